@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""What may lean on what: read from cargo metadata, the Python imports and the C includes."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Each crate and the crates of this house that it may use. Adding a line here is a decision: say why in docs/adr/.
+MAY_USE: dict[str, set[str]] = {
+    "sunseal-trace": set(),
+    "sunseal-isa": {"sunseal-trace"},
+    "sunseal-mcu": {"sunseal-trace", "sunseal-isa"},
+    "sunseal-power": {"sunseal-trace"},
+    "sunseal-link": set(),
+    "sunseal-node": {"sunseal-trace", "sunseal-mcu", "sunseal-power", "sunseal-link"},
+    "sunseal-secp160r1": set(),
+    "sunseal-verify": {"sunseal-secp160r1"},
+    "sunseal-server": {"sunseal-link", "sunseal-verify"},
+    "sunseal-py": {
+        "sunseal-trace",
+        "sunseal-mcu",
+        "sunseal-power",
+        "sunseal-node",
+        "sunseal-link",
+        "sunseal-verify",
+    },
+}
+
+
+def workspace_edges() -> dict[str, set[str]]:
+    """The normal (not test-only) dependencies among the crates of the workspace."""
+    out = subprocess.run(
+        ["cargo", "metadata", "--format-version", "1", "--no-deps", "--offline"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    packages = json.loads(out.stdout)["packages"]
+    ours = {p["name"] for p in packages}
+    return {
+        p["name"]: {d["name"] for d in p["dependencies"] if d["kind"] is None and d["name"] in ours}
+        for p in packages
+    }
+
+
+def test_every_crate_leans_only_on_what_it_may() -> None:
+    edges = workspace_edges()
+    assert set(edges) <= set(MAY_USE), "a new crate needs its line in MAY_USE"
+    broken = {n: sorted(used - MAY_USE[n]) for n, used in edges.items() if used - MAY_USE[n]}
+    assert not broken
+
+
+def test_crate_folder_is_named_like_the_crate() -> None:
+    for manifest in (ROOT / "crates").glob("*/Cargo.toml"):
+        name = re.search(r'^name = "([^"]+)"', manifest.read_text(), re.M)
+        assert name and name.group(1) == manifest.parent.name
+
+
+def python_files() -> list[Path]:
+    return sorted((ROOT / "python" / "src" / "sunseal").rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", python_files(), ids=lambda p: p.name)
+def test_python_sees_only_the_engine(path: Path) -> None:
+    """Python reaches the crates by `_engine` alone: it never loads another compiled module of ours."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [a.name for a in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module]
+        for name in names:
+            assert not name.startswith("sunseal_"), f"{path.name} imports {name}"
+            assert name.split(".")[0] not in {"tests", "conftest"}, f"{path.name} imports {name}"
+
+
+# A room of firmware/ and the rooms whose headers it may include.
+MAY_INCLUDE: dict[str, set[str]] = {
+    "crypto": {"crypto"},
+    "runtime": {"runtime"},
+    "boards": {"boards", "hal"},
+    "hal": {"hal", "boards", "runtime"},
+    "bench": {"bench", "crypto", "hal", "boards", "runtime"},
+    "node": {"node", "crypto", "hal", "boards", "runtime"},
+    "tests": {"tests", "crypto", "hal", "node", "bench", "boards", "runtime"},
+}
+
+
+def firmware_headers() -> dict[str, set[str]]:
+    """Header file name -> the rooms of firmware/ that hold one of that name."""
+    rooms: dict[str, set[str]] = {}
+    for header in (ROOT / "firmware").rglob("*.h"):
+        parts = header.relative_to(ROOT / "firmware").parts
+        if parts[0] != "build":
+            rooms.setdefault(header.name, set()).add(parts[0])
+    return rooms
+
+
+def firmware_sources() -> list[Path]:
+    return [
+        p
+        for p in sorted((ROOT / "firmware").rglob("*"))
+        if p.suffix in {".c", ".h", ".S"} and p.relative_to(ROOT / "firmware").parts[0] in MAY_INCLUDE
+    ]
+
+
+def test_firmware_includes_only_what_it_may() -> None:
+    headers = firmware_headers()
+    sources = firmware_sources()
+    assert sources, "no firmware sources found: is the tree complete?"
+    broken = []
+    for path in sources:
+        room = path.relative_to(ROOT / "firmware").parts[0]
+        for name in re.findall(r'^\s*#\s*include\s+["<]([^">]+)[">]', path.read_text(), re.M):
+            assert "crates/" not in name and "hdl/" not in name, f"{path}: {name}"
+            owners = headers.get(Path(name).name)
+            if owners and not owners & MAY_INCLUDE[room]:
+                broken.append(f"{path.relative_to(ROOT)} includes {name} of {sorted(owners)}")
+    assert not broken
+
+
+def test_data_holds_facts_only() -> None:
+    allowed = {".toml", ".json", ".csv", ".md"}
+    odd = [p for p in (ROOT / "data").rglob("*") if p.is_file() and p.suffix not in allowed]
+    assert not odd
+
+
+FORBIDDEN = re.compile(
+    r"(index\.crates\.io|static\.crates\.io|pypi\.org|files\.pythonhosted\.org|registry\.npmjs\.org"
+    r"|deb\.debian\.org|proxy\.golang\.org|repo1?\.maven)",
+)
+
+
+def test_no_tracked_file_names_a_registry_host() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True)
+    broken = []
+    for name in listed.stdout.decode().split("\0"):
+        path = ROOT / name
+        if name and path.is_file() and path != Path(__file__).resolve():
+            text = path.read_bytes().decode("utf-8", "ignore")
+            if FORBIDDEN.search(text):
+                broken.append(name)
+    assert not broken
