@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a core sees of its machine.
+
+use crate::{Cycles, Fault, FaultKind, Width};
+
+/// Memory and peripherals as the CPU sees them.
+///
+/// `at` is the number of MCLK cycles completed before the cycle in which the access happens: the
+/// first cycle of an instruction that starts at cycle `c` is `at == c`, the write of an instruction
+/// of `n` cycles happens `at == c + n - 1`.
+pub trait Bus {
+    /// Reads a byte (zero-extended) or a word.
+    ///
+    /// # Errors
+    /// A fault ends the instruction; the core adds its program counter.
+    fn read(&mut self, addr: u32, width: Width, at: Cycles) -> Result<u16, Fault>;
+
+    /// Writes a byte (the low one) or a word.
+    ///
+    /// # Errors
+    /// A fault ends the instruction; the core adds its program counter.
+    fn write(&mut self, addr: u32, width: Width, value: u16, at: Cycles) -> Result<(), Fault>;
+
+    /// One instruction word at an even address. Called when an instruction is decoded: every time
+    /// where [`cacheable`](Self::cacheable) is false, once until invalidated where it is true.
+    ///
+    /// # Errors
+    /// Where there is no code.
+    fn fetch(&mut self, addr: u32) -> Result<u16, Fault>;
+
+    /// Whether instructions at `addr` may be kept decoded until `Cpu::invalidate`: true for memory
+    /// that plain stores cannot change. Cycles of other code are counted in `Cpu::cycles_uncached`.
+    fn cacheable(&self, addr: u32) -> bool;
+
+    /// The cycle at which [`run`](crate::msp430::Cpu::run) stops; checked before every instruction.
+    /// An access may lower it (an event was rescheduled, an interrupt raised) to stop the loop
+    /// behind the instruction that made it.
+    fn deadline(&self) -> Cycles;
+}
+
+/// What a 256-byte page of a [`FlatBus`] holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum PageKind {
+    /// Nothing: every access faults.
+    #[default]
+    Unmapped,
+    /// Read, written and executed; decoded anew at every execution.
+    Ram,
+    /// Read and executed; a store faults.
+    Code,
+}
+
+/// One flat megabyte with a kind per 256-byte page: the memory of tests and benchmarks, built the
+/// way a machine builds its own, so that a benchmark pays what a machine pays.
+#[derive(Clone)]
+pub struct FlatBus {
+    memory: Box<[u8; Self::BYTES]>,
+    pages: Box<[PageKind; Self::PAGES]>,
+    /// The cycle at which a run stops.
+    pub deadline: Cycles,
+}
+
+impl FlatBus {
+    /// The 20-bit address space.
+    pub const BYTES: usize = 1 << 20;
+    const PAGES: usize = Self::BYTES >> 8;
+
+    /// An empty address space without a deadline.
+    #[must_use]
+    pub fn new() -> Self {
+        let memory = vec![0u8; Self::BYTES].into_boxed_slice();
+        let pages = vec![PageKind::Unmapped; Self::PAGES].into_boxed_slice();
+        Self {
+            memory: memory.try_into().expect("the vector has as many bytes"),
+            pages: pages.try_into().expect("the vector has as many pages"),
+            deadline: Cycles::MAX,
+        }
+    }
+
+    /// Makes the pages that `range` touches `kind`.
+    pub fn map(&mut self, range: std::ops::Range<u32>, kind: PageKind) {
+        for page in range.start >> 8..range.end.div_ceil(256) {
+            self.pages[page as usize] = kind;
+        }
+    }
+
+    /// Stores words from `addr` on, whatever the pages are.
+    pub fn load(&mut self, addr: u32, words: &[u16]) {
+        for (i, word) in words.iter().enumerate() {
+            let at = addr as usize + 2 * i;
+            self.memory[at..at + 2].copy_from_slice(&word.to_le_bytes());
+        }
+    }
+
+    /// The bytes of the whole address space.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8; Self::BYTES] {
+        &self.memory
+    }
+
+    /// The bytes of the whole address space, to change.
+    pub fn bytes_mut(&mut self) -> &mut [u8; Self::BYTES] {
+        &mut self.memory
+    }
+
+    /// The word at an even address, whatever the page is.
+    #[must_use]
+    pub fn word(&self, addr: u32) -> u16 {
+        let i = (addr as usize) & (Self::BYTES - 2);
+        u16::from_le_bytes([self.memory[i], self.memory[i | 1]])
+    }
+
+    #[inline]
+    fn page(&self, addr: u32) -> PageKind {
+        self.pages[(addr >> 8) as usize & (Self::PAGES - 1)]
+    }
+}
+
+impl Default for FlatBus {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Bus for FlatBus {
+    #[inline]
+    fn read(&mut self, addr: u32, width: Width, _at: Cycles) -> Result<u16, Fault> {
+        if self.page(addr) == PageKind::Unmapped {
+            return Err(Fault::new(FaultKind::Unmapped, addr));
+        }
+        Ok(match width {
+            Width::Byte => u16::from(self.memory[addr as usize & (Self::BYTES - 1)]),
+            Width::Word => self.word(addr),
+        })
+    }
+
+    #[inline]
+    fn write(&mut self, addr: u32, width: Width, value: u16, _at: Cycles) -> Result<(), Fault> {
+        match self.page(addr) {
+            PageKind::Ram => {}
+            PageKind::Unmapped => return Err(Fault::new(FaultKind::Unmapped, addr)),
+            PageKind::Code => return Err(Fault::new(FaultKind::ReadOnly, addr)),
+        }
+        match width {
+            Width::Byte => self.memory[addr as usize & (Self::BYTES - 1)] = value as u8,
+            Width::Word => {
+                let i = (addr as usize) & (Self::BYTES - 2);
+                let [low, high] = value.to_le_bytes();
+                self.memory[i] = low;
+                self.memory[i | 1] = high;
+            }
+        }
+        Ok(())
+    }
+
+    fn fetch(&mut self, addr: u32) -> Result<u16, Fault> {
+        if self.page(addr) == PageKind::Unmapped {
+            return Err(Fault::new(FaultKind::NotCode, addr));
+        }
+        Ok(self.word(addr))
+    }
+
+    fn cacheable(&self, addr: u32) -> bool {
+        self.page(addr) == PageKind::Code
+    }
+
+    #[inline]
+    fn deadline(&self) -> Cycles {
+        self.deadline
+    }
+}
