@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""What there is: boards, workloads, variants, power sets, and where their files lie."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from sunseal.errors import SunsealError, unknown
+
+DEFAULT_BOARD = "msp430f5438a-anagear"
+MULTIPLIERS = ("none", "16", "32")
+FASTEST: dict[str, str] = {"mpy": "32"}
+"""What `measure` takes without `--variant`: every variant of the firmware is constant-time."""
+
+
+@cache
+def home() -> Path:
+    """Find the tree that holds `data/` and `firmware/`: SUNSEAL_HOME, or above the package or the
+    working directory."""
+    named = os.environ.get("SUNSEAL_HOME")
+    if named:
+        root = Path(named)
+        if not (root / "data" / "devices").is_dir():
+            raise SunsealError(f"SUNSEAL_HOME is `{named}`, which holds no `data/devices`")
+        return root
+    for start in (Path(__file__).resolve(), Path.cwd()):
+        for folder in start.parents if start.is_file() else (start, *start.parents):
+            if (folder / "data" / "devices").is_dir() and (folder / "firmware").is_dir():
+                return folder
+    raise SunsealError(
+        "the folders `data/` and `firmware/` are in no directory above the package or here",
+        hint="set SUNSEAL_HOME to a clone of the repository",
+    )
+
+
+def read_toml(path: Path) -> dict[str, object]:
+    """Read a data file; a broken one is named with its line."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as e:
+        raise SunsealError(f"`{path}` cannot be read: {e.strerror or e}") from e
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
+        raise SunsealError(f"`{path}` is not valid TOML: {e}") from e
+
+
+def names(folder: str) -> list[str]:
+    """List the entries of one room of `data/`, by file name without its ending."""
+    return sorted(p.stem for p in (home() / "data" / folder).glob("*.toml"))
+
+
+def board_path(name: str) -> Path:
+    """Return the file of a board that exists."""
+    if name not in names("boards"):
+        raise unknown("board", name, names("boards"))
+    return home() / "data" / "boards" / f"{name}.toml"
+
+
+def power_set_path(name: str, device: str) -> Path:
+    """Return the file of a power set, by its full name or without the device in front."""
+    known = names("power")
+    for candidate in (name, f"{device}-{name}"):
+        if candidate in known:
+            return home() / "data" / "power" / f"{candidate}.toml"
+    fitting = [k for k in known if k.startswith(f"{device}-")]
+    raise unknown("power set", name, fitting, f"for {device}")
+
+
+@dataclass(frozen=True)
+class Workload:
+    """`<algorithm>[-<parameter>]-<operation>`, one bench program each."""
+
+    name: str
+    algorithm: str
+    parameter: str | None
+    operation: str
+    security_bits: int
+    summary: str
+
+
+def _ecdsa(parameter: str, bits: int) -> tuple[Workload, ...]:
+    text = {
+        "keygen": "private scalar from entropy, public point Q = dG",
+        "sign": "hash of the message, hedged nonce, r and s",
+        "verify": "hash of the message, u1 G + u2 Q, comparison with r",
+    }
+    return tuple(
+        Workload(f"ecdsa-{parameter}-{op}", "ecdsa", parameter, op, bits, text[op]) for op in text
+    )
+
+
+WORKLOADS: dict[str, Workload] = {
+    w.name: w
+    for w in (
+        *_ecdsa("secp160r1", 80),
+        *_ecdsa("p256", 128),
+        Workload("sha1-hash", "sha1", None, "hash", 80, "SHA-1 of the message (FIPS 180-4)"),
+        Workload("sha256-hash", "sha256", None, "hash", 128, "SHA-256 of the message (FIPS 180-4)"),
+    )
+}
+
+
+def workload(name: str) -> Workload:
+    """Return a workload that exists."""
+    try:
+        return WORKLOADS[name]
+    except KeyError:
+        raise unknown("workload", name, WORKLOADS) from None
+
+
+def variant(pairs: list[str] | tuple[str, ...]) -> dict[str, str]:
+    """Read `mpy=32` pairs over the defaults; what no firmware has is refused by name."""
+    chosen = dict(FASTEST)
+    for pair in pairs:
+        key, eq, value = pair.partition("=")
+        if not eq or not key or not value:
+            raise SunsealError(f"--variant `{pair}` is not written `name=value`, such as `mpy=32`")
+        if key not in FASTEST:
+            raise unknown("variant", key, FASTEST)
+        if value not in MULTIPLIERS:
+            raise unknown("multiplier", value, MULTIPLIERS, f"in --variant `{pair}`")
+        chosen[key] = value
+    return chosen
+
+
+def variant_text(chosen: dict[str, str]) -> str:
+    """Write a variant the way it is typed."""
+    return ",".join(f"{k}={v}" for k, v in sorted(chosen.items()))
+
+
+def firmware_path(board: str, chosen: dict[str, str], program: str) -> Path:
+    """Return a program that `make firmware` has built."""
+    build = home() / "firmware" / "build"
+    path = build / board / f"mpy-{chosen['mpy']}" / f"{program}.elf"
+    if not path.is_file():
+        raise SunsealError(
+            f"the firmware `{program}` for {board}, {variant_text(chosen)}, is not built: "
+            f"`{path.relative_to(home())}` is missing",
+            hint="run `make firmware` in the repository",
+        )
+    return path
+
+
+def cache_dir() -> Path:
+    """Return the user's cache folder for operation profiles (XDG base directory specification)."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    root = Path(base) if base else Path.home() / ".cache"
+    return root / "sunseal"
+
+
+def slug(text: str) -> str:
+    """Make a file name of a label."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The one error a user meets: a sentence that names what is wrong, where, and what would be right."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class SunsealError(Exception):
+    """Wrong input. The text is one sentence; `hint` says what to do next, if there is a next step."""
+
+    def __init__(self, sentence: str, hint: str | None = None) -> None:
+        """Keep the sentence as the exception's text and the hint beside it."""
+        super().__init__(sentence)
+        self.hint = hint
+
+
+def unknown(kind: str, name: str, known: Iterable[str], where: str = "") -> SunsealError:
+    """Build the error for a name that is not one of the known ones, with the nearest of them."""
+    choices = sorted(known)
+    near = difflib.get_close_matches(name, choices, n=1, cutoff=0.5)
+    place = f" {where}" if where else ""
+    return SunsealError(
+        f"unknown {kind} `{name}`{place}; known: {', '.join(choices) or 'none'}",
+        hint=f"did you mean `{near[0]}`?" if near else None,
+    )

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Quantities as people type them (`8MHz`, `2.2V`, `250mJ`) to SI numbers and back."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from sunseal.errors import SunsealError
+
+# Symbols of the SI brochure, 9th edition, table 7; `u` stands for micro where a keyboard has no µ.
+PREFIX: dict[str, int] = {
+    "p": -12,
+    "n": -9,
+    "u": -6,
+    "µ": -6,
+    "m": -3,
+    "": 0,
+    "k": 3,
+    "M": 6,
+    "G": 9,
+}
+_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\d\s.+-].*)?", re.ASCII)
+
+
+def parse(text: str, unit: str, what: str) -> float:
+    """Read a positive quantity of `unit`: `parse("8MHz", "Hz", "--freq") == 8e6`.
+
+    A bare number counts in the unit itself. Decimal arithmetic keeps `2.7V` exactly 2.7.
+    """
+    shape = f"a number with a unit such as `{_example(unit)}`"
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None:
+        raise SunsealError(f"{what} `{text}` is not {shape}")
+    suffix = (match.group(2) or "").strip()
+    if suffix and not suffix.endswith(unit):
+        folded = suffix.lower().endswith(unit.lower())
+        hint = f"units are case-sensitive: {unit}" if folded else None
+        raise SunsealError(f"{what} `{text}` is not in {unit}: write {shape}", hint)
+    prefix = suffix.removesuffix(unit)
+    if prefix not in PREFIX:
+        raise SunsealError(
+            f"{what} `{text}` has the unknown prefix `{prefix}`; known: "
+            + ", ".join(p for p in PREFIX if p)
+        )
+    try:
+        value = float(Decimal(match.group(1)).scaleb(PREFIX[prefix]))
+    except ArithmeticError:
+        value = float("inf")
+    if not 0 < value < float("inf"):
+        raise SunsealError(f"{what} `{text}` must be above zero and finite")
+    return value
+
+
+def freq_hz(text: str, what: str = "--freq") -> int:
+    """Read a clock in whole hertz."""
+    value = parse(text, "Hz", what)
+    if value != int(value):
+        raise SunsealError(f"{what} `{text}` is not a whole number of hertz")
+    return int(value)
+
+
+def voltage_v(text: str, what: str = "--vcc") -> float:
+    """Read a voltage in volts."""
+    return parse(text, "V", what)
+
+
+def show(value: float, unit: str, digits: int = 4) -> str:
+    """Write a quantity with the prefix that leaves one to three digits before the point."""
+    if value == 0:
+        return f"0 {unit}"
+    if value != value or value in (float("inf"), float("-inf")):
+        return f"{value} {unit}"
+    for power, prefix in ((9, "G"), (6, "M"), (3, "k"), (0, ""), (-3, "m"), (-6, "µ"), (-9, "n")):
+        if abs(value) >= 10.0**power:
+            break
+    else:
+        power, prefix = -12, "p"
+    scaled = float(f"{value / 10.0**power:.{digits}g}")
+    return f"{scaled:g} {prefix}{unit}"
+
+
+def _example(unit: str) -> str:
+    return {"Hz": "8MHz", "V": "2.2V", "J": "2mJ", "s": "250ms", "F": "1.5F"}.get(unit, f"1{unit}")
