@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The bodies that frames carry, and the verdicts.
+
+use core::fmt;
+
+use crate::bytes::{InlineBytes, hex};
+use crate::error::LinkError;
+use crate::frame::Kind;
+use crate::suite::Suite;
+
+/// Bytes of the longest body: ENROL with a P-256 key.
+pub const MAX_BODY_BYTES: usize = 137;
+/// Bytes of the longest public key or signature.
+pub const MAX_KEY_BYTES: usize = 64;
+/// Bytes of data in a REPORT.
+pub const MAX_DATA_BYTES: usize = 16;
+
+/// A whole body.
+pub type Body = InlineBytes<MAX_BODY_BYTES>;
+/// A signature, `r || s`, or a public key, `x || y`.
+pub type KeyBytes = InlineBytes<MAX_KEY_BYTES>;
+
+/// Who a node is, for life; printed as sixteen hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub [u8; 8]);
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        hex(&self.0, f)
+    }
+}
+
+impl fmt::Debug for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        hex(&self.0, f)
+    }
+}
+
+/// Why a node says HELLO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Reason {
+    /// It has just started.
+    Boot = 0,
+    /// Its store holds enough for a signature.
+    Ready = 1,
+    /// Its store runs low; it will be silent.
+    Low = 2,
+}
+
+impl Reason {
+    /// The reason of a number on the air.
+    pub const fn from_code(code: u8) -> Option<Self> {
+        match code {
+            0 => Some(Self::Boot),
+            1 => Some(Self::Ready),
+            2 => Some(Self::Low),
+            _ => None,
+        }
+    }
+
+    /// The name used in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Boot => "boot",
+            Self::Ready => "ready",
+            Self::Low => "low",
+        }
+    }
+}
+
+/// What the server thinks of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum VerdictCode {
+    /// Signature, counter and challenge are in order.
+    Accepted = 0,
+    /// No node has this identifier.
+    UnknownNode = 1,
+    /// The signature is not the enrolled key's over these bytes.
+    BadSignature = 2,
+    /// The counter is not above the last accepted one.
+    ReplayedCounter = 3,
+    /// The challenge was never handed to this node, is used up or has expired.
+    StaleChallenge = 4,
+    /// `r` or `s` is not in 1 .. n-1.
+    ScalarOutOfRange = 5,
+    /// The public key is not a point of the curve.
+    KeyOffCurve = 6,
+    /// The body is truncated, too long or otherwise not what its kind is.
+    Malformed = 7,
+    /// The suite is unknown or not the one the node enrolled with.
+    WrongSuite = 8,
+    /// The node may not enrol: the operator has not opened it, or it already is.
+    NotOpen = 9,
+}
+
+impl VerdictCode {
+    /// Every verdict, in the order of their numbers.
+    pub const ALL: [VerdictCode; 10] = [
+        Self::Accepted,
+        Self::UnknownNode,
+        Self::BadSignature,
+        Self::ReplayedCounter,
+        Self::StaleChallenge,
+        Self::ScalarOutOfRange,
+        Self::KeyOffCurve,
+        Self::Malformed,
+        Self::WrongSuite,
+        Self::NotOpen,
+    ];
+
+    /// The verdict of a number on the air.
+    pub fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(code)).copied()
+    }
+
+    /// The number on the air.
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// The name used in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::UnknownNode => "unknown-node",
+            Self::BadSignature => "bad-signature",
+            Self::ReplayedCounter => "replayed-counter",
+            Self::StaleChallenge => "stale-challenge",
+            Self::ScalarOutOfRange => "scalar-out-of-range",
+            Self::KeyOffCurve => "key-off-curve",
+            Self::Malformed => "malformed",
+            Self::WrongSuite => "wrong-suite",
+            Self::NotOpen => "not-open",
+        }
+    }
+}
+
+/// Kind 1, node to gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hello {
+    /// Who.
+    pub node_id: NodeId,
+    /// The last counter the node has burnt.
+    pub counter: u32,
+    /// Storage voltage in millivolts, as the node measured it.
+    pub vcap_mv: u16,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Kind 2, gateway to node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Challenge {
+    /// For whom.
+    pub node_id: NodeId,
+    /// The server's number of the challenge.
+    pub challenge_id: u32,
+    /// Sixteen bytes nobody could foretell.
+    pub nonce: [u8; 16],
+}
+
+/// Kind 3, node to gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// Who.
+    pub node_id: NodeId,
+    /// The challenge answered.
+    pub challenge_id: u32,
+    /// Burnt for this signature.
+    pub counter: u32,
+    /// Curve and hash.
+    pub suite: Suite,
+    /// `r || s` over [`crate::signed::auth`].
+    pub signature: KeyBytes,
+}
+
+/// Kind 4, node to gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Who.
+    pub node_id: NodeId,
+    /// Burnt for this signature.
+    pub counter: u32,
+    /// Curve and hash.
+    pub suite: Suite,
+    /// What the node measured.
+    pub data: InlineBytes<MAX_DATA_BYTES>,
+    /// `r || s` over [`crate::signed::report`].
+    pub signature: KeyBytes,
+}
+
+/// Kind 5, gateway to node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// For whom.
+    pub node_id: NodeId,
+    /// The counter of the message judged; 0 for an ENROL or a body too short to have one.
+    pub reference: u32,
+    /// The judgement.
+    pub verdict: VerdictCode,
+}
+
+/// Kind 6, gateway to node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Idle {
+    /// For whom.
+    pub node_id: NodeId,
+}
+
+/// Kind 7, node to gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Enrol {
+    /// Who.
+    pub node_id: NodeId,
+    /// Curve and hash.
+    pub suite: Suite,
+    /// `x || y`.
+    pub public_key: KeyBytes,
+    /// `r || s` over [`crate::signed::enrol`]: the node holds the key's other half.
+    pub signature: KeyBytes,
+}
+
+/// Any body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // each names the struct it holds
+pub enum Message {
+    Hello(Hello),
+    Challenge(Challenge),
+    Response(Response),
+    Report(Report),
+    Verdict(Verdict),
+    Idle(Idle),
+    Enrol(Enrol),
+}
+
+impl Message {
+    /// Which body this is.
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Self::Hello(_) => Kind::Hello,
+            Self::Challenge(_) => Kind::Challenge,
+            Self::Response(_) => Kind::Response,
+            Self::Report(_) => Kind::Report,
+            Self::Verdict(_) => Kind::Verdict,
+            Self::Idle(_) => Kind::Idle,
+            Self::Enrol(_) => Kind::Enrol,
+        }
+    }
+
+    /// Whose message it is, or whom it is for.
+    pub const fn node_id(&self) -> NodeId {
+        match self {
+            Self::Hello(m) => m.node_id,
+            Self::Challenge(m) => m.node_id,
+            Self::Response(m) => m.node_id,
+            Self::Report(m) => m.node_id,
+            Self::Verdict(m) => m.node_id,
+            Self::Idle(m) => m.node_id,
+            Self::Enrol(m) => m.node_id,
+        }
+    }
+
+    /// The body as bytes.
+    pub fn encode(&self) -> Body {
+        let mut out = Body::new();
+        out.put(&self.node_id().0);
+        match self {
+            Self::Hello(m) => {
+                out.put(&m.counter.to_be_bytes());
+                out.put(&m.vcap_mv.to_be_bytes());
+                out.put(&[m.reason as u8]);
+            }
+            Self::Challenge(m) => {
+                out.put(&m.challenge_id.to_be_bytes());
+                out.put(&m.nonce);
+            }
+            Self::Response(m) => {
+                out.put(&m.challenge_id.to_be_bytes());
+                out.put(&m.counter.to_be_bytes());
+                out.put(&[m.suite.code()]);
+                out.put(&m.signature);
+            }
+            Self::Report(m) => {
+                out.put(&m.counter.to_be_bytes());
+                out.put(&[m.suite.code(), m.data.len() as u8]);
+                out.put(&m.data);
+                out.put(&m.signature);
+            }
+            Self::Verdict(m) => {
+                out.put(&m.reference.to_be_bytes());
+                out.put(&[m.verdict.code()]);
+            }
+            Self::Idle(_) => {}
+            Self::Enrol(m) => {
+                out.put(&[m.suite.code()]);
+                out.put(&m.public_key);
+                out.put(&m.signature);
+            }
+        }
+        out
+    }
+
+    /// Reads a body of `kind`: every byte is accounted for, or it is refused.
+    pub fn decode(kind: Kind, body: &[u8]) -> Result<Self, LinkError> {
+        let mut r = Reader { what: kind.name(), bytes: body, offset: 0 };
+        let node_id = NodeId(r.array()?);
+        let message = match kind {
+            Kind::Hello => {
+                let counter = r.u32()?;
+                let vcap_mv = u16::from_be_bytes(r.array()?);
+                let code = r.u8()?;
+                let reason = Reason::from_code(code).ok_or(LinkError::Value {
+                    what: "reason",
+                    offset: r.offset - 1,
+                    value: code.into(),
+                    wanted: "0 is boot, 1 ready, 2 low",
+                })?;
+                Self::Hello(Hello { node_id, counter, vcap_mv, reason })
+            }
+            Kind::Challenge => {
+                Self::Challenge(Challenge { node_id, challenge_id: r.u32()?, nonce: r.array()? })
+            }
+            Kind::Response => {
+                let (challenge_id, counter) = (r.u32()?, r.u32()?);
+                let suite = r.suite()?;
+                let signature = r.rest_of(suite, "signature", suite.signature_bytes())?;
+                Self::Response(Response { node_id, challenge_id, counter, suite, signature })
+            }
+            Kind::Report => {
+                let counter = r.u32()?;
+                let suite = r.suite()?;
+                let len = r.u8()?;
+                let wanted = "a report carries at most 16 bytes of data";
+                let data_len = usize::from(len);
+                if data_len > MAX_DATA_BYTES {
+                    let (what, offset) = ("data length", r.offset - 1);
+                    return Err(LinkError::Value { what, offset, value: len.into(), wanted });
+                }
+                let data = inline(r.take(data_len)?);
+                let signature = r.rest_of(suite, "signature", suite.signature_bytes())?;
+                Self::Report(Report { node_id, counter, suite, data, signature })
+            }
+            Kind::Verdict => {
+                let reference = r.u32()?;
+                let code = r.u8()?;
+                let verdict = VerdictCode::from_code(code).ok_or(LinkError::Value {
+                    what: "verdict",
+                    offset: r.offset - 1,
+                    value: code.into(),
+                    wanted: "verdicts are 0 to 9",
+                })?;
+                Self::Verdict(Verdict { node_id, reference, verdict })
+            }
+            Kind::Idle => Self::Idle(Idle { node_id }),
+            Kind::Enrol => {
+                let suite = r.suite()?;
+                let (key_len, sig_len) = (suite.public_key_bytes(), suite.signature_bytes());
+                let both: Body = r.rest_of(suite, "public key and signature", key_len + sig_len)?;
+                let (public_key, signature) = both.split_at(key_len);
+                Self::Enrol(Enrol {
+                    node_id,
+                    suite,
+                    public_key: inline(public_key),
+                    signature: inline(signature),
+                })
+            }
+        };
+        r.end()?;
+        Ok(message)
+    }
+}
+
+/// Bytes whose length has been checked against the capacity.
+fn inline<const N: usize>(bytes: &[u8]) -> InlineBytes<N> {
+    let mut out = InlineBytes::new();
+    out.put(bytes);
+    out
+}
+
+/// Reads forward and knows where it stands.
+struct Reader<'a> {
+    what: &'static str,
+    bytes: &'a [u8],
+    offset: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, count: usize) -> Result<&'a [u8], LinkError> {
+        let wanted = self.offset + count;
+        let taken = self.bytes.get(self.offset..wanted).ok_or(LinkError::Short {
+            what: self.what,
+            offset: self.bytes.len(),
+            wanted,
+        })?;
+        self.offset = wanted;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], LinkError> {
+        let mut out = [0; N];
+        out.copy_from_slice(self.take(N)?);
+        Ok(out)
+    }
+
+    fn u8(&mut self) -> Result<u8, LinkError> {
+        Ok(self.array::<1>()?[0])
+    }
+
+    fn u32(&mut self) -> Result<u32, LinkError> {
+        Ok(u32::from_be_bytes(self.array()?))
+    }
+
+    fn suite(&mut self) -> Result<Suite, LinkError> {
+        let code = self.u8()?;
+        Suite::from_code(code).ok_or(LinkError::Suite { offset: self.offset - 1, code })
+    }
+
+    fn rest_of<const N: usize>(
+        &mut self,
+        suite: Suite,
+        what: &'static str,
+        wanted: usize,
+    ) -> Result<InlineBytes<N>, LinkError> {
+        let (offset, found) = (self.offset, self.bytes.len() - self.offset);
+        if found != wanted {
+            return Err(LinkError::SuiteSize { what, suite, offset, wanted, found });
+        }
+        Ok(inline(self.take(wanted)?))
+    }
+
+    fn end(&self) -> Result<(), LinkError> {
+        match self.bytes.len() - self.offset {
+            0 => Ok(()),
+            extra => Err(LinkError::Long { what: self.what, offset: self.offset, extra }),
+        }
+    }
+}
