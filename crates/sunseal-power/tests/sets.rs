@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The files of data/power and data/parts, and what happens to files that are not sound.
+
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use sunseal_power::{
+    CapacitorPart, Clock, HarvesterPart, Level, Limits, PanelPart, PowerModel, PowerSet, RadioPart,
+    load_part,
+};
+use sunseal_trace::{Ledger, OperatingPoint, Picos, SpanKey, Vocabulary};
+
+fn data(room: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data").join(room)
+}
+
+fn model(name: &str) -> PowerModel {
+    let dir = data("power");
+    let cpu = PowerSet::load(&dir, name, "msp430f5438a").unwrap();
+    let radio = PowerSet::load(&dir, "cc2500-datasheet", "cc2500").unwrap();
+    PowerModel::new(vec![cpu, radio]).unwrap()
+}
+
+fn point(mhz: u32, vcore: u8) -> OperatingPoint {
+    OperatingPoint { mclk_hz: mhz * 1_000_000, smclk_hz: 1_000_000, aclk_hz: 32_768, vcore }
+}
+
+#[test]
+fn the_datasheet_set_gives_the_printed_figures_back() {
+    let m = model("datasheet");
+    let a = |state: &str, mhz, vcore, v| {
+        m.current_a("cpu", state, &point(mhz, vcore), v).unwrap().value.typ
+    };
+    let close = |x: f64, y: f64| assert!((x - y).abs() < 1e-12, "{x} {y}");
+    close(a("active.flash", 8, 0, 3.0), 1.84e-3);
+    close(a("active.flash", 25, 3, 3.0), 8.90e-3);
+    close(a("active.ram", 20, 2, 3.0), 2.82e-3);
+    // Between 8 and 12 MHz of level 1, a quarter of the way.
+    close(a("active.flash", 9, 1, 3.0), 2.08e-3 + 0.25 * (3.10e-3 - 2.08e-3));
+    close(a("lpm0", 1, 0, 2.2), 69e-6);
+    close(a("lpm4", 8, 3, 3.0), 1.3e-6);
+    // ACLK from REFO costs IREFO more than from the VLO.
+    close(a("lpm3", 8, 0, 3.0), 4.2e-6);
+    let vlo = OperatingPoint { aclk_hz: 9_400, ..point(8, 0) };
+    close(m.current_a("cpu", "lpm3", &vlo, 3.0).unwrap().value.typ, 1.2e-6);
+    // One minimum is what the table's note says: no row is priced below its typical current.
+    let i = m.current_a("cpu", "active.flash", &point(25, 3), 3.0).unwrap().value;
+    close(i.high, 9.60e-3);
+}
+
+#[test]
+fn the_feature_list_follows_from_the_table() {
+    // Front page of SLAS655H: 230 uA/MHz from flash and 110 uA/MHz from RAM at 8 MHz, 3.0 V.
+    let m = model("datasheet");
+    for (state, per_mhz) in [("active.flash", 230e-6), ("active.ram", 110e-6)] {
+        let i = m.current_a("cpu", state, &point(8, 0), 3.0).unwrap().value.typ;
+        assert!((i / 8.0 / per_mhz - 1.0).abs() < 0.01, "{state} {i}");
+    }
+}
+
+#[test]
+fn the_paper_names_the_set_it_falls_back_to() {
+    let m = model("mane2014");
+    let own = m.current_a("cpu", "active.flash", &point(8, 0), 2.7).unwrap();
+    assert_eq!((own.set.as_str(), own.fallback), ("msp430f5438a-mane2014", false));
+    let lent = m.current_a("cpu", "lpm3", &point(8, 0), 2.7).unwrap();
+    assert_eq!((lent.set.as_str(), lent.fallback), ("msp430f5438a-datasheet", true));
+    assert!(lent.source.contains("SLAS655H"));
+}
+
+#[test]
+fn a_missing_coefficient_is_an_error_with_an_address() {
+    let m = model("datasheet");
+    let text = m.current_a("cpu", "lpm7", &point(8, 0), 3.0).unwrap_err().to_string();
+    assert!(
+        text.contains("msp430f5438a-datasheet.toml")
+            && text.contains("\"lpm7\"")
+            && text.contains("lpm3"),
+        "{text}"
+    );
+    let text = m.current_a("dma", "on", &point(8, 0), 3.0).unwrap_err().to_string();
+    assert!(text.contains("component \"dma\"") && text.contains("[[current]]"), "{text}");
+    let text = m.event_j("flash.polish", 3.0).unwrap_err().to_string();
+    assert!(text.contains("event \"flash.polish\"") && text.contains("[[event]]"), "{text}");
+    let text = m.current_a("cpu", "active.flash", &point(12, 0), 3.0).unwrap_err().to_string();
+    assert!(text.contains("ends at 8 MHz for core voltage level 0, and 12 MHz"), "{text}");
+    let text = PowerSet::load(&data("power"), "mane2015", "msp430f5438a").unwrap_err().to_string();
+    assert!(
+        text.contains("cc2500-datasheet, msp430f5438a-datasheet, msp430f5438a-mane2014"),
+        "{text}"
+    );
+}
+
+#[test]
+fn two_sets_for_one_component_are_refused() {
+    let dir = data("power");
+    let a = PowerSet::load(&dir, "datasheet", "msp430f5438a").unwrap();
+    let b = PowerSet::load(&dir, "mane2014", "msp430f5438a").unwrap();
+    let text = PowerModel::new(vec![a, b]).unwrap_err().to_string();
+    assert!(text.contains("both speak for component"), "{text}");
+}
+
+#[test]
+fn files_that_are_not_sound_say_where() {
+    let head = "[set]\nname = \"x\"\ntitle = \"\"\ndevice = \"d\"\ncite = \"\"\n[source.s]\ndocument = \"D\"\nplace = \"P\"\n";
+    let cases = [
+        (
+            "[[current]]\ncomponent = \"cpu\"\nstate = \"on\"\nlaw = \"constant\"\nsource = \"s\"\ntyp_ma = 1.0\n",
+            "no uncertainty",
+        ),
+        (
+            "[[current]]\ncomponent = \"cpu\"\nstate = \"on\"\nlaw = \"zero\"\nsource = \"s\"\n",
+            "zero without a reason",
+        ),
+        (
+            "[[current]]\ncomponent = \"cpu\"\nstate = \"on\"\nlaw = \"constant\"\nsource = \"t\"\ntyp_ma = 1.0\nmax_ma = 2.0\n",
+            "source \"t\"",
+        ),
+        (
+            "[[current]]\ncomponent = \"cpu\"\nstate = \"on\"\nlaw = \"constant\"\nsource = \"s\"\ntyp_ma = 1.0\ntyp_ua = 2.0\nmax_ma = 2.0\n",
+            "two units",
+        ),
+        (
+            "[[current]]\ncomponent = \"cpu\"\nstate = \"on\"\nlaw = \"constant\"\nsource = \"s\"\ntyp_ma = 3.0\nmax_ma = 2.0\n",
+            "maximum below",
+        ),
+        (
+            "[[current]]\ncomponent = \"cpu\"\nstate = \"on\"\nlaw = \"table\"\nsource = \"s\"\nvcc_v = 3.0\n",
+            "no rows",
+        ),
+        (
+            "[[current]]\ncomponent = \"cpu\"\nstate = \"on\"\nlaw = \"constant\"\nsource = \"s\"\ntyp_mw = 3.0\n",
+            "unknown field `typ_mw`",
+        ),
+        ("[[event]]\nevent = \"e\"\nsource = \"s\"\ntyp_nj = 3.0\n", "with uncertainty_rel"),
+    ];
+    for (body, want) in cases {
+        let text =
+            PowerSet::parse(&format!("{head}{body}"), Path::new("x.toml")).unwrap_err().to_string();
+        assert!(text.contains("x.toml") && text.contains(want), "{text} should say {want}");
+    }
+    let twice = "[[current]]\ncomponent = \"cpu\"\nstate = \"off\"\nlaw = \"zero\"\nsource = \"s\"\nreason = \"r\"\n";
+    let text = PowerSet::parse(&format!("{head}{twice}{twice}"), Path::new("x.toml"))
+        .unwrap_err()
+        .to_string();
+    assert!(text.contains("twice"), "{text}");
+    let text = PowerSet::parse(head, Path::new("y.toml")).unwrap_err().to_string();
+    assert!(text.contains("it must be the file's name"), "{text}");
+}
+
+#[test]
+fn every_part_loads_as_what_it_is() {
+    let dir = data("parts");
+    let mut kinds = [0; 4];
+    for entry in std::fs::read_dir(&dir).unwrap() {
+        let path = entry.unwrap().path();
+        let part = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let has = |kind: &str| text.contains(&format!("[{kind}]"));
+        if has("capacitor") {
+            let c: CapacitorPart = load_part(&dir, &part, "capacitor").unwrap();
+            assert!(c.capacitance_f > 0.0 && c.esr_ohm > 0.0 && c.leak_ohm() > 1e5, "{part}");
+            kinds[0] += 1;
+        } else if has("harvester") {
+            let h: HarvesterPart = load_part(&dir, &part, "harvester").unwrap();
+            assert!(h.v_cut_v < h.v_on_v && h.v_on_v < h.v_max_v, "{part}");
+            kinds[1] += 1;
+        } else if has("panel") {
+            let p: PanelPart = load_part(&dir, &part, "panel").unwrap();
+            assert!(p.v_mp_v < p.v_oc_v && p.i_mp_ma < p.i_sc_ma, "{part}");
+            kinds[2] += 1;
+        } else {
+            let r: RadioPart = load_part(&dir, &part, "radio").unwrap();
+            assert_eq!(r.fifo_bytes, 64, "{part}");
+            kinds[3] += 1;
+        }
+    }
+    assert!(kinds.iter().all(|k| *k > 0), "{kinds:?}");
+    let text = load_part::<CapacitorPart>(&dir, "cc2500", "capacitor").unwrap_err().to_string();
+    assert!(text.contains("is not a capacitor: it has no table [capacitor] but radio"), "{text}");
+    let text = load_part::<CapacitorPart>(&dir, "hw204", "capacitor").unwrap_err().to_string();
+    assert!(text.contains("capxx-hw203"), "{text}");
+}
+
+fn limits() -> Limits {
+    let level =
+        |vcore, mhz: u32, vcc_min_v| Level { vcore, mclk_max_hz: mhz * 1_000_000, vcc_min_v };
+    let levels = vec![level(0, 8, 1.8), level(1, 12, 2.0), level(2, 20, 2.2), level(3, 25, 2.4)];
+    Limits { levels, vcc_max_v: 3.6 }
+}
+
+/// Some work at 8 MHz, some sleep.
+fn ledger(busy: u64, asleep_us: u64) -> (Ledger, Vocabulary) {
+    let (mut l, mut v) = (Ledger::new(), Vocabulary::new());
+    let cpu = v.component("cpu");
+    let mut add = |state, cycles, time| {
+        l.add_span(SpanKey { component: cpu, state, point: point(8, 0) }, cycles, time);
+    };
+    add(v.state("active.flash"), busy, Picos::of_ticks(busy, 8_000_000));
+    add(v.state("lpm3"), 0, Picos(asleep_us * 1_000_000));
+    (l, v)
+}
+
+#[test]
+fn a_curve_leaves_out_what_is_not_legal() {
+    let (l, v) = ledger(2_000_000, 0);
+    let curve = model("mane2014")
+        .curve(&l, &v, &limits(), &[2.0, 2.7], &[3_000_000, 12_000_000, 14_000_000])
+        .unwrap();
+    let pairs: Vec<_> = curve.iter().map(|p| (p.vcc_v, p.mclk_hz / 1_000_000, p.vcore)).collect();
+    assert_eq!(pairs, [(2.0, 3, 0), (2.0, 12, 1), (2.7, 3, 0), (2.7, 12, 1), (2.7, 14, 2)]);
+    assert!((curve[4].time_s - 2.0 / 14.0).abs() < 1e-12);
+    let err =
+        model("mane2014").reweigh(&l, &v, &limits(), 2.0, 14_000_000).unwrap_err().to_string();
+    assert!(err.contains("needs at least 2.2 V"), "{err}");
+}
+
+#[test]
+fn the_same_counts_at_the_same_point_cost_the_same() {
+    let (l, v) = ledger(2_000_000, 5_000_000);
+    let m = model("datasheet");
+    let as_run = m.weigh(&l, &v, 3.0, Clock::AsRun).unwrap();
+    let again = m.reweigh(&l, &v, &limits(), 3.0, 8_000_000).unwrap();
+    assert!((as_run.total_j.typ / again.total_j.typ - 1.0).abs() < 1e-9);
+    assert_eq!(as_run.cycles, 2_000_000);
+    assert!((as_run.time_s - 5.25).abs() < 1e-9);
+    assert_eq!(as_run.by_component().len(), 1);
+    assert_eq!(as_run.by_state().keys().collect::<Vec<_>>(), ["cpu.active.flash", "cpu.lpm3"]);
+}
+
+proptest! {
+    #[test]
+    fn weighing_is_linear_in_the_ledger(a in 1u64..10_000_000, b in 1u64..10_000_000, sleep in 0u64..10_000_000) {
+        let m = model("datasheet");
+        let ((mut l, v), (r, _)) = (ledger(a, sleep), ledger(b, sleep));
+        let e = |l: &Ledger| m.weigh(l, &v, 3.0, Clock::AsRun).unwrap().total_j.typ;
+        let sum = e(&l) + e(&r);
+        l.merge(&r);
+        prop_assert!((e(&l) / sum - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn intervals_hold_their_typical_value_at_every_legal_point(mhz in 1u32..=25, v in 1.8f64..3.6) {
+        let (l, vocabulary) = ledger(1000, 1000);
+        for name in ["datasheet", "mane2014"] {
+            if let Ok(b) = model(name).reweigh(&l, &vocabulary, &limits(), v, mhz * 1_000_000) {
+                prop_assert!(b.total_j.low <= b.total_j.typ && b.total_j.typ <= b.total_j.high);
+                prop_assert!(b.total_j.low > 0.0);
+            }
+        }
+    }
+}
