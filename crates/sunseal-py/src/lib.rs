@@ -1,2 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The only crate that knows Python.
+//! The only crate that knows Python. It converts types and holds no physics.
+//!
+//! Long runs release the interpreter's lock and take it again now and then, to report progress and
+//! to hear Ctrl-C.
+
+use pyo3::prelude::*;
+
+mod board;
+mod error;
+mod power;
+mod program;
+mod radio;
+
+#[pymodule]
+mod _engine {
+    use super::*;
+
+    #[pymodule_export]
+    use board::{Board, levels};
+    #[pymodule_export]
+    use error::EngineError;
+    #[pymodule_export]
+    use power::{PowerSet, Weighed};
+    #[pymodule_export]
+    use program::{Counts, flash_union_bytes, profile, run};
+    #[pymodule_export]
+    use radio::{ResponseAir, packet_energy_j, response_air, verify_ecdsa};
+}

@@ -60,7 +60,12 @@ def curve_figure(points: Sequence[Point], title: str) -> go.Figure:
     figure.update_layout(title=title)
     figure.update_xaxes(title="operations per second", rangemode="tozero")
     figure.update_yaxes(title="energy per operation [mJ]", rangemode="tozero")
-    return _style(figure)
+    _style(figure)
+    # The curves fall to the right, so the upper right corner is free.
+    return figure.update_layout(
+        legend={"orientation": "v", "x": 1, "xanchor": "right", "y": 1, "yanchor": "top"},
+        margin={"r": 16, "t": 44},
+    )
 
 
 def curve_file(points: Sequence[Point], title: str, path: Path) -> None:
@@ -152,6 +157,7 @@ def day_figure(day: Day) -> go.Figure:
             annotation_position="bottom right",
         )
     top_v = max(day.storage_v, default=1.0)
+    top_light = _light_top(day)
     figure.update_xaxes(
         title="hour of the day, local standard time", range=[0, 24], dtick=3, zeroline=False
     )
@@ -162,11 +168,16 @@ def day_figure(day: Day) -> go.Figure:
             "overlaying": "y",
             "side": "right",
             "showgrid": False,
-            "rangemode": "tozero",
-            "range": [0, max(max(day.irradiance_w_m2, default=1.0), 1.0) * 1.15],
+            "range": [0, top_light],
+            "dtick": 200,
+            "zeroline": False,
         },
     )
     return _style(figure)
+
+
+def _light_top(day: Day) -> float:
+    return 200.0 * math.ceil(max(day.irradiance_w_m2, default=1.0) * 1.1 / 200.0 + 1e-9)
 
 
 def day_file(day: Day, path: Path) -> None:
@@ -176,7 +187,7 @@ def day_file(day: Day, path: Path) -> None:
     light = axes.twinx()
     light.fill_between(day.light_hour, day.irradiance_w_m2, color=SUN, alpha=0.2, linewidth=0)
     light.set_ylabel("light on the panel [W/m²]", color="#8a6400")
-    light.set_ylim(0, max(max(day.irradiance_w_m2, default=1.0), 1.0) * 1.15)
+    light.set_ylim(0, _light_top(day))
     axes.plot(day.hour, day.storage_v, color=STORE, linewidth=1.8, label="storage voltage")
     for kind, marks in day.events.items():
         if marks:
@@ -195,7 +206,7 @@ def day_file(day: Day, path: Path) -> None:
     axes.set_ylim(0, max(day.storage_v, default=1.0) * 1.15)
     axes.set_zorder(light.get_zorder() + 1)
     axes.patch.set_visible(False)
-    figure.legend(loc="outside upper center", ncols=4, frameon=False)
+    figure.legend(loc="outside upper center", ncols=6, frameon=False, fontsize=9)
     light.spines["top"].set_visible(False)
     light.tick_params(colors=MUTED)
     _finish(plt, figure, axes, path)
@@ -234,9 +245,11 @@ def ledger_figure(incoming: Mapping[str, float], outgoing: Mapping[str, float]) 
                 "color": ["rgba(224,161,0,0.28)"] * hub + ["rgba(36,89,143,0.20)"] * len(right),
                 "hovertemplate": "%{value:.4g} J<extra></extra>",
             },
+            textfont={"size": 13, "color": INK, "shadow": "none"},
         )
     )
-    return _style(figure)
+    _style(figure)
+    return figure.update_layout(margin={"t": 16, "b": 16, "l": 8, "r": 8})
 
 
 def _use_color(name: str) -> str:
@@ -258,11 +271,11 @@ class _Frame:
 
 
 FAMILIES = (
-    (("mul", "sqr", "mac", "mpy"), "#e0a100"),
-    (("fp_", "field", "reduce", "mod", "inv"), "#e8b84a"),
-    (("point", "ec_", "ecc", "curve", "ladder", "comb", "scalar"), "#6d9dc5"),
     (("sha", "hash", "hmac", "drbg", "nonce"), "#74a892"),
     (("mspabi", "memcpy", "memset"), "#b9a3c7"),
+    (("point", "ec_", "ecc", "curve", "ladder", "comb", "scalar", "jac"), "#6d9dc5"),
+    (("mul", "sqr", "mac", "mpy"), "#e0a100"),
+    (("fp_", "field", "reduce", "mod", "inv"), "#ecc769"),
 )
 
 

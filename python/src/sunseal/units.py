@@ -77,7 +77,7 @@ def show(value: float, unit: str, digits: int = 4) -> str:
     else:
         power, prefix = -12, "p"
     scaled = float(f"{value / 10.0**power:.{digits}g}")
-    return f"{scaled:g} {prefix}{unit}"
+    return f"{scaled:.{max(digits, 6)}g} {prefix}{unit}"
 
 
 def _example(unit: str) -> str:

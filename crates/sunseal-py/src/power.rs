@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Parameter sets, and counts weighed with them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use pyo3::prelude::*;
+use sunseal_mcu::Device;
+use sunseal_power::{Level, Limits, PowerModel};
+
+use crate::error::refuse;
+use crate::program::Counts;
+
+/// A parameter set for a device, with the device's legal voltages and clocks.
+#[pyclass(frozen, module = "sunseal._engine")]
+pub struct PowerSet {
+    model: PowerModel,
+    limits: Limits,
+}
+
+/// The legal voltages and clocks of a device.
+pub fn limits(device: &Device) -> Limits {
+    let levels = device.pmm.level.iter().zip(0u8..).map(|(l, vcore)| Level {
+        vcore,
+        mclk_max_hz: l.mclk_max_hz(),
+        vcc_min_v: l.vcc_min_v,
+    });
+    Limits { levels: levels.collect(), vcc_max_v: device.supply.vcc_max_v }
+}
+
+#[pymethods]
+impl PowerSet {
+    #[new]
+    fn new(path: &str, device: &str) -> PyResult<Self> {
+        let path = Path::new(path);
+        let device = Device::load(Path::new(device)).map_err(refuse)?;
+        let (dir, name) = (path.parent().unwrap_or(Path::new(".")), path.file_stem().unwrap_or_default());
+        let set = sunseal_power::PowerSet::load(dir, &name.to_string_lossy(), &device.name).map_err(refuse)?;
+        Ok(Self { model: PowerModel::new(vec![set]).map_err(refuse)?, limits: limits(&device) })
+    }
+
+    /// Its full name.
+    #[getter]
+    fn name(&self) -> String {
+        self.model.name()
+    }
+
+    /// The documents behind it, the set it extends included.
+    fn cite(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        for set in self.model.sets() {
+            let mut next = Some(set);
+            while let Some(set) = next {
+                out.push(set.cite.clone());
+                next = set.base();
+            }
+        }
+        out
+    }
+
+    /// Each source of a figure: document, place, note, and whether it is unchecked.
+    fn sources(&self) -> Vec<(String, String, String, bool)> {
+        let mut out = Vec::new();
+        for set in self.model.sets() {
+            let mut next = Some(set);
+            while let Some(set) = next {
+                let row = |s: &sunseal_power::Source| {
+                    (s.document.clone(), s.place.clone(), s.note.clone(), s.recalled)
+                };
+                out.extend(set.sources.values().map(row));
+                next = set.base();
+            }
+        }
+        out
+    }
+
+    /// Core voltage levels: fastest clock, lowest supply, PMMCOREV.
+    fn levels(&self) -> Vec<(u32, f64, u8)> {
+        self.limits.levels.iter().map(|l| (l.mclk_max_hz, l.vcc_min_v, l.vcore)).collect()
+    }
+
+    /// The fastest legal clock at a voltage, 0 if there is none.
+    fn freq_max_hz(&self, vcc_v: f64) -> u32 {
+        self.limits.mclk_max_hz(vcc_v) as u32
+    }
+
+    /// Refuses a clock and voltage that the device does not allow.
+    fn check(&self, freq_hz: u32, vcc_v: f64) -> PyResult<u8> {
+        self.limits.level_for(vcc_v, f64::from(freq_hz)).map_err(refuse)
+    }
+
+    /// Prices counts at a clock and voltage.
+    fn weigh(&self, counts: &Counts, freq_hz: u32, vcc_v: f64) -> PyResult<Weighed> {
+        let vcore = self.check(freq_hz, vcc_v)?;
+        let b = self
+            .model
+            .reweigh(&counts.ledger, &counts.vocabulary, &self.limits, vcc_v, freq_hz)
+            .map_err(refuse)?;
+        Ok(Weighed {
+            vcore,
+            time_s: b.time_s,
+            energy_j: b.total_j.typ,
+            energy_low_j: b.total_j.low,
+            energy_high_j: b.total_j.high,
+            by_state_j: b.by_state().into_iter().map(|(k, v)| (k, v.typ)).collect(),
+            by_component_j: b.by_component().into_iter().map(|(k, v)| (k, v.typ)).collect(),
+            fallbacks: b.fallbacks,
+            unchecked: b.unchecked,
+        })
+    }
+}
+
+/// What counts cost at one operating point.
+#[pyclass(frozen, get_all, module = "sunseal._engine")]
+pub struct Weighed {
+    vcore: u8,
+    time_s: f64,
+    energy_j: f64,
+    energy_low_j: f64,
+    energy_high_j: f64,
+    by_state_j: BTreeMap<String, f64>,
+    by_component_j: BTreeMap<String, f64>,
+    fallbacks: Vec<String>,
+    unchecked: Vec<String>,
+}

@@ -1,0 +1,618 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The command line. Exit 0: done; 1: the answer is no; 2: the input is wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from typer.exceptions import TyperException
+
+from sunseal import __version__, _engine, boards, units
+from sunseal import measure as measuring
+from sunseal.errors import SunsealError
+
+app = typer.Typer(
+    help="Run a sensor node's real firmware on a cycle-exact simulated board and account for every joule.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")]
+Board = Annotated[str, typer.Option("--board", help="A board of `sunseal boards`.")]
+Variant = Annotated[
+    list[str] | None,
+    typer.Option("--variant", help="A hardware fact, such as mpy=none, mpy=16, mpy=32. Repeatable."),
+]
+Freq = Annotated[str, typer.Option("--freq", help="CPU clock, such as 8MHz.")]
+Vcc = Annotated[str, typer.Option("--vcc", help="Supply voltage, such as 2.2V.")]
+Power = Annotated[str, typer.Option("--power", help="Parameter set: datasheet, mane2014.")]
+WorkloadName = Annotated[
+    str | None, typer.Argument(metavar="[WORKLOAD]", help="A workload of `sunseal workloads`.")
+]
+ElfPath = Annotated[Path | None, typer.Option("--elf", help="Your own program instead of a workload.")]
+FromSymbol = Annotated[str | None, typer.Option("--from", help="Symbol where the measurement begins.")]
+ToSymbol = Annotated[str | None, typer.Option("--to", help="Symbol where it ends.")]
+Marks = Annotated[
+    bool, typer.Option("--marks", help="Measure from the rise to the fall of the board's trigger pin.")
+]
+
+
+def _print_json(value: Any) -> None:
+    sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
+
+
+def _window(
+    elf: Path | None, start: str | None, end: str | None, marks: bool
+) -> tuple[str, str] | None:
+    if elf is None:
+        if start or end or marks:
+            raise SunsealError(
+                "`--from`, `--to` and `--marks` need a program of yours: add `--elf FILE`"
+            )
+        return None
+    if marks and (start or end):
+        raise SunsealError("`--marks` and `--from`/`--to` exclude each other: choose one of them")
+    if marks:
+        return None
+    if not start or not end:
+        raise SunsealError(
+            "`--elf` needs to know what to measure: `--from SYMBOL --to SYMBOL`, or `--marks`"
+        )
+    return start, end
+
+
+@contextlib.contextmanager
+def _counting(quiet: bool, what: str) -> Iterator[measuring.Progress | None]:
+    """Show how far a run is, on stderr and only to a person."""
+    if quiet or not err.is_terminal:
+        yield None
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=err, transient=True) as progress:
+        task = progress.add_task(what, total=None)
+
+        def report(cycles: int) -> None:
+            progress.update(task, description=f"{what}: {cycles / 1e6:,.0f} M cycles")
+
+        yield report
+
+
+# --- What there is ---------------------------------------------------------------------------
+
+
+@app.command("boards")
+def boards_command(as_json: Json = False) -> None:
+    """List the boards, their device and its voltage and clock limits."""
+    rows = []
+    for name in boards.names("boards"):
+        board = _engine.Board(str(boards.board_path(name)))
+        levels = _engine.levels(str(boards.home() / "data" / "devices" / f"{board.device}.toml"))
+        rows.append(
+            {
+                "board": name,
+                "device": board.device,
+                "parts": board.parts,
+                "variants": [f"mpy={m}" for m in boards.MULTIPLIERS],
+                "power_sets": [p for p in boards.names("power") if p.startswith(board.device)],
+                "levels": [
+                    {"freq_max_hz": f, "vcc_min_v": v, "vcore": n} for f, v, n in levels
+                ],
+            }
+        )
+    if as_json:
+        _print_json(rows)
+        return
+    table = Table("board", "device", "parts", "variants", "clock up to, from", "power sets", box=None)
+    for row in rows:
+        table.add_row(
+            row["board"],
+            row["device"],
+            ", ".join(row["parts"]),
+            "\n".join(row["variants"]),
+            "\n".join(f"{p['freq_max_hz'] / 1e6:g} MHz, {p['vcc_min_v']:g} V" for p in row["levels"]),
+            "\n".join(row["power_sets"]),
+        )
+    out.print(table)
+
+
+@app.command("workloads")
+def workloads_command(as_json: Json = False) -> None:
+    """List the operations that `measure`, `profile` and `curve` know."""
+    if as_json:
+        _print_json(
+            [
+                {"workload": w.name, "security_bits": w.security_bits, "summary": w.summary}
+                for w in boards.WORKLOADS.values()
+            ]
+        )
+        return
+    table = Table("workload", "security", "what it does", box=None)
+    for w in boards.WORKLOADS.values():
+        level = f"{w.security_bits} bit" + (", legacy" if w.security_bits < 112 else "")
+        table.add_row(w.name, level, w.summary)
+    out.print(table)
+
+
+# --- One operation ---------------------------------------------------------------------------
+
+
+@app.command("measure")
+def measure_command(
+    workload: WorkloadName = None,
+    board: Board = boards.DEFAULT_BOARD,
+    variant: Variant = None,
+    freq: Freq = "8MHz",
+    vcc: Vcc = "2.2V",
+    power: Power = measuring.DEFAULT_POWER,
+    elf: ElfPath = None,
+    start: FromSymbol = None,
+    end: ToSymbol = None,
+    marks: Marks = False,
+    as_json: Json = False,
+) -> None:
+    """Measure one operation: cycles, time, joules, memory, and whether its result is right."""
+    with _counting(as_json, workload or (elf.name if elf else "")) as progress:
+        m = measuring.measure(
+            workload,
+            board=board,
+            variant=variant or (),
+            freq_hz=units.freq_hz(freq),
+            vcc_v=units.voltage_v(vcc),
+            power=power,
+            elf=elf,
+            window=_window(elf, start, end, marks),
+            progress=progress,
+        )
+    if as_json:
+        _print_json(m.to_dict())
+    else:
+        _show_measurement(m)
+    if m.result_valid is False:
+        raise typer.Exit(1)
+
+
+def _show_measurement(m: measuring.Measurement) -> None:
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim")
+    table.add_column()
+    valid = {
+        True: "agrees with an independent implementation",
+        False: "[bold red]wrong: an independent implementation disagrees[/]",
+        None: "not checked: your own program",
+    }[m.result_valid]
+    low, high = m.uncertainty["energy_low_j"], m.uncertainty["energy_high_j"]
+    table.add_row("workload", f"{escape(m.workload)} on {m.board}, {m.variant}")
+    table.add_row("operating point", f"{m.freq_hz / 1e6:g} MHz, {m.vcc_v:g} V, {m.power_set}")
+    table.add_row("cycles", f"{m.cycles:,}")
+    table.add_row("time", units.show(m.time_s, "s"))
+    table.add_row(
+        "energy",
+        f"{units.show(m.energy_j, 'J')}  ({units.show(low, 'J', 3)} to {units.show(high, 'J', 3)})",
+    )
+    for state, joules in sorted(m.energy_by_state_j.items(), key=lambda kv: -kv[1]):
+        if joules > 0:
+            table.add_row(f"  {state}", units.show(joules, "J"))
+    table.add_row("flash, RAM, stack", f"{m.flash_bytes:,}, {m.ram_bytes:,}, {m.stack_bytes:,} bytes")
+    table.add_row("toolchain", escape(m.toolchain))
+    table.add_row("result", valid)
+    out.print(table)
+
+
+@app.command("curve")
+def curve_command(
+    workload: WorkloadName = None,
+    board: Board = boards.DEFAULT_BOARD,
+    variant: Variant = None,
+    power: Power = measuring.DEFAULT_POWER,
+    vcc: Annotated[
+        list[str] | None, typer.Option("--vcc", help="Only these voltages. Repeatable.")
+    ] = None,
+    elf: ElfPath = None,
+    start: FromSymbol = None,
+    end: ToSymbol = None,
+    marks: Marks = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Draw the curve into this .svg or .png file.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Weigh one run over every voltage and clock that the device allows."""
+    _drawable(plot)
+    with _counting(as_json, workload or (elf.name if elf else "")) as progress:
+        points = measuring.curve(
+            workload,
+            board=board,
+            variant=variant or (),
+            power=power,
+            voltages_v=[units.voltage_v(v) for v in vcc or ()],
+            elf=elf,
+            window=_window(elf, start, end, marks),
+            progress=progress,
+        )
+    if plot is not None:
+        from sunseal import plots
+
+        plots.curve_file(points, f"{workload or elf} on {board}", plot)
+    if as_json:
+        _print_json(points)
+        return
+    table = Table("supply", "clock", "level", "time", "energy", "power", box=None)
+    best = min(points, key=lambda p: p["energy_j"])
+    for p in points:
+        table.add_row(
+            f"{p['vcc_v']:g} V",
+            f"{p['freq_hz'] / 1e6:g} MHz",
+            str(p["vcore"]),
+            units.show(p["time_s"], "s"),
+            units.show(p["energy_j"], "J") + (" (least)" if p is best else ""),
+            units.show(p["power_w"], "W"),
+            style="bold" if p is best else None,
+        )
+    out.print(table)
+    if plot is not None:
+        out.print(f"wrote {plot}")
+
+
+def _drawable(path: Path | None, endings: Sequence[str] = (".svg", ".png")) -> None:
+    if path is not None and path.suffix not in endings:
+        raise SunsealError(f"`{path}` cannot be drawn: its name must end in {' or '.join(endings)}")
+    if path is not None and not path.absolute().parent.is_dir():
+        raise SunsealError(f"`{path}` cannot be written: the folder `{path.parent}` does not exist")
+
+
+@app.command("profile")
+def profile_command(
+    workload: WorkloadName = None,
+    board: Board = boards.DEFAULT_BOARD,
+    variant: Variant = None,
+    freq: Freq = "8MHz",
+    vcc: Vcc = "2.2V",
+    power: Power = measuring.DEFAULT_POWER,
+    elf: ElfPath = None,
+    start: FromSymbol = None,
+    end: ToSymbol = None,
+    marks: Marks = False,
+    weight: Annotated[str, typer.Option("--weight", help="cycles or joules.")] = "cycles",
+    svg: Annotated[Path | None, typer.Option("--svg", help="Draw a flame graph into this file.")] = None,
+    diff: Annotated[
+        Path | None, typer.Option("--diff", help="Folded stacks of an earlier build to compare with.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Print folded stacks, ready for any flame graph tool, or draw the flame graph."""
+    if weight not in ("cycles", "joules"):
+        raise SunsealError(f"--weight `{weight}` is neither `cycles` nor `joules`")
+    _drawable(svg, (".svg",))
+    before = _read_folded(diff) if diff is not None else None
+    window = _window(elf, start, end, marks)
+    with _counting(as_json, workload or (elf.name if elf else "")) as progress:
+        folded: dict[str, float] = dict(
+            measuring.profile(
+                workload,
+                board=board,
+                variant=variant or (),
+                elf=elf,
+                window=window,
+                progress=progress,
+            )
+        )
+        if weight == "joules":
+            m = measuring.measure(
+                workload,
+                board=board,
+                variant=variant or (),
+                freq_hz=units.freq_hz(freq),
+                vcc_v=units.voltage_v(vcc),
+                power=power,
+                elf=elf,
+                window=window,
+            )
+            folded = measuring.in_joules({k: int(v) for k, v in folded.items()}, m.cycles, m.energy_j)
+    unit = "J" if weight == "joules" else "cycles"
+    if svg is not None:
+        from sunseal import plots
+
+        title = f"{workload or (elf.name if elf else '')} on {board}"
+        measuring.write_atomic(svg, plots.flame_graph(folded, unit, title, before))
+    if as_json:
+        _print_json({"unit": unit, "stacks": folded, "before": before})
+    elif before is not None:
+        _show_diff(folded, before, unit)
+    elif svg is None:
+        for stack in sorted(folded):
+            value = folded[stack]
+            sys.stdout.write(f"{stack} {value:.12g}\n")
+    if svg is not None and not as_json:
+        out.print(f"wrote {svg}")
+
+
+def _read_folded(path: Path) -> dict[str, float]:
+    stacks: dict[str, float] = {}
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as e:
+        raise SunsealError(f"the earlier profile `{path}` cannot be read: {e}") from e
+    for number, line in enumerate(lines, 1):
+        stack, _, value = line.rpartition(" ")
+        try:
+            stacks[stack] = float(value)
+        except ValueError:
+            stack = ""
+        if not stack:
+            raise SunsealError(
+                f"`{path}` line {number} is not a folded stack: write `outer;inner 123`",
+                hint="`sunseal profile ... > old.folded` makes such a file",
+            )
+    return stacks
+
+
+def _show_diff(folded: dict[str, float], before: dict[str, float], unit: str) -> None:
+    def leaves(stacks: dict[str, float]) -> dict[str, float]:
+        sums: dict[str, float] = {}
+        for stack, value in stacks.items():
+            leaf = stack.rsplit(";", 1)[-1]
+            sums[leaf] = sums.get(leaf, 0.0) + value
+        return sums
+
+    now, old = leaves(folded), leaves(before)
+    table = Table("function", "before", "now", "change", box=None)
+    for name in sorted(now | old, key=lambda n: -abs(now.get(n, 0) - old.get(n, 0))):
+        a, b = old.get(name, 0.0), now.get(name, 0.0)
+        if a != b:
+            table.add_row(escape(name), f"{a:,.6g}", f"{b:,.6g}", f"{b - a:+,.6g} {unit}")
+    total_a, total_b = sum(old.values()), sum(now.values())
+    table.add_row("all", f"{total_a:,.6g}", f"{total_b:,.6g}", f"{total_b - total_a:+,.6g} {unit}")
+    out.print(table)
+
+
+# --- Published figures -----------------------------------------------------------------------
+
+
+@app.command("reproduce")
+def reproduce_command(
+    table_id: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="A table, such as mane2014/table-4.1.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every table there is.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Print published figures beside ours, with ratio and verdict."""
+    from sunseal import published
+
+    if (table_id is None) != everything:
+        raise SunsealError(
+            "`reproduce` takes one table or `--all`; the tables are " + ", ".join(published.ids())
+        )
+    wanted = published.ids() if table_id is None else [table_id]
+    with _counting(as_json, "reproducing") as progress:
+        tables = [published.reproduce(i, progress) for i in wanted]
+    if as_json:
+        _print_json([t.to_dict() for t in tables])
+    else:
+        for t in tables:
+            _show_table(t)
+    if any(row.verdict == published.NOT_MET for t in tables for row in t.rows):
+        raise typer.Exit(1)
+
+
+def _show_table(t: Any) -> None:
+    table = Table("", "published", "ours", "ratio", "verdict", title=f"{t.id}: {t.title}", box=None)
+    table.title_justify = "left"
+    for row in t.rows:
+        table.add_row(
+            row.label,
+            row.show(row.published),
+            row.show(row.ours),
+            f"{row.ratio:.3f}" if row.ratio is not None else "",
+            row.verdict,
+        )
+    out.print(table)
+    for row in t.rows:
+        if row.note:
+            out.print(f"  {row.label}: {row.note}", style="dim")
+    out.print(f"  source: {t.source}\n", style="dim")
+
+
+# --- The closed loop -------------------------------------------------------------------------
+
+
+@app.command("simulate")
+def simulate_command(
+    scenario: Annotated[Path, typer.Argument(help="A scenario file (TOML).")],
+    report: Annotated[
+        Path | None, typer.Option("--report", help="Write a self-contained HTML report here.")
+    ] = None,
+    series: Annotated[
+        Path | None, typer.Option("--series", help="Write the storage voltage over time as CSV.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Play a scenario: harvester, storage and node in a closed loop, down to the last joule."""
+    from sunseal import demo
+
+    _drawable(report, (".html",))
+    _drawable(series, (".csv",))
+    with demo.bar(err, as_json) as progress:
+        result = demo.simulate(scenario, progress)
+    if series is not None:
+        measuring.write_atomic(series, result.series_csv())
+    if report is not None:
+        from sunseal import report as reporting
+
+        measuring.write_atomic(report, reporting.scenario_page(result))
+    if as_json:
+        _print_json(result.to_dict())
+    else:
+        out.print(demo.closing_table(result.to_dict()))
+
+
+@app.command("demo")
+def demo_command(
+    folder: Annotated[
+        Path, typer.Option("--out", help="Where report, capture and series are written.")
+    ] = Path("out/demo"),
+    seed: Annotated[int, typer.Option("--seed", help="Same seed, same bytes.")] = 1,
+    scenario: Annotated[
+        Path | None, typer.Option("--scenario", help="Another scenario than the one built in.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run one day of a harvested node against the real server, and write the report."""
+    from sunseal import demo
+
+    result = demo.run(folder, seed=seed, scenario=scenario, console=err, quiet=as_json)
+    if as_json:
+        _print_json(result)
+    else:
+        out.print(demo.closing_table(result))
+        out.print(f"report: {folder / 'report.html'}")
+    if result["verified"] == 0:
+        raise typer.Exit(1)
+
+
+# --- Services --------------------------------------------------------------------------------
+
+_PASS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+
+@app.command("serve", context_settings=_PASS)
+def serve_command(ctx: typer.Context) -> None:
+    """Run the verifying server (`sunseal serve --help` lists its options)."""
+    _exec_server("serve", ctx.args)
+
+
+@app.command("gateway", context_settings=_PASS)
+def gateway_command(ctx: typer.Context) -> None:
+    """Run the gateway between the radio and the server (`--help` lists its options)."""
+    _exec_server("gateway", ctx.args)
+
+
+def _exec_server(role: str, args: list[str]) -> None:
+    from sunseal.doctor import server_path
+
+    sys.stdout.flush()
+    program = str(server_path())
+    # `--json` holds on every command; the server's one line of output is JSON in any case.
+    os.execv(program, [program, role, *(a for a in args if a != "--json")])
+
+
+# --- Tools and figures -----------------------------------------------------------------------
+
+
+@app.command("doctor")
+def doctor_command(as_json: Json = False) -> None:
+    """Say which tools are there, which are missing, and how to get them."""
+    from sunseal import doctor
+
+    findings = doctor.examine()
+    missing = doctor.required_missing(findings)
+    if as_json:
+        _print_json([vars(f) for f in findings])
+    else:
+        table = Table("", "", "version", "where, or how to get it", "needed for", box=None)
+        for f in findings:
+            sign = "[green]ok[/]" if f.ok else "[yellow]--[/]"
+            table.add_row(sign, f.name, f.version, escape(f.place or f.get), f.needed_for)
+        out.print(table)
+        if missing:
+            out.print(f"missing and needed: {', '.join(missing)}")
+    if missing:
+        raise typer.Exit(1)
+
+
+@app.command("bench")
+def bench_command(
+    part: Annotated[
+        str | None, typer.Argument(metavar="[engine|loop]", help="Only this part.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure the simulator's own speed: the tracked figures."""
+    from sunseal import bench
+
+    with contextlib.nullcontext() if as_json else err.status("measuring"):
+        rows = bench.run(part)
+    if as_json:
+        _print_json(rows)
+        return
+    table = Table("figure", "value", "unit", "conditions", box=None)
+    for row in rows:
+        table.add_row(row["name"], f"{row['value']:,.4g}", row["unit"], row["conditions"])
+    out.print(table)
+
+
+def _version(value: bool) -> None:
+    if value:
+        out.print(f"sunseal {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Run a sensor node's real firmware on a cycle-exact simulated board; account for every joule."""
+
+
+def _fail(sentence: str, hint: str | None = None) -> int:
+    err.print(f"[bold red]error:[/] {escape(sentence)}")
+    if hint:
+        err.print(f"[bold]hint:[/] {escape(hint)}")
+    return 2
+
+
+def _usage(e: TyperException, args: Sequence[str]) -> int:
+    sentence = getattr(e, "format_message", lambda: str(e))()
+    sentence = sentence[:1].lower() + sentence[1:].rstrip(".")
+    hint = "`sunseal --help` lists the commands"
+    commands = [c.name or "" for c in app.registered_commands]
+    if args and args[0] in commands:
+        hint = f"`sunseal {args[0]} --help` lists its options"
+    elif args and (near := difflib.get_close_matches(args[0], commands, n=1)):
+        hint = f"did you mean `sunseal {near[0]}`?"
+    return _fail(sentence, hint)
+
+
+def run(args: Sequence[str]) -> int:
+    """Run a command and return its exit status."""
+    command = typer.main.get_command(app)
+    try:
+        status = command(args=list(args), prog_name="sunseal", standalone_mode=False)
+    except SunsealError as e:
+        return _fail(str(e), e.hint)
+    except _engine.EngineError as e:
+        return _fail(str(e))
+    except typer.Abort:
+        return 130
+    except TyperException as e:
+        return _usage(e, args)
+    except KeyboardInterrupt as e:
+        err.print(f"stopped; {e.args[0] if e.args else 'nothing was written; run the same command again'}")
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    return status if isinstance(status, int) else 0
+
+
+def main() -> None:
+    """Enter from the console script."""
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Measure an operation: run it once between its marks, weigh the counts at any voltage and clock."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from sunseal import _engine, boards, oracle
+from sunseal.errors import SunsealError
+
+DEFAULT_FREQ_HZ = 8_000_000
+DEFAULT_VCC_V = 2.2
+DEFAULT_POWER = "datasheet"
+CYCLES_MAX = 4_000_000_000
+"""Where a run is given up: 160 s at 25 MHz, ten times the slowest workload here."""
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One operation at one operating point, in SI base units; the fields are those of `--json`."""
+
+    workload: str
+    board: str
+    variant: str
+    toolchain: str
+    freq_hz: int
+    vcc_v: float
+    cycles: int
+    time_s: float
+    energy_j: float
+    energy_by_state_j: dict[str, float]
+    flash_bytes: int
+    ram_bytes: int
+    stack_bytes: int
+    counts: dict[str, int]
+    power_set: str
+    result_valid: bool | None
+    """Whether an independent implementation agrees with the output; None where there is none."""
+    uncertainty: dict[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields in the order of the contract."""
+        return asdict(self)
+
+
+class PowerSet:
+    """A set of coefficients, named by the document it comes from."""
+
+    def __init__(self, name: str, board: str = boards.DEFAULT_BOARD) -> None:
+        """Load the set `name`, with or without the device in front, for a board's device."""
+        self.board = _board(board)
+        path = boards.power_set_path(name, self.board.device)
+        self.inner = _engine.PowerSet(str(path), str(_device_path(self.board.device)))
+        self.name = self.inner.name
+
+    def cite(self) -> list[str]:
+        """Return the documents behind the coefficients."""
+        return list(self.inner.cite())
+
+
+def _board(name: str) -> _engine.Board:
+    return _engine.Board(str(boards.board_path(name)))
+
+
+def _device_path(device: str) -> Path:
+    return boards.home() / "data" / "devices" / f"{device}.toml"
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is run, and between which two points of it."""
+
+    label: str
+    image: bytes
+    window: tuple[str, str] | None
+    """Symbols; None stands for the edges of the trigger mark."""
+    workload: boards.Workload | None
+
+
+def builtin(workload: str, board: str, variant: Mapping[str, str]) -> Program:
+    """Load the bench program of a workload."""
+    known = boards.workload(workload)
+    path = boards.firmware_path(board, dict(variant), f"bench-{workload}")
+    return Program(workload, path.read_bytes(), None, known)
+
+
+def own(elf: Path, window: tuple[str, str] | None) -> Program:
+    """Load the user's program."""
+    try:
+        image = elf.read_bytes()
+    except OSError as e:
+        raise SunsealError(f"the program `{elf}` cannot be read: {e.strerror or e}") from e
+    return Program(elf.name, image, window, None)
+
+
+def run(program: Program, board: str, progress: Progress | None = None) -> tuple[_engine.Counts, bool | None]:
+    """Count one run of a program, from the cache if this very run was made before."""
+    device = _device_path(_board(board).device)
+    work = program.workload
+    fed = oracle.bench_input(work) if work else None
+    takes = oracle.output_bytes(work) if work else 0
+    counts = _counted(program, board, device, fed, takes, progress)
+    if work is None:
+        return counts, None
+    valid = oracle.judge(work, counts.status, counts.output)
+    if work.operation == "verify":
+        spoilt = oracle.spoil(work, fed or b"")
+        refused = _counted(program, board, device, spoilt, takes, progress)
+        valid = valid and refused.status != oracle.STATUS_OK
+    return counts, valid
+
+
+def measure(
+    workload: str | None = None,
+    *,
+    board: str = boards.DEFAULT_BOARD,
+    variant: Sequence[str] = (),
+    freq_hz: int = DEFAULT_FREQ_HZ,
+    vcc_v: float = DEFAULT_VCC_V,
+    power: str = DEFAULT_POWER,
+    elf: Path | None = None,
+    window: tuple[str, str] | None = None,
+    progress: Progress | None = None,
+) -> Measurement:
+    """Measure a built-in workload, or your own ELF between two symbols or its trigger marks."""
+    program, label = _choose(workload, board, variant, elf, window)
+    weights = PowerSet(power, board)
+    weights.inner.check(freq_hz, vcc_v)
+    counts, valid = run(program, board, progress)
+    return _weighed(program.label, board, label, counts, valid, weights, freq_hz, vcc_v)
+
+
+def curve(
+    workload: str | None = None,
+    *,
+    board: str = boards.DEFAULT_BOARD,
+    variant: Sequence[str] = (),
+    power: str = DEFAULT_POWER,
+    voltages_v: Sequence[float] = (),
+    elf: Path | None = None,
+    window: tuple[str, str] | None = None,
+    progress: Progress | None = None,
+) -> list[dict[str, Any]]:
+    """Weigh one run over every operating point: each whole megahertz that each voltage allows."""
+    program, _ = _choose(workload, board, variant, elf, window)
+    weights = PowerSet(power, board)
+    counts, valid = run(program, board, progress)
+    if valid is False:
+        raise SunsealError(f"`{program.label}` gives a wrong result, so its curve would mean nothing")
+    points = []
+    for vcc_v in voltages_v or curve_voltages(weights):
+        for freq_hz in range(1_000_000, weights.inner.freq_max_hz(vcc_v) + 1, 1_000_000):
+            point = weights.inner.weigh(counts, freq_hz, vcc_v)
+            points.append(
+                {
+                    "freq_hz": freq_hz,
+                    "vcc_v": vcc_v,
+                    "vcore": point.vcore,
+                    "cycles": counts.cycles,
+                    "time_s": point.time_s,
+                    "energy_j": point.energy_j,
+                    "power_w": point.energy_j / point.time_s,
+                }
+            )
+    return points
+
+
+def curve_voltages(weights: PowerSet) -> list[float]:
+    """Return each level's lowest voltage and Mane's 2.7 V."""
+    return sorted({*(v for _, v, _ in weights.inner.levels()), 2.7})
+
+
+def profile(
+    workload: str | None = None,
+    *,
+    board: str = boards.DEFAULT_BOARD,
+    variant: Sequence[str] = (),
+    elf: Path | None = None,
+    window: tuple[str, str] | None = None,
+    progress: Progress | None = None,
+) -> dict[str, int]:
+    """Return folded stacks (`outer;inner`) and the cycles spent in each."""
+    program, _ = _choose(workload, board, variant, elf, window)
+    work = program.workload
+    device = _device_path(_board(board).device)
+    return _engine.profile(
+        str(boards.board_path(board)),
+        str(device),
+        program.image,
+        program.window,
+        oracle.bench_input(work) if work else None,
+        CYCLES_MAX,
+        progress,
+    )
+
+
+def in_joules(folded: Mapping[str, int], cycles: int, energy_j: float) -> dict[str, float]:
+    """Weigh stacks: every cycle between the marks carries the same share of the energy."""
+    if cycles <= 0:
+        raise SunsealError("no cycles lie between the marks, so there is nothing to weigh")
+    return {stack: count * energy_j / cycles for stack, count in folded.items()}
+
+
+def _choose(
+    workload: str | None,
+    board: str,
+    variant: Sequence[str],
+    elf: Path | None,
+    window: tuple[str, str] | None,
+) -> tuple[Program, str]:
+    boards.board_path(board)
+    if (workload is None) == (elf is None):
+        raise SunsealError(
+            "nothing to measure, or two things: give a workload or `--elf FILE`",
+            hint="`sunseal workloads` lists the workloads",
+        )
+    if workload is not None:
+        if window is not None:
+            raise SunsealError("`--from` and `--to` belong to `--elf`; a workload has its own marks")
+        chosen = boards.variant(tuple(variant))
+        return builtin(workload, board, chosen), boards.variant_text(chosen)
+    assert elf is not None
+    if variant:
+        raise SunsealError("`--variant` belongs to a workload; your own ELF is one variant already")
+    return own(elf, window), "own"
+
+
+def _weighed(
+    label: str,
+    board: str,
+    variant: str,
+    counts: _engine.Counts,
+    valid: bool | None,
+    weights: PowerSet,
+    freq_hz: int,
+    vcc_v: float,
+) -> Measurement:
+    point = weights.inner.weigh(counts, freq_hz, vcc_v)
+    return Measurement(
+        workload=label,
+        board=board,
+        variant=variant,
+        toolchain=counts.toolchain,
+        freq_hz=freq_hz,
+        vcc_v=vcc_v,
+        cycles=counts.cycles,
+        time_s=point.time_s,
+        energy_j=point.energy_j,
+        energy_by_state_j=point.by_state_j,
+        flash_bytes=counts.flash_bytes,
+        ram_bytes=counts.ram_bytes,
+        stack_bytes=counts.stack_bytes,
+        counts=counts.counts(),
+        power_set=weights.name,
+        result_valid=valid,
+        uncertainty={"energy_low_j": point.energy_low_j, "energy_high_j": point.energy_high_j},
+    )
+
+
+# --- The cache of operation profiles ---------------------------------------------------------
+
+
+def _counted(
+    program: Program,
+    board: str,
+    device: Path,
+    fed: bytes | None,
+    takes: int,
+    progress: Progress | None,
+) -> _engine.Counts:
+    board_path = boards.board_path(board)
+    key = hashlib.sha256()
+    window = json.dumps(program.window).encode()
+    for part in (
+        _engine.build_id().encode(),
+        device.read_bytes(),
+        board_path.read_bytes(),
+        program.image,
+        window,
+        fed or b"",
+        str(takes).encode(),
+    ):
+        key.update(len(part).to_bytes(8, "big") + part)
+    path = boards.cache_dir() / "profiles" / f"{key.hexdigest()}.json"
+    with contextlib.suppress(OSError, _engine.EngineError):
+        return _engine.Counts.from_json(path.read_text(encoding="utf-8"))
+    counts = _engine.run(
+        str(board_path), str(device), program.image, program.window, fed, takes, CYCLES_MAX, progress
+    )
+    with contextlib.suppress(OSError):  # a cache that cannot be written only costs time
+        write_atomic(path, counts.to_json())
+    return counts
+
+
+def write_atomic(path: Path, text: str | bytes) -> None:
+    """Write a file so that no one ever sees half of it, not even after Ctrl-C."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(text.encode() if isinstance(text, str) else text)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+

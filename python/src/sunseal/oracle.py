@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Inputs for the bench programs, and an independent opinion on what they put out.
+
+P-256 comes from the package cryptography, hashes from the standard library, verification on
+secp160r1 from the engine's verifying side; only key pairs on secp160r1 are computed here, in
+integers, by the affine formulas of SEC 1 section 2.2.1. None of it shares code with the firmware.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, utils
+
+from sunseal import _engine
+from sunseal.boards import Workload
+
+MESSAGE = b"Sunseal bench: a short message of a sensor node, 64 bytes long.."
+STATUS_OK = 0
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Domain parameters (SEC 2 version 1.0, section 2.4.2; FIPS 186-4, D.1.2.3)."""
+
+    p: int
+    a: int
+    n: int
+    g: tuple[int, int]
+    field_bytes: int
+    order_bytes: int
+
+
+SECP160R1 = Curve(
+    p=2**160 - 2**31 - 1,
+    a=2**160 - 2**31 - 4,
+    n=0x0100000000000000000001F4C8F927AED3CA752257,
+    g=(0x4A96B5688EF573284664698968C38BB913CBFC82, 0x23A628553168947D59DCC912042351377AC5FB32),
+    field_bytes=20,
+    order_bytes=21,
+)
+P256 = Curve(
+    p=2**256 - 2**224 + 2**192 + 2**96 - 1,
+    a=2**256 - 2**224 + 2**192 + 2**96 - 4,
+    n=0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551,
+    g=(
+        0x6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296,
+        0x4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5,
+    ),
+    field_bytes=32,
+    order_bytes=32,
+)
+CURVES = {"secp160r1": SECP160R1, "p256": P256}
+
+
+def _bytes(label: str, count: int = 32) -> bytes:
+    return hashlib.shake_256(b"sunseal bench " + label.encode()).digest(count)
+
+
+def _multiply(curve: Curve, k: int, point: tuple[int, int]) -> tuple[int, int]:
+    """Compute k times a point of prime order, 0 < k < n, in affine coordinates."""
+    result: tuple[int, int] | None = None
+    for bit in bin(k)[2:]:
+        if result is not None:
+            result = _add(curve, result, result)
+        if bit == "1":
+            result = point if result is None else _add(curve, result, point)
+    assert result is not None
+    return result
+
+
+def _add(curve: Curve, s: tuple[int, int], t: tuple[int, int]) -> tuple[int, int]:
+    p = curve.p
+    if s == t:
+        slope = (3 * s[0] * s[0] + curve.a) * pow(2 * s[1], -1, p)
+    else:
+        slope = (t[1] - s[1]) * pow(t[0] - s[0], -1, p)
+    x = (slope * slope - s[0] - t[0]) % p
+    return x, (slope * (s[0] - x) - s[1]) % p
+
+
+def _public(parameter: str, d: int) -> bytes:
+    curve = CURVES[parameter]
+    if parameter == "p256":
+        q = ec.derive_private_key(d, ec.SECP256R1()).public_key().public_numbers()
+        point = q.x, q.y
+    else:
+        point = _multiply(curve, d, curve.g)
+    return b"".join(c.to_bytes(curve.field_bytes, "big") for c in point)
+
+
+def _sign(parameter: str, d: int, message: bytes) -> bytes:
+    """Sign as another signer would, so that the firmware's verification has something true to judge."""
+    curve = CURVES[parameter]
+    e = int.from_bytes(_digest(parameter, message), "big") % curve.n
+    k = int.from_bytes(_bytes(f"{parameter} nonce", 48), "big") % (curve.n - 1) + 1
+    r = _multiply(curve, k, curve.g)[0] % curve.n
+    s = pow(k, -1, curve.n) * (e + r * d) % curve.n
+    return b"".join(v.to_bytes(curve.order_bytes, "big") for v in (r, s))
+
+
+def _digest(parameter: str, message: bytes) -> bytes:
+    return (hashlib.sha1 if parameter == "secp160r1" else hashlib.sha256)(message).digest()
+
+
+def _private(parameter: str) -> int:
+    n = CURVES[parameter].n
+    return int.from_bytes(_bytes(f"{parameter} private", 48), "big") % (n - 1) + 1
+
+
+def bench_input(workload: Workload) -> bytes:
+    """Lay out a bench program's input as `firmware/bench/bench.h` says."""
+    if workload.operation == "hash":
+        return MESSAGE
+    parameter = workload.parameter or ""
+    d = _private(parameter)
+    if workload.operation == "keygen":
+        return _bytes(f"{parameter} entropy")
+    if workload.operation == "sign":
+        return d.to_bytes(CURVES[parameter].order_bytes, "big") + _bytes("added entropy") + MESSAGE
+    return _public(parameter, d) + _sign(parameter, d, MESSAGE) + MESSAGE
+
+
+def spoil(workload: Workload, fed: bytes) -> bytes:
+    """Flip one bit of s in the input of a verification, which must then be refused."""
+    curve = CURVES[workload.parameter or ""]
+    at = 2 * curve.field_bytes + 2 * curve.order_bytes - 1
+    return fed[:at] + bytes([fed[at] ^ 1]) + fed[at + 1 :]
+
+
+def output_bytes(workload: Workload) -> int:
+    """Say how many bytes of `bench_output` the workload fills."""
+    if workload.operation == "hash":
+        return hashlib.new(workload.algorithm).digest_size
+    curve = CURVES[workload.parameter or ""]
+    return {
+        "keygen": curve.order_bytes + 2 * curve.field_bytes,
+        "sign": 2 * curve.order_bytes,
+        "verify": 0,
+    }[workload.operation]
+
+
+def judge(workload: Workload, status: int, output: bytes) -> bool:
+    """Say whether the firmware's answer is right, by implementations that it does not share."""
+    if status != STATUS_OK:
+        return False
+    if workload.operation == "hash":
+        return output == hashlib.new(workload.algorithm, MESSAGE).digest()
+    if workload.operation == "verify":
+        return True  # The signature in the input was made by another signer and is valid.
+    parameter = workload.parameter or ""
+    curve = CURVES[parameter]
+    if workload.operation == "keygen":
+        d = int.from_bytes(output[: curve.order_bytes], "big")
+        return 0 < d < curve.n and output[curve.order_bytes :] == _public(parameter, d)
+    public = _public(parameter, _private(parameter))
+    return verify(parameter, public, MESSAGE, output)
+
+
+def verify(parameter: str, public: bytes, message: bytes, signature: bytes) -> bool:
+    """Verify a signature r || s under x || y on the verifying side's libraries."""
+    if parameter == "secp160r1":
+        return _engine.verify_ecdsa("ecdsa-secp160r1-sha1", public, message, signature)
+    half = len(signature) // 2
+    r, s = (int.from_bytes(part, "big") for part in (signature[:half], signature[half:]))
+    try:
+        key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), b"\x04" + public)
+        key.verify(utils.encode_dss_signature(r, s), message, ec.ECDSA(hashes.SHA256()))
+    except (InvalidSignature, ValueError):
+        return False
+    return True
