@@ -1,0 +1,342 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Write or check the generated tables of the curves and hashes.
+
+    python3 firmware/crypto/gen_tables.py write|check
+
+Everything is computed from the domain parameters of SEC 2 (version 1.0 for secp160r1, 2.0 for P-256)
+and from FIPS 180-4; nothing outside the standard library is used.
+"""
+
+import hashlib
+import struct
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parent / "src"
+COMMAND = "python3 firmware/crypto/gen_tables.py write"
+Point = tuple[int, int] | None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Short Weierstrass curve with a = -3 and the shape of its signed comb."""
+
+    name: str
+    document: str
+    p: int
+    b: int
+    n: int
+    gx: int
+    gy: int
+    field_words: int  # 16-bit words of a field element
+    order_words: int  # 16-bit words of a scalar
+    montgomery: bool  # field elements are kept times 2^(16 field_words)
+    teeth: int  # bits that one look-up consumes
+    distance: int  # bits between neighbouring teeth
+    tables: int  # tables, each distance / tables bits further on
+    zero_hash: str  # hash of the nonce's HMAC
+
+    def add(self, left: Point, right: Point) -> Point:
+        """Affine addition with every special case."""
+        if left is None:
+            return right
+        if right is None:
+            return left
+        (x1, y1), (x2, y2) = left, right
+        if x1 == x2:
+            if (y1 + y2) % self.p == 0:
+                return None
+            slope = (3 * x1 * x1 - 3) * pow(2 * y1, -1, self.p)
+        else:
+            slope = (y2 - y1) * pow(x2 - x1, -1, self.p)
+        x3 = (slope * slope - x1 - x2) % self.p
+        return x3, (slope * (x1 - x3) - y1) % self.p
+
+    def multiply(self, scalar: int, point: Point) -> Point:
+        """Double and add, most significant bit first."""
+        result: Point = None
+        for bit in bin(scalar)[2:]:
+            result = self.add(result, result)
+            if bit == "1":
+                result = self.add(result, point)
+        return result
+
+    def encode(self, value: int) -> int:
+        """The value as the firmware keeps it."""
+        return (value << (16 * self.field_words)) % self.p if self.montgomery else value % self.p
+
+    def comb(self) -> list[tuple[int, int]]:
+        """The points sum(sign_i 2^(distance i)) 2^(table step) G; the last sign is +, the others
+        are the bits of the index (1 for +)."""
+        points: list[tuple[int, int]] = []
+        step = self.distance // self.tables
+        assert step * self.tables == self.distance
+        assert self.teeth * self.distance >= self.n.bit_length()
+        for table in range(self.tables):
+            base = self.multiply(1 << (table * step), (self.gx, self.gy))
+            teeth = [self.multiply(1 << (self.distance * i), base) for i in range(self.teeth)]
+            doubles = [self.add(tooth, tooth) for tooth in teeth]
+            row: list[Point] = [teeth[-1]]
+            for tooth in teeth[:-1]:
+                assert tooth is not None
+                row[0] = self.add(row[0], (tooth[0], self.p - tooth[1]))
+            for i in range(self.teeth - 1):
+                row += [self.add(entry, doubles[i]) for entry in row]
+            assert None not in row
+            points += [entry for entry in row if entry is not None]
+        return points
+
+
+SECP160R1 = Curve(
+    name="secp160r1",
+    document="SEC 2 version 1.0, section 2.4.2",
+    p=2**160 - 2**31 - 1,
+    b=0x1C97BEFC54BD7A8B65ACF89F81D4D4ADC565FA45,
+    n=0x0100000000000000000001F4C8F927AED3CA752257,
+    gx=0x4A96B5688EF573284664698968C38BB913CBFC82,
+    gy=0x23A628553168947D59DCC912042351377AC5FB32,
+    field_words=10,
+    order_words=11,
+    montgomery=False,
+    teeth=8,
+    distance=21,
+    tables=3,
+    zero_hash="sha1",
+)
+P256 = Curve(
+    name="p256",
+    document="SEC 2 version 2.0, section 2.4.2",
+    p=2**256 - 2**224 + 2**192 + 2**96 - 1,
+    b=0x5AC635D8AA3A93E7B3EBBD55769886BC651D06B0CC53B0F63BCE3C3E27D2604B,
+    n=0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551,
+    gx=0x6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296,
+    gy=0x4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5,
+    field_words=16,
+    order_words=16,
+    montgomery=True,
+    teeth=8,
+    distance=32,
+    tables=2,
+    zero_hash="sha256",
+)
+
+SHA256_INITIAL = [
+    0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A, 0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19,
+]  # fmt: skip
+SHA1_INITIAL = [0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476, 0xC3D2E1F0]
+MASK32 = 0xFFFFFFFF
+
+
+def primes(count: int) -> list[int]:
+    """The first primes."""
+    found: list[int] = []
+    candidate = 2
+    while len(found) < count:
+        if all(candidate % prime for prime in found):
+            found.append(candidate)
+        candidate += 1
+    return found
+
+
+def cube_root_words(count: int) -> list[int]:
+    """SHA-256's constants: first 32 bits of the fractional part of the cube roots of the primes."""
+    words = []
+    for prime in primes(count):
+        target = prime << 96
+        low, high = 0, 1 << 36
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if middle**3 <= target else (low, middle)
+        words.append(low & MASK32)
+    return words
+
+
+def rotate_right(value: int, count: int) -> int:
+    """32-bit rotation."""
+    return ((value >> count) | (value << (32 - count))) & MASK32
+
+
+def sha256_compress(state: list[int], block: bytes) -> list[int]:
+    """FIPS 180-4, section 6.2.2."""
+    w = list(struct.unpack(">16I", block))
+    for t in range(16, 64):
+        s0 = rotate_right(w[t - 15], 7) ^ rotate_right(w[t - 15], 18) ^ (w[t - 15] >> 3)
+        s1 = rotate_right(w[t - 2], 17) ^ rotate_right(w[t - 2], 19) ^ (w[t - 2] >> 10)
+        w.append((w[t - 16] + s0 + w[t - 7] + s1) & MASK32)
+    a, b, c, d, e, f, g, h = state
+    for k, word in zip(cube_root_words(64), w, strict=True):
+        t1 = h + (rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25))
+        t1 += (g ^ (e & (f ^ g))) + k + word
+        t2 = (rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22)) + (
+            (a & b) | (c & (a | b))
+        )
+        a, b, c, d, e, f, g, h = (t1 + t2) & MASK32, a, b, c, (d + t1) & MASK32, e, f, g
+    return [(x + y) & MASK32 for x, y in zip(state, [a, b, c, d, e, f, g, h], strict=True)]
+
+
+def sha1_compress(state: list[int], block: bytes) -> list[int]:
+    """FIPS 180-4, section 6.1.2."""
+    w = list(struct.unpack(">16I", block))
+    for t in range(16, 80):
+        w.append(rotate_right(w[t - 3] ^ w[t - 8] ^ w[t - 14] ^ w[t - 16], 31))
+    a, b, c, d, e = state
+    for t, word in enumerate(w):
+        f, k = (
+            (d ^ (b & (c ^ d)), 0x5A827999),
+            (b ^ c ^ d, 0x6ED9EBA1),
+            ((b & c) | (d & (b | c)), 0x8F1BBCDC),
+            (b ^ c ^ d, 0xCA62C1D6),
+        )[t // 20]
+        a, b, c, d, e = (
+            (rotate_right(a, 27) + f + e + k + word) & MASK32,
+            a,
+            rotate_right(b, 2),
+            c,
+            d,
+        )
+    return [(x + y) & MASK32 for x, y in zip(state, [a, b, c, d, e], strict=True)]
+
+
+def words(value: int, count: int) -> list[int]:
+    """Little-endian 16-bit words."""
+    assert value < 1 << (16 * count)
+    return [(value >> (16 * i)) & 0xFFFF for i in range(count)]
+
+
+def rows(values: list[int]) -> str:
+    """C initialiser lines of sixteen words."""
+    lines = []
+    for start in range(0, len(values), 12):
+        lines.append("    " + " ".join(f"0x{v:04x}," for v in values[start : start + 12]))
+    return "\n".join(lines)
+
+
+def array(name: str, values: list[int]) -> str:
+    """A static constant array of words."""
+    return f"static const uint16_t {name}[{len(values)}] = {{\n{rows(values)}\n}};\n"
+
+
+def zero_key_states(name: str) -> list[int]:
+    """HMAC midstates of an all-zero key: after the inner and after the outer pad block."""
+    if name == "sha256":
+        assert hashlib.sha256(b"").digest()[:4] == struct.pack(
+            ">I", sha256_compress(SHA256_INITIAL, b"\x80" + bytes(63))[0]
+        )
+        both = sha256_compress(SHA256_INITIAL, b"\x36" * 64) + sha256_compress(
+            SHA256_INITIAL, b"\x5c" * 64
+        )
+    else:
+        assert hashlib.sha1(b"").digest()[:4] == struct.pack(
+            ">I", sha1_compress(SHA1_INITIAL, b"\x80" + bytes(63))[0]
+        )
+        both = sha1_compress(SHA1_INITIAL, b"\x36" * 64) + sha1_compress(
+            SHA1_INITIAL, b"\x5c" * 64
+        )
+    return both
+
+
+def curve_header(curve: Curve) -> str:
+    """The text of one curve's table header."""
+    assert (curve.gy**2 - curve.gx**3 + 3 * curve.gx - curve.b) % curve.p == 0
+    assert curve.multiply(curve.n, (curve.gx, curve.gy)) is None
+    r_order = 1 << (16 * curve.order_words)
+    scale = curve.encode(1)
+    states = zero_key_states(curve.zero_hash)
+    text = f"""/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Generated from {curve.document}, by `{COMMAND}`. Do not edit. */
+/* Words are 16 bits, least significant first. Field elements are kept {
+        "times 2^%d mod p (Montgomery)" % (16 * curve.field_words) if curve.montgomery else "plain"
+    }. */
+#ifndef SUNSEAL_{curve.name.upper()}_TABLES_H
+#define SUNSEAL_{curve.name.upper()}_TABLES_H
+
+#include <stdint.h>
+
+#define FIELD_WORDS {curve.field_words}
+#define FIELD_BYTES {2 * curve.field_words}
+#define ORDER_WORDS {curve.order_words}
+#define ORDER_BITS {curve.n.bit_length()}
+#define ORDER_BYTES {(curve.n.bit_length() + 7) // 8}
+#define COMB_TEETH {curve.teeth}
+#define COMB_DISTANCE {curve.distance}
+#define COMB_TABLES {curve.tables}
+#define COMB_STEP {curve.distance // curve.tables}
+#define COMB_POINTS {1 << (curve.teeth - 1)}
+#define FIELD_IS_MONTGOMERY {int(curve.montgomery)}
+/* -1/n mod 2^16 */
+#define ORDER_N0 0x{(-pow(curve.n, -1, 65536)) % 65536:04x}
+
+"""
+    text += array("field_p", words(curve.p, curve.order_words))
+    text += array("field_b", words(curve.encode(curve.b), curve.field_words))
+    text += array("field_one", words(scale, curve.field_words))
+    if curve.montgomery:
+        text += array("field_r2", words(scale * scale % curve.p, curve.field_words))
+    text += array("order_n", words(curve.n, curve.order_words))
+    text += "/* 2^(2 * 16 ORDER_WORDS) mod n */\n"
+    text += array("order_r2", words(r_order * r_order % curve.n, curve.order_words))
+    text += f"/* HMAC-{curve.zero_hash.upper()} midstates of the all-zero key, inner then outer. */\n"
+    text += (
+        f"static const uint32_t hmac_zero_key[{len(states)}] = {{\n    "
+        + " ".join(f"0x{s:08x}," for s in states[: len(states) // 2])
+        + "\n    "
+        + " ".join(f"0x{s:08x}," for s in states[len(states) // 2 :])
+        + "\n};\n"
+    )
+    flat: list[int] = []
+    for x, y in curve.comb():
+        flat += words(curve.encode(x), curve.field_words) + words(curve.encode(y), curve.field_words)
+    text += "/* x, y of sum(sign_i 2^(COMB_DISTANCE i)) 2^(COMB_STEP table) G; last sign +. */\n"
+    text += array("comb_table", flat)
+    return text + "\n#endif\n"
+
+
+def sha256_include() -> str:
+    """Round constants for the assembler: low word, high word."""
+    lines = [f"        .long 0x{k:08x}" for k in cube_root_words(64)]
+    return (
+        "; SPDX-License-Identifier: MIT OR Apache-2.0\n"
+        f"; Generated from FIPS 180-4, section 4.2.2, by `{COMMAND}`. Do not edit.\n"
+        + "\n".join(lines)
+        + "\n"
+    )
+
+
+def sha256_header() -> str:
+    """Round constants for C."""
+    k = cube_root_words(64)
+    body = "\n".join(
+        "    " + " ".join(f"0x{v:08x}," for v in k[i : i + 8]) for i in range(0, 64, 8)
+    )
+    return (
+        "/* SPDX-License-Identifier: MIT OR Apache-2.0 */\n"
+        f"/* Generated from FIPS 180-4, section 4.2.2, by `{COMMAND}`. Do not edit. */\n"
+        f"static const uint32_t sha256_k[64] = {{\n{body}\n}};\n"
+    )
+
+
+def main() -> int:
+    """Write the files, or say which are stale."""
+    if sys.argv[1:] not in (["write"], ["check"]):
+        print("gen_tables.py: the one argument is 'write' or 'check'", file=sys.stderr)
+        return 2
+    files = {
+        SOURCE / "ecdsa" / "secp160r1_tables.h": curve_header(SECP160R1),
+        SOURCE / "ecdsa" / "p256_tables.h": curve_header(P256),
+        SOURCE / "hash" / "sha256_k.h": sha256_header(),
+        SOURCE / "hash" / "sha256_k.inc": sha256_include(),
+    }
+    stale = 0
+    for path, text in files.items():
+        if sys.argv[1] == "write":
+            path.write_text(text, encoding="ascii")
+        elif not path.is_file() or path.read_text(encoding="ascii") != text:
+            print(f"{path.name} is stale: run `{COMMAND}`", file=sys.stderr)
+            stale = 1
+    return stale
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#ifndef SUNSEAL_ECDSA_H
+#define SUNSEAL_ECDSA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sunseal/error.h"
+
+/*
+ * ECDSA on secp160r1 and P-256
+ * ============================
+ *
+ * Curves: SEC 2 version 1.0 section 2.4.2 (secp160r1, 80 bits, legacy) and version 2.0
+ * section 2.4.2 (P-256 = secp256r1, 128 bits). Signatures: FIPS 186-5 section 6.
+ * Nonces: RFC 6979 section 3.2 with added entropy, section 3.6, so that a signature stays safe
+ * both with a broken entropy source and against fault attacks on a repeated nonce.
+ *
+ * All numbers are big-endian byte strings of fixed length:
+ *
+ *                      secp160r1   P-256
+ *   private key d             21      32
+ *   public key x || y         40      64
+ *   signature r || s          42      64
+ *
+ * Timing: keygen and sign are constant-time: no branch, address of slow memory or loop count depends
+ * on a secret. The two exceptions say nothing about the secret that is used: a candidate outside
+ * [1, n-1] is thrown away (RFC 6979; for secp160r1 every second one), and table look-ups are by
+ * secret index, because the parts that this library is for read flash and RAM in uniform time
+ * (MSP430F5xx: no cache, no wait states). verify is _vartime: all of its inputs are public.
+ *
+ * Interrupts: an interrupt routine must not call this library and must not touch the hardware
+ * multiplier (or must save and restore it). The scratch memory is static: one call at a time.
+ *
+ * Stack and static bytes, flash and cycles of every call: firmware/crypto/COSTS.md, measured.
+ */
+
+#define SUNSEAL_SECP160R1_PRIVATE_BYTES 21
+#define SUNSEAL_SECP160R1_PUBLIC_BYTES 40
+#define SUNSEAL_SECP160R1_SIGNATURE_BYTES 42
+#define SUNSEAL_P256_PRIVATE_BYTES 32
+#define SUNSEAL_P256_PUBLIC_BYTES 64
+#define SUNSEAL_P256_SIGNATURE_BYTES 64
+#define SUNSEAL_ENTROPY_BYTES 32
+
+/*
+ * Key generation
+ * --------------
+ * d and q from 32 bytes of full entropy (FIPS 186-5: appendix A.2.1 for secp160r1, with 95 extra bits;
+ * A.2.2 for P-256, where one entropy in 2^32 is refused).
+ * Returns SUNSEAL_OK or SUNSEAL_ERR_ENTROPY. Constant-time.
+ */
+int sunseal_ecdsa_secp160r1_keygen(uint8_t d[21], uint8_t q[40], const uint8_t entropy[32]);
+int sunseal_ecdsa_p256_keygen(uint8_t d[32], uint8_t q[64], const uint8_t entropy[32]);
+
+/*
+ * Signature of a hash
+ * -------------------
+ * added_entropy should be fresh; if the source fails, the nonce falls back to a deterministic one.
+ * A hash longer than the order is cut to its leftmost bits. The nonce's HMAC runs over SHA-256 for
+ * P-256 and over SHA-1 for secp160r1: SHA-1 as a keyed pseudorandom function is far above the
+ * curve's 80 bits (no collision is of use there) and costs half.
+ * Returns SUNSEAL_OK or SUNSEAL_ERR_PRIVATE_KEY. Constant-time.
+ */
+int sunseal_ecdsa_secp160r1_sign(uint8_t sig[42], const uint8_t d[21], const uint8_t *hash,
+                                 size_t hash_len, const uint8_t added_entropy[32]);
+int sunseal_ecdsa_p256_sign(uint8_t sig[64], const uint8_t d[32], const uint8_t *hash,
+                            size_t hash_len, const uint8_t added_entropy[32]);
+
+/*
+ * Verification
+ * ------------
+ * Returns SUNSEAL_OK, SUNSEAL_ERR_SIGNATURE or SUNSEAL_ERR_PUBLIC_KEY. _vartime.
+ */
+int sunseal_ecdsa_secp160r1_verify(const uint8_t q[40], const uint8_t sig[42], const uint8_t *hash,
+                                   size_t hash_len);
+int sunseal_ecdsa_p256_verify(const uint8_t q[64], const uint8_t sig[64], const uint8_t *hash,
+                              size_t hash_len);
+
+#endif

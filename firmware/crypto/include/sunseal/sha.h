@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#ifndef SUNSEAL_SHA_H
+#define SUNSEAL_SHA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * SHA-1 and SHA-256 (FIPS 180-4)
+ * ==============================
+ *
+ *   init      start an empty message
+ *   update    append bytes; any number of calls
+ *   final     write the digest and wipe the context
+ *
+ * Constant time in the data; time depends on lengths only. Messages end below 2^32 bytes.
+ * Do not rely on the size or contents of the contexts. Stack: see firmware/crypto/COSTS.md.
+ */
+
+#define SUNSEAL_SHA1_BYTES 20
+#define SUNSEAL_SHA256_BYTES 32
+#define SUNSEAL_SHA_BLOCK_BYTES 64
+
+struct sunseal_sha1 {
+    uint32_t state[5];
+    uint32_t length_bytes;
+    uint8_t block[SUNSEAL_SHA_BLOCK_BYTES];
+};
+
+struct sunseal_sha256 {
+    uint32_t state[8];
+    uint32_t length_bytes;
+    uint8_t block[SUNSEAL_SHA_BLOCK_BYTES];
+};
+
+void sunseal_sha1_init(struct sunseal_sha1 *context);
+void sunseal_sha1_update(struct sunseal_sha1 *context, const void *data, size_t data_len);
+void sunseal_sha1_final(struct sunseal_sha1 *context, uint8_t digest[SUNSEAL_SHA1_BYTES]);
+
+void sunseal_sha256_init(struct sunseal_sha256 *context);
+void sunseal_sha256_update(struct sunseal_sha256 *context, const void *data, size_t data_len);
+void sunseal_sha256_final(struct sunseal_sha256 *context, uint8_t digest[SUNSEAL_SHA256_BYTES]);
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "p256_tables.h"
+
+#define FE(suffix) sunseal_fe256_##suffix
+#define CURVE(suffix) sunseal_ecdsa_p256_##suffix
+#define HMAC sunseal_hmac_sha256
+#define HMAC_NAME(suffix) sunseal_hmac_sha256_##suffix
+#define HASH(suffix) sunseal_sha256_##suffix
+#define DIGEST SUNSEAL_SHA256_BYTES
+#include "ecdsa.inc"

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#ifndef SUNSEAL_COMPRESS_H
+#define SUNSEAL_COMPRESS_H
+
+#include <stdint.h>
+
+/* state = compression of the 64-byte block under state. The state is native words; block is any
+ * address. Constant-time. */
+void sunseal_sha1_compress(uint32_t state[5], const uint8_t block[64]);
+void sunseal_sha256_compress(uint32_t state[8], const uint8_t block[64]);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "mp.h"
+
+void sunseal_mp_reduce_once(uint16_t *r, uint16_t carry, const uint16_t *m, uint16_t *scratch,
+                            size_t n) {
+    uint16_t borrow = sunseal_mp_sub(scratch, r, m, n);
+    /* Keep r only where a borrow is not covered by the carry. */
+    uint16_t keep = (uint16_t)-(uint16_t)(borrow & (carry ^ 1));
+    sunseal_mp_select(r, scratch, (uint16_t)~keep, n);
+}
+
+uint16_t sunseal_mp_is_zero(const uint16_t *a, size_t n) {
+    uint16_t any = 0;
+    for (size_t i = 0; i < n; i++) {
+        any |= a[i];
+    }
+    /* The top bit of any | -any is set for every non-zero value. */
+    any |= (uint16_t)-any;
+    return (uint16_t)((any & 0x8000) == 0 ? 0xffff : 0);
+}
+
+void sunseal_mp_from_bytes(uint16_t *r, const uint8_t *bytes, size_t count, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        uint16_t word = 0;
+        if (count > 0) {
+            word = bytes[--count];
+        }
+        if (count > 0) {
+            word |= (uint16_t)(bytes[--count] << 8);
+        }
+        r[i] = word;
+    }
+}
+
+void sunseal_mp_to_bytes(uint8_t *bytes, const uint16_t *a, size_t count) {
+    while (count > 1) {
+        uint16_t word = *a++;
+        bytes[--count] = (uint8_t)word;
+        bytes[--count] = (uint8_t)(word >> 8);
+    }
+    if (count > 0) {
+        bytes[0] = (uint8_t)*a;
+    }
+}
+
+void sunseal_wipe(void *bytes, size_t count) {
+    volatile uint8_t *p = bytes;
+    while (count-- > 0) {
+        *p++ = 0;
+    }
+}

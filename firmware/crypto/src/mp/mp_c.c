@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "mp.h"
+
+/* Portable twin of mp_msp430.S; host only. */
+
+uint16_t sunseal_mp_add(uint16_t *r, const uint16_t *a, const uint16_t *b, size_t n) {
+    uint32_t t = 0;
+    for (size_t i = 0; i < n; i++) {
+        t += (uint32_t)a[i] + b[i];
+        r[i] = (uint16_t)t;
+        t >>= 16;
+    }
+    return (uint16_t)t;
+}
+
+uint16_t sunseal_mp_sub(uint16_t *r, const uint16_t *a, const uint16_t *b, size_t n) {
+    uint16_t borrow = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t t = (uint32_t)a[i] - b[i] - borrow;
+        r[i] = (uint16_t)t;
+        borrow = (uint16_t)(t >> 16) & 1;
+    }
+    return borrow;
+}
+
+void sunseal_mp_select(uint16_t *r, const uint16_t *a, uint16_t mask, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        r[i] ^= (uint16_t)((r[i] ^ a[i]) & mask);
+    }
+}
