@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The MSP430 and MSP430X CPU: 20-bit registers and addresses, the whole instruction set.
 
+mod alu;
+mod exec;
+mod insn;
+mod op;
 mod timing;
 
 use std::ops::Range;
 
-pub use timing::{Family, Timing, TimingError};
+use exec::{FAULT, HANDLERS, STATUS, Table};
+use insn::MASK20;
+pub use insn::{Condition, Insn, Mnemonic, Operand, Repeat, Size, decode};
+use op::Op;
+pub use timing::{DaddOverflow, Family, Timing, TimingError};
 
-use crate::{Bus, Cycles, Fault, Observer};
+use crate::{Access, Bus, Cycles, Fault, FaultKind, Flow, Observer, Width};
+
+/// One slot for each even address.
+const SLOTS: usize = 1 << 19;
 
 /// Program counter.
 pub const PC: usize = 0;
@@ -76,6 +87,15 @@ pub struct Cpu {
     pub cycles_uncached: Cycles,
     interrupt_shadow: bool,
     timing: Timing,
+    /// Why the last handler returned [`FAULT`].
+    fault: Option<Fault>,
+    /// [`Op`]s by half their address; zero is "not decoded". 8 MiB of address space, of which only
+    /// touched pages exist.
+    cache: Box<[[u64; 2]; SLOTS]>,
+}
+
+fn empty_cache() -> Box<[[u64; 2]; SLOTS]> {
+    vec![[0; 2]; SLOTS].into_boxed_slice().try_into().expect("the vector has as many slots")
 }
 
 impl Cpu {
@@ -85,7 +105,15 @@ impl Cpu {
     /// If the timing family has no cycle tables.
     pub fn new(timing: Timing) -> Result<Self, TimingError> {
         timing.check()?;
-        Ok(Self { r: [0; 16], cycles: 0, cycles_uncached: 0, interrupt_shadow: false, timing })
+        Ok(Self {
+            r: [0; 16],
+            cycles: 0,
+            cycles_uncached: 0,
+            interrupt_shadow: false,
+            timing,
+            fault: None,
+            cache: empty_cache(),
+        })
     }
 
     /// The timing it was made with.
@@ -123,30 +151,132 @@ impl Cpu {
 
     /// Runs until the deadline, a status change or a fault. CPUOFF is not looked at: while it is
     /// set, the machine does not call this.
-    pub fn run<B: Bus, O: Observer>(&mut self, _bus: &mut B, _observer: &mut O) -> Exit {
-        Exit::Deadline
+    pub fn run<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O) -> Exit {
+        if self.cycles >= bus.deadline() {
+            return Exit::Deadline;
+        }
+        let mut pc = match self.start() {
+            Ok(pc) => pc,
+            Err(exit) => return exit,
+        };
+        loop {
+            let next = self.dispatch(bus, observer, pc);
+            if next > MASK20 {
+                return self.leave(pc, next);
+            }
+            pc = next;
+            if self.cycles >= bus.deadline() {
+                self.r[PC] = pc;
+                return Exit::Deadline;
+            }
+        }
     }
 
     /// Runs one instruction whatever the deadline. `Exit::Deadline` means that nothing special
     /// happened.
-    pub fn step<B: Bus, O: Observer>(&mut self, _bus: &mut B, _observer: &mut O) -> Exit {
+    pub fn step<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O) -> Exit {
+        let pc = match self.start() {
+            Ok(pc) => pc,
+            Err(exit) => return exit,
+        };
+        let next = self.dispatch(bus, observer, pc);
+        if next > MASK20 {
+            return self.leave(pc, next);
+        }
+        self.r[PC] = next;
         Exit::Deadline
     }
 
+    /// Checks what software outside may have put into the registers.
+    fn start(&mut self) -> Result<u32, Exit> {
+        self.interrupt_shadow = false;
+        let pc = self.r[PC] & MASK20;
+        if pc & 1 != 0 {
+            return Err(Exit::Fault(Fault::new(FaultKind::OddProgramCounter, pc).at_pc(pc)));
+        }
+        self.r[3] = 0;
+        Ok(pc)
+    }
+
+    #[inline(always)]
+    fn dispatch<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O, pc: u32) -> u32 {
+        let [head, data] = self.cache[(pc >> 1) as usize & (SLOTS - 1)];
+        let kind = Op { head, data }.kind() & (HANDLERS - 1);
+        let handlers = &Table::<B, O>::HANDLERS;
+        handlers[kind](self, bus, observer, head, data, pc)
+    }
+
+    #[cold]
+    fn leave(&mut self, pc: u32, next: u32) -> Exit {
+        if next & FAULT != 0 {
+            self.r[PC] = pc;
+            let fault = self.fault.take().expect("the handler that stopped left its reason");
+            return Exit::Fault(fault);
+        }
+        debug_assert!(next & STATUS != 0);
+        self.r[PC] = next & MASK20;
+        Exit::Status
+    }
+
     /// Takes the interrupt whose handler's address lies at `vector`: pushes PC and SR, clears SR
-    /// except SCG0, and spends the entry cycles.
+    /// except SCG0, and spends the entry cycles. Whether it may be taken is the machine's question:
+    /// see [`accepts_interrupts`](Self::accepts_interrupts).
     ///
     /// # Errors
     /// If the stack or the vector cannot be accessed.
     pub fn interrupt<B: Bus, O: Observer>(
         &mut self,
-        _bus: &mut B,
-        _observer: &mut O,
-        _vector: u32,
+        bus: &mut B,
+        observer: &mut O,
+        vector: u32,
     ) -> Result<(), Fault> {
+        let pc = self.r[PC];
+        let at = self.cycles;
+        let above = self.r[SP].wrapping_sub(2) & MASK20;
+        let below = self.r[SP].wrapping_sub(4) & MASK20;
+        // PC bits 19:16 travel in the stored status (SLAU445I 4.2).
+        let status = self.r[SR] & 0x1FF | (pc >> 16 & 0xF) << 12;
+        let mut access = |addr: u32, kind, value: u32, at| {
+            let done = match kind {
+                Access::Read => bus.read(addr, Width::Word, at),
+                Access::Write => {
+                    bus.write(addr, Width::Word, value as u16, at).map(|()| value as u16)
+                }
+            };
+            let value = done.map_err(|fault| fault.at_pc(pc))?;
+            if O::ACCESSES {
+                observer.access(pc, addr, kind, Width::Word, value.into(), at);
+            }
+            Ok(u32::from(value))
+        };
+        access(above, Access::Write, pc & 0xFFFF, at + 2)?;
+        access(below, Access::Write, status, at + 3)?;
+        let handler = access(vector, Access::Read, 0, at + 4)?;
+        self.r[SP] = below;
+        self.r[SR] &= sr::SCG0;
+        self.r[PC] = handler;
+        self.interrupt_shadow = false;
+        self.cycles += timing::INTERRUPT_CYCLES;
+        if O::INSTRUCTIONS {
+            let cycles = timing::INTERRUPT_CYCLES as u32;
+            observer.instruction(pc, below, cycles, Flow::Interrupt { vector });
+        }
         Ok(())
     }
 
     /// Forgets decoded instructions that touch `range`. Call it when code memory changed.
-    pub fn invalidate(&mut self, _range: Range<u32>) {}
+    pub fn invalidate(&mut self, range: Range<u32>) {
+        if range.is_empty() {
+            return;
+        }
+        // An instruction has up to four words.
+        let first = (range.start.saturating_sub(6) >> 1) as usize;
+        let last = (range.end.div_ceil(2) as usize).min(SLOTS);
+        if last.saturating_sub(first) > SLOTS / 4 {
+            // Fresh pages cost less than clearing those never touched.
+            self.cache = empty_cache();
+        } else if first < last {
+            self.cache[first..last].fill([0; 2]);
+        }
+    }
 }

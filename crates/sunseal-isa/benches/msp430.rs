@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Instructions a second of the MSP430 core on a program like the firmware's: multi-word
+//! multiplication in software, CRC over a buffer, block copies, calls and stack traffic.
+
+#[path = "../tests/asm/mod.rs"]
+mod asm;
+#[path = "../tests/program/mod.rs"]
+mod program;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use sunseal_isa::msp430::{Cpu, Exit, Timing};
+use sunseal_isa::{Access, Cycles, Flow, Observer, Silent, Width};
+
+/// What an energy profile needs of each instruction: cycles by where control went, accesses by kind.
+#[derive(Default)]
+struct Counting {
+    cycles: [u64; 4],
+    instructions: u64,
+    depth: i64,
+    reads: u64,
+    writes: u64,
+    bits: u64,
+}
+
+impl Observer for Counting {
+    const INSTRUCTIONS: bool = true;
+    const ACCESSES: bool = true;
+
+    #[inline(always)]
+    fn instruction(&mut self, _: u32, _: u32, cycles: u32, flow: Flow) {
+        self.instructions += 1;
+        let class = match flow {
+            Flow::Next => 0,
+            Flow::Jump => 1,
+            Flow::Call { .. } | Flow::Interrupt { .. } => {
+                self.depth += 1;
+                2
+            }
+            Flow::Return | Flow::InterruptReturn => {
+                self.depth -= 1;
+                3
+            }
+        };
+        self.cycles[class] += u64::from(cycles);
+    }
+
+    #[inline(always)]
+    fn access(&mut self, _: u32, _: u32, kind: Access, _: Width, value: u32, _: Cycles) {
+        match kind {
+            Access::Read => self.reads += 1,
+            Access::Write => self.writes += 1,
+        }
+        self.bits += u64::from(value.count_ones());
+    }
+}
+
+fn run<O: Observer>(cpu: &mut Cpu, bus: &mut sunseal_isa::FlatBus, observer: &mut O, cycles: u64) {
+    bus.deadline = cpu.cycles + cycles;
+    assert_eq!(cpu.run(bus, observer), Exit::Deadline);
+}
+
+fn benchmark(c: &mut Criterion) {
+    const CYCLES: u64 = 20_000_000;
+    let (mut cpu, mut bus) = program::machine(Timing::CPUXV2);
+    let mut count = Counting::default();
+    run(&mut cpu, &mut bus, &mut count, CYCLES);
+    let mut group = c.benchmark_group("msp430");
+    group.throughput(Throughput::Elements(count.instructions));
+    group.sample_size(10);
+    group.bench_function("silent", |b| b.iter(|| run(&mut cpu, &mut bus, &mut Silent, CYCLES)));
+    group.bench_function("counting", |b| b.iter(|| run(&mut cpu, &mut bus, &mut count, CYCLES)));
+    group.finish();
+}
+
+criterion_group!(benches, benchmark);
+criterion_main!(benches);

@@ -1,0 +1,856 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What each decoded instruction does: one handler a kind, generic over bus and observer.
+//!
+//! A handler returns the next program counter; bits above it say that the loop ends
+//! ([`STATUS`], [`FAULT`]). Cycle positions of accesses: a source is read in cycle 2 (`@Rn`) or 3
+//! (`X(Rn)`, `&EDE`), results are written in the last cycle and read before that.
+
+use super::alu::{self, alu, loads, op as alu_op, rotate_flags, stores, test_flags};
+use super::insn::{self, MASK20, Size, indexed};
+use super::op::{Extra, Op, dst, kind, lower, mode, rotate, single, src};
+use super::sr::C;
+use super::{Cpu, DaddOverflow, PC, SP, SR, sr};
+use crate::{Access, Bus, Cycles, Fault, FaultKind, Flow, Observer, Width};
+
+/// The instruction changed GIE, CPUOFF, OSCOFF, SCG0 or SCG1.
+pub(crate) const STATUS: u32 = 1 << 30;
+/// The instruction did not run; `Cpu::fault` says why.
+pub(crate) const FAULT: u32 = 1 << 31;
+
+pub(crate) type Handler<B, O> = fn(&mut Cpu, &mut B, &mut O, u64, u64, u32) -> u32;
+
+/// A power of two, so that an index needs a mask and no check.
+pub(crate) const HANDLERS: usize = 512;
+const _: () = assert!(kind::COUNT <= HANDLERS);
+
+pub(crate) struct Table<B, O>(std::marker::PhantomData<(B, O)>);
+
+impl<B: Bus, O: Observer> Table<B, O> {
+    pub(crate) const HANDLERS: [Handler<B, O>; HANDLERS] = {
+        let mut t: [Handler<B, O>; HANDLERS] = [undecoded::<B, O>; HANDLERS];
+        macro_rules! jumps {
+            ($($n:literal)*) => { $(t[kind::JUMP as usize + $n] = jump::<B, O, $n>;)* };
+        }
+        jumps!(0 1 2 3 4 5 6 7);
+        t[kind::GENERAL_DOUBLE as usize] = general_double;
+        t[kind::GENERAL_SINGLE as usize] = general_single;
+        t[kind::PUSH_WORD_REG as usize] = push_word_reg;
+        t[kind::CALL_CONST as usize] = call_const;
+        t[kind::RET as usize] = ret;
+        t[kind::BRANCH_CONST as usize] = branch_const;
+        t[kind::RETI as usize] = reti;
+        t[kind::CALLA as usize] = calla;
+        t[kind::MOVA as usize] = mova;
+        t[kind::CMPA as usize] = address_alu::<B, O, { alu_op::CMP }>;
+        t[kind::ADDA as usize] = address_alu::<B, O, { alu_op::ADD }>;
+        t[kind::SUBA as usize] = address_alu::<B, O, { alu_op::SUB }>;
+        t[kind::ROTATE_MANY as usize] = rotate_many;
+        t[kind::PUSHM as usize] = pushm;
+        t[kind::POPM as usize] = popm;
+        t[kind::RRC_REG as usize] = single_reg::<B, O, { single::RRC }>;
+        t[kind::RRA_REG as usize] = single_reg::<B, O, { single::RRA }>;
+        t[kind::SWPB_REG as usize] = single_reg::<B, O, { single::SWPB }>;
+        t[kind::SXT_REG as usize] = single_reg::<B, O, { single::SXT }>;
+        t[kind::ADD_SP as usize] = add_sp;
+        macro_rules! doubles {
+            ($($op:ident)*) => { $(doubles!(@dst $op REG ABS IDX);)* };
+            (@dst $op:ident $($dst:ident)*) => { $(doubles!(@src $op $dst REG CONST ABS IDX IND INC);)* };
+            (@src $op:ident $dst:ident $($src:ident)*) => { $(
+                t[kind::double(alu_op::$op, src::$src, dst::$dst, false) as usize] =
+                    double::<B, O, { alu_op::$op }, { src::$src }, { dst::$dst }, false>;
+                t[kind::double(alu_op::$op, src::$src, dst::$dst, true) as usize] =
+                    double::<B, O, { alu_op::$op }, { src::$src }, { dst::$dst }, true>;
+            )* };
+        }
+        // DADD always takes the general handler.
+        doubles!(MOV ADD ADDC SUBC SUB CMP BIT BIC BIS XOR AND);
+        t
+    };
+}
+
+macro_rules! or_fault {
+    ($cpu:expr, $pc:expr, $result:expr) => {
+        match $result {
+            Ok(value) => value,
+            Err(fault) => return stop($cpu, fault, $pc),
+        }
+    };
+}
+
+#[cold]
+#[inline(never)]
+fn stop(cpu: &mut Cpu, fault: Fault, pc: u32) -> u32 {
+    cpu.fault = Some(fault.at_pc(pc));
+    FAULT
+}
+
+#[inline(always)]
+fn finish<O: Observer>(
+    cpu: &mut Cpu,
+    obs: &mut O,
+    pc: u32,
+    cycles: u32,
+    next: u32,
+    flow: Flow,
+) -> u32 {
+    cpu.cycles += Cycles::from(cycles);
+    if O::INSTRUCTIONS {
+        obs.instruction(pc, cpu.r[SP], cycles, flow);
+    }
+    next
+}
+
+/// To the instruction behind this one.
+#[inline(always)]
+fn proceed<O: Observer>(cpu: &mut Cpu, obs: &mut O, pc: u32, op: Op) -> u32 {
+    finish(cpu, obs, pc, op.cycles(), (pc + op.bytes()) & MASK20, Flow::Next)
+}
+
+/// To `target`, which must be even.
+#[inline(always)]
+fn go<O: Observer>(
+    cpu: &mut Cpu,
+    obs: &mut O,
+    pc: u32,
+    cycles: u32,
+    target: u32,
+    flow: Flow,
+) -> u32 {
+    if target & 1 != 0 {
+        return stop(cpu, Fault::new(FaultKind::OddProgramCounter, target), pc);
+    }
+    finish(cpu, obs, pc, cycles, target, flow)
+}
+
+/// The even address of a word, or why there is none.
+#[inline(always)]
+fn align(cpu: &Cpu, addr: u32) -> Result<u32, Fault> {
+    if addr & 1 == 0 {
+        return Ok(addr);
+    }
+    misaligned(cpu, addr)
+}
+
+#[cold]
+#[inline(never)]
+fn misaligned(cpu: &Cpu, addr: u32) -> Result<u32, Fault> {
+    if cpu.timing.trap_misaligned {
+        Err(Fault::new(FaultKind::Misaligned, addr))
+    } else {
+        Ok(addr & !1)
+    }
+}
+
+#[inline(always)]
+fn load<B: Bus, O: Observer>(
+    cpu: &Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    pc: u32,
+    addr: u32,
+    width: Width,
+    at: Cycles,
+) -> Result<u32, Fault> {
+    let addr = if matches!(width, Width::Word) { align(cpu, addr)? } else { addr };
+    let value = u32::from(bus.read(addr, width, at)?);
+    if O::ACCESSES {
+        obs.access(pc, addr, Access::Read, width, value, at);
+    }
+    Ok(value)
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments)] // one access, told whole
+fn store<B: Bus, O: Observer>(
+    cpu: &Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    pc: u32,
+    addr: u32,
+    width: Width,
+    value: u32,
+    at: Cycles,
+) -> Result<(), Fault> {
+    let addr = if matches!(width, Width::Word) { align(cpu, addr)? } else { addr };
+    bus.write(addr, width, value as u16, at)?;
+    if O::ACCESSES {
+        obs.access(pc, addr, Access::Write, width, value, at);
+    }
+    Ok(())
+}
+
+/// An operand of any size; 20-bit ones are two words, low first, the second in the next cycle.
+fn load_sized<B: Bus, O: Observer>(
+    cpu: &Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    pc: u32,
+    addr: u32,
+    size: Size,
+    at: Cycles,
+) -> Result<u32, Fault> {
+    match size {
+        Size::B => load(cpu, bus, obs, pc, addr, Width::Byte, at),
+        Size::W => load(cpu, bus, obs, pc, addr, Width::Word, at),
+        Size::A => {
+            let low = load(cpu, bus, obs, pc, addr, Width::Word, at)?;
+            let high = load(cpu, bus, obs, pc, (addr + 2) & MASK20, Width::Word, at + 1)?;
+            Ok(low | (high & 0xF) << 16)
+        }
+    }
+}
+
+#[allow(clippy::too_many_arguments)] // one access, told whole
+fn store_sized<B: Bus, O: Observer>(
+    cpu: &Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    pc: u32,
+    addr: u32,
+    size: Size,
+    value: u32,
+    at: Cycles,
+) -> Result<(), Fault> {
+    match size {
+        Size::B => store(cpu, bus, obs, pc, addr, Width::Byte, value & 0xFF, at),
+        Size::W => store(cpu, bus, obs, pc, addr, Width::Word, value & 0xFFFF, at),
+        Size::A => {
+            store(cpu, bus, obs, pc, addr, Width::Word, value & 0xFFFF, at - 1)?;
+            let high = value >> 16 & 0xF;
+            store(cpu, bus, obs, pc, (addr + 2) & MASK20, Width::Word, high, at)
+        }
+    }
+}
+
+/// Writes R1 to R15 by the rules of each; returns [`STATUS`] if the loop has to end.
+#[inline(always)]
+fn write_register(cpu: &mut Cpu, reg: usize, value: u32) -> u32 {
+    match reg {
+        SP => cpu.r[SP] = value & !1,
+        SR => return write_status(cpu, value, true),
+        3 => {}
+        _ => cpu.r[reg & 0xF] = value,
+    }
+    0
+}
+
+/// Bits 15:9 of SR are reserved and read as zero.
+fn write_status(cpu: &mut Cpu, value: u32, shadow: bool) -> u32 {
+    let old = cpu.r[SR];
+    let new = value & 0x1FF;
+    cpu.r[SR] = new;
+    if (old ^ new) & sr::STATUS == 0 {
+        return 0;
+    }
+    cpu.interrupt_shadow = shadow && new & !old & sr::GIE != 0 && new & sr::CPUOFF == 0;
+    STATUS
+}
+
+/// Decodes, keeps what may be kept, and runs.
+fn undecoded<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    _: u64,
+    _: u64,
+    pc: u32,
+) -> u32 {
+    let insn = or_fault!(cpu, pc, insn::decode(pc, |addr| bus.fetch(addr)));
+    let op = lower(&insn, pc, &cpu.timing);
+    let last = (pc + op.bytes() - 2) & MASK20;
+    let cacheable = bus.cacheable(pc) && bus.cacheable(last);
+    if cacheable {
+        cpu.cache[(pc >> 1) as usize & (super::SLOTS - 1)] = [op.head, op.data];
+    }
+    let before = cpu.cycles;
+    let handlers = &Table::<B, O>::HANDLERS;
+    let next = handlers[op.kind() & (HANDLERS - 1)](cpu, bus, obs, op.head, op.data, pc);
+    if !cacheable {
+        cpu.cycles_uncached += cpu.cycles - before;
+    }
+    next
+}
+
+/// Double-operand instructions without extension word, destination R4 to R15 or memory.
+fn double<B: Bus, O: Observer, const OP: u8, const SRC: u8, const DST: u8, const BYTE: bool>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let mask = if BYTE { 0xFF } else { 0xFFFF };
+    let width = if BYTE { Width::Byte } else { Width::Word };
+    let start = cpu.cycles;
+    let src = match SRC {
+        src::REG => cpu.r[op.rs()] & mask,
+        src::CONST => op.a(),
+        src::ABS => or_fault!(cpu, pc, load(cpu, bus, obs, pc, op.a(), width, start + 2)),
+        src::IDX => {
+            let addr = indexed(cpu.r[op.rs()], op.a() as i32, true);
+            or_fault!(cpu, pc, load(cpu, bus, obs, pc, addr, width, start + 2))
+        }
+        _ => {
+            let addr = cpu.r[op.rs()];
+            let value = or_fault!(cpu, pc, load(cpu, bus, obs, pc, addr, width, start + 1));
+            if SRC == src::INC {
+                cpu.r[op.rs()] = (addr + op.step()) & MASK20;
+            }
+            value
+        }
+    };
+    if DST == dst::REG {
+        let (result, status) = alu(OP, mask, src, cpu.r[op.rd()] & mask, cpu.r[SR]);
+        cpu.r[SR] = status;
+        if stores(OP) {
+            cpu.r[op.rd()] = result;
+        }
+    } else {
+        let addr =
+            if DST == dst::ABS { op.b() } else { indexed(cpu.r[op.rd()], op.b() as i32, true) };
+        let last = start + Cycles::from(op.cycles()) - 1;
+        let old = if loads(OP) {
+            let at = if stores(OP) { last - 1 } else { last };
+            or_fault!(cpu, pc, load(cpu, bus, obs, pc, addr, width, at))
+        } else {
+            0
+        };
+        let (result, status) = alu(OP, mask, src, old, cpu.r[SR]);
+        if stores(OP) {
+            or_fault!(cpu, pc, store(cpu, bus, obs, pc, addr, width, result, last));
+        }
+        cpu.r[SR] = status;
+    }
+    proceed(cpu, obs, pc, op)
+}
+
+/// The address an operand in memory lies at.
+#[inline(always)]
+fn effective(cpu: &Cpu, mode: u32, reg: usize, value: u32) -> u32 {
+    match mode {
+        mode::ABS => value,
+        mode::IDX16 => indexed(cpu.r[reg], value as i32, true),
+        mode::IDX20 => indexed(cpu.r[reg], value as i32, false),
+        _ => cpu.r[reg],
+    }
+}
+
+/// By how much `@Rn+` increments: SP stays even.
+fn increment(size: Size, reg: usize) -> u32 {
+    match size {
+        Size::B if reg == SP => 2,
+        size => size.bytes(),
+    }
+}
+
+/// A source operand in any mode, incremented where the mode says so.
+#[allow(clippy::too_many_arguments)] // an operand, told whole
+fn fetch_source<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    pc: u32,
+    mode: u32,
+    reg: usize,
+    value: u32,
+    size: Size,
+    at: Cycles,
+) -> Result<u32, Fault> {
+    match mode {
+        mode::REG => Ok(cpu.r[reg] & size.mask()),
+        mode::CONST => Ok(value & size.mask()),
+        _ => {
+            let addr = effective(cpu, mode, reg, value);
+            let operand_words = Cycles::from(!matches!(mode, mode::IND | mode::INC));
+            let value = load_sized(cpu, bus, obs, pc, addr, size, at + operand_words)?;
+            if mode == mode::INC {
+                cpu.r[reg] = (addr + increment(size, reg)) & MASK20;
+            }
+            Ok(value)
+        }
+    }
+}
+
+/// Double-operand instructions of any length, mode and destination, repeated or not.
+fn general_double<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let extra = Extra(op.extra());
+    let (operation, size) = (extra.op(), extra.size());
+    let mask = size.mask();
+    let times = extra.times(&cpu.r);
+    let cycles = op.cycles() + (times - 1) * extra.repeat_cycles();
+    let start = cpu.cycles + Cycles::from(extra.extended());
+    let last = cpu.cycles + Cycles::from(cycles) - 1;
+    let mut status = 0;
+    let mut target = None;
+    for _ in 0..times {
+        let src = fetch_source(cpu, bus, obs, pc, op.src_mode(), op.rs(), op.a(), size, start + 1);
+        let src = or_fault!(cpu, pc, src);
+        let in_memory = !matches!(op.dst_mode(), mode::REG | mode::CONST);
+        let addr = effective(cpu, op.dst_mode(), op.rd(), op.b());
+        let old = match op.dst_mode() {
+            mode::REG => cpu.r[op.rd()],
+            mode::CONST => target.unwrap_or(op.b()),
+            _ if !loads(operation) => 0,
+            _ => {
+                let words = Cycles::from(size == Size::A) + 1;
+                let after = if stores(operation) { words } else { 0 };
+                let at = last - after - (words - 1);
+                or_fault!(cpu, pc, load_sized(cpu, bus, obs, pc, addr, size, at))
+            }
+        } & mask;
+        let flags = cpu.r[SR];
+        let carried = if extra.zero_carry() { flags & !C } else { flags };
+        let (result, mut new) = alu(operation, mask, src, old, carried);
+        match operation {
+            alu_op::MOV | alu_op::BIC | alu_op::BIS => new = flags,
+            alu_op::DADD if cpu.timing.dadd_overflow == DaddOverflow::Clear => new &= !sr::V,
+            _ => {}
+        }
+        if stores(operation) && in_memory {
+            or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, addr, size, result, last));
+        }
+        cpu.r[SR] = new;
+        if stores(operation) && !in_memory {
+            if op.dst_mode() == mode::CONST {
+                target = Some(result);
+            } else {
+                status |= write_register(cpu, op.rd(), result);
+            }
+        }
+    }
+    match target {
+        Some(target) => {
+            let ret = operation == alu_op::MOV && op.src_mode() == mode::INC && op.rs() == SP;
+            let flow = if ret { Flow::Return } else { Flow::Jump };
+            go(cpu, obs, pc, cycles, target, flow)
+        }
+        None => finish(cpu, obs, pc, cycles, (pc + op.bytes()) & MASK20, Flow::Next) | status,
+    }
+}
+
+/// RRC, SWPB, RRA and SXT of a word in R4 to R15.
+fn single_reg<B: Bus, O: Observer, const WHICH: u8>(
+    cpu: &mut Cpu,
+    _: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let (result, status) = single(WHICH, Size::W, cpu.r[op.rd()], cpu.r[SR], 7, true);
+    cpu.r[op.rd()] = result;
+    cpu.r[SR] = status;
+    proceed(cpu, obs, pc, op)
+}
+
+/// The result and status of a single-operand operation. SXT extends `sign_bit`, in a register to 20 bits.
+#[inline(always)]
+fn single(
+    which: u8,
+    size: Size,
+    value: u32,
+    flags: u32,
+    sign_bit: u32,
+    in_register: bool,
+) -> (u32, u32) {
+    let mask = size.mask();
+    let top = mask ^ mask >> 1;
+    let old = value & mask;
+    match which {
+        single::RRC => {
+            let result = old >> 1 | if flags & C != 0 { top } else { 0 };
+            (result, rotate_flags(mask, result, old & 1, flags))
+        }
+        single::RRA => {
+            let result = old >> 1 | old & top;
+            (result, rotate_flags(mask, result, old & 1, flags))
+        }
+        single::SWPB => ((old & !0xFFFF) | (old >> 8 & 0xFF) | (old & 0xFF) << 8, flags),
+        _ => {
+            let mask = if in_register { MASK20 } else { mask };
+            let shift = 31 - sign_bit;
+            let result = ((value << shift) as i32 >> shift) as u32 & mask;
+            (result, test_flags(mask, result, flags))
+        }
+    }
+}
+
+/// Single-operand instructions of any length and mode, repeated or not, PUSH and CALL.
+fn general_single<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let extra = Extra(op.extra());
+    let (which, size) = (extra.op(), extra.size());
+    let times = extra.times(&cpu.r);
+    let cycles = op.cycles() + (times - 1) * extra.repeat_cycles();
+    let start = cpu.cycles + Cycles::from(extra.extended());
+    let last = cpu.cycles + Cycles::from(cycles) - 1;
+    let (mode, reg) = (op.dst_mode(), op.rd());
+    if which >= single::PUSH {
+        let mut next = (pc + op.bytes()) & MASK20;
+        for _ in 0..times {
+            let value = fetch_source(cpu, bus, obs, pc, mode, reg, op.b(), size, start + 1);
+            let mut value = or_fault!(cpu, pc, value);
+            let bytes = if size == Size::A { 4 } else { 2 };
+            let stack = cpu.r[SP].wrapping_sub(bytes) & MASK20;
+            if which == single::CALL {
+                or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, stack, Size::W, next, last));
+                next = value;
+            } else {
+                if mode == mode::REG && reg == SP && !cpu.timing.push_sp_stores_old {
+                    value = stack & size.mask();
+                }
+                or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, stack, size, value, last));
+            }
+            cpu.r[SP] = stack;
+        }
+        return if which == single::CALL {
+            go(cpu, obs, pc, cycles, next, Flow::Call { target: next })
+        } else {
+            finish(cpu, obs, pc, cycles, next, Flow::Next)
+        };
+    }
+    let sign_bit = if extra.zero_carry() && cpu.timing.sxtx_zc_extends_bit_15 { 15 } else { 7 };
+    let mut status = 0;
+    let mut target = None;
+    for _ in 0..times {
+        let carried = cpu.r[SR] & if extra.zero_carry() { !C } else { !0 };
+        match mode {
+            mode::REG | mode::CONST => {
+                let old = if mode == mode::REG { cpu.r[reg] } else { target.unwrap_or(op.b()) };
+                let (result, new) = single(which, size, old, carried, sign_bit, true);
+                if which != single::SWPB {
+                    cpu.r[SR] = new;
+                }
+                if mode == mode::REG {
+                    status |= write_register(cpu, reg, result);
+                } else {
+                    target = Some(result);
+                }
+            }
+            _ => {
+                let addr = effective(cpu, mode, reg, op.b());
+                let words = Cycles::from(size == Size::A) + 1;
+                let at = last + 1 - 2 * words;
+                let old = or_fault!(cpu, pc, load_sized(cpu, bus, obs, pc, addr, size, at));
+                let (result, new) = single(which, size, old, carried, sign_bit, false);
+                or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, addr, size, result, last));
+                if which != single::SWPB {
+                    cpu.r[SR] = new;
+                }
+                if mode == mode::INC {
+                    cpu.r[reg] = (addr + increment(size, reg)) & MASK20;
+                }
+            }
+        }
+    }
+    match target {
+        Some(target) => go(cpu, obs, pc, cycles, target, Flow::Jump),
+        None => finish(cpu, obs, pc, cycles, (pc + op.bytes()) & MASK20, Flow::Next) | status,
+    }
+}
+
+fn jump<B: Bus, O: Observer, const CONDITION: u8>(
+    cpu: &mut Cpu,
+    _: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let flags = cpu.r[SR];
+    let less = (flags & sr::N != 0) != (flags & sr::V != 0);
+    let taken = match CONDITION {
+        0 => flags & sr::Z == 0,
+        1 => flags & sr::Z != 0,
+        2 => flags & sr::C == 0,
+        3 => flags & sr::C != 0,
+        4 => flags & sr::N != 0,
+        5 => !less,
+        6 => less,
+        _ => true,
+    };
+    if taken {
+        finish(cpu, obs, pc, op.cycles(), op.b(), Flow::Jump)
+    } else {
+        proceed(cpu, obs, pc, op)
+    }
+}
+
+fn push_word_reg<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let stack = cpu.r[SP].wrapping_sub(2) & MASK20;
+    let at = cpu.cycles + Cycles::from(op.cycles()) - 1;
+    let value = cpu.r[op.rd()] & 0xFFFF;
+    or_fault!(cpu, pc, store(cpu, bus, obs, pc, stack, Width::Word, value, at));
+    cpu.r[SP] = stack;
+    proceed(cpu, obs, pc, op)
+}
+
+/// `CALL #address`
+fn call_const<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let stack = cpu.r[SP].wrapping_sub(2) & MASK20;
+    let at = cpu.cycles + Cycles::from(op.cycles()) - 1;
+    let back = (pc + op.bytes()) & 0xFFFF;
+    or_fault!(cpu, pc, store(cpu, bus, obs, pc, stack, Width::Word, back, at));
+    cpu.r[SP] = stack;
+    let target = op.b() & 0xFFFF;
+    go(cpu, obs, pc, op.cycles(), target, Flow::Call { target })
+}
+
+/// RET: `MOV @SP+, PC`
+fn ret<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let stack = cpu.r[SP];
+    let target = load(cpu, bus, obs, pc, stack, Width::Word, cpu.cycles + 1);
+    let target = or_fault!(cpu, pc, target);
+    cpu.r[SP] = (stack + 2) & MASK20;
+    go(cpu, obs, pc, op.cycles(), target, Flow::Return)
+}
+
+/// BR: `MOV #address, PC`
+fn branch_const<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    _: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    go(cpu, obs, pc, op.cycles(), op.a(), Flow::Jump)
+}
+
+/// `ADD #n, SP` and `SUB #n, SP`
+fn add_sp<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    _: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let operation = if op.extra() == u32::from(alu_op::ADD) { alu_op::ADD } else { alu_op::SUB };
+    let (result, status) = alu::alu(operation, 0xFFFF, op.a(), cpu.r[SP] & 0xFFFF, cpu.r[SR]);
+    cpu.r[SP] = result & !1;
+    cpu.r[SR] = status;
+    proceed(cpu, obs, pc, op)
+}
+
+fn reti<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let stack = cpu.r[SP];
+    let status = load(cpu, bus, obs, pc, stack, Width::Word, cpu.cycles + 1);
+    let status = or_fault!(cpu, pc, status);
+    let above = (stack + 2) & MASK20;
+    let low = or_fault!(cpu, pc, load(cpu, bus, obs, pc, above, Width::Word, cpu.cycles + 2));
+    let target = low | (status >> 12 & 0xF) << 16;
+    let next = go(cpu, obs, pc, op.cycles(), target, Flow::InterruptReturn);
+    if next == FAULT {
+        return next;
+    }
+    cpu.r[SP] = (stack + 4) & MASK20;
+    next | write_status(cpu, status, false)
+}
+
+fn calla<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let (start, mode, reg) = (cpu.cycles, op.dst_mode(), op.rd());
+    let target = fetch_source(cpu, bus, obs, pc, mode, reg, op.b(), Size::A, start + 1);
+    let target = or_fault!(cpu, pc, target);
+    let back = (pc + op.bytes()) & MASK20;
+    let last = start + Cycles::from(op.cycles()) - 1;
+    let high = cpu.r[SP].wrapping_sub(2) & MASK20;
+    let low = cpu.r[SP].wrapping_sub(4) & MASK20;
+    or_fault!(cpu, pc, store(cpu, bus, obs, pc, high, Width::Word, back >> 16, last - 1));
+    or_fault!(cpu, pc, store(cpu, bus, obs, pc, low, Width::Word, back & 0xFFFF, last));
+    cpu.r[SP] = low;
+    go(cpu, obs, pc, op.cycles(), target, Flow::Call { target })
+}
+
+fn mova<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let (start, mode, reg) = (cpu.cycles, op.src_mode(), op.rs());
+    let value = fetch_source(cpu, bus, obs, pc, mode, reg, op.a(), Size::A, start + 1);
+    let value = or_fault!(cpu, pc, value);
+    match op.dst_mode() {
+        mode::REG => {
+            let status = write_register(cpu, op.rd(), value);
+            proceed(cpu, obs, pc, op) | status
+        }
+        mode::CONST => {
+            let ret = mode == mode::INC && reg == SP;
+            let flow = if ret { Flow::Return } else { Flow::Jump };
+            go(cpu, obs, pc, op.cycles(), value, flow)
+        }
+        dst_mode => {
+            let addr = effective(cpu, dst_mode, op.rd(), op.b());
+            let last = start + Cycles::from(op.cycles()) - 1;
+            or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, addr, Size::A, value, last));
+            proceed(cpu, obs, pc, op)
+        }
+    }
+}
+
+/// CMPA, ADDA and SUBA
+fn address_alu<B: Bus, O: Observer, const OP: u8>(
+    cpu: &mut Cpu,
+    _: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let src = if op.src_mode() == mode::REG { cpu.r[op.rs()] } else { op.a() };
+    let to_pc = op.dst_mode() == mode::CONST;
+    let old = if to_pc { op.b() } else { cpu.r[op.rd()] };
+    let (result, new) = alu(OP, MASK20, src, old, cpu.r[SR]);
+    cpu.r[SR] = new;
+    let mut status = 0;
+    if stores(OP) {
+        if to_pc {
+            return go(cpu, obs, pc, op.cycles(), result, Flow::Jump);
+        }
+        status = write_register(cpu, op.rd(), result);
+    }
+    proceed(cpu, obs, pc, op) | status
+}
+
+/// RRCM, RRAM, RLAM and RRUM by 1 to 4 bits
+fn rotate_many<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    _: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let size = if op.extra() & 4 != 0 { Size::A } else { Size::W };
+    let mut value = cpu.r[op.rd()] & size.mask();
+    let mut flags = cpu.r[SR];
+    for _ in 0..op.a() {
+        (value, flags) = match op.extra() & 3 {
+            rotate::RRC => single(single::RRC, size, value, flags, 7, true),
+            rotate::RRA => single(single::RRA, size, value, flags, 7, true),
+            rotate::RLA => alu(alu_op::ADD, size.mask(), value, value, flags),
+            _ => single(single::RRC, size, value, flags & !C, 7, true),
+        };
+    }
+    cpu.r[SR] = flags;
+    let status = write_register(cpu, op.rd(), value);
+    proceed(cpu, obs, pc, op) | status
+}
+
+fn pushm<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let size = if op.extra() != 0 { Size::A } else { Size::W };
+    // The highest register first. PC, the lowest, has its value in the operand.
+    let highest = op.rd() as u32;
+    let mut stack = cpu.r[SP];
+    let mut at = cpu.cycles + 2;
+    for i in 0..op.a() {
+        let reg = (highest - i) as usize & 0xF;
+        let value = if reg == PC { (pc + op.bytes()) & MASK20 } else { cpu.r[reg] };
+        stack = stack.wrapping_sub(size.bytes()) & MASK20;
+        at += Cycles::from(size.bytes() / 2) - 1;
+        or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, stack, size, value, at));
+        at += 1;
+    }
+    cpu.r[SP] = stack;
+    proceed(cpu, obs, pc, op)
+}
+
+fn popm<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let size = if op.extra() != 0 { Size::A } else { Size::W };
+    let lowest = op.rd() as u32 + 1 - op.a();
+    let mut stack = cpu.r[SP];
+    let mut at = cpu.cycles + 2;
+    let mut status = 0;
+    for i in 0..op.a() {
+        let value = or_fault!(cpu, pc, load_sized(cpu, bus, obs, pc, stack, size, at));
+        stack = (stack + size.bytes()) & MASK20;
+        at += Cycles::from(size.bytes() / 2);
+        status |= write_register(cpu, (lowest + i) as usize, value);
+    }
+    cpu.r[SP] = stack;
+    proceed(cpu, obs, pc, op) | status
+}

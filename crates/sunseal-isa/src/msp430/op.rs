@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Decoded instructions in the sixteen bytes that the execution loop reads.
+
+use super::SP;
+use super::alu::{op as alu_op, stores};
+use super::insn::{Insn, Mnemonic, Operand, Repeat, Size};
+use super::timing::{Timing, repeat_cycles};
+
+/// Source forms of the fast double-operand handlers.
+pub(crate) mod src {
+    pub const REG: u8 = 0;
+    pub const CONST: u8 = 1;
+    pub const ABS: u8 = 2;
+    pub const IDX: u8 = 3;
+    pub const IND: u8 = 4;
+    pub const INC: u8 = 5;
+    pub const COUNT: u8 = 6;
+}
+
+/// Destination forms of the fast double-operand handlers.
+pub(crate) mod dst {
+    pub const REG: u8 = 0;
+    pub const ABS: u8 = 1;
+    pub const IDX: u8 = 2;
+    pub const COUNT: u8 = 3;
+}
+
+/// Numbers of the handlers. Zero is "not decoded".
+pub(crate) mod kind {
+    use super::{alu_op, dst, src};
+
+    pub const JUMP: u16 = 1; // + condition
+    pub const GENERAL_DOUBLE: u16 = 9;
+    pub const GENERAL_SINGLE: u16 = 10;
+    pub const PUSH_WORD_REG: u16 = 11;
+    pub const CALL_CONST: u16 = 12;
+    pub const RET: u16 = 13;
+    pub const BRANCH_CONST: u16 = 14;
+    pub const RETI: u16 = 15;
+    pub const CALLA: u16 = 16;
+    pub const MOVA: u16 = 17;
+    pub const CMPA: u16 = 18;
+    pub const ADDA: u16 = 19;
+    pub const SUBA: u16 = 20;
+    pub const ROTATE_MANY: u16 = 21;
+    pub const PUSHM: u16 = 22;
+    pub const POPM: u16 = 23;
+    pub const RRC_REG: u16 = 24;
+    pub const RRA_REG: u16 = 25;
+    pub const SWPB_REG: u16 = 26;
+    pub const SXT_REG: u16 = 27;
+    pub const ADD_SP: u16 = 28;
+    pub const FIRST_DOUBLE: u16 = 32;
+
+    /// The fast handler of a double-operand instruction.
+    pub const fn double(op: u8, src: u8, dst: u8, byte: bool) -> u16 {
+        FIRST_DOUBLE
+            + (((op * dst::COUNT + dst) as u16 * src::COUNT as u16) + src as u16) * 2
+            + byte as u16
+    }
+
+    pub const COUNT: usize = FIRST_DOUBLE as usize
+        + alu_op::COUNT as usize * dst::COUNT as usize * src::COUNT as usize * 2;
+}
+
+/// A decoded instruction: two machine words, so that handlers take it in registers.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub(crate) struct Op {
+    /// kind 16 | cycles 8 | bytes 8 | source register and mode 8 | destination register and mode 8 | extra 16
+    pub head: u64,
+    /// a 32 | b 32
+    pub data: u64,
+}
+
+/// Modes of operands that the general handlers interpret, in bits 7:4 of a register field.
+pub(crate) mod mode {
+    pub const REG: u32 = 0;
+    pub const CONST: u32 = 1;
+    pub const ABS: u32 = 2;
+    pub const IDX16: u32 = 3;
+    pub const IDX20: u32 = 4;
+    pub const IND: u32 = 5;
+    pub const INC: u32 = 6;
+}
+
+impl Op {
+    #[inline(always)]
+    pub fn kind(self) -> usize {
+        (self.head & 0xFFFF) as usize
+    }
+    #[inline(always)]
+    pub fn cycles(self) -> u32 {
+        (self.head >> 16) as u32 & 0xFF
+    }
+    #[inline(always)]
+    pub fn bytes(self) -> u32 {
+        (self.head >> 24) as u32 & 0xFF
+    }
+    #[inline(always)]
+    pub fn rs(self) -> usize {
+        (self.head >> 32) as usize & 0xF
+    }
+    #[inline(always)]
+    pub fn src_mode(self) -> u32 {
+        (self.head >> 36) as u32 & 0xF
+    }
+    #[inline(always)]
+    pub fn rd(self) -> usize {
+        (self.head >> 40) as usize & 0xF
+    }
+    #[inline(always)]
+    pub fn dst_mode(self) -> u32 {
+        (self.head >> 44) as u32 & 0xF
+    }
+    #[inline(always)]
+    pub fn extra(self) -> u32 {
+        (self.head >> 48) as u32
+    }
+    /// The source's constant, address or index.
+    #[inline(always)]
+    pub fn a(self) -> u32 {
+        self.data as u32
+    }
+    /// The destination's address or index.
+    #[inline(always)]
+    pub fn b(self) -> u32 {
+        (self.data >> 32) as u32
+    }
+    /// By how much the fast handlers increment a pointer.
+    #[inline(always)]
+    pub fn step(self) -> u32 {
+        self.extra()
+    }
+}
+
+/// Fields of `extra` in general instructions: operation 5, size 2, ZC 1, repeat from register 1,
+/// repeat 4, cycles a repetition 2, extended 1.
+#[derive(Clone, Copy)]
+pub(crate) struct Extra(pub u32);
+
+impl Extra {
+    fn pack(op: u32, insn: &Insn) -> u32 {
+        let (from_register, repeat) = match insn.repeat {
+            Repeat::Times(n) => (0, u32::from(n) - 1),
+            Repeat::Register(reg) => (1, u32::from(reg)),
+        };
+        op | (insn.size as u32) << 5
+            | u32::from(insn.zero_carry) << 7
+            | from_register << 8
+            | repeat << 9
+            | u32::from(repeat_cycles(insn)) << 13
+            | u32::from(insn.extended) << 15
+    }
+    pub fn op(self) -> u8 {
+        self.0 as u8 & 0x1F
+    }
+    pub fn size(self) -> Size {
+        match self.0 >> 5 & 3 {
+            0 => Size::B,
+            1 => Size::W,
+            _ => Size::A,
+        }
+    }
+    pub fn zero_carry(self) -> bool {
+        self.0 & 0x80 != 0
+    }
+    /// How often the instruction runs, given the registers.
+    pub fn times(self, r: &[u32; 16]) -> u32 {
+        let field = self.0 >> 9 & 0xF;
+        1 + if self.0 & 0x100 != 0 { r[field as usize] & 0xF } else { field }
+    }
+    pub fn repeat_cycles(self) -> u32 {
+        self.0 >> 13 & 3
+    }
+    pub fn extended(self) -> bool {
+        self.0 & 0x8000 != 0
+    }
+}
+
+/// Rotations by several bits, in the order of their opcodes.
+pub(crate) mod rotate {
+    pub const RRC: u32 = 0;
+    pub const RRA: u32 = 1;
+    pub const RLA: u32 = 2;
+    pub const RRU: u32 = 3;
+}
+
+/// Single-operand operations of the general handler.
+pub(crate) mod single {
+    pub const RRC: u8 = 0;
+    pub const SWPB: u8 = 1;
+    pub const RRA: u8 = 2;
+    pub const SXT: u8 = 3;
+    pub const PUSH: u8 = 4;
+    pub const CALL: u8 = 5;
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    mode: u32,
+    reg: u8,
+    value: u32,
+}
+
+/// An operand. The program counter has no storage while instructions run: reading it is the constant
+/// `pc_value`, and as a destination, which no constant is, it is that constant too.
+fn place(operand: Operand, opcode: u32, pc_value: u32) -> Place {
+    let (mode, reg, value) = match operand {
+        Operand::None => (mode::CONST, 0, 0),
+        Operand::Reg(0) => (mode::CONST, 0, pc_value),
+        Operand::Reg(reg) => (mode::REG, reg, 0),
+        Operand::Constant(value) | Operand::Immediate(value) => (mode::CONST, 0, value),
+        Operand::Symbolic(addr) | Operand::Absolute(addr) => (mode::ABS, 0, addr),
+        // The word behind the opcode; the program counter does not move on.
+        Operand::Indirect(0) => (mode::ABS, 0, opcode + 2),
+        Operand::Indexed { reg, index, wraps } => {
+            (if wraps { mode::IDX16 } else { mode::IDX20 }, reg, index as u32)
+        }
+        Operand::Indirect(reg) => (mode::IND, reg, 0),
+        Operand::Increment(reg) => (mode::INC, reg, 0),
+    };
+    Place { mode, reg, value }
+}
+
+fn pack(kind: u16, cycles: u8, bytes: u32, src: Place, dst: Place, extra: u32) -> Op {
+    Op {
+        head: u64::from(kind)
+            | u64::from(cycles) << 16
+            | u64::from(bytes) << 24
+            | u64::from(u32::from(src.reg) | src.mode << 4) << 32
+            | u64::from(u32::from(dst.reg) | dst.mode << 4) << 40
+            | u64::from(extra) << 48,
+        data: u64::from(src.value) | u64::from(dst.value) << 32,
+    }
+}
+
+/// The instruction at `pc` as the loop runs it.
+pub(crate) fn lower(insn: &Insn, pc: u32, timing: &Timing) -> Op {
+    use Mnemonic as M;
+    let cycles = timing.cycles(insn);
+    let bytes = u32::from(insn.words) * 2;
+    // Register mode reads PC behind the opcode word, before operand words are fetched.
+    let opcode = pc + if insn.extended { 2 } else { 0 };
+    let src = place(insn.src, opcode, opcode + 2);
+    let dst = place(insn.dst, opcode, pc + bytes);
+    let op = |kind, extra| pack(kind, cycles, bytes, src, dst, extra);
+    let size_a = u32::from(insn.size == Size::A);
+    let plain_word = !insn.extended && insn.size == Size::W;
+    let plain_reg = plain_word && dst.mode == mode::REG && dst.reg >= 4;
+    let single = |which: u8| op(kind::GENERAL_SINGLE, Extra::pack(u32::from(which), insn));
+    match insn.mnemonic {
+        M::Jump(condition) => op(kind::JUMP + condition as u16, 0),
+        M::Reti => op(kind::RETI, 0),
+        M::Mova => op(kind::MOVA, 0),
+        M::Cmpa => op(kind::CMPA, 0),
+        M::Adda => op(kind::ADDA, 0),
+        M::Suba => op(kind::SUBA, 0),
+        M::Rrcm => op(kind::ROTATE_MANY, rotate::RRC | size_a << 2),
+        M::Rram => op(kind::ROTATE_MANY, rotate::RRA | size_a << 2),
+        M::Rlam => op(kind::ROTATE_MANY, rotate::RLA | size_a << 2),
+        M::Rrum => op(kind::ROTATE_MANY, rotate::RRU | size_a << 2),
+        M::Pushm => op(kind::PUSHM, size_a),
+        M::Popm => op(kind::POPM, size_a),
+        M::Calla => op(kind::CALLA, 0),
+        M::Call if dst.mode == mode::CONST => op(kind::CALL_CONST, 0),
+        M::Push if plain_reg => op(kind::PUSH_WORD_REG, 0),
+        M::Rrc if plain_reg => op(kind::RRC_REG, 0),
+        M::Rra if plain_reg => op(kind::RRA_REG, 0),
+        M::Swpb if plain_reg => op(kind::SWPB_REG, 0),
+        M::Sxt if plain_reg => op(kind::SXT_REG, 0),
+        M::Rrc => single(single::RRC),
+        M::Rra => single(single::RRA),
+        M::Swpb => single(single::SWPB),
+        M::Sxt => single(single::SXT),
+        M::Push => single(single::PUSH),
+        M::Call => single(single::CALL),
+        M::Mov => double(alu_op::MOV, insn, cycles, src, dst),
+        M::Add => double(alu_op::ADD, insn, cycles, src, dst),
+        M::Addc => double(alu_op::ADDC, insn, cycles, src, dst),
+        M::Subc => double(alu_op::SUBC, insn, cycles, src, dst),
+        M::Sub => double(alu_op::SUB, insn, cycles, src, dst),
+        M::Cmp => double(alu_op::CMP, insn, cycles, src, dst),
+        M::Dadd => double(alu_op::DADD, insn, cycles, src, dst),
+        M::Bit => double(alu_op::BIT, insn, cycles, src, dst),
+        M::Bic => double(alu_op::BIC, insn, cycles, src, dst),
+        M::Bis => double(alu_op::BIS, insn, cycles, src, dst),
+        M::Xor => double(alu_op::XOR, insn, cycles, src, dst),
+        M::And => double(alu_op::AND, insn, cycles, src, dst),
+    }
+}
+
+/// Chooses a fast handler where there is one.
+fn double(op: u8, insn: &Insn, cycles: u8, mut src: Place, dst: Place) -> Op {
+    let bytes = u32::from(insn.words) * 2;
+    src.value = if src.mode == mode::CONST { src.value & insn.size.mask() } else { src.value };
+    let general =
+        pack(kind::GENERAL_DOUBLE, cycles, bytes, src, dst, Extra::pack(u32::from(op), insn));
+    if insn.extended || op == alu_op::DADD {
+        return general;
+    }
+    let byte = insn.size == Size::B;
+    let fast_src = match src.mode {
+        mode::REG => src::REG,
+        mode::CONST => src::CONST,
+        mode::ABS => src::ABS,
+        mode::IND => src::IND,
+        mode::INC => src::INC,
+        _ => src::IDX,
+    };
+    let step = if byte && usize::from(src.reg) != SP { 1 } else { 2 };
+    let fast = |kind| pack(kind, cycles, bytes, src, dst, step);
+    let fast_dst = match (dst.mode, dst.reg) {
+        (mode::REG, 4..) => dst::REG,
+        (mode::REG, _) if !stores(op) => dst::REG,
+        (mode::REG, 1) if !byte && src.mode == mode::CONST && src.value & 1 == 0 => match op {
+            alu_op::ADD | alu_op::SUB => {
+                return pack(kind::ADD_SP, cycles, bytes, src, dst, u32::from(op));
+            }
+            _ => return general,
+        },
+        (mode::CONST, _) if op == alu_op::MOV && !byte => match (src.mode, src.reg) {
+            (mode::INC, 1) => return fast(kind::RET),
+            (mode::CONST, _) => return fast(kind::BRANCH_CONST),
+            _ => return general,
+        },
+        (mode::ABS, _) => dst::ABS,
+        (mode::IDX16, _) => dst::IDX,
+        _ => return general,
+    };
+    fast(kind::double(op, fast_src, fast_dst, byte))
+}
