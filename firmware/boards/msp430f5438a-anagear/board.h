@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Wiring of the node of Mane 2014 as we build it; the same facts as in
+ * data/boards/msp430f5438a-anagear.toml.
+ *
+ *   P1.0         trigger of the measurement unit, high during the operation
+ *   P1.6, P1.7   CC2500 GDO2, GDO0
+ *   P3.0..P3.3   CC2500 CSn, SIMO, SOMI, SCLK (USCI_B0)
+ *   P5.6         log, UART transmit (USCI_A1)
+ *   P6.0 (A0)    half the storage voltage, while the divider is on
+ *   P6.7         divider of the storage voltage, high = on
+ */
+#ifndef SUNSEAL_BOARD_H
+#define SUNSEAL_BOARD_H
+
+#include "msp430f5438a.h"
+
+#define BOARD_TRIGGER BIT0     /* port 1 */
+#define BOARD_RADIO_GDO2 BIT6  /* port 1 */
+#define BOARD_RADIO_GDO0 BIT7  /* port 1 */
+#define BOARD_RADIO_CSN BIT0   /* port 3 */
+#define BOARD_RADIO_SIMO BIT1  /* port 3 */
+#define BOARD_RADIO_SOMI BIT2  /* port 3 */
+#define BOARD_RADIO_SCLK BIT3  /* port 3 */
+#define BOARD_LOG_TXD BIT6     /* port 5 */
+#define BOARD_STORAGE_SENSE BIT0   /* port 6, ADC12 channel A0 */
+#define BOARD_STORAGE_DIVIDER BIT7 /* port 6 */
+
+/* The divider halves; 5.0 V on the capacitor are the 2.5 V of the reference. */
+#define BOARD_STORAGE_DIVIDER_RATIO 2
+#define BOARD_ADC_REFERENCE_MV 2500
+
+/* The supercapacitor, for the energy gate when the configuration has none. */
+#define BOARD_STORAGE_UF 100000UL /* 0.1 F */
+
+static inline void board_trigger_init(void) {
+    P1OUT &= (uint8_t)~BOARD_TRIGGER;
+    P1DIR |= BOARD_TRIGGER;
+}
+static inline void board_trigger_high(void) {
+    P1OUT |= BOARD_TRIGGER;
+}
+static inline void board_trigger_low(void) {
+    P1OUT &= (uint8_t)~BOARD_TRIGGER;
+}
+
+#endif
