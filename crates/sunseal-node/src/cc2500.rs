@@ -1,0 +1,1085 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The CC2500 as its SPI bus shows it: registers, strobes, status byte, state machine, FIFOs.
+//!
+//! Source: SWRS040C. What a program may do to the chip and the model does not know (infinite packets,
+//! wake-on-radio, FEC, synchronous serial mode ...) is not passed over: it becomes a
+//! [`problem`](RadioHandle::problem) that stops the run with a sentence.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use serde::Serialize;
+use sunseal_mcu::{Pin, SpiDevice};
+use sunseal_power::RadioPart;
+use sunseal_trace::Picos;
+
+use crate::air::{Air, Answer, Sent};
+
+const FIFO_BYTES: usize = 64;
+
+/// Register addresses (SWRS040C, table 36).
+mod reg {
+    pub const IOCFG2: u8 = 0x00;
+    pub const IOCFG0: u8 = 0x02;
+    pub const FIFOTHR: u8 = 0x03;
+    pub const PKTLEN: u8 = 0x06;
+    pub const PKTCTRL1: u8 = 0x07;
+    pub const PKTCTRL0: u8 = 0x08;
+    pub const ADDR: u8 = 0x09;
+    pub const MDMCFG4: u8 = 0x10;
+    pub const MDMCFG3: u8 = 0x11;
+    pub const MDMCFG2: u8 = 0x12;
+    pub const MDMCFG1: u8 = 0x13;
+    pub const MCSM2: u8 = 0x16;
+    pub const MCSM1: u8 = 0x17;
+    pub const MCSM0: u8 = 0x18;
+    pub const FREND0: u8 = 0x22;
+    pub const LAST: u8 = 0x2E;
+    pub const PATABLE: u8 = 0x3E;
+    pub const FIFO: u8 = 0x3F;
+}
+
+/// Values after a reset, from IOCFG2 (0x00) to TEST0 (0x2E): SWRS040C, table 36. Recalled.
+const RESET: [u8; 0x2F] = [
+    0x29, 0x2E, 0x3F, 0x07, 0xD3, 0x91, 0xFF, 0x04, 0x45, 0x00, 0x00, 0x0F, 0x00, 0x5E, 0xC4,
+    0xEC, //
+    0x8C, 0x22, 0x02, 0x22, 0xF8, 0x47, 0x07, 0x30, 0x04, 0x76, 0x6C, 0x03, 0x40, 0x91, 0x87,
+    0x6B, //
+    0xF8, 0x56, 0x10, 0xA9, 0x0A, 0x20, 0x0D, 0x41, 0x00, 0x59, 0x7F, 0x3F, 0x88, 0x31, 0x0B,
+];
+
+/// Output power by PATABLE value (SWRS040C, table 31), dBm. Recalled.
+const POWER_DBM: [(u8, i8); 18] = [
+    (0x00, -55),
+    (0x50, -30),
+    (0x44, -28),
+    (0xC0, -26),
+    (0x84, -24),
+    (0x81, -22),
+    (0x46, -20),
+    (0x93, -18),
+    (0x55, -16),
+    (0x8D, -14),
+    (0xC6, -12),
+    (0x97, -10),
+    (0x6E, -8),
+    (0x7F, -6),
+    (0xA9, -4),
+    (0xBB, -2),
+    (0xFE, 0),
+    (0xFF, 1),
+];
+
+/// Where the synthesizer is heading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    Idle,
+    FsTxOn,
+    Rx,
+    Tx,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Off,
+    /// Crystal and regulator are starting.
+    Starting {
+        until: Picos,
+    },
+    /// Registers kept, everything else off.
+    Sleep,
+    Xoff,
+    Idle,
+    Calibrating {
+        until: Picos,
+        then: Target,
+    },
+    Settling {
+        until: Picos,
+        target: Target,
+    },
+    FsTxOn,
+    Rx,
+    Tx,
+    RxOverflow,
+    TxUnderflow,
+}
+
+/// A packet on its way out.
+#[derive(Clone, Debug)]
+struct Outgoing {
+    /// When the sync word has left; bytes of the packet follow.
+    sync_end: Picos,
+    /// Bytes taken from the FIFO so far.
+    bytes: Vec<u8>,
+    /// How many there will be, once the length byte is known.
+    length: Option<usize>,
+}
+
+/// A packet on its way in.
+#[derive(Clone, Debug)]
+struct Incoming {
+    start: Picos,
+    packet: Vec<u8>,
+    crc_ok: bool,
+}
+
+/// A packet that is being written into the RX FIFO.
+#[derive(Clone, Debug)]
+struct Receiving {
+    sync_end: Picos,
+    incoming: Incoming,
+    taken: usize,
+    in_fifo: usize,
+}
+
+/// What the radio did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RadioCounts {
+    /// Packets sent.
+    pub sent: u64,
+    /// Bytes on the air, length bytes and frames.
+    pub sent_bytes: u64,
+    /// Packets received with a good CRC.
+    pub received: u64,
+    /// Packets received with a bad CRC.
+    pub crc_failed: u64,
+    /// Packets for other addresses, or too long.
+    pub filtered: u64,
+    /// Packets that came while the chip did not listen.
+    pub missed: u64,
+    /// FIFO overflows.
+    pub overflows: u64,
+    /// FIFO underflows.
+    pub underflows: u64,
+    /// Calibrations of the synthesizer.
+    pub calibrations: u64,
+}
+
+/// A packet that was on the air, either way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AirPacket {
+    /// Scenario time at its end.
+    pub time_us: u64,
+    /// Sent by the node.
+    pub sent: bool,
+    /// Length byte and frame.
+    pub packet: Vec<u8>,
+    /// Whether the CRC held.
+    pub crc_ok: bool,
+}
+
+struct Chip {
+    part: RadioPart,
+    air: Box<dyn Air>,
+    /// Scenario time at the machine's time zero.
+    epoch_us: u64,
+    state: State,
+    regs: [u8; 0x2F],
+    pa_table: [u8; 8],
+    /// Counts PATABLE accesses since chip select went low.
+    pa_index: usize,
+    tx: VecDeque<u8>,
+    rx: VecDeque<u8>,
+    outgoing: Option<Outgoing>,
+    receiving: Option<Receiving>,
+    arrivals: VecDeque<Incoming>,
+    /// Since when the receiver has been settled.
+    listening_since: Picos,
+    last_rssi: u8,
+    last_lqi: u8,
+    crc_pin: bool,
+    selected: bool,
+    sleep_asked: bool,
+    /// Header of the access under way.
+    access: Option<Access>,
+    counts: RadioCounts,
+    log: Vec<AirPacket>,
+    problem: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Access {
+    address: u8,
+    read: bool,
+    burst: bool,
+}
+
+fn micros(us: f64) -> Picos {
+    Picos((us * 1e6).round() as u64)
+}
+
+impl Chip {
+    fn new(part: RadioPart, air: Box<dyn Air>) -> Self {
+        let mut chip = Self {
+            part,
+            air,
+            epoch_us: 0,
+            state: State::Off,
+            regs: RESET,
+            pa_table: [0; 8],
+            pa_index: 0,
+            tx: VecDeque::new(),
+            rx: VecDeque::new(),
+            outgoing: None,
+            receiving: None,
+            arrivals: VecDeque::new(),
+            listening_since: Picos::MAX,
+            last_rssi: 0x80,
+            last_lqi: 0,
+            crc_pin: false,
+            selected: false,
+            sleep_asked: false,
+            access: None,
+            counts: RadioCounts::default(),
+            log: Vec::new(),
+            problem: None,
+        };
+        chip.reset();
+        chip
+    }
+
+    fn reset(&mut self) {
+        self.regs = RESET;
+        self.pa_table = [0xC6, 0, 0, 0, 0, 0, 0, 0];
+        self.tx.clear();
+        self.rx.clear();
+        self.outgoing = None;
+        self.drop_reception();
+        self.last_rssi = 0x80;
+        self.last_lqi = 0;
+        self.crc_pin = false;
+        self.sleep_asked = false;
+        self.access = None;
+    }
+
+    fn reg(&self, r: u8) -> u8 {
+        self.regs[usize::from(r)]
+    }
+
+    fn unknown(&mut self, what: &str) {
+        if self.problem.is_none() {
+            self.problem =
+                Some(format!("radio: {what}, which this model of the CC2500 does not have"));
+        }
+    }
+
+    /// One byte on the air.
+    fn byte_time(&self) -> Picos {
+        let e = i32::from(self.reg(reg::MDMCFG4) & 0x0F);
+        let m = f64::from(self.reg(reg::MDMCFG3));
+        let baud = (256.0 + m) * 2f64.powi(e - 28) * self.part.crystal_mhz * 1e6;
+        Picos((8e12 / baud).round() as u64)
+    }
+
+    fn sync_mode(&self) -> u8 {
+        self.reg(reg::MDMCFG2) & 0x07
+    }
+
+    /// Preamble and sync word.
+    fn head_time(&self) -> Picos {
+        const PREAMBLE: [u64; 8] = [2, 3, 4, 6, 8, 12, 16, 24];
+        let sync = match self.sync_mode() & 3 {
+            0 => 0,
+            3 => 4,
+            _ => 2,
+        };
+        let preamble = PREAMBLE[usize::from(self.reg(reg::MDMCFG1) >> 4 & 7)];
+        Picos(self.byte_time().0 * (preamble + sync))
+    }
+
+    /// What of it the demodulator must hear: the preamble's last byte and the sync word.
+    fn lock_time(&self) -> Picos {
+        Picos(self.head_time().0.min(self.byte_time().0 * 5))
+    }
+
+    fn crc_bytes(&self) -> usize {
+        if self.reg(reg::PKTCTRL0) & 4 != 0 { 2 } else { 0 }
+    }
+
+    fn variable_length(&self) -> bool {
+        self.reg(reg::PKTCTRL0) & 3 == 1
+    }
+
+    fn check_mode(&mut self) {
+        let (ctrl, mdm2, mdm1) =
+            (self.reg(reg::PKTCTRL0), self.reg(reg::MDMCFG2), self.reg(reg::MDMCFG1));
+        if ctrl & 3 > 1 {
+            self.unknown(&format!("PKTCTRL0.LENGTH_CONFIG is {} (infinite packets)", ctrl & 3));
+        }
+        if ctrl & 0x30 != 0 {
+            self.unknown(&format!("PKTCTRL0.PKT_FORMAT is {} (serial modes)", ctrl >> 4 & 3));
+        }
+        if mdm2 & 8 != 0 || mdm1 & 0x80 != 0 {
+            self.unknown("Manchester coding or FEC is on");
+        }
+        if self.sync_mode() & 3 == 0 {
+            self.unknown("MDMCFG2.SYNC_MODE is without sync word");
+        }
+        if self.reg(reg::MCSM2) & 7 != 7 {
+            self.unknown(&format!(
+                "MCSM2.RX_TIME is {} (receive timeout)",
+                self.reg(reg::MCSM2) & 7
+            ));
+        }
+    }
+
+    // --- states -------------------------------------------------------------------------------------
+
+    fn ready(&self) -> bool {
+        !matches!(self.state, State::Off | State::Starting { .. } | State::Sleep | State::Xoff)
+    }
+
+    fn drop_reception(&mut self) {
+        if let Some(r) = self.receiving.take() {
+            self.rx.truncate(self.rx.len().saturating_sub(r.in_fifo));
+            self.counts.missed += 1;
+        }
+        self.listening_since = Picos::MAX;
+    }
+
+    fn enter(&mut self, state: State, now: Picos) {
+        if state != State::Rx {
+            self.drop_reception();
+        }
+        if state != State::Tx {
+            self.outgoing = None;
+        }
+        self.state = state;
+        match state {
+            State::Rx => {
+                self.check_mode();
+                self.listening_since = now;
+            }
+            State::Tx => {
+                self.check_mode();
+                self.outgoing = Some(Outgoing {
+                    sync_end: now + self.head_time(),
+                    bytes: Vec::new(),
+                    length: None,
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn arrive(&mut self, target: Target, now: Picos) {
+        let state = match target {
+            Target::Idle => State::Idle,
+            Target::FsTxOn => State::FsTxOn,
+            Target::Rx => State::Rx,
+            Target::Tx => State::Tx,
+        };
+        self.enter(state, now);
+    }
+
+    /// On the way from IDLE, by calibration if MCSM0.FS_AUTOCAL says so.
+    fn leave_idle(&mut self, target: Target, now: Picos) {
+        let calibrate = match self.reg(reg::MCSM0) >> 4 & 3 {
+            1 => true,
+            3 => {
+                self.unknown("MCSM0.FS_AUTOCAL is 3 (every fourth time)");
+                false
+            }
+            _ => false,
+        };
+        if calibrate {
+            self.counts.calibrations += 1;
+            let until = now + micros(self.part.settle_with_calibration_us - self.part.settle_us);
+            self.enter(State::Calibrating { until, then: target }, now);
+        } else {
+            self.enter(State::Settling { until: now + micros(self.part.settle_us), target }, now);
+        }
+    }
+
+    fn go_idle(&mut self, now: Picos) {
+        if self.reg(reg::MCSM0) >> 4 & 3 == 2 && matches!(self.state, State::Rx | State::Tx) {
+            self.counts.calibrations += 1;
+            let until = now + micros(self.part.calibrate_us);
+            self.enter(State::Calibrating { until, then: Target::Idle }, now);
+        } else {
+            self.enter(State::Idle, now);
+        }
+    }
+
+    /// What comes after a packet: RXOFF_MODE or TXOFF_MODE.
+    fn after(&mut self, mode: u8, was_rx: bool, now: Picos) {
+        let turn = micros(if was_rx { self.part.rx_to_tx_us } else { self.part.tx_to_rx_us });
+        match (mode, was_rx) {
+            (0, _) => self.go_idle(now),
+            (1, _) => self.enter(State::FsTxOn, now),
+            (3, true) => self.enter(State::Rx, now),
+            (2, true) => self.enter(State::Settling { until: now + turn, target: Target::Tx }, now),
+            (3, false) => {
+                self.enter(State::Settling { until: now + turn, target: Target::Rx }, now)
+            }
+            _ => {
+                self.unknown("MCSM1.TXOFF_MODE is 2 (stay in TX)");
+                self.enter(State::Idle, now);
+            }
+        }
+    }
+
+    /// When the chip changes by itself next.
+    fn next_event(&self) -> Option<Picos> {
+        match self.state {
+            State::Starting { until }
+            | State::Calibrating { until, .. }
+            | State::Settling { until, .. } => Some(until),
+            State::Tx => self.outgoing.as_ref().and_then(|o| {
+                if o.bytes.is_empty() && self.tx.is_empty() {
+                    // Preamble goes on until a byte is there; writing one wakes us.
+                    return None;
+                }
+                // What is in the FIFO lasts so long; by then there is more, or the packet ends, or it underflows.
+                let more = o.length.map_or(1, |l| l - o.bytes.len().min(l));
+                let have = more.min(self.tx.len());
+                let bytes = o.bytes.len() + have;
+                let end = o.length == Some(bytes);
+                let tail = if end { self.crc_bytes() } else { 0 };
+                Some(o.sync_end + Picos(self.byte_time().0 * (bytes + tail) as u64))
+            }),
+            State::Rx => {
+                if let Some(r) = &self.receiving {
+                    let bytes = r.incoming.packet.len() + self.crc_bytes();
+                    Some(r.sync_end + Picos(self.byte_time().0 * bytes as u64))
+                } else {
+                    self.arrivals.front().map(|a| a.start + self.head_time())
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Lets the chip come up to `now`.
+    fn run_to(&mut self, now: Picos) {
+        // Every turn handles one thing that lies at or before now; each makes progress.
+        loop {
+            if self.state != State::Rx {
+                self.miss_arrivals(now);
+            }
+            let Some(at) = self.next_event() else { break };
+            if at > now {
+                break;
+            }
+            self.happen(at);
+        }
+        match self.state {
+            State::Tx => self.feed_tx(now),
+            State::Rx => self.fill_rx(now),
+            _ => {}
+        }
+    }
+
+    fn miss_arrivals(&mut self, now: Picos) {
+        let late = Picos(self.head_time().0 - self.lock_time().0);
+        while self.arrivals.front().is_some_and(|a| a.start + late <= now) {
+            self.arrivals.pop_front();
+            self.counts.missed += 1;
+        }
+    }
+
+    fn happen(&mut self, at: Picos) {
+        match self.state {
+            State::Starting { .. } => self.state = State::Idle,
+            State::Calibrating { then: Target::Idle, .. } => self.enter(State::Idle, at),
+            State::Calibrating { then, .. } => {
+                self.enter(
+                    State::Settling { until: at + micros(self.part.settle_us), target: then },
+                    at,
+                );
+            }
+            State::Settling { target, .. } => self.arrive(target, at),
+            State::Tx => {
+                self.feed_tx(at);
+                self.tx_turn(at);
+            }
+            State::Rx => {
+                if self.receiving.is_some() {
+                    self.fill_rx(at);
+                    self.end_reception(at);
+                } else if let Some(incoming) = self.arrivals.pop_front() {
+                    if self.listening_since.0.saturating_add(self.lock_time().0) <= at.0 {
+                        self.receiving =
+                            Some(Receiving { sync_end: at, incoming, taken: 0, in_fifo: 0 });
+                        self.crc_pin = false;
+                    } else {
+                        self.counts.missed += 1;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes from the TX FIFO what has gone on the air by `now`.
+    fn feed_tx(&mut self, now: Picos) {
+        let byte = self.byte_time().0;
+        let (variable, fixed) = (self.variable_length(), usize::from(self.reg(reg::PKTLEN)));
+        let Some(o) = &mut self.outgoing else { return };
+        // A byte is taken when its first bit leaves.
+        while o.length != Some(o.bytes.len())
+            && o.sync_end + Picos(byte * o.bytes.len() as u64) <= now
+        {
+            if o.bytes.is_empty() && self.tx.is_empty() {
+                // Nothing to send yet: the preamble is still going.
+                o.sync_end = now + Picos(byte);
+                break;
+            }
+            let Some(b) = self.tx.pop_front() else { break };
+            if o.length.is_none() {
+                o.length = Some(if variable { usize::from(b) + 1 } else { fixed });
+            }
+            o.bytes.push(b);
+        }
+    }
+
+    /// The FIFO has been used up, or the packet is out.
+    fn tx_turn(&mut self, at: Picos) {
+        let Some(o) = &self.outgoing else { return };
+        if o.length == Some(o.bytes.len()) {
+            let end =
+                o.sync_end + Picos(self.byte_time().0 * (o.bytes.len() + self.crc_bytes()) as u64);
+            if end <= at {
+                self.send(end);
+            }
+        } else if self.tx.is_empty() && !o.bytes.is_empty() {
+            self.counts.underflows += 1;
+            self.enter(State::TxUnderflow, at);
+        }
+    }
+
+    fn send(&mut self, at: Picos) {
+        let Some(o) = self.outgoing.take() else { return };
+        let time_us = self.epoch_us + at.0 / 1_000_000;
+        self.counts.sent += 1;
+        self.counts.sent_bytes += o.bytes.len() as u64;
+        let sent = Sent { time_us, packet: o.bytes, crc_ok: true };
+        self.log.push(AirPacket { time_us, sent: true, packet: sent.packet.clone(), crc_ok: true });
+        match self.air.exchange(&sent) {
+            Ok(answers) => answers.into_iter().for_each(|a| self.schedule(at, a)),
+            Err(e) => self.problem = self.problem.take().or(Some(e.to_string())),
+        }
+        let mode = self.reg(reg::MCSM1) & 3;
+        self.after(mode, false, at);
+    }
+
+    fn schedule(&mut self, sent_at: Picos, answer: Answer) {
+        let start = sent_at + Picos(u64::from(answer.delay_us) * 1_000_000);
+        let mut packet = vec![answer.frame.len() as u8];
+        packet.extend(answer.frame);
+        let at = self.arrivals.partition_point(|a| a.start <= start);
+        self.arrivals.insert(at, Incoming { start, packet, crc_ok: answer.crc_ok });
+    }
+
+    /// Writes into the RX FIFO what has come by `now`.
+    fn fill_rx(&mut self, now: Picos) {
+        let byte = self.byte_time().0;
+        let (variable, own) = (self.variable_length(), self.reg(reg::ADDR));
+        let (limit, check) = (usize::from(self.reg(reg::PKTLEN)), self.reg(reg::PKTCTRL1) & 3);
+        let Some(r) = &mut self.receiving else { return };
+        while r.taken < r.incoming.packet.len()
+            && r.sync_end + Picos(byte * (r.taken as u64 + 1)) <= now
+        {
+            let b = r.incoming.packet[r.taken];
+            let too_long = r.taken == 0 && variable && usize::from(b) > limit;
+            let address_at = usize::from(variable);
+            let accept = match (check, b) {
+                (0, _) => true,
+                (2 | 3, 0x00) | (3, 0xFF) => true,
+                (_, b) => b == own,
+            };
+            if too_long || r.taken == address_at && !accept {
+                self.counts.filtered += 1;
+                let in_fifo = r.in_fifo;
+                self.receiving = None;
+                self.rx.truncate(self.rx.len() - in_fifo);
+                return;
+            }
+            if self.rx.len() == FIFO_BYTES {
+                self.overflow(now);
+                return;
+            }
+            self.rx.push_back(b);
+            r.taken += 1;
+            r.in_fifo += 1;
+        }
+    }
+
+    fn overflow(&mut self, now: Picos) {
+        self.counts.overflows += 1;
+        self.receiving = None;
+        self.enter(State::RxOverflow, now);
+    }
+
+    fn end_reception(&mut self, at: Picos) {
+        let Some(r) = self.receiving.take() else { return };
+        let time_us = self.epoch_us + at.0 / 1_000_000;
+        let good = r.incoming.crc_ok || self.crc_bytes() == 0;
+        // -60 dBm: RSSI_dec = 2 (RSSI_dBm + RSSI_offset), offset 72 dB at 250 kBaud (17.3). Recalled.
+        self.last_rssi = (2 * (-60 + 72)) as u8;
+        self.last_lqi = 10 | u8::from(good) << 7;
+        if good {
+            self.counts.received += 1
+        } else {
+            self.counts.crc_failed += 1
+        }
+        self.log.push(AirPacket { time_us, sent: false, packet: r.incoming.packet, crc_ok: good });
+        self.crc_pin = good;
+        let ctrl1 = self.reg(reg::PKTCTRL1);
+        if !good && ctrl1 & 8 != 0 {
+            self.rx.clear();
+        } else if ctrl1 & 4 != 0 {
+            if self.rx.len() + 2 > FIFO_BYTES {
+                self.overflow(at);
+                return;
+            }
+            self.rx.extend([self.last_rssi, self.last_lqi]);
+        }
+        let mode = self.reg(reg::MCSM1) >> 2 & 3;
+        if mode != 3 {
+            self.after(mode, true, at);
+        }
+    }
+
+    // --- SPI ----------------------------------------------------------------------------------------
+
+    fn status(&self, read: bool) -> u8 {
+        let state = match self.state {
+            State::Rx => 1,
+            State::Tx => 2,
+            State::FsTxOn => 3,
+            State::Calibrating { .. } => 4,
+            State::Settling { .. } => 5,
+            State::RxOverflow => 6,
+            State::TxUnderflow => 7,
+            _ => 0,
+        };
+        let bytes = if read { self.rx.len() } else { FIFO_BYTES - self.tx.len() };
+        u8::from(!self.ready()) << 7 | state << 4 | bytes.min(15) as u8
+    }
+
+    fn marc_state(&self) -> u8 {
+        match self.state {
+            State::Off | State::Sleep | State::Starting { .. } => 0x00,
+            State::Idle => 0x01,
+            State::Xoff => 0x02,
+            State::Calibrating { then: Target::Idle, .. } => 0x05,
+            State::Calibrating { .. } => 0x08,
+            State::Settling { .. } => 0x0A,
+            State::Rx => 0x0D,
+            State::RxOverflow => 0x11,
+            State::FsTxOn => 0x12,
+            State::Tx => 0x13,
+            State::TxUnderflow => 0x16,
+        }
+    }
+
+    fn status_register(&self, address: u8) -> u8 {
+        match address {
+            0x30 => 0x80,
+            0x31 => 0x03,
+            0x33 => self.last_lqi,
+            0x34 => self.last_rssi,
+            0x35 => self.marc_state(),
+            0x38 => {
+                let sync = self.sync_pin();
+                u8::from(self.last_lqi & 0x80 != 0) << 7
+                    | u8::from(self.clear_channel()) << 4
+                    | u8::from(sync) << 3
+                    | u8::from(self.gdo(reg::IOCFG2)) << 2
+                    | u8::from(self.gdo(reg::IOCFG0))
+            }
+            0x3A => u8::from(self.state == State::TxUnderflow) << 7 | self.tx.len() as u8,
+            0x3B => u8::from(self.state == State::RxOverflow) << 7 | self.rx.len() as u8,
+            _ => 0,
+        }
+    }
+
+    fn clear_channel(&self) -> bool {
+        self.state == State::Rx && self.receiving.is_none()
+    }
+
+    fn sync_pin(&self) -> bool {
+        self.receiving.is_some() || self.outgoing.as_ref().is_some_and(|o| !o.bytes.is_empty())
+    }
+
+    fn transfer(&mut self, now: Picos, mosi: u8) -> u8 {
+        self.run_to(now);
+        if !self.ready() {
+            // SO is high until the crystal runs; what is clocked in before is lost.
+            return 0xFF;
+        }
+        let Some(a) = self.access else { return self.header(now, mosi) };
+        if !a.burst {
+            self.access = None;
+        }
+        match (a.address, a.read) {
+            (reg::FIFO, true) => {
+                if self.rx.is_empty() {
+                    return 0;
+                }
+                self.crc_pin = false;
+                if let Some(r) = &mut self.receiving {
+                    // Bytes of the packet under way count only while it is being written.
+                    r.in_fifo = r.in_fifo.min(self.rx.len() - 1);
+                }
+                self.rx.pop_front().unwrap_or(0)
+            }
+            (reg::FIFO, false) => {
+                let status = self.status(false);
+                if self.tx.len() < FIFO_BYTES {
+                    self.tx.push_back(mosi);
+                } else {
+                    self.unknown("the TX FIFO was written past its 64 bytes");
+                }
+                status
+            }
+            (reg::PATABLE, read) => self.pa_access(read, mosi),
+            (address @ 0x30..=0x3D, true) => self.status_register(address),
+            (address, read) => {
+                let status = self.status(read);
+                if a.burst {
+                    self.access = Some(Access { address: (address + 1).min(reg::LAST), ..a });
+                }
+                let slot = &mut self.regs[usize::from(address.min(reg::LAST))];
+                if read {
+                    return *slot;
+                }
+                *slot = mosi;
+                status
+            }
+        }
+    }
+
+    fn pa_access(&mut self, read: bool, mosi: u8) -> u8 {
+        let status = self.status(read);
+        let slot = &mut self.pa_table[self.pa_index];
+        self.pa_index = (self.pa_index + 1) & 7;
+        if read {
+            return *slot;
+        }
+        *slot = mosi;
+        status
+    }
+
+    fn header(&mut self, now: Picos, header: u8) -> u8 {
+        let (read, burst, address) = (header & 0x80 != 0, header & 0x40 != 0, header & 0x3F);
+        let status = self.status(read);
+        match address {
+            0x30..=0x3D if !burst => self.strobe(now, address),
+            0x30..=0x3D if !read => {
+                self.unknown(&format!("a burst write to status register {address:#04x}"))
+            }
+            _ => {
+                self.access = Some(Access {
+                    address,
+                    read,
+                    burst: burst && !(0x30..=0x3D).contains(&address),
+                })
+            }
+        }
+        status
+    }
+
+    fn strobe(&mut self, now: Picos, strobe: u8) {
+        match strobe {
+            0x30 => {
+                self.reset();
+                self.state = State::Starting { until: now + micros(self.part.crystal_start_us) };
+            }
+            0x31 => match self.state {
+                State::Idle => self.leave_idle(Target::FsTxOn, now),
+                State::Rx | State::Tx => self.enter(State::FsTxOn, now),
+                _ => {}
+            },
+            0x32 if self.state == State::Idle => self.enter(State::Xoff, now),
+            0x33 if self.state == State::Idle => {
+                self.counts.calibrations += 1;
+                let until = now + micros(self.part.calibrate_us);
+                self.enter(State::Calibrating { until, then: Target::Idle }, now);
+            }
+            0x34 => match self.state {
+                State::Idle => self.leave_idle(Target::Rx, now),
+                State::FsTxOn => self.enter(
+                    State::Settling {
+                        until: now + micros(self.part.rx_to_tx_us),
+                        target: Target::Rx,
+                    },
+                    now,
+                ),
+                State::Tx => self.enter(
+                    State::Settling {
+                        until: now + micros(self.part.tx_to_rx_us),
+                        target: Target::Rx,
+                    },
+                    now,
+                ),
+                State::Rx => self.listening_since = self.listening_since.min(now),
+                _ => {}
+            },
+            0x35 => match self.state {
+                State::Idle => self.leave_idle(Target::Tx, now),
+                State::FsTxOn => self.enter(
+                    State::Settling {
+                        until: now + micros(self.part.rx_to_tx_us),
+                        target: Target::Tx,
+                    },
+                    now,
+                ),
+                State::Rx if self.reg(reg::MCSM1) >> 4 & 3 == 0 || self.clear_channel() => {
+                    self.enter(
+                        State::Settling {
+                            until: now + micros(self.part.rx_to_tx_us),
+                            target: Target::Tx,
+                        },
+                        now,
+                    );
+                }
+                _ => {}
+            },
+            0x36 => match self.state {
+                // FIFO errors are left by flushing.
+                State::RxOverflow | State::TxUnderflow => {}
+                _ => self.enter(State::Idle, now),
+            },
+            0x38 => self.unknown("SWOR was strobed (wake-on-radio)"),
+            0x39 if self.state == State::Idle => self.sleep_asked = true,
+            0x39 => self.unknown("SPWD was strobed outside IDLE"),
+            0x3A if matches!(self.state, State::Idle | State::RxOverflow) => {
+                self.rx.clear();
+                self.enter(State::Idle, now);
+            }
+            0x3B if matches!(self.state, State::Idle | State::TxUnderflow) => {
+                self.tx.clear();
+                self.enter(State::Idle, now);
+            }
+            _ => {}
+        }
+    }
+
+    fn select(&mut self, now: Picos) {
+        self.run_to(now);
+        self.selected = true;
+        self.pa_index = 0;
+        self.access = None;
+        if matches!(self.state, State::Sleep | State::Xoff) {
+            // Chip select wakes the crystal.
+            self.state = State::Starting { until: now + micros(self.part.crystal_start_us) };
+        }
+    }
+
+    fn deselect(&mut self, now: Picos) {
+        self.run_to(now);
+        self.selected = false;
+        self.access = None;
+        if std::mem::take(&mut self.sleep_asked) {
+            // FIFOs and all but the first PATABLE entry are lost (10.6, 15).
+            self.tx.clear();
+            self.rx.clear();
+            self.pa_table[1..].fill(0);
+            self.enter(State::Sleep, now);
+        }
+    }
+
+    // --- pins and states ----------------------------------------------------------------------------
+
+    fn gdo(&self, iocfg: u8) -> bool {
+        let value = self.reg(iocfg);
+        let threshold = usize::from(self.reg(reg::FIFOTHR) & 0x0F);
+        let rx_at = 4 * (threshold + 1);
+        let tx_at = 61 - 4 * threshold;
+        let level = match value & 0x3F {
+            0x00 => self.rx.len() >= rx_at,
+            0x01 => self.rx.len() >= rx_at || !self.rx.is_empty() && self.receiving.is_none(),
+            0x02 => self.tx.len() >= tx_at,
+            0x03 => self.tx.len() == FIFO_BYTES,
+            0x04 => self.state == State::RxOverflow,
+            0x05 => self.state == State::TxUnderflow,
+            0x06 => self.sync_pin(),
+            0x07 => self.crc_pin,
+            0x09 => self.clear_channel(),
+            0x0E => self.receiving.is_some(),
+            0x29 => !self.ready(),
+            _ => false,
+        };
+        level != (value & 0x40 != 0)
+    }
+
+    fn unknown_gdo(&self) -> Option<u8> {
+        const KNOWN: [u8; 15] = [0, 1, 2, 3, 4, 5, 6, 7, 9, 0x0E, 0x29, 0x2E, 0x2F, 0x30, 0x3F];
+        [reg::IOCFG2, reg::IOCFG0]
+            .into_iter()
+            .map(|r| self.reg(r) & 0x3F)
+            .find(|v| !KNOWN.contains(v))
+    }
+
+    fn state_name(&self) -> &'static str {
+        let sensitive = self.reg(reg::MDMCFG2) & 0x80 == 0;
+        match self.state {
+            State::Off => "off",
+            State::Starting { .. } => "startup",
+            State::Sleep => "sleep",
+            State::Xoff => "xoff",
+            State::Idle | State::RxOverflow | State::TxUnderflow => "idle",
+            State::Calibrating { .. } => "calibrate",
+            State::Settling { .. } => "settle",
+            State::FsTxOn => "fstxon",
+            State::Rx => match (sensitive, self.receiving.is_some()) {
+                (true, true) => "rx.sensitive.strong",
+                (true, false) => "rx.sensitive",
+                (false, true) => "rx.strong",
+                (false, false) => "rx",
+            },
+            State::Tx => {
+                let value = self.pa_table[usize::from(self.reg(reg::FREND0) & 7)];
+                match POWER_DBM.iter().find(|(v, _)| *v == value).map_or(1, |(_, dbm)| *dbm) {
+                    i8::MIN..=-12 => "tx.minus12dbm",
+                    -11..=-6 => "tx.minus6dbm",
+                    -5..=0 => "tx.0dbm",
+                    _ => "tx.plus1dbm",
+                }
+            }
+        }
+    }
+}
+
+/// The pins that the chip is wired to.
+#[derive(Clone, Copy, Debug)]
+pub struct RadioPins {
+    /// GDO0.
+    pub gdo0: Option<Pin>,
+    /// GDO2.
+    pub gdo2: Option<Pin>,
+    /// SO, which shows CHIP_RDYn between chip select and the first clock.
+    pub somi: Option<Pin>,
+}
+
+/// The chip on its bus: what goes into the machine.
+pub struct Cc2500 {
+    chip: Arc<Mutex<Chip>>,
+    wired: RadioPins,
+    pins: Vec<(Pin, bool)>,
+    state: &'static str,
+    next: Option<Picos>,
+}
+
+/// The chip seen from the node's loop, while the machine owns the bus side.
+#[derive(Clone)]
+pub struct RadioHandle(Arc<Mutex<Chip>>);
+
+fn lock(chip: &Mutex<Chip>) -> MutexGuard<'_, Chip> {
+    // A panic while the chip was locked ends the run anyway.
+    chip.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+impl Cc2500 {
+    /// A chip without supply, and the handle to watch it by.
+    #[must_use]
+    pub fn new(part: RadioPart, wired: RadioPins, air: Box<dyn Air>) -> (Self, RadioHandle) {
+        let chip = Arc::new(Mutex::new(Chip::new(part, air)));
+        let mut device =
+            Self { chip: Arc::clone(&chip), wired, pins: Vec::new(), state: "off", next: None };
+        device.refresh(None);
+        (device, RadioHandle(chip))
+    }
+
+    fn with<T>(&mut self, f: impl FnOnce(&mut Chip) -> T) -> T {
+        let chip = Arc::clone(&self.chip);
+        let mut chip = lock(&chip);
+        let out = f(&mut chip);
+        self.refresh(Some(&chip));
+        out
+    }
+
+    fn refresh(&mut self, chip: Option<&Chip>) {
+        let Some(chip) = chip else { return };
+        self.state = chip.state_name();
+        self.next = chip.next_event();
+        self.pins.clear();
+        let on = chip.state != State::Off;
+        let levels = [
+            (self.wired.gdo0, chip.gdo(reg::IOCFG0)),
+            (self.wired.gdo2, chip.gdo(reg::IOCFG2)),
+            (self.wired.somi, chip.selected && !chip.ready()),
+        ];
+        self.pins.extend(levels.into_iter().filter_map(|(pin, level)| Some((pin?, on && level))));
+    }
+}
+
+impl SpiDevice for Cc2500 {
+    fn select(&mut self, now: Picos) {
+        self.with(|c| c.select(now));
+    }
+
+    fn transfer(&mut self, now: Picos, mosi: u8) -> u8 {
+        self.with(|c| {
+            let miso = c.transfer(now, mosi);
+            if let Some(v) = c.unknown_gdo() {
+                c.unknown(&format!("a GDO pin is set to signal {v:#04x}"));
+            }
+            miso
+        })
+    }
+
+    fn deselect(&mut self, now: Picos) {
+        self.with(|c| c.deselect(now));
+    }
+
+    fn next_event(&self) -> Option<Picos> {
+        self.next
+    }
+
+    fn event(&mut self, now: Picos) {
+        self.with(|c| c.run_to(now));
+    }
+
+    fn pins(&self) -> &[(Pin, bool)] {
+        &self.pins
+    }
+
+    fn state(&self) -> &str {
+        self.state
+    }
+
+    fn power(&mut self, now: Picos, on: bool) {
+        self.with(|c| {
+            if on == (c.state != State::Off) {
+                return;
+            }
+            c.reset();
+            c.arrivals.clear();
+            c.selected = false;
+            c.state = if on {
+                State::Starting { until: now + micros(c.part.crystal_start_us) }
+            } else {
+                State::Off
+            };
+        });
+    }
+}
+
+impl RadioHandle {
+    /// Sets the scenario time of the machine's time zero.
+    pub fn set_epoch_us(&self, epoch_us: u64) {
+        lock(&self.0).epoch_us = epoch_us;
+    }
+
+    /// What the radio did so far.
+    #[must_use]
+    pub fn counts(&self) -> RadioCounts {
+        lock(&self.0).counts.clone()
+    }
+
+    /// Takes the packets that were on the air since the last call.
+    #[must_use]
+    pub fn take_log(&self) -> Vec<AirPacket> {
+        std::mem::take(&mut lock(&self.0).log)
+    }
+
+    /// What the firmware asked for that the model does not have, or how the gateway failed.
+    #[must_use]
+    pub fn problem(&self) -> Option<String> {
+        lock(&self.0).problem.clone()
+    }
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The CC2500 against short scripts on its SPI bus.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use sunseal_mcu::{Pin, SpiDevice};
+use sunseal_node::{Air, Answer, Cc2500, LoopbackAir, RadioHandle, RadioPins, Sent, Silence};
+use sunseal_power::load_part;
+use sunseal_trace::Picos;
+
+const US: u64 = 1_000_000;
+const SRES: u8 = 0x30;
+const SRX: u8 = 0x34;
+const STX: u8 = 0x35;
+const SIDLE: u8 = 0x36;
+const SPWD: u8 = 0x39;
+const SFRX: u8 = 0x3A;
+const SFTX: u8 = 0x3B;
+const SNOP: u8 = 0x3D;
+const READ: u8 = 0x80;
+const BURST: u8 = 0x40;
+
+/// A program's view of the chip: it clocks one byte in four microseconds.
+struct Bench {
+    chip: Cc2500,
+    radio: RadioHandle,
+    now: Picos,
+}
+
+impl Bench {
+    fn new(air: impl Air + 'static) -> Self {
+        let parts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/parts");
+        let part = load_part(&parts, "cc2500", "radio").unwrap();
+        let pins = RadioPins {
+            gdo0: Some(Pin::new(1, 7)),
+            gdo2: Some(Pin::new(1, 6)),
+            somi: Some(Pin::new(3, 2)),
+        };
+        let (mut chip, radio) = Cc2500::new(part, pins, Box::new(air));
+        chip.power(Picos(0), true);
+        Self { chip, radio, now: Picos(0) }
+    }
+
+    /// A chip that is configured as the node's driver does it: 250 kBd, 4 byte preamble, 30/32 sync,
+    /// variable length, CRC, status appended, calibration on leaving IDLE, back to IDLE after a packet.
+    fn ready(air: impl Air + 'static) -> Self {
+        let mut b = Self::new(air);
+        b.wait_us(200);
+        for (address, value) in [
+            (0x02, 0x06),
+            (0x07, 0x04),
+            (0x08, 0x05),
+            (0x10, 0x2D),
+            (0x11, 0x3B),
+            (0x12, 0x73),
+            (0x18, 0x18),
+        ] {
+            b.write(address, value);
+        }
+        b.transaction(&[0x3E, 0xFE]);
+        b
+    }
+
+    /// Lets time go by, calling the chip when it wants to be called.
+    fn wait_us(&mut self, us: u64) {
+        let end = self.now + Picos(us * US);
+        while let Some(at) = self.chip.next_event().filter(|at| *at <= end) {
+            assert!(at >= self.now, "an event in the past");
+            self.now = at;
+            self.chip.event(at);
+        }
+        self.now = end;
+    }
+
+    fn transaction(&mut self, bytes: &[u8]) -> Vec<u8> {
+        self.chip.select(self.now);
+        let mut out = Vec::new();
+        for b in bytes {
+            self.wait_us(4);
+            out.push(self.chip.transfer(self.now, *b));
+        }
+        self.chip.deselect(self.now);
+        self.wait_us(1);
+        out
+    }
+
+    fn strobe(&mut self, s: u8) -> u8 {
+        self.transaction(&[s])[0]
+    }
+
+    fn write(&mut self, address: u8, value: u8) {
+        self.transaction(&[address, value]);
+    }
+
+    fn read(&mut self, address: u8) -> u8 {
+        let burst = if (0x30..=0x3D).contains(&address) { BURST } else { 0 };
+        self.transaction(&[address | READ | burst, 0])[1]
+    }
+
+    fn marc(&mut self) -> u8 {
+        self.read(0x35)
+    }
+
+    fn gdo0(&self) -> bool {
+        self.chip.pins().iter().find(|(p, _)| *p == Pin::new(1, 7)).unwrap().1
+    }
+
+    fn send(&mut self, packet: &[u8]) {
+        let mut bytes = vec![0x3F | BURST];
+        bytes.extend(packet);
+        self.transaction(&bytes);
+        self.strobe(STX);
+    }
+}
+
+fn packet(len: u8) -> Vec<u8> {
+    (0..=len).map(|i| if i == 0 { len } else { i }).collect()
+}
+
+#[test]
+fn it_starts_in_a_hundred_and_fifty_microseconds_and_says_when() {
+    let mut b = Bench::new(Silence);
+    assert_eq!(b.chip.state(), "startup");
+    b.chip.select(b.now);
+    let somi = |b: &Bench| b.chip.pins()[2];
+    assert_eq!(somi(&b), (Pin::new(3, 2), true));
+    assert_eq!(b.chip.transfer(b.now, SNOP) & 0x80, 0x80);
+    b.wait_us(149);
+    assert!(somi(&b).1);
+    b.wait_us(1);
+    assert!(!somi(&b).1);
+    assert_eq!(b.chip.transfer(b.now, SNOP), 0x0F);
+    assert_eq!(b.chip.state(), "idle");
+}
+
+#[test]
+fn registers_hold_and_a_reset_brings_the_printed_values_back() {
+    let mut b = Bench::new(Silence);
+    b.wait_us(200);
+    assert_eq!((b.read(0x30), b.read(0x31)), (0x80, 0x03));
+    assert_eq!((b.read(0x00), b.read(0x04), b.read(0x2E)), (0x29, 0xD3, 0x0B));
+    b.transaction(&[BURST, 0x06, 0x2E, 0x07]);
+    assert_eq!(b.transaction(&[READ | BURST, 0, 0, 0])[1..], [0x06, 0x2E, 0x07]);
+    b.transaction(&[0x3E | BURST, 1, 2, 3]);
+    assert_eq!(b.transaction(&[0x3E | READ | BURST, 0, 0, 0])[1..], [1, 2, 3]);
+    b.strobe(SRES);
+    assert_eq!(b.strobe(SNOP) & 0x80, 0x80);
+    b.wait_us(200);
+    assert_eq!(b.read(0x00), 0x29);
+    assert_eq!(b.radio.problem(), None);
+}
+
+#[test]
+fn a_packet_takes_its_time_on_the_air_and_shows_on_gdo0() {
+    let log = Arc::new(Mutex::new(Vec::<Sent>::new()));
+    let seen = Arc::clone(&log);
+    let mut b = Bench::ready(LoopbackAir(move |s: &Sent| {
+        seen.lock().unwrap().push(s.clone());
+        Vec::new()
+    }));
+    let p = packet(61);
+    let mut bytes = vec![0x3F | BURST];
+    bytes.extend(&p);
+    b.transaction(&bytes);
+    assert_eq!(b.read(0x3A), 62);
+    b.strobe(STX);
+    let strobed = b.now.0 - US;
+    assert_eq!(b.chip.state(), "calibrate");
+    b.wait_us(730);
+    assert_eq!(b.chip.state(), "settle");
+    b.wait_us(90);
+    assert_eq!(b.chip.state(), "tx.0dbm");
+    assert!(!b.gdo0());
+    b.wait_us(290);
+    assert!(b.gdo0(), "the sync word is out");
+    while b.chip.state() == "tx.0dbm" {
+        b.now = b.chip.next_event().unwrap();
+        b.chip.event(b.now);
+    }
+    assert_eq!(b.chip.state(), "idle");
+    assert!(!b.gdo0());
+    // 809 us to TX, then 4 + 4 + 62 + 2 bytes of 8 bits at 249939 Bd.
+    let air_us = 72.0 * 8.0 / 0.249_938_964_843_75;
+    let took_us = (b.now.0 - strobed) as f64 / 1e6;
+    assert!((took_us - 809.0 - air_us).abs() < 0.1, "{took_us}");
+    assert_eq!(log.lock().unwrap()[0].packet, p);
+    let counts = b.radio.counts();
+    assert_eq!(
+        (counts.sent, counts.sent_bytes, counts.calibrations, counts.underflows),
+        (1, 62, 1, 0)
+    );
+    assert_eq!(b.radio.problem(), None);
+}
+
+#[test]
+fn what_the_gateway_answers_is_read_from_the_fifo_with_its_status() {
+    let answer = |delay_us, crc_ok| Answer { delay_us, frame: vec![0x22, 1, 2, 3, 4], crc_ok };
+    let mut b =
+        Bench::ready(LoopbackAir(move |_: &Sent| vec![answer(2000, true), answer(6000, false)]));
+    // After TX to RX by itself, and stay there.
+    b.write(0x17, 0x3F);
+    b.write(0x09, 0x22);
+    b.write(0x07, 0x06);
+    b.send(&packet(5));
+    b.wait_us(809 + 15 * 32 + 100);
+    assert_eq!(b.chip.state(), "rx.sensitive");
+    b.wait_us(2250);
+    assert_eq!(b.chip.state(), "rx.sensitive.strong");
+    assert!(b.gdo0());
+    b.wait_us(600);
+    assert!(!b.gdo0());
+    assert_eq!(b.read(0x3B), 8);
+    let got = b.transaction(&[0x3F | READ | BURST, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(got[1..], [5, 0x22, 1, 2, 3, 4, 24, 0x80 | 10]);
+    b.wait_us(5000);
+    let got = b.transaction(&[0x3F | READ | BURST, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(got[8], 10, "CRC_OK is clear");
+    let counts = b.radio.counts();
+    assert_eq!((counts.received, counts.crc_failed, counts.missed), (1, 1, 0));
+}
+
+#[test]
+fn who_does_not_listen_misses_and_other_addresses_are_filtered() {
+    let mut b = Bench::ready(LoopbackAir(|_: &Sent| {
+        let frame = |dst| vec![dst, 1, 2, 3, 4];
+        vec![
+            Answer { delay_us: 500, frame: frame(0x22), crc_ok: true },
+            Answer { delay_us: 4000, frame: frame(0x23), crc_ok: true },
+            Answer { delay_us: 6000, frame: frame(0x00), crc_ok: true },
+        ]
+    }));
+    b.write(0x09, 0x22);
+    b.write(0x07, 0x06);
+    b.write(0x17, 0x3C);
+    b.send(&packet(5));
+    b.wait_us(809 + 15 * 32 + 100);
+    assert_eq!(b.marc(), 1, "idle after the packet");
+    b.wait_us(2000);
+    b.strobe(SRX);
+    b.wait_us(6000);
+    let counts = b.radio.counts();
+    assert_eq!((counts.missed, counts.filtered, counts.received), (1, 1, 1));
+    assert_eq!(b.read(0x3B), 8);
+}
+
+#[test]
+fn the_tx_fifo_underflows_and_is_flushed() {
+    let mut b = Bench::ready(Silence);
+    b.transaction(&[0x3F | BURST, 20, 1, 2]);
+    b.strobe(STX);
+    b.wait_us(3000);
+    assert_eq!(b.marc(), 0x16);
+    assert_eq!(b.strobe(SNOP) >> 4, 7);
+    b.strobe(SIDLE);
+    assert_eq!(b.marc(), 0x16, "only flushing helps");
+    b.strobe(SFTX);
+    assert_eq!((b.marc(), b.read(0x3A)), (1, 0));
+    assert_eq!(b.radio.counts().underflows, 1);
+}
+
+#[test]
+fn the_rx_fifo_overflows_and_is_flushed() {
+    let mut b = Bench::ready(LoopbackAir(|_: &Sent| {
+        (0..2)
+            .map(|i| Answer { delay_us: 2000 + 4000 * i, frame: vec![0; 40], crc_ok: true })
+            .collect()
+    }));
+    b.write(0x17, 0x3F);
+    b.send(&packet(5));
+    b.wait_us(15_000);
+    assert_eq!(b.marc(), 0x11);
+    assert_eq!(b.read(0x3B), 0x80 | 64);
+    assert_eq!(b.strobe(SNOP) >> 4, 6);
+    b.strobe(SFRX);
+    assert_eq!((b.marc(), b.read(0x3B)), (1, 0));
+}
+
+#[test]
+fn feeding_the_fifo_while_it_sends_is_in_time() {
+    let mut b = Bench::ready(Silence);
+    b.transaction(&[0x3F | BURST, 10, 1, 2, 3, 4]);
+    b.strobe(STX);
+    b.wait_us(809 + 8 * 32 + 64);
+    b.transaction(&[0x3F | BURST, 5, 6, 7, 8, 9, 10]);
+    b.wait_us(1000);
+    assert_eq!((b.radio.counts().sent, b.radio.counts().underflows), (1, 0));
+    assert_eq!(b.radio.take_log()[0].packet, packet(10));
+}
+
+#[test]
+fn asleep_it_keeps_registers_and_loses_fifos() {
+    let mut b = Bench::ready(Silence);
+    b.transaction(&[0x3F | BURST, 1, 2]);
+    b.strobe(SPWD);
+    assert_eq!(b.chip.state(), "sleep");
+    assert_eq!(b.chip.next_event(), None);
+    b.wait_us(1_000_000);
+    // Chip select wakes it; what is clocked before it is ready is lost.
+    assert_eq!(b.strobe(SNOP) & 0x80, 0x80);
+    b.wait_us(200);
+    assert_eq!(b.chip.state(), "idle");
+    assert_eq!((b.read(0x11), b.read(0x3A)), (0x3B, 0));
+}
+
+#[test]
+fn without_supply_everything_is_lost() {
+    let mut b = Bench::ready(Silence);
+    b.chip.power(b.now, false);
+    assert_eq!(b.chip.state(), "off");
+    assert!(b.chip.pins().iter().all(|(_, level)| !level));
+    b.wait_us(1000);
+    b.chip.power(b.now, true);
+    b.wait_us(200);
+    assert_eq!(b.read(0x11), 0x22);
+}
+
+#[test]
+fn what_the_model_does_not_have_is_a_problem_with_a_name() {
+    let mut b = Bench::ready(Silence);
+    b.strobe(0x38);
+    assert!(b.radio.problem().unwrap().contains("wake-on-radio"));
+    let mut b = Bench::ready(Silence);
+    b.write(0x08, 0x02);
+    b.strobe(SRX);
+    b.wait_us(1000);
+    assert!(b.radio.problem().unwrap().contains("LENGTH_CONFIG is 2"));
+    let mut b = Bench::ready(Silence);
+    b.write(0x02, 0x0B);
+    assert!(b.radio.problem().unwrap().contains("signal 0x0b"));
+}
