@@ -25,7 +25,7 @@ header p {{ color: #cfd9e3; margin: 6px 0 0; max-width: 74ch; }}
 h1 {{ font-size: 27px; margin: 0; letter-spacing: -.01em; }}
 h2 {{ font-size: 19px; margin: 0 0 4px; }}
 main, header > div {{ max-width: 1120px; margin: 0 auto; padding: 0 24px; }}
-section {{ background: #fff; border: 1px solid #e4e7eb; border-radius: 8px; padding: 22px 24px; margin: 20px 0; }}
+section {{ background: #fff; border: 1px solid #e4e7eb; border-radius: 8px; padding: 22px 24px; margin: 20px 0; overflow-x: auto; }}
 section > p {{ color: {plots.MUTED}; margin: 0 0 14px; max-width: 84ch; }}
 nav {{ margin-top: 14px; display: flex; flex-wrap: wrap; gap: 4px 18px; }}
 nav a {{ color: #f3d27a; text-decoration: none; }}

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Measure a program of your own, find its cheapest operating point, and see where its cycles go.
+
+    examples/own_firmware/build.sh /tmp/fletcher.elf
+    .venv/bin/python examples/own_firmware/measure.py /tmp/fletcher.elf
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import sunseal
+
+
+def main(elf: Path) -> None:
+    whole = sunseal.measure(elf=elf, freq_hz=8_000_000, vcc_v=2.2)
+    print(f"between the marks: {whole.cycles} cycles, {whole.energy_j * 1e9:.1f} nJ at 8 MHz, 2.2 V")
+
+    inner = sunseal.measure(elf=elf, window=("fletcher16", "done"))
+    print(f"from fletcher16 to done: {inner.cycles} cycles, stack {inner.stack_bytes} bytes")
+
+    best = min(sunseal.curve(elf=elf), key=lambda p: float(p["energy_j"]))
+    print(
+        f"cheapest: {best['freq_hz'] / 1e6:g} MHz at {best['vcc_v']:g} V, {best['energy_j'] * 1e9:.1f} nJ"
+    )
+
+    for stack, cycles in sunseal.profile(elf=elf).items():
+        print(f"{cycles:6d} cycles in {stack}")
+
+    print("currents from:", *sunseal.PowerSet("datasheet").cite(), sep="\n  ")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

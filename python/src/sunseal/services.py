@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Server and gateway as child processes, and a voice on the air that is not the node's."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import struct
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from sunseal.doctor import server_path
+from sunseal.errors import SunsealError
+
+TIMEOUT_S = 30.0
+REPORT_KIND = 4
+
+
+class Services:
+    """The verifying server and its gateway on free loopback ports, for as long as the block lasts."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        """Keep database, capture and logs in `folder`."""
+        self.folder = folder
+        self.seed = seed
+        self.pcap = folder / "air.pcap"
+        self._children: list[subprocess.Popen[str]] = []
+
+    def __enter__(self) -> Services:
+        """Start both and wait until they listen."""
+        try:
+            self.server = self._start(
+                "serve",
+                *("--db", str(self.folder / "server.sqlite")),
+                *("--clock", "driven", "--seed", str(self.seed)),
+            )
+            self.gateway = self._start(
+                "gateway", "--server", f"http://{self.server}", "--pcap", str(self.pcap)
+            )
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, e: BaseException | None, where: TracebackType | None
+    ) -> None:
+        """Stop both; the gateway first, so that nothing asks a server that is gone."""
+        self.close()
+
+    def close(self) -> None:
+        """Ask both to end, and wait for it."""
+        while self._children:
+            child = self._children.pop()
+            child.send_signal(signal.SIGTERM)
+            try:
+                child.wait(TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+            if child.stdout:
+                child.stdout.close()
+
+    def _start(self, role: str, *args: str) -> str:
+        log = self.folder / f"{role}.log"
+        with log.open("w", encoding="utf-8") as stderr:
+            child = subprocess.Popen(
+                [str(server_path()), role, "--listen", "127.0.0.1:0", *args],
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                stdin=subprocess.DEVNULL,
+                text=True,
+                start_new_session=True,  # Ctrl-C is for us; we end the children in order
+            )
+        self._children.append(child)
+        assert child.stdout is not None
+        line = child.stdout.readline()
+        try:
+            return str(json.loads(line)["listening"])
+        except (ValueError, KeyError, TypeError) as e:
+            said = log.read_text(encoding="utf-8").strip().splitlines()
+            raise SunsealError(
+                f"`sunseal-server {role}` did not start: {said[-1] if said else 'it said nothing'}"
+            ) from e
+
+    def call(self, method: str, path: str, body: Any = None, time_us: int | None = None) -> Any:
+        """Ask the server."""
+        headers = {"Content-Type": "application/json"}
+        if time_us is not None:
+            headers["Sunseal-Time-Us"] = str(time_us)
+        request = urllib.request.Request(
+            f"http://{self.server}{path}",
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers=headers,
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=TIMEOUT_S) as reply:
+                return json.load(reply)
+        except urllib.error.HTTPError as e:
+            with e:
+                said = e.read().decode("utf-8", "replace").strip()
+            raise SunsealError(f"the server refused {method} {path}: {said}") from e
+        except (urllib.error.URLError, ValueError, OSError) as e:
+            raise SunsealError(f"the server at {self.server} does not answer: {e}") from e
+
+    def events(self) -> Iterator[dict[str, Any]]:
+        """Read the whole event log."""
+        after = 0
+        while True:
+            page = self.call("GET", f"/v1/events?after={after}&limit=1000")
+            yield from page["events"]
+            if page["next_after"] is None:
+                return
+            after = page["next_after"]
+
+
+@dataclass(frozen=True)
+class Heard:
+    """A packet of the capture: when, which way, and length byte with frame."""
+
+    time_us: int
+    sent_by_gateway: bool
+    packet: bytes
+
+    @property
+    def kind(self) -> int:
+        """What the frame says it is."""
+        return self.packet[3]
+
+    @property
+    def message(self) -> tuple[int, int, int]:
+        """Sender, kind and sequence number: the same in every fragment of a message."""
+        return self.packet[2], self.packet[3], self.packet[4]
+
+
+def capture(path: Path) -> list[Heard]:
+    """Read a capture of the gateway (`docs/reference/link.md`, Captures)."""
+    data = path.read_bytes()
+    if len(data) < 24 or struct.unpack_from("<I", data)[0] != 0xA1B2C3D4:
+        raise SunsealError(f"`{path}` is no capture of the gateway: it lacks a pcap header")
+    found, at = [], 24
+    while at + 16 <= len(data):
+        seconds, micros, size, _ = struct.unpack_from("<IIII", data, at)
+        record = data[at + 16 : at + 16 + size]
+        if len(record) < size:
+            raise SunsealError(f"`{path}` ends within the packet at offset {at}")
+        found.append(Heard(seconds * 1_000_000 + micros, record[1] == 1, record[8:]))
+        at += 16 + size
+    return found
+
+
+def last_report(packets: list[Heard]) -> list[bytes]:
+    """Return the packets of the last report that a node sent."""
+    heard = [p for p in packets if not p.sent_by_gateway and p.kind == REPORT_KIND]
+    if not heard:
+        raise SunsealError("the node sent no report in this run, so there is none to replay")
+    return [p.packet for p in heard if p.message == heard[-1].message][-2:]
+
+
+def spoilt(packets: list[bytes]) -> list[bytes]:
+    """Flip one bit: the highest of the counter, so that the message does not look like a replay.
+
+    Length byte, five bytes of frame header and eight of node_id stand before the counter.
+    """
+    first = bytearray(packets[0])
+    first[1 + 5 + 8] ^= 0x80
+    # Another sequence number: the gateway would take the same one for a repeated fragment.
+    changed = [bytes(first), *packets[1:]]
+    return [p[:4] + bytes([p[4] ^ 0x80]) + p[5:] for p in changed]
+
+
+class Intruder:
+    """A radio that speaks to the gateway and is not the node."""
+
+    def __init__(self, gateway: str) -> None:
+        """Connect to the gateway's air port."""
+        host, _, port = gateway.rpartition(":")
+        self.socket = socket.create_connection((host, int(port)), timeout=TIMEOUT_S)
+
+    def __enter__(self) -> Intruder:
+        """Speak within a block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, e: BaseException | None, where: TracebackType | None
+    ) -> None:
+        """Fall silent."""
+        self.socket.close()
+
+    def send(self, time_us: int, packet: bytes) -> list[bytes]:
+        """Send a packet with a good CRC and return the frames that the gateway answers with."""
+        up = struct.pack(">BQbB", 0x01, time_us, -60, 100) + packet + b"\x01"
+        self.socket.sendall(struct.pack(">H", len(up)) + up)
+        down = self._exactly(struct.unpack(">H", self._exactly(2))[0])
+        frames, at = [], 2
+        for _ in range(down[1]):
+            size = down[at + 4]
+            frames.append(down[at + 5 : at + 5 + size])
+            at += 5 + size
+        return frames
+
+    def _exactly(self, count: int) -> bytes:
+        got = b""
+        while len(got) < count:
+            part = self.socket.recv(count - len(got))
+            if not part:
+                raise SunsealError("the gateway closed the connection in the middle of a message")
+            got += part
+        return got

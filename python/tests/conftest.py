@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from sunseal import boards, cli
+from sunseal.errors import SunsealError
+
+
+@dataclass(frozen=True)
+class Outcome:
+    status: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Outcome]
+
+
+@pytest.fixture
+def sunseal(capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Run a command in this process."""
+
+    def run(*args: str | Path) -> Outcome:
+        capsys.readouterr()
+        status = cli.run([str(a) for a in args])
+        captured = capsys.readouterr()
+        return Outcome(status, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def sunseal_process() -> Cli:
+    """Run a command as a user does, in a process of its own."""
+
+    def run(*args: str | Path, **env: str) -> Outcome:
+        done = subprocess.run(
+            [sys.executable, "-m", "sunseal", *map(str, args)],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=os.environ | env,
+        )
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests neither read nor fill the user's cache; they share one for the session."""
+    root = tmp_path_factory.getbasetemp() / "cache"
+    # The cross tools stay where they are: only the profiles move.
+    monkeypatch.setattr(boards, "cache_dir", lambda: root)
+
+
+def require(condition: bool, why: str) -> None:
+    """Skip for want of a tool, unless the run is one that must have them all."""
+    if not condition:
+        if os.environ.get("SUNSEAL_REQUIRE_TOOLS"):
+            pytest.fail(f"needed for this run and missing: {why}")
+        pytest.skip(why)
+
+
+@pytest.fixture(scope="session")
+def firmware() -> None:
+    """Skip where the firmware is not built."""
+    try:
+        boards.firmware_path(boards.DEFAULT_BOARD, {"mpy": "32"}, "bench-sha256-hash")
+    except SunsealError as e:
+        require(False, str(e))

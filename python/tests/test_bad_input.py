@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Wrong input: one clear sentence on stderr, exit 2, nothing on stdout, no traceback."""
+
+from __future__ import annotations
+
+import sqlite3
+import socket
+from pathlib import Path
+
+import pytest
+from conftest import Cli, Outcome
+
+from sunseal import boards
+
+
+def refused(outcome: Outcome, *says: str) -> None:
+    assert outcome.status == 2, outcome
+    assert outcome.out == ""
+    lines = [line for line in outcome.err.strip().splitlines() if not line.startswith("hint:")]
+    assert len(lines) == 1, outcome.err
+    assert lines[0].startswith("error: ")
+    assert "Traceback" not in outcome.err
+    for part in says:
+        assert part in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["measure", "sha256-hash", "--board", "msp430f5438"], ["unknown board `msp430f5438`", "did you mean"]),
+        (["measure", "ecdsa-p265-sign"], ["unknown workload `ecdsa-p265-sign`", "did you mean `ecdsa-p256-sign`"]),
+        (["measure", "sha256-hash", "--variant", "mpy=64"], ["unknown multiplier `64`", "32"]),
+        (["measure", "sha256-hash", "--variant", "aes=hw"], ["unknown variant `aes`", "mpy"]),
+        (["measure", "sha256-hash", "--variant", "mpy"], ["`name=value`"]),
+        (["measure", "sha256-hash", "--power", "guessed"], ["unknown power set `guessed`", "mane2014"]),
+        (["measure", "sha256-hash", "--freq", "8Mhz"], ["is not in Hz"]),
+        (["measure", "sha256-hash", "--freq", "26MHz", "--vcc", "3V"], ["26 MHz", "25 MHz"]),
+        (["measure", "sha256-hash", "--freq", "20MHz", "--vcc", "2.0V"], ["20 MHz", "2.2 V"]),
+        (["measure", "sha256-hash", "--vcc", "5V"], ["5 V", "3.6 V"]),
+        (["measure", "sha256-hash", "--vcc", "1.5V"], ["1.5 V", "1.8 V"]),
+        (["measure"], ["give a workload or `--elf FILE`"]),
+        (["measure", "sha256-hash", "--from", "main"], ["--elf FILE"]),
+        (["measure", "--elf", "nowhere.elf", "--marks"], ["nowhere.elf", "cannot be read"]),
+        (["measure", "--elf", "nowhere.elf"], ["--from SYMBOL --to SYMBOL"]),
+        (["profile", "sha256-hash", "--weight", "watts"], ["neither `cycles` nor `joules`"]),
+        (["profile", "sha256-hash", "--svg", "out.png"], ["must end in .svg"]),
+        (["curve", "sha256-hash", "--plot", "/nowhere/at/all.svg"], ["does not exist"]),
+        (["reproduce"], ["mane2014/table-4.1"]),
+        (["reproduce", "mane2014/table-4.9"], ["unknown table", "did you mean"]),
+        (["simulate", "nowhere.toml"], ["nowhere.toml"]),
+        (["tune"], ["no such command"]),
+        (["mesure"], ["no such command", "did you mean `sunseal measure`"]),
+        (["boards", "--jsno"], ["no such option"]),
+        (["bench", "luck"], ["unknown part", "engine"]),
+        (["demo", "--seed", "x"], ["invalid value"]),
+    ],
+    ids=lambda v: " ".join(v) if isinstance(v, list) else None,
+)
+def test_a_wrong_argument_is_named(sunseal: Cli, args: list[str], says: list[str]) -> None:
+    refused(sunseal(*args), *says)
+
+
+def test_a_foreign_elf_is_refused(sunseal: Cli) -> None:
+    refused(sunseal("measure", "--elf", "/bin/true", "--marks"), "MSP430")
+
+
+def test_no_elf_at_all_is_refused(sunseal: Cli, tmp_path: Path) -> None:
+    text = tmp_path / "readme.elf"
+    text.write_text("not a program")
+    refused(sunseal("measure", "--elf", text, "--marks"), "ELF")
+
+
+def test_a_home_without_data_is_named(sunseal_process: Cli, tmp_path: Path) -> None:
+    refused(sunseal_process("boards", SUNSEAL_HOME=str(tmp_path)), "SUNSEAL_HOME", "data/devices")
+
+
+@pytest.mark.usefixtures("firmware")
+class TestOwnProgram:
+    @pytest.fixture
+    def elf(self) -> Path:
+        return boards.firmware_path(boards.DEFAULT_BOARD, {"mpy": "32"}, "bench-sha256-hash")
+
+    def test_a_truncated_elf_is_refused(self, sunseal: Cli, elf: Path, tmp_path: Path) -> None:
+        short = tmp_path / "short.elf"
+        short.write_bytes(elf.read_bytes()[:600])
+        refused(sunseal("measure", "--elf", short, "--marks"), "truncated")
+
+    def test_a_missing_symbol_is_named(self, sunseal: Cli, elf: Path) -> None:
+        refused(
+            sunseal("measure", "--elf", elf, "--from", "main", "--to", "no_such_place"), "no_such_place"
+        )
+
+    def test_a_symbol_that_is_never_reached_is_named(self, sunseal: Cli, elf: Path) -> None:
+        refused(
+            sunseal("measure", "--elf", elf, "--from", "bench_status", "--to", "main"), "bench_status"
+        )
+
+
+def test_a_firmware_that_is_not_built_says_how(sunseal_process: Cli, tmp_path: Path) -> None:
+    (tmp_path / "data").symlink_to(boards.home() / "data")
+    (tmp_path / "firmware").mkdir()
+    outcome = sunseal_process("measure", "sha256-hash", SUNSEAL_HOME=str(tmp_path))
+    refused(outcome, "is not built", "make firmware")
+
+
+class TestServer:
+    def test_a_corrupt_database_is_refused(self, sunseal_process: Cli, tmp_path: Path) -> None:
+        broken = tmp_path / "nodes.sqlite"
+        broken.write_bytes(b"SQLite format 3\x00" + bytes(range(256)) * 40)
+        kept = broken.read_bytes()
+        refused(sunseal_process("serve", "--listen", "127.0.0.1:0", "--db", broken), "nodes.sqlite")
+        assert broken.read_bytes() == kept
+
+    def test_a_foreign_database_is_refused(self, sunseal_process: Cli, tmp_path: Path) -> None:
+        foreign = tmp_path / "other.sqlite"
+        with sqlite3.connect(foreign) as db:
+            db.execute("CREATE TABLE recipes (name TEXT)")
+        db.close()
+        refused(sunseal_process("serve", "--listen", "127.0.0.1:0", "--db", foreign), "other.sqlite")
+
+    def test_a_port_in_use_is_named(self, sunseal_process: Cli, tmp_path: Path) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            outcome = sunseal_process(
+                "serve", "--listen", f"127.0.0.1:{port}", "--db", tmp_path / "nodes.sqlite"
+            )
+        refused(outcome, str(port))

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import require
+
+from sunseal import plots, report
+
+FOLDED = {"main;sign;mul": 600.0, "main;sign;sha256": 300.0, "main;<weird> & name": 100.0}
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def widths(svg: str) -> dict[str, float]:
+    """Width of each frame by its name, from the tooltips."""
+    found = {}
+    for group in ET.fromstring(svg).iter(f"{SVG}g"):
+        title, rect = group.find(f"{SVG}title"), group.find(f"{SVG}rect")
+        assert title is not None
+        assert title.text is not None
+        assert rect is not None
+        found[title.text.split(":")[0]] = float(rect.attrib["width"])
+    return found
+
+
+def test_a_frame_is_as_wide_as_its_share() -> None:
+    w = widths(plots.flame_graph(FOLDED, "cycles", "title"))
+    assert w["sign"] / w["all"] == pytest.approx(0.9, abs=0.002)
+    assert w["mul"] / w["all"] == pytest.approx(0.6, abs=0.002)
+    assert "<weird> & name" in w
+
+
+def test_a_diff_colours_what_grew_red_and_what_shrank_blue() -> None:
+    before = {"main;sign;mul": 300.0, "main;sign;sha256": 600.0, "main;<weird> & name": 100.0}
+    svg = plots.flame_graph(FOLDED, "cycles", "title", before)
+    fill: dict[str, tuple[int, ...]] = {}
+    for group in ET.fromstring(svg).iter(f"{SVG}g"):
+        title, rect = group.find(f"{SVG}title"), group.find(f"{SVG}rect")
+        assert title is not None
+        assert title.text is not None
+        assert rect is not None
+        fill[title.text.split(":")[0]] = tuple(bytes.fromhex(rect.attrib["fill"][1:]))
+    assert fill["mul"][0] > fill["mul"][2]
+    assert fill["sha256"][2] > fill["sha256"][0]
+    assert fill["all"] == (244, 244, 244)
+
+
+def test_nothing_gives_no_flame_graph() -> None:
+    with pytest.raises(ValueError, match="above zero"):
+        plots.flame_graph({"main": 0.0}, "cycles", "title")
+
+
+POINTS = [
+    {"freq_hz": f * 10**6, "vcc_v": v, "vcore": int(f > 8), "time_s": 1.0 / f, "energy_j": v / f}
+    for v in (2.0, 2.7)
+    for f in range(1, 13)
+]
+
+
+def test_a_curve_breaks_where_the_core_level_changes() -> None:
+    lines = plots.by_voltage(POINTS)
+    assert [[len(piece) for piece in pieces] for pieces in lines.values()] == [[8, 4], [8, 4]]
+
+
+DAY = plots.Day(
+    hour=[0, 6, 12, 24],
+    storage_v=[2.0, 2.1, 3.5, 3.0],
+    light_hour=[0, 6, 12, 18, 24],
+    irradiance_w_m2=[0, 0, 800, 0, 0],
+    events={"verified": [(12.0, 3.5)], "refused": [], "brown-out": [(3.0, 2.0)]},
+    thresholds_v={"cut-off": 1.9},
+)
+
+
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_pictures_are_the_same_bytes_twice(tmp_path: Path, ending: str) -> None:
+    for name in ("a", "b"):
+        plots.curve_file(POINTS, "curve", tmp_path / f"curve-{name}.{ending}")
+        plots.day_file(DAY, tmp_path / f"day-{name}.{ending}")
+    for kind in ("curve", "day"):
+        a, b = ((tmp_path / f"{kind}-{n}.{ending}").read_bytes() for n in "ab")
+        assert a == b
+        assert len(a) > 2000
+
+
+@pytest.fixture
+def page() -> str:
+    page = report.Page("A title & more", "lead")
+    page.cards = [("verified", "3")]
+    page.section("The day", "What happened.", page.figure(plots.day_figure(DAY), 420))
+    page.section(
+        "Ledger",
+        "Joules.",
+        page.figure(plots.ledger_figure({"panel": 2.0}, {"cpu": 1.5, "leakage": 0.5}), 300),
+        report.energy_table({"cpu": 1.5, "leakage": 0.5}, "all", 2.0),
+    )
+    page.section("Signature", "Cycles.", plots.flame_graph(FOLDED, "cycles", "flame"))
+    page.section("Curves", "Energy.", report.curve_parts(page, {"one": POINTS, "two": POINTS}))
+    return page.render()
+
+
+def test_the_page_is_the_same_twice_and_asks_for_nothing(page: str) -> None:
+    assert page.count("<script") == page.count("</script>")
+    assert " src=" not in page.split("</script>", 1)[1]
+    assert "A title &amp; more" in page
+
+
+@pytest.fixture
+def browser() -> Iterator[Any]:
+    import shutil
+
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    require(chromium is not None, "no chromium on PATH (apt install chromium)")
+    with sync_playwright() as p:
+        browser = p.chromium.launch(
+            executable_path=chromium,
+            args=["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"],
+        )
+        yield browser
+        browser.close()
+
+
+def test_the_report_opens_in_a_browser_without_error_or_network(
+    browser: Any, page: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(page, encoding="utf-8")
+    tab = browser.new_page(viewport={"width": 1200, "height": 900})
+    trouble: list[str] = []
+    asked: list[str] = []
+    tab.on("pageerror", lambda e: trouble.append(str(e)))
+    tab.on("console", lambda m: trouble.append(m.text) if m.type == "error" else None)
+    tab.on("request", lambda r: asked.append(r.url))
+    tab.goto(path.as_uri())
+    tab.wait_for_selector("#figure-4 .main-svg")
+    assert trouble == []
+    assert [u for u in asked if not u.startswith(("file:", "data:", "blob:"))] == []
+    assert tab.locator(".js-plotly-plot").count() == 4
+    # Nothing sticks out to the side, neither at a desk nor on a telephone.
+    for width in (1200, 400):
+        tab.set_viewport_size({"width": width, "height": 900})
+        wide = tab.evaluate("document.documentElement.scrollWidth")
+        assert wide <= width
