@@ -1,2 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! HTTP, gateway, storage.
+//! The verifying server and the gateway between it and the air.
+//!
+//! * [`store`]: what is kept, in one SQLite file; the event log only grows;
+//! * [`judge`]: what a message from the air is worth; one transaction a message;
+//! * [`api`]: HTTP around the two, `docs/reference/http.md` is the normative text;
+//! * [`page`]: the same for people;
+//! * [`gateway`]: the air protocol on one side, HTTP on the other, a capture of both.
+//!
+//! No physics here: time comes from the system's clock or, for simulations, from whoever sends
+//! the request.
+
+pub mod api;
+pub mod client;
+pub mod clock;
+pub mod gateway;
+pub mod hex;
+pub mod judge;
+pub mod log;
+pub mod page;
+pub mod store;

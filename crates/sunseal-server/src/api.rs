@@ -1,0 +1,610 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! HTTP around store and judge. The normative text is `docs/reference/http.md`.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Path, Query, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::{get, post};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use sunseal_link::{Kind, Message, NodeId, Suite, VerdictCode};
+
+use crate::clock::{Clock, MAX_TIME_US, TIME_HEADER};
+use crate::judge::{self, Judgement, Rules, Welcome};
+use crate::store::{self, Node};
+use crate::{hex, log, page};
+
+/// Bytes of a request's body at most; the longest honest one has a few hundred.
+pub const MAX_REQUEST_BYTES: usize = 16 * 1024;
+/// Rows of one page of nodes or events at most.
+pub const MAX_PAGE: u32 = 1000;
+/// Bytes of a node's name at most.
+pub const MAX_NAME_BYTES: usize = 100;
+
+/// All that a request needs.
+pub struct App {
+    db: Mutex<Connection>,
+    clock: Clock,
+    rules: Rules,
+    quiet: bool,
+}
+
+impl App {
+    /// A server over an opened database; `quiet` keeps single requests out of the log.
+    pub fn new(db: Connection, clock: Clock, rules: Rules, quiet: bool) -> Arc<Self> {
+        Arc::new(Self { db: Mutex::new(db), clock, rules, quiet })
+    }
+
+    /// Runs `work` as one transaction: committed if it succeeds, else as if it never was.
+    async fn transact<T: Send + 'static>(
+        self: Arc<Self>,
+        time: Time,
+        work: impl FnOnce(&Transaction<'_>, u64) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, Reply> {
+        let run = move || {
+            // A panic in another request left no transaction open: dropping rolls back.
+            let mut db = self.db.lock().unwrap_or_else(PoisonError::into_inner);
+            let now_us = self.clock.now_us(time.0);
+            let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let done = work(&tx, now_us)?;
+            tx.commit()?;
+            Ok(done)
+        };
+        match tokio::task::spawn_blocking(run).await {
+            Ok(Ok(done)) => Ok(done),
+            Ok(Err(e)) => Err(database_fault(&e)),
+            Err(e) => Err(Reply::error(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                format!("the request failed inside the server ({e}); nothing was changed"),
+            )),
+        }
+    }
+
+    /// Ends the write-ahead log, so that one file holds everything.
+    pub fn close(&self) {
+        let db = self.db.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        if let Err(e) = done {
+            log::warn("checkpoint", json!({"why": e.to_string()}));
+        }
+    }
+}
+
+fn database_fault(e: &rusqlite::Error) -> Reply {
+    log::warn("database", json!({"why": e.to_string()}));
+    let why = format!("the database refused ({e}); nothing was changed");
+    Reply::error(StatusCode::INTERNAL_SERVER_ERROR, why)
+}
+
+/// A JSON answer.
+struct Reply(StatusCode, Value);
+
+impl Reply {
+    fn ok(value: Value) -> Self {
+        Self(StatusCode::OK, value)
+    }
+
+    fn error(status: StatusCode, why: impl Into<String>) -> Self {
+        Self(status, json!({"error": why.into()}))
+    }
+
+    fn bad(why: impl Into<String>) -> Self {
+        Self::error(StatusCode::BAD_REQUEST, why)
+    }
+
+    /// The status that fits the verdict; the body always names it.
+    fn judged(judgement: &Judgement) -> Self {
+        let status = match judgement.verdict {
+            VerdictCode::Accepted => StatusCode::OK,
+            VerdictCode::UnknownNode => StatusCode::NOT_FOUND,
+            VerdictCode::Malformed => StatusCode::BAD_REQUEST,
+            VerdictCode::NotOpen => StatusCode::CONFLICT,
+            _ => StatusCode::FORBIDDEN,
+        };
+        let mut body = judgement.to_json();
+        if judgement.verdict != VerdictCode::Accepted {
+            body["error"] = judgement.why.clone().into();
+        }
+        Self(status, body)
+    }
+}
+
+impl IntoResponse for Reply {
+    fn into_response(self) -> Response {
+        let kind = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+        (self.0, kind, self.1.to_string() + "\n").into_response()
+    }
+}
+
+/// The simulated time that a request names, if any.
+#[derive(Clone, Copy)]
+struct Time(Option<u64>);
+
+impl<S: Sync> FromRequestParts<S> for Time {
+    type Rejection = Reply;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Reply> {
+        said_time(&parts.headers).map(Self)
+    }
+}
+
+fn said_time(headers: &HeaderMap) -> Result<Option<u64>, Reply> {
+    let Some(value) = headers.get(TIME_HEADER) else { return Ok(None) };
+    let parsed = value.to_str().ok().and_then(|v| v.parse().ok()).filter(|&us| us <= MAX_TIME_US);
+    parsed.map(Some).ok_or_else(|| {
+        Reply::bad(format!("the header Sunseal-Time-Us takes microseconds, 0 to {MAX_TIME_US}"))
+    })
+}
+
+/// A node_id in the path.
+struct Who(NodeId);
+
+impl<S: Send + Sync> FromRequestParts<S> for Who {
+    type Rejection = Reply;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Reply> {
+        let Path(text) = Path::<String>::from_request_parts(parts, state)
+            .await
+            .map_err(|e| Reply::bad(e.body_text()))?;
+        hex::node_id(&text).map(Self).map_err(Reply::bad)
+    }
+}
+
+/// A JSON object in the request's body.
+struct Json(Value);
+
+impl<S: Send + Sync> FromRequest<S> for Json {
+    type Rejection = Reply;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Reply> {
+        let bytes = Bytes::from_request(request, state).await.map_err(|e| {
+            let why = format!(
+                "the body cannot be read ({}); it may have {MAX_REQUEST_BYTES} bytes",
+                e.body_text()
+            );
+            Reply::error(e.status(), why)
+        })?;
+        let value = if bytes.is_empty() { Ok(json!({})) } else { serde_json::from_slice(&bytes) };
+        match value {
+            Ok(value @ Value::Object(_)) => Ok(Self(value)),
+            Ok(_) => Err(Reply::bad("the body is JSON, but not an object")),
+            Err(e) => Err(Reply::bad(format!("the body is not JSON: {e}"))),
+        }
+    }
+}
+
+impl Json {
+    fn read<T: DeserializeOwned>(self) -> Result<T, Reply> {
+        serde_json::from_value(self.0).map_err(|e| Reply::bad(format!("the body is wrong: {e}")))
+    }
+}
+
+/// A query string, its faults told in a sentence.
+fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Reply> {
+    Query::try_from_uri(uri)
+        .map(|Query(value)| value)
+        .map_err(|e| Reply::bad(format!("the query is wrong: {}", e.body_text())))
+}
+
+type Shared = State<Arc<App>>;
+type Answer = Result<Reply, Reply>;
+
+/// Every route of the server.
+pub fn router(app: Arc<App>) -> Router {
+    Router::new()
+        .route("/", get(status_page))
+        .route("/healthz", get(health))
+        .route("/v1/summary", get(summary))
+        .route("/v1/events", get(events))
+        .route("/v1/nodes", get(nodes).post(open_node))
+        .route("/v1/nodes/{node_id}", get(node))
+        .route("/v1/nodes/{node_id}/challenges", post(queue))
+        .route("/v1/nodes/{node_id}/enrol", post(enrol))
+        .route("/v1/nodes/{node_id}/hello", post(hello))
+        .route("/v1/nodes/{node_id}/responses", post(response))
+        .route("/v1/nodes/{node_id}/reports", post(report))
+        .fallback(|uri: Uri| async move {
+            Reply::error(StatusCode::NOT_FOUND, format!("there is nothing at {}", uri.path()))
+        })
+        .method_not_allowed_fallback(|uri: Uri| async move {
+            let why = format!("{} does not take this method", uri.path());
+            Reply::error(StatusCode::METHOD_NOT_ALLOWED, why)
+        })
+        .layer(DefaultBodyLimit::max(MAX_REQUEST_BYTES))
+        .with_state(app)
+}
+
+async fn health(State(app): Shared) -> Answer {
+    app.transact(Time(None), |tx, _| tx.query_row("SELECT 1", [], |_| Ok(()))).await?;
+    Ok(Reply::ok(json!({"status": "ok"})))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewNode {
+    node_id: String,
+    #[serde(default)]
+    name: String,
+    period_us: Option<u64>,
+    suite: Option<Value>,
+    public_key: Option<String>,
+}
+
+async fn open_node(State(app): Shared, time: Time, body: Json) -> Answer {
+    let new: NewNode = body.read()?;
+    let node_id = hex::node_id(&new.node_id).map_err(Reply::bad)?;
+    if new.name.len() > MAX_NAME_BYTES {
+        return Err(Reply::bad(format!("a name has at most {MAX_NAME_BYTES} bytes")));
+    }
+    if new.period_us.is_some_and(|us| us == 0 || us > MAX_TIME_US) {
+        return Err(Reply::bad(format!("period_us is 1 to {MAX_TIME_US} microseconds")));
+    }
+    let key = match (&new.suite, &new.public_key) {
+        (None, None) => None,
+        (Some(suite), Some(key)) => {
+            Some((suite_of(suite)?, hex::decode(key).map_err(|e| wrong("public_key", &e))?))
+        }
+        _ => return Err(Reply::bad("suite and public_key belong together: give both or none")),
+    };
+    let done = app
+        .transact(time, move |tx, now_us| {
+            let key = key.as_ref().map(|(suite, key)| (*suite, key.as_slice()));
+            judge::open(tx, now_us, node_id, &new.name, new.period_us, key)?
+                .map(|node| node.to_json(tx, now_us))
+                .map_or_else(|refused| Ok(Err(refused)), |json| json.map(Ok))
+        })
+        .await?;
+    Ok(done.map_or_else(|refused| Reply::judged(&refused), |n| Reply(StatusCode::CREATED, n)))
+}
+
+fn wrong(field: &str, why: &str) -> Reply {
+    Reply::bad(format!("{field} is wrong: {why}"))
+}
+
+/// A suite by name or by its number on the air.
+fn suite_of(value: &Value) -> Result<Suite, Reply> {
+    let by_code = value.as_u64().and_then(|c| u8::try_from(c).ok()).and_then(Suite::from_code);
+    by_code.or_else(|| value.as_str().and_then(Suite::from_name)).ok_or_else(|| {
+        let names = Suite::ALL.map(|s| format!("{} {}", s.code(), s.name())).join(", ");
+        Reply::bad(format!("suite {value} is unknown: suites are {names}"))
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ask {
+    not_before_us: Option<u64>,
+}
+
+async fn queue(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
+    let Ask { not_before_us } = body.read()?;
+    if not_before_us.is_some_and(|us| us > MAX_TIME_US) {
+        return Err(Reply::bad(format!("not_before_us is 0 to {MAX_TIME_US} microseconds")));
+    }
+    let done =
+        app.transact(time, move |tx, now_us| judge::queue(tx, now_us, node_id, not_before_us));
+    Ok(match done.await? {
+        Ok(id) => Reply(StatusCode::CREATED, json!({"challenge_id": id, "state": "queued"})),
+        Err(refused) => Reply::judged(&refused),
+    })
+}
+
+/// What a node said: the body as it came over the air, or its fields.
+///
+/// Both become the air's bytes and are read by the same decoder, so that a fault is told in the
+/// same words whichever way it came.
+struct Said {
+    body: Vec<u8>,
+    /// What the gateway already found wrong with it.
+    fault: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawBody {
+    body: String,
+    fault: Option<String>,
+    #[serde(rename = "rssi_dbm")]
+    _rssi_dbm: Option<i8>,
+    #[serde(rename = "lqi")]
+    _lqi: Option<u8>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HelloFields {
+    counter: u32,
+    vcap_mv: u16,
+    reason: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ResponseFields {
+    challenge_id: u32,
+    counter: u32,
+    suite: Value,
+    signature: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReportFields {
+    counter: u32,
+    suite: Value,
+    data: String,
+    signature: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EnrolFields {
+    suite: Value,
+    public_key: String,
+    signature: String,
+}
+
+fn said(kind: Kind, node_id: NodeId, json: Json) -> Result<Said, Reply> {
+    let bytes = |field, text: &str| hex::decode(text).map_err(|e| wrong(field, &e));
+    if json.0.get("body").is_some() {
+        let raw: RawBody = json.read()?;
+        return Ok(Said { body: bytes("body", &raw.body)?, fault: raw.fault });
+    }
+    let mut body = node_id.0.to_vec();
+    match kind {
+        Kind::Hello => {
+            let m: HelloFields = json.read()?;
+            let code = (0..3).find(|&c| {
+                sunseal_link::Reason::from_code(c).is_some_and(|r| r.name() == m.reason)
+            });
+            let code = code.ok_or_else(|| wrong("reason", "it is boot, ready or low"))?;
+            body.extend(m.counter.to_be_bytes());
+            body.extend(m.vcap_mv.to_be_bytes());
+            body.push(code);
+        }
+        Kind::Response => {
+            let m: ResponseFields = json.read()?;
+            body.extend(m.challenge_id.to_be_bytes());
+            body.extend(m.counter.to_be_bytes());
+            body.push(suite_of(&m.suite)?.code());
+            body.extend(bytes("signature", &m.signature)?);
+        }
+        Kind::Report => {
+            let m: ReportFields = json.read()?;
+            let data = bytes("data", &m.data)?;
+            let data_len = u8::try_from(data.len())
+                .map_err(|_| wrong("data", "a report carries at most 16 bytes of data"))?;
+            body.extend(m.counter.to_be_bytes());
+            body.extend([suite_of(&m.suite)?.code(), data_len]);
+            body.extend(data);
+            body.extend(bytes("signature", &m.signature)?);
+        }
+        Kind::Enrol => {
+            let m: EnrolFields = json.read()?;
+            body.push(suite_of(&m.suite)?.code());
+            body.extend(bytes("public_key", &m.public_key)?);
+            body.extend(bytes("signature", &m.signature)?);
+        }
+        Kind::Challenge | Kind::Verdict | Kind::Idle => {
+            return Err(Reply::bad("only the gateway sends this kind"));
+        }
+    }
+    Ok(Said { body, fault: None })
+}
+
+/// Decodes what a node said, or says what is wrong with it.
+fn decoded(kind: Kind, node_id: NodeId, said: &Said) -> Result<Message, (VerdictCode, String)> {
+    if let Some(fault) = &said.fault {
+        return Err((VerdictCode::Malformed, fault.clone()));
+    }
+    let message = Message::decode(kind, &said.body).map_err(|e| judge::fault(&e))?;
+    if message.node_id() != node_id {
+        let why = format!("the body is of node {}, the path of {node_id}", message.node_id());
+        return Err((VerdictCode::Malformed, why));
+    }
+    Ok(message)
+}
+
+async fn hello(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
+    let said = said(Kind::Hello, node_id, body)?;
+    let (rules, quiet) = (app.rules.clone(), app.quiet);
+    let welcome = app
+        .transact(time, move |tx, now_us| match decoded(Kind::Hello, node_id, &said) {
+            Ok(Message::Hello(m)) => judge::hello(tx, now_us, &rules, &m),
+            Ok(_) => Ok(Welcome::Idle),
+            Err((verdict, why)) => {
+                let body = &said.body;
+                judge::malformed(tx, now_us, Kind::Hello, node_id, body, verdict, &why)
+                    .map(Welcome::Refused)
+            }
+        })
+        .await?;
+    let reply = match &welcome {
+        Welcome::Idle => Reply::ok(json!({"challenge": null})),
+        Welcome::Refused(judgement) => Reply::judged(judgement),
+        Welcome::Challenge(issued) => Reply::ok(json!({"challenge": {
+            "challenge_id": issued.challenge_id,
+            "nonce": hex::encode(&issued.nonce),
+            "expires_us": issued.expires_us,
+        }})),
+    };
+    tell(quiet, "hello", node_id, &reply);
+    Ok(reply)
+}
+
+async fn judged(app: Arc<App>, kind: Kind, node_id: NodeId, time: Time, body: Json) -> Answer {
+    let said = said(kind, node_id, body)?;
+    let quiet = app.quiet;
+    let judgement = app
+        .transact(time, move |tx, now_us| {
+            let fault = |verdict, why: &str| {
+                judge::malformed(tx, now_us, kind, node_id, &said.body, verdict, why)
+            };
+            match decoded(kind, node_id, &said) {
+                Ok(message) => match judge::message(tx, now_us, &message)? {
+                    Some(judgement) => Ok(judgement),
+                    None => fault(VerdictCode::Malformed, "this kind asks for no verdict"),
+                },
+                Err((verdict, why)) => fault(verdict, &why),
+            }
+        })
+        .await?;
+    let reply = Reply::judged(&judgement);
+    tell(quiet, kind.name(), node_id, &reply);
+    Ok(reply)
+}
+
+fn tell(quiet: bool, what: &str, node_id: NodeId, reply: &Reply) {
+    if !quiet {
+        let fields = json!({"node_id": node_id.to_string(), "answer": reply.1});
+        log::info(&what.to_lowercase(), fields);
+    }
+}
+
+async fn enrol(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
+    judged(app, Kind::Enrol, node_id, time, body).await
+}
+
+async fn response(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
+    judged(app, Kind::Response, node_id, time, body).await
+}
+
+async fn report(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
+    judged(app, Kind::Report, node_id, time, body).await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NodePage {
+    after: Option<String>,
+    limit: Option<u32>,
+    #[serde(default)]
+    late: bool,
+}
+
+async fn nodes(State(app): Shared, time: Time, uri: Uri) -> Answer {
+    let page: NodePage = query(&uri)?;
+    let after = page.after.as_deref().map(hex::node_id).transpose().map_err(Reply::bad)?;
+    let limit = limit(page.limit)?;
+    let body = app
+        .transact(time, move |tx, now_us| {
+            let found = Node::page(tx, after, limit)?;
+            let next = (found.len() == limit as usize).then(|| found.last().map(|n| n.node_id));
+            let shown = found.iter().filter(|n| !page.late || n.late(now_us).is_some());
+            let shown: rusqlite::Result<Vec<Value>> =
+                shown.map(|node| node.to_json(tx, now_us)).collect();
+            let next_after = next.flatten().map(|id| id.to_string());
+            Ok(json!({"time_us": now_us, "nodes": shown?, "next_after": next_after}))
+        })
+        .await?;
+    Ok(Reply::ok(body))
+}
+
+fn limit(said: Option<u32>) -> Result<u32, Reply> {
+    match said.unwrap_or(100) {
+        limit @ 1..=MAX_PAGE => Ok(limit),
+        other => Err(Reply::bad(format!("limit is 1 to {MAX_PAGE}, not {other}"))),
+    }
+}
+
+async fn node(State(app): Shared, Who(node_id): Who, time: Time) -> Answer {
+    let found = app
+        .transact(time, move |tx, now_us| {
+            Node::find(tx, node_id)?.map(|node| node.to_json(tx, now_us)).transpose()
+        })
+        .await?;
+    let unknown = || Reply::error(StatusCode::NOT_FOUND, format!("no node {node_id} is known"));
+    found.map(Reply::ok).ok_or_else(unknown)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EventPage {
+    #[serde(default)]
+    after: i64,
+    node: Option<String>,
+    limit: Option<u32>,
+}
+
+async fn events(State(app): Shared, uri: Uri) -> Answer {
+    let page: EventPage = query(&uri)?;
+    let node_id = page.node.as_deref().map(hex::node_id).transpose().map_err(Reply::bad)?;
+    let limit = limit(page.limit)?;
+    let found =
+        app.transact(Time(None), move |tx, _| store::events(tx, page.after, node_id, limit));
+    let found = found.await?;
+    let full = found.len() == limit as usize;
+    let next_after = found.last().filter(|_| full).map(|e| e["event_id"].clone());
+    Ok(Reply::ok(json!({"events": found, "next_after": next_after})))
+}
+
+/// The whole state in one object; the page for people is made of it as well.
+fn summarise(
+    tx: &Transaction<'_>,
+    now_us: u64,
+    clock: &'static str,
+    seeded: bool,
+) -> rusqlite::Result<Value> {
+    let count = |condition: &str| {
+        let sql = format!("SELECT count(*) FROM nodes WHERE {condition}");
+        tx.query_row(&sql, [], |r| r.get::<_, i64>(0))
+    };
+    let mut late = Vec::new();
+    let mut after = None;
+    loop {
+        let page = Node::page(tx, after, MAX_PAGE)?;
+        late.extend(page.iter().filter_map(|node| node.late(now_us)));
+        match page.last() {
+            Some(last) if page.len() == MAX_PAGE as usize => after = Some(last.node_id),
+            _ => break,
+        }
+    }
+    Ok(json!({
+        "time_us": now_us,
+        "clock": clock,
+        "insecure_seed": seeded,
+        "nodes": {
+            "open": count("public_key IS NULL")?,
+            "enrolled": count("public_key IS NOT NULL")?,
+            "late": late.len(),
+        },
+        "challenges": store::challenge_counts(tx, None, now_us)?,
+        "responses": store::verdict_counts(tx, None, Some("response"))?,
+        "reports": store::verdict_counts(tx, None, Some("report"))?,
+        "enrolments": store::verdict_counts(tx, None, Some("enrol"))?,
+        "verdicts": store::verdict_counts(tx, None, None)?,
+        "accepted_by_security_bits": store::accepted_by_security(tx)?,
+        "late": late,
+    }))
+}
+
+async fn summary(State(app): Shared, time: Time) -> Answer {
+    let (clock, seeded) = (app.clock.name(), app.rules.seed.is_some());
+    let work = move |tx: &Transaction<'_>, now_us| summarise(tx, now_us, clock, seeded);
+    Ok(Reply::ok(app.transact(time, work).await?))
+}
+
+async fn status_page(State(app): Shared) -> Result<Response, Reply> {
+    let (clock, seeded) = (app.clock.name(), app.rules.seed.is_some());
+    let html = app
+        .transact(Time(None), move |tx, now_us| {
+            let summary = summarise(tx, now_us, clock, seeded)?;
+            let nodes: rusqlite::Result<Vec<Value>> =
+                Node::page(tx, None, 200)?.iter().map(|n| n.to_json(tx, now_us)).collect();
+            let last: i64 =
+                tx.query_row("SELECT coalesce(max(event_id), 0) FROM events", [], |r| r.get(0))?;
+            let events = store::events(tx, last - 20, None, 20)?;
+            Ok(page::render(&summary, &nodes?, &events))
+        })
+        .await?;
+    // Nothing is loaded from anywhere, and nothing on the page runs.
+    let policy = "default-src 'none'; style-src 'unsafe-inline'";
+    Ok(([(header::CONTENT_SECURITY_POLICY, policy)], Html(html)).into_response())
+}

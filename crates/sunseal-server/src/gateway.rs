@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The gateway: the air protocol on one side, HTTP on the other, a capture of both directions.
+//!
+//! It trusts nobody and decides nothing: it drops what the radio's CRC or the frame's own rules
+//! condemn, puts bodies together and hands them on. If the server cannot be reached, the node
+//! hears nothing, and the log says so. Memory is bounded by the number of connections.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::http::Method;
+use serde_json::{Value, json};
+use sunseal_link::air::{Down, DownFrame, MAX_UP_BYTES, Up, airtime_us};
+use sunseal_link::frame::{Frame, HEADER_BYTES};
+use sunseal_link::message::Body;
+use sunseal_link::pcap::{self, Direction};
+use sunseal_link::{
+    Challenge, GATEWAY, Idle, Kind, Message, NodeId, Progress, Reassembler, Verdict, VerdictCode,
+    fragments,
+};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+use crate::client::Server;
+use crate::{hex, log};
+
+/// Radios that may be connected at once; more wait.
+pub const MAX_CONNECTIONS: usize = 64;
+/// An unfinished message is forgotten this long after its latest fragment.
+pub const REASSEMBLY_TIMEOUT_US: u64 = 1_000_000;
+
+/// How the gateway is set up.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where answers come from.
+    pub server: Server,
+    /// Where the capture goes.
+    pub pcap: Option<PathBuf>,
+    /// From the end of a packet heard, or of one sent, to the start of the next sent.
+    pub turnaround_us: u32,
+    /// Share of packets lost on the air, each way: 0 to 1.
+    pub drop_rate: f64,
+    /// Which packets those are.
+    pub drop_seed: u64,
+    /// Keep single messages out of the log.
+    pub quiet: bool,
+}
+
+/// What has passed, for the log's last line.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    heard: u64,
+    sent: u64,
+    lost: u64,
+    crc_failed: u64,
+    refused: u64,
+    forwarded: u64,
+    server_failed: u64,
+}
+
+struct State {
+    pcap: Option<File>,
+    reassembler: Reassembler<16>,
+    /// The next sequence number, by receiver.
+    seq: [u8; 256],
+    /// Who last spoke from an address: names the node of a frame too broken to name itself.
+    known: [Option<NodeId>; 256],
+    dice: u64,
+    counts: Counts,
+}
+
+/// The gateway between its two sides.
+pub struct Gateway {
+    options: Options,
+    state: Mutex<State>,
+}
+
+/// A body to hand to the server, and what is already known to be wrong with it.
+struct Errand {
+    src: u8,
+    kind: Kind,
+    node_id: NodeId,
+    body: Body,
+    fault: Option<String>,
+}
+
+impl Gateway {
+    /// Opens the capture file; the error is a sentence.
+    pub fn new(options: Options) -> Result<Arc<Self>, String> {
+        let pcap = options.pcap.as_deref().map(open_capture).transpose()?;
+        let state = State {
+            pcap,
+            reassembler: Reassembler::new(REASSEMBLY_TIMEOUT_US),
+            seq: [0; 256],
+            known: [None; 256],
+            dice: options.drop_seed,
+            counts: Counts::default(),
+        };
+        Ok(Arc::new(Self { options, state: Mutex::new(state) }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Serves radios for ever.
+    pub async fn serve(self: Arc<Self>, listener: TcpListener) -> std::io::Result<()> {
+        let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        loop {
+            let place = Arc::clone(&places).acquire_owned().await;
+            let (stream, peer) = listener.accept().await?;
+            let gateway = Arc::clone(&self);
+            tokio::spawn(async move {
+                let _place = place;
+                if let Err(why) = gateway.radio(stream).await {
+                    log::warn("radio", json!({"peer": peer.to_string(), "why": why}));
+                }
+            });
+        }
+    }
+
+    /// One radio until it hangs up or talks nonsense.
+    async fn radio(&self, mut stream: TcpStream) -> Result<(), String> {
+        stream.set_nodelay(true).map_err(|e| e.to_string())?;
+        let mut buffer = [0; MAX_UP_BYTES];
+        loop {
+            let mut len = [0; 2];
+            match stream.read_exact(&mut len).await {
+                Ok(_) => {}
+                Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(()),
+                Err(e) => return Err(e.to_string()),
+            }
+            let len = usize::from(u16::from_be_bytes(len));
+            let message = buffer.get_mut(..len).ok_or_else(|| {
+                format!("an up message of {len} bytes was announced; at most {MAX_UP_BYTES} are taken; the connection is closed")
+            })?;
+            let cut = |e| format!("the connection ended within an up message of {len} bytes ({e})");
+            stream.read_exact(message).await.map_err(cut)?;
+            let up = Up::decode(message).map_err(|e| format!("{e}; the connection is closed"))?;
+            let down = self.exchange(&up).await;
+            stream.write_all(&down.encode()).await.map_err(|e| e.to_string())?;
+        }
+    }
+
+    /// From a packet heard to the frames sent in answer.
+    pub async fn exchange(&self, up: &Up<'_>) -> Down {
+        let Some(errand) = self.hear(up) else { return Down::default() };
+        let part = match errand.kind {
+            Kind::Hello => "hello",
+            Kind::Response => "responses",
+            Kind::Report => "reports",
+            _ => "enrol",
+        };
+        let path = format!("/v1/nodes/{}/{part}", errand.node_id);
+        let mut body = json!({
+            "body": hex::encode(&errand.body),
+            "rssi_dbm": up.rssi_dbm,
+            "lqi": up.lqi,
+        });
+        if let Some(fault) = &errand.fault {
+            body["fault"] = fault.clone().into();
+        }
+        let server = &self.options.server;
+        let answer = server.request(Method::POST, &path, Some(up.time_us), Some(&body)).await;
+        let message = match answer {
+            Ok((status, answer)) => answer_of(&errand, &answer)
+                .ok_or_else(|| format!("{path}: status {status}, no answer for the air: {answer}")),
+            Err(why) => Err(why),
+        };
+        match message {
+            Ok(message) => self.send(up.time_us, errand.src, &message),
+            Err(why) => {
+                self.state().counts.server_failed += 1;
+                let node_id = errand.node_id.to_string();
+                log::warn("server", json!({"time_us": up.time_us, "node_id": node_id, "why": why}));
+                Down::default()
+            }
+        }
+    }
+
+    /// Takes a packet apart; `Some` if that calls for the server.
+    fn hear(&self, up: &Up<'_>) -> Option<Errand> {
+        let mut state = self.state();
+        if state.loses(self.options.drop_rate) {
+            return None;
+        }
+        state.counts.heard += 1;
+        state.capture(pcap::record(
+            up.time_us,
+            Direction::Heard,
+            up.rssi_dbm,
+            up.lqi,
+            up.crc_ok,
+            up.packet,
+        ));
+        if !up.crc_ok {
+            state.counts.crc_failed += 1;
+            return None;
+        }
+        let errand = match Frame::parse_packet(up.packet) {
+            Ok(frame) if frame.dst != GATEWAY || !from_node(frame.kind) => return None,
+            Ok(frame) => match state.reassembler.push(up.time_us, &frame) {
+                Ok(Progress::Complete(whole)) => Some(Errand {
+                    src: whole.src,
+                    kind: whole.kind,
+                    node_id: node_id_of(&whole.body).or(state.known[usize::from(whole.src)])?,
+                    body: whole.body,
+                    fault: None,
+                }),
+                Ok(Progress::Partial { .. } | Progress::Duplicate) => return None,
+                Err(e) => state.broken(up.packet, &e.to_string()),
+            },
+            Err(e) => state.broken(up.packet, &e.to_string()),
+        }?;
+        if errand.fault.is_none() {
+            state.known[usize::from(errand.src)] = Some(errand.node_id);
+        }
+        state.counts.forwarded += 1;
+        if !self.options.quiet {
+            let fields = json!({
+                "time_us": up.time_us, "node_id": errand.node_id.to_string(),
+                "kind": errand.kind.name(), "rssi_dbm": up.rssi_dbm, "fault": errand.fault,
+            });
+            log::info("heard", fields);
+        }
+        Some(errand)
+    }
+
+    /// The frames of a message, one turnaround apart, into the capture and to the radio.
+    fn send(&self, time_us: u64, dst: u8, message: &Message) -> Down {
+        let mut state = self.state();
+        let seq = state.seq[usize::from(dst)];
+        state.seq[usize::from(dst)] = seq.wrapping_add(1);
+        let mut down = Down::default();
+        let mut delay_us = self.options.turnaround_us;
+        for frame in fragments(dst, GATEWAY, seq, message.kind(), &message.encode()) {
+            let mut packet = vec![frame.len() as u8];
+            packet.extend_from_slice(&frame);
+            let at_us = time_us.saturating_add(u64::from(delay_us));
+            state.capture(pcap::record(at_us, Direction::Sent, 0, 0, true, &packet));
+            state.counts.sent += 1;
+            if !state.loses(self.options.drop_rate) {
+                // The gateway's messages are one frame each, so there is room.
+                let _ = down.push(DownFrame { delay_us, frame });
+            }
+            let next_us = airtime_us(frame.len()).saturating_add(self.options.turnaround_us);
+            delay_us = delay_us.saturating_add(next_us);
+        }
+        down
+    }
+
+    /// The last words.
+    pub fn close(&self) {
+        let c = self.state().counts;
+        let fields = json!({
+            "heard": c.heard, "sent": c.sent, "lost": c.lost, "crc_failed": c.crc_failed,
+            "refused": c.refused, "forwarded": c.forwarded, "server_failed": c.server_failed,
+        });
+        log::info("gateway-ends", fields);
+    }
+}
+
+impl State {
+    /// A frame that breaks the rules: the server hears of it if it can be said whose it was.
+    fn broken(&mut self, packet: &[u8], fault: &str) -> Option<Errand> {
+        self.counts.refused += 1;
+        log::warn("frame", json!({"why": fault, "packet": hex::encode(packet)}));
+        let (_, frame) = packet.split_first()?;
+        let (header, fragment) = frame.split_at_checked(HEADER_BYTES)?;
+        let (dst, src, frag) = (header[0], header[1], header[4]);
+        let kind = Kind::from_code(header[2]).filter(|&kind| from_node(kind))?;
+        if dst != GATEWAY {
+            return None;
+        }
+        let first = frag >> 4 == 0;
+        let named = node_id_of(fragment).filter(|_| first);
+        let node_id = named.or(self.known[usize::from(src)])?;
+        let kept = if first { &fragment[..fragment.len().min(56)] } else { &[] };
+        let body = Body::copy_of(kept)?;
+        Some(Errand { src, kind, node_id, body, fault: Some(fault.to_owned()) })
+    }
+
+    fn capture(&mut self, record: impl AsRef<[u8]>) {
+        let Some(file) = &mut self.pcap else { return };
+        // One write a record, so that an interrupted capture ends with a whole one.
+        if let Err(e) = file.write_all(record.as_ref()) {
+            log::warn("capture", json!({"why": format!("the capture ends here: {e}")}));
+            self.pcap = None;
+        }
+    }
+
+    /// Throws the dice for one packet (SplitMix64).
+    fn loses(&mut self, rate: f64) -> bool {
+        if rate <= 0.0 {
+            return false;
+        }
+        self.dice = self.dice.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.dice;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        let unit = ((z ^ z >> 31) >> 11) as f64 / (1_u64 << 53) as f64;
+        let lost = unit < rate;
+        self.counts.lost += u64::from(lost);
+        lost
+    }
+}
+
+fn open_capture(path: &Path) -> Result<File, String> {
+    let told = |e: std::io::Error| {
+        format!(
+            "the capture `{}` cannot be written ({e}): name a file in a folder that can be written, with --pcap",
+            path.display()
+        )
+    };
+    let mut file = File::create(path).map_err(told)?;
+    file.write_all(&pcap::file_header()).map_err(told)?;
+    Ok(file)
+}
+
+const fn from_node(kind: Kind) -> bool {
+    matches!(kind, Kind::Hello | Kind::Response | Kind::Report | Kind::Enrol)
+}
+
+fn node_id_of(body: &[u8]) -> Option<NodeId> {
+    body.first_chunk().copied().map(NodeId)
+}
+
+/// The server's JSON as a message for the air.
+fn answer_of(errand: &Errand, answer: &Value) -> Option<Message> {
+    let node_id = errand.node_id;
+    if let Some(code) = answer.get("verdict") {
+        let verdict = VerdictCode::from_code(u8::try_from(code.as_u64()?).ok()?)?;
+        let reference = u32::try_from(answer["reference"].as_u64()?).ok()?;
+        return Some(Message::Verdict(Verdict { node_id, reference, verdict }));
+    }
+    let challenge = answer.get("challenge")?;
+    if challenge.is_null() {
+        return Some(Message::Idle(Idle { node_id }));
+    }
+    let challenge_id = u32::try_from(challenge["challenge_id"].as_u64()?).ok()?;
+    let nonce = hex::decode(challenge["nonce"].as_str()?).ok()?.try_into().ok()?;
+    Some(Message::Challenge(Challenge { node_id, challenge_id, nonce }))
+}
