@@ -4,6 +4,11 @@
  * 5xx family (MPY32, SLAU208 chapter 25): the names ending in _hw use it as a
  * 16-bit multiplier, those ending in _f5hw with 32-bit operands. Constant time.
  *
+ * The 64-bit ones differ from the EABI on purpose: clang 19 calls
+ * __mspabi_mpyll_hw and __mspabi_mpyll_f5hw like C functions, one factor in
+ * r15:r12 and the other on the stack, where the EABI (and clang for the plain
+ * __mspabi_mpyll) has it in r11:r8. With TOOLCHAIN=gcc, libgcc brings its own.
+ *
  * The multiplier has one set of registers. Interrupts are not held off here, so
  * an interrupt handler must not multiply; ours only set flags (see hal.h).
  *
@@ -70,7 +75,7 @@
     mov     &RES1, r13
     ret
 
-    ; r11:r8 * r15:r12 -> r15:r12, ten products of 16 bits by columns
+    ; stack * r15:r12 -> r15:r12, ten products of 16 bits by columns
     .macro product a, b, lo, hi, over
     mov     \a, &MPY
     mov     \b, &OP2
@@ -83,8 +88,17 @@
     .endif
     .endm
 
+    ; What lies above: the return address, and the registers just saved.
+    .macro load_factor saved
+    mov     2 * \saved + 2(sp), r8
+    mov     2 * \saved + 4(sp), r9
+    mov     2 * \saved + 6(sp), r10
+    mov     2 * \saved + 8(sp), r11
+    .endm
+
     function __mspabi_mpyll_hw
-    pushm.w #4, r7                  ; r7:r4 = sum
+    pushm.w #7, r10                 ; r10 .. r4; r7:r4 = sum
+    load_factor 7
     clr     r6
     clr     r7
     mov     r8, &MPY
@@ -104,12 +118,13 @@
     mov     r5, r13
     mov     r6, r14
     mov     r7, r15
-    popm.w  #4, r7
+    popm.w  #7, r10
     ret
 
     ; the same as three products of 32 bits
     function __mspabi_mpyll_f5hw
-    pushm.w #3, r6                  ; r6, r5, r4
+    pushm.w #7, r10                 ; r10 .. r4
+    load_factor 7
     mov     r8, &MPY32L
     mov     r9, &MPY32H
     mov     r12, &OP2L
@@ -133,5 +148,5 @@
     mov     &RES1, r15
     mov     r4, r12
     mov     r5, r13
-    popm.w  #3, r6
+    popm.w  #7, r10
     ret
