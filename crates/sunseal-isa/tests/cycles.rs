@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Every row of the manual's cycle tables, run: cycles, length, and where the table's footnotes lead.
+
+mod asm;
+
+use asm::{Arg, ONCE, Repeat, SP, Size};
+use serde::Deserialize;
+use sunseal_isa::msp430::{Cpu, Exit, PC, Timing};
+use sunseal_isa::{FlatBus, PageKind, Silent};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tables {
+    table_4_8: Table8,
+    table_4_9: Table<SingleRow>,
+    section_4_5_1_5_3: Jumps,
+    table_4_10: Table<DoubleRow>,
+    table_4_17: Table<SingleRow>,
+    table_4_18: Table<DoubleRow>,
+    table_4_19: Table<DoubleRow>,
+}
+
+#[derive(Deserialize)]
+struct Table<Row> {
+    rows: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+struct Table8 {
+    reti: Count,
+    ret: Count,
+    interrupt: Count,
+}
+
+#[derive(Deserialize)]
+struct Jumps {
+    jump: Count,
+}
+
+#[derive(Deserialize)]
+struct Count {
+    cycles: u64,
+    #[serde(default)]
+    words: usize,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SingleRow {
+    ops: Vec<String>,
+    dst: String,
+    cycles: u64,
+    #[serde(default)]
+    each: u64,
+    words: usize,
+    #[serde(default)]
+    sp_more: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DoubleRow {
+    #[serde(default)]
+    ops: Vec<String>,
+    src: String,
+    dst: String,
+    #[serde(default)]
+    sizes: Vec<String>,
+    cycles: u64,
+    words: usize,
+    #[serde(default)]
+    less: u64,
+    #[serde(default)]
+    less_ops: Vec<String>,
+    #[serde(default)]
+    repeat_each: u64,
+}
+
+fn tables() -> Tables {
+    toml::from_str(include_str!("slau445_cycles.toml")).unwrap()
+}
+
+const CODE: u32 = 0x5C00;
+const DATA: u32 = 0x1C00;
+/// A word in memory that, read as an address, is code.
+const POINTER: u32 = 0x6000;
+
+/// Registers and memory in which every form can run: pointers are valid, and so are jump targets.
+fn machine(words: &[u16]) -> (Cpu, FlatBus) {
+    let mut bus = FlatBus::new();
+    bus.map(DATA..CODE, PageKind::Ram);
+    bus.map(CODE..0x1_0000, PageKind::Code);
+    for addr in (DATA..CODE).step_by(4) {
+        bus.load(addr, &[POINTER as u16, 0]);
+    }
+    bus.load(0xFFF0, &[POINTER as u16]);
+    bus.load(CODE, words);
+    let mut cpu = Cpu::new(Timing::CPUXV2).unwrap();
+    cpu.r = [DATA + 0x100; 16];
+    cpu.r[PC] = CODE;
+    cpu.r[SP as usize] = DATA + 0x200;
+    cpu.r[2] = 0;
+    (cpu, bus)
+}
+
+/// Runs one instruction: its cycles and the program counter behind it.
+fn run(words: &[u16]) -> (u64, u32) {
+    let (mut cpu, mut bus) = machine(words);
+    let exit = cpu.step(&mut bus, &mut Silent);
+    assert_eq!(exit, Exit::Deadline, "{words:04x?}");
+    (cpu.cycles, cpu.r[PC])
+}
+
+fn source(mode: &str, with: u32) -> Vec<Arg> {
+    let near = (DATA + 0x180) as i32 - (CODE as i32 + 2);
+    match mode {
+        // Constant generators count as registers.
+        "Rn" => vec![Arg::R(5), Arg::Cg(4), Arg::Cg(2)],
+        "@Rn" => vec![Arg::At(5), Arg::At(9), Arg::At(SP)],
+        "@Rn+" => vec![Arg::Inc(5), Arg::Inc(9)],
+        "#N" => vec![Arg::Imm(with)],
+        "x(Rn)" | "X(Rn)" => vec![Arg::X(4, 5), Arg::X(-8, 9)],
+        "EDE" => vec![Arg::X(near, 0)],
+        "&EDE" => vec![Arg::Abs(DATA + 0x40)],
+        _ => panic!("{mode}"),
+    }
+}
+
+fn destination(mode: &str) -> Vec<Arg> {
+    let near = (DATA + 0x180) as i32 - (CODE as i32 + 2);
+    match mode {
+        "Rm" => vec![Arg::R(6), Arg::R(15)],
+        "PC" => vec![Arg::R(0)],
+        "x(Rm)" => vec![Arg::X(4, 6), Arg::X(0, SP)],
+        "EDE" => vec![Arg::X(near, 0)],
+        "&EDE" => vec![Arg::Abs(DATA + 0x50)],
+        _ => panic!("{mode}"),
+    }
+}
+
+fn size(name: &str) -> Size {
+    match name {
+        "B" => Size::B,
+        "W" => Size::W,
+        "A" => Size::A,
+        _ => panic!("{name}"),
+    }
+}
+
+fn expect(what: &str, words: &[u16], length: usize, cycles: u64) {
+    assert_eq!(words.len(), length, "length of {what}");
+    let (got, _) = run(words);
+    assert_eq!(got, cycles, "cycles of {what}: {words:04x?}");
+}
+
+#[test]
+fn table_4_8_interrupt_and_returns() {
+    let t = tables().table_4_8;
+    expect("RETI", &[asm::RETI], t.reti.words, t.reti.cycles);
+    expect("RET", &[asm::RET], t.ret.words, t.ret.cycles);
+    let (mut cpu, mut bus) = machine(&[]);
+    cpu.interrupt(&mut bus, &mut Silent, 0xFFF0).unwrap();
+    assert_eq!((cpu.cycles, cpu.r[PC]), (t.interrupt.cycles, POINTER));
+}
+
+#[test]
+fn jumps_take_two_cycles_taken_or_not() {
+    let t = tables().section_4_5_1_5_3.jump;
+    for condition in ["JNE", "JEQ", "JNC", "JC", "JN", "JGE", "JL", "JMP"] {
+        expect(condition, &asm::jump(condition, 5), t.words, t.cycles);
+        expect(condition, &asm::jump(condition, -5), t.words, t.cycles);
+    }
+}
+
+#[test]
+fn table_4_9_format_ii() {
+    let mut forms = 0;
+    for row in tables().table_4_9.rows {
+        for op in &row.ops {
+            for arg in source(&row.dst, POINTER) {
+                if matches!(arg, Arg::Cg(_)) && op != "PUSH" {
+                    continue;
+                }
+                let mut arg = arg;
+                if op == "CALL" && arg == Arg::R(5) {
+                    arg = Arg::R(7);
+                }
+                let sizes: &[Size] =
+                    if matches!(op.as_str(), "RRA" | "RRC" | "PUSH") { &[Size::W, Size::B] } else { &[Size::W] };
+                for &size in sizes {
+                    let words = asm::single(op, size, arg);
+                    let length = if matches!(arg, Arg::Cg(_)) { 1 } else { row.words };
+                    expect(&format!("{op} {arg:?}"), &words, length, row.cycles);
+                    forms += 1;
+                }
+            }
+        }
+    }
+    assert!(forms > 60, "{forms} forms ran");
+}
+
+#[test]
+fn table_4_10_format_i() {
+    let mut forms = 0;
+    for row in tables().table_4_10.rows {
+        for op in asm::DOUBLE {
+            for src in source(&row.src, POINTER) {
+                for dst in destination(&row.dst) {
+                    for size in [Size::W, Size::B] {
+                        if dst == Arg::R(0) && !reaches_code(op, size, src) {
+                            continue;
+                        }
+                        let less = if row.less_ops.iter().any(|l| l == op) { row.less } else { 0 };
+                        let words = asm::double(op, size, src, dst);
+                        let what = format!("{op}.{size:?} {src:?}, {dst:?}");
+                        expect(&what, &words, row.words, row.cycles - less);
+                        forms += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(forms > 1200, "{forms} forms ran");
+}
+
+/// Whether an operation on PC in the machine above leads to an even address.
+fn reaches_code(op: &str, size: Size, src: Arg) -> bool {
+    let carry_in = matches!(op, "ADDC" | "SUBC" | "DADD");
+    let borrow_odd = op == "SUBC";
+    let even_source = !matches!(src, Arg::Cg(1 | -1));
+    let _ = (size, carry_in);
+    even_source && !borrow_odd
+}
+
+#[test]
+fn table_4_18_format_i_extended() {
+    let mut forms = 0;
+    for row in tables().table_4_18.rows {
+        for op in asm::DOUBLE {
+            for src in source(&row.src, POINTER) {
+                for dst in destination(&row.dst) {
+                    for name in &row.sizes {
+                        let size = size(name);
+                        if dst == Arg::R(0) && !reaches_code(op, size, src) {
+                            continue;
+                        }
+                        // The data words hold POINTER; a 20-bit read of them is POINTER too.
+                        let less = if row.less_ops.iter().any(|l| l == op) { row.less } else { 0 };
+                        let words = asm::double_x(op, size, src, dst, ONCE);
+                        let what = format!("{op}X.{name} {src:?}, {dst:?}");
+                        expect(&what, &words, row.words, row.cycles - less);
+                        forms += 1;
+                        if row.repeat_each > 0 && dst != Arg::R(0) {
+                            for n in 2..=16 {
+                                let repeat = Repeat { zc: false, times: Ok(n) };
+                                let words = asm::double_x(op, size, src, dst, repeat);
+                                // Footnote 1: n + 1 cycles.
+                                expect(&what, &words, row.words, u64::from(n) + row.repeat_each);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(forms > 2000, "{forms} forms ran");
+}
+
+#[test]
+fn table_4_17_format_ii_extended() {
+    let mut forms = 0;
+    for row in tables().table_4_17.rows {
+        for op in &row.ops {
+            let (name, size_name) = op.split_once('.').unwrap_or((op, "A"));
+            let size = size(size_name);
+            let mut check = |what: String, words: Vec<u16>, cycles: u64| {
+                expect(&what, &words, row.words, cycles);
+                forms += 1;
+            };
+            match name {
+                "RRAM" | "RRCM" | "RRUM" | "RLAM" => {
+                    for n in 1..=4 {
+                        let words = asm::rotate(name, size, n, 7);
+                        check(format!("{op} #{n}, R7"), words, row.cycles + row.each * u64::from(n));
+                    }
+                }
+                "PUSHM" | "POPM" => {
+                    for n in 1..=12 {
+                        let words = asm::many(name, size, n, 15);
+                        check(format!("{op} #{n}, R15"), words, row.cycles + row.each * u64::from(n));
+                    }
+                }
+                "CALLA" => {
+                    for arg in source(&row.dst, POINTER) {
+                        if !matches!(arg, Arg::Cg(_)) && arg != Arg::At(SP) {
+                            check(format!("CALLA {arg:?}"), asm::calla(arg), row.cycles);
+                        }
+                    }
+                    if row.sp_more > 0 {
+                        let words = asm::calla(Arg::X(4, SP));
+                        check("CALLA 4(SP)".into(), words, row.cycles + row.sp_more);
+                    }
+                }
+                "POPX" if row.dst == "Rn" => {
+                    let words = asm::double_x("MOV", size, Arg::Inc(SP), Arg::R(7), ONCE);
+                    check(format!("{op} R7"), words, row.cycles);
+                }
+                "POPX" => {
+                    for dst in destination(&row.dst.replace("X(Rn)", "x(Rm)")) {
+                        let words = asm::double_x("MOV", size, Arg::Inc(SP), dst, ONCE);
+                        check(format!("{op} {dst:?}"), words, row.cycles);
+                    }
+                }
+                "RRAX" | "RRCX" | "PUSHX" => {
+                    let base = &name[..name.len() - 1];
+                    for arg in source(&row.dst, POINTER) {
+                        if matches!(arg, Arg::Cg(_)) && base != "PUSH" {
+                            continue;
+                        }
+                        let cycles = row.cycles + row.each;
+                        check(format!("{op} {arg:?}"), asm::single_x(base, size, arg, ONCE), cycles);
+                        if row.each > 0 {
+                            for n in 2..=16 {
+                                let repeat = Repeat { zc: false, times: Ok(n) };
+                                let words = asm::single_x(base, size, arg, repeat);
+                                let cycles = row.cycles + row.each * u64::from(n);
+                                check(format!("RPT #{n} {op} {arg:?}"), words, cycles);
+                            }
+                        }
+                    }
+                    if row.sp_more > 0 {
+                        let words = asm::single_x(base, size, Arg::X(4, SP), ONCE);
+                        check(format!("{op} 4(SP)"), words, row.cycles + row.sp_more);
+                    }
+                }
+                _ => panic!("{op}"),
+            }
+        }
+    }
+    assert!(forms > 250, "{forms} forms ran");
+}
+
+#[test]
+fn table_4_19_address_instructions() {
+    let mut forms = 0;
+    for row in tables().table_4_19.rows {
+        for op in &row.ops {
+            for src in source(&row.src, POINTER) {
+                for dst in destination(&row.dst) {
+                    if matches!(src, Arg::Cg(_)) || dst == Arg::X(0, SP) {
+                        continue;
+                    }
+                    // Symbolic modes of address instructions reach 32 KB from the index word.
+                    let words = asm::address(op, src, dst);
+                    expect(&format!("{op} {src:?}, {dst:?}"), &words, row.words, row.cycles);
+                    forms += 1;
+                }
+            }
+        }
+    }
+    assert!(forms > 40, "{forms} forms ran");
+}
+
+#[test]
+fn each_disputed_form_has_a_switch_that_changes_only_it() {
+    let cycles = |timing: Timing, words: &[u16]| {
+        let (mut cpu, mut bus) = machine(words);
+        let r = cpu.r;
+        cpu = Cpu::new(timing).unwrap();
+        cpu.r = r;
+        assert_eq!(cpu.step(&mut bus, &mut Silent), Exit::Deadline);
+        cpu.cycles
+    };
+    let table = Timing::CPUXV2;
+    let adda = asm::address("ADDA", Arg::Imm(4), Arg::R(6));
+    let mova = asm::address("MOVA", Arg::Imm(4), Arg::R(6));
+    let two = Timing { address_immediate_takes_2: true, ..table };
+    assert_eq!([cycles(table, &adda), cycles(two, &adda)], [3, 2]);
+    assert_eq!([cycles(table, &mova), cycles(two, &mova)], [2, 2]);
+    let branch = asm::double("MOV", Size::W, Arg::Imm(POINTER), Arg::R(0));
+    let less = Timing { pc_write_one_less: true, ..table };
+    assert_eq!([cycles(table, &branch), cycles(less, &branch)], [3, 2]);
+    let calla = asm::calla(Arg::X(4, 5));
+    let seven = Timing { calla_indexed_takes_7: true, ..table };
+    assert_eq!([cycles(table, &calla), cycles(seven, &calla)], [5, 7]);
+    let pushx = asm::single_x("PUSH", Size::A, Arg::X(4, 5), ONCE);
+    let eight = Timing { pushx_a_indexed_takes_8: true, ..table };
+    assert_eq!([cycles(table, &pushx), cycles(eight, &pushx)], [7, 8]);
+}
+
+#[test]
+fn a_family_without_tables_is_refused_at_construction() {
+    use sunseal_isa::msp430::Family;
+    for family in [Family::Cpu, Family::CpuX] {
+        let error = Cpu::new(Timing::new(family)).err().unwrap();
+        assert!(error.to_string().contains("has no cycle tables"), "{error}");
+    }
+}
