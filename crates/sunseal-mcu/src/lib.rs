@@ -1,2 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A machine: instruction set, peripherals and device data.
+//!
+//! [`Device`] holds the facts of a part, [`Elf`] an image for it, [`Machine`] runs the one on the
+//! other and counts what happens under the names of its vocabulary. It knows volts only to refuse
+//! what the part forbids; joules are another room's.
+
+mod accounts;
+mod clock;
+pub mod device;
+pub mod elf;
+mod lint;
+mod machine;
+mod peripherals;
+mod pin;
+pub mod profile;
+mod soc;
+
+pub use device::{Device, DeviceError};
+pub use elf::{Elf, ElfError, Sizes, SourceLine, Symbol};
+pub use lint::{Lint, LintKind};
+pub use machine::{Machine, MachineError, Stop, Until};
+pub use pin::{PORT_J, Pin, PinEdge, PinError, SpiDevice};
+pub use soc::{Probe, UartByte};
+pub use sunseal_isa::{Fault, FaultKind};

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Clock lines: ticks against machine time, without accumulated rounding.
+
+use serde::{Deserialize, Serialize};
+use sunseal_trace::Picos;
+
+/// One step of SplitMix64: a hash good enough for jitter and start-up patterns.
+#[must_use]
+pub(crate) fn splitmix64(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// Seeded noise on the edges of an oscillator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Jitter {
+    pub seed: u64,
+    /// Standard deviation of an edge in picoseconds.
+    pub sigma_ps: u64,
+}
+
+impl Jitter {
+    /// Displacement of edge `k`: the sum of four uniform variables, which stays within 3.5 sigma.
+    fn of_edge(self, k: u64) -> i64 {
+        let h = splitmix64(self.seed ^ k.wrapping_mul(0xD134_2543_DE82_EF95));
+        let sum: i64 = (0..4).map(|i| ((h >> (16 * i)) & 0xFFFF) as i64 - 0x8000).sum();
+        // Variance of one term is 2^32/12, of the sum 2^32/3: sigma = 2^16/sqrt(3) = 37837.
+        (i128::from(sum) * i128::from(self.sigma_ps) / 37_837) as i64
+    }
+}
+
+/// A clock line: a source at `hz`, divided by `div`; 0 Hz is a line at rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Line {
+    origin_ps: u64,
+    origin_ticks: u64,
+    hz: u32,
+    div: u32,
+    jitter: Option<Jitter>,
+}
+
+impl Line {
+    pub const STOPPED: Self = Self { origin_ps: 0, origin_ticks: 0, hz: 0, div: 1, jitter: None };
+
+    /// The line's frequency in hertz, rounded.
+    pub fn freq_hz(&self) -> u32 {
+        (self.hz + self.div / 2) / self.div
+    }
+
+    pub fn is_running(&self) -> bool {
+        self.hz != 0
+    }
+
+    /// When tick `k` happens; never, if the line is at rest.
+    pub fn time_of(&self, k: u64) -> Picos {
+        if k <= self.origin_ticks {
+            return Picos(self.origin_ps);
+        }
+        if self.hz == 0 {
+            return Picos::MAX;
+        }
+        let wide = u128::from(k - self.origin_ticks) * u128::from(self.div) * 1_000_000_000_000;
+        let hz = u128::from(self.hz);
+        let ps = (wide + hz / 2) / hz + u128::from(self.origin_ps);
+        let Ok(ps) = u64::try_from(ps) else { return Picos::MAX };
+        match self.jitter {
+            Some(j) => Picos(ps.saturating_add_signed(j.of_edge(k)).max(self.origin_ps)),
+            None => Picos(ps),
+        }
+    }
+
+    /// How many ticks have happened at `t`: the largest `k` with `time_of(k) <= t`.
+    pub fn ticks_at(&self, t: Picos) -> u64 {
+        if self.hz == 0 || t.0 <= self.origin_ps {
+            return self.origin_ticks;
+        }
+        let wide = u128::from(t.0 - self.origin_ps) * u128::from(self.hz);
+        let guess = (wide / (1_000_000_000_000 * u128::from(self.div))) as u64 + self.origin_ticks;
+        let mut k = guess + 1;
+        while k > self.origin_ticks && self.time_of(k) > t {
+            k -= 1;
+        }
+        k
+    }
+
+    /// The first tick that is not before `t`.
+    pub fn tick_not_before(&self, t: Picos) -> u64 {
+        let k = self.ticks_at(t);
+        if self.time_of(k) >= t { k } else { k + 1 }
+    }
+
+    /// Another frequency from `t` on; the ticks so far are kept.
+    pub fn retune(&mut self, t: Picos, hz: u32, div: u32, jitter: Option<Jitter>) {
+        if (self.hz, self.div, self.jitter) != (hz, div, jitter) {
+            let ticks = self.ticks_at(t);
+            *self = Self { origin_ps: t.0, origin_ticks: ticks, hz, div, jitter };
+        }
+    }
+
+    /// The same frequency, with tick `ticks` at `t`.
+    pub fn restart(&mut self, t: Picos, ticks: u64) {
+        self.origin_ps = t.0;
+        self.origin_ticks = ticks;
+    }
+}
+
+/// The lines of a machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Clocks {
+    /// CPU clock; its ticks are the CPU's cycles.
+    pub mclk: Line,
+    pub smclk: Line,
+    pub aclk: Line,
+    pub vlo: Line,
+    pub modosc: Line,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn line(hz: u32, div: u32, jitter: Option<Jitter>) -> Line {
+        Line { origin_ps: 12_345, origin_ticks: 7, hz, div, jitter }
+    }
+
+    proptest! {
+        #[test]
+        fn ticks_at_inverts_time_of(
+            k in 8u64..1 << 30, hz in 5_000u32..25_000_000, div in 1u32..32, noisy: bool
+        ) {
+            let jitter = noisy.then_some(Jitter { seed: 9, sigma_ps: 1_000_000_000_000 / u64::from(hz) / 1000 });
+            let l = line(hz, div, jitter);
+            let t = l.time_of(k);
+            prop_assert_eq!(l.ticks_at(t), k);
+            prop_assert_eq!(l.ticks_at(Picos(t.0 - 1)), k - 1);
+            prop_assert_eq!(l.tick_not_before(t), k);
+            prop_assert_eq!(l.tick_not_before(Picos(t.0 + 1)), k + 1);
+        }
+    }
+
+    #[test]
+    fn a_line_at_rest_keeps_its_ticks() {
+        let mut l = line(32_768, 1, None);
+        let t = l.time_of(100);
+        l.retune(t, 0, 1, None);
+        assert_eq!(l.ticks_at(Picos(t.0 + 1_000_000_000_000)), 100);
+        assert_eq!(l.time_of(101), Picos::MAX);
+        l.retune(Picos(2_000_000_000_000), 10, 1, None);
+        assert_eq!(l.time_of(101), Picos(2_100_000_000_000));
+    }
+
+    #[test]
+    fn jitter_has_the_deviation_it_is_given() {
+        let j = Jitter { seed: 1, sigma_ps: 1_000_000 };
+        let n = 20_000;
+        let var: f64 = (0..n).map(|k| (j.of_edge(k) as f64).powi(2)).sum::<f64>() / n as f64;
+        assert!((var.sqrt() / 1e6 - 1.0).abs() < 0.02, "{}", var.sqrt());
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Things a program does that work here by luck and fail on a chip.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use sunseal_trace::Cycles;
+
+/// What was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum LintKind {
+    /// A multiplier result was read before it was ready.
+    EarlyMpyRead,
+    /// A multiplication was started while the one before was not complete.
+    MpyOverlap,
+    /// RES2 or RES3 was read after a 16 x 16 bit operation.
+    Mpy16HighWords,
+    /// DCORSEL does not reach the wanted clock on every part.
+    DcoRange,
+    /// Flash was written that was not erased: bits that are 0 stay 0.
+    FlashOverwrite,
+    /// A conversion used the reference while it was off or settling.
+    ReferenceNotReady,
+    /// SPI bytes were sent while no device was selected.
+    SpiNobody,
+    /// A timer's output unit was set up; its pins do not move here.
+    TimerOutput,
+    /// A register was written whose bits are locked at that moment.
+    LockedBits,
+    /// A capture input that nothing is wired to was armed.
+    CaptureNobody,
+}
+
+impl fmt::Display for LintKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::EarlyMpyRead => {
+                "early MPY32 read: the result is not ready yet; wait or put NOPs before it"
+            }
+            Self::MpyOverlap => "MPY32 operation started before the one before it was complete",
+            Self::Mpy16HighWords => {
+                "RES2/RES3 read after a 16 x 16 bit operation; their contents are not documented"
+            }
+            Self::DcoRange => {
+                "DCORSEL does not reach this clock on every part; choose the next range"
+            }
+            Self::FlashOverwrite => "flash written that is not erased; erase its segment first",
+            Self::ReferenceNotReady => {
+                "ADC12 conversion against a reference that is off or settling"
+            }
+            Self::SpiNobody => "SPI byte sent while no chip select is low",
+            Self::TimerOutput => "timer output unit set up; its pins do not move in this machine",
+            Self::LockedBits => {
+                "register bits written that are locked now; the write has no effect"
+            }
+            Self::CaptureNobody => "capture armed on an input that nothing is wired to",
+        })
+    }
+}
+
+/// One kind of slip at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Lint {
+    /// What was done.
+    pub kind: LintKind,
+    /// Address of the register or memory.
+    pub addr: u32,
+    /// Address behind the instruction that did it.
+    pub next_pc: u32,
+    /// How often.
+    pub count: u64,
+    /// First time.
+    pub first_cycle: Cycles,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Lints {
+    found: BTreeMap<(LintKind, u32, u32), (u64, Cycles)>,
+    /// Reported by the bus, without a program counter yet.
+    pub pending: Vec<(LintKind, u32, Cycles)>,
+}
+
+impl Lints {
+    pub fn report(&mut self, kind: LintKind, addr: u32, at: Cycles) {
+        self.pending.push((kind, addr, at));
+    }
+
+    /// Gives the pending ones the program counter; returns the first.
+    pub fn settle(&mut self, next_pc: u32) -> Option<(LintKind, u32)> {
+        let first = self.pending.first().map(|&(k, a, _)| (k, a));
+        for (kind, addr, at) in self.pending.drain(..) {
+            self.found.entry((kind, addr, next_pc)).or_insert((0, at)).0 += 1;
+        }
+        first
+    }
+
+    pub fn list(&self) -> Vec<Lint> {
+        self.found
+            .iter()
+            .map(|(&(kind, addr, next_pc), &(count, first_cycle))| Lint {
+                kind,
+                addr,
+                next_pc,
+                count,
+                first_cycle,
+            })
+            .collect()
+    }
+
+    pub fn clear(&mut self) {
+        self.found.clear();
+        self.pending.clear();
+    }
+}

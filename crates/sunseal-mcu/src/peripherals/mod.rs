@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Peripherals, one file each, with TI's register names.
+//!
+//! Registers are words: a byte access is a word access under a mask. Each peripheral says when its
+//! next event is due; the machine calls it then. What is not modelled traps.
+
+pub(crate) mod adc12_a;
+pub(crate) mod crc16;
+pub(crate) mod flash;
+pub(crate) mod mpy32;
+pub(crate) mod pmm;
+pub(crate) mod port;
+pub(crate) mod reference;
+pub(crate) mod sfr;
+pub(crate) mod sys;
+pub(crate) mod timer_a;
+pub(crate) mod ucs;
+pub(crate) mod usci;
+pub(crate) mod wdt_a;
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+use sunseal_trace::{Cycles, Picos};
+
+use crate::accounts::Accounts;
+use crate::clock::Clocks;
+use crate::device::Device;
+use crate::lint::{LintKind, Lints};
+
+/// How deep a reset goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum ResetKind {
+    Puc,
+    Por,
+    Bor,
+}
+
+/// SYSRSTIV codes.
+pub(crate) mod cause {
+    pub const BOR: u8 = 0x02;
+    pub const DOBOR: u8 = 0x06;
+    pub const SVSH: u8 = 0x0E;
+    pub const DOPOR: u8 = 0x14;
+    pub const WDTTO: u8 = 0x16;
+    pub const WDTKEY: u8 = 0x18;
+    pub const KEYV: u8 = 0x1A;
+    pub const PMMKEY: u8 = 0x20;
+}
+
+/// What a register access leads to outside its peripheral.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Effects {
+    pub reset: Option<(ResetKind, u8)>,
+    pub clocks: bool,
+    pub reference: bool,
+    pub ofifg: bool,
+}
+
+/// What a peripheral sees during an access or an event.
+pub(crate) struct Ctx<'a> {
+    pub now: Picos,
+    pub at: Cycles,
+    pub addr: u32,
+    pub clocks: &'a Clocks,
+    pub dev: &'a Device,
+    pub accounts: &'a mut Accounts,
+    pub lints: &'a mut Lints,
+    pub fx: &'a mut Effects,
+    pub vcc_v: f64,
+}
+
+impl Ctx<'_> {
+    #[cold]
+    pub fn no_register(&self) -> Fault {
+        Fault::device(self.addr, format!("{} has no modelled register here", self.dev.name))
+    }
+
+    #[cold]
+    pub fn refuse(&self, what: &str) -> Fault {
+        Fault::device(self.addr, what)
+    }
+
+    pub fn reset(&mut self, kind: ResetKind, cause: u8) {
+        self.fx.reset = Some((kind, cause));
+    }
+
+    pub fn lint(&mut self, kind: LintKind) {
+        self.lints.report(kind, self.addr, self.at);
+    }
+}
+
+/// `old` with the masked bits from `value`.
+pub(crate) fn merge(old: u16, value: u16, mask: u16) -> u16 {
+    (old & !mask) | (value & mask)
+}

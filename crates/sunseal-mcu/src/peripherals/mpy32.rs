@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! MPY32, the 32-bit hardware multiplier (SLAU208, MPY32 chapter).
+//!
+//! Results are computed at once and carry the cycle from which a program may read them.
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+use sunseal_trace::{Cycles, EventId};
+
+use super::{Ctx, merge};
+use crate::accounts::{MPY_OP16, MPY_OP32};
+use crate::device;
+use crate::lint::LintKind;
+
+const MPY: u32 = 0x00;
+const MACS: u32 = 0x06;
+const OP2: u32 = 0x08;
+const RESLO: u32 = 0x0A;
+const RESHI: u32 = 0x0C;
+const SUMEXT: u32 = 0x0E;
+const MPY32L: u32 = 0x10;
+const MACS32H: u32 = 0x1E;
+const OP2L: u32 = 0x20;
+const OP2H: u32 = 0x22;
+const RES0: u32 = 0x24;
+const RES3: u32 = 0x2A;
+const MPY32CTL0: u32 = 0x2C;
+
+const MPYC: u16 = 0x0001;
+const MPYFRAC: u16 = 0x0004;
+const MPYSAT: u16 = 0x0008;
+const MPYM: u16 = 0x0030;
+const MPYM_SIGNED: u16 = 0x0010;
+const MPYM_ACCUMULATE: u16 = 0x0020;
+const OP1_32: u16 = 0x0040;
+const OP2_32: u16 = 0x0080;
+const MPYDLYWRTEN: u16 = 0x0100;
+const MPYDLY32: u16 = 0x0200;
+
+/// Cycles from operand to RES0..RES3 and MPYC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Latency {
+    op16: [u8; 5],
+    op1_32: [u8; 5],
+    op2_32l: [u8; 5],
+    op2_32h: [u8; 5],
+    op32l: [u8; 5],
+    op32h: [u8; 5],
+    mode: [u8; 4],
+}
+
+impl Latency {
+    pub fn of(d: &device::Mpy32) -> Self {
+        Self {
+            op16: d.op16_after_op2,
+            op1_32: d.op1_32_after_op2,
+            op2_32l: d.op2_32_after_op2l,
+            op2_32h: d.op2_32_after_op2h,
+            op32l: d.op32_after_op2l,
+            op32h: d.op32_after_op2h,
+            mode: [
+                d.mode_op16_after_op2,
+                d.mode_op1_32_after_op2,
+                d.mode_op32_after_op2l,
+                d.mode_op32_after_op2h,
+            ],
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Mpy32 {
+    latency: Latency,
+    op1: u32,
+    op2: u32,
+    ctl0: u16,
+    res: u64,
+    /// The result before OP2L, which OP2H completes.
+    res_before: u64,
+    carry_before: bool,
+    sumext: u16,
+    ready: [Cycles; 5],
+    wide: bool,
+}
+
+impl Mpy32 {
+    pub fn new(d: &device::Mpy32) -> Self {
+        Self {
+            latency: Latency::of(d),
+            op1: 0,
+            op2: 0,
+            ctl0: 0,
+            res: 0,
+            res_before: 0,
+            carry_before: false,
+            sumext: 0,
+            ready: [0; 5],
+            wide: true,
+        }
+    }
+
+    pub fn reset(&mut self) {
+        // Results and operands keep their values over a reset; only the control bits are defined.
+        self.ctl0 &= !(MPYFRAC | MPYSAT | MPYDLYWRTEN | MPYDLY32);
+    }
+
+    fn signed(&self) -> bool {
+        self.ctl0 & MPYM_SIGNED != 0
+    }
+
+    /// The result as the result registers show it, under MPYFRAC and MPYSAT.
+    fn visible(&self) -> u64 {
+        if self.ctl0 & (MPYFRAC | MPYSAT) == 0 {
+            return self.res;
+        }
+        let bits = if self.wide { 64 } else { 32 };
+        let top = 1u64 << (bits - 1);
+        let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
+        let res = self.res & mask;
+        let carry = self.ctl0 & MPYC != 0;
+        let frac = self.ctl0 & MPYFRAC != 0;
+        let shown = if frac { res << 1 & mask } else { res };
+        if self.ctl0 & MPYSAT == 0 {
+            return shown | (self.res & !mask);
+        }
+        if !self.signed() {
+            return if carry || (frac && res & top != 0) { mask } else { shown };
+        }
+        // MPYC is the sign; a fractional result must also agree in the bit that moves up to the sign.
+        let agree = |bit: u64| (res & bit != 0) == carry;
+        if agree(top) && (!frac || agree(top >> 1)) {
+            shown
+        } else if carry {
+            top
+        } else {
+            top - 1
+        }
+    }
+
+    #[inline]
+    fn read_word(&mut self, word: usize, cx_at: Cycles) -> (u16, bool) {
+        let early = cx_at < self.ready[word];
+        ((self.visible() >> (16 * word)) as u16, early)
+    }
+
+    #[inline]
+    pub fn read(&mut self, off: u32, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
+        Ok(match off {
+            RESLO | RESHI => {
+                let (v, early) = self.read_word(((off - RESLO) / 2) as usize, cx.at);
+                if early {
+                    cx.lint(LintKind::EarlyMpyRead);
+                }
+                v
+            }
+            RES0..=RES3 => {
+                let word = ((off - RES0) / 2) as usize;
+                let (v, early) = self.read_word(word, cx.at);
+                if early {
+                    cx.lint(LintKind::EarlyMpyRead);
+                } else if word >= 2 && !self.wide {
+                    cx.lint(LintKind::Mpy16HighWords);
+                }
+                v
+            }
+            SUMEXT => {
+                if cx.at < self.ready[4] {
+                    cx.lint(LintKind::EarlyMpyRead);
+                }
+                self.sumext
+            }
+            MPY32CTL0 => {
+                if cx.at < self.ready[4] {
+                    cx.lint(LintKind::EarlyMpyRead);
+                }
+                self.ctl0
+            }
+            MPY..=MACS => self.op1 as u16,
+            MPY32L..=MACS32H if off & 2 == 0 => self.op1 as u16,
+            MPY32L..=MACS32H => (self.op1 >> 16) as u16,
+            OP2 | OP2L => self.op2 as u16,
+            OP2H => (self.op2 >> 16) as u16,
+            _ => return Err(cx.no_register()),
+        })
+    }
+
+    /// Like [`read`](Self::read), for an access that needs nothing else: the hot path.
+    #[inline]
+    pub fn read_fast(&mut self, off: u32, at: Cycles) -> Option<u16> {
+        let word = match off {
+            RESLO | RESHI => ((off - RESLO) / 2) as usize,
+            RES0..=RES3 => ((off - RES0) / 2) as usize,
+            SUMEXT if at >= self.ready[4] => return Some(self.sumext),
+            _ => return None,
+        };
+        if at < self.ready[word] || (word >= 2 && !self.wide) || self.ctl0 & (MPYFRAC | MPYSAT) != 0
+        {
+            return None;
+        }
+        Some((self.res >> (16 * word)) as u16)
+    }
+
+    /// A word write that needs nothing else: the hot path. Answers what it counts as.
+    #[inline]
+    pub fn write_fast(&mut self, off: u32, value: u16, at: Cycles) -> Option<Option<EventId>> {
+        let value = u32::from(value);
+        match off {
+            MPY..=MACS => {
+                let mode = (off as u16 & 6) << 3;
+                self.ctl0 = (self.ctl0 & !(MPYM | OP1_32)) | mode;
+                self.op1 = (self.op1 & 0xFFFF_0000) | value;
+            }
+            MPY32L..=MACS32H => {
+                let mode = (off as u16 & 0xC) << 2;
+                self.ctl0 = (self.ctl0 & !MPYM) | mode | OP1_32;
+                self.op1 = if off & 2 == 0 {
+                    (self.op1 & 0xFFFF_0000) | value
+                } else {
+                    (self.op1 & 0xFFFF) | value << 16
+                };
+            }
+            OP2 if at >= self.ready[3] => {
+                self.ctl0 &= !OP2_32;
+                self.op2 = value;
+                return Some(Some(self.start(at)));
+            }
+            OP2L if at >= self.ready[3] => {
+                self.ctl0 |= OP2_32;
+                self.op2 = value;
+                self.res_before = self.res;
+                self.carry_before = self.ctl0 & MPYC != 0;
+                self.half(at);
+            }
+            OP2H => {
+                self.op2 = (self.op2 & 0xFFFF) | value << 16;
+                self.ctl0 |= OP2_32;
+                self.res = self.res_before;
+                return Some(Some(self.finish(at)));
+            }
+            _ => return None,
+        }
+        Some(None)
+    }
+
+    pub fn write(
+        &mut self,
+        off: u32,
+        value: u16,
+        mask: u16,
+        cx: &mut Ctx<'_>,
+    ) -> Result<(), Fault> {
+        let mut value = value;
+        if off != MPY32CTL0 && mask == 0xFF00 {
+            return Err(cx.refuse("byte write to the high byte of a multiplier register; write the low byte or the word"));
+        }
+        if mask == 0x00FF && off <= OP2H {
+            // A byte operand is extended by the mode of the register it is written to.
+            let signed = match off {
+                MPY..=MACS => off & 2 != 0,
+                MPY32L..=MACS32H => off & 4 != 0,
+                _ => self.signed(),
+            };
+            value = if signed { value as u8 as i8 as u16 } else { value & 0xFF };
+        }
+        if matches!(off, OP2 | OP2L) && cx.at < self.ready[3] {
+            cx.lint(LintKind::MpyOverlap);
+            self.ready[3] = cx.at;
+        }
+        if let Some(event) = self.write_fast(off, value, cx.at) {
+            if let Some(event) = event {
+                cx.accounts.count(event);
+            }
+            return Ok(());
+        }
+        match off {
+            RESLO | RESHI | RES0..=RES3 => {
+                let word = if off < RES0 { (off - RESLO) / 2 } else { (off - RES0) / 2 };
+                let shift = 16 * word;
+                let old = (self.res >> shift) as u16;
+                self.res =
+                    (self.res & !(0xFFFF << shift)) | u64::from(merge(old, value, mask)) << shift;
+                self.ready[word as usize] = cx.at;
+                // The accumulator is now 64 bits of the program's own making.
+                if off >= RES0 {
+                    self.wide = true;
+                }
+            }
+            SUMEXT => return Err(cx.refuse("write to SUMEXT, which is read-only")),
+            MPY32CTL0 => {
+                let new = merge(self.ctl0, value, mask);
+                if new & (MPYDLYWRTEN | MPYDLY32) != 0 {
+                    return Err(cx.refuse(
+                        "delayed writes of the multiplier (MPYDLYWRTEN, MPYDLY32) are not modelled",
+                    ));
+                }
+                self.ctl0 = new;
+            }
+            _ => return Err(cx.no_register()),
+        }
+        Ok(())
+    }
+
+    fn ready_after(&mut self, at: Cycles, table: [u8; 5], mode: u8) {
+        let special = self.ctl0 & (MPYFRAC | MPYSAT) != 0;
+        for (ready, cycles) in self.ready.iter_mut().zip(table) {
+            *ready = at + Cycles::from(if special { mode } else { cycles });
+        }
+    }
+
+    fn start(&mut self, at: Cycles) -> EventId {
+        let l = self.latency;
+        if self.ctl0 & OP1_32 == 0 {
+            self.ready_after(at, l.op16, l.mode[0]);
+            self.op16();
+            MPY_OP16
+        } else {
+            self.ready_after(at, l.op1_32, l.mode[1]);
+            let op2 = if self.signed() { self.op2 as u16 as i16 as i32 as u32 } else { self.op2 };
+            self.op32(self.op1, op2);
+            MPY_OP32
+        }
+    }
+
+    /// OP2L is written: the low words of the product are known, the rest waits for OP2H.
+    fn half(&mut self, at: Cycles) {
+        let l = self.latency;
+        let (table, mode) =
+            if self.ctl0 & OP1_32 == 0 { (l.op2_32l, l.mode[1]) } else { (l.op32l, l.mode[2]) };
+        self.ready_after(at, table, mode);
+        self.op32(self.extended_op1(), self.op2);
+    }
+
+    fn finish(&mut self, at: Cycles) -> EventId {
+        let l = self.latency;
+        let before = self.ready[0];
+        let (table, mode) =
+            if self.ctl0 & OP1_32 == 0 { (l.op2_32h, l.mode[1]) } else { (l.op32h, l.mode[3]) };
+        let from_op2l = self.ready;
+        self.ready_after(at, table, mode);
+        // Whichever of the two operand halves came too late decides.
+        for (ready, l) in self.ready.iter_mut().zip(from_op2l).skip(1) {
+            *ready = (*ready).max(l.min(at + 11));
+        }
+        self.ready[0] = before;
+        self.ctl0 = (self.ctl0 & !MPYC) | u16::from(self.carry_before);
+        self.op32(self.extended_op1(), self.op2);
+        MPY_OP32
+    }
+
+    fn extended_op1(&self) -> u32 {
+        match (self.ctl0 & OP1_32 != 0, self.signed()) {
+            (true, _) => self.op1,
+            (false, true) => self.op1 as u16 as i16 as i32 as u32,
+            (false, false) => self.op1 & 0xFFFF,
+        }
+    }
+
+    fn set_carry(&mut self, carry: bool) {
+        self.ctl0 = (self.ctl0 & !MPYC) | u16::from(carry);
+    }
+
+    fn op16(&mut self) {
+        self.wide = false;
+        let (a, b) = (self.op1 as u16, self.op2 as u16);
+        let accumulate = self.ctl0 & MPYM_ACCUMULATE != 0;
+        if self.signed() {
+            let acc = if accumulate { i64::from(self.res as u32 as i32) } else { 0 };
+            let sum = acc + i64::from(a as i16) * i64::from(b as i16);
+            self.set_carry(sum < 0);
+            self.sumext = if accumulate { ((sum as i32) >> 31) as u16 } else { (sum >> 63) as u16 };
+            self.res = sum as u64;
+            if accumulate {
+                self.res = (sum as u32 as i32) as i64 as u64;
+            }
+        } else {
+            let acc = if accumulate { self.res & 0xFFFF_FFFF } else { 0 };
+            let sum = acc + u64::from(a) * u64::from(b);
+            let carry = sum >> 32 != 0;
+            self.set_carry(carry);
+            self.sumext = u16::from(carry);
+            self.res = sum & 0xFFFF_FFFF;
+        }
+    }
+
+    fn op32(&mut self, a: u32, b: u32) {
+        self.wide = true;
+        let accumulate = self.ctl0 & MPYM_ACCUMULATE != 0;
+        if self.signed() {
+            let product = i128::from(a as i32) * i128::from(b as i32);
+            let acc = if accumulate { i128::from(self.res as i64) } else { 0 };
+            let sum = acc + product;
+            self.set_carry(sum < 0);
+            self.res = sum as u64;
+            self.sumext = ((self.res as i64) >> 63) as u16;
+        } else {
+            let product = u64::from(a) * u64::from(b);
+            let acc = if accumulate { self.res } else { 0 };
+            let (sum, carry) = acc.overflowing_add(product);
+            self.set_carry(carry);
+            self.res = sum;
+            self.sumext = u16::from(carry);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Special function registers: SFRIE1, SFRIFG1, SFRRPCR.
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+
+use super::{Ctx, merge};
+
+pub const WDTIFG: u16 = 0x0001;
+pub const OFIFG: u16 = 0x0002;
+pub const NMIIFG: u16 = 0x0010;
+pub const ACCVIE: u16 = 0x0020;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Sfr {
+    pub ie1: u16,
+    pub ifg1: u16,
+    rpcr: u16,
+}
+
+impl Sfr {
+    pub fn new() -> Self {
+        Self { ie1: 0, ifg1: OFIFG, rpcr: 0 }
+    }
+
+    pub fn reset(&mut self) {
+        // WDTIFG survives the reset that the watchdog made.
+        self.ie1 = 0;
+        self.ifg1 = (self.ifg1 & WDTIFG) | OFIFG;
+    }
+
+    pub fn read(&self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+        match off {
+            0 => Ok(self.ie1),
+            2 => Ok(self.ifg1),
+            4 => Ok(self.rpcr),
+            _ => Err(cx.no_register()),
+        }
+    }
+
+    pub fn write(&mut self, off: u32, value: u16, mask: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
+        match off {
+            0 => self.ie1 = merge(self.ie1, value, mask) & 0x00FB,
+            2 => self.ifg1 = merge(self.ifg1, value, mask) & 0x00DB,
+            4 => self.rpcr = merge(self.rpcr, value, mask) & 0x000F,
+            _ => return Err(cx.no_register()),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! SYS: reset causes. The NMI vector registers are put together by the machine.
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+
+use super::{Ctx, merge};
+
+pub const SYSCTL: u32 = 0x00;
+pub const SYSBSLC: u32 = 0x02;
+pub const SYSJMBC: u32 = 0x06;
+pub const SYSBERRIV: u32 = 0x18;
+pub const SYSUNIV: u32 = 0x1A;
+pub const SYSSNIV: u32 = 0x1C;
+pub const SYSRSTIV: u32 = 0x1E;
+const SYSRIVECT: u16 = 0x0001;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Sys {
+    ctl: u16,
+    bslc: u16,
+    /// Bit n: reset cause 2 n is pending.
+    causes: u32,
+}
+
+impl Sys {
+    pub fn new() -> Self {
+        Self { ctl: 0, bslc: 0, causes: 0 }
+    }
+
+    pub fn reset(&mut self) {
+        self.ctl = 0;
+        self.bslc = 0;
+    }
+
+    pub fn add_cause(&mut self, code: u8) {
+        self.causes |= 1 << (code / 2);
+    }
+
+    pub fn read(&mut self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+        match off {
+            SYSCTL => Ok(self.ctl),
+            SYSBSLC => Ok(self.bslc),
+            SYSJMBC => Ok(0x000C),
+            SYSBERRIV => Ok(0),
+            SYSRSTIV => {
+                let bit = self.causes.trailing_zeros();
+                if bit == 32 {
+                    return Ok(0);
+                }
+                self.causes &= !(1 << bit);
+                Ok(2 * bit as u16)
+            }
+            _ => Err(cx.no_register()),
+        }
+    }
+
+    pub fn write(&mut self, off: u32, value: u16, mask: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
+        match off {
+            SYSCTL => {
+                let new = merge(self.ctl, value, mask);
+                if new & SYSRIVECT != 0 {
+                    return Err(cx.refuse("interrupt vectors in RAM (SYSRIVECT) are not modelled"));
+                }
+                self.ctl = new;
+            }
+            SYSBSLC => self.bslc = merge(self.bslc, value, mask),
+            SYSRSTIV => self.causes = 0,
+            _ => return Err(cx.no_register()),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! USCI_A and USCI_B: SPI master and UART. Whole bytes take their time; single bits do not show.
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+use sunseal_trace::Picos;
+
+use super::{Ctx, merge};
+use crate::clock::{Clocks, Line};
+
+const CTLW0: u32 = 0x00;
+const BRW: u32 = 0x06;
+const MCTL: u32 = 0x08;
+const STAT: u32 = 0x0A;
+const RXBUF: u32 = 0x0C;
+const TXBUF: u32 = 0x0E;
+const ABCTL: u32 = 0x10;
+const IRCTL: u32 = 0x12;
+const ICTL: u32 = 0x1C;
+const IV: u32 = 0x1E;
+
+// CTL1 is the low byte of CTLW0, CTL0 the high byte.
+const UCSWRST: u16 = 0x0001;
+const UCSSEL: u16 = 0x00C0;
+const UCSYNC: u16 = 0x0100;
+const UCMODE: u16 = 0x0600;
+const UCMST: u16 = 0x0800;
+const UCSPB: u16 = 0x0800;
+const UC7BIT: u16 = 0x1000;
+const UCPEN: u16 = 0x8000;
+
+const UCLISTEN: u16 = 0x80;
+const UCOE: u16 = 0x20;
+const UCBUSY: u16 = 0x01;
+
+const UCRXIFG: u16 = 0x0100;
+const UCTXIFG: u16 = 0x0200;
+const INTERRUPTS: u16 = 0x03;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Done {
+    /// A byte left over SPI; answer with [`Usci::spi_received`].
+    Spi(u8),
+    /// A byte left over the UART.
+    Uart(u8),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Usci {
+    is_a: bool,
+    ctlw0: u16,
+    brw: u16,
+    mctl: u16,
+    stat: u16,
+    rxbuf: u8,
+    txbuf: u8,
+    ictl: u16,
+    waiting: bool,
+    shifting: Option<(u8, u64)>,
+    /// Bytes that come in over the UART, with the time their last bit ends.
+    incoming: Vec<(u64, u8)>,
+}
+
+impl Usci {
+    pub fn new(is_a: bool) -> Self {
+        Self {
+            is_a,
+            ctlw0: UCSWRST | if is_a { 0 } else { UCSYNC },
+            brw: 0,
+            mctl: 0,
+            stat: 0,
+            rxbuf: 0,
+            txbuf: 0,
+            ictl: UCTXIFG,
+            waiting: false,
+            shifting: None,
+            incoming: Vec::new(),
+        }
+    }
+
+    pub fn reset(&mut self) {
+        *self = Self::new(self.is_a);
+    }
+
+    fn line<'a>(&self, clocks: &'a Clocks) -> Option<&'a Line> {
+        match self.ctlw0 & UCSSEL {
+            0x00 => None,
+            0x40 => Some(&clocks.aclk),
+            _ => Some(&clocks.smclk),
+        }
+    }
+
+    fn is_spi(&self) -> bool {
+        self.ctlw0 & UCSYNC != 0
+    }
+
+    /// Source ticks of one byte, in eighths.
+    fn byte_eighths(&self) -> u64 {
+        let data = if self.ctlw0 & UC7BIT != 0 { 7 } else { 8 };
+        let br = u64::from(self.brw);
+        if self.is_spi() {
+            return data * 8 * br.max(1);
+        }
+        let parity = u64::from(self.ctlw0 & UCPEN != 0);
+        let stop = 1 + u64::from(self.ctlw0 & UCSPB != 0);
+        let bit = if self.mctl & 1 != 0 {
+            8 * (16 * br + u64::from(self.mctl >> 4))
+        } else {
+            8 * br + u64::from(self.mctl >> 1 & 7)
+        };
+        (1 + data + parity + stop) * bit
+    }
+
+    pub fn requests_smclk(&self) -> bool {
+        self.shifting.is_some() && self.ctlw0 & UCSSEL >= 0x80
+    }
+
+    fn start(&mut self, byte: u8, cx: &Ctx<'_>) -> Result<(), Fault> {
+        let Some(line) = self.line(cx.clocks) else {
+            return Err(
+                cx.refuse("USCI clocked from its UCLK pin is not modelled; select ACLK or SMCLK")
+            );
+        };
+        let ticks = self.byte_eighths().div_ceil(8).max(1);
+        let end = line.time_of(line.tick_not_before(cx.now) + ticks);
+        self.shifting = Some((byte, end.0));
+        self.ictl |= UCTXIFG;
+        Ok(())
+    }
+
+    /// A byte arrives over the UART, its last bit ending at `time`.
+    pub fn uart_in(&mut self, time: Picos, byte: u8) {
+        self.incoming.push((time.0, byte));
+        self.incoming.sort_by_key(|e| e.0);
+    }
+
+    pub fn next_event(&self) -> Option<Picos> {
+        let shift = self.shifting.map(|(_, t)| t).filter(|&t| t != u64::MAX);
+        let rx = self.incoming.first().map(|e| e.0);
+        shift.into_iter().chain(rx).min().map(Picos)
+    }
+
+    pub fn event(&mut self, now: Picos) -> Option<Done> {
+        while let Some(&(t, byte)) = self.incoming.first() {
+            if t > now.0 {
+                break;
+            }
+            self.incoming.remove(0);
+            if self.ctlw0 & (UCSWRST | UCSYNC) == 0 {
+                self.receive(byte);
+            }
+        }
+        let (byte, _) = self.shifting.take_if(|(_, t)| *t <= now.0)?;
+        if self.is_spi() {
+            return Some(Done::Spi(byte));
+        }
+        if self.stat & UCLISTEN != 0 {
+            self.receive(byte);
+        }
+        Some(Done::Uart(byte))
+    }
+
+    /// Starts the byte that waits in TXBUF, if any.
+    pub fn go_on(&mut self, cx: &Ctx<'_>) -> Result<(), Fault> {
+        if std::mem::take(&mut self.waiting) { self.start(self.txbuf, cx) } else { Ok(()) }
+    }
+
+    /// What the other side sent during an SPI byte.
+    pub fn spi_received(&mut self, mosi: u8, miso: u8) {
+        self.receive(if self.stat & UCLISTEN != 0 { mosi } else { miso });
+    }
+
+    fn receive(&mut self, byte: u8) {
+        if self.ictl & UCRXIFG != 0 {
+            self.stat |= UCOE;
+        }
+        self.rxbuf = byte;
+        self.ictl |= UCRXIFG;
+    }
+
+    pub fn pending(&self) -> bool {
+        self.ictl & (self.ictl >> 8) & INTERRUPTS != 0
+    }
+
+    pub fn read(&mut self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+        Ok(match off {
+            CTLW0 => self.ctlw0,
+            BRW => self.brw,
+            MCTL if self.is_a => self.mctl,
+            STAT => self.stat | if self.shifting.is_some() { UCBUSY } else { 0 },
+            RXBUF => {
+                self.ictl &= !UCRXIFG;
+                self.stat &= !UCOE;
+                u16::from(self.rxbuf)
+            }
+            TXBUF => u16::from(self.txbuf),
+            ABCTL | IRCTL if self.is_a => 0,
+            ICTL => self.ictl,
+            IV => match self.ictl & (self.ictl >> 8) & INTERRUPTS {
+                0 => 0,
+                i if i & 1 != 0 => {
+                    self.ictl &= !UCRXIFG;
+                    2
+                }
+                _ => {
+                    self.ictl &= !UCTXIFG;
+                    4
+                }
+            },
+            _ => return Err(cx.no_register()),
+        })
+    }
+
+    pub fn write(&mut self, off: u32, value: u16, mask: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
+        match off {
+            CTLW0 => {
+                let new = merge(self.ctlw0, value, mask);
+                if new & UCSYNC != 0 && new & UCMODE == 0x0600 {
+                    return Err(cx.refuse("I2C mode of the USCI is not modelled"));
+                }
+                if new & UCSWRST == 0 {
+                    if new & UCSYNC != 0 && new & UCMST == 0 {
+                        return Err(
+                            cx.refuse("SPI slave mode of the USCI is not modelled; set UCMST")
+                        );
+                    }
+                    if new & UCSYNC != 0 && new & UCMODE != 0 {
+                        return Err(cx.refuse("4-pin SPI modes of the USCI are not modelled; drive the select pin by software"));
+                    }
+                    if new & UCSYNC == 0 && new & UCMODE != 0 {
+                        return Err(cx.refuse("multiprocessor and automatic baud rate modes of the UART are not modelled"));
+                    }
+                } else {
+                    self.shifting = None;
+                    self.waiting = false;
+                    self.ictl = UCTXIFG;
+                    self.stat &= UCLISTEN;
+                }
+                self.ctlw0 = new;
+            }
+            BRW => self.brw = merge(self.brw, value, mask),
+            MCTL if self.is_a => self.mctl = merge(self.mctl, value, mask) & 0xFF,
+            STAT => self.stat = merge(self.stat, value, mask) & 0xFE,
+            TXBUF => {
+                self.txbuf = value as u8;
+                if self.ctlw0 & UCSWRST != 0 {
+                    return Ok(());
+                }
+                if self.shifting.is_none() {
+                    self.start(self.txbuf, cx)?;
+                } else {
+                    self.waiting = true;
+                    self.ictl &= !UCTXIFG;
+                }
+            }
+            ABCTL | IRCTL if self.is_a => {
+                if value & mask != 0 {
+                    return Err(cx.refuse("LIN and IrDA functions of the USCI are not modelled"));
+                }
+            }
+            ICTL => self.ictl = merge(self.ictl, value, mask),
+            RXBUF | IV => {}
+            _ => return Err(cx.no_register()),
+        }
+        Ok(())
+    }
+}
