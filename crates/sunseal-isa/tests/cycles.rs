@@ -185,8 +185,11 @@ fn table_4_9_format_ii() {
                 if op == "CALL" && arg == Arg::R(5) {
                     arg = Arg::R(7);
                 }
-                let sizes: &[Size] =
-                    if matches!(op.as_str(), "RRA" | "RRC" | "PUSH") { &[Size::W, Size::B] } else { &[Size::W] };
+                let sizes: &[Size] = if matches!(op.as_str(), "RRA" | "RRC" | "PUSH") {
+                    &[Size::W, Size::B]
+                } else {
+                    &[Size::W]
+                };
                 for &size in sizes {
                     let words = asm::single(op, size, arg);
                     let length = if matches!(arg, Arg::Cg(_)) { 1 } else { row.words };
@@ -281,13 +284,21 @@ fn table_4_17_format_ii_extended() {
                 "RRAM" | "RRCM" | "RRUM" | "RLAM" => {
                     for n in 1..=4 {
                         let words = asm::rotate(name, size, n, 7);
-                        check(format!("{op} #{n}, R7"), words, row.cycles + row.each * u64::from(n));
+                        check(
+                            format!("{op} #{n}, R7"),
+                            words,
+                            row.cycles + row.each * u64::from(n),
+                        );
                     }
                 }
                 "PUSHM" | "POPM" => {
                     for n in 1..=12 {
                         let words = asm::many(name, size, n, 15);
-                        check(format!("{op} #{n}, R15"), words, row.cycles + row.each * u64::from(n));
+                        check(
+                            format!("{op} #{n}, R15"),
+                            words,
+                            row.cycles + row.each * u64::from(n),
+                        );
                     }
                 }
                 "CALLA" => {
@@ -318,7 +329,11 @@ fn table_4_17_format_ii_extended() {
                             continue;
                         }
                         let cycles = row.cycles + row.each;
-                        check(format!("{op} {arg:?}"), asm::single_x(base, size, arg, ONCE), cycles);
+                        check(
+                            format!("{op} {arg:?}"),
+                            asm::single_x(base, size, arg, ONCE),
+                            cycles,
+                        );
                         if row.each > 0 {
                             for n in 2..=16 {
                                 let repeat = Repeat { zc: false, times: Ok(n) };
