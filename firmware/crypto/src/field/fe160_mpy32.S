@@ -1,0 +1,184 @@
+; SPDX-License-Identifier: MIT OR Apache-2.0
+;
+; Multiplication and squaring modulo 2^160 - 2^31 - 1 with MPY32.
+
+#include "mpy.h"
+
+#include "comba32.inc"
+
+    .macro function name
+    .section .text.\name,"ax",@progbits
+    .global \name
+    .type \name,@function
+\name:
+    .endm
+
+; OP2 = limb J of the operand in r4..r13
+    .macro second_operand
+    .if J == 0
+    mov     r4, &OP2L
+    mov     r5, &OP2H
+    .elseif J == 1
+    mov     r6, &OP2L
+    mov     r7, &OP2H
+    .elseif J == 2
+    mov     r8, &OP2L
+    mov     r9, &OP2H
+    .elseif J == 3
+    mov     r10, &OP2L
+    mov     r11, &OP2H
+    .else
+    mov     r12, &OP2L
+    mov     r13, &OP2H
+    .endif
+    .endm
+
+; name:       void sunseal_fe160_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
+; registers:  b in r4..r13, r14 walks over a, r15 = carries of the column
+; stack:      18 bytes with the return address; static sunseal_fe160_product
+; cycles:     932
+; clobbers:   r11-r15, MPY32
+    function sunseal_fe160_mul
+    pushm.w #7, r10
+    push    r12
+    mov     r13, r15
+    mov     @r14+, r4
+    mov     @r14+, r5
+    mov     @r14+, r6
+    mov     @r14+, r7
+    mov     @r14+, r8
+    mov     @r14+, r9
+    mov     @r14+, r10
+    mov     @r14+, r11
+    mov     @r14+, r12
+    mov     @r14, r13
+    mov     r15, r14
+    mov     #0, r15
+    .set K, 0
+    .rept 9
+    .if K < 5
+    .set FIRST, 0
+    .set COUNT, K + 1
+    .else
+    .set FIRST, K - 4
+    .set COUNT, 9 - K
+    .endif
+    .set J, K - FIRST
+    .set LATE, 0
+    .rept COUNT
+    .if K == 0
+    mov     @r14+, &MPY32L
+    mov     @r14+, &MPY32H
+    .else
+    mov     @r14+, &MAC32L
+    mov     @r14+, &MAC32H
+    .endif
+    .if LATE
+    add     &SUMEXT, r15
+    .endif
+    second_operand
+    .set J, J - 1
+    .set LATE, 1
+    .endr
+    .if K < 8
+    .if K < 4
+    .set BACK, 4 * (FIRST + COUNT)
+    .else
+    .set BACK, 4 * (FIRST + COUNT - (K - 3))
+    .endif
+    sub     #BACK, r14
+    store_column sunseal_fe160_product, 4*K
+    next_column
+    .endif
+    .set K, K + 1
+    .endr
+    store_column sunseal_fe160_product, 32
+    mov     &RES2, &sunseal_fe160_product+36
+    mov     &RES3, &sunseal_fe160_product+38
+    br      #sunseal_fe160_reduce
+    .size sunseal_fe160_mul, . - sunseal_fe160_mul
+
+; name:       void sunseal_fe160_sqr(uint16_t *r, const uint16_t *a)
+; registers:  a in r4..r13, r15 = carries of the column
+; stack:      18 bytes with the return address; static sunseal_fe160_product
+; cycles:     842
+; clobbers:   r11-r15, MPY32
+    .macro first_operand lo, hi
+    mov     \lo, &MAC32L
+    mov     \hi, &MAC32H
+    .if LATE
+    add     &SUMEXT, r15
+    .endif
+    .set LATE, 1
+    .endm
+
+; += a_I a_J, twice where I and J differ
+    .macro square_term
+    .if I == 0
+    first_operand r4, r5
+    .elseif I == 1
+    first_operand r6, r7
+    .elseif I == 2
+    first_operand r8, r9
+    .elseif I == 3
+    first_operand r10, r11
+    .else
+    first_operand r12, r13
+    .endif
+    second_operand
+    .if I != J
+    nop
+    nop
+    nop
+    add     &SUMEXT, r15
+    second_operand
+    .endif
+    .endm
+
+    function sunseal_fe160_sqr
+    pushm.w #7, r10
+    push    r12
+    mov     r13, r14
+    mov     @r14+, r4
+    mov     @r14+, r5
+    mov     @r14+, r6
+    mov     @r14+, r7
+    mov     @r14+, r8
+    mov     @r14+, r9
+    mov     @r14+, r10
+    mov     @r14+, r11
+    mov     @r14+, r12
+    mov     @r14, r13
+    mov     #0, r15
+    mov     r4, &MPY32L
+    mov     r5, &MPY32H
+    mov     r4, &OP2L
+    mov     r5, &OP2H
+    store_column sunseal_fe160_product, 0
+    next_column
+    .set K, 1
+    .rept 8
+    .if K < 5
+    .set I, 0
+    .else
+    .set I, K - 4
+    .endif
+    .set LATE, 0
+    .rept 3
+    .set J, K - I
+    .if I <= J
+    square_term
+    .endif
+    .set I, I + 1
+    .endr
+    .if K < 8
+    store_column sunseal_fe160_product, 4*K
+    next_column
+    .endif
+    .set K, K + 1
+    .endr
+    store_column sunseal_fe160_product, 32
+    mov     &RES2, &sunseal_fe160_product+36
+    mov     &RES3, &sunseal_fe160_product+38
+    br      #sunseal_fe160_reduce
+    .size sunseal_fe160_sqr, . - sunseal_fe160_sqr
