@@ -182,7 +182,11 @@ impl<S: Send + Sync> FromRequest<S> for Json {
 
 impl Json {
     fn read<T: DeserializeOwned>(self) -> Result<T, Reply> {
-        serde_json::from_value(self.0).map_err(|e| Reply::bad(format!("the body is wrong: {e}")))
+        serde_path_to_error::deserialize(self.0).map_err(|e| {
+            let place = e.path().to_string();
+            let at = if place == "." { String::new() } else { format!(" at `{place}`") };
+            Reply::bad(format!("the body is wrong{at}: {}", e.inner()))
+        })
     }
 }
 

@@ -17,7 +17,7 @@ pub fn encode(bytes: &[u8]) -> String {
 /// Bytes of digits, upper or lower case; an error says where it went wrong.
 pub fn decode(text: &str) -> Result<Vec<u8>, String> {
     let digits = text.as_bytes();
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         return Err(format!("{} hexadecimal digits are not whole bytes", digits.len()));
     }
     let value = |at: usize| match digits[at] {

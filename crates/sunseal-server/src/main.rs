@@ -122,6 +122,8 @@ async fn serve(arguments: ServeArguments) -> Result<(), String> {
     if arguments.seed.is_some() && arguments.clock != ClockKind::Driven {
         return Err("--seed makes challenges that anybody can foretell; it is only taken together with --clock driven".into());
     }
+    // The port first: a second start of the same server must not touch the first one's file.
+    let listener = bind(arguments.listen).await?;
     let db = store::open(&arguments.db).map_err(|e| e.to_string())?;
     let clock = match arguments.clock {
         ClockKind::System => Clock::System,
@@ -134,7 +136,6 @@ async fn serve(arguments: ServeArguments) -> Result<(), String> {
         resend_after_us: arguments.resend_after_ms * 1_000,
         seed: arguments.seed,
     };
-    let listener = bind(arguments.listen).await?;
     if let Some(seed) = arguments.seed {
         let why = "INSECURE: challenges follow from the seed; for tests and demonstrations only";
         log::warn("seed", json!({"seed": seed, "why": why}));

@@ -134,7 +134,8 @@ pub fn open(path: &Path) -> Result<Connection, StoreError> {
     }
     let check: String = db.query_row("PRAGMA quick_check(1)", [], |r| r.get(0)).map_err(told)?;
     if check != "ok" {
-        return Err(StoreError::Corrupt { path: shown, why: check });
+        let why = check.lines().last().unwrap_or_default().to_owned();
+        return Err(StoreError::Corrupt { path: shown, why });
     }
     // FULL: a commit that was answered survives a power cut, not only a crash.
     db.pragma_update(None, "journal_mode", "WAL").map_err(told)?;

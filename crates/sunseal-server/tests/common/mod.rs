@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The real programs on free ports, and nodes that can sign.
+#![allow(dead_code)] // each test file uses its part
+
+pub mod signer;
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use axum::http::Method;
+use serde_json::{Value, json};
+use sunseal_link::{Enrol, Hello, Message, NodeId, Reason, Report, Response, signed};
+use sunseal_server::client::Server;
+use sunseal_server::hex;
+
+pub use signer::Signer;
+
+/// A folder of this test's own.
+pub fn folder(name: &str) -> PathBuf {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("{name}-{}-{number}", std::process::id()));
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+pub fn program() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_sunseal-server"))
+}
+
+/// Runs the program to its end.
+pub fn ends(arguments: &[&str]) -> Output {
+    program().args(arguments).output().unwrap()
+}
+
+/// Asserts exit 2 and one sentence with these words.
+pub fn refused(arguments: &[&str], words: &[&str]) {
+    let out = ends(arguments);
+    let said = String::from_utf8(out.stderr).unwrap();
+    assert_eq!(out.status.code(), Some(2), "{said}");
+    assert_eq!(said.trim_end().lines().count(), 1, "{said}");
+    for word in words {
+        assert!(said.contains(word), "`{word}` is not in: {said}");
+    }
+}
+
+/// A started program; killed when dropped.
+pub struct Running {
+    child: Child,
+    pub address: String,
+}
+
+impl Running {
+    pub fn start(arguments: &[&str]) -> Self {
+        let mut child = program()
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let said: Value = serde_json::from_str(&line).unwrap_or_else(|e| {
+            let mut why = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut why).unwrap();
+            panic!("`{line}` is not the line that was promised ({e}): {why}")
+        });
+        let address = said["listening"].as_str().unwrap().to_owned();
+        // Read on, lest a full pipe stop the program.
+        let mut stderr = child.stderr.take().unwrap();
+        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+        Self { child, address }
+    }
+
+    pub fn server(db: &Path, more: &[&str]) -> Self {
+        let mut arguments = vec!["serve", "--listen", "127.0.0.1:0", "--db", db.to_str().unwrap()];
+        arguments.extend(["--clock", "driven"]);
+        arguments.extend(more);
+        Self::start(&arguments)
+    }
+
+    pub fn gateway(server: &str, more: &[&str]) -> Self {
+        let url = format!("http://{server}");
+        let mut arguments = vec!["gateway", "--listen", "127.0.0.1:0", "--server", &url];
+        arguments.extend(more);
+        Self::start(&arguments)
+    }
+
+    /// Sends a signal and waits for the end.
+    pub fn signal(mut self, name: &str) -> Option<i32> {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A client whose requests carry a time.
+pub struct Client {
+    server: Server,
+    pub time_us: u64,
+}
+
+impl Client {
+    pub fn new(running: &Running) -> Self {
+        let server = Server::parse(&format!("http://{}", running.address)).unwrap();
+        Self { server, time_us: 1_000_000 }
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> (u16, Value) {
+        let time_us = Some(self.time_us);
+        self.server.request(Method::POST, path, time_us, Some(&body)).await.unwrap()
+    }
+
+    pub async fn get(&self, path: &str) -> Value {
+        let time_us = Some(self.time_us);
+        let (status, value) = self.server.request(Method::GET, path, time_us, None).await.unwrap();
+        assert_eq!(status, 200, "{path}: {value}");
+        value
+    }
+
+    pub async fn open(&self, node: &Node) {
+        let id = node.id.to_string();
+        let (status, said) = self.post("/v1/nodes", json!({"node_id": id, "name": "a node"})).await;
+        assert_eq!(status, 201, "{said}");
+    }
+
+    pub async fn ask(&self, node: &Node) -> u32 {
+        let (status, said) = self.post(&node.path("challenges"), json!({})).await;
+        assert_eq!(status, 201, "{said}");
+        said["challenge_id"].as_u64().unwrap() as u32
+    }
+
+    /// Sends a body as the gateway would: to the path that the body itself names.
+    pub async fn send(&self, message: &Message) -> (u16, Value) {
+        self.send_body(path_of(message), &message.encode()).await
+    }
+
+    pub async fn send_body(&self, part: &str, body: &[u8]) -> (u16, Value) {
+        let id = hex::encode(&body[..8]);
+        self.post(&format!("/v1/nodes/{id}/{part}"), json!({"body": hex::encode(body)})).await
+    }
+
+    /// Opens, enrols by proof of possession.
+    pub async fn enrol(&self, node: &Node) {
+        self.open(node).await;
+        let (status, said) = self.send(&node.enrol()).await;
+        assert_eq!((status, &said["verdict"]), (200, &json!(0)), "{said}");
+    }
+
+    /// HELLO, and the challenge that answers it.
+    pub async fn challenge(&self, node: &Node) -> (u32, [u8; 16]) {
+        let (status, said) = self.send(&node.hello()).await;
+        assert_eq!(status, 200, "{said}");
+        challenge_of(&said).unwrap_or_else(|| panic!("no challenge: {said}"))
+    }
+
+    pub async fn node(&self, node: &Node) -> Value {
+        self.get(&format!("/v1/nodes/{}", node.id)).await
+    }
+}
+
+pub fn challenge_of(said: &Value) -> Option<(u32, [u8; 16])> {
+    let id = said["challenge"]["challenge_id"].as_u64()? as u32;
+    Some((id, hex::decode(said["challenge"]["nonce"].as_str()?).unwrap().try_into().unwrap()))
+}
+
+pub fn path_of(message: &Message) -> &'static str {
+    match message {
+        Message::Hello(_) => "hello",
+        Message::Response(_) => "responses",
+        Message::Report(_) => "reports",
+        Message::Enrol(_) => "enrol",
+        other => panic!("{other:?} does not go up"),
+    }
+}
+
+pub fn verdict(answer: &(u16, Value)) -> u64 {
+    answer.1["verdict"].as_u64().unwrap_or_else(|| panic!("no verdict: {answer:?}"))
+}
+
+/// A node that signs.
+pub struct Node {
+    pub id: NodeId,
+    pub signer: Signer,
+}
+
+impl Node {
+    pub fn new(number: u8, signer: Signer) -> Self {
+        Self { id: NodeId([b'n', b'o', b'd', b'e', 0, 0, 0, number]), signer }
+    }
+
+    pub fn path(&self, part: &str) -> String {
+        format!("/v1/nodes/{}/{part}", self.id)
+    }
+
+    pub fn hello(&self) -> Message {
+        let (node_id, reason) = (self.id, Reason::Ready);
+        Message::Hello(Hello { node_id, counter: 0, vcap_mv: 2_700, reason })
+    }
+
+    pub fn enrol(&self) -> Message {
+        let suite = self.signer.suite();
+        let public_key = self.signer.public_key();
+        let bytes = signed::enrol(self.id, suite, &public_key).unwrap();
+        let signature = self.signer.sign(&bytes);
+        Message::Enrol(Enrol { node_id: self.id, suite, public_key, signature })
+    }
+
+    pub fn response(&self, challenge: (u32, [u8; 16]), counter: u32) -> Message {
+        let (challenge_id, nonce) = challenge;
+        let signature = self.signer.sign(&signed::auth(self.id, challenge_id, &nonce, counter));
+        let suite = self.signer.suite();
+        Message::Response(Response { node_id: self.id, challenge_id, counter, suite, signature })
+    }
+
+    pub fn report(&self, data: &[u8], counter: u32) -> Message {
+        let data = sunseal_link::InlineBytes::copy_of(data).unwrap();
+        let signature = self.signer.sign(&signed::report(self.id, counter, &data));
+        let suite = self.signer.suite();
+        Message::Report(Report { node_id: self.id, counter, suite, data, signature })
+    }
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! From the air to the verdict: a radio over TCP, the real gateway, the real server.
+
+mod common;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use common::*;
+use serde_json::json;
+use sunseal_link::air::{Down, MAX_UP_BYTES, Up, airtime_us};
+use sunseal_link::{
+    Challenge, Fragments, Frame, GATEWAY, Idle, Kind, Message, Suite, Verdict, VerdictCode,
+    fragments,
+};
+
+const ADDRESS: u8 = 0x2a;
+
+/// The client's end of the air protocol, as the simulated CC2500 has it.
+struct Radio {
+    stream: TcpStream,
+    time_us: u64,
+    seq: u8,
+}
+
+impl Radio {
+    fn new(gateway: &Running) -> Self {
+        let stream = TcpStream::connect(&gateway.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        Self { stream, time_us: 1_000_000, seq: 0 }
+    }
+
+    fn packet(&mut self, packet: &[u8], crc_ok: bool) -> Down {
+        self.time_us += 10_000;
+        let up = Up { time_us: self.time_us, rssi_dbm: -70, lqi: 5, packet, crc_ok };
+        self.stream.write_all(&up.encode().unwrap()).unwrap();
+        let mut len = [0; 2];
+        self.stream.read_exact(&mut len).unwrap();
+        let mut bytes = vec![0; usize::from(u16::from_be_bytes(len))];
+        self.stream.read_exact(&mut bytes).unwrap();
+        Down::decode(&bytes).unwrap()
+    }
+
+    fn frames(&mut self, message: &Message) -> Fragments {
+        self.seq = self.seq.wrapping_add(1);
+        fragments(GATEWAY, ADDRESS, self.seq, message.kind(), &message.encode())
+    }
+
+    /// Sends every fragment and returns the message that came back after the last.
+    fn say(&mut self, message: &Message) -> Option<Message> {
+        let packets: Vec<_> = self.frames(message).map(|f| with_length(&f)).collect();
+        let (last, before) = packets.split_last().unwrap();
+        for packet in before {
+            assert_eq!(self.packet(packet, true), Down::default());
+        }
+        heard(&self.packet(last, true))
+    }
+}
+
+fn with_length(frame: &[u8]) -> Vec<u8> {
+    [&[frame.len() as u8], frame].concat()
+}
+
+fn heard(down: &Down) -> Option<Message> {
+    let frames: Vec<_> = down.frames().collect();
+    let [only] = frames[..] else {
+        assert!(frames.is_empty(), "the gateway's messages are one frame each");
+        return None;
+    };
+    let frame = Frame::parse(&only.frame).unwrap();
+    assert_eq!((frame.dst, frame.src, frame.count), (ADDRESS, GATEWAY, 1));
+    assert_eq!(only.delay_us, 2_000);
+    Some(Message::decode(frame.kind, frame.fragment).unwrap())
+}
+
+fn verdict_of(message: Option<Message>) -> (VerdictCode, u32) {
+    match message {
+        Some(Message::Verdict(Verdict { verdict, reference, .. })) => (verdict, reference),
+        other => panic!("a verdict was expected, not {other:?}"),
+    }
+}
+
+fn challenge_in(message: Option<Message>) -> (u32, [u8; 16]) {
+    match message {
+        Some(Message::Challenge(Challenge { challenge_id, nonce, .. })) => (challenge_id, nonce),
+        other => panic!("a challenge was expected, not {other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_of_every_suite_is_verified_over_the_air_and_wireshark_reads_it() {
+    let folder = folder("air");
+    let pcap = folder.join("air.pcap");
+    let server = Running::server(&folder.join("s.db"), &[]);
+    let gateway = Running::gateway(&server.address, &["--pcap", pcap.to_str().unwrap()]);
+    let client = Client::new(&server);
+    let mut radio = Radio::new(&gateway);
+    for suite in Suite::ALL {
+        let node = Node::new(suite.code(), Signer::new(suite));
+        assert_eq!(verdict_of(radio.say(&node.hello())), (VerdictCode::UnknownNode, 0));
+        client.open(&node).await;
+        assert_eq!(verdict_of(radio.say(&node.enrol())), (VerdictCode::Accepted, 0));
+        let idle = Some(Message::Idle(Idle { node_id: node.id }));
+        assert_eq!(radio.say(&node.hello()), idle);
+        client.ask(&node).await;
+        let challenge = challenge_in(radio.say(&node.hello()));
+        let response = node.response(challenge, 4);
+        assert_eq!(verdict_of(radio.say(&response)), (VerdictCode::Accepted, 4));
+        assert_eq!(verdict_of(radio.say(&response)), (VerdictCode::ReplayedCounter, 4));
+        assert_eq!(verdict_of(radio.say(&node.report(b"21 C", 5))), (VerdictCode::Accepted, 5));
+    }
+    // The server's time came from the air.
+    assert_eq!(client.get("/v1/summary").await["time_us"], radio.time_us);
+    assert_eq!(gateway.signal("-INT"), Some(0));
+
+    let bytes = std::fs::read(&pcap).unwrap();
+    assert_eq!(bytes[..4], 0xa1b2_c3d4_u32.to_le_bytes());
+    let lua = concat!(env!("CARGO_MANIFEST_DIR"), "/../sunseal-link/wireshark/sunseal.lua");
+    let out = std::process::Command::new("tshark")
+        .args(["-X", &format!("lua_script:{lua}"), "-r", pcap.to_str().unwrap()])
+        .args(["-T", "fields", "-e", "_ws.col.Info", "-e", "sunseal.direction"])
+        .output();
+    let required = std::env::var("SUNSEAL_REQUIRE_TOOLS").as_deref() == Ok("1");
+    match out {
+        Ok(out) => {
+            let text = String::from_utf8(out.stdout).unwrap();
+            let count = |words: &str| text.lines().filter(|l| l.contains(words)).count();
+            assert_eq!(count("HELLO counter=0 vcap_mv=2700 reason=ready\t0"), 9, "{text}");
+            assert_eq!(count("counter=4 verdict=accepted\t1"), 3, "{text}");
+            assert_eq!(count("counter=4 verdict=replayed-counter\t1"), 3, "{text}");
+            assert_eq!(count("CHALLENGE challenge="), 3, "{text}");
+        }
+        Err(e) if !required => println!("skipped: tshark cannot be run ({e})"),
+        Err(e) => panic!("SUNSEAL_REQUIRE_TOOLS=1, but tshark cannot be run: {e}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_flipped_bit_of_a_response_frame_is_accepted() {
+    let folder = folder("air-flips");
+    let server = Running::server(&folder.join("s.db"), &["--freshness-s", "86400"]);
+    let gateway = Running::gateway(&server.address, &[]);
+    let client = Client::new(&server);
+    let mut radio = Radio::new(&gateway);
+    let node = Node::new(1, Signer::new(Suite::EcdsaSecp160r1Sha1));
+    client.enrol(&node).await;
+    client.ask(&node).await;
+    let challenge = challenge_in(radio.say(&node.hello()));
+    let response = node.response(challenge, 1);
+    let bits: usize = radio.frames(&response).map(|f| 8 * (1 + f.len())).sum();
+    let mut seen = std::collections::BTreeMap::new();
+    for flipped in 0..bits {
+        // A new sequence number each time, and the old halves forgotten.
+        radio.time_us += 2_000_000;
+        let mut packets: Vec<_> = radio.frames(&response).map(|f| with_length(&f)).collect();
+        let mut bit = flipped;
+        for packet in &mut packets {
+            if bit < 8 * packet.len() {
+                packet[bit / 8] ^= 1 << (bit % 8);
+                break;
+            }
+            bit -= 8 * packet.len();
+        }
+        for packet in &packets {
+            // The radio's CRC would have caught it: say that it did not.
+            if let Some(message) = heard(&radio.packet(packet, true)) {
+                let (verdict, _) = verdict_of(Some(message));
+                assert_ne!(verdict, VerdictCode::Accepted, "bit {flipped}");
+                *seen.entry(verdict).or_insert(0) += 1;
+            }
+        }
+    }
+    assert!(seen[&VerdictCode::BadSignature] > 200, "{seen:?}");
+    assert!(seen[&VerdictCode::Malformed] > 10, "{seen:?}");
+    assert_eq!(client.node(&node).await["counter"], json!(null));
+    assert_eq!(verdict_of(radio.say(&response)), (VerdictCode::Accepted, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_radio_condemns_or_is_for_others_is_not_answered() {
+    let folder = folder("air-silence");
+    let server = Running::server(&folder.join("s.db"), &[]);
+    let gateway = Running::gateway(&server.address, &[]);
+    let client = Client::new(&server);
+    let mut radio = Radio::new(&gateway);
+    let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
+    client.enrol(&node).await;
+    let hello = with_length(&radio.frames(&node.hello()).next().unwrap());
+    let events = client.get("/v1/events").await;
+    assert_eq!(radio.packet(&hello, false), Down::default(), "the CRC failed");
+    for dst in [0x00, 0x02] {
+        let mut other = hello.clone();
+        other[1] = dst;
+        assert_eq!(radio.packet(&other, true), Down::default(), "for {dst}");
+    }
+    let idle = Message::Idle(Idle { node_id: node.id });
+    assert_eq!(radio.say(&idle), None, "only the gateway says IDLE");
+    assert_eq!(client.get("/v1/events").await, events);
+
+    // Truncated in the first fragment, which still names the node; in the last, which does not.
+    let packets: Vec<_> = radio.frames(&node.report(b"x", 1)).map(|f| with_length(&f)).collect();
+    let mut short = packets[0][..40].to_vec();
+    short[0] = 39;
+    assert_eq!(verdict_of(heard(&radio.packet(&short, true))), (VerdictCode::Malformed, 1));
+    radio.packet(&packets[0], true);
+    let mut short = packets[1][..20].to_vec();
+    short[0] = 19;
+    assert_eq!(verdict_of(heard(&radio.packet(&short, true))), (VerdictCode::Malformed, 1));
+    let last = client.get("/v1/events?after=3").await["events"].clone();
+    let last = last.as_array().unwrap().last().unwrap().clone();
+    assert_eq!((&last["kind"], &last["verdict_name"]), (&json!("report"), &json!("malformed")));
+
+    // A radio that talks nonsense is hung up on; the others go on.
+    let mut noise = TcpStream::connect(&gateway.address).unwrap();
+    noise.write_all(&((MAX_UP_BYTES + 1) as u16).to_be_bytes()).unwrap();
+    assert_eq!(noise.read(&mut [0; 8]).unwrap(), 0);
+    let mut noise = TcpStream::connect(&gateway.address).unwrap();
+    noise.write_all(&[0, 3, 9, 9, 9]).unwrap();
+    assert_eq!(noise.read(&mut [0; 8]).unwrap(), 0);
+    assert_eq!(radio.say(&node.hello()), Some(idle));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_away_means_silence_and_its_return_means_answers() {
+    let folder = folder("air-away");
+    let db = folder.join("s.db");
+    let server = Running::server(&db, &[]);
+    let address = server.address.clone();
+    let gateway = Running::gateway(&address, &[]);
+    let client = Client::new(&server);
+    let mut radio = Radio::new(&gateway);
+    let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
+    client.enrol(&node).await;
+    let idle = Some(Message::Idle(Idle { node_id: node.id }));
+    assert_eq!(radio.say(&node.hello()), idle);
+    assert_eq!(server.signal("-INT"), Some(0));
+    assert_eq!(radio.say(&node.hello()), None);
+    let _server = Running::start(&[
+        "serve",
+        "--listen",
+        &address,
+        "--db",
+        db.to_str().unwrap(),
+        "--clock",
+        "driven",
+    ]);
+    assert_eq!(radio.say(&node.hello()), idle);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn losses_follow_their_seed() {
+    let folder = folder("air-losses");
+    let server = Running::server(&folder.join("s.db"), &[]);
+    let client = Client::new(&server);
+    let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
+    client.enrol(&node).await;
+    let answered = |seed: &str| {
+        let losses = ["--drop-rate", "0.4", "--drop-seed", seed];
+        let gateway = Running::gateway(&server.address, &losses);
+        let mut radio = Radio::new(&gateway);
+        (0..40).map(|_| radio.say(&node.hello()).is_some()).collect::<Vec<_>>()
+    };
+    let (first, again, other) = (answered("1"), answered("1"), answered("2"));
+    assert_eq!(first, again);
+    assert_ne!(first, other);
+    // Both ways lose two in five, so that nine in twenty-five are answered.
+    let count = first.iter().filter(|&&a| a).count();
+    assert!((6..24).contains(&count), "{count} of 40");
+}
+
+#[test]
+fn the_airtime_of_a_full_packet_fits_the_data_rate() {
+    // 61 bytes of frame, 11 around it, 8 bits each at 250 kBd.
+    assert_eq!(airtime_us(61), (61 + 11) * 8 * 4);
+    assert_eq!(Kind::Enrol.max_fragments(), 3);
+}
