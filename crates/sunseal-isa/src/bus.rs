@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a core sees of its machine.
 
-use crate::{Cycles, Fault, FaultKind, Width};
+use crate::{Cycles, Fault, Width};
 
 /// Memory and peripherals as the CPU sees them.
 ///
@@ -127,7 +127,7 @@ impl Bus for FlatBus {
     #[inline]
     fn read(&mut self, addr: u32, width: Width, _at: Cycles) -> Result<u16, Fault> {
         if self.page(addr) == PageKind::Unmapped {
-            return Err(Fault::new(FaultKind::Unmapped, addr));
+            return Err(Fault::unmapped(addr));
         }
         Ok(match width {
             Width::Byte => u16::from(self.memory[addr as usize & (Self::BYTES - 1)]),
@@ -139,8 +139,8 @@ impl Bus for FlatBus {
     fn write(&mut self, addr: u32, width: Width, value: u16, _at: Cycles) -> Result<(), Fault> {
         match self.page(addr) {
             PageKind::Ram => {}
-            PageKind::Unmapped => return Err(Fault::new(FaultKind::Unmapped, addr)),
-            PageKind::Code => return Err(Fault::new(FaultKind::ReadOnly, addr)),
+            PageKind::Unmapped => return Err(Fault::unmapped(addr)),
+            PageKind::Code => return Err(Fault::read_only(addr)),
         }
         match width {
             Width::Byte => self.memory[addr as usize & (Self::BYTES - 1)] = value as u8,
@@ -156,7 +156,7 @@ impl Bus for FlatBus {
 
     fn fetch(&mut self, addr: u32) -> Result<u16, Fault> {
         if self.page(addr) == PageKind::Unmapped {
-            return Err(Fault::new(FaultKind::NotCode, addr));
+            return Err(Fault::not_code(addr));
         }
         Ok(self.word(addr))
     }

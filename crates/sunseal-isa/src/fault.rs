@@ -46,6 +46,47 @@ impl Fault {
         Self(Box::new(Detail { kind, addr, pc: None }))
     }
 
+    /// Nothing is mapped at `addr`. This and the next few are calls with one argument, so that the fast
+    /// path of a memory access needs no stack for them.
+    #[cold]
+    #[inline(never)]
+    #[must_use]
+    pub fn unmapped(addr: u32) -> Self {
+        Self::new(FaultKind::Unmapped, addr)
+    }
+
+    /// A word access at the odd address `addr`.
+    #[cold]
+    #[inline(never)]
+    #[must_use]
+    pub fn misaligned(addr: u32) -> Self {
+        Self::new(FaultKind::Misaligned, addr)
+    }
+
+    /// A store that cannot change `addr`.
+    #[cold]
+    #[inline(never)]
+    #[must_use]
+    pub fn read_only(addr: u32) -> Self {
+        Self::new(FaultKind::ReadOnly, addr)
+    }
+
+    /// A fetch from `addr`, which holds no code.
+    #[cold]
+    #[inline(never)]
+    #[must_use]
+    pub fn not_code(addr: u32) -> Self {
+        Self::new(FaultKind::NotCode, addr)
+    }
+
+    /// The program counter became the odd address `addr`.
+    #[cold]
+    #[inline(never)]
+    #[must_use]
+    pub fn odd_program_counter(addr: u32) -> Self {
+        Self::new(FaultKind::OddProgramCounter, addr)
+    }
+
     /// A fault with the machine's own sentence.
     #[cold]
     #[must_use]

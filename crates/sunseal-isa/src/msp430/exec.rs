@@ -10,7 +10,7 @@ use super::insn::{self, MASK20, Size, indexed};
 use super::op::{Extra, Op, dst, kind, lower, mode, rotate, single, src};
 use super::sr::C;
 use super::{Cpu, DaddOverflow, PC, SP, SR, sr};
-use crate::{Access, Bus, Cycles, Fault, FaultKind, Flow, Observer, Width};
+use crate::{Access, Bus, Cycles, Fault, Flow, Observer, Width};
 
 /// The instruction changed GIE, CPUOFF, OSCOFF, SCG0 or SCG1.
 pub(crate) const STATUS: u32 = 1 << 30;
@@ -117,9 +117,15 @@ fn go<O: Observer>(
     flow: Flow,
 ) -> u32 {
     if target & 1 != 0 {
-        return stop(cpu, Fault::new(FaultKind::OddProgramCounter, target), pc);
+        return odd(cpu, target, pc);
     }
     finish(cpu, obs, pc, cycles, target, flow)
+}
+
+#[cold]
+#[inline(never)]
+fn odd(cpu: &mut Cpu, target: u32, pc: u32) -> u32 {
+    stop(cpu, Fault::odd_program_counter(target), pc)
 }
 
 /// The even address of a word, or why there is none.
@@ -128,14 +134,14 @@ fn align(cpu: &Cpu, addr: u32) -> Result<u32, Fault> {
     if addr & 1 == 0 {
         return Ok(addr);
     }
-    misaligned(cpu, addr)
+    misaligned(cpu.timing.trap_misaligned, addr)
 }
 
 #[cold]
 #[inline(never)]
-fn misaligned(cpu: &Cpu, addr: u32) -> Result<u32, Fault> {
-    if cpu.timing.trap_misaligned {
-        Err(Fault::new(FaultKind::Misaligned, addr))
+fn misaligned(trap: bool, addr: u32) -> Result<u32, Fault> {
+    if trap {
+        Err(Fault::misaligned(addr))
     } else {
         Ok(addr & !1)
     }

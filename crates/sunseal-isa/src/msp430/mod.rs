@@ -15,7 +15,7 @@ pub use insn::{Condition, Insn, Mnemonic, Operand, Repeat, Size, decode};
 use op::Op;
 pub use timing::{DaddOverflow, Family, Timing, TimingError};
 
-use crate::{Access, Bus, Cycles, Fault, FaultKind, Flow, Observer, Width};
+use crate::{Access, Bus, Cycles, Fault, Flow, Observer, Width};
 
 /// One slot for each even address.
 const SLOTS: usize = 1 << 19;
@@ -192,7 +192,7 @@ impl Cpu {
         self.interrupt_shadow = false;
         let pc = self.r[PC] & MASK20;
         if pc & 1 != 0 {
-            return Err(Exit::Fault(Fault::new(FaultKind::OddProgramCounter, pc).at_pc(pc)));
+            return Err(Exit::Fault(Fault::odd_program_counter(pc).at_pc(pc)));
         }
         self.r[3] = 0;
         Ok(pc)
