@@ -136,7 +136,7 @@ fn run() -> Result<bool, Box<dyn Error>> {
         println!("stack_bytes {}", stack.bytes());
     }
     if o.hash {
-        println!("trace_hash {:016x}", hash.hash());
+        println!("trace_hash {:016x} over {} instructions", hash.hash(), hash.instructions());
     }
     if o.profile {
         println!("{:>12} {:>12}  function", "own", "with calls");
