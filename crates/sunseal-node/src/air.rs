@@ -161,7 +161,7 @@ impl Chance {
     }
 
     /// 64 bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -172,7 +172,7 @@ impl Chance {
     /// Whether something of probability `p` happens.
     pub fn happens(&mut self, p: f64) -> bool {
         // 53 bits, as many as a double holds.
-        ((self.next() >> 11) as f64) < p * (1u64 << 53) as f64
+        ((self.bits() >> 11) as f64) < p * (1u64 << 53) as f64
     }
 }
 
@@ -197,7 +197,7 @@ impl<A: Air> FaultyAir<A> {
         if !self.chance.happens(self.flip) || bytes.len() <= keep {
             return false;
         }
-        let bit = self.chance.next() % ((bytes.len() - keep) as u64 * 8);
+        let bit = self.chance.bits() % ((bytes.len() - keep) as u64 * 8);
         bytes[keep + bit as usize / 8] ^= 1 << (bit % 8);
         true
     }

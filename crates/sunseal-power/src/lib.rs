@@ -18,6 +18,7 @@ mod parts;
 mod set;
 mod storage;
 mod supply;
+pub mod toml_error;
 pub mod units;
 mod weigh;
 

@@ -492,7 +492,7 @@ impl PowerSet {
     }
 
     fn base_name(&self, text: &str) -> Result<Option<String>, PowerError> {
-        let raw: RawSet = toml::from_str(text).map_err(|e| self.parse_error(&e.to_string()))?;
+        let raw: RawSet = toml::from_str(text).map_err(|e| self.parse_error(&crate::toml_error::sentence(text, &e)))?;
         Ok(raw.set.extends)
     }
 
@@ -508,7 +508,7 @@ impl PowerSet {
     pub fn parse(text: &str, path: &Path) -> Result<Self, PowerError> {
         let bad = |reason: String| PowerError::Parse { path: path.display().to_string(), reason };
         let raw: RawSet =
-            toml::from_str(text).map_err(|e| bad(e.to_string().trim_end().to_owned()))?;
+            toml::from_str(text).map_err(|e| bad(crate::toml_error::sentence(text, &e)))?;
         let mut set = Self {
             name: raw.set.name,
             title: raw.set.title,

@@ -308,6 +308,16 @@ impl Supply {
         }
     }
 
+    /// Lets `dt_s` go by although the terminal is at the cut-off: an instruction that has begun ends.
+    pub fn finish_beyond_cut(&mut self, dt_s: f64, load: Load, panel_w: f64) {
+        let net = self.charge_w(panel_w) - self.drawn_w(load);
+        let (t, flow) = self.storage.flow(self.v_v, net, dt_s, |_| false);
+        self.v_v = flow.v_v;
+        self.sums.leak_j += flow.leak_j;
+        self.sums.esr_j += flow.esr_j;
+        self.book(t, load, panel_w, 0.0);
+    }
+
     /// Books `dt_s` of light and load; `spare_w` of the light is curtailed elsewhere.
     fn book(&mut self, dt_s: f64, load: Load, panel_w: f64, spare_w: f64) {
         let (s, c) = (&mut self.sums, &self.config);

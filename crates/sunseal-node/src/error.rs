@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What can go wrong with a run.
+
+use sunseal_mcu::{DeviceError, ElfError, MachineError};
+use sunseal_power::{HarvestError, PartError, PowerError, SupplyError};
+
+use crate::AirError;
+
+/// Why a scenario could not be played, or not to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum NodeError {
+    /// The scenario file.
+    #[error("scenario {path}: {reason}")]
+    Scenario {
+        /// Which file.
+        path: String,
+        /// Where and what.
+        reason: String,
+    },
+    /// The board file.
+    #[error("board {name}: {reason}")]
+    Board {
+        /// Which board.
+        name: String,
+        /// Where and what.
+        reason: String,
+    },
+    /// The program.
+    #[error("firmware {path}: {reason}")]
+    Firmware {
+        /// Which file.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The program broke a rule of the machine.
+    #[error("at {time_s:.6} s the program stopped: {fault}")]
+    Fault {
+        /// When.
+        time_s: f64,
+        /// What.
+        fault: String,
+    },
+    /// The radio was asked for what its model does not have, or the gateway failed.
+    #[error("at {time_s:.6} s: {what}")]
+    Radio {
+        /// When.
+        time_s: f64,
+        /// What.
+        what: String,
+    },
+    /// Device data.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// Parts.
+    #[error(transparent)]
+    Part(#[from] PartError),
+    /// Coefficients.
+    #[error(transparent)]
+    Power(#[from] PowerError),
+    /// Light.
+    #[error(transparent)]
+    Harvest(#[from] HarvestError),
+    /// Supply.
+    #[error(transparent)]
+    Supply(#[from] SupplyError),
+    /// Program image.
+    #[error(transparent)]
+    Elf(#[from] ElfError),
+    /// Machine.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    /// Gateway.
+    #[error(transparent)]
+    Air(#[from] AirError),
+}

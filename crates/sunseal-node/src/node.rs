@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The closed loop: light into the store, the store into the machine, the machine's states back.
+//!
+//! Between two changes of state the load is constant. The loop asks the supply how long the energy
+//! above the cut-off surely lasts and lets the machine run that long at full speed; close to the cut
+//! it asks for the crossing itself and stops the machine at the first instruction boundary there.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sunseal_mcu::{Device, Elf, Machine, Pin, Stop, Until};
+use sunseal_power::{
+    Boundary, CapacitorPart, Clock, HarvestTrace, HarvesterPart, Level, Limits, Load, PowerModel, PowerSet, RadioPart,
+    Supply, load_part,
+};
+use sunseal_trace::{OperatingPoint, Picos, Silent};
+
+use crate::air::{Air, FaultyAir, GatewayAir, Silence};
+use crate::board::{Board, StorageSense};
+use crate::cc2500::{Cc2500, RadioHandle, RadioPins};
+use crate::config::write_config;
+use crate::record::{Doing, EnergyRecord, Recorder, RunRecord};
+use crate::{NodeError, Scenario};
+
+/// Where a run stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Simulated so far.
+    pub simulated_s: f64,
+    /// To be simulated.
+    pub duration_s: f64,
+    /// The store's voltage.
+    pub vcap_v: f64,
+    /// Brown-outs so far.
+    pub brown_outs: u64,
+    /// Packets sent so far.
+    pub sent: u64,
+}
+
+/// Voltages and clocks that a device allows.
+#[must_use]
+pub fn limits_of(device: &Device) -> Limits {
+    let levels = device.pmm.level.iter().enumerate().map(|(i, l)| Level {
+        vcore: i as u8,
+        mclk_max_hz: (l.mclk_max_mhz * 1e6).round() as u32,
+        vcc_min_v: l.vcc_min_v,
+    });
+    Limits { levels: levels.collect(), vcc_max_v: device.supply.vcc_max_v }
+}
+
+/// A node ready to run.
+pub struct Node {
+    scenario: Scenario,
+    board: Board,
+    machine: Machine,
+    radio: Option<RadioHandle>,
+    model: PowerModel,
+    supply: Supply,
+    harvest: HarvestTrace,
+    sense: Option<Sense>,
+    prices: HashMap<(Vec<(String, String)>, OperatingPoint), f64>,
+    recorder: Recorder,
+    stored_begin_j: f64,
+    divider_j: f64,
+    starts: u64,
+    brown_out_cycles: Vec<u64>,
+}
+
+/// The store's voltage as the ADC's closure sees it.
+struct Sense {
+    shared: Arc<AtomicU64>,
+    enable: Pin,
+    divider_ohm: f64,
+}
+
+/// Awake, the longest step: so that a run can be watched and stopped.
+const AWAKE_STEP_S: f64 = 0.25;
+/// Below this sure time the crossing itself is asked for.
+const NEAR_S: f64 = 1e-3;
+/// How far ahead the crossing is looked for.
+const LOOK_S: f64 = 10e-3;
+
+impl Node {
+    /// Puts a scenario together; `data` is the folder with devices, boards, parts and power sets.
+    /// `harvest` stands for the file's light if given.
+    ///
+    /// # Errors
+    /// If anything in it is not sound, or the gateway is not there.
+    pub fn new(data: &Path, scenario: Scenario, harvest: Option<HarvestTrace>) -> Result<Self, NodeError> {
+        let air: Box<dyn Air> = match &scenario.gateway {
+            Some(g) => Box::new(GatewayAir::connect(&g.address)?),
+            None => Box::new(Silence),
+        };
+        Self::with_air(data, scenario, harvest, air)
+    }
+
+    /// As [`new`](Self::new), with an air of one's own.
+    ///
+    /// # Errors
+    /// If anything in the scenario is not sound.
+    pub fn with_air(
+        data: &Path,
+        scenario: Scenario,
+        harvest: Option<HarvestTrace>,
+        air: Box<dyn Air>,
+    ) -> Result<Self, NodeError> {
+        let board = Board::load(&data.join("boards"), &scenario.board)?;
+        let device = Device::load(&data.join("devices").join(format!("{}.toml", board.device)))?;
+        let parts = data.join("parts");
+        let vcc_v = scenario.power.vcc_v.unwrap_or(board.power.vcc_v);
+        // The slowest level must be legal; the rest is the machine's business.
+        limits_of(&device).level_for(vcc_v, 1e6).map_err(sunseal_power::PowerError::from)?;
+
+        let set = scenario.power.set.as_deref().unwrap_or(&board.power.set);
+        let mut sets = vec![PowerSet::load(&data.join("power"), set, &board.device)?];
+        let radio_part: Option<RadioPart> =
+            board.radio.as_ref().map(|r| load_part(&parts, &r.part, "radio")).transpose()?;
+        if let Some(r) = &radio_part {
+            sets.push(PowerSet::load(&data.join("power"), &r.power_set, &r.model)?);
+        }
+        let model = PowerModel::new(sets)?;
+
+        let choice = &scenario.supply;
+        let harvester: HarvesterPart =
+            load_part(&parts, choice.harvester.as_ref().unwrap_or(&board.supply.harvester), "harvester")?;
+        let capacitor: CapacitorPart =
+            load_part(&parts, choice.capacitor.as_ref().unwrap_or(&board.supply.capacitor), "capacitor")?;
+        let config = scenario.supply_config(&harvester, &capacitor, vcc_v);
+        let supply = Supply::new(config.clone(), choice.initial_v.unwrap_or(config.v_on_v))?;
+
+        let harvest = Self::light(&scenario, harvest)?;
+        let firmware = |reason: String| NodeError::Firmware { path: scenario.firmware.display().to_string(), reason };
+        let bytes = std::fs::read(&scenario.firmware).map_err(|e| firmware(e.to_string()))?;
+        let elf = Elf::parse(&bytes).map_err(|e| firmware(e.to_string()))?;
+        let mut machine = Machine::new(&device);
+        machine.set_vcc(vcc_v);
+        machine.set_vlo_seed(scenario.seed);
+        machine.load(&elf).map_err(|e| firmware(e.to_string()))?;
+        write_config(&mut machine, &elf, &scenario, &supply)?;
+
+        let mut radio = None;
+        if let (Some(wiring), Some(part)) = (&board.radio, radio_part) {
+            let pin = |text: &str| text.parse::<Pin>().ok();
+            let pins = RadioPins { gdo0: pin(&wiring.gdo0), gdo2: pin(&wiring.gdo2), somi: pin(&wiring.somi) };
+            let f = &scenario.faults;
+            let air: Box<dyn Air> = if f.loss > 0.0 || f.flip > 0.0 {
+                Box::new(FaultyAir::new(air, f.loss, f.flip, !f.crc_fooled, scenario.seed))
+            } else {
+                air
+            };
+            let (chip, handle) = Cc2500::new(part, pins, air);
+            let csn = wiring.csn.parse().map_err(|e: sunseal_mcu::PinError| NodeError::Board {
+                name: board.name.clone(),
+                reason: e.to_string(),
+            })?;
+            machine.attach_spi("radio", &wiring.usci, csn, Box::new(chip))?;
+            radio = Some(handle);
+        }
+        let sense = board.storage_sense.as_ref().and_then(|s| Self::connect_sense(&mut machine, s));
+        // The run begins without supply: the store decides when it comes.
+        machine.power_cut();
+        let recorder = Recorder::new(scenario.duration_s, scenario.output.points, supply.v_v());
+        let stored_begin_j = supply.stored_j();
+        Ok(Self {
+            scenario,
+            board,
+            machine,
+            radio,
+            model,
+            supply,
+            harvest,
+            sense,
+            prices: HashMap::new(),
+            recorder,
+            stored_begin_j,
+            divider_j: 0.0,
+            starts: 0,
+            brown_out_cycles: Vec::new(),
+        })
+    }
+
+    fn light(scenario: &Scenario, given: Option<HarvestTrace>) -> Result<HarvestTrace, NodeError> {
+        let need = scenario.start_s + scenario.duration_s;
+        let harvest = match (given, &scenario.harvest.trace, scenario.harvest.constant_w) {
+            (Some(h), _, _) => h,
+            (None, Some(path), _) => HarvestTrace::load(path)?,
+            (None, None, power) => HarvestTrace::constant(power.unwrap_or(0.0), need)?,
+        };
+        if harvest.duration_s() < need * (1.0 - 1e-12) {
+            return Err(NodeError::Scenario {
+                path: scenario.name.clone(),
+                reason: format!(
+                    "start_s + duration_s is {need} s and the harvest trace ends at {} s; shorten the run or lengthen the trace",
+                    harvest.duration_s()
+                ),
+            });
+        }
+        Ok(harvest)
+    }
+
+    fn connect_sense(machine: &mut Machine, s: &StorageSense) -> Option<Sense> {
+        let enable: Pin = s.enable.parse().ok()?;
+        let shared = Arc::new(AtomicU64::new(0f64.to_bits()));
+        let (seen, ratio) = (Arc::clone(&shared), s.ratio);
+        machine.adc_input(
+            s.adc_channel,
+            Box::new(move |probe| {
+                if probe.pin(enable) { f64::from_bits(seen.load(Ordering::Relaxed)) * ratio } else { 0.0 }
+            }),
+        );
+        Some(Sense { shared, enable, divider_ohm: s.divider_ohm })
+    }
+
+    /// The machine, to look at.
+    #[must_use]
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// The supply, to look at.
+    #[must_use]
+    pub fn supply(&self) -> &Supply {
+        &self.supply
+    }
+
+    fn time_s(&self) -> f64 {
+        self.machine.time().as_seconds()
+    }
+
+    /// Power of the node at its regulated supply, from the states its parts are in.
+    fn price_w(&mut self) -> Result<f64, NodeError> {
+        let vcc_v = self.supply.config().vcc_v;
+        let point = self.machine.operating_point();
+        let states = self.machine.states();
+        let key: (Vec<(String, String)>, OperatingPoint) =
+            (states.iter().map(|(c, s)| ((*c).to_owned(), (*s).to_owned())).collect(), point);
+        if let Some(power) = self.prices.get(&key) {
+            return Ok(*power);
+        }
+        let mut current_a = 0.0;
+        for (component, state) in &states {
+            current_a += self.model.current_a(component, state, &point, vcc_v)?.value.typ;
+        }
+        let power_w = current_a * vcc_v;
+        self.prices.insert(key, power_w);
+        Ok(power_w)
+    }
+
+    fn doing(&self) -> Doing {
+        if !self.machine.is_powered() {
+            return Doing::Off;
+        }
+        let at_rest = ["off", "sleep", "idle", "xoff", "startup"];
+        let mut awake = false;
+        for (component, state) in self.machine.states() {
+            match component {
+                "radio" if !at_rest.contains(&state) => return Doing::Radio,
+                "cpu" => awake = state.starts_with("active"),
+                _ => {}
+            }
+        }
+        if awake { Doing::Compute } else { Doing::Sleep }
+    }
+
+    /// Plays the scenario to its end, or until `watch` returns false.
+    ///
+    /// # Errors
+    /// If the program breaks a rule of the machine, a coefficient is missing, or the gateway fails.
+    pub fn run(&mut self, watch: &mut dyn FnMut(Progress) -> bool) -> Result<RunRecord, NodeError> {
+        let mut finished = true;
+        let mut told_s = f64::NEG_INFINITY;
+        // Every event's price must be in the set; none that costs anything may be left to the loop.
+        self.check_events()?;
+        while self.time_s() < self.scenario.duration_s * (1.0 - 1e-13) {
+            if self.supply.is_on() { self.step_on()? } else { self.step_off()? }
+            self.drain_radio()?;
+            let now_s = self.time_s();
+            if now_s - told_s >= (self.scenario.duration_s / 1000.0).min(AWAKE_STEP_S) {
+                told_s = now_s;
+                if !watch(self.progress()) {
+                    finished = false;
+                    break;
+                }
+            }
+        }
+        self.recorder.end();
+        self.finish(finished)
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            simulated_s: self.time_s(),
+            duration_s: self.scenario.duration_s,
+            vcap_v: self.supply.v_v(),
+            brown_outs: self.brown_out_cycles.len() as u64,
+            sent: self.radio.as_ref().map_or(0, |r| r.counts().sent),
+        }
+    }
+
+    fn check_events(&self) -> Result<(), NodeError> {
+        let vcc_v = self.supply.config().vcc_v;
+        for (_, event) in self.machine.vocabulary().events() {
+            let cost = self.model.event_j(event, vcc_v)?.value.typ;
+            if cost != 0.0 {
+                return Err(NodeError::Power(sunseal_power::PowerError::Ledger(format!(
+                    "event {event} costs {cost} J in {}; the closed loop prices states only, so give its energy as a state's current",
+                    self.model.name()
+                ))));
+            }
+        }
+        Ok(())
+    }
+
+    /// Light now, and until when it stays.
+    fn light_now(&self) -> (f64, f64) {
+        let offset = self.scenario.start_s;
+        let (power_w, until_s) = self.harvest.at(offset + self.time_s());
+        (power_w, until_s - offset)
+    }
+
+    /// The next time at which something outside the machine changes.
+    fn horizon_s(&self, light_until_s: f64) -> f64 {
+        light_until_s.min(self.recorder.next_edge_s()).min(self.scenario.duration_s)
+    }
+
+    fn load(&mut self) -> Result<Load, NodeError> {
+        let vcc_w = self.price_w()?;
+        let v = self.supply.v_v();
+        let divided = self.sense.as_ref().filter(|s| self.machine.pin(s.enable)).map_or(0.0, |s| v * v / s.divider_ohm);
+        Ok(Load { vcc_w, store_w: divided })
+    }
+
+    /// Books a step of time on supply and record.
+    fn book(&mut self, from_s: f64, dt_s: f64, load: Load, panel_w: f64, doing: Doing) -> Option<Boundary> {
+        let before = self.supply.terminal_v(load, panel_w);
+        let advance = self.supply.advance(dt_s, load, panel_w);
+        let mut boundary = advance.boundary;
+        let left = dt_s - advance.elapsed_s;
+        if left > 0.0 && boundary == Some(Boundary::Cut) {
+            // The cut lies inside an instruction: the converter carries it to its end.
+            self.supply.finish_beyond_cut(left, load, panel_w);
+        } else if left > 0.0 {
+            boundary = boundary.or(Some(Boundary::Restart));
+        }
+        self.divider_j += load.store_w * dt_s;
+        let after = self.supply.terminal_v(load, panel_w);
+        let load_w = if self.supply.is_on() { load.vcc_w + load.store_w } else { 0.0 };
+        self.recorder.step(from_s, dt_s, (before, after), panel_w, load_w, doing);
+        boundary
+    }
+
+    fn step_off(&mut self) -> Result<(), NodeError> {
+        let now = self.machine.time();
+        let now_s = now.as_seconds();
+        let (panel_w, until_s) = self.light_now();
+        let dt_s = self.horizon_s(until_s) - now_s;
+        // How long until the restart: try it on a copy, then let machine and supply keep one time.
+        let mut trial = self.supply.clone();
+        let ahead = trial.advance(dt_s, Load::default(), panel_w);
+        let target = Picos((now.0 + to_picos(ahead.elapsed_s)).max(now.0 + u64::from(ahead.boundary.is_none())));
+        let _ = self.machine.run(&Until::time(target), &mut Silent);
+        let dt_s = (self.machine.time() - now).as_seconds();
+        self.book(now_s, dt_s, Load::default(), panel_w, Doing::Off);
+        if ahead.boundary == Some(Boundary::Restart) {
+            self.switch_on(panel_w);
+        }
+        Ok(())
+    }
+
+    fn switch_on(&mut self, panel_w: f64) {
+        self.supply.switch_on();
+        self.starts += 1;
+        let before = self.machine.time();
+        self.recorder.event(before.as_seconds(), "on", format!("store at {:.3} V", self.supply.v_v()));
+        // Each start wakes another RAM pattern.
+        self.machine.power_on(self.scenario.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(self.starts));
+        let boot_s = (self.machine.time() - before).as_seconds();
+        // The chip starts for so long before it runs its first instruction; the ledger books that as off.
+        self.book(before.as_seconds(), boot_s, Load::default(), panel_w, Doing::Sleep);
+    }
+
+    fn step_on(&mut self) -> Result<(), NodeError> {
+        let now = self.machine.time();
+        let now_s = now.as_seconds();
+        let (panel_w, until_s) = self.light_now();
+        let load = self.load()?;
+        let doing = self.doing();
+        if let Some(s) = &self.sense {
+            s.shared.store(self.supply.terminal_v(load, panel_w).to_bits(), Ordering::Relaxed);
+        }
+        let mut dt_s = self.horizon_s(until_s) - now_s;
+        if doing == Doing::Compute {
+            dt_s = dt_s.min(AWAKE_STEP_S);
+        }
+        let sure_s = self.supply.sure_time_s(load, panel_w) * (1.0 - 1e-9);
+        if sure_s < dt_s {
+            dt_s = if sure_s > NEAR_S {
+                sure_s
+            } else {
+                self.supply.clone().advance(dt_s.min(LOOK_S), load, panel_w).elapsed_s
+            };
+        }
+        let target = Picos(now.0 + to_picos(dt_s).max(1));
+        let until = Until { time: Some(target), state_change: true, ..Until::default() };
+        let stop = self.machine.run(&until, &mut Silent);
+        let gone = self.machine.time() - now;
+        let boundary = self.book(now_s, gone.as_seconds(), load, panel_w, doing);
+        if let Stop::Fault(fault) = stop {
+            return Err(NodeError::Fault { time_s: self.time_s(), fault: fault.to_string() });
+        }
+        // A step that ends on the cut's own bit of time is a cut.
+        let at_cut = self.supply.above_cut_j(load, panel_w) <= 0.0;
+        if boundary == Some(Boundary::Cut) || at_cut {
+            self.cut();
+        }
+        Ok(())
+    }
+
+    fn cut(&mut self) {
+        self.supply.switch_off();
+        let cycles = self.machine.cycles();
+        self.brown_out_cycles.push(cycles);
+        self.recorder.event(self.time_s(), "brown-out", format!("at cycle {cycles}, store at {:.3} V", self.supply.v_v()));
+        self.machine.power_cut();
+    }
+
+    fn drain_radio(&mut self) -> Result<(), NodeError> {
+        let Some(radio) = &self.radio else { return Ok(()) };
+        for packet in radio.take_log() {
+            self.recorder.packet(&packet);
+        }
+        match radio.problem() {
+            Some(what) => Err(NodeError::Radio { time_s: self.time_s(), what }),
+            None => Ok(()),
+        }
+    }
+
+    fn finish(&mut self, finished: bool) -> Result<RunRecord, NodeError> {
+        let ledger = self.machine.ledger();
+        let load =
+            self.model.weigh(&ledger, self.machine.vocabulary(), self.supply.config().vcc_v, Clock::AsRun)?;
+        let sums = *self.supply.sums();
+        let log = self.machine.uart_log().iter().map(|b| char::from(b.byte)).collect();
+        let ratio = if load.total_j.typ > 0.0 { sums.load_j / load.total_j.typ - 1.0 } else { 0.0 };
+        let r = &mut self.recorder;
+        Ok(RunRecord {
+            scenario: self.scenario.name.clone(),
+            board: self.board.name.clone(),
+            power_set: self.model.name(),
+            seed: self.scenario.seed,
+            vcc_v: self.supply.config().vcc_v,
+            duration_s: self.scenario.duration_s,
+            simulated_s: self.machine.time().as_seconds(),
+            finished,
+            series: std::mem::take(&mut r.series),
+            timeline: std::mem::take(&mut r.timeline),
+            timeline_cut: r.timeline_cut,
+            events: std::mem::take(&mut r.events),
+            events_cut: r.events_cut,
+            energy: EnergyRecord {
+                supply: sums,
+                stored_begin_j: self.stored_begin_j,
+                stored_end_j: self.supply.stored_j(),
+                balance_rel: self.supply.balance_rel(),
+                load,
+                loop_over_ledger_rel: ratio,
+                divider_j: self.divider_j,
+            },
+            starts: self.starts,
+            brown_outs: self.brown_out_cycles.len() as u64,
+            cycles: self.machine.cycles(),
+            time_by_doing_s: std::mem::take(&mut r.by_doing),
+            radio: self.radio.as_ref().map(RadioHandle::counts).unwrap_or_default(),
+            messages: std::mem::take(&mut r.messages),
+            brown_out_cycles: std::mem::take(&mut self.brown_out_cycles),
+            log,
+        })
+    }
+}
+
+fn to_picos(time_s: f64) -> u64 {
+    // Rounded up: a boundary that lies within a picosecond is behind us then.
+    (time_s * 1e12).ceil() as u64
+}

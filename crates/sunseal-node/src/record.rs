@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a run leaves behind. No wall clock in it: same scenario, same seed, same bytes.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use sunseal_link::{Frame, Kind};
+use sunseal_power::{EnergyBreakdown, SupplySums};
+
+use crate::cc2500::{AirPacket, RadioCounts};
+
+/// What the node is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Doing {
+    /// No supply.
+    Off,
+    /// CPU asleep, radio at rest.
+    Sleep,
+    /// CPU running, radio at rest.
+    Compute,
+    /// Radio on.
+    Radio,
+}
+
+/// A point of the time series: a stretch of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SeriesPoint {
+    /// Its beginning.
+    pub time_s: f64,
+    /// The store's terminal at its end.
+    pub vcap_v: f64,
+    /// The lowest in it.
+    pub vcap_min_v: f64,
+    /// The highest in it.
+    pub vcap_max_v: f64,
+    /// Mean power that the panel offered.
+    pub panel_w: f64,
+    /// Mean power of the node.
+    pub load_w: f64,
+    /// Share of the time without supply.
+    pub off_share: f64,
+    /// Share of the time with the radio on.
+    pub radio_share: f64,
+    /// Share of the time computing.
+    pub compute_share: f64,
+}
+
+/// A stretch of one occupation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Stretch {
+    /// Its beginning.
+    pub from_s: f64,
+    /// Its end.
+    pub to_s: f64,
+    /// Which.
+    pub doing: Doing,
+}
+
+/// Something worth a line.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Event {
+    /// When.
+    pub time_s: f64,
+    /// "on", "brown-out", "sent", "received".
+    pub kind: &'static str,
+    /// What.
+    pub text: String,
+}
+
+/// What was on the air, counted in whole messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Messages {
+    /// Sent by the node, by kind.
+    pub sent: BTreeMap<&'static str, u64>,
+    /// Received by the node with a good CRC, by kind.
+    pub received: BTreeMap<&'static str, u64>,
+    /// Verdicts received, by code.
+    pub verdicts: BTreeMap<u8, u64>,
+}
+
+/// The energy of the run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EnergyRecord {
+    /// Light, losses, load.
+    pub supply: SupplySums,
+    /// In the store at the beginning.
+    pub stored_begin_j: f64,
+    /// In the store at the end.
+    pub stored_end_j: f64,
+    /// In - out - lost - change of the store, over the larger of in and out.
+    pub balance_rel: f64,
+    /// The load by component and state, from the machine's own ledger.
+    pub load: EnergyBreakdown,
+    /// What the closed loop delivered, over what the ledger prices, less 1: two ways to one figure.
+    pub loop_over_ledger_rel: f64,
+    /// Taken by the divider that shows the store's voltage.
+    pub divider_j: f64,
+}
+
+/// Everything.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunRecord {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Board.
+    pub board: String,
+    /// Power sets.
+    pub power_set: String,
+    /// Seed.
+    pub seed: u64,
+    /// Regulated supply.
+    pub vcc_v: f64,
+    /// How long it was to last.
+    pub duration_s: f64,
+    /// How long it lasted.
+    pub simulated_s: f64,
+    /// Whether it came to its end.
+    pub finished: bool,
+    /// Time series.
+    pub series: Vec<SeriesPoint>,
+    /// What the node was at, one stretch after the other.
+    pub timeline: Vec<Stretch>,
+    /// Whether the timeline was cut because it grew too long.
+    pub timeline_cut: bool,
+    /// Events.
+    pub events: Vec<Event>,
+    /// Whether the events were cut because they grew too many.
+    pub events_cut: bool,
+    /// Energy.
+    pub energy: EnergyRecord,
+    /// Times the output was switched on.
+    pub starts: u64,
+    /// Times it was cut off.
+    pub brown_outs: u64,
+    /// CPU cycles in all.
+    pub cycles: u64,
+    /// Seconds by occupation.
+    pub time_by_doing_s: BTreeMap<Doing, f64>,
+    /// The radio.
+    pub radio: RadioCounts,
+    /// What was on the air.
+    pub messages: Messages,
+    /// CPU cycle at each cut-off.
+    pub brown_out_cycles: Vec<u64>,
+    /// What the program wrote to its log.
+    pub log: String,
+}
+
+const MAX_STRETCHES: usize = 20_000;
+const MAX_EVENTS: usize = 100_000;
+
+/// Collects a run while it goes.
+pub(crate) struct Recorder {
+    width_s: f64,
+    bucket: usize,
+    sums: BucketSums,
+    v_last: f64,
+    pub series: Vec<SeriesPoint>,
+    pub timeline: Vec<Stretch>,
+    pub timeline_cut: bool,
+    pub events: Vec<Event>,
+    pub events_cut: bool,
+    pub messages: Messages,
+    pub by_doing: BTreeMap<Doing, f64>,
+}
+
+#[derive(Clone, Copy)]
+struct BucketSums {
+    low: f64,
+    high: f64,
+    time: f64,
+    panel: f64,
+    load: f64,
+    share: [f64; 4],
+}
+
+const EMPTY: BucketSums =
+    BucketSums { low: f64::INFINITY, high: f64::NEG_INFINITY, time: 0.0, panel: 0.0, load: 0.0, share: [0.0; 4] };
+
+impl Recorder {
+    pub fn new(duration_s: f64, points: usize, v_v: f64) -> Self {
+        Self {
+            width_s: duration_s / points as f64,
+            bucket: 0,
+            sums: EMPTY,
+            v_last: v_v,
+            series: Vec::with_capacity(points),
+            timeline: Vec::new(),
+            timeline_cut: false,
+            events: Vec::new(),
+            events_cut: false,
+            messages: Messages::default(),
+            by_doing: BTreeMap::new(),
+        }
+    }
+
+    /// Until when a step may last so that it stays in one point.
+    pub fn next_edge_s(&self) -> f64 {
+        (self.bucket + 1) as f64 * self.width_s
+    }
+
+    /// A step of the loop: it lies in the present point.
+    pub fn step(&mut self, from_s: f64, dt_s: f64, v: (f64, f64), panel_w: f64, load_w: f64, doing: Doing) {
+        let s = &mut self.sums;
+        s.low = s.low.min(v.0).min(v.1);
+        s.high = s.high.max(v.0).max(v.1);
+        s.time += dt_s;
+        s.panel += panel_w * dt_s;
+        s.load += load_w * dt_s;
+        s.share[doing as usize] += dt_s;
+        self.v_last = v.1;
+        *self.by_doing.entry(doing).or_default() += dt_s;
+        let to_s = from_s + dt_s;
+        let full = self.timeline.len() >= MAX_STRETCHES;
+        match self.timeline.last_mut() {
+            Some(last) if last.doing == doing => last.to_s = to_s,
+            _ if dt_s == 0.0 => {}
+            _ if full => self.timeline_cut = true,
+            _ => self.timeline.push(Stretch { from_s, to_s, doing }),
+        }
+        // The last bits of time must not open a point of their own.
+        while to_s >= self.next_edge_s() * (1.0 - 1e-12) {
+            self.close();
+        }
+    }
+
+    fn close(&mut self) {
+        let s = std::mem::replace(&mut self.sums, EMPTY);
+        let time = if s.time > 0.0 { s.time } else { 1.0 };
+        self.series.push(SeriesPoint {
+            time_s: self.bucket as f64 * self.width_s,
+            vcap_v: self.v_last,
+            vcap_min_v: s.low.min(self.v_last),
+            vcap_max_v: s.high.max(self.v_last),
+            panel_w: s.panel / time,
+            load_w: s.load / time,
+            off_share: s.share[Doing::Off as usize] / time,
+            radio_share: s.share[Doing::Radio as usize] / time,
+            compute_share: s.share[Doing::Compute as usize] / time,
+        });
+        self.bucket += 1;
+    }
+
+    /// The last point, if it was begun.
+    pub fn end(&mut self) {
+        if self.sums.time > 0.0 {
+            self.close();
+        }
+    }
+
+    pub fn event(&mut self, time_s: f64, kind: &'static str, text: String) {
+        if self.events.len() < MAX_EVENTS {
+            self.events.push(Event { time_s, kind, text });
+        } else {
+            self.events_cut = true;
+        }
+    }
+
+    pub fn packet(&mut self, p: &AirPacket) {
+        let time_s = p.time_us as f64 * 1e-6;
+        let way = if p.sent { "sent" } else { "received" };
+        let Ok(frame) = Frame::parse_packet(&p.packet) else {
+            self.event(time_s, way, format!("{} bytes that are no frame", p.packet.len()));
+            return;
+        };
+        let name = frame.kind.name();
+        let good = if p.crc_ok { "" } else { ", CRC broken" };
+        let last = frame.index + 1 == frame.count;
+        let part = if frame.count == 1 { String::new() } else { format!(" {} of {}", frame.index + 1, frame.count) };
+        self.event(time_s, way, format!("{name}{part}, {} bytes{good}", p.packet.len()));
+        if !p.crc_ok || !last {
+            return;
+        }
+        let counts = if p.sent { &mut self.messages.sent } else { &mut self.messages.received };
+        *counts.entry(name).or_default() += 1;
+        if frame.kind == Kind::Verdict && !p.sent {
+            if let Some(code) = frame.fragment.last() {
+                *self.messages.verdicts.entry(*code).or_default() += 1;
+            }
+        }
+    }
+}

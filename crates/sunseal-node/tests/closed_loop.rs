@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The closed loop with programs of a few words.
+
+mod common;
+
+use common::{FOREVER, LPM3, STOP_WATCHDOG, data, program};
+use sunseal_node::{Doing, Node, NodeError, RunRecord, Scenario};
+use sunseal_power::HarvestTrace;
+
+fn busy() -> Vec<u16> {
+    let mut words = STOP_WATCHDOG.to_vec();
+    words.push(FOREVER);
+    words
+}
+
+fn sleeper() -> Vec<u16> {
+    let mut words = STOP_WATCHDOG.to_vec();
+    words.extend(LPM3);
+    words.push(FOREVER);
+    words
+}
+
+fn scenario(name: &str, words: &[u16], more: &str) -> Scenario {
+    let elf = program(name, words);
+    let text = format!("name = \"{name}\"\nboard = \"msp430f5438a-anagear\"\nfirmware = {elf:?}\n{more}");
+    Scenario::parse(&text, "test").unwrap()
+}
+
+fn run(s: Scenario) -> RunRecord {
+    Node::new(&data(), s, None).unwrap().run(&mut |_| true).unwrap()
+}
+
+#[test]
+fn a_busy_node_runs_down_is_cut_off_and_comes_back_with_the_light() {
+    // 1 mF: each life is short. 2 mW of light against about 1 mW of load and losses.
+    let more = "duration_s = 60\n[supply]\ncapacitance_f = 1e-3\noverhead_j = 1e-4\ninitial_v = 3.0\n[harvest]\nconstant_w = 4e-4\n";
+    let r = run(scenario("busy", &busy(), more));
+    assert!(r.finished && (r.simulated_s - 60.0).abs() < 1e-5, "{}", r.simulated_s);
+    assert!(r.brown_outs >= 2, "{}", r.brown_outs);
+    assert!(r.starts == r.brown_outs || r.starts == r.brown_outs + 1);
+    assert_eq!(r.brown_outs as usize, r.brown_out_cycles.len());
+    assert!(r.brown_out_cycles.is_sorted());
+    assert!(r.energy.balance_rel < 1e-6, "{}", r.energy.balance_rel);
+    assert!(r.energy.loop_over_ledger_rel.abs() < 1e-6, "{}", r.energy.loop_over_ledger_rel);
+    // Every life ends at the cut-off and begins at the restart voltage.
+    let v = |kind: &str| -> Vec<f64> {
+        let of = r.events.iter().filter(|e| e.kind == kind);
+        of.map(|e| e.text.split("store at ").nth(1).unwrap().trim_end_matches(" V").parse().unwrap()).collect()
+    };
+    assert!(v("brown-out").iter().all(|v| (v - 1.9).abs() < 2e-3), "{:?}", v("brown-out"));
+    // The overhead of 0.1 mJ leaves 2.6 V at once.
+    let after = (2.6f64 * 2.6 - 0.2).sqrt();
+    assert!(v("on")[1..].iter().all(|v| (v - after).abs() < 2e-3), "{:?}", v("on"));
+    let time: f64 = r.time_by_doing_s.values().sum();
+    assert!((time - r.simulated_s).abs() < 1e-6);
+    assert!(r.time_by_doing_s[&Doing::Compute] > 1.0 && r.time_by_doing_s[&Doing::Off] > 1.0);
+    assert_eq!(r.series.len(), 2000);
+}
+
+#[test]
+fn the_cut_is_at_the_cycle_where_the_energy_ends() {
+    let more = "duration_s = 30\n[supply]\ncapacitance_f = 1e-3\noverhead_j = 0\ninitial_v = 3.0\nleak_ohm = 1e9\nesr_ohm = 0.001\n";
+    let r = run(scenario("cut", &busy(), more));
+    assert_eq!(r.brown_outs, 1);
+    // By hand: C/2 (3.0^2 - 1.9^2) less 2 ms of start, over the power drawn, times the clock.
+    let clock = r.energy.load.items.iter().find(|i| i.name == "active.flash").unwrap();
+    let s = &r.energy.supply;
+    let drawn_w = 6e-6
+        + r.energy.load.items.iter().filter(|i| i.time_s > 1.0 && i.coefficient.typ > 0.0).map(|i| i.coefficient.typ).sum::<f64>()
+            * 2.8
+            / 0.85;
+    let available_j = 0.5e-3 * (9.0 - 1.9 * 1.9) - s.leak_j;
+    let expect = available_j / drawn_w * f64::from(clock.mclk_hz);
+    let got = r.brown_out_cycles[0] as f64;
+    assert!((got / expect - 1.0).abs() < 2e-3, "{got} cycles, by hand {expect}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_record_and_another_clock_granularity_the_same_cut() {
+    let more = |points: u32| {
+        format!("duration_s = 20\n[supply]\ncapacitance_f = 1e-3\noverhead_j = 1e-4\ninitial_v = 3.0\n[harvest]\nconstant_w = 4e-4\n[output]\npoints = {points}\n")
+    };
+    let a = run(scenario("same", &busy(), &more(500)));
+    let b = run(scenario("same", &busy(), &more(500)));
+    assert_eq!(a, b);
+    // Other steps of the loop, the same physics: no cut moves by more than an instruction or two.
+    let c = run(scenario("same", &busy(), &more(37)));
+    assert_eq!(a.brown_out_cycles.len(), c.brown_out_cycles.len());
+    for (x, y) in a.brown_out_cycles.iter().zip(&c.brown_out_cycles) {
+        assert!(x.abs_diff(*y) <= 16, "{x} {y}");
+    }
+}
+
+#[test]
+fn a_sleeping_node_lives_on_its_store_for_a_day() {
+    let more = "duration_s = 86400\n[supply]\ninitial_v = 4.0\n";
+    let started = std::time::Instant::now();
+    let r = run(scenario("sleeper", &sleeper(), more));
+    println!("asleep: {:.0} simulated days a second", 1.0 / started.elapsed().as_secs_f64());
+    assert_eq!((r.brown_outs, r.starts), (0, 1));
+    assert!(r.energy.balance_rel < 1e-6, "{}", r.energy.balance_rel);
+    assert!(r.energy.loop_over_ledger_rel.abs() < 1e-6, "{}", r.energy.loop_over_ledger_rel);
+    assert!(r.time_by_doing_s[&Doing::Sleep] > 86_390.0);
+    let end = r.series.last().unwrap();
+    assert!(end.vcap_v < 3.9 && end.vcap_v > 2.0, "{}", end.vcap_v);
+    assert!(r.series.windows(2).all(|w| w[1].vcap_v <= w[0].vcap_v + 1e-12), "it only falls");
+}
+
+#[test]
+fn a_year_of_darkness_ends_dark() {
+    let more = "duration_s = 1e7\n[supply]\ninitial_v = 2.7\n";
+    let started = std::time::Instant::now();
+    let r = run(scenario("dark", &sleeper(), more));
+    println!("dark: {:.0} simulated days a second", 1e7 / 86_400.0 / started.elapsed().as_secs_f64());
+    assert_eq!((r.brown_outs, r.starts), (1, 1));
+    assert!(r.energy.balance_rel < 1e-6, "{}", r.energy.balance_rel);
+}
+
+#[test]
+fn the_light_of_a_trace_is_the_light_that_is_booked() {
+    let time: Vec<f64> = (0..=120).map(f64::from).collect();
+    let power: Vec<f64> = time.iter().map(|t| 1e-3 * (t / 120.0 * std::f64::consts::PI).sin().max(0.0)).collect();
+    let trace = HarvestTrace::from_arrays(time, power).unwrap();
+    let offered = trace.energy_j();
+    let s = scenario("light", &sleeper(), "duration_s = 120\n[supply]\ninitial_v = 3.0\n");
+    let r = Node::new(&data(), s, Some(trace)).unwrap().run(&mut |_| true).unwrap();
+    assert!((r.energy.supply.panel_j / offered - 1.0).abs() < 1e-9);
+    assert!(r.energy.balance_rel < 1e-6);
+}
+
+#[test]
+fn flash_survives_a_cut_and_ram_does_not() {
+    let more = "duration_s = 12\n[supply]\ncapacitance_f = 1e-3\noverhead_j = 1e-4\ninitial_v = 3.0\n";
+    // mov #0x1234, &0x1C00 before the loop.
+    let mut words = STOP_WATCHDOG.to_vec();
+    words.extend([0x40B2, 0x1234, 0x1C00, FOREVER]);
+    let mut node = Node::new(&data(), scenario("ram", &words, more), None).unwrap();
+    let flash = node.machine().read_mem(common::CODE, 14).unwrap().to_vec();
+    let mut seen = false;
+    let r = node.run(&mut |p| { seen |= p.vcap_v > 2.5; true }).unwrap();
+    assert!(seen && r.brown_outs == 1);
+    assert_eq!(node.machine().read_mem(common::CODE, 14).unwrap(), flash);
+    assert_ne!(node.machine().read_mem(0x1C00, 2).unwrap(), [0x34, 0x12]);
+}
+
+#[test]
+fn a_run_that_is_stopped_says_so_and_keeps_what_it_has() {
+    let more = "duration_s = 86400\n[supply]\ninitial_v = 4.0\n";
+    let mut calls = 0;
+    let mut node = Node::new(&data(), scenario("stopped", &sleeper(), more), None).unwrap();
+    let r = node.run(&mut |_| { calls += 1; calls < 10 }).unwrap();
+    assert!(!r.finished && r.simulated_s < 86_400.0 && !r.series.is_empty());
+    assert!(r.energy.balance_rel < 1e-6);
+}
+
+#[test]
+fn what_is_not_sound_is_one_sentence() {
+    let text = |s: Scenario| match Node::new(&data(), s, None) {
+        Err(e) => e.to_string(),
+        Ok(_) => panic!("it was taken"),
+    };
+    let base = "duration_s = 60\n";
+    let mut s = scenario("bad", &busy(), base);
+    s.board = "msp430f5438a-anagaer".into();
+    assert!(text(s).contains("the boards there are msp430f5438a-anagear"));
+    let mut s = scenario("bad", &busy(), base);
+    s.power.set = Some("mane".into());
+    assert!(text(s).contains("msp430f5438a-mane2014"));
+    let mut s = scenario("bad", &busy(), base);
+    s.power.vcc_v = Some(1.5);
+    assert!(text(s).contains("needs at least 1.8 V"));
+    let mut s = scenario("bad", &busy(), base);
+    s.supply.capacitance_f = Some(0.05);
+    assert!(text(s).contains("or a larger capacitor"));
+    let mut s = scenario("bad", &busy(), base);
+    s.supply.capacitor = Some("cc2500".into());
+    assert!(text(s).contains("is not a capacitor"));
+    let mut s = scenario("bad", &busy(), base);
+    s.firmware = data().join("boards/msp430f5438a-anagear.toml");
+    assert!(text(s).starts_with("firmware "));
+    let short = HarvestTrace::constant(1e-3, 10.0).unwrap();
+    let e = Node::new(&data(), scenario("bad", &busy(), base), Some(short)).err().unwrap().to_string();
+    assert!(e.contains("the harvest trace ends at 10 s"), "{e}");
+    // A program that jumps into nothing: br #0x0C00.
+    let mut node = Node::new(&data(), scenario("lost", &[0x4030, 0x0C00], base), None).unwrap();
+    let e = node.run(&mut |_| true).unwrap_err();
+    assert!(matches!(e, NodeError::Fault { .. }), "{e}");
+    assert!(e.to_string().contains("0x00c00") || e.to_string().to_lowercase().contains("c00"), "{e}");
+}
