@@ -31,7 +31,7 @@ pub struct Board {
     name: String,
     device: String,
     parts: Vec<String>,
-    trigger: String,
+    pub trigger: String,
 }
 
 #[pymethods]

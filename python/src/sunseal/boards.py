@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -78,28 +78,37 @@ class Workload:
     algorithm: str
     parameter: str | None
     operation: str
+    hash: str
     security_bits: int
     summary: str
 
 
-def _ecdsa(parameter: str, bits: int) -> tuple[Workload, ...]:
+def _ecdsa(parameter: str, bits: int, hash_name: str) -> tuple[Workload, ...]:
     text = {
         "keygen": "private scalar from entropy, public point Q = dG",
-        "sign": "hash of the message, hedged nonce, r and s",
-        "verify": "hash of the message, u1 G + u2 Q, comparison with r",
+        "sign": f"{hash_name} of the message, hedged nonce, r and s",
+        "verify": f"{hash_name} of the message, u1 G + u2 Q, comparison with r",
     }
     return tuple(
-        Workload(f"ecdsa-{parameter}-{op}", "ecdsa", parameter, op, bits, text[op]) for op in text
+        Workload(f"ecdsa-{parameter}-{op}", "ecdsa", parameter, op, hash_name, bits, text[op])
+        for op in text
     )
 
 
 WORKLOADS: dict[str, Workload] = {
     w.name: w
     for w in (
-        *_ecdsa("secp160r1", 80),
-        *_ecdsa("p256", 128),
-        Workload("sha1-hash", "sha1", None, "hash", 80, "SHA-1 of the message (FIPS 180-4)"),
-        Workload("sha256-hash", "sha256", None, "hash", 128, "SHA-256 of the message (FIPS 180-4)"),
+        *_ecdsa("secp160r1", 80, "sha1"),
+        *(
+            replace(w, name=f"{w.name}-sha256")
+            for w in _ecdsa("secp160r1", 80, "sha256")
+            if w.operation != "keygen"
+        ),
+        *_ecdsa("p256", 128, "sha256"),
+        *(
+            Workload(f"{h}-hash", h, None, "hash", h, bits, f"{h} of a message of 64 bytes")
+            for h, bits in (("sha1", 80), ("sha256", 128))
+        ),
     )
 }
 

@@ -92,18 +92,17 @@ def _public(parameter: str, d: int) -> bytes:
     return b"".join(c.to_bytes(curve.field_bytes, "big") for c in point)
 
 
-def _sign(parameter: str, d: int, message: bytes) -> bytes:
+def _sign(parameter: str, hash_name: str, d: int, message: bytes) -> bytes:
     """Sign as another signer would, so that the firmware's verification has something true to judge."""
     curve = CURVES[parameter]
-    e = int.from_bytes(_digest(parameter, message), "big") % curve.n
+    digest = hashlib.new(hash_name, message).digest()
+    # SEC 1, section 4.1.3: as many bits of the digest as the order has.
+    surplus = max(0, 8 * len(digest) - curve.n.bit_length())
+    e = int.from_bytes(digest, "big") >> surplus
     k = int.from_bytes(_bytes(f"{parameter} nonce", 48), "big") % (curve.n - 1) + 1
     r = _multiply(curve, k, curve.g)[0] % curve.n
     s = pow(k, -1, curve.n) * (e + r * d) % curve.n
     return b"".join(v.to_bytes(curve.order_bytes, "big") for v in (r, s))
-
-
-def _digest(parameter: str, message: bytes) -> bytes:
-    return (hashlib.sha1 if parameter == "secp160r1" else hashlib.sha256)(message).digest()
 
 
 def _private(parameter: str) -> int:
@@ -121,7 +120,7 @@ def bench_input(workload: Workload) -> bytes:
         return _bytes(f"{parameter} entropy")
     if workload.operation == "sign":
         return d.to_bytes(CURVES[parameter].order_bytes, "big") + _bytes("added entropy") + MESSAGE
-    return _public(parameter, d) + _sign(parameter, d, MESSAGE) + MESSAGE
+    return _public(parameter, d) + _sign(parameter, workload.hash, d, MESSAGE) + MESSAGE
 
 
 def spoil(workload: Workload, fed: bytes) -> bytes:
@@ -157,13 +156,13 @@ def judge(workload: Workload, status: int, output: bytes) -> bool:
         d = int.from_bytes(output[: curve.order_bytes], "big")
         return 0 < d < curve.n and output[curve.order_bytes :] == _public(parameter, d)
     public = _public(parameter, _private(parameter))
-    return verify(parameter, public, MESSAGE, output)
+    return verify(f"ecdsa-{parameter}-{workload.hash}", public, MESSAGE, output)
 
 
-def verify(parameter: str, public: bytes, message: bytes, signature: bytes) -> bool:
-    """Verify a signature r || s under x || y on the verifying side's libraries."""
-    if parameter == "secp160r1":
-        return _engine.verify_ecdsa("ecdsa-secp160r1-sha1", public, message, signature)
+def verify(suite: str, public: bytes, message: bytes, signature: bytes) -> bool:
+    """Verify a signature r || s under x || y by other people's code."""
+    if suite != "ecdsa-p256-sha256":
+        return _engine.verify_ecdsa(suite, public, message, signature)
     half = len(signature) // 2
     r, s = (int.from_bytes(part, "big") for part in (signature[:half], signature[half:]))
     try:
