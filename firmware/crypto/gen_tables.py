@@ -37,6 +37,9 @@ class Curve:
     distance: int  # bits between neighbouring teeth
     tables: int  # tables, each distance / tables bits further on
     zero_hash: str  # hash of the nonce's HMAC
+    wide_words: int  # words that hold 2^15 n and a sign
+    steps: int  # division steps that surely invert
+    half: bool  # those of the variant that starts at delta 1/2
 
     def add(self, left: Point, right: Point) -> Point:
         """Affine addition with every special case."""
@@ -104,6 +107,9 @@ SECP160R1 = Curve(
     distance=21,
     tables=3,
     zero_hash="sha1",
+    wide_words=11,
+    steps=(49 * 161 + 57) // 17,  # eprint 2019/266, theorem 11.2
+    half=False,
 )
 P256 = Curve(
     name="p256",
@@ -120,6 +126,9 @@ P256 = Curve(
     distance=32,
     tables=2,
     zero_hash="sha256",
+    wide_words=17,
+    steps=590,  # libsecp256k1, doc/safegcd_implementation.md: enough for 256 bits
+    half=True,
 )
 
 SHA256_INITIAL = [
@@ -254,6 +263,8 @@ def curve_header(curve: Curve) -> str:
 
 #include <stdint.h>
 
+#include "../mp/mp.h"
+
 #define FIELD_WORDS {curve.field_words}
 #define FIELD_BYTES {2 * curve.field_words}
 #define ORDER_WORDS {curve.order_words}
@@ -269,12 +280,21 @@ def curve_header(curve: Curve) -> str:
 #define ORDER_N0 0x{(-pow(curve.n, -1, 65536)) % 65536:04x}
 
 """
-    text += array("field_p", words(curve.p, curve.order_words))
+    text += array("field_p", words(curve.p, curve.wide_words))
     text += array("field_b", words(curve.encode(curve.b), curve.field_words))
     text += array("field_one", words(scale, curve.field_words))
     if curve.montgomery:
         text += array("field_r2", words(scale * scale % curve.p, curve.field_words))
-    text += array("order_n", words(curve.n, curve.order_words))
+    text += array("order_n", words(curve.n, curve.wide_words))
+    for name, modulus in (("field_p", curve.p), ("order_n", curve.n)):
+        # The least value is above -2^15 m + m.
+        assert (2**15 - 1) * modulus <= 1 << (16 * curve.wide_words - 1)
+        batches = -(-curve.steps // 14)
+        text += (
+            f"static const struct sunseal_mp_modulus {name}_modulus = {{{name}, "
+            f"0x{pow(modulus, -1, 1 << 14):04x}, {'0' if curve.half else '0xffff'}, "
+            f"{curve.order_words}, {curve.wide_words}, {batches}}};\n"
+        )
     text += "/* 2^(2 * 16 ORDER_WORDS) mod n */\n"
     text += array("order_r2", words(r_order * r_order % curve.n, curve.order_words))
     text += f"/* HMAC-{curve.zero_hash.upper()} midstates of the all-zero key, inner then outer. */\n"

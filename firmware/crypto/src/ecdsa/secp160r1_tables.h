@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "../mp/mp.h"
+
 #define FIELD_WORDS 10
 #define FIELD_BYTES 20
 #define ORDER_WORDS 11
@@ -32,6 +34,8 @@ static const uint16_t field_one[10] = {
 static const uint16_t order_n[11] = {
     0x2257, 0xca75, 0xaed3, 0xf927, 0xf4c8, 0x0001, 0x0000, 0x0000, 0x0000, 0x0000, 0x0001,
 };
+static const struct sunseal_mp_modulus field_p_modulus = {field_p, 0x3fff, 0xffff, 11, 11, 34};
+static const struct sunseal_mp_modulus order_n_modulus = {order_n, 0x2967, 0xffff, 11, 11, 34};
 /* 2^(2 * 16 ORDER_WORDS) mod n */
 static const uint16_t order_r2[11] = {
     0xadf1, 0x563a, 0x55e5, 0x8d84, 0xa22c, 0x7a98, 0x2683, 0xa0e6, 0xb204, 0x436a, 0x0000,

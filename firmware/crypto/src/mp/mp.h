@@ -34,10 +34,38 @@ void sunseal_mp_from_bytes(uint16_t *r, const uint8_t *bytes, size_t count, size
 void sunseal_mp_to_bytes(uint8_t *bytes, const uint16_t *a, size_t count);
 
 /*
- * r = 1/x mod m, for an odd m and 0 < x < m; 0 for x = 0. n words each, n <= 16 and the top word of m
- * below 2 where n is not 16. Bernstein-Yang division steps (eprint 2019/266), fixed count.
+ * Inversion by Bernstein-Yang division steps (eprint 2019/266), 14 at a time: the steps are found on the
+ * lowest words and gathered in a 2 x 2 matrix, which is then applied to the whole numbers.
  */
-void sunseal_mp_invert(uint16_t *r, const uint16_t *x, const uint16_t *m, size_t n);
+#define SUNSEAL_MP_STEPS 14
+
+struct sunseal_mp_modulus {
+    const uint16_t *words; /* odd */
+    uint16_t inverse;      /* 1/m mod 2^14 */
+    uint16_t half;         /* 0: the variant that starts at delta 1/2; 0xffff: at delta 1 */
+    uint8_t count;         /* words of a number below m */
+    uint8_t wide;          /* words that hold 2^15 m and a sign */
+    uint8_t batches;       /* of 14 steps, enough for any x */
+};
+
+/* Start with eta = -1. Applies 14 steps to f and g, of which the low words suffice:
+ * 2^14 f' = u f + v g, 2^14 g' = q f + r g. All signed. */
+struct sunseal_mp_matrix {
+    uint16_t u, v, q, r;
+    uint16_t eta, half;
+};
+void sunseal_mp_divsteps(struct sunseal_mp_matrix *matrix, uint16_t f, uint16_t g);
+
+/* r = sum(factor * words) / 2^14, exact, two's complement of n words; r may be one of the words.
+ * The factors are signed, their magnitudes add up to less than 2^16. */
+struct sunseal_mp_term {
+    uint16_t factor;
+    const uint16_t *words;
+};
+void sunseal_mp_combine(uint16_t *r, const struct sunseal_mp_term terms[3], size_t n);
+
+/* r = 1/x mod m for 0 < x < m; 0 for x = 0. */
+void sunseal_mp_invert(uint16_t *r, const uint16_t *x, const struct sunseal_mp_modulus *m);
 
 /* Set to zero in a way that no compiler removes. */
 void sunseal_wipe(void *bytes, size_t count);

@@ -1,0 +1,70 @@
+; SPDX-License-Identifier: MIT OR Apache-2.0
+;
+; Sums, differences and selection of long numbers. Between two words the carry rests in a register.
+
+    .macro function name
+    .section .text.\name,"ax",@progbits
+    .global \name
+    .type \name,@function
+\name:
+    .endm
+
+; name:       uint16_t sunseal_mp_add(uint16_t *r, const uint16_t *a, const uint16_t *b, size_t n)
+; registers:  r12 = r, r13 = a, r14 = b, r15 = words left, r11 = word
+; stack:      4 bytes with the return address
+; cycles:     14 + 13 n
+; clobbers:   r11-r15
+    function sunseal_mp_add
+    push    r10
+    mov     #0, r10                 ; bit 0 is the carry
+1:  mov     @r13+, r11
+    rrc     r10
+    addc    @r14+, r11
+    rlc     r10
+    mov     r11, 0(r12)
+    incd    r12
+    dec     r15
+    jnz     1b
+    mov     r10, r12
+    and     #1, r12
+    pop     r10
+    ret
+    .size sunseal_mp_add, . - sunseal_mp_add
+
+; name:       uint16_t sunseal_mp_sub(uint16_t *r, const uint16_t *a, const uint16_t *b, size_t n)
+; registers:  as sunseal_mp_add
+; stack:      4 bytes with the return address
+; cycles:     15 + 13 n
+; clobbers:   r11-r15
+    function sunseal_mp_sub
+    push    r10
+    mov     #1, r10                 ; bit 0 is the carry, which is no borrow
+1:  mov     @r13+, r11
+    rrc     r10
+    subc    @r14+, r11
+    rlc     r10
+    mov     r11, 0(r12)
+    incd    r12
+    dec     r15
+    jnz     1b
+    mov     #1, r12
+    bic     r10, r12
+    pop     r10
+    ret
+    .size sunseal_mp_sub, . - sunseal_mp_sub
+
+; name:       void sunseal_mp_select(uint16_t *r, const uint16_t *a, uint16_t mask, size_t n)
+; registers:  r12 = r, r13 = a, r14 = mask, r15 = words left, r11 = word
+; stack:      2 bytes with the return address
+; cycles:     5 + 14 n
+; clobbers:   r11-r15
+    function sunseal_mp_select
+1:  mov     @r13+, r11
+    xor     @r12, r11
+    and     r14, r11
+    xor     r11, 0(r12)
+    incd    r12
+    dec     r15
+    jnz     1b
+    ret
+    .size sunseal_mp_select, . - sunseal_mp_select
