@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * What the node's application wants of the hardware. One folder for each family
+ * of microcontrollers implements it, hal/host on a PC for unit tests.
+ *
+ * Interrupt handlers only set an event and end the sleep. They never multiply:
+ * the hardware multiplier has one set of registers, and the code that an
+ * interrupt stops may be using them.
+ */
+#ifndef SUNSEAL_HAL_H
+#define SUNSEAL_HAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Start
+ * -----
+ * hal_init starts the watchdog, raises the core voltage as far as the clock
+ * needs, and locks MCLK = SMCLK to mclk_khz. The watchdog then wants a kick
+ * within some ten minutes; every sleep kicks it.
+ */
+#define HAL_MCLK_KHZ_MIN 1000
+#define HAL_MCLK_KHZ_MAX 25000
+
+void hal_init(uint16_t mclk_khz);
+void hal_watchdog_kick(void);
+
+/* Never returns; only a reset leads out. */
+_Noreturn void hal_halt(void);
+
+/* Time
+ * ----
+ * The slow clock is the VLO (see hal/msp430f5/hal.c for why). It is measured
+ * against MCLK in hal_entropy_samples, so its length of a second follows
+ * temperature as often as entropy is taken.
+ */
+uint32_t hal_seconds(void);
+void hal_sleep_s(uint32_t seconds);
+void hal_delay_us(uint16_t us);
+
+/* Storage voltage and temperature
+ * -------------------------------
+ * The divider and the reference are on only during the call.
+ */
+uint16_t hal_storage_mv(void);
+int16_t hal_temperature_centidegree(void);
+
+/* Radio: SPI with chip select, and the packet interrupt
+ * ------------------------------------------------------
+ * hal_radio_select pulls the chip select and waits until the chip's crystal
+ * runs; false if it does not within 10 ms.
+ * hal_radio_arm clears and enables the falling edge of GDO0, hal_radio_wait sleeps
+ * until it comes (true) or timeout_ms have passed (false), and disables it.
+ */
+void hal_spi_init(void);
+bool hal_radio_select(void);
+void hal_radio_deselect(void);
+uint8_t hal_spi_byte(uint8_t out);
+void hal_radio_arm(void);
+bool hal_radio_wait(uint16_t timeout_ms);
+
+/* Information flash
+ * -----------------
+ * Four segments; erased words read 0xFFFF, a written word can only be written
+ * again after an erase. Power may go at any moment: a word half written or a
+ * segment half erased must be expected afterwards.
+ */
+#define HAL_SEGMENT_BYTES 128
+enum hal_segment { HAL_SEGMENT_A, HAL_SEGMENT_B, HAL_SEGMENT_C, HAL_SEGMENT_D };
+
+const volatile uint16_t *hal_flash(enum hal_segment segment);
+void hal_flash_erase(enum hal_segment segment);
+void hal_flash_write(enum hal_segment segment, uint16_t word_index, uint16_t value);
+
+/* Entropy
+ * -------
+ * Raw samples: the low bytes of successive periods of the VLO, counted in
+ * periods of the DCO (the idea of SLAA338). They are biased and correlated: test
+ * and condition them (node/entropy.c).
+ */
+void hal_entropy_samples(uint8_t *samples, uint16_t count);
+
+/* Marks and log
+ * -------------
+ * The mark is the trigger pin of the measurement unit. The log is a UART; it is
+ * silent until hal_log_init.
+ */
+void hal_mark(bool high);
+void hal_log_init(void);
+void hal_log(const char *text);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "counter.h"
+
+#include "hal.h"
+
+#define WORDS (HAL_SEGMENT_BYTES / 2)
+#define FIRST_SLOT 4
+#define SLOTS (WORDS - FIRST_SLOT)
+#define ERASED 0xFFFF
+
+static const enum hal_segment segments[2] = {HAL_SEGMENT_D, HAL_SEGMENT_C};
+static uint8_t current; /* index into segments */
+static uint16_t used;   /* slots burnt in it */
+
+static uint32_t base_of(uint8_t index) {
+    const volatile uint16_t *words = hal_flash(segments[index]);
+    return (uint32_t)words[1] << 16 | words[0];
+}
+
+static bool valid(uint8_t index) {
+    const volatile uint16_t *words = hal_flash(segments[index]);
+    return (words[0] ^ words[2]) == 0xFFFF && (words[1] ^ words[3]) == 0xFFFF;
+}
+
+static bool erased(uint8_t index) {
+    const volatile uint16_t *words = hal_flash(segments[index]);
+    for (uint16_t i = 0; i < WORDS; i++) {
+        if (words[i] != ERASED)
+            return false;
+    }
+    return true;
+}
+
+/* The complement first: a base without it does not count. */
+static void start_segment(uint8_t index, uint32_t base) {
+    if (!erased(index))
+        hal_flash_erase(segments[index]);
+    hal_flash_write(segments[index], 2, (uint16_t)~base);
+    hal_flash_write(segments[index], 3, (uint16_t)(~base >> 16));
+    hal_flash_write(segments[index], 0, (uint16_t)base);
+    hal_flash_write(segments[index], 1, (uint16_t)(base >> 16));
+    current = index;
+    used = 0;
+}
+
+bool counter_blank(void) {
+    return erased(0) && erased(1);
+}
+
+void counter_create(void) {
+    start_segment(0, 0);
+}
+
+bool counter_open(void) {
+    bool first = valid(0), second = valid(1);
+    if (!first && !second)
+        return false;
+    current = second && (!first || base_of(1) > base_of(0));
+    /* Slots are used from the first on: behind the last used one all are erased. */
+    const volatile uint16_t *words = hal_flash(segments[current]);
+    used = 0;
+    for (uint16_t i = 0; i < SLOTS; i++) {
+        if (words[FIRST_SLOT + i] != ERASED)
+            used = (uint16_t)(i + 1);
+    }
+    counter_burn();
+    return true;
+}
+
+uint32_t counter_now(void) {
+    return base_of(current) + used;
+}
+
+uint32_t counter_burn(void) {
+    if (counter_now() == COUNTER_MAX)
+        return 0;
+    if (used == SLOTS)
+        start_segment(current ^ 1, counter_now());
+    hal_flash_write(segments[current], FIRST_SLOT + used, 0);
+    used++;
+    return counter_now();
+}
