@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# `make demo` and `make test` do all their own set-up. Every target carries a sentence: `make help`.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+BOARD ?= msp430f5438a-anagear
+VENV := .venv
+BIN := $(VENV)/bin
+GET := $(PYTHON) firmware/toolchain/get
+export CARGO_TARGET_DIR ?= $(CURDIR)/target
+STAMPS := $(CARGO_TARGET_DIR)/stamps
+CARGO := cargo --locked --quiet
+JOBS ?= $(shell nproc)
+
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -path '*/src/*' -o -name Cargo.toml -o -name '*.html')
+C_SOURCES = $$(find firmware -name build -prune -o \( -name '*.c' -o -name '*.h' \) -print)
+# Tests compare with mspdebug, OpenSSL, tshark and chromium; here their absence is a failure, not a skip.
+WITH_TOOLS = SUNSEAL_REQUIRE_TOOLS=1 PATH="$$($(GET) --for tests --print-bin):$$($(GET) --print-bin):$$PATH"
+
+.PHONY: help demo all venv engine server firmware tools test test-rust test-firmware test-python check fmt bench clean
+
+help: ## Print this list.
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
+
+demo: all ## Run one simulated day of a harvested node against the real server; writes out/demo/report.html.
+	$(BIN)/sunseal demo
+
+all: engine server firmware ## Build everything: virtual environment, engine, server and firmware.
+
+venv: $(STAMPS)/venv ## Make .venv with the pinned Python packages.
+
+# Debian's Python comes without pip unless python3-venv is installed; then pip is fetched as the compilers are.
+$(STAMPS)/venv: requirements.txt
+	@mkdir -p $(STAMPS)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "sunseal needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version); set PYTHON=" >&2; exit 2; }
+	@command -v cargo >/dev/null || { echo "sunseal needs a current Rust toolchain (cargo is not on PATH); install one with rustup" >&2; exit 2; }
+	@if $(PYTHON) -c 'import ensurepip' 2>/dev/null; then $(PYTHON) -m venv $(VENV); else \
+	  $(GET) --for python; wheels=$$($(GET) --for python --print-bin); \
+	  $(PYTHON) -m venv --without-pip $(VENV); \
+	  $(BIN)/python "$$wheels"/pip-*.whl/pip install --quiet --no-index --force-reinstall "$$wheels"/pip-*.whl; fi
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	@touch $@
+
+engine: $(STAMPS)/engine ## Build the Rust engine and install the Python package into .venv.
+
+$(STAMPS)/engine: $(STAMPS)/venv $(RUST_SOURCES) pyproject.toml
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
+	@touch $@
+
+server: $(BIN)/sunseal-server ## Build the verifying server and its gateway.
+
+$(BIN)/sunseal-server: $(STAMPS)/venv $(RUST_SOURCES)
+	$(CARGO) build --release -p sunseal-server
+	@install -m 755 $(CARGO_TARGET_DIR)/release/sunseal-server $@
+
+firmware: ## Fetch the cross compiler once and build the node's firmware, all variants.
+	$(GET)
+	$(MAKE) --no-print-directory -j$(JOBS) -C firmware BOARD=$(BOARD)
+
+tools: ## Fetch what the tests compare with: mspdebug, OpenSSL, tshark, chromium.
+	$(GET) --for tests
+
+test: check test-rust test-firmware test-python ## Run everything that CI runs.
+
+test-rust: all tools ## Test the crates.
+	$(WITH_TOOLS) $(CARGO) test --release --workspace --exclude sunseal-py
+
+test-firmware: firmware ## Test the firmware on the host and on every simulated variant.
+	$(MAKE) --no-print-directory -C firmware test-host
+
+test-python: all tools ## Test the command line, the report in a real browser, and what crosses languages.
+	$(WITH_TOOLS) $(BIN)/python -m pytest -q python/tests tests
+
+check: engine ## Check formats, lints and types.
+	cargo fmt --all --check
+	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check python tests examples firmware
+	$(BIN)/ruff format --check python tests examples firmware
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror $(C_SOURCES)
+
+fmt: venv ## Format all sources in place.
+	cargo fmt --all
+	$(BIN)/ruff check --fix python tests examples firmware
+	$(BIN)/ruff format python tests examples firmware
+	$(BIN)/clang-format -i $(C_SOURCES)
+
+bench: all ## Measure the simulator's and the server's speed (wall-clock figures, never asserted).
+	$(CARGO) bench --workspace --exclude sunseal-py
+
+clean: ## Remove everything that was built here; caches stay.
+	rm -rf $(VENV) $(CARGO_TARGET_DIR) firmware/build out
