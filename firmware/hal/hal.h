@@ -26,6 +26,9 @@
 void hal_init(uint16_t mclk_khz);
 void hal_watchdog_kick(void);
 
+/* SYSRSTIV of the last reset (SLAU208, SYS): 0 none, 2 brownout, 12 and 14 SVS, 22 watchdog. */
+uint16_t hal_reset_cause(void);
+
 /* Never returns; only a reset leads out. */
 _Noreturn void hal_halt(void);
 
@@ -37,12 +40,15 @@ _Noreturn void hal_halt(void);
  */
 uint32_t hal_seconds(void);
 void hal_sleep_s(uint32_t seconds);
+void hal_sleep_ms(uint16_t ms);
 void hal_delay_us(uint16_t us);
 
 /* Storage voltage and temperature
  * -------------------------------
  * The divider and the reference are on only during the call.
  */
+#define HAL_STORAGE_MV_MAX 5000 /* full scale of every board so far */
+
 uint16_t hal_storage_mv(void);
 int16_t hal_temperature_centidegree(void);
 

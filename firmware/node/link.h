@@ -17,6 +17,7 @@
 #define LINK_PACKET_BYTES (1 + LINK_FRAME_BYTES)
 
 enum link_kind {
+    LINK_NOTHING = 0, /* not on the air: no message */
     LINK_HELLO = 1,
     LINK_CHALLENGE = 2,
     LINK_RESPONSE = 3,
@@ -37,7 +38,7 @@ enum link_kind {
 #define LINK_IDLE_BYTES 8
 #define LINK_BODY_BYTES_MAX (8 + 1 + LINK_PUBLIC_BYTES_MAX + LINK_SIGNATURE_BYTES_MAX)
 
-enum link_verdict { LINK_ACCEPTED = 0 };
+enum link_verdict { LINK_ACCEPTED = 0, LINK_UNKNOWN_NODE = 1 }; /* those that a node acts on */
 
 /* Frames that a body of this length takes. */
 uint8_t link_fragments(uint16_t body_bytes);

@@ -37,23 +37,23 @@ static uint32_t ticks_seen, seconds, ticks_left_over;
 
 static inline void interrupts_off(void) {
     /* DINT takes effect one instruction later. */
-    __asm__ volatile("dint { nop" ::: "memory");
+    __asm__ volatile("dint\n\tnop" ::: "memory");
 }
 
 static inline void interrupts_on(void) {
-    __asm__ volatile("nop { eint { nop" ::: "memory");
+    __asm__ volatile("nop\n\teint\n\tnop" ::: "memory");
 }
 
 /* Enables interrupts and sleeps in one instruction, so that an event between
  * looking and sleeping still wakes. */
 static inline void sleep_lpm3(void) {
-    __asm__ volatile("bis %0, sr { nop" ::"i"(SCG1 | SCG0 | CPUOFF | GIE) : "memory");
+    __asm__ volatile("bis %0, sr\n\tnop" ::"i"(SCG1 | SCG0 | CPUOFF | GIE) : "memory");
 }
 
 void hal_halt(void) {
     WDTCTL = WDTPW | WDTHOLD;
     for (;;)
-        __asm__ volatile("mov %0, sr { nop" ::"i"(SCG1 | SCG0 | OSCOFF | CPUOFF) : "memory");
+        __asm__ volatile("mov %0, sr\n\tnop" ::"i"(SCG1 | SCG0 | OSCOFF | CPUOFF) : "memory");
 }
 
 /* Watchdog: 2^23 periods of the VLO, 15 minutes at 9.4 kHz. Longer than the
@@ -118,11 +118,11 @@ static void set_mclk(uint16_t mclk_khz) {
     for (uint16_t level = 1; level <= vcore_for(mclk_khz); level++)
         raise_vcore(level);
     UCSCTL3 = SELREF__REFOCLK;
-    __asm__ volatile("bis %0, sr { nop" ::"i"(SCG0) : "memory"); /* FLL off while it is set up */
+    __asm__ volatile("bis %0, sr\n\tnop" ::"i"(SCG0) : "memory"); /* FLL off while it is set up */
     UCSCTL0 = 0;
     UCSCTL1 = (uint16_t)(dco_range((uint16_t)(2 * mclk_khz)) << DCORSEL_SHIFT);
     UCSCTL2 = (uint16_t)(1U << FLLD_SHIFT | (multiplier - 1));
-    __asm__ volatile("bic %0, sr { nop" ::"i"(SCG0) : "memory");
+    __asm__ volatile("bic %0, sr\n\tnop" ::"i"(SCG0) : "memory");
     UCSCTL4 = SELA__VLOCLK | SELS__DCOCLKDIV | SELM__DCOCLKDIV;
     mclk_khz_now = mclk_khz;
     /* The FLL settles within 32 x 32 periods of its reference (SLAU208, UCS). */
@@ -147,11 +147,15 @@ void hal_init(uint16_t mclk_khz) {
     interrupts_on();
 }
 
+uint16_t hal_reset_cause(void) {
+    return SYSRSTIV; /* reading clears the flag of this cause */
+}
+
 /* Time */
 
 /* SUB and JNZ, 3 cycles a turn. */
 static void spin(uint16_t turns) {
-    __asm__ volatile("1: dec %0 { jnz 1b" : "+r"(turns));
+    __asm__ volatile("1: dec %0\n\tjnz 1b" : "+r"(turns));
 }
 
 void hal_delay_us(uint16_t us) {
@@ -216,6 +220,13 @@ static uint8_t wait_for(uint8_t events) {
     hal_events &= (uint8_t)~events;
     interrupts_on();
     return seen;
+}
+
+void hal_sleep_ms(uint16_t ms) {
+    uint32_t periods = (uint32_t)ms * vlo_hz / 1000 + 1;
+    alarm_set((uint16_t)(periods > 0xFFFF ? 0xFFFF : periods), false);
+    wait_for(EVENT_ALARM);
+    alarm_clear();
 }
 
 void hal_sleep_s(uint32_t duration_s) {

@@ -97,6 +97,9 @@
 #define SELM__DCOCLKDIV 0x0004
 #define DCOFFG 0x0001
 
+/* System, 0x0180. */
+#define SYSRSTIV SUNSEAL_REG16(0x019E)
+
 /* Reference, 0x01B0. */
 #define REFCTL0 SUNSEAL_REG16(0x01B0)
 #define REFMSTR 0x0080

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * The node of Mane 2014, section 3.4: asynchronous mode (the server asks) and periodic mode (the
+ * node reports), both gated by the energy in the store; power-down otherwise. docs/reference/node.md
+ * tells what it does and why.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "config.h"
+#include "counter.h"
+#include "entropy.h"
+#include "gate.h"
+#include "hal.h"
+#include "key.h"
+#include "link.h"
+#include "log.h"
+#include "radio.h"
+#include "suite.h"
+#include "sunseal/sha.h"
+
+int main(void);
+
+#define MCLK_KHZ_BOOT 1000 /* before the configuration is read */
+#define ENROL_RETRY_S_MAX 3600
+
+enum reason { REASON_BOOT = 0, REASON_READY = 1, REASON_LOW = 2 };
+
+#define ANSWERS_HELLO (1U << LINK_CHALLENGE | 1U << LINK_IDLE | 1U << LINK_VERDICT)
+#define ANSWERS_SIGNED (1U << LINK_VERDICT)
+
+static struct node_config config;
+static uint16_t lot;      /* state of the lots for back-off; nothing secret hangs on it */
+static uint8_t silent;    /* messages in a row that nobody answered */
+static bool enrolled;     /* the server has our key, as far as we know */
+static bool say_boot;     /* the next HELLO is the first of this life */
+static bool reports_turn; /* NODE_BOTH: whose turn it is */
+static uint16_t storage_mv;
+
+/* One message at a time: static, so that the stack has to hold cryptography only. */
+static uint8_t body[LINK_BODY_BYTES_MAX];
+static uint8_t signed_bytes[LINK_SIGNED_BYTES_MAX];
+
+/* Lots */
+
+static uint16_t draw(void) {
+    /* Marsaglia's xorshift with the triple 7, 9, 8: period 2^16 - 1. */
+    lot ^= (uint16_t)(lot << 7);
+    lot ^= lot >> 9;
+    lot ^= (uint16_t)(lot << 8);
+    return lot;
+}
+
+static void pause_before_retry(uint8_t tried) {
+    uint32_t span_ms = (uint32_t)config.backoff_ms << (tried > 4 ? 4 : tried);
+    hal_sleep_ms((uint16_t)(span_ms + (draw() & 0x3FF) * span_ms / 1024));
+}
+
+/* Energy gate */
+
+static bool affordable(uint32_t energy_uj) {
+    storage_mv = hal_storage_mv();
+    uint32_t wanted_uj = gate_wanted_uj(energy_uj, config.margin_percent, config.overhead_uj);
+    return gate_stored_uj(config.storage_uf, storage_mv, config.cutoff_mv) >= wanted_uj;
+}
+
+static enum link_kind hello(enum reason reason, struct link_message *answer);
+
+/* Power-down until the store holds the energy. */
+static void await_energy(uint32_t energy_uj, bool tell) {
+    if (affordable(energy_uj))
+        return;
+    log_word("wait");
+    log_value("vcap_mv", storage_mv);
+    log_value("for_uj", energy_uj);
+    log_end();
+    if (tell && (config.flags & NODE_FLAG_TELL_LOW) && affordable(config.radio_uj)) {
+        struct link_message answer;
+        hello(REASON_LOW, &answer);
+    }
+    do
+        hal_sleep_s(config.poll_s);
+    while (!affordable(energy_uj));
+}
+
+/* Messages */
+
+static void verdict(const struct link_message *answer) {
+    log_word("verdict");
+    log_value("code", answer->verdict);
+    log_value("of", answer->reference);
+    log_end();
+    /* Not signed, so a forged one must not cost us the key: only an enrolment more. */
+    if (answer->verdict == LINK_UNKNOWN_NODE)
+        enrolled = false;
+}
+
+static void heard(bool answered) {
+    if (answered)
+        silent = 0;
+    else if (silent != UINT8_MAX)
+        silent++;
+}
+
+/* The kind that answered, 0 for none. */
+static enum link_kind hello(enum reason reason, struct link_message *answer) {
+    uint8_t tries = reason == REASON_LOW ? 1 : config.hello_tries;
+    bool answered = false;
+    for (uint8_t tried = 0; tried < tries && !answered; tried++) {
+        if (tried != 0)
+            pause_before_retry(tried);
+        memcpy(body, config.node_id, LINK_NODE_ID_BYTES);
+        uint8_t *end = link_put32(body + LINK_NODE_ID_BYTES, counter_now());
+        end = link_put16(end, storage_mv);
+        *end++ = (uint8_t)reason;
+        answered = radio_exchange(LINK_HELLO, body, (uint16_t)(end - body), ANSWERS_HELLO, answer);
+    }
+    heard(answered);
+    log_word("hello");
+    log_value("reason", reason);
+    log_value("vcap_mv", storage_mv);
+    log_value("answer", answered ? answer->kind : 0);
+    log_end();
+    if (!answered)
+        return LINK_NOTHING;
+    if (answer->kind == LINK_VERDICT)
+        verdict(answer);
+    return answer->kind;
+}
+
+/* Signs signed_bytes. Between the marks stands what Mane's testbench measures: hash and signature. */
+static bool sign(uint8_t *signature, uint16_t bytes) {
+    uint8_t entropy[ENTROPY_BYTES];
+    uint8_t digest[SUNSEAL_SHA256_BYTES];
+    uint8_t digest_bytes = SUNSEAL_SHA256_BYTES;
+    /* Without a healthy source it is zeros, and the nonce a deterministic one (ecdsa.h). */
+    if (!entropy_take(entropy, ENTROPY_SAMPLES_NONCE)) {
+        log_word("entropy unhealthy");
+        log_end();
+    }
+    hal_watchdog_kick();
+    hal_mark(true);
+#if defined(NODE_secp160r1)
+    if (config.suite == SUITE_SECP160R1_SHA1) {
+        struct sunseal_sha1 sha1;
+        sunseal_sha1_init(&sha1);
+        sunseal_sha1_update(&sha1, signed_bytes, bytes);
+        sunseal_sha1_final(&sha1, digest);
+        digest_bytes = SUNSEAL_SHA1_BYTES;
+    } else
+#endif
+    {
+        struct sunseal_sha256 sha256;
+        sunseal_sha256_init(&sha256);
+        sunseal_sha256_update(&sha256, signed_bytes, bytes);
+        sunseal_sha256_final(&sha256, digest);
+    }
+    int status = SUITE_SIGN(signature, key_private(), digest, digest_bytes, entropy);
+    hal_mark(false);
+    hal_watchdog_kick();
+    memset(entropy, 0, sizeof entropy);
+    return status == SUNSEAL_OK;
+}
+
+/* A number for one signature, burnt before use. Without one left the node falls silent for good. */
+static uint32_t burn(void) {
+    uint32_t counter = counter_burn();
+    if (counter == 0) {
+        log_word("stop: the counter is used up, enrol under another node_id");
+        log_end();
+        hal_halt();
+    }
+    return counter;
+}
+
+/* Sends a signed message once; true if its verdict came. */
+static bool deliver(enum link_kind kind, uint16_t bytes, uint32_t reference) {
+    struct link_message answer;
+    bool answered = radio_exchange(kind, body, bytes, ANSWERS_SIGNED, &answer) &&
+                    answer.reference == reference;
+    heard(answered);
+    if (answered) {
+        verdict(&answer);
+    } else {
+        log_word("no verdict");
+        log_value("kind", kind);
+        log_value("counter", reference);
+        log_end();
+    }
+    return answered;
+}
+
+static bool respond(const struct link_message *challenge) {
+    uint32_t counter = burn();
+    uint16_t bytes = link_signed_auth(signed_bytes, config.node_id, challenge->reference,
+                                      challenge->nonce, counter);
+    memcpy(body, config.node_id, LINK_NODE_ID_BYTES);
+    uint8_t *end = link_put32(body + LINK_NODE_ID_BYTES, challenge->reference);
+    end = link_put32(end, counter);
+    *end++ = config.suite;
+    if (!sign(end, bytes))
+        return false;
+    end += SUITE_SIGNATURE_BYTES;
+    return deliver(LINK_RESPONSE, (uint16_t)(end - body), counter);
+}
+
+/* What the node senses: temperature, its store, its uptime. */
+#define DATA_BYTES 8
+
+static bool report(void) {
+    uint8_t data[DATA_BYTES];
+    uint8_t *at = link_put16(data, (uint16_t)hal_temperature_centidegree());
+    at = link_put16(at, storage_mv);
+    link_put32(at, hal_seconds());
+    uint32_t counter = burn();
+    uint16_t bytes = link_signed_report(signed_bytes, config.node_id, counter, data, DATA_BYTES);
+    memcpy(body, config.node_id, LINK_NODE_ID_BYTES);
+    uint8_t *end = link_put32(body + LINK_NODE_ID_BYTES, counter);
+    *end++ = config.suite;
+    *end++ = DATA_BYTES;
+    memcpy(end, data, DATA_BYTES);
+    end += DATA_BYTES;
+    if (!sign(end, bytes))
+        return false;
+    end += SUITE_SIGNATURE_BYTES;
+    return deliver(LINK_REPORT, (uint16_t)(end - body), counter);
+}
+
+/* Shows the public key. The same bytes may be sent again: enrolling twice changes nothing. */
+static bool enrol(void) {
+    uint16_t bytes = link_signed_enrol(signed_bytes, config.node_id, config.suite, key_public(),
+                                       SUITE_PUBLIC_BYTES);
+    memcpy(body, config.node_id, LINK_NODE_ID_BYTES);
+    uint8_t *end = body + LINK_NODE_ID_BYTES;
+    *end++ = config.suite;
+    memcpy(end, key_public(), SUITE_PUBLIC_BYTES);
+    end += SUITE_PUBLIC_BYTES;
+    if (!sign(end, bytes))
+        return false;
+    end += SUITE_SIGNATURE_BYTES;
+    struct link_message answer;
+    bool answered = false;
+    for (uint8_t tried = 0; tried < config.hello_tries && !answered; tried++) {
+        if (tried != 0)
+            pause_before_retry(tried);
+        answered =
+            radio_exchange(LINK_ENROL, body, (uint16_t)(end - body), ANSWERS_SIGNED, &answer) &&
+            answer.reference == 0;
+    }
+    heard(answered);
+    log_word("enrol");
+    log_value("answered", answered);
+    log_end();
+    if (!answered)
+        return false;
+    verdict(&answer);
+    if (answer.verdict != LINK_ACCEPTED)
+        return false;
+    key_set_enrolled();
+    return true;
+}
+
+/* States */
+
+static void make_key(void) {
+    while (key_state() == KEY_NONE) {
+        await_energy(config.keygen_uj, false);
+        bool made = key_generate();
+        log_word("keygen");
+        log_value("made", made);
+        log_end();
+        if (!made)
+            hal_sleep_s(config.poll_s);
+    }
+}
+
+static void become_enrolled(void) {
+    uint32_t retry_s = config.enrol_retry_s;
+    while (!enrolled) {
+        await_energy(config.sign_uj + config.hello_tries * (uint32_t)config.radio_uj, false);
+        enrolled = enrol();
+        if (enrolled)
+            return;
+        hal_sleep_s(retry_s);
+        retry_s = retry_s * 2 > ENROL_RETRY_S_MAX ? ENROL_RETRY_S_MAX : retry_s * 2;
+    }
+}
+
+/* Shows itself and answers the challenge, if there is one; true if the gateway is there. */
+static bool show(void) {
+    uint32_t answer_uj = config.sign_uj + config.radio_uj;
+    await_energy(answer_uj + config.radio_uj, !say_boot);
+    struct link_message answer;
+    enum link_kind kind = hello(say_boot ? REASON_BOOT : REASON_READY, &answer);
+    say_boot = false;
+    /* Retries may have cost more than was set aside. The server hands the challenge out again. */
+    if (kind == LINK_CHALLENGE && affordable(answer_uj))
+        respond(&answer);
+    return kind != LINK_NOTHING;
+}
+
+static void period(void) {
+    bool shows = config.mode == NODE_ASYNCHRONOUS || (config.mode == NODE_BOTH && !reports_turn);
+    bool reports = !shows;
+    reports_turn = !reports_turn;
+    /* A signature is dear and a HELLO cheap: after so much silence ask first who is there. */
+    if (say_boot || silent >= config.silent_max)
+        shows = true;
+    if (shows && !show())
+        return;
+    for (uint8_t tried = 0; reports && enrolled && tried < config.report_tries; tried++) {
+        if (tried != 0)
+            pause_before_retry(tried);
+        await_energy(config.sign_uj + config.radio_uj, tried == 0);
+        if (report())
+            return;
+    }
+}
+
+static void stop_unless_sound(const char *bad_field) {
+    if (bad_field == NULL)
+        return;
+    hal_log_init();
+    log_word("stop: node_config has no sound ");
+    log_word(bad_field);
+    log_end();
+    hal_halt();
+}
+
+static void warn_if_store_too_small(void) {
+    uint32_t wanted_uj = gate_wanted_uj(config.sign_uj + 2 * config.radio_uj, config.margin_percent,
+                                        config.overhead_uj);
+    if (gate_stored_uj(config.storage_uf, HAL_STORAGE_MV_MAX, config.cutoff_mv) < wanted_uj) {
+        log_word("the store can never hold");
+        log_value("uj", wanted_uj);
+        log_end();
+    }
+}
+
+int main(void) {
+    const char *bad_field = config_load(&config);
+    hal_init(bad_field == NULL ? config.mclk_khz : MCLK_KHZ_BOOT);
+    stop_unless_sound(bad_field);
+    if (config.flags & NODE_FLAG_LOG)
+        hal_log_init();
+
+    enum key_state key = key_state();
+    bool counting = counter_open();
+    /* Before there is a key no number was ever used: the counter may begin. */
+    if (!counting && key == KEY_NONE) {
+        counter_create();
+        counting = counter_open();
+    } else if (!counting && key == KEY_READY && !key_enrolled() && counter_blank()) {
+        /* A key from the programmer, on a new device. */
+        counter_create();
+        counting = counter_open();
+    }
+    if (!counting || key == KEY_DAMAGED) {
+        log_word(counting ? "stop: the key is damaged or of another curve"
+                          : "stop: the counter is lost");
+        log_end();
+        hal_halt();
+    }
+
+    /* The first captures also measure the VLO, so that seconds are seconds. */
+    uint8_t samples[64];
+    hal_entropy_samples(samples, sizeof samples);
+    lot = 1;
+    for (uint8_t i = 0; i < sizeof samples; i++)
+        lot = (uint16_t)(lot * 31 + samples[i]);
+    lot |= 1;
+    radio_start(&config, (uint8_t)draw());
+    storage_mv = hal_storage_mv();
+    log_word("boot");
+    log_value("cause", hal_reset_cause());
+    log_value("counter", counter_now());
+    log_value("vcap_mv", storage_mv);
+    log_value("key", key);
+    log_end();
+    warn_if_store_too_small();
+
+    make_key();
+    enrolled = key_enrolled();
+    say_boot = true;
+    for (;;) {
+        uint32_t due_s = hal_seconds() + config.period_s;
+        if (!enrolled)
+            become_enrolled();
+        period();
+        uint32_t now_s = hal_seconds();
+        if ((int32_t)(due_s - now_s) > 0)
+            hal_sleep_s(due_s - now_s);
+    }
+}

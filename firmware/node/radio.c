@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "radio.h"
+
+#include "cc2500.h"
+
+/* Foreign or unwanted packets heard in one window, so that chatter cannot keep us awake. */
+#define STRANGERS_MAX 4
+
+static const struct node_config *config;
+static uint8_t sequence;
+static bool configured;
+
+void radio_start(const struct node_config *node, uint8_t first_sequence) {
+    config = node;
+    sequence = first_sequence;
+    configured = cc2500_start(config->channel, config->power);
+}
+
+static bool send(enum link_kind kind, const uint8_t *body, uint16_t body_bytes) {
+    uint8_t packet[LINK_PACKET_BYTES];
+    uint8_t count = link_fragments(body_bytes);
+    sequence++;
+    for (uint8_t index = 0; index < count; index++) {
+        uint8_t bytes =
+            link_packet(packet, config->address, kind, sequence, body, body_bytes, index);
+        if (!cc2500_send(packet, bytes, index + 1 == count))
+            return false;
+    }
+    return true;
+}
+
+static bool await(uint16_t answers, struct link_message *answer) {
+    uint8_t frame[LINK_FRAME_BYTES];
+    for (uint8_t heard = 0; heard <= STRANGERS_MAX; heard++) {
+        uint8_t bytes = cc2500_receive(frame, sizeof frame, config->window_ms);
+        if (bytes == 0)
+            return false;
+        if (link_read(answer, frame, bytes, config->address, config->node_id) &&
+            (answers & 1U << answer->kind) != 0)
+            return true;
+    }
+    return false;
+}
+
+bool radio_exchange(enum link_kind kind, const uint8_t *body, uint16_t body_bytes, uint16_t answers,
+                    struct link_message *answer) {
+    /* A chip that did not answer at the start, or lost its supply, is set up once more. */
+    if (!configured)
+        configured = cc2500_start(config->channel, config->power);
+    if (!configured || !cc2500_wake()) {
+        configured = false;
+        return false;
+    }
+    bool answered = send(kind, body, body_bytes) && await(answers, answer);
+    cc2500_sleep();
+    return answered;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Messages over the radio: a body goes out in frames, one answer comes back.
+ */
+#ifndef SUNSEAL_RADIO_H
+#define SUNSEAL_RADIO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config.h"
+#include "link.h"
+
+/* `first_sequence` should differ from start to start: the gateway may still hold half a message
+ * of the life before. */
+void radio_start(const struct node_config *config, uint8_t first_sequence);
+
+/* Sends a message once and waits for an answer of one of the kinds (1 << kind, ored). False if
+ * nothing came in the window, or the radio is out of order. The radio sleeps before and after. */
+bool radio_exchange(enum link_kind kind, const uint8_t *body, uint16_t body_bytes, uint16_t answers,
+                    struct link_message *answer);
+
+#endif
