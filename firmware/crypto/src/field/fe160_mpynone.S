@@ -1,0 +1,24 @@
+; SPDX-License-Identifier: MIT OR Apache-2.0
+;
+; Multiplication and squaring modulo 2^160 - 2^31 - 1, without a multiplier.
+
+#include "rows.inc"
+
+    .set N, 10
+
+; name:       void sunseal_fe160_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
+;             void sunseal_fe160_sqr(uint16_t *r, const uint16_t *a)
+; registers:  see rows.inc
+; stack:      18 bytes with the return address; static sunseal_fe160_product
+; clobbers:   r11-r15
+    function sunseal_fe160_sqr
+    mov     r13, r14
+    br      #sunseal_fe160_mul
+    .size sunseal_fe160_sqr, . - sunseal_fe160_sqr
+
+    function sunseal_fe160_mul
+    pushm.w #7, r10
+    push    r12
+    multiply_rows sunseal_fe160_product
+    br      #sunseal_fe160_reduce
+    .size sunseal_fe160_mul, . - sunseal_fe160_mul

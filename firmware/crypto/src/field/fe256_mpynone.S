@@ -1,0 +1,24 @@
+; SPDX-License-Identifier: MIT OR Apache-2.0
+;
+; Multiplication and squaring modulo p256, in Montgomery form, without a multiplier.
+
+#include "rows.inc"
+
+    .set N, 16
+
+; name:       void sunseal_fe256_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
+;             void sunseal_fe256_sqr(uint16_t *r, const uint16_t *a)
+; registers:  see rows.inc
+; stack:      18 bytes with the return address; static sunseal_fe256_product
+; clobbers:   r11-r15
+    function sunseal_fe256_sqr
+    mov     r13, r14
+    br      #sunseal_fe256_mul
+    .size sunseal_fe256_sqr, . - sunseal_fe256_sqr
+
+    function sunseal_fe256_mul
+    pushm.w #7, r10
+    push    r12
+    multiply_rows sunseal_fe256_product
+    br      #sunseal_fe256_reduce
+    .size sunseal_fe256_mul, . - sunseal_fe256_mul
