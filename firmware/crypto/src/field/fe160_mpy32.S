@@ -131,6 +131,7 @@
     nop
     nop
     nop
+    nop
     add     &SUMEXT, r15
     second_operand
     .endif

@@ -169,6 +169,7 @@
     nop
     nop
     nop
+    nop
     add     &SUMEXT, r15
     limb    J, OP2L, OP2H
     .endif
