@@ -2,6 +2,8 @@
 //! Instructions a second of the MSP430 core on a program like the firmware's: multi-word
 //! multiplication in software, CRC over a buffer, block copies, calls and stack traffic.
 
+#![allow(missing_docs)] // of what criterion_group makes
+
 #[path = "../tests/asm/mod.rs"]
 mod asm;
 #[path = "../tests/program/mod.rs"]

@@ -47,5 +47,8 @@ fn main() {
     let before = count.0;
     assert_eq!(cpu.run(&mut bus, &mut count), Exit::Deadline);
     let time_s = user_time_s() - start;
-    println!("counting: {:.1} M instructions/s ({time_s:.2} s user)", (count.0 - before) as f64 / time_s / 1e6);
+    println!(
+        "counting: {:.1} M instructions/s ({time_s:.2} s user)",
+        (count.0 - before) as f64 / time_s / 1e6
+    );
 }

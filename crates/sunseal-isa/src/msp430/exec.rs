@@ -5,10 +5,11 @@
 //! ([`STATUS`], [`FAULT`]). Cycle positions of accesses: a source is read in cycle 2 (`@Rn`) or 3
 //! (`X(Rn)`, `&EDE`), results are written in the last cycle and read before that.
 
-use super::alu::{self, alu, loads, op as alu_op, rotate_flags, stores, test_flags};
+use super::alu::{Flags, alu, loads, op as alu_op, quick, rotate_flags, stores, test_flags};
 use super::insn::{self, MASK20, Size, indexed};
 use super::op::{Extra, Op, dst, kind, lower, mode, rotate, single, src};
 use super::sr::C;
+use super::timing::repeat_cycles;
 use super::{Cpu, DaddOverflow, PC, SP, SR, sr};
 use crate::{Access, Bus, Cycles, Fault, Flow, Observer, Width};
 
@@ -32,8 +33,10 @@ impl<B: Bus, O: Observer> Table<B, O> {
             ($($n:literal)*) => { $(t[kind::JUMP as usize + $n] = jump::<B, O, $n>;)* };
         }
         jumps!(0 1 2 3 4 5 6 7);
-        t[kind::GENERAL_DOUBLE as usize] = general_double;
-        t[kind::GENERAL_SINGLE as usize] = general_single;
+        t[kind::GENERAL_DOUBLE as usize] = general_double::<B, O, false>;
+        t[kind::GENERAL_DOUBLE_X as usize] = general_double::<B, O, true>;
+        t[kind::GENERAL_SINGLE as usize] = general_single::<B, O, false>;
+        t[kind::GENERAL_SINGLE_X as usize] = general_single::<B, O, true>;
         t[kind::PUSH_WORD_REG as usize] = push_word_reg;
         t[kind::CALL_CONST as usize] = call_const;
         t[kind::RET as usize] = ret;
@@ -103,7 +106,7 @@ fn finish<O: Observer>(
 /// To the instruction behind this one.
 #[inline(always)]
 fn proceed<O: Observer>(cpu: &mut Cpu, obs: &mut O, pc: u32, op: Op) -> u32 {
-    finish(cpu, obs, pc, op.cycles(), (pc + op.bytes()) & MASK20, Flow::Next)
+    finish(cpu, obs, pc, op.cycles(), op.next(), Flow::Next)
 }
 
 /// To `target`, which must be even.
@@ -140,11 +143,7 @@ fn align(cpu: &Cpu, addr: u32) -> Result<u32, Fault> {
 #[cold]
 #[inline(never)]
 fn misaligned(trap: bool, addr: u32) -> Result<u32, Fault> {
-    if trap {
-        Err(Fault::misaligned(addr))
-    } else {
-        Ok(addr & !1)
-    }
+    if trap { Err(Fault::misaligned(addr)) } else { Ok(addr & !1) }
 }
 
 #[inline(always)]
@@ -263,14 +262,14 @@ fn undecoded<B: Bus, O: Observer>(
 ) -> u32 {
     let insn = or_fault!(cpu, pc, insn::decode(pc, |addr| bus.fetch(addr)));
     let op = lower(&insn, pc, &cpu.timing);
-    let last = (pc + op.bytes() - 2) & MASK20;
+    let last = op.next().wrapping_sub(2) & MASK20;
     let cacheable = bus.cacheable(pc) && bus.cacheable(last);
     if cacheable {
         cpu.cache[(pc >> 1) as usize & (super::SLOTS - 1)] = [op.head, op.data];
     }
     let before = cpu.cycles;
     let handlers = &Table::<B, O>::HANDLERS;
-    let next = handlers[op.kind() & (HANDLERS - 1)](cpu, bus, obs, op.head, op.data, pc);
+    let next = handlers[op.kind()](cpu, bus, obs, op.head, op.data, pc);
     if !cacheable {
         cpu.cycles_uncached += cpu.cycles - before;
     }
@@ -302,14 +301,13 @@ fn double<B: Bus, O: Observer, const OP: u8, const SRC: u8, const DST: u8, const
             let addr = cpu.r[op.rs()];
             let value = or_fault!(cpu, pc, load(cpu, bus, obs, pc, addr, width, start + 1));
             if SRC == src::INC {
-                cpu.r[op.rs()] = (addr + op.step()) & MASK20;
+                cpu.r[op.rs()] = (addr + width.bytes()) & MASK20;
             }
             value
         }
     };
     if DST == dst::REG {
-        let (result, status) = alu(OP, mask, src, cpu.r[op.rd()] & mask, cpu.r[SR]);
-        cpu.r[SR] = status;
+        let result = quick(OP, BYTE, src, cpu.r[op.rd()] & mask, &mut cpu.flags);
         if stores(OP) {
             cpu.r[op.rd()] = result;
         }
@@ -323,11 +321,12 @@ fn double<B: Bus, O: Observer, const OP: u8, const SRC: u8, const DST: u8, const
         } else {
             0
         };
-        let (result, status) = alu(OP, mask, src, old, cpu.r[SR]);
+        let mut flags = cpu.flags;
+        let result = quick(OP, BYTE, src, old, &mut flags);
         if stores(OP) {
             or_fault!(cpu, pc, store(cpu, bus, obs, pc, addr, width, result, last));
         }
-        cpu.r[SR] = status;
+        cpu.flags = flags;
     }
     proceed(cpu, obs, pc, op)
 }
@@ -380,7 +379,7 @@ fn fetch_source<B: Bus, O: Observer>(
 }
 
 /// Double-operand instructions of any length, mode and destination, repeated or not.
-fn general_double<B: Bus, O: Observer>(
+fn general_double<B: Bus, O: Observer, const EXTENDED: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
@@ -388,13 +387,25 @@ fn general_double<B: Bus, O: Observer>(
     data: u64,
     pc: u32,
 ) -> u32 {
-    let op = Op { head, data };
+    cpu.flags_to_status();
+    let next = run_double::<B, O, EXTENDED>(cpu, bus, obs, Op { head, data }, pc);
+    cpu.flags_from_status();
+    next
+}
+
+fn run_double<B: Bus, O: Observer, const EXTENDED: bool>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
     let extra = Extra(op.extra());
     let (operation, size) = (extra.op(), extra.size());
     let mask = size.mask();
     let times = extra.times(&cpu.r);
-    let cycles = op.cycles() + (times - 1) * extra.repeat_cycles();
-    let start = cpu.cycles + Cycles::from(extra.extended());
+    let cycles = op.cycles() + (times - 1) * repeat_cycles(false, size);
+    let start = cpu.cycles + Cycles::from(EXTENDED);
     let last = cpu.cycles + Cycles::from(cycles) - 1;
     let mut status = 0;
     let mut target = None;
@@ -440,7 +451,7 @@ fn general_double<B: Bus, O: Observer>(
             let flow = if ret { Flow::Return } else { Flow::Jump };
             go(cpu, obs, pc, cycles, target, flow)
         }
-        None => finish(cpu, obs, pc, cycles, (pc + op.bytes()) & MASK20, Flow::Next) | status,
+        None => finish(cpu, obs, pc, cycles, op.next(), Flow::Next) | status,
     }
 }
 
@@ -454,9 +465,24 @@ fn single_reg<B: Bus, O: Observer, const WHICH: u8>(
     pc: u32,
 ) -> u32 {
     let op = Op { head, data };
-    let (result, status) = single(WHICH, Size::W, cpu.r[op.rd()], cpu.r[SR], 7, true);
+    let old = cpu.r[op.rd()] & 0xFFFF;
+    let (result, flags) = match WHICH {
+        single::RRC => {
+            let result = old >> 1 | u32::from(cpu.flags.c()) << 15;
+            (result, Flags::of_result(result, 16, old & 1 != 0))
+        }
+        single::RRA => {
+            let result = old >> 1 | old & 0x8000;
+            (result, Flags::of_result(result, 16, old & 1 != 0))
+        }
+        single::SWPB => (old >> 8 | (old & 0xFF) << 8, cpu.flags),
+        _ => {
+            let result = i32::from(old as u8 as i8) as u32 & MASK20;
+            (result, Flags::of_result(result, 20, result != 0))
+        }
+    };
     cpu.r[op.rd()] = result;
-    cpu.r[SR] = status;
+    cpu.flags = flags;
     proceed(cpu, obs, pc, op)
 }
 
@@ -493,7 +519,7 @@ fn single(
 }
 
 /// Single-operand instructions of any length and mode, repeated or not, PUSH and CALL.
-fn general_single<B: Bus, O: Observer>(
+fn general_single<B: Bus, O: Observer, const EXTENDED: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
@@ -501,16 +527,28 @@ fn general_single<B: Bus, O: Observer>(
     data: u64,
     pc: u32,
 ) -> u32 {
-    let op = Op { head, data };
+    cpu.flags_to_status();
+    let next = run_single::<B, O, EXTENDED>(cpu, bus, obs, Op { head, data }, pc);
+    cpu.flags_from_status();
+    next
+}
+
+fn run_single<B: Bus, O: Observer, const EXTENDED: bool>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
     let extra = Extra(op.extra());
     let (which, size) = (extra.op(), extra.size());
     let times = extra.times(&cpu.r);
-    let cycles = op.cycles() + (times - 1) * extra.repeat_cycles();
-    let start = cpu.cycles + Cycles::from(extra.extended());
+    let cycles = op.cycles() + (times - 1) * repeat_cycles(which == single::PUSH, size);
+    let start = cpu.cycles + Cycles::from(EXTENDED);
     let last = cpu.cycles + Cycles::from(cycles) - 1;
     let (mode, reg) = (op.dst_mode(), op.rd());
     if which >= single::PUSH {
-        let mut next = (pc + op.bytes()) & MASK20;
+        let mut next = op.next();
         for _ in 0..times {
             let value = fetch_source(cpu, bus, obs, pc, mode, reg, op.b(), size, start + 1);
             let mut value = or_fault!(cpu, pc, value);
@@ -569,7 +607,7 @@ fn general_single<B: Bus, O: Observer>(
     }
     match target {
         Some(target) => go(cpu, obs, pc, cycles, target, Flow::Jump),
-        None => finish(cpu, obs, pc, cycles, (pc + op.bytes()) & MASK20, Flow::Next) | status,
+        None => finish(cpu, obs, pc, cycles, op.next(), Flow::Next) | status,
     }
 }
 
@@ -582,16 +620,15 @@ fn jump<B: Bus, O: Observer, const CONDITION: u8>(
     pc: u32,
 ) -> u32 {
     let op = Op { head, data };
-    let flags = cpu.r[SR];
-    let less = (flags & sr::N != 0) != (flags & sr::V != 0);
+    let flags = cpu.flags;
     let taken = match CONDITION {
-        0 => flags & sr::Z == 0,
-        1 => flags & sr::Z != 0,
-        2 => flags & sr::C == 0,
-        3 => flags & sr::C != 0,
-        4 => flags & sr::N != 0,
-        5 => !less,
-        6 => less,
+        0 => !flags.z(),
+        1 => flags.z(),
+        2 => !flags.c(),
+        3 => flags.c(),
+        4 => flags.n(),
+        5 => !flags.less(),
+        6 => flags.less(),
         _ => true,
     };
     if taken {
@@ -630,7 +667,7 @@ fn call_const<B: Bus, O: Observer>(
     let op = Op { head, data };
     let stack = cpu.r[SP].wrapping_sub(2) & MASK20;
     let at = cpu.cycles + Cycles::from(op.cycles()) - 1;
-    let back = (pc + op.bytes()) & 0xFFFF;
+    let back = op.next() & 0xFFFF;
     or_fault!(cpu, pc, store(cpu, bus, obs, pc, stack, Width::Word, back, at));
     cpu.r[SP] = stack;
     let target = op.b() & 0xFFFF;
@@ -677,10 +714,13 @@ fn add_sp<B: Bus, O: Observer>(
     pc: u32,
 ) -> u32 {
     let op = Op { head, data };
-    let operation = if op.extra() == u32::from(alu_op::ADD) { alu_op::ADD } else { alu_op::SUB };
-    let (result, status) = alu::alu(operation, 0xFFFF, op.a(), cpu.r[SP] & 0xFFFF, cpu.r[SR]);
+    let old = cpu.r[SP] & 0xFFFF;
+    let result = if op.extra() == u32::from(alu_op::ADD) {
+        quick(alu_op::ADD, false, op.a(), old, &mut cpu.flags)
+    } else {
+        quick(alu_op::SUB, false, op.a(), old, &mut cpu.flags)
+    };
     cpu.r[SP] = result & !1;
-    cpu.r[SR] = status;
     proceed(cpu, obs, pc, op)
 }
 
@@ -704,7 +744,9 @@ fn reti<B: Bus, O: Observer>(
         return next;
     }
     cpu.r[SP] = (stack + 4) & MASK20;
-    next | write_status(cpu, status, false)
+    let status = write_status(cpu, status, false);
+    cpu.flags_from_status();
+    next | status
 }
 
 fn calla<B: Bus, O: Observer>(
@@ -717,9 +759,12 @@ fn calla<B: Bus, O: Observer>(
 ) -> u32 {
     let op = Op { head, data };
     let (start, mode, reg) = (cpu.cycles, op.dst_mode(), op.rd());
+    if reg == SR {
+        cpu.flags_to_status();
+    }
     let target = fetch_source(cpu, bus, obs, pc, mode, reg, op.b(), Size::A, start + 1);
     let target = or_fault!(cpu, pc, target);
-    let back = (pc + op.bytes()) & MASK20;
+    let back = op.next();
     let last = start + Cycles::from(op.cycles()) - 1;
     let high = cpu.r[SP].wrapping_sub(2) & MASK20;
     let low = cpu.r[SP].wrapping_sub(4) & MASK20;
@@ -739,11 +784,17 @@ fn mova<B: Bus, O: Observer>(
 ) -> u32 {
     let op = Op { head, data };
     let (start, mode, reg) = (cpu.cycles, op.src_mode(), op.rs());
+    if reg == SR {
+        cpu.flags_to_status();
+    }
     let value = fetch_source(cpu, bus, obs, pc, mode, reg, op.a(), Size::A, start + 1);
     let value = or_fault!(cpu, pc, value);
     match op.dst_mode() {
         mode::REG => {
             let status = write_register(cpu, op.rd(), value);
+            if op.rd() == SR {
+                cpu.flags_from_status();
+            }
             proceed(cpu, obs, pc, op) | status
         }
         mode::CONST => {
@@ -770,17 +821,19 @@ fn address_alu<B: Bus, O: Observer, const OP: u8>(
     pc: u32,
 ) -> u32 {
     let op = Op { head, data };
+    cpu.flags_to_status();
     let src = if op.src_mode() == mode::REG { cpu.r[op.rs()] } else { op.a() };
     let to_pc = op.dst_mode() == mode::CONST;
     let old = if to_pc { op.b() } else { cpu.r[op.rd()] };
     let (result, new) = alu(OP, MASK20, src, old, cpu.r[SR]);
     cpu.r[SR] = new;
     let mut status = 0;
-    if stores(OP) {
-        if to_pc {
-            return go(cpu, obs, pc, op.cycles(), result, Flow::Jump);
-        }
+    if stores(OP) && !to_pc {
         status = write_register(cpu, op.rd(), result);
+    }
+    cpu.flags_from_status();
+    if stores(OP) && to_pc {
+        return go(cpu, obs, pc, op.cycles(), result, Flow::Jump);
     }
     proceed(cpu, obs, pc, op) | status
 }
@@ -796,6 +849,7 @@ fn rotate_many<B: Bus, O: Observer>(
 ) -> u32 {
     let op = Op { head, data };
     let size = if op.extra() & 4 != 0 { Size::A } else { Size::W };
+    cpu.flags_to_status();
     let mut value = cpu.r[op.rd()] & size.mask();
     let mut flags = cpu.r[SR];
     for _ in 0..op.a() {
@@ -808,6 +862,7 @@ fn rotate_many<B: Bus, O: Observer>(
     }
     cpu.r[SR] = flags;
     let status = write_register(cpu, op.rd(), value);
+    cpu.flags_from_status();
     proceed(cpu, obs, pc, op) | status
 }
 
@@ -823,11 +878,14 @@ fn pushm<B: Bus, O: Observer>(
     let size = if op.extra() != 0 { Size::A } else { Size::W };
     // The highest register first. PC, the lowest, has its value in the operand.
     let highest = op.rd() as u32;
+    if highest - (op.a() - 1) <= SR as u32 {
+        cpu.flags_to_status();
+    }
     let mut stack = cpu.r[SP];
     let mut at = cpu.cycles + 2;
     for i in 0..op.a() {
         let reg = (highest - i) as usize & 0xF;
-        let value = if reg == PC { (pc + op.bytes()) & MASK20 } else { cpu.r[reg] };
+        let value = if reg == PC { op.next() } else { cpu.r[reg] };
         stack = stack.wrapping_sub(size.bytes()) & MASK20;
         at += Cycles::from(size.bytes() / 2) - 1;
         or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, stack, size, value, at));
@@ -856,6 +914,9 @@ fn popm<B: Bus, O: Observer>(
         stack = (stack + size.bytes()) & MASK20;
         at += Cycles::from(size.bytes() / 2);
         status |= write_register(cpu, (lowest + i) as usize, value);
+        if lowest + i == SR as u32 {
+            cpu.flags_from_status();
+        }
     }
     cpu.r[SP] = stack;
     proceed(cpu, obs, pc, op) | status

@@ -9,7 +9,7 @@ mod timing;
 
 use std::ops::Range;
 
-use exec::{FAULT, HANDLERS, STATUS, Table};
+use exec::{FAULT, STATUS, Table};
 use insn::MASK20;
 pub use insn::{Condition, Insn, Mnemonic, Operand, Repeat, Size, decode};
 use op::Op;
@@ -85,6 +85,8 @@ pub struct Cpu {
     pub cycles: Cycles,
     /// How many of them ran code that is not [cacheable](Bus::cacheable): RAM, on most devices.
     pub cycles_uncached: Cycles,
+    /// C, Z, N and V while the loop runs; between runs R2 has them.
+    flags: alu::Flags,
     interrupt_shadow: bool,
     timing: Timing,
     /// Why the last handler returned [`FAULT`].
@@ -109,6 +111,7 @@ impl Cpu {
             r: [0; 16],
             cycles: 0,
             cycles_uncached: 0,
+            flags: alu::Flags::default(),
             interrupt_shadow: false,
             timing,
             fault: None,
@@ -167,6 +170,7 @@ impl Cpu {
             pc = next;
             if self.cycles >= bus.deadline() {
                 self.r[PC] = pc;
+                self.flags_to_status();
                 return Exit::Deadline;
             }
         }
@@ -184,7 +188,18 @@ impl Cpu {
             return self.leave(pc, next);
         }
         self.r[PC] = next;
+        self.flags_to_status();
         Exit::Deadline
+    }
+
+    #[inline(always)]
+    fn flags_to_status(&mut self) {
+        self.r[SR] = self.flags.onto(self.r[SR]);
+    }
+
+    #[inline(always)]
+    fn flags_from_status(&mut self) {
+        self.flags = alu::Flags::of(self.r[SR]);
     }
 
     /// Checks what software outside may have put into the registers.
@@ -195,19 +210,20 @@ impl Cpu {
             return Err(Exit::Fault(Fault::odd_program_counter(pc).at_pc(pc)));
         }
         self.r[3] = 0;
+        self.flags_from_status();
         Ok(pc)
     }
 
     #[inline(always)]
     fn dispatch<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O, pc: u32) -> u32 {
         let [head, data] = self.cache[(pc >> 1) as usize & (SLOTS - 1)];
-        let kind = Op { head, data }.kind() & (HANDLERS - 1);
         let handlers = &Table::<B, O>::HANDLERS;
-        handlers[kind](self, bus, observer, head, data, pc)
+        handlers[Op { head, data }.kind()](self, bus, observer, head, data, pc)
     }
 
     #[cold]
     fn leave(&mut self, pc: u32, next: u32) -> Exit {
+        self.flags_to_status();
         if next & FAULT != 0 {
             self.r[PC] = pc;
             let fault = self.fault.take().expect("the handler that stopped left its reason");

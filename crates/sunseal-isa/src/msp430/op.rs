@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Decoded instructions in the sixteen bytes that the execution loop reads.
 
-use super::SP;
 use super::alu::{op as alu_op, stores};
-use super::insn::{Insn, Mnemonic, Operand, Repeat, Size};
-use super::timing::{Timing, repeat_cycles};
+use super::insn::{Insn, MASK20, Mnemonic, Operand, Repeat, Size};
+use super::timing::Timing;
+use super::{SP, SR};
 
 /// Source forms of the fast double-operand handlers.
 pub(crate) mod src {
@@ -50,6 +50,8 @@ pub(crate) mod kind {
     pub const SWPB_REG: u16 = 26;
     pub const SXT_REG: u16 = 27;
     pub const ADD_SP: u16 = 28;
+    pub const GENERAL_DOUBLE_X: u16 = 29;
+    pub const GENERAL_SINGLE_X: u16 = 30;
     pub const FIRST_DOUBLE: u16 = 32;
 
     /// The fast handler of a double-operand instruction.
@@ -67,9 +69,10 @@ pub(crate) mod kind {
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub(crate) struct Op {
-    /// kind 16 | cycles 8 | bytes 8 | source register and mode 8 | destination register and mode 8 | extra 16
+    /// destination register 4 and mode 4 | source register 4 and mode 4 | address of the instruction
+    /// behind 24 | cycles 8 | none 7 | kind 9
     pub head: u64,
-    /// a 32 | b 32
+    /// a 32 | b 20 | extra 12
     pub data: u64,
 }
 
@@ -87,55 +90,51 @@ pub(crate) mod mode {
 impl Op {
     #[inline(always)]
     pub fn kind(self) -> usize {
-        (self.head & 0xFFFF) as usize
+        (self.head >> 55) as usize
     }
     #[inline(always)]
     pub fn cycles(self) -> u32 {
-        (self.head >> 16) as u32 & 0xFF
+        (self.head >> 40) as u32 & 0xFF
     }
+    /// Where the instruction behind this one lies.
     #[inline(always)]
-    pub fn bytes(self) -> u32 {
-        (self.head >> 24) as u32 & 0xFF
+    pub fn next(self) -> u32 {
+        (self.head >> 16) as u32 & MASK20
     }
     #[inline(always)]
     pub fn rs(self) -> usize {
-        (self.head >> 32) as usize & 0xF
+        (self.head >> 8) as usize & 0xF
     }
     #[inline(always)]
     pub fn src_mode(self) -> u32 {
-        (self.head >> 36) as u32 & 0xF
+        (self.head >> 12) as u32 & 0xF
     }
     #[inline(always)]
     pub fn rd(self) -> usize {
-        (self.head >> 40) as usize & 0xF
+        self.head as usize & 0xF
     }
     #[inline(always)]
     pub fn dst_mode(self) -> u32 {
-        (self.head >> 44) as u32 & 0xF
+        (self.head >> 4) as u32 & 0xF
     }
     #[inline(always)]
     pub fn extra(self) -> u32 {
-        (self.head >> 48) as u32
+        (self.data >> 52) as u32
     }
     /// The source's constant, address or index.
     #[inline(always)]
     pub fn a(self) -> u32 {
         self.data as u32
     }
-    /// The destination's address or index.
+    /// The destination's address or index, 20 bits.
     #[inline(always)]
     pub fn b(self) -> u32 {
-        (self.data >> 32) as u32
-    }
-    /// By how much the fast handlers increment a pointer.
-    #[inline(always)]
-    pub fn step(self) -> u32 {
-        self.extra()
+        (self.data >> 32) as u32 & MASK20
     }
 }
 
-/// Fields of `extra` in general instructions: operation 5, size 2, ZC 1, repeat from register 1,
-/// repeat 4, cycles a repetition 2, extended 1.
+/// Fields of `extra` in general instructions: operation 4, size 2, ZC 1, repeat from register 1,
+/// repeat 4.
 #[derive(Clone, Copy)]
 pub(crate) struct Extra(pub u32);
 
@@ -145,36 +144,28 @@ impl Extra {
             Repeat::Times(n) => (0, u32::from(n) - 1),
             Repeat::Register(reg) => (1, u32::from(reg)),
         };
-        op | (insn.size as u32) << 5
-            | u32::from(insn.zero_carry) << 7
-            | from_register << 8
-            | repeat << 9
-            | u32::from(repeat_cycles(insn)) << 13
-            | u32::from(insn.extended) << 15
+        op | (insn.size as u32) << 4
+            | u32::from(insn.zero_carry) << 6
+            | from_register << 7
+            | repeat << 8
     }
     pub fn op(self) -> u8 {
-        self.0 as u8 & 0x1F
+        self.0 as u8 & 0xF
     }
     pub fn size(self) -> Size {
-        match self.0 >> 5 & 3 {
+        match self.0 >> 4 & 3 {
             0 => Size::B,
             1 => Size::W,
             _ => Size::A,
         }
     }
     pub fn zero_carry(self) -> bool {
-        self.0 & 0x80 != 0
+        self.0 & 0x40 != 0
     }
     /// How often the instruction runs, given the registers.
     pub fn times(self, r: &[u32; 16]) -> u32 {
-        let field = self.0 >> 9 & 0xF;
-        1 + if self.0 & 0x100 != 0 { r[field as usize] & 0xF } else { field }
-    }
-    pub fn repeat_cycles(self) -> u32 {
-        self.0 >> 13 & 3
-    }
-    pub fn extended(self) -> bool {
-        self.0 & 0x8000 != 0
+        let field = self.0 >> 8 & 0xF;
+        1 + if self.0 & 0x80 != 0 { r[field as usize] & 0xF } else { field }
     }
 }
 
@@ -223,15 +214,14 @@ fn place(operand: Operand, opcode: u32, pc_value: u32) -> Place {
     Place { mode, reg, value }
 }
 
-fn pack(kind: u16, cycles: u8, bytes: u32, src: Place, dst: Place, extra: u32) -> Op {
+fn pack(kind: u16, cycles: u8, next: u32, src: Place, dst: Place, extra: u32) -> Op {
     Op {
-        head: u64::from(kind)
-            | u64::from(cycles) << 16
-            | u64::from(bytes) << 24
-            | u64::from(u32::from(src.reg) | src.mode << 4) << 32
-            | u64::from(u32::from(dst.reg) | dst.mode << 4) << 40
-            | u64::from(extra) << 48,
-        data: u64::from(src.value) | u64::from(dst.value) << 32,
+        head: u64::from(u32::from(dst.reg) | dst.mode << 4)
+            | u64::from(u32::from(src.reg) | src.mode << 4) << 8
+            | u64::from(next) << 16
+            | u64::from(cycles) << 40
+            | u64::from(kind) << 55,
+        data: u64::from(src.value) | u64::from(dst.value & MASK20) << 32 | u64::from(extra) << 52,
     }
 }
 
@@ -239,16 +229,19 @@ fn pack(kind: u16, cycles: u8, bytes: u32, src: Place, dst: Place, extra: u32) -
 pub(crate) fn lower(insn: &Insn, pc: u32, timing: &Timing) -> Op {
     use Mnemonic as M;
     let cycles = timing.cycles(insn);
-    let bytes = u32::from(insn.words) * 2;
+    let next = (pc + u32::from(insn.words) * 2) & MASK20;
     // Register mode reads PC behind the opcode word, before operand words are fetched.
     let opcode = pc + if insn.extended { 2 } else { 0 };
     let src = place(insn.src, opcode, opcode + 2);
-    let dst = place(insn.dst, opcode, pc + bytes);
-    let op = |kind, extra| pack(kind, cycles, bytes, src, dst, extra);
+    let dst = place(insn.dst, opcode, next);
+    let op = |kind, extra| pack(kind, cycles, next, src, dst, extra);
     let size_a = u32::from(insn.size == Size::A);
     let plain_word = !insn.extended && insn.size == Size::W;
     let plain_reg = plain_word && dst.mode == mode::REG && dst.reg >= 4;
-    let single = |which: u8| op(kind::GENERAL_SINGLE, Extra::pack(u32::from(which), insn));
+    let single = |which: u8| {
+        let kind = if insn.extended { kind::GENERAL_SINGLE_X } else { kind::GENERAL_SINGLE };
+        op(kind, Extra::pack(u32::from(which), insn))
+    };
     match insn.mnemonic {
         M::Jump(condition) => op(kind::JUMP + condition as u16, 0),
         M::Reti => op(kind::RETI, 0),
@@ -275,31 +268,34 @@ pub(crate) fn lower(insn: &Insn, pc: u32, timing: &Timing) -> Op {
         M::Sxt => single(single::SXT),
         M::Push => single(single::PUSH),
         M::Call => single(single::CALL),
-        M::Mov => double(alu_op::MOV, insn, cycles, src, dst),
-        M::Add => double(alu_op::ADD, insn, cycles, src, dst),
-        M::Addc => double(alu_op::ADDC, insn, cycles, src, dst),
-        M::Subc => double(alu_op::SUBC, insn, cycles, src, dst),
-        M::Sub => double(alu_op::SUB, insn, cycles, src, dst),
-        M::Cmp => double(alu_op::CMP, insn, cycles, src, dst),
-        M::Dadd => double(alu_op::DADD, insn, cycles, src, dst),
-        M::Bit => double(alu_op::BIT, insn, cycles, src, dst),
-        M::Bic => double(alu_op::BIC, insn, cycles, src, dst),
-        M::Bis => double(alu_op::BIS, insn, cycles, src, dst),
-        M::Xor => double(alu_op::XOR, insn, cycles, src, dst),
-        M::And => double(alu_op::AND, insn, cycles, src, dst),
+        M::Mov => double(alu_op::MOV, insn, cycles, next, src, dst),
+        M::Add => double(alu_op::ADD, insn, cycles, next, src, dst),
+        M::Addc => double(alu_op::ADDC, insn, cycles, next, src, dst),
+        M::Subc => double(alu_op::SUBC, insn, cycles, next, src, dst),
+        M::Sub => double(alu_op::SUB, insn, cycles, next, src, dst),
+        M::Cmp => double(alu_op::CMP, insn, cycles, next, src, dst),
+        M::Dadd => double(alu_op::DADD, insn, cycles, next, src, dst),
+        M::Bit => double(alu_op::BIT, insn, cycles, next, src, dst),
+        M::Bic => double(alu_op::BIC, insn, cycles, next, src, dst),
+        M::Bis => double(alu_op::BIS, insn, cycles, next, src, dst),
+        M::Xor => double(alu_op::XOR, insn, cycles, next, src, dst),
+        M::And => double(alu_op::AND, insn, cycles, next, src, dst),
     }
 }
 
 /// Chooses a fast handler where there is one.
-fn double(op: u8, insn: &Insn, cycles: u8, mut src: Place, dst: Place) -> Op {
-    let bytes = u32::from(insn.words) * 2;
+fn double(op: u8, insn: &Insn, cycles: u8, next: u32, mut src: Place, dst: Place) -> Op {
     src.value = if src.mode == mode::CONST { src.value & insn.size.mask() } else { src.value };
-    let general =
-        pack(kind::GENERAL_DOUBLE, cycles, bytes, src, dst, Extra::pack(u32::from(op), insn));
-    if insn.extended || op == alu_op::DADD {
+    let kind = if insn.extended { kind::GENERAL_DOUBLE_X } else { kind::GENERAL_DOUBLE };
+    let general = pack(kind, cycles, next, src, dst, Extra::pack(u32::from(op), insn));
+    let byte = insn.size == Size::B;
+    let (rs, rd) = (usize::from(src.reg), usize::from(dst.reg));
+    // The fast handlers keep flags outside SR, and increment by the operand's length.
+    let on_status = (src.mode, rs) == (mode::REG, SR) || (dst.mode, rd) == (mode::REG, SR);
+    let byte_from_stack = byte && (src.mode, rs) == (mode::INC, SP);
+    if insn.extended || op == alu_op::DADD || on_status || byte_from_stack {
         return general;
     }
-    let byte = insn.size == Size::B;
     let fast_src = match src.mode {
         mode::REG => src::REG,
         mode::CONST => src::CONST,
@@ -308,19 +304,18 @@ fn double(op: u8, insn: &Insn, cycles: u8, mut src: Place, dst: Place) -> Op {
         mode::INC => src::INC,
         _ => src::IDX,
     };
-    let step = if byte && usize::from(src.reg) != SP { 1 } else { 2 };
-    let fast = |kind| pack(kind, cycles, bytes, src, dst, step);
-    let fast_dst = match (dst.mode, dst.reg) {
+    let fast = |kind| pack(kind, cycles, next, src, dst, 0);
+    let fast_dst = match (dst.mode, rd) {
         (mode::REG, 4..) => dst::REG,
         (mode::REG, _) if !stores(op) => dst::REG,
-        (mode::REG, 1) if !byte && src.mode == mode::CONST && src.value & 1 == 0 => match op {
+        (mode::REG, SP) if !byte && src.mode == mode::CONST && src.value & 1 == 0 => match op {
             alu_op::ADD | alu_op::SUB => {
-                return pack(kind::ADD_SP, cycles, bytes, src, dst, u32::from(op));
+                return pack(kind::ADD_SP, cycles, next, src, dst, u32::from(op));
             }
             _ => return general,
         },
-        (mode::CONST, _) if op == alu_op::MOV && !byte => match (src.mode, src.reg) {
-            (mode::INC, 1) => return fast(kind::RET),
+        (mode::CONST, _) if op == alu_op::MOV && !byte => match (src.mode, rs) {
+            (mode::INC, SP) => return fast(kind::RET),
             (mode::CONST, _) => return fast(kind::BRANCH_CONST),
             _ => return general,
         },

@@ -225,11 +225,8 @@ fn rotate(insn: &Insn) -> u8 {
 
 /// What each run of a repeated instruction beyond the first costs: table 4-18 footnote 1 gives n + 1
 /// cycles for n runs; for PUSHX, which no table repeats, what PUSHM costs a register.
-pub(crate) fn repeat_cycles(insn: &Insn) -> u8 {
-    match (insn.mnemonic, insn.size) {
-        (Mnemonic::Push, Size::A) => 2,
-        _ => 1,
-    }
+pub(crate) fn repeat_cycles(push: bool, size: Size) -> u32 {
+    if push && size == Size::A { 2 } else { 1 }
 }
 
 /// Cycles between the acceptance of an interrupt and its handler's first instruction, table 4-8.
