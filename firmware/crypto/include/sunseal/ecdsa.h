@@ -23,11 +23,10 @@
  *   public key x || y         40      64
  *   signature r || s          42      64
  *
- * Timing: keygen and sign are constant-time: no branch, address of slow memory or loop count depends
- * on a secret. The two exceptions say nothing about the secret that is used: a candidate outside
- * [1, n-1] is thrown away (RFC 6979; for secp160r1 every second one), and table look-ups are by
- * secret index, because the parts that this library is for read flash and RAM in uniform time
- * (MSP430F5xx: no cache, no wait states). verify is _vartime: all of its inputs are public.
+ * Timing: keygen and sign are constant-time: no branch, address or loop count depends on a secret.
+ * The one exception says nothing about the secret that is used: a nonce candidate outside [1, n-1]
+ * is thrown away (RFC 6979; for secp160r1 every second one). verify is _vartime: all of its inputs
+ * are public. crates/sunseal-mcu/tests/crypto_on_target.rs compares the traces of whole operations.
  *
  * Interrupts: an interrupt routine must not call this library and must not touch the hardware
  * multiplier (or must save and restore it). The scratch memory is static: one call at a time.

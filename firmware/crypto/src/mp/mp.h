@@ -22,6 +22,11 @@ uint16_t sunseal_mp_sub(uint16_t *r, const uint16_t *a, const uint16_t *b, size_
 /* r = mask ? a : r */
 void sunseal_mp_select(uint16_t *r, const uint16_t *a, uint16_t mask, size_t n);
 
+/* r = entry index of a table of SUNSEAL_MP_PICK_ENTRIES entries of n words each, n a multiple of 4.
+ * Reads all of them. */
+#define SUNSEAL_MP_PICK_ENTRIES 32
+void sunseal_mp_pick(uint16_t *r, const uint16_t *table, uint16_t index, size_t n);
+
 /* r = a mod m, given a < 2m; scratch is n words. */
 void sunseal_mp_reduce_once(uint16_t *r, uint16_t carry, const uint16_t *m, uint16_t *scratch,
                             size_t n);

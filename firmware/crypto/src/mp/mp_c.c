@@ -28,3 +28,16 @@ void sunseal_mp_select(uint16_t *r, const uint16_t *a, uint16_t mask, size_t n) 
         r[i] ^= (uint16_t)((r[i] ^ a[i]) & mask);
     }
 }
+
+void sunseal_mp_pick(uint16_t *r, const uint16_t *table, uint16_t index, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        r[i] = 0;
+    }
+    for (uint16_t entry = 0; entry < SUNSEAL_MP_PICK_ENTRIES; entry++) {
+        uint16_t different = index ^ entry;
+        uint16_t mask = (uint16_t)(((uint16_t)(different | -different) >> 15) - 1);
+        for (size_t i = 0; i < n; i++) {
+            r[i] |= *table++ & mask;
+        }
+    }
+}
