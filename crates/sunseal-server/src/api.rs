@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! HTTP around store and judge. The normative text is `docs/reference/http.md`.
 
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
@@ -8,6 +9,7 @@ use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Path, Query, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::middleware::{self, Next};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -18,6 +20,7 @@ use sunseal_link::{Kind, Message, NodeId, Suite, VerdictCode};
 
 use crate::clock::{Clock, MAX_TIME_US, TIME_HEADER};
 use crate::judge::{self, Judgement, Rules, Welcome};
+use crate::serve::READ_TIMEOUT;
 use crate::store::{self, Node};
 use crate::{hex, log, page};
 
@@ -30,16 +33,28 @@ pub const MAX_NAME_BYTES: usize = 100;
 
 /// All that a request needs.
 pub struct App {
+    /// Answers questions; dropped before `db`, which clears up when it closes.
+    reader: Mutex<Connection>,
     db: Mutex<Connection>,
+    /// Names besides addresses and `localhost` under which requests may come.
+    hosts: Vec<String>,
     clock: Clock,
     rules: Rules,
     quiet: bool,
 }
 
 impl App {
-    /// A server over an opened database; `quiet` keeps single requests out of the log.
-    pub fn new(db: Connection, clock: Clock, rules: Rules, quiet: bool) -> Arc<Self> {
-        Arc::new(Self { db: Mutex::new(db), clock, rules, quiet })
+    /// A server over an opened database and a reader of it; `quiet` keeps single requests out of
+    /// the log.
+    pub fn new(
+        (db, reader): (Connection, Connection),
+        clock: Clock,
+        rules: Rules,
+        hosts: Vec<String>,
+        quiet: bool,
+    ) -> Arc<Self> {
+        let (db, reader) = (Mutex::new(db), Mutex::new(reader));
+        Arc::new(Self { reader, db, hosts, clock, rules, quiet })
     }
 
     /// Runs `work` as one transaction: committed if it succeeds, else as if it never was.
@@ -48,11 +63,31 @@ impl App {
         time: Time,
         work: impl FnOnce(&Transaction<'_>, u64) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, Reply> {
+        self.run(time, TransactionBehavior::Immediate, work).await
+    }
+
+    /// Runs a question: on its own connection, so that a long one delays no node.
+    async fn ask<T: Send + 'static>(
+        self: Arc<Self>,
+        time: Time,
+        work: impl FnOnce(&Transaction<'_>, u64) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, Reply> {
+        self.run(time, TransactionBehavior::Deferred, work).await
+    }
+
+    async fn run<T: Send + 'static>(
+        self: Arc<Self>,
+        time: Time,
+        behavior: TransactionBehavior,
+        work: impl FnOnce(&Transaction<'_>, u64) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, Reply> {
         let run = move || {
+            let asks = matches!(behavior, TransactionBehavior::Deferred);
+            let db = if asks { &self.reader } else { &self.db };
             // A panic in another request left no transaction open: dropping rolls back.
-            let mut db = self.db.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut db = db.lock().unwrap_or_else(PoisonError::into_inner);
             let now_us = self.clock.now_us(time.0);
-            let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let tx = db.transaction_with_behavior(behavior)?;
             let done = work(&tx, now_us)?;
             tx.commit()?;
             Ok(done)
@@ -164,7 +199,12 @@ impl<S: Send + Sync> FromRequest<S> for Json {
     type Rejection = Reply;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Reply> {
-        let bytes = Bytes::from_request(request, state).await.map_err(|e| {
+        let bytes = tokio::time::timeout(READ_TIMEOUT, Bytes::from_request(request, state));
+        let bytes = bytes.await.map_err(|_| {
+            let why = format!("the body did not come within {} s", READ_TIMEOUT.as_secs());
+            Reply::error(StatusCode::REQUEST_TIMEOUT, why)
+        })?;
+        let bytes = bytes.map_err(|e| {
             let why = format!(
                 "the body cannot be read ({}); it may have {MAX_REQUEST_BYTES} bytes",
                 e.body_text()
@@ -222,10 +262,48 @@ pub fn router(app: Arc<App>) -> Router {
             Reply::error(StatusCode::METHOD_NOT_ALLOWED, why)
         })
         .layer(DefaultBodyLimit::max(MAX_REQUEST_BYTES))
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), not_from_a_foreign_page))
         .with_state(app)
 }
 
+/// Refuses what a page of somebody else's makes the operator's browser send: a POST carries the
+/// page's `Origin`, and a name made to point here (DNS rebinding) shows in `Host`.
+async fn not_from_a_foreign_page(State(app): Shared, request: Request, next: Next) -> Response {
+    match foreign(request.headers(), &app.hosts) {
+        Some(why) => Reply::error(StatusCode::FORBIDDEN, why).into_response(),
+        None => next.run(request).await,
+    }
+}
+
+fn foreign(headers: &HeaderMap, hosts: &[String]) -> Option<String> {
+    let header = |name| headers.get(name).map(|v| v.to_str().unwrap_or("unreadable"));
+    let host = header(header::HOST);
+    if let Some(host) = host.filter(|host| !is_ours(host, hosts)) {
+        return Some(format!(
+            "this server is not `{}`: call it by its address or as localhost, or start it with --host",
+            host.escape_debug()
+        ));
+    }
+    let origin = header(header::ORIGIN)?;
+    let authority = origin.split_once("://").map(|(_, authority)| authority);
+    (authority.is_none() || authority != host)
+        .then(|| format!("a page of `{}` may not speak for its reader", origin.escape_debug()))
+}
+
+/// An address, `localhost`, or a name that the operator gave; with or without a port.
+fn is_ours(host: &str, hosts: &[String]) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let bare = name.trim_start_matches('[').trim_end_matches(']');
+    bare.parse::<IpAddr>().is_ok()
+        || name.eq_ignore_ascii_case("localhost")
+        || hosts.iter().any(|ours| ours.eq_ignore_ascii_case(name))
+}
+
 async fn health(State(app): Shared) -> Answer {
+    // The write lock, so that a full or vanished file is told.
     app.transact(Time(None), |tx, _| tx.query_row("SELECT 1", [], |_| Ok(()))).await?;
     Ok(Reply::ok(json!({"status": "ok"})))
 }
@@ -498,7 +576,7 @@ async fn nodes(State(app): Shared, time: Time, uri: Uri) -> Answer {
     let after = page.after.as_deref().map(hex::node_id).transpose().map_err(Reply::bad)?;
     let limit = limit(page.limit)?;
     let body = app
-        .transact(time, move |tx, now_us| {
+        .ask(time, move |tx, now_us| {
             let found = Node::page(tx, after, limit)?;
             let next = (found.len() == limit as usize).then(|| found.last().map(|n| n.node_id));
             let shown = found.iter().filter(|n| !page.late || n.late(now_us).is_some());
@@ -520,7 +598,7 @@ fn limit(said: Option<u32>) -> Result<u32, Reply> {
 
 async fn node(State(app): Shared, Who(node_id): Who, time: Time) -> Answer {
     let found = app
-        .transact(time, move |tx, now_us| {
+        .ask(time, move |tx, now_us| {
             Node::find(tx, node_id)?.map(|node| node.to_json(tx, now_us)).transpose()
         })
         .await?;
@@ -541,8 +619,7 @@ async fn events(State(app): Shared, uri: Uri) -> Answer {
     let page: EventPage = query(&uri)?;
     let node_id = page.node.as_deref().map(hex::node_id).transpose().map_err(Reply::bad)?;
     let limit = limit(page.limit)?;
-    let found =
-        app.transact(Time(None), move |tx, _| store::events(tx, page.after, node_id, limit));
+    let found = app.ask(Time(None), move |tx, _| store::events(tx, page.after, node_id, limit));
     let found = found.await?;
     let full = found.len() == limit as usize;
     let next_after = found.last().filter(|_| full).map(|e| e["event_id"].clone());
@@ -592,13 +669,13 @@ fn summarise(
 async fn summary(State(app): Shared, time: Time) -> Answer {
     let (clock, seeded) = (app.clock.name(), app.rules.seed.is_some());
     let work = move |tx: &Transaction<'_>, now_us| summarise(tx, now_us, clock, seeded);
-    Ok(Reply::ok(app.transact(time, work).await?))
+    Ok(Reply::ok(app.ask(time, work).await?))
 }
 
 async fn status_page(State(app): Shared) -> Result<Response, Reply> {
     let (clock, seeded) = (app.clock.name(), app.rules.seed.is_some());
     let html = app
-        .transact(Time(None), move |tx, now_us| {
+        .ask(Time(None), move |tx, now_us| {
             let summary = summarise(tx, now_us, clock, seeded)?;
             let nodes: rusqlite::Result<Vec<Value>> =
                 Node::page(tx, None, 200)?.iter().map(|n| n.to_json(tx, now_us)).collect();
@@ -611,4 +688,23 @@ async fn status_page(State(app): Shared) -> Result<Response, Reply> {
     // Nothing is loaded from anywhere, and nothing on the page runs.
     let policy = "default-src 'none'; style-src 'unsafe-inline'";
     Ok(([(header::CONTENT_SECURITY_POLICY, policy)], Html(html)).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addresses_localhost_and_given_names_are_ours() {
+        let hosts = ["sunseal.example".to_owned()];
+        for host in ["127.0.0.1:80", "[::1]:8437", "[::1]", "10.0.0.7", "LocalHost:1"] {
+            assert!(is_ours(host, &[]), "{host}");
+        }
+        assert!(is_ours("Sunseal.example:443", &hosts));
+        for host in
+            ["sunseal.example.org", "evil.example:8437", "localhost.evil", "127.0.0.1.nip", ""]
+        {
+            assert!(!is_ours(host, &hosts), "{host}");
+        }
+    }
 }

@@ -6,8 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The request header that drives a driven clock.
 pub const TIME_HEADER: &str = "sunseal-time-us";
-/// SQLite's integers are signed.
-pub const MAX_TIME_US: u64 = i64::MAX as u64;
+/// Half of what SQLite's integers hold, so that a time and a duration can be added.
+pub const MAX_TIME_US: u64 = i64::MAX as u64 / 2;
 
 /// Where time comes from.
 pub enum Clock {

@@ -5,6 +5,7 @@
 //! condemn, puts bodies together and hands them on. If the server cannot be reached, the node
 //! hears nothing, and the log says so. Memory is bounded by the number of connections.
 
+use std::convert::Infallible;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
 use crate::client::Server;
+use crate::serve::accept;
 use crate::{hex, log};
 
 /// Radios that may be connected at once; more wait.
@@ -70,6 +72,8 @@ struct State {
     known: [Option<NodeId>; 256],
     dice: u64,
     counts: Counts,
+    /// Messages that the server has not answered since it last did.
+    unanswered: u64,
 }
 
 /// The gateway between its two sides.
@@ -98,6 +102,7 @@ impl Gateway {
             known: [None; 256],
             dice: options.drop_seed,
             counts: Counts::default(),
+            unanswered: 0,
         };
         Ok(Arc::new(Self { options, state: Mutex::new(state) }))
     }
@@ -107,11 +112,11 @@ impl Gateway {
     }
 
     /// Serves radios for ever.
-    pub async fn serve(self: Arc<Self>, listener: TcpListener) -> std::io::Result<()> {
+    pub async fn serve(self: Arc<Self>, listener: TcpListener) -> Infallible {
         let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         loop {
             let place = Arc::clone(&places).acquire_owned().await;
-            let (stream, peer) = listener.accept().await?;
+            let (stream, peer) = accept(&listener).await;
             let gateway = Arc::clone(&self);
             tokio::spawn(async move {
                 let _place = place;
@@ -171,11 +176,22 @@ impl Gateway {
             Err(why) => Err(why),
         };
         match message {
-            Ok(message) => self.send(up.time_us, errand.src, &message),
+            Ok(message) => {
+                let missed = std::mem::take(&mut self.state().unanswered);
+                if missed > 0 {
+                    log::info("server-back", json!({"time_us": up.time_us, "unanswered": missed}));
+                }
+                self.send(up.time_us, errand.src, &message)
+            }
             Err(why) => {
-                self.state().counts.server_failed += 1;
-                let node_id = errand.node_id.to_string();
-                log::warn("server", json!({"time_us": up.time_us, "node_id": node_id, "why": why}));
+                let mut state = self.state();
+                state.counts.server_failed += 1;
+                state.unanswered += 1;
+                // Once, not for each of a day's messages.
+                if state.unanswered == 1 {
+                    let why = format!("{why}; nodes hear nothing until it answers again");
+                    log::warn("server", json!({"time_us": up.time_us, "why": why}));
+                }
                 Down::default()
             }
         }

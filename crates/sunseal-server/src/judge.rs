@@ -22,16 +22,13 @@ use crate::store::{self, Node};
 pub struct Rules {
     /// How long a challenge may be answered after it was first handed out.
     pub freshness_us: u64,
-    /// A challenge handed out less than this ago is not handed out again: its answer may be on
-    /// the way, and another HELLO asks for another challenge.
-    pub resend_after_us: u64,
     /// For tests and demonstrations: nonces follow from this number. `None`: from the system.
     pub seed: Option<u64>,
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { freshness_us: 600_000_000, resend_after_us: 2_000_000, seed: None }
+        Self { freshness_us: 600_000_000, seed: None }
     }
 }
 
@@ -185,34 +182,27 @@ pub fn hello(
     if hello.reason == Reason::Low || node.key.is_none() {
         return Ok(Welcome::Idle);
     }
-    let issued = match again(tx, now_us, rules, node_id)? {
+    let issued = match again(tx, now_us, node_id)? {
         Some(issued) => Some(issued),
         None => next(tx, now_us, rules, node_id)?,
     };
     Ok(issued.map_or(Welcome::Idle, Welcome::Challenge))
 }
 
-/// A challenge that was handed out, got lost with the node's energy or on the air, and can still
-/// be answered: the same again, with the expiry it had.
-fn again(
-    tx: &Transaction<'_>,
-    now_us: u64,
-    rules: &Rules,
-    node_id: NodeId,
-) -> rusqlite::Result<Option<Issued>> {
-    let before_us = now_us.saturating_sub(rules.resend_after_us);
+/// The challenge that was handed out, got lost with the node's energy or on the air, and can still
+/// be answered: the same again, with the expiry it had. A node has one at a time, for HELLO is not
+/// signed: a forged one must not draw the whole queue and let it expire.
+fn again(tx: &Transaction<'_>, now_us: u64, node_id: NodeId) -> rusqlite::Result<Option<Issued>> {
     let sql = "SELECT challenge_id, nonce, expires_us FROM challenges
         WHERE node_id = ?1 AND issued_us IS NOT NULL AND answered_us IS NULL
-        AND expires_us >= ?2 AND handed_us < ?3 ORDER BY challenge_id LIMIT 1";
+        AND expires_us >= ?2 ORDER BY challenge_id LIMIT 1";
     let found = tx
         .prepare_cached(sql)?
-        .query_row(params![node_id.0, now_us, before_us], |r| {
+        .query_row(params![node_id.0, now_us], |r| {
             Ok(Issued { challenge_id: r.get(0)?, nonce: r.get(1)?, expires_us: r.get(2)? })
         })
         .optional()?;
     if let Some(issued) = &found {
-        tx.prepare_cached("UPDATE challenges SET handed_us = ?2 WHERE challenge_id = ?1")?
-            .execute(params![issued.challenge_id, now_us])?;
         let detail = json!({"challenge_id": issued.challenge_id, "again": true});
         store::append(tx, now_us, Some(node_id), "challenge-issued", None, &detail)?;
     }
@@ -235,7 +225,7 @@ fn next(
     let nonce = nonce(rules.seed, node_id, challenge_id);
     let expires_us = now_us.saturating_add(rules.freshness_us);
     tx.prepare_cached(
-        "UPDATE challenges SET nonce = ?2, issued_us = ?3, handed_us = ?3, expires_us = ?4
+        "UPDATE challenges SET nonce = ?2, issued_us = ?3, expires_us = ?4
          WHERE challenge_id = ?1",
     )?
     .execute(params![challenge_id, nonce, now_us, expires_us])?;

@@ -5,6 +5,7 @@
 //! * [`judge`]: what a message from the air is worth; one transaction a message;
 //! * [`api`]: HTTP around the two, `docs/reference/http.md` is the normative text;
 //! * [`page`]: the same for people;
+//! * [`serve`]: its connections, and their bounds;
 //! * [`gateway`]: the air protocol on one side, HTTP on the other, a capture of both.
 //!
 //! No physics here: time comes from the system's clock or, for simulations, from whoever sends
@@ -18,4 +19,5 @@ pub mod hex;
 pub mod judge;
 pub mod log;
 pub mod page;
+pub mod serve;
 pub mod store;

@@ -5,11 +5,11 @@
 //! end in order at Ctrl-C or SIGTERM. Wrong input: one sentence on standard error, exit 2.
 
 use std::future::Future;
+use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use serde_json::json;
@@ -18,7 +18,7 @@ use sunseal_server::client::Server;
 use sunseal_server::clock::Clock;
 use sunseal_server::gateway::{Gateway, Options};
 use sunseal_server::judge::Rules;
-use sunseal_server::{log, store};
+use sunseal_server::{log, serve, store};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -61,9 +61,9 @@ struct ServeArguments {
     /// Seconds for which a challenge may be answered
     #[arg(long, default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     freshness_s: u64,
-    /// Milliseconds before an unanswered challenge is handed out again
-    #[arg(long, default_value_t = 2000, value_parser = clap::value_parser!(u64).range(0..=31_536_000_000))]
-    resend_after_ms: u64,
+    /// A name, besides addresses and localhost, under which requests come (a proxy's); repeatable
+    #[arg(long)]
+    host: Vec<String>,
     /// Keep single requests out of the log on standard error
     #[arg(long)]
     quiet: bool,
@@ -113,29 +113,26 @@ fn main() -> ExitCode {
 
 async fn run(command: Command) -> Result<(), String> {
     match command {
-        Command::Serve(arguments) => serve(arguments).await,
+        Command::Serve(arguments) => server(arguments).await,
         Command::Gateway(arguments) => gateway(arguments).await,
     }
 }
 
-async fn serve(arguments: ServeArguments) -> Result<(), String> {
+async fn server(arguments: ServeArguments) -> Result<(), String> {
     if arguments.seed.is_some() && arguments.clock != ClockKind::Driven {
         return Err("--seed makes challenges that anybody can foretell; it is only taken together with --clock driven".into());
     }
     // The port first: a second start of the same server must not touch the first one's file.
     let listener = bind(arguments.listen).await?;
     let db = store::open(&arguments.db).map_err(|e| e.to_string())?;
+    let reader = store::reader(&arguments.db).map_err(|e| e.to_string())?;
     let clock = match arguments.clock {
         ClockKind::System => Clock::System,
         ClockKind::Driven => {
             Clock::driven(store::latest_us(&db).map_err(|e| format!("the event log fails: {e}"))?)
         }
     };
-    let rules = Rules {
-        freshness_us: arguments.freshness_s * 1_000_000,
-        resend_after_us: arguments.resend_after_ms * 1_000,
-        seed: arguments.seed,
-    };
+    let rules = Rules { freshness_us: arguments.freshness_s * 1_000_000, seed: arguments.seed };
     if let Some(seed) = arguments.seed {
         let why = "INSECURE: challenges follow from the seed; for tests and demonstrations only";
         log::warn("seed", json!({"seed": seed, "why": why}));
@@ -144,27 +141,11 @@ async fn serve(arguments: ServeArguments) -> Result<(), String> {
         let why = "this server speaks plain HTTP and asks nobody who he is: put it behind a proxy that does both";
         log::warn("listen", json!({"address": arguments.listen.to_string(), "why": why}));
     }
-    let app = App::new(db, clock, rules, arguments.quiet);
+    let app = App::new((db, reader), clock, rules, arguments.host, arguments.quiet);
     let router = api::router(Arc::clone(&app));
+    let end = end_asked()?;
     announce(&listener)?;
-    let (stop, stopped) = tokio::sync::watch::channel(false);
-    let mut asked = stopped.clone();
-    let serving = async move {
-        let until = async move {
-            let _ = asked.wait_for(|&stop| stop).await;
-        };
-        axum::serve(listener, router).with_graceful_shutdown(until).await
-    };
-    let mut serving = tokio::spawn(serving);
-    tokio::select! {
-        done = &mut serving => {
-            return Err(format!("the server stopped of itself: {done:?}"));
-        }
-        () = end_asked()? => {}
-    }
-    let _ = stop.send(true);
-    // A client that never finishes its request must not keep the server.
-    let _ = tokio::time::timeout(Duration::from_secs(3), serving).await;
+    serve::serve(listener, router, end).await;
     app.close();
     let db = arguments.db.display().to_string();
     let why = format!("stopped; everything is in {db}: start again with the same --db to go on");
@@ -186,12 +167,11 @@ async fn gateway(arguments: GatewayArguments) -> Result<(), String> {
         drop_seed: arguments.drop_seed,
         quiet: arguments.quiet,
     })?;
+    let end = end_asked()?;
     announce(&listener)?;
     tokio::select! {
-        done = Arc::clone(&gateway).serve(listener) => {
-            return Err(format!("the gateway takes no more connections: {done:?}"));
-        }
-        () = end_asked()? => {}
+        never = Arc::clone(&gateway).serve(listener) => match never {},
+        () = end => {}
     }
     gateway.close();
     Ok(())
@@ -209,8 +189,10 @@ async fn bind(address: SocketAddr) -> Result<TcpListener, String> {
 /// Says where connections are taken, for whoever started this program.
 fn announce(listener: &TcpListener) -> Result<(), String> {
     let address = listener.local_addr().map_err(|e| e.to_string())?;
-    println!("{}", json!({"listening": address.to_string()}));
-    Ok(())
+    let line = json!({"listening": address.to_string()});
+    writeln!(std::io::stdout(), "{line}").map_err(|e| {
+        format!("standard output takes no line ({e}): leave it open, the address goes there")
+    })
 }
 
 /// Resolves at Ctrl-C or SIGTERM.

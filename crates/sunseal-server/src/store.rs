@@ -8,7 +8,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, Transaction, params};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, params};
 use serde_json::{Value, json};
 use sunseal_link::{NodeId, Suite, VerdictCode};
 
@@ -42,7 +43,6 @@ CREATE TABLE challenges (
     not_before_us INTEGER NOT NULL,
     nonce BLOB CHECK (length(nonce) = 16),
     issued_us INTEGER,
-    handed_us INTEGER,
     expires_us INTEGER,
     answered_us INTEGER
 ) STRICT;
@@ -121,6 +121,8 @@ pub fn open(path: &Path) -> Result<Connection, StoreError> {
     };
     let mut db = Connection::open(path).map_err(told)?;
     db.busy_timeout(Duration::from_secs(5)).map_err(told)?;
+    // Until the file is known to be ours, closing it must not move its log into it.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(told)?;
     let header = |db: &Connection, name: &str| db.pragma_query_value(None, name, |r| r.get(0));
     let application: i64 = header(&db, "application_id").map_err(told)?;
     let version: i64 = header(&db, "user_version").map_err(told)?;
@@ -137,6 +139,7 @@ pub fn open(path: &Path) -> Result<Connection, StoreError> {
         let why = check.lines().last().unwrap_or_default().to_owned();
         return Err(StoreError::Corrupt { path: shown, why });
     }
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(told)?;
     // FULL: a commit that was answered survives a power cut, not only a crash.
     db.pragma_update(None, "journal_mode", "WAL").map_err(told)?;
     db.pragma_update(None, "synchronous", "FULL").map_err(told)?;
@@ -153,6 +156,19 @@ pub fn open(path: &Path) -> Result<Connection, StoreError> {
             .map_err(told)?;
         db.pragma_update(None, "user_version", SCHEMA_VERSION).map_err(told)?;
     }
+    Ok(db)
+}
+
+/// A second connection to an opened file, for questions: it sees what is committed, and keeps
+/// nobody from writing.
+pub fn reader(path: &Path) -> Result<Connection, StoreError> {
+    let told = |e: rusqlite::Error| {
+        let path = path.display().to_string();
+        StoreError::Open { path, why: e.to_string() }
+    };
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags).map_err(told)?;
+    db.busy_timeout(Duration::from_secs(5)).map_err(told)?;
     Ok(db)
 }
 

@@ -235,7 +235,9 @@ async fn a_server_that_is_away_means_silence_and_its_return_means_answers() {
     let idle = Some(Message::Idle(Idle { node_id: node.id }));
     assert_eq!(radio.say(&node.hello()), idle);
     assert_eq!(server.signal("-INT"), Some(0));
-    assert_eq!(radio.say(&node.hello()), None);
+    for _ in 0..3 {
+        assert_eq!(radio.say(&node.hello()), None);
+    }
     let _server = Running::start(&[
         "serve",
         "--listen",
@@ -246,6 +248,165 @@ async fn a_server_that_is_away_means_silence_and_its_return_means_answers() {
         "driven",
     ]);
     assert_eq!(radio.say(&node.hello()), idle);
+    // Said once, not three times; and the return.
+    let back = gateway.tells("server-back", 1);
+    assert_eq!(back[0]["unanswered"], 3);
+    let away = gateway.told("server");
+    assert_eq!(away.len(), 1, "{away:?}");
+    let why = away[0]["why"].as_str().unwrap();
+    assert!(why.contains(&address) && why.contains("nodes hear nothing"), "{why}");
+}
+
+/// A port that takes connections and never answers, then a server that answers nonsense.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_talks_nonsense_means_silence() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let gateway = Running::gateway(&listener.local_addr().unwrap().to_string(), &[]);
+    let answers = [
+        "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\ncontent-length: 14\r\n\r\n{\"verdict\":77}",
+        "HTTP/1.1 200 OK\r\ncontent-length: 38\r\n\r\n{\"challenge\":{\"challenge_id\":1,\"n\":2}}",
+        "HTTP/1.1 500 No\r\ncontent-length: 2\r\n\r\n{}",
+        "\0\0\0",
+    ];
+    let server = std::thread::spawn(move || {
+        for answer in answers {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = [0; 2048];
+            let _ = stream.read(&mut request).unwrap();
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    let mut radio = Radio::new(&gateway);
+    let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
+    for answer in answers {
+        assert_eq!(radio.say(&node.hello()), None, "{answer}");
+    }
+    server.join().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fragments_may_come_twice_in_any_order_and_between_others() {
+    let folder = folder("air-order");
+    let server = Running::server(&folder.join("s.db"), &[]);
+    let gateway = Running::gateway(&server.address, &[]);
+    let client = Client::new(&server);
+    // Two radios on two connections, and two nodes behind one of them.
+    let mut radio = Radio::new(&gateway);
+    let mut other_radio = Radio::new(&gateway);
+    let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
+    let other = Node::new(2, Signer::new(Suite::EcdsaSecp160r1Sha1));
+    for node in [&node, &other] {
+        client.open(node).await;
+    }
+    let nothing = Down::default();
+    let accepted = |down: &Down, reference| {
+        assert_eq!(verdict_of(heard(down)), (VerdictCode::Accepted, reference));
+    };
+    let packets = |radio: &mut Radio, message: &Message| -> Vec<Vec<u8>> {
+        radio.frames(message).map(|f| with_length(&f)).collect()
+    };
+
+    // ENROL is three fragments: last first, each twice before the message is whole.
+    let enrol = packets(&mut radio, &node.enrol());
+    assert_eq!(enrol.len(), 3);
+    for at in [2, 2, 0, 0] {
+        assert_eq!(radio.packet(&enrol[at], true), nothing);
+    }
+    accepted(&radio.packet(&enrol[1], true), 0);
+    // The fragment that came again after that waits for a rest that never comes.
+    assert_eq!(radio.packet(&enrol[1], true), nothing);
+
+    // Two nodes' messages interleaved, from two radios with addresses of their own.
+    let from = |mut packet: Vec<u8>, src: u8| {
+        packet[2] = src;
+        packet
+    };
+    let ours = packets(&mut radio, &node.report(b"ours", 3));
+    let theirs = packets(&mut other_radio, &other.enrol());
+    assert_eq!((ours.len(), theirs.len()), (2, 2));
+    assert_eq!(radio.packet(&ours[0], true), nothing);
+    assert_eq!(other_radio.packet(&from(theirs[0].clone(), 0x2b), true), nothing);
+    accepted(&radio.packet(&ours[1], true), 3);
+    accepted_from(&other_radio.packet(&from(theirs[1].clone(), 0x2b), true), 0x2b);
+
+    // A whole message again, byte for byte: a replay, whoever sends it, and told as one.
+    assert_eq!(other_radio.packet(&ours[0], true), nothing);
+    let again = verdict_of(heard(&other_radio.packet(&ours[1], true)));
+    assert_eq!(again, (VerdictCode::ReplayedCounter, 3));
+
+    // A lost fragment: nothing, and the halves of two messages never make one.
+    let first = packets(&mut radio, &node.report(b"1st", 4));
+    let second = packets(&mut radio, &node.report(b"2nd", 5));
+    assert_eq!(radio.packet(&first[0], true), nothing);
+    assert_eq!(radio.packet(&second[1], true), nothing);
+    accepted(&radio.packet(&second[0], true), 5);
+    // The rest of the first message, too late: its other half was displaced.
+    assert_eq!(radio.packet(&first[1], true), nothing);
+
+    // The same fragment with other bytes: somebody lies, the message is thrown away.
+    let third = packets(&mut radio, &node.report(b"3rd", 6));
+    let mut forged = third[0].clone();
+    forged[20] ^= 1;
+    assert_eq!(radio.packet(&forged, true), nothing);
+    let told = verdict_of(heard(&radio.packet(&third[0], true)));
+    assert_eq!(told.0, VerdictCode::Malformed);
+    assert_eq!(radio.packet(&third[1], true), nothing);
+    let kept = client.node(&node).await;
+    assert_eq!(kept["counter"], 5);
+    assert_eq!(kept["verdicts"], json!({"accepted": 3, "replayed-counter": 1, "malformed": 1}));
+}
+
+fn accepted_from(down: &Down, src: u8) {
+    let frames: Vec<_> = down.frames().collect();
+    let frame = Frame::parse(&frames[0].frame).unwrap();
+    assert_eq!((frame.dst, frame.src), (src, GATEWAY));
+    let said = Message::decode(frame.kind, frame.fragment).unwrap();
+    assert_eq!(verdict_of(Some(said)).0, VerdictCode::Accepted);
+}
+
+/// A node that babbles: every packet gets an answer of the air protocol, nothing is accepted, and
+/// an honest node beside it is served.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_speaks_garbage_is_answered_and_changes_nothing() {
+    let folder = folder("air-garbage");
+    let server = Running::server(&folder.join("s.db"), &[]);
+    let gateway = Running::gateway(&server.address, &[]);
+    let client = Client::new(&server);
+    let mut radio = Radio::new(&gateway);
+    let mut babbler = Radio::new(&gateway);
+    let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
+    client.enrol(&node).await;
+    let mut dice = 0x1234_5678_u32;
+    let mut byte = || {
+        dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (dice >> 24) as u8
+    };
+    let mut verdicts = std::collections::BTreeSet::new();
+    for round in 0..400 {
+        let mut packet: Vec<u8> = (0..=usize::from(byte()) % 80).map(|_| byte()).collect();
+        if round % 2 == 0 && packet.len() > 14 {
+            // Garbage behind a header that holds, in the honest node's name.
+            packet[0] = (packet.len() - 1) as u8;
+            packet[1] = GATEWAY;
+            packet[3] = [1, 3, 4, 7][round / 2 % 4];
+            packet[5] = 0;
+            packet[6..14].copy_from_slice(&node.id.0);
+        }
+        let down = babbler.packet(&packet, true);
+        for frame in down.frames() {
+            let frame = Frame::parse(&frame.frame).unwrap();
+            if let Message::Verdict(m) = Message::decode(frame.kind, frame.fragment).unwrap() {
+                verdicts.insert(m.verdict);
+            }
+        }
+    }
+    assert!(verdicts.contains(&VerdictCode::Malformed), "{verdicts:?}");
+    assert!(!verdicts.contains(&VerdictCode::Accepted), "{verdicts:?}");
+    let kept = client.node(&node).await;
+    assert_eq!((&kept["counter"], &kept["state"]), (&json!(null), &json!("enrolled")));
+    let answer = verdict_of(radio.say(&node.report(b"fine", 1)));
+    assert_eq!(answer, (VerdictCode::Accepted, 1));
 }
 
 #[tokio::test(flavor = "multi_thread")]

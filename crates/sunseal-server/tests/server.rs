@@ -239,27 +239,65 @@ async fn no_single_flipped_bit_of_a_response_is_accepted() {
 }
 
 #[tokio::test]
-async fn concurrent_hellos_get_different_challenges() {
+async fn forged_hellos_draw_one_challenge_and_leave_the_queue() {
     let server = Running::server(&folder("concurrent").join("s.db"), &[]);
-    let client = Client::new(&server);
+    let mut client = Client::new(&server);
     let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
     client.enrol(&node).await;
-    for _ in 0..8 {
+    for _ in 0..3 {
         client.ask(&node).await;
     }
     let hello = node.hello();
-    let ten: [_; 10] = std::array::from_fn(|_| client.send(&hello));
-    let [a, b, c, d, e, f, g, h, i, j] = ten;
-    let answers = tokio::join!(a, b, c, d, e, f, g, h, i, j);
-    let (a, b, c, d, e, f, g, h, i, j) = answers;
-    let answers = [a, b, c, d, e, f, g, h, i, j];
-    let mut handed: Vec<_> = answers.iter().filter_map(|(_, said)| challenge_of(said)).collect();
-    let idle = answers.iter().filter(|(_, said)| said["challenge"].is_null()).count();
-    assert_eq!((handed.len(), idle), (8, 2), "{answers:?}");
-    let nonces: std::collections::BTreeSet<_> = handed.iter().map(|c| c.1).collect();
-    handed.sort_unstable();
-    handed.dedup_by_key(|c| c.0);
-    assert_eq!((handed.len(), nonces.len()), (8, 8));
+    let answers = tokio::join!(client.send(&hello), client.send(&hello), client.send(&hello));
+    let handed = [answers.0, answers.1, answers.2].map(|(_, said)| challenge_of(&said).unwrap());
+    assert!(handed.iter().all(|c| *c == handed[0]), "{handed:?}");
+    let counts = |node: Value| node["challenges"].clone();
+    let told = counts(client.node(&node).await);
+    assert_eq!(told, json!({"asked": 3, "queued": 2, "issued": 1, "answered": 0, "expired": 0}));
+    // The real node answers it; then, and after an expiry, comes the next.
+    assert_eq!(verdict(&client.send(&node.response(handed[0], 1)).await), 0);
+    let second = client.challenge(&node).await;
+    assert_ne!(second.0, handed[0].0);
+    assert_ne!(second.1, handed[0].1);
+    client.time_us += 600_000_001;
+    let third = client.challenge(&node).await;
+    assert_ne!(third.0, second.0);
+    let told = counts(client.node(&node).await);
+    assert_eq!(told, json!({"asked": 3, "queued": 0, "issued": 1, "answered": 1, "expired": 1}));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_answers_that_race_exactly_one_is_accepted() {
+    let db = folder("race").join("s.db");
+    // Two processes on one file: the transaction decides, not a lock in memory.
+    let servers = [Running::server(&db, &[]), Running::server(&db, &[])];
+    let clients = [Client::new(&servers[0]), Client::new(&servers[1])];
+    for suite in Suite::ALL {
+        let node = Node::new(suite.code(), Signer::new(suite));
+        clients[0].enrol(&node).await;
+        for round in 0..4 {
+            clients[0].ask(&node).await;
+            let challenge = clients[0].challenge(&node).await;
+            // Different counters, so that the challenge is what they race for.
+            let [a, b, c, d] =
+                std::array::from_fn(|i| node.response(challenge, 10 * round + 1 + i as u32));
+            let answers = tokio::join!(
+                clients[0].send(&d),
+                clients[1].send(&d),
+                clients[0].send(&c),
+                clients[1].send(&b),
+                clients[0].send(&a),
+            );
+            let mut told =
+                [&answers.0, &answers.1, &answers.2, &answers.3, &answers.4].map(verdict);
+            told.sort_unstable();
+            assert_eq!(told[0], 0, "{answers:?}");
+            assert!(told[1..].iter().all(|v| [3, 4].contains(v)), "{answers:?}");
+        }
+        let kept = clients[1].node(&node).await;
+        assert_eq!(kept["challenges"]["answered"], 4);
+        assert_eq!(kept["verdicts"]["accepted"], 5, "four answers and the enrolment");
+    }
 }
 
 #[tokio::test]
@@ -276,12 +314,11 @@ async fn a_challenge_waits_for_its_time_and_for_a_node_that_can_answer() {
     assert_eq!(client.post(&node.path("hello"), low).await.1["challenge"], Value::Null);
     let challenge = client.challenge(&node).await;
 
-    // Lost on the way: at once there is nothing else, later the same comes again.
-    assert_eq!(client.send(&node.hello()).await.1["challenge"], Value::Null);
-    client.time_us += 2_000_001;
+    // Lost on the way: the same comes again, and once it is answered there is nothing else.
+    assert_eq!(client.challenge(&node).await, challenge);
+    client.time_us += 599_000_000;
     assert_eq!(client.challenge(&node).await, challenge);
     assert_eq!(verdict(&client.send(&node.response(challenge, 1)).await), 0);
-    client.time_us += 2_000_001;
     assert_eq!(client.send(&node.hello()).await.1["challenge"], Value::Null);
 }
 
@@ -314,6 +351,53 @@ async fn what_was_answered_survives_a_kill() {
     assert_eq!(change, "the event log only grows");
     let change = kept.execute("UPDATE events SET verdict = 0", []).unwrap_err().to_string();
     assert_eq!(change, "the event log only grows");
+}
+
+/// Killed at any moment, between commit and answer included: what was answered is kept, what was
+/// not is either whole or absent, and no counter goes back.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kill_in_the_middle_takes_nothing_back() {
+    let db = folder("kill-busy").join("s.db");
+    let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
+    let mut server = Running::server(&db, &[]);
+    Client::new(&server).enrol(&node).await;
+    let reports: Vec<Message> = (0..400).map(|counter| node.report(b"x", counter)).collect();
+    let mut next = 0;
+    let mut answered = None;
+    for round in 0..6_u64 {
+        let client = Client::new(&server);
+        let (begun, kill) = std::sync::mpsc::channel();
+        let victim = tokio::task::spawn_blocking(move || {
+            kill.recv().unwrap();
+            std::thread::sleep(std::time::Duration::from_micros(1_000 + 777 * round));
+            server.signal("-KILL")
+        });
+        while let Some((_, said)) = client.try_send(&reports[next]).await {
+            assert_eq!(said["verdict"], 0, "{said}");
+            answered = Some(next as u64);
+            next += 1;
+            let _ = begun.send(());
+        }
+        assert_eq!(victim.await.unwrap(), None);
+        server = Running::server(&db, &[]);
+        let client = Client::new(&server);
+        let kept = client.node(&node).await["counter"].as_u64();
+        // Everything answered, and at most the one that was on its way.
+        assert!(kept == answered || kept == Some(next as u64), "{kept:?} {answered:?} {next}");
+        if let Some(last) = kept {
+            for old in 0..=last {
+                let answer = client.send(&reports[old as usize]).await;
+                assert_eq!(verdict(&answer), 3, "{answer:?}");
+            }
+            next = last as usize + 1;
+        }
+        answered = kept;
+    }
+    let kept = rusqlite::Connection::open(&db).unwrap();
+    let sql = "SELECT count(*), count(DISTINCT detail ->> 'counter') FROM events
+        WHERE kind = 'report' AND verdict = 0";
+    let counts: (usize, usize) = kept.query_row(sql, [], |r| Ok((r.get(0)?, r.get(1)?))).unwrap();
+    assert_eq!(counts, (next, next));
 }
 
 #[tokio::test]
@@ -523,4 +607,130 @@ fn a_port_in_use_and_wrong_arguments_are_told() {
     );
     assert_eq!(ends(&["serve", "--db"]).status.code(), Some(2));
     assert_eq!(ends(&["serve", "--db", path, "--freshness-s", "0"]).status.code(), Some(2));
+}
+
+/// Sends bytes as they are and reads until the server hangs up.
+fn raw(server: &Running, request: &str) -> String {
+    use std::io::{Read, Write};
+    let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
+    stream.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn a_page_of_somebody_else_cannot_speak_for_the_operator() {
+    let folder = folder("origin");
+    let server = Running::server(&folder.join("s.db"), &["--host", "sunseal.example"]);
+    let (address, port) = (&server.address, server.address.rsplit_once(':').unwrap().1);
+    let body = r#"{"node_id":"00000000000000aa"}"#;
+    let post = |headers: &str| {
+        let length = body.len();
+        raw(
+            &server,
+            &format!(
+                "POST /v1/nodes HTTP/1.1\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
+            ),
+        )
+    };
+    for headers in [
+        format!("Host: {address}\r\nOrigin: https://evil.example\r\n"),
+        format!("Host: {address}\r\nOrigin: null\r\n"),
+        format!("Host: evil.example:{port}\r\n"),
+        format!("Host: evil.example:{port}\r\nOrigin: http://evil.example:{port}\r\n"),
+    ] {
+        let answer = post(&headers);
+        assert!(answer.starts_with("HTTP/1.1 403"), "{headers}{answer}");
+    }
+    for headers in [
+        format!("Host: {address}\r\nOrigin: http://{address}\r\n"),
+        format!("Host: localhost:{port}\r\n"),
+        "Host: sunseal.example\r\nOrigin: https://sunseal.example\r\n".to_owned(),
+    ] {
+        // Created, then known already: neither is 403.
+        let answer = post(&headers);
+        let taken = answer.starts_with("HTTP/1.1 201") || answer.starts_with("HTTP/1.1 409");
+        assert!(taken, "{headers}{answer}");
+    }
+}
+
+#[test]
+fn callers_that_say_nothing_keep_nobody_from_working_or_ending_it() {
+    use std::io::Write;
+    let folder = folder("silent");
+    let server = Running::server(&folder.join("s.db"), &[]);
+    let mut silent: Vec<_> =
+        (0..40).map(|_| std::net::TcpStream::connect(&server.address).unwrap()).collect();
+    for stream in &mut silent[..20] {
+        stream.write_all(b"POST /v1/nodes HTTP/1.1\r\nHost: localhost\r\nContent-Le").unwrap();
+    }
+    for stream in &mut silent[20..] {
+        stream
+            .write_all(b"POST /v1/nodes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{")
+            .unwrap();
+    }
+    let health =
+        raw(&server, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    assert!(health.starts_with("HTTP/1.1 200"), "{health}");
+    let asked = std::time::Instant::now();
+    assert_eq!(server.signal("-INT"), Some(0));
+    assert!(asked.elapsed().as_secs() < 6, "{:?}", asked.elapsed());
+}
+
+#[test]
+fn nonsense_instead_of_http_is_survived() {
+    let folder = folder("nonsense");
+    let server = Running::server(&folder.join("s.db"), &[]);
+    for nonsense in [
+        "\0\u{1}\u{2}\r\n\r\n",
+        "GET\r\n\r\n",
+        "\u{16}\u{3}\u{1}\u{2}\0\u{1}",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ] {
+        let answer = raw(&server, &format!("{nonsense}\r\n\r\n"));
+        assert!(!answer.contains(" 200 "), "{nonsense:?}: {answer}");
+    }
+    let long = "x".repeat(1 << 20);
+    let _ = std::panic::catch_unwind(|| raw(&server, &format!("GET /{long} HTTP/1.1\r\n\r\n")));
+    let health = raw(&server, "GET /healthz HTTP/1.1\r\nHost: [::1]\r\nConnection: close\r\n\r\n");
+    assert!(health.starts_with("HTTP/1.1 200"), "{health}");
+}
+
+/// A file that may not grow stands for a full disk; `trap` turns the system's signal into an error.
+#[tokio::test]
+async fn a_full_disk_is_told_and_loses_nothing() {
+    let db = folder("full").join("s.db");
+    let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
+    let server = Running::server(&db, &[]);
+    Client::new(&server).enrol(&node).await;
+    assert_eq!(server.signal("-INT"), Some(0));
+
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "trap '' XFSZ; ulimit -f 200; exec \"$@\"", "sh"]);
+    shell.arg(env!("CARGO_BIN_EXE_sunseal-server"));
+    shell.args(["serve", "--listen", "127.0.0.1:0", "--clock", "driven", "--db"]).arg(&db);
+    let server = Running::spawn(shell);
+    let client = Client::new(&server);
+    let mut accepted = None;
+    let full = loop {
+        let counter = accepted.map_or(0, |c| c + 1);
+        let (status, said) = client.send(&node.report(&[0xff; 16], counter)).await;
+        if status != 200 {
+            break (status, said);
+        }
+        accepted = Some(counter);
+        assert!(counter < 2_000, "the limit did not bite");
+    };
+    assert_eq!(full.0, 500);
+    assert!(full.1["error"].as_str().unwrap().ends_with("nothing was changed"), "{full:?}");
+    assert_eq!(client.node(&node).await["counter"].as_u64(), accepted.map(u64::from));
+    drop(server);
+
+    let server = Running::server(&db, &[]);
+    let client = Client::new(&server);
+    assert_eq!(client.node(&node).await["counter"].as_u64(), accepted.map(u64::from));
+    let next = node.report(b"", accepted.unwrap() + 1);
+    assert_eq!(verdict(&client.send(&next).await), 0);
 }

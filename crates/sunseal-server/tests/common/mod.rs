@@ -8,6 +8,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -51,16 +53,18 @@ pub fn refused(arguments: &[&str], words: &[&str]) {
 pub struct Running {
     child: Child,
     pub address: String,
+    said: Arc<Mutex<String>>,
 }
 
 impl Running {
     pub fn start(arguments: &[&str]) -> Self {
-        let mut child = program()
-            .args(arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = program();
+        command.args(arguments);
+        Self::spawn(command)
+    }
+
+    pub fn spawn(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let said: Value = serde_json::from_str(&line).unwrap_or_else(|e| {
@@ -70,9 +74,34 @@ impl Running {
         });
         let address = said["listening"].as_str().unwrap().to_owned();
         // Read on, lest a full pipe stop the program.
-        let mut stderr = child.stderr.take().unwrap();
-        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
-        Self { child, address }
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        let said = Arc::new(Mutex::new(String::new()));
+        let log = Arc::clone(&said);
+        std::thread::spawn(move || {
+            for line in stderr.lines().map_while(Result::ok) {
+                *log.lock().unwrap() += &(line + "\n");
+            }
+        });
+        Self { child, address, said }
+    }
+
+    /// The lines of its log so far that tell `what`.
+    pub fn told(&self, what: &str) -> Vec<Value> {
+        let said = self.said.lock().unwrap();
+        let lines = said.lines().map(|l| serde_json::from_str::<Value>(l).unwrap());
+        lines.filter(|line| line["what"] == what).collect()
+    }
+
+    /// Waits until its log tells `what` that often: the log arrives when it arrives.
+    pub fn tells(&self, what: &str, times: usize) -> Vec<Value> {
+        for _ in 0..500 {
+            let told = self.told(what);
+            if told.len() >= times {
+                return told;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("`{what}` is not told {times} times: {}", self.said.lock().unwrap());
     }
 
     pub fn server(db: &Path, more: &[&str]) -> Self {
@@ -143,6 +172,13 @@ impl Client {
     /// Sends a body as the gateway would: to the path that the body itself names.
     pub async fn send(&self, message: &Message) -> (u16, Value) {
         self.send_body(path_of(message), &message.encode()).await
+    }
+
+    /// `None` if the server died before it answered.
+    pub async fn try_send(&self, message: &Message) -> Option<(u16, Value)> {
+        let path = format!("/v1/nodes/{}/{}", message.node_id(), path_of(message));
+        let body = json!({"body": hex::encode(&message.encode())});
+        self.server.request(Method::POST, &path, Some(self.time_us), Some(&body)).await.ok()
     }
 
     pub async fn send_body(&self, part: &str, body: &[u8]) -> (u16, Value) {
