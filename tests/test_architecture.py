@@ -22,7 +22,7 @@ MAY_USE: dict[str, set[str]] = {
     "sunseal-link": set(),
     "sunseal-node": {"sunseal-trace", "sunseal-mcu", "sunseal-power", "sunseal-link"},
     "sunseal-secp160r1": set(),
-    "sunseal-verify": {"sunseal-secp160r1"},
+    "sunseal-verify": {"sunseal-link", "sunseal-secp160r1"},
     "sunseal-server": {"sunseal-link", "sunseal-verify"},
     "sunseal-py": {
         "sunseal-trace",
