@@ -57,9 +57,7 @@ def packets(link: ctypes.CDLL, message: dict[str, Any]) -> list[str]:
     out = []
     for index in range(link.link_fragments(len(body))):
         packet = ctypes.create_string_buffer(b"\xaa" * (PACKET_BYTES + 1), PACKET_BYTES + 1)
-        size = link.link_packet(
-            packet, message["src"], message["kind"], message["seq"], body, len(body), index
-        )
+        size = link.link_packet(packet, message["src"], message["kind"], message["seq"], body, len(body), index)
         assert size <= PACKET_BYTES
         assert set(packet.raw[size:]) == {0xAA}, "written behind the packet"
         out.append(packet.raw[:size].hex())
@@ -74,9 +72,7 @@ def read(link: ctypes.CDLL, frame: bytes, own: int, node_id: bytes) -> Message |
 
 
 @pytest.mark.parametrize("message", TO_GATEWAY, ids=lambda m: m["name"])
-def test_packets_to_the_gateway_are_those_of_the_vectors(
-    link: ctypes.CDLL, message: dict[str, Any]
-) -> None:
+def test_packets_to_the_gateway_are_those_of_the_vectors(link: ctypes.CDLL, message: dict[str, Any]) -> None:
     assert packets(link, message) == message["packets"]
 
 
