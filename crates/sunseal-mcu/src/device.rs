@@ -56,6 +56,9 @@ pub struct Device {
     /// What is on the chip and not modelled.
     #[serde(default, rename = "gap")]
     gap: Vec<Gap>,
+    /// Functions of modelled blocks that trap or are flagged when used.
+    #[serde(default)]
+    pub partial: Vec<Partial>,
     /// Core voltage levels.
     pub pmm: Pmm,
     /// Supply limits and brown-out.
@@ -362,6 +365,8 @@ block!(
         sample_cycles: Vec<u32>,
         /// Full width.
         bits: u32,
+        /// Temperature sensor at A10, at 25 degrees Celsius.
+        @rename = "sensor_25C_mV" sensor_25c_mv: f64,
     }
 );
 block!(
@@ -369,6 +374,8 @@ block!(
     Reference {
         /// By REFVSEL.
         @rename = "levels_V" levels_v: Vec<f64>,
+        /// Least supply of each level.
+        @rename = "avcc_min_V" avcc_min_v: Vec<f64>,
         /// From on to settled.
         settle_us: f64,
     }
@@ -443,6 +450,16 @@ pub struct Gap {
     pub end: u32,
     /// Why it is not modelled.
     pub why: String,
+}
+
+/// A function of a modelled block that is missing: using it traps or is flagged.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Partial {
+    /// The block.
+    pub name: String,
+    /// What of it is missing.
+    pub missing: String,
 }
 
 /// Microseconds to machine time.
@@ -530,8 +547,11 @@ impl Device {
         {
             return wrong("dco needs 8 ranges (DCORSEL 0 to 7)".to_owned());
         }
-        if self.adc12.sample_cycles.len() != 16 || self.reference.levels_v.len() != 4 {
-            return wrong("adc12 needs 16 sample times and ref 4 levels".to_owned());
+        let r = &self.reference;
+        if self.adc12.sample_cycles.len() != 16 || r.levels_v.len() != 4 || r.avcc_min_v.len() != 4 {
+            return wrong(
+                "adc12 needs 16 sample times, ref 4 levels with their least supplies".to_owned(),
+            );
         }
         Ok(())
     }

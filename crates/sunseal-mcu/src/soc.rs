@@ -167,6 +167,8 @@ pub(crate) struct Soc {
     pub adc_inputs: [Option<AdcInput>; 16],
     /// A fault outside any instruction.
     pub pending_fault: Option<Fault>,
+    /// Flash is busy and code in RAM runs: reads and fetches of flash fault.
+    flash_hidden: bool,
 }
 
 macro_rules! cx {
@@ -183,6 +185,10 @@ macro_rules! cx {
             vcc_v: $soc.chip.vcc_v,
         }
     };
+}
+
+fn is_flash(kind: RegionKind) -> bool {
+    matches!(kind, RegionKind::Flash | RegionKind::InfoFlash | RegionKind::Bsl)
 }
 
 fn zeroed<const N: usize>() -> Box<[u8; N]> {
@@ -262,6 +268,7 @@ impl Soc {
             devices: Vec::new(),
             adc_inputs: Default::default(),
             pending_fault: None,
+            flash_hidden: false,
             dev,
         };
         soc.update_clocks(Picos::ZERO, 0);
@@ -532,7 +539,19 @@ impl Soc {
     /// Whether anything but a maskable interrupt could end a sleep.
     pub fn unmaskable_possible(&self) -> bool {
         let c = &self.chip;
-        c.wdt.next_event(&c.clocks).is_some() || c.pmm.next_event().is_some()
+        c.wdt.resets() || c.pmm.snmi_possible() || c.sfr.ie1 & sfr::ACCVIE != 0 && c.flash.busy_until().is_some()
+    }
+
+    /// Whether the chip or a part attached to it may yet raise an interrupt that is enabled.
+    pub fn maskable_possible(&self) -> bool {
+        let c = &self.chip;
+        let pins = self.pins_may_wake();
+        c.sfr.ie1 & sfr::WDTIFG != 0 && c.wdt.next_event(&c.clocks).is_some()
+            || c.timers.iter().any(|t| t.enabled() && t.next_event(&c.clocks).is_some())
+            || c.usci.iter().any(|u| (u.enabled() || pins) && u.next_event().is_some())
+            || c.adc.enabled() && c.adc.busy()
+            || pins && self.devices.iter().any(|d| d.device.next_event().is_some())
+            || self.pending_interrupt().is_some()
     }
 
     // ---- events
@@ -605,9 +624,38 @@ impl Soc {
     }
 
     fn flash_changed(&mut self, done: Option<(u32, u32)>) {
+        self.hide_flash(false);
         if let Some((start, bytes)) = done {
             self.changed.push(start & !1..start + bytes);
         }
+    }
+
+    /// While flash is busy it cannot be read. Code in flash is held; code in RAM goes on, and its
+    /// reads must be caught, those of instructions decoded before included.
+    pub fn hide_flash(&mut self, hidden: bool) {
+        if self.flash_hidden == hidden {
+            return;
+        }
+        self.flash_hidden = hidden;
+        let dev = Arc::clone(&self.dev);
+        for r in dev.memory.iter().filter(|r| is_flash(r.kind)) {
+            let flags = if hidden { 0 } else { READ };
+            self.pages[(r.start >> 8) as usize..=(r.end >> 8) as usize].fill(flags);
+            if hidden {
+                self.changed.push(r.start..r.end + 1);
+            }
+        }
+    }
+
+    /// Why `addr` cannot be read or fetched, if the reason is a busy flash.
+    fn flash_busy_at(&self, addr: u32) -> Option<Fault> {
+        let flash = self.flash_hidden && self.dev.region(addr).is_some_and(|r| is_flash(r.kind));
+        flash.then(|| {
+            Fault::device(
+                addr,
+                "access to flash while BUSY is set, by code in RAM; wait until FCTL3.BUSY is clear",
+            )
+        })
     }
 
     fn usci_event(&mut self, i: usize, t: Picos, cycles: Cycles) {
@@ -660,6 +708,7 @@ impl Soc {
         let probe = Probe { time: sample.time, vcc_v: self.chip.vcc_v, ports: &self.chip.ports };
         let volts = match (&self.adc_inputs[usize::from(sample.channel)], sample.channel) {
             (Some(input), _) => Some(input(&probe)),
+            (None, 10) => Some(self.dev.adc12.sensor_25c_mv * 1e-3),
             (None, 11) => Some(self.chip.vcc_v / 2.0),
             (None, _) => None,
         };
@@ -674,7 +723,11 @@ impl Soc {
         let settle = us(self.dev.reference.settle_us);
         let settled =
             self.chip.reference.on_since().is_some_and(|s| Picos(s) + settle <= sample.time);
-        let vref = on.then(|| (self.dev.reference.levels_v[select], settled));
+        let reference = &self.dev.reference;
+        let vref = on.then(|| (reference.levels_v[select], settled));
+        if sample.uses_reference() && on && self.chip.vcc_v < reference.avcc_min_v[select] {
+            self.chip.lints.report(crate::lint::LintKind::ReferenceSupply, base, cycles);
+        }
         let result = self.chip.adc.finish(sample, volts, vref, &mut cx!(self, base, cycles, t));
         if let Err(fault) = result {
             self.pending_fault = Some(fault);
@@ -908,7 +961,7 @@ impl Soc {
     #[inline(never)]
     fn read_slow(&mut self, addr: u32, width: Width, at: Cycles) -> Result<u16, Fault> {
         if addr >= PERIPHERALS_END {
-            return Err(Fault::new(FaultKind::Unmapped, addr));
+            return Err(self.flash_busy_at(addr).unwrap_or_else(|| Fault::unmapped(addr)));
         }
         let word = self.read_register(addr & !1, at)?;
         Ok(match width {
@@ -947,6 +1000,12 @@ impl Soc {
     pub fn reset(&mut self, kind: ResetKind, cause: u8, now: Picos, cycles: Cycles) {
         self.fx = Effects::default();
         let dev = Arc::clone(&self.dev);
+        // A reset aborts what the flash controller was doing.
+        let aborted = self.chip.flash.cut(&mut self.memory[..], now.0 ^ cycles);
+        self.flash_changed(aborted);
+        if self.chip.powered {
+            self.accounts.set_state(accounts::FLASH, accounts::IDLE, now, cycles, self.uncached);
+        }
         let c = &mut self.chip;
         c.mode = 0;
         c.pmm.reset(kind);
@@ -1028,6 +1087,7 @@ impl Soc {
         self.fx = Effects::default();
         self.pending_fault = None;
         self.watched = None;
+        self.hide_flash(false);
         self.update_clocks(self.now(), self.chip.clocks.mclk.ticks_at(self.now()));
     }
 }
@@ -1141,7 +1201,7 @@ impl Bus for Soc {
 
     fn fetch(&mut self, addr: u32) -> Result<u16, Fault> {
         if self.pages[(addr >> 8) as usize & (MASK >> 8)] & READ == 0 {
-            return Err(Fault::new(FaultKind::NotCode, addr));
+            return Err(self.flash_busy_at(addr).unwrap_or_else(|| Fault::not_code(addr)));
         }
         Ok(self.word(addr))
     }
