@@ -27,7 +27,7 @@ pub fn initial(addr: u32) -> u8 {
     x = x.wrapping_mul(0x85EB_CA6B);
     x ^= x >> 13;
     let byte = (x >> 7) as u8;
-    if addr & 0x100 == 0 { byte } else { (byte >> 4) % 10 << 4 | (byte & 15) % 10 }
+    if addr & 0x100 == 0 { byte } else { ((byte >> 4) % 10) << 4 | ((byte & 15) % 10) }
 }
 
 impl Memory {
