@@ -21,9 +21,8 @@ int main(void);
 
 /* The curve and the hash that the workload's name stands for. */
 #if defined(WORKLOAD_ecdsa_secp160r1_keygen) || defined(WORKLOAD_ecdsa_secp160r1_sign) ||          \
-    defined(WORKLOAD_ecdsa_secp160r1_verify) ||                                                    \
-    defined(WORKLOAD_ecdsa_secp160r1_sign_sha256) ||                                               \
-    defined(WORKLOAD_ecdsa_secp160r1_verify_sha256)
+    defined(WORKLOAD_ecdsa_secp160r1_verify) || defined(WORKLOAD_ecdsa_secp160r1_sign_sha256) ||   \
+    defined(WORKLOAD_ecdsa_secp160r1_verify_sha256) || defined(WORKLOAD_ecdsa_secp160r1_all)
 #define PRIVATE_BYTES SUNSEAL_SECP160R1_PRIVATE_BYTES
 #define PUBLIC_BYTES SUNSEAL_SECP160R1_PUBLIC_BYTES
 #define SIGNATURE_BYTES SUNSEAL_SECP160R1_SIGNATURE_BYTES
@@ -40,7 +39,7 @@ int main(void);
 #endif
 
 #if defined(WORKLOAD_ecdsa_secp160r1_sign) || defined(WORKLOAD_ecdsa_secp160r1_verify) ||          \
-    defined(WORKLOAD_sha1_hash)
+    defined(WORKLOAD_ecdsa_secp160r1_all) || defined(WORKLOAD_sha1_hash)
 #define DIGEST_BYTES SUNSEAL_SHA1_BYTES
 #define HASH_CONTEXT struct sunseal_sha1
 #define HASH_INIT sunseal_sha1_init
@@ -94,6 +93,26 @@ static int16_t operation(void) {
     return (int16_t)VERIFY(bench_input, bench_input + PUBLIC_BYTES, digest, sizeof digest);
 }
 
+#elif defined(WORKLOAD_ecdsa_secp160r1_all) || defined(WORKLOAD_ecdsa_p256_all)
+
+#define INPUT_BYTES_MIN (2 * SUNSEAL_ENTROPY_BYTES)
+#define INPUT_BYTES_MAX BENCH_INPUT_BYTES
+static int16_t operation(void) {
+    uint8_t *key = bench_output;
+    uint8_t *public_key = key + PRIVATE_BYTES;
+    uint8_t *signature = public_key + PUBLIC_BYTES;
+    uint8_t digest[DIGEST_BYTES];
+    hash(digest, INPUT_BYTES_MIN);
+    int status = KEYGEN(key, public_key, bench_input);
+    if (status == SUNSEAL_OK) {
+        status = SIGN(signature, key, digest, sizeof digest, bench_input + SUNSEAL_ENTROPY_BYTES);
+    }
+    if (status == SUNSEAL_OK) {
+        status = VERIFY(public_key, signature, digest, sizeof digest);
+    }
+    return (int16_t)status;
+}
+
 #elif defined(WORKLOAD_sha1_hash) || defined(WORKLOAD_sha256_hash)
 
 #define INPUT_BYTES_MIN 0
@@ -111,8 +130,7 @@ static int16_t operation(void) {
 int main(void) {
     bench_status = BENCH_RUNNING;
     board_trigger_init();
-    if ((uint16_t)(bench_input_len - INPUT_BYTES_MIN) >
-        INPUT_BYTES_MAX - INPUT_BYTES_MIN) {
+    if ((uint16_t)(bench_input_len - INPUT_BYTES_MIN) > INPUT_BYTES_MAX - INPUT_BYTES_MIN) {
         bench_status = BENCH_ERR_INPUT;
         return 0;
     }

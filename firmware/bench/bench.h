@@ -12,9 +12,12 @@
  *   sign     in  d[N] added_entropy[32] message[..]  out r[N] s[N]
  *   verify   in  Qx[L] Qy[L] r[N] s[N] message[..]   out nothing but the status
  *   hash     in  message[..]                         out digest
+ *   all      in  entropy[32] added_entropy[32]       out d[N] Qx[L] Qy[L] r[N] s[N]
+ *                message[..]
  *
  * sign and verify hash the message inside the marks: SHA-1 for secp160r1 as in
- * the thesis, SHA-256 for P-256 and for the workloads ending in -sha256.
+ * the thesis, SHA-256 for P-256 and for the workloads ending in -sha256. all makes a key, signs and
+ * verifies: the program whose flash and RAM stand beside the thesis's table 4.2.
  */
 #ifndef SUNSEAL_BENCH_H
 #define SUNSEAL_BENCH_H

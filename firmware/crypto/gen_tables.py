@@ -178,9 +178,7 @@ def sha256_compress(state: list[int], block: bytes) -> list[int]:
     for k, word in zip(cube_root_words(64), w, strict=True):
         t1 = h + (rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25))
         t1 += (g ^ (e & (f ^ g))) + k + word
-        t2 = (rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22)) + (
-            (a & b) | (c & (a | b))
-        )
+        t2 = (rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22)) + ((a & b) | (c & (a | b)))
         a, b, c, d, e, f, g, h = (t1 + t2) & MASK32, a, b, c, (d + t1) & MASK32, e, f, g
     return [(x + y) & MASK32 for x, y in zip(state, [a, b, c, d, e, f, g, h], strict=True)]
 
@@ -233,16 +231,10 @@ def zero_key_states(name: str) -> list[int]:
         assert hashlib.sha256(b"").digest()[:4] == struct.pack(
             ">I", sha256_compress(SHA256_INITIAL, b"\x80" + bytes(63))[0]
         )
-        both = sha256_compress(SHA256_INITIAL, b"\x36" * 64) + sha256_compress(
-            SHA256_INITIAL, b"\x5c" * 64
-        )
+        both = sha256_compress(SHA256_INITIAL, b"\x36" * 64) + sha256_compress(SHA256_INITIAL, b"\x5c" * 64)
     else:
-        assert hashlib.sha1(b"").digest()[:4] == struct.pack(
-            ">I", sha1_compress(SHA1_INITIAL, b"\x80" + bytes(63))[0]
-        )
-        both = sha1_compress(SHA1_INITIAL, b"\x36" * 64) + sha1_compress(
-            SHA1_INITIAL, b"\x5c" * 64
-        )
+        assert hashlib.sha1(b"").digest()[:4] == struct.pack(">I", sha1_compress(SHA1_INITIAL, b"\x80" + bytes(63))[0])
+        both = sha1_compress(SHA1_INITIAL, b"\x36" * 64) + sha1_compress(SHA1_INITIAL, b"\x5c" * 64)
     return both
 
 
@@ -256,7 +248,7 @@ def curve_header(curve: Curve) -> str:
     text = f"""/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Generated from {curve.document}, by `{COMMAND}`. Do not edit. */
 /* Words are 16 bits, least significant first. Field elements are kept {
-        "times 2^%d mod p (Montgomery)" % (16 * curve.field_words) if curve.montgomery else "plain"
+        f"times 2^{16 * curve.field_words} mod p (Montgomery)" if curve.montgomery else "plain"
     }. */
 #ifndef SUNSEAL_{curve.name.upper()}_TABLES_H
 #define SUNSEAL_{curve.name.upper()}_TABLES_H
@@ -318,18 +310,14 @@ def sha256_include() -> str:
     lines = [f"        .long 0x{k:08x}" for k in cube_root_words(64)]
     return (
         "; SPDX-License-Identifier: MIT OR Apache-2.0\n"
-        f"; Generated from FIPS 180-4, section 4.2.2, by `{COMMAND}`. Do not edit.\n"
-        + "\n".join(lines)
-        + "\n"
+        f"; Generated from FIPS 180-4, section 4.2.2, by `{COMMAND}`. Do not edit.\n" + "\n".join(lines) + "\n"
     )
 
 
 def sha256_header() -> str:
     """Round constants for C."""
     k = cube_root_words(64)
-    body = "\n".join(
-        "    " + " ".join(f"0x{v:08x}," for v in k[i : i + 8]) for i in range(0, 64, 8)
-    )
+    body = "\n".join("    " + " ".join(f"0x{v:08x}," for v in k[i : i + 8]) for i in range(0, 64, 8))
     return (
         "/* SPDX-License-Identifier: MIT OR Apache-2.0 */\n"
         f"/* Generated from FIPS 180-4, section 4.2.2, by `{COMMAND}`. Do not edit. */\n"

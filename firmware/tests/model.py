@@ -179,9 +179,7 @@ def openssl() -> int:
                 r, s = int.from_bytes(raw[:21], "big"), int.from_bytes(raw[21:], "big") ^ flip
                 sig.write_bytes(der(0x30, der_integer(r) + der_integer(s)))
                 command = ["openssl", "dgst", f"-{row['hash']}", "-verify", str(key)]
-                done = subprocess.run(
-                    [*command, "-signature", str(sig), str(msg)], capture_output=True, check=False
-                )
+                done = subprocess.run([*command, "-signature", str(sig), str(msg)], capture_output=True, check=False)
                 wrong += (done.returncode == 0) != (flip == 0)
     print(f"openssl: {len(data['sign'])} signatures, {wrong} verdicts differ")
     return int(wrong > 0)

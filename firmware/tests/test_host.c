@@ -155,7 +155,8 @@ static void field_edges(void) {
     for (int round = 0; round < 4000; round++) {
         for (int i = 0; i < 16; i++) {
             seed = seed * 1664525u + 1013904223u;
-            a[i] = round & 1 ? edges[(seed >> 16) % 6] : (uint16_t)(round % 3 ? 0xffff : seed >> 16);
+            a[i] =
+                round & 1 ? edges[(seed >> 16) % 6] : (uint16_t)(round % 3 ? 0xffff : seed >> 16);
             b[i] = edges[(seed >> 24) % 6];
         }
         /* (a + b)(a - b) = a^2 - b^2 */
@@ -177,8 +178,8 @@ static void field_edges(void) {
         sunseal_fe256_sqr(t, b);
         sunseal_fe256_sub(right, right, t);
         sunseal_fe256_sub(left, left, right);
-        static const uint16_t p256[16] = {0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0, 0,
-                                          0,      0,      0,      0,      1,      0, 0xffff, 0xffff};
+        static const uint16_t p256[16] = {
+            0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0, 0, 0, 0, 0, 0, 1, 0, 0xffff, 0xffff};
         sunseal_mp_reduce_once(left, 0, p256, t, 16);
         check("fe256 (a+b)(a-b) = a^2-b^2", sunseal_mp_is_zero(left, 16) != 0);
     }
@@ -194,8 +195,10 @@ int main(void) {
             field[count++] = token;
         }
         if (count < 4) {
-            fprintf(stderr, "test_host: a line has %zu fields, needs operation algorithm expected "
-                            "input...\n", count);
+            fprintf(stderr,
+                    "test_host: a line has %zu fields, needs operation algorithm expected "
+                    "input...\n",
+                    count);
             return 2;
         }
         struct bytes expected = parse(field[2]), in[MAX_INPUTS] = {{0}};

@@ -96,8 +96,6 @@ def cases() -> Iterator[Case]:
         yield Case(name, "sign", "secp160r1", inputs, signature, row["hash"])
         yield Case(name, "verify", "secp160r1", (q, signature, digest(row)), b"\x01", row["hash"])
         turned = signature[:-1] + bytes([signature[-1] ^ 1])
-        yield Case(
-            f"{name}, a bit turned", "verify", "secp160r1", (q, turned, digest(row)), b"\x00"
-        )
+        yield Case(f"{name}, a bit turned", "verify", "secp160r1", (q, turned, digest(row)), b"\x00")
     for curve in WYCHEPROOF:
         yield from wycheproof(curve)

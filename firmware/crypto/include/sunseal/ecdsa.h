@@ -45,9 +45,9 @@
 /*
  * Key generation
  * --------------
- * d and q from 32 bytes of full entropy (FIPS 186-5: appendix A.2.1 for secp160r1, with 95 extra bits;
- * A.2.2 for P-256, where one entropy in 2^32 is refused).
- * Returns SUNSEAL_OK or SUNSEAL_ERR_ENTROPY. Constant-time.
+ * d and q from 32 bytes of full entropy (FIPS 186-5: appendix A.2.1 for secp160r1, with 95 extra
+ * bits; A.2.2 for P-256, where one entropy in 2^32 is refused). Returns SUNSEAL_OK or
+ * SUNSEAL_ERR_ENTROPY. Constant-time.
  */
 int sunseal_ecdsa_secp160r1_keygen(uint8_t d[21], uint8_t q[40], const uint8_t entropy[32]);
 int sunseal_ecdsa_p256_keygen(uint8_t d[32], uint8_t q[64], const uint8_t entropy[32]);

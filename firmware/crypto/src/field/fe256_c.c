@@ -6,7 +6,7 @@
 
 #define N 16
 
-static const uint16_t p256[N] = {0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0, 0,
+static const uint16_t p256[N] = {0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0,      0,
                                  0,      0,      0,      0,      1,      0,      0xffff, 0xffff};
 
 static void masked_p(uint16_t *t, uint16_t bit) {

@@ -17,8 +17,8 @@ void sunseal_sha1_compress(uint32_t state[5], const uint8_t block[64]) {
     for (int t = 0; t < 80; t++) {
         uint32_t f, k;
         if (t >= 16) {
-            w[t & 15] = rotate_left(
-                w[(t - 3) & 15] ^ w[(t - 8) & 15] ^ w[(t - 14) & 15] ^ w[t & 15], 1);
+            w[t & 15] =
+                rotate_left(w[(t - 3) & 15] ^ w[(t - 8) & 15] ^ w[(t - 14) & 15] ^ w[t & 15], 1);
         }
         if (t < 20) {
             f = d ^ (b & (c ^ d)), k = 0x5a827999;

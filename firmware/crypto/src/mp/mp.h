@@ -39,8 +39,8 @@ void sunseal_mp_from_bytes(uint16_t *r, const uint8_t *bytes, size_t count, size
 void sunseal_mp_to_bytes(uint8_t *bytes, const uint16_t *a, size_t count);
 
 /*
- * Inversion by Bernstein-Yang division steps (eprint 2019/266), 14 at a time: the steps are found on the
- * lowest words and gathered in a 2 x 2 matrix, which is then applied to the whole numbers.
+ * Inversion by Bernstein-Yang division steps (eprint 2019/266), 14 at a time: the steps are found
+ * on the lowest words and gathered in a 2 x 2 matrix, which is then applied to the whole numbers.
  */
 #define SUNSEAL_MP_STEPS 14
 

@@ -10,8 +10,8 @@ static uint16_t sign(const uint16_t *a, size_t n) {
     return (uint16_t)-(a[n - 1] >> 15);
 }
 
-/* One row of the matrix on d and e: a multiple of m, chosen to clear 14 bits, makes the division exact,
- * and keeps the result in (-2m, m). */
+/* One row of the matrix on d and e: a multiple of m, chosen to clear 14 bits, makes the division
+ * exact, and keeps the result in (-2m, m). */
 static void update(uint16_t *r, uint16_t u, uint16_t v, const uint16_t *d, const uint16_t *e,
                    const struct sunseal_mp_modulus *m) {
     uint16_t base = (uint16_t)((sign(d, m->wide) & u) + (sign(e, m->wide) & v));
