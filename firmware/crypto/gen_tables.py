@@ -246,6 +246,7 @@ def curve_header(curve: Curve) -> str:
     scale = curve.encode(1)
     states = zero_key_states(curve.zero_hash)
     text = f"""/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* clang-format off */
 /* Generated from {curve.document}, by `{COMMAND}`. Do not edit. */
 /* Words are 16 bits, least significant first. Field elements are kept {
         f"times 2^{16 * curve.field_words} mod p (Montgomery)" if curve.montgomery else "plain"
@@ -319,7 +320,7 @@ def sha256_header() -> str:
     k = cube_root_words(64)
     body = "\n".join("    " + " ".join(f"0x{v:08x}," for v in k[i : i + 8]) for i in range(0, 64, 8))
     return (
-        "/* SPDX-License-Identifier: MIT OR Apache-2.0 */\n"
+        "/* SPDX-License-Identifier: MIT OR Apache-2.0 */\n/* clang-format off */\n"
         f"/* Generated from FIPS 180-4, section 4.2.2, by `{COMMAND}`. Do not edit. */\n"
         f"static const uint32_t sha256_k[64] = {{\n{body}\n}};\n"
     )

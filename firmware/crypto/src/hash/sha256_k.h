@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Generated from FIPS 180-4, section 4.2.2, by `python3 firmware/crypto/gen_tables.py write`. Do
- * not edit. */
+/* clang-format off */
+/* Generated from FIPS 180-4, section 4.2.2, by `python3 firmware/crypto/gen_tables.py write`. Do not edit. */
 static const uint32_t sha256_k[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
