@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 import socket
+import sqlite3
 from pathlib import Path
 
 import pytest
-from conftest import Cli, Outcome
 
+from conftest import Cli, Outcome
 from sunseal import boards
 
 
@@ -27,12 +27,21 @@ def refused(outcome: Outcome, *says: str) -> None:
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (["measure", "sha256-hash", "--board", "msp430f5438"], ["unknown board `msp430f5438`", "did you mean"]),
-        (["measure", "ecdsa-p265-sign"], ["unknown workload `ecdsa-p265-sign`", "did you mean `ecdsa-p256-sign`"]),
+        (
+            ["measure", "sha256-hash", "--board", "msp430f5438"],
+            ["unknown board `msp430f5438`", "did you mean"],
+        ),
+        (
+            ["measure", "ecdsa-p265-sign"],
+            ["unknown workload `ecdsa-p265-sign`", "did you mean `ecdsa-p256-sign`"],
+        ),
         (["measure", "sha256-hash", "--variant", "mpy=64"], ["unknown multiplier `64`", "32"]),
         (["measure", "sha256-hash", "--variant", "aes=hw"], ["unknown variant `aes`", "mpy"]),
         (["measure", "sha256-hash", "--variant", "mpy"], ["`name=value`"]),
-        (["measure", "sha256-hash", "--power", "guessed"], ["unknown power set `guessed`", "mane2014"]),
+        (
+            ["measure", "sha256-hash", "--power", "guessed"],
+            ["unknown power set `guessed`", "mane2014"],
+        ),
         (["measure", "sha256-hash", "--freq", "8Mhz"], ["is not in Hz"]),
         (["measure", "sha256-hash", "--freq", "26MHz", "--vcc", "3V"], ["26 MHz", "25 MHz"]),
         (["measure", "sha256-hash", "--freq", "20MHz", "--vcc", "2.0V"], ["20 MHz", "2.2 V"]),
@@ -87,12 +96,14 @@ class TestOwnProgram:
 
     def test_a_missing_symbol_is_named(self, sunseal: Cli, elf: Path) -> None:
         refused(
-            sunseal("measure", "--elf", elf, "--from", "main", "--to", "no_such_place"), "no_such_place"
+            sunseal("measure", "--elf", elf, "--from", "main", "--to", "no_such_place"),
+            "no_such_place",
         )
 
     def test_a_symbol_that_is_never_reached_is_named(self, sunseal: Cli, elf: Path) -> None:
         refused(
-            sunseal("measure", "--elf", elf, "--from", "bench_status", "--to", "main"), "bench_status"
+            sunseal("measure", "--elf", elf, "--from", "bench_status", "--to", "main"),
+            "bench_status",
         )
 
 
@@ -121,7 +132,5 @@ class TestServer:
     def test_a_port_in_use_is_named(self, sunseal_process: Cli, tmp_path: Path) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
-            outcome = sunseal_process(
-                "serve", "--listen", f"127.0.0.1:{port}", "--db", tmp_path / "nodes.sqlite"
-            )
+            outcome = sunseal_process("serve", "--listen", f"127.0.0.1:{port}", "--db", tmp_path / "nodes.sqlite")
         refused(outcome, str(port))

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Cli
 
-from sunseal import boards, measure
+from conftest import Cli
+from sunseal import boards, measuring
 
 FIELDS = (
     "workload board variant toolchain freq_hz vcc_v cycles time_s energy_j energy_by_state_j "
@@ -48,9 +48,7 @@ def test_workloads_carry_their_security_level(sunseal: Cli) -> None:
 
 def test_every_command_takes_json_and_help(sunseal: Cli) -> None:
     out = sunseal("--help").out
-    for command in (
-        "demo boards workloads measure profile curve simulate reproduce serve gateway bench doctor"
-    ).split():
+    for command in "demo boards workloads measure profile curve simulate reproduce serve gateway bench doctor".split():
         assert command in out
     # What a later issue brings is not offered today.
     for command in ("tune", "size", "lifetime", "plan", "coupon", "trace"):
@@ -105,7 +103,7 @@ class TestMeasure:
     @pytest.mark.parametrize("mpy", boards.MULTIPLIERS)
     @pytest.mark.parametrize("workload", sorted(boards.WORKLOADS))
     def test_every_workload_is_right_in_every_variant(self, workload: str, mpy: str) -> None:
-        assert measure.measure(workload, variant=[f"mpy={mpy}"]).result_valid is True
+        assert measuring.measure(workload, variant=[f"mpy={mpy}"]).result_valid is True
 
     def test_a_measurement_reads_well(self, sunseal: Cli) -> None:
         out = sunseal("measure", "sha256-hash", "--freq", "8MHz", "--vcc", "2.2V").out

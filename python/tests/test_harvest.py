@@ -20,12 +20,8 @@ def test_the_fitted_panel_gives_the_datasheet_power_at_test_conditions() -> None
     point = pvlib.pvsystem.max_power_point(i_l, i_0, r_s, r_sh, a, method="brentq")
     assert point["p_mp"] == pytest.approx(panel.v_mp_v * panel.i_mp_a, rel=1e-6)
     assert point["v_mp"] == pytest.approx(panel.v_mp_v, rel=0.05)
-    assert pvlib.singlediode.bishop88_i_from_v(0.0, i_l, i_0, r_s, r_sh, a) == pytest.approx(
-        panel.i_sc_a, rel=1e-3
-    )
-    assert pvlib.singlediode.bishop88_v_from_i(0.0, i_l, i_0, r_s, r_sh, a) == pytest.approx(
-        panel.v_oc_v, rel=1e-3
-    )
+    assert pvlib.singlediode.bishop88_i_from_v(0.0, i_l, i_0, r_s, r_sh, a) == pytest.approx(panel.i_sc_a, rel=1e-3)
+    assert pvlib.singlediode.bishop88_v_from_i(0.0, i_l, i_0, r_s, r_sh, a) == pytest.approx(panel.v_oc_v, rel=1e-3)
 
 
 def test_a_horizontal_panel_gets_the_files_energy_for_the_day() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import require
 
+from conftest import require
 from sunseal import plots, report
 
 FOLDED = {"main;sign;mul": 600.0, "main;sign;sha256": 300.0, "main;<weird> & name": 100.0}
@@ -69,10 +69,11 @@ def test_a_curve_breaks_where_the_core_level_changes() -> None:
 DAY = plots.Day(
     hour=[0, 6, 12, 24],
     storage_v=[2.0, 2.1, 3.5, 3.0],
-    light_hour=[0, 6, 12, 18, 24],
-    irradiance_w_m2=[0, 0, 800, 0, 0],
-    events={"verified": [(12.0, 3.5)], "refused": [], "brown-out": [(3.0, 2.0)]},
-    thresholds_v={"cut-off": 1.9},
+    panel_w=[0.0, 0.0, 0.08, 0.0],
+    node_w=[6e-6, 0.0, 6e-6, 2e-4],
+    events={"challenge answered": [12.0, 13.0], "refused": [], "brown-out": [3.0], "start": [6.0]},
+    off=[(3.0, 6.0)],
+    thresholds_v={"output off at": 1.9},
 )
 
 
@@ -120,15 +121,18 @@ def browser() -> Iterator[Any]:
     with sync_playwright() as p:
         browser = p.chromium.launch(
             executable_path=chromium,
-            args=["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"],
+            args=[
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-quic",
+                "--disable-background-networking",
+            ],
         )
         yield browser
         browser.close()
 
 
-def test_the_report_opens_in_a_browser_without_error_or_network(
-    browser: Any, page: str, tmp_path: Path
-) -> None:
+def test_the_report_opens_in_a_browser_without_error_or_network(browser: Any, page: str, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text(page, encoding="utf-8")
     tab = browser.new_page(viewport={"width": 1200, "height": 900})

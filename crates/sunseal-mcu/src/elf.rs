@@ -137,6 +137,8 @@ pub struct Elf {
     pub segments: Vec<Segment>,
     /// Names, by address.
     pub symbols: Vec<Symbol>,
+    /// Compilers that its debug data names, sorted.
+    pub producers: Vec<String>,
     by_name: BTreeMap<String, usize>,
     code: Vec<(u32, usize)>,
     files: Vec<String>,
@@ -332,6 +334,7 @@ impl Elf {
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         while let Some(header) = units.next()? {
             let unit = dwarf.unit(header)?;
+            self.read_producer(dwarf, &unit)?;
             let Some(program) = unit.line_program.clone() else { continue };
             let mut rows = program.rows();
             while let Some((header, row)) = rows.next_row()? {
@@ -355,6 +358,22 @@ impl Elf {
                     self.files.push(path);
                 }
                 self.lines.insert(addr, Some((index, line.get() as u32)));
+            }
+        }
+        Ok(())
+    }
+
+    fn read_producer<R: gimli::Reader>(
+        &mut self,
+        dwarf: &gimli::Dwarf<R>,
+        unit: &gimli::Unit<R>,
+    ) -> gimli::Result<()> {
+        let mut entries = unit.entries();
+        let Some((_, root)) = entries.next_dfs()? else { return Ok(()) };
+        if let Some(value) = root.attr_value(gimli::DW_AT_producer)? {
+            let producer = dwarf.attr_string(unit, value)?.to_string_lossy()?.into_owned();
+            if let Err(at) = self.producers.binary_search(&producer) {
+                self.producers.insert(at, producer);
             }
         }
         Ok(())

@@ -46,8 +46,14 @@ impl Board {
                 file.name
             )));
         }
-        let part = |table: &str, key: &str| Some(file.rest.get(table)?.get(key)?.as_str()?.to_owned());
-        let parts = [("radio", "part"), ("supply", "harvester"), ("supply", "capacitor"), ("supply", "panel")];
+        let part =
+            |table: &str, key: &str| Some(file.rest.get(table)?.get(key)?.as_str()?.to_owned());
+        let parts = [
+            ("radio", "part"),
+            ("supply", "harvester"),
+            ("supply", "capacitor"),
+            ("supply", "panel"),
+        ];
         Ok(Self {
             parts: parts.iter().filter_map(|(table, key)| part(table, key)).collect(),
             name: file.name,

@@ -4,7 +4,12 @@
 use pyo3::exceptions::PyException;
 use pyo3::{PyErr, create_exception};
 
-create_exception!(_engine, EngineError, PyException, "The engine refused an input; the text says what and where.");
+create_exception!(
+    _engine,
+    EngineError,
+    PyException,
+    "The engine refused an input; the text says what and where."
+);
 
 /// Turns any error into the exception.
 pub fn refuse(e: impl std::fmt::Display) -> PyErr {

@@ -11,6 +11,7 @@ mod error;
 mod power;
 mod program;
 mod radio;
+mod scenario;
 
 #[pymodule]
 mod _engine {
@@ -26,4 +27,6 @@ mod _engine {
     use program::{Counts, flash_union_bytes, profile, run, speed};
     #[pymodule_export]
     use radio::{ResponseAir, packet_energy_j, response_air, verify_ecdsa};
+    #[pymodule_export]
+    use scenario::{Scenario, simulate};
 }

@@ -34,8 +34,10 @@ impl PowerSet {
     fn new(path: &str, device: &str) -> PyResult<Self> {
         let path = Path::new(path);
         let device = Device::load(Path::new(device)).map_err(refuse)?;
-        let (dir, name) = (path.parent().unwrap_or(Path::new(".")), path.file_stem().unwrap_or_default());
-        let set = sunseal_power::PowerSet::load(dir, &name.to_string_lossy(), &device.name).map_err(refuse)?;
+        let (dir, name) =
+            (path.parent().unwrap_or(Path::new(".")), path.file_stem().unwrap_or_default());
+        let set = sunseal_power::PowerSet::load(dir, &name.to_string_lossy(), &device.name)
+            .map_err(refuse)?;
         Ok(Self { model: PowerModel::new(vec![set]).map_err(refuse)?, limits: limits(&device) })
     }
 

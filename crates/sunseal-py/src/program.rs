@@ -41,6 +41,7 @@ struct Facts {
     stack_bytes: u32,
     flash_bytes: u32,
     ram_bytes: u32,
+    toolchain: String,
     lints: Vec<String>,
 }
 
@@ -67,7 +68,7 @@ struct SavedSpan {
     time_ps: u64,
 }
 
-const SAVED_VERSION: u32 = 1;
+const SAVED_VERSION: u32 = 2;
 
 #[pymethods]
 impl Counts {
@@ -119,7 +120,12 @@ impl Counts {
             })
             .collect();
         spans.sort_by(|a, b| {
-            (&a.component, &a.state, a.mclk_hz, a.vcore).cmp(&(&b.component, &b.state, b.mclk_hz, b.vcore))
+            (&a.component, &a.state, a.mclk_hz, a.vcore).cmp(&(
+                &b.component,
+                &b.state,
+                b.mclk_hz,
+                b.vcore,
+            ))
         });
         let events = self.ledger.events().map(|(e, n)| (v.event_name(e).to_owned(), n)).collect();
         let saved = Saved { version: SAVED_VERSION, facts: self.facts.clone(), spans, events };
@@ -183,6 +189,12 @@ impl Counts {
         self.facts.ram_bytes
     }
 
+    /// The compilers that the image's debug data names.
+    #[getter]
+    fn toolchain(&self) -> String {
+        self.facts.toolchain.clone()
+    }
+
     /// Slips that a chip would punish, a sentence each.
     #[getter]
     fn lints(&self) -> Vec<String> {
@@ -230,7 +242,12 @@ impl Run {
     }
 
     /// Runs on in slices; between them Ctrl-C is heard and progress told.
-    fn advance<O: Observer>(&mut self, until: &Until, observer: &mut O, what: &str) -> PyResult<Stop> {
+    fn advance<O: Observer>(
+        &mut self,
+        until: &Until,
+        observer: &mut O,
+        what: &str,
+    ) -> PyResult<Stop> {
         loop {
             let (cycles, time) = (self.machine.cycles(), self.machine.time());
             if cycles >= self.cycles_max || time >= TIME_MAX {
@@ -248,7 +265,9 @@ impl Run {
             match self.machine.run(&slice, observer) {
                 Stop::Cycles | Stop::Time => Python::attach(|py| {
                     py.check_signals()?;
-                    self.progress.as_ref().map_or(Ok(()), |p| p.call1(py, (self.machine.cycles(),)).map(|_| ()))
+                    self.progress
+                        .as_ref()
+                        .map_or(Ok(()), |p| p.call1(py, (self.machine.cycles(),)).map(|_| ()))
                 })?,
                 stop => return Ok(stop),
             }
@@ -280,7 +299,9 @@ impl Run {
     fn to_begin<O: Observer>(&mut self, window: &Window, observer: &mut O) -> PyResult<()> {
         let (until, what) = match window {
             None => (Until::pin_edge(self.mark), format!("raise its trigger pin {}", self.mark)),
-            Some((from, _)) => (Until::pc(self.elf.symbol(from).map_err(refuse)?.addr), format!("reach `{from}`")),
+            Some((from, _)) => {
+                (Until::pc(self.elf.symbol(from).map_err(refuse)?.addr), format!("reach `{from}`"))
+            }
         };
         // The end is looked up now, so that a missing symbol is told before the run.
         if let Some((_, to)) = window {
@@ -299,12 +320,22 @@ impl Run {
     fn to_end<O: Observer>(&mut self, window: &Window, observer: &mut O) -> PyResult<()> {
         let (until, what) = match window {
             None => (Until::pin_edge(self.mark), format!("lower its trigger pin {}", self.mark)),
-            Some((_, to)) => (Until::pc(self.elf.symbol(to).map_err(refuse)?.addr), format!("reach `{to}`")),
+            Some((_, to)) => {
+                (Until::pc(self.elf.symbol(to).map_err(refuse)?.addr), format!("reach `{to}`"))
+            }
         };
         match self.advance(&until, observer, &what)? {
             Stop::Pin(_) | Stop::Pc(_) => Ok(()),
             stop => Err(self.missed(&stop, &what)),
         }
+    }
+}
+
+/// Assembled parts name their assembler's command line; the compilers say it all.
+fn toolchain(elf: &Elf) -> String {
+    match elf.producers.as_slice() {
+        [] => "unknown (no debug data)".to_owned(),
+        list => list.join("; "),
     }
 }
 
@@ -327,7 +358,8 @@ pub fn run(
         let mut run = Run::new(board, device, image, fed, cycles_max, progress)?;
         let mut watch = StackWatch::default();
         run.to_begin(&window, &mut watch)?;
-        let (ledger, cycles, time) = (run.machine.ledger(), run.machine.cycles(), run.machine.time());
+        let (ledger, cycles, time) =
+            (run.machine.ledger(), run.machine.cycles(), run.machine.time());
         run.to_end(&window, &mut watch)?;
         let window_ledger = run.machine.ledger().since(&ledger).map_err(refuse)?;
         let mut facts = Facts {
@@ -338,6 +370,7 @@ pub fn run(
             stack_bytes: watch.bytes(),
             flash_bytes: 0,
             ram_bytes: 0,
+            toolchain: toolchain(&run.elf),
             lints: run.machine.lints().iter().map(|l| run.lint(l)).collect(),
         };
         if fed.is_some() {
@@ -409,7 +442,13 @@ pub fn flash_union_bytes(images: Vec<Vec<u8>>, device: &str) -> PyResult<u32> {
 /// How fast the machine runs a program from reset to its end: instructions, cycles, seconds on the
 /// wall. A figure for the record, never a result.
 #[pyfunction]
-pub fn speed(py: Python<'_>, board: &str, device: &str, image: &[u8], fed: &[u8]) -> PyResult<(u64, u64, f64)> {
+pub fn speed(
+    py: Python<'_>,
+    board: &str,
+    device: &str,
+    image: &[u8],
+    fed: &[u8],
+) -> PyResult<(u64, u64, f64)> {
     py.detach(|| {
         let mut counted = Run::new(board, device, image, Some(fed), u64::MAX, None)?;
         let mut hash = sunseal_mcu::profile::TraceHash::<false>::default();

@@ -30,10 +30,16 @@ fn suite(name: &str) -> PyResult<Suite> {
 pub fn response_air(suite_name: &str) -> PyResult<ResponseAir> {
     let suite = suite(suite_name)?;
     let blank = vec![0; suite.signature_bytes()];
-    let signature = InlineBytes::copy_of(&blank)
-        .ok_or_else(|| EngineError::new_err(format!("a signature of {suite_name} is longer than a response")))?;
-    let message =
-        Message::Response(Response { node_id: NodeId([0; 8]), challenge_id: 0, counter: 0, suite, signature });
+    let signature = InlineBytes::copy_of(&blank).ok_or_else(|| {
+        EngineError::new_err(format!("a signature of {suite_name} is longer than a response"))
+    })?;
+    let message = Message::Response(Response {
+        node_id: NodeId([0; 8]),
+        challenge_id: 0,
+        counter: 0,
+        suite,
+        signature,
+    });
     let body = message.encode();
     Ok(ResponseAir {
         signature_bytes: suite.signature_bytes(),
@@ -45,11 +51,19 @@ pub fn response_air(suite_name: &str) -> PyResult<ResponseAir> {
 /// Energy of one packet of `packet_bytes` in all, sent at 0 dBm: settling with calibration, then the
 /// bytes at the radio's rate.
 #[pyfunction]
-pub fn packet_energy_j(parts_dir: &str, power_dir: &str, packet_bytes: u32, rate_bd: f64, vcc_v: f64) -> PyResult<f64> {
+pub fn packet_energy_j(
+    parts_dir: &str,
+    power_dir: &str,
+    packet_bytes: u32,
+    rate_bd: f64,
+    vcc_v: f64,
+) -> PyResult<f64> {
     let part: RadioPart = load_part(Path::new(parts_dir), "cc2500", "radio").map_err(refuse)?;
     let set = PowerSet::load(Path::new(power_dir), &part.power_set, &part.model).map_err(refuse)?;
     let current_a = |state| {
-        set.current_a("radio", state, &OperatingPoint::default(), vcc_v).map(|c| c.value.typ).map_err(refuse)
+        set.current_a("radio", state, &OperatingPoint::default(), vcc_v)
+            .map(|c| c.value.typ)
+            .map_err(refuse)
     };
     let settle_c = current_a("settle")? * part.settle_with_calibration_us * 1e-6;
     let send_c = current_a("tx.0dbm")? * f64::from(packet_bytes) * 8.0 / rate_bd;
@@ -58,6 +72,11 @@ pub fn packet_energy_j(parts_dir: &str, power_dir: &str, packet_bytes: u32, rate
 
 /// Verifies `r || s` over a message under `x || y` on the verifying side's libraries.
 #[pyfunction]
-pub fn verify_ecdsa(suite_name: &str, public_key: &[u8], message: &[u8], signature: &[u8]) -> PyResult<bool> {
+pub fn verify_ecdsa(
+    suite_name: &str,
+    public_key: &[u8],
+    message: &[u8],
+    signature: &[u8],
+) -> PyResult<bool> {
     Ok(sunseal_verify::verify(suite(suite_name)?, public_key, message, signature).is_ok())
 }

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """A workbench for cryptography on sensor nodes that live on harvested light.
 
-    >>> import sunseal
-    >>> sunseal.measure("ecdsa-p256-sign", freq_hz=8_000_000, vcc_v=2.2).energy_j  # doctest: +SKIP
+>>> import sunseal
+>>> sunseal.measure("ecdsa-p256-sign", freq_hz=8_000_000, vcc_v=2.2).energy_j  # doctest: +SKIP
 """
 
 from importlib.metadata import version
 
 from sunseal.errors import SunsealError
-from sunseal.measure import Measurement, PowerSet, curve, in_joules, measure, profile
+from sunseal.measuring import Measurement, PowerSet, curve, in_joules, measure, profile
 
 __version__ = version("sunseal")
 

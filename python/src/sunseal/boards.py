@@ -89,21 +89,14 @@ def _ecdsa(parameter: str, bits: int, hash_name: str) -> tuple[Workload, ...]:
         "sign": f"{hash_name} of the message, hedged nonce, r and s",
         "verify": f"{hash_name} of the message, u1 G + u2 Q, comparison with r",
     }
-    return tuple(
-        Workload(f"ecdsa-{parameter}-{op}", "ecdsa", parameter, op, hash_name, bits, text[op])
-        for op in text
-    )
+    return tuple(Workload(f"ecdsa-{parameter}-{op}", "ecdsa", parameter, op, hash_name, bits, text[op]) for op in text)
 
 
 WORKLOADS: dict[str, Workload] = {
     w.name: w
     for w in (
         *_ecdsa("secp160r1", 80, "sha1"),
-        *(
-            replace(w, name=f"{w.name}-sha256")
-            for w in _ecdsa("secp160r1", 80, "sha256")
-            if w.operation != "keygen"
-        ),
+        *(replace(w, name=f"{w.name}-sha256") for w in _ecdsa("secp160r1", 80, "sha256") if w.operation != "keygen"),
         *_ecdsa("p256", 128, "sha256"),
         *(
             Workload(f"{h}-hash", h, None, "hash", h, bits, f"{h} of a message of 64 bytes")

@@ -19,8 +19,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from typer.exceptions import TyperException
 
-from sunseal import __version__, _engine, boards, units
-from sunseal import measure as measuring
+from sunseal import __version__, _engine, boards, measuring, units
 from sunseal.errors import SunsealError
 
 app = typer.Typer(
@@ -43,13 +42,18 @@ Freq = Annotated[str, typer.Option("--freq", help="CPU clock, such as 8MHz.")]
 Vcc = Annotated[str, typer.Option("--vcc", help="Supply voltage, such as 2.2V.")]
 Power = Annotated[str, typer.Option("--power", help="Parameter set: datasheet, mane2014.")]
 WorkloadName = Annotated[
-    str | None, typer.Argument(metavar="[WORKLOAD]", help="A workload of `sunseal workloads`.")
+    str | None,
+    typer.Argument(
+        metavar="[WORKLOAD|FILE.elf]",
+        help="A workload of `sunseal workloads`, or a program of yours.",
+    ),
 ]
 ElfPath = Annotated[Path | None, typer.Option("--elf", help="Your own program instead of a workload.")]
 FromSymbol = Annotated[str | None, typer.Option("--from", help="Symbol where the measurement begins.")]
 ToSymbol = Annotated[str | None, typer.Option("--to", help="Symbol where it ends.")]
 Marks = Annotated[
-    bool, typer.Option("--marks", help="Measure from the rise to the fall of the board's trigger pin.")
+    bool,
+    typer.Option("--marks", help="Measure from the rise to the fall of the board's trigger pin."),
 ]
 
 
@@ -57,24 +61,28 @@ def _print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
-def _window(
-    elf: Path | None, start: str | None, end: str | None, marks: bool
-) -> tuple[str, str] | None:
+def _target(workload: str | None, elf: Path | None) -> tuple[str | None, Path | None]:
+    """Take a first argument that is written like a file for a program of the user's own."""
+    if workload is None or workload in boards.WORKLOADS:
+        return workload, elf
+    if elf is None and (workload.endswith(".elf") or os.sep in workload or Path(workload).is_file()):
+        return None, Path(workload)
+    return workload, elf
+
+
+def _window(elf: Path | None, start: str | None, end: str | None, marks: bool) -> tuple[str, str] | None:
     if elf is None:
         if start or end or marks:
-            raise SunsealError(
-                "`--from`, `--to` and `--marks` need a program of yours: add `--elf FILE`"
-            )
+            raise SunsealError("`--from`, `--to` and `--marks` need a program of yours: add `--elf FILE`")
         return None
     if marks and (start or end):
         raise SunsealError("`--marks` and `--from`/`--to` exclude each other: choose one of them")
-    if marks:
-        return None
-    if not start or not end:
-        raise SunsealError(
-            "`--elf` needs to know what to measure: `--from SYMBOL --to SYMBOL`, or `--marks`"
-        )
-    return start, end
+    if start and end:
+        return start, end
+    if start or end:
+        given, lacks = ("--from", "--to") if start else ("--to", "--from")
+        raise SunsealError(f"`{given}` needs its other end: add `{lacks} SYMBOL`")
+    return None
 
 
 @contextlib.contextmanager
@@ -99,7 +107,7 @@ def _counting(quiet: bool, what: str) -> Iterator[measuring.Progress | None]:
 @app.command("boards")
 def boards_command(as_json: Json = False) -> None:
     """List the boards, their device and its voltage and clock limits."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name in boards.names("boards"):
         board = _engine.Board(str(boards.board_path(name)))
         levels = _engine.levels(str(boards.home() / "data" / "devices" / f"{board.device}.toml"))
@@ -110,9 +118,7 @@ def boards_command(as_json: Json = False) -> None:
                 "parts": board.parts,
                 "variants": [f"mpy={m}" for m in boards.MULTIPLIERS],
                 "power_sets": [p for p in boards.names("power") if p.startswith(board.device)],
-                "levels": [
-                    {"freq_max_hz": f, "vcc_min_v": v, "vcore": n} for f, v, n in levels
-                ],
+                "levels": [{"freq_max_hz": f, "vcc_min_v": v, "vcore": n} for f, v, n in levels],
             }
         )
     if as_json:
@@ -167,6 +173,7 @@ def measure_command(
     as_json: Json = False,
 ) -> None:
     """Measure one operation: cycles, time, joules, memory, and whether its result is right."""
+    workload, elf = _target(workload, elf)
     with _counting(as_json, workload or (elf.name if elf else "")) as progress:
         m = measuring.measure(
             workload,
@@ -220,20 +227,17 @@ def curve_command(
     board: Board = boards.DEFAULT_BOARD,
     variant: Variant = None,
     power: Power = measuring.DEFAULT_POWER,
-    vcc: Annotated[
-        list[str] | None, typer.Option("--vcc", help="Only these voltages. Repeatable.")
-    ] = None,
+    vcc: Annotated[list[str] | None, typer.Option("--vcc", help="Only these voltages. Repeatable.")] = None,
     elf: ElfPath = None,
     start: FromSymbol = None,
     end: ToSymbol = None,
     marks: Marks = False,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw the curve into this .svg or .png file.")
-    ] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the curve into this .svg or .png file.")] = None,
     as_json: Json = False,
 ) -> None:
     """Weigh one run over every voltage and clock that the device allows."""
     _drawable(plot)
+    workload, elf = _target(workload, elf)
     with _counting(as_json, workload or (elf.name if elf else "")) as progress:
         points = measuring.curve(
             workload,
@@ -291,7 +295,8 @@ def profile_command(
     weight: Annotated[str, typer.Option("--weight", help="cycles or joules.")] = "cycles",
     svg: Annotated[Path | None, typer.Option("--svg", help="Draw a flame graph into this file.")] = None,
     diff: Annotated[
-        Path | None, typer.Option("--diff", help="Folded stacks of an earlier build to compare with.")
+        Path | None,
+        typer.Option("--diff", help="Folded stacks of an earlier build to compare with."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -300,6 +305,7 @@ def profile_command(
         raise SunsealError(f"--weight `{weight}` is neither `cycles` nor `joules`")
     _drawable(svg, (".svg",))
     before = _read_folded(diff) if diff is not None else None
+    workload, elf = _target(workload, elf)
     window = _window(elf, start, end, marks)
     with _counting(as_json, workload or (elf.name if elf else "")) as progress:
         folded: dict[str, float] = dict(
@@ -386,9 +392,7 @@ def _show_diff(folded: dict[str, float], before: dict[str, float], unit: str) ->
 
 @app.command("reproduce")
 def reproduce_command(
-    table_id: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="A table, such as mane2014/table-4.1.")
-    ] = None,
+    table_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="A table, such as mane2014/table-4.1.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every table there is.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -396,9 +400,7 @@ def reproduce_command(
     from sunseal import published
 
     if (table_id is None) != everything:
-        raise SunsealError(
-            "`reproduce` takes one table or `--all`; the tables are " + ", ".join(published.ids())
-        )
+        raise SunsealError("`reproduce` takes one table or `--all`; the tables are " + ", ".join(published.ids()))
     wanted = published.ids() if table_id is None else [table_id]
     with _counting(as_json, "reproducing") as progress:
         tables = [published.reproduce(i, progress) for i in wanted]
@@ -435,42 +437,43 @@ def _show_table(t: Any) -> None:
 @app.command("simulate")
 def simulate_command(
     scenario: Annotated[Path, typer.Argument(help="A scenario file (TOML).")],
-    report: Annotated[
-        Path | None, typer.Option("--report", help="Write a self-contained HTML report here.")
-    ] = None,
-    series: Annotated[
-        Path | None, typer.Option("--series", help="Write the storage voltage over time as CSV.")
-    ] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="Write a self-contained HTML report here.")] = None,
+    series: Annotated[Path | None, typer.Option("--series", help="Write the storage voltage over time as CSV.")] = None,
     as_json: Json = False,
 ) -> None:
     """Play a scenario: harvester, storage and node in a closed loop, down to the last joule."""
-    from sunseal import demo
+    from sunseal import demo, simulation
 
     _drawable(report, (".html",))
     _drawable(series, (".csv",))
-    with demo.bar(err, as_json) as progress:
-        result = demo.simulate(scenario, progress)
+    loaded = simulation.load(scenario)
+    told = simulation.facts(loaded)
+    try:
+        with demo.bar(err, as_json, told["duration_s"], told["start_s"]) as watch:
+            played = simulation.play(loaded, watch)
+    except KeyboardInterrupt as e:
+        again = f"`sunseal simulate {scenario}` plays the same again"
+        raise KeyboardInterrupt(f"nothing was written; {again}") from e
+    closing = played.closing()
     if series is not None:
-        measuring.write_atomic(series, result.series_csv())
+        measuring.write_atomic(series, played.series_csv())
     if report is not None:
         from sunseal import report as reporting
 
-        measuring.write_atomic(report, reporting.scenario_page(result))
+        measuring.write_atomic(report, reporting.scenario_page(played, closing))
     if as_json:
-        _print_json(result.to_dict())
+        _print_json(closing)
     else:
-        out.print(demo.closing_table(result.to_dict()))
+        out.print(demo.closing_table(closing))
 
 
 @app.command("demo")
 def demo_command(
-    folder: Annotated[
-        Path, typer.Option("--out", help="Where report, capture and series are written.")
-    ] = Path("out/demo"),
+    folder: Annotated[Path, typer.Option("--out", help="Where report, capture and series are written.")] = Path(
+        "out/demo"
+    ),
     seed: Annotated[int, typer.Option("--seed", help="Same seed, same bytes.")] = 1,
-    scenario: Annotated[
-        Path | None, typer.Option("--scenario", help="Another scenario than the one built in.")
-    ] = None,
+    scenario: Annotated[Path | None, typer.Option("--scenario", help="Another scenario than the one built in.")] = None,
     as_json: Json = False,
 ) -> None:
     """Run one day of a harvested node against the real server, and write the report."""
@@ -482,7 +485,7 @@ def demo_command(
     else:
         out.print(demo.closing_table(result))
         out.print(f"report: {folder / 'report.html'}")
-    if result["verified"] == 0:
+    if result["verified"] == 0 or any(a["verdict"] == 0 for a in result["intruder"]):
         raise typer.Exit(1)
 
 
@@ -538,9 +541,7 @@ def doctor_command(as_json: Json = False) -> None:
 
 @app.command("bench")
 def bench_command(
-    part: Annotated[
-        str | None, typer.Argument(metavar="[engine|loop]", help="Only this part.")
-    ] = None,
+    part: Annotated[str | None, typer.Argument(metavar="[engine|loop]", help="Only this part.")] = None,
     as_json: Json = False,
 ) -> None:
     """Measure the simulator's own speed: the tracked figures."""

@@ -46,9 +46,28 @@ TOOLS = (
     Tool("lld 19", ("ld.lld-19", "ld.lld"), "linking firmware", TOOLCHAIN, True),
     Tool("msp430-elf-as", ("msp430-elf-as",), "assembling firmware", TOOLCHAIN, True),
     Tool("mspdebug", ("mspdebug",), "differential tests of the processor", TOOLCHAIN, False),
-    Tool("openssl", ("openssl",), "differential tests of secp160r1", "apt install openssl", False, "version"),
-    Tool("chromium", ("chromium", "chromium-browser", "google-chrome"), "browser tests of the report", "apt install chromium", False),
-    Tool("tshark", ("tshark",), "reading out/demo/air.pcap on the command line", "apt install tshark", False),
+    Tool(
+        "openssl",
+        ("openssl",),
+        "differential tests of secp160r1",
+        "apt install openssl",
+        False,
+        "version",
+    ),
+    Tool(
+        "chromium",
+        ("chromium", "chromium-browser", "google-chrome"),
+        "browser tests of the report",
+        "apt install chromium",
+        False,
+    ),
+    Tool(
+        "tshark",
+        ("tshark",),
+        "reading out/demo/air.pcap on the command line",
+        "apt install tshark",
+        False,
+    ),
 )
 
 
@@ -57,9 +76,7 @@ def tool_folder() -> Path | None:
     script = home() / "firmware" / "toolchain" / "get"
     if not script.is_file():
         return None
-    done = subprocess.run(
-        [sys.executable, str(script), "--print-bin"], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, str(script), "--print-bin"], capture_output=True, text=True, check=False)
     folder = Path(done.stdout.strip()) if done.returncode == 0 and done.stdout.strip() else None
     return folder if folder and folder.is_dir() else None
 
@@ -79,10 +96,24 @@ def examine() -> list[Finding]:
     )
     data = home() / "data"
     findings.append(
-        Finding("data", bool(names("boards")), "everything", f"{len(names('boards'))} boards", str(data), "clone the repository")
+        Finding(
+            "data",
+            bool(names("boards")),
+            "everything",
+            f"{len(names('boards'))} boards",
+            str(data),
+            "clone the repository",
+        )
     )
     findings.append(
-        Finding("cache", True, "operation profiles and cross tools", "", str(cache_dir()), "made when needed")
+        Finding(
+            "cache",
+            True,
+            "operation profiles and cross tools",
+            "",
+            str(cache_dir()),
+            "made when needed",
+        )
     )
     return findings
 
@@ -106,7 +137,12 @@ def _tool(tool: Tool, extra: Path | None) -> Finding:
 def _version(place: str, flag: str) -> str | None:
     try:
         done = subprocess.run(
-            [place, flag], capture_output=True, text=True, check=False, timeout=20, stdin=subprocess.DEVNULL
+            [place, flag],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=20,
+            stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

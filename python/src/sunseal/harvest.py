@@ -142,16 +142,12 @@ def sunlight(
     have_s = (frame.index - midnight).total_seconds().to_numpy(dtype=float)
     in_day = (have_s >= 0) & (have_s < DAY_S)
     if int(in_day.sum()) != 24:
-        raise SunsealError(
-            f"`{path.name}` has {int(in_day.sum())} hours for {day}; a day needs 24 of them"
-        )
+        raise SunsealError(f"`{path.name}` has {int(in_day.sum())} hours for {day}; a day needs 24 of them")
 
     def at(column: str) -> Array:
-        return np.interp(time_s, have_s, frame[column].to_numpy(dtype=float))
+        return np.asarray(np.interp(time_s, have_s, frame[column].to_numpy(dtype=float)))
 
-    sun = pvlib.solarposition.get_solarposition(
-        when, meta["latitude"], meta["longitude"], altitude=meta["altitude"]
-    )
+    sun = pvlib.solarposition.get_solarposition(when, meta["latitude"], meta["longitude"], altitude=meta["altitude"])
     up = sun["elevation"].to_numpy(dtype=float) > 0
     light: dict[str, Array] = {}
     scales: list[str] = []
@@ -189,9 +185,7 @@ def sunlight(
     )
     voltage, current = np.zeros_like(poa), np.zeros_like(poa)
     lit = poa > 0
-    point = pvlib.pvsystem.max_power_point(
-        *(np.broadcast_to(p, poa.shape)[lit] for p in params), method="brentq"
-    )
+    point = pvlib.pvsystem.max_power_point(*(np.broadcast_to(p, poa.shape)[lit] for p in params), method="brentq")
     voltage[lit] = np.asarray(point["v_mp"], dtype=float)
     current[lit] = np.asarray(point["i_mp"], dtype=float)
     return Trace(
@@ -233,9 +227,7 @@ def _single_diode(panel: Panel) -> tuple[float, float, float, float, float]:
         a = float(ideality) * v_thermal
         i_0 = panel.i_sc_a / float(np.expm1(panel.v_oc_v / a))
 
-        def point(
-            r_s: float, a: float = a, i_0: float = i_0, column: str = "p_mp"
-        ) -> float:
+        def point(r_s: float, a: float = a, i_0: float = i_0, column: str = "p_mp") -> float:
             mpp = pvlib.pvsystem.max_power_point(panel.i_sc_a, i_0, r_s, r_sh, a, method="brentq")
             return float(mpp[column])
 

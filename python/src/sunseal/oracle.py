@@ -74,10 +74,8 @@ def _multiply(curve: Curve, k: int, point: tuple[int, int]) -> tuple[int, int]:
 
 def _add(curve: Curve, s: tuple[int, int], t: tuple[int, int]) -> tuple[int, int]:
     p = curve.p
-    if s == t:
-        slope = (3 * s[0] * s[0] + curve.a) * pow(2 * s[1], -1, p)
-    else:
-        slope = (t[1] - s[1]) * pow(t[0] - s[0], -1, p)
+    rise, run = (3 * s[0] * s[0] + curve.a, 2 * s[1]) if s == t else (t[1] - s[1], t[0] - s[0])
+    slope = rise * pow(run, -1, p)
     x = (slope * slope - s[0] - t[0]) % p
     return x, (slope * (s[0] - x) - s[1]) % p
 

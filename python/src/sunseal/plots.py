@@ -15,9 +15,10 @@ from sunseal.units import show
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-INK, MUTED, GRID = "#1f2933", "#616e7c", "#e4e7eb"
-SUN, STORE, NODE, GOOD, BAD = "#e0a100", "#24598f", "#7a4b94", "#1b7f5c", "#b3362b"
-LINES = ("#24598f", "#1b7f5c", "#e0a100", "#b3362b", "#7a4b94", "#4a5568")
+INK, MUTED, GRID = "#1f2933", "#616e7c", "#d8dde3"
+# Told apart by people with any colour vision (after Okabe and Ito), on light and on dark ground.
+SUN, STORE, NODE, GOOD, BAD = "#d99000", "#2f7fc1", "#a367b5", "#0b9b76", "#d5542f"
+LINES = (STORE, GOOD, SUN, BAD, NODE, "#7a8794")
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 
 Point = Mapping[str, Any]
@@ -37,35 +38,55 @@ def by_voltage(points: Sequence[Point]) -> dict[float, list[list[Point]]]:
     return lines
 
 
+def _level_edges(points: Sequence[Point]) -> list[tuple[int, float, float]]:
+    """Return each core voltage level with the clocks in MHz between which it serves."""
+    top: dict[int, float] = {}
+    for p in points:
+        top[p["vcore"]] = max(top.get(p["vcore"], 0.0), p["freq_hz"] / 1e6)
+    edges, low = [], 0.0
+    for vcore, high in sorted(top.items()):
+        edges.append((vcore, low, high))
+        low = high
+    return edges
+
+
 def curve_figure(points: Sequence[Point], title: str) -> go.Figure:
-    """Energy per operation against throughput, a line for each voltage (Mane 2014, figure 4.2)."""
+    """Energy per operation over the clock, a line for each voltage, broken where the level changes."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
     for color, (vcc_v, pieces) in zip(LINES, by_voltage(points).items(), strict=False):
         for i, piece in enumerate(pieces):
             figure.add_scatter(
-                x=[1.0 / p["time_s"] for p in piece],
+                x=[p["freq_hz"] / 1e6 for p in piece],
                 y=[p["energy_j"] * 1e3 for p in piece],
-                customdata=[[p["freq_hz"] / 1e6, p["vcore"], p["time_s"] * 1e3] for p in piece],
+                customdata=[[p["vcore"], p["time_s"] * 1e3] for p in piece],
                 name=f"{vcc_v:g} V",
                 legendgroup=f"{vcc_v:g}",
                 showlegend=i == 0,
                 mode="lines+markers",
                 line={"color": color, "width": 2},
                 marker={"size": 5},
-                hovertemplate="%{customdata[0]:g} MHz, PMMCOREV %{customdata[1]}<br>"
-                "%{y:.3f} mJ, %{customdata[2]:.1f} ms<extra>" + f"{vcc_v:g} V" + "</extra>",
+                hovertemplate="%{x:g} MHz, PMMCOREV %{customdata[0]}<br>"
+                "%{y:.3f} mJ, %{customdata[1]:.1f} ms<extra>" + f"{vcc_v:g} V" + "</extra>",
             )
-    figure.update_layout(title=title)
-    figure.update_xaxes(title="operations per second", rangemode="tozero")
-    figure.update_yaxes(title="energy per operation [mJ]", rangemode="tozero")
+    for vcore, low, high in _level_edges(points):
+        if vcore % 2:
+            figure.add_vrect(x0=low, x1=high, fillcolor="rgba(122,135,148,0.12)", line_width=0, layer="below")
+        figure.add_annotation(
+            x=(low + high) / 2,
+            y=0.02,
+            yref="paper",
+            yanchor="bottom",
+            text=f"PMMCOREV {vcore}",
+            showarrow=False,
+            font={"size": 10, "color": MUTED},
+        )
     _style(figure)
-    # The curves fall to the right, so the upper right corner is free.
-    return figure.update_layout(
-        legend={"orientation": "v", "x": 1, "xanchor": "right", "y": 1, "yanchor": "top"},
-        margin={"r": 16, "t": 44},
-    )
+    figure.update_layout(title=title, margin={"r": 16, "t": 72})
+    figure.update_xaxes(title="CPU clock [MHz]", rangemode="tozero", dtick=4)
+    figure.update_yaxes(title="energy per operation [mJ]", rangemode="tozero")
+    return figure
 
 
 def curve_file(points: Sequence[Point], title: str, path: Path) -> None:
@@ -75,18 +96,29 @@ def curve_file(points: Sequence[Point], title: str, path: Path) -> None:
     for color, (vcc_v, pieces) in zip(LINES, by_voltage(points).items(), strict=False):
         for i, piece in enumerate(pieces):
             axes.plot(
-                [1.0 / p["time_s"] for p in piece],
+                [p["freq_hz"] / 1e6 for p in piece],
                 [p["energy_j"] * 1e3 for p in piece],
                 color=color,
                 marker="o",
                 markersize=3,
                 label=f"{vcc_v:g} V" if i == 0 else None,
             )
-    axes.set(xlabel="operations per second", ylabel="energy per operation [mJ]", title=title)
+    axes.set(xlabel="CPU clock [MHz]", ylabel="energy per operation [mJ]", title=title)
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
+    for vcore, low, high in _level_edges(points):
+        if vcore % 2:
+            axes.axvspan(low, high, color=MUTED, alpha=0.1, linewidth=0)
+        axes.annotate(
+            f"PMMCOREV {vcore}",
+            ((low + high) / 2, 0.02),
+            xycoords=("data", "axes fraction"),
+            ha="center",
+            fontsize=7,
+            color=MUTED,
+        )
     axes.legend(title="supply", frameon=False)
-    _finish(plt, figure, axes, path)
+    _finish(plt, figure, [axes], path)
 
 
 # --- The day ---------------------------------------------------------------------------------
@@ -94,122 +126,165 @@ def curve_file(points: Sequence[Point], title: str, path: Path) -> None:
 
 @dataclass(frozen=True)
 class Day:
-    """What the pictures of one simulated day need: hours, volts, light, events."""
+    """What the pictures of one simulated day need: hours, volts, watts, events."""
 
     hour: Sequence[float]
     storage_v: Sequence[float]
-    light_hour: Sequence[float]
-    irradiance_w_m2: Sequence[float]
-    events: Mapping[str, Sequence[tuple[float, float]]] = field(default_factory=dict)
-    """By kind: (hour, storage voltage)."""
+    panel_w: Sequence[float]
+    node_w: Sequence[float]
+    events: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """By kind: hours. Each kind has a lane of its own."""
+    off: Sequence[tuple[float, float]] = ()
+    """Hours from and to which the node had no supply."""
     thresholds_v: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """First and last hour; the hour of an event after the end included."""
+        last = max([self.hour[-1], *(h for hours in self.events.values() for h in hours)])
+        return min(self.hour[0], *self.hour), last
 
 
 MARKS = {
-    "verified": ("circle", "o", GOOD),
+    "challenge answered": ("circle", "o", GOOD),
+    "report accepted": ("square", "s", STORE),
     "refused": ("x", "x", BAD),
+    "low on energy": ("diamond", "D", MUTED),
     "brown-out": ("triangle-down", "v", BAD),
     "start": ("triangle-up", "^", NODE),
-    "low": ("diamond", "D", MUTED),
 }
+POWER_FLOOR_W = 1e-7
+"""Where the axis of power ends: less than the node takes asleep."""
+
+
+def _lanes(day: Day) -> list[tuple[str, Sequence[float]]]:
+    known = [k for k in MARKS if day.events.get(k)]
+    return [(k, day.events[k]) for k in reversed(known)]
+
+
+def _above_floor(power_w: Sequence[float]) -> list[float]:
+    return [max(p, POWER_FLOOR_W) for p in power_w]
 
 
 def day_figure(day: Day) -> go.Figure:
-    """Storage voltage over the day with the light behind it and what happened on top."""
-    import plotly.graph_objects as go
+    """Storage voltage over the day, below it what happened, and the power of panel and node."""
+    from plotly.subplots import make_subplots
 
-    figure = go.Figure()
+    figure = make_subplots(rows=3, cols=1, shared_xaxes=True, row_heights=[0.5, 0.2, 0.3], vertical_spacing=0.05)
     figure.add_scatter(
-        x=day.light_hour,
-        y=day.irradiance_w_m2,
-        name="light on the panel",
-        yaxis="y2",
-        mode="lines",
-        line={"color": SUN, "width": 0.8},
-        fill="tozeroy",
-        fillcolor="rgba(224,161,0,0.16)",
-        hovertemplate="%{y:.0f} W/m²<extra>light</extra>",
-    )
-    figure.add_scatter(
+        row=1,
+        col=1,
         x=day.hour,
         y=day.storage_v,
         name="storage voltage",
         mode="lines",
         line={"color": STORE, "width": 2},
-        hovertemplate="%{y:.3f} V<extra>storage</extra>",
+        hovertemplate="%{x:.2f} h, %{y:.3f} V<extra>storage</extra>",
     )
-    for kind, marks in day.events.items():
-        if marks:
-            symbol, _, color = MARKS.get(kind, ("circle", "o", MUTED))
-            figure.add_scatter(
-                x=[m[0] for m in marks],
-                y=[m[1] for m in marks],
-                name=f"{kind} ({len(marks)})",
-                mode="markers",
-                marker={"symbol": symbol, "color": color, "size": 8},
-                hovertemplate="%{x:.2f} h, %{y:.3f} V<extra>" + kind + "</extra>",
-            )
+    for i, (begin, end) in enumerate(day.off):
+        figure.add_vrect(
+            x0=begin,
+            x1=end,
+            row=1,
+            col=1,
+            fillcolor="rgba(213,84,47,0.14)",
+            line_width=0,
+            layer="below",
+            annotation={"text": "no supply", "font": {"size": 11, "color": MUTED}} if i == 0 else None,
+        )
     for name, volts in day.thresholds_v.items():
         figure.add_hline(
             y=volts,
+            row=1,
+            col=1,
             line={"color": MUTED, "width": 1, "dash": "dot"},
             annotation={"text": f"{name} {volts:.2f} V", "font": {"size": 11, "color": MUTED}},
             annotation_position="bottom right",
         )
-    top_v = max(day.storage_v, default=1.0)
-    top_light = _light_top(day)
-    figure.update_xaxes(
-        title="hour of the day, local standard time", range=[0, 24], dtick=3, zeroline=False
-    )
-    figure.update_layout(
-        yaxis={"title": "storage [V]", "range": [0, top_v * 1.15]},
-        yaxis2={
-            "title": "light on the panel [W/m²]",
-            "overlaying": "y",
-            "side": "right",
-            "showgrid": False,
-            "range": [0, top_light],
-            "dtick": 200,
-            "zeroline": False,
-        },
-    )
-    return _style(figure)
+    lanes = _lanes(day)
+    for kind, hours in lanes:
+        symbol, _, color = MARKS[kind]
+        figure.add_scatter(
+            row=2,
+            col=1,
+            x=list(hours),
+            y=[f"{kind} ({len(hours)})"] * len(hours),
+            mode="markers",
+            marker={"symbol": symbol, "color": color, "size": 8},
+            showlegend=False,
+            hovertemplate="%{x:.2f} h<extra>" + kind + "</extra>",
+        )
+    for name, watts, color in (("panel", day.panel_w, SUN), ("node", day.node_w, NODE)):
+        figure.add_scatter(
+            row=3,
+            col=1,
+            x=day.hour,
+            y=_above_floor(watts),
+            name=f"{name}, mean power",
+            mode="lines",
+            line={"color": color, "width": 1.5, "shape": "hv" if name == "node" else "linear"},
+            hovertemplate="%{x:.2f} h, %{y:.3s}W<extra>" + name + "</extra>",
+        )
+    begin, end = day.span
+    figure.update_xaxes(range=[begin, end + (end - begin) * 0.005], dtick=_tick(end - begin), zeroline=False)
+    figure.update_xaxes(title="hour of the day, local standard time", row=3, col=1)
+    figure.update_yaxes(title="storage [V]", range=[0, max(day.storage_v, default=1.0) * 1.1], row=1, col=1)
+    figure.update_yaxes(row=2, col=1, type="category", automargin=True, range=[-0.6, len(lanes) - 0.4])
+    decades = [-7, math.log10(max([*day.panel_w, *day.node_w, 1e-3])) + 0.2]
+    figure.update_yaxes(title="power [W]", type="log", range=decades, exponentformat="SI", dtick=2, row=3, col=1)
+    _style(figure)
+    return figure.update_layout(margin={"l": 150, "r": 24})
 
 
-def _light_top(day: Day) -> float:
-    return 200.0 * math.ceil(max(day.irradiance_w_m2, default=1.0) * 1.1 / 200.0 + 1e-9)
+def _tick(hours: float) -> float:
+    return next((step for step in (0.05, 0.1, 0.25, 0.5, 1, 3) if hours / step <= 10), 6)
 
 
 def day_file(day: Day, path: Path) -> None:
     """Draw the day with matplotlib."""
     plt = _pyplot()
-    figure, axes = plt.subplots(figsize=(8.6, 4.4), layout="constrained")
-    light = axes.twinx()
-    light.fill_between(day.light_hour, day.irradiance_w_m2, color=SUN, alpha=0.2, linewidth=0)
-    light.set_ylabel("light on the panel [W/m²]", color="#8a6400")
-    light.set_ylim(0, _light_top(day))
-    axes.plot(day.hour, day.storage_v, color=STORE, linewidth=1.8, label="storage voltage")
-    for kind, marks in day.events.items():
-        if marks:
-            _, symbol, color = MARKS.get(kind, ("circle", "o", MUTED))
-            axes.scatter(
-                [m[0] for m in marks],
-                [m[1] for m in marks],
-                marker=symbol,
-                s=26,
-                color=color,
-                label=f"{kind} ({len(marks)})",
-                zorder=3,
-            )
-    axes.set(xlabel="hour of the day, local standard time", ylabel="storage [V]", xlim=(0, 24))
-    axes.set_xticks(range(0, 25, 3))
-    axes.set_ylim(0, max(day.storage_v, default=1.0) * 1.15)
-    axes.set_zorder(light.get_zorder() + 1)
-    axes.patch.set_visible(False)
-    figure.legend(loc="outside upper center", ncols=6, frameon=False, fontsize=9)
-    light.spines["top"].set_visible(False)
-    light.tick_params(colors=MUTED)
-    _finish(plt, figure, axes, path)
+    figure, (store, lane, power) = plt.subplots(
+        3, 1, figsize=(9.6, 6.2), layout="constrained", sharex=True, height_ratios=[0.5, 0.2, 0.3]
+    )
+    store.plot(day.hour, day.storage_v, color=STORE, linewidth=1.8)
+    for begin, end in day.off:
+        store.axvspan(begin, end, color=BAD, alpha=0.14, linewidth=0)
+    for name, volts in day.thresholds_v.items():
+        store.axhline(volts, color=MUTED, linewidth=0.9, linestyle=":")
+        store.annotate(
+            f"{name} {volts:.2f} V",
+            (1, volts),
+            xycoords=("axes fraction", "data"),
+            xytext=(-2, -9),
+            textcoords="offset points",
+            ha="right",
+            fontsize=8,
+            color=MUTED,
+        )
+    store.set_ylabel("storage [V]")
+    store.set_ylim(0, max(day.storage_v, default=1.0) * 1.1)
+    lanes = _lanes(day)
+    for y, (kind, hours) in enumerate(lanes):
+        _, symbol, color = MARKS[kind]
+        lane.scatter(hours, [y] * len(hours), marker=symbol, s=22, color=color, zorder=3, clip_on=False)
+    lane.set_yticks(range(len(lanes)), [f"{kind} ({len(hours)})" for kind, hours in lanes])
+    lane.set_ylim(-0.6, len(lanes) - 0.4)
+    power.plot(day.hour, _above_floor(day.panel_w), color=SUN, linewidth=1.4, label="panel")
+    power.plot(day.hour, _above_floor(day.node_w), color=NODE, linewidth=1.2, label="node", drawstyle="steps-post")
+    power.set(yscale="log", ylabel="mean power [W]", xlabel="hour of the day, local standard time")
+    power.set_ylim(POWER_FLOOR_W, 2 * max([*day.panel_w, *day.node_w, 1e-3]))
+    power.legend(frameon=False, fontsize=9, loc="upper left")
+    begin, end = day.span
+    power.set_xlim(begin, end)
+    power.xaxis.set_major_locator(_multiples(_tick(end - begin)))
+    figure.suptitle("One simulated day of the harvested node", x=0.01, ha="left", fontsize=12, fontweight="semibold")
+    _finish(plt, figure, [store, lane, power], path)
+
+
+def _multiples(step: float) -> Any:
+    from matplotlib.ticker import MultipleLocator
+
+    return MultipleLocator(step)
 
 
 # --- Where the joules went -------------------------------------------------------------------
@@ -242,7 +317,7 @@ def ledger_figure(incoming: Mapping[str, float], outgoing: Mapping[str, float]) 
                 "source": list(range(hub)) + [hub] * len(right),
                 "target": [hub] * hub + list(range(hub + 1, hub + 1 + len(right))),
                 "value": [v for _, v in left] + [v for _, v in right],
-                "color": ["rgba(224,161,0,0.28)"] * hub + ["rgba(36,89,143,0.20)"] * len(right),
+                "color": ["rgba(217,144,0,0.30)"] * hub + ["rgba(47,127,193,0.24)"] * len(right),
                 "hovertemplate": "%{value:.4g} J<extra></extra>",
             },
             textfont={"size": 13, "color": INK, "shadow": "none"},
@@ -339,11 +414,13 @@ def flame_graph(
     if before is not None:
         note += f", before {_weight(root.before, unit)}; red grew, blue shrank"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="100%" '
+        f'<svg class="flame" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="100%" '
         f'role="img" aria-label="{html.escape(title)}" font-family="{html.escape(FONT)}" font-size="11.5" fill="{INK}">'
-        f'<rect width="{width}" height="{height}" fill="#ffffff"/>'
-        f'<text x="{pad}" y="24" font-size="16" font-weight="600">{html.escape(title)}</text>'
-        f'<text x="{pad}" y="{height - 9}" fill="{MUTED}">{html.escape(note)}</text>' + "".join(cells) + "</svg>\n"
+        f'<rect class="ground" width="{width}" height="{height}" fill="#ffffff"/>'
+        f'<text class="ink" x="{pad}" y="24" font-size="16" font-weight="600">{html.escape(title)}</text>'
+        f'<text class="muted" x="{pad}" y="{height - 9}" fill="{MUTED}">{html.escape(note)}</text>'
+        + "".join(cells)
+        + "</svg>\n"
     )
 
 
@@ -370,8 +447,8 @@ def _fill(frame: _Frame, root: _Frame, diff: bool) -> str:
 def _style(figure: go.Figure) -> go.Figure:
     figure.update_layout(
         font={"family": FONT, "size": 13, "color": INK},
-        paper_bgcolor="#ffffff",
-        plot_bgcolor="#ffffff",
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
         margin={"l": 64, "r": 64, "t": 64, "b": 56},
         hoverlabel={"font": {"family": FONT}},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
@@ -393,11 +470,12 @@ def _pyplot() -> Any:
     return pyplot
 
 
-def _finish(plt: Any, figure: Any, axes: Any, path: Path) -> None:
-    axes.grid(color=GRID)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(colors=MUTED)
+def _finish(plt: Any, figure: Any, all_axes: Sequence[Any], path: Path) -> None:
+    for axes in all_axes:
+        axes.grid(color=GRID)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.tick_params(colors=MUTED)
     metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
     figure.savefig(path, dpi=144, metadata=metadata)
     plt.close(figure)

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sunseal import _engine, boards
-from sunseal import measure as measuring
+from sunseal import _engine, boards, measuring
 from sunseal.errors import SunsealError, unknown
 from sunseal.units import show
 
@@ -133,9 +132,7 @@ def _operating_point(
     raise SunsealError(f"{device} has no level for {raw['freq_max_hz'] / 1e6:g} MHz")
 
 
-def _counts(
-    board: str, workload: str, mpy: str, progress: measuring.Progress | None
-) -> _engine.Counts:
+def _counts(board: str, workload: str, mpy: str, progress: measuring.Progress | None) -> _engine.Counts:
     program = measuring.builtin(workload, board, {"mpy": mpy})
     counts, valid = measuring.run(program, board, progress)
     if not valid:
@@ -153,9 +150,7 @@ def _footprint(
     board: str, _table: dict[str, Any], raw: dict[str, Any], progress: measuring.Progress | None
 ) -> tuple[float, str]:
     """Take the union of the three programs: every function and constant once, RAM at its worst."""
-    parts = [
-        (f"ecdsa-{raw['parameter']}-{op}", op) for op in ("keygen", "sign", "verify")
-    ]
+    parts = [(f"ecdsa-{raw['parameter']}-{op}", op) for op in ("keygen", "sign", "verify")]
     if raw["quantity"] == "ram_bytes":
         runs = [_counts(board, w, raw["mpy"], progress) for w, _ in parts]
         return float(max(c.ram_bytes + c.stack_bytes for c in runs)), (
@@ -179,7 +174,10 @@ def _communication(
         return float(link.packets), f"body of {link.body_bytes} bytes"
     data = boards.home() / "data"
     energy_j = _engine.packet_energy_j(str(data / "parts"), str(data / "power"), 64, 250e3, 2.7)
-    return energy_j, "CC2500 datasheet: settling with calibration, then 64 bytes at 250 kBd, 0 dBm, 2.7 V"
+    return (
+        energy_j,
+        "CC2500 datasheet: settling with calibration, then 64 bytes at 250 kBd, 0 dBm, 2.7 V",
+    )
 
 
 def _energy(
@@ -191,12 +189,13 @@ def _energy(
     point = weights.inner.weigh(counts, raw["freq_hz"], raw["vcc_v"])
     scale = raw["cycles"] / counts.cycles
     ours = point.energy_j if raw["quantity"] == "energy_j" else point.time_s
-    return ours * scale, f"our own program: {show(ours, raw['unit'], 3)} in {counts.cycles:,} cycles"
+    return (
+        ours * scale,
+        f"our own program: {show(ours, raw['unit'], 3)} in {counts.cycles:,} cycles",
+    )
 
 
-Compute = Callable[
-    [str, dict[str, Any], dict[str, Any], measuring.Progress | None], tuple[float, str]
-]
+Compute = Callable[[str, dict[str, Any], dict[str, Any], measuring.Progress | None], tuple[float, str]]
 KINDS: dict[str, Compute] = {
     "operating_points": _operating_point,
     "measure": _cycles,

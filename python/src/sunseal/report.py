@@ -4,48 +4,97 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import plots
+from sunseal import boards, measuring, plots
 from sunseal.units import show
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+    from sunseal.demo import Served
     from sunseal.published import Reproduction
+    from sunseal.simulation import Played
 
 STYLE = f"""
-:root {{ color-scheme: light; }}
+:root {{
+  color-scheme: light dark;
+  --ink: {plots.INK}; --muted: #52606d; --grid: {plots.GRID}; --line: #e4e7eb; --paper: #fff; --ground: #f5f6f7;
+  --good: #0a7457; --bad: #b3361f; --mild: #8a5a00; --link: #1d5f9a;
+}}
+@media (prefers-color-scheme: dark) {{
+  :root {{
+    --ink: #e3e8ee; --muted: #9fb0c0; --grid: #33404d; --line: #2b3641; --paper: #182028; --ground: #10161c;
+    --good: #4fc79e; --bad: #f08a6b; --mild: #e3b457; --link: #7db8ec;
+  }}
+  .flame .ground {{ fill: var(--paper); }}
+}}
+.flame .ink {{ fill: var(--ink); }} .flame .muted {{ fill: var(--muted); }}
 * {{ box-sizing: border-box; }}
-body {{ margin: 0; background: #f5f6f7; color: {plots.INK}; font: 15px/1.55 {plots.FONT}; }}
-header {{ background: #17324d; color: #fff; padding: 34px 0 30px; }}
-header p {{ color: #cfd9e3; margin: 6px 0 0; max-width: 74ch; }}
-h1 {{ font-size: 27px; margin: 0; letter-spacing: -.01em; }}
+html {{ scroll-behavior: smooth; }}
+body {{ margin: 0; background: var(--ground); color: var(--ink); font: 15px/1.55 {plots.FONT}; }}
+header {{ background: #17324d; color: #fff; padding: 34px 0 28px; }}
+header p {{ color: #d3dde7; margin: 6px 0 0; max-width: 76ch; }}
+h1 {{ font-size: 27px; line-height: 1.25; margin: 0; letter-spacing: -.01em; }}
 h2 {{ font-size: 19px; margin: 0 0 4px; }}
-main, header > div {{ max-width: 1120px; margin: 0 auto; padding: 0 24px; }}
-section {{ background: #fff; border: 1px solid #e4e7eb; border-radius: 8px; padding: 22px 24px; margin: 20px 0; overflow-x: auto; }}
-section > p {{ color: {plots.MUTED}; margin: 0 0 14px; max-width: 84ch; }}
+main, header > div, footer {{ max-width: 1120px; margin: 0 auto; padding: 0 24px; }}
+section {{ background: var(--paper); border: 1px solid var(--line); border-radius: 8px; padding: 22px 24px;
+  margin: 20px 0; overflow-x: auto; scroll-margin-top: 12px; }}
+section > p {{ color: var(--muted); margin: 0 0 14px; max-width: 86ch; }}
 nav {{ margin-top: 14px; display: flex; flex-wrap: wrap; gap: 4px 18px; }}
 nav a {{ color: #f3d27a; text-decoration: none; }}
-nav a:hover {{ text-decoration: underline; }}
-.cards {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; margin: 20px 0 0; }}
-.card {{ background: #fff; border: 1px solid #e4e7eb; border-radius: 8px; padding: 12px 16px; }}
+nav a:hover, nav a:focus {{ text-decoration: underline; }}
+.cards {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(158px, 1fr)); gap: 12px; margin: 20px 0 0; }}
+.card {{ background: var(--paper); border: 1px solid var(--line); border-radius: 8px; padding: 12px 16px; }}
 .card b {{ display: block; font-size: 22px; font-weight: 600; white-space: nowrap; }}
-.card span {{ color: {plots.MUTED}; font-size: 13px; }}
-.pair {{ display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 8px 22px; }}
+.card span {{ color: var(--muted); font-size: 13px; }}
+.pair {{ display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 8px 28px; }}
 @media (max-width: 860px) {{ .pair {{ grid-template-columns: minmax(0, 1fr); }} }}
 .pair > div {{ min-width: 0; }}
 .scroll {{ overflow-x: auto; }}
+.wide {{ overflow-x: auto; }} .wide > * {{ min-width: 640px; }}
 table {{ border-collapse: collapse; width: 100%; font-size: 14px; }}
 caption {{ text-align: left; font-weight: 600; padding: 16px 0 6px; }}
-th:not(.n) {{ text-align: left; }} th {{ font-weight: 600; color: {plots.MUTED}; border-bottom: 1px solid #cbd2d9; padding: 5px 14px 5px 0; }}
-td {{ border-bottom: 1px solid #eef0f2; padding: 5px 14px 5px 0; vertical-align: top; }}
+th {{ font-weight: 600; color: var(--muted); border-bottom: 1px solid var(--grid); padding: 5px 14px 5px 0; }}
+th:not(.n) {{ text-align: left; }}
+td {{ border-bottom: 1px solid var(--line); padding: 5px 14px 5px 0; vertical-align: top; }}
+tr.sub td:first-child {{ padding-left: 18px; color: var(--muted); }}
 .n {{ text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }}
-.good {{ color: {plots.GOOD}; }} .bad {{ color: {plots.BAD}; }} .mild {{ color: #8a6400; }}
-small, .note {{ color: {plots.MUTED}; font-size: 13px; }}
-footer {{ max-width: 1120px; margin: 0 auto; padding: 4px 24px 40px; color: {plots.MUTED}; font-size: 13px; }}
+.good {{ color: var(--good); }} .bad {{ color: var(--bad); }} .mild {{ color: var(--mild); }}
+small, .note {{ color: var(--muted); font-size: 13px; }}
+details {{ margin-top: 10px; }} summary {{ cursor: pointer; color: var(--link); }}
+pre {{ font: 12.5px/1.5 ui-monospace, "DejaVu Sans Mono", monospace; overflow-x: auto; margin: 8px 0 0; }}
+footer {{ color: var(--muted); font-size: 13px; padding: 4px 24px 40px; }}
+@media print {{ section {{ break-inside: avoid; }} nav {{ display: none; }} }}
+"""
+
+# Pictures take the page's colours, and take them again when the reader changes between light and dark.
+PAINT = """
+(() => {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const paint = () => {
+    const of = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+    const ink = of("--ink"), muted = of("--muted"), grid = of("--grid");
+    for (const g of document.querySelectorAll(".js-plotly-plot")) {
+      const to = {"font.color": ink};
+      for (const key of Object.keys(g._fullLayout)) {
+        if (/^[xy]axis\\d*$/.test(key)) {
+          Object.assign(to, {[key + ".gridcolor"]: grid, [key + ".zerolinecolor"]: grid,
+                             [key + ".linecolor"]: muted, [key + ".tickcolor"]: muted});
+        }
+      }
+      (g.layout.annotations || []).forEach((_, i) => { to["annotations[" + i + "].font.color"] = muted; });
+      Plotly.relayout(g, to);
+      if (g.data.some((t) => t.type === "sankey")) Plotly.restyle(g, {"textfont.color": ink});
+    }
+  };
+  dark.addEventListener("change", paint);
+  paint();
+})();
 """
 
 CONFIG = {"displayModeBar": False, "responsive": True}
@@ -92,8 +141,7 @@ class Page:
 
         nav = "".join(f'<a href="#{k}">{html.escape(t)}</a>' for k, t, _ in self.sections)
         cards = "".join(
-            f'<div class="card"><b>{html.escape(v)}</b><span>{html.escape(k)}</span></div>'
-            for k, v in self.cards
+            f'<div class="card"><b>{html.escape(v)}</b><span>{html.escape(k)}</span></div>' for k, v in self.cards
         )
         body = "".join(f'<section id="{k}">{b}</section>' for k, _, b in self.sections)
         return (
@@ -102,10 +150,11 @@ class Page:
             '<link rel="icon" href="data:,">'
             f"<title>{html.escape(self.title)}</title><style>{STYLE}</style>"
             f"<script>{get_plotlyjs()}</script></head><body>"
-            f"<header><div><h1>{html.escape(self.title)}</h1><p>{html.escape(self.lead)}</p><nav>{nav}</nav></div></header>"
+            f"<header><div><h1>{html.escape(self.title)}</h1><p>{html.escape(self.lead)}</p>"
+            f'<nav aria-label="Sections">{nav}</nav></div></header>'
             f'<main><div class="cards">{cards}</div>{body}</main>'
             "<footer>Made by Sunseal. Same scenario, same seed, same engine: the same bytes.</footer>"
-            "</body></html>\n"
+            f"<script>{PAINT}</script></body></html>\n"
         )
 
 
@@ -125,8 +174,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Cell]], caption: str = ""
     rows = list(rows)
     first = rows[0] if rows else [""] * len(head)
     top = "".join(
-        f"<th{' class=n' if to_right(c) else ''}>{html.escape(h)}</th>"
-        for h, c in zip(head, first, strict=True)
+        f"<th{' class=n' if to_right(c) else ''}>{html.escape(h)}</th>" for h, c in zip(head, first, strict=True)
     )
     body = "".join("<tr>" + "".join(cell(c) for c in row) + "</tr>" for row in rows)
     title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
@@ -153,7 +201,9 @@ def published_tables(reproductions: Iterable[Reproduction]) -> str:
             rows.append(
                 (
                     Html(html.escape(row.label)),
-                    Html(f'<span class="n" style="display:block">{html.escape(row.show(row.published))}{printed}</span>'),
+                    Html(
+                        f'<span class="n" style="display:block">{html.escape(row.show(row.published))}{printed}</span>'
+                    ),
                     right(row.show(row.ours)),
                     right(f"{row.ratio:.3f}" if row.ratio is not None else ""),
                     Html(f'<b class="{style}">{html.escape(row.verdict)}</b>'),
@@ -190,8 +240,286 @@ def sources_table(rows: Iterable[tuple[str, str, str, bool]], caption: str) -> s
     return table(
         ("document", "place", "note", ""),
         [
-            (d, p, n, Html('<b class="mild">unchecked</b>' if recalled else '<span class="good">read</span>'))
+            (
+                d,
+                p,
+                n,
+                Html('<b class="mild">unchecked</b>' if recalled else '<span class="good">read</span>'),
+            )
             for d, p, n, recalled in rows
         ],
         caption,
     )
+
+
+# --- The pages -------------------------------------------------------------------------------
+
+SIGN_WORKLOAD = {
+    "ecdsa-p256-sha256": "ecdsa-p256-sign",
+    "ecdsa-secp160r1-sha1": "ecdsa-secp160r1-sign",
+    "ecdsa-secp160r1-sha256": "ecdsa-secp160r1-sign-sha256",
+}
+FLAME_FREQ_HZ = 8_000_000
+CURVE_WORKLOADS = ("ecdsa-secp160r1-sign", "ecdsa-p256-sign")
+CURVE_SETS = ("datasheet", "mane2014")
+TABLES = ("mane2014/table-4.1", "mane2014/table-4.2")
+
+
+def day_of(played: Played, served: Served | None = None) -> plots.Day:
+    """Gather what the pictures of the day show."""
+    record = played.record
+    start_h = played.scenario["start_s"] / 3600.0
+
+    def hours(times_s: Iterable[float]) -> list[float]:
+        return [start_h + t / 3600.0 for t in times_s]
+
+    told = [(e["kind"], e["time_s"]) for e in record["events"]]
+    events = {
+        "start": hours(t for kind, t in told if kind == "on"),
+        "brown-out": hours(t for kind, t in told if kind == "brown-out"),
+    }
+    if served is not None:
+        signed = served.judged("response", "report")
+        at = {id(e): e["time_us"] * 1e-6 for e in served.events}
+        events |= {
+            "challenge answered": hours(at[id(e)] for e in signed if e["kind"] == "response" and e["verdict"] == 0),
+            "report accepted": hours(at[id(e)] for e in signed if e["kind"] == "report" and e["verdict"] == 0),
+            "refused": hours(at[id(e)] for e in signed if e["verdict"] != 0),
+        }
+    series = record["series"]
+    return plots.Day(
+        hour=played.hours,
+        storage_v=[p["vcap_v"] for p in series],
+        panel_w=[p["panel_w"] for p in series],
+        node_w=[p["load_w"] for p in series],
+        events=events,
+        off=[
+            (start_h + s["from_s"] / 3600.0, start_h + s["to_s"] / 3600.0)
+            for s in record["timeline"]
+            if s["doing"] == "off" and s["to_s"] - s["from_s"] > 1.0
+        ],
+        thresholds_v=_thresholds(played.scenario),
+    )
+
+
+def _thresholds(scenario: Mapping[str, Any]) -> dict[str, float]:
+    """Return the harvester's thresholds, as the scenario or the part's file gives them."""
+    supply = scenario["supply"]
+    board: dict[str, Any] = boards.read_toml(boards.board_path(scenario["board"]))
+    name = supply.get("harvester") or board["supply"]["harvester"]
+    part: dict[str, Any] = boards.read_toml(boards.home() / "data" / "parts" / f"{name}.toml")
+    own = part["harvester"]
+    thresholds = {"output on at": supply.get("v_on_v") or own["v_on_v"]}
+    if own["overhead_reading"] == "per_start":
+        thresholds["output off at"] = supply.get("v_cut_v") or own["v_cut_v"]
+    return thresholds
+
+
+def _day_section(page: Page, played: Played, served: Served | None) -> plots.Day:
+    day = day_of(played, served)
+    page.section(
+        "The day",
+        "Storage voltage, what happened, and the mean power of panel and node over each stretch of the day. "
+        "Shaded: the node had no supply. The same figures stand in series.csv.",
+        f'<div class="wide">{page.figure(plots.day_figure(day), 640)}</div>',
+    )
+    return day
+
+
+def _ledger_section(page: Page, played: Played, closing: Mapping[str, Any]) -> None:
+    energy = closing["energy"]
+    # What the store gave and what the light brought stand on the left; where both went on the right.
+    delta = energy["stored_delta_j"]
+    incoming = {"light on the panel": energy["in_j"], "taken from the store": max(-delta, 0.0)}
+    used = {k: v for k, v in energy["by_component_j"].items() if v > 0}
+    outgoing = {**used, **energy["lost_by_j"], "left in the store": max(delta, 0.0)}
+    balance = closing["energy_balance_rel"]
+    bound = {item["name"] for item in played.record["energy"]["load"]["items"] if item["recalled"]}
+    note = f" Unchecked coefficients: {', '.join(sorted(bound))}." if bound else ""
+    page.section(
+        "Energy ledger",
+        f"In - out - lost - change of the store comes to {balance:.1e} of the energy moved; below 1e-6 it counts "
+        f"as closed. The node's own joules are its counted states and events, priced by {played.record['power_set']}; "
+        f"the closed loop delivered the same to {abs(played.record['energy']['loop_over_ledger_rel']):.1e}.{note}",
+        f'<div class="wide">{page.figure(plots.ledger_figure(incoming, outgoing), 420)}</div>',
+        '<div class="pair"><div>',
+        energy_table(energy["by_component_j"], "delivered to the node", energy["out_j"]),
+        "</div><div>",
+        energy_table(energy["lost_by_j"], "lost or not taken", energy["lost_j"]),
+        "</div></div><details><summary>By state and event</summary>",
+        _states_table(played.record["energy"]["load"]),
+        "</details>",
+    )
+
+
+def _states_table(load: Mapping[str, Any]) -> str:
+    rows: list[Sequence[Cell]] = []
+    for item in sorted(load["items"], key=lambda i: -i["energy_j"]["typ"]):
+        joules = item["energy_j"]
+        if joules["typ"] == 0:
+            continue
+        often = f"{item['count']:,} times" if item["kind"] == "event" else show(item["time_s"], "s", 4)
+        clock = f", {item['mclk_hz'] / 1e6:.4g} MHz" if item["component"] == "cpu" and item["mclk_hz"] else ""
+        rows.append(
+            (
+                f"{item['component']} {item['name']}{clock}",
+                right(often),
+                right(show(joules["typ"], "J", 4)),
+                right(f"{show(joules['low'], 'J', 3)} to {show(joules['high'], 'J', 3)}"),
+                Html(
+                    f"<small>{html.escape(item['source'])}"
+                    + (' <b class="mild">unchecked</b>' if item["recalled"] else "")
+                    + "</small>"
+                ),
+            )
+        )
+    return table(("state or event", "how long, how often", "energy", "bounds", "coefficient from"), rows)
+
+
+def _server_section(page: Page, closing: Mapping[str, Any]) -> None:
+    kinds = closing["verified_by_kind"]
+    refused = closing["refused_by_verdict"]
+    rows: list[Sequence[Cell]] = [
+        ("challenges queued by the server", closing["asked"]),
+        ("challenges answered (asynchronous mode)", closing["answered"]),
+        ("reports sent unasked (periodic mode)", closing["reports"]),
+        ("responses verified", kinds["response"]),
+        ("reports verified", kinds["report"]),
+        ("refused", closing["refused"]),
+        *((f"refused as {name}", n) for name, n in refused.items()),
+    ]
+    tried = ", ".join(f"{a['what']}: {a['verdict_name']}" for a in closing["intruder"])
+    tail = f" After the day somebody else sent the node's last report again ({tried})." if tried else ""
+    bits = " and ".join(f"{n} at {b} bits" for b, n in closing["accepted_by_security_bits"].items())
+    page.section(
+        "What the server says",
+        f"Every signature came over the simulated air and was judged by the real server; accepted: {bits or 'none'}. "
+        f"Below 112 bits it is labelled legacy.{tail} The event log is events.jsonl, the air is air.pcap.",
+        table(("", "count"), rows),
+    )
+
+
+def _signature_section(page: Page, played: Played) -> str:
+    workload = SIGN_WORKLOAD[played.scenario["node"]["suite"]]
+    vcc_v, board = played.record["vcc_v"], played.record["board"]
+    power = played.record["power_set"].split("+")[0].strip()
+    m = measuring.measure(workload, board=board, freq_hz=FLAME_FREQ_HZ, vcc_v=vcc_v, power=power)
+    folded = measuring.in_joules(measuring.profile(workload, board=board), m.cycles, m.energy_j)
+    title = f"{workload}, {m.variant}, {m.freq_hz / 1e6:g} MHz, {vcc_v:g} V"
+    svg = plots.flame_graph(folded, "J", title)
+    page.section(
+        "Where the energy of one signature goes",
+        f"{m.cycles:,} cycles, {show(m.time_s, 's')}, {show(m.energy_j, 'J')} between the trigger marks by "
+        f"{m.power_set}. Width is energy; a call stands on its caller. All cycles here run from flash at one clock, "
+        "so a function's share of the cycles is its share of the joules.",
+        f'<div class="wide">{svg}</div>',
+    )
+    return svg
+
+
+def _curves_section(page: Page, board: str) -> dict[str, list[dict[str, Any]]]:
+    curves = {
+        f"{workload}, {power}": measuring.curve(workload, board=board, power=power)
+        for workload in CURVE_WORKLOADS
+        for power in CURVE_SETS
+    }
+    page.section(
+        "Energy per signature over voltage and clock",
+        "One counted run weighed at every clock and voltage that the PMM allows. A line breaks where the core "
+        "voltage level changes. Left by the datasheet's currents, right by the set fitted to Mane 2014.",
+        curve_parts(page, curves),
+    )
+    return curves
+
+
+def _published_section(page: Page) -> None:
+    from sunseal import published
+
+    page.section(
+        "Published figures beside ours",
+        "Mane 2014 as printed, and the same quantity from this firmware on this machine.",
+        published_tables(published.reproduce(i) for i in TABLES),
+    )
+
+
+def _origin_section(page: Page, played: Played) -> None:
+    sets = []
+    for name in played.record["power_set"].split("+"):
+        path = boards.home() / "data" / "power" / f"{name.strip()}.toml"
+        if path.is_file() and name.strip().startswith(_device_of(played)):
+            sets += measuring.PowerSet(name.strip(), played.record["board"]).inner.sources()
+    parts = [sources_table(sets, "Coefficients of the device")]
+    if played.light is not None:
+        rows = [(k.replace("_", " "), v) for k, v in played.light.provenance.items()]
+        parts.append(table(("light", "where from"), rows, "Light"))
+    scenario = json.dumps(played.scenario, indent=2, sort_keys=True)
+    parts.append(f"<details><summary>The scenario</summary><pre>{html.escape(scenario)}</pre></details>")
+    page.section("Where the figures come from", "Documents, and what nobody has checked against them.", *parts)
+
+
+def _device_of(played: Played) -> str:
+    """Return the device of the board that was played."""
+    return str(boards.read_toml(boards.board_path(played.record["board"]))["device"])
+
+
+def _cards(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
+    energy = closing["energy"]
+    cards = []
+    if "verified" in closing:
+        cards = [
+            ("signatures verified", f"{closing['verified']}"),
+            ("refused", f"{closing['refused']}"),
+        ]
+    return [
+        *cards,
+        ("light on the panel", show(energy["in_j"], "J", 4)),
+        ("delivered to the node", show(energy["out_j"], "J", 4)),
+        ("brown-outs", f"{closing['brown_outs']}"),
+        ("balance error", f"{abs(closing['energy_balance_rel']):.0e}"),
+    ]
+
+
+def scenario_page(played: Played, closing: Mapping[str, Any]) -> str:
+    """Write the report of `sunseal simulate`."""
+    record = played.record
+    page = Page(
+        f"{record['scenario']} on {record['board']}",
+        f"{record['simulated_s'] / 3600:.4g} simulated hours, {record['cycles']:,} CPU cycles, seed {record['seed']}.",
+    )
+    page.cards = _cards(closing)
+    _day_section(page, played, None)
+    _ledger_section(page, played, closing)
+    _origin_section(page, played)
+    return page.render()
+
+
+def demo_page(
+    played: Played, served: Served, closing: Mapping[str, Any], step: Callable[[str], None]
+) -> tuple[str, list[Callable[[Path], None]]]:
+    """Write the report of `sunseal demo`, and return what draws its pictures into a folder."""
+    record = played.record
+    page = Page(
+        "A harvested MSP430 signs, a server verifies, every joule is accounted for",
+        f"{record['scenario']} on {record['board']}: {record['simulated_s'] / 3600:.4g} simulated hours of the node's "
+        f"real firmware, {record['cycles']:,} cycle-exact CPU cycles, seed {record['seed']}.",
+    )
+    page.cards = _cards(closing)
+    day = _day_section(page, played, served)
+    _server_section(page, closing)
+    _ledger_section(page, played, closing)
+    step("the flame graph of one signature")
+    svg = _signature_section(page, played)
+    step("energy curves")
+    curves = _curves_section(page, record["board"])
+    step("published tables")
+    _published_section(page)
+    _origin_section(page, played)
+
+    def draw(folder: Path) -> None:
+        plots.day_file(day, folder / "day.png")
+        plots.day_file(day, folder / "day.svg")
+        measuring.write_atomic(folder / "flame.svg", svg)
+        for title, points in curves.items():
+            plots.curve_file(points, title, folder / f"curve-{boards.slug(title)}.svg")
+
+    return page.render(), [draw]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import Decimal
 
@@ -40,8 +41,7 @@ def parse(text: str, unit: str, what: str) -> float:
     prefix = suffix.removesuffix(unit)
     if prefix not in PREFIX:
         raise SunsealError(
-            f"{what} `{text}` has the unknown prefix `{prefix}`; known: "
-            + ", ".join(p for p in PREFIX if p)
+            f"{what} `{text}` has the unknown prefix `{prefix}`; known: " + ", ".join(p for p in PREFIX if p)
         )
     try:
         value = float(Decimal(match.group(1)).scaleb(PREFIX[prefix]))
@@ -69,13 +69,10 @@ def show(value: float, unit: str, digits: int = 4) -> str:
     """Write a quantity with the prefix that leaves one to three digits before the point."""
     if value == 0:
         return f"0 {unit}"
-    if value != value or value in (float("inf"), float("-inf")):
+    if not math.isfinite(value):
         return f"{value} {unit}"
-    for power, prefix in ((9, "G"), (6, "M"), (3, "k"), (0, ""), (-3, "m"), (-6, "µ"), (-9, "n")):
-        if abs(value) >= 10.0**power:
-            break
-    else:
-        power, prefix = -12, "p"
+    steps = ((9, "G"), (6, "M"), (3, "k"), (0, ""), (-3, "m"), (-6, "µ"), (-9, "n"))
+    power, prefix = next((step for step in steps if abs(value) >= 10.0 ** step[0]), (-12, "p"))
     scaled = float(f"{value / 10.0**power:.{digits}g}")
     return f"{scaled:.{max(digits, 6)}g} {prefix}{unit}"
 

@@ -10,6 +10,7 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -270,6 +271,12 @@ def _weighed(
 # --- The cache of operation profiles ---------------------------------------------------------
 
 
+@cache
+def _engine_id() -> bytes:
+    """Tell one build of the engine from another: by its bytes."""
+    return hashlib.sha256(Path(_engine.__file__).read_bytes()).digest()
+
+
 def _counted(
     program: Program,
     board: str,
@@ -282,7 +289,7 @@ def _counted(
     key = hashlib.sha256()
     window = json.dumps(program.window).encode()
     for part in (
-        _engine.build_id().encode(),
+        _engine_id(),
         device.read_bytes(),
         board_path.read_bytes(),
         program.image,
@@ -295,7 +302,14 @@ def _counted(
     with contextlib.suppress(OSError, _engine.EngineError):
         return _engine.Counts.from_json(path.read_text(encoding="utf-8"))
     counts = _engine.run(
-        str(board_path), str(device), program.image, program.window, fed, takes, CYCLES_MAX, progress
+        str(board_path),
+        str(device),
+        program.image,
+        program.window,
+        fed,
+        takes,
+        CYCLES_MAX,
+        progress,
     )
     with contextlib.suppress(OSError):  # a cache that cannot be written only costs time
         write_atomic(path, counts.to_json())
@@ -314,4 +328,3 @@ def write_atomic(path: Path, text: str | bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-

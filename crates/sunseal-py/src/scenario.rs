@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The closed loop, played from Python.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+use sunseal_node::{GatewayChoice, Node};
+use sunseal_power::HarvestTrace;
+
+use crate::error::{EngineError, refuse};
+
+/// How often progress is told and Ctrl-C heard, by the clock on the wall.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// A scenario file, read and checked.
+#[pyclass(frozen, module = "sunseal._engine")]
+pub struct Scenario {
+    inner: sunseal_node::Scenario,
+}
+
+impl Scenario {
+    fn changed(&self, change: impl FnOnce(&mut sunseal_node::Scenario)) -> Self {
+        let mut inner = self.inner.clone();
+        change(&mut inner);
+        Self { inner }
+    }
+}
+
+#[pymethods]
+impl Scenario {
+    /// Reads a file; paths in it are taken from its folder.
+    #[new]
+    fn new(path: &str) -> PyResult<Self> {
+        Ok(Self { inner: sunseal_node::Scenario::load(Path::new(path)).map_err(refuse)? })
+    }
+
+    /// Everything in it, defaults included, as JSON.
+    fn to_json(&self) -> PyResult<String> {
+        serde_json::to_string(&self.inner).map_err(refuse)
+    }
+
+    /// The same with another seed.
+    fn seeded(&self, seed: u64) -> Self {
+        self.changed(|s| s.seed = seed)
+    }
+
+    /// The same with a gateway at `host:port`.
+    fn answered_by(&self, address: &str) -> Self {
+        self.changed(|s| s.gateway = Some(GatewayChoice { address: address.to_owned() }))
+    }
+}
+
+/// Plays a scenario and returns its record as JSON. `light` is time_s and power_w of the panel, and
+/// stands for the file's own; `progress` hears simulated_s, vcap_v, brown_outs, packets sent.
+#[pyfunction]
+#[pyo3(signature = (data, scenario, light, progress))]
+pub fn simulate(
+    py: Python<'_>,
+    data: &str,
+    scenario: &Scenario,
+    light: Option<(Vec<f64>, Vec<f64>)>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let scenario = scenario.inner.clone();
+    py.detach(|| {
+        let light = light.map(|(time_s, power_w)| HarvestTrace::from_arrays(time_s, power_w));
+        let mut node = Node::new(Path::new(data), scenario, light.transpose().map_err(refuse)?)
+            .map_err(refuse)?;
+        let mut stopped: Option<PyErr> = None;
+        let mut looked = Instant::now();
+        let record = node.run(&mut |p| {
+            if looked.elapsed() < LOOK {
+                return true;
+            }
+            looked = Instant::now();
+            let heard = Python::attach(|py| {
+                py.check_signals()?;
+                let told = (p.simulated_s, p.vcap_v, p.brown_outs, p.sent);
+                progress.as_ref().map_or(Ok(()), |f| f.call1(py, told).map(|_| ()))
+            });
+            stopped = heard.err();
+            stopped.is_none()
+        });
+        if let Some(e) = stopped {
+            return Err(e);
+        }
+        let record = record.map_err(refuse)?;
+        serde_json::to_string(&record)
+            .map_err(|e| EngineError::new_err(format!("the record is not JSON: {e}")))
+    })
+}

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The simulator's own speed. Figures of this machine at this moment: never part of a result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sunseal import _engine, boards, measuring, oracle, simulation
+from sunseal.errors import unknown
+
+Row = dict[str, Any]
+
+
+def _engine_speed() -> list[Row]:
+    """Run a whole signature on the machine with its energy books open."""
+    rows: list[Row] = []
+    board = boards.DEFAULT_BOARD
+    device = _engine.Board(str(boards.board_path(board))).device
+    for name in ("ecdsa-p256-sign", "ecdsa-secp160r1-sign"):
+        program = measuring.builtin(name, board, boards.FASTEST)
+        fed = oracle.bench_input(boards.workload(name))
+        paths = str(boards.board_path(board)), str(boards.home() / "data" / "devices" / f"{device}.toml")
+        best = min((_engine.speed(*paths, program.image, fed) for _ in range(5)), key=lambda r: r[2])
+        instructions, cycles, wall_s = best
+        conditions = f"{name}, mpy=32, whole program from reset, best of 5, one core"
+        rows += [
+            _row("engine.msp430.mips", instructions / wall_s / 1e6, "million instructions/s", conditions),
+            _row("engine.msp430.mcps", cycles / wall_s / 1e6, "million cycles/s", conditions),
+        ]
+    return rows
+
+
+def _loop_speed() -> list[Row]:
+    """Play the demo's day without a gateway: nobody answers, so the node enrols in vain."""
+    from sunseal import demo
+
+    scenario = simulation.load(demo.built_in())
+    began = time.perf_counter()
+    played = simulation.play(scenario)
+    wall_s = time.perf_counter() - began
+    record = played.record
+    conditions = f"{demo.built_in().name}, {record['cycles']:,} cycles, no gateway, one run"
+    return [_row("loop.day.x_real_time", record["simulated_s"] / wall_s, "simulated s/s", conditions)]
+
+
+def _row(name: str, value: float, unit: str, conditions: str) -> Row:
+    return {"name": name, "value": value, "unit": unit, "conditions": conditions}
+
+
+PARTS: dict[str, Callable[[], list[Row]]] = {"engine": _engine_speed, "loop": _loop_speed}
+
+
+def run(part: str | None) -> list[Row]:
+    """Measure one part, or all."""
+    if part is not None and part not in PARTS:
+        raise unknown("part", part, PARTS)
+    return [row for name, measure in PARTS.items() if part in (None, name) for row in measure()]

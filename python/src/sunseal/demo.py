@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""One simulated day against the real server: every joule and every verdict of it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from sunseal import boards, simulation
+from sunseal.errors import SunsealError
+from sunseal.measuring import write_atomic
+from sunseal.services import Intruder, Services, capture, last_report, spoilt
+from sunseal.simulation import Played
+from sunseal.units import show
+
+ASKED_EVERY_S = 3600.0
+NODE_NAME = "demo"
+ACCEPTED = 0
+SIGNED_KINDS = ("response", "report")
+
+
+def built_in() -> Path:
+    """Return the scenario that `sunseal demo` plays."""
+    return boards.home() / "examples" / "demo" / "day.toml"
+
+
+@dataclass(frozen=True)
+class Served:
+    """What the server says of the day."""
+
+    summary: dict[str, Any]
+    events: list[dict[str, Any]]
+    intruder: list[dict[str, Any]]
+    """What was sent under the node's name by somebody else, and the verdict on it."""
+
+    def judged(self, *kinds: str) -> list[dict[str, Any]]:
+        """Return the events that carry a verdict, of these kinds."""
+        return [e for e in self.events if e["kind"] in kinds and e["verdict"] is not None]
+
+    def closing(self) -> dict[str, Any]:
+        """Count what was asked, answered, verified and refused."""
+        challenges = self.summary["challenges"]
+        signed = self.judged(*SIGNED_KINDS)
+        refused: dict[str, int] = {}
+        for event in signed:
+            if event["verdict"] != ACCEPTED:
+                refused[event["verdict_name"]] = refused.get(event["verdict_name"], 0) + 1
+        return {
+            "asked": challenges["asked"],
+            "answered": sum(1 for e in signed if e["kind"] == "response"),
+            "reports": sum(1 for e in signed if e["kind"] == "report"),
+            "verified": sum(1 for e in signed if e["verdict"] == ACCEPTED),
+            "verified_by_kind": {
+                kind: sum(1 for e in signed if e["kind"] == kind and e["verdict"] == ACCEPTED) for kind in SIGNED_KINDS
+            },
+            "refused": sum(refused.values()),
+            "refused_by_verdict": dict(sorted(refused.items())),
+            "challenges": challenges,
+            "accepted_by_security_bits": self.summary["accepted_by_security_bits"],
+            "intruder": self.intruder,
+        }
+
+
+# --- Progress --------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def bar(console: Console, quiet: bool, duration_s: float, start_s: float = 0.0) -> Iterator[simulation.Watch | None]:
+    """Show the simulated time of day, the storage voltage and how long it will take."""
+    if quiet:
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(compact=True),
+    )
+    with Progress(*columns, console=console, transient=not console.is_terminal) as progress:
+        task = progress.add_task("starting", total=duration_s)
+
+        def watch(simulated_s: float, vcap_v: float, brown_outs: int, sent: int) -> None:
+            minutes = int((start_s + simulated_s) / 60.0)
+            progress.update(
+                task,
+                completed=simulated_s,
+                description=f"{minutes // 60:02d}:{minutes % 60:02d}  store {vcap_v:.2f} V  "
+                f"{sent} packets  {brown_outs} brown-outs",
+            )
+
+        yield watch
+        progress.update(task, completed=duration_s)
+
+
+@contextlib.contextmanager
+def _steps(console: Console, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Say in one changing line what is being measured for the report."""
+    if quiet:
+        yield lambda _: None
+        return
+    with console.status("measuring for the report") as status:
+        yield lambda what: status.update(f"measuring for the report: {what}")
+
+
+# --- The day ---------------------------------------------------------------------------------
+
+
+def run(folder: Path, *, seed: int, scenario: Path | None, console: Console, quiet: bool) -> dict[str, Any]:
+    """Play the day, write everything into `folder`, and return the closing table."""
+    from sunseal import report
+
+    path = scenario or built_in()
+    loaded = simulation.load(path).seeded(seed)
+    told = simulation.facts(loaded)
+    began = time.monotonic()
+    with _atomic_folder(folder, f"sunseal demo --seed {seed}") as work:
+        with tempfile.TemporaryDirectory(prefix="sunseal-") as scratch:
+            with Services(Path(scratch), seed) as services:
+                _prepare(services, told)
+                with bar(console, quiet, told["duration_s"], told["start_s"]) as watch:
+                    played_began = time.monotonic()
+                    played = simulation.play(loaded.answered_by(services.gateway), watch)
+                    played_s = time.monotonic() - played_began
+                intruder = _intrude(services, played)
+                served = Served(services.call("GET", "/v1/summary"), list(services.events()), intruder)
+            shutil.copyfile(services.pcap, work / "air.pcap")
+        closing = {**served.closing(), **played.closing()}
+        if abs(closing["energy_balance_rel"]) > simulation.BALANCE_MAX:
+            raise SunsealError(
+                f"the energy balance is off by {closing['energy_balance_rel']:.1e} of the energy moved; "
+                f"{simulation.BALANCE_MAX:g} is allowed, so the figures of this run mean nothing"
+            )
+        with _steps(console, quiet) as step:
+            page, pictures = report.demo_page(played, served, closing, step)
+        write_atomic(work / "report.html", page)
+        write_atomic(work / "series.csv", played.series_csv())
+        write_atomic(work / "events.jsonl", _lines(served.events))
+        _write_json(
+            work / "demo.json",
+            {"closing": closing, "scenario": played.scenario, "record": played.record},
+        )
+        for draw in pictures:
+            draw(work)
+    wall_s = time.monotonic() - began
+    simulated_s = played.record["simulated_s"]
+    return {
+        **closing,
+        "wall_s": wall_s,
+        "played_wall_s": played_s,
+        "simulated_over_wall": simulated_s / played_s,
+        "files": sorted(str(folder / p.name) for p in folder.iterdir() if p.is_file()),
+    }
+
+
+def _prepare(services: Services, told: Mapping[str, Any]) -> None:
+    """Open enrolment, and queue a challenge for each full hour."""
+    node = told["node"]
+    services.call(
+        "POST",
+        "/v1/nodes",
+        {
+            "node_id": node["node_id"],
+            "name": NODE_NAME,
+            "period_us": int(node["period_s"] * 1e6),
+        },
+        time_us=0,
+    )
+    if node["mode"] == "periodic":
+        return
+    for k in range(1, int(told["duration_s"] // ASKED_EVERY_S) + 1):
+        at_us = int((k * ASKED_EVERY_S - ASKED_EVERY_S / 2) * 1e6)
+        services.call("POST", f"/v1/nodes/{node['node_id']}/challenges", {"not_before_us": at_us}, time_us=0)
+
+
+def _intrude(services: Services, played: Played) -> list[dict[str, Any]]:
+    """Replay the node's last report, then send it with a flipped bit; the server must refuse both."""
+    packets = capture(services.pcap)
+    kept = last_report(packets)
+    if not kept:
+        return []
+    time_us = int(played.record["simulated_s"] * 1e6)
+    tried = []
+    for name, sent, gap_us in (
+        ("replay", kept, 1_000_000),
+        ("flipped bit", spoilt(kept), 2_000_000),
+    ):
+        after = max((e["event_id"] for e in services.events()), default=0)
+        with Intruder(services.gateway) as intruder:
+            for i, packet in enumerate(sent):
+                intruder.send(time_us + gap_us + 10_000 * i, packet)
+        verdicts = [e for e in services.events() if e["event_id"] > after and e["verdict"] is not None]
+        if not verdicts:
+            raise SunsealError(f"the server did not judge the intruder's {name}, which it received")
+        tried.append(
+            {
+                "what": name,
+                "verdict": verdicts[-1]["verdict"],
+                "verdict_name": verdicts[-1]["verdict_name"],
+            }
+        )
+    return tried
+
+
+# --- Files -----------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _atomic_folder(folder: Path, again: str) -> Iterator[Path]:
+    """Fill a folder aside and move its files into place at the end: all of them or none."""
+    if folder.exists() and not folder.is_dir():
+        raise SunsealError(f"`{folder}` is a file; --out names a folder")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    except OSError as e:
+        raise SunsealError(f"the folder `{folder}` cannot be written: {e.strerror or e}") from e
+    before = signal.getsignal(signal.SIGTERM)
+
+    def terminated(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        signal.signal(signal.SIGTERM, terminated)
+        yield aside
+        aside.chmod(0o755)
+        folder.mkdir(exist_ok=True)
+        for path in aside.iterdir():
+            path.replace(folder / path.name)
+    except KeyboardInterrupt as e:
+        raise KeyboardInterrupt(
+            f"`{folder}` is as it was before; `{again}` plays the same day again, "
+            "and what was measured for the report is kept"
+        ) from e
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _lines(rows: Sequence[Mapping[str, Any]]) -> str:
+    return "".join(json.dumps(row, sort_keys=True) + "\n" for row in rows)
+
+
+def _write_json(path: Path, value: Any) -> None:
+    write_atomic(path, json.dumps(value, indent=1, sort_keys=True, allow_nan=False) + "\n")
+
+
+# --- The closing table -----------------------------------------------------------------------
+
+
+def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Say the closing figures in words; rows that a run without a server lacks are left out."""
+    out: list[tuple[str, str]] = []
+    if "asked" in closing:
+        kinds = closing["verified_by_kind"]
+        refused = ", ".join(f"{n} {name}" for name, n in closing["refused_by_verdict"].items())
+        bits = ", ".join(f"{n} at {b} bit" for b, n in closing["accepted_by_security_bits"].items())
+        out += [
+            ("authentications asked", f"{closing['asked']} challenges queued by the server"),
+            (
+                "answered",
+                f"{closing['answered']} responses; {closing['reports']} reports came unasked",
+            ),
+            (
+                "verified",
+                f"{closing['verified']}: {kinds['response']} responses, {kinds['report']} reports ({bits})",
+            ),
+            ("refused", f"{closing['refused']}{f': {refused}' if refused else ''}"),
+        ]
+        for attempt in closing["intruder"]:
+            out.append((f"  intruder's {attempt['what']}", attempt["verdict_name"]))
+    energy = closing["energy"]
+    out.append(("energy in", show(energy["in_j"], "J")))
+    out.append(("energy out", show(energy["out_j"], "J")))
+    out += [
+        (f"  {name}", show(j, "J"))
+        for name, j in sorted(energy["by_component_j"].items(), key=lambda kv: -kv[1])
+        if j > 0
+    ]
+    out.append(("energy lost", show(energy["lost_j"], "J")))
+    out += [
+        (f"  {name}", show(j, "J")) for name, j in sorted(energy["lost_by_j"].items(), key=lambda kv: -kv[1]) if j > 0
+    ]
+    out += [
+        ("change of the store", show(energy["stored_delta_j"], "J")),
+        ("balance", f"{closing['energy_balance_rel']:.1e} of the energy moved"),
+        ("starts, brown-outs", f"{closing['starts']}, {closing['brown_outs']}"),
+        ("CPU cycles", f"{closing['cycles']:,}"),
+        ("simulated time", _duration(closing["simulated_s"])),
+    ]
+    if "simulated_over_wall" in closing:
+        out.append(
+            (
+                "simulated over wall time",
+                f"{closing['simulated_over_wall']:,.0f} ({closing['played_wall_s']:.1f} s for the day, "
+                f"{closing['wall_s']:.1f} s in all)",
+            )
+        )
+    return out
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds / 3600:.4g} h" if seconds >= 3600 else f"{seconds:.4g} s"
+
+
+def closing_table(closing: Mapping[str, Any]) -> Table:
+    """Lay the closing figures out for a terminal."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column()
+    for name, value in rows(closing):
+        table.add_row(name, value, style="dim" if name.startswith("  ") else None)
+    return table

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Play a scenario in the closed loop, and say where each joule went."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sunseal import _engine, boards, harvest
+
+Watch = Callable[[float, float, int, int], None]
+"""Hears simulated seconds, storage voltage, brown-outs, packets sent."""
+
+LOSSES = {
+    "unused_j": "not taken: too little to start the charger",
+    "curtailed_j": "not taken: the store was full",
+    "charger_j": "lost in the charger",
+    "leak_j": "lost in the store's leakage",
+    "esr_j": "lost in the store's series resistance",
+    "quiescent_j": "taken by the harvester itself",
+    "overhead_j": "overhead of switching on",
+    "converter_j": "lost in the output converter",
+}
+DIVIDER = "voltage divider"
+BALANCE_MAX = 1e-6
+
+
+@dataclass(frozen=True)
+class Played:
+    """A scenario, its light, and what the run left behind."""
+
+    scenario: dict[str, Any]
+    record: dict[str, Any]
+    light: harvest.Trace | None
+
+    @property
+    def hours(self) -> list[float]:
+        """Hour of the day of each point of the series, at the point's end."""
+        start_s = self.scenario["start_s"]
+        series = self.record["series"]
+        ends = [p["time_s"] for p in series[1:]] + [self.record["simulated_s"]]
+        return [(start_s + t) / 3600.0 for t in ends]
+
+    def vcap_at(self, time_s: float) -> float:
+        """Storage voltage at a moment, from the series."""
+        series = self.record["series"]
+        ends = [p["time_s"] for p in series[1:]] + [self.record["simulated_s"]]
+        return float(np.interp(time_s, ends, [p["vcap_v"] for p in series]))
+
+    def energy(self) -> dict[str, Any]:
+        """Joules in, out, lost and stored, with the balance that the engine closed."""
+        record = self.record["energy"]
+        sums = record["supply"]
+        by_state: dict[str, float] = {}
+        by_component: dict[str, float] = {}
+        for item in record["load"]["items"]:
+            joules = item["energy_j"]["typ"]
+            state = item["name"] if item["kind"] == "event" else f"{item['component']}.{item['name']}"
+            by_state[state] = by_state.get(state, 0.0) + joules
+            by_component[item["component"]] = by_component.get(item["component"], 0.0) + joules
+        by_component[DIVIDER] = sums["store_load_j"]
+        lost = {text: sums[key] for key, text in LOSSES.items()}
+        return {
+            "in_j": sums["panel_j"],
+            "out_j": sums["load_j"] + sums["store_load_j"],
+            "lost_j": sum(lost.values()),
+            "stored_begin_j": record["stored_begin_j"],
+            "stored_end_j": record["stored_end_j"],
+            "stored_delta_j": record["stored_end_j"] - record["stored_begin_j"],
+            "by_component_j": dict(sorted(by_component.items())),
+            "by_state_j": dict(sorted(by_state.items())),
+            "lost_by_j": lost,
+        }
+
+    def closing(self) -> dict[str, Any]:
+        """Return the figures that stand at the end of a run. No wall clock: same run, same bytes."""
+        record = self.record
+        return {
+            "scenario": record["scenario"],
+            "board": record["board"],
+            "power_set": record["power_set"],
+            "seed": record["seed"],
+            "simulated_s": record["simulated_s"],
+            "cycles": record["cycles"],
+            "starts": record["starts"],
+            "brown_outs": record["brown_outs"],
+            "messages": record["messages"],
+            "energy": self.energy(),
+            "energy_balance_rel": record["energy"]["balance_rel"],
+        }
+
+    def series_csv(self) -> str:
+        """Write the series as CSV: a header with units, a line for each stretch of the run."""
+        series = self.record["series"]
+        columns = list(series[0])
+        lines = [",".join(columns)]
+        lines += [",".join(repr(p[c]) for c in columns) for p in series]
+        return "\n".join(lines) + "\n"
+
+
+def load(path: Path) -> _engine.Scenario:
+    """Read a scenario file."""
+    return _engine.Scenario(str(path))
+
+
+def facts(scenario: _engine.Scenario) -> dict[str, Any]:
+    """Return everything that a scenario says, defaults included."""
+    told: dict[str, Any] = json.loads(scenario.to_json())
+    return told
+
+
+def sunlight(scenario: Mapping[str, Any]) -> harvest.Trace | None:
+    """Compute the panel's power if the scenario asks for a day's weather."""
+    wanted = scenario["harvest"].get("sunlight")
+    if wanted is None:
+        return None
+    part = wanted.get("panel")
+    if part is None:
+        board = boards.read_toml(boards.board_path(scenario["board"]))
+        supply = board["supply"]
+        assert isinstance(supply, dict)
+        part = str(supply["panel"])
+    return harvest.sunlight(
+        wanted["day"],
+        panel=harvest.Panel.load(part),
+        tilt_deg=wanted["tilt_deg"],
+        azimuth_deg=wanted["azimuth_deg"],
+        weather=wanted.get("weather") or harvest.DEFAULT_WEATHER,
+        shading=wanted["shading"],
+    )
+
+
+def play(scenario: _engine.Scenario, watch: Watch | None = None) -> Played:
+    """Play a scenario to its end."""
+    told = facts(scenario)
+    light = sunlight(told)
+    arrays = (light.time_s.tolist(), light.power_w.tolist()) if light is not None else None
+    record = json.loads(_engine.simulate(str(boards.home() / "data"), scenario, arrays, watch))
+    told.pop("gateway", None)  # a port that was free today is no fact of the scenario
+    told["firmware"] = Path(told["firmware"]).name
+    return Played(told, record, light)
