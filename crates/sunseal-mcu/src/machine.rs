@@ -239,6 +239,12 @@ impl Machine {
         self.cpu.cycles
     }
 
+    /// CPU cycles since it was made that instructions from RAM took.
+    #[must_use]
+    pub fn cycles_from_ram(&self) -> Cycles {
+        self.cpu.cycles_uncached
+    }
+
     /// The present clocks (0 where at rest) and core voltage level.
     #[must_use]
     pub fn operating_point(&self) -> OperatingPoint {
@@ -314,7 +320,7 @@ impl Machine {
                     continue;
                 }
             }
-            match self.take_interrupt(observer) {
+            match self.take_interrupt(until, observer) {
                 Ok(true) => continue,
                 Ok(false) => {}
                 Err(fault) => return Stop::Fault(fault),
@@ -406,7 +412,11 @@ impl Machine {
         stop
     }
 
-    fn take_interrupt<O: Observer>(&mut self, observer: &mut O) -> Result<bool, Fault> {
+    fn take_interrupt<O: Observer>(
+        &mut self,
+        until: &Until,
+        observer: &mut O,
+    ) -> Result<bool, Fault> {
         let Some((vector, maskable)) = self.soc.pending_interrupt() else { return Ok(false) };
         if maskable {
             // A sleeping CPU has long run the instruction behind the one that set GIE.
@@ -422,6 +432,10 @@ impl Machine {
         self.soc.set_mode(self.cpu.r[msp430::SR] & sr::SCG0, now, self.cpu.cycles);
         if let Some(fault) = &self.soc.illegal {
             return Err(fault.clone().at_pc(self.cpu.r[msp430::PC]));
+        }
+        if until.state_change && self.soc.accounts.changed {
+            // Awake from here on: who prices states must hear of it before the entry takes its cycles.
+            return Ok(true);
         }
         self.cpu.interrupt(&mut self.soc, observer, vector)?;
         if !maskable {

@@ -124,19 +124,28 @@ impl Board {
             let mut known: Vec<String> = std::fs::read_dir(dir)
                 .into_iter()
                 .flatten()
-                .filter_map(|f| f.ok()?.path().file_name()?.to_str()?.strip_suffix(".toml").map(str::to_owned))
+                .filter_map(|f| {
+                    f.ok()?.path().file_name()?.to_str()?.strip_suffix(".toml").map(str::to_owned)
+                })
                 .collect();
             known.sort();
             NodeError::Board {
                 name: name.to_owned(),
-                reason: format!("{} cannot be read ({e}); the boards there are {}", path.display(), known.join(", ")),
+                reason: format!(
+                    "{} cannot be read ({e}); the boards there are {}",
+                    path.display(),
+                    known.join(", ")
+                ),
             }
         })?;
         let bad = |reason: String| NodeError::Board { name: name.to_owned(), reason };
-        let board: Self =
-            toml::from_str(&text).map_err(|e| bad(format!("{} {}", path.display(), toml_error::sentence(&text, &e))))?;
+        let board: Self = toml::from_str(&text)
+            .map_err(|e| bad(format!("{} {}", path.display(), toml_error::sentence(&text, &e))))?;
         if board.name != name {
-            return Err(bad(format!("name is {:?}; it must be the file's name, {name:?}", board.name)));
+            return Err(bad(format!(
+                "name is {:?}; it must be the file's name, {name:?}",
+                board.name
+            )));
         }
         for pin in board.pins() {
             pin.parse::<Pin>().map_err(|e| bad(e.to_string()))?;

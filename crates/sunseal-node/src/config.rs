@@ -1,17 +1,282 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The node's configuration block in information memory.
+//! The node's configuration block in information memory, as `firmware/node/config.h` lays it out.
 
+use serde::{Deserialize, Serialize};
+use sunseal_link::Suite;
 use sunseal_mcu::{Elf, Machine};
-use sunseal_power::Supply;
+use sunseal_power::{Limits, SupplyConfig};
 
 use crate::{NodeError, Scenario};
 
+/// Who starts the exchange (Mane 2014, section 3.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// The node: it reports every period.
+    Periodic = 1,
+    /// The server: the node shows itself every period and is asked, or not.
+    Asynchronous = 2,
+    /// The node reports and is asked, by turns.
+    Both = 3,
+}
+
+/// What a scenario changes in the block; what it leaves out stays as the program was built.
+/// The store's capacitance and the cut-off are taken from the supply unless they stand here.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeConfig {
+    /// Eight bytes in hexadecimal.
+    pub node_id: Option<String>,
+    /// Short address on the air, 2 to 255.
+    pub address: Option<u8>,
+    /// Who starts.
+    pub mode: Option<Mode>,
+    /// Name of the signature suite, as in the link layer; it must be of the program's curve.
+    pub suite: Option<String>,
+    /// Radio channel.
+    pub channel: Option<u8>,
+    /// PATABLE value of the radio's output power.
+    pub power: Option<u8>,
+    /// Whether the program writes a log to its UART.
+    pub log: Option<bool>,
+    /// Whether the node says once a period that its store is low.
+    pub tell_low: Option<bool>,
+    /// CPU clock.
+    pub mclk_khz: Option<u16>,
+    /// From one exchange to the next.
+    pub period_s: Option<u32>,
+    /// What the gate takes for the store's capacitance.
+    pub storage_uf: Option<u32>,
+    /// What the gate takes for the harvester's cut-off.
+    pub cutoff_mv: Option<u16>,
+    /// The gate's margin over the energy of an operation; equation 6.1 has 200.
+    pub margin_percent: Option<u16>,
+    /// What the gate leaves in the store besides.
+    pub overhead_uj: Option<u32>,
+    /// Energy of a key generation, out of the store.
+    pub keygen_uj: Option<u32>,
+    /// Energy of a signature, out of the store.
+    pub sign_uj: Option<u32>,
+    /// Energy of a message and its answer, out of the store.
+    pub radio_uj: Option<u32>,
+    /// Sleep between two looks at the store while energy is wanted.
+    pub poll_s: Option<u16>,
+    /// How long an answer is awaited.
+    pub window_ms: Option<u16>,
+    /// HELLOs, and ENROLs, before the node gives up for now.
+    pub hello_tries: Option<u8>,
+    /// REPORTs in one period until one is answered.
+    pub report_tries: Option<u8>,
+    /// Unanswered messages in a row, after which a HELLO goes first.
+    pub silent_max: Option<u8>,
+    /// Shortest pause before a retry.
+    pub backoff_ms: Option<u16>,
+    /// Pause after a vain enrolment.
+    pub enrol_retry_s: Option<u16>,
+}
+
+const SYMBOL: &str = "node_config";
+const MAGIC: [u8; 4] = *b"SNDC";
+const VERSION: u16 = 1;
+const BYTES: usize = 72;
+const FLAG_LOG: u8 = 1;
+const FLAG_TELL_LOW: u8 = 2;
+
+impl NodeConfig {
+    /// Checks what can be known without the program; the reason has the key.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if let Some(text) = &self.node_id {
+            node_id(text)?;
+        }
+        if let Some(name) = &self.suite {
+            suite(name)?;
+        }
+        if self.address.is_some_and(|a| a < 2) {
+            return Err(format!(
+                "node.address is {}; 0 is everyone and 1 the gateway, so take 2 to 255",
+                self.address.unwrap_or(0)
+            ));
+        }
+        let clock = self.mclk_khz.unwrap_or(16_000);
+        if !(1000..=25_000).contains(&clock) {
+            return Err(format!("node.mclk_khz is {clock}; the program takes 1000 to 25000"));
+        }
+        let not_zero = [
+            ("period_s", self.period_s),
+            ("storage_uf", self.storage_uf),
+            ("poll_s", self.poll_s.map(u32::from)),
+            ("window_ms", self.window_ms.map(u32::from)),
+            ("hello_tries", self.hello_tries.map(u32::from)),
+            ("report_tries", self.report_tries.map(u32::from)),
+            ("enrol_retry_s", self.enrol_retry_s.map(u32::from)),
+        ];
+        match not_zero.iter().find(|(_, v)| *v == Some(0)) {
+            Some((key, _)) => Err(format!("node.{key} is 0; it must be one or more")),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes what is given over a block; `supply` speaks for the store.
+    fn patch(&self, block: &mut [u8; BYTES], supply: &SupplyConfig) -> Result<(), String> {
+        let mut put = |at: usize, bytes: &[u8]| block[at..at + bytes.len()].copy_from_slice(bytes);
+        let storage_uf =
+            self.storage_uf.unwrap_or_else(|| (supply.capacitance_f * 1e6).round().max(1.0) as u32);
+        let cutoff_mv = self.cutoff_mv.unwrap_or_else(|| (supply.v_cut_v * 1e3).round() as u16);
+        put(28, &storage_uf.to_le_bytes());
+        put(32, &cutoff_mv.to_le_bytes());
+        if let Some(text) = &self.node_id {
+            put(8, &node_id(text)?);
+        }
+        if let Some(name) = &self.suite {
+            put(18, &[suite(name)?.code()]);
+        }
+        if let Some(mode) = self.mode {
+            put(17, &[mode as u8]);
+        }
+        let bytes = [
+            (16, self.address),
+            (19, self.channel),
+            (20, self.power),
+            (56, self.hello_tries),
+            (57, self.report_tries),
+            (58, self.silent_max),
+        ];
+        let halves = [
+            (22, self.mclk_khz),
+            (34, self.margin_percent),
+            (52, self.poll_s),
+            (54, self.window_ms),
+            (60, self.backoff_ms),
+            (62, self.enrol_retry_s),
+        ];
+        let words = [
+            (24, self.period_s),
+            (36, self.overhead_uj),
+            (40, self.keygen_uj),
+            (44, self.sign_uj),
+            (48, self.radio_uj),
+        ];
+        bytes.iter().filter_map(|(at, v)| Some((at, (*v)?))).for_each(|(at, v)| put(*at, &[v]));
+        halves
+            .iter()
+            .filter_map(|(at, v)| Some((at, (*v)?)))
+            .for_each(|(at, v)| put(*at, &v.to_le_bytes()));
+        words
+            .iter()
+            .filter_map(|(at, v)| Some((at, (*v)?)))
+            .for_each(|(at, v)| put(*at, &v.to_le_bytes()));
+        for (flag, wish) in [(FLAG_LOG, self.log), (FLAG_TELL_LOW, self.tell_low)] {
+            if let Some(on) = wish {
+                block[21] = block[21] & !flag | if on { flag } else { 0 };
+            }
+        }
+        Ok(())
+    }
+}
+
+fn node_id(text: &str) -> Result<[u8; 8], String> {
+    let parsed =
+        (text.len() == 16 && text.is_ascii()).then(|| u64::from_str_radix(text, 16).ok()).flatten();
+    parsed.map(u64::to_be_bytes).ok_or_else(|| {
+        format!("node.node_id is {text:?}; it is eight bytes, 16 hexadecimal digits")
+    })
+}
+
+fn suite(name: &str) -> Result<Suite, String> {
+    Suite::from_name(name).ok_or_else(|| {
+        let known: Vec<_> = Suite::ALL.iter().map(|s| s.name()).collect();
+        format!("node.suite is {name:?}; the suites are {}", known.join(", "))
+    })
+}
+
 /// Writes the block that the node's program reads, as a programmer would, if the image is the node's.
 pub(crate) fn write_config(
-    _machine: &mut Machine,
-    _elf: &Elf,
-    _scenario: &Scenario,
-    _supply: &Supply,
+    machine: &mut Machine,
+    elf: &Elf,
+    scenario: &Scenario,
+    supply: &SupplyConfig,
+    limits: &Limits,
 ) -> Result<(), NodeError> {
+    let firmware = |reason: String| NodeError::Firmware {
+        path: scenario.firmware.display().to_string(),
+        reason,
+    };
+    let Ok(symbol) = elf.symbol(SYMBOL) else {
+        return match &scenario.node {
+            Some(_) => Err(firmware(format!(
+                "it has no symbol `{SYMBOL}`, so it is not the node's program; take node-<curve>.elf, or leave out the table [node]"
+            ))),
+            None => Ok(()),
+        };
+    };
+    let addr = symbol.addr;
+    let mut block: [u8; BYTES] = machine
+        .read_mem(addr, BYTES)
+        .ok()
+        .and_then(|bytes| bytes.try_into().ok())
+        .ok_or_else(|| firmware(format!("`{SYMBOL}` at {addr:#06x} does not lie in memory")))?;
+    let half = |at: usize| u16::from_le_bytes([block[at], block[at + 1]]);
+    if block[..4] != MAGIC || half(4) != VERSION || usize::from(half(6)) != BYTES {
+        return Err(firmware(format!(
+            "`{SYMBOL}` is of version {} with {} bytes; this engine writes version {VERSION} with {BYTES}",
+            half(4),
+            half(6)
+        )));
+    }
+    let wishes = scenario.node.clone().unwrap_or_default();
+    let bad = |reason: String| NodeError::Scenario { path: scenario.source.clone(), reason };
+    wishes.patch(&mut block, supply).map_err(bad)?;
+    let clock_hz = f64::from(u16::from_le_bytes([block[22], block[23]])) * 1e3;
+    limits.level_for(supply.vcc_v, clock_hz).map_err(|e| bad(format!("node.mclk_khz: {e}")))?;
+    machine.write_mem(addr, &block)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_key_lands_at_its_offset_and_nothing_else_moves() {
+        let supply = SupplyConfig {
+            capacitance_f: 0.5,
+            esr_ohm: 0.1,
+            leak_ohm: 1e6,
+            v_max_v: 5.0,
+            v_on_v: 2.6,
+            v_cut_v: 1.9,
+            vcc_v: 2.8,
+            charge_efficiency: 0.8,
+            panel_min_w: 0.0,
+            output_efficiency: 0.85,
+            quiescent_on_w: 0.0,
+            quiescent_off_w: 0.0,
+            start_overhead_j: 0.0,
+        };
+        let text = "node_id = \"0102030405060708\"\naddress = 9\nmode = \"asynchronous\"\nsuite = \"ecdsa-secp160r1-sha256\"\n\
+                    channel = 3\npower = 0xFE\nlog = true\ntell_low = false\nmclk_khz = 8000\nperiod_s = 300\n\
+                    margin_percent = 150\noverhead_uj = 7\nkeygen_uj = 8\nsign_uj = 9\nradio_uj = 10\npoll_s = 11\n\
+                    window_ms = 12\nhello_tries = 13\nreport_tries = 14\nsilent_max = 15\nbackoff_ms = 16\nenrol_retry_s = 17\n";
+        let mut block = [0xAA; BYTES];
+        block[21] = 0xF2;
+        toml::from_str::<NodeConfig>(text).unwrap().patch(&mut block, &supply).unwrap();
+        let mut expect = [0xAA; BYTES];
+        expect[8..16].copy_from_slice(&[1, 2, 3, 4, 5, 6, 7, 8]);
+        expect[16..22].copy_from_slice(&[9, 2, 3, 3, 0xFE, 0xF1]);
+        expect[22..24].copy_from_slice(&8000u16.to_le_bytes());
+        expect[24..28].copy_from_slice(&300u32.to_le_bytes());
+        expect[28..32].copy_from_slice(&500_000u32.to_le_bytes());
+        expect[32..34].copy_from_slice(&1900u16.to_le_bytes());
+        expect[34..36].copy_from_slice(&150u16.to_le_bytes());
+        for (i, v) in [7u32, 8, 9, 10].into_iter().enumerate() {
+            expect[36 + 4 * i..40 + 4 * i].copy_from_slice(&v.to_le_bytes());
+        }
+        expect[52..59].copy_from_slice(&[11, 0, 12, 0, 13, 14, 15]);
+        expect[60..64].copy_from_slice(&[16, 0, 17, 0]);
+        assert_eq!(block, expect);
+        // Left out, only what the supply says is written.
+        let mut block = [0xAA; BYTES];
+        NodeConfig::default().patch(&mut block, &supply).unwrap();
+        assert_eq!(block.iter().filter(|b| **b != 0xAA).count(), 6);
+    }
 }

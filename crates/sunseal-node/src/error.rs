@@ -17,6 +17,14 @@ pub enum NodeError {
         /// Where and what.
         reason: String,
     },
+    /// The record could not be kept.
+    #[error("{path} cannot be written: {reason}")]
+    Output {
+        /// Which file.
+        path: String,
+        /// What the system says.
+        reason: String,
+    },
     /// The board file.
     #[error("board {name}: {reason}")]
     Board {

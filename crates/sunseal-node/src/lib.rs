@@ -18,9 +18,10 @@ mod scenario;
 pub use air::{Air, AirError, Answer, Chance, FaultyAir, GatewayAir, LoopbackAir, Sent, Silence};
 pub use board::{Board, BoardLog, BoardPower, BoardRadio, BoardSupply, BoardTrigger, StorageSense};
 pub use cc2500::{AirPacket, Cc2500, RadioCounts, RadioHandle, RadioPins};
+pub use config::{Mode, NodeConfig};
 pub use error::NodeError;
 pub use node::{Node, Progress, limits_of};
 pub use record::{Doing, EnergyRecord, Event, Messages, RunRecord, SeriesPoint, Stretch};
 pub use scenario::{
-    Faults, GatewayChoice, HarvestChoice, Mode, NodeConfig, Output, PowerChoice, Scenario, SupplyChoice,
+    Faults, GatewayChoice, HarvestChoice, Output, PowerChoice, Scenario, Sunlight, SupplyChoice,
 };

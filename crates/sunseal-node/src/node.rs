@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use sunseal_mcu::{Device, Elf, Machine, Pin, Stop, Until};
 use sunseal_power::{
-    Boundary, CapacitorPart, Clock, HarvestTrace, HarvesterPart, Level, Limits, Load, PowerModel, PowerSet, RadioPart,
-    Supply, load_part,
+    Boundary, CapacitorPart, Clock, HarvestTrace, HarvesterPart, Level, Limits, Load, PowerModel,
+    PowerSet, RadioPart, Supply, load_part,
 };
 use sunseal_trace::{OperatingPoint, Picos, Silent};
 
@@ -60,12 +60,21 @@ pub struct Node {
     supply: Supply,
     harvest: HarvestTrace,
     sense: Option<Sense>,
-    prices: HashMap<(Vec<(String, String)>, OperatingPoint), f64>,
+    prices: HashMap<(Vec<(String, String)>, OperatingPoint), Price>,
     recorder: Recorder,
     stored_begin_j: f64,
     divider_j: f64,
     starts: u64,
     brown_out_cycles: Vec<u64>,
+    longest_s: f64,
+}
+
+/// Power of one set of states. Where code runs from is no state of the machine: it may change with
+/// every jump, so a step is priced by the cycles that ran from RAM.
+#[derive(Clone, Copy, Debug)]
+struct Price {
+    flash_w: f64,
+    ram_w: f64,
 }
 
 /// The store's voltage as the ADC's closure sees it.
@@ -88,7 +97,11 @@ impl Node {
     ///
     /// # Errors
     /// If anything in it is not sound, or the gateway is not there.
-    pub fn new(data: &Path, scenario: Scenario, harvest: Option<HarvestTrace>) -> Result<Self, NodeError> {
+    pub fn new(
+        data: &Path,
+        scenario: Scenario,
+        harvest: Option<HarvestTrace>,
+    ) -> Result<Self, NodeError> {
         let air: Box<dyn Air> = match &scenario.gateway {
             Some(g) => Box::new(GatewayAir::connect(&g.address)?),
             None => Box::new(Silence),
@@ -111,7 +124,8 @@ impl Node {
         let parts = data.join("parts");
         let vcc_v = scenario.power.vcc_v.unwrap_or(board.power.vcc_v);
         // The slowest level must be legal; the rest is the machine's business.
-        limits_of(&device).level_for(vcc_v, 1e6).map_err(sunseal_power::PowerError::from)?;
+        let limits = limits_of(&device);
+        limits.level_for(vcc_v, 1e6).map_err(sunseal_power::PowerError::from)?;
 
         let set = scenario.power.set.as_deref().unwrap_or(&board.power.set);
         let mut sets = vec![PowerSet::load(&data.join("power"), set, &board.device)?];
@@ -123,27 +137,40 @@ impl Node {
         let model = PowerModel::new(sets)?;
 
         let choice = &scenario.supply;
-        let harvester: HarvesterPart =
-            load_part(&parts, choice.harvester.as_ref().unwrap_or(&board.supply.harvester), "harvester")?;
-        let capacitor: CapacitorPart =
-            load_part(&parts, choice.capacitor.as_ref().unwrap_or(&board.supply.capacitor), "capacitor")?;
+        let harvester: HarvesterPart = load_part(
+            &parts,
+            choice.harvester.as_ref().unwrap_or(&board.supply.harvester),
+            "harvester",
+        )?;
+        let capacitor: CapacitorPart = load_part(
+            &parts,
+            choice.capacitor.as_ref().unwrap_or(&board.supply.capacitor),
+            "capacitor",
+        )?;
         let config = scenario.supply_config(&harvester, &capacitor, vcc_v);
         let supply = Supply::new(config.clone(), choice.initial_v.unwrap_or(config.v_on_v))?;
 
         let harvest = Self::light(&scenario, harvest)?;
-        let firmware = |reason: String| NodeError::Firmware { path: scenario.firmware.display().to_string(), reason };
+        let firmware = |reason: String| NodeError::Firmware {
+            path: scenario.firmware.display().to_string(),
+            reason,
+        };
         let bytes = std::fs::read(&scenario.firmware).map_err(|e| firmware(e.to_string()))?;
         let elf = Elf::parse(&bytes).map_err(|e| firmware(e.to_string()))?;
         let mut machine = Machine::new(&device);
         machine.set_vcc(vcc_v);
         machine.set_vlo_seed(scenario.seed);
         machine.load(&elf).map_err(|e| firmware(e.to_string()))?;
-        write_config(&mut machine, &elf, &scenario, &supply)?;
+        write_config(&mut machine, &elf, &scenario, supply.config(), &limits)?;
 
         let mut radio = None;
         if let (Some(wiring), Some(part)) = (&board.radio, radio_part) {
             let pin = |text: &str| text.parse::<Pin>().ok();
-            let pins = RadioPins { gdo0: pin(&wiring.gdo0), gdo2: pin(&wiring.gdo2), somi: pin(&wiring.somi) };
+            let pins = RadioPins {
+                gdo0: pin(&wiring.gdo0),
+                gdo2: pin(&wiring.gdo2),
+                somi: pin(&wiring.somi),
+            };
             let f = &scenario.faults;
             let air: Box<dyn Air> = if f.loss > 0.0 || f.flip > 0.0 {
                 Box::new(FaultyAir::new(air, f.loss, f.flip, !f.crc_fooled, scenario.seed))
@@ -178,6 +205,7 @@ impl Node {
             divider_j: 0.0,
             starts: 0,
             brown_out_cycles: Vec::new(),
+            longest_s: f64::INFINITY,
         })
     }
 
@@ -186,11 +214,17 @@ impl Node {
         let harvest = match (given, &scenario.harvest.trace, scenario.harvest.constant_w) {
             (Some(h), _, _) => h,
             (None, Some(path), _) => HarvestTrace::load(path)?,
+            (None, None, _) if scenario.harvest.sunlight.is_some() => {
+                return Err(NodeError::Scenario {
+                    path: scenario.source.clone(),
+                    reason: "harvest.sunlight is weather, which the engine does not read; play it by `sunseal simulate`, or name a trace".into(),
+                });
+            }
             (None, None, power) => HarvestTrace::constant(power.unwrap_or(0.0), need)?,
         };
         if harvest.duration_s() < need * (1.0 - 1e-12) {
             return Err(NodeError::Scenario {
-                path: scenario.name.clone(),
+                path: scenario.source.clone(),
                 reason: format!(
                     "start_s + duration_s is {need} s and the harvest trace ends at {} s; shorten the run or lengthen the trace",
                     harvest.duration_s()
@@ -207,10 +241,20 @@ impl Node {
         machine.adc_input(
             s.adc_channel,
             Box::new(move |probe| {
-                if probe.pin(enable) { f64::from_bits(seen.load(Ordering::Relaxed)) * ratio } else { 0.0 }
+                if probe.pin(enable) {
+                    f64::from_bits(seen.load(Ordering::Relaxed)) * ratio
+                } else {
+                    0.0
+                }
             }),
         );
         Some(Sense { shared, enable, divider_ohm: s.divider_ohm })
+    }
+
+    /// Takes no step longer than this, asleep and off too. Jumps change nothing but the speed; this is
+    /// how a test sees that.
+    pub fn set_longest_step_s(&mut self, step_s: f64) {
+        self.longest_s = step_s;
     }
 
     /// The machine, to look at.
@@ -230,22 +274,31 @@ impl Node {
     }
 
     /// Power of the node at its regulated supply, from the states its parts are in.
-    fn price_w(&mut self) -> Result<f64, NodeError> {
+    fn price(&mut self) -> Result<Price, NodeError> {
         let vcc_v = self.supply.config().vcc_v;
         let point = self.machine.operating_point();
         let states = self.machine.states();
         let key: (Vec<(String, String)>, OperatingPoint) =
             (states.iter().map(|(c, s)| ((*c).to_owned(), (*s).to_owned())).collect(), point);
-        if let Some(power) = self.prices.get(&key) {
-            return Ok(*power);
+        if let Some(price) = self.prices.get(&key) {
+            return Ok(*price);
         }
-        let mut current_a = 0.0;
+        let mut price = Price { flash_w: 0.0, ram_w: 0.0 };
         for (component, state) in &states {
-            current_a += self.model.current_a(component, state, &point, vcc_v)?.value.typ;
+            let power_w = |state: &str| {
+                self.model.current_a(component, state, &point, vcc_v).map(|c| c.value.typ * vcc_v)
+            };
+            if *component == "cpu" && state.starts_with("active") {
+                price.flash_w += power_w("active.flash")?;
+                price.ram_w += power_w("active.ram")?;
+            } else {
+                let w = power_w(state)?;
+                price.flash_w += w;
+                price.ram_w += w;
+            }
         }
-        let power_w = current_a * vcc_v;
-        self.prices.insert(key, power_w);
-        Ok(power_w)
+        self.prices.insert(key, price);
+        Ok(price)
     }
 
     fn doing(&self) -> Doing {
@@ -274,7 +327,11 @@ impl Node {
         // Every event's price must be in the set; none that costs anything may be left to the loop.
         self.check_events()?;
         while self.time_s() < self.scenario.duration_s * (1.0 - 1e-13) {
-            if self.supply.is_on() { self.step_on()? } else { self.step_off()? }
+            if self.supply.is_on() {
+                self.step_on()?
+            } else {
+                self.step_off()?
+            }
             self.drain_radio()?;
             let now_s = self.time_s();
             if now_s - told_s >= (self.scenario.duration_s / 1000.0).min(AWAKE_STEP_S) {
@@ -322,18 +379,28 @@ impl Node {
 
     /// The next time at which something outside the machine changes.
     fn horizon_s(&self, light_until_s: f64) -> f64 {
-        light_until_s.min(self.recorder.next_edge_s()).min(self.scenario.duration_s)
+        let step_s = self.time_s() + self.longest_s;
+        light_until_s.min(self.recorder.next_edge_s()).min(self.scenario.duration_s).min(step_s)
     }
 
-    fn load(&mut self) -> Result<Load, NodeError> {
-        let vcc_w = self.price_w()?;
+    /// Power past the converter: the divider that shows the store's voltage, while it is connected.
+    fn divider_w(&self) -> f64 {
         let v = self.supply.v_v();
-        let divided = self.sense.as_ref().filter(|s| self.machine.pin(s.enable)).map_or(0.0, |s| v * v / s.divider_ohm);
-        Ok(Load { vcc_w, store_w: divided })
+        self.sense
+            .as_ref()
+            .filter(|s| self.machine.pin(s.enable))
+            .map_or(0.0, |s| v * v / s.divider_ohm)
     }
 
     /// Books a step of time on supply and record.
-    fn book(&mut self, from_s: f64, dt_s: f64, load: Load, panel_w: f64, doing: Doing) -> Option<Boundary> {
+    fn book(
+        &mut self,
+        from_s: f64,
+        dt_s: f64,
+        load: Load,
+        panel_w: f64,
+        doing: Doing,
+    ) -> Option<Boundary> {
         let before = self.supply.terminal_v(load, panel_w);
         let advance = self.supply.advance(dt_s, load, panel_w);
         let mut boundary = advance.boundary;
@@ -359,7 +426,9 @@ impl Node {
         // How long until the restart: try it on a copy, then let machine and supply keep one time.
         let mut trial = self.supply.clone();
         let ahead = trial.advance(dt_s, Load::default(), panel_w);
-        let target = Picos((now.0 + to_picos(ahead.elapsed_s)).max(now.0 + u64::from(ahead.boundary.is_none())));
+        let target = Picos(
+            (now.0 + to_picos(ahead.elapsed_s)).max(now.0 + u64::from(ahead.boundary.is_none())),
+        );
         let _ = self.machine.run(&Until::time(target), &mut Silent);
         let dt_s = (self.machine.time() - now).as_seconds();
         self.book(now_s, dt_s, Load::default(), panel_w, Doing::Off);
@@ -373,9 +442,15 @@ impl Node {
         self.supply.switch_on();
         self.starts += 1;
         let before = self.machine.time();
-        self.recorder.event(before.as_seconds(), "on", format!("store at {:.3} V", self.supply.v_v()));
+        self.recorder.event(
+            before.as_seconds(),
+            "on",
+            format!("store at {:.3} V", self.supply.v_v()),
+        );
         // Each start wakes another RAM pattern.
-        self.machine.power_on(self.scenario.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(self.starts));
+        self.machine.power_on(
+            self.scenario.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(self.starts),
+        );
         let boot_s = (self.machine.time() - before).as_seconds();
         // The chip starts for so long before it runs its first instruction; the ledger books that as off.
         self.book(before.as_seconds(), boot_s, Load::default(), panel_w, Doing::Sleep);
@@ -385,7 +460,10 @@ impl Node {
         let now = self.machine.time();
         let now_s = now.as_seconds();
         let (panel_w, until_s) = self.light_now();
-        let load = self.load()?;
+        let price = self.price()?;
+        let store_w = self.divider_w();
+        // Surely not more than this; what it was is known afterwards.
+        let load = Load { vcc_w: price.flash_w.max(price.ram_w), store_w };
         let doing = self.doing();
         if let Some(s) = &self.sense {
             s.shared.store(self.supply.terminal_v(load, panel_w).to_bits(), Ordering::Relaxed);
@@ -404,8 +482,13 @@ impl Node {
         }
         let target = Picos(now.0 + to_picos(dt_s).max(1));
         let until = Until { time: Some(target), state_change: true, ..Until::default() };
+        let cycles = (self.machine.cycles(), self.machine.cycles_from_ram());
         let stop = self.machine.run(&until, &mut Silent);
         let gone = self.machine.time() - now;
+        let ran = (self.machine.cycles() - cycles.0).max(1);
+        let ram_share = (self.machine.cycles_from_ram() - cycles.1) as f64 / ran as f64;
+        let load =
+            Load { vcc_w: price.flash_w + (price.ram_w - price.flash_w) * ram_share, store_w };
         let boundary = self.book(now_s, gone.as_seconds(), load, panel_w, doing);
         if let Stop::Fault(fault) = stop {
             return Err(NodeError::Fault { time_s: self.time_s(), fault: fault.to_string() });
@@ -422,7 +505,11 @@ impl Node {
         self.supply.switch_off();
         let cycles = self.machine.cycles();
         self.brown_out_cycles.push(cycles);
-        self.recorder.event(self.time_s(), "brown-out", format!("at cycle {cycles}, store at {:.3} V", self.supply.v_v()));
+        self.recorder.event(
+            self.time_s(),
+            "brown-out",
+            format!("at cycle {cycles}, store at {:.3} V", self.supply.v_v()),
+        );
         self.machine.power_cut();
     }
 
@@ -439,8 +526,12 @@ impl Node {
 
     fn finish(&mut self, finished: bool) -> Result<RunRecord, NodeError> {
         let ledger = self.machine.ledger();
-        let load =
-            self.model.weigh(&ledger, self.machine.vocabulary(), self.supply.config().vcc_v, Clock::AsRun)?;
+        let load = self.model.weigh(
+            &ledger,
+            self.machine.vocabulary(),
+            self.supply.config().vcc_v,
+            Clock::AsRun,
+        )?;
         let sums = *self.supply.sums();
         let log = self.machine.uart_log().iter().map(|b| char::from(b.byte)).collect();
         let ratio = if load.total_j.typ > 0.0 { sums.load_j / load.total_j.typ - 1.0 } else { 0.0 };

@@ -2,6 +2,7 @@
 //! What a run leaves behind. No wall clock in it: same scenario, same seed, same bytes.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Serialize;
 use sunseal_link::{Frame, Kind};
@@ -147,6 +148,69 @@ pub struct RunRecord {
     pub log: String,
 }
 
+impl fmt::Display for RunRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mj = |j: f64| format!("{:>14.6} mJ", j * 1e3);
+        let (e, s) = (&self.energy, &self.energy.supply);
+        writeln!(
+            f,
+            "scenario            {} on {}, {:.0} of {:.0} s",
+            self.scenario, self.board, self.simulated_s, self.duration_s
+        )?;
+        writeln!(f, "starts, brown-outs  {}, {}", self.starts, self.brown_outs)?;
+        for (doing, time_s) in &self.time_by_doing_s {
+            writeln!(f, "  {:<17} {time_s:>14.3} s", format!("{doing:?}").to_lowercase())?;
+        }
+        writeln!(f, "CPU cycles          {}", self.cycles)?;
+        for (what, counts) in [("sent", &self.messages.sent), ("received", &self.messages.received)]
+        {
+            let list: Vec<_> = counts.iter().map(|(k, n)| format!("{n} {k}")).collect();
+            writeln!(
+                f,
+                "{what:<19} {}",
+                if list.is_empty() { "nothing".to_owned() } else { list.join(", ") }
+            )?;
+        }
+        let verdicts: Vec<_> =
+            self.messages.verdicts.iter().map(|(c, n)| format!("{n} of code {c}")).collect();
+        writeln!(
+            f,
+            "verdicts            {}",
+            if verdicts.is_empty() { "none".to_owned() } else { verdicts.join(", ") }
+        )?;
+        writeln!(f, "in: panel           {}", mj(s.panel_j))?;
+        for (name, j) in [
+            ("lost: unused", s.unused_j),
+            ("lost: curtailed", s.curtailed_j),
+            ("lost: charger", s.charger_j),
+            ("lost: leakage", s.leak_j),
+            ("lost: resistance", s.esr_j),
+            ("lost: quiescent", s.quiescent_j),
+            ("lost: overhead", s.overhead_j),
+            ("lost: converter", s.converter_j),
+            ("out: regulated", s.load_j),
+            ("out: divider", s.store_load_j),
+            ("store: begin", e.stored_begin_j),
+            ("store: end", e.stored_end_j),
+        ] {
+            writeln!(f, "{name:<19} {}", mj(j))?;
+        }
+        for (name, energy) in e.load.by_state() {
+            if energy.typ > 0.0 {
+                writeln!(
+                    f,
+                    "  {name:<17} {} ({:.6} to {:.6})",
+                    mj(energy.typ),
+                    energy.low * 1e3,
+                    energy.high * 1e3
+                )?;
+            }
+        }
+        writeln!(f, "balance             {:.1e} of the energy moved", e.balance_rel)?;
+        write!(f, "loop over ledger    {:+.1e}", e.loop_over_ledger_rel)
+    }
+}
+
 const MAX_STRETCHES: usize = 20_000;
 const MAX_EVENTS: usize = 100_000;
 
@@ -175,8 +239,14 @@ struct BucketSums {
     share: [f64; 4],
 }
 
-const EMPTY: BucketSums =
-    BucketSums { low: f64::INFINITY, high: f64::NEG_INFINITY, time: 0.0, panel: 0.0, load: 0.0, share: [0.0; 4] };
+const EMPTY: BucketSums = BucketSums {
+    low: f64::INFINITY,
+    high: f64::NEG_INFINITY,
+    time: 0.0,
+    panel: 0.0,
+    load: 0.0,
+    share: [0.0; 4],
+};
 
 impl Recorder {
     pub fn new(duration_s: f64, points: usize, v_v: f64) -> Self {
@@ -201,7 +271,15 @@ impl Recorder {
     }
 
     /// A step of the loop: it lies in the present point.
-    pub fn step(&mut self, from_s: f64, dt_s: f64, v: (f64, f64), panel_w: f64, load_w: f64, doing: Doing) {
+    pub fn step(
+        &mut self,
+        from_s: f64,
+        dt_s: f64,
+        v: (f64, f64),
+        panel_w: f64,
+        load_w: f64,
+        doing: Doing,
+    ) {
         let s = &mut self.sums;
         s.low = s.low.min(v.0).min(v.1);
         s.high = s.high.max(v.0).max(v.1);
@@ -267,7 +345,11 @@ impl Recorder {
         let name = frame.kind.name();
         let good = if p.crc_ok { "" } else { ", CRC broken" };
         let last = frame.index + 1 == frame.count;
-        let part = if frame.count == 1 { String::new() } else { format!(" {} of {}", frame.index + 1, frame.count) };
+        let part = if frame.count == 1 {
+            String::new()
+        } else {
+            format!(" {} of {}", frame.index + 1, frame.count)
+        };
         self.event(time_s, way, format!("{name}{part}, {} bytes{good}", p.packet.len()));
         if !p.crc_ok || !last {
             return;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_power::{HarvesterPart, OverheadReading, SupplyConfig, toml_error};
 
 use crate::NodeError;
+use crate::config::NodeConfig;
 
 /// A scenario file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,9 +36,8 @@ pub struct Scenario {
     /// Light.
     #[serde(default)]
     pub harvest: HarvestChoice,
-    /// What the node is told in its information memory.
-    #[serde(default)]
-    pub node: NodeConfig,
+    /// What the node is told in its information memory, where it differs from the program's own.
+    pub node: Option<NodeConfig>,
     /// Who answers.
     pub gateway: Option<GatewayChoice>,
     /// What goes wrong on the air.
@@ -46,6 +46,9 @@ pub struct Scenario {
     /// What is kept.
     #[serde(default)]
     pub output: Output,
+    /// Where it was read, for messages.
+    #[serde(skip)]
+    pub source: String,
 }
 
 /// Which power set, which voltage.
@@ -82,7 +85,7 @@ pub struct SupplyChoice {
     pub overhead_j: Option<f64>,
 }
 
-/// The light: one of the two, or arrays given beside the file.
+/// The light: one of the three, or arrays given beside the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HarvestChoice {
@@ -90,55 +93,30 @@ pub struct HarvestChoice {
     pub trace: Option<PathBuf>,
     /// The same power always.
     pub constant_w: Option<f64>,
+    /// A day of a typical year's weather, which `sunseal simulate` turns into a trace.
+    pub sunlight: Option<Sunlight>,
 }
 
-/// Who starts the exchange (Mane 2014, section 3.4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// The node: it reports every period.
-    #[default]
-    Periodic,
-    /// The server: the node shows itself every period and is asked, or not.
-    Asynchronous,
-    /// The node reports and is asked, by turns.
-    Both,
-}
-
-/// What stands in the node's configuration block.
+/// A day of weather on the board's panel. The engine does not read weather: who plays the scenario
+/// computes the panel's power and gives it as arrays.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct NodeConfig {
-    /// Eight bytes in hexadecimal.
-    #[serde(default = "default_node_id")]
-    pub node_id: String,
-    /// Address on the air.
-    #[serde(default = "default_address")]
-    pub address: u8,
-    /// Who starts.
-    #[serde(default)]
-    pub mode: Mode,
-    /// Time between two exchanges.
-    #[serde(default = "default_period_s")]
-    pub period_s: f64,
-    /// Name of the signature suite, as in the link layer.
-    #[serde(default = "default_suite")]
-    pub suite: String,
-    /// Energy of one exchange, that the gate holds against the store; the firmware's own if absent.
-    pub operation_mj: Option<f64>,
-}
-
-impl Default for NodeConfig {
-    fn default() -> Self {
-        Self {
-            node_id: default_node_id(),
-            address: default_address(),
-            mode: Mode::default(),
-            period_s: default_period_s(),
-            suite: default_suite(),
-            operation_mj: None,
-        }
-    }
+pub struct Sunlight {
+    /// Month and day, `06-21`.
+    pub day: String,
+    /// Panel of `data/parts`; the board's if absent.
+    pub panel: Option<String>,
+    /// TMY3 file that pvlib ships; the usual one if absent.
+    pub weather: Option<String>,
+    /// Tilt of the panel.
+    #[serde(default = "default_tilt_deg")]
+    pub tilt_deg: f64,
+    /// Where it faces, from north by east.
+    #[serde(default = "default_azimuth_deg")]
+    pub azimuth_deg: f64,
+    /// Share of the light that reaches the panel.
+    #[serde(default = "default_shading")]
+    pub shading: f64,
 }
 
 /// Where the gateway listens.
@@ -183,20 +161,16 @@ fn one() -> u64 {
     1
 }
 
-fn default_node_id() -> String {
-    "53756e7365616c01".into()
+fn default_tilt_deg() -> f64 {
+    36.0
 }
 
-fn default_address() -> u8 {
-    0x10
+fn default_azimuth_deg() -> f64 {
+    180.0
 }
 
-fn default_period_s() -> f64 {
-    600.0
-}
-
-fn default_suite() -> String {
-    "ecdsa-p256-sha256".into()
+fn default_shading() -> f64 {
+    1.0
 }
 
 fn default_points() -> usize {
@@ -224,10 +198,11 @@ impl Scenario {
     /// # Errors
     /// If it is not sound.
     pub fn parse(text: &str, path: &str) -> Result<Self, NodeError> {
-        let s: Self = toml::from_str(text).map_err(|e| NodeError::Scenario {
+        let mut s: Self = toml::from_str(text).map_err(|e| NodeError::Scenario {
             path: path.to_owned(),
             reason: toml_error::sentence(text, &e),
         })?;
+        path.clone_into(&mut s.source);
         s.check(path)?;
         Ok(s)
     }
@@ -236,7 +211,6 @@ impl Scenario {
         let bad = |reason: String| Err(NodeError::Scenario { path: path.to_owned(), reason });
         let positive = [
             ("duration_s", Some(self.duration_s)),
-            ("node.period_s", Some(self.node.period_s)),
             ("power.vcc_v", self.power.vcc_v),
             ("supply.capacitance_f", self.supply.capacitance_f),
             ("supply.esr_ohm", self.supply.esr_ohm),
@@ -246,7 +220,10 @@ impl Scenario {
         ];
         for (key, value) in positive {
             if value.is_some_and(|v| !v.is_finite() || v <= 0.0) {
-                return bad(format!("{key} is {}; it must be a number above zero", value.unwrap_or(0.0)));
+                return bad(format!(
+                    "{key} is {}; it must be a number above zero",
+                    value.unwrap_or(0.0)
+                ));
             }
         }
         let not_negative = [
@@ -254,11 +231,13 @@ impl Scenario {
             ("supply.initial_v", self.supply.initial_v),
             ("supply.overhead_j", self.supply.overhead_j),
             ("harvest.constant_w", self.harvest.constant_w),
-            ("node.operation_mj", self.node.operation_mj),
         ];
         for (key, value) in not_negative {
             if value.is_some_and(|v| !v.is_finite() || v < 0.0) {
-                return bad(format!("{key} is {}; it must be a number, zero or more", value.unwrap_or(0.0)));
+                return bad(format!(
+                    "{key} is {}; it must be a number, zero or more",
+                    value.unwrap_or(0.0)
+                ));
             }
         }
         for (key, p) in [("faults.loss", self.faults.loss), ("faults.flip", self.faults.flip)] {
@@ -268,22 +247,42 @@ impl Scenario {
         }
         // Machine time is 64 bits of picoseconds.
         if self.duration_s > 200.0 * 86_400.0 {
-            return bad(format!("duration_s is {}; a run lasts at most 200 days, 17280000 s", self.duration_s));
+            return bad(format!(
+                "duration_s is {}; a run lasts at most 200 days, 17280000 s",
+                self.duration_s
+            ));
         }
         if self.output.points < 2 || self.output.points > 1_000_000 {
             return bad(format!("output.points is {}; take 2 to 1000000", self.output.points));
         }
-        if self.harvest.trace.is_some() && self.harvest.constant_w.is_some() {
-            return bad("harvest has both trace and constant_w; keep one".into());
+        let h = &self.harvest;
+        let lights = [
+            ("trace", h.trace.is_some()),
+            ("constant_w", h.constant_w.is_some()),
+            ("sunlight", h.sunlight.is_some()),
+        ];
+        let given: Vec<_> = lights.iter().filter(|l| l.1).map(|l| l.0).collect();
+        if given.len() > 1 {
+            return bad(format!("harvest has {}; keep one", given.join(" and ")));
         }
-        self.node_id().map(|_| ()).or_else(|reason| bad(format!("node.node_id {reason}")))
-    }
-
-    /// The node's identity.
-    pub(crate) fn node_id(&self) -> Result<[u8; 8], String> {
-        let text = &self.node.node_id;
-        let parsed = (text.len() == 16 && text.is_ascii()).then(|| u64::from_str_radix(text, 16).ok()).flatten();
-        parsed.map(u64::to_be_bytes).ok_or_else(|| format!("is {text:?}; it is eight bytes, 16 hexadecimal digits"))
+        if let Some(s) = &h.sunlight {
+            if !(s.shading > 0.0 && s.shading <= 1.0) {
+                return bad(format!(
+                    "harvest.sunlight.shading is {}; it is a share above 0 and up to 1",
+                    s.shading
+                ));
+            }
+            for (key, value, top) in
+                [("tilt_deg", s.tilt_deg, 180.0), ("azimuth_deg", s.azimuth_deg, 360.0)]
+            {
+                if !(0.0..=top).contains(&value) {
+                    return bad(format!(
+                        "harvest.sunlight.{key} is {value}; it lies between 0 and {top}"
+                    ));
+                }
+            }
+        }
+        self.node.as_ref().map_or(Ok(()), NodeConfig::check).or_else(bad)
     }
 
     /// The supply of a harvester, a capacitor and what the scenario changes.
@@ -300,7 +299,9 @@ impl Scenario {
         let mut start_overhead_j = 0.0;
         match h.overhead_reading {
             OverheadReading::PerStart => start_overhead_j = overhead_j,
-            OverheadReading::Reserve => v_cut_v = v_cut_v.max((2.0 * overhead_j / capacitance_f).sqrt()),
+            OverheadReading::Reserve => {
+                v_cut_v = v_cut_v.max((2.0 * overhead_j / capacitance_f).sqrt())
+            }
         }
         SupplyConfig {
             capacitance_f,
@@ -333,23 +334,45 @@ mod tests {
     #[test]
     fn the_shortest_scenario_has_defaults() {
         let s = Scenario::parse(GOOD, "day.toml").unwrap();
-        assert_eq!((s.seed, s.node.period_s, s.node.mode, s.output.points), (1, 600.0, Mode::Periodic, 2000));
-        assert_eq!(s.node_id().unwrap(), *b"Sunseal\x01");
+        assert_eq!((s.seed, s.node, s.output.points), (1, None, 2000));
     }
 
     #[test]
     fn each_mistake_is_one_sentence_with_its_key() {
         let t = error("[supply]\ncapacitance_f = -0.1\n");
-        assert_eq!(t, "scenario day.toml: supply.capacitance_f is -0.1; it must be a number above zero");
+        assert_eq!(
+            t,
+            "scenario day.toml: supply.capacitance_f is -0.1; it must be a number above zero"
+        );
         let t = error("[supply]\ncapacitence_f = 0.1\n");
-        assert!(t.starts_with("scenario day.toml: line 6, supply.capacitence_f: unknown field `capacitence_f`"), "{t}");
+        assert!(
+            t.starts_with(
+                "scenario day.toml: line 6, supply.capacitence_f: unknown field `capacitence_f`"
+            ),
+            "{t}"
+        );
         assert!(error("[node]\nmode = \"often\"\n").contains("node.mode: unknown variant `often`"));
-        assert!(error("[node]\nnode_id = \"12\"\n").contains("16 hexadecimal digits"));
+        assert!(
+            error("[node]\nnode_id = \"12\"\n")
+                .contains("node.node_id is \"12\"; it is eight bytes")
+        );
+        assert!(error("[node]\nsuite = \"rsa\"\n").contains("the suites are ecdsa-p256-sha256"));
+        assert!(error("[node]\naddress = 1\n").contains("node.address is 1"));
+        assert!(error("[node]\nmclk_khz = 32000\n").contains("1000 to 25000"));
+        assert!(error("[node]\npoll_s = 0\n").contains("node.poll_s is 0"));
+        assert!(
+            error("[harvest]\nsunlight = { day = \"06-21\", shading = 2 }\n")
+                .contains("shading is 2")
+        );
+        let two = error("[harvest]\ntrace = \"a\"\nsunlight = { day = \"06-21\" }\n");
+        assert!(two.contains("harvest has trace and sunlight; keep one"), "{two}");
         assert!(error("[faults]\nloss = 1.5\n").contains("faults.loss is 1.5"));
         assert!(error("[harvest]\ntrace = \"a\"\nconstant_w = 1\n").contains("keep one"));
         assert!(error("[output]\npoints = 1\n").contains("output.points is 1"));
         assert!(error("start_s = nan\n").contains("start_s is NaN"));
-        let t = Scenario::parse("name = \"x\"\nboard = \"b\"\nfirmware = \"f\"\n", "d.toml").unwrap_err().to_string();
+        let t = Scenario::parse("name = \"x\"\nboard = \"b\"\nfirmware = \"f\"\n", "d.toml")
+            .unwrap_err()
+            .to_string();
         assert!(t.contains("missing field `duration_s`") && !t.contains('\n'), "{t}");
         let t = Scenario::load(Path::new("/nowhere/day.toml")).unwrap_err().to_string();
         assert!(t.starts_with("scenario /nowhere/day.toml: "), "{t}");

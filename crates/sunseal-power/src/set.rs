@@ -492,7 +492,8 @@ impl PowerSet {
     }
 
     fn base_name(&self, text: &str) -> Result<Option<String>, PowerError> {
-        let raw: RawSet = toml::from_str(text).map_err(|e| self.parse_error(&crate::toml_error::sentence(text, &e)))?;
+        let raw: RawSet = toml::from_str(text)
+            .map_err(|e| self.parse_error(&crate::toml_error::sentence(text, &e)))?;
         Ok(raw.set.extends)
     }
 

@@ -61,10 +61,16 @@ impl Storage {
         v_v + self.esr_ohm * self.current_a(v_v, power_w)
     }
 
-    /// Inner voltage at which the terminal stands at `terminal_v` while `power_w` flows in.
+    /// Inner voltage at which the terminal stands at `terminal_v` while `power_w` flows in. If the
+    /// terminal never falls so low before the power cannot be drawn any more, the voltage of that.
     #[must_use]
     pub fn inner_v(&self, terminal_v: f64, power_w: f64) -> f64 {
-        terminal_v - self.esr_ohm * power_w / terminal_v
+        let half_v = (self.esr_ohm * -power_w).max(0.0).sqrt();
+        if terminal_v < half_v {
+            2.0 * half_v
+        } else {
+            terminal_v - self.esr_ohm * power_w / terminal_v
+        }
     }
 
     fn slope(&self, v_v: f64, power_w: f64) -> [f64; 3] {

@@ -30,7 +30,8 @@ pub struct SupplyConfig {
     pub output_efficiency: f64,
     /// What the harvester itself takes from the store while the output is on.
     pub quiescent_on_w: f64,
-    /// The same while it is off.
+    /// The same while it is off, at the restart voltage; falling with the square of the voltage, so
+    /// that an empty store owes nothing.
     pub quiescent_off_w: f64,
     /// What each switching-on of the output costs the store.
     pub start_overhead_j: f64,
@@ -223,8 +224,29 @@ impl Supply {
         if self.on {
             load.vcc_w / self.config.output_efficiency + load.store_w + self.config.quiescent_on_w
         } else {
-            load.store_w + self.config.quiescent_off_w
+            load.store_w
         }
+    }
+
+    /// The store with all that drains it by its voltage, and the harvester's share of that drain.
+    fn drained(&self) -> (Storage, f64) {
+        if self.on {
+            return (self.storage, 0.0);
+        }
+        let own_s = self.config.quiescent_off_w / (self.config.v_on_v * self.config.v_on_v);
+        let all_s = own_s + 1.0 / self.storage.leak_ohm;
+        (Storage { leak_ohm: 1.0 / all_s, ..self.storage }, own_s / all_s)
+    }
+
+    /// Lets the store flow and books what it lost.
+    fn flow(&mut self, net_w: f64, dt_s: f64, stop: impl Fn(f64) -> bool) -> f64 {
+        let (store, own_share) = self.drained();
+        let (t, flow) = store.flow(self.v_v, net_w, dt_s, stop);
+        self.v_v = flow.v_v;
+        self.sums.leak_j += flow.leak_j * (1.0 - own_share);
+        self.sums.quiescent_j += flow.leak_j * own_share;
+        self.sums.esr_j += flow.esr_j;
+        t
     }
 
     /// Voltage at the store's terminal under a load.
@@ -266,8 +288,7 @@ impl Supply {
         let (v_max, v_on) = (self.config.v_max_v, self.config.v_on_v);
         loop {
             let boundary = if self.on {
-                (self.storage.terminal_v(self.v_v, net) <= self.config.v_cut_v)
-                    .then_some(Boundary::Cut)
+                (self.v_v <= cut_inner).then_some(Boundary::Cut)
             } else {
                 (self.v_v >= v_on).then_some(Boundary::Restart)
             };
@@ -289,20 +310,17 @@ impl Supply {
             }
             let on = self.on;
             let below = self.v_v < v_max;
-            let (t, flow) = self.storage.flow(self.v_v, net, left, |v| {
+            let t = self.flow(net, left, |v| {
                 (below && v >= v_max) || if on { v <= cut_inner } else { v >= v_on }
             });
-            self.v_v = flow.v_v;
-            if below && flow.v_v >= v_max {
+            if below && self.v_v >= v_max {
                 // The crossing overshoots by less than a bit of time: what that holds is booked as leakage.
-                self.sums.leak_j += self.storage.energy_j(flow.v_v) - self.storage.energy_j(v_max);
+                self.sums.leak_j += self.storage.energy_j(self.v_v) - self.storage.energy_j(v_max);
                 self.v_v = v_max;
             }
-            self.sums.leak_j += flow.leak_j;
-            self.sums.esr_j += flow.esr_j;
             self.book(t, load, panel_w, 0.0);
             gone += t;
-            if self.on && flow.v_v <= cut_inner {
+            if self.on && self.v_v <= cut_inner {
                 return Advance { elapsed_s: gone, boundary: Some(Boundary::Cut) };
             }
         }
@@ -311,10 +329,7 @@ impl Supply {
     /// Lets `dt_s` go by although the terminal is at the cut-off: an instruction that has begun ends.
     pub fn finish_beyond_cut(&mut self, dt_s: f64, load: Load, panel_w: f64) {
         let net = self.charge_w(panel_w) - self.drawn_w(load);
-        let (t, flow) = self.storage.flow(self.v_v, net, dt_s, |_| false);
-        self.v_v = flow.v_v;
-        self.sums.leak_j += flow.leak_j;
-        self.sums.esr_j += flow.esr_j;
+        let t = self.flow(net, dt_s, |_| false);
         self.book(t, load, panel_w, 0.0);
     }
 
@@ -332,8 +347,6 @@ impl Supply {
             s.load_j += load.vcc_w * dt_s;
             s.converter_j += load.vcc_w * (1.0 / c.output_efficiency - 1.0) * dt_s;
             s.quiescent_j += c.quiescent_on_w * dt_s;
-        } else {
-            s.quiescent_j += c.quiescent_off_w * dt_s;
         }
     }
 }
@@ -449,6 +462,33 @@ mod tests {
         assert_eq!(s.v_v(), 5.0);
         assert!(s.sums().curtailed_j > 0.8 * s.sums().panel_j);
         assert!(s.balance_rel() < 1e-9, "{}", s.balance_rel());
+    }
+
+    #[test]
+    fn an_empty_store_in_the_dark_stays_empty() {
+        let mut s = Supply::new(config(), 2.0).unwrap();
+        let a = s.advance(1e8, Load::default(), 0.0);
+        assert_eq!(a, Advance { elapsed_s: 1e8, boundary: None });
+        assert!(s.v_v() >= 0.0 && s.v_v() < 1e-3, "{}", s.v_v());
+        assert!(s.balance_rel() < 1e-9, "{}", s.balance_rel());
+        // 1 uW at 2.6 V beside 2.75 megohm: what drains is shared as their conductances are.
+        let share = (1e-6 / 6.76) / (1e-6 / 6.76 + 1.0 / 2.75e6);
+        assert!(
+            (s.sums().quiescent_j / (s.sums().quiescent_j + s.sums().leak_j) - share).abs() < 1e-12
+        );
+    }
+
+    #[test]
+    fn a_load_that_the_resistance_does_not_let_through_is_a_cut() {
+        // 75 ohm carry v^2 / (4 r): 67.5 mW at 4.5 V, and the terminal is still above the cut-off there.
+        let c = SupplyConfig { esr_ohm: 75.0, ..config() };
+        let mut s = Supply::new(c, 4.7).unwrap();
+        s.switch_on();
+        let load = Load { vcc_w: 0.07 * 0.85, store_w: 0.0 };
+        let a = s.advance(1e3, load, 0.0);
+        assert_eq!(a.boundary, Some(Boundary::Cut));
+        assert!((s.v_v() - 2.0 * (75.0f64 * (0.07 + 5e-6)).sqrt()).abs() < 1e-6, "{}", s.v_v());
+        assert!(s.balance_rel() < 1e-6, "{}", s.balance_rel());
     }
 
     #[test]

@@ -12,7 +12,9 @@ pub fn sentence(text: &str, error: &toml::de::Error) -> String {
     let table = text
         .lines()
         .take(line_number)
-        .filter_map(|l| l.trim().strip_prefix('[')?.split(']').next().map(|t| t.trim_matches(['[', ']'])))
+        .filter_map(|l| {
+            l.trim().strip_prefix('[')?.split(']').next().map(|t| t.trim_matches(['[', ']']))
+        })
         .last();
     let key = line.split_once('=').map(|(k, _)| k.trim()).filter(|k| !k.starts_with(['{', '#']));
     let path: Vec<&str> = table.into_iter().chain(key).filter(|p| !p.is_empty()).collect();

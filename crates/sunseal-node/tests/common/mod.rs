@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Small programs, encoded by hand, as ELF files.
+#![allow(dead_code, reason = "each test file takes what it needs")]
 
 use std::path::{Path, PathBuf};
 
@@ -12,8 +13,44 @@ pub const FOREVER: u16 = 0x3FFF;
 /// bis #CPUOFF+SCG0+SCG1, SR: LPM3.
 pub const LPM3: [u16; 2] = [0xD032, 0x00D0];
 
+/// Puts the radio to sleep: USCI_B0 as SPI master, CSn low, SPWD, CSn high.
+pub const SILENCE_RADIO: [u16; 32] = [
+    0x40F2, 0x000E, 0x022A, // mov.b #SIMO|SOMI|CLK, &P3SEL
+    0x40F2, 0x0001, 0x0222, // mov.b #CSN, &P3OUT
+    0x40F2, 0x0001, 0x0224, // mov.b #CSN, &P3DIR
+    0x40F2, 0x0001, 0x05E0, // mov.b #UCSWRST, &UCB0CTL1
+    0x40F2, 0x00A9, 0x05E1, // mov.b #UCCKPH|UCMSB|UCMST|UCSYNC, &UCB0CTL0
+    0x40F2, 0x0080, 0x05E0, // mov.b #UCSSEL__SMCLK, &UCB0CTL1
+    0x40F2, 0x0000, 0x0222, // mov.b #0, &P3OUT
+    0x403F, 0x0200, 0x831F, 0x23FE, // until the crystal runs
+    0x40F2, 0x0039, 0x05EE, // mov.b #SPWD, &UCB0TXBUF
+    0x403F, 0x0040, 0x831F, 0x23FE, // until the byte is out
+];
+/// mov.b #CSN, &P3OUT: the radio goes to sleep here.
+pub const RELEASE_RADIO: [u16; 3] = [0x40F2, 0x0001, 0x0222];
+
+/// Vector of the watchdog's interval timer.
+pub const WDT_VECTOR: u32 = 0xFFF4;
+
+/// Sleeps in LPM3 and counts a register down in the watchdog's interrupt, 64 times a second.
+pub fn blinker(turns: u16) -> (Vec<u16>, Vec<(u32, u32)>) {
+    let words = vec![
+        // mov #0x5C00, SP ; mov #WDTPW|WDTSSEL__ACLK|WDTTMSEL|WDTCNTCL|WDTIS__512, &WDTCTL
+        0x4031, 0x5C00, 0x40B2, 0x5A3E, 0x015C, // bis.b #WDTIE, &SFRIE1
+        0xD3D2, 0x0100, // bis #GIE|LPM3, SR ; jmp $
+        0xD032, 0x00D8, FOREVER, // the handler: mov #turns, R15 ; dec R15 ; jnz ; reti
+        0x403F, turns, 0x831F, 0x23FE, 0x1300,
+    ];
+    (words, vec![(WDT_VECTOR, CODE + 20)])
+}
+
 /// An ELF file for the MSP430: `words` at 0x5C00, reset vector there.
 pub fn elf(words: &[u16]) -> Vec<u8> {
+    elf_with(words, &[])
+}
+
+/// The same, with more vectors.
+pub fn elf_with(words: &[u16], vectors: &[(u32, u32)]) -> Vec<u8> {
     let code: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
     let mut out = vec![0x7F, b'E', b'L', b'F', 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     let half = |out: &mut Vec<u8>, v: u16| out.extend(v.to_le_bytes());
@@ -25,18 +62,24 @@ pub fn elf(words: &[u16]) -> Vec<u8> {
     word(&mut out, 52);
     word(&mut out, 0);
     word(&mut out, 0);
-    for v in [52, 32, 2, 40, 0, 0] {
+    let vectors: Vec<_> = [(0xFFFE, CODE)].iter().chain(vectors).copied().collect();
+    let count = 1 + vectors.len() as u32;
+    for v in [52, 32, count as u16, 40, 0, 0] {
         half(&mut out, v);
     }
-    let data = 52 + 2 * 32;
-    let segments = [(CODE, data, code.len() as u32), (0xFFFE, data + code.len() as u32, 2)];
-    for (addr, offset, size) in segments {
+    let mut offset = 52 + count * 32;
+    let mut segments = vec![(CODE, code.len() as u32)];
+    segments.extend(vectors.iter().map(|(at, _)| (*at, 2)));
+    for (addr, size) in segments {
         for v in [1, offset, addr, addr, size, size, 5, 2] {
             word(&mut out, v);
         }
+        offset += size;
     }
     out.extend(code);
-    half(&mut out, CODE as u16);
+    for (_, to) in vectors {
+        half(&mut out, to as u16);
+    }
     out
 }
 
@@ -46,7 +89,12 @@ pub fn data() -> PathBuf {
 
 /// Writes a program where a scenario can name it.
 pub fn program(name: &str, words: &[u16]) -> PathBuf {
+    program_with(name, words, &[])
+}
+
+/// The same, with more vectors.
+pub fn program_with(name: &str, words: &[u16], vectors: &[(u32, u32)]) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.elf"));
-    std::fs::write(&path, elf(words)).unwrap();
+    std::fs::write(&path, elf_with(words, vectors)).unwrap();
     path
 }

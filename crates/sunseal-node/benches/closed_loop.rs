@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Simulated time over wall time: Criterion's elements are simulated seconds, so that `elem/s` reads
+//! as "times real time".
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use sunseal_node::{Node, Scenario};
+
+fn play(
+    c: &mut Criterion,
+    name: &str,
+    duration_s: f64,
+    program: (Vec<u16>, Vec<(u32, u32)>),
+    more: &str,
+) {
+    let elf = common::program_with(name, &program.0, &program.1);
+    let text = format!(
+        "name = \"{name}\"\nboard = \"msp430f5438a-anagear\"\nfirmware = {elf:?}\nduration_s = {duration_s:?}\n{more}"
+    );
+    let scenario = Scenario::parse(&text, name).expect("the scenario is sound");
+    let mut group = c.benchmark_group("loop");
+    group.sample_size(10).throughput(Throughput::Elements(duration_s as u64));
+    group.bench_function(name, |b| {
+        b.iter_batched(
+            || Node::new(&common::data(), scenario.clone(), None).expect("the node can be built"),
+            |mut node| node.run(&mut |_| true).expect("the run ends").cycles,
+            criterion::BatchSize::PerIteration,
+        );
+    });
+    group.finish();
+}
+
+fn closed_loop(c: &mut Criterion) {
+    let busy = [&common::STOP_WATCHDOG[..], &[common::FOREVER]].concat();
+    let asleep = [
+        &common::STOP_WATCHDOG[..],
+        &common::SILENCE_RADIO,
+        &common::RELEASE_RADIO,
+        &common::LPM3,
+        &[common::FOREVER],
+    ]
+    .concat();
+    let full = "[supply]\ninitial_v = 5.0\n[harvest]\nconstant_w = 0.05\n";
+    play(c, "off-a-day", 86_400.0, (asleep.clone(), Vec::new()), "[supply]\ninitial_v = 1.0\n");
+    play(c, "asleep-a-day", 86_400.0, (asleep, Vec::new()), full);
+    // 64 wakings a second, 300 turns each: what the loop itself costs.
+    play(c, "wakes-a-minute", 60.0, common::blinker(300), full);
+    // About 1 MHz after reset, never asleep: the machine's own speed shows.
+    play(c, "busy-a-minute", 60.0, (busy, Vec::new()), full);
+    // Cut off and started again all the time.
+    let dying = "[supply]\ncapacitance_f = 2e-4\noverhead_j = 1e-5\ninitial_v = 2.7\n[harvest]\nconstant_w = 1.5e-3\n";
+    play(c, "brown-outs-a-minute", 60.0, common::blinker(300), dying);
+}
+
+criterion_group!(benches, closed_loop);
+criterion_main!(benches);

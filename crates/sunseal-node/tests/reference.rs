@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The closed loop against a plain reference: one instruction (or five microseconds of sleep) at a
+//! time, the store integrated by a classic fourth-order step in each, no jumps, nothing asked ahead.
+
+mod common;
+
+use common::{FOREVER, STOP_WATCHDOG, blinker, data, program_with};
+use proptest::prelude::*;
+use sunseal_mcu::{Device, Elf, Machine, Until};
+use sunseal_node::{Board, Cc2500, Node, RadioPins, RunRecord, Scenario, Silence};
+use sunseal_power::{PowerModel, PowerSet, RadioPart, load_part};
+use sunseal_trace::{Picos, Silent};
+
+/// What a life needs, in the scenario's and the reference's words.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    capacitance_f: f64,
+    esr_ohm: f64,
+    leak_ohm: f64,
+    initial_v: f64,
+    overhead_j: f64,
+    light_w: f64,
+    duration_s: f64,
+    seed: u64,
+    /// 0: busy; else the turns of the interrupt handler.
+    turns: u16,
+}
+
+impl Case {
+    fn program(&self) -> (Vec<u16>, Vec<(u32, u32)>) {
+        if self.turns == 0 {
+            let mut words = STOP_WATCHDOG.to_vec();
+            words.push(FOREVER);
+            (words, Vec::new())
+        } else {
+            blinker(self.turns)
+        }
+    }
+
+    fn run(&self, name: &str, longest_s: Option<f64>) -> RunRecord {
+        let (words, vectors) = self.program();
+        let elf = program_with(name, &words, &vectors);
+        let Case {
+            capacitance_f,
+            esr_ohm,
+            leak_ohm,
+            initial_v,
+            overhead_j,
+            light_w,
+            duration_s,
+            seed,
+            ..
+        } = self;
+        let text = format!(
+            "name = \"{name}\"\nboard = \"msp430f5438a-anagear\"\nfirmware = {elf:?}\nseed = {seed}\nduration_s = {duration_s:?}\n\
+             [supply]\ncapacitance_f = {capacitance_f:?}\nesr_ohm = {esr_ohm:?}\nleak_ohm = {leak_ohm:?}\ninitial_v = {initial_v:?}\n\
+             overhead_j = {overhead_j:?}\n[harvest]\nconstant_w = {light_w:?}\n[output]\npoints = 50\n"
+        );
+        let mut node = Node::new(&data(), Scenario::parse(&text, name).unwrap(), None).unwrap();
+        if let Some(step_s) = longest_s {
+            node.set_longest_step_s(step_s);
+        }
+        node.run(&mut |_| true).unwrap()
+    }
+
+    /// CPU cycle at each cut, and the store's voltage at the end.
+    fn reference(&self) -> (Vec<u64>, f64) {
+        let board = Board::load(&data().join("boards"), "msp430f5438a-anagear").unwrap();
+        let wiring = board.radio.as_ref().unwrap();
+        let part: RadioPart = load_part(&data().join("parts"), &wiring.part, "radio").unwrap();
+        let set =
+            |name: &str, device: &str| PowerSet::load(&data().join("power"), name, device).unwrap();
+        let model = PowerModel::new(vec![
+            set("datasheet", &board.device),
+            set(&part.power_set, &part.model),
+        ])
+        .unwrap();
+        let vcc_v = board.power.vcc_v;
+        let (words, vectors) = self.program();
+        let mut m = Machine::new(&Device::msp430f5438a());
+        m.set_vcc(vcc_v);
+        m.set_vlo_seed(self.seed);
+        m.load(&Elf::parse(&common::elf_with(&words, &vectors)).unwrap()).unwrap();
+        let pins = RadioPins { gdo0: None, gdo2: None, somi: None };
+        let (chip, _handle) = Cc2500::new(part, pins, Box::new(Silence));
+        m.attach_spi("radio", &wiring.usci, wiring.csn.parse().unwrap(), Box::new(chip)).unwrap();
+        m.power_cut();
+
+        // The harvester's figures, as data/parts/anagear-an1010.toml prints them.
+        let (v_on, v_cut, v_max) = (2.6, 1.9, 5.0);
+        let charge_w = if self.light_w < 20e-6 { 0.0 } else { 0.8 * self.light_w };
+        let current = |v: f64, net_w: f64| {
+            ((v * v + 4.0 * self.esr_ohm * net_w).sqrt() - v) / (2.0 * self.esr_ohm)
+        };
+        let integrate = |v: f64, (net_w, drain_s): (f64, f64), dt: f64| {
+            let slope = |v: f64| (current(v, net_w) - v * drain_s) / self.capacitance_f;
+            let a = slope(v);
+            let b = slope(v + dt / 2.0 * a);
+            let c = slope(v + dt / 2.0 * b);
+            let d = slope(v + dt * c);
+            (v + dt / 6.0 * (a + 2.0 * b + 2.0 * c + d)).min(v_max)
+        };
+        // Off, the harvester takes 2 uW at 2.6 V, as a resistor would.
+        let (leak, leak_off) = (1.0 / self.leak_ohm, 1.0 / self.leak_ohm + 2e-6 / (2.6 * 2.6));
+        let price = |m: &Machine| -> f64 {
+            let point = m.operating_point();
+            let amps = m
+                .states()
+                .iter()
+                .map(|(c, s)| model.current_a(c, s, &point, vcc_v).unwrap().value.typ)
+                .sum::<f64>();
+            amps * vcc_v / 0.85
+        };
+
+        let (mut v, mut starts, mut cuts) = (self.initial_v, 0u64, Vec::new());
+        let seconds = |from: Picos, to: Picos| (to - from).as_seconds();
+        while m.time().as_seconds() < self.duration_s {
+            let now = m.time();
+            if !m.is_powered() {
+                let net = (charge_w, leak_off);
+                if v < v_on {
+                    let after = integrate(v, net, 5e-6);
+                    // Where in the step it is reached; the line bends by nothing in five microseconds.
+                    let share = if after >= v_on { (v_on - v) / (after - v) } else { 1.0 };
+                    let _ = m
+                        .run(&Until::time(Picos(now.0 + (5e6 * share).ceil() as u64)), &mut Silent);
+                    v = integrate(v, net, seconds(now, m.time()));
+                    if share == 1.0 {
+                        continue;
+                    }
+                }
+                v = (v * v - 2.0 * self.overhead_j / self.capacitance_f).sqrt();
+                starts += 1;
+                let before = m.time();
+                m.power_on(self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(starts));
+                v = integrate(v, (charge_w - 6e-6, leak), seconds(before, m.time()));
+                continue;
+            }
+            let net = charge_w - 6e-6 - price(&m);
+            let awake = m.state_of("cpu").unwrap().starts_with("active");
+            let until = Until {
+                cycles: awake.then(|| m.cycles() + 1),
+                time: (!awake).then(|| Picos(now.0 + 5_000_000)),
+                state_change: true,
+                ..Until::default()
+            };
+            let _ = m.run(&until, &mut Silent);
+            v = integrate(v, (net, leak), seconds(now, m.time()));
+            if v + self.esr_ohm * current(v, net) <= v_cut {
+                cuts.push(m.cycles());
+                m.power_cut();
+            }
+        }
+        (cuts, v)
+    }
+}
+
+const BUSY: Case = Case {
+    capacitance_f: 2e-4,
+    esr_ohm: 0.5,
+    leak_ohm: 1e6,
+    initial_v: 2.7,
+    overhead_j: 1e-5,
+    light_w: 1.5e-3,
+    duration_s: 1.0,
+    seed: 7,
+    turns: 0,
+};
+
+fn agree(case: Case, name: &str) {
+    let ours = case.run(name, None);
+    let (cuts, v) = case.reference();
+    assert!(!cuts.is_empty(), "the case must have a cut to compare: {case:?}");
+    assert_eq!(ours.brown_out_cycles, cuts, "{case:?}");
+    let end_v = (2.0 * ours.energy.stored_end_j / case.capacitance_f).sqrt();
+    assert!((end_v - v).abs() < 1e-4, "{end_v} {v}");
+}
+
+#[test]
+fn every_cut_of_a_busy_node_is_at_the_very_cycle_of_the_reference() {
+    agree(BUSY, "ref-busy");
+    agree(Case { initial_v: 3.3, light_w: 0.0, capacitance_f: 5e-4, ..BUSY }, "ref-dark");
+    agree(Case { esr_ohm: 20.0, ..BUSY }, "ref-esr");
+    agree(Case { leak_ohm: 2e3, light_w: 8e-3, ..BUSY }, "ref-leak");
+}
+
+#[test]
+fn every_cut_of_a_node_that_sleeps_and_wakes_is_at_the_cycle_of_the_reference() {
+    agree(Case { turns: 900, ..BUSY }, "ref-blink");
+    agree(Case { turns: 3000, esr_ohm: 5.0, ..BUSY }, "ref-blink-long");
+}
+
+#[test]
+fn jumps_change_nothing() {
+    for (turns, name) in [(0, "jump-busy"), (700, "jump-blink")] {
+        let case = Case { turns, ..BUSY };
+        let (jumps, steps) = (case.run(name, None), case.run(name, Some(2e-4)));
+        assert_eq!(jumps.brown_out_cycles, steps.brown_out_cycles);
+        assert_eq!(
+            (jumps.cycles, jumps.starts, jumps.brown_outs, &jumps.radio),
+            (steps.cycles, steps.starts, steps.brown_outs, &steps.radio)
+        );
+        let counts = |r: &RunRecord| -> Vec<(String, String, u64, u64)> {
+            let items = r.energy.load.items.iter();
+            items.map(|i| (i.component.clone(), i.name.clone(), i.cycles, i.count)).collect()
+        };
+        assert_eq!(counts(&jumps), counts(&steps));
+        assert!((jumps.energy.stored_end_j - steps.energy.stored_end_j).abs() < 1e-12);
+    }
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let turns = prop_oneof![Just(0u16), 1u16..3000];
+    let store = (5e-5f64..2e-3, 0.01f64..30.0, 1e3f64..1e7, 2.0f64..5.0);
+    (
+        store,
+        0.0f64..2e-5,
+        prop_oneof![Just(0.0), 0.0f64..2e-5, 1e-4f64..2e-2],
+        0.01f64..1.5,
+        any::<u32>(),
+        turns,
+    )
+        .prop_map(
+            |(
+                (capacitance_f, esr_ohm, leak_ohm, initial_v),
+                overhead_j,
+                light_w,
+                duration_s,
+                seed,
+                turns,
+            )| Case {
+                capacitance_f,
+                esr_ohm,
+                leak_ohm,
+                initial_v,
+                overhead_j,
+                light_w,
+                duration_s,
+                seed: u64::from(seed),
+                turns,
+            },
+        )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(120))]
+
+    #[test]
+    fn the_energy_of_any_small_scenario_balances(case in cases()) {
+        let r = case.run("balance", None);
+        let (e, s) = (&r.energy, &r.energy.supply);
+        // Added up here again, from the terms that the supply booked one by one.
+        let lost = s.unused_j + s.curtailed_j + s.charger_j + s.leak_j + s.esr_j + s.quiescent_j + s.overhead_j + s.converter_j;
+        let rest = s.panel_j - lost - s.load_j - s.store_load_j - (e.stored_end_j - e.stored_begin_j);
+        // In the dark nothing comes in: then it is measured against what went out.
+        let scale = s.panel_j.max(lost + s.load_j + s.store_load_j);
+        prop_assert!(rest.abs() < 1e-6 * scale, "{rest} of {scale}: {case:?}");
+        prop_assert!((s.panel_j - case.light_w * r.simulated_s).abs() <= 1e-9 * s.panel_j);
+        // The load was booked step by step; the machine's ledger was priced once at the end.
+        prop_assert!((s.load_j - e.load.total_j.typ).abs() <= 1e-6 * s.load_j, "{} {}", s.load_j, e.load.total_j.typ);
+        for j in [s.unused_j, s.curtailed_j, s.charger_j, s.leak_j, s.esr_j, s.quiescent_j, s.overhead_j, s.converter_j] {
+            prop_assert!(j >= 0.0);
+        }
+        prop_assert!(r.starts == r.brown_outs || r.starts == r.brown_outs + 1);
+    }
+}
