@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Measure a program of your own, find its cheapest operating point, and see where its cycles go.
 
-    examples/own_firmware/build.sh /tmp/fletcher.elf
-    .venv/bin/python examples/own_firmware/measure.py /tmp/fletcher.elf
+Run `examples/own_firmware/build.sh /tmp/fletcher.elf`, then
+`.venv/bin/python examples/own_firmware/measure.py /tmp/fletcher.elf`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ def main(elf: Path) -> None:
     print(f"from fletcher16 to done: {inner.cycles} cycles, stack {inner.stack_bytes} bytes")
 
     best = min(sunseal.curve(elf=elf), key=lambda p: float(p["energy_j"]))
-    print(
-        f"cheapest: {best['freq_hz'] / 1e6:g} MHz at {best['vcc_v']:g} V, {best['energy_j'] * 1e9:.1f} nJ"
-    )
+    print(f"cheapest: {best['freq_hz'] / 1e6:g} MHz at {best['vcc_v']:g} V, {best['energy_j'] * 1e9:.1f} nJ")
 
     for stack, cycles in sunseal.profile(elf=elf).items():
         print(f"{cycles:6d} cycles in {stack}")

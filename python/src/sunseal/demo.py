@@ -33,13 +33,14 @@ SIGNED_KINDS = ("response", "report")
 
 def built_in() -> Path:
     """Return the scenario that `sunseal demo` plays."""
-    return boards.home() / "examples" / "demo" / "day.toml"
+    return boards.home() / "examples" / "scenarios" / "day.toml"
 
 
 @dataclass(frozen=True)
 class Served:
     """What the server says of the day."""
 
+    node: dict[str, Any]
     summary: dict[str, Any]
     events: list[dict[str, Any]]
     intruder: list[dict[str, Any]]
@@ -124,6 +125,8 @@ def run(folder: Path, *, seed: int, scenario: Path | None, console: Console, qui
     path = scenario or built_in()
     loaded = simulation.load(path).seeded(seed)
     told = simulation.facts(loaded)
+    if not (told.get("node") or {}).get("node_id"):
+        raise SunsealError(f"`{path}` gives no node.node_id; the demo needs it to open the server for the node")
     began = time.monotonic()
     with _atomic_folder(folder, f"sunseal demo --seed {seed}") as work:
         with tempfile.TemporaryDirectory(prefix="sunseal-") as scratch:
@@ -134,7 +137,12 @@ def run(folder: Path, *, seed: int, scenario: Path | None, console: Console, qui
                     played = simulation.play(loaded.answered_by(services.gateway), watch)
                     played_s = time.monotonic() - played_began
                 intruder = _intrude(services, played)
-                served = Served(services.call("GET", "/v1/summary"), list(services.events()), intruder)
+                served = Served(
+                    services.call("GET", f"/v1/nodes/{told['node']['node_id']}"),
+                    services.call("GET", "/v1/summary"),
+                    list(services.events()),
+                    intruder,
+                )
             shutil.copyfile(services.pcap, work / "air.pcap")
         closing = {**served.closing(), **played.closing()}
         if abs(closing["energy_balance_rel"]) > simulation.BALANCE_MAX:
@@ -167,17 +175,9 @@ def run(folder: Path, *, seed: int, scenario: Path | None, console: Console, qui
 def _prepare(services: Services, told: Mapping[str, Any]) -> None:
     """Open enrolment, and queue a challenge for each full hour."""
     node = told["node"]
-    services.call(
-        "POST",
-        "/v1/nodes",
-        {
-            "node_id": node["node_id"],
-            "name": NODE_NAME,
-            "period_us": int(node["period_s"] * 1e6),
-        },
-        time_us=0,
-    )
-    if node["mode"] == "periodic":
+    period = {"period_us": int(node["period_s"] * 1e6)} if node.get("period_s") else {}
+    services.call("POST", "/v1/nodes", {"node_id": node["node_id"], "name": NODE_NAME, **period}, time_us=0)
+    if node.get("mode") == "periodic":
         return
     for k in range(1, int(told["duration_s"] // ASKED_EVERY_S) + 1):
         at_us = int((k * ASKED_EVERY_S - ASKED_EVERY_S / 2) * 1e6)

@@ -399,8 +399,8 @@ def _server_section(page: Page, closing: Mapping[str, Any]) -> None:
     )
 
 
-def _signature_section(page: Page, played: Played) -> str:
-    workload = SIGN_WORKLOAD[played.scenario["node"]["suite"]]
+def _signature_section(page: Page, played: Played, suite: str) -> str:
+    workload = SIGN_WORKLOAD[suite]
     vcc_v, board = played.record["vcc_v"], played.record["board"]
     power = played.record["power_set"].split("+")[0].strip()
     m = measuring.measure(workload, board=board, freq_hz=FLAME_FREQ_HZ, vcc_v=vcc_v, power=power)
@@ -508,7 +508,7 @@ def demo_page(
     _server_section(page, closing)
     _ledger_section(page, played, closing)
     step("the flame graph of one signature")
-    svg = _signature_section(page, played)
+    svg = _signature_section(page, played, served.node["suite"] or "ecdsa-p256-sha256")
     step("energy curves")
     curves = _curves_section(page, record["board"])
     step("published tables")
