@@ -18,7 +18,7 @@
  * -----
  * hal_init starts the watchdog, raises the core voltage as far as the clock
  * needs, and locks MCLK = SMCLK to mclk_khz. The watchdog then wants a kick
- * within some ten minutes; every sleep kicks it.
+ * within half a minute (ten minutes below 8 MHz); every sleep kicks it.
  */
 #define HAL_MCLK_KHZ_MIN 1000
 #define HAL_MCLK_KHZ_MAX 25000

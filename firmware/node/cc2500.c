@@ -33,62 +33,63 @@
 #define CRC_OK 0x80 /* second appended status byte, with the LQI */
 #define RX_OVERFLOW 0x80
 
-#define MCSM1_REST 0x00        /* CCA_MODE 0: always clear; RXOFF and TXOFF to IDLE */
+#define MCSM1_REST 0x00         /* CCA_MODE 0: always clear; RXOFF and TXOFF to IDLE */
 #define MCSM1_LISTEN_AFTER 0x03 /* TXOFF to RX */
 
 /* Registers 0x00 to 0x2E. f_xosc = 26 MHz. */
 static const uint8_t configuration[] = {
-    0x2F, /* IOCFG2: low, unused */
-    0x2E, /* IOCFG1: high impedance, SO */
-    0x06, /* IOCFG0: high from sync word to end of packet */
-    0x07, /* FIFOTHR */
-    0xD3, /* SYNC1 */
-    0x91, /* SYNC0 */
+    0x2F,             /* IOCFG2: low, unused */
+    0x2E,             /* IOCFG1: high impedance, SO */
+    0x06,             /* IOCFG0: high from sync word to end of packet */
+    0x07,             /* FIFOTHR */
+    0xD3,             /* SYNC1 */
+    0x91,             /* SYNC0 */
     LINK_FRAME_BYTES, /* PKTLEN: longest packet accepted */
-    0x04, /* PKTCTRL1: append RSSI, LQI and CRC state; no address check (a node also hears
-             broadcasts, and the link layer checks) */
-    0x45, /* PKTCTRL0: whitening, CRC, length byte first */
-    0x00, /* ADDR */
-    0x00, /* CHANNR: set at start */
-    0x0A, /* FSCTRL1: f_IF = f_xosc / 2^10 x 10 = 253.9 kHz */
-    0x00, /* FSCTRL0 */
-    0x5D, /* FREQ2..0 = 2433 MHz x 2^16 / f_xosc = 0x5D93B1 */
-    0x93, /* FREQ1 */
-    0xB1, /* FREQ0 */
-    0x2D, /* MDMCFG4: bandwidth f_xosc / (8 (4 + 2) 2^0) = 541.7 kHz; DRATE_E = 13 */
-    0x3B, /* MDMCFG3: (256 + 59) 2^13 / 2^28 x f_xosc = 249.94 kBd */
-    0x73, /* MDMCFG2: MSK, 30 of 32 sync bits */
-    0x22, /* MDMCFG1: 4 bytes of preamble, CHANSPC_E = 2 */
-    0xF8, /* MDMCFG0: f_xosc / 2^18 (256 + 248) 2^2 = 199.95 kHz a channel */
-    0x00, /* DEVIATN: MSK phase change over a whole symbol */
-    0x07, /* MCSM2: no receive time-out, ours is the HAL's */
+    0x04,       /* PKTCTRL1: append RSSI, LQI and CRC state; no address check (a node also hears
+                   broadcasts, and the link layer checks) */
+    0x45,       /* PKTCTRL0: whitening, CRC, length byte first */
+    0x00,       /* ADDR */
+    0x00,       /* CHANNR: set at start */
+    0x0A,       /* FSCTRL1: f_IF = f_xosc / 2^10 x 10 = 253.9 kHz */
+    0x00,       /* FSCTRL0 */
+    0x5D,       /* FREQ2..0 = 2433 MHz x 2^16 / f_xosc = 0x5D93B1 */
+    0x93,       /* FREQ1 */
+    0xB1,       /* FREQ0 */
+    0x2D,       /* MDMCFG4: bandwidth f_xosc / (8 (4 + 2) 2^0) = 541.7 kHz; DRATE_E = 13 */
+    0x3B,       /* MDMCFG3: (256 + 59) 2^13 / 2^28 x f_xosc = 249.94 kBd */
+    0x73,       /* MDMCFG2: MSK, 30 of 32 sync bits */
+    0x22,       /* MDMCFG1: 4 bytes of preamble, CHANSPC_E = 2 */
+    0xF8,       /* MDMCFG0: f_xosc / 2^18 (256 + 248) 2^2 = 199.95 kHz a channel */
+    0x00,       /* DEVIATN: MSK phase change over a whole symbol */
+    0x07,       /* MCSM2: no receive time-out, ours is the HAL's */
     MCSM1_REST, /* MCSM1 */
-    0x18, /* MCSM0: calibrate from IDLE to RX or TX, 64 counts after the crystal */
-    0x1D, /* FOCCFG */
-    0x1C, /* BSCFG */
-    0xC7, /* AGCCTRL2 */
-    0x00, /* AGCCTRL1 */
-    0xB0, /* AGCCTRL0 */
-    0x87, /* WOREVT1: wake on radio is not used */
-    0x6B, /* WOREVT0 */
-    0xF8, /* WORCTRL */
-    0xB6, /* FREND1 */
-    0x10, /* FREND0: power from PATABLE[0] */
-    0xEA, /* FSCAL3 */
-    0x0A, /* FSCAL2 */
-    0x00, /* FSCAL1 */
-    0x11, /* FSCAL0 */
-    0x41, /* RCCTRL1 */
-    0x00, /* RCCTRL0 */
-    0x59, /* FSTEST */
-    0x7F, /* PTEST */
-    0x3F, /* AGCTEST */
-    0x88, /* TEST2 */
-    0x31, /* TEST1 */
-    0x0B, /* TEST0 */
+    0x18,       /* MCSM0: calibrate from IDLE to RX or TX, 64 counts after the crystal */
+    0x1D,       /* FOCCFG */
+    0x1C,       /* BSCFG */
+    0xC7,       /* AGCCTRL2 */
+    0x00,       /* AGCCTRL1 */
+    0xB0,       /* AGCCTRL0 */
+    0x87,       /* WOREVT1: wake on radio is not used */
+    0x6B,       /* WOREVT0 */
+    0xF8,       /* WORCTRL */
+    0xB6,       /* FREND1 */
+    0x10,       /* FREND0: power from PATABLE[0] */
+    0xEA,       /* FSCAL3 */
+    0x0A,       /* FSCAL2 */
+    0x00,       /* FSCAL1 */
+    0x11,       /* FSCAL0 */
+    0x41,       /* RCCTRL1 */
+    0x00,       /* RCCTRL0 */
+    0x59,       /* FSTEST */
+    0x7F,       /* PTEST */
+    0x3F,       /* AGCTEST */
+    0x88,       /* TEST2 */
+    0x31,       /* TEST1 */
+    0x0B,       /* TEST0 */
 };
 
 static uint8_t channel, power;
+static bool listening; /* in RX, or on the way there */
 
 static void write_burst(uint8_t reg, const uint8_t *from, uint8_t bytes) {
     if (!hal_radio_select())
@@ -123,14 +124,16 @@ static uint8_t read_status(uint8_t reg) {
         return 0;
     hal_spi_byte(reg | READ | BURST);
     value = hal_spi_byte(0);
-    do {
+    for (uint8_t i = 0; i < 8; i++) {
         before = value;
         hal_radio_deselect();
         if (!hal_radio_select())
             return 0;
         hal_spi_byte(reg | READ | BURST);
         value = hal_spi_byte(0);
-    } while (value != before);
+        if (value == before)
+            break;
+    }
     hal_radio_deselect();
     return value;
 }
@@ -183,6 +186,7 @@ void cc2500_sleep(void) {
 }
 
 bool cc2500_send(const uint8_t *packet, uint8_t bytes, bool then_listen) {
+    listening = false;
     strobe(STROBE_SIDLE);
     if (!wait_idle())
         return false;
@@ -198,35 +202,48 @@ bool cc2500_send(const uint8_t *packet, uint8_t bytes, bool then_listen) {
         strobe(STROBE_SFTX);
         return false;
     }
+    listening = then_listen;
     return true;
+}
+
+/* To RX from any state, what the FIFO holds thrown away. */
+static void listen(void) {
+    strobe(STROBE_SIDLE);
+    wait_idle();
+    strobe(STROBE_SFRX);
+    strobe(STROBE_SRX);
+    listening = true;
+}
+
+/* The packet in the FIFO: its frame's bytes, 0 if it is broken, not alone, or too long. */
+static uint8_t take_packet(uint8_t *frame, uint8_t frame_bytes_max) {
+    uint8_t waiting = read_status(REG_RXBYTES);
+    if ((waiting & RX_OVERFLOW) != 0 || waiting < 4 || !hal_radio_select())
+        return 0;
+    bool good = false;
+    hal_spi_byte(REG_FIFO | READ | BURST);
+    uint8_t bytes = hal_spi_byte(0);
+    if (bytes + 3 == waiting && bytes <= frame_bytes_max) {
+        for (uint8_t i = 0; i < bytes; i++)
+            frame[i] = hal_spi_byte(0);
+        hal_spi_byte(0); /* RSSI */
+        good = (hal_spi_byte(0) & CRC_OK) != 0;
+    }
+    hal_radio_deselect();
+    return good ? bytes : 0;
 }
 
 uint8_t cc2500_receive(uint8_t *frame, uint8_t frame_bytes_max, uint16_t timeout_ms) {
     /* A packet that fails starts the window anew; only so many, so that noise cannot hold us. */
     for (uint8_t tries = 0; tries < 4; tries++) {
         hal_radio_arm();
+        if (!listening)
+            listen();
         if (!hal_radio_wait(timeout_ms))
             return 0;
-        uint8_t waiting = read_status(REG_RXBYTES), bytes = 0;
-        bool good = false;
-        if ((waiting & RX_OVERFLOW) == 0 && waiting >= 4 && hal_radio_select()) {
-            hal_spi_byte(REG_FIFO | READ | BURST);
-            bytes = hal_spi_byte(0);
-            if (bytes + 3 == waiting && bytes <= frame_bytes_max) {
-                for (uint8_t i = 0; i < bytes; i++)
-                    frame[i] = hal_spi_byte(0);
-                hal_spi_byte(0); /* RSSI */
-                good = (hal_spi_byte(0) & CRC_OK) != 0;
-            }
-            hal_radio_deselect();
-        }
-        /* RXOFF leads to IDLE: flush what is left and listen again. */
-        strobe(STROBE_SIDLE);
-        wait_idle();
-        strobe(STROBE_SFRX);
-        hal_radio_arm();
-        strobe(STROBE_SRX);
-        if (good)
+        listening = false; /* RXOFF leads to IDLE */
+        uint8_t bytes = take_packet(frame, frame_bytes_max);
+        if (bytes != 0)
             return bytes;
     }
     return 0;

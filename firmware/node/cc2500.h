@@ -21,7 +21,8 @@ void cc2500_sleep(void);
 bool cc2500_send(const uint8_t *packet, uint8_t bytes, bool then_listen);
 
 /* Waits for a packet with a good CRC, up to timeout_ms in all; its frame without the length
- * byte goes to `frame`. Returns the frame's bytes, 0 if none came. The chip goes on listening. */
+ * byte goes to `frame`. Returns the frame's bytes, 0 if none came.
+ * Called again, it listens again. */
 uint8_t cc2500_receive(uint8_t *frame, uint8_t frame_bytes_max, uint16_t timeout_ms);
 
 #endif

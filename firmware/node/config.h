@@ -19,25 +19,26 @@
 
 enum node_mode { NODE_PERIODIC = 1, NODE_ASYNCHRONOUS = 2, NODE_BOTH = 3 };
 
-#define NODE_FLAG_LOG 0x01      /* log on the UART */
-#define NODE_FLAG_TELL_LOW 0x02 /* one HELLO with reason "low" in a period that the store cannot pay */
+#define NODE_FLAG_LOG 0x01 /* log on the UART */
+#define NODE_FLAG_TELL_LOW                                                                         \
+    0x02 /* one HELLO with reason "low" in a period that the store cannot pay */
 
 /* Little-endian, no padding. */
 struct node_config {
-    uint32_t magic;          /*  0 NODE_CONFIG_MAGIC */
-    uint16_t version;        /*  4 NODE_CONFIG_VERSION */
-    uint16_t bytes;          /*  6 NODE_CONFIG_BYTES */
-    uint8_t node_id[8];      /*  8 as on the air */
-    uint8_t address;         /* 16 short address, 0x02 to 0xFF */
-    uint8_t mode;            /* 17 enum node_mode */
-    uint8_t suite;           /* 18 suite of link.md; 0: the program's own */
-    uint8_t channel;         /* 19 CC2500 CHANNR */
-    uint8_t power;           /* 20 CC2500 PATABLE */
-    uint8_t flags;           /* 21 NODE_FLAG_* */
-    uint16_t mclk_khz;       /* 22 1000 to 25000; the supply must allow it (SLAS655, VCORE levels) */
-    uint32_t period_s;       /* 24 from one exchange to the next */
-    uint32_t storage_uf;     /* 28 C of the store */
-    uint16_t cutoff_mv;      /* 32 Vcut: below it the harvester switches off */
+    uint32_t magic;      /*  0 NODE_CONFIG_MAGIC */
+    uint16_t version;    /*  4 NODE_CONFIG_VERSION */
+    uint16_t bytes;      /*  6 NODE_CONFIG_BYTES */
+    uint8_t node_id[8];  /*  8 as on the air */
+    uint8_t address;     /* 16 short address, 0x02 to 0xFF */
+    uint8_t mode;        /* 17 enum node_mode */
+    uint8_t suite;       /* 18 suite of link.md; 0: the program's own */
+    uint8_t channel;     /* 19 CC2500 CHANNR */
+    uint8_t power;       /* 20 CC2500 PATABLE */
+    uint8_t flags;       /* 21 NODE_FLAG_* */
+    uint16_t mclk_khz;   /* 22 1000 to 25000; the supply must allow it (SLAS655, VCORE levels) */
+    uint32_t period_s;   /* 24 from one exchange to the next */
+    uint32_t storage_uf; /* 28 C of the store */
+    uint16_t cutoff_mv;  /* 32 Vcut: below it the harvester switches off */
     uint16_t margin_percent; /* 34 200 in Mane's equation 6.1 */
     uint32_t overhead_uj;    /* 36 what must stay in the store besides */
     uint32_t keygen_uj;      /* 40 key generation with its entropy */
@@ -46,12 +47,12 @@ struct node_config {
     uint16_t poll_s;         /* 52 sleep between two looks at the store while energy is wanted */
     uint16_t window_ms;      /* 54 how long an answer is awaited */
     uint8_t hello_tries;     /* 56 HELLOs, and ENROLs, sent before the node gives up for now */
-    uint8_t report_tries;    /* 57 REPORTs (each signed anew) in one period, until one is answered */
-    uint8_t silent_max;      /* 58 unanswered messages in a row, after which a HELLO goes first */
-    uint8_t reserved0;       /* 59 zero */
-    uint16_t backoff_ms;     /* 60 shortest pause before a retry; doubles, and is drawn by lot */
-    uint16_t enrol_retry_s;  /* 62 pause after a vain enrolment; doubles up to an hour */
-    uint8_t reserved[8];     /* 64 zero */
+    uint8_t report_tries;   /* 57 REPORTs (each signed anew) in one period, until one is answered */
+    uint8_t silent_max;     /* 58 unanswered messages in a row, after which a HELLO goes first */
+    uint8_t reserved0;      /* 59 zero */
+    uint16_t backoff_ms;    /* 60 shortest pause before a retry; doubles, and is drawn by lot */
+    uint16_t enrol_retry_s; /* 62 pause after a vain enrolment; doubles up to an hour */
+    uint8_t reserved[8];    /* 64 zero */
 };
 
 extern const volatile struct node_config node_config;

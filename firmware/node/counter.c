@@ -31,10 +31,10 @@ static bool erased(uint8_t index) {
     return true;
 }
 
-/* The complement first: a base without it does not count. */
+/* Erased even if it reads so: that may be the work of an erase cut short. The complement first:
+ * a base without it does not count. */
 static void start_segment(uint8_t index, uint32_t base) {
-    if (!erased(index))
-        hal_flash_erase(segments[index]);
+    hal_flash_erase(segments[index]);
     hal_flash_write(segments[index], 2, (uint16_t)~base);
     hal_flash_write(segments[index], 3, (uint16_t)(~base >> 16));
     hal_flash_write(segments[index], 0, (uint16_t)base);
@@ -43,12 +43,26 @@ static void start_segment(uint8_t index, uint32_t base) {
     used = 0;
 }
 
-bool counter_blank(void) {
-    return erased(0) && erased(1);
+/* Slots are used from the first on: behind the last used one all are erased. */
+static uint16_t slots_used(uint8_t index) {
+    const volatile uint16_t *words = hal_flash(segments[index]);
+    uint16_t last = 0;
+    for (uint16_t i = 0; i < SLOTS; i++) {
+        if (words[FIRST_SLOT + i] != ERASED)
+            last = (uint16_t)(i + 1);
+    }
+    return last;
+}
+
+bool counter_unused(void) {
+    return slots_used(0) == 0 && erased(1);
 }
 
 void counter_create(void) {
+    if (!erased(1))
+        hal_flash_erase(segments[1]);
     start_segment(0, 0);
+    counter_burn();
 }
 
 bool counter_open(void) {
@@ -56,13 +70,10 @@ bool counter_open(void) {
     if (!first && !second)
         return false;
     current = second && (!first || base_of(1) > base_of(0));
-    /* Slots are used from the first on: behind the last used one all are erased. */
-    const volatile uint16_t *words = hal_flash(segments[current]);
-    used = 0;
-    for (uint16_t i = 0; i < SLOTS; i++) {
-        if (words[FIRST_SLOT + i] != ERASED)
-            used = (uint16_t)(i + 1);
-    }
+    used = slots_used(current);
+    /* Nothing is lost by it: the other segment is full and says the same. */
+    if (used == 0)
+        start_segment(current, base_of(current));
     counter_burn();
     return true;
 }

@@ -13,9 +13,14 @@
  *                         It may also read now so, now so: counter_open burns
  *                         one number, so that a doubtful word is never the last.
  *   base half written     base and complement disagree: the segment does not
- *                         count, the old one still does, full as it is.
- *   erase half done       only the older segment is ever erased; the newer has
- *                         the higher base and wins.
+ *                         count, the old one still does, full as it is. They may
+ *                         also agree now and not later: counter_open writes a
+ *                         segment anew that has no number burnt yet.
+ *   erase half done       only the older segment is ever erased, always just
+ *                         before its base is written; the newer has the higher
+ *                         base and wins. An erase only sets bits, and of a base
+ *                         and its complement no bit can be set without both
+ *                         being 1: half erased is never a base.
  *
  * 60 numbers an erase and two segments: the 10,000 erases that the data sheet
  * guarantees (SLAS655, flash memory) last for 1.2 million numbers.
@@ -28,14 +33,15 @@
 
 #define COUNTER_MAX UINT32_C(0xFFFFFFFF)
 
-/* Whether both segments are in the state of a new device. */
-bool counter_blank(void);
+/* Whether no number can have been burnt: a new device, or one whose counter_create was cut short.
+ */
+bool counter_unused(void);
 
-/* Starts the log at 0; only on a new device. */
+/* Starts the log and burns number 1. */
 void counter_create(void);
 
-/* Reads the log and burns one number; false if no segment holds a base. Call it
- * once after each start. */
+/* Reads the log and burns one number; false if no segment holds a base. Call it,
+ * or counter_create, once after each start. */
 bool counter_open(void);
 
 /* The last number burnt. */

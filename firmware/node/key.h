@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * The node's key pair: the record `node_key` in information segment B (0x1900). A node without one
- * makes it at its first start; a programmer may write one instead. Offsets in docs/reference/node.md.
+ * makes it at its first start; a programmer may write one instead. Offsets in
+ * docs/reference/node.md.
  */
 #ifndef SUNSEAL_KEY_H
 #define SUNSEAL_KEY_H

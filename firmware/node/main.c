@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * The node of Mane 2014, section 3.4: asynchronous mode (the server asks) and periodic mode (the
- * node reports), both gated by the energy in the store; power-down otherwise. docs/reference/node.md
- * tells what it does and why.
+ * node reports), both gated by the energy in the store; power-down otherwise.
+ * docs/reference/node.md tells what it does and why.
  */
 #include <stddef.h>
 #include <string.h>
@@ -23,6 +23,7 @@ int main(void);
 
 #define MCLK_KHZ_BOOT 1000 /* before the configuration is read */
 #define ENROL_RETRY_S_MAX 3600
+#define BACKOFF_MS_MAX 15000
 
 enum reason { REASON_BOOT = 0, REASON_READY = 1, REASON_LOW = 2 };
 
@@ -53,6 +54,8 @@ static uint16_t draw(void) {
 
 static void pause_before_retry(uint8_t tried) {
     uint32_t span_ms = (uint32_t)config.backoff_ms << (tried > 4 ? 4 : tried);
+    if (span_ms > BACKOFF_MS_MAX)
+        span_ms = BACKOFF_MS_MAX;
     hal_sleep_ms((uint16_t)(span_ms + (draw() & 0x3FF) * span_ms / 1024));
 }
 
@@ -128,7 +131,8 @@ static enum link_kind hello(enum reason reason, struct link_message *answer) {
     return answer->kind;
 }
 
-/* Signs signed_bytes. Between the marks stands what Mane's testbench measures: hash and signature. */
+/* Signs signed_bytes. Between the marks stands what Mane's testbench measures: hash and signature.
+ */
 static bool sign(uint8_t *signature, uint16_t bytes) {
     uint8_t entropy[ENTROPY_BYTES];
     uint8_t digest[SUNSEAL_SHA256_BYTES];
@@ -176,8 +180,8 @@ static uint32_t burn(void) {
 /* Sends a signed message once; true if its verdict came. */
 static bool deliver(enum link_kind kind, uint16_t bytes, uint32_t reference) {
     struct link_message answer;
-    bool answered = radio_exchange(kind, body, bytes, ANSWERS_SIGNED, &answer) &&
-                    answer.reference == reference;
+    bool answered =
+        radio_exchange(kind, body, bytes, ANSWERS_SIGNED, &answer) && answer.reference == reference;
     heard(answered);
     if (answered) {
         verdict(&answer);
@@ -343,17 +347,15 @@ int main(void) {
     stop_unless_sound(bad_field);
     if (config.flags & NODE_FLAG_LOG)
         hal_log_init();
+    radio_start(&config);
 
     enum key_state key = key_state();
     bool counting = counter_open();
-    /* Before there is a key no number was ever used: the counter may begin. */
-    if (!counting && key == KEY_NONE) {
+    /* A counter begins when no number can have been used: without a key, or on a new device with a
+     * key from the programmer. */
+    if (!counting && (key == KEY_NONE || counter_unused())) {
         counter_create();
-        counting = counter_open();
-    } else if (!counting && key == KEY_READY && !key_enrolled() && counter_blank()) {
-        /* A key from the programmer, on a new device. */
-        counter_create();
-        counting = counter_open();
+        counting = true;
     }
     if (!counting || key == KEY_DAMAGED) {
         log_word(counting ? "stop: the key is damaged or of another curve"
@@ -369,7 +371,7 @@ int main(void) {
     for (uint8_t i = 0; i < sizeof samples; i++)
         lot = (uint16_t)(lot * 31 + samples[i]);
     lot |= 1;
-    radio_start(&config, (uint8_t)draw());
+    radio_first_sequence((uint8_t)draw());
     storage_mv = hal_storage_mv();
     log_word("boot");
     log_value("cause", hal_reset_cause());

@@ -10,10 +10,13 @@ static const struct node_config *config;
 static uint8_t sequence;
 static bool configured;
 
-void radio_start(const struct node_config *node, uint8_t first_sequence) {
+void radio_start(const struct node_config *node) {
     config = node;
-    sequence = first_sequence;
     configured = cc2500_start(config->channel, config->power);
+}
+
+void radio_first_sequence(uint8_t first) {
+    sequence = first;
 }
 
 static bool send(enum link_kind kind, const uint8_t *body, uint16_t body_bytes) {

@@ -11,9 +11,12 @@
 #include "config.h"
 #include "link.h"
 
-/* `first_sequence` should differ from start to start: the gateway may still hold half a message
- * of the life before. */
-void radio_start(const struct node_config *config, uint8_t first_sequence);
+/* Configures the radio and puts it to sleep; soon after power-on, because it idles until then. */
+void radio_start(const struct node_config *config);
+
+/* Should differ from start to start: the gateway may still hold half a message of the life before.
+ */
+void radio_first_sequence(uint8_t first);
 
 /* Sends a message once and waits for an answer of one of the kinds (1 << kind, ored). False if
  * nothing came in the window, or the radio is out of order. The radio sleeps before and after. */

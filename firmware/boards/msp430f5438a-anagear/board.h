@@ -15,14 +15,14 @@
 
 #include "msp430f5438a.h"
 
-#define BOARD_TRIGGER BIT0     /* port 1 */
-#define BOARD_RADIO_GDO2 BIT6  /* port 1 */
-#define BOARD_RADIO_GDO0 BIT7  /* port 1 */
-#define BOARD_RADIO_CSN BIT0   /* port 3 */
-#define BOARD_RADIO_SIMO BIT1  /* port 3 */
-#define BOARD_RADIO_SOMI BIT2  /* port 3 */
-#define BOARD_RADIO_SCLK BIT3  /* port 3 */
-#define BOARD_LOG_TXD BIT6     /* port 5 */
+#define BOARD_TRIGGER BIT0         /* port 1 */
+#define BOARD_RADIO_GDO2 BIT6      /* port 1 */
+#define BOARD_RADIO_GDO0 BIT7      /* port 1 */
+#define BOARD_RADIO_CSN BIT0       /* port 3 */
+#define BOARD_RADIO_SIMO BIT1      /* port 3 */
+#define BOARD_RADIO_SOMI BIT2      /* port 3 */
+#define BOARD_RADIO_SCLK BIT3      /* port 3 */
+#define BOARD_LOG_TXD BIT6         /* port 5 */
 #define BOARD_STORAGE_SENSE BIT0   /* port 6, ADC12 channel A0 */
 #define BOARD_STORAGE_DIVIDER BIT7 /* port 6 */
 
@@ -42,6 +42,28 @@ static inline void board_trigger_high(void) {
 }
 static inline void board_trigger_low(void) {
     P1OUT &= (uint8_t)~BOARD_TRIGGER;
+}
+
+/* Every pin that nothing drives is an output at 0, so that no input floats (SLAU208, digital I/O,
+ * "Configuration of unused port pins"). PJ stays with JTAG. */
+static inline void board_pins_init(void) {
+    P3OUT = BOARD_RADIO_CSN;
+    PAOUT = 0;
+    P4OUT = 0;
+    PCOUT = 0;
+    PDOUT = 0;
+    PEOUT = 0;
+    P11OUT = 0;
+    P1DIR = (uint8_t)~(BOARD_RADIO_GDO0 | BOARD_RADIO_GDO2);
+    P2DIR = 0xFF;
+    P3DIR = (uint8_t)~BOARD_RADIO_SOMI;
+    P4DIR = 0xFF;
+    P5DIR = 0xFF;
+    P6DIR = (uint8_t)~BOARD_STORAGE_SENSE;
+    P6SEL = BOARD_STORAGE_SENSE;
+    PDDIR = 0xFFFF;
+    PEDIR = 0xFFFF;
+    P11DIR = 0xFF;
 }
 
 #endif

@@ -10,7 +10,8 @@
  * time that entropy is taken from it: the same captures serve both.
  *
  * Timers. Timer0_A counts ACLK / 64 without end: the uptime. Timer1_A makes one
- * alarm. Timer0_B captures ACLK edges (CCR6, input B) in SMCLK ticks.
+ * alarm. Timer0_B captures ACLK edges (CCR6, input B) in SMCLK ticks
+ * while the CPU sleeps in LPM0.
  */
 #include "hal.h"
 
@@ -22,12 +23,17 @@
 
 #define EVENT_ALARM 0x01 /* interrupts.S */
 #define EVENT_RADIO 0x02
+#define EVENT_CAPTURE 0x04
 
 /* Set by interrupts.S. */
 extern volatile uint8_t hal_events;
 extern volatile uint16_t hal_uptime_high;
+extern volatile uint16_t *volatile hal_capture_next;
+extern volatile uint16_t *volatile hal_capture_end;
 volatile uint8_t hal_events;
 volatile uint16_t hal_uptime_high;
+volatile uint16_t *volatile hal_capture_next;
+volatile uint16_t *volatile hal_capture_end;
 
 static uint16_t mclk_khz_now;
 static uint16_t vlo_hz = VLO_TYPICAL_HZ;
@@ -50,16 +56,27 @@ static inline void sleep_lpm3(void) {
     __asm__ volatile("bis %0, sr\n\tnop" ::"i"(SCG1 | SCG0 | CPUOFF | GIE) : "memory");
 }
 
+/* The same with SMCLK running, for the captures. */
+static inline void sleep_lpm0(void) {
+    __asm__ volatile("bis %0, sr\n\tnop" ::"i"(CPUOFF | GIE) : "memory");
+}
+
 void hal_halt(void) {
     WDTCTL = WDTPW | WDTHOLD;
     for (;;)
         __asm__ volatile("mov %0, sr\n\tnop" ::"i"(SCG1 | SCG0 | OSCOFF | CPUOFF) : "memory");
 }
 
-/* Watchdog: 2^23 periods of the VLO, 15 minutes at 9.4 kHz. Longer than the
- * longest operation (P-256 without multiplier at 1 MHz, 2 minutes) and than the
- * longest stretch of sleep. */
+/* Watchdog, on the VLO: 2^19 periods, 37 to 87 s, awake; 2^23, 10 to 23 minutes, asleep, and awake
+ * below 8 MHz, where the longest operation (P-256 without multiplier) may take two minutes. */
+#define WATCHDOG_FAST_KHZ 8000
+
 void hal_watchdog_kick(void) {
+    WDTCTL = (uint16_t)(WDTPW | WDTSSEL__VLO | WDTCNTCL |
+                        (mclk_khz_now < WATCHDOG_FAST_KHZ ? WDTIS__8192K : WDTIS__512K));
+}
+
+static void watchdog_asleep(void) {
     WDTCTL = WDTPW | WDTSSEL__VLO | WDTCNTCL | WDTIS__8192K;
 }
 
@@ -134,14 +151,10 @@ static void set_mclk(uint16_t mclk_khz) {
 }
 
 void hal_init(uint16_t mclk_khz) {
-    hal_watchdog_kick();
-    board_trigger_init();
-    P3OUT |= BOARD_RADIO_CSN;
-    P3DIR |= BOARD_RADIO_CSN;
-    P6OUT &= (uint8_t)~BOARD_STORAGE_DIVIDER;
-    P6DIR |= BOARD_STORAGE_DIVIDER;
-    P6SEL |= BOARD_STORAGE_SENSE;
+    watchdog_asleep();
+    board_pins_init();
     set_mclk(mclk_khz);
+    hal_watchdog_kick();
     TA0EX0 = 7; /* a further / 8 */
     TA0CTL = TASSEL__ACLK | ID__8 | MC__CONTINUOUS | TACLR | TAIE;
     interrupts_on();
@@ -214,7 +227,10 @@ static uint8_t wait_for(uint8_t events) {
     uint8_t seen;
     interrupts_off();
     while ((seen = hal_events & events) == 0) {
-        sleep_lpm3();
+        if (events & EVENT_CAPTURE)
+            sleep_lpm0();
+        else
+            sleep_lpm3();
         interrupts_off();
     }
     hal_events &= (uint8_t)~events;
@@ -232,17 +248,18 @@ void hal_sleep_ms(uint16_t ms) {
 void hal_sleep_s(uint32_t duration_s) {
     uint32_t until = hal_seconds() + duration_s;
     for (;;) {
-        hal_watchdog_kick();
+        watchdog_asleep();
         uint32_t now = hal_seconds();
         int32_t left = (int32_t)(until - now);
         if (left <= 0)
-            return;
+            break;
         /* One alarm reaches 65535 / (VLO / 64), 446 s at 9.4 kHz. */
         uint32_t periods = (uint32_t)(left > 256 ? 256 : left) * vlo_hz / UPTIME_DIVIDER + 1;
         alarm_set((uint16_t)periods, true);
         wait_for(EVENT_ALARM);
         alarm_clear();
     }
+    hal_watchdog_kick();
 }
 
 /* Storage voltage */
@@ -388,30 +405,32 @@ void hal_flash_write(enum hal_segment segment, uint16_t word_index, uint16_t val
 
 /* Entropy and the VLO's frequency */
 
+/* One more capture than samples: a sample is the time between two. */
+#define CAPTURES 64
+static volatile uint16_t captures[CAPTURES + 1];
+
+static void capture(uint16_t count) {
+    hal_capture_next = captures;
+    hal_capture_end = captures + count;
+    TB0CTL = TBSSEL__SMCLK | MC__CONTINUOUS | TACLR;
+    TB0CCTL6 = CM_1 | CCIS_1 | SCS | CAP | CCIE;
+    wait_for(EVENT_CAPTURE);
+    TB0CTL = MC__STOP;
+    TB0CCTL6 = 0;
+}
+
 void hal_entropy_samples(uint8_t *samples, uint16_t count) {
     uint32_t sum = 0;
     uint16_t summed = 0;
-    TB0CTL = TBSSEL__SMCLK | MC__CONTINUOUS | TACLR;
-    TB0CCTL6 = CM_1 | CCIS_1 | SCS | CAP;
-    while ((TB0CCTL6 & CCIFG) == 0) {
+    while (count != 0) {
+        uint16_t part = count > CAPTURES ? CAPTURES : count;
+        capture((uint16_t)(part + 1));
+        for (uint16_t i = 0; i < part; i++)
+            *samples++ = (uint8_t)(captures[i + 1] - captures[i]);
+        for (uint16_t i = 0; i < part && summed < 256; i++, summed++)
+            sum += (uint16_t)(captures[i + 1] - captures[i]);
+        count = (uint16_t)(count - part);
     }
-    uint16_t before = TB0CCR6;
-    TB0CCTL6 &= (uint16_t)~(CCIFG | COV);
-    for (uint16_t i = 0; i < count; i++) {
-        while ((TB0CCTL6 & CCIFG) == 0) {
-        }
-        uint16_t now = TB0CCR6;
-        TB0CCTL6 &= (uint16_t)~(CCIFG | COV);
-        uint16_t period = (uint16_t)(now - before);
-        before = now;
-        samples[i] = (uint8_t)period;
-        if (summed < 256) {
-            sum += period;
-            summed++;
-        }
-    }
-    TB0CTL = MC__STOP;
-    TB0CCTL6 = 0;
     if (summed >= 32) {
         hal_seconds(); /* what has passed counts by the old length */
         uint32_t hz = smclk_hz() / (sum / summed);

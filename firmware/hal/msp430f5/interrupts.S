@@ -7,11 +7,16 @@
 #define P1IFG       0x021C
 #define TA0CTL      0x0340
 #define TAIFG       0x0001
+#define TB0CCTL6    0x03CE
+#define TB0CCR6     0x03DE
+#define CCIE        0x0010
+#define CAPTURED    0x0003      /* COV | CCIFG */
 #define LPM_BITS    0x00F0      /* SCG1 | SCG0 | OSCOFF | CPUOFF */
 #define GDO0        0x80        /* P1.7, board.h */
 
 #define EVENT_ALARM 0x01        /* hal.c */
 #define EVENT_RADIO 0x02
+#define EVENT_CAPTURE 0x04
 
     ; Timer1_A CCR0: the alarm of a sleep or of a radio timeout.
     .section .text.sunseal_isr_timer1_a0,"ax",@progbits
@@ -36,4 +41,22 @@ sunseal_isr_port1:
     bic.b   #GDO0, &P1IFG
     bis.b   #EVENT_RADIO, &hal_events
     bic     #LPM_BITS, 0(sp)
+    reti
+
+    ; Timer0_B CCR6: an edge of the slow clock, timed. The last one wakes.
+    .section .text.sunseal_isr_timer0_b1,"ax",@progbits
+    .global sunseal_isr_timer0_b1
+sunseal_isr_timer0_b1:
+    push    r15
+    mov     &hal_capture_next, r15
+    mov     &TB0CCR6, 0(r15)
+    bic     #CAPTURED, &TB0CCTL6
+    incd    r15
+    mov     r15, &hal_capture_next
+    cmp     &hal_capture_end, r15
+    jne     1f
+    bic     #CCIE, &TB0CCTL6
+    bis.b   #EVENT_CAPTURE, &hal_events
+    bic     #LPM_BITS, 2(sp)
+1:  pop     r15
     reti
