@@ -21,6 +21,23 @@ pub trait Bus {
     /// A fault ends the instruction; the core adds its program counter.
     fn write(&mut self, addr: u32, width: Width, value: u16, at: Cycles) -> Result<(), Fault>;
 
+    /// A read of plain memory: in bounds, without effect, and not to be told apart from
+    /// [`read`](Self::read) except by its speed. `None`, which is always right, has the core call
+    /// `read`. Words are at even addresses.
+    #[inline(always)]
+    fn read_plain(&self, addr: u32, width: Width) -> Option<u16> {
+        let _ = (addr, width);
+        None
+    }
+
+    /// A write to plain memory that nothing else watches, or false, and nothing is written.
+    /// Words are at even addresses.
+    #[inline(always)]
+    fn write_plain(&mut self, addr: u32, width: Width, value: u16) -> bool {
+        let _ = (addr, width, value);
+        false
+    }
+
     /// One instruction word at an even address. Called when an instruction is decoded: every time
     /// where [`cacheable`](Self::cacheable) is false, once until invalidated where it is true.
     ///
@@ -108,7 +125,7 @@ impl FlatBus {
     #[must_use]
     pub fn word(&self, addr: u32) -> u16 {
         let i = (addr as usize) & (Self::BYTES - 2);
-        u16::from_le_bytes([self.memory[i], self.memory[i | 1]])
+        u16::from_le_bytes([self.memory[i], self.memory[i + 1]])
     }
 
     #[inline]
@@ -124,34 +141,44 @@ impl Default for FlatBus {
 }
 
 impl Bus for FlatBus {
-    #[inline]
     fn read(&mut self, addr: u32, width: Width, _at: Cycles) -> Result<u16, Fault> {
-        if self.page(addr) == PageKind::Unmapped {
-            return Err(Fault::unmapped(addr));
+        self.read_plain(addr, width).ok_or_else(|| Fault::unmapped(addr))
+    }
+
+    fn write(&mut self, addr: u32, width: Width, value: u16, _at: Cycles) -> Result<(), Fault> {
+        if self.write_plain(addr, width, value) {
+            return Ok(());
         }
-        Ok(match width {
+        Err(match self.page(addr) {
+            PageKind::Unmapped => Fault::unmapped(addr),
+            _ => Fault::read_only(addr),
+        })
+    }
+
+    #[inline(always)]
+    fn read_plain(&self, addr: u32, width: Width) -> Option<u16> {
+        if self.page(addr) == PageKind::Unmapped {
+            return None;
+        }
+        Some(match width {
             Width::Byte => u16::from(self.memory[addr as usize & (Self::BYTES - 1)]),
             Width::Word => self.word(addr),
         })
     }
 
-    #[inline]
-    fn write(&mut self, addr: u32, width: Width, value: u16, _at: Cycles) -> Result<(), Fault> {
-        match self.page(addr) {
-            PageKind::Ram => {}
-            PageKind::Unmapped => return Err(Fault::unmapped(addr)),
-            PageKind::Code => return Err(Fault::read_only(addr)),
+    #[inline(always)]
+    fn write_plain(&mut self, addr: u32, width: Width, value: u16) -> bool {
+        if self.page(addr) != PageKind::Ram {
+            return false;
         }
         match width {
             Width::Byte => self.memory[addr as usize & (Self::BYTES - 1)] = value as u8,
             Width::Word => {
                 let i = (addr as usize) & (Self::BYTES - 2);
-                let [low, high] = value.to_le_bytes();
-                self.memory[i] = low;
-                self.memory[i | 1] = high;
+                [self.memory[i], self.memory[i + 1]] = value.to_le_bytes();
             }
         }
-        Ok(())
+        true
     }
 
     fn fetch(&mut self, addr: u32) -> Result<u16, Fault> {

@@ -276,7 +276,24 @@ fn undecoded<B: Bus, O: Observer>(
     next
 }
 
-/// Double-operand instructions without extension word, destination R4 to R15 or memory.
+/// Reads plain memory; `None` has the slow handler run the instruction from its beginning.
+#[inline(always)]
+fn load_plain<B: Bus>(bus: &B, addr: u32, width: Width) -> Option<u32> {
+    if matches!(width, Width::Word) && addr & 1 != 0 {
+        return None;
+    }
+    bus.read_plain(addr, width).map(u32::from)
+}
+
+/// Writes plain memory, or returns false and nothing is written.
+#[inline(always)]
+fn store_plain<B: Bus>(bus: &mut B, addr: u32, width: Width, value: u32) -> bool {
+    let aligned = matches!(width, Width::Byte) || addr & 1 == 0;
+    aligned && bus.write_plain(addr, width, value as u16)
+}
+
+/// Double-operand instructions without extension word, destination R4 to R15 or memory, as long as
+/// all operands are in plain memory and nobody looks on.
 fn double<B: Bus, O: Observer, const OP: u8, const SRC: u8, const DST: u8, const BYTE: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
@@ -285,7 +302,68 @@ fn double<B: Bus, O: Observer, const OP: u8, const SRC: u8, const DST: u8, const
     data: u64,
     pc: u32,
 ) -> u32 {
+    let in_memory = DST != dst::REG || !matches!(SRC, src::REG | src::CONST);
+    if O::ACCESSES && in_memory {
+        return double_watched::<B, O, SRC, DST, BYTE>(cpu, bus, obs, head, data, pc);
+    }
+    macro_rules! or_watched {
+        ($value:expr) => {
+            match $value {
+                Some(value) => value,
+                None => {
+                    return double_watched::<B, O, SRC, DST, BYTE>(cpu, bus, obs, head, data, pc);
+                }
+            }
+        };
+    }
     let op = Op { head, data };
+    let mask = if BYTE { 0xFF } else { 0xFFFF };
+    let width = if BYTE { Width::Byte } else { Width::Word };
+    let pointer = cpu.r[op.rs()];
+    let src = match SRC {
+        src::REG => pointer & mask,
+        src::CONST => op.a(),
+        src::ABS => or_watched!(load_plain(bus, op.a(), width)),
+        src::IDX => {
+            or_watched!(load_plain(bus, indexed(pointer, op.a() as i32, true), width))
+        }
+        _ => or_watched!(load_plain(bus, pointer, width)),
+    };
+    if SRC == src::INC {
+        cpu.r[op.rs()] = (pointer + width.bytes()) & MASK20;
+    }
+    if DST == dst::REG {
+        let result = quick(OP, BYTE, src, cpu.r[op.rd()] & mask, &mut cpu.flags);
+        if stores(OP) {
+            cpu.r[op.rd()] = result;
+        }
+        return proceed(cpu, obs, pc, op);
+    }
+    let base = cpu.r[op.rd()];
+    let addr = if DST == dst::ABS { op.b() } else { indexed(base, op.b() as i32, true) };
+    let mut flags = cpu.flags;
+    let old = if loads(OP) { load_plain(bus, addr, width) } else { Some(0) };
+    let result = old.map(|old| quick(OP, BYTE, src, old, &mut flags));
+    let done = result.filter(|&value| !stores(OP) || store_plain(bus, addr, width, value));
+    if done.is_none() {
+        cpu.r[op.rs()] = pointer;
+    }
+    or_watched!(done);
+    cpu.flags = flags;
+    proceed(cpu, obs, pc, op)
+}
+
+/// What [`double`] leaves: peripherals, faults, observers of accesses.
+fn double_watched<B: Bus, O: Observer, const SRC: u8, const DST: u8, const BYTE: bool>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let operation = Extra(op.extra()).op();
     let mask = if BYTE { 0xFF } else { 0xFFFF };
     let width = if BYTE { Width::Byte } else { Width::Word };
     let start = cpu.cycles;
@@ -307,23 +385,23 @@ fn double<B: Bus, O: Observer, const OP: u8, const SRC: u8, const DST: u8, const
         }
     };
     if DST == dst::REG {
-        let result = quick(OP, BYTE, src, cpu.r[op.rd()] & mask, &mut cpu.flags);
-        if stores(OP) {
+        let result = quick(operation, BYTE, src, cpu.r[op.rd()] & mask, &mut cpu.flags);
+        if stores(operation) {
             cpu.r[op.rd()] = result;
         }
     } else {
         let addr =
             if DST == dst::ABS { op.b() } else { indexed(cpu.r[op.rd()], op.b() as i32, true) };
         let last = start + Cycles::from(op.cycles()) - 1;
-        let old = if loads(OP) {
-            let at = if stores(OP) { last - 1 } else { last };
+        let old = if loads(operation) {
+            let at = if stores(operation) { last - 1 } else { last };
             or_fault!(cpu, pc, load(cpu, bus, obs, pc, addr, width, at))
         } else {
             0
         };
         let mut flags = cpu.flags;
-        let result = quick(OP, BYTE, src, old, &mut flags);
-        if stores(OP) {
+        let result = quick(operation, BYTE, src, old, &mut flags);
+        if stores(operation) {
             or_fault!(cpu, pc, store(cpu, bus, obs, pc, addr, width, result, last));
         }
         cpu.flags = flags;
@@ -648,9 +726,9 @@ fn push_word_reg<B: Bus, O: Observer>(
 ) -> u32 {
     let op = Op { head, data };
     let stack = cpu.r[SP].wrapping_sub(2) & MASK20;
-    let at = cpu.cycles + Cycles::from(op.cycles()) - 1;
-    let value = cpu.r[op.rd()] & 0xFFFF;
-    or_fault!(cpu, pc, store(cpu, bus, obs, pc, stack, Width::Word, value, at));
+    if O::ACCESSES || !store_plain(bus, stack, Width::Word, cpu.r[op.rd()]) {
+        return general_single::<B, O, false>(cpu, bus, obs, head, data, pc);
+    }
     cpu.r[SP] = stack;
     proceed(cpu, obs, pc, op)
 }
@@ -666,12 +744,12 @@ fn call_const<B: Bus, O: Observer>(
 ) -> u32 {
     let op = Op { head, data };
     let stack = cpu.r[SP].wrapping_sub(2) & MASK20;
-    let at = cpu.cycles + Cycles::from(op.cycles()) - 1;
-    let back = op.next() & 0xFFFF;
-    or_fault!(cpu, pc, store(cpu, bus, obs, pc, stack, Width::Word, back, at));
-    cpu.r[SP] = stack;
     let target = op.b() & 0xFFFF;
-    go(cpu, obs, pc, op.cycles(), target, Flow::Call { target })
+    if O::ACCESSES || target & 1 != 0 || !store_plain(bus, stack, Width::Word, op.next()) {
+        return general_single::<B, O, false>(cpu, bus, obs, head, data, pc);
+    }
+    cpu.r[SP] = stack;
+    finish(cpu, obs, pc, op.cycles(), target, Flow::Call { target })
 }
 
 /// RET: `MOV @SP+, PC`
@@ -685,10 +763,13 @@ fn ret<B: Bus, O: Observer>(
 ) -> u32 {
     let op = Op { head, data };
     let stack = cpu.r[SP];
-    let target = load(cpu, bus, obs, pc, stack, Width::Word, cpu.cycles + 1);
-    let target = or_fault!(cpu, pc, target);
-    cpu.r[SP] = (stack + 2) & MASK20;
-    go(cpu, obs, pc, op.cycles(), target, Flow::Return)
+    match load_plain(bus, stack, Width::Word) {
+        Some(target) if !O::ACCESSES && target & 1 == 0 => {
+            cpu.r[SP] = (stack + 2) & MASK20;
+            finish(cpu, obs, pc, op.cycles(), target, Flow::Return)
+        }
+        _ => general_double::<B, O, false>(cpu, bus, obs, head, data, pc),
+    }
 }
 
 /// BR: `MOV #address, PC`

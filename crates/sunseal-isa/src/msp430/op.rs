@@ -256,8 +256,10 @@ pub(crate) fn lower(insn: &Insn, pc: u32, timing: &Timing) -> Op {
         M::Pushm => op(kind::PUSHM, size_a),
         M::Popm => op(kind::POPM, size_a),
         M::Calla => op(kind::CALLA, 0),
-        M::Call if dst.mode == mode::CONST => op(kind::CALL_CONST, 0),
-        M::Push if plain_reg => op(kind::PUSH_WORD_REG, 0),
+        M::Call if dst.mode == mode::CONST => {
+            op(kind::CALL_CONST, Extra::pack(u32::from(single::CALL), insn))
+        }
+        M::Push if plain_reg => op(kind::PUSH_WORD_REG, Extra::pack(u32::from(single::PUSH), insn)),
         M::Rrc if plain_reg => op(kind::RRC_REG, 0),
         M::Rra if plain_reg => op(kind::RRA_REG, 0),
         M::Swpb if plain_reg => op(kind::SWPB_REG, 0),
@@ -304,7 +306,8 @@ fn double(op: u8, insn: &Insn, cycles: u8, next: u32, mut src: Place, dst: Place
         mode::INC => src::INC,
         _ => src::IDX,
     };
-    let fast = |kind| pack(kind, cycles, next, src, dst, 0);
+    // The fast handlers leave what is not plain memory to others, which look into `extra`.
+    let fast = |kind| pack(kind, cycles, next, src, dst, Extra::pack(u32::from(op), insn));
     let fast_dst = match (dst.mode, rd) {
         (mode::REG, 4..) => dst::REG,
         (mode::REG, _) if !stores(op) => dst::REG,
