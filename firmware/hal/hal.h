@@ -16,14 +16,17 @@
 
 /* Start
  * -----
- * hal_init starts the watchdog, raises the core voltage as far as the clock
- * needs, and locks MCLK = SMCLK to mclk_khz. The watchdog then wants a kick
- * within half a minute (ten minutes below 8 MHz); every sleep kicks it.
+ * hal_init starts the watchdog, sets the pins and leaves the clock as the reset
+ * did, at 1 MHz: what comes before there is energy runs slowly. hal_clock raises
+ * the core voltage as far as the clock needs, and locks MCLK = SMCLK to
+ * mclk_khz. The watchdog then wants a kick within half a minute (ten minutes
+ * below 8 MHz); every sleep kicks it.
  */
 #define HAL_MCLK_KHZ_MIN 1000
 #define HAL_MCLK_KHZ_MAX 25000
 
-void hal_init(uint16_t mclk_khz);
+void hal_init(void);
+void hal_clock(uint16_t mclk_khz);
 void hal_watchdog_kick(void);
 
 /* SYSRSTIV of the last reset (SLAU208, SYS): 0 none, 2 brownout, 12 and 14 SVS, 22 watchdog. */

@@ -61,7 +61,7 @@ __attribute__((section(".info_a"), used)) const volatile struct node_config node
     .sign_uj = SIGN_UJ,
     .radio_uj = 1200,
     .poll_s = 15,
-    .window_ms = 20,
+    .window_ms = 10,
     .hello_tries = 3,
     .report_tries = 2,
     .silent_max = 3,
@@ -76,32 +76,32 @@ const char *config_load(struct node_config *config) {
     if (config->suite == 0)
         config->suite = SUITE_DEFAULT;
     if (config->magic != NODE_CONFIG_MAGIC)
-        return "magic";
+        return "node_config has no magic number";
     if (config->version != NODE_CONFIG_VERSION)
-        return "version";
+        return "node_config is of another version";
     if (config->bytes != NODE_CONFIG_BYTES)
-        return "bytes";
+        return "node_config has another size";
     if (config->address < 2)
-        return "address";
+        return "node_config.address is out of range";
     if (config->mode < NODE_PERIODIC || config->mode > NODE_BOTH)
-        return "mode";
+        return "node_config.mode is out of range";
     if (!SUITE_FITS(config->suite))
-        return "suite";
+        return "node_config.suite is of another curve";
     if (config->mclk_khz < HAL_MCLK_KHZ_MIN || config->mclk_khz > HAL_MCLK_KHZ_MAX)
-        return "mclk_khz";
+        return "node_config.mclk_khz is out of range";
     if (config->period_s == 0)
-        return "period_s";
+        return "node_config.period_s is out of range";
     if (config->storage_uf == 0)
-        return "storage_uf";
+        return "node_config.storage_uf is out of range";
     if (config->poll_s == 0)
-        return "poll_s";
+        return "node_config.poll_s is out of range";
     if (config->window_ms == 0)
-        return "window_ms";
+        return "node_config.window_ms is out of range";
     if (config->hello_tries == 0)
-        return "hello_tries";
+        return "node_config.hello_tries is out of range";
     if (config->report_tries == 0)
-        return "report_tries";
+        return "node_config.report_tries is out of range";
     if (config->enrol_retry_s == 0)
-        return "enrol_retry_s";
+        return "node_config.enrol_retry_s is out of range";
     return NULL;
 }

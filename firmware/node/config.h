@@ -47,17 +47,17 @@ struct node_config {
     uint16_t poll_s;         /* 52 sleep between two looks at the store while energy is wanted */
     uint16_t window_ms;      /* 54 how long an answer is awaited */
     uint8_t hello_tries;     /* 56 HELLOs, and ENROLs, sent before the node gives up for now */
-    uint8_t report_tries;   /* 57 REPORTs (each signed anew) in one period, until one is answered */
-    uint8_t silent_max;     /* 58 unanswered messages in a row, after which a HELLO goes first */
-    uint8_t reserved0;      /* 59 zero */
-    uint16_t backoff_ms;    /* 60 shortest pause before a retry; doubles, and is drawn by lot */
-    uint16_t enrol_retry_s; /* 62 pause after a vain enrolment; doubles up to an hour */
-    uint8_t reserved[8];    /* 64 zero */
+    uint8_t report_tries;    /* 57 REPORTs or RESPONSEs, each signed anew, in one period */
+    uint8_t silent_max;      /* 58 unanswered messages in a row, after which a HELLO goes first */
+    uint8_t reserved0;       /* 59 zero */
+    uint16_t backoff_ms;     /* 60 shortest pause before a retry; doubles, and is drawn by lot */
+    uint16_t enrol_retry_s;  /* 62 pause after a vain enrolment; doubles up to an hour */
+    uint8_t reserved[8];     /* 64 zero */
 };
 
 extern const volatile struct node_config node_config;
 
-/* Copies the block; NULL if it is sound, else the name of the field that is not. */
+/* Copies the block; NULL if it is sound, else which field is not, for the log. */
 const char *config_load(struct node_config *config);
 
 #endif

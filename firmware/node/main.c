@@ -21,9 +21,9 @@
 
 int main(void);
 
-#define MCLK_KHZ_BOOT 1000 /* before the configuration is read */
 #define ENROL_RETRY_S_MAX 3600
 #define BACKOFF_MS_MAX 15000
+#define ASK_AGAIN_S 3 /* the server hands a challenge out again after 2 s */
 
 enum reason { REASON_BOOT = 0, REASON_READY = 1, REASON_LOW = 2 };
 
@@ -290,17 +290,24 @@ static void become_enrolled(void) {
     }
 }
 
-/* Shows itself and answers the challenge, if there is one; true if the gateway is there. */
+/* Shows itself and answers the challenge, if there is one; true if the gateway is there. Without a
+ * verdict it asks again, as soon as the server would hand the same challenge out again. */
 static bool show(void) {
     uint32_t answer_uj = config.sign_uj + config.radio_uj;
-    await_energy(answer_uj + config.radio_uj, !say_boot);
-    struct link_message answer;
-    enum link_kind kind = hello(say_boot ? REASON_BOOT : REASON_READY, &answer);
-    say_boot = false;
-    /* Retries may have cost more than was set aside. The server hands the challenge out again. */
-    if (kind == LINK_CHALLENGE && affordable(answer_uj))
-        respond(&answer);
-    return kind != LINK_NOTHING;
+    for (uint8_t tried = 0; tried < config.report_tries; tried++) {
+        if (tried != 0)
+            hal_sleep_s(ASK_AGAIN_S);
+        await_energy(answer_uj + config.radio_uj, !say_boot && tried == 0);
+        struct link_message answer;
+        enum link_kind kind = hello(say_boot ? REASON_BOOT : REASON_READY, &answer);
+        say_boot = false;
+        if (kind == LINK_NOTHING)
+            return false;
+        /* Retries may have cost more than was set aside; then the challenge waits for us. */
+        if (kind != LINK_CHALLENGE || !affordable(answer_uj) || respond(&answer))
+            return true;
+    }
+    return true;
 }
 
 static void period(void) {
@@ -321,16 +328,6 @@ static void period(void) {
     }
 }
 
-static void stop_unless_sound(const char *bad_field) {
-    if (bad_field == NULL)
-        return;
-    hal_log_init();
-    log_word("stop: node_config has no sound ");
-    log_word(bad_field);
-    log_end();
-    hal_halt();
-}
-
 static void warn_if_store_too_small(void) {
     uint32_t wanted_uj = gate_wanted_uj(config.sign_uj + 2 * config.radio_uj, config.margin_percent,
                                         config.overhead_uj);
@@ -341,38 +338,54 @@ static void warn_if_store_too_small(void) {
     }
 }
 
-int main(void) {
-    const char *bad_field = config_load(&config);
-    hal_init(bad_field == NULL ? config.mclk_khz : MCLK_KHZ_BOOT);
-    stop_unless_sound(bad_field);
-    if (config.flags & NODE_FLAG_LOG)
-        hal_log_init();
-    radio_start(&config);
+/* The counter may begin when no number can have been used: without a key, or on a new device with a
+ * key from the programmer. False if it is lost. */
+static bool start_counter(enum key_state key) {
+    if (counter_open())
+        return true;
+    if (key != KEY_NONE && !counter_unused())
+        return false;
+    counter_create();
+    return true;
+}
 
-    enum key_state key = key_state();
-    bool counting = counter_open();
-    /* A counter begins when no number can have been used: without a key, or on a new device with a
-     * key from the programmer. */
-    if (!counting && (key == KEY_NONE || counter_unused())) {
-        counter_create();
-        counting = true;
-    }
-    if (!counting || key == KEY_DAMAGED) {
-        log_word(counting ? "stop: the key is damaged or of another curve"
-                          : "stop: the counter is lost");
-        log_end();
-        hal_halt();
-    }
-
-    /* The first captures also measure the VLO, so that seconds are seconds. */
+/* Starts the lots, and measures the VLO, so that seconds are seconds. */
+static void start_lots(void) {
     uint8_t samples[64];
     hal_entropy_samples(samples, sizeof samples);
     lot = 1;
     for (uint8_t i = 0; i < sizeof samples; i++)
         lot = (uint16_t)(lot * 31 + samples[i]);
     lot |= 1;
+}
+
+static void stop_if(bool wrong, const char *why) {
+    if (!wrong)
+        return;
+    hal_log_init();
+    log_word("stop: ");
+    log_word(why);
+    log_end();
+    hal_halt();
+}
+
+int main(void) {
+    hal_init();
+    const char *bad_field = config_load(&config);
+    if (bad_field == NULL)
+        radio_start(&config);
+    stop_if(bad_field != NULL, bad_field);
+    /* Neither the counter's flash nor a fast clock before the store can pay a little: a node that
+     * starts and dies over and over would wear the flash for nothing. */
+    await_energy(config.radio_uj, false);
+    hal_clock(config.mclk_khz);
+    if (config.flags & NODE_FLAG_LOG)
+        hal_log_init();
+    enum key_state key = key_state();
+    stop_if(key == KEY_DAMAGED, "the key is damaged or of another curve");
+    stop_if(!start_counter(key), "the counter is lost");
+    start_lots();
     radio_first_sequence((uint8_t)draw());
-    storage_mv = hal_storage_mv();
     log_word("boot");
     log_value("cause", hal_reset_cause());
     log_value("counter", counter_now());

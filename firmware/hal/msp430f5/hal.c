@@ -115,11 +115,6 @@ static uint32_t smclk_hz(void) {
     return (uint32_t)(UCSCTL2 & 0x03FF) * REFO_HZ + REFO_HZ;
 }
 
-static void delay_ms(uint16_t ms) {
-    while (ms-- != 0)
-        hal_delay_us(1000);
-}
-
 /* DCOCLK = 2 x DCOCLKDIV (FLLD = 2). Each range is entered well above what its
  * slowest tap may reach and left below its highest (SLAS655, f(DCO)). */
 static uint16_t dco_range(uint16_t dco_khz) {
@@ -130,31 +125,14 @@ static uint16_t dco_range(uint16_t dco_khz) {
     return range;
 }
 
-static void set_mclk(uint16_t mclk_khz) {
-    uint16_t multiplier = (uint16_t)((mclk_khz * 1000UL) / REFO_HZ);
-    for (uint16_t level = 1; level <= vcore_for(mclk_khz); level++)
-        raise_vcore(level);
-    UCSCTL3 = SELREF__REFOCLK;
-    __asm__ volatile("bis %0, sr\n\tnop" ::"i"(SCG0) : "memory"); /* FLL off while it is set up */
-    UCSCTL0 = 0;
-    UCSCTL1 = (uint16_t)(dco_range((uint16_t)(2 * mclk_khz)) << DCORSEL_SHIFT);
-    UCSCTL2 = (uint16_t)(1U << FLLD_SHIFT | (multiplier - 1));
-    __asm__ volatile("bic %0, sr\n\tnop" ::"i"(SCG0) : "memory");
-    UCSCTL4 = SELA__VLOCLK | SELS__DCOCLKDIV | SELM__DCOCLKDIV;
-    mclk_khz_now = mclk_khz;
-    /* The FLL settles within 32 x 32 periods of its reference (SLAU208, UCS). */
-    delay_ms(1024 * 1000UL / REFO_HZ + 1);
-    do {
-        UCSCTL7 = 0;
-        SFRIFG1 &= (uint16_t)~OFIFG;
-    } while (SFRIFG1 & OFIFG);
-}
+#define MCLK_KHZ_RESET 1048 /* 32 x REFO, which the FLL holds after a reset */
 
-void hal_init(uint16_t mclk_khz) {
+void hal_init(void) {
+    mclk_khz_now = MCLK_KHZ_RESET;
     watchdog_asleep();
     board_pins_init();
-    set_mclk(mclk_khz);
-    hal_watchdog_kick();
+    UCSCTL3 = SELREF__REFOCLK;
+    UCSCTL4 = SELA__VLOCLK | SELS__DCOCLKDIV | SELM__DCOCLKDIV;
     TA0EX0 = 7; /* a further / 8 */
     TA0CTL = TASSEL__ACLK | ID__8 | MC__CONTINUOUS | TACLR | TAIE;
     interrupts_on();
@@ -223,11 +201,12 @@ static void alarm_clear(void) {
     TA1CCTL0 = 0;
 }
 
-static uint8_t wait_for(uint8_t events) {
+/* Sleeps until one of the events; with SMCLK, in LPM0. */
+static uint8_t wait_for(uint8_t events, bool smclk) {
     uint8_t seen;
     interrupts_off();
     while ((seen = hal_events & events) == 0) {
-        if (events & EVENT_CAPTURE)
+        if (smclk)
             sleep_lpm0();
         else
             sleep_lpm3();
@@ -238,10 +217,35 @@ static uint8_t wait_for(uint8_t events) {
     return seen;
 }
 
+/* The FLL settles within 32 x 32 periods of its reference (SLAU208, UCS), 448 of the fastest VLO.
+ */
+#define SETTLE_VLO_PERIODS 448 /* check: ceil(1024 / 32768 * 14000) */
+
+void hal_clock(uint16_t mclk_khz) {
+    uint16_t multiplier = (uint16_t)((mclk_khz * 1000UL) / REFO_HZ);
+    for (uint16_t level = 1; level <= vcore_for(mclk_khz); level++)
+        raise_vcore(level);
+    __asm__ volatile("bis %0, sr\n\tnop" ::"i"(SCG0) : "memory"); /* FLL off while it is set up */
+    UCSCTL0 = 0; /* from the slowest tap upwards: never too fast */
+    UCSCTL1 = (uint16_t)(dco_range((uint16_t)(2 * mclk_khz)) << DCORSEL_SHIFT);
+    UCSCTL2 = (uint16_t)(1U << FLLD_SHIFT | (multiplier - 1));
+    __asm__ volatile("bic %0, sr\n\tnop" ::"i"(SCG0) : "memory");
+    mclk_khz_now = mclk_khz;
+    alarm_set(SETTLE_VLO_PERIODS, false);
+    wait_for(EVENT_ALARM, true);
+    alarm_clear();
+    do {
+        UCSCTL7 = 0;
+        SFRIFG1 &= (uint16_t)~OFIFG;
+    } while (SFRIFG1 & OFIFG);
+    hal_watchdog_kick();
+    hal_spi_init();
+}
+
 void hal_sleep_ms(uint16_t ms) {
     uint32_t periods = (uint32_t)ms * vlo_hz / 1000 + 1;
     alarm_set((uint16_t)(periods > 0xFFFF ? 0xFFFF : periods), false);
-    wait_for(EVENT_ALARM);
+    wait_for(EVENT_ALARM, false);
     alarm_clear();
 }
 
@@ -256,7 +260,7 @@ void hal_sleep_s(uint32_t duration_s) {
         /* One alarm reaches 65535 / (VLO / 64), 446 s at 9.4 kHz. */
         uint32_t periods = (uint32_t)(left > 256 ? 256 : left) * vlo_hz / UPTIME_DIVIDER + 1;
         alarm_set((uint16_t)periods, true);
-        wait_for(EVENT_ALARM);
+        wait_for(EVENT_ALARM, false);
         alarm_clear();
     }
     hal_watchdog_kick();
@@ -361,7 +365,7 @@ void hal_radio_arm(void) {
 bool hal_radio_wait(uint16_t timeout_ms) {
     uint32_t periods = (uint32_t)timeout_ms * vlo_hz / 1000 + 1;
     alarm_set((uint16_t)(periods > 0xFFFF ? 0xFFFF : periods), false);
-    uint8_t seen = wait_for(EVENT_ALARM | EVENT_RADIO);
+    uint8_t seen = wait_for(EVENT_ALARM | EVENT_RADIO, false);
     alarm_clear();
     P1IE &= (uint8_t)~BOARD_RADIO_GDO0;
     return (seen & EVENT_RADIO) != 0;
@@ -414,7 +418,7 @@ static void capture(uint16_t count) {
     hal_capture_end = captures + count;
     TB0CTL = TBSSEL__SMCLK | MC__CONTINUOUS | TACLR;
     TB0CCTL6 = CM_1 | CCIS_1 | SCS | CAP | CCIE;
-    wait_for(EVENT_CAPTURE);
+    wait_for(EVENT_CAPTURE, true);
     TB0CTL = MC__STOP;
     TB0CCTL6 = 0;
 }
