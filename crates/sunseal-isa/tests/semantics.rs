@@ -11,7 +11,7 @@ use reference::{Machine, Memory, initial};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use sunseal_isa::msp430::{Cpu, Exit, PC, Timing, sr};
-use sunseal_isa::{Access, Cycles, Fault, FlatBus, Flow, Observer, PageKind, Width};
+use sunseal_isa::{Access, Cycles, Fault, FlatBus, Flow, Observer, PageKind, Silent, Width};
 
 const CODE: u32 = 0x8000;
 
@@ -224,11 +224,22 @@ fn on_core(words: &[u16], r: [u32; 16]) -> Result<([u32; 16], BTreeMap<u32, u8>)
         bus.load(CODE, words);
         cpu.invalidate(CODE..CODE + 16);
         cpu.r = r;
+        let start = cpu.cycles;
         let mut writes = Writes::default();
         let exit = cpu.step(bus, &mut writes);
         let written: BTreeMap<u32, u8> = writes.0.into_iter().collect();
         for (&addr, &byte) in &written {
             assert_eq!(bus.bytes()[addr as usize], byte, "what the observer heard at {addr:#x}");
+            bus.bytes_mut()[addr as usize] = initial(addr);
+        }
+        // Unobserved, other handlers run, to the same end.
+        let watched = std::mem::replace(&mut cpu.r, r);
+        let cycles = cpu.cycles;
+        assert_eq!(cpu.step(bus, &mut Silent), exit, "unobserved {words:04x?}");
+        assert_eq!(cpu.r, watched, "registers after unobserved {words:04x?}");
+        assert_eq!(cpu.cycles - cycles, cycles - start, "cycles of unobserved {words:04x?}");
+        for (&addr, &byte) in &written {
+            assert_eq!(bus.bytes()[addr as usize], byte, "{addr:#x} after unobserved {words:04x?}");
             bus.bytes_mut()[addr as usize] = initial(addr);
         }
         for addr in CODE..CODE + 8 {
