@@ -56,6 +56,7 @@ CREATE TABLE events (
     detail TEXT NOT NULL
 ) STRICT;
 CREATE INDEX events_of_node ON events (node_id, event_id);
+CREATE INDEX events_of_kind ON events (kind, verdict, node_id) WHERE verdict IS NOT NULL;
 CREATE TRIGGER events_are_never_changed BEFORE UPDATE ON events
     BEGIN SELECT RAISE(ABORT, 'the event log only grows'); END;
 CREATE TRIGGER events_are_never_deleted BEFORE DELETE ON events
@@ -230,8 +231,8 @@ impl Node {
     /// All nodes in the order of their identifiers, at most `limit` after `after`.
     pub fn page(db: &Connection, after: Option<NodeId>, limit: u32) -> rusqlite::Result<Vec<Self>> {
         let sql = format!(
-            "SELECT {NODE_COLUMNS} FROM nodes WHERE ?1 IS NULL OR node_id > ?1 \
-             ORDER BY node_id LIMIT ?2"
+            "SELECT {NODE_COLUMNS} FROM nodes WHERE {} ORDER BY node_id LIMIT ?2",
+            if after.is_some() { "node_id > ?1" } else { "?1 IS NULL" }
         );
         db.prepare_cached(&sql)?.query_map(params![after.map(|n| n.0), limit], node_of)?.collect()
     }
@@ -305,19 +306,27 @@ pub fn duration(us: u64) -> String {
     }
 }
 
+/// A condition on ?1: of one node by its index, of all where it is NULL.
+const fn of_node(node_id: Option<NodeId>) -> &'static str {
+    if node_id.is_some() { "node_id = ?1" } else { "?1 IS NULL" }
+}
+
 /// How many challenges there are in each state.
 pub fn challenge_counts(
     db: &Connection,
     node_id: Option<NodeId>,
     now_us: u64,
 ) -> rusqlite::Result<Value> {
-    let sql = "SELECT count(*),
+    let of_node = of_node(node_id);
+    let sql = format!(
+        "SELECT count(*),
             count(*) FILTER (WHERE issued_us IS NULL),
             count(*) FILTER (WHERE issued_us IS NOT NULL AND answered_us IS NULL AND expires_us >= ?2),
             count(*) FILTER (WHERE answered_us IS NOT NULL),
             count(*) FILTER (WHERE answered_us IS NULL AND expires_us < ?2)
-        FROM challenges WHERE ?1 IS NULL OR node_id = ?1";
-    db.prepare_cached(sql)?.query_row(params![node_id.map(|n| n.0), now_us], |r| {
+        FROM challenges WHERE {of_node}"
+    );
+    db.prepare_cached(&sql)?.query_row(params![node_id.map(|n| n.0), now_us], |r| {
         let count = |i| r.get::<_, i64>(i);
         Ok(json!({"asked": count(0)?, "queued": count(1)?, "issued": count(2)?,
                   "answered": count(3)?, "expired": count(4)?}))
@@ -330,10 +339,14 @@ pub fn verdict_counts(
     node_id: Option<NodeId>,
     kind: Option<&str>,
 ) -> rusqlite::Result<Value> {
-    let sql = "SELECT verdict, count(*) FROM events WHERE verdict IS NOT NULL
-        AND (?1 IS NULL OR node_id = ?1) AND (?2 IS NULL OR kind = ?2) GROUP BY verdict";
+    let of_node = of_node(node_id);
+    let of_kind = if kind.is_some() { "kind = ?2" } else { "?2 IS NULL" };
+    let sql = format!(
+        "SELECT verdict, count(*) FROM events
+         WHERE verdict IS NOT NULL AND {of_node} AND {of_kind} GROUP BY verdict"
+    );
     let mut counts = json!({});
-    let mut statement = db.prepare_cached(sql)?;
+    let mut statement = db.prepare_cached(&sql)?;
     let rows = statement.query_map(params![node_id.map(|n| n.0), kind], |r| {
         Ok((r.get::<_, u8>(0)?, r.get::<_, i64>(1)?))
     })?;
@@ -345,18 +358,19 @@ pub fn verdict_counts(
     Ok(counts)
 }
 
-/// How many signatures were accepted, by security level.
+/// How many signatures were accepted, by security level; a node keeps its suite for life.
 pub fn accepted_by_security(db: &Connection) -> rusqlite::Result<Value> {
-    let sql = "SELECT detail ->> 'security_bits', count(*) FROM events
-        WHERE verdict = 0 AND kind IN ('response', 'report') GROUP BY 1";
-    let mut counts = json!({});
+    let sql = "SELECT nodes.suite, count(*) FROM events JOIN nodes USING (node_id)
+        WHERE events.kind IN ('response', 'report') AND events.verdict = 0 GROUP BY nodes.suite";
+    let mut sums = std::collections::BTreeMap::new();
     let mut statement = db.prepare_cached(sql)?;
-    let rows = statement.query_map([], |r| Ok((r.get::<_, i64>(0)?, r.get::<_, i64>(1)?)))?;
+    let rows = statement.query_map([], |r| Ok((r.get::<_, u8>(0)?, r.get::<_, i64>(1)?)))?;
     for row in rows {
-        let (bits, count) = row?;
-        counts[bits.to_string()] = count.into();
+        let (code, count) = row?;
+        let bits = Suite::from_code(code).map_or(0, Suite::security_bits);
+        *sums.entry(bits.to_string()).or_insert(0) += count;
     }
-    Ok(counts)
+    Ok(json!(sums))
 }
 
 /// Adds to the log.
@@ -382,10 +396,13 @@ pub fn events(
     node_id: Option<NodeId>,
     limit: u32,
 ) -> rusqlite::Result<Vec<Value>> {
-    let sql = "SELECT event_id, time_us, node_id, kind, verdict, detail FROM events
-        WHERE event_id > ?1 AND (?2 IS NULL OR node_id = ?2) ORDER BY event_id LIMIT ?3";
-    let mut statement = db.prepare_cached(sql)?;
-    let rows = statement.query_map(params![after, node_id.map(|n| n.0), limit], |r| {
+    let of_node = of_node(node_id);
+    let sql = format!(
+        "SELECT event_id, time_us, node_id, kind, verdict, detail FROM events
+         WHERE event_id > ?2 AND {of_node} ORDER BY event_id LIMIT ?3"
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let rows = statement.query_map(params![node_id.map(|n| n.0), after, limit], |r| {
         let node_id: Option<[u8; 8]> = r.get(2)?;
         let verdict: Option<u8> = r.get(4)?;
         let detail: String = r.get(5)?;
