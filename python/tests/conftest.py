@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,12 +56,14 @@ def sunseal_process() -> Cli:
     return run
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Tests neither read nor fill the user's cache; they share one for the session."""
-    root = tmp_path_factory.getbasetemp() / "cache"
+    root = tmp_path_factory.mktemp("cache")
     # The cross tools stay where they are: only the profiles move.
-    monkeypatch.setattr(boards, "cache_dir", lambda: root)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(boards, "cache_dir", lambda: root)
+        yield
 
 
 def require(condition: bool, why: str) -> None:
@@ -77,3 +81,24 @@ def firmware() -> None:
         boards.firmware_path(boards.DEFAULT_BOARD, {"mpy": "32"}, "bench-sha256-hash")
     except SunsealError as e:
         require(False, str(e))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Start the chromium that the toolchain script or Debian brought."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    require(chromium is not None, "no chromium on PATH (apt install chromium)")
+    with sync_playwright() as p:
+        browser = p.chromium.launch(
+            executable_path=chromium,
+            args=[
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-quic",
+                "--disable-background-networking",
+            ],
+        )
+        yield browser
+        browser.close()

@@ -50,7 +50,8 @@ def refused(outcome: Outcome, *says: str) -> None:
         (["measure"], ["give a workload or `--elf FILE`"]),
         (["measure", "sha256-hash", "--from", "main"], ["--elf FILE"]),
         (["measure", "--elf", "nowhere.elf", "--marks"], ["nowhere.elf", "cannot be read"]),
-        (["measure", "--elf", "nowhere.elf"], ["--from SYMBOL --to SYMBOL"]),
+        (["measure", "nowhere.elf"], ["nowhere.elf", "cannot be read"]),
+        (["measure", "--elf", "nowhere.elf", "--from", "main"], ["add `--to SYMBOL`"]),
         (["profile", "sha256-hash", "--weight", "watts"], ["neither `cycles` nor `joules`"]),
         (["profile", "sha256-hash", "--svg", "out.png"], ["must end in .svg"]),
         (["curve", "sha256-hash", "--plot", "/nowhere/at/all.svg"], ["does not exist"]),
@@ -114,6 +115,76 @@ def test_a_firmware_that_is_not_built_says_how(sunseal_process: Cli, tmp_path: P
     refused(outcome, "is not built", "make firmware")
 
 
+GOOD = """name = "x"
+board = "msp430f5438a-anagear"
+firmware = "{firmware}"
+duration_s = 60
+"""
+
+
+class TestScenario:
+    @pytest.fixture
+    def good(self) -> str:
+        return GOOD.format(firmware=boards.home() / "firmware/build/msp430f5438a-anagear/mpy-32/node-p256.elf")
+
+    @pytest.mark.parametrize(
+        ("more", "says"),
+        [
+            ("speed = 3\n", ["line 5", "unknown field `speed`"]),
+            ("[supply]\ncapacitence_f = 0.1\n", ["line 6", "unknown field `capacitence_f`", "capacitance_f"]),
+            ("[supply]\ncapacitance_f = -0.1\n", ["supply.capacitance_f is -0.1", "above zero"]),
+            ('[supply]\ncapacitor = "leyden-jar"\n', ["leyden-jar"]),
+            ("[power]\nvcc_v = 5.0\n", ["5 V", "3.6 V"]),
+            ('[power]\nset = "guessed"\n', ["guessed"]),
+            ('[node]\nmode = "often"\n', ["unknown variant `often`", "periodic"]),
+            ('[node]\nnode_id = "12"\n', ["node.node_id", "16 hexadecimal digits"]),
+            ('[harvest.sunlight]\nday = "21-06"\n', ["21-06", "MM-DD"]),
+            ('[harvest.sunlight]\nday = "06-21"\npanel = "cc2500"\n', ["cc2500", "is not a panel"]),
+            ('[harvest.sunlight]\nday = "06-21"\nshading = 2.0\n', ["shading is 2", "up to 1"]),
+            ('[harvest]\ntrace = "trace.csv"\nconstant_w = 1\n', ["keep one"]),
+            ('[harvest]\ntrace = "nowhere.csv"\n', ["nowhere.csv"]),
+            ('[gateway]\naddress = "127.0.0.1:1"\n', ["127.0.0.1:1"]),
+            ("name = \n", ["line 5"]),
+        ],
+        ids=lambda v: v.splitlines()[-1] if isinstance(v, str) else None,
+    )
+    @pytest.mark.usefixtures("firmware")
+    def test_each_mistake_is_one_sentence_with_its_place(
+        self, sunseal: Cli, good: str, tmp_path: Path, more: str, says: list[str]
+    ) -> None:
+        path = tmp_path / "day.toml"
+        path.write_text(good + more)
+        report = tmp_path / "report.html"
+        refused(sunseal("simulate", path, "--report", report), *says)
+        assert not report.exists()
+
+    @pytest.mark.usefixtures("firmware")
+    def test_a_trace_that_goes_back_in_time_is_refused_with_its_line(
+        self, sunseal: Cli, good: str, tmp_path: Path
+    ) -> None:
+        (tmp_path / "back.csv").write_text("time_s,power_w\n0,0.001\n30,0.001\n20,0.001\n90,0.001\n")
+        path = tmp_path / "day.toml"
+        path.write_text(good + '[harvest]\ntrace = "back.csv"\n')
+        refused(sunseal("simulate", path), "back.csv", "4", "20", "30")
+
+    def test_a_firmware_that_is_not_there_is_named(self, sunseal: Cli, tmp_path: Path) -> None:
+        path = tmp_path / "day.toml"
+        path.write_text(GOOD.format(firmware="nowhere.elf"))
+        refused(sunseal("simulate", path), "nowhere.elf")
+
+    def test_a_demo_needs_to_know_its_node(self, sunseal: Cli, good: str, tmp_path: Path) -> None:
+        path = tmp_path / "day.toml"
+        path.write_text(good)
+        refused(sunseal("demo", "--scenario", path, "--out", tmp_path / "out"), "node.node_id")
+        assert not (tmp_path / "out").exists()
+
+    def test_a_demo_does_not_write_over_a_file(self, sunseal: Cli, tmp_path: Path) -> None:
+        taken = tmp_path / "out"
+        taken.write_text("mine")
+        refused(sunseal("demo", "--out", taken), "is a file")
+        assert taken.read_text() == "mine"
+
+
 class TestServer:
     def test_a_corrupt_database_is_refused(self, sunseal_process: Cli, tmp_path: Path) -> None:
         broken = tmp_path / "nodes.sqlite"
@@ -133,4 +204,14 @@ class TestServer:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
             outcome = sunseal_process("serve", "--listen", f"127.0.0.1:{port}", "--db", tmp_path / "nodes.sqlite")
+        refused(outcome, str(port))
+        assert not (tmp_path / "nodes.sqlite").exists()
+
+    def test_a_gateway_s_port_in_use_is_named(self, sunseal_process: Cli, tmp_path: Path) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            outcome = sunseal_process(
+                *("gateway", "--listen", f"127.0.0.1:{port}", "--server", "http://127.0.0.1:1"),
+                *("--pcap", tmp_path / "air.pcap"),
+            )
         refused(outcome, str(port))

@@ -2,13 +2,11 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import require
 from sunseal import plots, report
 
 FOLDED = {"main;sign;mul": 600.0, "main;sign;sha256": 300.0, "main;<weird> & name": 100.0}
@@ -110,28 +108,6 @@ def test_the_page_is_the_same_twice_and_asks_for_nothing(page: str) -> None:
     assert "A title &amp; more" in page
 
 
-@pytest.fixture
-def browser() -> Iterator[Any]:
-    import shutil
-
-    from playwright.sync_api import sync_playwright
-
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    require(chromium is not None, "no chromium on PATH (apt install chromium)")
-    with sync_playwright() as p:
-        browser = p.chromium.launch(
-            executable_path=chromium,
-            args=[
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-quic",
-                "--disable-background-networking",
-            ],
-        )
-        yield browser
-        browser.close()
-
-
 def test_the_report_opens_in_a_browser_without_error_or_network(browser: Any, page: str, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text(page, encoding="utf-8")
@@ -146,6 +122,7 @@ def test_the_report_opens_in_a_browser_without_error_or_network(browser: Any, pa
     assert trouble == []
     assert [u for u in asked if not u.startswith(("file:", "data:", "blob:"))] == []
     assert tab.locator(".js-plotly-plot").count() == 4
+    assert tab.locator("section h2").all_inner_texts() == ["The day", "Ledger", "Signature", "Curves"]
     # Nothing sticks out to the side, neither at a desk nor on a telephone.
     for width in (1200, 400):
         tab.set_viewport_size({"width": width, "height": 900})

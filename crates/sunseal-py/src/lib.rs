@@ -18,6 +18,8 @@ mod _engine {
     use super::*;
 
     #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
     use board::{Board, levels};
     #[pymodule_export]
     use error::EngineError;

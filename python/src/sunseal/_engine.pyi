@@ -2,7 +2,9 @@
 """Types of the compiled engine; mypy.stubtest compares them with the binary."""
 
 from collections.abc import Callable, Sequence
-from typing import final
+from typing import Final, final
+
+VERSION: Final[str]
 
 class EngineError(Exception): ...
 

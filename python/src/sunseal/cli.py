@@ -7,6 +7,7 @@ import contextlib
 import difflib
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -528,13 +529,15 @@ def doctor_command(as_json: Json = False) -> None:
     if as_json:
         _print_json([vars(f) for f in findings])
     else:
-        table = Table("", "", "version", "where, or how to get it", "needed for", box=None)
         for f in findings:
-            sign = "[green]ok[/]" if f.ok else "[yellow]--[/]"
-            table.add_row(sign, f.name, f.version, escape(f.place or f.get), f.needed_for)
-        out.print(table)
+            if f.ok:
+                out.print(f"[green]ok[/]       {escape(f.name)} {f.version}  [dim]{escape(f.place)}[/]")
+            else:
+                out.print(f"[yellow]missing[/]  {escape(f.name)}: {escape(f.get)}  [dim]({f.needed_for})[/]")
         if missing:
-            out.print(f"missing and needed: {', '.join(missing)}")
+            out.print(f"not ready: {', '.join(missing)} missing")
+        else:
+            out.print("ready: `sunseal demo` has all it needs")
     if missing:
         raise typer.Exit(1)
 
@@ -573,7 +576,13 @@ def _root(
     """Run a sensor node's real firmware on a cycle-exact simulated board; account for every joule."""
 
 
+def _one_line(text: str) -> str:
+    """Drop the excerpt that a TOML parser draws under its message."""
+    return " ".join(line.strip() for line in text.splitlines() if line.strip() and not re.match(r"\s*\d*\s*\|", line))
+
+
 def _fail(sentence: str, hint: str | None = None) -> int:
+    sentence = _one_line(sentence)
     err.print(f"[bold red]error:[/] {escape(sentence)}")
     if hint:
         err.print(f"[bold]hint:[/] {escape(hint)}")

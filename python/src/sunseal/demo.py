@@ -25,7 +25,7 @@ from sunseal.services import Intruder, Services, capture, last_report, spoilt
 from sunseal.simulation import Played
 from sunseal.units import show
 
-ASKED_EVERY_S = 3600.0
+CHALLENGES = 24
 NODE_NAME = "demo"
 ACCEPTED = 0
 SIGNED_KINDS = ("response", "report")
@@ -61,7 +61,7 @@ class Served:
         return {
             "asked": challenges["asked"],
             "answered": sum(1 for e in signed if e["kind"] == "response"),
-            "reports": sum(1 for e in signed if e["kind"] == "report"),
+            "reports": sum(1 for e in signed if e["kind"] == "report") - len(self.intruder),
             "verified": sum(1 for e in signed if e["verdict"] == ACCEPTED),
             "verified_by_kind": {
                 kind: sum(1 for e in signed if e["kind"] == kind and e["verdict"] == ACCEPTED) for kind in SIGNED_KINDS
@@ -128,7 +128,8 @@ def run(folder: Path, *, seed: int, scenario: Path | None, console: Console, qui
     if not (told.get("node") or {}).get("node_id"):
         raise SunsealError(f"`{path}` gives no node.node_id; the demo needs it to open the server for the node")
     began = time.monotonic()
-    with _atomic_folder(folder, f"sunseal demo --seed {seed}") as work:
+    again = f"sunseal demo --seed {seed}{f' --scenario {scenario}' if scenario else ''} --out {folder}"
+    with _atomic_folder(folder, again) as work:
         with tempfile.TemporaryDirectory(prefix="sunseal-") as scratch:
             with Services(Path(scratch), seed) as services:
                 _prepare(services, told)
@@ -173,15 +174,16 @@ def run(folder: Path, *, seed: int, scenario: Path | None, console: Console, qui
 
 
 def _prepare(services: Services, told: Mapping[str, Any]) -> None:
-    """Open enrolment, and queue a challenge for each full hour."""
+    """Open enrolment, and queue challenges evenly over the day."""
     node = told["node"]
     period = {"period_us": int(node["period_s"] * 1e6)} if node.get("period_s") else {}
     services.call("POST", "/v1/nodes", {"node_id": node["node_id"], "name": NODE_NAME, **period}, time_us=0)
     if node.get("mode") == "periodic":
         return
-    for k in range(1, int(told["duration_s"] // ASKED_EVERY_S) + 1):
-        at_us = int((k * ASKED_EVERY_S - ASKED_EVERY_S / 2) * 1e6)
-        services.call("POST", f"/v1/nodes/{node['node_id']}/challenges", {"not_before_us": at_us}, time_us=0)
+    step_us = told["duration_s"] * 1e6 / CHALLENGES
+    for k in range(CHALLENGES):
+        due = {"not_before_us": int((k + 0.5) * step_us)}
+        services.call("POST", f"/v1/nodes/{node['node_id']}/challenges", due, time_us=0)
 
 
 def _intrude(services: Services, played: Played) -> list[dict[str, Any]]:
@@ -276,7 +278,7 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
                 "verified",
                 f"{closing['verified']}: {kinds['response']} responses, {kinds['report']} reports ({bits})",
             ),
-            ("refused", f"{closing['refused']}{f': {refused}' if refused else ''}"),
+            ("refused", f"{closing['refused']}: {refused}" if refused else "0"),
         ]
         for attempt in closing["intruder"]:
             out.append((f"  intruder's {attempt['what']}", attempt["verdict_name"]))

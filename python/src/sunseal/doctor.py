@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Which tools are there, which are missing, and how to get them."""
+"""Which tools are there, which are missing or too old, and how to get them."""
 
 from __future__ import annotations
 
+import platform
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sunseal.boards import DEFAULT_BOARD, FASTEST, cache_dir, firmware_path, home, names
+from sunseal import _engine
+from sunseal.boards import DEFAULT_BOARD, MULTIPLIERS, cache_dir, firmware_path, home, names
 from sunseal.errors import SunsealError
+
+SERVER = "sunseal-server"
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Tool:
-    """A program, the names it may have, and how to come by it."""
+    """A program, the names it may have, the versions that serve, and how to come by it."""
 
     name: str
     commands: tuple[str, ...]
@@ -37,37 +40,27 @@ class Tool:
     get: str
     required: bool
     flag: str = "--version"
+    least: tuple[int, ...] = ()
+    below: tuple[int, ...] = ()
 
 
-TOOLCHAIN = "run `make firmware`; it fetches the cross tools into the cache"
+TOOLCHAIN = "run `make firmware`, which fetches the cross tools into the cache"
+TESTS = "run `firmware/toolchain/get --for tests`, or apt install"
 TOOLS = (
-    Tool("cargo", ("cargo",), "building the engine", "install Rust 1.88 or newer by rustup", True),
-    Tool("clang 19", ("clang-19", "clang"), "building firmware", TOOLCHAIN, True),
-    Tool("lld 19", ("ld.lld-19", "ld.lld"), "linking firmware", TOOLCHAIN, True),
+    Tool("cargo", ("cargo",), "building the engine", "install Rust 1.88 or newer by rustup", True, least=(1, 88)),
+    Tool("clang 19", ("clang-19", "clang"), "building firmware", TOOLCHAIN, True, least=(19,), below=(20,)),
+    Tool("lld 19", ("ld.lld-19", "ld.lld"), "linking firmware", TOOLCHAIN, True, least=(19,), below=(20,)),
     Tool("msp430-elf-as", ("msp430-elf-as",), "assembling firmware", TOOLCHAIN, True),
-    Tool("mspdebug", ("mspdebug",), "differential tests of the processor", TOOLCHAIN, False),
-    Tool(
-        "openssl",
-        ("openssl",),
-        "differential tests of secp160r1",
-        "apt install openssl",
-        False,
-        "version",
-    ),
+    Tool("mspdebug", ("mspdebug",), "differential tests of the processor", f"{TESTS} mspdebug", False),
+    Tool("openssl", ("openssl",), "differential tests of secp160r1", f"{TESTS} openssl", False, "version"),
     Tool(
         "chromium",
         ("chromium", "chromium-browser", "google-chrome"),
         "browser tests of the report",
-        "apt install chromium",
+        f"{TESTS} chromium",
         False,
     ),
-    Tool(
-        "tshark",
-        ("tshark",),
-        "reading out/demo/air.pcap on the command line",
-        "apt install tshark",
-        False,
-    ),
+    Tool("tshark", ("tshark",), "reading out/demo/air.pcap at the command line", f"{TESTS} tshark", False),
 )
 
 
@@ -76,7 +69,7 @@ def tool_folder() -> Path | None:
     script = home() / "firmware" / "toolchain" / "get"
     if not script.is_file():
         return None
-    done = subprocess.run([sys.executable, str(script), "--print-bin"], capture_output=True, text=True, check=False)
+    done = subprocess.run([str(script), "--print-bin"], capture_output=True, text=True, check=False)
     folder = Path(done.stdout.strip()) if done.returncode == 0 and done.stdout.strip() else None
     return folder if folder and folder.is_dir() else None
 
@@ -84,88 +77,96 @@ def tool_folder() -> Path | None:
 def examine() -> list[Finding]:
     """Look for everything and say what was found."""
     extra = tool_folder()
-    findings = [_tool(tool, extra) for tool in TOOLS]
-    findings.append(_file("sunseal-server", server_path, "`sunseal serve`, `sunseal demo`", "run `make server`"))
-    findings.append(
-        _file(
-            "firmware",
-            lambda: firmware_path(DEFAULT_BOARD, dict(FASTEST), "bench-ecdsa-p256-sign"),
-            "`sunseal measure WORKLOAD`",
-            "run `make firmware`",
-        )
-    )
-    data = home() / "data"
-    findings.append(
-        Finding(
-            "data",
-            bool(names("boards")),
-            "everything",
-            f"{len(names('boards'))} boards",
-            str(data),
-            "clone the repository",
-        )
-    )
-    findings.append(
-        Finding(
-            "cache",
-            True,
-            "operation profiles and cross tools",
-            "",
-            str(cache_dir()),
-            "made when needed",
-        )
-    )
-    return findings
+    return [
+        Finding("python", True, "everything", platform.python_version(), sys.executable, ""),
+        _engine_finding(),
+        *(_tool(tool, extra) for tool in TOOLS),
+        _server(),
+        _firmware(),
+        _data(),
+        Finding("cache", True, "operation profiles and cross tools", "", str(cache_dir()), "made when needed"),
+    ]
 
 
 def required_missing(findings: list[Finding]) -> list[str]:
     """Name what the demo cannot do without."""
-    must = {t.name for t in TOOLS if t.required} | {"sunseal-server", "firmware", "data"}
+    must = {t.name for t in TOOLS if t.required} | {"engine", SERVER, "firmware", "data"}
     return [f.name for f in findings if not f.ok and f.name in must]
 
 
+def _engine_finding() -> Finding:
+    from importlib.metadata import version
+
+    ours, wants = _engine.VERSION, version("sunseal")
+    get = "" if ours == wants else f"it is {ours} and the package {wants}; run `make engine`"
+    return Finding("engine", not get, "everything", ours, _engine.__file__, get)
+
+
 def _tool(tool: Tool, extra: Path | None) -> Finding:
+    unfit = ""
     for command in tool.commands:
-        place = (str(extra / command) if extra and (extra / command).exists() else None) or shutil.which(command)
-        if place:
-            version = _version(place, tool.flag)
-            if version is not None:
-                return Finding(tool.name, True, tool.needed_for, version, place, "")
-    return Finding(tool.name, False, tool.needed_for, "", "", tool.get)
+        cached = extra / command if extra else None
+        place = str(cached) if cached and cached.exists() else shutil.which(command)
+        version = _version(place, tool.flag) if place else None
+        if place is None or version is None:
+            continue
+        parts = tuple(int(n) for n in re.findall(r"\d+", version))
+        if parts >= tool.least and (not tool.below or parts < tool.below):
+            return Finding(tool.name, True, tool.needed_for, version, place, "")
+        unfit = f"{place} is version {version}; "
+    return Finding(tool.name, False, tool.needed_for, "", "", unfit + tool.get)
 
 
 def _version(place: str, flag: str) -> str | None:
     try:
         done = subprocess.run(
-            [place, flag],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=20,
-            stdin=subprocess.DEVNULL,
+            [place, flag], capture_output=True, text=True, check=False, timeout=20, stdin=subprocess.DEVNULL
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    found = re.search(r"\d+(?:\.\d+)+[a-z]?", done.stdout + done.stderr)
+    found = re.search(r"\d+(?:\.\d+)+", done.stdout + done.stderr)
     return found.group(0) if found else ""
 
 
-def _file(name: str, find: Callable[[], Path], needed_for: str, get: str) -> Finding:
+def _server() -> Finding:
+    use, get = "`sunseal serve`, `sunseal gateway`, `sunseal demo`", "run `make server`"
     try:
-        return Finding(name, True, needed_for, "", str(find()), "")
+        place = str(server_path())
     except SunsealError:
-        return Finding(name, False, needed_for, "", "", get)
+        return Finding(SERVER, False, use, "", "", get)
+    version = _version(place, "--version")
+    if version is None:
+        return Finding(SERVER, False, use, "", "", f"{place} does not run; {get}")
+    return Finding(SERVER, True, use, version, place, "")
+
+
+def _firmware() -> Finding:
+    use, get = "`sunseal measure WORKLOAD`, `sunseal demo`", "run `make firmware`"
+    programs = [("32", "node-p256"), *((m, "bench-ecdsa-p256-sign") for m in MULTIPLIERS)]
+    try:
+        paths = [firmware_path(DEFAULT_BOARD, {"mpy": mpy}, program) for mpy, program in programs]
+    except SunsealError as e:
+        return Finding("firmware", False, use, "", "", f"{str(e).rpartition(': ')[2]}; {get}")
+    built = len({p for path in paths for p in path.parent.glob("*.elf")})
+    return Finding("firmware", True, use, f"{built} programs", str(paths[0].parents[1]), "")
+
+
+def _data() -> Finding:
+    found = names("boards")
+    return Finding(
+        "data", bool(found), "everything", f"{len(found)} board(s)", str(home() / "data"), "clone the repository"
+    )
 
 
 def server_path() -> Path:
     """Return the verifying server's program: beside the interpreter, or on PATH."""
-    beside = Path(sys.executable).parent / "sunseal-server"
+    beside = Path(sys.executable).parent / SERVER
     if beside.is_file():
         return beside
-    found = shutil.which("sunseal-server")
+    found = shutil.which(SERVER)
     if found:
         return Path(found)
     raise SunsealError(
-        f"the program `sunseal-server` is neither beside {sys.executable} nor on PATH",
+        f"the program `{SERVER}` is neither beside {sys.executable} nor on PATH",
         hint="run `make server` in the repository",
     )

@@ -233,7 +233,7 @@ def day_figure(day: Day) -> go.Figure:
     decades = [-7, math.log10(max([*day.panel_w, *day.node_w, 1e-3])) + 0.2]
     figure.update_yaxes(title="power [W]", type="log", range=decades, exponentformat="SI", dtick=2, row=3, col=1)
     _style(figure)
-    return figure.update_layout(margin={"l": 150, "r": 24})
+    return figure.update_layout(margin={"l": 64, "r": 24, "t": 40})
 
 
 def _tick(hours: float) -> float:
@@ -271,13 +271,13 @@ def day_file(day: Day, path: Path) -> None:
     lane.set_ylim(-0.6, len(lanes) - 0.4)
     power.plot(day.hour, _above_floor(day.panel_w), color=SUN, linewidth=1.4, label="panel")
     power.plot(day.hour, _above_floor(day.node_w), color=NODE, linewidth=1.2, label="node", drawstyle="steps-post")
-    power.set(yscale="log", ylabel="mean power [W]", xlabel="hour of the day, local standard time")
+    power.set(yscale="log", ylabel="power [W]", xlabel="hour of the day, local standard time")
     power.set_ylim(POWER_FLOOR_W, 2 * max([*day.panel_w, *day.node_w, 1e-3]))
     power.legend(frameon=False, fontsize=9, loc="upper left")
     begin, end = day.span
     power.set_xlim(begin, end)
     power.xaxis.set_major_locator(_multiples(_tick(end - begin)))
-    figure.suptitle("One simulated day of the harvested node", x=0.01, ha="left", fontsize=12, fontweight="semibold")
+    figure.suptitle("One simulated day of the harvested node", x=0.01, ha="left", fontsize=12, fontweight="bold")
     _finish(plt, figure, [store, lane, power], path)
 
 
@@ -295,7 +295,7 @@ def ledger_figure(incoming: Mapping[str, float], outgoing: Mapping[str, float]) 
     import plotly.graph_objects as go
 
     left = [(k, v) for k, v in incoming.items() if v > 0]
-    right = sorted(((k, v) for k, v in outgoing.items() if v > 0), key=lambda kv: -kv[1])
+    right = _main_uses(outgoing)
     labels = (
         [f"{k} · {show(v, 'J', 3)}" for k, v in left]
         + ["harvester and storage"]
@@ -327,10 +327,23 @@ def ledger_figure(incoming: Mapping[str, float], outgoing: Mapping[str, float]) 
     return figure.update_layout(margin={"t": 16, "b": 16, "l": 8, "r": 8})
 
 
+def _main_uses(outgoing: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Return the uses, largest first; what is too thin to be seen is one ribbon (the tables have each)."""
+    uses = sorted(((k, v) for k, v in outgoing.items() if v > 0), key=lambda kv: -kv[1])
+    least = sum(v for _, v in uses) * THIN
+    thin = [kv for kv in uses if kv[1] < least]
+    if len(thin) < 2:
+        return uses
+    return [*(kv for kv in uses if kv[1] >= least), (f"{len(thin)} smaller ones", sum(v for _, v in thin))]
+
+
+THIN = 0.005
+
+
 def _use_color(name: str) -> str:
-    if "stored" in name:
+    if "left in the store" in name:
         return STORE
-    lost = ("loss", "lost", "leak", "overhead", "not taken", "spilled", "resistance")
+    lost = ("lost", "overhead", "not taken", "harvester itself", "smaller ones")
     return MUTED if any(word in name for word in lost) else NODE
 
 
@@ -401,7 +414,8 @@ def flame_graph(
         )
         room = int((w - 8) / 6.7)
         if room >= 3:
-            text = frame.name if len(frame.name) <= room else frame.name[: room - 1] + "…"
+            short = frame.name.removeprefix("sunseal_")
+            text = short if len(short) <= room else short[: room - 1] + "…"
             cells.append(f'<text x="{x + 4:.2f}" y="{y + 13}">{html.escape(text)}</text>')
         cells.append("</g>")
         for child in sorted(frame.children.values(), key=lambda c: (-c.value, c.name)):
@@ -454,8 +468,8 @@ def _style(figure: go.Figure) -> go.Figure:
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         title={"x": 0, "xref": "paper", "font": {"size": 15}, "y": 0.97},
     )
-    figure.update_xaxes(gridcolor=GRID, linecolor=MUTED, ticks="outside", tickcolor=MUTED)
-    figure.update_yaxes(gridcolor=GRID, zerolinecolor=GRID)
+    figure.update_xaxes(gridcolor=GRID, linecolor=MUTED, ticks="outside", tickcolor=MUTED, title_font_size=13)
+    figure.update_yaxes(gridcolor=GRID, zerolinecolor=GRID, title_font_size=13)
     return figure
 
 
