@@ -2,10 +2,11 @@
 //! Runs a bench image to its end and prints what it cost.
 //!
 //! `cargo run --release -p sunseal-mcu --example run_elf -- ELF [--input HEX] [--stack] [--profile]
-//! [--folded FILE] [--hash] [--vcc V] [--limit CYCLES] [--strict]`
+//! [--lines] [--folded FILE] [--hash] [--vcc V] [--limit CYCLES] [--strict]`
 //!
 //! Input bytes go to the symbol `bench_input` (their number to `bench_input_len`), the run ends when the
-//! machine halts (LPM4). Cycles are those between the edges of P1.0. `--profile` lists functions.
+//! machine halts (LPM4). Cycles are those between the edges of P1.0. `--profile` lists functions, `--lines`
+//! the fifty most expensive source lines.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -23,6 +24,7 @@ struct Options {
     input: Vec<u8>,
     stack: bool,
     profile: bool,
+    lines: bool,
     folded: Option<String>,
     hash: bool,
     strict: bool,
@@ -31,7 +33,7 @@ struct Options {
 }
 
 fn unhex(text: &str) -> Result<Vec<u8>, Box<dyn Error>> {
-    if text.len() % 2 != 0 {
+    if !text.len().is_multiple_of(2) {
         return Err("--input needs an even number of hexadecimal digits".into());
     }
     (0..text.len())
@@ -52,6 +54,7 @@ fn options() -> Result<Options, Box<dyn Error>> {
             "--input" => o.input = unhex(&value("--input")?)?,
             "--stack" => o.stack = true,
             "--profile" => o.profile = true,
+            "--lines" => o.lines = true,
             "--folded" => o.folded = Some(value("--folded")?),
             "--hash" => o.hash = true,
             "--strict" => o.strict = true,
@@ -94,11 +97,14 @@ fn run() -> Result<bool, Box<dyn Error>> {
         m.write_symbol(&elf, "bench_input_len", &(o.input.len() as u16).to_le_bytes())?;
     }
     let until = Until { cycles: o.limit, ..Until::default() };
-    let mut profiler = Profiler::new(device.peripherals.mpy32);
+    let mut profiler = Profiler::of(&device);
+    if o.lines {
+        profiler = profiler.by_address();
+    }
     let mut stack = StackWatch::default();
     let mut hash = TraceHash::<true>::default();
     let begin = std::time::Instant::now();
-    let stop = if o.profile || o.folded.is_some() {
+    let stop = if o.profile || o.lines || o.folded.is_some() {
         m.run(&until, &mut profiler)
     } else if o.stack {
         m.run(&until, &mut stack)
@@ -143,6 +149,9 @@ fn run() -> Result<bool, Box<dyn Error>> {
         for (name, own, all) in profiler.functions(&elf) {
             println!("{own:>12} {all:>12}  {name}");
         }
+    }
+    for (line, cycles) in profiler.lines(&elf).iter().take(50) {
+        println!("{cycles:>12}  {line}");
     }
     if let Some(path) = &o.folded {
         std::fs::write(path, profiler.folded(&elf))?;

@@ -506,7 +506,11 @@ impl Device {
             return wrong(format!("core `{}` is not known; the known one is `cpuxv2`", self.core));
         }
         for r in &self.memory {
-            if r.end <= r.start || r.end >= 1 << 20 || r.start % 2 != 0 || r.end % 2 == 0 {
+            if r.end <= r.start
+                || r.end >= 1 << 20
+                || !r.start.is_multiple_of(2)
+                || r.end.is_multiple_of(2)
+            {
                 return wrong(format!(
                     "memory `{}` from {:#07x} to {:#07x} must start even, end odd and lie below 0x100000",
                     r.name, r.start, r.end
@@ -548,7 +552,8 @@ impl Device {
             return wrong("dco needs 8 ranges (DCORSEL 0 to 7)".to_owned());
         }
         let r = &self.reference;
-        if self.adc12.sample_cycles.len() != 16 || r.levels_v.len() != 4 || r.avcc_min_v.len() != 4 {
+        if self.adc12.sample_cycles.len() != 16 || r.levels_v.len() != 4 || r.avcc_min_v.len() != 4
+        {
             return wrong(
                 "adc12 needs 16 sample times, ref 4 levels with their least supplies".to_owned(),
             );

@@ -22,6 +22,8 @@ pub enum LintKind {
     FlashOverwrite,
     /// A conversion used the reference while it was off or settling.
     ReferenceNotReady,
+    /// A conversion used a reference level for which the supply is too low.
+    ReferenceSupply,
     /// SPI bytes were sent while no device was selected.
     SpiNobody,
     /// A timer's output unit was set up; its pins do not move here.
@@ -48,6 +50,9 @@ impl fmt::Display for LintKind {
             Self::FlashOverwrite => "flash written that is not erased; erase its segment first",
             Self::ReferenceNotReady => {
                 "ADC12 conversion against a reference that is off or settling"
+            }
+            Self::ReferenceSupply => {
+                "ADC12 conversion against a reference level that needs a higher supply"
             }
             Self::SpiNobody => "SPI byte sent while no chip select is low",
             Self::TimerOutput => "timer output unit set up; its pins do not move in this machine",

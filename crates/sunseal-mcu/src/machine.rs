@@ -217,6 +217,14 @@ impl Machine {
         self.drain_changes();
     }
 
+    /// The chip's start-up time passes, booked as off.
+    fn start_up(&mut self) {
+        self.soc.chip.held_in_reset = true;
+        self.soc.update_clocks(self.time(), self.cpu.cycles);
+        self.soc.chip.held_in_reset = false;
+        self.soc.chip.now_ps += us(self.soc.dev.wake.reset_ms * 1e3).0;
+    }
+
     fn drain_changes(&mut self) {
         for range in self.soc.changed.drain(..) {
             self.cpu.invalidate(range);
@@ -303,6 +311,9 @@ impl Machine {
                 return self.off(until);
             }
             if let Some((kind, cause)) = self.soc.fx.reset.take() {
+                if kind == ResetKind::Bor {
+                    self.start_up();
+                }
                 self.reset_with(kind, cause);
             }
             if let Some(stop) = self.housekeep(until) {
@@ -312,13 +323,22 @@ impl Machine {
                 continue;
             }
             if let Some(end) = self.soc.chip.flash.busy_until() {
-                if !self.sleeping() && !self.soc.is_ram(self.cpu.r[msp430::PC]) {
+                if self.sleeping() {
+                    // No handler can be fetched before the end.
+                    if let Some(stop) = self.sleep(until) {
+                        return stop;
+                    }
+                    continue;
+                }
+                if !self.soc.is_ram(self.cpu.r[msp430::PC]) {
                     // Flash cannot be read meanwhile: the CPU is held.
                     if let Some(stop) = self.hold(end, until) {
                         return stop;
                     }
                     continue;
                 }
+                self.soc.hide_flash(true);
+                self.drain_changes();
             }
             match self.take_interrupt(until, observer) {
                 Ok(true) => continue,
@@ -450,7 +470,9 @@ impl Machine {
     fn sleep(&mut self, until: &Until) -> Option<Stop> {
         let now = self.time();
         if until.time.is_some_and(|t| now >= t) {
-            return Some(if self.can_wake() { Stop::Time } else { Stop::Halted });
+            let gie = self.cpu.r[msp430::SR] & sr::GIE != 0;
+            let wakes = self.can_wake() || (gie && self.soc.pins_may_wake());
+            return Some(if wakes { Stop::Time } else { Stop::Halted });
         }
         let next = self.soc.next_event();
         let halted = !self.can_wake();
@@ -469,8 +491,7 @@ impl Machine {
     /// Whether anything inside the machine may end the sleep.
     fn can_wake(&self) -> bool {
         let gie = self.cpu.r[msp430::SR] & sr::GIE != 0;
-        self.soc.unmaskable_possible()
-            || (gie && (self.soc.next_event().is_some() || self.soc.pins_may_wake()))
+        self.soc.unmaskable_possible() || (gie && self.soc.maskable_possible())
     }
 
     fn run_cpu<O: Observer>(
@@ -580,8 +601,12 @@ impl Machine {
     }
 
     /// The supply comes back: RAM wakes with a pattern made from `ram_seed`, never with zeros; the
-    /// start-up time passes; the program starts at its reset vector.
+    /// start-up time passes; the program starts at its reset vector. Below the level at which the
+    /// brown-out circuit lets go ([`set_vcc`](Self::set_vcc) first) the machine stays off.
     pub fn power_on(&mut self, ram_seed: u64) {
+        if self.soc.chip.vcc_v < self.soc.dev.supply.bor_rising_v {
+            return;
+        }
         self.soc.scramble_ram(ram_seed);
         let chip = &mut self.soc.chip;
         chip.powered = true;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use sunseal_trace::{Access, Cycles, Flow, Observer, Width};
 
+use crate::device::{Device, RegionKind};
 use crate::elf::Elf;
 
 /// A node of the call tree.
@@ -13,6 +14,7 @@ struct Node {
     function: u32,
     parent: usize,
     cycles: Cycles,
+    ram_cycles: Cycles,
     instructions: u64,
     mpy: u64,
     children: BTreeMap<u32, usize>,
@@ -26,7 +28,14 @@ pub struct Profiler {
     /// Return stack: the node to go back to, and the stack pointer above which the call is over.
     stack: Vec<(usize, u32)>,
     mpy_base: u32,
+    /// First and last address of RAM; nothing, if its cycles are not told apart.
+    ram: (u32, u32),
+    /// Cycles by half the address, if asked for.
+    addresses: Vec<Cycles>,
     started: bool,
+    /// An interrupt was taken with this stack pointer and these cycles: the next instruction is its
+    /// handler's first.
+    entering: Option<(u32, u32)>,
 }
 
 /// One call stack with what it cost.
@@ -36,6 +45,8 @@ pub struct StackCost {
     pub stack: Vec<u32>,
     /// Cycles in the innermost function itself.
     pub cycles: Cycles,
+    /// How many of them ran from RAM.
+    pub ram_cycles: Cycles,
     /// Instructions.
     pub instructions: u64,
     /// Multiplications started.
@@ -51,8 +62,41 @@ impl Profiler {
             current: 0,
             stack: Vec::new(),
             mpy_base,
+            ram: (1, 0),
+            addresses: Vec::new(),
             started: false,
+            entering: None,
         }
+    }
+
+    /// A profiler that also tells RAM's cycles apart, as an energy profile needs.
+    #[must_use]
+    pub fn of(device: &Device) -> Self {
+        let ram = device.region_of(RegionKind::Ram);
+        Self { ram: (ram.start, ram.end), ..Self::new(device.peripherals.mpy32) }
+    }
+
+    /// Counts cycles by address too, for [`lines`](Self::lines).
+    #[must_use]
+    pub fn by_address(self) -> Self {
+        Self { addresses: vec![0; 1 << 19], ..self }
+    }
+
+    /// Cycles per source line (or per function, where the image has no line), most expensive first.
+    /// Empty unless counted [`by_address`](Self::by_address).
+    #[must_use]
+    pub fn lines(&self, elf: &Elf) -> Vec<(String, Cycles)> {
+        let mut table: BTreeMap<String, Cycles> = BTreeMap::new();
+        for (i, &cycles) in self.addresses.iter().enumerate().filter(|(_, c)| **c != 0) {
+            let addr = 2 * i as u32;
+            let place = elf
+                .line_at(addr)
+                .map_or_else(|| name(elf, addr), |l| format!("{}:{}", l.file, l.line));
+            *table.entry(place).or_default() += cycles;
+        }
+        let mut list: Vec<_> = table.into_iter().collect();
+        list.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        list
     }
 
     fn enter(&mut self, function: u32, sp: u32) {
@@ -83,6 +127,7 @@ impl Profiler {
             out.push(StackCost {
                 stack,
                 cycles: node.cycles,
+                ram_cycles: node.ram_cycles,
                 instructions: node.instructions,
                 mpy: node.mpy,
             });
@@ -142,13 +187,27 @@ impl Observer for Profiler {
             self.started = true;
             self.enter(pc, u32::MAX);
         }
+        if let Flow::Interrupt { .. } = flow {
+            self.entering = Some((sp, cycles));
+            return;
+        }
+        let mut cycles = cycles;
+        if let Some((sp, entry)) = self.entering.take() {
+            self.enter(pc, sp);
+            cycles += entry;
+        }
         let node = &mut self.nodes[self.current];
         node.cycles += Cycles::from(cycles);
         node.instructions += 1;
+        if (self.ram.0..=self.ram.1).contains(&pc) {
+            node.ram_cycles += Cycles::from(cycles);
+        }
+        if let Some(own) = self.addresses.get_mut((pc >> 1) as usize) {
+            *own += Cycles::from(cycles);
+        }
         match flow {
-            Flow::Next | Flow::Jump => {}
+            Flow::Next | Flow::Jump | Flow::Interrupt { .. } => {}
             Flow::Call { target } => self.enter(target, sp),
-            Flow::Interrupt { vector } => self.enter(vector, sp),
             Flow::Return | Flow::InterruptReturn => {
                 // A return takes every frame with it whose return address it has passed.
                 while let Some(&(back, below)) = self.stack.last() {

@@ -424,17 +424,19 @@ impl Soc {
     /// The CPU's status register changed.
     pub fn set_mode(&mut self, status: u32, now: Picos, cycles: Cycles) {
         let new = status & (sr::CPUOFF | sr::OSCOFF | sr::SCG0 | sr::SCG1);
-        let old = std::mem::replace(&mut self.chip.mode, new);
+        let old = self.chip.mode;
         if old == new {
             return;
         }
+        let smclk_was_on = self.smclk_on();
+        self.chip.mode = new;
         if old & sr::SCG0 != 0 && new & sr::SCG0 == 0 {
             self.chip.ucs.relock(&mut cx!(self, self.dev.peripherals.ucs, cycles, now));
             self.fx.clocks = false;
             self.note_faults();
         }
         if old & sr::CPUOFF != 0 && new & sr::CPUOFF == 0 {
-            self.wake(old, now, cycles);
+            self.wake(old, smclk_was_on, now, cycles);
         } else {
             self.update_clocks(now, cycles);
         }
@@ -446,12 +448,13 @@ impl Soc {
         }
     }
 
-    /// MCLK starts again: at its next edge from LPM0 and LPM1, after the wake-up time from deeper modes.
-    fn wake(&mut self, from: u32, now: Picos, cycles: Cycles) {
+    /// MCLK starts again: at its next edge from LPM0 and LPM1 (or where a module kept SMCLK on), after
+    /// the wake-up time from deeper modes.
+    fn wake(&mut self, from: u32, smclk_was_on: bool, now: Picos, cycles: Cycles) {
         let dev = Arc::clone(&self.dev);
         let tap = self.chip.ucs.mclk(&dev);
         let shallow = from & sr::SCG1 == 0 && from & sr::OSCOFF == 0;
-        let start = if shallow || self.smclk_on() {
+        let start = if shallow || smclk_was_on {
             let line = &self.chip.clocks.mclk;
             let edge =
                 if line.is_running() { line.time_of(line.tick_not_before(now)) } else { now };
@@ -539,7 +542,9 @@ impl Soc {
     /// Whether anything but a maskable interrupt could end a sleep.
     pub fn unmaskable_possible(&self) -> bool {
         let c = &self.chip;
-        c.wdt.resets() || c.pmm.snmi_possible() || c.sfr.ie1 & sfr::ACCVIE != 0 && c.flash.busy_until().is_some()
+        c.wdt.resets()
+            || c.pmm.snmi_possible()
+            || c.sfr.ie1 & sfr::ACCVIE != 0 && c.flash.busy_until().is_some()
     }
 
     /// Whether the chip or a part attached to it may yet raise an interrupt that is enabled.
@@ -1165,10 +1170,10 @@ impl Bus for Soc {
         }
         if flags & MPY != 0 && width == Width::Word {
             let off = addr.wrapping_sub(self.mpy_base);
-            if off < MPY_BYTES {
-                if let Some(v) = self.chip.mpy.read_fast(off, at) {
-                    return Ok(v);
-                }
+            if off < MPY_BYTES
+                && let Some(v) = self.chip.mpy.read_fast(off, at)
+            {
+                return Ok(v);
             }
         }
         self.read_slow(addr, width, at)
@@ -1187,16 +1192,42 @@ impl Bus for Soc {
         }
         if flags & MPY != 0 && width == Width::Word {
             let off = addr.wrapping_sub(self.mpy_base);
-            if off < MPY_BYTES {
-                if let Some(event) = self.chip.mpy.write_fast(off, value, at) {
-                    if let Some(event) = event {
-                        self.accounts.count(event);
-                    }
-                    return Ok(());
+            if off < MPY_BYTES
+                && let Some(event) = self.chip.mpy.write_fast(off, value, at)
+            {
+                if let Some(event) = event {
+                    self.accounts.count(event);
                 }
+                return Ok(());
             }
         }
         self.write_slow(addr, width, value, at)
+    }
+
+    #[inline(always)]
+    fn read_plain(&self, addr: u32, width: Width) -> Option<u16> {
+        if self.pages[(addr >> 8) as usize & (MASK >> 8)] & READ == 0 {
+            return None;
+        }
+        Some(match width {
+            Width::Byte => u16::from(self.memory[addr as usize & MASK]),
+            Width::Word => self.word(addr),
+        })
+    }
+
+    #[inline(always)]
+    fn write_plain(&mut self, addr: u32, width: Width, value: u16) -> bool {
+        if self.pages[(addr >> 8) as usize & (MASK >> 8)] & WRITE == 0 {
+            return false;
+        }
+        match width {
+            Width::Byte => self.memory[addr as usize & MASK] = value as u8,
+            Width::Word => {
+                let i = addr as usize & (MASK & !1);
+                [self.memory[i], self.memory[i + 1]] = value.to_le_bytes();
+            }
+        }
+        true
     }
 
     fn fetch(&mut self, addr: u32) -> Result<u16, Fault> {

@@ -820,11 +820,13 @@ fn reti<B: Bus, O: Observer>(
     let above = (stack + 2) & MASK20;
     let low = or_fault!(cpu, pc, load(cpu, bus, obs, pc, above, Width::Word, cpu.cycles + 2));
     let target = low | (status >> 12 & 0xF) << 16;
+    // Observers hear of the stack pointer behind the instruction.
+    cpu.r[SP] = (stack + 4) & MASK20;
     let next = go(cpu, obs, pc, op.cycles(), target, Flow::InterruptReturn);
     if next == FAULT {
+        cpu.r[SP] = stack;
         return next;
     }
-    cpu.r[SP] = (stack + 4) & MASK20;
     let status = write_status(cpu, status, false);
     cpu.flags_from_status();
     next | status

@@ -59,6 +59,13 @@ pub(crate) struct Sample {
     mem: u8,
 }
 
+impl Sample {
+    /// Whether it is measured against the built-in reference.
+    pub fn uses_reference(&self) -> bool {
+        self.sref == 1
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Adc12A {
     ctl0: u16,
@@ -184,8 +191,9 @@ impl Adc12A {
                 vref.map_or(0.0, |(v, _)| v)
             }
             _ => {
-                return Err(cx
-                    .refuse("conversion against an external reference, which nothing is wired to"));
+                return Err(cx.refuse(
+                    "conversion against an external reference, which nothing is wired to",
+                ));
             }
         };
         let full = (1u32 << self.bits()) - 1;
@@ -217,6 +225,11 @@ impl Adc12A {
         };
         self.next = if end { first } else { (mem + 1) & 15 };
         if again && self.ctl0 & ADC12MSC != 0 { self.start(cx.now, cx) } else { Ok(()) }
+    }
+
+    /// Whether any of its interrupts is enabled.
+    pub fn enabled(&self) -> bool {
+        self.ie != 0 || self.ctl0 & (ADC12OVIE | ADC12TOVIE) != 0
     }
 
     pub fn pending(&self) -> bool {

@@ -183,7 +183,7 @@ impl FlashController {
                         ));
                     }
                     let Some((low_addr, low)) = self.half.take() else {
-                        if addr % 4 != 0 {
+                        if !addr.is_multiple_of(4) {
                             return Err(cx.refuse(
                                 "32-bit flash write must begin at an address divisible by 4",
                             ));
@@ -273,8 +273,9 @@ impl FlashController {
                 (addr, bytes.len() as u32)
             }
             Operation::Erase { start, bytes } => {
-                for at in start as usize..(start + bytes) as usize {
-                    memory[at] |= noise(at);
+                let segment = start as usize..(start + bytes) as usize;
+                for (at, byte) in segment.clone().zip(&mut memory[segment]) {
+                    *byte |= noise(at);
                 }
                 (start, bytes)
             }

@@ -270,6 +270,11 @@ impl Pmm {
         .map(|(flag, code)| (code, flag))
     }
 
+    /// Whether a delay that runs may end in an interrupt.
+    pub fn snmi_possible(&self) -> bool {
+        self.rie & INTERRUPTS != 0 && self.next_event().is_some()
+    }
+
     pub fn clear(&mut self, flag: u16) {
         self.ifg &= !flag;
     }

@@ -268,6 +268,11 @@ impl TimerA {
         self.cctl[i] |= CCIFG;
     }
 
+    /// Whether any of its interrupts is enabled.
+    pub fn enabled(&self) -> bool {
+        self.ctl & TAIE != 0 || self.cctl[..self.ccrs].iter().any(|c| c & CCIE != 0)
+    }
+
     pub fn pending_ccr0(&self) -> bool {
         self.cctl[0] & (CCIE | CCIFG) == CCIE | CCIFG
     }

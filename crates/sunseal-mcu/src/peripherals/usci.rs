@@ -178,6 +178,11 @@ impl Usci {
         self.ictl |= UCRXIFG;
     }
 
+    /// Whether any of its interrupts is enabled.
+    pub fn enabled(&self) -> bool {
+        self.ictl & INTERRUPTS != 0
+    }
+
     pub fn pending(&self) -> bool {
         self.ictl & (self.ictl >> 8) & INTERRUPTS != 0
     }

@@ -103,6 +103,11 @@ impl WdtA {
         (t != Picos::MAX).then_some(t)
     }
 
+    /// Whether it counts towards a reset.
+    pub fn resets(&self) -> bool {
+        !self.held() && self.ctl & WDTTMSEL == 0
+    }
+
     /// The interval is over: a reset, unless it is a timer interval.
     pub fn event(&mut self, cx: &mut Ctx<'_>) {
         self.count = 0;

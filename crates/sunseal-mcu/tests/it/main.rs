@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The machine, tested by small programs that name registers as the manual does.
+#![allow(missing_docs)]
+
+#[path = "../../../sunseal-isa/tests/asm/mod.rs"]
+mod asm;
+mod support;
+
+mod adc;
+mod clocks;
+mod elf;
+mod flash;
+mod mpy32;
+mod ports;
+mod power;
+mod profiles;
+mod snapshots;
+mod timers;
+mod usci;

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! PMM, SVS, brown-out, resets and their causes, and what survives a cut.
+
+use proptest::prelude::*;
+use sunseal_mcu::{Device, Machine, Stop, Until};
+use sunseal_trace::{Picos, Silent};
+
+use crate::asm::Arg::*;
+use crate::clocks::fast;
+use crate::support::*;
+
+#[test]
+fn a_clock_above_the_core_levels_limit_faults_and_names_both() {
+    let mut p = Program::new();
+    // 16 MHz at level 1 (12 MHz).
+    fast(&mut p, 1, 5, 488);
+    let fault = fault_of(p.nops(10).halt());
+    assert!(
+        fault.contains("15.991 MHz") && fault.contains("12 MHz") && fault.contains("level 1"),
+        "{fault}"
+    );
+    let mut p = Program::new();
+    fast(&mut p, 2, 5, 488);
+    p.halt().run();
+}
+
+#[test]
+fn a_supply_below_the_levels_floor_faults() {
+    let mut p = Program::new();
+    fast(&mut p, 3, 6, 740);
+    let end = p.here();
+    p.nops(100).halt();
+    let mut m = p.machine();
+    m.set_vcc(2.5);
+    assert_eq!(m.run(&Until::pc(end), &mut Silent), Stop::Pc(end));
+    // SVSH at level 3 resets below 2.1 V; between that and the floor of 2.4 V the program is at fault.
+    m.set_vcc(2.3);
+    let fault = fault_in(&mut m);
+    assert!(
+        fault.contains("2.300 V") && fault.contains("2.4") && fault.contains("level 3"),
+        "{fault}"
+    );
+}
+
+#[test]
+fn the_highest_clock_needs_the_highest_level() {
+    let d = Device::msp430f5438a();
+    for (level, mhz) in [(0, 8.0), (1, 12.0), (2, 20.0), (3, 25.0)] {
+        assert!((d.pmm.level[level].mclk_max_mhz - mhz).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn svsh_holds_in_reset_until_the_supply_is_back() {
+    let mut p = Program::new();
+    p.keep(SYSRSTIV).keep(SYSRSTIV).keep(SYSRSTIV);
+    let forever = p.here();
+    p.back("JMP", forever);
+    let mut m = p.machine();
+    m.run(&Until::cycles(500), &mut Silent);
+    assert_eq!([kept(&m, 0), kept(&m, 1)], [2, 0]);
+    // Below SVSH level 0 (1.60 V falling), above brown-out.
+    m.set_vcc(1.55);
+    assert_eq!(m.run(&Until::time(Picos(m.time().0 + 1_000_000)), &mut Silent), Stop::BrownOut);
+    assert_eq!(m.state_of("cpu"), Some("off"));
+    let cycles = m.cycles();
+    m.set_vcc(1.65);
+    assert_eq!(m.run(&Until::cycles(cycles + 100), &mut Silent), Stop::BrownOut, "hysteresis");
+    m.set_vcc(3.0);
+    assert_eq!(m.run(&Until::cycles(cycles + 500), &mut Silent), Stop::Cycles);
+    assert_eq!([kept(&m, 0), kept(&m, 1)], [0x0E, 0], "SYSRSTIV: SVSH");
+}
+
+#[test]
+fn a_cut_at_any_cycle_keeps_flash_and_loses_ram_and_registers() {
+    let mut p = Program::new();
+    p.op("MOV", Imm(0xBEEF), R(10)).set(KEPT, 0x1234).op("ADD", Cg(1), Abs(KEPT + 2));
+    let again = p.here();
+    p.op("ADD", Cg(1), R(5)).op("MOV", R(5), Abs(KEPT + 4)).back("JMP", again);
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(32));
+    runner
+        .run(&(20u64..5_000, any::<u64>()), |(cycles, seed)| {
+            let mut m = p.machine();
+            m.run(&Until::cycles(cycles), &mut Silent);
+            let flash = m.read_mem(0x5C00, 0x40000).unwrap().to_vec();
+            let info = m.read_mem(INFO_D, 0x200).unwrap().to_vec();
+            let ram = m.read_mem(RAM, 0x4000).unwrap().to_vec();
+            m.power_cut();
+            prop_assert!(!m.is_powered());
+            prop_assert_eq!(
+                m.run(&Until::time(Picos(m.time().0 + 1_000)), &mut Silent),
+                Stop::BrownOut
+            );
+            m.power_on(seed);
+            prop_assert_eq!(m.read_mem(0x5C00, 0x40000).unwrap(), &flash[..]);
+            prop_assert_eq!(m.read_mem(INFO_D, 0x200).unwrap(), &info[..]);
+            let now = m.read_mem(RAM, 0x4000).unwrap();
+            let same = ram.iter().zip(now).filter(|(a, b)| a == b).count();
+            prop_assert!(same < 200, "{} bytes of RAM survived", same);
+            prop_assert!(m.regs()[4..].iter().all(|r| *r == 0));
+            prop_assert_eq!(m.regs()[0], CODE);
+            // And it runs again.
+            let until = Until::cycles(m.cycles() + 100);
+            prop_assert_eq!(m.run(&until, &mut Silent), Stop::Cycles);
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn ram_wakes_with_a_pattern_by_seed_never_the_same_for_two() {
+    let mut m = Program::new().machine();
+    let mut wake = |seed| {
+        m.power_cut();
+        m.power_on(seed);
+        m.read_mem(RAM, 0x4000).unwrap().to_vec()
+    };
+    let (a, b, c) = (wake(1), wake(2), wake(1));
+    assert_eq!(a, c);
+    assert_ne!(a, b);
+    let ones: u32 = a.iter().map(|b| b.count_ones()).sum();
+    assert!((60_000..71_000).contains(&ones), "{ones} of 131072 bits");
+}
+
+#[test]
+fn start_up_takes_the_time_of_the_data_sheet() {
+    let mut m = Program::new().machine();
+    m.power_cut();
+    let before = m.time();
+    m.power_on(1);
+    // t(WAKE-UP-RESET), typical: 2 ms.
+    assert_eq!(m.time().0 - before.0, 2_000_000_000);
+}
+
+#[test]
+fn a_cut_stops_at_the_cycle_that_was_asked_for() {
+    let mut p = Program::new();
+    p.nops(10_000).halt();
+    for cycles in [1_000, 1_001, 1_002] {
+        let mut m = p.machine();
+        m.run(&Until::cycles(cycles), &mut Silent);
+        assert_eq!(m.cycles(), cycles);
+        m.power_cut();
+        assert_eq!(m.cycles(), cycles);
+    }
+}
+
+#[test]
+fn the_supply_below_brown_out_is_a_cut_and_needs_the_rising_level_to_come_back() {
+    let mut m = Program::new().machine();
+    m.set_vcc(1.2);
+    assert!(!m.is_powered());
+    m.power_on(3);
+    assert!(!m.is_powered(), "1.2 V is below the rising level");
+    m.set_vcc(3.0);
+    m.power_on(3);
+    assert!(m.is_powered());
+}
+
+#[test]
+fn software_resets_name_their_cause_and_pmm_its_password() {
+    for (ctl0, cause) in [(0xA504, 0x06), (0xA508, 0x14), (0x0000, 0x20)] {
+        let mut p = Program::new();
+        p.op("MOV", Abs(SYSRSTIV), R(5)).op("CMP", Imm(cause), R(5));
+        let again = p.ahead("JEQ");
+        // BOR (2) comes first, once.
+        p.set(PMMCTL0, ctl0).nops(2);
+        p.land(again).halt();
+        let m = p.run();
+        assert_eq!(m.regs()[5], cause, "PMMCTL0 = {ctl0:#x}");
+    }
+}
+
+#[test]
+fn a_software_brown_out_takes_the_reset_time() {
+    let mut p = Program::new();
+    p.op("MOV", Abs(SYSRSTIV), R(5)).op("CMP", Imm(6), R(5));
+    let again = p.ahead("JEQ");
+    p.set(PMMCTL0, 0xA504);
+    p.land(again).halt();
+    let s = p.run().time().as_seconds();
+    assert!((0.002..0.0022).contains(&s), "{s}");
+}
+
+#[test]
+fn pmm_registers_are_locked_without_the_password() {
+    let mut p = Program::new();
+    p.op("MOV", Abs(SYSRSTIV), R(5)).op("CMP", Imm(0x20), R(5));
+    let again = p.ahead("JEQ");
+    p.set(SVSMHCTL, 0x4401);
+    p.land(again).halt();
+    assert_eq!(p.run().regs()[5], 0x20);
+}
+
+#[test]
+fn pmm_flags_interrupt_through_sysnmi() {
+    let mut p = Program::new();
+    p.set_b(PMMCTL0 + 1, 0xA5).set(0x12E, 0x1101).set(SVSMLCTL, 0x4400).nops(400).halt();
+    p.handler(VECTOR_SYSNMI).keep(SYSSNIV).put(vec![crate::asm::RETI]);
+    let m = p.run();
+    assert_eq!(kept(&m, 0), 6, "SVSMLDLYIFG");
+}
+
+#[test]
+fn unknown_registers_and_unmapped_memory_trap_with_their_address() {
+    for (addr, words) in [
+        (0x0500, "DMA"),
+        (0x04A0, "RTC_A"),
+        (0x01F0, "0x001f0"),
+        (0x4_5C00, "0x45c00"),
+        (0x1B02, "0x01b02"),
+    ] {
+        let mut p = Program::new();
+        p.put(crate::asm::double_x("MOV", crate::asm::Size::W, Abs(addr), R(5), crate::asm::ONCE));
+        let fault = fault_of(&p);
+        assert!(fault.contains(words) && fault.contains("pc 0x05c0a"), "{addr:#x}: {fault}");
+    }
+}
+
+#[test]
+fn code_outside_code_memory_odd_jumps_and_odd_words_trap() {
+    let mut p = Program::new();
+    p.op("MOV", Imm(0x0200), R(0));
+    assert!(fault_of(&p).contains("0x00200"), "fetch from a register block");
+    let mut p = Program::new();
+    p.op("MOV", Imm(0x5C01), R(0));
+    assert!(fault_of(&p).contains("odd"), "{}", fault_of(&p));
+    let mut p = Program::new();
+    p.op("MOV", Abs(RAM + 1), R(5));
+    assert!(fault_of(&p).contains("odd address 0x01c01"));
+    // Erased flash is AND.B @R15+, ...: it runs into what it does not understand, and says so.
+    let mut p = Program::new();
+    p.put(vec![0x0001 << 4 | 0x0080]);
+    let mut m = Machine::new(&Device::msp430f5438a());
+    assert!(matches!(m.run(&Until::cycles(1_000_000), &mut Silent), Stop::Fault(_)));
+}
+
+#[test]
+fn switching_off_what_is_not_modelled_says_so() {
+    for (addr, value, words) in
+        [(0x0158, 0x0001, "RAM"), (0x0180, 0x0001, "SYSRIVECT"), (PMMCTL0, 0xA510, "LPM4.5")]
+    {
+        let mut p = Program::new();
+        let fault = fault_of(p.set(addr, value));
+        assert!(fault.contains(words) && fault.contains("not modelled"), "{fault}");
+    }
+}

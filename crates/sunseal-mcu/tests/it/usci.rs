@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! USCI: SPI with an attached device, UART out and in.
+
+use std::sync::{Arc, Mutex};
+
+use sunseal_mcu::{LintKind, Machine, MachineError, Pin, SpiDevice};
+use sunseal_trace::Picos;
+
+use crate::asm::Arg::*;
+use crate::support::*;
+
+const CS: Pin = Pin::new(3, 0);
+const READY: Pin = Pin::new(1, 7);
+
+/// Answers each byte with its complement and raises a pin 1 ms after it was selected.
+struct Echo {
+    heard: Arc<Mutex<Vec<(u64, String)>>>,
+    due: Option<Picos>,
+    pins: Vec<(Pin, bool)>,
+}
+
+impl Echo {
+    fn note(&self, now: Picos, what: String) {
+        self.heard.lock().unwrap().push((now.0, what));
+    }
+}
+
+impl SpiDevice for Echo {
+    fn select(&mut self, now: Picos) {
+        self.note(now, "select".into());
+        self.due = Some(Picos(now.0 + 1_000_000_000));
+    }
+    fn transfer(&mut self, now: Picos, mosi: u8) -> u8 {
+        self.note(now, format!("{mosi:02x}"));
+        !mosi
+    }
+    fn deselect(&mut self, now: Picos) {
+        self.note(now, "deselect".into());
+    }
+    fn next_event(&self) -> Option<Picos> {
+        self.due
+    }
+    fn event(&mut self, now: Picos) {
+        assert_eq!(self.due, Some(now));
+        self.due = None;
+        self.pins = vec![(READY, true)];
+    }
+    fn pins(&self) -> &[(Pin, bool)] {
+        &self.pins
+    }
+    fn state(&self) -> &str {
+        if self.due.is_some() { "busy" } else { "idle" }
+    }
+}
+
+fn with_echo(p: &Program) -> (Machine, Arc<Mutex<Vec<(u64, String)>>>) {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let mut m = p.machine();
+    let echo = Echo { heard: Arc::clone(&heard), due: None, pins: vec![(READY, false)] };
+    m.attach_spi("radio", "usci_b0", CS, Box::new(echo)).unwrap();
+    (m, heard)
+}
+
+/// SPI master on SMCLK / 2, chip select P3.0.
+fn spi(p: &mut Program) {
+    p.set_b(PBOUT, 1).set_b(PBDIR, 1);
+    p.set(UCB0CTLW0, 0xA981).set(UCB0BRW, 2).set(UCB0CTLW0, 0xA980);
+}
+
+fn byte(p: &mut Program, value: u8) {
+    p.set_b(UCB0TXBUF, value).wait_set(UCB0ICTL, 0x0100).keep(UCB0RXBUF);
+}
+
+#[test]
+fn bytes_go_out_and_come_in_while_the_chip_is_selected() {
+    let mut p = Program::new();
+    spi(&mut p);
+    p.set_b(PBOUT, 0);
+    byte(&mut p, 0x5A);
+    byte(&mut p, 0x00);
+    p.set_b(PBOUT, 1).halt();
+    let (mut m, heard) = with_echo(&p);
+    halt(&mut m);
+    assert_eq!([kept(&m, 0), kept(&m, 1)], [0xA5, 0xFF]);
+    let heard = heard.lock().unwrap();
+    let words: Vec<&str> = heard.iter().map(|(_, w)| w.as_str()).collect();
+    assert_eq!(words, ["select", "5a", "00", "deselect"]);
+    assert_eq!(m.lints(), []);
+    assert_eq!(m.ledger().event(m.vocabulary().find_event("usci_b0.byte").unwrap()), 2);
+}
+
+#[test]
+fn a_byte_takes_eight_bit_times() {
+    let mut p = Program::new();
+    spi(&mut p);
+    p.set_b(PBOUT, 0).set_b(UCB0TXBUF, 1);
+    p.nops(60).halt();
+    let (mut m, heard) = with_echo(&p);
+    halt(&mut m);
+    let heard = heard.lock().unwrap();
+    // 8 bits x 2 ticks, starting behind the 4 cycles of the write of TXBUF.
+    let ticks = (heard[1].0 - heard[0].0) as f64 * 1e-12 * 1_048_576.0;
+    assert!((ticks - 20.0).abs() < 0.01, "{ticks}");
+}
+
+#[test]
+fn the_transmit_buffer_is_one_byte_ahead() {
+    let mut p = Program::new();
+    spi(&mut p);
+    p.set_b(PBOUT, 0).set_b(UCB0TXBUF, 0x11).keep(UCB0ICTL).set_b(UCB0TXBUF, 0x22).keep(UCB0ICTL);
+    p.nops(80).keep(0x5EA).halt();
+    let (mut m, heard) = with_echo(&p);
+    halt(&mut m);
+    assert_ne!(kept(&m, 0) & 0x200, 0, "the shift register took the first byte at once");
+    assert_eq!(kept(&m, 1) & 0x200, 0, "the second waits");
+    assert_eq!(heard.lock().unwrap().len(), 3);
+    // Nobody read the first answer: overrun; and the interface is at rest.
+    assert_eq!(kept(&m, 2) & 0x21, 0x20);
+}
+
+#[test]
+fn a_receive_interrupt_wakes() {
+    let mut p = Program::new();
+    spi(&mut p);
+    p.set(UCB0ICTL, 0x0001)
+        .set_b(PBOUT, 0)
+        .set_b(UCB0TXBUF, 0x77)
+        .sleep(LPM0 | GIE)
+        .keep(UCB0RXBUF)
+        .halt();
+    p.handler(VECTOR_USCI_B0).keep(0x5FE).wake_and_return();
+    let (mut m, _) = with_echo(&p);
+    halt(&mut m);
+    assert_eq!(kept(&m, 1), 2, "UCB0IV");
+    assert_eq!(kept(&m, 0), 0x88);
+}
+
+#[test]
+fn a_device_raises_its_pin_at_its_own_time_and_wakes_the_cpu() {
+    let mut p = Program::new();
+    spi(&mut p);
+    p.set(PAIE, 0x80).set(PAIFG, 0).set_b(PBOUT, 0).sleep(LPM3 | GIE).halt();
+    p.handler(VECTOR_PORT1).keep(P1IV).wake_and_return();
+    let (mut m, heard) = with_echo(&p);
+    halt(&mut m);
+    assert_eq!(kept(&m, 0), 0x10);
+    let selected = heard.lock().unwrap()[0].0;
+    let woke = m.time().0 - selected;
+    assert!((1_000_000_000..1_400_000_000).contains(&woke), "{woke}");
+    // The device's states are in the ledger under its name.
+    let v = m.vocabulary();
+    let (radio, busy) = (v.find_component("radio").unwrap(), v.find_state("busy").unwrap());
+    let ledger = m.ledger();
+    let time: u64 = ledger
+        .spans()
+        .filter(|(k, _)| k.component == radio && k.state == busy)
+        .map(|(_, s)| s.time.0)
+        .sum();
+    assert_eq!(time, 1_000_000_000);
+}
+
+#[test]
+fn bytes_to_nobody_are_flagged_and_read_as_ones() {
+    let mut p = Program::new();
+    spi(&mut p);
+    byte(&mut p, 0x12);
+    p.halt();
+    let (mut m, heard) = with_echo(&p);
+    halt(&mut m);
+    assert_eq!(kept(&m, 0), 0xFF);
+    assert_eq!(m.lint_count(LintKind::SpiNobody), 1);
+    assert!(heard.lock().unwrap().is_empty());
+}
+
+#[test]
+fn an_unknown_interface_is_refused() {
+    let mut m = Program::new().machine();
+    let echo = Echo { heard: Arc::default(), due: None, pins: Vec::new() };
+    let err = m.attach_spi("radio", "usci_c7", CS, Box::new(echo)).unwrap_err();
+    assert!(matches!(err, MachineError::NoUsci(_)) && err.to_string().contains("usci_c7"), "{err}");
+}
+
+/// UART on SMCLK at 9600 baud: UCBR = 109, UCBRS = 2.
+fn uart(p: &mut Program) {
+    p.set(UCA1CTLW0, 0x0081).set(UCA1BRW, 109).set(UCA1MCTL, 2 << 1).set(UCA1CTLW0, 0x0080);
+}
+
+#[test]
+fn a_uart_sends_at_its_baud_rate() {
+    let mut p = Program::new();
+    uart(&mut p);
+    for b in b"hi" {
+        p.wait_set(UCA1ICTL, 0x0200).set_b(UCA1TXBUF, *b);
+    }
+    p.wait_clear(0x60A, 1).halt();
+    let m = p.run();
+    let log = m.uart_log();
+    assert_eq!(log.iter().map(|b| b.byte).collect::<Vec<_>>(), b"hi");
+    assert_eq!(log[0].usci, "usci_a1");
+    let s = (log[1].time_ps - log[0].time_ps) as f64 * 1e-12;
+    assert!((s - 10.0 / 9600.0).abs() < 2e-6, "{s}");
+}
+
+#[test]
+fn a_uart_receives_and_interrupts() {
+    let mut p = Program::new();
+    uart(&mut p);
+    p.set(UCA1ICTL, 0x0001).sleep(LPM0 | GIE).keep(0x61E).halt();
+    p.handler(VECTOR_USCI_A1).keep(UCA1RXBUF).wake_and_return();
+    let mut m = p.machine();
+    m.uart_in("usci_a1", Picos(5_000_000_000), b'x').unwrap();
+    halt(&mut m);
+    assert_eq!([kept(&m, 1), kept(&m, 0)], [u16::from(b'x'), 0], "reading RXBUF clears the flag");
+    assert!(m.time().0 > 5_000_000_000);
+}
+
+#[test]
+fn what_the_usci_cannot_do_traps() {
+    for (ctlw0, words) in [(0x0F80, "I2C"), (0x0180, "slave"), (0x0B80, "4-pin")] {
+        let mut p = Program::new();
+        let fault = fault_of(p.set(UCB0CTLW0, ctlw0));
+        assert!(fault.contains(words) && fault.contains("not modelled"), "{fault}");
+    }
+    let mut p = Program::new();
+    uart(&mut p);
+    p.set(UCA1CTLW0, 0x0001).set(UCA1CTLW0, 0x0000);
+    let fault = fault_of(p.set_b(UCA1TXBUF, 1));
+    assert!(fault.contains("UCLK"), "{fault}");
+    let _ = Cg(0);
+}
