@@ -12,9 +12,12 @@ use crate::support::*;
 const CS: Pin = Pin::new(3, 0);
 const READY: Pin = Pin::new(1, 7);
 
+/// What the device heard, and when.
+type Heard = Arc<Mutex<Vec<(u64, String)>>>;
+
 /// Answers each byte with its complement and raises a pin 1 ms after it was selected.
 struct Echo {
-    heard: Arc<Mutex<Vec<(u64, String)>>>,
+    heard: Heard,
     due: Option<Picos>,
     pins: Vec<(Pin, bool)>,
 }
@@ -53,7 +56,7 @@ impl SpiDevice for Echo {
     }
 }
 
-fn with_echo(p: &Program) -> (Machine, Arc<Mutex<Vec<(u64, String)>>>) {
+fn with_echo(p: &Program) -> (Machine, Heard) {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let mut m = p.machine();
     let echo = Echo { heard: Arc::clone(&heard), due: None, pins: vec![(READY, false)] };
