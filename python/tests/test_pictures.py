@@ -67,6 +67,7 @@ def test_a_curve_breaks_where_the_core_level_changes() -> None:
 DAY = plots.Day(
     hour=[0, 6, 12, 24],
     storage_v=[2.0, 2.1, 3.5, 3.0],
+    power_hour=[0, 6, 12, 24],
     panel_w=[0.0, 0.0, 0.08, 0.0],
     node_w=[6e-6, 0.0, 6e-6, 2e-4],
     events={"challenge answered": [12.0, 13.0], "refused": [], "brown-out": [3.0], "start": [6.0]},

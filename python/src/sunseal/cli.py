@@ -589,6 +589,12 @@ def _fail(sentence: str, hint: str | None = None) -> int:
     return 2
 
 
+def _stopped(e: BaseException | None) -> int:
+    told = str(e.args[0]) if e is not None and e.args else "nothing was written; run the same command again"
+    err.print(f"stopped; {escape(told)}")
+    return 130
+
+
 def _usage(e: TyperException, args: Sequence[str]) -> int:
     sentence = getattr(e, "format_message", lambda: str(e))()
     sentence = sentence[:1].lower() + sentence[1:].rstrip(".")
@@ -610,13 +616,12 @@ def run(args: Sequence[str]) -> int:
         return _fail(str(e), e.hint)
     except _engine.EngineError as e:
         return _fail(str(e))
-    except typer.Abort:
-        return 130
+    except typer.Abort as e:  # Typer's word for Ctrl-C
+        return _stopped(e.__cause__)
     except TyperException as e:
         return _usage(e, args)
     except KeyboardInterrupt as e:
-        err.print(f"stopped; {e.args[0] if e.args else 'nothing was written; run the same command again'}")
-        return 130
+        return _stopped(e)
     except BrokenPipeError:
         sys.stderr.close()
         return 0

@@ -130,6 +130,7 @@ class Day:
 
     hour: Sequence[float]
     storage_v: Sequence[float]
+    power_hour: Sequence[float]
     panel_w: Sequence[float]
     node_w: Sequence[float]
     events: Mapping[str, Sequence[float]] = field(default_factory=dict)
@@ -153,6 +154,8 @@ MARKS = {
     "brown-out": ("triangle-down", "v", BAD),
     "start": ("triangle-up", "^", NODE),
 }
+DENSE = 60
+"""So many events of a kind are drawn as ticks."""
 POWER_FLOOR_W = 1e-7
 """Where the axis of power ends: less than the node takes asleep."""
 
@@ -204,13 +207,19 @@ def day_figure(day: Day) -> go.Figure:
     lanes = _lanes(day)
     for kind, hours in lanes:
         symbol, _, color = MARKS[kind]
+        dense = len(hours) > DENSE
         figure.add_scatter(
             row=2,
             col=1,
             x=list(hours),
             y=[f"{kind} ({len(hours)})"] * len(hours),
             mode="markers",
-            marker={"symbol": symbol, "color": color, "size": 8},
+            marker={
+                "symbol": "line-ns-open" if dense else symbol,
+                "color": color,
+                "size": 8,
+                "line": {"width": 1, "color": color} if dense else {},
+            },
             showlegend=False,
             hovertemplate="%{x:.2f} h<extra>" + kind + "</extra>",
         )
@@ -218,11 +227,11 @@ def day_figure(day: Day) -> go.Figure:
         figure.add_scatter(
             row=3,
             col=1,
-            x=day.hour,
+            x=day.power_hour,
             y=_above_floor(watts),
             name=f"{name}, mean power",
             mode="lines",
-            line={"color": color, "width": 1.5, "shape": "hv" if name == "node" else "linear"},
+            line={"color": color, "width": 1.5},
             hovertemplate="%{x:.2f} h, %{y:.3s}W<extra>" + name + "</extra>",
         )
     begin, end = day.span
@@ -249,6 +258,15 @@ def day_file(day: Day, path: Path) -> None:
     store.plot(day.hour, day.storage_v, color=STORE, linewidth=1.8)
     for begin, end in day.off:
         store.axvspan(begin, end, color=BAD, alpha=0.14, linewidth=0)
+        store.annotate(
+            "no supply",
+            ((begin + end) / 2, 0.97),
+            xycoords=("data", "axes fraction"),
+            ha="center",
+            va="top",
+            fontsize=8,
+            color=MUTED,
+        )
     for name, volts in day.thresholds_v.items():
         store.axhline(volts, color=MUTED, linewidth=0.9, linestyle=":")
         store.annotate(
@@ -266,11 +284,14 @@ def day_file(day: Day, path: Path) -> None:
     lanes = _lanes(day)
     for y, (kind, hours) in enumerate(lanes):
         _, symbol, color = MARKS[kind]
-        lane.scatter(hours, [y] * len(hours), marker=symbol, s=22, color=color, zorder=3, clip_on=False)
+        if len(hours) > DENSE:
+            lane.plot(hours, [y] * len(hours), linestyle="", marker="|", markersize=8, color=color, markeredgewidth=0.8)
+        else:
+            lane.scatter(hours, [y] * len(hours), marker=symbol, s=22, color=color, zorder=3, clip_on=False)
     lane.set_yticks(range(len(lanes)), [f"{kind} ({len(hours)})" for kind, hours in lanes])
     lane.set_ylim(-0.6, len(lanes) - 0.4)
-    power.plot(day.hour, _above_floor(day.panel_w), color=SUN, linewidth=1.4, label="panel")
-    power.plot(day.hour, _above_floor(day.node_w), color=NODE, linewidth=1.2, label="node", drawstyle="steps-post")
+    power.plot(day.power_hour, _above_floor(day.panel_w), color=SUN, linewidth=1.4, label="panel")
+    power.plot(day.power_hour, _above_floor(day.node_w), color=NODE, linewidth=1.2, label="node")
     power.set(yscale="log", ylabel="power [W]", xlabel="hour of the day, local standard time")
     power.set_ylim(POWER_FLOOR_W, 2 * max([*day.panel_w, *day.node_w, 1e-3]))
     power.legend(frameon=False, fontsize=9, loc="upper left")
@@ -359,9 +380,9 @@ class _Frame:
 
 
 FAMILIES = (
-    (("sha", "hash", "hmac", "drbg", "nonce"), "#74a892"),
+    (("sha", "hash", "hmac", "drbg", "nonce", "key_state"), "#74a892"),
     (("mspabi", "memcpy", "memset"), "#b9a3c7"),
-    (("point", "ec_", "ecc", "curve", "ladder", "comb", "scalar", "jac"), "#6d9dc5"),
+    (("point", "ec_", "ecc", "curve", "ladder", "comb", "scalar", "jac", "pick", "add_"), "#6d9dc5"),
     (("mul", "sqr", "mac", "mpy"), "#e0a100"),
     (("fp_", "field", "reduce", "mod", "inv"), "#ecc769"),
 )

@@ -287,19 +287,42 @@ def day_of(played: Played, served: Served | None = None) -> plots.Day:
             "refused": hours(at[id(e)] for e in signed if e["verdict"] != 0),
         }
     series = record["series"]
+    hour = played.hours
+    ends = hour[BIN - 1 :: BIN] + ([hour[-1]] if len(hour) % BIN else [])
     return plots.Day(
-        hour=played.hours,
-        storage_v=[p["vcap_v"] for p in series],
-        panel_w=[p["panel_w"] for p in series],
-        node_w=[p["load_w"] for p in series],
+        # The voltage at the very beginning stands at the top of the first stretch.
+        hour=[start_h, *hour],
+        storage_v=[series[0]["vcap_max_v"], *(p["vcap_v"] for p in series)],
+        power_hour=ends,
+        panel_w=_means([p["panel_w"] for p in series]),
+        node_w=_means([p["load_w"] for p in series]),
         events=events,
-        off=[
-            (start_h + s["from_s"] / 3600.0, start_h + s["to_s"] / 3600.0)
-            for s in record["timeline"]
-            if s["doing"] == "off" and s["to_s"] - s["from_s"] > 1.0
-        ],
+        off=_without_supply(told, start_h, record["simulated_s"]),
         thresholds_v=_thresholds(played.scenario),
     )
+
+
+BIN = 16
+"""Points of the series in one point of the powers' picture: bursts of a second become a mean."""
+
+
+def _means(values: Sequence[float]) -> list[float]:
+    bins = [values[i : i + BIN] for i in range(0, len(values), BIN)]
+    return [sum(b) / len(b) for b in bins]
+
+
+def _without_supply(told: Sequence[tuple[str, float]], start_h: float, end_s: float) -> list[tuple[float, float]]:
+    spans, since = [], 0.0
+    off = True
+    for kind, time_s in told:
+        if kind == "on" and off:
+            spans.append((since, time_s))
+            off = False
+        elif kind == "brown-out" and not off:
+            since, off = time_s, True
+    if off:
+        spans.append((since, end_s))
+    return [(start_h + a / 3600.0, start_h + b / 3600.0) for a, b in spans if b - a > 1.0]
 
 
 def _thresholds(scenario: Mapping[str, Any]) -> dict[str, float]:
@@ -319,8 +342,9 @@ def _day_section(page: Page, played: Played, served: Served | None) -> plots.Day
     day = day_of(played, served)
     page.section(
         "The day",
-        "Storage voltage, what happened, and the mean power of panel and node over each stretch of the day. "
-        "Shaded: the node had no supply. The same figures stand in series.csv.",
+        "Storage voltage, what happened, and the power of panel and node, each point a mean over "
+        f"{BIN * played.record['duration_s'] / len(played.record['series']) / 60:.3g} minutes. Shaded: the node had no "
+        "supply. The figures behind it stand in series.csv.",
         f'<div class="wide">{page.figure(plots.day_figure(day), 640)}</div>',
     )
     return day
@@ -411,7 +435,8 @@ def _signature_section(page: Page, played: Played, suite: str) -> str:
         "Where the energy of one signature goes",
         f"{m.cycles:,} cycles, {show(m.time_s, 's')}, {show(m.energy_j, 'J')} between the trigger marks by "
         f"{m.power_set}. Width is energy; a call stands on its caller. All cycles here run from flash at one clock, "
-        "so a function's share of the cycles is its share of the joules.",
+        "so a function's share of the cycles is its share of the joules. Green: hashing and the nonce; blue: points "
+        "and scalars; orange: multiplication and squaring; yellow: reduction and inversion; violet: run-time helpers.",
         f'<div class="wide">{svg}</div>',
     )
     return svg
@@ -499,7 +524,7 @@ def demo_page(
     """Write the report of `sunseal demo`, and return what draws its pictures into a folder."""
     record = played.record
     page = Page(
-        "A harvested MSP430 signs, a server verifies, every joule is accounted for",
+        "A harvested MSP430 signs, and every joule is accounted for",
         f"{record['scenario']} on {record['board']}: {record['simulated_s'] / 3600:.4g} simulated hours of the node's "
         f"real firmware, {record['cycles']:,} cycle-exact CPU cycles, seed {record['seed']}.",
     )
