@@ -21,7 +21,7 @@ from rich.table import Table
 from typer.exceptions import TyperException
 
 from sunseal import __version__, _engine, boards, measuring, units
-from sunseal.errors import SunsealError
+from sunseal.errors import Stopped, SunsealError
 
 app = typer.Typer(
     help="Run a sensor node's real firmware on a cycle-exact simulated board and account for every joule.",
@@ -454,7 +454,7 @@ def simulate_command(
             played = simulation.play(loaded, watch)
     except KeyboardInterrupt as e:
         again = f"`sunseal simulate {scenario}` plays the same again"
-        raise KeyboardInterrupt(f"nothing was written; {again}") from e
+        raise Stopped(f"nothing was written; {again}") from e
     closing = played.closing()
     if series is not None:
         measuring.write_atomic(series, played.series_csv())
@@ -589,10 +589,14 @@ def _fail(sentence: str, hint: str | None = None) -> int:
     return 2
 
 
-def _stopped(e: BaseException | None) -> int:
-    told = str(e.args[0]) if e is not None and e.args else "nothing was written; run the same command again"
+AGAIN = "nothing was written; run the same command again"
+INTERRUPTED = 130
+"""128 and the number of SIGINT; Typer returns it for a Ctrl-C that nobody caught."""
+
+
+def _stopped(told: str) -> int:
     err.print(f"stopped; {escape(told)}")
-    return 130
+    return INTERRUPTED
 
 
 def _usage(e: TyperException, args: Sequence[str]) -> int:
@@ -616,15 +620,19 @@ def run(args: Sequence[str]) -> int:
         return _fail(str(e), e.hint)
     except _engine.EngineError as e:
         return _fail(str(e))
-    except typer.Abort as e:  # Typer's word for Ctrl-C
-        return _stopped(e.__cause__)
+    except Stopped as e:
+        return _stopped(str(e))
+    except typer.Abort:
+        return _stopped(AGAIN)
     except TyperException as e:
         return _usage(e, args)
-    except KeyboardInterrupt as e:
-        return _stopped(e)
+    except KeyboardInterrupt:
+        return _stopped(AGAIN)
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    if status == INTERRUPTED:
+        return _stopped(AGAIN)
     return status if isinstance(status, int) else 0
 
 

@@ -19,7 +19,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from sunseal import boards, simulation
-from sunseal.errors import SunsealError
+from sunseal.errors import Stopped, SunsealError
 from sunseal.measuring import write_atomic
 from sunseal.services import Intruder, Services, capture, last_report, spoilt
 from sunseal.simulation import Played
@@ -241,7 +241,7 @@ def _atomic_folder(folder: Path, again: str) -> Iterator[Path]:
         for path in aside.iterdir():
             path.replace(folder / path.name)
     except KeyboardInterrupt as e:
-        raise KeyboardInterrupt(
+        raise Stopped(
             f"`{folder}` is as it was before; `{again}` plays the same day again, "
             "and what was measured for the report is kept"
         ) from e

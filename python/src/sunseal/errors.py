@@ -16,6 +16,10 @@ class SunsealError(Exception):
         self.hint = hint
 
 
+class Stopped(Exception):
+    """Ctrl-C or SIGTERM in the middle of something long. The text says what is left and how to go on."""
+
+
 def unknown(kind: str, name: str, known: Iterable[str], where: str = "") -> SunsealError:
     """Build the error for a name that is not one of the known ones, with the nearest of them."""
     choices = sorted(known)
