@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Simulated time over wall time: Criterion's elements are simulated seconds, so that `elem/s` reads
 //! as "times real time".
+#![allow(missing_docs, reason = "Criterion's macro makes a public function")]
 
 #[path = "../tests/common/mod.rs"]
 mod common;

@@ -356,10 +356,11 @@ impl Recorder {
         }
         let counts = if p.sent { &mut self.messages.sent } else { &mut self.messages.received };
         *counts.entry(name).or_default() += 1;
-        if frame.kind == Kind::Verdict && !p.sent {
-            if let Some(code) = frame.fragment.last() {
-                *self.messages.verdicts.entry(*code).or_default() += 1;
-            }
+        if frame.kind == Kind::Verdict
+            && !p.sent
+            && let Some(code) = frame.fragment.last()
+        {
+            *self.messages.verdicts.entry(*code).or_default() += 1;
         }
     }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The CC2500 against short scripts on its SPI bus.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use sunseal_mcu::{Pin, SpiDevice};
 use sunseal_node::{Air, Answer, Cc2500, LoopbackAir, RadioHandle, RadioPins, Sent, Silence};
-use sunseal_power::load_part;
-use sunseal_trace::Picos;
+use sunseal_power::{PowerSet, load_part};
+use sunseal_trace::{OperatingPoint, Picos};
 
 const US: u64 = 1_000_000;
 const SRES: u8 = 0x30;
@@ -30,8 +30,7 @@ struct Bench {
 
 impl Bench {
     fn new(air: impl Air + 'static) -> Self {
-        let parts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/parts");
-        let part = load_part(&parts, "cc2500", "radio").unwrap();
+        let part = load_part(&data().join("parts"), "cc2500", "radio").unwrap();
         let pins = RadioPins {
             gdo0: Some(Pin::new(1, 7)),
             gdo2: Some(Pin::new(1, 6)),
@@ -114,6 +113,10 @@ impl Bench {
     }
 }
 
+fn data() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data")
+}
+
 fn packet(len: u8) -> Vec<u8> {
     (0..=len).map(|i| if i == 0 { len } else { i }).collect()
 }
@@ -191,6 +194,40 @@ fn a_packet_takes_its_time_on_the_air_and_shows_on_gdo0() {
         (1, 62, 1, 0)
     );
     assert_eq!(b.radio.problem(), None);
+}
+
+#[test]
+fn a_packet_of_64_bytes_costs_what_mane_printed() {
+    let set = PowerSet::load(&data().join("power"), "cc2500-datasheet", "cc2500").unwrap();
+    let price = |state: &str, vcc_v: f64| {
+        set.current_a("radio", state, &OperatingPoint::default(), vcc_v).unwrap().value.typ * vcc_v
+    };
+    let mut b = Bench::ready(Silence);
+    // From STX on, state by state, until it rests in IDLE again.
+    b.transaction(&[&[0x3F | BURST][..], &packet(63)].concat());
+    b.strobe(STX);
+    let mut spent: Vec<(&'static str, u64)> = Vec::new();
+    while b.chip.state() != "idle" {
+        let state = ["calibrate", "settle", "tx.0dbm"].into_iter().find(|s| *s == b.chip.state());
+        let state = state.unwrap_or_else(|| panic!("{}", b.chip.state()));
+        b.wait_us(1);
+        match spent.last_mut() {
+            Some(last) if last.0 == state => last.1 += 1,
+            _ => spent.push((state, 1)),
+        }
+    }
+    assert_eq!(spent.iter().map(|s| s.0).collect::<Vec<_>>(), ["calibrate", "settle", "tx.0dbm"]);
+    // 4 bytes of preamble, 4 of sync word, 64, 2 of CRC, at 32 us; MDMCFG gives 249.94 kBd.
+    assert!(spent[2].1.abs_diff(74 * 32) <= 2, "{spent:?}");
+    let energy_mj = |vcc_v: f64, from: usize| -> f64 {
+        spent[from..].iter().map(|(s, us)| price(s, vcc_v) * *us as f64 * 1e-3).sum()
+    };
+    let (whole, without) = (energy_mj(2.7, 0), energy_mj(2.7, 1));
+    println!(
+        "at 2.7 V {whole:.4} mJ, without calibration {without:.4} mJ; table 4.3 prints 0.137 mJ"
+    );
+    assert!((without / 0.137 - 1.0).abs() < 0.01, "{without}");
+    assert!((whole / 0.137 - 1.0).abs() < 0.15, "{whole}");
 }
 
 #[test]

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The loop with the node's own program: real signatures, a gateway in this process that verifies
+//! them, light that comes and goes.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use sunseal_link::message::KeyBytes;
+use sunseal_link::{
+    Challenge, Frame, GATEWAY, Idle, Message, NodeId, Progress, Reason, Reassembler, Suite,
+    Verdict, VerdictCode, fragments, signed,
+};
+use sunseal_node::{Answer, LoopbackAir, Node, RunRecord, Scenario, Sent};
+use sunseal_power::HarvestTrace;
+use sunseal_verify::verify;
+
+/// The program, built by the firmware's Makefile.
+fn firmware(curve: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../firmware/build/msp430f5438a-anagear/mpy-32")
+        .join(format!("node-{curve}.elf"));
+    assert!(path.exists(), "{} is not there; `make firmware` builds it", path.display());
+    path
+}
+
+/// What the other side of the air heard and thinks of it.
+struct Gateway {
+    reassembler: Reassembler,
+    seq: u8,
+    key: Option<(Suite, KeyBytes)>,
+    challenge: Option<Challenge>,
+    challenges: u32,
+    counter: u32,
+    /// Asks at every so many HELLOs; 0: never.
+    asks_every: u32,
+    hellos: u32,
+    heard: Vec<(u64, Message, Option<VerdictCode>)>,
+}
+
+impl Gateway {
+    fn new(asks_every: u32) -> Self {
+        Self {
+            reassembler: Reassembler::new(1_000_000),
+            seq: 0,
+            key: None,
+            challenge: None,
+            challenges: 0,
+            counter: 0,
+            asks_every,
+            hellos: 0,
+            heard: Vec::new(),
+        }
+    }
+
+    fn signed(
+        &mut self,
+        counter: u32,
+        suite: Suite,
+        bytes: &[u8],
+        signature: &[u8],
+    ) -> VerdictCode {
+        let Some((enrolled, key)) = &self.key else { return VerdictCode::UnknownNode };
+        if *enrolled != suite {
+            return VerdictCode::WrongSuite;
+        }
+        if counter <= self.counter {
+            return VerdictCode::ReplayedCounter;
+        }
+        if verify(suite, key, bytes, signature).is_err() {
+            return VerdictCode::BadSignature;
+        }
+        self.counter = counter;
+        VerdictCode::Accepted
+    }
+
+    fn judge(&mut self, message: &Message) -> (Message, Option<VerdictCode>) {
+        let said = |node_id: NodeId, reference: u32, verdict: VerdictCode| {
+            (Message::Verdict(Verdict { node_id, reference, verdict }), Some(verdict))
+        };
+        match message {
+            Message::Enrol(m) => {
+                let bytes = signed::enrol(m.node_id, m.suite, &m.public_key).unwrap();
+                let good = verify(m.suite, &m.public_key, &bytes, &m.signature).is_ok();
+                self.key = good.then_some((m.suite, m.public_key));
+                said(
+                    m.node_id,
+                    0,
+                    if good { VerdictCode::Accepted } else { VerdictCode::BadSignature },
+                )
+            }
+            Message::Hello(m) => {
+                if self.key.is_none() {
+                    return said(m.node_id, 0, VerdictCode::UnknownNode);
+                }
+                self.hellos += 1;
+                if m.reason == Reason::Low || !self.hellos.is_multiple_of(self.asks_every) {
+                    return (Message::Idle(Idle { node_id: m.node_id }), None);
+                }
+                self.challenges += 1;
+                let nonce = [self.challenges as u8; 16];
+                let challenge =
+                    Challenge { node_id: m.node_id, challenge_id: self.challenges, nonce };
+                self.challenge = Some(challenge);
+                (Message::Challenge(challenge), None)
+            }
+            Message::Response(m) => {
+                let Some(c) = self.challenge.take().filter(|c| c.challenge_id == m.challenge_id)
+                else {
+                    return said(m.node_id, m.counter, VerdictCode::StaleChallenge);
+                };
+                let bytes = signed::auth(m.node_id, c.challenge_id, &c.nonce, m.counter);
+                let verdict = self.signed(m.counter, m.suite, &bytes, &m.signature);
+                said(m.node_id, m.counter, verdict)
+            }
+            Message::Report(m) => {
+                let bytes = signed::report(m.node_id, m.counter, &m.data);
+                let verdict = self.signed(m.counter, m.suite, &bytes, &m.signature);
+                said(m.node_id, m.counter, verdict)
+            }
+            other => panic!("a node does not send {other:?}"),
+        }
+    }
+
+    fn hear(&mut self, sent: &Sent) -> Vec<Answer> {
+        if !sent.crc_ok {
+            return Vec::new();
+        }
+        let frame = Frame::parse_packet(&sent.packet).expect("the node sends sound frames");
+        let Ok(Progress::Complete(whole)) = self.reassembler.push(sent.time_us, &frame) else {
+            return Vec::new();
+        };
+        let message =
+            Message::decode(whole.kind, &whole.body).expect("the node sends sound messages");
+        let (answer, verdict) = self.judge(&message);
+        self.heard.push((sent.time_us, message, verdict));
+        self.seq = self.seq.wrapping_add(1);
+        fragments(whole.src, GATEWAY, self.seq, answer.kind(), &answer.encode())
+            .map(|frame| Answer { delay_us: 2000, frame: frame.to_vec(), crc_ok: true })
+            .collect()
+    }
+}
+
+/// Plays a scenario with the gateway that asks at every so many HELLOs.
+fn play(
+    name: &str,
+    curve: &str,
+    asks_every: u32,
+    more: &str,
+    light: Option<HarvestTrace>,
+) -> (RunRecord, Gateway) {
+    let text = format!(
+        "name = \"{name}\"\nboard = \"msp430f5438a-anagear\"\nfirmware = {:?}\n{more}",
+        firmware(curve)
+    );
+    let gateway = Arc::new(Mutex::new(Gateway::new(asks_every)));
+    let ear = Arc::clone(&gateway);
+    let air = LoopbackAir(move |sent: &Sent| ear.lock().unwrap().hear(sent));
+    let scenario = Scenario::parse(&text, name).unwrap();
+    let mut node = Node::with_air(&common::data(), scenario, light, Box::new(air)).unwrap();
+    let record = node.run(&mut |_| true).unwrap();
+    drop(node);
+    assert!(record.energy.balance_rel < 1e-6, "{}", record.energy.balance_rel);
+    let apart = record.energy.loop_over_ledger_rel;
+    assert!(apart.abs() < 2e-5, "the loop's load and the ledger's price are {apart} apart");
+    (record, Arc::into_inner(gateway).expect("the node is gone").into_inner().unwrap())
+}
+
+fn count(gateway: &Gateway, is: impl Fn(&Message) -> bool) -> usize {
+    gateway.heard.iter().filter(|(_, m, _)| is(m)).count()
+}
+
+fn assert_all_accepted(gateway: &Gateway) {
+    let verdicts: Vec<_> = gateway.heard.iter().filter_map(|(_, _, v)| *v).collect();
+    assert!(
+        !verdicts.is_empty() && verdicts.iter().all(|v| *v == VerdictCode::Accepted),
+        "{verdicts:?}"
+    );
+}
+
+const BRIGHT: &str = "duration_s = 660\n[supply]\ninitial_v = 3.5\n[harvest]\nconstant_w = 2e-3\n";
+
+#[test]
+fn both_modes_sign_and_every_signature_verifies() {
+    for (curve, suite) in [("p256", "ecdsa-p256-sha256"), ("secp160r1", "ecdsa-secp160r1-sha256")] {
+        let more = format!(
+            "{BRIGHT}[node]\nmode = \"both\"\nperiod_s = 60\nsuite = \"{suite}\"\nnode_id = \"0011223344556677\"\n"
+        );
+        let (r, g) = play(&format!("both-{curve}"), curve, 2, &more, None);
+        assert_all_accepted(&g);
+        let reports = count(&g, |m| matches!(m, Message::Report(_)));
+        let responses = count(&g, |m| matches!(m, Message::Response(_)));
+        assert!((4..=6).contains(&reports), "{reports}");
+        assert!(responses >= 2 && responses as u32 == g.challenges, "{responses} {}", g.challenges);
+        assert_eq!(count(&g, |m| matches!(m, Message::Enrol(_))), 1);
+        for (_, m, _) in &g.heard {
+            if let Message::Report(m) = m {
+                assert_eq!(
+                    (m.node_id.0, m.suite.name()),
+                    ([0, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77], suite)
+                );
+                // What it reports of its store is what the loop says: within a step of the ADC and its divider.
+                let told_v = f64::from(u16::from_be_bytes([m.data[2], m.data[3]])) * 1e-3;
+                let (low, high) = r.series.iter().fold((9.0, 0.0), |(a, b): (f64, f64), p| {
+                    (a.min(p.vcap_min_v), b.max(p.vcap_max_v))
+                });
+                assert!(told_v > low - 0.01 && told_v < high + 0.01, "{told_v} in {low} to {high}");
+            }
+        }
+        assert_eq!(r.messages.verdicts.get(&0).copied(), Some((1 + reports + responses) as u64));
+        assert_eq!((r.brown_outs, r.starts), (0, 1));
+    }
+}
+
+#[test]
+fn each_mode_sends_what_it_should() {
+    let (_, g) = play(
+        "periodic",
+        "secp160r1",
+        1,
+        &format!("{BRIGHT}[node]\nmode = \"periodic\"\nperiod_s = 60\n"),
+        None,
+    );
+    assert_all_accepted(&g);
+    // The first HELLO after a start may be asked; after that the node only reports.
+    assert!(count(&g, |m| matches!(m, Message::Report(_))) >= 9);
+    assert!(count(&g, |m| matches!(m, Message::Response(_))) <= 1);
+    let (_, g) = play(
+        "asked",
+        "secp160r1",
+        1,
+        &format!("{BRIGHT}[node]\nmode = \"asynchronous\"\nperiod_s = 60\n"),
+        None,
+    );
+    assert_all_accepted(&g);
+    assert_eq!(count(&g, |m| matches!(m, Message::Report(_))), 0);
+    assert!(count(&g, |m| matches!(m, Message::Response(_))) >= 9);
+}
+
+/// A small store in weak light: the gate must hold, and the supply goes now and then.
+const POOR: &str = "duration_s = 5400\n[supply]\ncapacitance_f = 0.02\noverhead_j = 0.01\ninitial_v = 2.6\nleak_ohm = 3e4\n";
+
+fn flicker() -> HarvestTrace {
+    // Light for 10 minutes, dark for 20.
+    let time: Vec<f64> = (0..=90).map(|m| f64::from(m) * 60.0).collect();
+    let power = (0..=90).map(|m| if m % 30 < 10 { 1e-3 } else { 0.0 }).collect();
+    HarvestTrace::from_arrays(time, power).unwrap()
+}
+
+#[test]
+fn the_gate_holds_and_key_and_counter_outlive_the_supply() {
+    let more =
+        format!("{POOR}[node]\nmode = \"both\"\nperiod_s = 20\nsign_uj = 3000\nradio_uj = 1200\n");
+    let (r, g) = play("poor", "secp160r1", 3, &more, Some(flicker()));
+    assert!(r.brown_outs >= 2 && r.starts >= 3, "{} {}", r.brown_outs, r.starts);
+    // One key for all lives; the gateway would have refused a counter that comes again.
+    assert_all_accepted(&g);
+    assert_eq!(count(&g, |m| matches!(m, Message::Enrol(_))), 1);
+    assert!(count(&g, |m| matches!(m, Message::Report(_))) >= 5);
+    for (time_us, m, _) in &g.heard {
+        if let Message::Report(m) = m {
+            let v = f64::from(u16::from_be_bytes([m.data[2], m.data[3]])) * 1e-3;
+            let above_j = 0.01 * (v * v - 1.9 * 1.9);
+            assert!(
+                above_j >= 2.0 * 4.2e-3 - 1e-9,
+                "at {time_us} us it signed with {above_j} J at {v} V"
+            );
+        }
+    }
+    let low = count(&g, |m| matches!(m, Message::Hello(h) if h.reason == Reason::Low));
+    assert!(low >= 1, "a node that cannot pay says so");
+    let boots = count(&g, |m| matches!(m, Message::Hello(h) if h.reason == Reason::Boot));
+    assert!(boots >= 3, "{boots} boots in {} starts", r.starts);
+}
+
+#[test]
+fn the_same_seed_is_the_same_run_bit_for_bit() {
+    let more =
+        format!("seed = 5\n{POOR}[faults]\nloss = 0.2\nflip = 0.1\n[node]\nperiod_s = 120\n")
+            .replace("5400", "1200");
+    let run = |more: &str| {
+        let (r, g) = play("same", "secp160r1", 2, more, Some(flicker()));
+        (serde_json::to_string(&r).unwrap(), g.heard)
+    };
+    let (first, again) = (run(&more), run(&more));
+    assert_eq!(first, again);
+    let other = run(&more.replace("seed = 5", "seed = 6"));
+    assert_ne!(first.1, other.1, "another seed wakes another RAM and another key");
+}
+
+#[test]
+fn a_lossy_air_costs_messages_and_nothing_else() {
+    let more = "seed = 3\nduration_s = 3600\n[supply]\ninitial_v = 3.5\n[harvest]\nconstant_w = 2e-3\n[faults]\nloss = 0.2\nflip = 0.05\n\
+                [node]\nmode = \"both\"\nperiod_s = 60\n";
+    let (r, g) = play("lossy", "secp160r1", 2, more, None);
+    // What arrives is sound: a damaged packet fails the CRC, a repeated counter never comes.
+    assert_all_accepted(&g);
+    let reports = count(&g, |m| matches!(m, Message::Report(_)));
+    let sent = r.messages.sent["REPORT"];
+    assert!(sent > reports as u64 && reports > 15, "{reports} of {sent} arrived");
+    assert!(r.radio.crc_failed > 0, "{:?}", r.radio);
+}
