@@ -5,7 +5,7 @@ void sunseal_mp_reduce_once(uint16_t *r, uint16_t carry, const uint16_t *m, uint
                             size_t n) {
     uint16_t borrow = sunseal_mp_sub(scratch, r, m, n);
     /* Keep r only where a borrow is not covered by the carry. */
-    uint16_t keep = (uint16_t)-(uint16_t)(borrow & (carry ^ 1));
+    uint16_t keep = sunseal_mp_mask_low(borrow & ~carry);
     sunseal_mp_select(r, scratch, (uint16_t)~keep, n);
 }
 
@@ -15,8 +15,7 @@ uint16_t sunseal_mp_is_zero(const uint16_t *a, size_t n) {
         any |= a[i];
     }
     /* The top bit of any | -any is set for every non-zero value. */
-    any |= (uint16_t)-any;
-    return (uint16_t)((any & 0x8000) == 0 ? 0xffff : 0);
+    return (uint16_t)~sunseal_mp_mask_high(any | (uint16_t)-any);
 }
 
 void sunseal_mp_from_bytes(uint16_t *r, const uint8_t *bytes, size_t count, size_t n) {

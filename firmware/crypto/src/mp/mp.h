@@ -10,6 +10,29 @@
  * masks are 0 or 0xffff.
  */
 
+/*
+ * 0xffff where the highest, or the lowest, bit of a word is set, else 0. Written in assembly for
+ * the target: a compiler that sees how a mask comes about may turn its use into a branch, and clang
+ * does.
+ */
+static inline uint16_t sunseal_mp_mask_high(uint16_t word) {
+#ifdef __MSP430__
+    __asm__("rla %0\n\tsubc %0, %0\n\tinv %0" : "+r"(word) : : "cc");
+    return word;
+#else
+    return (uint16_t)-(word >> 15);
+#endif
+}
+
+static inline uint16_t sunseal_mp_mask_low(uint16_t word) {
+#ifdef __MSP430__
+    __asm__("rra %0\n\tsubc %0, %0\n\tinv %0" : "+r"(word) : : "cc");
+    return word;
+#else
+    return (uint16_t)-(word & 1);
+#endif
+}
+
 /* acc[0..n-1] += a * b; returns the word that leaves at the top. */
 uint16_t sunseal_mp_addmul1(uint16_t *acc, const uint16_t *a, uint16_t b, size_t n);
 

@@ -8,7 +8,7 @@ void sunseal_mp_combine(uint16_t *r, const struct sunseal_mp_term terms[3], size
     uint32_t sum = 0;
     /* factor * a = |factor| * (a ^ sign) + (|factor| & sign), modulo 2^(16 n) */
     for (int i = 0; i < 3; i++) {
-        sign[i] = (uint16_t)-(terms[i].factor >> 15);
+        sign[i] = sunseal_mp_mask_high(terms[i].factor);
         magnitude[i] = (uint16_t)((terms[i].factor ^ sign[i]) - sign[i]);
         sum += magnitude[i] & sign[i];
     }

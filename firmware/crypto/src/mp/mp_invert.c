@@ -7,7 +7,7 @@
 
 /* The sign of a two's complement number as a mask. */
 static uint16_t sign(const uint16_t *a, size_t n) {
-    return (uint16_t)-(a[n - 1] >> 15);
+    return sunseal_mp_mask_high(a[n - 1]);
 }
 
 /* One row of the matrix on d and e: a multiple of m, chosen to clear 14 bits, makes the division
