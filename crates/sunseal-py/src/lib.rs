@@ -26,7 +26,7 @@ mod _engine {
     #[pymodule_export]
     use power::{PowerSet, Weighed};
     #[pymodule_export]
-    use program::{Counts, flash_union_bytes, profile, run, speed};
+    use program::{Counts, profile, run, speed, symbols_bytes};
     #[pymodule_export]
     use radio::{ResponseAir, packet_energy_j, response_air, verify_ecdsa};
     #[pymodule_export]

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
-use sunseal_mcu::device::RegionKind;
 use sunseal_mcu::profile::{Profiler, StackWatch};
 use sunseal_mcu::{Device, Elf, Lint, Machine, Pin, Stop, Until};
 use sunseal_trace::{Ledger, Observer, OperatingPoint, Picos, Silent, Span, SpanKey, Vocabulary};
@@ -417,26 +416,15 @@ pub fn profile(
     })
 }
 
-/// Flash of several programs of one library: what they share counts once.
-///
-/// Functions and constants are told apart by name and size; what has no symbol (vectors, literals)
-/// counts as often as the program that has most of it.
+/// Bytes that the named objects of a program take.
 #[pyfunction]
-pub fn flash_union_bytes(images: Vec<Vec<u8>>, device: &str) -> PyResult<u32> {
-    let device = Device::load(Path::new(device)).map_err(refuse)?;
-    let in_flash = |addr| device.region(addr).is_some_and(|r| r.kind == RegionKind::Flash);
-    let (mut shared, mut rest) = (BTreeMap::new(), 0);
-    for image in images {
-        let elf = Elf::parse(&image).map_err(refuse)?;
-        let mut named: BTreeMap<u32, (&str, u32)> = BTreeMap::new();
-        for s in elf.symbols.iter().filter(|s| s.size_bytes > 0 && in_flash(s.addr)) {
-            named.insert(s.addr, (&s.name, s.size_bytes));
-        }
-        let sum: u32 = named.values().map(|s| s.1).sum();
-        rest = rest.max(elf.sizes(&device).flash_bytes.saturating_sub(sum));
-        shared.extend(named.values().map(|s| ((s.0.to_owned(), s.1), s.1)));
-    }
-    Ok(shared.values().sum::<u32>() + rest)
+pub fn symbols_bytes(image: &[u8], names: Vec<String>) -> PyResult<u32> {
+    let elf = Elf::parse(image).map_err(refuse)?;
+    names
+        .iter()
+        .map(|n| elf.symbol(n).map(|s| s.size_bytes))
+        .sum::<Result<u32, _>>()
+        .map_err(refuse)
 }
 
 /// How fast the machine runs a program from reset to its end: instructions, cycles, seconds on the

@@ -106,6 +106,12 @@ WORKLOADS: dict[str, Workload] = {
 }
 
 
+def whole_program(parameter: str) -> Workload:
+    """Return the bench program that holds key generation, signing and verification of a curve."""
+    signing = WORKLOADS[f"ecdsa-{parameter}-sign"]
+    return replace(signing, name=f"ecdsa-{parameter}-all", operation="all", summary="all three operations")
+
+
 def workload(name: str) -> Workload:
     """Return a workload that exists."""
     try:

@@ -16,7 +16,7 @@ class SunsealError(Exception):
         self.hint = hint
 
 
-class Stopped(Exception):
+class Stopped(Exception):  # noqa: N818  # it is no error
     """Ctrl-C or SIGTERM in the middle of something long. The text says what is left and how to go on."""
 
 

@@ -88,11 +88,11 @@ class Program:
     workload: boards.Workload | None
 
 
-def builtin(workload: str, board: str, variant: Mapping[str, str]) -> Program:
+def builtin(workload: str | boards.Workload, board: str, variant: Mapping[str, str]) -> Program:
     """Load the bench program of a workload."""
-    known = boards.workload(workload)
-    path = boards.firmware_path(board, dict(variant), f"bench-{workload}")
-    return Program(workload, path.read_bytes(), None, known)
+    known = boards.workload(workload) if isinstance(workload, str) else workload
+    path = boards.firmware_path(board, dict(variant), f"bench-{known.name}")
+    return Program(known.name, path.read_bytes(), None, known)
 
 
 def own(elf: Path, window: tuple[str, str] | None) -> Program:

@@ -116,6 +116,8 @@ def bench_input(workload: Workload) -> bytes:
     d = _private(parameter)
     if workload.operation == "keygen":
         return _bytes(f"{parameter} entropy")
+    if workload.operation == "all":
+        return _bytes(f"{parameter} entropy") + _bytes("added entropy") + MESSAGE
     if workload.operation == "sign":
         return d.to_bytes(CURVES[parameter].order_bytes, "big") + _bytes("added entropy") + MESSAGE
     return _public(parameter, d) + _sign(parameter, workload.hash, d, MESSAGE) + MESSAGE
@@ -137,6 +139,7 @@ def output_bytes(workload: Workload) -> int:
         "keygen": curve.order_bytes + 2 * curve.field_bytes,
         "sign": 2 * curve.order_bytes,
         "verify": 0,
+        "all": 3 * curve.order_bytes + 2 * curve.field_bytes,
     }[workload.operation]
 
 
@@ -150,11 +153,15 @@ def judge(workload: Workload, status: int, output: bytes) -> bool:
         return True  # The signature in the input was made by another signer and is valid.
     parameter = workload.parameter or ""
     curve = CURVES[parameter]
-    if workload.operation == "keygen":
-        d = int.from_bytes(output[: curve.order_bytes], "big")
-        return 0 < d < curve.n and output[curve.order_bytes :] == _public(parameter, d)
-    public = _public(parameter, _private(parameter))
-    return verify(f"ecdsa-{parameter}-{workload.hash}", public, MESSAGE, output)
+    suite = f"ecdsa-{parameter}-{workload.hash}"
+    if workload.operation == "sign":
+        return verify(suite, _public(parameter, _private(parameter)), MESSAGE, output)
+    d = int.from_bytes(output[: curve.order_bytes], "big")
+    public = output[curve.order_bytes : curve.order_bytes + 2 * curve.field_bytes]
+    if not 0 < d < curve.n or public != _public(parameter, d):
+        return False
+    signature = output[curve.order_bytes + 2 * curve.field_bytes :]
+    return workload.operation == "keygen" or verify(suite, public, MESSAGE, signature)
 
 
 def verify(suite: str, public: bytes, message: bytes, signature: bytes) -> bool:

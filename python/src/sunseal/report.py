@@ -259,7 +259,6 @@ SIGN_WORKLOAD = {
     "ecdsa-secp160r1-sha1": "ecdsa-secp160r1-sign",
     "ecdsa-secp160r1-sha256": "ecdsa-secp160r1-sign-sha256",
 }
-FLAME_FREQ_HZ = 8_000_000
 CURVE_WORKLOADS = ("ecdsa-secp160r1-sign", "ecdsa-p256-sign")
 CURVE_SETS = ("datasheet", "mane2014")
 TABLES = ("mane2014/table-4.1", "mane2014/table-4.2")
@@ -423,20 +422,30 @@ def _server_section(page: Page, closing: Mapping[str, Any]) -> None:
     )
 
 
+def _clock_hz(played: Played) -> int:
+    """Return the clock at which the node computed: that of most of its cycles."""
+    cycles: dict[int, int] = {}
+    for item in played.record["energy"]["load"]["items"]:
+        if item["component"] == "cpu" and item["name"].startswith("active"):
+            cycles[item["mclk_hz"]] = cycles.get(item["mclk_hz"], 0) + item["cycles"]
+    return max(cycles, key=lambda hz: cycles[hz])
+
+
 def _signature_section(page: Page, played: Played, suite: str) -> str:
     workload = SIGN_WORKLOAD[suite]
     vcc_v, board = played.record["vcc_v"], played.record["board"]
     power = played.record["power_set"].split("+")[0].strip()
-    m = measuring.measure(workload, board=board, freq_hz=FLAME_FREQ_HZ, vcc_v=vcc_v, power=power)
+    m = measuring.measure(workload, board=board, freq_hz=_clock_hz(played), vcc_v=vcc_v, power=power)
     folded = measuring.in_joules(measuring.profile(workload, board=board), m.cycles, m.energy_j)
-    title = f"{workload}, {m.variant}, {m.freq_hz / 1e6:g} MHz, {vcc_v:g} V"
+    title = f"{workload}, {m.variant}, {m.freq_hz / 1e6:.4g} MHz, {vcc_v:g} V"
     svg = plots.flame_graph(folded, "J", title)
     page.section(
         "Where the energy of one signature goes",
-        f"{m.cycles:,} cycles, {show(m.time_s, 's')}, {show(m.energy_j, 'J')} between the trigger marks by "
-        f"{m.power_set}. Width is energy; a call stands on its caller. All cycles here run from flash at one clock, "
-        "so a function's share of the cycles is its share of the joules. Green: hashing and the nonce; blue: points "
-        "and scalars; orange: multiplication and squaring; yellow: reduction and inversion; violet: run-time helpers.",
+        f"{m.cycles:,} cycles, {show(m.time_s, 's')}, {show(m.energy_j, 'J')} between the trigger marks at the node's "
+        f"clock and voltage, by {m.power_set}. Width is energy; a call stands on its caller. All cycles here run from "
+        "flash at one clock, so a function's share of the cycles is its share of the joules. Green: hashing and the "
+        "nonce; blue: points and scalars; orange: multiplication and squaring; yellow: reduction and inversion; "
+        "violet: run-time helpers.",
         f'<div class="wide">{svg}</div>',
     )
     return svg
