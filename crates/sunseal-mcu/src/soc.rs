@@ -932,14 +932,18 @@ impl Soc {
         let off = u32::from(base) + (addr & 2);
         let fll = self.chip.mode & sr::SCG0 == 0;
         // Whatever it leads to is looked at behind this instruction.
-        self.deadline = 0;
+        let deadline = std::mem::replace(&mut self.deadline, 0);
         let mut cx = cx!(self, addr, at, now);
         match block {
             Block::None => return Err(self.no_peripheral(addr)),
             Block::Sfr => self.chip.sfr.write(off, value, mask, &cx)?,
             Block::Pmm => self.chip.pmm.write(off, value, mask, &mut cx)?,
             Block::Flash => self.chip.flash.write(off, value, mask, &mut cx)?,
-            Block::Crc16 => self.chip.crc.write(off, value, mask, &mut cx)?,
+            Block::Crc16 => {
+                // Leads to nothing else.
+                self.deadline = deadline;
+                return self.chip.crc.write(off, value, mask, &mut cx);
+            }
             Block::RamControl => {
                 if value & 0x000F != 0 {
                     return Err(cx.refuse("switching RAM sectors off is not modelled"));
@@ -954,7 +958,13 @@ impl Soc {
                 self.port_written(usize::from(i), now, at);
             }
             Block::Timer(i) => self.chip.timers[usize::from(i)].write(off, value, mask, &mut cx)?,
-            Block::Mpy32 => self.chip.mpy.write(off, value, mask, &mut cx)?,
+            Block::Mpy32 => {
+                self.chip.mpy.write(off, value, mask, &mut cx)?;
+                if self.chip.lints.pending.is_empty() {
+                    self.deadline = deadline;
+                }
+                return Ok(());
+            }
             Block::Usci(i) => self.chip.usci[usize::from(i)].write(off, value, mask, &cx)?,
             Block::Adc12 => self.chip.adc.write(off, value, mask, &mut cx)?,
         }

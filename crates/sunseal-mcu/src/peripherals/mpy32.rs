@@ -37,33 +37,36 @@ const OP2_32: u16 = 0x0080;
 const MPYDLYWRTEN: u16 = 0x0100;
 const MPYDLY32: u16 = 0x0200;
 
-/// Cycles from operand to RES0..RES3 and MPYC.
+/// Cycles from operand to RES0..RES3 and MPYC, in eight bytes so that one move copies them.
+type Columns = [u8; 8];
+/// The column of MPYC and SUMEXT.
+const CARRY: usize = 4;
+
+/// The device's latencies: without and with MPYFRAC or MPYSAT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Latency {
-    op16: [u8; 5],
-    op1_32: [u8; 5],
-    op2_32l: [u8; 5],
-    op2_32h: [u8; 5],
-    op32l: [u8; 5],
-    op32h: [u8; 5],
-    mode: [u8; 4],
+    op16: [Columns; 2],
+    op1_32: [Columns; 2],
+    op2_32l: [Columns; 2],
+    op2_32h: [Columns; 2],
+    op32l: [Columns; 2],
+    op32h: [Columns; 2],
 }
 
 impl Latency {
     pub fn of(d: &device::Mpy32) -> Self {
+        let both = |plain: [u8; 5], mode: u8| {
+            let mut columns = [0; 8];
+            columns[..5].copy_from_slice(&plain);
+            [columns, [mode; 8]]
+        };
         Self {
-            op16: d.op16_after_op2,
-            op1_32: d.op1_32_after_op2,
-            op2_32l: d.op2_32_after_op2l,
-            op2_32h: d.op2_32_after_op2h,
-            op32l: d.op32_after_op2l,
-            op32h: d.op32_after_op2h,
-            mode: [
-                d.mode_op16_after_op2,
-                d.mode_op1_32_after_op2,
-                d.mode_op32_after_op2l,
-                d.mode_op32_after_op2h,
-            ],
+            op16: both(d.op16_after_op2, d.mode_op16_after_op2),
+            op1_32: both(d.op1_32_after_op2, d.mode_op1_32_after_op2),
+            op2_32l: both(d.op2_32_after_op2l, d.mode_op1_32_after_op2),
+            op2_32h: both(d.op2_32_after_op2h, d.mode_op1_32_after_op2),
+            op32l: both(d.op32_after_op2l, d.mode_op32_after_op2l),
+            op32h: both(d.op32_after_op2h, d.mode_op32_after_op2h),
         }
     }
 }
@@ -79,7 +82,10 @@ pub(crate) struct Mpy32 {
     res_before: u64,
     carry_before: bool,
     sumext: u16,
-    ready: [Cycles; 5],
+    /// When the operation began (OP2 or OP2L was written).
+    begun: Cycles,
+    /// From when on each result may be read, counted from `begun`.
+    wait: Columns,
     wide: bool,
 }
 
@@ -94,7 +100,8 @@ impl Mpy32 {
             res_before: 0,
             carry_before: false,
             sumext: 0,
-            ready: [0; 5],
+            begun: 0,
+            wait: [0; 8],
             wide: true,
         }
     }
@@ -102,6 +109,11 @@ impl Mpy32 {
     pub fn reset(&mut self) {
         // Results and operands keep their values over a reset; only the control bits are defined.
         self.ctl0 &= !(MPYFRAC | MPYSAT | MPYDLYWRTEN | MPYDLY32);
+    }
+
+    #[inline]
+    fn ready(&self, column: usize) -> Cycles {
+        self.begun + Cycles::from(self.wait[column])
     }
 
     fn signed(&self) -> bool {
@@ -139,7 +151,7 @@ impl Mpy32 {
 
     #[inline]
     fn read_word(&mut self, word: usize, cx_at: Cycles) -> (u16, bool) {
-        let early = cx_at < self.ready[word];
+        let early = cx_at < self.ready(word);
         ((self.visible() >> (16 * word)) as u16, early)
     }
 
@@ -164,13 +176,13 @@ impl Mpy32 {
                 v
             }
             SUMEXT => {
-                if cx.at < self.ready[4] {
+                if cx.at < self.ready(CARRY) {
                     cx.lint(LintKind::EarlyMpyRead);
                 }
                 self.sumext
             }
             MPY32CTL0 => {
-                if cx.at < self.ready[4] {
+                if cx.at < self.ready(CARRY) {
                     cx.lint(LintKind::EarlyMpyRead);
                 }
                 self.ctl0
@@ -190,10 +202,10 @@ impl Mpy32 {
         let word = match off {
             RESLO | RESHI => ((off - RESLO) / 2) as usize,
             RES0..=RES3 => ((off - RES0) / 2) as usize,
-            SUMEXT if at >= self.ready[4] => return Some(self.sumext),
+            SUMEXT if at >= self.ready(CARRY) => return Some(self.sumext),
             _ => return None,
         };
-        if at < self.ready[word] || (word >= 2 && !self.wide) || self.ctl0 & (MPYFRAC | MPYSAT) != 0
+        if at < self.ready(word) || (word >= 2 && !self.wide) || self.ctl0 & (MPYFRAC | MPYSAT) != 0
         {
             return None;
         }
@@ -219,12 +231,12 @@ impl Mpy32 {
                     (self.op1 & 0xFFFF) | value << 16
                 };
             }
-            OP2 if at >= self.ready[3] => {
+            OP2 if at >= self.ready(3) => {
                 self.ctl0 &= !OP2_32;
                 self.op2 = value;
                 return Some(Some(self.start(at)));
             }
-            OP2L if at >= self.ready[3] => {
+            OP2L if at >= self.ready(3) => {
                 self.ctl0 |= OP2_32;
                 self.op2 = value;
                 self.res_before = self.res;
@@ -237,6 +249,13 @@ impl Mpy32 {
                 self.res = self.res_before;
                 return Some(Some(self.finish(at)));
             }
+            RES0..=RES3 => {
+                let word = (off - RES0) / 2;
+                self.set_result(word, value as u16);
+                // The accumulator is now 64 bits of the program's own making.
+                self.wide = true;
+            }
+            RESLO | RESHI => self.set_result((off - RESLO) / 2, value as u16),
             _ => return None,
         }
         Some(None)
@@ -262,9 +281,13 @@ impl Mpy32 {
             };
             value = if signed { value as u8 as i8 as u16 } else { value & 0xFF };
         }
-        if matches!(off, OP2 | OP2L) && cx.at < self.ready[3] {
+        if mask == 0x00FF && matches!(off, RESLO | RESHI | RES0..=RES3) {
+            let word = if off < RES0 { (off - RESLO) / 2 } else { (off - RES0) / 2 };
+            value = merge((self.res >> (16 * word)) as u16, value, mask);
+        }
+        if matches!(off, OP2 | OP2L) && cx.at < self.ready(3) {
             cx.lint(LintKind::MpyOverlap);
-            self.ready[3] = cx.at;
+            self.wait = [0; 8];
         }
         if let Some(event) = self.write_fast(off, value, cx.at) {
             if let Some(event) = event {
@@ -273,18 +296,6 @@ impl Mpy32 {
             return Ok(());
         }
         match off {
-            RESLO | RESHI | RES0..=RES3 => {
-                let word = if off < RES0 { (off - RESLO) / 2 } else { (off - RES0) / 2 };
-                let shift = 16 * word;
-                let old = (self.res >> shift) as u16;
-                self.res =
-                    (self.res & !(0xFFFF << shift)) | u64::from(merge(old, value, mask)) << shift;
-                self.ready[word as usize] = cx.at;
-                // The accumulator is now 64 bits of the program's own making.
-                if off >= RES0 {
-                    self.wide = true;
-                }
-            }
             SUMEXT => return Err(cx.refuse("write to SUMEXT, which is read-only")),
             MPY32CTL0 => {
                 let new = merge(self.ctl0, value, mask);
@@ -300,21 +311,27 @@ impl Mpy32 {
         Ok(())
     }
 
-    fn ready_after(&mut self, at: Cycles, table: [u8; 5], mode: u8) {
-        let special = self.ctl0 & (MPYFRAC | MPYSAT) != 0;
-        for (ready, cycles) in self.ready.iter_mut().zip(table) {
-            *ready = at + Cycles::from(if special { mode } else { cycles });
-        }
+    #[inline]
+    fn set_result(&mut self, word: u32, value: u16) {
+        let shift = 16 * word;
+        self.res = (self.res & !(0xFFFF << shift)) | u64::from(value) << shift;
+        self.wait[word as usize] = 0;
     }
 
+    #[inline]
+    fn begin(&mut self, at: Cycles, columns: [Columns; 2]) {
+        self.begun = at;
+        self.wait = columns[usize::from(self.ctl0 & (MPYFRAC | MPYSAT) != 0)];
+    }
+
+    #[inline]
     fn start(&mut self, at: Cycles) -> EventId {
-        let l = self.latency;
         if self.ctl0 & OP1_32 == 0 {
-            self.ready_after(at, l.op16, l.mode[0]);
+            self.begin(at, self.latency.op16);
             self.op16();
             MPY_OP16
         } else {
-            self.ready_after(at, l.op1_32, l.mode[1]);
+            self.begin(at, self.latency.op1_32);
             let op2 = if self.signed() { self.op2 as u16 as i16 as i32 as u32 } else { self.op2 };
             self.op32(self.op1, op2);
             MPY_OP32
@@ -323,25 +340,25 @@ impl Mpy32 {
 
     /// OP2L is written: the low words of the product are known, the rest waits for OP2H.
     fn half(&mut self, at: Cycles) {
-        let l = self.latency;
-        let (table, mode) =
-            if self.ctl0 & OP1_32 == 0 { (l.op2_32l, l.mode[1]) } else { (l.op32l, l.mode[2]) };
-        self.ready_after(at, table, mode);
+        let l = &self.latency;
+        self.begin(at, if self.ctl0 & OP1_32 == 0 { l.op2_32l } else { l.op32l });
         self.op32(self.extended_op1(), self.op2);
     }
 
     fn finish(&mut self, at: Cycles) -> EventId {
-        let l = self.latency;
-        let before = self.ready[0];
-        let (table, mode) =
-            if self.ctl0 & OP1_32 == 0 { (l.op2_32h, l.mode[1]) } else { (l.op32h, l.mode[3]) };
-        let from_op2l = self.ready;
-        self.ready_after(at, table, mode);
-        // Whichever of the two operand halves came too late decides.
-        for (ready, l) in self.ready.iter_mut().zip(from_op2l).skip(1) {
-            *ready = (*ready).max(l.min(at + 11));
+        let l = &self.latency;
+        let columns = if self.ctl0 & OP1_32 == 0 { l.op2_32h } else { l.op32h };
+        let columns = columns[usize::from(self.ctl0 & (MPYFRAC | MPYSAT) != 0)];
+        // Whichever of the two operand halves came too late decides; RES0 needs the low one only.
+        let since = (at - self.begun).min(64) as u8;
+        if since == 64 {
+            self.begun = at - 64;
         }
-        self.ready[0] = before;
+        let low = self.wait[0];
+        for (wait, high) in self.wait.iter_mut().zip(columns) {
+            *wait = (*wait).max(since + high);
+        }
+        self.wait[0] = low;
         self.ctl0 = (self.ctl0 & !MPYC) | u16::from(self.carry_before);
         self.op32(self.extended_op1(), self.op2);
         MPY_OP32
