@@ -2,7 +2,7 @@
 //! What can go wrong with a run.
 
 use sunseal_mcu::{DeviceError, ElfError, MachineError};
-use sunseal_power::{HarvestError, PartError, PowerError, SupplyError};
+use sunseal_power::{HarvestError, PartError, PowerError};
 
 use crate::AirError;
 
@@ -69,9 +69,6 @@ pub enum NodeError {
     /// Light.
     #[error(transparent)]
     Harvest(#[from] HarvestError),
-    /// Supply.
-    #[error(transparent)]
-    Supply(#[from] SupplyError),
     /// Program image.
     #[error(transparent)]
     Elf(#[from] ElfError),

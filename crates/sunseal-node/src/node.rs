@@ -125,7 +125,8 @@ impl Node {
         let vcc_v = scenario.power.vcc_v.unwrap_or(board.power.vcc_v);
         // The slowest level must be legal; the rest is the machine's business.
         let limits = limits_of(&device);
-        limits.level_for(vcc_v, 1e6).map_err(sunseal_power::PowerError::from)?;
+        let bad = |reason: String| NodeError::Scenario { path: scenario.source.clone(), reason };
+        limits.level_for(vcc_v, 1e6).map_err(|e| bad(format!("power.vcc_v: {e}")))?;
 
         let set = scenario.power.set.as_deref().unwrap_or(&board.power.set);
         let mut sets = vec![PowerSet::load(&data.join("power"), set, &board.device)?];
@@ -148,7 +149,8 @@ impl Node {
             "capacitor",
         )?;
         let config = scenario.supply_config(&harvester, &capacitor, vcc_v);
-        let supply = Supply::new(config.clone(), choice.initial_v.unwrap_or(config.v_on_v))?;
+        let supply = Supply::new(config.clone(), choice.initial_v.unwrap_or(config.v_on_v))
+            .map_err(|e| bad(format!("supply.{} is {}; {}", e.key, e.value, e.must)))?;
 
         let harvest = Self::light(&scenario, harvest)?;
         let firmware = |reason: String| NodeError::Firmware {

@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::path::Path;
+
 use common::{FOREVER, LPM3, RELEASE_RADIO, SILENCE_RADIO, STOP_WATCHDOG, data, program};
 use sunseal_node::{Doing, Node, NodeError, RunRecord, Scenario};
 use sunseal_power::HarvestTrace;
@@ -172,6 +174,56 @@ fn a_run_that_is_stopped_says_so_and_keeps_what_it_has() {
         .unwrap();
     assert!(!r.finished && r.simulated_s < 86_400.0 && !r.series.is_empty());
     assert!(r.energy.balance_rel < 1e-6);
+}
+
+#[test]
+fn a_bad_scenario_file_is_one_sentence_with_file_and_key() {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    program("sound", &busy());
+    std::fs::write(
+        dir.join("back.csv"),
+        "# source: a test\ntime_s,power_w\n0,0\n60,0.001\n30,0.001\n",
+    )
+    .unwrap();
+    let told = |name: &str, more: &str| {
+        let path = dir.join(format!("{name}.toml"));
+        let head = "name = \"x\"\nboard = \"msp430f5438a-anagear\"\nfirmware = \"sound.elf\"\nduration_s = 60\n";
+        std::fs::write(&path, format!("{head}{more}")).unwrap();
+        let node = Scenario::load(&path).and_then(|s| Node::new(&data(), s, None));
+        let text = node.err().expect("it was taken").to_string();
+        assert!(!text.contains('\n') && text.contains(dir.to_str().unwrap()), "{text}");
+        text
+    };
+    let t = told("unknown-key", "[supply]\ncapacitance = 1\n");
+    assert!(
+        t.contains("unknown-key.toml: line 6, supply.capacitance: unknown field `capacitance`"),
+        "{t}"
+    );
+    let t = told("negative", "[supply]\ncapacitance_f = -0.5\n");
+    assert!(
+        t.ends_with("negative.toml: supply.capacitance_f is -0.5; it must be a number above zero"),
+        "{t}"
+    );
+    let t = told("back", "[harvest]\ntrace = \"back.csv\"\n");
+    assert!(t.ends_with("back.csv, line 5: time_s goes from 60 to 30; it must always grow"), "{t}");
+    let t = told("gone", "[harvest]\ntrace = \"gone.csv\"\n");
+    assert!(t.contains("gone.csv"), "{t}");
+    let t = told("too-full", "[supply]\ninitial_v = 6.0\n");
+    assert!(
+        t.ends_with("too-full.toml: supply.initial_v is 6; the store lies between 0 and 5 V"),
+        "{t}"
+    );
+    let t = told("too-low", "[power]\nvcc_v = 1.5\n");
+    assert!(t.contains("too-low.toml: power.vcc_v: 1.5 V is too low"), "{t}");
+    let t = told("weather", "[harvest.sunlight]\nday = \"06-21\"\n");
+    assert!(
+        t.contains("weather.toml: harvest.sunlight is weather, which the engine does not read"),
+        "{t}"
+    );
+    let t = told("not-a-node", "[node]\nperiod_s = 60\n");
+    assert!(t.contains("sound.elf: it has no symbol `node_config`"), "{t}");
+    let t = told("short", "start_s = 100\n[harvest]\ntrace = \"short.csv\"\n");
+    assert!(t.contains("short.csv"), "{t}");
 }
 
 #[test]
