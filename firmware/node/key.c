@@ -8,25 +8,51 @@
 #include "entropy.h"
 #include "hal.h"
 
-_Static_assert(sizeof(struct node_key) == 104, "docs/reference/node.md");
-_Static_assert(sizeof(struct node_key) <= HAL_SEGMENT_BYTES, "one segment");
+_Static_assert(sizeof(struct node_key) == HAL_SEGMENT_BYTES, "docs/reference/node.md");
 
 #define WORD(field) (offsetof(struct node_key, field) / 2)
-#define FIRST offsetof(struct node_key, curve)
+#define ERASED 0xFFFF
 
 static const struct node_key *record(void) {
     return (const struct node_key *)(uintptr_t)hal_flash(HAL_SEGMENT_B);
 }
 
 static uint16_t crc_of(const struct node_key *key) {
-    return crc16((const uint8_t *)key + FIRST, offsetof(struct node_key, crc) - FIRST);
+    return crc16((const uint8_t *)key, offsetof(struct node_key, crc));
 }
 
-enum key_state key_state(void) {
+/* Where the log goes on. */
+static uint8_t log_end_index(void) {
+    uint8_t end = 0;
+    for (uint8_t i = 0; i < KEY_LOG_WORDS; i++) {
+        if (record()->log[i] != ERASED)
+            end = (uint8_t)(i + 1);
+    }
+    return end;
+}
+
+static void note(uint16_t decision) {
+    uint8_t end = log_end_index();
+    for (uint8_t i = 0; i < 2 && end < KEY_LOG_WORDS; i++, end++)
+        hal_flash_write(HAL_SEGMENT_B, WORD(log) + end, decision);
+}
+
+enum key_state key_open(void) {
     const struct node_key *key = record();
-    if (key->magic != KEY_MAGIC)
+    bool whole = key->magic == KEY_MAGIC && key->crc == crc_of(key);
+    if (key->enrolled == KEY_ENROLLED)
+        return whole && key->curve == KEY_CURVE ? KEY_READY : KEY_DAMAGED;
+    uint8_t end = log_end_index();
+    if (end == 0)
         return KEY_NONE;
-    return key->crc == crc_of(key) && key->curve == KEY_CURVE ? KEY_READY : KEY_DAMAGED;
+    if (key->log[end - 1] != KEY_COUNTS || !whole) {
+        note(KEY_VOID);
+        return KEY_NONE;
+    }
+    if (key->curve != KEY_CURVE)
+        return KEY_DAMAGED;
+    note(KEY_COUNTS);
+    return KEY_READY;
 }
 
 bool key_enrolled(void) {
@@ -53,13 +79,15 @@ bool key_generate(void) {
         key.crc = crc_of(&key);
         const uint16_t *words = (const uint16_t *)&key;
         hal_flash_erase(HAL_SEGMENT_B);
-        for (uint16_t i = WORD(curve); i <= WORD(crc); i++)
+        for (uint16_t i = 0; i <= WORD(crc); i++)
             hal_flash_write(HAL_SEGMENT_B, i, words[i]);
-        hal_flash_write(HAL_SEGMENT_B, WORD(magic), KEY_MAGIC);
+        made = crc_of(record()) == key.crc;
+        if (made)
+            note(KEY_COUNTS);
     }
     memset(entropy, 0, sizeof entropy);
     memset(&key, 0, sizeof key);
-    return made && key_state() == KEY_READY;
+    return made;
 }
 
 void key_set_enrolled(void) {

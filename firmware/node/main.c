@@ -267,9 +267,9 @@ static bool enrol(void) {
 /* States */
 
 static void make_key(void) {
-    while (key_state() == KEY_NONE) {
+    for (bool made = false; !made;) {
         await_energy(config.keygen_uj, false);
-        bool made = key_generate();
+        made = key_generate();
         log_word("keygen");
         log_value("made", made);
         log_end();
@@ -381,7 +381,7 @@ int main(void) {
     hal_clock(config.mclk_khz);
     if (config.flags & NODE_FLAG_LOG)
         hal_log_init();
-    enum key_state key = key_state();
+    enum key_state key = key_open();
     stop_if(key == KEY_DAMAGED, "the key is damaged or of another curve");
     stop_if(!start_counter(key), "the counter is lost");
     start_lots();
@@ -394,7 +394,8 @@ int main(void) {
     log_end();
     warn_if_store_too_small();
 
-    make_key();
+    if (key == KEY_NONE)
+        make_key();
     enrolled = key_enrolled();
     say_boot = true;
     for (;;) {
