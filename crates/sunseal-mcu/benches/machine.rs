@@ -18,7 +18,7 @@ use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use sunseal_mcu::profile::{Profiler, TraceHash};
 use sunseal_mcu::{Device, Elf, Machine, Stop, Until};
-use sunseal_trace::{Observer, Silent};
+use sunseal_trace::{Observer, Picos, Silent};
 
 /// Nanoseconds that this thread ran, from the scheduler; wall time where there is no such file.
 struct CpuTime(Instant);
@@ -101,9 +101,33 @@ fn mixed() -> Machine {
     m
 }
 
+/// Sleeps in LPM3 and is woken 1024 times a second by a timer on REFO, to count in RAM.
+fn sleeper() -> Machine {
+    let words = [
+        asm::double("MOV", W, Imm(0x5A80), Abs(0x015C)),
+        asm::double("MOV", W, Imm(program::STACK), R(1)),
+        // ACLK = REFO; TA0 counts to 32 in up mode and interrupts.
+        asm::double("MOV", W, Imm(0x0244), Abs(0x0168)),
+        asm::double("MOV", W, Imm(31), Abs(0x0352)),
+        asm::double("MOV", W, Imm(0x0010), Abs(0x0342)),
+        asm::double("MOV", W, Imm(0x0114), Abs(0x0340)),
+        asm::double("BIS", W, Imm(0x00D8), R(2)),
+        asm::jump("JMP", -3),
+    ]
+    .concat();
+    let handler = [asm::double("ADD", W, Cg(1), Abs(program::RAM)), vec![asm::RETI]].concat();
+    let bytes = |w: &[u16]| w.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
+    let mut m = Machine::new(&Device::msp430f5438a());
+    m.write_mem(program::CODE, &bytes(&words)).expect("the program lies in flash");
+    m.write_mem(0xF000, &bytes(&handler)).expect("and its handler");
+    m.write_mem(0xFFEC, &bytes(&[0xF000, 0, 0, 0, 0, 0, 0, 0, 0, 0x5C00])).expect("the vectors");
+    m.reset();
+    m
+}
+
 fn run<O: Observer>(m: &mut Machine, until: &Until, observer: &mut O) {
     let stop = m.run(until, observer);
-    assert!(matches!(stop, Stop::Halted | Stop::Cycles), "{stop:?}");
+    assert!(matches!(stop, Stop::Halted | Stop::Cycles | Stop::Time), "{stop:?}");
 }
 
 fn instructions(m: &mut Machine, until: &Until) -> u64 {
@@ -125,6 +149,15 @@ fn machine(c: &mut Criterion<CpuTime>) {
     group.bench_function("mixed", |b| {
         b.iter(|| {
             let until = next(&m);
+            run(&mut m, &until, &mut Silent);
+        });
+    });
+
+    let mut m = sleeper();
+    group.throughput(Throughput::Elements(1024));
+    group.bench_function("wakes", |b| {
+        b.iter(|| {
+            let until = Until::time(Picos(m.time().0 + 1_000_000_000_000));
             run(&mut m, &until, &mut Silent);
         });
     });

@@ -22,7 +22,7 @@ use crate::peripherals::port::PortPair;
 use crate::peripherals::reference::Ref;
 use crate::peripherals::sfr::{self, Sfr};
 use crate::peripherals::sys::{self, Sys};
-use crate::peripherals::timer_a::TimerA;
+use crate::peripherals::timer_a::{self, TimerA};
 use crate::peripherals::ucs::{Source, Tap, Ucs};
 use crate::peripherals::usci::{Done, Usci};
 use crate::peripherals::wdt_a::WdtA;
@@ -878,14 +878,12 @@ impl Soc {
             Block::Ref => self.chip.reference.read(off, &cx),
             Block::Port(i) => self.chip.ports[usize::from(i)].read(off, &cx),
             Block::Timer(i) => {
-                touched = true;
+                // Reading an interrupt vector clears a flag, and with it the next event is another one.
+                touched = off == timer_a::IV;
                 self.chip.timers[usize::from(i)].read(off, &cx)
             }
             Block::Mpy32 => self.chip.mpy.read(off, &mut cx),
-            Block::Usci(i) => {
-                touched = true;
-                self.chip.usci[usize::from(i)].read(off, &cx)
-            }
+            Block::Usci(i) => self.chip.usci[usize::from(i)].read(off, &cx),
             Block::Adc12 => self.chip.adc.read(off, &cx),
         };
         if touched || !self.chip.lints.pending.is_empty() {

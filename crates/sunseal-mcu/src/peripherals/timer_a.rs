@@ -17,7 +17,7 @@ const CCTL0: u32 = 0x02;
 const R: u32 = 0x10;
 const CCR0: u32 = 0x12;
 const EX0: u32 = 0x20;
-const IV: u32 = 0x2E;
+pub(crate) const IV: u32 = 0x2E;
 pub(crate) const MAX_CCRS: usize = 7;
 
 const TASSEL: u16 = 0x0300;

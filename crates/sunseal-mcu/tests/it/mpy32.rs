@@ -22,6 +22,32 @@ fn unsigned_and_signed_products_of_16_bits() {
 }
 
 #[test]
+fn macs_overflow_shows_as_a_sign_that_differs_from_the_carry() {
+    // 7FFFFFFF + 1: the result's sign (SUMEXT) is negative, the sum's (MPYC) is not.
+    let mut p = Program::new();
+    p.set(RESLO, 0xFFFF)
+        .set(RESHI, 0x7FFF)
+        .set(MACS, 1)
+        .set(OP2, 1)
+        .nops(1)
+        .keep(RESHI)
+        .keep(SUMEXT)
+        .keep(MPY32CTL0);
+    // 80000000 - 1: the other way round.
+    p.set(RESLO, 0)
+        .set(RESHI, 0x8000)
+        .set(MACS, 0xFFFF)
+        .set(OP2, 1)
+        .nops(1)
+        .keep(RESHI)
+        .keep(SUMEXT)
+        .keep(MPY32CTL0);
+    let m = p.halt().run();
+    assert_eq!([kept(&m, 0), kept(&m, 1), kept(&m, 2) & 1], [0x8000, 0xFFFF, 0]);
+    assert_eq!([kept(&m, 3), kept(&m, 4), kept(&m, 5) & 1], [0x7FFF, 0x0000, 1]);
+}
+
+#[test]
 fn byte_operands_are_extended_by_the_mode() {
     let mut p = Program::new();
     p.set_b(MPYS, 0xFE).set_b(OP2, 0x03).keep(RESLO).keep(RESHI);
