@@ -73,6 +73,7 @@ DAY = plots.Day(
     events={"challenge answered": [12.0, 13.0], "refused": [], "brown-out": [3.0], "start": [6.0]},
     off=[(3.0, 6.0)],
     thresholds_v={"output off at": 1.9},
+    uses_j={"cpu": 1.5, "lost in the charger": 0.5, "left in the store": 1.0},
 )
 
 

@@ -11,8 +11,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from sunseal import _engine
-from sunseal.boards import DEFAULT_BOARD, MULTIPLIERS, cache_dir, firmware_path, home, names
+from sunseal import _engine, boards
+from sunseal.boards import DEFAULT_BOARD, MULTIPLIERS, firmware_path, home, names
 from sunseal.errors import SunsealError
 
 SERVER = "sunseal-server"
@@ -84,7 +84,7 @@ def examine() -> list[Finding]:
         _server(),
         _firmware(),
         _data(),
-        Finding("cache", True, "operation profiles and cross tools", "", str(cache_dir()), "made when needed"),
+        Finding("cache", True, "operation profiles and cross tools", "", str(boards.cache_dir()), "made when needed"),
     ]
 
 

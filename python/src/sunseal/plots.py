@@ -117,7 +117,7 @@ def curve_file(points: Sequence[Point], title: str, path: Path) -> None:
             fontsize=7,
             color=MUTED,
         )
-    axes.legend(title="supply", frameon=False)
+    figure.legend(title="supply", frameon=False, loc="outside right upper")
     _finish(plt, figure, [axes], path)
 
 
@@ -138,6 +138,8 @@ class Day:
     off: Sequence[tuple[float, float]] = ()
     """Hours from and to which the node had no supply."""
     thresholds_v: Mapping[str, float] = field(default_factory=dict)
+    uses_j: Mapping[str, float] = field(default_factory=dict)
+    """Where the day's joules went, for the picture in one file."""
 
     @property
     def span(self) -> tuple[float, float]:
@@ -252,8 +254,8 @@ def _tick(hours: float) -> float:
 def day_file(day: Day, path: Path) -> None:
     """Draw the day with matplotlib."""
     plt = _pyplot()
-    figure, (store, lane, power) = plt.subplots(
-        3, 1, figsize=(9.6, 6.2), layout="constrained", sharex=True, height_ratios=[0.5, 0.2, 0.3]
+    figure, (store, lane, power, uses) = plt.subplots(
+        4, 1, figsize=(9.6, 7.2), layout="constrained", height_ratios=[0.46, 0.2, 0.28, 0.12]
     )
     store.plot(day.hour, day.storage_v, color=STORE, linewidth=1.8)
     for begin, end in day.off:
@@ -296,10 +298,48 @@ def day_file(day: Day, path: Path) -> None:
     power.set_ylim(POWER_FLOOR_W, 2 * max([*day.panel_w, *day.node_w, 1e-3]))
     power.legend(frameon=False, fontsize=9, loc="upper left")
     begin, end = day.span
-    power.set_xlim(begin, end)
-    power.xaxis.set_major_locator(_multiples(_tick(end - begin)))
+    for axes in (store, lane, power):
+        axes.set_xlim(begin, end)
+        axes.xaxis.set_major_locator(_multiples(_tick(end - begin)))
+        axes.tick_params(labelbottom=axes is power)
+    _uses_bar(uses, day.uses_j)
+    uses.spines[["top", "right"]].set_visible(False)
     figure.suptitle("One simulated day of the harvested node", x=0.01, ha="left", fontsize=12, fontweight="bold")
     _finish(plt, figure, [store, lane, power], path)
+
+
+def _uses_bar(axes: Any, uses_j: Mapping[str, float]) -> None:
+    """Draw where the joules went as one bar, each part as wide as its share."""
+    at, total = 0.0, sum(uses_j.values()) or 1.0
+    for name, joules in _main_uses(uses_j):
+        axes.barh(0, joules, left=at, height=0.8, color=_use_color(name), edgecolor="#ffffff", linewidth=1.5)
+        share = joules / total
+        if share > 0.03:
+            words = SHORT.get(name, name)
+            axes.annotate(
+                f"{words}\n{show(joules, 'J', 3)}",
+                (at + joules / 2, 0),
+                ha="center",
+                va="center",
+                fontsize=7,
+                color="#ffffff",
+                rotation=0 if share > 0.08 else 90,
+            )
+        at += joules
+    axes.set(xlim=(0, total), yticks=[], xlabel="where the joules went [J]")
+    axes.spines["left"].set_visible(False)
+
+
+SHORT = {
+    "left in the store": "left in\nthe store",
+    "lost in the charger": "charger",
+    "taken by the harvester itself": "harvester\nitself",
+    "lost in the store's leakage": "leakage",
+    "lost in the output converter": "converter",
+    "overhead of switching on": "overhead",
+    "not taken: the store was full": "store full",
+    "not taken: too little to start the charger": "too dim",
+}
 
 
 def _multiples(step: float) -> Any:

@@ -298,6 +298,7 @@ def day_of(played: Played, served: Served | None = None) -> plots.Day:
         events=events,
         off=_without_supply(told, start_h, record["simulated_s"]),
         thresholds_v=_thresholds(played.scenario),
+        uses_j=_ways(played.energy())[1],
     )
 
 
@@ -349,13 +350,17 @@ def _day_section(page: Page, played: Played, served: Served | None) -> plots.Day
     return day
 
 
-def _ledger_section(page: Page, played: Played, closing: Mapping[str, Any]) -> None:
-    energy = closing["energy"]
-    # What the store gave and what the light brought stand on the left; where both went on the right.
+def _ways(energy: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, float]]:
+    """Return what the light brought and the store gave, and where both went."""
     delta = energy["stored_delta_j"]
     incoming = {"light on the panel": energy["in_j"], "taken from the store": max(-delta, 0.0)}
     used = {k: v for k, v in energy["by_component_j"].items() if v > 0}
-    outgoing = {**used, **energy["lost_by_j"], "left in the store": max(delta, 0.0)}
+    return incoming, {**used, **energy["lost_by_j"], "left in the store": max(delta, 0.0)}
+
+
+def _ledger_section(page: Page, played: Played, closing: Mapping[str, Any]) -> None:
+    energy = closing["energy"]
+    incoming, outgoing = _ways(energy)
     balance = closing["energy_balance_rel"]
     bound = {item["name"] for item in played.record["energy"]["load"]["items"] if item["recalled"]}
     note = f" Unchecked coefficients: {', '.join(sorted(bound))}." if bound else ""
