@@ -116,22 +116,33 @@ async fn a_node_of_every_suite_is_verified_over_the_air_and_wireshark_reads_it()
 
     let bytes = std::fs::read(&pcap).unwrap();
     assert_eq!(bytes[..4], 0xa1b2_c3d4_u32.to_le_bytes());
+    if let Some(text) = wireshark(&pcap) {
+        let count = |words: &str| text.lines().filter(|l| l.contains(words)).count();
+        assert_eq!(count("HELLO counter=0 vcap_mv=2700 reason=ready\t0"), 9, "{text}");
+        assert_eq!(count("counter=4 verdict=accepted\t1"), 3, "{text}");
+        assert_eq!(count("counter=4 verdict=replayed-counter\t1"), 3, "{text}");
+        assert_eq!(count("CHALLENGE challenge="), 3, "{text}");
+    }
+}
+
+/// A line a packet, by our dissector: its summary, its direction, and whether it is malformed.
+fn wireshark(pcap: &std::path::Path) -> Option<String> {
     let lua = concat!(env!("CARGO_MANIFEST_DIR"), "/../sunseal-link/wireshark/sunseal.lua");
     let out = std::process::Command::new("tshark")
-        .args(["-X", &format!("lua_script:{lua}"), "-r", pcap.to_str().unwrap()])
-        .args(["-T", "fields", "-e", "_ws.col.Info", "-e", "sunseal.direction"])
+        .args(["-X", &format!("lua_script:{lua}"), "-r", pcap.to_str().unwrap(), "-T", "fields"])
+        .args(["-e", "_ws.col.Info", "-e", "sunseal.direction", "-e", "sunseal.malformed"])
         .output();
     let required = std::env::var("SUNSEAL_REQUIRE_TOOLS").as_deref() == Ok("1");
     match out {
         Ok(out) => {
-            let text = String::from_utf8(out.stdout).unwrap();
-            let count = |words: &str| text.lines().filter(|l| l.contains(words)).count();
-            assert_eq!(count("HELLO counter=0 vcap_mv=2700 reason=ready\t0"), 9, "{text}");
-            assert_eq!(count("counter=4 verdict=accepted\t1"), 3, "{text}");
-            assert_eq!(count("counter=4 verdict=replayed-counter\t1"), 3, "{text}");
-            assert_eq!(count("CHALLENGE challenge="), 3, "{text}");
+            let said = String::from_utf8(out.stderr).unwrap();
+            assert!(out.status.success() && !said.contains("Lua"), "{said}");
+            Some(String::from_utf8(out.stdout).unwrap())
         }
-        Err(e) if !required => println!("skipped: tshark cannot be run ({e})"),
+        Err(e) if !required => {
+            println!("skipped: tshark cannot be run ({e}); install the package tshark");
+            None
+        }
         Err(e) => panic!("SUNSEAL_REQUIRE_TOOLS=1, but tshark cannot be run: {e}"),
     }
 }
@@ -371,7 +382,8 @@ fn accepted_from(down: &Down, src: u8) {
 async fn a_node_that_speaks_garbage_is_answered_and_changes_nothing() {
     let folder = folder("air-garbage");
     let server = Running::server(&folder.join("s.db"), &[]);
-    let gateway = Running::gateway(&server.address, &[]);
+    let pcap = folder.join("air.pcap");
+    let gateway = Running::gateway(&server.address, &["--pcap", pcap.to_str().unwrap()]);
     let client = Client::new(&server);
     let mut radio = Radio::new(&gateway);
     let mut babbler = Radio::new(&gateway);
@@ -407,6 +419,18 @@ async fn a_node_that_speaks_garbage_is_answered_and_changes_nothing() {
     assert_eq!((&kept["counter"], &kept["state"]), (&json!(null), &json!("enrolled")));
     let answer = verdict_of(radio.say(&node.report(b"fine", 1)));
     assert_eq!(answer, (VerdictCode::Accepted, 1));
+
+    // The dissector lives through it as well, and says what is wrong.
+    assert_eq!(gateway.signal("-TERM"), Some(0));
+    if let Some(text) = wireshark(&pcap) {
+        assert!(text.lines().count() > 400);
+        let column = |line: &str| line.split('\t').nth(2).is_some_and(|s| !s.is_empty());
+        let condemned = text.lines().filter(|line| column(line)).count();
+        assert!(condemned > 300, "{condemned} of the packets are called malformed");
+        assert!(
+            text.lines().last().unwrap().starts_with("VERDICT counter=1 verdict=accepted\t1\t")
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

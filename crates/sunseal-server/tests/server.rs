@@ -555,6 +555,25 @@ fn a_database_that_cannot_be_used_is_told_and_left_alone() {
     rusqlite::Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
     serve(path, &[path, "another program", "nothing was changed"]);
 
+    // The same with a log that its owner has not moved into the file yet: it stays where it is.
+    let busy = folder.join("busy.db");
+    let path = busy.to_str().unwrap();
+    let owner = rusqlite::Connection::open(&busy).unwrap();
+    owner.pragma_update(None, "journal_mode", "WAL").unwrap();
+    owner.execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (1)").unwrap();
+    let files = || ["busy.db", "busy.db-wal"].map(|name| std::fs::read(folder.join(name)).unwrap());
+    let before = files();
+    assert!(before[1].len() > 4096);
+    serve(path, &[path, "another program", "nothing was changed"]);
+    assert_eq!(files(), before);
+    // As if its owner had been killed.
+    let killed = folder.join("killed.db");
+    std::fs::write(&killed, &before[0]).unwrap();
+    std::fs::write(folder.join("killed.db-wal"), &before[1]).unwrap();
+    serve(killed.to_str().unwrap(), &["another program", "nothing was changed"]);
+    assert_eq!(std::fs::read(&killed).unwrap(), before[0]);
+    assert_eq!(std::fs::read(folder.join("killed.db-wal")).unwrap(), before[1]);
+
     let missing = folder.join("no-such-folder/s.db");
     serve(missing.to_str().unwrap(), &["no-such-folder/s.db", "cannot be opened"]);
     serve(folder.to_str().unwrap(), &["cannot be opened"]);
