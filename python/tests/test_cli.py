@@ -57,6 +57,13 @@ def test_every_command_takes_json_and_help(sunseal: Cli) -> None:
         assert f" {command} " not in out
 
 
+def test_the_engine_is_what_its_stub_says() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy.stubtest", "sunseal._engine"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_doctor_names_each_tool_and_a_way_to_get_it(sunseal: Cli) -> None:
     outcome = sunseal("doctor", "--json")
     findings = {f["name"]: f for f in json.loads(outcome.out)}

@@ -180,6 +180,21 @@ def test_the_same_seed_gives_the_same_bytes(played: tuple[Path, dict[str, Any]],
         assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes(), name
 
 
+def test_a_node_on_the_smaller_curve_is_verified_and_labelled(built: None, tmp_path: Path) -> None:
+    text = write_scenario(tmp_path, 600.0).read_text().replace("node-p256", "node-secp160r1")
+    path = tmp_path / "legacy.toml"
+    path.write_text(text)
+    scenario = simulation.load(path)
+    with services.Services(tmp_path, seed=5) as real:
+        demo._prepare(real, simulation.facts(scenario))
+        simulation.play(scenario.answered_by(real.gateway))
+        node = real.call("GET", "/v1/nodes/53756e7365616c01")
+        summary = real.call("GET", "/v1/summary")
+    assert (node["security_bits"], node["security_label"]) == (80, "legacy")
+    assert summary["accepted_by_security_bits"].get("80", 0) >= 3
+    assert set(summary["verdicts"]) == {"accepted"}
+
+
 def test_simulate_plays_a_scenario_without_anybody_to_answer(sunseal: Cli, built: None, tmp_path: Path) -> None:
     scenario = write_scenario(tmp_path, 300.0)
     series, page = tmp_path / "series.csv", tmp_path / "report.html"

@@ -4,6 +4,26 @@
 from collections.abc import Callable, Sequence
 from typing import Final, final
 
+__all__ = [
+    "Board",
+    "Counts",
+    "EngineError",
+    "PowerSet",
+    "ResponseAir",
+    "Scenario",
+    "VERSION",
+    "Weighed",
+    "levels",
+    "packet_energy_j",
+    "profile",
+    "response_air",
+    "run",
+    "simulate",
+    "speed",
+    "symbols_bytes",
+    "verify_ecdsa",
+]
+
 VERSION: Final[str]
 
 class EngineError(Exception): ...
