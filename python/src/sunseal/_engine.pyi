@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from typing import Final, final
 
 __all__ = [
+    "VERSION",
     "Board",
     "Counts",
     "EngineError",
     "PowerSet",
     "ResponseAir",
     "Scenario",
-    "VERSION",
     "Weighed",
     "levels",
     "packet_energy_j",
