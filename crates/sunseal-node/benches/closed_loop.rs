@@ -6,8 +6,10 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
+use common::gateway::{Gateway, firmware};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use sunseal_node::{Node, Scenario};
+use sunseal_node::{LoopbackAir, Node, Scenario, Sent};
+use sunseal_power::HarvestTrace;
 
 fn play(
     c: &mut Criterion,
@@ -55,5 +57,37 @@ fn closed_loop(c: &mut Criterion) {
     play(c, "brown-outs-a-minute", 60.0, common::blinker(300), dying);
 }
 
-criterion_group!(benches, closed_loop);
+/// A winter day of the node's own program: it signs every three minutes, alternately asked and by itself.
+fn node(c: &mut Criterion) {
+    let text = format!(
+        "name = \"node\"\nboard = \"msp430f5438a-anagear\"\nfirmware = {:?}\nduration_s = 86400\n[supply]\ninitial_v = 3.0\n\
+         [node]\nmode = \"both\"\nperiod_s = 180\n",
+        firmware("p256")
+    );
+    let scenario = Scenario::parse(&text, "node").expect("the scenario is sound");
+    let minutes = || (0..=1440).map(|m| f64::from(m) * 60.0);
+    let sun = |t: f64| 2.5e-4 * (std::f64::consts::PI * (t - 28_800.0) / 28_800.0).sin().max(0.0);
+    let light = || {
+        let day = |t: f64| if (28_800.0..57_600.0).contains(&t) { sun(t) } else { 0.0 };
+        HarvestTrace::from_arrays(minutes().collect(), minutes().map(day).collect())
+            .expect("the trace is sound")
+    };
+    let mut group = c.benchmark_group("loop");
+    group.sample_size(10).throughput(Throughput::Elements(86_400));
+    group.bench_function("node-a-day", |b| {
+        b.iter_batched(
+            || {
+                let mut gateway = Gateway::new(20);
+                let air = LoopbackAir(move |s: &Sent| gateway.hear(s));
+                Node::with_air(&common::data(), scenario.clone(), Some(light()), Box::new(air))
+                    .expect("the node is sound")
+            },
+            |mut node| node.run(&mut |_| true).expect("the run ends").cycles,
+            criterion::BatchSize::PerIteration,
+        );
+    });
+    group.finish();
+}
+
+criterion_group!(benches, closed_loop, node);
 criterion_main!(benches);
