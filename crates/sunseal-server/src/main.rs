@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand, ValueEnum};
 use serde_json::json;
 use sunseal_server::api::{self, App};
@@ -95,7 +96,18 @@ struct GatewayArguments {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(e)
+            if e.use_stderr()
+                && e.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
+        {
+            eprintln!("{}", one_sentence(&e.to_string()));
+            return ExitCode::from(2);
+        }
+        // Help and version are no errors.
+        Err(e) => e.exit(),
+    };
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let done = match runtime {
@@ -109,6 +121,14 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// clap's explanation without its lines about usage.
+fn one_sentence(explained: &str) -> String {
+    let said = explained.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let said: Vec<&str> =
+        said.filter(|line| !line.is_empty() && !line.starts_with("For more information")).collect();
+    said.join(" ") + " (sunseal-server --help tells what there is)"
 }
 
 async fn run(command: Command) -> Result<(), String> {

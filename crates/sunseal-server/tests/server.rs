@@ -624,8 +624,14 @@ fn a_port_in_use_and_wrong_arguments_are_told() {
         &with(&["http://127.0.0.1:1", "--pcap", "/no-such-folder/a.pcap"]),
         &["/no-such-folder/a.pcap", "--pcap"],
     );
-    assert_eq!(ends(&["serve", "--db"]).status.code(), Some(2));
-    assert_eq!(ends(&["serve", "--db", path, "--freshness-s", "0"]).status.code(), Some(2));
+    refused(&["serve", "--db"], &["a value is required for '--db <DB>'", "--help"]);
+    refused(&["serve"], &["required arguments were not provided", "--db <DB>"]);
+    refused(&["serve", "--db", path, "--freshness-s", "0"], &["--freshness-s", "0 is not in"]);
+    refused(&["serve", "--db", path, "--listen", "here"], &["'here'", "--listen"]);
+    refused(&["serve", "--db", path, "--clock", "sundial"], &["sundial", "system, driven"]);
+    refused(&["server"], &["unrecognized subcommand 'server'", "--help"]);
+    assert!(!other.exists(), "a start that failed left a file");
+    assert_eq!(ends(&["--version"]).status.code(), Some(0));
 }
 
 /// Sends bytes as they are and reads until the server hangs up.
