@@ -66,11 +66,18 @@ __mspabi_mpyll:
     clr     r13
     clr     r14
     clr     r15
-    mov     #64, r7
-1:  bit     #15, r7
-    jnz     2f
+    .rept   4
     pop     r4                      ; next word of b
-2:  add     r12, r12
+    call    #sunseal_mpyll_word
+    .endr
+    popm.w  #4, r7
+    ret
+    .size __mspabi_mpyll, . - __mspabi_mpyll
+
+    .type sunseal_mpyll_word,@function
+sunseal_mpyll_word:                 ; 16 steps, with the bits of r4
+    mov     #16, r7
+1:  add     r12, r12
     addc    r13, r13
     addc    r14, r14
     addc    r15, r15
@@ -88,6 +95,5 @@ __mspabi_mpyll:
     jmp     4f
 4:  dec     r7
     jnz     1b
-    popm.w  #4, r7
     ret
-    .size __mspabi_mpyll, . - __mspabi_mpyll
+    .size sunseal_mpyll_word, . - sunseal_mpyll_word

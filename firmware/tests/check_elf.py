@@ -1,0 +1,312 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Read ELFs back: no recursion, no call that cannot be followed, and a stack that fits in the RAM.
+
+    check_elf.py ELF...
+
+Walks every path from the reset vector and the interrupt vectors through the machine code, adds up
+what each function pushes, and compares the deepest chain of calls, an interrupt on top, with the
+RAM between __stack_limit and __stack_top. Prints the figures; exits 1 if a program breaks a rule.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PC, SP, SR, CG = 0, 1, 2, 3
+RETI = 0x1300
+RET = 0x4130
+INTERRUPT_FRAME_BYTES = 4
+# SLAS655, interrupt vectors of the MSP430F5438A; 0xFFFE is the reset.
+VECTORS = range(0xFF80, 0xFFFE, 2)
+CONSTANTS = {(SR, 2): 4, (SR, 3): 8, (CG, 0): 0, (CG, 1): 1, (CG, 2): 2, (CG, 3): 0xFFFF}
+
+
+class BrokenRuleError(Exception):
+    """A rule that a program breaks, as a sentence."""
+
+
+@dataclass
+class Image:
+    """Bytes and names of an ELF."""
+
+    words: dict[int, int] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)
+    symbols: dict[str, int] = field(default_factory=dict)
+
+    def name(self, address: int) -> str:
+        """The function at an address, or the one before it with an offset."""
+        below = max((a for a in self.names if a <= address), default=None)
+        if below is None:
+            return f"{address:#06x}"
+        return self.names[below] + (f"+{address - below:#x}" if address != below else "")
+
+
+@dataclass
+class Function:
+    """What one function does with the stack: its own deepest push, and its calls at their depths."""
+
+    deepest: int = 0
+    returns: bool = False
+    calls: dict[int, int] = field(default_factory=dict)
+
+    def call(self, target: int, depth: int) -> None:
+        """Notes a call that finds `depth` bytes pushed."""
+        self.calls[target] = max(self.calls.get(target, 0), depth)
+
+
+def load(path: Path) -> Image:
+    """Segments and symbols of a 32-bit little-endian ELF."""
+    data = path.read_bytes()
+    if data[:6] != b"\x7fELF\x01\x01":
+        raise BrokenRuleError("is no 32-bit little-endian ELF")
+    image = Image()
+    phoff, shoff = struct.unpack_from("<II", data, 28)
+    phnum, _, shnum = struct.unpack_from("<HHH", data, 44)
+    for i in range(phnum):
+        kind, offset, _, physical, size = struct.unpack_from("<5I", data, phoff + 32 * i)
+        if kind == 1:
+            for at in range(0, size - 1, 2):
+                image.words[physical + at] = struct.unpack_from("<H", data, offset + at)[0]
+    sections = [struct.unpack_from("<10I", data, shoff + 40 * i) for i in range(shnum)]
+    for _, kind, _, _, offset, size, link, _, _, _ in sections:
+        if kind != 2:
+            continue
+        strings = sections[link][4]
+        for at in range(offset, offset + size, 16):
+            name, value, _, info, _, _ = struct.unpack_from("<IIIBBH", data, at)
+            text = data[strings + name : data.index(0, strings + name)].decode()
+            if text:
+                image.symbols[text] = value
+            if (text and info & 15 == 2) or text.startswith("sunseal_isr_"):
+                image.names.setdefault(value, text)
+    return image
+
+
+def operand(word: int, source: bool) -> tuple[int, int]:
+    """Register and mode."""
+    return (word >> 8 & 15, word >> 4 & 3) if source else (word & 15, word >> 7 & 1)
+
+
+def extra(reg: int, mode: int) -> bool:
+    """Whether an operand has a word of its own."""
+    return (mode == 1 and reg != CG) or (mode == 3 and reg == PC)
+
+
+class Walker:
+    """Follows one function from its entry."""
+
+    def __init__(self, image: Image, entry: int, callee: Callable[[int], Function]) -> None:
+        """Starts at `entry`; `callee` tells what a called function does."""
+        self.image, self.entry, self.callee = image, entry, callee
+        self.function = Function()
+        self.depth_at: dict[int, int] = {}
+        self.todo = [(entry, 0)]
+
+    def fail(self, at: int, what: str) -> BrokenRuleError:
+        """The sentence with its place."""
+        own, here = self.image.name(self.entry), self.image.name(at)
+        within = "" if here.startswith(own) else f", entered by {own},"
+        return BrokenRuleError(f"{here} at {at:#06x}{within} {what}")
+
+    def fetch(self, at: int) -> int:
+        """One word of code."""
+        if at not in self.image.words:
+            raise self.fail(at, "runs into memory that the program does not fill")
+        return self.image.words[at]
+
+    def walk(self) -> Function:
+        """All paths, each address once."""
+        while self.todo:
+            at, depth = self.todo.pop()
+            while at is not None:
+                if at in self.depth_at:
+                    if self.depth_at[at] != depth:
+                        raise self.fail(at, f"is reached with {self.depth_at[at]} and with {depth} bytes pushed")
+                    break
+                self.depth_at[at] = depth
+                self.function.deepest = max(self.function.deepest, depth)
+                at, depth = self.step(at, depth)
+        return self.function
+
+    def follow(self, at: int, target: int, depth: int) -> None:
+        """A jump: within the function, or to another one that ends for this one and is walked with it."""
+        self.todo.append((target, depth))
+
+    def step(self, at: int, depth: int) -> tuple[int | None, int]:
+        """One instruction: the next address (None at the end of a path) and the depth there."""
+        word = self.fetch(at)
+        size = 2
+        if word & 0xF800 == 0x1800:  # extension word
+            size, word = 4, self.fetch(at + 2)
+        first = at + size
+        if word in (RETI, RET):
+            if depth != 0:
+                raise self.fail(at, f"returns with {depth} bytes still pushed")
+            self.function.returns = True
+            return None, depth
+        if word & 0xE000 == 0x2000:  # jumps
+            offset = (word & 0x3FF) - (word & 0x200) * 2
+            self.follow(at, first + 2 * offset, depth)
+            return (None if word & 0x1C00 == 0x1C00 else first), depth
+        if word < 0x1000:  # address instructions
+            kind = word >> 4 & 15
+            size += 2 if kind in (2, 3, 6, 7, 8, 9, 10, 11) else 0
+            if word & 15 in (PC, SP) and kind not in (4, 5, 6, 7, 9, 13):
+                raise self.fail(at, "changes PC or SP by an address instruction")
+            return at + size, depth
+        if 0x1400 <= word < 0x1800:  # PUSHM, POPM
+            moved = ((word >> 4 & 15) + 1) * (2 if word & 0x0100 else 4)
+            return first, depth + (moved if word < 0x1600 else -moved)
+        if word < 0x1400:  # one operand
+            reg, mode = word & 15, word >> 4 & 3
+            size += 2 if extra(reg, mode) else 0
+            if word & 0x0380 == 0x0200:
+                depth += 2
+            elif word & 0x0380 == 0x0280:
+                if (reg, mode) != (PC, 3):
+                    raise self.fail(at, "calls through a register: the callee cannot be known")
+                target = self.fetch(first)
+                self.function.call(target, depth)
+                if not self.callee(target).returns:
+                    return None, depth
+            elif word >= 0x1300:
+                raise self.fail(at, "is a 20-bit call, which small-model code has not")
+            return at + size, depth
+        source, mode = operand(word, source=True)
+        target, indirect = operand(word, source=False)
+        value = CONSTANTS.get((source, mode))
+        if extra(source, mode):
+            if (source, mode) == (PC, 3):
+                value = self.fetch(at + size)
+            size += 2
+        size += 2 if indirect else 0
+        operation = word >> 12
+        if (source, mode) == (SP, 3):
+            depth -= 2
+        if not indirect and target == PC:
+            if operation != 4 or value is None:
+                raise self.fail(at, "jumps to a computed address")
+            self.follow(at, value, depth)
+            return None, depth
+        if not indirect and target == SP and operation not in (9, 11):
+            if operation not in (5, 8) or value is None:
+                if operation == 4 and value == self.image.symbols["__stack_top"]:
+                    return at + size, 0
+                raise self.fail(at, "gives SP a computed value")
+            depth += value if operation == 8 else -value
+        return at + size, depth
+
+
+class Program:
+    """The call graph of an image."""
+
+    def __init__(self, image: Image) -> None:
+        """Nothing is walked yet."""
+        self.image = image
+        self.functions: dict[int, Function] = {}
+        self.need: dict[int, int] = {}
+        self.chain: list[int] = []
+
+    def function(self, entry: int) -> Function:
+        """What the function at an address does; it may be asked for while its caller is walked."""
+        if entry in self.chain:
+            names = " -> ".join(self.image.name(a) for a in (*self.chain[self.chain.index(entry) :], entry))
+            raise BrokenRuleError(f"calls itself: {names}")
+        if entry not in self.functions:
+            self.chain.append(entry)
+            self.functions[entry] = Walker(self.image, entry, self.function).walk()
+            self.chain.pop()
+        return self.functions[entry]
+
+    def bytes_from(self, entry: int) -> int:
+        """Stack that a call of `entry` may take, the return address aside."""
+        if entry not in self.need:
+            f = self.function(entry)
+            self.need[entry] = max([f.deepest, *(depth + 2 + self.bytes_from(t) for t, depth in f.calls.items())])
+        return self.need[entry]
+
+    def deepest_chain(self, entry: int) -> str:
+        """The calls that take the most."""
+        names = [self.image.name(entry)]
+        calls = self.functions[entry].calls
+        if calls:
+            target = max(calls, key=lambda t: calls[t] + 2 + self.need[t])
+            if calls[target] + 2 + self.need[target] == self.need[entry]:
+                names.append(self.deepest_chain(target))
+        return " > ".join(names)
+
+
+def check(path: Path) -> str:
+    """A line with the program's figures."""
+    image = load(path)
+    for symbol in ("__stack_top", "__stack_limit"):
+        if symbol not in image.symbols:
+            raise BrokenRuleError(f"has no symbol {symbol}")
+    program = Program(image)
+    sys.setrecursionlimit(10_000)
+    reset = image.words[0xFFFE]
+    needs = program.bytes_from(reset)
+    handlers = {image.words[v] for v in VECTORS if v in image.words}
+    interrupt = max(program.bytes_from(h) for h in handlers) + INTERRUPT_FRAME_BYTES
+    free = image.symbols["__stack_top"] - image.symbols["__stack_limit"]
+    if needs + interrupt > free:
+        raise BrokenRuleError(
+            f"may take {needs + interrupt} bytes of stack and has {free}: {program.deepest_chain(reset)}"
+        )
+    return (
+        f"{path}: stack {needs} + {interrupt} in an interrupt, of {free} bytes free; "
+        f"{len(program.functions)} functions, no recursion; deepest: {program.deepest_chain(reset)}"
+    )
+
+
+# call #0x5C00 ; push r10 ; ret ; jmp to the push ; call r10 ; sub r10, sp ; br r10: each breaks a rule.
+FAULTY = {
+    "calls itself": (0x12B0, 0x5C00, RET),
+    "returns with 2": (0x120A, RET),
+    "is reached with 0 and with 2": (0x120A, 0x3FFE),
+    "calls through a register": (0x128A, RET),
+    "gives SP a computed value": (0x8A01, RET),
+    "jumps to a computed address": (0x4A00, RET),
+    "runs into memory": (0x430A,),
+}
+
+
+def check_the_checker() -> None:
+    """A program that breaks a rule must be refused for it."""
+    for what, words in FAULTY.items():
+        image = Image({0x5C00 + 2 * i: w for i, w in enumerate(words)}, {0x5C00: "faulty"})
+        try:
+            Program(image).bytes_from(0x5C00)
+        except BrokenRuleError as why:
+            assert what in str(why), f"{why} instead of {what}"
+        else:
+            raise AssertionError(f"a program that {what} was let pass")
+    # push r10 ; sub #6, sp ; call the last RET ; add #6, sp ; pop r10 ; ret ; ret
+    fine = (0x120A, 0x8031, 6, 0x12B0, 0x5C12, 0x5031, 6, 0x413A, RET, RET)
+    words = {0x5C00 + 2 * i: w for i, w in enumerate(fine)}
+    assert Program(Image(words, {0x5C00: "fine"})).bytes_from(0x5C00) == 10
+
+
+def main() -> int:
+    """Checks every program named."""
+    check_the_checker()
+    if len(sys.argv) < 2:
+        print("check_elf.py: name the ELFs to check", file=sys.stderr)
+        return 2
+    status = 0
+    for name in sys.argv[1:]:
+        try:
+            print(check(Path(name)))
+        except BrokenRuleError as why:
+            print(f"check_elf.py: {name}: {why}", file=sys.stderr)
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
