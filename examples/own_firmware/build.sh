@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# build.sh OUT.elf: compile fletcher.c with the compilers that `make firmware` has fetched.
+# build.sh OUT.elf [SOURCE.c]: compile fletcher.c, or another file, with the compilers that `make firmware` has fetched.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 tools=$("$root/firmware/toolchain/get" --print-bin)
 object=$(mktemp)
 trap 'rm -f "$object"' EXIT
-"$tools/clang" --target=msp430 -mhwmult=none -std=c11 -ffreestanding -Os -Wall -Wextra -Werror \
-    -c "$here/fletcher.c" -o "$object"
+"$tools/clang" --target=msp430 -mhwmult=none -std=c11 -ffreestanding -Os -g -Wall -Wextra -Werror \
+    -c "${2:-$here/fletcher.c}" -o "$object"
 "$tools/ld.lld" -T "$root/firmware/boards/msp430f5438a-anagear/link.ld" "$object" -o "$1"

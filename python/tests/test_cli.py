@@ -146,6 +146,26 @@ class TestMeasure:
         assert marks["energy_j"] > 0
         assert inner["cycles"] == pytest.approx(marks["cycles"], rel=0.05)
 
+    def test_a_product_read_too_early_is_pointed_out(self, sunseal: Cli, own_elf: Path, tmp_path: Path) -> None:
+        folder = boards.home() / "examples" / "own_firmware"
+        source = (folder / "fletcher.c").read_text()
+        call = "checksum = fletcher16(message, sizeof message);"
+        assert call in source
+        # SLAU208, MPY32: a 32 x 32 bit product is complete some cycles after OP2H is written.
+        early = " ".join(
+            f'__asm__ volatile("mov {a}, {b}" ::: "memory", "r12");'
+            for a, b in [("#3", "&0x4D0"), ("#0", "&0x4D2"), ("#5", "&0x4E0"), ("#0", "&0x4E2"), ("&0x4EA", "r12")]
+        )
+        changed = tmp_path / "early.c"
+        changed.write_text(source.replace(call, early))
+        elf = tmp_path / "early.elf"
+        subprocess.run([str(folder / "build.sh"), str(elf), str(changed)], check=True)
+        outcome = sunseal("measure", elf)
+        assert outcome.status == 0
+        assert "warning: early MPY32 read" in outcome.err
+        assert "main" in outcome.err
+        assert "warning" not in sunseal("measure", own_elf).err
+
     def test_the_example_of_an_own_program_runs(self, own_elf: Path) -> None:
         script = boards.home() / "examples" / "own_firmware" / "measure.py"
         done = subprocess.run([sys.executable, str(script), str(own_elf)], capture_output=True, text=True, check=True)

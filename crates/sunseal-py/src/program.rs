@@ -295,7 +295,7 @@ impl Run {
     }
 
     /// Runs to the beginning of the window, then to its end.
-    fn to_begin<O: Observer>(&mut self, window: &Window, observer: &mut O) -> PyResult<()> {
+    fn reach_begin<O: Observer>(&mut self, window: &Window, observer: &mut O) -> PyResult<()> {
         let (until, what) = match window {
             None => (Until::pin_edge(self.mark), format!("raise its trigger pin {}", self.mark)),
             Some((from, _)) => {
@@ -316,7 +316,7 @@ impl Run {
         }
     }
 
-    fn to_end<O: Observer>(&mut self, window: &Window, observer: &mut O) -> PyResult<()> {
+    fn reach_end<O: Observer>(&mut self, window: &Window, observer: &mut O) -> PyResult<()> {
         let (until, what) = match window {
             None => (Until::pin_edge(self.mark), format!("lower its trigger pin {}", self.mark)),
             Some((_, to)) => {
@@ -356,10 +356,10 @@ pub fn run(
     py.detach(|| {
         let mut run = Run::new(board, device, image, fed, cycles_max, progress)?;
         let mut watch = StackWatch::default();
-        run.to_begin(&window, &mut watch)?;
+        run.reach_begin(&window, &mut watch)?;
         let (ledger, cycles, time) =
             (run.machine.ledger(), run.machine.cycles(), run.machine.time());
-        run.to_end(&window, &mut watch)?;
+        run.reach_end(&window, &mut watch)?;
         let window_ledger = run.machine.ledger().since(&ledger).map_err(refuse)?;
         let mut facts = Facts {
             cycles: run.machine.cycles() - cycles,
@@ -404,9 +404,9 @@ pub fn profile(
 ) -> PyResult<BTreeMap<String, u64>> {
     py.detach(|| {
         let mut run = Run::new(board, device, image, fed, cycles_max, progress)?;
-        run.to_begin(&window, &mut Silent)?;
+        run.reach_begin(&window, &mut Silent)?;
         let mut profiler = Profiler::new(run.machine.device().peripherals.mpy32);
-        run.to_end(&window, &mut profiler)?;
+        run.reach_end(&window, &mut profiler)?;
         let folded = profiler.folded(&run.elf);
         let row = |line: &str| {
             let (stack, cycles) = line.rsplit_once(' ')?;

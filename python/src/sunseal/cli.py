@@ -188,6 +188,8 @@ def measure_command(
             window=_window(elf, start, end, marks),
             progress=progress,
         )
+    for lint in m.lints:
+        err.print(f"[bold yellow]warning:[/] {escape(lint)}")
     if as_json:
         _print_json(m.to_dict())
     else:

@@ -48,10 +48,12 @@ class Measurement:
     result_valid: bool | None
     """Whether an independent implementation agrees with the output; None where there is none."""
     uncertainty: dict[str, float]
+    lints: tuple[str, ...] = ()
+    """Slips that a chip would punish, such as a multiplier's result read too early; not in the JSON."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields in the order of the contract."""
-        return asdict(self)
+        return {k: v for k, v in asdict(self).items() if k != "lints"}
 
 
 class PowerSet:
@@ -265,6 +267,7 @@ def _weighed(
         power_set=weights.name,
         result_valid=valid,
         uncertainty={"energy_low_j": point.energy_low_j, "energy_high_j": point.energy_high_j},
+        lints=tuple(counts.lints),
     )
 
 
