@@ -36,7 +36,7 @@
 ; name:       void sunseal_fe160_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; registers:  b in r4..r13, r14 walks over a, r15 = carries of the column
 ; stack:      18 bytes with the return address; static sunseal_fe160_product
-; cycles:     932
+; cycles:     921
 ; clobbers:   r11-r15, MPY32
     function sunseal_fe160_mul
     pushm.w #7, r10
@@ -101,7 +101,7 @@
 ; name:       void sunseal_fe160_sqr(uint16_t *r, const uint16_t *a)
 ; registers:  a in r4..r13, r15 = carries of the column
 ; stack:      18 bytes with the return address; static sunseal_fe160_product
-; cycles:     842
+; cycles:     848
 ; clobbers:   r11-r15, MPY32
     .macro first_operand lo, hi
     mov     \lo, &MAC32L

@@ -21,8 +21,8 @@ sunseal_fe160_product:
 
 ; name:       void sunseal_fe160_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; registers:  r12 = r, r13 = a, r14 = b; words 0 to 9 in r4..r11, r14 at the end r15
-; stack:      16 bytes with the return address
-; cycles:     117
+; stack:      18 bytes with the return address
+; cycles:     125
 ; clobbers:   r11-r15
     function sunseal_fe160_add
     pushm.w #7, r10
@@ -90,7 +90,7 @@ sunseal_fe160_product:
 ; name:       void sunseal_fe160_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; registers:  as sunseal_fe160_add
 ; stack:      18 bytes with the return address
-; cycles:     118
+; cycles:     123
 ; clobbers:   r11-r15
     function sunseal_fe160_sub
     pushm.w #7, r10

@@ -6,16 +6,21 @@
 
     .set N, 16
 
-; name:       void sunseal_fe256_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
-;             void sunseal_fe256_sqr(uint16_t *r, const uint16_t *a)
+; name:       void sunseal_fe256_sqr(uint16_t *r, const uint16_t *a)
 ; registers:  see rows.inc
-; stack:      18 bytes with the return address; static sunseal_fe256_product
+; stack:      20 bytes with the return address; static sunseal_fe256_product
+; cycles:     35795
 ; clobbers:   r11-r15
     function sunseal_fe256_sqr
     mov     r13, r14
     br      #sunseal_fe256_mul
     .size sunseal_fe256_sqr, . - sunseal_fe256_sqr
 
+; name:       void sunseal_fe256_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
+; registers:  see rows.inc
+; stack:      20 bytes with the return address; static sunseal_fe256_product
+; cycles:     35791
+; clobbers:   r11-r15
     function sunseal_fe256_mul
     pushm.w #7, r10
     push    r12

@@ -57,7 +57,7 @@ sunseal_fe256_product:
 ; name:       void sunseal_fe256_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; registers:  r12 = r, r13 = a, r14 = b, r15 = word, then mask
 ; stack:      2 bytes with the return address
-; cycles:     255
+; cycles:     252
 ; clobbers:   r13-r15
     function sunseal_fe256_add
     words   add, addc
@@ -77,7 +77,7 @@ sunseal_fe256_product:
 ; name:       void sunseal_fe256_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; registers:  as sunseal_fe256_add
 ; stack:      2 bytes with the return address
-; cycles:     254
+; cycles:     251
 ; clobbers:   r13-r15
     function sunseal_fe256_sub
     words   sub, subc

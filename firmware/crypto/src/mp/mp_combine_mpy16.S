@@ -9,7 +9,7 @@
 ; registers:  r4, r5, r6 = magnitudes, r7, r8, r9 = signs, r10, r11, r13 = words, r12 = r,
 ;             r14 = the word before, r15 = temporary; words left on the stack
 ; stack:      18 bytes with the return address
-; cycles:     101 + 55 n
+; cycles:     68 + 55 n
 ; clobbers:   r11-r15, MPY
     .macro magnitude factor, sign
     mov     \factor, \sign

@@ -6,7 +6,7 @@
 ; registers:  r13 = f, r14 = g, r4 = u, r5 = v, r6 = q, r7 = r, r8 = eta, r9 = swap,
 ;             r10 = even (the complement of odd), r11 = temporary, r15 = steps left
 ; stack:      18 bytes with the return address
-; cycles:     682
+; cycles:     628
 ; clobbers:   r11-r15
     .section .text.sunseal_mp_divsteps,"ax",@progbits
     .global sunseal_mp_divsteps

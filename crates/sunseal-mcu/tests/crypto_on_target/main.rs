@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The node's cryptography as it runs on the simulated part, in every multiplier variant: known answers,
+//! constant time, the calling convention, and the costs that `firmware/crypto/COSTS.md` states.
+#![allow(missing_docs)]
+
+mod assembly;
+mod constant_time;
+mod costs;
+mod known_answers;
+mod target;
+mod vectors;

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Functions of a bench program, called one by one on the machine.
+
+use std::path::{Path, PathBuf};
+
+use sunseal_mcu::{Device, Elf, Machine, Stop, Until};
+use sunseal_trace::{Access, Cycles, Flow, Observer, Silent, Width};
+
+pub const VARIANTS: [&str; 3] = ["mpy-none", "mpy-16", "mpy-32"];
+
+/// Buffers of a call; the programs' own variables end far below, their stack starts far above.
+const BUFFERS: u32 = 0x3000;
+pub const STACK_TOP: u32 = 0x5B00;
+pub const RAM: std::ops::Range<u32> = 0x1C00..0x5C00;
+
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+pub fn program_path(variant: &str, program: &str) -> PathBuf {
+    root().join(format!("firmware/build/msp430f5438a-anagear/{variant}/{program}.elf"))
+}
+
+pub fn program(variant: &str, program: &str) -> Elf {
+    let path = program_path(variant, program);
+    let bytes = std::fs::read(&path).unwrap_or_else(|e| {
+        panic!("{}: {e}; build the firmware with `make firmware`", path.display())
+    });
+    Elf::parse(&bytes).unwrap()
+}
+
+/// An argument of a call.
+#[derive(Clone)]
+pub enum Arg {
+    Value(u16),
+    /// Bytes in RAM, given by address.
+    Bytes(Vec<u8>),
+    /// The address of an earlier argument once more.
+    Same(usize),
+    /// Bytes in RAM that only `Terms` points to.
+    Hidden(Vec<u8>),
+    /// The address of pairs of a factor and the address of a hidden argument.
+    Terms(Vec<(u16, usize)>),
+}
+
+impl Arg {
+    pub fn words(words: &[u16]) -> Self {
+        Self::Bytes(words.iter().flat_map(|w| w.to_le_bytes()).collect())
+    }
+
+    pub fn room(bytes: usize) -> Self {
+        Self::Bytes(vec![0xA5; bytes])
+    }
+}
+
+/// What a call left behind.
+pub struct Returned {
+    pub r12: u16,
+    /// The buffers, in the order of the arguments; empty for a value.
+    pub buffers: Vec<Vec<u8>>,
+    /// Where they lie.
+    pub places: Vec<std::ops::Range<u32>>,
+    pub cycles: Cycles,
+    pub regs: [u32; 16],
+}
+
+impl Returned {
+    pub fn status(&self) -> i16 {
+        self.r12 as i16
+    }
+
+    pub fn words(&self, arg: usize) -> Vec<u16> {
+        self.buffers[arg].chunks(2).map(|w| u16::from_le_bytes([w[0], w[1]])).collect()
+    }
+}
+
+/// A program that has come to the call of its `main` and goes no further by itself.
+pub struct Target {
+    pub elf: Elf,
+    pub machine: Machine,
+    main: u32,
+}
+
+impl Target {
+    pub fn new(variant: &str, name: &str) -> Self {
+        let elf = program(variant, name);
+        let mut machine = Machine::new(&Device::msp430f5438a());
+        machine.fault_on_lints(true);
+        machine.load(&elf).unwrap();
+        let main = elf.symbol("main").unwrap().addr;
+        assert_eq!(machine.run(&Until::pc(main), &mut Silent), Stop::Pc(main));
+        Self { elf, machine, main }
+    }
+
+    /// Calls a function by the MSP430 EABI (SLAA534): four words in R12 to R15, the rest on the stack.
+    pub fn call<O: Observer>(&mut self, name: &str, args: &[Arg], observer: &mut O) -> Returned {
+        let function = self.elf.symbol(name).unwrap().addr;
+        let mut places = Vec::new();
+        let mut values = Vec::new();
+        let mut at = BUFFERS;
+        for arg in args {
+            let bytes = match arg {
+                Arg::Value(value) => {
+                    values.push(*value);
+                    places.push(0..0);
+                    continue;
+                }
+                Arg::Same(index) => {
+                    let start = places[*index].start;
+                    values.push(start as u16);
+                    places.push(start..start);
+                    continue;
+                }
+                Arg::Bytes(bytes) | Arg::Hidden(bytes) => bytes.clone(),
+                Arg::Terms(terms) => terms
+                    .iter()
+                    .flat_map(|&(factor, index)| [factor, places[index].start as u16])
+                    .flat_map(u16::to_le_bytes)
+                    .collect(),
+            };
+            self.machine.write_mem(at, &bytes).unwrap();
+            if !matches!(arg, Arg::Hidden(_)) {
+                values.push(at as u16);
+            }
+            places.push(at..at + bytes.len() as u32);
+            at = (at + bytes.len() as u32 + 9) & !1;
+        }
+        assert!(at < STACK_TOP - 0x800);
+        let mut sp = STACK_TOP;
+        for value in values.iter().skip(4).rev() {
+            sp -= 2;
+            self.machine.write_mem(sp, &value.to_le_bytes()).unwrap();
+        }
+        sp -= 2;
+        self.machine.write_mem(sp, &(self.main as u16).to_le_bytes()).unwrap();
+        let regs = self.machine.regs_mut();
+        regs[0] = function;
+        regs[1] = sp;
+        for (reg, value) in regs[12..].iter_mut().zip(&values) {
+            *reg = u32::from(*value);
+        }
+        let before = self.machine.cycles();
+        let stop = self.machine.run(&Until::pc(self.main), observer);
+        assert_eq!(stop, Stop::Pc(self.main), "{name}: {stop:?}");
+        let regs = *self.machine.regs();
+        let buffers = places
+            .iter()
+            .map(|p| self.machine.read_mem(p.start.max(RAM.start), p.len()).unwrap().to_vec())
+            .collect();
+        Returned {
+            r12: regs[12] as u16,
+            buffers,
+            places,
+            cycles: self.machine.cycles() - before,
+            regs,
+        }
+    }
+}
+
+/// The deepest stack of a call and how often some functions were entered.
+#[derive(Default)]
+pub struct Watch {
+    pub low: Option<u32>,
+    pub count_at: Option<u32>,
+    pub entries: usize,
+}
+
+impl Watch {
+    /// The deepest stack pointer, which must have left the start-up value 0 behind.
+    pub fn lowest_below(&self, top: u32) -> u32 {
+        let low = self.low.unwrap();
+        assert!(low > 0 && low < top);
+        low
+    }
+}
+
+impl Observer for Watch {
+    const INSTRUCTIONS: bool = true;
+    const ACCESSES: bool = false;
+
+    fn instruction(&mut self, _: u32, sp: u32, _: u32, flow: Flow) {
+        // Before start-up has set it, SP is 0.
+        if sp != 0 {
+            self.low = Some(self.low.map_or(sp, |low| low.min(sp)));
+        }
+        if let Flow::Call { target } = flow {
+            self.entries += usize::from(Some(target) == self.count_at);
+        }
+    }
+
+    fn access(&mut self, _: u32, _: u32, _: Access, _: Width, _: u32, _: Cycles) {}
+}
+
+/// Repeatable noise.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn word(&mut self) -> u16 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 24) as u16
+    }
+
+    pub fn bytes(&mut self, count: usize) -> Vec<u8> {
+        (0..count).map(|_| self.word() as u8).collect()
+    }
+
+    /// Words, often those at which carries start and end.
+    pub fn edgy_words(&mut self, count: usize) -> Vec<u16> {
+        const EDGES: [u16; 6] = [0, 1, 0x7FFF, 0x8000, 0xFFFE, 0xFFFF];
+        let style = self.word() % 4;
+        (0..count)
+            .map(|_| match style {
+                0 => self.word(),
+                1 => EDGES[usize::from(self.word()) % 6],
+                2 => 0xFFFF,
+                _ if self.word().is_multiple_of(8) => self.word(),
+                _ => 0,
+            })
+            .collect()
+    }
+}
