@@ -52,6 +52,19 @@ static void check(int ok) {
     SHIFT(type, a, <<, n);                                                                         \
     SHIFT(type, a, >>, n)
 
+/* clang writes these three out, other compilers call them: so they are called by name. */
+uint16_t __mspabi_slli(uint16_t a, uint16_t places);
+int16_t __mspabi_srai(int16_t a, uint16_t places);
+uint16_t __mspabi_srli(uint16_t a, uint16_t places);
+
+static void named_shifts(void) {
+    for (uint16_t places = 0; places < 16; places++) {
+        check(__mspabi_slli(0xB5A7, places) == (uint16_t)(0xB5A7U << places));
+        check(__mspabi_srli(0xB5A7, places) == 0xB5A7U >> places);
+        check(__mspabi_srai(-19033, places) == (int16_t)(-19033 >> places));
+    }
+}
+
 static void words(void) {
     ARITHMETIC(uint16_t, 0, 1);
     ARITHMETIC(uint16_t, 0xFFFF, 0xFFFF);
@@ -203,6 +216,7 @@ static void memory(void) {
 
 int main(void) {
     bench_status = BENCH_RUNNING;
+    named_shifts();
     words();
     longs();
     long_longs();
