@@ -762,6 +762,11 @@ impl Machine {
         std::mem::take(&mut self.soc.chip.pin_log)
     }
 
+    /// Whether the pin log is kept, as it is from the start. A run over days does better without.
+    pub fn log_pins(&mut self, on: bool) {
+        self.soc.log_pins = on;
+    }
+
     /// The level at a pin.
     #[must_use]
     pub fn pin(&self, pin: Pin) -> bool {

@@ -169,6 +169,7 @@ pub(crate) struct Soc {
     pub pending_fault: Option<Fault>,
     /// Flash is busy and code in RAM runs: reads and fetches of flash fault.
     flash_hidden: bool,
+    pub log_pins: bool,
 }
 
 macro_rules! cx {
@@ -269,6 +270,7 @@ impl Soc {
             adc_inputs: Default::default(),
             pending_fault: None,
             flash_hidden: false,
+            log_pins: true,
             dev,
         };
         soc.update_clocks(Picos::ZERO, 0);
@@ -781,7 +783,9 @@ impl Soc {
             let port = if i == 6 { PORT_J } else { 2 * i as u8 + 1 + bit / 8 };
             let pin = Pin { port, bit: bit % 8 };
             let edge = PinEdge { time_ps: now.0, cycles, pin, level: outputs >> bit & 1 != 0 };
-            self.chip.pin_log.push(edge);
+            if self.log_pins {
+                self.chip.pin_log.push(edge);
+            }
             if self.watch == Some(pin) {
                 self.watched = Some(edge);
             }

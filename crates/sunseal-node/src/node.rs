@@ -162,6 +162,8 @@ impl Node {
         let mut machine = Machine::new(&device);
         machine.set_vcc(vcc_v);
         machine.set_vlo_seed(scenario.seed);
+        // Nobody asks for it, and a day of chip selects is long.
+        machine.log_pins(false);
         machine.load(&elf).map_err(|e| firmware(e.to_string()))?;
         write_config(&mut machine, &elf, &scenario, supply.config(), &limits)?;
 

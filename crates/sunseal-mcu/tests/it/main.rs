@@ -15,5 +15,6 @@ mod ports;
 mod power;
 mod profiles;
 mod snapshots;
+mod timer_reference;
 mod timers;
 mod usci;

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Timer_A against a counter that is stepped tick by tick, over random sequences of writes and waits.
+//! The machine's timer is never stepped: it computes where its counter is and when flags fall due.
+
+use proptest::prelude::*;
+
+use crate::support::*;
+
+const MODES: [u16; 4] = [0x00, 0x10, 0x20, 0x30];
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// NOPs.
+    Wait(u16),
+    /// TA0CTL with TACLR: mode, input divider.
+    Control { mode: usize, id: u16 },
+    /// TA0CCR0 or TA0CCR1.
+    Compare { block: usize, value: u16 },
+    /// Clears the flag of a block.
+    Clear { block: usize },
+    /// A read of counter and flags.
+    Look,
+}
+
+/// Sequences within what the manual defines: a change of mode or divider clears the counter (it says to
+/// stop it first), and TA0CCR0 does not change in up/down mode.
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let one = prop_oneof![
+        4 => (0u16..60).prop_map(Step::Wait),
+        2 => (0usize..4, 0u16..4).prop_map(|(mode, id)| Step::Control { mode, id }),
+        3 => (0usize..2, 0u16..40).prop_map(|(block, value)| Step::Compare { block, value }),
+        1 => (0usize..2).prop_map(|block| Step::Clear { block }),
+        4 => Just(Step::Look),
+    ];
+    prop::collection::vec(one, 1..40).prop_map(|steps| {
+        let mut up_down = false;
+        let mut defined = |step: &Step| {
+            if let Step::Control { mode, .. } = step {
+                up_down = *mode == 3;
+            }
+            !(up_down && matches!(step, Step::Compare { block: 0, .. }))
+        };
+        steps.into_iter().filter(|s| defined(s)).collect()
+    })
+}
+
+/// The manual's description, one tick at a time (SLAU208, Timer_A operation).
+#[derive(Default)]
+struct Reference {
+    mode: u16,
+    divider: u32,
+    phase: u32,
+    count: u16,
+    down: bool,
+    ccr: [u16; 2],
+    ccifg: [bool; 2],
+    taifg: bool,
+}
+
+impl Reference {
+    fn stopped(&self) -> bool {
+        self.mode == 0 || (self.mode != 0x20 && self.ccr[0] == 0)
+    }
+
+    fn tick(&mut self) {
+        if self.stopped() {
+            return;
+        }
+        self.phase += 1;
+        if self.phase < self.divider {
+            return;
+        }
+        self.phase = 0;
+        let before = self.count;
+        match self.mode {
+            0x10 => self.count = if before >= self.ccr[0] { 0 } else { before + 1 },
+            0x20 => self.count = before.wrapping_add(1),
+            _ => {
+                if !self.down && before >= self.ccr[0] {
+                    self.down = true;
+                }
+                if self.down {
+                    self.count = before - 1;
+                } else {
+                    self.count = before + 1;
+                }
+                if self.count == 0 {
+                    self.down = false;
+                }
+            }
+        }
+        if self.count == 0 {
+            self.taifg = true;
+        }
+        for i in 0..2 {
+            if self.count == self.ccr[i] {
+                self.ccifg[i] = true;
+            }
+        }
+    }
+}
+
+/// What is compared: counter, CCIFG0, CCIFG1, TAIFG.
+type Seen = (u16, bool, bool, bool);
+
+fn reference(steps: &[Step]) -> Vec<Seen> {
+    let mut r = Reference { divider: 1, ..Reference::default() };
+    let mut seen = Vec::new();
+    let ticks = |r: &mut Reference, n: u64| (0..n).for_each(|_| r.tick());
+    for step in steps {
+        match step {
+            Step::Wait(n) => ticks(&mut r, u64::from(*n)),
+            // MOV #N, &EDE: 4 cycles, the write in the last: the ticks up to its beginning are counted before.
+            Step::Control { mode, id } => {
+                ticks(&mut r, 3);
+                (r.mode, r.divider) = (MODES[*mode], 1 << id);
+                (r.count, r.down, r.phase, r.taifg) = (0, false, 0, false);
+                ticks(&mut r, 1);
+            }
+            Step::Compare { block, value } => {
+                ticks(&mut r, 3);
+                let restart = r.stopped();
+                r.ccr[*block] = *value;
+                if restart && *block == 0 {
+                    r.phase = 0;
+                }
+                ticks(&mut r, 1);
+            }
+            Step::Clear { block } => {
+                ticks(&mut r, 3);
+                r.ccifg[*block] = false;
+                ticks(&mut r, 1);
+            }
+            Step::Look => {
+                // Four MOV &EDE, &EDE of 5 cycles, each reading in its third.
+                ticks(&mut r, 2);
+                let count = r.count;
+                ticks(&mut r, 5);
+                let first = r.ccifg[0];
+                ticks(&mut r, 5);
+                let second = r.ccifg[1];
+                ticks(&mut r, 5);
+                seen.push((count, first, second, r.taifg));
+                ticks(&mut r, 3);
+            }
+        }
+    }
+    seen
+}
+
+fn machine(steps: &[Step]) -> Vec<Seen> {
+    let mut p = Program::new();
+    let mut looks = 0;
+    for step in steps {
+        match step {
+            Step::Wait(n) => {
+                p.nops(usize::from(*n));
+            }
+            Step::Control { mode, id } => {
+                p.set(TA0CTL, 0x0204 | id << 6 | MODES[*mode]);
+            }
+            Step::Compare { block, value } => {
+                p.set(TA0CCR0 + 2 * *block as u32, *value);
+            }
+            Step::Clear { block } => {
+                p.set(TA0CCTL0 + 2 * *block as u32, 0);
+            }
+            Step::Look => {
+                looks += 1;
+                p.keep(TA0R).keep(TA0CCTL0).keep(TA0CCTL1).keep(TA0CTL);
+            }
+        }
+    }
+    let m = p.halt().run();
+    let at = |i: u32| {
+        (
+            kept(&m, 4 * i),
+            kept(&m, 4 * i + 1) & 1 != 0,
+            kept(&m, 4 * i + 2) & 1 != 0,
+            kept(&m, 4 * i + 3) & 1 != 0,
+        )
+    };
+    (0..looks).map(at).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn the_timer_is_where_a_stepped_counter_is(steps in steps()) {
+        prop_assert_eq!(machine(&steps), reference(&steps));
+    }
+}
