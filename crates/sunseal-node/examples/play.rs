@@ -22,7 +22,7 @@ fn main() -> ExitCode {
         }
     }
     let Some(scenario) = scenario else {
-        eprintln!("play: name a scenario, as in `play data/scenarios/constant-light.toml`");
+        eprintln!("play: name a scenario, as in `play examples/scenarios/minutes.toml`");
         return ExitCode::from(2);
     };
     match play(&scenario, trace.as_deref(), gateway, json.as_deref()) {

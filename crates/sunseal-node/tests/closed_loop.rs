@@ -264,3 +264,25 @@ fn what_is_not_sound_is_one_sentence() {
         "{e}"
     );
 }
+
+mod nonsense {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        #[test]
+        fn any_program_ends_or_is_told_what_it_broke(words in prop::collection::vec(any::<u16>(), 1..60)) {
+            let more = "duration_s = 0.05\n[supply]\ncapacitance_f = 1e-4\noverhead_j = 1e-6\ninitial_v = 2.7\n[harvest]\nconstant_w = 1e-3\n";
+            let mut node = Node::new(&data(), scenario("nonsense", &words, more), None).unwrap();
+            match node.run(&mut |_| true) {
+                Ok(r) => prop_assert!(r.finished && r.energy.balance_rel < 1e-6),
+                Err(e) => {
+                    prop_assert!(matches!(e, NodeError::Fault { .. } | NodeError::Radio { .. }), "{e}");
+                    prop_assert!(!e.to_string().contains('\n'), "{e}");
+                }
+            }
+        }
+    }
+}
