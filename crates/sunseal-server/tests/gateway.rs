@@ -268,7 +268,7 @@ async fn a_server_that_is_away_means_silence_and_its_return_means_answers() {
     assert!(why.contains(&address) && why.contains("nodes hear nothing"), "{why}");
 }
 
-/// A port that takes connections and never answers, then a server that answers nonsense.
+/// Answers that are none of our server's: not JSON, no verdict known, half a challenge, 500, no HTTP.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_talks_nonsense_means_silence() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

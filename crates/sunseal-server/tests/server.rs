@@ -6,7 +6,7 @@ mod common;
 use common::*;
 use serde_json::{Value, json};
 use sunseal_link::{Message, NodeId, Suite};
-use sunseal_server::hex;
+use sunseal_server::{hex, serve};
 
 fn order(suite: Suite) -> Vec<u8> {
     hex::decode(match suite {
@@ -702,6 +702,36 @@ fn callers_that_say_nothing_keep_nobody_from_working_or_ending_it() {
     let asked = std::time::Instant::now();
     assert_eq!(server.signal("-INT"), Some(0));
     assert!(asked.elapsed().as_secs() < 6, "{:?}", asked.elapsed());
+}
+
+/// More silent callers than places: they are hung up on, and who has something to say gets his turn.
+#[test]
+fn a_crowd_that_says_nothing_is_sent_away() {
+    use std::io::{Read, Write};
+    let folder = folder("crowd");
+    let server = Running::server(&folder.join("s.db"), &[]);
+    let begun = std::time::Instant::now();
+    let starts: [&[u8]; 3] = [
+        b"",
+        b"GET /healthz HT",
+        b"POST /v1/nodes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{",
+    ];
+    let mut crowd: Vec<_> = (0..serve::MAX_CONNECTIONS as usize + 9)
+        .map(|i| {
+            let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
+            stream.set_read_timeout(Some(std::time::Duration::from_secs(40))).unwrap();
+            stream.write_all(starts[i % 3]).unwrap();
+            stream
+        })
+        .collect();
+    let health =
+        raw(&server, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    assert!(health.starts_with("HTTP/1.1 200"), "{health}");
+    assert!(begun.elapsed() >= serve::READ_TIMEOUT, "there was a place from the start");
+    // The one with half a body hears why.
+    let mut told = [0; 12];
+    crowd[2].read_exact(&mut told).unwrap();
+    assert_eq!(&told, b"HTTP/1.1 408");
 }
 
 #[test]
