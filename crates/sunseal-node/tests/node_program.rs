@@ -170,3 +170,27 @@ fn a_lossy_air_costs_messages_and_nothing_else() {
     assert!(sent > reports as u64 && reports > 15, "{reports} of {sent} arrived");
     assert!(r.radio.crc_failed > 0, "{:?}", r.radio);
 }
+
+#[test]
+fn a_gateway_that_goes_away_ends_the_run_with_one_sentence() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let text = format!(
+        "name = \"gone\"\nboard = \"msp430f5438a-anagear\"\nfirmware = {:?}\n{BRIGHT}[gateway]\naddress = \"{address}\"\n",
+        firmware("secp160r1")
+    );
+    let mut node =
+        Node::new(&common::data(), Scenario::parse(&text, "gone").unwrap(), None).unwrap();
+    // It takes the connection and hangs up.
+    drop(listener.accept().unwrap());
+    let told = node.run(&mut |_| true).unwrap_err().to_string();
+    assert!(told.starts_with("at ") && told.contains(&format!("gateway {address}: ")), "{told}");
+    assert!(!told.contains('\n'), "{told}");
+    // And one that was never there says how to start one.
+    drop(listener);
+    let never = Node::new(&common::data(), Scenario::parse(&text, "gone").unwrap(), None)
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(never.contains("start one with `sunseal gateway`"), "{never}");
+}
