@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""An independent model of ECDSA that makes secp160r1's known answers.
+"""An independent model of ECDSA that makes known answers for both curves.
 
-    python3 firmware/tests/model.py write|check     data/vectors/secp160r1.json
+    python3 firmware/tests/model.py write|check     data/vectors/{secp160r1,p256}.json
     python3 firmware/tests/model.py openssl         let the OpenSSL command line judge them
 
 Textbook affine arithmetic on Python integers, hmac and hashlib: nothing in common with firmware/crypto.
@@ -15,140 +15,182 @@ import json
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-VECTORS = Path(__file__).resolve().parents[2] / "data" / "vectors" / "secp160r1.json"
+FOLDER = Path(__file__).resolve().parents[2] / "data" / "vectors"
 Point = tuple[int, int] | None
 
-# SEC 2 version 1.0, section 2.4.2
-P = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF7FFFFFFF
-A = P - 3
-N = 0x0100000000000000000001F4C8F927AED3CA752257
-G = (0x4A96B5688EF573284664698968C38BB913CBFC82, 0x23A628553168947D59DCC912042351377AC5FB32)
-OID = bytes.fromhex("06052b81040008")
 
+@dataclass(frozen=True)
+class Curve:
+    """A short Weierstrass curve with a = -3, and how the library uses it."""
 
-def add(left: Point, right: Point) -> Point:
-    """Affine sum."""
-    if left is None or right is None:
-        return left or right
-    if left[0] == right[0]:
-        if (left[1] + right[1]) % P == 0:
-            return None
-        slope = (3 * left[0] ** 2 + A) * pow(2 * left[1], P - 2, P)
-    else:
-        slope = (right[1] - left[1]) * pow(right[0] - left[0], P - 2, P)
-    x = (slope**2 - left[0] - right[0]) % P
-    return x, (slope * (left[0] - x) - left[1]) % P
+    name: str
+    document: str
+    p: int
+    n: int
+    g: tuple[int, int]
+    oid: bytes  # as a DER object identifier
+    nonce_hash: str  # of the HMAC that makes the nonces
+    hashes: tuple[str, ...]  # of messages
+    modular: bool  # entropy is taken modulo n, not as the key itself
 
+    @property
+    def field_digits(self) -> int:
+        """Hexadecimal digits of a coordinate."""
+        return 2 * ((self.p.bit_length() + 7) // 8)
 
-def multiply(scalar: int, point: Point) -> Point:
-    """Right-to-left double and add."""
-    total: Point = None
-    while scalar:
-        if scalar & 1:
-            total = add(total, point)
-        point = add(point, point)
-        scalar >>= 1
-    return total
+    @property
+    def order_bytes(self) -> int:
+        """Bytes of a scalar."""
+        return (self.n.bit_length() + 7) // 8
 
+    def add(self, left: Point, right: Point) -> Point:
+        """Affine sum."""
+        if left is None or right is None:
+            return left or right
+        p = self.p
+        if left[0] == right[0]:
+            if (left[1] + right[1]) % p == 0:
+                return None
+            slope = (3 * left[0] ** 2 - 3) * pow(2 * left[1], p - 2, p)
+        else:
+            slope = (right[1] - left[1]) * pow(right[0] - left[0], p - 2, p)
+        x = (slope**2 - left[0] - right[0]) % p
+        return x, (slope * (left[0] - x) - left[1]) % p
 
-def bits_to_int(data: bytes) -> int:
-    """RFC 6979, section 2.3.2."""
-    value = int.from_bytes(data, "big")
-    return value >> max(0, 8 * len(data) - N.bit_length())
+    def multiply(self, scalar: int, point: Point) -> Point:
+        """Right-to-left double and add."""
+        total: Point = None
+        while scalar:
+            if scalar & 1:
+                total = self.add(total, point)
+            point = self.add(point, point)
+            scalar >>= 1
+        return total
 
+    def bits_to_int(self, data: bytes) -> int:
+        """RFC 6979, section 2.3.2."""
+        value = int.from_bytes(data, "big")
+        return value >> max(0, 8 * len(data) - self.n.bit_length())
 
-def nonce(d: int, digest: bytes, added: bytes, name: str) -> tuple[int, int]:
-    """RFC 6979, section 3.2 with 3.6; also how many candidates were refused."""
-    size = hashlib.new(name).digest_size
-    seed = d.to_bytes(21, "big") + (bits_to_int(digest) % N).to_bytes(21, "big") + added
-    key, value = bytes(size), b"\x01" * size
-    for separator in (b"\x00", b"\x01"):
-        key = hmac.digest(key, value + separator + seed, name)
-        value = hmac.digest(key, value, name)
-    refused = 0
-    while True:
-        text = b""
-        while 8 * len(text) < N.bit_length():
+    def nonce(self, d: int, digest: bytes, added: bytes) -> tuple[int, int]:
+        """RFC 6979, section 3.2 with 3.6; also how many candidates were refused."""
+        name, n, count = self.nonce_hash, self.n, self.order_bytes
+        size = hashlib.new(name).digest_size
+        seed = d.to_bytes(count, "big") + (self.bits_to_int(digest) % n).to_bytes(count, "big") + added
+        key, value = bytes(size), b"\x01" * size
+        for separator in (b"\x00", b"\x01"):
+            key = hmac.digest(key, value + separator + seed, name)
             value = hmac.digest(key, value, name)
-            text += value
-        candidate = bits_to_int(text)
-        if 1 <= candidate < N:
-            return candidate, refused
-        refused += 1
-        key = hmac.digest(key, value + b"\x00", name)
-        value = hmac.digest(key, value, name)
+        refused = 0
+        while True:
+            text = b""
+            while 8 * len(text) < n.bit_length():
+                value = hmac.digest(key, value, name)
+                text += value
+            candidate = self.bits_to_int(text)
+            if 1 <= candidate < n:
+                return candidate, refused
+            refused += 1
+            key = hmac.digest(key, value + b"\x00", name)
+            value = hmac.digest(key, value, name)
+
+    def sign(self, d: int, digest: bytes, added: bytes) -> tuple[int, int, int]:
+        """r, s and the number of refused candidates."""
+        k, refused = self.nonce(d, digest, added)
+        point = self.multiply(k, self.g)
+        assert point is not None
+        r = point[0] % self.n
+        s = pow(k, self.n - 2, self.n) * (self.bits_to_int(digest) + r * d) % self.n
+        assert r and s
+        return r, s, refused
+
+    def encode(self, point: Point) -> str:
+        """x || y in hexadecimal."""
+        assert point is not None
+        return f"{point[0]:0{self.field_digits}x}{point[1]:0{self.field_digits}x}"
+
+    def scalar(self, value: int) -> str:
+        """A scalar in hexadecimal."""
+        return f"{value:0{2 * self.order_bytes}x}"
+
+    def keygen_row(self, entropy: bytes) -> dict[str, str]:
+        """FIPS 186-5, appendix A.2.1 where modular, else A.2.2."""
+        d = int.from_bytes(entropy, "big")
+        d = d % self.n if self.modular else d
+        assert 0 < d < self.n
+        q = self.encode(self.multiply(d, self.g))
+        return {"entropy": entropy.hex(), "d": self.scalar(d), "q": q}
+
+    def sign_row(self, d: int, hash_name: str, message: bytes, added: bytes) -> dict[str, Any]:
+        """A signature with all that goes into it."""
+        r, s, refused = self.sign(d, hashlib.new(hash_name, message).digest(), added)
+        return {
+            "hash": hash_name,
+            "message": message.hex(),
+            "d": self.scalar(d),
+            "q": self.encode(self.multiply(d, self.g)),
+            "added_entropy": added.hex(),
+            "refused_candidates": refused,
+            "signature": self.scalar(r) + self.scalar(s),
+        }
+
+    def vectors(self) -> str:
+        """The vector file."""
+        edges = (1, 2, 3, self.n >> 1, self.n - 2, self.n - 1)
+        keygen = [self.keygen_row(d.to_bytes(32, "big")) for d in edges]
+        signs = [self.sign_row(d, self.hashes[0], b"edge", b"") for d in edges]
+        for i in range(12):
+            row = self.keygen_row(hashlib.sha256(b"sunseal keygen %d" % i).digest())
+            keygen.append(row)
+            for hash_name in self.hashes:
+                for added in (b"", hashlib.sha256(b"sunseal added %d" % i).digest()):
+                    d = int(row["d"], 16)
+                    signs.append(self.sign_row(d, hash_name, b"sunseal message %d" % i, added))
+        data = {
+            "document": f"{self.document}; FIPS 186-5; RFC 6979 with HMAC-{self.nonce_hash.upper()}",
+            "made_by": "python3 firmware/tests/model.py write",
+            "keygen": keygen,
+            "sign": signs,
+        }
+        return json.dumps(data, indent=1) + "\n"
+
+    @property
+    def file(self) -> Path:
+        """Where the vectors lie."""
+        return FOLDER / f"{self.name}.json"
 
 
-def sign(d: int, digest: bytes, added: bytes) -> tuple[int, int, int]:
-    """r, s and the number of refused candidates; the nonce's HMAC is over SHA-1."""
-    k, refused = nonce(d, digest, added, "sha1")
-    point = multiply(k, G)
-    assert point is not None
-    r = point[0] % N
-    s = pow(k, N - 2, N) * (bits_to_int(digest) + r * d) % N
-    assert r and s
-    return r, s, refused
-
-
-def key_pair(entropy: bytes) -> tuple[int, Point]:
-    """FIPS 186-5, appendix A.2.1, as sunseal_ecdsa_secp160r1_keygen does it."""
-    d = int.from_bytes(entropy, "big") % N
-    return d, multiply(d, G)
-
-
-def encode_point(point: Point) -> str:
-    """x || y in hexadecimal."""
-    assert point is not None
-    return f"{point[0]:040x}{point[1]:040x}"
-
-
-def make() -> str:
-    """The vector file."""
-    keygen, signs = [], []
-    for i in range(12):
-        entropy = hashlib.sha256(b"sunseal keygen %d" % i).digest()
-        d, q = key_pair(entropy)
-        keygen.append({"entropy": entropy.hex(), "d": f"{d:042x}", "q": encode_point(q)})
-        for hash_name in ("sha1", "sha256"):
-            for added in (b"", hashlib.sha256(b"sunseal added %d" % i).digest()):
-                message = b"sunseal message %d" % i
-                digest = hashlib.new(hash_name, message).digest()
-                r, s, refused = sign(d, digest, added)
-                signs.append(
-                    {
-                        "hash": hash_name,
-                        "message": message.hex(),
-                        "d": f"{d:042x}",
-                        "q": encode_point(q),
-                        "added_entropy": added.hex(),
-                        "refused_candidates": refused,
-                        "signature": f"{r:042x}{s:042x}",
-                    }
-                )
-    for d in (1, 2, N - 2, N - 1):
-        q = multiply(d, G)
-        digest = hashlib.sha1(b"edge").digest()
-        r, s, refused = sign(d, digest, b"")
-        signs.append(
-            {
-                "hash": "sha1",
-                "message": b"edge".hex(),
-                "d": f"{d:042x}",
-                "q": encode_point(q),
-                "added_entropy": "",
-                "refused_candidates": refused,
-                "signature": f"{r:042x}{s:042x}",
-            }
-        )
-    data = {
-        "document": "SEC 2 version 1.0, section 2.4.2; FIPS 186-5; RFC 6979 with HMAC-SHA-1",
-        "made_by": "python3 firmware/tests/model.py write",
-        "keygen": keygen,
-        "sign": signs,
-    }
-    return json.dumps(data, indent=1) + "\n"
+CURVES = (
+    Curve(
+        name="secp160r1",
+        document="SEC 2 version 1.0, section 2.4.2",
+        p=2**160 - 2**31 - 1,
+        n=0x0100000000000000000001F4C8F927AED3CA752257,
+        g=(0x4A96B5688EF573284664698968C38BB913CBFC82, 0x23A628553168947D59DCC912042351377AC5FB32),
+        oid=bytes.fromhex("06052b81040008"),
+        nonce_hash="sha1",
+        hashes=("sha1", "sha256"),
+        modular=True,
+    ),
+    Curve(
+        name="p256",
+        document="SEC 2 version 2.0, section 2.4.2",
+        p=2**256 - 2**224 + 2**192 + 2**96 - 1,
+        n=0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551,
+        g=(
+            0x6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296,
+            0x4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5,
+        ),
+        oid=bytes.fromhex("06082a8648ce3d030107"),
+        nonce_hash="sha256",
+        hashes=("sha256",),
+        modular=False,
+    ),
+)
 
 
 def der(tag: int, body: bytes) -> bytes:
@@ -162,10 +204,10 @@ def der_integer(value: int) -> bytes:
     return der(2, value.to_bytes(value.bit_length() // 8 + 1, "big"))
 
 
-def openssl() -> int:
+def openssl(curve: Curve) -> int:
     """Have OpenSSL verify every signature and refuse it with one bit turned."""
-    data = json.loads(VECTORS.read_text(encoding="ascii"))
-    algorithm = der(0x30, bytes.fromhex("06072a8648ce3d0201") + OID)
+    data = json.loads(curve.file.read_text(encoding="ascii"))
+    algorithm = der(0x30, bytes.fromhex("06072a8648ce3d0201") + curve.oid)
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         key, sig, msg = (Path(folder) / name for name in ("key.pem", "sig", "msg"))
@@ -175,28 +217,32 @@ def openssl() -> int:
             key.write_text(f"-----BEGIN PUBLIC KEY-----\n{body}-----END PUBLIC KEY-----\n")
             msg.write_bytes(bytes.fromhex(row["message"]))
             raw = bytes.fromhex(row["signature"])
+            half = len(raw) // 2
             for flip in (0, 1):
-                r, s = int.from_bytes(raw[:21], "big"), int.from_bytes(raw[21:], "big") ^ flip
+                r, s = int.from_bytes(raw[:half], "big"), int.from_bytes(raw[half:], "big") ^ flip
                 sig.write_bytes(der(0x30, der_integer(r) + der_integer(s)))
                 command = ["openssl", "dgst", f"-{row['hash']}", "-verify", str(key)]
-                done = subprocess.run([*command, "-signature", str(sig), str(msg)], capture_output=True, check=False)
+                command += ["-signature", str(sig), str(msg)]
+                done = subprocess.run(command, capture_output=True, check=False)
                 wrong += (done.returncode == 0) != (flip == 0)
-    print(f"openssl: {len(data['sign'])} signatures, {wrong} verdicts differ")
+    print(f"openssl, {curve.name}: {len(data['sign'])} signatures, {wrong} verdicts differ")
     return int(wrong > 0)
 
 
 def main() -> int:
     """Write, check or cross-check."""
     if sys.argv[1:] == ["write"]:
-        VECTORS.write_text(make(), encoding="ascii")
+        for curve in CURVES:
+            curve.file.write_text(curve.vectors(), encoding="ascii")
         return 0
     if sys.argv[1:] == ["check"]:
-        if VECTORS.read_text(encoding="ascii") == make():
-            return 0
-        print("secp160r1.json is stale: run `python3 firmware/tests/model.py write`")
-        return 1
+        for curve in CURVES:
+            if curve.file.read_text(encoding="ascii") != curve.vectors():
+                print(f"{curve.file.name} is stale: run `python3 firmware/tests/model.py write`")
+                return 1
+        return 0
     if sys.argv[1:] == ["openssl"]:
-        return openssl()
+        return max(openssl(curve) for curve in CURVES)
     print("model.py: the one argument is 'write', 'check' or 'openssl'", file=sys.stderr)
     return 2
 

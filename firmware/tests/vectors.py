@@ -84,18 +84,19 @@ def cases() -> Iterator[Case]:
     for row in gec["verify"]:
         inputs = (bytes.fromhex(gec["q"]), bytes.fromhex(row["signature"]), digest(row))
         yield Case("gec2 secp160r1", "verify", "secp160r1", inputs, b"\x01", row["hash"])
-    ours = load("secp160r1.json")
-    for i, row in enumerate(ours["keygen"]):
-        expected = bytes.fromhex(row["d"]) + bytes.fromhex(row["q"])
-        inputs = (bytes.fromhex(row["entropy"]),)
-        yield Case(f"secp160r1 keygen {i}", "keygen", "secp160r1", inputs, expected)
-    for i, row in enumerate(ours["sign"]):
-        d, q, signature = (bytes.fromhex(row[key]) for key in ("d", "q", "signature"))
-        name = f"secp160r1 {row['hash']} row {i}"
-        inputs = (d, digest(row), bytes.fromhex(row["added_entropy"]))
-        yield Case(name, "sign", "secp160r1", inputs, signature, row["hash"])
-        yield Case(name, "verify", "secp160r1", (q, signature, digest(row)), b"\x01", row["hash"])
-        turned = signature[:-1] + bytes([signature[-1] ^ 1])
-        yield Case(f"{name}, a bit turned", "verify", "secp160r1", (q, turned, digest(row)), b"\x00")
+    for curve in WYCHEPROOF:
+        ours = load(f"{curve}.json")
+        for i, row in enumerate(ours["keygen"]):
+            expected = bytes.fromhex(row["d"]) + bytes.fromhex(row["q"])
+            inputs = (bytes.fromhex(row["entropy"]),)
+            yield Case(f"{curve} keygen {i}", "keygen", curve, inputs, expected)
+        for i, row in enumerate(ours["sign"]):
+            d, q, signature = (bytes.fromhex(row[key]) for key in ("d", "q", "signature"))
+            name = f"{curve} {row['hash']} row {i}"
+            inputs = (d, digest(row), bytes.fromhex(row["added_entropy"]))
+            yield Case(name, "sign", curve, inputs, signature, row["hash"])
+            yield Case(name, "verify", curve, (q, signature, digest(row)), b"\x01", row["hash"])
+            turned = signature[:-1] + bytes([signature[-1] ^ 1])
+            yield Case(f"{name}, a bit turned", "verify", curve, (q, turned, digest(row)), b"\x00")
     for curve in WYCHEPROOF:
         yield from wycheproof(curve)

@@ -98,14 +98,14 @@ fn spread<T>(all: Vec<T>, count: usize) -> Vec<T> {
     all.into_iter().step_by(step).collect()
 }
 
-fn secp160r1_agrees(variant: &str, wycheproof_each: usize, ours: usize) {
-    let mut curve = Curve::secp160r1(variant);
-    let file = load("secp160r1.json");
-    for row in spread(rows(&file, "keygen"), ours) {
+/// The rows of our own model, which OpenSSL has judged.
+fn model_agrees(curve: &mut Curve, count: usize) {
+    let file = load(&format!("{}.json", curve.name));
+    for row in spread(rows(&file, "keygen"), count) {
         let wanted = [bytes(&row, "d"), bytes(&row, "q")].concat();
         assert_eq!(curve.keygen(&bytes(&row, "entropy")), (OK, wanted), "{row}");
     }
-    for row in spread(rows(&file, "sign"), ours) {
+    for row in spread(rows(&file, "sign"), count) {
         let hash = digest(row["hash"].as_str().unwrap(), &bytes(&row, "message"));
         let (d, q) = (bytes(&row, "d"), bytes(&row, "q"));
         let mut signature = bytes(&row, "signature");
@@ -115,6 +115,11 @@ fn secp160r1_agrees(variant: &str, wycheproof_each: usize, ours: usize) {
         signature[30] ^= 4;
         assert_eq!(curve.verify(&q, &signature, &hash), ERR_SIGNATURE, "{row}, a bit turned");
     }
+}
+
+fn secp160r1_agrees(variant: &str, wycheproof_each: usize, ours: usize) {
+    let mut curve = Curve::secp160r1(variant);
+    model_agrees(&mut curve, ours);
     let gec = load("gec2.json");
     for row in rows(&gec, "verify") {
         let hash = digest("sha1", &bytes(&row, "message"));
@@ -137,12 +142,7 @@ fn p256_agrees(variant: &str, wycheproof_each: usize, ours: usize) {
         }
         assert_eq!(curve.verify(&q, &signature, &hash), OK, "{row}");
     }
-    // With added entropy there is no published answer; that the key verifies it says enough of k.
-    let hash = digest("sha256", b"added");
-    let (status, signature) = curve.sign(&d, &hash, &[7; 32]);
-    assert_eq!(status, OK);
-    assert_ne!(signature, curve.sign(&d, &hash, &[8; 32]).1);
-    assert_eq!(curve.verify(&q, &signature, &hash), OK);
+    model_agrees(&mut curve, ours);
     curve.judge(&wycheproof("ecdsa_secp256r1_sha256_p1363_test.json", 64, wycheproof_each));
     curve.refuse();
 }
@@ -169,12 +169,12 @@ fn p256_without_multiplier_gives_the_known_answers() {
 
 #[test]
 fn p256_with_16_bit_multiplier_gives_the_known_answers() {
-    p256_agrees("mpy-16", 2, 4);
+    p256_agrees("mpy-16", 2, 6);
 }
 
 #[test]
 fn p256_with_mpy32_gives_the_known_answers() {
-    p256_agrees("mpy-32", 8, 4);
+    p256_agrees("mpy-32", 6, 18);
 }
 
 #[test]
