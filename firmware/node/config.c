@@ -22,8 +22,8 @@ _Static_assert(offsetof(struct node_config, backoff_ms) == 60, "docs/reference/n
 #define KEYGEN_UJ 2200
 #define SIGN_UJ 2600
 #elif defined(NODE_secp160r1)
-#define KEYGEN_UJ 12000
-#define SIGN_UJ 16000
+#define KEYGEN_UJ 9000
+#define SIGN_UJ 11000
 #elif SUNSEAL_MPY == 32
 #define KEYGEN_UJ 3500
 #define SIGN_UJ 4000
@@ -31,8 +31,8 @@ _Static_assert(offsetof(struct node_config, backoff_ms) == 60, "docs/reference/n
 #define KEYGEN_UJ 4500
 #define SIGN_UJ 5000
 #else
-#define KEYGEN_UJ 34000
-#define SIGN_UJ 42000
+#define KEYGEN_UJ 29000
+#define SIGN_UJ 32000
 #endif
 
 /* volatile: what stands here after the build is not what stands there on the node. */
