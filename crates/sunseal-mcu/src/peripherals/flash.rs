@@ -31,6 +31,7 @@ const KEYV: u16 = 0x02;
 pub const ACCVIFG: u16 = 0x04;
 const WAIT: u16 = 0x08;
 const LOCK: u16 = 0x10;
+const EMEX: u16 = 0x20;
 const LOCKA: u16 = 0x40;
 
 const LOCKINFO: u16 = 0x80;
@@ -110,6 +111,9 @@ impl FlashController {
             FCTL1 => {
                 self.fctl1 = value & F1_BITS;
                 self.half = None;
+            }
+            FCTL3 if value & EMEX != 0 => {
+                return Err(cx.refuse("emergency exit of a flash operation (EMEX) is not modelled"));
             }
             FCTL3 => {
                 let toggled = if value & LOCKA != 0 { LOCKA } else { 0 };

@@ -136,7 +136,15 @@ impl TimerA {
         if n == 0 {
             return self.position;
         }
-        ((u64::from(self.position) + n) % u64::from(self.period())) as u32
+        ((u64::from(self.base()) + n) % u64::from(self.period())) as u32
+    }
+
+    /// The position that counting goes on from: in up mode a count beyond the top rolls over next.
+    fn base(&self) -> u32 {
+        match self.ctl & MC {
+            0x10 => self.position.min(self.ccr[0].into()),
+            _ => self.position,
+        }
     }
 
     /// Takes the counter to `t`, keeping the divider's phase.
@@ -152,10 +160,9 @@ impl TimerA {
     fn settle(&mut self, clocks: &Clocks, t: Picos, value: u16, was_running: bool) {
         self.position = u32::from(value);
         if self.running() {
-            self.position = self.position.min(match self.ctl & MC {
-                0x10 | 0x30 => u32::from(self.ccr[0]),
-                _ => 0xFFFF,
-            });
+            if self.ctl & MC == 0x30 {
+                self.position = self.position.min(self.ccr[0].into());
+            }
             if !was_running {
                 self.origin = self.line(clocks).map_or(0, |l| l.ticks_at(t));
             }
@@ -210,11 +217,11 @@ impl TimerA {
         };
         if self.running() {
             if self.ctl & TAIFG == 0 {
-                sooner(self.time_of_counts(clocks, self.until_position(self.position, 0)));
+                sooner(self.time_of_counts(clocks, self.until_position(self.base(), 0)));
             }
             for i in 0..self.ccrs {
                 if self.cctl[i] & (CAP | CCIFG) == 0 {
-                    let n = self.until_value(self.position, self.ccr[i]);
+                    let n = self.until_value(self.base(), self.ccr[i]);
                     if n != u64::MAX {
                         sooner(self.time_of_counts(clocks, n));
                     }
@@ -246,12 +253,11 @@ impl TimerA {
         if self.running() {
             let n = self.counts(clocks, now);
             if n != 0 {
-                if self.until_position(self.position, 0) <= n {
+                if self.until_position(self.base(), 0) <= n {
                     self.ctl |= TAIFG;
                 }
                 for i in 0..self.ccrs {
-                    if self.cctl[i] & CAP == 0 && self.until_value(self.position, self.ccr[i]) <= n
-                    {
+                    if self.cctl[i] & CAP == 0 && self.until_value(self.base(), self.ccr[i]) <= n {
                         self.cctl[i] |= CCIFG;
                     }
                 }

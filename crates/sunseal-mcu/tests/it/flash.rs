@@ -104,6 +104,9 @@ fn a_store_without_unlocking_faults_and_names_the_place() {
     let fault = fault_of(p.set(FCTL3, UNLOCK).set(FCTL1, WRT).set(0x1980, 1));
     assert!(fault.contains("LOCKA"), "{fault}");
     let mut p = Program::new();
+    let fault = fault_of(p.set(FCTL3, 0xA520));
+    assert!(fault.contains("EMEX"), "{fault}");
+    let mut p = Program::new();
     let fault = fault_of(p.set(FCTL3, UNLOCK).set(FCTL1, LONG).set(FLASH_DATA + 2, 1));
     assert!(fault.contains("divisible by 4"), "{fault}");
 }

@@ -73,6 +73,70 @@ fn words(v: u64) -> [u16; 4] {
     [0, 16, 32, 48].map(|s| (v >> s) as u16)
 }
 
+/// One operation on an accumulator: operand sizes, mode (MPY, MPYS, MAC, MACS), values.
+fn operate(wide1: bool, wide2: bool, mode: u32, acc: u64, a: u32, b: u32) -> (u64, u16) {
+    let mut p = Program::new();
+    for (i, w) in words(acc).into_iter().enumerate() {
+        p.set(RES0 + 2 * i as u32, w);
+    }
+    if wide1 {
+        p.set(MPY32L + 4 * mode, a as u16).set(MPY32H + 4 * mode, (a >> 16) as u16);
+    } else {
+        p.set(MPY + 2 * mode, a as u16);
+    }
+    if wide2 {
+        p.set(OP2L, b as u16).set(OP2H, (b >> 16) as u16);
+    } else {
+        p.set(OP2, b as u16);
+    }
+    p.nops(8);
+    (0..4).for_each(|i| {
+        p.keep(RES0 + 2 * i);
+    });
+    let m = p.keep(SUMEXT).halt().run();
+    let res = (0..4).map(|i| u64::from(kept(&m, i)) << (16 * i)).sum();
+    (res, kept(&m, 4))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+    #[test]
+    fn every_size_and_mode_is_wide_arithmetic(
+        wide1: bool, wide2: bool, mode in 0u32..4, acc: u64, a: u32, b: u32
+    ) {
+        let (signed, accumulate) = (mode & 1 != 0, mode & 2 != 0);
+        let extend = |v: u32, wide: bool| match (wide, signed) {
+            (true, true) => i128::from(v as i32),
+            (true, false) => i128::from(v),
+            (false, true) => i128::from(v as u16 as i16),
+            (false, false) => i128::from(v as u16),
+        };
+        let product = extend(a, wide1) * extend(b, wide2);
+        let (res, sumext) = operate(wide1, wide2, mode, acc, a, b);
+        if wide1 || wide2 {
+            let before = match (accumulate, signed) {
+                (false, _) => 0,
+                (true, true) => i128::from(acc as i64),
+                (true, false) => i128::from(acc),
+            };
+            let sum = before + product;
+            prop_assert_eq!(res, sum as u64);
+            let extension = if signed { ((sum as i64) >> 63) as u16 } else { u16::from(sum >> 64 != 0) };
+            prop_assert_eq!(sumext, extension);
+        } else {
+            let before = match (accumulate, signed) {
+                (false, _) => 0,
+                (true, true) => i128::from(acc as u32 as i32),
+                (true, false) => i128::from(acc as u32),
+            };
+            let sum = before + product;
+            prop_assert_eq!(res as u32, sum as u32);
+            let extension = if signed { ((sum as i32) >> 31) as u16 } else { u16::from(sum >> 32 != 0) };
+            prop_assert_eq!(sumext, extension);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]

@@ -184,7 +184,7 @@ fn machine(steps: &[Step]) -> Vec<Seen> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(1500))]
     #[test]
     fn the_timer_is_where_a_stepped_counter_is(steps in steps()) {
         prop_assert_eq!(machine(&steps), reference(&steps));
