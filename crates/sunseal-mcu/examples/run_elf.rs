@@ -10,8 +10,10 @@
 
 use std::error::Error;
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use sunseal_mcu::device::RegionKind;
 use sunseal_mcu::profile::{Profiler, StackWatch, TraceHash};
 use sunseal_mcu::{Device, Elf, Machine, Pin, Stop, Until};
 use sunseal_trace::Silent;
@@ -28,6 +30,7 @@ struct Options {
     folded: Option<String>,
     hash: bool,
     strict: bool,
+    state: Option<PathBuf>,
     vcc_v: Option<f64>,
     limit: Option<u64>,
 }
@@ -58,6 +61,7 @@ fn options() -> Result<Options, Box<dyn Error>> {
             "--folded" => o.folded = Some(value("--folded")?),
             "--hash" => o.hash = true,
             "--strict" => o.strict = true,
+            "--state" => o.state = Some(value("--state")?.into()),
             "--vcc" => o.vcc_v = Some(value("--vcc")?.parse()?),
             "--limit" => o.limit = Some(value("--limit")?.parse()?),
             _ if arg.starts_with('-') => return Err(format!("unknown option {arg}").into()),
@@ -68,6 +72,28 @@ fn options() -> Result<Options, Box<dyn Error>> {
         return Err("give the path of an ELF".into());
     }
     Ok(o)
+}
+
+/// Runs from edge to edge of the mark; at each, 16 registers as text and RAM and flash up to 0xFFFF.
+fn keep_states(m: &mut Machine, folder: &Path) -> Result<(), Box<dyn Error>> {
+    let regions = &m.device().memory;
+    let whole = |kind| regions.iter().find(move |r| r.kind == kind);
+    let (ram, flash) = (whole(RegionKind::Ram), whole(RegionKind::Flash));
+    let (ram, flash) = ram.zip(flash).ok_or("the device has no RAM or no flash")?;
+    let areas = [("ram", ram.start, ram.end), ("flash", flash.start, flash.end.min(0xFFFF))];
+    for edge in ["begin", "end"] {
+        match m.run(&Until::pin_edge(MARK), &mut Silent) {
+            Stop::Pin(_) => {}
+            other => return Err(format!("no {edge} of the mark: {other:?}").into()),
+        }
+        let registers: Vec<String> = m.regs().iter().map(|r| format!("{r:05x}")).collect();
+        std::fs::write(folder.join(format!("{edge}.registers")), registers.join("\n"))?;
+        for (name, start, end) in areas {
+            let bytes = m.read_mem(start, (end - start + 1) as usize)?;
+            std::fs::write(folder.join(format!("{edge}.{name}.{start:05x}")), bytes)?;
+        }
+    }
+    Ok(())
 }
 
 fn main() -> ExitCode {
@@ -104,6 +130,9 @@ fn run() -> Result<bool, Box<dyn Error>> {
     let mut stack = StackWatch::default();
     let mut hash = TraceHash::<true>::default();
     let begin = std::time::Instant::now();
+    if let Some(folder) = &o.state {
+        keep_states(&mut m, folder)?;
+    }
     let stop = if o.profile || o.lines || o.folded.is_some() {
         m.run(&until, &mut profiler)
     } else if o.stack {
