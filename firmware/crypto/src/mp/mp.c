@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "mp.h"
 
+#include <string.h>
+
 void sunseal_mp_reduce_once(uint16_t *r, uint16_t carry, const uint16_t *m, uint16_t *scratch,
                             size_t n) {
     uint16_t borrow = sunseal_mp_sub(scratch, r, m, n);
@@ -43,8 +45,7 @@ void sunseal_mp_to_bytes(uint8_t *bytes, const uint16_t *a, size_t count) {
 }
 
 void sunseal_wipe(void *bytes, size_t count) {
-    volatile uint8_t *p = bytes;
-    while (count-- > 0) {
-        *p++ = 0;
-    }
+    memset(bytes, 0, count);
+    /* What might read the bytes next is unknown to the compiler, so they must be there. */
+    __asm__ volatile("" : : "r"(bytes) : "memory");
 }
