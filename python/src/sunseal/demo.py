@@ -23,7 +23,7 @@ from sunseal.errors import Stopped, SunsealError
 from sunseal.measuring import write_atomic
 from sunseal.services import Intruder, Services, capture, last_report, spoilt
 from sunseal.simulation import Played
-from sunseal.units import show
+from sunseal.units import duration, show
 
 CHALLENGES = 24
 NODE_NAME = "demo"
@@ -299,7 +299,7 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("balance", f"{closing['energy_balance_rel']:.1e} of the energy moved"),
         ("starts, brown-outs", f"{closing['starts']}, {closing['brown_outs']}"),
         ("CPU cycles", f"{closing['cycles']:,}"),
-        ("simulated time", _duration(closing["simulated_s"])),
+        ("simulated time", duration(closing["simulated_s"])),
     ]
     if "simulated_over_wall" in closing:
         out.append(
@@ -310,10 +310,6 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
             )
         )
     return out
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds / 3600:.4g} h" if seconds >= 3600 else f"{seconds:.4g} s"
 
 
 def closing_table(closing: Mapping[str, Any]) -> Table:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sunseal import boards, measuring, plots
-from sunseal.units import show
+from sunseal.units import duration, show
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -381,24 +381,31 @@ def _ledger_section(page: Page, played: Played, closing: Mapping[str, Any]) -> N
 
 
 def _states_table(load: Mapping[str, Any]) -> str:
+    """Write each state and event once, the CPU's by clock."""
+    sums: dict[str, dict[str, Any]] = {}
+    for item in load["items"]:
+        clock = f", {item['mclk_hz'] / 1e6:.4g} MHz" if item["component"] == "cpu" and item["mclk_hz"] else ""
+        label = f"{item['component']} {item['name']}{clock}"
+        row = sums.setdefault(
+            label, {**item, "time_s": 0.0, "count": 0, "energy_j": dict.fromkeys(item["energy_j"], 0.0)}
+        )
+        row["time_s"] += item["time_s"]
+        row["count"] += item["count"]
+        for end, joules in item["energy_j"].items():
+            row["energy_j"][end] += joules
     rows: list[Sequence[Cell]] = []
-    for item in sorted(load["items"], key=lambda i: -i["energy_j"]["typ"]):
-        joules = item["energy_j"]
+    for label, row in sorted(sums.items(), key=lambda kv: -kv[1]["energy_j"]["typ"]):
+        joules = row["energy_j"]
         if joules["typ"] == 0:
             continue
-        often = f"{item['count']:,} times" if item["kind"] == "event" else show(item["time_s"], "s", 4)
-        clock = f", {item['mclk_hz'] / 1e6:.4g} MHz" if item["component"] == "cpu" and item["mclk_hz"] else ""
+        unchecked = ' <b class="mild">unchecked</b>' if row["recalled"] else ""
         rows.append(
             (
-                f"{item['component']} {item['name']}{clock}",
-                right(often),
+                label,
+                right(f"{row['count']:,} times" if row["kind"] == "event" else duration(row["time_s"])),
                 right(show(joules["typ"], "J", 4)),
                 right(f"{show(joules['low'], 'J', 3)} to {show(joules['high'], 'J', 3)}"),
-                Html(
-                    f"<small>{html.escape(item['source'])}"
-                    + (' <b class="mild">unchecked</b>' if item["recalled"] else "")
-                    + "</small>"
-                ),
+                Html(f"<small>{html.escape(row['source'])}{unchecked}</small>"),
             )
         )
     return table(("state or event", "how long, how often", "energy", "bounds", "coefficient from"), rows)

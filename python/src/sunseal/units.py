@@ -77,5 +77,10 @@ def show(value: float, unit: str, digits: int = 4) -> str:
     return f"{scaled:.{max(digits, 6)}g} {prefix}{unit}"
 
 
+def duration(seconds: float) -> str:
+    """Write a time: hours from one hour on, else seconds."""
+    return f"{seconds / 3600:.4g} h" if seconds >= 3600 else show(seconds, "s", 4)
+
+
 def _example(unit: str) -> str:
     return {"Hz": "8MHz", "V": "2.2V", "J": "2mJ", "s": "250ms", "F": "1.5F"}.get(unit, f"1{unit}")
