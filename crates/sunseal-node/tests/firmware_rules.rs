@@ -79,6 +79,35 @@ fn every_node_works_without_a_slip_and_comes_back_from_brown_outs() {
     }
 }
 
+#[test]
+fn the_node_works_at_every_clock_and_no_slip_is_in_setting_it() {
+    let firmware = path("mpy-32", "node-secp160r1");
+    for mclk_khz in [1000, 2000, 3000, 5000, 8000, 9000, 12000, 14000, 16000, 20000, 25000] {
+        let text = format!(
+            "name = \"clock\"\nboard = \"msp430f5438a-anagear\"\nfirmware = {firmware:?}\nduration_s = 60\n\
+             [supply]\ninitial_v = 4.0\n[node]\nperiod_s = 20\nmclk_khz = {mclk_khz}\n"
+        );
+        let gateway = Arc::new(Mutex::new(Gateway::new(1)));
+        let ear = Arc::clone(&gateway);
+        let air = LoopbackAir(move |sent: &Sent| ear.lock().unwrap().hear(sent));
+        let scenario = Scenario::parse(&text, "clock").unwrap();
+        let mut node = Node::with_air(&common::data(), scenario, None, Box::new(air)).unwrap();
+        let record = node.run(&mut |_| true).unwrap();
+        let slips = node.machine().lints();
+        assert!(slips.is_empty(), "{mclk_khz} kHz: {slips:?}");
+        let verdicts = &record.messages.verdicts;
+        assert!(
+            verdicts.get(&0).is_some_and(|n| *n >= 3) && verdicts.len() == 1,
+            "{mclk_khz} kHz: {verdicts:?}"
+        );
+        assert_eq!(record.brown_outs, 0);
+        // A multiple of 32768 Hz, the next below what was asked for.
+        let clocks: Vec<_> = record.energy.load.items.iter().map(|i| i.mclk_hz).collect();
+        let wanted = |hz: &u32| *hz <= mclk_khz * 1000 && *hz + 32768 > mclk_khz * 1000;
+        assert!(clocks.iter().any(wanted), "{clocks:?} Hz instead of {mclk_khz} kHz");
+    }
+}
+
 /// Cycles in a row in which no interrupt could come, the CPU's own latency aside.
 struct Masked {
     off: HashSet<u32>,
