@@ -306,3 +306,37 @@ fn costs_beat_the_published_tables_and_are_written_down() {
         );
     }
 }
+
+/// The two figures that a public header gives for a call.
+fn promised(header: &str, call: &str) -> [u32; 2] {
+    let path = root().join("firmware/crypto/include/sunseal").join(header);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let table = text.split("Stack in bytes").nth(1).unwrap();
+    let line = table.lines().find_map(|l| l.strip_prefix(&format!(" *   {call} "))).unwrap();
+    let figures: Vec<u32> = line.split_whitespace().map(|f| f.parse().unwrap()).collect();
+    figures.try_into().unwrap()
+}
+
+#[test]
+fn headers_state_the_stack_that_calls_take() {
+    for variant in VARIANTS {
+        for (i, curve) in CURVES.iter().enumerate() {
+            let calls = [
+                ("ecdsa.h", "keygen"),
+                ("ecdsa.h", "sign"),
+                ("ecdsa.h", "verify"),
+                ("sha.h", "init"),
+                ("sha.h", "update"),
+                ("sha.h", "final"),
+            ];
+            for ((header, call), taken) in calls.iter().zip(stacks(variant, curve)) {
+                let most = promised(header, call)[i];
+                assert!(
+                    taken <= most && most <= taken + 32,
+                    "{variant} {}: {call} takes {taken} bytes of stack, {header} says {most}",
+                    curve.title
+                );
+            }
+        }
+    }
+}
