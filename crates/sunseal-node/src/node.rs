@@ -485,7 +485,9 @@ impl Node {
             };
         }
         let target = Picos(now.0 + to_picos(dt_s).max(1));
-        let until = Until { time: Some(target), state_change: true, ..Until::default() };
+        // The divider is no component of the machine, so its pin is watched.
+        let pin_edge = self.sense.as_ref().map(|s| s.enable);
+        let until = Until { time: Some(target), pin_edge, state_change: true, ..Until::default() };
         let cycles = (self.machine.cycles(), self.machine.cycles_from_ram());
         let stop = self.machine.run(&until, &mut Silent);
         let gone = self.machine.time() - now;

@@ -194,3 +194,54 @@ fn a_gateway_that_goes_away_ends_the_run_with_one_sentence() {
         .to_string();
     assert!(never.contains("start one with `sunseal gateway`"), "{never}");
 }
+
+#[test]
+fn a_node_that_dies_in_the_middle_of_everything_never_uses_a_number_twice() {
+    // The gate is told that all is free, and a life lasts for little more than one signature.
+    let more = "seed = 9\nduration_s = 900\n[supply]\ncapacitance_f = 0.002\noverhead_j = 5e-4\ninitial_v = 2.6\n[harvest]\nconstant_w = 5e-4\n\
+                [node]\nmode = \"both\"\nperiod_s = 1\nsign_uj = 1\nkeygen_uj = 1\nradio_uj = 1\nmargin_percent = 0\n";
+    let (r, g) = play("torture", "secp160r1", 2, more, None);
+    println!("{} lives, {} messages, counter {}", r.starts, g.heard.len(), g.counter);
+    assert!(r.brown_outs > 50, "{}", r.brown_outs);
+    assert_all_accepted(&g);
+    let keys: std::collections::BTreeSet<_> = g
+        .heard
+        .iter()
+        .filter_map(
+            |(_, m, _)| if let Message::Enrol(m) = m { Some(m.public_key.to_vec()) } else { None },
+        )
+        .collect();
+    assert_eq!(keys.len(), 1, "the key is made once");
+    assert!(g.counter > 50, "{}", g.counter);
+}
+
+#[test]
+fn jumps_change_nothing_for_the_node_either() {
+    let text = format!(
+        "name = \"jumps\"\nboard = \"msp430f5438a-anagear\"\nfirmware = {:?}\nduration_s = 200\n[supply]\ninitial_v = 3.5\n\
+         [harvest]\nconstant_w = 2e-3\n[node]\nmode = \"both\"\nperiod_s = 60\n",
+        firmware("secp160r1")
+    );
+    let run = |longest_s: f64| {
+        let mut gateway = Gateway::new(2);
+        let air = LoopbackAir(move |s: &Sent| gateway.hear(s));
+        let scenario = Scenario::parse(&text, "jumps").unwrap();
+        let mut node = Node::with_air(&common::data(), scenario, None, Box::new(air)).unwrap();
+        node.set_longest_step_s(longest_s);
+        node.run(&mut |_| true).unwrap()
+    };
+    let (jumps, steps) = (run(f64::INFINITY), run(1e-3));
+    assert_eq!(
+        (jumps.cycles, &jumps.messages, &jumps.radio),
+        (steps.cycles, &steps.messages, &steps.radio)
+    );
+    assert_eq!(jumps.events, steps.events);
+    let (a, b) = (&jumps.energy, &steps.energy);
+    assert!(
+        (a.stored_end_j - b.stored_end_j).abs() < 1e-12,
+        "{} {}",
+        a.stored_end_j,
+        b.stored_end_j
+    );
+    assert!((a.divider_j - b.divider_j).abs() < 1e-12, "{} {}", a.divider_j, b.divider_j);
+}

@@ -27,7 +27,7 @@ pub struct Gateway {
     key: Option<(Suite, KeyBytes)>,
     challenge: Option<Challenge>,
     pub challenges: u32,
-    counter: u32,
+    pub counter: u32,
     /// Asks at every so many HELLOs; 0: never.
     asks_every: u32,
     hellos: u32,
