@@ -21,20 +21,20 @@ pub trait Bus {
     /// A fault ends the instruction; the core adds its program counter.
     fn write(&mut self, addr: u32, width: Width, value: u16, at: Cycles) -> Result<(), Fault>;
 
-    /// A read of plain memory: in bounds, without effect, and not to be told apart from
-    /// [`read`](Self::read) except by its speed. `None`, which is always right, has the core call
-    /// `read`. Words are at even addresses.
+    /// A read of plain memory, or of a register that is as plain: in bounds, without effect, and not
+    /// to be told apart from [`read`](Self::read) except by its speed. `None`, which is always right,
+    /// has the core call `read`. Words are at even addresses.
     #[inline(always)]
-    fn read_plain(&self, addr: u32, width: Width) -> Option<u16> {
-        let _ = (addr, width);
+    fn read_plain(&self, addr: u32, width: Width, at: Cycles) -> Option<u16> {
+        let _ = (addr, width, at);
         None
     }
 
-    /// A write to plain memory that nothing else watches, or false, and nothing is written.
-    /// Words are at even addresses.
+    /// A write to plain memory or to a register that leads to nothing else, or false, and nothing is
+    /// written. Words are at even addresses.
     #[inline(always)]
-    fn write_plain(&mut self, addr: u32, width: Width, value: u16) -> bool {
-        let _ = (addr, width, value);
+    fn write_plain(&mut self, addr: u32, width: Width, value: u16, at: Cycles) -> bool {
+        let _ = (addr, width, value, at);
         false
     }
 
@@ -141,12 +141,12 @@ impl Default for FlatBus {
 }
 
 impl Bus for FlatBus {
-    fn read(&mut self, addr: u32, width: Width, _at: Cycles) -> Result<u16, Fault> {
-        self.read_plain(addr, width).ok_or_else(|| Fault::unmapped(addr))
+    fn read(&mut self, addr: u32, width: Width, at: Cycles) -> Result<u16, Fault> {
+        self.read_plain(addr, width, at).ok_or_else(|| Fault::unmapped(addr))
     }
 
-    fn write(&mut self, addr: u32, width: Width, value: u16, _at: Cycles) -> Result<(), Fault> {
-        if self.write_plain(addr, width, value) {
+    fn write(&mut self, addr: u32, width: Width, value: u16, at: Cycles) -> Result<(), Fault> {
+        if self.write_plain(addr, width, value, at) {
             return Ok(());
         }
         Err(match self.page(addr) {
@@ -156,7 +156,7 @@ impl Bus for FlatBus {
     }
 
     #[inline(always)]
-    fn read_plain(&self, addr: u32, width: Width) -> Option<u16> {
+    fn read_plain(&self, addr: u32, width: Width, _at: Cycles) -> Option<u16> {
         if self.page(addr) == PageKind::Unmapped {
             return None;
         }
@@ -167,7 +167,7 @@ impl Bus for FlatBus {
     }
 
     #[inline(always)]
-    fn write_plain(&mut self, addr: u32, width: Width, value: u16) -> bool {
+    fn write_plain(&mut self, addr: u32, width: Width, value: u16, _at: Cycles) -> bool {
         if self.page(addr) != PageKind::Ram {
             return false;
         }

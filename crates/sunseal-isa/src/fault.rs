@@ -36,6 +36,7 @@ struct Detail {
     kind: FaultKind,
     addr: u32,
     pc: Option<u32>,
+    instruction: Option<String>,
 }
 
 impl Fault {
@@ -43,7 +44,7 @@ impl Fault {
     #[cold]
     #[must_use]
     pub fn new(kind: FaultKind, addr: u32) -> Self {
-        Self(Box::new(Detail { kind, addr, pc: None }))
+        Self(Box::new(Detail { kind, addr, pc: None, instruction: None }))
     }
 
     /// Nothing is mapped at `addr`. This and the next few are calls with one argument, so that the fast
@@ -102,6 +103,14 @@ impl Fault {
         self
     }
 
+    /// The same fault, naming the instruction that did it.
+    #[cold]
+    #[must_use]
+    pub fn in_instruction(mut self, text: String) -> Self {
+        self.0.instruction = Some(text);
+        self
+    }
+
     /// What went wrong.
     #[must_use]
     pub fn kind(&self) -> &FaultKind {
@@ -114,7 +123,13 @@ impl Fault {
         self.0.addr
     }
 
-    /// The instruction that did it; `None` for a fault that no instruction caused.
+    /// The text of the instruction that did it; `None` where the words are no instruction.
+    #[must_use]
+    pub fn instruction(&self) -> Option<&str> {
+        self.0.instruction.as_deref()
+    }
+
+    /// Where the instruction is that did it; `None` for a fault that no instruction caused.
     #[must_use]
     pub fn pc(&self) -> Option<u32> {
         self.0.pc
@@ -158,9 +173,10 @@ impl fmt::Display for Fault {
             )?,
             FaultKind::Device(sentence) => write!(f, "{sentence} (address {addr:#07x})")?,
         }
-        match self.0.pc {
-            Some(pc) => write!(f, " [pc {pc:#07x}]"),
-            None => Ok(()),
+        match (self.0.pc, &self.0.instruction) {
+            (Some(pc), Some(text)) => write!(f, " [pc {pc:#07x}: {text}]"),
+            (Some(pc), None) => write!(f, " [pc {pc:#07x}]"),
+            (None, _) => Ok(()),
         }
     }
 }
@@ -179,6 +195,8 @@ mod tests {
             "word access at odd address 0x01c01; words lie at even addresses [pc 0x05c00]"
         );
         assert_eq!((fault.addr(), fault.pc()), (0x1C01, Some(0x5C00)));
+        let named = fault.in_instruction("MOV @R5, R6".to_owned());
+        assert!(named.to_string().ends_with("[pc 0x05c00: MOV @R5, R6]"), "{named}");
     }
 
     #[test]

@@ -278,18 +278,18 @@ fn undecoded<B: Bus, O: Observer>(
 
 /// Reads plain memory; `None` has the slow handler run the instruction from its beginning.
 #[inline(always)]
-fn load_plain<B: Bus>(bus: &B, addr: u32, width: Width) -> Option<u32> {
+fn load_plain<B: Bus>(bus: &B, addr: u32, width: Width, at: Cycles) -> Option<u32> {
     if matches!(width, Width::Word) && addr & 1 != 0 {
         return None;
     }
-    bus.read_plain(addr, width).map(u32::from)
+    bus.read_plain(addr, width, at).map(u32::from)
 }
 
 /// Writes plain memory, or returns false and nothing is written.
 #[inline(always)]
-fn store_plain<B: Bus>(bus: &mut B, addr: u32, width: Width, value: u32) -> bool {
+fn store_plain<B: Bus>(bus: &mut B, addr: u32, width: Width, value: u32, at: Cycles) -> bool {
     let aligned = matches!(width, Width::Byte) || addr & 1 == 0;
-    aligned && bus.write_plain(addr, width, value as u16)
+    aligned && bus.write_plain(addr, width, value as u16, at)
 }
 
 /// Double-operand instructions without extension word, destination R4 to R15 or memory, as long as
@@ -323,11 +323,12 @@ fn double<B: Bus, O: Observer, const OP: u8, const SRC: u8, const DST: u8, const
     let src = match SRC {
         src::REG => pointer & mask,
         src::CONST => op.a(),
-        src::ABS => or_watched!(load_plain(bus, op.a(), width)),
+        src::ABS => or_watched!(load_plain(bus, op.a(), width, cpu.cycles + 2)),
         src::IDX => {
-            or_watched!(load_plain(bus, indexed(pointer, op.a() as i32, true), width))
+            let addr = indexed(pointer, op.a() as i32, true);
+            or_watched!(load_plain(bus, addr, width, cpu.cycles + 2))
         }
-        _ => or_watched!(load_plain(bus, pointer, width)),
+        _ => or_watched!(load_plain(bus, pointer, width, cpu.cycles + 1)),
     };
     if SRC == src::INC {
         cpu.r[op.rs()] = (pointer + width.bytes()) & MASK20;
@@ -342,9 +343,11 @@ fn double<B: Bus, O: Observer, const OP: u8, const SRC: u8, const DST: u8, const
     let base = cpu.r[op.rd()];
     let addr = if DST == dst::ABS { op.b() } else { indexed(base, op.b() as i32, true) };
     let mut flags = cpu.flags;
-    let old = if loads(OP) { load_plain(bus, addr, width) } else { Some(0) };
+    let last = cpu.cycles + Cycles::from(op.cycles()) - 1;
+    let at = if stores(OP) { last - 1 } else { last };
+    let old = if loads(OP) { load_plain(bus, addr, width, at) } else { Some(0) };
     let result = old.map(|old| quick(OP, BYTE, src, old, &mut flags));
-    let done = result.filter(|&value| !stores(OP) || store_plain(bus, addr, width, value));
+    let done = result.filter(|&value| !stores(OP) || store_plain(bus, addr, width, value, last));
     if done.is_none() {
         cpu.r[op.rs()] = pointer;
     }
@@ -726,7 +729,8 @@ fn push_word_reg<B: Bus, O: Observer>(
 ) -> u32 {
     let op = Op { head, data };
     let stack = cpu.r[SP].wrapping_sub(2) & MASK20;
-    if O::ACCESSES || !store_plain(bus, stack, Width::Word, cpu.r[op.rd()]) {
+    let at = cpu.cycles + Cycles::from(op.cycles()) - 1;
+    if O::ACCESSES || !store_plain(bus, stack, Width::Word, cpu.r[op.rd()], at) {
         return general_single::<B, O, false>(cpu, bus, obs, head, data, pc);
     }
     cpu.r[SP] = stack;
@@ -745,7 +749,8 @@ fn call_const<B: Bus, O: Observer>(
     let op = Op { head, data };
     let stack = cpu.r[SP].wrapping_sub(2) & MASK20;
     let target = op.b() & 0xFFFF;
-    if O::ACCESSES || target & 1 != 0 || !store_plain(bus, stack, Width::Word, op.next()) {
+    let at = cpu.cycles + Cycles::from(op.cycles()) - 1;
+    if O::ACCESSES || target & 1 != 0 || !store_plain(bus, stack, Width::Word, op.next(), at) {
         return general_single::<B, O, false>(cpu, bus, obs, head, data, pc);
     }
     cpu.r[SP] = stack;
@@ -763,7 +768,7 @@ fn ret<B: Bus, O: Observer>(
 ) -> u32 {
     let op = Op { head, data };
     let stack = cpu.r[SP];
-    match load_plain(bus, stack, Width::Word) {
+    match load_plain(bus, stack, Width::Word, cpu.cycles + 1) {
         Some(target) if !O::ACCESSES && target & 1 == 0 => {
             cpu.r[SP] = (stack + 2) & MASK20;
             finish(cpu, obs, pc, op.cycles(), target, Flow::Return)

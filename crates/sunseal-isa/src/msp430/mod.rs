@@ -5,6 +5,7 @@ mod alu;
 mod exec;
 mod insn;
 mod op;
+mod text;
 mod timing;
 
 use std::ops::Range;
@@ -165,7 +166,7 @@ impl Cpu {
         loop {
             let next = self.dispatch(bus, observer, pc);
             if next > MASK20 {
-                return self.leave(pc, next);
+                return self.leave(bus, pc, next);
             }
             pc = next;
             if self.cycles >= bus.deadline() {
@@ -185,7 +186,7 @@ impl Cpu {
         };
         let next = self.dispatch(bus, observer, pc);
         if next > MASK20 {
-            return self.leave(pc, next);
+            return self.leave(bus, pc, next);
         }
         self.r[PC] = next;
         self.flags_to_status();
@@ -222,12 +223,15 @@ impl Cpu {
     }
 
     #[cold]
-    fn leave(&mut self, pc: u32, next: u32) -> Exit {
+    fn leave<B: Bus>(&mut self, bus: &mut B, pc: u32, next: u32) -> Exit {
         self.flags_to_status();
         if next & FAULT != 0 {
             self.r[PC] = pc;
             let fault = self.fault.take().expect("the handler that stopped left its reason");
-            return Exit::Fault(fault);
+            return Exit::Fault(match decode(pc, |addr| bus.fetch(addr)) {
+                Ok(insn) => fault.in_instruction(insn.to_string()),
+                Err(_) => fault,
+            });
         }
         debug_assert!(next & STATUS != 0);
         self.r[PC] = next & MASK20;
