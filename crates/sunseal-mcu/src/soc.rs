@@ -33,10 +33,9 @@ pub(crate) const ADDRESS_SPACE: usize = 1 << 20;
 const MASK: usize = ADDRESS_SPACE - 1;
 const PERIPHERALS_END: u32 = 0x1000;
 
-/// Page flags: plain reads, plain writes, the multiplier's page.
+/// Page flags: plain reads, plain writes.
 const READ: u8 = 1;
 const WRITE: u8 = 2;
-const MPY: u8 = 4;
 const MPY_BYTES: u32 = 0x30;
 
 /// Serial interfaces in the order of their register blocks.
@@ -219,7 +218,6 @@ impl Soc {
             memory[tlv + 7] = dev.tlv.hardware_revision;
         }
         let b = &dev.peripherals;
-        pages[(b.mpy32 >> 8) as usize] |= MPY;
         let mpy_base = b.mpy32;
         let mut blocks = Box::new([(Block::None, 0u16); 1024]);
         let mut put = |block: Block, base: u32, bytes: u32| {
@@ -974,6 +972,29 @@ impl Soc {
         Ok(())
     }
 
+    /// The multiplier's registers, as far as a word access leads to nothing else.
+    #[inline(never)]
+    fn read_mpy(&self, addr: u32, width: Width, at: Cycles) -> Option<u16> {
+        let off = addr.wrapping_sub(self.mpy_base);
+        if off >= MPY_BYTES || width != Width::Word {
+            return None;
+        }
+        self.chip.mpy.read_fast(off, at)
+    }
+
+    #[inline(never)]
+    fn write_mpy(&mut self, addr: u32, width: Width, value: u16, at: Cycles) -> bool {
+        let off = addr.wrapping_sub(self.mpy_base);
+        if off >= MPY_BYTES || width != Width::Word {
+            return false;
+        }
+        let Some(event) = self.chip.mpy.write_fast(off, value, at) else { return false };
+        if let Some(event) = event {
+            self.accounts.count(event);
+        }
+        true
+    }
+
     #[cold]
     #[inline(never)]
     fn read_slow(&mut self, addr: u32, width: Width, at: Cycles) -> Result<u16, Fault> {
@@ -1172,54 +1193,24 @@ impl Chip {
 impl Bus for Soc {
     #[inline]
     fn read(&mut self, addr: u32, width: Width, at: Cycles) -> Result<u16, Fault> {
-        let flags = self.pages[(addr >> 8) as usize & (MASK >> 8)];
-        if flags & READ != 0 {
-            let i = addr as usize & MASK;
-            return Ok(match width {
-                Width::Byte => u16::from(self.memory[i]),
-                Width::Word => u16::from_le_bytes([self.memory[i & !1], self.memory[i | 1]]),
-            });
+        match self.read_plain(addr, width, at) {
+            Some(value) => Ok(value),
+            None => self.read_slow(addr, width, at),
         }
-        if flags & MPY != 0 && width == Width::Word {
-            let off = addr.wrapping_sub(self.mpy_base);
-            if off < MPY_BYTES
-                && let Some(v) = self.chip.mpy.read_fast(off, at)
-            {
-                return Ok(v);
-            }
-        }
-        self.read_slow(addr, width, at)
     }
 
     #[inline]
     fn write(&mut self, addr: u32, width: Width, value: u16, at: Cycles) -> Result<(), Fault> {
-        let flags = self.pages[(addr >> 8) as usize & (MASK >> 8)];
-        if flags & WRITE != 0 {
-            let i = addr as usize & MASK;
-            match width {
-                Width::Byte => self.memory[i] = value as u8,
-                Width::Word => [self.memory[i & !1], self.memory[i | 1]] = value.to_le_bytes(),
-            }
+        if self.write_plain(addr, width, value, at) {
             return Ok(());
-        }
-        if flags & MPY != 0 && width == Width::Word {
-            let off = addr.wrapping_sub(self.mpy_base);
-            if off < MPY_BYTES
-                && let Some(event) = self.chip.mpy.write_fast(off, value, at)
-            {
-                if let Some(event) = event {
-                    self.accounts.count(event);
-                }
-                return Ok(());
-            }
         }
         self.write_slow(addr, width, value, at)
     }
 
     #[inline(always)]
-    fn read_plain(&self, addr: u32, width: Width) -> Option<u16> {
+    fn read_plain(&self, addr: u32, width: Width, at: Cycles) -> Option<u16> {
         if self.pages[(addr >> 8) as usize & (MASK >> 8)] & READ == 0 {
-            return None;
+            return self.read_mpy(addr, width, at);
         }
         Some(match width {
             Width::Byte => u16::from(self.memory[addr as usize & MASK]),
@@ -1228,9 +1219,9 @@ impl Bus for Soc {
     }
 
     #[inline(always)]
-    fn write_plain(&mut self, addr: u32, width: Width, value: u16) -> bool {
+    fn write_plain(&mut self, addr: u32, width: Width, value: u16, at: Cycles) -> bool {
         if self.pages[(addr >> 8) as usize & (MASK >> 8)] & WRITE == 0 {
-            return false;
+            return self.write_mpy(addr, width, value, at);
         }
         match width {
             Width::Byte => self.memory[addr as usize & MASK] = value as u8,

@@ -198,7 +198,7 @@ impl Mpy32 {
 
     /// Like [`read`](Self::read), for an access that needs nothing else: the hot path.
     #[inline]
-    pub fn read_fast(&mut self, off: u32, at: Cycles) -> Option<u16> {
+    pub fn read_fast(&self, off: u32, at: Cycles) -> Option<u16> {
         let word = match off {
             RESLO | RESHI => ((off - RESLO) / 2) as usize,
             RES0..=RES3 => ((off - RES0) / 2) as usize,
