@@ -137,6 +137,22 @@ class TestMeasure:
         assert m["cycles"] < 2_372_103
         assert m["energy_j"] == pytest.approx(1.9e-3 * m["cycles"] / 2_372_103, rel=0.1)
 
+    def test_the_thesis_s_measurement_unit_reads_a_little_less(self, sunseal: Cli) -> None:
+        args = ("measure", "ecdsa-secp160r1-sign", "--vcc", "2.7V", "--power", "mane2014")
+        m = answer(sunseal, *args, "--freq", "3MHz", "--unit")
+        read = m["measurement_unit"]
+        assert (read["shunt_ohm"], read["adc_bits"], read["vref_v"], read["sample_rate_hz"]) == (100, 10, 0.5, 20e6)
+        # Equation 3.2 within a sample's length, equation 3.1 within what quantisation explains.
+        assert read["cycles"] == pytest.approx(m["cycles"], abs=1)
+        assert read["energy_j"] == pytest.approx(m["energy_j"] + read["error_j"], rel=1e-12)
+        assert -read["bound_j"] <= read["error_j"] <= read["bound_j"]
+        assert read["clipped"] == 0
+        fast = answer(sunseal, *args, "--freq", "25MHz", "--unit")["measurement_unit"]
+        assert fast["sample_rate_hz"] == 30e6
+        assert fast["clipped"] == fast["samples"]  # above 5 mA the shunt's drop is off the converter's scale
+        assert "measurement_unit" not in answer(sunseal, *args)
+        assert "measurement unit" in sunseal(*args, "--unit").out
+
     def test_a_program_of_one_s_own_is_measured_by_symbols_and_by_marks(self, sunseal: Cli, own_elf: Path) -> None:
         marks = answer(sunseal, "measure", own_elf)
         inner = answer(sunseal, "measure", own_elf, "--from", "fletcher16", "--to", "done")

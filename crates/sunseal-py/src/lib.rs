@@ -24,7 +24,7 @@ mod _engine {
     #[pymodule_export]
     use error::EngineError;
     #[pymodule_export]
-    use power::{PowerSet, Weighed};
+    use power::{PowerSet, UnitReading, Weighed};
     #[pymodule_export]
     use program::{Counts, profile, run, speed, symbols_bytes};
     #[pymodule_export]

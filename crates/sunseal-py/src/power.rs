@@ -6,7 +6,7 @@ use std::path::Path;
 
 use pyo3::prelude::*;
 use sunseal_mcu::Device;
-use sunseal_power::{Level, Limits, PowerModel};
+use sunseal_power::{ItemKind, Level, Limits, MeasurementUnit, PowerModel, Segment};
 
 use crate::error::refuse;
 use crate::program::Counts;
@@ -110,6 +110,50 @@ impl PowerSet {
             unchecked: b.unchecked,
         })
     }
+
+    /// What the measurement unit of Mane 2014 (section 3.1) would have read of the same window.
+    fn unit_reading(&self, counts: &Counts, freq_hz: u32, vcc_v: f64) -> PyResult<UnitReading> {
+        self.check(freq_hz, vcc_v)?;
+        let weighed = self
+            .model
+            .reweigh(&counts.ledger, &counts.vocabulary, &self.limits, vcc_v, freq_hz)
+            .map_err(refuse)?;
+        let cpu =
+            weighed.items.iter().filter(|i| i.kind == ItemKind::State && i.component == "cpu");
+        let waveform: Vec<_> =
+            cpu.map(|i| Segment { duration_s: i.time_s, current_a: i.coefficient.typ }).collect();
+        let mclk_hz = f64::from(freq_hz);
+        let unit = MeasurementUnit::mane2014(mclk_hz);
+        // The trigger comes at any moment of a sample's period; its middle stands for all.
+        let read = unit.measure(vcc_v, mclk_hz, &waveform, 0.5).map_err(refuse)?;
+        Ok(UnitReading {
+            shunt_ohm: unit.shunt_ohm,
+            adc_bits: unit.adc_bits,
+            vref_v: unit.vref_v,
+            sample_rate_hz: unit.sample_rate_hz,
+            samples: read.samples,
+            clipped: read.clipped,
+            energy_j: read.energy_j,
+            cycles: read.cycles,
+            error_j: read.error_j,
+            bound_j: read.bound_j,
+        })
+    }
+}
+
+/// What Mane's measurement unit reads: equations 3.1 and 3.2.
+#[pyclass(frozen, get_all, module = "sunseal._engine")]
+pub struct UnitReading {
+    shunt_ohm: f64,
+    adc_bits: u32,
+    vref_v: f64,
+    sample_rate_hz: f64,
+    samples: u64,
+    clipped: u64,
+    energy_j: f64,
+    cycles: f64,
+    error_j: f64,
+    bound_j: f64,
 }
 
 /// What counts cost at one operating point.

@@ -172,6 +172,9 @@ def measure_command(
     start: FromSymbol = None,
     end: ToSymbol = None,
     marks: Marks = False,
+    unit: Annotated[
+        bool, typer.Option("--unit", help="Also say what the measurement unit of Mane 2014 would have read.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Measure one operation: cycles, time, joules, memory, and whether its result is right."""
@@ -186,6 +189,7 @@ def measure_command(
             power=power,
             elf=elf,
             window=_window(elf, start, end, marks),
+            unit=unit,
             progress=progress,
         )
     for lint in m.lints:
@@ -219,6 +223,14 @@ def _show_measurement(m: measuring.Measurement) -> None:
     for state, joules in sorted(m.energy_by_state_j.items(), key=lambda kv: -kv[1]):
         if joules > 0:
             table.add_row(f"  {state}", units.show(joules, "J"))
+    if m.measurement_unit is not None:
+        read = m.measurement_unit
+        table.add_row(
+            "measurement unit",
+            f"{units.show(read['energy_j'], 'J')} in {read['cycles']:,.0f} cycles by {read['samples']:,} samples at "
+            f"{read['sample_rate_hz'] / 1e6:g} MS/s; {read['error_j'] / m.energy_j:+.2%} beside the energy above, "
+            f"{read['clipped'] / read['samples']:.0%} clipped",
+        )
     table.add_row("flash, RAM, stack", f"{m.flash_bytes:,}, {m.ram_bytes:,}, {m.stack_bytes:,} bytes")
     table.add_row("toolchain", escape(m.toolchain))
     table.add_row("result", valid)

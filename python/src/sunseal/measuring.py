@@ -9,7 +9,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -50,10 +50,15 @@ class Measurement:
     uncertainty: dict[str, float]
     lints: tuple[str, ...] = ()
     """Slips that a chip would punish, such as a multiplier's result read too early; not in the JSON."""
+    measurement_unit: dict[str, float] | None = None
+    """What the unit of Mane 2014, section 3.1, would have read, if that was asked for."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields in the order of the contract."""
-        return {k: v for k, v in asdict(self).items() if k != "lints"}
+        fields = {k: v for k, v in asdict(self).items() if k != "lints"}
+        if self.measurement_unit is None:
+            del fields["measurement_unit"]
+        return fields
 
 
 class PowerSet:
@@ -133,14 +138,27 @@ def measure(
     power: str = DEFAULT_POWER,
     elf: Path | None = None,
     window: tuple[str, str] | None = None,
+    unit: bool = False,
     progress: Progress | None = None,
 ) -> Measurement:
-    """Measure a built-in workload, or your own ELF between two symbols or its trigger marks."""
+    """Measure a built-in workload, or your own ELF between two symbols or its trigger marks.
+
+    With `unit`, say also what the thesis's measurement unit would have read of it.
+    """
     program, label = _choose(workload, board, variant, elf, window)
     weights = PowerSet(power, board)
     weights.inner.check(freq_hz, vcc_v)
     counts, valid = run(program, board, progress)
-    return _weighed(program.label, board, label, counts, valid, weights, freq_hz, vcc_v)
+    measured = _weighed(program.label, board, label, counts, valid, weights, freq_hz, vcc_v)
+    if not unit:
+        return measured
+    return replace(measured, measurement_unit=_unit_reading(weights, counts, freq_hz, vcc_v))
+
+
+def _unit_reading(weights: PowerSet, counts: _engine.Counts, freq_hz: int, vcc_v: float) -> dict[str, float]:
+    reading = weights.inner.unit_reading(counts, freq_hz, vcc_v)
+    names = "shunt_ohm adc_bits vref_v sample_rate_hz samples clipped energy_j cycles error_j bound_j".split()
+    return {name: getattr(reading, name) for name in names}
 
 
 def curve(
