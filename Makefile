@@ -15,6 +15,7 @@ export CARGO_TARGET_DIR ?= $(CURDIR)/target
 STAMPS := $(CARGO_TARGET_DIR)/stamps
 CARGO := cargo --locked --quiet
 JOBS ?= $(shell nproc)
+SILENT := $(if $(V),,--silent) # V=1 shows each command of the firmware's build
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -path '*/src/*' -o -name Cargo.toml -o -name '*.html')
 C_SOURCES = $$(find firmware -name build -prune -o \( -name '*.c' -o -name '*.h' \) -print)
@@ -59,7 +60,7 @@ $(BIN)/sunseal-server: $(STAMPS)/venv $(RUST_SOURCES)
 
 firmware: ## Fetch the cross compiler once and build the node's firmware, all variants.
 	$(GET)
-	$(MAKE) --no-print-directory -j$(JOBS) -C firmware BOARD=$(BOARD)
+	$(MAKE) $(SILENT) --no-print-directory -j$(JOBS) -C firmware BOARD=$(BOARD)
 
 tools: ## Fetch what the tests compare with: mspdebug, OpenSSL, tshark, chromium.
 	$(GET) --for tests
@@ -70,14 +71,14 @@ test-rust: all tools ## Test the crates.
 	$(WITH_TOOLS) $(CARGO) test --release --workspace --exclude sunseal-py
 
 test-firmware: firmware ## Test the firmware on the host and on every simulated variant.
-	$(MAKE) --no-print-directory -C firmware test-host
+	$(MAKE) $(SILENT) --no-print-directory -C firmware test-host
 
 test-python: all tools ## Test the command line, the report in a real browser, and what crosses languages.
 	$(WITH_TOOLS) $(BIN)/python -m pytest -q python/tests tests
 
 check: engine ## Check formats, lints and types.
 	cargo fmt --all --check
-	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
+	cargo clippy --locked --quiet --release --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check python tests examples firmware
 	$(BIN)/ruff format --check python tests examples firmware
 	$(BIN)/mypy
