@@ -181,9 +181,8 @@ fn document() -> String {
     let mut text = format!(
         "# What the cryptography costs
 
-Generated from runs on the simulated MSP430F5438A by
-`SUNSEAL_COSTS=write cargo test --release -p sunseal-mcu --test crypto_on_target costs`;
-the same test checks it. Built with {}. Cycles do not depend on the clock: flash has no wait states.
+Generated from runs on the simulated MSP430F5438A by `make -C firmware costs`; the same test checks it.
+Built with {}. Cycles do not depend on the clock: flash has no wait states.
 Published: D. Mane, 2014, tables 4.1 and 4.2 (`data/published/mane2014.toml`),
 measured on the same part. Ratio: ours by published.
 
@@ -301,8 +300,7 @@ fn costs_beat_the_published_tables_and_are_written_down() {
     if written.contains(&compilers()) || !written.contains("Built with") {
         assert!(
             written == text,
-            "firmware/crypto/COSTS.md is stale: run SUNSEAL_COSTS=write cargo test --release -p \
-             sunseal-mcu --test crypto_on_target costs; it would say\n{text}"
+            "firmware/crypto/COSTS.md is stale: run `make -C firmware costs`; it would say\n{text}"
         );
     }
 }
