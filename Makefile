@@ -40,9 +40,9 @@ $(STAMPS)/venv: requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "sunseal needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version); set PYTHON=" >&2; exit 2; }
 	@command -v cargo >/dev/null || { echo "sunseal needs a current Rust toolchain (cargo is not on PATH); install one with rustup" >&2; exit 2; }
 	@if $(PYTHON) -c 'import ensurepip' 2>/dev/null; then $(PYTHON) -m venv $(VENV); else \
-	  $(GET) --for python; wheels=$$($(GET) --for python --print-bin); \
+	  $(GET) --for python; wheel=$$(echo $$($(GET) --for python --print-bin)/pip-*.whl); \
 	  $(PYTHON) -m venv --without-pip $(VENV); \
-	  $(BIN)/python "$$wheels"/pip-*.whl/pip install --quiet --no-index --force-reinstall "$$wheels"/pip-*.whl; fi
+	  $(BIN)/python "$$wheel/pip" install --quiet --no-index --force-reinstall "$$wheel"; fi
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
 	@touch $@
 
