@@ -49,7 +49,7 @@ $(STAMPS)/venv: requirements.txt
 engine: $(STAMPS)/engine ## Build the Rust engine and install the Python package into .venv.
 
 $(STAMPS)/engine: $(STAMPS)/venv $(RUST_SOURCES) pyproject.toml
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
 	@touch $@
 
 server: $(BIN)/sunseal-server ## Build the verifying server and its gateway.
