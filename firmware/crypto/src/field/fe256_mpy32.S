@@ -164,7 +164,7 @@
     .set LATE, 1
     limb    J, OP2L, OP2H
     .if I != J
-    ; twice; SUMEXT is there 6 cycles after OP2H
+    ; twice; SUMEXT is there 11 cycles after OP2L
     nop
     nop
     nop
