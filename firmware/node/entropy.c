@@ -10,6 +10,7 @@
 
 #include "hal.h"
 #include "sunseal/sha.h"
+#include "sunseal/wipe.h"
 
 /* SP 800-90B 4.4.1: C = 1 + ceil(20 / H), false alarms 2^-20. */
 #define REPETITION_CUTOFF 41
@@ -57,8 +58,8 @@ bool entropy_take(uint8_t entropy[ENTROPY_BYTES], uint16_t samples) {
         sunseal_sha256_update(&context, chunk, CHUNK);
     }
     sunseal_sha256_final(&context, entropy);
-    memset(chunk, 0, sizeof chunk);
+    sunseal_wipe(chunk, sizeof chunk);
     if (!healthy)
-        memset(entropy, 0, ENTROPY_BYTES);
+        sunseal_wipe(entropy, ENTROPY_BYTES);
     return healthy;
 }

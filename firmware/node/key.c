@@ -7,6 +7,7 @@
 #include "crc16.h"
 #include "entropy.h"
 #include "hal.h"
+#include "sunseal/wipe.h"
 
 _Static_assert(sizeof(struct node_key) == HAL_SEGMENT_BYTES, "docs/reference/node.md");
 
@@ -70,7 +71,7 @@ const uint8_t *key_public(void) {
 bool key_generate(void) {
     static struct node_key key;
     uint8_t entropy[ENTROPY_BYTES];
-    memset(&key, 0, sizeof key);
+    sunseal_wipe(&key, sizeof key);
     key.magic = KEY_MAGIC;
     key.curve = KEY_CURVE;
     bool made = entropy_take(entropy, ENTROPY_SAMPLES_KEY) &&
@@ -85,8 +86,8 @@ bool key_generate(void) {
         if (made)
             note(KEY_COUNTS);
     }
-    memset(entropy, 0, sizeof entropy);
-    memset(&key, 0, sizeof key);
+    sunseal_wipe(entropy, sizeof entropy);
+    sunseal_wipe(&key, sizeof key);
     return made;
 }
 

@@ -18,6 +18,7 @@
 #include "radio.h"
 #include "suite.h"
 #include "sunseal/sha.h"
+#include "sunseal/wipe.h"
 
 int main(void);
 
@@ -162,7 +163,7 @@ static bool sign(uint8_t *signature, uint16_t bytes) {
     int status = SUITE_SIGN(signature, key_private(), digest, digest_bytes, entropy);
     hal_mark(false);
     hal_watchdog_kick();
-    memset(entropy, 0, sizeof entropy);
+    sunseal_wipe(entropy, sizeof entropy);
     return status == SUNSEAL_OK;
 }
 

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sunseal/wipe.h"
+
 /*
  * Arithmetic on arrays of 16-bit words, least significant first. All constant-time in the data;
  * masks are 0 or 0xffff.
@@ -94,8 +96,5 @@ void sunseal_mp_combine(uint16_t *r, const struct sunseal_mp_term terms[3], size
 
 /* r = 1/x mod m for 0 < x < m; 0 for x = 0. */
 void sunseal_mp_invert(uint16_t *r, const uint16_t *x, const struct sunseal_mp_modulus *m);
-
-/* Set to zero in a way that no compiler removes. */
-void sunseal_wipe(void *bytes, size_t count);
 
 #endif
