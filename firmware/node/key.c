@@ -2,7 +2,6 @@
 #include "key.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "crc16.h"
 #include "entropy.h"

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* Set to zero in a way that no compiler removes, for keys, nonces and entropy that are no longer needed. */
+/* Set keys, nonces and entropy that are no longer needed to zero in a way that no compiler removes.
+ */
 void sunseal_wipe(void *bytes, size_t count);
 
 #endif
