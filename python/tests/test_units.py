@@ -59,6 +59,11 @@ def test_a_clock_is_whole() -> None:
         units.freq_hz("1.5Hz")
 
 
+def test_a_clock_fits_the_engine() -> None:
+    with pytest.raises(SunsealError, match="99GHz.*no clock of a microcontroller"):
+        units.freq_hz("99GHz")
+
+
 @given(st.text(max_size=12))
 def test_no_text_crashes_the_parser(text: str) -> None:
     try:

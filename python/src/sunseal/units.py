@@ -57,6 +57,8 @@ def freq_hz(text: str, what: str = "--freq") -> int:
     value = parse(text, "Hz", what)
     if value != int(value):
         raise SunsealError(f"{what} `{text}` is not a whole number of hertz")
+    if value >= 2**32:  # the engine counts hertz in 32 bits; no clock of a node comes near
+        raise SunsealError(f"{what} `{text}` is no clock of a microcontroller: write one such as `8MHz`")
     return int(value)
 
 
