@@ -60,7 +60,7 @@ def test_a_clock_is_whole() -> None:
 
 
 def test_a_clock_fits_the_engine() -> None:
-    with pytest.raises(SunsealError, match="99GHz.*no clock of a microcontroller"):
+    with pytest.raises(SunsealError, match=r"99GHz.*no clock of a microcontroller"):
         units.freq_hz("99GHz")
 
 
