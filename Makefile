@@ -68,7 +68,7 @@ tools: ## Fetch what the tests compare with: mspdebug, OpenSSL, tshark, chromium
 test: check test-rust test-firmware test-python ## Run everything that CI runs.
 
 test-rust: all tools ## Test the crates.
-	$(WITH_TOOLS) $(CARGO) test --release --workspace --exclude sunseal-py
+	$(WITH_TOOLS) $(CARGO) test --no-fail-fast --release --workspace --exclude sunseal-py
 
 test-firmware: firmware ## Test the firmware on the host and on every simulated variant.
 	$(MAKE) $(SILENT) --no-print-directory -C firmware test-host
