@@ -395,14 +395,6 @@ block!(
         op32_after_op2l: [u8; 5],
         /// 32 x 32, after OP2H.
         op32_after_op2h: [u8; 5],
-        /// 16 x 16, fractional or saturating.
-        mode_op16_after_op2: u8,
-        /// One operand of 32 bits, fractional or saturating.
-        mode_op1_32_after_op2: u8,
-        /// 32 x 32, fractional or saturating, after OP2L.
-        mode_op32_after_op2l: u8,
-        /// 32 x 32, fractional or saturating, after OP2H.
-        mode_op32_after_op2h: u8,
     }
 );
 block!(

@@ -26,6 +26,10 @@ pub enum LintKind {
     ReferenceSupply,
     /// SPI bytes were sent while no device was selected.
     SpiNobody,
+    /// SPI bytes were exchanged in another mode than mode 0, which the device speaks.
+    SpiMode,
+    /// PMMCOREV was raised by more than one level at a time.
+    CoreVoltageStep,
     /// A timer's output unit was set up; its pins do not move here.
     TimerOutput,
     /// A register was written whose bits are locked at that moment.
@@ -55,6 +59,10 @@ impl fmt::Display for LintKind {
                 "ADC12 conversion against a reference level that needs a higher supply"
             }
             Self::SpiNobody => "SPI byte sent while no chip select is low",
+            Self::SpiMode => {
+                "SPI byte in another mode than the device's; set UCCKPH and clear UCCKPL (mode 0)"
+            }
+            Self::CoreVoltageStep => "PMMCOREV raised by more than one level; go up one at a time",
             Self::TimerOutput => "timer output unit set up; its pins do not move in this machine",
             Self::LockedBits => {
                 "register bits written that are locked now; the write has no effect"

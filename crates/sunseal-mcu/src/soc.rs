@@ -689,6 +689,8 @@ impl Soc {
                     }
                     if !answered {
                         self.chip.lints.report(crate::lint::LintKind::SpiNobody, base, cycles);
+                    } else if !usci.is_mode_0() {
+                        self.chip.lints.report(crate::lint::LintKind::SpiMode, base, cycles);
                     }
                     usci.spi_received(mosi, miso);
                 }

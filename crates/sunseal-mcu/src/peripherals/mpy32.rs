@@ -42,7 +42,7 @@ type Columns = [u8; 8];
 /// The column of MPYC and SUMEXT.
 const CARRY: usize = 4;
 
-/// The device's latencies: without and with MPYFRAC or MPYSAT.
+/// The device's latencies: without and with MPYSAT. MPYFRAC costs nothing (SLAU367P, table 5-5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Latency {
     op16: [Columns; 2],
@@ -55,18 +55,21 @@ pub(crate) struct Latency {
 
 impl Latency {
     pub fn of(d: &device::Mpy32) -> Self {
-        let both = |plain: [u8; 5], mode: u8| {
+        // A saturated word needs the top word of the result, which decides whether it overflowed.
+        let both = |plain: [u8; 5], top: usize| {
             let mut columns = [0; 8];
             columns[..5].copy_from_slice(&plain);
-            [columns, [mode; 8]]
+            let mut saturated = columns;
+            saturated[..=top].fill(plain[top]);
+            [columns, saturated]
         };
         Self {
-            op16: both(d.op16_after_op2, d.mode_op16_after_op2),
-            op1_32: both(d.op1_32_after_op2, d.mode_op1_32_after_op2),
-            op2_32l: both(d.op2_32_after_op2l, d.mode_op1_32_after_op2),
-            op2_32h: both(d.op2_32_after_op2h, d.mode_op1_32_after_op2),
-            op32l: both(d.op32_after_op2l, d.mode_op32_after_op2l),
-            op32h: both(d.op32_after_op2h, d.mode_op32_after_op2h),
+            op16: both(d.op16_after_op2, 1),
+            op1_32: both(d.op1_32_after_op2, 3),
+            op2_32l: both(d.op2_32_after_op2l, 3),
+            op2_32h: both(d.op2_32_after_op2h, 3),
+            op32l: both(d.op32_after_op2l, 3),
+            op32h: both(d.op32_after_op2h, 3),
         }
     }
 }
@@ -321,7 +324,7 @@ impl Mpy32 {
     #[inline]
     fn begin(&mut self, at: Cycles, columns: [Columns; 2]) {
         self.begun = at;
-        self.wait = columns[usize::from(self.ctl0 & (MPYFRAC | MPYSAT) != 0)];
+        self.wait = columns[usize::from(self.ctl0 & MPYSAT != 0)];
     }
 
     #[inline]
@@ -348,8 +351,9 @@ impl Mpy32 {
     fn finish(&mut self, at: Cycles) -> EventId {
         let l = &self.latency;
         let columns = if self.ctl0 & OP1_32 == 0 { l.op2_32h } else { l.op32h };
-        let columns = columns[usize::from(self.ctl0 & (MPYFRAC | MPYSAT) != 0)];
-        // Whichever of the two operand halves came too late decides; RES0 needs the low one only.
+        let saturates = self.ctl0 & MPYSAT != 0;
+        let columns = columns[usize::from(saturates)];
+        // Whichever of the two operand halves came too late decides; RES0, as it is, needs the low one only.
         let since = (at - self.begun).min(64) as u8;
         if since == 64 {
             self.begun = at - 64;
@@ -358,7 +362,9 @@ impl Mpy32 {
         for (wait, high) in self.wait.iter_mut().zip(columns) {
             *wait = (*wait).max(since + high);
         }
-        self.wait[0] = low;
+        if !saturates {
+            self.wait[0] = low;
+        }
         self.ctl0 = (self.ctl0 & !MPYC) | u16::from(self.carry_before);
         self.op32(self.extended_op1(), self.op2);
         MPY_OP32

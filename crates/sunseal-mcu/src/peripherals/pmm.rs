@@ -7,6 +7,7 @@ use sunseal_trace::Picos;
 
 use super::{Ctx, ResetKind, cause, merge};
 use crate::device::us;
+use crate::lint::LintKind;
 
 const PMMCTL0: u32 = 0x00;
 const PMMCTL1: u32 = 0x02;
@@ -220,6 +221,9 @@ impl Pmm {
             self.vcore_settled = None;
             cx.fx.clocks = true;
         } else if new > old {
+            if new > old + 1 {
+                cx.lint(LintKind::CoreVoltageStep);
+            }
             self.vcore_settled = Some(cx.now.0 + us(cx.dev.pmm.timing.vcore_settle_us).0);
         }
         Ok(())

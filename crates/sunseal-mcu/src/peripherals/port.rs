@@ -142,7 +142,13 @@ impl PortPair {
             }
             _ => return Err(cx.no_register()),
         };
-        *register = merge(*register, value, mask);
+        let old = *register;
+        let new = merge(old, value, mask);
+        *register = new;
+        if off == IES {
+            // The manual says "may": towards falling while low, towards rising while high. Here it does.
+            self.ifg |= (!old & new & !before) | (old & !new & before);
+        }
         self.edges(before);
         Ok(())
     }

@@ -54,6 +54,8 @@ pub(crate) struct TimerA {
     pub aclk_inputs: [[bool; 2]; MAX_CCRS],
     /// ACLK ticks seen by each capture block.
     captured: [u64; MAX_CCRS],
+    /// A captured value that nobody has read: the next capture sets COV.
+    unread: [bool; MAX_CCRS],
 }
 
 impl TimerA {
@@ -69,6 +71,7 @@ impl TimerA {
             origin: 0,
             aclk_inputs: [[false; 2]; MAX_CCRS],
             captured: [0; MAX_CCRS],
+            unread: [false; MAX_CCRS],
         }
     }
 
@@ -267,7 +270,7 @@ impl TimerA {
     }
 
     fn capture(&mut self, i: usize, value: u16) {
-        if self.cctl[i] & CCIFG != 0 {
+        if std::mem::replace(&mut self.unread[i], true) {
             self.cctl[i] |= COV;
         }
         self.ccr[i] = value;
@@ -323,7 +326,9 @@ impl TimerA {
                 self.cctl[i] | if self.cctl[i] & CCIS == 0x3000 { CCI } else { 0 }
             }
             _ if (CCR0..CCR0 + 2 * self.ccrs as u32).contains(&off) => {
-                self.ccr[(off - CCR0) as usize / 2]
+                let i = (off - CCR0) as usize / 2;
+                self.unread[i] = false;
+                self.ccr[i]
             }
             _ => return Err(cx.no_register()),
         })
@@ -379,6 +384,9 @@ impl TimerA {
                     cx.lint(LintKind::TimerOutput);
                 }
                 self.cctl[i] = new & !CCI;
+                if new & CAP == 0 || old & !new & COV != 0 {
+                    self.unread[i] = false;
+                }
                 if new & CAP != 0 && new & CM != 0 {
                     let software = new & CCIS >= 0x2000;
                     if self.captures_aclk(i) {

@@ -27,6 +27,9 @@ const UCMODE: u16 = 0x0600;
 const UCMST: u16 = 0x0800;
 const UCSPB: u16 = 0x0800;
 const UC7BIT: u16 = 0x1000;
+const UCMSB: u16 = 0x2000;
+const UCCKPL: u16 = 0x4000;
+const UCCKPH: u16 = 0x8000;
 const UCPEN: u16 = 0x8000;
 
 const UCLISTEN: u16 = 0x80;
@@ -94,6 +97,16 @@ impl Usci {
         self.ctlw0 & UCSYNC != 0
     }
 
+    /// Whether the clock rests low and data stand at its rising edge (SPI mode 0), as the devices here want it.
+    pub fn is_mode_0(&self) -> bool {
+        self.ctlw0 & (UCCKPH | UCCKPL) == UCCKPH
+    }
+
+    /// A byte of the buffers as the line carries it, first bit in the top place; and back again.
+    fn wire(&self, byte: u8) -> u8 {
+        if self.ctlw0 & UCMSB != 0 { byte } else { byte.reverse_bits() }
+    }
+
     /// Source ticks of one byte, in eighths.
     fn byte_eighths(&self) -> u64 {
         let data = if self.ctlw0 & UC7BIT != 0 { 7 } else { 8 };
@@ -152,7 +165,7 @@ impl Usci {
         }
         let (byte, _) = self.shifting.take_if(|(_, t)| *t <= now.0)?;
         if self.is_spi() {
-            return Some(Done::Spi(byte));
+            return Some(Done::Spi(self.wire(byte)));
         }
         if self.stat & UCLISTEN != 0 {
             self.receive(byte);
@@ -167,7 +180,7 @@ impl Usci {
 
     /// What the other side sent during an SPI byte.
     pub fn spi_received(&mut self, mosi: u8, miso: u8) {
-        self.receive(if self.stat & UCLISTEN != 0 { mosi } else { miso });
+        self.receive(self.wire(if self.stat & UCLISTEN != 0 { mosi } else { miso }));
     }
 
     fn receive(&mut self, byte: u8) {

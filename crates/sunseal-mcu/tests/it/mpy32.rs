@@ -216,6 +216,34 @@ fn a_32_bit_result_is_flagged_until_its_words_are_there() {
     assert_eq!(early(true, RES0, 0, false), 0);
 }
 
+/// The same under a mode: cycles from the write of the last operand to a read that is not early.
+fn ready(mode: u16, wide: bool, addr: u32) -> usize {
+    let flagged = |nops: usize| {
+        let mut p = Program::new();
+        p.set(MPY32CTL0, mode).op("MOV", Imm(3), R(4));
+        if wide {
+            p.set(MPYS32L, 1).set(MPYS32H, 1).op("MOV", R(4), Abs(OP2L)).nops(2);
+            p.op("MOV", R(4), Abs(OP2H));
+        } else {
+            p.set(MPYS, 1).op("MOV", R(4), Abs(OP2));
+        }
+        p.nops(nops).op("MOV", Abs(addr), R(6)).halt().run().lint_count(LintKind::EarlyMpyRead) > 0
+    };
+    3 + (0..12).find(|&nops| !flagged(nops)).expect("ready some time")
+}
+
+#[test]
+fn a_fraction_is_ready_like_any_result_and_a_saturated_word_with_the_top_one() {
+    // SLAU367P table 5-5; 3 stands for "no later than the next absolute read".
+    let plain: Vec<usize> = (0..4).map(|w| ready(0, true, RES0 + 2 * w)).collect();
+    let fraction: Vec<usize> = (0..4).map(|w| ready(0x0004, true, RES0 + 2 * w)).collect();
+    let saturated: Vec<usize> = (0..4).map(|w| ready(0x0008, true, RES0 + 2 * w)).collect();
+    assert_eq!(plain, [3, 3, 5, 6]);
+    assert_eq!(fraction, plain);
+    assert_eq!(saturated, [6, 6, 6, 6]);
+    assert_eq!([ready(0x0004, false, RESHI), ready(0x0008, false, RESHI)], [3, 3]);
+}
+
 #[test]
 fn an_early_read_can_be_made_a_fault_and_names_register_and_place() {
     let mut p = Program::new();

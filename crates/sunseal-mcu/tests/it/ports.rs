@@ -86,6 +86,17 @@ fn an_edge_wakes_from_lpm4_and_p1iv_names_it() {
 }
 
 #[test]
+fn choosing_the_edge_that_the_level_has_had_sets_the_flag() {
+    let mut p = Program::new();
+    p.set(PAIFG, 0).set(PAIES, 0x00C0).keep(PAIFG).set(PAIFG, 0).set(PAIES, 0).keep(PAIFG).halt();
+    let mut m = p.machine();
+    m.set_pin(P1_7, Some(true));
+    halt(&mut m);
+    // To falling: P1.6, which is low. Back to rising: P1.7, which is high.
+    assert_eq!([kept(&m, 0), kept(&m, 1)], [0x40, 0x80]);
+}
+
+#[test]
 fn the_wrong_edge_does_not_wake() {
     let mut p = Program::new();
     p.set(PAIE, 0x0080).set(PAIES, 0).set(PAIFG, 0).sleep(LPM4 | GIE).halt();

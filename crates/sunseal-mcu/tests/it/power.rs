@@ -2,7 +2,7 @@
 //! PMM, SVS, brown-out, resets and their causes, and what survives a cut.
 
 use proptest::prelude::*;
-use sunseal_mcu::{Device, Machine, Stop, Until};
+use sunseal_mcu::{Device, LintKind, Machine, Stop, Until};
 use sunseal_trace::{Picos, Silent};
 
 use crate::asm::Arg::*;
@@ -22,6 +22,20 @@ fn a_clock_above_the_core_levels_limit_faults_and_names_both() {
     let mut p = Program::new();
     fast(&mut p, 2, 5, 488);
     p.halt().run();
+}
+
+#[test]
+fn a_core_voltage_step_over_a_level_is_flagged() {
+    let raised = |levels: &[u8]| {
+        let mut p = Program::new();
+        p.set_b(PMMCTL0 + 1, 0xA5).set(SVSMLCTL, 0);
+        for &level in levels {
+            p.set_b(PMMCTL0, level).nops(40);
+        }
+        p.halt().run().lint_count(LintKind::CoreVoltageStep)
+    };
+    assert_eq!(raised(&[1, 2]), 0);
+    assert_eq!(raised(&[2]), 1);
 }
 
 #[test]

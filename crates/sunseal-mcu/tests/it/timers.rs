@@ -124,11 +124,17 @@ fn software_captures_and_overflow() {
         .keep(TA0CCTL1)
         .keep(TA0CCR1)
         .keep(TA0R);
-    p.op("XOR", Imm(0x1000), Abs(TA0CCTL1)).keep(TA0CCTL1).halt();
+    // Read, but CCIFG not cleared: no overflow. CCIFG cleared, but not read: overflow (SLAU367P figure 25-11).
+    p.op("XOR", Imm(0x1000), Abs(TA0CCTL1)).keep(TA0CCTL1).op("BIC", Cg(1), Abs(TA0CCTL1));
+    p.op("XOR", Imm(0x1000), Abs(TA0CCTL1)).keep(TA0CCTL1);
+    // Clearing COV begins anew.
+    p.op("BIC", Cg(2), Abs(TA0CCTL1)).op("XOR", Imm(0x1000), Abs(TA0CCTL1)).keep(TA0CCTL1).halt();
     let m = p.run();
     assert_eq!(kept(&m, 0) & 3, 1, "captured");
     assert!(kept(&m, 1) < kept(&m, 2) && kept(&m, 2) - kept(&m, 1) < 20);
-    assert_eq!(kept(&m, 3) & 3, 3, "captured again without being read: COV");
+    assert_eq!(kept(&m, 3) & 3, 1, "captured again after it was read");
+    assert_eq!(kept(&m, 4) & 3, 3, "captured again without being read: COV");
+    assert_eq!(kept(&m, 5) & 3, 1);
 }
 
 #[test]

@@ -93,6 +93,27 @@ fn bytes_go_out_and_come_in_while_the_chip_is_selected() {
 }
 
 #[test]
+fn without_ucmsb_the_lowest_bit_goes_first_and_another_clock_mode_is_flagged() {
+    let mut p = Program::new();
+    // UCMSB clear: the device, which takes the highest bit first, hears the byte backwards.
+    p.set_b(PBOUT, 1).set_b(PBDIR, 1);
+    p.set(UCB0CTLW0, 0x8981).set(UCB0BRW, 2).set(UCB0CTLW0, 0x8980).set_b(PBOUT, 0);
+    byte(&mut p, 0x01);
+    // Most significant first again, but UCCKPH clear.
+    p.set(UCB0CTLW0, 0x2981).set(UCB0CTLW0, 0x2980);
+    byte(&mut p, 0x0F);
+    p.set_b(PBOUT, 1).halt();
+    let (mut m, heard) = with_echo(&p);
+    halt(&mut m);
+    let heard = heard.lock().unwrap();
+    let words: Vec<&str> = heard.iter().map(|(_, w)| w.as_str()).collect();
+    assert_eq!(words, ["select", "80", "0f", "deselect"]);
+    // Its answer, the complement, comes back backwards too.
+    assert_eq!(kept(&m, 0), 0xFE);
+    assert_eq!(m.lint_count(LintKind::SpiMode), 1);
+}
+
+#[test]
 fn a_byte_takes_eight_bit_times() {
     let mut p = Program::new();
     spi(&mut p);
