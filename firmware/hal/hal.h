@@ -20,7 +20,7 @@
  * did, at 1 MHz: what comes before there is energy runs slowly. hal_clock raises
  * the core voltage as far as the clock needs, and locks MCLK = SMCLK to
  * mclk_khz. The watchdog then wants a kick within half a minute (ten minutes
- * below 8 MHz); every sleep kicks it.
+ * below 8 MHz); every sleep and every wait for the radio kicks it.
  */
 #define HAL_MCLK_KHZ_MIN 1000
 #define HAL_MCLK_KHZ_MAX 25000

@@ -85,10 +85,16 @@ const char *config_load(struct node_config *config) {
         return "node_config.suite is of another curve";
     if (config->mclk_khz < HAL_MCLK_KHZ_MIN || config->mclk_khz > HAL_MCLK_KHZ_MAX)
         return "node_config.mclk_khz is out of range";
-    if (config->period_s == 0)
+    if (config->period_s == 0 || config->period_s > NODE_PERIOD_S_MAX)
         return "node_config.period_s is out of range";
     if (config->storage_uf == 0)
         return "node_config.storage_uf is out of range";
+    if (config->keygen_uj > NODE_ENERGY_UJ_MAX)
+        return "node_config.keygen_uj is out of range";
+    if (config->sign_uj > NODE_ENERGY_UJ_MAX)
+        return "node_config.sign_uj is out of range";
+    if (config->radio_uj > NODE_ENERGY_UJ_MAX)
+        return "node_config.radio_uj is out of range";
     if (config->poll_s == 0)
         return "node_config.poll_s is out of range";
     if (config->window_ms == 0)

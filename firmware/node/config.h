@@ -17,6 +17,11 @@
 #define NODE_CONFIG_VERSION 1
 #define NODE_CONFIG_BYTES 72
 
+/* Above these the arithmetic would wrap: seconds are compared as signed, and an energy is taken up
+ * to 256 times. */
+#define NODE_PERIOD_S_MAX INT32_MAX
+#define NODE_ENERGY_UJ_MAX UINT32_C(0xFFFFFF) /* 16.7 J */
+
 enum node_mode { NODE_PERIODIC = 1, NODE_ASYNCHRONOUS = 2, NODE_BOTH = 3 };
 
 #define NODE_FLAG_LOG 0x01 /* log on the UART */

@@ -83,11 +83,16 @@ uint32_t counter_now(void) {
 }
 
 uint32_t counter_burn(void) {
-    if (counter_now() == COUNTER_MAX)
-        return 0;
-    if (used == SLOTS)
-        start_segment(current ^ 1, counter_now());
-    hal_flash_write(segments[current], FIRST_SLOT + used, 0);
-    used++;
-    return counter_now();
+    for (uint16_t tries = 0; tries < SLOTS && counter_now() != COUNTER_MAX; tries++) {
+        if (used == SLOTS)
+            start_segment(current ^ 1, counter_now());
+        if (!valid(current))
+            return 0;
+        uint16_t slot = FIRST_SLOT + used;
+        hal_flash_write(segments[current], slot, 0);
+        used++;
+        if (hal_flash(segments[current])[slot] != ERASED)
+            return counter_now();
+    }
+    return 0;
 }

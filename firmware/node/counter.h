@@ -22,6 +22,9 @@
  *                         and its complement no bit can be set without both
  *                         being 1: half erased is never a base.
  *
+ * Flash that no longer takes what is written gives no number either: each burnt word is read back
+ * and passed over if it is still erased, and nothing is burnt in a segment without a base.
+ *
  * 60 numbers an erase and two segments: the 10,000 erases that the data sheet
  * guarantees (SLAS655, flash memory) last for 1.2 million numbers.
  */
@@ -47,7 +50,7 @@ bool counter_open(void);
 /* The last number burnt. */
 uint32_t counter_now(void);
 
-/* Burns the next number and returns it; 0 when there is none left. */
+/* Burns the next number and returns it; 0 when there is none left, or the flash is worn out. */
 uint32_t counter_burn(void);
 
 #endif

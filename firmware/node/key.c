@@ -81,7 +81,7 @@ bool key_generate(void) {
         hal_flash_erase(HAL_SEGMENT_B);
         for (uint16_t i = 0; i <= WORD(crc); i++)
             hal_flash_write(HAL_SEGMENT_B, i, words[i]);
-        made = crc_of(record()) == key.crc;
+        made = record()->crc == key.crc && crc_of(record()) == key.crc;
         if (made)
             note(KEY_COUNTS);
     }

@@ -171,7 +171,7 @@ static bool sign(uint8_t *signature, uint16_t bytes) {
 static uint32_t burn(void) {
     uint32_t counter = counter_burn();
     if (counter == 0) {
-        log_word("stop: the counter is used up, enrol under another node_id");
+        log_word("stop: the counter or its flash is used up, enrol under another node_id");
         log_end();
         hal_halt();
     }

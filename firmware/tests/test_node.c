@@ -137,6 +137,72 @@ static void counter_ends_in_silence(void) {
     check(runs_through(count_to_the_end, NULL), "counter: cut without a cut");
 }
 
+/* Words that stay erased, and a base that does not hold: numbers are passed over, or there are
+ * none, but none comes twice. */
+static void counter_gives_no_number_that_worn_flash_forgets(void) {
+    struct history h = {0, 0, 0};
+    host_flash_new();
+    for (int i = 10; i < 14; i++)
+        host_flash->worn[HAL_SEGMENT_D][i] = 0xFFFF;
+    for (int life = 0; life < 20; life++) {
+        h.starts = 8; /* numbers are lost, as they may be */
+        check(count_for_a_life(&h, 1), "counter: a worn word ends a life");
+    }
+    host_flash_new();
+    h = (struct history){0, 0, 0};
+    host_flash->worn[HAL_SEGMENT_C][0] = 0xFFFF;
+    count_for_a_life(&h, 58);
+    check(h.last_used == 60 - 1, "counter: the first segment is not used up");
+    for (int life = 0; life < 3; life++) {
+        host_power_on();
+        check(counter_open() && counter_burn() == 0, "counter: a number out of a lost segment");
+    }
+    host_flash_new();
+    memset(host_flash->worn[HAL_SEGMENT_C] + 4, 0xFF, 120);
+    memset(host_flash->worn[HAL_SEGMENT_D] + 4, 0xFF, 120);
+    counter_create();
+    check(counter_burn() == 0, "counter: a number out of worn flash");
+}
+
+/* Configuration */
+
+/* The block with some bytes of it changed: what config_load says. */
+static const char *told_of(size_t offset, uint32_t value) {
+    struct node_config config;
+    uint32_t before;
+    uint8_t *block = (uint8_t *)(uintptr_t)&node_config;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)block & ~(page - 1);
+    check(mprotect((void *)start, (uintptr_t)block + sizeof node_config - start,
+                   PROT_READ | PROT_WRITE) == 0,
+          "config: the block cannot be changed");
+    memcpy(&before, block + offset, sizeof before);
+    memcpy(block + offset, &value, sizeof value);
+    const char *told = config_load(&config);
+    memcpy(block + offset, &before, sizeof before);
+    return told;
+}
+
+static void a_configuration_that_would_overflow_is_refused(void) {
+    static const struct {
+        size_t offset;
+        uint32_t most;
+        const char *told;
+    } limits[] = {
+        {24, NODE_PERIOD_S_MAX, "node_config.period_s is out of range"},
+        {40, NODE_ENERGY_UJ_MAX, "node_config.keygen_uj is out of range"},
+        {44, NODE_ENERGY_UJ_MAX, "node_config.sign_uj is out of range"},
+        {48, NODE_ENERGY_UJ_MAX, "node_config.radio_uj is out of range"},
+    };
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        check(told_of(limits[i].offset, limits[i].most) == NULL, "config: the most is refused");
+        const char *over = told_of(limits[i].offset, limits[i].most + 1);
+        check(over != NULL && strcmp(over, limits[i].told) == 0, limits[i].told);
+    }
+    /* What become_enrolled asks of the gate at most. */
+    check((uint64_t)NODE_ENERGY_UJ_MAX + 255 * (uint64_t)NODE_ENERGY_UJ_MAX <= UINT32_MAX,
+          "config: the limits do not keep the sum in 32 bits");
+}
+
 /* Key */
 
 static void make_a_key_if_none(void *with) {
@@ -266,6 +332,17 @@ static void entropy_tests_itself(void) {
     host_samples = NULL;
     check(entropy_take(out, 128) && entropy_take(again, 128), "entropy: a fair source is refused");
     check(memcmp(out, again, sizeof out) != 0, "entropy: twice the same");
+}
+
+static void a_key_that_worn_flash_does_not_hold_is_refused(void) {
+    host_flash_new();
+    host_power_on();
+    for (size_t word = 0; word <= offsetof(struct node_key, crc) / 2; word += 10) {
+        host_flash->worn[HAL_SEGMENT_B][word] = 0xFFFF;
+        check(!key_generate(), "key: worn flash is not noticed");
+        host_flash->worn[HAL_SEGMENT_B][word] = 0;
+    }
+    check(key_generate() && key_open() == KEY_READY, "key: sound flash is refused");
 }
 
 static void a_key_of_an_unhealthy_source_is_refused(void) {
@@ -817,8 +894,11 @@ int main(void) {
     counter_survives_every_cut();
     counter_survives_a_long_rough_life();
     counter_ends_in_silence();
+    counter_gives_no_number_that_worn_flash_forgets();
+    a_configuration_that_would_overflow_is_refused();
     a_key_is_whole_or_not_there();
     a_key_of_an_unhealthy_source_is_refused();
+    a_key_that_worn_flash_does_not_hold_is_refused();
     gate_agrees_with_the_formula();
     entropy_tests_itself();
     radio_driver_keeps_to_the_datasheet();

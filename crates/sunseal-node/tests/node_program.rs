@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use common::gateway::{Gateway, firmware};
 use sunseal_link::{Message, Reason, VerdictCode};
-use sunseal_node::{LoopbackAir, Node, RunRecord, Scenario, Sent};
+use sunseal_node::{Answer, LoopbackAir, Node, RunRecord, Scenario, Sent};
 use sunseal_power::HarvestTrace;
 
 /// Plays a scenario with the gateway that asks at every so many HELLOs.
@@ -244,4 +244,63 @@ fn jumps_change_nothing_for_the_node_either() {
         b.stored_end_j
     );
     assert!((a.divider_j - b.divider_j).abs() < 1e-12, "{} {}", a.divider_j, b.divider_j);
+}
+
+/// When each packet was heard, in seconds, and the record; what is said back is the caller's.
+fn listen(
+    more: &str,
+    answer: impl Fn(&Sent) -> Vec<Answer> + Send + 'static,
+) -> (Vec<f64>, RunRecord) {
+    let text = format!(
+        "name = \"alone\"\nboard = \"msp430f5438a-anagear\"\nfirmware = {:?}\nduration_s = 300\n\
+         [supply]\ninitial_v = 4.0\n[harvest]\nconstant_w = 0.2\n[node]\nlog = true\n{more}",
+        firmware("secp160r1")
+    );
+    let times = Arc::new(Mutex::new(Vec::new()));
+    let ear = Arc::clone(&times);
+    let air = LoopbackAir(move |sent: &Sent| {
+        // The first of ENROL's three fragments stands for the message.
+        if sent.packet[5] >> 4 == 0 {
+            ear.lock().unwrap().push(sent.time_us as f64 * 1e-6);
+        }
+        answer(sent)
+    });
+    let scenario = Scenario::parse(&text, "alone").unwrap();
+    let mut node = Node::with_air(&common::data(), scenario, None, Box::new(air)).unwrap();
+    let record = node.run(&mut |_| true).unwrap();
+    let times = times.lock().unwrap().clone();
+    (times, record)
+}
+
+#[test]
+fn long_pauses_are_drawn_by_lot_and_no_watchdog_ends_them() {
+    // ENROL twelve times at one go, with pauses of 8 to 30 s in between.
+    let more = "hello_tries = 12\nbackoff_ms = 4000\n";
+    let (times, record) = listen(more, |_| Vec::new());
+    let boots: Vec<_> = record.log.lines().filter(|l| l.starts_with("boot")).collect();
+    assert_eq!(boots.len(), 1, "{boots:?}");
+    assert!(times.len() >= 12, "{times:?}");
+    // The VLO's own second is 3 % off at most.
+    let pauses: Vec<_> = times[..12].windows(2).map(|w| w[1] - w[0]).collect();
+    let in_span = |(i, pause): (usize, &f64)| {
+        let least = if i == 0 { 8.0 } else { 15.0 };
+        (0.95 * least..2.1 * least).contains(pause)
+    };
+    assert!(pauses.iter().enumerate().all(in_span), "{pauses:?}");
+    let (least, most) =
+        pauses[1..].iter().fold((99.0_f64, 0.0_f64), |(a, b), p| (a.min(*p), b.max(*p)));
+    assert!(most - least > 1.0, "{pauses:?}");
+}
+
+#[test]
+fn an_answer_is_awaited_for_the_whole_window() {
+    let accepted = |sent: &Sent| {
+        let whole = sent.packet[5] >> 4 == sent.packet[5] & 15;
+        // VERDICT 0 of ENROL, later than 65535 periods of the VLO.
+        let frame = [&[0x10, 1, 5, 0, 0][..], b"Sunseal\x01", &[0; 5]].concat();
+        whole.then_some(Answer { delay_us: 8_500_000, frame, crc_ok: true }).into_iter().collect()
+    };
+    let (_, record) = listen("hello_tries = 1\nwindow_ms = 9000\n", accepted);
+    assert!(record.messages.verdicts.get(&0).is_some_and(|n| *n >= 1), "{:?}", record.messages);
+    assert!(record.log.contains("enrol answered=1"), "{}", record.log);
 }

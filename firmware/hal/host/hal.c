@@ -106,7 +106,8 @@ void hal_flash_erase(enum hal_segment segment) {
 
 void hal_flash_write(enum hal_segment segment, uint16_t word_index, uint16_t value) {
     bool cut = cut_now();
-    change(segment, word_index, (uint16_t)~value, value, cut);
+    uint16_t taken = value | host_flash->worn[segment][word_index];
+    change(segment, word_index, (uint16_t)~taken, taken, cut);
     if (cut)
         longjmp(host_power_lost, 1);
 }

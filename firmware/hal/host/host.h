@@ -29,7 +29,8 @@ enum host_cut {
 struct host_flash {
     uint16_t word[4][HAL_SEGMENT_BYTES / 2];
     uint16_t marginal[4][HAL_SEGMENT_BYTES / 2];
-    uint32_t operations; /* writes and erases so far */
+    uint16_t worn[4][HAL_SEGMENT_BYTES / 2]; /* bits that can no longer be cleared */
+    uint32_t operations;                     /* writes and erases so far */
 };
 
 extern struct host_flash *host_flash;

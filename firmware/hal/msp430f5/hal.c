@@ -242,11 +242,19 @@ void hal_clock(uint16_t mclk_khz) {
     hal_spi_init();
 }
 
-void hal_sleep_ms(uint16_t ms) {
+/* In steps of 64 periods where 16 bits cannot count single ones, from 5 s on. */
+static void alarm_set_ms(uint16_t ms) {
     uint32_t periods = (uint32_t)ms * vlo_hz / 1000 + 1;
-    alarm_set((uint16_t)(periods > 0xFFFF ? 0xFFFF : periods), false);
+    bool divided = periods > 0xFFFF;
+    alarm_set((uint16_t)(divided ? periods / UPTIME_DIVIDER + 1 : periods), divided);
+}
+
+void hal_sleep_ms(uint16_t ms) {
+    watchdog_asleep();
+    alarm_set_ms(ms);
     wait_for(EVENT_ALARM, false);
     alarm_clear();
+    hal_watchdog_kick();
 }
 
 void hal_sleep_s(uint32_t duration_s) {
@@ -363,10 +371,11 @@ void hal_radio_arm(void) {
 }
 
 bool hal_radio_wait(uint16_t timeout_ms) {
-    uint32_t periods = (uint32_t)timeout_ms * vlo_hz / 1000 + 1;
-    alarm_set((uint16_t)(periods > 0xFFFF ? 0xFFFF : periods), false);
+    watchdog_asleep();
+    alarm_set_ms(timeout_ms);
     uint8_t seen = wait_for(EVENT_ALARM | EVENT_RADIO, false);
     alarm_clear();
+    hal_watchdog_kick();
     P1IE &= (uint8_t)~BOARD_RADIO_GDO0;
     return (seen & EVENT_RADIO) != 0;
 }

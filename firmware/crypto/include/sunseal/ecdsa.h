@@ -26,7 +26,7 @@
  * Timing: keygen and sign are constant-time: no branch, address or loop count depends on a secret.
  * The one exception says nothing about the secret that is used: a nonce candidate outside [1, n-1]
  * is thrown away (RFC 6979; for secp160r1 every second one). verify is _vartime: all of its inputs
- * are public. crates/sunseal-mcu/tests/crypto_on_target.rs compares the traces of whole operations.
+ * are public. crates/sunseal-mcu/tests/crypto_on_target compares the traces of whole operations.
  *
  * Interrupts: an interrupt routine must not call this library and must not touch the hardware
  * multiplier (or must save and restore it). The scratch memory is static: one call at a time.
@@ -52,8 +52,9 @@
 /*
  * Key generation
  * --------------
- * d and q from 32 bytes of full entropy (FIPS 186-5: appendix A.2.1 for secp160r1, with 95 extra
- * bits; A.2.2 for P-256, where one entropy in 2^32 is refused). Returns SUNSEAL_OK or
+ * d and q from 32 bytes of full entropy, after FIPS 186-5: appendix A.2.1 for secp160r1, with 95
+ * extra bits; A.2.2 for P-256, where one entropy in 2^32 is refused. Both take d from 0 to n-1 and
+ * refuse 0, where the appendix takes 0 to n-2 and adds 1. Returns SUNSEAL_OK or
  * SUNSEAL_ERR_ENTROPY. Constant-time.
  */
 int sunseal_ecdsa_secp160r1_keygen(uint8_t d[21], uint8_t q[40], const uint8_t entropy[32]);
@@ -65,7 +66,7 @@ int sunseal_ecdsa_p256_keygen(uint8_t d[32], uint8_t q[64], const uint8_t entrop
  * added_entropy should be fresh; if the source fails, the nonce falls back to a deterministic one.
  * A hash longer than the order is cut to its leftmost bits. The nonce's HMAC runs over SHA-256 for
  * P-256 and over SHA-1 for secp160r1: SHA-1 as a keyed pseudorandom function is far above the
- * curve's 80 bits (no collision is of use there) and costs half.
+ * curve's 80 bits (no collision is of use there) and costs half. sig must not overlap an input.
  * Returns SUNSEAL_OK or SUNSEAL_ERR_PRIVATE_KEY. Constant-time.
  */
 int sunseal_ecdsa_secp160r1_sign(uint8_t sig[42], const uint8_t d[21], const uint8_t *hash,
