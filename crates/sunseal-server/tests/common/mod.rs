@@ -120,8 +120,10 @@ impl Running {
 
     /// Sends a signal and waits for the end.
     pub fn signal(mut self, name: &str) -> Option<i32> {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
+        let pid = self.child.id();
+        // The shell's own: a small Debian has no program of that name.
+        let kill = format!("kill {name} {pid}");
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
         self.child.wait().unwrap().code()
     }
 }
