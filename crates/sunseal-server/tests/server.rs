@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::io::{Read, Write};
+
 use common::*;
 use serde_json::{Value, json};
 use sunseal_link::{Message, NodeId, Suite};
@@ -529,14 +531,11 @@ async fn a_status_page_shows_the_nodes() {
     let client = Client::new(&server);
     let node = Node::new(1, Signer::new(Suite::EcdsaSecp160r1Sha1));
     client.enrol(&node).await;
-    let out = std::process::Command::new("curl")
-        .args(["-s", "-i", &format!("http://{}/", server.address)])
-        .output();
-    let Ok(out) = out else {
-        println!("skipped: curl cannot be run");
-        return;
-    };
-    let text = String::from_utf8(out.stdout).unwrap();
+    let mut page = std::net::TcpStream::connect(&server.address).unwrap();
+    let asked = format!("GET / HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", server.address);
+    page.write_all(asked.as_bytes()).unwrap();
+    let mut text = String::new();
+    page.read_to_string(&mut text).unwrap();
     assert!(text.starts_with("HTTP/1.1 200"), "{text}");
     assert!(text.contains("content-security-policy: default-src 'none'"), "{text}");
     assert!(text.contains(&node.id.to_string()) && text.contains("80 bits, legacy"), "{text}");
@@ -640,7 +639,6 @@ fn a_port_in_use_and_wrong_arguments_are_told() {
 
 /// Sends bytes as they are and reads until the server hangs up.
 fn raw(server: &Running, request: &str) -> String {
-    use std::io::{Read, Write};
     let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
     stream.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
@@ -711,7 +709,6 @@ fn callers_that_say_nothing_keep_nobody_from_working_or_ending_it() {
 /// More silent callers than places: they are hung up on, and who has something to say gets his turn.
 #[test]
 fn a_crowd_that_says_nothing_is_sent_away() {
-    use std::io::{Read, Write};
     let folder = folder("crowd");
     let server = Running::server(&folder.join("s.db"), &[]);
     let begun = std::time::Instant::now();
