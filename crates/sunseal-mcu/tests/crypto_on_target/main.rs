@@ -8,4 +8,5 @@ mod constant_time;
 mod costs;
 mod known_answers;
 mod target;
+mod traces_left;
 mod vectors;
