@@ -225,6 +225,8 @@ def running_demo(built: None, tmp_path: Path) -> Iterator[tuple[subprocess.Popen
     out.mkdir()
     (out / "report.html").write_text("of yesterday")
     scenario = write_scenario(tmp_path, 5 * 86_400.0)
+    # A shell starts background jobs deaf to Ctrl-C, and a child inherits that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     child = subprocess.Popen(
         [sys.executable, "-m", "sunseal", "demo", "--out", str(out), "--scenario", str(scenario), "--seed", "3"],
         stdout=subprocess.PIPE,
