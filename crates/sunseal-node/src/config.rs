@@ -79,6 +79,9 @@ const SYMBOL: &str = "node_config";
 const MAGIC: [u8; 4] = *b"SNDC";
 const VERSION: u16 = 1;
 const BYTES: usize = 72;
+/// What the program's arithmetic bears: `firmware/node/config.h`.
+const MAX_PERIOD_S: u32 = i32::MAX as u32;
+const MAX_ENERGY_UJ: u32 = 0xFF_FFFF;
 const FLAG_LOG: u8 = 1;
 const FLAG_TELL_LOW: u8 = 2;
 
@@ -110,8 +113,19 @@ impl NodeConfig {
             ("report_tries", self.report_tries.map(u32::from)),
             ("enrol_retry_s", self.enrol_retry_s.map(u32::from)),
         ];
-        match not_zero.iter().find(|(_, v)| *v == Some(0)) {
-            Some((key, _)) => Err(format!("node.{key} is 0; it must be one or more")),
+        if let Some((key, _)) = not_zero.iter().find(|(_, v)| *v == Some(0)) {
+            return Err(format!("node.{key} is 0; it must be one or more"));
+        }
+        let at_most = [
+            ("period_s", self.period_s, MAX_PERIOD_S),
+            ("keygen_uj", self.keygen_uj, MAX_ENERGY_UJ),
+            ("sign_uj", self.sign_uj, MAX_ENERGY_UJ),
+            ("radio_uj", self.radio_uj, MAX_ENERGY_UJ),
+        ];
+        match at_most.iter().find(|(_, v, most)| v.is_some_and(|v| v > *most)) {
+            Some((key, v, most)) => {
+                Err(format!("node.{key} is {}; the program takes at most {most}", v.unwrap_or(0)))
+            }
             None => Ok(()),
         }
     }
@@ -235,6 +249,26 @@ pub(crate) fn write_config(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_would_overflow_in_the_program_is_refused() {
+        for (key, most) in [
+            ("period_s", 0x7FFF_FFFF_u32),
+            ("keygen_uj", 0xFF_FFFF),
+            ("sign_uj", 0xFF_FFFF),
+            ("radio_uj", 0xFF_FFFF),
+        ] {
+            let check = |value: u32| {
+                toml::from_str::<NodeConfig>(&format!("{key} = {value}")).unwrap().check()
+            };
+            assert_eq!(check(most), Ok(()));
+            let told = check(most + 1).unwrap_err();
+            assert_eq!(
+                told,
+                format!("node.{key} is {}; the program takes at most {most}", most + 1)
+            );
+        }
+    }
 
     #[test]
     fn each_key_lands_at_its_offset_and_nothing_else_moves() {
