@@ -203,6 +203,25 @@ fn suite(name: &str) -> Result<Suite, String> {
     })
 }
 
+/// The program holds one curve; a suite of another would stop it at its first instructions.
+fn same_curve(own: Option<Suite>, wished: Option<Suite>) -> Result<(), String> {
+    match (own, wished) {
+        (Some(own), Some(wished)) if own.public_key_bytes() != wished.public_key_bytes() => {
+            let fit: Vec<_> = Suite::ALL
+                .iter()
+                .filter(|s| s.public_key_bytes() == own.public_key_bytes())
+                .map(|s| s.name())
+                .collect();
+            Err(format!(
+                "node.suite is {:?} and the program signs on another curve; take {}, or another node-<curve>.elf",
+                wished.name(),
+                fit.join(" or ")
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Writes the block that the node's program reads, as a programmer would, if the image is the node's.
 pub(crate) fn write_config(
     machine: &mut Machine,
@@ -239,7 +258,9 @@ pub(crate) fn write_config(
     }
     let wishes = scenario.node.clone().unwrap_or_default();
     let bad = |reason: String| NodeError::Scenario { path: scenario.source.clone(), reason };
+    let own = Suite::from_code(block[18]);
     wishes.patch(&mut block, supply).map_err(bad)?;
+    same_curve(own, Suite::from_code(block[18])).map_err(bad)?;
     let clock_hz = f64::from(u16::from_le_bytes([block[22], block[23]])) * 1e3;
     limits.level_for(supply.vcc_v, clock_hz).map_err(|e| bad(format!("node.mclk_khz: {e}")))?;
     machine.write_mem(addr, &block)?;
@@ -249,6 +270,15 @@ pub(crate) fn write_config(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_suite_of_another_curve_is_refused() {
+        let [p256, sha1, sha256] = Suite::ALL.map(Some);
+        assert_eq!(same_curve(sha1, sha256), Ok(()));
+        let text = same_curve(sha1, p256).unwrap_err();
+        assert!(text.contains("take ecdsa-secp160r1-sha1 or ecdsa-secp160r1-sha256"), "{text}");
+        assert!(same_curve(p256, sha1).is_err());
+    }
 
     #[test]
     fn what_would_overflow_in_the_program_is_refused() {

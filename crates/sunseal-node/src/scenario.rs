@@ -190,6 +190,13 @@ impl Scenario {
         let folder = path.parent().unwrap_or(Path::new(""));
         s.firmware = folder.join(&s.firmware);
         s.harvest.trace = s.harvest.trace.map(|t| folder.join(t));
+        // A name that is no file here is one of those that pvlib ships.
+        if let Some(weather) = s.harvest.sunlight.as_mut().and_then(|l| l.weather.as_mut()) {
+            let beside = folder.join(&*weather);
+            if beside.is_file() {
+                *weather = beside.display().to_string();
+            }
+        }
         Ok(s)
     }
 
@@ -245,10 +252,10 @@ impl Scenario {
                 return bad(format!("{key} is {p}; a probability lies between 0 and 1"));
             }
         }
-        // Machine time is 64 bits of picoseconds.
-        if self.duration_s > 200.0 * 86_400.0 {
+        // Machine time is 64 bits of picoseconds, and each point of the series holds some of them.
+        if !(1e-3..=200.0 * 86_400.0).contains(&self.duration_s) {
             return bad(format!(
-                "duration_s is {}; a run lasts at most 200 days, 17280000 s",
+                "duration_s is {:e}; a run lasts from a millisecond to 200 days, 17280000 s",
                 self.duration_s
             ));
         }
@@ -370,6 +377,11 @@ mod tests {
         assert!(error("[harvest]\ntrace = \"a\"\nconstant_w = 1\n").contains("keep one"));
         assert!(error("[output]\npoints = 1\n").contains("output.points is 1"));
         assert!(error("start_s = nan\n").contains("start_s is NaN"));
+        for duration in ["1e-9", "1e300"] {
+            let text = GOOD.replace("duration_s = 60", &format!("duration_s = {duration}"));
+            let t = Scenario::parse(&text, "day.toml").unwrap_err().to_string();
+            assert!(t.contains(&format!("duration_s is {duration}; a run lasts from")), "{t}");
+        }
         let t = Scenario::parse("name = \"x\"\nboard = \"b\"\nfirmware = \"f\"\n", "d.toml")
             .unwrap_err()
             .to_string();

@@ -52,8 +52,16 @@ pub enum LimitError {
         vcore: u8,
         /// What that level needs.
         vcc_min_v: f64,
-        /// The fastest clock at this voltage; 0 if there is none.
+        /// The fastest clock at this voltage.
         max_mhz: f64,
+    },
+    /// Below what any level needs.
+    #[error("{vcc_v} V is below the lowest supply voltage, {vcc_min_v} V")]
+    TooLowForAny {
+        /// Asked for.
+        vcc_v: f64,
+        /// The limit.
+        vcc_min_v: f64,
     },
     /// Above the absolute limit.
     #[error("{vcc_v} V is above the highest supply voltage, {vcc_max_v} V")]
@@ -94,6 +102,10 @@ impl Limits {
                 max_mhz: f64::from(fastest) * 1e-6,
             });
         };
+        let vcc_min_v = self.levels.iter().map(|l| l.vcc_min_v).fold(f64::INFINITY, f64::min);
+        if vcc_v < vcc_min_v {
+            return Err(LimitError::TooLowForAny { vcc_v, vcc_min_v });
+        }
         if vcc_v < level.vcc_min_v {
             return Err(LimitError::TooLow {
                 vcc_v,
@@ -151,6 +163,8 @@ mod tests {
             l.level_for(3.0, 25e6 + 1.0).unwrap_err().to_string().contains("fastest is 25 MHz")
         );
         assert!(l.level_for(3.61, 1e6).unwrap_err().to_string().contains("3.6 V"));
+        let err = l.level_for(1.79, 1e6).unwrap_err().to_string();
+        assert_eq!(err, "1.79 V is below the lowest supply voltage, 1.8 V");
         assert!(l.level_for(f64::NAN, 1e6).is_err());
         assert!(l.level_for(3.0, -1.0).is_err());
         assert_eq!(l.mclk_max_hz(1.79), 0.0);

@@ -48,6 +48,9 @@ impl Storage {
     /// small resistances cancel nothing. A power that cannot be drawn gives the largest current.
     #[must_use]
     pub fn current_a(&self, v_v: f64, power_w: f64) -> f64 {
+        if power_w == 0.0 {
+            return 0.0; // at zero volts too, where the formula below is 0 / 0
+        }
         let root = (v_v * v_v + 4.0 * self.esr_ohm * power_w).max(0.0).sqrt();
         2.0 * power_w / (v_v + root)
     }
@@ -192,6 +195,15 @@ mod tests {
         let s = Storage { capacitance_f: 0.5, esr_ohm: 1e-12, leak_ohm: 1e18 };
         let (_, f) = s.flow(2.0, 0.01, 100.0, |_| false);
         assert!((f.v_v - (4.0f64 + 2.0 * 1.0 / 0.5).sqrt()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_empty_store_in_the_dark_stays_empty_and_charges_in_the_light() {
+        let s = Storage { capacitance_f: 0.47, esr_ohm: 0.075, leak_ohm: 1e6 };
+        let (t, f) = s.flow(0.0, 0.0, 3600.0, |_| false);
+        assert_eq!((t, f), (3600.0, Flow::default()));
+        let (_, f) = s.flow(0.0, 1e-3, 3600.0, |_| false);
+        assert!((s.energy_j(f.v_v) + f.leak_j + f.esr_j - 3.6).abs() < 1e-6, "{f:?}");
     }
 
     #[test]

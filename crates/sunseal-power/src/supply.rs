@@ -390,6 +390,15 @@ impl SupplyConfig {
                 return bad(key, value, "it is a share above 0 and up to 1");
             }
         }
+        // The steps of the integration follow the leakage; a store that is empty at once is none.
+        if self.leak_ohm * self.capacitance_f < 1e-3 {
+            return bad(
+                "leak_ohm",
+                self.leak_ohm,
+                "with that the store leaks empty within milliseconds; take a larger resistance, as a leaking \
+                 capacitor's is megohms",
+            );
+        }
         if self.v_on_v > self.v_max_v {
             let must =
                 format!("the restart voltage must not lie above v_max_v = {} V", self.v_max_v);
@@ -499,6 +508,7 @@ mod tests {
                 .contains("capacitance_f is -0.5")
         );
         assert!(text(SupplyConfig { charge_efficiency: 1.2, ..config() }).contains("up to 1"));
+        assert!(text(SupplyConfig { leak_ohm: 1e-9, ..config() }).contains("leaks empty within"));
         assert!(text(SupplyConfig { v_on_v: 5.5, ..config() }).contains("v_max_v = 5 V"));
         let small = text(SupplyConfig { capacitance_f: 0.05, ..config() });
         assert!(small.contains("above 2.934 V or a larger capacitor"), "{small}");
