@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,6 +58,11 @@ def refused(outcome: Outcome, *says: str) -> None:
         (["profile", "sha256-hash", "--weight", "watts"], ["neither `cycles` nor `joules`"]),
         (["profile", "sha256-hash", "--svg", "out.png"], ["must end in .svg"]),
         (["curve", "sha256-hash", "--plot", "/nowhere/at/all.svg"], ["does not exist"]),
+        (["curve", "sha256-hash", "--plot", "/proc/no.svg"], ["/proc/no.svg", "cannot be written"]),
+        (["curve", "sha256-hash", "--vcc", "9V"], ["9 V", "3.6 V"]),
+        (["curve", "sha256-hash", "--vcc", "1V", "--vcc", "2V"], ["1 V", "1.8 V"]),
+        (["profile", "sha256-hash", "--freq", "nonsense"], ["`nonsense` is not a number"]),
+        (["profile", "sha256-hash", "--diff", "/proc"], ["/proc", "Is a directory"]),
         (["reproduce"], ["mane2014/table-4.1"]),
         (["reproduce", "mane2014/table-4.9"], ["unknown table", "did you mean"]),
         (["simulate", "nowhere.toml"], ["nowhere.toml"]),
@@ -63,11 +71,45 @@ def refused(outcome: Outcome, *says: str) -> None:
         (["boards", "--jsno"], ["no such option"]),
         (["bench", "luck"], ["unknown part", "engine"]),
         (["demo", "--seed", "x"], ["invalid value"]),
+        (["demo", "--seed", "-1"], ["'--seed'", "0"]),
+        (["demo", "--seed", "99999999999999999999"], ["'--seed'", "9223372036854775807"]),
     ],
     ids=lambda v: " ".join(v) if isinstance(v, list) else None,
 )
 def test_a_wrong_argument_is_named(sunseal: Cli, args: list[str], says: list[str]) -> None:
     refused(sunseal(*args), *says)
+
+
+@pytest.mark.parametrize("line", ["a;b nan", "a;b inf", "a;b -4", "a;b", "7"])
+def test_a_stack_without_a_weight_is_named(sunseal: Cli, tmp_path: Path, line: str) -> None:
+    old = tmp_path / "old.folded"
+    old.write_text(f"a;b 1\n{line}\n")
+    refused(sunseal("profile", "sha256-hash", "--diff", old), "old.folded", "line 2")
+
+
+@pytest.mark.parametrize("option", ["--report", "--series"])
+def test_a_folder_in_the_place_of_a_file_is_seen_before_the_run(sunseal: Cli, tmp_path: Path, option: str) -> None:
+    folder = tmp_path / f"taken{ {'--report': '.html', '--series': '.csv'}[option] }"
+    folder.mkdir()
+    refused(sunseal("simulate", "nowhere.toml", option, folder), folder.name, "is a folder")
+
+
+def test_an_output_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sunseal", "workloads"]
+    for shell in ('"$@" > /dev/full', '"$@" >&-'):
+        done = subprocess.run(["sh", "-c", shell, "-", *command], capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert done.stderr.startswith("error: ")
+        assert done.stderr.count("\n") == 1, done.stderr
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "sunseal", "workloads", "--json"]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_foreign_elf_is_refused(sunseal: Cli) -> None:
@@ -145,6 +187,9 @@ class TestScenario:
             ('[harvest]\ntrace = "nowhere.csv"\n', ["nowhere.csv"]),
             ('[gateway]\naddress = "127.0.0.1:1"\n', ["127.0.0.1:1"]),
             ("name = \n", ["line 5"]),
+            ("[supply]\nleak_ohm = 1e-9\n", ["supply.leak_ohm", "leaks empty"]),
+            ('[node]\nsuite = "ecdsa-secp160r1-sha1"\n', ["node.suite", "another curve", "ecdsa-p256-sha256"]),
+            ('[harvest.sunlight]\nday = "06-21"\nweather = "day.toml"\n', ["day.toml", "is not TMY3"]),
         ],
         ids=lambda v: v.splitlines()[-1] if isinstance(v, str) else None,
     )

@@ -6,9 +6,11 @@ from __future__ import annotations
 import contextlib
 import difflib
 import json
+import math
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 # A pipe has no width of its own.
-out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
+out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout and sys.stdout.isatty() else 120)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")]
@@ -213,7 +215,7 @@ def _show_measurement(m: measuring.Measurement) -> None:
     }[m.result_valid]
     low, high = m.uncertainty["energy_low_j"], m.uncertainty["energy_high_j"]
     table.add_row("workload", f"{escape(m.workload)} on {m.board}, {m.variant}")
-    table.add_row("operating point", f"{m.freq_hz / 1e6:g} MHz, {m.vcc_v:g} V, {m.power_set}")
+    table.add_row("operating point", f"{units.show(m.freq_hz, 'Hz')}, {m.vcc_v:g} V, {m.power_set}")
     table.add_row("cycles", f"{m.cycles:,}")
     table.add_row("time", units.show(m.time_s, "s"))
     table.add_row(
@@ -290,10 +292,20 @@ def curve_command(
 
 
 def _drawable(path: Path | None, endings: Sequence[str] = (".svg", ".png")) -> None:
-    if path is not None and path.suffix not in endings:
+    """Refuse a file that could not be written, before anything long is run for it."""
+    if path is None:
+        return
+    if path.suffix not in endings:
         raise SunsealError(f"`{path}` cannot be drawn: its name must end in {' or '.join(endings)}")
-    if path is not None and not path.absolute().parent.is_dir():
+    if not path.absolute().parent.is_dir():
         raise SunsealError(f"`{path}` cannot be written: the folder `{path.parent}` does not exist")
+    if path.is_dir():
+        raise SunsealError(f"`{path}` cannot be written: it is a folder; name a file in it")
+    try:
+        with tempfile.TemporaryFile(dir=path.absolute().parent):
+            pass
+    except OSError as e:
+        raise SunsealError(f"`{path}` cannot be written: {e.strerror or e}") from e
 
 
 @app.command("profile")
@@ -320,6 +332,7 @@ def profile_command(
     if weight not in ("cycles", "joules"):
         raise SunsealError(f"--weight `{weight}` is neither `cycles` nor `joules`")
     _drawable(svg, (".svg",))
+    freq_hz, vcc_v = units.freq_hz(freq), units.voltage_v(vcc)
     before = _read_folded(diff) if diff is not None else None
     workload, elf = _target(workload, elf)
     window = _window(elf, start, end, marks)
@@ -339,8 +352,8 @@ def profile_command(
                 workload,
                 board=board,
                 variant=variant or (),
-                freq_hz=units.freq_hz(freq),
-                vcc_v=units.voltage_v(vcc),
+                freq_hz=freq_hz,
+                vcc_v=vcc_v,
                 power=power,
                 elf=elf,
                 window=window,
@@ -368,15 +381,17 @@ def _read_folded(path: Path) -> dict[str, float]:
     stacks: dict[str, float] = {}
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as e:
-        raise SunsealError(f"the earlier profile `{path}` cannot be read: {e}") from e
+    except OSError as e:
+        raise SunsealError(f"the earlier profile `{path}` cannot be read: {e.strerror or e}") from e
+    except UnicodeDecodeError as e:
+        raise SunsealError(f"the earlier profile `{path}` is not text: {e}") from e
     for number, line in enumerate(lines, 1):
         stack, _, value = line.rpartition(" ")
         try:
             stacks[stack] = float(value)
         except ValueError:
             stack = ""
-        if not stack:
+        if not stack or not 0 <= stacks[stack] < math.inf:
             raise SunsealError(
                 f"`{path}` line {number} is not a folded stack: write `outer;inner 123`",
                 hint="`sunseal profile ... > old.folded` makes such a file",
@@ -488,7 +503,7 @@ def demo_command(
     folder: Annotated[Path, typer.Option("--out", help="Where report, capture and series are written.")] = Path(
         "out/demo"
     ),
-    seed: Annotated[int, typer.Option("--seed", help="Same seed, same bytes.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", min=0, max=2**63 - 1, help="Same seed, same bytes.")] = 1,
     scenario: Annotated[Path | None, typer.Option("--scenario", help="Another scenario than the one built in.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -643,9 +658,12 @@ def run(args: Sequence[str]) -> int:
         return _usage(e, args)
     except KeyboardInterrupt:
         return _stopped(AGAIN)
-    except BrokenPipeError:
-        sys.stderr.close()
+    except SystemExit:
+        # Typer ends like this when nobody reads the output any more, as behind `| head -1`.
         return 0
+    except OSError as e:
+        place = f"`{os.fsdecode(e.filename)}`" if e.filename else "the output"
+        return _fail(f"{place} cannot be read or written: {e.strerror or e}")
     if status == INTERRUPTED:
         return _stopped(AGAIN)
     return status if isinstance(status, int) else 0
@@ -653,4 +671,14 @@ def run(args: Sequence[str]) -> int:
 
 def main() -> None:
     """Enter from the console script."""
-    sys.exit(run(sys.argv[1:]))
+    if sys.stdout is None:
+        sys.exit(_fail("standard output is closed, so there is nowhere to write the answer: open it, or name a file"))
+    status = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115  # what is left has no reader
+    except OSError as e:
+        status = _fail(f"standard output cannot be written: {e.strerror or e}")
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
+    sys.exit(status)

@@ -128,7 +128,17 @@ def sunlight(
     month, dom = month_day(day)
     path = _weather_path(weather)
     year = 1990
-    frame, meta = pvlib.iotools.read_tmy3(path, coerce_year=year, map_variables=True)
+    try:
+        frame, meta = pvlib.iotools.read_tmy3(path, coerce_year=year, map_variables=True)
+        _ = frame[["ghi", "dni", "dhi", "temp_air", "wind_speed"]].astype(float)
+    except OSError as e:
+        raise SunsealError(f"the weather file `{path}` cannot be read: {e.strerror or e}") from e
+    except (ValueError, KeyError, IndexError, TypeError) as e:  # what pandas says of a file that is none
+        raise SunsealError(
+            f"the weather file `{path}` is not TMY3: it needs a line with the station, a line with the columns "
+            "and a row for each hour of the year",
+            hint=f"pvlib {pvlib.__version__} ships {DEFAULT_WEATHER}",
+        ) from e
     frame = frame.set_index(frame.index - pd.Timedelta(minutes=30))
     # The typical year closes on itself: both ends get a neighbour.
     before, after = frame.iloc[[-1]].copy(), frame.iloc[[0]].copy()

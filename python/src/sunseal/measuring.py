@@ -175,6 +175,8 @@ def curve(
     """Weigh one run over every operating point: each whole megahertz that each voltage allows."""
     program, _ = _choose(workload, board, variant, elf, window)
     weights = PowerSet(power, board)
+    for vcc_v in voltages_v:
+        weights.inner.check(1_000_000, vcc_v)  # a voltage without a legal clock is no empty curve
     counts, valid = run(program, board, progress)
     if valid is False:
         raise SunsealError(f"`{program.label}` gives a wrong result, so its curve would mean nothing")
@@ -338,14 +340,17 @@ def _counted(
 
 
 def write_atomic(path: Path, text: str | bytes) -> None:
-    """Write a file so that no one ever sees half of it, not even after Ctrl-C."""
+    """Write a file so that no one ever sees half of it, not even after Ctrl-C; an OSError names that file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".sunseal.")
     try:
         with os.fdopen(handle, "wb") as out:
             out.write(text.encode() if isinstance(text, str) else text)
         Path(name).chmod(0o644)
         Path(name).replace(path)
+    except OSError as e:
+        Path(name).unlink(missing_ok=True)
+        raise OSError(e.errno, e.strerror, str(path)) from e
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sunseal import _engine, boards, harvest
+from sunseal.errors import SunsealError
 
 Watch = Callable[[float, float, int, int], None]
 """Hears simulated seconds, storage voltage, brown-outs, packets sent."""
@@ -141,6 +142,12 @@ def play(scenario: _engine.Scenario, watch: Watch | None = None) -> Played:
     light = sunlight(told)
     arrays = (light.time_s.tolist(), light.power_w.tolist()) if light is not None else None
     record = json.loads(_engine.simulate(str(boards.home() / "data"), scenario, arrays, watch))
+    off = record["energy"]["balance_rel"]
+    if not abs(off) <= BALANCE_MAX:
+        raise SunsealError(
+            f"the energy balance is off by {off:.1e} of the energy moved; {BALANCE_MAX:g} is allowed, "
+            "so the figures of this run mean nothing"
+        )
     told.pop("gateway", None)  # a port that was free today is no fact of the scenario
     told["firmware"] = Path(told["firmware"]).name
     return Played(told, record, light)
