@@ -30,6 +30,7 @@
 
 #define STATE_MASK 0x70 /* status byte */
 #define STATE_IDLE 0x00
+#define SILENT 0xFF /* instead of a status byte: the chip did not answer */
 #define CRC_OK 0x80 /* second appended status byte, with the LQI */
 #define RX_OVERFLOW 0x80
 
@@ -110,7 +111,7 @@ static void write_one(uint8_t reg, uint8_t value) {
 
 static uint8_t strobe(uint8_t command) {
     if (!hal_radio_select())
-        return 0xFF;
+        return SILENT;
     uint8_t status = hal_spi_byte(command);
     hal_radio_deselect();
     return status;
@@ -140,8 +141,11 @@ static uint8_t read_status(uint8_t reg) {
 
 static bool wait_idle(void) {
     for (uint8_t i = 0; i < 100; i++) {
-        if ((strobe(STROBE_SNOP) & STATE_MASK) == STATE_IDLE)
+        uint8_t status = strobe(STROBE_SNOP);
+        if ((status & STATE_MASK) == STATE_IDLE)
             return true;
+        if (status == SILENT)
+            return false; /* each try would take 10 ms of full power */
         hal_delay_us(20);
     }
     return false;
@@ -171,7 +175,7 @@ bool cc2500_start(uint8_t channel_number, uint8_t power_value) {
 }
 
 bool cc2500_wake(void) {
-    if (strobe(STROBE_SIDLE) == 0xFF || !wait_idle())
+    if (strobe(STROBE_SIDLE) == SILENT || !wait_idle())
         return false;
     /* Sleep loses FSTEST to TEST0 and all but the first entry of PATABLE (section 10.6). */
     write_burst(REG_FSTEST, configuration + REG_FSTEST, sizeof configuration - REG_FSTEST);

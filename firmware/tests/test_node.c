@@ -577,6 +577,11 @@ static void radio_driver_keeps_to_the_datasheet(void) {
     chip_new();
     chip.dead = true;
     check(!cc2500_start(0, 0) && !cc2500_wake() && chip.selects < 300, "cc2500: a dead chip");
+    /* One that dies in the middle: 10 ms of waiting for each try to select it. */
+    chip.selects = 0;
+    check(!cc2500_send(packet, sizeof packet, true), "cc2500: a dead chip sends");
+    cc2500_sleep();
+    check(chip.selects <= 8, "cc2500: a dead chip is asked for long");
 }
 
 static struct node_config test_config(void) {
