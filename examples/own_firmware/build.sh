@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # build.sh OUT.elf [SOURCE.c]: compile fletcher.c, or another file, with the compilers that `make firmware` has fetched.
 set -eu
+if [ $# -lt 1 ] || [ $# -gt 2 ]; then
+    echo "build.sh takes the program to write and, if it is not fletcher.c, the source: build.sh OUT.elf [SOURCE.c]" >&2
+    exit 2
+fi
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 tools=$("$root/firmware/toolchain/get" --print-bin)

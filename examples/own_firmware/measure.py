@@ -30,4 +30,9 @@ def main(elf: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    if len(sys.argv) != 2:
+        sys.exit("measure.py takes the program to measure: measure.py FILE.elf")
+    try:
+        main(Path(sys.argv[1]))
+    except (sunseal.SunsealError, sunseal.EngineError) as e:
+        sys.exit(f"error: {e}")

@@ -162,6 +162,15 @@ class TestMeasure:
         assert marks["energy_j"] > 0
         assert inner["cycles"] == pytest.approx(marks["cycles"], rel=0.05)
 
+    @pytest.mark.usefixtures("firmware")
+    def test_a_place_is_told_by_its_file_and_line(self, sunseal: Cli, tmp_path: Path) -> None:
+        folder = boards.home() / "examples" / "own_firmware"
+        elf = tmp_path / "fletcher.elf"
+        subprocess.run([str(folder / "build.sh"), str(elf)], check=True, cwd=tmp_path)
+        outcome = sunseal("measure", elf, "--from", "done", "--to", "fletcher16")
+        assert outcome.status == 2
+        assert f"({folder / 'fletcher.c'}:" in outcome.err
+
     def test_a_product_read_too_early_is_pointed_out(self, sunseal: Cli, own_elf: Path, tmp_path: Path) -> None:
         folder = boards.home() / "examples" / "own_firmware"
         source = (folder / "fletcher.c").read_text()
@@ -188,6 +197,12 @@ class TestMeasure:
         assert "between the marks:" in done.stdout
         assert "cycles in main;fletcher16" in done.stdout
         assert "SLAS655H" in done.stdout
+        for wrong in ([], ["nowhere.elf"], ["/bin/true"]):
+            command = [sys.executable, str(script), *wrong]
+            refused = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert refused.returncode == 1
+            assert refused.stdout == ""
+            assert refused.stderr.count("\n") == 1, refused.stderr
 
     def test_a_curve_holds_every_legal_point_and_is_drawn(self, sunseal: Cli, tmp_path: Path) -> None:
         svg = tmp_path / "curve.svg"

@@ -157,6 +157,9 @@ def test_the_report_opens_in_a_browser_and_fits(played: tuple[Path, dict[str, An
     for width in (1200, 400):
         tab.set_viewport_size({"width": width, "height": 900})
         assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        # Where the page is narrow a picture scrolls; squeezed, its labels would lie over each other.
+        widths = tab.evaluate("[...document.querySelectorAll('.plotly-graph-div')].map(d => d.clientWidth)")
+        assert min(widths) >= 480
     context.close()
 
 

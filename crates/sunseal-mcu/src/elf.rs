@@ -344,14 +344,16 @@ impl Elf {
                     continue;
                 }
                 let (Some(file), Some(line)) = (row.file(header), row.line()) else { continue };
+                let name = dwarf.attr_string(&unit, file.path_name())?;
+                let name = name.to_string_lossy()?;
                 let mut path = String::new();
-                if let Some(dir) = file.directory(header) {
+                // A compiler that was given a full path writes it here, and its own folder beside it.
+                if let Some(dir) = file.directory(header).filter(|_| !name.starts_with('/')) {
                     let dir = dwarf.attr_string(&unit, dir)?;
                     path.push_str(&dir.to_string_lossy()?);
                     path.push('/');
                 }
-                let name = dwarf.attr_string(&unit, file.path_name())?;
-                path.push_str(&name.to_string_lossy()?);
+                path.push_str(&name);
                 let next = known.len();
                 let index = *known.entry(path.clone()).or_insert(next);
                 if index == self.files.len() {

@@ -7,12 +7,14 @@
 
 from importlib.metadata import version
 
+from sunseal._engine import EngineError
 from sunseal.errors import SunsealError
 from sunseal.measuring import Measurement, PowerSet, curve, in_joules, measure, profile
 
 __version__ = version("sunseal")
 
 __all__ = [
+    "EngineError",
     "Measurement",
     "PowerSet",
     "SunsealError",

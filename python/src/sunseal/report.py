@@ -53,10 +53,11 @@ nav a:hover, nav a:focus {{ text-decoration: underline; }}
 .card b {{ display: block; font-size: 22px; font-weight: 600; white-space: nowrap; }}
 .card span {{ color: var(--muted); font-size: 13px; }}
 .pair {{ display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 8px 28px; }}
-@media (max-width: 860px) {{ .pair {{ grid-template-columns: minmax(0, 1fr); }} }}
+@media (max-width: 1080px) {{ .pair {{ grid-template-columns: minmax(0, 1fr); }} }}
 .pair > div {{ min-width: 0; }}
 .scroll {{ overflow-x: auto; }}
 .wide {{ overflow-x: auto; }} .wide > * {{ min-width: 640px; }}
+.pair > .wide > * {{ min-width: 480px; }} /* below, legend and labels run into each other */
 table {{ border-collapse: collapse; width: 100%; font-size: 14px; }}
 caption {{ text-align: left; font-weight: 600; padding: 16px 0 6px; }}
 th {{ font-weight: 600; color: var(--muted); border-bottom: 1px solid var(--grid); padding: 5px 14px 5px 0; }}
@@ -230,7 +231,8 @@ def energy_table(energies: Mapping[str, float], total_label: str, total_j: float
 def curve_parts(page: Page, curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     """Embed energy curves two by two."""
     cells = "".join(
-        f"<div>{page.figure(plots.curve_figure(points, title), 360)}</div>" for title, points in curves.items()
+        f'<div class="wide">{page.figure(plots.curve_figure(points, title), 360)}</div>'
+        for title, points in curves.items()
     )
     return f'<div class="pair">{cells}</div>'
 
