@@ -214,7 +214,10 @@ fn a_bad_scenario_file_is_one_sentence_with_file_and_key() {
         "{t}"
     );
     let t = told("too-low", "[power]\nvcc_v = 1.5\n");
-    assert!(t.contains("too-low.toml: power.vcc_v: 1.5 V is too low"), "{t}");
+    assert!(
+        t.contains("too-low.toml: power.vcc_v: 1.5 V is below the lowest supply voltage, 1.8 V"),
+        "{t}"
+    );
     let t = told("weather", "[harvest.sunlight]\nday = \"06-21\"\n");
     assert!(
         t.contains("weather.toml: harvest.sunlight is weather, which the engine does not read"),
@@ -241,7 +244,7 @@ fn what_is_not_sound_is_one_sentence() {
     assert!(text(s).contains("msp430f5438a-mane2014"));
     let mut s = scenario("bad", &busy(), base);
     s.power.vcc_v = Some(1.5);
-    assert!(text(s).contains("needs at least 1.8 V"));
+    assert!(text(s).contains("1.5 V is below the lowest supply voltage, 1.8 V"));
     let mut s = scenario("bad", &busy(), base);
     s.supply.capacitance_f = Some(0.05);
     assert!(text(s).contains("or a larger capacitor"));
