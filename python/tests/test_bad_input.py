@@ -223,6 +223,13 @@ class TestScenario:
         refused(sunseal("demo", "--scenario", path, "--out", tmp_path / "out"), "node.node_id")
         assert not (tmp_path / "out").exists()
 
+    def test_a_folder_that_may_not_be_written_is_seen_before_the_day(
+        self, sunseal: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK)  # root may write everywhere
+        refused(sunseal("demo", "--out", tmp_path), str(tmp_path), "cannot be written")
+        assert list(tmp_path.iterdir()) == []
+
     def test_a_demo_does_not_write_over_a_file(self, sunseal: Cli, tmp_path: Path) -> None:
         taken = tmp_path / "out"
         taken.write_text("mine")

@@ -9,6 +9,7 @@ import json
 import math
 import os
 import re
+import shlex
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -483,7 +484,7 @@ def simulate_command(
         with demo.bar(err, as_json, told["duration_s"], told["start_s"]) as watch:
             played = simulation.play(loaded, watch)
     except KeyboardInterrupt as e:
-        again = f"`sunseal simulate {scenario}` plays the same again"
+        again = f"`{shlex.join(['sunseal', 'simulate', str(scenario)])}` plays the same again"
         raise Stopped(f"nothing was written; {again}") from e
     closing = played.closing()
     if series is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import shlex
 import shutil
 import signal
 import tempfile
@@ -128,7 +130,8 @@ def run(folder: Path, *, seed: int, scenario: Path | None, console: Console, qui
     if not (told.get("node") or {}).get("node_id"):
         raise SunsealError(f"`{path}` gives no node.node_id; the demo needs it to open the server for the node")
     began = time.monotonic()
-    again = f"sunseal demo --seed {seed}{f' --scenario {scenario}' if scenario else ''} --out {folder}"
+    played_from = ["--scenario", str(scenario)] if scenario else []
+    again = shlex.join(["sunseal", "demo", "--seed", str(seed), *played_from, "--out", str(folder)])
     with _atomic_folder(folder, again) as work:
         with tempfile.TemporaryDirectory(prefix="sunseal-") as scratch:
             with Services(Path(scratch), seed) as services:
@@ -218,6 +221,8 @@ def _atomic_folder(folder: Path, again: str) -> Iterator[Path]:
     """Fill a folder aside and move its files into place at the end: all of them or none."""
     if folder.exists() and not folder.is_dir():
         raise SunsealError(f"`{folder}` is a file; --out names a folder")
+    if folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK):
+        raise SunsealError(f"the folder `{folder}` cannot be written: its permissions forbid it")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
