@@ -680,6 +680,7 @@ def main() -> None:
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115  # what is left has no reader
     except OSError as e:
-        status = _fail(f"standard output cannot be written: {e.strerror or e}")
+        # Some Pythons keep what they could not write and say so again.
+        status = status if status == 2 else _fail(f"standard output cannot be written: {e.strerror or e}")
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
     sys.exit(status)
