@@ -4,12 +4,7 @@
  * depends on addresses and lengths only, but for memcmp, which stops at the
  * first difference: never for secrets.
  */
-    .macro function name
-    .section .text.\name,"ax",@progbits
-    .global \name
-    .type \name,@function
-\name:
-    .endm
+#include "function.inc"
 
     ; void *memcpy(void *to r12, const void *from r13, size_t n r14)
     function memcpy

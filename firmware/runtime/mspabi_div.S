@@ -8,12 +8,7 @@
  *   32 bits: r13:r12 / r15:r14       -> r13:r12
  *   64 bits: r11:r8 / r15:r12        -> r15:r12
  */
-    .macro function name
-    .section .text.\name,"ax",@progbits
-    .global \name
-    .type \name,@function
-\name:
-    .endm
+#include "function.inc"
 
     ; 16 bits: quotient r12, remainder r14, r15 used
     function sunseal_divide16

@@ -32,12 +32,7 @@
 #define RES2    0x04E8
 #define RES3    0x04EA
 
-    .macro function name
-    .section .text.\name,"ax",@progbits
-    .global \name
-    .type \name,@function
-\name:
-    .endm
+#include "function.inc"
 
     ; r12 * r13 -> r12
     function __mspabi_mpyi_hw

@@ -5,13 +5,7 @@
 #include "mpy.h"
 
 #include "comba32.inc"
-
-    .macro function name
-    .section .text.\name,"ax",@progbits
-    .global \name
-    .type \name,@function
-\name:
-    .endm
+#include "function.inc"
 
 ; OP2 = limb J of the operand in r4..r13
     .macro second_operand

@@ -3,12 +3,7 @@
 ; Sums, differences and the reduction modulo p = 2^160 - c, c = 2^31 + 1. Every value below 2^160
 ; goes in and comes out. No branch depends on data. Operands may overlap wholly.
 
-    .macro function name
-    .section .text.\name,"ax",@progbits
-    .global \name
-    .type \name,@function
-\name:
-    .endm
+#include "function.inc"
 
 ; The product of a multiplication, 20 words, least significant first.
     .section .bss.sunseal_fe160_product,"aw",@nobits

@@ -4,13 +4,7 @@
 
 #include "mpy.h"
 #include "comba32.inc"
-
-    .macro function name
-    .section .text.\name,"ax",@progbits
-    .global \name
-    .type \name,@function
-\name:
-    .endm
+#include "function.inc"
 
 ; name:       void sunseal_fe256_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; registers:  limbs 0 to 3 of b in r4..r11, half of limb 4 in r12, r13 = b, r14 walks over a,

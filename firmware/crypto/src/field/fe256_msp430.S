@@ -3,12 +3,7 @@
 ; Sums, differences and the Montgomery reduction modulo p = 2^256 - 2^224 + 2^192 + 2^96 - 1. Every
 ; value below 2^256 goes in and comes out. No branch depends on data. Operands may overlap wholly.
 
-    .macro function name
-    .section .text.\name,"ax",@progbits
-    .global \name
-    .type \name,@function
-\name:
-    .endm
+#include "function.inc"
 
 ; The product of a multiplication, 32 words, least significant first.
     .section .bss.sunseal_fe256_product,"aw",@nobits

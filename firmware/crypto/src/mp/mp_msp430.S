@@ -2,12 +2,7 @@
 ;
 ; Sums, differences and selection of long numbers. Between two words the carry rests in a register.
 
-    .macro function name
-    .section .text.\name,"ax",@progbits
-    .global \name
-    .type \name,@function
-\name:
-    .endm
+#include "function.inc"
 
 ; name:       uint16_t sunseal_mp_add(uint16_t *r, const uint16_t *a, const uint16_t *b, size_t n)
 ; registers:  r12 = r, r13 = a, r14 = b, r15 = words left, r11 = word
