@@ -120,23 +120,13 @@ impl Board {
     /// If there is no such board or it is not sound.
     pub fn load(dir: &Path, name: &str) -> Result<Self, NodeError> {
         let path = dir.join(format!("{name}.toml"));
-        let text = std::fs::read_to_string(&path).map_err(|e| {
-            let mut known: Vec<String> = std::fs::read_dir(dir)
-                .into_iter()
-                .flatten()
-                .filter_map(|f| {
-                    f.ok()?.path().file_name()?.to_str()?.strip_suffix(".toml").map(str::to_owned)
-                })
-                .collect();
-            known.sort();
-            NodeError::Board {
-                name: name.to_owned(),
-                reason: format!(
-                    "{} cannot be read ({e}); the boards there are {}",
-                    path.display(),
-                    known.join(", ")
-                ),
-            }
+        let text = std::fs::read_to_string(&path).map_err(|e| NodeError::Board {
+            name: name.to_owned(),
+            reason: format!(
+                "{} cannot be read ({e}); the boards there are {}",
+                path.display(),
+                sunseal_power::names_in(dir).join(", ")
+            ),
         })?;
         let bad = |reason: String| NodeError::Board { name: name.to_owned(), reason };
         let board: Self = toml::from_str(&text)

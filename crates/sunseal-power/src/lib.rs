@@ -29,6 +29,7 @@ pub use limits::{Level, LimitError, Limits};
 pub use measure::{MeasureError, Measurement, MeasurementUnit, Segment};
 pub use parts::{
     CapacitorPart, HarvesterPart, OverheadReading, PanelPart, PartError, RadioPart, load_part,
+    names_in,
 };
 pub use set::{Anchor, Coefficient, PowerError, PowerModel, PowerSet, Source};
 pub use storage::{Flow, Storage};

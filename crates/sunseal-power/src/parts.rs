@@ -210,6 +210,13 @@ pub fn load_part<T: DeserializeOwned>(dir: &Path, part: &str, kind: &str) -> Res
 }
 
 fn known_parts(dir: &Path) -> String {
+    let names = names_in(dir);
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+/// The data files of a folder by name, without `.toml`, sorted; none where it cannot be read.
+#[must_use]
+pub fn names_in(dir: &Path) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(dir)
         .into_iter()
         .flatten()
@@ -218,5 +225,5 @@ fn known_parts(dir: &Path) -> String {
         })
         .collect();
     names.sort();
-    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    names
 }

@@ -698,14 +698,7 @@ impl PowerSet {
 }
 
 fn known_sets(dir: &Path) -> String {
-    let mut names: Vec<String> = std::fs::read_dir(dir)
-        .into_iter()
-        .flatten()
-        .filter_map(|e| {
-            e.ok()?.path().file_name()?.to_str()?.strip_suffix(".toml").map(str::to_owned)
-        })
-        .collect();
-    names.sort();
+    let names = crate::names_in(dir);
     if names.is_empty() { format!("none in {}", dir.display()) } else { names.join(", ") }
 }
 
