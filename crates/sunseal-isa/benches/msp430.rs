@@ -89,7 +89,12 @@ impl Observer for Counting {
     }
 }
 
-fn run<O: Observer>(cpu: &mut Cpu, bus: &mut sunseal_isa::FlatBus, observer: &mut O, cycles: u64) {
+fn run<O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut sunseal_isa::msp430::FlatBus,
+    observer: &mut O,
+    cycles: u64,
+) {
     bus.deadline = cpu.cycles + cycles;
     assert_eq!(cpu.run(bus, observer), Exit::Deadline);
 }

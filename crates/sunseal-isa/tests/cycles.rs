@@ -5,8 +5,9 @@ mod asm;
 
 use asm::{Arg, ONCE, Repeat, SP, Size};
 use serde::Deserialize;
+use sunseal_isa::Silent;
 use sunseal_isa::msp430::{Cpu, Exit, PC, Timing};
-use sunseal_isa::{FlatBus, PageKind, Silent};
+use sunseal_isa::msp430::{FlatBus, PageKind};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

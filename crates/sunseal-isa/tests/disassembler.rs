@@ -3,8 +3,9 @@
 
 use std::path::Path;
 use std::process::Command;
+use sunseal_isa::Silent;
 use sunseal_isa::msp430::{Cpu, Exit, Insn, Mnemonic, Operand, PC, Size, Timing, decode};
-use sunseal_isa::{FlatBus, PageKind, Silent};
+use sunseal_isa::msp430::{FlatBus, PageKind};
 
 const INSTRUCTIONS: usize = 4000;
 

@@ -15,7 +15,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use sunseal_isa::msp430::{Cpu, Exit, PC, SP, SR, State, Timing, sr};
-use sunseal_isa::{Access, Cycles, FlatBus, Flow, Observer, PageKind, Width};
+use sunseal_isa::msp430::{FlatBus, PageKind};
+use sunseal_isa::{Access, Cycles, Flow, Observer, Width};
 
 const DATA: std::ops::Range<u32> = 0x0400..0x6000;
 const STACK_TOP: u32 = 0x5000;

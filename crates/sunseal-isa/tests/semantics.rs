@@ -11,7 +11,8 @@ use reference::{Machine, Memory, initial};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use sunseal_isa::msp430::{Cpu, Exit, PC, Timing, sr};
-use sunseal_isa::{Access, Cycles, Fault, FlatBus, Flow, Observer, PageKind, Silent, Width};
+use sunseal_isa::msp430::{FlatBus, PageKind};
+use sunseal_isa::{Access, Cycles, Fault, Flow, Observer, Silent, Width};
 
 const CODE: u32 = 0x8000;
 

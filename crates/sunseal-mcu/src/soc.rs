@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::msp430::sr;
-use sunseal_isa::{Bus, Fault, FaultKind, Width};
+use sunseal_isa::msp430::{Bus, Width};
+use sunseal_isa::{Fault, FaultKind};
 use sunseal_trace::{ComponentId, Cycles, EventId, OperatingPoint, Picos, StateId};
 
 use crate::accounts::{self, Accounts, SavedAccounts};

@@ -3,13 +3,16 @@
 
 use crate::Cycles;
 
-/// How wide a memory access is. A 20-bit operand is two word accesses.
+/// How wide a memory access is, in bits, since each family's "word" is another. A 20-bit operand of an
+/// MSP430X is two 16-bit accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Width {
     /// 8 bits.
-    Byte,
+    W8,
     /// 16 bits.
-    Word,
+    W16,
+    /// 32 bits.
+    W32,
 }
 
 impl Width {
@@ -17,8 +20,9 @@ impl Width {
     #[must_use]
     pub const fn bytes(self) -> u32 {
         match self {
-            Self::Byte => 1,
-            Self::Word => 2,
+            Self::W8 => 1,
+            Self::W16 => 2,
+            Self::W32 => 4,
         }
     }
 }
@@ -61,12 +65,55 @@ pub trait Observer {
     const INSTRUCTIONS: bool;
     /// Whether [`access`](Self::access) is called.
     const ACCESSES: bool;
+    /// Whether [`result`](Self::result) is called.
+    const RESULTS: bool = false;
 
     /// An instruction at `pc` has run in `cycles`; `sp` is the stack pointer behind it.
     fn instruction(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow);
 
     /// The instruction at `pc` moves `value` from or to `addr` in cycle `at`.
     fn access(&mut self, pc: u32, addr: u32, kind: Access, width: Width, value: u32, at: Cycles);
+
+    /// The instruction that runs puts `new` into register `register` (the core's numbering), which held
+    /// `old`. Called before the [`instruction`](Self::instruction) it belongs to; not for the program
+    /// counter, flags and stack pointer steps.
+    fn result(&mut self, register: u8, old: u32, new: u32) {
+        let _ = (register, old, new);
+    }
+}
+
+/// Two look on.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    const INSTRUCTIONS: bool = A::INSTRUCTIONS || B::INSTRUCTIONS;
+    const ACCESSES: bool = A::ACCESSES || B::ACCESSES;
+    const RESULTS: bool = A::RESULTS || B::RESULTS;
+
+    fn instruction(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow) {
+        if A::INSTRUCTIONS {
+            self.0.instruction(pc, sp, cycles, flow);
+        }
+        if B::INSTRUCTIONS {
+            self.1.instruction(pc, sp, cycles, flow);
+        }
+    }
+
+    fn access(&mut self, pc: u32, addr: u32, kind: Access, width: Width, value: u32, at: Cycles) {
+        if A::ACCESSES {
+            self.0.access(pc, addr, kind, width, value, at);
+        }
+        if B::ACCESSES {
+            self.1.access(pc, addr, kind, width, value, at);
+        }
+    }
+
+    fn result(&mut self, register: u8, old: u32, new: u32) {
+        if A::RESULTS {
+            self.0.result(register, old, new);
+        }
+        if B::RESULTS {
+            self.1.result(register, old, new);
+        }
+    }
 }
 
 /// Nobody looks on; costs nothing.

@@ -10,8 +10,9 @@ use super::insn::{self, MASK20, Size, indexed};
 use super::op::{Extra, Op, dst, kind, lower, mode, rotate, single, src};
 use super::sr::C;
 use super::timing::repeat_cycles;
+use super::{Bus, Width};
 use super::{Cpu, DaddOverflow, PC, SP, SR, sr};
-use crate::{Access, Bus, Cycles, Fault, Flow, Observer, Width};
+use crate::{Access, Cycles, Fault, Flow, Observer};
 
 /// The instruction changed GIE, CPUOFF, OSCOFF, SCG0 or SCG1.
 pub(crate) const STATUS: u32 = 1 << 30;
@@ -159,7 +160,7 @@ fn load<B: Bus, O: Observer>(
     let addr = if matches!(width, Width::Word) { align(cpu, addr)? } else { addr };
     let value = u32::from(bus.read(addr, width, at)?);
     if O::ACCESSES {
-        obs.access(pc, addr, Access::Read, width, value, at);
+        obs.access(pc, addr, Access::Read, width.into(), value, at);
     }
     Ok(value)
 }
@@ -179,7 +180,7 @@ fn store<B: Bus, O: Observer>(
     let addr = if matches!(width, Width::Word) { align(cpu, addr)? } else { addr };
     bus.write(addr, width, value as u16, at)?;
     if O::ACCESSES {
-        obs.access(pc, addr, Access::Write, width, value, at);
+        obs.access(pc, addr, Access::Write, width.into(), value, at);
     }
     Ok(())
 }

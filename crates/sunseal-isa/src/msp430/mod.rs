@@ -2,6 +2,7 @@
 //! The MSP430 and MSP430X CPU: 20-bit registers and addresses, the whole instruction set.
 
 mod alu;
+mod bus;
 mod exec;
 mod insn;
 mod op;
@@ -16,7 +17,9 @@ pub use insn::{Condition, Insn, Mnemonic, Operand, Repeat, Size, decode};
 use op::Op;
 pub use timing::{DaddOverflow, Family, Timing, TimingError};
 
-use crate::{Access, Bus, Cycles, Fault, Flow, Observer, Width};
+pub use bus::{Bus, FlatBus, PageKind, Width};
+
+use crate::{Access, Cycles, Fault, Flow, Observer};
 
 /// One slot for each even address.
 const SLOTS: usize = 1 << 19;
@@ -265,7 +268,7 @@ impl Cpu {
             };
             let value = done.map_err(|fault| fault.at_pc(pc))?;
             if O::ACCESSES {
-                observer.access(pc, addr, kind, Width::Word, value.into(), at);
+                observer.access(pc, addr, kind, crate::Width::W16, value.into(), at);
             }
             Ok(u32::from(value))
         };

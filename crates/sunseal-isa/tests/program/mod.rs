@@ -5,7 +5,7 @@
 
 use super::asm::{Arg::*, RET, Size::*, double, jump, single};
 use sunseal_isa::msp430::{Cpu, PC, SP, Timing};
-use sunseal_isa::{FlatBus, PageKind};
+use sunseal_isa::msp430::{FlatBus, PageKind};
 
 pub const CODE: u32 = 0x5C00;
 pub const RAM: u32 = 0x1C00;

@@ -6,7 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
-use sunseal_trace::{Picos, StateId, Width};
+use sunseal_isa::msp430::Width;
+use sunseal_trace::{Picos, StateId};
 
 use super::{Ctx, ResetKind, cause};
 use crate::accounts::{self, ERASE, IDLE, WRITE};

@@ -1,7 +1,37 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a core sees of its machine.
 
-use crate::{Cycles, Fault, Width};
+use crate::{Cycles, Fault};
+
+/// How wide an access of this CPU is: TI's byte and word. A 20-bit operand is two word accesses, low
+/// first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Width {
+    /// 8 bits.
+    Byte,
+    /// 16 bits.
+    Word,
+}
+
+impl Width {
+    /// Bytes moved.
+    #[must_use]
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Self::Byte => 1,
+            Self::Word => 2,
+        }
+    }
+}
+
+impl From<Width> for crate::Width {
+    fn from(width: Width) -> Self {
+        match width {
+            Width::Byte => Self::W8,
+            Width::Word => Self::W16,
+        }
+    }
+}
 
 /// Memory and peripherals as the CPU sees them.
 ///
