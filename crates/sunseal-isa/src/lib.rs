@@ -3,8 +3,10 @@
 //!
 //! A core knows a bus (each family its own, as wide as its data path); a machine knows a core. No core knows a peripheral or a joule.
 
+mod dataflow;
 mod fault;
 pub mod msp430;
 
+pub use dataflow::{Dataflow, Registers, Transfer};
 pub use fault::{Fault, FaultKind};
 pub use sunseal_trace::{Access, Cycles, Flow, Observer, Silent, Width};
