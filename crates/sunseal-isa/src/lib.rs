@@ -6,6 +6,7 @@
 mod dataflow;
 mod fault;
 pub mod msp430;
+pub mod thumb;
 
 pub use dataflow::{Dataflow, Registers, Transfer};
 pub use fault::{Fault, FaultKind};

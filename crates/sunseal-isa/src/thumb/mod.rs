@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Armv7E-M as the Cortex-M4F has it: Thumb-2, the DSP extension, the single-precision floating-point unit,
+//! and the core's half of exceptions (stacking, banked stack pointers, lazy floating-point state).
+//!
+//! The nested vectored interrupt controller, SysTick, DWT and the system control space are the
+//! machine's. It calls [`Cpu::run`] until an [`Exit`] is its business, and [`Cpu::enter`] and
+//! [`Cpu::leave`] when it has decided about an exception.
+
+mod bus;
+mod exception;
+mod timing;
+
+use std::ops::Range;
+
+pub use bus::{Bus, FlatBus, Scb, ccr, fpccr};
+pub use timing::Timing;
+
+use crate::{Cycles, Fault, Observer};
+
+/// Stack pointer.
+pub const SP: usize = 13;
+/// Link register.
+pub const LR: usize = 14;
+/// Program counter.
+pub const PC: usize = 15;
+
+/// Bits of the program status register.
+pub mod psr {
+    /// Negative.
+    pub const N: u32 = 1 << 31;
+    /// Zero.
+    pub const Z: u32 = 1 << 30;
+    /// Carry.
+    pub const C: u32 = 1 << 29;
+    /// Overflow.
+    pub const V: u32 = 1 << 28;
+    /// Saturation happened.
+    pub const Q: u32 = 1 << 27;
+    /// Greater-or-equal flags of parallel additions and subtractions.
+    pub const GE: u32 = 0xF << 16;
+    /// State of an IT block: bits 1:0 are at 26:25, bits 7:2 at 15:10.
+    pub const IT: u32 = 0x0600_FC00;
+    /// Thumb state.
+    pub const T: u32 = 1 << 24;
+    /// Number of the exception that runs; zero in Thread mode.
+    pub const IPSR: u32 = 0x1FF;
+    /// What a program sees as APSR.
+    pub const APSR: u32 = N | Z | C | V | Q | GE;
+}
+
+/// Bits of CONTROL.
+pub mod control {
+    /// Thread mode is unprivileged.
+    pub const NPRIV: u32 = 1 << 0;
+    /// Thread mode uses the process stack.
+    pub const SPSEL: u32 = 1 << 1;
+    /// A floating-point context is active.
+    pub const FPCA: u32 = 1 << 2;
+}
+
+/// Which UsageFault an instruction raises: the bit of UFSR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Usage {
+    /// UNDEFINSTR: no instruction.
+    Undefined = 0,
+    /// INVSTATE: a branch that leaves Thumb state.
+    InvalidState = 1,
+    /// INVPC: an impossible EXC_RETURN.
+    InvalidPc = 2,
+    /// NOCP: a coprocessor that is absent or not enabled in CPACR.
+    NoCoprocessor = 3,
+    /// UNALIGNED: an unaligned access where the instruction or CCR.UNALIGN_TRP forbids it.
+    Unaligned = 8,
+    /// DIVBYZERO: a division by zero with CCR.DIV_0_TRP.
+    DivideByZero = 9,
+}
+
+impl Usage {
+    /// The bit of the UsageFault status register, counted from the UFSR's bit 0 (CFSR bit 16).
+    #[must_use]
+    pub const fn ufsr(self) -> u32 {
+        1 << self as u8
+    }
+}
+
+/// Why [`Cpu::run`] came back. The program counter is at the next instruction to run, except where said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// [`Bus::deadline`] is reached.
+    Deadline,
+    /// The last instruction changed PRIMASK, BASEPRI, FAULTMASK or CONTROL.
+    Status,
+    /// WFI.
+    Wfi,
+    /// WFE.
+    Wfe,
+    /// SEV.
+    Sev,
+    /// SVC with its number.
+    Svc(u8),
+    /// BKPT with its number; the program counter is at the BKPT, and it has cost nothing.
+    Bkpt(u8),
+    /// A branch to this EXC_RETURN in Handler mode. The program counter is not restored yet: answer with
+    /// [`Cpu::leave`], or with [`Cpu::enter`] as [`Entry::TailChain`].
+    Return(u32),
+    /// The instruction at the program counter raises a UsageFault; it has done and cost nothing.
+    Usage {
+        /// Which.
+        cause: Usage,
+        /// The address accessed, or the instruction's own.
+        addr: u32,
+    },
+    /// The instruction at the program counter cannot run. Cycles are those before it; memory may
+    /// hold its first writes.
+    Fault(Fault),
+}
+
+/// How an exception is entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Entry {
+    /// From a program: the context is stacked.
+    Fresh,
+    /// Straight behind another handler whose EXC_RETURN this is: the stack stays.
+    TailChain(u32),
+    /// A higher exception arrived while another was being stacked ([`Cpu::enter`] as fresh has just
+    /// happened): only the vector is another.
+    Late,
+}
+
+/// Everything that a snapshot of the core keeps.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// R0 to R15; R13 is the stack pointer in use.
+    pub r: [u32; 16],
+    /// The stack pointer not in use.
+    pub sp_other: u32,
+    /// APSR, IPSR and EPSR.
+    pub psr: u32,
+    /// Bit 0.
+    pub primask: u32,
+    /// Bits 7:0.
+    pub basepri: u32,
+    /// Bit 0.
+    pub faultmask: u32,
+    /// See [`control`].
+    pub control: u32,
+    /// S0 to S31.
+    pub s: [u32; 32],
+    /// Floating-point status and control.
+    pub fpscr: u32,
+    /// The local exclusive monitor.
+    pub exclusive: Option<u32>,
+    /// Cycles since power-on.
+    pub cycles: Cycles,
+    /// How many of them ran code that is not [cacheable](Bus::cacheable).
+    pub cycles_uncached: Cycles,
+    /// What the pipeline remembers of the instructions before.
+    pub pipeline: u64,
+}
+
+/// The CPU. Between calls the public fields are the registers; while instructions run, flags and the
+/// program counter are elsewhere.
+pub struct Cpu {
+    /// R0 to R15; R13 is the stack pointer in use.
+    pub r: [u32; 16],
+    /// APSR, IPSR and EPSR.
+    pub psr: u32,
+    /// Bit 0.
+    pub primask: u32,
+    /// Bits 7:0, of which the machine says how many exist: see [`basepri_mask`](Self::basepri_mask).
+    pub basepri: u32,
+    /// Bit 0.
+    pub faultmask: u32,
+    /// See [`control`].
+    pub control: u32,
+    /// S0 to S31.
+    pub s: [u32; 32],
+    /// Floating-point status and control.
+    pub fpscr: u32,
+    /// The priority bits that the device implements, at the top of the byte: what MSR BASEPRI keeps.
+    pub basepri_mask: u32,
+    /// Cycles since power-on.
+    pub cycles: Cycles,
+    /// How many of them ran code that is not [cacheable](Bus::cacheable): RAM, on most devices.
+    pub cycles_uncached: Cycles,
+    /// The stack pointer not in use.
+    sp_other: u32,
+    /// The address that the local exclusive monitor watches.
+    exclusive: Option<u32>,
+    timing: Timing,
+    pipeline: u64,
+}
+
+impl Cpu {
+    /// A CPU in Thread mode with all registers zero and T set. Reset is the machine's: it loads R13 and
+    /// R15 from the vector table.
+    #[must_use]
+    pub fn new(timing: Timing) -> Self {
+        Self {
+            r: [0; 16],
+            psr: psr::T,
+            primask: 0,
+            basepri: 0,
+            faultmask: 0,
+            control: 0,
+            s: [0; 32],
+            fpscr: 0,
+            basepri_mask: 0xFF,
+            cycles: 0,
+            cycles_uncached: 0,
+            sp_other: 0,
+            exclusive: None,
+            timing,
+            pipeline: 0,
+        }
+    }
+
+    /// The timing it was made with.
+    #[must_use]
+    pub fn timing(&self) -> &Timing {
+        &self.timing
+    }
+
+    /// A copy of everything that a snapshot keeps.
+    #[must_use]
+    pub fn state(&self) -> State {
+        State {
+            r: self.r,
+            sp_other: self.sp_other,
+            psr: self.psr,
+            primask: self.primask,
+            basepri: self.basepri,
+            faultmask: self.faultmask,
+            control: self.control,
+            s: self.s,
+            fpscr: self.fpscr,
+            exclusive: self.exclusive,
+            cycles: self.cycles,
+            cycles_uncached: self.cycles_uncached,
+            pipeline: self.pipeline,
+        }
+    }
+
+    /// Goes back to a snapshot. Decoded instructions stay: invalidate what changed in code memory.
+    pub fn set_state(&mut self, state: &State) {
+        self.r = state.r;
+        self.sp_other = state.sp_other;
+        self.psr = state.psr;
+        self.primask = state.primask;
+        self.basepri = state.basepri;
+        self.faultmask = state.faultmask;
+        self.control = state.control;
+        self.s = state.s;
+        self.fpscr = state.fpscr;
+        self.exclusive = state.exclusive;
+        self.cycles = state.cycles;
+        self.cycles_uncached = state.cycles_uncached;
+        self.pipeline = state.pipeline;
+    }
+
+    /// The number of the exception that runs; zero in Thread mode.
+    #[must_use]
+    pub fn exception(&self) -> u32 {
+        self.psr & psr::IPSR
+    }
+
+    /// Whether the code that runs is privileged.
+    #[must_use]
+    pub fn privileged(&self) -> bool {
+        self.exception() != 0 || self.control & control::NPRIV == 0
+    }
+
+    /// Whether R13 is the process stack pointer.
+    fn on_process_stack(&self) -> bool {
+        self.control & control::SPSEL != 0 && self.exception() == 0
+    }
+
+    /// The main stack pointer.
+    #[must_use]
+    pub fn msp(&self) -> u32 {
+        if self.on_process_stack() { self.sp_other } else { self.r[SP] }
+    }
+
+    /// The process stack pointer.
+    #[must_use]
+    pub fn psp(&self) -> u32 {
+        if self.on_process_stack() { self.r[SP] } else { self.sp_other }
+    }
+
+    /// Sets the main stack pointer.
+    pub fn set_msp(&mut self, value: u32) {
+        let active = !self.on_process_stack();
+        *(if active { &mut self.r[SP] } else { &mut self.sp_other }) = value & !3;
+    }
+
+    /// Sets the process stack pointer.
+    pub fn set_psp(&mut self, value: u32) {
+        let active = self.on_process_stack();
+        *(if active { &mut self.r[SP] } else { &mut self.sp_other }) = value & !3;
+    }
+
+    /// Changes the mode or CONTROL.SPSEL, with the stack pointers in their right places.
+    fn switch(&mut self, change: impl FnOnce(&mut Self)) {
+        let (msp, psp) = (self.msp(), self.psp());
+        change(self);
+        (self.r[SP], self.sp_other) = if self.on_process_stack() { (psp, msp) } else { (msp, psp) };
+    }
+
+    /// Runs until the deadline or another [`Exit`]. Sleep and pending exceptions are not looked at.
+    pub fn run<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O) -> Exit {
+        if self.cycles >= bus.deadline() {
+            return Exit::Deadline;
+        }
+        self.step(bus, observer)
+    }
+
+    /// Runs one instruction whatever the deadline. `Exit::Deadline` means that nothing special
+    /// happened.
+    pub fn step<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O) -> Exit {
+        let _ = (bus, observer);
+        Exit::Usage { cause: Usage::Undefined, addr: self.r[PC] }
+    }
+
+    /// Forgets decoded instructions that touch `range`. Call it when code memory changed.
+    pub fn invalidate(&mut self, range: Range<u32>) {
+        let _ = range;
+    }
+
+    /// Whether an interrupt of priority `priority` (the byte of its priority register) may be taken as far
+    /// as PRIMASK, FAULTMASK and BASEPRI are concerned. What runs already is the machine's question.
+    #[must_use]
+    pub fn accepts_interrupts(&self, priority: u32) -> bool {
+        self.primask & 1 == 0
+            && self.faultmask & 1 == 0
+            && (self.basepri == 0 || priority < self.basepri)
+    }
+}

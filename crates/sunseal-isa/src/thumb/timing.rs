@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Cycles of the Cortex-M4, and the rules about which sources differ or say nothing.
+
+/// The timing of a Cortex-M4: the technical reference manual's (Arm 100166, r0p1) where it speaks, a
+/// named switch where it gives a range, hedges ("might", "normally") or is silent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// P of a branch to an immediate target, whose address the fetch unit knows early. The manual: 1 to 3.
+    /// Delay loops of SUBS and a taken Bcc are calibrated at three cycles a turn by chip vendors'
+    /// libraries, hence 1.
+    pub refill_direct: u8,
+    /// P of a branch to a register (BX, BLX, MOV PC, ADD PC). The manual: 1 to 3.
+    pub refill_register: u8,
+    /// P behind a load of the program counter: "three cycles for the pipeline reload" (load/store timings).
+    pub refill_load: u8,
+    /// A branch to a 32-bit instruction at an address that is no multiple of four: one cycle more
+    /// ("alignment and width of the target instruction"; measured on an STM32L4, compendium.i-0.nl).
+    pub refill_unaligned_wide: bool,
+    /// The third and every further 32-bit instruction in a row at an address that is no multiple of four
+    /// pays once a cycle (not in the manual; measured on an STM32L4, compendium.i-0.nl).
+    pub unaligned_wide_run: bool,
+    /// Of single stores in such a row, the fourth pays, not the third (same source).
+    pub unaligned_wide_run_of_stores: bool,
+    /// An IT instruction behind a 16-bit instruction takes no cycle of its own (the manual: "IT folding
+    /// may occur"; Armv7-M calls the DWT's FOLDCNT for it).
+    pub it_folds: bool,
+    /// A load or store behind a load takes a cycle less if its address does not come from that load.
+    pub pairs: bool,
+    /// A load or store whose address was made by the instruction before waits a cycle.
+    pub address_stall: bool,
+    /// A load relative to the program counter takes a cycle more; the manual: "might add a cycle".
+    pub literal_contention: bool,
+    /// Floating-point arithmetic whose result the next instruction uses takes a cycle more.
+    pub float_result_stall: bool,
+    /// VDIV and VSQRT go on beside integer instructions; only the next floating-point instruction waits.
+    pub float_divide_overlaps: bool,
+}
+
+impl Timing {
+    /// The Cortex-M4 and Cortex-M4F.
+    pub const CORTEX_M4: Self = Self {
+        refill_direct: 1,
+        refill_register: 2,
+        refill_load: 3,
+        refill_unaligned_wide: true,
+        unaligned_wide_run: true,
+        unaligned_wide_run_of_stores: true,
+        it_folds: true,
+        pairs: true,
+        address_stall: true,
+        literal_contention: false,
+        float_result_stall: true,
+        float_divide_overlaps: true,
+    };
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Self::CORTEX_M4
+    }
+}
+
+/// From the acceptance of an exception to the first instruction of its handler, zero wait states (TRM
+/// r0p1 3.9.1).
+pub(crate) const ENTRY_CYCLES: u32 = 12;
+/// From the last instruction of a handler to the first of a pending one (same place).
+pub(crate) const TAIL_CHAIN_CYCLES: u32 = 6;
+/// Unstacking: as many accesses as entry makes, without the vector: what Arm's documents give as the exit
+/// latency of the Cortex-M3 and M4.
+pub(crate) const EXIT_CYCLES: u32 = 10;
