@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! For developers of the instruction sets: test files of single instructions, and random programs run here
+//! and in another simulator. Two traits; each instruction set has its module with one of each.
+//!
+//! - [`single_step::Core`]: draws an instruction with a state it can run in, and runs it.
+//! - [`fuzz::Target`]: draws programs and judges them against the other simulator.
+
+pub mod fuzz;
+pub mod memory;
+pub mod random;
+pub mod single_step;
+pub mod tools;
