@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Timer_A (and Timer_B used as one): counter, compare, capture of ACLK. Output units move no pin.
+//! Timer_A and Timer_B: counter, compare (with Timer_B's latches), capture of ACLK and of pins. Output
+//! units move no pin.
 //!
 //! The counter is not stepped: its value follows from the clock line's ticks, and events are
 //! scheduled where a flag that is clear will be set.
@@ -26,10 +27,16 @@ const MC: u16 = 0x0030;
 const TACLR: u16 = 0x0004;
 const TAIE: u16 = 0x0002;
 const TAIFG: u16 = 0x0001;
-const B_ONLY: u16 = 0x7800;
+/// Timer_B: groups of compare latches, counter length.
+const TBCLGRP: u16 = 0x6000;
+const CNTL: u16 = 0x1800;
+const COUNTER_MAX: [u32; 4] = [0xFFFF, 0x0FFF, 0x03FF, 0x00FF];
+/// Timer_B: when a compare latch is loaded.
+const CLLD: u16 = 0x0600;
 
 const CM: u16 = 0xC000;
 const CM_RISING: u16 = 0x4000;
+const CM_FALLING: u16 = 0x8000;
 const CCIS: u16 = 0x3000;
 const CAP: u16 = 0x0100;
 const OUTMOD: u16 = 0x00E0;
@@ -38,20 +45,30 @@ const CCI: u16 = 0x0008;
 const COV: u16 = 0x0002;
 const CCIFG: u16 = 0x0001;
 const TAIV_OVERFLOW: u16 = 0x0E;
+/// Of a Timer_A3 of the MSP430x1xx (SLAU049, TAIV).
+const TAIV_OVERFLOW_A3: u16 = 0x0A;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TimerA {
     ccrs: usize,
     is_b: bool,
+    iv_overflow: u16,
     ctl: u16,
     ex0: u16,
     cctl: [u16; MAX_CCRS],
     ccr: [u16; MAX_CCRS],
+    /// What is compared with: TBCLx, which Timer_B loads from TBCCRx; the same register in Timer_A.
+    compared: [u16; MAX_CCRS],
+    /// TBCCRx written and not yet loaded.
+    fresh: [bool; MAX_CCRS],
     /// Position in the counting period at source tick `origin`.
     position: u32,
     origin: u64,
     /// ACLK is wired to capture inputs A and B of each block.
     pub aclk_inputs: [[bool; 2]; MAX_CCRS],
+    /// A pin is wired to them, and its level.
+    pub pin_inputs: [[bool; 2]; MAX_CCRS],
+    levels: [[bool; 2]; MAX_CCRS],
     /// ACLK ticks seen by each capture block.
     captured: [u64; MAX_CCRS],
     /// A captured value that nobody has read: the next capture sets COV.
@@ -63,20 +80,36 @@ impl TimerA {
         Self {
             ccrs: usize::from(ccrs).min(MAX_CCRS),
             is_b,
+            iv_overflow: TAIV_OVERFLOW,
             ctl: 0,
             ex0: 0,
             cctl: [0; MAX_CCRS],
             ccr: [0; MAX_CCRS],
+            compared: [0; MAX_CCRS],
+            fresh: [false; MAX_CCRS],
             position: 0,
             origin: 0,
             aclk_inputs: [[false; 2]; MAX_CCRS],
+            pin_inputs: [[false; 2]; MAX_CCRS],
+            levels: [[false; 2]; MAX_CCRS],
             captured: [0; MAX_CCRS],
             unread: [false; MAX_CCRS],
         }
     }
 
+    /// A Timer_A3 of the MSP430x1xx, whose vector register has another code for the overflow.
+    pub fn of_1xx(ccrs: u8) -> Self {
+        Self { iv_overflow: TAIV_OVERFLOW_A3, ..Self::new(ccrs, false) }
+    }
+
     pub fn reset(&mut self) {
-        *self = Self { aclk_inputs: self.aclk_inputs, ..Self::new(self.ccrs as u8, self.is_b) };
+        *self = Self {
+            aclk_inputs: self.aclk_inputs,
+            pin_inputs: self.pin_inputs,
+            levels: self.levels,
+            iv_overflow: self.iv_overflow,
+            ..Self::new(self.ccrs as u8, self.is_b)
+        };
     }
 
     fn line<'a>(&self, clocks: &'a Clocks) -> Option<&'a Line> {
@@ -95,7 +128,7 @@ impl TimerA {
         match self.ctl & MC {
             0x00 => false,
             0x20 => true,
-            _ => self.ccr[0] != 0,
+            _ => self.compared[0] != 0,
         }
     }
 
@@ -110,14 +143,23 @@ impl TimerA {
 
     fn period(&self) -> u32 {
         match self.ctl & MC {
-            0x10 => u32::from(self.ccr[0]) + 1,
-            0x30 => 2 * u32::from(self.ccr[0]),
-            _ => 0x1_0000,
+            0x10 => self.top() + 1,
+            0x30 => 2 * self.top(),
+            _ => self.counter_max() + 1,
         }
     }
 
+    fn counter_max(&self) -> u32 {
+        if self.is_b { COUNTER_MAX[usize::from(self.ctl & CNTL) >> 11] } else { 0xFFFF }
+    }
+
+    /// Where up mode rolls over and up/down mode turns.
+    fn top(&self) -> u32 {
+        u32::from(self.compared[0]).min(self.counter_max())
+    }
+
     fn value(&self, position: u32) -> u16 {
-        let top = u32::from(self.ccr[0]);
+        let top = self.top();
         if self.ctl & MC == 0x30 && position > top {
             (2 * top - position) as u16
         } else {
@@ -145,7 +187,7 @@ impl TimerA {
     /// The position that counting goes on from: in up mode a count beyond the top rolls over next.
     fn base(&self) -> u32 {
         match self.ctl & MC {
-            0x10 => self.position.min(self.ccr[0].into()),
+            0x10 => self.position.min(self.top()),
             _ => self.position,
         }
     }
@@ -161,10 +203,10 @@ impl TimerA {
 
     /// After a change of mode or period: a position beyond the period's end rolls over at the next count.
     fn settle(&mut self, clocks: &Clocks, t: Picos, value: u16, was_running: bool) {
-        self.position = u32::from(value);
+        self.position = u32::from(value).min(self.counter_max());
         if self.running() {
             if self.ctl & MC == 0x30 {
-                self.position = self.position.min(self.ccr[0].into());
+                self.position = self.position.min(self.top());
             }
             if !was_running {
                 self.origin = self.line(clocks).map_or(0, |l| l.ticks_at(t));
@@ -184,12 +226,12 @@ impl TimerA {
 
     fn until_value(&self, p: u32, v: u16) -> u64 {
         let v = u32::from(v);
-        let up = if self.ctl & MC == 0x30 && v > u32::from(self.ccr[0]) {
+        let up = if self.ctl & MC == 0x30 && v > self.top() {
             u64::MAX
         } else {
             self.until_position(p, v)
         };
-        if self.ctl & MC == 0x30 && v != 0 && v < u32::from(self.ccr[0]) {
+        if self.ctl & MC == 0x30 && v != 0 && v < self.top() {
             up.min(self.until_position(p, self.period() - v))
         } else {
             up
@@ -224,11 +266,14 @@ impl TimerA {
             }
             for i in 0..self.ccrs {
                 if self.cctl[i] & (CAP | CCIFG) == 0 {
-                    let n = self.until_value(self.base(), self.ccr[i]);
+                    let n = self.until_value(self.base(), self.compared[i]);
                     if n != u64::MAX {
                         sooner(self.time_of_counts(clocks, n));
                     }
                 }
+            }
+            if let Some((n, _)) = self.next_load() {
+                sooner(self.time_of_counts(clocks, n));
             }
         }
         for i in 0..self.ccrs {
@@ -242,6 +287,17 @@ impl TimerA {
 
     /// Sets the flags that fell due up to `now`.
     pub fn event(&mut self, clocks: &Clocks, now: Picos) {
+        while let Some((n, group)) = self.next_load().filter(|l| l.0 <= self.counts(clocks, now)) {
+            let t = self.time_of_counts(clocks, n).map_or(now, |t| t.min(now));
+            self.flags(clocks, t);
+            let (count, was_running) = (self.value(self.position), self.running());
+            self.load(group);
+            self.settle(clocks, t, count, was_running);
+        }
+        self.flags(clocks, now);
+    }
+
+    fn flags(&mut self, clocks: &Clocks, now: Picos) {
         for i in 0..self.ccrs {
             while self.captures_aclk(i) {
                 let t = clocks.aclk.time_of(self.captured[i] + 1);
@@ -260,7 +316,8 @@ impl TimerA {
                     self.ctl |= TAIFG;
                 }
                 for i in 0..self.ccrs {
-                    if self.cctl[i] & CAP == 0 && self.until_value(self.base(), self.ccr[i]) <= n {
+                    if self.cctl[i] & CAP == 0 && self.until_value(self.base(), self.compared[i]) <= n
+                    {
                         self.cctl[i] |= CCIFG;
                     }
                 }
@@ -269,11 +326,113 @@ impl TimerA {
         }
     }
 
+    // ---- Timer_B's compare latches (SLAU049, section 12.2.4.2)
+
+    /// The blocks that are loaded together with block `i`, and the one whose CLLD says when.
+    fn group(&self, i: usize) -> (std::ops::Range<usize>, usize) {
+        let size = match (self.ctl & TBCLGRP) >> 13 {
+            3 => return (0..self.ccrs, 1),
+            0 => return (i..i + 1, i),
+            n => usize::from(n) + 1,
+        };
+        if i == 0 {
+            return (0..1, 0);
+        }
+        let first = (i - 1) / size * size + 1;
+        (first..(first + size).min(self.ccrs), first)
+    }
+
+    fn load_mode(&self, i: usize) -> u16 {
+        if self.is_b { (self.cctl[self.group(i).1] & CLLD) >> 9 } else { 0 }
+    }
+
+    /// Counts until the next load of a group that is complete, and a block of it.
+    fn next_load(&self) -> Option<(u64, usize)> {
+        if !self.running() || !self.fresh.contains(&true) {
+            return None;
+        }
+        let base = self.base();
+        let due = |i: usize| {
+            let (members, leader) = self.group(i);
+            let zero = self.until_position(base, 0);
+            (self.fresh[i] && self.fresh[members].iter().all(|f| *f)).then(|| {
+                match self.load_mode(i) {
+                    3 => self.until_value(base, self.compared[leader]),
+                    2 if self.ctl & MC == 0x30 => zero.min(self.until_position(base, self.top())),
+                    _ => zero,
+                }
+            })
+        };
+        (0..self.ccrs).filter_map(|i| Some((due(i)?, i))).filter(|l| l.0 != u64::MAX).min()
+    }
+
+    fn load(&mut self, i: usize) {
+        for k in self.group(i).0 {
+            self.compared[k] = self.ccr[k];
+            self.fresh[k] = false;
+        }
+    }
+
+    /// TACCRx or TBCCRx was written.
+    fn loaded_at_once(&mut self, i: usize) -> bool {
+        if !self.is_b {
+            self.compared[i] = self.ccr[i];
+            return true;
+        }
+        self.fresh[i] = true;
+        let now = self.load_mode(i) == 0 && self.fresh[self.group(i).0].iter().all(|f| *f);
+        if now {
+            self.load(i);
+        }
+        now
+    }
+
+    // ---- captures
+
+    /// Level of capture input A (0) or B (1) of a block, which a pin feeds.
+    pub fn input(&mut self, i: usize, side: usize, level: bool, clocks: &Clocks, now: Picos) {
+        if std::mem::replace(&mut self.levels[i][side], level) == level {
+            return;
+        }
+        let c = self.cctl[i];
+        let wanted = if level { CM_RISING } else { CM_FALLING };
+        if c & CAP != 0 && c & wanted != 0 && c & CCIS == (side as u16) << 12 {
+            self.event(clocks, now);
+            self.latch(clocks, now);
+            let count = self.value(self.position);
+            self.capture(i, count);
+        }
+    }
+
+    /// CCI: the level of the input that a block selects.
+    fn input_level(&self, i: usize) -> bool {
+        match (self.cctl[i] & CCIS) >> 12 {
+            3 => true,
+            2 => false,
+            side => self.levels[i][usize::from(side)],
+        }
+    }
+
+    /// Whether a level from outside may raise an enabled interrupt.
+    pub fn pins_may_wake(&self) -> bool {
+        (0..self.ccrs).any(|i| {
+            let c = self.cctl[i];
+            c & CAP != 0
+                && c & CM != 0
+                && c & CCIE != 0
+                && c & CCIS < 0x2000
+                && self.pin_inputs[i][usize::from(c >> 12 & 1)]
+        })
+    }
+
     fn capture(&mut self, i: usize, value: u16) {
         if std::mem::replace(&mut self.unread[i], true) {
             self.cctl[i] |= COV;
         }
         self.ccr[i] = value;
+        if !self.is_b {
+            self.compared[i] = value;
+        }
         self.cctl[i] |= CCIFG;
     }
 
@@ -305,7 +464,7 @@ impl TimerA {
             None => 0,
             Some(MAX_CCRS) => {
                 self.ctl &= !TAIFG;
-                TAIV_OVERFLOW
+                self.iv_overflow
             }
             Some(i) => {
                 self.cctl[i] &= !CCIFG;
@@ -323,7 +482,7 @@ impl TimerA {
             IV => self.clear_iv(),
             _ if (CCTL0..CCTL0 + 2 * self.ccrs as u32).contains(&off) => {
                 let i = (off - CCTL0) as usize / 2;
-                self.cctl[i] | if self.cctl[i] & CCIS == 0x3000 { CCI } else { 0 }
+                self.cctl[i] | if self.input_level(i) { CCI } else { 0 }
             }
             _ if (CCR0..CCR0 + 2 * self.ccrs as u32).contains(&off) => {
                 let i = (off - CCR0) as usize / 2;
@@ -348,11 +507,6 @@ impl TimerA {
         match off {
             CTL => {
                 let new = merge(self.ctl, value, mask);
-                if self.is_b && new & B_ONLY != 0 {
-                    return Err(
-                        cx.refuse("Timer_B counter lengths and latch groups are not modelled")
-                    );
-                }
                 if new & MC != 0 && !matches!(new & TASSEL, 0x0100 | 0x0200) {
                     return Err(cx.refuse("timer clocked from a pin (TASSEL 0 or 3) is not modelled; use ACLK or SMCLK"));
                 }
@@ -397,11 +551,13 @@ impl TimerA {
                         }
                         self.captured[i] = cx.clocks.aclk.ticks_at(cx.now);
                     } else if !software {
-                        cx.lint(LintKind::CaptureNobody);
+                        if !self.pin_inputs[i][usize::from(new >> 12 & 1)] {
+                            cx.lint(LintKind::CaptureNobody);
+                        }
                     } else if old & CAP != 0 {
                         let edge = match (old & CCIS, new & CCIS) {
                             (0x2000, 0x3000) => CM_RISING,
-                            (0x3000, 0x2000) => 0x8000,
+                            (0x3000, 0x2000) => CM_FALLING,
                             _ => 0,
                         };
                         if new & edge != 0 {
@@ -414,7 +570,8 @@ impl TimerA {
                 let i = (off - CCR0) as usize / 2;
                 let position = self.position;
                 self.ccr[i] = merge(self.ccr[i], value, mask);
-                if i == 0 && self.ctl & MC & 0x10 != 0 {
+                let loaded = self.loaded_at_once(i) && self.group(i).0.contains(&0);
+                if loaded && self.ctl & MC & 0x10 != 0 {
                     if self.ctl & MC == 0x30 && was_running && position > count.into() {
                         // Counting down, a new period takes effect at the next turn: keep the count.
                         self.settle(cx.clocks, cx.now, count, was_running);
