@@ -1,0 +1,798 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What each decoded instruction does: one handler a kind, generic over bus and observer.
+//!
+//! A handler returns the next program counter in words; bits above it say that the loop ends. Accesses are
+//! in the last cycle of loads and stores (IN, OUT and skips: in their first), of CBI and SBI in both, of
+//! calls and returns in the cycles before the last.
+
+use super::flags::Flags;
+use super::insn::{PC_MASK, X, Y, Z, decode, is_long};
+use super::op::{Op, alu, kind, lower, mul, one, skip, step};
+use super::{Access, Bus, Cpu, Cycles, DATA_SPACE, Fault, Flow, Observer, SLOTS, Width, io, sreg};
+use crate::FaultKind;
+
+/// I became set, or the instruction was RETI.
+pub(crate) const STATUS: u32 = 1 << 28;
+/// The instruction was SLEEP.
+pub(crate) const SLEEP: u32 = 1 << 29;
+/// The instruction was BREAK.
+pub(crate) const BREAK: u32 = 1 << 30;
+/// The instruction did not run; `Cpu::fault` says why.
+pub(crate) const FAULT: u32 = 1 << 31;
+
+pub(crate) type Handler<B, O> = fn(&mut Cpu, &mut B, &mut O, Op, u32) -> u32;
+
+/// One for each value of the kind's byte, so that an index needs no check.
+const HANDLERS: usize = 256;
+
+pub(crate) struct Table<B, O>(std::marker::PhantomData<(B, O)>);
+
+impl<B: Bus, O: Observer> Table<B, O> {
+    pub(crate) const HANDLERS: [Handler<B, O>; HANDLERS] = {
+        let mut t: [Handler<B, O>; HANDLERS] = [undecoded::<B, O>; HANDLERS];
+        macro_rules! fill {
+            ($first:ident: $handler:ident { $($index:expr),* $(,)? }) => {
+                $(t[(kind::$first + $index) as usize] = $handler::<B, O, { $index }>;)*
+            };
+        }
+        fill!(TWO: two {
+            alu::SUB, alu::SBC, alu::AND, alu::OR, alu::MOV, alu::CP, alu::CPC, alu::ADD, alu::ADC, alu::EOR
+        });
+        fill!(CONSTANT: constant { alu::SUB, alu::SBC, alu::AND, alu::OR, alu::MOV, alu::CP });
+        fill!(ONE: one_operand {
+            one::COM, one::NEG, one::SWAP, one::INC, one::ASR, one::LSR, one::ROR, one::DEC
+        });
+        fill!(MUL: multiply { mul::MUL, mul::MULS, mul::MULSU, mul::FMUL, mul::FMULS, mul::FMULSU });
+        fill!(BRANCH: branch { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 });
+        fill!(FLAG: flag { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 });
+        macro_rules! data {
+            ($($pointer:ident)*) => { $(data!(@step $pointer STAY INCREMENT DECREMENT);)* };
+            (@step $pointer:ident $($step:ident)*) => { $({
+                let which = ($pointer - X) / 2;
+                let at = (kind::DATA + 2 * (which * step::COUNT + step::$step)) as usize;
+                t[at] = load::<B, O, { $pointer }, { step::$step }>;
+                t[at + 1] = store::<B, O, { $pointer }, { step::$step }>;
+            })* };
+        }
+        data!(X Y Z);
+        t[kind::PROGRAM as usize] = load_program::<B, O, false, false>;
+        t[kind::PROGRAM as usize + 1] = load_program::<B, O, false, true>;
+        t[kind::PROGRAM as usize + 2] = load_program::<B, O, true, false>;
+        t[kind::PROGRAM as usize + 3] = load_program::<B, O, true, true>;
+        macro_rules! skips {
+            ($($what:ident)*) => { $(
+                t[(kind::SKIP + 2 * skip::$what) as usize] = skip_over::<B, O, { skip::$what }, 1>;
+                t[(kind::SKIP + 2 * skip::$what + 1) as usize] = skip_over::<B, O, { skip::$what }, 2>;
+            )* };
+        }
+        skips!(CPSE SBRC SBRS SBIC SBIS);
+        t[kind::MOVW as usize] = movw;
+        t[kind::ADIW as usize] = add_wide::<B, O, false>;
+        t[kind::SBIW as usize] = add_wide::<B, O, true>;
+        t[kind::BST as usize] = bst;
+        t[kind::BLD as usize] = bld;
+        t[kind::LDS as usize] = lds;
+        t[kind::STS as usize] = sts;
+        t[kind::IN as usize] = input;
+        t[kind::OUT as usize] = output;
+        t[kind::CBI as usize] = change_bit::<B, O, false>;
+        t[kind::SBI as usize] = change_bit::<B, O, true>;
+        t[kind::PUSH as usize] = push;
+        t[kind::POP as usize] = pop;
+        t[kind::RJMP as usize] = jump::<B, O, 2>;
+        t[kind::JMP as usize] = jump::<B, O, 3>;
+        t[kind::IJMP as usize] = ijmp;
+        t[kind::RCALL as usize] = call::<B, O, 1, 3>;
+        t[kind::CALL as usize] = call::<B, O, 2, 4>;
+        t[kind::ICALL as usize] = icall;
+        t[kind::RET as usize] = ret::<B, O, false>;
+        t[kind::RETI as usize] = ret::<B, O, true>;
+        t[kind::NOP as usize] = nop;
+        t[kind::SLEEP as usize] = sleep;
+        t[kind::BREAK as usize] = break_;
+        t[kind::WDR as usize] = wdr;
+        t[kind::SPM as usize] = spm;
+        t
+    };
+}
+
+macro_rules! or_fault {
+    ($cpu:expr, $pc:expr, $result:expr) => {
+        match $result {
+            Ok(value) => value,
+            Err(fault) => return stop($cpu, fault, $pc),
+        }
+    };
+}
+
+#[cold]
+#[inline(never)]
+fn stop(cpu: &mut Cpu, fault: Fault, pc: u32) -> u32 {
+    cpu.fault = Some(fault.at_pc(2 * pc));
+    FAULT
+}
+
+#[inline(always)]
+fn finish<O: Observer>(
+    cpu: &mut Cpu,
+    obs: &mut O,
+    pc: u32,
+    cycles: u32,
+    next: u32,
+    flow: Flow,
+) -> u32 {
+    cpu.cycles += Cycles::from(cycles);
+    if O::INSTRUCTIONS {
+        obs.instruction(2 * pc, DATA_SPACE | u32::from(cpu.sp), cycles, flow);
+    }
+    next & PC_MASK
+}
+
+/// To the instruction one word on.
+#[inline(always)]
+fn proceed<O: Observer>(cpu: &mut Cpu, obs: &mut O, pc: u32, cycles: u32) -> u32 {
+    finish(cpu, obs, pc, cycles, pc + 1, Flow::Next)
+}
+
+#[inline(always)]
+fn reg(cpu: &Cpu, n: u8) -> u8 {
+    cpu.r[usize::from(n) & 31]
+}
+
+#[inline(always)]
+fn set<O: Observer>(cpu: &mut Cpu, obs: &mut O, n: u8, value: u8) {
+    let slot = &mut cpu.r[usize::from(n) & 31];
+    if O::RESULTS {
+        obs.result(n, (*slot).into(), value.into());
+    }
+    *slot = value;
+}
+
+#[inline(always)]
+fn pair(cpu: &Cpu, low: u8) -> u16 {
+    // Byte by byte: what was just stored as a byte is not at hand as a word.
+    u16::from(reg(cpu, low)) | u16::from(reg(cpu, low | 1)) << 8
+}
+
+#[inline(always)]
+fn set_pair<O: Observer>(cpu: &mut Cpu, obs: &mut O, low: u8, value: u16) {
+    set(cpu, obs, low, value as u8);
+    set(cpu, obs, low | 1, (value >> 8) as u8);
+}
+
+/// Whether an address of the data space is a register of the core, the register file apart.
+fn is_core(addr: u16) -> bool {
+    const RAMPZ: u16 = io::BASE + io::RAMPZ as u16;
+    const SPL: u16 = io::BASE + io::SPL as u16;
+    const SREG: u16 = io::BASE + io::SREG as u16;
+    addr == RAMPZ || (SPL..=SREG).contains(&addr)
+}
+
+/// Anything but plain memory.
+#[inline(never)]
+fn read_other<B: Bus>(cpu: &Cpu, bus: &mut B, addr: u16, at: Cycles) -> Result<u8, Fault> {
+    if addr < 32 {
+        return Ok(cpu.r[usize::from(addr)]);
+    }
+    if is_core(addr) {
+        return Ok(match (addr - io::BASE) as u8 {
+            io::RAMPZ => cpu.rampz,
+            io::SPL => cpu.sp as u8,
+            io::SPH => (cpu.sp >> 8) as u8,
+            _ => cpu.sreg(),
+        });
+    }
+    bus.read(addr, at)
+}
+
+/// Anything but plain memory: [`STATUS`] and the cycles that the CPU is halted behind it.
+#[inline(never)]
+fn write_other<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    addr: u16,
+    value: u8,
+    at: Cycles,
+) -> Result<u32, Fault> {
+    if addr < 32 {
+        set(cpu, obs, addr as u8, value);
+        return Ok(0);
+    }
+    if !is_core(addr) {
+        bus.write(addr, value, at)?;
+        return Ok(bus.stall());
+    }
+    match (addr - io::BASE) as u8 {
+        io::RAMPZ => cpu.rampz = value & 1,
+        io::SPL => cpu.sp = cpu.sp & 0xFF00 | u16::from(value),
+        io::SPH => cpu.sp = cpu.sp & 0x00FF | u16::from(value) << 8,
+        _ => {
+            let enabled = value & !cpu.control & sreg::I != 0;
+            cpu.flags = Flags::of(value);
+            cpu.control = value & (sreg::I | sreg::T);
+            if enabled {
+                cpu.interrupt_shadow = cpu.timing.write_delays_interrupts;
+                return Ok(STATUS);
+            }
+        }
+    }
+    Ok(0)
+}
+
+#[inline(always)]
+fn read<B: Bus, O: Observer>(
+    cpu: &Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    pc: u32,
+    addr: u16,
+    at: Cycles,
+) -> Result<u8, Fault> {
+    let value = match bus.read_plain(addr) {
+        Some(value) => value,
+        None => read_other(cpu, bus, addr, at)?,
+    };
+    if O::ACCESSES {
+        let whole = DATA_SPACE | u32::from(addr);
+        obs.access(2 * pc, whole, Access::Read, Width::W8, value.into(), at);
+    }
+    Ok(value)
+}
+
+/// [`STATUS`] and the cycles that the CPU is halted behind it.
+#[inline(always)]
+fn write<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    pc: u32,
+    addr: u16,
+    value: u8,
+    at: Cycles,
+) -> Result<u32, Fault> {
+    let after = if bus.write_plain(addr, value) {
+        0
+    } else {
+        write_other(cpu, bus, obs, addr, value, at)?
+    };
+    if O::ACCESSES {
+        let whole = DATA_SPACE | u32::from(addr);
+        obs.access(2 * pc, whole, Access::Write, Width::W8, value.into(), at);
+    }
+    Ok(after)
+}
+
+/// Ends an instruction that wrote: with the cycles it was halted, and the loop's end if I is now set.
+#[inline(always)]
+fn written<O: Observer>(
+    cpu: &mut Cpu,
+    obs: &mut O,
+    pc: u32,
+    cycles: u32,
+    words: u32,
+    after: u32,
+) -> u32 {
+    let stall = after & !STATUS;
+    finish(cpu, obs, pc, cycles + stall, pc + words, Flow::Next) | after & STATUS
+}
+
+/// Decodes, keeps, and runs.
+fn undecoded<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    _: Op,
+    pc: u32,
+) -> u32 {
+    let insn = or_fault!(cpu, pc, decode(pc, |addr| bus.fetch(addr)));
+    if insn.is_undefined() && cpu.timing.trap_undefined {
+        let word = bus.fetch(pc).unwrap_or_default();
+        let reason = "the manual leaves a pointer undefined that is stepped and loaded or stored at once";
+        return stop(cpu, Fault::new(FaultKind::IllegalOpcode { word, reason }, 2 * pc), pc);
+    }
+    // Only skips ask, and a skip to where there is no code is seen there.
+    let behind = (pc + u32::from(insn.words)) & PC_MASK;
+    let over_long = bus.fetch(behind).is_ok_and(is_long);
+    let op = lower(&insn, over_long);
+    cpu.cache[pc as usize & (SLOTS - 1)] = op.0;
+    Table::<B, O>::HANDLERS[op.kind()](cpu, bus, obs, op, pc)
+}
+
+// ---- arithmetic and logic
+
+/// The result of `d OP r`; [`None`] where nothing is stored.
+#[inline(always)]
+fn operate<const OP: u8>(flags: &mut Flags, d: u8, r: u8) -> Option<u8> {
+    match OP {
+        alu::ADD => Some(flags.add(d, r, 0)),
+        alu::ADC => Some(flags.add(d, r, flags.carry())),
+        alu::SUB => Some(flags.sub(d, r, 0)),
+        alu::SBC => Some(flags.sub_chained(d, r)),
+        alu::AND => Some(flags.logic(d & r)),
+        alu::OR => Some(flags.logic(d | r)),
+        alu::EOR => Some(flags.logic(d ^ r)),
+        alu::CP => {
+            flags.sub(d, r, 0);
+            None
+        }
+        alu::CPC => {
+            flags.sub_chained(d, r);
+            None
+        }
+        _ => Some(r),
+    }
+}
+
+fn two<B: Bus, O: Observer, const OP: u8>(
+    cpu: &mut Cpu,
+    _: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
+    let (d, r) = (reg(cpu, op.a()), reg(cpu, op.b()));
+    if let Some(result) = operate::<OP>(&mut cpu.flags, d, r) {
+        set(cpu, obs, op.a(), result);
+    }
+    proceed(cpu, obs, pc, 1)
+}
+
+fn constant<B: Bus, O: Observer, const OP: u8>(
+    cpu: &mut Cpu,
+    _: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
+    let d = reg(cpu, op.a());
+    if let Some(result) = operate::<OP>(&mut cpu.flags, d, op.b()) {
+        set(cpu, obs, op.a(), result);
+    }
+    proceed(cpu, obs, pc, 1)
+}
+
+fn one_operand<B: Bus, O: Observer, const OP: u8>(
+    cpu: &mut Cpu,
+    _: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
+    let d = reg(cpu, op.a());
+    let flags = &mut cpu.flags;
+    let result = match OP {
+        one::COM => flags.com(d),
+        one::NEG => flags.sub(0, d, 0),
+        one::SWAP => d.rotate_left(4),
+        one::INC => flags.inc(d),
+        one::ASR => flags.shift(d, d & 0x80),
+        one::LSR => flags.shift(d, 0),
+        one::ROR => flags.shift(d, flags.carries & 0x80),
+        _ => flags.dec(d),
+    };
+    set(cpu, obs, op.a(), result);
+    proceed(cpu, obs, pc, 1)
+}
+
+fn multiply<B: Bus, O: Observer, const OP: u8>(
+    cpu: &mut Cpu,
+    _: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
+    let (d, r) = (reg(cpu, op.a()), reg(cpu, op.b()));
+    let unsigned = |value: u8| i32::from(value);
+    let signed = |value: u8| i32::from(value as i8);
+    let product = match OP {
+        mul::MUL | mul::FMUL => unsigned(d) * unsigned(r),
+        mul::MULS | mul::FMULS => signed(d) * signed(r),
+        _ => signed(d) * unsigned(r),
+    } as u16;
+    let stored = if OP >= mul::FMUL { product << 1 } else { product };
+    cpu.flags.product(product, stored);
+    set_pair(cpu, obs, 0, stored);
+    proceed(cpu, obs, pc, 2)
+}
+
+fn movw<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    _: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
+    let value = pair(cpu, op.b());
+    set_pair(cpu, obs, op.a(), value);
+    proceed(cpu, obs, pc, 1)
+}
+
+fn add_wide<B: Bus, O: Observer, const SUBTRACT: bool>(
+    cpu: &mut Cpu,
+    _: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
+    let old = pair(cpu, op.a());
+    let k = u16::from(op.b());
+    let result = if SUBTRACT { old.wrapping_sub(k) } else { old.wrapping_add(k) };
+    cpu.flags.wide(old, result, SUBTRACT);
+    set_pair(cpu, obs, op.a(), result);
+    proceed(cpu, obs, pc, 2)
+}
+
+fn bst<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    _: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
+    let bit = reg(cpu, op.a()) >> (op.b() & 7) & 1;
+    cpu.control = cpu.control & !sreg::T | bit << 6;
+    proceed(cpu, obs, pc, 1)
+}
+
+fn bld<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    _: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
+    let bit = cpu.control >> 6 & 1;
+    let n = op.b() & 7;
+    let value = reg(cpu, op.a()) & !(1 << n) | bit << n;
+    set(cpu, obs, op.a(), value);
+    proceed(cpu, obs, pc, 1)
+}
+
+/// BSET (0 to 7) and BCLR (8 to 15).
+fn flag<B: Bus, O: Observer, const WHICH: u8>(
+    cpu: &mut Cpu,
+    _: &mut B,
+    obs: &mut O,
+    _: Op,
+    pc: u32,
+) -> u32 {
+    let on = WHICH < 8;
+    let mut status = 0;
+    match WHICH & 7 {
+        0 => cpu.flags.set::<0>(on),
+        1 => cpu.flags.set::<1>(on),
+        2 => cpu.flags.set::<2>(on),
+        3 => cpu.flags.set::<3>(on),
+        4 => cpu.flags.set::<4>(on),
+        5 => cpu.flags.set::<5>(on),
+        n => {
+            let bit = 1 << n;
+            if on && bit == sreg::I && cpu.control & sreg::I == 0 {
+                cpu.interrupt_shadow = true;
+                status = STATUS;
+            }
+            cpu.control = if on { cpu.control | bit } else { cpu.control & !bit };
+        }
+    }
+    proceed(cpu, obs, pc, 1) | status
+}
+
+// ---- where the program goes
+
+/// BRBS (0 to 7) and BRBC (8 to 15).
+fn branch<B: Bus, O: Observer, const WHICH: u8>(
+    cpu: &mut Cpu,
+    _: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
+    let flags = cpu.flags;
+    let is_set = match WHICH & 7 {
+        0 => flags.is_set::<0>(),
+        1 => flags.is_set::<1>(),
+        2 => flags.is_set::<2>(),
+        3 => flags.is_set::<3>(),
+        4 => flags.is_set::<4>(),
+        5 => flags.is_set::<5>(),
+        n => cpu.control & 1 << n != 0,
+    };
+    if is_set == (WHICH < 8) {
+        finish(cpu, obs, pc, 2, op.wide().into(), Flow::Jump)
+    } else {
+        proceed(cpu, obs, pc, 1)
+    }
+}
+
+fn skip_over<B: Bus, O: Observer, const WHAT: u8, const WORDS: u32>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
+    let bit = 1 << (op.b() & 7);
+    let skips = match WHAT {
+        skip::CPSE => reg(cpu, op.a()) == reg(cpu, op.b()),
+        skip::SBRC => reg(cpu, op.a()) & bit == 0,
+        skip::SBRS => reg(cpu, op.a()) & bit != 0,
+        _ => {
+            let addr = io::BASE + u16::from(op.a());
+            let value = or_fault!(cpu, pc, read(cpu, bus, obs, pc, addr, cpu.cycles));
+            (value & bit != 0) == (WHAT == skip::SBIS)
+        }
+    };
+    if skips {
+        finish(cpu, obs, pc, 1 + WORDS, pc + 1 + WORDS, Flow::Jump)
+    } else {
+        proceed(cpu, obs, pc, 1)
+    }
+}
+
+fn jump<B: Bus, O: Observer, const CYCLES: u32>(
+    cpu: &mut Cpu,
+    _: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
+    finish(cpu, obs, pc, CYCLES, op.wide().into(), Flow::Jump)
+}
+
+fn ijmp<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    _: &mut B,
+    obs: &mut O,
+    _: Op,
+    pc: u32,
+) -> u32 {
+    let target = pair(cpu, Z).into();
+    finish(cpu, obs, pc, 2, target, Flow::Jump)
+}
+
+/// Low byte first, so that in memory the address stands with its high byte first.
+#[inline(always)]
+pub(crate) fn push_address<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    pc: u32,
+    value: u16,
+    at: Cycles,
+) -> Result<(), Fault> {
+    let sp = cpu.sp;
+    write(cpu, bus, obs, pc, sp, value as u8, at)?;
+    write(cpu, bus, obs, pc, sp.wrapping_sub(1), (value >> 8) as u8, at + 1)?;
+    cpu.sp = sp.wrapping_sub(2);
+    Ok(())
+}
+
+#[inline(always)]
+fn call_to<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    pc: u32,
+    words: u32,
+    cycles: u32,
+    target: u32,
+) -> u32 {
+    let back = (pc + words) as u16;
+    let at = cpu.cycles + Cycles::from(cycles) - 2;
+    or_fault!(cpu, pc, push_address(cpu, bus, obs, pc, back, at));
+    finish(cpu, obs, pc, cycles, target, Flow::Call { target: 2 * target })
+}
+
+fn call<B: Bus, O: Observer, const WORDS: u32, const CYCLES: u32>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
+    call_to(cpu, bus, obs, pc, WORDS, CYCLES, op.wide().into())
+}
+
+fn icall<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    _: Op,
+    pc: u32,
+) -> u32 {
+    let target = pair(cpu, Z).into();
+    call_to(cpu, bus, obs, pc, 1, 3, target)
+}
+
+fn ret<B: Bus, O: Observer, const INTERRUPT: bool>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    _: Op,
+    pc: u32,
+) -> u32 {
+    let sp = cpu.sp;
+    let at = cpu.cycles + 1;
+    let high = or_fault!(cpu, pc, read(cpu, bus, obs, pc, sp.wrapping_add(1), at));
+    let low = or_fault!(cpu, pc, read(cpu, bus, obs, pc, sp.wrapping_add(2), at + 1));
+    cpu.sp = sp.wrapping_add(2);
+    let target = u32::from(low) | u32::from(high) << 8;
+    if INTERRUPT {
+        cpu.control |= sreg::I;
+        cpu.interrupt_shadow = true;
+        finish(cpu, obs, pc, 4, target, Flow::InterruptReturn) | STATUS
+    } else {
+        finish(cpu, obs, pc, 4, target, Flow::Return)
+    }
+}
+
+// ---- data
+
+/// The pointer's value for the access, and what it holds behind it if it steps.
+#[inline(always)]
+fn point<const POINTER: u8, const STEP: u8>(cpu: &Cpu, op: Op) -> (u16, Option<u16>) {
+    let pointer = pair(cpu, POINTER);
+    match STEP {
+        step::INCREMENT => (pointer, Some(pointer.wrapping_add(1))),
+        step::DECREMENT => {
+            let pointer = pointer.wrapping_sub(1);
+            (pointer, Some(pointer))
+        }
+        _ if POINTER == X => (pointer, None),
+        _ => (pointer.wrapping_add(op.b().into()), None),
+    }
+}
+
+fn load<B: Bus, O: Observer, const POINTER: u8, const STEP: u8>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
+    let (addr, stepped) = point::<POINTER, STEP>(cpu, op);
+    let value = or_fault!(cpu, pc, read(cpu, bus, obs, pc, addr, cpu.cycles + 1));
+    if let Some(pointer) = stepped {
+        set_pair(cpu, obs, POINTER, pointer);
+    }
+    set(cpu, obs, op.a(), value);
+    proceed(cpu, obs, pc, 2)
+}
+
+fn store<B: Bus, O: Observer, const POINTER: u8, const STEP: u8>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
+    let (addr, stepped) = point::<POINTER, STEP>(cpu, op);
+    let value = reg(cpu, op.a());
+    let after = or_fault!(cpu, pc, write(cpu, bus, obs, pc, addr, value, cpu.cycles + 1));
+    if let Some(pointer) = stepped {
+        set_pair(cpu, obs, POINTER, pointer);
+    }
+    written(cpu, obs, pc, 2, 1, after)
+}
+
+fn lds<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
+    let value = or_fault!(cpu, pc, read(cpu, bus, obs, pc, op.wide(), cpu.cycles + 1));
+    set(cpu, obs, op.a(), value);
+    finish(cpu, obs, pc, 2, pc + 2, Flow::Next)
+}
+
+fn sts<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
+    let value = reg(cpu, op.a());
+    let after = or_fault!(cpu, pc, write(cpu, bus, obs, pc, op.wide(), value, cpu.cycles + 1));
+    written(cpu, obs, pc, 2, 2, after)
+}
+
+fn push<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
+    let (sp, value) = (cpu.sp, reg(cpu, op.a()));
+    let after = or_fault!(cpu, pc, write(cpu, bus, obs, pc, sp, value, cpu.cycles + 1));
+    cpu.sp = sp.wrapping_sub(1);
+    written(cpu, obs, pc, 2, 1, after)
+}
+
+fn pop<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
+    let sp = cpu.sp.wrapping_add(1);
+    let value = or_fault!(cpu, pc, read(cpu, bus, obs, pc, sp, cpu.cycles + 1));
+    cpu.sp = sp;
+    set(cpu, obs, op.a(), value);
+    proceed(cpu, obs, pc, 2)
+}
+
+/// IN of a core register is a move, not an access.
+fn input<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
+    let addr = io::BASE + u16::from(op.b());
+    let at = cpu.cycles;
+    let value = or_fault!(cpu, pc, read_other(cpu, bus, addr, at));
+    if O::ACCESSES && !is_core(addr) {
+        let whole = DATA_SPACE | u32::from(addr);
+        obs.access(2 * pc, whole, Access::Read, Width::W8, value.into(), at);
+    }
+    set(cpu, obs, op.a(), value);
+    proceed(cpu, obs, pc, 1)
+}
+
+/// OUT to a core register is a move, not an access.
+fn output<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
+    let addr = io::BASE + u16::from(op.b());
+    let (at, value) = (cpu.cycles, reg(cpu, op.a()));
+    let after = or_fault!(cpu, pc, write_other(cpu, bus, obs, addr, value, at));
+    if O::ACCESSES && !is_core(addr) {
+        let whole = DATA_SPACE | u32::from(addr);
+        obs.access(2 * pc, whole, Access::Write, Width::W8, value.into(), at);
+    }
+    written(cpu, obs, pc, 1, 1, after)
+}
+
+/// SBI and CBI read and write the whole register (ATmega128 datasheet 2467X, "Instruction Set Summary",
+/// note: flags read as set are written back).
+fn change_bit<B: Bus, O: Observer, const ON: bool>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
+    let addr = io::BASE + u16::from(op.a());
+    let bit = 1 << (op.b() & 7);
+    let at = cpu.cycles;
+    let old = or_fault!(cpu, pc, read(cpu, bus, obs, pc, addr, at));
+    let value = if ON { old | bit } else { old & !bit };
+    let after = or_fault!(cpu, pc, write(cpu, bus, obs, pc, addr, value, at + 1));
+    written(cpu, obs, pc, 2, 1, after)
+}
+
+// ---- program memory
+
+fn load_program<B: Bus, O: Observer, const INCREMENT: bool, const EXTENDED: bool>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
+    let page = if EXTENDED { u32::from(cpu.rampz) << 16 } else { 0 };
+    let addr = page | u32::from(pair(cpu, Z));
+    let at = cpu.cycles + 2;
+    let value = or_fault!(cpu, pc, bus.program_byte(addr, at));
+    if O::ACCESSES {
+        obs.access(2 * pc, addr, Access::Read, Width::W8, value.into(), at);
+    }
+    if INCREMENT {
+        set_pair(cpu, obs, Z, addr.wrapping_add(1) as u16);
+        if EXTENDED {
+            cpu.rampz = (addr.wrapping_add(1) >> 16) as u8 & 1;
+        }
+    }
+    set(cpu, obs, op.a(), value);
+    proceed(cpu, obs, pc, 3)
+}
+
+fn spm<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, _: Op, pc: u32) -> u32 {
+    let addr = u32::from(cpu.rampz) << 16 | u32::from(pair(cpu, Z));
+    or_fault!(cpu, pc, bus.spm(addr, pair(cpu, 0), cpu.cycles));
+    proceed(cpu, obs, pc, 1)
+}
+
+// ---- the rest
+
+fn nop<B: Bus, O: Observer>(cpu: &mut Cpu, _: &mut B, obs: &mut O, _: Op, pc: u32) -> u32 {
+    proceed(cpu, obs, pc, 1)
+}
+
+fn sleep<B: Bus, O: Observer>(cpu: &mut Cpu, _: &mut B, obs: &mut O, _: Op, pc: u32) -> u32 {
+    proceed(cpu, obs, pc, 1) | SLEEP
+}
+
+fn break_<B: Bus, O: Observer>(cpu: &mut Cpu, _: &mut B, obs: &mut O, _: Op, pc: u32) -> u32 {
+    proceed(cpu, obs, pc, 1) | BREAK
+}
+
+fn wdr<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, _: Op, pc: u32) -> u32 {
+    bus.watchdog_reset(cpu.cycles);
+    proceed(cpu, obs, pc, 1)
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The AVR CPU of the ATmega128: AVRe with multiplier, 16-bit program counter, ELPM.
+
+mod bus;
+mod dataflow;
+mod exec;
+mod flags;
+mod insn;
+mod op;
+mod text;
+mod timing;
+
+use std::ops::Range;
+
+use exec::{BREAK, FAULT, SLEEP, STATUS, Table};
+pub use bus::{Bus, DATA_SPACE, FlatBus};
+pub use dataflow::dataflow;
+use flags::Flags;
+use insn::PC_MASK;
+pub use insn::{Insn, Mnemonic, Operand, Step, decode};
+use op::Op;
+pub use timing::Timing;
+
+use crate::{Access, Cycles, Fault, Flow, Observer, Width};
+
+const SLOTS: usize = 1 << 16;
+
+/// Cycles from the end of the interrupted instruction to the first of the vector (ATmega128 datasheet 2467X,
+/// "Interrupt Response Time"); four more from sleep are the machine's.
+const INTERRUPT_CYCLES: u32 = 4;
+
+/// Bits of SREG.
+pub mod sreg {
+    /// Carry.
+    pub const C: u8 = 1 << 0;
+    /// Zero.
+    pub const Z: u8 = 1 << 1;
+    /// Negative.
+    pub const N: u8 = 1 << 2;
+    /// Two's complement overflow.
+    pub const V: u8 = 1 << 3;
+    /// Sign: N xor V.
+    pub const S: u8 = 1 << 4;
+    /// Half carry.
+    pub const H: u8 = 1 << 5;
+    /// Bit copy storage.
+    pub const T: u8 = 1 << 6;
+    /// Global interrupt enable.
+    pub const I: u8 = 1 << 7;
+}
+
+/// The core's own registers in the I/O space.
+pub mod io {
+    /// Bit 0 is the highest bit of addresses of ELPM and SPM.
+    pub const RAMPZ: u8 = 0x3B;
+    /// Stack pointer, low byte.
+    pub const SPL: u8 = 0x3D;
+    /// Stack pointer, high byte.
+    pub const SPH: u8 = 0x3E;
+    /// Status register.
+    pub const SREG: u8 = 0x3F;
+    /// Where the I/O space lies in the data space.
+    pub const BASE: u16 = 0x20;
+}
+
+/// Why [`Cpu::run`] came back. Each time the program counter is at the next instruction to run, except after
+/// a fault, where it is at the instruction that faulted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// [`Bus::deadline`] is reached.
+    Deadline,
+    /// The last instruction set I, or was RETI.
+    Status,
+    /// The last instruction was SLEEP. Whether it does anything is the machine's question (MCUCR.SE).
+    Sleep,
+    /// The last instruction was BREAK, which does nothing without a debugger.
+    Break,
+    /// The instruction at the program counter cannot run. Cycles are those before it.
+    Fault(Fault),
+}
+
+/// Everything that a snapshot of the core keeps.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// R0 to R31.
+    pub r: [u8; 32],
+    /// Program counter, in words.
+    pub pc: u16,
+    /// Stack pointer.
+    pub sp: u16,
+    /// Status register.
+    pub sreg: u8,
+    /// RAMPZ.
+    pub rampz: u8,
+    /// Cycles since power-on.
+    pub cycles: Cycles,
+    /// Whether the next instruction runs before any interrupt.
+    pub interrupt_shadow: bool,
+}
+
+/// The CPU.
+pub struct Cpu {
+    /// R0 to R31.
+    pub r: [u8; 32],
+    flags: Flags,
+    /// I and T, as in SREG.
+    control: u8,
+    /// RAMPZ.
+    pub rampz: u8,
+    /// Stack pointer: the next byte that a push writes.
+    pub sp: u16,
+    /// Program counter, in words.
+    pub pc: u16,
+    interrupt_shadow: bool,
+    /// Cycles since power-on.
+    pub cycles: Cycles,
+    timing: Timing,
+    /// Why the last handler returned [`FAULT`].
+    fault: Option<Fault>,
+    /// [`Op`]s by word address; zero is "not decoded".
+    cache: Box<[u32; SLOTS]>,
+}
+
+impl Cpu {
+    /// A CPU with all registers zero.
+    #[must_use]
+    pub fn new(timing: Timing) -> Self {
+        let cache = vec![0; SLOTS].into_boxed_slice();
+        Self {
+            r: [0; 32],
+            flags: Flags::of(0),
+            control: 0,
+            rampz: 0,
+            sp: 0,
+            pc: 0,
+            interrupt_shadow: false,
+            cycles: 0,
+            timing,
+            fault: None,
+            cache: cache.try_into().expect("the vector has as many slots"),
+        }
+    }
+
+    /// The switches it was made with.
+    #[must_use]
+    pub fn timing(&self) -> &Timing {
+        &self.timing
+    }
+
+    /// The status register.
+    #[must_use]
+    pub fn sreg(&self) -> u8 {
+        self.flags.bits() | self.control
+    }
+
+    /// Changes the status register from outside. Whether an interrupt may be taken is known anew.
+    pub fn set_sreg(&mut self, value: u8) {
+        self.flags = Flags::of(value);
+        self.control = value & (sreg::I | sreg::T);
+        self.interrupt_shadow = false;
+    }
+
+    /// A copy of everything that a snapshot keeps.
+    #[must_use]
+    pub fn state(&self) -> State {
+        State {
+            r: self.r,
+            pc: self.pc,
+            sp: self.sp,
+            sreg: self.sreg(),
+            rampz: self.rampz,
+            cycles: self.cycles,
+            interrupt_shadow: self.interrupt_shadow,
+        }
+    }
+
+    /// Goes back to a snapshot. Decoded instructions stay: invalidate what changed in flash.
+    pub fn set_state(&mut self, state: &State) {
+        self.r = state.r;
+        self.pc = state.pc;
+        self.sp = state.sp;
+        self.set_sreg(state.sreg);
+        self.rampz = state.rampz;
+        self.cycles = state.cycles;
+        self.interrupt_shadow = state.interrupt_shadow;
+    }
+
+    /// As a reset leaves it: only what the manual says is reset. The register file keeps its contents.
+    pub fn reset(&mut self) {
+        self.pc = 0;
+        self.sp = 0;
+        self.rampz = 0;
+        self.set_sreg(0);
+    }
+
+    /// Whether an interrupt may be taken now: I is set, and the last instruction is none behind which one
+    /// more always runs (SEI, RETI). Where this is false and I set, [`step`](Self::step) once and ask again.
+    #[must_use]
+    pub fn accepts_interrupts(&self) -> bool {
+        self.control & sreg::I != 0 && !self.interrupt_shadow
+    }
+
+    /// Whether I is set.
+    #[must_use]
+    pub fn interrupts_enabled(&self) -> bool {
+        self.control & sreg::I != 0
+    }
+
+    /// Runs until the deadline, or until an instruction sets I, sleeps, breaks or faults.
+    pub fn run<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O) -> Exit {
+        if self.cycles >= bus.deadline() {
+            return Exit::Deadline;
+        }
+        self.interrupt_shadow = false;
+        let mut pc = u32::from(self.pc);
+        loop {
+            let next = self.dispatch(bus, observer, pc);
+            if next > PC_MASK {
+                return self.leave(bus, pc, next);
+            }
+            pc = next;
+            if self.cycles >= bus.deadline() {
+                self.pc = pc as u16;
+                return Exit::Deadline;
+            }
+        }
+    }
+
+    /// Runs one instruction whatever the deadline. `Exit::Deadline` means that nothing special happened.
+    pub fn step<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O) -> Exit {
+        self.interrupt_shadow = false;
+        let pc = u32::from(self.pc);
+        let next = self.dispatch(bus, observer, pc);
+        if next > PC_MASK {
+            return self.leave(bus, pc, next);
+        }
+        self.pc = next as u16;
+        Exit::Deadline
+    }
+
+    #[inline(always)]
+    fn dispatch<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O, pc: u32) -> u32 {
+        let op = Op(self.cache[pc as usize & (SLOTS - 1)]);
+        Table::<B, O>::HANDLERS[op.kind()](self, bus, observer, op, pc)
+    }
+
+    #[cold]
+    fn leave<B: Bus>(&mut self, bus: &mut B, pc: u32, next: u32) -> Exit {
+        if next & FAULT != 0 {
+            self.pc = pc as u16;
+            let fault = self.fault.take().expect("the handler that stopped left its reason");
+            return Exit::Fault(match decode(pc, |addr| bus.fetch(addr)) {
+                Ok(insn) => fault.in_instruction(insn.to_string()),
+                Err(_) => fault,
+            });
+        }
+        self.pc = next as u16;
+        if next & SLEEP != 0 {
+            Exit::Sleep
+        } else if next & BREAK != 0 {
+            Exit::Break
+        } else {
+            debug_assert!(next & STATUS != 0);
+            Exit::Status
+        }
+    }
+
+    /// Takes the interrupt whose vector is at word address `vector`: pushes the program counter, clears I,
+    /// and spends the entry cycles. Whether it may be taken is the machine's question: see
+    /// [`accepts_interrupts`](Self::accepts_interrupts).
+    ///
+    /// # Errors
+    /// If the stack cannot be written.
+    pub fn interrupt<B: Bus, O: Observer>(
+        &mut self,
+        bus: &mut B,
+        observer: &mut O,
+        vector: u16,
+    ) -> Result<(), Fault> {
+        let pc = u32::from(self.pc);
+        exec::push_address(self, bus, observer, pc, self.pc, self.cycles + 2)
+            .map_err(|fault| fault.at_pc(2 * pc))?;
+        self.control &= !sreg::I;
+        self.interrupt_shadow = false;
+        self.pc = vector;
+        self.cycles += Cycles::from(INTERRUPT_CYCLES);
+        if O::INSTRUCTIONS {
+            let flow = Flow::Interrupt { vector: 2 * u32::from(vector) };
+            let sp = DATA_SPACE | u32::from(self.sp);
+            observer.instruction(2 * pc, sp, INTERRUPT_CYCLES, flow);
+        }
+        Ok(())
+    }
+
+    /// Forgets decoded instructions that touch the bytes of `range` of the program space. Call it when flash
+    /// changed.
+    pub fn invalidate(&mut self, range: Range<u32>) {
+        if range.is_empty() {
+            return;
+        }
+        // The word before may be a long instruction, or a skip over what is here.
+        let first = ((range.start / 2).saturating_sub(1) as usize).min(SLOTS);
+        let last = (range.end.div_ceil(2) as usize).min(SLOTS);
+        self.cache[first..last].fill(0);
+    }
+}
