@@ -66,10 +66,7 @@ pub fn dataflow(insn: &Insn) -> Dataflow {
             // Between equal registers only the carry is left.
             let same = insn.first == insn.second;
             let operands = if same { Registers::NONE } else { first | second };
-            Dataflow {
-                keeps: Registers::Z,
-                ..compute(operands | Registers::C, first | ALL)
-            }
+            Dataflow { keeps: Registers::Z, ..compute(operands | Registers::C, first | ALL) }
         }
         M::Cpc => {
             let same = insn.first == insn.second;
@@ -80,9 +77,7 @@ pub fn dataflow(insn: &Insn) -> Dataflow {
         M::Cp => compute(first | second, ALL),
         M::Cpi => compute(first, ALL),
         M::And | M::Or | M::Eor => compute(first | second, first | LOGIC),
-        M::Andi if insn.second == Operand::Immediate(0) => {
-            compute(Registers::NONE, first | LOGIC)
-        }
+        M::Andi if insn.second == Operand::Immediate(0) => compute(Registers::NONE, first | LOGIC),
         M::Ori if insn.second == Operand::Immediate(0xFF) => {
             compute(Registers::NONE, first | LOGIC)
         }
@@ -122,11 +117,7 @@ pub fn dataflow(insn: &Insn) -> Dataflow {
         M::Lds | M::Pop => Dataflow { reads_memory: true, ..compute(Registers::NONE, first) },
         M::Lpm | M::Elpm => {
             let to = if insn.first == Operand::None { Registers::of(0) } else { first };
-            Dataflow {
-                address: pair(Z),
-                reads_memory: true,
-                ..compute(Registers::NONE, to)
-            }
+            Dataflow { address: pair(Z), reads_memory: true, ..compute(Registers::NONE, to) }
         }
         M::St => Dataflow {
             address: address(insn.first),

@@ -251,11 +251,8 @@ fn write<B: Bus, O: Observer>(
     value: u8,
     at: Cycles,
 ) -> Result<u32, Fault> {
-    let after = if bus.write_plain(addr, value) {
-        0
-    } else {
-        write_other(cpu, bus, obs, addr, value, at)?
-    };
+    let after =
+        if bus.write_plain(addr, value) { 0 } else { write_other(cpu, bus, obs, addr, value, at)? };
     if O::ACCESSES {
         let whole = DATA_SPACE | u32::from(addr);
         obs.access(2 * pc, whole, Access::Write, Width::W8, value.into(), at);
@@ -278,17 +275,12 @@ fn written<O: Observer>(
 }
 
 /// Decodes, keeps, and runs.
-fn undecoded<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    _: Op,
-    pc: u32,
-) -> u32 {
+fn undecoded<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, _: Op, pc: u32) -> u32 {
     let insn = or_fault!(cpu, pc, decode(pc, |addr| bus.fetch(addr)));
     if insn.is_undefined() && cpu.timing.trap_undefined {
         let word = bus.fetch(pc).unwrap_or_default();
-        let reason = "the manual leaves a pointer undefined that is stepped and loaded or stored at once";
+        let reason =
+            "the manual leaves a pointer undefined that is stepped and loaded or stored at once";
         return stop(cpu, Fault::new(FaultKind::IllegalOpcode { word, reason }, 2 * pc), pc);
     }
     // Only skips ask, and a skip to where there is no code is seen there.
@@ -396,13 +388,7 @@ fn multiply<B: Bus, O: Observer, const OP: u8>(
     proceed(cpu, obs, pc, 2)
 }
 
-fn movw<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    _: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+fn movw<B: Bus, O: Observer>(cpu: &mut Cpu, _: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
     let value = pair(cpu, op.b());
     set_pair(cpu, obs, op.a(), value);
     proceed(cpu, obs, pc, 1)
@@ -423,25 +409,13 @@ fn add_wide<B: Bus, O: Observer, const SUBTRACT: bool>(
     proceed(cpu, obs, pc, 2)
 }
 
-fn bst<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    _: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+fn bst<B: Bus, O: Observer>(cpu: &mut Cpu, _: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
     let bit = reg(cpu, op.a()) >> (op.b() & 7) & 1;
     cpu.control = cpu.control & !sreg::T | bit << 6;
     proceed(cpu, obs, pc, 1)
 }
 
-fn bld<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    _: &mut B,
-    obs: &mut O,
-    op: Op,
-    pc: u32,
-) -> u32 {
+fn bld<B: Bus, O: Observer>(cpu: &mut Cpu, _: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
     let bit = cpu.control >> 6 & 1;
     let n = op.b() & 7;
     let value = reg(cpu, op.a()) & !(1 << n) | bit << n;
@@ -540,13 +514,7 @@ fn jump<B: Bus, O: Observer, const CYCLES: u32>(
     finish(cpu, obs, pc, CYCLES, op.wide().into(), Flow::Jump)
 }
 
-fn ijmp<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    _: &mut B,
-    obs: &mut O,
-    _: Op,
-    pc: u32,
-) -> u32 {
+fn ijmp<B: Bus, O: Observer>(cpu: &mut Cpu, _: &mut B, obs: &mut O, _: Op, pc: u32) -> u32 {
     let target = pair(cpu, Z).into();
     finish(cpu, obs, pc, 2, target, Flow::Jump)
 }
@@ -594,13 +562,7 @@ fn call<B: Bus, O: Observer, const WORDS: u32, const CYCLES: u32>(
     call_to(cpu, bus, obs, pc, WORDS, CYCLES, op.wide().into())
 }
 
-fn icall<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    _: Op,
-    pc: u32,
-) -> u32 {
+fn icall<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, _: Op, pc: u32) -> u32 {
     let target = pair(cpu, Z).into();
     call_to(cpu, bus, obs, pc, 1, 3, target)
 }

@@ -147,10 +147,7 @@ pub(crate) const fn is_long(word: u16) -> bool {
 ///
 /// # Errors
 /// What `fetch` says, or that the words are no instruction of this core.
-pub fn decode(
-    pc: u32,
-    mut fetch: impl FnMut(u32) -> Result<u16, Fault>,
-) -> Result<Insn, Fault> {
+pub fn decode(pc: u32, mut fetch: impl FnMut(u32) -> Result<u16, Fault>) -> Result<Insn, Fault> {
     let w = fetch(pc)?;
     let illegal = |reason| {
         let kind = FaultKind::IllegalOpcode { word: w, reason };
@@ -166,9 +163,8 @@ pub fn decode(
     let constant = |mnemonic| insn(mnemonic, Operand::Reg(d4), Operand::Immediate(k8));
     let one = |mnemonic| insn(mnemonic, Operand::Reg(d5), Operand::None);
     let none = |mnemonic| insn(mnemonic, Operand::None, Operand::None);
-    let load = |mnemonic, pointer, step| {
-        insn(mnemonic, Operand::Reg(d5), Operand::Pointer(pointer, step))
-    };
+    let load =
+        |mnemonic, pointer, step| insn(mnemonic, Operand::Reg(d5), Operand::Pointer(pointer, step));
     let store =
         |pointer, step| insn(Mnemonic::St, Operand::Pointer(pointer, step), Operand::Reg(d5));
     let code = |target: u32| Operand::Code(2 * (target & PC_MASK));
@@ -181,9 +177,7 @@ pub fn decode(
                 Operand::Pair((w >> 4 & 0xF) as u8 * 2),
                 Operand::Pair((w & 0xF) as u8 * 2),
             ),
-            0x2 => {
-                insn(Mnemonic::Muls, Operand::Reg(d4), Operand::Reg(16 + (w & 0xF) as u8))
-            }
+            0x2 => insn(Mnemonic::Muls, Operand::Reg(d4), Operand::Reg(16 + (w & 0xF) as u8)),
             0x3 => {
                 let mnemonic = match (w >> 7 & 1, w >> 3 & 1) {
                     (0, 0) => Mnemonic::Mulsu,
@@ -228,11 +222,7 @@ pub fn decode(
             0x0..=0x3 => {
                 let is_load = w & 0x200 == 0;
                 let data = |pointer, step| {
-                    if is_load {
-                        load(Mnemonic::Ld, pointer, step)
-                    } else {
-                        store(pointer, step)
-                    }
+                    if is_load { load(Mnemonic::Ld, pointer, step) } else { store(pointer, step) }
                 };
                 match (w & 0xF, is_load) {
                     (0x0, true) => Insn {
@@ -275,9 +265,7 @@ pub fn decode(
                 0x7 => one(Mnemonic::Ror),
                 0xA => one(Mnemonic::Dec),
                 0x8 => match w >> 4 & 0x1F {
-                    s @ 0x00..=0x07 => {
-                        insn(Mnemonic::Bset, Operand::Bit(s as u8), Operand::None)
-                    }
+                    s @ 0x00..=0x07 => insn(Mnemonic::Bset, Operand::Bit(s as u8), Operand::None),
                     s @ 0x08..=0x0F => {
                         insn(Mnemonic::Bclr, Operand::Bit(s as u8 & 7), Operand::None)
                     }

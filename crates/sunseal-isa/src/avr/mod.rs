@@ -12,9 +12,9 @@ mod timing;
 
 use std::ops::Range;
 
-use exec::{BREAK, FAULT, SLEEP, STATUS, Table};
 pub use bus::{Bus, DATA_SPACE, FlatBus};
 pub use dataflow::dataflow;
+use exec::{BREAK, FAULT, SLEEP, STATUS, Table};
 use flags::Flags;
 use insn::PC_MASK;
 pub use insn::{Insn, Mnemonic, Operand, Step, decode};
