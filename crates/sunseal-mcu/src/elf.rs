@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Firmware images: segments, symbols, source lines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
+use std::ops::Range;
 
 use crate::device::{Device, RegionKind};
 
-const EM_MSP430: u16 = 105;
+/// The most that an image may load: more than any of the devices holds.
+const LOAD_BYTES_MAX: usize = 16 << 20;
+/// The most pairs of program header and section that are looked at.
+const PAIRS_MAX: usize = 1 << 22;
+/// The most rows of line tables: a damaged image could have the same table read for ever.
+const LINE_ROWS_MAX: usize = 1 << 22;
+/// The most entries of the debug data's tree.
+const ENTRIES_MAX: usize = 1 << 22;
+/// Start of the data space in images for AVR.
+const AVR_DATA: u32 = 0x80_0000;
+/// From here on images for AVR hold fuses, lock bits and the signature.
+const AVR_SETTINGS: u32 = 0x82_0000;
 const PT_LOAD: u32 = 1;
 const SHT_SYMTAB: u32 = 2;
 const SHT_NOBITS: u32 = 8;
@@ -18,17 +31,36 @@ const HEADER_BYTES: usize = 52;
 pub enum ElfError {
     /// No ELF at all.
     #[error(
-        "the image does not begin with an ELF header ({bytes} bytes); give an ELF executable for the MSP430"
+        "the image does not begin with an ELF header ({bytes} bytes); give a linked ELF executable"
     )]
     NotElf {
         /// Size of what was given.
         bytes: usize,
     },
     /// Another machine's ELF.
-    #[error("the ELF is for {found}; it must be 32-bit little-endian for the MSP430 (machine 105)")]
+    #[error(
+        "the ELF is for {found}; it must be 32-bit little-endian for the MSP430 (machine 105), AVR (83) \
+         or ARM (40)"
+    )]
     Foreign {
         /// What it is for.
         found: String,
+    },
+    /// Another device's ELF.
+    #[error("the ELF is for {found}, but {device} runs {wanted}; compile it for that device")]
+    WrongMachine {
+        /// What it is for.
+        found: String,
+        /// The device.
+        device: String,
+        /// What that device runs.
+        wanted: String,
+    },
+    /// Numbers in it that no image has.
+    #[error("the ELF is damaged: {what}; build it anew")]
+    Damaged {
+        /// Which, and what is wrong with them.
+        what: String,
     },
     /// It ends early.
     #[error(
@@ -69,6 +101,55 @@ pub enum ElfError {
         /// What lies there.
         place: String,
     },
+}
+
+/// An instruction set, as the ELF header names it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Architecture {
+    /// MSP430 and MSP430X.
+    #[default]
+    Msp430,
+    /// AVR. Flash is at 0, the data space at 0x800000, EEPROM at 0x810000.
+    Avr,
+    /// ARM; the devices here run Thumb code.
+    Arm,
+}
+
+impl Architecture {
+    const fn of_machine(machine: u16) -> Option<Self> {
+        match machine {
+            105 => Some(Self::Msp430),
+            83 => Some(Self::Avr),
+            40 => Some(Self::Arm),
+            _ => None,
+        }
+    }
+
+    /// Its name in the plural of sentences.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Msp430 => "MSP430",
+            Self::Avr => "AVR",
+            Self::Arm => "ARM",
+        }
+    }
+}
+
+/// What ELF machine numbers that are often met by mistake mean.
+fn machine_name(machine: u16) -> String {
+    let name = match machine {
+        3 => "x86",
+        8 => "MIPS",
+        20 => "PowerPC",
+        62 => "x86-64",
+        94 => "Xtensa",
+        183 => "AArch64",
+        243 => "RISC-V",
+        247 => "BPF",
+        _ => return format!("machine {machine}"),
+    };
+    format!("{name} (machine {machine})")
 }
 
 /// Bytes to be loaded.
@@ -119,6 +200,34 @@ pub struct SourceLine {
     pub line: u32,
 }
 
+impl fmt::Display for SourceLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// A function that is being executed at an address, inlined ones included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Its name; the address where there is none.
+    pub function: String,
+    /// Where in it, if the image has debug lines.
+    pub line: Option<SourceLine>,
+    /// Whether it has no frame of its own because the compiler put it into the next one.
+    pub inlined: bool,
+}
+
+/// A stretch of code that a compiler copied from another function.
+#[derive(Clone, Copy, Debug)]
+struct Inlined {
+    start: u32,
+    end: u32,
+    depth: u32,
+    name: u32,
+    /// File and line of the call.
+    call: Option<(usize, u32)>,
+}
+
 /// Memory that an image takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
@@ -131,10 +240,16 @@ pub struct Sizes {
 /// A firmware image.
 #[derive(Clone, Debug, Default)]
 pub struct Elf {
-    /// Entry point.
+    /// Which instruction set it is for.
+    pub architecture: Architecture,
+    /// The header's flags: on AVR the core in bits 6:0.
+    pub flags: u32,
+    /// Entry point, without the bit that says Thumb.
     pub entry: u32,
     /// What to load.
     pub segments: Vec<Segment>,
+    /// What a programmer would burn beside memory: AVR's fuses (at 0x820000), lock bits and signature.
+    pub settings: Vec<Segment>,
     /// Names, by address.
     pub symbols: Vec<Symbol>,
     /// Compilers that its debug data names, sorted.
@@ -143,6 +258,12 @@ pub struct Elf {
     code: Vec<(u32, usize)>,
     files: Vec<String>,
     lines: BTreeMap<u32, Option<(usize, u32)>>,
+    /// By start, then depth.
+    inlined: Vec<Inlined>,
+    /// Names of inlined functions.
+    inlined_names: Vec<String>,
+    /// The longest of `inlined`, in bytes: bounds the search.
+    inlined_bytes_max: u32,
 }
 
 struct Reader<'a>(&'a [u8]);
@@ -183,7 +304,7 @@ impl Elf {
     /// Reads an image.
     ///
     /// # Errors
-    /// If the bytes are not a whole, linked ELF for the MSP430.
+    /// If the bytes are not a whole, linked ELF for the MSP430, AVR or ARM.
     pub fn parse(bytes: &[u8]) -> Result<Self, ElfError> {
         if bytes.len() < 20 || bytes[..4] != *b"\x7fELF" {
             return Err(ElfError::NotElf { bytes: bytes.len() });
@@ -192,19 +313,29 @@ impl Elf {
         if bytes[4] != 1 || bytes[5] != 1 {
             let bits = if bytes[4] == 2 { 64 } else { 32 };
             let end = if bytes[5] == 2 { "big" } else { "little" };
-            return foreign(format!("a {bits}-bit {end}-endian machine ({})", u16_at(bytes, 18)));
+            let machine = match bytes[5] {
+                2 => u16::from_be_bytes([bytes[18], bytes[19]]),
+                _ => u16_at(bytes, 18),
+            };
+            return foreign(format!("a {bits}-bit {end}-endian {}", machine_name(machine)));
         }
-        if u16_at(bytes, 18) != EM_MSP430 {
-            return foreign(format!("machine {}", u16_at(bytes, 18)));
-        }
+        let Some(architecture) = Architecture::of_machine(u16_at(bytes, 18)) else {
+            return foreign(machine_name(u16_at(bytes, 18)));
+        };
         let r = Reader(bytes);
         let h = r.bytes("the ELF header", 0, HEADER_BYTES)?;
-        let mut elf = Self { entry: u32_at(h, 24), ..Self::default() };
+        let mut elf = Self { architecture, flags: u32_at(h, 36), ..Self::default() };
+        elf.entry = elf.code_address(u32_at(h, 24));
         let sections = read_sections(&r, h)?;
         elf.read_segments(&r, h, &sections)?;
         elf.read_symbols(&r, &sections)?;
         elf.read_lines(&r, &sections)?;
         Ok(elf)
+    }
+
+    /// A code address without the bit that says Thumb.
+    fn code_address(&self, addr: u32) -> u32 {
+        if self.architecture == Architecture::Arm { addr & !1 } else { addr }
     }
 
     /// Linkers may put the ELF's own headers into a segment: where there are sections, they say what
@@ -215,47 +346,70 @@ impl Elf {
         h: &[u8],
         sections: &[Section],
     ) -> Result<(), ElfError> {
+        struct Load {
+            from: usize,
+            load_addr: u32,
+            addr: u32,
+            file_bytes: u32,
+            mem_bytes: u32,
+        }
         let (offset, size, count) = (u32_at(h, 28) as usize, u16_at(h, 42) as usize, u16_at(h, 44));
+        if count != 0 && size < 32 {
+            return Err(damaged(format!(
+                "a program header has {size} bytes, which is less than 32"
+            )));
+        }
+        let mut loads = Vec::new();
         for i in 0..count as usize {
             let p = r.bytes("a program header", offset + i * size, 32)?;
             if u32_at(p, 0) != PT_LOAD || u32_at(p, 20) == 0 {
                 continue;
             }
-            let (from, load_addr, addr) = (u32_at(p, 4) as usize, u32_at(p, 12), u32_at(p, 8));
-            let (file_bytes, mem_bytes) = (u32_at(p, 16), u32_at(p, 20));
-            r.bytes("a loadable segment", from, file_bytes as usize)?;
-            let whole = Section {
-                name: String::new(),
-                kind: 1,
-                flags: SHF_ALLOC,
-                addr,
-                link: 0,
-                offset: from,
-                bytes: file_bytes as usize,
+            let load = Load {
+                from: u32_at(p, 4) as usize,
+                load_addr: u32_at(p, 12),
+                addr: u32_at(p, 8),
+                file_bytes: u32_at(p, 16),
+                mem_bytes: u32_at(p, 20),
             };
-            let inside = |s: &&Section| {
-                s.flags & SHF_ALLOC != 0
-                    && s.bytes != 0
-                    && s.addr >= addr
-                    && s.addr - addr < mem_bytes
+            r.bytes("a loadable segment", load.from, load.file_bytes as usize)?;
+            loads.push(load);
+        }
+        let parts: Vec<&Section> =
+            sections.iter().filter(|s| s.flags & SHF_ALLOC != 0 && s.bytes != 0).collect();
+        if loads.len().saturating_mul(parts.len()) > PAIRS_MAX {
+            let (segments, parts) = (loads.len(), parts.len());
+            return Err(damaged(format!(
+                "it has {segments} segments and {parts} sections to load"
+            )));
+        }
+        let mut found = Vec::new();
+        if sections.is_empty() {
+            for l in &loads {
+                let data = r.bytes("a loadable segment", l.from, l.file_bytes as usize)?;
+                found.push((l.load_addr, l.addr, data, l.mem_bytes));
+            }
+        }
+        for s in parts {
+            let inside = |l: &&Load| s.addr >= l.addr && s.addr - l.addr < l.mem_bytes;
+            let Some(l) = loads.iter().find(inside) else { continue };
+            let data = match s.kind {
+                SHT_NOBITS => &[],
+                _ => r.bytes(&s.name, s.offset, s.bytes)?,
             };
-            let parts: Vec<&Section> = if sections.is_empty() {
-                vec![&whole]
+            found.push((l.load_addr.wrapping_add(s.addr - l.addr), s.addr, data, s.bytes as u32));
+        }
+        let mut total = 0;
+        for (load_addr, addr, data, mem_bytes) in found {
+            total += data.len();
+            if total > LOAD_BYTES_MAX {
+                return Err(damaged(format!("it loads more than {LOAD_BYTES_MAX} bytes")));
+            }
+            let segment = Segment { load_addr, addr, data: data.to_vec(), mem_bytes };
+            if self.architecture == Architecture::Avr && addr >= AVR_SETTINGS {
+                self.settings.push(segment);
             } else {
-                sections.iter().filter(inside).collect()
-            };
-            for s in parts {
-                let data = match s.kind {
-                    SHT_NOBITS => Vec::new(),
-                    _ => r.bytes(&s.name, s.offset, s.bytes)?.to_vec(),
-                };
-                let load_addr = load_addr + (s.addr - addr);
-                self.segments.push(Segment {
-                    load_addr,
-                    addr: s.addr,
-                    data,
-                    mem_bytes: s.bytes as u32,
-                });
+                self.segments.push(segment);
             }
         }
         if self.segments.iter().all(|s| s.data.is_empty()) {
@@ -272,7 +426,13 @@ impl Elf {
         };
         for s in r.bytes("the symbol table", table.offset, table.bytes)?.chunks_exact(16) {
             let (name, info, section) = (name_at(strings, u32_at(s, 0)), s[12], u16_at(s, 14));
-            if name.is_empty() || section == SHN_UNDEF || info & 15 > 2 {
+            // `$t` and the like tell code from data, `.L` and `.Ltmp` are the compiler's own.
+            if name.is_empty()
+                || name.starts_with('$')
+                || name.starts_with(".L")
+                || section == SHN_UNDEF
+                || info & 15 > 2
+            {
                 continue;
             }
             let kind = match info & 15 {
@@ -282,7 +442,10 @@ impl Elf {
             };
             self.symbols.push(Symbol {
                 name,
-                addr: u32_at(s, 4),
+                addr: match kind {
+                    SymbolKind::Function => self.code_address(u32_at(s, 4)),
+                    _ => u32_at(s, 4),
+                },
                 size_bytes: u32_at(s, 8),
                 kind,
                 global: info >> 4 != 0,
@@ -329,43 +492,127 @@ impl Elf {
         Ok(())
     }
 
-    fn walk_lines<R: gimli::Reader>(&mut self, dwarf: &gimli::Dwarf<R>) -> gimli::Result<()> {
+    fn walk_lines<R: gimli::Reader<Offset = usize>>(
+        &mut self,
+        dwarf: &gimli::Dwarf<R>,
+    ) -> gimli::Result<()> {
         let mut units = dwarf.units();
-        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        let mut files = Files::default();
+        let mut tables = HashSet::new();
+        let (mut rows_left, mut entries_left) = (LINE_ROWS_MAX, ENTRIES_MAX);
         while let Some(header) = units.next()? {
-            let unit = dwarf.unit(header)?;
-            self.read_producer(dwarf, &unit)?;
-            let Some(program) = unit.line_program.clone() else { continue };
-            let mut rows = program.rows();
-            while let Some((header, row)) = rows.next_row()? {
-                let addr = row.address() as u32;
-                if row.end_sequence() {
-                    self.lines.entry(addr).or_insert(None);
+            let Ok(unit) = dwarf.unit(header) else { continue };
+            let _ = self.read_producer(dwarf, &unit);
+            if let Some(program) = unit.line_program.clone() {
+                // Damaged images may have thousands of units share one table.
+                if tables.insert(program.header().offset().0) {
+                    let _ = self.read_rows(dwarf, &unit, program, &mut files, &mut rows_left);
+                }
+            }
+            let _ = self.read_inlined(dwarf, &unit, &mut files, &mut entries_left);
+        }
+        self.files = files.names;
+        self.inlined.sort_by_key(|i| (i.start, i.depth));
+        self.inlined_bytes_max = self.inlined.iter().map(|i| i.end - i.start).max().unwrap_or(0);
+        Ok(())
+    }
+
+    fn read_rows<R: gimli::Reader<Offset = usize>>(
+        &mut self,
+        dwarf: &gimli::Dwarf<R>,
+        unit: &gimli::Unit<R>,
+        program: gimli::IncompleteLineProgram<R>,
+        files: &mut Files,
+        rows_left: &mut usize,
+    ) -> gimli::Result<()> {
+        let mut rows = program.rows();
+        let mut sequence = Vec::new();
+        while let Some((_, row)) = rows.next_row()? {
+            *rows_left = rows_left.saturating_sub(1);
+            if *rows_left == 0 {
+                break;
+            }
+            let addr = row.address() as u32;
+            if !row.end_sequence() {
+                let line = row.line().map(|l| l.get() as u32);
+                sequence.push((addr, row.file_index(), line));
+                continue;
+            }
+            // A linker that threw a function away leaves its lines at address 0.
+            if self.is_linked(sequence.first().map_or(0, |s| s.0)) {
+                for (addr, file, line) in sequence.drain(..) {
+                    let Some(line) = line else { continue };
+                    let Some(file) = files.of(dwarf, unit, file) else { continue };
+                    self.lines.insert(addr, Some((file, line)));
+                }
+                self.lines.entry(addr).or_insert(None);
+            }
+            sequence.clear();
+        }
+        Ok(())
+    }
+
+    /// Whether debug data of `addr` is of code that is in the image.
+    fn is_linked(&self, addr: u32) -> bool {
+        addr != 0 || self.code.first().is_some_and(|&(a, _)| a == 0)
+    }
+
+    fn read_inlined<R: gimli::Reader<Offset = usize>>(
+        &mut self,
+        dwarf: &gimli::Dwarf<R>,
+        unit: &gimli::Unit<R>,
+        files: &mut Files,
+        entries_left: &mut usize,
+    ) -> gimli::Result<()> {
+        let mut names: HashMap<usize, u32> = HashMap::new();
+        let mut entries = unit.entries();
+        let mut depth = 0i64;
+        while let Some((step, entry)) = entries.next_dfs()? {
+            depth += step as i64;
+            *entries_left = entries_left.saturating_sub(1);
+            if *entries_left == 0 {
+                break;
+            }
+            if entry.tag() != gimli::DW_TAG_inlined_subroutine {
+                continue;
+            }
+            let Some(gimli::AttributeValue::UnitRef(origin)) =
+                entry.attr_value(gimli::DW_AT_abstract_origin)?
+            else {
+                continue;
+            };
+            let name = match names.get(&origin.0) {
+                Some(&name) => name,
+                None => {
+                    let text = origin_name(dwarf, unit, origin).unwrap_or_else(|| "?".to_owned());
+                    self.inlined_names.push(text);
+                    let name = self.inlined_names.len() as u32 - 1;
+                    names.insert(origin.0, name);
+                    name
+                }
+            };
+            let file = match entry.attr_value(gimli::DW_AT_call_file)? {
+                Some(gimli::AttributeValue::FileIndex(file)) => Some(file),
+                other => other.and_then(|v| v.udata_value()),
+            };
+            let line = entry.attr_value(gimli::DW_AT_call_line)?.and_then(|v| v.udata_value());
+            let line = line.map(|l| l as u32);
+            let call = file.and_then(|f| files.of(dwarf, unit, f)).zip(line);
+            let mut ranges = dwarf.die_ranges(unit, entry)?;
+            while let Some(range) = ranges.next()? {
+                *entries_left = entries_left.saturating_sub(1);
+                let (start, end) = (range.begin as u32, range.end as u32);
+                if *entries_left == 0 || start >= end || !self.is_linked(start) {
                     continue;
                 }
-                let (Some(file), Some(line)) = (row.file(header), row.line()) else { continue };
-                let name = dwarf.attr_string(&unit, file.path_name())?;
-                let name = name.to_string_lossy()?;
-                let mut path = String::new();
-                // A compiler that was given a full path writes it here, and its own folder beside it.
-                if let Some(dir) = file.directory(header).filter(|_| !name.starts_with('/')) {
-                    let dir = dwarf.attr_string(&unit, dir)?;
-                    path.push_str(&dir.to_string_lossy()?);
-                    path.push('/');
-                }
-                path.push_str(&name);
-                let next = known.len();
-                let index = *known.entry(path.clone()).or_insert(next);
-                if index == self.files.len() {
-                    self.files.push(path);
-                }
-                self.lines.insert(addr, Some((index, line.get() as u32)));
+                let depth = depth.clamp(0, 1 << 20) as u32;
+                self.inlined.push(Inlined { start, end, depth, name, call });
             }
         }
         Ok(())
     }
 
-    fn read_producer<R: gimli::Reader>(
+    fn read_producer<R: gimli::Reader<Offset = usize>>(
         &mut self,
         dwarf: &gimli::Dwarf<R>,
         unit: &gimli::Unit<R>,
@@ -407,7 +654,7 @@ impl Elf {
         let end = self.code.partition_point(|&(a, _)| a <= addr);
         let (start, i) = *self.code[..end].last()?;
         let s = &self.symbols[i];
-        (s.size_bytes == 0 || addr < start + s.size_bytes).then_some(s)
+        (s.size_bytes == 0 || addr - start < s.size_bytes).then_some(s)
     }
 
     /// `function` or `function+offset`, or the bare address.
@@ -427,6 +674,82 @@ impl Elf {
         Some(SourceLine { file: self.files[file].clone(), line })
     }
 
+    /// The functions executed at `addr`, innermost first: those that the compiler put into others, then the
+    /// one that has the code.
+    #[must_use]
+    pub fn frames_at(&self, addr: u32) -> Vec<Frame> {
+        let mut frames = Vec::new();
+        let mut line = self.line_at(addr);
+        for i in self.inlined_at(addr) {
+            let function = self.inlined_names[i.name as usize].clone();
+            let call =
+                i.call.map(|(file, line)| SourceLine { file: self.files[file].clone(), line });
+            frames.push(Frame { function, line: line.take(), inlined: true });
+            line = call;
+        }
+        let function =
+            self.function_at(addr).map_or_else(|| format!("{addr:#07x}"), |s| s.name.clone());
+        frames.push(Frame { function, line, inlined: false });
+        frames
+    }
+
+    /// Innermost first.
+    fn inlined_at(&self, addr: u32) -> Vec<&Inlined> {
+        let end = self.inlined.partition_point(|i| i.start <= addr);
+        let first = addr.saturating_sub(self.inlined_bytes_max);
+        let mut list: Vec<&Inlined> = self.inlined[..end]
+            .iter()
+            .rev()
+            .take_while(|i| i.start >= first)
+            .filter(|i| addr < i.end)
+            .collect();
+        list.sort_by_key(|i| std::cmp::Reverse(i.depth));
+        list
+    }
+
+    /// Every address that begins a line of the source, with its line, in order.
+    pub fn lines(&self) -> impl Iterator<Item = (Range<u32>, &str, u32)> {
+        let ends = self.lines.keys().skip(1).copied().map(Some).chain([None]);
+        self.lines.iter().zip(ends).filter_map(|((&start, place), end)| {
+            let (file, line) = (*place)?;
+            Some((start..end.unwrap_or(start + 2), self.files[file].as_str(), line))
+        })
+    }
+
+    /// Whether it is for `device`.
+    ///
+    /// # Errors
+    /// If it is for another instruction set, or for a core of the same family that has others.
+    pub fn fits(&self, device: &str, wanted: Architecture) -> Result<(), ElfError> {
+        let wrong = |found: String| {
+            let (device, wanted) = (device.to_owned(), wanted.name().to_owned());
+            Err(ElfError::WrongMachine { found, device, wanted })
+        };
+        if self.architecture != wanted {
+            return wrong(self.architecture.name().to_owned());
+        }
+        // Cores as in the flags of `avr-gcc -mmcu`: avr6 has a longer program counter, tiny (100) and xmega
+        // (101 to 107) another data space.
+        match (wanted, self.flags & 0x7F) {
+            (Architecture::Avr, core @ (6 | 100..)) => wrong(format!("AVR core avr{core}")),
+            _ => Ok(()),
+        }
+    }
+
+    /// The first address behind initialised and zeroed data: where a stack must not come.
+    #[must_use]
+    pub fn data_end(&self) -> Option<u32> {
+        for name in ["_end", "end", "__bss_end", "__bss_end__"] {
+            if let Some(&i) = self.by_name.get(name) {
+                return Some(self.symbols[i].addr);
+            }
+        }
+        let entry = self.entry;
+        let code = |s: &&Segment| s.addr != s.load_addr || s.data.is_empty() || s.addr >= AVR_DATA;
+        let data = self.segments.iter().filter(code).filter(|s| s.addr != entry);
+        data.map(|s| s.addr.saturating_add(s.mem_bytes)).max()
+    }
+
     /// What the image takes of `device`'s memory.
     #[must_use]
     pub fn sizes(&self, device: &Device) -> Sizes {
@@ -444,9 +767,87 @@ impl Elf {
     }
 }
 
+fn damaged(what: String) -> ElfError {
+    ElfError::Damaged { what }
+}
+
+/// The files of all units under one numbering.
+#[derive(Default)]
+struct Files {
+    names: Vec<String>,
+    known: HashMap<String, usize>,
+    /// By the line table's place and the file's number in it.
+    units: HashMap<(usize, u64), Option<usize>>,
+}
+
+impl Files {
+    fn of<R: gimli::Reader<Offset = usize>>(
+        &mut self,
+        dwarf: &gimli::Dwarf<R>,
+        unit: &gimli::Unit<R>,
+        number: u64,
+    ) -> Option<usize> {
+        let header = unit.line_program.as_ref()?.header();
+        let key = (header.offset().0, number);
+        if let Some(known) = self.units.get(&key) {
+            return *known;
+        }
+        let found = Self::path(dwarf, unit, header, number).map(|path| {
+            *self.known.entry(path).or_insert_with_key(|path| {
+                self.names.push(path.clone());
+                self.names.len() - 1
+            })
+        });
+        self.units.insert(key, found);
+        found
+    }
+
+    fn path<R: gimli::Reader<Offset = usize>>(
+        dwarf: &gimli::Dwarf<R>,
+        unit: &gimli::Unit<R>,
+        header: &gimli::LineProgramHeader<R>,
+        number: u64,
+    ) -> Option<String> {
+        let file = header.file(number)?;
+        let text =
+            |value| Some(dwarf.attr_string(unit, value).ok()?.to_string_lossy().ok()?.into_owned());
+        let name = text(file.path_name())?;
+        // A compiler that was given a full path writes it here, and its own folder beside it.
+        match file.directory(header).filter(|_| !name.starts_with('/')).and_then(text) {
+            Some(dir) => Some(format!("{dir}/{name}")),
+            None => Some(name),
+        }
+    }
+}
+
+/// The name of an inlined function: at its declaration or where that was declared.
+fn origin_name<R: gimli::Reader<Offset = usize>>(
+    dwarf: &gimli::Dwarf<R>,
+    unit: &gimli::Unit<R>,
+    origin: gimli::UnitOffset<usize>,
+) -> Option<String> {
+    let mut at = origin;
+    // A damaged image may lead in circles.
+    for _ in 0..8 {
+        let entry = unit.entry(at).ok()?;
+        if let Some(name) = entry.attr_value(gimli::DW_AT_name).ok()? {
+            return Some(dwarf.attr_string(unit, name).ok()?.to_string_lossy().ok()?.into_owned());
+        }
+        let next = [gimli::DW_AT_specification, gimli::DW_AT_abstract_origin];
+        at = next.into_iter().find_map(|a| match entry.attr_value(a) {
+            Ok(Some(gimli::AttributeValue::UnitRef(at))) => Some(at),
+            _ => None,
+        })?;
+    }
+    None
+}
+
 fn read_sections(r: &Reader<'_>, h: &[u8]) -> Result<Vec<Section>, ElfError> {
     let (offset, size, count) =
         (u32_at(h, 32) as usize, u16_at(h, 46) as usize, u16_at(h, 48) as usize);
+    if count != 0 && size < 40 {
+        return Err(damaged(format!("a section header has {size} bytes, which is less than 40")));
+    }
     let mut sections = Vec::with_capacity(count);
     for i in 0..count {
         let s = r.bytes("a section header", offset + i * size, 40)?;
