@@ -12,18 +12,32 @@ use sunseal_isa::msp430::{FlatBus, PageKind};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Tables {
+    #[serde(alias = "table_3_14")]
     table_4_8: Table8,
+    #[serde(alias = "table_3_15")]
     table_4_9: Table<SingleRow>,
+    #[serde(alias = "section_3_4_4")]
     section_4_5_1_5_3: Jumps,
+    #[serde(alias = "table_3_16")]
     table_4_10: Table<DoubleRow>,
+    // The MSP430 has no extended instructions.
+    #[serde(default)]
     table_4_17: Table<SingleRow>,
+    #[serde(default)]
     table_4_18: Table<DoubleRow>,
+    #[serde(default)]
     table_4_19: Table<DoubleRow>,
 }
 
 #[derive(Deserialize)]
 struct Table<Row> {
     rows: Vec<Row>,
+}
+
+impl<Row> Default for Table<Row> {
+    fn default() -> Self {
+        Self { rows: Vec::new() }
+    }
 }
 
 #[derive(Deserialize)]
@@ -77,8 +91,14 @@ struct DoubleRow {
     repeat_each: u64,
 }
 
-fn tables() -> Tables {
-    toml::from_str(include_str!("slau445_cycles.toml")).unwrap()
+/// Each family with its tables.
+fn families() -> [(Timing, Tables); 3] {
+    [
+        (Timing::CPU, include_str!("slau049_cycles.toml")),
+        (Timing::CPUX, include_str!("slau144_cycles.toml")),
+        (Timing::CPUXV2, include_str!("slau445_cycles.toml")),
+    ]
+    .map(|(timing, text)| (timing, toml::from_str(text).unwrap()))
 }
 
 const CODE: u32 = 0x5C00;
@@ -87,7 +107,7 @@ const DATA: u32 = 0x1C00;
 const POINTER: u32 = 0x6000;
 
 /// Registers and memory in which every form can run: pointers are valid, and so are jump targets.
-fn machine(words: &[u16]) -> (Cpu, FlatBus) {
+fn machine(timing: Timing, words: &[u16]) -> (Cpu, FlatBus) {
     let mut bus = FlatBus::new();
     bus.map(DATA..CODE, PageKind::Ram);
     bus.map(CODE..0x1_0000, PageKind::Code);
@@ -96,7 +116,7 @@ fn machine(words: &[u16]) -> (Cpu, FlatBus) {
     }
     bus.load(0xFFF0, &[POINTER as u16]);
     bus.load(CODE, words);
-    let mut cpu = Cpu::new(Timing::CPUXV2).unwrap();
+    let mut cpu = Cpu::new(timing).unwrap();
     cpu.r = [DATA + 0x100; 16];
     cpu.r[PC] = CODE;
     cpu.r[SP as usize] = DATA + 0x200;
@@ -105,11 +125,11 @@ fn machine(words: &[u16]) -> (Cpu, FlatBus) {
 }
 
 /// Runs one instruction: its cycles and the program counter behind it.
-fn run(words: &[u16]) -> (u64, u32) {
-    let (mut cpu, mut bus) = machine(words);
+fn run(timing: Timing, words: &[u16]) -> u64 {
+    let (mut cpu, mut bus) = machine(timing, words);
     let exit = cpu.step(&mut bus, &mut Silent);
     assert_eq!(exit, Exit::Deadline, "{words:04x?}");
-    (cpu.cycles, cpu.r[PC])
+    cpu.cycles
 }
 
 fn source(mode: &str, with: u32) -> Vec<Arg> {
@@ -148,35 +168,42 @@ fn size(name: &str) -> Size {
     }
 }
 
-fn expect(what: &str, words: &[u16], length: usize, cycles: u64) {
+fn expect(timing: Timing, what: &str, words: &[u16], length: usize, cycles: u64) {
     assert_eq!(words.len(), length, "length of {what}");
-    let (got, _) = run(words);
-    assert_eq!(got, cycles, "cycles of {what}: {words:04x?}");
+    let family = timing.family;
+    assert_eq!(run(timing, words), cycles, "{family:?}: cycles of {what}: {words:04x?}");
 }
 
 #[test]
-fn table_4_8_interrupt_and_returns() {
-    let t = tables().table_4_8;
-    expect("RETI", &[asm::RETI], t.reti.words, t.reti.cycles);
-    expect("RET", &[asm::RET], t.ret.words, t.ret.cycles);
-    let (mut cpu, mut bus) = machine(&[]);
-    cpu.interrupt(&mut bus, &mut Silent, 0xFFF0).unwrap();
-    assert_eq!((cpu.cycles, cpu.r[PC]), (t.interrupt.cycles, POINTER));
-}
-
-#[test]
-fn jumps_take_two_cycles_taken_or_not() {
-    let t = tables().section_4_5_1_5_3.jump;
-    for condition in ["JNE", "JEQ", "JNC", "JC", "JN", "JGE", "JL", "JMP"] {
-        expect(condition, &asm::jump(condition, 5), t.words, t.cycles);
-        expect(condition, &asm::jump(condition, -5), t.words, t.cycles);
+fn interrupt_and_returns() {
+    for (timing, tables) in families() {
+        let t = tables.table_4_8;
+        expect(timing, "RETI", &[asm::RETI], t.reti.words, t.reti.cycles);
+        expect(timing, "RET", &[asm::RET], t.ret.words, t.ret.cycles);
+        let (mut cpu, mut bus) = machine(timing, &[]);
+        cpu.interrupt(&mut bus, &mut Silent, 0xFFF0).unwrap();
+        assert_eq!((cpu.cycles, cpu.r[PC]), (t.interrupt.cycles, POINTER));
     }
 }
 
 #[test]
-fn table_4_9_format_ii() {
+fn jumps_take_two_cycles_taken_or_not() {
+    for (timing, tables) in families() {
+        let t = tables.section_4_5_1_5_3.jump;
+        for condition in ["JNE", "JEQ", "JNC", "JC", "JN", "JGE", "JL", "JMP"] {
+            expect(timing, condition, &asm::jump(condition, 5), t.words, t.cycles);
+            expect(timing, condition, &asm::jump(condition, -5), t.words, t.cycles);
+        }
+    }
+}
+
+#[test]
+fn format_ii() {
     let mut forms = 0;
-    for row in tables().table_4_9.rows {
+    for (timing, row) in families()
+        .into_iter()
+        .flat_map(|(t, all)| all.table_4_9.rows.into_iter().map(move |row| (t, row)))
+    {
         for op in &row.ops {
             for arg in source(&row.dst, POINTER) {
                 if matches!(arg, Arg::Cg(_)) && op != "PUSH" {
@@ -194,19 +221,27 @@ fn table_4_9_format_ii() {
                 for &size in sizes {
                     let words = asm::single(op, size, arg);
                     let length = if matches!(arg, Arg::Cg(_)) { 1 } else { row.words };
-                    expect(&format!("{op} {arg:?}"), &words, length, row.cycles);
+                    expect(timing, &format!("{op} {arg:?}"), &words, length, row.cycles);
                     forms += 1;
                 }
             }
+            if row.sp_more > 0 {
+                let words = asm::single(op, Size::W, Arg::X(4, SP));
+                let cycles = row.cycles + row.sp_more;
+                expect(timing, &format!("{op} 4(SP)"), &words, row.words, cycles);
+            }
         }
     }
-    assert!(forms > 60, "{forms} forms ran");
+    assert!(forms > 200, "{forms} forms ran");
 }
 
 #[test]
-fn table_4_10_format_i() {
+fn format_i() {
     let mut forms = 0;
-    for row in tables().table_4_10.rows {
+    for (timing, row) in families()
+        .into_iter()
+        .flat_map(|(t, all)| all.table_4_10.rows.into_iter().map(move |row| (t, row)))
+    {
         for op in asm::DOUBLE {
             for src in source(&row.src, POINTER) {
                 for dst in destination(&row.dst) {
@@ -217,14 +252,14 @@ fn table_4_10_format_i() {
                         let less = if row.less_ops.iter().any(|l| l == op) { row.less } else { 0 };
                         let words = asm::double(op, size, src, dst);
                         let what = format!("{op}.{size:?} {src:?}, {dst:?}");
-                        expect(&what, &words, row.words, row.cycles - less);
+                        expect(timing, &what, &words, row.words, row.cycles - less);
                         forms += 1;
                     }
                 }
             }
         }
     }
-    assert!(forms > 1200, "{forms} forms ran");
+    assert!(forms > 5000, "{forms} forms ran");
 }
 
 /// Whether an operation on PC in the machine above leads to an even address.
@@ -237,9 +272,12 @@ fn reaches_code(op: &str, size: Size, src: Arg) -> bool {
 }
 
 #[test]
-fn table_4_18_format_i_extended() {
+fn format_i_extended() {
     let mut forms = 0;
-    for row in tables().table_4_18.rows {
+    for (timing, row) in families()
+        .into_iter()
+        .flat_map(|(t, all)| all.table_4_18.rows.into_iter().map(move |row| (t, row)))
+    {
         for op in asm::DOUBLE {
             for src in source(&row.src, POINTER) {
                 for dst in destination(&row.dst) {
@@ -252,14 +290,20 @@ fn table_4_18_format_i_extended() {
                         let less = if row.less_ops.iter().any(|l| l == op) { row.less } else { 0 };
                         let words = asm::double_x(op, size, src, dst, ONCE);
                         let what = format!("{op}X.{name} {src:?}, {dst:?}");
-                        expect(&what, &words, row.words, row.cycles - less);
+                        expect(timing, &what, &words, row.words, row.cycles - less);
                         forms += 1;
                         if row.repeat_each > 0 && dst != Arg::R(0) {
                             for n in 2..=16 {
                                 let repeat = Repeat { zc: false, times: Ok(n) };
                                 let words = asm::double_x(op, size, src, dst, repeat);
                                 // Footnote 1: n + 1 cycles.
-                                expect(&what, &words, row.words, u64::from(n) + row.repeat_each);
+                                expect(
+                                    timing,
+                                    &what,
+                                    &words,
+                                    row.words,
+                                    u64::from(n) + row.repeat_each,
+                                );
                             }
                         }
                     }
@@ -267,18 +311,21 @@ fn table_4_18_format_i_extended() {
             }
         }
     }
-    assert!(forms > 2000, "{forms} forms ran");
+    assert!(forms > 5000, "{forms} forms ran");
 }
 
 #[test]
-fn table_4_17_format_ii_extended() {
+fn format_ii_extended() {
     let mut forms = 0;
-    for row in tables().table_4_17.rows {
+    for (timing, row) in families()
+        .into_iter()
+        .flat_map(|(t, all)| all.table_4_17.rows.into_iter().map(move |row| (t, row)))
+    {
         for op in &row.ops {
             let (name, size_name) = op.split_once('.').unwrap_or((op, "A"));
             let size = size(size_name);
             let mut check = |what: String, words: Vec<u16>, cycles: u64| {
-                expect(&what, &words, row.words, cycles);
+                expect(timing, &what, &words, row.words, cycles);
                 forms += 1;
             };
             match name {
@@ -353,13 +400,16 @@ fn table_4_17_format_ii_extended() {
             }
         }
     }
-    assert!(forms > 250, "{forms} forms ran");
+    assert!(forms > 550, "{forms} forms ran");
 }
 
 #[test]
-fn table_4_19_address_instructions() {
+fn address_instructions() {
     let mut forms = 0;
-    for row in tables().table_4_19.rows {
+    for (timing, row) in families()
+        .into_iter()
+        .flat_map(|(t, all)| all.table_4_19.rows.into_iter().map(move |row| (t, row)))
+    {
         for op in &row.ops {
             for src in source(&row.src, POINTER) {
                 for dst in destination(&row.dst) {
@@ -368,47 +418,96 @@ fn table_4_19_address_instructions() {
                     }
                     // Symbolic modes of address instructions reach 32 KB from the index word.
                     let words = asm::address(op, src, dst);
-                    expect(&format!("{op} {src:?}, {dst:?}"), &words, row.words, row.cycles);
+                    expect(
+                        timing,
+                        &format!("{op} {src:?}, {dst:?}"),
+                        &words,
+                        row.words,
+                        row.cycles,
+                    );
                     forms += 1;
                 }
             }
         }
     }
-    assert!(forms > 40, "{forms} forms ran");
+    assert!(forms > 100, "{forms} forms ran");
 }
 
 #[test]
 fn each_disputed_form_has_a_switch_that_changes_only_it() {
-    let cycles = |timing: Timing, words: &[u16]| {
-        let (mut cpu, mut bus) = machine(words);
-        let r = cpu.r;
-        cpu = Cpu::new(timing).unwrap();
-        cpu.r = r;
-        assert_eq!(cpu.step(&mut bus, &mut Silent), Exit::Deadline);
-        cpu.cycles
-    };
-    let table = Timing::CPUXV2;
-    let adda = asm::address("ADDA", Arg::Imm(4), Arg::R(6));
-    let mova = asm::address("MOVA", Arg::Imm(4), Arg::R(6));
-    let two = Timing { address_immediate_takes_2: true, ..table };
-    assert_eq!([cycles(table, &adda), cycles(two, &adda)], [3, 2]);
-    assert_eq!([cycles(table, &mova), cycles(two, &mova)], [2, 2]);
-    let branch = asm::double("MOV", Size::W, Arg::Imm(POINTER), Arg::R(0));
-    let less = Timing { pc_write_one_less: true, ..table };
-    assert_eq!([cycles(table, &branch), cycles(less, &branch)], [3, 2]);
-    let calla = asm::calla(Arg::X(4, 5));
-    let seven = Timing { calla_indexed_takes_7: true, ..table };
-    assert_eq!([cycles(table, &calla), cycles(seven, &calla)], [5, 7]);
-    let pushx = asm::single_x("PUSH", Size::A, Arg::X(4, 5), ONCE);
-    let eight = Timing { pushx_a_indexed_takes_8: true, ..table };
-    assert_eq!([cycles(table, &pushx), cycles(eight, &pushx)], [7, 8]);
-}
-
-#[test]
-fn a_family_without_tables_is_refused_at_construction() {
-    use sunseal_isa::msp430::Family;
-    for family in [Family::Cpu, Family::CpuX] {
-        let error = Cpu::new(Timing::new(family)).err().unwrap();
-        assert!(error.to_string().contains("has no cycle tables"), "{error}");
+    type Change = fn(&mut Timing);
+    let branch = |arg| asm::double("MOV", Size::W, arg, Arg::R(0));
+    let add = |arg| asm::double("ADD", Size::W, arg, Arg::R(6));
+    // The family, the switch, the form with its cycles without and with it, a form that stays.
+    let cases: [(Timing, Change, Vec<u16>, [u64; 2], Vec<u16>); 9] = [
+        (
+            Timing::CPU,
+            |t| t.indirect_to_pc_takes_3 = true,
+            branch(Arg::At(5)),
+            [2, 3],
+            branch(Arg::Inc(5)),
+        ),
+        (
+            Timing::CPU,
+            |t| t.push_increment_takes_4 = true,
+            asm::single("PUSH", Size::W, Arg::Inc(5)),
+            [5, 4],
+            asm::single("CALL", Size::W, Arg::Inc(5)),
+        ),
+        (
+            Timing::CPU,
+            |t| t.immediate_to_pc_takes_4 = true,
+            branch(Arg::Imm(POINTER)),
+            [3, 4],
+            add(Arg::Imm(POINTER)),
+        ),
+        (
+            Timing::CPUX,
+            |t| t.immediate_to_pc_takes_4 = true,
+            branch(Arg::Imm(POINTER)),
+            [3, 4],
+            branch(Arg::Inc(5)),
+        ),
+        (
+            Timing::CPUX,
+            |t| t.calla_indexed_takes_5 = true,
+            asm::calla(Arg::X(4, 5)),
+            [6, 5],
+            asm::calla(Arg::Abs(DATA + 4)),
+        ),
+        (
+            Timing::CPUXV2,
+            |t| t.address_immediate_takes_2 = true,
+            asm::address("ADDA", Arg::Imm(4), Arg::R(6)),
+            [3, 2],
+            asm::address("MOVA", Arg::Imm(4), Arg::R(6)),
+        ),
+        (
+            Timing::CPUXV2,
+            |t| t.pc_write_one_less = true,
+            branch(Arg::Imm(POINTER)),
+            [3, 2],
+            add(Arg::Imm(POINTER)),
+        ),
+        (
+            Timing::CPUXV2,
+            |t| t.calla_indexed_takes_7 = true,
+            asm::calla(Arg::X(4, 5)),
+            [5, 7],
+            asm::calla(Arg::At(5)),
+        ),
+        (
+            Timing::CPUXV2,
+            |t| t.pushx_a_indexed_takes_8 = true,
+            asm::single_x("PUSH", Size::A, Arg::X(4, 5), ONCE),
+            [7, 8],
+            asm::single_x("PUSH", Size::A, Arg::Abs(DATA + 4), ONCE),
+        ),
+    ];
+    for (timing, change, form, cycles, other) in cases {
+        let mut changed = timing;
+        change(&mut changed);
+        assert_eq!([run(timing, &form), run(changed, &form)], cycles, "{changed:?}");
+        assert_eq!(run(timing, &other), run(changed, &other), "{changed:?}");
     }
 }

@@ -39,6 +39,29 @@ impl From<Width> for crate::Width {
 /// first cycle of an instruction that starts at cycle `c` is `at == c`, the write of an instruction
 /// of `n` cycles happens `at == c + n - 1`.
 pub trait Bus {
+    /// Whether memory makes the CPU wait: then [`fetched`](Self::fetched) and [`stall`](Self::stall) are
+    /// called. Where it is false they cost nothing.
+    const WAITS: bool = false;
+
+    /// Whether a plain store can change code that is kept decoded, as in FRAM: then the core forgets what a
+    /// [`write`](Self::write) to a [cacheable](Self::cacheable) address touches. Such a bus answers false from
+    /// [`write_plain`](Self::write_plain) for pages that instructions were [fetched](Self::fetch) from.
+    /// Writes that are not the CPU's (DMA, a debugger) are the machine's to tell `Cpu::invalidate`.
+    const STORES_CHANGE_CODE: bool = false;
+
+    /// Wait states of fetching the instruction of `bytes` bytes at `pc`, called before its data accesses
+    /// each time that it runs, decoded anew or not.
+    fn fetched(&mut self, pc: u32, bytes: u32) -> Cycles {
+        let _ = (pc, bytes);
+        0
+    }
+
+    /// Wait states of the data accesses since the last call. They lengthen the instruction; accesses behind them
+    /// in the same instruction have an `at` without them.
+    fn stall(&mut self) -> Cycles {
+        0
+    }
+
     /// Reads a byte (zero-extended) or a word.
     ///
     /// # Errors

@@ -89,31 +89,36 @@ fn stop(cpu: &mut Cpu, fault: Fault, pc: u32) -> u32 {
 }
 
 #[inline(always)]
-fn finish<O: Observer>(
+fn finish<B: Bus, O: Observer>(
     cpu: &mut Cpu,
+    bus: &mut B,
     obs: &mut O,
     pc: u32,
     cycles: u32,
     next: u32,
     flow: Flow,
 ) -> u32 {
-    cpu.cycles += Cycles::from(cycles);
+    // Waits for the instruction's own words are in `cpu.cycles` already.
+    let stall = if B::WAITS { bus.stall() } else { 0 };
+    cpu.cycles += Cycles::from(cycles) + stall;
     if O::INSTRUCTIONS {
-        obs.instruction(pc, cpu.r[SP], cycles, flow);
+        let waits = if B::WAITS { (cpu.fetch_waits + stall) as u32 } else { 0 };
+        obs.instruction(pc, cpu.r[SP], cycles + waits, flow);
     }
     next
 }
 
 /// To the instruction behind this one.
 #[inline(always)]
-fn proceed<O: Observer>(cpu: &mut Cpu, obs: &mut O, pc: u32, op: Op) -> u32 {
-    finish(cpu, obs, pc, op.cycles(), op.next(), Flow::Next)
+fn proceed<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, pc: u32, op: Op) -> u32 {
+    finish(cpu, bus, obs, pc, op.cycles(), op.next(), Flow::Next)
 }
 
 /// To `target`, which must be even.
 #[inline(always)]
-fn go<O: Observer>(
+fn go<B: Bus, O: Observer>(
     cpu: &mut Cpu,
+    bus: &mut B,
     obs: &mut O,
     pc: u32,
     cycles: u32,
@@ -123,7 +128,23 @@ fn go<O: Observer>(
     if target & 1 != 0 {
         return odd(cpu, target, pc);
     }
-    finish(cpu, obs, pc, cycles, target, flow)
+    finish(cpu, bus, obs, pc, cycles, target, flow)
+}
+
+/// Says that a general register got a result.
+#[inline(always)]
+fn tell<O: Observer>(obs: &mut O, reg: usize, old: u32, new: u32) {
+    if O::RESULTS {
+        obs.result(reg as u8, old, new);
+    }
+}
+
+/// Says that `@Rn+` has stepped its register by `bytes`; steps of the stack pointer are not told.
+#[inline(always)]
+fn tell_step<O: Observer>(cpu: &Cpu, obs: &mut O, mode: u32, reg: usize, bytes: u32) {
+    if O::RESULTS && mode == mode::INC && reg != SP {
+        tell(obs, reg, cpu.r[reg].wrapping_sub(bytes) & cpu.mask, cpu.r[reg]);
+    }
 }
 
 #[cold]
@@ -168,7 +189,7 @@ fn load<B: Bus, O: Observer>(
 #[inline(always)]
 #[allow(clippy::too_many_arguments)] // one access, told whole
 fn store<B: Bus, O: Observer>(
-    cpu: &Cpu,
+    cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
     pc: u32,
@@ -179,6 +200,9 @@ fn store<B: Bus, O: Observer>(
 ) -> Result<(), Fault> {
     let addr = if matches!(width, Width::Word) { align(cpu, addr)? } else { addr };
     bus.write(addr, width, value as u16, at)?;
+    if B::STORES_CHANGE_CODE && bus.cacheable(addr) {
+        cpu.invalidate(addr..addr + width.bytes());
+    }
     if O::ACCESSES {
         obs.access(pc, addr, Access::Write, width.into(), value, at);
     }
@@ -208,7 +232,7 @@ fn load_sized<B: Bus, O: Observer>(
 
 #[allow(clippy::too_many_arguments)] // one access, told whole
 fn store_sized<B: Bus, O: Observer>(
-    cpu: &Cpu,
+    cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
     pc: u32,
@@ -230,13 +254,15 @@ fn store_sized<B: Bus, O: Observer>(
 
 /// Writes R1 to R15 by the rules of each; returns [`STATUS`] if the loop has to end.
 #[inline(always)]
-fn write_register(cpu: &mut Cpu, reg: usize, value: u32) -> u32 {
-    match reg {
-        SP => cpu.r[SP] = value & !1,
+fn write_register<O: Observer>(cpu: &mut Cpu, obs: &mut O, reg: usize, value: u32) -> u32 {
+    let value = match reg {
+        SP => value & cpu.mask & !1,
         SR => return write_status(cpu, value, true),
-        3 => {}
-        _ => cpu.r[reg & 0xF] = value,
-    }
+        3 => return 0,
+        _ => value & cpu.mask,
+    };
+    tell(obs, reg, cpu.r[reg & 0xF], value);
+    cpu.r[reg & 0xF] = value;
     0
 }
 
@@ -261,7 +287,8 @@ fn undecoded<B: Bus, O: Observer>(
     _: u64,
     pc: u32,
 ) -> u32 {
-    let insn = or_fault!(cpu, pc, insn::decode(pc, |addr| bus.fetch(addr)));
+    let family = cpu.timing.family;
+    let insn = or_fault!(cpu, pc, insn::decode_for(family, pc, |addr| bus.fetch(addr)));
     let op = lower(&insn, pc, &cpu.timing);
     let last = op.next().wrapping_sub(2) & MASK20;
     let cacheable = bus.cacheable(pc) && bus.cacheable(last);
@@ -269,6 +296,7 @@ fn undecoded<B: Bus, O: Observer>(
         cpu.cache[(pc >> 1) as usize & (super::SLOTS - 1)] = [op.head, op.data];
     }
     let before = cpu.cycles;
+    cpu.await_fetch(bus, pc, op);
     let handlers = &Table::<B, O>::HANDLERS;
     let next = handlers[op.kind()](cpu, bus, obs, op.head, op.data, pc);
     if !cacheable {
@@ -294,7 +322,8 @@ fn store_plain<B: Bus>(bus: &mut B, addr: u32, width: Width, value: u32, at: Cyc
 }
 
 /// Double-operand instructions without extension word, destination R4 to R15 or memory, as long as
-/// all operands are in plain memory and nobody looks on.
+/// all operands are in plain memory. Accesses are told when all have succeeded: until then the slow
+/// handler may begin anew.
 fn double<B: Bus, O: Observer, const OP: u8, const SRC: u8, const DST: u8, const BYTE: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
@@ -303,10 +332,6 @@ fn double<B: Bus, O: Observer, const OP: u8, const SRC: u8, const DST: u8, const
     data: u64,
     pc: u32,
 ) -> u32 {
-    let in_memory = DST != dst::REG || !matches!(SRC, src::REG | src::CONST);
-    if O::ACCESSES && in_memory {
-        return double_watched::<B, O, SRC, DST, BYTE>(cpu, bus, obs, head, data, pc);
-    }
     macro_rules! or_watched {
         ($value:expr) => {
             match $value {
@@ -321,25 +346,36 @@ fn double<B: Bus, O: Observer, const OP: u8, const SRC: u8, const DST: u8, const
     let mask = if BYTE { 0xFF } else { 0xFFFF };
     let width = if BYTE { Width::Byte } else { Width::Word };
     let pointer = cpu.r[op.rs()];
+    let from_memory = !matches!(SRC, src::REG | src::CONST);
+    let from = match SRC {
+        src::ABS => op.a(),
+        src::IDX => indexed(pointer, op.a() as i32, true),
+        _ => pointer,
+    };
+    let from_at = cpu.cycles + if matches!(SRC, src::IND | src::INC) { 1 } else { 2 };
     let src = match SRC {
         src::REG => pointer & mask,
         src::CONST => op.a(),
-        src::ABS => or_watched!(load_plain(bus, op.a(), width, cpu.cycles + 2)),
-        src::IDX => {
-            let addr = indexed(pointer, op.a() as i32, true);
-            or_watched!(load_plain(bus, addr, width, cpu.cycles + 2))
-        }
-        _ => or_watched!(load_plain(bus, pointer, width, cpu.cycles + 1)),
+        _ => or_watched!(load_plain(bus, from, width, from_at)),
     };
+    let stepped = (pointer + width.bytes()) & cpu.mask;
     if SRC == src::INC {
-        cpu.r[op.rs()] = (pointer + width.bytes()) & MASK20;
+        cpu.r[op.rs()] = stepped;
     }
     if DST == dst::REG {
-        let result = quick(OP, BYTE, src, cpu.r[op.rd()] & mask, &mut cpu.flags);
+        let old = cpu.r[op.rd()];
+        let result = quick(OP, BYTE, src, old & mask, &mut cpu.flags);
+        if O::ACCESSES && from_memory {
+            obs.access(pc, from, Access::Read, width.into(), src, from_at);
+        }
+        if SRC == src::INC && op.rs() != SP {
+            tell(obs, op.rs(), pointer, stepped);
+        }
         if stores(OP) {
+            tell(obs, op.rd(), old, result);
             cpu.r[op.rd()] = result;
         }
-        return proceed(cpu, obs, pc, op);
+        return proceed(cpu, bus, obs, pc, op);
     }
     let base = cpu.r[op.rd()];
     let addr = if DST == dst::ABS { op.b() } else { indexed(base, op.b() as i32, true) };
@@ -352,12 +388,26 @@ fn double<B: Bus, O: Observer, const OP: u8, const SRC: u8, const DST: u8, const
     if done.is_none() {
         cpu.r[op.rs()] = pointer;
     }
-    or_watched!(done);
+    let result = or_watched!(done);
     cpu.flags = flags;
-    proceed(cpu, obs, pc, op)
+    if O::ACCESSES {
+        if from_memory {
+            obs.access(pc, from, Access::Read, width.into(), src, from_at);
+        }
+        if loads(OP) {
+            obs.access(pc, addr, Access::Read, width.into(), old.unwrap_or(0), at);
+        }
+        if stores(OP) {
+            obs.access(pc, addr, Access::Write, width.into(), result, last);
+        }
+    }
+    if SRC == src::INC && op.rs() != SP {
+        tell(obs, op.rs(), pointer, stepped);
+    }
+    proceed(cpu, bus, obs, pc, op)
 }
 
-/// What [`double`] leaves: peripherals, faults, observers of accesses.
+/// What [`double`] leaves: peripherals and faults.
 fn double_watched<B: Bus, O: Observer, const SRC: u8, const DST: u8, const BYTE: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
@@ -383,14 +433,18 @@ fn double_watched<B: Bus, O: Observer, const SRC: u8, const DST: u8, const BYTE:
             let addr = cpu.r[op.rs()];
             let value = or_fault!(cpu, pc, load(cpu, bus, obs, pc, addr, width, start + 1));
             if SRC == src::INC {
-                cpu.r[op.rs()] = (addr + width.bytes()) & MASK20;
+                cpu.r[op.rs()] = (addr + width.bytes()) & cpu.mask;
             }
             value
         }
     };
+    let src_mode = if SRC == src::INC { mode::INC } else { mode::REG };
     if DST == dst::REG {
-        let result = quick(operation, BYTE, src, cpu.r[op.rd()] & mask, &mut cpu.flags);
+        tell_step(cpu, obs, src_mode, op.rs(), width.bytes());
+        let old = cpu.r[op.rd()];
+        let result = quick(operation, BYTE, src, old & mask, &mut cpu.flags);
         if stores(operation) {
+            tell(obs, op.rd(), old, result);
             cpu.r[op.rd()] = result;
         }
     } else {
@@ -409,8 +463,9 @@ fn double_watched<B: Bus, O: Observer, const SRC: u8, const DST: u8, const BYTE:
             or_fault!(cpu, pc, store(cpu, bus, obs, pc, addr, width, result, last));
         }
         cpu.flags = flags;
+        tell_step(cpu, obs, src_mode, op.rs(), width.bytes());
     }
-    proceed(cpu, obs, pc, op)
+    proceed(cpu, bus, obs, pc, op)
 }
 
 /// The address an operand in memory lies at.
@@ -432,7 +487,8 @@ fn increment(size: Size, reg: usize) -> u32 {
     }
 }
 
-/// A source operand in any mode, incremented where the mode says so.
+/// A source operand in any mode, incremented where the mode says so ([`tell_step`] tells it, behind the
+/// instruction's accesses).
 #[allow(clippy::too_many_arguments)] // an operand, told whole
 fn fetch_source<B: Bus, O: Observer>(
     cpu: &mut Cpu,
@@ -453,7 +509,7 @@ fn fetch_source<B: Bus, O: Observer>(
             let operand_words = Cycles::from(!matches!(mode, mode::IND | mode::INC));
             let value = load_sized(cpu, bus, obs, pc, addr, size, at + operand_words)?;
             if mode == mode::INC {
-                cpu.r[reg] = (addr + increment(size, reg)) & MASK20;
+                cpu.r[reg] = (addr + increment(size, reg)) & cpu.mask;
             }
             Ok(value)
         }
@@ -519,11 +575,12 @@ fn run_double<B: Bus, O: Observer, const EXTENDED: bool>(
             or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, addr, size, result, last));
         }
         cpu.r[SR] = new;
+        tell_step(cpu, obs, op.src_mode(), op.rs(), increment(size, op.rs()));
         if stores(operation) && !in_memory {
             if op.dst_mode() == mode::CONST {
                 target = Some(result);
             } else {
-                status |= write_register(cpu, op.rd(), result);
+                status |= write_register(cpu, obs, op.rd(), result);
             }
         }
     }
@@ -531,16 +588,16 @@ fn run_double<B: Bus, O: Observer, const EXTENDED: bool>(
         Some(target) => {
             let ret = operation == alu_op::MOV && op.src_mode() == mode::INC && op.rs() == SP;
             let flow = if ret { Flow::Return } else { Flow::Jump };
-            go(cpu, obs, pc, cycles, target, flow)
+            go(cpu, bus, obs, pc, cycles, target, flow)
         }
-        None => finish(cpu, obs, pc, cycles, op.next(), Flow::Next) | status,
+        None => finish(cpu, bus, obs, pc, cycles, op.next(), Flow::Next) | status,
     }
 }
 
 /// RRC, SWPB, RRA and SXT of a word in R4 to R15.
 fn single_reg<B: Bus, O: Observer, const WHICH: u8>(
     cpu: &mut Cpu,
-    _: &mut B,
+    bus: &mut B,
     obs: &mut O,
     head: u64,
     data: u64,
@@ -560,12 +617,13 @@ fn single_reg<B: Bus, O: Observer, const WHICH: u8>(
         single::SWPB => (old >> 8 | (old & 0xFF) << 8, cpu.flags),
         _ => {
             let result = i32::from(old as u8 as i8) as u32 & MASK20;
-            (result, Flags::of_result(result, 20, result != 0))
+            (result & cpu.mask, Flags::of_result(result, 20, result != 0))
         }
     };
+    tell(obs, op.rd(), cpu.r[op.rd()], result);
     cpu.r[op.rd()] = result;
     cpu.flags = flags;
-    proceed(cpu, obs, pc, op)
+    proceed(cpu, bus, obs, pc, op)
 }
 
 /// The result and status of a single-operand operation. SXT extends `sign_bit`, in a register to 20 bits.
@@ -635,7 +693,7 @@ fn run_single<B: Bus, O: Observer, const EXTENDED: bool>(
             let value = fetch_source(cpu, bus, obs, pc, mode, reg, op.b(), size, start + 1);
             let mut value = or_fault!(cpu, pc, value);
             let bytes = if size == Size::A { 4 } else { 2 };
-            let stack = cpu.r[SP].wrapping_sub(bytes) & MASK20;
+            let stack = cpu.r[SP].wrapping_sub(bytes) & cpu.mask;
             if which == single::CALL {
                 or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, stack, Size::W, next, last));
                 next = value;
@@ -645,12 +703,13 @@ fn run_single<B: Bus, O: Observer, const EXTENDED: bool>(
                 }
                 or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, stack, size, value, last));
             }
+            tell_step(cpu, obs, mode, reg, increment(size, reg));
             cpu.r[SP] = stack;
         }
         return if which == single::CALL {
-            go(cpu, obs, pc, cycles, next, Flow::Call { target: next })
+            go(cpu, bus, obs, pc, cycles, next, Flow::Call { target: next })
         } else {
-            finish(cpu, obs, pc, cycles, next, Flow::Next)
+            finish(cpu, bus, obs, pc, cycles, next, Flow::Next)
         };
     }
     let sign_bit = if extra.zero_carry() && cpu.timing.sxtx_zc_extends_bit_15 { 15 } else { 7 };
@@ -666,7 +725,7 @@ fn run_single<B: Bus, O: Observer, const EXTENDED: bool>(
                     cpu.r[SR] = new;
                 }
                 if mode == mode::REG {
-                    status |= write_register(cpu, reg, result);
+                    status |= write_register(cpu, obs, reg, result);
                 } else {
                     target = Some(result);
                 }
@@ -682,20 +741,21 @@ fn run_single<B: Bus, O: Observer, const EXTENDED: bool>(
                     cpu.r[SR] = new;
                 }
                 if mode == mode::INC {
-                    cpu.r[reg] = (addr + increment(size, reg)) & MASK20;
+                    cpu.r[reg] = (addr + increment(size, reg)) & cpu.mask;
+                    tell_step(cpu, obs, mode, reg, increment(size, reg));
                 }
             }
         }
     }
     match target {
-        Some(target) => go(cpu, obs, pc, cycles, target, Flow::Jump),
-        None => finish(cpu, obs, pc, cycles, op.next(), Flow::Next) | status,
+        Some(target) => go(cpu, bus, obs, pc, cycles, target, Flow::Jump),
+        None => finish(cpu, bus, obs, pc, cycles, op.next(), Flow::Next) | status,
     }
 }
 
 fn jump<B: Bus, O: Observer, const CONDITION: u8>(
     cpu: &mut Cpu,
-    _: &mut B,
+    bus: &mut B,
     obs: &mut O,
     head: u64,
     data: u64,
@@ -714,9 +774,9 @@ fn jump<B: Bus, O: Observer, const CONDITION: u8>(
         _ => true,
     };
     if taken {
-        finish(cpu, obs, pc, op.cycles(), op.b(), Flow::Jump)
+        finish(cpu, bus, obs, pc, op.cycles(), op.b(), Flow::Jump)
     } else {
-        proceed(cpu, obs, pc, op)
+        proceed(cpu, bus, obs, pc, op)
     }
 }
 
@@ -729,13 +789,17 @@ fn push_word_reg<B: Bus, O: Observer>(
     pc: u32,
 ) -> u32 {
     let op = Op { head, data };
-    let stack = cpu.r[SP].wrapping_sub(2) & MASK20;
+    let stack = cpu.r[SP].wrapping_sub(2) & cpu.mask;
     let at = cpu.cycles + Cycles::from(op.cycles()) - 1;
-    if O::ACCESSES || !store_plain(bus, stack, Width::Word, cpu.r[op.rd()], at) {
+    let value = cpu.r[op.rd()] & 0xFFFF;
+    if !store_plain(bus, stack, Width::Word, value, at) {
         return general_single::<B, O, false>(cpu, bus, obs, head, data, pc);
     }
+    if O::ACCESSES {
+        obs.access(pc, stack, Access::Write, crate::Width::W16, value, at);
+    }
     cpu.r[SP] = stack;
-    proceed(cpu, obs, pc, op)
+    proceed(cpu, bus, obs, pc, op)
 }
 
 /// `CALL #address`
@@ -748,14 +812,17 @@ fn call_const<B: Bus, O: Observer>(
     pc: u32,
 ) -> u32 {
     let op = Op { head, data };
-    let stack = cpu.r[SP].wrapping_sub(2) & MASK20;
+    let stack = cpu.r[SP].wrapping_sub(2) & cpu.mask;
     let target = op.b() & 0xFFFF;
     let at = cpu.cycles + Cycles::from(op.cycles()) - 1;
-    if O::ACCESSES || target & 1 != 0 || !store_plain(bus, stack, Width::Word, op.next(), at) {
+    if target & 1 != 0 || !store_plain(bus, stack, Width::Word, op.next(), at) {
         return general_single::<B, O, false>(cpu, bus, obs, head, data, pc);
     }
+    if O::ACCESSES {
+        obs.access(pc, stack, Access::Write, crate::Width::W16, op.next() & 0xFFFF, at);
+    }
     cpu.r[SP] = stack;
-    finish(cpu, obs, pc, op.cycles(), target, Flow::Call { target })
+    finish(cpu, bus, obs, pc, op.cycles(), target, Flow::Call { target })
 }
 
 /// RET: `MOV @SP+, PC`
@@ -769,10 +836,14 @@ fn ret<B: Bus, O: Observer>(
 ) -> u32 {
     let op = Op { head, data };
     let stack = cpu.r[SP];
-    match load_plain(bus, stack, Width::Word, cpu.cycles + 1) {
-        Some(target) if !O::ACCESSES && target & 1 == 0 => {
-            cpu.r[SP] = (stack + 2) & MASK20;
-            finish(cpu, obs, pc, op.cycles(), target, Flow::Return)
+    let at = cpu.cycles + 1;
+    match load_plain(bus, stack, Width::Word, at) {
+        Some(target) if target & 1 == 0 => {
+            if O::ACCESSES {
+                obs.access(pc, stack, Access::Read, crate::Width::W16, target, at);
+            }
+            cpu.r[SP] = (stack + 2) & cpu.mask;
+            finish(cpu, bus, obs, pc, op.cycles(), target, Flow::Return)
         }
         _ => general_double::<B, O, false>(cpu, bus, obs, head, data, pc),
     }
@@ -781,20 +852,20 @@ fn ret<B: Bus, O: Observer>(
 /// BR: `MOV #address, PC`
 fn branch_const<B: Bus, O: Observer>(
     cpu: &mut Cpu,
-    _: &mut B,
+    bus: &mut B,
     obs: &mut O,
     head: u64,
     data: u64,
     pc: u32,
 ) -> u32 {
     let op = Op { head, data };
-    go(cpu, obs, pc, op.cycles(), op.a(), Flow::Jump)
+    go(cpu, bus, obs, pc, op.cycles(), op.a(), Flow::Jump)
 }
 
 /// `ADD #n, SP` and `SUB #n, SP`
 fn add_sp<B: Bus, O: Observer>(
     cpu: &mut Cpu,
-    _: &mut B,
+    bus: &mut B,
     obs: &mut O,
     head: u64,
     data: u64,
@@ -807,8 +878,9 @@ fn add_sp<B: Bus, O: Observer>(
     } else {
         quick(alu_op::SUB, false, op.a(), old, &mut cpu.flags)
     };
+    tell(obs, SP, cpu.r[SP], result & !1);
     cpu.r[SP] = result & !1;
-    proceed(cpu, obs, pc, op)
+    proceed(cpu, bus, obs, pc, op)
 }
 
 fn reti<B: Bus, O: Observer>(
@@ -823,12 +895,12 @@ fn reti<B: Bus, O: Observer>(
     let stack = cpu.r[SP];
     let status = load(cpu, bus, obs, pc, stack, Width::Word, cpu.cycles + 1);
     let status = or_fault!(cpu, pc, status);
-    let above = (stack + 2) & MASK20;
+    let above = (stack + 2) & cpu.mask;
     let low = or_fault!(cpu, pc, load(cpu, bus, obs, pc, above, Width::Word, cpu.cycles + 2));
-    let target = low | (status >> 12 & 0xF) << 16;
+    let target = (low | (status >> 12 & 0xF) << 16) & cpu.mask;
     // Observers hear of the stack pointer behind the instruction.
-    cpu.r[SP] = (stack + 4) & MASK20;
-    let next = go(cpu, obs, pc, op.cycles(), target, Flow::InterruptReturn);
+    cpu.r[SP] = (stack + 4) & cpu.mask;
+    let next = go(cpu, bus, obs, pc, op.cycles(), target, Flow::InterruptReturn);
     if next == FAULT {
         cpu.r[SP] = stack;
         return next;
@@ -859,8 +931,9 @@ fn calla<B: Bus, O: Observer>(
     let low = cpu.r[SP].wrapping_sub(4) & MASK20;
     or_fault!(cpu, pc, store(cpu, bus, obs, pc, high, Width::Word, back >> 16, last - 1));
     or_fault!(cpu, pc, store(cpu, bus, obs, pc, low, Width::Word, back & 0xFFFF, last));
+    tell_step(cpu, obs, mode, reg, increment(Size::A, reg));
     cpu.r[SP] = low;
-    go(cpu, obs, pc, op.cycles(), target, Flow::Call { target })
+    go(cpu, bus, obs, pc, op.cycles(), target, Flow::Call { target })
 }
 
 fn mova<B: Bus, O: Observer>(
@@ -878,24 +951,25 @@ fn mova<B: Bus, O: Observer>(
     }
     let value = fetch_source(cpu, bus, obs, pc, mode, reg, op.a(), Size::A, start + 1);
     let value = or_fault!(cpu, pc, value);
+    tell_step(cpu, obs, mode, reg, increment(Size::A, reg));
     match op.dst_mode() {
         mode::REG => {
-            let status = write_register(cpu, op.rd(), value);
+            let status = write_register(cpu, obs, op.rd(), value);
             if op.rd() == SR {
                 cpu.flags_from_status();
             }
-            proceed(cpu, obs, pc, op) | status
+            proceed(cpu, bus, obs, pc, op) | status
         }
         mode::CONST => {
             let ret = mode == mode::INC && reg == SP;
             let flow = if ret { Flow::Return } else { Flow::Jump };
-            go(cpu, obs, pc, op.cycles(), value, flow)
+            go(cpu, bus, obs, pc, op.cycles(), value, flow)
         }
         dst_mode => {
             let addr = effective(cpu, dst_mode, op.rd(), op.b());
             let last = start + Cycles::from(op.cycles()) - 1;
             or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, addr, Size::A, value, last));
-            proceed(cpu, obs, pc, op)
+            proceed(cpu, bus, obs, pc, op)
         }
     }
 }
@@ -903,7 +977,7 @@ fn mova<B: Bus, O: Observer>(
 /// CMPA, ADDA and SUBA
 fn address_alu<B: Bus, O: Observer, const OP: u8>(
     cpu: &mut Cpu,
-    _: &mut B,
+    bus: &mut B,
     obs: &mut O,
     head: u64,
     data: u64,
@@ -918,19 +992,19 @@ fn address_alu<B: Bus, O: Observer, const OP: u8>(
     cpu.r[SR] = new;
     let mut status = 0;
     if stores(OP) && !to_pc {
-        status = write_register(cpu, op.rd(), result);
+        status = write_register(cpu, obs, op.rd(), result);
     }
     cpu.flags_from_status();
     if stores(OP) && to_pc {
-        return go(cpu, obs, pc, op.cycles(), result, Flow::Jump);
+        return go(cpu, bus, obs, pc, op.cycles(), result, Flow::Jump);
     }
-    proceed(cpu, obs, pc, op) | status
+    proceed(cpu, bus, obs, pc, op) | status
 }
 
 /// RRCM, RRAM, RLAM and RRUM by 1 to 4 bits
 fn rotate_many<B: Bus, O: Observer>(
     cpu: &mut Cpu,
-    _: &mut B,
+    bus: &mut B,
     obs: &mut O,
     head: u64,
     data: u64,
@@ -950,9 +1024,9 @@ fn rotate_many<B: Bus, O: Observer>(
         };
     }
     cpu.r[SR] = flags;
-    let status = write_register(cpu, op.rd(), value);
+    let status = write_register(cpu, obs, op.rd(), value);
     cpu.flags_from_status();
-    proceed(cpu, obs, pc, op) | status
+    proceed(cpu, bus, obs, pc, op) | status
 }
 
 fn pushm<B: Bus, O: Observer>(
@@ -981,7 +1055,7 @@ fn pushm<B: Bus, O: Observer>(
         at += 1;
     }
     cpu.r[SP] = stack;
-    proceed(cpu, obs, pc, op)
+    proceed(cpu, bus, obs, pc, op)
 }
 
 fn popm<B: Bus, O: Observer>(
@@ -998,15 +1072,21 @@ fn popm<B: Bus, O: Observer>(
     let mut stack = cpu.r[SP];
     let mut at = cpu.cycles + 2;
     let mut status = 0;
+    let before = cpu.r;
     for i in 0..op.a() {
         let value = or_fault!(cpu, pc, load_sized(cpu, bus, obs, pc, stack, size, at));
         stack = (stack + size.bytes()) & MASK20;
         at += Cycles::from(size.bytes() / 2);
-        status |= write_register(cpu, (lowest + i) as usize, value);
+        status |= write_register(cpu, &mut crate::Silent, (lowest + i) as usize, value);
         if lowest + i == SR as u32 {
             cpu.flags_from_status();
         }
     }
+    if O::RESULTS {
+        for reg in (lowest..lowest + op.a()).map(|reg| reg as usize).filter(|&reg| reg > 3) {
+            obs.result(reg as u8, before[reg], cpu.r[reg]);
+        }
+    }
     cpu.r[SP] = stack;
-    proceed(cpu, obs, pc, op) | status
+    proceed(cpu, bus, obs, pc, op) | status
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Words to instructions: the bit patterns of SLAU208 chapter 6 (SLAU445I sections 4.5 and 4.6.1).
 
-use super::PC;
+use super::{Family, PC};
 use crate::{Fault, FaultKind};
 
 /// 20 bits: addresses and registers.
@@ -153,12 +153,14 @@ struct Reader<F> {
     fetch: F,
     pc: u32,
     at: u32,
+    /// The bits that an address has.
+    mask: u32,
 }
 
 impl<F: FnMut(u32) -> Result<u16, Fault>> Reader<F> {
     /// The next word and its address.
     fn word(&mut self) -> Result<(u32, u32), Fault> {
-        let addr = self.at & MASK20;
+        let addr = self.at & self.mask;
         let word = (self.fetch)(addr).map_err(|fault| fault.at_pc(self.pc))?;
         self.at += 2;
         Ok((u32::from(word), addr))
@@ -189,10 +191,28 @@ pub(crate) fn indexed(base: u32, index: i32, wraps: bool) -> u32 {
 /// # Errors
 /// If the words are no instruction, or cannot be fetched.
 pub fn decode(pc: u32, fetch: impl FnMut(u32) -> Result<u16, Fault>) -> Result<Insn, Fault> {
-    let mut reader = Reader { fetch, pc, at: pc };
+    decode_for(Family::CpuXV2, pc, fetch)
+}
+
+/// The same for the instructions that a family has: those of the MSP430X are none of the MSP430's.
+///
+/// # Errors
+/// If the words are no instruction of that family, or cannot be fetched.
+pub fn decode_for(
+    family: Family,
+    pc: u32,
+    fetch: impl FnMut(u32) -> Result<u16, Fault>,
+) -> Result<Insn, Fault> {
+    let mask = family.mask();
+    let mut reader = Reader { fetch, pc, at: pc, mask };
     let (first, _) = reader.word()?;
     let illegal =
         |reason| Fault::new(FaultKind::IllegalOpcode { word: first as u16, reason }, pc).at_pc(pc);
+    if family == Family::Cpu && matches!(first, 0..0x1000 | 0x1301..0x2000) {
+        return Err(illegal(
+            "it is an MSP430X's or none; this device's CPU is the MSP430, of 16 bits",
+        ));
+    }
     let mut insn = match first >> 11 {
         0..2 => address(&mut reader, first),
         2 => single(&mut reader, first, None),
@@ -209,7 +229,7 @@ pub fn decode(pc: u32, fetch: impl FnMut(u32) -> Result<u16, Fault>) -> Result<I
                 )),
             }
         }
-        4..8 => Ok(jump(first, pc)),
+        4..8 => Ok(jump(first, pc, mask)),
         _ => double(&mut reader, first, None),
     }
     .map_err(|problem| match problem {
@@ -246,9 +266,9 @@ fn plain(mnemonic: Mnemonic, size: Size, src: Operand, dst: Operand) -> Insn {
 }
 
 /// Jxx: `001 ccc oooooooooo`
-fn jump(word: u32, pc: u32) -> Insn {
+fn jump(word: u32, pc: u32, mask: u32) -> Insn {
     let offset = (((word & 0x3FF) << 22) as i32) >> 21;
-    let target = pc.wrapping_add(2).wrapping_add(offset as u32) & MASK20;
+    let target = pc.wrapping_add(2).wrapping_add(offset as u32) & mask;
     let condition = [
         Condition::Ne,
         Condition::Eq,

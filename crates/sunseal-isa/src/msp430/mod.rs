@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use exec::{FAULT, STATUS, Table};
 use insn::MASK20;
-pub use insn::{Condition, Insn, Mnemonic, Operand, Repeat, Size, decode};
+pub use insn::{Condition, Insn, Mnemonic, Operand, Repeat, Size, decode, decode_for};
 use op::Op;
 pub use timing::{DaddOverflow, Family, Timing, TimingError};
 
@@ -93,6 +93,10 @@ pub struct Cpu {
     flags: alu::Flags,
     interrupt_shadow: bool,
     timing: Timing,
+    /// The bits that registers and addresses have.
+    mask: u32,
+    /// Wait states of fetching the instruction that runs, already in `cycles`.
+    fetch_waits: Cycles,
     /// Why the last handler returned [`FAULT`].
     fault: Option<Fault>,
     /// [`Op`]s by half their address; zero is "not decoded". 8 MiB of address space, of which only
@@ -110,7 +114,6 @@ impl Cpu {
     /// # Errors
     /// If the timing family has no cycle tables.
     pub fn new(timing: Timing) -> Result<Self, TimingError> {
-        timing.check()?;
         Ok(Self {
             r: [0; 16],
             cycles: 0,
@@ -118,6 +121,8 @@ impl Cpu {
             flags: alu::Flags::default(),
             interrupt_shadow: false,
             timing,
+            mask: timing.family.mask(),
+            fetch_waits: 0,
             fault: None,
             cache: empty_cache(),
         })
@@ -209,7 +214,7 @@ impl Cpu {
     /// Checks what software outside may have put into the registers.
     fn start(&mut self) -> Result<u32, Exit> {
         self.interrupt_shadow = false;
-        let pc = self.r[PC] & MASK20;
+        let pc = self.r[PC] & self.mask;
         if pc & 1 != 0 {
             return Err(Exit::Fault(Fault::odd_program_counter(pc).at_pc(pc)));
         }
@@ -221,8 +226,20 @@ impl Cpu {
     #[inline(always)]
     fn dispatch<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O, pc: u32) -> u32 {
         let [head, data] = self.cache[(pc >> 1) as usize & (SLOTS - 1)];
+        if B::WAITS && head != 0 {
+            self.await_fetch(bus, pc, Op { head, data });
+        }
         let handlers = &Table::<B, O>::HANDLERS;
         handlers[Op { head, data }.kind()](self, bus, observer, head, data, pc)
+    }
+
+    /// Waits for the words of the instruction that is about to run.
+    #[inline(always)]
+    fn await_fetch<B: Bus>(&mut self, bus: &mut B, pc: u32, op: Op) {
+        if B::WAITS {
+            self.fetch_waits = bus.fetched(pc, op.next().wrapping_sub(pc) & self.mask);
+            self.cycles += self.fetch_waits;
+        }
     }
 
     #[cold]
@@ -230,8 +247,12 @@ impl Cpu {
         self.flags_to_status();
         if next & FAULT != 0 {
             self.r[PC] = pc;
+            if B::WAITS {
+                self.cycles -= std::mem::take(&mut self.fetch_waits);
+                bus.stall();
+            }
             let fault = self.fault.take().expect("the handler that stopped left its reason");
-            return Exit::Fault(match decode(pc, |addr| bus.fetch(addr)) {
+            return Exit::Fault(match decode_for(self.timing.family, pc, |addr| bus.fetch(addr)) {
                 Ok(insn) => fault.in_instruction(insn.to_string()),
                 Err(_) => fault,
             });
@@ -254,10 +275,12 @@ impl Cpu {
         vector: u32,
     ) -> Result<(), Fault> {
         let pc = self.r[PC];
-        let at = self.cycles;
-        let above = self.r[SP].wrapping_sub(2) & MASK20;
-        let below = self.r[SP].wrapping_sub(4) & MASK20;
-        // PC bits 19:16 travel in the stored status (SLAU445I 4.2).
+        let cycles = self.timing.interrupt_cycles();
+        // The last two cycles fetch from the handler.
+        let at = self.cycles + cycles - 4;
+        let above = self.r[SP].wrapping_sub(2) & self.mask;
+        let below = self.r[SP].wrapping_sub(4) & self.mask;
+        // PC bits 19:16 travel in the stored status (SLAU445I 4.2); a 16-bit PC has none.
         let status = self.r[SR] & 0x1FF | (pc >> 16 & 0xF) << 12;
         let mut access = |addr: u32, kind, value: u32, at| {
             let done = match kind {
@@ -272,17 +295,17 @@ impl Cpu {
             }
             Ok(u32::from(value))
         };
-        access(above, Access::Write, pc & 0xFFFF, at + 2)?;
-        access(below, Access::Write, status, at + 3)?;
-        let handler = access(vector, Access::Read, 0, at + 4)?;
+        access(above, Access::Write, pc & 0xFFFF, at)?;
+        access(below, Access::Write, status, at + 1)?;
+        let handler = access(vector, Access::Read, 0, at + 2)?;
         self.r[SP] = below;
         self.r[SR] &= sr::SCG0;
         self.r[PC] = handler;
         self.interrupt_shadow = false;
-        self.cycles += timing::INTERRUPT_CYCLES;
+        let cycles = cycles + if B::WAITS { bus.stall() } else { 0 };
+        self.cycles += cycles;
         if O::INSTRUCTIONS {
-            let cycles = timing::INTERRUPT_CYCLES as u32;
-            observer.instruction(pc, below, cycles, Flow::Interrupt { vector });
+            observer.instruction(pc, below, cycles as u32, Flow::Interrupt { vector });
         }
         Ok(())
     }

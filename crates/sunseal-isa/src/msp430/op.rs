@@ -229,7 +229,7 @@ fn pack(kind: u16, cycles: u8, next: u32, src: Place, dst: Place, extra: u32) ->
 pub(crate) fn lower(insn: &Insn, pc: u32, timing: &Timing) -> Op {
     use Mnemonic as M;
     let cycles = timing.cycles(insn);
-    let next = (pc + u32::from(insn.words) * 2) & MASK20;
+    let next = (pc + u32::from(insn.words) * 2) & timing.family.mask();
     // Register mode reads PC behind the opcode word, before operand words are fetched.
     let opcode = pc + if insn.extended { 2 } else { 0 };
     let src = place(insn.src, opcode, opcode + 2);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which cycle table a device follows, and the forms whose count or effect is disputed.
 
-use super::PC;
-use super::insn::{Insn, Mnemonic, Operand, Size};
+use super::insn::{Insn, MASK20, Mnemonic, Operand, Size};
+use super::{PC, SP};
 
 /// The three timings that MSP430 cores have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,13 +15,20 @@ pub enum Family {
     CpuXV2,
 }
 
-/// A timing that cannot be simulated.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TimingError {
-    /// The family has no tables here.
-    #[error("CPU timing family {0:?} has no cycle tables in this version; CpuXV2 has")]
-    NotImplemented(Family),
+impl Family {
+    /// The bits of a register and of an address: 16, or 20 of an MSP430X.
+    #[must_use]
+    pub const fn mask(self) -> u32 {
+        match self {
+            Self::Cpu => 0xFFFF,
+            Self::CpuX | Self::CpuXV2 => MASK20,
+        }
+    }
 }
+
+/// A timing that cannot be simulated. All three families can.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TimingError {}
 
 /// What DADD leaves in V, which the manual calls undefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,6 +45,17 @@ pub enum DaddOverflow {
 pub struct Timing {
     /// The cycle tables.
     pub family: Family,
+    /// CPU: MOV and others `@Rn, PC` take 3 cycles (TI's MSP Debug Stack, openMSP430), not the 2 of SLAU049
+    /// table 3-16.
+    pub indirect_to_pc_takes_3: bool,
+    /// CPU: `PUSH @Rn+` takes 4 cycles (TI's MSP Debug Stack, openMSP430), not the 5 of SLAU049 table 3-15.
+    pub push_increment_takes_4: bool,
+    /// CPU, CPUX: `#N, PC` takes 4 cycles, as a comment in TI's MSP Debug Stack says of silicon, not the 3 of
+    /// SLAU049 table 3-16.
+    pub immediate_to_pc_takes_4: bool,
+    /// CPUX: `CALLA X(Rn)` takes the 5 cycles of `CALLA @Rn`, as SLAU445I table 4-17 has it relative to its other rows,
+    /// not the 6 of TI's MSP Debug Stack.
+    pub calla_indexed_takes_5: bool,
     /// ADDA, SUBA, CMPA `#imm20, Rm` take 2 cycles (measured on an FR5739 by mspdebug's author),
     /// not the 3 of SLAU445I table 4-19.
     pub address_immediate_takes_2: bool,
@@ -65,6 +83,10 @@ impl Timing {
     pub const fn new(family: Family) -> Self {
         Self {
             family,
+            indirect_to_pc_takes_3: false,
+            push_increment_takes_4: false,
+            immediate_to_pc_takes_4: false,
+            calla_indexed_takes_5: false,
             address_immediate_takes_2: false,
             pc_write_one_less: false,
             calla_indexed_takes_7: false,
@@ -76,13 +98,20 @@ impl Timing {
         }
     }
 
+    /// CPU as in the MSP430F1611.
+    pub const CPU: Self = Self::new(Family::Cpu);
+    /// CPUX as in the MSP430F2618.
+    pub const CPUX: Self = Self::new(Family::CpuX);
     /// CPUXV2 as in the MSP430F5438A.
     pub const CPUXV2: Self = Self::new(Family::CpuXV2);
 
-    pub(crate) fn check(&self) -> Result<(), TimingError> {
+    /// Cycles between the acceptance of an interrupt and its handler's first instruction: SLAU049 table 3-14 and
+    /// section 2.2.3, SLAU144 and SLAU445I table 4-8.
+    #[must_use]
+    pub const fn interrupt_cycles(&self) -> u64 {
         match self.family {
-            Family::CpuXV2 => Ok(()),
-            family => Err(TimingError::NotImplemented(family)),
+            Family::Cpu | Family::CpuXV2 => 6,
+            Family::CpuX => 5,
         }
     }
 
@@ -95,59 +124,77 @@ impl Timing {
         };
         match insn.mnemonic {
             M::Jump(_) => 2,
-            M::Reti => 5,
+            M::Reti => match self.family {
+                Family::Cpu | Family::CpuXV2 => 5,
+                Family::CpuX => 3,
+            },
             M::Rrcm | M::Rram | M::Rlam | M::Rrum => count,
             M::Pushm | M::Popm => 2 + count * if insn.size == Size::A { 2 } else { 1 },
             M::Mova | M::Cmpa | M::Adda | M::Suba => self.address(insn),
             M::Calla => self.calla(insn.dst),
-            M::Call => match insn.dst {
-                Operand::Absolute(_) => 6,
-                Operand::Symbolic(_) | Operand::Indexed { .. } => 5,
-                _ => 4,
-            },
+            M::Call => self.call(insn.dst),
             M::Push => self.push(insn),
             M::Rra | M::Rrc | M::Swpb | M::Sxt => rotate(insn),
             _ => self.double(insn),
         }
     }
 
-    /// Tables 4-10 and 4-18.
+    /// SLAU049 table 3-16; SLAU445I tables 4-10 and 4-18 and what stands for them in SLAU144.
     fn double(&self, insn: &Insn) -> u8 {
-        use Mnemonic::{Add, Bit, Cmp, Mov, Sub};
-        let source = match insn.src {
-            Operand::Indirect(_) | Operand::Increment(_) => 1,
-            Operand::Immediate(_) => 2,
-            Operand::Indexed { .. } | Operand::Symbolic(_) | Operand::Absolute(_) => 3,
-            _ => 0,
-        };
+        use Mnemonic::{Bit, Cmp, Mov};
+        let source = source_column(insn.src);
         let long = insn.size == Size::A;
         match insn.dst {
-            Operand::Reg(reg) if usize::from(reg) == PC => {
-                let adds = matches!(insn.mnemonic, Mov | Add | Sub);
-                let less = match (insn.extended, source) {
-                    (true, 2 | 3) => adds,
-                    (true, _) => false,
-                    (false, _) => adds && self.pc_write_one_less,
-                };
-                let full = match (insn.extended, long) {
-                    (false, _) => [3, 4, 3, 5][source],
-                    (true, false) => [4, 5, 4, 6][source],
-                    (true, true) => [4, 6, 4, 7][source],
-                };
-                full - u8::from(less)
-            }
+            Operand::Reg(reg) if usize::from(reg) == PC => self.double_to_pc(insn, source),
             Operand::Reg(_) => match (insn.extended, long) {
-                (false, _) => [1, 2, 2, 3][source],
-                (true, false) => [2, 3, 3, 4][source],
-                (true, true) => [2, 4, 3, 5][source],
+                (false, _) => [1, 2, 2, 2, 3][source],
+                (true, false) => [2, 3, 3, 3, 4][source],
+                (true, true) => [2, 4, 4, 3, 5][source],
             },
             _ => {
-                let short = u8::from(matches!(insn.mnemonic, Mov | Bit | Cmp));
+                // The MSP430X leaves out the read of a destination that it does not need.
+                let short = self.family != Family::Cpu && matches!(insn.mnemonic, Mov | Bit | Cmp);
+                let short = u8::from(short);
                 match (insn.extended, long) {
-                    (false, _) => [4, 5, 5, 6][source] - short,
-                    (true, false) => [5, 6, 6, 7][source] - short,
-                    (true, true) => [7, 9, 8, 10][source] - 2 * short,
+                    (false, _) => [4, 5, 5, 5, 6][source] - short,
+                    (true, false) => [5, 6, 6, 6, 7][source] - short,
+                    (true, true) => [7, 9, 9, 8, 10][source] - 2 * short,
                 }
+            }
+        }
+    }
+
+    /// The rows of those tables whose destination is PC.
+    fn double_to_pc(&self, insn: &Insn, source: usize) -> u8 {
+        let adds = matches!(insn.mnemonic, Mnemonic::Mov | Mnemonic::Add | Mnemonic::Sub);
+        let long = insn.size == Size::A;
+        // Footnote 4 of the extended instructions' table.
+        let less = u8::from(insn.extended && adds && source >= 3);
+        let immediate = u8::from(source == 3 && self.immediate_to_pc_takes_4);
+        match (self.family, insn.extended, long) {
+            (Family::Cpu, ..) => {
+                let indirect = u8::from(source == 1 && self.indirect_to_pc_takes_3);
+                [2, 2, 3, 3, 3][source] + indirect + immediate
+            }
+            (Family::CpuX, false, _) => [2, 3, 3, 3, 3][source] + immediate,
+            (Family::CpuX, true, false) => [3, 3, 4, 4, 5][source] - less,
+            (Family::CpuX, true, true) => [3, 4, 5, 4, 6][source] - less,
+            (Family::CpuXV2, false, _) => {
+                [3, 4, 4, 3, 5][source] - u8::from(adds && self.pc_write_one_less)
+            }
+            (Family::CpuXV2, true, false) => [4, 5, 5, 4, 6][source] - less,
+            (Family::CpuXV2, true, true) => [4, 6, 6, 4, 7][source] - less,
+        }
+    }
+
+    /// SLAU049 table 3-15, SLAU445I table 4-9.
+    fn call(&self, dst: Operand) -> u8 {
+        let place = source_column(dst);
+        match self.family {
+            Family::Cpu => [4, 4, 5, 5, 5][place],
+            Family::CpuX => [3, 4, 4, 4, 4][place] + u8::from(by_stack(dst)),
+            Family::CpuXV2 => {
+                [4, 4, 4, 4, 5][place] + u8::from(matches!(dst, Operand::Absolute(_)))
             }
         }
     }
@@ -155,58 +202,72 @@ impl Timing {
     /// Table 4-19.
     fn address(&self, insn: &Insn) -> u8 {
         let to_pc = insn.dst == Operand::Reg(PC as u8);
+        // What fetching from the new place adds: CPUXV2 by the table, CPUX by TI's MSP Debug Stack.
+        let (register, memory) = match self.family {
+            Family::CpuXV2 => (2, 2),
+            Family::Cpu | Family::CpuX => (1, 0),
+        };
+        let (register, memory) = if to_pc { (register, memory) } else { (0, 0) };
         match (insn.src, insn.dst) {
             (_, Operand::Absolute(_) | Operand::Indexed { .. } | Operand::Symbolic(_)) => 4,
-            (Operand::Reg(_), _) => 1 + 2 * u8::from(to_pc),
+            (Operand::Reg(_), _) => 1 + register,
             (Operand::Immediate(_), _) => match (insn.mnemonic, to_pc) {
                 (Mnemonic::Mova, false) => 2,
                 (Mnemonic::Mova, true) | (_, true) => 3,
                 (_, false) => 3 - u8::from(self.address_immediate_takes_2),
             },
-            (Operand::Indirect(_) | Operand::Increment(_), _) => 3 + 2 * u8::from(to_pc),
-            _ => 4 + 2 * u8::from(to_pc),
+            (Operand::Indirect(_) | Operand::Increment(_), _) => 3 + memory,
+            _ => 4 + memory,
         }
     }
 
     /// Table 4-17, CALLA.
     fn calla(&self, dst: Operand) -> u8 {
+        let first = self.family != Family::CpuXV2;
+        let stack = u8::from(by_stack(dst));
         match dst {
-            Operand::Reg(_) | Operand::Immediate(_) => 5,
-            Operand::Indirect(_) | Operand::Increment(_) => 6,
-            Operand::Indexed { reg, .. } => {
-                let base = if self.calla_indexed_takes_7 { 7 } else { 5 };
-                base + u8::from(reg == 1)
-            }
-            _ => 7,
+            Operand::Reg(_) | Operand::Immediate(_) => 5 - u8::from(first),
+            Operand::Indirect(_) | Operand::Increment(_) => 6 - u8::from(first),
+            Operand::Indexed { .. } if first => 6 - u8::from(self.calla_indexed_takes_5) + stack,
+            Operand::Indexed { .. } => 5 + 2 * u8::from(self.calla_indexed_takes_7) + stack,
+            _ => 7 - u8::from(first),
         }
     }
 
-    /// Tables 4-9 and 4-17, PUSH.
+    /// SLAU049 table 3-15, SLAU445I tables 4-9 and 4-17, PUSH.
     fn push(&self, insn: &Insn) -> u8 {
-        let in_memory = matches!(
-            insn.dst,
-            Operand::Indexed { .. } | Operand::Symbolic(_) | Operand::Absolute(_)
-        );
-        let pointed = matches!(insn.dst, Operand::Indirect(_) | Operand::Increment(_));
-        if !insn.extended {
-            return 3 + u8::from(in_memory);
-        }
-        let by_stack = match insn.dst {
-            Operand::Indexed { reg: 1, .. } => 1, // footnote 1
-            _ => 0,
-        };
-        let indexed_a = match insn.dst {
-            Operand::Indexed { .. } => u8::from(self.pushx_a_indexed_takes_8),
-            _ => 0,
-        };
-        match (insn.size, in_memory, pointed) {
-            (Size::A, true, _) => 7 + by_stack + indexed_a,
-            (Size::A, _, true) => 6,
-            (Size::A, ..) => 5,
-            (_, true, _) => 5 + by_stack,
-            _ => 4,
+        let place = source_column(insn.dst);
+        let stack = u8::from(by_stack(insn.dst)); // footnote 1
+        match (self.family, insn.extended, insn.size) {
+            (Family::Cpu, ..) => {
+                [3, 4, 5, 4, 5][place] - u8::from(place == 2 && self.push_increment_takes_4)
+            }
+            (Family::CpuX, false, _) => [3, 3, 3, 3, 4][place] + stack,
+            (Family::CpuXV2, false, _) => [3, 3, 3, 3, 4][place],
+            (_, true, Size::A) => {
+                let indexed = matches!(insn.dst, Operand::Indexed { .. });
+                let more = u8::from(indexed && self.pushx_a_indexed_takes_8);
+                [5, 6, 6, 5, 7][place] + stack + more
+            }
+            (_, true, _) => [4, 4, 4, 4, 5][place] + stack,
         }
     }
+}
+
+/// Where a source stands in the tables: register or constant, `@Rn`, `@Rn+`, `#N`, memory.
+fn source_column(operand: Operand) -> usize {
+    match operand {
+        Operand::Indirect(_) => 1,
+        Operand::Increment(_) => 2,
+        Operand::Immediate(_) => 3,
+        Operand::Indexed { .. } | Operand::Symbolic(_) | Operand::Absolute(_) => 4,
+        _ => 0,
+    }
+}
+
+/// `X(SP)`, which some instructions that use the stack take longer for.
+fn by_stack(operand: Operand) -> bool {
+    matches!(operand, Operand::Indexed { reg, .. } if usize::from(reg) == SP)
 }
 
 /// Tables 4-9 and 4-17: RRA, RRC, and SWPB and SXT, whose extended forms table 4-17 leaves out.
@@ -228,6 +289,3 @@ fn rotate(insn: &Insn) -> u8 {
 pub(crate) fn repeat_cycles(push: bool, size: Size) -> u32 {
     if push && size == Size::A { 2 } else { 1 }
 }
-
-/// Cycles between the acceptance of an interrupt and its handler's first instruction, table 4-8.
-pub(crate) const INTERRUPT_CYCLES: u64 = 6;
