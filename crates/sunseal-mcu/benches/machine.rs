@@ -184,7 +184,7 @@ fn machine(c: &mut Criterion<CpuTime>) {
             );
         });
         if name == "ecdsa-secp160r1-sign" {
-            let base = m.device().peripherals.mpy32;
+            let base = m.device().multiplier().unwrap();
             group.bench_function(format!("{name}/{variant}/profiled"), |b| {
                 b.iter_batched(
                     || load(&elf, bytes),

@@ -86,7 +86,8 @@ fn keep_states(m: &mut Machine, folder: &Path) -> Result<(), Box<dyn Error>> {
             Stop::Pin(_) => {}
             other => return Err(format!("no {edge} of the mark: {other:?}").into()),
         }
-        let registers: Vec<String> = m.regs().iter().map(|r| format!("{r:05x}")).collect();
+        let registers: Vec<String> =
+            m.registers().iter().map(|r| format!("{:05x}", r.value)).collect();
         std::fs::write(folder.join(format!("{edge}.registers")), registers.join("\n"))?;
         for (name, start, end) in areas {
             let bytes = m.read_mem(start, (end - start + 1) as usize)?;
@@ -207,7 +208,7 @@ fn run() -> Result<bool, Box<dyn Error>> {
             Ok(false)
         }
         other => {
-            println!("stopped: {other:?} at {}", elf.describe(m.regs()[0]));
+            println!("stopped: {other:?} at {}", elf.describe(m.reg(0)));
             Ok(false)
         }
     }

@@ -1,65 +1,68 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the machine counts: which component was in which state for how long, and how often what happened.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use sunseal_trace::{
-    ComponentId, Cycles, EventId, Ledger, OperatingPoint, Picos, Span, SpanKey, StateId, Vocabulary,
+    ComponentId, Cycles, Ledger, OperatingPoint, Picos, Span, SpanKey, StateId, Vocabulary,
 };
 
+/// The CPU is every chip's first component, and its first three states are these.
 pub(crate) const CPU: ComponentId = ComponentId(0);
-pub(crate) const FLASH: ComponentId = ComponentId(1);
-pub(crate) const ADC12: ComponentId = ComponentId(2);
-pub(crate) const REF: ComponentId = ComponentId(3);
-const BUILT_IN: [&str; 4] = ["cpu", "flash", "adc12", "ref"];
-
-pub(crate) const ACTIVE_FLASH: StateId = StateId(0);
+/// It runs code from the memory that holds programs.
+pub(crate) const ACTIVE: StateId = StateId(0);
+/// It runs code from RAM: booked by what ran, not by switching to this state.
 pub(crate) const ACTIVE_RAM: StateId = StateId(1);
-pub(crate) const LPM0: StateId = StateId(2);
-pub(crate) const OFF: StateId = StateId(7);
-pub(crate) const IDLE: StateId = StateId(8);
-pub(crate) const WRITE: StateId = StateId(9);
-pub(crate) const ERASE: StateId = StateId(10);
-pub(crate) const ON: StateId = StateId(11);
-const STATES: [&str; 12] = [
-    "active.flash",
-    "active.ram",
-    "lpm0",
-    "lpm1",
-    "lpm2",
-    "lpm3",
-    "lpm4",
-    "off",
-    "idle",
-    "write",
-    "erase",
-    "on",
-];
+/// Without supply, or held in reset.
+pub(crate) const OFF: StateId = StateId(2);
+/// States that other components have on every chip.
+pub(crate) const IDLE: StateId = StateId(3);
+pub(crate) const ON: StateId = StateId(4);
 
-pub(crate) const MPY_OP16: EventId = EventId(0);
-pub(crate) const MPY_OP32: EventId = EventId(1);
-pub(crate) const FLASH_WORD_WRITE: EventId = EventId(2);
-pub(crate) const FLASH_SEGMENT_ERASE: EventId = EventId(3);
-pub(crate) const FLASH_MASS_ERASE: EventId = EventId(4);
-pub(crate) const ADC12_CONVERSION: EventId = EventId(5);
-pub(crate) const CRC16_BYTE: EventId = EventId(6);
-pub(crate) const USCI_BYTE: EventId = EventId(7);
-const EVENTS: [&str; 15] = [
-    "mpy32.op16",
-    "mpy32.op32",
-    "flash.word_write",
-    "flash.segment_erase",
-    "flash.mass_erase",
-    "adc12.conversion",
-    "crc16.byte",
-    "usci_a0.byte",
-    "usci_b0.byte",
-    "usci_a1.byte",
-    "usci_b1.byte",
-    "usci_a2.byte",
-    "usci_b2.byte",
-    "usci_a3.byte",
-    "usci_b3.byte",
-];
+/// What a chip can report.
+pub(crate) struct Names {
+    /// Components with their state at power-on.
+    pub components: &'static [(&'static str, StateId)],
+    /// States: the five above, then the chip's own.
+    pub states: &'static [&'static str],
+    /// Events.
+    pub events: &'static [Event],
+}
+
+macro_rules! events {
+    ($($event:ident = $name:literal,)*) => {
+        /// What is counted, on whichever chip.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Event { $($event,)* }
+
+        impl Event {
+            const ALL: &[Self] = &[$(Self::$event,)*];
+
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$event => $name,)* }
+            }
+        }
+    };
+}
+
+events! {
+    MpyOp16 = "mpy32.op16",
+    MpyOp32 = "mpy32.op32",
+    FlashWordWrite = "flash.word_write",
+    FlashSegmentErase = "flash.segment_erase",
+    FlashMassErase = "flash.mass_erase",
+    Adc12Conversion = "adc12.conversion",
+    Crc16Byte = "crc16.byte",
+    UsciA0Byte = "usci_a0.byte",
+    UsciB0Byte = "usci_b0.byte",
+    UsciA1Byte = "usci_a1.byte",
+    UsciB1Byte = "usci_b1.byte",
+    UsciA2Byte = "usci_a2.byte",
+    UsciB2Byte = "usci_b2.byte",
+    UsciA3Byte = "usci_a3.byte",
+    UsciB3Byte = "usci_b3.byte",
+}
 
 /// One component's present state and since when it is booked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,41 +75,51 @@ struct Present {
 /// The books.
 #[derive(Clone, Debug)]
 pub(crate) struct Accounts {
-    pub vocabulary: Vocabulary,
+    pub vocabulary: Arc<Vocabulary>,
     ledger: Ledger,
     present: Vec<Present>,
     since_uncached: Cycles,
     point: OperatingPoint,
-    /// Events since the ledger was made, by id.
-    pub events: Vec<u64>,
+    /// Events since the machine was made, by their place in [`Event`].
+    events: [u64; Event::ALL.len()],
     /// A state or the operating point changed since the flag was cleared.
     pub changed: bool,
 }
 
 impl Accounts {
-    pub fn new() -> Self {
+    pub fn new(names: &Names) -> Self {
         let mut vocabulary = Vocabulary::new();
-        for name in BUILT_IN {
+        for (name, _) in names.components {
             vocabulary.component(name);
         }
-        for name in STATES {
+        for name in names.states {
             vocabulary.state(name);
         }
-        for name in EVENTS {
-            vocabulary.event(name);
+        for event in names.events {
+            vocabulary.event(event.name());
         }
-        let present = [OFF, IDLE, OFF, OFF]
-            .map(|s| Present { state: s.0, since: 0, since_cycles: 0 })
-            .to_vec();
+        debug_assert_eq!(names.components[0].0, "cpu");
+        debug_assert_eq!(names.states[1..5], ["active.ram", "off", "idle", "on"]);
+        let present = names.components.iter().map(|(_, state)| Present {
+            state: state.0,
+            since: 0,
+            since_cycles: 0,
+        });
         Self {
-            vocabulary,
+            present: present.collect(),
+            vocabulary: Arc::new(vocabulary),
             ledger: Ledger::new(),
-            present,
             since_uncached: 0,
             point: OperatingPoint::default(),
-            events: vec![0; EVENTS.len()],
+            events: [0; Event::ALL.len()],
             changed: false,
         }
+    }
+
+    /// The id of a state that a part names.
+    pub fn state(&mut self, name: &str) -> StateId {
+        let known = self.vocabulary.find_state(name);
+        known.unwrap_or_else(|| Arc::make_mut(&mut self.vocabulary).state(name))
     }
 
     /// A further component, from outside the chip.
@@ -117,8 +130,8 @@ impl Accounts {
         now: Picos,
         cycles: Cycles,
     ) -> ComponentId {
-        let id = self.vocabulary.component(name);
-        let state = self.vocabulary.state(state).0;
+        let id = Arc::make_mut(&mut self.vocabulary).component(name);
+        let state = self.state(state).0;
         let p = Present { state, since: now.0, since_cycles: cycles };
         if id.index() == self.present.len() {
             self.present.push(p);
@@ -147,7 +160,7 @@ impl Accounts {
             // Decided by what ran, not by where the program counter happens to be now.
             let ram = uncached - self.since_uncached;
             self.since_uncached = uncached;
-            if state == ACTIVE_FLASH && ram != 0 && self.point.mclk_hz != 0 {
+            if state == ACTIVE && ram != 0 && self.point.mclk_hz != 0 {
                 let all = Picos::of_ticks(ram, self.point.mclk_hz);
                 let time = Picos(all.0.min(span.time.0));
                 let key = SpanKey { component: CPU, state: ACTIVE_RAM, point: self.point };
@@ -196,16 +209,17 @@ impl Accounts {
     }
 
     #[inline]
-    pub fn count(&mut self, e: EventId) {
-        self.events[e.index()] += 1;
+    pub fn count(&mut self, event: Event) {
+        self.events[event as usize] += 1;
     }
 
     /// The ledger with everything up to now.
     pub fn ledger(&self, now: Picos, cycles: Cycles, uncached: Cycles) -> Ledger {
         let mut copy = self.clone();
         copy.book_all(now, cycles, uncached);
-        for (i, &n) in copy.events.iter().enumerate() {
-            copy.ledger.add_event(EventId(i as u16), n);
+        for (event, n) in Event::ALL.iter().zip(copy.events).filter(|(_, n)| *n != 0) {
+            let id = copy.vocabulary.find_event(event.name());
+            copy.ledger.add_event(id.expect("a chip names all its events"), n);
         }
         copy.ledger
     }
@@ -229,17 +243,24 @@ impl Accounts {
             present: self.present.clone(),
             since_uncached: self.since_uncached,
             point: save_point(self.point),
-            events: self.events.clone(),
+            events: Event::ALL
+                .iter()
+                .zip(self.events)
+                .filter(|(_, n)| *n != 0)
+                .map(|(e, n)| (e.name().to_owned(), n))
+                .collect(),
         }
     }
 
-    pub fn restore(saved: &SavedAccounts) -> Self {
-        let mut a = Self::new();
+    /// Goes back to saved books of the same chip.
+    pub fn restore(&mut self, saved: &SavedAccounts) {
+        let a = self;
+        a.ledger = Ledger::new();
         for name in &saved.components {
-            a.vocabulary.component(name);
+            Arc::make_mut(&mut a.vocabulary).component(name);
         }
         for name in &saved.states {
-            a.vocabulary.state(name);
+            a.state(name);
         }
         for s in &saved.spans {
             let key = SpanKey {
@@ -252,8 +273,10 @@ impl Accounts {
         a.present.clone_from(&saved.present);
         a.since_uncached = saved.since_uncached;
         a.point = load_point(saved.point);
-        a.events.clone_from(&saved.events);
-        a
+        for (event, n) in Event::ALL.iter().zip(&mut a.events) {
+            *n = saved.events.iter().find(|s| s.0 == event.name()).map_or(0, |s| s.1);
+        }
+        a.changed = false;
     }
 }
 
@@ -283,5 +306,5 @@ pub(crate) struct SavedAccounts {
     present: Vec<Present>,
     since_uncached: u64,
     point: (u32, u32, u32, u8),
-    events: Vec<u64>,
+    events: Vec<(String, u64)>,
 }

@@ -6,20 +6,22 @@
 //! what the part forbids; joules are another room's.
 
 mod accounts;
+mod chips;
 mod clock;
+mod common;
 pub mod device;
 pub mod elf;
+mod engine;
 mod lint;
 mod machine;
 mod peripherals;
 mod pin;
 pub mod profile;
-mod soc;
 
+pub use common::{Probe, UartByte};
 pub use device::{Device, DeviceError};
 pub use elf::{Elf, ElfError, Sizes, SourceLine, Symbol};
 pub use lint::{Lint, LintKind};
-pub use machine::{Machine, MachineError, Stop, Until};
-pub use pin::{PORT_J, Pin, PinEdge, PinError, SpiDevice};
-pub use soc::{Probe, UartByte};
+pub use machine::{Machine, MachineError, Register, Snapshot, Stop, Until};
+pub use pin::{PORT_J, Part, Pin, PinEdge, PinError, Wiring};
 pub use sunseal_isa::{Fault, FaultKind};

@@ -10,10 +10,10 @@ use sunseal_trace::{Cycles, Picos};
 /// Number under which port J is known.
 pub const PORT_J: u8 = 12;
 
-/// A pin of a digital port, such as P1.0 or PJ.3.
+/// A pin of a digital port, such as P1.0 or PJ.3; PB0 on an AVR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Pin {
-    /// 1 to 11, or [`PORT_J`].
+    /// 1 to 11, or [`PORT_J`]; the ASCII letter of an AVR's port.
     pub port: u8,
     /// 0 to 7.
     pub bit: u8,
@@ -27,8 +27,8 @@ impl Pin {
     #[must_use]
     pub const fn new(port: u8, bit: u8) -> Self {
         assert!(
-            port >= 1 && port <= PORT_J && bit < 8,
-            "ports are 1 to 11 and 12 for PJ, bits 0 to 7"
+            (port >= 1 && port <= PORT_J || port.is_ascii_uppercase()) && bit < 8,
+            "ports are 1 to 11, 12 for PJ and letters, bits 0 to 7"
         );
         Self { port, bit }
     }
@@ -42,6 +42,7 @@ impl fmt::Display for Pin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.port {
             PORT_J => write!(f, "PJ.{}", self.bit),
+            port if port.is_ascii_uppercase() => write!(f, "P{}{}", char::from(port), self.bit),
             port => write!(f, "P{port}.{}", self.bit),
         }
     }
@@ -49,18 +50,21 @@ impl fmt::Display for Pin {
 
 /// A text that names no pin.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no pin; write P1.0 to P11.7 or PJ.0 to PJ.3")]
+#[error("`{0}` is no pin; write P1.0 to P11.7 or PJ.0 to PJ.3, on an AVR PA0 to PG7")]
 pub struct PinError(String);
 
 impl FromStr for Pin {
     type Err = PinError;
     fn from_str(s: &str) -> Result<Self, PinError> {
         let parse = || {
-            let (port, bit) = s.strip_prefix('P')?.split_once('.')?;
-            let port = if port == "J" {
-                PORT_J
-            } else {
-                port.parse().ok().filter(|p| (1..PORT_J).contains(p))?
+            let rest = s.strip_prefix('P')?;
+            let (port, bit) = match rest.split_once('.') {
+                Some(("J", bit)) => (PORT_J, bit),
+                Some((port, bit)) => (port.parse().ok().filter(|p| (1..PORT_J).contains(p))?, bit),
+                None => {
+                    let letter = rest.bytes().next().filter(|l| (b'A'..=b'G').contains(l))?;
+                    (letter, &rest[1..])
+                }
             };
             let bit = bit.parse().ok().filter(|b| *b < 8)?;
             Some(Self { port, bit })
@@ -90,20 +94,36 @@ impl PinEdge {
     }
 }
 
-/// A device on an SPI bus: it answers bytes, drives pins, and has a state that costs energy.
-pub trait SpiDevice: Send {
+/// A part beside the chip: it answers bytes on a serial bus, drives and hears pins, and has a state
+/// that costs energy.
+pub trait Part: Send {
     /// Chip select went low.
-    fn select(&mut self, now: Picos);
-    /// A byte went over the bus; it ends at `now`. Answers the byte that the device sent.
-    fn transfer(&mut self, now: Picos, mosi: u8) -> u8;
+    fn select(&mut self, _now: Picos) {}
+    /// A byte went over the bus; it ends at `now`. Answers the byte that the part sent.
+    fn transfer(&mut self, _now: Picos, _mosi: u8) -> u8 {
+        0xFF
+    }
     /// Chip select went high.
-    fn deselect(&mut self, now: Picos);
-    /// When the device wants to be called next.
+    fn deselect(&mut self, _now: Picos) {}
+    /// When the part wants to be called next.
     fn next_event(&self) -> Option<Picos>;
     /// The time that [`next_event`](Self::next_event) named has come.
     fn event(&mut self, now: Picos);
     /// The pins it drives, with their levels.
     fn pins(&self) -> &[(Pin, bool)];
+    /// The chip's output pins that it wants to hear of.
+    fn listens(&self) -> &[Pin] {
+        &[]
+    }
+    /// Such a pin changed.
+    fn pin(&mut self, _now: Picos, _pin: Pin, _level: bool) {}
+    /// For a part that clocks the chip's serial slave: the byte it has shifted into the chip. Asked
+    /// behind each [`event`](Self::event).
+    fn shifted_in(&mut self) -> Option<u8> {
+        None
+    }
+    /// The byte that the chip's shift register gave for it.
+    fn shifted_out(&mut self, _now: Picos, _byte: u8) {}
     /// Its state, for the ledger.
     fn state(&self) -> &str;
     /// The supply went away or came back.
@@ -116,16 +136,25 @@ pub trait SpiDevice: Send {
     fn restore(&mut self, _saved: &[u8]) {}
 }
 
+/// Which of the chip's connections a part is wired to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wiring<'a> {
+    /// A serial interface by its name: "usci_b0".
+    pub serial: Option<&'a str>,
+    /// The pin that selects the part while it is driven low; a part without one is always selected.
+    pub cs: Option<Pin>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn pins_are_read_and_written_as_in_the_data_sheet() {
-        for text in ["P1.0", "P11.2", "PJ.3"] {
+        for text in ["P1.0", "P11.2", "PJ.3", "PB0", "PG4"] {
             assert_eq!(text.parse::<Pin>().unwrap().to_string(), text);
         }
-        for text in ["P0.1", "P12.0", "P1.8", "1.0", "P1", "PJ.x"] {
+        for text in ["P0.1", "P12.0", "P1.8", "1.0", "P1", "PJ.x", "PH0", "PB8", "PB"] {
             assert!(text.parse::<Pin>().is_err(), "{text}");
         }
     }

@@ -54,7 +54,7 @@ pub struct StackCost {
 }
 
 impl Profiler {
-    /// A profiler for a device whose multiplier lies at `mpy_base`.
+    /// A profiler for a device whose multiplier lies at `mpy_base` (`u32::MAX`: it has none).
     #[must_use]
     pub fn new(mpy_base: u32) -> Self {
         Self {
@@ -73,7 +73,7 @@ impl Profiler {
     #[must_use]
     pub fn of(device: &Device) -> Self {
         let ram = device.region_of(RegionKind::Ram);
-        Self { ram: (ram.start, ram.end), ..Self::new(device.peripherals.mpy32) }
+        Self { ram: (ram.start, ram.end), ..Self::new(device.multiplier().unwrap_or(u32::MAX)) }
     }
 
     /// Counts cycles by address too, for [`lines`](Self::lines).

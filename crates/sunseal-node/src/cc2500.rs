@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde::Serialize;
-use sunseal_mcu::{Pin, SpiDevice};
+use sunseal_mcu::{Pin, Part};
 use sunseal_power::RadioPart;
 use sunseal_trace::Picos;
 
@@ -1007,7 +1007,7 @@ impl Cc2500 {
     }
 }
 
-impl SpiDevice for Cc2500 {
+impl Part for Cc2500 {
     fn select(&mut self, now: Picos) {
         self.with(|c| c.select(now));
     }

@@ -42,12 +42,12 @@ pub struct Progress {
 /// Voltages and clocks that a device allows.
 #[must_use]
 pub fn limits_of(device: &Device) -> Limits {
-    let levels = device.pmm.level.iter().enumerate().map(|(i, l)| Level {
-        vcore: i as u8,
-        mclk_max_hz: (l.mclk_max_mhz * 1e6).round() as u32,
+    let level = |l: sunseal_mcu::device::Level| Level {
+        vcore: l.vcore,
+        mclk_max_hz: l.mclk_max_hz,
         vcc_min_v: l.vcc_min_v,
-    });
-    Limits { levels: levels.collect(), vcc_max_v: device.supply.vcc_max_v }
+    };
+    Limits { levels: device.levels().into_iter().map(level).collect(), vcc_max_v: device.supply.vcc_max_v }
 }
 
 /// A node ready to run.
@@ -161,7 +161,7 @@ impl Node {
         let elf = Elf::parse(&bytes).map_err(|e| firmware(e.to_string()))?;
         let mut machine = Machine::new(&device);
         machine.set_vcc(vcc_v);
-        machine.set_vlo_seed(scenario.seed);
+        machine.set_unit_seed(scenario.seed);
         // Nobody asks for it, and a day of chip selects is long.
         machine.log_pins(false);
         machine.load(&elf).map_err(|e| firmware(e.to_string()))?;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use sunseal_mcu::{Pin, SpiDevice};
+use sunseal_mcu::{Pin, Part};
 use sunseal_node::{Air, Answer, Cc2500, LoopbackAir, RadioHandle, RadioPins, Sent, Silence};
 use sunseal_power::{PowerSet, load_part};
 use sunseal_trace::{OperatingPoint, Picos};

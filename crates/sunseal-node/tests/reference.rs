@@ -79,7 +79,7 @@ impl Case {
         let (words, vectors) = self.program();
         let mut m = Machine::new(&Device::msp430f5438a());
         m.set_vcc(vcc_v);
-        m.set_vlo_seed(self.seed);
+        m.set_unit_seed(self.seed);
         m.load(&Elf::parse(&common::elf_with(&words, &vectors)).unwrap()).unwrap();
         let pins = RadioPins { gdo0: None, gdo2: None, somi: None };
         let (chip, _handle) = Cc2500::new(part, pins, Box::new(Silence));

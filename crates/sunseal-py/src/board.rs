@@ -6,9 +6,9 @@ use std::path::Path;
 use pyo3::prelude::*;
 use serde::Deserialize;
 use sunseal_mcu::Device;
+use sunseal_node::limits_of;
 
 use crate::error::{EngineError, refuse, refuse_at};
-use crate::power::limits;
 
 /// What measuring needs of a file of `data/boards`; the closed loop reads the rest.
 #[derive(Deserialize)]
@@ -67,5 +67,5 @@ impl Board {
 #[pyfunction]
 pub fn levels(device: &str) -> PyResult<Vec<(u32, f64, u8)>> {
     let device = Device::load(Path::new(device)).map_err(refuse)?;
-    Ok(limits(&device).levels.iter().map(|l| (l.mclk_max_hz, l.vcc_min_v, l.vcore)).collect())
+    Ok(limits_of(&device).levels.iter().map(|l| (l.mclk_max_hz, l.vcc_min_v, l.vcore)).collect())
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use pyo3::prelude::*;
 use sunseal_mcu::Device;
-use sunseal_power::{ItemKind, Level, Limits, MeasurementUnit, PowerModel, Segment};
+use sunseal_node::limits_of;
+use sunseal_power::{ItemKind, Limits, MeasurementUnit, PowerModel, Segment};
 
 use crate::error::refuse;
 use crate::program::Counts;
@@ -16,16 +17,6 @@ use crate::program::Counts;
 pub struct PowerSet {
     model: PowerModel,
     limits: Limits,
-}
-
-/// The legal voltages and clocks of a device.
-pub fn limits(device: &Device) -> Limits {
-    let levels = device.pmm.level.iter().zip(0u8..).map(|(l, vcore)| Level {
-        vcore,
-        mclk_max_hz: l.mclk_max_hz(),
-        vcc_min_v: l.vcc_min_v,
-    });
-    Limits { levels: levels.collect(), vcc_max_v: device.supply.vcc_max_v }
 }
 
 #[pymethods]
@@ -38,7 +29,7 @@ impl PowerSet {
             (path.parent().unwrap_or(Path::new(".")), path.file_stem().unwrap_or_default());
         let set = sunseal_power::PowerSet::load(dir, &name.to_string_lossy(), &device.name)
             .map_err(refuse)?;
-        Ok(Self { model: PowerModel::new(vec![set]).map_err(refuse)?, limits: limits(&device) })
+        Ok(Self { model: PowerModel::new(vec![set]).map_err(refuse)?, limits: limits_of(&device) })
     }
 
     /// Its full name.

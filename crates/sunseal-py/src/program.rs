@@ -278,7 +278,7 @@ impl Run {
     }
 
     fn place(&self) -> String {
-        let pc = self.machine.regs()[0];
+        let pc = self.machine.reg(0);
         match self.elf.line_at(pc) {
             Some(line) => format!("{} ({}:{})", self.elf.describe(pc), line.file, line.line),
             None => self.elf.describe(pc),
@@ -405,7 +405,7 @@ pub fn profile(
     py.detach(|| {
         let mut run = Run::new(board, device, image, fed, cycles_max, progress)?;
         run.reach_begin(&window, &mut Silent)?;
-        let mut profiler = Profiler::new(run.machine.device().peripherals.mpy32);
+        let mut profiler = Profiler::new(run.machine.device().multiplier().unwrap_or(u32::MAX));
         run.reach_end(&window, &mut profiler)?;
         let folded = profiler.folded(&run.elf);
         let row = |line: &str| {

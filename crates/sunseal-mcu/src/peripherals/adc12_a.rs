@@ -148,9 +148,11 @@ impl Adc12A {
         let divider = u64::from((self.ctl1 & ADC12DIV) >> 5) + 1;
         let divider = divider * if self.ctl2 & ADC12PDIV != 0 { 4 } else { 1 };
         let sht = if mem < 8 { self.ctl0 >> 8 & 15 } else { self.ctl0 >> 12 };
-        let sample = u64::from(cx.dev.adc12.sample_cycles[usize::from(sht)]);
+        let sample = u64::from(cx.dev.f5xx().adc12.sample_cycles[usize::from(sht)]);
         // One cycle per bit and one to begin: 13 for 12 bits.
-        let convert = u64::from(cx.dev.adc12.convert_cycles - (cx.dev.adc12.bits - self.bits()));
+        let convert = u64::from(
+            cx.dev.f5xx().adc12.convert_cycles - (cx.dev.f5xx().adc12.bits - self.bits()),
+        );
         let line = self.line(cx.clocks);
         let first = line.tick_not_before(from);
         self.running = Some(Conversion {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 
 use super::{Ctx, merge};
-use crate::accounts::CRC16_BYTE;
+use crate::accounts::Event;
 
 const CRCDI: u32 = 0;
 const CRCDIRB: u32 = 2;
@@ -47,7 +47,7 @@ impl Crc16 {
                 for (i, byte) in value.to_le_bytes().into_iter().enumerate() {
                     if mask >> (8 * i) & 0xFF != 0 {
                         self.feed(if off == CRCDI { byte.reverse_bits() } else { byte });
-                        cx.accounts.count(CRC16_BYTE);
+                        cx.accounts.count(Event::Crc16Byte);
                     }
                 }
             }

@@ -10,7 +10,8 @@ use sunseal_isa::msp430::Width;
 use sunseal_trace::{Picos, StateId};
 
 use super::{Ctx, ResetKind, cause};
-use crate::accounts::{self, ERASE, IDLE, WRITE};
+use crate::accounts::{Event, IDLE};
+use crate::chips::{ERASE, WRITE};
 use crate::clock::splitmix64;
 use crate::device::{Region, RegionKind, us};
 use crate::lint::LintKind;
@@ -161,13 +162,13 @@ impl FlashController {
                 return Err(cx.refuse("store to information segment A while LOCKA is set; write FWPW + LOCKA to FCTL3"));
             }
         }
-        if cx.vcc_v < cx.dev.flash.vcc_min_v {
-            let (is, min) = (cx.vcc_v, cx.dev.flash.vcc_min_v);
+        if cx.vcc_v < cx.dev.f5xx().flash.vcc_min_v {
+            let (is, min) = (cx.vcc_v, cx.dev.f5xx().flash.vcc_min_v);
             return Err(
                 cx.refuse(&format!("flash operation at a supply of {is:.3} V; it needs {min} V"))
             );
         }
-        let f = &cx.dev.flash;
+        let f = &cx.dev.f5xx().flash;
         let (operation, time, event) =
             match (self.fctl1 & (F1_ERASE | F1_MERAS), self.fctl1 & (F1_WRT | F1_BLKWRT)) {
                 (0, F1_WRT) => {
@@ -175,11 +176,7 @@ impl FlashController {
                         Width::Byte => vec![value as u8],
                         Width::Word => value.to_le_bytes().to_vec(),
                     };
-                    (
-                        Operation::Write { addr, bytes },
-                        us(f.word_write_us),
-                        accounts::FLASH_WORD_WRITE,
-                    )
+                    (Operation::Write { addr, bytes }, us(f.word_write_us), Event::FlashWordWrite)
                 }
                 (0, blk) if blk & F1_BLKWRT != 0 => {
                     if width == Width::Byte {
@@ -205,7 +202,7 @@ impl FlashController {
                     (
                         Operation::Write { addr: low_addr, bytes },
                         us(f.long_word_write_us),
-                        accounts::FLASH_WORD_WRITE,
+                        Event::FlashWordWrite,
                     )
                 }
                 (F1_ERASE, 0) => {
@@ -214,7 +211,7 @@ impl FlashController {
                     (
                         Operation::Erase { start, bytes },
                         us(f.segment_erase_ms * 1e3),
-                        accounts::FLASH_SEGMENT_ERASE,
+                        Event::FlashSegmentErase,
                     )
                 }
                 (e, 0) if e == F1_ERASE | F1_MERAS && region.kind == RegionKind::Flash => {
@@ -222,7 +219,7 @@ impl FlashController {
                     (
                         Operation::Erase { start, bytes },
                         us(f.mass_erase_ms * 1e3),
-                        accounts::FLASH_MASS_ERASE,
+                        Event::FlashMassErase,
                     )
                 }
                 (F1_MERAS, 0) => {

@@ -5,10 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
-use sunseal_trace::{Cycles, EventId};
+use sunseal_trace::Cycles;
 
 use super::{Ctx, merge};
-use crate::accounts::{MPY_OP16, MPY_OP32};
+use crate::accounts::Event;
 use crate::device;
 use crate::lint::LintKind;
 
@@ -217,7 +217,7 @@ impl Mpy32 {
 
     /// A word write that needs nothing else: the hot path. Answers what it counts as.
     #[inline]
-    pub fn write_fast(&mut self, off: u32, value: u16, at: Cycles) -> Option<Option<EventId>> {
+    pub fn write_fast(&mut self, off: u32, value: u16, at: Cycles) -> Option<Option<Event>> {
         let value = u32::from(value);
         match off {
             MPY..=MACS => {
@@ -328,16 +328,16 @@ impl Mpy32 {
     }
 
     #[inline]
-    fn start(&mut self, at: Cycles) -> EventId {
+    fn start(&mut self, at: Cycles) -> Event {
         if self.ctl0 & OP1_32 == 0 {
             self.begin(at, self.latency.op16);
             self.op16();
-            MPY_OP16
+            Event::MpyOp16
         } else {
             self.begin(at, self.latency.op1_32);
             let op2 = if self.signed() { self.op2 as u16 as i16 as i32 as u32 } else { self.op2 };
             self.op32(self.op1, op2);
-            MPY_OP32
+            Event::MpyOp32
         }
     }
 
@@ -348,7 +348,7 @@ impl Mpy32 {
         self.op32(self.extended_op1(), self.op2);
     }
 
-    fn finish(&mut self, at: Cycles) -> EventId {
+    fn finish(&mut self, at: Cycles) -> Event {
         let l = &self.latency;
         let columns = if self.ctl0 & OP1_32 == 0 { l.op2_32h } else { l.op32h };
         let saturates = self.ctl0 & MPYSAT != 0;
@@ -367,7 +367,7 @@ impl Mpy32 {
         }
         self.ctl0 = (self.ctl0 & !MPYC) | u16::from(self.carry_before);
         self.op32(self.extended_op1(), self.op2);
-        MPY_OP32
+        Event::MpyOp32
     }
 
     fn extended_op1(&self) -> u32 {

@@ -117,7 +117,7 @@ impl Pmm {
 
     fn supply_flags(&mut self, cx: &Ctx<'_>) {
         if self.svsmhctl & SVME != 0 {
-            let level = cx.dev.svs.svsh_rising_v[usize::from(self.svsmhctl & SVSMRRL)];
+            let level = cx.dev.f5xx().svs.svsh_rising_v[usize::from(self.svsmhctl & SVSMRRL)];
             if cx.vcc_v < level {
                 self.ifg |= SVMHIFG;
             }
@@ -194,7 +194,7 @@ impl Pmm {
     }
 
     fn delay(fast: bool, cx: &Ctx<'_>) -> Picos {
-        let t = &cx.dev.pmm.timing;
+        let t = &cx.dev.f5xx().pmm.timing;
         us(if fast { t.svs_delay_full_performance_us } else { t.svs_delay_normal_us })
     }
 
@@ -224,7 +224,7 @@ impl Pmm {
             if new > old + 1 {
                 cx.lint(LintKind::CoreVoltageStep);
             }
-            self.vcore_settled = Some(cx.now.0 + us(cx.dev.pmm.timing.vcore_settle_us).0);
+            self.vcore_settled = Some(cx.now.0 + us(cx.dev.f5xx().pmm.timing.vcore_settle_us).0);
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 
 use super::{Ctx, merge};
-use crate::device::Device;
+use crate::device::F5xx;
 use crate::lint::LintKind;
 
 const DCOFFG: u16 = 0x0001;
@@ -49,7 +49,7 @@ fn geometric(low: f64, high: f64) -> f64 {
 }
 
 impl Ucs {
-    pub fn new(dev: &Device) -> Self {
+    pub fn new(dev: &F5xx) -> Self {
         let ctl = [0, 0x0020, 0x101F, 0, 0x0044, 0, 0xC1CD, 0x0703, 0x0707];
         let mut ucs = Self { ctl, dco_hz: 0, dco_fault: false };
         ucs.lock(dev);
@@ -57,7 +57,7 @@ impl Ucs {
     }
 
     /// Frequency of the typical part at DCOx = 0 and 31.
-    fn span_hz(&self, dev: &Device) -> (f64, f64) {
+    fn span_hz(&self, dev: &F5xx) -> (f64, f64) {
         let r = usize::from(self.ctl[1] >> 4 & 7);
         let d = &dev.dco;
         (
@@ -67,7 +67,7 @@ impl Ucs {
     }
 
     /// The FLL brings the DCO to its target. Answers whether every part could do that.
-    fn lock(&mut self, dev: &Device) -> bool {
+    fn lock(&mut self, dev: &F5xx) -> bool {
         let n = u32::from(self.ctl[2] & 0x3FF) + 1;
         let d = self.flld();
         let reference = dev.clock.refo_hz;
@@ -87,7 +87,7 @@ impl Ucs {
     }
 
     /// DCO at the tap that software set, the FLL being off.
-    fn free_run(&mut self, dev: &Device) {
+    fn free_run(&mut self, dev: &F5xx) {
         let (low, high) = self.span_hz(dev);
         let tap = f64::from(self.ctl[0] >> 8 & 31) + f64::from(self.ctl[0] >> 3 & 31) / 32.0;
         self.dco_hz = (low * (high / low).powf(tap.min(31.0) / 31.0)).round() as u32;
@@ -109,7 +109,7 @@ impl Ucs {
         }
     }
 
-    fn tap(&self, select: u16, divider: u16, dev: &Device) -> Tap {
+    fn tap(&self, select: u16, divider: u16, dev: &F5xx) -> Tap {
         let source = self.source(select);
         let hz = match source {
             Source::Vlo => dev.clock.vlo_hz,
@@ -120,15 +120,15 @@ impl Ucs {
         Tap { source, hz, div: 1 << (divider & 7).min(5) }
     }
 
-    pub fn mclk(&self, dev: &Device) -> Tap {
+    pub fn mclk(&self, dev: &F5xx) -> Tap {
         self.tap(self.ctl[4], self.ctl[5], dev)
     }
 
-    pub fn smclk(&self, dev: &Device) -> Tap {
+    pub fn smclk(&self, dev: &F5xx) -> Tap {
         self.tap(self.ctl[4] >> 4, self.ctl[5] >> 4, dev)
     }
 
-    pub fn aclk(&self, dev: &Device) -> Tap {
+    pub fn aclk(&self, dev: &F5xx) -> Tap {
         self.tap(self.ctl[4] >> 8, self.ctl[5] >> 8, dev)
     }
 
@@ -185,7 +185,7 @@ impl Ucs {
         self.ctl[i] = merge(old, value, mask);
         match i {
             0..=3 if fll => self.relock(cx),
-            0 | 1 => self.free_run(cx.dev),
+            0 | 1 => self.free_run(cx.dev.f5xx()),
             _ => {}
         }
         self.ctl[7] |= self.lasting_faults();
@@ -196,7 +196,7 @@ impl Ucs {
 
     /// The FLL was switched on again, or its target changed.
     pub fn relock(&mut self, cx: &mut Ctx<'_>) {
-        if !self.lock(cx.dev) {
+        if !self.lock(cx.dev.f5xx()) {
             cx.lint(LintKind::DcoRange);
         }
         self.ctl[7] |= self.lasting_faults();

@@ -344,7 +344,9 @@ fn hold_to_its_head(
     for _ in 0..rounds {
         let case = case(&head.name, &mut random);
         let kept: Vec<u32> = KEPT.map(|_| u32::from(random.word())).collect();
-        target.machine.regs_mut()[KEPT].copy_from_slice(&kept);
+        for (reg, value) in KEPT.zip(&kept) {
+            target.machine.set_reg(reg, *value);
+        }
         // Whatever memory held before, it must hold after.
         let noise = random.bytes(0x600);
         target.machine.write_mem(STACK_TOP - 0x600, &noise).unwrap();

@@ -171,10 +171,9 @@ fn trace_of(words: &[u16], secret: u16) -> u64 {
     target.machine.write_mem(CODE, &bytes).unwrap();
     let end = target.elf.symbol("main").unwrap().addr;
     target.machine.write_mem(STACK_TOP - 2, &(end as u16).to_le_bytes()).unwrap();
-    let regs = target.machine.regs_mut();
-    regs[0] = CODE;
-    regs[1] = STACK_TOP - 2;
-    regs[12] = u32::from(secret);
+    for (reg, value) in [(0, CODE), (1, STACK_TOP - 2), (12, u32::from(secret))] {
+        target.machine.set_reg(reg, value);
+    }
     let mut trace = Trace::default();
     assert_eq!(target.machine.run(&Until::pc(end), &mut trace), Stop::Pc(end));
     trace.hash()

@@ -133,16 +133,15 @@ impl Target {
         }
         sp -= 2;
         self.machine.write_mem(sp, &(self.main as u16).to_le_bytes()).unwrap();
-        let regs = self.machine.regs_mut();
-        regs[0] = function;
-        regs[1] = sp;
-        for (reg, value) in regs[12..].iter_mut().zip(&values) {
-            *reg = u32::from(*value);
+        self.machine.set_reg(0, function);
+        self.machine.set_reg(1, sp);
+        for (reg, value) in (12..16).zip(&values) {
+            self.machine.set_reg(reg, u32::from(*value));
         }
         let before = self.machine.cycles();
         let stop = self.machine.run(&Until::pc(self.main), observer);
         assert_eq!(stop, Stop::Pc(self.main), "{name}: {stop:?}");
-        let regs = *self.machine.regs();
+        let regs = std::array::from_fn(|i| self.machine.reg(i));
         let buffers = places
             .iter()
             .map(|p| self.machine.read_mem(p.start.max(RAM.start), p.len()).unwrap().to_vec())

@@ -66,9 +66,9 @@ fn a_pin_watched_stops_the_run_behind_the_instruction() {
     let mut m = p.machine();
     let Stop::Pin(edge) = m.run(&Until::pin_edge(P1_0), &mut Silent) else { panic!("no edge") };
     assert!(edge.level);
-    assert_eq!(m.regs()[7], 0);
+    assert_eq!(m.reg(7), 0);
     halt(&mut m);
-    assert_eq!(m.regs()[7], 1);
+    assert_eq!(m.reg(7), 1);
 }
 
 #[test]
@@ -104,10 +104,10 @@ fn the_wrong_edge_does_not_wake() {
     let mut m = p.machine();
     m.set_pin(P1_7, Some(true));
     assert_eq!(m.run(&Until::halted(), &mut Silent), Stop::Halted);
-    let pc = m.regs()[0];
+    let pc = m.reg(0);
     m.set_pin(P1_7, Some(false));
     assert_eq!(m.run(&Until::halted(), &mut Silent), Stop::Halted);
-    assert_eq!(m.regs()[0], pc);
+    assert_eq!(m.reg(0), pc);
 }
 
 #[test]
@@ -130,8 +130,8 @@ fn interrupts_are_taken_by_priority_and_return_where_they_came_from() {
         .put(vec![crate::asm::RETI]);
     let m = p.run();
     assert_eq!([kept(&m, 0), kept(&m, 1), kept(&m, 2)], [1, 2, 3]);
-    assert_eq!(m.regs()[5], 0x1234);
-    assert_eq!(m.regs()[1], STACK);
+    assert_eq!(m.reg(5), 0x1234);
+    assert_eq!(m.reg(1), STACK);
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn program() -> (Machine, Elf) {
 #[test]
 fn folded_stacks_add_up_to_every_cycle() {
     let (mut m, elf) = program();
-    let mut profiler = Profiler::new(m.device().peripherals.mpy32);
+    let mut profiler = Profiler::new(m.device().multiplier().unwrap());
     m.run(&Until::halted(), &mut profiler);
     let folded = profiler.folded(&elf);
     let total: u64 =
@@ -94,7 +94,7 @@ fn lines_are_profiled_where_the_image_has_them() {
 #[test]
 fn energy_is_shared_out_without_loss() {
     let (mut m, elf) = program();
-    let mut profiler = Profiler::new(m.device().peripherals.mpy32);
+    let mut profiler = Profiler::new(m.device().multiplier().unwrap());
     m.run(&Until::halted(), &mut profiler);
     // 2 nJ a cycle and 5 nJ a multiplication.
     let folded = profiler.folded_by(&elf, |s| 2 * s.cycles + 5 * s.mpy);

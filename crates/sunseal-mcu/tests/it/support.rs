@@ -268,7 +268,7 @@ impl Program {
 
 pub fn halt(m: &mut Machine) {
     let until = Until { cycles: Some(m.cycles() + 50_000_000), ..Until::default() };
-    assert_eq!(m.run(&until, &mut Silent), Stop::Halted, "at {:#07x}", m.regs()[0]);
+    assert_eq!(m.run(&until, &mut Silent), Stop::Halted, "at {:#07x}", m.reg(0));
 }
 
 pub fn word(m: &Machine, addr: u32) -> u16 {
@@ -290,6 +290,6 @@ pub fn fault_in(m: &mut Machine) -> String {
     let until = Until { cycles: Some(m.cycles() + 10_000_000), ..Until::default() };
     match m.run(&until, &mut Silent) {
         Stop::Fault(f) => f.to_string(),
-        other => panic!("no fault but {other:?} at {:#07x}", m.regs()[0]),
+        other => panic!("no fault but {other:?} at {:#07x}", m.reg(0)),
     }
 }

@@ -33,7 +33,7 @@ fn the_input_divider_and_its_extension_multiply() {
 fn seen(mode: u16, nops: usize, addr: u32) -> u16 {
     let mut p = Program::new();
     p.set(TA0CCR0, 100).set(TA0CTL, mode).nops(nops).op("MOV", Abs(addr), R(5)).halt();
-    p.run().regs()[5] as u16
+    p.run().reg(5) as u16
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn captures_of_vlo_in_dco_ticks_jitter_by_seed() {
     p.op("ADD", Cg(2), R(4)).op("SUB", Cg(1), R(5)).back("JNE", again).halt();
     let periods = |seed: u64| {
         let mut m = p.machine();
-        m.set_vlo_seed(seed);
+        m.set_unit_seed(seed);
         halt(&mut m);
         assert_eq!(m.lint_count(LintKind::CaptureNobody), 0);
         let t: Vec<u16> = (0..40).map(|i| kept(&m, i)).collect();
@@ -214,7 +214,7 @@ fn a_wrong_watchdog_password_resets() {
     p.set(WDTCTL, 0x0080);
     p.land(again).set(WDTCTL, 0x5A80).halt();
     let m = p.run();
-    assert_eq!(m.regs()[5], 0x18);
+    assert_eq!(m.reg(5), 0x18);
     assert_eq!(m.resets(), 3, "new, store, key violation");
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use sunseal_mcu::{LintKind, Machine, MachineError, Pin, SpiDevice};
+use sunseal_mcu::{LintKind, Machine, MachineError, Part, Pin};
 use sunseal_trace::Picos;
 
 use crate::asm::Arg::*;
@@ -28,7 +28,7 @@ impl Echo {
     }
 }
 
-impl SpiDevice for Echo {
+impl Part for Echo {
     fn select(&mut self, now: Picos) {
         self.note(now, "select".into());
         self.due = Some(Picos(now.0 + 1_000_000_000));
@@ -201,7 +201,10 @@ fn an_unknown_interface_is_refused() {
     let mut m = Program::new().machine();
     let echo = Echo { heard: Arc::default(), due: None, pins: Vec::new() };
     let err = m.attach_spi("radio", "usci_c7", CS, Box::new(echo)).unwrap_err();
-    assert!(matches!(err, MachineError::NoUsci(_)) && err.to_string().contains("usci_c7"), "{err}");
+    assert!(
+        matches!(err, MachineError::NoSerial { .. }) && err.to_string().contains("usci_c7"),
+        "{err}"
+    );
 }
 
 /// UART on SMCLK at 9600 baud: UCBR = 109, UCBRS = 2.

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Chips: a core with its memory and peripherals, one module a family.
+
+mod f5xx;
+mod msp430;
+
+pub(crate) use f5xx::{ERASE, F5xx, WRITE};
+pub(crate) use msp430::Msp430;

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What every chip has around its core: time, supply, books, pins and the parts wired to them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+use sunseal_trace::{ComponentId, Cycles, Picos};
+
+use crate::accounts::{Accounts, Names};
+use crate::device::Device;
+use crate::lint::Lints;
+use crate::pin::{Part, Pin, PinEdge, Wiring};
+
+/// The voltage at an ADC input, asked for when a sample ends.
+pub struct Probe<'a> {
+    /// When the sample ends.
+    pub time: Picos,
+    /// The machine's supply.
+    pub vcc_v: f64,
+    pub(crate) level: &'a dyn Fn(Pin) -> bool,
+}
+
+impl Probe<'_> {
+    /// Level of a pin, for circuits that a pin switches.
+    #[must_use]
+    pub fn pin(&self, pin: Pin) -> bool {
+        (self.level)(pin)
+    }
+}
+
+pub(crate) type AdcInput = Box<dyn Fn(&Probe<'_>) -> f64 + Send>;
+
+/// A byte that left a UART.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UartByte {
+    /// Machine time in picoseconds at which its last bit ended.
+    pub time_ps: u64,
+    /// Which interface: "usci_a1".
+    pub usci: String,
+    /// The byte.
+    pub byte: u8,
+}
+
+/// A part with its wires.
+pub(crate) struct Attached {
+    pub name: String,
+    /// Number of the chip's serial interface.
+    pub serial: Option<usize>,
+    cs: Option<Pin>,
+    pub part: Box<dyn Part>,
+    component: ComponentId,
+    selected: bool,
+    driving: Vec<Pin>,
+}
+
+/// What a snapshot keeps of it, next to the books.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct State {
+    pub now_ps: u64,
+    pub vcc_v: f64,
+    pub powered: bool,
+    pub held_in_reset: bool,
+    /// Seed of this unit's oscillators.
+    pub seed: u64,
+    pub lints: Lints,
+    pub pin_log: Vec<PinEdge>,
+    pub uart_log: Vec<UartByte>,
+}
+
+pub(crate) struct Common {
+    pub dev: Arc<Device>,
+    pub accounts: Accounts,
+    pub state: State,
+    /// CPU cycles that ran code from RAM, as the books need them.
+    pub uncached: Cycles,
+    pub parts: Vec<Attached>,
+    pub adc_inputs: BTreeMap<u8, AdcInput>,
+    /// A fault outside any instruction.
+    pub pending_fault: Option<Fault>,
+    /// The operating point is not allowed.
+    pub illegal: Option<Fault>,
+    pub watch: Option<Pin>,
+    pub watched: Option<PinEdge>,
+    pub log_pins: bool,
+}
+
+/// A byte that a part shifted into a serial slave of the chip.
+pub(crate) struct Shift {
+    part: usize,
+    pub serial: usize,
+    pub byte: u8,
+}
+
+/// A pin that a part has begun to drive (with its level) or let go of.
+pub(crate) type Drive = (Pin, Option<bool>);
+
+impl Common {
+    pub fn new(dev: Arc<Device>, names: &Names) -> Self {
+        Self {
+            accounts: Accounts::new(names),
+            state: State {
+                now_ps: 0,
+                vcc_v: dev.supply.vcc_default_v,
+                powered: true,
+                held_in_reset: false,
+                seed: 0,
+                lints: Lints::default(),
+                pin_log: Vec::new(),
+                uart_log: Vec::new(),
+            },
+            uncached: 0,
+            parts: Vec::new(),
+            adc_inputs: BTreeMap::new(),
+            pending_fault: None,
+            illegal: None,
+            watch: None,
+            watched: None,
+            log_pins: true,
+            dev,
+        }
+    }
+
+    pub fn now(&self) -> Picos {
+        Picos(self.state.now_ps)
+    }
+
+    /// Supplied and let go of by its supervisors.
+    pub fn runs(&self) -> bool {
+        self.state.powered && !self.state.held_in_reset
+    }
+
+    /// An output pin of the chip changed.
+    #[must_use]
+    pub fn output(&mut self, pin: Pin, level: bool, now: Picos, cycles: Cycles) -> Vec<Drive> {
+        let edge = PinEdge { time_ps: now.0, cycles, pin, level };
+        if self.log_pins {
+            self.state.pin_log.push(edge);
+        }
+        if self.watch == Some(pin) {
+            self.watched = Some(edge);
+        }
+        let mut drives = Vec::new();
+        for i in 0..self.parts.len() {
+            if self.parts[i].part.listens().contains(&pin) {
+                self.parts[i].part.pin(now, pin, level);
+                drives.append(&mut self.sync(i, now, cycles));
+            }
+        }
+        drives
+    }
+
+    /// The level of chip selects: `driven_low` says of a pin whether the chip drives it low.
+    #[must_use]
+    pub fn select(
+        &mut self,
+        driven_low: impl Fn(Pin) -> bool,
+        now: Picos,
+        cycles: Cycles,
+    ) -> Vec<Drive> {
+        let mut drives = Vec::new();
+        for i in 0..self.parts.len() {
+            let a = &mut self.parts[i];
+            let Some(cs) = a.cs else { continue };
+            let low = driven_low(cs);
+            if low != a.selected {
+                a.selected = low;
+                if low {
+                    a.part.select(now);
+                } else {
+                    a.part.deselect(now);
+                }
+                drives.append(&mut self.sync(i, now, cycles));
+            }
+        }
+        drives
+    }
+
+    /// A byte went over serial interface `serial`; `None` if nobody was selected.
+    pub fn exchange(
+        &mut self,
+        serial: usize,
+        mosi: u8,
+        now: Picos,
+        cycles: Cycles,
+    ) -> (Option<u8>, Vec<Drive>) {
+        let (mut miso, mut drives) = (None, Vec::new());
+        for i in 0..self.parts.len() {
+            if self.parts[i].serial == Some(serial) && self.parts[i].selected {
+                miso = Some(self.parts[i].part.transfer(now, mosi));
+                drives.append(&mut self.sync(i, now, cycles));
+            }
+        }
+        (miso, drives)
+    }
+
+    pub fn attach(
+        &mut self,
+        name: &str,
+        serial: Option<usize>,
+        wiring: Wiring<'_>,
+        part: Box<dyn Part>,
+        cycles: Cycles,
+    ) -> Vec<Drive> {
+        let now = self.now();
+        let component = self.accounts.component(name, part.state(), now, cycles);
+        self.parts.push(Attached {
+            name: name.to_owned(),
+            serial,
+            cs: wiring.cs,
+            part,
+            component,
+            selected: wiring.cs.is_none(),
+            driving: Vec::new(),
+        });
+        self.sync(self.parts.len() - 1, now, cycles)
+    }
+
+    /// When a part wants to be called next.
+    pub fn next_event(&self) -> Option<Picos> {
+        self.parts.iter().filter_map(|a| a.part.next_event()).min()
+    }
+
+    /// Calls the parts whose time `t` has come. Answers what they drive, and the bytes that they shifted
+    /// into the chip's serial slaves: each wants its [`shifted_out`](Self::shifted_out).
+    #[must_use]
+    pub fn events(&mut self, t: Picos, now: Picos, cycles: Cycles) -> (Vec<Drive>, Vec<Shift>) {
+        let (mut drives, mut shifts) = (Vec::new(), Vec::new());
+        for i in 0..self.parts.len() {
+            if self.parts[i].part.next_event().is_some_and(|e| e <= t) {
+                let a = &mut self.parts[i];
+                a.part.event(t);
+                if let (Some(serial), Some(byte)) = (a.serial, a.part.shifted_in()) {
+                    shifts.push(Shift { part: i, serial, byte });
+                }
+                drives.append(&mut self.sync(i, now, cycles));
+            }
+        }
+        (drives, shifts)
+    }
+
+    /// The byte that the chip's shift register gave for one shifted in.
+    pub fn shifted_out(&mut self, shift: &Shift, t: Picos, byte: u8) {
+        self.parts[shift.part].part.shifted_out(t, byte);
+    }
+
+    /// The supply of the parts went away or came back.
+    #[must_use]
+    pub fn power_parts(&mut self, on: bool, now: Picos, cycles: Cycles) -> Vec<Drive> {
+        let mut drives = Vec::new();
+        for i in 0..self.parts.len() {
+            let a = &mut self.parts[i];
+            a.part.power(now, on);
+            a.selected = on && a.selected || a.cs.is_none();
+            drives.append(&mut self.sync(i, now, cycles));
+        }
+        drives
+    }
+
+    /// Takes over a part's state; answers how the pins it drives have changed.
+    #[must_use]
+    pub fn sync(&mut self, i: usize, now: Picos, cycles: Cycles) -> Vec<Drive> {
+        let a = &mut self.parts[i];
+        let (component, state) = (a.component, self.accounts.state(a.part.state()));
+        self.accounts.set_state(component, state, now, cycles, self.uncached);
+        let pins = a.part.pins();
+        let let_go = a.driving.iter().filter(|d| !pins.iter().any(|p| p.0 == **d));
+        let mut drives: Vec<Drive> = let_go.map(|p| (*p, None)).collect();
+        drives.extend(pins.iter().map(|(p, high)| (*p, Some(*high))));
+        a.driving = pins.iter().map(|p| p.0).collect();
+        drives
+    }
+
+    /// The same for all parts, behind a change from outside.
+    #[must_use]
+    pub fn sync_all(&mut self, now: Picos, cycles: Cycles) -> Vec<Drive> {
+        (0..self.parts.len()).flat_map(|i| self.sync(i, now, cycles)).collect()
+    }
+
+    /// The voltage at an ADC channel, if one is connected.
+    pub fn adc_volts(&self, channel: u8, time: Picos, level: &dyn Fn(Pin) -> bool) -> Option<f64> {
+        let input = self.adc_inputs.get(&channel)?;
+        Some(input(&Probe { time, vcc_v: self.state.vcc_v, level }))
+    }
+
+    pub fn save_parts(&self) -> Vec<(String, Vec<u8>, bool)> {
+        self.parts.iter().map(|a| (a.name.clone(), a.part.save(), a.selected)).collect()
+    }
+
+    pub fn restore_parts(&mut self, saved: &[(String, Vec<u8>, bool)]) {
+        for (a, (_, bytes, selected)) in self.parts.iter_mut().zip(saved) {
+            a.part.restore(bytes);
+            a.selected = *selected;
+            a.driving = a.part.pins().iter().map(|p| p.0).collect();
+        }
+    }
+}

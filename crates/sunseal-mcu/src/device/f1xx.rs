@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The facts of an MSP430x1xx device.
+
+use serde::Deserialize;
+
+use super::{Capture, Device, DeviceError, Level, RegionKind, block};
+
+/// What a device file of this family says beyond the common part. The modules lie at the same
+/// addresses on the whole family: those are in the code.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct F1xx {
+    /// RAM that shows at a second place.
+    pub mirror: Mirror,
+    /// The boot ROM's identification.
+    pub boot_rom: BootRom,
+    /// Interrupt vectors.
+    pub vectors: Vectors,
+    /// Capture inputs and what they are wired to inside the chip.
+    #[serde(default)]
+    pub capture: Vec<Capture>,
+    /// Clock against supply.
+    pub speed: Speed,
+    /// Supply voltage supervisor.
+    pub svs: Svs,
+    /// Crystals and fixed oscillators.
+    pub clock: Clock,
+    /// Digitally controlled oscillator.
+    pub dco: Dco,
+    /// Flash timing.
+    pub flash: Flash,
+    /// Wake-up times.
+    pub wake: Wake,
+    /// Analogue to digital converter.
+    pub adc12: Adc12,
+    /// The converter's reference.
+    #[serde(rename = "ref")]
+    pub reference: Reference,
+    /// Multiplier.
+    pub mpy16: Mpy16,
+}
+
+block!(
+    /// RAM that shows at a second place.
+    Mirror {
+        /// First address there.
+        start: u32,
+        /// Last address there.
+        end: u32,
+        /// Where the same bytes are.
+        of: u32,
+    }
+);
+block!(
+    /// The boot ROM's identification.
+    BootRom {
+        /// Its address.
+        id_at: u32,
+        /// Device identification, high byte first.
+        device_id: u16,
+    }
+);
+block!(
+    /// Addresses of the interrupt vectors; higher address, higher priority.
+    #[allow(missing_docs)]
+    Vectors {
+        reset: u32,
+        nmi: u32,
+        tb_ccr0: u32,
+        tb: u32,
+        comparator_a: u32,
+        wdt: u32,
+        usart0_rx: u32,
+        usart0_tx: u32,
+        adc12: u32,
+        ta_ccr0: u32,
+        ta: u32,
+        port1: u32,
+        usart1_rx: u32,
+        usart1_tx: u32,
+        port2: u32,
+        dac12_dma: u32,
+    }
+);
+block!(
+    /// Fastest CPU clock against supply: a straight line between two corners.
+    Speed {
+        /// Lowest supply.
+        @rename = "vcc_low_V" vcc_low_v: f64,
+        /// Fastest clock there.
+        @rename = "mclk_max_low_MHz" mclk_max_low_mhz: f64,
+        /// Upper corner.
+        @rename = "vcc_high_V" vcc_high_v: f64,
+        /// Fastest clock there.
+        @rename = "mclk_max_high_MHz" mclk_max_high_mhz: f64,
+    }
+);
+block!(
+    /// Supply voltage supervisor.
+    Svs {
+        /// Falling edge by VLD, from 1 on.
+        @rename = "falling_V" falling_v: Vec<f64>,
+        /// Hysteresis of VLD = 1.
+        @rename = "hysteresis_vld1_V" hysteresis_vld1_v: f64,
+        /// Hysteresis of the others, of the level.
+        hysteresis_rel: f64,
+        /// From a change of VLD to a sound comparison.
+        settle_us: f64,
+    }
+);
+block!(
+    /// Crystals and fixed oscillators.
+    Clock {
+        /// Watch crystal or resonator at LFXT1; 0: none.
+        @rename = "lfxt1_Hz" lfxt1_hz: u32,
+        /// Crystal at XT2; 0: none.
+        @rename = "xt2_Hz" xt2_hz: u32,
+        /// ADC12OSC.
+        @rename = "adc12osc_MHz" adc12osc_mhz: f64,
+    }
+);
+block!(
+    /// DCO at DCOx = 3 by RSELx.
+    Dco {
+        /// At 2.2 V, typical.
+        @rename = "tap3_2V2_MHz" tap3_2v2_mhz: Vec<f64>,
+        /// At 2.2 V, fastest part.
+        @rename = "tap3_2V2_max_MHz" tap3_2v2_max_mhz: Vec<f64>,
+        /// At 3 V, typical.
+        @rename = "tap3_3V_MHz" tap3_3v_mhz: Vec<f64>,
+        /// At 3 V, fastest part.
+        @rename = "tap3_3V_max_MHz" tap3_3v_max_mhz: Vec<f64>,
+        /// From one DCOx to the next.
+        step: f64,
+        /// With an external resistor at RSELx = 4, 2.2 V.
+        @rename = "rosc_2V2_MHz" rosc_2v2_mhz: f64,
+        /// With an external resistor at RSELx = 4, 3 V.
+        @rename = "rosc_3V_MHz" rosc_3v_mhz: f64,
+    }
+);
+block!(
+    /// Flash timing, in cycles of its timing generator.
+    Flash {
+        /// Slowest clock of the timing generator.
+        @rename = "timing_min_kHz" timing_min_khz: f64,
+        /// Fastest clock of the timing generator.
+        @rename = "timing_max_kHz" timing_max_khz: f64,
+        /// Byte or word.
+        word_cycles: u32,
+        /// First byte or word of a block.
+        block_first_cycles: u32,
+        /// Each further one.
+        block_next_cycles: u32,
+        /// End of a block.
+        block_end_cycles: u32,
+        /// One segment.
+        segment_erase_cycles: u32,
+        /// All segments.
+        mass_erase_cycles: u32,
+        /// Longest programming of one row of 64 bytes between two erasures.
+        cumulative_ms: f64,
+        /// Least supply for writing.
+        @rename = "vcc_min_V" vcc_min_v: f64,
+    }
+);
+block!(
+    /// Wake-up times.
+    Wake {
+        /// DCO from rest to the first MCLK cycle.
+        dco_us: f64,
+        /// From brown-out.
+        reset_ms: f64,
+    }
+);
+block!(
+    /// Analogue to digital converter.
+    Adc12 {
+        /// ADC12CLK cycles of a conversion.
+        convert_cycles: u32,
+        /// Sampling by SHTx.
+        sample_cycles: Vec<u32>,
+        /// Width.
+        bits: u32,
+        /// Temperature sensor at A10, at 25 degrees Celsius.
+        @rename = "sensor_25C_mV" sensor_25c_mv: f64,
+        /// Slowest ADC12CLK for which accuracy is specified.
+        @rename = "clock_min_MHz" clock_min_mhz: f64,
+        /// Fastest.
+        @rename = "clock_max_MHz" clock_max_mhz: f64,
+    }
+);
+block!(
+    /// The converter's reference.
+    Reference {
+        /// By REF2_5V.
+        @rename = "levels_V" levels_v: Vec<f64>,
+        /// Least supply of each level.
+        @rename = "avcc_min_V" avcc_min_v: Vec<f64>,
+        /// From on to settled.
+        settle_ms: f64,
+    }
+);
+block!(
+    /// Multiplier.
+    Mpy16 {
+        /// MCLK cycles from OP2 to the results.
+        after_op2: [u8; 5],
+    }
+);
+
+impl Speed {
+    /// Fastest CPU clock at a supply, in hertz.
+    #[must_use]
+    pub fn mclk_max_hz(&self, vcc_v: f64) -> f64 {
+        let slope = (self.mclk_max_high_mhz - self.mclk_max_low_mhz)
+            / (self.vcc_high_v - self.vcc_low_v);
+        let vcc_v = vcc_v.min(self.vcc_high_v);
+        (self.mclk_max_low_mhz + slope * (vcc_v - self.vcc_low_v)) * 1e6
+    }
+
+    /// Lowest supply for a CPU clock, in volts.
+    #[must_use]
+    pub fn vcc_min_v(&self, mclk_hz: u32) -> f64 {
+        let over = f64::from(mclk_hz) / 1e6 - self.mclk_max_low_mhz;
+        let slope = (self.vcc_high_v - self.vcc_low_v)
+            / (self.mclk_max_high_mhz - self.mclk_max_low_mhz);
+        self.vcc_low_v + (over * slope).max(0.0)
+    }
+}
+
+impl F1xx {
+    pub(super) fn check(&self, device: &Device) -> Result<(), DeviceError> {
+        use RegionKind::{Bsl, Flash, InfoFlash, Peripheral, Ram};
+        device.needs("cpu", &[Ram, Flash, InfoFlash, Peripheral, Bsl])?;
+        if self.svs.falling_v.len() != 14 {
+            return device.wrong("svs needs 14 falling levels (VLD 1 to 14)".to_owned());
+        }
+        let d = &self.dco;
+        if [&d.tap3_2v2_mhz, &d.tap3_2v2_max_mhz, &d.tap3_3v_mhz, &d.tap3_3v_max_mhz]
+            .iter()
+            .any(|v| v.len() != 8)
+        {
+            return device.wrong("dco needs 8 ranges (RSEL 0 to 7)".to_owned());
+        }
+        let r = &self.reference;
+        if self.adc12.sample_cycles.len() != 16 || r.levels_v.len() != 2 || r.avcc_min_v.len() != 2
+        {
+            return device.wrong(
+                "adc12 needs 16 sample times, ref 2 levels with their least supplies".to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    /// The straight line in steps of 0.1 V, each as fast as its lower end allows.
+    pub(super) fn levels(&self) -> Vec<Level> {
+        let s = &self.speed;
+        let steps = ((s.vcc_high_v - s.vcc_low_v) * 10.0).round() as u32;
+        (0..=steps)
+            .map(|i| {
+                let vcc_min_v = s.vcc_low_v + f64::from(i) / 10.0;
+                Level { mclk_max_hz: s.mclk_max_hz(vcc_min_v) as u32, vcc_min_v, vcore: 0 }
+            })
+            .collect()
+    }
+}

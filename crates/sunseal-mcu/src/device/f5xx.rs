@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The facts of an MSP430x5xx device.
+
+use serde::Deserialize;
+
+use super::{Capture, Device, DeviceError, Level, RegionKind, block};
+
+/// What a device file of this family says beyond the common part.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct F5xx {
+    /// Device descriptors.
+    pub tlv: Tlv,
+    /// Interrupt vectors.
+    pub vectors: Vectors,
+    /// Base addresses.
+    pub peripherals: Bases,
+    /// Capture/compare blocks of each timer.
+    pub timers: Timers,
+    /// Capture inputs wired inside the chip.
+    #[serde(default)]
+    pub capture: Vec<Capture>,
+    /// Core voltage levels.
+    pub pmm: Pmm,
+    /// Supply voltage supervisor levels.
+    pub svs: Svs,
+    /// Fixed oscillators.
+    pub clock: Clock,
+    /// Digitally controlled oscillator.
+    pub dco: Dco,
+    /// Flash timing.
+    pub flash: Flash,
+    /// Wake-up times.
+    pub wake: Wake,
+    /// Analogue to digital converter.
+    pub adc12: Adc12,
+    /// Reference.
+    #[serde(rename = "ref")]
+    pub reference: Reference,
+    /// Multiplier latencies.
+    pub mpy32: Mpy32,
+    /// Digital ports.
+    pub ports: Ports,
+}
+
+block!(
+    /// Device descriptors.
+    Tlv {
+        /// Device identification word.
+        device_id: u16,
+        /// Silicon revision.
+        hardware_revision: u8,
+        /// Boot code revision.
+        firmware_revision: u8,
+    }
+);
+block!(
+    /// Addresses of the interrupt vectors; higher address, higher priority.
+    #[allow(missing_docs)]
+    Vectors {
+        reset: u32,
+        sysnmi: u32,
+        unmi: u32,
+        tb0_ccr0: u32,
+        tb0: u32,
+        wdt: u32,
+        usci_a0: u32,
+        usci_b0: u32,
+        adc12: u32,
+        ta0_ccr0: u32,
+        ta0: u32,
+        usci_a2: u32,
+        usci_b2: u32,
+        dma: u32,
+        ta1_ccr0: u32,
+        ta1: u32,
+        port1: u32,
+        usci_a1: u32,
+        usci_b1: u32,
+        usci_a3: u32,
+        usci_b3: u32,
+        port2: u32,
+        rtc: u32,
+    }
+);
+block!(
+    /// Base addresses of the peripherals.
+    #[allow(missing_docs)]
+    Bases {
+        sfr: u32,
+        pmm: u32,
+        flash: u32,
+        crc16: u32,
+        ram_control: u32,
+        wdt_a: u32,
+        ucs: u32,
+        sys: u32,
+        @rename = "ref" reference: u32,
+        port_a: u32,
+        port_b: u32,
+        port_c: u32,
+        port_d: u32,
+        port_e: u32,
+        port_f: u32,
+        port_j: u32,
+        ta0: u32,
+        ta1: u32,
+        tb0: u32,
+        mpy32: u32,
+        usci_a0: u32,
+        usci_b0: u32,
+        usci_a1: u32,
+        usci_b1: u32,
+        usci_a2: u32,
+        usci_b2: u32,
+        usci_a3: u32,
+        usci_b3: u32,
+        adc12_a: u32,
+    }
+);
+block!(
+    /// Capture/compare blocks of each timer.
+    #[allow(missing_docs)]
+    Timers {
+        ta0_ccrs: u8,
+        ta1_ccrs: u8,
+        tb0_ccrs: u8,
+    }
+);
+block!(
+    /// PMM timing.
+    PmmTiming {
+        /// SVS/SVM settling in full-performance mode.
+        svs_delay_full_performance_us: f64,
+        /// SVS/SVM settling in normal mode.
+        svs_delay_normal_us: f64,
+        /// Time for VCORE to reach a new level.
+        vcore_settle_us: f64,
+    }
+);
+block!(
+    /// Core voltage levels.
+    Pmm {
+        /// Level 0 first.
+        level: Vec<PmmLevel>,
+        /// Delays.
+        timing: PmmTiming,
+    }
+);
+block!(
+    /// Supply voltage supervisor levels.
+    Svs {
+        /// SVSH reset level by SVSHRVL.
+        @rename = "svsh_falling_V" svsh_falling_v: Vec<f64>,
+        /// SVSH release and SVMH level by SVSMHRRL.
+        @rename = "svsh_rising_V" svsh_rising_v: Vec<f64>,
+        /// SVML level by SVSMLRRL.
+        @rename = "svml_V" svml_v: Vec<f64>,
+    }
+);
+block!(
+    /// Jitter of the VLO.
+    VloJitter {
+        /// Standard deviation of an edge around its ideal place, of the period.
+        sigma_percent: f64,
+    }
+);
+block!(
+    /// Fixed oscillators.
+    Clock {
+        /// REFO.
+        @rename = "refo_Hz" refo_hz: u32,
+        /// VLO, typical.
+        @rename = "vlo_Hz" vlo_hz: u32,
+        /// ADC12OSC.
+        @rename = "modosc_MHz" modosc_mhz: f64,
+        /// Jitter of the VLO.
+        vlo_jitter: VloJitter,
+    }
+);
+block!(
+    /// Span of the DCO by DCORSEL.
+    Dco {
+        /// Slowest part, DCOx = 0.
+        @rename = "tap0_min_MHz" tap0_min_mhz: Vec<f64>,
+        /// Fastest part, DCOx = 0.
+        @rename = "tap0_max_MHz" tap0_max_mhz: Vec<f64>,
+        /// Slowest part, DCOx = 31.
+        @rename = "tap31_min_MHz" tap31_min_mhz: Vec<f64>,
+        /// Fastest part, DCOx = 31.
+        @rename = "tap31_max_MHz" tap31_max_mhz: Vec<f64>,
+    }
+);
+block!(
+    /// Flash timing.
+    Flash {
+        /// Byte or word.
+        word_write_us: f64,
+        /// 32 bits.
+        long_word_write_us: f64,
+        /// One segment.
+        segment_erase_ms: f64,
+        /// A bank, or all.
+        mass_erase_ms: f64,
+        /// Least supply for writing.
+        @rename = "vcc_min_V" vcc_min_v: f64,
+    }
+);
+block!(
+    /// Wake-up times.
+    Wake {
+        /// LPM2 to LPM4 with SVSLFP, MCLK above the threshold.
+        fast_us: f64,
+        /// The same below the threshold.
+        fast_slow_clock_us: f64,
+        /// The threshold.
+        @rename = "fast_clock_threshold_MHz" fast_clock_threshold_mhz: f64,
+        /// LPM2 to LPM4 without SVSLFP.
+        slow_us: f64,
+        /// From reset or brown-out.
+        reset_ms: f64,
+        /// Extra MCLK cycles from LPM0 and LPM1.
+        lpm01_cycles: u32,
+    }
+);
+block!(
+    /// Analogue to digital converter.
+    Adc12 {
+        /// ADC12CLK cycles of a conversion of full width.
+        convert_cycles: u32,
+        /// Sampling by ADC12SHT.
+        sample_cycles: Vec<u32>,
+        /// Full width.
+        bits: u32,
+        /// Temperature sensor at A10, at 25 degrees Celsius.
+        @rename = "sensor_25C_mV" sensor_25c_mv: f64,
+    }
+);
+block!(
+    /// Reference.
+    Reference {
+        /// By REFVSEL.
+        @rename = "levels_V" levels_v: Vec<f64>,
+        /// Least supply of each level.
+        @rename = "avcc_min_V" avcc_min_v: Vec<f64>,
+        /// From on to settled.
+        settle_us: f64,
+    }
+);
+block!(
+    /// MCLK cycles from operand to result.
+    Mpy32 {
+        /// 16 x 16, after OP2: RES0..RES3, MPYC.
+        op16_after_op2: [u8; 5],
+        /// 32 x 16, after OP2.
+        op1_32_after_op2: [u8; 5],
+        /// 16 x 32, after OP2L.
+        op2_32_after_op2l: [u8; 5],
+        /// 16 x 32, after OP2H.
+        op2_32_after_op2h: [u8; 5],
+        /// 32 x 32, after OP2L.
+        op32_after_op2l: [u8; 5],
+        /// 32 x 32, after OP2H.
+        op32_after_op2h: [u8; 5],
+    }
+);
+block!(
+    /// Digital ports.
+    Ports {
+        /// Highest port number (PJ is apart).
+        last: u8,
+        /// Ports that interrupt.
+        interrupt_ports: Vec<u8>,
+    }
+);
+
+/// One core voltage level.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PmmLevel {
+    /// Highest MCLK.
+    #[serde(rename = "mclk_max_MHz")]
+    pub mclk_max_mhz: f64,
+    /// Lowest supply.
+    #[serde(rename = "vcc_min_V")]
+    pub vcc_min_v: f64,
+    /// Core voltage, typical.
+    #[serde(rename = "vcore_V")]
+    pub vcore_v: f64,
+}
+
+impl PmmLevel {
+    /// Highest MCLK in hertz.
+    #[must_use]
+    pub fn mclk_max_hz(&self) -> u32 {
+        (self.mclk_max_mhz * 1e6).round() as u32
+    }
+}
+
+impl F5xx {
+    pub(super) fn check(&self, device: &Device) -> Result<(), DeviceError> {
+        use RegionKind::{Flash, InfoFlash, Peripheral, Ram};
+        device.needs("cpuxv2", &[Ram, Flash, InfoFlash, Peripheral])?;
+        if self.pmm.level.len() != 4 {
+            return device
+                .wrong(format!("pmm has {} levels; the PMM knows 4", self.pmm.level.len()));
+        }
+        if self.svs.svsh_falling_v.len() != 4
+            || self.svs.svsh_rising_v.len() != 8
+            || self.svs.svml_v.len() != 4
+        {
+            return device.wrong("svs needs 4 falling, 8 rising and 4 SVML levels".to_owned());
+        }
+        let d = &self.dco;
+        if [&d.tap0_min_mhz, &d.tap0_max_mhz, &d.tap31_min_mhz, &d.tap31_max_mhz]
+            .iter()
+            .any(|v| v.len() != 8)
+        {
+            return device.wrong("dco needs 8 ranges (DCORSEL 0 to 7)".to_owned());
+        }
+        let r = &self.reference;
+        if self.adc12.sample_cycles.len() != 16 || r.levels_v.len() != 4 || r.avcc_min_v.len() != 4
+        {
+            return device.wrong(
+                "adc12 needs 16 sample times, ref 4 levels with their least supplies".to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    pub(super) fn levels(&self) -> Vec<Level> {
+        let level = |(vcore, l): (usize, &PmmLevel)| Level {
+            mclk_max_hz: l.mclk_max_hz(),
+            vcc_min_v: l.vcc_min_v,
+            vcore: vcore as u8,
+        };
+        self.pmm.level.iter().enumerate().map(level).collect()
+    }
+}

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The facts of a microcontroller, read from `data/devices`: what all have in common here, what only
+//! one family knows in a module of its own.
+
+mod f5xx;
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use sunseal_trace::Picos;
+
+pub use f5xx::*;
+
+/// Why device data could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DeviceError {
+    /// The file could not be read.
+    #[error("device file {path} cannot be read: {source}; name a file of data/devices")]
+    Read {
+        /// The file.
+        path: String,
+        /// The system's words.
+        source: std::io::Error,
+    },
+    /// The text is not device data.
+    #[error("device data is not valid: {0}")]
+    Parse(#[from] toml::de::Error),
+    /// No such family.
+    #[error("device {device}: family `{family}` is not known; the known ones are {known}")]
+    Family {
+        /// Name of the device.
+        device: String,
+        /// What it says.
+        family: String,
+        /// What it may say.
+        known: String,
+    },
+    /// Not built in.
+    #[error("`{0}` is no device that is built in; those are {known}", known = Device::names().join(", "))]
+    Unknown(String),
+    /// The values contradict one another.
+    #[error("device {device}: {what}")]
+    Inconsistent {
+        /// Name of the device.
+        device: String,
+        /// What is wrong and what would be right.
+        what: String,
+    },
+}
+
+/// One microcontroller.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Device {
+    /// Part number in lower case.
+    pub name: String,
+    /// CPU core, which decides instruction timing.
+    pub core: String,
+    /// The address map.
+    pub memory: Vec<Region>,
+    /// Supply limits and brown-out.
+    pub supply: Supply,
+    /// Functions of modelled blocks that trap or are flagged when used.
+    pub partial: Vec<Partial>,
+    gap: Vec<Gap>,
+    /// What its family knows beyond that.
+    pub facts: Facts,
+}
+
+/// A family's own facts.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Facts {
+    /// MSP430F5xx and F6xx.
+    F5xx(Box<F5xx>),
+}
+
+/// What every device file has.
+#[derive(Deserialize)]
+struct Common {
+    name: String,
+    family: String,
+    core: String,
+    memory: Vec<Region>,
+    supply: Supply,
+    #[serde(default, rename = "gap")]
+    gap: Vec<Gap>,
+    #[serde(default)]
+    partial: Vec<Partial>,
+}
+
+const COMMON: [&str; 7] = ["name", "family", "core", "memory", "supply", "gap", "partial"];
+
+/// A legal stretch of clocks: up to so fast, from so much supply on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Level {
+    /// Fastest CPU clock in hertz.
+    pub mclk_max_hz: u32,
+    /// Lowest supply in volts.
+    pub vcc_min_v: f64,
+    /// The core voltage level (PMMCOREV and its like) that it needs; 0 where there is no such choice.
+    pub vcore: u8,
+}
+
+/// What a stretch of addresses is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RegionKind {
+    /// Registers.
+    Peripheral,
+    /// Bootloader flash: readable, never written by a program here.
+    Bsl,
+    /// Information flash.
+    InfoFlash,
+    /// Factory memory.
+    Rom,
+    /// Static memory.
+    Ram,
+    /// Main flash.
+    Flash,
+    /// Ferroelectric memory: plain stores change it, and it stays.
+    Fram,
+    /// Memory that only its controller writes, byte by byte.
+    Eeprom,
+}
+
+/// A stretch of the address map.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Region {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub kind: RegionKind,
+    /// First address.
+    pub start: u32,
+    /// Last address.
+    pub end: u32,
+    /// Erase unit of flash.
+    pub segment_bytes: Option<u32>,
+    /// Document and table.
+    pub source: String,
+}
+
+impl Region {
+    /// Whether `addr` lies inside.
+    #[must_use]
+    pub fn contains(&self, addr: u32) -> bool {
+        (self.start..=self.end).contains(&addr)
+    }
+
+    /// Size in bytes.
+    #[must_use]
+    pub fn size_bytes(&self) -> u32 {
+        self.end - self.start + 1
+    }
+}
+
+macro_rules! block {
+    ($(#[$doc:meta])* $name:ident { $($(#[$fdoc:meta])* $(@$attr:ident = $val:literal)? $field:ident : $ty:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            $($(#[$fdoc])* $(#[serde(rename = $val)])? pub $field: $ty,)*
+            /// Document and table.
+            pub source: String,
+            /// Written from memory of the source.
+            #[serde(default)]
+            pub recalled: bool,
+        }
+    };
+}
+
+pub(crate) use block;
+
+block!(
+    /// Supply limits and brown-out.
+    Supply {
+        /// Most that the part stands.
+        @rename = "vcc_max_V" vcc_max_v: f64,
+        /// Supply of a machine that nobody told otherwise.
+        @rename = "vcc_default_V" vcc_default_v: f64,
+        /// Brown-out reset asserts below.
+        @rename = "bor_falling_V" bor_falling_v: f64,
+        /// Brown-out reset releases above.
+        @rename = "bor_rising_V" bor_rising_v: f64,
+    }
+);
+block!(
+    /// A capture input fed from inside the chip.
+    Capture {
+        /// Timer, "tb0".
+        timer: String,
+        /// Capture/compare block.
+        ccr: u8,
+        /// "A" or "B".
+        input: String,
+        /// "aclk" is the only one known.
+        signal: String,
+    }
+);
+
+/// Registers that are on the chip and trap here.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gap {
+    /// The block.
+    pub name: String,
+    /// First address.
+    pub start: u32,
+    /// Last address.
+    pub end: u32,
+    /// Why it is not modelled.
+    pub why: String,
+}
+
+/// A function of a modelled block that is missing: using it traps or is flagged.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Partial {
+    /// The block.
+    pub name: String,
+    /// What of it is missing.
+    pub missing: String,
+}
+
+/// Microseconds to machine time.
+#[must_use]
+pub(crate) fn us(time_us: f64) -> Picos {
+    Picos((time_us * 1e6).round() as u64)
+}
+
+/// The device files that are built in, by name.
+const BUILT_IN: [(&str, &str); 1] =
+    [("msp430f5438a", include_str!("../../../../data/devices/msp430f5438a.toml"))];
+
+impl Device {
+    /// The MSP430F5438A, from the data file built in.
+    ///
+    /// # Panics
+    /// Never: a test reads the same file.
+    #[must_use]
+    pub fn msp430f5438a() -> Self {
+        Self::named("msp430f5438a").expect("the built-in device file is valid")
+    }
+
+    /// The names of the devices that are built in.
+    #[must_use]
+    pub fn names() -> Vec<&'static str> {
+        BUILT_IN.iter().map(|d| d.0).collect()
+    }
+
+    /// A device that is built in.
+    ///
+    /// # Errors
+    /// If there is none of that name.
+    pub fn named(name: &str) -> Result<Self, DeviceError> {
+        let (_, text) = BUILT_IN
+            .iter()
+            .find(|d| d.0 == name)
+            .ok_or_else(|| DeviceError::Unknown(name.to_owned()))?;
+        Self::parse(text)
+    }
+
+    /// Device data from a file.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is not valid.
+    pub fn load(path: &Path) -> Result<Self, DeviceError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| DeviceError::Read { path: path.display().to_string(), source })?;
+        Self::parse(&text)
+    }
+
+    /// Device data from text.
+    ///
+    /// # Errors
+    /// If the text has unknown or missing keys, or values that contradict one another.
+    pub fn parse(text: &str) -> Result<Self, DeviceError> {
+        let mut own: toml::Table = toml::from_str(text)?;
+        let common = COMMON.iter().filter_map(|k| Some(((*k).to_owned(), own.remove(*k)?)));
+        let c: Common = toml::Table::from_iter(common).try_into()?;
+        let facts = match c.family.as_str() {
+            "msp430x5xx" => Facts::F5xx(family(own)?),
+            _ => {
+                return Err(DeviceError::Family {
+                    device: c.name,
+                    family: c.family,
+                    known: "msp430x5xx".to_owned(),
+                });
+            }
+        };
+        let (name, core, memory, supply) = (c.name, c.core, c.memory, c.supply);
+        let device = Self { name, core, memory, supply, partial: c.partial, gap: c.gap, facts };
+        device.check()?;
+        Ok(device)
+    }
+
+    fn check(&self) -> Result<(), DeviceError> {
+        for r in &self.memory {
+            if r.end <= r.start || !r.start.is_multiple_of(2) || r.end.is_multiple_of(2) {
+                return self.wrong(format!(
+                    "memory `{}` from {:#07x} to {:#07x} must start even and end odd",
+                    r.name, r.start, r.end
+                ));
+            }
+            let flash = matches!(r.kind, RegionKind::Flash | RegionKind::InfoFlash);
+            if flash && r.segment_bytes.is_none_or(|s| !s.is_power_of_two()) {
+                return self
+                    .wrong(format!("flash `{}` needs segment_bytes, a power of two", r.name));
+            }
+        }
+        for (i, a) in self.memory.iter().enumerate() {
+            for b in &self.memory[i + 1..] {
+                if a.start <= b.end && b.start <= a.end {
+                    return self.wrong(format!("memory `{}` and `{}` overlap", a.name, b.name));
+                }
+            }
+        }
+        match &self.facts {
+            Facts::F5xx(f) => f.check(self),
+        }
+    }
+
+    /// The refusal of a device whose values do not fit together.
+    pub(crate) fn wrong(&self, what: String) -> Result<(), DeviceError> {
+        Err(DeviceError::Inconsistent { device: self.name.clone(), what })
+    }
+
+    /// That the core is `core`, and that there is memory of each kind.
+    pub(crate) fn needs(&self, core: &str, kinds: &[RegionKind]) -> Result<(), DeviceError> {
+        if self.core != core {
+            return self
+                .wrong(format!("core `{}` is not known; this family has `{core}`", self.core));
+        }
+        match kinds.iter().find(|k| !self.memory.iter().any(|r| r.kind == **k)) {
+            Some(kind) => self.wrong(format!("there is no memory of kind {kind:?}")),
+            None => Ok(()),
+        }
+    }
+
+    /// The facts of an MSP430x5xx.
+    ///
+    /// # Panics
+    /// For a device of another family.
+    pub(crate) fn f5xx(&self) -> &F5xx {
+        let Facts::F5xx(facts) = &self.facts;
+        facts
+    }
+
+    /// Address of the first register of the hardware multiplier, if there is one.
+    #[must_use]
+    pub fn multiplier(&self) -> Option<u32> {
+        match &self.facts {
+            Facts::F5xx(f) => Some(f.peripherals.mpy32),
+        }
+    }
+
+    /// The legal stretches of clock and supply, slowest first.
+    #[must_use]
+    pub fn levels(&self) -> Vec<Level> {
+        match &self.facts {
+            Facts::F5xx(f) => f.levels(),
+        }
+    }
+
+    /// The lowest core voltage level that allows `mclk_hz` at `vcc_v`, if any does.
+    #[must_use]
+    pub fn level_for(&self, mclk_hz: u32, vcc_v: f64) -> Option<u8> {
+        let fits = |l: &Level| mclk_hz <= l.mclk_max_hz && vcc_v >= l.vcc_min_v;
+        let level = self.levels().into_iter().find(fits);
+        level.filter(|_| vcc_v <= self.supply.vcc_max_v).map(|l| l.vcore)
+    }
+
+    /// What is on the chip and not modelled.
+    #[must_use]
+    pub fn gaps(&self) -> &[Gap] {
+        &self.gap
+    }
+
+    /// The gap that `addr` is a register of.
+    #[must_use]
+    pub fn gap_at(&self, addr: u32) -> Option<&Gap> {
+        self.gap.iter().find(|g| (g.start..=g.end).contains(&addr))
+    }
+
+    /// The stretch of memory that holds `addr`.
+    #[must_use]
+    pub fn region(&self, addr: u32) -> Option<&Region> {
+        self.memory.iter().find(|r| r.contains(addr))
+    }
+
+    /// The first stretch of a kind.
+    ///
+    /// # Panics
+    /// If the device has none; [`parse`](Self::parse) refuses such a device.
+    #[must_use]
+    pub fn region_of(&self, kind: RegionKind) -> &Region {
+        self.memory.iter().find(|r| r.kind == kind).expect("checked when the device was read")
+    }
+}
+
+/// A family's tables, from what the common part left.
+fn family<T: DeserializeOwned>(own: toml::Table) -> Result<Box<T>, toml::de::Error> {
+    own.try_into().map(Box::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_device_file_is_valid_and_says_what_is_missing() {
+        let d = Device::msp430f5438a();
+        assert_eq!(d.region_of(RegionKind::Ram).size_bytes(), 16 * 1024);
+        assert_eq!(d.region_of(RegionKind::Flash).size_bytes(), 256 * 1024);
+        assert_eq!(d.region(0x1980).unwrap().name, "info");
+        assert!(d.region(0x1B00).is_none());
+        assert!(d.gaps().iter().any(|g| g.name == "DMA"));
+    }
+
+    #[test]
+    fn an_unknown_key_is_named() {
+        let text = include_str!("../../../../data/devices/msp430f5438a.toml")
+            .replace("refo_Hz", "refo_hz");
+        let err = Device::parse(&text).unwrap_err().to_string();
+        assert!(err.contains("refo_hz"), "{err}");
+    }
+
+    #[test]
+    fn the_level_follows_clock_and_supply() {
+        let d = Device::msp430f5438a();
+        assert_eq!(d.level_for(8_000_000, 1.8), Some(0));
+        assert_eq!(d.level_for(8_000_001, 1.8), None);
+        assert_eq!(d.level_for(14_000_000, 2.7), Some(2));
+        assert_eq!(d.level_for(25_000_000, 2.4), Some(3));
+        assert_eq!(d.level_for(25_000_000, 3.7), None);
+    }
+}

@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The run loop, the same for every chip: instructions up to the next event, events, sleep, supply.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sunseal_isa::Fault;
+use sunseal_trace::{Cycles, Observer, Picos};
+
+use crate::accounts::Accounts;
+use crate::clock::Line;
+use crate::common::{Common, Drive, State};
+use crate::device::{Device, RegionKind};
+use crate::machine::{MachineError, Register, Stop, Until};
+use crate::pin::Pin;
+
+/// A chip as the run loop sees it: a core with its memory and peripherals.
+pub(crate) trait Chip: Sized {
+    /// What a snapshot keeps, next to what [`Common`] has.
+    type Saved: Clone + Serialize + DeserializeOwned;
+
+    /// The chip just powered on, its memory erased, its core reset.
+    fn new(dev: Arc<Device>) -> Self;
+    fn common(&self) -> &Common;
+    fn common_mut(&mut self) -> &mut Common;
+
+    // ---- the core
+
+    /// CPU cycles since the machine was made. They go on over resets and supply cuts.
+    fn cycles(&self) -> Cycles;
+    /// The CPU stood still until then.
+    fn set_cycles(&mut self, cycles: Cycles);
+    /// Its clock, whose ticks are its cycles.
+    fn cpu_clock(&self) -> &Line;
+    fn pc(&self) -> u32;
+    fn sp(&self) -> u32;
+    fn registers(&self) -> Vec<Register>;
+    /// Whether there is such a register.
+    fn set_register(&mut self, name: &str, value: u32) -> bool;
+    /// Whether the CPU waits for an interrupt.
+    fn sleeping(&self) -> bool;
+    /// The CPU cannot run before then, whatever happens: a memory that it needs is busy.
+    fn held_until(&mut self) -> Option<Picos>;
+    /// One instruction must run before events and interrupts are looked at again.
+    fn must_step(&self) -> bool;
+    /// Runs to `deadline`, or one instruction; earlier, if something is to be looked at. Answers
+    /// whether the CPU may go on as before: the deadline is not reached, nothing is to be looked at.
+    fn run_cpu<O: Observer>(
+        &mut self,
+        deadline: Cycles,
+        once: bool,
+        observer: &mut O,
+    ) -> Result<bool, Fault>;
+    /// Takes time, books and modes over from the CPU, behind [`run_cpu`](Self::run_cpu).
+    fn after_cpu(&mut self);
+    /// Takes the interrupt that is pending and enabled; true if the machine's state changed. If
+    /// `stop_on_change` and waking up changed a booked state, answers true before the entry.
+    fn take_interrupt<O: Observer>(
+        &mut self,
+        stop_on_change: bool,
+        observer: &mut O,
+    ) -> Result<bool, Fault>;
+
+    // ---- events
+
+    /// Whether anything inside the chip, or a part that is wired to it, may end the sleep.
+    fn can_wake(&self) -> bool;
+    /// Whether a level from outside may end it.
+    fn pins_may_wake(&self) -> bool;
+    fn next_event(&self) -> Option<Picos>;
+    /// Carries out the events that are due, in order of their times.
+    fn process_events(&mut self, now: Picos, cycles: Cycles);
+    /// What changed code memory is forgotten by the core.
+    fn settle(&mut self);
+    /// Whether a reset waits to be carried out.
+    fn reset_pending(&self) -> bool;
+    /// Carries it out, its start-up time included.
+    fn carry_out_reset(&mut self);
+    /// A reset as at power-on, with the supply on: memory keeps its contents.
+    fn reset(&mut self);
+
+    // ---- supply
+
+    /// The supply voltage, at which the chip is powered, is now another: supervisors, limits.
+    fn vcc_changed(&mut self);
+    /// The supply is gone: what is written half stays half.
+    fn power_off(&mut self);
+    /// The supply is back: memory that forgets wakes with its pattern, the start-up time passes, reset.
+    fn power_on(&mut self, ram_seed: u64);
+    /// An outside change of the chip's own facts (seed of oscillators): clocks anew.
+    fn reclock(&mut self);
+
+    // ---- memory and pins
+
+    /// Bytes of memory, or none if they are not all memory.
+    fn memory(&self, addr: u32, bytes: usize) -> Option<&[u8]>;
+    /// Changes memory of any kind, as a programmer would. The bytes are all memory.
+    fn store(&mut self, addr: u32, bytes: &[u8]);
+    fn pin_level(&self, pin: Pin) -> bool;
+    fn drive(&mut self, drives: Vec<Drive>);
+    /// Names of the serial interfaces; their places are their numbers.
+    fn serials(&self) -> &'static [&'static str];
+    fn uart_in(&mut self, serial: usize, time: Picos, byte: u8);
+    /// Wires ACLK to a capture input, where the chip has such timers.
+    fn wire_aclk(&mut self, _timer: &str, _ccr: u8, _input: char) -> bool {
+        false
+    }
+    fn cycles_from_ram(&self) -> Cycles {
+        0
+    }
+
+    fn save(&mut self) -> Self::Saved;
+    fn restore(&mut self, saved: Self::Saved);
+}
+
+/// A chip and its run loop.
+pub(crate) struct Engine<C> {
+    pub chip: C,
+    pub lint_faults: bool,
+    pub stack_low: Option<u32>,
+    pub resets: u64,
+}
+
+/// What a snapshot keeps.
+#[derive(Clone)]
+pub(crate) struct Saved<S> {
+    chip: S,
+    accounts: Accounts,
+    state: State,
+    uncached: Cycles,
+    parts: Vec<(String, Vec<u8>, bool)>,
+    lint_faults: bool,
+    stack_low: Option<u32>,
+    resets: u64,
+}
+
+impl<C: Chip> Engine<C> {
+    pub fn new(dev: Arc<Device>) -> Self {
+        Self { chip: C::new(dev), lint_faults: false, stack_low: None, resets: 1 }
+    }
+
+    pub fn reset(&mut self) {
+        self.resets += 1;
+        self.chip.reset();
+        self.chip.settle();
+    }
+
+    fn now(&self) -> Picos {
+        self.chip.common().now()
+    }
+
+    fn set_now(&mut self, now: Picos) {
+        self.chip.common_mut().state.now_ps = now.0;
+    }
+
+    // ---- running
+
+    pub fn run<O: Observer>(&mut self, until: &Until, observer: &mut O) -> Stop {
+        let common = self.chip.common_mut();
+        common.watch = until.pin_edge;
+        common.watched = None;
+        common.accounts.changed = false;
+        let mut first = true;
+        loop {
+            if !self.chip.common().runs() {
+                return self.off(until);
+            }
+            if self.chip.reset_pending() {
+                self.resets += 1;
+                self.chip.carry_out_reset();
+                self.chip.settle();
+            }
+            if let Some(stop) = self.housekeep(until) {
+                return stop;
+            }
+            if self.chip.reset_pending() {
+                continue;
+            }
+            if let Some(end) = self.chip.held_until() {
+                let stop = if self.chip.sleeping() {
+                    // No handler can be fetched before the end.
+                    self.sleep(until)
+                } else {
+                    self.hold(end, until)
+                };
+                if let Some(stop) = stop {
+                    return stop;
+                }
+                continue;
+            }
+            self.chip.settle();
+            match self.chip.take_interrupt(until.state_change, observer) {
+                Ok(true) => {
+                    self.watch_stack();
+                    continue;
+                }
+                Ok(false) => {}
+                Err(fault) => return Stop::Fault(fault),
+            }
+            if self.chip.sleeping() {
+                if let Some(stop) = self.sleep(until) {
+                    return stop;
+                }
+                continue;
+            }
+            if until.cycles.is_some_and(|c| self.chip.cycles() >= c) {
+                return Stop::Cycles;
+            }
+            if until.time.is_some_and(|t| self.now() >= t) {
+                return Stop::Time;
+            }
+            if let Some(stop) = self.run_cpu(until, observer, &mut first) {
+                return stop;
+            }
+        }
+    }
+
+    /// The supply is off: time may still be asked to pass.
+    fn off(&mut self, until: &Until) -> Stop {
+        if let Some(t) = until.time {
+            while let Some(e) = self.chip.common().next_event().filter(|e| *e <= t) {
+                self.set_now(self.now().max(e));
+                let (now, cycles) = (self.now(), self.chip.cycles());
+                let (drives, _) = self.chip.common_mut().events(now, now, cycles);
+                self.chip.drive(drives);
+            }
+            self.set_now(self.now().max(t));
+        }
+        Stop::BrownOut
+    }
+
+    /// Between instructions: events that are due, faults, lints, watched pins and states.
+    fn housekeep(&mut self, until: &Until) -> Option<Stop> {
+        let (now, cycles) = (self.now(), self.chip.cycles());
+        self.chip.process_events(now, cycles);
+        self.chip.settle();
+        let pc = self.chip.pc();
+        let lint_faults = self.lint_faults;
+        let common = self.chip.common_mut();
+        if !common.state.lints.pending.is_empty() {
+            let first = common.state.lints.settle(pc);
+            if let (true, Some((kind, addr))) = (lint_faults, first) {
+                return Some(Stop::Fault(Fault::device(addr, kind.to_string()).at_pc(pc)));
+            }
+        }
+        if let Some(fault) = common.pending_fault.take() {
+            return Some(Stop::Fault(fault.at_pc(pc)));
+        }
+        if let Some(fault) = &common.illegal {
+            return Some(Stop::Fault(fault.clone().at_pc(pc)));
+        }
+        if let Some(edge) = common.watched.take() {
+            return Some(Stop::Pin(edge));
+        }
+        if std::mem::take(&mut common.accounts.changed) && until.state_change {
+            return Some(Stop::StateChange);
+        }
+        None
+    }
+
+    fn hold(&mut self, end: Picos, until: &Until) -> Option<Stop> {
+        let mut to = end;
+        let mut stop = None;
+        if let Some(t) = until.time.filter(|t| *t < to) {
+            (to, stop) = (t, Some(Stop::Time));
+        }
+        let (clock, done) = (self.chip.cpu_clock(), self.chip.cycles());
+        let mut cycles = clock.tick_not_before(to).max(done);
+        if let Some(c) = until.cycles.filter(|c| *c < cycles) {
+            (cycles, stop) = (c.max(done), Some(Stop::Cycles));
+        }
+        let now = clock.time_of(cycles);
+        self.chip.set_cycles(cycles);
+        self.set_now(now);
+        stop
+    }
+
+    /// Asleep: on to the next event or the limit.
+    fn sleep(&mut self, until: &Until) -> Option<Stop> {
+        let now = self.now();
+        if until.time.is_some_and(|t| now >= t) {
+            let wakes = self.chip.can_wake() || self.chip.pins_may_wake();
+            return Some(if wakes { Stop::Time } else { Stop::Halted });
+        }
+        let next = self.chip.next_event();
+        if !self.chip.can_wake() && until.time.is_none() {
+            return Some(Stop::Halted);
+        }
+        match (next, until.time) {
+            (Some(e), Some(t)) if e <= t => self.set_now(e),
+            (_, Some(t)) => self.set_now(t),
+            (Some(e), None) => self.set_now(e),
+            (None, None) => return Some(Stop::Halted),
+        }
+        None
+    }
+
+    fn run_cpu<O: Observer>(
+        &mut self,
+        until: &Until,
+        observer: &mut O,
+        first: &mut bool,
+    ) -> Option<Stop> {
+        let clock = *self.chip.cpu_clock();
+        let mut deadline = until.cycles.unwrap_or(Cycles::MAX);
+        for t in [self.chip.next_event(), until.time].into_iter().flatten() {
+            deadline = deadline.min(clock.tick_not_before(t));
+        }
+        let step = self.chip.must_step();
+        let mut stop = None;
+        let done = if until.pc.is_empty() {
+            self.chip.run_cpu(deadline, step, observer)
+        } else {
+            loop {
+                let pc = self.chip.pc();
+                if !*first && until.pc.contains(&pc) {
+                    stop = Some(Stop::Pc(pc));
+                    break Ok(false);
+                }
+                *first = false;
+                match self.chip.run_cpu(deadline, true, observer) {
+                    Ok(true) if !step => {}
+                    done => break done,
+                }
+            }
+        };
+        if stop.is_none() {
+            *first = false;
+        }
+        self.chip.after_cpu();
+        self.watch_stack();
+        match done {
+            Err(fault) => Some(Stop::Fault(fault)),
+            Ok(_) => stop,
+        }
+    }
+
+    fn watch_stack(&mut self) {
+        if let Some(low) = &mut self.stack_low {
+            *low = (*low).min(self.chip.sp());
+        }
+    }
+
+    // ---- supply
+
+    pub fn set_vcc(&mut self, vcc_v: f64) {
+        self.chip.common_mut().state.vcc_v = vcc_v;
+        if !self.chip.common().state.powered {
+            return;
+        }
+        if vcc_v < self.chip.common().dev.supply.bor_falling_v {
+            self.power_cut();
+            return;
+        }
+        let held = self.chip.common().state.held_in_reset;
+        self.chip.vcc_changed();
+        self.resets += u64::from(held && !self.chip.common().state.held_in_reset);
+        self.chip.settle();
+    }
+
+    pub fn power_cut(&mut self) {
+        if self.chip.common().state.powered {
+            self.chip.power_off();
+            self.chip.settle();
+        }
+    }
+
+    pub fn power_on(&mut self, ram_seed: u64) {
+        let common = self.chip.common();
+        if common.state.vcc_v < common.dev.supply.bor_rising_v {
+            return;
+        }
+        self.resets += 1;
+        let common = self.chip.common_mut();
+        common.state.powered = true;
+        common.state.held_in_reset = false;
+        self.chip.power_on(ram_seed);
+        self.chip.settle();
+    }
+
+    // ---- memory
+
+    fn no_memory(&self, addr: u32, bytes: usize) -> MachineError {
+        MachineError::NoMemory { addr, bytes, device: self.chip.common().dev.name.clone() }
+    }
+
+    pub fn read_mem(&self, addr: u32, bytes: usize) -> Result<&[u8], MachineError> {
+        self.check_memory(addr, bytes)?;
+        self.chip.memory(addr, bytes).ok_or_else(|| self.no_memory(addr, bytes))
+    }
+
+    pub fn write_mem(&mut self, addr: u32, bytes: &[u8]) -> Result<(), MachineError> {
+        self.check_memory(addr, bytes.len())?;
+        self.chip.store(addr, bytes);
+        Ok(())
+    }
+
+    /// That the bytes all lie in memory (not in peripherals).
+    fn check_memory(&self, addr: u32, bytes: usize) -> Result<(), MachineError> {
+        let end = addr as usize + bytes;
+        let mut at = addr;
+        while (at as usize) < end {
+            match self.chip.common().dev.region(at) {
+                Some(r) if r.kind != RegionKind::Peripheral => match r.end.checked_add(1) {
+                    Some(next) => at = next,
+                    None => break,
+                },
+                _ => return Err(self.no_memory(addr, bytes)),
+            }
+        }
+        Ok(())
+    }
+
+    // ---- snapshots
+
+    pub fn save(&mut self) -> Saved<C::Saved> {
+        let chip = self.chip.save();
+        let common = self.chip.common();
+        Saved {
+            chip,
+            accounts: common.accounts.clone(),
+            state: common.state.clone(),
+            uncached: common.uncached,
+            parts: common.save_parts(),
+            lint_faults: self.lint_faults,
+            stack_low: self.stack_low,
+            resets: self.resets,
+        }
+    }
+
+    pub fn restore(&mut self, s: &Saved<C::Saved>) -> Result<(), MachineError> {
+        let common = self.chip.common_mut();
+        if !s.parts.iter().map(|p| &p.0).eq(common.parts.iter().map(|a| &a.name)) {
+            return Err(MachineError::Snapshot("other parts are attached".to_owned()));
+        }
+        common.accounts.clone_from(&s.accounts);
+        common.state.clone_from(&s.state);
+        common.uncached = s.uncached;
+        common.restore_parts(&s.parts);
+        common.pending_fault = None;
+        common.watched = None;
+        self.lint_faults = s.lint_faults;
+        self.stack_low = s.stack_low;
+        self.resets = s.resets;
+        self.chip.restore(s.chip.clone());
+        self.chip.settle();
+        Ok(())
+    }
+}
+
+#[derive(Serialize, serde::Deserialize)]
+struct Written<S> {
+    version: u16,
+    device: String,
+    chip: S,
+    accounts: crate::accounts::SavedAccounts,
+    state: State,
+    uncached: Cycles,
+    parts: Vec<(String, Vec<u8>, bool)>,
+    lint_faults: bool,
+    stack_low: Option<u32>,
+    resets: u64,
+}
+
+const VERSION: u16 = 2;
+
+impl<S: Clone + Serialize + DeserializeOwned> Saved<S> {
+    pub fn to_bytes(&self, device: &str) -> Vec<u8> {
+        let written = Written {
+            version: VERSION,
+            device: device.to_owned(),
+            chip: self.chip.clone(),
+            accounts: self.accounts.save(),
+            state: self.state.clone(),
+            uncached: self.uncached,
+            parts: self.parts.clone(),
+            lint_faults: self.lint_faults,
+            stack_low: self.stack_low,
+            resets: self.resets,
+        };
+        postcard::to_stdvec(&written).expect("a snapshot can always be written")
+    }
+
+    /// Reads a snapshot of a machine whose books are `accounts`.
+    pub fn from_bytes(
+        bytes: &[u8],
+        device: &str,
+        accounts: &Accounts,
+    ) -> Result<Self, MachineError> {
+        let wrong = |what: &str| MachineError::Snapshot(what.to_owned());
+        // The head first: the rest of another device's snapshot has another shape.
+        let ((version, name), _): ((u16, String), _) =
+            postcard::take_from_bytes(bytes).map_err(|e| wrong(&e.to_string()))?;
+        if version != VERSION {
+            return Err(wrong("it was made by another version"));
+        }
+        if name != device {
+            return Err(wrong("it is of another device"));
+        }
+        let w: Written<S> = postcard::from_bytes(bytes).map_err(|e| wrong(&e.to_string()))?;
+        let mut accounts = accounts.clone();
+        accounts.restore(&w.accounts);
+        Ok(Self {
+            chip: w.chip,
+            accounts,
+            state: w.state,
+            uncached: w.uncached,
+            parts: w.parts,
+            lint_faults: w.lint_faults,
+            stack_low: w.stack_low,
+            resets: w.resets,
+        })
+    }
+}
