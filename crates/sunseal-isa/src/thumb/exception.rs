@@ -40,8 +40,7 @@ impl Cpu {
     }
 
     /// Takes exception number `exception`: stacks the context as `kind` says, fetches the vector, and
-    /// spends the cycles. Which exception, and whether now, is the machine's question. UNDEFINED to
-    /// SVC return where the program counter is.
+    /// spends the cycles. Which exception, and whether now, is the machine's question.
     ///
     /// FPCCR's bits about pending priorities (HFRDY, MMRDY, BFRDY, MONRDY) are the machine's to set.
     ///
@@ -80,8 +79,8 @@ impl Cpu {
         });
         self.r[LR] = lr;
         self.r[PC] = handler & !1;
-        self.exclusive = None;
-        self.pipeline = 0;
+        self.exclusive = false;
+        (self.recent, self.float_result) = (0, 0);
         self.cycles += Cycles::from(cycles);
         if B::WAITS {
             let stall = bus.stall();
@@ -273,8 +272,8 @@ impl Cpu {
                 | u32::from(float) * control::FPCA;
         });
         self.r[PC] = pc & !1;
-        self.exclusive = None;
-        self.pipeline = 0;
+        self.exclusive = false;
+        (self.recent, self.float_result) = (0, 0);
         self.cycles += Cycles::from(cycles);
         if B::WAITS {
             let stall = bus.stall();

@@ -6,16 +6,23 @@
 //! machine's. It calls [`Cpu::run`] until an [`Exit`] is its business, and [`Cpu::enter`] and
 //! [`Cpu::leave`] when it has decided about an exception.
 
+mod alu;
 mod bus;
 mod exception;
+mod execute;
+mod fast;
+mod float;
+mod insn;
+mod run;
+mod text;
 mod timing;
 
-use std::ops::Range;
-
 pub use bus::{Bus, FlatBus, Scb, ccr, fpccr};
+pub use float::fpscr;
+pub use insn::*;
 pub use timing::Timing;
 
-use crate::{Cycles, Fault, Observer};
+use crate::{Cycles, Fault};
 
 /// Stack pointer.
 pub const SP: usize = 13;
@@ -149,14 +156,25 @@ pub struct State {
     pub s: [u32; 32],
     /// Floating-point status and control.
     pub fpscr: u32,
-    /// The local exclusive monitor.
-    pub exclusive: Option<u32>,
+    /// Whether the local exclusive monitor is in its exclusive state. It holds no address (TRM r0p1 3.8).
+    pub exclusive: bool,
     /// Cycles since power-on.
     pub cycles: Cycles,
     /// How many of them ran code that is not [cacheable](Bus::cacheable).
     pub cycles_uncached: Cycles,
     /// What the pipeline remembers of the instructions before.
-    pub pipeline: u64,
+    pub pipeline: Pipeline,
+}
+
+/// What the pipeline remembers of the instructions before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pipeline {
+    /// Registers that the last instruction wrote, and how.
+    pub recent: u32,
+    /// Floating-point registers that the last instruction computed.
+    pub float_result: u32,
+    /// When a division of the floating-point unit ends.
+    pub float_ready: Cycles,
 }
 
 /// The CPU. Between calls the public fields are the registers; while instructions run, flags and the
@@ -186,10 +204,34 @@ pub struct Cpu {
     pub cycles_uncached: Cycles,
     /// The stack pointer not in use.
     sp_other: u32,
-    /// The address that the local exclusive monitor watches.
-    exclusive: Option<u32>,
+    /// The local exclusive monitor.
+    exclusive: bool,
     timing: Timing,
-    pipeline: u64,
+    /// N, Z, C, V, Q and GE while the loop runs; between runs `psr` has them.
+    flags: alu::Flags,
+    /// ITSTATE while the loop runs.
+    it: u8,
+    /// See [`Pipeline`].
+    recent: u32,
+    float_result: u32,
+    float_ready: Cycles,
+    /// What `timing` says of loads and stores, as numbers.
+    pair_gain: u32,
+    address_cost: u32,
+    /// Why the last handler ended the loop, and whether its instruction has not run.
+    stop: Option<Exit>,
+    failed: bool,
+    /// Only one instruction is wanted.
+    single: bool,
+    /// Decoded instructions of the region at hand, and of others.
+    slots: run::Slots,
+    region: u32,
+    parked: Vec<(u32, run::Slots)>,
+    /// Those in IT blocks.
+    blocks: Vec<run::InBlock>,
+    /// Decoded forms for the general handler, and one that must not be kept.
+    insns: Vec<Insn>,
+    passing: Option<Insn>,
 }
 
 impl Cpu {
@@ -210,9 +252,24 @@ impl Cpu {
             cycles: 0,
             cycles_uncached: 0,
             sp_other: 0,
-            exclusive: None,
+            exclusive: false,
             timing,
-            pipeline: 0,
+            flags: alu::Flags::default(),
+            it: 0,
+            recent: 0,
+            float_result: 0,
+            float_ready: 0,
+            pair_gain: timing.pairs.into(),
+            address_cost: timing.address_stall.into(),
+            stop: None,
+            failed: false,
+            single: false,
+            slots: run::empty_slots(),
+            region: 0,
+            parked: Vec::new(),
+            blocks: run::empty_blocks(),
+            insns: Vec::new(),
+            passing: None,
         }
     }
 
@@ -238,7 +295,11 @@ impl Cpu {
             exclusive: self.exclusive,
             cycles: self.cycles,
             cycles_uncached: self.cycles_uncached,
-            pipeline: self.pipeline,
+            pipeline: Pipeline {
+                recent: self.recent,
+                float_result: self.float_result,
+                float_ready: self.float_ready,
+            },
         }
     }
 
@@ -256,7 +317,8 @@ impl Cpu {
         self.exclusive = state.exclusive;
         self.cycles = state.cycles;
         self.cycles_uncached = state.cycles_uncached;
-        self.pipeline = state.pipeline;
+        let Pipeline { recent, float_result, float_ready } = state.pipeline;
+        (self.recent, self.float_result, self.float_ready) = (recent, float_result, float_ready);
     }
 
     /// The number of the exception that runs; zero in Thread mode.
@@ -305,26 +367,6 @@ impl Cpu {
         let (msp, psp) = (self.msp(), self.psp());
         change(self);
         (self.r[SP], self.sp_other) = if self.on_process_stack() { (psp, msp) } else { (msp, psp) };
-    }
-
-    /// Runs until the deadline or another [`Exit`]. Sleep and pending exceptions are not looked at.
-    pub fn run<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O) -> Exit {
-        if self.cycles >= bus.deadline() {
-            return Exit::Deadline;
-        }
-        self.step(bus, observer)
-    }
-
-    /// Runs one instruction whatever the deadline. `Exit::Deadline` means that nothing special
-    /// happened.
-    pub fn step<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O) -> Exit {
-        let _ = (bus, observer);
-        Exit::Usage { cause: Usage::Undefined, addr: self.r[PC] }
-    }
-
-    /// Forgets decoded instructions that touch `range`. Call it when code memory changed.
-    pub fn invalidate(&mut self, range: Range<u32>) {
-        let _ = range;
     }
 
     /// Whether an interrupt of priority `priority` (the byte of its priority register) may be taken as far

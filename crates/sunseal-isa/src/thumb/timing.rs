@@ -13,6 +13,10 @@ pub struct Timing {
     pub refill_register: u8,
     /// P behind a load of the program counter: "three cycles for the pipeline reload" (load/store timings).
     pub refill_load: u8,
+    /// ISB: "at least what a pipeline refill takes" beyond its own cycle.
+    pub refill_barrier: u8,
+    /// MRS, MSR and CPS. The manual: 1 or 2.
+    pub special_register: u8,
     /// A branch to a 32-bit instruction at an address that is no multiple of four: one cycle more
     /// ("alignment and width of the target instruction"; measured on an STM32L4, compendium.i-0.nl).
     pub refill_unaligned_wide: bool,
@@ -42,6 +46,8 @@ impl Timing {
         refill_direct: 1,
         refill_register: 2,
         refill_load: 3,
+        refill_barrier: 3,
+        special_register: 2,
         refill_unaligned_wide: true,
         unaligned_wide_run: true,
         unaligned_wide_run_of_stores: true,
@@ -68,3 +74,16 @@ pub(crate) const TAIL_CHAIN_CYCLES: u32 = 6;
 /// Unstacking: as many accesses as entry makes, without the vector: what Arm's documents give as the exit
 /// latency of the Cortex-M3 and M4.
 pub(crate) const EXIT_CYCLES: u32 = 10;
+
+/// The least cycles of a division.
+pub(crate) const DIVIDE_LEAST: u32 = 2;
+
+/// UDIV and SDIV: "2 to 12, with early termination by the number of leading ones and zeros of the operands"
+/// (TRM r0p1 table 3-1, note). The manual gives no formula. This one has both ends right and takes four
+/// quotient bits a cycle: two cycles where the quotient is zero by the operands' lengths or the divisor
+/// is zero, else four and one for each four bits, or part of four, that the quotient may have.
+pub(crate) fn divide_cycles(n: u32, m: u32, signed: bool) -> u32 {
+    let magnitude = |x: u32| if signed { (x as i32).unsigned_abs() } else { x };
+    let (n, m) = (magnitude(n).leading_zeros(), magnitude(m).leading_zeros());
+    if m == 32 || n > m { DIVIDE_LEAST } else { 4 + (m - n + 1).div_ceil(4) }
+}

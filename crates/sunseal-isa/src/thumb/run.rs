@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The loop, decoded instructions and IT blocks.
+//!
+//! A handler returns the address of the next instruction; bit 0 says that the loop ends, and
+//! `Cpu::stop` why.
+
+use std::ops::Range;
+
+use super::bus::Bus;
+use super::execute::{Done, recent, undecoded};
+use super::fast::{Op, Table, lower};
+use super::insn::{self, Condition, Context, Insn};
+use super::{Cpu, Exit, PC, SP, Usage, alu, psr};
+use crate::{Cycles, Flow, Observer};
+
+/// Decoded instructions are kept in regions of a megabyte, of which one is at hand.
+const REGION: u32 = !((1 << 20) - 1);
+const SLOTS: usize = 1 << 19;
+/// What must be equal for the next instruction to be in the region at hand; bit 0 ends the loop.
+const SAME: u32 = REGION | 1;
+
+/// [`Op`]s by half their address; zero is "not decoded". 8 MiB of address space, of which only touched
+/// pages exist.
+pub(crate) type Slots = Box<[[u64; 2]; SLOTS]>;
+
+pub(crate) fn empty_slots() -> Slots {
+    vec![[0; 2]; SLOTS].into_boxed_slice().try_into().expect("the vector has as many slots")
+}
+
+/// Instructions in IT blocks, decoded; direct-mapped by half their address.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct InBlock {
+    /// Address, whether the last of its block, and one.
+    tag: u64,
+    op: [u64; 2],
+}
+
+const IN_BLOCKS: usize = 1 << 12;
+
+pub(crate) fn empty_blocks() -> Vec<InBlock> {
+    vec![InBlock::default(); IN_BLOCKS]
+}
+
+/// An index that says that the instruction is in `Cpu::passing`.
+const PASSING: u32 = u32::MAX;
+/// Instructions of general handlers that are kept before all are forgotten.
+const MOST_INSNS: usize = 1 << 20;
+
+impl Cpu {
+    /// Runs until the deadline or another [`Exit`]. Sleep and pending exceptions are not looked at.
+    pub fn run<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O) -> Exit {
+        if self.cycles >= bus.deadline() {
+            return Exit::Deadline;
+        }
+        let mut pc = match self.start() {
+            Ok(pc) => pc,
+            Err(exit) => return exit,
+        };
+        if self.it != 0 {
+            let next = in_block(self, bus, observer, pc);
+            if next & 1 != 0 {
+                return self.halt(bus, next);
+            }
+            self.go_to_region(next);
+            pc = next;
+            if self.cycles >= bus.deadline() {
+                return self.rest(pc);
+            }
+        }
+        loop {
+            let next = self.dispatch(bus, observer, pc);
+            if next & SAME != self.region {
+                if next & 1 != 0 {
+                    return self.halt(bus, next);
+                }
+                self.go_to_region(next);
+            }
+            pc = next;
+            if self.cycles >= bus.deadline() {
+                return self.rest(pc);
+            }
+        }
+    }
+
+    /// Runs one instruction whatever the deadline. `Exit::Deadline` means that nothing special
+    /// happened.
+    pub fn step<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O) -> Exit {
+        let pc = match self.start() {
+            Ok(pc) => pc,
+            Err(exit) => return exit,
+        };
+        self.single = true;
+        let next = if self.it == 0 {
+            self.dispatch(bus, observer, pc)
+        } else {
+            in_block(self, bus, observer, pc)
+        };
+        self.single = false;
+        if next & 1 != 0 {
+            return self.halt(bus, next);
+        }
+        self.rest(next)
+    }
+
+    #[inline(always)]
+    fn dispatch<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O, pc: u32) -> u32 {
+        let [head, data] = self.slots[(pc >> 1) as usize & (SLOTS - 1)];
+        let handlers = &Table::<B, O>::HANDLERS;
+        handlers[Op { head, data }.kind()](self, bus, observer, head, data, pc)
+    }
+
+    /// Checks what software outside may have put into the registers.
+    fn start(&mut self) -> Result<u32, Exit> {
+        let pc = self.r[PC] & !1;
+        if self.psr & psr::T == 0 {
+            return Err(Exit::Usage { cause: Usage::InvalidState, addr: pc });
+        }
+        self.r[SP] &= !3;
+        self.flags = alu::Flags::of(self.psr);
+        self.it = (self.psr >> 25 & 3 | self.psr >> 8 & 0xFC) as u8;
+        self.go_to_region(pc);
+        Ok(pc)
+    }
+
+    fn rest(&mut self, pc: u32) -> Exit {
+        self.r[PC] = pc;
+        self.to_psr();
+        Exit::Deadline
+    }
+
+    fn to_psr(&mut self) {
+        let it = u32::from(self.it);
+        self.psr = self.psr & !(psr::APSR | psr::IT)
+            | self.flags.apsr()
+            | (it & 3) << 25
+            | (it & 0xFC) << 8;
+    }
+
+    #[cold]
+    fn halt<B: Bus>(&mut self, bus: &mut B, next: u32) -> Exit {
+        self.r[PC] = next & !1;
+        self.to_psr();
+        self.failed = false;
+        match self.stop.take().expect("the handler that stopped left its reason") {
+            Exit::Fault(fault) => {
+                let context = self.context();
+                match insn::decode(self.r[PC], context, |addr| bus.fetch(addr)) {
+                    Ok(insn) => Exit::Fault(fault.in_instruction(insn.to_string())),
+                    Err(_) => Exit::Fault(fault),
+                }
+            }
+            exit => exit,
+        }
+    }
+
+    /// How the instruction at the program counter is conditioned.
+    #[must_use]
+    pub fn context(&self) -> Context {
+        let it = self.psr >> 25 & 3 | self.psr >> 8 & 0xFC;
+        context(it as u8)
+    }
+
+    /// Makes the region of `pc` the one at hand.
+    #[cold]
+    fn go_to_region(&mut self, pc: u32) {
+        let region = pc & REGION;
+        if region == self.region {
+            return;
+        }
+        let slots = match self.parked.iter().position(|(parked, _)| *parked == region) {
+            Some(i) => self.parked.swap_remove(i).1,
+            None => empty_slots(),
+        };
+        let old = std::mem::replace(&mut self.slots, slots);
+        self.parked.push((self.region, old));
+        self.region = region;
+    }
+
+    /// Forgets decoded instructions that touch `range`. Call it when code memory changed.
+    pub fn invalidate(&mut self, range: Range<u32>) {
+        if range.is_empty() {
+            return;
+        }
+        // An instruction may begin in the halfword before.
+        let (first, end) = (range.start.saturating_sub(2) >> 1, range.end.div_ceil(2));
+        let regions = std::iter::once((self.region, &mut self.slots))
+            .chain(self.parked.iter_mut().map(|(region, slots)| (*region, slots)));
+        for (region, slots) in regions {
+            let base = region >> 1;
+            let first = first.max(base);
+            let end = end.min(base + SLOTS as u32);
+            if first >= end {
+                continue;
+            }
+            if (end - first) as usize > SLOTS / 4 {
+                // Fresh pages cost less than clearing those never touched.
+                *slots = empty_slots();
+            } else {
+                slots[(first - base) as usize..(end - base) as usize].fill([0; 2]);
+            }
+        }
+        if (end - first) as usize >= IN_BLOCKS {
+            self.blocks.fill(InBlock::default());
+        } else {
+            for slot in first..end {
+                self.blocks[slot as usize & (IN_BLOCKS - 1)] = InBlock::default();
+            }
+        }
+    }
+
+    fn forget_all(&mut self) {
+        self.slots = empty_slots();
+        self.parked.clear();
+        self.blocks.fill(InBlock::default());
+        self.insns.clear();
+    }
+
+    /// Decodes the instruction at `pc`; whether it may be kept.
+    fn translate<B: Bus>(&mut self, bus: &mut B, pc: u32, it: u8) -> Result<(Op, bool), Exit> {
+        let insn = insn::decode(pc, context(it), |addr| bus.fetch(addr))
+            .map_err(|reason| undecoded(reason, pc))?;
+        let last = pc.wrapping_add(u32::from(insn.bytes) - 2);
+        let keep = bus.cacheable(pc) && bus.cacheable(last);
+        let timing = self.timing;
+        let op = lower(&insn, pc, &timing, || {
+            if !keep {
+                self.passing = Some(insn);
+                return PASSING;
+            }
+            if self.insns.len() >= MOST_INSNS {
+                self.forget_all();
+            }
+            self.insns.push(insn);
+            self.insns.len() as u32 - 1
+        });
+        Ok((op, keep))
+    }
+
+    /// Ends the loop before the instruction at `pc`, which has not run.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn fail(&mut self, exit: Exit, pc: u32) -> u32 {
+        self.stop = Some(exit);
+        self.failed = true;
+        pc | 1
+    }
+
+    /// What every instruction ends with: time, and what the pipeline remembers.
+    #[inline(always)]
+    pub(crate) fn finish<B: Bus, O: Observer>(
+        &mut self,
+        bus: &mut B,
+        observer: &mut O,
+        op: Op,
+        pc: u32,
+        done: (u32, u32, u32, Flow),
+    ) -> u32 {
+        let (next, mut cycles, mut after, flow) = done;
+        if op.unaligned_wide() {
+            let (run, more) = self.unaligned_wide(op.single_store());
+            cycles += more;
+            after |= run;
+        } else {
+            after |= op.narrow();
+        }
+        if B::WAITS {
+            cycles += bus.fetched(pc, op.bytes()) as u32 + bus.stall() as u32;
+        }
+        self.recent = after;
+        self.cycles += Cycles::from(cycles);
+        if O::INSTRUCTIONS {
+            observer.instruction(pc, self.r[SP], cycles, flow);
+        }
+        next
+    }
+
+    /// The rules about 32-bit instructions at addresses that are no multiple of four: the row so far, and
+    /// what this one pays.
+    #[inline(never)]
+    fn unaligned_wide(&self, single_store: bool) -> (u32, u32) {
+        if self.recent & recent::BRANCHED != 0 {
+            let other = if single_store { 0 } else { recent::NOT_STORE };
+            return (1 << recent::RUN_SHIFT | other, self.timing.refill_unaligned_wide.into());
+        }
+        let length = ((self.recent & recent::RUN) >> recent::RUN_SHIFT) + 1;
+        let before = self.recent & recent::NOT_STORE;
+        let other = before | if single_store { 0 } else { recent::NOT_STORE };
+        let stores = other == 0 && self.timing.unaligned_wide_run_of_stores;
+        // A row that was all stores until its third pays where it stops being that.
+        let pays = match length {
+            3 => !stores,
+            4 => self.timing.unaligned_wide_run_of_stores && before == 0,
+            _ => false,
+        };
+        let more = u32::from(pays && self.timing.unaligned_wide_run);
+        (length.min(5) << recent::RUN_SHIFT | other, more)
+    }
+}
+
+/// Decodes, keeps what may be kept, and runs.
+pub(crate) fn not_decoded<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    observer: &mut O,
+    _: u64,
+    _: u64,
+    pc: u32,
+) -> u32 {
+    let (op, keep) = match cpu.translate(bus, pc, 0) {
+        Ok(done) => done,
+        Err(exit) => return cpu.fail(exit, pc),
+    };
+    if keep {
+        cpu.slots[(pc >> 1) as usize & (SLOTS - 1)] = [op.head, op.data];
+    }
+    let before = cpu.cycles;
+    let handlers = &Table::<B, O>::HANDLERS;
+    let next = handlers[op.kind()](cpu, bus, observer, op.head, op.data, pc);
+    if !keep {
+        cpu.cycles_uncached += cpu.cycles - before;
+    }
+    next
+}
+
+/// Any instruction, by its decoded form.
+pub(crate) fn general<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    observer: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let insn: Insn = match data as u32 {
+        PASSING => cpu.passing.expect("translate left it there"),
+        index => cpu.insns[index as usize],
+    };
+    let Done { next, cycles, after, flow, stop } = match cpu.execute(bus, observer, &insn, pc) {
+        Ok(done) => done,
+        Err(exit) => return cpu.fail(exit, pc),
+    };
+    let next = cpu.finish(bus, observer, op, pc, (next, cycles, after, flow));
+    if stop.is_some() {
+        cpu.stop = stop;
+        return next | 1;
+    }
+    next
+}
+
+/// IT, and the instructions that it conditions.
+pub(crate) fn it<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    observer: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let next = general(cpu, bus, observer, head, data, pc);
+    if cpu.single {
+        return next;
+    }
+    if cpu.cycles >= bus.deadline() {
+        cpu.stop = Some(Exit::Deadline);
+        return next | 1;
+    }
+    in_block(cpu, bus, observer, next)
+}
+
+fn context(it: u8) -> Context {
+    let condition = Condition::of(u32::from(it) >> 4);
+    match it & 0xF {
+        0 => Context::Outside,
+        8 => Context::Last(condition),
+        _ => Context::Inside(condition),
+    }
+}
+
+/// The rest of an IT block, of which at least one instruction is left. Inside, `Exit::Deadline` is a
+/// stop, too.
+fn in_block<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, observer: &mut O, mut pc: u32) -> u32 {
+    loop {
+        let state = cpu.it;
+        let last = state & 0xF == 8;
+        let holds = cpu.flags.holds(Condition::of(u32::from(state) >> 4));
+        let slot = (pc >> 1) as usize & (IN_BLOCKS - 1);
+        let tag = u64::from(pc) << 2 | u64::from(last) << 1 | 1;
+        let known = cpu.blocks[slot];
+        let mut kept = true;
+        let op = if known.tag == tag {
+            Op { head: known.op[0], data: known.op[1] }
+        } else {
+            match cpu.translate(bus, pc, state) {
+                Ok((op, keep)) => {
+                    if keep {
+                        cpu.blocks[slot] = InBlock { tag, op: [op.head, op.data] };
+                    }
+                    kept = keep;
+                    op
+                }
+                Err(exit) => return cpu.fail(exit, pc),
+            }
+        };
+        cpu.it = if state & 7 == 0 { 0 } else { state & 0xE0 | state << 1 & 0x1F };
+        let before = cpu.cycles;
+        let next = if holds {
+            let handlers = &Table::<B, O>::HANDLERS;
+            handlers[op.kind()](cpu, bus, observer, op.head, op.data, pc)
+        } else {
+            let next = pc.wrapping_add(op.bytes());
+            cpu.finish(bus, observer, op, pc, (next, 1, 0, Flow::Next))
+        };
+        if !kept {
+            cpu.cycles_uncached += cpu.cycles - before;
+        }
+        if next & 1 != 0 {
+            if cpu.failed {
+                cpu.it = state;
+            }
+            return next;
+        }
+        if cpu.it == 0 || cpu.single {
+            return next;
+        }
+        pc = next;
+        if cpu.cycles >= bus.deadline() {
+            cpu.stop = Some(Exit::Deadline);
+            return pc | 1;
+        }
+    }
+}
