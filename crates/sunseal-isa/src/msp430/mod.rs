@@ -3,6 +3,7 @@
 
 mod alu;
 mod bus;
+mod dataflow;
 mod exec;
 mod insn;
 mod op;
@@ -18,6 +19,7 @@ use op::Op;
 pub use timing::{DaddOverflow, Family, Timing, TimingError};
 
 pub use bus::{Bus, FlatBus, PageKind, Width};
+pub use dataflow::dataflow;
 
 use crate::{Access, Cycles, Fault, Flow, Observer};
 
