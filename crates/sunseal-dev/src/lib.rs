@@ -5,6 +5,7 @@
 //! - [`single_step::Core`]: draws an instruction with a state it can run in, and runs it.
 //! - [`fuzz::Target`]: draws programs and judges them against the other simulator.
 
+pub mod avr;
 pub mod fuzz;
 pub mod memory;
 pub mod random;

@@ -11,7 +11,8 @@ pub fn root() -> &'static Path {
 }
 
 /// The folders that `firmware/toolchain/get` keeps programs in.
-fn folders() -> Vec<PathBuf> {
+#[must_use]
+pub fn folders() -> Vec<PathBuf> {
     let get = root().join("firmware/toolchain/get");
     let printed = |args: &[&str]| {
         let out = Command::new("python3").arg(&get).args(args).arg("--print-bin").output().ok()?;

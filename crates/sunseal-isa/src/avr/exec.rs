@@ -283,9 +283,8 @@ fn undecoded<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, _: Op
             "the manual leaves a pointer undefined that is stepped and loaded or stored at once";
         return stop(cpu, Fault::new(FaultKind::IllegalOpcode { word, reason }, 2 * pc), pc);
     }
-    // Only skips ask, and a skip to where there is no code is seen there.
-    let behind = (pc + u32::from(insn.words)) & PC_MASK;
-    let over_long = bus.fetch(behind).is_ok_and(is_long);
+    // A skip to where there is no code is seen there.
+    let over_long = insn.is_skip() && bus.fetch((pc + 1) & PC_MASK).is_ok_and(is_long);
     let op = lower(&insn, over_long);
     cpu.cache[pc as usize & (SLOTS - 1)] = op.0;
     Table::<B, O>::HANDLERS[op.kind()](cpu, bus, obs, op, pc)

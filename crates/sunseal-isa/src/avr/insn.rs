@@ -351,6 +351,15 @@ pub fn decode(pc: u32, mut fetch: impl FnMut(u32) -> Result<u16, Fault>) -> Resu
 }
 
 impl Insn {
+    /// Whether it may skip the instruction behind it, whose length it then has to know.
+    #[must_use]
+    pub fn is_skip(&self) -> bool {
+        matches!(
+            self.mnemonic,
+            Mnemonic::Cpse | Mnemonic::Sbrc | Mnemonic::Sbrs | Mnemonic::Sbic | Mnemonic::Sbis
+        )
+    }
+
     /// Whether it steps the pointer that is also its operand: the manual says that the result is undefined
     /// (LD X, LD Y, LD Z, ST X, ST Y, ST Z, LPM and ELPM).
     #[must_use]
