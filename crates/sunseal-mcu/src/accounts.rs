@@ -62,6 +62,9 @@ events! {
     UsciB2Byte = "usci_b2.byte",
     UsciA3Byte = "usci_a3.byte",
     UsciB3Byte = "usci_b3.byte",
+    Mpy16Op = "mpy16.op",
+    Usart0Byte = "usart0.byte",
+    Usart1Byte = "usart1.byte",
 }
 
 /// One component's present state and since when it is booked.

@@ -106,6 +106,10 @@ pub(crate) trait Chip: Sized {
     fn wire_aclk(&mut self, _timer: &str, _ccr: u8, _input: char) -> bool {
         false
     }
+    /// Fits a crystal to an oscillator, where the chip has one of that name; 0 Hz takes it away.
+    fn fit_crystal(&mut self, _oscillator: &str, _hz: u32) -> bool {
+        false
+    }
     fn cycles_from_ram(&self) -> Cycles {
         0
     }

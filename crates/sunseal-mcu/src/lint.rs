@@ -36,6 +36,12 @@ pub enum LintKind {
     LockedBits,
     /// A capture input that nothing is wired to was armed.
     CaptureNobody,
+    /// A row of flash was programmed longer than it stands between two erasures.
+    FlashProgramTime,
+    /// A word access to a register of an 8-bit module.
+    ByteModule,
+    /// The fastest part's DCO exceeds what the supply allows with these settings.
+    DcoTooFast,
 }
 
 impl fmt::Display for LintKind {
@@ -68,6 +74,15 @@ impl fmt::Display for LintKind {
                 "register bits written that are locked now; the write has no effect"
             }
             Self::CaptureNobody => "capture armed on an input that nothing is wired to",
+            Self::FlashProgramTime => {
+                "row of 64 bytes of flash programmed for longer than it stands; erase its segment first"
+            }
+            Self::ByteModule => {
+                "word access to a register of an 8-bit module: its high byte is lost; access bytes"
+            }
+            Self::DcoTooFast => {
+                "the fastest part's DCO exceeds what this supply allows; choose a lower RSELx or DCOx, or measure against the crystal"
+            }
         })
     }
 }

@@ -9,7 +9,7 @@ use sunseal_isa::Fault;
 use sunseal_trace::{Cycles, Ledger, Observer, OperatingPoint, Picos, Vocabulary};
 
 use crate::accounts;
-use crate::chips::{F5xx, Msp430};
+use crate::chips::{F1xx, F5xx, Msp430};
 use crate::common::{Common, Probe, UartByte};
 use crate::device::{Device, Facts, RegionKind};
 use crate::elf::{Elf, ElfError, Symbol};
@@ -100,6 +100,9 @@ pub enum MachineError {
     /// Unknown timer or capture input.
     #[error("`{0}` is no capture input; write timer, block and input as in tb0, 6, B")]
     NoCapture(String),
+    /// Unknown oscillator.
+    #[error("`{0}` is no oscillator of this device that takes a crystal")]
+    NoOscillator(String),
     /// Unknown register.
     #[error("`{name}` is no register of this device's core; the known ones are {known}")]
     NoRegister {
@@ -146,6 +149,7 @@ pub struct Machine {
 
 /// One run loop for each family.
 enum Kind {
+    F1xx(Box<Engine<Msp430<F1xx>>>),
     F5xx(Box<Engine<Msp430<F5xx>>>),
 }
 
@@ -153,6 +157,7 @@ enum Kind {
 macro_rules! each {
     ($machine:expr, $engine:ident => $result:expr) => {
         match &$machine.kind {
+            Kind::F1xx($engine) => $result,
             Kind::F5xx($engine) => $result,
         }
     };
@@ -161,6 +166,7 @@ macro_rules! each {
 macro_rules! each_mut {
     ($machine:expr, $engine:ident => $result:expr) => {
         match &mut $machine.kind {
+            Kind::F1xx($engine) => $result,
             Kind::F5xx($engine) => $result,
         }
     };
@@ -178,6 +184,7 @@ pub struct Snapshot {
 
 #[derive(Clone)]
 enum AnySaved {
+    F1xx(Box<SavedBy<Msp430<F1xx>>>),
     F5xx(Box<SavedBy<Msp430<F5xx>>>),
 }
 
@@ -201,6 +208,7 @@ impl Snapshot {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         match &self.saved {
+            AnySaved::F1xx(s) => s.to_bytes(&self.device.name),
             AnySaved::F5xx(s) => s.to_bytes(&self.device.name),
         }
     }
@@ -212,6 +220,7 @@ impl Machine {
     pub fn new(device: &Device) -> Self {
         let dev = Arc::new(device.clone());
         let kind = match device.facts {
+            Facts::F1xx(_) => Kind::F1xx(Box::new(Engine::new(dev))),
             Facts::F5xx(_) => Kind::F5xx(Box::new(Engine::new(dev))),
         };
         Self { kind }
@@ -616,6 +625,18 @@ impl Machine {
         }
     }
 
+    /// Fits a crystal to an oscillator ("lfxt1", "xt2"); 0 Hz takes it away.
+    ///
+    /// # Errors
+    /// If the device has no such oscillator.
+    pub fn fit_crystal(&mut self, oscillator: &str, hz: u32) -> Result<(), MachineError> {
+        if !each_mut!(self, e => e.chip.fit_crystal(oscillator, hz)) {
+            return Err(MachineError::NoOscillator(oscillator.to_owned()));
+        }
+        each_mut!(self, e => e.chip.reclock());
+        Ok(())
+    }
+
     /// Seed of what differs from unit to unit: the jitter of its oscillators.
     pub fn set_unit_seed(&mut self, seed: u64) {
         self.common_mut().state.seed = seed;
@@ -649,6 +670,7 @@ impl Machine {
     #[must_use]
     pub fn snapshot(&mut self) -> Snapshot {
         let saved = match &mut self.kind {
+            Kind::F1xx(e) => AnySaved::F1xx(Box::new(e.save())),
             Kind::F5xx(e) => AnySaved::F5xx(Box::new(e.save())),
         };
         Snapshot { device: Arc::clone(&self.common().dev), saved }
@@ -664,7 +686,9 @@ impl Machine {
             return Err(MachineError::Snapshot("it is of another device".to_owned()));
         }
         match (&mut self.kind, &snapshot.saved) {
+            (Kind::F1xx(e), AnySaved::F1xx(s)) => e.restore(s),
             (Kind::F5xx(e), AnySaved::F5xx(s)) => e.restore(s),
+            _ => Err(MachineError::Snapshot("it is of another device".to_owned())),
         }
     }
 
@@ -676,6 +700,7 @@ impl Machine {
         let common = self.common();
         let (name, accounts) = (&common.dev.name, &common.accounts);
         let saved = match &self.kind {
+            Kind::F1xx(_) => AnySaved::F1xx(Box::new(Saved::from_bytes(bytes, name, accounts)?)),
             Kind::F5xx(_) => AnySaved::F5xx(Box::new(Saved::from_bytes(bytes, name, accounts)?)),
         };
         Ok(Snapshot { device: Arc::clone(&common.dev), saved })

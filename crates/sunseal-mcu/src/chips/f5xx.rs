@@ -184,7 +184,11 @@ impl Registers {
             ports: std::array::from_fn(|i| PortPair::new(i == 0, i != 6)),
             timers,
             usci: std::array::from_fn(|i| Usci::new(i % 2 == 0)),
-            adc: Adc12A::new(),
+            adc: Adc12A::new(
+                &dev.adc12.sample_cycles,
+                dev.adc12.convert_cycles,
+                dev.adc12.bits,
+            ),
             outputs: [0; 7],
         }
     }
@@ -425,7 +429,7 @@ impl F5xx {
                     let base = usci_bases(&self.facts.peripherals)[i];
                     let (miso, drives) = env.common.exchange(i, mosi, t, cycles);
                     for (pin, level) in drives {
-                        self.drive(pin, level);
+                        self.drive(pin, level, t);
                     }
                     if miso.is_none() {
                         env.common.state.lints.report(LintKind::SpiNobody, base, cycles);
@@ -497,7 +501,7 @@ impl F5xx {
         };
         drives.extend(env.common.select(low, now, cycles));
         for (pin, level) in drives {
-            self.drive(pin, level);
+            self.drive(pin, level, now);
         }
     }
 
@@ -1027,7 +1031,7 @@ impl Peripherals for F5xx {
         level(&self.chip.ports, pin)
     }
 
-    fn drive(&mut self, pin: Pin, level: Option<bool>) {
+    fn drive(&mut self, pin: Pin, level: Option<bool>, _at: Picos) {
         let (i, mask) = pair(pin);
         self.chip.ports[i].drive(mask, level);
     }

@@ -303,7 +303,8 @@ pub(crate) trait Peripherals: Sized {
     // ---- pins and serial interfaces
 
     fn pin_level(&self, pin: Pin) -> bool;
-    fn drive(&mut self, pin: Pin, level: Option<bool>);
+    /// A level from outside, since `at`.
+    fn drive(&mut self, pin: Pin, level: Option<bool>, at: Picos);
     fn uart_in(&mut self, serial: usize, time: Picos, byte: u8);
     /// A byte that a part shifts into serial interface `serial`, which is its slave; answers the
     /// byte that was there.
@@ -311,6 +312,10 @@ pub(crate) trait Peripherals: Sized {
         0xFF
     }
     fn wire_aclk(&mut self, timer: &str, ccr: u8, input: char) -> bool;
+    /// Fits a crystal to an oscillator; 0 Hz takes it away. False if there is no such oscillator.
+    fn fit_crystal(&mut self, _oscillator: &str, _hz: u32) -> bool {
+        false
+    }
 }
 
 /// The bus: memory and peripherals.
@@ -357,9 +362,9 @@ impl<P: Peripherals> Msp430<P> {
         }
     }
 
-    fn drive_all(soc: &mut Soc<P>, drives: Vec<Drive>) {
+    fn drive_all(soc: &mut Soc<P>, drives: Vec<Drive>, at: Picos) {
         for (pin, level) in drives {
-            soc.p.drive(pin, level);
+            soc.p.drive(pin, level, at);
             soc.env.deadline = 0;
         }
     }
@@ -544,7 +549,7 @@ impl<P: Peripherals> Chip for Msp430<P> {
                     let gave = soc.p.shifted_in(&mut soc.env, shift.serial, shift.byte);
                     soc.env.common.shifted_out(&shift, t, gave);
                 }
-                Self::drive_all(soc, drives);
+                Self::drive_all(soc, drives, t);
             }
             soc.p.settle_effects(&mut soc.env, now, cycles);
             if soc.p.reset_pending() {
@@ -589,7 +594,7 @@ impl<P: Peripherals> Chip for Msp430<P> {
         soc.env.common.state.powered = false;
         soc.p.power_off(&mut soc.env, now, cycles);
         let drives = soc.env.common.power_parts(false, now, cycles);
-        Self::drive_all(soc, drives);
+        Self::drive_all(soc, drives, now);
         soc.p.update_clocks(&mut soc.env, now, cycles);
         self.cpu.r = [0; 16];
     }
@@ -600,7 +605,7 @@ impl<P: Peripherals> Chip for Msp430<P> {
         soc.p.power_on(&mut soc.env, ram_seed, cycles);
         let now = soc.env.common.now();
         let drives = soc.env.common.power_parts(true, now, cycles);
-        Self::drive_all(soc, drives);
+        Self::drive_all(soc, drives, now);
         self.reset();
     }
 
@@ -625,7 +630,8 @@ impl<P: Peripherals> Chip for Msp430<P> {
     }
 
     fn drive(&mut self, drives: Vec<Drive>) {
-        Self::drive_all(&mut self.soc, drives);
+        let now = self.common().now();
+        Self::drive_all(&mut self.soc, drives, now);
     }
 
     fn serials(&self) -> &'static [&'static str] {
@@ -638,6 +644,10 @@ impl<P: Peripherals> Chip for Msp430<P> {
 
     fn wire_aclk(&mut self, timer: &str, ccr: u8, input: char) -> bool {
         self.soc.p.wire_aclk(timer, ccr, input)
+    }
+
+    fn fit_crystal(&mut self, oscillator: &str, hz: u32) -> bool {
+        self.soc.p.fit_crystal(oscillator, hz)
     }
 
     fn cycles_from_ram(&self) -> Cycles {

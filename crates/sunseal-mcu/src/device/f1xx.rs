@@ -212,8 +212,8 @@ impl Speed {
     /// Fastest CPU clock at a supply, in hertz.
     #[must_use]
     pub fn mclk_max_hz(&self, vcc_v: f64) -> f64 {
-        let slope = (self.mclk_max_high_mhz - self.mclk_max_low_mhz)
-            / (self.vcc_high_v - self.vcc_low_v);
+        let slope =
+            (self.mclk_max_high_mhz - self.mclk_max_low_mhz) / (self.vcc_high_v - self.vcc_low_v);
         let vcc_v = vcc_v.min(self.vcc_high_v);
         (self.mclk_max_low_mhz + slope * (vcc_v - self.vcc_low_v)) * 1e6
     }
@@ -222,8 +222,8 @@ impl Speed {
     #[must_use]
     pub fn vcc_min_v(&self, mclk_hz: u32) -> f64 {
         let over = f64::from(mclk_hz) / 1e6 - self.mclk_max_low_mhz;
-        let slope = (self.vcc_high_v - self.vcc_low_v)
-            / (self.mclk_max_high_mhz - self.mclk_max_low_mhz);
+        let slope =
+            (self.vcc_high_v - self.vcc_low_v) / (self.mclk_max_high_mhz - self.mclk_max_low_mhz);
         self.vcc_low_v + (over * slope).max(0.0)
     }
 }

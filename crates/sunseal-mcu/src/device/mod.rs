@@ -2,6 +2,7 @@
 //! The facts of a microcontroller, read from `data/devices`: what all have in common here, what only
 //! one family knows in a module of its own.
 
+pub mod f1xx;
 mod f5xx;
 
 use std::path::Path;
@@ -10,6 +11,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sunseal_trace::Picos;
 
+pub use f1xx::F1xx;
 pub use f5xx::*;
 
 /// Why device data could not be used.
@@ -70,6 +72,8 @@ pub struct Device {
 /// A family's own facts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Facts {
+    /// MSP430x1xx.
+    F1xx(Box<F1xx>),
     /// MSP430F5xx and F6xx.
     F5xx(Box<F5xx>),
 }
@@ -231,8 +235,10 @@ pub(crate) fn us(time_us: f64) -> Picos {
 }
 
 /// The device files that are built in, by name.
-const BUILT_IN: [(&str, &str); 1] =
-    [("msp430f5438a", include_str!("../../../../data/devices/msp430f5438a.toml"))];
+const BUILT_IN: [(&str, &str); 2] = [
+    ("msp430f1611", include_str!("../../../../data/devices/msp430f1611.toml")),
+    ("msp430f5438a", include_str!("../../../../data/devices/msp430f5438a.toml")),
+];
 
 impl Device {
     /// The MSP430F5438A, from the data file built in.
@@ -281,12 +287,13 @@ impl Device {
         let common = COMMON.iter().filter_map(|k| Some(((*k).to_owned(), own.remove(*k)?)));
         let c: Common = toml::Table::from_iter(common).try_into()?;
         let facts = match c.family.as_str() {
+            "msp430x1xx" => Facts::F1xx(family(own)?),
             "msp430x5xx" => Facts::F5xx(family(own)?),
             _ => {
                 return Err(DeviceError::Family {
                     device: c.name,
                     family: c.family,
-                    known: "msp430x5xx".to_owned(),
+                    known: "msp430x1xx, msp430x5xx".to_owned(),
                 });
             }
         };
@@ -318,6 +325,7 @@ impl Device {
             }
         }
         match &self.facts {
+            Facts::F1xx(f) => f.check(self),
             Facts::F5xx(f) => f.check(self),
         }
     }
@@ -344,14 +352,28 @@ impl Device {
     /// # Panics
     /// For a device of another family.
     pub(crate) fn f5xx(&self) -> &F5xx {
-        let Facts::F5xx(facts) = &self.facts;
-        facts
+        match &self.facts {
+            Facts::F5xx(facts) => facts,
+            _ => unreachable!("a chip is made of its own family's facts"),
+        }
+    }
+
+    /// The facts of an MSP430x1xx.
+    ///
+    /// # Panics
+    /// For a device of another family.
+    pub(crate) fn f1xx(&self) -> &F1xx {
+        match &self.facts {
+            Facts::F1xx(facts) => facts,
+            _ => unreachable!("a chip is made of its own family's facts"),
+        }
     }
 
     /// Address of the first register of the hardware multiplier, if there is one.
     #[must_use]
     pub fn multiplier(&self) -> Option<u32> {
         match &self.facts {
+            Facts::F1xx(_) => Some(0x130),
             Facts::F5xx(f) => Some(f.peripherals.mpy32),
         }
     }
@@ -360,6 +382,7 @@ impl Device {
     #[must_use]
     pub fn levels(&self) -> Vec<Level> {
         match &self.facts {
+            Facts::F1xx(f) => f.levels(),
             Facts::F5xx(f) => f.levels(),
         }
     }

@@ -79,11 +79,29 @@ pub(crate) struct Adc12A {
     time_overflow: bool,
     running: Option<Conversion>,
     next: u8,
+    timing: Timing,
+}
+
+/// ADC12CLK cycles of a device's converter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Timing {
+    sample: [u32; 16],
+    /// Of a conversion of full width, and that width.
+    convert: u32,
+    bits: u32,
 }
 
 impl Adc12A {
-    pub fn new() -> Self {
+    /// # Panics
+    /// Unless there are 16 sample times; device data are checked for that.
+    pub fn new(sample_cycles: &[u32], convert: u32, bits: u32) -> Self {
+        let sample = sample_cycles.try_into().expect("a device's sample times were counted");
+        Self::with(Timing { sample, convert, bits })
+    }
+
+    fn with(timing: Timing) -> Self {
         Self {
+            timing,
             ctl0: 0,
             ctl1: 0,
             ctl2: 0x0020,
@@ -100,7 +118,7 @@ impl Adc12A {
 
     pub fn reset(&mut self) {
         // Conversion memory keeps its contents.
-        *self = Self { mem: self.mem, ..Self::new() };
+        *self = Self { mem: self.mem, ..Self::with(self.timing.clone()) };
     }
 
     pub fn busy(&self) -> bool {
@@ -148,11 +166,9 @@ impl Adc12A {
         let divider = u64::from((self.ctl1 & ADC12DIV) >> 5) + 1;
         let divider = divider * if self.ctl2 & ADC12PDIV != 0 { 4 } else { 1 };
         let sht = if mem < 8 { self.ctl0 >> 8 & 15 } else { self.ctl0 >> 12 };
-        let sample = u64::from(cx.dev.f5xx().adc12.sample_cycles[usize::from(sht)]);
+        let sample = u64::from(self.timing.sample[usize::from(sht)]);
         // One cycle per bit and one to begin: 13 for 12 bits.
-        let convert = u64::from(
-            cx.dev.f5xx().adc12.convert_cycles - (cx.dev.f5xx().adc12.bits - self.bits()),
-        );
+        let convert = u64::from(self.timing.convert - (self.timing.bits - self.bits()));
         let line = self.line(cx.clocks);
         let first = line.tick_not_before(from);
         self.running = Some(Conversion {

@@ -5,17 +5,22 @@
 //! next event is due; the machine calls it then. What is not modelled traps.
 
 pub(crate) mod adc12_a;
+pub(crate) mod basic_clock;
 pub(crate) mod crc16;
 pub(crate) mod flash;
+pub(crate) mod flash_f1xx;
 pub(crate) mod mpy32;
 pub(crate) mod pmm;
 pub(crate) mod port;
 pub(crate) mod reference;
 pub(crate) mod sfr;
+pub(crate) mod svs;
 pub(crate) mod sys;
 pub(crate) mod timer_a;
 pub(crate) mod ucs;
+pub(crate) mod usart;
 pub(crate) mod usci;
+pub(crate) mod wdt;
 pub(crate) mod wdt_a;
 
 use serde::{Deserialize, Serialize};

@@ -109,6 +109,30 @@ impl Mpy32 {
         }
     }
 
+    /// The multiplier of the MSP430x1xx, which has the registers up to SUMEXT and no others.
+    pub fn sixteen(after_op2: [u8; 5]) -> Self {
+        let d = device::Mpy32 {
+            op16_after_op2: after_op2,
+            op1_32_after_op2: after_op2,
+            op2_32_after_op2l: after_op2,
+            op2_32_after_op2h: after_op2,
+            op32_after_op2l: after_op2,
+            op32_after_op2h: after_op2,
+            source: String::new(),
+            recalled: false,
+        };
+        Self::new(&d)
+    }
+
+    /// Another operation begins at `at`; answers true if it comes before the results of the one before.
+    pub fn abandon(&mut self, at: Cycles) -> bool {
+        let early = at < self.ready(3);
+        if early {
+            self.wait = [0; 8];
+        }
+        early
+    }
+
     pub fn reset(&mut self) {
         // Results and operands keep their values over a reset; only the control bits are defined.
         self.ctl0 &= !(MPYFRAC | MPYSAT | MPYDLYWRTEN | MPYDLY32);

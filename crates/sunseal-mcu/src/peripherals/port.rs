@@ -58,6 +58,11 @@ impl PortPair {
         self.out & self.dir & !self.sel
     }
 
+    /// Bits handed to a peripheral.
+    pub fn selected(&self) -> u16 {
+        self.sel
+    }
+
     /// Bits that are outputs of the port itself.
     pub fn output_bits(&self) -> u16 {
         self.dir & !self.sel

@@ -316,7 +316,8 @@ impl TimerA {
                     self.ctl |= TAIFG;
                 }
                 for i in 0..self.ccrs {
-                    if self.cctl[i] & CAP == 0 && self.until_value(self.base(), self.compared[i]) <= n
+                    if self.cctl[i] & CAP == 0
+                        && self.until_value(self.base(), self.compared[i]) <= n
                     {
                         self.cctl[i] |= CCIFG;
                     }

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Basic clock module (SLAU049, chapter 4): DCO, LFXT1, XT2, the dividers of MCLK, SMCLK and ACLK.
+//!
+//! The DCO runs at the typical part's frequency, which follows the supply; MODx shows as its mean.
+
+use serde::{Deserialize, Serialize};
+
+use crate::device::F1xx;
+
+/// Offsets from DCOCTL; BCSCTL2 follows.
+const DCOCTL: u32 = 0;
+const BCSCTL1: u32 = 1;
+
+const MOD: u8 = 0x1F;
+const XT2OFF: u8 = 0x80;
+const XTS: u8 = 0x40;
+const RSEL: u8 = 0x07;
+const SELS: u8 = 0x08;
+const DCOR: u8 = 0x01;
+
+/// Where a clock comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Dco,
+    Lfxt1,
+    Xt2,
+}
+
+/// A source under its divider; 0 Hz where nothing oscillates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tap {
+    pub source: Source,
+    pub hz: u32,
+    pub div: u32,
+}
+
+impl Tap {
+    /// Frequency and divider of a clock line.
+    pub fn line(self) -> (u32, u32) {
+        (self.hz, self.div)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct BasicClock {
+    dcoctl: u8,
+    bcsctl1: u8,
+    bcsctl2: u8,
+    /// Crystals that are fitted; 0: none.
+    pub lfxt1_hz: u32,
+    pub xt2_hz: u32,
+}
+
+impl BasicClock {
+    pub fn new(lfxt1_hz: u32, xt2_hz: u32) -> Self {
+        Self { dcoctl: 0x60, bcsctl1: 0x84, bcsctl2: 0, lfxt1_hz, xt2_hz }
+    }
+
+    /// A PUC brings the registers back.
+    pub fn reset(&mut self) {
+        *self = Self::new(self.lfxt1_hz, self.xt2_hz);
+    }
+
+    /// DCO at a row of the device's table, in hertz.
+    fn dco(&self, facts: &F1xx, vcc_v: f64, fastest: bool) -> f64 {
+        let d = &facts.dco;
+        let r = usize::from(self.bcsctl1 & RSEL);
+        let (low, high) = if fastest {
+            (d.tap3_2v2_max_mhz[r], d.tap3_3v_max_mhz[r])
+        } else {
+            (d.tap3_2v2_mhz[r], d.tap3_3v_mhz[r])
+        };
+        let at = |low: f64, high: f64| low + (high - low) * (vcc_v - 2.2) / 0.8;
+        let mut tap3_mhz = at(low, high);
+        if self.bcsctl2 & DCOR != 0 {
+            tap3_mhz *= at(d.rosc_2v2_mhz, d.rosc_3v_mhz) / at(d.tap3_2v2_mhz[4], d.tap3_3v_mhz[4]);
+        }
+        let tap = i32::from(self.dcoctl >> 5);
+        let f0 = tap3_mhz * 1e6 * d.step.powi(tap - 3);
+        if tap == 7 {
+            return f0;
+        }
+        // In MODx of 32 periods the DCO runs one tap faster: the mean of the periods counts.
+        let (f1, m) = (f0 * d.step, f64::from(self.dcoctl & MOD));
+        32.0 * f0 * f1 / (m * f0 + (32.0 - m) * f1)
+    }
+
+    /// DCOCLK of the typical part, in hertz.
+    pub fn dco_hz(&self, facts: &F1xx, vcc_v: f64) -> u32 {
+        self.dco(facts, vcc_v, false).round() as u32
+    }
+
+    /// MCLK of the fastest part with these settings, in hertz.
+    pub fn mclk_fastest_hz(&self, facts: &F1xx, vcc_v: f64) -> f64 {
+        let tap = self.mclk(facts, vcc_v);
+        match tap.source {
+            Source::Dco => self.dco(facts, vcc_v, true) / f64::from(tap.div),
+            _ => f64::from(tap.hz) / f64::from(tap.div),
+        }
+    }
+
+    fn of(&self, source: Source, facts: &F1xx, vcc_v: f64) -> u32 {
+        match source {
+            Source::Dco => self.dco_hz(facts, vcc_v),
+            // LFXT1 in the mode for watch crystals does not start a fast one, nor the other way round.
+            Source::Lfxt1 if (self.lfxt1_hz > 100_000) == (self.bcsctl1 & XTS != 0) => {
+                self.lfxt1_hz
+            }
+            Source::Lfxt1 => 0,
+            Source::Xt2 => self.xt2_hz,
+        }
+    }
+
+    fn tap(&self, source: Source, divider: u8, facts: &F1xx, vcc_v: f64) -> Tap {
+        Tap { source, hz: self.of(source, facts, vcc_v), div: 1 << (divider & 3) }
+    }
+
+    fn mclk_selected(&self) -> Source {
+        match self.bcsctl2 >> 6 {
+            0 | 1 => Source::Dco,
+            2 => Source::Xt2,
+            _ => Source::Lfxt1,
+        }
+    }
+
+    /// MCLK. Where its crystal does not oscillate, the fail-safe logic puts the DCO in its place.
+    pub fn mclk(&self, facts: &F1xx, vcc_v: f64) -> Tap {
+        let selected = self.mclk_selected();
+        let source = if self.of(selected, facts, vcc_v) == 0 { Source::Dco } else { selected };
+        self.tap(source, self.bcsctl2 >> 4, facts, vcc_v)
+    }
+
+    pub fn smclk(&self, facts: &F1xx, vcc_v: f64) -> Tap {
+        let source = if self.bcsctl2 & SELS != 0 { Source::Xt2 } else { Source::Dco };
+        self.tap(source, self.bcsctl2 >> 1, facts, vcc_v)
+    }
+
+    pub fn aclk(&self, facts: &F1xx, vcc_v: f64) -> Tap {
+        self.tap(Source::Lfxt1, self.bcsctl1 >> 4, facts, vcc_v)
+    }
+
+    /// Whether an oscillator that is wanted fails: XT2, or LFXT1 in the mode for fast crystals. The
+    /// mode for watch crystals has no detector.
+    pub fn has_fault(&self) -> bool {
+        let wants_xt2 = self.bcsctl1 & XT2OFF == 0
+            || self.mclk_selected() == Source::Xt2
+            || self.bcsctl2 & SELS != 0;
+        (wants_xt2 && self.xt2_hz == 0) || (self.bcsctl1 & XTS != 0 && self.lfxt1_hz <= 100_000)
+    }
+
+    pub fn read(&self, off: u32) -> u8 {
+        match off {
+            DCOCTL => self.dcoctl,
+            BCSCTL1 => self.bcsctl1,
+            _ => self.bcsctl2,
+        }
+    }
+
+    pub fn write(&mut self, off: u32, value: u8) {
+        match off {
+            DCOCTL => self.dcoctl = value,
+            BCSCTL1 => self.bcsctl1 = value,
+            _ => self.bcsctl2 = value,
+        }
+    }
+}

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! USART0 and USART1 (SLAU049, chapters 13 and 14): UART, SPI master and slave. Whole bytes take their
+//! time; single bits do not show.
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+use sunseal_trace::Picos;
+
+use super::Ctx;
+use crate::clock::{Clocks, Line};
+
+/// Offsets of the byte registers.
+const CTL: u32 = 0;
+const TCTL: u32 = 1;
+const RCTL: u32 = 2;
+const MCTL: u32 = 3;
+const BR0: u32 = 4;
+const BR1: u32 = 5;
+const RXBUF: u32 = 6;
+const TXBUF: u32 = 7;
+
+const PENA: u8 = 0x80;
+const SPB: u8 = 0x20;
+/// The same bit with SYNC set, USART0 only.
+const I2C: u8 = 0x20;
+const CHAR: u8 = 0x10;
+const LISTEN: u8 = 0x08;
+const SYNC: u8 = 0x04;
+const MM: u8 = 0x02;
+const SWRST: u8 = 0x01;
+
+const CKPH: u8 = 0x80;
+const CKPL: u8 = 0x40;
+const SSEL: u8 = 0x30;
+const URXSE: u8 = 0x08;
+const STC: u8 = 0x02;
+const TXEPT: u8 = 0x01;
+
+const OE: u8 = 0x20;
+const URXWIE: u8 = 0x04;
+/// Error bits and RXWAKE, which reading UxRXBUF clears.
+const RCTL_ERRORS: u8 = 0xF3;
+
+/// A byte that is out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// Over SPI; answer with [`Usart::spi_received`].
+    Spi(u8),
+    /// Over the UART.
+    Uart(u8),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Usart {
+    has_i2c: bool,
+    ctl: u8,
+    tctl: u8,
+    rctl: u8,
+    mctl: u8,
+    br: u16,
+    rxbuf: u8,
+    txbuf: u8,
+    /// A byte in TXBUF waits for the shift register.
+    waiting: bool,
+    shifting: Option<(u8, u64)>,
+    /// The slave's shift register, and whether a byte of TXBUF stands in it.
+    slave: u8,
+    loaded: bool,
+    /// Bytes that come in over the UART, with the time their last bit ends.
+    incoming: Vec<(u64, u8)>,
+    pub rx_ifg: bool,
+    pub tx_ifg: bool,
+    pub rx_ie: bool,
+    pub tx_ie: bool,
+    /// URXEx, USPIEx.
+    pub rx_on: bool,
+    /// UTXEx.
+    pub tx_on: bool,
+}
+
+impl Usart {
+    pub fn new(has_i2c: bool) -> Self {
+        Self {
+            has_i2c,
+            ctl: SWRST,
+            tctl: TXEPT,
+            rctl: 0,
+            mctl: 0,
+            br: 0,
+            rxbuf: 0,
+            txbuf: 0,
+            waiting: false,
+            shifting: None,
+            slave: 0xFF,
+            loaded: false,
+            incoming: Vec::new(),
+            rx_ifg: false,
+            tx_ifg: true,
+            rx_ie: false,
+            tx_ie: false,
+            rx_on: false,
+            tx_on: false,
+        }
+    }
+
+    /// A PUC. Bytes on their way from outside arrive all the same.
+    pub fn reset(&mut self) {
+        let incoming = std::mem::take(&mut self.incoming);
+        *self = Self { incoming, ..Self::new(self.has_i2c) };
+    }
+
+    fn is_spi(&self) -> bool {
+        self.ctl & SYNC != 0
+    }
+
+    fn is_master(&self) -> bool {
+        self.ctl & MM != 0
+    }
+
+    fn held(&self) -> bool {
+        self.ctl & SWRST != 0
+    }
+
+    /// Whether the clock rests low and data stand at its rising edge (SPI mode 0).
+    pub fn is_mode_0(&self) -> bool {
+        self.tctl & (CKPH | CKPL) == CKPH
+    }
+
+    fn line<'a>(&self, clocks: &'a Clocks) -> Option<&'a Line> {
+        match self.tctl & SSEL {
+            0x00 => None,
+            0x10 => Some(&clocks.aclk),
+            _ => Some(&clocks.smclk),
+        }
+    }
+
+    /// Whether it keeps SMCLK running in a low-power mode.
+    pub fn requests_smclk(&self) -> bool {
+        self.shifting.is_some() && self.tctl & SSEL >= 0x20
+    }
+
+    /// Ticks of BRCLK that one byte takes, modulation bit by bit: m0 belongs to the start bit.
+    fn byte_ticks(&self) -> u64 {
+        let data = if self.ctl & CHAR != 0 { 8 } else { 7 };
+        let br = u64::from(self.br);
+        if self.is_spi() {
+            return data * br;
+        }
+        let parity = u64::from(self.ctl & PENA != 0);
+        let address = u64::from(self.ctl & MM != 0);
+        let stop = 1 + u64::from(self.ctl & SPB != 0);
+        let bits = 1 + data + address + parity + stop;
+        (0..bits).map(|i| br + u64::from(self.mctl >> (i & 7) & 1)).sum()
+    }
+
+    fn start(&mut self, byte: u8, cx: &Ctx<'_>) -> Result<(), Fault> {
+        let Some(line) = self.line(cx.clocks) else {
+            return Err(cx.refuse("USART clocked from its UCLK pin is not modelled here; select ACLK or SMCLK (SSELx)"));
+        };
+        let least = if self.is_spi() { 2 } else { 3 };
+        if self.br < least {
+            return Err(cx.refuse(&format!(
+                "USART with a divider of {}; UxBR must be at least {least} here",
+                self.br
+            )));
+        }
+        let end = line.time_of(line.tick_not_before(cx.now) + self.byte_ticks());
+        let kept = if self.ctl & CHAR != 0 { byte } else { byte & 0x7F };
+        self.shifting = Some((kept, end.0));
+        self.tx_ifg = true;
+        Ok(())
+    }
+
+    /// A byte arrives over the UART, its last bit ending at `time`.
+    pub fn uart_in(&mut self, time: Picos, byte: u8) {
+        self.incoming.push((time.0, byte));
+        self.incoming.sort_by_key(|e| e.0);
+    }
+
+    pub fn next_event(&self) -> Option<Picos> {
+        let shift = self.shifting.map(|(_, t)| t).filter(|&t| t != u64::MAX);
+        let rx = self.incoming.first().map(|e| e.0);
+        shift.into_iter().chain(rx).min().map(Picos)
+    }
+
+    pub fn event(&mut self, now: Picos) -> Option<Sent> {
+        while let Some(&(t, byte)) = self.incoming.first() {
+            if t > now.0 {
+                break;
+            }
+            self.incoming.remove(0);
+            if self.ctl & (SWRST | SYNC) == 0 {
+                self.receive(byte);
+            }
+        }
+        let (byte, _) = self.shifting.take_if(|(_, t)| *t <= now.0)?;
+        if self.is_spi() {
+            return Some(Sent::Spi(byte));
+        }
+        if self.ctl & LISTEN != 0 {
+            self.receive(byte);
+        }
+        Some(Sent::Uart(byte))
+    }
+
+    /// Starts the byte that waits in TXBUF, if any.
+    pub fn go_on(&mut self, cx: &Ctx<'_>) -> Result<(), Fault> {
+        if std::mem::take(&mut self.waiting) { self.start(self.txbuf, cx) } else { Ok(()) }
+    }
+
+    /// What the other side sent during an SPI byte.
+    pub fn spi_received(&mut self, mosi: u8, miso: u8) {
+        self.receive(if self.ctl & LISTEN != 0 { mosi } else { miso });
+    }
+
+    /// A master outside shifted a byte in; answers the one shifted out.
+    pub fn slave_exchange(&mut self, mosi: u8) -> u8 {
+        if self.held() || !self.is_spi() || self.is_master() || !self.rx_on {
+            return 0xFF;
+        }
+        let out = std::mem::replace(&mut self.slave, mosi);
+        self.loaded = false;
+        self.receive(mosi);
+        if std::mem::take(&mut self.waiting) {
+            self.load_slave();
+        }
+        out
+    }
+
+    fn load_slave(&mut self) {
+        self.slave = self.txbuf;
+        self.loaded = true;
+        self.tx_ifg = true;
+    }
+
+    fn receive(&mut self, byte: u8) {
+        if !self.rx_on {
+            return;
+        }
+        if self.rx_ifg {
+            self.rctl |= OE;
+        }
+        self.rxbuf = byte;
+        self.rx_ifg = true;
+    }
+
+    /// Whether any of its interrupts is enabled.
+    pub fn enabled(&self) -> bool {
+        self.rx_ie || self.tx_ie
+    }
+
+    pub fn rx_pending(&self) -> bool {
+        self.rx_ie && self.rx_ifg
+    }
+
+    pub fn tx_pending(&self) -> bool {
+        self.tx_ie && self.tx_ifg
+    }
+
+    pub fn read(&mut self, off: u32) -> u8 {
+        match off {
+            CTL => self.ctl,
+            TCTL => {
+                let empty = self.shifting.is_none() && !self.waiting;
+                self.tctl & !TXEPT | if empty { TXEPT } else { 0 }
+            }
+            RCTL => self.rctl,
+            MCTL => self.mctl,
+            BR0 => self.br as u8,
+            BR1 => (self.br >> 8) as u8,
+            RXBUF => {
+                self.rx_ifg = false;
+                self.rctl &= !RCTL_ERRORS;
+                self.rxbuf
+            }
+            _ => self.txbuf,
+        }
+    }
+
+    pub fn write(&mut self, off: u32, value: u8, cx: &Ctx<'_>) -> Result<(), Fault> {
+        match off {
+            CTL => {
+                if self.has_i2c && value & (SYNC | I2C) == SYNC | I2C {
+                    return Err(cx.refuse("I2C mode of USART0 is not modelled"));
+                }
+                self.ctl = value;
+                if self.held() {
+                    self.hold();
+                } else {
+                    self.check(cx)?;
+                }
+            }
+            TCTL => {
+                self.tctl = value;
+                if !self.held() {
+                    self.check(cx)?;
+                }
+            }
+            RCTL => {
+                if value & URXWIE != 0 {
+                    return Err(
+                        cx.refuse("wake-up characters of the UART (URXWIE) are not modelled")
+                    );
+                }
+                self.rctl = value;
+            }
+            MCTL => self.mctl = value,
+            BR0 => self.br = self.br & 0xFF00 | u16::from(value),
+            BR1 => self.br = self.br & 0x00FF | u16::from(value) << 8,
+            TXBUF => {
+                self.txbuf = value;
+                self.tx_ifg = false;
+                if !self.held() {
+                    self.begin(cx)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// SWRST: everything under way is forgotten.
+    fn hold(&mut self) {
+        self.shifting = None;
+        self.waiting = false;
+        self.slave = 0xFF;
+        self.loaded = false;
+        self.rctl &= !RCTL_ERRORS;
+        (self.rx_ifg, self.tx_ifg, self.rx_ie, self.tx_ie) = (false, true, false, false);
+    }
+
+    fn check(&self, cx: &Ctx<'_>) -> Result<(), Fault> {
+        if self.is_spi() && self.tctl & STC == 0 {
+            return Err(cx.refuse(
+                "4-pin SPI (STC = 0) is not modelled; set STC and drive the select pin by software",
+            ));
+        }
+        if !self.is_spi() && self.tctl & URXSE != 0 {
+            return Err(cx.refuse("start-edge detection (URXSE) is not modelled"));
+        }
+        Ok(())
+    }
+
+    /// A byte stands in TXBUF: on to the shift register, if that is free and the transmitter is on.
+    fn begin(&mut self, cx: &Ctx<'_>) -> Result<(), Fault> {
+        let on = if self.is_spi() { self.rx_on } else { self.tx_on };
+        if self.is_spi() && !self.is_master() {
+            if on && !self.loaded {
+                self.load_slave();
+            } else {
+                self.waiting = true;
+            }
+        } else if on && self.shifting.is_none() {
+            self.start(self.txbuf, cx)?;
+        } else {
+            self.waiting = true;
+        }
+        Ok(())
+    }
+
+    /// The module enables changed: a byte that waited may begin.
+    pub fn enabled_changed(&mut self, cx: &Ctx<'_>) -> Result<(), Fault> {
+        let on = if self.is_spi() { self.rx_on } else { self.tx_on };
+        if self.waiting && on && !self.held() && self.shifting.is_none() {
+            self.waiting = false;
+            self.begin(cx)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The MSP430F1611, tested by small programs that name registers as the manual does.
+#![allow(missing_docs)]
+
+#[path = "../../../sunseal-isa/tests/asm/mod.rs"]
+mod asm;
+mod support;
+
+mod adc;
+mod clocks;
+mod compiled;
+mod dma;
+mod flash;
+mod interrupts;
+mod memory;
+mod multiplier;
+mod power;
+mod timers;
+mod usart;
