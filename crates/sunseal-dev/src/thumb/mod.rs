@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Armv7E-M: instructions drawn at random, and programs beside Unicorn.
+
+mod draw;
+mod unicorn;
+
+pub use draw::Unit;
+pub use unicorn::Unicorn;

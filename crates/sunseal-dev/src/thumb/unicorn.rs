@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Programs beside Unicorn's Cortex-M4: registers, flags, floating-point state and memory in the end.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use sunseal_isa::thumb::{
+    Bus, Context, Cpu, Exit, FloatUnary, Insn, Kind, Scb, Timing, Usage, control, fpscr, psr,
+};
+use sunseal_isa::{Cycles, Fault, FaultKind, Silent, Width};
+
+use super::draw::{RAM, RAM_BYTES, Unit, decoded, unit};
+use crate::fuzz::{Program, Target, Verdict};
+use crate::random::Random;
+use crate::tools;
+
+/// Mapped code, and where a program begins in it.
+const CODE: u32 = 0x0001_0000;
+const CODE_BYTES: usize = 0x1_0000;
+const PROGRAM: u32 = CODE + 0x2000;
+const UNITS: u32 = 24;
+const BKPT: u16 = 0xBE00;
+/// R0 to R15, APSR, FPSCR, S0 to S31.
+const REGISTERS: usize = 50;
+const APSR: usize = 16;
+const FPSCR: usize = 17;
+const S: usize = 18;
+const ANSWER_BYTES: usize = 4 + 4 * REGISTERS + RAM_BYTES as usize;
+
+/// Where Unicorn 2.0.1 departs from the manual, and so is no judge, by name. `modes` are those of FPSCR that the
+/// program begins with or may set.
+fn fault_of_unicorn(kind: Kind, modes: u32) -> Option<&'static str> {
+    match kind {
+        Kind::FloatUnary { op: FloatUnary::FromFixed { .. }, .. } if modes & fpscr::RMODE != 0 => {
+            Some("VCVT from fixed point rounds as FPSCR says; A7.7 has it round to nearest")
+        }
+        Kind::Mrs { special: 20, .. } => Some("CONTROL has SFPA, a bit of Armv8-M"),
+        _ => None,
+    }
+}
+
+/// libunicorn in a process of its own.
+pub struct Unicorn {
+    driver: PathBuf,
+    /// How the programs are laid out, for disassembly in reports.
+    cpu: Cpu,
+}
+
+impl Unicorn {
+    /// Compiles the driver.
+    ///
+    /// # Errors
+    /// If there is no C compiler or no libunicorn, and how to get it.
+    pub fn new(folder: &std::path::Path) -> Result<Self, String> {
+        std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        let source = folder.join("unicorn.c");
+        std::fs::write(&source, include_str!("unicorn.c")).map_err(|e| e.to_string())?;
+        let driver = folder.join(format!("unicorn-{}", std::process::id()));
+        let mut cc = Command::new(tools::program("cc")?);
+        cc.args(["-O2", "-o"]).arg(&driver).arg(&source);
+        // Where the libraries were fetched instead of installed.
+        for (flag, dir) in [("-I", "include"), ("-L", "lib"), ("-Wl,-rpath,", "lib")] {
+            for prefix in tools::folders().iter().filter_map(|bin| bin.parent()) {
+                if prefix.join(dir).is_dir() {
+                    cc.arg(format!("{flag}{}", prefix.join(dir).display()));
+                }
+            }
+        }
+        let done = cc.arg("-lunicorn").output().map_err(|e| format!("cc cannot be run: {e}"))?;
+        if !done.status.success() {
+            return Err(format!(
+                "the driver of libunicorn cannot be compiled; `firmware/toolchain/get --for tests` brings it: {}",
+                String::from_utf8_lossy(&done.stderr)
+            ));
+        }
+        Ok(Self { driver, cpu: Cpu::new(Timing::CORTEX_M4) })
+    }
+
+    /// The driver's answer to all requests.
+    fn ask(&self, requests: Vec<u8>) -> Result<Vec<u8>, String> {
+        let mut child = Command::new(&self.driver)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|e| format!("the driver of libunicorn cannot be run: {e}"))?;
+        let mut stdin = child.stdin.take().expect("stdin is a pipe");
+        let writer = std::thread::spawn(move || stdin.write_all(&requests));
+        let done = child.wait_with_output().map_err(|e| e.to_string())?;
+        let wrote = writer.join().expect("writing does not panic");
+        if !done.status.success() {
+            return Err(format!("the driver of libunicorn ended with {}", done.status));
+        }
+        wrote.map_err(|e| e.to_string())?;
+        Ok(done.stdout)
+    }
+
+    /// Runs a program here.
+    fn run(&mut self, program: &Program<Unit>) -> Ours {
+        let code = code_of(program);
+        let mut memory = vec![0; CODE_BYTES];
+        let at = (PROGRAM - CODE) as usize;
+        memory[at..at + code.len()].copy_from_slice(&code);
+        let mut bus =
+            Memory { code: memory, ram: ram_of(program), scb: Scb::default(), masked: None };
+        bus.scb.cpacr = 0xF << 20;
+        let cpu = &mut self.cpu;
+        cpu.invalidate(CODE..CODE + CODE_BYTES as u32);
+        let mut state = cpu.state();
+        state.r.copy_from_slice(&program.registers[..16]);
+        state.psr = psr::T | program.registers[APSR] & psr::APSR;
+        state.fpscr = program.registers[FPSCR];
+        state.s.copy_from_slice(&program.registers[S..]);
+        state.exclusive = false;
+        state.control = control::FPCA;
+        cpu.set_state(&state);
+        // Half of the programs instruction by instruction, which is other code.
+        let single = program.memory & 1 != 0;
+        let mut instructions = 0;
+        let exit = loop {
+            let exit = if single {
+                cpu.step(&mut bus, &mut Silent)
+            } else {
+                cpu.run(&mut bus, &mut Silent)
+            };
+            instructions += 1;
+            if exit != Exit::Deadline && exit != Exit::Status || instructions > 100_000 {
+                break exit;
+            }
+        };
+        let mut registers = cpu.r.to_vec();
+        registers.push(cpu.psr & psr::APSR);
+        registers.push(cpu.fpscr);
+        registers.extend(cpu.s);
+        let word = bus.fetch(cpu.r[15]).unwrap_or(0);
+        Ours { exit, registers, ram: bus.ram, masked: bus.masked, word }
+    }
+}
+
+impl Drop for Unicorn {
+    fn drop(&mut self) {
+        // It is made anew by the next; if it stays, it is a file too many.
+        let _ = std::fs::remove_file(&self.driver);
+    }
+}
+
+struct Ours {
+    exit: Exit,
+    registers: Vec<u32>,
+    ram: Vec<u8>,
+    masked: Option<&'static str>,
+    /// The halfword at the program counter.
+    word: u16,
+}
+
+/// What a unit may run, read from its beginning.
+fn insns_of(unit: &Unit) -> Vec<Insn> {
+    let mut insns = Vec::new();
+    let mut words = &unit.0[..];
+    while let Some(&first) = words.first() {
+        insns.extend(decoded(words, Context::Outside));
+        words = &words[(1 + usize::from(first >> 11 >= 0b11101)).min(words.len())..];
+    }
+    insns
+}
+
+fn code_of(program: &Program<Unit>) -> Vec<u8> {
+    let words = program.insns.iter().flat_map(|unit| &unit.0).chain(&[BKPT]);
+    words.flat_map(|word| word.to_le_bytes()).collect()
+}
+
+fn ram_of(program: &Program<Unit>) -> Vec<u8> {
+    let mut random = Random::new(program.memory, "memory");
+    (0..RAM_BYTES).map(|_| random.value(8) as u8).collect()
+}
+
+/// The memory that the driver maps.
+struct Memory {
+    code: Vec<u8>,
+    ram: Vec<u8>,
+    scb: Scb,
+    masked: Option<&'static str>,
+}
+
+impl Memory {
+    fn place(&mut self, addr: u32, width: Width) -> Result<&mut [u8], Fault> {
+        let n = width.bytes() as usize;
+        let (bytes, at) = match addr {
+            RAM.. if addr - RAM < RAM_BYTES => (&mut self.ram, (addr - RAM) as usize),
+            CODE.. if addr - CODE < CODE_BYTES as u32 => (&mut self.code, (addr - CODE) as usize),
+            _ => return Err(Fault::unmapped(addr)),
+        };
+        Ok(&mut bytes[at..at + n])
+    }
+}
+
+impl Bus for Memory {
+    fn read(&mut self, addr: u32, width: Width, _: Cycles) -> Result<u32, Fault> {
+        let bytes = self.place(addr, width)?;
+        Ok(bytes.iter().rev().fold(0, |value, &byte| value << 8 | u32::from(byte)))
+    }
+
+    fn write(&mut self, addr: u32, width: Width, value: u32, _: Cycles) -> Result<(), Fault> {
+        if addr < RAM {
+            self.masked = Some("a store into the code");
+        }
+        let bytes = self.place(addr, width)?;
+        bytes.copy_from_slice(&value.to_le_bytes()[..bytes.len()]);
+        Ok(())
+    }
+
+    fn fetch(&mut self, addr: u32) -> Result<u16, Fault> {
+        Ok(self.read(addr, Width::W16, 0).map_err(|_| Fault::not_code(addr))? as u16)
+    }
+
+    fn cacheable(&self, addr: u32) -> bool {
+        addr < RAM
+    }
+
+    fn deadline(&self) -> Cycles {
+        Cycles::MAX
+    }
+
+    fn scb(&self) -> &Scb {
+        &self.scb
+    }
+
+    fn scb_mut(&mut self) -> &mut Scb {
+        &mut self.scb
+    }
+}
+
+/// A single-precision number of the kinds that matter.
+fn float(random: &mut Random) -> u32 {
+    let sign = random.word() & 1 << 31;
+    sign | match random.below(8) {
+        0 => random.pick(&[
+            0,
+            1,
+            0x7F_FFFF,
+            0x80_0000,
+            0x3F80_0000,
+            0x7F7F_FFFF,
+            0x7F80_0000,
+            0x7F80_0001,
+            0x7FC0_0000,
+            0x4F00_0000,
+            0x4EFF_FFFF,
+            0x3F00_0000,
+        ]),
+        1 => random.word() & 0x7F_FFFF,
+        2 => 0x7F80_0000 | random.word() & 0x7F_FFFF,
+        3 | 4 => (120 + random.below(20)) << 23 | random.word() & 0x7F_FFFF,
+        5 => (120 + random.below(20)) << 23 | random.word() & 0x7F_0000,
+        _ => random.word() & 0x7FFF_FFFF,
+    }
+}
+
+impl Target for Unicorn {
+    type Insn = Unit;
+
+    fn name(&self) -> String {
+        "the Armv7E-M core beside Unicorn's Cortex-M4".to_owned()
+    }
+
+    fn draw(&mut self, random: &mut Random) -> Program<Unit> {
+        let mut registers: Vec<u32> = (0..16).map(|_| random.value(32)).collect();
+        registers[13] = RAM + RAM_BYTES / 2;
+        registers[15] = PROGRAM;
+        registers.push(random.word() & psr::APSR);
+        let modes = 0x07C0_0000 | 0xF000_0000;
+        registers.push(random.word() & if random.one_in(2) { 0xF000_009F } else { modes });
+        registers.extend((0..32).map(|_| float(random)));
+        let count = 1 + random.below(UNITS);
+        let insns = (0..count).map(|_| unit(random)).collect();
+        Program { registers, memory: random.word().into(), insns }
+    }
+
+    fn judge(&mut self, programs: &[Program<Unit>]) -> Result<Vec<Verdict>, String> {
+        let mut requests = Vec::new();
+        for program in programs {
+            let code = code_of(program);
+            let words = [10_000, code.len() as u32];
+            for word in words.iter().chain(&program.registers[..16]).chain(&program.registers[16..])
+            {
+                requests.extend(word.to_ne_bytes());
+            }
+            requests.extend(ram_of(program));
+            requests.extend(code);
+        }
+        let answers = self.ask(requests)?;
+        if answers.len() != ANSWER_BYTES * programs.len() {
+            return Err("the driver of libunicorn did not answer all requests".to_owned());
+        }
+        let answers = answers.chunks_exact(ANSWER_BYTES);
+        Ok(programs
+            .iter()
+            .zip(answers)
+            .map(|(program, answer)| self.verdict(program, answer))
+            .collect())
+    }
+
+    fn simpler(&self, unit: &Unit) -> Vec<Unit> {
+        // The last instruction of a unit is what it is about: leave out what makes its address.
+        (1..unit.0.len()).map(|i| Unit(unit.0[i..].to_vec())).collect()
+    }
+
+    fn as_test(&self, program: &Program<Unit>, why: &str) -> String {
+        let code: Vec<_> = program.insns.iter().map(|unit| format!("{:04x?}", unit.0)).collect();
+        format!(
+            "// {why}\n// {}\n// r and flags: {:x?}\n// memory seed {:#x}\n{}",
+            self.name(),
+            program.registers,
+            program.memory,
+            code.join("\n")
+        )
+    }
+}
+
+impl Unicorn {
+    fn verdict(&mut self, program: &Program<Unit>, answer: &[u8]) -> Verdict {
+        for unit in &program.insns {
+            let insns = insns_of(unit);
+            let any = |wanted: fn(&Kind) -> bool| insns.iter().any(|insn| wanted(&insn.kind));
+            if any(|kind| matches!(kind, Kind::It { .. }))
+                && any(|kind| matches!(kind, Kind::Barrier(..)))
+            {
+                return Verdict::Masked("a barrier in an IT block loses the rest of ITSTATE");
+            }
+        }
+        let insns: Vec<_> = program.insns.iter().flat_map(insns_of).collect();
+        let sets_modes = insns.iter().any(|insn| matches!(insn.kind, Kind::Vmsr { .. }));
+        let modes = if sets_modes { fpscr::ALL } else { program.registers[FPSCR] };
+        if let Some(why) = insns.iter().find_map(|insn| fault_of_unicorn(insn.kind, modes)) {
+            return Verdict::Masked(why);
+        }
+        let word =
+            |i: usize| u32::from_ne_bytes(answer[4 * i..4 * i + 4].try_into().expect("four bytes"));
+        let error = word(0);
+        let ours = self.run(program);
+        if let Some(why) = ours.masked {
+            return Verdict::Masked(why);
+        }
+        match &ours.exit {
+            Exit::Bkpt(0) => {}
+            Exit::Fault(fault) if matches!(fault.kind(), FaultKind::IllegalOpcode { .. }) => {
+                let FaultKind::IllegalOpcode { reason, .. } = fault.kind() else { unreachable!() };
+                return Verdict::Masked(reason);
+            }
+            Exit::Usage { cause: Usage::Unaligned, .. } => {
+                return Verdict::Masked(
+                    "Unicorn transfers several words at an unaligned address; A3.2.1 has it fault",
+                );
+            }
+            Exit::Usage { cause: Usage::Undefined, .. }
+                if error == 0 && ours.word & 0xFFBE == 0xEEB6 =>
+            {
+                return Verdict::Masked("VRINT of FPv5, which the Cortex-M4 lacks");
+            }
+            _ if error != 0 => return Verdict::Masked("both refuse an instruction or an address"),
+            exit => return Verdict::Differ(format!("ours ends with {exit:?}, Unicorn runs on")),
+        }
+        if error != 0 {
+            return Verdict::Differ(format!("Unicorn ends with error {error} at {:#x}", word(16)));
+        }
+        let names = |i: usize| match i {
+            0..16 => format!("r{i}"),
+            APSR => "APSR".to_owned(),
+            FPSCR => "FPSCR".to_owned(),
+            _ => format!("s{}", i - S),
+        };
+        for i in (0..REGISTERS).filter(|&i| i != 15) {
+            let theirs = if i == APSR { word(1 + i) & psr::APSR } else { word(1 + i) };
+            if theirs != ours.registers[i] {
+                return Verdict::Differ(format!(
+                    "{} is {:#x} here, {theirs:#x} in Unicorn",
+                    names(i),
+                    ours.registers[i]
+                ));
+            }
+        }
+        let ram = &answer[4 + 4 * REGISTERS..];
+        if let Some(i) = (0..ram.len()).find(|&i| ram[i] != ours.ram[i]) {
+            return Verdict::Differ(format!(
+                "the byte at {:#x} is {:#x} here, {:#x} in Unicorn",
+                RAM as usize + i,
+                ours.ram[i],
+                ram[i]
+            ));
+        }
+        Verdict::Agree { instructions: program.insns.len() as u64 }
+    }
+}
