@@ -162,6 +162,20 @@ fn machine(c: &mut Criterion<CpuTime>) {
         });
     });
 
+    // To go back to the same point again and again is how faults are injected.
+    let mut m = mixed();
+    run(&mut m, &Until::cycles(10_000), &mut Silent);
+    m.log_pins(false);
+    group.throughput(Throughput::Elements(1));
+    group.bench_function("snapshot", |b| b.iter(|| m.snapshot()));
+    let kept = m.snapshot();
+    group.bench_function("fork", |b| {
+        b.iter(|| {
+            m.restore(&kept).expect("the machine's own snapshot");
+            run(&mut m, &Until::cycles(10_100), &mut Silent);
+        });
+    });
+
     for (name, variant, bytes) in [
         ("ecdsa-p256-keygen", "mpy-none", 32),
         ("ecdsa-p256-sign", "mpy-16", 96),
