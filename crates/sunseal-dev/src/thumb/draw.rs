@@ -230,10 +230,33 @@ fn branch(random: &mut Random) -> Vec<u16> {
     }
 }
 
+/// LDREX and STREX of one address, with CLREX between sometimes.
+fn exclusive(random: &mut Random) -> Vec<u16> {
+    let mut words = Vec::new();
+    let target = RAM + 0x400 + (random.below(0x400) & !3);
+    load_constant(&mut words, 4, target);
+    let (t, t2) = (random.below(4) as u16, random.below(4) as u16);
+    let size = random.below(3) as u16;
+    let offset = random.below(256) as u16;
+    words.extend(match size {
+        0 => [0xE854, t << 12 | 0xF00 | offset],
+        _ => [0xE8D4, t << 12 | 0xF3F + (size << 4)],
+    });
+    if random.one_in(4) {
+        words.extend([0xF3BF, 0x8F2F]);
+    }
+    words.extend(match size {
+        0 => [0xE844, t2 << 12 | 0x500 | offset],
+        _ => [0xE8C4, t2 << 12 | 0xF35 + (size << 4)],
+    });
+    words
+}
+
 pub(super) fn unit(random: &mut Random) -> Unit {
-    Unit(match random.below(12) {
-        0 => block(random),
-        1 => branch(random),
+    Unit(match random.below(24) {
+        0 | 1 => block(random),
+        2 | 3 => branch(random),
+        4 => exclusive(random),
         _ => {
             let insn = any(random, Context::Outside);
             let mut words = Vec::new();

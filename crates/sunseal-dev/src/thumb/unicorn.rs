@@ -328,6 +328,17 @@ impl Unicorn {
                 return Verdict::Masked("a barrier in an IT block loses the rest of ITSTATE");
             }
         }
+        let holds = |unit: &Unit, wanted: fn(&Kind) -> bool| {
+            insns_of(unit).iter().any(|insn| wanted(&insn.kind))
+        };
+        let loads = |kind: &Kind| matches!(kind, Kind::LoadExclusive { .. });
+        let stores = |kind: &Kind| matches!(kind, Kind::StoreExclusive { .. });
+        let lone = |unit: &Unit| holds(unit, stores) && !holds(unit, loads);
+        if program.insns.iter().any(|unit| holds(unit, loads)) && program.insns.iter().any(lone) {
+            return Verdict::Masked(
+                "the monitor knows an address; the Cortex-M4's has none (TRM r0p1 3.8)",
+            );
+        }
         let insns: Vec<_> = program.insns.iter().flat_map(insns_of).collect();
         let sets_modes = insns.iter().any(|insn| matches!(insn.kind, Kind::Vmsr { .. }));
         let modes = if sets_modes { fpscr::ALL } else { program.registers[FPSCR] };
@@ -356,6 +367,9 @@ impl Unicorn {
                 if error == 0 && ours.word & 0xFFBE == 0xEEB6 =>
             {
                 return Verdict::Masked("VRINT of FPv5, which the Cortex-M4 lacks");
+            }
+            Exit::Usage { cause: Usage::Undefined, .. } if ours.word & 0xFF1F == 0xF80F => {
+                return Verdict::Masked("a store relative to PC, which is UNDEFINED");
             }
             _ if error != 0 => return Verdict::Masked("both refuse an instruction or an address"),
             exit => return Verdict::Differ(format!("ours ends with {exit:?}, Unicorn runs on")),
