@@ -8,6 +8,8 @@
 pub mod avr;
 pub mod fuzz;
 pub mod memory;
+pub mod msp430;
 pub mod random;
 pub mod single_step;
+pub mod thumb;
 pub mod tools;

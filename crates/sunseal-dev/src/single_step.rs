@@ -18,7 +18,7 @@ pub const FORMAT: u32 = 1;
 pub const SEED: u64 = 1;
 
 /// Cases of each mnemonic in the repository.
-pub const CASES: usize = 20;
+pub const CASES: usize = 8;
 
 /// An instruction set as cases are made from it. `registers` hold one value for each name of [`registers`](Self::registers),
 /// the program counter included, in a byte address.

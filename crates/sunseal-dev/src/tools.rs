@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// The repository's root, two folders above this crate.
 #[must_use]
@@ -32,4 +33,47 @@ pub fn program(name: &str) -> Result<PathBuf, String> {
     found.or_else(|| folders().into_iter().find_map(is_there)).ok_or_else(|| {
         format!("{name} is neither on PATH nor fetched; `firmware/toolchain/get --for tests` fetches what tests compare with")
     })
+}
+
+/// A folder for files that another program reads, gone when this is.
+#[derive(Debug)]
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// An empty one.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn new() -> Result<Self, String> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("sunseal-dev-{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed));
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder)
+            .map_err(|e| format!("cannot make {}: {e}", folder.display()))?;
+        Ok(Self(folder))
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Writes a file in it; its path.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<PathBuf, String> {
+        let path = self.0.join(name);
+        std::fs::write(&path, content)
+            .map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+        Ok(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Files left behind harm nobody.
+        std::fs::remove_dir_all(&self.0).ok();
+    }
 }

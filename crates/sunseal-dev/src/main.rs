@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `sunseal-dev`: makes and checks single-step files, fuzzes the cores against other simulators.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use sunseal_dev::fuzz::{self, Target, Until};
+use sunseal_dev::single_step::{self, Core};
+use sunseal_dev::tools::Scratch;
+
+#[derive(Parser)]
+#[command(
+    name = "sunseal-dev",
+    about = "Single-step test files and differential fuzzing of the instruction sets."
+)]
+struct Options {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Test files of single instructions (docs/reference/single-step.md).
+    SingleStep {
+        #[arg(value_enum)]
+        action: Action,
+        /// The instruction set.
+        #[arg(long, value_enum)]
+        isa: Isa,
+        /// The folder that has one for each instruction set.
+        #[arg(long, default_value = "data/single-step")]
+        out: PathBuf,
+        /// What the cases are drawn from.
+        #[arg(long, default_value_t = single_step::SEED)]
+        seed: u64,
+        /// Cases of each mnemonic.
+        #[arg(long, default_value_t = single_step::CASES)]
+        cases: usize,
+    },
+    /// Runs random programs here and in another simulator until they differ.
+    Fuzz {
+        /// The instruction set.
+        #[arg(long, value_enum)]
+        isa: Isa,
+        /// For how long.
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+        /// What the programs are drawn from.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Action {
+    /// Writes them.
+    Generate,
+    /// Runs them on our core.
+    Check,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Isa {
+    /// MSP430 CPU of the 1xx devices.
+    Msp430,
+    /// First MSP430X CPU, of the 2xx and 4xx devices.
+    Cpux,
+    /// MSP430X CPU of the 5xx, 6xx and FR devices.
+    Cpuxv2,
+    /// AVRe+ as in the ATmega128.
+    Avr,
+}
+
+impl Isa {
+    fn core(self) -> Box<dyn Core> {
+        match self {
+            Self::Msp430 => Box::new(sunseal_dev::msp430::SingleStep::cpu()),
+            Self::Cpux => Box::new(sunseal_dev::msp430::SingleStep::cpux()),
+            Self::Cpuxv2 => Box::new(sunseal_dev::msp430::SingleStep::cpuxv2()),
+            Self::Avr => Box::new(sunseal_dev::avr::Avr::new()),
+        }
+    }
+
+    fn fuzz(self, seed: u64, until: Until) -> Result<(), String> {
+        match self {
+            Self::Msp430 => report(&mut sunseal_dev::msp430::Mspdebug::cpu()?, seed, until),
+            Self::Cpux => Err(
+                "mspdebug's simulator has no timing: fuzz cpuxv2, which runs the same instructions"
+                    .into(),
+            ),
+            Self::Cpuxv2 => report(&mut sunseal_dev::msp430::Mspdebug::cpuxv2()?, seed, until),
+            Self::Avr => {
+                let scratch = Scratch::new()?;
+                report(&mut sunseal_dev::avr::Simavr::new(scratch.path())?, seed, until)
+            }
+        }
+    }
+}
+
+/// Fuzzes and says what came of it.
+fn report<T: Target>(target: &mut T, seed: u64, until: Until) -> Result<(), String> {
+    let (report, failure) = fuzz::run(target, seed, until)?;
+    println!(
+        "{}: {} programs, {} instructions agree",
+        target.name(),
+        report.programs,
+        report.instructions
+    );
+    for (why, count) in report.masked {
+        println!("not judged: {count} programs: {why}");
+    }
+    match failure {
+        None => Ok(()),
+        Some(failure) => {
+            println!("{}", failure.test);
+            Err(format!(
+                "seed {seed}: {} instructions end differently: {}",
+                failure.instructions, failure.why
+            ))
+        }
+    }
+}
+
+fn run(options: Options) -> Result<(), String> {
+    match options.command {
+        Command::SingleStep { action: Action::Generate, isa, out, seed, cases } => {
+            let bytes = single_step::write(isa.core().as_mut(), &out, seed, cases)?;
+            println!("{bytes} bytes in {}", out.join(isa.core().name()).display());
+        }
+        Command::SingleStep { action: Action::Check, isa, out, .. } => {
+            let cases = single_step::check_all(isa.core().as_mut(), &out, None)?;
+            println!("{cases} cases end as the files say");
+        }
+        Command::Fuzz { isa, seconds, seed } => {
+            isa.fuzz(seed, Until::Elapsed(Duration::from_secs(seconds)))?;
+        }
+    }
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    match run(Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("sunseal-dev: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
