@@ -23,6 +23,7 @@ const PT_LOAD: u32 = 1;
 const SHT_SYMTAB: u32 = 2;
 const SHT_NOBITS: u32 = 8;
 const SHF_ALLOC: u32 = 2;
+const SHF_EXECINSTR: u32 = 4;
 const SHN_UNDEF: u16 = 0;
 const HEADER_BYTES: usize = 52;
 
@@ -256,6 +257,8 @@ pub struct Elf {
     pub producers: Vec<String>,
     by_name: BTreeMap<String, usize>,
     code: Vec<(u32, usize)>,
+    /// Global labels of code that say neither what they are nor how long, as assembly files often have.
+    labels: Vec<(u32, usize)>,
     files: Vec<String>,
     lines: BTreeMap<u32, Option<(usize, u32)>>,
     /// By start, then depth.
@@ -424,6 +427,7 @@ impl Elf {
             Some(s) => r.bytes("the symbol names", s.offset, s.bytes)?,
             None => &[],
         };
+        let mut labels = HashSet::new();
         for s in r.bytes("the symbol table", table.offset, table.bytes)?.chunks_exact(16) {
             let (name, info, section) = (name_at(strings, u32_at(s, 0)), s[12], u16_at(s, 14));
             // `$t` and the like tell code from data, `.L` and `.Ltmp` are the compiler's own.
@@ -440,6 +444,10 @@ impl Elf {
                 2 => SymbolKind::Function,
                 _ => SymbolKind::Other,
             };
+            let place = sections.get(usize::from(section)).map_or(0, |s| s.flags);
+            if kind == SymbolKind::Other && info >> 4 != 0 && place & SHF_EXECINSTR != 0 {
+                labels.insert(u32_at(s, 4));
+            }
             self.symbols.push(Symbol {
                 name,
                 addr: match kind {
@@ -458,6 +466,13 @@ impl Elf {
                 self.by_name.insert(s.name.clone(), i);
             }
         }
+        self.labels = self
+            .symbols
+            .iter()
+            .enumerate()
+            .filter(|(_, s)| s.kind == SymbolKind::Other && s.global && labels.contains(&s.addr))
+            .map(|(i, s)| (s.addr, i))
+            .collect();
         let any_function = self.symbols.iter().any(|s| s.kind == SymbolKind::Function);
         self.code = self
             .symbols
@@ -651,10 +666,16 @@ impl Elf {
     /// The function that holds `addr`.
     #[must_use]
     pub fn function_at(&self, addr: u32) -> Option<&Symbol> {
-        let end = self.code.partition_point(|&(a, _)| a <= addr);
-        let (start, i) = *self.code[..end].last()?;
-        let s = &self.symbols[i];
-        (s.size_bytes == 0 || addr - start < s.size_bytes).then_some(s)
+        let before = |list: &[(u32, usize)]| {
+            let end = list.partition_point(|&(a, _)| a <= addr);
+            list[..end].last().map(|&(_, i)| &self.symbols[i])
+        };
+        let function = before(&self.code);
+        let holds = |s: &&Symbol| s.size_bytes == 0 || addr - s.addr < s.size_bytes;
+        let behind = function.map_or(0, |f| f.addr);
+        function
+            .filter(holds)
+            .or_else(|| before(&self.labels).filter(|s| s.addr > behind && self.has_code(addr)))
     }
 
     /// `function` or `function+offset`, or the bare address.
@@ -712,8 +733,14 @@ impl Elf {
         let ends = self.lines.keys().skip(1).copied().map(Some).chain([None]);
         self.lines.iter().zip(ends).filter_map(|((&start, place), end)| {
             let (file, line) = (*place)?;
-            Some((start..end.unwrap_or(start + 2), self.files[file].as_str(), line))
+            Some((start..end.unwrap_or(start.saturating_add(2)), self.files[file].as_str(), line))
         })
+    }
+
+    /// Whether the image has bytes to run at `addr`.
+    #[must_use]
+    pub fn has_code(&self, addr: u32) -> bool {
+        self.segments.iter().any(|s| addr.wrapping_sub(s.addr) < s.data.len() as u32)
     }
 
     /// Whether it is for `device`.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Observers: where cycles go, how deep the stack gets, whether two runs took the same way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use sunseal_trace::{Access, Cycles, Flow, Observer, Width};
 
+use crate::coverage::Counts;
 use crate::device::{Device, RegionKind};
-use crate::elf::Elf;
+use crate::elf::{Architecture, Elf};
 
 /// A node of the call tree.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +18,18 @@ struct Node {
     ram_cycles: Cycles,
     instructions: u64,
     mpy: u64,
-    children: BTreeMap<u32, usize>,
+    /// Where it was called from, if inlined functions are asked for.
+    called_from: u32,
+    /// By function and, if inlined functions are asked for, the address of the call.
+    children: BTreeMap<(u32, u32), usize>,
+}
+
+/// What one address cost under one node.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spot {
+    cycles: Cycles,
+    ram_cycles: Cycles,
+    instructions: u64,
 }
 
 /// Cycles per call stack, from a shadow of the call stack.
@@ -30,12 +42,16 @@ pub struct Profiler {
     mpy_base: u32,
     /// First and last address of RAM; nothing, if its cycles are not told apart.
     ram: (u32, u32),
-    /// Cycles by half the address, if asked for.
-    addresses: Vec<Cycles>,
+    /// Cycles by address, if asked for.
+    addresses: Option<Counts>,
+    /// By node and address, if inlined functions are asked for.
+    spots: Option<HashMap<(usize, u32), Spot>>,
+    /// A call pushes nothing (ARM): a callee that has returned has the stack pointer of its call.
+    link_register: bool,
     started: bool,
-    /// An interrupt was taken with this stack pointer and these cycles: the next instruction is its
-    /// handler's first.
-    entering: Option<(u32, u32)>,
+    /// An interrupt was taken with this stack pointer, before this instruction, in these cycles: the next
+    /// instruction is its handler's first.
+    entering: Option<(u32, u32, u32)>,
 }
 
 /// One call stack with what it cost.
@@ -63,7 +79,9 @@ impl Profiler {
             stack: Vec::new(),
             mpy_base,
             ram: (1, 0),
-            addresses: Vec::new(),
+            addresses: None,
+            spots: None,
+            link_register: false,
             started: false,
             entering: None,
         }
@@ -79,7 +97,19 @@ impl Profiler {
     /// Counts cycles by address too, for [`lines`](Self::lines).
     #[must_use]
     pub fn by_address(self) -> Self {
-        Self { addresses: vec![0; 1 << 19], ..self }
+        Self { addresses: Some(Counts::default()), ..self }
+    }
+
+    /// Follows calls the way `elf`'s instruction set makes them.
+    #[must_use]
+    pub fn of_image(self, elf: &Elf) -> Self {
+        Self { link_register: elf.architecture == Architecture::Arm, ..self }
+    }
+
+    /// Keeps what [`folded_inlined`](Self::folded_inlined) needs.
+    #[must_use]
+    pub fn with_inlined(self) -> Self {
+        Self { spots: Some(HashMap::new()), ..self }
     }
 
     /// Cycles per source line (or per function, where the image has no line), most expensive first.
@@ -87,8 +117,7 @@ impl Profiler {
     #[must_use]
     pub fn lines(&self, elf: &Elf) -> Vec<(String, Cycles)> {
         let mut table: BTreeMap<String, Cycles> = BTreeMap::new();
-        for (i, &cycles) in self.addresses.iter().enumerate().filter(|(_, c)| **c != 0) {
-            let addr = 2 * i as u32;
+        for (addr, cycles) in self.addresses.iter().flat_map(Counts::iter) {
             let place = elf
                 .line_at(addr)
                 .map_or_else(|| name(elf, addr), |l| format!("{}:{}", l.file, l.line));
@@ -99,11 +128,14 @@ impl Profiler {
         list
     }
 
-    fn enter(&mut self, function: u32, sp: u32) {
+    fn enter(&mut self, function: u32, sp: u32, call: u32) {
         let next = self.nodes.len();
-        let node = *self.nodes[self.current].children.entry(function).or_insert(next);
+        let called_from = if self.spots.is_some() { call } else { 0 };
+        let key = (function, called_from);
+        let node = *self.nodes[self.current].children.entry(key).or_insert(next);
         if node == next {
-            self.nodes.push(Node { function, parent: self.current, ..Node::default() });
+            let parent = self.current;
+            self.nodes.push(Node { function, parent, called_from, ..Node::default() });
         }
         self.stack.push((self.current, sp));
         self.current = node;
@@ -153,6 +185,36 @@ impl Profiler {
         lines.into_iter().filter(|(_, n)| *n != 0).map(|(l, n)| format!("{l} {n}\n")).collect()
     }
 
+    /// Folded stacks in which functions that the compiler put into others have frames of their own, weighed
+    /// by `weight` (of [`StackCost`], `stack` and `mpy` are empty). Empty unless kept
+    /// [`with_inlined`](Self::with_inlined).
+    #[must_use]
+    pub fn folded_inlined(&self, elf: &Elf, weight: impl Fn(&StackCost) -> u64) -> String {
+        let mut costs: BTreeMap<String, StackCost> = BTreeMap::new();
+        let mut callers: HashMap<usize, String> = HashMap::new();
+        for (&(node, pc), spot) in self.spots.iter().flatten() {
+            let above = callers.entry(node).or_insert_with(|| self.callers(elf, node));
+            let line = format!("{above}{}", frames(elf, pc));
+            let cost = costs.entry(line).or_insert_with(StackCost::none);
+            cost.cycles += spot.cycles;
+            cost.ram_cycles += spot.ram_cycles;
+            cost.instructions += spot.instructions;
+        }
+        let lines = costs.iter().map(|(line, cost)| (line, weight(cost)));
+        lines.filter(|(_, n)| *n != 0).map(|(line, n)| format!("{line} {n}\n")).collect()
+    }
+
+    /// The frames above a node, each with its semicolon.
+    fn callers(&self, elf: &Elf, node: usize) -> String {
+        let mut calls = Vec::new();
+        let mut at = node;
+        while self.nodes[at].parent != 0 {
+            calls.push(self.nodes[at].called_from);
+            at = self.nodes[at].parent;
+        }
+        calls.iter().rev().map(|&pc| frames(elf, pc) + ";").collect()
+    }
+
     /// Cycles per function, itself and with what it calls, most expensive first.
     #[must_use]
     pub fn functions(&self, elf: &Elf) -> Vec<(String, Cycles, Cycles)> {
@@ -174,6 +236,19 @@ impl Profiler {
     }
 }
 
+impl StackCost {
+    fn none() -> Self {
+        Self { stack: Vec::new(), cycles: 0, ram_cycles: 0, instructions: 0, mpy: 0 }
+    }
+}
+
+/// The functions at an address, outermost first.
+fn frames(elf: &Elf, pc: u32) -> String {
+    let frames = elf.frames_at(pc);
+    let names: Vec<&str> = frames.iter().rev().map(|f| f.function.as_str()).collect();
+    names.join(";")
+}
+
 fn name(elf: &Elf, addr: u32) -> String {
     elf.function_at(addr).map_or_else(|| format!("{addr:#07x}"), |s| s.name.clone())
 }
@@ -185,33 +260,40 @@ impl Observer for Profiler {
     fn instruction(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow) {
         if !self.started {
             self.started = true;
-            self.enter(pc, u32::MAX);
+            self.enter(pc, u32::MAX, pc);
         }
         if let Flow::Interrupt { .. } = flow {
-            self.entering = Some((sp, cycles));
+            self.entering = Some((sp, pc, cycles));
             return;
         }
         let mut cycles = cycles;
-        if let Some((sp, entry)) = self.entering.take() {
-            self.enter(pc, sp);
+        if let Some((sp, from, entry)) = self.entering.take() {
+            self.enter(pc, sp, from);
             cycles += entry;
         }
         let node = &mut self.nodes[self.current];
         node.cycles += Cycles::from(cycles);
         node.instructions += 1;
-        if (self.ram.0..=self.ram.1).contains(&pc) {
+        let in_ram = (self.ram.0..=self.ram.1).contains(&pc);
+        if in_ram {
             node.ram_cycles += Cycles::from(cycles);
         }
-        if let Some(own) = self.addresses.get_mut((pc >> 1) as usize) {
-            *own += Cycles::from(cycles);
+        if let Some(addresses) = &mut self.addresses {
+            addresses.add(pc, cycles.into());
+        }
+        if let Some(spots) = &mut self.spots {
+            let spot = spots.entry((self.current, pc)).or_default();
+            spot.cycles += Cycles::from(cycles);
+            spot.ram_cycles += if in_ram { Cycles::from(cycles) } else { 0 };
+            spot.instructions += 1;
         }
         match flow {
             Flow::Next | Flow::Jump | Flow::Interrupt { .. } => {}
-            Flow::Call { target } => self.enter(target, sp),
+            Flow::Call { target } => self.enter(target, sp, pc),
             Flow::Return | Flow::InterruptReturn => {
                 // A return takes every frame with it whose return address it has passed.
                 while let Some(&(back, below)) = self.stack.last() {
-                    if below == u32::MAX || sp <= below {
+                    if below == u32::MAX || !is_over(sp, below, self.link_register) {
                         break;
                     }
                     self.stack.pop();
@@ -229,20 +311,69 @@ impl Observer for Profiler {
     }
 }
 
+/// Whether a call that was made with `below` as the stack pointer behind it has returned.
+fn is_over(sp: u32, below: u32, link_register: bool) -> bool {
+    if link_register { sp >= below } else { sp > below }
+}
+
+/// A stack that ran into data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overrun {
+    /// The first instruction that left the stack pointer too low.
+    pub pc: u32,
+    /// The stack pointer behind it.
+    pub sp: u32,
+    /// Where data ends.
+    pub data_end: u32,
+}
+
+impl Overrun {
+    /// A sentence for whoever wrote the program.
+    #[must_use]
+    pub fn explain(&self, elf: &Elf) -> String {
+        let line = elf.line_at(self.pc).map_or(String::new(), |l| format!(" ({l})"));
+        format!(
+            "the stack runs into data: {}{line} leaves the stack pointer at {:#07x}, {} bytes below the end \
+             of data ({:#07x}); give the stack more room or the program less data",
+            elf.describe(self.pc),
+            self.sp,
+            self.data_end - self.sp,
+            self.data_end,
+        )
+    }
+}
+
 /// The deepest stack, at every instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct StackWatch {
     top: Option<u32>,
     low: u32,
+    data_end: u32,
+    overrun: Option<Overrun>,
 }
 
 impl Default for StackWatch {
     fn default() -> Self {
-        Self { top: None, low: u32::MAX }
+        Self { top: None, low: u32::MAX, data_end: 0, overrun: None }
     }
 }
 
 impl StackWatch {
+    /// Also watches that the stack stays above `elf`'s data.
+    #[must_use]
+    pub fn above_data(elf: &Elf) -> Self {
+        // AVR's stack pointer counts from the start of the data space.
+        let end = elf.data_end().unwrap_or(0);
+        let data_end = if elf.architecture == Architecture::Avr { end & 0xFFFF } else { end };
+        Self { data_end, ..Self::default() }
+    }
+
+    /// The first instruction that took the stack into data.
+    #[must_use]
+    pub fn overrun(&self) -> Option<Overrun> {
+        self.overrun
+    }
+
     /// Stack bytes between the first stack pointer that was not zero and the lowest.
     #[must_use]
     pub fn bytes(&self) -> u32 {
@@ -260,10 +391,138 @@ impl Observer for StackWatch {
     const INSTRUCTIONS: bool = true;
     const ACCESSES: bool = false;
 
-    fn instruction(&mut self, _: u32, sp: u32, _: u32, _: Flow) {
+    fn instruction(&mut self, pc: u32, sp: u32, _: u32, _: Flow) {
         if sp != 0 {
             self.top.get_or_insert(sp);
-            self.low = self.low.min(sp);
+            if sp < self.low {
+                self.low = sp;
+                if sp < self.data_end && self.overrun.is_none() {
+                    self.overrun = Some(Overrun { pc, sp, data_end: self.data_end });
+                }
+            }
+        }
+    }
+
+    fn access(&mut self, _: u32, _: u32, _: Access, _: Width, _: u32, _: Cycles) {}
+}
+
+/// A call on the shadow stack.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    function: u32,
+    /// The stack pointer behind the call.
+    below: u32,
+    /// The stack pointer that the function found.
+    top: u32,
+    /// The lowest while it ran itself, and with what it called.
+    own: u32,
+    all: u32,
+}
+
+/// Stack bytes of one function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StackUse {
+    /// Its name.
+    pub function: String,
+    /// At most used by itself, return address included.
+    pub own_bytes: u32,
+    /// At most used with everything it called.
+    pub total_bytes: u32,
+}
+
+/// The stack that each function takes, interrupts as functions of their own.
+#[derive(Clone, Debug, Default)]
+pub struct StackProfile {
+    open: Vec<Open>,
+    /// Own and total bytes by function address.
+    high: BTreeMap<u32, (u32, u32)>,
+    entering: Option<u32>,
+    sp: u32,
+    link_register: bool,
+}
+
+impl StackProfile {
+    /// For programs of `elf`'s instruction set.
+    #[must_use]
+    pub fn new(elf: &Elf) -> Self {
+        Self { link_register: elf.architecture == Architecture::Arm, ..Self::default() }
+    }
+
+    /// The most that each function took, deepest first.
+    #[must_use]
+    pub fn functions(&self, elf: &Elf) -> Vec<StackUse> {
+        let mut done = self.clone();
+        while done.close() {}
+        let mut list: Vec<StackUse> = done
+            .high
+            .iter()
+            .map(|(&function, &(own_bytes, total_bytes))| StackUse {
+                function: name(elf, function),
+                own_bytes,
+                total_bytes,
+            })
+            .collect();
+        list.sort_by(|a, b| b.total_bytes.cmp(&a.total_bytes).then(a.function.cmp(&b.function)));
+        list
+    }
+
+    fn close(&mut self) -> bool {
+        let Some(o) = self.open.pop() else { return false };
+        let high = self.high.entry(o.function).or_default();
+        high.0 = high.0.max(o.top.saturating_sub(o.own));
+        high.1 = high.1.max(o.top.saturating_sub(o.all));
+        if let Some(caller) = self.open.last_mut() {
+            caller.all = caller.all.min(o.all);
+        }
+        true
+    }
+
+    fn enter(&mut self, function: u32, top: u32, sp: u32) {
+        self.open.push(Open { function, below: sp, top, own: sp, all: sp });
+    }
+}
+
+impl Observer for StackProfile {
+    const INSTRUCTIONS: bool = true;
+    const ACCESSES: bool = false;
+
+    fn instruction(&mut self, pc: u32, sp: u32, _: u32, flow: Flow) {
+        if sp == 0 {
+            // Start-up code has not set it.
+            return;
+        }
+        if self.open.is_empty() {
+            self.enter(pc, sp, sp);
+            self.open[0].below = u32::MAX;
+        }
+        let before = std::mem::replace(&mut self.sp, sp);
+        if let Flow::Interrupt { .. } = flow {
+            self.entering = Some(before);
+            return;
+        }
+        if let Some(top) = self.entering.take() {
+            self.enter(pc, top, before);
+        }
+        let leaves = matches!(flow, Flow::Call { .. });
+        if let (Some(o), false) = (self.open.last_mut(), leaves) {
+            if o.below == u32::MAX {
+                // The outermost begins wherever the stack pointer was highest.
+                o.top = o.top.max(sp);
+            }
+            o.own = o.own.min(sp);
+            o.all = o.all.min(sp);
+        }
+        match flow {
+            Flow::Call { target } => self.enter(target, before, sp),
+            Flow::Return | Flow::InterruptReturn => {
+                while let Some(o) = self.open.last() {
+                    if o.below == u32::MAX || !is_over(sp, o.below, self.link_register) {
+                        break;
+                    }
+                    self.close();
+                }
+            }
+            _ => {}
         }
     }
 

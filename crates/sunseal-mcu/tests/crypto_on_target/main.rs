@@ -7,6 +7,7 @@ mod assembly;
 mod constant_time;
 mod costs;
 mod known_answers;
+mod tainted;
 mod target;
 mod traces_left;
 mod vectors;

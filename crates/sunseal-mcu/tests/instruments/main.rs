@@ -4,3 +4,5 @@
 
 mod fixture;
 mod images;
+mod leakages;
+mod taints;

@@ -1,0 +1,572 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Waveforms: what pins, components and variables did, as a value change dump; and such a dump as stimulus.
+
+use std::io::{self, BufRead, Write};
+
+use ::vcd::{Command, IdCode, Parser, Value, VarType, Writer};
+use sunseal_trace::{Access, Cycles, Flow, Observer, Picos, Width};
+
+use crate::{Elf, Machine, MachineError, Pin, Stop, Until};
+
+/// A variable in memory, or a peripheral's register as the CPU writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name in the dump.
+    pub name: String,
+    /// Its address.
+    pub addr: u32,
+    /// Its size: 1 to 8 bytes.
+    pub bytes: u32,
+}
+
+/// What is dumped.
+#[derive(Clone, Debug, Default)]
+pub struct Probes {
+    /// Pins, whoever drives them.
+    pub pins: Vec<Pin>,
+    /// Every component's state, as text.
+    pub states: bool,
+    /// Variables: each store by the CPU in its cycle, what else changes them at the next stop.
+    pub variables: Vec<Variable>,
+}
+
+impl Probes {
+    /// Adds a symbol of the image.
+    ///
+    /// # Errors
+    /// If there is no such symbol, or it is not of 1 to 8 bytes.
+    pub fn symbol(&mut self, elf: &Elf, name: &str) -> Result<(), VcdError> {
+        let s = elf.symbol(name).map_err(MachineError::from)?;
+        let bytes = if s.size_bytes == 0 { 2 } else { s.size_bytes };
+        self.variable(Variable { name: name.to_owned(), addr: s.addr, bytes })
+    }
+
+    /// Adds a variable.
+    ///
+    /// # Errors
+    /// If it is not of 1 to 8 bytes.
+    pub fn variable(&mut self, variable: Variable) -> Result<(), VcdError> {
+        if !(1..=8).contains(&variable.bytes) {
+            return Err(VcdError::Size { name: variable.name, bytes: variable.bytes });
+        }
+        self.variables.push(variable);
+        Ok(())
+    }
+}
+
+/// What is wrong with a dump or with what is to be dumped.
+#[derive(Debug, thiserror::Error)]
+pub enum VcdError {
+    /// The file.
+    #[error("the waveform cannot be written or read: {0}")]
+    Io(#[from] io::Error),
+    /// A variable that is too big.
+    #[error(
+        "`{name}` has {bytes} bytes; a signal of a waveform has 1 to 8, give a part of it by its address"
+    )]
+    Size {
+        /// Which.
+        name: String,
+        /// Its size.
+        bytes: u32,
+    },
+    /// What cannot be asked of the machine.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    /// Not a dump.
+    #[error("line {line} of the waveform is no VCD: {what}")]
+    Syntax {
+        /// Which line.
+        line: u64,
+        /// What is wrong.
+        what: String,
+    },
+    /// A signal that is asked for.
+    #[error("the waveform has no signal `{name}`; it has {known}")]
+    NoSignal {
+        /// Which.
+        name: String,
+        /// Some that it has.
+        known: String,
+    },
+    /// A signal that no pin can follow.
+    #[error("signal `{name}` has {bits} bits; a pin follows one of a single bit")]
+    Wide {
+        /// Which.
+        name: String,
+        /// Its width.
+        bits: u32,
+    },
+    /// A time that the machine cannot tell.
+    #[error(
+        "line {line} of the waveform: time {time} x {step_ps} ps is behind the last one that a machine knows (213 days)"
+    )]
+    Late {
+        /// Which line.
+        line: u64,
+        /// The time stamp.
+        time: u64,
+        /// The time scale.
+        step_ps: u64,
+    },
+}
+
+/// Hears of stores to the variables besides another observer.
+struct Stores<'a, O> {
+    inner: &'a mut O,
+    variables: &'a [Variable],
+    stores: &'a mut Vec<(Cycles, usize, u32, Width, u32)>,
+}
+
+impl<O: Observer> Observer for Stores<'_, O> {
+    const INSTRUCTIONS: bool = O::INSTRUCTIONS;
+    const ACCESSES: bool = true;
+    const RESULTS: bool = O::RESULTS;
+
+    fn instruction(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow) {
+        self.inner.instruction(pc, sp, cycles, flow);
+    }
+
+    fn access(&mut self, pc: u32, addr: u32, kind: Access, width: Width, value: u32, at: Cycles) {
+        if O::ACCESSES {
+            self.inner.access(pc, addr, kind, width, value, at);
+        }
+        if kind == Access::Write {
+            for (i, v) in self.variables.iter().enumerate() {
+                if addr < v.addr + v.bytes && v.addr < addr + width.bytes() {
+                    self.stores.push((at, i, addr, width, value));
+                }
+            }
+        }
+    }
+
+    fn result(&mut self, register: u8, old: u32, new: u32) {
+        self.inner.result(register, old, new);
+    }
+}
+
+/// A change of one signal.
+enum Change {
+    Pin(usize, bool),
+    Variable(usize, u64),
+    State(usize, String),
+}
+
+/// Writes a dump while a machine runs.
+pub struct Recorder<W: Write> {
+    out: Writer<W>,
+    probes: Probes,
+    pins: Vec<(IdCode, bool)>,
+    variables: Vec<(IdCode, Option<u64>)>,
+    /// Component, signal, state.
+    states: Vec<(String, IdCode, String)>,
+    /// Length of the pin log that is written.
+    log: usize,
+    last_ps: Option<u64>,
+}
+
+impl<W: Write> Recorder<W> {
+    /// Writes the head of the dump and every signal's value now.
+    ///
+    /// # Errors
+    /// If `out` does not take it.
+    pub fn new(out: W, machine: &Machine, probes: Probes) -> Result<Self, VcdError> {
+        let mut out = Writer::new(out);
+        out.version(concat!("Sunseal ", env!("CARGO_PKG_VERSION")))?;
+        out.timescale(1, ::vcd::TimescaleUnit::PS)?;
+        out.add_module(&word(&machine.device().name))?;
+        let mut pins = Vec::new();
+        if !probes.pins.is_empty() {
+            out.add_module("pins")?;
+            for &pin in &probes.pins {
+                pins.push((out.add_wire(1, &pin.to_string())?, machine.pin(pin)));
+            }
+            out.upscope()?;
+        }
+        let mut states = Vec::new();
+        if probes.states {
+            out.add_module("states")?;
+            for (component, state) in machine.states() {
+                let id = out.add_var(VarType::String, 1, &word(component), None)?;
+                states.push((component.to_owned(), id, state.to_owned()));
+            }
+            out.upscope()?;
+        }
+        let mut variables = Vec::new();
+        if !probes.variables.is_empty() {
+            out.add_module("variables")?;
+            for v in &probes.variables {
+                let id = out.add_var(VarType::Reg, 8 * v.bytes, &word(&v.name), None)?;
+                variables.push((id, value_of(machine, v)));
+            }
+            out.upscope()?;
+        }
+        out.upscope()?;
+        out.enddefinitions()?;
+        let log = machine.pin_log().len();
+        let mut recorder = Self { out, probes, pins, variables, states, log, last_ps: None };
+        recorder.stamp(machine.time())?;
+        recorder.out.begin(::vcd::SimulationCommand::Dumpvars)?;
+        for &(id, level) in &recorder.pins {
+            recorder.out.change_scalar(id, level)?;
+        }
+        for (_, id, state) in &recorder.states {
+            recorder.out.change_string(*id, &word(state))?;
+        }
+        for (v, &(id, value)) in recorder.probes.variables.iter().zip(&recorder.variables) {
+            recorder.out.change_vector(id, bits(value, v.bytes))?;
+        }
+        recorder.out.end()?;
+        Ok(recorder)
+    }
+
+    /// As [`Machine::run`], writing what changes.
+    ///
+    /// # Errors
+    /// If the dump does not take it.
+    pub fn run<O: Observer>(
+        &mut self,
+        machine: &mut Machine,
+        until: &Until,
+        observer: &mut O,
+    ) -> Result<Stop, VcdError> {
+        let mut each = until.clone();
+        each.state_change |= self.probes.states || !self.probes.variables.is_empty();
+        self.poll(machine, Vec::new())?;
+        loop {
+            let (from_ps, from) = (machine.time().0, machine.cycles());
+            let mut stores = Vec::new();
+            let stop = if self.probes.variables.is_empty() {
+                machine.run(&each, observer)
+            } else {
+                let variables = &self.probes.variables;
+                machine.run(&each, &mut Stores { inner: observer, variables, stores: &mut stores })
+            };
+            // Between two stops the clock is one: cycles are points on a line.
+            let (to_ps, to) = (machine.time().0, machine.cycles());
+            let time = |at: Cycles| {
+                let part =
+                    u128::from(to_ps - from_ps) * u128::from((at + 1).clamp(from, to) - from);
+                from_ps + part.checked_div(u128::from(to - from)).unwrap_or(0) as u64
+            };
+            let mut changes = Vec::new();
+            let mut values: Vec<Option<u64>> = self.variables.iter().map(|v| v.1).collect();
+            for (at, i, addr, width, stored) in stores {
+                let v = &self.probes.variables[i];
+                let value = merged(values[i].unwrap_or(0), v, addr, width, stored);
+                if values[i].replace(value) != Some(value) {
+                    changes.push((time(at), Change::Variable(i, value)));
+                }
+            }
+            self.poll(machine, changes)?;
+            if stop != Stop::StateChange || until.state_change {
+                return Ok(stop);
+            }
+        }
+    }
+
+    /// Writes everything that is different now: call it behind a change from outside, too.
+    fn poll(&mut self, machine: &Machine, stores: Vec<(u64, Change)>) -> Result<(), VcdError> {
+        let mut changes = stores;
+        let log = machine.pin_log();
+        for edge in &log[self.log.min(log.len())..] {
+            if let Some(i) = self.probes.pins.iter().position(|p| *p == edge.pin) {
+                changes.push((edge.time_ps, Change::Pin(i, edge.level)));
+            }
+        }
+        self.log = log.len();
+        changes.sort_by_key(|c| c.0);
+        let now = machine.time().0;
+        for (i, &pin) in self.probes.pins.iter().enumerate() {
+            changes.push((now, Change::Pin(i, machine.pin(pin))));
+        }
+        for (i, v) in self.probes.variables.iter().enumerate() {
+            if let Some(value) = value_of(machine, v) {
+                changes.push((now, Change::Variable(i, value)));
+            }
+        }
+        if self.probes.states {
+            let states = machine.states();
+            for (i, (component, ..)) in self.states.iter().enumerate() {
+                if let Some((_, state)) = states.iter().find(|(c, _)| c == component) {
+                    changes.push((now, Change::State(i, (*state).to_owned())));
+                }
+            }
+        }
+        for (time_ps, change) in changes {
+            self.write(time_ps, change)?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, time_ps: u64, change: Change) -> Result<(), VcdError> {
+        match change {
+            Change::Pin(i, level) if self.pins[i].1 != level => {
+                self.stamp(Picos(time_ps))?;
+                self.pins[i].1 = level;
+                self.out.change_scalar(self.pins[i].0, level)?;
+            }
+            Change::Variable(i, value) if self.variables[i].1 != Some(value) => {
+                self.stamp(Picos(time_ps))?;
+                self.variables[i].1 = Some(value);
+                let bytes = self.probes.variables[i].bytes;
+                self.out.change_vector(self.variables[i].0, bits(Some(value), bytes))?;
+            }
+            Change::State(i, state) if self.states[i].2 != state => {
+                self.stamp(Picos(time_ps))?;
+                self.out.change_string(self.states[i].1, &word(&state))?;
+                self.states[i].2 = state;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn stamp(&mut self, time: Picos) -> io::Result<()> {
+        // A change that is noticed late is written where the dump has come to.
+        let time = self.last_ps.map_or(time.0, |last| last.max(time.0));
+        if self.last_ps.replace(time) != Some(time) {
+            self.out.timestamp(time)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the last time and hands back what it wrote to.
+    ///
+    /// # Errors
+    /// If it does not take that.
+    pub fn finish(mut self, machine: &Machine) -> Result<(), VcdError> {
+        self.poll(machine, Vec::new())?;
+        self.stamp(machine.time())?;
+        self.out.flush()?;
+        Ok(())
+    }
+}
+
+/// Names and values of a dump end at white space.
+fn word(text: &str) -> String {
+    let text: String = text.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
+    if text.is_empty() { "_".to_owned() } else { text }
+}
+
+fn bits(value: Option<u64>, bytes: u32) -> impl Iterator<Item = Value> {
+    (0..8 * bytes).rev().map(move |i| match value {
+        Some(value) => Value::from(value >> i & 1 != 0),
+        None => Value::X,
+    })
+}
+
+fn value_of(machine: &Machine, v: &Variable) -> Option<u64> {
+    let bytes = machine.read_mem(v.addr, v.bytes as usize).ok()?;
+    Some(bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))
+}
+
+/// `old` with the bytes of a store in their places.
+fn merged(old: u64, v: &Variable, addr: u32, width: Width, stored: u32) -> u64 {
+    let mut value = old;
+    for i in 0..width.bytes() {
+        let at = (addr + i).wrapping_sub(v.addr);
+        if at < v.bytes {
+            let byte = u64::from(stored >> (8 * i) & 0xFF);
+            value = value & !(0xFF << (8 * at)) | byte << (8 * at);
+        }
+    }
+    value
+}
+
+/// Pins driven from a dump.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stimulus {
+    /// Time, pin, level; `None` lets go of the pin.
+    changes: Vec<(Picos, Pin, Option<bool>)>,
+    next: usize,
+}
+
+impl Stimulus {
+    /// These changes, by time.
+    #[must_use]
+    pub fn new(mut changes: Vec<(Picos, Pin, Option<bool>)>) -> Self {
+        changes.sort_by_key(|c| c.0);
+        Self { changes, next: 0 }
+    }
+
+    /// The changes of some signals of a dump, each given with the pin that it drives. A signal is named as in
+    /// the dump, with or without the scopes above it (`top.pins.P1.0`). Times are machine times.
+    ///
+    /// # Errors
+    /// If it is no dump, or lacks one of the signals.
+    pub fn read(dump: impl BufRead, signals: &[(&str, Pin)]) -> Result<Self, VcdError> {
+        let mut parser = Parser::new(dump);
+        let mut scopes: Vec<String> = Vec::new();
+        let mut pins: Vec<(IdCode, usize)> = Vec::new();
+        let mut known = Vec::new();
+        let mut step_fs: u128 = 1_000_000_000_000_000;
+        let mut now = Picos::ZERO;
+        let mut changes: Vec<(Picos, Pin, Option<bool>)> = Vec::new();
+        loop {
+            let line = parser.line();
+            let command = match parser.next() {
+                None => break,
+                Some(Ok(command)) => command,
+                Some(Err(e)) => {
+                    return Err(
+                        match e.get_ref().and_then(|e| e.downcast_ref::<::vcd::ParseError>()) {
+                            Some(what) => VcdError::Syntax {
+                                line: what.line(),
+                                what: format!("{:?}", what.kind()),
+                            },
+                            None if e.kind() == io::ErrorKind::UnexpectedEof => VcdError::Syntax {
+                                line,
+                                what: "it ends within a command".to_owned(),
+                            },
+                            None => VcdError::Io(e),
+                        },
+                    );
+                }
+            };
+            match command {
+                Command::Timescale(n, unit) => {
+                    step_fs = u128::from(n) * (1_000_000_000_000_000 / u128::from(unit.divisor()));
+                }
+                Command::ScopeDef(_, name) if scopes.len() < DEPTH_MAX => scopes.push(name),
+                Command::ScopeDef(..) => {
+                    let what = format!("scopes lie more than {DEPTH_MAX} deep");
+                    return Err(VcdError::Syntax { line, what });
+                }
+                Command::Upscope => {
+                    scopes.pop();
+                }
+                Command::VarDef(_, width, id, name, _) => {
+                    let asked = signals.iter().position(|(signal, _)| {
+                        *signal == name || in_scope(signal, &scopes, &name)
+                    });
+                    if let Some(i) = asked {
+                        if width != 1 {
+                            return Err(VcdError::Wide { name, bits: width });
+                        }
+                        pins.push((id, i));
+                    } else if known.len() < 8 {
+                        known.push(name);
+                    }
+                }
+                Command::Timestamp(time) => {
+                    let ps = u128::from(time) * step_fs / 1000;
+                    let Ok(ps) = u64::try_from(ps) else {
+                        let step_ps = (step_fs / 1000) as u64;
+                        return Err(VcdError::Late { line, time, step_ps });
+                    };
+                    now = Picos(ps);
+                }
+                Command::ChangeScalar(id, value) => {
+                    for (_, i) in pins.iter().filter(|(known, _)| *known == id) {
+                        let level = match value {
+                            Value::V0 => Some(false),
+                            Value::V1 => Some(true),
+                            _ => None,
+                        };
+                        changes.push((now, signals[*i].1, level));
+                    }
+                }
+                _ => {}
+            }
+        }
+        for (i, (name, _)) in signals.iter().enumerate() {
+            if !pins.iter().any(|(_, known)| *known == i) {
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                return Err(VcdError::NoSignal { name: (*name).to_owned(), known });
+            }
+        }
+        Ok(Self::new(changes))
+    }
+
+    /// When the next change is due.
+    #[must_use]
+    pub fn next_change(&self) -> Option<Picos> {
+        self.changes.get(self.next).map(|c| c.0)
+    }
+
+    /// Drives the pins whose time has come.
+    pub fn apply(&mut self, machine: &mut Machine) {
+        while let Some(&(time, pin, level)) = self.changes.get(self.next) {
+            if time > machine.time() {
+                break;
+            }
+            machine.set_pin(pin, level);
+            self.next += 1;
+        }
+    }
+
+    /// As [`Machine::run`], driving the pins at their times: asleep, exactly there; awake, at the first
+    /// instruction boundary.
+    pub fn run<O: Observer>(
+        &mut self,
+        machine: &mut Machine,
+        until: &Until,
+        observer: &mut O,
+    ) -> Stop {
+        let run = |machine: &mut Machine, until: &Until| {
+            Ok::<_, std::convert::Infallible>(machine.run(until, observer))
+        };
+        match self.steps(machine, until, run) {
+            Ok(stop) => stop,
+            Err(never) => match never {},
+        }
+    }
+
+    /// As [`run`](Self::run), writing a dump.
+    ///
+    /// # Errors
+    /// If the dump does not take it.
+    pub fn run_recorded<O: Observer, W: Write>(
+        &mut self,
+        machine: &mut Machine,
+        until: &Until,
+        observer: &mut O,
+        recorder: &mut Recorder<W>,
+    ) -> Result<Stop, VcdError> {
+        self.steps(machine, until, |machine, until| recorder.run(machine, until, observer))
+    }
+
+    fn steps<E>(
+        &mut self,
+        machine: &mut Machine,
+        until: &Until,
+        mut run: impl FnMut(&mut Machine, &Until) -> Result<Stop, E>,
+    ) -> Result<Stop, E> {
+        loop {
+            self.apply(machine);
+            let mut step = until.clone();
+            let next = self.next_change();
+            step.time = match (until.time, next) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
+            let stop = run(machine, &step)?;
+            let due = next.is_some_and(|t| machine.time() >= t);
+            let own = matches!(stop, Stop::Time | Stop::Halted | Stop::BrownOut);
+            if !(own && due) || until.time.is_some_and(|t| machine.time() >= t) {
+                return Ok(stop);
+            }
+        }
+    }
+}
+
+/// Scopes of a dump in each other, at most.
+const DEPTH_MAX: usize = 256;
+
+/// Whether `signal` is `name` with some of the scopes above it.
+fn in_scope(signal: &str, scopes: &[String], name: &str) -> bool {
+    let mut left = signal;
+    let Some(rest) = left.strip_suffix(name) else { return false };
+    left = rest;
+    for scope in scopes.iter().rev() {
+        let Some(rest) = left.strip_suffix('.').and_then(|l| l.strip_suffix(scope.as_str())) else {
+            return false;
+        };
+        left = rest;
+        if left.is_empty() {
+            return true;
+        }
+    }
+    false
+}
