@@ -3,25 +3,25 @@
 //!
 //! - [`Scenario`]: what is played, read strictly from TOML;
 //! - [`Board`]: a device, its parts and its wiring;
-//! - [`Cc2500`]: the radio on its bus, and [`Air`]: what answers it;
+//! - the radio and what answers it are `sunseal-radio`'s, given on here;
 //! - [`Node`]: the loop; [`RunRecord`]: what it leaves behind.
 
-mod air;
 mod board;
-mod cc2500;
 mod config;
 mod error;
 mod node;
 mod record;
 mod scenario;
 
-pub use air::{Air, AirError, Answer, Chance, FaultyAir, GatewayAir, LoopbackAir, Sent, Silence};
 pub use board::{Board, BoardLog, BoardPower, BoardRadio, BoardSupply, BoardTrigger, StorageSense};
-pub use cc2500::{AirPacket, Cc2500, RadioCounts, RadioHandle, RadioPins};
 pub use config::{Mode, NodeConfig};
 pub use error::NodeError;
 pub use node::{Node, Progress, limits_of};
 pub use record::{Doing, EnergyRecord, Event, Messages, RunRecord, SeriesPoint, Stretch};
 pub use scenario::{
     Faults, GatewayChoice, HarvestChoice, Output, PowerChoice, Scenario, Sunlight, SupplyChoice,
+};
+pub use sunseal_radio::{
+    Air, AirError, AirPacket, Answer, Chance, FaultyAir, GatewayAir, LoopbackAir, Radio,
+    RadioCounts, RadioHandle, RadioPart, RadioPins, Sent, Silence,
 };

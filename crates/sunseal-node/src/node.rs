@@ -13,13 +13,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sunseal_mcu::{Device, Elf, Machine, Pin, Stop, Until};
 use sunseal_power::{
     Boundary, CapacitorPart, Clock, HarvestTrace, HarvesterPart, Level, Limits, Load, PowerModel,
-    PowerSet, RadioPart, Supply, load_part,
+    PowerSet, Supply, load_part,
+};
+use sunseal_radio::{
+    Air, FaultyAir, GatewayAir, Radio, RadioHandle, RadioPart, RadioPins, Silence,
 };
 use sunseal_trace::{OperatingPoint, Picos, Silent};
 
-use crate::air::{Air, FaultyAir, GatewayAir, Silence};
 use crate::board::{Board, StorageSense};
-use crate::cc2500::{Cc2500, RadioHandle, RadioPins};
 use crate::config::write_config;
 use crate::record::{Doing, EnergyRecord, Recorder, RunRecord};
 use crate::{NodeError, Scenario};
@@ -47,7 +48,10 @@ pub fn limits_of(device: &Device) -> Limits {
         mclk_max_hz: l.mclk_max_hz,
         vcc_min_v: l.vcc_min_v,
     };
-    Limits { levels: device.levels().into_iter().map(level).collect(), vcc_max_v: device.supply.vcc_max_v }
+    Limits {
+        levels: device.levels().into_iter().map(level).collect(),
+        vcc_max_v: device.supply.vcc_max_v,
+    }
 }
 
 /// A node ready to run.
@@ -133,7 +137,7 @@ impl Node {
         let radio_part: Option<RadioPart> =
             board.radio.as_ref().map(|r| load_part(&parts, &r.part, "radio")).transpose()?;
         if let Some(r) = &radio_part {
-            sets.push(PowerSet::load(&data.join("power"), &r.power_set, &r.model)?);
+            sets.push(PowerSet::load(&data.join("power"), r.power_set(), r.model())?);
         }
         let model = PowerModel::new(sets)?;
 
@@ -181,7 +185,16 @@ impl Node {
             } else {
                 air
             };
-            let (chip, handle) = Cc2500::new(part, pins, air);
+            let RadioPart::Cc2500(part) = part else {
+                return Err(NodeError::Board {
+                    name: board.name.clone(),
+                    reason: format!(
+                        "its radio is a {}; the closed loop's gateway speaks to a cc2500",
+                        part.model()
+                    ),
+                });
+            };
+            let (chip, handle) = Radio::cc2500(part, pins, air);
             let csn = wiring.csn.parse().map_err(|e: sunseal_mcu::PinError| NodeError::Board {
                 name: board.name.clone(),
                 reason: e.to_string(),

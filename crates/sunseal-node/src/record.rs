@@ -8,7 +8,7 @@ use serde::Serialize;
 use sunseal_link::{Frame, Kind};
 use sunseal_power::{EnergyBreakdown, SupplySums};
 
-use crate::cc2500::{AirPacket, RadioCounts};
+use sunseal_radio::{AirPacket, RadioCounts};
 
 /// What the node is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

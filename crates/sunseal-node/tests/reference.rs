@@ -7,8 +7,9 @@ mod common;
 use common::{FOREVER, STOP_WATCHDOG, blinker, data, program_with};
 use proptest::prelude::*;
 use sunseal_mcu::{Device, Elf, Machine, Until};
-use sunseal_node::{Board, Cc2500, Node, RadioPins, RunRecord, Scenario, Silence};
-use sunseal_power::{PowerModel, PowerSet, RadioPart, load_part};
+use sunseal_node::{Board, Node, Radio, RadioPins, RunRecord, Scenario, Silence};
+use sunseal_power::{PowerModel, PowerSet, load_part};
+use sunseal_radio::Cc2500Part;
 use sunseal_trace::{Picos, Silent};
 
 /// What a life needs, in the scenario's and the reference's words.
@@ -67,7 +68,7 @@ impl Case {
     fn reference(&self) -> (Vec<u64>, f64) {
         let board = Board::load(&data().join("boards"), "msp430f5438a-anagear").unwrap();
         let wiring = board.radio.as_ref().unwrap();
-        let part: RadioPart = load_part(&data().join("parts"), &wiring.part, "radio").unwrap();
+        let part: Cc2500Part = load_part(&data().join("parts"), &wiring.part, "radio").unwrap();
         let set =
             |name: &str, device: &str| PowerSet::load(&data().join("power"), name, device).unwrap();
         let model = PowerModel::new(vec![
@@ -82,7 +83,7 @@ impl Case {
         m.set_unit_seed(self.seed);
         m.load(&Elf::parse(&common::elf_with(&words, &vectors)).unwrap()).unwrap();
         let pins = RadioPins { gdo0: None, gdo2: None, somi: None };
-        let (chip, _handle) = Cc2500::new(part, pins, Box::new(Silence));
+        let (chip, _handle) = Radio::cc2500(part, pins, Box::new(Silence));
         m.attach_spi("radio", &wiring.usci, wiring.csn.parse().unwrap(), Box::new(chip)).unwrap();
         m.power_cut();
 

@@ -28,8 +28,7 @@ pub use law::{CurrentLaw, EventLaw};
 pub use limits::{Level, LimitError, Limits};
 pub use measure::{MeasureError, Measurement, MeasurementUnit, Segment};
 pub use parts::{
-    CapacitorPart, HarvesterPart, OverheadReading, PanelPart, PartError, RadioPart, load_part,
-    names_in,
+    CapacitorPart, HarvesterPart, OverheadReading, PanelPart, PartError, load_part, names_in,
 };
 pub use set::{Anchor, Coefficient, PowerError, PowerModel, PowerSet, Source};
 pub use storage::{Flow, Storage};

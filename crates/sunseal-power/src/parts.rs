@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Parts of `data/parts`: capacitors, harvesters, panels, radios, each by its part number.
+//! Parts of `data/parts`: capacitors, harvesters, panels, each by its part number. Radios are there
+//! too; what they are is `sunseal-radio`'s.
 
 use std::path::Path;
 
@@ -134,45 +135,6 @@ pub struct PanelPart {
     pub alpha_sc_percent_per_k: f64,
     /// Temperature coefficient of the open-circuit voltage.
     pub beta_oc_percent_per_k: f64,
-    /// Document and place.
-    pub source: String,
-    /// What to mind.
-    #[serde(default)]
-    pub note: String,
-    /// Whether a figure is unchecked.
-    #[serde(default)]
-    pub recalled: bool,
-}
-
-/// A radio: what its model needs beside its registers. Currents are in `data/power`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RadioPart {
-    /// Which model of `sunseal-node` it is.
-    pub model: String,
-    /// The power set that speaks for it.
-    pub power_set: String,
-    /// Reference crystal.
-    #[serde(rename = "crystal_MHz")]
-    pub crystal_mhz: f64,
-    /// Start of the crystal oscillator.
-    pub crystal_start_us: f64,
-    /// IDLE to RX, TX or FSTXON without calibration.
-    pub settle_us: f64,
-    /// IDLE to RX, TX or FSTXON with calibration.
-    pub settle_with_calibration_us: f64,
-    /// Calibration by strobe, or on the way to IDLE.
-    pub calibrate_us: f64,
-    /// RX to TX.
-    pub rx_to_tx_us: f64,
-    /// TX to RX.
-    pub tx_to_rx_us: f64,
-    /// Bytes of each FIFO.
-    pub fifo_bytes: u32,
-    /// Lowest supply.
-    pub vcc_min_v: f64,
-    /// Highest supply.
-    pub vcc_max_v: f64,
     /// Document and place.
     pub source: String,
     /// What to mind.

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use sunseal_power::{
-    CapacitorPart, Clock, HarvesterPart, Level, Limits, PanelPart, PowerModel, PowerSet, RadioPart,
-    load_part,
+    CapacitorPart, Clock, HarvesterPart, Level, Limits, PanelPart, PowerModel, PowerSet, load_part,
 };
 use sunseal_trace::{Ledger, OperatingPoint, Picos, SpanKey, Vocabulary};
 
@@ -170,8 +169,9 @@ fn every_part_loads_as_what_it_is() {
             assert!(p.v_mp_v < p.v_oc_v && p.i_mp_ma < p.i_sc_ma, "{part}");
             kinds[2] += 1;
         } else {
-            let r: RadioPart = load_part(&dir, &part, "radio").unwrap();
-            assert_eq!(r.fifo_bytes, 64, "{part}");
+            // What is in it is read by sunseal-radio.
+            let r: toml::Table = load_part(&dir, &part, "radio").unwrap();
+            assert_eq!(r["model"].as_str(), Some(part.as_str()));
             kinds[3] += 1;
         }
     }

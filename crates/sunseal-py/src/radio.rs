@@ -5,7 +5,8 @@ use std::path::Path;
 
 use pyo3::prelude::*;
 use sunseal_link::{InlineBytes, Message, NodeId, Response, Suite, fragments};
-use sunseal_power::{PowerSet, RadioPart, load_part};
+use sunseal_power::{PowerSet, load_part};
+use sunseal_radio::Cc2500Part;
 use sunseal_trace::OperatingPoint;
 
 use crate::error::{EngineError, refuse};
@@ -58,7 +59,7 @@ pub fn packet_energy_j(
     rate_bd: f64,
     vcc_v: f64,
 ) -> PyResult<f64> {
-    let part: RadioPart = load_part(Path::new(parts_dir), "cc2500", "radio").map_err(refuse)?;
+    let part: Cc2500Part = load_part(Path::new(parts_dir), "cc2500", "radio").map_err(refuse)?;
     let set = PowerSet::load(Path::new(power_dir), &part.power_set, &part.model).map_err(refuse)?;
     let current_a = |state| {
         set.current_a("radio", state, &OperatingPoint::default(), vcc_v)

@@ -6,14 +6,14 @@
 //! [`problem`](RadioHandle::problem) that stops the run with a sentence.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard};
 
-use serde::Serialize;
-use sunseal_mcu::{Pin, Part};
-use sunseal_power::RadioPart;
+use sunseal_mcu::Pin;
 use sunseal_trace::Picos;
 
-use crate::air::{Air, Answer, Sent};
+use crate::air::{Air, Answer, Sent, Silence};
+use crate::chip::{Journal, Radio, RadioChip, RadioHandle, micros};
+use crate::medium::{Emission, Heard, Phy, Port, SENSE_LAG, Tuning};
+use crate::parts::Cc2500Part;
 
 const FIFO_BYTES: usize = 64;
 
@@ -22,17 +22,22 @@ mod reg {
     pub const IOCFG2: u8 = 0x00;
     pub const IOCFG0: u8 = 0x02;
     pub const FIFOTHR: u8 = 0x03;
+    pub const SYNC1: u8 = 0x04;
     pub const PKTLEN: u8 = 0x06;
     pub const PKTCTRL1: u8 = 0x07;
     pub const PKTCTRL0: u8 = 0x08;
     pub const ADDR: u8 = 0x09;
+    pub const CHANNR: u8 = 0x0A;
+    pub const FREQ2: u8 = 0x0D;
     pub const MDMCFG4: u8 = 0x10;
     pub const MDMCFG3: u8 = 0x11;
     pub const MDMCFG2: u8 = 0x12;
     pub const MDMCFG1: u8 = 0x13;
+    pub const MDMCFG0: u8 = 0x14;
     pub const MCSM2: u8 = 0x16;
     pub const MCSM1: u8 = 0x17;
     pub const MCSM0: u8 = 0x18;
+    pub const AGCCTRL1: u8 = 0x1C;
     pub const FREND0: u8 = 0x22;
     pub const LAST: u8 = 0x2E;
     pub const PATABLE: u8 = 0x3E;
@@ -69,6 +74,12 @@ const POWER_DBM: [(u8, i8); 18] = [
     (0xFE, 0),
     (0xFF, 1),
 ];
+
+/// Carrier sense at CARRIER_SENSE_ABS_THR = 0 and 250 kBaud. Recalled.
+const CARRIER_SENSE_DBM: f64 = -90.0;
+
+/// RSSI is averaged over this.
+const SENSE_SPAN: Picos = Picos(64_000_000);
 
 /// Where the synthesizer is heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,49 +142,29 @@ struct Receiving {
     incoming: Incoming,
     taken: usize,
     in_fifo: usize,
+    /// From the medium, byte by byte, and not known beforehand.
+    live: Option<Live>,
 }
 
-/// What the radio did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct RadioCounts {
-    /// Packets sent.
-    pub sent: u64,
-    /// Bytes on the air, length bytes and frames.
-    pub sent_bytes: u64,
-    /// Packets received with a good CRC.
-    pub received: u64,
-    /// Packets received with a bad CRC.
-    pub crc_failed: u64,
-    /// Packets for other addresses, or too long.
-    pub filtered: u64,
-    /// Packets that came while the chip did not listen.
-    pub missed: u64,
-    /// FIFO overflows.
-    pub overflows: u64,
-    /// FIFO underflows.
-    pub underflows: u64,
-    /// Calibrations of the synthesizer.
-    pub calibrations: u64,
-}
-
-/// A packet that was on the air, either way.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AirPacket {
-    /// Scenario time at its end.
-    pub time_us: u64,
-    /// Sent by the node.
-    pub sent: bool,
-    /// Length byte and frame.
-    pub packet: Vec<u8>,
-    /// Whether the CRC held.
-    pub crc_ok: bool,
+/// A transmission that is heard.
+#[derive(Clone, Copy, Debug)]
+struct Live {
+    id: u64,
+    rssi_dbm: f64,
+    snr_db: f64,
+    broken: bool,
 }
 
 struct Chip {
-    part: RadioPart,
+    part: Cc2500Part,
+    wired: RadioPins,
+    journal: Journal,
     air: Box<dyn Air>,
-    /// Scenario time at the machine's time zero.
-    epoch_us: u64,
+    /// The antenna, where there is a medium and no gateway.
+    port: Option<Port>,
+    /// What it has on the air.
+    sending: Option<u64>,
+    searched: Picos,
     state: State,
     regs: [u8; 0x2F],
     pa_table: [u8; 8],
@@ -193,9 +184,7 @@ struct Chip {
     sleep_asked: bool,
     /// Header of the access under way.
     access: Option<Access>,
-    counts: RadioCounts,
-    log: Vec<AirPacket>,
-    problem: Option<String>,
+    now: Picos,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -205,16 +194,27 @@ struct Access {
     burst: bool,
 }
 
-fn micros(us: f64) -> Picos {
-    Picos((us * 1e6).round() as u64)
+/// CRC-16 of the packet handler: x^16 + x^15 + x^2 + 1 from all ones (15.2.2).
+fn crc16(bytes: &[u8]) -> u16 {
+    bytes.iter().fold(0xFFFF, |mut crc: u16, byte| {
+        crc ^= u16::from(*byte) << 8;
+        for _ in 0..8 {
+            crc = if crc & 0x8000 != 0 { crc << 1 ^ 0x8005 } else { crc << 1 };
+        }
+        crc
+    })
 }
 
 impl Chip {
-    fn new(part: RadioPart, air: Box<dyn Air>) -> Self {
+    fn new(part: Cc2500Part, wired: RadioPins, air: Box<dyn Air>, port: Option<Port>) -> Self {
         let mut chip = Self {
             part,
+            wired,
+            journal: Journal::default(),
             air,
-            epoch_us: 0,
+            port,
+            sending: None,
+            searched: Picos(0),
             state: State::Off,
             regs: RESET,
             pa_table: [0; 8],
@@ -231,9 +231,7 @@ impl Chip {
             selected: false,
             sleep_asked: false,
             access: None,
-            counts: RadioCounts::default(),
-            log: Vec::new(),
-            problem: None,
+            now: Picos(0),
         };
         chip.reset();
         chip
@@ -258,10 +256,8 @@ impl Chip {
     }
 
     fn unknown(&mut self, what: &str) {
-        if self.problem.is_none() {
-            self.problem =
-                Some(format!("radio: {what}, which this model of the CC2500 does not have"));
-        }
+        self.journal
+            .refuse(|| format!("radio: {what}, which this model of the CC2500 does not have"));
     }
 
     /// One byte on the air.
@@ -291,6 +287,31 @@ impl Chip {
     /// What of it the demodulator must hear: the preamble's last byte and the sync word.
     fn lock_time(&self) -> Picos {
         Picos(self.head_time().0.min(self.byte_time().0 * 5))
+    }
+
+    fn tuning(&self) -> Tuning {
+        let r = |i: u8| u32::from(self.reg(i));
+        let freq = r(reg::FREQ2) << 16 | r(reg::FREQ2 + 1) << 8 | r(reg::FREQ2 + 2);
+        let spacing =
+            f64::from(256 + r(reg::MDMCFG0)) * 2f64.powi((self.reg(reg::MDMCFG1) & 3).into()) / 4.0;
+        let word = f64::from(freq) + f64::from(r(reg::CHANNR)) * spacing;
+        let phy = Phy::Packet {
+            byte_ps: self.byte_time().0,
+            modulation: self.reg(reg::MDMCFG2) >> 4 & 7,
+            sync: u16::from_be_bytes([self.reg(reg::SYNC1), self.reg(reg::SYNC1 + 1)]),
+        };
+        let carrier_hz = (self.part.crystal_mhz * 1e6 / 65536.0 * word).round() as u64;
+        Tuning { carrier_hz, phy }
+    }
+
+    fn output_dbm(&self) -> i8 {
+        let value = self.pa_table[usize::from(self.reg(reg::FREND0) & 7)];
+        POWER_DBM.iter().find(|(v, _)| *v == value).map_or(1, |(_, dbm)| *dbm)
+    }
+
+    /// What the demodulator must hear, in bytes.
+    fn lock_bytes(&self) -> u32 {
+        (self.lock_time().0 / self.byte_time().0) as u32
     }
 
     fn crc_bytes(&self) -> usize {
@@ -333,7 +354,7 @@ impl Chip {
     fn drop_reception(&mut self) {
         if let Some(r) = self.receiving.take() {
             self.rx.truncate(self.rx.len().saturating_sub(r.in_fifo));
-            self.counts.missed += 1;
+            self.journal.counts.missed += 1;
         }
         self.listening_since = Picos::MAX;
     }
@@ -345,12 +366,18 @@ impl Chip {
         if state != State::Tx {
             self.outgoing = None;
         }
+        let to_tx = matches!(state, State::Tx | State::Settling { target: Target::Tx, .. });
+        if !to_tx {
+            self.carrier_off(now);
+        }
         self.state = state;
         match state {
             State::Rx => {
                 self.check_mode();
                 self.listening_since = now;
+                self.searched = now;
             }
+            State::Settling { until, target: Target::Tx } => self.carrier_on(until),
             State::Tx => {
                 self.check_mode();
                 self.outgoing = Some(Outgoing {
@@ -360,6 +387,33 @@ impl Chip {
                 });
             }
             _ => {}
+        }
+    }
+
+    /// The carrier is going to come on.
+    fn carrier_on(&mut self, start: Picos) {
+        self.carrier_off(start);
+        let byte = self.byte_time().0;
+        self.sending = self.port.as_ref().map(|p| {
+            p.begin(Emission {
+                tuning: self.tuning(),
+                power_dbm: self.output_dbm().into(),
+                start,
+                head_bytes: (self.head_time().0 / byte) as u32,
+                byte_ps: byte,
+            })
+        });
+    }
+
+    fn carrier_off(&mut self, at: Picos) {
+        if let (Some(id), Some(port)) = (self.sending.take(), &self.port) {
+            port.end(id, at);
+        }
+    }
+
+    fn radiate(&self, byte: u8) {
+        if let (Some(id), Some(port)) = (self.sending, &self.port) {
+            port.push(id, byte);
         }
     }
 
@@ -384,7 +438,7 @@ impl Chip {
             _ => false,
         };
         if calibrate {
-            self.counts.calibrations += 1;
+            self.journal.counts.calibrations += 1;
             let until = now + micros(self.part.settle_with_calibration_us - self.part.settle_us);
             self.enter(State::Calibrating { until, then: target }, now);
         } else {
@@ -394,7 +448,7 @@ impl Chip {
 
     fn go_idle(&mut self, now: Picos) {
         if self.reg(reg::MCSM0) >> 4 & 3 == 2 && matches!(self.state, State::Rx | State::Tx) {
-            self.counts.calibrations += 1;
+            self.journal.counts.calibrations += 1;
             let until = now + micros(self.part.calibrate_us);
             self.enter(State::Calibrating { until, then: Target::Idle }, now);
         } else {
@@ -440,15 +494,65 @@ impl Chip {
                 Some(o.sync_end + Picos(self.byte_time().0 * (bytes + tail) as u64))
             }),
             State::Rx => {
-                if let Some(r) = &self.receiving {
-                    let bytes = r.incoming.packet.len() + self.crc_bytes();
+                let frame = if let Some(r) = &self.receiving {
+                    let have = r.incoming.packet.len();
+                    let bytes = match r.live {
+                        Some(_) if !self.whole(&r.incoming.packet) => have + 1,
+                        _ => have + self.crc_bytes(),
+                    };
                     Some(r.sync_end + Picos(self.byte_time().0 * bytes as u64))
                 } else {
-                    self.arrivals.front().map(|a| a.start + self.head_time())
-                }
+                    let sync = self.next_sync().map(|(at, _)| at);
+                    let answer = self.arrivals.front().map(|a| a.start + self.head_time());
+                    [sync, answer].into_iter().flatten().min()
+                };
+                [frame, self.next_sense()].into_iter().flatten().min()
             }
             _ => None,
         }
+    }
+
+    /// The next synchronisation word on the medium.
+    fn next_sync(&self) -> Option<(Picos, u64)> {
+        let port = self.port.as_ref()?;
+        port.next_sync(self.tuning(), self.listening_since, self.searched, self.lock_bytes())
+    }
+
+    /// Whether these are all bytes of a packet from the medium.
+    fn whole(&self, packet: &[u8]) -> bool {
+        match packet.first() {
+            None => false,
+            Some(_) if !self.variable_length() => {
+                packet.len() >= usize::from(self.reg(reg::PKTLEN))
+            }
+            Some(length) => packet.len() > usize::from(*length),
+        }
+    }
+
+    /// When a pin that shows carrier sense or a clear channel may change.
+    fn next_sense(&self) -> Option<Picos> {
+        let shown = [reg::IOCFG2, reg::IOCFG0].map(|r| self.reg(r) & 0x3F);
+        if !shown.iter().any(|v| matches!(v, 0x09 | 0x0E)) {
+            return None;
+        }
+        let port = self.port.as_ref()?;
+        let from = Picos(self.now.0.saturating_sub(SENSE_LAG.0 + SENSE_SPAN.0));
+        let edge = port.next_edge(from)?;
+        [edge + SENSE_LAG, edge + SENSE_LAG + SENSE_SPAN].into_iter().find(|t| *t > self.now)
+    }
+
+    /// Power at the antenna, lately.
+    fn energy_dbm(&self) -> Option<f64> {
+        let to = Picos(self.now.0.saturating_sub(SENSE_LAG.0).max(1));
+        let from = Picos(to.0.saturating_sub(SENSE_SPAN.0));
+        self.port.as_ref().map(|p| p.energy_dbm(self.tuning(), from, to))
+    }
+
+    fn carrier_sense(&self) -> bool {
+        // CARRIER_SENSE_ABS_THR, in dB around the level at MAGN_TARGET; -8 is off.
+        let threshold = (self.reg(reg::AGCCTRL1) << 4) as i8 >> 4;
+        threshold != -8
+            && self.energy_dbm().is_some_and(|dbm| dbm >= CARRIER_SENSE_DBM + f64::from(threshold))
     }
 
     /// Lets the chip come up to `now`.
@@ -462,8 +566,10 @@ impl Chip {
             if at > now {
                 break;
             }
+            self.now = self.now.max(at);
             self.happen(at);
         }
+        self.now = self.now.max(now);
         match self.state {
             State::Tx => self.feed_tx(now),
             State::Rx => self.fill_rx(now),
@@ -475,7 +581,7 @@ impl Chip {
         let late = Picos(self.head_time().0 - self.lock_time().0);
         while self.arrivals.front().is_some_and(|a| a.start + late <= now) {
             self.arrivals.pop_front();
-            self.counts.missed += 1;
+            self.journal.counts.missed += 1;
         }
     }
 
@@ -495,16 +601,27 @@ impl Chip {
                 self.tx_turn(at);
             }
             State::Rx => {
-                if self.receiving.is_some() {
+                if self.next_sense().is_some_and(|t| t <= at) {
+                    // A pin changes; nothing else does.
+                } else if self.receiving.as_ref().is_some_and(|r| r.live.is_some()) {
+                    self.hear(at);
+                } else if self.receiving.is_some() {
                     self.fill_rx(at);
                     self.end_reception(at);
+                } else if let Some((_, id)) = self.next_sync().filter(|(t, _)| *t <= at) {
+                    self.lock_to(at, id);
                 } else if let Some(incoming) = self.arrivals.pop_front() {
                     if self.listening_since.0.saturating_add(self.lock_time().0) <= at.0 {
-                        self.receiving =
-                            Some(Receiving { sync_end: at, incoming, taken: 0, in_fifo: 0 });
+                        self.receiving = Some(Receiving {
+                            sync_end: at,
+                            incoming,
+                            taken: 0,
+                            in_fifo: 0,
+                            live: None,
+                        });
                         self.crc_pin = false;
                     } else {
-                        self.counts.missed += 1;
+                        self.journal.counts.missed += 1;
                     }
                 }
             }
@@ -512,11 +629,62 @@ impl Chip {
         }
     }
 
+    fn lock_to(&mut self, at: Picos, id: u64) {
+        self.searched = at;
+        let (bytes, byte) = (self.lock_bytes(), self.byte_time().0);
+        let Some(port) = self.port.as_ref().filter(|p| p.locks(id, bytes)) else { return };
+        let from = Picos(at.0.saturating_sub(u64::from(bytes) * byte));
+        let rssi_dbm = port.energy_dbm(self.tuning(), from, at);
+        self.crc_pin = false;
+        self.receiving = Some(Receiving {
+            sync_end: at,
+            incoming: Incoming { start: at, packet: Vec::new(), crc_ok: true },
+            taken: 0,
+            in_fifo: 0,
+            live: Some(Live { id, rssi_dbm, snr_db: 0.0, broken: false }),
+        });
+    }
+
+    /// A byte from the medium has come, or the check sequence behind the last one.
+    fn hear(&mut self, at: Picos) {
+        let Some(mut r) = self.receiving.take() else { return };
+        let (Some(live), Some(port)) = (&mut r.live, &self.port) else { return };
+        let mut next = |k: usize| match port.byte(live.id, k) {
+            Heard::Byte { value, snr_db } => {
+                live.snr_db += snr_db.clamp(-20.0, 40.0);
+                value
+            }
+            Heard::Nothing => {
+                live.broken = true;
+                0
+            }
+        };
+        let have = r.incoming.packet.len();
+        if !self.whole(&r.incoming.packet) {
+            let byte = next(have);
+            r.incoming.packet.push(byte);
+            let done = self.whole(&r.incoming.packet) && self.crc_bytes() == 0;
+            self.receiving = Some(r);
+            self.fill_rx(at);
+            if done && self.receiving.is_some() {
+                self.end_reception(at);
+            }
+            return;
+        }
+        let crc = [next(have), next(have + 1)];
+        r.incoming.crc_ok = !live.broken && crc16(&r.incoming.packet).to_be_bytes() == crc;
+        live.snr_db /= (have + 2) as f64;
+        self.receiving = Some(r);
+        self.fill_rx(at);
+        self.end_reception(at);
+    }
+
     /// Takes from the TX FIFO what has gone on the air by `now`.
     fn feed_tx(&mut self, now: Picos) {
         let byte = self.byte_time().0;
         let (variable, fixed) = (self.variable_length(), usize::from(self.reg(reg::PKTLEN)));
-        let Some(o) = &mut self.outgoing else { return };
+        let crc_bytes = self.crc_bytes();
+        let Some(mut o) = self.outgoing.take() else { return };
         // A byte is taken when its first bit leaves.
         while o.length != Some(o.bytes.len())
             && o.sync_end + Picos(byte * o.bytes.len() as u64) <= now
@@ -524,6 +692,7 @@ impl Chip {
             if o.bytes.is_empty() && self.tx.is_empty() {
                 // Nothing to send yet: the preamble is still going.
                 o.sync_end = now + Picos(byte);
+                self.carrier_on(Picos(now.0.saturating_sub(self.head_time().0 - byte)));
                 break;
             }
             let Some(b) = self.tx.pop_front() else { break };
@@ -531,7 +700,12 @@ impl Chip {
                 o.length = Some(if variable { usize::from(b) + 1 } else { fixed });
             }
             o.bytes.push(b);
+            self.radiate(b);
+            if o.length == Some(o.bytes.len()) && crc_bytes > 0 {
+                crc16(&o.bytes).to_be_bytes().into_iter().for_each(|b| self.radiate(b));
+            }
         }
+        self.outgoing = Some(o);
     }
 
     /// The FIFO has been used up, or the packet is out.
@@ -544,21 +718,22 @@ impl Chip {
                 self.send(end);
             }
         } else if self.tx.is_empty() && !o.bytes.is_empty() {
-            self.counts.underflows += 1;
+            self.journal.counts.underflows += 1;
             self.enter(State::TxUnderflow, at);
         }
     }
 
     fn send(&mut self, at: Picos) {
         let Some(o) = self.outgoing.take() else { return };
-        let time_us = self.epoch_us + at.0 / 1_000_000;
-        self.counts.sent += 1;
-        self.counts.sent_bytes += o.bytes.len() as u64;
+        self.carrier_off(at);
+        let time_us = self.journal.epoch_us + at.0 / 1_000_000;
+        self.journal.counts.sent += 1;
+        self.journal.counts.sent_bytes += o.bytes.len() as u64;
         let sent = Sent { time_us, packet: o.bytes, crc_ok: true };
-        self.log.push(AirPacket { time_us, sent: true, packet: sent.packet.clone(), crc_ok: true });
+        self.journal.packet(at, true, sent.packet.clone(), true);
         match self.air.exchange(&sent) {
             Ok(answers) => answers.into_iter().for_each(|a| self.schedule(at, a)),
-            Err(e) => self.problem = self.problem.take().or(Some(e.to_string())),
+            Err(e) => self.journal.refuse(|| e.to_string()),
         }
         let mode = self.reg(reg::MCSM1) & 3;
         self.after(mode, false, at);
@@ -590,7 +765,7 @@ impl Chip {
                 (_, b) => b == own,
             };
             if too_long || r.taken == address_at && !accept {
-                self.counts.filtered += 1;
+                self.journal.counts.filtered += 1;
                 let in_fifo = r.in_fifo;
                 self.receiving = None;
                 self.rx.truncate(self.rx.len() - in_fifo);
@@ -607,24 +782,27 @@ impl Chip {
     }
 
     fn overflow(&mut self, now: Picos) {
-        self.counts.overflows += 1;
+        self.journal.counts.overflows += 1;
         self.receiving = None;
         self.enter(State::RxOverflow, now);
     }
 
     fn end_reception(&mut self, at: Picos) {
         let Some(r) = self.receiving.take() else { return };
-        let time_us = self.epoch_us + at.0 / 1_000_000;
         let good = r.incoming.crc_ok || self.crc_bytes() == 0;
-        // -60 dBm: RSSI_dec = 2 (RSSI_dBm + RSSI_offset), offset 72 dB at 250 kBaud (17.3). Recalled.
-        self.last_rssi = (2 * (-60 + 72)) as u8;
-        self.last_lqi = 10 | u8::from(good) << 7;
+        // A gateway is heard at -60 dBm.
+        let (rssi_dbm, lqi) = r.live.map_or((-60.0, 10), |l| {
+            // Lower is better; how it falls with the ratio is assumed.
+            (l.rssi_dbm, (60.0 - 2.0 * l.snr_db).clamp(0.0, 127.0) as u8)
+        });
+        self.last_rssi = rssi_register(rssi_dbm);
+        self.last_lqi = lqi | u8::from(good) << 7;
         if good {
-            self.counts.received += 1
+            self.journal.counts.received += 1
         } else {
-            self.counts.crc_failed += 1
+            self.journal.counts.crc_failed += 1
         }
-        self.log.push(AirPacket { time_us, sent: false, packet: r.incoming.packet, crc_ok: good });
+        self.journal.packet(at, false, r.incoming.packet, good);
         self.crc_pin = good;
         let ctrl1 = self.reg(reg::PKTCTRL1);
         if !good && ctrl1 & 8 != 0 {
@@ -680,7 +858,10 @@ impl Chip {
             0x30 => 0x80,
             0x31 => 0x03,
             0x33 => self.last_lqi,
-            0x34 => self.last_rssi,
+            0x34 => match self.energy_dbm() {
+                Some(dbm) if self.state == State::Rx => rssi_register(dbm),
+                _ => self.last_rssi,
+            },
             0x35 => self.marc_state(),
             0x38 => {
                 let sync = self.sync_pin();
@@ -697,7 +878,16 @@ impl Chip {
     }
 
     fn clear_channel(&self) -> bool {
-        self.state == State::Rx && self.receiving.is_none()
+        if self.port.is_none() {
+            return self.state == State::Rx && self.receiving.is_none();
+        }
+        self.state == State::Rx
+            && match self.reg(reg::MCSM1) >> 4 & 3 {
+                0 => true,
+                1 => !self.carrier_sense(),
+                2 => self.receiving.is_none(),
+                _ => !self.carrier_sense() && self.receiving.is_none(),
+            }
     }
 
     fn sync_pin(&self) -> bool {
@@ -795,7 +985,7 @@ impl Chip {
             },
             0x32 if self.state == State::Idle => self.enter(State::Xoff, now),
             0x33 if self.state == State::Idle => {
-                self.counts.calibrations += 1;
+                self.journal.counts.calibrations += 1;
                 let until = now + micros(self.part.calibrate_us);
                 self.enter(State::Calibrating { until, then: Target::Idle }, now);
             }
@@ -899,7 +1089,7 @@ impl Chip {
             0x06 => self.sync_pin(),
             0x07 => self.crc_pin,
             0x09 => self.clear_channel(),
-            0x0E => self.receiving.is_some(),
+            0x0E => self.receiving.is_some() || self.carrier_sense(),
             0x29 => !self.ready(),
             _ => false,
         };
@@ -931,15 +1121,12 @@ impl Chip {
                 (false, true) => "rx.strong",
                 (false, false) => "rx",
             },
-            State::Tx => {
-                let value = self.pa_table[usize::from(self.reg(reg::FREND0) & 7)];
-                match POWER_DBM.iter().find(|(v, _)| *v == value).map_or(1, |(_, dbm)| *dbm) {
-                    i8::MIN..=-12 => "tx.minus12dbm",
-                    -11..=-6 => "tx.minus6dbm",
-                    -5..=0 => "tx.0dbm",
-                    _ => "tx.plus1dbm",
-                }
-            }
+            State::Tx => match self.output_dbm() {
+                i8::MIN..=-12 => "tx.minus12dbm",
+                -11..=-6 => "tx.minus6dbm",
+                -5..=0 => "tx.0dbm",
+                _ => "tx.plus1dbm",
+            },
         }
     }
 }
@@ -955,131 +1142,94 @@ pub struct RadioPins {
     pub somi: Option<Pin>,
 }
 
-/// The chip on its bus: what goes into the machine.
-pub struct Cc2500 {
-    chip: Arc<Mutex<Chip>>,
-    wired: RadioPins,
-    pins: Vec<(Pin, bool)>,
-    state: &'static str,
-    next: Option<Picos>,
+/// RSSI_dec = 2 (RSSI_dBm + RSSI_offset), offset 72 dB at 250 kBaud (17.3). Recalled.
+fn rssi_register(dbm: f64) -> u8 {
+    (2.0 * (dbm + 72.0)).round().clamp(-128.0, 127.0) as i8 as u8
 }
 
-/// The chip seen from the node's loop, while the machine owns the bus side.
-#[derive(Clone)]
-pub struct RadioHandle(Arc<Mutex<Chip>>);
-
-fn lock(chip: &Mutex<Chip>) -> MutexGuard<'_, Chip> {
-    // A panic while the chip was locked ends the run anyway.
-    chip.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-impl Cc2500 {
-    /// A chip without supply, and the handle to watch it by.
+impl Radio {
+    /// A CC2500 without supply, answered by a gateway, and the handle to watch it by.
     #[must_use]
-    pub fn new(part: RadioPart, wired: RadioPins, air: Box<dyn Air>) -> (Self, RadioHandle) {
-        let chip = Arc::new(Mutex::new(Chip::new(part, air)));
-        let mut device =
-            Self { chip: Arc::clone(&chip), wired, pins: Vec::new(), state: "off", next: None };
-        device.refresh(None);
-        (device, RadioHandle(chip))
+    pub fn cc2500(part: Cc2500Part, wired: RadioPins, air: Box<dyn Air>) -> (Self, RadioHandle) {
+        Self::wrap(Chip::new(part, wired, air, None), Vec::new())
     }
 
-    fn with<T>(&mut self, f: impl FnOnce(&mut Chip) -> T) -> T {
-        let chip = Arc::clone(&self.chip);
-        let mut chip = lock(&chip);
-        let out = f(&mut chip);
-        self.refresh(Some(&chip));
-        out
-    }
-
-    fn refresh(&mut self, chip: Option<&Chip>) {
-        let Some(chip) = chip else { return };
-        self.state = chip.state_name();
-        self.next = chip.next_event();
-        self.pins.clear();
-        let on = chip.state != State::Off;
-        let levels = [
-            (self.wired.gdo0, chip.gdo(reg::IOCFG0)),
-            (self.wired.gdo2, chip.gdo(reg::IOCFG2)),
-            (self.wired.somi, chip.selected && !chip.ready()),
-        ];
-        self.pins.extend(levels.into_iter().filter_map(|(pin, level)| Some((pin?, on && level))));
+    /// A CC2500 without supply on a medium, and the handle to watch it by.
+    #[must_use]
+    pub fn cc2500_on(part: Cc2500Part, wired: RadioPins, port: Port) -> (Self, RadioHandle) {
+        Self::wrap(Chip::new(part, wired, Box::new(Silence), Some(port)), Vec::new())
     }
 }
 
-impl Part for Cc2500 {
+impl RadioChip for Chip {
+    fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    fn journal_mut(&mut self) -> &mut Journal {
+        &mut self.journal
+    }
+
     fn select(&mut self, now: Picos) {
-        self.with(|c| c.select(now));
+        Chip::select(self, now);
     }
 
     fn transfer(&mut self, now: Picos, mosi: u8) -> u8 {
-        self.with(|c| {
-            let miso = c.transfer(now, mosi);
-            if let Some(v) = c.unknown_gdo() {
-                c.unknown(&format!("a GDO pin is set to signal {v:#04x}"));
-            }
-            miso
-        })
+        let miso = Chip::transfer(self, now, mosi);
+        if let Some(v) = self.unknown_gdo() {
+            self.unknown(&format!("a GDO pin is set to signal {v:#04x}"));
+        }
+        miso
     }
 
     fn deselect(&mut self, now: Picos) {
-        self.with(|c| c.deselect(now));
+        Chip::deselect(self, now);
     }
 
     fn next_event(&self) -> Option<Picos> {
-        self.next
+        Chip::next_event(self)
     }
 
-    fn event(&mut self, now: Picos) {
-        self.with(|c| c.run_to(now));
-    }
-
-    fn pins(&self) -> &[(Pin, bool)] {
-        &self.pins
-    }
-
-    fn state(&self) -> &str {
-        self.state
+    fn run_to(&mut self, now: Picos) {
+        Chip::run_to(self, now);
     }
 
     fn power(&mut self, now: Picos, on: bool) {
-        self.with(|c| {
-            if on == (c.state != State::Off) {
-                return;
+        if on == (self.state != State::Off) {
+            return;
+        }
+        self.reset();
+        self.carrier_off(now);
+        self.arrivals.clear();
+        self.selected = false;
+        self.state = if on {
+            State::Starting { until: now + micros(self.part.crystal_start_us) }
+        } else {
+            State::Off
+        };
+    }
+
+    fn levels(&self, out: &mut Vec<(Pin, bool)>) {
+        let on = self.state != State::Off;
+        let levels = [
+            (self.wired.gdo0, self.gdo(reg::IOCFG0)),
+            (self.wired.gdo2, self.gdo(reg::IOCFG2)),
+            (self.wired.somi, self.selected && !self.ready()),
+        ];
+        out.extend(levels.into_iter().filter_map(|(pin, level)| Some((pin?, on && level))));
+    }
+
+    fn state(&self) -> &'static str {
+        self.state_name()
+    }
+
+    fn earliest_air(&self, now: Picos) -> Picos {
+        now + micros(match self.state {
+            State::Off | State::Starting { .. } | State::Sleep | State::Xoff => {
+                self.part.crystal_start_us
             }
-            c.reset();
-            c.arrivals.clear();
-            c.selected = false;
-            c.state = if on {
-                State::Starting { until: now + micros(c.part.crystal_start_us) }
-            } else {
-                State::Off
-            };
-        });
-    }
-}
-
-impl RadioHandle {
-    /// Sets the scenario time of the machine's time zero.
-    pub fn set_epoch_us(&self, epoch_us: u64) {
-        lock(&self.0).epoch_us = epoch_us;
-    }
-
-    /// What the radio did so far.
-    #[must_use]
-    pub fn counts(&self) -> RadioCounts {
-        lock(&self.0).counts.clone()
-    }
-
-    /// Takes the packets that were on the air since the last call.
-    #[must_use]
-    pub fn take_log(&self) -> Vec<AirPacket> {
-        std::mem::take(&mut lock(&self.0).log)
-    }
-
-    /// What the firmware asked for that the model does not have, or how the gateway failed.
-    #[must_use]
-    pub fn problem(&self) -> Option<String> {
-        lock(&self.0).problem.clone()
+            State::Rx | State::FsTxOn => self.part.rx_to_tx_us,
+            _ => self.part.settle_us.min(self.part.rx_to_tx_us),
+        })
     }
 }

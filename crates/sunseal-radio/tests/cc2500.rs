@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use sunseal_mcu::{Pin, Part};
-use sunseal_node::{Air, Answer, Cc2500, LoopbackAir, RadioHandle, RadioPins, Sent, Silence};
+use sunseal_mcu::{Part, Pin};
 use sunseal_power::{PowerSet, load_part};
+use sunseal_radio::{Air, Answer, LoopbackAir, Radio, RadioHandle, RadioPins, Sent, Silence};
 use sunseal_trace::{OperatingPoint, Picos};
 
 const US: u64 = 1_000_000;
@@ -23,7 +23,7 @@ const BURST: u8 = 0x40;
 
 /// A program's view of the chip: it clocks one byte in four microseconds.
 struct Bench {
-    chip: Cc2500,
+    chip: Radio,
     radio: RadioHandle,
     now: Picos,
 }
@@ -36,7 +36,7 @@ impl Bench {
             gdo2: Some(Pin::new(1, 6)),
             somi: Some(Pin::new(3, 2)),
         };
-        let (mut chip, radio) = Cc2500::new(part, pins, Box::new(air));
+        let (mut chip, radio) = Radio::cc2500(part, pins, Box::new(air));
         chip.power(Picos(0), true);
         Self { chip, radio, now: Picos(0) }
     }

@@ -1,0 +1,901 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The CC2420 as its SPI bus and pins show it: registers, RAM, FIFOs, strobes, status byte, state
+//! machine, security engine.
+//!
+//! Source: SWRS041B. What a program may do to the chip and the model does not know (test modes, battery
+//! monitor, in-line security on frames that are not whole ...) becomes a
+//! [`problem`](crate::RadioHandle::problem) that stops the run with a sentence.
+
+use sunseal_mcu::Pin;
+use sunseal_trace::Picos;
+
+use crate::chip::{Journal, Radio, RadioChip, RadioHandle, micros};
+use crate::ieee802154::Identity;
+use crate::medium::Port;
+use crate::modem::{Config, Filter, Modem, Note, SYMBOL, State};
+use crate::parts::Cc2420Part;
+use crate::security::{Block, Cipher, counter};
+
+/// Register addresses (SWRS041B, table 11).
+mod reg {
+    pub const MAIN: u8 = 0x10;
+    pub const MDMCTRL0: u8 = 0x11;
+    pub const MDMCTRL1: u8 = 0x12;
+    pub const RSSI: u8 = 0x13;
+    pub const SYNCWORD: u8 = 0x14;
+    pub const TXCTRL: u8 = 0x15;
+    pub const RXCTRL0: u8 = 0x16;
+    pub const RXCTRL1: u8 = 0x17;
+    pub const FSCTRL: u8 = 0x18;
+    pub const SECCTRL0: u8 = 0x19;
+    pub const SECCTRL1: u8 = 0x1A;
+    pub const BATTMON: u8 = 0x1B;
+    pub const IOCFG0: u8 = 0x1C;
+    pub const IOCFG1: u8 = 0x1D;
+    pub const MANFIDL: u8 = 0x1E;
+    pub const MANFIDH: u8 = 0x1F;
+    pub const FSMSTATE: u8 = 0x2C;
+    pub const LAST: u8 = 0x30;
+    pub const TXFIFO: u8 = 0x3E;
+    pub const RXFIFO: u8 = 0x3F;
+}
+
+/// RAM addresses (table 6).
+mod ram {
+    pub const RXFIFO: u16 = 0x080;
+    pub const KEY0: u16 = 0x100;
+    pub const RXNONCE: u16 = 0x110;
+    pub const SABUF: u16 = 0x120;
+    pub const KEY1: u16 = 0x130;
+    pub const TXNONCE: u16 = 0x140;
+    pub const IEEEADR: u16 = 0x160;
+    pub const PANID: u16 = 0x168;
+    pub const SHORTADR: u16 = 0x16A;
+    pub const END: u16 = 0x170;
+}
+
+/// Values after a reset, from MAIN (0x10) to RESERVED (0x30).
+const RESET: [u16; 0x21] = [
+    0xF800, 0x0AE2, 0x0500, 0xE080, 0xA70F, 0xA0FF, 0x12E5, 0x0A56, //
+    0x4165, 0x03C4, 0x0000, 0x0000, 0x0040, 0x0000, 0x233D, 0x3000, //
+    0x7A94, 0xFFFF, 0x0000, 0x07F0, 0x3649, 0x0860, 0x012A, 0x0200, //
+    0x5002, 0x0600, 0x81DD, 0x0000, 0x0000, 0x0000, 0x0000, 0x0010, //
+    0x0000,
+];
+
+/// Output power by TXCTRL.PA_LEVEL (table 9), dBm, with the name of the state.
+const POWER: [(u8, f64, &str); 8] = [
+    (3, -25.0, "tx.pa3"),
+    (7, -15.0, "tx.pa7"),
+    (11, -10.0, "tx.pa11"),
+    (15, -7.0, "tx.pa15"),
+    (19, -5.0, "tx.pa19"),
+    (23, -3.0, "tx.pa23"),
+    (27, -1.0, "tx.pa27"),
+    (31, 0.0, "tx.pa31"),
+];
+
+/// The pins that the chip is wired to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cc2420Pins {
+    /// FIFO.
+    pub fifo: Option<Pin>,
+    /// FIFOP.
+    pub fifop: Option<Pin>,
+    /// SFD.
+    pub sfd: Option<Pin>,
+    /// CCA.
+    pub cca: Option<Pin>,
+    /// VREG_EN; without it the regulator is always on.
+    pub vreg_en: Option<Pin>,
+    /// RESETn.
+    pub resetn: Option<Pin>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Power {
+    Off,
+    RegulatorOff,
+    RegulatorStarts {
+        until: Picos,
+    },
+    /// Held by RESETn.
+    Reset,
+    Down,
+    CrystalStarts {
+        until: Picos,
+    },
+    On,
+}
+
+/// What the bytes of a transaction mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    Address,
+    Register {
+        address: u8,
+        read: bool,
+        high: Option<u8>,
+    },
+    TxFifo {
+        read: bool,
+    },
+    RxFifo {
+        read: bool,
+    },
+    /// The second address byte comes next.
+    Ram {
+        low: u8,
+    },
+    RamData {
+        address: u16,
+        read: bool,
+    },
+}
+
+struct Chip {
+    part: Cc2420Part,
+    pins: Cc2420Pins,
+    journal: Journal,
+    power: Power,
+    modem: Modem,
+    regs: [u16; 0x21],
+    /// RAM from 0x100: keys, nonces, addresses.
+    bank: [u8; (ram::END - ram::KEY0) as usize],
+    access: Access,
+    busy_until: Picos,
+    /// The RXFIFO is held while it is decrypted.
+    rx_held: bool,
+    pending: bool,
+    underflow: bool,
+    now: Picos,
+    notes: Vec<(Picos, Note)>,
+}
+
+impl Radio {
+    /// A CC2420 without supply, and the handle to watch it by. Without a port nobody else is on the air.
+    #[must_use]
+    pub fn cc2420(part: Cc2420Part, pins: Cc2420Pins, port: Option<Port>) -> (Self, RadioHandle) {
+        let listens = [pins.vreg_en, pins.resetn].into_iter().flatten().collect();
+        Self::wrap(Chip::new(part, pins, port), listens)
+    }
+}
+
+impl Chip {
+    fn new(part: Cc2420Part, pins: Cc2420Pins, port: Option<Port>) -> Self {
+        Self {
+            part,
+            pins,
+            journal: Journal::default(),
+            power: Power::Off,
+            modem: Modem::new(port),
+            regs: RESET,
+            bank: [0; (ram::END - ram::KEY0) as usize],
+            access: Access::Address,
+            busy_until: Picos(0),
+            rx_held: false,
+            pending: false,
+            underflow: false,
+            now: Picos(0),
+            notes: Vec::new(),
+        }
+    }
+
+    fn reg(&self, address: u8) -> u16 {
+        self.regs[usize::from(address - reg::MAIN)]
+    }
+
+    fn unknown(&mut self, what: &str) {
+        self.journal
+            .refuse(|| format!("radio: {what}, which this model of the CC2420 does not have"));
+    }
+
+    fn misuse(&mut self, what: &str) {
+        self.journal.refuse(|| format!("radio: {what}"));
+    }
+
+    fn reset(&mut self, now: Picos) {
+        self.modem.reset(now);
+        self.regs = RESET;
+        self.access = Access::Address;
+        self.busy_until = Picos(0);
+        self.rx_held = false;
+        self.pending = false;
+        self.underflow = false;
+    }
+
+    fn word(&self, address: u16) -> u16 {
+        let i = usize::from(address - ram::KEY0);
+        u16::from_le_bytes([self.bank[i], self.bank[i + 1]])
+    }
+
+    /// Bytes of the bank, the last one first: keys and nonces lie that way.
+    fn reversed(&self, address: u16) -> Block {
+        let i = usize::from(address - ram::KEY0);
+        std::array::from_fn(|k| self.bank[i + 15 - k])
+    }
+
+    fn config(&self) -> Config {
+        let (m0, tx, io) = (self.reg(reg::MDMCTRL0), self.reg(reg::TXCTRL), self.reg(reg::IOCFG0));
+        let i = usize::from(ram::IEEEADR - ram::KEY0);
+        let filter = (m0 & 0x0800 != 0).then(|| Filter {
+            identity: Identity {
+                pan: self.word(ram::PANID),
+                short: self.word(ram::SHORTADR),
+                extended: std::array::from_fn(|k| self.bank[i + k]),
+                coordinator: m0 & 0x1000 != 0,
+            },
+            accept: [true; 4],
+            accept_reserved: m0 & 0x2000 != 0,
+            beacons_of_any: io & 0x0800 != 0,
+            max_version: 3,
+            reserved_mask: 0,
+            least_bytes: 5,
+        });
+        let threshold = f64::from((self.reg(reg::RSSI) >> 8) as i8);
+        let symbols = if tx & 0x2000 != 0 { 12 } else { 8 };
+        Config {
+            carrier_hz: (2048 + u64::from(self.reg(reg::FSCTRL) & 0x3FF)) * 1_000_000,
+            power_dbm: self.output().1,
+            preamble_bytes: u32::from(m0 & 0x0F) + 1,
+            sync: self.reg(reg::SYNCWORD),
+            autocrc: m0 & 0x20 != 0,
+            autoack: m0 & 0x10 != 0,
+            filter,
+            tx_turnaround: Picos(symbols * SYMBOL.0),
+            rx_turnaround: Picos(12 * SYMBOL.0),
+            rssi_offset_db: self.part.rssi_offset_dbm,
+            cca_threshold_dbm: threshold - self.part.rssi_offset_dbm,
+            cca_hysteresis_db: f64::from(m0 >> 8 & 7),
+            cca_mode: (m0 >> 6 & 3) as u8,
+            pending: self.pending,
+            sources: None,
+            rx_after_tx: true,
+        }
+    }
+
+    /// The printed output power at or above PA_LEVEL.
+    fn output(&self) -> (u8, f64, &'static str) {
+        let level = (self.reg(reg::TXCTRL) & 0x1F) as u8;
+        *POWER.iter().find(|p| p.0 >= level).unwrap_or(&POWER[7])
+    }
+
+    fn on(&self) -> bool {
+        self.power == Power::On
+    }
+
+    // --- time ---------------------------------------------------------------------------------------
+
+    fn advance(&mut self, now: Picos) {
+        match self.power {
+            Power::RegulatorStarts { until } if until <= now => self.power = Power::Down,
+            Power::CrystalStarts { until } if until <= now => self.power = Power::On,
+            _ => {}
+        }
+        if self.rx_held && self.busy_until <= now {
+            self.rx_held = false;
+        }
+        if self.on() {
+            let cfg = self.config();
+            let mut notes = std::mem::take(&mut self.notes);
+            self.modem.run_to(now, &cfg, &mut notes);
+            for (at, note) in notes.drain(..) {
+                self.note(at, note);
+            }
+            self.notes = notes;
+        }
+        self.now = self.now.max(now);
+    }
+
+    fn note(&mut self, at: Picos, note: Note) {
+        let counts = &mut self.journal.counts;
+        match note {
+            Note::RxDone { good, .. } => {
+                if good {
+                    counts.received += 1;
+                } else {
+                    counts.crc_failed += 1;
+                }
+                let packet = self.modem.last_packet.clone();
+                self.journal.packet(at, false, packet, good);
+                self.pending = false;
+            }
+            Note::RxRejected => counts.filtered += 1,
+            Note::RxOverflow => counts.overflows += 1,
+            Note::TxDone | Note::AckDone => {
+                counts.sent += 1;
+                let packet = self.modem.last_packet.clone();
+                counts.sent_bytes += packet.len() as u64;
+                self.journal.packet(at, true, packet, true);
+            }
+            Note::TxUnderflow => {
+                counts.underflows += 1;
+                self.underflow = true;
+            }
+            Note::RxSfd | Note::RxAccepted { .. } | Note::TxSfd => {}
+        }
+    }
+
+    // --- SPI ----------------------------------------------------------------------------------------
+
+    fn status(&self) -> u8 {
+        let lock =
+            matches!(self.modem.state, State::Search | State::Receive | State::Tx | State::Ack);
+        u8::from(self.on()) << 6
+            | u8::from(self.underflow) << 5
+            | u8::from(self.busy_until > self.now) << 4
+            | u8::from(self.modem.transmitting()) << 3
+            | u8::from(lock) << 2
+            | u8::from(self.modem.rssi_valid(self.now)) << 1
+    }
+
+    fn address(&mut self, now: Picos, byte: u8) -> u8 {
+        let status = self.status();
+        let read = byte & 0x40 != 0;
+        self.access = if byte & 0x80 != 0 {
+            Access::Ram { low: byte & 0x7F }
+        } else {
+            match byte & 0x3F {
+                strobe @ 0x00..=0x0E => {
+                    self.strobe(now, strobe);
+                    Access::Address
+                }
+                address @ reg::MAIN..=reg::LAST => Access::Register { address, read, high: None },
+                reg::TXFIFO => Access::TxFifo { read },
+                reg::RXFIFO => Access::RxFifo { read },
+                address => {
+                    self.misuse(&format!(
+                        "SPI address {address:#04x} is no register of the CC2420"
+                    ));
+                    Access::Address
+                }
+            }
+        };
+        if matches!(self.access, Access::TxFifo { .. } | Access::RxFifo { .. } | Access::Ram { .. })
+            && !self.on()
+        {
+            self.misuse("FIFO or RAM of the CC2420 were accessed without a running crystal; strobe SXOSCON and wait for XOSC16M_STABLE");
+        }
+        status
+    }
+
+    fn data(&mut self, now: Picos, byte: u8) -> u8 {
+        match self.access {
+            Access::Address => self.address(now, byte),
+            Access::Register { address, read, high: None } => {
+                self.access = Access::Register { address, read, high: Some(byte) };
+                if read { (self.read_register(address) >> 8) as u8 } else { self.status() }
+            }
+            Access::Register { address, read, high: Some(high) } => {
+                self.access = Access::Address;
+                if read {
+                    return self.read_register(address) as u8;
+                }
+                self.write_register(now, address, u16::from_be_bytes([high, byte]));
+                self.status()
+            }
+            Access::TxFifo { read: false } => {
+                let status = self.status();
+                if self.underflow {
+                    // Nothing is taken until the FIFO is flushed.
+                } else if !self.modem.write_tx(byte) {
+                    self.misuse("the TXFIFO was written past its 128 bytes");
+                }
+                status
+            }
+            Access::TxFifo { read: true } => {
+                self.misuse("the TXFIFO of the CC2420 was read; RAM access shows what it holds");
+                0
+            }
+            Access::RxFifo { read: true } => self.modem.pop_rx().unwrap_or(0),
+            Access::RxFifo { read: false } => {
+                if !self.modem.rx.push(byte) {
+                    self.misuse("the RXFIFO was written past its 128 bytes");
+                }
+                self.status()
+            }
+            Access::Ram { low } => {
+                let address = u16::from(byte >> 6) << 7 | u16::from(low);
+                self.access = Access::RamData { address, read: byte & 0x20 != 0 };
+                self.status()
+            }
+            Access::RamData { address, read } => {
+                self.access = Access::RamData { address: address.wrapping_add(1) & 0x1FF, read };
+                self.ram(address, (!read).then_some(byte))
+            }
+        }
+    }
+
+    /// One byte of RAM; what was there is what is read, also where it is written.
+    fn ram(&mut self, address: u16, write: Option<u8>) -> u8 {
+        match address {
+            0..ram::RXFIFO => {
+                let i = usize::from(address);
+                let old = self.modem.tx.get(i).copied().unwrap_or(0);
+                match (write, self.modem.tx.get_mut(i)) {
+                    (Some(b), Some(slot)) => *slot = b,
+                    (Some(_), None) => {
+                        self.misuse("RAM was written in the TXFIFO where it holds no byte; RAM access does not count bytes in");
+                    }
+                    (None, _) => {}
+                }
+                old
+            }
+            ram::RXFIFO..ram::KEY0 => {
+                let i = usize::from(address - ram::RXFIFO);
+                let old = self.modem.rx.ring[i];
+                if let Some(b) = write {
+                    self.modem.rx.ring[i] = b;
+                }
+                old
+            }
+            ram::KEY0..ram::END => {
+                let slot = &mut self.bank[usize::from(address - ram::KEY0)];
+                let old = *slot;
+                if let Some(b) = write {
+                    *slot = b;
+                }
+                old
+            }
+            _ => {
+                self.misuse(&format!("RAM address {address:#05x} is past the CC2420's 368 bytes"));
+                0
+            }
+        }
+    }
+
+    fn read_register(&mut self, address: u8) -> u16 {
+        let value = self.reg(address);
+        match address {
+            reg::RSSI => {
+                let cfg = self.config();
+                let rssi = self.modem.rssi_value(self.now, &cfg).unwrap_or(-128);
+                value & 0xFF00 | u16::from(rssi as u8)
+            }
+            reg::FSCTRL => {
+                let running = matches!(
+                    self.modem.state,
+                    State::RxCalibrate { .. }
+                        | State::TxCalibrate { .. }
+                        | State::AckCalibrate { .. }
+                );
+                let idle = self.modem.state == State::Idle;
+                value & 0xCBFF
+                    | u16::from(!running && !idle) << 13
+                    | u16::from(running) << 12
+                    | u16::from(!running && !idle) << 10
+            }
+            reg::FSMSTATE => self.fsm_state(),
+            _ => value,
+        }
+    }
+
+    fn fsm_state(&self) -> u16 {
+        if !self.on() {
+            return 0;
+        }
+        match self.modem.state {
+            State::Idle => 1,
+            State::RxCalibrate { .. } => 2,
+            State::Search => 3,
+            State::Receive => 16,
+            State::RxOverflow => 17,
+            State::TxCalibrate { .. } => 32,
+            State::Tx if self.modem.sfd() => 37,
+            State::Tx => 34,
+            State::AckCalibrate { .. } => 48,
+            State::Ack if self.modem.sfd() => 52,
+            State::Ack => 49,
+            State::TxUnderflow => 56,
+        }
+    }
+
+    fn write_register(&mut self, now: Picos, address: u8, value: u16) {
+        let i = usize::from(address - reg::MAIN);
+        match address {
+            reg::MAIN => {
+                if value & 0x8000 == 0 {
+                    self.reset(now);
+                    self.power = Power::Down;
+                } else if value != RESET[0] {
+                    self.unknown(&format!("MAIN is {value:#06x} (single resets, crystal bypass)"));
+                }
+                self.regs[0] = value;
+                return;
+            }
+            reg::MDMCTRL1 if value & 0xF81F != 0 => self
+                .unknown(&format!("MDMCTRL1 is {value:#06x} (test modes of modulation, TX or RX)")),
+            reg::TXCTRL if value & 0xDFE0 != RESET[5] & 0xDFE0 => self.unknown(&format!(
+                "TXCTRL is {value:#06x} (the printed output powers hold for the bias after reset)"
+            )),
+            reg::BATTMON if value & 0x20 != 0 => {
+                self.unknown("BATTMON_EN is set (battery monitor)")
+            }
+            reg::IOCFG1 if value & 0x1C00 != 0 || value >> 5 & 0x1F != 0 => {
+                self.unknown(&format!("IOCFG1 is {value:#06x} (test signals on SFD, HSSD)"));
+            }
+            reg::IOCFG1 if !matches!(value & 0x1F, 0 | 24) => self.unknown(&format!(
+                "IOCFG1.CCAMUX is {} (signals other than CCA and XOSC16M_STABLE)",
+                value & 0x1F
+            )),
+            reg::MANFIDL | reg::MANFIDH | reg::FSMSTATE => {
+                self.misuse(&format!("register {address:#04x} of the CC2420 can only be read"));
+                return;
+            }
+            reg::MDMCTRL0
+            | reg::MDMCTRL1
+            | reg::RSSI
+            | reg::SYNCWORD
+            | reg::TXCTRL
+            | reg::RXCTRL0
+            | reg::RXCTRL1
+            | reg::FSCTRL
+            | reg::SECCTRL0
+            | reg::SECCTRL1
+            | reg::BATTMON
+            | reg::IOCFG0
+            | reg::IOCFG1 => {}
+            _ if value != RESET[i] => self.unknown(&format!(
+                "test register {address:#04x} is {value:#06x} and not {:#06x}",
+                RESET[i]
+            )),
+            _ => {}
+        }
+        self.regs[i] = value;
+        let cfg = self.config();
+        self.modem.assess(now, &cfg);
+    }
+
+    fn strobe(&mut self, now: Picos, strobe: u8) {
+        if matches!(strobe, 0x02..=0x06 | 0x0A..=0x0E) && !self.on() {
+            self.misuse(&format!(
+                "strobe {strobe:#04x} was given without a running crystal; strobe SXOSCON and wait for XOSC16M_STABLE"
+            ));
+            return;
+        }
+        let cfg = self.config();
+        match strobe {
+            0x01 if self.power == Power::Down => {
+                self.power =
+                    Power::CrystalStarts { until: now + micros(self.part.crystal_start_us) };
+            }
+            0x02 => self.unknown("STXCAL was strobed (synthesizer without receiver)"),
+            0x03 if !matches!(
+                self.modem.state,
+                State::RxCalibrate { .. } | State::Search | State::Receive | State::RxOverflow
+            ) =>
+            {
+                self.journal.counts.calibrations += 1;
+                self.modem.rx_on(now, &cfg);
+            }
+            0x04 => self.transmit(now, &cfg),
+            0x05 => {
+                self.modem.assess(now, &cfg);
+                if self.modem.clear_channel(now, &cfg) {
+                    self.transmit(now, &cfg);
+                }
+            }
+            0x06 => self.modem.rf_off(now),
+            0x07 => {
+                self.modem.rf_off(now);
+                if matches!(self.power, Power::On | Power::CrystalStarts { .. }) {
+                    self.power = Power::Down;
+                }
+            }
+            0x08 => self.modem.flush_rx(now),
+            0x09 => {
+                self.underflow = false;
+                self.modem.flush_tx(now, &cfg);
+            }
+            // For the frame under way, or by AUTOACK for the next.
+            0x0A | 0x0B => {
+                self.pending = strobe == 0x0B;
+                if !cfg.autoack && self.modem.receiving() {
+                    self.modem.manual_ack = Some(self.pending);
+                }
+            }
+            0x0C => self.decrypt(now),
+            0x0D => self.encrypt(now),
+            0x0E => self.stand_alone(now),
+            _ => {}
+        }
+    }
+
+    fn transmit(&mut self, now: Picos, cfg: &Config) {
+        if self.underflow {
+            // Only flushing leaves an underflow.
+            return;
+        }
+        self.journal.counts.calibrations += 1;
+        if self.reg(reg::SECCTRL0) & 3 != 0 && !self.modem.tx_sent {
+            self.encrypt(now);
+        }
+        self.modem.tx_on(now, cfg);
+    }
+
+    // --- security -----------------------------------------------------------------------------------
+
+    fn key(&self, second: bool) -> Block {
+        self.reversed(if second { ram::KEY1 } else { ram::KEY0 })
+    }
+
+    fn busy(&mut self, now: Picos, cipher: &Cipher) {
+        let ps = micros(self.part.aes_block_us).0 * u64::from(cipher.blocks);
+        self.busy_until = self.busy_until.max(now) + Picos(ps);
+    }
+
+    fn stand_alone(&mut self, now: Picos) {
+        let i = usize::from(ram::SABUF - ram::KEY0);
+        let mut block: Block = std::array::from_fn(|k| self.bank[i + k]);
+        let mut cipher = Cipher::new(&self.key(self.reg(reg::SECCTRL0) & 0x80 != 0));
+        cipher.encrypt(&mut block);
+        self.bank[i..i + 16].copy_from_slice(&block);
+        self.busy(now, &cipher);
+    }
+
+    /// Bytes of the message integrity code.
+    fn tag_bytes(&mut self) -> usize {
+        let m = usize::from(self.reg(reg::SECCTRL0) >> 2 & 7);
+        if m == 0 {
+            self.misuse("SECCTRL0.SEC_M is 0, which is reserved; 1 to 7 are 4 to 16 bytes");
+        }
+        2 * (m + 1)
+    }
+
+    /// Runs the mode of SECCTRL0 over `body`, whose first `clear` bytes stay readable and whose last are
+    /// the integrity code, if there is one. Decrypting, the code ends in 0x00 if it held, else in 0xFF.
+    fn secure(
+        &mut self,
+        now: Picos,
+        clear: usize,
+        second: bool,
+        nonce: u16,
+        body: &mut [u8],
+        decrypt: bool,
+    ) {
+        let control = self.reg(reg::SECCTRL0);
+        let flags_nonce = self.reversed(nonce);
+        let (flags, n13) = (flags_nonce[0], &flags_nonce[1..14]);
+        let ctr_flags = flags >> 5 << 6 | flags & 7;
+        let mode = control & 3;
+        let tag_bytes = if mode == 2 { 0 } else { self.tag_bytes() };
+        let Some(end) = body.len().checked_sub(tag_bytes).filter(|end| *end >= clear) else {
+            self.misuse("the frame is shorter than SEC_TXL or SEC_RXL and the integrity code say");
+            return;
+        };
+        let mut cipher = Cipher::new(&self.key(second));
+        let (head, rest) = body.split_at_mut(clear);
+        let (data, tag) = rest.split_at_mut(end - clear);
+        let expected = match mode {
+            1 => {
+                let length = [data.len() as u8];
+                let first: &[u8] = if control & 0x100 != 0 { &length } else { &[] };
+                Some(cipher.cbc_mac(&[&[first, data].concat()]))
+            }
+            2 => {
+                cipher.ctr(
+                    counter(ctr_flags, n13, u16::from_be_bytes([flags_nonce[14], flags_nonce[15]])),
+                    data,
+                );
+                None
+            }
+            _ => {
+                let cbc_flags = flags >> 3 << 6 | ((control >> 2 & 7) as u8) << 3 | flags & 7;
+                if decrypt {
+                    cipher.ctr(counter(ctr_flags, n13, 1), data);
+                }
+                let mut t = cipher.ccm_tag(cbc_flags, n13, head, data);
+                if !decrypt {
+                    cipher.ctr(counter(ctr_flags, n13, 1), data);
+                }
+                cipher.ctr(counter(ctr_flags, n13, 0), &mut t);
+                Some(t)
+            }
+        };
+        if let Some(expected) = expected {
+            if decrypt {
+                let held = *tag == expected[..tag_bytes];
+                if let Some(last) = tag.last_mut() {
+                    *last = if held { 0x00 } else { 0xFF };
+                }
+            } else {
+                tag.copy_from_slice(&expected[..tag_bytes]);
+            }
+        }
+        self.busy(now, &cipher);
+    }
+
+    fn fcs_bytes(&self) -> usize {
+        if self.reg(reg::MDMCTRL0) & 0x20 != 0 { 2 } else { 0 }
+    }
+
+    fn encrypt(&mut self, now: Picos) {
+        let control = self.reg(reg::SECCTRL0);
+        if control & 3 == 0 {
+            return;
+        }
+        let clear = usize::from(self.reg(reg::SECCTRL1) >> 8 & 0x7F);
+        let tag_bytes = if control & 3 == 2 { 0 } else { 2 * (usize::from(control >> 2 & 7) + 1) };
+        let length = self.modem.tx.first().map_or(0, |l| usize::from(l & 0x7F));
+        let Some(body_bytes) = length.checked_sub(self.fcs_bytes()).filter(|b| *b >= tag_bytes)
+        else {
+            self.misuse("in-line encryption began without a frame in the TXFIFO");
+            return;
+        };
+        if self.modem.tx.len() < 1 + body_bytes - tag_bytes {
+            self.unknown("in-line encryption began before the whole frame was in the TXFIFO");
+            return;
+        }
+        let mut tx = std::mem::take(&mut self.modem.tx);
+        tx.resize(1 + body_bytes, 0);
+        self.secure(now, clear, control & 0x40 != 0, ram::TXNONCE, &mut tx[1..], false);
+        self.modem.tx = tx;
+    }
+
+    fn decrypt(&mut self, now: Picos) {
+        let control = self.reg(reg::SECCTRL0);
+        if control & 3 == 0 {
+            return;
+        }
+        let Some((start, end)) = self.modem.rx.frame() else {
+            self.unknown("SRXDEC was strobed without a whole frame in the RXFIFO");
+            return;
+        };
+        let clear = usize::from(self.reg(reg::SECCTRL1) & 0x7F);
+        let last = end.saturating_sub(2).max(start + 1);
+        let mut body: Vec<u8> = (start + 1..last).map(|p| self.modem.rx.at(p)).collect();
+        self.secure(now, clear, control & 0x20 != 0, ram::RXNONCE, &mut body, true);
+        for (p, byte) in (start + 1..last).zip(body) {
+            self.modem.rx.set(p, byte);
+        }
+        self.rx_held = true;
+    }
+
+    // --- pins ---------------------------------------------------------------------------------------
+
+    fn fifo_pins(&self) -> (bool, bool) {
+        if self.rx_held || !self.on() {
+            return (false, false);
+        }
+        if self.modem.state == State::RxOverflow {
+            return (false, true);
+        }
+        let len = self.modem.rx.len();
+        let threshold = usize::from(self.reg(reg::IOCFG0) & 0x7F);
+        let fifop = self.modem.rx.has_frame() || self.modem.accepted() && len > threshold;
+        (len > 0, fifop)
+    }
+
+    fn regulated(&self) -> bool {
+        !matches!(self.power, Power::Off | Power::RegulatorOff | Power::RegulatorStarts { .. })
+    }
+
+    fn switch_regulator(&mut self, now: Picos, on: bool) {
+        match (on, self.power) {
+            (true, Power::RegulatorOff) => {
+                self.power =
+                    Power::RegulatorStarts { until: now + micros(self.part.regulator_start_us) };
+            }
+            (false, Power::Off | Power::RegulatorOff) => {}
+            (false, _) => {
+                self.reset(now);
+                self.bank.fill(0);
+                self.power = Power::RegulatorOff;
+            }
+            _ => {}
+        }
+    }
+}
+
+impl RadioChip for Chip {
+    fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    fn journal_mut(&mut self) -> &mut Journal {
+        &mut self.journal
+    }
+
+    fn select(&mut self, now: Picos) {
+        self.advance(now);
+        self.access = Access::Address;
+    }
+
+    fn transfer(&mut self, now: Picos, mosi: u8) -> u8 {
+        self.advance(now);
+        if !self.regulated() || self.power == Power::Reset {
+            self.misuse("the CC2420 was spoken to while its regulator was off or RESETn low");
+            return 0;
+        }
+        self.data(now, mosi)
+    }
+
+    fn deselect(&mut self, now: Picos) {
+        self.advance(now);
+        self.access = Access::Address;
+    }
+
+    fn pin(&mut self, now: Picos, pin: Pin, level: bool) {
+        self.advance(now);
+        if self.power == Power::Off {
+            return;
+        }
+        if Some(pin) == self.pins.vreg_en {
+            self.switch_regulator(now, level);
+        }
+        if Some(pin) == self.pins.resetn && self.regulated() {
+            self.reset(now);
+            self.power = if level { Power::Down } else { Power::Reset };
+        }
+    }
+
+    fn next_event(&self) -> Option<Picos> {
+        let power = match self.power {
+            Power::RegulatorStarts { until } | Power::CrystalStarts { until } => Some(until),
+            _ => None,
+        };
+        let modem = if self.on() { self.modem.next_event() } else { None };
+        let held = self.rx_held.then_some(self.busy_until);
+        [power, modem, held].into_iter().flatten().min()
+    }
+
+    fn run_to(&mut self, now: Picos) {
+        self.advance(now);
+    }
+
+    fn power(&mut self, now: Picos, on: bool) {
+        if on == (self.power != Power::Off) {
+            return;
+        }
+        self.reset(now);
+        self.bank.fill(0);
+        self.power = if on { Power::RegulatorOff } else { Power::Off };
+        if on && self.pins.vreg_en.is_none() {
+            self.switch_regulator(now, true);
+        }
+    }
+
+    fn levels(&self, out: &mut Vec<(Pin, bool)>) {
+        let alive = self.regulated();
+        let io = self.reg(reg::IOCFG0);
+        let (fifo, fifop) = self.fifo_pins();
+        let cca = match self.reg(reg::IOCFG1) & 0x1F {
+            24 => self.on(),
+            _ => self.on() && self.modem.clear_channel(self.now, &self.config()),
+        };
+        let mut drive = |pin: Option<Pin>, level: bool, inverted: u16| {
+            out.extend(pin.map(|p| (p, alive && level != (io & inverted != 0))));
+        };
+        drive(self.pins.fifo, fifo, 0x400);
+        drive(self.pins.fifop, fifop, 0x200);
+        drive(self.pins.sfd, self.modem.sfd(), 0x100);
+        drive(self.pins.cca, cca, 0x080);
+    }
+
+    fn state(&self) -> &'static str {
+        match self.power {
+            Power::Off => "off",
+            Power::RegulatorOff => "vreg_off",
+            Power::RegulatorStarts { .. } | Power::Reset | Power::Down => "power_down",
+            Power::CrystalStarts { .. } => "startup",
+            Power::On => match self.modem.state {
+                State::Idle | State::TxUnderflow => "idle",
+                State::RxCalibrate { .. }
+                | State::TxCalibrate { .. }
+                | State::AckCalibrate { .. } => "calibrate",
+                State::Search | State::Receive | State::RxOverflow => "rx",
+                State::Tx | State::Ack => self.output().2,
+            },
+        }
+    }
+
+    fn earliest_air(&self, now: Picos) -> Picos {
+        // Eight symbols behind a strobe, if the crystal runs.
+        let turn = Picos(8 * SYMBOL.0);
+        match self.power {
+            Power::On => now + turn,
+            Power::CrystalStarts { until } => until.max(now) + turn,
+            _ => now + micros(self.part.crystal_start_us) + turn,
+        }
+    }
+}

@@ -1,0 +1,1354 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The CC2520 as its SPI bus and pins show it: instructions, registers, RAM, exceptions, GPIO, state
+//! machine, data processing unit.
+//!
+//! Source: SWRS068. What a program may do to the chip and the model does not know (exception binding,
+//! slotted acknowledgments, test modes ...) becomes a [`problem`](crate::RadioHandle::problem) that
+//! stops the run with a sentence. What the chip itself reports as an exception is one.
+
+use sunseal_mcu::Pin;
+use sunseal_trace::Picos;
+
+use crate::air::Chance;
+use crate::chip::{Journal, Radio, RadioChip, RadioHandle, micros};
+use crate::ieee802154::{Header, Identity, Sources};
+use crate::medium::Port;
+use crate::modem::{Config, Filter, Modem, Note, SYMBOL, State};
+use crate::parts::Cc2520Part;
+use crate::security::{Block, Cipher, counter};
+
+/// Register addresses (SWRS068, section 28).
+mod reg {
+    pub const FRMFILT0: u16 = 0x00;
+    pub const FRMFILT1: u16 = 0x01;
+    pub const SRCMATCH: u16 = 0x02;
+    pub const SRCSHORTEN0: u16 = 0x04;
+    pub const SRCEXTEN0: u16 = 0x08;
+    pub const FRMCTRL0: u16 = 0x0C;
+    pub const FRMCTRL1: u16 = 0x0D;
+    pub const RXENABLE0: u16 = 0x0E;
+    pub const RXENABLE1: u16 = 0x0F;
+    pub const EXCFLAG0: u16 = 0x10;
+    pub const EXCFLAG2: u16 = 0x12;
+    pub const EXCMASKA0: u16 = 0x14;
+    pub const EXCMASKB0: u16 = 0x18;
+    pub const EXCBINDX0: u16 = 0x1C;
+    pub const EXCBINDY1: u16 = 0x1F;
+    pub const GPIOCTRL0: u16 = 0x20;
+    pub const GPIOCTRL5: u16 = 0x25;
+    pub const GPIOPOLARITY: u16 = 0x26;
+    pub const DPUSTAT: u16 = 0x2C;
+    pub const FREQCTRL: u16 = 0x2E;
+    pub const TXPOWER: u16 = 0x30;
+    pub const FSMSTAT0: u16 = 0x32;
+    pub const FSMSTAT1: u16 = 0x33;
+    pub const FIFOPCTRL: u16 = 0x34;
+    pub const FSMCTRL: u16 = 0x35;
+    pub const CCACTRL0: u16 = 0x36;
+    pub const CCACTRL1: u16 = 0x37;
+    pub const RSSI: u16 = 0x38;
+    pub const RSSISTAT: u16 = 0x39;
+    pub const RXFIRST: u16 = 0x3C;
+    pub const RXFIFOCNT: u16 = 0x3E;
+    pub const TXFIFOCNT: u16 = 0x3F;
+    pub const CHIPID: u16 = 0x40;
+    pub const VERSION: u16 = 0x42;
+    pub const EXTCLOCK: u16 = 0x44;
+    pub const MDMCTRL0: u16 = 0x46;
+    pub const MDMCTRL1: u16 = 0x47;
+}
+
+/// Memory map (section 12).
+mod ram {
+    pub const TXFIFO: u16 = 0x100;
+    pub const RXFIFO: u16 = 0x180;
+    pub const FREE: u16 = 0x200;
+    pub const SOURCES: u16 = 0x380;
+    pub const SRCRESMASK: u16 = 0x3E0;
+    pub const SRCRESINDEX: u16 = 0x3E3;
+    pub const SRCSHORTPENDEN: u16 = 0x3E4;
+    pub const SRCEXTPENDEN: u16 = 0x3E7;
+    pub const EXTADDR: u16 = 0x3EA;
+    pub const PANID: u16 = 0x3F2;
+    pub const SHORTADDR: u16 = 0x3F4;
+    pub const END: u16 = 0x400;
+}
+
+/// Exceptions by number (table 14).
+mod exception {
+    pub const RF_IDLE: u8 = 0x00;
+    pub const TX_FRM_DONE: u8 = 0x01;
+    pub const TX_ACK_DONE: u8 = 0x02;
+    pub const TX_UNDERFLOW: u8 = 0x03;
+    pub const TX_OVERFLOW: u8 = 0x04;
+    pub const RX_UNDERFLOW: u8 = 0x05;
+    pub const RX_OVERFLOW: u8 = 0x06;
+    pub const RXENABLE_ZERO: u8 = 0x07;
+    pub const RX_FRM_DONE: u8 = 0x08;
+    pub const RX_FRM_ACCEPTED: u8 = 0x09;
+    pub const SRC_MATCH_DONE: u8 = 0x0A;
+    pub const SRC_MATCH_FOUND: u8 = 0x0B;
+    pub const FIFOP: u8 = 0x0C;
+    pub const SFD: u8 = 0x0D;
+    pub const DPU_DONE_L: u8 = 0x0E;
+    pub const MEMADDR_ERROR: u8 = 0x10;
+    pub const USAGE_ERROR: u8 = 0x11;
+    pub const OPERAND_ERROR: u8 = 0x12;
+    pub const RX_FRM_ABORTED: u8 = 0x15;
+}
+
+/// Values after a reset of the registers 0x00 to 0x7F.
+const RESET: [u8; 0x80] = {
+    let mut r = [0; 0x80];
+    let set: [(u8, u8); 47] = [
+        (0x00, 0x0D),
+        (0x01, 0x78),
+        (0x02, 0x07),
+        (0x0C, 0x40),
+        (0x0D, 0x01),
+        (0x21, 0x27),
+        (0x22, 0x28),
+        (0x23, 0x29),
+        (0x24, 0x2A),
+        (0x25, 0x90),
+        (0x26, 0x3F),
+        (0x2A, 0x01),
+        (0x2E, 0x0B),
+        (0x2F, 0x0F),
+        (0x30, 0x06),
+        (0x31, 0x69),
+        (0x34, 0x40),
+        (0x35, 0x01),
+        (0x36, 0xE0),
+        (0x37, 0x1A),
+        (0x38, 0x80),
+        (0x40, 0x84),
+        (0x44, 0x20),
+        (0x46, 0x45),
+        (0x47, 0x2E),
+        (0x4A, 0x29),
+        (0x4C, 0x55),
+        (0x4E, 0x24),
+        (0x4F, 0x29),
+        (0x50, 0x20),
+        (0x51, 0x2A),
+        (0x52, 0x5F),
+        (0x53, 0x0E),
+        (0x54, 0x00),
+        (0x55, 0x2E),
+        (0x56, 0x66),
+        (0x57, 0x0A),
+        (0x58, 0x05),
+        (0x5A, 0x05),
+        (0x5B, 0x08),
+        (0x5C, 0x00),
+        (0x5D, 0x00),
+        (0x5E, 0x00),
+        (0x5F, 0x00),
+        (0x60, 0x00),
+        (0x61, 0x00),
+        (0x7E, 0x02),
+    ];
+    let mut i = 0;
+    while i < set.len() {
+        r[set[i].0 as usize] = set[i].1;
+        i += 1;
+    }
+    r
+};
+
+/// Values that the data sheet asks for instead (section 28.1, table 21).
+const RECOMMENDED: [(u16, u8); 7] = [
+    (0x4A, 0x3F),
+    (0x4C, 0x5A),
+    (0x4F, 0x2B),
+    (0x53, 0x11),
+    (0x56, 0x10),
+    (0x57, 0x0E),
+    (0x58, 0x03),
+];
+
+/// Output power by TXPOWER (table 17), dBm, with the name of the state.
+const POWER: [(u8, f64, &str); 9] = [
+    (0xF7, 5.0, "tx.plus5dbm"),
+    (0xF2, 3.0, "tx.plus3dbm"),
+    (0xAB, 2.0, "tx.plus2dbm"),
+    (0x13, 1.0, "tx.plus1dbm"),
+    (0x32, 0.0, "tx.0dbm"),
+    (0x81, -2.0, "tx.minus2dbm"),
+    (0x88, -4.0, "tx.minus4dbm"),
+    (0x2C, -7.0, "tx.minus7dbm"),
+    (0x03, -18.0, "tx.minus18dbm"),
+];
+
+/// The pins that the chip is wired to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cc2520Pins {
+    /// GPIO0 to GPIO5.
+    pub gpio: [Option<Pin>; 6],
+    /// SO, which is high while the chip is selected and the crystal runs, until the first clock.
+    pub somi: Option<Pin>,
+    /// VREG_EN; without it the regulator is always on.
+    pub vreg_en: Option<Pin>,
+    /// RESETn.
+    pub resetn: Option<Pin>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Power {
+    Off,
+    /// Low power mode 2: the regulator is off.
+    Lpm2,
+    RegulatorStarts {
+        until: Picos,
+    },
+    Reset,
+    CrystalStarts {
+        until: Picos,
+    },
+    /// Low power mode 1: registers and RAM are kept.
+    Lpm1,
+    Active,
+}
+
+/// How many bytes an instruction has, or how many before its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Length {
+    Fixed(usize),
+    Open(usize),
+    Unknown,
+}
+
+fn length(op: u8) -> Length {
+    use Length::{Fixed, Open, Unknown};
+    match op {
+        0x00 | 0x03 | 0x04 | 0x0F | 0x40..=0x4D => Fixed(1),
+        0x02 | 0x58 | 0x59 | 0x7F => Fixed(2),
+        0x10..=0x2F | 0x3C => Open(2),
+        0x30 | 0x3A | 0x80..=0xFF => Open(1),
+        0x38 | 0x56 => Open(3),
+        0x4E | 0x4F | 0x78 | 0x79 => Fixed(3),
+        0x32 | 0x33 | 0x3E | 0x3F | 0x72 | 0x73 | 0x76 | 0x77 => Fixed(4),
+        0x50..=0x55 => Fixed(5),
+        0x66 | 0x67 | 0x70 | 0x71 | 0x74 | 0x75 => Fixed(6),
+        0x60 | 0x61 | 0x64 | 0x65 => Fixed(7),
+        0x68..=0x6B => Fixed(9),
+        _ => Unknown,
+    }
+}
+
+/// An instruction of the data processing unit under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Job {
+    until: Picos,
+    bytes: Vec<u8>,
+}
+
+struct Chip {
+    part: Cc2520Part,
+    pins: Cc2520Pins,
+    journal: Journal,
+    power: Power,
+    modem: Modem,
+    regs: [u8; 0x80],
+    /// RAM from 0x200.
+    bank: [u8; (ram::END - ram::FREE) as usize],
+    exceptions: u32,
+    selected: bool,
+    clocked: bool,
+    /// The instruction under way.
+    instruction: Vec<u8>,
+    /// Its next address.
+    address: u16,
+    buffered: u8,
+    jobs: [Option<Job>; 2],
+    authentic: [bool; 2],
+    sampled_cca: bool,
+    fifop: bool,
+    pending: bool,
+    inputs: [bool; 6],
+    now: Picos,
+    notes: Vec<(Picos, Note)>,
+}
+
+impl Radio {
+    /// A CC2520 without supply, and the handle to watch it by. Without a port nobody else is on the air.
+    #[must_use]
+    pub fn cc2520(part: Cc2520Part, pins: Cc2520Pins, port: Option<Port>) -> (Self, RadioHandle) {
+        let wired = [pins.vreg_en, pins.resetn].into_iter().chain(pins.gpio);
+        let listens = wired.flatten().collect();
+        Self::wrap(Chip::new(part, pins, port), listens)
+    }
+}
+
+impl Chip {
+    fn new(part: Cc2520Part, pins: Cc2520Pins, port: Option<Port>) -> Self {
+        Self {
+            part,
+            pins,
+            journal: Journal::default(),
+            power: Power::Off,
+            modem: Modem::new(port),
+            regs: RESET,
+            bank: [0; (ram::END - ram::FREE) as usize],
+            exceptions: 0,
+            selected: false,
+            clocked: false,
+            instruction: Vec::new(),
+            address: 0,
+            buffered: 0,
+            jobs: [None, None],
+            authentic: [false; 2],
+            sampled_cca: false,
+            fifop: false,
+            pending: false,
+            inputs: [false; 6],
+            now: Picos(0),
+            notes: Vec::new(),
+        }
+    }
+
+    fn reg(&self, address: u16) -> u8 {
+        self.regs[usize::from(address)]
+    }
+
+    fn unknown(&mut self, what: &str) {
+        self.journal
+            .refuse(|| format!("radio: {what}, which this model of the CC2520 does not have"));
+    }
+
+    fn misuse(&mut self, what: &str) {
+        self.journal.refuse(|| format!("radio: {what}"));
+    }
+
+    fn raise(&mut self, exception: u8) {
+        self.exceptions |= 1 << exception;
+    }
+
+    fn reset(&mut self, now: Picos) {
+        self.modem.reset(now);
+        self.regs = RESET;
+        self.exceptions = 0;
+        self.instruction.clear();
+        self.buffered = 0;
+        self.jobs = [None, None];
+        self.authentic = [false; 2];
+        self.sampled_cca = false;
+        self.fifop = false;
+        self.pending = false;
+    }
+
+    fn long(&self, address: u16) -> u32 {
+        let i = usize::from(address - ram::FREE);
+        u32::from_le_bytes([self.bank[i], self.bank[i + 1], self.bank[i + 2], 0])
+    }
+
+    fn word(&self, address: u16) -> u16 {
+        self.long(address) as u16
+    }
+
+    fn bits(&self, register: u16) -> u32 {
+        let r = |i| u32::from(self.reg(register + i));
+        r(0) | r(1) << 8 | r(2) << 16
+    }
+
+    fn config(&self) -> Config {
+        let (f0, f1) = (self.reg(reg::FRMFILT0), self.reg(reg::FRMFILT1));
+        let (c0, m) = (self.reg(reg::FRMCTRL0), self.reg(reg::SRCMATCH));
+        let i = usize::from(ram::EXTADDR - ram::FREE);
+        let filter = (f0 & 1 != 0).then(|| Filter {
+            identity: Identity {
+                pan: self.word(ram::PANID),
+                short: self.word(ram::SHORTADDR),
+                extended: std::array::from_fn(|k| self.bank[i + k]),
+                coordinator: f0 & 2 != 0,
+            },
+            accept: std::array::from_fn(|k| f1 >> (3 + k) & 1 != 0),
+            accept_reserved: f1 & 0x80 != 0,
+            beacons_of_any: true,
+            max_version: f0 >> 2 & 3,
+            reserved_mask: f0 >> 4 & 7,
+            least_bytes: 9,
+        });
+        let sources = (f0 & 1 != 0 && m & 1 != 0).then(|| self.sources());
+        Config {
+            carrier_hz: (2394 + u64::from(self.reg(reg::FREQCTRL) & 0x7F)) * 1_000_000,
+            power_dbm: self.output().map_or(0.0, |p| p.1),
+            preamble_bytes: u32::from(self.reg(reg::MDMCTRL0) >> 1 & 0x0F) + 1,
+            sync: 0xA70F,
+            autocrc: c0 & 0x40 != 0,
+            autoack: c0 & 0x20 != 0,
+            filter,
+            tx_turnaround: Picos(12 * SYMBOL.0),
+            rx_turnaround: Picos(12 * SYMBOL.0),
+            rssi_offset_db: self.part.rssi_offset_dbm,
+            cca_threshold_dbm: f64::from(self.reg(reg::CCACTRL0) as i8) - self.part.rssi_offset_dbm,
+            cca_hysteresis_db: f64::from(self.reg(reg::CCACTRL1) & 7),
+            cca_mode: self.reg(reg::CCACTRL1) >> 3 & 3,
+            pending: self.pending || self.reg(reg::FRMCTRL1) & 4 != 0,
+            sources,
+            rx_after_tx: self.rx_mask() != 0,
+        }
+    }
+
+    fn sources(&self) -> Sources {
+        let (i, m) = (usize::from(ram::SOURCES - ram::FREE), self.reg(reg::SRCMATCH));
+        Sources {
+            table: std::array::from_fn(|k| self.bank[i + k]),
+            short_on: self.bits(reg::SRCSHORTEN0),
+            extended_on: self.bits(reg::SRCEXTEN0),
+            short_pends: self.long(ram::SRCSHORTPENDEN),
+            extended_pends: self.long(ram::SRCEXTPENDEN),
+            autopend: m & 2 != 0,
+            requests_only: m & 4 != 0,
+        }
+    }
+
+    fn output(&self) -> Option<&'static (u8, f64, &'static str)> {
+        POWER.iter().find(|p| p.0 == self.reg(reg::TXPOWER))
+    }
+
+    fn active(&self) -> bool {
+        self.power == Power::Active
+    }
+
+    fn rx_mask(&self) -> u16 {
+        u16::from_le_bytes([self.reg(reg::RXENABLE0), self.reg(reg::RXENABLE1)])
+    }
+
+    // --- time ---------------------------------------------------------------------------------------
+
+    fn advance(&mut self, now: Picos) {
+        loop {
+            match self.power {
+                Power::RegulatorStarts { until } if until <= now => {
+                    // Out of reset the crystal starts by itself.
+                    self.power =
+                        Power::CrystalStarts { until: until + micros(self.part.crystal_start_us) };
+                    continue;
+                }
+                Power::CrystalStarts { until } if until <= now => self.power = Power::Active,
+                _ => {}
+            }
+            break;
+        }
+        for priority in 0..2 {
+            if self.jobs[priority].as_ref().is_some_and(|j| j.until <= now) {
+                if let Some(job) = self.jobs[priority].take() {
+                    self.perform(priority, &job.bytes);
+                    self.raise(exception::DPU_DONE_L + priority as u8);
+                }
+            }
+        }
+        if self.active() {
+            let cfg = self.config();
+            let mut notes = std::mem::take(&mut self.notes);
+            self.modem.run_to(now, &cfg, &mut notes);
+            for (at, note) in notes.drain(..) {
+                self.note(at, note);
+            }
+            self.notes = notes;
+        }
+        self.now = self.now.max(now);
+        self.watch_fifop();
+    }
+
+    fn watch_fifop(&mut self) {
+        let fifop = self.fifo_pins().1;
+        if fifop && !self.fifop {
+            self.raise(exception::FIFOP);
+        }
+        self.fifop = fifop;
+    }
+
+    fn note(&mut self, at: Picos, note: Note) {
+        match note {
+            Note::RxSfd | Note::TxSfd => self.raise(exception::SFD),
+            Note::RxAccepted { header } => {
+                self.raise(exception::RX_FRM_ACCEPTED);
+                if let Some(h) = header {
+                    self.match_source(&h);
+                }
+            }
+            Note::RxDone { good, .. } => {
+                if good {
+                    self.journal.counts.received += 1;
+                } else {
+                    self.journal.counts.crc_failed += 1;
+                }
+                let packet = self.modem.last_packet.clone();
+                self.journal.packet(at, false, packet, good);
+                self.raise(exception::RX_FRM_DONE);
+                self.pending = false;
+            }
+            Note::RxRejected => {
+                self.journal.counts.filtered += 1;
+            }
+            Note::RxOverflow => {
+                self.journal.counts.overflows += 1;
+                self.raise(exception::RX_OVERFLOW);
+            }
+            Note::TxDone | Note::AckDone => {
+                let packet = self.modem.last_packet.clone();
+                self.journal.counts.sent += 1;
+                self.journal.counts.sent_bytes += packet.len() as u64;
+                self.journal.packet(at, true, packet, true);
+                let done = note == Note::TxDone;
+                self.raise(if done { exception::TX_FRM_DONE } else { exception::TX_ACK_DONE });
+                if self.modem.state == State::Idle {
+                    self.raise(exception::RF_IDLE);
+                }
+            }
+            Note::TxUnderflow => {
+                self.journal.counts.underflows += 1;
+                self.raise(exception::TX_UNDERFLOW);
+            }
+        }
+    }
+
+    fn match_source(&mut self, h: &Header) {
+        if self.reg(reg::SRCMATCH) & 1 == 0 || self.reg(reg::FRMFILT0) & 1 == 0 {
+            return;
+        }
+        let found = self.sources().find(h);
+        let mask: u32 = match found {
+            None => 0,
+            Some(n) if n & Sources::EXTENDED != 0 => 3 << (2 * (n & 0x1F)),
+            Some(n) => 1 << n,
+        };
+        let i = usize::from(ram::SRCRESMASK - ram::FREE);
+        self.bank[i..i + 3].copy_from_slice(&mask.to_le_bytes()[..3]);
+        self.bank[usize::from(ram::SRCRESINDEX - ram::FREE)] = found.unwrap_or(0x3F);
+        self.raise(exception::SRC_MATCH_DONE);
+        if found.is_some() {
+            self.raise(exception::SRC_MATCH_FOUND);
+        }
+    }
+
+    // --- SPI ----------------------------------------------------------------------------------------
+
+    fn channel(&self, mask: u16) -> bool {
+        self.exceptions & self.bits(mask) != 0
+    }
+
+    fn status(&self) -> u8 {
+        u8::from(self.active()) << 7
+            | u8::from(self.modem.rssi_valid(self.now)) << 6
+            | u8::from(self.channel(reg::EXCMASKA0)) << 5
+            | u8::from(self.channel(reg::EXCMASKB0)) << 4
+            | u8::from(self.jobs[1].is_some()) << 3
+            | u8::from(self.jobs[0].is_some()) << 2
+            | u8::from(self.modem.transmitting()) << 1
+            | u8::from(self.receiver_on())
+    }
+
+    fn receiver_on(&self) -> bool {
+        matches!(self.modem.state, State::RxCalibrate { .. } | State::Search | State::Receive)
+    }
+
+    fn byte(&mut self, now: Picos, mosi: u8) -> u8 {
+        self.instruction.push(mosi);
+        let (op, n) = (self.instruction[0], self.instruction.len());
+        let status = self.status();
+        if !self.active() && n == 1 && !matches!(op, 0x00 | 0x0F | 0x40 | 0x80..=0xFF) {
+            self.misuse(&format!(
+                "instruction {op:#04x} was given to the CC2520 without a running crystal; wait until SO is high behind SXOSCON"
+            ));
+        }
+        match length(op) {
+            Length::Unknown => {
+                self.misuse(&format!("{op:#04x} is no instruction of the CC2520"));
+                self.instruction.clear();
+                status
+            }
+            Length::Fixed(bytes) if n >= bytes => {
+                let whole = std::mem::take(&mut self.instruction);
+                self.execute(now, &whole);
+                status
+            }
+            Length::Open(head) if n >= head => {
+                if n == head {
+                    self.address = match op {
+                        0x10..=0x2F => u16::from(op & 0x0F) << 8 | u16::from(mosi),
+                        0x38 | 0x56 => u16::from(self.instruction[1] & 0x0F) << 8 | u16::from(mosi),
+                        _ => u16::from(op & 0x3F),
+                    };
+                    return status;
+                }
+                // Only the head is needed again.
+                self.instruction.truncate(head);
+                self.stream(now, op, mosi)
+            }
+            _ => status,
+        }
+    }
+
+    /// One byte behind the head of an instruction of open length.
+    fn stream(&mut self, now: Picos, op: u8, mosi: u8) -> u8 {
+        let address = self.address;
+        self.address = address.wrapping_add(1);
+        match op {
+            0x10..=0x1F => self.read(address),
+            0x20..=0x2F => {
+                let old = self.read(address);
+                self.write(now, address, mosi);
+                old
+            }
+            0x30 => self.take_rx(),
+            0x38 => {
+                let byte = self.take_rx();
+                self.write(now, address, byte);
+                byte
+            }
+            0x3A => {
+                self.put_tx(mosi);
+                self.modem.tx.len() as u8
+            }
+            0x3C => Chance::new(now.0 ^ 0x2520).bits() as u8,
+            0x56 => {
+                let old = self.read(address);
+                self.write(now, address, old ^ mosi);
+                old
+            }
+            0x80..=0xBF => self.read(address & 0x7F),
+            _ => {
+                let old = self.read(address & 0x7F);
+                self.write(now, address & 0x7F, mosi);
+                old
+            }
+        }
+    }
+
+    fn take_rx(&mut self) -> u8 {
+        let byte = self.modem.pop_rx();
+        if byte.is_none() {
+            self.raise(exception::RX_UNDERFLOW);
+        }
+        self.watch_fifop();
+        byte.unwrap_or(0)
+    }
+
+    fn put_tx(&mut self, byte: u8) {
+        if !self.modem.write_tx(byte) {
+            self.raise(exception::TX_OVERFLOW);
+        }
+    }
+
+    fn read(&mut self, address: u16) -> u8 {
+        match address {
+            0..0x80 => self.read_register(address),
+            ram::TXFIFO..ram::RXFIFO => {
+                self.modem.tx.get(usize::from(address - ram::TXFIFO)).copied().unwrap_or(0)
+            }
+            ram::RXFIFO..ram::FREE => self.modem.rx.ring[usize::from(address - ram::RXFIFO)],
+            ram::FREE..ram::END => self.bank[usize::from(address - ram::FREE)],
+            _ => {
+                self.raise(exception::MEMADDR_ERROR);
+                0
+            }
+        }
+    }
+
+    fn write(&mut self, now: Picos, address: u16, byte: u8) {
+        match address {
+            0..0x80 => self.write_register(now, address, byte),
+            ram::TXFIFO..ram::RXFIFO => {
+                let i = usize::from(address - ram::TXFIFO);
+                match self.modem.tx.get_mut(i) {
+                    Some(slot) => *slot = byte,
+                    None => {
+                        self.unknown("memory was written in the TX FIFO where it holds no byte")
+                    }
+                }
+            }
+            ram::RXFIFO..ram::FREE => {
+                self.modem.rx.ring[usize::from(address - ram::RXFIFO)] = byte;
+            }
+            ram::FREE..ram::END => self.bank[usize::from(address - ram::FREE)] = byte,
+            _ => self.raise(exception::MEMADDR_ERROR),
+        }
+    }
+
+    fn read_register(&mut self, address: u16) -> u8 {
+        let cfg = self.config();
+        match address {
+            reg::EXCFLAG0..=reg::EXCFLAG2 => {
+                (self.exceptions >> (8 * (address - reg::EXCFLAG0))) as u8
+            }
+            reg::DPUSTAT => {
+                u8::from(self.authentic[1]) << 3
+                    | u8::from(self.authentic[0]) << 2
+                    | u8::from(self.jobs[1].is_some()) << 1
+                    | u8::from(self.jobs[0].is_some())
+            }
+            reg::FSMSTAT0 => {
+                let running = matches!(
+                    self.modem.state,
+                    State::RxCalibrate { .. }
+                        | State::TxCalibrate { .. }
+                        | State::AckCalibrate { .. }
+                );
+                u8::from(!running && self.modem.state != State::Idle) << 7
+                    | u8::from(running) << 6
+                    | self.fsm_state()
+            }
+            reg::FSMSTAT1 => {
+                let (fifo, fifop) = self.fifo_pins();
+                u8::from(fifo) << 7
+                    | u8::from(fifop) << 6
+                    | u8::from(self.modem.sfd()) << 5
+                    | u8::from(self.modem.clear_channel(self.now, &cfg)) << 4
+                    | u8::from(self.sampled_cca) << 3
+                    | u8::from(self.locked()) << 2
+                    | u8::from(self.modem.transmitting()) << 1
+                    | u8::from(self.receiver_on())
+            }
+            reg::RSSI => self.modem.rssi_value(self.now, &cfg).unwrap_or(-128) as u8,
+            reg::RSSISTAT => u8::from(self.modem.rssi_valid(self.now)),
+            reg::RXFIRST => self.modem.rx.ring[self.modem.rx.first()],
+            reg::RXFIFOCNT => self.modem.rx.len() as u8,
+            reg::TXFIFOCNT => self.modem.tx.len() as u8,
+            _ => self.reg(address),
+        }
+    }
+
+    fn locked(&self) -> bool {
+        matches!(self.modem.state, State::Search | State::Receive | State::Tx | State::Ack)
+    }
+
+    fn fsm_state(&self) -> u8 {
+        match self.modem.state {
+            State::Idle => 0,
+            State::RxCalibrate { .. } => 2,
+            State::Search => 3,
+            State::Receive => 7,
+            State::RxOverflow => 17,
+            State::TxCalibrate { .. } => 32,
+            State::Tx => 34,
+            State::AckCalibrate { .. } => 48,
+            State::Ack => 49,
+            State::TxUnderflow => 56,
+        }
+    }
+
+    fn write_register(&mut self, now: Picos, address: u16, value: u8) {
+        let reset = RESET[usize::from(address)];
+        match address {
+            reg::EXCFLAG0..=reg::EXCFLAG2 => {
+                // A flag goes by writing 0.
+                let shift = 8 * (address - reg::EXCFLAG0);
+                self.exceptions &= !(u32::from(!value) << shift);
+                return;
+            }
+            reg::RXENABLE0 | reg::RXENABLE1 => {
+                let mut mask = self.rx_mask().to_le_bytes();
+                mask[usize::from(address - reg::RXENABLE0)] = value;
+                self.set_rx_mask(now, u16::from_le_bytes(mask));
+                return;
+            }
+            reg::DPUSTAT
+            | reg::FSMSTAT0
+            | reg::FSMSTAT1
+            | reg::RSSI
+            | reg::RSSISTAT
+            | reg::RXFIRST
+            | reg::RXFIFOCNT
+            | reg::TXFIFOCNT
+            | reg::CHIPID
+            | reg::VERSION => {
+                self.misuse(&format!("register {address:#05x} of the CC2520 can only be read"));
+                return;
+            }
+            reg::FRMFILT1 if value & 6 != 0 => self.unknown("FRMFILT1.MODIFY_FT_FILTER is set"),
+            reg::FRMCTRL0 if value & 0x9F != 0 => self.unknown(&format!(
+                "FRMCTRL0 is {value:#04x} (APPEND_DATA_MODE, ENERGY_SCAN, test modes)"
+            )),
+            reg::FRMCTRL1 if value & 2 != 0 => self.unknown("FRMCTRL1.IGNORE_TX_UNDERF is set"),
+            reg::EXCBINDX0..=reg::EXCBINDY1 if value != 0 => {
+                self.unknown("an exception is bound to an instruction");
+            }
+            reg::FSMCTRL if value != reset => {
+                self.unknown(&format!(
+                    "FSMCTRL is {value:#04x} (slotted acknowledgments, RX2RX time)"
+                ));
+            }
+            reg::GPIOCTRL0..=reg::GPIOCTRL5 if !known_gpio(value) => {
+                self.unknown(&format!("GPIOCTRL{} is {value:#04x}", address - reg::GPIOCTRL0));
+            }
+            reg::TXPOWER if value != reset && !POWER.iter().any(|p| p.0 == value) => {
+                self.unknown(&format!("TXPOWER is {value:#04x}; the printed ones are 0xF7, 0xF2, 0xAB, 0x13, 0x32, 0x81, 0x88, 0x2C and 0x03; another"));
+            }
+            reg::FRMFILT0..=reg::TXPOWER
+            | reg::FIFOPCTRL
+            | reg::FSMCTRL
+            | reg::CCACTRL0
+            | reg::CCACTRL1
+            | reg::EXTCLOCK
+            | reg::MDMCTRL0
+            | reg::MDMCTRL1 => {}
+            _ if value != reset && !RECOMMENDED.contains(&(address, value)) => {
+                self.unknown(&format!(
+                    "register {address:#05x} is {value:#04x}, neither its reset value nor the recommended one"
+                ));
+            }
+            _ => {}
+        }
+        self.regs[usize::from(address)] = value;
+        let cfg = self.config();
+        self.modem.assess(now, &cfg);
+    }
+
+    fn set_rx_mask(&mut self, now: Picos, mask: u16) {
+        let before = self.rx_mask();
+        let [low, high] = mask.to_le_bytes();
+        self.regs[usize::from(reg::RXENABLE0)] = low;
+        self.regs[usize::from(reg::RXENABLE1)] = high;
+        if before != 0 && mask == 0 {
+            self.raise(exception::RXENABLE_ZERO);
+            if self.receiver_on() {
+                if self.modem.receiving() {
+                    self.raise(exception::RX_FRM_ABORTED);
+                }
+                self.modem.rf_off(now);
+                self.raise(exception::RF_IDLE);
+            }
+        } else if before == 0 && mask != 0 && self.modem.state == State::Idle && self.active() {
+            self.journal.counts.calibrations += 1;
+            let cfg = self.config();
+            self.modem.rx_on(now, &cfg);
+        }
+    }
+
+    fn execute(&mut self, now: Picos, i: &[u8]) {
+        match i[0] {
+            0x02 => self.buffered = i[1],
+            0x4E | 0x4F => {
+                let data = u16::from_be_bytes([i[1], i[2]]);
+                let mask = self.rx_mask();
+                self.set_rx_mask(now, if i[0] == 0x4E { mask & data } else { mask | data });
+            }
+            0x58 | 0x59 => {
+                let (address, bit) = (u16::from(i[1] >> 3), 1 << (i[1] & 7));
+                if (reg::EXCFLAG0..=reg::EXCFLAG2).contains(&address) {
+                    // Clearing one flag leaves those that come at the same time.
+                    let value = if i[0] == 0x58 { !bit } else { 0xFF };
+                    self.write_register(now, address, value);
+                } else {
+                    let old = self.read_register(address);
+                    let value = if i[0] == 0x58 { old & !bit } else { old | bit };
+                    self.write_register(now, address, value);
+                }
+            }
+            0x32 | 0x33 | 0x3E | 0x3F | 0x50..=0x55 | 0x60..=0x79 => self.start_job(now, i),
+            0x7F => {
+                for (priority, bit) in [(0, 1), (1, 2)] {
+                    if i[1] & bit != 0 {
+                        self.jobs[priority] = None;
+                    }
+                }
+            }
+            strobe => self.strobe(now, strobe),
+        }
+    }
+
+    fn strobe(&mut self, now: Picos, strobe: u8) {
+        let cfg = self.config();
+        match strobe {
+            0x03 => {
+                let buffered = std::mem::take(&mut self.buffered);
+                if length(buffered) == Length::Fixed(1) && buffered != 0x03 {
+                    self.strobe(now, buffered);
+                } else {
+                    self.raise(exception::USAGE_ERROR);
+                }
+            }
+            0x04 => {
+                self.modem.assess(now, &cfg);
+                self.sampled_cca = self.modem.clear_channel(now, &cfg);
+            }
+            0x0F => {
+                self.reset(now);
+                self.power =
+                    Power::CrystalStarts { until: now + micros(self.part.crystal_start_us) };
+            }
+            0x40 => {
+                if self.power == Power::Lpm1 {
+                    self.power =
+                        Power::CrystalStarts { until: now + micros(self.part.crystal_start_us) };
+                }
+            }
+            0x41 => self.unknown("STXCAL was strobed (synthesizer without transmission)"),
+            0x42 => {
+                self.journal.counts.calibrations += 1;
+                self.regs[usize::from(reg::RXENABLE0)] |= 0x80;
+                if self.modem.receiving() {
+                    self.raise(exception::RX_FRM_ABORTED);
+                }
+                self.modem.rx_on(now, &cfg);
+            }
+            0x43 => self.transmit(now),
+            0x44 => {
+                self.modem.assess(now, &cfg);
+                self.sampled_cca = self.modem.clear_channel(now, &cfg);
+                if self.sampled_cca {
+                    self.transmit(now);
+                }
+            }
+            0x45 => {
+                self.regs[usize::from(reg::RXENABLE0)] = 0;
+                self.regs[usize::from(reg::RXENABLE1)] = 0;
+                if self.modem.receiving() {
+                    self.raise(exception::RX_FRM_ABORTED);
+                }
+                if self.modem.state != State::Idle {
+                    self.raise(exception::RF_IDLE);
+                }
+                self.modem.rf_off(now);
+            }
+            0x46 => {
+                if self.modem.state != State::Idle {
+                    self.raise(exception::USAGE_ERROR);
+                    return;
+                }
+                self.power = Power::Lpm1;
+            }
+            0x47 => {
+                self.modem.flush_rx(now);
+                self.watch_fifop();
+            }
+            0x48 => self.modem.flush_tx(now, &cfg),
+            0x49 | 0x4A => {
+                self.pending = strobe == 0x4A;
+                if !cfg.autoack && self.modem.receiving() {
+                    self.modem.manual_ack = Some(self.pending);
+                }
+            }
+            0x4B => self.modem.no_ack = self.modem.receiving(),
+            0x4C => self.set_rx_mask(now, self.rx_mask() | 0x20),
+            0x4D => self.set_rx_mask(now, self.rx_mask() & !0x20),
+            _ => {}
+        }
+    }
+
+    fn transmit(&mut self, now: Picos) {
+        if self.output().is_none() {
+            self.unknown("a transmission at the TXPOWER after reset, which has no printed power");
+        }
+        if self.modem.state == State::TxUnderflow {
+            // Only flushing leaves an underflow.
+            return;
+        }
+        self.journal.counts.calibrations += 1;
+        if self.reg(reg::FRMCTRL1) & 1 != 0 {
+            self.regs[usize::from(reg::RXENABLE0)] |= 0x40;
+        }
+        let cfg = self.config();
+        self.modem.tx_on(now, &cfg);
+    }
+
+    // --- data processing unit -----------------------------------------------------------------------
+
+    fn start_job(&mut self, now: Picos, i: &[u8]) {
+        let priority = usize::from(i[0] & 1);
+        if self.jobs[priority].is_some() {
+            self.raise(exception::USAGE_ERROR);
+            return;
+        }
+        let block = micros(self.part.aes_block_us).0;
+        let step = micros(self.part.move_byte_us).0;
+        let blocks = |bytes: u8| u64::from(bytes & 0x7F).div_ceil(16);
+        let ps = match i[0] & 0xFE {
+            0x60 => blocks(i[2]) * block,
+            0x64 | 0x66 => (1 + blocks(i[2])) * block,
+            0x68 | 0x6A => {
+                let a =
+                    if i[7] & 0x7F == 0 { 0 } else { (u64::from(i[7] & 0x7F) + 2).div_ceil(16) };
+                (2 + a + 2 * blocks(i[2])) * block
+            }
+            0x70..=0x77 => block,
+            0x78 => 16 * step,
+            _ => u64::from(i[1]) * step,
+        };
+        let behind = self.jobs[1 - priority].as_ref().map_or(now, |j| j.until.max(now));
+        // The high one goes first.
+        let start = if priority == 1 { now } else { behind };
+        self.jobs[priority] = Some(Job { until: start + Picos(ps.max(step)), bytes: i.to_vec() });
+    }
+
+    fn reversed(&mut self, address: u16) -> Block {
+        std::array::from_fn(|k| self.read(address + 15 - k as u16))
+    }
+
+    fn fetch(&mut self, address: u16, bytes: usize) -> Vec<u8> {
+        (0..bytes).map(|k| self.read(address + k as u16)).collect()
+    }
+
+    fn store(&mut self, address: u16, data: &[u8]) {
+        let now = self.now;
+        for (k, b) in data.iter().enumerate() {
+            self.write(now, address + k as u16, *b);
+        }
+    }
+
+    fn perform(&mut self, priority: usize, i: &[u8]) {
+        let pair = |at: usize| {
+            (
+                u16::from(i[at] >> 4) << 8 | u16::from(i[at + 1]),
+                u16::from(i[at] & 0x0F) << 8 | u16::from(i[at + 2]),
+            )
+        };
+        let single = |at: usize| u16::from(i[at] & 0x0F) << 8 | u16::from(i[at + 1]);
+        let place = |a: u16, e: u16| if e == 0 { a } else { e };
+        let count = |at: usize| usize::from(i[at] & 0x7F);
+        match i[0] & 0xFE {
+            0x32 => {
+                let (bytes, to) = (usize::from(i[1]), single(2));
+                if self.modem.rx.len() < bytes {
+                    self.unknown(
+                        "RXBUFMOV asked for more bytes than the RX FIFO holds (it waits for them)",
+                    );
+                    return;
+                }
+                let data: Vec<u8> = (0..bytes).map(|_| self.take_rx()).collect();
+                self.store(to, &data);
+            }
+            0x3E => {
+                let data = self.fetch(single(2), usize::from(i[1]));
+                data.into_iter().for_each(|b| self.put_tx(b));
+            }
+            0x50 | 0x52 | 0x54 => {
+                let (a, e) = pair(2);
+                let mut data = self.fetch(a, usize::from(i[1]));
+                match i[0] & 0xFE {
+                    0x52 => data.reverse(),
+                    0x54 => {
+                        let old = self.fetch(e, data.len());
+                        data.iter_mut().zip(old).for_each(|(d, o)| *d ^= o);
+                    }
+                    _ => {}
+                }
+                self.store(e, &data);
+            }
+            0x60 => {
+                let (a, e) = pair(4);
+                let (key, n) =
+                    (self.reversed(u16::from(i[1]) << 4), self.reversed(u16::from(i[3]) << 4));
+                let mut data = self.fetch(a, count(2));
+                let flags = ctr_flags(n[0]);
+                let first = u16::from_be_bytes([n[14], n[15]]);
+                Cipher::new(&key).ctr(counter(flags, &n[1..14], first), &mut data);
+                self.store(place(a, e), &data);
+            }
+            0x64 | 0x66 => {
+                let verify = i[0] & 2 != 0;
+                let (a, e) = if verify { (single(3), 0) } else { pair(3) };
+                let tag_bytes = tag_bytes(i[if verify { 5 } else { 6 }]);
+                let (bytes, key) = (count(2), self.reversed(u16::from(i[1]) << 4));
+                let data = self.fetch(a, bytes);
+                let tag = Cipher::new(&key).cbc_mac(&[&data]);
+                if verify {
+                    let given = self.fetch(a + bytes as u16, tag_bytes);
+                    self.authentic[priority] = given == tag[..tag_bytes];
+                } else {
+                    self.store(if e == 0 { a + bytes as u16 } else { e }, &tag[..tag_bytes]);
+                }
+            }
+            0x68 | 0x6A => self.ccm(priority, i, pair(4)),
+            0x70 | 0x72 | 0x74 | 0x76 => {
+                if i[2] >> 4 != 0 {
+                    self.unknown("ECB with C other than 0 (a shortened block)");
+                    return;
+                }
+                let a = single(2);
+                let e = if i[0] & 2 != 0 { a } else { single(4) };
+                let key = self.reversed(u16::from(i[1]) << 4);
+                let mut block: Block = std::array::from_fn(|k| self.read(a + k as u16));
+                Cipher::new(&key).encrypt(&mut block);
+                if i[0] & 4 != 0 {
+                    let old = self.fetch(e, 16);
+                    block.iter_mut().zip(old).for_each(|(b, o)| *b ^= o);
+                }
+                self.store(place(a, e), &block);
+            }
+            _ => {
+                // INC: a number of 1, 2, 4 or 8 bytes, least significant first.
+                let bytes = 1 << (i[1] >> 4 & 3);
+                let mut number = self.fetch(single(1), bytes);
+                for b in &mut number {
+                    *b = b.wrapping_add(1);
+                    if *b != 0 {
+                        break;
+                    }
+                }
+                self.store(single(1), &number);
+            }
+        }
+    }
+
+    fn ccm(&mut self, priority: usize, i: &[u8], (a, e): (u16, u16)) {
+        let verify = i[0] & 2 != 0;
+        let (clear, bytes) = (usize::from(i[7] & 0x7F), usize::from(i[2] & 0x7F));
+        let tag_len = tag_bytes(i[8]);
+        if usize::from(a) + clear + bytes + tag_len > usize::from(ram::END) {
+            self.raise(exception::OPERAND_ERROR);
+            return;
+        }
+        let (key, n) = (self.reversed(u16::from(i[1]) << 4), self.reversed(u16::from(i[3]) << 4));
+        let m = match tag_len {
+            0 => 0,
+            len => (len as u8 - 2) / 2,
+        };
+        let cbc_flags = n[0] >> 3 << 6 | m << 3 | n[0] & 7;
+        let stream = ctr_flags(n[0]);
+        let head = self.fetch(a, clear);
+        let mut data = self.fetch(a + clear as u16, bytes);
+        let mut cipher = Cipher::new(&key);
+        if verify {
+            cipher.ctr(counter(stream, &n[1..14], 1), &mut data);
+        }
+        let mut tag = cipher.ccm_tag(cbc_flags, &n[1..14], &head, &data);
+        if !verify {
+            cipher.ctr(counter(stream, &n[1..14], 1), &mut data);
+        }
+        cipher.ctr(counter(stream, &n[1..14], 0), &mut tag);
+        let body = a + clear as u16;
+        if verify {
+            let given = self.fetch(body + bytes as u16, tag_len);
+            self.authentic[priority] = given == tag[..tag_len];
+            self.store(if e == 0 { body } else { e }, &data);
+        } else {
+            let to = if e == 0 { body } else { e };
+            self.store(to, &data);
+            self.store(to + bytes as u16, &tag[..tag_len]);
+        }
+    }
+
+    // --- pins ---------------------------------------------------------------------------------------
+
+    fn fifo_pins(&self) -> (bool, bool) {
+        if !self.active() {
+            return (false, false);
+        }
+        if self.modem.state == State::RxOverflow {
+            return (false, true);
+        }
+        let len = self.modem.rx.len();
+        let threshold = usize::from(self.reg(reg::FIFOPCTRL) & 0x7F);
+        let fifop = self.modem.rx.has_frame() || self.modem.accepted() && len > threshold;
+        (len > 0, fifop)
+    }
+
+    /// What a GPIO pin shows, if it is an output.
+    fn gpio(&self, n: usize) -> Option<bool> {
+        let control = self.regs[usize::from(reg::GPIOCTRL0) + n];
+        if control & 0x80 != 0 {
+            return None;
+        }
+        let (fifo, fifop) = self.fifo_pins();
+        let level = match control & 0x7F {
+            n @ 0x01..=0x18 => self.exceptions >> (n - 1) & 1 != 0,
+            0x21 => self.channel(reg::EXCMASKA0),
+            0x22 => self.channel(reg::EXCMASKB0),
+            0x27 => fifo,
+            0x28 => fifop,
+            0x29 => self.active() && self.modem.clear_channel(self.now, &self.config()),
+            0x2A => self.modem.sfd(),
+            0x2B => self.active() && self.locked(),
+            0x2C => self.modem.rssi_valid(self.now),
+            0x2D => self.sampled_cca,
+            0x7F => true,
+            _ => false,
+        };
+        Some(level == (self.reg(reg::GPIOPOLARITY) >> n & 1 != 0))
+    }
+
+    fn regulated(&self) -> bool {
+        !matches!(self.power, Power::Off | Power::Lpm2 | Power::RegulatorStarts { .. })
+    }
+
+    fn switch_regulator(&mut self, now: Picos, on: bool) {
+        match (on, self.power) {
+            (true, Power::Lpm2) => {
+                self.power =
+                    Power::RegulatorStarts { until: now + micros(self.part.regulator_start_us) };
+            }
+            (false, Power::Off | Power::Lpm2) => {}
+            (false, _) => {
+                self.reset(now);
+                self.bank.fill(0);
+                self.power = Power::Lpm2;
+            }
+            _ => {}
+        }
+    }
+}
+
+fn ctr_flags(stored: u8) -> u8 {
+    stored >> 5 << 6 | stored & 7
+}
+
+/// Bytes of the integrity code by the parameter M of CBCMAC and CCM.
+fn tag_bytes(m: u8) -> usize {
+    [0, 4, 8, 16][usize::from(m & 3)]
+}
+
+/// Outputs and inputs that the model drives or follows.
+fn known_gpio(control: u8) -> bool {
+    if control & 0x80 != 0 {
+        return GPIO_STROBES.iter().any(|s| s.0 == control & 0x7F) || control & 0x7F == 0x10;
+    }
+    matches!(control, 0x00..=0x18 | 0x21 | 0x22 | 0x27..=0x2D | 0x7E | 0x7F)
+}
+
+/// Strobes that a rising GPIO input gives (table 13).
+const GPIO_STROBES: [(u8, u8); 14] = [
+    (0x00, 0x03),
+    (0x01, 0x4D),
+    (0x02, 0x4C),
+    (0x03, 0x42),
+    (0x04, 0x04),
+    (0x05, 0x49),
+    (0x06, 0x4A),
+    (0x07, 0x4B),
+    (0x08, 0x43),
+    (0x09, 0x44),
+    (0x0A, 0x47),
+    (0x0B, 0x48),
+    (0x0E, 0x45),
+    (0x0F, 0x46),
+];
+
+impl RadioChip for Chip {
+    fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    fn journal_mut(&mut self) -> &mut Journal {
+        &mut self.journal
+    }
+
+    fn select(&mut self, now: Picos) {
+        self.advance(now);
+        self.selected = true;
+        self.clocked = false;
+        self.instruction.clear();
+    }
+
+    fn transfer(&mut self, now: Picos, mosi: u8) -> u8 {
+        self.advance(now);
+        self.clocked = true;
+        if !self.regulated() || self.power == Power::Reset {
+            self.misuse("the CC2520 was spoken to while its regulator was off or RESETn low");
+            return 0;
+        }
+        self.byte(now, mosi)
+    }
+
+    fn deselect(&mut self, now: Picos) {
+        self.advance(now);
+        self.selected = false;
+        if !self.instruction.is_empty() {
+            if let Length::Fixed(_) = length(self.instruction[0]) {
+                // Broken off: nothing is done.
+                self.raise(exception::OPERAND_ERROR + 1);
+            }
+        }
+        self.instruction.clear();
+    }
+
+    fn pin(&mut self, now: Picos, pin: Pin, level: bool) {
+        self.advance(now);
+        if self.power == Power::Off {
+            return;
+        }
+        if Some(pin) == self.pins.vreg_en {
+            self.switch_regulator(now, level);
+        }
+        if Some(pin) == self.pins.resetn && self.regulated() {
+            self.reset(now);
+            self.power = if level {
+                Power::CrystalStarts { until: now + micros(self.part.crystal_start_us) }
+            } else {
+                Power::Reset
+            };
+        }
+        for n in 0..6 {
+            if Some(pin) != self.pins.gpio[n] {
+                continue;
+            }
+            let rising = level && !std::mem::replace(&mut self.inputs[n], level);
+            let control = self.regs[usize::from(reg::GPIOCTRL0) + n];
+            let strobe = GPIO_STROBES.iter().find(|s| s.0 | 0x80 == control);
+            if let (true, true, Some((_, strobe))) = (rising, self.active(), strobe) {
+                self.strobe(now, *strobe);
+            }
+        }
+    }
+
+    fn next_event(&self) -> Option<Picos> {
+        let power = match self.power {
+            Power::RegulatorStarts { until } | Power::CrystalStarts { until } => Some(until),
+            _ => None,
+        };
+        let modem = if self.active() { self.modem.next_event() } else { None };
+        let jobs = self.jobs.iter().flatten().map(|j| j.until).min();
+        [power, modem, jobs].into_iter().flatten().min()
+    }
+
+    fn run_to(&mut self, now: Picos) {
+        self.advance(now);
+    }
+
+    fn power(&mut self, now: Picos, on: bool) {
+        if on == (self.power != Power::Off) {
+            return;
+        }
+        self.reset(now);
+        self.bank.fill(0);
+        self.power = if on { Power::Lpm2 } else { Power::Off };
+        if on && self.pins.vreg_en.is_none() {
+            self.switch_regulator(now, true);
+        }
+    }
+
+    fn levels(&self, out: &mut Vec<(Pin, bool)>) {
+        if !self.regulated() {
+            return;
+        }
+        for (n, pin) in self.pins.gpio.iter().enumerate() {
+            if let (Some(pin), Some(level)) = (pin, self.gpio(n)) {
+                out.push((*pin, level));
+            }
+        }
+        if let (Some(pin), true) = (self.pins.somi, self.selected && !self.clocked) {
+            out.push((pin, self.active()));
+        }
+    }
+
+    fn state(&self) -> &'static str {
+        match self.power {
+            Power::Off => "off",
+            Power::Lpm2 => "lpm2",
+            Power::RegulatorStarts { .. } | Power::CrystalStarts { .. } | Power::Reset => "startup",
+            Power::Lpm1 => "lpm1",
+            Power::Active => match self.modem.state {
+                State::Idle | State::TxUnderflow => "active",
+                State::RxCalibrate { .. }
+                | State::TxCalibrate { .. }
+                | State::AckCalibrate { .. } => "calibrate",
+                State::Search | State::RxOverflow => "rx.wait",
+                State::Receive => "rx",
+                State::Tx | State::Ack => self.output().map_or("tx.0dbm", |p| p.2),
+            },
+        }
+    }
+
+    fn earliest_air(&self, now: Picos) -> Picos {
+        let turn = Picos(12 * SYMBOL.0);
+        match self.power {
+            Power::Active => now + turn,
+            Power::CrystalStarts { until } => until.max(now) + turn,
+            _ => now + micros(self.part.crystal_start_us) + turn,
+        }
+    }
+}

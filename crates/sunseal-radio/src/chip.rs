@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What every radio chip here has in common: the bus side that goes into a machine, and the handle
+//! by which it is watched from outside.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use serde::Serialize;
+use sunseal_mcu::{Part, Pin};
+use sunseal_trace::Picos;
+
+/// What the radio did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RadioCounts {
+    /// Packets sent.
+    pub sent: u64,
+    /// Bytes on the air, length bytes and frames.
+    pub sent_bytes: u64,
+    /// Packets received with a good CRC.
+    pub received: u64,
+    /// Packets received with a bad CRC.
+    pub crc_failed: u64,
+    /// Packets for other addresses, or too long.
+    pub filtered: u64,
+    /// Packets that came while the chip did not listen.
+    pub missed: u64,
+    /// FIFO overflows.
+    pub overflows: u64,
+    /// FIFO underflows.
+    pub underflows: u64,
+    /// Calibrations of the synthesizer.
+    pub calibrations: u64,
+}
+
+/// A packet that was on the air, either way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AirPacket {
+    /// Scenario time at its end.
+    pub time_us: u64,
+    /// Sent by the node.
+    pub sent: bool,
+    /// Length byte and frame.
+    pub packet: Vec<u8>,
+    /// Whether the CRC held.
+    pub crc_ok: bool,
+}
+
+/// What a chip keeps for those who watch it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Journal {
+    /// Scenario time at the machine's time zero.
+    pub epoch_us: u64,
+    pub counts: RadioCounts,
+    pub log: Vec<AirPacket>,
+    pub problem: Option<String>,
+}
+
+impl Journal {
+    /// Keeps the first thing that went wrong.
+    pub fn refuse(&mut self, what: impl FnOnce() -> String) {
+        if self.problem.is_none() {
+            self.problem = Some(what());
+        }
+    }
+
+    pub fn packet(&mut self, at: Picos, sent: bool, packet: Vec<u8>, crc_ok: bool) {
+        let time_us = self.epoch_us + at.0 / 1_000_000;
+        self.log.push(AirPacket { time_us, sent, packet, crc_ok });
+    }
+}
+
+pub(crate) fn micros(us: f64) -> Picos {
+    Picos((us * 1e6).round() as u64)
+}
+
+/// A chip as its bus and its pins see it. Every call brings the present time first.
+pub(crate) trait RadioChip: Send {
+    fn journal(&self) -> &Journal;
+    fn journal_mut(&mut self) -> &mut Journal;
+    fn select(&mut self, _now: Picos) {}
+    fn transfer(&mut self, _now: Picos, _mosi: u8) -> u8 {
+        0xFF
+    }
+    fn deselect(&mut self, _now: Picos) {}
+    /// An output pin of the microcontroller that the chip is wired to.
+    fn pin(&mut self, _now: Picos, _pin: Pin, _level: bool) {}
+    fn next_event(&self) -> Option<Picos>;
+    fn run_to(&mut self, now: Picos);
+    fn power(&mut self, now: Picos, on: bool);
+    fn levels(&self, out: &mut Vec<(Pin, bool)>);
+    fn state(&self) -> &'static str;
+    fn shifted_in(&mut self) -> Option<u8> {
+        None
+    }
+    fn shifted_out(&mut self, _now: Picos, _byte: u8) {}
+    /// The earliest time at which it could radiate if its program told it to now.
+    fn earliest_air(&self, now: Picos) -> Picos;
+    /// RSSI as a voltage, where the chip has it as an analogue output.
+    fn rssi_v(&mut self, _now: Picos, _vcc_v: f64) -> f64 {
+        0.0
+    }
+}
+
+pub(crate) fn lock<T: ?Sized>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic while it was locked ends the run anyway.
+    shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// A chip on its bus: what goes into the machine.
+pub struct Radio {
+    chip: Arc<Mutex<dyn RadioChip>>,
+    listens: Vec<Pin>,
+    pins: Vec<(Pin, bool)>,
+    state: &'static str,
+}
+
+/// The chip seen from outside, while the machine owns the bus side.
+#[derive(Clone)]
+pub struct RadioHandle(Arc<Mutex<dyn RadioChip>>);
+
+impl Radio {
+    pub(crate) fn wrap(chip: impl RadioChip + 'static, listens: Vec<Pin>) -> (Self, RadioHandle) {
+        let chip: Arc<Mutex<dyn RadioChip>> = Arc::new(Mutex::new(chip));
+        let mut radio = Self { chip: Arc::clone(&chip), listens, pins: Vec::new(), state: "off" };
+        radio.with(|_| ());
+        (radio, RadioHandle(chip))
+    }
+
+    fn with<T>(&mut self, f: impl FnOnce(&mut dyn RadioChip) -> T) -> T {
+        let mut chip = lock(&self.chip);
+        let out = f(&mut *chip);
+        self.state = chip.state();
+        self.pins.clear();
+        chip.levels(&mut self.pins);
+        out
+    }
+}
+
+impl Part for Radio {
+    fn select(&mut self, now: Picos) {
+        self.with(|c| c.select(now));
+    }
+
+    fn transfer(&mut self, now: Picos, mosi: u8) -> u8 {
+        self.with(|c| c.transfer(now, mosi))
+    }
+
+    fn deselect(&mut self, now: Picos) {
+        self.with(|c| c.deselect(now));
+    }
+
+    fn next_event(&self) -> Option<Picos> {
+        // Asked anew each time: what others put on the air may have brought it nearer.
+        lock(&self.chip).next_event()
+    }
+
+    fn event(&mut self, now: Picos) {
+        self.with(|c| c.run_to(now));
+    }
+
+    fn pins(&self) -> &[(Pin, bool)] {
+        &self.pins
+    }
+
+    fn state(&self) -> &str {
+        self.state
+    }
+
+    fn power(&mut self, now: Picos, on: bool) {
+        self.with(|c| c.power(now, on));
+    }
+
+    fn listens(&self) -> &[Pin] {
+        &self.listens
+    }
+
+    fn pin(&mut self, now: Picos, pin: Pin, level: bool) {
+        self.with(|c| c.pin(now, pin, level));
+    }
+
+    fn shifted_in(&mut self) -> Option<u8> {
+        self.with(|c| c.shifted_in())
+    }
+
+    fn shifted_out(&mut self, now: Picos, byte: u8) {
+        self.with(|c| c.shifted_out(now, byte));
+    }
+}
+
+impl RadioHandle {
+    /// Sets the scenario time of the machine's time zero.
+    pub fn set_epoch_us(&self, epoch_us: u64) {
+        lock(&self.0).journal_mut().epoch_us = epoch_us;
+    }
+
+    /// What the radio did so far.
+    #[must_use]
+    pub fn counts(&self) -> RadioCounts {
+        lock(&self.0).journal().counts.clone()
+    }
+
+    /// Takes the packets that were on the air since the last call.
+    #[must_use]
+    pub fn take_log(&self) -> Vec<AirPacket> {
+        std::mem::take(&mut lock(&self.0).journal_mut().log)
+    }
+
+    /// What the firmware asked for that the chip cannot do or the model does not have, or how the
+    /// gateway failed.
+    #[must_use]
+    pub fn problem(&self) -> Option<String> {
+        lock(&self.0).journal().problem.clone()
+    }
+
+    /// The earliest time at which it could radiate if its program told it to at `now`.
+    #[must_use]
+    pub fn earliest_air(&self, now: Picos) -> Picos {
+        lock(&self.0).earliest_air(now)
+    }
+
+    /// The voltage at the RSSI output of a CC1000, for an ADC input; 0 V for chips without one.
+    #[must_use]
+    pub fn rssi_v(&self, now: Picos, vcc_v: f64) -> f64 {
+        lock(&self.0).rssi_v(now, vcc_v)
+    }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Machines on one medium, in lock-step.
+//!
+//! Nodes run one after the other, each as far as nothing that another does meanwhile can reach it:
+//! while nobody is on the air, the shortest time from a command to a carrier; while somebody is, half
+//! the time by which a receiver is late. The other half is for the instruction that a machine
+//! finishes behind its limit.
+
+use sunseal_mcu::{Machine, Stop, Until};
+use sunseal_trace::{Observer, Picos, Silent};
+
+use crate::chip::RadioHandle;
+use crate::medium::Medium;
+
+/// Why a network stopped.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NetworkError {
+    /// A node's program broke a rule of its machine.
+    #[error("node {node}: {reason}")]
+    Machine {
+        /// Its name.
+        node: String,
+        /// What happened.
+        reason: String,
+    },
+    /// A node's program asked its radio for what it does not have.
+    #[error("node {node}: {reason}")]
+    Radio {
+        /// Its name.
+        node: String,
+        /// What it asked for.
+        reason: String,
+    },
+    /// A node ran so far behind a step's end that another's byte came too late for it.
+    #[error(
+        "at {time_us} us a receiver asked for a byte that its sender had not come to; the nodes' clocks are too slow for the steps: run them at 1 MHz or more"
+    )]
+    Early {
+        /// Time.
+        time_us: u64,
+    },
+}
+
+struct Node {
+    name: String,
+    machine: Machine,
+    radio: RadioHandle,
+}
+
+/// Machines on one medium.
+pub struct Network {
+    medium: Medium,
+    nodes: Vec<Node>,
+    longest: Picos,
+    steps: u64,
+}
+
+impl Network {
+    /// A network without nodes.
+    #[must_use]
+    pub fn new(medium: Medium) -> Self {
+        Self { medium, nodes: Vec::new(), longest: Picos::MAX, steps: 0 }
+    }
+
+    /// Adds a machine that has its radio attached. All begin at the same time.
+    pub fn add(&mut self, name: &str, machine: Machine, radio: RadioHandle) {
+        self.nodes.push(Node { name: name.to_owned(), machine, radio });
+    }
+
+    /// Takes no step longer than this. Steps change nothing but the speed; this is how a test sees that.
+    pub fn set_longest_step(&mut self, step: Picos) {
+        self.longest = step;
+    }
+
+    /// How many steps it has taken.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// A node's machine.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    #[must_use]
+    pub fn machine(&self, node: usize) -> &Machine {
+        &self.nodes[node].machine
+    }
+
+    /// A node's machine, to change between steps.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    pub fn machine_mut(&mut self, node: usize) -> &mut Machine {
+        &mut self.nodes[node].machine
+    }
+
+    /// A node's radio.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    #[must_use]
+    pub fn radio(&self, node: usize) -> &RadioHandle {
+        &self.nodes[node].radio
+    }
+
+    /// The air.
+    #[must_use]
+    pub fn medium(&self) -> &Medium {
+        &self.medium
+    }
+
+    /// Runs all nodes to `time`, or until `watch` returns false, which is asked behind each step.
+    ///
+    /// # Errors
+    /// If a program breaks a rule of its machine or its radio.
+    pub fn run(
+        &mut self,
+        time: Picos,
+        watch: &mut dyn FnMut(&Self) -> bool,
+    ) -> Result<(), NetworkError> {
+        self.run_with(time, &mut Silent, watch)
+    }
+
+    /// As [`run`](Self::run), with an observer that hears all nodes' instructions.
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run).
+    pub fn run_with<O: Observer>(
+        &mut self,
+        time: Picos,
+        observer: &mut O,
+        watch: &mut dyn FnMut(&Self) -> bool,
+    ) -> Result<(), NetworkError> {
+        loop {
+            let Some(now) = self.nodes.iter().map(|n| n.machine.time()).min() else {
+                return Ok(());
+            };
+            if now >= time {
+                return Ok(());
+            }
+            let end = self.step_end(now).min(time);
+            for node in &mut self.nodes {
+                if node.machine.time() >= end {
+                    continue;
+                }
+                // Others may have put on the air what this radio must wake for.
+                node.machine.sync_parts();
+                match node.machine.run(&Until::time(end), observer) {
+                    Stop::Time | Stop::Halted | Stop::BrownOut => {}
+                    Stop::Fault(fault) => {
+                        let (node, reason) = (node.name.clone(), fault.to_string());
+                        return Err(NetworkError::Machine { node, reason });
+                    }
+                    other => {
+                        let (node, reason) = (node.name.clone(), format!("stopped: {other:?}"));
+                        return Err(NetworkError::Machine { node, reason });
+                    }
+                }
+                if let Some(reason) = node.radio.problem() {
+                    return Err(NetworkError::Radio { node: node.name.clone(), reason });
+                }
+            }
+            self.steps += 1;
+            if self.medium.early_reads() > 0 {
+                return Err(NetworkError::Early { time_us: end.0 / 1_000_000 });
+            }
+            // What is older than any receiver's memory.
+            self.medium.forget_before(Picos(end.0.saturating_sub(10_000_000_000)));
+            if !watch(self) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn step_end(&self, now: Picos) -> Picos {
+        let quiet = self.nodes.iter().map(|n| n.radio.earliest_air(n.machine.time())).min();
+        let busy = self.medium.lookahead(now).map(|step| now + step);
+        let end = [quiet, busy].into_iter().flatten().min().unwrap_or(Picos::MAX);
+        let half = Picos((end.0.saturating_sub(now.0) / 2).max(1));
+        now + half.min(self.longest)
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Radios of `data/parts`, table `[radio]`: what a model needs beside its registers. Currents are in
+//! `data/power`.
+
+use serde::Deserialize;
+
+/// How well a receiver hears, and what beside its channel.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReceiverPart {
+    /// Input power at which so many packets are lost.
+    #[serde(rename = "sensitivity_dBm")]
+    pub sensitivity_dbm: f64,
+    /// Share of bits that are wrong there.
+    pub sensitivity_ber: f64,
+    /// Distance of two channels.
+    #[serde(rename = "channel_MHz")]
+    pub channel_mhz: f64,
+    /// How much weaker a sender on the next channel is heard.
+    #[serde(rename = "adjacent_dB")]
+    pub adjacent_db: f64,
+    /// And one further away.
+    #[serde(rename = "alternate_dB")]
+    pub alternate_db: f64,
+}
+
+macro_rules! part {
+    ($(#[$doc:meta])* $name:ident { $($(#[$field:meta])* $key:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            /// Which model of this room it is.
+            #[serde(default)]
+            pub model: String,
+            /// The power set that speaks for it.
+            pub power_set: String,
+            /// Reference crystal.
+            #[serde(rename = "crystal_MHz")]
+            pub crystal_mhz: f64,
+            /// Start of the crystal oscillator.
+            pub crystal_start_us: f64,
+            $($(#[$field])* pub $key: $type,)*
+            /// Its receiver.
+            pub receiver: ReceiverPart,
+            /// Lowest supply.
+            pub vcc_min_v: f64,
+            /// Highest supply.
+            pub vcc_max_v: f64,
+            /// Document and place.
+            pub source: String,
+            /// What to mind.
+            #[serde(default)]
+            pub note: String,
+            /// Whether a figure is unchecked.
+            #[serde(default)]
+            pub recalled: bool,
+        }
+    };
+}
+
+part! {
+    /// A CC2500.
+    Cc2500Part {
+        /// IDLE to RX, TX or FSTXON without calibration.
+        settle_us: f64,
+        /// IDLE to RX, TX or FSTXON with calibration.
+        settle_with_calibration_us: f64,
+        /// Calibration by strobe, or on the way to IDLE.
+        calibrate_us: f64,
+        /// RX to TX.
+        rx_to_tx_us: f64,
+        /// TX to RX.
+        tx_to_rx_us: f64,
+        /// Bytes of each FIFO.
+        fifo_bytes: u32,
+    }
+}
+
+part! {
+    /// A CC2420.
+    Cc2420Part {
+        /// VREG_EN to a stable core supply.
+        regulator_start_us: f64,
+        /// One AES block.
+        aes_block_us: f64,
+        /// RSSI_VAL at an input of 0 dBm, negated.
+        #[serde(rename = "rssi_offset_dBm")]
+        rssi_offset_dbm: f64,
+        /// Bytes of each FIFO.
+        fifo_bytes: u32,
+    }
+}
+
+part! {
+    /// A CC2520.
+    Cc2520Part {
+        /// VREG_EN to a stable core supply.
+        regulator_start_us: f64,
+        /// One AES block.
+        aes_block_us: f64,
+        /// One byte moved by the data processing unit.
+        move_byte_us: f64,
+        /// RSSI_VAL at an input of 0 dBm, negated.
+        #[serde(rename = "rssi_offset_dBm")]
+        rssi_offset_dbm: f64,
+        /// Bytes of each FIFO.
+        fifo_bytes: u32,
+    }
+}
+
+part! {
+    /// A CC1000.
+    Cc1000Part {
+        /// Power-down of the bias generator to a stable bias.
+        bias_start_us: f64,
+        /// Synthesizer to lock, from power-down or from the other frequency.
+        settle_us: f64,
+        /// Power amplifier to full power.
+        pa_start_us: f64,
+        /// Calibration at a reference frequency of 1 MHz.
+        calibrate_at_1mhz_us: f64,
+    }
+}
+
+/// A radio.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "model", rename_all = "lowercase")]
+pub enum RadioPart {
+    /// Texas Instruments, 2.4 GHz, proprietary packets.
+    Cc2500(Cc2500Part),
+    /// Chipcon, 2.4 GHz, IEEE 802.15.4.
+    Cc2420(Cc2420Part),
+    /// Texas Instruments, 2.4 GHz, IEEE 802.15.4.
+    Cc2520(Cc2520Part),
+    /// Chipcon, 300 to 1000 MHz, bits.
+    Cc1000(Cc1000Part),
+}
+
+impl RadioPart {
+    /// Its model: also the device of its power set.
+    #[must_use]
+    pub fn model(&self) -> &'static str {
+        match self {
+            Self::Cc2500(_) => "cc2500",
+            Self::Cc2420(_) => "cc2420",
+            Self::Cc2520(_) => "cc2520",
+            Self::Cc1000(_) => "cc1000",
+        }
+    }
+
+    /// The power set that speaks for it.
+    #[must_use]
+    pub fn power_set(&self) -> &str {
+        match self {
+            Self::Cc2500(p) => &p.power_set,
+            Self::Cc2420(p) => &p.power_set,
+            Self::Cc2520(p) => &p.power_set,
+            Self::Cc1000(p) => &p.power_set,
+        }
+    }
+}
