@@ -297,8 +297,8 @@ impl Bus for Stalling {
     fn program_byte(&mut self, byte_addr: u32, at: Cycles) -> Result<u8, Fault> {
         self.0.program_byte(byte_addr, at)
     }
-    fn spm(&mut self, byte_addr: u32, word: u16, at: Cycles) -> Result<(), Fault> {
-        self.0.spm(byte_addr, word, at)
+    fn spm(&mut self, pc: u32, byte_addr: u32, word: u16, at: Cycles) -> Result<(), Fault> {
+        self.0.spm(pc, byte_addr, word, at)
     }
     fn watchdog_reset(&mut self, at: Cycles) {
         self.0.watchdog_reset(at);

@@ -65,6 +65,12 @@ events! {
     Mpy16Op = "mpy16.op",
     Usart0Byte = "usart0.byte",
     Usart1Byte = "usart1.byte",
+    EepromWrite = "eeprom.write",
+    EepromRead = "eeprom.read",
+    FlashPageErase = "flash.page_erase",
+    FlashPageWrite = "flash.page_write",
+    AdcConversion = "adc.conversion",
+    SpiByte = "spi.byte",
 }
 
 /// One component's present state and since when it is booked.

@@ -42,6 +42,8 @@ pub enum LintKind {
     ByteModule,
     /// The fastest part's DCO exceeds what the supply allows with these settings.
     DcoTooFast,
+    /// A register of an asynchronous timer was written while the write before was not taken over.
+    AsynchronousBusy,
 }
 
 impl fmt::Display for LintKind {
@@ -82,6 +84,9 @@ impl fmt::Display for LintKind {
             }
             Self::DcoTooFast => {
                 "the fastest part's DCO exceeds what this supply allows; choose a lower RSELx or DCOx, or measure against the crystal"
+            }
+            Self::AsynchronousBusy => {
+                "register of asynchronous timer 0 written while its last value is not taken over; wait for the busy flag in ASSR"
             }
         })
     }

@@ -9,7 +9,7 @@ use sunseal_isa::Fault;
 use sunseal_trace::{Cycles, Ledger, Observer, OperatingPoint, Picos, Vocabulary};
 
 use crate::accounts;
-use crate::chips::{F1xx, F5xx, Msp430};
+use crate::chips::{Avr, F1xx, F5xx, Msp430};
 use crate::common::{Common, Probe, UartByte};
 use crate::device::{Device, Facts, RegionKind};
 use crate::elf::{Elf, ElfError, Symbol};
@@ -149,6 +149,7 @@ pub struct Machine {
 
 /// One run loop for each family.
 enum Kind {
+    Avr(Box<Engine<Avr>>),
     F1xx(Box<Engine<Msp430<F1xx>>>),
     F5xx(Box<Engine<Msp430<F5xx>>>),
 }
@@ -157,6 +158,7 @@ enum Kind {
 macro_rules! each {
     ($machine:expr, $engine:ident => $result:expr) => {
         match &$machine.kind {
+            Kind::Avr($engine) => $result,
             Kind::F1xx($engine) => $result,
             Kind::F5xx($engine) => $result,
         }
@@ -166,6 +168,7 @@ macro_rules! each {
 macro_rules! each_mut {
     ($machine:expr, $engine:ident => $result:expr) => {
         match &mut $machine.kind {
+            Kind::Avr($engine) => $result,
             Kind::F1xx($engine) => $result,
             Kind::F5xx($engine) => $result,
         }
@@ -184,6 +187,7 @@ pub struct Snapshot {
 
 #[derive(Clone)]
 enum AnySaved {
+    Avr(Box<SavedBy<Avr>>),
     F1xx(Box<SavedBy<Msp430<F1xx>>>),
     F5xx(Box<SavedBy<Msp430<F5xx>>>),
 }
@@ -208,6 +212,7 @@ impl Snapshot {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         match &self.saved {
+            AnySaved::Avr(s) => s.to_bytes(&self.device.name),
             AnySaved::F1xx(s) => s.to_bytes(&self.device.name),
             AnySaved::F5xx(s) => s.to_bytes(&self.device.name),
         }
@@ -220,6 +225,7 @@ impl Machine {
     pub fn new(device: &Device) -> Self {
         let dev = Arc::new(device.clone());
         let kind = match device.facts {
+            Facts::Atmega128(_) => Kind::Avr(Box::new(Engine::new(dev))),
             Facts::F1xx(_) => Kind::F1xx(Box::new(Engine::new(dev))),
             Facts::F5xx(_) => Kind::F5xx(Box::new(Engine::new(dev))),
         };
@@ -670,6 +676,7 @@ impl Machine {
     #[must_use]
     pub fn snapshot(&mut self) -> Snapshot {
         let saved = match &mut self.kind {
+            Kind::Avr(e) => AnySaved::Avr(Box::new(e.save())),
             Kind::F1xx(e) => AnySaved::F1xx(Box::new(e.save())),
             Kind::F5xx(e) => AnySaved::F5xx(Box::new(e.save())),
         };
@@ -686,6 +693,7 @@ impl Machine {
             return Err(MachineError::Snapshot("it is of another device".to_owned()));
         }
         match (&mut self.kind, &snapshot.saved) {
+            (Kind::Avr(e), AnySaved::Avr(s)) => e.restore(s),
             (Kind::F1xx(e), AnySaved::F1xx(s)) => e.restore(s),
             (Kind::F5xx(e), AnySaved::F5xx(s)) => e.restore(s),
             _ => Err(MachineError::Snapshot("it is of another device".to_owned())),
@@ -700,6 +708,7 @@ impl Machine {
         let common = self.common();
         let (name, accounts) = (&common.dev.name, &common.accounts);
         let saved = match &self.kind {
+            Kind::Avr(_) => AnySaved::Avr(Box::new(Saved::from_bytes(bytes, name, accounts)?)),
             Kind::F1xx(_) => AnySaved::F1xx(Box::new(Saved::from_bytes(bytes, name, accounts)?)),
             Kind::F5xx(_) => AnySaved::F5xx(Box::new(Saved::from_bytes(bytes, name, accounts)?)),
         };

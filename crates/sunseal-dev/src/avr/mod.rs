@@ -197,7 +197,7 @@ impl Bus for StepBus<'_> {
     fn program_byte(&mut self, byte_addr: u32, _: Cycles) -> Result<u8, Fault> {
         Ok(self.0.byte(byte_addr))
     }
-    fn spm(&mut self, byte_addr: u32, _: u16, _: Cycles) -> Result<(), Fault> {
+    fn spm(&mut self, _: u32, byte_addr: u32, _: u16, _: Cycles) -> Result<(), Fault> {
         Err(Fault::device(byte_addr, "SPM is the machine's and no case of the core"))
     }
     fn watchdog_reset(&mut self, _: Cycles) {}

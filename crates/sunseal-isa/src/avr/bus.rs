@@ -54,11 +54,12 @@ pub trait Bus {
     /// Where there is no flash, or it cannot be read now.
     fn program_byte(&mut self, byte_addr: u32, at: Cycles) -> Result<u8, Fault>;
 
-    /// SPM with the byte address in RAMPZ and Z and the word in R1:R0. What it does is the machine's.
+    /// SPM at byte address `pc`, with the byte address in RAMPZ and Z and the word in R1:R0. What it does is the
+    /// machine's.
     ///
     /// # Errors
     /// Where it cannot be done.
-    fn spm(&mut self, byte_addr: u32, word: u16, at: Cycles) -> Result<(), Fault>;
+    fn spm(&mut self, pc: u32, byte_addr: u32, word: u16, at: Cycles) -> Result<(), Fault>;
 
     /// WDR.
     fn watchdog_reset(&mut self, at: Cycles);
@@ -190,7 +191,7 @@ impl Bus for FlatBus {
         }
     }
 
-    fn spm(&mut self, byte_addr: u32, word: u16, _: Cycles) -> Result<(), Fault> {
+    fn spm(&mut self, _: u32, byte_addr: u32, word: u16, _: Cycles) -> Result<(), Fault> {
         self.spm.push((byte_addr, word));
         Ok(())
     }

@@ -735,7 +735,7 @@ fn load_program<B: Bus, O: Observer, const INCREMENT: bool, const EXTENDED: bool
 
 fn spm<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, _: Op, pc: u32) -> u32 {
     let addr = u32::from(cpu.rampz) << 16 | u32::from(pair(cpu, Z));
-    or_fault!(cpu, pc, bus.spm(addr, pair(cpu, 0), cpu.cycles));
+    or_fault!(cpu, pc, bus.spm(2 * pc, addr, pair(cpu, 0), cpu.cycles));
     proceed(cpu, obs, pc, 1)
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Chips: a core with its memory and peripherals, one module a family.
 
+mod avr;
 mod f1xx;
 mod f5xx;
 mod msp430;
 
+pub(crate) use avr::Avr;
 pub(crate) use f1xx::F1xx;
 pub(crate) use f5xx::{ERASE, F5xx, WRITE};
 pub(crate) use msp430::Msp430;

@@ -47,7 +47,7 @@ pub(crate) struct Env {
 
 /// Bytes of a memory region that snapshots share.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Image(Arc<Vec<u8>>);
+pub(crate) struct Image(pub(crate) Arc<Vec<u8>>);
 
 impl Serialize for Image {
     fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {

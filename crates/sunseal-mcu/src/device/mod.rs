@@ -2,6 +2,7 @@
 //! The facts of a microcontroller, read from `data/devices`: what all have in common here, what only
 //! one family knows in a module of its own.
 
+pub mod avr;
 pub mod f1xx;
 mod f5xx;
 
@@ -11,6 +12,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sunseal_trace::Picos;
 
+pub use avr::Atmega128;
 pub use f1xx::F1xx;
 pub use f5xx::*;
 
@@ -72,6 +74,8 @@ pub struct Device {
 /// A family's own facts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Facts {
+    /// ATmega128.
+    Atmega128(Box<Atmega128>),
     /// MSP430x1xx.
     F1xx(Box<F1xx>),
     /// MSP430F5xx and F6xx.
@@ -235,7 +239,8 @@ pub(crate) fn us(time_us: f64) -> Picos {
 }
 
 /// The device files that are built in, by name.
-const BUILT_IN: [(&str, &str); 2] = [
+const BUILT_IN: [(&str, &str); 3] = [
+    ("atmega128l", include_str!("../../../../data/devices/atmega128l.toml")),
     ("msp430f1611", include_str!("../../../../data/devices/msp430f1611.toml")),
     ("msp430f5438a", include_str!("../../../../data/devices/msp430f5438a.toml")),
 ];
@@ -287,13 +292,14 @@ impl Device {
         let common = COMMON.iter().filter_map(|k| Some(((*k).to_owned(), own.remove(*k)?)));
         let c: Common = toml::Table::from_iter(common).try_into()?;
         let facts = match c.family.as_str() {
+            "atmega128" => Facts::Atmega128(family(own)?),
             "msp430x1xx" => Facts::F1xx(family(own)?),
             "msp430x5xx" => Facts::F5xx(family(own)?),
             _ => {
                 return Err(DeviceError::Family {
                     device: c.name,
                     family: c.family,
-                    known: "msp430x1xx, msp430x5xx".to_owned(),
+                    known: "atmega128, msp430x1xx, msp430x5xx".to_owned(),
                 });
             }
         };
@@ -325,6 +331,7 @@ impl Device {
             }
         }
         match &self.facts {
+            Facts::Atmega128(f) => f.check(self),
             Facts::F1xx(f) => f.check(self),
             Facts::F5xx(f) => f.check(self),
         }
@@ -344,6 +351,17 @@ impl Device {
         match kinds.iter().find(|k| !self.memory.iter().any(|r| r.kind == **k)) {
             Some(kind) => self.wrong(format!("there is no memory of kind {kind:?}")),
             None => Ok(()),
+        }
+    }
+
+    /// The facts of an ATmega128.
+    ///
+    /// # Panics
+    /// For a device of another family.
+    pub(crate) fn atmega128(&self) -> &Atmega128 {
+        match &self.facts {
+            Facts::Atmega128(facts) => facts,
+            _ => unreachable!("a chip is made of its own family's facts"),
         }
     }
 
@@ -373,6 +391,7 @@ impl Device {
     #[must_use]
     pub fn multiplier(&self) -> Option<u32> {
         match &self.facts {
+            Facts::Atmega128(_) => None,
             Facts::F1xx(_) => Some(0x130),
             Facts::F5xx(f) => Some(f.peripherals.mpy32),
         }
@@ -382,6 +401,7 @@ impl Device {
     #[must_use]
     pub fn levels(&self) -> Vec<Level> {
         match &self.facts {
+            Facts::Atmega128(f) => f.levels(),
             Facts::F1xx(f) => f.levels(),
             Facts::F5xx(f) => f.levels(),
         }

@@ -5,8 +5,10 @@
 //! next event is due; the machine calls it then. What is not modelled traps.
 
 pub(crate) mod adc12_a;
+pub(crate) mod avr;
 pub(crate) mod basic_clock;
 pub(crate) mod crc16;
+pub(crate) mod dma;
 pub(crate) mod flash;
 pub(crate) mod flash_f1xx;
 pub(crate) mod mpy32;

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The facts of an ATmega128.
+
+use serde::Deserialize;
+
+use super::{Device, DeviceError, Level, RegionKind, block};
+
+/// What a device file of this family says beyond the common part. The modules lie at the same addresses on the whole
+/// family: those are in the code.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Atmega128 {
+    /// Clock and supply.
+    pub speed: Speed,
+    /// Brown-out detector.
+    pub bod: Bod,
+    /// Fuses of a new chip.
+    pub fuses: Fuses,
+    /// Start-up times.
+    pub startup: Startup,
+    /// Oscillators.
+    pub clock: Oscillators,
+    /// Watchdog oscillator.
+    pub watchdog: WatchdogTime,
+    /// EEPROM timing.
+    pub eeprom: EepromTime,
+    /// Flash timing.
+    pub flash: PageTime,
+    /// References of the converter.
+    pub adc: AdcLevels,
+}
+
+block!(
+    /// Clock and supply.
+    Speed {
+        /// Fastest clock.
+        @rename = "clock_max_MHz" clock_max_mhz: f64,
+        /// Lowest supply.
+        @rename = "vcc_min_V" vcc_min_v: f64,
+    }
+);
+block!(
+    /// Brown-out detector.
+    Bod {
+        /// By BODLEVEL: unprogrammed, programmed.
+        @rename = "level_V" level_v: [f64; 2],
+        /// What the supply must rise above the level again.
+        @rename = "hysteresis_V" hysteresis_v: f64,
+    }
+);
+block!(
+    /// Fuse bytes of a new chip.
+    Fuses {
+        /// BODLEVEL, BODEN, SUT, CKSEL.
+        low: u8,
+        /// OCDEN, JTAGEN, SPIEN, CKOPT, EESAVE, BOOTSZ, BOOTRST.
+        high: u8,
+        /// M103C, WDTON.
+        extended: u8,
+    }
+);
+block!(
+    /// Start-up times by fuses.
+    Startup {
+        /// Crystal or resonator, by 4 * CKSEL0 + SUT.
+        @rename = "crystal_CK" crystal_ck: [u64; 8],
+        /// What a reset adds.
+        crystal_reset_ms: [f64; 8],
+        /// Low-frequency crystal, by SUT.
+        @rename = "low_frequency_CK" low_frequency_ck: [u64; 4],
+        /// What a reset adds.
+        low_frequency_reset_ms: [f64; 4],
+        /// Internal oscillator.
+        @rename = "rc_CK" rc_ck: u64,
+        /// What a reset adds, by SUT.
+        rc_reset_ms: [f64; 4],
+        /// External clock.
+        @rename = "external_CK" external_ck: u64,
+        /// What a reset adds, by SUT.
+        external_reset_ms: [f64; 4],
+        /// From standby, whichever clock.
+        @rename = "standby_CK" standby_ck: u64,
+        /// Before the interrupt's own cycles, from any sleep.
+        @rename = "wake_extra_CK" wake_extra_ck: u64,
+    }
+);
+block!(
+    /// Oscillators.
+    Oscillators {
+        /// Internal, by CKSEL - 1.
+        @rename = "rc_MHz" rc_mhz: [u32; 4],
+        /// At TOSC1.
+        @rename = "tosc_Hz" tosc_hz: u32,
+    }
+);
+block!(
+    /// Shortest time-out of the watchdog.
+    WatchdogTime {
+        /// At 3 V.
+        @rename = "timeout_3V_ms" timeout_3v_ms: f64,
+        /// At 5 V.
+        @rename = "timeout_5V_ms" timeout_5v_ms: f64,
+    }
+);
+block!(
+    /// EEPROM timing.
+    EepromTime {
+        /// One byte, erased and written.
+        write_ms: f64,
+    }
+);
+block!(
+    /// Flash timing.
+    PageTime {
+        /// A page erased, or written.
+        page_ms: f64,
+    }
+);
+block!(
+    /// References of the converter.
+    AdcLevels {
+        /// Internal reference.
+        @rename = "internal_V" internal_v: f64,
+        /// Bandgap, as MUX 30 sees it.
+        @rename = "bandgap_V" bandgap_v: f64,
+    }
+);
+
+impl Atmega128 {
+    pub(super) fn check(&self, device: &Device) -> Result<(), DeviceError> {
+        use RegionKind::{Eeprom, Flash, Peripheral, Ram};
+        device.needs("avre", &[Ram, Flash, Eeprom, Peripheral])?;
+        let ram = device.region_of(Ram);
+        if (ram.start, ram.size_bytes()) != (0x80_0100, 0x1000) {
+            return device.wrong("ram of this family is 0x800100 to 0x8010ff".to_owned());
+        }
+        for (name, start, bytes) in
+            [("flash", 0, 0x2_0000), ("eeprom", 0x81_0000, 0x1000), ("fuses", 0x82_0000, 4)]
+        {
+            let found =
+                device.region(start).is_some_and(|r| r.name == name && r.size_bytes() == bytes);
+            if !found {
+                return device.wrong(format!(
+                    "{name} of this family begins at {start:#x} with {bytes:#x} bytes"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn levels(&self) -> Vec<Level> {
+        let mclk_max_hz = (self.speed.clock_max_mhz * 1e6).round() as u32;
+        vec![Level { mclk_max_hz, vcc_min_v: self.speed.vcc_min_v, vcore: 0 }]
+    }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Analog to digital converter, single-ended: ADMUX, ADCSRA, ADCH, ADCL.
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+use sunseal_trace::Picos;
+
+use super::Cx;
+use crate::clock::Line;
+
+const ADEN: u8 = 1 << 7;
+const ADSC: u8 = 1 << 6;
+const ADFR: u8 = 1 << 5;
+const ADIF: u8 = 1 << 4;
+const ADIE: u8 = 1 << 3;
+const ADPS: u8 = 0x07;
+const ADLAR: u8 = 1 << 5;
+const MUX: u8 = 0x1F;
+
+/// ADC clocks of a conversion, the first one's with the analog circuitry's start-up, and when each samples, in halves
+/// (datasheet, table "ADC Conversion Time").
+const NORMAL: (u64, u64) = (13, 3);
+const FIRST: (u64, u64) = (25, 27);
+
+/// What a conversion needs from outside when it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sample {
+    /// When the input was held.
+    pub time: Picos,
+    /// MUX4:0.
+    pub mux: u8,
+    /// REFS1:0.
+    pub reference: u8,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Adc {
+    admux: u8,
+    adcsra: u8,
+    result: u16,
+    /// ADCL was read: the result stays until ADCH is.
+    locked: bool,
+    /// The tick at which ADEN was set, from which the prescaler counts.
+    enabled_at: u64,
+    warmed_up: bool,
+    /// A conversion: time of sample and end, ADMUX at its start, its last tick.
+    running: Option<(u64, u64, u8, u64)>,
+}
+
+impl Adc {
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    pub fn is_on(&self) -> bool {
+        self.adcsra & ADEN != 0
+    }
+
+    pub fn admux(&self) -> u8 {
+        self.admux
+    }
+
+    pub fn write_admux(&mut self, value: u8, cx: &Cx<'_>) -> Result<(), Fault> {
+        if (8..30).contains(&(value & MUX)) {
+            return Err(cx.refuse(
+                "differential channels of the ADC (MUX4:0 8 to 29) are not modelled; use ADC0 to ADC7",
+            ));
+        }
+        self.admux = value;
+        Ok(())
+    }
+
+    pub fn adcsra(&self) -> u8 {
+        self.adcsra | if self.running.is_some() { ADSC } else { 0 }
+    }
+
+    fn divider(&self) -> u64 {
+        1 << (self.adcsra & ADPS).max(1)
+    }
+
+    /// Starts at the first edge of the ADC clock that is not before `tick`.
+    fn start(&mut self, tick: u64, adc: &Line) {
+        let divider = self.divider();
+        let edge = self.enabled_at + (tick - self.enabled_at).div_ceil(divider) * divider;
+        let (clocks, sample) =
+            if std::mem::replace(&mut self.warmed_up, true) { NORMAL } else { FIRST };
+        let end = edge + clocks * divider;
+        let sampled = adc.time_of(edge + sample * divider / 2);
+        self.running = Some((sampled.0, adc.time_of(end).0, self.admux, end));
+    }
+
+    pub fn write_adcsra(&mut self, value: u8, cx: &Cx<'_>) {
+        let tick = cx.clocks.adc.ticks_at(cx.now) + 1;
+        let was_on = self.is_on();
+        // ADIF is cleared by writing one.
+        let adif = self.adcsra & ADIF & !value;
+        self.adcsra = value & (ADEN | ADFR | ADIE | ADPS) | adif;
+        if !self.is_on() {
+            self.running = None;
+            self.warmed_up = false;
+            return;
+        }
+        if !was_on {
+            self.enabled_at = tick;
+        }
+        if value & ADSC != 0 && self.running.is_none() {
+            self.start(tick, &cx.clocks.adc);
+        }
+    }
+
+    /// The CPU went to ADC Noise Reduction (or Idle): a conversion starts by itself.
+    pub fn sleep(&mut self, now: Picos, adc: &Line) {
+        if self.is_on() && self.running.is_none() && self.adcsra & ADFR == 0 {
+            self.start(adc.ticks_at(now), adc);
+        }
+    }
+
+    /// The clock stopped under it.
+    pub fn stop(&mut self) {
+        self.running = None;
+    }
+
+    pub fn adcl(&mut self) -> u8 {
+        self.locked = self.admux & ADLAR == 0 || self.locked;
+        self.shown() as u8
+    }
+
+    pub fn adch(&mut self) -> u8 {
+        self.locked = false;
+        (self.shown() >> 8) as u8
+    }
+
+    fn shown(&self) -> u16 {
+        if self.admux & ADLAR != 0 { self.result << 6 } else { self.result }
+    }
+
+    pub fn pending(&self) -> bool {
+        self.adcsra & (ADIE | ADIF) == ADIE | ADIF
+    }
+
+    pub fn may_interrupt(&self) -> bool {
+        self.pending() || self.adcsra & ADIE != 0 && self.running.is_some()
+    }
+
+    pub fn acknowledge(&mut self) {
+        self.adcsra &= !ADIF;
+    }
+
+    pub fn next_event(&self) -> Option<Picos> {
+        self.running.map(|r| r.1).filter(|&t| t != u64::MAX).map(Picos)
+    }
+
+    /// A conversion that has ended; answer with [`finish`](Self::finish).
+    pub fn event(&mut self, t: Picos) -> Option<(Sample, u64)> {
+        let (sampled, _, admux, end) = self.running.take_if(|r| r.1 <= t.0)?;
+        let sample = Sample { time: Picos(sampled), mux: admux & MUX, reference: admux >> 6 };
+        Some((sample, end))
+    }
+
+    /// Ten bits of `volts` against `reference_v`, and the next conversion if it runs free.
+    pub fn finish(&mut self, volts: f64, reference_v: f64, end: u64, adc: &Line) {
+        if !self.locked {
+            self.result = (volts / reference_v * 1024.0).floor().clamp(0.0, 1023.0) as u16;
+        }
+        self.adcsra |= ADIF;
+        if self.adcsra & ADFR != 0 {
+            self.start(end, adc);
+        }
+    }
+}
