@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Instructions a second of the MSP430 core on a program like the firmware's: multi-word
 //! multiplication in software, CRC over a buffer, block copies, calls and stack traffic. In CPU time
-//! of one core, so that other work on the machine does not count.
+//! of one core, so that other work on the machine does not count. Always with the exact cycle limit
+//! before every instruction; then
+//!
+//! - `silent`: nobody looks on;
+//! - `counting`: cycles by where control went, accesses by kind and their bits, as an energy profile needs them;
+//! - `leakage-and-taint`: a byte of Hamming weights and distances for each instruction, and marks followed through
+//!   registers, flags and memory.
 
 #![allow(missing_docs)] // of what criterion_group makes
 
@@ -109,6 +115,10 @@ fn benchmark(c: &mut Criterion<CpuTime>) {
     group.sample_size(10);
     group.bench_function("silent", |b| b.iter(|| run(&mut cpu, &mut bus, &mut Silent, CYCLES)));
     group.bench_function("counting", |b| b.iter(|| run(&mut cpu, &mut bus, &mut count, CYCLES)));
+    let mut watch = program::LeakageAndTaint::new(&bus);
+    group.bench_function("leakage-and-taint", |b| {
+        b.iter(|| run(&mut cpu, &mut bus, &mut watch, CYCLES));
+    });
     group.finish();
 }
 

@@ -4,8 +4,8 @@
 #![allow(dead_code, missing_docs)]
 
 use super::asm::{Arg::*, RET, Size::*, double, jump, single};
-use sunseal_isa::msp430::{Cpu, PC, SP, Timing};
-use sunseal_isa::msp430::{FlatBus, PageKind};
+use sunseal_isa::msp430::{Cpu, FlatBus, PC, PageKind, SP, Timing, dataflow, decode};
+use sunseal_isa::{Access, Cycles, Flow, Observer, Registers, Width};
 
 pub const CODE: u32 = 0x5C00;
 pub const RAM: u32 = 0x1C00;
@@ -144,4 +144,136 @@ pub fn machine(timing: Timing) -> (Cpu, FlatBus) {
     cpu.r[PC] = start;
     cpu.r[SP] = STACK;
     (cpu, bus)
+}
+
+/// What taint needs to know of an instruction, small enough that a loop's stay in the nearest cache.
+#[derive(Clone, Copy, Default)]
+struct Marks {
+    reads: u32,
+    writes: u32,
+    branch: u32,
+    /// All ones if what is loaded flows on.
+    loads: u32,
+}
+
+/// Instructions whose weights are taken at once: while they run, what moved is only put down.
+const RAW: usize = 1024;
+
+/// Registers in their places, C, Z, N and V above them.
+fn narrow(set: Registers) -> u32 {
+    set.iter().fold(0, |all, number| all | 1 << if number < 64 { number } else { number - 48 })
+}
+
+/// Does the work of a power trace and of taint: for each instruction a byte of Hamming weights and distances of what
+/// moved, and marks followed through registers, flags and memory.
+pub struct LeakageAndTaint {
+    flows: Box<[Marks; 0x8000]>,
+    /// The samples, around and around.
+    pub samples: Box<[u8; 0x1_0000]>,
+    /// What moved in the last instructions, weighed when it is full.
+    raw: Box<[u64; RAW]>,
+    pub count: usize,
+    sample: u64,
+    memory: Box<[u8; 0x1_0000]>,
+    registers: u32,
+    loaded: u32,
+    /// Instructions whose branch depends on a mark.
+    pub branches: u64,
+}
+
+impl LeakageAndTaint {
+    /// Marks one byte of the first factor.
+    pub fn new(bus: &FlatBus) -> Self {
+        let mut flows = Box::new([Marks::default(); 0x8000]);
+        for pc in (CODE..CODE + 0x200).step_by(2) {
+            if let Ok(insn) = decode(pc, |addr| Ok(bus.word(addr))) {
+                let flow = dataflow(&insn);
+                flows[pc as usize >> 1] = Marks {
+                    reads: narrow(flow.reads),
+                    writes: narrow(flow.writes),
+                    branch: narrow(flow.branch),
+                    loads: if flow.reads_memory { u32::MAX } else { 0 },
+                };
+            }
+        }
+        let mut memory = Box::new([0; 0x1_0000]);
+        memory[FACTOR_A as usize] = 1;
+        Self {
+            flows,
+            samples: Box::new([0; 0x1_0000]),
+            raw: Box::new([0; RAW]),
+            count: 0,
+            sample: 0,
+            memory,
+            registers: 0,
+            loaded: 0,
+            branches: 0,
+        }
+    }
+
+    #[inline(never)]
+    fn weigh(&mut self) {
+        let start = (self.count - RAW) & 0xFFFF;
+        let samples = &mut self.samples[start..start + RAW];
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("popcnt") {
+            // SAFETY: the processor has the instruction.
+            unsafe { weigh_popcnt(&self.raw[..], samples) };
+            return;
+        }
+        weigh(&self.raw[..], samples);
+    }
+}
+
+#[inline(always)]
+fn weigh(raw: &[u64], samples: &mut [u8]) {
+    for (raw, sample) in raw.iter().zip(samples) {
+        *sample = raw.count_ones() as u8;
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt")]
+fn weigh_popcnt(raw: &[u64], samples: &mut [u8]) {
+    weigh(raw, samples);
+}
+
+impl Observer for LeakageAndTaint {
+    const INSTRUCTIONS: bool = true;
+    const ACCESSES: bool = true;
+    const RESULTS: bool = true;
+
+    #[inline(always)]
+    fn instruction(&mut self, pc: u32, _: u32, _: u32, _: Flow) {
+        self.raw[self.count & (RAW - 1)] = self.sample;
+        self.count += 1;
+        if self.count & (RAW - 1) == 0 {
+            self.weigh();
+        }
+        self.sample = 0;
+        let marks = self.flows[(pc >> 1) as usize & 0x7FFF];
+        let from = self.registers & marks.reads | self.loaded & marks.loads;
+        self.branches += u64::from(self.registers & marks.branch != 0);
+        self.registers =
+            if from != 0 { self.registers | marks.writes } else { self.registers & !marks.writes };
+        self.loaded = 0;
+    }
+
+    #[inline(always)]
+    fn access(&mut self, pc: u32, addr: u32, kind: Access, _: Width, value: u32, _: Cycles) {
+        self.sample |= u64::from(value) << 40;
+        let byte = &mut self.memory[addr as usize & 0xFFFF];
+        match kind {
+            Access::Read => self.loaded |= u32::from(*byte),
+            Access::Write => {
+                let marks = self.flows[(pc >> 1) as usize & 0x7FFF];
+                *byte = u8::from(self.registers & marks.reads | self.loaded & marks.loads != 0);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn result(&mut self, _: u8, old: u32, new: u32) {
+        self.sample |= u64::from(new) | u64::from(old ^ new) << 20;
+    }
 }
