@@ -371,6 +371,11 @@ impl Unicorn {
             Exit::Usage { cause: Usage::Undefined, .. } if ours.word & 0xFF1F == 0xF80F => {
                 return Verdict::Masked("a store relative to PC, which is UNDEFINED");
             }
+            Exit::Usage { cause: Usage::Undefined, .. } if ours.word & 0xFF10 == 0xF900 => {
+                return Verdict::Masked(
+                    "loads and stores of Advanced SIMD, which the Cortex-M4 lacks",
+                );
+            }
             _ if error != 0 => return Verdict::Masked("both refuse an instruction or an address"),
             exit => return Verdict::Differ(format!("ours ends with {exit:?}, Unicorn runs on")),
         }

@@ -178,7 +178,7 @@ impl Cpu {
     }
 
     /// The words of a transfer that must be aligned.
-    fn access_word<B: Bus, O: Observer>(
+    pub(crate) fn access_word<B: Bus, O: Observer>(
         &self,
         bus: &mut B,
         observer: &mut O,

@@ -1,26 +1,80 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Decoded instructions in the sixteen bytes that the loop reads, and fast handlers for the common ones.
+//! Decoded instructions in the sixteen bytes that the loop reads, and fast handlers for the common ones. What
+//! they do is `Cpu::execute`'s; they know at compile time which instruction it is.
 
-use super::Cpu;
+use super::alu::{self, alu, shift};
 use super::bus::Bus;
-use super::execute::recent;
-use super::insn::{Insn, Kind};
+use super::execute::{Done, recent, width};
+use super::insn::{
+    Address, Alu, Condition, Extended, Insn, Kind, Moved, Mul, MulLong, Shift, Source,
+};
 use super::run::{general, it, not_decoded};
 use super::timing::Timing;
-use crate::Observer;
+use super::{Cpu, Exit, LR, SP};
+use crate::{Access, Cycles, Flow, Observer, Width};
+
+/// Second operands of the fast data-processing handlers.
+mod src {
+    pub const IMM: u8 = 0;
+    pub const REG: u8 = 1;
+    pub const SHIFTED: u8 = 2;
+    pub const BY_REG: u8 = 3;
+    pub const COUNT: u16 = 4;
+}
+
+/// Addresses of the fast loads and stores.
+mod address {
+    pub const OFFSET: u8 = 0;
+    pub const REGISTER: u8 = 1;
+    pub const LITERAL: u8 = 2;
+    pub const COUNT: u16 = 3;
+}
 
 /// Numbers of the handlers. Zero is "not decoded".
-pub(crate) mod kind {
+mod kind {
+    use super::{address, src};
+
     pub const GENERAL: u16 = 1;
     pub const IT: u16 = 2;
-    pub const COUNT: usize = 3;
+    pub const BRANCH_LINK: u16 = 3;
+    pub const BRANCH_EXCHANGE: u16 = 4;
+    pub const COMPARE_BRANCH: u16 = 5; // + nonzero
+    pub const MUL: u16 = 7;
+    pub const MLA: u16 = 8;
+    pub const MLS: u16 = 9;
+    pub const UMULL: u16 = 10;
+    pub const UMLAL: u16 = 11;
+    pub const UMAAL: u16 = 12;
+    pub const SMULL: u16 = 13;
+    pub const SMLAL: u16 = 14;
+    pub const MOVT: u16 = 15;
+    pub const BRANCH: u16 = 16; // + condition, 15
+    pub const EXTEND: u16 = 32; // + signed 2, half 1
+    pub const FIELD: u16 = 36; // UBFX
+    pub const PUSH: u16 = 37;
+    pub const LOAD_MANY: u16 = 39;
+    pub const STORE_MANY: u16 = 40;
+    pub const LOAD: u16 = 64;
+    pub const STORE: u16 = LOAD + 5 * address::COUNT;
+    pub const DATA: u16 = 128;
+    pub const COUNT: u16 = DATA + 16 * src::COUNT * 2;
+
+    pub const fn data(op: u8, src: u8, set: bool) -> u16 {
+        DATA + ((op as u16 * src::COUNT) + src as u16) * 2 + set as u16
+    }
+    pub const fn load(moved: u8, address: u8) -> u16 {
+        LOAD + moved as u16 * address::COUNT + address as u16
+    }
+    pub const fn store(moved: u8, address: u8) -> u16 {
+        STORE + moved as u16 * address::COUNT + address as u16
+    }
 }
 
 pub(crate) type Handler<B, O> = fn(&mut Cpu, &mut B, &mut O, u64, u64, u32) -> u32;
 
 /// A power of two, so that an index needs a mask and no check.
-pub(crate) const HANDLERS: usize = 1024;
-const _: () = assert!(kind::COUNT <= HANDLERS);
+pub(crate) const HANDLERS: usize = 512;
+const _: () = assert!((kind::COUNT as usize) <= HANDLERS);
 
 pub(crate) struct Table<B, O>(std::marker::PhantomData<(B, O)>);
 
@@ -29,6 +83,51 @@ impl<B: Bus, O: Observer> Table<B, O> {
         let mut t: [Handler<B, O>; HANDLERS] = [not_decoded::<B, O>; HANDLERS];
         t[kind::GENERAL as usize] = general;
         t[kind::IT as usize] = it;
+        t[kind::BRANCH_LINK as usize] = branch_link;
+        t[kind::BRANCH_EXCHANGE as usize] = branch_exchange;
+        t[kind::COMPARE_BRANCH as usize] = compare_branch::<B, O, false>;
+        t[kind::COMPARE_BRANCH as usize + 1] = compare_branch::<B, O, true>;
+        t[kind::MUL as usize] = mul::<B, O, 0>;
+        t[kind::MLA as usize] = mul::<B, O, 1>;
+        t[kind::MLS as usize] = mul::<B, O, 2>;
+        t[kind::UMULL as usize] = mul_long::<B, O, 0>;
+        t[kind::UMLAL as usize] = mul_long::<B, O, 1>;
+        t[kind::UMAAL as usize] = mul_long::<B, O, 2>;
+        t[kind::SMULL as usize] = mul_long::<B, O, 3>;
+        t[kind::SMLAL as usize] = mul_long::<B, O, 4>;
+        t[kind::MOVT as usize] = movt;
+        t[kind::FIELD as usize] = ubfx;
+        t[kind::PUSH as usize] = store_many::<B, O, true>;
+        t[kind::LOAD_MANY as usize] = load_many;
+        t[kind::STORE_MANY as usize] = store_many::<B, O, false>;
+        t[kind::EXTEND as usize] = extend::<B, O, false, false>;
+        t[kind::EXTEND as usize + 1] = extend::<B, O, false, true>;
+        t[kind::EXTEND as usize + 2] = extend::<B, O, true, false>;
+        t[kind::EXTEND as usize + 3] = extend::<B, O, true, true>;
+        macro_rules! branches {
+            ($($n:literal)*) => { $(t[kind::BRANCH as usize + $n] = branch::<B, O, $n>;)* };
+        }
+        branches!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14);
+        macro_rules! memory {
+            ($($moved:literal)*) => { $(
+                t[kind::load($moved, address::OFFSET) as usize] = load::<B, O, $moved, { address::OFFSET }>;
+                t[kind::load($moved, address::REGISTER) as usize] = load::<B, O, $moved, { address::REGISTER }>;
+                t[kind::load($moved, address::LITERAL) as usize] = load::<B, O, $moved, { address::LITERAL }>;
+                t[kind::store($moved, address::OFFSET) as usize] = store::<B, O, $moved, { address::OFFSET }>;
+                t[kind::store($moved, address::REGISTER) as usize] = store::<B, O, $moved, { address::REGISTER }>;
+            )* };
+        }
+        memory!(0 1 2 3 4);
+        macro_rules! data {
+            ($($op:literal)*) => { $(
+                data!(@src $op IMM REG SHIFTED BY_REG);
+            )* };
+            (@src $op:literal $($src:ident)*) => { $(
+                t[kind::data($op, src::$src, false) as usize] = data::<B, O, $op, { src::$src }, false>;
+                t[kind::data($op, src::$src, true) as usize] = data::<B, O, $op, { src::$src }, true>;
+            )* };
+        }
+        data!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
         t
     };
 }
@@ -37,7 +136,8 @@ impl<B: Bus, O: Observer> Table<B, O> {
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub(crate) struct Op {
-    /// kind 10 from bit 54 | single store | unaligned wide | narrow as in `recent` (bit 17) | registers 16
+    /// rd 4 | rn 4 | rm 4 | ra 4 | none | narrow, as in `recent` (bit 17) | unaligned wide | single store | shift 3 from
+    /// bit 20 | amount 6 from bit 24 | the constant's carry: known, value | kind from bit 54
     pub head: u64,
     /// A constant, an address, or where the decoded form is.
     pub data: u64,
@@ -45,12 +145,14 @@ pub(crate) struct Op {
 
 const UNALIGNED_WIDE: u64 = 1 << 18;
 const SINGLE_STORE: u64 = 1 << 19;
+const CARRY_KNOWN: u64 = 1 << 30;
+const CARRY: u64 = 1 << 31;
 const KIND_SHIFT: u32 = 54;
 
 impl Op {
     #[inline(always)]
     pub fn kind(self) -> usize {
-        (self.head >> KIND_SHIFT) as usize
+        (self.head >> KIND_SHIFT) as usize & (HANDLERS - 1)
     }
     /// [`recent::NARROW`] if it is.
     #[inline(always)]
@@ -69,11 +171,75 @@ impl Op {
     pub fn single_store(self) -> bool {
         self.head & SINGLE_STORE != 0
     }
+    #[inline(always)]
+    fn rd(self) -> usize {
+        self.head as usize & 15
+    }
+    #[inline(always)]
+    fn rn(self) -> usize {
+        self.head as usize >> 4 & 15
+    }
+    #[inline(always)]
+    fn rm(self) -> usize {
+        self.head as usize >> 8 & 15
+    }
+    #[inline(always)]
+    fn ra(self) -> usize {
+        self.head as usize >> 12 & 15
+    }
+    #[inline(always)]
+    fn shift(self) -> Shift {
+        const ALL: [Shift; 8] = [
+            Shift::Lsl,
+            Shift::Lsr,
+            Shift::Asr,
+            Shift::Ror,
+            Shift::Rrx,
+            Shift::Rrx,
+            Shift::Rrx,
+            Shift::Rrx,
+        ];
+        ALL[self.head as usize >> 20 & 7]
+    }
+    #[inline(always)]
+    fn amount(self) -> u32 {
+        self.head as u32 >> 24 & 0x3F
+    }
+    #[inline(always)]
+    fn imm(self) -> u32 {
+        self.data as u32
+    }
+}
+
+const ALUS: [Alu; 16] = [
+    Alu::And,
+    Alu::Bic,
+    Alu::Orr,
+    Alu::Orn,
+    Alu::Eor,
+    Alu::Add,
+    Alu::Adc,
+    Alu::Sbc,
+    Alu::Sub,
+    Alu::Rsb,
+    Alu::Mov,
+    Alu::Mvn,
+    Alu::Tst,
+    Alu::Teq,
+    Alu::Cmp,
+    Alu::Cmn,
+];
+
+const MOVED: [Moved; 5] =
+    [Moved::Word, Moved::Half, Moved::Byte, Moved::SignedHalf, Moved::SignedByte];
+
+/// Registers that a fast handler may write as a general one.
+fn ordinary(register: u8) -> bool {
+    usize::from(register) < SP || usize::from(register) == LR
 }
 
 /// The instruction at `pc` as the loop runs it; `keep` says where its decoded form was put.
 pub(crate) fn lower(insn: &Insn, pc: u32, timing: &Timing, keep: impl FnOnce() -> u32) -> Op {
-    let _ = timing;
     let mut head = 0;
     if insn.bytes == 2 {
         head |= u64::from(recent::NARROW);
@@ -83,9 +249,560 @@ pub(crate) fn lower(insn: &Insn, pc: u32, timing: &Timing, keep: impl FnOnce() -
     if matches!(insn.kind, Kind::Store { .. }) {
         head |= SINGLE_STORE;
     }
-    let kind = match insn.kind {
-        Kind::It { .. } => kind::IT,
-        _ => kind::GENERAL,
+    let (kind, fields, data) = match fast(&insn.kind, timing) {
+        Some(fast) => fast,
+        None if matches!(insn.kind, Kind::It { .. }) => (kind::IT, 0, keep()),
+        None => (kind::GENERAL, 0, keep()),
     };
-    Op { head: head | u64::from(kind) << KIND_SHIFT, data: keep().into() }
+    Op { head: head | fields | u64::from(kind) << KIND_SHIFT, data: data.into() }
+}
+
+fn registers(rd: u8, rn: u8, rm: u8, ra: u8) -> u64 {
+    u64::from(rd) | u64::from(rn) << 4 | u64::from(rm) << 8 | u64::from(ra) << 12
+}
+
+/// The number of a fast handler, the fields of `head` and the data.
+fn fast(kind: &Kind, timing: &Timing) -> Option<(u16, u64, u32)> {
+    Some(match *kind {
+        Kind::Alu { op, set, rd, rn, src } => {
+            if !op.compares() && !ordinary(rd) || !op.moves() && rn == 15 {
+                return None;
+            }
+            let set = set || op.compares();
+            let number = |src| kind::data(op as u8, src, set);
+            match src {
+                Source::Imm { value, carry } => {
+                    let carry = match carry {
+                        None => 0,
+                        Some(carry) => CARRY_KNOWN | u64::from(carry) * CARRY,
+                    };
+                    (number(src::IMM), registers(rd, rn, 0, 0) | carry, value)
+                }
+                Source::Reg(15) => return None,
+                Source::Reg(rm) => (number(src::REG), registers(rd, rn, rm, 0), 0),
+                Source::Shifted(rm, shift, n) => {
+                    let how = (shift as u64) << 20 | u64::from(n) << 24;
+                    (number(src::SHIFTED), registers(rd, rn, rm, 0) | how, 0)
+                }
+                Source::ByRegister(rm, shift, rs) => {
+                    (number(src::BY_REG), registers(rd, rn, rm, rs) | (shift as u64) << 20, 0)
+                }
+            }
+        }
+        Kind::AddWide { subtract, rd, rn, imm } if ordinary(rd) && rn != 15 => {
+            let op = if subtract { Alu::Sub } else { Alu::Add };
+            (kind::data(op as u8, src::IMM, false), registers(rd, rn, 0, 0), imm)
+        }
+        Kind::Adr { rd, target } => {
+            (kind::data(Alu::Mov as u8, src::IMM, false), registers(rd, 0, 0, 0), target)
+        }
+        Kind::Movw { rd, imm } => {
+            (kind::data(Alu::Mov as u8, src::IMM, false), registers(rd, 0, 0, 0), imm.into())
+        }
+        Kind::Movt { rd, imm } => (kind::MOVT, registers(rd, 0, 0, 0), imm.into()),
+        Kind::Mul { op, set: false, rd, rn, rm, ra } => {
+            let number = match op {
+                Mul::Mul => kind::MUL,
+                Mul::Mla => kind::MLA,
+                Mul::Mls => kind::MLS,
+                _ => return None,
+            };
+            (number, registers(rd, rn, rm, ra), 0)
+        }
+        Kind::MulLong { op, lo, hi, rn, rm } => {
+            let number = match op {
+                MulLong::Umull => kind::UMULL,
+                MulLong::Umlal => kind::UMLAL,
+                MulLong::Umaal => kind::UMAAL,
+                MulLong::Smull => kind::SMULL,
+                MulLong::Smlal => kind::SMLAL,
+                _ => return None,
+            };
+            (number, registers(lo, rn, rm, hi), 0)
+        }
+        Kind::Extend { signed, part, rd, rn: 15, rm, rotate } if part != Extended::TwoBytes => {
+            let number = kind::EXTEND + 2 * u16::from(signed) + u16::from(part == Extended::Half);
+            (number, registers(rd, 0, rm, 0) | u64::from(rotate) << 24, 0)
+        }
+        Kind::Field { op: super::insn::Field::Ubfx, rd, rn, lsb, width } => {
+            let ones = u32::MAX >> (32 - width);
+            (kind::FIELD, registers(rd, rn, 0, 0) | u64::from(lsb) << 24, ones)
+        }
+        Kind::Load { moved, rt, addr, user: _ } if ordinary(rt) => {
+            let (how, fields, data) = place(addr, rt)?;
+            (kind::load(moved_number(moved), how), fields, data)
+        }
+        Kind::Store { moved, rt, addr, user: _ } if ordinary(rt) => {
+            let (how, fields, data) = place(addr, rt)?;
+            (kind::store(moved_number(moved), how), fields, data)
+        }
+        Kind::LoadMany { rn, list, writeback, before: false } if list & 0xA000 == 0 => {
+            // With the program counter it branches; SP is never in the list.
+            let fields = registers(0, rn, 0, 0) | u64::from(writeback) * CARRY;
+            (kind::LOAD_MANY, fields, list.into())
+        }
+        Kind::StoreMany { rn, list, writeback, before } => {
+            let number = if before { kind::PUSH } else { kind::STORE_MANY };
+            (number, registers(0, rn, 0, 0) | u64::from(writeback) * CARRY, list.into())
+        }
+        Kind::Branch { condition, target } => {
+            let cycles = u64::from(1 + timing.refill_direct);
+            (kind::BRANCH + condition as u16, cycles << 24, target)
+        }
+        Kind::BranchLink { target } => {
+            let cycles = u64::from(1 + timing.refill_direct);
+            (kind::BRANCH_LINK, cycles << 24, target)
+        }
+        Kind::BranchExchange { rm } if rm != 15 => {
+            (kind::BRANCH_EXCHANGE, registers(0, 0, rm, 0), 0)
+        }
+        Kind::CompareBranch { nonzero, rn, target } => {
+            let cycles = u64::from(1 + timing.refill_direct);
+            let number = kind::COMPARE_BRANCH + u16::from(nonzero);
+            (number, registers(0, rn, 0, 0) | cycles << 24, target)
+        }
+        _ => return None,
+    })
+}
+
+fn moved_number(moved: Moved) -> u8 {
+    match moved {
+        Moved::Word => 0,
+        Moved::Half => 1,
+        Moved::Byte => 2,
+        Moved::SignedHalf => 3,
+        Moved::SignedByte => 4,
+    }
+}
+
+fn place(addr: Address, rt: u8) -> Option<(u8, u64, u32)> {
+    match addr {
+        Address::Offset(rn, offset) => {
+            Some((address::OFFSET, registers(rt, rn, 0, 0), offset as u32))
+        }
+        Address::Register(rn, rm, n) => {
+            Some((address::REGISTER, registers(rt, rn, rm, 0) | u64::from(n) << 24, 0))
+        }
+        Address::Literal(addr) => Some((address::LITERAL, registers(rt, 0, 0, 0), addr)),
+        _ => None,
+    }
+}
+
+/// A result in `rd` after `cycles`, on to the next instruction.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)] // one instruction's end, told whole
+fn result<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+    rd: usize,
+    value: u32,
+    cycles: u32,
+    after: u32,
+) -> u32 {
+    let old = std::mem::replace(&mut cpu.r[rd & 15], value);
+    if O::RESULTS {
+        obs.result(rd as u8, old, value);
+    }
+    cpu.finish(bus, obs, op, pc, (pc.wrapping_add(op.bytes()), cycles, after | 1 << rd, Flow::Next))
+}
+
+fn data<B: Bus, O: Observer, const OP: u8, const SRC: u8, const SET: bool>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let which = const { ALUS[OP as usize] };
+    let carry = cpu.flags.c;
+    let (b, c) = match SRC {
+        src::IMM => {
+            let known = head & CARRY_KNOWN != 0;
+            (op.imm(), if SET && known { head & CARRY != 0 } else { carry })
+        }
+        src::REG => (cpu.r[op.rm()], carry),
+        src::SHIFTED => shift(cpu.r[op.rm()], op.shift(), op.amount(), carry),
+        _ => shift(cpu.r[op.rm()], op.shift(), cpu.r[op.ra()] & 0xFF, carry),
+    };
+    let (value, flags) = alu(which, cpu.r[op.rn()], b, c, &cpu.flags);
+    if SET {
+        cpu.flags.nz = flags.nz;
+        if !(which.logical() && SRC == src::REG) {
+            cpu.flags.c = flags.c;
+        }
+        if !which.logical() {
+            cpu.flags.v = flags.v;
+        }
+    }
+    if which.compares() {
+        let next = pc.wrapping_add(op.bytes());
+        return cpu.finish(bus, obs, op, pc, (next, 1, 0, Flow::Next));
+    }
+    result(cpu, bus, obs, op, pc, op.rd(), value, 1, 0)
+}
+
+fn movt<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let value = cpu.r[op.rd()] & 0xFFFF | op.imm() << 16;
+    result(cpu, bus, obs, op, pc, op.rd(), value, 1, 0)
+}
+
+fn ubfx<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let value = cpu.r[op.rn()] >> (op.amount() & 31) & op.imm();
+    result(cpu, bus, obs, op, pc, op.rd(), value, 1, 0)
+}
+
+fn extend<B: Bus, O: Observer, const SIGNED: bool, const HALF: bool>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let part = if HALF { Extended::Half } else { Extended::Byte };
+    let value = alu::extend(SIGNED, part, 0, cpu.r[op.rm()], op.amount());
+    result(cpu, bus, obs, op, pc, op.rd(), value, 1, 0)
+}
+
+fn mul<B: Bus, O: Observer, const OP: u8>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let which = [Mul::Mul, Mul::Mla, Mul::Mls][OP as usize];
+    let (value, _) = alu::mul(which, cpu.r[op.rn()], cpu.r[op.rm()], cpu.r[op.ra()]);
+    result(cpu, bus, obs, op, pc, op.rd(), value, 1, 0)
+}
+
+fn mul_long<B: Bus, O: Observer, const OP: u8>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let which = [MulLong::Umull, MulLong::Umlal, MulLong::Umaal, MulLong::Smull, MulLong::Smlal]
+        [OP as usize];
+    let (lo, hi) = (op.rd(), op.ra());
+    let old = u64::from(cpu.r[hi]) << 32 | u64::from(cpu.r[lo]);
+    let value = alu::mul_long(which, cpu.r[op.rn()], cpu.r[op.rm()], old);
+    cpu.r[lo] = value as u32;
+    if O::RESULTS {
+        obs.result(lo as u8, old as u32, value as u32);
+    }
+    result(cpu, bus, obs, op, pc, hi, (value >> 32) as u32, 1, 1 << lo)
+}
+
+/// Plain memory where nobody looks on, else the bus.
+#[inline(always)]
+fn get<B: Bus, O: Observer>(
+    cpu: &Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    pc: u32,
+    addr: u32,
+    width: Width,
+    at: Cycles,
+) -> Result<(u32, u32), Exit> {
+    if addr & (width.bytes() - 1) == 0
+        && let Some(value) = bus.read_plain(addr, width, at)
+    {
+        if O::ACCESSES {
+            obs.access(pc, addr, Access::Read, width, value, at);
+        }
+        return Ok((value, 0));
+    }
+    cpu.access_any(bus, obs, pc, addr, width, None, at)
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments)] // one access, told whole
+fn set<B: Bus, O: Observer>(
+    cpu: &Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    pc: u32,
+    addr: u32,
+    width: Width,
+    value: u32,
+    at: Cycles,
+) -> Result<u32, Exit> {
+    if addr & (width.bytes() - 1) == 0 && bus.write_plain(addr, width, value, at) {
+        if O::ACCESSES {
+            obs.access(pc, addr, Access::Write, width, value, at);
+        }
+        return Ok(0);
+    }
+    cpu.access_any(bus, obs, pc, addr, width, Some(value), at).map(|(_, more)| more)
+}
+
+/// Where a load or store goes and the registers that say so.
+#[inline(always)]
+fn effective<const ADDRESS: u8>(cpu: &Cpu, op: Op) -> (u32, u32) {
+    match ADDRESS {
+        address::OFFSET => (cpu.r[op.rn()].wrapping_add(op.imm()), 1 << op.rn()),
+        address::REGISTER => {
+            let index = cpu.r[op.rm()] << (op.amount() & 3);
+            (cpu.r[op.rn()].wrapping_add(index), 1 << op.rn() | 1 << op.rm())
+        }
+        _ => (op.imm(), 0),
+    }
+}
+
+fn load<B: Bus, O: Observer, const MOVE: u8, const ADDRESS: u8>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let moved = const { MOVED[MOVE as usize] };
+    let (addr, registers) = effective::<ADDRESS>(cpu, op);
+    let literal = ADDRESS == address::LITERAL && cpu.timing.literal_contention;
+    let cycles = cpu.memory_cycles(2 + u32::from(literal), registers, true);
+    let at = cpu.cycles + Cycles::from(cycles - 1);
+    let (value, more) = match get(cpu, bus, obs, pc, addr, width(moved), at) {
+        Ok(done) => done,
+        Err(exit) => return cpu.fail(exit, pc),
+    };
+    let value = match moved {
+        Moved::SignedByte => value as i8 as u32,
+        Moved::SignedHalf => value as i16 as u32,
+        _ => value,
+    };
+    result(cpu, bus, obs, op, pc, op.rd(), value, cycles + more, recent::LOADED)
+}
+
+fn store<B: Bus, O: Observer, const MOVE: u8, const ADDRESS: u8>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let width = width(const { MOVED[MOVE as usize] });
+    let (addr, registers) = effective::<ADDRESS>(cpu, op);
+    let by_register = ADDRESS == address::REGISTER;
+    let cycles = cpu.memory_cycles(1 + u32::from(by_register), registers, by_register);
+    let at = cpu.cycles + Cycles::from(cycles - 1);
+    let value = cpu.r[op.rd()] & (u32::MAX >> (32 - 8 * width.bytes()));
+    let more = match set(cpu, bus, obs, pc, addr, width, value, at) {
+        Ok(more) => more,
+        Err(exit) => return cpu.fail(exit, pc),
+    };
+    let next = pc.wrapping_add(op.bytes());
+    cpu.finish(bus, obs, op, pc, (next, cycles + more, 0, Flow::Next))
+}
+
+/// STM and PUSH.
+fn store_many<B: Bus, O: Observer, const BEFORE: bool>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let mut list = op.imm();
+    let count = list.count_ones();
+    let base = cpu.r[op.rn()];
+    let first = if BEFORE { base.wrapping_sub(4 * count) } else { base };
+    let end = if BEFORE { first } else { base.wrapping_add(4 * count) };
+    let cycles = cpu.memory_cycles(1 + count, 1 << op.rn(), false);
+    let mut at = cpu.cycles + Cycles::from(cycles - count);
+    let mut addr = first;
+    while list != 0 {
+        let register = list.trailing_zeros() as usize & 15;
+        if let Err(exit) = word(cpu, bus, obs, pc, addr, Some(cpu.r[register]), at) {
+            return cpu.fail(exit, pc);
+        }
+        list &= list - 1;
+        addr = addr.wrapping_add(4);
+        at += 1;
+    }
+    if head & CARRY != 0 {
+        step_base(cpu, obs, op.rn(), end);
+    }
+    let next = pc.wrapping_add(op.bytes());
+    cpu.finish(bus, obs, op, pc, (next, cycles, 0, Flow::Next))
+}
+
+/// LDM and POP without the program counter.
+fn load_many<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let mut list = op.imm();
+    let count = list.count_ones();
+    let mut addr = cpu.r[op.rn()];
+    let end = addr.wrapping_add(4 * count);
+    let cycles = cpu.memory_cycles(1 + count, 1 << op.rn(), false);
+    let mut at = cpu.cycles + Cycles::from(cycles - count);
+    let mut values = [0; 16];
+    for slot in values.iter_mut().take(count as usize) {
+        *slot = match word(cpu, bus, obs, pc, addr, None, at) {
+            Ok(value) => value,
+            Err(exit) => return cpu.fail(exit, pc),
+        };
+        addr = addr.wrapping_add(4);
+        at += 1;
+    }
+    if head & CARRY != 0 {
+        step_base(cpu, obs, op.rn(), end);
+    }
+    for value in values {
+        if list == 0 {
+            break;
+        }
+        let register = list.trailing_zeros() as usize & 15;
+        let old = std::mem::replace(&mut cpu.r[register], value);
+        if O::RESULTS {
+            obs.result(register as u8, old, value);
+        }
+        list &= list - 1;
+    }
+    let next = pc.wrapping_add(op.bytes());
+    cpu.finish(bus, obs, op, pc, (next, cycles, 0, Flow::Next))
+}
+
+#[inline(always)]
+fn step_base<O: Observer>(cpu: &mut Cpu, obs: &mut O, rn: usize, end: u32) {
+    if rn == SP {
+        cpu.r[SP] = end & !3;
+    } else {
+        cpu.put(obs, rn as u8, end);
+    }
+}
+
+#[inline(always)]
+fn word<B: Bus, O: Observer>(
+    cpu: &Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    pc: u32,
+    addr: u32,
+    stored: Option<u32>,
+    at: Cycles,
+) -> Result<u32, Exit> {
+    if addr & 3 == 0 {
+        let (kind, plain) = match stored {
+            None => (Access::Read, bus.read_plain(addr, Width::W32, at)),
+            Some(value) => {
+                let written = bus.write_plain(addr, Width::W32, value, at);
+                (Access::Write, written.then_some(value))
+            }
+        };
+        if let Some(value) = plain {
+            if O::ACCESSES {
+                obs.access(pc, addr, kind, Width::W32, value, at);
+            }
+            return Ok(value);
+        }
+    }
+    cpu.access_word(bus, obs, pc, addr, stored, at)
+}
+
+fn branch<B: Bus, O: Observer, const CONDITION: u8>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    if cpu.flags.holds(Condition::of(CONDITION as u32)) {
+        let done = (op.imm(), op.amount(), recent::BRANCHED, Flow::Jump);
+        return cpu.finish(bus, obs, op, pc, done);
+    }
+    cpu.finish(bus, obs, op, pc, (pc.wrapping_add(op.bytes()), 1, 0, Flow::Next))
+}
+
+fn compare_branch<B: Bus, O: Observer, const NONZERO: bool>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    if (cpu.r[op.rn()] != 0) == NONZERO {
+        let done = (op.imm(), op.amount(), recent::BRANCHED, Flow::Jump);
+        return cpu.finish(bus, obs, op, pc, done);
+    }
+    cpu.finish(bus, obs, op, pc, (pc.wrapping_add(op.bytes()), 1, 0, Flow::Next))
+}
+
+fn branch_link<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    cpu.put(obs, LR as u8, pc.wrapping_add(4) | 1);
+    let target = op.imm();
+    let done = (target, op.amount(), recent::BRANCHED, Flow::Call { target });
+    cpu.finish(bus, obs, op, pc, done)
+}
+
+fn branch_exchange<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let flow = if op.rm() == LR { Flow::Return } else { Flow::Jump };
+    let cycles = 1 + u32::from(cpu.timing.refill_register);
+    let Done { next, cycles, after, flow, stop } = cpu.exchange(cpu.r[op.rm()], cycles, flow);
+    let next = cpu.finish(bus, obs, op, pc, (next, cycles, after, flow));
+    if stop.is_some() {
+        cpu.stop = stop;
+        return next | 1;
+    }
+    next
 }
