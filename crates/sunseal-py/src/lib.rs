@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 mod board;
 mod error;
+mod machine;
 mod power;
 mod program;
 mod radio;
@@ -23,6 +24,8 @@ mod _engine {
     use board::{Board, levels};
     #[pymodule_export]
     use error::EngineError;
+    #[pymodule_export]
+    use machine::{Machine, Snapshot, View};
     #[pymodule_export]
     use power::{PowerSet, UnitReading, Weighed};
     #[pymodule_export]

@@ -9,6 +9,7 @@ import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from sunseal.errors import SunsealError, unknown
 
@@ -68,6 +69,29 @@ def power_set_path(name: str, device: str) -> Path:
             return home() / "data" / "power" / f"{candidate}.toml"
     fitting = [k for k in known if k.startswith(f"{device}-")]
     raise unknown("power set", name, fitting, f"for {device}")
+
+
+def gaps(part: str) -> list[tuple[str, str, str]]:
+    """List what of a device or another part is not modelled: block, what of it, why or what happens."""
+    for folder in ("devices", "parts"):
+        if part in names(folder):
+            facts = read_toml(home() / "data" / folder / f"{part}.toml")
+            break
+    else:
+        raise unknown("device or part", part, [*names("devices"), *names("parts")])
+    whole, some = (_tables(facts.get(key)) for key in ("gap", "partial"))
+    return [
+        *((g["name"], _span(g), f"traps: {g['why']}") for g in whole),
+        *((p["name"], "", f"missing: {p['missing']}") for p in some),
+    ]
+
+
+def _tables(value: object) -> list[dict[str, Any]]:
+    return value if isinstance(value, list) else []
+
+
+def _span(gap: dict[str, Any]) -> str:
+    return f"{gap['start']:#06x} to {gap['end']:#06x}" if "start" in gap else ""
 
 
 @dataclass(frozen=True)

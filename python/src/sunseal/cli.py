@@ -110,8 +110,16 @@ def _counting(quiet: bool, what: str) -> Iterator[measuring.Progress | None]:
 
 
 @app.command("boards")
-def boards_command(as_json: Json = False) -> None:
+def boards_command(
+    gaps: Annotated[
+        bool, typer.Option("--gaps", help="List what of each device and part is not modelled instead.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """List the boards, their device and its voltage and clock limits."""
+    if gaps:
+        _show_gaps(as_json)
+        return
     rows: list[dict[str, Any]] = []
     for name in boards.names("boards"):
         board = _engine.Board(str(boards.board_path(name)))
@@ -139,6 +147,21 @@ def boards_command(as_json: Json = False) -> None:
             "\n".join(f"{p['freq_max_hz'] / 1e6:g} MHz, {p['vcc_min_v']:g} V" for p in row["levels"]),
             "\n".join(row["power_sets"]),
         )
+    out.print(table)
+
+
+def _show_gaps(as_json: bool) -> None:
+    rows = [
+        {"part": part, "block": block, "addresses": addresses, "what": what}
+        for part in [*boards.names("devices"), *boards.names("parts")]
+        for block, addresses, what in boards.gaps(part)
+    ]
+    if as_json:
+        _print_json(rows)
+        return
+    table = Table("part", "block", "addresses", "what happens, and why", box=None)
+    for row in rows:
+        table.add_row(*row.values())
     out.print(table)
 
 

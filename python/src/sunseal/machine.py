@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""One simulated microcontroller to run, look into, change and take back.
+
+>>> from sunseal import Machine
+>>> m = Machine("msp430f5438a", "blink.elf")
+>>> m.run(until="main")
+Stop(kind='pc', pc=23634, pin=None)
+>>> m.registers["SP"]
+23552
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, MutableMapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sunseal import _engine, boards
+from sunseal.errors import SunsealError, unknown
+
+Bytes = NDArray[np.uint8]
+Place = str | int
+"""A symbol of the image, or an address."""
+Kind = Literal["cycles", "time", "pc", "pin", "halted", "brown-out"]
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Why a run ended: a limit, an address, a pin, for good (`halted`), or for want of supply."""
+
+    kind: Kind
+    pc: int
+    """Address of the next instruction."""
+    pin: tuple[str, bool] | None = None
+    """The pin that ended the run, and its new level."""
+
+
+class Registers(MutableMapping[str, int]):
+    """The core's registers by the names of its manual; assigning changes the machine."""
+
+    def __init__(self, inner: _engine.Machine) -> None:
+        """Look at the registers of a machine."""
+        self._inner = inner
+
+    def __getitem__(self, name: str) -> int:
+        """Return what a register holds."""
+        found = {n: value for n, _, value in self._inner.registers()}
+        try:
+            return found[name]
+        except KeyError:
+            raise unknown("register", name, found) from None
+
+    def __setitem__(self, name: str, value: int) -> None:
+        """Change a register."""
+        self._inner.set_register(name, value)
+
+    def __delitem__(self, name: str) -> None:
+        """Refuse: registers stay."""
+        raise SunsealError(f"register {name} cannot be taken out of a machine; assign 0 to it")
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names in the order of their numbers."""
+        return iter(name for name, _, _ in self._inner.registers())
+
+    def __len__(self) -> int:
+        """Count them."""
+        return len(self._inner.registers())
+
+    def array(self) -> NDArray[np.uint32]:
+        """Return the values in the order of their numbers."""
+        return np.array([value for _, _, value in self._inner.registers()], dtype=np.uint32)
+
+
+class Machine:
+    """A microcontroller with an image in it, just powered on."""
+
+    def __init__(self, name: str, elf: str | os.PathLike[str] | bytes | None = None) -> None:
+        """Make the machine of a device, or of a board's device; load an ELF, from a file or its bytes."""
+        if name in boards.names("boards"):
+            name = _engine.Board(str(boards.board_path(name))).device
+        if name not in boards.names("devices"):
+            raise unknown("device or board", name, [*boards.names("devices"), *boards.names("boards")])
+        image = elf if isinstance(elf, bytes) or elf is None else _read(Path(elf))
+        self._inner = _engine.Machine(str(boards.home() / "data" / "devices" / f"{name}.toml"), image)
+        self._hooks: dict[int, Callable[[Machine], object]] = {}
+        self.registers = Registers(self._inner)
+
+    @property
+    def engine(self) -> _engine.Machine:
+        """The engine's own machine, for what this class does not wrap."""
+        return self._inner
+
+    @property
+    def device(self) -> str:
+        """Part number in lower case."""
+        return self._inner.device
+
+    @property
+    def cycles(self) -> int:
+        """CPU cycles since power-on."""
+        return self._inner.cycles
+
+    @property
+    def time_s(self) -> float:
+        """Machine time since power-on in seconds."""
+        return self._inner.time_ps * 1e-12
+
+    @property
+    def pc(self) -> int:
+        """Address of the next instruction."""
+        return self._inner.pc
+
+    @property
+    def vcc_v(self) -> float:
+        """Supply voltage in volts."""
+        return self._inner.vcc_v
+
+    @vcc_v.setter
+    def vcc_v(self, volts: float) -> None:
+        self._inner.set_vcc(volts)
+
+    # --- Running ---------------------------------------------------------------------------------
+
+    def run(
+        self,
+        until: Place | None = None,
+        *,
+        cycles: int | None = None,
+        time_s: float | None = None,
+        pin: str | None = None,
+    ) -> Stop:
+        """Run until a symbol or address, for so many cycles or seconds more, or until a pin changes.
+
+        The first of what is given ends the run; with nothing given it ends when the program has stopped
+        for good. A fault of the program raises EngineError with the address, the symbol and what would
+        be right.
+        """
+        to_cycles = None if cycles is None else self.cycles + cycles
+        to_ps = None if time_s is None else self._inner.time_ps + round(time_s * 1e12)
+        goal = None if until is None else self.address(until)
+        while True:
+            places = [*self._hooks, *([] if goal is None else [goal])]
+            kind, what = self._inner.run(to_cycles, to_ps, places, pin)
+            here = self.pc
+            if kind == "pc" and here in self._hooks:
+                self._hooks[here](self)
+                if here != goal:
+                    continue
+            edge = None
+            if kind == "pin":
+                name, _, level = what.partition("=")
+                edge = (name, level == "1")
+            return Stop(kind, here, edge)  # type: ignore[arg-type]
+
+    def step(self, instructions: int = 1) -> None:
+        """Run single instructions; asleep, up to the next event."""
+        for _ in range(instructions):
+            self._inner.step()
+
+    def hook(self, place: Place, call: Callable[[Machine], object]) -> None:
+        """Have `call(machine)` called whenever the program is about to run the instruction at `place`."""
+        self._hooks[self.address(place)] = call
+
+    def unhook(self, place: Place) -> None:
+        """Forget the hook at `place`."""
+        self._hooks.pop(self.address(place), None)
+
+    # --- Memory ----------------------------------------------------------------------------------
+
+    def address(self, place: Place) -> int:
+        """Return the address of a symbol; an address stays itself."""
+        return self._inner.symbol(place)[0] if isinstance(place, str) else place
+
+    def describe(self, place: Place) -> str:
+        """Say where an address lies: symbol and offset, with the source line where it is known."""
+        return self._inner.describe(self.address(place))
+
+    def memory(self, place: Place, size_bytes: int | None = None) -> Bytes:
+        """Return memory as a read-only array that shows, without a copy, what the machine holds now.
+
+        `place` is a symbol (with its size), the name of a region such as "ram", or an address with
+        `size_bytes`. An AVR's data space lies at 0x800000, its EEPROM at 0x810000, as for GNU tools.
+        """
+        regions = {name: (start, size) for name, start, size in self._inner.regions()}
+        if isinstance(place, str):
+            addr, size = regions[place] if place in regions else self._inner.symbol(place)
+        elif size_bytes is None:
+            raise SunsealError(f"memory at {place:#x} needs its size in bytes")
+        else:
+            addr, size = place, size_bytes
+        view = self._inner.view(addr, size if size_bytes is None else size_bytes)
+        return np.frombuffer(memoryview(view), dtype=np.uint8)
+
+    def read(self, place: Place, size_bytes: int | None = None) -> bytes:
+        """Return a copy of memory; arguments as for `memory`."""
+        return self.memory(place, size_bytes).tobytes()
+
+    def write(self, place: Place, data: bytes | Bytes) -> None:
+        """Change memory of any kind, as a programmer would."""
+        self._inner.write(self.address(place), bytes(data))
+
+    def read_int(self, symbol: str) -> int:
+        """Return an unsigned little-endian integer of a symbol's size."""
+        return int.from_bytes(self.read(symbol), "little")
+
+    # --- Surroundings ----------------------------------------------------------------------------
+
+    def states(self) -> dict[str, str]:
+        """Return every component with its present state."""
+        return dict(self._inner.states())
+
+    def pin(self, name: str) -> bool:
+        """Return the level at a pin."""
+        return self._inner.pin(name)
+
+    def set_pin(self, name: str, level: bool | None) -> None:
+        """Drive a pin from outside, or let go of it with None."""
+        self._inner.set_pin(name, level)
+
+    def pin_log(self) -> list[tuple[float, int, str, bool]]:
+        """Return the output pins that changed: time in seconds, cycles, pin, level."""
+        return [(ps * 1e-12, cycles, pin, level) for ps, cycles, pin, level in self._inner.pin_log()]
+
+    def adc_volts(self, channel: int, volts: float) -> None:
+        """Connect a voltage to a channel of the analogue to digital converter."""
+        self._inner.adc_volts(channel, volts)
+
+    def lints(self) -> list[str]:
+        """Return what the program did that works here and fails on a chip."""
+        return self._inner.lints()
+
+    # --- Supply and time travel ------------------------------------------------------------------
+
+    def reset(self) -> None:
+        """Reset as a brown-out does, with the supply on."""
+        self._inner.reset()
+
+    def power_cut(self) -> None:
+        """Take the supply away: RAM and registers are lost, a write under way stays half done."""
+        self._inner.power_cut()
+
+    def power_on(self, ram_seed: int = 0) -> None:
+        """Bring the supply back; RAM wakes with a pattern made from the seed."""
+        self._inner.power_on(ram_seed)
+
+    def snapshot(self) -> _engine.Snapshot:
+        """Keep everything that the machine is, in about a microsecond."""
+        return self._inner.snapshot()
+
+    def restore(self, snapshot: _engine.Snapshot) -> None:
+        """Go back to a snapshot of this machine or one like it."""
+        self._inner.restore(snapshot)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as e:
+        raise SunsealError(f"the program `{path}` cannot be read: {e.strerror or e}") from e

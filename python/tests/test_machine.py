@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The machine under Python's hands, on the firmware that this tree builds."""
+
+import hashlib
+
+import numpy as np
+import pytest
+
+import sunseal
+from sunseal import Machine, SunsealError, boards
+
+SHA = "bench-sha256-hash"
+
+
+@pytest.fixture
+def machine() -> Machine:
+    path = boards.firmware_path(boards.DEFAULT_BOARD, {"mpy": "32"}, SHA)
+    m = Machine("msp430f5438a", path)
+    message = bytes(range(64))
+    m.write("bench_input", message)
+    m.write("bench_input_len", len(message).to_bytes(2, "little"))
+    return m
+
+
+def test_runs_to_a_symbol_a_limit_and_the_end(machine: Machine) -> None:
+    assert machine.run(until="main") == sunseal.Stop("pc", machine.address("main"))
+    rise = machine.run(pin="P1.0")
+    assert (rise.kind, rise.pin) == ("pin", ("P1.0", True))
+    before = machine.cycles
+    assert machine.run(cycles=1000).kind == "cycles"
+    assert 1000 <= machine.cycles - before < 1010
+    assert machine.run(pin="P1.0").pin == ("P1.0", False)
+    assert machine.run().kind == "halted"
+    assert machine.read("bench_output")[:32] == hashlib.sha256(bytes(range(64))).digest()
+
+
+def test_memory_is_a_window_and_not_a_copy(machine: Machine) -> None:
+    ram = machine.memory("ram")
+    digest = machine.memory("bench_output")[:32]
+    before = digest.copy()
+    machine.run()
+    assert not np.array_equal(digest, before)
+    start = machine.address("bench_output") - 0x1C00
+    assert np.array_equal(ram[start : start + 32], digest)
+    with pytest.raises(ValueError, match="read-only"):
+        ram[0] = 1
+
+
+def test_registers_by_name(machine: Machine) -> None:
+    machine.registers["R12"] = 0xF_FFFF
+    assert machine.registers["R12"] == 0xF_FFFF
+    assert list(machine.registers)[:3] == ["PC", "SP", "SR"]
+    assert machine.registers.array()[12] == 0xF_FFFF
+    with pytest.raises(SunsealError, match="unknown register `R16`"):
+        machine.registers["R16"]
+
+
+def test_a_hook_is_called_each_time_and_takes_no_part_of_the_count(machine: Machine) -> None:
+    plain = machine.snapshot()
+    machine.run()
+    cycles = machine.cycles
+    machine.restore(plain)
+    seen: list[int] = []
+    machine.hook("main", lambda m: seen.append(m.pc))
+    assert machine.run().kind == "halted"
+    assert seen == [machine.address("main")]
+    assert machine.cycles == cycles
+
+
+def test_goes_back_in_time(machine: Machine) -> None:
+    machine.run(cycles=20_000)
+    kept, cycles, ram = machine.snapshot(), machine.cycles, machine.read("ram")
+    machine.run()
+    assert machine.cycles > cycles
+    machine.restore(kept)
+    assert (machine.cycles, machine.read("ram")) == (cycles, ram)
+
+
+def test_a_cut_loses_ram_and_keeps_flash(machine: Machine) -> None:
+    machine.run(cycles=20_000)
+    flash, ram = machine.read("flash"), machine.read("ram")
+    machine.power_cut()
+    assert machine.run().kind == "brown-out"
+    machine.power_on(ram_seed=7)
+    assert machine.read("flash") == flash
+    assert machine.read("ram") != ram
+    assert machine.run(until="main").kind == "pc"
+
+
+def test_what_is_wrong_is_named(machine: Machine) -> None:
+    with pytest.raises(SunsealError, match="unknown device or board `msp430f5438`"):
+        Machine("msp430f5438")
+    with pytest.raises(SunsealError, match="cannot be read"):
+        Machine("msp430f5438a", "nowhere.elf")
+    with pytest.raises(sunseal.EngineError, match="nosuchsymbol"):
+        machine.run(until="nosuchsymbol")
+    with pytest.raises(sunseal.EngineError, match="not all memory"):
+        machine.memory(0x9_0000, 4)
+    machine.registers["PC"] = 0x1_0001
+    with pytest.raises(sunseal.EngineError, match="odd address"):
+        machine.run()
+
+
+@pytest.mark.parametrize("device", boards.names("devices"))
+def test_every_device_is_a_machine(device: str) -> None:
+    m = Machine(device)
+    assert m.device == device
+    assert m.states()["cpu"].startswith("active")
+    for name, start, size in m.engine.regions():
+        assert m.memory(start, size).size == size, name
+    assert m.registers["PC"] == m.pc or m.pc % 2 == 0
+    kept = m.snapshot()
+    m.restore(kept)
