@@ -116,7 +116,7 @@ fn machine(timing: Timing, words: &[u16]) -> (Cpu, FlatBus) {
     }
     bus.load(0xFFF0, &[POINTER as u16]);
     bus.load(CODE, words);
-    let mut cpu = Cpu::new(timing).unwrap();
+    let mut cpu = Cpu::new(timing);
     cpu.r = [DATA + 0x100; 16];
     cpu.r[PC] = CODE;
     cpu.r[SP as usize] = DATA + 0x200;

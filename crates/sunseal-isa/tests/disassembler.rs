@@ -140,7 +140,7 @@ fn a_fault_of_the_cpu_names_its_instruction() {
     let mut bus = FlatBus::new();
     bus.map(0x5C00..0x5D00, PageKind::Code);
     bus.load(0x5C00, &[0x4596, 0x0002, 0x0004]); // MOV 2(R5), 4(R6)
-    let mut cpu = Cpu::new(Timing::CPUXV2).unwrap();
+    let mut cpu = Cpu::new(Timing::CPUXV2);
     (cpu.r[PC], cpu.r[5]) = (0x5C00, 0x1BFF);
     let Exit::Fault(fault) = cpu.step(&mut bus, &mut Silent) else { panic!("no fault") };
     assert_eq!(

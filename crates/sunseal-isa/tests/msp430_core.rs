@@ -36,7 +36,7 @@ fn machine(timing: Timing, program: &[Vec<u16>]) -> (Cpu, FlatBus) {
     bus.load(CODE, &program.concat());
     bus.load(HANDLER, &[asm::RETI]);
     bus.load(VECTOR, &[HANDLER as u16]);
-    let mut cpu = Cpu::new(timing).unwrap();
+    let mut cpu = Cpu::new(timing);
     cpu.r[PC] = CODE;
     cpu.r[SP] = STACK;
     (cpu, bus)
@@ -273,7 +273,7 @@ fn addresses_and_registers_of_the_16_bit_cpu_wrap() {
     bus.map(0x1_0000..0x1_0400, PageKind::Ram);
     bus.load(0x1_0000, &[0xDEAD; 8]);
     bus.load(0x10, &[0x5555]);
-    let mut cpu = Cpu::new(Timing::CPU).unwrap();
+    let mut cpu = Cpu::new(Timing::CPU);
     let mut one = |words: Vec<u16>, set: &[(usize, u32)]| {
         bus.load(0xFE00, &words);
         cpu.invalidate(0xFE00..0xFE10);

@@ -129,7 +129,7 @@ fn run(words: &[u16], r: [u32; 16], flip: Option<u32>) -> Option<Ran> {
         bus.bytes_mut()[addr as usize] ^= 0x12;
     }
     bus.load(CODE, words);
-    let mut cpu = Cpu::new(Timing::CPUXV2).unwrap();
+    let mut cpu = Cpu::new(Timing::CPUXV2);
     cpu.r = r;
     cpu.r[PC] = CODE;
     let mut heard = Heard::default();

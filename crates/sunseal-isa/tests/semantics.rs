@@ -41,7 +41,7 @@ thread_local! {
         for (addr, byte) in bus.bytes_mut().iter_mut().enumerate() {
             *byte = initial(addr as u32);
         }
-        (Cpu::new(Timing::CPUXV2).unwrap(), bus)
+        (Cpu::new(Timing::CPUXV2), bus)
     });
 }
 

@@ -19,7 +19,6 @@ use sunseal_isa::msp430::{
 use sunseal_isa::{Access, Cycles, Flow, Observer, Width};
 
 use super::asm::{self, Arg, Size};
-use super::steps::new_cpu;
 use crate::fuzz::{Program, Target, Verdict};
 use crate::random::Random;
 use crate::tools::{self, Scratch};
@@ -236,7 +235,7 @@ impl Ours {
         let kept = Box::new(*bus.bytes());
         // mspdebug's readings of what the manual leaves open: PUSH SP stores SP as it was, DADD clears V.
         let dadd_overflow = DaddOverflow::Clear;
-        let cpu = new_cpu(Timing { push_sp_stores_old: true, dadd_overflow, ..timing });
+        let cpu = Cpu::new(Timing { push_sp_stores_old: true, dadd_overflow, ..timing });
         Self { cpu, bus, kept }
     }
 

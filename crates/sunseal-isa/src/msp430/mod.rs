@@ -16,7 +16,7 @@ use exec::{FAULT, STATUS, Table};
 use insn::MASK20;
 pub use insn::{Condition, Insn, Mnemonic, Operand, Repeat, Size, decode, decode_for};
 use op::Op;
-pub use timing::{DaddOverflow, Family, Timing, TimingError};
+pub use timing::{DaddOverflow, Family, Timing};
 
 pub use bus::{Bus, FlatBus, PageKind, Width};
 pub use dataflow::dataflow;
@@ -112,11 +112,9 @@ fn empty_cache() -> Box<[[u64; 2]; SLOTS]> {
 
 impl Cpu {
     /// A CPU with all registers zero.
-    ///
-    /// # Errors
-    /// If the timing family has no cycle tables.
-    pub fn new(timing: Timing) -> Result<Self, TimingError> {
-        Ok(Self {
+    #[must_use]
+    pub fn new(timing: Timing) -> Self {
+        Self {
             r: [0; 16],
             cycles: 0,
             cycles_uncached: 0,
@@ -127,7 +125,7 @@ impl Cpu {
             fetch_waits: 0,
             fault: None,
             cache: empty_cache(),
-        })
+        }
     }
 
     /// The timing it was made with.

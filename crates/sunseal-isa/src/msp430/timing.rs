@@ -26,10 +26,6 @@ impl Family {
     }
 }
 
-/// A timing that cannot be simulated. All three families can.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TimingError {}
-
 /// What DADD leaves in V, which the manual calls undefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DaddOverflow {

@@ -140,7 +140,7 @@ pub fn machine(timing: Timing) -> (Cpu, FlatBus) {
     bus.load(CODE, &words);
     bus.load(FACTOR_A, &[0x1234, 0x5678, 0x9ABC, 0xDEF0]);
     bus.load(FACTOR_B, &[0x0FED, 0xCBA9, 0x8765, 0x4321]);
-    let mut cpu = Cpu::new(timing).unwrap();
+    let mut cpu = Cpu::new(timing);
     cpu.r[PC] = start;
     cpu.r[SP] = STACK;
     (cpu, bus)

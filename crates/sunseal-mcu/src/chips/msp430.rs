@@ -378,7 +378,7 @@ impl<P: Peripherals> Chip for Msp430<P> {
     type Saved = SavedMsp430<P::Registers>;
 
     fn new(dev: Arc<Device>) -> Self {
-        let cpu = Cpu::new(P::TIMING).expect("the families' timings have tables");
+        let cpu = Cpu::new(P::TIMING);
         let mut env = Env::new(dev, &P::NAMES);
         let mut p = P::new(&mut env);
         env.scramble_ram(0);
