@@ -19,6 +19,7 @@ use crate::device::{self, Device, RegionKind, us};
 use crate::lint::LintKind;
 use crate::peripherals::adc12_a::Adc12A;
 use crate::peripherals::basic_clock::{BasicClock, Source};
+use crate::peripherals::dma::{self, Dma, Move, Next};
 use crate::peripherals::flash_f1xx::{Activity, Changed, FlashF1xx};
 use crate::peripherals::mpy32::Mpy32;
 use crate::peripherals::port::PortPair;
@@ -81,6 +82,7 @@ const CLOCK: u32 = 0x56;
 const CLOCK_END: u32 = 0x59;
 const USART: u32 = 0x70;
 const USART_BYTES: u32 = 8;
+const UXTXBUF: u32 = 7;
 const ADC12MCTL: u32 = 0x80;
 const BYTE_MODULES_END: u32 = 0x100;
 const TBIV: u32 = 0x11E;
@@ -95,6 +97,8 @@ const TA: u32 = 0x160;
 const TB: u32 = 0x180;
 const TIMER_BYTES: u32 = 0x20;
 const ADC12CTL: u32 = 0x1A0;
+const DMACTL: u32 = 0x122;
+const DMA_CHANNELS: u32 = 0x1E0;
 const PERIPHERALS_END: u32 = 0x200;
 
 // IE1 and IFG1; USART0's bits lie in the top two.
@@ -137,6 +141,18 @@ fn is_flash(kind: RegionKind) -> bool {
     matches!(kind, RegionKind::Flash | RegionKind::InfoFlash)
 }
 
+/// Where the DMA controller is; with the time at which that ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum DmaPhase {
+    Idle,
+    /// A byte or word is on its way; the CPU is halted.
+    Moving(u64),
+    /// The cycle behind a transfer.
+    Ending(u64),
+    /// The CPU has its turn in a burst.
+    Paused(u64),
+}
+
 /// The registers.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Registers {
@@ -152,6 +168,8 @@ pub(crate) struct Registers {
     timers: [TimerA; 2],
     usarts: [Usart; 2],
     adc: Adc12A,
+    dma: Dma,
+    dma_phase: DmaPhase,
     /// Since when the reference stands, and REF2_5V.
     reference: Option<(u64, bool)>,
     outputs: [u16; 3],
@@ -190,6 +208,8 @@ impl Registers {
             timers,
             usarts: [Usart::new(true), Usart::new(false)],
             adc: Adc12A::new(&a.sample_cycles, a.convert_cycles, a.bits),
+            dma: Dma::new(dma::Layout::One, 3),
+            dma_phase: DmaPhase::Idle,
             reference: None,
             outputs: [0; 3],
         }
@@ -425,6 +445,161 @@ impl F1xx {
         self.fx.clocks = true;
     }
 
+    // ---- DMA
+
+    fn dma_offset(addr: u32) -> Option<u32> {
+        match addr {
+            0x122 | 0x124 => Some(addr - DMACTL),
+            0x1E0..=0x1F6 => Some(0x10 + (addr - DMA_CHANNELS)),
+            _ => None,
+        }
+    }
+
+    /// The level of a trigger (SLAU049 table 8-2).
+    fn trigger(&self, channel: usize, select: u8) -> bool {
+        let c = &self.chip;
+        let [ta, tb] = &c.timers;
+        match select {
+            1 => ta.dma_flag(2),
+            2 => tb.dma_flag(2),
+            3 => c.usarts[0].rx_ifg && !c.usarts[0].rx_ie,
+            4 => c.usarts[0].tx_ifg && !c.usarts[0].tx_ie,
+            6 => c.adc.dma_flag(),
+            7 => ta.dma_flag(0),
+            8 => tb.dma_flag(0),
+            9 => c.usarts[1].rx_ifg && !c.usarts[1].rx_ie,
+            10 => c.usarts[1].tx_ifg && !c.usarts[1].tx_ie,
+            14 => c.dma.flag((channel + 2) % 3),
+            _ => false,
+        }
+    }
+
+    /// The transfer that a flag asked for begins: the flag falls, except the converter's.
+    fn triggered(&mut self, select: u8) {
+        let c = &mut self.chip;
+        match select {
+            1 => c.timers[0].clear_flag(2),
+            2 => c.timers[1].clear_flag(2),
+            3 => c.usarts[0].rx_ifg = false,
+            4 => c.usarts[0].tx_ifg = false,
+            7 => c.timers[0].clear_flag(0),
+            8 => c.timers[1].clear_flag(0),
+            9 => c.usarts[1].rx_ifg = false,
+            10 => c.usarts[1].tx_ifg = false,
+            _ => {}
+        }
+    }
+
+    fn look_at_triggers(&mut self) {
+        if self.chip.dma.is_watching() {
+            let watched: Vec<_> = self.chip.dma.watched().collect();
+            for (channel, select) in watched {
+                let level = self.trigger(channel, select);
+                self.chip.dma.observe(channel, level);
+            }
+        }
+    }
+
+    /// A trigger fell; whether it rose again shows when triggers are looked at next.
+    fn see_fall(&mut self, select: u8) {
+        let watched: Vec<_> = self.chip.dma.watched().filter(|w| w.1 == select).collect();
+        for (channel, _) in watched {
+            self.chip.dma.observe(channel, false);
+        }
+    }
+
+    /// `cycles` of MCLK behind `t`.
+    fn after_cycles(&self, t: Picos, cycles: u64) -> u64 {
+        let mclk = &self.chip.clocks.mclk;
+        mclk.time_of(mclk.ticks_at(t) + cycles).0
+    }
+
+    /// A transfer that waits begins, between instructions or while the CPU sleeps.
+    fn begin_dma(&mut self, env: &Env, sleeping: bool) {
+        if self.chip.dma_phase != DmaPhase::Idle || !self.chip.dma.has_work() {
+            return;
+        }
+        if let Some((_, select)) = self.chip.dma.begin() {
+            self.triggered(select);
+            self.look_at_triggers();
+        }
+        let mut from = env.common.now();
+        let mut sync = dma::SYNC_CYCLES;
+        if sleeping {
+            sync = dma::SYNC_CYCLES_ASLEEP;
+            let dco = self.chip.clock.mclk(&self.facts, dco_vcc_v(env)).source == Source::Dco;
+            if dco && !self.smclk_on(env.mode) {
+                from = from + us(self.facts.wake.dco_us);
+            }
+        }
+        self.chip.dma_phase = DmaPhase::Moving(self.after_cycles(from, sync + dma::MOVE_CYCLES));
+    }
+
+    fn dma_event(&mut self, env: &mut Env, t: Picos) {
+        // Idle while it moves: the accesses it makes look at events, too.
+        self.chip.dma_phase = match std::mem::replace(&mut self.chip.dma_phase, DmaPhase::Idle) {
+            DmaPhase::Moving(_) => match self.chip.dma.current() {
+                Some(m) => {
+                    if let Err(fault) = self.carry(env, m, t) {
+                        env.common.pending_fault = Some(fault);
+                    }
+                    match self.chip.dma.moved() {
+                        Next::Move => DmaPhase::Moving(self.after_cycles(t, dma::MOVE_CYCLES)),
+                        Next::Pause => {
+                            DmaPhase::Paused(self.after_cycles(t, dma::BURST_PAUSE_CYCLES))
+                        }
+                        Next::Done => DmaPhase::Ending(self.after_cycles(t, dma::WAIT_CYCLES)),
+                    }
+                }
+                // Disabled under way.
+                None => DmaPhase::Idle,
+            },
+            _ => DmaPhase::Idle,
+        };
+    }
+
+    fn carry(&mut self, env: &mut Env, m: Move, t: Picos) -> Result<(), Fault> {
+        let at = self.chip.clocks.mclk.ticks_at(t);
+        let width = |byte: bool| if byte { Width::Byte } else { Width::Word };
+        let place = |addr: u32, byte: bool| if byte { addr } else { addr & !1 };
+        let (from, to) = (place(m.from, m.from_byte), place(m.to, m.to_byte));
+        let value = if env.page(from) & READ != 0 {
+            match m.from_byte {
+                true => u16::from(env.memory[from as usize]),
+                false => env.word(from),
+            }
+        } else if from < <Self as Peripherals>::PERIPHERALS_END {
+            self.read(env, from, width(m.from_byte), at)?
+        } else {
+            return Err(self.unreadable(env, from).unwrap_or_else(|| Fault::unmapped(from)));
+        };
+        let value = if m.to_byte || m.from_byte { value & 0xFF } else { value };
+        if to < <Self as Peripherals>::PERIPHERALS_END {
+            self.write(env, to, width(m.to_byte), value, at)
+        } else if env.is_ram(to) {
+            let [low, high] = value.to_le_bytes();
+            env.memory[to as usize] = low;
+            if !m.to_byte {
+                env.memory[to as usize + 1] = high;
+            }
+            Ok(())
+        } else {
+            self.store(env, to, width(m.to_byte), value, at)
+        }
+    }
+
+    /// Events that fall due inside an instruction show to its later accesses.
+    fn catch_up(&mut self, env: &mut Env, at: Cycles) {
+        let now = self.chip.clocks.mclk.time_of(at);
+        while let Some(t) = self.next_event().filter(|t| *t <= now) {
+            self.process_at(env, t, now, at);
+            env.deadline = 0;
+            if self.fx.reset.is_some() || env.common.pending_fault.is_some() {
+                break;
+            }
+        }
+    }
+
     // ---- pins
 
     fn port_written(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
@@ -562,6 +737,10 @@ impl F1xx {
                 usart.write(addr % USART_BYTES, value, &cx!(self, env, addr, at, now))?;
                 self.chip.usarts[i] = usart;
                 self.fx.clocks = true;
+                if addr % USART_BYTES == UXTXBUF {
+                    // UTXIFGx falls with the write; where the shift register is free it rises again at once.
+                    self.see_fall([4, 10][i]);
+                }
             }
             0x80..=0x8F => {
                 let (off, shift) = (0x10 + (addr - ADC12MCTL & !1), 8 * (addr & 1));
@@ -610,6 +789,9 @@ impl F1xx {
         if let Some(off) = Self::adc_offset(addr) {
             return self.chip.adc.read(off, &cx!(self, env, addr, at, now));
         }
+        if let Some(off) = Self::dma_offset(addr) {
+            return self.chip.dma.read(off, &cx!(self, env, addr, at, now));
+        }
         match addr {
             WDTCTL => Ok(self.chip.wdt.read()),
             0x128 | 0x12A | 0x12C => Ok(self.chip.flash.read(addr - FCTL)),
@@ -632,6 +814,9 @@ impl F1xx {
         }
         if let Some(off) = Self::adc_offset(addr) {
             return self.chip.adc.write(off, value, 0xFFFF, &mut cx!(self, env, addr, at, now));
+        }
+        if let Some(off) = Self::dma_offset(addr) {
+            return self.write_dma(env, off, addr, value, at);
         }
         match addr {
             WDTCTL => {
@@ -658,6 +843,24 @@ impl F1xx {
             _ => return Err(env.no_peripheral(addr)),
         }
         Ok(())
+    }
+
+    fn write_dma(
+        &mut self,
+        env: &mut Env,
+        off: u32,
+        addr: u32,
+        value: u16,
+        at: Cycles,
+    ) -> Result<(), Fault> {
+        let now = self.chip.clocks.mclk.time_of(at);
+        let mut cx = cx!(self, env, addr, at, now);
+        if addr == DMACTL && (0..3).any(|i| matches!(value >> (4 * i) & 0xF, 5 | 11..=13 | 15)) {
+            return Err(cx.refuse(
+                "DMA triggers from DAC12, the multiplier and the pin DMAE0 are not modelled",
+            ));
+        }
+        self.chip.dma.write(off, value, 0xFFFF, &mut cx)
     }
 
     fn write_mpy(&mut self, env: &mut Env, off: u32, value: u16, at: Cycles) -> bool {
@@ -717,6 +920,8 @@ impl F1xx {
             c.mpy.reset();
             c.timers.iter_mut().for_each(TimerA::reset);
             c.adc.reset();
+            c.dma.reset();
+            c.dma_phase = DmaPhase::Idle;
             c.reference = None;
         }
         if kind == ResetKind::Bor || by_svs {
@@ -876,6 +1081,7 @@ impl Peripherals for F1xx {
             (v.usart1_rx, c.usarts[1].rx_pending()),
             (v.usart1_tx, c.usarts[1].tx_pending()),
             (v.port2, c.ports[0].pending(1)),
+            (v.dac12_dma, c.dma.pending()),
         ];
         candidates.into_iter().find(|&(_, p)| p).map(|(vector, _)| (vector, true))
     }
@@ -886,6 +1092,7 @@ impl Peripherals for F1xx {
         if vector == v.nmi {
             // All enable bits of unmaskable interrupts fall; the handler sets them again (SLAU049, 2.2.1.2).
             c.ie1 &= !(NMIIFG | OFIFG | ACCVIE);
+            c.dma.nmi();
         } else if vector == v.wdt {
             c.ifg1 &= !WDTIFG;
         } else if vector == v.ta_ccr0 {
@@ -915,6 +1122,9 @@ impl Peripherals for F1xx {
             || c.timers.iter().any(|t| t.enabled() && t.next_event(&c.clocks).is_some())
             || c.usarts.iter().any(|u| (u.enabled() || pins) && u.next_event().is_some())
             || c.adc.enabled() && c.adc.busy()
+            || c.dma.enabled()
+                && (c.dma.is_watching() || c.dma.has_work())
+                && self.next_event().is_some()
             || (pins || c.usarts.iter().any(Usart::enabled)) && env.common.next_event().is_some()
             || self.pending_interrupt(env).is_some()
     }
@@ -931,6 +1141,9 @@ impl Peripherals for F1xx {
         sooner(c.svs.next_event());
         sooner(c.flash.next_event());
         sooner(c.adc.next_event());
+        if let DmaPhase::Moving(t) | DmaPhase::Ending(t) | DmaPhase::Paused(t) = c.dma_phase {
+            sooner(Some(Picos(t)));
+        }
         for t in &c.timers {
             sooner(t.next_event(&c.clocks));
         }
@@ -965,10 +1178,20 @@ impl Peripherals for F1xx {
             }
         }
         self.adc_event(env, t, cycles);
+        self.look_at_triggers();
+        if let DmaPhase::Moving(at) | DmaPhase::Ending(at) | DmaPhase::Paused(at) =
+            self.chip.dma_phase
+        {
+            if at <= t.0 {
+                self.dma_event(env, t);
+                self.look_at_triggers();
+            }
+        }
     }
 
     fn settle_effects(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
         self.note_faults();
+        self.look_at_triggers();
         if std::mem::take(&mut self.fx.clocks) {
             self.update_clocks(env, now, cycles);
         }
@@ -986,6 +1209,11 @@ impl Peripherals for F1xx {
     }
 
     fn held_until(&mut self, env: &mut Env, pc: u32, sleeping: bool) -> Option<Picos> {
+        self.begin_dma(env, sleeping);
+        if let (DmaPhase::Moving(t) | DmaPhase::Ending(t), false) = (self.chip.dma_phase, sleeping)
+        {
+            return Some(Picos(t));
+        }
         let flash = &self.chip.flash;
         if !flash.is_busy() {
             return None;
@@ -1006,6 +1234,9 @@ impl Peripherals for F1xx {
     }
 
     fn read(&mut self, env: &mut Env, addr: u32, width: Width, at: Cycles) -> Result<u16, Fault> {
+        if addr < PERIPHERALS_END {
+            self.catch_up(env, at);
+        }
         let value = if addr >= PERIPHERALS_END {
             let m = &self.facts.mirror;
             let there = addr - m.start + m.of;
@@ -1046,6 +1277,7 @@ impl Peripherals for F1xx {
             }
             return Ok(());
         }
+        self.catch_up(env, at);
         // Whatever it leads to is looked at behind this instruction.
         env.deadline = 0;
         if addr < BYTE_MODULES_END {

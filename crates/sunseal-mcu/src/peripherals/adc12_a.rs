@@ -245,6 +245,14 @@ impl Adc12A {
         if again && self.ctl0 & ADC12MSC != 0 { self.start(cx.now, cx) } else { Ok(()) }
     }
 
+    /// The flag that triggers a DMA transfer: of the one conversion, or of a sequence's last.
+    pub fn dma_flag(&self) -> bool {
+        let single = self.ctl1 & CONSEQ & 2 == 0;
+        let start = usize::from(self.ctl1 >> 12);
+        let ends = |i: &usize| single || self.mctl[*i] & EOS != 0;
+        (start..16).chain(0..start).find(ends).is_some_and(|i| self.ifg & 1 << i != 0)
+    }
+
     /// Whether any of its interrupts is enabled.
     pub fn enabled(&self) -> bool {
         self.ie != 0 || self.ctl0 & (ADC12OVIE | ADC12TOVIE) != 0

@@ -437,6 +437,16 @@ impl TimerA {
         self.cctl[i] |= CCIFG;
     }
 
+    /// CCIFG of a block whose interrupt is off, which then is a DMA trigger.
+    pub fn dma_flag(&self, i: usize) -> bool {
+        self.cctl[i] & (CCIE | CCIFG) == CCIFG
+    }
+
+    /// The DMA transfer that the flag asked for begins.
+    pub fn clear_flag(&mut self, i: usize) {
+        self.cctl[i] &= !CCIFG;
+    }
+
     /// Whether any of its interrupts is enabled.
     pub fn enabled(&self) -> bool {
         self.ctl & TAIE != 0 || self.cctl[..self.ccrs].iter().any(|c| c & CCIE != 0)

@@ -110,6 +110,9 @@ pub const DMA0SA: u32 = 0x1E2;
 pub const DMA0DA: u32 = 0x1E4;
 pub const DMA0SZ: u32 = 0x1E6;
 
+/// MOV @SP+, PC
+pub const RET: u16 = 0x4130;
+
 pub const GIE: u16 = 0x08;
 pub const SCG0: u16 = 0x40;
 pub const LPM0: u16 = 0x10;
@@ -277,6 +280,19 @@ impl Program {
         self.op("CMP", Imm(to), R(10)).back("JNE", again).call(at)
     }
 
+    /// Words for another place: jumps are relative, other addresses absolute.
+    pub fn routine() -> Self {
+        Self { words: Vec::new(), vectors: Vec::new(), kept: 0 }
+    }
+
+    /// Copies a routine into RAM, calls it there, and halts behind it.
+    pub fn run_in_ram(&mut self, routine: &Self, at: u32) -> &mut Self {
+        let mut probe = self.clone();
+        let from = probe.call_in_ram(0, 0, at).halt().here();
+        let to = from + 2 * routine.words.len() as u32;
+        self.call_in_ram(from, to, at).halt().put(routine.words.clone())
+    }
+
     pub fn bytes(&self) -> Vec<u8> {
         self.words.iter().flat_map(|w| w.to_le_bytes()).collect()
     }
@@ -341,7 +357,9 @@ pub fn fault_in(m: &mut Machine) -> String {
     }
 }
 
-/// The slips that were reported.
+/// The kinds of slips that were reported.
 pub fn slips(m: &Machine) -> Vec<LintKind> {
-    m.lints().iter().map(|l| l.kind).collect()
+    let mut kinds: Vec<_> = m.lints().iter().map(|l| l.kind).collect();
+    kinds.dedup();
+    kinds
 }

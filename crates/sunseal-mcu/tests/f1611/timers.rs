@@ -95,7 +95,7 @@ fn a_compare_latch_is_loaded_when_tbr_counts_to_zero() {
         // About 20 counts in: nearer than before.
         p.set(TBCCR1, 60).nops(100).keep(TBCCTL1);
         // Over the end of the first period, and to 100 of the second.
-        p.nops(450).op("BIC", Imm(1), Abs(TBCCTL1)).nops(60).keep(TBCCTL1).keep(TBR);
+        p.nops(400).op("BIC", Imm(1), Abs(TBCCTL1)).nops(90).keep(TBCCTL1).keep(TBR);
         let [first, second, count] = all_kept(&p.run_halted());
         assert!((100..200).contains(&count), "{count}");
         (first & 1, second & 1)

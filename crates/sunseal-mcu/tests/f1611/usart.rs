@@ -185,7 +185,7 @@ fn an_spi_byte_takes_eight_bits_of_two_ticks() {
     halt(&mut m);
     assert_eq!((heard.lock().unwrap().as_slice(), kept(&m, 1)), (&[0x35][..], 0xCA));
     // 16 ticks from the next edge, the loop's step (5 + 2 cycles) and MOV's read.
-    assert!((16..16 + 20).contains(&kept(&m, 0)), "{}", kept(&m, 0));
+    assert!((16..16 + 24).contains(&kept(&m, 0)), "{}", kept(&m, 0));
     assert_eq!(slips(&m), []);
 }
 
