@@ -556,11 +556,6 @@ impl Cpu {
                 let cycles = load + more + 1 + u32::from(timing.refill_load);
                 Ok(Done::jump(target, cycles, Flow::Jump))
             }
-            Kind::It { first, mask } => {
-                self.it = first << 4 | mask;
-                let folds = timing.it_folds && self.recent & recent::NARROW != 0;
-                Ok(Done::next(next, u32::from(!folds), self.recent & 0xFFFF))
-            }
             Kind::Svc { imm } => Ok(Done { stop: Some(Exit::Svc(imm)), ..Done::next(next, 1, 0) }),
             Kind::Bkpt { imm } => Err(Exit::Bkpt(imm)),
             Kind::Cps { disable, primask, faultmask } => {
@@ -604,6 +599,7 @@ impl Cpu {
                 };
                 Ok(Done::next(next, 1 + refill, 0))
             }
+            // IT has its own handler.
             _ => self.execute_float(bus, observer, insn.kind, pc, next),
         }
     }

@@ -27,7 +27,9 @@ mod address {
     pub const OFFSET: u8 = 0;
     pub const REGISTER: u8 = 1;
     pub const LITERAL: u8 = 2;
-    pub const COUNT: u16 = 3;
+    pub const PRE: u8 = 3;
+    pub const POST: u8 = 4;
+    pub const COUNT: u16 = 5;
 }
 
 /// Numbers of the handlers. Zero is "not decoded".
@@ -52,6 +54,7 @@ mod kind {
     pub const EXTEND: u16 = 32; // + signed 2, half 1
     pub const FIELD: u16 = 36; // UBFX
     pub const PUSH: u16 = 37;
+    pub const LOAD_MANY_AND_GO: u16 = 38;
     pub const LOAD_MANY: u16 = 39;
     pub const STORE_MANY: u16 = 40;
     pub const LOAD: u16 = 64;
@@ -98,7 +101,8 @@ impl<B: Bus, O: Observer> Table<B, O> {
         t[kind::MOVT as usize] = movt;
         t[kind::FIELD as usize] = ubfx;
         t[kind::PUSH as usize] = store_many::<B, O, true>;
-        t[kind::LOAD_MANY as usize] = load_many;
+        t[kind::LOAD_MANY as usize] = load_many::<B, O, false>;
+        t[kind::LOAD_MANY_AND_GO as usize] = load_many::<B, O, true>;
         t[kind::STORE_MANY as usize] = store_many::<B, O, false>;
         t[kind::EXTEND as usize] = extend::<B, O, false, false>;
         t[kind::EXTEND as usize + 1] = extend::<B, O, false, true>;
@@ -110,11 +114,14 @@ impl<B: Bus, O: Observer> Table<B, O> {
         branches!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14);
         macro_rules! memory {
             ($($moved:literal)*) => { $(
-                t[kind::load($moved, address::OFFSET) as usize] = load::<B, O, $moved, { address::OFFSET }>;
-                t[kind::load($moved, address::REGISTER) as usize] = load::<B, O, $moved, { address::REGISTER }>;
-                t[kind::load($moved, address::LITERAL) as usize] = load::<B, O, $moved, { address::LITERAL }>;
-                t[kind::store($moved, address::OFFSET) as usize] = store::<B, O, $moved, { address::OFFSET }>;
-                t[kind::store($moved, address::REGISTER) as usize] = store::<B, O, $moved, { address::REGISTER }>;
+                memory!(@load $moved OFFSET REGISTER LITERAL PRE POST);
+                memory!(@store $moved OFFSET REGISTER PRE POST);
+            )* };
+            (@load $moved:literal $($how:ident)*) => { $(
+                t[kind::load($moved, address::$how) as usize] = load::<B, O, $moved, { address::$how }>;
+            )* };
+            (@store $moved:literal $($how:ident)*) => { $(
+                t[kind::store($moved, address::$how) as usize] = store::<B, O, $moved, { address::$how }>;
             )* };
         }
         memory!(0 1 2 3 4);
@@ -251,7 +258,6 @@ pub(crate) fn lower(insn: &Insn, pc: u32, timing: &Timing, keep: impl FnOnce() -
     }
     let (kind, fields, data) = match fast(&insn.kind, timing) {
         Some(fast) => fast,
-        None if matches!(insn.kind, Kind::It { .. }) => (kind::IT, 0, keep()),
         None => (kind::GENERAL, 0, keep()),
     };
     Op { head: head | fields | u64::from(kind) << KIND_SHIFT, data: data.into() }
@@ -329,22 +335,23 @@ fn fast(kind: &Kind, timing: &Timing) -> Option<(u16, u64, u32)> {
             (kind::FIELD, registers(rd, rn, 0, 0) | u64::from(lsb) << 24, ones)
         }
         Kind::Load { moved, rt, addr, user: _ } if ordinary(rt) => {
-            let (how, fields, data) = place(addr, rt)?;
+            let (how, fields, data) = place(addr, rt);
             (kind::load(moved_number(moved), how), fields, data)
         }
         Kind::Store { moved, rt, addr, user: _ } if ordinary(rt) => {
-            let (how, fields, data) = place(addr, rt)?;
+            let (how, fields, data) = place(addr, rt);
             (kind::store(moved_number(moved), how), fields, data)
         }
-        Kind::LoadMany { rn, list, writeback, before: false } if list & 0xA000 == 0 => {
-            // With the program counter it branches; SP is never in the list.
+        Kind::LoadMany { rn, list, writeback, before: false } if list & 1 << SP == 0 => {
+            let number = if list >> 15 == 0 { kind::LOAD_MANY } else { kind::LOAD_MANY_AND_GO };
             let fields = registers(0, rn, 0, 0) | u64::from(writeback) * CARRY;
-            (kind::LOAD_MANY, fields, list.into())
+            (number, fields, list.into())
         }
         Kind::StoreMany { rn, list, writeback, before } => {
             let number = if before { kind::PUSH } else { kind::STORE_MANY };
             (number, registers(0, rn, 0, 0) | u64::from(writeback) * CARRY, list.into())
         }
+        Kind::It { first, mask } => (kind::IT, 0, u32::from(first) << 4 | u32::from(mask)),
         Kind::Branch { condition, target } => {
             let cycles = u64::from(1 + timing.refill_direct);
             (kind::BRANCH + condition as u16, cycles << 24, target)
@@ -375,16 +382,15 @@ fn moved_number(moved: Moved) -> u8 {
     }
 }
 
-fn place(addr: Address, rt: u8) -> Option<(u8, u64, u32)> {
+fn place(addr: Address, rt: u8) -> (u8, u64, u32) {
     match addr {
-        Address::Offset(rn, offset) => {
-            Some((address::OFFSET, registers(rt, rn, 0, 0), offset as u32))
-        }
+        Address::Offset(rn, offset) => (address::OFFSET, registers(rt, rn, 0, 0), offset as u32),
         Address::Register(rn, rm, n) => {
-            Some((address::REGISTER, registers(rt, rn, rm, 0) | u64::from(n) << 24, 0))
+            (address::REGISTER, registers(rt, rn, rm, 0) | u64::from(n) << 24, 0)
         }
-        Address::Literal(addr) => Some((address::LITERAL, registers(rt, 0, 0, 0), addr)),
-        _ => None,
+        Address::Literal(addr) => (address::LITERAL, registers(rt, 0, 0, 0), addr),
+        Address::Pre(rn, offset) => (address::PRE, registers(rt, rn, 0, 0), offset as u32),
+        Address::Post(rn, offset) => (address::POST, registers(rt, rn, 0, 0), offset as u32),
     }
 }
 
@@ -568,7 +574,8 @@ fn set<B: Bus, O: Observer>(
 #[inline(always)]
 fn effective<const ADDRESS: u8>(cpu: &Cpu, op: Op) -> (u32, u32) {
     match ADDRESS {
-        address::OFFSET => (cpu.r[op.rn()].wrapping_add(op.imm()), 1 << op.rn()),
+        address::OFFSET | address::PRE => (cpu.r[op.rn()].wrapping_add(op.imm()), 1 << op.rn()),
+        address::POST => (cpu.r[op.rn()], 1 << op.rn()),
         address::REGISTER => {
             let index = cpu.r[op.rm()] << (op.amount() & 3);
             (cpu.r[op.rn()].wrapping_add(index), 1 << op.rn() | 1 << op.rm())
@@ -589,7 +596,8 @@ fn load<B: Bus, O: Observer, const MOVE: u8, const ADDRESS: u8>(
     let moved = const { MOVED[MOVE as usize] };
     let (addr, registers) = effective::<ADDRESS>(cpu, op);
     let literal = ADDRESS == address::LITERAL && cpu.timing.literal_contention;
-    let cycles = cpu.memory_cycles(2 + u32::from(literal), registers, true);
+    let updates = matches!(ADDRESS, address::PRE | address::POST);
+    let cycles = cpu.memory_cycles(2 + u32::from(literal), registers, !updates);
     let at = cpu.cycles + Cycles::from(cycles - 1);
     let (value, more) = match get(cpu, bus, obs, pc, addr, width(moved), at) {
         Ok(done) => done,
@@ -600,6 +608,14 @@ fn load<B: Bus, O: Observer, const MOVE: u8, const ADDRESS: u8>(
         Moved::SignedHalf => value as i16 as u32,
         _ => value,
     };
+    if updates {
+        let end = cpu.r[op.rn()].wrapping_add(op.imm());
+        cpu.put(obs, op.rd() as u8, value);
+        step_base(cpu, obs, op.rn(), end);
+        let next = pc.wrapping_add(op.bytes());
+        let done = (next, cycles + more, 1 << op.rd(), Flow::Next);
+        return cpu.finish(bus, obs, op, pc, done);
+    }
     result(cpu, bus, obs, op, pc, op.rd(), value, cycles + more, recent::LOADED)
 }
 
@@ -622,8 +638,14 @@ fn store<B: Bus, O: Observer, const MOVE: u8, const ADDRESS: u8>(
         Ok(more) => more,
         Err(exit) => return cpu.fail(exit, pc),
     };
+    let mut after = 0;
+    if matches!(ADDRESS, address::PRE | address::POST) {
+        let end = cpu.r[op.rn()].wrapping_add(op.imm());
+        step_base(cpu, obs, op.rn(), end);
+        after = 1 << op.rn();
+    }
     let next = pc.wrapping_add(op.bytes());
-    cpu.finish(bus, obs, op, pc, (next, cycles + more, 0, Flow::Next))
+    cpu.finish(bus, obs, op, pc, (next, cycles + more, after, Flow::Next))
 }
 
 /// STM and PUSH.
@@ -660,8 +682,8 @@ fn store_many<B: Bus, O: Observer, const BEFORE: bool>(
     cpu.finish(bus, obs, op, pc, (next, cycles, 0, Flow::Next))
 }
 
-/// LDM and POP without the program counter.
-fn load_many<B: Bus, O: Observer>(
+/// LDM and POP; `GOES`: the program counter, too.
+fn load_many<B: Bus, O: Observer, const GOES: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
@@ -688,6 +710,9 @@ fn load_many<B: Bus, O: Observer>(
     if head & CARRY != 0 {
         step_base(cpu, obs, op.rn(), end);
     }
+    if GOES {
+        list &= 0x7FFF;
+    }
     for value in values {
         if list == 0 {
             break;
@@ -698,6 +723,12 @@ fn load_many<B: Bus, O: Observer>(
             obs.result(register as u8, old, value);
         }
         list &= list - 1;
+    }
+    if GOES {
+        let flow = if op.rn() == SP { Flow::Return } else { Flow::Jump };
+        let cycles = cycles + u32::from(cpu.timing.refill_load);
+        let done = cpu.exchange(values[count as usize - 1 & 15], cycles, flow);
+        return leave(cpu, bus, obs, op, pc, done);
     }
     let next = pc.wrapping_add(op.bytes());
     cpu.finish(bus, obs, op, pc, (next, cycles, 0, Flow::Next))
@@ -798,7 +829,21 @@ fn branch_exchange<B: Bus, O: Observer>(
     let op = Op { head, data };
     let flow = if op.rm() == LR { Flow::Return } else { Flow::Jump };
     let cycles = 1 + u32::from(cpu.timing.refill_register);
-    let Done { next, cycles, after, flow, stop } = cpu.exchange(cpu.r[op.rm()], cycles, flow);
+    let done = cpu.exchange(cpu.r[op.rm()], cycles, flow);
+    leave(cpu, bus, obs, op, pc, done)
+}
+
+/// The end of an instruction that may also end the loop.
+#[inline(always)]
+fn leave<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+    done: Done,
+) -> u32 {
+    let Done { next, cycles, after, flow, stop } = done;
     let next = cpu.finish(bus, obs, op, pc, (next, cycles, after, flow));
     if stop.is_some() {
         cpu.stop = stop;

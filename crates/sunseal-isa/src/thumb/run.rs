@@ -357,7 +357,11 @@ pub(crate) fn it<B: Bus, O: Observer>(
     data: u64,
     pc: u32,
 ) -> u32 {
-    let next = general(cpu, bus, observer, head, data, pc);
+    let op = Op { head, data };
+    cpu.it = data as u8;
+    let folds = cpu.timing.it_folds && cpu.recent & recent::NARROW != 0;
+    let done = (pc.wrapping_add(2), u32::from(!folds), cpu.recent & 0xFFFF, Flow::Next);
+    let next = cpu.finish(bus, observer, op, pc, done);
     if cpu.single {
         return next;
     }
