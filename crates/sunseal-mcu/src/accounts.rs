@@ -71,6 +71,19 @@ events! {
     FlashPageWrite = "flash.page_write",
     AdcConversion = "adc.conversion",
     SpiByte = "spi.byte",
+    Adc14Conversion = "adc14.conversion",
+    Crc32Byte = "crc32.byte",
+    AesEncrypt = "aes256.encrypt",
+    AesDecrypt = "aes256.decrypt",
+    AesRoundKey = "aes256.round_key",
+    EusciA0Byte = "eusci_a0.byte",
+    EusciA1Byte = "eusci_a1.byte",
+    EusciA2Byte = "eusci_a2.byte",
+    EusciA3Byte = "eusci_a3.byte",
+    EusciB0Byte = "eusci_b0.byte",
+    EusciB1Byte = "eusci_b1.byte",
+    EusciB2Byte = "eusci_b2.byte",
+    EusciB3Byte = "eusci_b3.byte",
 }
 
 /// One component's present state and since when it is booked.

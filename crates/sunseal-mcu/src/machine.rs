@@ -9,7 +9,7 @@ use sunseal_isa::Fault;
 use sunseal_trace::{Cycles, Ledger, Observer, OperatingPoint, Picos, Vocabulary};
 
 use crate::accounts;
-use crate::chips::{Avr, F1xx, F5xx, Msp430};
+use crate::chips::{Avr, F1xx, F5xx, Msp430, Msp432};
 use crate::common::{Common, Probe, UartByte};
 use crate::device::{Device, Facts, RegionKind};
 use crate::elf::{Elf, ElfError, Symbol};
@@ -152,6 +152,7 @@ enum Kind {
     Avr(Box<Engine<Avr>>),
     F1xx(Box<Engine<Msp430<F1xx>>>),
     F5xx(Box<Engine<Msp430<F5xx>>>),
+    Msp432(Box<Engine<Msp432>>),
 }
 
 /// The same expression for whichever family it is.
@@ -161,6 +162,7 @@ macro_rules! each {
             Kind::Avr($engine) => $result,
             Kind::F1xx($engine) => $result,
             Kind::F5xx($engine) => $result,
+            Kind::Msp432($engine) => $result,
         }
     };
 }
@@ -171,6 +173,7 @@ macro_rules! each_mut {
             Kind::Avr($engine) => $result,
             Kind::F1xx($engine) => $result,
             Kind::F5xx($engine) => $result,
+            Kind::Msp432($engine) => $result,
         }
     };
 }
@@ -190,6 +193,7 @@ enum AnySaved {
     Avr(Box<SavedBy<Avr>>),
     F1xx(Box<SavedBy<Msp430<F1xx>>>),
     F5xx(Box<SavedBy<Msp430<F5xx>>>),
+    Msp432(Box<SavedBy<Msp432>>),
 }
 
 impl PartialEq for Snapshot {
@@ -215,6 +219,7 @@ impl Snapshot {
             AnySaved::Avr(s) => s.to_bytes(&self.device.name),
             AnySaved::F1xx(s) => s.to_bytes(&self.device.name),
             AnySaved::F5xx(s) => s.to_bytes(&self.device.name),
+            AnySaved::Msp432(s) => s.to_bytes(&self.device.name),
         }
     }
 }
@@ -228,6 +233,7 @@ impl Machine {
             Facts::Atmega128(_) => Kind::Avr(Box::new(Engine::new(dev))),
             Facts::F1xx(_) => Kind::F1xx(Box::new(Engine::new(dev))),
             Facts::F5xx(_) => Kind::F5xx(Box::new(Engine::new(dev))),
+            Facts::Msp432(_) => Kind::Msp432(Box::new(Engine::new(dev))),
         };
         Self { kind }
     }
@@ -643,6 +649,12 @@ impl Machine {
         Ok(())
     }
 
+    /// Fits the board's crystals: of the low and of the high frequency pins, 0 where there is none.
+    /// False for a chip whose data already say what it is clocked by.
+    pub fn fit_crystals(&mut self, low_hz: u32, high_hz: u32) -> bool {
+        each_mut!(self, e => e.chip.fit_crystals(low_hz, high_hz))
+    }
+
     /// Seed of what differs from unit to unit: the jitter of its oscillators.
     pub fn set_unit_seed(&mut self, seed: u64) {
         self.common_mut().state.seed = seed;
@@ -679,6 +691,7 @@ impl Machine {
             Kind::Avr(e) => AnySaved::Avr(Box::new(e.save())),
             Kind::F1xx(e) => AnySaved::F1xx(Box::new(e.save())),
             Kind::F5xx(e) => AnySaved::F5xx(Box::new(e.save())),
+            Kind::Msp432(e) => AnySaved::Msp432(Box::new(e.save())),
         };
         Snapshot { device: Arc::clone(&self.common().dev), saved }
     }
@@ -696,6 +709,7 @@ impl Machine {
             (Kind::Avr(e), AnySaved::Avr(s)) => e.restore(s),
             (Kind::F1xx(e), AnySaved::F1xx(s)) => e.restore(s),
             (Kind::F5xx(e), AnySaved::F5xx(s)) => e.restore(s),
+            (Kind::Msp432(e), AnySaved::Msp432(s)) => e.restore(s),
             _ => Err(MachineError::Snapshot("it is of another device".to_owned())),
         }
     }
@@ -711,6 +725,9 @@ impl Machine {
             Kind::Avr(_) => AnySaved::Avr(Box::new(Saved::from_bytes(bytes, name, accounts)?)),
             Kind::F1xx(_) => AnySaved::F1xx(Box::new(Saved::from_bytes(bytes, name, accounts)?)),
             Kind::F5xx(_) => AnySaved::F5xx(Box::new(Saved::from_bytes(bytes, name, accounts)?)),
+            Kind::Msp432(_) => {
+                AnySaved::Msp432(Box::new(Saved::from_bytes(bytes, name, accounts)?))
+            }
         };
         Ok(Snapshot { device: Arc::clone(&common.dev), saved })
     }

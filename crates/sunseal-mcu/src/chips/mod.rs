@@ -5,8 +5,10 @@ mod avr;
 mod f1xx;
 mod f5xx;
 mod msp430;
+pub(crate) mod msp432;
 
 pub(crate) use avr::Avr;
 pub(crate) use f1xx::F1xx;
 pub(crate) use f5xx::{ERASE, F5xx, WRITE};
 pub(crate) use msp430::Msp430;
+pub(crate) use msp432::Msp432;

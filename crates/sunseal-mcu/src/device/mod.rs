@@ -5,6 +5,7 @@
 pub mod avr;
 pub mod f1xx;
 mod f5xx;
+mod msp432;
 
 use std::path::Path;
 
@@ -15,6 +16,7 @@ use sunseal_trace::Picos;
 pub use avr::Atmega128;
 pub use f1xx::F1xx;
 pub use f5xx::*;
+pub use msp432::{Bases as Msp432Bases, Msp432};
 
 /// Why device data could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -78,6 +80,8 @@ pub enum Facts {
     Atmega128(Box<Atmega128>),
     /// MSP430x1xx.
     F1xx(Box<F1xx>),
+    /// MSP432P4xx.
+    Msp432(Box<Msp432>),
     /// MSP430F5xx and F6xx.
     F5xx(Box<F5xx>),
 }
@@ -239,10 +243,11 @@ pub(crate) fn us(time_us: f64) -> Picos {
 }
 
 /// The device files that are built in, by name.
-const BUILT_IN: [(&str, &str); 3] = [
+const BUILT_IN: [(&str, &str); 4] = [
     ("atmega128l", include_str!("../../../../data/devices/atmega128l.toml")),
     ("msp430f1611", include_str!("../../../../data/devices/msp430f1611.toml")),
     ("msp430f5438a", include_str!("../../../../data/devices/msp430f5438a.toml")),
+    ("msp432p401r", include_str!("../../../../data/devices/msp432p401r.toml")),
 ];
 
 impl Device {
@@ -295,6 +300,7 @@ impl Device {
             "atmega128" => Facts::Atmega128(family(own)?),
             "msp430x1xx" => Facts::F1xx(family(own)?),
             "msp430x5xx" => Facts::F5xx(family(own)?),
+            "msp432p4" => Facts::Msp432(family(own)?),
             _ => {
                 return Err(DeviceError::Family {
                     device: c.name,
@@ -334,6 +340,7 @@ impl Device {
             Facts::Atmega128(f) => f.check(self),
             Facts::F1xx(f) => f.check(self),
             Facts::F5xx(f) => f.check(self),
+            Facts::Msp432(f) => f.check(self),
         }
     }
 
@@ -361,6 +368,17 @@ impl Device {
     pub(crate) fn atmega128(&self) -> &Atmega128 {
         match &self.facts {
             Facts::Atmega128(facts) => facts,
+            _ => unreachable!("a chip is made of its own family's facts"),
+        }
+    }
+
+    /// The facts of an MSP432P4xx.
+    ///
+    /// # Panics
+    /// For a device of another family.
+    pub(crate) fn msp432(&self) -> &Msp432 {
+        match &self.facts {
+            Facts::Msp432(facts) => facts,
             _ => unreachable!("a chip is made of its own family's facts"),
         }
     }
@@ -394,6 +412,7 @@ impl Device {
             Facts::Atmega128(_) => None,
             Facts::F1xx(_) => Some(0x130),
             Facts::F5xx(f) => Some(f.peripherals.mpy32),
+            Facts::Msp432(_) => None,
         }
     }
 
@@ -404,6 +423,7 @@ impl Device {
             Facts::Atmega128(f) => f.levels(),
             Facts::F1xx(f) => f.levels(),
             Facts::F5xx(f) => f.levels(),
+            Facts::Msp432(f) => f.levels(),
         }
     }
 

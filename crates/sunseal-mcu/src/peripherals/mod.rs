@@ -5,13 +5,16 @@
 //! next event is due; the machine calls it then. What is not modelled traps.
 
 pub(crate) mod adc12_a;
+pub(crate) mod aes256;
 pub(crate) mod avr;
 pub(crate) mod basic_clock;
 pub(crate) mod crc16;
+pub(crate) mod eusci;
 pub(crate) mod dma;
 pub(crate) mod flash;
 pub(crate) mod flash_f1xx;
 pub(crate) mod mpy32;
+pub(crate) mod msp432;
 pub(crate) mod pmm;
 pub(crate) mod port;
 pub(crate) mod reference;

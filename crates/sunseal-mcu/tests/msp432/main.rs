@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The MSP432P401R, tested by small programs that name registers as the manuals do.
+#![allow(missing_docs)]
+
+mod support;
+
+mod exceptions;
+mod memory;
