@@ -2,8 +2,10 @@
 //! Firmware images: segments, symbols, source lines.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::ops::Range;
+
+use sunseal_isa::{Fault, FaultKind};
 
 use crate::device::{Device, RegionKind};
 
@@ -735,6 +737,37 @@ impl Elf {
             let (file, line) = (*place)?;
             Some((start..end.unwrap_or(start.saturating_add(2)), self.files[file].as_str(), line))
         })
+    }
+
+    /// A fault with the function and the source line where it happened, and what such a fault often means.
+    #[must_use]
+    pub fn explain(&self, fault: &Fault) -> String {
+        let mut text = fault.to_string();
+        let at = fault.pc();
+        if let Some(pc) = at {
+            let _ = write!(text, " in {}", self.describe(pc));
+            if let Some(line) = self.line_at(pc) {
+                let _ = write!(text, " ({line})");
+            }
+        }
+        let erased = matches!(fault.addr(), 0xFFFF | 0xF_FFFE | 0xF_FFFF | 0xFFFF_FFFE | u32::MAX);
+        let hint = match fault.kind() {
+            FaultKind::OddProgramCounter | FaultKind::NotCode | FaultKind::Unmapped if erased => {
+                "; that is what erased flash reads as: a vector or a function pointer that nobody set"
+            }
+            FaultKind::NotCode if fault.addr() == 0 => {
+                "; a null function pointer, or a vector that is zero"
+            }
+            FaultKind::OddProgramCounter | FaultKind::NotCode => {
+                "; a return address or a function pointer was overwritten, or the stack ran into data"
+            }
+            FaultKind::IllegalOpcode { .. } if at.is_some_and(|pc| !self.has_code(pc)) => {
+                "; the image has no code there: a jump went astray"
+            }
+            _ => "",
+        };
+        text.push_str(hint);
+        text
     }
 
     /// Whether the image has bytes to run at `addr`.

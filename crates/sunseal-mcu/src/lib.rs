@@ -13,6 +13,7 @@ pub mod coverage;
 pub mod device;
 pub mod elf;
 mod engine;
+pub mod gdb;
 pub mod leakage;
 mod lint;
 mod listing;

@@ -29,7 +29,10 @@ pub fn program(name: &str) -> PathBuf {
             folders.push(PathBuf::from(String::from_utf8_lossy(&out.stdout).trim()));
         }
     }
-    folders.iter().map(|f| f.join(name)).find(|p| p.is_file()).unwrap_or_else(|| {
+    // Debian's LLVM carries its version in its programs' names.
+    let names = [name.to_owned(), format!("{name}-19")];
+    let mut paths = folders.iter().flat_map(|f| names.iter().map(|n| f.join(n)));
+    paths.find(|p| p.is_file()).unwrap_or_else(|| {
         panic!("`{name}` is neither on PATH nor in the tool cache; get it with `firmware/toolchain/get --for tests`")
     })
 }
@@ -125,4 +128,14 @@ pub fn with_fuses() -> Vec<u8> {
         let _ = std::fs::remove_file(file);
     }
     bytes
+}
+
+/// A file with an image in it, for programs that read one.
+pub fn image_path(bytes: &[u8], name: &str) -> PathBuf {
+    static NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let name = format!("{name}-{}-{number}.elf", std::process::id());
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, bytes).unwrap();
+    path
 }

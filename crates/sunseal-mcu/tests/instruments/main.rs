@@ -2,6 +2,7 @@
 //! The instruments: images of every compiler, taint, leakage, profiles, waveforms, the debugger.
 #![allow(missing_docs)]
 
+mod debugger;
 mod fixture;
 mod images;
 mod leakages;
