@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use sunseal_dev::fuzz::{self, Target, Until};
+use sunseal_dev::msp430::Compiled;
 use sunseal_dev::single_step::{self, Core};
 use sunseal_dev::tools::Scratch;
+use sunseal_isa::msp430::Timing;
 
 #[derive(Parser)]
 #[command(
@@ -50,6 +52,9 @@ enum Command {
         /// What the programs are drawn from.
         #[arg(long, default_value_t = 1)]
         seed: u64,
+        /// Compiled C programs instead of instruction sequences (MSP430).
+        #[arg(long)]
+        compiled: bool,
     },
 }
 
@@ -83,8 +88,11 @@ impl Isa {
         }
     }
 
-    fn fuzz(self, seed: u64, until: Until) -> Result<(), String> {
+    fn fuzz(self, compiled: bool, seed: u64, until: Until) -> Result<(), String> {
         match self {
+            Self::Msp430 if compiled => report(&mut Compiled::new(Timing::CPU)?, seed, until),
+            Self::Cpuxv2 if compiled => report(&mut Compiled::new(Timing::CPUXV2)?, seed, until),
+            _ if compiled => Err("compiled programs are there for msp430 and cpuxv2".into()),
             Self::Msp430 => report(&mut sunseal_dev::msp430::Mspdebug::cpu()?, seed, until),
             Self::Cpux => Err(
                 "mspdebug's simulator has no timing: fuzz cpuxv2, which runs the same instructions"
@@ -133,8 +141,8 @@ fn run(options: Options) -> Result<(), String> {
             let cases = single_step::check_all(isa.core().as_mut(), &out, None)?;
             println!("{cases} cases end as the files say");
         }
-        Command::Fuzz { isa, seconds, seed } => {
-            isa.fuzz(seed, Until::Elapsed(Duration::from_secs(seconds)))?;
+        Command::Fuzz { isa, seconds, seed, compiled } => {
+            isa.fuzz(compiled, seed, Until::Elapsed(Duration::from_secs(seconds)))?;
         }
     }
     Ok(())

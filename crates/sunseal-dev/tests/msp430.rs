@@ -2,9 +2,10 @@
 //! The MSP430 cores: the single-step files of the repository, and random programs beside mspdebug's simulator.
 
 use sunseal_dev::fuzz::{self, Program, Target, Until, Verdict};
-use sunseal_dev::msp430::{Mspdebug, SingleStep, mspdebug::Form};
+use sunseal_dev::msp430::{Compiled, Mspdebug, SingleStep, mspdebug::Form};
 use sunseal_dev::single_step::{self, Core};
 use sunseal_dev::tools;
+use sunseal_isa::msp430::Timing;
 
 fn committed(mut core: SingleStep) {
     let folder = tools::root().join("data/single-step");
@@ -98,4 +99,41 @@ fn a_call_and_a_jump_over_an_instruction_agree() {
     ];
     let registers = vec![0x4000, 0x0900, 0, 0, 0x7FFF, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     agrees(Program { registers, memory: 7, insns });
+}
+
+#[test]
+fn compiled_programs_end_as_in_mspdebugs_simulator() {
+    for timing in [Timing::CPU, Timing::CPUXV2] {
+        let mut target = Compiled::new(timing).unwrap_or_else(|why| panic!("{why}"));
+        let (report, failure) = fuzz::run(&mut target, 0xC0DE, Until::Programs(8))
+            .unwrap_or_else(|why| panic!("{why}"));
+        if let Some(failure) = failure {
+            panic!("{}\n{}", failure.why, failure.test);
+        }
+        assert!(report.programs == 8 && report.instructions > 1_000, "{report:?}");
+    }
+}
+
+/// What fuzzing finds is added below as a test that calls this.
+fn compiled_agrees(memory: u64, statements: &[&str]) {
+    let insns = statements.iter().map(|&text| text.to_owned()).collect();
+    let program = Program { registers: Vec::new(), memory, insns };
+    for timing in [Timing::CPU, Timing::CPUXV2] {
+        let mut target = Compiled::new(timing).unwrap_or_else(|why| panic!("{why}"));
+        let verdicts =
+            target.judge(std::slice::from_ref(&program)).unwrap_or_else(|why| panic!("{why}"));
+        assert!(matches!(verdicts[..], [Verdict::Agree { .. }]), "{verdicts:?}");
+    }
+}
+
+#[test]
+fn a_jump_table_and_wide_arithmetic_agree_when_compiled() {
+    for level in 0..4 {
+        compiled_agrees(
+            level,
+            &[
+                "switch (b[1] & 7) { case 0: l[0] -= s[1]; break; default: l[1] += wide(a[1], s[2], 3); }",
+            ],
+        );
+    }
 }

@@ -4,8 +4,10 @@
 
 #[path = "../../../sunseal-isa/tests/asm/mod.rs"]
 pub mod asm;
+pub mod compiled;
 pub mod mspdebug;
 mod steps;
 
+pub use compiled::Compiled;
 pub use mspdebug::Mspdebug;
 pub use steps::SingleStep;

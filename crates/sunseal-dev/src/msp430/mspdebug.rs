@@ -326,7 +326,7 @@ impl Mspdebug {
     }
 
     fn new(timing: Timing) -> Result<Self, String> {
-        let program = program()?;
+        let program = mspdebug()?;
         Ok(Self { ours: Ours::new(timing), program, scratch: Scratch::new()? })
     }
 
@@ -347,7 +347,7 @@ impl Mspdebug {
 ///
 /// # Errors
 /// If it is not there or is another version.
-pub fn program() -> Result<PathBuf, String> {
+pub fn mspdebug() -> Result<PathBuf, String> {
     let program = tools::program("mspdebug")?;
     let out = Command::new(&program).arg("--version").output();
     let out = out.map_err(|e| format!("{} cannot be run: {e}", program.display()))?;
