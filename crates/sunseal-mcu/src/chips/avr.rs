@@ -339,6 +339,8 @@ pub(crate) struct Registers {
     /// Fuses in force: those of the last reset.
     fuses: [u8; 3],
     xtal_hz: u32,
+    /// clk_CPU, also while it is at rest.
+    cpu_hz: u32,
 }
 
 /// Why the chip starts anew.
@@ -433,6 +435,7 @@ impl Registers {
             sleep: None,
             fuses,
             xtal_hz: 0,
+            cpu_hz: 1_000_000,
         }
     }
 
@@ -502,7 +505,7 @@ impl Registers {
     /// Flags of asynchronous timer 0 come three CPU cycles late.
     fn flag_lag(&self, timer: usize) -> Picos {
         if timer == 0 && self.asynchronous.on {
-            Picos::of_ticks(3, self.clocks.adc.freq_hz().max(1))
+            Picos::of_ticks(3, self.cpu_hz)
         } else {
             Picos::ZERO
         }
@@ -664,6 +667,7 @@ impl Soc {
             (runs(Sleep::keeps_clock), runs(|s| s == Sleep::Idle), runs(|_| false));
         let asy_on = r.asynchronous.on && runs(Sleep::keeps_asy);
         let asy_hz = if asy_on { facts.clock.tosc_hz } else { 0 };
+        r.cpu_hz = (hz / div).max(1);
         let l = &mut r.clocks;
         l.adc.retune(now, if adc_on { hz } else { 0 }, div, None);
         l.io.retune(now, if io_on { hz } else { 0 }, div, None);

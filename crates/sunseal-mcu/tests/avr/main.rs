@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The ATmega128L, tested by small assembly programs with avr-libc's register names, and by compiled ones.
+#![allow(missing_docs)]
+
+mod support;
+
+mod analog;
+mod compiled;
+mod interrupts;
+mod memory;
+mod ports;
+mod power;
+mod serial;
+mod sleep;
+mod timers;
