@@ -138,6 +138,7 @@ fn each_switch_changes_the_rows_it_is_about() {
         ("add r0, r1, #4\nldr r2, [r0]", 3, Timing { address_stall: false, ..m4 }),
         ("ldr r0, [pc, #4]", 3, Timing { literal_contention: true, ..m4 }),
         ("vadd.f32 s0, s1, s2\nvmul.f32 s3, s0, s4", 2, Timing { float_result_stall: false, ..m4 }),
+        ("vmov r0, s0", 1, Timing { float_move_takes_2: false, ..m4 }),
         ("vdiv.f32 s0, s1, s2\nnop", 15, Timing { float_divide_overlaps: false, ..m4 }),
     ];
     let rows: Vec<_> = cases.iter().map(|case| case.0).collect();

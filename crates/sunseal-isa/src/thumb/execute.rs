@@ -738,12 +738,12 @@ impl Cpu {
                 let value = s(self, sn);
                 self.put(observer, rt, value);
                 after = mask(rt);
-                1
+                self.float_move(matches!(kind, Kind::FloatToCore { .. }))
             }
             Kind::CoreToFloat { rt, sn } | Kind::CoreToHalf { rt, s: sn } => {
                 let value = self.r[usize::from(rt)];
                 self.put_float(observer, sn, value);
-                1
+                self.float_move(matches!(kind, Kind::CoreToFloat { .. }))
             }
             Kind::FloatsToCore { rt, rt2, sm, .. } => {
                 wait += uses(bit(sm) | bit(sm + 1));
@@ -781,6 +781,11 @@ impl Cpu {
         };
         self.fpscr = fpscr;
         Ok(Done::next(next, wait + cycles, after))
+    }
+
+    /// Cycles of a move between one register of each kind.
+    fn float_move(&self, single: bool) -> u32 {
+        1 + u32::from(single && self.timing.float_move_takes_2)
     }
 
     /// Cycles of VDIV and VSQRT: fourteen, or one beside which integer instructions go on.

@@ -8,6 +8,7 @@
 
 mod alu;
 mod bus;
+mod dataflow;
 mod exception;
 mod execute;
 mod fast;
@@ -18,6 +19,7 @@ mod text;
 mod timing;
 
 pub use bus::{Bus, FlatBus, Scb, ccr, fpccr};
+pub use dataflow::dataflow;
 pub use float::fpscr;
 pub use insn::*;
 pub use timing::Timing;

@@ -36,6 +36,9 @@ pub struct Timing {
     pub literal_contention: bool,
     /// Floating-point arithmetic whose result the next instruction uses takes a cycle more.
     pub float_result_stall: bool,
+    /// VMOV between one S register and one core register takes two cycles, as TRM table 7-1 has it; measured on an STM32L4
+    /// (compendium.i-0.nl, FPU registers): one.
+    pub float_move_takes_2: bool,
     /// VDIV and VSQRT go on beside integer instructions; only the next floating-point instruction waits.
     pub float_divide_overlaps: bool,
 }
@@ -56,6 +59,7 @@ impl Timing {
         address_stall: true,
         literal_contention: false,
         float_result_stall: true,
+        float_move_takes_2: true,
         float_divide_overlaps: true,
     };
 }
