@@ -62,6 +62,19 @@ events! {
     UsciB2Byte = "usci_b2.byte",
     UsciA3Byte = "usci_a3.byte",
     UsciB3Byte = "usci_b3.byte",
+    FramHit = "fram.hit",
+    FramMiss = "fram.miss",
+    FramWrite = "fram.write",
+    FramPowerUp = "fram.power_up",
+    DmaTransfer = "dma.transfer",
+    WakeLpm0 = "pmm.wake_lpm0",
+    WakeLpm1 = "pmm.wake_lpm1",
+    WakeLpm2 = "pmm.wake_lpm2",
+    WakeLpm3 = "pmm.wake_lpm3",
+    WakeLpm4 = "pmm.wake_lpm4",
+    WakeLpm35 = "pmm.wake_lpm35",
+    WakeLpm45 = "pmm.wake_lpm45",
+    WakeReset = "pmm.wake_reset",
     Mpy16Op = "mpy16.op",
     Usart0Byte = "usart0.byte",
     Usart1Byte = "usart1.byte",
@@ -228,6 +241,11 @@ impl Accounts {
             self.point = point;
             self.changed = true;
         }
+    }
+
+    #[inline]
+    pub fn add(&mut self, e: Event, n: u64) {
+        self.events[e as usize] += n;
     }
 
     #[inline]

@@ -12,6 +12,7 @@ use crate::accounts::{Accounts, Names};
 use crate::device::Device;
 use crate::lint::Lints;
 use crate::pin::{Part, Pin, PinEdge, Wiring};
+use crate::startup::SramStartup;
 
 /// The voltage at an ADC input, asked for when a sample ends.
 pub struct Probe<'a> {
@@ -77,6 +78,8 @@ pub(crate) struct Common {
     pub uncached: Cycles,
     pub parts: Vec<Attached>,
     pub adc_inputs: BTreeMap<u8, AdcInput>,
+    /// How static memory starts, if not as the device's data say.
+    pub sram: Option<SramStartup>,
     /// A fault outside any instruction.
     pub pending_fault: Option<Fault>,
     /// The operating point is not allowed.
@@ -113,6 +116,7 @@ impl Common {
             uncached: 0,
             parts: Vec::new(),
             adc_inputs: BTreeMap::new(),
+            sram: None,
             pending_fault: None,
             illegal: None,
             watch: None,

@@ -9,13 +9,14 @@ use sunseal_isa::Fault;
 use sunseal_trace::{Cycles, Ledger, Observer, OperatingPoint, Picos, Vocabulary};
 
 use crate::accounts;
-use crate::chips::{Avr, F1xx, F5xx, Msp430, Msp432};
+use crate::chips::{Avr, F1xx, F5xx, Fr5xx, Msp430, Msp432};
 use crate::common::{Common, Probe, UartByte};
 use crate::device::{Device, Facts, RegionKind};
 use crate::elf::{Elf, ElfError, Symbol};
 use crate::engine::{Chip, Engine, Saved};
 use crate::lint::{Lint, LintKind};
 use crate::pin::{Part, Pin, PinEdge, Wiring};
+use crate::startup::SramStartup;
 
 /// Until when to run. Everything that is set ends the run; with nothing set it ends when the machine
 /// halts or faults.
@@ -152,6 +153,7 @@ enum Kind {
     Avr(Box<Engine<Avr>>),
     F1xx(Box<Engine<Msp430<F1xx>>>),
     F5xx(Box<Engine<Msp430<F5xx>>>),
+    Fr5xx(Box<Engine<Msp430<Fr5xx>>>),
     Msp432(Box<Engine<Msp432>>),
 }
 
@@ -162,6 +164,7 @@ macro_rules! each {
             Kind::Avr($engine) => $result,
             Kind::F1xx($engine) => $result,
             Kind::F5xx($engine) => $result,
+            Kind::Fr5xx($engine) => $result,
             Kind::Msp432($engine) => $result,
         }
     };
@@ -173,6 +176,7 @@ macro_rules! each_mut {
             Kind::Avr($engine) => $result,
             Kind::F1xx($engine) => $result,
             Kind::F5xx($engine) => $result,
+            Kind::Fr5xx($engine) => $result,
             Kind::Msp432($engine) => $result,
         }
     };
@@ -193,6 +197,7 @@ enum AnySaved {
     Avr(Box<SavedBy<Avr>>),
     F1xx(Box<SavedBy<Msp430<F1xx>>>),
     F5xx(Box<SavedBy<Msp430<F5xx>>>),
+    Fr5xx(Box<SavedBy<Msp430<Fr5xx>>>),
     Msp432(Box<SavedBy<Msp432>>),
 }
 
@@ -219,6 +224,7 @@ impl Snapshot {
             AnySaved::Avr(s) => s.to_bytes(&self.device.name),
             AnySaved::F1xx(s) => s.to_bytes(&self.device.name),
             AnySaved::F5xx(s) => s.to_bytes(&self.device.name),
+            AnySaved::Fr5xx(s) => s.to_bytes(&self.device.name),
             AnySaved::Msp432(s) => s.to_bytes(&self.device.name),
         }
     }
@@ -233,6 +239,7 @@ impl Machine {
             Facts::Atmega128(_) => Kind::Avr(Box::new(Engine::new(dev))),
             Facts::F1xx(_) => Kind::F1xx(Box::new(Engine::new(dev))),
             Facts::F5xx(_) => Kind::F5xx(Box::new(Engine::new(dev))),
+            Facts::Fr5xx(_) => Kind::Fr5xx(Box::new(Engine::new(dev))),
             Facts::Msp432(_) => Kind::Msp432(Box::new(Engine::new(dev))),
         };
         Self { kind }
@@ -655,6 +662,11 @@ impl Machine {
         each_mut!(self, e => e.chip.fit_crystals(low_hz, high_hz))
     }
 
+    /// How static memory starts from the next power-up on, instead of what the device's data say.
+    pub fn set_sram_startup(&mut self, startup: SramStartup) {
+        self.common_mut().sram = Some(startup);
+    }
+
     /// Seed of what differs from unit to unit: the jitter of its oscillators.
     pub fn set_unit_seed(&mut self, seed: u64) {
         self.common_mut().state.seed = seed;
@@ -691,6 +703,7 @@ impl Machine {
             Kind::Avr(e) => AnySaved::Avr(Box::new(e.save())),
             Kind::F1xx(e) => AnySaved::F1xx(Box::new(e.save())),
             Kind::F5xx(e) => AnySaved::F5xx(Box::new(e.save())),
+            Kind::Fr5xx(e) => AnySaved::Fr5xx(Box::new(e.save())),
             Kind::Msp432(e) => AnySaved::Msp432(Box::new(e.save())),
         };
         Snapshot { device: Arc::clone(&self.common().dev), saved }
@@ -709,6 +722,7 @@ impl Machine {
             (Kind::Avr(e), AnySaved::Avr(s)) => e.restore(s),
             (Kind::F1xx(e), AnySaved::F1xx(s)) => e.restore(s),
             (Kind::F5xx(e), AnySaved::F5xx(s)) => e.restore(s),
+            (Kind::Fr5xx(e), AnySaved::Fr5xx(s)) => e.restore(s),
             (Kind::Msp432(e), AnySaved::Msp432(s)) => e.restore(s),
             _ => Err(MachineError::Snapshot("it is of another device".to_owned())),
         }
@@ -725,6 +739,7 @@ impl Machine {
             Kind::Avr(_) => AnySaved::Avr(Box::new(Saved::from_bytes(bytes, name, accounts)?)),
             Kind::F1xx(_) => AnySaved::F1xx(Box::new(Saved::from_bytes(bytes, name, accounts)?)),
             Kind::F5xx(_) => AnySaved::F5xx(Box::new(Saved::from_bytes(bytes, name, accounts)?)),
+            Kind::Fr5xx(_) => AnySaved::Fr5xx(Box::new(Saved::from_bytes(bytes, name, accounts)?)),
             Kind::Msp432(_) => {
                 AnySaved::Msp432(Box::new(Saved::from_bytes(bytes, name, accounts)?))
             }

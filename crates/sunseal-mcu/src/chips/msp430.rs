@@ -25,6 +25,9 @@ const MASK: usize = ADDRESS_SPACE - 1;
 pub(crate) const READ: u8 = 1;
 pub(crate) const WRITE: u8 = 2;
 pub(crate) const CODE: u8 = 4;
+/// FRAM that may be read and written: accesses pass the chip's cache.
+pub(crate) const FRAM_READ: u8 = 8;
+pub(crate) const FRAM_WRITE: u8 = 16;
 /// Where every MSP430 has the address of its first instruction.
 pub(crate) const RESET_VECTOR: u32 = 0xFFFE;
 /// The SR bits that decide clocks and sleep.
@@ -108,6 +111,11 @@ impl Env {
         let dev = Arc::clone(&self.common.dev);
         for r in dev.memory.iter().filter(|r| r.kind == RegionKind::Ram) {
             let range = r.start as usize..=r.end as usize;
+            if let Some(startup) = self.common.sram {
+                let device = self.common.state.seed;
+                startup.wake(&mut self.memory[range], r.start, device, seed, Picos::MAX);
+                continue;
+            }
             for (i, chunk) in self.memory[range].chunks_mut(8).enumerate() {
                 let noise = splitmix64(seed ^ (i as u64) << 20).to_le_bytes();
                 chunk.copy_from_slice(&noise[..chunk.len()]);
@@ -128,6 +136,25 @@ impl Env {
     pub fn word(&self, addr: u32) -> u16 {
         let i = addr as usize & MASK & !1;
         u16::from_le_bytes([self.memory[i], self.memory[i + 1]])
+    }
+
+    #[inline(always)]
+    pub fn load(&self, addr: u32, width: Width) -> u16 {
+        match width {
+            Width::Byte => u16::from(self.memory[addr as usize & MASK]),
+            Width::Word => self.word(addr),
+        }
+    }
+
+    #[inline(always)]
+    pub fn put(&mut self, addr: u32, width: Width, value: u16) {
+        match width {
+            Width::Byte => self.memory[addr as usize & MASK] = value as u8,
+            Width::Word => {
+                let i = addr as usize & (MASK & !1);
+                [self.memory[i], self.memory[i + 1]] = value.to_le_bytes();
+            }
+        }
     }
 
     /// Makes the pages of memory `flags`.
@@ -295,6 +322,27 @@ pub(crate) trait Peripherals: Sized {
         value: u16,
         at: Cycles,
     ) -> Result<(), Fault>;
+    /// Whether the chip has FRAM: reads pass a cache and may wait, plain stores change code.
+    const FRAM: bool = false;
+    /// Wait states of fetching the instruction at `pc`.
+    #[inline(always)]
+    fn fetched(&mut self, _env: &mut Env, _pc: u32, _bytes: u32) -> Cycles {
+        0
+    }
+    /// Wait states of the data accesses since the last call.
+    #[inline(always)]
+    fn stall(&mut self) -> Cycles {
+        0
+    }
+    /// FRAM is read, or written, at `addr`.
+    #[inline(always)]
+    fn fram_read(&mut self, _addr: u32) {}
+    #[inline(always)]
+    fn fram_written(&mut self, _addr: u32) {}
+    /// What memory that must not be read or executed gives instead.
+    fn refused(&mut self, _env: &mut Env, _addr: u32) -> Option<u16> {
+        None
+    }
     /// Why memory at `addr` cannot be read now, if there is memory.
     fn unreadable(&self, _env: &Env, _addr: u32) -> Option<Fault> {
         None
@@ -691,6 +739,12 @@ impl<P: Peripherals> Soc<P> {
     #[inline(never)]
     fn read_slow(&mut self, addr: u32, width: Width, at: Cycles) -> Result<u16, Fault> {
         if addr >= P::PERIPHERALS_END {
+            if let Some(word) = self.p.refused(&mut self.env, addr) {
+                return Ok(match width {
+                    Width::Word => word,
+                    Width::Byte => word >> (8 * (addr & 1)) & 0xFF,
+                });
+            }
             let busy = self.p.unreadable(&self.env, addr);
             return Err(busy.unwrap_or_else(|| Fault::unmapped(addr)));
         }
@@ -708,8 +762,25 @@ impl<P: Peripherals> Soc<P> {
 }
 
 impl<P: Peripherals> Bus for Soc<P> {
+    const WAITS: bool = P::FRAM;
+    const STORES_CHANGE_CODE: bool = P::FRAM;
+
+    #[inline(always)]
+    fn fetched(&mut self, pc: u32, bytes: u32) -> Cycles {
+        self.p.fetched(&mut self.env, pc, bytes)
+    }
+
+    #[inline(always)]
+    fn stall(&mut self) -> Cycles {
+        self.p.stall()
+    }
+
     #[inline]
     fn read(&mut self, addr: u32, width: Width, at: Cycles) -> Result<u16, Fault> {
+        if P::FRAM && self.env.page(addr) & FRAM_READ != 0 {
+            self.p.fram_read(addr);
+            return Ok(self.env.load(addr, width));
+        }
         match self.read_plain(addr, width, at) {
             Some(value) => Ok(value),
             None => self.read_slow(addr, width, at),
@@ -718,6 +789,11 @@ impl<P: Peripherals> Bus for Soc<P> {
 
     #[inline]
     fn write(&mut self, addr: u32, width: Width, value: u16, at: Cycles) -> Result<(), Fault> {
+        if P::FRAM && self.env.page(addr) & FRAM_WRITE != 0 {
+            self.p.fram_written(addr);
+            self.env.put(addr, width, value);
+            return Ok(());
+        }
         if self.write_plain(addr, width, value, at) {
             return Ok(());
         }
@@ -729,10 +805,7 @@ impl<P: Peripherals> Bus for Soc<P> {
         if self.env.page(addr) & READ == 0 {
             return self.p.read_plain(addr, width, at);
         }
-        Some(match width {
-            Width::Byte => u16::from(self.env.memory[addr as usize & MASK]),
-            Width::Word => self.env.word(addr),
-        })
+        Some(self.env.load(addr, width))
     }
 
     #[inline(always)]
@@ -740,18 +813,15 @@ impl<P: Peripherals> Bus for Soc<P> {
         if self.env.page(addr) & WRITE == 0 {
             return self.p.write_plain(&mut self.env, addr, width, value, at);
         }
-        match width {
-            Width::Byte => self.env.memory[addr as usize & MASK] = value as u8,
-            Width::Word => {
-                let i = addr as usize & (MASK & !1);
-                [self.env.memory[i], self.env.memory[i + 1]] = value.to_le_bytes();
-            }
-        }
+        self.env.put(addr, width, value);
         true
     }
 
     fn fetch(&mut self, addr: u32) -> Result<u16, Fault> {
-        if self.env.page(addr) & READ == 0 {
+        if self.env.page(addr) & (READ | CODE) == 0 {
+            if let Some(word) = self.p.refused(&mut self.env, addr) {
+                return Ok(word);
+            }
             let busy = self.p.unreadable(&self.env, addr);
             return Err(busy.unwrap_or_else(|| Fault::not_code(addr)));
         }
@@ -763,7 +833,7 @@ impl<P: Peripherals> Bus for Soc<P> {
     }
 
     fn cacheable(&self, addr: u32) -> bool {
-        self.env.page(addr) & (READ | CODE) == READ | CODE
+        self.env.page(addr) & CODE != 0
     }
 
     #[inline]

@@ -5,6 +5,7 @@
 pub mod avr;
 pub mod f1xx;
 mod f5xx;
+pub mod fr5xx;
 mod msp432;
 
 use std::path::Path;
@@ -16,6 +17,7 @@ use sunseal_trace::Picos;
 pub use avr::Atmega128;
 pub use f1xx::F1xx;
 pub use f5xx::*;
+pub use fr5xx::Fr5xx;
 pub use msp432::{Bases as Msp432Bases, Msp432};
 
 /// Why device data could not be used.
@@ -84,6 +86,8 @@ pub enum Facts {
     Msp432(Box<Msp432>),
     /// MSP430F5xx and F6xx.
     F5xx(Box<F5xx>),
+    /// MSP430FR5xx.
+    Fr5xx(Box<Fr5xx>),
 }
 
 /// What every device file has.
@@ -243,10 +247,11 @@ pub(crate) fn us(time_us: f64) -> Picos {
 }
 
 /// The device files that are built in, by name.
-const BUILT_IN: [(&str, &str); 4] = [
+const BUILT_IN: [(&str, &str); 5] = [
     ("atmega128l", include_str!("../../../../data/devices/atmega128l.toml")),
     ("msp430f1611", include_str!("../../../../data/devices/msp430f1611.toml")),
     ("msp430f5438a", include_str!("../../../../data/devices/msp430f5438a.toml")),
+    ("msp430fr5994", include_str!("../../../../data/devices/msp430fr5994.toml")),
     ("msp432p401r", include_str!("../../../../data/devices/msp432p401r.toml")),
 ];
 
@@ -300,12 +305,13 @@ impl Device {
             "atmega128" => Facts::Atmega128(family(own)?),
             "msp430x1xx" => Facts::F1xx(family(own)?),
             "msp430x5xx" => Facts::F5xx(family(own)?),
+            "msp430fr5xx" => Facts::Fr5xx(family(own)?),
             "msp432p4" => Facts::Msp432(family(own)?),
             _ => {
                 return Err(DeviceError::Family {
                     device: c.name,
                     family: c.family,
-                    known: "atmega128, msp430x1xx, msp430x5xx".to_owned(),
+                    known: "atmega128, msp430x1xx, msp430x5xx, msp430fr5xx".to_owned(),
                 });
             }
         };
@@ -340,6 +346,7 @@ impl Device {
             Facts::Atmega128(f) => f.check(self),
             Facts::F1xx(f) => f.check(self),
             Facts::F5xx(f) => f.check(self),
+            Facts::Fr5xx(f) => f.check(self),
             Facts::Msp432(f) => f.check(self),
         }
     }
@@ -405,6 +412,15 @@ impl Device {
         }
     }
 
+    /// The facts of an MSP430FR5xx.
+    ///
+    /// # Panics
+    /// For a device of another family.
+    pub(crate) fn fr5xx(&self) -> &Fr5xx {
+        let Facts::Fr5xx(facts) = &self.facts else { panic!("{} is no MSP430FR5xx", self.name) };
+        facts
+    }
+
     /// Address of the first register of the hardware multiplier, if there is one.
     #[must_use]
     pub fn multiplier(&self) -> Option<u32> {
@@ -412,6 +428,7 @@ impl Device {
             Facts::Atmega128(_) => None,
             Facts::F1xx(_) => Some(0x130),
             Facts::F5xx(f) => Some(f.peripherals.mpy32),
+            Facts::Fr5xx(f) => Some(f.peripherals.mpy32),
             Facts::Msp432(_) => None,
         }
     }
@@ -423,6 +440,7 @@ impl Device {
             Facts::Atmega128(f) => f.levels(),
             Facts::F1xx(f) => f.levels(),
             Facts::F5xx(f) => f.levels(),
+            Facts::Fr5xx(f) => f.levels(),
             Facts::Msp432(f) => f.levels(),
         }
     }

@@ -239,6 +239,8 @@ impl Dma {
         let c = &mut self.channels[channel];
         c.requested = false;
         c.ctl &= !DMAREQ;
+        // The flag that triggered is reset as the transfer starts: it may rise anew.
+        c.level = false;
         let moves = match () {
             () if c.is_burst() => BURST_MOVES.min(c.left.into()),
             () if c.is_block() => c.left.into(),
@@ -527,9 +529,9 @@ mod tests {
         assert!(!d.has_work(), "a level that stood there is no edge");
         d.observe(0, false);
         d.observe(0, true);
+        d.observe(0, true);
         assert_eq!(d.begin(), Some((0, 14)));
         d.moved();
-        d.observe(0, true);
         assert!(!d.has_work());
         d.write_ctl(0, DMALEVEL, DMALEVEL);
         d.observe(0, true);

@@ -5,19 +5,27 @@
 //! next event is due; the machine calls it then. What is not modelled traps.
 
 pub(crate) mod adc12_a;
+pub(crate) mod adc12_b;
 pub(crate) mod aes256;
 pub(crate) mod avr;
 pub(crate) mod basic_clock;
 pub(crate) mod crc16;
-pub(crate) mod eusci;
+pub(crate) mod crc32;
+pub(crate) mod cs;
 pub(crate) mod dma;
+pub(crate) mod eusci;
 pub(crate) mod flash;
 pub(crate) mod flash_f1xx;
+pub(crate) mod fram;
+pub(crate) mod mpu;
 pub(crate) mod mpy32;
 pub(crate) mod msp432;
 pub(crate) mod pmm;
+pub(crate) mod pmm_fr;
 pub(crate) mod port;
+pub(crate) mod ref_a;
 pub(crate) mod reference;
+pub(crate) mod rtc_c;
 pub(crate) mod sfr;
 pub(crate) mod svs;
 pub(crate) mod sys;
@@ -55,6 +63,15 @@ pub(crate) mod cause {
     pub const WDTKEY: u8 = 0x18;
     pub const KEYV: u8 = 0x1A;
     pub const PMMKEY: u8 = 0x20;
+    // FR5xx.
+    pub const LPM5WU: u8 = 0x08;
+    pub const FRCTLPW: u8 = 0x1A;
+    pub const MPUPW: u8 = 0x22;
+    pub const CSPW: u8 = 0x24;
+    pub const MPUSEGI: u8 = 0x28;
+    pub const MPUSEG1: u8 = 0x2A;
+    pub const MPUSEG2: u8 = 0x2C;
+    pub const MPUSEG3: u8 = 0x2E;
 }
 
 /// What a register access leads to outside its peripheral.
@@ -64,6 +81,8 @@ pub(crate) struct Effects {
     pub clocks: bool,
     pub reference: bool,
     pub ofifg: bool,
+    /// Rights to memory changed.
+    pub protection: bool,
 }
 
 /// What a peripheral sees during an access or an event.

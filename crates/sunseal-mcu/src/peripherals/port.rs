@@ -12,6 +12,9 @@ const DIR: u32 = 0x04;
 const REN: u32 = 0x06;
 const DS: u32 = 0x08;
 const SEL: u32 = 0x0A;
+/// FR5xx: a second select register, and the one that complements both at once.
+const SEL1: u32 = 0x0C;
+const SELC: u32 = 0x16;
 const P1IV: u32 = 0x0E;
 const IES: u32 = 0x18;
 const IE: u32 = 0x1A;
@@ -23,17 +26,21 @@ const P2IV: u32 = 0x1E;
 pub(crate) struct PortPair {
     interrupts: bool,
     has_select: bool,
+    has_select_1: bool,
     out: u16,
     dir: u16,
     ren: u16,
     ds: u16,
     sel: u16,
+    sel1: u16,
     ies: u16,
     ie: u16,
     ifg: u16,
     /// Bits driven from outside, and their levels.
     driven: u16,
     level: u16,
+    /// Output, direction and resistor as the pins hold them while LOCKLPM5 is set.
+    held: Option<[u16; 3]>,
 }
 
 impl PortPair {
@@ -41,31 +48,70 @@ impl PortPair {
         Self { interrupts, has_select, ..Self::default() }
     }
 
+    /// As on the FR5xx: PxSEL0, PxSEL1 and PxSELC, no drive strength.
+    pub fn fr5xx(interrupts: bool) -> Self {
+        Self { has_select_1: true, ..Self::new(interrupts, true) }
+    }
+
+    /// The pins keep what they do (LOCKLPM5), or are let go of. Before power-up they are inputs.
+    pub fn lock(&mut self, locked: bool, power_up: bool) {
+        let before = self.levels();
+        self.held = match (locked, self.held) {
+            (false, _) => None,
+            (true, _) if power_up => Some([0; 3]),
+            (true, None) => Some([self.out, self.dir & !self.selected(), self.ren]),
+            (true, held) => held,
+        };
+        self.edges(before);
+    }
+
+    /// Behind LPM3.5 or LPM4.5: the registers are new, the flags and what the pins do stay.
+    pub fn wake_reset(&mut self) {
+        let (ifg, held) = (self.ifg, self.held);
+        self.reset();
+        (self.ifg, self.held) = (ifg, held);
+    }
+
+    /// PxSEL0.
+    pub fn select_0(&self) -> u16 {
+        self.sel
+    }
+
+    fn pins(&self) -> [u16; 3] {
+        self.held.unwrap_or([self.out, self.dir, self.ren])
+    }
+
     /// PxOUT, PxIES and PxIFG keep their values over a PUC in hardware; a defined 0 is used here for OUT and IFG.
     pub fn reset(&mut self) {
         let (driven, level) = (self.driven, self.level);
-        *self = Self { driven, level, ..Self::new(self.interrupts, self.has_select) };
+        let new = Self::new(self.interrupts, self.has_select);
+        *self = Self { driven, level, has_select_1: self.has_select_1, held: self.held, ..new };
     }
 
     /// Levels at the pins.
     pub fn levels(&self) -> u16 {
-        let own = self.out & (self.dir | self.ren);
-        (self.level & self.driven & !self.dir) | (own & !(self.driven & !self.dir))
+        let [out, dir, ren] = self.pins();
+        let own = out & (dir | ren);
+        (self.level & self.driven & !dir) | (own & !(self.driven & !dir))
     }
 
     /// Levels that the port itself drives: outputs not handed to a peripheral.
     pub fn outputs(&self) -> u16 {
-        self.out & self.dir & !self.sel
+        let [out, ..] = self.pins();
+        out & self.output_bits()
     }
 
     /// Bits handed to a peripheral.
     pub fn selected(&self) -> u16 {
-        self.sel
+        self.sel | self.sel1
     }
 
     /// Bits that are outputs of the port itself.
     pub fn output_bits(&self) -> u16 {
-        self.dir & !self.sel
+        match self.held {
+            Some([_, dir, _]) => dir,
+            None => self.dir & !self.selected(),
+        }
     }
 
     /// An outside level, or `None` to let go.
@@ -114,8 +160,10 @@ impl PortPair {
             OUT => self.out,
             DIR => self.dir,
             REN => self.ren,
-            DS => self.ds,
+            DS if !self.has_select_1 => self.ds,
             SEL if self.has_select => self.sel,
+            SEL1 if self.has_select_1 => self.sel1,
+            SELC if self.has_select_1 => 0,
             P1IV if self.interrupts => self.vector(0),
             P2IV if self.interrupts => self.vector(1),
             IES if self.interrupts => self.ies,
@@ -132,8 +180,14 @@ impl PortPair {
             OUT => &mut self.out,
             DIR => &mut self.dir,
             REN => &mut self.ren,
-            DS => &mut self.ds,
+            DS if !self.has_select_1 => &mut self.ds,
             SEL if self.has_select => &mut self.sel,
+            SEL1 if self.has_select_1 => &mut self.sel1,
+            SELC if self.has_select_1 => {
+                self.sel ^= value & mask;
+                self.sel1 ^= value & mask;
+                return Ok(());
+            }
             IES if self.interrupts => &mut self.ies,
             IE if self.interrupts => &mut self.ie,
             IFG if self.interrupts => &mut self.ifg,

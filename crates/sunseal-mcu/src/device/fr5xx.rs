@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The facts of an MSP430FR5xx device.
+
+use serde::Deserialize;
+
+use super::{Capture, Device, DeviceError, Level, Mpy32, RegionKind, block};
+use crate::startup::SramStartup;
+
+/// What a device file of this family says beyond the common part.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fr5xx {
+    /// Device descriptors.
+    pub tlv: Tlv,
+    /// Interrupt vectors.
+    pub vectors: Vectors,
+    /// Base addresses.
+    pub peripherals: Bases,
+    /// Capture/compare blocks of each timer.
+    pub timers: Timers,
+    /// Capture inputs wired inside the chip.
+    #[serde(default)]
+    pub capture: Vec<Capture>,
+    /// DMA controller.
+    pub dma: Dma,
+    /// FRAM.
+    pub fram: Fram,
+    /// AES accelerator.
+    pub aes: Aes,
+    /// Start-up of static memory.
+    pub sram: Sram,
+    /// Supply voltage supervisor.
+    pub svs: Svs,
+    /// Clock and supply.
+    pub limits: Limits,
+    /// Fixed oscillators.
+    pub clock: Clock,
+    /// Digitally controlled oscillator.
+    pub dco: Dco,
+    /// Oscillator noise.
+    pub jitter: Jitter,
+    /// Crystals on the board.
+    pub crystals: Crystals,
+    /// Wake-up times.
+    pub wake: Wake,
+    /// Analogue to digital converter.
+    pub adc12: Adc12,
+    /// Reference.
+    #[serde(rename = "ref")]
+    pub reference: Reference,
+    /// Multiplier latencies.
+    pub mpy32: Mpy32,
+    /// Digital ports.
+    pub ports: Ports,
+}
+
+block!(
+    /// Device descriptors.
+    Tlv {
+        /// Device identification word.
+        device_id: u16,
+        /// Silicon revision.
+        hardware_revision: u8,
+        /// Boot code revision.
+        firmware_revision: u8,
+        /// Where the random seed lies.
+        random_address: u32,
+        /// How long it is.
+        random_bytes: u32,
+    }
+);
+block!(
+    /// Addresses of the interrupt vectors; higher address, higher priority.
+    #[allow(missing_docs)]
+    Vectors {
+        reset: u32,
+        sysnmi: u32,
+        unmi: u32,
+        comp_e: u32,
+        tb0_ccr0: u32,
+        tb0: u32,
+        wdt: u32,
+        eusci_a0: u32,
+        eusci_b0: u32,
+        adc12: u32,
+        ta0_ccr0: u32,
+        ta0: u32,
+        eusci_a1: u32,
+        dma: u32,
+        ta1_ccr0: u32,
+        ta1: u32,
+        port1: u32,
+        ta2_ccr0: u32,
+        ta2: u32,
+        port2: u32,
+        ta3_ccr0: u32,
+        ta3: u32,
+        port3: u32,
+        port4: u32,
+        rtc: u32,
+        aes: u32,
+        ta4_ccr0: u32,
+        ta4: u32,
+        port5: u32,
+        port6: u32,
+        eusci_a2: u32,
+        eusci_a3: u32,
+        eusci_b1: u32,
+        eusci_b2: u32,
+        eusci_b3: u32,
+        port7: u32,
+        port8: u32,
+        lea: u32,
+    }
+);
+block!(
+    /// Base addresses of the peripherals.
+    #[allow(missing_docs)]
+    Bases {
+        sfr: u32,
+        pmm: u32,
+        frctl: u32,
+        crc16: u32,
+        ram_control: u32,
+        wdt_a: u32,
+        cs: u32,
+        sys: u32,
+        @rename = "ref" reference: u32,
+        port_a: u32,
+        port_b: u32,
+        port_c: u32,
+        port_d: u32,
+        port_j: u32,
+        ta0: u32,
+        ta1: u32,
+        tb0: u32,
+        ta2: u32,
+        ta3: u32,
+        rtc_c: u32,
+        mpy32: u32,
+        dma: u32,
+        mpu: u32,
+        eusci_a0: u32,
+        eusci_a1: u32,
+        eusci_a2: u32,
+        eusci_a3: u32,
+        eusci_b0: u32,
+        eusci_b1: u32,
+        eusci_b2: u32,
+        eusci_b3: u32,
+        ta4: u32,
+        adc12_b: u32,
+        crc32: u32,
+        aes256: u32,
+    }
+);
+block!(
+    /// Capture/compare blocks of each timer.
+    #[allow(missing_docs)]
+    Timers {
+        ta0_ccrs: u8,
+        ta1_ccrs: u8,
+        ta2_ccrs: u8,
+        ta3_ccrs: u8,
+        ta4_ccrs: u8,
+        tb0_ccrs: u8,
+    }
+);
+block!(
+    /// DMA controller.
+    Dma {
+        /// How many channels.
+        channels: usize,
+        /// What each DMAxTSEL waits for, by number; with a bar, what the lower and the upper half of the
+        /// channels wait for.
+        triggers: Vec<String>,
+    }
+);
+block!(
+    /// FRAM.
+    Fram {
+        /// Fastest clock without wait states.
+        @rename = "access_max_MHz" access_max_mhz: f64,
+        /// From off to on.
+        power_up_us: f64,
+    }
+);
+block!(
+    /// AES accelerator: MCLK cycles with keys of 128, 192 and 256 bits.
+    Aes {
+        /// Encryption.
+        encrypt_cycles: [u16; 3],
+        /// Decryption with the cipher key.
+        decrypt_cycles: [u16; 3],
+        /// Making the last round key.
+        round_key_cycles: [u16; 3],
+        /// Decryption with the last round key.
+        decrypt_round_key_cycles: [u16; 3],
+    }
+);
+block!(
+    /// Start-up of static memory.
+    Sram {
+        /// Share of cells that start as 1.
+        ones: f64,
+        /// Share of cells that noise decides.
+        noisy: f64,
+        /// Time without supply after which half of the cells are lost.
+        decay_ms: f64,
+    }
+);
+block!(
+    /// Supply voltage supervisor.
+    Svs {
+        /// Resets below.
+        @rename = "falling_V" falling_v: f64,
+        /// Releases above.
+        @rename = "rising_V" rising_v: f64,
+    }
+);
+block!(
+    /// Clock and supply.
+    Limits {
+        /// Highest MCLK.
+        @rename = "mclk_max_MHz" mclk_max_mhz: f64,
+        /// Lowest supply.
+        @rename = "vcc_min_V" vcc_min_v: f64,
+    }
+);
+block!(
+    /// Fixed oscillators.
+    Clock {
+        /// VLO, typical.
+        @rename = "vlo_Hz" vlo_hz: u32,
+        /// MODOSC.
+        @rename = "modosc_MHz" modosc_mhz: f64,
+    }
+);
+block!(
+    /// Digitally controlled oscillator.
+    Dco {
+        /// DCOFSEL 0 to 7 under DCORSEL 0, then 1.
+        @rename = "frequency_MHz" frequency_mhz: Vec<f64>,
+    }
+);
+block!(
+    /// Oscillator noise: standard deviation of an edge around its ideal place, of the period.
+    Jitter {
+        /// VLO.
+        vlo_sigma_percent: f64,
+        /// DCO.
+        dco_sigma_percent: f64,
+    }
+);
+block!(
+    /// Crystals on the board.
+    Crystals {
+        /// LFXT, 0 for none.
+        @rename = "lfxt_Hz" lfxt_hz: u32,
+        /// From on to swinging.
+        lfxt_start_ms: f64,
+        /// The same of an HFXT.
+        hfxt_start_ms: f64,
+    }
+);
+block!(
+    /// Wake-up times.
+    Wake {
+        /// From LPM0.
+        lpm0_ns: f64,
+        /// And so many periods of the DCO.
+        lpm0_dco_cycles: f64,
+        /// From LPM1 and LPM2.
+        lpm12_us: f64,
+        /// From LPM3 and LPM4.
+        lpm34_us: f64,
+        /// And so many periods of the DCO.
+        lpm34_dco_cycles: f64,
+        /// From LPM3.5.
+        lpm35_us: f64,
+        /// From LPM4.5 with SVSH on.
+        lpm45_us: f64,
+        /// From LPM4.5 with SVSH off.
+        lpm45_without_svs_us: f64,
+        /// From a reset.
+        reset_us: f64,
+        /// From power-up.
+        power_up_us: f64,
+    }
+);
+block!(
+    /// Analogue to digital converter.
+    Adc12 {
+        /// Sampling by ADC12SHT.
+        sample_cycles: Vec<u32>,
+        /// Conversion at 8, 10 and 12 bits.
+        convert_cycles: [u32; 3],
+        /// Temperature sensor at 25 degrees Celsius.
+        @rename = "sensor_25C_mV" sensor_25c_mv: f64,
+    }
+);
+block!(
+    /// Reference.
+    Reference {
+        /// By REFVSEL.
+        @rename = "levels_V" levels_v: Vec<f64>,
+        /// Least supply of each level.
+        @rename = "avcc_min_V" avcc_min_v: Vec<f64>,
+        /// From on to settled.
+        settle_us: f64,
+    }
+);
+block!(
+    /// Digital ports.
+    Ports {
+        /// Highest port number (PJ is apart).
+        last: u8,
+        /// Ports that interrupt.
+        interrupt_ports: Vec<u8>,
+    }
+);
+
+impl Sram {
+    pub(crate) fn startup(&self) -> SramStartup {
+        SramStartup { ones: self.ones, noisy: self.noisy, decay_ms: self.decay_ms }
+    }
+}
+
+impl Fr5xx {
+    pub(super) fn check(&self, device: &Device) -> Result<(), DeviceError> {
+        use RegionKind::{Fram, Peripheral, Ram};
+        device.needs("cpuxv2", &[Ram, Fram, Peripheral])?;
+        if self.dco.frequency_mhz.len() != 16 {
+            return device
+                .wrong("dco needs 16 frequencies (DCOFSEL under DCORSEL 0, then 1)".into());
+        }
+        if self.dma.triggers.len() != 32 || self.dma.channels == 0 || self.dma.channels > 8 {
+            return device.wrong("dma needs 1 to 8 channels and 32 triggers".into());
+        }
+        let r = &self.reference;
+        if self.adc12.sample_cycles.len() > 16 || r.levels_v.len() != 4 || r.avcc_min_v.len() != 4 {
+            return device.wrong(
+                "adc12 needs up to 16 sample times, ref 4 levels with their least supplies".into(),
+            );
+        }
+        let share = |v: f64| (0.0..=1.0).contains(&v);
+        if !share(self.sram.ones) || !share(self.sram.noisy) || self.sram.decay_ms < 0.0 {
+            return device.wrong("sram shares lie within 0 and 1, decay_ms is not negative".into());
+        }
+        Ok(())
+    }
+
+    pub(super) fn levels(&self) -> Vec<Level> {
+        let mclk_max_hz = (self.limits.mclk_max_mhz * 1e6).round() as u32;
+        vec![Level { mclk_max_hz, vcc_min_v: self.limits.vcc_min_v, vcore: 0 }]
+    }
+}

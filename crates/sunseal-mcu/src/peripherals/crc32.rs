@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! CRC32 (SLAU367P, CRC32 chapter): CRC-32-ISO3309 and CRC-CCITT over bytes and words.
+//!
+//! Data written to the plain inputs go in with bit 0 as the most significant one, data written to the
+//! reversed inputs with bit 7. Results read plain or mirrored.
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+
+use super::{Ctx, merge};
+
+const CRC32DIW0: u32 = 0x00;
+const CRC32DIW1: u32 = 0x02;
+const CRC32DIRBW1: u32 = 0x04;
+const CRC32DIRBW0: u32 = 0x06;
+const CRC32INIRESW0: u32 = 0x08;
+const CRC32INIRESW1: u32 = 0x0A;
+const CRC32RESRW1: u32 = 0x0C;
+const CRC32RESRW0: u32 = 0x0E;
+const CRC16DIW0: u32 = 0x10;
+const CRC16DIRBW0: u32 = 0x16;
+const CRC16INIRESW0: u32 = 0x18;
+const CRC16RESRW0: u32 = 0x1E;
+
+const POLYNOMIAL_32: u32 = 0x04C1_1DB7;
+const POLYNOMIAL_16: u16 = 0x1021;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Crc32 {
+    res32: u32,
+    res16: u16,
+    data32: u32,
+    data16: u16,
+    /// Bytes that went in and were not fetched by [`take_bytes`](Self::take_bytes).
+    bytes: u32,
+}
+
+impl Crc32 {
+    pub fn new() -> Self {
+        Self { res32: 0xFFFF_FFFF, res16: 0xFFFF, data32: 0, data16: 0, bytes: 0 }
+    }
+
+    /// How many bytes went in since the last call.
+    pub fn take_bytes(&mut self) -> u32 {
+        std::mem::take(&mut self.bytes)
+    }
+
+    fn feed32(&mut self, byte: u8) {
+        self.bytes += 1;
+        self.res32 ^= u32::from(byte) << 24;
+        for _ in 0..8 {
+            let out = self.res32 >> 31 != 0;
+            self.res32 = self.res32 << 1 ^ if out { POLYNOMIAL_32 } else { 0 };
+        }
+    }
+
+    fn feed16(&mut self, byte: u8) {
+        self.bytes += 1;
+        self.res16 ^= u16::from(byte) << 8;
+        for _ in 0..8 {
+            let out = self.res16 >> 15 != 0;
+            self.res16 = self.res16 << 1 ^ if out { POLYNOMIAL_16 } else { 0 };
+        }
+    }
+
+    pub fn read(&self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+        Ok(match off {
+            CRC32DIW0 => self.data32 as u16,
+            CRC32DIW1 => (self.data32 >> 16) as u16,
+            CRC32DIRBW1 => (self.data32 as u16).reverse_bits(),
+            CRC32DIRBW0 => ((self.data32 >> 16) as u16).reverse_bits(),
+            CRC32INIRESW0 => self.res32 as u16,
+            CRC32INIRESW1 => (self.res32 >> 16) as u16,
+            CRC32RESRW1 => (self.res32 as u16).reverse_bits(),
+            CRC32RESRW0 => ((self.res32 >> 16) as u16).reverse_bits(),
+            CRC16DIW0 => self.data16,
+            CRC16DIRBW0 => self.data16.reverse_bits(),
+            CRC16INIRESW0 => self.res16,
+            CRC16RESRW0 => self.res16.reverse_bits(),
+            _ => return Err(cx.no_register()),
+        })
+    }
+
+    pub fn write(&mut self, off: u32, value: u16, mask: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
+        let bytes = value.to_le_bytes();
+        let written = (0..2).filter(|i| mask >> (8 * i) & 0xFF != 0).map(|i| bytes[i as usize]);
+        match off {
+            CRC32DIW0 | CRC32DIW1 => {
+                let shift = if off == CRC32DIW0 { 0 } else { 16 };
+                self.data32 = (self.data32 & !(0xFFFF << shift)) | u32::from(value) << shift;
+                written.for_each(|b| self.feed32(b.reverse_bits()));
+            }
+            CRC32DIRBW1 | CRC32DIRBW0 => written.for_each(|b| self.feed32(b)),
+            CRC32INIRESW0 => {
+                let new = merge(self.res32 as u16, value, mask);
+                self.res32 = (self.res32 & 0xFFFF_0000) | u32::from(new);
+            }
+            CRC32INIRESW1 => {
+                let new = merge((self.res32 >> 16) as u16, value, mask);
+                self.res32 = (self.res32 & 0xFFFF) | u32::from(new) << 16;
+            }
+            CRC16DIW0 => {
+                self.data16 = merge(self.data16, value, mask);
+                written.for_each(|b| self.feed16(b.reverse_bits()));
+            }
+            CRC16DIRBW0 => written.for_each(|b| self.feed16(b)),
+            CRC16INIRESW0 => self.res16 = merge(self.res16, value, mask),
+            CRC32RESRW1 | CRC32RESRW0 | CRC16RESRW0 => {}
+            _ => return Err(cx.no_register()),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The check values of the catalogue of CRCs, over "123456789".
+    #[test]
+    fn the_check_values_of_the_catalogue() {
+        let mut c = Crc32::new();
+        b"123456789".iter().for_each(|&b| c.feed32(b));
+        assert_eq!(c.res32 ^ 0xFFFF_FFFF, 0xFC89_1918, "CRC-32/BZIP2: bit 7 first");
+        let mut c = Crc32::new();
+        b"123456789".iter().for_each(|&b| c.feed32(b.reverse_bits()));
+        assert_eq!(!c.res32.reverse_bits(), 0xCBF4_3926, "CRC-32/ISO-HDLC: bit 0 first, mirrored");
+        let mut c = Crc32::new();
+        b"123456789".iter().for_each(|&b| c.feed16(b));
+        assert_eq!(c.res16, 0x29B1, "CRC-16/IBM-3740");
+        assert_eq!(c.take_bytes(), 9);
+    }
+}
