@@ -12,6 +12,10 @@ use crate::bytes::InlineBytes;
 
 /// LINKTYPE_USER0: private use. `wireshark/sunseal.lua` registers itself for it.
 pub const LINKTYPE_USER0: u32 = 147;
+/// LINKTYPE_IEEE802_15_4_WITHFCS: frames with their check sequence.
+pub const LINKTYPE_IEEE802_15_4_WITHFCS: u32 = 195;
+/// LINKTYPE_IEEE802_15_4_NOFCS: frames without it.
+pub const LINKTYPE_IEEE802_15_4_NOFCS: u32 = 230;
 /// Bytes in front of each packet.
 pub const PSEUDO_HEADER_BYTES: usize = 8;
 const MAX_RECORD_BYTES: usize = 16 + PSEUDO_HEADER_BYTES + crate::air::MAX_PACKET_BYTES;
@@ -25,14 +29,34 @@ pub enum Direction {
     Sent,
 }
 
-/// The head of a capture file.
+/// The head of a capture file of this link layer.
 pub fn file_header() -> [u8; 24] {
+    file_header_of(LINKTYPE_USER0)
+}
+
+/// The head of a capture file whose packets are of another link type and have no pseudo header.
+pub fn file_header_of(link_type: u32) -> [u8; 24] {
     let mut out = [0; 24];
     out[0..4].copy_from_slice(&0xa1b2_c3d4_u32.to_le_bytes());
     out[4..6].copy_from_slice(&2_u16.to_le_bytes());
     out[6..8].copy_from_slice(&4_u16.to_le_bytes());
     out[16..20].copy_from_slice(&65535_u32.to_le_bytes());
-    out[20..24].copy_from_slice(&LINKTYPE_USER0.to_le_bytes());
+    out[20..24].copy_from_slice(&link_type.to_le_bytes());
+    out
+}
+
+/// One record without a pseudo header; at most 256 bytes of the packet are kept.
+pub fn plain_record(
+    time_us: u64,
+    packet: &[u8],
+) -> InlineBytes<{ 16 + crate::air::MAX_PACKET_BYTES }> {
+    let kept = &packet[..packet.len().min(crate::air::MAX_PACKET_BYTES)];
+    let mut out = InlineBytes::new();
+    out.put(&((time_us / 1_000_000) as u32).to_le_bytes());
+    out.put(&((time_us % 1_000_000) as u32).to_le_bytes());
+    out.put(&(kept.len() as u32).to_le_bytes());
+    out.put(&(packet.len() as u32).to_le_bytes());
+    out.put(kept);
     out
 }
 

@@ -339,7 +339,7 @@ impl Chip {
             self.start_clock(if mode == Mode::Down || self.settled == Picos::MAX {
                 Picos::MAX
             } else {
-                self.settled + Picos(lag)
+                self.settled.max(now) + Picos(lag)
             });
             if mode != Mode::Down {
                 self.check_use();
@@ -352,14 +352,6 @@ impl Chip {
     }
 
     fn check_use(&mut self) {
-        let b = self.chosen();
-        if self.calibrated[usize::from(b)] != Some(self.word(b)) {
-            self.misuse(&format!(
-                "the CC1000's synthesizer was used at frequency word {:#08x} (register {}) without calibration for it",
-                self.word(b),
-                if b { 'B' } else { 'A' }
-            ));
-        }
         if self.reg(reg::FSCTRL) & 1 == 0 {
             self.misuse("the CC1000 was used with FSCTRL.FS_RESET_N low");
         }
@@ -374,6 +366,19 @@ impl Chip {
         if self.mode == Mode::Tx && c != printed {
             self.unknown(&format!(
                 "CURRENT is {c:#04x} in TX (the printed output powers and currents hold for {printed:#04x})"
+            ));
+        }
+    }
+
+    /// A synthesizer that was not calibrated for its frequency need not lock. The calibration itself runs
+    /// in RX or TX.
+    fn check_calibration(&mut self) {
+        let b = self.chosen();
+        if self.calibrating.is_none() && self.calibrated[usize::from(b)] != Some(self.word(b)) {
+            self.misuse(&format!(
+                "the CC1000's synthesizer was used at frequency word {:#08x} (register {}) without calibration for it",
+                self.word(b),
+                if b { 'B' } else { 'A' }
             ));
         }
     }
@@ -394,7 +399,8 @@ impl Chip {
         if self.sending.is_some() {
             return;
         }
-        let start = self.settled.max(self.amplified);
+        self.check_calibration();
+        let start = self.settled.max(self.amplified).max(self.now);
         let byte_ps = 8 * self.bit().0;
         let emission = Emission { tuning: self.tuning(), power_dbm, start, head_bytes: 0, byte_ps };
         self.sending = Some(self.port.as_ref().map_or(0, |p| p.begin(emission)));
@@ -553,6 +559,9 @@ impl Chip {
     }
 
     fn clock(&mut self, at: Picos) {
+        if self.mode == Mode::Rx {
+            self.check_calibration();
+        }
         if !self.by_pins() {
             self.halves = (self.halves / 16 + 1) * 16;
             self.shifted = Some(match self.mode {

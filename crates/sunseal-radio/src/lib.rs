@@ -4,10 +4,12 @@
 //! - [`Radio`]: a CC2500, CC2420, CC2520 or CC1000 as a machine's program sees it, with its registers,
 //!   state machine, timings and states that cost energy; [`RadioHandle`] watches it from outside;
 //! - [`Air`]: what answers a CC2500 by way of a gateway;
-//! - [`Medium`]: one air for many nodes: loss, interference, collisions, carrier sense, capture files;
+//! - [`Medium`]: one air for many nodes: loss, interference, collisions, carrier sense; [`capture_file`]
+//!   is what Wireshark opens of it;
 //! - [`Network`]: machines on one medium, in lock-step.
 
 mod air;
+mod capture;
 mod cc1000;
 mod cc2420;
 mod cc2500;
@@ -21,6 +23,7 @@ mod parts;
 mod security;
 
 pub use air::{Air, AirError, Answer, Chance, FaultyAir, GatewayAir, LoopbackAir, Sent, Silence};
+pub use capture::capture_file;
 pub use cc1000::Cc1000Pins;
 pub use cc2420::Cc2420Pins;
 pub use cc2500::RadioPins;

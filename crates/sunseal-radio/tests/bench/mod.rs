@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the chips' tests share: a program's view of a chip, at one byte in four microseconds.
+#![allow(dead_code, reason = "each test file uses its share")]
+
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use sunseal_mcu::{Part, Pin};
+use sunseal_radio::{LinkLoss, Medium, MediumConfig, Radio, RadioHandle};
+use sunseal_trace::Picos;
+
+pub const US: u64 = 1_000_000;
+
+pub fn data() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data")
+}
+
+pub fn part<T: DeserializeOwned>(name: &str) -> T {
+    sunseal_power::load_part(&data().join("parts"), name, "radio").unwrap()
+}
+
+/// An air on which everybody hears everybody at -60 dBm.
+pub fn near() -> Medium {
+    Medium::new(MediumConfig { loss: LinkLoss::Fixed { loss_db: 60.0 }, ..MediumConfig::default() })
+}
+
+pub struct Bench {
+    pub chip: Radio,
+    pub radio: RadioHandle,
+    pub now: Picos,
+}
+
+impl Bench {
+    pub fn new((mut chip, radio): (Radio, RadioHandle)) -> Self {
+        chip.power(Picos(0), true);
+        Self { chip, radio, now: Picos(0) }
+    }
+
+    /// Lets time go by, calling the chip when it wants to be called.
+    pub fn wait_us(&mut self, us: u64) {
+        let end = self.now + Picos(us * US);
+        while let Some(at) = self.chip.next_event().filter(|at| *at <= end) {
+            assert!(at >= self.now, "an event in the past: {at:?} at {:?}", self.now);
+            self.now = at;
+            self.chip.event(at);
+        }
+        self.now = end;
+    }
+
+    pub fn transaction(&mut self, bytes: &[u8]) -> Vec<u8> {
+        self.chip.select(self.now);
+        let mut out = Vec::new();
+        for b in bytes {
+            self.wait_us(4);
+            out.push(self.chip.transfer(self.now, *b));
+        }
+        self.chip.deselect(self.now);
+        self.wait_us(1);
+        out
+    }
+
+    pub fn level(&self, pin: Pin) -> bool {
+        self.chip
+            .pins()
+            .iter()
+            .find(|p| p.0 == pin)
+            .unwrap_or_else(|| panic!("{pin} is not driven"))
+            .1
+    }
+
+    pub fn set(&mut self, pin: Pin, level: bool) {
+        self.chip.pin(self.now, pin, level);
+    }
+
+    /// Microseconds until it is in a state.
+    pub fn until(&mut self, state: &str) -> f64 {
+        let begin = self.now;
+        for _ in 0..100_000 {
+            if self.chip.state() == state {
+                return (self.now.0 - begin.0) as f64 / US as f64;
+            }
+            let at =
+                self.chip.next_event().unwrap_or_else(|| panic!("stays in {}", self.chip.state()));
+            self.now = at;
+            self.chip.event(at);
+        }
+        panic!("never {state}");
+    }
+
+    #[track_caller]
+    pub fn sound(&self) {
+        assert_eq!(self.radio.problem(), None);
+    }
+}
+
+/// Chips side by side, called in order of time as a lock-step would.
+pub fn together(benches: &mut [&mut Bench], us: u64) {
+    let end = benches[0].now + Picos(us * US);
+    while let Some((at, i)) = benches
+        .iter()
+        .enumerate()
+        .filter_map(|(i, b)| Some((b.chip.next_event()?, i)))
+        .min()
+        .filter(|(at, _)| *at <= end)
+    {
+        benches[i].now = at;
+        benches[i].chip.event(at);
+    }
+    benches.iter_mut().for_each(|b| b.now = end);
+}
+
+/// A data frame with short addresses, length byte first, without its check sequence.
+pub fn data_frame(pan: u16, dst: u16, src: u16, sequence: u8, ack: bool, body: &[u8]) -> Vec<u8> {
+    let mut f = vec![0, 0x41 | u8::from(ack) << 5, 0x88, sequence];
+    for word in [pan, dst, src] {
+        f.extend(word.to_le_bytes());
+    }
+    f.extend(body);
+    f[0] = (f.len() - 1 + 2) as u8;
+    f
+}
