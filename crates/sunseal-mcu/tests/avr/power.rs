@@ -13,8 +13,8 @@ fn the_watchdog_resets_in_its_time_unless_it_is_told_otherwise() {
     let mut m = load(&elf);
     assert_eq!(m.run(&Until::time(Picos(14_700_000_000)), &mut Silent), Stop::Time);
     assert_eq!((m.resets(), m.state_of("wdt")), (3, Some("on")));
-    // 14.8 ms, then 65 ms and 16384 cycles of start-up.
-    assert_eq!(m.run(&Until::time(Picos(81_000_000_000)), &mut Silent), Stop::Time);
+    // 14.8 ms, then 69 ms and 16384 cycles of start-up.
+    assert_eq!(m.run(&Until::time(Picos(85_000_000_000)), &mut Silent), Stop::Time);
     let done = elf.symbol("done").unwrap().addr;
     assert_eq!(
         m.run(&Until { cycles: Some(2_000_000), ..Until::pc(done) }, &mut Silent),
@@ -22,7 +22,7 @@ fn the_watchdog_resets_in_its_time_unless_it_is_told_otherwise() {
     );
     assert_eq!(m.reg(20) & 0x08, 0x08);
     let started = micros(m.time());
-    assert!((started - (14_800.0 + 65_000.0 + 16384e6 / f64::from(HZ))).abs() < 20.0, "{started}");
+    assert!((started - (14_800.0 + 69_000.0 + 16384e6 / f64::from(HZ))).abs() < 20.0, "{started}");
     // Kicked in time it stays quiet.
     let elf = assemble(&source.replace("KICK", "k: wdr\n rjmp k\n"));
     let mut m = load(&elf);
@@ -127,7 +127,7 @@ fn memory_wakes_with_a_pattern_and_flash_stays() {
     m.power_on(42);
     assert_ne!(m.read_mem(DATA + 0x100, 16).unwrap(), [0; 16]);
     assert_eq!(m.read_mem(0, 2).unwrap(), [0xFF, 0xCF]);
-    // 65 ms and 16384 cycles.
+    // 69 ms and 16384 cycles.
     let up = micros(m.time());
-    assert!((up - 1000.0 - 65_000.0 - 16384e6 / f64::from(HZ)).abs() < 1.0, "{up}");
+    assert!((up - 1000.0 - 69_000.0 - 16384e6 / f64::from(HZ)).abs() < 1.0, "{up}");
 }
