@@ -137,11 +137,14 @@ pub fn run<T: Target>(
     }
 }
 
+/// A program that differs, and how.
+type Differing<I> = (Program<I>, String);
+
 /// The first of `candidates` that still differs.
 fn first_failing<T: Target>(
     target: &mut T,
     candidates: Vec<Program<T::Insn>>,
-) -> Result<Option<(Program<T::Insn>, String)>, String> {
+) -> Result<Option<Differing<T::Insn>>, String> {
     for part in candidates.chunks(target.batch().max(1)) {
         for (program, verdict) in part.iter().zip(target.judge(part)?) {
             if let Verdict::Differ(why) = verdict {
@@ -157,7 +160,7 @@ fn shrink<T: Target>(
     target: &mut T,
     mut program: Program<T::Insn>,
     mut why: String,
-) -> Result<(Program<T::Insn>, String), String> {
+) -> Result<Differing<T::Insn>, String> {
     loop {
         let n = program.insns.len();
         let mut candidates = Vec::new();

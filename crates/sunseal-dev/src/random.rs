@@ -34,7 +34,7 @@ impl Random {
     /// If `n` is zero.
     pub fn below(&mut self, n: u32) -> u32 {
         assert!(n > 0, "nothing is below zero");
-        (u64::from(self.word()) * u64::from(n) >> 32) as u32
+        ((u64::from(self.word()) * u64::from(n)) >> 32) as u32
     }
 
     /// Whether one of `n` drawn alike.

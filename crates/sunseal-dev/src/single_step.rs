@@ -271,13 +271,13 @@ pub fn check_all(
         let text = fs::read_to_string(&path)
             .map_err(|e| format!("cannot read {}: {e}", path.display()))?;
         cases += check(core, &text).map_err(|why| format!("{}: {why}", path.display()))?;
-        if let Some((seed, count)) = same_as {
-            if to_text(&generate(core, mnemonic, seed, count)?) != text {
-                return Err(format!(
-                    "{} is not what `sunseal-dev single-step generate` makes today with seed {seed} and {count} cases",
-                    path.display()
-                ));
-            }
+        if let Some((seed, count)) = same_as
+            && to_text(&generate(core, mnemonic, seed, count)?) != text
+        {
+            return Err(format!(
+                "{} is not what `sunseal-dev single-step generate` makes today with seed {seed} and {count} cases",
+                path.display()
+            ));
         }
     }
     Ok(cases)

@@ -5,6 +5,8 @@ mod asm;
 
 use asm::{Arg, ONCE, Repeat, SP, Size};
 use serde::Deserialize;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use sunseal_isa::Silent;
 use sunseal_isa::msp430::{Cpu, Exit, PC, Timing};
 use sunseal_isa::msp430::{FlatBus, PageKind};
@@ -106,8 +108,8 @@ const DATA: u32 = 0x1C00;
 /// A word in memory that, read as an address, is code.
 const POINTER: u32 = 0x6000;
 
-/// Registers and memory in which every form can run: pointers are valid, and so are jump targets.
-fn machine(timing: Timing, words: &[u16]) -> (Cpu, FlatBus) {
+/// Memory in which every form can run: data words are pointers to code.
+fn memory() -> FlatBus {
     let mut bus = FlatBus::new();
     bus.map(DATA..CODE, PageKind::Ram);
     bus.map(CODE..0x1_0000, PageKind::Code);
@@ -115,21 +117,40 @@ fn machine(timing: Timing, words: &[u16]) -> (Cpu, FlatBus) {
         bus.load(addr, &[POINTER as u16, 0]);
     }
     bus.load(0xFFF0, &[POINTER as u16]);
-    bus.load(CODE, words);
-    let mut cpu = Cpu::new(timing);
+    bus
+}
+
+/// Registers in which every form can run: pointers are valid, and so are jump targets.
+fn start(cpu: &mut Cpu) {
+    cpu.cycles = 0;
     cpu.r = [DATA + 0x100; 16];
     cpu.r[PC] = CODE;
     cpu.r[SP as usize] = DATA + 0x200;
     cpu.r[2] = 0;
-    (cpu, bus)
 }
 
-/// Runs one instruction: its cycles and the program counter behind it.
+thread_local! {
+    static MEMORY: RefCell<(FlatBus, Vec<u8>)> = RefCell::new({
+        let bus = memory();
+        let data = bus.bytes()[DATA as usize..CODE as usize].to_vec();
+        (bus, data)
+    });
+    static CPUS: RefCell<HashMap<Timing, Cpu>> = RefCell::default();
+}
+
+/// Runs one instruction: its cycles.
 fn run(timing: Timing, words: &[u16]) -> u64 {
-    let (mut cpu, mut bus) = machine(timing, words);
-    let exit = cpu.step(&mut bus, &mut Silent);
-    assert_eq!(exit, Exit::Deadline, "{words:04x?}");
-    cpu.cycles
+    MEMORY.with_borrow_mut(|(bus, data)| {
+        CPUS.with_borrow_mut(|cpus| {
+            let cpu = cpus.entry(timing).or_insert_with(|| Cpu::new(timing));
+            bus.bytes_mut()[DATA as usize..CODE as usize].copy_from_slice(data);
+            bus.load(CODE, words);
+            cpu.invalidate(CODE..CODE + 8);
+            start(cpu);
+            assert_eq!(cpu.step(bus, &mut Silent), Exit::Deadline, "{words:04x?}");
+            cpu.cycles
+        })
+    })
 }
 
 fn source(mode: &str, with: u32) -> Vec<Arg> {
@@ -180,7 +201,8 @@ fn interrupt_and_returns() {
         let t = tables.table_4_8;
         expect(timing, "RETI", &[asm::RETI], t.reti.words, t.reti.cycles);
         expect(timing, "RET", &[asm::RET], t.ret.words, t.ret.cycles);
-        let (mut cpu, mut bus) = machine(timing, &[]);
+        let (mut cpu, mut bus) = (Cpu::new(timing), memory());
+        start(&mut cpu);
         cpu.interrupt(&mut bus, &mut Silent, 0xFFF0).unwrap();
         assert_eq!((cpu.cycles, cpu.r[PC]), (t.interrupt.cycles, POINTER));
     }
@@ -436,10 +458,11 @@ fn address_instructions() {
 #[test]
 fn each_disputed_form_has_a_switch_that_changes_only_it() {
     type Change = fn(&mut Timing);
+    type Case = (Timing, Change, Vec<u16>, [u64; 2], Vec<u16>);
     let branch = |arg| asm::double("MOV", Size::W, arg, Arg::R(0));
     let add = |arg| asm::double("ADD", Size::W, arg, Arg::R(6));
     // The family, the switch, the form with its cycles without and with it, a form that stays.
-    let cases: [(Timing, Change, Vec<u16>, [u64; 2], Vec<u16>); 9] = [
+    let cases: [Case; 9] = [
         (
             Timing::CPU,
             |t| t.indirect_to_pc_takes_3 = true,
