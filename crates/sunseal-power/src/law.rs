@@ -32,13 +32,15 @@ pub struct VccRow {
 #[derive(Clone, Debug, PartialEq)]
 pub enum CurrentLaw {
     /// Straight lines between printed clocks of one core level; the first line is carried on to 0 Hz.
-    /// The current does not depend on the supply (linear regulator), but its interval widens away from
-    /// the voltage of the table.
+    /// Behind a linear regulator the current does not depend on the supply; without one it grows by a
+    /// share of itself per volt. Its interval widens away from the voltage of the table.
     Table {
         /// Rows, by level then clock.
         rows: Vec<ClockRow>,
         /// The table's supply voltage.
         vcc_v: f64,
+        /// Growth per volt away from it.
+        vcc_slope_rel_per_v: f64,
         /// Widening per volt away from it.
         vcc_rel_per_v: f64,
     },
@@ -80,7 +82,7 @@ impl CurrentLaw {
     /// A clause that says what is not covered and what is.
     pub fn current_a(&self, point: &OperatingPoint, vcc_v: f64) -> Result<Interval, String> {
         match self {
-            Self::Table { rows, vcc_v: at_v, vcc_rel_per_v } => {
+            Self::Table { rows, vcc_v: at_v, vcc_slope_rel_per_v, vcc_rel_per_v } => {
                 let row: Vec<_> = rows.iter().filter(|r| r.vcore == point.vcore).collect();
                 let Some(last) = row.last() else {
                     return Err(format!("has no row for core voltage level {}", point.vcore));
@@ -102,7 +104,9 @@ impl CurrentLaw {
                     let (a, b) = (row[i - 1], row[i]);
                     a.current_a.lerp(b.current_a, (f - a.mclk_hz) / (b.mclk_hz - a.mclk_hz))
                 };
-                Ok(current.widened(vcc_rel_per_v * (vcc_v - at_v)))
+                let away_v = vcc_v - at_v;
+                let grown = current * (1.0 + vcc_slope_rel_per_v * away_v).max(0.0);
+                Ok(grown.widened(vcc_rel_per_v * away_v))
             }
             Self::Grid { rows, plus_a, smclk_a_per_hz } => {
                 let over = (f64::from(point.smclk_hz) - 1e6).max(0.0);

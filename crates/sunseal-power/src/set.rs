@@ -209,6 +209,7 @@ struct RawCurrent {
     #[serde(default)]
     rows: Vec<RawRow>,
     vcc_v: Option<f64>,
+    vcc_slope_rel_per_v: Option<f64>,
     vcc_rel_per_v: Option<f64>,
     plus: Option<RawPlus>,
     smclk_above_1mhz: Option<RawSlope>,
@@ -387,6 +388,7 @@ impl RawCurrent {
                 Ok(CurrentLaw::Table {
                     rows,
                     vcc_v,
+                    vcc_slope_rel_per_v: self.vcc_slope_rel_per_v.unwrap_or(0.0),
                     vcc_rel_per_v: self.vcc_rel_per_v.unwrap_or(0.0),
                 })
             }

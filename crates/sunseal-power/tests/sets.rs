@@ -48,6 +48,21 @@ fn the_datasheet_set_gives_the_printed_figures_back() {
 }
 
 #[test]
+fn without_a_regulator_the_current_grows_with_the_supply() {
+    // SLAS368G: 500 uA at 1 MHz and 3 V, 330 uA at 2.2 V (front page), in proportion to the clock.
+    let cpu = PowerSet::load(&data("power"), "datasheet", "msp430f1611").unwrap();
+    let a = |state: &str, mhz, v| cpu.current_a("cpu", state, &point(mhz, 0), v).unwrap().value;
+    let close = |x: f64, y: f64, rel: f64| assert!((x / y - 1.0).abs() < rel, "{x} {y}");
+    close(a("active.flash", 1, 3.0).typ, 500e-6, 1e-9);
+    close(a("active.flash", 4, 3.0).typ, 2.0e-3, 1e-9);
+    close(a("active.flash", 1, 2.2).typ, 330e-6, 0.01);
+    close(a("active.flash", 1, 3.6).typ, 500e-6 + 0.6 * 210e-6, 1e-9);
+    close(a("lpm3", 1, 2.2).typ, 1.3e-6, 1e-9);
+    close(a("lpm0", 1, 3.0).typ, 75e-6, 1e-9);
+    assert!(a("active.flash", 1, 3.0).high >= 600e-6);
+}
+
+#[test]
 fn the_feature_list_follows_from_the_table() {
     // Front page of SLAS655H: 230 uA/MHz from flash and 110 uA/MHz from RAM at 8 MHz, 3.0 V.
     let m = model("datasheet");
@@ -84,10 +99,7 @@ fn a_missing_coefficient_is_an_error_with_an_address() {
     let text = m.current_a("cpu", "active.flash", &point(12, 0), 3.0).unwrap_err().to_string();
     assert!(text.contains("ends at 8 MHz for core voltage level 0, and 12 MHz"), "{text}");
     let text = PowerSet::load(&data("power"), "mane2015", "msp430f5438a").unwrap_err().to_string();
-    assert!(
-        text.contains("cc2500-datasheet, msp430f5438a-datasheet, msp430f5438a-mane2014"),
-        "{text}"
-    );
+    assert!(text.contains("cc2500-datasheet") && text.contains("msp430f5438a-mane2014"), "{text}");
 }
 
 #[test]
