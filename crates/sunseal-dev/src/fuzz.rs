@@ -195,3 +195,79 @@ fn shrink<T: Target>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers; wrong where a 7 stands before a 13 and the register is even.
+    struct Toy {
+        judged: u64,
+    }
+
+    impl Target for Toy {
+        type Insn = u32;
+
+        fn name(&self) -> String {
+            "toy".into()
+        }
+
+        fn draw(&mut self, random: &mut Random) -> Program<u32> {
+            let insns = (0..30).map(|_| random.below(20)).collect();
+            Program { registers: vec![random.word() & !1, 3], memory: 0, insns }
+        }
+
+        fn judge(&mut self, programs: &[Program<u32>]) -> Result<Vec<Verdict>, String> {
+            self.judged += programs.len() as u64;
+            let judge = |program: &Program<u32>| {
+                let seven = program.insns.iter().position(|&n| n % 10 == 7);
+                let wrong = seven.is_some_and(|at| program.insns[at..].contains(&13));
+                match program {
+                    _ if program.insns.contains(&19) => Verdict::Masked("nineteen"),
+                    Program { registers, .. } if wrong && registers[0] % 2 == 0 => {
+                        Verdict::Differ("7 then 13".into())
+                    }
+                    _ => Verdict::Agree { instructions: program.insns.len() as u64 },
+                }
+            };
+            Ok(programs.iter().map(judge).collect())
+        }
+
+        fn simpler(&self, insn: &u32) -> Vec<u32> {
+            if *insn > 7 { vec![7] } else { Vec::new() }
+        }
+
+        fn as_test(&self, program: &Program<u32>, why: &str) -> String {
+            format!("{why}: {program:?}")
+        }
+    }
+
+    #[test]
+    fn a_failing_program_shrinks_to_what_makes_it_fail() {
+        let mut toy = Toy { judged: 0 };
+        let (_, failure) = run(&mut toy, 3, Until::Programs(10_000)).unwrap();
+        let failure = failure.expect("three in a hundred programs of thirty differ");
+        assert_eq!(failure.instructions, 2);
+        assert_eq!(
+            failure.test,
+            "7 then 13: Program { registers: [0, 0], memory: 0, insns: [7, 13] }"
+        );
+    }
+
+    #[test]
+    fn programs_are_counted_and_named_where_masked() {
+        let mut toy = Toy { judged: 0 };
+        // Few enough to meet no failure with this seed.
+        let (report, failure) = run(&mut toy, 1, Until::Programs(3)).unwrap();
+        assert!(failure.is_none());
+        assert_eq!((toy.judged, report.programs + report.masked.values().sum::<u64>()), (3, 3));
+        assert_eq!(report.instructions, 30 * report.programs);
+    }
+
+    #[test]
+    fn the_same_seed_draws_the_same_programs() {
+        let draw = |seed| Toy { judged: 0 }.draw(&mut Random::new(seed, "fuzz")).insns;
+        assert_eq!(draw(5), draw(5));
+        assert_ne!(draw(5), draw(6));
+    }
+}

@@ -87,3 +87,26 @@ impl Memory {
         self.missing
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drawn_memory_lists_what_was_touched_and_a_checked_one_has_no_more() {
+        let mut memory = Memory::drawn(Random::new(1, "test"));
+        memory.place(0x100, &[1, 2]);
+        let old = memory.read(0x200, 2);
+        memory.write(0x300, 1, 0xAB);
+        memory.write(0x100, 1, 9);
+        assert_eq!(memory.read(0x200, 2), old, "a byte keeps the value that was drawn");
+        let touched: Vec<u32> = memory.initial().keys().copied().collect();
+        assert_eq!(touched, [0x100, 0x101, 0x200, 0x201, 0x300]);
+        assert_eq!(memory.changed().get(&0x100), Some(&9));
+        let mut again = Memory::exactly(memory.initial().clone());
+        assert_eq!(again.read(0x200, 2), old);
+        assert_eq!(again.missing(), None);
+        again.write(0x301, 1, 0);
+        assert_eq!(again.missing(), Some(0x301));
+    }
+}
