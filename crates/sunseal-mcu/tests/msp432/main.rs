@@ -6,3 +6,5 @@ mod support;
 
 mod exceptions;
 mod memory;
+mod peripherals;
+mod power;

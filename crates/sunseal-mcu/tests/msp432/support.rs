@@ -190,7 +190,7 @@ impl Program {
 
     /// The linked image.
     pub fn elf(&self) -> Elf {
-        link(&[("program.s", &self.source())], &["-Wl,-e,start", "-nostdlib"], 0)
+        assemble(&self.source())
     }
 
     pub fn machine(&self) -> Run {
@@ -281,21 +281,30 @@ fn tool(name: &str) -> PathBuf {
         })
 }
 
-/// Compiles and links sources at `text`.
-pub fn link(sources: &[(&str, &str)], args: &[&str], text: u32) -> Elf {
+/// Links an assembly program at 0.
+fn assemble(source: &str) -> Elf {
+    build(&[("program.s", source)], &["-nostdlib", "-Wl,-Ttext=0", "-Wl,-e,start", "program.s"])
+}
+
+/// Compiles a C program with its own linker script and the compiler's library.
+pub fn compile(source: &str, script: &str) -> Elf {
+    let files = [("program.c", source), ("program.ld", script)];
+    let args = ["-O2", "-nostartfiles", "-specs=nosys.specs", "-Tprogram.ld", "program.c"];
+    build(&files, &args)
+}
+
+fn build(files: &[(&str, &str)], args: &[&str]) -> Elf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = format!("msp432-{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();
+    for (file, text) in files {
+        std::fs::write(folder.join(file), text).unwrap();
+    }
     let mut command = Command::new(tool("arm-none-eabi-gcc"));
     command.current_dir(&folder).args(["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard"]);
-    command.args(["-mfpu=fpv4-sp-d16", "-g", "-o", "program.elf"]);
-    command.arg(format!("-Wl,-Ttext={text:#x}"));
-    for (file, source) in sources {
-        std::fs::write(folder.join(file), source).unwrap();
-        command.arg(file);
-    }
-    let out = command.args(args).output().unwrap();
+    command.args(["-mfpu=fpv4-sp-d16", "-g", "-o", "program.elf"]).args(args);
+    let out = command.output().unwrap();
     let error = String::from_utf8_lossy(&out.stderr);
     assert!(out.status.success(), "arm-none-eabi-gcc: {error}");
     let elf = std::fs::read(folder.join("program.elf")).unwrap();

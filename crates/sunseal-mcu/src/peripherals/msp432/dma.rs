@@ -214,10 +214,10 @@ impl Dma {
         }
     }
 
-    /// The request is served; one that still stands counts anew.
+    /// The request is served; one that still stands when the lines are next looked at counts anew.
     fn ask_again(&mut self, bit: u32) {
         self.requested &= !bit;
-        self.requested |= self.lines & bit & !self.masked;
+        self.lines &= !bit;
     }
 
     // ---- interrupts
@@ -300,7 +300,7 @@ impl Dma {
             0x1024 => self.masked &= !bits,
             0x1028 => {
                 self.enabled |= bits;
-                self.requested |= self.lines & bits & !self.masked;
+                self.lines &= !bits;
             }
             0x102C => {
                 self.enabled &= !bits;
