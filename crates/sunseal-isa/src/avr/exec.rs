@@ -6,7 +6,7 @@
 //! calls and returns in the cycles before the last.
 
 use super::flags::Flags;
-use super::insn::{PC_MASK, X, Y, Z, decode, is_long};
+use super::insn::{PC_MASK, Z, decode, is_long};
 use super::op::{Op, alu, kind, lower, mul, one, skip, step};
 use super::{Access, Bus, Cpu, Cycles, DATA_SPACE, Fault, Flow, Observer, SLOTS, Width, io, sreg};
 use crate::FaultKind;
@@ -46,15 +46,12 @@ impl<B: Bus, O: Observer> Table<B, O> {
         fill!(BRANCH: branch { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 });
         fill!(FLAG: flag { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 });
         macro_rules! data {
-            ($($pointer:ident)*) => { $(data!(@step $pointer STAY INCREMENT DECREMENT);)* };
-            (@step $pointer:ident $($step:ident)*) => { $({
-                let which = ($pointer - X) / 2;
-                let at = (kind::DATA + 2 * (which * step::COUNT + step::$step)) as usize;
-                t[at] = load::<B, O, { $pointer }, { step::$step }>;
-                t[at + 1] = store::<B, O, { $pointer }, { step::$step }>;
-            })* };
+            ($($step:ident)*) => { $(
+                t[(kind::DATA + 2 * step::$step) as usize] = load::<B, O, { step::$step }>;
+                t[(kind::DATA + 2 * step::$step + 1) as usize] = store::<B, O, { step::$step }>;
+            )* };
         }
-        data!(X Y Z);
+        data!(STAY INCREMENT DECREMENT);
         t[kind::PROGRAM as usize] = load_program::<B, O, false, false>;
         t[kind::PROGRAM as usize + 1] = load_program::<B, O, false, true>;
         t[kind::PROGRAM as usize + 2] = load_program::<B, O, true, false>;
@@ -150,7 +147,6 @@ fn set<O: Observer>(cpu: &mut Cpu, obs: &mut O, n: u8, value: u8) {
 
 #[inline(always)]
 fn pair(cpu: &Cpu, low: u8) -> u16 {
-    // Byte by byte: what was just stored as a byte is not at hand as a word.
     u16::from(reg(cpu, low)) | u16::from(reg(cpu, low | 1)) << 8
 }
 
@@ -546,6 +542,29 @@ fn call_to<B: Bus, O: Observer>(
     target: u32,
 ) -> u32 {
     let back = (pc + words) as u16;
+    let sp = cpu.sp;
+    if O::ACCESSES
+        || !bus.write_plain(sp, back as u8)
+        || !bus.write_plain(sp.wrapping_sub(1), (back >> 8) as u8)
+    {
+        return call_watched(cpu, bus, obs, pc, words, cycles, target);
+    }
+    cpu.sp = sp.wrapping_sub(2);
+    finish(cpu, obs, pc, cycles, target, Flow::Call { target: 2 * target })
+}
+
+/// A call whose stack is not plain memory, or where somebody looks on.
+#[inline(never)]
+fn call_watched<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    pc: u32,
+    words: u32,
+    cycles: u32,
+    target: u32,
+) -> u32 {
+    let back = (pc + words) as u16;
     let at = cpu.cycles + Cycles::from(cycles) - 2;
     or_fault!(cpu, pc, push_address(cpu, bus, obs, pc, back, at));
     finish(cpu, obs, pc, cycles, target, Flow::Call { target: 2 * target })
@@ -570,6 +589,24 @@ fn ret<B: Bus, O: Observer, const INTERRUPT: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
+    let sp = cpu.sp;
+    let plain = (bus.read_plain(sp.wrapping_add(1)), bus.read_plain(sp.wrapping_add(2)));
+    match plain {
+        (Some(high), Some(low)) if !O::ACCESSES => {
+            return_to::<O, INTERRUPT>(cpu, obs, pc, high, low)
+        }
+        _ => ret_watched::<B, O, INTERRUPT>(cpu, bus, obs, op, pc),
+    }
+}
+
+#[inline(never)]
+fn ret_watched<B: Bus, O: Observer, const INTERRUPT: bool>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
     _: Op,
     pc: u32,
 ) -> u32 {
@@ -577,7 +614,18 @@ fn ret<B: Bus, O: Observer, const INTERRUPT: bool>(
     let at = cpu.cycles + 1;
     let high = or_fault!(cpu, pc, read(cpu, bus, obs, pc, sp.wrapping_add(1), at));
     let low = or_fault!(cpu, pc, read(cpu, bus, obs, pc, sp.wrapping_add(2), at + 1));
-    cpu.sp = sp.wrapping_add(2);
+    return_to::<O, INTERRUPT>(cpu, obs, pc, high, low)
+}
+
+#[inline(always)]
+fn return_to<O: Observer, const INTERRUPT: bool>(
+    cpu: &mut Cpu,
+    obs: &mut O,
+    pc: u32,
+    high: u8,
+    low: u8,
+) -> u32 {
+    cpu.sp = cpu.sp.wrapping_add(2);
     let target = u32::from(low) | u32::from(high) << 8;
     if INTERRUPT {
         cpu.control |= sreg::I;
@@ -592,64 +640,152 @@ fn ret<B: Bus, O: Observer, const INTERRUPT: bool>(
 
 /// The pointer's value for the access, and what it holds behind it if it steps.
 #[inline(always)]
-fn point<const POINTER: u8, const STEP: u8>(cpu: &Cpu, op: Op) -> (u16, Option<u16>) {
-    let pointer = pair(cpu, POINTER);
+fn point<const STEP: u8>(cpu: &Cpu, op: Op) -> (u16, Option<u16>) {
+    let pointer = pair(cpu, op.pointer());
     match STEP {
         step::INCREMENT => (pointer, Some(pointer.wrapping_add(1))),
         step::DECREMENT => {
             let pointer = pointer.wrapping_sub(1);
             (pointer, Some(pointer))
         }
-        _ if POINTER == X => (pointer, None),
         _ => (pointer.wrapping_add(op.b().into()), None),
     }
 }
 
-fn load<B: Bus, O: Observer, const POINTER: u8, const STEP: u8>(
+// Each has a fast form for plain memory where nobody looks on, without calls but one at its end, and a general one that
+// runs the instruction from its beginning.
+
+fn load<B: Bus, O: Observer, const STEP: u8>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
     op: Op,
     pc: u32,
 ) -> u32 {
-    let (addr, stepped) = point::<POINTER, STEP>(cpu, op);
+    let (addr, stepped) = point::<STEP>(cpu, op);
+    match bus.read_plain(addr) {
+        Some(value) if !O::ACCESSES => {
+            if let Some(pointer) = stepped {
+                set_pair(cpu, obs, op.pointer(), pointer);
+            }
+            set(cpu, obs, op.a(), value);
+            proceed(cpu, obs, pc, 2)
+        }
+        _ => load_watched::<B, O, STEP>(cpu, bus, obs, op, pc),
+    }
+}
+
+#[inline(never)]
+fn load_watched<B: Bus, O: Observer, const STEP: u8>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
+    let (addr, stepped) = point::<STEP>(cpu, op);
     let value = or_fault!(cpu, pc, read(cpu, bus, obs, pc, addr, cpu.cycles + 1));
     if let Some(pointer) = stepped {
-        set_pair(cpu, obs, POINTER, pointer);
+        set_pair(cpu, obs, op.pointer(), pointer);
     }
     set(cpu, obs, op.a(), value);
     proceed(cpu, obs, pc, 2)
 }
 
-fn store<B: Bus, O: Observer, const POINTER: u8, const STEP: u8>(
+fn store<B: Bus, O: Observer, const STEP: u8>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
     op: Op,
     pc: u32,
 ) -> u32 {
-    let (addr, stepped) = point::<POINTER, STEP>(cpu, op);
+    let (addr, stepped) = point::<STEP>(cpu, op);
+    if O::ACCESSES || !bus.write_plain(addr, reg(cpu, op.a())) {
+        return store_watched::<B, O, STEP>(cpu, bus, obs, op, pc);
+    }
+    if let Some(pointer) = stepped {
+        set_pair(cpu, obs, op.pointer(), pointer);
+    }
+    proceed(cpu, obs, pc, 2)
+}
+
+#[inline(never)]
+fn store_watched<B: Bus, O: Observer, const STEP: u8>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
+    let (addr, stepped) = point::<STEP>(cpu, op);
     let value = reg(cpu, op.a());
     let after = or_fault!(cpu, pc, write(cpu, bus, obs, pc, addr, value, cpu.cycles + 1));
     if let Some(pointer) = stepped {
-        set_pair(cpu, obs, POINTER, pointer);
+        set_pair(cpu, obs, op.pointer(), pointer);
     }
     written(cpu, obs, pc, 2, 1, after)
 }
 
 fn lds<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
+    match bus.read_plain(op.wide()) {
+        Some(value) if !O::ACCESSES => {
+            set(cpu, obs, op.a(), value);
+            finish(cpu, obs, pc, 2, pc + 2, Flow::Next)
+        }
+        _ => lds_watched(cpu, bus, obs, op, pc),
+    }
+}
+
+#[inline(never)]
+fn lds_watched<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
     let value = or_fault!(cpu, pc, read(cpu, bus, obs, pc, op.wide(), cpu.cycles + 1));
     set(cpu, obs, op.a(), value);
     finish(cpu, obs, pc, 2, pc + 2, Flow::Next)
 }
 
 fn sts<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
+    if O::ACCESSES || !bus.write_plain(op.wide(), reg(cpu, op.a())) {
+        return sts_watched(cpu, bus, obs, op, pc);
+    }
+    finish(cpu, obs, pc, 2, pc + 2, Flow::Next)
+}
+
+#[inline(never)]
+fn sts_watched<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
     let value = reg(cpu, op.a());
     let after = or_fault!(cpu, pc, write(cpu, bus, obs, pc, op.wide(), value, cpu.cycles + 1));
     written(cpu, obs, pc, 2, 2, after)
 }
 
 fn push<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
+    let sp = cpu.sp;
+    if O::ACCESSES || !bus.write_plain(sp, reg(cpu, op.a())) {
+        return push_watched(cpu, bus, obs, op, pc);
+    }
+    cpu.sp = sp.wrapping_sub(1);
+    proceed(cpu, obs, pc, 2)
+}
+
+#[inline(never)]
+fn push_watched<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
     let (sp, value) = (cpu.sp, reg(cpu, op.a()));
     let after = or_fault!(cpu, pc, write(cpu, bus, obs, pc, sp, value, cpu.cycles + 1));
     cpu.sp = sp.wrapping_sub(1);
@@ -657,6 +793,25 @@ fn push<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc
 }
 
 fn pop<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
+    let sp = cpu.sp.wrapping_add(1);
+    match bus.read_plain(sp) {
+        Some(value) if !O::ACCESSES => {
+            cpu.sp = sp;
+            set(cpu, obs, op.a(), value);
+            proceed(cpu, obs, pc, 2)
+        }
+        _ => pop_watched(cpu, bus, obs, op, pc),
+    }
+}
+
+#[inline(never)]
+fn pop_watched<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    op: Op,
+    pc: u32,
+) -> u32 {
     let sp = cpu.sp.wrapping_add(1);
     let value = or_fault!(cpu, pc, read(cpu, bus, obs, pc, sp, cpu.cycles + 1));
     cpu.sp = sp;
@@ -717,7 +872,7 @@ fn load_program<B: Bus, O: Observer, const INCREMENT: bool, const EXTENDED: bool
     pc: u32,
 ) -> u32 {
     let page = if EXTENDED { u32::from(cpu.rampz) << 16 } else { 0 };
-    let addr = page | u32::from(pair(cpu, Z));
+    let addr = page | u32::from(pair(cpu, op.pointer()));
     let at = cpu.cycles + 2;
     let value = or_fault!(cpu, pc, bus.program_byte(addr, at));
     if O::ACCESSES {

@@ -8,25 +8,23 @@ use super::sreg;
 pub(crate) struct Flags {
     /// Carries out of each bit: C is bit 7, H is bit 3.
     pub carries: u8,
-    /// Z is set where this is zero.
-    pub zero: u8,
-    /// N is bit 7.
-    pub negative: u8,
-    /// V is bit 7.
-    pub overflow: u8,
-    /// S is bit 7.
-    pub sign: u8,
+    /// Four bytes, written at once: Z is set where the lowest is zero; N, V and S are the highest bits of the others.
+    signs: u32,
 }
+
+/// A result into the bytes of Z, N and S; where V is set, it and S.
+const RESULT: u32 = 0x0100_0101;
+const OVERFLOW: u32 = 0x0101_0000;
+const N: u32 = 0x8000;
+const V: u32 = 0x80_0000;
+const S: u32 = 0x8000_0000;
 
 impl Flags {
     pub fn of(value: u8) -> Self {
         let top = |flag: u8| if value & flag != 0 { 0x80 } else { 0 };
         Self {
             carries: top(sreg::C) | top(sreg::H) >> 4,
-            zero: !value & sreg::Z,
-            negative: top(sreg::N),
-            overflow: top(sreg::V),
-            sign: top(sreg::S),
+            signs: u32::from_le_bytes([!value & sreg::Z, top(sreg::N), top(sreg::V), top(sreg::S)]),
         }
     }
 
@@ -34,10 +32,10 @@ impl Flags {
     #[inline(always)]
     pub fn bits(self) -> u8 {
         self.carries >> 7
-            | u8::from(self.zero == 0) << 1
-            | self.negative >> 7 << 2
-            | self.overflow >> 7 << 3
-            | self.sign >> 7 << 4
+            | u8::from(self.signs as u8 == 0) << 1
+            | u8::from(self.signs & N != 0) << 2
+            | u8::from(self.signs & V != 0) << 3
+            | u8::from(self.signs & S != 0) << 4
             | (self.carries & 8) << 2
     }
 
@@ -51,10 +49,10 @@ impl Flags {
     pub fn is_set<const FLAG: u8>(self) -> bool {
         match FLAG {
             0 => self.carries & 0x80 != 0,
-            1 => self.zero == 0,
-            2 => self.negative & 0x80 != 0,
-            3 => self.overflow & 0x80 != 0,
-            4 => self.sign & 0x80 != 0,
+            1 => self.signs as u8 == 0,
+            2 => self.signs & N != 0,
+            3 => self.signs & V != 0,
+            4 => self.signs & S != 0,
             _ => self.carries & 8 != 0,
         }
     }
@@ -63,29 +61,27 @@ impl Flags {
     #[inline(always)]
     pub fn set<const FLAG: u8>(&mut self, on: bool) {
         let top = u8::from(on) << 7;
+        let mut put = |bit: u32| self.signs = if on { self.signs | bit } else { self.signs & !bit };
         match FLAG {
             0 => self.carries = self.carries & 0x7F | top,
-            1 => self.zero = u8::from(!on),
-            2 => self.negative = top,
-            3 => self.overflow = top,
-            4 => self.sign = top,
+            1 => self.signs = self.signs & !0xFF | u32::from(!on),
+            2 => put(N),
+            3 => put(V),
+            4 => put(S),
             _ => self.carries = self.carries & !8 | top >> 4,
         }
     }
 
-    /// N, V and S of a result.
+    /// Z, N, V and S of a result; V is the highest bit of `overflow`.
     #[inline(always)]
     fn signed(&mut self, result: u8, overflow: u8) {
-        self.negative = result;
-        self.overflow = overflow;
-        self.sign = result ^ overflow;
+        self.signs = u32::from(result) * RESULT ^ u32::from(overflow) * OVERFLOW;
     }
 
     #[inline(always)]
     pub fn add(&mut self, d: u8, r: u8, carry: u8) -> u8 {
         let sum = d.wrapping_add(r).wrapping_add(carry);
         self.carries = d & r | (d | r) & !sum;
-        self.zero = sum;
         self.signed(sum, (d ^ sum) & (r ^ sum));
         sum
     }
@@ -94,7 +90,6 @@ impl Flags {
     pub fn sub(&mut self, d: u8, r: u8, carry: u8) -> u8 {
         let difference = d.wrapping_sub(r).wrapping_sub(carry);
         self.carries = !d & r | (!d | r) & difference;
-        self.zero = difference;
         self.signed(difference, (d ^ r) & (d ^ difference));
         difference
     }
@@ -102,16 +97,15 @@ impl Flags {
     /// As `sub`, with the rule of CPC, SBC and SBCI: Z can only be cleared.
     #[inline(always)]
     pub fn sub_chained(&mut self, d: u8, r: u8) -> u8 {
-        let zero = self.zero;
+        let zero = self.signs & 0xFF;
         let difference = self.sub(d, r, self.carry());
-        self.zero |= zero;
+        self.signs |= zero;
         difference
     }
 
     /// AND, OR, EOR.
     #[inline(always)]
     pub fn logic(&mut self, result: u8) -> u8 {
-        self.zero = result;
         self.signed(result, 0);
         result
     }
@@ -125,7 +119,6 @@ impl Flags {
     #[inline(always)]
     pub fn inc(&mut self, d: u8) -> u8 {
         let result = d.wrapping_add(1);
-        self.zero = result;
         self.signed(result, result & !d);
         result
     }
@@ -133,7 +126,6 @@ impl Flags {
     #[inline(always)]
     pub fn dec(&mut self, d: u8) -> u8 {
         let result = d.wrapping_sub(1);
-        self.zero = result;
         self.signed(result, !result & d);
         result
     }
@@ -144,7 +136,6 @@ impl Flags {
         let result = d >> 1 | top;
         let carry = d << 7;
         self.carries = self.carries & 0x7F | carry;
-        self.zero = result;
         self.signed(result, result ^ carry);
         result
     }
@@ -155,15 +146,15 @@ impl Flags {
         let (d, r) = ((old >> 8) as u8, (result >> 8) as u8);
         let (overflow, carry) = if subtract { (d & !r, r & !d) } else { (r & !d, d & !r) };
         self.carries = self.carries & 0x7F | carry & 0x80;
-        self.zero = (result | result >> 8) as u8;
         self.signed(r, overflow);
+        self.signs |= u32::from(result & 0xFF);
     }
 
     /// The multiplications: C is bit 15 of the product, Z is of what is stored.
     #[inline(always)]
     pub fn product(&mut self, product: u16, stored: u16) {
         self.carries = self.carries & 0x7F | (product >> 8) as u8 & 0x80;
-        self.zero = (stored | stored >> 8) as u8;
+        self.signs = self.signs & !0xFF | u32::from((stored | stored >> 8) as u8);
     }
 }
 

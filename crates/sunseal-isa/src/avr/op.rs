@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Decoded instructions in the four bytes that the execution loop reads: kind 8 | b 16 | a 8.
 
-use super::insn::{Insn, Mnemonic, Operand, Step, X, Y};
+use super::insn::{Insn, Mnemonic, Operand, Step, Z};
 
 /// Operations of two registers, in this order in [`kind`]. Those up to `CP` also come with a constant.
 pub(crate) mod alu {
@@ -61,10 +61,10 @@ pub(crate) mod kind {
     pub const MUL: u8 = ONE + one::COUNT; // + operation
     pub const BRANCH: u8 = MUL + mul::COUNT; // + flag, + 8 where it has to be clear
     pub const FLAG: u8 = BRANCH + 16; // + flag, + 8 where it becomes clear
-    /// + 2 * (pointer * steps + step), + 1 for stores
+    /// + 2 * step, + 1 for stores
     pub const DATA: u8 = FLAG + 16;
     /// + 2 * (stay or increment), + 1 for ELPM
-    pub const PROGRAM: u8 = DATA + 2 * 3 * step::COUNT;
+    pub const PROGRAM: u8 = DATA + 2 * step::COUNT;
     /// CPSE, SBRC, SBRS, SBIC, SBIS; + 1 over a long instruction
     pub const SKIP: u8 = PROGRAM + 4;
     pub const MOVW: u8 = SKIP + 10;
@@ -126,6 +126,12 @@ impl Op {
     pub fn b(self) -> u8 {
         (self.0 >> 8) as u8
     }
+    /// The pointer of loads and stores, by its lower register. It is not a constant of the handler, so that the
+    /// compiler does not read both bytes at once: what was just stored byte by byte is not at hand as a word.
+    #[inline(always)]
+    pub fn pointer(self) -> u8 {
+        (self.0 >> 16) as u8
+    }
     /// An address.
     #[inline(always)]
     pub fn wide(self) -> u16 {
@@ -160,17 +166,12 @@ pub(crate) fn lower(insn: &Insn, over_long: bool) -> Op {
             Step::Increment => (step::INCREMENT, 0),
             Step::Decrement => (step::DECREMENT, 0),
         };
-        let which = match pointer {
-            X => 0,
-            Y => 1,
-            _ => 2,
-        };
-        let kind = kind::DATA + 2 * (which * step::COUNT + step) + store;
-        Op::new(kind, reg as u8, q.into())
+        let kind = kind::DATA + 2 * step + store;
+        Op::new(kind, reg as u8, u16::from(q) | u16::from(pointer) << 8)
     };
     let program = |extended: u8| {
         let increment = matches!(insn.second, Operand::Pointer(_, Step::Increment));
-        Op::new(kind::PROGRAM + 2 * u8::from(increment) + extended, first as u8, 0)
+        Op::new(kind::PROGRAM + 2 * u8::from(increment) + extended, first as u8, u16::from(Z) << 8)
     };
     match insn.mnemonic {
         M::Add => two(alu::ADD),
