@@ -76,6 +76,10 @@ enum Isa {
     Cpuxv2,
     /// AVRe+ as in the ATmega128.
     Avr,
+    /// Armv7E-M.
+    Thumb,
+    /// Its floating-point unit.
+    ThumbFloat,
 }
 
 impl Isa {
@@ -85,6 +89,8 @@ impl Isa {
             Self::Cpux => Box::new(sunseal_dev::msp430::SingleStep::cpux()),
             Self::Cpuxv2 => Box::new(sunseal_dev::msp430::SingleStep::cpuxv2()),
             Self::Avr => Box::new(sunseal_dev::avr::Avr::new()),
+            Self::Thumb => Box::new(sunseal_dev::thumb::Thumb::integer()),
+            Self::ThumbFloat => Box::new(sunseal_dev::thumb::Thumb::float()),
         }
     }
 
@@ -102,6 +108,10 @@ impl Isa {
             Self::Avr => {
                 let scratch = Scratch::new()?;
                 report(&mut sunseal_dev::avr::Simavr::new(scratch.path())?, seed, until)
+            }
+            Self::Thumb | Self::ThumbFloat => {
+                let scratch = Scratch::new()?;
+                report(&mut sunseal_dev::thumb::Unicorn::new(scratch.path())?, seed, until)
             }
         }
     }

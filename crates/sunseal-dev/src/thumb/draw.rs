@@ -28,6 +28,9 @@ const CLASSES: &[(u16, u16, u16, u16)] = &[
     (0xC000, 0x0FFF, 0, 0),           // LDM, STM
     (0xE800, 0x01BF, 0x0000, 0xDFFF), // LDM, STM
     (0xE840, 0x01BF, 0x0000, 0xFFFF), // dual, exclusive
+    (0xE8D0, 0x000F, 0x0F4F, 0xF010), // LDREXB, LDREXH
+    (0xE8C0, 0x000F, 0x0F40, 0xF01F), // STREXB, STREXH
+    (0xEA4F, 0x0010, 0x0030, 0x0F0F), // RRX
     (0xEA00, 0x01FF, 0x0000, 0x7FFF), // shifted register
     (0xEA00, 0x01FF, 0x0000, 0x7FFF),
     (0xF000, 0x05FF, 0x0000, 0x7FFF), // modified immediate
@@ -106,6 +109,8 @@ fn leads_away(kind: Kind) -> bool {
         | Kind::Load { rt: 15, .. }
         | Kind::Alu { rd: 15, .. } => true,
         Kind::LoadMany { list, .. } => list & 0x8000 != 0,
+        // Unicorn's monitor knows an address, the Cortex-M4's has none (TRM r0p1 3.8): see `exclusive`.
+        Kind::StoreExclusive { .. } => true,
         // Unicorn keeps the two lowest bits of SP, which do not exist (B1.4.1).
         Kind::Alu { rd: 13, op, src, .. } => {
             !op.compares() && !matches!(src, Source::Imm { value, .. } if value & 3 == 0)
@@ -265,4 +270,67 @@ pub(super) fn unit(random: &mut Random) -> Unit {
             words
         }
     })
+}
+
+/// Encodings that a program may not have as they come, but a single step may.
+const BRANCHES: &[(u16, u16, u16, u16)] = &[
+    (0xD000, 0x0FFF, 0, 0),           // Bcc
+    (0xE000, 0x07FF, 0, 0),           // B
+    (0xB100, 0x0AFF, 0, 0),           // CBZ, CBNZ
+    (0x4700, 0x00F8, 0, 0),           // BX, BLX
+    (0x4687, 0x0078, 0, 0),           // MOV PC
+    (0xBD00, 0x00FF, 0, 0),           // POP {PC}
+    (0xF000, 0x07FF, 0x8000, 0x3FFF), // B.W
+    (0xF000, 0x07FF, 0xD000, 0x2FFF), // BL
+    (0xE8D0, 0x000F, 0xF000, 0x001F), // TBB, TBH
+    (0xBF00, 0x0050, 0, 0),           // hints
+    (0xF850, 0x000F, 0xFB04, 0x0000), // LDR PC
+];
+
+/// The chapter of the manual that an instruction is in: its name without condition, S, width and data type.
+pub(super) fn name(insn: &Insn) -> String {
+    let text = Insn { context: Context::Outside, ..*insn }.to_string();
+    let first = text.split([' ', '.']).next().unwrap_or_default();
+    match insn.kind {
+        Kind::Branch { .. } => "B".to_owned(),
+        Kind::It { .. } => "IT".to_owned(),
+        Kind::Cps { .. } => "CPS".to_owned(),
+        Kind::Alu { set: true, op, .. } if !op.compares() => {
+            first.strip_suffix('S').unwrap_or(first).to_owned()
+        }
+        Kind::Mul { set: true, .. } => "MUL".to_owned(),
+        _ => first.to_owned(),
+    }
+}
+
+/// Whether it belongs to the floating-point unit.
+pub(super) fn is_float(insn: &Insn) -> bool {
+    name(insn).starts_with('V')
+}
+
+/// Any instruction, of which `wanted` may choose, as its halfwords.
+pub(super) fn choose(
+    random: &mut Random,
+    context: Context,
+    wanted: impl Fn(&Insn) -> bool,
+) -> Vec<u16> {
+    loop {
+        let classes = if random.one_in(4) { BRANCHES } else { CLASSES };
+        let (a, free_a, b, free_b) = random.pick(classes);
+        let mut words = vec![a | random.word() as u16 & free_a];
+        if words[0] >> 11 >= 0b11101 {
+            words.push(b | random.word() as u16 & free_b);
+        }
+        if decoded(&words, context).is_some_and(|insn| wanted(&insn)) {
+            return words;
+        }
+    }
+}
+
+/// Registers with which an instruction at `pc` meets aligned memory, most of the time.
+pub(super) fn aim(words: &[u16], context: Context, registers: &mut [u32], random: &mut Random) {
+    let Some(insn) = decoded(words, context) else { return };
+    for (register, value) in addresses(insn.kind, random) {
+        registers[usize::from(register)] = value;
+    }
 }

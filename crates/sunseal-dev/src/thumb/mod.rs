@@ -2,7 +2,9 @@
 //! Armv7E-M: instructions drawn at random, and programs beside Unicorn.
 
 mod draw;
+mod step;
 mod unicorn;
 
 pub use draw::Unit;
+pub use step::Thumb;
 pub use unicorn::Unicorn;

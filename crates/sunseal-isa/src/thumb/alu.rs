@@ -60,6 +60,34 @@ impl Flags {
         self.nz = result.into();
     }
 
+    /// [`holds`](Self::holds) for a condition that is not known at compile time, without a branch.
+    #[inline(always)]
+    pub fn holds_any(&self, condition: u32) -> bool {
+        /// For each N, Z, C, V the conditions that hold, a bit each.
+        const HOLD: [u16; 16] = {
+            let mut all = [0; 16];
+            let mut i = 0;
+            while i < 16 {
+                let (n, z, c, v) = (i & 8 != 0, i & 4 != 0, i & 2 != 0, i & 1 != 0);
+                let pairs = [z, c, n, v, c && !z, n == v, !z && n == v, true];
+                let mut k = 0;
+                while k < 8 {
+                    all[i] |= (pairs[k] as u16) << (2 * k) | (!pairs[k] as u16) << (2 * k + 1);
+                    k += 1;
+                }
+                // The sixteenth is taken as "always", too.
+                all[i] |= 1 << 15;
+                i += 1;
+            }
+            all
+        };
+        let i = usize::from(self.n()) << 3
+            | usize::from(self.z()) << 2
+            | usize::from(self.c) << 1
+            | usize::from(self.v);
+        HOLD[i] >> (condition & 15) & 1 != 0
+    }
+
     #[inline(always)]
     pub fn holds(&self, condition: Condition) -> bool {
         match condition {
@@ -326,4 +354,21 @@ pub(crate) fn unary(op: Unary, m: u32) -> u32 {
 pub(crate) fn select(ge: u8, n: u32, m: u32) -> u32 {
     let mask = (0..4).fold(0, |mask, i| mask | u32::from(ge >> i & 1) * 0xFF << (8 * i));
     n & mask | m & !mask
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_to_test_a_condition_agree() {
+        for bits in 0..16u32 {
+            let flags = Flags::of(bits << 28);
+            assert_eq!(flags.apsr(), bits << 28);
+            for condition in 0..16 {
+                let one = flags.holds(Condition::of(condition));
+                assert_eq!(one, flags.holds_any(condition), "{bits:#x} {condition}");
+            }
+        }
+    }
 }

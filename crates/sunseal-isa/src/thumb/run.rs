@@ -16,6 +16,8 @@ use crate::{Cycles, Flow, Observer};
 /// Decoded instructions are kept in regions of a megabyte, of which one is at hand.
 const REGION: u32 = !((1 << 20) - 1);
 const SLOTS: usize = 1 << 19;
+/// Regions beside the one at hand: more than a microcontroller has code in.
+const MOST_PARKED: usize = 7;
 /// What must be equal for the next instruction to be in the region at hand; bit 0 ends the loop.
 const SAME: u32 = REGION | 1;
 
@@ -171,6 +173,9 @@ impl Cpu {
             Some(i) => self.parked.swap_remove(i).1,
             None => empty_slots(),
         };
+        if self.parked.len() >= MOST_PARKED {
+            self.parked.remove(0);
+        }
         let old = std::mem::replace(&mut self.slots, slots);
         self.parked.push((self.region, old));
         self.region = region;
@@ -387,7 +392,7 @@ fn in_block<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, observer: &mut O, m
     loop {
         let state = cpu.it;
         let last = state & 0xF == 8;
-        let holds = cpu.flags.holds(Condition::of(u32::from(state) >> 4));
+        let holds = cpu.flags.holds_any(u32::from(state) >> 4);
         let slot = (pc >> 1) as usize & (IN_BLOCKS - 1);
         let tag = u64::from(pc) << 2 | u64::from(last) << 1 | 1;
         let known = cpu.blocks[slot];
