@@ -132,6 +132,13 @@ const LNA_UA: [i32; 4] = [800, 1400, 1800, 2200];
 /// Bits by which a receiver is late.
 const RX_LAG_BITS: u64 = 10;
 
+/// Every state that the chip can be in, as the ledger names it.
+pub(crate) fn states() -> Vec<&'static str> {
+    let fixed = ["off", "power_down", "xosc", "xosc.bias", "synth.433mhz", "synth.868mhz"];
+    let sent = POWER_433.iter().chain(POWER_868).map(|p| p.2);
+    fixed.into_iter().chain(RX_433).chain(RX_868).chain(sent).collect()
+}
+
 /// The pins that the chip is wired to.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cc1000Pins {

@@ -75,6 +75,12 @@ const POWER: [(u8, f64, &str); 8] = [
     (31, 0.0, "tx.pa31"),
 ];
 
+/// Every state that the chip can be in, as the ledger names it.
+pub(crate) fn states() -> Vec<&'static str> {
+    let fixed = ["off", "vreg_off", "power_down", "startup", "idle", "calibrate", "rx"];
+    fixed.into_iter().chain(POWER.iter().map(|p| p.2)).collect()
+}
+
 /// The pins that the chip is wired to.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cc2420Pins {

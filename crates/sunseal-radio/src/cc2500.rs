@@ -485,6 +485,10 @@ impl Chip {
                     // Preamble goes on until a byte is there; writing one wakes us.
                     return None;
                 }
+                if self.port.is_some() && o.length != Some(o.bytes.len()) {
+                    // Others hear every byte.
+                    return Some(o.sync_end + Picos(self.byte_time().0 * o.bytes.len() as u64));
+                }
                 // What is in the FIFO lasts so long; by then there is more, or the packet ends, or it underflows.
                 let more = o.length.map_or(1, |l| l - o.bytes.len().min(l));
                 let have = more.min(self.tx.len());
@@ -717,7 +721,10 @@ impl Chip {
             if end <= at {
                 self.send(end);
             }
-        } else if self.tx.is_empty() && !o.bytes.is_empty() {
+        } else if self.tx.is_empty()
+            && !o.bytes.is_empty()
+            && at >= o.sync_end + Picos(self.byte_time().0 * o.bytes.len() as u64)
+        {
             self.journal.counts.underflows += 1;
             self.enter(State::TxUnderflow, at);
         }
@@ -1129,6 +1136,14 @@ impl Chip {
             },
         }
     }
+}
+
+/// Every state that the chip can be in, as the ledger names it.
+pub(crate) fn states() -> Vec<&'static str> {
+    let fixed = ["off", "startup", "sleep", "xoff", "idle", "calibrate", "settle", "fstxon"];
+    let rx = ["rx", "rx.strong", "rx.sensitive", "rx.sensitive.strong"];
+    let tx = ["tx.minus12dbm", "tx.minus6dbm", "tx.0dbm", "tx.plus1dbm"];
+    fixed.into_iter().chain(rx).chain(tx).collect()
 }
 
 /// The pins that the chip is wired to.

@@ -181,6 +181,12 @@ const POWER: [(u8, f64, &str); 9] = [
     (0x03, -18.0, "tx.minus18dbm"),
 ];
 
+/// Every state that the chip can be in, as the ledger names it.
+pub(crate) fn states() -> Vec<&'static str> {
+    let fixed = ["off", "lpm2", "lpm1", "startup", "active", "calibrate", "rx.wait", "rx"];
+    fixed.into_iter().chain(POWER.iter().map(|p| p.2)).collect()
+}
+
 /// The pins that the chip is wired to.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cc2520Pins {

@@ -6,7 +6,8 @@
 //! - [`Air`]: what answers a CC2500 by way of a gateway;
 //! - [`Medium`]: one air for many nodes: loss, interference, collisions, carrier sense; [`capture_file`]
 //!   is what Wireshark opens of it;
-//! - [`Network`]: machines on one medium, in lock-step.
+//! - [`attach`]: a radio on a machine as a board's file wires it; [`Network`]: such machines on one
+//!   medium, in lock-step.
 
 mod air;
 mod capture;
@@ -21,6 +22,7 @@ mod modem;
 mod network;
 mod parts;
 mod security;
+mod wiring;
 
 pub use air::{Air, AirError, Answer, Chance, FaultyAir, GatewayAir, LoopbackAir, Sent, Silence};
 pub use capture::capture_file;
@@ -33,3 +35,4 @@ pub use ieee802154::fcs;
 pub use medium::{Captured, LinkLoss, Medium, MediumConfig, Phy, Port, Position};
 pub use network::{Network, NetworkError};
 pub use parts::{Cc1000Part, Cc2420Part, Cc2500Part, Cc2520Part, RadioPart, ReceiverPart};
+pub use wiring::{WiringError, attach};

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A radio on a machine, as table `[radio]` of a board's file says it.
+
+use std::collections::BTreeMap;
+
+use sunseal_mcu::{Machine, MachineError, Pin, PinError, Wiring};
+
+use crate::cc1000::Cc1000Pins;
+use crate::cc2420::Cc2420Pins;
+use crate::cc2500::RadioPins;
+use crate::cc2520::Cc2520Pins;
+use crate::chip::{Radio, RadioHandle};
+use crate::medium::{Medium, Position};
+use crate::parts::{RadioPart, ReceiverPart};
+
+/// What is wrong with a board's radio.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum WiringError {
+    /// A pin that is none.
+    #[error("[radio] {key}: {source}")]
+    Pin {
+        /// Which key.
+        key: String,
+        /// Why.
+        source: PinError,
+    },
+    /// A connection that the chip does not have.
+    #[error("[radio] {key} is no connection of a {model}; its own are {known}")]
+    Key {
+        /// Which key.
+        key: String,
+        /// The chip.
+        model: &'static str,
+        /// What it has.
+        known: String,
+    },
+    /// A connection that must be there.
+    #[error("[radio] {key} is missing; a {model} cannot be spoken to without it")]
+    Missing {
+        /// Which key.
+        key: &'static str,
+        /// The chip.
+        model: &'static str,
+    },
+    /// The machine has no such interface.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+}
+
+impl RadioPart {
+    /// Its receiver.
+    #[must_use]
+    pub fn receiver(&self) -> ReceiverPart {
+        match self {
+            Self::Cc2500(p) => p.receiver,
+            Self::Cc2420(p) => p.receiver,
+            Self::Cc2520(p) => p.receiver,
+            Self::Cc1000(p) => p.receiver,
+        }
+    }
+
+    /// Every state that it can be in, as the ledger names it: its power set must know them all.
+    #[must_use]
+    pub fn states(&self) -> Vec<&'static str> {
+        match self {
+            Self::Cc2500(_) => crate::cc2500::states(),
+            Self::Cc2420(_) => crate::cc2420::states(),
+            Self::Cc2520(_) => crate::cc2520::states(),
+            Self::Cc1000(_) => crate::cc1000::states(),
+        }
+    }
+
+    /// Keys of `[radio]` that name its connections: those that must be there, and the others.
+    fn keys(&self) -> (&'static [&'static str], &'static [&'static str]) {
+        match self {
+            Self::Cc2500(_) => (&["csn"], &["somi", "gdo0", "gdo2"]),
+            Self::Cc2420(_) => (&["csn"], &["fifo", "fifop", "sfd", "cca", "vreg_en", "resetn"]),
+            Self::Cc2520(_) => (
+                &["csn"],
+                &[
+                    "somi", "gpio0", "gpio1", "gpio2", "gpio3", "gpio4", "gpio5", "vreg_en",
+                    "resetn",
+                ],
+            ),
+            Self::Cc1000(_) => (&["pale", "pclk", "pdata"], &["dio", "dclk"]),
+        }
+    }
+}
+
+/// Puts a radio on a machine and switches its supply as the machine's. `wiring` is the board's table
+/// `[radio]` without `part`: `serial` (or `usci`) names the serial interface, the other keys the pins of
+/// the microcontroller. The lines of the serial interface itself (`simo`, `clk`, also `somi`) may be
+/// named and need not.
+///
+/// # Errors
+/// If the chip has no such connection, lacks one, or the machine has no such interface.
+pub fn attach(
+    machine: &mut Machine,
+    part: RadioPart,
+    wiring: &BTreeMap<String, String>,
+    medium: &Medium,
+    position: Position,
+) -> Result<RadioHandle, WiringError> {
+    let model = part.model();
+    let (must, may) = part.keys();
+    let mut pins: BTreeMap<&str, Pin> = BTreeMap::new();
+    for (key, text) in wiring {
+        let key = key.as_str();
+        match key {
+            "serial" | "usci" => continue,
+            "simo" | "somi" | "clk" => {}
+            _ if must.contains(&key) || may.contains(&key) => {}
+            _ => {
+                let known = ["serial"].iter().chain(must).chain(may).copied().collect::<Vec<_>>();
+                let (key, known) = (key.to_owned(), known.join(", "));
+                return Err(WiringError::Key { key, model, known });
+            }
+        }
+        let pin =
+            text.parse().map_err(|source| WiringError::Pin { key: key.to_owned(), source })?;
+        pins.insert(key, pin);
+    }
+    if let Some(key) = must.iter().find(|k| !pins.contains_key(*k)) {
+        return Err(WiringError::Missing { key, model });
+    }
+    let pin = |key: &str| pins.get(key).copied();
+    let serial = wiring.get("serial").or_else(|| wiring.get("usci")).map(String::as_str);
+    if serial.is_none() && pin("dio").is_none() {
+        return Err(WiringError::Missing { key: "serial", model });
+    }
+    let port = medium.join(position, part.receiver());
+    let (radio, handle) = match part {
+        RadioPart::Cc2500(p) => {
+            let wired = RadioPins { gdo0: pin("gdo0"), gdo2: pin("gdo2"), somi: pin("somi") };
+            Radio::cc2500_on(p, wired, port)
+        }
+        RadioPart::Cc2420(p) => {
+            let wired = Cc2420Pins {
+                fifo: pin("fifo"),
+                fifop: pin("fifop"),
+                sfd: pin("sfd"),
+                cca: pin("cca"),
+                vreg_en: pin("vreg_en"),
+                resetn: pin("resetn"),
+            };
+            Radio::cc2420(p, wired, Some(port))
+        }
+        RadioPart::Cc2520(p) => {
+            let gpio = ["gpio0", "gpio1", "gpio2", "gpio3", "gpio4", "gpio5"].map(pin);
+            let wired = Cc2520Pins {
+                gpio,
+                somi: pin("somi"),
+                vreg_en: pin("vreg_en"),
+                resetn: pin("resetn"),
+            };
+            Radio::cc2520(p, wired, Some(port))
+        }
+        RadioPart::Cc1000(p) => {
+            let wired = Cc1000Pins {
+                pale: pin("pale"),
+                pclk: pin("pclk"),
+                pdata: pin("pdata"),
+                dio: pin("dio").filter(|_| serial.is_none()),
+                dclk: pin("dclk").filter(|_| serial.is_none()),
+            };
+            Radio::cc1000(p, wired, Some(port))
+        }
+    };
+    let now = machine.time();
+    let on = machine.is_powered();
+    let csn = pin("csn");
+    machine.attach_part("radio", Wiring { serial, cs: csn }, Box::new(radio))?;
+    if on {
+        if let Some(part) = machine.part("radio") {
+            part.power(now, true);
+        }
+        machine.sync_parts();
+    }
+    Ok(handle)
+}
