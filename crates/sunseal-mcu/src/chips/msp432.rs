@@ -1241,6 +1241,18 @@ impl Soc {
     // ---- resets
 
     fn reset_as(&mut self, class: Class, source: u8, now: Picos, cycles: Cycles) {
+        self.reset_with(class, source, false, now, cycles);
+    }
+
+    /// Behind LPM3.5 and LPM4.5 the pins keep what they had.
+    fn reset_with(
+        &mut self,
+        class: Class,
+        source: u8,
+        keep_pins: bool,
+        now: Picos,
+        cycles: Cycles,
+    ) {
         self.fx = Fx::default();
         // MCLK may have been at rest.
         self.r.lines.base.mclk.restart(now, cycles);
@@ -1259,7 +1271,7 @@ impl Soc {
         r.crc = Crc32::default();
         r.reference = RefA::default();
         r.flctl.reset();
-        if class >= Class::Hard {
+        if class >= Class::Hard && !keep_pins {
             r.ports.iter_mut().for_each(Ports::reset);
             r.pmap.fill(0);
         }
@@ -1627,11 +1639,8 @@ impl Msp432 {
                 let wait = if sleep == Sleep::Lpm35 { p.lpm35_wake_us } else { p.lpm45_wake_us };
                 let start = now + us(wait);
                 self.soc.common.state.now_ps = start.0;
-                let (rtc, ports) = (self.soc.r.rtc.clone(), self.soc.r.ports.clone());
-                let outputs = self.soc.r.outputs;
-                self.soc.reset_as(Class::Por, 0, start, cycles);
-                // Pins, and the RTC behind LPM3.5, keep what they had until they are unlocked.
-                (self.soc.r.ports, self.soc.r.outputs) = (ports, outputs);
+                let rtc = self.soc.r.rtc.clone();
+                self.soc.reset_with(Class::Por, 0, true, start, cycles);
                 if sleep == Sleep::Lpm35 {
                     self.soc.r.rtc = rtc;
                 }
@@ -2076,7 +2085,14 @@ impl Chip for Msp432 {
             let r = &mut self.soc.r;
             let lost = matches!(r.sleep, Some(Sleep::Lpm35 | Sleep::Lpm45));
             let event = r.for_event && std::mem::take(&mut r.scs.event_register);
-            let wakes = if lost { self.wakes_from_shutdown() } else { event || r.scs.wakes(masks) };
+            // Behind SLEEPONEXIT there is no program to go on with: only an exception ends it.
+            let wakes = if lost {
+                self.wakes_from_shutdown()
+            } else if self.returning.is_some() {
+                r.scs.next(masks).is_some()
+            } else {
+                event || r.scs.wakes(masks)
+            };
             if !wakes {
                 return Ok(false);
             }
