@@ -229,7 +229,7 @@ impl Adc14 {
         let last = conseq & 1 == 0 || self.mctl[i] & EOS != 0 || cell == 31;
         let next = if last { first } else { cell + 1 };
         let repeats = conseq >= 2 && self.ctl0 & ENC != 0;
-        if !last && self.ctl0 & MSC != 0 || last && repeats && self.ctl0 & MSC != 0 {
+        if self.ctl0 & MSC != 0 && (!last || repeats) {
             return self.convert(next, Picos(end), cx);
         }
         if !last || repeats {

@@ -249,7 +249,7 @@ impl Flctl {
     /// Full word mode: words of 32 bits from the first to the fourth of 128 bits.
     fn gather(&mut self, addr: u32, bytes: &[u8], cx: &mut Cx<'_>) -> Result<(), Fault> {
         let (start, mut all) = self.gathered.take().unwrap_or((addr, Vec::new()));
-        if bytes.len() != 4 || start % 16 != 0 || addr != start + all.len() as u32 {
+        if bytes.len() != 4 || !start.is_multiple_of(16) || addr != start + all.len() as u32 {
             // A word composition error: nothing is programmed.
             self.ifg |= IFG_PRG_ERR;
             return Ok(());

@@ -62,7 +62,9 @@ struct Time {
 
 fn days_in(year: u16, month: u16) -> u16 {
     match month {
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => {
+            29
+        }
         2 => 28,
         4 | 6 | 9 | 11 => 30,
         _ => 31,
@@ -128,7 +130,7 @@ pub(crate) struct RtcC {
 }
 
 fn to_bcd(v: u16) -> u16 {
-    v % 10 | (v / 10 % 10) << 4 | (v / 100 % 10) << 8 | (v / 1000 % 10) << 12
+    (v % 10) | (v / 10 % 10) << 4 | (v / 100 % 10) << 8 | (v / 1000 % 10) << 12
 }
 
 fn from_bcd(v: u16) -> u16 {

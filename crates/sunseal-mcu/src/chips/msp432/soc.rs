@@ -1,0 +1,1167 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The bus: clocks, events, registers, accesses that are not plain, resets.
+
+use super::*;
+
+impl Soc {
+    pub(super) fn now(&self) -> Picos {
+        self.common.now()
+    }
+
+    /// Time of a CPU cycle.
+    pub(super) fn time_of(&self, at: Cycles) -> Picos {
+        self.r.lines.base.mclk.time_of(at)
+    }
+
+    pub(super) fn word(&self, addr: u32) -> Option<u32> {
+        let i = place(addr)? as usize;
+        let b = self.memory.get(i..i + 4)?;
+        Some(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+    }
+
+    pub(super) fn scramble_ram(&mut self, seed: u64, banks: impl Fn(u32) -> bool) {
+        let range = SRAM_AT as usize..(SRAM_AT + SRAM_BYTES) as usize;
+        for (i, chunk) in self.memory[range].chunks_mut(8).enumerate() {
+            if banks(8 * i as u32 / BANK_BYTES) {
+                let noise = splitmix64(seed ^ (i as u64) << 20).to_le_bytes();
+                chunk.copy_from_slice(&noise[..chunk.len()]);
+            }
+        }
+    }
+
+    /// Brings what plain accesses may touch in step with the controllers.
+    pub(super) fn map(&mut self) {
+        let f = &self.r.flctl;
+        let flash = if f.may_wait() || self.too_fast != [false; 2] { 0 } else { flctl::MAIN_BYTES };
+        let sram = (self.r.sysctl.banks().count_ones() * BANK_BYTES).min(SRAM_BYTES);
+        self.windows[0x00] = Window { base: 0, readable: flash, writable: 0 };
+        self.windows[0x01] = Window { base: SRAM_AT, readable: sram, writable: sram };
+        self.windows[0x02] = Window { base: ROM_AT, readable: ROM_BYTES, writable: 0 };
+        self.windows[0x20] = Window { base: SRAM_AT, readable: sram, writable: sram };
+        self.waits = flash == 0;
+    }
+
+    // ---- clocks and modes
+
+    pub(super) fn vlo_jitter(&self) -> Jitter {
+        let c = &self.facts.clock;
+        let period_ps = 1e12 / f64::from(c.vlo_hz);
+        Jitter {
+            seed: self.common.state.seed,
+            sigma_ps: (period_ps * c.vlo_jitter.sigma_percent / 100.0).round() as u64,
+        }
+    }
+
+    pub(super) fn line_for(&self, tap: Tap, on: bool) -> (u32, u32, Option<Jitter>) {
+        let jitter = (tap.source == Source::Vlo).then(|| self.vlo_jitter());
+        if on { (tap.hz, tap.div, jitter) } else { (0, 1, None) }
+    }
+
+    /// Brings the lines, the operating point and the CPU's state in step with the registers.
+    pub(super) fn update_clocks(&mut self, now: Picos, cycles: Cycles) {
+        let facts = Arc::clone(&self.facts);
+        let on = self.common.runs();
+        let awake = on && self.r.sleep.is_none();
+        // Clocks go on in LPM0; in LPM3 only those of RTC and watchdog.
+        let fast = on && matches!(self.r.sleep, None | Some(Sleep::Lpm0));
+        let slow = on && !matches!(self.r.sleep, Some(Sleep::Lpm4 | Sleep::Lpm45));
+        let cs = &self.r.cs;
+        let tap = cs.mclk(now, &facts);
+        let mclk = self.line_for(tap, true);
+        let smclk = self.line_for(cs.smclk(now, &facts), fast);
+        let hsmclk = self.line_for(cs.hsmclk(now, &facts), fast);
+        let aclk = self.line_for(cs.aclk(now, &facts), fast);
+        let bclk = self.line_for(cs.bclk(now, &facts), slow);
+        let vlo =
+            if slow { (facts.clock.vlo_hz, 1, Some(self.vlo_jitter())) } else { (0, 1, None) };
+        let mhz = |mhz: f64| if fast { (mhz * 1e6).round() as u32 } else { 0 };
+        let (modosc, sysosc) = (mhz(facts.clock.modosc_mhz), mhz(facts.clock.sysosc_mhz));
+        let l = &mut self.r.lines;
+        // MCLK's ticks are the CPU's cycles; while the CPU sleeps its line is put right at wake-up.
+        if awake {
+            l.base.mclk.retune(now, mclk.0, mclk.1, mclk.2);
+        }
+        if fast {
+            l.fclk.retune(now, mclk.0, mclk.1, mclk.2);
+        } else {
+            l.fclk.retune(now, 0, 1, None);
+        }
+        l.base.smclk.retune(now, smclk.0, smclk.1, smclk.2);
+        l.base.aclk.retune(now, aclk.0, aclk.1, aclk.2);
+        l.base.vlo.retune(now, vlo.0, vlo.1, vlo.2);
+        l.base.modosc.retune(now, modosc, 1, None);
+        l.hsmclk.retune(now, hsmclk.0, hsmclk.1, hsmclk.2);
+        l.bclk.retune(now, bclk.0, bclk.1, bclk.2);
+        l.sysosc.retune(now, sysosc, 1, None);
+        let state = match self.r.sleep {
+            _ if !on => accounts::OFF,
+            None => accounts::ACTIVE,
+            Some(Sleep::Lpm0) => LPM0,
+            Some(Sleep::Lpm3) => LPM3,
+            Some(Sleep::Lpm4) => LPM4,
+            Some(Sleep::Lpm35) => LPM35,
+            Some(Sleep::Lpm45) => LPM45,
+        };
+        let point = OperatingPoint {
+            mclk_hz: if fast { tap.hz / tap.div } else { 0 },
+            smclk_hz: self.r.lines.base.smclk.freq_hz(),
+            aclk_hz: self.r.lines.base.aclk.freq_hz().max(self.r.lines.bclk.freq_hz()),
+            vcore: self.level(),
+        };
+        let uncached = self.common.uncached;
+        self.common.accounts.set_state(accounts::CPU, state, now, cycles, uncached);
+        self.common.accounts.set_point(point, now, cycles, uncached);
+        self.check_point(awake, point);
+    }
+
+    /// The level of the operating point: core voltage 0 and 1 from the LDO, the same from the DC/DC
+    /// regulator (2, 3), the same in the low-frequency mode (4, 5).
+    pub(super) fn level(&self) -> u8 {
+        let p = &self.r.pcm;
+        p.vcore() + if p.dcdc() { 2 } else { 0 } + if p.low_frequency() { 4 } else { 0 }
+    }
+
+    pub(super) fn check_point(&mut self, awake: bool, point: OperatingPoint) {
+        self.common.illegal = None;
+        let before = self.too_fast;
+        self.too_fast = [false; 2];
+        if awake {
+            let p = &self.facts.pcm;
+            let vcore = self.r.pcm.vcore();
+            let (vcc_v, mhz) = (self.common.state.vcc_v, f64::from(point.mclk_hz) / 1e6);
+            let max = if self.r.pcm.low_frequency() {
+                p.lf_max_khz / 1e3
+            } else {
+                p.mclk_max_mhz[usize::from(vcore)]
+            };
+            let vcc_min = if self.r.pcm.dcdc() { p.dcdc_vcc_min_v } else { p.vcc_min_v };
+            // DCO frequencies are rounded.
+            if mhz > max * 1.0001 {
+                self.common.illegal = Some(Fault::device(
+                    self.facts.peripherals.cs,
+                    format!(
+                        "MCLK {mhz:.3} MHz exceeds the {max} MHz that the power mode allows (core voltage level {vcore}); request another by PCMCTL0.AMR before the clock"
+                    ),
+                ));
+            } else if vcc_v < vcc_min || vcc_v > self.common.dev.supply.vcc_max_v {
+                let vcc_max = self.common.dev.supply.vcc_max_v;
+                self.common.illegal = Some(Fault::device(
+                    self.facts.peripherals.pcm,
+                    format!(
+                        "supply of {vcc_v:.3} V is outside {vcc_min} to {vcc_max} V, which the power mode needs"
+                    ),
+                ));
+            }
+            for bank in 0..2 {
+                let (waits, normal) =
+                    (self.r.flctl.wait_states(bank), self.r.flctl.normal_read(bank));
+                let reach = self.facts.flash_max_mhz(vcore, waits, normal);
+                self.too_fast[bank] = mhz > reach * 1.0001;
+            }
+        }
+        if self.too_fast != before {
+            self.map();
+        }
+    }
+
+    /// A bank was read faster than it can be.
+    #[cold]
+    pub(super) fn note_too_fast(&mut self, addr: u32) {
+        let bank = usize::from(addr & 0x3_FFFF >= self.facts.flash.bank_bytes);
+        let waits = self.r.flctl.wait_states(bank);
+        let mhz = f64::from(self.r.lines.base.mclk.freq_hz()) / 1e6;
+        let reach =
+            self.facts.flash_max_mhz(self.r.pcm.vcore(), waits, self.r.flctl.normal_read(bank));
+        self.common.pending_fault.get_or_insert_with(|| {
+            Fault::device(
+                addr,
+                format!(
+                    "flash bank {bank} is read at MCLK {mhz:.3} MHz with {waits} wait states, which allow {reach} MHz; raise FLCTL_BANK{bank}_RDCTL.WAIT before the clock"
+                ),
+            )
+        });
+        self.deadline = 0;
+    }
+
+    // ---- interrupts
+
+    /// The inputs of the NVIC.
+    pub(super) fn inputs(&mut self) -> u64 {
+        let i = &self.facts.interrupts;
+        let r = &mut self.r;
+        let mut lines = 0u64;
+        let mut put = |input: u32, on: bool| lines |= u64::from(on) << input;
+        put(i.cs, r.cs.pending() && r.sysctl.nmi_sources() & 1 == 0);
+        put(i.pcm, r.pcm.pending() && r.sysctl.nmi_sources() & 4 == 0);
+        put(i.wdt_a, std::mem::take(&mut r.wdt.pulse));
+        put(i.flctl, r.flctl.pending());
+        for (t, input) in r.timers.iter().zip([i.ta0_0, i.ta1_0, i.ta2_0, i.ta3_0]) {
+            put(input, t.pending_ccr0());
+            put(input + 1, t.pending());
+        }
+        for (n, u) in r.eusci.iter().enumerate() {
+            put(i.eusci_a0 + n as u32, u.pending());
+        }
+        put(i.adc14, r.adc.pending());
+        put(i.t32_int1, r.timer32.pending(0));
+        put(i.t32_int2, r.timer32.pending(1));
+        put(i.t32_intc, r.timer32.pending(0) || r.timer32.pending(1));
+        put(i.aes256, r.aes.pending());
+        put(i.rtc_c, r.rtc.pending());
+        let dma = r.dma.interrupts();
+        put(i.dma_int0, dma & 1 != 0);
+        put(i.dma_int1, dma & 2 != 0);
+        put(i.dma_int2, dma & 4 != 0);
+        put(i.dma_int3, dma & 8 != 0);
+        put(i.dma_err, dma & 16 != 0);
+        for (n, p) in r.ports[..3].iter().enumerate() {
+            put(i.port1 + 2 * n as u32, p.pending(0));
+            put(i.port1 + 2 * n as u32 + 1, p.pending(1));
+        }
+        lines
+    }
+
+    /// What the DMA channels are asked for.
+    pub(super) fn dma_requests(&self) -> u32 {
+        let r = &self.r;
+        let mut requests = 0;
+        for channel in 0..dma::CHANNELS {
+            let source = r.dma.source(channel);
+            let (n, receive) = (channel / 2, channel % 2 == 1);
+            let serial = |u: &Eusci| if receive { u.rx_trigger() } else { u.tx_trigger() };
+            // Sources 2 to 5: eUSCI_B in a rotation of their own (SLAS826H table 6-37).
+            const B: [[usize; 4]; 4] = [[0, 3, 2, 1], [1, 0, 3, 2], [2, 1, 0, 3], [3, 2, 1, 0]];
+            let on = match source {
+                1 => serial(&r.eusci[n]),
+                2..=5 => serial(&r.eusci[4 + B[n][usize::from(source) - 2]]),
+                6 => r.timers[n].dma_flag(if receive { 2 } else { 0 }),
+                7 => match channel {
+                    0..=2 => r.aes.trigger(channel as u8),
+                    7 => r.adc.filled != 0,
+                    _ => false,
+                },
+                _ => false,
+            };
+            requests |= u32::from(on) << channel;
+        }
+        requests
+    }
+
+    /// Behind whatever may have changed a flag.
+    pub(super) fn refresh(&mut self, now: Picos, cycles: Cycles) {
+        let inputs = self.inputs();
+        self.r.scs.set_lines(inputs);
+        let nmi = self.nmi_flags() & self.r.sysctl.nmi_sources();
+        if nmi != 0 {
+            self.r.scs.pend(scs::NMI);
+        }
+        if self.r.dma.is_on() {
+            let requests = self.dma_requests();
+            self.r.dma.set_lines(requests);
+            self.with_dma(|dma, soc| {
+                let c = &soc.facts.core_timing;
+                let cost = (c.dma_control_cycles, c.dma_transfer_cycles);
+                let clock = soc.r.lines.fclk;
+                dma.start(&clock, now, cost, &mut DmaBus { soc, at: cycles, now });
+            });
+        }
+    }
+
+    pub(super) fn with_dma(&mut self, act: impl FnOnce(&mut Dma, &mut Self)) {
+        let mut dma = std::mem::take(&mut self.r.dma);
+        act(&mut dma, self);
+        self.r.dma = dma;
+    }
+
+    pub(super) fn nmi_flags(&self) -> u32 {
+        u32::from(self.r.cs.pending()) | u32::from(self.r.pcm.pending()) << 2
+    }
+
+    // ---- events
+
+    pub(super) fn next_event(&self) -> Option<Picos> {
+        let (r, l) = (&self.r, &self.r.lines);
+        let mut next = Picos::MAX;
+        let mut sooner = |t: Option<Picos>| next = next.min(t.unwrap_or(Picos::MAX));
+        sooner(r.scs.next_event(&l.fclk));
+        sooner(r.cs.next_event(self.now()));
+        sooner(r.pcm.next_event());
+        sooner(r.flctl.busy_until());
+        sooner(r.timer32.next_event(&l.fclk));
+        sooner(r.wdt.next_event(l));
+        sooner(r.rtc.next_event(&l.bclk));
+        sooner(r.adc.next_event());
+        sooner(r.aes.next_event());
+        sooner(r.dma.next_event(&l.fclk));
+        for t in &r.timers {
+            sooner(t.next_event(&l.base));
+        }
+        for u in &r.eusci {
+            sooner(u.next_event());
+        }
+        (next != Picos::MAX).then_some(next)
+    }
+
+    /// Carries out what is due at `t`.
+    pub(super) fn process_at(&mut self, t: Picos, cycles: Cycles) {
+        let due = |e: Option<Picos>| e.is_some_and(|e| e <= t);
+        let lines = self.r.lines.clone();
+        if due(self.r.scs.next_event(&lines.fclk)) {
+            self.r.scs.event(&lines.fclk, t);
+        }
+        if self.r.pcm.event(t) {
+            self.fx.clocks = true;
+        }
+        if due(self.r.flctl.busy_until()) {
+            self.flash_done(t);
+        }
+        self.r.timer32.event(&lines.fclk, t);
+        if due(self.r.wdt.next_event(&lines)) {
+            let hard = self.r.sysctl.watchdog_is_hard();
+            let base = self.facts.peripherals.wdt_a;
+            self.r.wdt.event(hard, &mut cx!(self, base, cycles, t));
+        }
+        if due(self.r.rtc.next_event(&lines.bclk)) {
+            self.r.rtc.event(&lines.bclk, t);
+        }
+        for timer in &mut self.r.timers {
+            if timer.next_event(&lines.base).is_some_and(|e| e <= t) {
+                timer.event(&lines.base, t);
+            }
+        }
+        for i in 0..self.r.eusci.len() {
+            if due(self.r.eusci[i].next_event()) {
+                self.eusci_event(i, t, cycles);
+            }
+        }
+        if due(self.r.aes.next_event()) {
+            self.r.aes.event(t);
+        }
+        if due(self.r.adc.next_event()) {
+            self.adc_event(t, cycles);
+        }
+        if due(self.r.dma.next_event(&lines.fclk)) {
+            self.with_dma(|dma, soc| {
+                dma.event(&mut DmaBus { soc, at: cycles, now: t });
+            });
+        }
+        self.settle_effects(t, cycles);
+    }
+
+    pub(super) fn flash_done(&mut self, t: Picos) {
+        let mut flctl = self.r.flctl.clone();
+        let mut pokes = Vec::new();
+        let memory = &self.memory;
+        flctl.event(t, &mut |a| place(a).map(|i| memory[i as usize]), &mut |a, v| {
+            pokes.push((a, v))
+        });
+        self.finish_flash(flctl, pokes);
+    }
+
+    pub(super) fn finish_flash(&mut self, flctl: Flctl, pokes: Vec<(u32, u8)>) {
+        for (addr, value) in pokes {
+            if let Some(i) = place(addr) {
+                self.memory[i as usize] = value;
+            }
+        }
+        self.r.flctl = flctl;
+        self.changed = true;
+        self.image = None;
+        self.fx.memory = true;
+    }
+
+    pub(super) fn eusci_event(&mut self, i: usize, t: Picos, cycles: Cycles) {
+        let mut eusci = self.r.eusci[i].clone();
+        let base = eusci_bases(&self.facts.peripherals)[i];
+        if let Some(done) = eusci.event(t) {
+            self.common.accounts.count(SERIAL_BYTE[i]);
+            match done {
+                Done::Uart(byte) => {
+                    self.common.state.uart_log.push(UartByte {
+                        time_ps: t.0,
+                        usci: SERIALS[i].to_owned(),
+                        byte,
+                    });
+                }
+                Done::Spi(mosi) => {
+                    let (miso, drives) = self.common.exchange(i, mosi, t, cycles);
+                    self.drive(drives);
+                    if miso.is_none() {
+                        self.common.state.lints.report(LintKind::SpiNobody, base, cycles);
+                    } else if !eusci.is_mode_0() {
+                        self.common.state.lints.report(LintKind::SpiMode, base, cycles);
+                    }
+                    eusci.spi_received(mosi, miso.unwrap_or(0xFF));
+                }
+                Done::Unanswered => {}
+            }
+            let mut effects = Effects::default();
+            if let Err(fault) = eusci.go_on(&ctx!(self, effects, base, cycles, t)) {
+                self.common.pending_fault = Some(fault);
+            }
+        }
+        self.r.eusci[i] = eusci;
+    }
+
+    pub(super) fn adc_event(&mut self, t: Picos, cycles: Cycles) {
+        let base = self.facts.peripherals.adc14;
+        let mut adc = self.r.adc.clone();
+        if let Some(sample) = adc.take_sample(t) {
+            self.common.accounts.count(Event::Adc14Conversion);
+            let ports = &self.r.ports;
+            let inside = match sample.inside {
+                Some(Inside::HalfSupply) => Some(self.common.state.vcc_v / 2.0),
+                Some(Inside::Temperature) => Some(self.facts.adc14.sensor_25c_mv * 1e-3),
+                None => None,
+            };
+            let volts = inside.or_else(|| {
+                self.common.adc_volts(sample.channel, sample.time, &|pin| level(ports, pin))
+            });
+            let reference = &self.facts.reference;
+            let vref = match sample.reference {
+                Reference::Supply => Some(self.common.state.vcc_v),
+                Reference::RefA => {
+                    let select = self.r.reference.level();
+                    if !self.r.reference.settled(sample.time, reference.settle_us) {
+                        self.common.state.lints.report(LintKind::ReferenceNotReady, base, cycles);
+                    }
+                    if self.common.state.vcc_v < reference.avcc_min_v[select] {
+                        self.common.state.lints.report(LintKind::ReferenceSupply, base, cycles);
+                    }
+                    Some(reference.levels_v[select])
+                }
+                Reference::Outside => None,
+            };
+            match (volts, vref) {
+                (Some(volts), Some(vref)) => {
+                    let bits = adc.bits(&self.facts);
+                    adc.hold(volts, vref, bits);
+                }
+                (None, _) => {
+                    let what = format!(
+                        "ADC14 channel A{} has no voltage; connect one to it",
+                        sample.channel
+                    );
+                    self.common.pending_fault = Some(Fault::device(base, what));
+                }
+                (_, None) => {
+                    let what = "external references of the ADC14 are not modelled; choose ADC14VRSEL 0 or 1";
+                    self.common.pending_fault = Some(Fault::device(base, what));
+                }
+            }
+        }
+        if let Err(fault) = adc.event(t, &mut cx!(self, base, cycles, t)) {
+            self.common.pending_fault = Some(fault);
+        }
+        self.r.adc = adc;
+    }
+
+    /// What accesses and events led to outside their block.
+    pub(super) fn settle_effects(&mut self, now: Picos, cycles: Cycles) {
+        if std::mem::take(&mut self.fx.memory) {
+            self.map();
+        }
+        if std::mem::take(&mut self.fx.clocks) {
+            self.update_clocks(now, cycles);
+        }
+        while let Some((run, _)) = self.r.aes.take_run() {
+            self.common.accounts.count(match run {
+                AesRun::Encrypt => Event::AesEncrypt,
+                AesRun::Decrypt => Event::AesDecrypt,
+                AesRun::RoundKey => Event::AesRoundKey,
+            });
+        }
+        let uncached = self.common.uncached;
+        let on = |on: bool, rest: StateId| if on { accounts::ON } else { rest };
+        let states = [
+            (FLASH, self.r.flctl.state()),
+            (ADC14, on(self.r.adc.busy(), accounts::OFF)),
+            (REF, on(self.r.reference.is_on(), accounts::OFF)),
+            (AES, on(self.r.aes.busy(), accounts::IDLE)),
+        ];
+        if self.common.state.powered {
+            for (component, state) in states {
+                self.common.accounts.set_state(component, state, now, cycles, uncached);
+            }
+        }
+        self.refresh(now, cycles);
+    }
+
+    // ---- pins
+
+    pub(super) fn drive(&mut self, drives: Vec<Drive>) {
+        for (pin, level) in drives {
+            let (i, mask) = pair(pin);
+            self.r.ports[i].drive(mask, level);
+            self.deadline = 0;
+        }
+    }
+
+    pub(super) fn port_written(&mut self, i: usize, now: Picos, cycles: Cycles) {
+        let outputs = self.r.ports[i].outputs();
+        let mut changed = outputs ^ self.r.outputs[i];
+        self.r.outputs[i] = outputs;
+        let mut drives = Vec::new();
+        while changed != 0 {
+            let bit = changed.trailing_zeros() as u8;
+            changed &= changed - 1;
+            let port = if i == 5 { PORT_J } else { 2 * i as u8 + 1 + bit / 8 };
+            let high = outputs >> bit & 1 != 0;
+            drives.extend(self.common.output(Pin { port, bit: bit % 8 }, high, now, cycles));
+        }
+        let ports = &self.r.ports;
+        let low = |pin| {
+            let (i, mask) = pair(pin);
+            ports[i].output_bits() & mask != 0 && ports[i].outputs() & mask == 0
+        };
+        drives.extend(self.common.select(low, now, cycles));
+        self.drive(drives);
+        if i == 5 {
+            let sel = self.r.ports[5].sel0();
+            let facts = Arc::clone(&self.facts);
+            self.r.cs.set_pins(sel & 3 == 3, sel & 0xC == 0xC, now, &facts);
+            self.fx.clocks = true;
+        }
+    }
+
+    // ---- registers
+
+    #[cold]
+    pub(super) fn no_peripheral(&self, addr: u32) -> Fault {
+        match self.common.dev.gap_at(addr) {
+            Some(g) => Fault::device(
+                addr,
+                format!("register of {}, which is not modelled: {}", g.name, g.why),
+            ),
+            None => Fault::unmapped(addr),
+        }
+    }
+
+    /// A 16-bit register at an even address.
+    pub(super) fn read_half(&mut self, addr: u32, mask: u32, at: Cycles) -> Result<u32, Fault> {
+        let now = self.time_of(at);
+        let Some(&(block, base)) = self.blocks.get(((addr - PERIPHERALS) / SLOT) as usize) else {
+            return Err(self.no_peripheral(addr));
+        };
+        let off = addr - base;
+        let mut effects = Effects::default();
+        match block {
+            Block::Timer(i) => {
+                let t = &mut self.r.timers[usize::from(i)];
+                t.read(off, &ctx!(self, effects, addr, at, now)).map(u32::from)
+            }
+            Block::Eusci(i) => {
+                let u = &mut self.r.eusci[usize::from(i)];
+                u.read(off, &ctx!(self, effects, addr, at, now)).map(u32::from)
+            }
+            Block::Aes => {
+                let c = ctx!(self, effects, addr, at, now);
+                self.r.aes.read(off, mask as u16, &c).map(u32::from)
+            }
+            Block::RefA => self.r.reference.read(off, &cx!(self, addr, at, now)),
+            Block::Crc32 => self.r.crc.read(off, &cx!(self, addr, at, now)),
+            Block::Rtc => self.r.rtc.read(off, &cx!(self, addr, at, now)),
+            Block::Wdt => self.r.wdt.read(off, &cx!(self, addr, at, now)),
+            Block::Dio => {
+                let (i, off) = Self::port_at(off).ok_or_else(|| self.no_peripheral(addr))?;
+                self.r.ports[i].read(off, &cx!(self, addr, at, now))
+            }
+            Block::Pmap => Ok(match off {
+                0 => 0x96A5,
+                2 => u32::from(self.pmap_control()),
+                _ => {
+                    let kept = self.r.pmap.get((off / 2) as usize);
+                    u32::from(*kept.ok_or_else(|| self.no_peripheral(addr))?)
+                }
+            }),
+            _ => Err(self.no_peripheral(addr)),
+        }
+    }
+
+    pub(super) fn pmap_control(&self) -> u16 {
+        self.r.pmap[1] & 2 | u16::from(!self.r.pmap_unlocked)
+    }
+
+    pub(super) fn write_half(
+        &mut self,
+        addr: u32,
+        value: u32,
+        mask: u32,
+        at: Cycles,
+    ) -> Result<(), Fault> {
+        let now = self.time_of(at);
+        let Some(&(block, base)) = self.blocks.get(((addr - PERIPHERALS) / SLOT) as usize) else {
+            return Err(self.no_peripheral(addr));
+        };
+        let off = addr - base;
+        let mut effects = Effects::default();
+        let (v, m) = (value as u16, mask as u16);
+        match block {
+            Block::Timer(i) => {
+                let t = &mut self.r.timers[usize::from(i)];
+                t.write(off, v, m, &mut ctx!(self, effects, addr, at, now))
+            }
+            Block::Eusci(i) => {
+                let u = &mut self.r.eusci[usize::from(i)];
+                u.write(off, v, m, &ctx!(self, effects, addr, at, now))
+            }
+            Block::Aes => self.r.aes.write(off, v, m, &mut ctx!(self, effects, addr, at, now)),
+            Block::RefA => self.r.reference.write(off, value, mask, &mut cx!(self, addr, at, now)),
+            Block::Crc32 => self.r.crc.write(off, value, mask, &mut cx!(self, addr, at, now)),
+            Block::Rtc => self.r.rtc.write(off, value, mask, &mut cx!(self, addr, at, now)),
+            Block::Wdt => {
+                let hard = self.r.sysctl.watchdog_is_hard();
+                self.r.wdt.write(off, value, mask, hard, &mut cx!(self, addr, at, now))
+            }
+            Block::Dio => {
+                let (i, off) = Self::port_at(off).ok_or_else(|| self.no_peripheral(addr))?;
+                self.r.ports[i].write(off, value, mask, &mut cx!(self, addr, at, now))?;
+                self.port_written(i, now, at);
+                Ok(())
+            }
+            Block::Pmap => {
+                match off {
+                    0 => self.r.pmap_unlocked = v == 0x2D52,
+                    _ if self.r.pmap_unlocked => {
+                        let i = (off / 2) as usize;
+                        let Some(kept) = self.r.pmap.get_mut(i) else {
+                            return Err(self.no_peripheral(addr));
+                        };
+                        *kept = *kept & !m | v & m;
+                    }
+                    _ => self.common.state.lints.report(LintKind::LockedBits, addr, at),
+                }
+                Ok(())
+            }
+            _ => Err(self.no_peripheral(addr)),
+        }
+    }
+
+    /// The pair of ports and the register's offset in it.
+    pub(super) fn port_at(off: u32) -> Option<(usize, u32)> {
+        match off >> 5 {
+            i @ 0..=4 => Some((i as usize, off & 0x1E)),
+            9 => Some((5, off & 0x1E)),
+            _ => None,
+        }
+    }
+
+    /// A 32-bit register at a multiple of four.
+    pub(super) fn read_word(&mut self, addr: u32, at: Cycles) -> Result<u32, Fault> {
+        let now = self.time_of(at);
+        let trace = self.r.scs.trace_enabled();
+        if addr >= SCS {
+            let b = &self.facts.peripherals;
+            let nmi = self.nmi_flags();
+            return match addr {
+                SCS..0xE000_F000 if self.common.dev.gap_at(addr).is_none() => {
+                    let (off, scb, exception) = (addr - SCS, self.scb, self.exception);
+                    let c = cx!(self, addr, at, now);
+                    self.r.scs.read(off, exception, &scb, &c)
+                }
+                _ if addr & !0xFFF == b.rstctl => {
+                    let off = addr - b.rstctl;
+                    self.r.sysctl.read_rstctl(off, &cx!(self, addr, at, now))
+                }
+                _ if addr >= b.sysctl && addr < b.sysctl + 0x2000 => {
+                    let off = addr - b.sysctl;
+                    self.r.sysctl.read(off, nmi, &cx!(self, addr, at, now))
+                }
+                _ => Err(self.no_peripheral(addr)),
+            };
+        }
+        if addr & !0xFFF == DWT {
+            return self.r.dwt.read(addr - DWT, trace, &cx!(self, addr, at, now));
+        }
+        let slot = (addr.wrapping_sub(PERIPHERALS) / SLOT) as usize;
+        let Some(&(block, base)) = self.blocks.get(slot) else {
+            return Err(self.no_peripheral(addr));
+        };
+        let off = addr - base;
+        let c = cx!(self, addr, at, now);
+        match block {
+            Block::Timer32 => self.r.timer32.read(off, &c),
+            Block::Dma => self.r.dma.read(off, &c),
+            Block::Pcm => self.r.pcm.read(off, &c),
+            Block::Cs => self.r.cs.read(off, &c),
+            Block::Pss => self.r.pss.read(off, &c),
+            Block::Flctl => self.r.flctl.read(off, &c),
+            Block::Adc => self.r.adc.read(off, &c),
+            _ => Err(self.no_peripheral(addr)),
+        }
+    }
+
+    pub(super) fn write_word(
+        &mut self,
+        addr: u32,
+        value: u32,
+        mask: u32,
+        at: Cycles,
+    ) -> Result<(), Fault> {
+        let now = self.time_of(at);
+        let trace = self.r.scs.trace_enabled();
+        if addr >= SCS {
+            let b = &self.facts.peripherals;
+            return match addr {
+                SCS..0xE000_F000 if self.common.dev.gap_at(addr).is_none() => {
+                    let mut scb = self.scb;
+                    let mut c = cx!(self, addr, at, now);
+                    self.r.scs.write(addr - SCS, value, mask, &mut scb, &mut c)?;
+                    self.scb = scb;
+                    let after = self.r.scs.trace_enabled();
+                    if after != trace {
+                        self.r.dwt.trace_switched(after, at);
+                    }
+                    Ok(())
+                }
+                _ if addr & !0xFFF == b.rstctl => {
+                    let off = addr - b.rstctl;
+                    self.r.sysctl.write_rstctl(off, value, mask, &mut cx!(self, addr, at, now))
+                }
+                _ if addr >= b.sysctl && addr < b.sysctl + 0x2000 => {
+                    let off = addr - b.sysctl;
+                    self.r.sysctl.write(off, value, mask, &mut cx!(self, addr, at, now))
+                }
+                _ => Err(self.no_peripheral(addr)),
+            };
+        }
+        if addr & !0xFFF == DWT {
+            let mut c = cx!(self, addr, at, now);
+            return self.r.dwt.write(addr - DWT, value, mask, trace, &mut c);
+        }
+        let slot = (addr.wrapping_sub(PERIPHERALS) / SLOT) as usize;
+        let Some(&(block, base)) = self.blocks.get(slot) else {
+            return Err(self.no_peripheral(addr));
+        };
+        let off = addr - base;
+        let mut c = cx!(self, addr, at, now);
+        match block {
+            Block::Timer32 => self.r.timer32.write(off, value, mask, &mut c),
+            Block::Dma => self.r.dma.write(off, value, mask, &mut c),
+            Block::Pcm => self.r.pcm.write(off, value, mask, &mut c),
+            Block::Cs => self.r.cs.write(off, value, mask, &mut c),
+            Block::Pss => self.r.pss.write(off, value, mask, &mut c),
+            Block::Flctl => self.r.flctl.write(off, value, mask, &mut c),
+            Block::Adc => self.r.adc.write(off, value, mask, &mut c),
+            _ => Err(self.no_peripheral(addr)),
+        }
+    }
+
+    /// Whether the registers of `addr` are 16 bits wide.
+    pub(super) fn is_half(addr: u32) -> bool {
+        (PERIPHERALS..PERIPHERALS + 0xC000).contains(&addr)
+    }
+
+    pub(super) fn read_register(
+        &mut self,
+        addr: u32,
+        width: Width,
+        at: Cycles,
+    ) -> Result<u32, Fault> {
+        let value = if Self::is_half(addr) {
+            match width {
+                Width::W32 => {
+                    let low = self.read_half(addr, 0xFFFF, at)?;
+                    low | self.read_half(addr + 2, 0xFFFF, at)? << 16
+                }
+                Width::W16 => self.read_half(addr, 0xFFFF, at)?,
+                Width::W8 => {
+                    let shift = 8 * (addr & 1);
+                    self.read_half(addr & !1, 0xFF << shift, at)? >> shift & 0xFF
+                }
+            }
+        } else {
+            let shift = 8 * (addr & 3);
+            let bits = match width {
+                Width::W8 => 0xFF,
+                Width::W16 => 0xFFFF,
+                Width::W32 => u32::MAX,
+            };
+            self.read_word(addr & !3, at)? >> shift & bits
+        };
+        // Reading may clear a flag, and with it the next event or an interrupt is another one.
+        self.deadline = 0;
+        let now = self.time_of(at);
+        self.refresh(now, at);
+        Ok(value)
+    }
+
+    pub(super) fn write_register(
+        &mut self,
+        addr: u32,
+        width: Width,
+        value: u32,
+        at: Cycles,
+    ) -> Result<(), Fault> {
+        // Whatever it leads to is looked at behind this instruction.
+        self.deadline = 0;
+        if Self::is_half(addr) {
+            match width {
+                Width::W32 => {
+                    self.write_half(addr, value & 0xFFFF, 0xFFFF, at)?;
+                    self.write_half(addr + 2, value >> 16, 0xFFFF, at)?;
+                }
+                Width::W16 => self.write_half(addr, value & 0xFFFF, 0xFFFF, at)?,
+                Width::W8 => {
+                    let shift = 8 * (addr & 1);
+                    self.write_half(addr & !1, (value & 0xFF) << shift, 0xFF << shift, at)?;
+                }
+            }
+        } else {
+            let shift = 8 * (addr & 3);
+            let mask = match width {
+                Width::W8 => 0xFF << shift,
+                Width::W16 => 0xFFFF << shift,
+                Width::W32 => u32::MAX,
+            };
+            self.write_word(addr & !3, value << shift, mask, at)?;
+        }
+        let now = self.time_of(at);
+        self.settle_effects(now, at);
+        Ok(())
+    }
+
+    // ---- accesses that are not plain
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn read_slow(&mut self, addr: u32, width: Width, at: Cycles) -> Result<u32, Fault> {
+        match addr >> 24 {
+            0x00 if place(addr).is_some() => {
+                if self.r.flctl.is_busy(addr) {
+                    self.wait_for_flash(at);
+                } else {
+                    self.stall += self.r.flctl.loaded(addr);
+                }
+                if self.too_fast != [false; 2] && self.too_fast[self.bank(addr)] {
+                    self.note_too_fast(addr);
+                }
+                Ok(self.peek(addr, width))
+            }
+            0x01 | 0x20 if place(addr).is_some() => Err(self.bank_is_off(addr)),
+            0x22 | 0x23 | 0x42 | 0x43 => {
+                let (byte, bit) = bit_band(addr);
+                Ok(self.read(byte, Width::W8, at)? >> bit & 1)
+            }
+            0x40 | 0xE0 => self.read_register(addr, width, at),
+            _ => Err(Fault::unmapped(addr)),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn write_slow(
+        &mut self,
+        addr: u32,
+        width: Width,
+        value: u32,
+        at: Cycles,
+    ) -> Result<(), Fault> {
+        match addr >> 24 {
+            0x00 if place(addr).is_some() => {
+                let now = self.time_of(at);
+                self.deadline = 0;
+                let mut flctl = self.r.flctl.clone();
+                flctl.store(width, value, &mut cx!(self, addr, at, now))?;
+                self.r.flctl = flctl;
+                self.settle_effects(now, at);
+                Ok(())
+            }
+            0x02 if place(addr).is_some() => Err(Fault::read_only(addr)),
+            0x01 | 0x20 if place(addr).is_some() => Err(self.bank_is_off(addr)),
+            0x22 | 0x23 | 0x42 | 0x43 => {
+                let (byte, bit) = bit_band(addr);
+                let old = self.read(byte, Width::W8, at)?;
+                self.write(byte, Width::W8, old & !(1 << bit) | (value & 1) << bit, at)
+            }
+            0x40 | 0xE0 => self.write_register(addr, width, value, at),
+            _ => Err(Fault::unmapped(addr)),
+        }
+    }
+
+    pub(super) fn bank(&self, addr: u32) -> usize {
+        usize::from(addr & 0x3_FFFF >= self.facts.flash.bank_bytes)
+    }
+
+    /// A read of a bank that is being changed waits for the end.
+    pub(super) fn wait_for_flash(&mut self, at: Cycles) {
+        if let Some(end) = self.r.flctl.busy_until() {
+            let tick = self.r.lines.base.mclk.tick_not_before(end);
+            self.stall += tick.saturating_sub(at + self.stall);
+        }
+        self.deadline = 0;
+    }
+
+    pub(super) fn bank_is_off(&self, addr: u32) -> Fault {
+        Fault::device(addr, "access to an SRAM bank that is off; set its bit in SYS_SRAM_BANKEN")
+    }
+
+    pub(super) fn peek(&self, addr: u32, width: Width) -> u32 {
+        let Some(i) = place(addr) else { return 0 };
+        let bytes = &self.memory[i as usize..];
+        (0..width.bytes()).fold(0, |v, n| v | u32::from(bytes[n as usize]) << (8 * n))
+    }
+
+    // ---- resets
+
+    pub(super) fn reset_as(&mut self, class: Class, source: u8, now: Picos, cycles: Cycles) {
+        self.reset_with(class, source, false, now, cycles);
+    }
+
+    /// Behind LPM3.5 and LPM4.5 the pins keep what they had.
+    pub(super) fn reset_with(
+        &mut self,
+        class: Class,
+        source: u8,
+        keep_pins: bool,
+        now: Picos,
+        cycles: Cycles,
+    ) {
+        self.fx = Fx::default();
+        // MCLK may have been at rest.
+        self.r.lines.base.mclk.restart(now, cycles);
+        self.r.sleep = None;
+        self.r.for_event = false;
+        self.scb = Scb::default();
+        let r = &mut self.r;
+        r.scs.reset();
+        r.sysctl.reset(class, source);
+        r.dma = Dma::default();
+        r.timers.iter_mut().for_each(TimerA::reset);
+        r.eusci.iter_mut().for_each(Eusci::reset);
+        r.timer32 = Timer32::new();
+        r.adc.reset();
+        r.aes.reset();
+        r.crc = Crc32::default();
+        r.reference = RefA::default();
+        r.flctl.reset();
+        if class >= Class::Hard && !keep_pins {
+            r.ports.iter_mut().for_each(Ports::reset);
+            r.pmap.fill(0);
+        }
+        if class >= Class::Reboot {
+            // Clocks, power and the flash's ways of reading go back too.
+            r.cs.reset();
+            r.pcm = Pcm::new();
+            r.pss = Pss::new();
+            r.flctl = Flctl::new();
+            r.dwt = Dwt::default();
+            r.rtc = RtcC::new();
+        }
+        self.common.pending_fault = None;
+        self.map();
+        self.update_clocks(now, cycles);
+        self.r.wdt.reset(&self.r.lines.clone(), now);
+        for i in 0..6 {
+            self.port_written(i, now, cycles);
+        }
+        self.settle_effects(now, cycles);
+        self.deadline = 0;
+    }
+
+    pub(super) fn abort_flash(&mut self, seed: u64) {
+        let mut flctl = self.r.flctl.clone();
+        let mut pokes = Vec::new();
+        let memory = &self.memory;
+        if flctl.cut(seed, &mut |a| place(a).map(|i| memory[i as usize]), &mut |a, v| {
+            pokes.push((a, v))
+        }) {
+            self.finish_flash(flctl, pokes);
+        }
+    }
+
+    pub(super) fn write_tlv(&mut self) {
+        let t = &self.facts.tlv;
+        // Tags and lengths as SLAU356I chapter 2 has them: info, then clock system calibration.
+        let words = [
+            (0x00, 0x0000_0000),
+            (0x04, 0x0000_000B),
+            (0x08, 0x0000_0004),
+            (0x0C, t.device_id),
+            (0x10, t.hardware_revision),
+            (0x14, t.boot_revision),
+            (0x18, t.rom_revision),
+            (0x30, 0x0000_0003),
+            (0x34, 0x0000_0010),
+            (0x40, t.dcoir_fcal_rsel04),
+            (0x44, t.dcoir_fcal_rsel5),
+            (0x50, (t.dcoir_constk_rsel04 as f32).to_bits()),
+            (0x54, (t.dcoir_constk_rsel5 as f32).to_bits()),
+        ];
+        for (off, word) in words {
+            if let Some(i) = place(TLV + off) {
+                self.memory[i as usize..i as usize + 4].copy_from_slice(&u32::to_le_bytes(word));
+            }
+        }
+    }
+}
+
+/// The byte and the bit that a word of an alias region stands for (Armv7-M ARM B3.1; DDI0439 3.7).
+fn bit_band(addr: u32) -> (u32, u32) {
+    let off = addr & 0x01FF_FFFF;
+    (addr & 0xF000_0000 | off >> 5, off >> 2 & 7)
+}
+
+/// Memory as the DMA controller sees it: all but the core's own registers.
+struct DmaBus<'a> {
+    soc: &'a mut Soc,
+    at: Cycles,
+    now: Picos,
+}
+
+impl DmaBus<'_> {
+    /// The CPU's clock may stand: a cycle number at which it is now.
+    fn cycle(&self) -> Cycles {
+        let mclk = &self.soc.r.lines.base.mclk;
+        mclk.ticks_at(self.now).max(self.at)
+    }
+}
+
+impl dma::Memory for DmaBus<'_> {
+    fn read(&mut self, addr: u32, width: Width) -> Result<u32, Fault> {
+        if addr >= 0xE000_0000 {
+            return Err(Fault::unmapped(addr));
+        }
+        let at = self.cycle();
+        let value = self.soc.read(addr, width, at);
+        self.soc.stall = 0;
+        value
+    }
+
+    fn write(&mut self, addr: u32, width: Width, value: u32) -> Result<(), Fault> {
+        if addr >= 0xE000_0000 {
+            return Err(Fault::unmapped(addr));
+        }
+        let at = self.cycle();
+        let done = self.soc.write(addr, width, value, at);
+        self.soc.stall = 0;
+        done
+    }
+}
+
+impl Bus for Soc {
+    const WAITS: bool = true;
+
+    #[inline]
+    fn read(&mut self, addr: u32, width: Width, at: Cycles) -> Result<u32, Fault> {
+        match self.read_plain(addr, width, at) {
+            Some(value) => Ok(value),
+            None => self.read_slow(addr, width, at),
+        }
+    }
+
+    #[inline]
+    fn write(&mut self, addr: u32, width: Width, value: u32, at: Cycles) -> Result<(), Fault> {
+        if self.write_plain(addr, width, value, at) {
+            return Ok(());
+        }
+        self.write_slow(addr, width, value, at)
+    }
+
+    #[inline(always)]
+    fn read_plain(&self, addr: u32, width: Width, _at: Cycles) -> Option<u32> {
+        let w = &self.windows[(addr >> 24) as usize];
+        let off = addr & 0x00FF_FFFF;
+        if off >= w.readable {
+            return None;
+        }
+        let i = (w.base + off) as usize & (BYTES - 1);
+        Some(match width {
+            Width::W8 => u32::from(self.memory[i]),
+            Width::W16 => {
+                let i = i & !1;
+                u32::from(u16::from_le_bytes([self.memory[i], self.memory[i + 1]]))
+            }
+            Width::W32 => {
+                let i = i & !3;
+                u32::from_le_bytes([
+                    self.memory[i],
+                    self.memory[i + 1],
+                    self.memory[i + 2],
+                    self.memory[i + 3],
+                ])
+            }
+        })
+    }
+
+    #[inline(always)]
+    fn write_plain(&mut self, addr: u32, width: Width, value: u32, _at: Cycles) -> bool {
+        let w = &self.windows[(addr >> 24) as usize];
+        let off = addr & 0x00FF_FFFF;
+        if off >= w.writable {
+            return false;
+        }
+        let i = (w.base + off) as usize & (BYTES - 1);
+        let bytes = value.to_le_bytes();
+        match width {
+            Width::W8 => self.memory[i] = bytes[0],
+            Width::W16 => {
+                let i = i & !1;
+                self.memory[i] = bytes[0];
+                self.memory[i + 1] = bytes[1];
+            }
+            Width::W32 => {
+                let i = i & !3;
+                self.memory[i..i + 4].copy_from_slice(&bytes);
+            }
+        }
+        true
+    }
+
+    fn fetch(&mut self, addr: u32) -> Result<u16, Fault> {
+        let sram = matches!(addr >> 24, 0x01 | 0x20);
+        if sram && addr & 0x00FF_FFFF >= self.windows[0x20].readable {
+            return Err(Fault::not_code(addr));
+        }
+        let Some(i) = place(addr).map(|i| i as usize) else { return Err(Fault::not_code(addr)) };
+        Ok(u16::from_le_bytes([self.memory[i], self.memory[i + 1]]))
+    }
+
+    #[inline]
+    fn cacheable(&self, addr: u32) -> bool {
+        is_flash(addr)
+    }
+
+    #[inline]
+    fn deadline(&self) -> Cycles {
+        self.deadline
+    }
+
+    #[inline]
+    fn scb(&self) -> &Scb {
+        &self.scb
+    }
+
+    #[inline]
+    fn scb_mut(&mut self) -> &mut Scb {
+        &mut self.scb
+    }
+
+    #[inline(always)]
+    fn fetched(&mut self, pc: u32, bytes: u32) -> Cycles {
+        if !self.waits || !is_flash(pc) {
+            return 0;
+        }
+        self.fetched_slow(pc, bytes)
+    }
+
+    #[inline(always)]
+    fn stall(&mut self) -> Cycles {
+        if self.stall == 0 { 0 } else { std::mem::take(&mut self.stall) }
+    }
+}
+
+impl Soc {
+    #[inline(never)]
+    pub(super) fn fetched_slow(&mut self, pc: u32, bytes: u32) -> Cycles {
+        if self.too_fast[self.bank(pc)] {
+            self.note_too_fast(pc);
+        }
+        if self.r.flctl.is_busy(pc) {
+            // The run loop holds the CPU until the bank can be read.
+            self.deadline = 0;
+            return 0;
+        }
+        self.r.flctl.fetched(pc, bytes)
+    }
+}
