@@ -2,27 +2,15 @@
 //! Decoding and text of Thumb instructions against GNU as: what the disassembler prints assembles to the
 //! same instruction, and to nothing else; every word is tried, or enough of them at random.
 
+mod thumb_tools;
+
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use sunseal_isa::thumb::{Address, Context, Insn, Kind, Undecoded, decode};
 use sunseal_isa::{Fault, FaultKind};
-
-/// Where a program of the toolchain is: on PATH or where `firmware/toolchain/get` puts it.
-fn program(name: &str) -> PathBuf {
-    let get = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../firmware/toolchain/get");
-    let printed = Command::new("python3").arg(get).args(["--for", "tests", "--print-bin"]).output();
-    let fetched = printed.map(|out| String::from_utf8_lossy(&out.stdout).trim().to_owned());
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(fetched.ok().map(PathBuf::from));
-    let found = folders.map(|folder| folder.join(name)).find(|program| program.is_file());
-    found.unwrap_or_else(|| {
-        panic!(
-            "{name} is neither on PATH nor fetched; `firmware/toolchain/get --for tests` fetches what tests compare with"
-        )
-    })
-}
+use thumb_tools::program;
 
 fn at_zero(words: &[u16]) -> Result<Insn, Undecoded> {
     decode(0, Context::Outside, |addr| {

@@ -190,8 +190,8 @@ pub(crate) fn mul(op: Mul, n: u32, m: u32, a: u32) -> (u32, bool) {
         Mul::Mls => (a.wrapping_sub(n.wrapping_mul(m)), false),
         Mul::Smul(x, y) => ((half(n, x) * half(m, y)) as u32, false),
         Mul::Smla(x, y) => checked(half(n, x) * half(m, y) + acc),
-        Mul::Smulw(y) => ((i64::from(n as i32) * half(m, y) >> 16) as u32, false),
-        Mul::Smlaw(y) => checked((i64::from(n as i32) * half(m, y) >> 16) + acc),
+        Mul::Smulw(y) => (((i64::from(n as i32) * half(m, y)) >> 16) as u32, false),
+        Mul::Smlaw(y) => checked(((i64::from(n as i32) * half(m, y)) >> 16) + acc),
         Mul::Smuad(x) => {
             let (low, high) = products(n, m, x);
             checked(low + high)
@@ -208,7 +208,7 @@ pub(crate) fn mul(op: Mul, n: u32, m: u32, a: u32) -> (u32, bool) {
             let (low, high) = products(n, m, x);
             checked(low - high + acc)
         }
-        Mul::Smmul(round) => ((wide + (i64::from(round) << 31) >> 32) as u32, false),
+        Mul::Smmul(round) => (((wide + (i64::from(round) << 31)) >> 32) as u32, false),
         Mul::Smmla(round) => {
             let sum = (acc << 32).wrapping_add(wide).wrapping_add(i64::from(round) << 31);
             ((sum >> 32) as u32, false)
@@ -298,7 +298,7 @@ pub(crate) fn parallel(op: Parallel, lanes: Lanes, n: u32, m: u32) -> (u32, Opti
             _ => sum >= 0,
         };
         let bits = if width == 8 { 1 } else { 3 };
-        ge |= u8::from(set) * bits << (i * width / 8);
+        ge |= (u8::from(set) * bits) << (i * width / 8);
     }
     (result, matches!(lanes, Lanes::Signed | Lanes::Unsigned).then_some(ge))
 }
@@ -352,7 +352,7 @@ pub(crate) fn unary(op: Unary, m: u32) -> u32 {
 
 /// SEL
 pub(crate) fn select(ge: u8, n: u32, m: u32) -> u32 {
-    let mask = (0..4).fold(0, |mask, i| mask | u32::from(ge >> i & 1) * 0xFF << (8 * i));
+    let mask = (0..4).fold(0, |mask, i| mask | (u32::from(ge >> i & 1) * 0xFF) << (8 * i));
     n & mask | m & !mask
 }
 

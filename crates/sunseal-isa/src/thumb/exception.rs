@@ -74,7 +74,7 @@ impl Cpu {
         self.switch(|cpu| {
             cpu.psr = cpu.psr & !(psr::IPSR | psr::IT | psr::T)
                 | exception & psr::IPSR
-                | (handler & 1) * psr::T;
+                | ((handler & 1) * psr::T);
             cpu.control &= !(control::SPSEL | control::FPCA);
         });
         self.r[LR] = lr;
@@ -136,8 +136,8 @@ impl Cpu {
                 scb.fpcar = addr & !7;
                 scb.fpccr = scb.fpccr & !(fpccr::USER | fpccr::THREAD)
                     | fpccr::LSPACT
-                    | u32::from(user) * fpccr::USER
-                    | u32::from(thread) * fpccr::THREAD;
+                    | (u32::from(user) * fpccr::USER)
+                    | (u32::from(thread) * fpccr::THREAD);
             }
         }
         self.r[SP] = frame;
@@ -268,8 +268,8 @@ impl Cpu {
         self.switch(|cpu| {
             cpu.psr = status & (psr::APSR | psr::IT | psr::T | psr::IPSR);
             cpu.control = cpu.control & !(control::SPSEL | control::FPCA)
-                | u32::from(process) * control::SPSEL
-                | u32::from(float) * control::FPCA;
+                | (u32::from(process) * control::SPSEL)
+                | (u32::from(float) * control::FPCA);
         });
         self.r[PC] = pc & !1;
         self.exclusive = false;

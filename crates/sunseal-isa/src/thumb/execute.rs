@@ -98,6 +98,7 @@ impl Cpu {
     }
 
     /// One aligned access.
+    #[allow(clippy::too_many_arguments)] // one access, told whole
     #[inline(always)]
     pub(crate) fn access<B: Bus, O: Observer>(
         &self,
@@ -127,6 +128,7 @@ impl Cpu {
     /// One access at any address, in as many parts as the core makes of it (TRM r0p1, load/store timings);
     /// what is loaded, and the cycles that the further parts take.
     #[inline(always)]
+    #[allow(clippy::too_many_arguments)] // one access, told whole
     pub(crate) fn access_any<B: Bus, O: Observer>(
         &self,
         bus: &mut B,
@@ -146,6 +148,7 @@ impl Cpu {
 
     #[cold]
     #[inline(never)]
+    #[allow(clippy::too_many_arguments)] // one access, told whole
     fn access_unaligned<B: Bus, O: Observer>(
         &self,
         bus: &mut B,
@@ -462,13 +465,14 @@ impl Cpu {
                 let first = if before { base.wrapping_sub(4 * count) } else { base };
                 let end = if before { first } else { base.wrapping_add(4 * count) };
                 let cycles = self.memory_cycles(1 + count, mask(rn), false);
-                let mut at = start + Cycles::from(cycles - count);
+                let at = start + Cycles::from(cycles - count);
                 let mut addr = first;
-                for register in (0..15).filter(|&n| list & 1 << n != 0) {
+                let stored = (0..15).filter(|&n| list & 1 << n != 0);
+                for (i, register) in stored.enumerate() {
+                    let at = at + i as Cycles;
                     let value = r(register, self);
                     self.access_word(bus, observer, pc, addr, Some(value), at)?;
                     addr = addr.wrapping_add(4);
-                    at += 1;
                 }
                 if writeback {
                     self.step_base(observer, rn, end);

@@ -280,7 +280,7 @@ fn fast(kind: &Kind, timing: &Timing) -> Option<(u16, u64, u32)> {
                 Source::Imm { value, carry } => {
                     let carry = match carry {
                         None => 0,
-                        Some(carry) => CARRY_KNOWN | u64::from(carry) * CARRY,
+                        Some(carry) => CARRY_KNOWN | (u64::from(carry) * CARRY),
                     };
                     (number(src::IMM), registers(rd, rn, 0, 0) | carry, value)
                 }
@@ -344,12 +344,12 @@ fn fast(kind: &Kind, timing: &Timing) -> Option<(u16, u64, u32)> {
         }
         Kind::LoadMany { rn, list, writeback, before: false } if list & 1 << SP == 0 => {
             let number = if list >> 15 == 0 { kind::LOAD_MANY } else { kind::LOAD_MANY_AND_GO };
-            let fields = registers(0, rn, 0, 0) | u64::from(writeback) * CARRY;
+            let fields = registers(0, rn, 0, 0) | (u64::from(writeback) * CARRY);
             (number, fields, list.into())
         }
         Kind::StoreMany { rn, list, writeback, before } => {
             let number = if before { kind::PUSH } else { kind::STORE_MANY };
-            (number, registers(0, rn, 0, 0) | u64::from(writeback) * CARRY, list.into())
+            (number, registers(0, rn, 0, 0) | (u64::from(writeback) * CARRY), list.into())
         }
         Kind::It { first, mask } => (kind::IT, 0, u32::from(first) << 4 | u32::from(mask)),
         Kind::Branch { condition, target } => {
@@ -697,15 +697,14 @@ fn load_many<B: Bus, O: Observer, const GOES: bool>(
     let mut addr = cpu.r[op.rn()];
     let end = addr.wrapping_add(4 * count);
     let cycles = cpu.memory_cycles(1 + count, 1 << op.rn(), false);
-    let mut at = cpu.cycles + Cycles::from(cycles - count);
+    let at = cpu.cycles + Cycles::from(cycles - count);
     let mut values = [0; 16];
-    for slot in values.iter_mut().take(count as usize) {
-        *slot = match word(cpu, bus, obs, pc, addr, None, at) {
+    for (i, slot) in values.iter_mut().take(count as usize).enumerate() {
+        *slot = match word(cpu, bus, obs, pc, addr, None, at + i as Cycles) {
             Ok(value) => value,
             Err(exit) => return cpu.fail(exit, pc),
         };
         addr = addr.wrapping_add(4);
-        at += 1;
     }
     if head & CARRY != 0 {
         step_base(cpu, obs, op.rn(), end);
@@ -727,7 +726,7 @@ fn load_many<B: Bus, O: Observer, const GOES: bool>(
     if GOES {
         let flow = if op.rn() == SP { Flow::Return } else { Flow::Jump };
         let cycles = cycles + u32::from(cpu.timing.refill_load);
-        let done = cpu.exchange(values[count as usize - 1 & 15], cycles, flow);
+        let done = cpu.exchange(values[(count as usize - 1) & 15], cycles, flow);
         return leave(cpu, bus, obs, op, pc, done);
     }
     let next = pc.wrapping_add(op.bytes());

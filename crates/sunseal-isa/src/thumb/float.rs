@@ -336,7 +336,7 @@ fn div(a: u32, b: u32, fpscr: &mut u32) -> u32 {
         (Class::Zero, _) | (_, Class::Infinity) => zero(negative),
         _ => {
             let (dividend, divisor) = (u64::from(x.sig) << 39, u64::from(y.sig));
-            let quotient = dividend / divisor << 1 | u64::from(dividend % divisor != 0);
+            let quotient = (dividend / divisor) << 1 | u64::from(dividend % divisor != 0);
             pack(negative, x.exp - y.exp - 40, quotient.into(), fpscr)
         }
     }

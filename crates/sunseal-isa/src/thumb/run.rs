@@ -126,11 +126,11 @@ impl Cpu {
 
     fn rest(&mut self, pc: u32) -> Exit {
         self.r[PC] = pc;
-        self.to_psr();
+        self.store_psr();
         Exit::Deadline
     }
 
-    fn to_psr(&mut self) {
+    fn store_psr(&mut self) {
         let it = u32::from(self.it);
         self.psr = self.psr & !(psr::APSR | psr::IT)
             | self.flags.apsr()
@@ -141,7 +141,7 @@ impl Cpu {
     #[cold]
     fn halt<B: Bus>(&mut self, bus: &mut B, next: u32) -> Exit {
         self.r[PC] = next & !1;
-        self.to_psr();
+        self.store_psr();
         self.failed = false;
         match self.stop.take().expect("the handler that stopped left its reason") {
             Exit::Fault(fault) => {
