@@ -113,6 +113,7 @@ impl<S: Sample> Observer for Leakage<'_, S> {
     const INSTRUCTIONS: bool = true;
     const ACCESSES: bool = true;
     const RESULTS: bool = true;
+    const OWN_LOOP: bool = true;
 
     #[inline(always)]
     fn instruction(&mut self, _: u32, _: u32, cycles: u32, _: Flow) {

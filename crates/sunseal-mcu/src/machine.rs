@@ -6,7 +6,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use sunseal_isa::Fault;
-use sunseal_trace::{Cycles, Ledger, Observer, OperatingPoint, Picos, Vocabulary};
+use sunseal_trace::{
+    Cycles, Ledger, Observer, OperatingPoint, Picos, Pointed, Silent, Vocabulary,
+};
 
 use crate::accounts;
 use crate::chips::{Avr, F1xx, F5xx, Fr5xx, Msp430, Msp432};
@@ -357,6 +359,22 @@ impl Machine {
 
     /// Runs until something that `until` names happens, the machine halts, faults or loses its supply.
     pub fn run<O: Observer>(&mut self, until: &Until, observer: &mut O) -> Stop {
+        if O::OWN_LOOP {
+            each_mut!(self, e => e.run(until, observer))
+        } else if O::INSTRUCTIONS || O::ACCESSES || O::RESULTS {
+            self.run_watched(until, &mut Pointed::new(observer))
+        } else {
+            self.run_unwatched(until)
+        }
+    }
+
+    // Not generic, so that these two loops of every chip are compiled once, here.
+
+    fn run_unwatched(&mut self, until: &Until) -> Stop {
+        each_mut!(self, e => e.run(until, &mut Silent))
+    }
+
+    fn run_watched(&mut self, until: &Until, observer: &mut Pointed<'_>) -> Stop {
         each_mut!(self, e => e.run(until, observer))
     }
 

@@ -807,6 +807,7 @@ const fn result_bits(off: u32) -> u8 {
 impl Observer for Taint {
     const INSTRUCTIONS: bool = true;
     const ACCESSES: bool = true;
+    const OWN_LOOP: bool = true;
 
     #[inline(always)]
     fn instruction(&mut self, pc: u32, sp: u32, _: u32, flow: Flow) {

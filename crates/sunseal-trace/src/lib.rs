@@ -11,6 +11,6 @@ mod time;
 mod vocabulary;
 
 pub use ledger::{Ledger, LedgerError, Span, SpanKey};
-pub use observer::{Access, Flow, Observer, Silent, Width};
+pub use observer::{Access, Flow, Observer, Pointed, Silent, Width};
 pub use time::{Cycles, OperatingPoint, Picos};
 pub use vocabulary::{ComponentId, EventId, StateId, Vocabulary};

@@ -67,6 +67,9 @@ pub trait Observer {
     const ACCESSES: bool;
     /// Whether [`result`](Self::result) is called.
     const RESULTS: bool = false;
+    /// Whether a run loop is compiled for this very type, in the crate that runs it. It takes a while for
+    /// all instruction sets and chips; others share one loop that calls them by a pointer.
+    const OWN_LOOP: bool = false;
 
     /// An instruction at `pc` has run in `cycles`; `sp` is the stack pointer behind it.
     fn instruction(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow);
@@ -87,6 +90,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     const INSTRUCTIONS: bool = A::INSTRUCTIONS || B::INSTRUCTIONS;
     const ACCESSES: bool = A::ACCESSES || B::ACCESSES;
     const RESULTS: bool = A::RESULTS || B::RESULTS;
+    const OWN_LOOP: bool = A::OWN_LOOP && B::OWN_LOOP;
 
     fn instruction(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow) {
         if A::INSTRUCTIONS {
@@ -112,6 +116,77 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         }
         if B::RESULTS {
             self.1.result(register, old, new);
+        }
+    }
+}
+
+/// The calls of an [`Observer`] without its constants: what a pointer can point to.
+trait Calls {
+    /// See [`Observer::instruction`].
+    fn instruction(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow);
+    /// See [`Observer::access`].
+    fn access(&mut self, pc: u32, addr: u32, kind: Access, width: Width, value: u32, at: Cycles);
+    /// See [`Observer::result`].
+    fn result(&mut self, register: u8, old: u32, new: u32);
+}
+
+impl<O: Observer> Calls for O {
+    fn instruction(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow) {
+        Observer::instruction(self, pc, sp, cycles, flow);
+    }
+
+    fn access(&mut self, pc: u32, addr: u32, kind: Access, width: Width, value: u32, at: Cycles) {
+        Observer::access(self, pc, addr, kind, width, value, at);
+    }
+
+    fn result(&mut self, register: u8, old: u32, new: u32) {
+        Observer::result(self, register, old, new);
+    }
+}
+
+/// Any observer, by a pointer: one loop for all of them.
+pub struct Pointed<'a> {
+    calls: &'a mut dyn Calls,
+    instructions: bool,
+    accesses: bool,
+    results: bool,
+}
+
+impl<'a> Pointed<'a> {
+    /// Points to `observer`.
+    pub fn new<O: Observer>(observer: &'a mut O) -> Self {
+        Self {
+            calls: observer,
+            instructions: O::INSTRUCTIONS,
+            accesses: O::ACCESSES,
+            results: O::RESULTS,
+        }
+    }
+}
+
+impl Observer for Pointed<'_> {
+    const INSTRUCTIONS: bool = true;
+    const ACCESSES: bool = true;
+    const RESULTS: bool = true;
+
+    #[inline(always)]
+    fn instruction(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow) {
+        if self.instructions {
+            self.calls.instruction(pc, sp, cycles, flow);
+        }
+    }
+
+    #[inline(always)]
+    fn access(&mut self, pc: u32, addr: u32, kind: Access, width: Width, value: u32, at: Cycles) {
+        if self.accesses {
+            self.calls.access(pc, addr, kind, width, value, at);
+        }
+    }
+
+    #[inline(always)]
+    fn result(&mut self, register: u8, old: u32, new: u32) {
+        if self.results {
+            self.calls.result(register, old, new);
         }
     }
 }
