@@ -200,9 +200,9 @@ proptest! {
         before[SR] = flags & 7 | (flags & 8) << 5;
         before[3] = 0;
         let Some(first) = run(&words, before, None) else { return Ok(()) };
-        for reg in 4..16 {
+        for (reg, held) in before.iter().enumerate().skip(4) {
             let told = first.heard.results.iter().rfind(|(register, _)| usize::from(*register) == reg);
-            let expected = told.map_or(before[reg], |&(_, new)| new);
+            let expected = told.map_or(*held, |&(_, new)| new);
             prop_assert_eq!(first.r[reg], expected, "R{} told by {:04x?}", reg, &words);
         }
         let (after, input, memory) = match which {
