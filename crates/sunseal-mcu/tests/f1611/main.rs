@@ -4,6 +4,9 @@
 
 #[path = "../../../sunseal-isa/tests/asm/mod.rs"]
 mod asm;
+#[allow(dead_code, reason = "images of other compilers are another test's")]
+#[path = "../instruments/fixture.rs"]
+mod fixture;
 mod support;
 
 mod adc;
