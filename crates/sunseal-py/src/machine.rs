@@ -2,16 +2,25 @@
 //! One machine under Python's hands: run, look, change, go back.
 
 use std::ffi::{c_int, c_void};
+use std::fs::File;
+use std::io::{BufReader, BufWriter};
+use std::net::TcpListener;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use sunseal_mcu::coverage::Coverage;
+use sunseal_mcu::gdb;
+use sunseal_mcu::leakage::{Leakage, Model};
+use sunseal_mcu::taint::Taint;
+use sunseal_mcu::vcd::{Probes, Recorder, Stimulus};
 use sunseal_mcu::{Device, Elf, Pin, Snapshot as State, Stop, Until};
-use sunseal_trace::{Picos, Silent};
+use sunseal_trace::{Observer, Picos, Silent};
 
-use crate::error::{EngineError, refuse};
+use crate::error::{EngineError, refuse, refuse_at};
 
 /// Between two looks at the keyboard.
 const SLICE_CYCLES: u64 = 20_000_000;
@@ -28,10 +37,84 @@ pub struct Machine {
 #[pyclass(frozen, module = "sunseal._engine")]
 pub struct Snapshot(State);
 
+/// Why a run ended, and the address, pin or count that goes with it.
+type Ended = (&'static str, String);
+/// Kind, address, times, place, source line, instruction.
+type Leak = (&'static str, u32, u64, String, Option<String>, String);
+
+/// Until when to run.
+struct Goal {
+    cycles: Option<u64>,
+    time: Option<Picos>,
+    pc: Vec<u32>,
+    pin: Option<Pin>,
+}
+
+impl Goal {
+    fn new(
+        cycles: Option<u64>,
+        time_ps: Option<u64>,
+        pc: Vec<u32>,
+        pin: Option<&str>,
+    ) -> PyResult<Self> {
+        let pin = pin.map(str::parse).transpose().map_err(refuse)?;
+        Ok(Self { cycles, time: time_ps.map(Picos), pc, pin })
+    }
+}
+
 impl Machine {
     pub fn lock(&self) -> MutexGuard<'_, sunseal_mcu::Machine> {
         // A panic within a run leaves a machine that may be looked at.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn drive<O: Observer>(
+        &self,
+        machine: &mut sunseal_mcu::Machine,
+        goal: &Goal,
+        observer: &mut O,
+    ) -> PyResult<Ended> {
+        self.slices(machine, goal, |machine, until| Ok(machine.run(until, observer)))
+    }
+
+    /// Runs in slices; between them Ctrl-C is heard.
+    fn slices(
+        &self,
+        m: &mut sunseal_mcu::Machine,
+        goal: &Goal,
+        mut run: impl FnMut(&mut sunseal_mcu::Machine, &Until) -> PyResult<Stop>,
+    ) -> PyResult<Ended> {
+        loop {
+            let slice = Until {
+                cycles: Some((m.cycles() + SLICE_CYCLES).min(goal.cycles.unwrap_or(u64::MAX))),
+                time: Some((m.time() + SLICE_TIME).min(goal.time.unwrap_or(Picos::MAX))),
+                pc: goal.pc.clone(),
+                pin_edge: goal.pin,
+                state_change: false,
+            };
+            return Ok(match run(m, &slice)? {
+                Stop::Cycles if goal.cycles != slice.cycles => {
+                    Python::attach(|py| py.check_signals())?;
+                    continue;
+                }
+                Stop::Time if goal.time != slice.time => {
+                    Python::attach(|py| py.check_signals())?;
+                    continue;
+                }
+                Stop::Cycles => ("cycles", m.cycles().to_string()),
+                Stop::Time => ("time", m.time().0.to_string()),
+                Stop::Pc(pc) => ("pc", pc.to_string()),
+                Stop::Pin(edge) => ("pin", format!("{}={}", edge.pin, u8::from(edge.level))),
+                Stop::Halted => ("halted", String::new()),
+                Stop::StateChange => ("state", String::new()),
+                Stop::BrownOut => ("brown-out", String::new()),
+                Stop::Fault(fault) => {
+                    let place = self.elf.as_ref().map(|e| e.describe(m.pc()));
+                    let place = place.map_or(String::new(), |p| format!(" in {p}"));
+                    return Err(EngineError::new_err(format!("{fault}{place}")));
+                }
+            });
+        }
     }
 
     pub fn elf(&self) -> PyResult<&Elf> {
@@ -65,42 +148,175 @@ impl Machine {
         time_ps: Option<u64>,
         pc: Vec<u32>,
         pin: Option<&str>,
-    ) -> PyResult<(&'static str, String)> {
-        let pin_edge: Option<Pin> = pin.map(str::parse).transpose().map_err(refuse)?;
-        let time = time_ps.map(Picos);
+    ) -> PyResult<Ended> {
+        let goal = Goal::new(cycles, time_ps, pc, pin)?;
+        py.detach(|| self.drive(&mut self.lock(), &goal, &mut Silent))
+    }
+
+    /// Runs and writes a sample of activity for each CPU cycle into `buffer`: Hamming weights and
+    /// distances by `weights` (bus weight, bus distance, register distance). Says how it ended, the
+    /// samples written and the cycles that found the buffer full.
+    #[pyo3(signature = (buffer, weights, cycles, time_ps, pc, pin))]
+    #[expect(clippy::too_many_arguments, reason = "one call from Python, by name there")]
+    fn power_trace(
+        &self,
+        py: Python<'_>,
+        buffer: PyBuffer<u8>,
+        weights: (u8, u8, u8),
+        cycles: Option<u64>,
+        time_ps: Option<u64>,
+        pc: Vec<u32>,
+        pin: Option<&str>,
+    ) -> PyResult<(Ended, usize, u64)> {
+        let goal = Goal::new(cycles, time_ps, pc, pin)?;
+        if buffer.readonly() || !buffer.is_c_contiguous() {
+            return Err(refuse("samples go into a writable, contiguous array of uint8"));
+        }
+        let (at, len) = (buffer.buf_ptr() as usize, buffer.len_bytes());
+        let model =
+            Model { bus_weight: weights.0, bus_distance: weights.1, register_distance: weights.2 };
         py.detach(|| {
-            let mut m = self.lock();
+            // Safety: the array is locked by `buffer` for the whole run, and nothing else writes it.
+            let samples = unsafe { std::slice::from_raw_parts_mut(at as *mut u8, len) };
+            let mut machine = self.lock();
+            let mut leakage = Leakage::new(samples, model, machine.cycles());
+            let ended = self.drive(&mut machine, &goal, &mut leakage)?;
+            Ok((ended, leakage.samples(), leakage.lost()))
+        })
+    }
+
+    /// Runs with the bytes of `secret` marked (address, size) and says what the marks decide: kind,
+    /// address, times, place, source line, instruction. Bytes of `public` are clean again when written.
+    #[pyo3(signature = (secret, public, cycles, time_ps, pc, pin))]
+    #[expect(clippy::too_many_arguments, reason = "one call from Python, by name there")]
+    fn taint(
+        &self,
+        py: Python<'_>,
+        secret: Vec<(u32, u32)>,
+        public: Vec<(u32, u32)>,
+        cycles: Option<u64>,
+        time_ps: Option<u64>,
+        pc: Vec<u32>,
+        pin: Option<&str>,
+    ) -> PyResult<(Ended, Vec<Leak>)> {
+        let goal = Goal::new(cycles, time_ps, pc, pin)?;
+        let elf = self.elf()?;
+        py.detach(|| {
+            let mut machine = self.lock();
+            let mut taint = Taint::of(machine.device(), elf);
+            for (addr, bytes) in secret {
+                taint.mark(addr..addr + bytes);
+            }
+            for (addr, bytes) in public {
+                taint.declassify(addr..addr + bytes);
+            }
+            let ended = self.drive(&mut machine, &goal, &mut taint)?;
+            let leaks = taint.findings(elf).into_iter().map(|f| {
+                let line = f.line.map(|l| format!("{}:{}", l.file, l.line));
+                (f.kind.name(), f.pc, f.count, f.symbol, line, f.instruction)
+            });
+            Ok((ended, leaks.collect()))
+        })
+    }
+
+    /// Runs and says how often each source line ran, in the form of lcov.
+    #[pyo3(signature = (cycles, time_ps, pc, pin))]
+    fn coverage(
+        &self,
+        py: Python<'_>,
+        cycles: Option<u64>,
+        time_ps: Option<u64>,
+        pc: Vec<u32>,
+        pin: Option<&str>,
+    ) -> PyResult<(Ended, String)> {
+        let goal = Goal::new(cycles, time_ps, pc, pin)?;
+        let elf = self.elf()?;
+        py.detach(|| {
+            let mut coverage = Coverage::default();
+            let ended = self.drive(&mut self.lock(), &goal, &mut coverage)?;
+            Ok((ended, coverage.lcov(elf)))
+        })
+    }
+
+    /// Runs and writes a value change dump of pins, states and symbols to `path`, driving pins from the
+    /// signals of another dump (signal, pin) if one is named.
+    #[pyo3(signature = (path, pins, states, symbols, stimulus, signals, cycles, time_ps, pc, pin))]
+    #[expect(clippy::too_many_arguments, reason = "one call from Python, by name there")]
+    fn waveform(
+        &self,
+        py: Python<'_>,
+        path: &str,
+        pins: Vec<String>,
+        states: bool,
+        symbols: Vec<String>,
+        stimulus: Option<&str>,
+        signals: Vec<(String, String)>,
+        cycles: Option<u64>,
+        time_ps: Option<u64>,
+        pc: Vec<u32>,
+        pin: Option<&str>,
+    ) -> PyResult<Ended> {
+        let goal = Goal::new(cycles, time_ps, pc, pin)?;
+        let mut probes = Probes { states, ..Probes::default() };
+        for pin in pins {
+            probes.pins.push(pin.parse().map_err(refuse)?);
+        }
+        for symbol in symbols {
+            probes.symbol(self.elf()?, &symbol).map_err(refuse)?;
+        }
+        let parsed: Vec<(&str, Pin)> = signals
+            .iter()
+            .map(|(signal, pin)| Ok((signal.as_str(), pin.parse().map_err(refuse)?)))
+            .collect::<PyResult<_>>()?;
+        let mut stimulus = match stimulus {
+            None => Stimulus::new(Vec::new()),
+            Some(file) => {
+                let dump = File::open(file).map_err(refuse_at(file))?;
+                Stimulus::read(BufReader::new(dump), &parsed).map_err(refuse_at(file))?
+            }
+        };
+        py.detach(|| {
+            let out = BufWriter::new(File::create(path).map_err(refuse_at(path))?);
+            let mut machine = self.lock();
+            let mut recorder = Recorder::new(out, &machine, probes).map_err(refuse_at(path))?;
+            let ended = self.slices(&mut machine, &goal, |machine, until| {
+                stimulus
+                    .run_recorded(machine, until, &mut Silent, &mut recorder)
+                    .map_err(refuse_at(path))
+            })?;
+            recorder.finish(&machine).map_err(refuse_at(path))?;
+            Ok(ended)
+        })
+    }
+
+    /// Serves one debugger at `listen` (host:port), telling `listening` the address once it can come.
+    /// `off_ps` is how long the supply stays away after a loss. Says how the session ended.
+    fn gdb(
+        &self,
+        py: Python<'_>,
+        listen: &str,
+        off_ps: u64,
+        listening: &Bound<'_, PyAny>,
+    ) -> PyResult<&'static str> {
+        let elf = self.elf()?;
+        let listener = TcpListener::bind(listen).map_err(refuse_at(listen))?;
+        listening.call1((listener.local_addr()?.to_string(),))?;
+        listener.set_nonblocking(true)?;
+        let options = gdb::Options { off: Picos(off_ps), ..gdb::Options::default() };
+        py.detach(|| {
+            let mut machine = self.lock();
             loop {
-                let slice = Until {
-                    cycles: Some((m.cycles() + SLICE_CYCLES).min(cycles.unwrap_or(u64::MAX))),
-                    time: Some((m.time() + SLICE_TIME).min(time.unwrap_or(Picos::MAX))),
-                    pc: pc.clone(),
-                    pin_edge,
-                    state_change: false,
-                };
-                let stop = m.run(&slice, &mut Silent);
-                return Ok(match stop {
-                    Stop::Cycles if cycles != slice.cycles => {
+                match gdb::serve(&mut machine, elf, &listener, &options) {
+                    Ok(gdb::End::Detached) => return Ok("detached"),
+                    Ok(gdb::End::Killed) => return Ok("killed"),
+                    Ok(gdb::End::Closed) => return Ok("closed"),
+                    Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => {
+                        // Nobody there yet.
                         Python::attach(|py| py.check_signals())?;
-                        continue;
+                        std::thread::sleep(std::time::Duration::from_millis(30));
                     }
-                    Stop::Time if time != slice.time => {
-                        Python::attach(|py| py.check_signals())?;
-                        continue;
-                    }
-                    Stop::Cycles => ("cycles", m.cycles().to_string()),
-                    Stop::Time => ("time", m.time().0.to_string()),
-                    Stop::Pc(pc) => ("pc", pc.to_string()),
-                    Stop::Pin(edge) => ("pin", format!("{}={}", edge.pin, u8::from(edge.level))),
-                    Stop::Halted => ("halted", String::new()),
-                    Stop::StateChange => ("state", String::new()),
-                    Stop::BrownOut => ("brown-out", String::new()),
-                    Stop::Fault(fault) => {
-                        let place = self.elf.as_ref().map(|e| e.describe(m.pc()));
-                        let place = place.map_or(String::new(), |p| format!(" in {p}"));
-                        return Err(EngineError::new_err(format!("{fault}{place}")));
-                    }
-                });
+                    Err(e) => return Err(refuse_at(listen)(e)),
+                }
             }
         })
     }
@@ -281,9 +497,8 @@ impl View {
         let (at, len) = (slf.get().at, slf.get().len as ffi::Py_ssize_t);
         // Safety: a machine's memory is allocated once and never moved while the machine lives, which the
         // view sees to; Python only reads it, and nothing runs the machine meanwhile but by its leave.
-        let done = unsafe {
-            ffi::PyBuffer_FillInfo(view, slf.as_ptr(), at as *mut c_void, len, 1, flags)
-        };
+        let done =
+            unsafe { ffi::PyBuffer_FillInfo(view, slf.as_ptr(), at as *mut c_void, len, 1, flags) };
         if done == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
     }
 }

@@ -9,13 +9,14 @@ from importlib.metadata import version
 
 from sunseal._engine import EngineError
 from sunseal.errors import SunsealError
-from sunseal.machine import Machine, Stop
+from sunseal.machine import Leak, Machine, Stop
 from sunseal.measuring import Measurement, PowerSet, curve, in_joules, measure, profile
 
 __version__ = version("sunseal")
 
 __all__ = [
     "EngineError",
+    "Leak",
     "Machine",
     "Measurement",
     "PowerSet",

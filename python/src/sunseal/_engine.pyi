@@ -105,6 +105,41 @@ class View:
 class Machine:
     def __new__(cls, device: str, image: bytes | None) -> Machine: ...
     def run(self, cycles: int | None, time_ps: int | None, pc: Sequence[int], pin: str | None) -> tuple[str, str]: ...
+    def power_trace(
+        self,
+        buffer: object,
+        weights: tuple[int, int, int],
+        cycles: int | None,
+        time_ps: int | None,
+        pc: Sequence[int],
+        pin: str | None,
+    ) -> tuple[tuple[str, str], int, int]: ...
+    def taint(
+        self,
+        secret: Sequence[tuple[int, int]],
+        public: Sequence[tuple[int, int]],
+        cycles: int | None,
+        time_ps: int | None,
+        pc: Sequence[int],
+        pin: str | None,
+    ) -> tuple[tuple[str, str], list[tuple[str, int, int, str, str | None, str]]]: ...
+    def coverage(
+        self, cycles: int | None, time_ps: int | None, pc: Sequence[int], pin: str | None
+    ) -> tuple[tuple[str, str], str]: ...
+    def waveform(
+        self,
+        path: str,
+        pins: Sequence[str],
+        states: bool,
+        symbols: Sequence[str],
+        stimulus: str | None,
+        signals: Sequence[tuple[str, str]],
+        cycles: int | None,
+        time_ps: int | None,
+        pc: Sequence[int],
+        pin: str | None,
+    ) -> tuple[str, str]: ...
+    def gdb(self, listen: str, off_ps: int, listening: Callable[[str], object]) -> str: ...
     def step(self) -> None: ...
     @property
     def device(self) -> str: ...

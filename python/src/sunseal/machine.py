@@ -12,7 +12,7 @@ Stop(kind='pc', pc=23634, pin=None)
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -38,6 +38,21 @@ class Stop:
     """Address of the next instruction."""
     pin: tuple[str, bool] | None = None
     """The pin that ended the run, and its new level."""
+
+
+@dataclass(frozen=True)
+class Leak:
+    """An instruction that lets marked data out by the way it runs."""
+
+    kind: str
+    """branch, address, cached-address, time, or unknown (it is not in the image)."""
+    pc: int
+    count: int
+    place: str
+    """Function and offset."""
+    line: str | None
+    """Source file and line, where the image has debug data."""
+    instruction: str
 
 
 class Registers(MutableMapping[str, int]):
@@ -140,22 +155,135 @@ class Machine:
         for good. A fault of the program raises EngineError with the address, the symbol and what would
         be right.
         """
-        to_cycles = None if cycles is None else self.cycles + cycles
-        to_ps = None if time_s is None else self._inner.time_ps + round(time_s * 1e12)
-        goal = None if until is None else self.address(until)
+        to_cycles, to_ps, goals, pin = self._goal(until, cycles, time_s, pin)
         while True:
-            places = [*self._hooks, *([] if goal is None else [goal])]
-            kind, what = self._inner.run(to_cycles, to_ps, places, pin)
+            ended = self._inner.run(to_cycles, to_ps, [*self._hooks, *goals], pin)
             here = self.pc
-            if kind == "pc" and here in self._hooks:
+            if ended[0] == "pc" and here in self._hooks:
                 self._hooks[here](self)
-                if here != goal:
+                if here not in goals:
                     continue
-            edge = None
-            if kind == "pin":
-                name, _, level = what.partition("=")
-                edge = (name, level == "1")
-            return Stop(kind, here, edge)  # type: ignore[arg-type]
+            return self._stop(ended)
+
+    def power_trace(
+        self,
+        until: Place | None = None,
+        *,
+        cycles: int | None = None,
+        time_s: float | None = None,
+        pin: str | None = None,
+        out: Bytes | None = None,
+        bus_weight: int = 1,
+        bus_distance: int = 0,
+        register_distance: int = 1,
+    ) -> Bytes:
+        """Run as `run` does and return a sample of modelled activity for each CPU cycle.
+
+        A sample is the Hamming weight of the values on the data bus and the Hamming distance of the
+        registers that change, times the weights given, saturating at 255. The engine writes into `out`
+        (shape: samples) without a copy; without it an array of 2^24 samples is made, or of `cycles`.
+        Hooks are not called.
+        """
+        goal = self._goal(until, cycles, time_s, pin)
+        if out is None:
+            out = np.empty(1 << 24 if cycles is None else cycles + 64, dtype=np.uint8)
+        weights = (bus_weight, bus_distance, register_distance)
+        _, samples, lost = self._inner.power_trace(out, weights, *goal)
+        if lost:
+            raise SunsealError(
+                f"the trace has {samples + lost} samples, {lost} more than the array holds",
+                hint="give a larger array as `out`, or a nearer end",
+            )
+        return out[:samples]
+
+    def leaks(
+        self,
+        secret: Sequence[Place | tuple[int, int]],
+        until: Place | None = None,
+        *,
+        public: Sequence[Place | tuple[int, int]] = (),
+        cycles: int | None = None,
+        time_s: float | None = None,
+        pin: str | None = None,
+    ) -> list[Leak]:
+        """Run with marked bytes and return the instructions that let them out by the way they run.
+
+        `secret` and `public` are symbols, or addresses with sizes in bytes; what the program writes to
+        `public`, such as a signature, is no secret any more. An empty list is the constant-time verdict
+        for this run of this binary. Hooks are not called.
+        """
+        goal = self._goal(until, cycles, time_s, pin)
+        _, found = self._inner.taint(self._ranges(secret), self._ranges(public), *goal)
+        return [Leak(*one) for one in found]
+
+    def coverage(
+        self,
+        until: Place | None = None,
+        *,
+        cycles: int | None = None,
+        time_s: float | None = None,
+        pin: str | None = None,
+    ) -> str:
+        """Run as `run` does and return how often each source line ran, as an lcov tracefile."""
+        return self._inner.coverage(*self._goal(until, cycles, time_s, pin))[1]
+
+    def waveform(
+        self,
+        path: str | os.PathLike[str],
+        until: Place | None = None,
+        *,
+        pins: Sequence[str] = (),
+        symbols: Sequence[str] = (),
+        states: bool = True,
+        stimulus: str | os.PathLike[str] | None = None,
+        signals: Mapping[str, str] | None = None,
+        cycles: int | None = None,
+        time_s: float | None = None,
+        pin: str | None = None,
+    ) -> Stop:
+        """Run as `run` does and write pins, components' states and symbols as a value change dump.
+
+        With `stimulus`, another dump, its `signals` (name in that dump: pin) drive pins at their times.
+        """
+        ended = self._inner.waveform(
+            os.fspath(path),
+            pins,
+            states,
+            symbols,
+            None if stimulus is None else os.fspath(stimulus),
+            list((signals or {}).items()),
+            *self._goal(until, cycles, time_s, pin),
+        )
+        return self._stop(ended)
+
+    def _goal(
+        self, until: Place | None, cycles: int | None, time_s: float | None, pin: str | None
+    ) -> tuple[int | None, int | None, list[int], str | None]:
+        return (
+            None if cycles is None else self.cycles + cycles,
+            None if time_s is None else self._inner.time_ps + round(time_s * 1e12),
+            [] if until is None else [self.address(until)],
+            pin,
+        )
+
+    def _stop(self, ended: tuple[str, str]) -> Stop:
+        kind, what = ended
+        edge = None
+        if kind == "pin":
+            name, _, level = what.partition("=")
+            edge = (name, level == "1")
+        return Stop(kind, self.pc, edge)  # type: ignore[arg-type]
+
+    def _ranges(self, places: Sequence[Place | tuple[int, int]]) -> list[tuple[int, int]]:
+        ranges = []
+        for place in places:
+            if isinstance(place, str):
+                ranges.append(self._inner.symbol(place))
+            elif isinstance(place, tuple):
+                ranges.append(place)
+            else:
+                raise SunsealError(f"bytes at {place:#x} need their size: write ({place:#x}, size)")
+        return ranges
 
     def step(self, instructions: int = 1) -> None:
         """Run single instructions; asleep, up to the next event."""
