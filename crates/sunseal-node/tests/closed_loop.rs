@@ -238,7 +238,8 @@ fn what_is_not_sound_is_one_sentence() {
     let base = "duration_s = 60\n";
     let mut s = scenario("bad", &busy(), base);
     s.board = "msp430f5438a-anagaer".into();
-    assert!(text(s).contains("the boards there are msp430f5438a-anagear"));
+    let t = text(s);
+    assert!(t.contains("the boards there are ") && t.contains("msp430f5438a-anagear"), "{t}");
     let mut s = scenario("bad", &busy(), base);
     s.power.set = Some("mane".into());
     assert!(text(s).contains("msp430f5438a-mane2014"));
