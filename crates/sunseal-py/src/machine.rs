@@ -20,6 +20,7 @@ use sunseal_mcu::vcd::{Probes, Recorder, Stimulus};
 use sunseal_mcu::{Device, Elf, Pin, Snapshot as State, Stop, Until};
 use sunseal_trace::{Observer, Picos, Silent};
 
+use crate::board::Board;
 use crate::error::{EngineError, refuse, refuse_at};
 
 /// Between two looks at the keyboard.
@@ -126,12 +127,16 @@ impl Machine {
 
 #[pymethods]
 impl Machine {
-    /// A machine of the device in a file of `data/devices`.
+    /// A machine of the device in a file of `data/devices`, as it sits on the board in a file of
+    /// `data/boards`, if one is named.
     #[new]
-    #[pyo3(signature = (device, image))]
-    fn new(device: &str, image: Option<&[u8]>) -> PyResult<Self> {
+    #[pyo3(signature = (device, board, image))]
+    fn new(device: &str, board: Option<&str>, image: Option<&[u8]>) -> PyResult<Self> {
         let device = Device::load(Path::new(device)).map_err(refuse)?;
-        let mut inner = sunseal_mcu::Machine::new(&device);
+        let mut inner = match board {
+            Some(board) => Board::new(board)?.machine(&device)?,
+            None => sunseal_mcu::Machine::new(&device),
+        };
         let elf = image.map(Elf::parse).transpose().map_err(refuse)?;
         if let Some(elf) = &elf {
             inner.load(elf).map_err(refuse)?;

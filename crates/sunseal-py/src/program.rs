@@ -223,7 +223,7 @@ impl Run {
         let mark: Pin = board.trigger.parse().map_err(refuse)?;
         let device = Device::load(Path::new(device)).map_err(refuse)?;
         let elf = Elf::parse(image).map_err(refuse)?;
-        let mut machine = Machine::new(&device);
+        let mut machine = board.machine(&device)?;
         machine.load(&elf).map_err(refuse)?;
         if let Some(fed) = fed {
             let room = elf.symbol("bench_input").map_err(refuse)?.size_bytes as usize;

@@ -43,8 +43,10 @@ Variant = Annotated[
     list[str] | None,
     typer.Option("--variant", help="A hardware fact, such as mpy=none, mpy=16, mpy=32. Repeatable."),
 ]
-Freq = Annotated[str, typer.Option("--freq", help="CPU clock, such as 8MHz.")]
-Vcc = Annotated[str, typer.Option("--vcc", help="Supply voltage, such as 2.2V.")]
+Freq = Annotated[
+    str | None, typer.Option("--freq", help="CPU clock, such as 8MHz; else the board's crystal, or 8 MHz.")
+]
+Vcc = Annotated[str | None, typer.Option("--vcc", help="Supply voltage, such as 2.2V; else the board's.")]
 Power = Annotated[str, typer.Option("--power", help="Parameter set: datasheet, mane2014.")]
 WorkloadName = Annotated[
     str | None,
@@ -64,6 +66,14 @@ Marks = Annotated[
 
 def _print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
+
+
+def _freq(text: str | None) -> int | None:
+    return None if text is None else units.freq_hz(text)
+
+
+def _vcc(text: str | None) -> float | None:
+    return None if text is None else units.voltage_v(text)
 
 
 def _target(workload: str | None, elf: Path | None) -> tuple[str | None, Path | None]:
@@ -191,8 +201,8 @@ def measure_command(
     workload: WorkloadName = None,
     board: Board = boards.DEFAULT_BOARD,
     variant: Variant = None,
-    freq: Freq = "8MHz",
-    vcc: Vcc = "2.2V",
+    freq: Freq = None,
+    vcc: Vcc = None,
     power: Power = measuring.DEFAULT_POWER,
     elf: ElfPath = None,
     start: FromSymbol = None,
@@ -210,8 +220,8 @@ def measure_command(
             workload,
             board=board,
             variant=variant or (),
-            freq_hz=units.freq_hz(freq),
-            vcc_v=units.voltage_v(vcc),
+            freq_hz=_freq(freq),
+            vcc_v=_vcc(vcc),
             power=power,
             elf=elf,
             window=_window(elf, start, end, marks),
@@ -337,8 +347,8 @@ def profile_command(
     workload: WorkloadName = None,
     board: Board = boards.DEFAULT_BOARD,
     variant: Variant = None,
-    freq: Freq = "8MHz",
-    vcc: Vcc = "2.2V",
+    freq: Freq = None,
+    vcc: Vcc = None,
     power: Power = measuring.DEFAULT_POWER,
     elf: ElfPath = None,
     start: FromSymbol = None,
@@ -350,16 +360,23 @@ def profile_command(
         Path | None,
         typer.Option("--diff", help="Folded stacks of an earlier build to compare with."),
     ] = None,
+    coverage: Annotated[
+        Path | None,
+        typer.Option("--coverage", help="Write how often each source line of your program ran (lcov) instead."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Print folded stacks, ready for any flame graph tool, or draw the flame graph."""
     if weight not in ("cycles", "joules"):
         raise SunsealError(f"--weight `{weight}` is neither `cycles` nor `joules`")
     _drawable(svg, (".svg",))
-    freq_hz, vcc_v = units.freq_hz(freq), units.voltage_v(vcc)
+    freq_hz, vcc_v = _freq(freq), _vcc(vcc)
     before = _read_folded(diff) if diff is not None else None
     workload, elf = _target(workload, elf)
     window = _window(elf, start, end, marks)
+    if coverage is not None:
+        _cover(coverage, elf, board, window)
+        return
     with _counting(as_json, workload or (elf.name if elf else "")) as progress:
         folded: dict[str, float] = dict(
             measuring.profile(
@@ -399,6 +416,119 @@ def profile_command(
             sys.stdout.write(f"{stack} {value:.12g}\n")
     if svg is not None and not as_json:
         out.print(f"wrote {svg}")
+
+
+def _cover(path: Path, elf: Path | None, board: str, window: tuple[str, str] | None) -> None:
+    from sunseal.machine import Machine
+
+    if elf is None:
+        raise SunsealError("`--coverage` belongs to a program of yours; give its ELF")
+    _drawable(path, (".info", ".lcov"))
+    m = Machine(board, elf)
+    if window is not None:
+        m.run(until=window[0])
+    measuring.write_atomic(path, m.coverage(window[1] if window else None))
+    out.print(f"wrote {path}")
+
+
+Image = Annotated[Path, typer.Argument(metavar="FILE.elf", help="Your program.")]
+Until = Annotated[str | None, typer.Option("--until", help="Symbol where the run ends; else the program's end.")]
+Seconds = Annotated[str | None, typer.Option("--for", help="Simulated time to run, such as 20ms.")]
+
+
+@app.command("constant-time")
+def constant_time_command(
+    elf: Image,
+    secret: Annotated[list[str], typer.Option("--secret", help="Symbol with secret bytes. Repeatable.")],
+    board: Board = boards.DEFAULT_BOARD,
+    public: Annotated[
+        list[str] | None,
+        typer.Option("--public", help="Symbol that is no secret once written, such as a signature. Repeatable."),
+    ] = None,
+    start: Annotated[str | None, typer.Option("--from", help="Symbol from which the bytes are secret.")] = None,
+    until: Until = None,
+    time: Seconds = None,
+    as_json: Json = False,
+) -> None:
+    """Follow secret bytes through a run of the binary: what branches on them, addresses memory or takes time.
+
+    Exit status 1 if anything does.
+    """
+    from sunseal.machine import Machine
+
+    m = Machine(board, elf)
+    if start is not None:
+        m.run(until=start)
+    found = m.leaks(secret, until, public=public or (), time_s=None if time is None else units.time_s(time))
+    if as_json:
+        _print_json([vars(leak) for leak in found])
+    elif not found:
+        out.print(f"nothing that {', '.join(secret)} decides changes how `{elf.name}` runs")
+    else:
+        table = Table("what", "where", "line", "instruction", "times", box=None)
+        for leak in found:
+            table.add_row(leak.kind, leak.place, leak.line or "", escape(leak.instruction), str(leak.count))
+        out.print(table)
+    if found:
+        raise typer.Exit(1)
+
+
+@app.command("waveform")
+def waveform_command(
+    elf: Image,
+    vcd: Annotated[Path, typer.Option("--out", help="The value change dump to write.")],
+    board: Board = boards.DEFAULT_BOARD,
+    pin: Annotated[list[str] | None, typer.Option("--pin", help="Pin to record, such as P1.0. Repeatable.")] = None,
+    symbol: Annotated[list[str] | None, typer.Option("--symbol", help="Variable to record. Repeatable.")] = None,
+    stimulus: Annotated[Path | None, typer.Option("--stimulus", help="A dump whose signals drive pins.")] = None,
+    drive: Annotated[list[str] | None, typer.Option("--drive", help="SIGNAL=PIN of the stimulus. Repeatable.")] = None,
+    until: Until = None,
+    time: Seconds = None,
+) -> None:
+    """Record pins, states and variables as a value change dump (VCD), for any waveform viewer."""
+    from sunseal.machine import Machine
+
+    _drawable(vcd, (".vcd",))
+    pairs = [text.partition("=") for text in drive or ()]
+    if bad := [signal for signal, eq, name in pairs if not (signal and eq and name)]:
+        raise SunsealError(f"--drive `{bad[0]}` is not written `SIGNAL=PIN`, such as `button=P1.1`")
+    m = Machine(board, elf)
+    stop = m.waveform(
+        vcd,
+        until,
+        pins=pin or [_engine.Board(str(boards.board_path(board))).trigger],
+        symbols=symbol or (),
+        stimulus=stimulus,
+        signals={signal: name for signal, _, name in pairs},
+        time_s=None if time is None else units.time_s(time),
+    )
+    out.print(f"wrote {vcd}: {units.show(m.time_s, 's')} of {m.device}, ended by {stop.kind}")
+
+
+@app.command("gdb")
+def gdb_command(
+    elf: Image,
+    board: Board = boards.DEFAULT_BOARD,
+    listen: Annotated[str, typer.Option("--listen", help="Address for the debugger.")] = "127.0.0.1:3333",
+    off: Annotated[str, typer.Option("--off", help="How long the supply stays away after each simulated loss.")] = "1s",
+) -> None:
+    """Serve a debugger (gdb-multiarch): breakpoints, watchpoints, registers, through losses of supply.
+
+    `monitor help` in the debugger lists what else it can do: reset, cut the supply, set its voltage.
+    """
+    import signal
+
+    from sunseal.machine import Machine
+
+    m = Machine(board, elf)
+
+    def listening(address: str) -> None:
+        err.print(f"waiting on {address}; in gdb-multiarch: file {escape(str(elf))}, then target remote {address}")
+        # From here on Ctrl-C ends this process, also in the middle of a debugger's session.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    ended = m.engine.gdb(listen, round(units.time_s(off, "--off") * 1e12), listening)
+    err.print(f"the debugger has {ended}")
 
 
 def _read_folded(path: Path) -> dict[str, float]:

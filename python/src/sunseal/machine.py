@@ -95,13 +95,18 @@ class Machine:
     """A microcontroller with an image in it, just powered on."""
 
     def __init__(self, name: str, elf: str | os.PathLike[str] | bytes | None = None) -> None:
-        """Make the machine of a device, or of a board's device; load an ELF, from a file or its bytes."""
+        """Make the machine of a device, or as it sits on a board (supply, crystals, fuses).
+
+        Load an ELF, from a file or its bytes.
+        """
+        board = None
         if name in boards.names("boards"):
-            name = _engine.Board(str(boards.board_path(name))).device
+            board = str(boards.board_path(name))
+            name = _engine.Board(board).device
         if name not in boards.names("devices"):
             raise unknown("device or board", name, [*boards.names("devices"), *boards.names("boards")])
         image = elf if isinstance(elf, bytes) or elf is None else _read(Path(elf))
-        self._inner = _engine.Machine(str(boards.home() / "data" / "devices" / f"{name}.toml"), image)
+        self._inner = _engine.Machine(str(boards.home() / "data" / "devices" / f"{name}.toml"), board, image)
         self._hooks: dict[int, Callable[[Machine], object]] = {}
         self.registers = Registers(self._inner)
 

@@ -18,6 +18,7 @@ from sunseal import _engine, boards, oracle
 from sunseal.errors import SunsealError
 
 DEFAULT_FREQ_HZ = 8_000_000
+"""Where the board's crystal does not say otherwise."""
 DEFAULT_VCC_V = 2.2
 DEFAULT_POWER = "datasheet"
 CYCLES_MAX = 4_000_000_000
@@ -133,8 +134,8 @@ def measure(
     *,
     board: str = boards.DEFAULT_BOARD,
     variant: Sequence[str] = (),
-    freq_hz: int = DEFAULT_FREQ_HZ,
-    vcc_v: float = DEFAULT_VCC_V,
+    freq_hz: int | None = None,
+    vcc_v: float | None = None,
     power: str = DEFAULT_POWER,
     elf: Path | None = None,
     window: tuple[str, str] | None = None,
@@ -143,16 +144,26 @@ def measure(
 ) -> Measurement:
     """Measure a built-in workload, or your own ELF between two symbols or its trigger marks.
 
-    With `unit`, say also what the thesis's measurement unit would have read of it.
+    Without a clock or a supply the board's own are taken (see `operating_point`). With `unit`, say also
+    what the thesis's measurement unit would have read of it.
     """
     program, label = _choose(workload, board, variant, elf, window)
     weights = PowerSet(power, board)
+    freq_hz, vcc_v = operating_point(weights, freq_hz, vcc_v)
     weights.inner.check(freq_hz, vcc_v)
     counts, valid = run(program, board, progress)
     measured = _weighed(program.label, board, label, counts, valid, weights, freq_hz, vcc_v)
     if not unit:
         return measured
     return replace(measured, measurement_unit=_unit_reading(weights, counts, freq_hz, vcc_v))
+
+
+def operating_point(weights: PowerSet, freq_hz: int | None, vcc_v: float | None) -> tuple[int, float]:
+    """Fill in what was not asked for: the board's crystal or 8 MHz, and the board's supply (on the default
+    board 2.2 V, the thesis's lowest for that clock)."""
+    board = weights.board
+    lowest = DEFAULT_VCC_V if board.name == boards.DEFAULT_BOARD else board.vcc_v
+    return freq_hz or board.clock_hz or DEFAULT_FREQ_HZ, lowest if vcc_v is None else vcc_v
 
 
 def _unit_reading(weights: PowerSet, counts: _engine.Counts, freq_hz: int, vcc_v: float) -> dict[str, float]:

@@ -67,6 +67,11 @@ def voltage_v(text: str, what: str = "--vcc") -> float:
     return parse(text, "V", what)
 
 
+def time_s(text: str, what: str = "--for") -> float:
+    """Read a time in seconds."""
+    return parse(text, "s", what)
+
+
 def show(value: float, unit: str, digits: int = 4) -> str:
     """Write a quantity with the prefix that leaves one to three digits before the point."""
     if value == 0:
