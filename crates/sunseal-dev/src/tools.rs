@@ -31,7 +31,7 @@ pub fn program(name: &str) -> Result<PathBuf, String> {
     let is_there = |folder: PathBuf| Some(folder.join(name)).filter(|program| program.is_file());
     let found = std::env::split_paths(&path).find_map(is_there);
     found.or_else(|| folders().into_iter().find_map(is_there)).ok_or_else(|| {
-        format!("{name} is neither on PATH nor fetched; `firmware/toolchain/get --for tests` fetches what tests compare with")
+        format!("{name} is neither on PATH nor fetched; `firmware/toolchain/get` fetches compilers, with `--for tests` what tests compare with")
     })
 }
 
