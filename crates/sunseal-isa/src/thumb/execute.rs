@@ -21,6 +21,8 @@ pub(crate) mod recent {
     pub const BRANCHED: u32 = 1 << 18;
     /// In the row of 32-bit instructions at addresses that are no multiple of four is one that is no single store.
     pub const NOT_STORE: u32 = 1 << 19;
+    /// The lowest bit of `BRANCHED`, `NOT_STORE` and `RUN`, which decide about such a row.
+    pub const ROW_SHIFT: u32 = 18;
     /// The length of that row, up to 7.
     pub const RUN_SHIFT: u32 = 20;
     /// The field.

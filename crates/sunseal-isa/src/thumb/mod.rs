@@ -220,6 +220,8 @@ pub struct Cpu {
     /// What `timing` says of loads and stores, as numbers.
     pair_gain: u32,
     address_cost: u32,
+    /// What it says of unaligned 32-bit instructions.
+    rows: [[u8; run::ROWS]; 2],
     /// Why the last handler ended the loop, and whether its instruction has not run.
     stop: Option<Exit>,
     failed: bool,
@@ -263,6 +265,7 @@ impl Cpu {
             float_ready: 0,
             pair_gain: timing.pairs.into(),
             address_cost: timing.address_stall.into(),
+            rows: run::rows(&timing),
             stop: None,
             failed: false,
             single: false,

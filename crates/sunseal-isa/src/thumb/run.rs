@@ -10,7 +10,7 @@ use super::bus::Bus;
 use super::execute::{Done, recent, undecoded};
 use super::fast::{Op, Table, lower};
 use super::insn::{self, Condition, Context, Insn};
-use super::{Cpu, Exit, PC, SP, Usage, alu, psr};
+use super::{Cpu, Exit, PC, SP, Timing, Usage, alu, psr};
 use crate::{Cycles, Flow, Observer};
 
 /// Decoded instructions are kept in regions of a megabyte, of which one is at hand.
@@ -262,9 +262,10 @@ impl Cpu {
     ) -> u32 {
         let (next, mut cycles, mut after, flow) = done;
         if op.unaligned_wide() {
-            let (run, more) = self.unaligned_wide(op.single_store());
-            cycles += more;
-            after |= run;
+            let row = (self.recent >> recent::ROW_SHIFT) as usize & (ROWS - 1);
+            let rule = u32::from(self.rows[usize::from(op.single_store())][row]);
+            cycles += rule >> 5;
+            after |= (rule & 0x1F) << recent::ROW_SHIFT;
         } else {
             after |= op.narrow();
         }
@@ -278,28 +279,40 @@ impl Cpu {
         }
         next
     }
+}
 
-    /// The rules about 32-bit instructions at addresses that are no multiple of four: the row so far, and
-    /// what this one pays.
-    #[inline(never)]
-    fn unaligned_wide(&self, single_store: bool) -> (u32, u32) {
-        if self.recent & recent::BRANCHED != 0 {
-            let other = if single_store { 0 } else { recent::NOT_STORE };
-            return (1 << recent::RUN_SHIFT | other, self.timing.refill_unaligned_wide.into());
-        }
-        let length = ((self.recent & recent::RUN) >> recent::RUN_SHIFT) + 1;
-        let before = self.recent & recent::NOT_STORE;
-        let other = before | if single_store { 0 } else { recent::NOT_STORE };
-        let stores = other == 0 && self.timing.unaligned_wide_run_of_stores;
-        // A row that was all stores until its third pays where it stops being that.
-        let pays = match length {
-            3 => !stores,
-            4 => self.timing.unaligned_wide_run_of_stores && before == 0,
-            _ => false,
-        };
-        let more = u32::from(pays && self.timing.unaligned_wide_run);
-        (length.min(5) << recent::RUN_SHIFT | other, more)
+/// What `recent` can say of branches and rows of unaligned 32-bit instructions.
+pub(crate) const ROWS: usize = 32;
+
+/// The rules about 32-bit instructions at addresses that are no multiple of four, for those that are no single store
+/// and those that are: by what `recent` says, what it says next, and from bit 5 what the instruction pays.
+pub(crate) fn rows(timing: &Timing) -> [[u8; ROWS]; 2] {
+    std::array::from_fn(|single_store| {
+        std::array::from_fn(|row| {
+            let before = (row as u32) << recent::ROW_SHIFT;
+            let (after, more) = unaligned_wide(timing, before, single_store != 0);
+            (after >> recent::ROW_SHIFT | more << 5) as u8
+        })
+    })
+}
+
+fn unaligned_wide(timing: &Timing, before: u32, single_store: bool) -> (u32, u32) {
+    if before & recent::BRANCHED != 0 {
+        let other = if single_store { 0 } else { recent::NOT_STORE };
+        return (1 << recent::RUN_SHIFT | other, timing.refill_unaligned_wide.into());
     }
+    let length = ((before & recent::RUN) >> recent::RUN_SHIFT) + 1;
+    let others = before & recent::NOT_STORE;
+    let other = others | if single_store { 0 } else { recent::NOT_STORE };
+    let stores = other == 0 && timing.unaligned_wide_run_of_stores;
+    // A row that was all stores until its third pays where it stops being that.
+    let pays = match length {
+        3 => !stores,
+        4 => timing.unaligned_wide_run_of_stores && others == 0,
+        _ => false,
+    };
+    let more = u32::from(pays && timing.unaligned_wide_run);
+    (length.min(5) << recent::RUN_SHIFT | other, more)
 }
 
 /// Decodes, keeps what may be kept, and runs.
