@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use sunseal_isa::Silent;
-use sunseal_isa::avr::{Cpu, Exit, FlatBus, Insn, Mnemonic, Operand, Timing, decode};
+use sunseal_isa::avr::{Cpu, Exit, FlatBus, Insn, Mnemonic, Operand, Step, Timing, decode};
 
 use super::{PATTERNS, PC, RAM, REGISTERS, data_address, draw_registers, state, values, word};
 use crate::fuzz::{Program, Target, Verdict};
@@ -44,10 +44,36 @@ fn fault_of_simavr(insn: &Insn, behind: u16, cpu: &Cpu) -> Option<&'static str> 
         _ if insn.is_skip() && behind & 0xFE0C == 0x960C => {
             Some("a skip over ADIW or SBIW of some constants skips two words there")
         }
+        Mnemonic::Elpm
+            if matches!(insn.second, Operand::Pointer(_, Step::Increment))
+                && (cpu.rampz, cpu.r[30], cpu.r[31]) == (1, 0xFF, 0xFF) =>
+        {
+            Some("RAMPZ counts beyond the end of flash there; it has one bit")
+        }
+        Mnemonic::St if stores_into_its_pointer(insn, cpu) => Some(
+            "a store through X, Y or Z into that very pointer is overwritten by the pointer there",
+        ),
         _ if insn.is_undefined() => {
             Some("a pointer that is stepped and loaded or stored at once: undefined in the manual")
         }
         _ => None,
+    }
+}
+
+/// Whether a store's address is one of the two registers that it is made of.
+fn stores_into_its_pointer(insn: &Insn, cpu: &Cpu) -> bool {
+    let Operand::Pointer(low, step) = insn.first else { return false };
+    pointed_at(low, step, cpu) & !1 == u16::from(low)
+}
+
+/// The address of an access through a pointer.
+fn pointed_at(low: u8, step: Step, cpu: &Cpu) -> u16 {
+    let i = usize::from(low);
+    let pointer = u16::from_le_bytes([cpu.r[i], cpu.r[i + 1]]);
+    match step {
+        Step::Stay(q) => pointer.wrapping_add(q.into()),
+        Step::Increment => pointer,
+        Step::Decrement => pointer.wrapping_sub(1),
     }
 }
 
@@ -169,15 +195,7 @@ fn leaves_memory(insn: &Insn, cpu: &Cpu) -> Option<&'static str> {
     let bad = match (insn.mnemonic, insn.first, insn.second) {
         (_, Operand::Io(addr), _) | (_, _, Operand::Io(addr)) => !io(addr.into()),
         (Mnemonic::Ld, _, Operand::Pointer(low, step))
-        | (Mnemonic::St, Operand::Pointer(low, step), _) => {
-            let low = usize::from(low);
-            let pointer = u16::from_le_bytes([cpu.r[low], cpu.r[low + 1]]);
-            data(match step {
-                sunseal_isa::avr::Step::Stay(q) => pointer.wrapping_add(q.into()),
-                sunseal_isa::avr::Step::Increment => pointer,
-                sunseal_isa::avr::Step::Decrement => pointer.wrapping_sub(1),
-            })
-        }
+        | (Mnemonic::St, Operand::Pointer(low, step), _) => data(pointed_at(low, step, cpu)),
         (Mnemonic::Lds | Mnemonic::Sts, Operand::Data(addr), _)
         | (Mnemonic::Lds | Mnemonic::Sts, _, Operand::Data(addr)) => data(addr),
         (Mnemonic::Push, ..) => stack(0..=0),

@@ -601,6 +601,13 @@ impl Registers {
             || self.spm.spmie
     }
 
+    /// Whether a level from outside, or a part that clocks the SPI, may raise an enabled interrupt.
+    fn pins_may_interrupt(&self) -> bool {
+        self.external.eimsk != 0
+            || self.timers.iter().any(|t| t.enabled & timer::ICF != 0)
+            || self.spi.may_interrupt()
+    }
+
     /// Levels that INT7:0 see.
     fn interrupt_levels(&self) -> u8 {
         self.ports[PORT_D].levels() & 0x0F | self.ports[PORT_E].levels() & 0xF0
@@ -1327,6 +1334,9 @@ impl Soc {
         r.sleep = None;
         r.asynchronous = Asynchronous::default();
         r.clocks.cpu.restart(now, cycles);
+        for line in [&mut r.clocks.adc, &mut r.clocks.io] {
+            line.restart(now, line.ticks_at(now));
+        }
         r.xdiv = 0;
         let aborted = r.spm.cut();
         let spm_was_busy = r.spm.rww_busy;
@@ -1689,12 +1699,11 @@ impl Chip for Avr {
         r.wdt.is_on()
             || self.cpu.interrupts_enabled()
                 && (r.may_interrupt()
-                    || self.soc.common.next_event().is_some()
-                        && (r.external.eimsk != 0 || r.spi.may_interrupt()))
+                    || self.soc.common.next_event().is_some() && r.pins_may_interrupt())
     }
 
     fn pins_may_wake(&self) -> bool {
-        self.cpu.interrupts_enabled() && self.soc.regs.external.eimsk != 0
+        self.cpu.interrupts_enabled() && self.soc.regs.pins_may_interrupt()
     }
 
     fn next_event(&self) -> Option<Picos> {
