@@ -579,7 +579,7 @@ impl Chip {
             return;
         }
         self.halves += 1;
-        if self.halves % 2 == 0 {
+        if self.halves.is_multiple_of(2) {
             if self.mode == Mode::Rx {
                 self.dio_out = self.heard(at, RX_LAG_BITS + 1);
             }

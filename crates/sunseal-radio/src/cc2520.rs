@@ -94,6 +94,7 @@ mod exception {
     pub const MEMADDR_ERROR: u8 = 0x10;
     pub const USAGE_ERROR: u8 = 0x11;
     pub const OPERAND_ERROR: u8 = 0x12;
+    pub const SPI_ERROR: u8 = 0x13;
     pub const RX_FRM_ABORTED: u8 = 0x15;
 }
 
@@ -439,11 +440,9 @@ impl Chip {
             break;
         }
         for priority in 0..2 {
-            if self.jobs[priority].as_ref().is_some_and(|j| j.until <= now) {
-                if let Some(job) = self.jobs[priority].take() {
-                    self.perform(priority, &job.bytes);
-                    self.raise(exception::DPU_DONE_L + priority as u8);
-                }
+            if let Some(job) = self.jobs[priority].take_if(|j| j.until <= now) {
+                self.perform(priority, &job.bytes);
+                self.raise(exception::DPU_DONE_L + priority as u8);
             }
         }
         if self.active() {
@@ -877,11 +876,9 @@ impl Chip {
                 self.power =
                     Power::CrystalStarts { until: now + micros(self.part.crystal_start_us) };
             }
-            0x40 => {
-                if self.power == Power::Lpm1 {
-                    self.power =
-                        Power::CrystalStarts { until: now + micros(self.part.crystal_start_us) };
-                }
+            0x40 if self.power == Power::Lpm1 => {
+                self.power =
+                    Power::CrystalStarts { until: now + micros(self.part.crystal_start_us) };
             }
             0x41 => self.unknown("STXCAL was strobed (synthesizer without transmission)"),
             0x42 => {
@@ -1253,11 +1250,9 @@ impl RadioChip for Chip {
     fn deselect(&mut self, now: Picos) {
         self.advance(now);
         self.selected = false;
-        if !self.instruction.is_empty() {
-            if let Length::Fixed(_) = length(self.instruction[0]) {
-                // Broken off: nothing is done.
-                self.raise(exception::OPERAND_ERROR + 1);
-            }
+        if self.instruction.first().is_some_and(|op| matches!(length(*op), Length::Fixed(_))) {
+            // Broken off: nothing is done.
+            self.raise(exception::SPI_ERROR);
         }
         self.instruction.clear();
     }

@@ -81,7 +81,7 @@ impl Bench {
     }
 
     fn ram_read(&mut self, address: u16, n: usize) -> Vec<u8> {
-        let mut bytes = vec![0x80 | (address & 0x7F) as u8, (address >> 7) as u8 * 0x40 | 0x20];
+        let mut bytes = vec![0x80 | (address & 0x7F) as u8, (address >> 7) as u8 * 0x40 + 0x20];
         bytes.extend(vec![0; n]);
         self.transaction(&bytes)[2..].to_vec()
     }
@@ -219,7 +219,8 @@ fn a_frame_is_received_with_rssi_and_correlation_and_acknowledged() {
     let times: Vec<u64> = m.take_captured().iter().flat_map(|c| [c.start.0, c.end.0]).collect();
     assert_eq!(times[2] - times[1], 192 * US, "twelve symbols between frame and acknowledgment");
     assert_eq!((a.radio.counts().received, b.radio.counts().received), (1, 1));
-    (a.sound(), b.sound());
+    a.sound();
+    b.sound();
 }
 
 #[test]
@@ -335,7 +336,8 @@ fn a_busy_channel_is_seen_and_not_sent_into() {
     assert!(b.level(CCA));
     b.transaction(&[STXONCCA]);
     assert_eq!(b.status() & 8, 8);
-    (a.sound(), b.sound());
+    a.sound();
+    b.sound();
 }
 
 #[test]
@@ -351,7 +353,7 @@ fn stand_alone_encryption_takes_fourteen_microseconds() {
     assert_eq!(b.chip.transfer(b.now + Picos(9 * US), SNOP) & 0x10, 0x10, "ENC_BUSY");
     assert_eq!(b.chip.transfer(b.now + Picos(13 * US), SNOP) & 0x10, 0);
     b.chip.deselect(b.now + Picos(14 * US));
-    b.now = b.now + Picos(20 * US);
+    b.now += Picos(20 * US);
     let cipher = [
         0x69, 0xC4, 0xE0, 0xD8, 0x6A, 0x7B, 0x04, 0x30, 0xD8, 0xCD, 0xB7, 0x80, 0x70, 0xB4, 0xC5,
         0x5A,
@@ -426,7 +428,8 @@ fn ccm_in_line_is_rfc_3610_both_ways() {
     bad[20] ^= 1;
     bad.extend([0, 0]);
     a.write(0x11, 0x02E2);
-    (a.sound(), b.sound());
+    a.sound();
+    b.sound();
     let mut body = bad;
     body[0] = 41;
     a.transaction(&[SFLUSHTX]);
@@ -437,7 +440,8 @@ fn ccm_in_line_is_rfc_3610_both_ways() {
     b.transaction(&[SRXDEC]);
     b.wait_us(200);
     assert_eq!(b.fifo(42)[39], 0xFF, "the code did not hold");
-    (a.sound(), b.sound());
+    a.sound();
+    b.sound();
 }
 
 #[test]

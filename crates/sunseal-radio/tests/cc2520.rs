@@ -126,7 +126,7 @@ fn it_powers_up_and_shows_on_so_that_the_crystal_runs() {
     b.set(VREG_EN, true);
     b.chip.select(b.now);
     b.wait_us(299);
-    assert!(!b.chip.pins().iter().any(|p| *p == (SOMI, true)));
+    assert!(!b.chip.pins().contains(&(SOMI, true)));
     b.wait_us(1);
     assert!(b.level(SOMI), "100 us regulator, 200 us crystal");
     b.chip.deselect(b.now);
@@ -228,7 +228,8 @@ fn it_talks_with_a_cc2420_and_acknowledges() {
     // -60 dBm with an offset of 76.
     assert_eq!(got[frame.len()..], [16, 0x80 | 110]);
     assert_eq!(a.transaction(&[0x7F, 0, 0, 0, 0])[1..], [5, 2, 0, 0x33]);
-    (a.sound(), b.sound());
+    a.sound();
+    b.sound();
 }
 
 #[test]
@@ -455,6 +456,8 @@ fn a_second_instruction_of_the_same_priority_is_a_usage_error() {
     assert_eq!(b.exceptions() >> 0x11 & 1, 1);
     b.mem_read(0x3FF, 2);
     assert_eq!(b.exceptions() >> 0x10 & 1, 1, "MEMADDR_ERROR");
+    b.transaction(&[0x50, 1]);
+    assert_eq!(b.exceptions() >> 0x13 & 1, 1, "SPI_ERROR: broken off");
     b.sound();
 }
 
