@@ -99,6 +99,7 @@ const TIMER_BYTES: u32 = 0x20;
 const ADC12CTL: u32 = 0x1A0;
 const DMACTL: u32 = 0x122;
 const DMA_CHANNELS: u32 = 0x1E0;
+const ADC12_TRIGGER: u8 = 6;
 const PERIPHERALS_END: u32 = 0x200;
 
 // IE1 and IFG1; USART0's bits lie in the top two.
@@ -151,6 +152,15 @@ enum DmaPhase {
     Ending(u64),
     /// The CPU has its turn in a burst.
     Paused(u64),
+}
+
+impl DmaPhase {
+    fn ends(self) -> Option<u64> {
+        match self {
+            Self::Idle => None,
+            Self::Moving(t) | Self::Ending(t) | Self::Paused(t) => Some(t),
+        }
+    }
 }
 
 /// The registers.
@@ -428,15 +438,15 @@ impl F1xx {
             env.common.pending_fault = Some(Fault::device(ADC12CTL, what));
             return;
         };
-        let r = &self.facts.reference;
-        let settle = us(r.settle_ms * 1e3);
+        let refs = &self.facts.reference;
+        let settle = us(refs.settle_ms * 1e3);
         let vref = self.chip.reference.map(|(since, high)| {
-            (r.levels_v[usize::from(high)], Picos(since) + settle <= sample.time)
+            (refs.levels_v[usize::from(high)], Picos(since) + settle <= sample.time)
         });
-        if let (true, Some((_, high))) = (sample.uses_reference(), self.chip.reference) {
-            if env.common.state.vcc_v < r.avcc_min_v[usize::from(high)] {
-                env.common.state.lints.report(LintKind::ReferenceSupply, ADC12CTL, cycles);
-            }
+        let asked = self.chip.reference.filter(|_| sample.uses_reference());
+        let too_low = |r: (u64, bool)| env.common.state.vcc_v < refs.avcc_min_v[usize::from(r.1)];
+        if asked.is_some_and(too_low) {
+            env.common.state.lints.report(LintKind::ReferenceSupply, ADC12CTL, cycles);
         }
         let mut cx = cx!(self, env, ADC12CTL, cycles, t);
         if let Err(fault) = self.chip.adc.finish(sample, volts, vref, &mut cx) {
@@ -464,7 +474,7 @@ impl F1xx {
             2 => tb.dma_flag(2),
             3 => c.usarts[0].rx_ifg && !c.usarts[0].rx_ie,
             4 => c.usarts[0].tx_ifg && !c.usarts[0].tx_ie,
-            6 => c.adc.dma_flag(),
+            ADC12_TRIGGER => c.adc.dma_flag(),
             7 => ta.dma_flag(0),
             8 => tb.dma_flag(0),
             9 => c.usarts[1].rx_ifg && !c.usarts[1].rx_ie,
@@ -519,9 +529,12 @@ impl F1xx {
         if self.chip.dma_phase != DmaPhase::Idle || !self.chip.dma.has_work() {
             return;
         }
-        if let Some((_, select)) = self.chip.dma.begin() {
+        if let Some((channel, select)) = self.chip.dma.begin() {
             self.triggered(select);
-            self.look_at_triggers();
+            if select == ADC12_TRIGGER {
+                // Its flag falls when the result is read.
+                self.chip.dma.keep_level(channel);
+            }
         }
         let mut from = env.common.now();
         let mut sync = dma::SYNC_CYCLES;
@@ -529,7 +542,7 @@ impl F1xx {
             sync = dma::SYNC_CYCLES_ASLEEP;
             let dco = self.chip.clock.mclk(&self.facts, dco_vcc_v(env)).source == Source::Dco;
             if dco && !self.smclk_on(env.mode) {
-                from = from + us(self.facts.wake.dco_us);
+                from += us(self.facts.wake.dco_us);
             }
         }
         self.chip.dma_phase = DmaPhase::Moving(self.after_cycles(from, sync + dma::MOVE_CYCLES));
@@ -1141,9 +1154,7 @@ impl Peripherals for F1xx {
         sooner(c.svs.next_event());
         sooner(c.flash.next_event());
         sooner(c.adc.next_event());
-        if let DmaPhase::Moving(t) | DmaPhase::Ending(t) | DmaPhase::Paused(t) = c.dma_phase {
-            sooner(Some(Picos(t)));
-        }
+        sooner(c.dma_phase.ends().map(Picos));
         for t in &c.timers {
             sooner(t.next_event(&c.clocks));
         }
@@ -1179,13 +1190,9 @@ impl Peripherals for F1xx {
         }
         self.adc_event(env, t, cycles);
         self.look_at_triggers();
-        if let DmaPhase::Moving(at) | DmaPhase::Ending(at) | DmaPhase::Paused(at) =
-            self.chip.dma_phase
-        {
-            if at <= t.0 {
-                self.dma_event(env, t);
-                self.look_at_triggers();
-            }
+        if self.chip.dma_phase.ends().is_some_and(|at| at <= t.0) {
+            self.dma_event(env, t);
+            self.look_at_triggers();
         }
     }
 
