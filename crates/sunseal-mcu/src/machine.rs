@@ -6,9 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use sunseal_isa::Fault;
-use sunseal_trace::{
-    Cycles, Ledger, Observer, OperatingPoint, Picos, Pointed, Silent, Vocabulary,
-};
+use sunseal_trace::{Cycles, Ledger, Observer, OperatingPoint, Picos, Pointed, Silent, Vocabulary};
 
 use crate::accounts;
 use crate::chips::{Avr, F1xx, F5xx, Fr5xx, Msp430, Msp432};

@@ -4,8 +4,18 @@
 
 #[path = "../../../sunseal-isa/tests/asm/mod.rs"]
 mod asm;
+#[allow(dead_code)]
+#[path = "../instruments/fixture.rs"]
+mod fixture;
 mod support;
 
 mod aes;
+mod analogue;
 mod cache;
+mod clocks;
+mod compiled;
 mod dma;
+mod fram;
+mod modules;
+mod power;
+mod startup;
