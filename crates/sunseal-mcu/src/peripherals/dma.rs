@@ -211,6 +211,12 @@ impl Dma {
         c.level = level;
     }
 
+    /// The trigger of a channel whose transfer begins does not fall with it: it must fall before it
+    /// counts again.
+    pub fn keep_level(&mut self, channel: usize) {
+        self.channels[channel].level = true;
+    }
+
     /// DMAxIFG of a channel, which may trigger another.
     pub fn flag(&self, channel: usize) -> bool {
         self.channels.get(channel).is_some_and(|c| c.ctl & DMAIFG != 0)
