@@ -536,21 +536,21 @@ impl<'a> Session<'a> {
             }
             "cut" => {
                 let off = number(words.next(), "time in seconds")?;
+                let off = match off.map(Picos::from_seconds) {
+                    Some(Some(off)) if self.machine.time().0 < TIME_MAX.0 && off.0 < TIME_MAX.0 => {
+                        Some(off)
+                    }
+                    Some(_) => return Err("that is longer than a machine lives".to_owned()),
+                    None => None,
+                };
                 self.machine.power_cut();
-                match off.and_then(Picos::from_seconds) {
-                    Some(off) => {
-                        self.supply_returns(off);
-                        let next = self.elf.describe(self.machine.pc());
-                        let _ = writeln!(
-                            out,
-                            "the supply was away for {} s; next is {next}",
-                            off.0 as f64 * 1e-12
-                        );
-                    }
-                    None if off.is_some() => {
-                        return Err("that is longer than a machine lives".to_owned());
-                    }
-                    None => out.push_str("the supply is gone; `continue` lets it come back\n"),
+                if let Some(off) = off {
+                    self.supply_returns(off);
+                    let (off_s, next) =
+                        (off.0 as f64 * 1e-12, self.elf.describe(self.machine.pc()));
+                    let _ = writeln!(out, "the supply was away for {off_s} s; next is {next}");
+                } else {
+                    out.push_str("the supply is gone; `continue` lets it come back\n");
                 }
             }
             "vcc" => {
@@ -661,12 +661,11 @@ impl SingleThreadBase for Session<'_> {
     }
 
     fn read_addrs(&mut self, start: u32, data: &mut [u8]) -> TargetResult<usize, Self> {
-        if u64::from(start) + data.len() as u64 <= 1 << 32 {
-            if let Ok(bytes) = self.machine.read_mem(start, data.len()) {
+        if u64::from(start) + data.len() as u64 <= 1 << 32
+            && let Ok(bytes) = self.machine.read_mem(start, data.len()) {
                 data.copy_from_slice(bytes);
                 return Ok(data.len());
             }
-        }
         // As much as there is.
         for (i, byte) in data.iter_mut().enumerate() {
             let addr = start.checked_add(i as u32);
@@ -750,6 +749,8 @@ impl SwBreakpoint for Session<'_> {
 }
 
 const BREAKPOINTS_MAX: usize = 1024;
+/// Of the 213 days that machine time can tell, as many as a supply may be away, and when at the latest.
+const TIME_MAX: Picos = Picos(u64::MAX / 4);
 
 impl HwBreakpoint for Session<'_> {
     fn add_hw_breakpoint(&mut self, addr: u32, kind: usize) -> TargetResult<bool, Self> {

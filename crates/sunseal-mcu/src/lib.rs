@@ -16,7 +16,7 @@ mod engine;
 pub mod gdb;
 pub mod leakage;
 mod lint;
-mod listing;
+pub mod listing;
 mod machine;
 mod peripherals;
 mod pin;

@@ -262,10 +262,12 @@ impl Machine {
     /// Stores an image and resets. Bytes outside its segments stay as they are.
     ///
     /// # Errors
-    /// If a segment lies where the device has no memory that holds a program.
+    /// If it is for another instruction set, or a segment lies where the device has no memory that holds
+    /// a program.
     pub fn load(&mut self, elf: &Elf) -> Result<(), ElfError> {
         use RegionKind::{Eeprom, Flash, Fram, InfoFlash, Ram};
         let dev = Arc::clone(&self.common().dev);
+        elf.fits(&dev.name, dev.architecture())?;
         for s in elf.segments.iter().filter(|s| !s.data.is_empty()) {
             let last = s.load_addr as usize + s.data.len() - 1;
             let outside = |addr: u32, place: String| ElfError::Outside {
@@ -670,12 +672,6 @@ impl Machine {
         }
         each_mut!(self, e => e.chip.reclock());
         Ok(())
-    }
-
-    /// Fits the board's crystals: of the low and of the high frequency pins, 0 where there is none.
-    /// False for a chip whose data already say what it is clocked by.
-    pub fn fit_crystals(&mut self, low_hz: u32, high_hz: u32) -> bool {
-        each_mut!(self, e => e.chip.fit_crystals(low_hz, high_hz))
     }
 
     /// How static memory starts from the next power-up on, instead of what the device's data say.

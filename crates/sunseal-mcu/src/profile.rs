@@ -515,11 +515,16 @@ impl Observer for StackProfile {
         match flow {
             Flow::Call { target } => self.enter(target, before, sp),
             Flow::Return | Flow::InterruptReturn => {
-                while let Some(o) = self.open.last() {
+                while let Some(o) = self.open.last_mut() {
                     if o.below == u32::MAX || !is_over(sp, o.below, self.link_register) {
                         break;
                     }
+                    // Back where the call was made.
+                    o.top = o.top.max(sp);
                     self.close();
+                }
+                if let Some(o) = self.open.last_mut().filter(|o| o.below == u32::MAX) {
+                    o.top = o.top.max(sp);
                 }
             }
             _ => {}

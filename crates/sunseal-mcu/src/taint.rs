@@ -13,7 +13,7 @@ use std::ops::Range;
 use sunseal_isa::{Dataflow, Registers, Transfer};
 use sunseal_trace::{Access, Cycles, Flow, Observer, Width};
 
-use crate::device::{Device, RegionKind};
+use crate::device::{Device, Facts, RegionKind};
 use crate::elf::{Architecture, Elf, SourceLine};
 use crate::listing::Code;
 
@@ -234,9 +234,28 @@ impl Taint {
         if let Some(base) = device.multiplier() {
             taint.multiplier(base, 0x30);
         }
+        let (crc16, aes256) = match &device.facts {
+            Facts::F5xx(f) => (Some(f.peripherals.crc16), None),
+            Facts::Fr5xx(f) => (Some(f.peripherals.crc16), Some(f.peripherals.aes256)),
+            Facts::Msp432(f) => (None, Some(f.peripherals.aes256)),
+            _ => (None, None),
+        };
+        if let Some(base) = crc16 {
+            // CRCDI, CRCDIRB; CRCINIRES, whose value starts it anew, CRCRESR.
+            taint.mixer(base..base + 4, base + 4..base + 8, base + 4..base + 6, None);
+        }
+        if let Some(base) = aes256 {
+            // AESAKEY to AESAXIN; AESADOUT; AESSWRST in AESACTL0.
+            taint.mixer(base + 6..base + 16, base + 10..base + 12, 0..0, Some((base, 0x80)));
+        }
         // Wait states and what hides them; the flash of the others answers at once.
-        for r in device.memory.iter().filter(|r| r.kind == RegionKind::Fram) {
-            taint.cached(r.start..r.end + 1);
+        let waits = |kind| match kind {
+            RegionKind::Fram => true,
+            RegionKind::Flash | RegionKind::InfoFlash => elf.architecture == Architecture::Arm,
+            _ => false,
+        };
+        for r in device.memory.iter().filter(|r| waits(r.kind)) {
+            taint.cached(r.start..r.end.saturating_add(1));
         }
         taint
     }
@@ -397,7 +416,7 @@ impl Taint {
             return self.odd_slot(addr);
         }
         let region = (addr >> self.region_shift) as usize & (REGIONS - 1);
-        region * REGION_BYTES | addr as usize & (REGION_BYTES - 1)
+        (region * REGION_BYTES) | addr as usize & (REGION_BYTES - 1)
     }
 
     /// Addresses that are others in disguise, and those of far-off corners, which share a region.
@@ -413,7 +432,7 @@ impl Taint {
                 return self.slot((alias & 0xF000_0000) | (addr & 0x01FF_FFFF) >> 5);
             }
         }
-        (REGIONS - 1) * REGION_BYTES | addr as usize & (REGION_BYTES - 1)
+        ((REGIONS - 1) * REGION_BYTES) | addr as usize & (REGION_BYTES - 1)
     }
 
     /// Registers and flags in 64 bits.

@@ -111,11 +111,20 @@ pub enum VcdError {
     },
 }
 
+/// A store to a variable: when, which, and what.
+struct Store {
+    at: Cycles,
+    variable: usize,
+    addr: u32,
+    width: Width,
+    value: u32,
+}
+
 /// Hears of stores to the variables besides another observer.
 struct Stores<'a, O> {
     inner: &'a mut O,
     variables: &'a [Variable],
-    stores: &'a mut Vec<(Cycles, usize, u32, Width, u32)>,
+    stores: &'a mut Vec<Store>,
 }
 
 impl<O: Observer> Observer for Stores<'_, O> {
@@ -132,9 +141,9 @@ impl<O: Observer> Observer for Stores<'_, O> {
             self.inner.access(pc, addr, kind, width, value, at);
         }
         if kind == Access::Write {
-            for (i, v) in self.variables.iter().enumerate() {
+            for (variable, v) in self.variables.iter().enumerate() {
                 if addr < v.addr + v.bytes && v.addr < addr + width.bytes() {
-                    self.stores.push((at, i, addr, width, value));
+                    self.stores.push(Store { at, variable, addr, width, value });
                 }
             }
         }
@@ -240,7 +249,8 @@ impl<W: Write> Recorder<W> {
                 machine.run(&each, observer)
             } else {
                 let variables = &self.probes.variables;
-                machine.run(&each, &mut Stores { inner: observer, variables, stores: &mut stores })
+                let mut heard = Stores { inner: observer, variables, stores: &mut stores };
+                machine.run(&each, &mut heard)
             };
             // Between two stops the clock is one: cycles are points on a line.
             let (to_ps, to) = (machine.time().0, machine.cycles());
@@ -251,11 +261,11 @@ impl<W: Write> Recorder<W> {
             };
             let mut changes = Vec::new();
             let mut values: Vec<Option<u64>> = self.variables.iter().map(|v| v.1).collect();
-            for (at, i, addr, width, stored) in stores {
-                let v = &self.probes.variables[i];
-                let value = merged(values[i].unwrap_or(0), v, addr, width, stored);
+            for s in stores {
+                let i = s.variable;
+                let value = merged(values[i].unwrap_or(0), &self.probes.variables[i], &s);
                 if values[i].replace(value) != Some(value) {
-                    changes.push((time(at), Change::Variable(i, value)));
+                    changes.push((time(s.at), Change::Variable(i, value)));
                 }
             }
             self.poll(machine, changes)?;
@@ -362,12 +372,12 @@ fn value_of(machine: &Machine, v: &Variable) -> Option<u64> {
 }
 
 /// `old` with the bytes of a store in their places.
-fn merged(old: u64, v: &Variable, addr: u32, width: Width, stored: u32) -> u64 {
+fn merged(old: u64, v: &Variable, s: &Store) -> u64 {
     let mut value = old;
-    for i in 0..width.bytes() {
-        let at = (addr + i).wrapping_sub(v.addr);
+    for i in 0..s.width.bytes() {
+        let at = (s.addr + i).wrapping_sub(v.addr);
         if at < v.bytes {
-            let byte = u64::from(stored >> (8 * i) & 0xFF);
+            let byte = u64::from(s.value >> (8 * i) & 0xFF);
             value = value & !(0xFF << (8 * at)) | byte << (8 * at);
         }
     }

@@ -561,6 +561,14 @@ impl<P: Peripherals> Chip for Msp430<P> {
             // Awake from here on: who prices states must hear of it before the entry takes its cycles.
             return Ok(true);
         }
+        let handler = self.soc.env.word(vector);
+        if matches!(handler, 0 | 0xFFFF) {
+            let what = format!(
+                "an interrupt has no handler: its vector at {vector:#06x} reads {handler:#06x}; link a \
+                 handler for it, or do not enable it"
+            );
+            return Err(Fault::device(vector, what).at_pc(self.pc()));
+        }
         self.cpu.interrupt(&mut self.soc, observer, vector)?;
         if !maskable {
             self.nmi_sp = Some(self.cpu.r[msp430::SP]);

@@ -14,6 +14,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sunseal_trace::Picos;
 
+use crate::elf::Architecture;
+
 pub use avr::Atmega128;
 pub use f1xx::F1xx;
 pub use f5xx::*;
@@ -419,6 +421,16 @@ impl Device {
     pub(crate) fn fr5xx(&self) -> &Fr5xx {
         let Facts::Fr5xx(facts) = &self.facts else { panic!("{} is no MSP430FR5xx", self.name) };
         facts
+    }
+
+    /// The instruction set that it runs.
+    #[must_use]
+    pub fn architecture(&self) -> Architecture {
+        match self.core.as_str() {
+            "avre" => Architecture::Avr,
+            "cortex_m4" => Architecture::Arm,
+            _ => Architecture::Msp430,
+        }
     }
 
     /// Address of the first register of the hardware multiplier, if there is one.

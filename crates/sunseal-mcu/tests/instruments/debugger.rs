@@ -230,7 +230,8 @@ fn check(text: &str) {
         "Breakpoint 1, leak_table",
         "initialised = 0x1234",
         "atchpoint 2: out[2]",
-        "in clean_select",
+        // Where it stopped is behind the store, by an instruction more where GDB expects the stop before it.
+        "New value = 1",
         "away for 0.25 s",
         "again:",
         "cpu.active",
@@ -264,4 +265,12 @@ const SCRIPT: [&str; 17] = [
 fn gdb_debugs_an_avr() {
     let text = by_gdb("avr-gdb", "atmega128l", Tool::AvrGcc, &SCRIPT);
     check(&text);
+}
+
+#[test]
+fn gdb_debugs_a_cortex_m4() {
+    for tool in [Tool::ArmGcc, Tool::ArmClang] {
+        let text = by_gdb("gdb-multiarch", "msp432p401r", tool, &SCRIPT);
+        check(&text);
+    }
 }

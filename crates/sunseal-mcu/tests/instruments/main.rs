@@ -4,6 +4,10 @@
 
 mod debugger;
 mod fixture;
+mod fuzzed;
 mod images;
 mod leakages;
+mod mistakes;
+mod profiling;
 mod taints;
+mod waveforms;

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Firmware with mistakes: each is named with address, function and line.
+
+use sunseal_mcu::{Device, Elf, ElfError, Machine, Stop, Until};
+use sunseal_trace::Silent;
+
+use crate::fixture::{Tool, leaks};
+
+#[test]
+fn an_image_for_another_machine_is_not_loaded() {
+    for (tool, device, found) in [
+        (Tool::ArmGcc, "msp430f5438a", "ARM"),
+        (Tool::AvrGcc, "msp432p401r", "AVR"),
+        (Tool::Msp430Clang, "atmega128l", "MSP430"),
+    ] {
+        let elf = Elf::parse(&leaks(tool)).unwrap();
+        let err = Machine::new(&Device::named(device).unwrap()).load(&elf).unwrap_err();
+        assert!(matches!(&err, ElfError::WrongMachine { .. }), "{err}");
+        let text = err.to_string();
+        assert!(text.contains(&format!("is for {found}, but {device} runs")), "{text}");
+    }
+}
+
+#[test]
+fn an_interrupt_without_a_handler_is_named_by_its_vector() {
+    const CODE: u32 = 0x5C00;
+    let words: [u16; 14] = [
+        0x40B2, 0x5A80, 0x015C, // mov #0x5A80, &WDTCTL
+        0x40B2, 0x003C, 0x0352, // mov #60, &TA0CCR0
+        0x40B2, 0x0010, 0x0342, // mov #CCIE, &TA0CCTL0
+        0x40B2, 0x0214, 0x0340, // mov #TASSEL_2+MC_1+TACLR, &TA0CTL
+        0xD232, // eint
+        0x3FFF, // jmp $
+    ];
+    let mut m = Machine::new(&Device::msp430f5438a());
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    m.write_mem(CODE, &bytes).unwrap();
+    m.write_mem(0xFFFE, &(CODE as u16).to_le_bytes()).unwrap();
+    m.reset();
+    m.set_register("SP", 0x5C00).unwrap();
+    let Stop::Fault(fault) = m.run(&Until::halted(), &mut Silent) else { panic!("no fault") };
+    let text = fault.to_string();
+    assert!(
+        text.contains("an interrupt has no handler: its vector at 0xffec reads 0xffff"),
+        "{text}"
+    );
+    assert_eq!(fault.pc(), Some(CODE + 26));
+}
+
+#[test]
+fn a_jump_into_nothing_is_told_with_function_line_and_what_it_often_means() {
+    let elf = Elf::parse(&leaks(Tool::Msp430Clang)).unwrap();
+    let mut m = Machine::new(&Device::msp430f5438a());
+    m.load(&elf).unwrap();
+    let main = elf.symbol("main").unwrap().addr;
+    assert_eq!(m.run(&Until::pc(main), &mut Silent), Stop::Pc(main));
+    // A return address that was overwritten.
+    let sp = m.sp();
+    let table = elf.symbol("leak_table").unwrap().addr;
+    assert_eq!(m.run(&Until::pc(table), &mut Silent), Stop::Pc(table));
+    m.write_mem(m.sp(), &0x1801u16.to_le_bytes()).unwrap();
+    assert!(m.sp() <= sp);
+    let Stop::Fault(fault) = m.run(&Until::halted(), &mut Silent) else { panic!("no fault") };
+    let text = elf.explain(&fault);
+    assert!(text.contains("jump to odd address 0x01801"), "{text}");
+    assert!(text.contains("in leak_table+") && text.contains("leaks.c:"), "{text}");
+    assert!(text.contains("a return address or a function pointer was overwritten"), "{text}");
+}
+
+#[test]
+fn erased_flash_as_reset_vector_is_explained() {
+    let elf = Elf::parse(&leaks(Tool::Msp430Clang)).unwrap();
+    let mut m = Machine::new(&Device::msp430f5438a());
+    m.load(&elf).unwrap();
+    m.write_mem(0xFFFE, &[0xFF, 0xFF]).unwrap();
+    m.reset();
+    let Stop::Fault(fault) = m.run(&Until::halted(), &mut Silent) else { panic!("no fault") };
+    let text = elf.explain(&fault);
+    assert!(text.contains("that is what erased flash reads as"), "{text}");
+}
