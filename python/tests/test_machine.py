@@ -31,6 +31,7 @@ def test_runs_to_a_symbol_a_limit_and_the_end(machine: Machine) -> None:
     assert 1000 <= machine.cycles - before < 1010
     assert machine.run(pin="P1.0").pin == ("P1.0", False)
     assert machine.run().kind == "halted"
+    assert machine.time_s < 0.1
     assert machine.read("bench_output")[:32] == hashlib.sha256(bytes(range(64))).digest()
 
 
@@ -65,6 +66,37 @@ def test_a_hook_is_called_each_time_and_takes_no_part_of_the_count(machine: Mach
     assert machine.run().kind == "halted"
     assert seen == [machine.address("main")]
     assert machine.cycles == cycles
+
+
+def test_a_power_trace_has_a_sample_a_cycle_and_depends_on_the_data(machine: Machine) -> None:
+    machine.run(pin="P1.0")
+    kept, cycles = machine.snapshot(), machine.cycles
+    first = machine.power_trace(pin="P1.0")
+    assert first.dtype == np.uint8
+    assert len(first) == machine.cycles - cycles
+    machine.restore(kept)
+    mine = np.empty(len(first) + 10, dtype=np.uint8)
+    again = machine.power_trace(pin="P1.0", out=mine)
+    assert np.shares_memory(again, mine)
+    assert np.array_equal(again, first)
+    machine.restore(kept)
+    machine.write("bench_input", bytes(64))
+    other = machine.power_trace(pin="P1.0")
+    assert len(other) == len(first)
+    assert not np.array_equal(other, first)
+    machine.restore(kept)
+    with pytest.raises(SunsealError, match="more than the array holds"):
+        machine.power_trace(pin="P1.0", out=np.empty(10, dtype=np.uint8))
+
+
+def test_secrets_are_followed_to_what_they_decide(machine: Machine) -> None:
+    assert machine.leaks(["bench_input"]) == []
+
+
+def test_lines_are_covered(machine: Machine) -> None:
+    report = machine.coverage()
+    assert "SF:" in report
+    assert "bench.c" in report
 
 
 def test_goes_back_in_time(machine: Machine) -> None:

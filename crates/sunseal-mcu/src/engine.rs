@@ -110,10 +110,6 @@ pub(crate) trait Chip: Sized {
     fn fit_crystal(&mut self, _oscillator: &str, _hz: u32) -> bool {
         false
     }
-    /// Fits the board's crystals, where the chip's data leave that to the board.
-    fn fit_crystals(&mut self, _low_hz: u32, _high_hz: u32) -> bool {
-        false
-    }
     fn cycles_from_ram(&self) -> Cycles {
         0
     }

@@ -662,10 +662,11 @@ impl SingleThreadBase for Session<'_> {
 
     fn read_addrs(&mut self, start: u32, data: &mut [u8]) -> TargetResult<usize, Self> {
         if u64::from(start) + data.len() as u64 <= 1 << 32
-            && let Ok(bytes) = self.machine.read_mem(start, data.len()) {
-                data.copy_from_slice(bytes);
-                return Ok(data.len());
-            }
+            && let Ok(bytes) = self.machine.read_mem(start, data.len())
+        {
+            data.copy_from_slice(bytes);
+            return Ok(data.len());
+        }
         // As much as there is.
         for (i, byte) in data.iter_mut().enumerate() {
             let addr = start.checked_add(i as u32);

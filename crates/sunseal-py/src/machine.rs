@@ -25,7 +25,6 @@ use crate::error::{EngineError, refuse, refuse_at};
 
 /// Between two looks at the keyboard.
 const SLICE_CYCLES: u64 = 20_000_000;
-const SLICE_TIME: Picos = Picos(10_000_000_000_000);
 
 /// A machine of a device, with an image in it if it was given one.
 #[pyclass(frozen, module = "sunseal._engine")]
@@ -88,17 +87,14 @@ impl Machine {
         loop {
             let slice = Until {
                 cycles: Some((m.cycles() + SLICE_CYCLES).min(goal.cycles.unwrap_or(u64::MAX))),
-                time: Some((m.time() + SLICE_TIME).min(goal.time.unwrap_or(Picos::MAX))),
+                // No slices of time: a program that has stopped for good must stop there and then.
+                time: goal.time,
                 pc: goal.pc.clone(),
                 pin_edge: goal.pin,
                 state_change: false,
             };
             return Ok(match run(m, &slice)? {
                 Stop::Cycles if goal.cycles != slice.cycles => {
-                    Python::attach(|py| py.check_signals())?;
-                    continue;
-                }
-                Stop::Time if goal.time != slice.time => {
                     Python::attach(|py| py.check_signals())?;
                     continue;
                 }

@@ -164,8 +164,18 @@ def variant_text(chosen: dict[str, str]) -> str:
     return ",".join(f"{k}={v}" for k, v in sorted(chosen.items()))
 
 
+def has_firmware(board: str) -> bool:
+    """Say whether this tree holds firmware for a board."""
+    return (home() / "firmware" / "boards" / board).is_dir()
+
+
 def firmware_path(board: str, chosen: dict[str, str], program: str) -> Path:
     """Return a program that `make firmware` has built."""
+    if not has_firmware(board):
+        raise SunsealError(
+            f"there is no firmware for {board} here, so `{program}` cannot be run on it",
+            hint="measure a program of yours with `--elf FILE`",
+        )
     build = home() / "firmware" / "build"
     path = build / board / f"mpy-{chosen['mpy']}" / f"{program}.elf"
     if not path.is_file():

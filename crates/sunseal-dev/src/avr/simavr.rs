@@ -2,17 +2,13 @@
 //! Programs beside simavr: registers, flags, stack, program counter and cycles behind every instruction, memory in the
 //! end.
 
-use std::io::Write as _;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-
 use sunseal_isa::Silent;
 use sunseal_isa::avr::{Cpu, Exit, FlatBus, Insn, Mnemonic, Operand, Step, Timing, decode};
 
 use super::{PATTERNS, PC, RAM, REGISTERS, data_address, draw_registers, state, values, word};
 use crate::fuzz::{Program, Target, Verdict};
 use crate::random::Random;
-use crate::tools;
+use crate::tools::Driver;
 
 /// Where programs lie, in words.
 const CODE: u32 = 0x1000;
@@ -83,7 +79,7 @@ pub struct Words(Vec<u16>);
 
 /// libsimavr in a process of its own.
 pub struct Simavr {
-    driver: PathBuf,
+    driver: Driver,
 }
 
 impl Simavr {
@@ -92,53 +88,8 @@ impl Simavr {
     /// # Errors
     /// If there is no C compiler or no libsimavr, and how to get it.
     pub fn new(folder: &std::path::Path) -> Result<Self, String> {
-        std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-        let source = folder.join("simavr.c");
-        std::fs::write(&source, include_str!("simavr.c")).map_err(|e| e.to_string())?;
-        let driver = folder.join(format!("simavr-{}", std::process::id()));
-        let mut cc = Command::new(tools::program("cc")?);
-        cc.args(["-O2", "-o"]).arg(&driver).arg(&source);
-        // Where the libraries were fetched instead of installed.
-        for (flag, dir) in [("-I", "include"), ("-L", "lib"), ("-Wl,-rpath,", "lib")] {
-            for prefix in tools::folders().iter().filter_map(|bin| bin.parent()) {
-                if prefix.join(dir).is_dir() {
-                    cc.arg(format!("{flag}{}", prefix.join(dir).display()));
-                }
-            }
-        }
-        let done = cc.arg("-lsimavr").output().map_err(|e| format!("cc cannot be run: {e}"))?;
-        if !done.status.success() {
-            return Err(format!(
-                "the driver of libsimavr cannot be compiled; `firmware/toolchain/get --for tests` brings it: {}",
-                String::from_utf8_lossy(&done.stderr)
-            ));
-        }
+        let driver = Driver::compile(folder, "simavr", include_str!("simavr.c"))?;
         Ok(Self { driver })
-    }
-
-    /// The driver's answer to all requests.
-    fn ask(&self, requests: Vec<u8>) -> Result<Vec<u8>, String> {
-        let mut child = Command::new(&self.driver)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|e| format!("the driver of libsimavr cannot be run: {e}"))?;
-        let mut stdin = child.stdin.take().expect("stdin is a pipe");
-        let writer = std::thread::spawn(move || stdin.write_all(&requests));
-        let done = child.wait_with_output().map_err(|e| e.to_string())?;
-        let wrote = writer.join().expect("writing does not panic");
-        if !done.status.success() {
-            return Err(format!("the driver of libsimavr ended with {}", done.status));
-        }
-        wrote.map_err(|e| e.to_string())?;
-        Ok(done.stdout)
-    }
-}
-
-impl Drop for Simavr {
-    fn drop(&mut self) {
-        // It is made anew by the next; if it stays, it is a file too many.
-        let _ = std::fs::remove_file(&self.driver);
     }
 }
 
@@ -325,7 +276,7 @@ impl Target for Simavr {
         for (program, ours) in programs.iter().zip(&ours) {
             request(program, ours.steps.len() as u32, &mut requests);
         }
-        let mut answer = &self.ask(requests)?[..];
+        let mut answer = &self.driver.ask(requests)?[..];
         let mut verdicts = Vec::new();
         for (program, ours) in programs.iter().zip(&ours) {
             let bytes = ours.steps.len() * STATE_BYTES + RAM_BYTES;
@@ -411,7 +362,7 @@ impl Simavr {
         request.extend(flash.iter().flat_map(|w| w.to_le_bytes()));
         request.extend([0; STATE_BYTES]);
         request.extend(vec![0; RAM_BYTES]);
-        let answer = self.ask(request)?;
+        let answer = self.driver.ask(request)?;
         let mut pc = 0;
         for (i, (here, there)) in ours.iter().zip(answer.chunks(STATE_BYTES)).enumerate() {
             let there = theirs(there);

@@ -245,14 +245,14 @@ fn exclusive(random: &mut Random) -> Vec<u16> {
     let offset = random.below(256) as u16;
     words.extend(match size {
         0 => [0xE854, t << 12 | 0xF00 | offset],
-        _ => [0xE8D4, t << 12 | 0xF3F + (size << 4)],
+        _ => [0xE8D4, (t << 12) | (0xF3F + (size << 4))],
     });
     if random.one_in(4) {
         words.extend([0xF3BF, 0x8F2F]);
     }
     words.extend(match size {
         0 => [0xE844, t2 << 12 | 0x500 | offset],
-        _ => [0xE8C4, t2 << 12 | 0xF35 + (size << 4)],
+        _ => [0xE8C4, (t2 << 12) | (0xF35 + (size << 4))],
     });
     words
 }

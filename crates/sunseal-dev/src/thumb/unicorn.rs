@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs beside Unicorn's Cortex-M4: registers, flags, floating-point state and memory in the end.
 
-use std::io::Write as _;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-
 use sunseal_isa::thumb::{
     Bus, Context, Cpu, Exit, FloatUnary, Insn, Kind, Scb, Timing, Usage, control, fpscr, psr,
 };
@@ -13,7 +9,7 @@ use sunseal_isa::{Cycles, Fault, FaultKind, Silent, Width};
 use super::draw::{RAM, RAM_BYTES, Unit, decoded, unit};
 use crate::fuzz::{Program, Target, Verdict};
 use crate::random::Random;
-use crate::tools;
+use crate::tools::Driver;
 
 /// Mapped code, and where a program begins in it.
 const CODE: u32 = 0x0001_0000;
@@ -44,7 +40,7 @@ fn fault_of_unicorn(kind: Kind, modes: u32) -> Option<&'static str> {
 
 /// libunicorn in a process of its own.
 pub struct Unicorn {
-    driver: PathBuf,
+    driver: Driver,
     /// How the programs are laid out, for disassembly in reports.
     cpu: Cpu,
 }
@@ -55,46 +51,8 @@ impl Unicorn {
     /// # Errors
     /// If there is no C compiler or no libunicorn, and how to get it.
     pub fn new(folder: &std::path::Path) -> Result<Self, String> {
-        std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-        let source = folder.join("unicorn.c");
-        std::fs::write(&source, include_str!("unicorn.c")).map_err(|e| e.to_string())?;
-        let driver = folder.join(format!("unicorn-{}", std::process::id()));
-        let mut cc = Command::new(tools::program("cc")?);
-        cc.args(["-O2", "-o"]).arg(&driver).arg(&source);
-        // Where the libraries were fetched instead of installed.
-        for (flag, dir) in [("-I", "include"), ("-L", "lib"), ("-Wl,-rpath,", "lib")] {
-            for prefix in tools::folders().iter().filter_map(|bin| bin.parent()) {
-                if prefix.join(dir).is_dir() {
-                    cc.arg(format!("{flag}{}", prefix.join(dir).display()));
-                }
-            }
-        }
-        let done = cc.arg("-lunicorn").output().map_err(|e| format!("cc cannot be run: {e}"))?;
-        if !done.status.success() {
-            return Err(format!(
-                "the driver of libunicorn cannot be compiled; `firmware/toolchain/get --for tests` brings it: {}",
-                String::from_utf8_lossy(&done.stderr)
-            ));
-        }
+        let driver = Driver::compile(folder, "unicorn", include_str!("unicorn.c"))?;
         Ok(Self { driver, cpu: Cpu::new(Timing::CORTEX_M4) })
-    }
-
-    /// The driver's answer to all requests.
-    fn ask(&self, requests: Vec<u8>) -> Result<Vec<u8>, String> {
-        let mut child = Command::new(&self.driver)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|e| format!("the driver of libunicorn cannot be run: {e}"))?;
-        let mut stdin = child.stdin.take().expect("stdin is a pipe");
-        let writer = std::thread::spawn(move || stdin.write_all(&requests));
-        let done = child.wait_with_output().map_err(|e| e.to_string())?;
-        let wrote = writer.join().expect("writing does not panic");
-        if !done.status.success() {
-            return Err(format!("the driver of libunicorn ended with {}", done.status));
-        }
-        wrote.map_err(|e| e.to_string())?;
-        Ok(done.stdout)
     }
 
     /// Runs a program here.
@@ -150,17 +108,10 @@ impl Unicorn {
     pub fn compare_image(&mut self, words: Vec<u16>) -> Result<Verdict, String> {
         let mut registers = vec![0; REGISTERS];
         registers[13] = RAM + RAM_BYTES;
-        registers[14] = PROGRAM + 2 * words.len() as u32 | 1;
+        registers[14] = (PROGRAM + 2 * words.len() as u32) | 1;
         registers[15] = PROGRAM;
         let program = Program { registers, memory: 0, insns: vec![Unit(words)] };
         Ok(self.judge(&[program])?.remove(0))
-    }
-}
-
-impl Drop for Unicorn {
-    fn drop(&mut self) {
-        // It is made anew by the next; if it stays, it is a file too many.
-        let _ = std::fs::remove_file(&self.driver);
     }
 }
 
@@ -308,7 +259,7 @@ impl Target for Unicorn {
             requests.extend(ram_of(program));
             requests.extend(code);
         }
-        let answers = self.ask(requests)?;
+        let answers = self.driver.ask(requests)?;
         if answers.len() != ANSWER_BYTES * programs.len() {
             return Err("the driver of libunicorn did not answer all requests".to_owned());
         }

@@ -75,7 +75,7 @@ impl Flags {
     /// Z, N, V and S of a result; V is the highest bit of `overflow`.
     #[inline(always)]
     fn signed(&mut self, result: u8, overflow: u8) {
-        self.signs = u32::from(result) * RESULT ^ u32::from(overflow) * OVERFLOW;
+        self.signs = (u32::from(result) * RESULT) ^ (u32::from(overflow) * OVERFLOW);
     }
 
     #[inline(always)]
@@ -164,6 +164,7 @@ mod tests {
 
     /// The Boolean formulae of DS40002198 sections 6.1 (ADC) and 6.93 (SBC), bit by bit.
     #[test]
+    #[expect(clippy::nonminimal_bool, reason = "the formulae as the manual prints them")]
     fn sums_and_differences_have_the_flags_of_the_manuals_formulae() {
         let bit = |value: u8, n: u8| value >> n & 1 != 0;
         for (d, r) in (0..=255).flat_map(|d: u8| (0..=255).map(move |r: u8| (d, r))) {

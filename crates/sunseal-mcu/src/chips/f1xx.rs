@@ -713,7 +713,7 @@ impl F1xx {
                 self.chip.usarts[i].read(addr % USART_BYTES)
             }
             0x80..=0x8F => {
-                let off = 0x10 + (addr - ADC12MCTL & !1);
+                let off = 0x10 + ((addr - ADC12MCTL) & !1);
                 let word = self.chip.adc.read(off, &cx!(self, env, addr, at, now))?;
                 (word >> (8 * (addr & 1))) as u8
             }
@@ -756,7 +756,7 @@ impl F1xx {
                 }
             }
             0x80..=0x8F => {
-                let (off, shift) = (0x10 + (addr - ADC12MCTL & !1), 8 * (addr & 1));
+                let (off, shift) = (0x10 + ((addr - ADC12MCTL) & !1), 8 * (addr & 1));
                 let mut adc = self.chip.adc.clone();
                 let mut cx = cx!(self, env, addr, at, now);
                 adc.write(off, u16::from(value) << shift, 0xFF << shift, &mut cx)?;

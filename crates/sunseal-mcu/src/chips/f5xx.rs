@@ -184,11 +184,7 @@ impl Registers {
             ports: std::array::from_fn(|i| PortPair::new(i == 0, i != 6)),
             timers,
             usci: std::array::from_fn(|i| Usci::new(i % 2 == 0)),
-            adc: Adc12A::new(
-                &dev.adc12.sample_cycles,
-                dev.adc12.convert_cycles,
-                dev.adc12.bits,
-            ),
+            adc: Adc12A::new(&dev.adc12.sample_cycles, dev.adc12.convert_cycles, dev.adc12.bits),
             outputs: [0; 7],
         }
     }

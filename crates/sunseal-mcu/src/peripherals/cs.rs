@@ -102,12 +102,12 @@ impl Cs {
     /// Crystals start and stop as registers and pins say.
     fn settle(&mut self, now: Picos) {
         let start = [self.crystals.lfxt_start_ps, self.crystals.hfxt_start_ps];
-        for crystal in 0..2 {
+        for (crystal, start_ps) in start.into_iter().enumerate() {
             let on = self.is_enabled(crystal) && self.hz(crystal).is_some() && self.pins[crystal];
             if !on {
                 self.swings_ps[crystal] = None;
             } else if self.swings_ps[crystal].is_none() {
-                self.swings_ps[crystal] = Some(now.0.saturating_add(start[crystal]));
+                self.swings_ps[crystal] = Some(now.0.saturating_add(start_ps));
             }
         }
         self.note_faults(now);

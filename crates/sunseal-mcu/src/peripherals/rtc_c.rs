@@ -227,10 +227,11 @@ impl RtcC {
         if self.ctl0 & 0x40 != 0 && self.ctl0 & TEVIFG == 0 {
             sooner(at(self.next_time_event(s)));
         }
-        if self.ctl0 & 0x20 != 0 && self.ctl0 & AIFG == 0 {
-            if let Some(m) = self.next_alarm(s) {
-                sooner(at(m));
-            }
+        if self.ctl0 & 0x20 != 0
+            && self.ctl0 & AIFG == 0
+            && let Some(m) = self.next_alarm(s)
+        {
+            sooner(at(m));
         }
         for n in 0..2 {
             if self.ps_ctl[n] & (PSIE | PSIFG) == PSIE {

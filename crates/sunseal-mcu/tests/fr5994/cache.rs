@@ -162,7 +162,7 @@ fn only_a_miss_waits_and_only_where_wait_states_are_set() {
 fn a_loop_in_one_line_misses_once() {
     let mut p = Program::clocked(0x0048, 1);
     p.op("MOV", Imm(1000), R(5));
-    while p.here() % 8 != 0 {
+    while !p.here().is_multiple_of(8) {
         p.nops(1);
     }
     let again = p.here();

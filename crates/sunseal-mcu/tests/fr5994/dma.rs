@@ -16,7 +16,7 @@ fn cycles(ctl: u16, from: u32, size: u16, clock: (u16, u16)) -> (u64, Vec<u8>) {
         .set(DMA0DA, OUT as u16)
         .set(DMA0SZ, size);
     // Whole cache lines from here on, so that the code costs the same each time.
-    while p.here() % 8 != 0 {
+    while !p.here().is_multiple_of(8) {
         p.nops(1);
     }
     let begin = p.here();

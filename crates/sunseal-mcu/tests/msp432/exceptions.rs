@@ -45,7 +45,7 @@ leave:
     let leave = r.to("leave");
     assert_eq!(r.to("behind") - leave, BX + EXIT + 2 * NOP);
     assert_eq!(r.reg("SP"), 0x2001_0000);
-    r.to_halt();
+    r.halt();
 }
 
 #[test]
@@ -352,7 +352,7 @@ handler:
         r.to("handler");
         assert_eq!(r.reg("SP"), 0x2000_FFE0);
     }
-    r.to_halt();
+    r.halt();
     assert_eq!(r.kept(0), 3);
 }
 
@@ -524,6 +524,6 @@ leave:
     assert_eq!(r.to("handler") - trigger, STORE + ENTRY, "room is made, nothing is saved yet");
     assert_eq!(r.reg("SP"), 0x2001_0000 - 0x68);
     assert_eq!(r.reg("LR"), 0xFFFF_FFE9);
-    r.to_halt();
+    r.halt();
     assert_eq!(r.kept(0), 2.0f32.to_bits(), "the handler used S0, the program has its own again");
 }

@@ -248,7 +248,7 @@ handler:
     r.to("done");
     let ms = r.m.time().since(go).as_seconds() * 1e3;
     assert!((10.9..11.1).contains(&ms), "{ms}");
-    r.to_halt();
+    r.halt();
     assert_eq!([r.kept(0) >> 16 & 3, r.kept(1) >> 16 & 3, r.kept(2)], [2, 3, u32::MAX]);
     assert_eq!(r.word(0x22000), 0, "the next sector stays");
 }

@@ -300,7 +300,7 @@ handler:
     .irq(16, "handler");
     let mut r = p.machine();
     r.m.uart_in("eusci_a0", Picos(2_000_000_000), b'x').unwrap();
-    r.to_halt();
+    r.halt();
     assert_eq!([r.kept(0), r.kept(1)], [2, u32::from(b'x')]);
 }
 
@@ -352,7 +352,7 @@ exchange:
     );
     let mut r = p.machine();
     r.m.attach_spi("echo", "eusci_b0", "P1.0".parse().unwrap(), Box::new(Echo(0x11))).unwrap();
-    r.to_halt();
+    r.halt();
     assert_eq!([r.kept(0), r.kept(1)], [0x11, 0x5A]);
     assert!(r.m.lints().is_empty(), "{:?}", r.m.lints());
 }
@@ -389,7 +389,7 @@ go:
     );
     let mut r = p.machine();
     r.m.adc_volts(5, 1.25);
-    r.to_halt();
+    r.halt();
     assert_eq!([r.kept(0), r.kept(1)], [6827, 8192]);
     let v = r.m.vocabulary();
     let (adc, on) = (v.find_component("adc14").unwrap(), v.find_state("on").unwrap());
@@ -448,7 +448,7 @@ SECTIONS {
 ";
     let elf = compile(PROGRAM, SCRIPT);
     let mut r = Run::of(elf);
-    r.to_halt();
+    r.halt();
     let text = r.m.read_symbol(&r.elf, "text").unwrap();
     let text = String::from_utf8_lossy(&text);
     let want = format!("{:016x} {} {}", 0xDEAD_BEEFu64 * 0x1234_5678, 10, -1_234_567 / 89);

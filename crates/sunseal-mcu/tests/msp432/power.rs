@@ -81,11 +81,12 @@ here:
 ",
     );
     let mut r = p.machine();
-    assert!(r.m.fit_crystals(32_768, 48_000_000));
+    r.m.fit_crystal("lfxt", 32_768).unwrap();
+    r.m.fit_crystal("hfxt", 48_000_000).unwrap();
     r.to("here");
     let s = r.m.time().as_seconds();
     assert!((1.0..1.01).contains(&s), "{s}");
-    r.to_halt();
+    r.halt();
     assert_eq!(r.kept(0) & 1, 1);
     assert_eq!(r.kept(1) >> 6 & 1, 1, "LFXT_ON");
     // Without a crystal its fault stays.
@@ -186,7 +187,7 @@ handler:
     // 999 counts to the flag, four cycles to wake, twelve to enter; the first count comes within a tick.
     let cycles = us * 3.0;
     assert!((999.0 + 4.0 + 12.0..999.0 + 4.0 + 12.0 + 3.0).contains(&cycles), "{cycles}");
-    r.to_halt();
+    r.halt();
 }
 
 #[test]
@@ -223,7 +224,7 @@ handler:
     // The second, the wake-up and the entry.
     let late_us = (s - 1.0) * 1e6;
     assert!((8.0..80.0).contains(&late_us), "{late_us}");
-    r.to_halt();
+    r.halt();
     assert_eq!([r.kept(0), r.kept(1)], [4, 1], "RDYIFG, one second");
     let asleep = r.m.ledger();
     assert!(asleep.spans().count() > 3);
@@ -258,7 +259,7 @@ handler:
     let us = r.m.time().since(half).as_seconds() * 1e6;
     let want = 8.0 + (12.0 + 1.0) / 3.0;
     assert!((us - want).abs() < 0.01, "8 us, entry and a NOP at 3 MHz: {us}");
-    r.to_halt();
+    r.halt();
     assert_eq!(r.kept(0), 4);
 }
 
@@ -308,7 +309,7 @@ asleep:
     r.to("asleep");
     r.m.run(&Until::time(sunseal_trace::Picos(1_000_000_000)), &mut Silent);
     r.m.set_pin("P1.1".parse().unwrap(), Some(true));
-    r.to_halt();
+    r.halt();
     assert_eq!(r.word(0x2000_1800), 0x1234_5678);
     assert_ne!(r.word(0x2000_6000), 0x1234_5678);
 }
@@ -342,7 +343,7 @@ again:
     assert_eq!(r.m.state_of("cpu"), Some("lpm45"));
     let before = r.m.time();
     r.m.set_pin("P1.1".parse().unwrap(), Some(true));
-    r.to_halt();
+    r.halt();
     assert!(r.m.time().since(before).as_seconds() > 800e-6);
     assert_ne!(r.word(0x2000_1800), 0x1234_5678);
     assert_eq!(r.kept(0) & 3, 0, "unlocked");

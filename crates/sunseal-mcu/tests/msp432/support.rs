@@ -200,7 +200,7 @@ impl Program {
     /// Runs it to its halt.
     pub fn run(&self) -> Run {
         let mut run = self.machine();
-        run.to_halt();
+        run.halt();
         run
     }
 
@@ -227,7 +227,7 @@ impl Run {
         Until { cycles: Some(self.m.cycles() + 20_000_000), ..Until::default() }
     }
 
-    pub fn to_halt(&mut self) {
+    pub fn halt(&mut self) {
         let stop = self.m.run(&self.limit(), &mut Silent);
         assert_eq!(stop, Stop::Halted, "at {:#010x}", self.m.pc());
     }

@@ -800,10 +800,8 @@ impl Chip for Msp432 {
         })
     }
 
-    fn fit_crystals(&mut self, lfxt_hz: u32, hfxt_hz: u32) -> bool {
-        self.soc.r.cs.fit(lfxt_hz, hfxt_hz);
-        self.reclock();
-        true
+    fn fit_crystal(&mut self, oscillator: &str, hz: u32) -> bool {
+        self.soc.r.cs.fit(oscillator, hz)
     }
 
     fn cycles_from_ram(&self) -> Cycles {

@@ -100,7 +100,7 @@ impl SelfProgramming {
         self.window.close();
         let work = match self.command {
             0 => {
-                let place = (addr % PAGE_BYTES & !1) as usize;
+                let place = ((addr % PAGE_BYTES) & !1) as usize;
                 self.buffer[place..place + 2].copy_from_slice(&word.to_le_bytes());
                 return Ok(None);
             }

@@ -121,8 +121,13 @@ impl Cs {
     }
 
     /// The board's crystals; 0 where none is fitted.
-    pub fn fit(&mut self, lfxt_hz: u32, hfxt_hz: u32) {
-        (self.lfxt.hz, self.hfxt.hz) = (lfxt_hz, hfxt_hz);
+    pub fn fit(&mut self, oscillator: &str, hz: u32) -> bool {
+        match oscillator {
+            "lfxt" => self.lfxt.hz = hz,
+            "hfxt" => self.hfxt.hz = hz,
+            _ => return false,
+        }
+        true
     }
 
     /// PJSEL gives the crystals' pins to them, or takes them away.
