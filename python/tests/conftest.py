@@ -102,3 +102,11 @@ def browser() -> Iterator[Any]:
         )
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def own_elf(firmware: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the example of a user's own program, as the user does."""
+    elf = tmp_path_factory.mktemp("own") / "fletcher.elf"
+    subprocess.run([str(boards.home() / "examples" / "own_firmware" / "build.sh"), str(elf)], check=True)
+    return elf

@@ -73,14 +73,6 @@ def test_doctor_names_each_tool_and_a_way_to_get_it(sunseal: Cli) -> None:
     assert findings["cache"]["place"] == str(boards.cache_dir())
 
 
-@pytest.fixture(scope="session")
-def own_elf(firmware: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the example of a user's own program, as the user does."""
-    elf = tmp_path_factory.mktemp("own") / "fletcher.elf"
-    subprocess.run([str(boards.home() / "examples" / "own_firmware" / "build.sh"), str(elf)], check=True)
-    return elf
-
-
 @pytest.mark.usefixtures("firmware")
 class TestMeasure:
     def test_the_json_has_the_fields_of_the_contract_in_order(self, sunseal: Cli) -> None:

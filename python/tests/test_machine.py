@@ -2,11 +2,17 @@
 """The machine under Python's hands, on the firmware that this tree builds."""
 
 import hashlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import sunseal
+from conftest import Cli
 from sunseal import Machine, SunsealError, boards
 
 SHA = "bench-sha256-hash"
@@ -143,3 +149,80 @@ def test_every_device_is_a_machine(device: str) -> None:
     assert m.registers["PC"] == m.pc or m.pc % 2 == 0
     kept = m.snapshot()
     m.restore(kept)
+
+
+def test_the_notebook_of_the_machine_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    notebook = json.loads((boards.home() / "examples" / "machine.ipynb").read_text(encoding="utf-8"))
+    names: dict[str, object] = {}
+    for cell in notebook["cells"]:
+        assert not cell.get("outputs"), "outputs are not kept"
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+    assert "the first that depends on the message" in capsys.readouterr().out
+
+
+IMAGE = boards.firmware_path(boards.DEFAULT_BOARD, {"mpy": "32"}, SHA)
+
+
+def test_the_command_follows_secrets_and_answers_by_its_exit_status(sunseal_process: Cli) -> None:
+    kept = sunseal_process("constant-time", IMAGE, "--secret", "bench_input", "--json")
+    assert (kept.status, json.loads(kept.out)) == (0, [])
+    told = sunseal_process("constant-time", IMAGE, "--secret", "bench_input_len")
+    assert told.status == 1
+    assert "branch" in told.out
+    assert "bench.c:" in told.out
+
+
+def test_a_waveform_that_was_written_drives_another_run(sunseal_process: Cli, own_elf: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "a.vcd", tmp_path / "b.vcd"
+    for dump in (first, second):
+        assert sunseal_process("waveform", own_elf, "--out", dump, "--pin", "P1.0").status == 0
+    assert first.read_bytes() == second.read_bytes()
+    driven = sunseal_process(
+        "waveform", own_elf, "--out", second, "--pin", "P2.1", "--stimulus", first, "--drive", "P1.0=P2.1"
+    )
+    assert driven.status == 0, driven.err
+    edges = [line for line in first.read_text().splitlines() if line in ("0!", "1!")]
+    assert [line for line in second.read_text().splitlines() if line in ("0!", "1!")] == edges
+    assert len(edges) >= 3
+
+
+AVR_PROGRAM = """
+#include <stdint.h>
+volatile uint16_t kept = 0x1234;
+__attribute__((noinline)) uint16_t twice(uint16_t x) { return kept = x + x; }
+int main(void) { for (uint16_t i = 1;; i++) twice(i); }
+"""
+
+
+def test_the_command_serves_a_debugger_through_a_loss_of_supply(tmp_path: Path) -> None:
+    source, elf = tmp_path / "twice.c", tmp_path / "twice.elf"
+    source.write_text(AVR_PROGRAM)
+    subprocess.run(
+        ["avr-gcc", "-mmcu=atmega128", "-Os", "-gdwarf-4", "-o", str(elf), str(source)], check=True, timeout=60
+    )
+    command = [sys.executable, "-m", "sunseal", "gdb", str(elf), "--board", "micaz", "--listen", "127.0.0.1:0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stderr is not None
+            place = re.search(r"127\.0\.0\.1:\d+", server.stderr.readline())
+            assert place
+            before = ["break twice", "continue", "continue", "continue", "print x", "finish", "print kept"]
+            after = ["monitor cut", "continue", "continue", "print x", "detach"]
+            words = [word for line in [f"target remote {place[0]}", *before, *after] for word in ("-ex", line)]
+            done = subprocess.run(
+                ["avr-gdb", "-nx", "-batch", *words, str(elf)], capture_output=True, text=True, timeout=120, check=False
+            )
+            # The third call's argument; its result; the first call's argument behind the loss.
+            values = re.findall(r"^\$\d+ = (\d+)$", done.stdout, re.MULTILINE)
+            assert values == ["3", "6", "1"], done.stdout + done.stderr
+            assert server.wait(timeout=30) == 0
+        finally:
+            server.kill()
+
+
+def test_what_is_not_modelled_is_listed_for_every_device_and_radio(sunseal_process: Cli) -> None:
+    rows = json.loads(sunseal_process("boards", "--gaps", "--json").out)
+    parts = {row["part"] for row in rows}
+    assert {*boards.names("devices"), "cc1000", "cc2420", "cc2500", "cc2520"} <= parts
+    assert all(row["block"] and row["what"] for row in rows)
