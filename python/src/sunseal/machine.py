@@ -15,17 +15,22 @@ import os
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sunseal import _engine, boards
+from sunseal import _engine, abi, boards
 from sunseal.errors import SunsealError, unknown
 
 Bytes = NDArray[np.uint8]
 Place = str | int
 """A symbol of the image, or an address."""
+Argument = int | np.integer[Any]
+PAINT = b"\xa5"
+PAINT_BYTES = 8192
+STACK_BYTES = 512
+"""What `place` leaves to the stack at least."""
 Kind = Literal["cycles", "time", "pc", "pin", "halted", "brown-out"]
 
 
@@ -38,6 +43,18 @@ class Stop:
     """Address of the next instruction."""
     pin: tuple[str, bool] | None = None
     """The pin that ended the run, and its new level."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a called function gave back and took."""
+
+    value: int
+    """Its return value; nonsense after a void function."""
+    cycles: int
+    """CPU cycles from its first instruction to its return."""
+    stack_bytes: int
+    """Deepest use of the stack below the caller's, with the return address."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +125,7 @@ class Machine:
         image = elf if isinstance(elf, bytes) or elf is None else _read(Path(elf))
         self._inner = _engine.Machine(str(boards.home() / "data" / "devices" / f"{name}.toml"), board, image)
         self._hooks: dict[int, Callable[[Machine], object]] = {}
+        self._free: int | None = None
         self.registers = Registers(self._inner)
 
     @property
@@ -210,15 +228,23 @@ class Machine:
         cycles: int | None = None,
         time_s: float | None = None,
         pin: str | None = None,
+        call: tuple[Place, *tuple[Argument, ...]] | None = None,
     ) -> list[Leak]:
         """Run with marked bytes and return the instructions that let them out by the way they run.
 
         `secret` and `public` are symbols, or addresses with sizes in bytes; what the program writes to
         `public`, such as a signature, is no secret any more. An empty list is the constant-time verdict
-        for this run of this binary. Hooks are not called.
+        for this run of this binary. Hooks are not called. With `call`, a function and its arguments as
+        for `call`, the run is that of the function.
         """
-        goal = self._goal(until, cycles, time_s, pin)
-        _, found = self._inner.taint(self._ranges(secret), self._ranges(public), *goal)
+        hidden, shown = self._ranges(secret), self._ranges(public)
+        if call is None:
+            _, found = self._inner.taint(hidden, shown, *self._goal(until, cycles, time_s, pin))
+        else:
+            found = []
+            self._call(
+                call, None, lambda back: found.extend(self._inner.taint(hidden, shown, None, None, [back], None)[1])
+            )
         return [Leak(*one) for one in found]
 
     def coverage(
@@ -302,6 +328,61 @@ class Machine:
     def unhook(self, place: Place) -> None:
         """Forget the hook at `place`."""
         self._hooks.pop(self.address(place), None)
+
+    # --- Functions -------------------------------------------------------------------------------
+
+    def call(self, function: Place, *args: Argument, returns: type[np.integer[Any]] | None = None) -> Done:
+        """Call a C function of the image and run it to its return.
+
+        The machine must stand at `main` (`run(until="main")`), or where an earlier call has ended. Plain
+        integers are passed as wide as an `int` or pointer of the target, NumPy integers by their own
+        width; what is pointed to is put into RAM with `place`. `returns` is the return type where it is
+        not `int`. A fault in the function raises EngineError and leaves the machine there.
+        """
+        return self._call((function, *args), returns, lambda back: self._inner.run(None, None, [back], None))
+
+    def place(self, content: bytes | int, *, align_bytes: int = 8) -> int:
+        """Put bytes, or so many zero bytes, into RAM that the program leaves free; return their address.
+
+        They lie between the end of static data (the linker's symbol `_end`) and the stack until `release`.
+        """
+        data = bytes(content) if isinstance(content, int) else content
+        if self._free is None:
+            self._free = self.address("_end")
+        start = -(-self._free // align_bytes) * align_bytes
+        room = abi.of(self.device).stack(self) - STACK_BYTES - start
+        if len(data) > room:
+            raise SunsealError(f"{len(data)} bytes do not fit into the {max(room, 0)} bytes of RAM that are free")
+        self._free = start + len(data)
+        self.write(start, data)
+        return start
+
+    def release(self) -> None:
+        """Forget everything that was placed."""
+        self._free = None
+
+    def _call(
+        self,
+        call: tuple[Place, *tuple[Argument, ...]],
+        returns: type[np.integer[Any]] | None,
+        run: Callable[[int], object],
+    ) -> Done:
+        convention = abi.of(self.device)
+        back, top = self.address("main"), convention.stack(self)
+        if self.pc != back:
+            raise SunsealError(
+                f"the machine stands at {self.describe(self.pc)}; a function is called from `main`",
+                hint='run(until="main") first',
+            )
+        bottom = max(top - PAINT_BYTES, self._free or self.address("_end"))
+        self.write(bottom, PAINT * (top - bottom))
+        convention.enter(self, self.address(call[0]), call[1:], back)
+        begun = self.cycles
+        run(back)
+        cycles = self.cycles - begun
+        used = np.flatnonzero(self.memory(bottom, top - bottom) != PAINT[0])
+        convention.leave(self, top)
+        return Done(convention.value(self, returns), cycles, top - bottom - int(used[0]) if used.size else 0)
 
     # --- Memory ----------------------------------------------------------------------------------
 

@@ -339,6 +339,8 @@ pub(crate) struct Registers {
     /// Fuses in force: those of the last reset.
     fuses: [u8; 3],
     xtal_hz: u32,
+    /// Crystal between TOSC1 and TOSC2.
+    tosc_hz: u32,
     /// clk_CPU, also while it is at rest.
     cpu_hz: u32,
 }
@@ -435,6 +437,7 @@ impl Registers {
             sleep: None,
             fuses,
             xtal_hz: 0,
+            tosc_hz: facts.clock.tosc_hz,
             cpu_hz: 1_000_000,
         }
     }
@@ -673,7 +676,7 @@ impl Soc {
         let (adc_on, io_on, cpu_on) =
             (runs(Sleep::keeps_clock), runs(|s| s == Sleep::Idle), runs(|_| false));
         let asy_on = r.asynchronous.on && runs(Sleep::keeps_asy);
-        let asy_hz = if asy_on { facts.clock.tosc_hz } else { 0 };
+        let asy_hz = if asy_on { r.tosc_hz } else { 0 };
         r.cpu_hz = (hz / div).max(1);
         let l = &mut r.clocks;
         l.adc.retune(now, if adc_on { hz } else { 0 }, div, None);
@@ -1836,10 +1839,13 @@ impl Chip for Avr {
     }
 
     fn fit_crystal(&mut self, oscillator: &str, hz: u32) -> bool {
-        if oscillator == "xtal" {
-            self.soc.regs.xtal_hz = hz;
-        }
-        oscillator == "xtal"
+        let fitted = match oscillator {
+            "xtal" => &mut self.soc.regs.xtal_hz,
+            "tosc" => &mut self.soc.regs.tosc_hz,
+            _ => return false,
+        };
+        *fitted = hz;
+        true
     }
 
     fn save(&mut self) -> SavedAvr {

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""How C functions are called on each core: where arguments, return address and result lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from sunseal.errors import SunsealError
+
+if TYPE_CHECKING:
+    from sunseal.machine import Argument, Machine
+
+
+class Convention:
+    """What the three calling conventions share: words in registers, the rest on the stack."""
+
+    int_type: ClassVar[type[np.signedinteger[Any]]] = np.int16
+    stack_offset = 0
+    """From the stack pointer's value to the lowest byte in use."""
+
+    def stack(self, machine: Machine) -> int:
+        """Return the address above the free bytes of the stack, as the debugger sees it."""
+        return machine.registers["SP"] + self.stack_offset
+
+    def enter(self, machine: Machine, function: int, args: Sequence[Argument], back: int) -> None:
+        """Put arguments and return address where they belong and point the PC at the function."""
+        raise NotImplementedError
+
+    def leave(self, machine: Machine, top: int) -> None:
+        """Take what `enter` has put on the stack off again."""
+        machine.registers["SP"] = top - self.stack_offset
+
+    def value(self, machine: Machine, returns: type[np.integer[Any]] | None) -> int:
+        """Return the result, by its type or as an `int`."""
+        kind = np.dtype(returns or self.int_type)
+        raw = self.result(machine)[: kind.itemsize]
+        return int(np.frombuffer(raw, dtype=kind.newbyteorder("<"))[0])
+
+    def result(self, machine: Machine) -> bytes:
+        """Return the registers that hold a result, least significant byte first."""
+        raise NotImplementedError
+
+    def encode(self, arg: Argument) -> bytes:
+        """Return an argument little-endian: a plain integer as wide as an `int`."""
+        if isinstance(arg, np.integer):
+            return arg.astype(arg.dtype.newbyteorder("<")).tobytes()
+        bits = 8 * np.dtype(self.int_type).itemsize
+        if not -(1 << (bits - 1)) <= arg < 1 << bits:
+            raise SunsealError(f"{arg} does not fit an `int` of {bits} bits; pass a NumPy integer of the right width")
+        return (arg % (1 << bits)).to_bytes(bits // 8, "little")
+
+
+class Msp430(Convention):
+    """MSP430 Embedded ABI (SLAA534), section 3.3, small code and data model."""
+
+    def enter(self, machine: Machine, function: int, args: Sequence[Argument], back: int) -> None:
+        """R12 to R15; a number of 32 bits may lie half in R15 and half on the stack."""
+        free, spilled, stacked = list(range(12, 16)), False, b""
+        for arg in args:
+            data = self.encode(arg)
+            words = [data[i : i + 2].ljust(2, b"\0") for i in range(0, len(data), 2)]
+            split = not spilled and len(words) == 2 and len(free) == 1
+            if not split and len(words) > len(free):
+                spilled, stacked = True, stacked + b"".join(words)
+                continue
+            spilled |= split
+            for word in words:
+                if free:
+                    machine.registers[f"R{free.pop(0)}"] = int.from_bytes(word, "little")
+                else:
+                    stacked += word
+        frame = back.to_bytes(2, "little") + stacked
+        top = self.stack(machine) - len(frame)
+        machine.write(top, frame)
+        machine.registers["SP"] = top
+        machine.registers["PC"] = function
+
+    def result(self, machine: Machine) -> bytes:
+        """R12 to R15."""
+        return b"".join(machine.registers[f"R{r}"].to_bytes(2, "little") for r in range(12, 16))
+
+
+class Avr(Convention):
+    """The convention of avr-gcc (its wiki's page "ABI"): pairs from r25 down, the rest on the stack."""
+
+    stack_offset = 0x800001
+
+    def enter(self, machine: Machine, function: int, args: Sequence[Argument], back: int) -> None:
+        """r25 to r8; the return address is a word address, most significant byte lowest."""
+        below, stacked = 26, b""
+        for arg in args:
+            data = self.encode(arg)
+            first = below - (len(data) + 1) // 2 * 2
+            if stacked or first < 8:
+                stacked += data
+                continue
+            below = first
+            for i, byte in enumerate(data):
+                machine.registers[f"r{first + i}"] = byte
+        frame = (back // 2).to_bytes(2, "big") + stacked
+        top = self.stack(machine) - len(frame)
+        machine.write(top, frame)
+        machine.registers["r1"] = 0
+        machine.registers["SP"] = top - self.stack_offset
+        machine.registers["PC"] = function
+
+    def result(self, machine: Machine) -> bytes:
+        """A result ends in r25 and is as wide as an even number of registers; from r18 up at most."""
+        return bytes(machine.registers[f"r{r}"] for r in range(18, 26))
+
+    def value(self, machine: Machine, returns: type[np.integer[Any]] | None) -> int:
+        """Results shorter than eight bytes lie in the upper registers."""
+        kind = np.dtype(returns or self.int_type)
+        raw = self.result(machine)[8 - max(kind.itemsize, 2) :][: kind.itemsize]
+        return int(np.frombuffer(raw, dtype=kind.newbyteorder("<"))[0])
+
+
+class Arm(Convention):
+    """Procedure Call Standard for the Arm Architecture (IHI 0042), base standard."""
+
+    int_type = np.int32
+
+    def enter(self, machine: Machine, function: int, args: Sequence[Argument], back: int) -> None:
+        """R0 to R3; 64-bit numbers begin at an even register or an eighth byte."""
+        slots: list[bytes] = []
+        for arg in args:
+            data = self.encode(arg)
+            if len(data) == 8 and len(slots) % 2:
+                slots.append(bytes(4))
+            data = data.ljust(-(-len(data) // 4) * 4, b"\0")
+            slots += [data[i : i + 4] for i in range(0, len(data), 4)]
+        for register, word in enumerate(slots[:4]):
+            machine.registers[f"R{register}"] = int.from_bytes(word, "little")
+        frame = b"".join(slots[4:])
+        top = (self.stack(machine) - len(frame)) & ~7
+        machine.write(top, frame)
+        machine.registers["SP"] = top
+        machine.registers["LR"] = back | 1
+        machine.registers["PC"] = function & ~1
+
+    def result(self, machine: Machine) -> bytes:
+        """R0 and R1."""
+        return b"".join(machine.registers[f"R{r}"].to_bytes(4, "little") for r in range(2))
+
+
+def of(device: str) -> Convention:
+    """Return the calling convention of a device's compilers."""
+    for prefix, convention in (("atmega", Avr), ("msp432", Arm), ("msp430", Msp430)):
+        if device.startswith(prefix):
+            return convention()
+    raise SunsealError(f"functions of the device {device} cannot be called: its calling convention is not known here")
