@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Write or check the generated tables of the curves and hashes.
+"""Write or check the generated tables of the curves.
 
     python3 firmware/crypto/gen_tables.py write|check
 
@@ -306,26 +306,6 @@ def curve_header(curve: Curve) -> str:
     return text + "\n#endif\n"
 
 
-def sha256_include() -> str:
-    """Round constants for the assembler: low word, high word."""
-    lines = [f"        .long 0x{k:08x}" for k in cube_root_words(64)]
-    return (
-        "; SPDX-License-Identifier: MIT OR Apache-2.0\n"
-        f"; Generated from FIPS 180-4, section 4.2.2, by `{COMMAND}`. Do not edit.\n" + "\n".join(lines) + "\n"
-    )
-
-
-def sha256_header() -> str:
-    """Round constants for C."""
-    k = cube_root_words(64)
-    body = "\n".join("    " + " ".join(f"0x{v:08x}," for v in k[i : i + 8]) for i in range(0, 64, 8))
-    return (
-        "/* SPDX-License-Identifier: MIT OR Apache-2.0 */\n/* clang-format off */\n"
-        f"/* Generated from FIPS 180-4, section 4.2.2, by `{COMMAND}`. Do not edit. */\n"
-        f"static const uint32_t sha256_k[64] = {{\n{body}\n}};\n"
-    )
-
-
 def main() -> int:
     """Write the files, or say which are stale."""
     if sys.argv[1:] not in (["write"], ["check"]):
@@ -334,8 +314,6 @@ def main() -> int:
     files = {
         SOURCE / "ecdsa" / "secp160r1_tables.h": curve_header(SECP160R1),
         SOURCE / "ecdsa" / "p256_tables.h": curve_header(P256),
-        SOURCE / "hash" / "sha256_k.h": sha256_header(),
-        SOURCE / "hash" / "sha256_k.inc": sha256_include(),
     }
     stale = 0
     for path, text in files.items():

@@ -6,27 +6,31 @@
 #include <stdint.h>
 
 /*
- * SHA-1 and SHA-256 (FIPS 180-4)
- * ==============================
+ * SHA-1, SHA-256 and SHA-512 (FIPS 180-4)
+ * =======================================
  *
  *   init      start an empty message
  *   update    append bytes; any number of calls
  *   final     write the digest and wipe the context
+ *   (none)    all three for a message that lies in one piece; the digest may overlap it
  *
  * Constant time in the data; time depends on lengths only. Messages end below 2^32 bytes.
  * Do not rely on the size or contents of the contexts.
  *
  * Stack in bytes, at most, with the return address:
  *
- *                 SHA-1   SHA-256
- *   init             10        10
- *   update          380       330
- *   final           380       330
+ *                 SHA-1   SHA-256   SHA-512
+ *   init             10        10        10
+ *   update          380       330       390
+ *   final           380       330       390
+ *   (none)          490       450       610
  */
 
 #define SUNSEAL_SHA1_BYTES 20
 #define SUNSEAL_SHA256_BYTES 32
-#define SUNSEAL_SHA_BLOCK_BYTES 64
+#define SUNSEAL_SHA512_BYTES 64
+#define SUNSEAL_SHA_BLOCK_BYTES 64 /* of SHA-1 and SHA-256 */
+#define SUNSEAL_SHA512_BLOCK_BYTES 128
 
 struct sunseal_sha1 {
     uint32_t state[5];
@@ -40,12 +44,25 @@ struct sunseal_sha256 {
     uint8_t block[SUNSEAL_SHA_BLOCK_BYTES];
 };
 
+struct sunseal_sha512 {
+    uint64_t state[8];
+    uint32_t length_bytes;
+    uint8_t block[SUNSEAL_SHA512_BLOCK_BYTES];
+};
+
 void sunseal_sha1_init(struct sunseal_sha1 *context);
 void sunseal_sha1_update(struct sunseal_sha1 *context, const void *data, size_t data_len);
 void sunseal_sha1_final(struct sunseal_sha1 *context, uint8_t digest[SUNSEAL_SHA1_BYTES]);
+void sunseal_sha1(uint8_t digest[SUNSEAL_SHA1_BYTES], const void *data, size_t data_len);
 
 void sunseal_sha256_init(struct sunseal_sha256 *context);
 void sunseal_sha256_update(struct sunseal_sha256 *context, const void *data, size_t data_len);
 void sunseal_sha256_final(struct sunseal_sha256 *context, uint8_t digest[SUNSEAL_SHA256_BYTES]);
+void sunseal_sha256(uint8_t digest[SUNSEAL_SHA256_BYTES], const void *data, size_t data_len);
+
+void sunseal_sha512_init(struct sunseal_sha512 *context);
+void sunseal_sha512_update(struct sunseal_sha512 *context, const void *data, size_t data_len);
+void sunseal_sha512_final(struct sunseal_sha512 *context, uint8_t digest[SUNSEAL_SHA512_BYTES]);
+void sunseal_sha512(uint8_t digest[SUNSEAL_SHA512_BYTES], const void *data, size_t data_len);
 
 #endif

@@ -4,9 +4,10 @@
 
 #include <stdint.h>
 
-/* state = compression of the 64-byte block under state. The state is native words; block is any
- * address. Constant-time. */
+/* state = compression of the block under state. The state is native words; block is any address.
+ * Constant-time. */
 void sunseal_sha1_compress(uint32_t state[5], const uint8_t block[64]);
 void sunseal_sha256_compress(uint32_t state[8], const uint8_t block[64]);
+void sunseal_sha512_compress(uint64_t state[8], const uint8_t block[128]);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "compress.h"
+#include "sunseal/wipe.h"
 
-/* Portable twin of sha1_msp430.S; host only. FIPS 180-4, section 6.1.2. */
+/* Portable twin of the assembly, FIPS 180-4, section 6.1.2. */
 
 static uint32_t rotate_left(uint32_t x, unsigned count) {
     return (x << count) | (x >> (32 - count));
@@ -33,4 +34,5 @@ void sunseal_sha1_compress(uint32_t state[5], const uint8_t block[64]) {
         e = d, d = c, c = rotate_left(b, 30), b = a, a = next;
     }
     state[0] += a, state[1] += b, state[2] += c, state[3] += d, state[4] += e;
+    sunseal_wipe(w, sizeof w);
 }

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "../flash.h"
 #include "compress.h"
-#include "sha256_k.h"
+#include "sunseal/wipe.h"
 
-/* Portable twin of sha256_msp430.S; host only. FIPS 180-4, section 6.2.2. */
+/* Portable twin of the assembly, FIPS 180-4, section 6.2.2. */
+
+#define K(word) word,
+static const SUNSEAL_FLASH uint32_t constants[64] = {
+#include "sha256_k.inc"
+};
+#undef K
 
 static uint32_t rotate_right(uint32_t x, unsigned count) {
     return (x >> count) | (x << (32 - count));
@@ -25,7 +32,7 @@ void sunseal_sha256_compress(uint32_t state[8], const uint8_t block[64]) {
         }
         uint32_t a = v[0], e = v[4];
         uint32_t t1 = v[7] + (rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25)) +
-                      (v[6] ^ (e & (v[5] ^ v[6]))) + sha256_k[t] + w[t & 15];
+                      (v[6] ^ (e & (v[5] ^ v[6]))) + constants[t] + w[t & 15];
         uint32_t t2 = (rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22)) +
                       ((a & v[1]) | (v[2] & (a | v[1])));
         for (int i = 7; i > 0; i--) {
@@ -37,4 +44,6 @@ void sunseal_sha256_compress(uint32_t state[8], const uint8_t block[64]) {
     for (int i = 0; i < 8; i++) {
         state[i] += v[i];
     }
+    sunseal_wipe(w, sizeof w);
+    sunseal_wipe(v, sizeof v);
 }

@@ -11,6 +11,7 @@
     .section .rodata.sunseal_sha256_k,"a",@progbits
     .balign 2
 sunseal_sha256_k:
+#define K(word) .long word
 #include "sha256_k.inc"
 
 ; name:       void sunseal_sha256_compress(uint32_t state[8], const uint8_t block[64])
