@@ -31,7 +31,7 @@ class Curve:
     gx: int
     gy: int
     field_words: int  # 16-bit words of a field element
-    order_words: int  # 16-bit words of a scalar
+    order_words: int  # 16-bit words of a scalar, an even number
     montgomery: bool  # field elements are kept times 2^(16 field_words)
     teeth: int  # bits that one look-up consumes
     distance: int  # bits between neighbouring teeth
@@ -101,7 +101,7 @@ SECP160R1 = Curve(
     gx=0x4A96B5688EF573284664698968C38BB913CBFC82,
     gy=0x23A628553168947D59DCC912042351377AC5FB32,
     field_words=10,
-    order_words=11,
+    order_words=12,
     montgomery=False,
     teeth=6,
     distance=27,
@@ -110,6 +110,25 @@ SECP160R1 = Curve(
     wide_words=11,
     steps=(49 * 161 + 57) // 17,  # eprint 2019/266, theorem 11.2
     half=False,
+)
+P224 = Curve(
+    name="p224",
+    document="SEC 2 version 2.0, section 2.3.2",
+    p=2**224 - 2**96 + 1,
+    b=0xB4050A850C04B3ABF54132565044B0B7D7BFD8BA270B39432355FFB4,
+    n=0xFFFFFFFFFFFFFFFFFFFFFFFFFFFF16A2E0B8F03E13DD29455C5C2A3D,
+    gx=0xB70E0CBD6BB4BF7F321390B94A03C1D356C21122343280D6115C1D21,
+    gy=0xBD376388B5F723FB4C22DFE6CD4375A05A07476444D5819985007E34,
+    field_words=14,
+    order_words=14,
+    montgomery=False,
+    teeth=6,
+    distance=40,
+    tables=4,
+    zero_hash="sha256",
+    wide_words=15,
+    steps=590,  # as P-256
+    half=True,
 )
 P256 = Curve(
     name="p256",
@@ -220,9 +239,10 @@ def rows(values: list[int]) -> str:
     return "\n".join(lines)
 
 
-def array(name: str, values: list[int]) -> str:
+def array(name: str, values: list[int], flash: bool = False) -> str:
     """A static constant array of words."""
-    return f"static const uint16_t {name}[{len(values)}] = {{\n{rows(values)}\n}};\n"
+    kind = "const SUNSEAL_FLASH" if flash else "const"
+    return f"static {kind} uint16_t {name}[{len(values)}] SUNSEAL_MP_ALIGNED = {{\n{rows(values)}\n}};\n"
 
 
 def zero_key_states(name: str) -> list[int]:
@@ -269,16 +289,15 @@ def curve_header(curve: Curve) -> str:
 #define COMB_STEP {curve.distance // curve.tables}
 #define COMB_POINTS {1 << (curve.teeth - 1)}
 #define FIELD_IS_MONTGOMERY {int(curve.montgomery)}
-/* -1/n mod 2^16 */
-#define ORDER_N0 0x{(-pow(curve.n, -1, 65536)) % 65536:04x}
 
 """
-    text += array("field_p", words(curve.p, curve.wide_words))
+    longest = max(curve.wide_words, curve.order_words)
+    text += array("field_p", words(curve.p, longest))
     text += array("field_b", words(curve.encode(curve.b), curve.field_words))
     text += array("field_one", words(scale, curve.field_words))
     if curve.montgomery:
         text += array("field_r2", words(scale * scale % curve.p, curve.field_words))
-    text += array("order_n", words(curve.n, curve.wide_words))
+    text += array("order_n", words(curve.n, longest))
     for name, modulus in (("field_p", curve.p), ("order_n", curve.n)):
         # The least value is above -2^15 m + m.
         assert (2**15 - 1) * modulus <= 1 << (16 * curve.wide_words - 1)
@@ -286,7 +305,7 @@ def curve_header(curve: Curve) -> str:
         text += (
             f"static const struct sunseal_mp_modulus {name}_modulus = {{{name}, "
             f"0x{pow(modulus, -1, 1 << 14):04x}, {'0' if curve.half else '0xffff'}, "
-            f"{curve.order_words}, {curve.wide_words}, {batches}}};\n"
+            f"{curve.order_words}, {curve.wide_words}, {batches}, 0x{-pow(modulus, -1, 1 << 32) % (1 << 32):08x}}};\n"
         )
     text += "/* 2^(2 * 16 ORDER_WORDS) mod n */\n"
     text += array("order_r2", words(r_order * r_order % curve.n, curve.order_words))
@@ -302,7 +321,7 @@ def curve_header(curve: Curve) -> str:
     for x, y in curve.comb():
         flat += words(curve.encode(x), curve.field_words) + words(curve.encode(y), curve.field_words)
     text += "/* x, y of sum(sign_i 2^(COMB_DISTANCE i)) 2^(COMB_STEP table) G; last sign +. */\n"
-    text += array("comb_table", flat)
+    text += array("comb_table", flat, flash=True)
     return text + "\n#endif\n"
 
 
@@ -313,6 +332,7 @@ def main() -> int:
         return 2
     files = {
         SOURCE / "ecdsa" / "secp160r1_tables.h": curve_header(SECP160R1),
+        SOURCE / "ecdsa" / "p224_tables.h": curve_header(P224),
         SOURCE / "ecdsa" / "p256_tables.h": curve_header(P256),
     }
     stale = 0

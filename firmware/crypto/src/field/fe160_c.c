@@ -2,7 +2,7 @@
 #include "../mp/mp.h"
 #include "field.h"
 
-/* Portable twin of fe160_*.S; host only. */
+/* Portable twin of fe160_*.S. */
 
 #define N 10
 

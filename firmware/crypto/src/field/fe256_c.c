@@ -2,7 +2,7 @@
 #include "../mp/mp.h"
 #include "field.h"
 
-/* Portable twin of fe256_*.S; host only. */
+/* Portable twin of fe256_*.S. */
 
 #define N 16
 

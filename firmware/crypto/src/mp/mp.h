@@ -5,12 +5,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../flash.h"
 #include "sunseal/wipe.h"
 
 /*
  * Arithmetic on arrays of 16-bit words, least significant first. All constant-time in the data;
  * masks are 0 or 0xffff.
  */
+
+/* On a type of arrays of words: Arm's code loads two words at once. */
+#ifdef __arm__
+#define SUNSEAL_MP_ALIGNED __attribute__((aligned(4)))
+#else
+#define SUNSEAL_MP_ALIGNED
+#endif
 
 /*
  * 0xffff where the highest, or the lowest, bit of a word is set, else 0. Written in assembly for
@@ -47,10 +55,13 @@ uint16_t sunseal_mp_sub(uint16_t *r, const uint16_t *a, const uint16_t *b, size_
 /* r = mask ? a : r */
 void sunseal_mp_select(uint16_t *r, const uint16_t *a, uint16_t mask, size_t n);
 
+/* Exchanges a and b where the mask is 0xffff. */
+void sunseal_mp_swap(uint16_t *a, uint16_t *b, uint16_t mask, size_t n);
+
 /* r = entry index of a table of SUNSEAL_MP_PICK_ENTRIES entries of n words each, n a multiple of 4.
  * Reads all of them. */
 #define SUNSEAL_MP_PICK_ENTRIES 32
-void sunseal_mp_pick(uint16_t *r, const uint16_t *table, uint16_t index, size_t n);
+void sunseal_mp_pick(uint16_t *r, const SUNSEAL_FLASH uint16_t *table, uint16_t index, size_t n);
 
 /* r = a mod m, given a < 2m; scratch is n words. */
 void sunseal_mp_reduce_once(uint16_t *r, uint16_t carry, const uint16_t *m, uint16_t *scratch,
@@ -76,7 +87,14 @@ struct sunseal_mp_modulus {
     uint8_t count;         /* words of a number below m */
     uint8_t wide;          /* words that hold 2^15 m and a sign */
     uint8_t batches;       /* of 14 steps, enough for any x */
+    uint32_t n0;           /* -1/m mod 2^32 */
 };
+
+/* r = a b / 2^(16 count) mod m, below m, given a b < 2^(16 count) m; count is even and at most 16.
+ * r may be an operand. (Montgomery) */
+#define SUNSEAL_MP_MONTMUL_WORDS 16
+void sunseal_mp_montmul(uint16_t *r, const uint16_t *a, const uint16_t *b,
+                        const struct sunseal_mp_modulus *m);
 
 /* Start with eta = -1. Applies 14 steps to f and g, of which the low words suffice:
  * 2^14 f' = u f + v g, 2^14 g' = q f + r g. All signed. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "mp.h"
 
-/* Portable twin of mp_msp430.S; host only. */
+/* Portable twin of mp_msp430.S. */
 
 uint16_t sunseal_mp_add(uint16_t *r, const uint16_t *a, const uint16_t *b, size_t n) {
     uint32_t t = 0;
@@ -29,7 +29,7 @@ void sunseal_mp_select(uint16_t *r, const uint16_t *a, uint16_t mask, size_t n) 
     }
 }
 
-void sunseal_mp_pick(uint16_t *r, const uint16_t *table, uint16_t index, size_t n) {
+void sunseal_mp_pick(uint16_t *r, const SUNSEAL_FLASH uint16_t *table, uint16_t index, size_t n) {
     for (size_t i = 0; i < n; i++) {
         r[i] = 0;
     }

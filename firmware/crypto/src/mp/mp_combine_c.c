@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "mp.h"
 
-/* Portable twin of mp_combine_mpy32.S, _mpy16.S and _mpynone.S; host only. */
+/* Portable twin of mp_combine_mpy32.S, _mpy16.S and _mpynone.S. */
 
 void sunseal_mp_combine(uint16_t *r, const struct sunseal_mp_term terms[3], size_t n) {
     uint16_t sign[3], magnitude[3], last = 0;

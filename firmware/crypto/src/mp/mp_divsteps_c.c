@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "mp.h"
 
-/* Portable twin of mp_divsteps_msp430.S; host only. */
+/* Portable twin of mp_divsteps_msp430.S. */
 
 void sunseal_mp_divsteps(struct sunseal_mp_matrix *matrix, uint16_t f, uint16_t g) {
     uint16_t u = 1, v = 0, q = 0, r = 1, eta = matrix->eta;
