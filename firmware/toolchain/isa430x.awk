@@ -6,6 +6,35 @@
 # a 430X instruction switches the instruction set on and off around itself.
 # These instructions must have register and constant operands only: a symbol in
 # one would need a 430X relocation, which lld refuses by name.
+#
+# With -v classic=1, for a CPU that has no 430X instruction, PUSHM, POPM, RRAM,
+# RRCM, RRUM and RLAM of words become as many steps of one register or one place
+# each; any other 430X instruction is an error with its line.
+function refuse(what) {
+    printf "%s:%d: %s has no form for the classic MSP430: %s\n", FILENAME, FNR, what, $0 > "/dev/stderr"
+    failed = 1
+    exit 1
+}
+
+# pushm.w #n, rK: rK, rK-1, ...; popm.w #n, rK: the other way round, up to rK; rrum.w #n, rK: n times.
+function unroll(line,    parts, count, top, i, out, step) {
+    if (!match(line, /#[ \t]*[0-9]+[ \t]*,[ \t]*[rR][0-9]+[ \t]*$/)) refuse("other operands than a count and a register")
+    split(substr(line, RSTART + 1), parts, /[ \t]*,[ \t]*[rR]/)
+    count = parts[1] + 0
+    top = parts[2] + 0
+    out = ""
+    for (i = 0; i < count; i++) {
+        if (line ~ /pushm/) step = "push r" top - i
+        else if (line ~ /popm/) step = "pop r" top - count + 1 + i
+        else if (line ~ /rram/) step = "rra r" top
+        else if (line ~ /rrcm/) step = "rrc r" top
+        else if (line ~ /rlam/) step = "rla r" top
+        else step = "clrc { rrc r" top
+        out = out (i ? " { " : " ") step
+    }
+    return out
+}
+
 {
     line = $0
     sub(/;.*/, "", line)
@@ -19,7 +48,16 @@
             line = substr(line, RLENGTH + 1)
         }
         # On one line ("{" separates statements), so that errors name the right one.
-        print label " .cpu 430xv2 { " line " { .cpu 430"
+        if (!classic)
+            print label " .cpu 430xv2 { " line " { .cpu 430"
+        else if (line ~ /^[ \t]*(push|pop|rra|rrc|rru|rla)m(\.w)?[ \t]/)
+            print label unroll(line)
+        else
+            refuse("this instruction")
     } else
         print
+}
+
+END {
+    if (failed) exit 1
 }

@@ -16,21 +16,29 @@
  * address, right after the write of OP2 or OP2H (SLAU208, table "Result
  * Availability": RES0 and RES1 3 cycles, RES2 5, RES3 6 after OP2H).
  */
-#define MPY     0x04C0
-#define MAC     0x04C4
-#define OP2     0x04C8
-#define RESLO   0x04CA
-#define RESHI   0x04CC
-#define MPY32L  0x04D0
-#define MPY32H  0x04D2
-#define MAC32L  0x04D8
-#define MAC32H  0x04DA
-#define OP2L    0x04E0
-#define OP2H    0x04E2
-#define RES0    0x04E4
-#define RES1    0x04E6
-#define RES2    0x04E8
-#define RES3    0x04EA
+#ifdef SUNSEAL_DEVICE_msp430f1611 /* SLAU049: the 16-bit multiplier alone */
+#define MPY 0x0130
+#define MAC 0x0134
+#define OP2 0x0138
+#define RESLO 0x013A
+#define RESHI 0x013C
+#else
+#define MPY 0x04C0
+#define MAC 0x04C4
+#define OP2 0x04C8
+#define RESLO 0x04CA
+#define RESHI 0x04CC
+#define MPY32L 0x04D0
+#define MPY32H 0x04D2
+#define MAC32L 0x04D8
+#define MAC32H 0x04DA
+#define OP2L 0x04E0
+#define OP2H 0x04E2
+#define RES0 0x04E4
+#define RES1 0x04E6
+#define RES2 0x04E8
+#define RES3 0x04EA
+#endif
 
 #include "function.inc"
 
@@ -41,11 +49,13 @@
     mov     &RESLO, r12
     ret
 
+#ifdef MPY32L
     function __mspabi_mpyi_f5hw
     mov     r12, &MPY
     mov     r13, &OP2
     mov     &RESLO, r12
     ret
+#endif
 
     ; r13:r12 * r15:r14 -> r13:r12, three products of 16 bits
     function __mspabi_mpyl_hw
@@ -61,6 +71,7 @@
     mov     r11, r12
     ret
 
+#ifdef MPY32L
     function __mspabi_mpyl_f5hw
     mov     r12, &MPY32L
     mov     r13, &MPY32H
@@ -69,6 +80,7 @@
     mov     &RES0, r12
     mov     &RES1, r13
     ret
+#endif
 
     ; stack * r15:r12 -> r15:r12, ten products of 16 bits by columns
     .macro product a, b, lo, hi, over
@@ -116,6 +128,7 @@
     popm.w  #7, r10
     ret
 
+#ifdef MPY32L
     ; the same as three products of 32 bits
     function __mspabi_mpyll_f5hw
     pushm.w #7, r10                 ; r10 .. r4
@@ -145,3 +158,4 @@
     mov     r5, r13
     popm.w  #7, r10
     ret
+#endif

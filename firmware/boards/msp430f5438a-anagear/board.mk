@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+FAMILY   := msp430
+DEVICE   := msp430f5438a
+ARCH     := msp430x msp430
+LINK     := boards/msp430f5438a-anagear/link.ld
+VARIANTS_ALL := mpy-none mpy-16 mpy-32
+HAL_DIR  := hal/msp430f5
+NODES    := node-secp160r1 node-p256

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+FAMILY   := armv7em
+DEVICE   := msp432p401r
+ARCH     := msp432 armv7em
+LINK     := runtime/armv7em/msp432p401r.ld
+VARIANTS_ALL := default

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+FAMILY   := msp430
+DEVICE   := msp430f1611
+# A classic CPU: no 430X instruction.
+ARCH     := msp430
+LINK     := boards/telosb/link.ld
+VARIANTS_ALL := mpy-16
