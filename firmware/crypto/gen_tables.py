@@ -17,6 +17,7 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parent / "src"
 COMMAND = "python3 firmware/crypto/gen_tables.py write"
 Point = tuple[int, int] | None
+G_WIDTH = 8  # bits of verification's signed digits for G: 64 points
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,17 @@ class Curve:
     def encode(self, value: int) -> int:
         """The value as the firmware keeps it."""
         return (value << (16 * self.field_words)) % self.p if self.montgomery else value % self.p
+
+    def odd_multiples(self) -> list[tuple[int, int]]:
+        """G, 3G, 5G, ... for verification's digits of G_WIDTH bits."""
+        twice = self.add((self.gx, self.gy), (self.gx, self.gy))
+        point: Point = (self.gx, self.gy)
+        points: list[tuple[int, int]] = []
+        for _ in range(1 << (G_WIDTH - 2)):
+            assert point is not None
+            points.append(point)
+            point = self.add(point, twice)
+        return points
 
     def comb(self) -> list[tuple[int, int]]:
         """The points sum(sign_i 2^(distance i)) 2^(table step) G; the last sign is +, the others
@@ -288,6 +300,7 @@ def curve_header(curve: Curve) -> str:
 #define COMB_TABLES {curve.tables}
 #define COMB_STEP {curve.distance // curve.tables}
 #define COMB_POINTS {1 << (curve.teeth - 1)}
+#define G_WIDTH {G_WIDTH}
 #define FIELD_IS_MONTGOMERY {int(curve.montgomery)}
 
 """
@@ -322,6 +335,11 @@ def curve_header(curve: Curve) -> str:
         flat += words(curve.encode(x), curve.field_words) + words(curve.encode(y), curve.field_words)
     text += "/* x, y of sum(sign_i 2^(COMB_DISTANCE i)) 2^(COMB_STEP table) G; last sign +. */\n"
     text += array("comb_table", flat, flash=True)
+    flat = []
+    for x, y in curve.odd_multiples():
+        flat += words(curve.encode(x), curve.field_words) + words(curve.encode(y), curve.field_words)
+    text += "/* x, y of G, 3 G, 5 G, ... */\n"
+    text += array("g_table", flat, flash=True)
     return text + "\n#endif\n"
 
 

@@ -142,7 +142,7 @@ static void errors(void) {
     check("secp160r1 private key 0 is refused",
           sunseal_ecdsa_secp160r1_sign(out, zero, hash, 32, zero) == SUNSEAL_ERR_PRIVATE_KEY);
     check("P-256 coordinates above p are refused",
-          sunseal_ecdsa_p256_verify(ones, sig, hash, 32) == SUNSEAL_ERR_PUBLIC_KEY);
+          sunseal_ecdsa_p256_verify(ones, sig, hash, 32) == SUNSEAL_ERR_PUBLIC_KEY_RANGE);
     check("secp160r1 point off the curve is refused",
           sunseal_ecdsa_secp160r1_verify(small, sig, hash, 32) == SUNSEAL_ERR_PUBLIC_KEY);
 }

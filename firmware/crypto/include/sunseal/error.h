@@ -8,11 +8,11 @@
  */
 enum {
     SUNSEAL_OK = 0,
-    /* The signature does not belong to this key and hash, or r or s is not in [1, n-1]. */
+    /* The signature does not belong to this key and hash. */
     SUNSEAL_ERR_SIGNATURE = -1,
     /* The private key is not in [1, n-1]. */
     SUNSEAL_ERR_PRIVATE_KEY = -2,
-    /* A coordinate of the public key is not below p, or the point is not on the curve. */
+    /* The public key is not on the curve. */
     SUNSEAL_ERR_PUBLIC_KEY = -3,
     /* The entropy gave no key in [1, n-1]: call again with fresh entropy (odds below 2^-31). */
     SUNSEAL_ERR_ENTROPY = -4,
@@ -21,7 +21,29 @@ enum {
     /* The tag has a length that the function does not take: cut too short, or too long. */
     SUNSEAL_ERR_TAG_LENGTH = -6,
     /* A length that the function does not take. */
-    SUNSEAL_ERR_LENGTH = -7
+    SUNSEAL_ERR_LENGTH = -7,
+    /* r or s of the signature is not in [1, n-1]. */
+    SUNSEAL_ERR_SIGNATURE_RANGE = -20,
+    /* A coordinate of the public key is not below p. */
+    SUNSEAL_ERR_PUBLIC_KEY_RANGE = -21,
+    /* The public key, or what follows from it, is the point at infinity or of a small subgroup. */
+    SUNSEAL_ERR_INFINITY = -22,
+    /* The coupon has been used, or never filled. */
+    SUNSEAL_ERR_COUPON = -23,
+    /* A buffer with bytes in it is a null pointer. */
+    SUNSEAL_ERR_NULL = -40,
+    /* Two buffers overlap and are not the same. */
+    SUNSEAL_ERR_OVERLAP = -41,
+    /* The nonce has a length that the mode does not take. */
+    SUNSEAL_ERR_NONCE_LENGTH = -42,
+    /* The cipher has no such direction, or a block that the mode does not take. */
+    SUNSEAL_ERR_UNSUPPORTED = -43,
+    /* A command is pending; wait for its event. */
+    SUNSEAL_ERR_BUSY = -44,
+    /* No key has been loaded. */
+    SUNSEAL_ERR_NO_KEY = -45,
+    /* The hardware behind the cipher did not answer as it should. */
+    SUNSEAL_ERR_ENGINE = -46
 };
 
 #endif

@@ -10,6 +10,8 @@
  */
 int sunseal_ecdsa_secp160r1_sign_added(uint8_t *sig, const uint8_t *d, const uint8_t *hash,
                                        size_t hash_len, const uint8_t *added, size_t added_len);
+int sunseal_ecdsa_p224_sign_added(uint8_t *sig, const uint8_t *d, const uint8_t *hash,
+                                  size_t hash_len, const uint8_t *added, size_t added_len);
 int sunseal_ecdsa_p256_sign_added(uint8_t *sig, const uint8_t *d, const uint8_t *hash,
                                   size_t hash_len, const uint8_t *added, size_t added_len);
 

@@ -3,8 +3,14 @@
 
 #define FE(suffix) sunseal_fe160_##suffix
 #define CURVE(suffix) sunseal_ecdsa_secp160r1_##suffix
+#define COUPON sunseal_ecdsa_secp160r1_coupon
+#define ECDH sunseal_ecdh_secp160r1
 #define HMAC sunseal_hmac_sha1
 #define HMAC_NAME(suffix) sunseal_hmac_sha1_##suffix
 #define HASH(suffix) sunseal_sha1_##suffix
 #define DIGEST SUNSEAL_SHA1_BYTES
+#include "curve.inc"
+
 #include "ecdsa.inc"
+
+#include "ecdh.inc"

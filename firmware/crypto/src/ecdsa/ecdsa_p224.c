@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "p224_tables.h"
+
+#define FE(suffix) sunseal_fe224_##suffix
+#define CURVE(suffix) sunseal_ecdsa_p224_##suffix
+#define COUPON sunseal_ecdsa_p224_coupon
+#define ECDH sunseal_ecdh_p224
+#define HMAC sunseal_hmac_sha256
+#define HMAC_NAME(suffix) sunseal_hmac_sha256_##suffix
+#define HASH(suffix) sunseal_sha256_##suffix
+#define DIGEST SUNSEAL_SHA256_BYTES
+#include "curve.inc"
+
+#include "ecdsa.inc"
+
+#include "ecdh.inc"
