@@ -4,6 +4,7 @@
 //! A core knows a bus (each family its own, as wide as its data path); a machine knows a core. No core knows a peripheral or a joule.
 
 pub mod avr;
+mod breakpoints;
 mod dataflow;
 mod fault;
 pub mod msp430;

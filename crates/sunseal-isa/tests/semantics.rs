@@ -249,6 +249,7 @@ fn on_core(words: &[u16], r: [u32; 16]) -> Result<([u32; 16], BTreeMap<u32, u8>)
         match exit {
             Exit::Fault(fault) => Err(fault),
             Exit::Deadline | Exit::Status => Ok((cpu.r, written)),
+            Exit::Breakpoint => unreachable!("none is set"),
         }
     })
 }

@@ -44,14 +44,16 @@ pub(crate) trait Chip: Sized {
     fn held_until(&mut self) -> Option<Picos>;
     /// One instruction must run before events and interrupts are looked at again.
     fn must_step(&self) -> bool;
-    /// Runs to `deadline`, or one instruction; earlier, if something is to be looked at. Answers
-    /// whether the CPU may go on as before: the deadline is not reached, nothing is to be looked at.
+    /// From now on runs end before instructions at these addresses.
+    fn set_breakpoints(&mut self, addrs: &[u32]);
+    fn is_breakpoint(&self, addr: u32) -> bool;
+    /// Runs to `deadline` or a breakpoint, or one instruction; earlier, if something is to be looked at.
     fn run_cpu<O: Observer>(
         &mut self,
         deadline: Cycles,
         once: bool,
         observer: &mut O,
-    ) -> Result<bool, Fault>;
+    ) -> Result<Ran, Fault>;
     /// Takes time, books and modes over from the CPU, behind [`run_cpu`](Self::run_cpu).
     fn after_cpu(&mut self);
     /// Takes the interrupt that is pending and enabled; true if the machine's state changed. If
@@ -118,6 +120,17 @@ pub(crate) trait Chip: Sized {
     fn restore(&mut self, saved: Self::Saved);
 }
 
+/// How a stretch of instructions ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ran {
+    /// The CPU may go on as before: the deadline is not reached, nothing is to be looked at.
+    On,
+    /// It is reached, or something is.
+    Look,
+    /// A breakpoint is at the program counter.
+    Breakpoint,
+}
+
 /// A chip and its run loop.
 pub(crate) struct Engine<C> {
     pub chip: C,
@@ -165,6 +178,7 @@ impl<C: Chip> Engine<C> {
         common.watch = until.pin_edge;
         common.watched = None;
         common.accounts.changed = false;
+        self.chip.set_breakpoints(&until.pc);
         let mut first = true;
         loop {
             if !self.chip.common().runs() {
@@ -312,31 +326,23 @@ impl<C: Chip> Engine<C> {
             deadline = deadline.min(clock.tick_not_before(t));
         }
         let step = self.chip.must_step();
-        let mut stop = None;
-        let done = if until.pc.is_empty() {
-            self.chip.run_cpu(deadline, step, observer)
+        // A breakpoint where the run begins is passed, and the core does that only when it steps.
+        let here = self.chip.is_breakpoint(self.chip.pc());
+        let mut done = if here && !*first {
+            Ok(Ran::Breakpoint)
         } else {
-            loop {
-                let pc = self.chip.pc();
-                if !*first && until.pc.contains(&pc) {
-                    stop = Some(Stop::Pc(pc));
-                    break Ok(false);
-                }
-                *first = false;
-                match self.chip.run_cpu(deadline, true, observer) {
-                    Ok(true) if !step => {}
-                    done => break done,
-                }
-            }
+            self.chip.run_cpu(deadline, step || here, observer)
         };
-        if stop.is_none() {
-            *first = false;
+        if here && *first && !step && done == Ok(Ran::On) {
+            done = self.chip.run_cpu(deadline, false, observer);
         }
+        *first = false;
         self.chip.after_cpu();
         self.watch_stack();
         match done {
             Err(fault) => Some(Stop::Fault(fault)),
-            Ok(_) => stop,
+            Ok(Ran::Breakpoint) => Some(Stop::Pc(self.chip.pc())),
+            Ok(Ran::On | Ran::Look) => None,
         }
     }
 

@@ -10,7 +10,10 @@ use super::insn::{PC_MASK, Z, decode, is_long};
 use super::op::{Op, alu, kind, lower, mul, one, skip, step};
 use super::{Access, Bus, Cpu, Cycles, DATA_SPACE, Fault, Flow, Observer, SLOTS, Width, io, sreg};
 use crate::FaultKind;
+use crate::breakpoints::MARK;
 
+/// A breakpoint is at the instruction, which did not run.
+pub(crate) const BREAKPOINT: u32 = 1 << 27;
 /// I became set, or the instruction was RETI.
 pub(crate) const STATUS: u32 = 1 << 28;
 /// The instruction was SLEEP.
@@ -270,8 +273,18 @@ fn written<O: Observer>(
     finish(cpu, obs, pc, cycles + stall, pc + words, Flow::Next) | after & STATUS
 }
 
-/// Decodes, keeps, and runs.
-fn undecoded<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, _: Op, pc: u32) -> u32 {
+/// Decodes, keeps, and runs; or ends the loop at a breakpoint.
+fn undecoded<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    slot: Op,
+    pc: u32,
+) -> u32 {
+    let marked = slot.0 == MARK;
+    if marked && !cpu.single {
+        return BREAKPOINT | pc;
+    }
     let insn = or_fault!(cpu, pc, decode(pc, |addr| bus.fetch(addr)));
     if insn.is_undefined() && cpu.timing.trap_undefined {
         let word = bus.fetch(pc).unwrap_or_default();
@@ -282,7 +295,9 @@ fn undecoded<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, _: Op
     // A skip to where there is no code is seen there.
     let over_long = insn.is_skip() && bus.fetch((pc + 1) & PC_MASK).is_ok_and(is_long);
     let op = lower(&insn, over_long);
-    cpu.cache[pc as usize & (SLOTS - 1)] = op.0;
+    if !marked {
+        cpu.cache[pc as usize & (SLOTS - 1)] = op.0;
+    }
     Table::<B, O>::HANDLERS[op.kind()](cpu, bus, obs, op, pc)
 }
 

@@ -14,13 +14,14 @@ use std::ops::Range;
 
 pub use bus::{Bus, DATA_SPACE, FlatBus};
 pub use dataflow::dataflow;
-use exec::{BREAK, FAULT, SLEEP, STATUS, Table};
+use exec::{BREAK, BREAKPOINT, FAULT, SLEEP, STATUS, Table};
 use flags::Flags;
 use insn::PC_MASK;
 pub use insn::{Insn, Mnemonic, Operand, Step, decode};
 use op::Op;
 pub use timing::Timing;
 
+use crate::breakpoints::{Breakpoints, MARK};
 use crate::{Access, Cycles, Fault, Flow, Observer, Width};
 
 const SLOTS: usize = 1 << 16;
@@ -75,6 +76,8 @@ pub enum Exit {
     Sleep,
     /// The last instruction was BREAK, which does nothing without a debugger.
     Break,
+    /// A [breakpoint](Cpu::set_breakpoints) is at the program counter.
+    Breakpoint,
     /// The instruction at the program counter cannot run. Cycles are those before it.
     Fault(Fault),
 }
@@ -117,6 +120,9 @@ pub struct Cpu {
     timing: Timing,
     /// Why the last handler returned [`FAULT`].
     fault: Option<Fault>,
+    breakpoints: Breakpoints,
+    /// Only one instruction is wanted, breakpoint or not.
+    single: bool,
     /// [`Op`]s by word address; zero is "not decoded".
     cache: Box<[u32; SLOTS]>,
 }
@@ -137,6 +143,8 @@ impl Cpu {
             cycles: 0,
             timing,
             fault: None,
+            breakpoints: Breakpoints::default(),
+            single: false,
             cache: cache.try_into().expect("the vector has as many slots"),
         }
     }
@@ -206,7 +214,7 @@ impl Cpu {
         self.control & sreg::I != 0
     }
 
-    /// Runs until the deadline, or until an instruction sets I, sleeps, breaks or faults.
+    /// Runs until the deadline or a breakpoint, or until an instruction sets I, sleeps, breaks or faults.
     pub fn run<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O) -> Exit {
         if self.cycles >= bus.deadline() {
             return Exit::Deadline;
@@ -226,11 +234,13 @@ impl Cpu {
         }
     }
 
-    /// Runs one instruction whatever the deadline. `Exit::Deadline` means that nothing special happened.
+    /// Runs one instruction whatever the deadline and breakpoints. `Exit::Deadline` means that nothing special happened.
     pub fn step<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O) -> Exit {
         self.interrupt_shadow = false;
         let pc = u32::from(self.pc);
+        self.single = true;
         let next = self.dispatch(bus, observer, pc);
+        self.single = false;
         if next > PC_MASK {
             return self.leave(bus, pc, next);
         }
@@ -259,6 +269,8 @@ impl Cpu {
             Exit::Sleep
         } else if next & BREAK != 0 {
             Exit::Break
+        } else if next & BREAKPOINT != 0 {
+            Exit::Breakpoint
         } else {
             debug_assert!(next & STATUS != 0);
             Exit::Status
@@ -302,5 +314,33 @@ impl Cpu {
         let first = ((range.start / 2).saturating_sub(1) as usize).min(SLOTS);
         let last = (range.end.div_ceil(2) as usize).min(SLOTS);
         self.cache[first..last].fill(0);
+        self.mark(2 * first as u32..2 * last as u32);
+    }
+
+    /// From now on [`run`](Self::run) ends before an instruction at any of these byte addresses, the one where
+    /// it begins included. They stay until others are set, whatever happens to the code.
+    pub fn set_breakpoints(&mut self, addrs: &[u32]) {
+        let Some(old) = self.breakpoints.replace(addrs) else { return };
+        for addr in old {
+            if let Some(op) = self.cache.get_mut(addr as usize / 2) {
+                *op = 0;
+            }
+        }
+        self.mark(0..u32::MAX);
+    }
+
+    /// Whether there is a breakpoint at byte address `addr`.
+    #[must_use]
+    pub fn is_breakpoint(&self, addr: u32) -> bool {
+        self.breakpoints.contains(addr)
+    }
+
+    /// Puts the marks of the breakpoints in `range` into the cache. An instruction's byte address is even.
+    fn mark(&mut self, range: Range<u32>) {
+        for &addr in self.breakpoints.within(range).iter().filter(|a| **a & 1 == 0) {
+            if let Some(op) = self.cache.get_mut(addr as usize / 2) {
+                *op = MARK;
+            }
+        }
     }
 }

@@ -12,12 +12,16 @@ use super::sr::C;
 use super::timing::repeat_cycles;
 use super::{Bus, Width};
 use super::{Cpu, DaddOverflow, PC, SP, SR, sr};
+use crate::breakpoints::MARK;
 use crate::{Access, Cycles, Fault, Flow, Observer};
 
 /// The instruction changed GIE, CPUOFF, OSCOFF, SCG0 or SCG1.
 pub(crate) const STATUS: u32 = 1 << 30;
 /// The instruction did not run; `Cpu::fault` says why.
 pub(crate) const FAULT: u32 = 1 << 31;
+
+/// A breakpoint is at the instruction, which did not run.
+pub(crate) const BREAKPOINT: u32 = 1 << 29;
 
 pub(crate) type Handler<B, O> = fn(&mut Cpu, &mut B, &mut O, u64, u64, u32) -> u32;
 
@@ -278,21 +282,25 @@ fn write_status(cpu: &mut Cpu, value: u32, shadow: bool) -> u32 {
     STATUS
 }
 
-/// Decodes, keeps what may be kept, and runs.
+/// Decodes, keeps what may be kept, and runs; or ends the loop at a breakpoint.
 fn undecoded<B: Bus, O: Observer>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
     _: u64,
-    _: u64,
+    data: u64,
     pc: u32,
 ) -> u32 {
+    let marked = data == u64::from(MARK);
+    if marked && !cpu.single {
+        return BREAKPOINT | pc;
+    }
     let family = cpu.timing.family;
     let insn = or_fault!(cpu, pc, insn::decode_for(family, pc, |addr| bus.fetch(addr)));
     let op = lower(&insn, pc, &cpu.timing);
     let last = op.next().wrapping_sub(2) & MASK20;
     let cacheable = bus.cacheable(pc) && bus.cacheable(last);
-    if cacheable {
+    if cacheable && !marked {
         cpu.cache[(pc >> 1) as usize & (super::SLOTS - 1)] = [op.head, op.data];
     }
     let before = cpu.cycles;

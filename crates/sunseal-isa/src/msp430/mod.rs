@@ -12,7 +12,7 @@ mod timing;
 
 use std::ops::Range;
 
-use exec::{FAULT, STATUS, Table};
+use exec::{BREAKPOINT, FAULT, STATUS, Table};
 use insn::MASK20;
 pub use insn::{Condition, Insn, Mnemonic, Operand, Repeat, Size, decode, decode_for};
 use op::Op;
@@ -21,6 +21,7 @@ pub use timing::{DaddOverflow, Family, Timing};
 pub use bus::{Bus, FlatBus, PageKind, Width};
 pub use dataflow::dataflow;
 
+use crate::breakpoints::{Breakpoints, MARK};
 use crate::{Access, Cycles, Fault, Flow, Observer};
 
 /// One slot for each even address.
@@ -65,6 +66,8 @@ pub enum Exit {
     Deadline,
     /// The last instruction changed GIE, CPUOFF, OSCOFF, SCG0 or SCG1.
     Status,
+    /// A [breakpoint](Cpu::set_breakpoints) is at the program counter.
+    Breakpoint,
     /// The instruction at the program counter cannot run. Cycles are those before it; memory may
     /// hold its first writes.
     Fault(Fault),
@@ -101,6 +104,9 @@ pub struct Cpu {
     fetch_waits: Cycles,
     /// Why the last handler returned [`FAULT`].
     fault: Option<Fault>,
+    breakpoints: Breakpoints,
+    /// Only one instruction is wanted, breakpoint or not.
+    single: bool,
     /// [`Op`]s by half their address; zero is "not decoded". 8 MiB of address space, of which only
     /// touched pages exist.
     cache: Box<[[u64; 2]; SLOTS]>,
@@ -124,6 +130,8 @@ impl Cpu {
             mask: timing.family.mask(),
             fetch_waits: 0,
             fault: None,
+            breakpoints: Breakpoints::default(),
+            single: false,
             cache: empty_cache(),
         }
     }
@@ -161,7 +169,7 @@ impl Cpu {
         self.r[SR] & sr::GIE != 0 && !self.interrupt_shadow
     }
 
-    /// Runs until the deadline, a status change or a fault. CPUOFF is not looked at: while it is
+    /// Runs until the deadline, a breakpoint, a status change or a fault. CPUOFF is not looked at: while it is
     /// set, the machine does not call this.
     pub fn run<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O) -> Exit {
         if self.cycles >= bus.deadline() {
@@ -185,14 +193,16 @@ impl Cpu {
         }
     }
 
-    /// Runs one instruction whatever the deadline. `Exit::Deadline` means that nothing special
+    /// Runs one instruction whatever the deadline and breakpoints. `Exit::Deadline` means that nothing special
     /// happened.
     pub fn step<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O) -> Exit {
         let pc = match self.start() {
             Ok(pc) => pc,
             Err(exit) => return exit,
         };
+        self.single = true;
         let next = self.dispatch(bus, observer, pc);
+        self.single = false;
         if next > MASK20 {
             return self.leave(bus, pc, next);
         }
@@ -257,8 +267,11 @@ impl Cpu {
                 Err(_) => fault,
             });
         }
-        debug_assert!(next & STATUS != 0);
         self.r[PC] = next & MASK20;
+        if next & BREAKPOINT != 0 {
+            return Exit::Breakpoint;
+        }
+        debug_assert!(next & STATUS != 0);
         Exit::Status
     }
 
@@ -321,8 +334,34 @@ impl Cpu {
         if last.saturating_sub(first) > SLOTS / 4 {
             // Fresh pages cost less than clearing those never touched.
             self.cache = empty_cache();
+            self.mark(0..u32::MAX);
         } else if first < last {
             self.cache[first..last].fill([0; 2]);
+            self.mark(2 * first as u32..2 * last as u32);
+        }
+    }
+
+    /// From now on [`run`](Self::run) ends before an instruction at any of these addresses, the one where it
+    /// begins included. They stay until others are set, whatever happens to the code.
+    pub fn set_breakpoints(&mut self, addrs: &[u32]) {
+        let Some(old) = self.breakpoints.replace(addrs) else { return };
+        for addr in old.into_iter().filter(|a| *a <= MASK20) {
+            self.cache[addr as usize >> 1] = [0; 2];
+        }
+        self.mark(0..u32::MAX);
+    }
+
+    /// Whether there is a breakpoint at `addr`.
+    #[must_use]
+    pub fn is_breakpoint(&self, addr: u32) -> bool {
+        self.breakpoints.contains(addr)
+    }
+
+    /// Puts the marks of the breakpoints in `range` into the cache. The program counter is even.
+    fn mark(&mut self, range: Range<u32>) {
+        for &addr in self.breakpoints.within(range).iter().filter(|a| **a <= MASK20 && **a & 1 == 0)
+        {
+            self.cache[addr as usize >> 1] = [0, MARK.into()];
         }
     }
 }

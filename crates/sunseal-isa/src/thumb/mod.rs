@@ -24,6 +24,7 @@ pub use float::fpscr;
 pub use insn::*;
 pub use timing::Timing;
 
+use crate::breakpoints::Breakpoints;
 use crate::{Cycles, Fault};
 
 /// Stack pointer.
@@ -98,6 +99,8 @@ impl Usage {
 pub enum Exit {
     /// [`Bus::deadline`] is reached.
     Deadline,
+    /// A [breakpoint](Cpu::set_breakpoints) is at the program counter.
+    Breakpoint,
     /// The last instruction changed PRIMASK, BASEPRI, FAULTMASK or CONTROL.
     Status,
     /// WFI.
@@ -225,8 +228,9 @@ pub struct Cpu {
     /// Why the last handler ended the loop, and whether its instruction has not run.
     stop: Option<Exit>,
     failed: bool,
-    /// Only one instruction is wanted.
+    /// Only one instruction is wanted, breakpoint or not.
     single: bool,
+    breakpoints: Breakpoints,
     /// Decoded instructions of the region at hand, and of others.
     slots: run::Slots,
     region: u32,
@@ -269,6 +273,7 @@ impl Cpu {
             stop: None,
             failed: false,
             single: false,
+            breakpoints: Breakpoints::default(),
             slots: run::empty_slots(),
             region: 0,
             parked: Vec::new(),

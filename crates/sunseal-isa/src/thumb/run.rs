@@ -11,6 +11,7 @@ use super::execute::{Done, recent, undecoded};
 use super::fast::{Op, Table, lower};
 use super::insn::{self, Condition, Context, Insn};
 use super::{Cpu, Exit, PC, SP, Timing, Usage, alu, psr};
+use crate::breakpoints::MARK;
 use crate::{Cycles, Flow, Observer};
 
 /// Decoded instructions are kept in regions of a megabyte, of which one is at hand.
@@ -41,6 +42,16 @@ const IN_BLOCKS: usize = 1 << 12;
 
 pub(crate) fn empty_blocks() -> Vec<InBlock> {
     vec![InBlock::default(); IN_BLOCKS]
+}
+
+/// A slot with a breakpoint.
+const MARKED: [u64; 2] = [0, MARK as u64];
+
+/// A decoded instruction.
+struct Translated {
+    op: Op,
+    keep: bool,
+    cacheable: bool,
 }
 
 /// An index that says that the instruction is in `Cpu::passing`.
@@ -84,7 +95,7 @@ impl Cpu {
         }
     }
 
-    /// Runs one instruction whatever the deadline. `Exit::Deadline` means that nothing special
+    /// Runs one instruction whatever the deadline and breakpoints. `Exit::Deadline` means that nothing special
     /// happened.
     pub fn step<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O) -> Exit {
         let pc = match self.start() {
@@ -171,7 +182,7 @@ impl Cpu {
         }
         let slots = match self.parked.iter().position(|(parked, _)| *parked == region) {
             Some(i) => self.parked.swap_remove(i).1,
-            None => empty_slots(),
+            None => self.marked_slots(region),
         };
         if self.parked.len() >= MOST_PARKED {
             self.parked.remove(0);
@@ -211,21 +222,70 @@ impl Cpu {
                 self.blocks[slot as usize & (IN_BLOCKS - 1)] = InBlock::default();
             }
         }
+        self.mark();
+    }
+
+    /// From now on [`run`](Self::run) ends before an instruction at any of these addresses, the one where it
+    /// begins included. They stay until others are set, whatever happens to the code.
+    pub fn set_breakpoints(&mut self, addrs: &[u32]) {
+        let Some(old) = self.breakpoints.replace(addrs) else { return };
+        for addr in old {
+            self.set_slot(addr, [0; 2]);
+        }
+        self.mark();
+    }
+
+    /// Whether there is a breakpoint at `addr`.
+    #[must_use]
+    pub fn is_breakpoint(&self, addr: u32) -> bool {
+        self.breakpoints.contains(addr)
+    }
+
+    /// Puts the marks of all breakpoints where instructions are kept; other regions get theirs with their slots.
+    fn mark(&mut self) {
+        for addr in self.breakpoints.within(0..u32::MAX).to_vec() {
+            self.set_slot(addr, MARKED);
+        }
+    }
+
+    /// Changes the slot of `addr`, if its region has slots, and forgets what an IT block has there.
+    fn set_slot(&mut self, addr: u32, slot: [u64; 2]) {
+        if addr & 1 != 0 {
+            return;
+        }
+        let i = (addr >> 1) as usize;
+        self.blocks[i & (IN_BLOCKS - 1)] = InBlock::default();
+        let region = addr & REGION;
+        if region == self.region {
+            self.slots[i & (SLOTS - 1)] = slot;
+        } else if let Some((_, slots)) = self.parked.iter_mut().find(|(r, _)| *r == region) {
+            slots[i & (SLOTS - 1)] = slot;
+        }
+    }
+
+    /// Slots of a region, with nothing but its breakpoints in them.
+    fn marked_slots(&self, region: u32) -> Slots {
+        let mut slots = empty_slots();
+        for addr in self.breakpoints.within(region..region | !REGION) {
+            slots[(addr >> 1) as usize & (SLOTS - 1)] = MARKED;
+        }
+        slots
     }
 
     fn forget_all(&mut self) {
-        self.slots = empty_slots();
+        self.slots = self.marked_slots(self.region);
         self.parked.clear();
         self.blocks.fill(InBlock::default());
         self.insns.clear();
     }
 
-    /// Decodes the instruction at `pc`; whether it may be kept.
-    fn translate<B: Bus>(&mut self, bus: &mut B, pc: u32, it: u8) -> Result<(Op, bool), Exit> {
+    /// Decodes the instruction at `pc`; whether it may be kept. None is kept where a breakpoint is.
+    fn translate<B: Bus>(&mut self, bus: &mut B, pc: u32, it: u8) -> Result<Translated, Exit> {
         let insn = insn::decode(pc, context(it), |addr| bus.fetch(addr))
             .map_err(|reason| undecoded(reason, pc))?;
         let last = pc.wrapping_add(u32::from(insn.bytes) - 2);
-        let keep = bus.cacheable(pc) && bus.cacheable(last);
+        let cacheable = bus.cacheable(pc) && bus.cacheable(last);
+        let keep = cacheable && !self.breakpoints.contains(pc);
         let timing = self.timing;
         let op = lower(&insn, pc, &timing, || {
             if !keep {
@@ -238,7 +298,7 @@ impl Cpu {
             self.insns.push(insn);
             self.insns.len() as u32 - 1
         });
-        Ok((op, keep))
+        Ok(Translated { op, keep, cacheable })
     }
 
     /// Ends the loop before the instruction at `pc`, which has not run.
@@ -247,6 +307,14 @@ impl Cpu {
     pub(crate) fn fail(&mut self, exit: Exit, pc: u32) -> u32 {
         self.stop = Some(exit);
         self.failed = true;
+        pc | 1
+    }
+
+    /// Ends the loop at a breakpoint.
+    #[cold]
+    #[inline(never)]
+    fn halt_before(&mut self, pc: u32) -> u32 {
+        self.stop = Some(Exit::Breakpoint);
         pc | 1
     }
 
@@ -315,27 +383,31 @@ fn unaligned_wide(timing: &Timing, before: u32, single_store: bool) -> (u32, u32
     (length.min(5) << recent::RUN_SHIFT | other, more)
 }
 
-/// Decodes, keeps what may be kept, and runs.
+/// Decodes, keeps what may be kept, and runs; or ends the loop at a breakpoint.
 pub(crate) fn not_decoded<B: Bus, O: Observer>(
     cpu: &mut Cpu,
     bus: &mut B,
     observer: &mut O,
     _: u64,
-    _: u64,
+    data: u64,
     pc: u32,
 ) -> u32 {
-    let (op, keep) = match cpu.translate(bus, pc, 0) {
+    if data == MARKED[1] && !cpu.single {
+        return cpu.halt_before(pc);
+    }
+    let Translated { op, keep, cacheable } = match cpu.translate(bus, pc, 0) {
         Ok(done) => done,
         Err(exit) => return cpu.fail(exit, pc),
     };
     if keep {
         cpu.slots[(pc >> 1) as usize & (SLOTS - 1)] = [op.head, op.data];
     }
-    let before = cpu.cycles;
+    let (before, uncached) = (cpu.cycles, cpu.cycles_uncached);
     let handlers = &Table::<B, O>::HANDLERS;
     let next = handlers[op.kind()](cpu, bus, observer, op.head, op.data, pc);
-    if !keep {
-        cpu.cycles_uncached += cpu.cycles - before;
+    if !cacheable {
+        // Those of an IT block that followed are counted there, too.
+        cpu.cycles_uncached = uncached + (cpu.cycles - before);
     }
     next
 }
@@ -409,16 +481,19 @@ fn in_block<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, observer: &mut O, m
         let slot = (pc >> 1) as usize & (IN_BLOCKS - 1);
         let tag = u64::from(pc) << 2 | u64::from(last) << 1 | 1;
         let known = cpu.blocks[slot];
-        let mut kept = true;
+        let mut counted = false;
         let op = if known.tag == tag {
             Op { head: known.op[0], data: known.op[1] }
         } else {
+            if cpu.breakpoints.contains(pc) && !cpu.single {
+                return cpu.halt_before(pc);
+            }
             match cpu.translate(bus, pc, state) {
-                Ok((op, keep)) => {
+                Ok(Translated { op, keep, cacheable }) => {
                     if keep {
                         cpu.blocks[slot] = InBlock { tag, op: [op.head, op.data] };
                     }
-                    kept = keep;
+                    counted = !cacheable;
                     op
                 }
                 Err(exit) => return cpu.fail(exit, pc),
@@ -433,7 +508,7 @@ fn in_block<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, observer: &mut O, m
             let next = pc.wrapping_add(op.bytes());
             cpu.finish(bus, observer, op, pc, (next, 1, 0, Flow::Next))
         };
-        if !kept {
+        if counted {
             cpu.cycles_uncached += cpu.cycles - before;
         }
         if next & 1 != 0 {

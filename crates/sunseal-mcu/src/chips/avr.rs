@@ -14,7 +14,7 @@ use crate::accounts::{self, Event, Names};
 use crate::clock::{Line, splitmix64};
 use crate::common::{Common, Drive, UartByte};
 use crate::device::{self, Device, us};
-use crate::engine::Chip;
+use crate::engine::{Chip, Ran};
 use crate::lint::LintKind;
 use crate::machine::Register;
 use crate::peripherals::avr::adc::Adc;
@@ -1635,12 +1635,20 @@ impl Chip for Avr {
         self.cpu.interrupts_enabled() && !self.cpu.accepts_interrupts()
     }
 
+    fn set_breakpoints(&mut self, addrs: &[u32]) {
+        self.cpu.set_breakpoints(addrs);
+    }
+
+    fn is_breakpoint(&self, addr: u32) -> bool {
+        self.cpu.is_breakpoint(addr)
+    }
+
     fn run_cpu<O: Observer>(
         &mut self,
         deadline: Cycles,
         once: bool,
         observer: &mut O,
-    ) -> Result<bool, Fault> {
+    ) -> Result<Ran, Fault> {
         self.soc.deadline = deadline;
         let exit = if once {
             self.cpu.step(&mut self.soc, observer)
@@ -1648,16 +1656,17 @@ impl Chip for Avr {
             self.cpu.run(&mut self.soc, observer)
         };
         match exit {
-            Exit::Deadline => Ok(self.cpu.cycles < self.soc.deadline),
-            Exit::Status => Ok(false),
+            Exit::Deadline if self.cpu.cycles < self.soc.deadline => Ok(Ran::On),
+            Exit::Deadline | Exit::Status => Ok(Ran::Look),
+            Exit::Breakpoint => Ok(Ran::Breakpoint),
             Exit::Sleep => {
                 let now = self.soc.regs.clocks.cpu.time_of(self.cpu.cycles);
                 self.soc.common.state.now_ps = now.0;
                 self.soc.fall_asleep(now, self.cpu.cycles);
-                Ok(false)
+                Ok(Ran::Look)
             }
             // Without a debugger it does nothing.
-            Exit::Break => Ok(false),
+            Exit::Break => Ok(Ran::Look),
             Exit::Fault(fault) => Err(fault),
         }
     }

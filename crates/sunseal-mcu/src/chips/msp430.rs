@@ -15,7 +15,7 @@ use crate::accounts::Names;
 use crate::clock::{Line, splitmix64};
 use crate::common::{Common, Drive};
 use crate::device::{Device, RegionKind};
-use crate::engine::Chip;
+use crate::engine::{Chip, Ran};
 use crate::machine::Register;
 use crate::pin::Pin;
 
@@ -503,12 +503,20 @@ impl<P: Peripherals> Chip for Msp430<P> {
         !self.cpu.accepts_interrupts() && self.gie()
     }
 
+    fn set_breakpoints(&mut self, addrs: &[u32]) {
+        self.cpu.set_breakpoints(addrs);
+    }
+
+    fn is_breakpoint(&self, addr: u32) -> bool {
+        self.cpu.is_breakpoint(addr)
+    }
+
     fn run_cpu<O: Observer>(
         &mut self,
         deadline: Cycles,
         once: bool,
         observer: &mut O,
-    ) -> Result<bool, Fault> {
+    ) -> Result<Ran, Fault> {
         self.soc.env.deadline = deadline;
         let exit = if once {
             self.cpu.step(&mut self.soc, observer)
@@ -517,8 +525,9 @@ impl<P: Peripherals> Chip for Msp430<P> {
         };
         match exit {
             Exit::Fault(fault) => Err(fault),
-            Exit::Status => Ok(false),
-            Exit::Deadline => Ok(self.cpu.cycles < self.soc.env.deadline),
+            Exit::Deadline if self.cpu.cycles < self.soc.env.deadline => Ok(Ran::On),
+            Exit::Deadline | Exit::Status => Ok(Ran::Look),
+            Exit::Breakpoint => Ok(Ran::Breakpoint),
         }
     }
 

@@ -2,9 +2,12 @@
 //! The ATmega128L, tested by small assembly programs with avr-libc's register names, and by compiled ones.
 #![allow(missing_docs)]
 
+#[path = "../stops/mod.rs"]
+mod stops;
 mod support;
 
 mod analog;
+mod breakpoints;
 mod compiled;
 mod interrupts;
 mod memory;

@@ -7,10 +7,13 @@ mod asm;
 #[allow(dead_code)]
 #[path = "../instruments/fixture.rs"]
 mod fixture;
+#[path = "../stops/mod.rs"]
+mod stops;
 mod support;
 
 mod aes;
 mod analogue;
+mod breakpoints;
 mod cache;
 mod clocks;
 mod compiled;

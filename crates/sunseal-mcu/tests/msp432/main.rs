@@ -2,8 +2,11 @@
 //! The MSP432P401R, tested by small programs that name registers as the manuals do.
 #![allow(missing_docs)]
 
+#[path = "../stops/mod.rs"]
+mod stops;
 mod support;
 
+mod breakpoints;
 mod exceptions;
 mod memory;
 mod peripherals;

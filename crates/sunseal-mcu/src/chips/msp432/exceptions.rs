@@ -2,6 +2,7 @@
 //! What the machine decides about the core: sleep, exceptions, faults.
 
 use super::*;
+use crate::engine::Ran;
 
 impl Msp432 {
     pub(super) fn masks(&self) -> Masks {
@@ -339,9 +340,11 @@ impl Msp432 {
         Ok(())
     }
 
-    pub(super) fn act_on(&mut self, exit: Exit) -> Result<bool, Fault> {
+    pub(super) fn act_on(&mut self, exit: Exit) -> Result<Ran, Fault> {
         match exit {
-            Exit::Deadline => return Ok(self.cpu.cycles < self.soc.deadline),
+            Exit::Deadline if self.cpu.cycles < self.soc.deadline => return Ok(Ran::On),
+            Exit::Deadline => {}
+            Exit::Breakpoint => return Ok(Ran::Breakpoint),
             Exit::Status => {}
             Exit::Wfi => {
                 self.after_cpu();
@@ -366,6 +369,6 @@ impl Msp432 {
             Exit::Usage { cause, addr } => self.usage_fault(cause, addr)?,
             Exit::Fault(fault) => self.bus_fault(fault)?,
         }
-        Ok(false)
+        Ok(Ran::Look)
     }
 }

@@ -14,7 +14,7 @@ use crate::accounts::{self, Event, Names};
 use crate::clock::{Jitter, Line, splitmix64};
 use crate::common::{Common, Drive, UartByte};
 use crate::device::{self, Device, us};
-use crate::engine::Chip;
+use crate::engine::{Chip, Ran};
 use crate::lint::LintKind;
 use crate::machine::Register;
 use crate::peripherals::aes256::{Aes256, AesCycles, AesRun};
@@ -546,12 +546,20 @@ impl Chip for Msp432 {
         false
     }
 
+    fn set_breakpoints(&mut self, addrs: &[u32]) {
+        self.cpu.set_breakpoints(addrs);
+    }
+
+    fn is_breakpoint(&self, addr: u32) -> bool {
+        self.cpu.is_breakpoint(addr)
+    }
+
     fn run_cpu<O: Observer>(
         &mut self,
         deadline: Cycles,
         once: bool,
         observer: &mut O,
-    ) -> Result<bool, Fault> {
+    ) -> Result<Ran, Fault> {
         self.soc.deadline = deadline;
         let exit = if once {
             self.cpu.step(&mut self.soc, observer)
