@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * The field of secp160r1 in 32-bit words. 2^160 = c = 2^31 + 1 modulo p.
+ */
+#include "armv7em.inc"
+
+    .macro  set_c k
+    movw    \k, #1
+    movt    \k, #0x8000
+    .endm
+
+    /* k = carry ? k : 0, where m is lost */
+    .macro  keep_if_carry k, m
+    sbc     \m, \m, \m              /* carry - 1 */
+    bic     \k, \k, \m
+    .endm
+
+    /* w += c v. h, k, x and y are lost. */
+    .macro  finish w0, w1, w2, w3, w4, v0, v1, v2, v3, v4, h, k, x, y
+    set_c   \k
+    mov     \h, #0
+    umaal   \w0, \h, \v0, \k
+    umaal   \w1, \h, \v1, \k
+    umaal   \w2, \h, \v2, \k
+    umaal   \w3, \h, \v3, \k
+    umaal   \w4, \h, \v4, \k
+    umull   \x, \y, \h, \k          /* below 2^63 */
+    adds.w  \w0, \w0, \x
+    adcs.w  \w1, \w1, \y
+    adcs    \w2, \w2, #0
+    adcs    \w3, \w3, #0
+    adcs    \w4, \w4, #0
+    keep_if_carry \k, \x            /* what is left behind a carry is below 2^63 */
+    adds.w  \w0, \w0, \k
+    adc     \w1, \w1, #0
+    .endm
+
+    .macro  row5 t, w
+    umaal   \t, r8, \w, r3
+    umaal   r8, r9, \w, r4
+    umaal   r9, r10, \w, r5
+    umaal   r10, r11, \w, r6
+    umaal   r11, r12, \w, r7
+    .endm
+
+    .macro  next_row w, at
+    mov     lr, #0
+    row5    lr, \w
+    str     lr, [sp, #4 * \at]
+    .endm
+
+    /* void sunseal_fe160_mul(uint16_t *r, const uint16_t *a, const uint16_t *b) */
+    callable sunseal_fe160_mul
+    core    sunseal_fe160_mul
+    push.w  {r0, lr}
+    sub.w   sp, sp, #20
+    ldm.w   r2, {r3-r7}
+    ldrd    r0, r2, [r1]
+    umull   lr, r8, r0, r3
+    str     lr, [sp]
+    mov     r9, #0
+    umlal   r8, r9, r0, r4
+    mov     r10, #0
+    umlal   r9, r10, r0, r5
+    mov     r11, #0
+    umlal   r10, r11, r0, r6
+    mov     r12, #0
+    umlal   r11, r12, r0, r7
+    next_row r2, 1
+    ldrd    r0, r2, [r1, #8]
+    next_row r0, 2
+    next_row r2, 3
+    ldr.w   r0, [r1, #16]
+    next_row r0, 4
+    pop.w   {r3-r7}
+    finish  r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r0, r1, r2, lr
+    pop.w   {r0, lr}
+    stm.w   r0, {r3-r7}
+    bx      lr
+
+    /* void sunseal_fe160_sqr(uint16_t *r, const uint16_t *a): row i is a[i] by a[i], 2 a[i+1], ..., 2 a[4] and the bit that
+     * leaves at the top. The doubled words come from one chain of additions; the first of a row must lack the bit that
+     * a[i] has put into it. */
+    callable sunseal_fe160_sqr
+    core    sunseal_fe160_sqr
+    push.w  {r0, lr}
+    sub.w   sp, sp, #8
+    ldm.w   r1, {r1-r5}
+    umull   r6, r7, r1, r1
+    str.w   r6, [sp]
+    adds.w  r6, r2, r2
+    mov     r8, #0
+    umlal   r7, r8, r1, r6
+    str.w   r7, [sp, #4]
+    adcs    r6, r3, r3
+    mov     r9, #0
+    umlal   r8, r9, r1, r6
+    adcs    r7, r4, r4
+    mov     r10, #0
+    umlal   r9, r10, r1, r7
+    adcs    r11, r5, r5
+    mov     r12, #0
+    umlal   r10, r12, r1, r11
+    mov     lr, #0
+    adc     lr, lr, #0
+    mov     r0, #0
+    umlal   r12, r0, r1, lr
+    mov     r1, #0
+    umlal   r8, r1, r2, r2
+    bic     r6, r6, #1
+    umaal   r9, r1, r2, r6
+    umaal   r10, r1, r2, r7
+    umaal   r12, r1, r2, r11
+    umaal   r0, r1, r2, lr
+    mov     r2, #0
+    umlal   r10, r2, r3, r3
+    bic     r7, r7, #1
+    umaal   r12, r2, r3, r7
+    umaal   r0, r2, r3, r11
+    umaal   r1, r2, r3, lr
+    mov     r3, #0
+    umlal   r0, r3, r4, r4
+    bic     r11, r11, #1
+    umaal   r1, r3, r4, r11
+    umaal   r2, r3, r4, lr
+    umlal   r2, r3, r5, r5
+    pop.w   {r6, r7}
+    finish  r6, r7, r8, r9, r10, r12, r0, r1, r2, r3, r4, r5, r11, lr
+    pop.w   {r0, lr}
+    stm.w   r0, {r6-r10}
+    bx      lr
+
+    /* void sunseal_fe160_add(uint16_t *r, const uint16_t *a, const uint16_t *b) */
+    callable sunseal_fe160_add
+    core    sunseal_fe160_add
+    ldm.w   r1, {r3-r7}
+    ldm.w   r2, {r8-r12}
+    set_c   r1
+    adds.w  r3, r3, r8
+    adcs.w  r4, r4, r9
+    adcs.w  r5, r5, r10
+    adcs.w  r6, r6, r11
+    adcs.w  r7, r7, r12
+    keep_if_carry r1, r2
+    adds.w  r3, r3, r1
+    adcs    r4, r4, #0
+    adcs    r5, r5, #0
+    adcs    r6, r6, #0
+    adcs    r7, r7, #0
+    keep_if_carry r1, r2            /* below 2^32 is left behind a carry */
+    adds.w  r3, r3, r1
+    adc     r4, r4, #0
+    stm.w   r0, {r3-r7}
+    bx      lr
+
+    /* void sunseal_fe160_sub(uint16_t *r, const uint16_t *a, const uint16_t *b) */
+    callable sunseal_fe160_sub
+    core    sunseal_fe160_sub
+    ldm.w   r1, {r3-r7}
+    ldm.w   r2, {r8-r12}
+    set_c   r1
+    subs.w  r3, r3, r8
+    sbcs.w  r4, r4, r9
+    sbcs.w  r5, r5, r10
+    sbcs.w  r6, r6, r11
+    sbcs.w  r7, r7, r12
+    sbc     r2, r2, r2              /* -borrow */
+    and     r1, r1, r2
+    subs.w  r3, r3, r1
+    sbcs    r4, r4, #0
+    sbcs    r5, r5, #0
+    sbcs    r6, r6, #0
+    sbcs    r7, r7, #0
+    sbc     r2, r2, r2
+    and     r1, r1, r2              /* all ones above the lowest word stand behind a borrow */
+    subs.w  r3, r3, r1
+    sbc     r4, r4, #0
+    stm.w   r0, {r3-r7}
+    bx      lr

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Halving modulo 2^160 - 2^31 - 1.
+ */
+#include "armv7em.inc"
+
+    /* void sunseal_fe160_half(uint16_t *r, const uint16_t *a): a, or a + p, is even */
+    callable sunseal_fe160_half
+    core    sunseal_fe160_half
+    ldm.w   r1, {r3-r7}
+    and     r1, r3, #1
+    rsb     r1, r1, #0
+    adds    r3, r3, r1, lsr #1
+    adcs.w  r4, r4, r1
+    adcs.w  r5, r5, r1
+    adcs.w  r6, r6, r1
+    adcs.w  r7, r7, r1
+    rrxs    r7, r7
+    rrxs    r6, r6
+    rrxs    r5, r5
+    rrxs    r4, r4
+    rrx     r3, r3
+    stm.w   r0, {r3-r7}
+    bx      lr

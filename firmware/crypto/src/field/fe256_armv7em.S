@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * The field of P-256 in 32-bit words, products in Montgomery's form.
+ *
+ * -1/p mod 2^32 is 1: the multiple of p that clears a word is the word q itself, and q p = q (2^256 - 2^224 + 2^192 + 2^96) - q
+ * adds q three and six words above it and q (2^32 - 1) seven words above.
+ */
+#include "armv7em.inc"
+#include "product8_armv7em.inc"
+
+    /* Clears the words q0 to q3, of which q3 is still to become one, in a number that goes on with t4 to t11. Leaves the
+     * carry of t11 in the flags. m = 2^32 - 1. */
+    .macro  clear4 q0, q1, q2, q3, t4, t5, t6, t7, t8, t9, t10, t11, c, m
+    mov     \c, #0
+    adds.w  \q3, \q3, \q0
+    adcs.w  \t4, \t4, \q1
+    adcs.w  \t5, \t5, \q2
+    adcs.w  \t6, \t6, \q3
+    adc     \c, \c, #0
+    umaal   \t7, \c, \q0, \m
+    umaal   \t8, \c, \q1, \m
+    umaal   \t9, \c, \q2, \m
+    umaal   \t10, \c, \q3, \m
+    adds.w  \t6, \t6, \q0
+    adcs.w  \t7, \t7, \q1
+    adcs.w  \t8, \t8, \q2
+    adcs.w  \t9, \t9, \q3
+    adcs    \t10, \t10, #0
+    adcs.w  \t11, \t11, \c
+    .endm
+
+    /* w -= p where mask is -1; the borrow stays in the flags. */
+    .macro  subtract_p mask, w0, w1, w2, w3, w4, w5, w6, w7
+    subs.w  \w0, \w0, \mask
+    sbcs.w  \w1, \w1, \mask
+    sbcs.w  \w2, \w2, \mask
+    sbcs    \w3, \w3, #0
+    sbcs    \w4, \w4, #0
+    sbcs    \w5, \w5, #0
+    sbcs    \w6, \w6, \mask, lsr #31
+    sbcs.w  \w7, \w7, \mask
+    .endm
+
+    /* w += p where mask is -1; the carry stays in the flags. */
+    .macro  add_p mask, w0, w1, w2, w3, w4, w5, w6, w7
+    adds.w  \w0, \w0, \mask
+    adcs.w  \w1, \w1, \mask
+    adcs.w  \w2, \w2, \mask
+    adcs    \w3, \w3, #0
+    adcs    \w4, \w4, #0
+    adcs    \w5, \w5, #0
+    adcs    \w6, \w6, \mask, lsr #31
+    adcs.w  \w7, \w7, \mask
+    .endm
+
+    /* Montgomery's reduction of the stack's words 0 to 7 and of words 8 to 15, of which 8 to 11 are r7, r8, r9, r11. The
+     * carry of word 15 waits on the stack. The result is below 2^256 + p, so one subtraction is enough. */
+    .macro  finish w12, w13, w14, w15
+    str.w   \w12, [sp, #32]
+    str.w   \w13, [sp, #36]
+    str.w   \w14, [sp, #40]
+    str.w   \w15, [sp, #44]
+    pop.w   {r3-r6}
+    pop.w   {r0, r1, r2, r10}
+    mov     lr, #-1
+    clear4  r3, r4, r5, r6, r0, r1, r2, r10, r7, r8, r9, r11, r12, lr
+    pop.w   {r3-r6}
+    adcs    r3, r3, #0
+    adcs    r4, r4, #0
+    adcs    r5, r5, #0
+    adcs    r6, r6, #0
+    mov     r12, #0
+    adc     r12, r12, #0
+    str     r12, [sp, #4]
+    clear4  r0, r1, r2, r10, r7, r8, r9, r11, r3, r4, r5, r6, r12, lr
+    pop.w   {r0, r1, lr}
+    adc     r1, r1, #0
+    rsb     r1, r1, #0
+    subtract_p r1, r7, r8, r9, r11, r3, r4, r5, r6
+    stm.w   r0!, {r7, r8, r9, r11}
+    stm.w   r0, {r3-r6}
+    bx      lr
+    .endm
+
+    /* void sunseal_fe256_mul(uint16_t *r, const uint16_t *a, const uint16_t *b) */
+    callable sunseal_fe256_mul
+    core    sunseal_fe256_mul
+    push.w  {r0, r1, lr}
+    sub.w   sp, sp, #48
+    product8 52
+    finish  r0, r1, lr, r10
+
+    /* void sunseal_fe256_sqr(uint16_t *r, const uint16_t *a) */
+    callable sunseal_fe256_sqr
+    core    sunseal_fe256_sqr
+    push.w  {r0, r1, lr}
+    sub.w   sp, sp, #48
+    square8
+    finish  r10, r0, r1, r2
+
+    /* r3 to r10 = the words at r1, with those at r2 as operands of lower, and of upper with the carry */
+    .macro  combine first, others
+    ldm     r1!, {r3-r6}
+    ldm     r2!, {r7-r10}
+    \first\().w r3, r3, r7
+    \others\().w r4, r4, r8
+    \others\().w r5, r5, r9
+    \others\().w r6, r6, r10
+    ldm.w   r1, {r7-r10}
+    ldm.w   r2, {r1, r2, r11, r12}
+    \others\().w r7, r7, r1
+    \others\().w r8, r8, r2
+    \others\().w r9, r9, r11
+    \others\().w r10, r10, r12
+    .endm
+
+    /* void sunseal_fe256_add(uint16_t *r, const uint16_t *a, const uint16_t *b): two subtractions where both are above p */
+    callable sunseal_fe256_add
+    core    sunseal_fe256_add
+    combine adds, adcs
+    sbc     r1, r1, r1              /* carry - 1 */
+    mvn     r1, r1
+    subtract_p r1, r3, r4, r5, r6, r7, r8, r9, r10
+    sbc     r2, r2, r2
+    bic     r1, r1, r2              /* a borrow has used the carry up */
+    subtract_p r1, r3, r4, r5, r6, r7, r8, r9, r10
+    stm.w   r0, {r3-r10}
+    bx      lr
+
+    /* void sunseal_fe256_sub(uint16_t *r, const uint16_t *a, const uint16_t *b) */
+    callable sunseal_fe256_sub
+    core    sunseal_fe256_sub
+    combine subs, sbcs
+    sbc     r1, r1, r1              /* -borrow */
+    add_p   r1, r3, r4, r5, r6, r7, r8, r9, r10
+    sbc     r2, r2, r2
+    and     r1, r1, r2              /* a carry has paid the borrow */
+    add_p   r1, r3, r4, r5, r6, r7, r8, r9, r10
+    stm.w   r0, {r3-r10}
+    bx      lr
