@@ -88,6 +88,10 @@ class Avr(Convention):
 
     stack_offset = 0x800001
 
+    def encode(self, arg: Argument) -> bytes:
+        """As elsewhere, and an address of the data space as the debugger sees it becomes a pointer."""
+        return super().encode(arg - 0x800000 if not isinstance(arg, np.integer) and arg >> 16 == 0x80 else arg)
+
     def enter(self, machine: Machine, function: int, args: Sequence[Argument], back: int) -> None:
         """r25 to r8; the return address is a word address, most significant byte lowest."""
         below, stacked = 26, b""

@@ -1,0 +1,332 @@
+; SPDX-License-Identifier: MIT OR Apache-2.0
+;
+; Arithmetic modulo p = 2^256 - 2^224 + 2^192 + 2^96 - 1 in Montgomery form. Every value below 2^256
+; goes in and comes out. No branch depends on data.
+
+#include "function.inc"
+#include "product_avr.inc"
+
+; Four bytes at a time: a limb is the lowest of its registers, CARRY what belongs to the next, signed.
+    .set ZERO, 0
+    .set CARRY, 1
+    .set BYTE, 26
+
+; limb = 4 bytes at Z + at
+    .macro load_limb limb, at
+    .irp i, 0, 1, 2, 3
+    ldd     \limb + \i, Z + \at + \i
+    .endr
+    .endm
+
+    .macro store_limb limb, at
+    .irp i, 0, 1, 2, 3
+    std     Z + \at + \i, \limb + \i
+    .endr
+    .endm
+
+    .macro add_limb limb, other
+    add     \limb, \other
+    adc     \limb + 1, \other + 1
+    adc     \limb + 2, \other + 2
+    adc     \limb + 3, \other + 3
+    adc     CARRY, ZERO
+    .endm
+
+    .macro sub_limb limb, other
+    sub     \limb, \other
+    sbc     \limb + 1, \other + 1
+    sbc     \limb + 2, \other + 2
+    sbc     \limb + 3, \other + 3
+    sbc     CARRY, ZERO
+    .endm
+
+    .macro add_memory limb, at
+    ldd     BYTE, Z + \at
+    add     \limb, BYTE
+    .irp i, 1, 2, 3
+    ldd     BYTE, Z + \at + \i
+    adc     \limb + \i, BYTE
+    .endr
+    adc     CARRY, ZERO
+    .endm
+
+    .macro sub_memory limb, at
+    ldd     BYTE, Z + \at
+    sub     \limb, BYTE
+    .irp i, 1, 2, 3
+    ldd     BYTE, Z + \at + \i
+    sbc     \limb + \i, BYTE
+    .endr
+    sbc     CARRY, ZERO
+    .endm
+
+; limb += CARRY
+    .macro take_carry limb
+    mov     BYTE, CARRY
+    lsl     BYTE
+    sbc     BYTE, BYTE
+    add     \limb, CARRY
+    adc     \limb + 1, BYTE
+    adc     \limb + 2, BYTE
+    adc     \limb + 3, BYTE
+    adc     BYTE, ZERO
+    mov     CARRY, BYTE
+    .endm
+
+; The end of a multiplication: the caller's registers and the address of r are on the stack, and Z points
+; at the product t. Because p = -1 + 2^96 + 2^192 - 2^224 + 2^256, the multiple m p that clears the low
+; half has m = t + m (2^96 + 2^192 - 2^224) modulo 2^256, and (t + m p) / 2^256 is m and what this
+; sum carries beyond 2^256.
+; registers:  limbs 0 to 5 of m, then of the result, in r2..r25; limbs 6 and 7 of m replace those of t
+    .set M0, 2
+    .set M1, 6
+    .set M2, 10
+    .set M3, 14
+    .set M4, 18
+    .set M5, 22
+    function sunseal_avr_reduce_p256
+    clr     ZERO
+    clr     CARRY
+    load_limb M0, 0
+    load_limb M1, 4
+    load_limb M2, 8
+    load_limb M3, 12
+    load_limb M4, 16
+    load_limb M5, 20
+    .set I, 0
+    .rept 12
+    .if I == 0
+    add     M3, M0
+    .else
+    adc     M3 + I, M0 + I
+    .endif
+    .set I, I + 1
+    .endr
+    adc     CARRY, ZERO
+    ; limb 6 of m, then limb 7
+    load_limb 26, 24
+    add     r26, CARRY
+    adc     r27, ZERO
+    adc     r28, ZERO
+    adc     r29, ZERO
+    sbc     CARRY, CARRY
+    neg     CARRY
+    add_limb 26, M3
+    add_limb 26, M0
+    store_limb 26, 24
+    load_limb 26, 28
+    add     r26, CARRY
+    adc     r27, ZERO
+    adc     r28, ZERO
+    adc     r29, ZERO
+    sbc     CARRY, CARRY
+    neg     CARRY
+    add_limb 26, M4
+    add_limb 26, M1
+    sub_limb 26, M0
+    store_limb 26, 28
+    ; limb i of the result: t[8 + i] + m[i] + m[i + 2] - m[i + 1] + m[i + 5], as far as m has them
+    take_carry M0
+    add_limb M0, M2
+    sub_limb M0, M1
+    add_limb M0, M5
+    add_memory M0, 32
+    take_carry M1
+    add_limb M1, M3
+    sub_limb M1, M2
+    add_memory M1, 24
+    add_memory M1, 36
+    take_carry M2
+    add_limb M2, M4
+    sub_limb M2, M3
+    add_memory M2, 28
+    add_memory M2, 40
+    take_carry M3
+    add_limb M3, M5
+    sub_limb M3, M4
+    add_memory M3, 44
+    take_carry M4
+    add_memory M4, 24
+    sub_limb M4, M5
+    add_memory M4, 48
+    take_carry M5
+    add_memory M5, 28
+    sub_memory M5, 24
+    add_memory M5, 52
+    store_limb M0, 0
+    store_limb M1, 4
+    load_limb 2, 24
+    load_limb 6, 28
+    take_carry 2
+    sub_limb 2, 6
+    add_memory 2, 56
+    take_carry 6
+    add_memory 6, 60
+    ; (2^512 + 2^256 p) / 2^256 < 2^256 + p: the carry is 0 or 1, and one subtraction is enough
+    pop     r27
+    pop     r26
+    mov     r29, CARRY
+    neg     CARRY
+    .set I, 0
+    .rept 32
+    .if I < 8
+    .set S0, 28
+    ldd     S0, Z + I
+    .elseif I < 24
+    .set S0, 2 + I
+    .else
+    .set S0, I - 22
+    .endif
+    .if I == 0
+    sub     S0, CARRY
+    .elseif I < 12 || I >= 28
+    sbc     S0, CARRY
+    .elseif I == 24
+    sbc     S0, r29
+    .else
+    sbc     S0, ZERO
+    .endif
+    st      X+, S0
+    .set I, I + 1
+    .endr
+    clr     r1
+    restore_all
+    ret
+    .size sunseal_avr_reduce_p256, . - sunseal_avr_reduce_p256
+
+; name:       void sunseal_fe256_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
+; stack:      32 bytes with the return address
+; cycles:
+    function sunseal_fe256_mul
+    save_all
+    push    r24
+    push    r25
+    call    sunseal_avr_product_32
+    jmp     sunseal_avr_reduce_p256
+    .size sunseal_fe256_mul, . - sunseal_fe256_mul
+
+; name:       void sunseal_fe256_sqr(uint16_t *r, const uint16_t *a)
+; stack:      28 bytes with the return address
+; cycles:
+    function sunseal_fe256_sqr
+    save_all
+    push    r24
+    push    r25
+    call    sunseal_avr_square_32
+    jmp     sunseal_avr_reduce_p256
+    .size sunseal_fe256_sqr, . - sunseal_fe256_sqr
+
+; r = a + b - q p, or a - b + q p: q, from 0 to 2, is read from the highest five bytes. For their
+; sum u, with 1 for what the rest may carry, the true sum is from (u - 1) 2^216 to (u + 1) 2^216;
+; that q suffices, because every sum from p to 2^256 may lose p or not.
+;
+;     q = 1 or 2    if u carries          2^256 - 2^216 >= p
+;     q = 2         if also bits 8 to 39 of u are ones (for a difference: zeros)
+;                                         2^257 - 2^224 - 2^216 >= 2p, 2^257 - 2^224 < p + 2^256
+;
+; To subtract q p is to add q (2^224 - 2^192 - 2^96 + 1), modulo 2^256.
+; registers:  Y = a, Z = b, X = r; r22..r25 = a limb; r21 = q; r20 = -(q > 0); r19 = -q; r18 = byte 24 of
+;             that number; r16, r17 = the carries of the two sums as masks
+    .macro sum_with first, next, gather
+    push    r16
+    push    r17
+    push    r28
+    push    r29
+    movw    r26, r24
+    movw    r28, r22
+    movw    r30, r20
+    sec
+    .irp i, 27, 28, 29, 30, 31
+    ldd     r22, Y + \i
+    ldd     r0, Z + \i
+    \next   r22, r0
+    .if \i == 28
+    mov     r23, r22
+    .elseif \i > 28
+    \gather r23, r22
+    .endif
+    .endr
+    sbc     r20, r20
+    .ifc \gather, and
+    com     r23
+    .endif
+    cpi     r23, 1
+    sbc     r19, r19
+    and     r19, r20                ; -(q == 2)
+    add     r19, r20
+    mov     r21, r19
+    neg     r21
+    mov     r18, r19
+    add     r18, r20
+    clr     r16
+    clr     r17
+    .set LIMB, 0
+    .rept 8
+    .set I, 0
+    .rept 4
+    ldd     22 + I, Y + 4*LIMB + I
+    .set I, I + 1
+    .endr
+    .if LIMB > 0
+    lsr     r16
+    .endif
+    .set I, 0
+    .rept 4
+    ldd     r0, Z + 4*LIMB + I
+    .if LIMB + I == 0
+    \first  r22, r0
+    .else
+    \next   22 + I, r0
+    .endif
+    .set I, I + 1
+    .endr
+    .if LIMB < 7
+    sbc     r16, r16
+    .endif
+    .if LIMB == 7
+    mov     r20, r21
+    lsr     r20                     ; 1 if q is 2
+    .endif
+    lsr     r17
+    .set I, 4*LIMB
+    .rept 4
+    .if I == 0
+    .set S0, 21
+    .elseif I == 12
+    .set S0, 19
+    .elseif I == 24
+    .set S0, 18
+    .elseif (I > 12 && I < 28) || I == 28
+    .set S0, 20
+    .else
+    .set S0, 1
+    .endif
+    \next   22 + I % 4, S0
+    st      X+, 22 + I % 4
+    .set I, I + 1
+    .endr
+    .if LIMB < 7
+    sbc     r17, r17
+    .endif
+    .set LIMB, LIMB + 1
+    .endr
+    pop     r29
+    pop     r28
+    pop     r17
+    pop     r16
+    ret
+    .endm
+
+; name:       void sunseal_fe256_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
+; stack:      6 bytes with the return address
+; cycles:
+    function sunseal_fe256_add
+    sum_with add, adc, and
+    .size sunseal_fe256_add, . - sunseal_fe256_add
+
+; name:       void sunseal_fe256_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
+; stack:      6 bytes with the return address
+; cycles:
+    function sunseal_fe256_sub
+    sum_with sub, sbc, or
+    .size sunseal_fe256_sub, . - sunseal_fe256_sub

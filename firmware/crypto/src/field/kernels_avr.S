@@ -1,0 +1,92 @@
+; SPDX-License-Identifier: MIT OR Apache-2.0
+;
+; What the fields share: products and squares of 28 and 32 bytes, and of their halves. These routines
+; are not for C: they lose all registers but what their heads name.
+
+#include "function.inc"
+#include "karatsuba_avr.inc"
+#include "wide_avr.inc"
+
+; The product, least significant byte first; M and the two differences of Karatsuba's method.
+    .macro scratch name, size
+    .section .bss.\name,"aw",@nobits
+    .global \name
+    .type \name,@object
+\name:
+    .skip   \size
+    .size \name, \size
+    .endm
+    scratch sunseal_avr_product, 64
+    scratch sunseal_avr_middle, 32
+    scratch sunseal_avr_differences, 32
+
+; The product of the numbers at Y and X to Z. Keeps Z.
+    function sunseal_avr_multiply_14
+    karatsuba 7
+    ret
+    .size sunseal_avr_multiply_14, . - sunseal_avr_multiply_14
+
+    function sunseal_avr_multiply_16
+    karatsuba 8
+    ret
+    .size sunseal_avr_multiply_16, . - sunseal_avr_multiply_16
+
+; The square of the number at Y to Z. Keeps Y, Z.
+    .set TWICE, 18
+    .set SUM, 21
+    .set ZERO, 24
+    .macro square n
+    clr     ZERO
+    .set I, 0
+    .rept \n
+    ldd     A + I, Y + I
+    .set I, I + 1
+    .endr
+    square_columns \n
+    ret
+    .endm
+
+    function sunseal_avr_square_14
+    square  14
+    .size sunseal_avr_square_14, . - sunseal_avr_square_14
+
+    function sunseal_avr_square_16
+    square  16
+    .size sunseal_avr_square_16, . - sunseal_avr_square_16
+
+    .macro recombine_at n
+    point_at 30, sunseal_avr_product
+    point_at 28, sunseal_avr_middle
+    recombine \n
+    ret
+    .endm
+
+    function sunseal_avr_recombine_28
+    recombine_at 14
+    .size sunseal_avr_recombine_28, . - sunseal_avr_recombine_28
+
+    function sunseal_avr_recombine_32
+    recombine_at 16
+    .size sunseal_avr_recombine_32, . - sunseal_avr_recombine_32
+
+; The product of the numbers at r22 and r20, or the square of the one at r22, to sunseal_avr_product,
+; at which Z points in the end.
+    function sunseal_avr_product_28
+    wide_product 14, sunseal_avr_multiply_14
+    jmp     sunseal_avr_recombine_28
+    .size sunseal_avr_product_28, . - sunseal_avr_product_28
+
+    function sunseal_avr_product_32
+    wide_product 16, sunseal_avr_multiply_16
+    jmp     sunseal_avr_recombine_32
+    .size sunseal_avr_product_32, . - sunseal_avr_product_32
+
+    function sunseal_avr_square_28
+    wide_square 14, sunseal_avr_square_14
+    jmp     sunseal_avr_recombine_28
+    .size sunseal_avr_square_28, . - sunseal_avr_square_28
+
+    function sunseal_avr_square_32
+    wide_square 16, sunseal_avr_square_16
+    jmp     sunseal_avr_recombine_32
+    .size sunseal_avr_square_32, . - sunseal_avr_square_32

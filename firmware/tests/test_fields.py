@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Field and long-number arithmetic of the built libraries, alone, against Python's integers.
+
+`python -m pytest firmware/tests/test_fields.py` runs what `make -C firmware library` has built for
+each board: results for random and extreme numbers and all overlaps of operands, one count of cycles
+for all of them, no instruction that runs as the data want, and the registers that a caller keeps.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from sunseal import Machine
+
+BUILD = Path(__file__).resolve().parents[1] / "build"
+LIBRARIES = sorted(BUILD.glob("*/*/library-ecc.elf"))
+
+KEPT = {
+    "avr": [*(f"r{n}" for n in range(2, 18)), "r28", "r29"],
+    "msp430": [f"R{n}" for n in range(4, 11)],
+    "arm": [f"R{n}" for n in range(4, 12)],
+}
+"""The registers that a function gives back, by the calling convention's name."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A prime field of the library."""
+
+    name: str
+    p: int
+    size_bytes: int
+    scale: int = 1
+    """What a product is divided by (Montgomery)."""
+
+
+FIELDS = [
+    Field("fe160", 2**160 - 2**31 - 1, 20),
+    Field("fe224", 2**224 - 2**96 + 1, 28),
+    Field("fe256", 2**256 - 2**224 + 2**192 + 2**96 - 1, 32, 2**256),
+    Field("fe25519", 2**255 - 19, 32),
+]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One function of a field and what it computes."""
+
+    field: Field
+    name: str
+    arity: int
+    value: Callable[..., int]
+
+    @property
+    def function(self) -> str:
+        """Its C name."""
+        return f"sunseal_{self.field.name}_{self.name}"
+
+
+def operations() -> Iterator[Operation]:
+    """List all functions of all fields."""
+    for field in FIELDS:
+        r = pow(field.scale, -1, field.p)
+        yield Operation(field, "mul", 2, lambda a, b, r=r: a * b * r)
+        yield Operation(field, "sqr", 1, lambda a, r=r: a * a * r)
+        yield Operation(field, "add", 2, lambda a, b: a + b)
+        yield Operation(field, "sub", 2, lambda a, b: a - b)
+        if field.name == "fe25519":
+            yield Operation(field, "mul121665", 1, lambda a: 121665 * a)
+        else:
+            half = pow(2, -1, field.p)
+            yield Operation(field, "half", 1, lambda a, half=half: a * half)
+
+
+OPERATIONS = list(operations())
+
+
+def numbers(field: Field) -> list[int]:
+    """Extremes of a field: what lies beside 0, p, 2^n, and runs of ones and zeros."""
+    top = 1 << (8 * field.size_bytes)
+    near = [0, field.p, 2 * field.p, top, top - field.p, top >> 1, 2 * (top - field.p)]
+    found = {(n + d) % top for n in near for d in range(-2, 3)}
+    found |= {((1 << k) - 1) << s & (top - 1) for k in (8, 32, 64, 96, 128) for s in (0, 8, 31, 64, 96, 128)}
+    found |= {int.from_bytes(bytes([v]) * field.size_bytes, "little") for v in (0x55, 0x80, 0xAA, 0x7F, 0xFE)}
+    half = field.size_bytes // 2
+    ones = (1 << (8 * half)) - 1
+    found |= {ones, ones << (8 * half), ones | 1 << (8 * half), top - 1 - ones + 1}
+    return sorted(found)
+
+
+def machine(library: Path) -> Machine:
+    """Start a library and stop it in main."""
+    m = Machine(library.parents[1].name, library)
+    m.run(until="main")
+    return m
+
+
+def kept(m: Machine) -> list[str]:
+    """Name the registers that a function must give back."""
+    family = "avr" if m.device.startswith("at") else "arm" if m.device.startswith("msp432") else "msp430"
+    return KEPT[family]
+
+
+@pytest.fixture(scope="module", params=LIBRARIES, ids=lambda path: "-".join(path.parts[-3:-1]))
+def target(request: pytest.FixtureRequest) -> Machine:
+    """One machine for each library."""
+    return machine(request.param)
+
+
+def test_a_library_is_built() -> None:
+    assert LIBRARIES, "run `make -C firmware library`"
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.function[8:])
+def test_field(target: Machine, operation: Operation) -> None:
+    field, m = operation.field, target
+    size = field.size_bytes
+    m.release()
+    places = [m.place(size) for _ in range(3)]
+    rng = random.Random(operation.function)
+    extremes = numbers(field)
+    pairs = list(itertools.product(extremes, extremes)) if operation.arity == 2 else [(a, 0) for a in extremes]
+    pairs = rng.sample(pairs, min(len(pairs), 150))
+    pairs += [(rng.getrandbits(8 * size), rng.getrandbits(8 * size)) for _ in range(50)]
+    overlaps = [(0, 1, 2), (0, 0, 1), (0, 1, 0), (0, 1, 1), (0, 0, 0)] if operation.arity == 2 else [(0, 1), (0, 0)]
+    cycles = set()
+    for n, (a, b) in enumerate(pairs):
+        where = [places[i] for i in overlaps[n % len(overlaps)]]
+        for place, value in zip(where[1:], (a, b), strict=False):
+            m.write(place, value.to_bytes(size, "little"))
+        given = [int.from_bytes(m.read(place, size), "little") for place in where[1:]]
+        for register in kept(m):
+            m.registers[register] = 0x5A
+        cycles.add(m.call(operation.function, *where).cycles)
+        got = int.from_bytes(m.read(where[0], size), "little")
+        assert (got - operation.value(*given)) % field.p == 0, [hex(v) for v in (*given, got)]
+        assert all(m.registers[register] == 0x5A for register in kept(m))
+        for place, value in zip(where[1:], given, strict=True):
+            assert place == where[0] or int.from_bytes(m.read(place, size), "little") == value
+    assert len(cycles) == 1, cycles
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.function[8:])
+def test_field_is_constant_time(target: Machine, operation: Operation) -> None:
+    m, size = target, operation.field.size_bytes
+    m.release()
+    rng = random.Random(0)
+    places = [m.place(rng.randbytes(size)) for _ in range(operation.arity + 1)]
+    assert m.leaks([(place, size) for place in places], call=(operation.function, *places)) == []
