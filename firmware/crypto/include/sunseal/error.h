@@ -43,7 +43,20 @@ enum {
     /* No key has been loaded. */
     SUNSEAL_ERR_NO_KEY = -45,
     /* The hardware behind the cipher did not answer as it should. */
-    SUNSEAL_ERR_ENGINE = -46
+    SUNSEAL_ERR_ENGINE = -46,
+    /* A number of an RSA key is zero. */
+    SUNSEAL_ERR_RSA_ZERO = -60,
+    /* An RSA modulus or prime has its top bit clear: it is shorter than the function's size. */
+    SUNSEAL_ERR_RSA_SIZE = -61,
+    /* An RSA modulus or prime is even. */
+    SUNSEAL_ERR_RSA_EVEN = -62,
+    /* A number to raise to a power is not below the RSA modulus. */
+    SUNSEAL_ERR_RSA_RANGE = -63,
+    /* The result of a private RSA operation does not lead back to its input: the key's numbers do not
+     * belong together, or the computation was disturbed. */
+    SUNSEAL_ERR_RSA_FAULT = -64,
+    /* The ciphertext is none that this key and length could have. */
+    SUNSEAL_ERR_DECRYPTION = -65
 };
 
 #endif
