@@ -343,12 +343,142 @@ def curve_header(curve: Curve) -> str:
     return text + "\n#endif\n"
 
 
+@dataclass(frozen=True)
+class Edwards:
+    """Ed25519's curve -x^2 + y^2 = 1 + d x^2 y^2 and the shape of its signed comb."""
+
+    p: int = 2**255 - 19
+    n: int = 2**252 + 27742317777372353535851937790883648493
+    teeth: int = 6
+    distance: int = 44
+    tables: int = 4
+    width: int = 7  # bits of verification's signed digits for B: 32 points
+
+    @property
+    def d(self) -> int:
+        """RFC 8032, section 5.1."""
+        return -121665 * pow(121666, -1, self.p) % self.p
+
+    @property
+    def root(self) -> int:
+        """The square root of -1."""
+        return pow(2, (self.p - 1) // 4, self.p)
+
+    @property
+    def base(self) -> tuple[int, int]:
+        """y = 4/5 and the even x."""
+        y = 4 * pow(5, -1, self.p) % self.p
+        square = (y * y - 1) * pow(self.d * y * y + 1, -1, self.p) % self.p
+        x = pow(square, (self.p + 3) // 8, self.p)
+        if (x * x - square) % self.p:
+            x = x * self.root % self.p
+        return (self.p - x if x & 1 else x), y
+
+    def add(self, left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
+        """The complete affine law."""
+        (x1, y1), (x2, y2), p = left, right, self.p
+        t = self.d * x1 * x2 * y1 * y2
+        return (
+            (x1 * y2 + x2 * y1) * pow(1 + t, -1, p) % p,
+            (y1 * y2 + x1 * x2) * pow(1 - t, -1, p) % p,
+        )
+
+    def multiply(self, scalar: int, point: tuple[int, int]) -> tuple[int, int]:
+        """Double and add, most significant bit first."""
+        result = (0, 1)
+        for bit in bin(scalar)[2:]:
+            result = self.add(result, result)
+            if bit == "1":
+                result = self.add(result, point)
+        return result
+
+    def comb(self) -> list[tuple[int, int]]:
+        """As the comb of Curve."""
+        points = []
+        step = self.distance // self.tables
+        for table in range(self.tables):
+            first = self.multiply(1 << (table * step), self.base)
+            teeth = [self.multiply(1 << (self.distance * i), first) for i in range(self.teeth)]
+            row = [teeth[-1]]
+            for x, y in teeth[:-1]:
+                row[0] = self.add(row[0], (self.p - x, y))
+            for tooth in teeth[:-1]:
+                row += [self.add(entry, self.add(tooth, tooth)) for entry in row]
+            points += row
+        return points
+
+    def odd_multiples(self) -> list[tuple[int, int]]:
+        """B, 3B, 5B, ..."""
+        points = [self.base]
+        while len(points) < 1 << (self.width - 2):
+            points.append(self.add(points[-1], self.add(self.base, self.base)))
+        return points
+
+    def niels(self, points: list[tuple[int, int]]) -> list[int]:
+        """y + x, y - x, 2 d x y."""
+        flat: list[int] = []
+        for x, y in points:
+            for value in (y + x, y - x, 2 * self.d * x * y):
+                flat += words(value % self.p, 16)
+        return flat
+
+
+def edwards_headers() -> tuple[str, str]:
+    """The texts of field25519_tables.h and ed25519_tables.h."""
+    curve = Edwards()
+    x, y = curve.base
+    assert (-x * x + y * y - 1 - curve.d * x * x * y * y) % curve.p == 0
+    assert curve.multiply(curve.n, curve.base) == (0, 1)
+
+    def modulus(name: str, value: int) -> str:
+        assert (2**15 - 1) * value <= 1 << (16 * 17 - 1)
+        return (
+            f"static const struct sunseal_mp_modulus {name}_modulus = {{{name}, "
+            f"0x{pow(value, -1, 1 << 14):04x}, 0, 16, 17, {-(-590 // 14)}, "
+            f"0x{-pow(value, -1, 1 << 32) % (1 << 32):08x}}};\n"
+        )
+
+    def head(guard: str) -> str:
+        return (
+            "/* SPDX-License-Identifier: MIT OR Apache-2.0 */\n/* clang-format off */\n"
+            f"/* Generated from RFC 8032, section 5.1, by `{COMMAND}`. Do not edit. */\n"
+            "/* Words are 16 bits, least significant first. */\n"
+            f"#ifndef SUNSEAL_{guard}_TABLES_H\n#define SUNSEAL_{guard}_TABLES_H\n\n"
+            '#include <stdint.h>\n\n#include "../mp/mp.h"\n\n'
+        )
+
+    field = head("FIELD25519") + array("field_p", words(curve.p, 17)) + modulus("field_p", curve.p) + "\n#endif\n"
+    text = head("ED25519") + f"""#define ORDER_WORDS 16
+#define ORDER_BITS {curve.n.bit_length()}
+#define COMB_TEETH {curve.teeth}
+#define COMB_DISTANCE {curve.distance}
+#define COMB_TABLES {curve.tables}
+#define COMB_STEP {curve.distance // curve.tables}
+#define COMB_POINTS {1 << (curve.teeth - 1)}
+#define B_WIDTH {curve.width}
+
+"""
+    text += array("order_n", words(curve.n, 17)) + modulus("order_n", curve.n)
+    text += "/* 2^512 mod n */\n" + array("order_r2", words(pow(2, 512, curve.n), 16))
+    text += array("curve_d", words(curve.d, 16))
+    text += array("curve_2d", words(2 * curve.d % curve.p, 16))
+    text += array("root_of_minus_one", words(curve.root, 16))
+    text += "/* y + x, y - x, 2 d x y of sum(sign_i 2^(COMB_DISTANCE i)) 2^(COMB_STEP table) B; last sign +. */\n"
+    text += array("comb_table", curve.niels(curve.comb()), flash=True)
+    text += "/* The same of B, 3 B, 5 B, ... */\n"
+    text += array("b_table", curve.niels(curve.odd_multiples()), flash=True)
+    return field, text + "\n#endif\n"
+
+
 def main() -> int:
     """Write the files, or say which are stale."""
     if sys.argv[1:] not in (["write"], ["check"]):
         print("gen_tables.py: the one argument is 'write' or 'check'", file=sys.stderr)
         return 2
+    field25519, ed25519 = edwards_headers()
     files = {
+        SOURCE / "ecc" / "field25519_tables.h": field25519,
+        SOURCE / "ecc" / "ed25519_tables.h": ed25519,
         SOURCE / "ecdsa" / "secp160r1_tables.h": curve_header(SECP160R1),
         SOURCE / "ecdsa" / "p224_tables.h": curve_header(P224),
         SOURCE / "ecdsa" / "p256_tables.h": curve_header(P256),

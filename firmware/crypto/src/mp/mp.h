@@ -115,4 +115,29 @@ void sunseal_mp_combine(uint16_t *r, const struct sunseal_mp_term terms[3], size
 /* r = 1/x mod m for 0 < x < m; 0 for x = 0. */
 void sunseal_mp_invert(uint16_t *r, const uint16_t *x, const struct sunseal_mp_modulus *m);
 
+/*
+ * Signed odd digits of a public number from the top, of width bits (at most 8), for a table of
+ * 2^(width
+ * - 2) odd multiples. The mutual opposite form of u, 2u - u bit by bit, has digits u[i-1] - u[i]
+ * and, other than the usual NAF, can be read from the top: no room for digits is needed. At the
+ * first digit that is not zero a window of width digits becomes one odd digit at its lowest place
+ * that is not zero (Okeya, Schmidt-Samoa, Spahn, Takagi 2004).
+ */
+struct sunseal_mp_digits {
+    const uint16_t *words; /* the word being read; so many are left below it */
+    uint8_t words_left;
+    uint8_t bits_left; /* in word */
+    uint16_t word;
+    uint16_t window; /* bits i to i - width of u */
+    uint8_t width;
+    uint8_t busy;  /* places until the next window may begin */
+    uint8_t until; /* places until value */
+    int8_t value;
+};
+
+void sunseal_mp_digits_begin_vartime(struct sunseal_mp_digits *digits, const uint16_t *u,
+                                     uint16_t bits, uint8_t width);
+/* The digit at the next place, first that of 2^bits, last that of 1. */
+int8_t sunseal_mp_digits_next_vartime(struct sunseal_mp_digits *digits);
+
 #endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "sunseal/x25519.h"
+
+#include <string.h>
+
+#include "field25519.h"
+
+struct ladder {
+    sunseal_fe25519 x2, z2; /* of the lower multiple, and of the next one */
+    sunseal_fe25519 x3, z3;
+    sunseal_fe25519 a, b;
+};
+
+/* RFC 7748, section 5, the body of the loop. */
+static void step(struct ladder *l, const uint16_t *x1) {
+    sunseal_fe25519_add(l->a, l->x2, l->z2);
+    sunseal_fe25519_sub(l->b, l->x2, l->z2);
+    sunseal_fe25519_add(l->x2, l->x3, l->z3); /* C */
+    sunseal_fe25519_sub(l->z2, l->x3, l->z3); /* D */
+    sunseal_fe25519_mul(l->z2, l->z2, l->a);  /* DA */
+    sunseal_fe25519_mul(l->x2, l->x2, l->b);  /* CB */
+    sunseal_fe25519_add(l->x3, l->z2, l->x2);
+    sunseal_fe25519_sub(l->z3, l->z2, l->x2);
+    sunseal_fe25519_sqr(l->x3, l->x3); /* (DA + CB)^2 */
+    sunseal_fe25519_sqr(l->z3, l->z3);
+    sunseal_fe25519_mul(l->z3, l->z3, x1); /* x1 (DA - CB)^2 */
+    sunseal_fe25519_sqr(l->a, l->a);       /* AA */
+    sunseal_fe25519_sqr(l->b, l->b);       /* BB */
+    sunseal_fe25519_mul(l->x2, l->a, l->b);
+    sunseal_fe25519_sub(l->b, l->a, l->b); /* E */
+    sunseal_fe25519_mul121665(l->z2, l->b);
+    sunseal_fe25519_add(l->z2, l->z2, l->a);
+    sunseal_fe25519_mul(l->z2, l->z2, l->b); /* E (AA + 121665 E) */
+}
+
+int sunseal_x25519(uint8_t shared[32], const uint8_t d[32], const uint8_t u[32]) {
+    sunseal_fe25519 k, x1;
+    struct ladder l;
+    sunseal_fe25519_from_bytes(k, d);
+    k[0] &= 0xfff8;
+    k[15] = (k[15] & 0x7fff) | 0x4000;
+    sunseal_fe25519_from_bytes(x1, u);
+    x1[15] &= 0x7fff;
+    memset(&l, 0, sizeof l);
+    l.x2[0] = 1;
+    memcpy(l.x3, x1, sizeof x1);
+    l.z3[0] = 1;
+    uint16_t swapped = 0;
+    for (uint8_t word = 16; word-- > 0;) {
+        uint16_t bits = k[word];
+        for (uint8_t i = 0; i < 16; i++) {
+            uint16_t bit = sunseal_mp_mask_high(bits);
+            bits = (uint16_t)(bits << 1);
+            sunseal_mp_swap(l.x2, l.x3, bit ^ swapped, 32);
+            swapped = bit;
+            /* The highest bit of a key is clear: the first step would double infinity. */
+            if (word < 15 || i > 0) {
+                step(&l, x1);
+            }
+        }
+    }
+    /* A key is a multiple of 8: nothing to swap. */
+    sunseal_fe25519_invert(l.z2, l.z2);
+    sunseal_fe25519_mul(l.x2, l.x2, l.z2);
+    sunseal_fe25519_to_bytes(shared, l.x2);
+    uint16_t none = sunseal_fe25519_is_zero(l.x2);
+    sunseal_wipe(&l, sizeof l);
+    sunseal_wipe(k, sizeof k);
+    sunseal_fe25519_forget();
+    return none ? SUNSEAL_ERR_INFINITY : SUNSEAL_OK;
+}
+
+int sunseal_x25519_keygen(uint8_t d[32], uint8_t q[32], const uint8_t entropy[32]) {
+    static const uint8_t base[32] = {9};
+    memmove(d, entropy, 32);
+    return sunseal_x25519(q, d, base);
+}
