@@ -13,4 +13,5 @@ object=$(mktemp)
 trap 'rm -f "$object"' EXIT
 "$tools/clang" --target=msp430 -mhwmult=none -std=c11 -ffreestanding -Os -g -Wall -Wextra -Werror \
     -c "${2:-$here/fletcher.c}" -o "$object"
-"$tools/ld.lld" -T "$root/firmware/boards/msp430f5438a-anagear/link.ld" "$object" -o "$1"
+# Linker scripts name what they include from the firmware's folder.
+"$tools/ld.lld" -L "$root/firmware" -T "$root/firmware/boards/msp430f5438a-anagear/link.ld" "$object" -o "$1"

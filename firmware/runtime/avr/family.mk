@@ -8,7 +8,7 @@ COMPILERS := $(CC)
 OPT ?= -Os
 CPU := -mmcu=atmega128
 # GCC 5 knows no -ffile-prefix-map; its debug data are mapped, and no source uses __FILE__.
-CFLAGS_TARGET = $(CPU) -std=gnu11 $(COMMON) -fdebug-prefix-map=$(HERE)=. $(OPT) -isystem runtime/include -gdwarf-4 -gstrict-dwarf $(INCLUDES)
+CFLAGS_TARGET = $(CPU) -std=gnu11 $(COMMON) -fdebug-prefix-map=$(HERE)=. $(OPT) -isystem runtime/include -gdwarf-4 -gstrict-dwarf -gno-record-gcc-switches $(INCLUDES)
 WL := -Wl,
 link = $(CC) $(CPU) -nostartfiles -nostdlib -T $(LINK) -Wl,--gc-sections -Wl,-Map=$(basename $@).map -o $@ \
        $(2) $(1) -lgcc

@@ -19,8 +19,8 @@ def _engine_speed() -> list[Row]:
     board = boards.DEFAULT_BOARD
     device = _engine.Board(str(boards.board_path(board))).device
     for name in ("ecdsa-p256-sign", "ecdsa-secp160r1-sign"):
-        program = measuring.builtin(name, board, boards.FASTEST)
-        fed = oracle.bench_input(boards.workload(name))
+        program = measuring.builtin(name, board, boards.variant((), board))
+        fed = oracle.trial(boards.workload(name)).fed
         paths = str(boards.board_path(board)), str(boards.home() / "data" / "devices" / f"{device}.toml")
         best = min((_engine.speed(*paths, program.image, fed) for _ in range(5)), key=lambda r: r[2])
         instructions, cycles, wall_s = best

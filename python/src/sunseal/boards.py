@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import re
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -15,8 +17,8 @@ from sunseal.errors import SunsealError, unknown
 
 DEFAULT_BOARD = "msp430f5438a-anagear"
 MULTIPLIERS = ("none", "16", "32")
-FASTEST: dict[str, str] = {"mpy": "32"}
-"""What `measure` takes without `--variant`: every variant of the firmware is constant-time."""
+PLAIN_VARIANT = "default"
+"""The folder of a board whose firmware has no variants."""
 
 
 @cache
@@ -96,7 +98,7 @@ def _span(gap: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Workload:
-    """`<algorithm>[-<parameter>]-<operation>`, one bench program each."""
+    """`<algorithm>[-<parameter>]-<operation>`, one bench program each: a WORKLOAD in firmware/bench."""
 
     name: str
     algorithm: str
@@ -116,18 +118,17 @@ def _ecdsa(parameter: str, bits: int, hash_name: str) -> tuple[Workload, ...]:
     return tuple(Workload(f"ecdsa-{parameter}-{op}", "ecdsa", parameter, op, hash_name, bits, text[op]) for op in text)
 
 
-WORKLOADS: dict[str, Workload] = {
-    w.name: w
-    for w in (
-        *_ecdsa("secp160r1", 80, "sha1"),
-        *(replace(w, name=f"{w.name}-sha256") for w in _ecdsa("secp160r1", 80, "sha256") if w.operation != "keygen"),
-        *_ecdsa("p256", 128, "sha256"),
-        *(
-            Workload(f"{h}-hash", h, None, "hash", h, bits, f"{h} of a message of 64 bytes")
-            for h, bits in (("sha1", 80), ("sha256", 128))
-        ),
-    )
-}
+def _all_workloads() -> Iterator[Workload]:
+    yield from _ecdsa("secp160r1", 80, "sha1")
+    for w in _ecdsa("secp160r1", 80, "sha256"):
+        if w.operation != "keygen":
+            yield replace(w, name=f"{w.name}-sha256")
+    yield from _ecdsa("p256", 128, "sha256")
+    for h, bits in (("sha1", 80), ("sha256", 128)):
+        yield Workload(f"{h}-hash", h, None, "hash", h, bits, f"{h} of a message of 64 bytes")
+
+
+WORKLOADS: dict[str, Workload] = {w.name: w for w in _all_workloads()}
 
 
 def whole_program(parameter: str) -> Workload:
@@ -144,17 +145,39 @@ def workload(name: str) -> Workload:
         raise unknown("workload", name, WORKLOADS) from None
 
 
-def variant(pairs: list[str] | tuple[str, ...]) -> dict[str, str]:
-    """Read `mpy=32` pairs over the defaults; what no firmware has is refused by name."""
-    chosen = dict(FASTEST)
+@cache
+def _board_mk(board: str) -> dict[str, list[str]]:
+    """Read what the firmware says of a board: `NAME := words` in board.mk."""
+    text = (home() / "firmware" / "boards" / board / "board.mk").read_text(encoding="utf-8")
+    return {k: v.split() for k, v in re.findall(r"^(\w+)\s*:=(.*)$", text, re.MULTILINE)}
+
+
+def variants(board: str) -> dict[str, tuple[str, ...]]:
+    """Return each hardware fact that a board's firmware is built for, with its values, slowest first."""
+    values: dict[str, list[str]] = {}
+    if has_firmware(board):
+        for folder in _board_mk(board)["VARIANTS_ALL"]:
+            if folder != PLAIN_VARIANT:
+                key, _, value = folder.partition("-")
+                values.setdefault(key, []).append(value)
+    return {key: tuple(found) for key, found in values.items()}
+
+
+def variant(pairs: list[str] | tuple[str, ...], board: str = DEFAULT_BOARD) -> dict[str, str]:
+    """Read `mpy=32` pairs over the board's fastest; what no firmware has is refused by name.
+
+    Every variant of the firmware is constant-time, so the fastest is what `measure` takes.
+    """
+    known = variants(board)
+    chosen = {key: values[-1] for key, values in known.items()}
     for pair in pairs:
         key, eq, value = pair.partition("=")
         if not eq or not key or not value:
             raise SunsealError(f"--variant `{pair}` is not written `name=value`, such as `mpy=32`")
-        if key not in FASTEST:
-            raise unknown("variant", key, FASTEST)
-        if value not in MULTIPLIERS:
-            raise unknown("multiplier", value, MULTIPLIERS, f"in --variant `{pair}`")
+        if key not in known:
+            raise unknown("variant", key, known or ["none"], f"of {board}")
+        if value not in known[key]:
+            raise unknown("multiplier", value, known[key], f"of {board} in --variant `{pair}`")
         chosen[key] = value
     return chosen
 
@@ -169,6 +192,12 @@ def has_firmware(board: str) -> bool:
     return (home() / "firmware" / "boards" / board).is_dir()
 
 
+def has_workload(board: str, name: str) -> bool:
+    """Say whether a board's firmware has a workload: not where it does not fit or lacks the hardware."""
+    skipped = _board_mk(board).get("BENCH_SKIP", []) if has_firmware(board) else [name]
+    return not any(fnmatch.fnmatchcase(name, pattern.replace("%", "*")) for pattern in skipped)
+
+
 def firmware_path(board: str, chosen: dict[str, str], program: str) -> Path:
     """Return a program that `make firmware` has built."""
     if not has_firmware(board):
@@ -176,13 +205,20 @@ def firmware_path(board: str, chosen: dict[str, str], program: str) -> Path:
             f"there is no firmware for {board} here, so `{program}` cannot be run on it",
             hint="measure a program of yours with `--elf FILE`",
         )
+    work = program.removeprefix("bench-")
+    if work in WORKLOADS and not has_workload(board, work):
+        raise SunsealError(
+            f"{board} has no `{work}`: it lacks the hardware or the memory",
+            hint=f"firmware/boards/{board}/board.mk says which",
+        )
     build = home() / "firmware" / "build"
-    path = build / board / f"mpy-{chosen['mpy']}" / f"{program}.elf"
+    folder = "-".join(f"{k}-{v}" for k, v in sorted(chosen.items())) or PLAIN_VARIANT
+    path = build / board / folder / f"{program}.elf"
     if not path.is_file():
         raise SunsealError(
-            f"the firmware `{program}` for {board}, {variant_text(chosen)}, is not built: "
+            f"the firmware `{program}` for {board}{', ' * bool(chosen)}{variant_text(chosen)}, is not built: "
             f"`{path.relative_to(home())}` is missing",
-            hint="run `make firmware` in the repository",
+            hint=f"run `make firmware{'' if board == DEFAULT_BOARD else f' BOARD={board}'}` in the repository",
         )
     return path
 

@@ -139,8 +139,7 @@ def boards_command(
                 "board": name,
                 "device": board.device,
                 "parts": board.parts,
-                # A board without bench programs of ours runs its users' own.
-                "variants": [f"mpy={m}" for m in boards.MULTIPLIERS if boards.has_firmware(name)],
+                "variants": [f"{k}={v}" for k, values in boards.variants(name).items() for v in values],
                 "power_sets": [p for p in boards.names("power") if p.startswith(board.device)],
                 "levels": [{"freq_max_hz": f, "vcc_min_v": v, "vcore": n} for f, v, n in levels],
             }

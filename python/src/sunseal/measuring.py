@@ -116,15 +116,13 @@ def run(program: Program, board: str, progress: Progress | None = None) -> tuple
     """Count one run of a program, from the cache if this very run was made before."""
     device = _device_path(_board(board).device)
     work = program.workload
-    fed = oracle.bench_input(work) if work else None
-    takes = oracle.output_bytes(work) if work else 0
-    counts = _counted(program, board, device, fed, takes, progress)
     if work is None:
-        return counts, None
-    valid = oracle.judge(work, counts.status, counts.output)
-    if work.operation == "verify":
-        spoilt = oracle.spoil(work, fed or b"")
-        refused = _counted(program, board, device, spoilt, takes, progress)
+        return _counted(program, board, device, None, 0, progress), None
+    trial = oracle.trial(work)
+    counts = _counted(program, board, device, trial.fed, trial.output_bytes, progress)
+    valid = counts.status == oracle.STATUS_OK and trial.right(counts.output)
+    if trial.refused is not None:
+        refused = _counted(program, board, device, trial.refused, trial.output_bytes, progress)
         valid = valid and refused.status != oracle.STATUS_OK
     return counts, valid
 
@@ -159,11 +157,14 @@ def measure(
 
 
 def operating_point(weights: PowerSet, freq_hz: int | None, vcc_v: float | None) -> tuple[int, float]:
-    """Fill in what was not asked for: the board's crystal or 8 MHz, and the board's supply (on the default
-    board 2.2 V, the thesis's lowest for that clock)."""
+    """Fill in what was not asked for: the board's crystal, or 8 MHz (where its supply does not allow that, as
+    many whole megahertz as it does), and the board's supply (on the default board 2.2 V, the thesis's lowest
+    for that clock)."""
     board = weights.board
     lowest = DEFAULT_VCC_V if board.name == boards.DEFAULT_BOARD else board.vcc_v
-    return freq_hz or board.clock_hz or DEFAULT_FREQ_HZ, lowest if vcc_v is None else vcc_v
+    vcc_v = lowest if vcc_v is None else vcc_v
+    fastest = weights.inner.freq_max_hz(vcc_v) // 1_000_000 * 1_000_000 or DEFAULT_FREQ_HZ
+    return freq_hz or board.clock_hz or min(DEFAULT_FREQ_HZ, fastest), vcc_v
 
 
 def _unit_reading(weights: PowerSet, counts: _engine.Counts, freq_hz: int, vcc_v: float) -> dict[str, float]:
@@ -232,7 +233,7 @@ def profile(
         str(device),
         program.image,
         program.window,
-        oracle.bench_input(work) if work else None,
+        oracle.trial(work).fed if work else None,
         CYCLES_MAX,
         progress,
     )
@@ -261,7 +262,7 @@ def _choose(
     if workload is not None:
         if window is not None:
             raise SunsealError("`--from` and `--to` belong to `--elf`; a workload has its own marks")
-        chosen = boards.variant(tuple(variant))
+        chosen = boards.variant(tuple(variant), board)
         return builtin(workload, board, chosen), boards.variant_text(chosen)
     assert elf is not None
     if variant:

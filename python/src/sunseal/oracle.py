@@ -9,6 +9,7 @@ integers, by the affine formulas of SEC 1 section 2.2.1. None of it shares code 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from cryptography.exceptions import InvalidSignature
@@ -108,60 +109,69 @@ def _private(parameter: str) -> int:
     return int.from_bytes(_bytes(f"{parameter} private", 48), "big") % (n - 1) + 1
 
 
-def bench_input(workload: Workload) -> bytes:
-    """Lay out a bench program's input as `firmware/bench/bench.h` says."""
-    if workload.operation == "hash":
-        return MESSAGE
-    parameter = workload.parameter or ""
-    d = _private(parameter)
-    if workload.operation == "keygen":
-        return _bytes(f"{parameter} entropy")
-    if workload.operation == "all":
-        return _bytes(f"{parameter} entropy") + _bytes("added entropy") + MESSAGE
-    if workload.operation == "sign":
-        return d.to_bytes(CURVES[parameter].order_bytes, "big") + _bytes("added entropy") + MESSAGE
-    return _public(parameter, d) + _sign(parameter, workload.hash, d, MESSAGE) + MESSAGE
+@dataclass(frozen=True)
+class Trial:
+    """What a bench program is fed, by the layout that stands above its WORKLOAD, and how its answer is judged."""
+
+    fed: bytes
+    output_bytes: int
+    right: Callable[[bytes], bool]
+    refused: bytes | None = None
+    """An input that must be refused."""
 
 
-def spoil(workload: Workload, fed: bytes) -> bytes:
-    """Flip one bit of s in the input of a verification, which must then be refused."""
-    curve = CURVES[workload.parameter or ""]
-    at = 2 * curve.field_bytes + 2 * curve.order_bytes - 1
-    return fed[:at] + bytes([fed[at] ^ 1]) + fed[at + 1 :]
+def _exactly(fed: bytes, expected: bytes) -> Trial:
+    return Trial(fed, len(expected), lambda output: output == expected)
 
 
-def output_bytes(workload: Workload) -> int:
-    """Say how many bytes of `bench_output` the workload fills."""
-    if workload.operation == "hash":
-        return hashlib.new(workload.algorithm).digest_size
-    curve = CURVES[workload.parameter or ""]
-    return {
-        "keygen": curve.order_bytes + 2 * curve.field_bytes,
-        "sign": 2 * curve.order_bytes,
-        "verify": 0,
-        "all": 3 * curve.order_bytes + 2 * curve.field_bytes,
-    }[workload.operation]
+def _verdict(fed: bytes, spoilt_at: int) -> Trial:
+    """What another signer made must be accepted, and refused with one bit changed."""
+    return Trial(fed, 0, lambda _: True, fed[:spoilt_at] + bytes([fed[spoilt_at] ^ 1]) + fed[spoilt_at + 1 :])
 
 
-def judge(workload: Workload, status: int, output: bytes) -> bool:
-    """Say whether the firmware's answer is right, by implementations that it does not share."""
-    if status != STATUS_OK:
-        return False
-    if workload.operation == "hash":
-        return output == hashlib.new(workload.algorithm, MESSAGE).digest()
-    if workload.operation == "verify":
-        return True  # The signature in the input was made by another signer and is valid.
-    parameter = workload.parameter or ""
+def _hash(work: Workload) -> Trial:
+    return _exactly(MESSAGE, hashlib.new(work.algorithm, MESSAGE).digest())
+
+
+def _ecdsa(work: Workload) -> Trial:
+    parameter = work.parameter or ""
     curve = CURVES[parameter]
-    suite = f"ecdsa-{parameter}-{workload.hash}"
-    if workload.operation == "sign":
-        return verify(suite, _public(parameter, _private(parameter)), MESSAGE, output)
-    d = int.from_bytes(output[: curve.order_bytes], "big")
-    public = output[curve.order_bytes : curve.order_bytes + 2 * curve.field_bytes]
-    if not 0 < d < curve.n or public != _public(parameter, d):
-        return False
-    signature = output[curve.order_bytes + 2 * curve.field_bytes :]
-    return workload.operation == "keygen" or verify(suite, public, MESSAGE, signature)
+    d = _private(parameter)
+    suite = f"ecdsa-{parameter}-{work.hash}"
+    public_bytes, signature_bytes = 2 * curve.field_bytes, 2 * curve.order_bytes
+
+    def key_pair(output: bytes) -> bool:
+        found = int.from_bytes(output[: curve.order_bytes], "big")
+        return 0 < found < curve.n and output[curve.order_bytes :][:public_bytes] == _public(parameter, found)
+
+    def all_three(output: bytes) -> bool:
+        public, signature = output[curve.order_bytes :][:public_bytes], output[-signature_bytes:]
+        return key_pair(output) and verify(suite, public, MESSAGE, signature)
+
+    if work.operation == "keygen":
+        return Trial(_bytes(f"{parameter} entropy"), curve.order_bytes + public_bytes, key_pair)
+    if work.operation == "all":
+        fed = _bytes(f"{parameter} entropy") + _bytes("added entropy") + MESSAGE
+        return Trial(fed, curve.order_bytes + public_bytes + signature_bytes, all_three)
+    if work.operation == "sign":
+        fed = d.to_bytes(curve.order_bytes, "big") + _bytes("added entropy") + MESSAGE
+        public = _public(parameter, d)
+        return Trial(fed, signature_bytes, lambda output: verify(suite, public, MESSAGE, output))
+    fed = _public(parameter, d) + _sign(parameter, work.hash, d, MESSAGE) + MESSAGE
+    return _verdict(fed, public_bytes + signature_bytes - 1)
+
+
+TRIALS: dict[str, Callable[[Workload], Trial]] = {
+    "sha1": _hash,
+    "sha256": _hash,
+    "ecdsa": _ecdsa,
+}
+"""By algorithm."""
+
+
+def trial(workload: Workload) -> Trial:
+    """Return what a workload is fed, and the judge of what it puts out."""
+    return TRIALS[workload.algorithm](workload)
 
 
 def verify(suite: str, public: bytes, message: bytes, signature: bytes) -> bool:
