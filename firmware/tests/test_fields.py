@@ -114,11 +114,13 @@ def target(request: pytest.FixtureRequest) -> Machine:
 
 
 def test_a_library_is_built() -> None:
+    """Without one, the tests below would be none."""
     assert LIBRARIES, "run `make -C firmware library`"
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.function[8:])
 def test_field(target: Machine, operation: Operation) -> None:
+    """Right results with any overlap, in one count of cycles, and the caller's registers kept."""
     field, m = operation.field, target
     size = field.size_bytes
     m.release()
@@ -148,6 +150,7 @@ def test_field(target: Machine, operation: Operation) -> None:
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.function[8:])
 def test_field_is_constant_time(target: Machine, operation: Operation) -> None:
+    """No instruction runs as the operands want."""
     m, size = target, operation.field.size_bytes
     m.release()
     rng = random.Random(0)

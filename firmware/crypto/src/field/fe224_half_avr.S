@@ -1,0 +1,26 @@
+; SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "function.inc"
+#include "half_avr.inc"
+
+; (p + 1)/2 = 2^223 - 2^95 + 1
+    .macro half_p i
+    .if \i == 0
+    constant_byte 1
+    .elseif \i < 11
+    constant_byte 0
+    .elseif \i == 11
+    constant_byte 0x80
+    .elseif \i < 27
+    constant_byte 0xff
+    .else
+    constant_byte 0x7f
+    .endif
+    .endm
+
+; name:       void sunseal_fe224_half(uint16_t *r, const uint16_t *a)
+; stack:      4 bytes with the return address
+; cycles:
+    function sunseal_fe224_half
+    half    28, half_p
+    .size sunseal_fe224_half, . - sunseal_fe224_half
