@@ -4,14 +4,23 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import model
 import numpy as np
+import vectors
 
+ORDERS = {curve.name: curve.n for curve in model.CURVES}
+ERROR_H = Path(__file__).resolve().parents[1] / "crypto" / "include" / "sunseal" / "error.h"
+ERRORS = {
+    name: int(value) for name, value in re.findall(r"SUNSEAL_ERR_(\w+) = (-\d+)", ERROR_H.read_text(encoding="utf-8"))
+}
+"""What the library may answer, by name."""
 VECTORS = Path(__file__).resolve().parents[2] / "data" / "vectors"
 
 
@@ -36,7 +45,14 @@ class Out:
     size: int
 
 
-Argument = In | InOut | Out | int | np.integer[Any]
+@dataclass(frozen=True)
+class Symbol:
+    """The address of an object of the library, such as `sunseal_aes128_tbox`."""
+
+    name: str
+
+
+Argument = In | InOut | Out | Symbol | int | np.integer[Any]
 
 
 @dataclass(frozen=True)
@@ -49,8 +65,8 @@ class Call:
     """Which `library-<group>.elf` holds the function."""
     function: str
     args: tuple[Argument, ...]
-    expected: int | None
-    """The return value; None for a void function."""
+    expected: int | tuple[int, ...] | None
+    """The return value; one of several, where the vectors name no reason; None for a void function."""
     outputs: tuple[bytes | None, ...]
     """What the InOut and Out arguments hold afterwards, in their order; None is not looked at."""
     slow: bool = False
@@ -62,7 +78,48 @@ def load(name: str) -> Any:
     return json.loads((VECTORS / name).read_text(encoding="utf-8"))
 
 
+def first() -> Iterator[Call]:
+    """The cases of the two curves and the hashes, as calls."""
+    for case in vectors.cases():
+        curve = f"sunseal_ecdsa_{case.algorithm}_{case.operation}"
+        blocks = tuple(map(In, case.inputs))
+        size = len(case.expected)
+        if case.operation == "keygen":
+            private = 21 if case.algorithm == "secp160r1" else 32
+            yield Call(
+                case.name,
+                "ecc",
+                curve,
+                (Out(private), Out(size - private), *blocks),
+                0,
+                (case.expected[:private], case.expected[private:]),
+            )
+        elif case.operation == "sign":
+            d, digest, added = blocks
+            args = (Out(size), d, digest, len(digest.data), In(added.data.ljust(32, b"\0")))
+            if added.data:
+                yield Call(case.name, "ecc", curve, args, 0, (case.expected,))
+        elif case.operation == "verify":
+            q, signature, digest = blocks
+            n = ORDERS[case.algorithm]
+            half = len(signature.data) // 2
+            r, s = (int.from_bytes(part, "big") for part in (signature.data[:half], signature.data[half:]))
+            in_range = 0 < r < n and 0 < s < n
+            # u1 G + u2 Q may be infinity where r and s are in range.
+            refusals = ("SIGNATURE", "INFINITY") if in_range else ("SIGNATURE_RANGE",)
+            yield Call(
+                case.name,
+                "ecc",
+                curve,
+                (q, signature, digest, len(digest.data)),
+                0 if case.expected == b"\x01" else tuple(ERRORS[name] for name in refusals),
+                (),
+                slow=True,
+            )
+
+
 def cases() -> Iterator[Call]:
-    """All calls of all the modules beside this one that are named vectors_<family>."""
+    """All calls: of the first two curves, and of the modules beside this one named vectors_<family>."""
+    yield from first()
     for path in sorted(Path(__file__).parent.glob("vectors_*.py")):
         yield from import_module(path.stem).cases()

@@ -56,7 +56,23 @@ enum {
      * belong together, or the computation was disturbed. */
     SUNSEAL_ERR_RSA_FAULT = -64,
     /* The ciphertext is none that this key and length could have. */
-    SUNSEAL_ERR_DECRYPTION = -65
+    SUNSEAL_ERR_DECRYPTION = -65,
+    /* The one-time key with this index has signed already, or could have. */
+    SUNSEAL_ERR_INDEX_USED = -80,
+    /* Every one-time key has been used. */
+    SUNSEAL_ERR_EXHAUSTED = -81,
+    /* The store cannot be read or written, holds no record of this key, or does not read back. */
+    SUNSEAL_ERR_STORE = -82,
+    /* The signature is none of this key's parameters: length, types or index are not its. */
+    SUNSEAL_ERR_SIGNATURE_FORMAT = -83,
+    /* The public key has a length or type that the function does not take. */
+    SUNSEAL_ERR_PUBLIC_KEY_FORMAT = -84,
+    /* A set of parameters that the function does not take. */
+    SUNSEAL_ERR_PARAMETERS = -85,
+    /* A health test of the entropy source has failed: it gives nothing until it is started anew. */
+    SUNSEAL_ERR_HEALTH = -86,
+    /* The generator has no seed, or has served its number of requests: seed it. */
+    SUNSEAL_ERR_NOT_SEEDED = -87
 };
 
 #endif

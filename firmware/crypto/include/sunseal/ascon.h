@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#ifndef SUNSEAL_ASCON_H
+#define SUNSEAL_ASCON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sunseal/error.h"
+
+/*
+ * Ascon-AEAD128 and Ascon-Hash256 (NIST SP 800-232)
+ * =================================================
+ *
+ * Constant-time in every sense. A nonce must never be used twice under one key.
+ *
+ *   aead128_seal    ciphertext of len bytes and a tag of 16
+ *   aead128_open    answers SUNSEAL_ERR_TAG, with the plaintext wiped, where the tag is wrong
+ *   hash256         the digest of a message; init, update and final for one that comes in pieces
+ *
+ * Tags have 16 bytes, or fewer down to 8 where the application cuts them (section 4.2.1 wants no
+ * fewer than 32 bits, and 64 where no other care is taken); any other length is
+ * SUNSEAL_ERR_TAG_LENGTH. In place is allowed; other overlaps are SUNSEAL_ERR_OVERLAP, a null
+ * pointer to bytes SUNSEAL_ERR_NULL.
+ *
+ * Stack in bytes, at most, with the return address:
+ *
+ *                   MSP430   ATmega128L   Cortex-M4
+ *   aead128_seal       170          180         200
+ *   aead128_open       190          200         220
+ *   hash256            170          180         200
+ */
+#define SUNSEAL_ASCON_KEY_BYTES 16
+#define SUNSEAL_ASCON_NONCE_BYTES 16
+#define SUNSEAL_ASCON_TAG_BYTES 16
+#define SUNSEAL_ASCON_HASH256_BYTES 32
+
+int sunseal_ascon_aead128_seal(const uint8_t key[16], const uint8_t nonce[16], const uint8_t *aad,
+                               size_t aad_len, uint8_t *out, const uint8_t *in, size_t len,
+                               uint8_t *tag, size_t tag_len);
+int sunseal_ascon_aead128_open(const uint8_t key[16], const uint8_t nonce[16], const uint8_t *aad,
+                               size_t aad_len, uint8_t *out, const uint8_t *in, size_t len,
+                               const uint8_t *tag, size_t tag_len);
+
+/* Do not rely on the contents. */
+struct sunseal_ascon_state {
+    uint32_t half[10];
+};
+
+struct sunseal_ascon_hash256 {
+    struct sunseal_ascon_state state;
+    uint8_t block[8];
+    uint8_t used;
+};
+
+void sunseal_ascon_hash256_init(struct sunseal_ascon_hash256 *hash);
+void sunseal_ascon_hash256_update(struct sunseal_ascon_hash256 *hash, const void *data, size_t len);
+/* Writes the digest and wipes the context. */
+void sunseal_ascon_hash256_final(struct sunseal_ascon_hash256 *hash, uint8_t digest[32]);
+void sunseal_ascon_hash256(uint8_t digest[32], const void *data, size_t len);
+
+#endif

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "aes.h"
+
+const struct sunseal_block sunseal_aes128_tbox = SUNSEAL_AES128_TBOX;

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include <string.h>
+
+#include "ascon.h"
+#include "cipher.h"
+#include "sunseal/wipe.h"
+
+#define RATE 16
+
+/* SP 800-232, section 4.1.1: the initial value, little-endian. */
+static const uint8_t initial[8] = {0x01, 0x00, 0x8c, 0x80, 0x00, 0x10, 0x00, 0x00};
+static const uint8_t one = 0x01, top = 0x80;
+
+/* Bytes from an offset of the rate on. */
+static void add(struct sunseal_ascon_state *state, uint8_t index, const uint8_t *bytes) {
+    sunseal_ascon_add(state, index, bytes, 8);
+    sunseal_ascon_add(state, index + 1, bytes + 8, 8);
+}
+
+/* Byte `at` of the rate or of word 4. */
+static void add_byte(struct sunseal_ascon_state *state, uint8_t index, uint8_t at, uint8_t byte) {
+    uint8_t bytes[8] = {0};
+    bytes[at & 7] = byte;
+    sunseal_ascon_add(state, index + (at >> 3), bytes, 8);
+}
+
+static void add_part(struct sunseal_ascon_state *state, const uint8_t *bytes, uint8_t len) {
+    if (len >= 8) {
+        sunseal_ascon_add(state, 0, bytes, 8);
+        sunseal_ascon_add(state, 1, bytes + 8, (uint8_t)(len - 8));
+    } else {
+        sunseal_ascon_add(state, 0, bytes, len);
+    }
+}
+
+static void start(struct sunseal_ascon_state *state, const uint8_t *key, const uint8_t *nonce,
+                  const uint8_t *aad, size_t aad_len) {
+    memset(state, 0, sizeof *state);
+    sunseal_ascon_add(state, 0, initial, 8);
+    add(state, 1, key);
+    add(state, 3, nonce);
+    sunseal_ascon_permute(state, 12);
+    add(state, 3, key);
+    if (aad_len > 0) {
+        for (; aad_len >= RATE; aad += RATE, aad_len -= RATE) {
+            add(state, 0, aad);
+            sunseal_ascon_permute(state, 8);
+        }
+        add_part(state, aad, (uint8_t)aad_len);
+        add_byte(state, 0, (uint8_t)aad_len, one);
+        sunseal_ascon_permute(state, 8);
+    }
+    add_byte(state, 4, 7, top);
+}
+
+/* Up to 16 bytes: out = in ^ state; the state takes up the plaintext. */
+static void crypt_part(struct sunseal_ascon_state *state, uint8_t *out, const uint8_t *in,
+                       uint8_t len, bool open) {
+    uint8_t stream[RATE];
+    sunseal_ascon_get(stream, state, 0, 8);
+    sunseal_ascon_get(stream + 8, state, 1, 8);
+    for (uint8_t i = 0; i < len; i++) {
+        uint8_t from = in[i], to = from ^ stream[i];
+        stream[i] = open ? to : from;
+        out[i] = to;
+    }
+    add_part(state, stream, len);
+    sunseal_wipe(stream, sizeof stream);
+}
+
+static void crypt(struct sunseal_ascon_state *state, const uint8_t *key, uint8_t *out,
+                  const uint8_t *in, size_t len, bool open, uint8_t tag[16]) {
+    for (; len >= RATE; out += RATE, in += RATE, len -= RATE) {
+        crypt_part(state, out, in, RATE, open);
+        sunseal_ascon_permute(state, 8);
+    }
+    crypt_part(state, out, in, (uint8_t)len, open);
+    add_byte(state, 0, (uint8_t)len, one);
+    add(state, 2, key);
+    sunseal_ascon_permute(state, 12);
+    add(state, 3, key);
+    sunseal_ascon_get(tag, state, 3, 8);
+    sunseal_ascon_get(tag + 8, state, 4, 8);
+}
+
+static int check(const uint8_t *key, const uint8_t *nonce, const uint8_t *aad, size_t aad_len,
+                 const uint8_t *out, const uint8_t *in, size_t len, const uint8_t *tag,
+                 size_t tag_len) {
+    if (key == NULL || nonce == NULL || (aad == NULL && aad_len > 0) || tag == NULL) {
+        return SUNSEAL_ERR_NULL;
+    }
+    if (tag_len < 8 || tag_len > SUNSEAL_ASCON_TAG_BYTES) {
+        return SUNSEAL_ERR_TAG_LENGTH;
+    }
+    int error = sunseal_check_buffers(out, len, in, len);
+    if (error == SUNSEAL_OK && len > 0 &&
+        (tag == in || tag == out || sunseal_check_buffers(tag, tag_len, in, len) != SUNSEAL_OK ||
+         sunseal_check_buffers(tag, tag_len, out, len) != SUNSEAL_OK)) {
+        error = SUNSEAL_ERR_OVERLAP;
+    }
+    return error;
+}
+
+int sunseal_ascon_aead128_seal(const uint8_t key[16], const uint8_t nonce[16], const uint8_t *aad,
+                               size_t aad_len, uint8_t *out, const uint8_t *in, size_t len,
+                               uint8_t *tag, size_t tag_len) {
+    struct sunseal_ascon_state state;
+    uint8_t full[16];
+    int error = check(key, nonce, aad, aad_len, out, in, len, tag, tag_len);
+    if (error != SUNSEAL_OK) {
+        return error;
+    }
+    start(&state, key, nonce, aad, aad_len);
+    crypt(&state, key, out, in, len, false, full);
+    memcpy(tag, full, tag_len);
+    sunseal_wipe(&state, sizeof state);
+    sunseal_wipe(full, sizeof full);
+    return SUNSEAL_OK;
+}
+
+int sunseal_ascon_aead128_open(const uint8_t key[16], const uint8_t nonce[16], const uint8_t *aad,
+                               size_t aad_len, uint8_t *out, const uint8_t *in, size_t len,
+                               const uint8_t *tag, size_t tag_len) {
+    struct sunseal_ascon_state state;
+    uint8_t full[16];
+    int error = check(key, nonce, aad, aad_len, out, in, len, tag, tag_len);
+    if (error != SUNSEAL_OK) {
+        return error;
+    }
+    start(&state, key, nonce, aad, aad_len);
+    crypt(&state, key, out, in, len, true, full);
+    if (sunseal_differ(full, tag, tag_len) != 0) {
+        sunseal_wipe(out, len);
+        error = SUNSEAL_ERR_TAG;
+    }
+    sunseal_wipe(&state, sizeof state);
+    sunseal_wipe(full, sizeof full);
+    return error;
+}

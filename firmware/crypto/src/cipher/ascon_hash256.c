@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include <string.h>
+
+#include "ascon.h"
+#include "sunseal/wipe.h"
+
+#define RATE 8
+
+/* SP 800-232, section 5.1, little-endian. */
+static const uint8_t initial[8] = {0x02, 0x00, 0xcc, 0x00, 0x01, 0x08, 0x00, 0x00};
+
+void sunseal_ascon_hash256_init(struct sunseal_ascon_hash256 *hash) {
+    memset(hash, 0, sizeof *hash);
+    sunseal_ascon_add(&hash->state, 0, initial, 8);
+    sunseal_ascon_permute(&hash->state, 12);
+}
+
+void sunseal_ascon_hash256_update(struct sunseal_ascon_hash256 *hash, const void *data,
+                                  size_t len) {
+    const uint8_t *bytes = data;
+    while (len > 0) {
+        uint8_t part = (uint8_t)(RATE - hash->used);
+        if (part > len) {
+            part = (uint8_t)len;
+        }
+        memcpy(hash->block + hash->used, bytes, part);
+        hash->used = (uint8_t)(hash->used + part);
+        bytes += part;
+        len -= part;
+        if (hash->used == RATE) {
+            sunseal_ascon_add(&hash->state, 0, hash->block, RATE);
+            sunseal_ascon_permute(&hash->state, 12);
+            hash->used = 0;
+        }
+    }
+}
+
+void sunseal_ascon_hash256_final(struct sunseal_ascon_hash256 *hash, uint8_t digest[32]) {
+    hash->block[hash->used] = 0x01;
+    sunseal_ascon_add(&hash->state, 0, hash->block, (uint8_t)(hash->used + 1));
+    for (uint8_t i = 0; i < 32; i += RATE) {
+        sunseal_ascon_permute(&hash->state, 12);
+        sunseal_ascon_get(digest + i, &hash->state, 0, RATE);
+    }
+    sunseal_wipe(hash, sizeof *hash);
+}
+
+void sunseal_ascon_hash256(uint8_t digest[32], const void *data, size_t len) {
+    struct sunseal_ascon_hash256 hash;
+    sunseal_ascon_hash256_init(&hash);
+    sunseal_ascon_hash256_update(&hash, data, len);
+    sunseal_ascon_hash256_final(&hash, digest);
+}

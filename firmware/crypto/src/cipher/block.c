@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include <string.h>
+
+#include "cipher.h"
+#include "sunseal/wipe.h"
+
+int sunseal_check_buffers(const uint8_t *out, size_t out_len, const uint8_t *in, size_t in_len) {
+    if ((out == NULL && out_len > 0) || (in == NULL && in_len > 0)) {
+        return SUNSEAL_ERR_NULL;
+    }
+    uintptr_t o = (uintptr_t)out, i = (uintptr_t)in;
+    if (o != i && out_len > 0 && in_len > 0 && (o < i ? i - o < out_len : o - i < in_len)) {
+        return SUNSEAL_ERR_OVERLAP;
+    }
+    return SUNSEAL_OK;
+}
+
+uint8_t sunseal_differ(const uint8_t *a, const uint8_t *b, size_t len) {
+    uint8_t difference = 0;
+    for (size_t i = 0; i < len; i++) {
+        difference |= a[i] ^ b[i];
+    }
+    return difference;
+}
+
+int sunseal_block_set_key(const struct sunseal_block *cipher, void *schedule, const uint8_t *key,
+                          size_t key_len) {
+    if (cipher == NULL || schedule == NULL || key == NULL) {
+        return SUNSEAL_ERR_NULL;
+    }
+    if (key_len != cipher->key_bytes) {
+        return SUNSEAL_ERR_LENGTH;
+    }
+    return cipher->set_key(schedule, key);
+}
+
+static int blocks(const struct sunseal_block *cipher, const void *schedule, uint8_t *out,
+                  const uint8_t *in, size_t len, bool decrypt) {
+    if (cipher == NULL || schedule == NULL) {
+        return SUNSEAL_ERR_NULL;
+    }
+    int error = sunseal_check_buffers(out, len, in, len);
+    if (error != SUNSEAL_OK) {
+        return error;
+    }
+    /* Blocks are of 8 or 16 bytes. */
+    if ((len & (size_t)(cipher->block_bytes - 1)) != 0) {
+        return SUNSEAL_ERR_LENGTH;
+    }
+    int (*run)(const void *, uint8_t *, const uint8_t *, size_t) =
+        decrypt ? cipher->decrypt : cipher->encrypt;
+    if (run == NULL) {
+        return SUNSEAL_ERR_UNSUPPORTED;
+    }
+    error = run(schedule, out, in, len / cipher->block_bytes);
+    if (error != SUNSEAL_OK) {
+        sunseal_wipe(out, len);
+    }
+    return error;
+}
+
+int sunseal_block_encrypt(const struct sunseal_block *cipher, const void *schedule, uint8_t *out,
+                          const uint8_t *in, size_t len) {
+    return blocks(cipher, schedule, out, in, len, false);
+}
+
+int sunseal_block_decrypt(const struct sunseal_block *cipher, const void *schedule, uint8_t *out,
+                          const uint8_t *in, size_t len) {
+    return blocks(cipher, schedule, out, in, len, true);
+}
+
+static int once(const struct sunseal_block *cipher, const uint8_t *key, size_t key_len,
+                uint8_t *out, const uint8_t *in, size_t len, bool decrypt) {
+    _Alignas(SUNSEAL_SCHEDULE_ALIGN) uint8_t schedule[SUNSEAL_SCHEDULE_BYTES_MAX];
+    int error = sunseal_block_set_key(cipher, schedule, key, key_len);
+    if (error == SUNSEAL_OK) {
+        error = blocks(cipher, schedule, out, in, len, decrypt);
+        sunseal_wipe(schedule, sizeof schedule);
+    }
+    return error;
+}
+
+int sunseal_ecb_encrypt(const struct sunseal_block *cipher, const uint8_t *key, size_t key_len,
+                        uint8_t *out, const uint8_t *in, size_t len) {
+    return once(cipher, key, key_len, out, in, len, false);
+}
+
+int sunseal_ecb_decrypt(const struct sunseal_block *cipher, const uint8_t *key, size_t key_len,
+                        uint8_t *out, const uint8_t *in, size_t len) {
+    return once(cipher, key, key_len, out, in, len, true);
+}

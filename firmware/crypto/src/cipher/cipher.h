@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#ifndef SUNSEAL_CIPHER_H
+#define SUNSEAL_CIPHER_H
+
+#include "sunseal/block.h"
+
+/*
+ * What the ciphers and modes share. An implementation is a set of functions of the shapes in
+ * `struct sunseal_block`; they check nothing, take any alignment of in, out, key and counter, allow
+ * out == in, and blocks may be 0.
+ */
+
+/* Null and overlap, each its own error; 0-byte buffers are never looked at. */
+int sunseal_check_buffers(const uint8_t *out, size_t out_len, const uint8_t *in, size_t in_len);
+
+/* Adds 1 to a big-endian number. */
+void sunseal_counter_next(uint8_t *counter, size_t len);
+
+/* out = in ^ encryptions of counter on; counter moves on by blocks. */
+int sunseal_ctr_blocks(const struct sunseal_block *cipher, const void *schedule, uint8_t *out,
+                       const uint8_t *in, uint8_t *counter, size_t blocks);
+
+/* 0 where the bytes are the same, without a branch on them. */
+uint8_t sunseal_differ(const uint8_t *a, const uint8_t *b, size_t len);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "present.h"
+
+/* The bitsliced cipher backwards; see present.h. */
+
+static void swap(uint16_t *a, uint16_t *b, uint8_t shift, uint16_t mask) {
+    uint16_t t = (uint16_t)(*a >> shift ^ *b) & mask;
+    *b ^= t;
+    *a ^= (uint16_t)(t << shift);
+}
+
+/* The inverse S-box by its algebraic normal form. */
+static void unsubstitute(uint16_t w[4]) {
+    uint16_t a = w[0], b = w[1], c = w[2], d = w[3];
+    uint16_t ab = a & b, ac = a & c, bc = b & c, ad = a & d, bd = b & d, cd = c & d;
+    uint16_t abc = ab & c, abd = ab & d, acd = ac & d;
+    w[0] = (uint16_t)~(a ^ c ^ bd);
+    w[1] = a ^ b ^ ac ^ abc ^ d ^ bd ^ abd ^ cd ^ acd;
+    w[2] = (uint16_t)~(ab ^ ac ^ bc ^ abc ^ d ^ ad ^ bd ^ abd ^ acd);
+    w[3] = a ^ b ^ ab ^ c ^ abc ^ d ^ acd;
+}
+
+static void block(const sunseal_present_slice (*key)[4], uint8_t *out, const uint8_t *in) {
+    uint16_t w[4];
+    key += 31;
+    for (uint8_t i = 0; i < 4; i++) {
+        w[i] = (uint16_t)(in[6 - 2 * i] << 8 | in[7 - 2 * i]) ^ (uint16_t)(*key)[i];
+        swap(&w[i], &w[i], 3, 0x0a0a);
+        swap(&w[i], &w[i], 6, 0x00cc);
+    }
+    for (uint8_t round = 31; round > 0; round--) {
+        key--;
+        unsubstitute(w);
+        for (uint8_t i = 0; i < 4; i++) {
+            w[i] ^= (uint16_t)(*key)[i];
+        }
+        if ((round & 1) != 0) {
+            swap(&w[0], &w[1], 1, 0x5555);
+            swap(&w[2], &w[3], 1, 0x5555);
+            swap(&w[0], &w[2], 2, 0x3333);
+            swap(&w[1], &w[3], 2, 0x3333);
+        } else {
+            swap(&w[0], &w[1], 4, 0x0f0f);
+            swap(&w[2], &w[3], 4, 0x0f0f);
+            swap(&w[0], &w[2], 8, 0x00ff);
+            swap(&w[1], &w[3], 8, 0x00ff);
+        }
+    }
+    for (uint8_t i = 0; i < 4; i++) {
+        out[6 - 2 * i] = (uint8_t)(w[i] >> 8);
+        out[7 - 2 * i] = (uint8_t)w[i];
+    }
+}
+
+int sunseal_present_decrypt(const void *schedule, uint8_t *out, const uint8_t *in, size_t blocks) {
+    const struct sunseal_present *present = schedule;
+    for (; blocks > 0; blocks--, out += 8, in += 8) {
+        block(present->round_keys, out, in);
+    }
+    return SUNSEAL_OK;
+}

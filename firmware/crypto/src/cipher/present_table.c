@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "../flash.h"
+#include "present.h"
+#include "present_table.h"
+#include "present_inverse_table.h"
+
+/*
+ * Substitution and permutation in one look-up (Papagiannopoulos and Verstegen, "Speed and Size-
+ * Optimized Implementations of the PRESENT Cipher for Tiny AVR Devices"): output bits b of all
+ * S-boxes make up 16 bits of the result, two of them from each byte.
+ */
+
+static int set_key80(void *schedule, const uint8_t *key) {
+    sunseal_present_expand(((struct sunseal_present_table *)schedule)->round_keys, key, 10);
+    return SUNSEAL_OK;
+}
+
+static int set_key128(void *schedule, const uint8_t *key) {
+    sunseal_present_expand(((struct sunseal_present_table *)schedule)->round_keys, key, 16);
+    return SUNSEAL_OK;
+}
+
+/* Bytes are big-endian: byte 0 holds S-boxes 15 and 14. */
+static void encrypt_block(const uint8_t (*key)[8], uint8_t *out, const uint8_t *in) {
+    uint8_t s[8], t[8];
+    for (uint8_t i = 0; i < 8; i++) {
+        s[i] = in[i] ^ (*key)[i];
+    }
+    for (uint8_t round = 1; round < 32; round++) {
+        key++;
+        const SUNSEAL_FLASH uint8_t *table = present_spread;
+        for (uint8_t i = 8; i > 0; i -= 2, table += 256) {
+            t[i - 1] = (uint8_t)((table[s[7]] & 0x03) | (table[s[6]] & 0x0c) |
+                                 (table[s[5]] & 0x30) | (table[s[4]] & 0xc0)) ^
+                       (*key)[i - 1];
+            t[i - 2] = (uint8_t)((table[s[3]] & 0x03) | (table[s[2]] & 0x0c) |
+                                 (table[s[1]] & 0x30) | (table[s[0]] & 0xc0)) ^
+                       (*key)[i - 2];
+        }
+        for (uint8_t i = 0; i < 8; i++) {
+            s[i] = t[i];
+        }
+    }
+    for (uint8_t i = 0; i < 8; i++) {
+        out[i] = s[i];
+    }
+}
+
+static int encrypt(const void *schedule, uint8_t *out, const uint8_t *in, size_t blocks) {
+    const struct sunseal_present_table *present = schedule;
+    for (; blocks > 0; blocks--, out += 8, in += 8) {
+        encrypt_block(present->round_keys, out, in);
+    }
+    return SUNSEAL_OK;
+}
+
+static void decrypt_block(const uint8_t (*key)[8], uint8_t *out, const uint8_t *in) {
+    uint8_t s[8], t[8];
+    key += 31;
+    for (uint8_t i = 0; i < 8; i++) {
+        s[i] = in[i] ^ (*key)[i];
+    }
+    for (uint8_t round = 1; round < 32; round++) {
+        key--;
+        /* Bit b of S-box j lies at 16b + j: two bits from each word go to byte j / 2. */
+        for (uint8_t i = 0; i < 8; i++) {
+            uint8_t byte = 0, at = (uint8_t)(7 - i);
+            for (uint8_t b = 0; b < 4; b++) {
+                uint8_t pair = s[7 - 2 * b - (at >> 2)] >> (2 * (at & 3)) & 3;
+                byte |= (uint8_t)(((pair & 1) | (pair & 2) << 3) << b);
+            }
+            t[i] = present_inverse[byte] ^ (*key)[i];
+        }
+        for (uint8_t i = 0; i < 8; i++) {
+            s[i] = t[i];
+        }
+    }
+    for (uint8_t i = 0; i < 8; i++) {
+        out[i] = s[i];
+    }
+}
+
+static int decrypt(const void *schedule, uint8_t *out, const uint8_t *in, size_t blocks) {
+    const struct sunseal_present_table *present = schedule;
+    for (; blocks > 0; blocks--, out += 8, in += 8) {
+        decrypt_block(present->round_keys, out, in);
+    }
+    return SUNSEAL_OK;
+}
+
+const struct sunseal_block sunseal_present80_table = {.block_bytes = 8,
+                                                      .key_bytes = 10,
+                                                      .schedule_bytes =
+                                                          sizeof(struct sunseal_present_table),
+                                                      .together = 1,
+                                                      .set_key = set_key80,
+                                                      .encrypt = encrypt,
+                                                      .decrypt = decrypt,
+                                                      .ctr = NULL};
+
+const struct sunseal_block sunseal_present128_table = {.block_bytes = 8,
+                                                       .key_bytes = 16,
+                                                       .schedule_bytes =
+                                                           sizeof(struct sunseal_present_table),
+                                                       .together = 1,
+                                                       .set_key = set_key128,
+                                                       .encrypt = encrypt,
+                                                       .decrypt = decrypt,
+                                                       .ctr = NULL};
