@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * One workload between two edges of the trigger pin; see bench.h. The linker
- * gives bench_operation the address of the workload.
+ * gives bench_operation the address of the workload, and bench_setup that of its
+ * set-up.
  */
 #include "bench.h"
 
@@ -12,14 +13,24 @@ extern uint8_t bench_output[];
 BENCH_NOINIT uint16_t bench_input_len;
 BENCH_NOINIT int16_t bench_status;
 
+int16_t bench_setup(const uint8_t *in, uint16_t in_len, uint8_t *out);
 int16_t bench_operation(const uint8_t *in, uint16_t in_len, uint8_t *out);
 int main(void);
+
+WORKLOAD(no_setup) {
+    return 0;
+}
 
 int main(void) {
     bench_status = BENCH_RUNNING;
     board_trigger_init();
+    int16_t status = bench_setup(bench_input, bench_input_len, bench_output);
+    if (status != 0) {
+        bench_status = status;
+        return 0;
+    }
     board_trigger_high();
-    int16_t status = bench_operation(bench_input, bench_input_len, bench_output);
+    status = bench_operation(bench_input, bench_input_len, bench_output);
     board_trigger_low();
     bench_status = status;
     return 0;

@@ -30,12 +30,15 @@ extern int16_t bench_status;
     BENCH_NOINIT uint8_t bench_input[input_bytes];                                                 \
     BENCH_NOINIT uint8_t bench_output[output_bytes]
 
-/* What runs between the marks; the library's status. */
+/* What runs between the marks; the library's status. SETUP of the same name, where there is one,
+ * runs in front of them: key schedules, coupons, stores. */
 #define WORKLOAD(name)                                                                             \
     int16_t bench_##name(const uint8_t *in, uint16_t in_len, uint8_t *out);                        \
     int16_t bench_##name(const uint8_t *in __attribute__((unused)),                                \
                          uint16_t in_len __attribute__((unused)),                                  \
                          uint8_t *out __attribute__((unused)))
+
+#define SETUP(name) WORKLOAD(setup_##name)
 
 /* Refuses an input that fits no layout. */
 #define BENCH_LENGTH(least, most)                                                                  \

@@ -28,7 +28,7 @@ static void check(int ok) {
 }
 
 /* 16 bits without sign would become a signed int where that has 32. */
-#define WIDE(type, x) _Generic((type)0, uint16_t : (unsigned)(type)(x), default : (type)(x))
+#define WIDE(type, x) _Generic((type)0, uint16_t: (unsigned)(type)(x), default: (type)(x))
 
 #define BINARY(type, a, op, b)                                                                     \
     do {                                                                                           \

@@ -109,23 +109,41 @@ class Workload:
     summary: str
 
 
-def _ecdsa(parameter: str, bits: int, hash_name: str) -> tuple[Workload, ...]:
+def _ecdsa(parameter: str, bits: int, hash_name: str) -> Iterator[Workload]:
     text = {
         "keygen": "private scalar from entropy, public point Q = dG",
         "sign": f"{hash_name} of the message, hedged nonce, r and s",
+        "sign-offline": "nonce k, r = x(kG) and 1/k, for a signature to come",
+        "sign-online": "s of a hash from what sign-offline has left",
         "verify": f"{hash_name} of the message, u1 G + u2 Q, comparison with r",
     }
-    return tuple(Workload(f"ecdsa-{parameter}-{op}", "ecdsa", parameter, op, hash_name, bits, text[op]) for op in text)
+    for op, summary in text.items():
+        yield Workload(f"ecdsa-{parameter}-{op}", "ecdsa", parameter, op, hash_name, bits, summary)
+    agreed = "checked point times private scalar"
+    yield Workload(f"ecdh-{parameter}-agree", "ecdh", parameter, "agree", hash_name, bits, agreed)
 
 
 def _all_workloads() -> Iterator[Workload]:
     yield from _ecdsa("secp160r1", 80, "sha1")
     for w in _ecdsa("secp160r1", 80, "sha256"):
-        if w.operation != "keygen":
+        if w.operation in ("sign", "verify"):
             yield replace(w, name=f"{w.name}-sha256")
+    yield from _ecdsa("p224", 112, "sha256")
     yield from _ecdsa("p256", 128, "sha256")
-    for h, bits in (("sha1", 80), ("sha256", 128)):
+    yield Workload("x25519-agree", "x25519", None, "agree", "", 128, "Montgomery ladder on Curve25519")
+    for op, summary in (
+        ("keygen", "private key from entropy, public point"),
+        ("sign", "deterministic nonce over SHA-512, R and S of a message of 64 bytes"),
+        ("verify", "S B = R + k A over SHA-512"),
+    ):
+        yield Workload(f"ed25519-{op}", "ed25519", None, op, "sha512", 128, summary)
+    for size, bits in (("1024", 80), ("2048", 112)):
+        yield Workload(f"rsa-{size}-sign", "rsa", size, "sign", "sha256", bits, "PKCS#1 v1.5, CRT, blinded, checked")
+        yield Workload(f"rsa-{size}-verify", "rsa", size, "verify", "sha256", bits, "PKCS#1 v1.5, e = 65537")
+    for h, bits in (("sha1", 80), ("sha256", 128), ("sha512", 256)):
         yield Workload(f"{h}-hash", h, None, "hash", h, bits, f"{h} of a message of 64 bytes")
+    yield Workload("hmac-sha256-tag", "hmac", "sha256", "tag", "sha256", 128, "tag of a message of 64 bytes")
+    yield Workload("hkdf-sha256-derive", "hkdf", "sha256", "derive", "sha256", 128, "42 bytes from 32 of key material")
 
 
 WORKLOADS: dict[str, Workload] = {w.name: w for w in _all_workloads()}

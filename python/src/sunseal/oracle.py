@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Inputs for the bench programs, and an independent opinion on what they put out.
 
-P-256 comes from the package cryptography, hashes from the standard library, verification on
-secp160r1 from the engine's verifying side; only key pairs on secp160r1 are computed here, in
-integers, by the affine formulas of SEC 1 section 2.2.1. None of it shares code with the firmware.
+What the package cryptography and the standard library have comes from them, verification on secp160r1
+from the engine's verifying side; key pairs on secp160r1 are computed here, in integers, by the affine
+formulas of SEC 1 section 2.2.1. None of it shares code with the firmware.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec, utils
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa, utils, x25519
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from sunseal import _engine
 from sunseal.boards import Workload
@@ -25,7 +28,7 @@ STATUS_OK = 0
 
 @dataclass(frozen=True)
 class Curve:
-    """Domain parameters (SEC 2 version 1.0, section 2.4.2; FIPS 186-4, D.1.2.3)."""
+    """Domain parameters (SEC 2 version 1.0, section 2.4.2; FIPS 186-4, D.1.2.2 and D.1.2.3)."""
 
     p: int
     a: int
@@ -54,7 +57,20 @@ P256 = Curve(
     field_bytes=32,
     order_bytes=32,
 )
-CURVES = {"secp160r1": SECP160R1, "p256": P256}
+P224 = Curve(
+    p=2**224 - 2**96 + 1,
+    a=2**224 - 2**96 - 2,
+    n=0xFFFFFFFFFFFFFFFFFFFFFFFFFFFF16A2E0B8F03E13DD29455C5C2A3D,
+    g=(
+        0xB70E0CBD6BB4BF7F321390B94A03C1D356C21122343280D6115C1D21,
+        0xBD376388B5F723FB4C22DFE6CD4375A05A07476444D5819985007E34,
+    ),
+    field_bytes=28,
+    order_bytes=28,
+)
+CURVES = {"secp160r1": SECP160R1, "p224": P224, "p256": P256}
+LIBRARY: dict[str, ec.EllipticCurve] = {"p224": ec.SECP224R1(), "p256": ec.SECP256R1()}
+"""The curves that the package cryptography has."""
 
 
 def _bytes(label: str, count: int = 32) -> bytes:
@@ -83,8 +99,8 @@ def _add(curve: Curve, s: tuple[int, int], t: tuple[int, int]) -> tuple[int, int
 
 def _public(parameter: str, d: int) -> bytes:
     curve = CURVES[parameter]
-    if parameter == "p256":
-        q = ec.derive_private_key(d, ec.SECP256R1()).public_key().public_numbers()
+    if parameter in LIBRARY:
+        q = ec.derive_private_key(d, LIBRARY[parameter]).public_key().public_numbers()
         point = q.x, q.y
     else:
         point = _multiply(curve, d, curve.g)
@@ -153,7 +169,9 @@ def _ecdsa(work: Workload) -> Trial:
     if work.operation == "all":
         fed = _bytes(f"{parameter} entropy") + _bytes("added entropy") + MESSAGE
         return Trial(fed, curve.order_bytes + public_bytes + signature_bytes, all_three)
-    if work.operation == "sign":
+    if work.operation == "sign-offline":
+        return _exactly(_bytes(f"{parameter} entropy"), b"")  # what a coupon is good for, sign-online shows
+    if work.operation in ("sign", "sign-online"):
         fed = d.to_bytes(curve.order_bytes, "big") + _bytes("added entropy") + MESSAGE
         public = _public(parameter, d)
         return Trial(fed, signature_bytes, lambda output: verify(suite, public, MESSAGE, output))
@@ -161,10 +179,98 @@ def _ecdsa(work: Workload) -> Trial:
     return _verdict(fed, public_bytes + signature_bytes - 1)
 
 
+def _ecdh(work: Workload) -> Trial:
+    parameter = work.parameter or ""
+    curve = CURVES[parameter]
+    d = _private(parameter)
+    peer = int.from_bytes(_bytes(f"{parameter} peer", 48), "big") % (curve.n - 1) + 1
+    q = _public(parameter, peer)
+    if parameter in LIBRARY:
+        theirs = ec.EllipticCurvePublicKey.from_encoded_point(LIBRARY[parameter], b"\x04" + q)
+        shared = ec.derive_private_key(d, LIBRARY[parameter]).exchange(ec.ECDH(), theirs)
+    else:
+        shared = _public(parameter, d * peer % curve.n)[: curve.field_bytes]
+    fed = d.to_bytes(curve.order_bytes, "big") + q
+    return replace(_exactly(fed, shared), refused=fed[:-1] + bytes([fed[-1] ^ 1]))  # a point off the curve
+
+
+def _x25519(_: Workload) -> Trial:
+    ours = x25519.X25519PrivateKey.from_private_bytes(_bytes("x25519 private"))
+    theirs = x25519.X25519PrivateKey.from_private_bytes(_bytes("x25519 peer")).public_key()
+    fed = ours.private_bytes_raw() + theirs.public_bytes_raw()
+    return replace(_exactly(fed, ours.exchange(theirs)), refused=fed[:32] + bytes(32))
+
+
+def _ed25519(work: Workload) -> Trial:
+    key = ed25519.Ed25519PrivateKey.from_private_bytes(_bytes("ed25519 private"))
+    public = key.public_key().public_bytes_raw()
+    if work.operation == "keygen":
+        return _exactly(key.private_bytes_raw(), key.private_bytes_raw() + public + public)
+    if work.operation == "sign":
+        return _exactly(key.private_bytes_raw() + public + MESSAGE, key.sign(MESSAGE))
+    return _verdict(public + key.sign(MESSAGE) + MESSAGE, 32)
+
+
+@cache
+def _prime(label: str, bits: int) -> int:
+    """Find the first p above a number made of the label with its two highest bits set and 65537 not in p - 1."""
+    start = int.from_bytes(_bytes(label, bits // 8), "big") | 3 << bits - 2 | 1
+    small = [q for q in range(3, 2000, 2) if all(q % r for r in range(3, int(q**0.5) + 1, 2))]
+    for p in range(start, 1 << bits, 2):
+        if (
+            (p - 1) % 65537
+            and all(p % q for q in small)
+            and all(_passes(p, int.from_bytes(_bytes(f"{label} witness {i}"), "big")) for i in range(16))
+        ):
+            return p
+    raise AssertionError(f"no prime of {bits} bits above {label}")
+
+
+def _passes(p: int, witness: int) -> bool:
+    """Put an odd p to the Miller-Rabin test (FIPS 186-5, B.3.1)."""
+    odd, twos = p - 1, 0
+    while odd % 2 == 0:
+        odd, twos = odd // 2, twos + 1
+    x = pow(witness, odd, p)
+    return x in (1, p - 1) or any((x := x * x % p) == p - 1 for _ in range(twos - 1))
+
+
+def _rsa(work: Workload) -> Trial:
+    size = int(work.parameter or 0) // 8
+    p, q = (_prime(f"rsa-{work.parameter} {name}", 4 * size) for name in "pq")
+    n, d = p * q, pow(65537, -1, (p - 1) * (q - 1))
+    dp, dq, qinv = d % (p - 1), d % (q - 1), pow(q, -1, p)
+    public = rsa.RSAPublicNumbers(65537, n)
+    key = rsa.RSAPrivateNumbers(p, q, d, dp, dq, qinv, public).private_key()
+    signature = key.sign(MESSAGE, padding.PKCS1v15(), hashes.SHA256())
+    if work.operation == "verify":
+        return _verdict(n.to_bytes(size, "big") + signature + MESSAGE, 2 * size - 1)
+    parts = n.to_bytes(size, "big") + b"".join(v.to_bytes(size // 2, "big") for v in (p, q, dp, dq, qinv))
+    return _exactly(parts + _bytes("rsa blinding", 24) + MESSAGE, signature)
+
+
+def _hmac(_: Workload) -> Trial:
+    key = _bytes("hmac key")
+    return _exactly(key + MESSAGE, hmac.digest(key, MESSAGE, "sha256"))
+
+
+def _hkdf(_: Workload) -> Trial:
+    salt, ikm = _bytes("hkdf salt"), _bytes("hkdf key material")
+    okm = HKDF(hashes.SHA256(), 42, salt, MESSAGE).derive(ikm)
+    return _exactly(salt + ikm + MESSAGE, okm)
+
+
 TRIALS: dict[str, Callable[[Workload], Trial]] = {
     "sha1": _hash,
     "sha256": _hash,
+    "sha512": _hash,
+    "hmac": _hmac,
+    "hkdf": _hkdf,
     "ecdsa": _ecdsa,
+    "ecdh": _ecdh,
+    "x25519": _x25519,
+    "ed25519": _ed25519,
+    "rsa": _rsa,
 }
 """By algorithm."""
 
@@ -176,12 +282,13 @@ def trial(workload: Workload) -> Trial:
 
 def verify(suite: str, public: bytes, message: bytes, signature: bytes) -> bool:
     """Verify a signature r || s under x || y by other people's code."""
-    if suite != "ecdsa-p256-sha256":
+    _, parameter, hash_name = suite.split("-")
+    if parameter not in LIBRARY or hash_name != "sha256":
         return _engine.verify_ecdsa(suite, public, message, signature)
     half = len(signature) // 2
     r, s = (int.from_bytes(part, "big") for part in (signature[:half], signature[half:]))
     try:
-        key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), b"\x04" + public)
+        key = ec.EllipticCurvePublicKey.from_encoded_point(LIBRARY[parameter], b"\x04" + public)
         key.verify(utils.encode_dss_signature(r, s), message, ec.ECDSA(hashes.SHA256()))
     except (InvalidSignature, ValueError):
         return False
