@@ -8,7 +8,7 @@
 /*
  * Montgomery arithmetic of any length
  * -----------------------------------
- * Numbers are 16-bit words, least significant first, aligned to 4 bytes; count is a multiple of 16.
+ * Numbers are 16-bit words, least significant first, aligned to 4 bytes; count is a multiple of 32.
  * R = 2^(16 count); every operand is below R, not only below the modulus, and so is every result.
  * Constant-time in the data.
  *

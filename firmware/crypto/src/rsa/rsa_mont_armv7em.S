@@ -2,7 +2,7 @@
 //
 // Montgomery arithmetic of any length. Four rows of a product run side by side over the columns: UMAAL
 // adds a word of the product and a carry to each limb product, so nothing ever overflows and no flag is
-// needed. Limbs have 32 bits; their number is a multiple of 8.
+// needed. Limbs have 32 bits; their number is a multiple of 16.
 
     .syntax unified
     .thumb
@@ -32,23 +32,29 @@
 \name:
     .endm
 
-// One column of four rows: the product's word at r0 gets r4..r7 times the limb at r1. Of what belongs to
-// later columns the lowest four words wait in \w0 (this column's) to \w3; afterwards in \w1 to \c.
+// One column of four rows: the product's word AT bytes behind r0 gets r4..r7 times the limb as far behind
+// r1. Of what belongs to later columns the lowest four words wait in \w0 (this column's) to \w3;
+// afterwards in \w1 to \c. Nothing but 32-bit instructions, which want to lie at multiples of 4.
     .macro column w0, w1, w2, w3, c
-    ldr     \c, [r0]
-    ldr     lr, [r1], #4
+    ldr.w   \c, [r0, #AT]
+    ldr.w   lr, [r1, #AT]
     umaal   \w0, \c, r4, lr
     umaal   \w1, \c, r5, lr
     umaal   \w2, \c, r6, lr
     umaal   \w3, \c, r7, lr
-    str     \w0, [r0], #4
+    str.w   \w0, [r0, #AT]
+    .set AT, AT + 4
     .endm
 
     .macro columns_4
+    .p2align 2
+    .set AT, 0
     column  r8, r9, r10, r11, r12
     column  r9, r10, r11, r12, r8
     column  r10, r11, r12, r8, r9
     column  r11, r12, r8, r9, r10
+    add     r0, r0, #16
+    add     r1, r1, #16
     mov     r11, r10
     mov     r10, r9
     mov     r9, r8
@@ -63,14 +69,43 @@
     column  r12, r8, r9, r10, r11
     .endm
 
-// r2 columns, a multiple of 4; what belongs to the next four is in r8..r11.
-    .macro columns
-    subs    r2, r2, #16
-    blo     2f
-1:  columns_5
+// r2 columns, a multiple of 16, or 4 less than that and entered at 5, four columns late, with the window in
+// r12, r8, r9, r10. What belongs to the next four columns is in r9..r12 at the end.
+    .macro columns_16
+    .p2align 2
+4:  .set AT, 0
+    column  r8, r9, r10, r11, r12
+    column  r9, r10, r11, r12, r8
+    column  r10, r11, r12, r8, r9
+    column  r11, r12, r8, r9, r10
+5:  column  r12, r8, r9, r10, r11
     columns_5
     columns_5
     column  r8, r9, r10, r11, r12
+    add     r0, r0, #64
+    add     r1, r1, #64
+    subs    r2, r2, #16
+    bls     6f
+    mov     r8, r9
+    mov     r9, r10
+    mov     r10, r11
+    mov     r11, r12
+    b       4b
+6:
+    .endm
+
+// r2 columns, a multiple of 4; the window is in r8..r11 before and after.
+    .macro columns
+    subs    r2, r2, #16
+    blo     2f
+    .p2align 2
+1:  .set AT, 0
+    columns_5
+    columns_5
+    columns_5
+    column  r8, r9, r10, r11, r12
+    add     r0, r0, #64
+    add     r1, r1, #64
     mov     r8, r9
     mov     r9, r10
     mov     r10, r11
@@ -118,7 +153,7 @@
 // stack:      68 bytes
     function sunseal_rsa_montmul
     enter
-5:  ldr     r1, [sp, #FACTOR]
+1:  ldr     r1, [sp, #FACTOR]
     ldmia   r1!, {r4-r7}
     str     r1, [sp, #FACTOR]
     no_carries
@@ -127,12 +162,12 @@
     ldr     r2, [sp, #LIMBS]
     add     r12, r0, #16
     str     r12, [sp, #PRODUCT]
-    columns
-    stmia   r0, {r8-r11}
+    columns_16
+    stmia   r0, {r9-r12}
     ldr     r2, [sp, #LEFT]
     subs    r2, r2, #4
     str     r2, [sp, #LEFT]
-    bne     5b
+    bne     1b
     b       sunseal_rsa_reduce
     .size sunseal_rsa_montmul, . - sunseal_rsa_montmul
 
@@ -148,7 +183,7 @@
     mov     r3, r2
     enter
     mov     r3, #0                  // the bit that moves across
-5:  ldr     r1, [sp, #FACTOR]
+7:  ldr     r1, [sp, #FACTOR]
     ldmia   r1, {r4-r7}
     rsb     r12, r3, #0
     and     r8, r4, r12
@@ -176,7 +211,7 @@
     stmia   r0, {r8-r11}
     ldr     r2, [sp, #LEFT]
     cmp     r2, #0
-    bne     5b
+    bne     7b
     b       sunseal_rsa_reduce
     .size sunseal_rsa_montsqr, . - sunseal_rsa_montsqr
 
@@ -189,16 +224,14 @@
     str     r1, [sp, #CARRY]
     ldr     r2, [sp, #LIMBS]
     str     r2, [sp, #LEFT]
-5:  // the quotient: the triangle of columns that it makes zero
+1:  // four limbs of the quotient, and with them the four columns that they make zero
     ldr     r3, [sp, #MODULUS]
     ldr     r1, [r3, #WORDS]
     ldr     r2, [r3, #INVERSE]
     ldr     r12, [r0]
-    ldr     r9, [r1]                // modulus limbs 0 to 2 in r9, r10, r11
-    ldr     r10, [r1, #4]
-    ldr     r11, [r1, #8]
+    ldm     r1, {r9-r11}            // modulus limbs 0 to 2
     mul     r4, r12, r2
-    mov     r8, #0                  // carries in r8, r3, lr
+    mov     r8, #0                  // the rows' carries in r8, r3, lr, r2
     umaal   r12, r8, r4, r9
     ldr     r12, [r0, #4]
     umaal   r12, r8, r4, r10
@@ -212,21 +245,34 @@
     mov     lr, #0
     umaal   r12, lr, r6, r9
     ldr     r12, [r0, #12]
-    ldr     r9, [r1, #12]
-    umaal   r12, r8, r4, r9
+    ldr     r7, [r1, #12]           // limb 3
+    umaal   r12, r8, r4, r7
     umaal   r12, r3, r5, r11
     umaal   r12, lr, r6, r10
     mul     r7, r12, r2
-    no_carries
+    mov     r2, #0
+    umaal   r12, r2, r7, r9
+    ldr     r9, [r1, #12]
+    umaal   r8, r3, r5, r9
+    umaal   r8, lr, r6, r11
+    umaal   r3, lr, r6, r9
+    umaal   r8, r2, r7, r10
+    umaal   r3, r2, r7, r11
+    umaal   lr, r2, r7, r9
+    mov     r12, r8
+    mov     r8, r3
+    mov     r9, lr
+    mov     r10, r2
     ldr     r2, [sp, #LIMBS]
-    columns
+    b       5f
+    columns_16
     ldm     r0, {r4-r7}
     ldr     r1, [sp, #CARRY]
     cmp     r1, #1
-    adcs    r4, r4, r8
-    adcs    r5, r5, r9
-    adcs    r6, r6, r10
-    adcs    r7, r7, r11
+    adcs    r4, r4, r9
+    adcs    r5, r5, r10
+    adcs    r6, r6, r11
+    adcs    r7, r7, r12
     mov     r1, #0
     adc     r1, r1, r1
     stm     r0, {r4-r7}
@@ -237,7 +283,7 @@
     ldr     r2, [sp, #LEFT]
     subs    r2, r2, #4
     str     r2, [sp, #LEFT]
-    bne     5b
+    bne     1b
     // once less the modulus where a carry is left
     ldr     r2, [sp, #MODULUS]
     ldr     r2, [r2, #WORDS]
@@ -246,7 +292,7 @@
     ldr     r0, [sp, #RESULT]
     ldr     r12, [sp, #LIMBS]
     cmp     r0, r0
-6:  ldmia   r1!, {r4-r7}
+8:  ldmia   r1!, {r4-r7}
     ldmia   r2!, {r8-r11}
     and     r8, r8, r3
     and     r9, r9, r3
@@ -259,7 +305,7 @@
     stmia   r0!, {r4-r7}
     sub     r12, r12, #4
     teq     r12, #0
-    bne     6b
+    bne     8b
     add     sp, sp, #FRAME
     pop     {r4-r11, pc}
     .size sunseal_rsa_reduce, . - sunseal_rsa_reduce
