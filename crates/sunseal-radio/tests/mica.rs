@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Programs of avr-gcc on the MICA boards: two MICAz with a CC2420 behind the SPI, two MICA2 whose CC1000
+//! clocks the chip's serial slave.
+
+mod bench;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use bench::{data, data_frame, near, part};
+use sunseal_mcu::{Device, Elf, Machine};
+use sunseal_radio::{Network, Position, attach};
+use sunseal_trace::Picos;
+
+const COMMON: &str = "
+#include <avr/io.h>
+#include <stdint.h>
+#include <util/delay.h>
+volatile uint8_t got[64];
+volatile uint8_t got_bytes;
+";
+
+/// The CC2420 as a MICAz has it: CSn PB0, VREG_EN PA5, RESETn PA6, FIFOP PE6.
+const MICAZ: &str = "
+static uint8_t byte(uint8_t out) {
+    SPDR = out;
+    while (!(SPSR & _BV(SPIF))) {
+    }
+    return SPDR;
+}
+static void put(uint8_t head, const uint8_t *bytes, uint8_t count) {
+    PORTB &= ~1;
+    byte(head);
+    while (count--)
+        byte(*bytes++);
+    PORTB |= 1;
+}
+static void radio_on(uint8_t own) {
+    DDRB = 0x07;
+    PORTB = 1;
+    DDRA = 0x60;
+    SPCR = _BV(SPE) | _BV(MSTR);
+    SPSR = _BV(SPI2X);
+    PORTA = 0x20;
+    _delay_us(700);
+    PORTA = 0x60;
+    _delay_us(10);
+    put(0x01, 0, 0);
+    _delay_us(1300);
+    const uint8_t names[] = {0x80, 0x22, 0x00, own, 0x00};
+    put(0xE8, names, 5);
+    const uint8_t modem[] = {0x0A, 0xF2};
+    put(0x11, modem, 2);
+    const uint8_t whole[] = {0x00, 0x7F};
+    put(0x1C, whole, 2);
+    put(0x03, 0, 0);
+    _delay_us(400);
+}
+static void take(void) {
+    while (!(PINE & 0x40)) {
+    }
+    PORTB &= ~1;
+    byte(0x7F);
+    uint8_t count = got[0] = byte(0);
+    for (uint8_t i = 1; i <= count; i++)
+        got[i] = byte(0);
+    PORTB |= 1;
+    got_bytes = count + 1;
+}
+int main(void) {
+    radio_on(OWN);
+#if OWN == 1
+    _delay_ms(2);
+    const uint8_t frame[] = {FRAME};
+    put(0x3E, frame, sizeof frame);
+    put(0x04, 0, 0);
+#endif
+    take();
+    for (;;) {
+    }
+}
+";
+
+/// The CC1000 as a MICA2 has it: PALE PD4, PCLK PD6, PDATA PD7; it drives SCK. 433.002 MHz, 19200 bits a second.
+const MICA2: &str = "
+static void bits(uint8_t value) {
+    for (uint8_t i = 8; i--; value <<= 1) {
+        if (value & 0x80)
+            PORTD |= 0x80;
+        else
+            PORTD &= ~0x80;
+        PORTD &= ~0x40;
+        _delay_us(1);
+        PORTD |= 0x40;
+    }
+}
+static void set(uint8_t address, uint8_t value) {
+    PORTD &= ~0x10;
+    bits(address << 1 | 1);
+    PORTD |= 0x10;
+    bits(value);
+}
+static const uint8_t settings[] = {0x01, 0x58, 0x02, 0x00, 0x03, 0x00, 0x04, 0x57, 0x05, 0xF6, 0x06, 0x85,
+                                   0x07, 0x03, 0x08, 0x55, 0x09, 0x44, 0x0A, 0x02, 0x0B, 0x00, 0x0C, 0x60,
+                                   0x0D, 0xE0, 0x0F, 0x1C, 0x10, 0x6B, 0x11, 0x55, 0x12, 0x70};
+static void calibrate(uint8_t main, uint8_t current) {
+    set(0x09, current);
+    set(0x00, main);
+    set(0x0E, 0x26);
+    set(0x0E, 0xA6);
+    _delay_ms(40);
+    set(0x0E, 0x26);
+}
+static void radio_on(void) {
+    DDRD = 0xD0;
+    PORTD = 0x50;
+    set(0x00, 0x3A);
+    set(0x00, 0x3B);
+    _delay_ms(2);
+    for (uint8_t i = 0; i < sizeof settings; i += 2)
+        set(settings[i], settings[i + 1]);
+    calibrate(0x11, 0x44);
+    calibrate(0xE1, 0x81);
+    set(0x09, 0x44);
+    set(0x00, 0x11);
+    _delay_us(500);
+}
+int main(void) {
+    radio_on();
+    SPCR = _BV(SPE);
+#if OWN == 1
+    _delay_ms(2);
+    DDRB = 0x08; /* MISO */
+    set(0x0B, 0x00);
+    set(0x09, 0x81);
+    set(0x00, 0xE1);
+    _delay_us(250);
+    set(0x0B, 0x0F);
+    _delay_us(20);
+    const uint8_t message[] = {FRAME};
+    for (uint8_t i = 0; i < sizeof message; i++) {
+        SPDR = message[i];
+        while (!(SPSR & _BV(SPIF))) {
+        }
+    }
+    while (!(SPSR & _BV(SPIF))) {
+    }
+    set(0x0B, 0x00);
+#else
+    while (got_bytes < sizeof got) {
+        while (!(SPSR & _BV(SPIF))) {
+        }
+        got[got_bytes++] = SPDR;
+    }
+#endif
+    for (;;) {
+    }
+}
+";
+
+fn build(name: &str, source: &str, own: u8, frame: &[u8]) -> Elf {
+    let folder: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mica");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = |ending: &str| folder.join(format!("{name}{own}.{ending}")).display().to_string();
+    std::fs::write(file("c"), format!("{COMMON}{source}")).unwrap();
+    let list: Vec<String> = frame.iter().map(u8::to_string).collect();
+    let done = Command::new("avr-gcc")
+        .args(["-mmcu=atmega128", "-Os", "-std=gnu11", "-DF_CPU=7372800UL"])
+        .arg(format!("-DOWN={own}"))
+        .arg(format!("-DFRAME={}", list.join(",")))
+        .args(["-o", &file("elf"), &file("c")])
+        .output()
+        .unwrap_or_else(|e| {
+            panic!("avr-gcc cannot be run ({e}); `firmware/toolchain/get --for tests` brings it")
+        });
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    Elf::parse(&std::fs::read(file("elf")).unwrap()).unwrap()
+}
+
+/// Two nodes of a board, the first with `OWN` 1; what the second has got after `us`.
+fn two(board: &str, source: &str, frame: &[u8], us: u64) -> (Network, [Vec<u8>; 2]) {
+    let text = std::fs::read_to_string(data().join(format!("boards/{board}.toml"))).unwrap();
+    let file: toml::Table = text.parse().unwrap();
+    let radio = file["radio"].as_table().unwrap();
+    let wiring: BTreeMap<String, String> = radio
+        .iter()
+        .filter(|(k, _)| *k != "part")
+        .map(|(k, v)| (k.clone(), v.as_str().unwrap().to_owned()))
+        .collect();
+    let medium = near();
+    let mut network = Network::new(medium.clone());
+    let mut places = Vec::new();
+    for own in [1, 2] {
+        let elf = build(board, source, own, frame);
+        let mut m = Machine::new(&Device::named(file["device"].as_str().unwrap()).unwrap());
+        // Crystal, 16K CK + 65 ms, no ATmega103.
+        m.write_mem(0x82_0000, &[0xFF, 0xD9, 0xFF]).unwrap();
+        m.fit_crystal("xtal", 7_372_800).unwrap();
+        m.set_vcc(3.0);
+        m.load(&elf).unwrap();
+        m.reset();
+        for pull in file.get("pull").and_then(|p| p.as_array()).into_iter().flatten() {
+            let pin = pull["pin"].as_str().unwrap().parse().unwrap();
+            m.set_pin(pin, pull["level"].as_bool());
+        }
+        let handle = attach(
+            &mut m,
+            part(radio["part"].as_str().unwrap()),
+            &wiring,
+            &medium,
+            Position::default(),
+        )
+        .unwrap();
+        network.add(&format!("{board} {own}"), m, handle);
+        places.push((elf.symbol("got").unwrap().addr, elf.symbol("got_bytes").unwrap().addr));
+    }
+    network.run(Picos(us * 1_000_000), &mut |_| true).unwrap();
+    let got = [0, 1].map(|i| {
+        let m = network.machine(i);
+        let n = m.read_mem(places[i].1, 1).unwrap()[0];
+        m.read_mem(places[i].0, n.into()).unwrap().to_vec()
+    });
+    (network, got)
+}
+
+#[test]
+fn two_micaz_exchange_an_acknowledged_frame() {
+    let frame = data_frame(0x22, 2, 1, 0x11, true, b"from a MICAz");
+    let (network, [ack, hello]) = two("micaz", MICAZ, &frame, 100_000);
+    assert_eq!(hello[..frame.len()], frame);
+    assert_eq!(hello.len(), frame.len() + 2);
+    assert_eq!(hello[frame.len() + 1] & 0x80, 0x80, "CRC OK");
+    assert_eq!(ack[..4], [5, 0x02, 0x00, 0x11]);
+    assert_eq!(network.radio(0).counts().sent, 1);
+    assert!(network.machine(1).state_of("radio").is_some_and(|s| s == "rx"));
+}
+
+#[test]
+fn bytes_go_from_one_mica2_to_another() {
+    let frame: Vec<u8> = [&[0xAA; 8][..], &[0x33, 0xCC], b"Manchester, bit by bit"].concat();
+    let (network, [_, stream]) = two("mica2", MICA2, &frame, 400_000);
+    // The slave's bytes begin anywhere in the stream of bits.
+    let bits = |bytes: &[u8]| -> Vec<bool> {
+        bytes.iter().flat_map(|x| (0..8).rev().map(move |i| x >> i & 1 != 0)).collect()
+    };
+    let (heard, sent) = (bits(&stream), bits(&frame[6..]));
+    assert!(heard.windows(sent.len()).any(|w| w == sent), "{stream:02x?}");
+    assert!(network.machine(1).state_of("radio").is_some_and(|s| s == "rx.433mhz"));
+}
