@@ -1,0 +1,199 @@
+; SPDX-License-Identifier: MIT OR Apache-2.0
+;
+; PRESENT, bitsliced within the block: present.h says how. A slice is a pair of registers, named by the
+; number of its lower one; all are above r15, where masks can be constants.
+
+#include "function.inc"
+
+; Bits of \a that mask << 1 or << 2 names, and bits of \b that mask names, change places.
+    .macro swap_byte a, b, shift, mask, t
+    mov     \t, \a
+    .rept \shift
+    lsr     \t
+    .endr
+    eor     \t, \b
+    andi    \t, \mask
+    eor     \b, \t
+    .rept \shift
+    lsl     \t
+    .endr
+    eor     \a, \t
+    .endm
+
+    .macro swap_nibbles a, b, t
+    mov     \t, \a
+    swap    \t
+    eor     \t, \b
+    andi    \t, 0x0f
+    eor     \b, \t
+    swap    \t
+    eor     \a, \t
+    .endm
+
+; The axis of single bits comes into the words.
+    .macro turn_ones a, b, c, d, t
+    swap_byte \a, \b, 1, 0x55, \t
+    swap_byte \c, \d, 1, 0x55, \t
+    swap_byte \a, \c, 2, 0x33, \t
+    swap_byte \b, \d, 2, 0x33, \t
+    swap_byte \a+1, \b+1, 1, 0x55, \t
+    swap_byte \c+1, \d+1, 1, 0x55, \t
+    swap_byte \a+1, \c+1, 2, 0x33, \t
+    swap_byte \b+1, \d+1, 2, 0x33, \t
+    .endm
+
+; The axis of groups of four bits does.
+    .macro turn_fours a, b, c, d, t
+    swap_nibbles \a, \b, \t
+    swap_nibbles \c, \d, \t
+    swap_nibbles \a+1, \b+1, \t
+    swap_nibbles \c+1, \d+1, \t
+    mov     \t, \c
+    mov     \c, \a+1
+    mov     \a+1, \t
+    mov     \t, \d
+    mov     \d, \b+1
+    mov     \b+1, \t
+    .endm
+
+    .macro both operation, to, from
+    \operation \to, \from
+    \operation \to+1, \from+1
+    .endm
+
+    .macro add_key to
+    ld      r0, Y+
+    eor     \to, r0
+    ld      r0, Y+
+    eor     \to+1, r0
+    .endm
+
+; Round key and S-box (Courtois, Hulme and Mourouzis, eprint 2011/475): bits 0 to 3 in \a \b \c \d before,
+; in \t \c \d \u after, and \a \b are free. So four rounds bring every slice back to its registers.
+    .macro substitute a, b, c, d, t, u
+    add_key \a
+    add_key \b
+    add_key \c
+    add_key \d
+    both    eor, \b, \c             ; T1
+    movw    \t, \c
+    both    and, \t, \b
+    both    eor, \d, \t             ; T3
+    movw    \t, \a
+    both    eor, \t, \d             ; bit 0
+    movw    \u, \b
+    both    and, \u, \d
+    both    eor, \b, \t
+    both    eor, \u, \c
+    movw    \c, \a
+    both    or, \c, \u
+    both    eor, \c, \b             ; bit 1
+    com     \a
+    com     \a+1
+    both    eor, \a, \u
+    movw    \u, \c
+    both    eor, \u, \a             ; bit 3
+    both    or, \b, \a
+    both    eor, \d, \b             ; bit 2
+    .endm
+
+; The axis that comes in, bits 0 to 3, two more pairs
+    .macro round which, a, b, c, d, t, u
+    turn_\which \a, \b, \c, \d, \t
+    substitute \a, \b, \c, \d, \t, \u
+    .endm
+
+; Bits 4l + h become bits 4h + l; then the last round key, and out big-endian.
+    .macro store_word w, t
+    swap_byte_in_itself \w, \t
+    swap_byte_in_itself \w+1, \t
+    mov     \t, \w+1                ; by 6: by a byte to the right, and 2 to the left
+    lsl     \t
+    lsl     \t
+    eor     \t, \w
+    andi    \t, 0xcc
+    eor     \w, \t
+    lsr     \t
+    lsr     \t
+    eor     \w+1, \t
+    add_key \w
+    st      -X, \w
+    st      -X, \w+1
+    .endm
+
+    .macro swap_byte_in_itself w, t
+    mov     \t, \w
+    lsr     \t
+    lsr     \t
+    lsr     \t
+    eor     \t, \w
+    andi    \t, 0x0a
+    eor     \w, \t
+    lsl     \t
+    lsl     \t
+    lsl     \t
+    eor     \w, \t
+    .endm
+
+; name:       int sunseal_present_encrypt(const void *schedule, uint8_t *out, const uint8_t *in, size_t blocks)
+; registers:  r18..r27, r30, r31 = slices and scratch, Y = round keys, r17 = count, r8..r15 = arguments
+; stack:      13 bytes with the return address
+; cycles:     @CYCLES@
+; clobbers:   r0, r18-r27, r30, r31
+    function sunseal_present_encrypt
+    push    r28
+    push    r29
+    push    r17
+    .irp n, 15, 14, 13, 12, 11, 10, 9, 8
+    push    r\n
+    .endr
+    movw    r14, r24
+    movw    r12, r22
+    movw    r10, r20
+    movw    r8, r18
+1:  cp      r8, r1
+    cpc     r9, r1
+    brne    2f
+    rjmp    6f
+2:  movw    r28, r10
+    ld      r31, Y+
+    ld      r30, Y+
+    ld      r25, Y+
+    ld      r24, Y+
+    ld      r23, Y+
+    ld      r22, Y+
+    ld      r27, Y+
+    ld      r26, Y+
+    movw    r10, r28
+    movw    r28, r14
+    ldi     r17, 8
+    ; Round 1 is the second of the loop: 31 = 8 * 4 - 1.
+    rjmp    4f
+3:  round   fours, 18, 20, 22, 24, 26, 30
+4:  round   ones,  26, 22, 24, 30, 18, 20
+    round   fours, 18, 24, 30, 20, 26, 22
+    round   ones,  26, 30, 20, 22, 18, 24
+    dec     r17
+    breq    5f
+    rjmp    3b
+5:  movw    r26, r12
+    adiw    r26, 8
+    movw    r12, r26
+    store_word 18, 30
+    store_word 20, 30
+    store_word 22, 30
+    store_word 24, 30
+    sec
+    sbc     r8, r1
+    sbc     r9, r1
+    rjmp    1b
+6:  .irp n, 8, 9, 10, 11, 12, 13, 14, 15
+    pop     r\n
+    .endr
+    pop     r17
+    pop     r29
+    pop     r28
+    ldi     r24, 0
+    ldi     r25, 0
+    ret
+    .size sunseal_present_encrypt, . - sunseal_present_encrypt
