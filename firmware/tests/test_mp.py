@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The long-number routines of the built libraries, alone, against Python's integers.
+
+As test_fields.py: results, one count of cycles for all numbers of a length, the registers that a
+caller keeps, and no instruction that runs as the data want.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_fields import LIBRARIES, kept, machine
+
+from sunseal import Machine, SunsealError
+
+MODULI = {
+    12: 0x0100000000000000000001F4C8F927AED3CA752257,
+    14: 2**224 - 2**96 + 1,
+    16: 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551,
+}
+"""By words: secp160r1's order, P-224's prime, P-256's order."""
+
+MASK = 0xFFFF
+
+
+@pytest.fixture(scope="module", params=LIBRARIES, ids=lambda path: "-".join(path.parts[-3:-1]))
+def target(request: pytest.FixtureRequest) -> Machine:
+    """One machine for each library."""
+    path: Path = request.param
+    return machine(path)
+
+
+class Bench:
+    """Calls of one function with numbers in memory, all watched."""
+
+    def __init__(self, m: Machine, function: str) -> None:
+        """Forget the numbers of the test before; skip where a target does without this function."""
+        try:
+            m.address(function)
+        except SunsealError:
+            pytest.skip(f"{m.device} has no {function}")
+        m.release()
+        self.m, self.function, self.cycles = m, function, set[int]()
+        self.secret: list[tuple[int, int]] = []
+
+    def number(self, value: int, words: int) -> int:
+        """Place a number (modulo 2^(16 words)) and return its address."""
+        place = self.m.place((value % (1 << (16 * words))).to_bytes(2 * words, "little"))
+        self.secret.append((place, 2 * words))
+        return place
+
+    def read(self, place: int, words: int) -> int:
+        """Return a number from memory."""
+        return int.from_bytes(self.m.read(place, 2 * words), "little")
+
+    def call(self, *args: int | np.integer[Any]) -> int:
+        """Call the function and return its result as a word without sign."""
+        for register in kept(self.m):
+            self.m.registers[register] = 0x5A
+        done = self.m.call(self.function, *args, returns=np.uint16)
+        assert all(self.m.registers[register] == 0x5A for register in kept(self.m))
+        self.cycles.add(done.cycles)
+        return done.value
+
+    def finish(self, *args: int | np.integer[Any]) -> None:
+        """Check the counts, and call once more with the numbers as secrets."""
+        assert len(self.cycles) == 1, self.cycles
+        assert self.m.leaks(self.secret, call=(self.function, *args)) == []
+
+
+def values(rng: random.Random, words: int, count: int) -> list[int]:
+    """Extremes and random numbers."""
+    top = 1 << (16 * words)
+    return [0, 1, top - 1, top >> 1, (top >> 1) - 1, MASK, top - MASK, *(rng.randrange(top) for _ in range(count))]
+
+
+@pytest.mark.parametrize("words", [10, 12, 14, 16, 17])
+@pytest.mark.parametrize(
+    ("function", "value"), [("add", lambda a, b: a + b), ("sub", lambda a, b: a - b)], ids=["add", "sub"]
+)
+def test_sums(target: Machine, function: str, value: Callable[[int, int], int], words: int) -> None:
+    """Sum, difference and what leaves at the top."""
+    bench, rng = Bench(target, f"sunseal_mp_{function}"), random.Random(words)
+    r, a, b = (bench.number(0, words) for _ in range(3))
+    size = 2 * words
+    for n, (x, y) in enumerate(zip(values(rng, words, 30), reversed(values(rng, words, 30)), strict=True)):
+        target.write(a, x.to_bytes(size, "little"))
+        target.write(b, y.to_bytes(size, "little"))
+        to = (r, a, b)[n % 3]
+        carry = bench.call(to, a, b, words)
+        want = value(x, y)
+        assert (bench.read(to, words), carry) == (want % (1 << (16 * words)), abs(want >> (16 * words)))
+    bench.finish(r, a, b, words)
+
+
+@pytest.mark.parametrize("words", [10, 14, 16, 32])
+def test_select_and_swap(target: Machine, words: int) -> None:
+    """One of two numbers, or both exchanged, by a mask."""
+    rng = random.Random(words)
+    for function in ("select", "swap"):
+        bench = Bench(target, f"sunseal_mp_{function}")
+        for mask in (0, MASK, 0, MASK):
+            x, y = rng.getrandbits(16 * words), rng.getrandbits(16 * words)
+            r, a = bench.number(x, words), bench.number(y, words)
+            bench.call(r, a, np.uint16(mask), words)
+            assert bench.read(r, words) == (y if mask else x)
+            assert bench.read(a, words) == (x if mask and function == "swap" else y)
+        bench.finish(r, a, np.uint16(mask), words)
+
+
+@pytest.mark.parametrize("words", [20, 28, 32])
+def test_pick(target: Machine, words: int) -> None:
+    """Each entry of a table that lies where the comb's table lies."""
+    bench, rng = Bench(target, "sunseal_mp_pick"), random.Random(words)
+    before = target.snapshot()
+    table, size = target.address("comb_table"), 2 * words
+    entries = [rng.randbytes(size) for _ in range(32)]
+    target.write(table, b"".join(entries))
+    r = bench.number(0, words)
+    for index, entry in enumerate(entries):
+        bench.call(r, table, np.uint16(index), words)
+        assert target.read(r, size) == entry, index
+    place = bench.number(7, 1)
+    assert target.read(place, 1) == b"\7"
+    assert len(bench.cycles) == 1, bench.cycles
+    target.restore(before)
+
+
+@pytest.mark.parametrize("words", [11, 14, 16])
+def test_addmul1(target: Machine, words: int) -> None:
+    """A product with one word, added."""
+    bench, rng = Bench(target, "sunseal_mp_addmul1"), random.Random(words)
+    acc, a = bench.number(0, words), bench.number(0, words)
+    for x, y in zip(values(rng, words, 30), reversed(values(rng, words, 30)), strict=True):
+        for word in (0, 1, MASK, rng.getrandbits(16)):
+            target.write(acc, x.to_bytes(2 * words, "little"))
+            target.write(a, y.to_bytes(2 * words, "little"))
+            top = bench.call(acc, a, np.uint16(word), words)
+            assert bench.read(acc, words) | top << (16 * words) == x + y * word
+    bench.finish(acc, a, np.uint16(word), words)
+
+
+@pytest.mark.parametrize("words", [11, 15, 17])
+def test_combine(target: Machine, words: int) -> None:
+    """Exact quotients by 2^14, into a new place and into each operand."""
+    bench, rng = Bench(target, "sunseal_mp_combine"), random.Random(words)
+    bits = 16 * words
+    places = [bench.number(0, words) for _ in range(4)]
+    pitch = 8 if target.device.startswith("msp432") else 4
+    terms = target.place(3 * pitch)
+    bench.secret.append((terms, 2))
+    for n in range(60):
+        edge = [0, 1, -1, 1 << 14, -(1 << 14), 0x7FFF, -0x8000]
+        factors = [rng.choice(edge) if rng.random() < 0.5 else rng.randrange(-(1 << 14), 1 << 14) for _ in range(2)]
+        factors.append(rng.randrange(-(1 << 14), 1 << 14) | 1)
+        if sum(map(abs, factors)) >= 1 << 16:
+            continue
+        most = 1 << (bits - 17)
+        numbers = [rng.randrange(-most, most) for _ in range(2)]
+        if n % 4 == 0:
+            numbers = [rng.choice([-1, 0, 1, -most, most - 1]) for _ in range(2)]
+        rest = sum(f * x for f, x in zip(factors, numbers, strict=False))
+        last = -rest * pow(factors[2], -1, 1 << 14) % (1 << 14)
+        numbers.append(last)
+        want = (rest + factors[2] * last) >> 14
+        for i, (factor, number) in enumerate(zip(factors, numbers, strict=True)):
+            target.write(places[i], (number % (1 << bits)).to_bytes(2 * words, "little"))
+            target.write(terms + pitch * i, (factor % (MASK + 1)).to_bytes(2, "little"))
+            target.write(
+                terms + pitch * i + pitch // 2, (places[i] % (1 << (4 * pitch))).to_bytes(pitch // 2, "little")
+            )
+        to = places[(3, 0, 1, 2)[n % 4]]
+        bench.call(to, terms, words)
+        assert bench.read(to, words) == want % (1 << bits)
+    bench.finish(places[3], terms, words)
+
+
+@pytest.mark.parametrize("half", [0, MASK])
+def test_divsteps(target: Machine, half: int) -> None:
+    """Fourteen division steps (eprint 2019/266, section 8; half: libsecp256k1's variant)."""
+    bench, rng = Bench(target, "sunseal_mp_divsteps"), random.Random(half)
+    matrix = target.place(12)
+    bench.secret.append((matrix, 10))
+    for _ in range(100):
+        f, g = rng.getrandbits(16) | 1, rng.choice([0, 1, MASK, rng.getrandbits(16)])
+        eta = rng.randrange(-30, 30)
+        target.write(matrix + 8, (eta % (MASK + 1)).to_bytes(2, "little") + half.to_bytes(2, "little"))
+        bench.call(matrix, np.uint16(f), np.uint16(g))
+        u, v, q, r, top, _ = np.frombuffer(target.read(matrix, 12), "<i2").astype(int).tolist()
+        x, y, delta = f, g, eta
+        uu, vv, qq, rr = 1, 0, 0, 1
+        for _ in range(14):
+            if y & 1:
+                sign, before = (-1, (x, uu, vv)) if delta < 0 else (1, (x, uu, vv))
+                y, qq, rr = y + sign * x, qq + sign * uu, rr + sign * vv
+                if delta < 0:
+                    x, uu, vv = before[0] + y, before[1] + qq, before[2] + rr
+                    delta = -delta - 2 + (1 if half else 0)
+                else:
+                    delta -= 1
+            else:
+                delta -= 1
+            y >>= 1
+            uu, vv = 2 * uu, 2 * vv
+        assert (u, v, q, r, top) == (uu, vv, qq, rr, delta)
+    bench.finish(matrix, np.uint16(f), np.uint16(g))
+
+
+def modulus(m: Machine, words: int, n: int) -> int:
+    """Find one of the library's descriptions of a modulus by what it points to."""
+    want = n.to_bytes(2 * words, "little")
+    place = m.place(want + bytes(4))
+    wide, steps, delta_one = {12: (11, (49 * 161 + 57) // 17, True), 14: (15, 590, False), 16: (17, 590, False)}[words]
+    pointer = place.to_bytes(4, "little") if m.device.startswith("msp432") else (place & MASK).to_bytes(2, "little")
+    content = pointer + (pow(n, -1, 1 << 14)).to_bytes(2, "little") + (MASK if delta_one else 0).to_bytes(2, "little")
+    content += bytes([words, wide, -(-steps // 14)])
+    content += bytes(-len(content) % (4 if m.device.startswith("msp432") else 1 if m.device.startswith("at") else 2))
+    return m.place(content + (-pow(n, -1, 1 << 32) % (1 << 32)).to_bytes(4, "little"))
+
+
+@pytest.mark.parametrize("words", sorted(MODULI))
+def test_montmul(target: Machine, words: int) -> None:
+    """A product over 2^(16 words), fully reduced."""
+    bench, rng, n = Bench(target, "sunseal_mp_montmul"), random.Random(words), MODULI[words]
+    described = modulus(target, words, n)
+    top = 1 << (16 * words)
+    r, a, b = (bench.number(0, words) for _ in range(3))
+    pairs = [(x, y % n) for x, y in zip(values(rng, words, 10), reversed(values(rng, words, 10)), strict=True)]
+    pairs += [(top - 1, n - 1), (n, n - 1), (n - 1, n - 1), (top - 1, 1)]
+    for i, (x, y) in enumerate(pairs):
+        target.write(a, x.to_bytes(2 * words, "little"))
+        target.write(b, y.to_bytes(2 * words, "little"))
+        to = (r, a, b)[i % 3]
+        bench.call(to, a, b, described)
+        assert bench.read(to, words) == x * y * pow(top, -1, n) % n
+    bench.finish(r, a, b, described)
+
+
+@pytest.mark.parametrize("words", sorted(MODULI))
+def test_invert(target: Machine, words: int) -> None:
+    """The inverse, and 0 for 0."""
+    bench, rng, n = Bench(target, "sunseal_mp_invert"), random.Random(words), MODULI[words]
+    described = modulus(target, words, n)
+    r, a = bench.number(0, words), bench.number(0, words)
+    for i, x in enumerate([0, 1, 2, n - 1, n >> 1, rng.randrange(n), rng.randrange(n)]):
+        target.write(a, x.to_bytes(2 * words, "little"))
+        to = (r, a)[i % 2]
+        bench.call(to, a, described)
+        assert bench.read(to, words) == (pow(x, -1, n) if x else 0)
+    bench.finish(r, a, described)
