@@ -144,6 +144,45 @@ def _all_workloads() -> Iterator[Workload]:
         yield Workload(f"{h}-hash", h, None, "hash", h, bits, f"{h} of a message of 64 bytes")
     yield Workload("hmac-sha256-tag", "hmac", "sha256", "tag", "sha256", 128, "tag of a message of 64 bytes")
     yield Workload("hkdf-sha256-derive", "hkdf", "sha256", "derive", "sha256", 128, "42 bytes from 32 of key material")
+    yield from _symmetric()
+    yield from _one_time()
+
+
+def _symmetric() -> Iterator[Workload]:
+    behind = {
+        None: "the board's choice",
+        "sbox": "S-box",
+        "tbox": "T-box",
+        "fixslice": "no tables",
+        "hw": "accelerator",
+    }
+    for way, how in behind.items():
+        name = "-".join(filter(None, ("aes128", way, "encrypt")))
+        yield Workload(name, "aes128", way, "encrypt", "", 128, f"16 blocks, key schedule before: {how}")
+    for mode, op, what in (
+        ("ctr", "encrypt", "64 bytes in counter mode"),
+        ("ccm", "seal", "64 bytes sealed, 19 besides, tag of 16"),
+        ("cmac", "tag", "tag of a message of 64 bytes"),
+    ):
+        yield Workload(f"aes128-{mode}-{op}", "aes128", mode, op, "", 128, what)
+    for size, way, how in ((80, None, "bitsliced"), (80, "table", "tables"), (128, None, "bitsliced")):
+        name = "-".join(filter(None, (f"present{size}", way, "encrypt")))
+        yield Workload(name, f"present{size}", way, "encrypt", "", size, f"32 blocks, key schedule before: {how}")
+    yield Workload("xtea-encrypt", "xtea", None, "encrypt", "", 126, "32 blocks, round keys before")
+    yield Workload("ascon-aead128-seal", "ascon", "aead128", "seal", "", 128, "64 bytes sealed, 16 besides")
+    yield Workload("ascon-hash256-hash", "ascon", "hash256", "hash", "", 128, "hash of a message of 64 bytes")
+
+
+def _one_time() -> Iterator[Workload]:
+    for name, op, what in (
+        ("wots", "keygen", "public key of 67 chains of 16 values"),
+        ("wots", "sign", "index burnt, signature of 2144 bytes"),
+        ("wots", "verify", "chains to their ends"),
+        ("ldots", "sign", "index burnt, one value a bit, 8192 bytes"),
+        ("lms", "sign", "SHA-256/192, 32 keys, chains of 16 values; index burnt, 1380 bytes"),
+        ("lms", "verify", "SHA-256/192, chains to their ends, path to the root"),
+    ):
+        yield Workload(f"{name}-{op}", name, None, op, "sha256", 96 if name == "lms" else 128, what)
 
 
 WORKLOADS: dict[str, Workload] = {w.name: w for w in _all_workloads()}

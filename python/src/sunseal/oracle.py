@@ -2,24 +2,27 @@
 """Inputs for the bench programs, and an independent opinion on what they put out.
 
 What the package cryptography and the standard library have comes from them, verification on secp160r1
-from the engine's verifying side; key pairs on secp160r1 are computed here, in integers, by the affine
-formulas of SEC 1 section 2.2.1. None of it shares code with the firmware.
+from the engine's verifying side, other algorithms from references.py; key pairs on secp160r1 are computed
+here, in integers, by the affine formulas of SEC 1 section 2.2.1. None of it shares code with the firmware.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, reduce
 
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives import cmac, hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa, utils, x25519
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from sunseal import _engine
+from sunseal import _engine, references
 from sunseal.boards import Workload
 
 MESSAGE = b"Sunseal bench: a short message of a sensor node, 64 bytes long.."
@@ -260,6 +263,68 @@ def _hkdf(_: Workload) -> Trial:
     return _exactly(salt + ikm + MESSAGE, okm)
 
 
+def _aes128(work: Workload) -> Trial:
+    key = _bytes("aes key", 16)
+    cipher = algorithms.AES128(key)
+    if work.parameter == "ctr":
+        counter = _bytes("aes counter", 16)
+        return _exactly(key + counter + MESSAGE, Cipher(cipher, modes.CTR(counter)).encryptor().update(MESSAGE))
+    if work.parameter == "ccm":
+        nonce, aad = _bytes("ccm nonce", 13), _bytes("ccm aad", 19)
+        return _exactly(key + nonce + aad + MESSAGE, AESCCM(key).encrypt(nonce, MESSAGE, aad))
+    if work.parameter == "cmac":
+        tag = cmac.CMAC(cipher)
+        tag.update(MESSAGE)
+        return _exactly(key + MESSAGE, tag.finalize())
+    blocks = _bytes("blocks", 256)
+    # Block by block: what a mode would add is not measured here.
+    return _exactly(key + blocks, Cipher(cipher, modes.ECB()).encryptor().update(blocks))
+
+
+def _blocks(work: Workload) -> Trial:
+    """Short blocks by our own reference."""
+    encrypt = references.xtea_encrypt if work.algorithm == "xtea" else references.present_encrypt
+    key = _bytes(f"{work.algorithm} key", 10 if work.algorithm == "present80" else 16)
+    blocks = _bytes("blocks", 256)
+    return _exactly(key + blocks, b"".join(encrypt(key, blocks[i : i + 8]) for i in range(0, 256, 8)))
+
+
+def _ascon(work: Workload) -> Trial:
+    if work.parameter == "hash256":
+        return _exactly(MESSAGE, references.ascon_hash256(MESSAGE))
+    key, nonce, aad = (_bytes(f"ascon {name}", 16) for name in ("key", "nonce", "aad"))
+    return _exactly(key + nonce + aad + MESSAGE, references.ascon_aead128_seal(key, nonce, aad, MESSAGE))
+
+
+def _one_time(work: Workload) -> Trial:
+    identifier, seed = _bytes("identifier", 8), _bytes("one-time seed")
+    digest = hashlib.sha256(MESSAGE).digest()
+    if work.operation == "keygen":
+        return _exactly(identifier + seed, references.wots_public_key(seed, 0))
+    if work.algorithm == "ldots":
+        values = references.lamport_sign(seed, 0, digest)
+        folded = bytes(reduce(operator.xor, column) for column in zip(*values, strict=True))
+        return _exactly(identifier + seed + MESSAGE, folded)
+    signature = references.wots_sign(seed, 0, digest)
+    if work.operation == "sign":
+        return _exactly(identifier + seed + MESSAGE, signature)
+    return _verdict(references.wots_public_key(seed, 0) + signature + MESSAGE, 40)
+
+
+@cache
+def _lms_key() -> references.Lms:
+    return references.Lms(_bytes("lms identifier", 16), _bytes("lms seed", 24))
+
+
+def _lms(work: Workload) -> Trial:
+    key = _lms_key()
+    if work.operation == "verify":
+        return _verdict(key.public_key + key.sign(3, MESSAGE, _bytes("lms randomizer", 24)) + MESSAGE, 100)
+    # In front of the tree's nodes 1, 2, ... lies room for the index.
+    fed = key.identifier + key.seed + bytes(32) + b"".join(key.nodes[1:]) + MESSAGE
+    return Trial(fed, 1380, lambda output: key.verify(MESSAGE, output))
+
+
 TRIALS: dict[str, Callable[[Workload], Trial]] = {
     "sha1": _hash,
     "sha256": _hash,
@@ -271,6 +336,14 @@ TRIALS: dict[str, Callable[[Workload], Trial]] = {
     "x25519": _x25519,
     "ed25519": _ed25519,
     "rsa": _rsa,
+    "aes128": _aes128,
+    "present80": _blocks,
+    "present128": _blocks,
+    "xtea": _blocks,
+    "ascon": _ascon,
+    "wots": _one_time,
+    "ldots": _one_time,
+    "lms": _lms,
 }
 """By algorithm."""
 

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Ciphers, their modes, and Ascon; K = bytes of the key:
+ *
+ *   encrypt              in  key[K] blocks[..]                     out blocks
+ *   aes128_ctr encrypt   in  key[16] counter[16] message[..]       out message
+ *   aes128_ccm seal      in  key[16] nonce[13] aad[19] message[..] out message tag[16]
+ *   aes128_cmac tag      in  key[16] message[..]                   out tag[16]
+ *   ascon_aead128 seal   in  key[16] nonce[16] aad[16] message[..] out message tag[16]
+ *   ascon_hash256 hash   in  message[..]                           out digest[32]
+ *
+ * The key schedule stands in front of the marks.
+ */
+#include <stddef.h>
+
+#include "bench.h"
+#include "sunseal/aes.h"
+#include "sunseal/ascon.h"
+#include "sunseal/ccm.h"
+#include "sunseal/cmac.h"
+#include "sunseal/ctr.h"
+#include "sunseal/present.h"
+#include "sunseal/xtea.h"
+
+#define INPUT_BYTES 304
+BENCH_BUFFERS(INPUT_BYTES, 288);
+
+static uint8_t schedule[SUNSEAL_SCHEDULE_BYTES_MAX]
+    __attribute__((aligned(SUNSEAL_SCHEDULE_ALIGN)));
+
+#define SET_KEY(cipher, key_bytes)                                                                 \
+    BENCH_LENGTH(key_bytes, INPUT_BYTES);                                                          \
+    return (int16_t)sunseal_block_set_key(&sunseal_##cipher, schedule, in, key_bytes)
+#define ENCRYPT(cipher, key_bytes)                                                                 \
+    return (int16_t)sunseal_block_encrypt(&sunseal_##cipher, schedule, out, in + (key_bytes),      \
+                                          in_len - (size_t)(key_bytes))
+
+SETUP(aes128_encrypt) {
+    SET_KEY(aes128, 16);
+}
+WORKLOAD(aes128_encrypt) {
+    ENCRYPT(aes128, 16);
+}
+SETUP(aes128_sbox_encrypt) {
+    SET_KEY(aes128_sbox, 16);
+}
+WORKLOAD(aes128_sbox_encrypt) {
+    ENCRYPT(aes128_sbox, 16);
+}
+SETUP(aes128_tbox_encrypt) {
+    SET_KEY(aes128_tbox, 16);
+}
+WORKLOAD(aes128_tbox_encrypt) {
+    ENCRYPT(aes128_tbox, 16);
+}
+SETUP(aes128_fixslice_encrypt) {
+    SET_KEY(aes128_fixslice, 16);
+}
+WORKLOAD(aes128_fixslice_encrypt) {
+    ENCRYPT(aes128_fixslice, 16);
+}
+SETUP(aes128_hw_encrypt) {
+    SET_KEY(aes128_hw, 16);
+}
+WORKLOAD(aes128_hw_encrypt) {
+    ENCRYPT(aes128_hw, 16);
+}
+SETUP(present80_encrypt) {
+    SET_KEY(present80, 10);
+}
+WORKLOAD(present80_encrypt) {
+    ENCRYPT(present80, 10);
+}
+SETUP(present80_table_encrypt) {
+    SET_KEY(present80_table, 10);
+}
+WORKLOAD(present80_table_encrypt) {
+    ENCRYPT(present80_table, 10);
+}
+SETUP(present128_encrypt) {
+    SET_KEY(present128, 16);
+}
+WORKLOAD(present128_encrypt) {
+    ENCRYPT(present128, 16);
+}
+SETUP(xtea_encrypt) {
+    SET_KEY(xtea, 16);
+}
+WORKLOAD(xtea_encrypt) {
+    ENCRYPT(xtea, 16);
+}
+
+static struct sunseal_ctr ctr;
+
+SETUP(aes128_ctr_encrypt) {
+    BENCH_LENGTH(32, INPUT_BYTES);
+    int status = sunseal_block_set_key(&sunseal_aes128, schedule, in, 16);
+    if (status == SUNSEAL_OK)
+        status = sunseal_ctr_init(&ctr, &sunseal_aes128, schedule, in + 16);
+    return (int16_t)status;
+}
+WORKLOAD(aes128_ctr_encrypt) {
+    return (int16_t)sunseal_ctr_update(&ctr, out, in + 32, in_len - 32U);
+}
+
+SETUP(aes128_ccm_seal) {
+    BENCH_LENGTH(48, INPUT_BYTES);
+    return (int16_t)sunseal_block_set_key(&sunseal_aes128, schedule, in, 16);
+}
+WORKLOAD(aes128_ccm_seal) {
+    const struct sunseal_ccm_public header = {in + 16, 13, in + 29, 19};
+    const size_t len = in_len - 48U;
+    return (int16_t)sunseal_ccm_seal(&sunseal_aes128, schedule, &header, out, in + 48, len,
+                                     out + len, 16);
+}
+
+SETUP(aes128_cmac_tag) {
+    SET_KEY(aes128, 16);
+}
+WORKLOAD(aes128_cmac_tag) {
+    struct sunseal_cmac cmac;
+    int status = sunseal_cmac_init(&cmac, &sunseal_aes128, schedule);
+    if (status == SUNSEAL_OK)
+        status = sunseal_cmac_update(&cmac, in + 16, in_len - 16U);
+    if (status == SUNSEAL_OK)
+        status = sunseal_cmac_final(&cmac, out, 16);
+    return (int16_t)status;
+}
+
+WORKLOAD(ascon_aead128_seal) {
+    const size_t len = in_len - 48U;
+    BENCH_LENGTH(48, INPUT_BYTES);
+    return (int16_t)sunseal_ascon_aead128_seal(in, in + 16, in + 32, 16, out, in + 48, len,
+                                               out + len, 16);
+}
+WORKLOAD(ascon_hash256_hash) {
+    BENCH_LENGTH(0, INPUT_BYTES);
+    sunseal_ascon_hash256(out, in, in_len);
+    return SUNSEAL_OK;
+}
