@@ -38,7 +38,7 @@
 ; name:       void sunseal_fe160_sqr(uint16_t *r, const uint16_t *a)
 ; registers:  a in r4..r13, r15 = carries of the column
 ; stack:      18 bytes with the return address; static sunseal_fe160_product
-; cycles:     1337
+; cycles:     1209
 ; clobbers:   r11-r15, MPY
     function sunseal_fe160_sqr
     pushm.w #7, r10

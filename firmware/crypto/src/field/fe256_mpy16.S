@@ -37,7 +37,7 @@
 ; name:       void sunseal_fe256_sqr(uint16_t *r, const uint16_t *a)
 ; registers:  words 0 to 8 of a in r4..r12, r13 = a, r15 = carries of the column
 ; stack:      20 bytes with the return address; static sunseal_fe256_product
-; cycles:     3436
+; cycles:     2747
 ; clobbers:   r11-r15, MPY
     function sunseal_fe256_sqr
     pushm.w #7, r10

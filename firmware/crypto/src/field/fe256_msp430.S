@@ -14,30 +14,10 @@ sunseal_fe256_product:
     .skip 64
     .size sunseal_fe256_product, 64
 
-; op p, r12[], p times the mask in r15, of which r14 is the lowest bit
-    .macro masked_p op, opc
-    \op     r15, 0(r12)
-    \opc    r15, 2(r12)
-    \opc    r15, 4(r12)
-    \opc    r15, 6(r12)
-    \opc    r15, 8(r12)
-    \opc    r15, 10(r12)
-    \opc    #0, 12(r12)
-    \opc    #0, 14(r12)
-    \opc    #0, 16(r12)
-    \opc    #0, 18(r12)
-    \opc    #0, 20(r12)
-    \opc    #0, 22(r12)
-    \opc    r14, 24(r12)
-    \opc    #0, 26(r12)
-    \opc    r15, 28(r12)
-    \opc    r15, 30(r12)
-    .endm
-
-; r12[] = r13[] op r14[]
+; r12[] = r13[] op r14[], the two highest words in r11 and r15
     .macro words op, opc
     .set WORD, 0
-    .rept 16
+    .rept 14
     mov     @r13+, r15
     .if WORD
     \opc    @r14+, r15
@@ -47,44 +27,83 @@ sunseal_fe256_product:
     mov     r15, 2*WORD(r12)
     .set WORD, WORD + 1
     .endr
+    mov     @r13+, r11
+    \opc    @r14+, r11
+    mov     @r13, r15
+    \opc    @r14, r15
+    .endm
+
+; r12[] op q (2^256 - p), given r10 = q ? -1 : 0, r13 = -q: 2^256 - p is 2^224 - 2^192 - 2^96 + 1
+    .macro fold op, opc
+    mov     r13, r14
+    inv     r14
+    inc     r14
+    mov     r10, r9
+    add     r13, r9
+    mov     r10, r8
+    add     r14, r8
+    \op     r14, 0(r12)
+    \opc    #0, 2(r12)
+    \opc    #0, 4(r12)
+    \opc    #0, 6(r12)
+    \opc    #0, 8(r12)
+    \opc    #0, 10(r12)
+    \opc    r13, 12(r12)
+    \opc    r10, 14(r12)
+    \opc    r10, 16(r12)
+    \opc    r10, 18(r12)
+    \opc    r10, 20(r12)
+    \opc    r10, 22(r12)
+    \opc    r9, 24(r12)
+    \opc    r10, 26(r12)
+    \opc    r8, r11
+    \opc    #0, r15
+    mov     r11, 28(r12)
+    mov     r15, 30(r12)
     .endm
 
 ; name:       void sunseal_fe256_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; registers:  r12 = r, r13 = a, r14 = b, r15 = word, then mask
-; stack:      2 bytes with the return address
-; cycles:     252
-; clobbers:   r13-r15
+; registers:  r12 = r, r13 = a, r14 = b, r15 = word; then see fold
+; stack:      8 bytes with the return address
+; cycles:     200
+; clobbers:   r11-r15
     function sunseal_fe256_add
+    pushm.w #3, r10
     words   add, addc
-    subc    r15, r15
-    inv     r15                     ; carry ? -1 : 0
-    mov     r15, r14
-    and     #1, r14
-    masked_p sub, subc
-    subc    r13, r13                ; borrow ? -1 : 0: it used up the carry
-    bic     r13, r15
-    mov     r15, r14
-    and     #1, r14
-    masked_p sub, subc
+    ; A carry is worth one q; one more where the rest is at least p - 2^192, for which the two
+    ; highest words have all their bits.
+    subc    r10, r10
+    inv     r10                     ; carry ? -1 : 0
+    mov     r11, r13
+    and     r15, r13
+    inc     r13
+    cmp     #1, r13
+    subc    r13, r13                ; all bits ? -1 : 0
+    and     r10, r13
+    add     r10, r13
+    fold    add, addc
+    popm.w  #3, r10
     ret
     .size sunseal_fe256_add, . - sunseal_fe256_add
 
 ; name:       void sunseal_fe256_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; registers:  as sunseal_fe256_add
-; stack:      2 bytes with the return address
-; cycles:     251
-; clobbers:   r13-r15
+; stack:      8 bytes with the return address
+; cycles:     198
+; clobbers:   r11-r15
     function sunseal_fe256_sub
+    pushm.w #3, r10
     words   sub, subc
-    subc    r15, r15                ; borrow ? -1 : 0
-    mov     r15, r14
-    and     #1, r14
-    masked_p add, addc
-    subc    r13, r13                ; carry ? 0 : -1: it paid back the borrow
-    and     r13, r15
-    mov     r15, r14
-    and     #1, r14
-    masked_p add, addc
+    ; The same for a borrow; once more where the rest is below 2^224.
+    subc    r10, r10                ; borrow ? -1 : 0
+    mov     r11, r13
+    bis     r15, r13
+    cmp     #1, r13
+    subc    r13, r13                ; no bits ? -1 : 0
+    and     r10, r13
+    add     r10, r13
+    fold    sub, subc
+    popm.w  #3, r10
     ret
     .size sunseal_fe256_sub, . - sunseal_fe256_sub
 

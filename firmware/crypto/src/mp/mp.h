@@ -55,7 +55,7 @@ uint16_t sunseal_mp_sub(uint16_t *r, const uint16_t *a, const uint16_t *b, size_
 /* r = mask ? a : r */
 void sunseal_mp_select(uint16_t *r, const uint16_t *a, uint16_t mask, size_t n);
 
-/* Exchanges a and b where the mask is 0xffff. */
+/* Exchanges a and b, n words, a multiple of 4, where the mask is 0xffff. */
 void sunseal_mp_swap(uint16_t *a, uint16_t *b, uint16_t mask, size_t n);
 
 /* r = entry index of a table of SUNSEAL_MP_PICK_ENTRIES entries of n words each, n a multiple of 4.

@@ -1,0 +1,159 @@
+; SPDX-License-Identifier: MIT OR Apache-2.0
+;
+; Sums and differences modulo p = 2^255 - 19. Every value below 2^256 goes in and comes out. No branch
+; depends on data. Operands may overlap wholly.
+;
+; The highest words go first: what they have above 2^255 comes back 19 times at the lowest word, so
+; that one pass is enough.
+
+#include "function.inc"
+#include "times19.inc"
+
+; The product of a multiplication, 32 words, least significant first.
+    .section .bss.sunseal_fe25519_product,"aw",%nobits
+    .balign 2
+    .global sunseal_fe25519_product
+    .type sunseal_fe25519_product,%object
+sunseal_fe25519_product:
+    .skip 64
+    .size sunseal_fe25519_product, 64
+
+; r12[] = r13[] \op r14[] \op r11, of which the highest word is in r15: first with r11, then with the
+; operand; both carries go into word 7, and at the end into the highest.
+    .macro words op, opc
+    mov     @r13+, r4
+    \op     r11, r4
+    mov     @r13+, r5
+    \opc    #0, r5
+    mov     @r13+, r6
+    \opc    #0, r6
+    mov     @r13+, r7
+    \opc    #0, r7
+    mov     @r13+, r8
+    \opc    #0, r8
+    mov     @r13+, r9
+    \opc    #0, r9
+    mov     @r13+, r10
+    \opc    #0, r10
+    carry_\op
+    \op     @r14+, r4
+    \opc    @r14+, r5
+    \opc    @r14+, r6
+    \opc    @r14+, r7
+    \opc    @r14+, r8
+    \opc    @r14+, r9
+    \opc    @r14+, r10
+    carries_\op
+    mov     r4, 0(r12)
+    mov     r5, 2(r12)
+    mov     r6, 4(r12)
+    mov     r7, 6(r12)
+    mov     r8, 8(r12)
+    mov     r9, 10(r12)
+    mov     r10, 12(r12)
+    mov     @r13+, r4
+    \op     r11, r4
+    mov     @r13+, r5
+    \opc    #0, r5
+    mov     @r13+, r6
+    \opc    #0, r6
+    mov     @r13+, r7
+    \opc    #0, r7
+    mov     @r13+, r8
+    \opc    #0, r8
+    mov     @r13+, r9
+    \opc    #0, r9
+    mov     @r13+, r10
+    \opc    #0, r10
+    mov     @r13, r13
+    \opc    #0, r13
+    carry_\op
+    \op     @r14+, r4
+    \opc    @r14+, r5
+    \opc    @r14+, r6
+    \opc    @r14+, r7
+    \opc    @r14+, r8
+    \opc    @r14+, r9
+    \opc    @r14+, r10
+    \opc    @r14, r13
+    carries_\op
+    \op     r11, r15
+    mov     r4, 14(r12)
+    mov     r5, 16(r12)
+    mov     r6, 18(r12)
+    mov     r7, 20(r12)
+    mov     r8, 22(r12)
+    mov     r9, 24(r12)
+    mov     r10, 26(r12)
+    mov     r13, 28(r12)
+    mov     r15, 30(r12)
+    .endm
+
+; r11 = how often the first chain carries, or borrows; then the second too
+    .macro carry_add
+    mov     #0, r11
+    adc     r11
+    .endm
+
+    .macro carries_add
+    adc     r11
+    .endm
+
+    .macro carry_sub
+    subc    r11, r11
+    .endm
+
+    .macro carries_sub
+    sbc     r11
+    inv     r11
+    inc     r11
+    .endm
+
+; name:       void sunseal_fe25519_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
+; registers:  r12 = r, r13 = a, r14 = b, words in r4..r10, r15 = the highest, r11 = carries
+; stack:      16 bytes with the return address
+; cycles:     170
+; clobbers:   r11-r15
+    function sunseal_fe25519_add
+    pushm.w #7, r10
+    mov     30(r13), r15
+    add     30(r14), r15
+    mov     #0, r11
+    rlc     r11
+    rla     r15
+    rlc     r11                     ; bits above 2^255
+    rrc     r15
+    times_19 r11, r10
+    words   add, addc
+    popm.w  #7, r10
+    ret
+    .size sunseal_fe25519_add, . - sunseal_fe25519_add
+
+; name:       void sunseal_fe25519_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
+; registers:  as sunseal_fe25519_add
+; stack:      16 bytes with the return address
+; cycles:     181
+; clobbers:   r11-r15
+    function sunseal_fe25519_sub
+    pushm.w #7, r10
+    mov     30(r13), r15
+    sub     30(r14), r15
+    subc    r11, r11                ; borrow ? -1 : 0
+    ; The highest word keeps 2 for the other words to borrow; only where it cannot is p added.
+    sub     #2, r15
+    sbc     r11                     ; less than 0 ? -1 : 0
+    mov     r11, r9
+    mov     r15, r10
+    and     r9, r10
+    rla     r10
+    rlc     r11                     ; what is below, times 2^255: -3 to 0
+    bic     #0x7fff, r9
+    bic     r9, r15
+    incd    r15
+    inv     r11
+    inc     r11
+    times_19 r11, r10
+    words   sub, subc
+    popm.w  #7, r10
+    ret
+    .size sunseal_fe25519_sub, . - sunseal_fe25519_sub
