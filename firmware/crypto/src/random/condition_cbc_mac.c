@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include <string.h>
+
+#include "sunseal/random.h"
+#include "sunseal/wipe.h"
+
+int sunseal_condition_cbc_mac(uint8_t *out, const struct sunseal_block *cipher, const uint8_t *key,
+                              const uint8_t *samples, size_t samples_len) {
+    _Alignas(SUNSEAL_SCHEDULE_ALIGN) uint8_t schedule[SUNSEAL_SCHEDULE_BYTES_MAX];
+    uint8_t block = cipher->block_bytes;
+    memset(out, 0, block);
+    if (samples_len == 0 || samples_len % block != 0) {
+        return SUNSEAL_ERR_LENGTH;
+    }
+    int status = sunseal_block_set_key(cipher, schedule, key, cipher->key_bytes);
+    for (; samples_len > 0 && status == SUNSEAL_OK; samples_len -= block) {
+        for (uint8_t i = 0; i < block; i++) {
+            out[i] ^= *samples++;
+        }
+        status = sunseal_block_encrypt(cipher, schedule, out, out, block);
+    }
+    sunseal_wipe(schedule, sizeof schedule);
+    if (status != SUNSEAL_OK) {
+        memset(out, 0, block);
+    }
+    return status;
+}
