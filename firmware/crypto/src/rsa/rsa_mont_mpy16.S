@@ -1,0 +1,75 @@
+; SPDX-License-Identifier: MIT OR Apache-2.0
+;
+; With the 16 x 16 bit multiply-accumulate. Between OP2 and the next use of the unit or of SUMEXT there are
+; always the 4 cycles that SLAU208, table "Result Availability", asks for at most.
+
+#include "../field/mpy.h"
+
+    .set LIMB, 2
+    .set MAC_BYTES, 12
+    .set ROUND, 32
+#define RESULT_CARRY RESLO
+
+    .macro clear
+    mov     #0, &MPY
+    mov     #0, &OP2
+    .endm
+
+    .macro mac
+    mov     @r14+, &MAC
+    add     &SUMEXT, r15
+    mov     @r13+, &OP2
+    .endm
+
+    .macro own_limb
+    mov     -2(r11), r4
+    mov     r4, &MAC
+    add     &SUMEXT, r15
+    mov     r4, &OP2
+    mov     &across, r6
+    mov     #0, r11
+    rla     r4
+    rlc     r11
+    mov     r11, &across
+    add     &SUMEXT, r15
+    mov     r6, &OP2
+    .endm
+
+; The product with the lowest word leaves zero below and a carry wherever there was not zero already.
+    .macro quotient_limb
+    mov     &RESLO, r4
+    mov     &RESHI, r6
+    add     &SUMEXT, r15
+    mov     r4, &MPY
+    mov     &inverse, &OP2
+    nop
+    nop
+    mov     &RESLO, r13
+    mov     r13, &MPY
+    mov     &lowest, &OP2
+    mov     r13, 0(r9)
+    incd    r9
+    cmp     #1, r4
+    addc    &RESHI, r6
+    adc     r15
+    mov     r6, &RESLO
+    mov     r15, &RESHI
+    mov     #0, r15
+    .endm
+
+    .macro result_limb
+    mov     &RESLO, 0(r9)
+    incd    r9
+    add     &SUMEXT, r15
+    mov     &RESHI, &RESLO
+    mov     r15, &RESHI
+    mov     #0, r15
+    sub     &SUMEXT, r15
+    .endm
+
+    .macro copy_limb
+    .set AT, AT - 2
+    mov     @r14+, AT(r13)
+    .endm
+
+#include "columns_msp430.inc"
