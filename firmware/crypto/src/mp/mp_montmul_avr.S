@@ -1,0 +1,326 @@
+; SPDX-License-Identifier: MIT OR Apache-2.0
+;
+; Montgomery's product for the orders, four bytes at a time. No branch depends on a or b; on the modulus
+; some do.
+
+#include "function.inc"
+#include "../field/product_avr.inc"
+
+; The fields of struct sunseal_mp_modulus.
+    .set WORDS, 0
+    .set COUNT, 6
+    .set N0, 9
+
+    .macro point pointer, symbol
+    ldi     \pointer, lo8(\symbol)
+    ldi     \pointer + 1, hi8(\symbol)
+    .endm
+
+; A row: the number at Z += limb times the number at X, of r25 limbs.
+; registers:  limb = r2..r5, the last four bytes from X in r6..r9, column = r10..r12, r13 = 0; r25 = limbs
+;             left; in the end Z is behind the row, and r18..r21 is what leaves there
+    .set LIMB, 2
+    .set LAST, 6
+    .set SUM, 10
+    .set ZERO, 13
+    .set TOP, 18
+    .section .text.sunseal_avr_row,"ax",@progbits
+    .global sunseal_avr_row
+    .type sunseal_avr_row,@function
+sunseal_avr_row:
+    .irp r, 6, 7, 8, 9, 10, 11, 12
+    clr     r\r
+    .endr
+1:  .irp j, 0, 1, 2, 3
+    turning \j
+    ld      LAST + \j, X+
+    ldd     r0, Z + \j
+    add     S0, r0
+    adc     S1, ZERO
+    adc     S2, ZERO
+    mac     LAST + \j, LIMB, S0, S1, S2
+    mac     LAST + (\j + 3) % 4, LIMB + 1, S0, S1, S2
+    mac     LAST + (\j + 2) % 4, LIMB + 2, S0, S1, S2
+    mac     LAST + (\j + 1) % 4, LIMB + 3, S0, S1, S2
+    std     Z + \j, S0
+    .if \j < 3
+    clr     S0
+    .endif
+    .endr
+    mov     SUM, SUM + 1
+    mov     SUM + 1, SUM + 2
+    clr     SUM + 2
+    adiw    r30, 4
+    dec     r25
+    breq    2f
+    rjmp    1b
+2:  mac     LAST + 3, LIMB + 1, SUM, SUM + 1, SUM + 2
+    mac     LAST + 2, LIMB + 2, SUM, SUM + 1, SUM + 2
+    mac     LAST + 1, LIMB + 3, SUM, SUM + 1, SUM + 2
+    mov     TOP, SUM
+    clr     SUM
+    mac     LAST + 3, LIMB + 2, SUM + 1, SUM + 2, SUM
+    mac     LAST + 2, LIMB + 3, SUM + 1, SUM + 2, SUM
+    mov     TOP + 1, SUM + 1
+    mul     LAST + 3, LIMB + 3
+    add     SUM + 2, r0
+    adc     SUM, r1
+    mov     TOP + 2, SUM + 2
+    mov     TOP + 3, SUM
+    ret
+    .size sunseal_avr_row, . - sunseal_avr_row
+
+; name:       void sunseal_mp_montmul(uint16_t *r, const uint16_t *a, const uint16_t *b,
+;                                     const struct sunseal_mp_modulus *m)
+; registers:  Y = b, Z = product, r16 = a, r24 = rows left, r23 = limbs
+; stack:      28 bytes with the return address
+; cycles:
+    function sunseal_mp_montmul
+    save_all
+    push    r24
+    push    r25
+    push    r18
+    push    r19
+    movw    r16, r22
+    movw    r28, r20
+    movw    r30, r18
+    ldd     r23, Z + COUNT
+    lsr     r23
+    mov     r24, r23
+    point   30, sunseal_avr_product
+    clr     ZERO
+    mov     r25, r23
+1:  .rept 4
+    st      Z+, ZERO
+    .endr
+    dec     r25
+    brne    1b
+    point   30, sunseal_avr_product
+2:  .irp i, 0, 1, 2, 3
+    ld      LIMB + \i, Y+
+    .endr
+    movw    r26, r16
+    mov     r25, r23
+    call    sunseal_avr_row
+    .irp i, 0, 1, 2, 3
+    std     Z + \i, TOP + \i
+    .endr
+    ; the next row begins four bytes above this one
+    mov     r0, r23
+    dec     r0
+    lsl     r0
+    lsl     r0
+    sub     r30, r0
+    sbc     r31, ZERO
+    dec     r24
+    brne    2b
+    jmp     sunseal_avr_redc
+    .size sunseal_mp_montmul, . - sunseal_mp_montmul
+
+; The rest: reduces sunseal_avr_product modulo m, and wipes it; the caller's registers, r and m are on the
+; stack.
+;
+; Orders are a power of two and something of half its length: their upper limbs are 0 or 2^32 - 1, the
+; highest may be 1. These are written as digits -1, 0 and 1, with 2^32 - 1 as -1 and 1 for the next limb,
+; and a row adds or subtracts its multiplier there instead of multiplying.
+; registers:  Y = m, r14 = general limbs, r15 = digits, r23 = limbs, r24 = rows left, r16 = what the row
+;             before carries; of a row: X = digits, r25 = digits left, r22 = carry, signed
+    .set DIGITS, sunseal_avr_middle
+
+; X = the general limbs' end
+    .macro above limbs
+    ldd     r26, Y + WORDS
+    ldd     r27, Y + WORDS + 1
+    mov     r0, \limbs
+    lsl     r0
+    lsl     r0
+    add     r26, r0
+    adc     r27, ZERO
+    .endm
+
+    .section .text.sunseal_avr_redc,"ax",@progbits
+    .global sunseal_avr_redc
+    .type sunseal_avr_redc,@function
+sunseal_avr_redc:
+    clr     r1
+    clr     ZERO
+    pop     r29
+    pop     r28
+    ldd     r23, Y + COUNT
+    lsr     r23
+    above   r23
+    mov     r14, r23
+    clr     r15
+1:  .irp i, 3, 2, 1, 0
+    ld      18 + \i, -X
+    .endr
+    cp      r14, r23
+    brne    2f
+    cpi     r18, 1
+    brne    2f
+    dec     r18
+2:  cp      r20, r19
+    brne    3f
+    cp      r21, r19
+    brne    3f
+    cp      r18, r19
+    brne    3f
+    inc     r18
+    cpi     r18, 2
+    brsh    3f
+    inc     r15
+    dec     r14
+    brne    1b
+3:  above   r14
+    point   30, DIGITS
+    clr     r22
+    mov     r25, r15
+    inc     r15
+    tst     r25
+    breq    5f
+4:  ld      r18, X
+    adiw    r26, 4
+    add     r22, r18                ; 255 is -1
+    st      Z+, r22
+    clr     r22
+    lsl     r18
+    adc     r22, ZERO
+    dec     r25
+    brne    4b
+5:  st      Z, r22
+
+    point   30, sunseal_avr_product
+    mov     r24, r23
+    clr     r16
+    ; the multiplier: the lowest limb times n0, modulo 2^32
+6:  .irp i, 0, 1, 2, 3
+    ldd     LAST + \i, Z + \i
+    ldd     TOP + \i, Y + N0 + \i
+    .endr
+    mul     LAST, TOP
+    movw    LIMB, r0
+    mul     LAST, TOP + 2
+    movw    LIMB + 2, r0
+    mul     LAST + 1, TOP + 1
+    add     LIMB + 2, r0
+    adc     LIMB + 3, r1
+    mul     LAST + 2, TOP
+    add     LIMB + 2, r0
+    adc     LIMB + 3, r1
+    mul     LAST, TOP + 1
+    add     LIMB + 1, r0
+    adc     LIMB + 2, r1
+    adc     LIMB + 3, ZERO
+    mul     LAST + 1, TOP
+    add     LIMB + 1, r0
+    adc     LIMB + 2, r1
+    adc     LIMB + 3, ZERO
+    .irp i, 0, 1, 2, 3
+    mul     LAST + \i, TOP + 3 - \i
+    add     LIMB + 3, r0
+    .endr
+    push    r30
+    push    r31
+    ldd     r26, Y + WORDS
+    ldd     r27, Y + WORDS + 1
+    mov     r25, r14
+    call    sunseal_avr_row
+    point   26, DIGITS
+    mov     r25, r15
+    clr     r22
+7:  .irp i, 0, 1, 2, 3
+    ldd     LAST + \i, Z + \i
+    .endr
+    add     LAST, TOP
+    adc     LAST + 1, TOP + 1
+    adc     LAST + 2, TOP + 2
+    adc     LAST + 3, TOP + 3
+    adc     r22, ZERO
+    cpi     r25, 1
+    brne    8f
+    add     LAST, r16
+    adc     LAST + 1, ZERO
+    adc     LAST + 2, ZERO
+    adc     LAST + 3, ZERO
+    adc     r22, ZERO
+8:  ld      r0, X+
+    tst     r0
+    breq    11f
+    brmi    10f
+9:  add     LAST, LIMB
+    adc     LAST + 1, LIMB + 1
+    adc     LAST + 2, LIMB + 2
+    adc     LAST + 3, LIMB + 3
+    adc     r22, ZERO
+    dec     r0
+    brne    9b
+    rjmp    11f
+10: sub     LAST, LIMB
+    sbc     LAST + 1, LIMB + 1
+    sbc     LAST + 2, LIMB + 2
+    sbc     LAST + 3, LIMB + 3
+    sbc     r22, ZERO
+11: .irp i, 0, 1, 2, 3
+    st      Z+, LAST + \i
+    .endr
+    ; the carry is added to the next limb, with its sign as that one's carry
+    mov     TOP, r22
+    lsl     r22
+    sbc     r22, r22
+    mov     TOP + 1, r22
+    mov     TOP + 2, r22
+    mov     TOP + 3, r22
+    dec     r25
+    brne    7b
+    mov     r16, TOP
+    pop     r31
+    pop     r30
+    adiw    r30, 4
+    dec     r24
+    breq    12f
+    rjmp    6b
+
+    ; less m once, if that leaves no borrow, or one that r16 pays
+12: movw    r18, r30
+    ldd     r26, Y + WORDS
+    ldd     r27, Y + WORDS + 1
+    movw    r20, r26
+    mov     r25, r23
+    clc
+13: .rept 4
+    ld      r0, Z+
+    ld      r22, X+
+    sbc     r0, r22
+    .endr
+    dec     r25
+    brne    13b
+    sbc     r24, r24
+    com     r24
+    neg     r16
+    or      r24, r16
+    movw    r30, r18
+    movw    r26, r20
+    pop     r29
+    pop     r28
+    mov     r25, r23
+    clc
+14: .rept 4
+    ld      r22, X+
+    and     r22, r24
+    ld      r0, Z+
+    sbc     r0, r22
+    st      Y+, r0
+    .endr
+    dec     r25
+    brne    14b
+    point   30, sunseal_avr_product
+    lsl     r23
+15: .rept 4
+    st      Z+, ZERO
+    .endr
+    dec     r23
+    brne    15b
+    clr     r1
+    restore_all
+    ret
+    .size sunseal_avr_redc, . - sunseal_avr_redc
