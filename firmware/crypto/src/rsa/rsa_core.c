@@ -17,6 +17,7 @@ volatile uint8_t sunseal_rsa_verdict;
  *
  *   modulo n     x 2, modulus 2 (4 with its copy), y 2, z 2, t 4
  *   modulo p, q  x 2, sq 1, modulus 1 (2), t 2, acc 1, table 8 or 16, exponent 1 and 4 words
+ *   both         at the end, where there is room, R^2 mod n 2
  *
  * x stays in its place: the blinded message, then the result.
  */
@@ -73,8 +74,8 @@ static void canonical(uint16_t *a, uint16_t carry, const struct sunseal_rsa_modu
     sunseal_mp_reduce_once(a, carry, m->words, m->scratch, m->count);
 }
 
-/* Take the modulus from its bytes; r2 = R^2 modulo it. */
-static void load(struct sunseal_rsa_modulus *m, uint16_t *r2, const uint8_t *bytes) {
+/* Take the modulus from its bytes. */
+static void load(struct sunseal_rsa_modulus *m, const uint8_t *bytes) {
     size_t n = m->count;
     sunseal_mp_from_bytes(m->words, bytes, 2 * n, n);
 #if SUNSEAL_RSA_REVERSED_LIMB
@@ -84,8 +85,12 @@ static void load(struct sunseal_rsa_modulus *m, uint16_t *r2, const uint8_t *byt
     }
 #endif
     m->inverse = negative_inverse(m->words[0] | (uint32_t)m->words[1] << 16);
-    /* R mod m is R - m; 2^n R after n doublings, each squaring doubles the exponent: 16 n = n 2^4.
-     */
+}
+
+/* r2 = R^2 modulo m: R mod m is R - m; 2^16 R after 16 doublings; each squaring doubles the
+ * exponent. */
+static void square_radix(uint16_t *r2, const struct sunseal_rsa_modulus *m) {
+    size_t n = m->count;
     memset(r2, 0, 2 * n);
     sunseal_mp_sub(r2, r2, m->words, n);
     for (size_t i = 0; i < 16; i++) {
@@ -188,44 +193,36 @@ static void base(uint16_t *r, const uint8_t *random) {
 }
 
 /*
- * y = 1/r mod n. r is so short that nearly all is exact division: with v = 1/n mod r, the number
- * (n v - 1)/r is whole and n less it is the inverse.
+ * y = R/r mod n. r is so short that nearly all is exact division: with v = R/n mod r, (n v - R)/r
+ * is a whole number and n less it is y.
  */
 static void invert_base(const struct whole *w, const uint8_t *random) {
-    size_t n = w->m.count, steps = n - BASE_WORDS + 1;
+    size_t n = w->m.count;
     uint16_t *t = w->m.scratch;
-    uint16_t r[BASE_WORDS + 1], v[BASE_WORDS + 1];
+    uint16_t r[BASE_WORDS + 1], v[BASE_WORDS];
     base(r, random);
     r[BASE_WORDS] = 0;
     uint16_t inverse = (uint16_t)negative_inverse(r[0] | (uint32_t)r[1] << 16);
-    /* n mod r, divided by 2^(16 steps) */
+    /* n/R mod r */
     memcpy(t, w->m.words, 2 * n);
     memset(t + n, 0, 2 * (BASE_WORDS + 1));
-    divide(t, r, inverse, steps);
-    memcpy(v, t + steps, 2 * BASE_WORDS);
-    sunseal_mp_reduce_once(v, t[steps + BASE_WORDS], r, t, BASE_WORDS);
+    divide(t, r, inverse, n);
+    memcpy(v, t + n, 2 * BASE_WORDS);
+    sunseal_mp_reduce_once(v, t[n + BASE_WORDS], r, t, BASE_WORDS);
     const struct sunseal_mp_modulus mod = {
         .words = r,
         .inverse = (uint16_t)-inverse & 0x3fff,
         .half = 0,
         .count = BASE_WORDS,
         .wide = BASE_WORDS + 1,
-        .batches = 22, /* (45907 128 + 26313) / 19929 steps, eprint 2019/266 and its successors */
+        .batches = 22, /* 297 steps for 128 bits: eprint 2019/266, with the start at delta 1/2 */
     };
     sunseal_mp_invert(v, v, &mod);
-    /* and that away again */
-    memset(t, 0, 2 * (n + BASE_WORDS + 1));
-    memcpy(t, v, 2 * BASE_WORDS);
-    divide(t, r, inverse, steps);
-    memcpy(v, t + steps, 2 * BASE_WORDS);
-    /* n v - 1, of which the low n words suffice */
+    /* n v - R, of which the low n words suffice */
     memset(t, 0, 2 * (n + BASE_WORDS + 1));
     for (size_t i = 0; i < BASE_WORDS; i++) {
         t[n + i] = sunseal_mp_addmul1(t + i, w->m.words, v[i], n);
     }
-    memset(w->y, 0, 2 * n);
-    w->y[0] = 1;
-    sunseal_mp_sub(t, t, w->y, n);
     divide(t, r, inverse, n);
     sunseal_mp_add(w->y, w->m.words, t, n);
     sunseal_wipe(r, sizeof r);
@@ -238,12 +235,9 @@ static void blind(const struct whole *w, const uint8_t *m, const uint8_t *random
     memset(w->x, 0, 2 * n);
     base(w->x, random);
     sunseal_rsa_montmul(w->y, w->x, w->z, &w->m);
-    square_16(w);
     sunseal_mp_from_bytes(w->x, m, 2 * n, n);
-    sunseal_rsa_montmul(w->x, w->x, w->z, &w->m);
-    memset(w->z, 0, 2 * n);
-    base(w->z, random);
-    sunseal_rsa_montmul(w->x, w->x, w->z, &w->m);
+    sunseal_rsa_montmul(w->x, w->x, w->y, &w->m);
+    square_16(w);
     sunseal_rsa_montmul(w->x, w->x, w->y, &w->m);
 }
 
@@ -317,7 +311,8 @@ static void chinese(const struct sunseal_rsa_key *key, const uint8_t *random,
     size_t h = size->half;
     uint16_t *entry0 = p.table, *entry1 = entry0 + h, *entry2 = entry1 + h;
 
-    load(&p.m, entry2, key->q);
+    load(&p.m, key->q);
+    square_radix(entry2, &p.m);
     blind_exponent(&p, key->dq, random + 2 * FACTOR_WORDS);
     exponentiate(&p, entry2, NULL, p.sq, size->window);
     memset(entry0, 0, 2 * h);
@@ -325,7 +320,8 @@ static void chinese(const struct sunseal_rsa_key *key, const uint8_t *random,
     sunseal_rsa_montmul(p.sq, p.acc, entry0, &p.m);
     canonical(p.sq, 0, &p.m);
 
-    load(&p.m, entry2, key->p);
+    load(&p.m, key->p);
+    square_radix(entry2, &p.m);
     blind_exponent(&p, key->dp, random);
     exponentiate(&p, entry2, p.x + h, p.x, size->window);
     canonical(p.acc, 0, &p.m);
@@ -365,7 +361,8 @@ int sunseal_rsa_public(const uint8_t *n, const uint8_t *in, const struct sunseal
     if (result != SUNSEAL_OK) {
         return result;
     }
-    load(&w.m, w.z, n);
+    load(&w.m, n);
+    square_radix(w.z, &w.m);
     sunseal_mp_from_bytes(w.x, in, bytes, w.m.count);
     power_e(&w);
     sunseal_mp_to_bytes((uint8_t *)w.x, w.y, bytes);
@@ -385,15 +382,23 @@ int sunseal_rsa_private(const struct sunseal_rsa_key *key, const uint8_t *in,
     if (result != SUNSEAL_OK) {
         return result;
     }
-    load(&w.m, w.z, key->n);
+    load(&w.m, key->n);
+    square_radix(w.z, &w.m);
+    if (size->kept != NULL) {
+        memcpy(size->kept, w.z, 2 * n);
+    }
     blind(&w, in, random);
     chinese(key, random + 2 * BASE_WORDS, size);
-    load(&w.m, w.z, key->n);
+    load(&w.m, key->n);
     invert_base(&w, random);
     sunseal_rsa_montmul(w.x, w.x, w.y, &w.m);
-    sunseal_rsa_montmul(w.x, w.x, w.z, &w.m);
     canonical(w.x, 0, &w.m);
 
+    if (size->kept != NULL) {
+        memcpy(w.z, size->kept, 2 * n);
+    } else {
+        square_radix(w.z, &w.m);
+    }
     power_e(&w);
     sunseal_mp_from_bytes(w.z, in, 2 * n, n);
     uint16_t different = 0;

@@ -48,20 +48,26 @@ void sunseal_rsa_pick(uint16_t *r, const uint16_t *table, uint16_t index, uint16
  * The primitives for both sizes
  * -----------------------------
  */
-/* ATmega128, RSA-2048: 8 table entries, since 16 would fill half of its RAM. */
+/* ATmega128, RSA-2048: 8 table entries, since 16 would fill half of its RAM, and R^2 mod n is made
+ * twice. */
 #if defined(__AVR__)
-#define SUNSEAL_RSA_WINDOW(half) ((half) > 32 ? 3 : 4)
+#define SUNSEAL_RSA_SMALL(half) ((half) > 32)
 #else
-#define SUNSEAL_RSA_WINDOW(half) 4
+#define SUNSEAL_RSA_SMALL(half) 0
 #endif
+#define SUNSEAL_RSA_WINDOW(half) (SUNSEAL_RSA_SMALL(half) ? 3 : 4)
 /* Words of scratch; the layout is in rsa_core.c. */
 #define SUNSEAL_RSA_SCRATCH(half)                                                                  \
-    (((1u << SUNSEAL_RSA_WINDOW(half)) + 7 + SUNSEAL_RSA_COPIES) * (half) + 4)
+    (((1u << SUNSEAL_RSA_WINDOW(half)) + 7 + SUNSEAL_RSA_COPIES +                                  \
+      (SUNSEAL_RSA_SMALL(half) ? 0 : 2)) *                                                         \
+         (half) +                                                                                  \
+     4)
 
 struct sunseal_rsa_size {
     uint16_t *scratch;
     uint16_t half;   /* words of a prime */
     uint16_t window; /* bits of an exponent's digit */
+    uint16_t *kept;  /* room for R^2 mod n, or none */
 };
 
 /* Where the parts of a key lie. */
