@@ -11,11 +11,19 @@
     movw    r26, r24
     movw    r30, r22
     rjmp    2f
-1:  ld      r0, Z+
+1:  .rept   4
+    ld      r0, Z+
     st      X+, r0
-2:  subi    r20, 1
+    .endr
+2:  subi    r20, 4
     sbci    r21, 0
     brcc    1b
+    andi    r20, 3                  ; what is left, less 4
+    rjmp    4f
+3:  ld      r0, Z+
+    st      X+, r0
+4:  subi    r20, 1
+    brcc    3b
     ret
 
     ; void *memmove(void *to r25:r24, const void *from r23:r22, size_t n r21:r20)
@@ -41,10 +49,17 @@
     function memset
     movw    r26, r24
     rjmp    2f
-1:  st      X+, r22
-2:  subi    r20, 1
+1:  .rept   4
+    st      X+, r22
+    .endr
+2:  subi    r20, 4
     sbci    r21, 0
     brcc    1b
+    andi    r20, 3                  ; what is left, less 4
+    rjmp    4f
+3:  st      X+, r22
+4:  subi    r20, 1
+    brcc    3b
     ret
 
     ; int memcmp(const void *a r25:r24, const void *b r23:r22, size_t n r21:r20)

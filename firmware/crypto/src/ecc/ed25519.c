@@ -139,9 +139,9 @@ static void scalar_reduce(scalar r, const uint8_t bytes[64]) {
     scalar high;
     sunseal_fe25519_from_bytes(r, bytes);
     sunseal_fe25519_from_bytes(high, bytes + 32);
-    sunseal_mp_montmul(high, high, order_r2, &order_n_modulus); /* high 2^256 */
-    sunseal_mp_montmul(r, r, order_r2, &order_n_modulus);
-    sunseal_mp_montmul(r, r, unit, &order_n_modulus);
+    SUNSEAL_MP_MONTMUL(16)(high, high, order_r2, &order_n_modulus); /* high 2^256 */
+    SUNSEAL_MP_MONTMUL(16)(r, r, order_r2, &order_n_modulus);
+    SUNSEAL_MP_MONTMUL(16)(r, r, unit, &order_n_modulus);
     uint16_t carry = sunseal_mp_add(r, r, high, ORDER_WORDS);
     sunseal_mp_reduce_once(r, carry, order_n, high, ORDER_WORDS);
     sunseal_wipe(high, sizeof high);
@@ -206,8 +206,8 @@ int sunseal_ed25519_sign(uint8_t sig[64], const uint8_t d[64], const uint8_t *me
     point_encode(sig, &point);
     scalar_hash(k, sig, d + 32, message, message_len);
     /* S = r + k a */
-    sunseal_mp_montmul(k, k, order_r2, &order_n_modulus);
-    sunseal_mp_montmul(k, k, a, &order_n_modulus);
+    SUNSEAL_MP_MONTMUL(16)(k, k, order_r2, &order_n_modulus);
+    SUNSEAL_MP_MONTMUL(16)(k, k, a, &order_n_modulus);
     uint16_t carry = sunseal_mp_add(r, r, k, ORDER_WORDS);
     sunseal_mp_reduce_once(r, carry, order_n, k, ORDER_WORDS);
     for (uint8_t i = 0; i < 16; i++) {

@@ -96,6 +96,21 @@ struct sunseal_mp_modulus {
 void sunseal_mp_montmul(uint16_t *r, const uint16_t *a, const uint16_t *b,
                         const struct sunseal_mp_modulus *m);
 
+/* The same function for a count that is known when compiling: on AVR, numbers as long as a field's
+ * elements use the product which that field brings along. */
+#ifdef __AVR__
+void sunseal_mp_montmul_14(uint16_t *r, const uint16_t *a, const uint16_t *b,
+                           const struct sunseal_mp_modulus *m);
+void sunseal_mp_montmul_16(uint16_t *r, const uint16_t *a, const uint16_t *b,
+                           const struct sunseal_mp_modulus *m);
+#define SUNSEAL_MP_MONTMUL(count)                                                                  \
+    ((count) == 16   ? sunseal_mp_montmul_16                                                       \
+     : (count) == 14 ? sunseal_mp_montmul_14                                                       \
+                     : sunseal_mp_montmul)
+#else
+#define SUNSEAL_MP_MONTMUL(count) sunseal_mp_montmul
+#endif
+
 /* Start with eta = -1. Applies 14 steps to f and g, of which the low words suffice:
  * 2^14 f' = u f + v g, 2^14 g' = q f + r g. All signed. */
 struct sunseal_mp_matrix {

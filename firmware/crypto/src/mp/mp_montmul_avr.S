@@ -117,6 +117,27 @@ sunseal_avr_row:
     jmp     sunseal_avr_redc
     .size sunseal_mp_montmul, . - sunseal_mp_montmul
 
+; name:       void sunseal_mp_montmul_14(uint16_t *r, const uint16_t *a, const uint16_t *b,
+;                                        const struct sunseal_mp_modulus *m), and _16
+; stack:      32 bytes with the return address
+    .macro montmul_by product
+    save_all
+    push    r24
+    push    r25
+    push    r18
+    push    r19
+    call    \product
+    jmp     sunseal_avr_redc
+    .endm
+
+    function sunseal_mp_montmul_14
+    montmul_by sunseal_avr_product_28
+    .size sunseal_mp_montmul_14, . - sunseal_mp_montmul_14
+
+    function sunseal_mp_montmul_16
+    montmul_by sunseal_avr_product_32
+    .size sunseal_mp_montmul_16, . - sunseal_mp_montmul_16
+
 ; The rest: reduces sunseal_avr_product modulo m, and wipes it; the caller's registers, r and m are on the
 ; stack.
 ;
