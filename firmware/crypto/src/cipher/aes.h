@@ -23,7 +23,7 @@ int sunseal_aes128_hw_decrypt(const void *schedule, uint8_t *out, const uint8_t 
 int sunseal_aes128_hw_ctr(const void *schedule, uint8_t *out, const uint8_t *in, uint8_t *counter,
                           size_t blocks);
 
-#ifdef SUNSEAL_AES128_TBOX_HAS_CTR
+#ifdef __arm__
 int sunseal_aes128_tbox_ctr(const void *schedule, uint8_t *out, const uint8_t *in, uint8_t *counter,
                             size_t blocks);
 #define SUNSEAL_AES128_TBOX_CTR sunseal_aes128_tbox_ctr

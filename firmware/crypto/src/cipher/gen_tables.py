@@ -96,7 +96,7 @@ def files() -> Iterable[tuple[str, str]]:
         text += f"{name}:\n" + asm_array(".short", values, 4)
     yield "aes_words.inc", text
     yield "aes_s.inc", head + asm_array(".byte", AES_S, 2)
-    yield "aes_2s.inc", head + asm_array(".byte", [times(s, 2) for s in AES_S], 2)
+    yield "aes_twice.inc", head + asm_array(".byte", [times(x, 2) for x in range(256)], 2)
     yield "aes_t.inc", head + asm_array(".long", t0, 8)
 
 
