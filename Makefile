@@ -76,7 +76,7 @@ test-rust: all all-boards tools ## Test the crates.
 	$(WITH_TOOLS) $(CARGO) test --no-fail-fast --release --workspace --exclude sunseal-py
 
 test-firmware: firmware all-boards ## Test the firmware on the host and on every simulated variant.
-	$(MAKE) $(SILENT) --no-print-directory -C firmware test-host
+	$(MAKE) $(SILENT) --no-print-directory -C firmware test-host test-boards
 
 test-python: all all-boards tools ## Test the command line, the report in a real browser, and what crosses languages.
 	$(WITH_TOOLS) $(BIN)/python -m pytest -q python/tests tests

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Read ELFs back: no recursion, no call that cannot be followed, and a stack that fits in the RAM.
+"""Read MSP430 ELFs back: no recursion, no call that cannot be followed, and a stack that fits in the RAM.
 
     check_elf.py ELF...
 
 Walks every path from the reset vector and the interrupt vectors through the machine code, adds up
 what each function pushes, and compares the deepest chain of calls, an interrupt on top, with the
-RAM between __stack_limit and __stack_top. Prints the figures; exits 1 if a program breaks a rule.
+RAM between __stack_limit and __stack_top. A call through a register may lead to every function whose
+address is taken. Prints the figures; exits 1 if a program breaks a rule.
 """
 
 from __future__ import annotations
@@ -23,6 +24,12 @@ RET = 0x4130
 INTERRUPT_FRAME_BYTES = 4
 # SLAS655, interrupt vectors of the MSP430F5438A; 0xFFFE is the reset.
 VECTORS = range(0xFF80, 0xFFFE, 2)
+RESET_VECTOR = 0xFFFE
+UNUSED_VECTOR = 0xFFFF
+# A structure of pointers; larger objects are tables of numbers.
+TABLE_BYTES_MAX = 64
+# How far from its label assembly may call it by a register; farther off, a number is that by chance.
+LABEL_BYTES_MAX = 2048
 CONSTANTS = {(SR, 2): 4, (SR, 3): 8, (CG, 0): 0, (CG, 1): 1, (CG, 2): 2, (CG, 3): 0xFFFF}
 
 
@@ -37,6 +44,19 @@ class Image:
     words: dict[int, int] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     symbols: dict[str, int] = field(default_factory=dict)
+    functions: set[int] = field(default_factory=set)
+    labels: set[int] = field(default_factory=set)
+    tables: list[tuple[int, int]] = field(default_factory=list)
+
+    def taken(self) -> set[int]:
+        """Functions whose address stands in a constant structure, or is moved or pushed as a number; labels near by."""
+        found = {self.words.get(at) for start, end in self.tables for at in range(start, end, 2)} & self.functions
+        for at, word in self.words.items():
+            if (word & 0xFF30 == 0x4030 and word != 0x4030) or word == 0x1230:
+                value = self.words.get(at + 2, 0)
+                if value in self.functions or (value in self.labels and abs(value - at) < LABEL_BYTES_MAX):
+                    found.add(value)
+        return found - {self.words.get(RESET_VECTOR)}
 
     def name(self, address: int) -> str:
         """The function at an address, or the one before it with an offset."""
@@ -73,15 +93,22 @@ def load(path: Path) -> Image:
             for at in range(0, size - 1, 2):
                 image.words[physical + at] = struct.unpack_from("<H", data, offset + at)[0]
     sections = [struct.unpack_from("<10I", data, shoff + 40 * i) for i in range(shnum)]
-    for _, kind, _, _, offset, size, link, _, _, _ in sections:
+    for _, kind, _, _, offset, length, link, _, _, _ in sections:
         if kind != 2:
             continue
         strings = sections[link][4]
-        for at in range(offset, offset + size, 16):
-            name, value, _, info, _, _ = struct.unpack_from("<IIIBBH", data, at)
+        for at in range(offset, offset + length, 16):
+            name, value, size, info, _, place = struct.unpack_from("<IIIBBH", data, at)
             text = data[strings + name : data.index(0, strings + name)].decode()
             if text:
                 image.symbols[text] = value
+            code = 0 < place < len(sections) and sections[place][2] & 4
+            if info & 15 == 2:
+                image.functions.add(value)
+            elif info == 0 and code and text.isidentifier():  # those with numbers are none
+                image.labels.add(value)
+            elif info & 15 == 1 and size <= TABLE_BYTES_MAX:
+                image.tables.append((value, value + size))
             if (text and info & 15 == 2) or text.startswith("sunseal_isr_"):
                 image.names.setdefault(value, text)
     return image
@@ -100,9 +127,9 @@ def extra(reg: int, mode: int) -> bool:
 class Walker:
     """Follows one function from its entry."""
 
-    def __init__(self, image: Image, entry: int, callee: Callable[[int], Function]) -> None:
-        """Starts at `entry`; `callee` tells what a called function does."""
-        self.image, self.entry, self.callee = image, entry, callee
+    def __init__(self, image: Image, entry: int, callee: Callable[[int], Function], taken: set[int]) -> None:
+        """Starts at `entry`; `callee` tells what a called function does, `taken` where a register may lead."""
+        self.image, self.entry, self.callee, self.taken = image, entry, callee, taken
         self.function = Function()
         self.depth_at: dict[int, int] = {}
         self.todo = [(entry, 0)]
@@ -168,11 +195,13 @@ class Walker:
             if word & 0x0380 == 0x0200:
                 depth += 2
             elif word & 0x0380 == 0x0280:
-                if (reg, mode) != (PC, 3):
-                    raise self.fail(at, "calls through a register: the callee cannot be known")
-                target = self.fetch(first)
-                self.function.call(target, depth)
-                if not self.callee(target).returns:
+                targets = {self.fetch(first)} if (reg, mode) == (PC, 3) else self.taken
+                if not targets:
+                    raise self.fail(at, "calls through a register, and no function's address is taken")
+                for target in sorted(targets):
+                    self.function.call(target, depth)
+                walked = [self.callee(target) for target in sorted(targets)]
+                if not any(function.returns for function in walked):
                     return None, depth
             elif word >= 0x1300:
                 raise self.fail(at, "is a 20-bit call, which small-model code has not")
@@ -208,6 +237,7 @@ class Program:
     def __init__(self, image: Image) -> None:
         """Nothing is walked yet."""
         self.image = image
+        self.taken = image.taken()
         self.functions: dict[int, Function] = {}
         self.need: dict[int, int] = {}
         self.chain: list[int] = []
@@ -219,7 +249,7 @@ class Program:
             raise BrokenRuleError(f"calls itself: {names}")
         if entry not in self.functions:
             self.chain.append(entry)
-            self.functions[entry] = Walker(self.image, entry, self.function).walk()
+            self.functions[entry] = Walker(self.image, entry, self.function, self.taken).walk()
             self.chain.pop()
         return self.functions[entry]
 
@@ -249,9 +279,9 @@ def check(path: Path) -> str:
             raise BrokenRuleError(f"has no symbol {symbol}")
     program = Program(image)
     sys.setrecursionlimit(10_000)
-    reset = image.words[0xFFFE]
+    reset = image.words[RESET_VECTOR]
     needs = program.bytes_from(reset)
-    handlers = {image.words[v] for v in VECTORS if v in image.words}
+    handlers = {image.words[v] for v in VECTORS if v in image.words} - {UNUSED_VECTOR}
     interrupt = max(program.bytes_from(h) for h in handlers) + INTERRUPT_FRAME_BYTES
     free = image.symbols["__stack_top"] - image.symbols["__stack_limit"]
     if needs + interrupt > free:
@@ -286,6 +316,10 @@ def check_the_checker() -> None:
             assert what in str(why), f"{why} instead of {what}"
         else:
             raise AssertionError(f"a program that {what} was let pass")
+    # mov #0x5C08, r10 ; call r10 ; ret ; push r10 ; pop r10 ; ret: four bytes by the call through a register
+    through = (0x403A, 0x5C08, 0x128A, RET, 0x120A, 0x413A, RET)
+    image = Image({0x5C00 + 2 * i: w for i, w in enumerate(through)}, {0x5C00: "through"}, functions={0x5C08})
+    assert Program(image).bytes_from(0x5C00) == 4
     # push r10 ; sub #6, sp ; call the last RET ; add #6, sp ; pop r10 ; ret ; ret
     fine = (0x120A, 0x8031, 6, 0x12B0, 0x5C12, 0x5031, 6, 0x413A, RET, RET)
     words = {0x5C00 + 2 * i: w for i, w in enumerate(fine)}

@@ -29,7 +29,8 @@ LD  := $(TOOLS)/ld.lld
 AS  := $(TOOLS)/msp430-elf-as
 COMPILERS := $(CC) $(AS)
 CPU := --target=msp430
-CFLAGS_TARGET = $(CPU) -std=c11 $(COMMON) -ffile-prefix-map=$(HERE)/= $(OPT) -nostdlibinc -isystem runtime/include -gdwarf-4 -fdebug-compilation-dir=. $(INCLUDES)
+# No jump tables: tests/check_elf.py follows every jump.
+CFLAGS_TARGET = $(CPU) -std=c11 -fno-jump-tables $(COMMON) -ffile-prefix-map=$(HERE)/= $(OPT) -nostdlibinc -isystem runtime/include -gdwarf-4 -fdebug-compilation-dir=. $(INCLUDES)
 WL :=
 link = $(LD) -T $(LINK) --gc-sections --build-id=none -Map=$(basename $@).map -o $@ $(2) $(1)
 # See toolchain/isa430x.awk; GNU ld takes 430X relocations, lld those of the 430.
@@ -43,7 +44,7 @@ ifeq ($(shell command -v $(CC)),)
 $(error TOOLCHAIN=gcc needs msp430-elf-gcc on PATH (it is in the MSP430 GCC package of Texas Instruments); without it, leave TOOLCHAIN at clang)
 endif
 CPU := $(if $(MSP430X),-mcpu=msp430x -msmall,-mcpu=msp430)
-CFLAGS_TARGET = $(CPU) -std=c11 $(COMMON) -ffile-prefix-map=$(HERE)/= $(OPT) -gdwarf-4 $(INCLUDES)
+CFLAGS_TARGET = $(CPU) -std=c11 -fno-jump-tables $(COMMON) -ffile-prefix-map=$(HERE)/= $(OPT) -gdwarf-4 $(INCLUDES)
 WL := -Wl,
 link = $(CC) $(CPU) -nostartfiles -nostdlib -T $(LINK) -Wl,--gc-sections -Wl,--build-id=none \
        -Wl,-Map=$(basename $@).map -o $@ $(2) $(1) -lgcc
