@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ import pytest
 from sunseal import Machine
 
 BUILD = Path(__file__).resolve().parents[1] / "build"
+SOURCES = Path(__file__).resolve().parents[1] / "crypto" / "src"
 LIBRARIES = sorted(BUILD.glob("*/*/library-ecc.elf"))
 
 KEPT = {
@@ -94,6 +96,18 @@ def numbers(field: Field) -> list[int]:
     return sorted(found)
 
 
+def stated_cycles(function: str) -> int:
+    """Read the count of cycles from the head of a routine for AVR."""
+    pattern = re.compile(rf"^; name: .*\b{function}\(.*(?:\n;.*)*?\n; cycles: +(\d+)$", re.MULTILINE)
+    (count,) = [head[1] for source in SOURCES.glob("*/*_avr.S") if (head := pattern.search(source.read_text("ascii")))]
+    return int(count)
+
+
+def family(m: Machine) -> str:
+    """Name the kind of core."""
+    return "avr" if m.device.startswith("at") else "arm" if m.device.startswith("msp432") else "msp430"
+
+
 def machine(library: Path) -> Machine:
     """Start a library and stop it in main."""
     m = Machine(library.parents[1].name, library)
@@ -103,8 +117,7 @@ def machine(library: Path) -> Machine:
 
 def kept(m: Machine) -> list[str]:
     """Name the registers that a function must give back."""
-    family = "avr" if m.device.startswith("at") else "arm" if m.device.startswith("msp432") else "msp430"
-    return KEPT[family]
+    return KEPT[family(m)]
 
 
 @pytest.fixture(scope="module", params=LIBRARIES, ids=lambda path: "-".join(path.parts[-3:-1]))
@@ -146,6 +159,8 @@ def test_field(target: Machine, operation: Operation) -> None:
         for place, value in zip(where[1:], given, strict=True):
             assert place == where[0] or int.from_bytes(m.read(place, size), "little") == value
     assert len(cycles) == 1, cycles
+    if family(m) == "avr":
+        assert cycles == {stated_cycles(operation.function)}
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.function[8:])

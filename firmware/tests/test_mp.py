@@ -146,9 +146,10 @@ def test_addmul1(target: Machine, words: int) -> None:
 
 
 @pytest.mark.parametrize("words", [11, 15, 17])
-def test_combine(target: Machine, words: int) -> None:
+@pytest.mark.parametrize("two", [False, True], ids=["three", "two"])
+def test_combine(target: Machine, words: int, two: bool) -> None:
     """Exact quotients by 2^14, into a new place and into each operand."""
-    bench, rng = Bench(target, "sunseal_mp_combine"), random.Random(words)
+    bench, rng = Bench(target, f"sunseal_mp_combine{'_two' if two else ''}"), random.Random(words)
     bits = 16 * words
     places = [bench.number(0, words) for _ in range(4)]
     pitch = 8 if target.device.startswith("msp432") else 4
@@ -164,8 +165,13 @@ def test_combine(target: Machine, words: int) -> None:
         numbers = [rng.randrange(-most, most) for _ in range(2)]
         if n % 4 == 0:
             numbers = [rng.choice([-1, 0, 1, -most, most - 1]) for _ in range(2)]
+        if two:
+            # The second number makes the sum a multiple of 2^14, the third must not matter.
+            factors[1] |= 1
+            numbers[1] = -factors[0] * numbers[0] * pow(factors[1], -1, 1 << 14) % (1 << 14)
+            factors[2] = 0
         rest = sum(f * x for f, x in zip(factors, numbers, strict=False))
-        last = -rest * pow(factors[2], -1, 1 << 14) % (1 << 14)
+        last = 0x1234 if two else -rest * pow(factors[2], -1, 1 << 14) % (1 << 14)
         numbers.append(last)
         want = (rest + factors[2] * last) >> 14
         for i, (factor, number) in enumerate(zip(factors, numbers, strict=True)):

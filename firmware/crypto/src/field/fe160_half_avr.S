@@ -18,7 +18,7 @@
 
 ; name:       void sunseal_fe160_half(uint16_t *r, const uint16_t *a)
 ; stack:      4 bytes with the return address
-; cycles:
+; cycles:     174
     function sunseal_fe160_half
     half    20, half_p
     .size sunseal_fe160_half, . - sunseal_fe160_half

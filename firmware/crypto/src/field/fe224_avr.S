@@ -153,7 +153,7 @@
 
 ; name:       void sunseal_fe224_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; stack:      32 bytes with the return address
-; cycles:
+; cycles:     4570
     function sunseal_fe224_mul
     save_all
     push    r24
@@ -164,7 +164,7 @@
 
 ; name:       void sunseal_fe224_sqr(uint16_t *r, const uint16_t *a)
 ; stack:      26 bytes with the return address
-; cycles:
+; cycles:     3329
     function sunseal_fe224_sqr
     save_all
     push    r24
@@ -214,14 +214,14 @@
 
 ; name:       void sunseal_fe224_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; stack:      24 bytes with the return address
-; cycles:
+; cycles:     332
     function sunseal_fe224_add
     sum_with add, adc
     .size sunseal_fe224_add, . - sunseal_fe224_add
 
 ; name:       void sunseal_fe224_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; stack:      24 bytes with the return address
-; cycles:
+; cycles:     332
     function sunseal_fe224_sub
     sum_with sub, sbc
     .size sunseal_fe224_sub, . - sunseal_fe224_sub

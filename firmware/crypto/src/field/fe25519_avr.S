@@ -86,7 +86,7 @@
 
 ; name:       void sunseal_fe25519_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; stack:      32 bytes with the return address
-; cycles:
+; cycles:     5545
     function sunseal_fe25519_mul
     save_all
     push    r24
@@ -97,7 +97,7 @@
 
 ; name:       void sunseal_fe25519_sqr(uint16_t *r, const uint16_t *a)
 ; stack:      26 bytes with the return address
-; cycles:
+; cycles:     4019
     function sunseal_fe25519_sqr
     save_all
     push    r24
@@ -186,14 +186,14 @@
 
 ; name:       void sunseal_fe25519_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; stack:      7 bytes with the return address
-; cycles:
+; cycles:     315
     function sunseal_fe25519_add
     sum_with add, adc
     .size sunseal_fe25519_add, . - sunseal_fe25519_add
 
 ; name:       void sunseal_fe25519_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; stack:      7 bytes with the return address
-; cycles:
+; cycles:     317
     function sunseal_fe25519_sub
     sum_with sub, sbc
     .size sunseal_fe25519_sub, . - sunseal_fe25519_sub
@@ -202,7 +202,7 @@
 ; registers:  Z = a, X = r; three bytes of a in turn from r18, three of the column from r21; r2 = 0,
 ;             r24, r25 = bytes 0, 1 of 121665, of which byte 2 is 1; r30 and r31 later q
 ; stack:      5 bytes with the return address
-; cycles:
+; cycles:     653
     .set ZERO, 2
     .set SUM, 21
     .macro turn k

@@ -196,7 +196,7 @@
 
 ; name:       void sunseal_fe256_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; stack:      32 bytes with the return address
-; cycles:
+; cycles:     5717
     function sunseal_fe256_mul
     save_all
     push    r24
@@ -206,8 +206,8 @@
     .size sunseal_fe256_mul, . - sunseal_fe256_mul
 
 ; name:       void sunseal_fe256_sqr(uint16_t *r, const uint16_t *a)
-; stack:      28 bytes with the return address
-; cycles:
+; stack:      26 bytes with the return address
+; cycles:     4191
     function sunseal_fe256_sqr
     save_all
     push    r24
@@ -319,14 +319,14 @@
 
 ; name:       void sunseal_fe256_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; stack:      6 bytes with the return address
-; cycles:
+; cycles:     352
     function sunseal_fe256_add
     sum_with add, adc, and
     .size sunseal_fe256_add, . - sunseal_fe256_add
 
 ; name:       void sunseal_fe256_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; stack:      6 bytes with the return address
-; cycles:
+; cycles:     351
     function sunseal_fe256_sub
     sum_with sub, sbc, or
     .size sunseal_fe256_sub, . - sunseal_fe256_sub

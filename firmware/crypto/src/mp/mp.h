@@ -127,6 +127,13 @@ struct sunseal_mp_term {
 };
 void sunseal_mp_combine(uint16_t *r, const struct sunseal_mp_term terms[3], size_t n);
 
+/* The same of two terms; a third must be there and its factor be 0, so that a target may do without. */
+#ifdef __AVR__
+void sunseal_mp_combine_two(uint16_t *r, const struct sunseal_mp_term terms[3], size_t n);
+#else
+#define sunseal_mp_combine_two sunseal_mp_combine
+#endif
+
 /* r = 1/x mod m for 0 < x < m; 0 for x = 0. */
 void sunseal_mp_invert(uint16_t *r, const uint16_t *x, const struct sunseal_mp_modulus *m);
 

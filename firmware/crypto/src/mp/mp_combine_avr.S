@@ -50,14 +50,12 @@
     adc     r20, ZERO
     .endm
 
-; name:       void sunseal_mp_combine(uint16_t *r, const struct sunseal_mp_term terms[3], size_t n)
+; r = sum(factor * words) / 2^14 of two or three terms
 ; registers:  r2, r4, r6 = magnitudes (two bytes each), r8, r9, r10 = signs, r11 = ZERO, r12 = r, X, Y, Z =
 ;             words, Z also r while r14 keeps it, r16 = words left, r17 = upper byte of the word before,
 ;             r18..r21 = sum; T flag: no word before
-; stack:      20 bytes with the return address
-; cycles:     150 + 99 n
     .set ZERO, 11
-    function sunseal_mp_combine
+    .macro combine terms
     .irp r, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29
     push    r\r
     .endr
@@ -73,25 +71,31 @@
     ldd     r5, Z + 5
     ldd     r28, Z + 6
     ldd     r29, Z + 7
+    clr     r18
+    clr     r19
+    clr     r20
+    clr     r21
+    .if \terms == 3
     ldd     r6, Z + 8
     ldd     r7, Z + 9
     ldd     r0, Z + 10
     ldd     r31, Z + 11
     mov     r30, r0
+    magnitude 6, r10
+    complement 6, r10
+    .else
+    movw    r30, r12
+    .endif
     magnitude 2, r8
     magnitude 4, r9
-    magnitude 6, r10
-    clr     r18
-    clr     r19
-    clr     r20
-    clr     r21
     complement 2, r8
     complement 4, r9
-    complement 6, r10
     set
 1:  term    2, r8, X
     term    4, r9, Y
+    .if \terms == 3
     term    6, r10, Z
+    .endif
     brts    2f
     ; this word and the two highest bits of the one before
     movw    r22, r18
@@ -100,12 +104,16 @@
     rol     r22
     rol     r23
     .endr
+    .if \terms == 3
     movw    r14, r30
     movw    r30, r12
+    .endif
     st      Z+, r22
     st      Z+, r23
+    .if \terms == 3
     movw    r12, r30
     movw    r30, r14
+    .endif
 2:  clt
     mov     r17, r19
     movw    r18, r20
@@ -123,7 +131,9 @@
     lsl     r17
     rol     r22
     .endr
+    .if \terms == 3
     movw    r30, r12
+    .endif
     st      Z, r22
     std     Z + 1, r23
     clr     r1
@@ -131,4 +141,18 @@
     pop     r\r
     .endr
     ret
+    .endm
+
+; name:       void sunseal_mp_combine(uint16_t *r, const struct sunseal_mp_term terms[3], size_t n)
+; stack:      20 bytes with the return address
+; cycles:     151 + 103 n
+    function sunseal_mp_combine
+    combine 3
     .size sunseal_mp_combine, . - sunseal_mp_combine
+
+; name:       void sunseal_mp_combine_two(uint16_t *r, const struct sunseal_mp_term terms[3], size_t n)
+; stack:      20 bytes with the return address
+; cycles:     132 + 73 n
+    function sunseal_mp_combine_two
+    combine 2
+    .size sunseal_mp_combine_two, . - sunseal_mp_combine_two

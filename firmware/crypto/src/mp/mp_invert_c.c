@@ -45,8 +45,8 @@ void sunseal_mp_invert(uint16_t *r, const uint16_t *x, const struct sunseal_mp_m
         sunseal_mp_divsteps(&s.matrix, s.f[0], s.g[0]);
         struct sunseal_mp_term top[3] = {{s.matrix.u, s.f}, {s.matrix.v, s.g}, {0, m->words}};
         struct sunseal_mp_term bottom[3] = {{s.matrix.q, s.f}, {s.matrix.r, s.g}, {0, m->words}};
-        sunseal_mp_combine(s.t, top, m->wide);
-        sunseal_mp_combine(s.g, bottom, m->wide);
+        sunseal_mp_combine_two(s.t, top, m->wide);
+        sunseal_mp_combine_two(s.g, bottom, m->wide);
         memcpy(s.f, s.t, bytes);
         update(s.t, s.matrix.u, s.matrix.v, s.d, s.e, m);
         update(s.e, s.matrix.q, s.matrix.r, s.d, s.e, m);

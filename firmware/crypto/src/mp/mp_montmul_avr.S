@@ -73,8 +73,8 @@ sunseal_avr_row:
 ; name:       void sunseal_mp_montmul(uint16_t *r, const uint16_t *a, const uint16_t *b,
 ;                                     const struct sunseal_mp_modulus *m)
 ; registers:  Y = b, Z = product, r16 = a, r24 = rows left, r23 = limbs
-; stack:      28 bytes with the return address
-; cycles:
+; stack:      26 bytes with the return address
+; cycles:     9 922 of 12 words for the order of secp160r1
     function sunseal_mp_montmul
     save_all
     push    r24
@@ -119,7 +119,8 @@ sunseal_avr_row:
 
 ; name:       void sunseal_mp_montmul_14(uint16_t *r, const uint16_t *a, const uint16_t *b,
 ;                                        const struct sunseal_mp_modulus *m), and _16
-; stack:      32 bytes with the return address
+; stack:      34 bytes with the return address
+; cycles:     8 827 for the order of P-224, 12 879 for that of P-256
     .macro montmul_by product
     save_all
     push    r24
