@@ -56,13 +56,32 @@
     ; void *memset(void *to r12, int value r13, size_t n r14)
     function memset
     mov     r12, r15
+    bit     #1, r15
+    jnz     3f                      ; words only from an even address
+    mov.b   r13, r13
+    mov     r13, r11
+    swpb    r11
+    bis     r11, r13
+    clrc
+    rrc     r14                     ; C = an odd byte is left over
+    mov     sr, r11
     tst     r14
     jz      2f
-1:  mov.b   r13, 0(r15)
-    inc     r15
+1:  mov     r13, 0(r15)
+    incd    r15
     dec     r14
     jnz     1b
-2:  ret
+2:  bit     #1, r11
+    jz      5f
+    mov.b   r13, 0(r15)
+    ret
+3:  tst     r14
+    jz      5f
+4:  mov.b   r13, 0(r15)
+    inc     r15
+    dec     r14
+    jnz     4b
+5:  ret
 
     ; int memcmp(const void *a r12, const void *b r13, size_t n r14)
     function memcmp

@@ -20,30 +20,6 @@ uint16_t sunseal_mp_is_zero(const uint16_t *a, size_t n) {
     return (uint16_t)~sunseal_mp_mask_high(any | (uint16_t)-any);
 }
 
-void sunseal_mp_from_bytes(uint16_t *r, const uint8_t *bytes, size_t count, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        uint16_t word = 0;
-        if (count > 0) {
-            word = bytes[--count];
-        }
-        if (count > 0) {
-            word |= (uint16_t)(bytes[--count] << 8);
-        }
-        r[i] = word;
-    }
-}
-
-void sunseal_mp_to_bytes(uint8_t *bytes, const uint16_t *a, size_t count) {
-    while (count > 1) {
-        uint16_t word = *a++;
-        bytes[--count] = (uint8_t)word;
-        bytes[--count] = (uint8_t)(word >> 8);
-    }
-    if (count > 0) {
-        bytes[0] = (uint8_t)*a;
-    }
-}
-
 void sunseal_wipe(void *bytes, size_t count) {
     memset(bytes, 0, count);
     /* What might read the bytes next is unknown to the compiler, so they must be there. */
