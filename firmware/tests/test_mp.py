@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from test_fields import LIBRARIES, kept, machine
 
-from sunseal import Machine, SunsealError
+from sunseal import EngineError, Machine
 
 MODULI = {
     12: 0x0100000000000000000001F4C8F927AED3CA752257,
@@ -42,7 +42,7 @@ class Bench:
         """Forget the numbers of the test before; skip where a target does without this function."""
         try:
             m.address(function)
-        except SunsealError:
+        except EngineError:
             pytest.skip(f"{m.device} has no {function}")
         m.release()
         self.m, self.function, self.cycles = m, function, set[int]()
