@@ -146,6 +146,7 @@ def _all_workloads() -> Iterator[Workload]:
     yield Workload("hkdf-sha256-derive", "hkdf", "sha256", "derive", "sha256", 128, "42 bytes from 32 of key material")
     yield from _symmetric()
     yield from _one_time()
+    yield from _random()
 
 
 def _symmetric() -> Iterator[Workload]:
@@ -183,6 +184,18 @@ def _one_time() -> Iterator[Workload]:
         ("lms", "verify", "SHA-256/192, chains to their ends, path to the root"),
     ):
         yield Workload(f"{name}-{op}", name, None, op, "sha256", 96 if name == "lms" else 128, what)
+
+
+def _random() -> Iterator[Workload]:
+    for name, parameter, op, what in (
+        ("trng-sram-256bit", "sram", "256bit", "2560 bytes of SRAM at start-up, each tested, to 256 bits"),
+        ("trng-sha256-condition", "sha256", "condition", "512 samples to 256 bits by SHA-256"),
+        ("trng-aes-condition", "aes", "condition", "512 samples to 128 bits by CBC-MAC, key schedule included"),
+        ("trng-xor16-condition", "xor16", "condition", "512 samples folded 16 to 1, Von Neumann, to 48 bits"),
+        ("trng-xor32-condition", "xor32", "condition", "512 samples folded 32 to 1, Von Neumann, to 24 bits"),
+    ):
+        yield Workload(name, "trng", parameter, op, "", 128, what)
+    yield Workload("hmac-drbg-generate", "drbg", "hmac", "generate", "sha256", 128, "32 bytes from a seeded generator")
 
 
 WORKLOADS: dict[str, Workload] = {w.name: w for w in _all_workloads()}

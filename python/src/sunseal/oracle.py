@@ -325,6 +325,26 @@ def _lms(work: Workload) -> Trial:
     return Trial(fed, 1380, lambda output: key.verify(MESSAGE, output))
 
 
+def _trng(work: Workload) -> Trial:
+    if work.operation == "256bit":
+        samples = _bytes("sram", 2560)
+        return _exactly(samples, hashlib.sha256(samples).digest())
+    samples = _bytes("samples", 512)
+    if work.parameter == "sha256":
+        return _exactly(samples, hashlib.sha256(samples).digest())
+    if work.parameter == "aes":
+        key = _bytes("conditioner key", 16)
+        chained = Cipher(algorithms.AES128(key), modes.CBC(bytes(16))).encryptor().update(samples)
+        return _exactly(key + samples, chained[-16:])
+    fold, count = {"xor16": (16, 6), "xor32": (32, 3)}[work.parameter or ""]
+    return _exactly(samples, references.von_neumann(samples, fold, count))
+
+
+def _drbg(_: Workload) -> Trial:
+    seed = _bytes("drbg entropy", 48)
+    return _exactly(seed, references.HmacDrbg(seed).generate(32))
+
+
 TRIALS: dict[str, Callable[[Workload], Trial]] = {
     "sha1": _hash,
     "sha256": _hash,
@@ -344,6 +364,8 @@ TRIALS: dict[str, Callable[[Workload], Trial]] = {
     "wots": _one_time,
     "ldots": _one_time,
     "lms": _lms,
+    "trng": _trng,
+    "drbg": _drbg,
 }
 """By algorithm."""
 

@@ -8,7 +8,10 @@ known answers of its document.
 from __future__ import annotations
 
 import hashlib
+import hmac
+import operator
 from collections.abc import Iterator
+from functools import reduce
 
 MASK64 = (1 << 64) - 1
 
@@ -215,3 +218,40 @@ class Lms:
             number >>= 1
             node = self._hash(number, 0x8383, pair)
         return node == self.nodes[1]
+
+
+def von_neumann(samples: bytes, fold: int, count: int) -> bytes:
+    """Fold bytes by exclusive or, then keep one bit of each unequal pair (Suslowicz 2017, table 6)."""
+    bits: list[int] = []
+    for at in range(0, len(samples), fold):
+        byte = reduce(operator.xor, samples[at : at + fold])
+        for i in range(0, 8, 2):
+            # From the lowest bit on: 01 and 10 become their first bit.
+            if byte >> i & 3 in (1, 2):
+                bits.append(byte >> i & 1)
+    if len(bits) < 8 * count:
+        raise ValueError(f"{len(bits)} bits are left of the {8 * count} that are wanted")
+    return bytes(sum(bits[8 * i + j] << j for j in range(8)) for i in range(count))
+
+
+class HmacDrbg:
+    """HMAC_DRBG over SHA-256 (SP 800-90A, section 10.1.2)."""
+
+    def __init__(self, seed: bytes) -> None:
+        """Instantiate from seed material: entropy, nonce and personalization in one."""
+        self.key, self.value = bytes(32), b"\x01" * 32
+        self._update(seed)
+
+    def _update(self, data: bytes) -> None:
+        for step in (0, 1) if data else (0,):
+            self.key = hmac.digest(self.key, self.value + bytes([step]) + data, "sha256")
+            self.value = hmac.digest(self.key, self.value, "sha256")
+
+    def generate(self, count: int) -> bytes:
+        """Return so many bytes, without additional input."""
+        out = b""
+        while len(out) < count:
+            self.value = hmac.digest(self.key, self.value, "sha256")
+            out += self.value
+        self._update(b"")
+        return out[:count]

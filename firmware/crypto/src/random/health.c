@@ -12,7 +12,7 @@ void sunseal_health_init(struct sunseal_health *health, uint16_t repetition_cuto
 
 /* 1 where the two are the same, without a branch: samples are secrets. */
 static uint8_t same(uint8_t a, uint8_t b) {
-    return (uint8_t)(((uint16_t)(a ^ b) - 1u) >> 15);
+    return (uint8_t)((uint16_t)((a ^ b) - 1u) >> 15);
 }
 
 /* 1 where count has reached the cutoff; both below 2^15. */
