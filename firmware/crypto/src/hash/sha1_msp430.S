@@ -2,132 +2,174 @@
 ;
 ; SHA-1's compression, FIPS 180-4, section 6.1.2.
 ;
-; The schedule lies downwards in the stack, W79 .. W1 W0, with a b c d e above W0. Round t writes the new a
-; over W[t], just below the old a: then all five have moved on by one without being moved.
+; a b c d e stay in registers and never move: their names do, five rounds a turn. That leaves no register
+; for the schedule, so the stack pointer is its pointer: round t pops W[t]. What an interrupt puts below is
+; no longer needed. Behind every five words lies one that says whether the same five rounds follow.
 
 #include "rotate.inc"
 
-    .macro choose                   ; d ^ (b & (c ^ d))
-    mov     8(r12), r6
-    mov     10(r12), r7
-    xor     12(r12), r6
-    xor     14(r12), r7
-    and     4(r12), r6
-    and     6(r12), r7
-    xor     12(r12), r6
-    xor     14(r12), r7
+#define GROUP 22                    /* bytes: five words and what lies behind them */
+
+; e += rotl(a, 5) + f(b, c, d) + K + W; b = rotl(b, 30)
+    .macro round kind, a0, a1, b0, b1, c0, c1, d0, d1, e0, e1
+    add     @sp+, \e0
+    addc    @sp+, \e1
+    add     #KONSTANT & 0xffff, \e0
+    addc    #KONSTANT >> 16, \e1
+    mov     \a0, r14
+    mov     \a1, r15
+    rotate_left_1 r14, r15
+    rotate_left_1 r14, r15
+    rotate_left_1 r14, r15
+    rotate_left_1 r14, r15
+    rotate_left_1 r14, r15
+    add     r14, \e0
+    addc    r15, \e1
+    .ifc \kind, majority            ; (b & c) + (d & (b ^ c))
+    mov     \b0, r14
+    mov     \b1, r15
+    and     \c0, r14
+    and     \c1, r15
+    add     r14, \e0
+    addc    r15, \e1
+    .endif
+    mov     \c0, r14
+    mov     \c1, r15
+    .ifc \kind, choose              ; d ^ (b & (c ^ d))
+    xor     \d0, r14
+    xor     \d1, r15
+    and     \b0, r14
+    and     \b1, r15
+    .else
+    xor     \b0, r14
+    xor     \b1, r15
+    .endif
+    .ifc \kind, majority
+    and     \d0, r14
+    and     \d1, r15
+    .else                           ; b ^ c ^ d
+    xor     \d0, r14
+    xor     \d1, r15
+    .endif
+    add     r14, \e0
+    addc    r15, \e1
+    rotate_right_1 \b0, \b1
+    rotate_right_1 \b0, \b1
     .endm
 
-    .macro parity                   ; b ^ c ^ d
-    mov     4(r12), r6
-    mov     6(r12), r7
-    xor     8(r12), r6
-    xor     10(r12), r7
-    xor     12(r12), r6
-    xor     14(r12), r7
+    .macro twenty_rounds kind, constant
+    .set KONSTANT, \constant
+1:  round   \kind, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13
+    round   \kind, r12, r13, r4, r5, r6, r7, r8, r9, r10, r11
+    round   \kind, r10, r11, r12, r13, r4, r5, r6, r7, r8, r9
+    round   \kind, r8, r9, r10, r11, r12, r13, r4, r5, r6, r7
+    round   \kind, r6, r7, r8, r9, r10, r11, r12, r13, r4, r5
+    mov     @sp+, r14
+    tst     r14
+    jnz     1b
     .endm
 
-    .macro majority                 ; b ^ ((b ^ c) & (b ^ d))
-    mov     4(r12), r8
-    mov     6(r12), r9
-    mov     r8, r6
-    mov     r9, r7
-    xor     8(r12), r6
-    xor     10(r12), r7
-    mov     r8, r10
-    mov     r9, r11
-    xor     12(r12), r10
-    xor     14(r12), r11
-    and     r10, r6
-    and     r11, r7
-    xor     r8, r6
-    xor     r9, r7
+; Where W[t] lies from the group of r12 on, t counted from that group's first
+#define WORD(t) (GROUP * (((t) + 20) / 5 - 4) + 4 * (((t) + 20) % 5))
+
+; W[t] = rotl(W[t-3] ^ W[t-8] ^ W[t-14] ^ W[t-16], 1), t counted from the group's first
+    .macro schedule t
+    mov     WORD(\t - 3)(r12), r4
+    mov     WORD(\t - 3)+2(r12), r5
+    xor     WORD(\t - 8)(r12), r4
+    xor     WORD(\t - 8)+2(r12), r5
+    xor     WORD(\t - 14)(r12), r4
+    xor     WORD(\t - 14)+2(r12), r5
+    xor     WORD(\t - 16)(r12), r4
+    xor     WORD(\t - 16)+2(r12), r5
+    rotate_left_1 r4, r5
+    mov     r4, WORD(\t)(r12)
+    mov     r5, WORD(\t)+2(r12)
     .endm
 
-    .macro twenty_rounds mix, low, high
-    sub     #80, r13
-1:  mov     @r12, r4
-    mov     2(r12), r5
-    rotate_left_1 r4, r5
-    rotate_left_1 r4, r5
-    rotate_left_1 r4, r5
-    rotate_left_1 r4, r5
-    rotate_left_1 r4, r5
-    \mix
-    add     16(r12), r4
-    addc    18(r12), r5
-    add     #\low, r4
-    addc    #\high, r5
-    add     -4(r12), r4
-    addc    -2(r12), r5
-    add     r6, r4
-    addc    r7, r5
-    mov     r4, -4(r12)
-    mov     r5, -2(r12)
-    mov     4(r12), r4              ; c = b turned right by 2
-    mov     6(r12), r5
-    rotate_right_1 r4, r5
-    rotate_right_1 r4, r5
-    mov     r4, 4(r12)
-    mov     r5, 6(r12)
-    sub     #4, r12
-    cmp     r13, r12
-    jne     1b
+; Five words of the block at r13 to the group at r12
+    .macro five_words count
+    .set AT, 0
+    .rept \count
+    mov.b   @r13+, r5
+    swpb    r5
+    mov.b   @r13+, r4
+    bis     r4, r5
+    mov.b   @r13+, r4
+    swpb    r4
+    mov.b   @r13+, r6
+    bis     r6, r4
+    mov     r4, AT(r12)
+    mov     r5, AT+2(r12)
+    .set AT, AT + 4
+    .endr
     .endm
 
 ; name:       void sunseal_sha1_compress(uint32_t state[5], const uint8_t block[64])
-; registers:  r12 = where W[t], then a lies; r13 = where a lies at the end of twenty rounds; others hold parts
-; stack:      362 bytes with the return address
-; cycles:     10547
+; registers:  r5:r4 .. r13:r12 = a .. e; r15:r14 = a part; before the rounds r12 = a group of the schedule
+; stack:      370 bytes with the return address
+; cycles:     6801, on a classic CPU 7169
 ; clobbers:   r11-r15
     function sunseal_sha1_compress
     pushm.w #7, r10
     push    r12
-    sub     #344, sp                ; 340 used, and a multiple of 16 is wiped
-    mov     sp, r14
-    add     #320, r14
-    mov     #10, r15
-1:  mov     @r12+, 0(r14)
-    incd    r14
+    sub     #16*GROUP, sp
+    mov     sp, r12
+    mov     #4, r15                 ; after three groups of four the next kind of rounds comes
+1:  mov     #1, GROUP-2(r12)
+    mov     #1, 2*GROUP-2(r12)
+    mov     #1, 3*GROUP-2(r12)
+    mov     #0, 4*GROUP-2(r12)
+    add     #4*GROUP, r12
     dec     r15
     jnz     1b
     mov     sp, r12
-    add     #316, r12
-    load_block
-    mov     #64, r15
-2:  mov     12(r12), r4
-    mov     14(r12), r5
-    xor     32(r12), r4
-    xor     34(r12), r5
-    xor     56(r12), r4
-    xor     58(r12), r5
-    xor     64(r12), r4
-    xor     66(r12), r5
-    rotate_left_1 r4, r5
-    mov     r4, 0(r12)
-    mov     r5, 2(r12)
-    sub     #4, r12
+    mov     #3, r15
+2:  five_words 5
+    add     #GROUP, r12
     dec     r15
     jnz     2b
-    mov     sp, r12
-    add     #320, r12
-    mov     r12, r13
-    twenty_rounds choose, 0x7999, 0x5a82
-    twenty_rounds parity, 0xeba1, 0x6ed9
-    twenty_rounds majority, 0xbcdc, 0x8f1b
-    twenty_rounds parity, 0xc1d6, 0xca62
-    mov     344(sp), r12
-    mov     sp, r13
-    mov     #5, r15
-3:  add     @r13+, 0(r12)
-    addc    @r13+, 2(r12)
-    add     #4, r12
+    five_words 1
+    mov     #13, r15
+    jmp     4f
+3:  schedule 0
+4:  schedule 1
+    schedule 2
+    schedule 3
+    schedule 4
+    add     #GROUP, r12
     dec     r15
     jnz     3b
-    wipe_stack 168
-    mov     #0, 0(r13)
-    mov     #0, 2(r13)
-    add     #346, sp
+
+    mov     16*GROUP(sp), r14
+    mov     @r14+, r4
+    mov     @r14+, r5
+    mov     @r14+, r6
+    mov     @r14+, r7
+    mov     @r14+, r8
+    mov     @r14+, r9
+    mov     @r14+, r10
+    mov     @r14+, r11
+    mov     @r14+, r12
+    mov     @r14+, r13
+    twenty_rounds choose, 0x5a827999
+    twenty_rounds parity, 0x6ed9eba1
+    twenty_rounds majority, 0x8f1bbcdc
+    twenty_rounds parity, 0xca62c1d6
+    pop     r14
+    add     r4, 0(r14)
+    addc    r5, 2(r14)
+    add     r6, 4(r14)
+    addc    r7, 6(r14)
+    add     r8, 8(r14)
+    addc    r9, 10(r14)
+    add     r10, 12(r14)
+    addc    r11, 14(r14)
+    add     r12, 16(r14)
+    addc    r13, 18(r14)
+    sub     #16*GROUP+2, sp
+    wipe_stack 8*GROUP
+    add     #16*GROUP+2, sp
     popm.w  #7, r10
     ret
     .size sunseal_sha1_compress, . - sunseal_sha1_compress
