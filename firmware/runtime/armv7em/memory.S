@@ -16,25 +16,41 @@
 \name:
     .endm
 
-    /* void *memcpy(void *to r0, const void *from r1, size_t n r2) */
+    /* void *memcpy(void *to r0, const void *from r1, size_t n r2), sixteen bytes a turn, then four, then one */
     function memcpy
     also    __aeabi_memcpy
     also    __aeabi_memcpy4
     also    __aeabi_memcpy8
     mov     r3, r0
-    subs    r2, r2, #4
+    subs    r2, r2, #16
     blo     2f
-1:  ldr     r12, [r1], #4
+    push    {r4, r5, r6, lr}
+1:  ldr     r4, [r1]
+    ldr     r5, [r1, #4]
+    ldr     r6, [r1, #8]
+    ldr     r12, [r1, #12]
+    str     r4, [r3]
+    str     r5, [r3, #4]
+    str     r6, [r3, #8]
+    str     r12, [r3, #12]
+    adds    r1, r1, #16
+    adds    r3, r3, #16
+    subs    r2, r2, #16
+    bhs     1b
+    pop     {r4, r5, r6, lr}
+2:  adds    r2, r2, #12             /* 16 - 4 */
+    bmi     4f
+3:  ldr     r12, [r1], #4
     str     r12, [r3], #4
     subs    r2, r2, #4
-    bhs     1b
-2:  adds    r2, r2, #4
-    beq     4f
-3:  ldrb    r12, [r1], #1
+    bhs     3b
+4:  adds    r2, r2, #4
+    beq     6f
+5:  ldrb    r12, [r1], #1
     strb    r12, [r3], #1
     subs    r2, r2, #1
-    bne     3b
-4:  bx      lr
+    bne     5b
+6:  bx      lr
 
     /* void *memmove(void *to r0, const void *from r1, size_t n r2) */
     function memmove
@@ -58,17 +74,26 @@
     orr     r1, r1, r1, lsl #8
     orr     r1, r1, r1, lsl #16
     mov     r3, r0
-    subs    r2, r2, #4
+    subs    r2, r2, #16
     blo     2f
-1:  str     r1, [r3], #4
-    subs    r2, r2, #4
+1:  str     r1, [r3]                /* sixteen bytes a turn */
+    str     r1, [r3, #4]
+    str     r1, [r3, #8]
+    str     r1, [r3, #12]
+    adds    r3, r3, #16
+    subs    r2, r2, #16
     bhs     1b
-2:  adds    r2, r2, #4
-    beq     4f
-3:  strb    r1, [r3], #1
+2:  adds    r2, r2, #12             /* 16 - 4 */
+    bmi     4f
+3:  str     r1, [r3], #4
+    subs    r2, r2, #4
+    bhs     3b
+4:  adds    r2, r2, #4
+    beq     6f
+5:  strb    r1, [r3], #1
     subs    r2, r2, #1
-    bne     3b
-4:  bx      lr
+    bne     5b
+6:  bx      lr
 
     /* void __aeabi_memset(void *to r0, size_t n r1, int value r2); memclr without the value */
     function __aeabi_memset

@@ -35,6 +35,23 @@ static void copy(uint16_t *r, const uint16_t *a) {
     memcpy(r, a, sizeof(sunseal_fe25519));
 }
 
+#ifdef __ARM_ARCH_7EM__
+/* The formulas below in point25519_armv7em.S. */
+void sunseal_fe25519_point_double(uint16_t *r, uint16_t with_t);
+void sunseal_fe25519_point_add(uint16_t *r, const uint16_t *q, const uint16_t *twice_z,
+                               uint16_t with_t);
+
+static void point_double(struct point *r, uint16_t with_t) {
+    sunseal_fe25519_point_double(r->x, with_t);
+}
+
+static void add_with(struct point *r, const struct niels *q, const uint16_t *twice_z,
+                     uint16_t with_t) {
+    sunseal_fe25519_point_add(r->x, q->sum, twice_z, with_t);
+}
+
+#else
+
 /* r = 2 r; t only where it is asked for */
 static void point_double(struct point *r, uint16_t with_t) {
     sunseal_fe25519 e, h;
@@ -76,6 +93,8 @@ static void add_with(struct point *r, const struct niels *q, const uint16_t *twi
     sunseal_fe25519_mul(r->x, r->x, a);
     sunseal_fe25519_mul(r->y, r->y, b);
 }
+
+#endif
 
 static void add_niels(struct point *r, const struct niels *q, uint16_t with_t) {
     sunseal_fe25519 twice_z;

@@ -11,6 +11,16 @@ struct ladder {
     sunseal_fe25519 a, b;
 };
 
+#ifdef __ARM_ARCH_7EM__
+/* The formula below in x25519_step_armv7em.S. */
+void sunseal_x25519_step(uint16_t *ladder, const uint16_t *x1);
+
+static void step(struct ladder *l, const uint16_t *x1) {
+    sunseal_x25519_step(l->x2, x1);
+}
+
+#else
+
 /* RFC 7748, section 5, the body of the loop. */
 static void step(struct ladder *l, const uint16_t *x1) {
     sunseal_fe25519_add(l->a, l->x2, l->z2);
@@ -32,6 +42,8 @@ static void step(struct ladder *l, const uint16_t *x1) {
     sunseal_fe25519_add(l->z2, l->z2, l->a);
     sunseal_fe25519_mul(l->z2, l->z2, l->b); /* E (AA + 121665 E) */
 }
+
+#endif
 
 int sunseal_x25519(uint8_t shared[32], const uint8_t d[32], const uint8_t u[32]) {
     sunseal_fe25519 k, x1;

@@ -11,15 +11,6 @@ void sunseal_mp_reduce_once(uint16_t *r, uint16_t carry, const uint16_t *m, uint
     sunseal_mp_select(r, scratch, (uint16_t)~keep, n);
 }
 
-uint16_t sunseal_mp_is_zero(const uint16_t *a, size_t n) {
-    uint16_t any = 0;
-    for (size_t i = 0; i < n; i++) {
-        any |= a[i];
-    }
-    /* The top bit of any | -any is set for every non-zero value. */
-    return (uint16_t)~sunseal_mp_mask_high(any | (uint16_t)-any);
-}
-
 void sunseal_wipe(void *bytes, size_t count) {
     memset(bytes, 0, count);
     /* What might read the bytes next is unknown to the compiler, so they must be there. */

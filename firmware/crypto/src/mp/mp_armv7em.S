@@ -61,29 +61,53 @@
 4:  mov     r0, r12
     pop.w   {r4-r6, pc}
 
-    /* void sunseal_mp_select(uint16_t *r, const uint16_t *a, uint16_t mask, size_t n): r ^= (r ^ a) & mask */
+    /* x = mask ? y : x */
+    .macro  select x, y
+    eor     \y, \y, \x
+    and     \y, \y, r2
+    eor     \x, \x, \y
+    .endm
+
+    /* void sunseal_mp_select(uint16_t *r, const uint16_t *a, uint16_t mask, size_t n) */
     routine sunseal_mp_select
-    push.w  {r4-r6, lr}
+    push.w  {r4-r11, lr}
     sxth    r2, r2
-    lsrs    r6, r3, #1
+    lsrs    r12, r3, #3
     beq     2f
-1:  ldr     r4, [r0]
-    ldr     r5, [r1], #4
-    eor     r5, r5, r4
-    and     r5, r5, r2
-    eor     r4, r4, r5
-    str     r4, [r0], #4
-    subs    r6, r6, #1
+1:  ldr.w   r4, [r0]                /* eight words a turn */
+    ldr.w   r5, [r0, #4]
+    ldr.w   r6, [r0, #8]
+    ldr.w   r7, [r0, #12]
+    ldr.w   r8, [r1, #4]
+    ldr.w   r9, [r1, #8]
+    ldr.w   r10, [r1, #12]
+    ldr     r11, [r1], #16
+    select  r4, r11
+    select  r5, r8
+    select  r6, r9
+    select  r7, r10
+    str.w   r5, [r0, #4]
+    str.w   r6, [r0, #8]
+    str.w   r7, [r0, #12]
+    str     r4, [r0], #16
+    subs.w  r12, r12, #1
     bne     1b
-2:  lsls    r3, r3, #31
-    beq     3f
+2:  ubfx    r12, r3, #1, #2
+    cmp     r12, #0
+    beq     4f
+3:  ldr.w   r4, [r0]
+    ldr     r5, [r1], #4
+    select  r4, r5
+    str     r4, [r0], #4
+    subs.w  r12, r12, #1
+    bne     3b
+4:  lsls    r3, r3, #31
+    beq     5f
     ldrh    r4, [r0]
     ldrh    r5, [r1]
-    eor     r5, r5, r4
-    and     r5, r5, r2
-    eor     r4, r4, r5
+    select  r4, r5
     strh    r4, [r0]
-3:  pop.w   {r4-r6, pc}
+5:  pop.w   {r4-r11, pc}
 
     /*
      * void sunseal_mp_pick(uint16_t *r, const uint16_t *table, uint16_t index, size_t n): a pass over the table sums up

@@ -4,8 +4,9 @@
 #include "mp.h"
 #include "mp_invert30.h"
 
-/* Inversion for a multiplier of 32 bits: division steps 30 at a time on numbers in limbs of 30 bits, the highest of
- * which has the sign. Same source as in mp.h; the variant that starts at delta 1/2. */
+/* Inversion for a multiplier of 32 bits: division steps 30 at a time on numbers in limbs of 30
+ * bits, the highest of which has the sign. Same source as in mp.h; the variant that starts at delta
+ * 1/2. */
 
 /* A number of so many words as limbs. */
 static void limbs(int32_t *to, size_t n, const uint16_t *from, size_t words) {
