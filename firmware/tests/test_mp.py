@@ -229,7 +229,7 @@ def modulus(m: Machine, words: int, n: int) -> int:
     return m.place(content + (-pow(n, -1, 1 << 32) % (1 << 32)).to_bytes(4, "little"))
 
 
-@pytest.mark.parametrize(("words", "name"), [*((words, "") for words in MODULI), (14, "_14"), (16, "_16")])
+@pytest.mark.parametrize(("words", "name"), [*((words, "") for words in MODULI), (12, "_12"), (14, "_14"), (16, "_16")])
 def test_montmul(target: Machine, words: int, name: str) -> None:
     """A product over 2^(16 words), fully reduced."""
     bench, rng, n = Bench(target, f"sunseal_mp_montmul{name}"), random.Random(words), MODULI[words]

@@ -96,9 +96,11 @@ struct sunseal_mp_modulus {
 void sunseal_mp_montmul(uint16_t *r, const uint16_t *a, const uint16_t *b,
                         const struct sunseal_mp_modulus *m);
 
-/* The same function for a count that is known when compiling: on AVR, numbers as long as a field's
- * elements use the product which that field brings along. */
+/* The same function for a count that is known when compiling: on AVR the products of a fixed length
+ * are faster, and those as long as a field's elements are there already. */
 #ifdef __AVR__
+void sunseal_mp_montmul_12(uint16_t *r, const uint16_t *a, const uint16_t *b,
+                           const struct sunseal_mp_modulus *m);
 void sunseal_mp_montmul_14(uint16_t *r, const uint16_t *a, const uint16_t *b,
                            const struct sunseal_mp_modulus *m);
 void sunseal_mp_montmul_16(uint16_t *r, const uint16_t *a, const uint16_t *b,
@@ -106,6 +108,7 @@ void sunseal_mp_montmul_16(uint16_t *r, const uint16_t *a, const uint16_t *b,
 #define SUNSEAL_MP_MONTMUL(count)                                                                  \
     ((count) == 16   ? sunseal_mp_montmul_16                                                       \
      : (count) == 14 ? sunseal_mp_montmul_14                                                       \
+     : (count) == 12 ? sunseal_mp_montmul_12                                                       \
                      : sunseal_mp_montmul)
 #else
 #define SUNSEAL_MP_MONTMUL(count) sunseal_mp_montmul
@@ -127,7 +130,8 @@ struct sunseal_mp_term {
 };
 void sunseal_mp_combine(uint16_t *r, const struct sunseal_mp_term terms[3], size_t n);
 
-/* The same of two terms; a third must be there and its factor be 0, so that a target may do without. */
+/* The same of two terms; a third must be there and its factor be 0, so that a target may do
+ * without. */
 #ifdef __AVR__
 void sunseal_mp_combine_two(uint16_t *r, const struct sunseal_mp_term terms[3], size_t n);
 #else

@@ -117,10 +117,10 @@ sunseal_avr_row:
     jmp     sunseal_avr_redc
     .size sunseal_mp_montmul, . - sunseal_mp_montmul
 
-; name:       void sunseal_mp_montmul_14(uint16_t *r, const uint16_t *a, const uint16_t *b,
-;                                        const struct sunseal_mp_modulus *m), and _16
+; name:       void sunseal_mp_montmul_12(uint16_t *r, const uint16_t *a, const uint16_t *b,
+;                                        const struct sunseal_mp_modulus *m), and _14, _16
 ; stack:      34 bytes with the return address
-; cycles:     8 827 for the order of P-224, 12 879 for that of P-256
+; cycles:     8 072 for the order of secp160r1, 8 827 for that of P-224, 12 879 for that of P-256
     .macro montmul_by product
     save_all
     push    r24
@@ -130,6 +130,10 @@ sunseal_avr_row:
     call    \product
     jmp     sunseal_avr_redc
     .endm
+
+    function sunseal_mp_montmul_12
+    montmul_by sunseal_avr_product_24
+    .size sunseal_mp_montmul_12, . - sunseal_mp_montmul_12
 
     function sunseal_mp_montmul_14
     montmul_by sunseal_avr_product_28
