@@ -2,13 +2,11 @@
 ;
 ; SHA-1's compression, FIPS 180-4, section 6.1.2.
 ;
-; a b c d e stay in registers and never move: their names do, five rounds a turn. That leaves no register
-; for the schedule, so the stack pointer is its pointer: round t pops W[t]. What an interrupt puts below is
-; no longer needed. Behind every five words lies one that says whether the same five rounds follow.
+; a b c d e stay in registers and never move: their names do. That leaves no register for the schedule, so the
+; stack pointer is its pointer: round t pops W[t], and what an interrupt puts below is no longer needed. The
+; rounds are written out, so that the depth of the stack is known everywhere.
 
 #include "rotate.inc"
-
-#define GROUP 22                    /* bytes: five words and what lies behind them */
 
 ; e += rotl(a, 5) + f(b, c, d) + K + W; b = rotl(b, 30)
     .macro round kind, a0, a1, b0, b1, c0, c1, d0, d1, e0, e1
@@ -59,39 +57,27 @@
 
     .macro twenty_rounds kind, constant
     .set KONSTANT, \constant
-1:  round   \kind, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13
+    .rept 4
+    round   \kind, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13
     round   \kind, r12, r13, r4, r5, r6, r7, r8, r9, r10, r11
     round   \kind, r10, r11, r12, r13, r4, r5, r6, r7, r8, r9
     round   \kind, r8, r9, r10, r11, r12, r13, r4, r5, r6, r7
     round   \kind, r6, r7, r8, r9, r10, r11, r12, r13, r4, r5
-    mov     @sp+, r14
-    tst     r14
-    jnz     1b
+    .endr
     .endm
 
-; Where W[t] lies from the group of r12 on, t counted from that group's first
-#define WORD(t) (GROUP * (((t) + 20) / 5 - 4) + 4 * (((t) + 20) % 5))
-
-; W[t] = rotl(W[t-3] ^ W[t-8] ^ W[t-14] ^ W[t-16], 1), t counted from the group's first
-    .macro schedule t
-    mov     WORD(\t - 3)(r12), r4
-    mov     WORD(\t - 3)+2(r12), r5
-    xor     WORD(\t - 8)(r12), r4
-    xor     WORD(\t - 8)+2(r12), r5
-    xor     WORD(\t - 14)(r12), r4
-    xor     WORD(\t - 14)+2(r12), r5
-    xor     WORD(\t - 16)(r12), r4
-    xor     WORD(\t - 16)+2(r12), r5
-    rotate_left_1 r4, r5
-    mov     r4, WORD(\t)(r12)
-    mov     r5, WORD(\t)+2(r12)
-    .endm
-
-; Five words of the block at r13 to the group at r12
-    .macro five_words count
-    .set AT, 0
-    .rept \count
-    mov.b   @r13+, r5
+; name:       void sunseal_sha1_compress(uint32_t state[5], const uint8_t block[64])
+; registers:  r5:r4 .. r13:r12 = a .. e; r15:r14 = a part; before the rounds r12 = where W[t-16] lies
+; stack:      338 bytes with the return address
+; cycles:     6653, on a classic CPU 6989
+; clobbers:   r11-r15
+    function sunseal_sha1_compress
+    pushm.w #7, r10
+    push    r12
+    sub     #320, sp
+    mov     sp, r12
+    mov     #16, r15
+1:  mov.b   @r13+, r5
     swpb    r5
     mov.b   @r13+, r4
     bis     r4, r5
@@ -99,49 +85,29 @@
     swpb    r4
     mov.b   @r13+, r6
     bis     r6, r4
-    mov     r4, AT(r12)
-    mov     r5, AT+2(r12)
-    .set AT, AT + 4
-    .endr
-    .endm
-
-; name:       void sunseal_sha1_compress(uint32_t state[5], const uint8_t block[64])
-; registers:  r5:r4 .. r13:r12 = a .. e; r15:r14 = a part; before the rounds r12 = a group of the schedule
-; stack:      370 bytes with the return address
-; cycles:     6801, on a classic CPU 7169
-; clobbers:   r11-r15
-    function sunseal_sha1_compress
-    pushm.w #7, r10
-    push    r12
-    sub     #16*GROUP, sp
-    mov     sp, r12
-    mov     #4, r15                 ; after three groups of four the next kind of rounds comes
-1:  mov     #1, GROUP-2(r12)
-    mov     #1, 2*GROUP-2(r12)
-    mov     #1, 3*GROUP-2(r12)
-    mov     #0, 4*GROUP-2(r12)
-    add     #4*GROUP, r12
+    mov     r4, 0(r12)
+    mov     r5, 2(r12)
+    add     #4, r12
     dec     r15
     jnz     1b
     mov     sp, r12
-    mov     #3, r15
-2:  five_words 5
-    add     #GROUP, r12
+    mov     #64, r15
+    ; W[t] = rotl(W[t-3] ^ W[t-8] ^ W[t-14] ^ W[t-16], 1)
+2:  mov     @r12+, r4
+    mov     @r12+, r5
+    xor     4(r12), r4
+    xor     6(r12), r5
+    xor     28(r12), r4
+    xor     30(r12), r5
+    xor     48(r12), r4
+    xor     50(r12), r5
+    rotate_left_1 r4, r5
+    mov     r4, 60(r12)
+    mov     r5, 62(r12)
     dec     r15
     jnz     2b
-    five_words 1
-    mov     #13, r15
-    jmp     4f
-3:  schedule 0
-4:  schedule 1
-    schedule 2
-    schedule 3
-    schedule 4
-    add     #GROUP, r12
-    dec     r15
-    jnz     3b
 
-    mov     16*GROUP(sp), r14
+    mov     320(sp), r14
     mov     @r14+, r4
     mov     @r14+, r5
     mov     @r14+, r6
@@ -167,9 +133,9 @@
     addc    r11, 14(r14)
     add     r12, 16(r14)
     addc    r13, 18(r14)
-    sub     #16*GROUP+2, sp
-    wipe_stack 8*GROUP
-    add     #16*GROUP+2, sp
+    sub     #322, sp
+    wipe_stack 160
+    add     #322, sp
     popm.w  #7, r10
     ret
     .size sunseal_sha1_compress, . - sunseal_sha1_compress
