@@ -136,8 +136,8 @@ def others() -> Iterator[Call]:
         yield from verified(f"{name} pss", bits, f"{prefix}verify_pss_sha256", n, bytes.fromhex(row["pss"]), sha256)
         salt = hashlib.sha256(b"salt" + n).digest()
         signature = power(key, pss(sha256, salt, bits), bits)
-        args = (Out(size), In(whole), In(sha256), In(salt), entropy)
-        yield Call(f"{name} sign pss", "rsa", f"{prefix}sign_pss_sha256", args, 0, (signature,), slow=True)
+        salted = (Out(size), In(whole), In(sha256), In(salt), entropy)
+        yield Call(f"{name} sign pss", "rsa", f"{prefix}sign_pss_sha256", salted, 0, (signature,), slow=True)
 
         premaster, sealed = bytes.fromhex(row["premaster"]), bytes.fromhex(row["oaep"])
         for length in (PREMASTER_BYTES, PREMASTER_BYTES - 1):
@@ -250,7 +250,7 @@ def refused(name: str, bits: int, key: Key) -> Iterator[Call]:
             yield Call(f"{name} private, {x:x} >= n", "rsa", private, args, ERRORS["RSA_RANGE"], (bytes(size),))
         args = (Out(8), 8, In(blob(key, bits)), In(text(x, bits)), In(entropy))
         yield Call(f"{name} decrypt, {x:x} >= n", "rsa", decrypt, args, ERRORS["RSA_RANGE"], (bytes(8),))
-    for length in (OAEP_BYTES[bits] + 1, 200):
+    for length in (OAEP_BYTES[bits] + 1,):
         args = (Out(size), In(text(key["n"], bits)), In(bytes(length)), length, In(bytes(32)))
         encrypt = f"sunseal_rsa{bits}_encrypt_oaep"
         yield Call(f"{name} encrypt {length} bytes", "rsa", encrypt, args, ERRORS["LENGTH"], (bytes(size),))

@@ -104,49 +104,56 @@ static void square_radix(uint16_t *r2, const struct sunseal_rsa_modulus *m) {
 /* --- keys --------------------------------------------------------------------------------------
  */
 
-/* 1 if all bytes are zero, without a branch. */
-static uint8_t all_zero(const uint8_t *bytes, size_t count) {
+/*
+ * What is right is gathered as bits, by operations that no compiler makes a branch of; they stop to
+ * be secret in the verdict byte.
+ */
+#define NOT_ZERO 0x80
+#define LONG 0x40
+#define BELOW_N 0x20
+#define ODD 0x01
+
+/* NOT_ZERO, or 0 if all bytes are zero; the other bits are noise. */
+static uint8_t not_zero(const uint8_t *bytes, size_t count) {
     uint8_t any = 0;
     for (size_t i = 0; i < count; i++) {
         any |= bytes[i];
     }
-    return (uint8_t)((uint16_t)(any - 1u) >> 15);
+    return any | (uint8_t)-any;
 }
 
-#define FOUND_ZERO 1
-#define FOUND_SHORT 2
-#define FOUND_EVEN 4
-#define FOUND_WRONG 8
-
-/* What is wrong with a modulus. */
-static uint8_t faults(const uint8_t *bytes, size_t count) {
-    return (uint8_t)(all_zero(bytes, count) * FOUND_ZERO | (~bytes[0] >> 7 & 1) * FOUND_SHORT |
-                     (~bytes[count - 1] & 1) * FOUND_EVEN);
+/* What is right about a modulus; the other bits are noise. */
+static uint8_t virtues(const uint8_t *bytes, size_t count) {
+    return (not_zero(bytes, count) & NOT_ZERO) | (bytes[0] >> 1 & LONG) | (bytes[count - 1] & ODD);
 }
 
-/* The most serious of what was found; the verdict byte is where it stops to be secret. */
-static int decide(uint8_t found) {
-    sunseal_rsa_verdict = found;
-    found = sunseal_rsa_verdict;
-    if (found & FOUND_ZERO) {
+static uint8_t verdict(uint8_t bits) {
+    sunseal_rsa_verdict = bits;
+    return sunseal_rsa_verdict;
+}
+
+/* The most serious of what is missing. */
+static int decide(uint8_t right) {
+    right = verdict(right & (NOT_ZERO | LONG | BELOW_N | ODD));
+    if (!(right & NOT_ZERO)) {
         return SUNSEAL_ERR_RSA_ZERO;
     }
-    if (found & FOUND_SHORT) {
+    if (!(right & LONG)) {
         return SUNSEAL_ERR_RSA_SIZE;
     }
-    if (found & FOUND_EVEN) {
+    if (!(right & ODD)) {
         return SUNSEAL_ERR_RSA_EVEN;
     }
-    return found & FOUND_WRONG ? SUNSEAL_ERR_RSA_FAULT : SUNSEAL_OK;
+    return right & BELOW_N ? SUNSEAL_OK : SUNSEAL_ERR_RSA_RANGE;
 }
 
-/* Big-endian numbers of equal length: a < b. All bytes are read. */
-static int below(const uint8_t *a, const uint8_t *b, size_t count) {
-    int16_t difference = 0;
-    while (count-- > 0) {
-        difference = (int16_t)(a[count] - b[count] + (difference < 0 ? -1 : 0));
-    }
-    return difference < 0;
+/* Take n and x from their bytes; what is right about them. */
+static uint8_t take(struct whole *w, const uint8_t *n, const uint8_t *x) {
+    size_t bytes = 2 * w->m.count;
+    load(&w->m, n);
+    sunseal_mp_from_bytes(w->x, x, bytes, w->m.count);
+    uint16_t borrow = sunseal_mp_sub(w->y, w->x, w->m.words, w->m.count);
+    return virtues(n, bytes) | (uint8_t)(borrow << 5);
 }
 
 /* --- modulo n ----------------------------------------------------------------------------------
@@ -347,25 +354,15 @@ static void chinese(const struct sunseal_rsa_key *key, const uint8_t *random,
 /* --- primitives --------------------------------------------------------------------------------
  */
 
-static int check_range(const uint8_t *in, const uint8_t *n, size_t bytes) {
-    return below(in, n, bytes) ? SUNSEAL_OK : SUNSEAL_ERR_RSA_RANGE;
-}
-
 int sunseal_rsa_public(const uint8_t *n, const uint8_t *in, const struct sunseal_rsa_size *size) {
     struct whole w = whole(size);
-    size_t bytes = 2 * w.m.count;
-    int result = decide(faults(n, bytes));
-    if (result == SUNSEAL_OK) {
-        result = check_range(in, n, bytes);
-    }
+    int result = decide(take(&w, n, in));
     if (result != SUNSEAL_OK) {
         return result;
     }
-    load(&w.m, n);
     square_radix(w.z, &w.m);
-    sunseal_mp_from_bytes(w.x, in, bytes, w.m.count);
     power_e(&w);
-    sunseal_mp_to_bytes((uint8_t *)w.x, w.y, bytes);
+    sunseal_mp_to_bytes((uint8_t *)w.x, w.y, 2 * w.m.count);
     return SUNSEAL_OK;
 }
 
@@ -373,16 +370,12 @@ int sunseal_rsa_private(const struct sunseal_rsa_key *key, const uint8_t *in,
                         const uint8_t random[24], const struct sunseal_rsa_size *size) {
     struct whole w = whole(size);
     size_t n = w.m.count;
-    uint8_t zeros = all_zero(key->dp, n) | all_zero(key->dq, n) | all_zero(key->qinv, n);
-    int result = decide(faults(key->n, 2 * n) | faults(key->p, n) | faults(key->q, n) |
-                        (uint8_t)(zeros * FOUND_ZERO));
-    if (result == SUNSEAL_OK) {
-        result = check_range(in, key->n, 2 * n);
-    }
+    uint8_t others = not_zero(key->dp, n) & not_zero(key->dq, n) & not_zero(key->qinv, n);
+    int result = decide(take(&w, key->n, in) & (virtues(key->p, n) | BELOW_N) &
+                        (virtues(key->q, n) | BELOW_N) & (others | (uint8_t)~NOT_ZERO));
     if (result != SUNSEAL_OK) {
         return result;
     }
-    load(&w.m, key->n);
     square_radix(w.z, &w.m);
     if (size->kept != NULL) {
         memcpy(size->kept, w.z, 2 * n);
@@ -405,10 +398,8 @@ int sunseal_rsa_private(const struct sunseal_rsa_key *key, const uint8_t *in,
     for (size_t i = 0; i < n; i++) {
         different |= w.y[i] ^ w.z[i];
     }
-    /* One byte of it at a time, so that no width is lost. */
-    uint8_t bits = (uint8_t)(different | different >> 8);
-    result = decide((uint8_t)((uint16_t)(0u - bits) >> 15) * FOUND_WRONG);
+    different |= (uint16_t)-different;
     memcpy(w.y, w.x, 2 * n);
     sunseal_mp_to_bytes((uint8_t *)w.x, w.y, 2 * n);
-    return result;
+    return verdict(different >> 8 & 0x80) ? SUNSEAL_ERR_RSA_FAULT : SUNSEAL_OK;
 }
