@@ -12,11 +12,11 @@ struct ladder {
 };
 
 #ifdef __ARM_ARCH_7EM__
-/* The formula below in x25519_step_armv7em.S. */
-void sunseal_x25519_step(uint16_t *ladder, const uint16_t *x1);
+/* x25519_ladder_armv7em.S: all steps from bit 254 of k down. */
+void sunseal_x25519_ladder(uint16_t *ladder, const uint16_t *x1, const uint16_t *k);
 
-static void step(struct ladder *l, const uint16_t *x1) {
-    sunseal_x25519_step(l->x2, x1);
+static void climb(struct ladder *l, const uint16_t *x1, const uint16_t *k) {
+    sunseal_x25519_ladder(l->x2, x1, k);
 }
 
 #else
@@ -43,6 +43,23 @@ static void step(struct ladder *l, const uint16_t *x1) {
     sunseal_fe25519_mul(l->z2, l->z2, l->b); /* E (AA + 121665 E) */
 }
 
+static void climb(struct ladder *l, const uint16_t *x1, const uint16_t *k) {
+    uint16_t swapped = 0;
+    for (uint8_t word = 16; word-- > 0;) {
+        uint16_t bits = k[word];
+        for (uint8_t i = 0; i < 16; i++) {
+            uint16_t bit = sunseal_mp_mask_high(bits);
+            bits = (uint16_t)(bits << 1);
+            sunseal_mp_swap(l->x2, l->x3, bit ^ swapped, 32);
+            swapped = bit;
+            /* The highest bit of a key is clear: the first step would double infinity. */
+            if (word < 15 || i > 0) {
+                step(l, x1);
+            }
+        }
+    }
+}
+
 #endif
 
 int sunseal_x25519(uint8_t shared[32], const uint8_t d[32], const uint8_t u[32]) {
@@ -57,20 +74,7 @@ int sunseal_x25519(uint8_t shared[32], const uint8_t d[32], const uint8_t u[32])
     l.x2[0] = 1;
     memcpy(l.x3, x1, sizeof x1);
     l.z3[0] = 1;
-    uint16_t swapped = 0;
-    for (uint8_t word = 16; word-- > 0;) {
-        uint16_t bits = k[word];
-        for (uint8_t i = 0; i < 16; i++) {
-            uint16_t bit = sunseal_mp_mask_high(bits);
-            bits = (uint16_t)(bits << 1);
-            sunseal_mp_swap(l.x2, l.x3, bit ^ swapped, 32);
-            swapped = bit;
-            /* The highest bit of a key is clear: the first step would double infinity. */
-            if (word < 15 || i > 0) {
-                step(&l, x1);
-            }
-        }
-    }
+    climb(&l, x1, k);
     /* A key is a multiple of 8: nothing to swap. */
     sunseal_fe25519_invert(l.z2, l.z2);
     sunseal_fe25519_mul(l.x2, l.x2, l.z2);
