@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "../flash.h"
+#include "../mp/mp.h"
 #include "aes.h"
+#include "aes_tables.h"
 #include "aes_inverse_table.h"
 
 /* The inverse cipher, FIPS 197, section 5.3, with the schedule of encryption. */
 
 static uint8_t twice(uint8_t x) {
-    return (uint8_t)(x << 1) ^ (uint8_t)((x >> 7) * 0x1b);
+    return (uint8_t)(x << 1) ^ (uint8_t)(sunseal_mp_mask_high((uint16_t)(x << 8)) & 0x1b);
 }
 
 /* InvMixColumns is MixColumns after adding 4 (a ^ c) to a and c, 4 (b ^ d) to b and d. */

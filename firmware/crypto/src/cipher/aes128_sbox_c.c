@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <string.h>
 
+#include "../mp/mp.h"
 #include "aes.h"
 #include "aes_tables.h"
 #include "aes_sbox_table.h"
@@ -8,8 +9,7 @@
 /* Portable, small. FIPS 197, section 5.1. */
 
 static uint8_t twice(uint8_t x) {
-    /* The product keeps compilers from making a branch of the mask. */
-    return (uint8_t)(x << 1) ^ (uint8_t)((x >> 7) * 0x1b);
+    return (uint8_t)(x << 1) ^ (uint8_t)(sunseal_mp_mask_high((uint16_t)(x << 8)) & 0x1b);
 }
 
 static void block(const uint8_t *key, uint8_t *out, const uint8_t *in) {

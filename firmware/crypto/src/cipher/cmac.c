@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <string.h>
 
+#include "../mp/mp.h"
 #include "cipher.h"
 #include "sunseal/cmac.h"
 #include "sunseal/wipe.h"
@@ -53,20 +54,13 @@ int sunseal_cmac_update(struct sunseal_cmac *cmac, const uint8_t *data, size_t l
     return cmac->error;
 }
 
-/* SP 800-38B, section 5.3: doubling in GF(2^128) or GF(2^64), without a branch on the top bit. */
+/* SP 800-38B, section 5.3: doubling in GF(2^128) or GF(2^64), without a branch on the top bits. */
 static void twice(uint8_t *k, uint8_t block) {
-    uint8_t polynomial = block == 16 ? 0x87 : 0x1b;
-    uint8_t carry = 0;
-    /* Bit by bit: a mask made from the top bit is what compilers turn back into a branch. */
-    uint8_t top = k[0] >> 7;
-    for (uint8_t i = block; i > 0; i--) {
-        uint8_t next = k[i - 1] >> 7;
-        k[i - 1] = (uint8_t)(k[i - 1] << 1 | carry);
-        carry = next;
+    uint16_t fold = sunseal_mp_mask_high((uint16_t)(k[0] << 8)) & (block == 16 ? 0x87 : 0x1b);
+    for (uint8_t i = 0; i < block - 1; i++) {
+        k[i] = (uint8_t)(k[i] << 1) | (sunseal_mp_mask_high((uint16_t)(k[i + 1] << 8)) & 1);
     }
-    uint8_t fold = (uint8_t)(top | top << 1 | top << 3 | top << 4);
-    uint8_t high = (uint8_t)(top | top << 1 | top << 2 | top << 7);
-    k[block - 1] ^= polynomial == 0x87 ? high : fold;
+    k[block - 1] = (uint8_t)(k[block - 1] << 1 ^ fold);
 }
 
 static int finish(struct sunseal_cmac *cmac, uint8_t full[SUNSEAL_BLOCK_BYTES_MAX]) {
