@@ -69,7 +69,7 @@
 ; name:       void sunseal_sha1_compress(uint32_t state[5], const uint8_t block[64])
 ; registers:  r5:r4 .. r13:r12 = a .. e; r15:r14 = a part; before the rounds r12 = where W[t-16] lies
 ; stack:      338 bytes with the return address
-; cycles:     6653, on a classic CPU 6989
+; cycles:     6653
 ; clobbers:   r11-r15
     function sunseal_sha1_compress
     pushm.w #7, r10

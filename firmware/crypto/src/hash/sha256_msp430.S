@@ -17,7 +17,7 @@ sunseal_sha256_k:
 ; name:       void sunseal_sha256_compress(uint32_t state[8], const uint8_t block[64])
 ; registers:  r12 = where W[t], then a lies; r13 = constants; r9:r8 = b ^ c; r7:r6 = T1; others hold parts
 ; stack:      306 bytes with the return address
-; cycles:     15484, on a classic CPU 15916
+; cycles:     15484
 ; clobbers:   r11-r15
     function sunseal_sha256_compress
     pushm.w #7, r10

@@ -97,7 +97,7 @@ sunseal_sha512_k:
 ; name:       void sunseal_sha512_compress(uint64_t state[8], const uint8_t block[128])
 ; registers:  r12 = where W[t], then a lies; r13 = constants; r11.. and r7.. = numbers; r14, r15 = parts
 ; stack:      722 bytes with the return address
-; cycles:     43135, on a classic CPU 44175
+; cycles:     43135
 ; clobbers:   r11-r15
     function sunseal_sha512_compress
     pushm.w #7, r10
