@@ -113,6 +113,25 @@ def test_select_and_swap(target: Machine, words: int) -> None:
         bench.finish(r, a, np.uint16(mask), words)
 
 
+@pytest.mark.parametrize("words", [12, 14, 16])
+def test_bytes(target: Machine, words: int) -> None:
+    """Big-endian strings, shorter, as long and longer than the number, and back."""
+    rng = random.Random(words)
+    for count in (0, 1, 2, words, 2 * words - 3, 2 * words, 2 * words + 5):
+        string = rng.randbytes(count)
+        bench = Bench(target, "sunseal_mp_from_bytes")
+        place, r = target.place(string + bytes(1)), bench.number(-1, words + 1)
+        bench.call(r, place, count, words)
+        want = int.from_bytes(string[-2 * words :], "big") if count else 0
+        assert bench.read(r, words + 1) == want | MASK << (16 * words)
+        bench = Bench(target, "sunseal_mp_to_bytes")
+        size, number = min(count, 2 * words), rng.getrandbits(16 * words)
+        to, a = target.place(b"\xa5" * (size + 2)), bench.number(number, words)
+        bench.call(to + 1, a, size)
+        want = number % (1 << (8 * size))
+        assert target.read(to, size + 2) == b"\xa5" + want.to_bytes(size, "big") + b"\xa5"
+
+
 @pytest.mark.parametrize("words", [20, 28, 32])
 def test_pick(target: Machine, words: int) -> None:
     """Each entry of a table that lies where the comb's table lies."""
