@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The simulator's own speed. Figures of this machine at this moment: never part of a result."""
+"""The tracked figures: the simulator's own speed, of this machine at this moment, and what cryptography costs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from sunseal import _engine, boards, measuring, oracle, simulation
+from sunseal import _engine, boards, crypto_table, measuring, oracle, simulation
 from sunseal.errors import unknown
 
 Row = dict[str, Any]
@@ -49,7 +49,7 @@ def _row(name: str, value: float, unit: str, conditions: str) -> Row:
     return {"name": name, "value": value, "unit": unit, "conditions": conditions}
 
 
-PARTS: dict[str, Callable[[], list[Row]]] = {"engine": _engine_speed, "loop": _loop_speed}
+PARTS: dict[str, Callable[[], list[Row]]] = {"engine": _engine_speed, "loop": _loop_speed, "crypto": crypto_table.rows}
 
 
 def run(part: str | None) -> list[Row]:

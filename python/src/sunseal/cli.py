@@ -728,12 +728,23 @@ def doctor_command(as_json: Json = False) -> None:
 
 @app.command("bench")
 def bench_command(
-    part: Annotated[str | None, typer.Argument(metavar="[engine|loop]", help="Only this part.")] = None,
+    part: Annotated[str | None, typer.Argument(metavar="[engine|loop|crypto]", help="Only this part.")] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="With `crypto`: say whether the page is current, change nothing.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure the simulator's own speed: the tracked figures."""
+    """Measure the simulator's own speed, and what cryptography costs: the tracked figures.
+
+    `bench crypto` writes docs/reference/crypto.md anew.
+    """
     from sunseal import bench
 
+    if check and part != "crypto":
+        raise SunsealError("`--check` belongs to `bench crypto`")
+    if part == "crypto" and not as_json:
+        _crypto_page(check)
+        return
     with contextlib.nullcontext() if as_json else err.status("measuring"):
         rows = bench.run(part)
     if as_json:
@@ -743,6 +754,25 @@ def bench_command(
     for row in rows:
         table.add_row(row["name"], f"{row['value']:,.4g}", row["unit"], row["conditions"])
     out.print(table)
+
+
+def _crypto_page(check: bool) -> None:
+    from sunseal import crypto_table
+
+    path = boards.home() / crypto_table.PATH
+    with err.status("measuring") as status:
+        page = crypto_table.page(lambda what: status.update(f"measuring {escape(what)}"))
+    if not check:
+        measuring.write_atomic(path, page)
+        out.print(f"wrote {crypto_table.PATH}")
+        return
+    written = path.read_text(encoding="utf-8") if path.is_file() else ""
+    if written == page:
+        out.print(f"{crypto_table.PATH} is current")
+        return
+    names = ", ".join(crypto_table.differing(written, page))
+    out.print(f"{crypto_table.PATH} is not current: {escape(names)}; run `sunseal bench crypto`")
+    raise typer.Exit(1)
 
 
 def _version(value: bool) -> None:
