@@ -6,26 +6,14 @@
 #define BYTES 32
 #include "../field/formula_armv7em.inc"
 
-    .macro  place_x reg
-    place_argument \reg, 0
-    .endm
-    .macro  place_y reg
-    place_argument \reg, 0, BYTES
-    .endm
-    .macro  place_z reg
-    place_argument \reg, 0, 2 * BYTES
-    .endm
-    .macro  place_t reg
-    place_argument \reg, 0, 3 * BYTES
-    .endm
+    element x, 0
+    element y, 0, BYTES
+    element z, 0, 2 * BYTES
+    element t, 0, 3 * BYTES
 
     /* void sunseal_fe25519_point_double(uint16_t *r, uint16_t with_t) */
-    .macro  place_e reg
-    place_own \reg, 0
-    .endm
-    .macro  place_h reg
-    place_own \reg, 1
-    .endm
+    own     e, 0
+    own     h, 1
 
     routine FE(point_double)
     enter   2
@@ -49,24 +37,12 @@
 
     /* void sunseal_fe25519_point_add(uint16_t *r, const uint16_t *q, const uint16_t *twice_z, uint16_t with_t), q as y + x,
      * y - x, 2 d x y, and twice_z = 2 Z of the one times Z of the other */
-    .macro  place_sum reg
-    place_argument \reg, 1
-    .endm
-    .macro  place_difference reg
-    place_argument \reg, 1, BYTES
-    .endm
-    .macro  place_product reg
-    place_argument \reg, 1, 2 * BYTES
-    .endm
-    .macro  place_twice_z reg
-    place_argument \reg, 2
-    .endm
-    .macro  place_a reg
-    place_own \reg, 0
-    .endm
-    .macro  place_b reg
-    place_own \reg, 1
-    .endm
+    element sum, 1
+    element difference, 1, BYTES
+    element product, 1, 2 * BYTES
+    element twice_z, 2
+    own     a, 0
+    own     b, 1
 
     routine FE(point_add)
     enter   2

@@ -130,11 +130,8 @@
     stm.w   r0, {r6-r10}
     bx      lr
 
-    /* void sunseal_fe160_add(uint16_t *r, const uint16_t *a, const uint16_t *b) */
-    callable sunseal_fe160_add
-    core    sunseal_fe160_add
-    ldm.w   r1, {r3-r7}
-    ldm.w   r2, {r8-r12}
+    /* r3 to r7 and r8 to r12 together */
+    .macro  finish_sum
     set_c   r1
     adds.w  r3, r3, r8
     adcs.w  r4, r4, r9
@@ -152,6 +149,14 @@
     adc     r4, r4, #0
     stm.w   r0, {r3-r7}
     bx      lr
+    .endm
+
+    /* void sunseal_fe160_add(uint16_t *r, const uint16_t *a, const uint16_t *b) */
+    callable sunseal_fe160_add
+    core    sunseal_fe160_add
+    ldm.w   r1, {r3-r7}
+    ldm.w   r2, {r8-r12}
+    finish_sum
 
     /* void sunseal_fe160_sub(uint16_t *r, const uint16_t *a, const uint16_t *b) */
     callable sunseal_fe160_sub
@@ -177,3 +182,54 @@
     sbc     r4, r4, #0
     stm.w   r0, {r3-r7}
     bx      lr
+
+    /* r = a - 2 b: a borrow of k, at most 2, is paid by k c = (k >> 1) 2^32 + (k 2^31 mod 2^32) + k */
+    callable sunseal_fe160_sub2
+    core    sunseal_fe160_sub2
+    ldm.w   r1, {r3-r7}
+    ldm.w   r2, {r8-r12}
+    subs.w  r3, r3, r8
+    sbcs.w  r4, r4, r9
+    sbcs.w  r5, r5, r10
+    sbcs.w  r6, r6, r11
+    sbcs.w  r7, r7, r12
+    sbc     r2, r2, r2
+    subs.w  r3, r3, r8
+    sbcs.w  r4, r4, r9
+    sbcs.w  r5, r5, r10
+    sbcs.w  r6, r6, r11
+    sbcs.w  r7, r7, r12
+    sbc     r2, r2, #0
+    rsb     r2, r2, #0              /* k */
+    add     r1, r2, r2, lsl #31
+    lsr     r2, r2, #1
+    subs.w  r3, r3, r1
+    sbcs.w  r4, r4, r2
+    sbcs    r5, r5, #0
+    sbcs    r6, r6, #0
+    sbcs    r7, r7, #0
+    set_c   r1
+    sbc     r2, r2, r2
+    and     r1, r1, r2              /* all ones above the second word stand behind a borrow */
+    subs.w  r3, r3, r1
+    sbc     r4, r4, #0
+    stm.w   r0, {r3-r7}
+    bx      lr
+
+    /* r = 3/2 a: half of a, or of a + p, and a */
+    callable sunseal_fe160_three_halves
+    core    sunseal_fe160_three_halves
+    ldm.w   r1, {r3-r7}
+    and     r2, r3, #1
+    rsb     r2, r2, #0
+    adds    r8, r3, r2, lsr #1
+    adcs.w  r9, r4, r2
+    adcs.w  r10, r5, r2
+    adcs.w  r11, r6, r2
+    adcs.w  r12, r7, r2
+    rrxs    r12, r12
+    rrxs    r11, r11
+    rrxs    r10, r10
+    rrxs    r9, r9
+    rrx     r8, r8
+    finish_sum

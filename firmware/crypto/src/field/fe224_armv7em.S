@@ -233,3 +233,59 @@
     fold    r1, r2, r10, r11, r3, r4, r5, r6, r7, r8, r9
     stm.w   r0, {r3-r9}
     bx      lr
+
+    /* r = a - 2 b */
+    callable sunseal_fe224_sub2
+    core    sunseal_fe224_sub2
+    push.w  {r2, lr}
+    combine subs, sbcs
+    sbc     lr, lr, lr
+    pop.w   {r2}
+    ldm     r2!, {r1, r11, r12}
+    subs.w  r3, r3, r1
+    sbcs.w  r4, r4, r11
+    sbcs.w  r5, r5, r12
+    ldm.w   r2, {r1, r2, r11, r12}
+    sbcs.w  r6, r6, r1
+    sbcs.w  r7, r7, r2
+    sbcs.w  r8, r8, r11
+    sbcs.w  r9, r9, r12
+    sbc     lr, lr, #0
+    fold    lr, r2, r10, r11, r3, r4, r5, r6, r7, r8, r9
+    stm.w   r0, {r3-r9}
+    pop.w   {pc}
+
+    /* r = 3/2 a: half of a, or of a + p, and a */
+    callable sunseal_fe224_three_halves
+    core    sunseal_fe224_three_halves
+    ldm.w   r1, {r3-r9}
+    and     r2, r3, #1
+    rsb     r10, r2, #0
+    adds.w  r3, r3, r2
+    adcs    r4, r4, #0
+    adcs    r5, r5, #0
+    adcs.w  r6, r6, r10
+    adcs.w  r7, r7, r10
+    adcs.w  r8, r8, r10
+    adcs.w  r9, r9, r10
+    rrxs    r9, r9
+    rrxs    r8, r8
+    rrxs    r7, r7
+    rrxs    r6, r6
+    rrxs    r5, r5
+    rrxs    r4, r4
+    rrx     r3, r3
+    ldm     r1!, {r2, r10, r11, r12}
+    adds.w  r3, r3, r2
+    adcs.w  r4, r4, r10
+    adcs.w  r5, r5, r11
+    adcs.w  r6, r6, r12
+    ldm.w   r1, {r10-r12}
+    adcs.w  r7, r7, r10
+    adcs.w  r8, r8, r11
+    adcs.w  r9, r9, r12
+    mov     r1, #0
+    adc     r1, r1, #0
+    fold    r1, r2, r10, r11, r3, r4, r5, r6, r7, r8, r9
+    stm.w   r0, {r3-r9}
+    bx      lr

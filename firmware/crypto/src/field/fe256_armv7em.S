@@ -114,10 +114,8 @@
     \others\().w r10, r10, r12
     .endm
 
-    /* void sunseal_fe256_add(uint16_t *r, const uint16_t *a, const uint16_t *b): two subtractions where both are above p */
-    callable sunseal_fe256_add
-    core    sunseal_fe256_add
-    combine adds, adcs
+    /* r3 to r10, and a carry in the flags: two subtractions where both operands were above p */
+    .macro  finish_sum
     sbc     r1, r1, r1              /* carry - 1 */
     mvn     r1, r1
     subtract_p r1, r3, r4, r5, r6, r7, r8, r9, r10
@@ -126,6 +124,13 @@
     subtract_p r1, r3, r4, r5, r6, r7, r8, r9, r10
     stm.w   r0, {r3-r10}
     bx      lr
+    .endm
+
+    /* void sunseal_fe256_add(uint16_t *r, const uint16_t *a, const uint16_t *b) */
+    callable sunseal_fe256_add
+    core    sunseal_fe256_add
+    combine adds, adcs
+    finish_sum
 
     /* void sunseal_fe256_sub(uint16_t *r, const uint16_t *a, const uint16_t *b) */
     callable sunseal_fe256_sub
@@ -138,3 +143,68 @@
     add_p   r1, r3, r4, r5, r6, r7, r8, r9, r10
     stm.w   r0, {r3-r10}
     bx      lr
+
+    /* r = a - 2 b, in one fold: a borrow of k, at most 2, is paid by -k, n, n, k + n, 0, 0, k, -k with the sign n of -k, and
+     * what that borrows by p. */
+    callable sunseal_fe256_sub2
+    core    sunseal_fe256_sub2
+    push.w  {r2, lr}
+    combine subs, sbcs
+    sbc     lr, lr, lr
+    pop.w   {r2}
+    ldm     r2!, {r1, r11, r12}
+    subs.w  r3, r3, r1
+    sbcs.w  r4, r4, r11
+    sbcs.w  r5, r5, r12
+    ldm     r2!, {r1, r11, r12}
+    sbcs.w  r6, r6, r1
+    sbcs.w  r7, r7, r11
+    sbcs.w  r8, r8, r12
+    ldm.w   r2, {r1, r11}
+    sbcs.w  r9, r9, r1
+    sbcs.w  r10, r10, r11
+    sbc     lr, lr, #0              /* -k */
+    asr.w   r1, lr, #31             /* n */
+    rsb     r2, lr, #0              /* k */
+    add.w   r11, r2, r1
+    adds.w  r3, r3, lr
+    adcs.w  r4, r4, r1
+    adcs.w  r5, r5, r1
+    adcs.w  r6, r6, r11
+    adcs    r7, r7, #0
+    adcs    r8, r8, #0
+    adcs.w  r9, r9, r2
+    adcs.w  r10, r10, lr
+    sbc     r2, r2, r2
+    and     r1, r1, r2
+    add_p   r1, r3, r4, r5, r6, r7, r8, r9, r10
+    stm.w   r0, {r3-r10}
+    pop.w   {pc}
+
+    /* r = 3/2 a: half of a, or of a + p, and a */
+    callable sunseal_fe256_three_halves
+    core    sunseal_fe256_three_halves
+    ldm.w   r1, {r3-r10}
+    and     r2, r3, #1
+    rsb     r2, r2, #0
+    add_p   r2, r3, r4, r5, r6, r7, r8, r9, r10
+    rrxs    r10, r10
+    rrxs    r9, r9
+    rrxs    r8, r8
+    rrxs    r7, r7
+    rrxs    r6, r6
+    rrxs    r5, r5
+    rrxs    r4, r4
+    rrx     r3, r3
+    ldm     r1!, {r2, r11, r12}
+    adds.w  r3, r3, r2
+    adcs.w  r4, r4, r11
+    adcs.w  r5, r5, r12
+    ldm     r1!, {r2, r11, r12}
+    adcs.w  r6, r6, r2
+    adcs.w  r7, r7, r11
+    adcs.w  r8, r8, r12
+    ldm.w   r1, {r2, r11}
+    adcs.w  r9, r9, r2
+    adcs.w  r10, r10, r11
+    finish_sum
