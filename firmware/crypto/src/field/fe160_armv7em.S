@@ -233,3 +233,28 @@
     rrxs    r9, r9
     rrx     r8, r8
     finish_sum
+
+    /* void sunseal_fe160_negate_if(uint16_t *r, uint16_t mask): the complement and p + 1, or 0; what lies above p once more */
+    .macro  add_p first, low, mask
+    \first  r3, r3, \low
+    adcs.w  r4, r4, \mask
+    adcs.w  r5, r5, \mask
+    adcs.w  r6, r6, \mask
+    adcs.w  r7, r7, \mask
+    .endm
+
+    callable sunseal_fe160_negate_if
+    core    sunseal_fe160_negate_if
+    sxth    r1, r1
+    ldm.w   r0, {r3-r7}
+    .irp    w, r3, r4, r5, r6, r7
+    eor     \w, \w, r1
+    .endr
+    lsrs.w  r2, r1, #1              /* the mask as carry */
+    add_p   adcs.w, r2, r1
+    sbc     r8, r8, r8
+    and     r1, r1, r8
+    lsr     r2, r1, #1
+    add_p   adds.w, r2, r1
+    stm.w   r0, {r3-r7}
+    bx      lr

@@ -289,3 +289,31 @@
     fold    r1, r2, r10, r11, r3, r4, r5, r6, r7, r8, r9
     stm.w   r0, {r3-r9}
     bx      lr
+
+    /* void sunseal_fe224_negate_if(uint16_t *r, uint16_t mask): the complement and p + 1, or 0; what lies above p once more */
+    .macro  add_p first, bit, mask
+    \first  r3, r3, \bit
+    adcs    r4, r4, #0
+    adcs    r5, r5, #0
+    adcs.w  r6, r6, \mask
+    adcs.w  r7, r7, \mask
+    adcs.w  r8, r8, \mask
+    adcs.w  r9, r9, \mask
+    .endm
+
+    callable sunseal_fe224_negate_if
+    core    sunseal_fe224_negate_if
+    sxth    r1, r1
+    ldm.w   r0, {r3-r9}
+    .irp    w, r3, r4, r5, r6, r7, r8, r9
+    eor     \w, \w, r1
+    .endr
+    and     r2, r1, #1
+    lsrs.w  r10, r1, #1             /* the mask as carry */
+    add_p   adcs.w, r2, r1
+    sbc     r10, r10, r10
+    and     r1, r1, r10
+    and     r2, r2, r10
+    add_p   adds.w, r2, r1
+    stm.w   r0, {r3-r9}
+    bx      lr

@@ -208,3 +208,26 @@
     adcs.w  r9, r9, r2
     adcs.w  r10, r10, r11
     finish_sum
+
+    /* void sunseal_fe256_negate_if(uint16_t *r, uint16_t mask): the complement and p + 1, or 0; what lies above p once more */
+    callable sunseal_fe256_negate_if
+    core    sunseal_fe256_negate_if
+    sxth    r1, r1
+    ldm.w   r0, {r3-r10}
+    .irp    w, r3, r4, r5, r6, r7, r8, r9, r10
+    eor     \w, \w, r1
+    .endr
+    lsrs.w  r2, r1, #1              /* the mask as carry */
+    adcs.w  r3, r3, r1
+    adcs.w  r4, r4, r1
+    adcs.w  r5, r5, r1
+    adcs    r6, r6, #0
+    adcs    r7, r7, #0
+    adcs    r8, r8, #0
+    adcs    r9, r9, r1, lsr #31
+    adcs.w  r10, r10, r1
+    sbc     r2, r2, r2
+    and     r1, r1, r2
+    add_p   r1, r3, r4, r5, r6, r7, r8, r9, r10
+    stm.w   r0, {r3-r10}
+    bx      lr
