@@ -816,7 +816,8 @@ impl Elf {
         let mut sizes = Sizes::default();
         for s in &self.segments {
             let kind = |addr| device.region(addr).map(|r| r.kind);
-            if matches!(kind(s.load_addr), Some(RegionKind::Flash | RegionKind::InfoFlash)) {
+            let kept = [RegionKind::Flash, RegionKind::InfoFlash, RegionKind::Fram];
+            if kind(s.load_addr).is_some_and(|k| kept.contains(&k)) {
                 sizes.flash_bytes += s.data.len() as u32;
             }
             if kind(s.addr) == Some(RegionKind::Ram) {

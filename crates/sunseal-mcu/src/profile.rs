@@ -374,7 +374,7 @@ impl StackWatch {
         self.overrun
     }
 
-    /// Stack bytes between the first stack pointer that was not zero and the lowest.
+    /// Stack bytes between the highest stack pointer and the lowest behind it.
     #[must_use]
     pub fn bytes(&self) -> u32 {
         self.top.map_or(0, |top| top.saturating_sub(self.low))
@@ -393,7 +393,10 @@ impl Observer for StackWatch {
 
     fn instruction(&mut self, pc: u32, sp: u32, _: u32, _: Flow) {
         if sp != 0 {
-            self.top.get_or_insert(sp);
+            // AVR's is written byte by byte.
+            if self.top.is_none_or(|top| sp > top) {
+                (self.top, self.low) = (Some(sp), sp);
+            }
             if sp < self.low {
                 self.low = sp;
                 if sp < self.data_end && self.overrun.is_none() {
