@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""An independent model of ECDSA that makes known answers for both curves.
+"""An independent model of ECDSA and ECDH that makes known answers for all curves.
 
-    python3 firmware/tests/model.py write|check     data/vectors/{secp160r1,p256}.json
+    python3 firmware/tests/model.py write|check     data/vectors/{secp160r1,p224,p256}.json
     python3 firmware/tests/model.py openssl         let the OpenSSL command line judge them
 
 Textbook affine arithmetic on Python integers, hmac and hashlib: nothing in common with firmware/crypto.
@@ -11,6 +11,7 @@ Textbook affine arithmetic on Python integers, hmac and hashlib: nothing in comm
 import base64
 import hashlib
 import hmac
+import itertools
 import json
 import subprocess
 import sys
@@ -119,7 +120,7 @@ class Curve:
 
     def keygen_row(self, entropy: bytes) -> dict[str, str]:
         """FIPS 186-5, appendix A.2.1 where modular, else A.2.2."""
-        d = int.from_bytes(entropy, "big")
+        d = int.from_bytes(entropy if self.modular else entropy[: self.order_bytes], "big")
         d = d % self.n if self.modular else d
         assert 0 < d < self.n
         q = self.encode(self.multiply(d, self.g))
@@ -138,10 +139,19 @@ class Curve:
             "signature": self.scalar(r) + self.scalar(s),
         }
 
+    def ecdh_row(self, d: int, other: int) -> dict[str, str]:
+        """The abscissa that d shares with the key of other."""
+        q = self.multiply(other, self.g)
+        point = self.multiply(d, q)
+        assert point is not None
+        return {"d": self.scalar(d), "q": self.encode(q), "shared": f"{point[0]:0{self.field_digits}x}"}
+
     def vectors(self) -> str:
         """The vector file."""
         edges = (1, 2, 3, self.n >> 1, self.n - 2, self.n - 1)
-        keygen = [self.keygen_row(d.to_bytes(32, "big")) for d in edges]
+        # Entropy that is no longer than the key, or that is taken modulo n, ends with it; else it begins so.
+        pad = 0 if self.modular else 32 - self.order_bytes
+        keygen = [self.keygen_row(d.to_bytes(32 - pad, "big") + bytes(pad)) for d in edges]
         signs = [self.sign_row(d, self.hashes[0], b"edge", b"") for d in edges]
         for i in range(12):
             row = self.keygen_row(hashlib.sha256(b"sunseal keygen %d" % i).digest())
@@ -150,11 +160,15 @@ class Curve:
                 for added in (b"", hashlib.sha256(b"sunseal added %d" % i).digest()):
                     d = int(row["d"], 16)
                     signs.append(self.sign_row(d, hash_name, b"sunseal message %d" % i, added))
+        ends = (*range(1, 9), 15, 16, 17, *(self.n - i for i in (*range(1, 9), 14, 16, 30, 31, 32)))
+        ecdh = [self.ecdh_row(d, 0x5EA1 + d % 65537) for d in ends]
+        ecdh += [self.ecdh_row(int(a["d"], 16), int(b["d"], 16)) for a, b in itertools.pairwise(keygen[6:])]
         data = {
             "document": f"{self.document}; FIPS 186-5; RFC 6979 with HMAC-{self.nonce_hash.upper()}",
             "made_by": "python3 firmware/tests/model.py write",
             "keygen": keygen,
             "sign": signs,
+            "ecdh": ecdh,
         }
         return json.dumps(data, indent=1) + "\n"
 
@@ -175,6 +189,20 @@ CURVES = (
         nonce_hash="sha1",
         hashes=("sha1", "sha256"),
         modular=True,
+    ),
+    Curve(
+        name="p224",
+        document="SEC 2 version 2.0, section 2.3.2",
+        p=2**224 - 2**96 + 1,
+        n=0xFFFFFFFFFFFFFFFFFFFFFFFFFFFF16A2E0B8F03E13DD29455C5C2A3D,
+        g=(
+            0xB70E0CBD6BB4BF7F321390B94A03C1D356C21122343280D6115C1D21,
+            0xBD376388B5F723FB4C22DFE6CD4375A05A07476444D5819985007E34,
+        ),
+        oid=bytes.fromhex("06052b81040021"),
+        nonce_hash="sha256",
+        hashes=("sha256", "sha224"),
+        modular=False,
     ),
     Curve(
         name="p256",
