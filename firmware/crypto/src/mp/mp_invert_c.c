@@ -31,37 +31,41 @@ static void add_masked(uint16_t *a, const uint16_t *m, uint16_t mask, uint16_t *
 
 void sunseal_mp_invert(uint16_t *r, const uint16_t *x, const struct sunseal_mp_modulus *m) {
     struct {
-        uint16_t f[WIDE_MAX], g[WIDE_MAX], d[WIDE_MAX], e[WIDE_MAX], t[WIDE_MAX];
+        uint16_t numbers[5][WIDE_MAX];
         struct sunseal_mp_matrix matrix;
     } s;
-    size_t bytes = 2 * m->wide;
+    /* f and d are made anew in t, which then is theirs, and what they were is t. */
+    uint16_t *f = s.numbers[0], *g = s.numbers[1], *d = s.numbers[2], *e = s.numbers[3];
+    uint16_t *t = s.numbers[4], *spare;
     memset(&s, 0, sizeof s);
-    memcpy(s.f, m->words, bytes);
-    memcpy(s.g, x, 2 * m->count);
-    s.e[0] = 1;
+    memcpy(f, m->words, 2 * m->wide);
+    memcpy(g, x, 2 * m->count);
+    e[0] = 1;
     s.matrix.eta = 0xffff;
     s.matrix.half = m->half;
     for (uint8_t batch = m->batches; batch > 0; batch--) {
-        sunseal_mp_divsteps(&s.matrix, s.f[0], s.g[0]);
-        struct sunseal_mp_term top[3] = {{s.matrix.u, s.f}, {s.matrix.v, s.g}, {0, m->words}};
-        struct sunseal_mp_term bottom[3] = {{s.matrix.q, s.f}, {s.matrix.r, s.g}, {0, m->words}};
-        sunseal_mp_combine_two(s.t, top, m->wide);
-        sunseal_mp_combine_two(s.g, bottom, m->wide);
-        memcpy(s.f, s.t, bytes);
-        update(s.t, s.matrix.u, s.matrix.v, s.d, s.e, m);
-        update(s.e, s.matrix.q, s.matrix.r, s.d, s.e, m);
-        memcpy(s.d, s.t, bytes);
+        sunseal_mp_divsteps(&s.matrix, f[0], g[0]);
+        struct sunseal_mp_term top[3] = {{s.matrix.u, f}, {s.matrix.v, g}, {0, m->words}};
+        struct sunseal_mp_term bottom[3] = {{s.matrix.q, f}, {s.matrix.r, g}, {0, m->words}};
+        sunseal_mp_combine_two(t, top, m->wide);
+        sunseal_mp_combine_two(g, bottom, m->wide);
+        spare = f;
+        f = t;
+        update(spare, s.matrix.u, s.matrix.v, d, e, m);
+        update(e, s.matrix.q, s.matrix.r, d, e, m);
+        t = d;
+        d = spare;
     }
     /* g is 0 and f is 1 or -1, or m for x = 0: the inverse is d f, d in (-2m, m). */
-    add_masked(s.d, m->words, sign(s.d, m->wide), s.t, m->wide);
-    uint16_t negative = sign(s.f, m->wide);
+    add_masked(d, m->words, sign(d, m->wide), t, m->wide);
+    uint16_t negative = sign(f, m->wide);
     for (size_t i = 0; i < m->wide; i++) {
-        s.d[i] ^= negative;
-        s.e[i] = 0;
+        d[i] ^= negative;
+        e[i] = 0;
     }
-    s.e[0] = negative & 1;
-    sunseal_mp_add(s.d, s.d, s.e, m->wide);
-    add_masked(s.d, m->words, sign(s.d, m->wide), s.t, m->wide);
-    memcpy(r, s.d, 2 * m->count);
+    e[0] = negative & 1;
+    sunseal_mp_add(d, d, e, m->wide);
+    add_masked(d, m->words, sign(d, m->wide), t, m->wide);
+    memcpy(r, d, 2 * m->count);
     sunseal_wipe(&s, sizeof s);
 }
