@@ -8,6 +8,7 @@
 //! taken), or on where something was stored, is not: the branch, or the address, is the finding.
 //! Transfers by DMA are not followed: mark what they bring.
 
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use sunseal_isa::{Dataflow, Registers, Transfer};
@@ -91,8 +92,8 @@ impl std::fmt::Display for Finding {
 /// flags where the set has no registers.
 type Set = u64;
 
-/// [`Dataflow`] of one instruction as the observer wants it: one cache line.
-#[derive(Clone, Copy, Default)]
+/// [`Dataflow`] as the observer wants it, once for all instructions that have the same: one cache line.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[repr(align(64))]
 struct Entry {
     reads: Set,
@@ -102,9 +103,20 @@ struct Entry {
     address: Set,
     time: Set,
     branch: Set,
+    /// Any of these three.
+    lets_out: Set,
     bits: u16,
-    /// Of `transfers`, with [`entry::TRANSFER`].
-    transfer: u16,
+    /// Of `moves`, with [`entry::TRANSFER`].
+    moves: u16,
+}
+
+/// A [`Transfer`] as the observer wants it: what each access moves.
+#[derive(PartialEq, Eq)]
+struct Moves(Vec<Set>);
+
+impl Moves {
+    /// What is loaded decides where the program goes.
+    const BRANCH: Set = Set::MAX;
 }
 
 /// Bits of an entry.
@@ -115,6 +127,8 @@ mod entry {
     pub const TRANSFER: u16 = 8;
     pub const UNKNOWN: u16 = 16;
     pub const TRUSTED: u16 = 32;
+    /// What [`Taint::follow`](super::Taint::follow) leaves to others.
+    pub const SPECIAL: u16 = BRANCH_MEMORY | TRANSFER | UNKNOWN;
 }
 
 /// Bits of a shadow byte.
@@ -126,28 +140,51 @@ mod shadow {
     pub const RULE: u8 = 4;
 }
 
-/// A data access of the instruction that runs.
+/// A data access of the instruction that runs, in one word.
 #[derive(Clone, Copy, Default)]
-struct Seen {
-    addr: u32,
-    slot: u32,
-    value: u32,
-    bytes: u8,
-    write: bool,
-    state: u8,
+struct Seen(u64);
+
+impl Seen {
+    const WRITE: u64 = 1 << 40;
+
+    #[inline(always)]
+    fn new(addr: u32, bytes: u32, write: bool, state: u8) -> Self {
+        let write = if write { Self::WRITE } else { 0 };
+        Self(u64::from(addr) | u64::from(bytes) << 32 | write | u64::from(state) << 48)
+    }
+    #[inline(always)]
+    fn addr(self) -> u32 {
+        self.0 as u32
+    }
+    #[inline(always)]
+    fn bytes(self) -> u32 {
+        (self.0 >> 32) as u32 & 7
+    }
+    #[inline(always)]
+    fn write(self) -> bool {
+        self.0 & Self::WRITE != 0
+    }
+    #[inline(always)]
+    fn state(self) -> u8 {
+        (self.0 >> 48) as u8
+    }
+    #[inline(always)]
+    fn marked(self) -> bool {
+        self.state() & shadow::MARKED != 0
+    }
 }
 
 const REGIONS: usize = 8;
 const REGION_BYTES: usize = 1 << 20;
 const SLOTS: usize = REGIONS * REGION_BYTES;
+/// A few more, so that four bytes can be read at the last.
+const SHADOW: usize = SLOTS + 4;
 /// The most accesses that an instruction makes, and the entry into an exception.
 const SEEN: usize = 64;
 
 /// A peripheral that gives back something made of what it was given.
 #[derive(Clone, Debug)]
 enum Rule {
-    /// TI's multiplier, of 16 or 32 bits: the first eight registers are the same.
-    Multiplier { base: u32, op1: bool, op2: bool, accumulates: bool, results: u8 },
     /// Everything read from `output` depends on everything written to `input` since the last reset: a
     /// value written to `start`, or a bit of `reset` set in a register.
     Mixer {
@@ -163,6 +200,68 @@ enum Rule {
     Status { at: u32 },
 }
 
+/// TI's multiplier, of 16 or 32 bits: the first eight registers are the same.
+#[derive(Clone, Debug)]
+struct Multiplier {
+    base: u32,
+    accumulates: bool,
+    /// Which operands and result words are marked: [`OP1`](Self::OP1), [`OP2`](Self::OP2), [`result_bits`].
+    marked: u8,
+}
+
+impl Multiplier {
+    const BYTES: u32 = 0x30;
+    const OP1: u8 = 0x20;
+    const OP2: u8 = 0x40;
+    const RESULTS: u8 = 0x1F;
+    /// What a register gives back, by its word.
+    const GIVES: [u8; Self::BYTES as usize / 2] = {
+        let mut gives = [0; Self::BYTES as usize / 2];
+        let mut word = 0;
+        while word < gives.len() {
+            gives[word] = match 2 * word {
+                0x00..0x08 | 0x10..0x20 => Self::OP1,
+                0x08..0x0A | 0x20..0x24 => Self::OP2,
+                off => result_bits(off as u32),
+            };
+            word += 1;
+        }
+        gives
+    };
+
+    /// Whether the register at `off` is marked.
+    #[inline(always)]
+    fn gives(&self, off: u32) -> bool {
+        self.marked & Self::GIVES[(off / 2) as usize] != 0
+    }
+
+    /// The register at `off` was given something.
+    fn take(&mut self, off: u32, given: bool) {
+        let set = |bits: u8| if given { bits } else { 0 };
+        match off {
+            0x00..0x08 => {
+                self.marked = self.marked & !Self::OP1 | set(Self::OP1);
+                self.accumulates = off >= 4;
+            }
+            0x10..0x20 => {
+                // Low words first; a high word joins it.
+                let kept = if off & 2 != 0 { self.marked } else { self.marked & !Self::OP1 };
+                self.marked = kept | set(Self::OP1);
+                self.accumulates = off >= 0x18;
+            }
+            0x20..0x22 => self.marked = self.marked & !Self::OP2 | set(Self::OP2),
+            0x08..0x0A | 0x22..0x24 => {
+                let kept = if off >= 0x22 { self.marked } else { self.marked & !Self::OP2 };
+                let now = kept | set(Self::OP2);
+                let old = if self.accumulates { Self::RESULTS } else { 0 };
+                let results = now & (Self::OP1 | Self::OP2 | old) != 0;
+                self.marked = now & !Self::RESULTS | if results { Self::RESULTS } else { 0 };
+            }
+            _ => self.marked = self.marked & !result_bits(off) | set(result_bits(off)),
+        }
+    }
+}
+
 /// Follows marked bytes.
 pub struct Taint {
     architecture: Architecture,
@@ -170,20 +269,26 @@ pub struct Taint {
     odd: u32,
     region_shift: u32,
     regs: Set,
-    /// Shadow states of the accesses so far.
-    busy: u8,
+    /// Of the accesses so far: whether something marked was read, what the shadow of what was written says,
+    /// how many there were.
+    loaded: u8,
+    stored: u8,
     count: u8,
     seen: [Seen; SEEN],
-    shadow: Box<[u8]>,
-    index: Box<[u32]>,
+    /// Values of those that a rule needs.
+    values: [u32; SEEN],
+    shadow: Box<[u8; SHADOW]>,
+    /// The entry of each instruction; zero is one not met yet.
+    index: Box<[u16; SLOTS / 2]>,
     entries: Vec<Entry>,
-    counts: Vec<[u64; FindingKind::COUNT]>,
-    pcs: Vec<u32>,
-    transfers: Vec<Transfer>,
+    known: HashMap<Entry, u16>,
+    counts: BTreeMap<u32, [u64; FindingKind::COUNT]>,
+    moves: Vec<Moves>,
     code: Code,
     cached: Vec<Range<u32>>,
     trusted: Vec<Range<u32>>,
     trusted_count: u64,
+    multipliers: Vec<Multiplier>,
     rules: Vec<Rule>,
 }
 
@@ -203,20 +308,22 @@ impl Taint {
             odd,
             region_shift,
             regs: 0,
-            busy: 0,
+            loaded: 0,
+            stored: 0,
             count: 0,
             seen: [Seen::default(); SEEN],
-            // A few more, so that four bytes can be read at the last.
-            shadow: vec![0; SLOTS + 4].into_boxed_slice(),
-            index: vec![0; SLOTS / 2].into_boxed_slice(),
-            entries: vec![Entry { bits: entry::UNKNOWN, ..Entry::default() }],
-            counts: vec![[0; FindingKind::COUNT]],
-            pcs: vec![0],
-            transfers: Vec::new(),
+            values: [0; SEEN],
+            shadow: zeroed(),
+            index: zeroed(),
+            entries: vec![Entry::default()],
+            known: HashMap::new(),
+            counts: BTreeMap::new(),
+            moves: Vec::new(),
             code: Code::of(elf),
             cached: Vec::new(),
             trusted: Vec::new(),
             trusted_count: 0,
+            multipliers: Vec::new(),
             rules: Vec::new(),
         };
         if architecture == Architecture::Avr {
@@ -297,11 +404,7 @@ impl Taint {
     /// Declassifies code: what instructions there let out is known and allowed (a candidate thrown away, a
     /// check of a public value). It is counted in [`trusted_count`](Self::trusted_count) alone.
     pub fn trust(&mut self, code: Range<u32>) {
-        for (entry, pc) in self.entries.iter_mut().zip(&self.pcs).skip(1) {
-            if code.contains(pc) {
-                entry.bits |= entry::TRUSTED;
-            }
-        }
+        self.forget_entries();
         self.trusted.push(code);
     }
 
@@ -313,9 +416,8 @@ impl Taint {
     /// TI's hardware multiplier with its registers from `base` on: its results are marked if an operand
     /// was. `bytes` is 0x10 for the 16-bit one and 0x30 for MPY32.
     pub fn multiplier(&mut self, base: u32, bytes: u32) {
-        let rule =
-            Rule::Multiplier { base, op1: false, op2: false, accumulates: false, results: 0 };
-        self.add_rule(rule, base..base + bytes);
+        self.heed(base..base + bytes);
+        self.multipliers.push(Multiplier { base, accumulates: false, marked: 0 });
     }
 
     /// A block whose `output` depends on everything written to `input`, until a value is written to `start`
@@ -371,7 +473,7 @@ impl Taint {
     /// Whether no marked data came out by the way the program ran.
     #[must_use]
     pub fn is_constant_time(&self) -> bool {
-        self.counts.iter().flatten().all(|&n| n == 0)
+        self.counts.is_empty()
     }
 
     /// How often trusted code let marked data out.
@@ -384,7 +486,7 @@ impl Taint {
     #[must_use]
     pub fn findings(&self, elf: &Elf) -> Vec<Finding> {
         let mut list = Vec::new();
-        for (&pc, counts) in self.pcs.iter().zip(&self.counts) {
+        for (&pc, counts) in &self.counts {
             for kind in FindingKind::ALL {
                 let count = counts[kind as usize];
                 if count == 0 {
@@ -406,7 +508,7 @@ impl Taint {
 
     /// Forgets the findings, not the marks.
     pub fn clear_findings(&mut self) {
-        self.counts.fill([0; FindingKind::COUNT]);
+        self.counts.clear();
         self.trusted_count = 0;
     }
 
@@ -447,23 +549,14 @@ impl Taint {
     fn number(&self, moved: u8) -> Set {
         match moved {
             Transfer::FLAGS => self.set(Registers::FLAGS),
+            Transfer::BRANCH => Moves::BRANCH,
             n if n < 64 => self.set(Registers::of(n)),
             _ => 0,
         }
     }
 
-    #[inline(always)]
-    fn entry(&mut self, pc: u32) -> usize {
-        let at = self.slot(pc) >> 1;
-        match self.index[at & (SLOTS / 2 - 1)] {
-            0 => self.new_entry(pc, at),
-            i => i as usize,
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn new_entry(&mut self, pc: u32, at: usize) -> usize {
+    /// The entry of the instruction at `pc`, which was not met yet.
+    fn new_entry(&mut self, pc: u32) -> usize {
         let mut entry = match self.code.dataflow(pc) {
             Some(flow) => self.compile(&flow),
             None => Entry { bits: entry::UNKNOWN, ..Entry::default() },
@@ -471,12 +564,21 @@ impl Taint {
         if self.trusted.iter().any(|r| r.contains(&pc)) {
             entry.bits |= entry::TRUSTED;
         }
-        let i = self.entries.len();
-        self.entries.push(entry);
-        self.counts.push([0; FindingKind::COUNT]);
-        self.pcs.push(pc);
-        self.index[at] = i as u32;
-        i
+        if self.entries.len() > usize::from(u16::MAX) {
+            self.forget_entries();
+        }
+        let i = *self.known.entry(entry).or_insert_with(|| {
+            self.entries.push(entry);
+            (self.entries.len() - 1) as u16
+        });
+        self.index[self.slot(pc) / 2] = i;
+        i.into()
+    }
+
+    fn forget_entries(&mut self) {
+        self.index.fill(0);
+        self.entries.truncate(1);
+        self.known.clear();
     }
 
     fn compile(&mut self, flow: &Dataflow) -> Entry {
@@ -491,110 +593,123 @@ impl Taint {
                 bits |= bit;
             }
         }
-        let mut transfer = 0;
+        let mut moves = 0;
         if !flow.transfer.is_empty() {
-            transfer = match self.transfers.iter().position(|t| *t == flow.transfer) {
-                Some(i) => i,
-                None => {
-                    self.transfers.push(flow.transfer);
-                    self.transfers.len() - 1
-                }
-            };
+            let moved = flow.transfer.as_slice();
+            let new = Moves(moved.iter().map(|&m| self.number(m)).collect());
+            moves = self.moves.iter().position(|m| *m == new).unwrap_or_else(|| {
+                self.moves.push(new);
+                self.moves.len() - 1
+            });
         }
+        let out = flow.address.or(flow.time).or(flow.branch);
         Entry {
             reads: self.set(flow.reads),
+            lets_out: self.set(out),
             writes: self.set(flow.writes),
             clears: self.set(flow.writes.without(flow.keeps)),
             address: self.set(flow.address),
             time: self.set(flow.time),
             branch: self.set(flow.branch),
             bits,
-            transfer: transfer as u16,
+            moves: moves as u16,
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn report(&mut self, i: usize, kind: FindingKind) {
-        if self.entries[i].bits & entry::TRUSTED != 0 {
+    fn report(&mut self, pc: u32, e: &Entry, kind: FindingKind) {
+        if e.bits & entry::TRUSTED != 0 {
             self.trusted_count += 1;
         } else {
-            self.counts[i][kind as usize] += 1;
+            self.counts.entry(pc).or_default()[kind as usize] += 1;
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn report_address(&mut self, i: usize) {
-        let accesses = &self.seen[..usize::from(self.count)];
-        let slow = |s: &Seen| self.cached.iter().any(|r| r.contains(&s.addr));
+    fn report_address(&mut self, pc: u32, e: &Entry) {
+        let accesses = &self.seen[..self.accesses()];
+        let slow = |s: &Seen| self.cached.iter().any(|r| r.contains(&s.addr()));
         let kind = if accesses.iter().any(slow) {
             FindingKind::CachedAddress
         } else {
             FindingKind::Address
         };
-        self.report(i, kind);
+        self.report(pc, e, kind);
+    }
+
+    fn accesses(&self) -> usize {
+        usize::from(self.count).min(SEEN)
     }
 
     /// The instruction at `pc` has run, and something it touched may be marked.
     #[inline(never)]
-    fn follow(&mut self, pc: u32, sp: u32, flow: Flow) {
-        if !matches!(flow, Flow::Next | Flow::Jump | Flow::Call { .. } | Flow::Return)
-            && self.exception(sp, flow)
-        {
-            return;
+    fn follow(&mut self, pc: u32) {
+        let i = usize::from(self.index[self.slot(pc) / 2]);
+        let e = &self.entries[i];
+        let regs = self.regs;
+        // The first entry is that of instructions not met yet.
+        if i == 0 || regs & e.lets_out != 0 || e.bits & entry::SPECIAL != 0 {
+            return self.follow_special(pc, i);
         }
-        let i = self.entry(pc);
+        let loaded = self.loaded != 0 && e.bits & entry::READS_MEMORY != 0;
+        let marked = regs & e.reads != 0 || loaded;
+        self.regs = if marked { regs | e.writes } else { regs & !e.clears };
+        let stored = marked && e.bits & entry::WRITES_MEMORY != 0;
+        if stored || self.stored != 0 {
+            self.store_all(stored);
+        }
+    }
+
+    /// The same where something may come out, or more is to do.
+    #[inline(never)]
+    fn follow_special(&mut self, pc: u32, i: usize) {
+        let i = if i == 0 { self.new_entry(pc) } else { i };
         let e = self.entries[i];
         let regs = self.regs;
-        let count = usize::from(self.count);
-        let mut loaded = false;
-        if self.busy != 0 {
-            if self.busy & shadow::RULE != 0 {
-                self.ask_rules();
-            }
-            loaded = self.seen[..count].iter().any(|s| !s.write && s.state & shadow::MARKED != 0);
+        let loaded = self.loaded != 0;
+        if regs & e.address != 0 {
+            self.report_address(pc, &e);
         }
-        if regs & (e.address | e.time | e.branch) != 0 {
-            if regs & e.address != 0 {
-                self.report_address(i);
-            }
-            if regs & e.time != 0 {
-                self.report(i, FindingKind::Time);
-            }
-            if regs & e.branch != 0 {
-                self.report(i, FindingKind::Branch);
-            }
+        if regs & e.time != 0 {
+            self.report(pc, &e, FindingKind::Time);
         }
-        if e.bits & (entry::TRANSFER | entry::UNKNOWN | entry::BRANCH_MEMORY) != 0 {
-            if e.bits & entry::UNKNOWN != 0 {
-                self.report(i, FindingKind::Unknown);
-            }
-            if e.bits & entry::BRANCH_MEMORY != 0 && loaded && e.bits & entry::TRANSFER == 0 {
-                self.report(i, FindingKind::Branch);
-            }
-            if e.bits & entry::TRANSFER != 0 {
-                self.transfer(i, e);
-                return;
-            }
+        if regs & e.branch != 0 {
+            self.report(pc, &e, FindingKind::Branch);
+        }
+        if e.bits & entry::UNKNOWN != 0 {
+            self.report(pc, &e, FindingKind::Unknown);
+        }
+        if e.bits & entry::TRANSFER != 0 {
+            self.transfer(pc, &e);
+            return;
+        }
+        if e.bits & entry::BRANCH_MEMORY != 0 && loaded {
+            self.report(pc, &e, FindingKind::Branch);
         }
         // What is found at a marked place depends on the mark, whatever it is.
         let found = loaded || regs & e.address != 0;
         let marked = regs & e.reads != 0 || found && e.bits & entry::READS_MEMORY != 0;
         self.regs = if marked { regs | e.writes } else { regs & !e.clears };
         let stored = marked && e.bits & entry::WRITES_MEMORY != 0;
-        for n in 0..count {
-            let s = self.seen[n];
-            if s.write && (stored || s.state != 0) {
-                self.store(&s, stored);
+        if stored || self.stored != 0 {
+            self.store_all(stored);
+        }
+    }
+
+    /// All that the instruction wrote is marked, or clean.
+    #[inline(never)]
+    fn store_all(&mut self, marked: bool) {
+        for n in 0..self.accesses() {
+            if self.seen[n].write() {
+                self.store(n, marked);
             }
         }
     }
 
     /// A transfer of several registers: each access by itself.
-    #[inline(never)]
-    fn transfer(&mut self, i: usize, e: Entry) {
-        let transfer = self.transfers[usize::from(e.transfer)];
+    fn transfer(&mut self, pc: u32, e: &Entry) {
         let before = self.regs;
         // What the rule for all others says of results that are no part of the transfer.
         if before & e.reads != 0 {
@@ -602,47 +717,53 @@ impl Taint {
         } else {
             self.regs &= !e.clears;
         }
-        for (n, &moved) in transfer.as_slice().iter().enumerate().take(usize::from(self.count)) {
+        let count = self.accesses().min(self.moves[usize::from(e.moves)].0.len());
+        let mut first = None;
+        for n in 0..count {
             let s = self.seen[n];
-            let set = self.number(moved);
-            if s.write {
+            let set = self.moves[usize::from(e.moves)].0[n];
+            if s.write() {
                 let marked = e.bits & entry::WRITES_MEMORY != 0 && before & set != 0;
-                if marked || s.state != 0 {
-                    self.store(&s, marked);
+                if marked || s.state() != 0 {
+                    self.store(n, marked);
                 }
-            } else if e.bits & entry::READS_MEMORY != 0 || moved == Transfer::BRANCH {
-                let marked = s.state & shadow::MARKED != 0 || before & e.address != 0;
-                if moved == Transfer::BRANCH {
+            } else if e.bits & entry::READS_MEMORY != 0 || set == Moves::BRANCH {
+                let marked = s.marked() || before & e.address != 0;
+                if set == Moves::BRANCH {
                     if marked {
-                        self.report(i, FindingKind::Branch);
+                        self.report(pc, e, FindingKind::Branch);
                     }
                 } else if marked {
                     self.regs |= set;
-                } else if !self.first_half_marked(n, &transfer) {
+                } else if first != Some(set) {
                     self.regs &= !set;
                 }
             }
+            // The clean second half of a register leaves the mark of its first.
+            first = s.marked().then_some(set);
         }
     }
 
-    /// Whether access `n` is the clean second half of a register whose first half is marked.
-    fn first_half_marked(&self, n: usize, transfer: &Transfer) -> bool {
-        let moved = transfer.as_slice();
-        n > 0 && moved[n - 1] == moved[n] && self.seen[n - 1].state & shadow::MARKED != 0
-    }
-
-    fn store(&mut self, s: &Seen, marked: bool) {
-        if s.state & shadow::RULE != 0 {
-            self.tell_rules(s, marked);
+    #[inline(always)]
+    fn store(&mut self, n: usize, marked: bool) {
+        let s = self.seen[n];
+        if s.state() & shadow::RULE != 0 {
+            self.tell_rules(n, marked);
             return;
         }
-        let slot = s.slot as usize;
-        for byte in &mut self.shadow[slot..slot + usize::from(s.bytes)] {
-            *byte &= !shadow::MARKED;
-            if marked && *byte & shadow::PUBLIC == 0 {
-                *byte |= shadow::MARKED;
-            }
-        }
+        let slot = self.slot(s.addr()) & (SLOTS - 1);
+        let lanes = lanes(s.bytes()) & MARKS;
+        let states = self.states(slot);
+        let public = states >> 1 & MARKS;
+        let new = states & !lanes | if marked { lanes & !public } else { 0 };
+        self.shadow[slot..slot + 4].copy_from_slice(&new.to_le_bytes());
+    }
+
+    /// The shadow of four bytes.
+    #[inline(always)]
+    fn states(&self, slot: usize) -> u32 {
+        let bytes = &self.shadow[slot..slot + 4];
+        u32::from_le_bytes(bytes.try_into().expect("a slice of four bytes"))
     }
 
     /// Registers go to the stack or come from it by themselves; true if nothing is left to do.
@@ -652,11 +773,10 @@ impl Taint {
             (Architecture::Msp430, Flow::Interrupt { .. }) => {
                 // The program counter, then the status register.
                 let mut writes = 0;
-                for n in 0..usize::from(self.count) {
-                    let s = self.seen[n];
-                    if s.write {
+                for n in 0..self.accesses() {
+                    if self.seen[n].write() {
                         let marked = writes == 1 && self.regs & flags != 0;
-                        self.store(&s, marked);
+                        self.store(n, marked);
                         writes += 1;
                     }
                 }
@@ -664,28 +784,26 @@ impl Taint {
                 true
             }
             (Architecture::Avr, Flow::Interrupt { .. }) => {
-                for n in 0..usize::from(self.count) {
-                    let s = self.seen[n];
-                    if s.write {
-                        self.store(&s, false);
+                for n in 0..self.accesses() {
+                    if self.seen[n].write() {
+                        self.store(n, false);
                     }
                 }
                 true
             }
             (Architecture::Arm, Flow::Interrupt { .. } | Flow::InterruptReturn) => {
                 let entry = matches!(flow, Flow::Interrupt { .. });
-                let count = usize::from(self.count);
-                let frame = |s: &&Seen| s.write == entry && s.bytes == 4;
-                let lowest = self.seen[..count].iter().filter(frame).map(|s| s.addr).min();
+                let count = self.accesses();
+                let frame = |s: &&Seen| s.write() == entry && s.bytes() == 4;
+                let lowest = self.seen[..count].iter().filter(frame).map(|s| s.addr()).min();
                 let base = if entry { sp } else { lowest.unwrap_or(sp) };
                 for n in 0..count {
                     let s = self.seen[n];
-                    let set = self.frame_register(s.addr.wrapping_sub(base));
-                    if s.write && entry {
-                        self.store(&s, self.regs & set != 0);
-                    } else if !s.write && !entry {
-                        let marked = s.state & shadow::MARKED != 0;
-                        self.regs = if marked { self.regs | set } else { self.regs & !set };
+                    let set = self.frame_register(s.addr().wrapping_sub(base));
+                    if s.write() && entry {
+                        self.store(n, self.regs & set != 0);
+                    } else if !s.write() && !entry {
+                        self.regs = if s.marked() { self.regs | set } else { self.regs & !set };
                     }
                 }
                 true
@@ -708,98 +826,61 @@ impl Taint {
         self.set(register)
     }
 
-    /// Whether what was read from a block is marked.
+    /// The state of what is read from a block at `addr`.
     #[inline(never)]
-    fn ask_rules(&mut self) {
-        for n in 0..usize::from(self.count) {
-            let s = self.seen[n];
-            if s.write || s.state & shadow::RULE == 0 {
-                continue;
-            }
-            let mut marked = false;
-            for rule in &self.rules {
-                match rule {
-                    Rule::Multiplier { base, op1, op2, results, .. } => {
-                        let off = s.addr.wrapping_sub(*base);
-                        marked |= match off {
-                            0x00..0x08 | 0x10..0x20 => *op1,
-                            0x08..0x0A | 0x20..0x24 => *op2,
-                            _ => result_bits(off) & results != 0,
-                        };
-                    }
-                    Rule::Mixer { output, marked: state, .. } => {
-                        marked |= *state && output.contains(&s.addr);
-                    }
-                    Rule::Registers { base } => {
-                        let register = s.addr.wrapping_sub(*base);
-                        marked |= register < 32 && self.regs >> register & 1 != 0;
-                    }
-                    Rule::Status { at } => {
-                        let flags = self.set(Registers::FLAGS);
-                        marked |= s.addr == *at && self.regs & flags != 0;
-                    }
-                }
-            }
-            if marked {
-                self.seen[n].state |= shadow::MARKED;
+    fn ask_rules(&self, addr: u32, state: u8) -> u8 {
+        for m in &self.multipliers {
+            let off = addr.wrapping_sub(m.base);
+            if off < Multiplier::BYTES {
+                return state | if m.gives(off) { shadow::MARKED } else { 0 };
             }
         }
+        let marked = self.rules.iter().any(|rule| match rule {
+            Rule::Mixer { output, marked, .. } => *marked && output.contains(&addr),
+            Rule::Registers { base } => {
+                let register = addr.wrapping_sub(*base);
+                register < 32 && self.regs >> register & 1 != 0
+            }
+            Rule::Status { at } => addr == *at && self.regs & self.set(Registers::FLAGS) != 0,
+        });
+        state | if marked { shadow::MARKED } else { 0 }
     }
 
     /// A block was given something.
     #[inline(never)]
-    fn tell_rules(&mut self, s: &Seen, given: bool) {
+    fn tell_rules(&mut self, n: usize, given: bool) {
+        let (addr, value) = (self.seen[n].addr(), self.values[n]);
+        for m in &mut self.multipliers {
+            let off = addr.wrapping_sub(m.base);
+            if off < Multiplier::BYTES {
+                m.take(off, given);
+                return;
+            }
+        }
         let flags = self.set(Registers::FLAGS);
         for rule in &mut self.rules {
             match rule {
-                Rule::Multiplier { base, op1, op2, accumulates, results } => {
-                    let off = s.addr.wrapping_sub(*base);
-                    match off {
-                        0x00..0x08 => {
-                            *op1 = given;
-                            *accumulates = off >= 4;
-                        }
-                        0x10..0x20 => {
-                            // Low words first; a high word joins it.
-                            *op1 = given || off & 2 != 0 && *op1;
-                            *accumulates = off >= 0x18;
-                        }
-                        0x20..0x22 => *op2 = given,
-                        0x08..0x0A | 0x22..0x24 => {
-                            *op2 = given || off >= 0x22 && *op2;
-                            let old = if *accumulates { *results } else { 0 };
-                            *results = if *op1 || *op2 || old != 0 { 0xFF } else { 0 };
-                        }
-                        0x0A..0x10 | 0x24..0x2C => {
-                            *results &= !result_bits(off);
-                            if given {
-                                *results |= result_bits(off);
-                            }
-                        }
-                        _ => {}
-                    }
-                }
                 Rule::Mixer { input, start, reset, marked, .. } => {
                     if reset.is_some_and(|(addr, bits)| {
-                        s.addr.wrapping_sub(addr) < 2 && s.value & bits != 0
+                        addr.wrapping_sub(addr) < 2 && value & bits != 0
                     }) {
                         *marked = false;
                     }
-                    if start.contains(&s.addr) {
+                    if start.contains(&addr) {
                         *marked = given;
-                    } else if input.contains(&s.addr) {
+                    } else if input.contains(&addr) {
                         *marked |= given;
                     }
                 }
                 Rule::Registers { base } => {
-                    let register = s.addr.wrapping_sub(*base);
+                    let register = addr.wrapping_sub(*base);
                     if register < 32 {
                         self.regs &= !(1 << register);
                         self.regs |= u64::from(given) << register;
                     }
                 }
                 Rule::Status { at } => {
-                    if s.addr == *at {
+                    if addr == *at {
                         self.regs = if given { self.regs | flags } else { self.regs & !flags };
                     }
                 }
@@ -823,6 +904,22 @@ const fn result_bits(off: u32) -> u8 {
     }
 }
 
+/// The lowest bit of four bytes.
+const MARKS: u32 = 0x0101_0101;
+
+/// The bytes that an access of so many touches.
+#[inline(always)]
+fn lanes(bytes: u32) -> u32 {
+    u32::MAX >> ((32 - 8 * bytes) & 31)
+}
+
+fn zeroed<T: Copy + Default, const N: usize>() -> Box<[T; N]> {
+    let Ok(all) = vec![T::default(); N].into_boxed_slice().try_into() else {
+        unreachable!("the vector has as many")
+    };
+    all
+}
+
 impl Observer for Taint {
     const INSTRUCTIONS: bool = true;
     const ACCESSES: bool = true;
@@ -830,9 +927,12 @@ impl Observer for Taint {
 
     #[inline(always)]
     fn instruction(&mut self, pc: u32, sp: u32, _: u32, flow: Flow) {
-        if self.regs != 0 || self.busy != 0 {
-            self.follow(pc, sp, flow);
-            self.busy = 0;
+        if self.regs != 0 || self.loaded | self.stored != 0 {
+            let special = matches!(flow, Flow::Interrupt { .. } | Flow::InterruptReturn);
+            if !special || !self.exception(sp, flow) {
+                self.follow(pc);
+            }
+            (self.loaded, self.stored) = (0, 0);
         }
         self.count = 0;
     }
@@ -841,21 +941,24 @@ impl Observer for Taint {
     fn access(&mut self, _: u32, addr: u32, kind: Access, width: Width, value: u32, _: Cycles) {
         let slot = self.slot(addr) & (SLOTS - 1);
         let bytes = width.bytes();
-        let states = u32::from_le_bytes(
-            self.shadow[slot..slot + 4].try_into().expect("a slice of four bytes"),
-        );
-        let states = states & (u32::MAX >> (32 - 8 * bytes));
+        let states = self.states(slot) & lanes(bytes);
         let state = (states | states >> 16) as u16;
-        let state = (state | state >> 8) as u8;
-        self.busy |= state & (shadow::MARKED | shadow::RULE);
-        self.seen[usize::from(self.count) & (SEEN - 1)] = Seen {
-            addr,
-            slot: slot as u32,
-            value,
-            bytes: bytes as u8,
-            write: kind == Access::Write,
-            state,
-        };
+        let mut state = (state | state >> 8) as u8;
+        let n = usize::from(self.count) & (SEEN - 1);
+        let write = kind == Access::Write;
+        if state & shadow::RULE != 0 {
+            if write {
+                self.values[n] = value;
+            } else {
+                state = self.ask_rules(addr, state);
+            }
+        }
+        if write {
+            self.stored |= state & (shadow::MARKED | shadow::RULE);
+        } else {
+            self.loaded |= state & shadow::MARKED;
+        }
+        self.seen[n] = Seen::new(addr, bytes, write, state);
         self.count = (self.count + 1).min(SEEN as u8);
     }
 }

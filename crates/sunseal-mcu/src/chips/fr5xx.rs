@@ -37,6 +37,8 @@ use crate::peripherals::{Ctx, Effects, ResetKind, cause};
 use crate::pin::{PORT_J, Pin};
 
 const MPY_BYTES: u32 = 0x30;
+/// What runs from here on lies in FRAM.
+const CODE_START: u32 = 0x4000;
 /// Serial interfaces in the order of their register blocks.
 const SERIALS: [&str; 8] = [
     "eusci_a0", "eusci_a1", "eusci_a2", "eusci_a3", "eusci_b0", "eusci_b1", "eusci_b2", "eusci_b3",
@@ -1596,7 +1598,10 @@ impl Peripherals for Fr5xx {
             self.chip.cache.hits += u64::from(bytes / 2);
             return 0;
         }
-        self.fetched_anew(env, pc, bytes)
+        if pc >= CODE_START && !self.chip.fram_off {
+            return self.chip.cache.fetch(pc, bytes) * self.chip.waits;
+        }
+        self.fetched_elsewhere(env, pc, bytes)
     }
 
     #[inline(always)]
@@ -1667,7 +1672,7 @@ impl Peripherals for Fr5xx {
 
 impl Fr5xx {
     #[inline(never)]
-    fn fetched_anew(&mut self, env: &mut Env, pc: u32, bytes: u32) -> Cycles {
+    fn fetched_elsewhere(&mut self, env: &mut Env, pc: u32, bytes: u32) -> Cycles {
         if !Self::fram_page(env, pc) {
             return 0;
         }
@@ -1680,7 +1685,7 @@ impl Fr5xx {
 
     /// Whether `pc` lies in FRAM: what is code and neither RAM nor ROM.
     fn fram_page(env: &Env, pc: u32) -> bool {
-        pc >= 0x4000 || (env.page(pc) & CODE != 0 && Self::fram_region(env, pc))
+        pc >= CODE_START || (env.page(pc) & CODE != 0 && Self::fram_region(env, pc))
     }
 
     /// The unit's random seed in the TLV.

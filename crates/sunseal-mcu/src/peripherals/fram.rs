@@ -70,16 +70,14 @@ impl Cache {
         self.look(line, accesses)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn look(&mut self, line: u32, accesses: u64) -> u64 {
         self.last = line;
         let set = &mut self.sets[(line & 1) as usize];
-        let missed = u64::from(!set.contains(&line));
-        if set[0] != line {
-            // Into the place of the younger one, which grows old; what was old is gone, unless it was this.
-            set[1] = set[0];
-            set[0] = line;
-        }
+        let [young, old] = *set;
+        // Into the place of the younger one, which grows old; what was old is gone, unless it was this.
+        *set = [line, if young == line { old } else { young }];
+        let missed = u64::from(young != line && old != line);
         self.misses += missed;
         self.hits += accesses - missed;
         missed
@@ -91,18 +89,17 @@ impl Cache {
         (pc >> LINE_BITS) == self.last && (pc + bytes - 1) >> LINE_BITS == self.last
     }
 
-    /// An instruction at `pc` is fetched, `bytes` of it, a word at a time; the answer is the misses.
+    /// An instruction at `pc` is fetched, `bytes` of it (at most eight), a word at a time; the answer is the
+    /// misses.
+    #[inline(always)]
     pub fn fetch(&mut self, pc: u32, bytes: u32) -> u64 {
-        let end = pc + bytes;
-        let mut at = pc;
-        let mut missed = 0;
-        while at < end {
-            let next = ((at >> LINE_BITS) + 1) << LINE_BITS;
-            let words = (next.min(end) - at) / 2;
-            missed += self.read(at, words.into());
-            at = next;
+        let words = u64::from(bytes / 2);
+        let (first, last) = (pc >> LINE_BITS, (pc + bytes - 1) >> LINE_BITS);
+        if first == last {
+            return self.read(pc, words);
         }
-        missed
+        let here = u64::from((last << LINE_BITS) - pc) / 2;
+        self.read(pc, here) + self.look(last, words - here)
     }
 
     /// A store to `addr`: it goes around, and a line that held the place is dropped.
