@@ -8,19 +8,20 @@
  * bits, the highest of which has the sign. Same source as in mp.h; the variant that starts at delta
  * 1/2. */
 
-/* A number of so many words as limbs. */
+/* Bits 32 i to 32 i + 31 of a number of so many words. */
+static uint32_t pair(const uint16_t *a, size_t words, size_t i) {
+    uint32_t low = 2 * i < words ? a[2 * i] : 0;
+    return low | (2 * i + 1 < words ? (uint32_t)a[2 * i + 1] << 16 : 0);
+}
+
+/* A number of so many words as limbs: limb i begins 2 i bits below the end of pair i - 1. */
 static void limbs(int32_t *to, size_t n, const uint16_t *from, size_t words) {
-    uint64_t held = 0;
-    unsigned bits = 0;
-    for (size_t i = 0; i < n; i++) {
-        while (bits < 30) {
-            held |= (uint64_t)(words > 0 ? *from++ : 0) << bits;
-            words -= words > 0;
-            bits += 16;
-        }
-        to[i] = (int32_t)(held & 0x3fffffff);
-        held >>= 30;
-        bits -= 30;
+    uint32_t below = pair(from, words, 0);
+    to[0] = (int32_t)(below & 0x3fffffff);
+    for (size_t i = 1; i < n; i++) {
+        uint32_t here = pair(from, words, i);
+        to[i] = (int32_t)((below >> (32 - 2 * i) | here << (2 * i)) & 0x3fffffff);
+        below = here;
     }
 }
 
@@ -36,14 +37,9 @@ static void add_masked(struct sunseal_mp_inversion *s, int32_t mask) {
 
 void sunseal_mp_invert(uint16_t *r, const uint16_t *x, const struct sunseal_mp_modulus *m) {
     struct sunseal_mp_inversion s;
-    size_t words = m->wide;
-    while (m->words[words - 1] == 0) {
-        words--;
-    }
+    /* Of a modulus that is secret, as RSA's blinding has one, not even the length may show. */
+    size_t words = m->count < m->wide ? m->count : m->wide;
     int32_t bits = (int32_t)(16 * words);
-    for (uint16_t top = m->words[words - 1]; !(top & 0x8000); top = (uint16_t)(top << 1)) {
-        bits--;
-    }
     memset(&s, 0, sizeof s);
     s.n = (bits + 31) / 30; /* d and e lie between -2m and m */
     limbs(s.m, (size_t)s.n, m->words, words);
@@ -69,18 +65,14 @@ void sunseal_mp_invert(uint16_t *r, const uint16_t *x, const struct sunseal_mp_m
     }
     add_masked(&s, 0);
     add_masked(&s, s.d[s.n - 1] >> 31);
-    uint64_t held = 0;
-    unsigned left = 0;
-    size_t limb = 0;
-    for (size_t i = 0; i < m->count; i++) {
-        if (left < 16) {
-            held |= (uint64_t)(limb < (size_t)s.n ? (uint32_t)s.d[limb] : 0) << left;
-            limb++;
-            left += 30;
+    for (size_t i = 0; i < m->count; i += 2) {
+        size_t limb = i / 2;
+        uint32_t here = limb < (size_t)s.n ? (uint32_t)s.d[limb] >> i : 0;
+        uint32_t above = limb + 1 < (size_t)s.n ? (uint32_t)s.d[limb + 1] << (30 - i) : 0;
+        r[i] = (uint16_t)(here | above);
+        if (i + 1 < m->count) {
+            r[i + 1] = (uint16_t)((here | above) >> 16);
         }
-        r[i] = (uint16_t)held;
-        held >>= 16;
-        left -= 16;
     }
     sunseal_wipe(&s, sizeof s);
 }
