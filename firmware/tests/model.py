@@ -56,9 +56,9 @@ class Curve:
         if left[0] == right[0]:
             if (left[1] + right[1]) % p == 0:
                 return None
-            slope = (3 * left[0] ** 2 - 3) * pow(2 * left[1], p - 2, p)
+            slope = (3 * left[0] ** 2 - 3) * pow(2 * left[1], -1, p)
         else:
-            slope = (right[1] - left[1]) * pow(right[0] - left[0], p - 2, p)
+            slope = (right[1] - left[1]) * pow(right[0] - left[0], -1, p)
         x = (slope**2 - left[0] - right[0]) % p
         return x, (slope * (left[0] - x) - left[1]) % p
 
