@@ -87,16 +87,25 @@ static void load(struct sunseal_rsa_modulus *m, const uint8_t *bytes) {
     m->inverse = negative_inverse(m->words[0] | (uint32_t)m->words[1] << 16);
 }
 
-/* r2 = R^2 modulo m: R mod m is R - m; 2^16 R after 16 doublings; each squaring doubles the
- * exponent. */
+/*
+ * r2 = R^2 modulo m: R mod m is R - m; 2^k R after k doublings; each squaring doubles the exponent.
+ * Where a multiplication is slow, doublings take the place of a squaring.
+ */
+#if defined(__AVR__)
+#define DOUBLINGS 64
+#elif defined(__MSP430__)
+#define DOUBLINGS 32
+#else
+#define DOUBLINGS 8
+#endif
 static void square_radix(uint16_t *r2, const struct sunseal_rsa_modulus *m) {
     size_t n = m->count;
     memset(r2, 0, 2 * n);
     sunseal_mp_sub(r2, r2, m->words, n);
-    for (size_t i = 0; i < 16; i++) {
+    for (size_t i = 0; i < DOUBLINGS; i++) {
         canonical(r2, sunseal_mp_add(r2, r2, r2, n), m);
     }
-    for (size_t power = 16; power < 16 * n; power *= 2) {
+    for (size_t power = DOUBLINGS; power < 16 * n; power *= 2) {
         sunseal_rsa_montsqr(r2, r2, m);
     }
 }

@@ -66,10 +66,9 @@ column:     .space 1
     .endif
     .endm
 
-; SUM += N limb products, X upwards and Y downwards. 100 cycles each.
-    .section .text.sunseal_rsa_montmul,"ax",@progbits
-chain:
-1:  ld      A, X+
+; SUM += N limb products, X upwards and Y downwards. 99.5 cycles each.
+    .macro load_limbs
+    ld      A, X+
     ld      A + 1, X+
     ld      A + 2, X+
     ld      A + 3, X+
@@ -77,15 +76,33 @@ chain:
     ld      B + 2, -Y
     ld      B + 1, -Y
     ld      B, -Y
-product:
+    .endm
+
+    .macro rows
     row     0
     row     1
     row     2
     row     3
+    .endm
+
+    .section .text.sunseal_rsa_montmul,"ax",@progbits
+chain:
+1:  load_limbs
+    rows
     dec     N
-    breq    2f
+    brne    2f
+    ret
+2:  load_limbs
+product:
+    rows
+    dec     N
+    breq    3f
     rjmp    1b
-2:  add     SUM + 4, CARRY
+3:  ret
+
+; What was counted goes to its place. A count holds the carries of a column of 127 products.
+fold:
+    add     SUM + 4, CARRY
     adc     SUM + 5, CARRY + 1
     adc     SUM + 6, CARRY + 2
     adc     SUM + 7, CARRY + 3
@@ -95,6 +112,13 @@ product:
     clr     CARRY + 2
     clr     CARRY + 3
     ret
+
+; Between the column's two halves, which of 64 limbs would have up to 128 products
+    .macro fold_if_long
+    lds     T, limbs
+    sbrc    T, 6
+    rcall   fold
+    .endm
 
 ; Z = the number at ADDRESS moved up by 4 column bytes
     .macro limb_at address
@@ -123,6 +147,7 @@ product:
     put     \address, T
     .endm
 
+; On to the next weights, with what was counted in its place
     .macro next_column
     movw    SUM, SUM + 4
     movw    SUM + 2, SUM + 6
@@ -131,6 +156,15 @@ product:
     clr     SUM + 6
     clr     SUM + 7
     clr     SUM + 8
+    add     SUM, CARRY
+    adc     SUM + 1, CARRY + 1
+    adc     SUM + 2, CARRY + 2
+    adc     SUM + 3, CARRY + 3
+    adc     SUM + 4, ZERO
+    clr     CARRY
+    clr     CARRY + 1
+    clr     CARRY + 2
+    clr     CARRY + 3
     .endm
 
 ; The products of a column of a b. In the lower half they begin at limb 0 of a, N = column + 1; in the
@@ -232,6 +266,7 @@ own_square:
 
 ; The quotient's part of a column in the lower half, and its next limb
 reduce_low:
+    fold_if_long
     lds     N, column
     tst     N
     breq    1f
@@ -286,24 +321,25 @@ reduce_low:
 
 ; The quotient's part of a column in the upper half; the limb of the result where a limb of the quotient is
 ; not needed any more
-reduce_high:
+    .macro reduce_high
+    fold_if_long
     lds     N, limbs
     lds     T, column
     sub     N, T
-    breq    1f
+    breq    9f
     factor_at quotient
     get     28, modulus_end
     lds     N, limbs
     lds     T, column
     sub     N, T
     rcall   chain
-1:  get     30, quotient_at
+9:  get     30, quotient_at
     st      Z+, SUM
     st      Z+, SUM + 1
     st      Z+, SUM + 2
     st      Z+, SUM + 3
     put     quotient_at, 30
-    ret
+    .endm
 
 ; r25:r24 = r, r23:r22 = a, r21:r20 = b, Z = m
     .macro enter
@@ -378,10 +414,11 @@ sunseal_rsa_montmul:
     cp      N, T
     breq    3f
     times_high
-3:  rcall   reduce_high
+3:  reduce_high
     rcall   count_high
-    brne    2b
-    rjmp    leave
+    breq    4f
+    rjmp    2b
+4:  rjmp    leave
     .size sunseal_rsa_montmul, . - sunseal_rsa_montmul
 
 ; name:       void sunseal_rsa_montsqr(uint16_t *r, const uint16_t *a,
@@ -427,10 +464,11 @@ sunseal_rsa_montsqr:
     cp      N, T
     breq    5f
     square_high
-5:  rcall   reduce_high
+5:  reduce_high
     rcall   count_high
-    breq    leave
+    breq    6f
     rjmp    4b
+6:  rjmp    leave
     .size sunseal_rsa_montsqr, . - sunseal_rsa_montsqr
 
 ; On to the next column; Z where the half is done. Columns of the lower half are counted from 0, those of
