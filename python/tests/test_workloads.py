@@ -58,6 +58,25 @@ def test_boards_of_one_device_cost_the_same(board: str) -> None:
     assert (ours.freq_hz == micaz.freq_hz) == (board == "mica2")
 
 
+def test_clocks_that_need_wait_states_cost_more_cycles() -> None:
+    """FR5994: one above 8 MHz (SLASE54D). MSP432: one above 16 MHz at VCORE 0, 24 at VCORE 1 (SLAS826H)."""
+    for board, clocks in (
+        ("msp430fr5994-launchpad", {8_000_000: 0, 16_000_000: 1}),
+        ("msp432p401r-launchpad", {16_000_000: 0, 24_000_000: 1, 48_000_000: 1}),
+        ("telosb", {1_000_000: 0, 6_000_000: 0}),
+    ):
+        weights = measuring.PowerSet("datasheet", board)
+        runs = {hz: measuring.measure("sha256-hash", board=board, freq_hz=hz) for hz in clocks}
+        assert all(m.result_valid for m in runs.values())
+        assert {hz: measuring.wait_states(weights, hz, m.vcc_v) for hz, m in runs.items()} == clocks
+        least = {m.cycles for hz, m in runs.items() if clocks[hz] == 0}
+        assert len(least) == 1
+        assert all(m.cycles > min(least) for hz, m in runs.items() if clocks[hz])
+    points = measuring.curve("sha256-hash", board="msp430fr5994-launchpad", voltages_v=[3.0])
+    assert len({p["cycles"] for p in points if p["freq_hz"] <= 8_000_000}) == 1
+    assert len({p["cycles"] for p in points}) == 2
+
+
 def test_the_page_of_costs_is_current(sunseal: Cli) -> None:
     outcome = sunseal("bench", "crypto", "--check")
     assert outcome.status == 0, outcome.out

@@ -15,6 +15,15 @@
 #define PM5CTL0 (*(volatile uint16_t *)0x0130)
 #define LOCKLPM5 0x0001
 
+/* SLAU367, FRCTL_A: password and NWAITS. */
+#define FRCTL0 (*(volatile uint16_t *)0x0140)
+#define FRCTLPW 0xA500
+
+#define BOARD_HAS_WAIT_STATES
+static inline void board_wait_states(uint8_t waits) {
+    FRCTL0 = (uint16_t)(FRCTLPW | waits << 4);
+}
+
 static inline void board_trigger_init(void) {
     TRIGGER_OUT &= (uint8_t)~BOARD_TRIGGER;
     TRIGGER_DIR |= BOARD_TRIGGER;

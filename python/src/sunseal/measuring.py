@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 import struct
 import tempfile
@@ -133,6 +134,39 @@ def count(program: Program, board: str, fed: bytes) -> _engine.Counts:
     return _counted(program, board, _device_path(_board(board).device), fed, 0, None)
 
 
+def wait_states(weights: PowerSet, freq_hz: int, vcc_v: float) -> int:
+    """Return the wait states that the board's program memory needs at a clock."""
+    facts: dict[str, Any] = boards.read_toml(_device_path(weights.board.device))
+    vcore = weights.inner.check(freq_hz, vcc_v)
+    if "fram" in facts:
+        # Half a percent of grace, as the engine gives it: a clock of 16 MHz may be set up as 16.0x.
+        return math.ceil(freq_hz / (facts["fram"]["access_max_MHz"] * 1.005e6)) - 1
+    limits = facts.get("flash", {}).get(f"normal_read_vcore{vcore}_MHz", [math.inf])
+    return [freq_hz <= limit * 1e6 for limit in limits].index(True)
+
+
+def _at_clock(program: Program, weights: PowerSet, freq_hz: int, vcc_v: float) -> Program:
+    """Write the wait states of a clock into a workload's image; a program of the user's own sets its own."""
+    waits = wait_states(weights, freq_hz, vcc_v)
+    if waits == 0 or program.workload is None:
+        return program
+    at = _file_offset(program.image, "bench_wait_states")
+    return replace(program, image=program.image[:at] + bytes([waits]) + program.image[at + 1 :])
+
+
+def _file_offset(image: bytes, name: str) -> int:
+    """Find where a 32-bit little-endian ELF holds an object's bytes."""
+    (shoff,), (shnum,) = struct.unpack_from("<I", image, 32), struct.unpack_from("<H", image, 48)
+    sections = [struct.unpack_from("<10I", image, shoff + 40 * i) for i in range(shnum)]
+    wanted = name.encode() + b"\0"
+    for _, kind, _, _, offset, size, link, _, _, _ in sections:
+        for at in range(offset, offset + size, 16) if kind == 2 else ():
+            label, value, _, _, _, place = struct.unpack_from("<IIIBBH", image, at)
+            if image[sections[link][4] + label :].startswith(wanted):
+                return int(sections[place][4] + value - sections[place][3])
+    raise SunsealError(f"the firmware has no `{name}`", hint="run `make all-boards` in the repository")
+
+
 def _image_bytes(image: bytes) -> int:
     """Return what an ELF's segments bring: the bytes that a programmer writes."""
     (phoff,), (phnum,) = struct.unpack_from("<I", image, 28), struct.unpack_from("<H", image, 44)
@@ -161,8 +195,7 @@ def measure(
     program, label = _choose(workload, board, variant, elf, window)
     weights = PowerSet(power, board)
     freq_hz, vcc_v = operating_point(weights, freq_hz, vcc_v)
-    weights.inner.check(freq_hz, vcc_v)
-    counts, valid = run(program, board, progress)
+    counts, valid = run(_at_clock(program, weights, freq_hz, vcc_v), board, progress)
     measured = _weighed(program.label, board, label, counts, valid, weights, freq_hz, vcc_v)
     if measured.flash_bytes == 0:  # a program in FRAM
         measured = replace(measured, flash_bytes=_image_bytes(program.image))
@@ -199,17 +232,19 @@ def curve(
     window: tuple[str, str] | None = None,
     progress: Progress | None = None,
 ) -> list[dict[str, Any]]:
-    """Weigh one run over every operating point: each whole megahertz that each voltage allows."""
+    """Weigh a run over every operating point, each whole megahertz that each voltage allows; wait states make the
+    run anew."""
     program, _ = _choose(workload, board, variant, elf, window)
     weights = PowerSet(power, board)
     for vcc_v in voltages_v:
         weights.inner.check(1_000_000, vcc_v)  # a voltage without a legal clock is no empty curve
-    counts, valid = run(program, board, progress)
-    if valid is False:
-        raise SunsealError(f"`{program.label}` gives a wrong result, so its curve would mean nothing")
     points = []
     for vcc_v in voltages_v or curve_voltages(weights):
         for freq_hz in range(1_000_000, weights.inner.freq_max_hz(vcc_v) + 1, 1_000_000):
+            # From the profile cache but for the first clock of each number of wait states.
+            counts, valid = run(_at_clock(program, weights, freq_hz, vcc_v), board, progress)
+            if valid is False:
+                raise SunsealError(f"`{program.label}` gives a wrong result, so its curve would mean nothing")
             point = weights.inner.weigh(counts, freq_hz, vcc_v)
             points.append(
                 {
