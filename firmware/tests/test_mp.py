@@ -153,6 +153,20 @@ def test_pick(target: Machine, words: int) -> None:
     target.restore(before)
 
 
+@pytest.mark.parametrize("words", [20, 28, 29, 32, 48])
+def test_pick8(target: Machine, words: int) -> None:
+    """Each entry of a small table in RAM."""
+    bench, rng = Bench(target, "sunseal_mp_pick8"), random.Random(words)
+    entries = [rng.getrandbits(16 * words) for _ in range(8)]
+    table = target.place(b"".join(entry.to_bytes(2 * words, "little") for entry in entries))
+    bench.secret.append((table, 16 * words))
+    r = bench.number(-1, words + 1)
+    for index, entry in enumerate(entries):
+        bench.call(r, table, np.uint16(index), words)
+        assert bench.read(r, words + 1) == entry | MASK << (16 * words)
+    bench.finish(r, table, np.uint16(3), words)
+
+
 @pytest.mark.parametrize("words", [11, 14, 16])
 def test_addmul1(target: Machine, words: int) -> None:
     """A product with one word, added."""
