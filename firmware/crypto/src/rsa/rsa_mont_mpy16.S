@@ -35,20 +35,19 @@
     mov     r6, &OP2
     .endm
 
-; The product with the lowest word leaves zero below and a carry wherever there was not zero already.
+; r5 = inverse. The product with the lowest word leaves zero below and a carry wherever there was not zero already.
     .macro quotient_limb
     mov     &RESLO, r4
     mov     &RESHI, r6
     add     &SUMEXT, r15
     mov     r4, &MPY
-    mov     &inverse, &OP2
-    nop
+    mov     r5, &OP2
+    incd    r9
     nop
     mov     &RESLO, r13
     mov     r13, &MPY
     mov     &lowest, &OP2
-    mov     r13, 0(r9)
-    incd    r9
+    mov     r13, -2(r9)
     cmp     #1, r4
     addc    &RESHI, r6
     adc     r15

@@ -55,7 +55,7 @@
     mov     &inverse, &OP2L
     mov     &inverse+2, &OP2H
     bis     r5, r4
-    nop
+    add     #4, r9
     nop
     nop
     mov     &RES0, r13
@@ -64,9 +64,8 @@
     mov     r14, &MPY32H
     mov     &lowest, &OP2L
     mov     &lowest+2, &OP2H
-    mov     r13, 0(r9)
-    mov     r14, 2(r9)
-    add     #4, r9
+    mov     r13, -4(r9)
+    mov     r14, -2(r9)
     cmp     #1, r4
     addc    &RES2, r6
     addc    &RES3, r11
