@@ -121,6 +121,8 @@ class Target:
                 for g in contents(call)
             ]
             value = m.call(call.function, *args).value
+            if told := m.lints():
+                return f"{call.name}: {call.function}: {told[0]}"
         except (EngineError, SunsealError) as e:
             return f"{call.name}: {call.function}: {e}"
         outputs = [

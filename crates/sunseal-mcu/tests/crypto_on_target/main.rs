@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The node's cryptography as it runs on the simulated part, in every multiplier variant: known answers,
-//! constant time, the calling convention, and the costs that `firmware/crypto/COSTS.md` states.
+//! The node's signatures as they run on the simulated part, in every multiplier variant: the traces of many
+//! secrets are the same, and nothing of a secret is left in memory behind a call. Known answers, secrets
+//! followed, costs and the calling convention, on every target: `firmware/tests`.
 #![allow(missing_docs)]
 
-mod assembly;
 mod constant_time;
-mod costs;
-mod known_answers;
-mod tainted;
 mod target;
 mod traces_left;
 mod vectors;

@@ -35,19 +35,9 @@ pub enum Arg {
     Value(u16),
     /// Bytes in RAM, given by address.
     Bytes(Vec<u8>),
-    /// The address of an earlier argument once more.
-    Same(usize),
-    /// Bytes in RAM that only `Terms` points to.
-    Hidden(Vec<u8>),
-    /// The address of pairs of a factor and the address of a hidden argument.
-    Terms(Vec<(u16, usize)>),
 }
 
 impl Arg {
-    pub fn words(words: &[u16]) -> Self {
-        Self::Bytes(words.iter().flat_map(|w| w.to_le_bytes()).collect())
-    }
-
     pub fn room(bytes: usize) -> Self {
         Self::Bytes(vec![0xA5; bytes])
     }
@@ -60,17 +50,11 @@ pub struct Returned {
     pub buffers: Vec<Vec<u8>>,
     /// Where they lie.
     pub places: Vec<std::ops::Range<u32>>,
-    pub cycles: Cycles,
-    pub regs: [u32; 16],
 }
 
 impl Returned {
     pub fn status(&self) -> i16 {
         self.r12 as i16
-    }
-
-    pub fn words(&self, arg: usize) -> Vec<u16> {
-        self.buffers[arg].chunks(2).map(|w| u16::from_le_bytes([w[0], w[1]])).collect()
     }
 }
 
@@ -105,23 +89,10 @@ impl Target {
                     places.push(0..0);
                     continue;
                 }
-                Arg::Same(index) => {
-                    let start = places[*index].start;
-                    values.push(start as u16);
-                    places.push(start..start);
-                    continue;
-                }
-                Arg::Bytes(bytes) | Arg::Hidden(bytes) => bytes.clone(),
-                Arg::Terms(terms) => terms
-                    .iter()
-                    .flat_map(|&(factor, index)| [factor, places[index].start as u16])
-                    .flat_map(u16::to_le_bytes)
-                    .collect(),
+                Arg::Bytes(bytes) => bytes,
             };
-            self.machine.write_mem(at, &bytes).unwrap();
-            if !matches!(arg, Arg::Hidden(_)) {
-                values.push(at as u16);
-            }
+            self.machine.write_mem(at, bytes).unwrap();
+            values.push(at as u16);
             places.push(at..at + bytes.len() as u32);
             at = (at + bytes.len() as u32 + 9) & !1;
         }
@@ -138,21 +109,13 @@ impl Target {
         for (reg, value) in (12..16).zip(&values) {
             self.machine.set_reg(reg, u32::from(*value));
         }
-        let before = self.machine.cycles();
         let stop = self.machine.run(&Until::pc(self.main), observer);
         assert_eq!(stop, Stop::Pc(self.main), "{name}: {stop:?}");
-        let regs = std::array::from_fn(|i| self.machine.reg(i));
         let buffers = places
             .iter()
             .map(|p| self.machine.read_mem(p.start.max(RAM.start), p.len()).unwrap().to_vec())
             .collect();
-        Returned {
-            r12: regs[12] as u16,
-            buffers,
-            places,
-            cycles: self.machine.cycles() - before,
-            regs,
-        }
+        Returned { r12: self.machine.reg(12) as u16, buffers, places }
     }
 }
 
@@ -162,15 +125,6 @@ pub struct Watch {
     pub low: Option<u32>,
     pub count_at: Option<u32>,
     pub entries: usize,
-}
-
-impl Watch {
-    /// The deepest stack pointer, which must have left the start-up value 0 behind.
-    pub fn lowest_below(&self, top: u32) -> u32 {
-        let low = self.low.unwrap();
-        assert!(low > 0 && low < top);
-        low
-    }
 }
 
 impl Observer for Watch {
@@ -203,20 +157,5 @@ impl Random {
 
     pub fn bytes(&mut self, count: usize) -> Vec<u8> {
         (0..count).map(|_| self.word() as u8).collect()
-    }
-
-    /// Words, often those at which carries start and end.
-    pub fn edgy_words(&mut self, count: usize) -> Vec<u16> {
-        const EDGES: [u16; 6] = [0, 1, 0x7FFF, 0x8000, 0xFFFE, 0xFFFF];
-        let style = self.word() % 4;
-        (0..count)
-            .map(|_| match style {
-                0 => self.word(),
-                1 => EDGES[usize::from(self.word()) % 6],
-                2 => 0xFFFF,
-                _ if self.word().is_multiple_of(8) => self.word(),
-                _ => 0,
-            })
-            .collect()
     }
 }

@@ -40,7 +40,7 @@
  *   sign                     740     900
  *   verify                   920    1240
  *
- * Flash and cycles of every call: firmware/crypto/COSTS.md, measured.
+ * Flash and cycles of every call: docs/reference/crypto.md, measured.
  */
 
 #define SUNSEAL_SECP160R1_PRIVATE_BYTES 21
