@@ -37,19 +37,18 @@
  * Interrupts: an interrupt routine must not call this library and must not touch the hardware
  * multiplier (or must save and restore it). Scratch memory is static: one call at a time.
  *
- * RAM in bytes, static, of the size that a program links:
+ * RAM in bytes, static, of the larger size that a program links:
  *
  *                       RSA-1024   RSA-2048
- *   MSP430 with MPY         1604       3204
- *   MSP430 without          1540       3076
- *   ATmega128               1540       2052
- *   Cortex-M4               1540       3076
+ *   MSP430 with MPY         1764       3492
+ *   MSP430 without          1674       3338
+ *   ATmega128               1696       2080
+ *   Cortex-M4               1674       3338
  *
  * Stack in bytes, at most, with the return address:
  *
- *   private, sign_pkcs1     310
- *   public, verify_pkcs1    150
- *   PSS, OAEP               690
+ *   public, verify_pkcs1             170
+ *   all others                       550
  */
 
 #define SUNSEAL_RSA_RANDOM_BYTES 24
