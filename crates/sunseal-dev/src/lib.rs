@@ -9,6 +9,7 @@ pub mod avr;
 pub mod fuzz;
 pub mod memory;
 pub mod msp430;
+pub mod performance;
 pub mod random;
 pub mod single_step;
 pub mod thumb;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `sunseal-dev`: makes and checks single-step files, fuzzes the cores against other simulators.
+//! `sunseal-dev`: makes and checks single-step files, fuzzes the cores against other simulators, measures
+//! how fast they are.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use clap::{Parser, Subcommand, ValueEnum};
 use sunseal_dev::fuzz::{self, Target, Until};
 use sunseal_dev::msp430::Compiled;
+use sunseal_dev::performance;
 use sunseal_dev::single_step::{self, Core};
 use sunseal_dev::tools::Scratch;
 use sunseal_isa::msp430::Timing;
@@ -55,6 +57,15 @@ enum Command {
         /// Compiled C programs instead of instruction sequences (MSP430).
         #[arg(long)]
         compiled: bool,
+    },
+    /// Runs the benchmarks and other simulators, and writes what they take.
+    Performance {
+        /// The page.
+        #[arg(long, default_value = "docs/reference/performance.md")]
+        out: PathBuf,
+        /// With the figures of the last `cargo bench`.
+        #[arg(long)]
+        keep: bool,
     },
 }
 
@@ -151,6 +162,7 @@ fn run(options: Options) -> Result<(), String> {
             let cases = single_step::check_all(isa.core().as_mut(), &out, None)?;
             println!("{cases} cases end as the files say");
         }
+        Command::Performance { out, keep } => performance::write(&out, keep)?,
         Command::Fuzz { isa, seconds, seed, compiled } => {
             isa.fuzz(compiled, seed, Until::Elapsed(Duration::from_secs(seconds)))?;
         }

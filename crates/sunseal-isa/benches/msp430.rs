@@ -15,85 +15,12 @@
 mod asm;
 #[path = "../tests/program/mod.rs"]
 mod program;
+mod shared;
 
-use std::time::Instant;
-
-use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use shared::{Counting, CpuTime, cpu_time};
 use sunseal_isa::msp430::{Cpu, Exit, Timing};
-use sunseal_isa::{Access, Cycles, Flow, Observer, Silent, Width};
-
-/// Nanoseconds that this thread ran, from the scheduler; wall time where there is no such file.
-struct CpuTime(Instant);
-
-impl Measurement for CpuTime {
-    type Intermediate = u64;
-    type Value = u64;
-    fn start(&self) -> u64 {
-        std::fs::read_to_string("/proc/thread-self/schedstat")
-            .ok()
-            .and_then(|s| s.split_whitespace().next()?.parse().ok())
-            .unwrap_or_else(|| self.0.elapsed().as_nanos() as u64)
-    }
-    fn end(&self, start: u64) -> u64 {
-        self.start() - start
-    }
-    fn add(&self, a: &u64, b: &u64) -> u64 {
-        a + b
-    }
-    fn zero(&self) -> u64 {
-        0
-    }
-    fn to_f64(&self, value: &u64) -> f64 {
-        *value as f64
-    }
-    fn formatter(&self) -> &dyn ValueFormatter {
-        WallTime.formatter()
-    }
-}
-
-/// What an energy profile needs of each instruction: cycles by where control went, accesses by kind.
-#[derive(Default)]
-struct Counting {
-    cycles: [u64; 4],
-    instructions: u64,
-    depth: i64,
-    reads: u64,
-    writes: u64,
-    bits: u64,
-}
-
-impl Observer for Counting {
-    const INSTRUCTIONS: bool = true;
-    const ACCESSES: bool = true;
-
-    #[inline(always)]
-    fn instruction(&mut self, _: u32, _: u32, cycles: u32, flow: Flow) {
-        self.instructions += 1;
-        let class = match flow {
-            Flow::Next => 0,
-            Flow::Jump => 1,
-            Flow::Call { .. } | Flow::Interrupt { .. } => {
-                self.depth += 1;
-                2
-            }
-            Flow::Return | Flow::InterruptReturn => {
-                self.depth -= 1;
-                3
-            }
-        };
-        self.cycles[class] += u64::from(cycles);
-    }
-
-    #[inline(always)]
-    fn access(&mut self, _: u32, _: u32, kind: Access, _: Width, value: u32, _: Cycles) {
-        match kind {
-            Access::Read => self.reads += 1,
-            Access::Write => self.writes += 1,
-        }
-        self.bits += u64::from(value.count_ones());
-    }
-}
+use sunseal_isa::{Observer, Silent};
 
 fn run<O: Observer>(
     cpu: &mut Cpu,
@@ -122,9 +49,5 @@ fn benchmark(c: &mut Criterion<CpuTime>) {
     group.finish();
 }
 
-criterion_group! {
-    name = benches;
-    config = Criterion::default().with_measurement(CpuTime(Instant::now()));
-    targets = benchmark
-}
+criterion_group!(name = benches; config = cpu_time(); targets = benchmark);
 criterion_main!(benches);

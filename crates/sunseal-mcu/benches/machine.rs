@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Instructions a second of the whole machine with its ledger on, in CPU time of one core (so that
-//! other work on the machine does not count): a program with the firmware's mix of instructions, and
-//! the bench images if they are built (`make -C firmware`).
+//! Every machine with its ledger open, in CPU time of one core (so that other work does not count): a whole
+//! signature by the bench image of its board (`make firmware` builds them), with nobody looking on, counted as an
+//! energy profile does, with a leakage sample for each cycle, with marks followed, with both. Elements are
+//! instructions. Then a node that sleeps, and snapshots.
 
 #![allow(missing_docs)] // criterion_group! makes an undocumented function
 
@@ -9,80 +10,67 @@
 mod asm;
 #[path = "../../sunseal-isa/tests/program/mod.rs"]
 mod program;
+#[path = "../../sunseal-isa/benches/shared/mod.rs"]
+mod shared;
+
+use std::path::PathBuf;
 
 use asm::{Arg::*, Size::W};
-use std::path::PathBuf;
-use std::time::Instant;
-
-use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use sunseal_mcu::profile::{Profiler, TraceHash};
+use shared::{Counting, CpuTime, cpu_time};
+use sunseal_mcu::leakage::{Leakage, Model};
+use sunseal_mcu::taint::Taint;
 use sunseal_mcu::{Device, Elf, Machine, Stop, Until};
 use sunseal_trace::{Observer, Picos, Silent};
 
-/// Nanoseconds that this thread ran, from the scheduler; wall time where there is no such file.
-struct CpuTime(Instant);
+const IMAGE: &str = "bench-ecdsa-secp160r1-sign.elf";
+const INPUT_BYTES: usize = 85;
+/// Board, variant of its images, device.
+const BOARDS: [(&str, &str, &str); 5] = [
+    ("telosb", "mpy-16", "msp430f1611"),
+    ("msp430f5438a-anagear", "mpy-32", "msp430f5438a"),
+    ("msp430fr5994-launchpad", "mpy-32", "msp430fr5994"),
+    ("micaz", "default", "atmega128l"),
+    ("msp432p401r-launchpad", "default", "msp432p401r"),
+];
 
-impl CpuTime {
-    fn ran_ns(&self) -> u64 {
-        std::fs::read_to_string("/proc/thread-self/schedstat")
-            .ok()
-            .and_then(|s| s.split_whitespace().next()?.parse().ok())
-            .unwrap_or_else(|| self.0.elapsed().as_nanos() as u64)
-    }
-}
-
-impl Measurement for CpuTime {
-    type Intermediate = u64;
-    type Value = u64;
-    fn start(&self) -> u64 {
-        self.ran_ns()
-    }
-    fn end(&self, start: u64) -> u64 {
-        self.ran_ns() - start
-    }
-    fn add(&self, a: &u64, b: &u64) -> u64 {
-        a + b
-    }
-    fn zero(&self) -> u64 {
-        0
-    }
-    fn to_f64(&self, value: &u64) -> f64 {
-        *value as f64
-    }
-    fn formatter(&self) -> &dyn ValueFormatter {
-        WallTime.formatter()
-    }
-}
-
-/// Secret scalar and entropy of a signature, then a message; key generation reads the first 32 bytes.
-fn input(len: usize) -> Vec<u8> {
-    let mut bytes: Vec<u8> = (0..len).map(|i| (17 * i + 5) as u8).collect();
-    // Below every order.
-    bytes[0] = 0;
-    bytes
-}
-
-fn image(name: &str, variant: &str) -> Option<Elf> {
+fn image(board: &str, variant: &str) -> Option<Elf> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../firmware/build/msp430f5438a-anagear")
+        .join("../../firmware/build")
+        .join(board)
         .join(variant)
-        .join(format!("bench-{name}.elf"));
+        .join(IMAGE);
     match std::fs::read(&path) {
         Ok(bytes) => Some(Elf::parse(&bytes).expect("a bench image is an ELF")),
         Err(e) => {
-            eprintln!("{}: {e}; build it by `make -C firmware`", path.display());
+            eprintln!("{}: {e}; build it by `make firmware`", path.display());
             None
         }
     }
 }
 
-fn load(elf: &Elf, bytes: usize) -> Machine {
-    let mut m = Machine::new(&Device::msp430f5438a());
+/// A machine with the image and its input, before its first instruction.
+fn load(device: &Device, elf: &Elf) -> Machine {
+    let mut m = Machine::new(device);
+    if device.name == "atmega128l" {
+        // MICAz's fuses and crystal.
+        m.write_mem(0x82_0000, &[0xFF, 0xD9, 0xFF]).expect("an ATmega128 has fuses");
+        m.fit_crystal("xtal", 7_372_800).expect("and a crystal");
+    }
     m.load(elf).expect("a bench image fits its device");
-    m.write_symbol(elf, "bench_input", &input(bytes)).expect("a bench image has its input");
-    m.write_symbol(elf, "bench_input_len", &(bytes as u16).to_le_bytes()).expect("and its length");
+    let mut input: Vec<u8> = (0..INPUT_BYTES).map(|i| (17 * i + 5) as u8).collect();
+    // Below every order.
+    input[0] = 0;
+    m.write_symbol(elf, "bench_input", &input).expect("a bench image has its input");
+    let length = (INPUT_BYTES as u16).to_le_bytes();
+    m.write_symbol(elf, "bench_input_len", &length).expect("and its length");
     m
+}
+
+/// With key and entropy marked.
+fn mark(taint: &mut Taint, elf: &Elf) {
+    let input = elf.symbol("bench_input").expect("a bench image has its input").addr;
+    taint.mark(input..input + INPUT_BYTES as u32);
 }
 
 fn mixed() -> Machine {
@@ -130,28 +118,70 @@ fn run<O: Observer>(m: &mut Machine, until: &Until, observer: &mut O) {
     assert!(matches!(stop, Stop::Halted | Stop::Cycles | Stop::Time), "{stop:?}");
 }
 
-fn instructions(m: &mut Machine, until: &Until) -> u64 {
-    let mut count = TraceHash::<false>::default();
-    run(m, until, &mut count);
-    count.instructions()
+fn to_the_end<O: Observer>(m: &mut Machine, observer: &mut O) {
+    run(m, &Until::cycles(m.cycles() + 100_000_000), observer);
+}
+
+fn signatures(c: &mut Criterion<CpuTime>) {
+    for (board, variant, name) in BOARDS {
+        let Some(elf) = image(board, variant) else { continue };
+        let device = Device::named(name).expect("it is a device of this repository");
+        let mut m = load(&device, &elf);
+        // Each turn goes back to the beginning: a small part of its time.
+        let start = m.snapshot();
+        let origin = m.cycles();
+        let back = |m: &mut Machine| m.restore(&start).expect("the machine's own snapshot");
+        let mut count = Counting::default();
+        to_the_end(&mut m, &mut count);
+        let mut buffer = vec![0u8; (m.cycles() - origin) as usize];
+        let mut taint = Taint::of(&device, &elf);
+        let mut group = c.benchmark_group(name);
+        group.sample_size(10);
+        group.throughput(Throughput::Elements(count.instructions));
+        group.bench_function("silent", |b| {
+            b.iter(|| {
+                back(&mut m);
+                to_the_end(&mut m, &mut Silent);
+            });
+        });
+        group.bench_function("counting", |b| {
+            b.iter(|| {
+                back(&mut m);
+                to_the_end(&mut m, &mut count);
+            });
+        });
+        group.bench_function("leakage", |b| {
+            b.iter(|| {
+                back(&mut m);
+                to_the_end(&mut m, &mut Leakage::new(&mut buffer, Model::default(), origin));
+            });
+        });
+        group.bench_function("taint", |b| {
+            b.iter(|| {
+                back(&mut m);
+                mark(&mut taint, &elf);
+                to_the_end(&mut m, &mut taint);
+            });
+        });
+        let mut both = Some(taint);
+        group.bench_function("leakage-and-taint", |b| {
+            b.iter(|| {
+                back(&mut m);
+                let taint = both.take().expect("the last turn gave it back");
+                let leakage = Leakage::new(&mut buffer, Model::default(), origin);
+                let mut observer = (taint, leakage);
+                mark(&mut observer.0, &elf);
+                to_the_end(&mut m, &mut observer);
+                both = Some(observer.0);
+            });
+        });
+        group.finish();
+    }
 }
 
 fn machine(c: &mut Criterion<CpuTime>) {
-    const CYCLES: u64 = 20_000_000;
     let mut group = c.benchmark_group("machine");
     group.sample_size(10);
-
-    let mut m = mixed();
-    let next = |m: &Machine| Until::cycles(m.cycles() + CYCLES);
-    let until = next(&m);
-    let n = instructions(&mut m, &until);
-    group.throughput(Throughput::Elements(n));
-    group.bench_function("mixed", |b| {
-        b.iter(|| {
-            let until = next(&m);
-            run(&mut m, &until, &mut Silent);
-        });
-    });
 
     let mut m = sleeper();
     group.throughput(Throughput::Elements(1024));
@@ -175,48 +205,8 @@ fn machine(c: &mut Criterion<CpuTime>) {
             run(&mut m, &Until::cycles(10_100), &mut Silent);
         });
     });
-
-    for (name, variant, bytes) in [
-        ("ecdsa-p256-keygen", "mpy-none", 32),
-        ("ecdsa-p256-sign", "mpy-16", 96),
-        ("ecdsa-p256-sign", "mpy-32", 96),
-        ("ecdsa-secp160r1-sign", "mpy-32", 85),
-        ("sha256-hash", "mpy-none", 128),
-    ] {
-        let Some(elf) = image(name, variant) else { continue };
-        let mut m = load(&elf, bytes);
-        let n = instructions(&mut m, &Until::halted());
-        group.throughput(Throughput::Elements(n));
-        group.bench_function(format!("{name}/{variant}"), |b| {
-            b.iter_batched(
-                || load(&elf, bytes),
-                |mut m| {
-                    run(&mut m, &Until::halted(), &mut Silent);
-                    m
-                },
-                criterion::BatchSize::PerIteration,
-            );
-        });
-        if name == "ecdsa-secp160r1-sign" {
-            let base = m.device().multiplier().unwrap();
-            group.bench_function(format!("{name}/{variant}/profiled"), |b| {
-                b.iter_batched(
-                    || load(&elf, bytes),
-                    |mut m| {
-                        run(&mut m, &Until::halted(), &mut Profiler::new(base));
-                        m
-                    },
-                    criterion::BatchSize::PerIteration,
-                );
-            });
-        }
-    }
     group.finish();
 }
 
-fn cpu_time() -> Criterion<CpuTime> {
-    Criterion::default().with_measurement(CpuTime(Instant::now()))
-}
-
-criterion_group!(name = benches; config = cpu_time(); targets = machine);
+criterion_group!(name = benches; config = cpu_time(); targets = signatures, machine);
 criterion_main!(benches);

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the benchmarks share: CPU time of one core, so that other work on the machine does not count, and an
+//! observer that counts what an energy profile needs.
+
+#![allow(dead_code)] // each benchmark uses its part
+
+use std::time::Instant;
+
+use criterion::Criterion;
+use criterion::measurement::{Measurement, ValueFormatter, WallTime};
+use sunseal_trace::{Access, Cycles, Flow, Observer, Width};
+
+/// Nanoseconds that this thread ran, from the scheduler; wall time where there is no such file.
+pub struct CpuTime(Instant);
+
+impl CpuTime {
+    fn ran_ns(&self) -> u64 {
+        std::fs::read_to_string("/proc/thread-self/schedstat")
+            .ok()
+            .and_then(|s| s.split_whitespace().next()?.parse().ok())
+            .unwrap_or_else(|| self.0.elapsed().as_nanos() as u64)
+    }
+}
+
+impl Measurement for CpuTime {
+    type Intermediate = u64;
+    type Value = u64;
+    fn start(&self) -> u64 {
+        self.ran_ns()
+    }
+    fn end(&self, start: u64) -> u64 {
+        self.ran_ns() - start
+    }
+    fn add(&self, a: &u64, b: &u64) -> u64 {
+        a + b
+    }
+    fn zero(&self) -> u64 {
+        0
+    }
+    fn to_f64(&self, value: &u64) -> f64 {
+        *value as f64
+    }
+    fn formatter(&self) -> &dyn ValueFormatter {
+        WallTime.formatter()
+    }
+}
+
+/// Criterion by CPU time.
+pub fn cpu_time() -> Criterion<CpuTime> {
+    Criterion::default().with_measurement(CpuTime(Instant::now()))
+}
+
+/// What an energy profile needs of each instruction: cycles by where control went, accesses by kind.
+#[derive(Default)]
+pub struct Counting {
+    pub cycles: [u64; 4],
+    pub instructions: u64,
+    pub depth: i64,
+    pub reads: u64,
+    pub writes: u64,
+    pub bits: u64,
+}
+
+impl Observer for Counting {
+    const INSTRUCTIONS: bool = true;
+    const ACCESSES: bool = true;
+
+    #[inline(always)]
+    fn instruction(&mut self, _: u32, _: u32, cycles: u32, flow: Flow) {
+        self.instructions += 1;
+        let class = match flow {
+            Flow::Next => 0,
+            Flow::Jump => 1,
+            Flow::Call { .. } | Flow::Interrupt { .. } => {
+                self.depth += 1;
+                2
+            }
+            Flow::Return | Flow::InterruptReturn => {
+                self.depth -= 1;
+                3
+            }
+        };
+        self.cycles[class] += u64::from(cycles);
+    }
+
+    #[inline(always)]
+    fn access(&mut self, _: u32, _: u32, kind: Access, _: Width, value: u32, _: Cycles) {
+        match kind {
+            Access::Read => self.reads += 1,
+            Access::Write => self.writes += 1,
+        }
+        self.bits += u64::from(value.count_ones());
+    }
+}
