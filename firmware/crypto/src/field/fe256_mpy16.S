@@ -23,8 +23,8 @@
 
 ; name:       void sunseal_fe256_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; registers:  words 0 to 8 of a in r4..r12, r13 = a, r14 walks over b, r15 = carries of the column
-; stack:      20 bytes with the return address; static sunseal_fe256_product
-; cycles:     3774
+; stack:      18 bytes with the return address; static sunseal_fe256_product
+; cycles:     3728
 ; clobbers:   r11-r15, MPY
     function sunseal_fe256_mul
     pushm.w #7, r10
@@ -36,8 +36,8 @@
 
 ; name:       void sunseal_fe256_sqr(uint16_t *r, const uint16_t *a)
 ; registers:  words 0 to 8 of a in r4..r12, r13 = a, r15 = carries of the column
-; stack:      20 bytes with the return address; static sunseal_fe256_product
-; cycles:     2747
+; stack:      18 bytes with the return address; static sunseal_fe256_product
+; cycles:     2701
 ; clobbers:   r11-r15, MPY
     function sunseal_fe256_sqr
     pushm.w #7, r10

@@ -9,8 +9,8 @@
 
 ; name:       void sunseal_fe256_sqr(uint16_t *r, const uint16_t *a)
 ; registers:  see rows_square.inc
-; stack:      20 bytes with the return address; static sunseal_fe256_product
-; cycles:     22761
+; stack:      18 bytes with the return address; static sunseal_fe256_product
+; cycles:     22715
 ; clobbers:   r11-r15
     function sunseal_fe256_sqr
     pushm.w #7, r10
@@ -21,8 +21,8 @@
 
 ; name:       void sunseal_fe256_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; registers:  see rows.inc
-; stack:      20 bytes with the return address; static sunseal_fe256_product
-; cycles:     35791
+; stack:      18 bytes with the return address; static sunseal_fe256_product
+; cycles:     35745
 ; clobbers:   r11-r15
     function sunseal_fe256_mul
     pushm.w #7, r10

@@ -107,161 +107,153 @@ sunseal_fe256_product:
     ret
     .size sunseal_fe256_sub, . - sunseal_fe256_sub
 
-; t[\at..] += r4.. and so on: a block M of three limbs at limbs 3 and 6 above its own, with the
-; carry r15 left for limb 9
-    .macro add_block_twice at
-    mov     &sunseal_fe256_product+\at, r4
-    mov     &sunseal_fe256_product+\at+2, r5
-    mov     &sunseal_fe256_product+\at+4, r6
-    mov     &sunseal_fe256_product+\at+6, r7
-    mov     &sunseal_fe256_product+\at+8, r8
-    mov     &sunseal_fe256_product+\at+10, r9
-    add     r4, &sunseal_fe256_product+\at+12
-    addc    r5, &sunseal_fe256_product+\at+14
-    addc    r6, &sunseal_fe256_product+\at+16
-    addc    r7, &sunseal_fe256_product+\at+18
-    addc    r8, &sunseal_fe256_product+\at+20
-    addc    r9, &sunseal_fe256_product+\at+22
-    addc    r4, &sunseal_fe256_product+\at+24
-    addc    r5, &sunseal_fe256_product+\at+26
-    addc    r6, &sunseal_fe256_product+\at+28
-    addc    r7, &sunseal_fe256_product+\at+30
-    addc    r8, &sunseal_fe256_product+\at+32
-    addc    r9, &sunseal_fe256_product+\at+34
-    mov     #0, r15
-    adc     r15
+; A chain of additions: r4..r9 op the words of M from \at on, with the carry that \carry keeps in bit 0
+    .macro chain op, at, carry
+    mov     #sunseal_fe256_product+\at, r13
+    rrc     \carry
+    \op    @r13+, r4
+    \op    @r13+, r5
+    \op    @r13+, r6
+    \op    @r13+, r7
+    \op    @r13+, r8
+    \op    @r13+, r9
+    rlc     \carry
     .endm
 
-; (r12, r13, r10, r11, r14, r4, r8, r9) = M (2^32 - 1) for M = r9..r4
-    .macro times_2_32_minus_1
-    mov     #0, r12
-    mov     #0, r13
-    mov     r4, r10
-    mov     r5, r11
-    mov     r6, r14
-    sub     r4, r12
-    subc    r5, r13
-    subc    r6, r10
-    subc    r7, r11
-    mov     r7, r4
-    subc    r8, r14
-    subc    r9, r4
-    sbc     r8
-    sbc     r9
+    .macro load_six
+    mov     @r14+, r4
+    mov     @r14+, r5
+    mov     @r14+, r6
+    mov     @r14+, r7
+    mov     @r14+, r8
+    mov     @r14+, r9
+    .endm
+
+    .macro store_six at
+    mov     r4, &sunseal_fe256_product+\at
+    mov     r5, &sunseal_fe256_product+\at+2
+    mov     r6, &sunseal_fe256_product+\at+4
+    mov     r7, &sunseal_fe256_product+\at+6
+    mov     r8, &sunseal_fe256_product+\at+8
+    mov     r9, &sunseal_fe256_product+\at+10
     .endm
 
 ; The end of every multiplication: sunseal_fe256_product / 2^256 modulo p, to the caller of the
-; multiplication, which has pushed r4-r10 and then r. p is -1 modulo 2^96, so the multiple M p that
-; clears the lowest three limbs is those limbs: p = 2^96 (2^96 + 1) + 2^224 (2^32 - 1) - 1.
-; cycles:     484
+; multiplication, which has pushed r4-r10 and then r. p is -1 modulo 2^96: with the multiple M p that
+; clears the lower half, M = m[0..15], word i becomes t[i] + m[i-6] + m[i-12] - m[i-14] + m[i-16], and for
+; i < 16 that is m[i] itself. Each of the four shifted copies of M has a carry of its own.
+; registers:  r4..r9 = words, r14 walks over t, r13 over m, carries in r15 (6 words up), r10 (12), r11 (14),
+;             r12 (16)
+; cycles:     438
 ; clobbers:   r11-r15
     function sunseal_fe256_reduce
-    add_block_twice 0
-    times_2_32_minus_1              ; for limbs 7 to 10
-    add     r15, r14                ; carry for limb 9
-    adc     r4
-    adc     r8
-    adc     r9
-    add     r12, &sunseal_fe256_product+28
-    addc    r13, &sunseal_fe256_product+30
-    addc    r10, &sunseal_fe256_product+32
-    addc    r11, &sunseal_fe256_product+34
-    addc    r14, &sunseal_fe256_product+36
-    addc    r4, &sunseal_fe256_product+38
-    addc    r8, &sunseal_fe256_product+40
-    addc    r9, &sunseal_fe256_product+42
-    mov     #0, r14
-    adc     r14
-    push    r14                     ; for limb 11
-    add_block_twice 12
-    times_2_32_minus_1              ; for limbs 10 to 13
-    add     r15, r14                ; carry for limb 12
-    adc     r4
-    adc     r8
-    adc     r9
-    pop     r15
-    add     r15, r10                ; carry for limb 11
-    adc     r11
-    adc     r14
-    adc     r4
-    adc     r8
-    adc     r9
-    add     r12, &sunseal_fe256_product+40
-    addc    r13, &sunseal_fe256_product+42
-    addc    r10, &sunseal_fe256_product+44
-    addc    r11, &sunseal_fe256_product+46
-    addc    r14, &sunseal_fe256_product+48
-    addc    r4, &sunseal_fe256_product+50
-    addc    r8, &sunseal_fe256_product+52
-    addc    r9, &sunseal_fe256_product+54
-    mov     #0, r15
-    adc     r15                     ; for limb 14
-    ; the last two limbs, at limbs 9, 12 and, times 2^32 - 1, 13
-    mov     &sunseal_fe256_product+24, r4
-    mov     &sunseal_fe256_product+26, r5
-    mov     &sunseal_fe256_product+28, r6
-    mov     &sunseal_fe256_product+30, r7
-    mov     #0, r8
-    mov     #0, r9
+    mov     #sunseal_fe256_product, r14
+    load_six
+    add     @r14+, r4
+    addc    @r14+, r5
+    addc    @r14+, r6
+    addc    @r14+, r7
+    addc    @r14+, r8
+    addc    @r14+, r9
+    store_six 12
+    mov     @r14+, r10
+    mov     @r14+, r11
+    mov     @r14+, r12
+    mov     @r14+, r13
+    addc    r4, r10
+    addc    r5, r11
+    addc    r6, r12
+    addc    r7, r13
+    rlc     r15
+    add     &sunseal_fe256_product, r10
+    addc    &sunseal_fe256_product+2, r11
+    addc    &sunseal_fe256_product+4, r12
+    addc    &sunseal_fe256_product+6, r13
+    rlc     r4
+    sub     &sunseal_fe256_product, r12
+    subc    &sunseal_fe256_product+2, r13
+    rlc     r5
+    mov     r10, &sunseal_fe256_product+24
+    mov     r11, &sunseal_fe256_product+26
+    mov     r12, &sunseal_fe256_product+28
+    mov     r13, &sunseal_fe256_product+30
     mov     r4, r10
     mov     r5, r11
-    mov     r6, r12
-    mov     r7, r13
-    sub     r4, r8
-    subc    r5, r9
-    subc    r6, r10
-    subc    r7, r11
-    sbc     r12
-    sbc     r13
-    add     r15, r10                ; carry for limb 14
-    adc     r11
-    adc     r12
-    adc     r13
-    add     r4, &sunseal_fe256_product+36
-    addc    r5, &sunseal_fe256_product+38
-    addc    r6, &sunseal_fe256_product+40
-    addc    r7, &sunseal_fe256_product+42
-    addc    #0, &sunseal_fe256_product+44
-    addc    #0, &sunseal_fe256_product+46
-    addc    r4, &sunseal_fe256_product+48
-    addc    r5, &sunseal_fe256_product+50
-    addc    r6, &sunseal_fe256_product+52
-    addc    r7, &sunseal_fe256_product+54
-    adc     r10
-    adc     r11
-    adc     r12
-    adc     r13
-    mov     #0, r15
-    add     r8, &sunseal_fe256_product+52
-    addc    r9, &sunseal_fe256_product+54
-    addc    r10, &sunseal_fe256_product+56
-    addc    r11, &sunseal_fe256_product+58
-    addc    r12, &sunseal_fe256_product+60
-    addc    r13, &sunseal_fe256_product+62
-    adc     r15                     ; the sum is below 2^256 + p: one subtraction of p
-    inv     r15
-    inc     r15
-    mov     r15, r13
-    and     #1, r13
+    mov     #0, r12
+    load_six                        ; words 16 to 21
+    chain   addc, 20, r15
+    chain   addc, 8, r10
+    chain   subc, 4, r11
+    chain   addc, 0, r12
+    store_six 32
+    load_six                        ; words 22 to 27
+    rrc     r15
+    adc     r4
+    adc     r5
+    adc     r6
+    adc     r7
+    adc     r8
+    adc     r9
+    rlc     r15
+    chain   addc, 20, r10
+    chain   subc, 16, r11
+    chain   addc, 12, r12
+    store_six 44
+    mov     @r14+, r4               ; words 28 to 31
+    mov     @r14+, r5
+    mov     @r14+, r6
+    mov     @r14+, r7
+    mov     #0, r8
+    rrc     r15
+    adc     r8
+    rrc     r10
+    adc     r8
+    add     r8, r4
+    adc     r5
+    adc     r6
+    adc     r7
+    mov     #0, r8
+    adc     r8
+    mov     #sunseal_fe256_product+24, r13
+    rrc     r12
+    addc    @r13+, r4
+    addc    @r13+, r5
+    addc    @r13+, r6
+    addc    @r13+, r7
+    adc     r8
+    sub     #4, r13
+    rrc     r11
+    subc    @r13+, r4
+    subc    @r13+, r5
+    sbc     r6
+    sbc     r7
+    sbc     r8                      ; the sum is below 2^256 + p: one subtraction of p
     pop     r12
+    mov     r8, r9
+    inv     r9
+    inc     r9
     mov     #sunseal_fe256_product+32, r14
     .set WORD, 0
-    .rept 16
-    mov     @r14+, r4
+    .rept 12
+    mov     @r14+, r10
     .if WORD == 0
-    sub     r15, r4
+    sub     r9, r10
     .elseif WORD < 6
-    subc    r15, r4
-    .elseif WORD == 12
-    subc    r13, r4
-    .elseif WORD >= 14
-    subc    r15, r4
+    subc    r9, r10
     .else
-    sbc     r4
+    sbc     r10
     .endif
-    mov     r4, 2*WORD(r12)
+    mov     r10, 2*WORD(r12)
     .set WORD, WORD + 1
     .endr
+    subc    r8, r4
+    sbc     r5
+    subc    r9, r6
+    subc    r9, r7
+    mov     r4, 24(r12)
+    mov     r5, 26(r12)
+    mov     r6, 28(r12)
+    mov     r7, 30(r12)
     popm.w  #7, r10
     ret
     .size sunseal_fe256_reduce, . - sunseal_fe256_reduce

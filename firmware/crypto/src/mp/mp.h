@@ -66,6 +66,9 @@ void sunseal_mp_pick(uint16_t *r, const SUNSEAL_FLASH uint16_t *table, uint16_t 
 /* The same of a table of 8 entries in RAM, of any n words each. */
 void sunseal_mp_pick8(uint16_t *r, const uint16_t *table, uint16_t index, size_t n);
 
+/* The same of a table of 8 entries in RAM. */
+void sunseal_mp_pick8(uint16_t *r, const uint16_t *table, uint16_t index, size_t n);
+
 /* r = a mod m, given a < 2m; scratch is n words. */
 void sunseal_mp_reduce_once(uint16_t *r, uint16_t carry, const uint16_t *m, uint16_t *scratch,
                             size_t n);

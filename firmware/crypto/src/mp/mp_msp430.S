@@ -3,6 +3,7 @@
 ; Sums, differences and selection of long numbers. Between two words the carry rests in a register.
 
 #include "function.inc"
+#include "pick.inc"
 
 ; name:       uint16_t sunseal_mp_add(uint16_t *r, const uint16_t *a, const uint16_t *b, size_t n)
 ; registers:  r12 = r, r13 = a, r14 = b, r15 = words left, r11 = word
@@ -65,50 +66,8 @@
     .size sunseal_mp_select, . - sunseal_mp_select
 
 ; name:       void sunseal_mp_pick(uint16_t *r, const uint16_t *table, uint16_t index, size_t n)
-; registers:  r4..r7 = four words of the entry, r8 = mask, r9 = entries left, r10 = words left,
-;             r11 = word, r12 = r, r13 walks over the table, r14 = index, counted down, r15 = stride
+; registers:  see pick.inc
 ; stack:      20 bytes with the return address
 ; cycles:     25 + 737 n/4
 ; clobbers:   r11-r15
-    function sunseal_mp_pick
-    pushm.w #7, r10
-    mov     r15, r10
-    rla     r15
-    sub     #8, r15
-1:  push    r13
-    push    r14
-    mov     #0, r4
-    mov     #0, r5
-    mov     #0, r6
-    mov     #0, r7
-    mov     #32, r9
-2:  sub     #1, r14                 ; borrows at the wanted entry only
-    subc    r8, r8                  ; borrow ? -1 : 0
-    mov     @r13+, r11
-    and     r8, r11
-    bis     r11, r4
-    mov     @r13+, r11
-    and     r8, r11
-    bis     r11, r5
-    mov     @r13+, r11
-    and     r8, r11
-    bis     r11, r6
-    mov     @r13+, r11
-    and     r8, r11
-    bis     r11, r7
-    add     r15, r13
-    dec     r9
-    jnz     2b
-    mov     r4, 0(r12)
-    mov     r5, 2(r12)
-    mov     r6, 4(r12)
-    mov     r7, 6(r12)
-    add     #8, r12
-    pop     r14
-    pop     r13
-    add     #8, r13
-    sub     #4, r10
-    jnz     1b
-    popm.w  #7, r10
-    ret
-    .size sunseal_mp_pick, . - sunseal_mp_pick
+    pick    sunseal_mp_pick, 32
