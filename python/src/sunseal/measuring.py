@@ -140,8 +140,8 @@ def wait_states(weights: PowerSet, freq_hz: int, vcc_v: float) -> int:
     vcore = weights.inner.check(freq_hz, vcc_v)
     if "fram" in facts:
         # Half a percent of grace, as the engine gives it: a clock of 16 MHz may be set up as 16.0x.
-        return math.ceil(freq_hz / (facts["fram"]["access_max_MHz"] * 1.005e6)) - 1
-    limits = facts.get("flash", {}).get(f"normal_read_vcore{vcore}_MHz", [math.inf])
+        return math.ceil(freq_hz / (float(facts["fram"]["access_max_MHz"]) * 1.005e6)) - 1
+    limits: list[float] = facts.get("flash", {}).get(f"normal_read_vcore{vcore}_MHz", [math.inf])
     return [freq_hz <= limit * 1e6 for limit in limits].index(True)
 
 
