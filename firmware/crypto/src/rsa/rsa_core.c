@@ -69,6 +69,17 @@ static uint32_t negative_inverse(uint32_t low) {
     return -y;
 }
 
+/* n words from bytes and back, by halves: the targets' routines take less than 256 bytes. */
+static void from_bytes(uint16_t *words, const uint8_t *bytes, size_t n) {
+    sunseal_mp_from_bytes(words, bytes + n, n, n / 2);
+    sunseal_mp_from_bytes(words + n / 2, bytes, n, n / 2);
+}
+
+static void to_bytes(uint8_t *bytes, const uint16_t *words, size_t n) {
+    sunseal_mp_to_bytes(bytes, words + n / 2, n);
+    sunseal_mp_to_bytes(bytes + n, words, n);
+}
+
 /* a = a mod m, of any a. */
 static void canonical(uint16_t *a, uint16_t carry, const struct sunseal_rsa_modulus *m) {
     sunseal_mp_reduce_once(a, carry, m->words, m->scratch, m->count);
@@ -77,7 +88,7 @@ static void canonical(uint16_t *a, uint16_t carry, const struct sunseal_rsa_modu
 /* Take the modulus from its bytes. */
 static void load(struct sunseal_rsa_modulus *m, const uint8_t *bytes) {
     size_t n = m->count;
-    sunseal_mp_from_bytes(m->words, bytes, 2 * n, n);
+    from_bytes(m->words, bytes, n);
 #if SUNSEAL_RSA_REVERSED_LIMB
     for (size_t i = 0; i < n; i += SUNSEAL_RSA_REVERSED_LIMB) {
         memcpy(m->words + 2 * n - SUNSEAL_RSA_REVERSED_LIMB - i, m->words + i,
@@ -160,7 +171,7 @@ static int decide(uint8_t right) {
 static uint8_t take(struct whole *w, const uint8_t *n, const uint8_t *x) {
     size_t bytes = 2 * w->m.count;
     load(&w->m, n);
-    sunseal_mp_from_bytes(w->x, x, bytes, w->m.count);
+    from_bytes(w->x, x, w->m.count);
     uint16_t borrow = sunseal_mp_sub(w->y, w->x, w->m.words, w->m.count);
     return virtues(n, bytes) | (uint8_t)(borrow << 5);
 }
@@ -251,7 +262,7 @@ static void blind(const struct whole *w, const uint8_t *m, const uint8_t *random
     memset(w->x, 0, 2 * n);
     base(w->x, random);
     sunseal_rsa_montmul(w->y, w->x, w->z, &w->m);
-    sunseal_mp_from_bytes(w->x, m, 2 * n, n);
+    from_bytes(w->x, m, n);
     sunseal_rsa_montmul(w->x, w->x, w->y, &w->m);
     square_16(w);
     sunseal_rsa_montmul(w->x, w->x, w->y, &w->m);
@@ -348,12 +359,12 @@ static void chinese(const struct sunseal_rsa_key *key, const uint8_t *random,
     uint16_t borrow = sunseal_mp_sub(p.acc, p.acc, entry0, h);
     sunseal_mp_add(entry1, p.acc, p.m.words, h);
     sunseal_mp_select(p.acc, entry1, sunseal_mp_mask_low(borrow), h);
-    sunseal_mp_from_bytes(entry1, key->qinv, 2 * h, h);
+    from_bytes(entry1, key->qinv, h);
     sunseal_rsa_montmul(p.acc, p.acc, entry1, &p.m);
     canonical(p.acc, 0, &p.m);
 
     /* x = sq + q acc */
-    sunseal_mp_from_bytes(entry1, key->q, 2 * h, h);
+    from_bytes(entry1, key->q, h);
     memcpy(p.x, p.sq, 2 * h);
     for (size_t i = 0; i < h; i++) {
         p.x[h + i] = sunseal_mp_addmul1(p.x + i, entry1, p.acc[i], h);
@@ -371,7 +382,7 @@ int sunseal_rsa_public(const uint8_t *n, const uint8_t *in, const struct sunseal
     }
     square_radix(w.z, &w.m);
     power_e(&w);
-    sunseal_mp_to_bytes((uint8_t *)w.x, w.y, 2 * w.m.count);
+    to_bytes((uint8_t *)w.x, w.y, w.m.count);
     return SUNSEAL_OK;
 }
 
@@ -402,13 +413,13 @@ int sunseal_rsa_private(const struct sunseal_rsa_key *key, const uint8_t *in,
         square_radix(w.z, &w.m);
     }
     power_e(&w);
-    sunseal_mp_from_bytes(w.z, in, 2 * n, n);
+    from_bytes(w.z, in, n);
     uint16_t different = 0;
     for (size_t i = 0; i < n; i++) {
         different |= w.y[i] ^ w.z[i];
     }
     different |= (uint16_t)-different;
     memcpy(w.y, w.x, 2 * n);
-    sunseal_mp_to_bytes((uint8_t *)w.x, w.y, 2 * n);
+    to_bytes((uint8_t *)w.x, w.y, n);
     return verdict(different >> 8 & 0x80) ? SUNSEAL_ERR_RSA_FAULT : SUNSEAL_OK;
 }
