@@ -64,6 +64,7 @@ OUTCOMES = ("sunseal_rsa_verdict",)
 
 ALLOWED = {
     r"order_in_range\(": "a candidate or key outside [1, n-1] is refused",
+    r"none \? SUNSEAL_ERR_INFINITY": "an all-zero shared secret is refused",
 }
 """Source lines that may branch on a secret, and what of it they tell."""
 

@@ -23,9 +23,9 @@
  *
  * Stack in bytes, at most, with the return address:
  *
- *   secp160r1   1100
- *   P-224       1400
- *   P-256       1600
+ *   secp160r1   1360
+ *   P-224       1730
+ *   P-256       1910
  */
 
 #define SUNSEAL_ECDH_SECP160R1_BYTES 20

@@ -27,18 +27,20 @@
  * Timing: keygen and all parts of sign are constant-time: no branch, address or loop count depends
  * on a secret. The one exception says nothing about the secret that is used: a nonce candidate
  * outside [1, n-1] is thrown away (RFC 6979; for secp160r1 every second one). verify is _vartime:
- * all of its inputs are public. crates/sunseal-mcu/tests/crypto_on_target compares the traces of
- * whole operations.
+ * all of its inputs are public. docs/reference/constant-time.md: the verdict on each target's
+ * binary.
  *
  * Interrupts: an interrupt routine must not call this library and must not touch the hardware
  * multiplier (or must save and restore it). The scratch memory is static: one call at a time.
  *
- * Stack in bytes, at most, with the return address; static memory besides is 40 and 64 bytes:
+ * Stack in bytes, at most, with the return address; static memory besides is 40, 56 and 64 bytes:
  *
- *                      secp160r1   P-256
- *   keygen                   540     760
- *   sign                     740     900
- *   verify                   920    1240
+ *                      secp160r1   P-224   P-256
+ *   keygen                   640     820     910
+ *   sign                     910    1180    1280
+ *   sign_offline             670     870     970
+ *   sign_online              280     300     320
+ *   verify                  1070    1310    1430
  *
  * Flash and cycles of every call: docs/reference/crypto.md, measured.
  */

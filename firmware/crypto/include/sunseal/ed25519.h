@@ -31,9 +31,9 @@
  *
  * Stack in bytes, at most, with the return address:
  *
- *   keygen   1500
- *   sign     1700
- *   verify   1700
+ *   keygen   1190
+ *   sign     1330
+ *   verify   2060
  */
 
 #define SUNSEAL_ED25519_PRIVATE_BYTES 64

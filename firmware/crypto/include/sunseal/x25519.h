@@ -19,7 +19,7 @@
  *
  * Constant-time. Interrupts and static scratch memory: as sunseal/ecdsa.h.
  *
- * Stack in bytes, at most, with the return address: 600.
+ * Stack in bytes, at most, with the return address: 720.
  */
 
 #define SUNSEAL_X25519_BYTES 32
