@@ -19,27 +19,27 @@
  *   sunseal_aes128_cc2420     the stand-alone encryption of the radio chip CC2420
  *
  * Timing: _fixslice, _hw and _cc2420 are constant-time in every sense. _sbox and _tbox look up
- * tables by secret bytes (key expansion and both directions): no branch and no loop count depends
- * on them, and a look-up takes the same cycles whatever its address where the memory behind the
- * table has one speed. That holds for
+ * tables by secret bytes, in key expansion and in both directions: no branch, no loop count and no
+ * number of instructions depends on them, and a look-up takes the same cycles whatever its address
+ * where the memory behind the table has one speed. That holds for
  *
  *   MSP430F5438A, MSP430F1611   flash of one cycle, no cache
- *   ATmega128L                  SRAM and flash, no cache
+ *   ATmega128L                  SRAM (_sbox) and flash (_tbox, decryption, key expansion), no cache
  *   MSP432P401R                 the tables lie in SRAM (.data), since the flash has buffers and
  *                               wait states
  *   MSP430FR5994                the tables lie in SRAM (.data), since FRAM is cached above 8 MHz
  *
- * and does not hold on a host with a data cache, where only _fixslice is constant-time. The
- * inverse tables of decryption lie in flash or FRAM everywhere: on MSP432P401R and FR5994 decrypt
- * is _vartime unless the clock needs no wait states; every mode of this library encrypts only.
+ * and does not hold on a host with a data cache, where only _fixslice is constant-time.
  *
  * Stack in bytes, at most, with the return address:
  *
- *                  MSP430   ATmega128L   Cortex-M4
- *   set_key            60           60          80
- *   encrypt            60           40         130
- *   decrypt           100          100         130
- *   _fixslice         240          330         200
+ *                        MSP430   ATmega128L   Cortex-M4
+ *   set_key                  20           20          70
+ *   _sbox encrypt            70           20         140
+ *   _tbox encrypt            30          100          90
+ *   decrypt                  60           70         140
+ *   _fixslice               200          210         210
+ *   _hw                      20            -          60
  */
 
 #define SUNSEAL_AES_BLOCK_BYTES 16

@@ -17,17 +17,16 @@
  *   aead128_open    answers SUNSEAL_ERR_TAG, with the plaintext wiped, where the tag is wrong
  *   hash256         the digest of a message; init, update and final for one that comes in pieces
  *
- * Tags have 16 bytes, or fewer down to 8 where the application cuts them (section 4.2.1 wants no
- * fewer than 32 bits, and 64 where no other care is taken); any other length is
- * SUNSEAL_ERR_TAG_LENGTH. In place is allowed; other overlaps are SUNSEAL_ERR_OVERLAP, a null
- * pointer to bytes SUNSEAL_ERR_NULL.
+ * Tags have 16 bytes, or fewer where the application cuts them: the standard allows no fewer than
+ * 32 bits, this library no fewer than 8 bytes; any other length is SUNSEAL_ERR_TAG_LENGTH. In place
+ * is allowed; other overlaps are SUNSEAL_ERR_OVERLAP, a null pointer to bytes SUNSEAL_ERR_NULL.
  *
  * Stack in bytes, at most, with the return address:
  *
  *                   MSP430   ATmega128L   Cortex-M4
- *   aead128_seal       170          180         200
- *   aead128_open       190          200         220
- *   hash256            170          180         200
+ *   aead128_seal       160          150         320
+ *   aead128_open       160          150         320
+ *   hash256             90          100         170
  */
 #define SUNSEAL_ASCON_KEY_BYTES 16
 #define SUNSEAL_ASCON_NONCE_BYTES 16

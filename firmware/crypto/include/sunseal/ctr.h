@@ -17,7 +17,7 @@
  *
  * In place is allowed. Return SUNSEAL_OK, SUNSEAL_ERR_NULL, SUNSEAL_ERR_OVERLAP,
  * SUNSEAL_ERR_LENGTH (key length) or what the engine answers. Timing: the cipher's.
- * Stack in bytes, at most: the cipher's and 120; ctr: the schedule besides.
+ * Stack in bytes, at most: the cipher's and 90 (Cortex-M4: 190); ctr: 410 (610) besides.
  */
 struct sunseal_ctr {
     const struct sunseal_block *cipher;

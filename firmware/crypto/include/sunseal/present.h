@@ -22,9 +22,10 @@
  * Stack in bytes, at most, with the return address:
  *
  *               MSP430   ATmega128L   Cortex-M4
- *   set_key         80           80         100
- *   encrypt         40           40          80
- *   _table         100          100         100
+ *   set_key         80           80         160
+ *   encrypt         30           20          60
+ *   decrypt         40           50          70
+ *   _table          70           80         120
  */
 
 #define SUNSEAL_PRESENT_BLOCK_BYTES 8

@@ -14,7 +14,7 @@
  *
  * Constant-time in every sense: shifts, additions and exclusive or only.
  *
- * Stack in bytes, at most, with the return address: MSP430 30, ATmega128L 30, Cortex-M4 60.
+ * Stack in bytes, at most, with the return address: MSP430 30, ATmega128L 30, Cortex-M4 70.
  */
 
 #define SUNSEAL_XTEA_BLOCK_BYTES 8

