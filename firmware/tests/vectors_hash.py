@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator
 
 import numpy as np
-from calls import ERRORS, Call, In, InOut, Out, load
+from calls import ERRORS, Argument, Call, In, InOut, Out, load
 
 DIGEST_BYTES = {"sha1": 20, "sha256": 32, "sha512": 64}
 PLACED_BYTES_MAX = 2048
@@ -49,12 +49,14 @@ def macs() -> Iterator[Call]:
     """RFC 2202, RFC 4231 and Wycheproof."""
     for file in ("rfc4231.json", "hmac.json"):
         for i, row in enumerate(load(file)["hmac"]):
-            yield from mac(f"{file.removesuffix('.json')} row {i}", row["hash"], *unhex(row, "key", "message", "tag"))
+            key, message, tag = unhex(row, "key", "message", "tag")
+            yield from mac(f"{file.removesuffix('.json')} row {i}", row["hash"], key, message, tag)
     for name in ("sha1", "sha256"):
         for group in load(f"wycheproof/hmac_{name}_test.json")["testGroups"]:
             for test in group["tests"]:
                 title = f"wycheproof hmac_{name} {test['tcId']}: {test['comment']}"
-                yield from mac(title, name, *unhex(test, "key", "msg", "tag"), valid=test["result"] == "valid")
+                key, message, tag = unhex(test, "key", "msg", "tag")
+                yield from mac(title, name, key, message, tag, valid=test["result"] == "valid")
 
 
 def mac(name: str, function: str, key: bytes, message: bytes, tag: bytes, valid: bool = True) -> Iterator[Call]:
@@ -234,7 +236,7 @@ def drbg() -> Iterator[Call]:
         yield from drbg_life(f"model hmac_drbg {i}", entropy, nonce, personal, fresh, additional, None)
     seeded = Drbg(bytes(48)).state()
     nothing = (In(b""), 0)
-    short = (Out(68), In(bytes(31)), 31, In(bytes(17)), 17, *nothing)
+    short: tuple[Argument, ...] = (Out(68), In(bytes(31)), 31, In(bytes(17)), 17, *nothing)
     yield Call(
         "model hmac_drbg, 31 bytes of entropy", "random", f"{name}_instantiate", short, ERRORS["LENGTH"], (bytes(68),)
     )
@@ -257,7 +259,15 @@ def drbg_life(
     """Instantiate, generate, reseed if there is fresh entropy, generate."""
     prefix = "sunseal_hmac_drbg"
     own = Drbg(entropy, nonce, personal)
-    args = (Out(68), In(entropy), len(entropy), In(nonce), len(nonce), In(personal), len(personal))
+    args: tuple[Argument, ...] = (
+        Out(68),
+        In(entropy),
+        len(entropy),
+        In(nonce),
+        len(nonce),
+        In(personal),
+        len(personal),
+    )
     yield Call(name, "random", f"{prefix}_instantiate", args, 0, (own.state(),))
     size = len(returned) if returned else 77
     extra = (In(additional), len(additional))
@@ -289,6 +299,7 @@ def conditioned(samples: bytes, fold: int) -> list[int]:
 
 def conditioning() -> Iterator[Call]:
     """Against the model; samples that do not suffice, and a fold that does not exist."""
+    args: tuple[Argument, ...]
     samples = random.Random(90).randbytes(1024)
     for fold in (16, 32):
         bits = conditioned(samples, fold)

@@ -19,7 +19,7 @@
  * an okm_len above SUNSEAL_HKDF_SHA256_MAX_BYTES, and then write nothing: no array of the caller
  * can be that long. Constant time in keys and salt; time depends on lengths only.
  *
- * Stack in bytes, at most, with the return address: extract 570, expand 640, (none) 710.
+ * Stack in bytes, at most, with the return address: extract 550, expand 580, (none) 630.
  */
 
 #define SUNSEAL_HKDF_SHA256_PRK_BYTES 32

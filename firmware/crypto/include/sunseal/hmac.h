@@ -22,12 +22,12 @@
  * Stack in bytes, at most, with the return address:
  *
  *                 SHA-1   SHA-256
- *   key             400       350
- *   begin            20        20
- *   update          390       340
- *   end             400       350
- *   (none)          570       540
- *   verify          620       600
+ *   key             400       380
+ *   begin            30        30
+ *   update          370       340
+ *   end             370       340
+ *   (none)          530       540
+ *   verify          570       590
  */
 
 struct sunseal_hmac_sha1 {

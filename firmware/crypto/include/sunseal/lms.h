@@ -27,8 +27,8 @@
  * Timing: nothing depends on the seed; the number of steps depends on the randomized hash, which
  * the signature shows. verify is _vartime: all of its inputs are public.
  *
- * Stack in bytes, at most, with the return address: keygen 900, sign 900, chains_fill 800,
- * verify 800.
+ * Stack in bytes, at most, with the return address: keygen 900, sign 750, chains_fill 650,
+ * verify 850; and what the store's functions need.
  */
 
 #define SUNSEAL_LMS_SHA256_M32_H5 5

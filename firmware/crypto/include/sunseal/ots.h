@@ -33,7 +33,8 @@
  * Timing: nothing depends on the seed; the number of steps depends on the hash that is signed,
  * which the signature shows anyway. verify is _vartime: all of its inputs are public.
  *
- * Stack in bytes, at most, with the return address: sign 760, public_key 760, verify 640.
+ * Stack in bytes, at most, with the return address: sign and begin 610, public_key 640,
+ * verify 590, next 500, index_* 590; and what the store's functions need.
  */
 
 /*

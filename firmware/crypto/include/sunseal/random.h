@@ -24,8 +24,8 @@
  *
  * Timing: constant-time in the data but where _vartime says otherwise.
  *
- * Stack in bytes, at most, with the return address: condition_sha256 450, condition_xor 60,
- * condition_cbc_mac 660, entropy 620, hmac_drbg 620.
+ * Stack in bytes, at most, with the return address: condition_sha256 440, condition_xor 70,
+ * condition_cbc_mac 420 and the cipher's, entropy 500 and the source's, hmac_drbg 580.
  */
 
 /*

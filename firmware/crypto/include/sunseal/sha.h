@@ -20,10 +20,10 @@
  * Stack in bytes, at most, with the return address:
  *
  *                 SHA-1   SHA-256   SHA-512
- *   init             10        10        10
- *   update          380       330       390
- *   final           380       330       390
- *   (none)          490       450       610
+ *   init             30        30        30
+ *   update          370       330       750
+ *   final           360       330       750
+ *   (none)          460       440       950
  */
 
 #define SUNSEAL_SHA1_BYTES 20
