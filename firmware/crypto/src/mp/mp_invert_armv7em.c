@@ -15,7 +15,8 @@ static uint32_t pair(const uint16_t *a, size_t words, size_t i) {
 }
 
 /* A number of so many words as limbs: limb i begins 2 i bits below the end of pair i - 1. */
-static void limbs(int32_t *to, size_t n, const uint16_t *from, size_t words) {
+__attribute__((minsize)) static void limbs(int32_t *to, size_t n, const uint16_t *from,
+                                           size_t words) {
     uint32_t below = pair(from, words, 0);
     to[0] = (int32_t)(below & 0x3fffffff);
     for (size_t i = 1; i < n; i++) {
@@ -26,7 +27,7 @@ static void limbs(int32_t *to, size_t n, const uint16_t *from, size_t words) {
 }
 
 /* d += mask ? m : 0; the carries stay in the limbs */
-static void add_masked(struct sunseal_mp_inversion *s, int32_t mask) {
+__attribute__((minsize)) static void add_masked(struct sunseal_mp_inversion *s, int32_t mask) {
     int32_t carry = 0;
     for (int32_t i = 0; i < s->n; i++) {
         carry += s->d[i] + (s->m[i] & mask);
@@ -35,7 +36,8 @@ static void add_masked(struct sunseal_mp_inversion *s, int32_t mask) {
     }
 }
 
-void sunseal_mp_invert(uint16_t *r, const uint16_t *x, const struct sunseal_mp_modulus *m) {
+__attribute__((minsize)) void sunseal_mp_invert(uint16_t *r, const uint16_t *x,
+                                                const struct sunseal_mp_modulus *m) {
     struct sunseal_mp_inversion s;
     /* Of a modulus that is secret, as RSA's blinding has one, not even the length may show. */
     size_t words = m->count < m->wide ? m->count : m->wide;
