@@ -9,78 +9,72 @@
 
 /* SP 800-232, section 4.1.1: the initial value, little-endian. */
 static const uint8_t initial[8] = {0x01, 0x00, 0x8c, 0x80, 0x00, 0x10, 0x00, 0x00};
-static const uint8_t one = 0x01, top = 0x80;
+/* The bit that parts the data from the plaintext, section 4.1.1. */
+static const uint8_t separator[8] = {0, 0, 0, 0, 0, 0, 0, 0x80};
 
-/* Bytes from an offset of the rate on. */
+/* 16 bytes to words index and index + 1. */
 static void add(struct sunseal_ascon_state *state, uint8_t index, const uint8_t *bytes) {
-    sunseal_ascon_add(state, index, bytes, 8);
-    sunseal_ascon_add(state, index + 1, bytes + 8, 8);
+    sunseal_ascon_add(state, index, bytes);
+    sunseal_ascon_add(state, index + 1, bytes + 8);
 }
 
-/* Byte `at` of the rate or of word 4. */
-static void add_byte(struct sunseal_ascon_state *state, uint8_t index, uint8_t at, uint8_t byte) {
-    uint8_t bytes[8] = {0};
-    bytes[at & 7] = byte;
-    sunseal_ascon_add(state, index + (at >> 3), bytes, 8);
-}
-
-static void add_part(struct sunseal_ascon_state *state, const uint8_t *bytes, uint8_t len) {
-    if (len >= 8) {
-        sunseal_ascon_add(state, 0, bytes, 8);
-        sunseal_ascon_add(state, 1, bytes + 8, (uint8_t)(len - 8));
-    } else {
-        sunseal_ascon_add(state, 0, bytes, len);
-    }
+static void get(uint8_t *bytes, const struct sunseal_ascon_state *state, uint8_t index) {
+    sunseal_ascon_get(bytes, state, index);
+    sunseal_ascon_get(bytes + 8, state, index + 1);
 }
 
 static void start(struct sunseal_ascon_state *state, const uint8_t *key, const uint8_t *nonce,
                   const uint8_t *aad, size_t aad_len) {
     memset(state, 0, sizeof *state);
-    sunseal_ascon_add(state, 0, initial, 8);
+    sunseal_ascon_add(state, 0, initial);
     add(state, 1, key);
     add(state, 3, nonce);
     sunseal_ascon_permute(state, 12);
     add(state, 3, key);
     if (aad_len > 0) {
+        uint8_t last[RATE] = {0};
         for (; aad_len >= RATE; aad += RATE, aad_len -= RATE) {
             add(state, 0, aad);
             sunseal_ascon_permute(state, 8);
         }
-        add_part(state, aad, (uint8_t)aad_len);
-        add_byte(state, 0, (uint8_t)aad_len, one);
+        memcpy(last, aad, aad_len);
+        last[aad_len] = 0x01;
+        add(state, 0, last);
         sunseal_ascon_permute(state, 8);
     }
-    add_byte(state, 4, 7, top);
+    sunseal_ascon_add(state, 4, separator);
 }
 
-/* Up to 16 bytes: out = in ^ state; the state takes up the plaintext. */
-static void crypt_part(struct sunseal_ascon_state *state, uint8_t *out, const uint8_t *in,
-                       uint8_t len, bool open) {
-    uint8_t stream[RATE];
-    sunseal_ascon_get(stream, state, 0, 8);
-    sunseal_ascon_get(stream + 8, state, 1, 8);
+/* Up to 16 bytes: out = in ^ state; the state takes up the plaintext, padded where it is shorter.
+ */
+static void part(struct sunseal_ascon_state *state, uint8_t *out, const uint8_t *in, uint8_t len,
+                 bool open) {
+    uint8_t block[RATE];
+    get(block, state, 0);
     for (uint8_t i = 0; i < len; i++) {
-        uint8_t from = in[i], to = from ^ stream[i];
-        stream[i] = open ? to : from;
+        uint8_t from = in[i], to = from ^ block[i];
+        block[i] = open ? to : from;
         out[i] = to;
     }
-    add_part(state, stream, len);
-    sunseal_wipe(stream, sizeof stream);
+    if (len < RATE) {
+        memset(block + len, 0, (size_t)(RATE - len));
+        block[len] = 0x01;
+    }
+    add(state, 0, block);
+    sunseal_wipe(block, sizeof block);
 }
 
 static void crypt(struct sunseal_ascon_state *state, const uint8_t *key, uint8_t *out,
                   const uint8_t *in, size_t len, bool open, uint8_t tag[16]) {
     for (; len >= RATE; out += RATE, in += RATE, len -= RATE) {
-        crypt_part(state, out, in, RATE, open);
+        part(state, out, in, RATE, open);
         sunseal_ascon_permute(state, 8);
     }
-    crypt_part(state, out, in, (uint8_t)len, open);
-    add_byte(state, 0, (uint8_t)len, one);
+    part(state, out, in, (uint8_t)len, open);
     add(state, 2, key);
     sunseal_ascon_permute(state, 12);
     add(state, 3, key);
-    sunseal_ascon_get(tag, state, 3, 8);
-    sunseal_ascon_get(tag + 8, state, 4, 8);
+    get(tag, state, 3);
 }
 
 static int check(const uint8_t *key, const uint8_t *nonce, const uint8_t *aad, size_t aad_len,

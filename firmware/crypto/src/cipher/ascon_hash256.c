@@ -11,7 +11,7 @@ static const uint8_t initial[8] = {0x02, 0x00, 0xcc, 0x00, 0x01, 0x08, 0x00, 0x0
 
 void sunseal_ascon_hash256_init(struct sunseal_ascon_hash256 *hash) {
     memset(hash, 0, sizeof *hash);
-    sunseal_ascon_add(&hash->state, 0, initial, 8);
+    sunseal_ascon_add(&hash->state, 0, initial);
     sunseal_ascon_permute(&hash->state, 12);
 }
 
@@ -28,7 +28,7 @@ void sunseal_ascon_hash256_update(struct sunseal_ascon_hash256 *hash, const void
         bytes += part;
         len -= part;
         if (hash->used == RATE) {
-            sunseal_ascon_add(&hash->state, 0, hash->block, RATE);
+            sunseal_ascon_add(&hash->state, 0, hash->block);
             sunseal_ascon_permute(&hash->state, 12);
             hash->used = 0;
         }
@@ -37,10 +37,11 @@ void sunseal_ascon_hash256_update(struct sunseal_ascon_hash256 *hash, const void
 
 void sunseal_ascon_hash256_final(struct sunseal_ascon_hash256 *hash, uint8_t digest[32]) {
     hash->block[hash->used] = 0x01;
-    sunseal_ascon_add(&hash->state, 0, hash->block, (uint8_t)(hash->used + 1));
+    memset(hash->block + hash->used + 1, 0, (size_t)(RATE - 1 - hash->used));
+    sunseal_ascon_add(&hash->state, 0, hash->block);
     for (uint8_t i = 0; i < 32; i += RATE) {
         sunseal_ascon_permute(&hash->state, 12);
-        sunseal_ascon_get(digest + i, &hash->state, 0, RATE);
+        sunseal_ascon_get(digest + i, &hash->state, 0);
     }
     sunseal_wipe(hash, sizeof *hash);
 }
