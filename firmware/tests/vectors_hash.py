@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator
 
 import numpy as np
-from calls import ERRORS, Argument, Call, In, InOut, Out, load
+from calls import ERRORS, Argument, Call, In, InOut, Out, Symbol, load
 
 DIGEST_BYTES = {"sha1": 20, "sha256": 32, "sha512": 64}
 PLACED_BYTES_MAX = 2048
@@ -317,6 +317,48 @@ def conditioning() -> Iterator[Call]:
     yield Call("hashlib", "random", "sunseal_condition_sha256", args, None, (want,))
 
 
+def cbc_mac() -> Iterator[Call]:
+    """SP 800-38A, F.2.1, with the vector added to the first block: the last block is the tag."""
+    key = bytes.fromhex("2b7e151628aed2a6abf7158809cf4f3c")
+    blocks = [
+        bytes.fromhex("6bc0bce12a459991e134741a7f9e1925"),
+        bytes.fromhex("ae2d8a571e03ac9c9eb76fac45af8e51"),
+        bytes.fromhex("30c81c46a35ce411e5fbc1191a0a52ef"),
+    ]
+    tags = ("7649abac8119b246cee98e9b12e9197d", "5086cb9b507219ee95db113a917678b2", "73bed6b8e3c1743b7116e69e22229516")
+    function, cipher = "sunseal_condition_cbc_mac", Symbol("sunseal_aes128")
+    for count, tag in enumerate(tags, 1):
+        samples = b"".join(blocks[:count])
+        args = (Out(16), cipher, In(key), In(samples), len(samples))
+        yield Call(f"sp800-38a cbc {count} blocks", "random", function, args, 0, (bytes.fromhex(tag),))
+    for size in (0, 15, 33):
+        args = (Out(16), cipher, In(key), In(bytes(size)), size)
+        yield Call(f"sp800-38a cbc, {size} bytes", "random", function, args, ERRORS["LENGTH"], (bytes(16),))
+
+
+def health() -> Iterator[Call]:
+    """SP 800-90B, sections 4.4.1 and 4.4.2, one sample on either side of each cutoff; a failure stays."""
+
+    def state(repeated: int, seen: int, matches: int, last: int, first: int, failed: int) -> bytes:
+        words = (41, 410, repeated, seen, matches)
+        return b"".join(w.to_bytes(2, "little") for w in words) + bytes([last, first, failed])
+
+    bad = ERRORS["HEALTH"]
+    rows = (
+        ("the first sample", state(0, 0, 0, 0, 0, 0), 0, state(1, 1, 1, 0, 0, 0), 0),
+        ("one less than too often in a row", state(39, 60, 3, 9, 8, 0), 9, state(40, 61, 3, 9, 8, 0), 0),
+        ("too often in a row", state(40, 60, 3, 9, 8, 0), 9, state(41, 61, 3, 9, 8, 1), bad),
+        ("another one", state(40, 60, 3, 9, 8, 0), 10, state(1, 61, 3, 10, 8, 0), 0),
+        ("one less than too often in the window", state(2, 511, 408, 9, 8, 0), 8, state(1, 0, 409, 8, 8, 0), 0),
+        ("too often in the window", state(2, 500, 409, 9, 8, 0), 8, state(1, 501, 410, 8, 8, 1), bad),
+        ("a new window", state(2, 0, 409, 9, 8, 0), 7, state(1, 1, 1, 7, 7, 0), 0),
+        ("failed before", state(1, 7, 1, 9, 8, 1), 3, state(1, 8, 1, 3, 8, 1), bad),
+    )
+    for what, before, sample, after, expected in rows:
+        args = (InOut(before), np.uint8(sample))
+        yield Call(f"model health: {what}", "random", "sunseal_health_sample", args, expected, (after,))
+
+
 def cases() -> Iterator[Call]:
     """All of them."""
     yield from digests()
@@ -326,3 +368,5 @@ def cases() -> Iterator[Call]:
     yield from lms()
     yield from drbg()
     yield from conditioning()
+    yield from cbc_mac()
+    yield from health()
