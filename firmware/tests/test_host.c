@@ -141,6 +141,10 @@ static void errors(void) {
               memcmp(out, zero, 64) == 0);
     check("secp160r1 private key 0 is refused",
           sunseal_ecdsa_secp160r1_sign(out, zero, hash, 32, zero) == SUNSEAL_ERR_PRIVATE_KEY);
+    memset(out, 7, sizeof out);
+    check("P-256 signature over the key is refused, and nothing is written",
+          sunseal_ecdsa_p256_sign(out, out + 63, hash, 32, zero) == SUNSEAL_ERR_OVERLAP &&
+              out[0] == 7 && memcmp(out, out + 1, sizeof out - 1) == 0);
     check("P-256 coordinates above p are refused",
           sunseal_ecdsa_p256_verify(ones, sig, hash, 32) == SUNSEAL_ERR_PUBLIC_KEY_RANGE);
     check("secp160r1 point off the curve is refused",

@@ -24,6 +24,9 @@
  *   public key x || y         40      56      64
  *   signature r || s          42      56      64
  *
+ * A null pointer is SUNSEAL_ERR_NULL, an output that shares bytes with another argument
+ * SUNSEAL_ERR_OVERLAP; then nothing is written.
+ *
  * Timing: keygen and all parts of sign are constant-time: no branch, address or loop count depends
  * on a secret. The one exception says nothing about the secret that is used: a nonce candidate
  * outside [1, n-1] is thrown away (RFC 6979; for secp160r1 every second one). verify is _vartime:
@@ -74,7 +77,7 @@ int sunseal_ecdsa_p256_keygen(uint8_t d[32], uint8_t q[64], const uint8_t entrop
  * added_entropy should be fresh; if the source fails, the nonce falls back to a deterministic one.
  * A hash longer than the order is cut to its leftmost bits. The nonce's HMAC runs over SHA-256 for
  * P-224 and P-256 and over SHA-1 for secp160r1: SHA-1 as a keyed pseudorandom function is far above
- * the curve's 80 bits (no collision is of use there) and costs half. sig must not overlap an input.
+ * the curve's 80 bits (no collision is of use there) and costs half.
  * Returns SUNSEAL_OK or SUNSEAL_ERR_PRIVATE_KEY. Constant-time.
  */
 int sunseal_ecdsa_secp160r1_sign(uint8_t sig[42], const uint8_t d[21], const uint8_t *hash,

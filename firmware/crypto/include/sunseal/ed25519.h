@@ -17,8 +17,9 @@
  *   public key q    32 bytes
  *   signature       64 bytes
  *
- * keygen takes 32 bytes of full entropy as the private key. Signatures are deterministic. sign may
- * not write over the message or the key.
+ * keygen takes 32 bytes of full entropy as the private key. Signatures are deterministic. A null
+ * pointer is SUNSEAL_ERR_NULL, a signature that shares bytes with the message or the key, or d with
+ * q, SUNSEAL_ERR_OVERLAP; then nothing is written.
  *
  * verify is the check without the cofactor, S B = R + k A, and compares R as bytes. It returns
  * SUNSEAL_OK, or for the public key SUNSEAL_ERR_PUBLIC_KEY_RANGE (y is not below p),

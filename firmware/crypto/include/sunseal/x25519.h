@@ -15,7 +15,7 @@
  *
  * Returns SUNSEAL_OK, or SUNSEAL_ERR_INFINITY where the shared secret is all zero because u is of a
  * small subgroup (RFC 7748, section 6.1). The shared secret is no key: put it through HKDF. It may
- * overlap an input.
+ * overlap an input. SUNSEAL_ERR_NULL for a null pointer; then nothing is written.
  *
  * Constant-time. Interrupts and static scratch memory: as sunseal/ecdsa.h.
  *

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "buffers.h"
 #include "ed25519_tables.h"
 #include "field25519.h"
 #include "sunseal/sha.h"
@@ -200,6 +201,13 @@ int sunseal_ed25519_keygen(uint8_t d[64], uint8_t q[32], const uint8_t entropy[3
     uint8_t hash[SUNSEAL_SHA512_BYTES];
     scalar a;
     struct point point;
+    if (entropy == NULL) {
+        return SUNSEAL_ERR_NULL;
+    }
+    int refused = sunseal_buffers_check(d, 64, q, 32);
+    if (refused) {
+        return refused;
+    }
     memmove(d, entropy, 32);
     sunseal_sha512(hash, d, 32);
     scalar_clamped(a, hash);
@@ -218,6 +226,11 @@ int sunseal_ed25519_sign(uint8_t sig[64], const uint8_t d[64], const uint8_t *me
     uint8_t hash[SUNSEAL_SHA512_BYTES];
     scalar r, a, k;
     struct point point;
+    int refused = sunseal_buffers_check(sig, 64, d, 64);
+    refused = refused ? refused : sunseal_buffers_check(sig, 64, message, message_len);
+    if (refused) {
+        return refused;
+    }
     sunseal_sha512(hash, d, 32);
     scalar_clamped(a, hash);
     scalar_hash(r, hash + 32, NULL, message, message_len);
@@ -402,6 +415,9 @@ int sunseal_ed25519_verify(const uint8_t q[32], const uint8_t sig[64], const uin
     scalar s, k;
     struct cached table[A_POINTS];
     struct point point;
+    if (q == NULL || sig == NULL || (message == NULL && message_len > 0)) {
+        return SUNSEAL_ERR_NULL;
+    }
     int status = decode_negative_vartime(&point, q);
     if (status == SUNSEAL_OK) {
         status = table_vartime(table, &point);

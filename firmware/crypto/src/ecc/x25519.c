@@ -65,6 +65,9 @@ static void climb(struct ladder *l, const uint16_t *x1, const uint16_t *k) {
 int sunseal_x25519(uint8_t shared[32], const uint8_t d[32], const uint8_t u[32]) {
     sunseal_fe25519 k, x1;
     struct ladder l;
+    if (shared == NULL || d == NULL || u == NULL) {
+        return SUNSEAL_ERR_NULL;
+    }
     sunseal_fe25519_from_bytes(k, d);
     k[0] &= 0xfff8;
     k[15] = (k[15] & 0x7fff) | 0x4000;
@@ -88,6 +91,9 @@ int sunseal_x25519(uint8_t shared[32], const uint8_t d[32], const uint8_t u[32])
 
 int sunseal_x25519_keygen(uint8_t d[32], uint8_t q[32], const uint8_t entropy[32]) {
     static const uint8_t base[32] = {9};
+    if (d == NULL || q == NULL || entropy == NULL) {
+        return SUNSEAL_ERR_NULL;
+    }
     memmove(d, entropy, 32);
     return sunseal_x25519(q, d, base);
 }
