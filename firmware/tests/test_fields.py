@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from sunseal import Machine
+from sunseal import EngineError, Machine
 
 BUILD = Path(__file__).resolve().parents[1] / "build"
 SOURCES = Path(__file__).resolve().parents[1] / "crypto" / "src"
@@ -78,6 +79,8 @@ def operations() -> Iterator[Operation]:
         else:
             half = pow(2, -1, field.p)
             yield Operation(field, "half", 1, lambda a, half=half: a * half)
+            yield Operation(field, "three_halves", 1, lambda a, half=half: 3 * a * half)
+            yield Operation(field, "sub2", 2, lambda a, b: a - 2 * b)
 
 
 OPERATIONS = list(operations())
@@ -131,10 +134,19 @@ def test_a_library_is_built() -> None:
     assert LIBRARIES, "run `make -C firmware library`"
 
 
+def skip_without(m: Machine, function: str) -> None:
+    """Skip where a target does without a function: the last two of `operations` are the Cortex-M4's."""
+    try:
+        m.address(function)
+    except EngineError:
+        pytest.skip(f"{m.device} has no {function}")
+
+
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.function[8:])
 def test_field(target: Machine, operation: Operation) -> None:
     """Right results with any overlap, in one count of cycles, and the caller's registers kept."""
     field, m = operation.field, target
+    skip_without(m, operation.function)
     size = field.size_bytes
     m.release()
     places = [m.place(size) for _ in range(3)]
@@ -167,7 +179,28 @@ def test_field(target: Machine, operation: Operation) -> None:
 def test_field_is_constant_time(target: Machine, operation: Operation) -> None:
     """No instruction runs as the operands want."""
     m, size = target, operation.field.size_bytes
+    skip_without(m, operation.function)
     m.release()
     rng = random.Random(0)
     places = [m.place(rng.randbytes(size)) for _ in range(operation.arity + 1)]
     assert m.leaks([(place, size) for place in places], call=(operation.function, *places)) == []
+
+
+@pytest.mark.parametrize("field", FIELDS[:3], ids=lambda field: field.name)
+def test_negation_by_mask(target: Machine, field: Field) -> None:
+    """The number itself, or its negative modulo p; the Cortex-M4 has it as one routine."""
+    function, size = f"sunseal_{field.name}_negate_if", field.size_bytes
+    skip_without(target, function)
+    target.release()
+    place, cycles = target.place(size), set()
+    for value in numbers(field):
+        for mask in (0, 0xFFFF):
+            target.write(place, value.to_bytes(size, "little"))
+            for register in kept(target):
+                target.registers[register] = 0x5A
+            cycles.add(target.call(function, place, np.uint16(mask)).cycles)
+            got = int.from_bytes(target.read(place, size), "little")
+            assert (got + value) % field.p == 0 if mask else got == value
+            assert all(target.registers[register] == 0x5A for register in kept(target))
+    assert len(cycles) == 1, cycles
+    assert target.leaks([(place, size)], call=(function, place, np.uint16(0xFFFF))) == []

@@ -98,25 +98,22 @@ sunseal_mp_pick:
     beq     .Lpick_32
     cmp     r3, #48
     beq     .Lpick_48
-    /* Any other size: two words a pass. */
-    lsl     r10, r3, #1             /* bytes of an entry */
-    lsr     r11, r3, #2             /* passes */
+    /* Any other size: a word of 16 bits a pass. */
+    mov     r11, r3
 2:  mov     r4, #0
-    mov     r5, #0
     ldrd    r12, r6, [sp, #8]
     mov     r7, r1
-3:  and     lr, r12, #1
+5:  and     lr, r12, #1
     lsr     r12, r12, #1
-    ldrd    r0, r2, [r7]
+    ldrh    r0, [r7]
     mla     r4, r0, lr, r4
-    mla     r5, r2, lr, r5
-    add     r7, r7, r10
+    add     r7, r7, r3, lsl #1
     subs    r6, r6, #1
-    bne     3b
+    bne     5b
     ldr.w   r0, [sp]
-    stm     r0!, {r4, r5}
+    strh    r4, [r0], #2
     str.w   r0, [sp]
-    add     r1, r1, #8
+    add     r1, r1, #2
     subs    r11, r11, #1
     bne     2b
     b       .Lpick_end
