@@ -202,7 +202,7 @@ def _number(value: int) -> str:
 
 
 def differing(written: str, current: str) -> list[str]:
-    """Name the first workloads whose rows are not what was written."""
+    """Name the first rows that are not what was written."""
     old = set(written.splitlines())
-    names = (re.match(r"\| `?([^|`]+)`? \|(?: ([^|]+) \|)?", line) for line in current.splitlines() if line not in old)
-    return [" on ".join(filter(None, (m.group(1), m.group(2)))) if m else "a line of text" for m in names][:5]
+    rows = (re.match(r"\| `?([^|`]+)`? \| ([^|]+) \|", line) for line in current.splitlines() if line not in old)
+    return [f"{m.group(1)} on {m.group(2)}" for m in rows if m][:5] or ["its text"]
