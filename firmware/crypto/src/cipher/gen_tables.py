@@ -74,15 +74,18 @@ def files() -> Iterable[tuple[str, str]]:
     off = "/* clang-format off */\n"
     t0 = [times(s, 2) | s << 8 | s << 16 | times(s, 3) << 24 for s in AES_S]
     yield "aes_sbox_table.h", head + off + c_array("static const SUNSEAL_FLASH uint8_t", "aes_s", AES_S, 2)
-    yield "aes_inverse_table.h", head + off + c_array(
-        "static const SUNSEAL_FLASH uint8_t", "aes_inverse_s", AES_INVERSE, 2
+    yield (
+        "aes_inverse_table.h",
+        head + off + c_array("static const SUNSEAL_FLASH uint8_t", "aes_inverse_s", AES_INVERSE, 2),
     )
     yield "aes_tbox_table.h", head + off + c_array("static AES_TBOX uint32_t", "aes_t", t0, 8)
-    yield "present_table.h", head + off + c_array(
-        "static const SUNSEAL_FLASH uint8_t", "present_spread", present_spread(), 2
+    yield (
+        "present_table.h",
+        head + off + c_array("static const SUNSEAL_FLASH uint8_t", "present_spread", present_spread(), 2),
     )
-    yield "present_inverse_table.h", head + off + c_array(
-        "static const SUNSEAL_FLASH uint8_t", "present_inverse", present_inverse(), 2
+    yield (
+        "present_inverse_table.h",
+        head + off + c_array("static const SUNSEAL_FLASH uint8_t", "present_inverse", present_inverse(), 2),
     )
     # As bytes 2s s, s 3s, 3s 2s, s s: the four words that make up the columns of MixColumns.
     words = {
