@@ -98,28 +98,69 @@ static void load(struct sunseal_rsa_modulus *m, const uint8_t *bytes) {
     m->inverse = negative_inverse(m->words[0] | (uint32_t)m->words[1] << 16);
 }
 
-/*
- * r2 = R^2 modulo m: R mod m is R - m; 2^k R after k doublings; each squaring doubles the exponent.
- * Where a multiplication is slow, doublings take the place of a squaring.
- */
-#if defined(__AVR__)
-#define DOUBLINGS 64
-#elif defined(__MSP430__)
-#define DOUBLINGS 32
-#else
-#define DOUBLINGS 8
-#endif
+#if defined(__arm__) || (defined(__MSP430__) && SUNSEAL_MPY == 32)
+/* r2 = R^2 modulo m: R mod m is R - m; 2^16 R after 16 doublings; each squaring doubles the
+ * exponent. */
 static void square_radix(uint16_t *r2, const struct sunseal_rsa_modulus *m) {
     size_t n = m->count;
     memset(r2, 0, 2 * n);
     sunseal_mp_sub(r2, r2, m->words, n);
-    for (size_t i = 0; i < DOUBLINGS; i++) {
+    for (size_t i = 0; i < 16; i++) {
         canonical(r2, sunseal_mp_add(r2, r2, r2, n), m);
     }
-    for (size_t power = DOUBLINGS; power < 16 * n; power *= 2) {
+    for (size_t power = 16; power < 16 * n; power *= 2) {
         sunseal_rsa_montsqr(r2, r2, m);
     }
 }
+#else
+/* The quotient of 48 bits by 32, 2^31 at least, less 1 unless it is 0; below 2^16. */
+static uint16_t estimate(uint16_t high, uint16_t middle, uint16_t low, uint32_t by) {
+    uint32_t rest = (uint32_t)high << 16 | middle;
+    uint16_t q = 0;
+    for (uint8_t i = 0; i < 16; i++) {
+        uint16_t above = (uint16_t)(rest >> 16);
+        rest = rest << 1 | low >> 15;
+        low = (uint16_t)(low << 1);
+        uint32_t less = rest - by;
+        uint16_t borrow = (uint16_t)(((~rest & by) | (~(rest ^ by) & less)) >> 16);
+        uint16_t keep = sunseal_mp_mask_high(borrow & (uint16_t)~above);
+        rest = less ^ ((less ^ rest) & ((uint32_t)keep << 16 | keep));
+        q = (uint16_t)(q << 1) | (uint16_t)(~keep & 1);
+    }
+    return q - (uint16_t)((uint16_t)(q | (uint16_t)-q) >> 15);
+}
+
+/*
+ * r2 = R^2 modulo m. From R mod m = R - m on, 14 bits at a time: t 2^14 - q m for a quotient q that
+ * is short by 2 at most, so that t stays below 3 m. A row of products costs far less than the
+ * squarings that Montgomery's way would take.
+ */
+static void square_radix(uint16_t *r2, const struct sunseal_rsa_modulus *m) {
+    size_t n = m->count;
+    uint16_t *t = m->scratch;
+    uint32_t highest = (uint32_t)m->words[n - 1] << 16 | m->words[n - 2];
+    uint16_t top = 0;
+    memset(r2, 0, 2 * n);
+    sunseal_mp_sub(r2, r2, m->words, n);
+    memcpy(t, r2, 2 * n);
+    for (size_t left = 16 * n; left > 0;) {
+        uint16_t bits = left < 14 ? (uint16_t)left : 14;
+        left -= bits;
+        top = (uint16_t)(top << bits);
+        top += sunseal_mp_addmul1(t, t, (uint16_t)((1u << bits) - 1), n);
+        uint16_t q = estimate(top, t[n - 1], t[n - 2], highest);
+        top += sunseal_mp_addmul1(t, r2, q, n);
+        top -= q;
+    }
+    for (uint8_t i = 0; i < 3; i++) {
+        uint16_t after = top - sunseal_mp_sub(t + n, t, m->words, n);
+        uint16_t keep = sunseal_mp_mask_high(after);
+        sunseal_mp_select(t, t + n, (uint16_t)~keep, n);
+        top = after ^ ((after ^ top) & keep);
+    }
+    memcpy(r2, t, 2 * n);
+}
+#endif
 
 /* --- keys --------------------------------------------------------------------------------------
  */
