@@ -1,22 +1,145 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Montgomery's product, a row of 32-bit words at a time: the sum so far, plus a word of b times a, plus the multiple of m
- * that clears the lowest word, a word down.
+ * Montgomery's product. For eight 32-bit words the whole product, then four words cleared at a time; for other lengths a
+ * row of words at a time: the sum so far, plus a word of b times a, plus the multiple of m that clears the lowest word, a
+ * word down.
  */
 #include "../field/armv7em.inc"
+#include "../field/product8_armv7em.inc"
 
 /* struct sunseal_mp_modulus */
 #define COUNT 8
 #define N0 12
+
+    /* Clears the words at and at + 1 to at + 3 of the product on the stack by multiples q of m: r11, r0, r1, r2. Below, the
+     * word that a multiple clears is the zero that the next one's carry begins with. lr = n0, [sp, #64] = m. Leaves
+     * r12, r7, r8, r9 to be added to words at + 8 to at + 11, and r10 = 0. */
+    .macro  clear4 at
+    ldr.w   r7, [sp, #64]
+    ldm.w   r7, {r3-r6}
+    add.w   r12, sp, #4 * \at
+    ldm.w   r12, {r7-r10}
+    mul     r11, r7, lr
+    mov     r12, #0
+    umaal   r7, r12, r11, r3
+    umaal   r8, r12, r11, r4
+    umaal   r9, r12, r11, r5
+    umaal   r10, r12, r11, r6
+    mul     r0, r8, lr
+    umaal   r8, r7, r0, r3
+    umaal   r9, r7, r0, r4
+    umaal   r10, r7, r0, r5
+    umaal   r12, r7, r0, r6
+    mul     r1, r9, lr
+    umaal   r9, r8, r1, r3
+    umaal   r10, r8, r1, r4
+    umaal   r12, r8, r1, r5
+    umaal   r7, r8, r1, r6
+    mul     r2, r10, lr
+    umaal   r10, r9, r2, r3
+    umaal   r12, r9, r2, r4
+    umaal   r7, r9, r2, r5
+    umaal   r8, r9, r2, r6
+    ldr.w   r3, [sp, #64]
+    .irp    word, 4, 5, 6, 7
+    ldr.w   r4, [r3, #4 * \word]
+    ldr.w   r5, [sp, #4 * (\at + \word)]
+    row4    r5, r12, r7, r8, r9, r4, r11, r0, r1, r2
+    str.w   r5, [sp, #4 * (\at + \word)]
+    .endr
+    add.w   r3, sp, #4 * (\at + 8)
+    ldm.w   r3, {r0-r2, r4}
+    .endm
+
+    .macro  carry_on
+    adds.w  r0, r0, r12
+    adcs.w  r1, r1, r7
+    adcs.w  r2, r2, r8
+    adcs.w  r4, r4, r9
+    adc     r10, r10, #0
+    .endm
+
+    /* As below, for 16 words of 16 bits. */
+    routine sunseal_mp_montmul_eight
+    push.w  {r0, r3-r11, lr}
+    sub.w   sp, sp, #68
+    product8 64
+    str.w   r7, [sp, #32]
+    str.w   r8, [sp, #36]
+    str.w   r9, [sp, #40]
+    str.w   r11, [sp, #44]
+    str.w   r0, [sp, #48]
+    str.w   r1, [sp, #52]
+    str.w   lr, [sp, #56]
+    str.w   r10, [sp, #60]
+    ldr.w   r2, [sp, #72]
+    ldr.w   lr, [r2, #N0]
+    ldr.w   r2, [r2]
+    str.w   r2, [sp, #64]
+    clear4  0
+    carry_on
+    stm.w   r3, {r0-r2, r4}
+    str.w   r10, [sp]
+    clear4  4
+    ldr.w   r5, [sp]
+    adds.w  r0, r0, r5
+    adcs    r1, r1, #0
+    adcs    r2, r2, #0
+    adcs    r4, r4, #0
+    adc     r10, r10, #0
+    carry_on
+    /* Below 2m: m is subtracted, and comes back where there is a borrow that the carry does not cover. */
+    add.w   r9, sp, #32
+    ldm.w   r9, {r5-r8}
+    ldr.w   r3, [sp, #64]
+    ldm     r3!, {r9, r11, r12, lr}
+    subs.w  r5, r5, r9
+    sbcs.w  r6, r6, r11
+    sbcs.w  r7, r7, r12
+    sbcs.w  r8, r8, lr
+    ldm.w   r3, {r9, r11, r12, lr}
+    sbcs.w  r0, r0, r9
+    sbcs.w  r1, r1, r11
+    sbcs.w  r2, r2, r12
+    sbcs.w  r4, r4, lr
+    sbc     r3, r3, r3
+    sub     r10, r10, #1
+    and     r10, r10, r3
+    ldr.w   r3, [sp, #64]
+    ldm     r3!, {r9, r11, r12, lr}
+    and     r9, r9, r10
+    and     r11, r11, r10
+    and     r12, r12, r10
+    and     lr, lr, r10
+    adds.w  r5, r5, r9
+    adcs.w  r6, r6, r11
+    adcs.w  r7, r7, r12
+    adcs.w  r8, r8, lr
+    ldm.w   r3, {r9, r11, r12, lr}
+    and     r9, r9, r10
+    and     r11, r11, r10
+    and     r12, r12, r10
+    and     lr, lr, r10
+    adcs.w  r0, r0, r9
+    adcs.w  r1, r1, r11
+    adcs.w  r2, r2, r12
+    adc.w   r4, r4, lr
+    ldr.w   r3, [sp, #68]
+    stm     r3!, {r5-r8}
+    stm.w   r3, {r0-r2, r4}
+    add     sp, sp, #76
+    pop.w   {r4-r11, pc}
 
     /* void sunseal_mp_montmul(uint16_t *r, const uint16_t *a, const uint16_t *b, const struct sunseal_mp_modulus *m)
      *
      * r1 = a, r2 = m, r3 = the sum, r4 = word of b, r5 = multiple of m, r6 and r7 = what their rows carry, r11 = carry of
      * the whole, r12 = rows left, lr = first word's place in a row of eight. The sum's words and a count lie on the stack. */
     routine sunseal_mp_montmul
+    ldrb    r12, [r3, #COUNT]
+    cmp     r12, #16
+    beq.w   sunseal_mp_montmul_eight
     push.w  {r0, r2, r3, r4-r11, lr}
     sub.w   sp, sp, #32
-    ldrb    r12, [r3, #COUNT]
     ldr.w   r2, [r3]
     lsr     r12, r12, #1
     mov     r4, #0
