@@ -14,10 +14,85 @@ sunseal_sha256_k:
 #define K(word) .long word
 #include "sha256_k.inc"
 
+; The round that finds a at r12 - at
+    .macro round at
+    ; T1 = h + Sigma1(e) + (g & ~e) + (f & e) + K + W
+    mov     16-\at(r12), r4
+    mov     18-\at(r12), r5
+    mov     24-\at(r12), r6
+    mov     26-\at(r12), r7
+    bic     r4, r6
+    bic     r5, r7
+    mov     20-\at(r12), r10
+    mov     22-\at(r12), r11
+    and     r4, r10
+    and     r5, r11
+    add     r10, r6
+    addc    r11, r7
+    add     28-\at(r12), r6
+    addc    30-\at(r12), r7
+    add     @r13+, r6
+    addc    @r13+, r7
+    add     -4-\at(r12), r6
+    addc    -2-\at(r12), r7
+    ; Sigma1 turns by 6, 11, 25: e, by 13 and by 18 together by 25; 13 and 18 are 16 - 3 and 16 + 2
+    mov     r5, r10
+    mov     r4, r11
+    rotate_left_1 r10, r11
+    rotate_left_1 r10, r11
+    rotate_left_1 r10, r11
+    mov     r5, r14
+    mov     r4, r15
+    rotate_right_1 r14, r15
+    rotate_right_1 r14, r15
+    xor     r14, r10
+    xor     r15, r11
+    xor     r4, r10
+    xor     r5, r11
+    rotate_left_8 r10, r11, r14
+    rotate_right_1 r10, r11
+    add     r10, r6
+    addc    r11, r7
+    add     r6, 12-\at(r12)             ; e = d + T1
+    addc    r7, 14-\at(r12)
+    ; a = T1 + Sigma0(a) + (b ^ ((a ^ b) & (b ^ c)))
+    ; Sigma0 turns by 2, 13, 22: a, by 11 and by 20 together by 2; these are 20 - 9 and 16 + 4
+    mov     0-\at(r12), r4
+    mov     2-\at(r12), r5
+    mov     r5, r10
+    mov     r4, r11
+    rotate_left_8 r10, r11, r14
+    rotate_left_1 r10, r11
+    xor     r5, r10
+    xor     r4, r11
+    rotate_right_1 r10, r11
+    rotate_right_1 r10, r11
+    rotate_right_1 r10, r11
+    rotate_right_1 r10, r11
+    xor     r4, r10
+    xor     r5, r11
+    rotate_right_1 r10, r11
+    rotate_right_1 r10, r11
+    add     r10, r6
+    addc    r11, r7
+    xor     4-\at(r12), r4
+    xor     6-\at(r12), r5
+    and     r4, r8
+    and     r5, r9
+    xor     4-\at(r12), r8
+    xor     6-\at(r12), r9
+    add     r8, r6
+    addc    r9, r7
+    mov     r4, r8                  ; the next round's b ^ c
+    mov     r5, r9
+    mov     r6, -4-\at(r12)
+    mov     r7, -2-\at(r12)
+    .endm
+
 ; name:       void sunseal_sha256_compress(uint32_t state[8], const uint8_t block[64])
 ; registers:  r12 = where W[t], then a lies; r13 = constants; r9:r8 = b ^ c; r7:r6 = T1; others hold parts
 ; stack:      306 bytes with the return address
-; cycles:     15484
+; cycles:     14850
 ; clobbers:   r11-r15
     function sunseal_sha256_compress
     pushm.w #7, r10
@@ -85,88 +160,25 @@ sunseal_sha256_k:
     mov     6(r12), r9
     xor     8(r12), r8
     xor     10(r12), r9
-    ; T1 = h + Sigma1(e) + (g ^ (e & (f ^ g))) + K + W
-3:  mov     16(r12), r4
-    mov     18(r12), r5
-    mov     20(r12), r6
-    mov     22(r12), r7
-    xor     24(r12), r6
-    xor     26(r12), r7
-    and     r4, r6
-    and     r5, r7
-    xor     24(r12), r6
-    xor     26(r12), r7
-    add     28(r12), r6
-    addc    30(r12), r7
-    add     @r13+, r6
-    addc    @r13+, r7
-    add     -4(r12), r6
-    addc    -2(r12), r7
-    ; Sigma1 turns by 6, 11, 25: e, by 13 and by 18 together by 25; 13 and 18 are 16 - 3 and 16 + 2
-    mov     r5, r10
-    mov     r4, r11
-    rotate_left_1 r10, r11
-    rotate_left_1 r10, r11
-    rotate_left_1 r10, r11
-    mov     r5, r14
-    mov     r4, r15
-    rotate_right_1 r14, r15
-    rotate_right_1 r14, r15
-    xor     r14, r10
-    xor     r15, r11
-    xor     r4, r10
-    xor     r5, r11
-    rotate_left_8 r10, r11, r14
-    rotate_right_1 r10, r11
-    add     r10, r6
-    addc    r11, r7
-    add     r6, 12(r12)             ; e = d + T1
-    addc    r7, 14(r12)
-    ; a = T1 + Sigma0(a) + (b ^ ((a ^ b) & (b ^ c)))
-    ; Sigma0 turns by 2, 13, 22: a, by 11 and by 20 together by 2; these are 20 - 9 and 16 + 4
-    mov     @r12, r4
-    mov     2(r12), r5
-    mov     r5, r10
-    mov     r4, r11
-    rotate_left_8 r10, r11, r14
-    rotate_left_1 r10, r11
-    xor     r5, r10
-    xor     r4, r11
-    rotate_right_1 r10, r11
-    rotate_right_1 r10, r11
-    rotate_right_1 r10, r11
-    rotate_right_1 r10, r11
-    xor     r4, r10
-    xor     r5, r11
-    rotate_right_1 r10, r11
-    rotate_right_1 r10, r11
-    add     r10, r6
-    addc    r11, r7
-    xor     4(r12), r4
-    xor     6(r12), r5
-    and     r4, r8
-    and     r5, r9
-    xor     4(r12), r8
-    xor     6(r12), r9
-    add     r8, r6
-    addc    r9, r7
-    mov     r4, r8                  ; the next round's b ^ c
-    mov     r5, r9
-    mov     r6, -4(r12)
-    mov     r7, -2(r12)
-    sub     #4, r12
+3:  round   0
+    round   4
+    round   8
+    round   12
+    sub     #16, r12
     cmp     #sunseal_sha256_k+256, r13
-    jne     3b
-
+    jeq     4f
+    br      #3b
+4:
     mov     288(sp), r12
     mov     sp, r13
     mov     #8, r15
-4:  add     @r13+, 0(r12)
+5:  add     @r13+, 0(r12)
     addc    @r13+, 2(r12)
     add     #4, r12
     dec     r15
-    jnz     4b
-    wipe_stack 144
+    jnz     5b
+    add     #288, sp
+    push_zeros 12                   ; over the schedule
     add     #290, sp
     popm.w  #7, r10
     ret

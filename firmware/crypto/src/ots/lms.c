@@ -79,21 +79,23 @@ static void block_start(uint8_t block[BLOCK_BYTES], size_t message_len, const ui
     put_u16(block + BLOCK_BYTES - 2, (uint16_t)(8 * message_len));
 }
 
-/* out, which may lie in the block, = the first n bytes of its SHA-256. */
-static void block_hash(uint8_t *out, uint8_t n, const uint8_t block[BLOCK_BYTES]) {
+/* out, which may lie in the block, = the first n bytes of its SHA-256. Leaves the hash in state. */
+static void block_hash(uint8_t *out, uint8_t n, const uint8_t block[BLOCK_BYTES],
+                       uint32_t state[8]) {
     /* FIPS 180-4, section 5.3.3 */
     static const uint32_t initial[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                         0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-    uint32_t state[8];
-    memcpy(state, initial, sizeof state);
+    for (uint8_t i = 0; i < 8; i++) {
+        state[i] = initial[i];
+    }
     sunseal_sha256_compress(state, block);
     for (const uint8_t *word = (const uint8_t *)state; n > 0; n -= 4, word += 4) {
-        *out++ = word[3];
-        *out++ = word[2];
-        *out++ = word[1];
-        *out++ = word[0];
+        out[0] = word[3];
+        out[1] = word[2];
+        out[2] = word[1];
+        out[3] = word[0];
+        out += 4;
     }
-    sunseal_wipe(state, sizeof state);
 }
 
 /* ---- LM-OTS --------------------------------------------------------------------------------- */
@@ -107,20 +109,24 @@ static void chain_start(uint8_t block[BLOCK_BYTES], const struct parameters *par
 /* The value in the block goes from step from to step to of chain i. */
 static void chain_run(uint8_t block[BLOCK_BYTES], const struct parameters *parameters, uint16_t i,
                       uint16_t from, uint16_t to) {
+    uint32_t state[8];
     put_u16(block + 20, i);
     for (uint16_t j = from; j < to; j++) {
         block[PREFIX_BYTES] = (uint8_t)j;
-        block_hash(block + PREFIX_BYTES + 1, parameters->n, block);
+        block_hash(block + PREFIX_BYTES + 1, parameters->n, block, state);
     }
+    sunseal_wipe(state, sizeof state);
 }
 
 /* The first value of chain i, RFC 8554 appendix A. */
 static void chain_secret(uint8_t block[BLOCK_BYTES], const struct parameters *parameters,
                          uint16_t i, const uint8_t *seed) {
+    uint32_t state[8];
     put_u16(block + 20, i);
     block[PREFIX_BYTES] = 0xff;
     memcpy(block + PREFIX_BYTES + 1, seed, parameters->n);
-    block_hash(block + PREFIX_BYTES + 1, parameters->n, block);
+    block_hash(block + PREFIX_BYTES + 1, parameters->n, block, state);
+    sunseal_wipe(state, sizeof state);
 }
 
 static uint16_t chain_last(const struct parameters *parameters) {
@@ -168,11 +174,12 @@ static void ends_start(struct sunseal_sha256 *ends, const uint8_t *identifier, u
 static void ends_leaf(uint8_t *node, struct sunseal_sha256 *ends, uint8_t block[BLOCK_BYTES],
                       const struct parameters *parameters, const uint8_t *identifier, uint32_t q) {
     uint8_t digest[SUNSEAL_SHA256_BYTES];
+    uint32_t state[8];
     sunseal_sha256_final(ends, digest);
     block_start(block, PREFIX_BYTES + parameters->n, identifier, ((uint32_t)1 << parameters->h) + q,
                 D_LEAF);
     memcpy(block + PREFIX_BYTES, digest, parameters->n);
-    block_hash(node, parameters->n, block);
+    block_hash(node, parameters->n, block, state);
 }
 
 /* ---- tree ----------------------------------------------------------------------------------- */
