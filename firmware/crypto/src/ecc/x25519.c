@@ -21,10 +21,25 @@ static void climb(struct ladder *l, const uint16_t *x1, const uint16_t *k) {
 
 #else
 
-/* RFC 7748, section 5, the body of the loop. */
-static void step(struct ladder *l, const uint16_t *x1) {
+/* The lower point doubled, given a = x2 + z2, b = x2 - z2. */
+static void double_lower(struct ladder *l) {
+    sunseal_fe25519_sqr(l->a, l->a); /* AA */
+    sunseal_fe25519_sqr(l->b, l->b); /* BB */
+    sunseal_fe25519_mul(l->x2, l->a, l->b);
+    sunseal_fe25519_sub(l->b, l->a, l->b); /* E */
+    sunseal_fe25519_mul121665(l->z2, l->b);
+    sunseal_fe25519_add(l->z2, l->z2, l->a);
+    sunseal_fe25519_mul(l->z2, l->z2, l->b); /* E (AA + 121665 E) */
+}
+
+static void sum_and_difference(struct ladder *l) {
     sunseal_fe25519_add(l->a, l->x2, l->z2);
     sunseal_fe25519_sub(l->b, l->x2, l->z2);
+}
+
+/* RFC 7748, section 5, the body of the loop. */
+static void step(struct ladder *l, const uint16_t *x1) {
+    sum_and_difference(l);
     sunseal_fe25519_add(l->x2, l->x3, l->z3); /* C */
     sunseal_fe25519_sub(l->z2, l->x3, l->z3); /* D */
     sunseal_fe25519_mul(l->z2, l->z2, l->a);  /* DA */
@@ -34,29 +49,27 @@ static void step(struct ladder *l, const uint16_t *x1) {
     sunseal_fe25519_sqr(l->x3, l->x3); /* (DA + CB)^2 */
     sunseal_fe25519_sqr(l->z3, l->z3);
     sunseal_fe25519_mul(l->z3, l->z3, x1); /* x1 (DA - CB)^2 */
-    sunseal_fe25519_sqr(l->a, l->a);       /* AA */
-    sunseal_fe25519_sqr(l->b, l->b);       /* BB */
-    sunseal_fe25519_mul(l->x2, l->a, l->b);
-    sunseal_fe25519_sub(l->b, l->a, l->b); /* E */
-    sunseal_fe25519_mul121665(l->z2, l->b);
-    sunseal_fe25519_add(l->z2, l->z2, l->a);
-    sunseal_fe25519_mul(l->z2, l->z2, l->b); /* E (AA + 121665 E) */
+    double_lower(l);
 }
 
 static void climb(struct ladder *l, const uint16_t *x1, const uint16_t *k) {
-    uint16_t swapped = 0;
-    for (uint8_t word = 16; word-- > 0;) {
-        uint16_t bits = k[word];
-        for (uint8_t i = 0; i < 16; i++) {
-            uint16_t bit = sunseal_mp_mask_high(bits);
-            bits = (uint16_t)(bits << 1);
-            sunseal_mp_swap(l->x2, l->x3, bit ^ swapped, 32);
-            swapped = bit;
-            /* The highest bit of a key is clear: the first step would double infinity. */
-            if (word < 15 || i > 0) {
-                step(l, x1);
-            }
-        }
+    /* Bit 254 of a key is set: 2u and u, which change places. */
+    memcpy(l->x2, x1, sizeof l->x2);
+    l->z2[0] = 1;
+    sum_and_difference(l);
+    double_lower(l);
+    uint16_t swapped = 0xffff;
+    for (uint8_t i = 253; i >= 3; i--) {
+        uint16_t bit = sunseal_mp_mask_low(k[i >> 4] >> (i & 15));
+        sunseal_mp_swap(l->x2, l->x3, bit ^ swapped, 32);
+        swapped = bit;
+        step(l, x1);
+    }
+    /* Its lowest bits are clear: three doublings. */
+    sunseal_mp_swap(l->x2, l->x3, swapped, 32);
+    for (uint8_t i = 0; i < 3; i++) {
+        sum_and_difference(l);
+        double_lower(l);
     }
 }
 
