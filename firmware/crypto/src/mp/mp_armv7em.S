@@ -5,58 +5,80 @@
  */
 #include "../field/armv7em.inc"
 
+    /* r0 = r1 and r2 together, of r3 words, up to an odd last one: eight words a turn, then two. Nothing in the loops sets
+     * the flags but the operation. r12 = the count. */
+    .macro  chain operation
+    mov     r12, r3
+    lsr     r3, r3, #3
+    cbz     r3, 2f
+1:  ldr.w   r4, [r1]
+    ldr.w   r5, [r1, #4]
+    ldr.w   r6, [r1, #8]
+    ldr.w   r7, [r1, #12]
+    ldr.w   r8, [r2]
+    ldr.w   r9, [r2, #4]
+    ldr.w   r10, [r2, #8]
+    ldr.w   r11, [r2, #12]
+    \operation\().w r4, r4, r8
+    \operation\().w r5, r5, r9
+    \operation\().w r6, r6, r10
+    \operation\().w r7, r7, r11
+    str.w   r4, [r0]
+    str.w   r5, [r0, #4]
+    str.w   r6, [r0, #8]
+    str.w   r7, [r0, #12]
+    add.w   r0, r0, #16
+    add.w   r1, r1, #16
+    add.w   r2, r2, #16
+    sub.w   r3, r3, #1
+    cbz     r3, 2f
+    b       1b
+2:  ubfx    r3, r12, #1, #2
+    cbz     r3, 4f
+3:  ldr     r4, [r1], #4
+    ldr     r8, [r2], #4
+    \operation\().w r4, r4, r8
+    str     r4, [r0], #4
+    sub.w   r3, r3, #1
+    cbz     r3, 4f
+    b       3b
+4:
+    .endm
+
     /* uint16_t sunseal_mp_add(uint16_t *r, const uint16_t *a, const uint16_t *b, size_t n) */
     routine sunseal_mp_add
-    push.w  {r4-r6, lr}
-    lsrs    r6, r3, #1
-    mov     r12, #0                 /* the carry */
-    beq     2f
-    adds    r4, r4, #0              /* none at first */
-1:  ldr     r4, [r1], #4
-    ldr     r5, [r2], #4
-    adcs    r4, r4, r5
-    str     r4, [r0], #4
-    sub     r6, r6, #1
-    cbz     r6, 3f                  /* leaves the flags alone */
-    b       1b
-3:  adc     r12, r12, #0
-2:  lsls    r3, r3, #31
-    beq     4f
+    push.w  {r4-r11, lr}
+    cmn     r3, #0                  /* no carry */
+    chain   adcs
+    adc     r3, r3, #0
+    lsls    r12, r12, #31
+    beq     5f
     ldrh    r4, [r1]
     ldrh    r5, [r2]
     add     r4, r4, r5
-    add     r4, r4, r12
+    add     r4, r4, r3
     strh    r4, [r0]
-    lsr     r12, r4, #16
-4:  mov     r0, r12
-    pop.w   {r4-r6, pc}
+    lsr     r3, r4, #16
+5:  mov     r0, r3
+    pop.w   {r4-r11, pc}
 
     /* uint16_t sunseal_mp_sub(uint16_t *r, const uint16_t *a, const uint16_t *b, size_t n) */
     routine sunseal_mp_sub
-    push.w  {r4-r6, lr}
-    lsrs    r6, r3, #1
-    mov     r12, #0                 /* the borrow */
-    beq     2f
-    subs    r4, r4, #0              /* none at first */
-1:  ldr     r4, [r1], #4
-    ldr     r5, [r2], #4
-    sbcs    r4, r4, r5
-    str     r4, [r0], #4
-    sub     r6, r6, #1
-    cbz     r6, 3f                  /* leaves the flags alone */
-    b       1b
-3:  sbc     r12, r12, r12
-    rsb     r12, r12, #0
-2:  lsls    r3, r3, #31
-    beq     4f
+    push.w  {r4-r11, lr}
+    cmp     r3, #0                  /* no borrow */
+    chain   sbcs
+    sbc     r3, r3, r3
+    rsb     r3, r3, #0
+    lsls    r12, r12, #31
+    beq     5f
     ldrh    r4, [r1]
     ldrh    r5, [r2]
     sub     r4, r4, r5
-    sub     r4, r4, r12
+    sub     r4, r4, r3
     strh    r4, [r0]
-    lsr     r12, r4, #31
-4:  mov     r0, r12
-    pop.w   {r4-r6, pc}
+    lsr     r3, r4, #31
+5:  mov     r0, r3
+    pop.w   {r4-r11, pc}
 
     /* x = mask ? y : x */
     .macro  select x, y
