@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""RSA's assembly in the built libraries, alone, against Python's integers, and a whole private operation.
+
+As test_mp.py; besides, every key of one size takes the same number of cycles.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+import vectors_rsa
+from calls import load
+from test_fields import BUILD, kept, machine
+from test_mp import Bench
+
+from sunseal import Machine
+
+LIBRARIES = sorted(BUILD.glob("*/*/library-rsa.elf"))
+REVERSED_LIMB = {"mpy-32": 2, "mpy-16": 1}
+"""Words of a limb, for kernels that read a copy of the modulus in reverse behind the modulus."""
+
+
+@pytest.fixture(scope="module", params=LIBRARIES, ids=lambda path: "-".join(path.parts[-3:-1]))
+def library(request: pytest.FixtureRequest) -> tuple[Machine, int]:
+    """One machine for each library, and the size of reversed limbs."""
+    path: Path = request.param
+    return machine(path), REVERSED_LIMB.get(path.parts[-2], 0)
+
+
+def reverse(number: bytes, limb: int) -> bytes:
+    """Limbs of so many words in reverse."""
+    return b"".join(number[i : i + 2 * limb] for i in range(len(number) - 2 * limb, -1, -2 * limb))
+
+
+@pytest.mark.parametrize("words", [32, 64, 128])
+@pytest.mark.parametrize("square", [False, True], ids=["mul", "sqr"])
+def test_montgomery(library: tuple[Machine, int], square: bool, words: int) -> None:
+    """Products divided by R: of extremes too, and with the result in an operand's place."""
+    m, limb = library
+    bench, rng = Bench(m, f"sunseal_rsa_mont{'sqr' if square else 'mul'}"), random.Random(words)
+    r, pointer_bytes = 1 << 16 * words, 4 if m.device.startswith("msp432") else 2
+    place, a, b = (bench.number(0, words * (2 if limb and i == 0 else 1)) for i in range(3))
+    scratch = m.place(4 * words)
+    at = m.place(16)
+    numbers = [0, 1, r - 1, r >> 1, (r >> 1) - 1, *(rng.getrandbits(16 * words) for _ in range(7))]
+    for n, modulus in enumerate(((r >> 1) + 1, r - 1, *(rng.getrandbits(16 * words) | r >> 1 | 1 for _ in range(10)))):
+        text = modulus.to_bytes(2 * words, "little")
+        m.write(place, text + (reverse(text, limb) if limb else b""))
+        fields = [(place, pointer_bytes), (scratch, pointer_bytes), (-pow(modulus, -1, 1 << 32), 4), (words, 2)]
+        m.write(at, b"".join((value % (1 << 8 * size)).to_bytes(size, "little") for value, size in fields))
+        x, y = rng.choice(numbers), numbers[n % len(numbers)]
+        m.write(a, x.to_bytes(2 * words, "little"))
+        m.write(b, y.to_bytes(2 * words, "little"))
+        to = (a, b)[n % 2]
+        bench.call(to, *((a, at) if square else (a, b, at)))
+        assert bench.read(to, words) % modulus == x * (x if square else y) * pow(r, -1, modulus) % modulus
+    bench.finish(b, *((a, at) if square else (a, b, at)))
+
+
+@pytest.mark.parametrize("words", [32, 64])
+def test_pick(library: tuple[Machine, int], words: int) -> None:
+    """Every entry of a table."""
+    m, _ = library
+    m.release()
+    entries = 8 if m.device.startswith("atmega") and words == 64 else 16
+    content = random.Random(words).randbytes(2 * words * entries)
+    table, r = m.place(content), m.place(2 * words)
+    # The AVR's fifth argument lies in a register that is kept.
+    registers = [name for name in kept(m) if name not in ("r16", "r17")]
+    cycles = set[int]()
+    for i in range(entries):
+        for name in registers:
+            m.registers[name] = 0x5A
+        done = m.call("sunseal_rsa_pick", r, table, np.uint16(i), np.uint16(entries), np.uint16(words))
+        assert all(m.registers[name] == 0x5A for name in registers)
+        cycles.add(done.cycles)
+        assert m.read(r, 2 * words) == content[2 * words * i :][: 2 * words]
+    assert (
+        m.leaks(
+            [(index, 2), (table, len(content))],
+            call=("sunseal_rsa_pick", r, table, np.uint16(1), np.uint16(entries), np.uint16(words)),
+        )
+        == []
+    )
+    assert len(cycles) == 1
+
+
+def test_private(library: tuple[Machine, int]) -> None:
+    """The same cycles for every key, message and blinding, and nothing of them shows."""
+    m, _ = library
+    cycles = set[int]()
+    for row, entropy in zip(load("rsa.json")["keys"][:2], (bytes(24), b"\xff" * 24), strict=True):
+        m.release()
+        key = {name: int(row[name], 16) for name in ("n", "p", "q", "dp", "dq", "qinv")}
+        secret, message = vectors_rsa.blob(key, 1024), bytes.fromhex(row["pkcs1_sha1"])
+        places = [m.place(content) for content in (bytes(128), secret, message, entropy)]
+        done = m.call("sunseal_rsa1024_private", *places)
+        assert done.value == 0
+        assert m.read(places[0], 128) == vectors_rsa.power(key, message, 1024)
+        cycles.add(done.cycles)
+    assert len(cycles) == 1
+    out, at, _, random_at = places
+    outcome = m.address("sunseal_rsa_verdict")
+    secrets = [(at, len(secret)), (random_at, 24)]
+    assert m.leaks(secrets, public=[(out, 128), (outcome, 1)], call=("sunseal_rsa1024_private", *places)) == []
