@@ -164,6 +164,15 @@ class Walker:
         """A jump: within the function, or to another one that ends for this one and is walked with it."""
         self.todo.append((target, depth))
 
+    def into_what_follows(self, at: int, first: int, depth: int) -> int:
+        """ADD to PC enters unrolled code anywhere up to its next jump: nothing there may move SP or return."""
+        behind: int | None = first
+        while self.fetch(behind) & 0xE000 != 0x2000:
+            behind, there = self.step(behind, depth)
+            if behind is None or there != depth:
+                raise self.fail(at, "jumps by an offset into code that moves SP or ends")
+        return first
+
     def step(self, at: int, depth: int) -> tuple[int | None, int]:
         """One instruction: the next address (None at the end of a path) and the depth there."""
         word = self.fetch(at)
@@ -217,6 +226,8 @@ class Walker:
         operation = word >> 12
         if (source, mode) == (SP, 3):
             depth -= 2
+        if not indirect and target == PC and (operation, mode) == (5, 0):
+            return self.into_what_follows(at, first, depth), depth
         if not indirect and target == PC:
             if operation != 4 or value is None:
                 raise self.fail(at, "jumps to a computed address")
@@ -302,6 +313,7 @@ FAULTY = {
     "calls through a register": (0x128A, RET),
     "gives SP a computed value": (0x8A01, RET),
     "jumps to a computed address": (0x4A00, RET),
+    "jumps by an offset into code that moves SP or ends": (0x5A00, 0x4303, 0x120A, 0x3FFD),
     "runs into memory": (0x430A,),
 }
 
@@ -320,6 +332,9 @@ def check_the_checker() -> None:
     through = (0x403A, 0x5C08, 0x128A, RET, 0x120A, 0x413A, RET)
     image = Image({0x5C00 + 2 * i: w for i, w in enumerate(through)}, {0x5C00: "through"}, functions={0x5C08})
     assert Program(image).bytes_from(0x5C00) == 4
+    # add r10, pc ; nop ; nop ; jne the first nop ; ret
+    unrolled = (0x5A00, 0x4303, 0x4303, 0x23FD, RET)
+    assert Program(Image({0x5C00 + 2 * i: w for i, w in enumerate(unrolled)}, {})).bytes_from(0x5C00) == 0
     # push r10 ; sub #6, sp ; call the last RET ; add #6, sp ; pop r10 ; ret ; ret
     fine = (0x120A, 0x8031, 6, 0x12B0, 0x5C12, 0x5031, 6, 0x413A, RET, RET)
     words = {0x5C00 + 2 * i: w for i, w in enumerate(fine)}
