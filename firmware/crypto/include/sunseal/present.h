@@ -22,7 +22,7 @@
  * Stack in bytes, at most, with the return address:
  *
  *               MSP430   ATmega128L   Cortex-M4
- *   set_key         80           80         160
+ *   set_key         90           80         190
  *   encrypt         30           20          60
  *   decrypt         40           50          70
  *   _table          70           80         120
@@ -44,7 +44,7 @@ struct sunseal_present {
 };
 
 struct sunseal_present_table {
-    uint8_t round_keys[32][8];
+    uint16_t round_keys[32][4]; /* as bytes, big-endian */
 };
 
 extern const struct sunseal_block sunseal_present80;

@@ -5,15 +5,15 @@
 #include "aes.h"
 #include "aes_tables.h"
 #include "aes_sbox_table.h"
+#include "sunseal/wipe.h"
 
 /* Portable, small. FIPS 197, section 5.1. */
 
 static uint8_t twice(uint8_t x) {
-    return (uint8_t)(x << 1) ^ (uint8_t)(sunseal_mp_mask_high((uint16_t)(x << 8)) & 0x1b);
+    return (uint8_t)(x << 1) ^ (uint8_t)(sunseal_mp_mask_high((uint16_t)((uint16_t)x << 8)) & 0x1b);
 }
 
-static void block(const uint8_t *key, uint8_t *out, const uint8_t *in) {
-    uint8_t s[16], t[16];
+static void block(const uint8_t *key, uint8_t *out, const uint8_t *in, uint8_t *s, uint8_t *t) {
     for (uint8_t i = 0; i < 16; i++) {
         s[i] = in[i] ^ *key++;
     }
@@ -42,8 +42,10 @@ static void block(const uint8_t *key, uint8_t *out, const uint8_t *in) {
 int sunseal_aes128_sbox_encrypt(const void *schedule, uint8_t *out, const uint8_t *in,
                                 size_t blocks) {
     const struct sunseal_aes128 *aes = schedule;
+    uint8_t states[32];
     for (; blocks > 0; blocks--, out += 16, in += 16) {
-        block((const uint8_t *)aes->round_keys, out, in);
+        block((const uint8_t *)aes->round_keys, out, in, states, states + 16);
     }
+    sunseal_wipe(states, sizeof states);
     return SUNSEAL_OK;
 }

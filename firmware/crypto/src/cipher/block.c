@@ -71,7 +71,7 @@ int sunseal_block_decrypt(const struct sunseal_block *cipher, const void *schedu
 
 static int once(const struct sunseal_block *cipher, const uint8_t *key, size_t key_len,
                 uint8_t *out, const uint8_t *in, size_t len, bool decrypt) {
-    _Alignas(SUNSEAL_SCHEDULE_ALIGN) uint8_t schedule[SUNSEAL_SCHEDULE_BYTES_MAX];
+    SUNSEAL_SCHEDULE_ONCE(schedule);
     int error = sunseal_block_set_key(cipher, schedule, key, key_len);
     if (error == SUNSEAL_OK) {
         error = blocks(cipher, schedule, out, in, len, decrypt);

@@ -186,7 +186,7 @@ int sunseal_ccm_seal_once(const struct sunseal_block *cipher, const uint8_t *key
                           const uint8_t *nonce, size_t nonce_len, const uint8_t *aad,
                           size_t aad_len, uint8_t *out, const uint8_t *in, size_t len, uint8_t *tag,
                           size_t tag_len) {
-    _Alignas(SUNSEAL_SCHEDULE_ALIGN) uint8_t schedule[SUNSEAL_SCHEDULE_BYTES_MAX];
+    SUNSEAL_SCHEDULE_ONCE(schedule);
     struct sunseal_ccm_public header = {nonce, nonce_len, aad, aad_len};
     int error = sunseal_block_set_key(cipher, schedule, key, key_len);
     if (error == SUNSEAL_OK) {
@@ -200,7 +200,7 @@ int sunseal_ccm_open_once(const struct sunseal_block *cipher, const uint8_t *key
                           const uint8_t *nonce, size_t nonce_len, const uint8_t *aad,
                           size_t aad_len, uint8_t *out, const uint8_t *in, size_t len,
                           const uint8_t *tag, size_t tag_len) {
-    _Alignas(SUNSEAL_SCHEDULE_ALIGN) uint8_t schedule[SUNSEAL_SCHEDULE_BYTES_MAX];
+    SUNSEAL_SCHEDULE_ONCE(schedule);
     struct sunseal_ccm_public header = {nonce, nonce_len, aad, aad_len};
     int error = sunseal_block_set_key(cipher, schedule, key, key_len);
     if (error == SUNSEAL_OK) {

@@ -2,6 +2,8 @@
 #ifndef SUNSEAL_CIPHER_H
 #define SUNSEAL_CIPHER_H
 
+#include <string.h>
+
 #include "sunseal/block.h"
 
 /*
@@ -12,6 +14,12 @@
 
 /* Null and overlap, each its own error; 0-byte buffers are never looked at. */
 int sunseal_check_buffers(const uint8_t *out, size_t out_len, const uint8_t *in, size_t in_len);
+
+/* Memory for any schedule, for one call. It names no transport: a radio behind the cipher answers
+ * SUNSEAL_ERR_NULL instead of being looked for. */
+#define SUNSEAL_SCHEDULE_ONCE(name)                                                                \
+    _Alignas(SUNSEAL_SCHEDULE_ALIGN) uint8_t name[SUNSEAL_SCHEDULE_BYTES_MAX];                      \
+    memset(name, 0, sizeof(void *))
 
 /* Adds 1 to a big-endian number. */
 void sunseal_counter_next(uint8_t *counter, size_t len);

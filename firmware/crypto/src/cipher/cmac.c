@@ -32,7 +32,7 @@ static void chain(struct sunseal_cmac *cmac) {
 }
 
 int sunseal_cmac_update(struct sunseal_cmac *cmac, const uint8_t *data, size_t len) {
-    if (cmac == NULL || (data == NULL && len > 0)) {
+    if (cmac == NULL || cmac->cipher == NULL || (data == NULL && len > 0)) {
         return SUNSEAL_ERR_NULL;
     }
     uint8_t block = cmac->cipher->block_bytes;
@@ -127,7 +127,7 @@ int sunseal_cmac_verify(struct sunseal_cmac *cmac, const uint8_t *tag, size_t ta
 static int whole(const struct sunseal_block *cipher, const uint8_t *key, size_t key_len,
                  const uint8_t *data, size_t len, uint8_t *tag, const uint8_t *given,
                  size_t tag_len) {
-    _Alignas(SUNSEAL_SCHEDULE_ALIGN) uint8_t schedule[SUNSEAL_SCHEDULE_BYTES_MAX];
+    SUNSEAL_SCHEDULE_ONCE(schedule);
     struct sunseal_cmac cmac;
     int error = sunseal_block_set_key(cipher, schedule, key, key_len);
     if (error != SUNSEAL_OK) {

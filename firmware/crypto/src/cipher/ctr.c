@@ -92,7 +92,7 @@ int sunseal_ctr_update(struct sunseal_ctr *ctr, uint8_t *out, const uint8_t *in,
 
 int sunseal_ctr(const struct sunseal_block *cipher, const uint8_t *key, size_t key_len,
                 const uint8_t *counter, uint8_t *out, const uint8_t *in, size_t len) {
-    _Alignas(SUNSEAL_SCHEDULE_ALIGN) uint8_t schedule[SUNSEAL_SCHEDULE_BYTES_MAX];
+    SUNSEAL_SCHEDULE_ONCE(schedule);
     struct sunseal_ctr ctr;
     if (counter == NULL) {
         return SUNSEAL_ERR_NULL;

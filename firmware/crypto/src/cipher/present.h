@@ -4,9 +4,13 @@
 
 #include "sunseal/present.h"
 
-/* Round keys 1 to 32 of CHES 2007, section 3, as big-endian bytes; key_bytes is 10 or 16. No
+/* Round keys lie as these where slices come to lie later, whatever the type of a slice. */
+typedef uint16_t __attribute__((may_alias)) sunseal_present_word;
+
+/* Round keys 1 to 32 of CHES 2007, section 3, the lowest 16 bits first; key_bytes is 10 or 16. No
  * look-up by secret bits. */
-void sunseal_present_expand(uint8_t round_keys[32][8], const uint8_t *key, uint8_t key_bytes);
+void sunseal_present_expand(sunseal_present_word round_keys[32][4], const uint8_t *key,
+                            uint8_t key_bytes);
 
 int sunseal_present80_set_key(void *schedule, const uint8_t *key);
 int sunseal_present128_set_key(void *schedule, const uint8_t *key);
@@ -21,5 +25,38 @@ int sunseal_present_decrypt(const void *schedule, uint8_t *out, const uint8_t *i
  * into them. Where l and h stand takes turns: before the substitution of rounds 1, 3, .. bit
  * 4l + h of word b is bit b of S-box 4h + l, before those of rounds 2, 4, .. it is bit 4h + l.
  */
+
+/* Bits of a that mask << shift names, and bits of b that mask names, change places. A macro, so
+ * that the shift is a constant: small processors shift by one bit at a time. */
+#define SUNSEAL_PRESENT_SWAP(a, b, shift, mask)                                                    \
+    do {                                                                                           \
+        uint16_t swapped = ((uint16_t)((a) >> (shift)) ^ (b)) & (mask);                            \
+        (b) ^= swapped;                                                                            \
+        (a) ^= (uint16_t)(swapped << (shift));                                                     \
+    } while (0)
+
+/* The axis of single bits, or of groups of four, comes into the words; in each word both change
+ * places. */
+#define SUNSEAL_PRESENT_TURN_ONES(a, b, c, d)                                                      \
+    do {                                                                                           \
+        SUNSEAL_PRESENT_SWAP(a, b, 1, 0x5555);                                                     \
+        SUNSEAL_PRESENT_SWAP(c, d, 1, 0x5555);                                                     \
+        SUNSEAL_PRESENT_SWAP(a, c, 2, 0x3333);                                                     \
+        SUNSEAL_PRESENT_SWAP(b, d, 2, 0x3333);                                                     \
+    } while (0)
+
+#define SUNSEAL_PRESENT_TURN_FOURS(a, b, c, d)                                                     \
+    do {                                                                                           \
+        SUNSEAL_PRESENT_SWAP(a, b, 4, 0x0f0f);                                                     \
+        SUNSEAL_PRESENT_SWAP(c, d, 4, 0x0f0f);                                                     \
+        SUNSEAL_PRESENT_SWAP(a, c, 8, 0x00ff);                                                     \
+        SUNSEAL_PRESENT_SWAP(b, d, 8, 0x00ff);                                                     \
+    } while (0)
+
+#define SUNSEAL_PRESENT_TURN_WORD(w)                                                               \
+    do {                                                                                           \
+        SUNSEAL_PRESENT_SWAP(w, w, 3, 0x0a0a);                                                     \
+        SUNSEAL_PRESENT_SWAP(w, w, 6, 0x00cc);                                                     \
+    } while (0)
 
 #endif

@@ -3,12 +3,6 @@
 
 /* Portable: 16 bits of each slice, one block after the other. See present.h. */
 
-static void swap(uint16_t *a, uint16_t *b, uint8_t shift, uint16_t mask) {
-    uint16_t t = (uint16_t)(*a >> shift ^ *b) & mask;
-    *b ^= t;
-    *a ^= (uint16_t)(t << shift);
-}
-
 static void substitute(uint16_t w[4]) {
     uint16_t t = w[1] ^ w[2], u = w[2] & t, v = w[3] ^ u, y = w[0] ^ v;
     u = t & v;
@@ -28,15 +22,9 @@ static void block(const sunseal_present_slice (*key)[4], uint8_t *out, const uin
     }
     for (uint8_t round = 1; round < 32; round++, key++) {
         if ((round & 1) != 0) {
-            swap(&w[0], &w[1], 1, 0x5555);
-            swap(&w[2], &w[3], 1, 0x5555);
-            swap(&w[0], &w[2], 2, 0x3333);
-            swap(&w[1], &w[3], 2, 0x3333);
+            SUNSEAL_PRESENT_TURN_ONES(w[0], w[1], w[2], w[3]);
         } else {
-            swap(&w[0], &w[1], 4, 0x0f0f);
-            swap(&w[2], &w[3], 4, 0x0f0f);
-            swap(&w[0], &w[2], 8, 0x00ff);
-            swap(&w[1], &w[3], 8, 0x00ff);
+            SUNSEAL_PRESENT_TURN_FOURS(w[0], w[1], w[2], w[3]);
         }
         for (uint8_t i = 0; i < 4; i++) {
             w[i] ^= (uint16_t)(*key)[i];
@@ -44,8 +32,7 @@ static void block(const sunseal_present_slice (*key)[4], uint8_t *out, const uin
         substitute(w);
     }
     for (uint8_t i = 0; i < 4; i++) {
-        swap(&w[i], &w[i], 3, 0x0a0a);
-        swap(&w[i], &w[i], 6, 0x00cc);
+        SUNSEAL_PRESENT_TURN_WORD(w[i]);
         w[i] ^= (uint16_t)(*key)[i];
         out[6 - 2 * i] = (uint8_t)(w[i] >> 8);
         out[7 - 2 * i] = (uint8_t)w[i];

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include <string.h>
-
 #include "present.h"
 #include "sunseal/wipe.h"
 
@@ -16,29 +14,41 @@ static uint8_t substitute(uint8_t x) {
     return (uint8_t)((y2 ^ u) << 3 | (v ^ (u | t)) << 2 | y2 << 1 | y3);
 }
 
-void sunseal_present_expand(uint8_t round_keys[32][8], const uint8_t *key, uint8_t key_bytes) {
-    uint8_t k[16], t[16];
-    memcpy(k, key, key_bytes);
+void sunseal_present_expand(sunseal_present_word round_keys[32][4], const uint8_t *key,
+                            uint8_t key_bytes) {
+    uint16_t k[8], t[8];
+    uint8_t words = key_bytes >> 1, by = words - 4;
+    for (uint8_t i = 0; i < words; i++) {
+        k[words - 1 - i] = (uint16_t)(key[2 * i] << 8 | key[2 * i + 1]);
+    }
     for (uint8_t round = 0; round < 32; round++) {
-        memcpy(round_keys[round], k, 8);
-        /* To the left by 61: by eight bytes, and to the right by three bits. */
-        for (uint8_t i = 0; i < key_bytes; i++) {
-            uint8_t low = (uint8_t)(i + 8), high = (uint8_t)(i + 7);
-            low = low >= key_bytes ? (uint8_t)(low - key_bytes) : low;
-            high = high >= key_bytes ? (uint8_t)(high - key_bytes) : high;
-            t[i] = (uint8_t)(k[low] >> 3 | k[high] << 5);
+        for (uint8_t i = 0; i < 4; i++) {
+            round_keys[round][i] = k[by + i];
         }
-        memcpy(k, t, key_bytes);
+        /* To the left by 61: by words to the right (80 bits by 16, 128 by 64) and three bits. */
+        uint8_t from = by;
+        uint16_t low = k[from];
+        for (uint8_t i = 0; i < words; i++) {
+            from = from + 1 == words ? 0 : (uint8_t)(from + 1);
+            uint16_t high = k[from];
+            t[i] = (uint16_t)(((uint32_t)high << 16 | low) >> 3);
+            low = high;
+        }
+        for (uint8_t i = 0; i < words; i++) {
+            k[i] = t[i];
+        }
         uint8_t counter = (uint8_t)(round + 1);
-        k[0] = (uint8_t)(substitute(k[0] >> 4) << 4 | (k[0] & 15));
+        uint8_t top = (uint8_t)(k[words - 1] >> 8);
         if (key_bytes == 10) {
-            k[7] ^= counter >> 1;
-            k[8] ^= (uint8_t)(counter << 7);
+            top = (uint8_t)(substitute(top >> 4) << 4 | (top & 15));
+            k[1] ^= counter >> 1;
+            k[0] ^= (uint16_t)(counter << 15);
         } else {
-            k[0] = (uint8_t)((k[0] & 0xf0) | substitute(k[0] & 15));
-            k[7] ^= counter >> 2;
-            k[8] ^= (uint8_t)(counter << 6);
+            top = (uint8_t)(substitute(top >> 4) << 4 | substitute(top & 15));
+            k[4] ^= counter >> 2;
+            k[3] ^= (uint16_t)(counter << 14);
         }
+        k[words - 1] = (uint16_t)(top << 8 | (k[words - 1] & 0xff));
     }
     sunseal_wipe(k, sizeof k);
     sunseal_wipe(t, sizeof t);

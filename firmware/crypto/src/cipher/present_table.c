@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include <string.h>
+
 #include "../flash.h"
 #include "present.h"
 #include "present_table.h"
@@ -10,14 +12,27 @@
  * S-boxes make up 16 bits of the result, two of them from each byte.
  */
 
-static int set_key80(void *schedule, const uint8_t *key) {
-    sunseal_present_expand(((struct sunseal_present_table *)schedule)->round_keys, key, 10);
+static int set_key(void *schedule, const uint8_t *key, uint8_t key_bytes) {
+    struct sunseal_present_table *present = schedule;
+    sunseal_present_expand((sunseal_present_word(*)[4])present->round_keys, key, key_bytes);
+    for (uint8_t round = 0; round < 32; round++) {
+        uint16_t w[4];
+        memcpy(w, present->round_keys[round], sizeof w);
+        uint8_t *bytes = (uint8_t *)present->round_keys[round];
+        for (uint8_t i = 0; i < 4; i++) {
+            bytes[6 - 2 * i] = (uint8_t)(w[i] >> 8);
+            bytes[7 - 2 * i] = (uint8_t)w[i];
+        }
+    }
     return SUNSEAL_OK;
 }
 
+static int set_key80(void *schedule, const uint8_t *key) {
+    return set_key(schedule, key, 10);
+}
+
 static int set_key128(void *schedule, const uint8_t *key) {
-    sunseal_present_expand(((struct sunseal_present_table *)schedule)->round_keys, key, 16);
-    return SUNSEAL_OK;
+    return set_key(schedule, key, 16);
 }
 
 /* Bytes are big-endian: byte 0 holds S-boxes 15 and 14. */
@@ -49,7 +64,7 @@ static void encrypt_block(const uint8_t (*key)[8], uint8_t *out, const uint8_t *
 static int encrypt(const void *schedule, uint8_t *out, const uint8_t *in, size_t blocks) {
     const struct sunseal_present_table *present = schedule;
     for (; blocks > 0; blocks--, out += 8, in += 8) {
-        encrypt_block(present->round_keys, out, in);
+        encrypt_block((const uint8_t(*)[8])present->round_keys, out, in);
     }
     return SUNSEAL_OK;
 }
@@ -83,7 +98,7 @@ static void decrypt_block(const uint8_t (*key)[8], uint8_t *out, const uint8_t *
 static int decrypt(const void *schedule, uint8_t *out, const uint8_t *in, size_t blocks) {
     const struct sunseal_present_table *present = schedule;
     for (; blocks > 0; blocks--, out += 8, in += 8) {
-        decrypt_block(present->round_keys, out, in);
+        decrypt_block((const uint8_t(*)[8])present->round_keys, out, in);
     }
     return SUNSEAL_OK;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "bytes.h"
+#include "sunseal/wipe.h"
 #include "xtea.h"
 
 #define DELTA 0x9e3779b9
@@ -15,6 +16,7 @@ static int set_key(void *schedule, const uint8_t *key) {
         sum += DELTA;
         xtea->round_keys[i + 1] = sum + k[sum >> 11 & 3];
     }
+    sunseal_wipe(k, sizeof k);
     return SUNSEAL_OK;
 }
 
