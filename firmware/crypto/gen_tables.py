@@ -17,8 +17,6 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parent / "src"
 COMMAND = "python3 firmware/crypto/gen_tables.py write"
 Point = tuple[int, int] | None
-G_WIDTH = 8  # bits of verification's signed digits for G: 64 points
-
 
 @dataclass(frozen=True)
 class Curve:
@@ -41,6 +39,7 @@ class Curve:
     wide_words: int  # words that hold 2^15 n and a sign
     steps: int  # division steps that surely invert
     half: bool  # those of the variant that starts at delta 1/2
+    g_width: int  # bits of verification's signed digits for G: 2^(g_width - 2) points
 
     def add(self, left: Point, right: Point) -> Point:
         """Affine addition with every special case."""
@@ -72,11 +71,11 @@ class Curve:
         return (value << (16 * self.field_words)) % self.p if self.montgomery else value % self.p
 
     def odd_multiples(self) -> list[tuple[int, int]]:
-        """G, 3G, 5G, ... for verification's digits of G_WIDTH bits."""
+        """G, 3G, 5G, ... for verification's digits of g_width bits."""
         twice = self.add((self.gx, self.gy), (self.gx, self.gy))
         point: Point = (self.gx, self.gy)
         points: list[tuple[int, int]] = []
-        for _ in range(1 << (G_WIDTH - 2)):
+        for _ in range(1 << (self.g_width - 2)):
             assert point is not None
             points.append(point)
             point = self.add(point, twice)
@@ -116,12 +115,13 @@ SECP160R1 = Curve(
     order_words=12,
     montgomery=False,
     teeth=6,
-    distance=27,
-    tables=9,
+    distance=28,
+    tables=7,
     zero_hash="sha1",
     wide_words=11,
     steps=(49 * 161 + 57) // 17,  # eprint 2019/266, theorem 11.2
     half=False,
+    g_width=8,
 )
 P224 = Curve(
     name="p224",
@@ -141,6 +141,7 @@ P224 = Curve(
     wide_words=15,
     steps=590,  # as P-256
     half=True,
+    g_width=8,
 )
 P256 = Curve(
     name="p256",
@@ -160,6 +161,7 @@ P256 = Curve(
     wide_words=17,
     steps=590,  # libsecp256k1, doc/safegcd_implementation.md: enough for 256 bits
     half=True,
+    g_width=8,
 )
 
 SHA256_INITIAL = [
@@ -300,7 +302,7 @@ def curve_header(curve: Curve) -> str:
 #define COMB_TABLES {curve.tables}
 #define COMB_STEP {curve.distance // curve.tables}
 #define COMB_POINTS {1 << (curve.teeth - 1)}
-#define G_WIDTH {G_WIDTH}
+#define G_WIDTH {curve.g_width}
 #define FIELD_IS_MONTGOMERY {int(curve.montgomery)}
 
 """
