@@ -248,7 +248,7 @@ def _show_measurement(m: measuring.Measurement) -> None:
         None: "not checked: your own program",
     }[m.result_valid]
     low, high = m.uncertainty["energy_low_j"], m.uncertainty["energy_high_j"]
-    table.add_row("workload", f"{escape(m.workload)} on {m.board}, {m.variant}")
+    table.add_row("workload", ", ".join(filter(None, (f"{escape(m.workload)} on {m.board}", m.variant))))
     table.add_row("operating point", f"{units.show(m.freq_hz, 'Hz')}, {m.vcc_v:g} V, {m.power_set}")
     table.add_row("cycles", f"{m.cycles:,}")
     table.add_row("time", units.show(m.time_s, "s"))
