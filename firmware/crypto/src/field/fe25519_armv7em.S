@@ -10,7 +10,11 @@
     bx      lr
     .endm
 
-    /* void sunseal_fe25519_mul(uint16_t *r, const uint16_t *a, const uint16_t *b) */
+    /*
+     * name:    void sunseal_fe25519_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
+     * stack:   80 bytes
+     * cycles:  208
+     */
     callable sunseal_fe25519_mul
     core    sunseal_fe25519_mul
     push.w  {r0, r1, lr}
@@ -19,7 +23,11 @@
     finish  r0, r1, lr, r10, r12, r2
     give_back
 
-    /* void sunseal_fe25519_sqr(uint16_t *r, const uint16_t *a) */
+    /*
+     * name:    void sunseal_fe25519_sqr(uint16_t *r, const uint16_t *a)
+     * stack:   80 bytes
+     * cycles:  165
+     */
     callable sunseal_fe25519_sqr
     core    sunseal_fe25519_sqr
     push.w  {r0, r1, lr}
@@ -28,7 +36,12 @@
     finish  r10, r0, r1, r2, r12, lr
     give_back
 
-    /* void sunseal_fe25519_mul121665(uint16_t *r, const uint16_t *a): a 121664 + a */
+    /*
+     * name:    void sunseal_fe25519_mul121665(uint16_t *r, const uint16_t *a)
+     * does:    a 121664 + a
+     * stack:   36 bytes
+     * cycles:  70
+     */
     callable sunseal_fe25519_mul121665
     core    sunseal_fe25519_mul121665
     ldm.w   r1, {r3-r10}
@@ -47,7 +60,11 @@
     stm.w   r0, {r3-r10}
     bx      lr
 
-    /* void sunseal_fe25519_add(uint16_t *r, const uint16_t *a, const uint16_t *b) */
+    /*
+     * name:    void sunseal_fe25519_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
+     * stack:   36 bytes
+     * cycles:  81
+     */
     callable sunseal_fe25519_add
     core    sunseal_fe25519_add
     ldm     r1!, {r3-r6}
@@ -68,7 +85,11 @@
     stm.w   r0, {r3-r10}
     bx      lr
 
-    /* void sunseal_fe25519_sub(uint16_t *r, const uint16_t *a, const uint16_t *b) */
+    /*
+     * name:    void sunseal_fe25519_sub(uint16_t *r, const uint16_t *a, const uint16_t *b)
+     * stack:   36 bytes
+     * cycles:  81
+     */
     callable sunseal_fe25519_sub
     core    sunseal_fe25519_sub
     ldm     r1!, {r3-r6}
