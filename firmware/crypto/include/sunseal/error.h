@@ -3,8 +3,9 @@
 #define SUNSEAL_ERROR_H
 
 /*
- * What a call of this library may answer. 0 is success; on any other answer every output
- * buffer of the call has been set to zero.
+ * What a call of this library may answer. 0 is success. Arguments that are refused before any work
+ * (_NULL, _OVERLAP, lengths, parameters) leave every buffer as it was; behind any other answer every
+ * output of the call is zero.
  */
 enum {
     SUNSEAL_OK = 0,

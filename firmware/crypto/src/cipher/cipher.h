@@ -18,7 +18,7 @@ int sunseal_check_buffers(const uint8_t *out, size_t out_len, const uint8_t *in,
 /* Memory for any schedule, for one call. It names no transport: a radio behind the cipher answers
  * SUNSEAL_ERR_NULL instead of being looked for. */
 #define SUNSEAL_SCHEDULE_ONCE(name)                                                                \
-    _Alignas(SUNSEAL_SCHEDULE_ALIGN) uint8_t name[SUNSEAL_SCHEDULE_BYTES_MAX];                      \
+    _Alignas(SUNSEAL_SCHEDULE_ALIGN) uint8_t name[SUNSEAL_SCHEDULE_BYTES_MAX];                     \
     memset(name, 0, sizeof(void *))
 
 /* Adds 1 to a big-endian number. */

@@ -56,9 +56,11 @@ int sunseal_cmac_update(struct sunseal_cmac *cmac, const uint8_t *data, size_t l
 
 /* SP 800-38B, section 5.3: doubling in GF(2^128) or GF(2^64), without a branch on the top bits. */
 static void twice(uint8_t *k, uint8_t block) {
-    uint16_t fold = sunseal_mp_mask_high((uint16_t)(k[0] << 8)) & (block == 16 ? 0x87 : 0x1b);
+    uint16_t fold =
+        sunseal_mp_mask_high((uint16_t)((uint16_t)k[0] << 8)) & (block == 16 ? 0x87 : 0x1b);
     for (uint8_t i = 0; i < block - 1; i++) {
-        k[i] = (uint8_t)(k[i] << 1) | (sunseal_mp_mask_high((uint16_t)(k[i + 1] << 8)) & 1);
+        k[i] =
+            (uint8_t)(k[i] << 1) | (sunseal_mp_mask_high((uint16_t)((uint16_t)k[i + 1] << 8)) & 1);
     }
     k[block - 1] = (uint8_t)(k[block - 1] << 1 ^ fold);
 }

@@ -18,7 +18,7 @@ static void block(const sunseal_present_slice (*key)[4], uint8_t *out, const uin
     uint16_t w[4];
     key += 31;
     for (uint8_t i = 0; i < 4; i++) {
-        w[i] = (uint16_t)(in[6 - 2 * i] << 8 | in[7 - 2 * i]) ^ (uint16_t)(*key)[i];
+        w[i] = (uint16_t)((uint16_t)in[6 - 2 * i] << 8 | in[7 - 2 * i]) ^ (uint16_t)(*key)[i];
         SUNSEAL_PRESENT_TURN_WORD(w[i]);
     }
     for (uint8_t round = 31; round > 0; round--) {

@@ -18,7 +18,7 @@ static void substitute(uint16_t w[4]) {
 static void block(const sunseal_present_slice (*key)[4], uint8_t *out, const uint8_t *in) {
     uint16_t w[4];
     for (uint8_t i = 0; i < 4; i++) {
-        w[i] = (uint16_t)(in[6 - 2 * i] << 8 | in[7 - 2 * i]);
+        w[i] = (uint16_t)((uint16_t)in[6 - 2 * i] << 8 | in[7 - 2 * i]);
     }
     for (uint8_t round = 1; round < 32; round++, key++) {
         if ((round & 1) != 0) {

@@ -19,7 +19,7 @@ void sunseal_present_expand(sunseal_present_word round_keys[32][4], const uint8_
     uint16_t k[8], t[8];
     uint8_t words = key_bytes >> 1, by = words - 4;
     for (uint8_t i = 0; i < words; i++) {
-        k[words - 1 - i] = (uint16_t)(key[2 * i] << 8 | key[2 * i + 1]);
+        k[words - 1 - i] = (uint16_t)((uint16_t)key[2 * i] << 8 | key[2 * i + 1]);
     }
     for (uint8_t round = 0; round < 32; round++) {
         for (uint8_t i = 0; i < 4; i++) {

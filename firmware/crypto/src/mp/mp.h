@@ -21,9 +21,9 @@
 #endif
 
 /*
- * 0xffff where the highest, or the lowest, bit of a word is set, else 0. Written in assembly for
- * the target: a compiler that sees how a mask comes about may turn its use into a branch, and clang
- * does.
+ * 0xffff where the highest, or the lowest, bit of a word is set, else 0. In assembly for the
+ * MSP430: a compiler that sees how a mask comes about may turn its use into a branch, and clang's
+ * back end for that target does; docs/reference/constant-time.md says that the others do not.
  */
 static inline uint16_t sunseal_mp_mask_high(uint16_t word) {
 #ifdef __MSP430__
@@ -64,9 +64,6 @@ void sunseal_mp_swap(uint16_t *a, uint16_t *b, uint16_t mask, size_t n);
 void sunseal_mp_pick(uint16_t *r, const SUNSEAL_FLASH uint16_t *table, uint16_t index, size_t n);
 
 /* The same of a table of 8 entries in RAM, of any n words each. */
-void sunseal_mp_pick8(uint16_t *r, const uint16_t *table, uint16_t index, size_t n);
-
-/* The same of a table of 8 entries in RAM. */
 void sunseal_mp_pick8(uint16_t *r, const uint16_t *table, uint16_t index, size_t n);
 
 /* r = a mod m, given a < 2m; scratch is n words. */

@@ -10,7 +10,7 @@ void sunseal_mp_from_bytes(uint16_t *r, const uint8_t *bytes, size_t count, size
             word = bytes[--count];
         }
         if (count > 0) {
-            word |= (uint16_t)(bytes[--count] << 8);
+            word |= (uint16_t)((uint16_t)bytes[--count] << 8);
         }
         r[i] = word;
     }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <string.h>
 
+#include "../cipher/cipher.h"
 #include "sunseal/random.h"
 #include "sunseal/wipe.h"
 
 int sunseal_condition_cbc_mac(uint8_t *out, const struct sunseal_block *cipher, const uint8_t *key,
                               const uint8_t *samples, size_t samples_len) {
-    _Alignas(SUNSEAL_SCHEDULE_ALIGN) uint8_t schedule[SUNSEAL_SCHEDULE_BYTES_MAX];
+    SUNSEAL_SCHEDULE_ONCE(schedule);
     uint8_t block = cipher->block_bytes;
     memset(out, 0, block);
     if (samples_len == 0 || samples_len % block != 0) {
