@@ -22,7 +22,7 @@ C_SOURCES = $$(find firmware -name build -prune -o \( -name '*.c' -o -name '*.h'
 # Tests compare with mspdebug, OpenSSL, tshark and chromium; here their absence is a failure, not a skip.
 WITH_TOOLS = SUNSEAL_REQUIRE_TOOLS=1 PATH="$$($(GET) --for tests --print-bin):$$($(GET) --print-bin):$$PATH"
 
-.PHONY: help demo all venv engine server firmware all-boards tools test test-rust test-firmware test-python check fmt bench clean
+.PHONY: help demo all venv engine server firmware all-boards tools test test-rust test-firmware test-library test-python check fmt bench clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -70,13 +70,20 @@ all-boards: ## Build the firmware of every board; fetches GCC for the AVR as wel
 tools: ## Fetch what the tests compare with: mspdebug, OpenSSL, tshark, chromium.
 	$(GET) --for tests
 
-test: check test-rust test-firmware test-python ## Run everything that CI runs.
+test: check test-rust test-firmware test-library test-python ## Run everything that CI runs.
 
 test-rust: all all-boards tools ## Test the crates.
 	$(WITH_TOOLS) $(CARGO) test --no-fail-fast --release --workspace --exclude sunseal-py
 
 test-firmware: firmware all-boards ## Test the firmware on the host and on every simulated variant.
 	$(MAKE) $(SILENT) --no-print-directory -C firmware test-host test-boards
+
+test-library: all all-boards ## Hold the cryptographic library to known answers, constant time and proofs on every target.
+	$(GET) --for proofs
+	$(BIN)/python firmware/tests/prove.py
+	$(BIN)/python firmware/tests/table.py check
+	$(BIN)/python firmware/tests/verdicts.py check
+	$(BIN)/python -m pytest -q firmware/tests
 
 test-python: all all-boards tools ## Test the command line, the report in a real browser, and what crosses languages.
 	$(WITH_TOOLS) $(BIN)/python -m pytest -q python/tests tests
