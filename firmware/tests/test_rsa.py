@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import vectors_rsa
-from calls import load
+from calls import ERRORS, load
 from test_fields import BUILD, kept, machine
 from test_mp import Bench
 
@@ -106,3 +106,20 @@ def test_private(library: tuple[Machine, int]) -> None:
     outcome = m.address("sunseal_rsa_verdict")
     secrets = [(at, len(secret)), (random_at, 24)]
     assert m.leaks(secrets, public=[(out, 128), (outcome, 1)], call=("sunseal_rsa1024_private", *places)) == []
+
+
+def test_overlap(library: tuple[Machine, int]) -> None:
+    """An output across an input is refused, and both stay as they are; the same place will do."""
+    m, _ = library
+    m.release()
+    row = load("rsa.json")["keys"][0]
+    key = {name: int(row[name], 16) for name in ("n", "p", "q", "dp", "dq", "qinv")}
+    secret = vectors_rsa.blob(key, 1024)
+    at, entropy, free = m.place(secret), m.place(bytes(32)), m.place(bytes(256))
+    for out in (at, at + len(secret) - 1, at - 127, entropy, entropy + 31):
+        assert m.call("sunseal_rsa1024_sign_pkcs1_sha256", out, at, entropy, entropy).value == ERRORS["OVERLAP"]
+        assert m.read(at, len(secret)) == secret
+    assert m.call("sunseal_rsa1024_public", free + 1, at, free).value == ERRORS["OVERLAP"]
+    m.write(free, vectors_rsa.text(3, 1024))
+    assert m.call("sunseal_rsa1024_public", free, at, free).value == 0
+    assert int.from_bytes(m.read(free, 128), "big") == pow(3, vectors_rsa.E, key["n"])

@@ -47,7 +47,7 @@
  *
  * Stack in bytes, at most, with the return address:
  *
- *   public, verify_pkcs1             170
+ *   public, verify_pkcs1             190
  *   all others                       550
  */
 
@@ -78,6 +78,8 @@ struct sunseal_rsa2048_key {
 /*
  * Errors of every function below, besides those it names:
  *
+ *   SUNSEAL_ERR_NULL       a buffer is missing
+ *   SUNSEAL_ERR_OVERLAP    the output lies across an input; it may be the argument of a primitive
  *   SUNSEAL_ERR_RSA_ZERO   a number of the key is 0
  *   SUNSEAL_ERR_RSA_SIZE   n, p or q has its top bit clear: it is shorter than this size's
  *   SUNSEAL_ERR_RSA_EVEN   n, p or q is even
@@ -101,7 +103,7 @@ int sunseal_rsa2048_private(uint8_t out[256], const struct sunseal_rsa2048_key *
 /*
  * Signature of a hash
  * -------------------
- * sig must not overlap an input. verify answers SUNSEAL_OK or SUNSEAL_ERR_SIGNATURE; PKCS#1 v1.5
+ * verify answers SUNSEAL_OK or SUNSEAL_ERR_SIGNATURE; PKCS#1 v1.5
  * takes the one encoding with NULL parameters only.
  */
 int sunseal_rsa1024_sign_pkcs1_sha1(uint8_t sig[128], const struct sunseal_rsa1024_key *key,
