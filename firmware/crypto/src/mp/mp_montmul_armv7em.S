@@ -51,6 +51,14 @@
     ldm.w   r3, {r0-r2, r4}
     .endm
 
+    /* Nothing of the factors stays on the stack: r3 = its words, r4 to r11 = 0. */
+    .macro  zero
+    mov     r3, sp
+    .irp    reg, r4, r5, r6, r7, r8, r9, r10, r11
+    mov     \reg, #0
+    .endr
+    .endm
+
     .macro  carry_on
     adds.w  r0, r0, r12
     adcs.w  r1, r1, r7
@@ -127,7 +135,10 @@
     ldr.w   r3, [sp, #68]
     stm     r3!, {r5-r8}
     stm.w   r3, {r0-r2, r4}
-    add     sp, sp, #76
+    zero
+    stm.w   r3!, {r4-r11}
+    stm.w   r3, {r4-r11}
+    add.w   sp, sp, #76
     pop.w   {r4-r11, pc}
 
     /* void sunseal_mp_montmul(uint16_t *r, const uint16_t *a, const uint16_t *b, const struct sunseal_mp_modulus *m)
@@ -225,5 +236,7 @@
     sub     r6, r6, #1
     cbz     r6, 7f
     b       6b
-7:  add     sp, sp, #44
+7:  zero
+    stm.w   r3, {r4-r11}
+    add.w   sp, sp, #44
     pop.w   {r4-r11, pc}
