@@ -40,21 +40,38 @@
     .if \words > 7
     mov     r11, #0
     .endif
-1:  .irp    entry, 0, 1, 2, 3
-    ubfx    lr, r12, #\entry, #1
-    pick_three r4, r5, r6
+1:
     .if \words == 5
-    pick_two r7, r8
-    .elseif \words == 7
-    pick_two r7, r8
-    pick_two r9, r10
+    .irp    entry, 0, 1, 2, 3, 4, 5, 6, 7
+    ubfx    lr, r12, #\entry, #1
+    ldm     r1!, {r0, r2, r3, r9, r10}
+    mla     r4, r0, lr, r4
+    mla     r5, r2, lr, r5
+    mla     r6, r3, lr, r6
+    mla     r7, r9, lr, r7
+    mla     r8, r10, lr, r8
+    add.w   r1, r1, #\stride - 4 * \words
+    .endr
+    lsr     r12, r12, #8
     .else
+    .irp    entry, 0, 1, 2, 3
+    ubfx    lr, r12, #\entry, #1
+    .if \words == 7
+    ldm     r1!, {r0, r2, r3, r11}
+    mla     r4, r0, lr, r4
+    mla     r5, r2, lr, r5
+    mla     r6, r3, lr, r6
+    mla     r7, r11, lr, r7
+    pick_three r8, r9, r10
+    .else
+    pick_three r4, r5, r6
     pick_three r7, r8, r9
     pick_two r10, r11
     .endif
-    add     r1, r1, #\stride - 4 * \words
+    add.w   r1, r1, #\stride - 4 * \words
     .endr
     lsr     r12, r12, #4
+    .endif
     ldr.w   r0, [sp, #4]
     cmp     r1, r0
     bne     1b
