@@ -10,6 +10,7 @@ void sunseal_fe25519_reduce(uint16_t *r) {
     /* 2^256 - 1 is 2 p + 37. */
     sunseal_mp_reduce_once(r, 0, field_p, t, 16);
     sunseal_mp_reduce_once(r, 0, field_p, t, 16);
+    sunseal_wipe(t, sizeof t);
 }
 
 void sunseal_fe25519_invert(uint16_t *r, const uint16_t *a) {
@@ -24,7 +25,9 @@ uint16_t sunseal_fe25519_is_zero(const uint16_t *a) {
     sunseal_fe25519 t;
     memcpy(t, a, sizeof t);
     sunseal_fe25519_reduce(t);
-    return sunseal_mp_is_zero(t, 16);
+    uint16_t zero = sunseal_mp_is_zero(t, 16);
+    sunseal_wipe(t, sizeof t);
+    return zero;
 }
 
 void sunseal_fe25519_from_bytes(uint16_t *r, const uint8_t bytes[32]) {
