@@ -13,6 +13,7 @@
 #include "../crypto/src/hash/hmac.h"
 #include "../crypto/src/mp/mp.h"
 #include "sunseal/ecdsa.h"
+#include "sunseal/random.h"
 #include "sunseal/sha.h"
 
 #define MAX_INPUTS 3
@@ -189,6 +190,50 @@ static void field_edges(void) {
     }
 }
 
+/* A noise source that goes wrong at its n-th read. */
+static int reads, fails_at, stuck;
+
+static int noise(void *context, uint8_t *samples, size_t count) {
+    static uint32_t state = 1;
+    (void)context;
+    for (size_t i = 0; i < count; i++) {
+        state = state * 1664525 + 1013904223;
+        samples[i] = stuck ? 7 : (uint8_t)(state >> 24);
+    }
+    return reads++ == fails_at ? SUNSEAL_ERR_ENTROPY : SUNSEAL_OK;
+}
+
+static void entropy(void) {
+    static const uint8_t zeros[32];
+    struct sunseal_source source = {noise, NULL, SUNSEAL_HEALTH_4_EIGHTHS, 1024, 4};
+    struct sunseal_health health = {0};
+    uint8_t first[32], second[32];
+    fails_at = -1;
+    check("entropy", sunseal_entropy(first, &source, &health) == SUNSEAL_OK);
+    int with_startup = reads;
+    check("and more", sunseal_entropy(second, &source, &health) == SUNSEAL_OK);
+    check("of its own", memcmp(first, second, 32) != 0);
+    int without = reads - with_startup;
+    check("the start-up is read once", with_startup == without + 1024 / 32);
+    memset(&health, 0, sizeof health);
+    reads = 0;
+    fails_at = 5;
+    check("a read fails in the start-up",
+          sunseal_entropy(first, &source, &health) == SUNSEAL_ERR_ENTROPY &&
+              memcmp(first, zeros, 32) == 0);
+    reads = 0;
+    fails_at = -1;
+    check("which begins anew",
+          sunseal_entropy(first, &source, &health) == SUNSEAL_OK && reads == with_startup);
+    stuck = 1;
+    check("a source that sticks", sunseal_entropy(first, &source, &health) == SUNSEAL_ERR_HEALTH &&
+                                      memcmp(first, zeros, 32) == 0);
+    stuck = 0;
+    check("is not believed again", sunseal_entropy(first, &source, &health) == SUNSEAL_ERR_HEALTH);
+    source.eighths = 0;
+    check("no entropy assumed", sunseal_entropy(first, &source, &health) == SUNSEAL_ERR_PARAMETERS);
+}
+
 int main(void) {
     char *line = malloc(LINE_BYTES);
     while (fgets(line, LINE_BYTES, stdin) != NULL) {
@@ -218,6 +263,7 @@ int main(void) {
     free(line);
     errors();
     field_edges();
+    entropy();
     printf("test_host: %u checks agree, %u differ\n", passed, failures);
     return failures != 0;
 }

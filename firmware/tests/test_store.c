@@ -160,11 +160,54 @@ static void cuts(void) {
     }
 }
 
-/* Chains computed ahead for an index are of no other. */
+/* Two cuts, one behind the other, at any two bytes: what is left still knows what was signed. */
+static void cuts_in_a_row(void) {
+    static volatile int first, second, turn;
+    for (first = 0; first < SUNSEAL_INDEX_BYTES; first++) {
+        for (second = 0; second < SUNSEAL_INDEX_BYTES; second += 3) {
+            restart();
+            check("one", sign(1, NULL) == SUNSEAL_OK);
+            torn = 0x5a;
+            for (turn = 0; turn < 2; turn++) {
+                fuel = turn == 0 ? first : second;
+                if (setjmp(reboot) == 0) {
+                    sign((uint8_t)(2 + turn), NULL);
+                    check("the cut comes", 0);
+                }
+            }
+            fuel = -1;
+            check("a key that has signed is not begun anew",
+                  sunseal_lms_keygen_finish(public_key, &key, &store) == SUNSEAL_ERR_INDEX_USED);
+            memcpy(public_key, fresh_public, sizeof public_key);
+            check("on after two cuts", sign(4, NULL) == SUNSEAL_OK);
+        }
+    }
+}
+
+/* The opening of the index is cut: it is done again. */
+static void cut_at_the_end_of_generation(void) {
+    static volatile int at;
+    for (at = 0; at < SUNSEAL_INDEX_BYTES; at++) {
+        restart();
+        memset(memory, 0xff, SUNSEAL_INDEX_BYTES);
+        fuel = at;
+        if (setjmp(reboot) == 0) {
+            sunseal_lms_keygen_finish(public_key, &key, &store);
+            check("the cut comes", 0);
+        }
+        fuel = -1;
+        check("the key all the same",
+              sunseal_lms_keygen_finish(public_key, &key, &store) == SUNSEAL_OK &&
+                  memcmp(public_key, fresh_public, sizeof public_key) == 0);
+        check("and a signature", sign(1, NULL) == SUNSEAL_OK);
+    }
+}
+
+/* Chains computed ahead for an index are of no other, and of no other key. */
 static void ahead(void) {
     static uint8_t nodes[CHAINS];
     static const uint8_t wiped[CHAINS];
-    struct sunseal_lms_chains chains = {nodes, CHAINS, 6, 0, 0};
+    struct sunseal_lms_chains chains = {.nodes = nodes, .nodes_len = CHAINS, .log2_every = 6};
     restart();
     check("chains", sunseal_lms_chains_fill(&chains, &key, &store) == SUNSEAL_OK);
     check("signed with them", sign(1, &chains) == SUNSEAL_OK && !chains.filled);
@@ -173,6 +216,10 @@ static void ahead(void) {
     check("chains again", sunseal_lms_chains_fill(&chains, &key, &store) == SUNSEAL_OK);
     check("signed past them", sign(3, NULL) == SUNSEAL_OK);
     check("old chains are not used", sign(4, &chains) == SUNSEAL_OK && chains.filled);
+    restart();
+    check("chains of one key", sunseal_lms_chains_fill(&chains, &key, &store) == SUNSEAL_OK);
+    chains.identifier[15] ^= 1;
+    check("are not another's", sign(5, &chains) == SUNSEAL_OK && chains.filled);
     chains.log2_every = W + 1;
     check("too far apart",
           sunseal_lms_chains_fill(&chains, &key, &store) == SUNSEAL_ERR_PARAMETERS);
@@ -251,6 +298,8 @@ static void one_time(void) {
 int main(void) {
     generation();
     cuts();
+    cuts_in_a_row();
+    cut_at_the_end_of_generation();
     ahead();
     failing();
     one_time();

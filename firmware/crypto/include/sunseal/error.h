@@ -4,8 +4,8 @@
 
 /*
  * What a call of this library may answer. 0 is success. Arguments that are refused before any work
- * (_NULL, _OVERLAP, lengths, parameters) leave every buffer as it was; behind any other answer every
- * output of the call is zero.
+ * (_NULL, _OVERLAP, lengths, parameters) leave every buffer as it was; behind any other answer
+ * every output of the call is zero.
  */
 enum {
     SUNSEAL_OK = 0,
@@ -53,8 +53,8 @@ enum {
     SUNSEAL_ERR_RSA_EVEN = -62,
     /* A number to raise to a power is not below the RSA modulus. */
     SUNSEAL_ERR_RSA_RANGE = -63,
-    /* The result of a private RSA operation does not lead back to its input: the key's numbers do not
-     * belong together, or the computation was disturbed. */
+    /* The result of a private RSA operation does not lead back to its input: the key's numbers do
+     * not belong together, or the computation was disturbed. */
     SUNSEAL_ERR_RSA_FAULT = -64,
     /* The ciphertext is none that this key and length could have. */
     SUNSEAL_ERR_DECRYPTION = -65,

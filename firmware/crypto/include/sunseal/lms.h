@@ -70,7 +70,8 @@ struct sunseal_lms_key {
  * leaf q and what nodes it completes; q = 0, 1, ... 2^h - 1, any number of times, in this order.
  * finish writes the public key u32 lms_type || u32 lmots_type || I || root, and opens the index.
  * keygen does all of it. Return SUNSEAL_OK, SUNSEAL_ERR_PARAMETERS (types, or q),
- * SUNSEAL_ERR_STORE, or SUNSEAL_ERR_INDEX_USED where the store holds this key's index already.
+ * SUNSEAL_ERR_STORE, or SUNSEAL_ERR_INDEX_USED where this key has signed already. The store knows
+ * a key by the first 8 bytes of its identifier: they must differ between keys of one store.
  */
 int sunseal_lms_keygen_leaf(const struct sunseal_lms_key *key, const struct sunseal_store *store,
                             uint32_t q);
@@ -95,6 +96,10 @@ struct sunseal_lms_chains {
     uint32_t nodes_len;
     uint8_t log2_every;
     uint8_t filled;
+    /* What they were filled for. */
+    uint8_t filled_every;
+    uint8_t identifier[SUNSEAL_LMS_IDENTIFIER_BYTES];
+    uint32_t lms_type, lmots_type;
     uint32_t q;
 };
 
@@ -105,8 +110,8 @@ int sunseal_lms_chains_fill(struct sunseal_lms_chains *chains, const struct suns
  * Signature
  * ---------
  * sig_len is that of SUNSEAL_LMS_SIGNATURE_BYTES, else SUNSEAL_ERR_LENGTH. chains may be NULL; they
- * are used if they are those of the index that is next. Returns SUNSEAL_OK, SUNSEAL_ERR_PARAMETERS,
- * SUNSEAL_ERR_LENGTH, SUNSEAL_ERR_EXHAUSTED or SUNSEAL_ERR_STORE.
+ * are used if they are this key's and of the index that is next. Returns SUNSEAL_OK,
+ * SUNSEAL_ERR_PARAMETERS, SUNSEAL_ERR_LENGTH, SUNSEAL_ERR_EXHAUSTED or SUNSEAL_ERR_STORE.
  */
 int sunseal_lms_sign(uint8_t *sig, size_t sig_len, const struct sunseal_lms_key *key,
                      const struct sunseal_store *store, struct sunseal_lms_chains *chains,

@@ -66,8 +66,10 @@ int sunseal_store_memory_write(void *context, uint32_t offset, const uint8_t *by
 #define SUNSEAL_INDEX_BYTES 32
 #define SUNSEAL_IDENTIFIER_BYTES 8
 
-/* The first record of a new key, index 0. Returns SUNSEAL_OK, SUNSEAL_ERR_INDEX_USED where this
- * identifier has a record already, or SUNSEAL_ERR_STORE. */
+/* The first record of a new key, index 0; once more where a power cut came between. Returns
+ * SUNSEAL_OK, SUNSEAL_ERR_INDEX_USED where an index of this identifier is burnt already, or
+ * SUNSEAL_ERR_STORE. A store whose records were destroyed, other than by power cuts, looks new: its
+ * key must not be created again. */
 int sunseal_index_create(const struct sunseal_store *store, const uint8_t identifier[8]);
 
 /* The lowest free index. Returns SUNSEAL_OK or SUNSEAL_ERR_STORE (it cannot be read, or holds no

@@ -45,6 +45,7 @@ struct sunseal_health {
     uint16_t repetition_cutoff, proportion_cutoff;
     uint16_t repeated, seen, matches;
     uint8_t last, first, failed;
+    uint8_t started; /* sunseal_entropy's: the start-up samples have passed */
 };
 
 void sunseal_health_init(struct sunseal_health *health, uint16_t repetition_cutoff,
@@ -81,8 +82,10 @@ int sunseal_condition_xor_vartime(uint8_t *out, size_t out_len, const uint8_t *s
  * read twice, such as SRAM, tests the ones it uses).
  *
  * entropy hashes as many samples as hold 256 + 64 bits by that assumption (SP 800-90C's margin for
- * full entropy behind a vetted function). Returns SUNSEAL_OK; or SUNSEAL_ERR_HEALTH, or what read
- * returned, and zeros.
+ * full entropy behind a vetted function). health is all zero before the first call, which begins
+ * with the start-up samples; where read fails among them, the next call begins with them again.
+ * Returns SUNSEAL_OK; or SUNSEAL_ERR_HEALTH (until health is zero again, and the source a new one),
+ * SUNSEAL_ERR_PARAMETERS (eighths is 0) or what read returned, and zeros.
  */
 struct sunseal_source {
     int (*read)(void *context, uint8_t *samples, size_t count);

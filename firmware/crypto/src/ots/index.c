@@ -33,11 +33,12 @@ static int record_read(uint32_t *next, const struct sunseal_store *store, uint8_
     return memcmp(record, right, RECORD_BYTES) == 0 ? FOUND : NONE;
 }
 
-/* The higher one of both slots. */
-static int record_find(uint32_t *next, const struct sunseal_store *store,
+/* The higher one of both slots, and which it is. */
+static int record_find(uint32_t *next, uint8_t *best, const struct sunseal_store *store,
                        const uint8_t *identifier) {
     int found = NONE;
     *next = 0;
+    *best = 1;
     for (uint8_t slot = 0; slot < 2; slot++) {
         uint32_t here;
         int status = record_read(&here, store, slot, identifier);
@@ -45,19 +46,23 @@ static int record_find(uint32_t *next, const struct sunseal_store *store,
             return UNREADABLE;
         }
         if (status == FOUND) {
+            if (found == NONE || here > *next) {
+                *next = here;
+                *best = slot;
+            }
             found = FOUND;
-            *next = here > *next ? here : *next;
         }
     }
     return found;
 }
 
-/* Both slots, one after the other is there for good. */
-static int record_write(const struct sunseal_store *store, const uint8_t *identifier,
+/* Both slots, the best last: whatever cut comes, and another behind it, one good record stays. */
+static int record_write(const struct sunseal_store *store, const uint8_t *identifier, uint8_t best,
                         uint32_t next) {
     uint8_t record[RECORD_BYTES];
     record_make(record, next, identifier);
-    for (uint8_t slot = 0; slot < 2; slot++) {
+    for (uint8_t turn = 1; turn < 3; turn++) {
+        uint8_t slot = (best + turn) & 1;
         uint32_t here;
         if (store->write(store->context, slot * RECORD_BYTES, record, RECORD_BYTES) != 0 ||
             record_read(&here, store, slot, identifier) != FOUND || here != next) {
@@ -69,16 +74,18 @@ static int record_write(const struct sunseal_store *store, const uint8_t *identi
 
 int sunseal_index_create(const struct sunseal_store *store, const uint8_t identifier[8]) {
     uint32_t next;
-    int found = record_find(&next, store, identifier);
-    if (found != NONE) {
-        return found == FOUND ? SUNSEAL_ERR_INDEX_USED : SUNSEAL_ERR_STORE;
+    uint8_t best;
+    int found = record_find(&next, &best, store, identifier);
+    if (found == UNREADABLE) {
+        return SUNSEAL_ERR_STORE;
     }
-    return record_write(store, identifier, 0);
+    return next > 0 ? SUNSEAL_ERR_INDEX_USED : record_write(store, identifier, best, 0);
 }
 
 int sunseal_index_next(uint32_t *index, const struct sunseal_store *store,
                        const uint8_t identifier[8]) {
-    if (record_find(index, store, identifier) != FOUND) {
+    uint8_t best;
+    if (record_find(index, &best, store, identifier) != FOUND) {
         *index = UINT32_MAX;
         return SUNSEAL_ERR_STORE;
     }
@@ -88,7 +95,8 @@ int sunseal_index_next(uint32_t *index, const struct sunseal_store *store,
 int sunseal_index_burn(const struct sunseal_store *store, const uint8_t identifier[8],
                        uint32_t index) {
     uint32_t next;
-    if (record_find(&next, store, identifier) != FOUND) {
+    uint8_t best;
+    if (record_find(&next, &best, store, identifier) != FOUND) {
         return SUNSEAL_ERR_STORE;
     }
     if (index < next) {
@@ -97,5 +105,5 @@ int sunseal_index_burn(const struct sunseal_store *store, const uint8_t identifi
     if (index == UINT32_MAX) {
         return SUNSEAL_ERR_EXHAUSTED;
     }
-    return record_write(store, identifier, index + 1);
+    return record_write(store, identifier, best, index + 1);
 }

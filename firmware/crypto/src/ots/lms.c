@@ -316,8 +316,21 @@ int sunseal_lms_chains_fill(struct sunseal_lms_chains *chains, const struct suns
         }
     }
     sunseal_wipe(block, sizeof block);
+    memcpy(chains->identifier, key->identifier, SUNSEAL_LMS_IDENTIFIER_BYTES);
+    chains->lms_type = key->lms_type;
+    chains->lmots_type = key->lmots_type;
+    chains->filled_every = chains->log2_every;
     chains->filled = 1;
     return SUNSEAL_OK;
+}
+
+/* Whether the chains are those of this key and index. */
+static int chains_fit(const struct sunseal_lms_chains *chains, const struct sunseal_lms_key *key,
+                      uint32_t q) {
+    return chains != NULL && chains->filled && chains->q == q &&
+           chains->filled_every == chains->log2_every && chains->lms_type == key->lms_type &&
+           chains->lmots_type == key->lmots_type &&
+           memcmp(chains->identifier, key->identifier, SUNSEAL_LMS_IDENTIFIER_BYTES) == 0;
 }
 
 /* The p values of a signature of q_hash. */
@@ -400,7 +413,7 @@ int sunseal_lms_sign(uint8_t *sig, size_t sig_len, const struct sunseal_lms_key 
         sunseal_wipe(block, sizeof block);
     }
     message_hash(q_hash, &parameters, key->identifier, q, c, message, message_len);
-    int ready = chains != NULL && chains->filled && chains->q == q;
+    int ready = chains_fit(chains, key, q);
     chains_sign(c + parameters.n, &parameters, key, q, ready ? chains : NULL, q_hash);
     if (ready) {
         chains->filled = 0;

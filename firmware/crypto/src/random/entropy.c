@@ -31,10 +31,14 @@ int sunseal_entropy(uint8_t entropy[32], const struct sunseal_source *source,
                     struct sunseal_health *health) {
     struct sunseal_sha256 hash;
     int status = SUNSEAL_OK;
-    /* A structure that has seen no sample is new: the source has just been started. */
-    if (health->repeated == 0) {
+    if (source->eighths == 0) {
+        status = SUNSEAL_ERR_PARAMETERS;
+    } else if (health->failed) {
+        status = SUNSEAL_ERR_HEALTH;
+    } else if (!health->started) {
         sunseal_health_init(health, source->repetition_cutoff, source->proportion_cutoff);
         status = take(source, health, NULL, source->startup);
+        health->started = status == SUNSEAL_OK;
     }
     sunseal_sha256_init(&hash);
     if (status == SUNSEAL_OK) {
