@@ -21,7 +21,7 @@ int sunseal_check_buffers(const uint8_t *out, size_t out_len, const uint8_t *in,
     _Alignas(SUNSEAL_SCHEDULE_ALIGN) uint8_t name[SUNSEAL_SCHEDULE_BYTES_MAX];                     \
     memset(name, 0, sizeof(void *))
 
-/* Adds 1 to a big-endian number. */
+/* Adds 1 to a big-endian number of 4 bytes or more, which is public. */
 void sunseal_counter_next(uint8_t *counter, size_t len);
 
 /* out = in ^ encryptions of counter on; counter moves on by blocks. */

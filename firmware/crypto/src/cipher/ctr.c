@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <string.h>
 
+#include "bytes.h"
 #include "cipher.h"
 #include "sunseal/ctr.h"
 #include "sunseal/wipe.h"
 
 void sunseal_counter_next(uint8_t *counter, size_t len) {
-    /* No branch: in CCM's and a user's counters the nonce may be worth hiding. */
-    uint16_t carry = 1;
-    while (len > 0) {
-        len--;
-        carry += counter[len];
-        counter[len] = (uint8_t)carry;
-        carry >>= 8;
+    uint32_t low = sunseal_load_big32(counter + len - 4) + 1;
+    sunseal_store_big32(counter + len - 4, low);
+    /* Once in 2^32 blocks; counters are public. */
+    if (low == 0) {
+        for (len -= 4; len-- > 0 && ++counter[len] == 0;) {
+        }
     }
 }
 
