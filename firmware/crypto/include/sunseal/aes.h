@@ -35,9 +35,9 @@
  *
  *                        MSP430   ATmega128L   Cortex-M4
  *   set_key                  20           20          70
- *   _sbox encrypt            70           20         140
+ *   _sbox encrypt            70           20         160
  *   _tbox encrypt            30          100          90
- *   decrypt                  60           70         140
+ *   decrypt                  70           70         160
  *   _fixslice               200          210         210
  *   _hw                      20            -          60
  */
