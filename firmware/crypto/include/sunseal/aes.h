@@ -39,7 +39,7 @@
  *   _tbox encrypt            30          100          90
  *   decrypt                  70           70         160
  *   _fixslice               200          210         210
- *   _hw                      20            -          60
+ *   _hw                      30            -          60
  */
 
 #define SUNSEAL_AES_BLOCK_BYTES 16

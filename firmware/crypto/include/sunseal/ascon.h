@@ -24,8 +24,8 @@
  * Stack in bytes, at most, with the return address:
  *
  *                   MSP430   ATmega128L   Cortex-M4
- *   aead128_seal       160          150         320
- *   aead128_open       160          150         320
+ *   aead128_seal       160          160         320
+ *   aead128_open       160          160         320
  *   hash256             90          100         170
  */
 #define SUNSEAL_ASCON_KEY_BYTES 16

@@ -19,7 +19,7 @@
  * constant time and answers SUNSEAL_ERR_TAG, with the plaintext wiped, where it is wrong. In place
  * is allowed. Others: SUNSEAL_ERR_NULL, SUNSEAL_ERR_OVERLAP, SUNSEAL_ERR_UNSUPPORTED (the cipher's
  * block is not 16 bytes), or what the engine answers. Timing: the cipher's.
- * Stack in bytes, at most: the cipher's and 130 (Cortex-M4: 220); ccm_*_once: 390 (580) besides.
+ * Stack in bytes, at most: the cipher's and 130 (Cortex-M4: 220); ccm_*_once: 390 (600) besides.
  */
 #define SUNSEAL_CCM_NONCE_BYTES_MIN 7
 #define SUNSEAL_CCM_NONCE_BYTES_MAX 13
