@@ -250,9 +250,12 @@ class TestReproduce:
         misprint = next(r for r in table["rows"] if r["printed"])
         assert (misprint["printed"], misprint["published"]) == ("57,48,345", 5_748_345)
 
-    def test_table_4_2_is_not_exceeded(self, sunseal: Cli) -> None:
+    def test_table_4_2_is_beaten_but_for_flash_that_was_traded(self, sunseal: Cli) -> None:
         (table,) = answer(sunseal, "reproduce", "mane2014/table-4.2")
-        assert {row["verdict"] for row in table["rows"]} <= {"beaten", "agrees"}, table
+        differing = {row["label"]: row["ratio"] for row in table["rows"] if row["verdict"] != "beaten"}
+        # Flash traded for cycles, and how much of it.
+        assert set(differing) <= {f"flash, secp160r1, {which} multiplier" for which in ("with", "without")}, table
+        assert all(ratio < 1.1 for ratio in differing.values())
 
     def test_every_table_says_where_it_differs_and_why(self, sunseal: Cli) -> None:
         for table in answer(sunseal, "reproduce", "--all"):
