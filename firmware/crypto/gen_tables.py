@@ -18,6 +18,7 @@ SOURCE = Path(__file__).resolve().parent / "src"
 COMMAND = "python3 firmware/crypto/gen_tables.py write"
 Point = tuple[int, int] | None
 
+
 @dataclass(frozen=True)
 class Curve:
     """Short Weierstrass curve with a = -3 and the shape of its signed comb."""
@@ -450,7 +451,9 @@ def edwards_headers() -> tuple[str, str]:
         )
 
     field = head("FIELD25519") + array("field_p", words(curve.p, 17)) + modulus("field_p", curve.p) + "\n#endif\n"
-    text = head("ED25519") + f"""#define ORDER_WORDS 16
+    text = (
+        head("ED25519")
+        + f"""#define ORDER_WORDS 16
 #define ORDER_BITS {curve.n.bit_length()}
 #define COMB_TEETH {curve.teeth}
 #define COMB_DISTANCE {curve.distance}
@@ -460,6 +463,7 @@ def edwards_headers() -> tuple[str, str]:
 #define B_WIDTH {curve.width}
 
 """
+    )
     text += array("order_n", words(curve.n, 17)) + modulus("order_n", curve.n)
     text += "/* 2^512 mod n */\n" + array("order_r2", words(pow(2, 512, curve.n), 16))
     text += array("curve_d", words(curve.d, 16))
