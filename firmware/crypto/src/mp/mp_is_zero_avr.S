@@ -5,7 +5,7 @@
 ; name:       uint16_t sunseal_mp_is_zero(const uint16_t *a, size_t n)
 ; registers:  Z = a, r22 = words left, r0 = byte, r23 = all bytes together
 ; stack:      2 bytes with the return address
-; cycles:     10 + 9 n
+; cycles:     8 + 9 n
     function sunseal_mp_is_zero
     movw    r30, r24
     clr     r23
