@@ -89,8 +89,26 @@ def length(word: int) -> int:
     return 2 + 2 * ((mode == 1 and source != 3) or (mode, source) == (3, 0)) + 2 * indexed
 
 
+def single_steps(word: int) -> list[int]:
+    """What the 16-bit CPU does instead of PUSHM.W, POPM.W and the shifts by several bits; empty for others."""
+    count, register = (word >> 4 & 0xF) + 1, word & 0xF
+    if word & 0xFF00 == 0x1500:  # PUSHM.W: the highest register is coded, and pushed first
+        return [0x1200 | register - i for i in range(count)]
+    if word & 0xFF00 == 0x1700:  # POPM.W: the lowest register is coded, and popped first
+        return [0x4130 | register + i for i in range(count)]
+    if word & 0xF0F0 == 0x0050:  # RRCM, RRAM, RLAM, RRUM: RRC; RRA; ADD to itself; CLRC, RRC
+        once = (
+            [0x1000 | register],
+            [0x1100 | register],
+            [0x5000 | register << 8 | register],
+            [0xC312, 0x1000 | register],
+        )
+        return once[word >> 8 & 3] * ((word >> 10 & 3) + 1)
+    return []
+
+
 class Flash:
-    """A program's flash in which PUSHM.W and POPM.W, which the 16-bit CPU lacks, become PUSH and POP elsewhere."""
+    """A program's flash in which what the 16-bit CPU lacks becomes single steps elsewhere."""
 
     def __init__(self, path: Path) -> None:
         self.start, self.bytes, self.free = start(path), bytearray(path.read_bytes()), FREE_FLASH
@@ -105,18 +123,22 @@ class Flash:
         self.bytes[at : at + len(data)] = data
 
     def replace(self, pc: int) -> None:
-        """Branches at `pc` to single pushes or pops, the instruction behind, and a branch back."""
-        word = self.word(pc)
-        count, register = (word >> 4 & 0xF) + 1, word & 0xF
-        match word & 0xFF00:
-            case 0x1500:  # PUSHM.W: the highest register is coded, and pushed first
-                words = [0x1200 | register - i for i in range(count)]
-            case 0x1700:  # POPM.W: the lowest register is coded, and popped first
-                words = [0x4130 | register + i for i in range(count)]
-            case _:
-                pytest.fail(f"{word:#06x} at {pc:#06x} is neither of the 16-bit CPU nor PUSHM.W or POPM.W")
-        behind = pc + 2 + length(self.word(pc + 2))
-        moved = bytes(self.bytes[pc + 2 - self.start : behind - self.start])
+        """Branches at `pc` to single steps of the 430X instructions there, the instruction behind, and back."""
+        words: list[int] = []
+        behind = pc
+        while steps := single_steps(self.word(behind)):
+            words += steps
+            behind += 2
+        if behind == pc:
+            pytest.fail(
+                f"{self.word(pc):#06x} at {pc:#06x} is neither of the 16-bit CPU nor one that it can step through"
+            )
+        moved = b""
+        # The branch takes four bytes.
+        if behind < pc + 4:
+            first = behind
+            behind += length(self.word(first))
+            moved = bytes(self.bytes[first - self.start : behind - self.start])
         branch = 0x4030.to_bytes(2, "little")
         new = b"".join(w.to_bytes(2, "little") for w in words) + moved + branch + behind.to_bytes(2, "little")
         self.write(self.free, new)
