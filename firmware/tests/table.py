@@ -116,16 +116,21 @@ class Target:
             return False
         return True
 
-    def run(self, call: Call) -> str | None:
-        """Call once from the same state as always; say what is wrong."""
+    def arguments(self, call: Call) -> list[int | np.integer]:
+        """Go back to the state at main; put the arguments' bytes into RAM and return what is passed."""
         m = self.machine
         m.restore(self.ready)
         m.release()
+        return [
+            m.place(g) if isinstance(g, bytes) else m.address(g.name) if isinstance(g, Symbol) else g
+            for g in contents(call)
+        ]
+
+    def run(self, call: Call) -> str | None:
+        """Call once from the same state as always; say what is wrong."""
+        m = self.machine
         try:
-            args = [
-                m.place(g) if isinstance(g, bytes) else m.address(g.name) if isinstance(g, Symbol) else g
-                for g in contents(call)
-            ]
+            args = self.arguments(call)
             value = m.call(call.function, *args).value
             if told := m.lints():
                 return f"{call.name}: {call.function}: {told[0]}"

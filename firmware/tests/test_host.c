@@ -10,9 +10,9 @@
 
 #include "../crypto/src/ecdsa/ecdsa_internal.h"
 #include "../crypto/src/field/field.h"
-#include "../crypto/src/hash/hmac.h"
 #include "../crypto/src/mp/mp.h"
 #include "sunseal/ecdsa.h"
+#include "sunseal/hmac.h"
 #include "sunseal/random.h"
 #include "sunseal/sha.h"
 
