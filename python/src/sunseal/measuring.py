@@ -72,6 +72,7 @@ class PowerSet:
         self.board = _board(board)
         path = boards.power_set_path(name, self.board.device)
         self.inner = _engine.PowerSet(str(path), str(_device_path(self.board.device)))
+        self.facts: dict[str, Any] = boards.read_toml(_device_path(self.board.device))
         self.name = self.inner.name
 
     def cite(self) -> list[str]:
@@ -136,8 +137,7 @@ def count(program: Program, board: str, fed: bytes) -> _engine.Counts:
 
 def wait_states(weights: PowerSet, freq_hz: int, vcc_v: float) -> int:
     """Return the wait states that the board's program memory needs at a clock."""
-    facts: dict[str, Any] = boards.read_toml(_device_path(weights.board.device))
-    vcore = weights.inner.check(freq_hz, vcc_v)
+    facts, vcore = weights.facts, weights.inner.check(freq_hz, vcc_v)
     if "fram" in facts:
         # Half a percent of grace, as the engine gives it: a clock of 16 MHz may be set up as 16.0x.
         return math.ceil(freq_hz / (float(facts["fram"]["access_max_MHz"]) * 1.005e6)) - 1
@@ -145,7 +145,7 @@ def wait_states(weights: PowerSet, freq_hz: int, vcc_v: float) -> int:
     return [freq_hz <= limit * 1e6 for limit in limits].index(True)
 
 
-def _at_clock(program: Program, weights: PowerSet, freq_hz: int, vcc_v: float) -> Program:
+def at_clock(program: Program, weights: PowerSet, freq_hz: int, vcc_v: float) -> Program:
     """Write the wait states of a clock into a workload's image; a program of the user's own sets its own."""
     waits = wait_states(weights, freq_hz, vcc_v)
     if waits == 0 or program.workload is None:
@@ -167,7 +167,7 @@ def _file_offset(image: bytes, name: str) -> int:
     raise SunsealError(f"the firmware has no `{name}`", hint="run `make all-boards` in the repository")
 
 
-def _image_bytes(image: bytes) -> int:
+def image_bytes(image: bytes) -> int:
     """Return what an ELF's segments bring: the bytes that a programmer writes."""
     (phoff,), (phnum,) = struct.unpack_from("<I", image, 28), struct.unpack_from("<H", image, 44)
     heads = (struct.unpack_from("<5I", image, phoff + 32 * i) for i in range(phnum))
@@ -195,10 +195,10 @@ def measure(
     program, label = _choose(workload, board, variant, elf, window)
     weights = PowerSet(power, board)
     freq_hz, vcc_v = operating_point(weights, freq_hz, vcc_v)
-    counts, valid = run(_at_clock(program, weights, freq_hz, vcc_v), board, progress)
+    counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, progress)
     measured = _weighed(program.label, board, label, counts, valid, weights, freq_hz, vcc_v)
     if measured.flash_bytes == 0:  # a program in FRAM
-        measured = replace(measured, flash_bytes=_image_bytes(program.image))
+        measured = replace(measured, flash_bytes=image_bytes(program.image))
     if not unit:
         return measured
     return replace(measured, measurement_unit=_unit_reading(weights, counts, freq_hz, vcc_v))
@@ -242,7 +242,7 @@ def curve(
     for vcc_v in voltages_v or curve_voltages(weights):
         for freq_hz in range(1_000_000, weights.inner.freq_max_hz(vcc_v) + 1, 1_000_000):
             # From the profile cache but for the first clock of each number of wait states.
-            counts, valid = run(_at_clock(program, weights, freq_hz, vcc_v), board, progress)
+            counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, progress)
             if valid is False:
                 raise SunsealError(f"`{program.label}` gives a wrong result, so its curve would mean nothing")
             point = weights.inner.weigh(counts, freq_hz, vcc_v)
@@ -254,6 +254,8 @@ def curve(
                     "cycles": counts.cycles,
                     "time_s": point.time_s,
                     "energy_j": point.energy_j,
+                    "energy_low_j": point.energy_low_j,
+                    "energy_high_j": point.energy_high_j,
                     "power_w": point.energy_j / point.time_s,
                 }
             )

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Every operation of the firmware at every operating point: the frame that the planner asks.
+
+One row is one workload on one board's firmware at one supply voltage and clock. Counts come from the cache of
+profiles, so that a frame of a hundred thousand rows takes seconds once each workload has been run.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from sunseal import _engine, boards, measuring
+from sunseal.errors import SunsealError
+
+COLUMNS = {
+    "workload": "str",
+    "algorithm": "str",
+    "parameter": "str",
+    "operation": "str",
+    "security_bits": "int64",
+    "board": "str",
+    "variant": "str",
+    "power_set": "str",
+    "vcc_v": "float64",
+    "freq_hz": "int64",
+    "wait_states": "int64",
+    "cycles": "int64",
+    "time_s": "float64",
+    "energy_j": "float64",
+    "energy_low_j": "float64",
+    "energy_high_j": "float64",
+    "power_w": "float64",
+    "flash_bytes": "int64",
+    "ram_bytes": "int64",
+    "stack_bytes": "int64",
+}
+"""Columns of the frame, SI base units, unit last. `energy_low_j` and `energy_high_j` bound what the documents
+leave open of the coefficients."""
+
+Progress = Callable[[int, int, str], None]
+"""Done, of all, and what is next."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A workload in one of a board's variants."""
+
+    workload: boards.Workload
+    board: str
+    variant: tuple[tuple[str, str], ...]
+
+    @property
+    def label(self) -> str:
+        """Name it as a person would: workload, board, variant."""
+        variant = boards.variant_text(dict(self.variant))
+        return " ".join(filter(None, (self.workload.name, "on", self.board, variant)))
+
+
+def operations(
+    workloads: Iterable[str] | None = None, board_names: Iterable[str] | None = None, *, every_variant: bool = True
+) -> list[Operation]:
+    """List what there is to choose from: each workload that a board's firmware has, in each variant or the fastest."""
+    works = [boards.workload(name) for name in workloads or boards.WORKLOADS]
+    found = []
+    for board in board_names or filter(boards.has_firmware, boards.names("boards")):
+        boards.board_path(board)
+        values = boards.variants(board)
+        every = [dict(zip(values, choice, strict=True)) for choice in itertools.product(*values.values())]
+        chosen = every if every_variant else [boards.variant((), board)]
+        found += [
+            Operation(work, board, tuple(sorted(variant.items())))
+            for work in works
+            if boards.has_workload(board, work.name)
+            for variant in chosen
+        ]
+    return found
+
+
+def clocks_hz(weights: measuring.PowerSet, vcc_v: float) -> list[int]:
+    """Return the clocks that a board can run at a voltage: its crystal's, or each whole megahertz."""
+    fastest = weights.inner.freq_max_hz(vcc_v)
+    crystal = weights.board.clock_hz
+    if crystal is not None:
+        return [crystal] if crystal <= fastest else []
+    return list(range(1_000_000, fastest + 1, 1_000_000))
+
+
+def points(
+    chosen: Sequence[Operation],
+    *,
+    power: str = measuring.DEFAULT_POWER,
+    voltages_v: Sequence[float] = (),
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """Weigh operations at every voltage and clock that their boards allow; see `COLUMNS`.
+
+    Raises `SunsealError` where a workload's result is wrong: its price would mean nothing.
+    """
+    rows: list[tuple[Any, ...]] = []
+    sets = {board: measuring.PowerSet(power, board) for board in {o.board for o in chosen}}
+    for done, operation in enumerate(chosen):
+        if progress is not None:
+            progress(done, len(chosen), operation.label)
+        rows += _rows(operation, sets[operation.board], voltages_v)
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
+
+
+def _rows(operation: Operation, weights: measuring.PowerSet, voltages_v: Sequence[float]) -> Iterator[tuple[Any, ...]]:
+    work, variant = operation.workload, boards.variant_text(dict(operation.variant))
+    program = measuring.builtin(work, operation.board, dict(operation.variant))
+    counted: dict[int, _engine.Counts] = {}
+    for vcc_v in voltages_v or measuring.curve_voltages(weights):
+        for freq_hz in clocks_hz(weights, vcc_v):
+            waits = measuring.wait_states(weights, freq_hz, vcc_v)
+            if waits not in counted:
+                counts, valid = measuring.run(measuring.at_clock(program, weights, freq_hz, vcc_v), operation.board)
+                if valid is False:
+                    raise SunsealError(f"{operation.label} gives a wrong result, so its price would mean nothing")
+                counted[waits] = counts
+            counts = counted[waits]
+            weighed = weights.inner.weigh(counts, freq_hz, vcc_v)
+            yield (
+                work.name,
+                work.algorithm,
+                work.parameter or "",
+                work.operation,
+                work.security_bits,
+                operation.board,
+                variant,
+                weights.name,
+                vcc_v,
+                freq_hz,
+                waits,
+                counts.cycles,
+                weighed.time_s,
+                weighed.energy_j,
+                weighed.energy_low_j,
+                weighed.energy_high_j,
+                weighed.energy_j / weighed.time_s,
+                counts.flash_bytes or measuring.image_bytes(program.image),
+                counts.ram_bytes,
+                counts.stack_bytes,
+            )
