@@ -11,6 +11,7 @@
 
 mod harvest;
 mod interval;
+mod iv;
 mod law;
 mod limits;
 mod measure;
@@ -24,6 +25,7 @@ mod weigh;
 
 pub use harvest::{HarvestError, HarvestTrace};
 pub use interval::Interval;
+pub use iv::{IvCurve, Light, SingleDiode};
 pub use law::{CurrentLaw, EventLaw};
 pub use limits::{Level, LimitError, Limits};
 pub use measure::{MeasureError, Measurement, MeasurementUnit, Segment};
