@@ -25,6 +25,7 @@ from typer.exceptions import TyperException
 
 from sunseal import __version__, _engine, boards, measuring, units
 from sunseal.errors import Stopped, SunsealError
+from sunseal.planner.tune_command import tune_command
 
 app = typer.Typer(
     help="Run a sensor node's real firmware on a cycle-exact simulated board and account for every joule.",
@@ -570,6 +571,11 @@ def _show_diff(folded: dict[str, float], before: dict[str, float], unit: str) ->
     total_a, total_b = sum(old.values()), sum(now.values())
     table.add_row("all", f"{total_a:,.6g}", f"{total_b:,.6g}", f"{total_b - total_a:+,.6g} {unit}")
     out.print(table)
+
+
+# --- Planning --------------------------------------------------------------------------------
+
+app.command("tune")(tune_command)
 
 
 # --- Published figures -----------------------------------------------------------------------

@@ -82,7 +82,7 @@ def curve_figure(points: Sequence[Point], title: str) -> go.Figure:
             showarrow=False,
             font={"size": 10, "color": MUTED},
         )
-    _style(figure)
+    styled(figure)
     figure.update_layout(title=title, margin={"r": 16, "t": 72})
     figure.update_xaxes(title="CPU clock [MHz]", rangemode="tozero", dtick=4)
     figure.update_yaxes(title="energy per operation [mJ]", rangemode="tozero")
@@ -91,7 +91,7 @@ def curve_figure(points: Sequence[Point], title: str) -> go.Figure:
 
 def curve_file(points: Sequence[Point], title: str, path: Path) -> None:
     """Draw the curve with matplotlib; the ending of `path` chooses SVG or PNG."""
-    plt = _pyplot()
+    plt = pyplot()
     figure, axes = plt.subplots(figsize=(7.2, 4.4), layout="constrained")
     for color, (vcc_v, pieces) in zip(LINES, by_voltage(points).items(), strict=False):
         for i, piece in enumerate(pieces):
@@ -118,7 +118,7 @@ def curve_file(points: Sequence[Point], title: str, path: Path) -> None:
             color=MUTED,
         )
     figure.legend(title="supply", frameon=False, loc="outside right upper")
-    _finish(plt, figure, [axes], path)
+    finish(plt, figure, [axes], path)
 
 
 # --- The day ---------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ def day_figure(day: Day) -> go.Figure:
     figure.update_yaxes(row=2, col=1, type="category", automargin=True, range=[-0.6, len(lanes) - 0.4])
     decades = [-7, math.log10(max([*day.panel_w, *day.node_w, 1e-3])) + 0.2]
     figure.update_yaxes(title="power [W]", type="log", range=decades, exponentformat="SI", dtick=2, row=3, col=1)
-    _style(figure)
+    styled(figure)
     return figure.update_layout(margin={"l": 64, "r": 24, "t": 40})
 
 
@@ -253,7 +253,7 @@ def _tick(hours: float) -> float:
 
 def day_file(day: Day, path: Path) -> None:
     """Draw the day with matplotlib."""
-    plt = _pyplot()
+    plt = pyplot()
     figure, (store, lane, power, uses) = plt.subplots(
         4, 1, figsize=(9.6, 7.2), layout="constrained", height_ratios=[0.46, 0.2, 0.28, 0.12]
     )
@@ -305,7 +305,7 @@ def day_file(day: Day, path: Path) -> None:
     _uses_bar(uses, day.uses_j)
     uses.spines[["top", "right"]].set_visible(False)
     figure.suptitle("One simulated day of the harvested node", x=0.01, ha="left", fontsize=12, fontweight="bold")
-    _finish(plt, figure, [store, lane, power], path)
+    finish(plt, figure, [store, lane, power], path)
 
 
 def _uses_bar(axes: Any, uses_j: Mapping[str, float]) -> None:
@@ -384,7 +384,7 @@ def ledger_figure(incoming: Mapping[str, float], outgoing: Mapping[str, float]) 
             textfont={"size": 13, "color": INK, "shadow": "none"},
         )
     )
-    _style(figure)
+    styled(figure)
     return figure.update_layout(margin={"t": 16, "b": 16, "l": 8, "r": 8})
 
 
@@ -519,7 +519,8 @@ def _fill(frame: _Frame, root: _Frame, diff: bool) -> str:
 # --- Shared ----------------------------------------------------------------------------------
 
 
-def _style(figure: go.Figure) -> go.Figure:
+def styled(figure: go.Figure) -> go.Figure:
+    """Give a figure the house's fonts, grid and margins."""
     figure.update_layout(
         font={"family": FONT, "size": 13, "color": INK},
         paper_bgcolor="rgba(0,0,0,0)",
@@ -534,7 +535,8 @@ def _style(figure: go.Figure) -> go.Figure:
     return figure
 
 
-def _pyplot() -> Any:
+def pyplot() -> Any:
+    """Return matplotlib's pyplot, set so that the same figure gives the same bytes."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -545,7 +547,8 @@ def _pyplot() -> Any:
     return pyplot
 
 
-def _finish(plt: Any, figure: Any, all_axes: Sequence[Any], path: Path) -> None:
+def finish(plt: Any, figure: Any, all_axes: Sequence[Any], path: Path) -> None:
+    """Give all axes the house's looks and write the file."""
     for axes in all_axes:
         axes.grid(color=GRID)
         axes.set_axisbelow(True)

@@ -102,7 +102,12 @@ def points(
     Raises `SunsealError` where a workload's result is wrong: its price would mean nothing.
     """
     rows: list[tuple[Any, ...]] = []
-    sets = {board: measuring.PowerSet(power, board) for board in {o.board for o in chosen}}
+    sets = {board: measuring.PowerSet(power, board) for board in sorted({o.board for o in chosen})}
+    for vcc_v in voltages_v:
+        if not any(clocks_hz(weights, vcc_v) for weights in sets.values()):
+            raise SunsealError(
+                f"at {vcc_v:g} V no clock is legal on {', '.join(sets)}; `sunseal boards` lists supplies"
+            )
     for done, operation in enumerate(chosen):
         if progress is not None:
             progress(done, len(chosen), operation.label)
