@@ -22,7 +22,8 @@ from sunseal import EngineError, Machine
 
 BUILD = Path(__file__).resolve().parents[1] / "build"
 SOURCES = Path(__file__).resolve().parents[1] / "crypto" / "src"
-LIBRARIES = sorted(BUILD.glob("*/*/library-ecc.elf"))
+LIBRARIES = sorted(BUILD.glob("*/*/library-ecc*.elf"))
+"""One of all curves, or on an MSP430 one for each."""
 
 KEPT = {
     "avr": [*(f"r{n}" for n in range(2, 18)), "r28", "r29"],
@@ -123,7 +124,7 @@ def kept(m: Machine) -> list[str]:
     return KEPT[family(m)]
 
 
-@pytest.fixture(scope="module", params=LIBRARIES, ids=lambda path: "-".join(path.parts[-3:-1]))
+@pytest.fixture(scope="module", params=LIBRARIES, ids=lambda path: "-".join((*path.parts[-3:-1], path.stem[8:])))
 def target(request: pytest.FixtureRequest) -> Machine:
     """One machine for each library."""
     return machine(request.param)
@@ -135,7 +136,7 @@ def test_a_library_is_built() -> None:
 
 
 def skip_without(m: Machine, function: str) -> None:
-    """Skip where a target does without a function: the last two of `operations` are the Cortex-M4's."""
+    """Skip where a library does without a function: another curve's, or one of the Cortex-M4's alone."""
     try:
         m.address(function)
     except EngineError:
