@@ -1,0 +1,164 @@
+; SPDX-License-Identifier: MIT OR Apache-2.0
+;
+; Products of 8 words with MPY32, in rows of limbs of 2 words; as product8_mpy16.S. RES0 to RES3 are read
+; through r15, each no sooner after OP2H than SLAU208, table "Result Availability", asks for.
+
+#include "mpy.h"
+
+#include "function.inc"
+
+; Four words, of which \op starts or goes on with a chain, += the product
+    .macro result op, w0, w1, w2, w3
+    \op     @r15+, \w0
+    addc    @r15+, \w1
+    addc    @r15+, \w2
+    addc    @r15+, \w3
+    mov     #RES0, r15
+    .endm
+
+    .macro product op, w0, w1, w2, w3
+    mov     @r14+, &OP2L
+    mov     @r14+, &OP2H
+    result  \op, \w0, \w1, \w2, \w3
+    .endm
+
+; \low, \high = the carry
+    .macro carry_into low, high
+    mov     #0, \low
+    mov     #0, \high
+    adc     \low
+    .endm
+
+; The sum c0..c7 += the next limb at r13 times the limbs at r14; its lowest limb goes to \at(r12), c1:c0
+; become the highest.
+    .macro row c0, c1, c2, c3, c4, c5, c6, c7, at
+    mov     @r13+, &MPY32L
+    mov     @r13+, &MPY32H
+    product add, \c0, \c1, \c2, \c3
+    product addc, \c4, \c5, \c6, \c7
+    mov     \c0, \at(r12)
+    mov     \c1, \at+2(r12)
+    carry_into \c0, \c1
+    product add, \c2, \c3, \c4, \c5
+    product addc, \c6, \c7, \c0, \c1
+    .endm
+
+    .macro next_row
+    sub     #16, r14
+    .endm
+
+; r12[8], and above them r4..r11, = r4..r11 + the 8 words at r13 times 8 words at r14, whose even limbs come
+; first; afterwards r13 and r14 stand behind the factors.
+; registers:  r4..r11 = sum, r12, r13, r14, r15 = address of RES0
+; stack:      2 bytes with the return address
+; cycles:     366
+; clobbers:   r4-r11, r13, r14, MPY32
+    function sunseal_product8_mul
+    row     r4, r5, r6, r7, r8, r9, r10, r11, 0
+    next_row
+    row     r6, r7, r8, r9, r10, r11, r4, r5, 4
+    next_row
+    row     r8, r9, r10, r11, r4, r5, r6, r7, 8
+    next_row
+    row     r10, r11, r4, r5, r6, r7, r8, r9, 12
+    ret
+    .size sunseal_product8_mul, . - sunseal_product8_mul
+
+; Twice the words of the number to be squared, modulo 2^128.
+    .section .bss.sunseal_product8_double,"aw",%nobits
+    .balign 2
+    .global sunseal_product8_double
+    .type sunseal_product8_double,%object
+sunseal_product8_double:
+    .skip 16
+    .size sunseal_product8_double, 16
+
+; The row's limb, the next one at r13.
+    .macro limb
+    mov     @r13, &MPY32L
+    mov     2(r13), &MPY32H
+    .endm
+
+; += its square
+    .macro square op, w0, w1, w2, w3
+    mov     @r13+, &OP2L
+    mov     @r13+, &OP2H
+    result  \op, \w0, \w1, \w2, \w3
+    .endm
+
+; += it times twice the next limb, \j, without what twice the row's limb lifts into it
+    .macro neighbour j, op, w0, w1, w2, w3
+    mov     &sunseal_product8_double+4*\j, r14
+    bic     #1, r14
+    mov     r14, &OP2L
+    mov     &sunseal_product8_double+4*\j+2, &OP2H
+    result  \op, \w0, \w1, \w2, \w3
+    .endm
+
+; += it times limb \j of twice the number
+    .macro twice j, w0, w1, w2, w3
+    mov     &sunseal_product8_double+4*\j, &OP2L
+    mov     &sunseal_product8_double+4*\j+2, &OP2H
+    result  addc, \w0, \w1, \w2, \w3
+    .endm
+
+; r12[8], and above them r4..r11, = r4..r11 + the square of the 8 words at r13; afterwards r13 stands behind
+; them. A row is a_i (a_i + twice all that is above it); the 2^128 of the latter come at the end.
+; registers:  r4..r11 = sum, r12, r13, r14 = word, r15 = address of RES0
+; stack:      2 bytes with the return address; static sunseal_product8_double
+; cycles:     358
+; clobbers:   r4-r11, r12, r13, r14, MPY32
+    function sunseal_product8_sqr
+    mov     @r13+, r14
+    rla     r14
+    mov     r14, &sunseal_product8_double
+    .set K, 1
+    .rept 7
+    mov     @r13+, r14
+    rlc     r14
+    mov     r14, &sunseal_product8_double+2*K
+    .set K, K + 1
+    .endr
+    sub     #16, r13
+    limb
+    square  add, r4, r5, r6, r7
+    twice   2, r8, r9, r10, r11
+    mov     r4, 0(r12)
+    mov     r5, 2(r12)
+    carry_into r4, r5
+    neighbour 1, add, r6, r7, r8, r9
+    twice   3, r10, r11, r4, r5
+    mov     r6, 4(r12)
+    mov     r7, 6(r12)
+    limb
+    neighbour 2, add, r10, r11, r4, r5
+    carry_into r6, r7
+    square  add, r8, r9, r10, r11
+    twice   3, r4, r5, r6, r7
+    mov     r8, 8(r12)
+    mov     r9, 10(r12)
+    mov     r10, 12(r12)
+    mov     r11, 14(r12)
+    limb
+    square  add, r4, r5, r6, r7
+    carry_into r8, r9
+    neighbour 3, add, r6, r7, r8, r9
+    limb
+    mov     #0, r10
+    mov     #0, r11
+    square  add, r8, r9, r10, r11
+    mov     -2(r13), r14
+    rla     r14
+    subc    r14, r14                ; 0 where twice the number has 2^128, else -1
+    sub     #16, r13
+    clrc
+    .irp    word, r4, r5, r6, r7, r8, r9
+    mov     @r13+, r12
+    bic     r14, r12
+    addc    r12, \word
+    .endr
+    adc     r10
+    adc     r11
+    add     #4, r13
+    ret
+    .size sunseal_product8_sqr, . - sunseal_product8_sqr
