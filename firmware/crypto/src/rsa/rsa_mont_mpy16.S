@@ -6,7 +6,7 @@
 #include "../field/mpy.h"
 
     .set LIMB, 2
-    .set MAC_BYTES, 12
+    .set MAC_BYTES, 10
     .set ROUND, 32
 #define RESULT_CARRY RESLO
 
@@ -17,30 +17,30 @@
 
     .macro mac
     mov     @r14+, &MAC
-    add     &SUMEXT, r15
+    add     @r4, r15
     mov     @r13+, &OP2
     .endm
 
     .macro own_limb
-    mov     -2(r11), r4
-    mov     r4, &MAC
-    add     &SUMEXT, r15
-    mov     r4, &OP2
+    mov     -2(r11), r14
+    mov     r14, &MAC
+    add     @r4, r15
+    mov     r14, &OP2
     mov     &across, r6
     mov     #0, r11
-    rla     r4
+    rla     r14
     rlc     r11
     mov     r11, &across
-    add     &SUMEXT, r15
+    add     @r4, r15
     mov     r6, &OP2
     .endm
 
 ; r5 = inverse. The product with the lowest word leaves zero below and a carry wherever there was not zero already.
     .macro quotient_limb
-    mov     &RESLO, r4
+    mov     &RESLO, r14
     mov     &RESHI, r6
-    add     &SUMEXT, r15
-    mov     r4, &MPY
+    add     @r4, r15
+    mov     r14, &MPY
     mov     r5, &OP2
     incd    r9
     nop
@@ -48,7 +48,7 @@
     mov     r13, &MPY
     mov     &lowest, &OP2
     mov     r13, -2(r9)
-    cmp     #1, r4
+    cmp     #1, r14
     addc    &RESHI, r6
     adc     r15
     mov     r6, &RESLO
@@ -59,11 +59,11 @@
     .macro result_limb
     mov     &RESLO, 0(r9)
     incd    r9
-    add     &SUMEXT, r15
+    add     @r4, r15
     mov     &RESHI, &RESLO
     mov     r15, &RESHI
     mov     #0, r15
-    sub     &SUMEXT, r15
+    sub     @r4, r15
     .endm
 
     .macro copy_limb

@@ -6,7 +6,7 @@
 #include "../field/mpy.h"
 
     .set LIMB, 4
-    .set MAC_BYTES, 20
+    .set MAC_BYTES, 18
     .set ROUND, 16
 #define RESULT_CARRY RES0
 
@@ -20,41 +20,41 @@
     .macro mac
     mov     @r14+, &MAC32L
     mov     @r14+, &MAC32H
-    add     &SUMEXT, r15
+    add     @r4, r15
     mov     @r13+, &OP2L
     mov     @r13+, &OP2H
     .endm
 
     .macro own_limb
-    mov     -4(r11), r4
-    mov     -2(r11), r5
-    mov     r4, &MAC32L
-    mov     r5, &MAC32H
-    add     &SUMEXT, r15
-    mov     r4, &OP2L
-    mov     r5, &OP2H
+    mov     -4(r11), r13
+    mov     -2(r11), r14
+    mov     r13, &MAC32L
+    mov     r14, &MAC32H
+    add     @r4, r15
+    mov     r13, &OP2L
+    mov     r14, &OP2H
     mov     &across, r6
     mov     #0, r11
-    rla     r5
+    rla     r14
     rlc     r11
     mov     r11, &across
-    add     &SUMEXT, r15
+    add     @r4, r15
     mov     r6, &OP2L
     mov     #0, &OP2H
     .endm
 
 ; The product with the lowest limb leaves zero below and a carry wherever there was not zero already.
     .macro quotient_limb
-    mov     &RES0, r4
-    mov     &RES1, r5
+    mov     &RES0, r5
+    mov     &RES1, r14
     mov     &RES2, r6
     mov     &RES3, r11
-    add     &SUMEXT, r15
-    mov     r4, &MPY32L
-    mov     r5, &MPY32H
+    add     @r4, r15
+    mov     r5, &MPY32L
+    mov     r14, &MPY32H
     mov     &inverse, &OP2L
     mov     &inverse+2, &OP2H
-    bis     r5, r4
+    bis     r14, r5
     add     #4, r9
     nop
     nop
@@ -66,7 +66,7 @@
     mov     &lowest+2, &OP2H
     mov     r13, -4(r9)
     mov     r14, -2(r9)
-    cmp     #1, r4
+    cmp     #1, r5
     addc    &RES2, r6
     addc    &RES3, r11
     adc     r15
@@ -81,13 +81,13 @@
     mov     &RES0, 0(r9)
     mov     &RES1, 2(r9)
     add     #4, r9
-    add     &SUMEXT, r15
+    add     @r4, r15
     mov     &RES2, &RES0
     mov     &RES3, &RES1
     mov     r15, &RES2
     mov     #0, &RES3
     mov     #0, r15
-    sub     &SUMEXT, r15
+    sub     @r4, r15
     .endm
 
     .macro copy_limb
