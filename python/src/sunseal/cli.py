@@ -26,6 +26,7 @@ from typer.exceptions import TyperException
 from sunseal import __version__, _engine, boards, measuring, units
 from sunseal.errors import Stopped, SunsealError
 from sunseal.planner.tune_command import tune_command
+from sunseal.traces.commands import trace_app
 
 app = typer.Typer(
     help="Run a sensor node's real firmware on a cycle-exact simulated board and account for every joule.",
@@ -678,6 +679,11 @@ def demo_command(
         out.print(f"report: {folder / 'report.html'}")
     if result["verified"] == 0 or any(a["verdict"] == 0 for a in result["intruder"]):
         raise typer.Exit(1)
+
+
+# --- Traces of instruments and harvesters ----------------------------------------------------
+
+app.add_typer(trace_app, name="trace")
 
 
 # --- Services --------------------------------------------------------------------------------
