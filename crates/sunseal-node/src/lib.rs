@@ -9,6 +9,7 @@
 mod board;
 mod config;
 mod error;
+mod fleet;
 mod node;
 mod record;
 mod scenario;
@@ -16,6 +17,7 @@ mod scenario;
 pub use board::{Board, BoardLog, BoardPower, BoardRadio, BoardSupply, BoardTrigger, StorageSense};
 pub use config::{Mode, NodeConfig};
 pub use error::NodeError;
+pub use fleet::{Done, Fate, FleetError, Individual, NodeProfile, Task, play};
 pub use node::{Node, Progress, limits_of};
 pub use record::{Doing, EnergyRecord, Event, Messages, RunRecord, SeriesPoint, Stretch};
 pub use scenario::{

@@ -1,0 +1,639 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Nodes from profiles: years of a node's work without executing an instruction.
+//!
+//! What a node's firmware costs is measured once ([`NodeProfile`]); here its supply is played against
+//! light, its tasks are done when they are due and the store has enough, and it browns out and starts
+//! again as it would. Time jumps from event to event: a change of the light, a task that falls due, a
+//! boundary of the supply. A stretch in which the store surely stays above what every task wants is one
+//! jump, with the energy of the tasks in it spread over it.
+
+use serde::{Deserialize, Serialize};
+use sunseal_power::{Boundary, HarvestTrace, Load, Supply, SupplySums};
+
+/// Something a node does again and again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Task {
+    /// Its name.
+    pub name: String,
+    /// From one time it falls due to the next.
+    pub period_s: f64,
+    /// Energy at the regulated output, all that flows while it runs.
+    pub energy_j: f64,
+    /// How long it runs.
+    pub time_s: f64,
+    /// What the store must hold above the cut-off before the node begins it (equation 6.1 of Mane 2014:
+    /// a margin times the energy, and an overhead).
+    pub gate_j: f64,
+}
+
+/// A node as its firmware was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeProfile {
+    /// Power at the regulated output between tasks, looks at the store included.
+    pub sleep_w: f64,
+    /// Energy of a start, at the regulated output.
+    pub start_j: f64,
+    /// Time of a start.
+    pub start_s: f64,
+    /// How often a node that waits for energy looks at its store.
+    pub poll_s: f64,
+    /// What it does. A task that waits for energy when it falls due again has missed once.
+    pub tasks: Vec<Task>,
+}
+
+/// What tells one node of a fleet from another.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Individual {
+    /// Share of the trace's light that this node gets.
+    pub light_scale: f64,
+    /// When its tasks first fall due, after the beginning.
+    pub phase_s: f64,
+}
+
+/// How often a task was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Done {
+    /// Times it fell due.
+    pub due: u64,
+    /// Times it was done.
+    pub done: u64,
+    /// Times it was begun and the supply gave out.
+    pub lost: u64,
+}
+
+/// What became of a node.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Fate {
+    /// Each task's.
+    pub tasks: Vec<Done>,
+    /// Times the output came on.
+    pub starts: u64,
+    /// Times it gave out.
+    pub brown_outs: u64,
+    /// Time without output.
+    pub off_s: f64,
+    /// Whole days played.
+    pub days: u64,
+    /// Of these, days with output from end to end and every task done that fell due.
+    pub days_survived: u64,
+    /// Lowest and highest voltage of the store at events.
+    pub v_min_v: f64,
+    /// See `v_min_v`.
+    pub v_max_v: f64,
+    /// Voltage at the end.
+    pub v_end_v: f64,
+    /// Joules, by cause.
+    pub sums: SupplySums,
+    /// What the energy balance leaves over, relative.
+    pub balance_rel: f64,
+}
+
+/// A profile, or a node of a fleet, that cannot be.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("fleet: {key} is {value}; {must}")]
+pub struct FleetError {
+    /// Which figure.
+    pub key: String,
+    /// Its value.
+    pub value: f64,
+    /// What would be right.
+    pub must: &'static str,
+}
+
+/// A day: what survival is counted in.
+const DAY_S: f64 = 86_400.0;
+/// Tasks are spread over a stretch only if the store's series resistance takes less than this share of
+/// a task's energy: the resistance's loss grows with the square of the current, which spreading lowers.
+const SPREAD_ESR: f64 = 1e-3;
+
+impl NodeProfile {
+    /// Checks every figure.
+    ///
+    /// # Errors
+    /// The first that cannot be.
+    pub fn check(&self) -> Result<(), FleetError> {
+        let bad = |key: String, value, must| Err(FleetError { key, value, must });
+        let zero_or_more =
+            [("sleep_w", self.sleep_w), ("start_j", self.start_j), ("start_s", self.start_s)];
+        for (key, value) in zero_or_more {
+            if !(value.is_finite() && value >= 0.0) {
+                return bad(key.into(), value, "it must be a number, zero or more");
+            }
+        }
+        if self.start_j > 0.0 && self.start_s == 0.0 {
+            return bad("start_s".into(), 0.0, "a start that takes energy takes time");
+        }
+        if !(self.poll_s.is_finite() && self.poll_s > 0.0) {
+            return bad("poll_s".into(), self.poll_s, "it must be a number above zero");
+        }
+        for task in &self.tasks {
+            for (key, value) in
+                [("period_s", task.period_s), ("energy_j", task.energy_j), ("time_s", task.time_s)]
+            {
+                if !(value.is_finite() && value > 0.0) {
+                    return bad(
+                        format!("{}.{key}", task.name),
+                        value,
+                        "it must be a number above zero",
+                    );
+                }
+            }
+            if !(task.gate_j.is_finite() && task.gate_j >= 0.0) {
+                return bad(
+                    format!("{}.gate_j", task.name),
+                    task.gate_j,
+                    "it must be a number, zero or more",
+                );
+            }
+            if task.time_s >= task.period_s {
+                return bad(
+                    format!("{}.period_s", task.name),
+                    task.period_s,
+                    "it must be longer than the task itself",
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A node at work.
+struct Play<'a> {
+    supply: Supply,
+    profile: &'a NodeProfile,
+    harvest: &'a HarvestTrace,
+    individual: Individual,
+    duration_s: f64,
+    t_s: f64,
+    /// How many times each task has fallen due; the next is at phase + this x period.
+    due: Vec<u64>,
+    /// Whether each task waits to be done.
+    waits: Vec<bool>,
+    /// Whether tasks may be spread over a stretch; a test asks what that changes.
+    spreads: bool,
+    /// Days that were not survived so far, and the day that this was last said of.
+    bad_days: u64,
+    last_bad: Option<u64>,
+    fate: Fate,
+}
+
+/// Plays a node for `duration_s` from the store's state in `supply`; a trace that is shorter is repeated.
+///
+/// # Errors
+/// If a figure of the profile or of the individual cannot be.
+pub fn play(
+    supply: Supply,
+    profile: &NodeProfile,
+    harvest: &HarvestTrace,
+    individual: Individual,
+    duration_s: f64,
+) -> Result<Fate, FleetError> {
+    play_with(supply, profile, harvest, individual, duration_s, true)
+}
+
+fn play_with(
+    supply: Supply,
+    profile: &NodeProfile,
+    harvest: &HarvestTrace,
+    individual: Individual,
+    duration_s: f64,
+    spreads: bool,
+) -> Result<Fate, FleetError> {
+    profile.check()?;
+    for (key, value) in [
+        ("light_scale", individual.light_scale),
+        ("phase_s", individual.phase_s),
+        ("duration_s", duration_s),
+    ] {
+        if !(value.is_finite() && value >= 0.0) {
+            return Err(FleetError {
+                key: key.into(),
+                value,
+                must: "it must be a number, zero or more",
+            });
+        }
+    }
+    let tasks = profile.tasks.len();
+    let v_v = supply.v_v();
+    let mut play = Play {
+        supply,
+        profile,
+        harvest,
+        individual,
+        duration_s,
+        t_s: 0.0,
+        due: vec![0; tasks],
+        waits: vec![false; tasks],
+        spreads,
+        bad_days: 0,
+        last_bad: None,
+        fate: Fate {
+            tasks: vec![Done::default(); tasks],
+            v_min_v: v_v,
+            v_max_v: v_v,
+            ..Fate::default()
+        },
+    };
+    while play.t_s < duration_s {
+        if play.supply.is_on() { play.awake() } else { play.dark() }
+    }
+    Ok(play.closed())
+}
+
+impl Play<'_> {
+    /// Light now and until when it stays so; the trace is repeated without end.
+    fn light(&self) -> (f64, f64) {
+        let length = self.harvest.duration_s();
+        let (round, within) = if self.t_s < length {
+            (0.0, self.t_s)
+        } else {
+            let round = (self.t_s / length).floor();
+            (round * length, (self.t_s - round * length).min(length))
+        };
+        let (power_w, until_s) = self.harvest.at(within);
+        let until_s = (round + until_s.min(length)).max(self.t_s);
+        // At the very seam, rounding must not leave a stretch of no length.
+        let until_s = if until_s <= self.t_s { self.t_s + 1e-6 } else { until_s };
+        (power_w * self.individual.light_scale, until_s)
+    }
+
+    fn due_s(&self, task: usize) -> f64 {
+        self.individual.phase_s + self.due[task] as f64 * self.profile.tasks[task].period_s
+    }
+
+    fn next_due_s(&self) -> f64 {
+        (0..self.due.len()).map(|i| self.due_s(i)).fold(f64::INFINITY, f64::min)
+    }
+
+    fn sleep(&self) -> Load {
+        Load { vcc_w: self.profile.sleep_w, store_w: 0.0 }
+    }
+
+    fn running(task: &Task) -> Load {
+        Load { vcc_w: task.energy_j / task.time_s, store_w: 0.0 }
+    }
+
+    fn bad_day(&mut self, t_s: f64) {
+        let day = (t_s / DAY_S) as u64;
+        if self.last_bad != Some(day) {
+            // Days are told in order, but for one that a long stretch has begun: never twice.
+            self.bad_days += u64::from(self.last_bad.is_none_or(|last| day > last));
+            self.last_bad = Some(self.last_bad.map_or(day, |last| last.max(day)));
+        }
+    }
+
+    fn bad_span(&mut self, from_s: f64, to_s: f64) {
+        let mut day = (from_s / DAY_S).floor();
+        while day * DAY_S < to_s {
+            self.bad_day(day * DAY_S);
+            day += 1.0;
+        }
+    }
+
+    /// Marks the tasks that have fallen due; one that still waits has missed.
+    fn fall_due(&mut self) {
+        for i in 0..self.due.len() {
+            while self.due_s(i) <= self.t_s && self.due_s(i) < self.duration_s {
+                if self.waits[i] {
+                    self.bad_day(self.due_s(i));
+                }
+                self.due[i] += 1;
+                self.waits[i] = true;
+            }
+        }
+    }
+
+    /// Lets time go by under a load, across changes of the light, up to `until_s`.
+    fn flow(&mut self, until_s: f64, load: Load) -> Option<Boundary> {
+        let until_s = until_s.min(self.duration_s);
+        while self.t_s < until_s {
+            let (power_w, light_s) = self.light();
+            let end_s = until_s.min(light_s);
+            let a = self.supply.advance(end_s - self.t_s, load, power_w);
+            self.t_s = if a.boundary.is_none() { end_s } else { self.t_s + a.elapsed_s };
+            let v_v = self.supply.v_v();
+            self.fate.v_min_v = self.fate.v_min_v.min(v_v);
+            self.fate.v_max_v = self.fate.v_max_v.max(v_v);
+            if a.boundary.is_some() {
+                return a.boundary;
+            }
+        }
+        None
+    }
+
+    /// Without output: charge until it comes on, then start.
+    fn dark(&mut self) {
+        let from_s = self.t_s;
+        let boundary = self.flow(self.duration_s, Load::default());
+        self.fate.off_s += self.t_s - from_s;
+        self.bad_span(from_s, self.t_s);
+        // What fell due in the dark was missed; the node starts anew with what comes next.
+        for i in 0..self.due.len() {
+            while self.due_s(i) < self.t_s.min(self.duration_s) {
+                self.due[i] += 1;
+            }
+            self.waits[i] = false;
+        }
+        if boundary == Some(Boundary::Restart) {
+            self.supply.switch_on();
+            self.fate.starts += 1;
+            if self.profile.start_s > 0.0 {
+                let load =
+                    Load { vcc_w: self.profile.start_j / self.profile.start_s, store_w: 0.0 };
+                let end_s = self.t_s + self.profile.start_s;
+                if self.flow(end_s, load) == Some(Boundary::Cut) {
+                    self.cut();
+                }
+            }
+        }
+    }
+
+    fn cut(&mut self) {
+        self.supply.switch_off();
+        self.fate.brown_outs += 1;
+        self.bad_day(self.t_s.min(self.duration_s));
+    }
+
+    /// With output: do what is due and affordable, else let time go by to the next event.
+    fn awake(&mut self) {
+        self.fall_due();
+        let mut wanting = false;
+        for i in 0..self.waits.len() {
+            if !self.waits[i] {
+                continue;
+            }
+            let task = &self.profile.tasks[i];
+            let load = Self::running(task);
+            let (power_w, _) = self.light();
+            if self.supply.above_cut_j(load, power_w) < task.gate_j {
+                wanting = true;
+                continue;
+            }
+            let end_s = self.t_s + task.time_s;
+            self.waits[i] = false;
+            if self.flow(end_s, load) == Some(Boundary::Cut) {
+                self.fate.tasks[i].lost += 1;
+                self.cut();
+                return;
+            }
+            if self.t_s >= end_s {
+                self.fate.tasks[i].done += 1;
+            }
+            return; // meanwhile others may have fallen due
+        }
+        let until_s = if wanting { self.next_look_s() } else { self.next_due_s() };
+        if self.spreads && !wanting && self.spread() {
+            return;
+        }
+        if self.flow(until_s, self.sleep()) == Some(Boundary::Cut) {
+            self.cut();
+        }
+    }
+
+    /// When a waiting task may first find enough: looks that surely find too little are not taken.
+    fn next_look_s(&self) -> f64 {
+        let (power_w, light_s) = self.light();
+        let next_s = self.next_due_s().min(light_s);
+        let mut soonest_s = f64::INFINITY;
+        for (task, _) in self.profile.tasks.iter().zip(&self.waits).filter(|(_, waits)| **waits) {
+            let lacking_j = task.gate_j - self.supply.above_cut_j(Self::running(task), power_w);
+            // All the light, without a loss, and no load.
+            let looks =
+                (lacking_j / (power_w.max(1e-30) * self.profile.poll_s)).floor().max(0.0) + 1.0;
+            soonest_s = soonest_s.min(self.t_s + looks * self.profile.poll_s);
+        }
+        // At a change of the light the question is asked again, at the next look after it.
+        if soonest_s <= next_s {
+            soonest_s
+        } else {
+            let polls = ((next_s - self.t_s) / self.profile.poll_s).ceil().max(1.0);
+            (self.t_s + polls * self.profile.poll_s).max(next_s)
+        }
+    }
+
+    /// Jumps to the next change of light with the tasks spread over the time, if the store surely stays
+    /// above what each of them wants.
+    fn spread(&mut self) -> bool {
+        let (power_w, light_s) = self.light();
+        let end_s = light_s.min(self.duration_s);
+        let span_s = end_s - self.t_s;
+        let (mut energy_j, mut busy_s, mut gate_j, mut peak_w) =
+            (0.0, 0.0, 0.0f64, self.profile.sleep_w);
+        let mut counts = vec![0u64; self.profile.tasks.len()];
+        for (i, task) in self.profile.tasks.iter().enumerate() {
+            let first_s = self.due_s(i);
+            // Begun and ended within the stretch.
+            let room_s = end_s - task.time_s - first_s;
+            let count = if room_s < 0.0 { 0 } else { (room_s / task.period_s) as u64 + 1 };
+            if first_s + count as f64 * task.period_s < end_s {
+                return false; // one would run across its end
+            }
+            counts[i] = count;
+            energy_j += count as f64 * task.energy_j;
+            busy_s += count as f64 * task.time_s;
+            gate_j = gate_j.max(task.gate_j);
+            peak_w = peak_w.max(task.energy_j / task.time_s);
+        }
+        let several: u64 = counts.iter().sum();
+        if several < 2 || busy_s > 0.5 * span_s {
+            return false;
+        }
+        // All tasks may fall together, once more than their mean.
+        let burst_j: f64 = self.profile.tasks.iter().map(|t| t.energy_j).sum::<f64>()
+            / self.supply.config().output_efficiency;
+        let needed_j = gate_j + 2.0 * burst_j;
+        let peak = Load { vcc_w: peak_w, store_w: 0.0 };
+        if self.supply.above_cut_j(peak, power_w) < needed_j || self.sags(peak, power_w) {
+            return false;
+        }
+        let mean = Load {
+            vcc_w: (energy_j + self.profile.sleep_w * (span_s - busy_s)) / span_s,
+            store_w: 0.0,
+        };
+        let before = self.supply.clone();
+        let a = self.supply.advance(span_s, mean, power_w);
+        // Under constant power the store's voltage is monotonic: both ends speak for what lies between.
+        if a.boundary.is_some()
+            || self.supply.above_cut_j(peak, power_w) < needed_j
+            || self.sags(peak, power_w)
+        {
+            self.supply = before;
+            return false;
+        }
+        self.t_s = end_s;
+        let v_v = self.supply.v_v();
+        self.fate.v_min_v = self.fate.v_min_v.min(v_v);
+        self.fate.v_max_v = self.fate.v_max_v.max(v_v);
+        for (i, count) in counts.into_iter().enumerate() {
+            self.due[i] += count;
+            self.fate.tasks[i].done += count;
+        }
+        true
+    }
+
+    /// Whether a load would lose more than a little in the store's series resistance.
+    fn sags(&self, load: Load, power_w: f64) -> bool {
+        let v_v = self.supply.v_v();
+        (v_v - self.supply.terminal_v(load, power_w).min(v_v)) > SPREAD_ESR * v_v
+    }
+
+    fn closed(mut self) -> Fate {
+        // What still waits at the end was not done.
+        for i in 0..self.due.len() {
+            if self.waits[i] {
+                self.bad_day((self.duration_s - 1e-9).max(0.0));
+            }
+            self.fate.tasks[i].due = self.due[i];
+        }
+        self.fate.days = (self.duration_s / DAY_S) as u64;
+        self.fate.days_survived = self.fate.days.saturating_sub(self.bad_days);
+        self.fate.v_end_v = self.supply.v_v();
+        self.fate.sums = *self.supply.sums();
+        self.fate.balance_rel = self.supply.balance_rel();
+        self.fate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use sunseal_power::SupplyConfig;
+
+    fn config() -> SupplyConfig {
+        SupplyConfig {
+            capacitance_f: 0.47,
+            esr_ohm: 0.08,
+            leak_ohm: 2.75e6,
+            v_max_v: 5.0,
+            v_on_v: 2.6,
+            v_cut_v: 1.9,
+            vcc_v: 2.8,
+            charge_efficiency: 0.8,
+            panel_min_w: 5e-6,
+            output_efficiency: 0.85,
+            quiescent_on_w: 5e-6,
+            quiescent_off_w: 1e-6,
+            start_overhead_j: 0.125,
+        }
+    }
+
+    fn signer(period_s: f64) -> NodeProfile {
+        let sign =
+            Task { name: "sign".into(), period_s, energy_j: 2e-3, time_s: 0.2, gate_j: 4e-3 };
+        let report = Task {
+            name: "report".into(),
+            period_s: 3.0 * period_s,
+            energy_j: 5e-4,
+            time_s: 0.05,
+            gate_j: 1e-3,
+        };
+        NodeProfile {
+            sleep_w: 2e-5,
+            start_j: 3e-3,
+            start_s: 0.5,
+            poll_s: 30.0,
+            tasks: vec![sign, report],
+        }
+    }
+
+    /// Hours of light, midnight first; the same every day.
+    fn days(peak_w: f64) -> HarvestTrace {
+        let hour = |h: f64| (peak_w * ((h - 6.0) / 12.0 * std::f64::consts::PI).sin()).max(0.0);
+        let time_s = (0..=24).map(|h| f64::from(h) * 3600.0).collect();
+        HarvestTrace::from_arrays(time_s, (0..=24).map(|h| hour(f64::from(h))).collect()).unwrap()
+    }
+
+    fn alone() -> Individual {
+        Individual { light_scale: 1.0, phase_s: 60.0 }
+    }
+
+    fn begun(config: SupplyConfig, v_v: f64) -> Supply {
+        Supply::new(config, v_v).unwrap()
+    }
+
+    #[test]
+    fn in_plenty_everything_is_done() {
+        let fate =
+            play(begun(config(), 4.0), &signer(600.0), &days(5e-3), alone(), 10.0 * DAY_S).unwrap();
+        assert_eq!((fate.starts, fate.brown_outs, fate.days, fate.days_survived), (1, 0, 10, 10));
+        assert_eq!(fate.tasks[0], Done { due: 1440, done: 1440, lost: 0 });
+        assert_eq!(fate.tasks[1], Done { due: 480, done: 480, lost: 0 });
+        let spent = 1440.0 * 2e-3 + 480.0 * 5e-4 + 2e-5 * 10.0 * DAY_S;
+        assert!((fate.sums.load_j / spent - 1.0).abs() < 1e-3, "{} {spent}", fate.sums.load_j);
+        assert!(fate.balance_rel < 1e-6);
+    }
+
+    #[test]
+    fn in_the_dark_it_runs_down_and_stays_off() {
+        let dark = HarvestTrace::constant(0.0, DAY_S).unwrap();
+        let fate =
+            play(begun(config(), 3.0), &signer(600.0), &dark, alone(), 30.0 * DAY_S).unwrap();
+        assert_eq!((fate.starts, fate.brown_outs), (1, 1));
+        assert!(fate.days_survived < 10 && fate.off_s > 10.0 * DAY_S, "{fate:?}");
+        assert_eq!(
+            fate.tasks[0].lost, 0,
+            "the gate keeps a node from beginning what it cannot end"
+        );
+        assert!(fate.v_end_v < 1.9 && fate.balance_rel < 1e-6);
+    }
+
+    #[test]
+    fn without_a_gate_operations_are_lost() {
+        let mut profile = signer(20.0);
+        profile.tasks.iter_mut().for_each(|t| (t.gate_j, t.energy_j) = (0.0, 0.4));
+        let mut c = config();
+        c.start_overhead_j = 1e-3;
+        let fate = play(begun(c, 2.7), &profile, &days(5e-3), alone(), 3.0 * DAY_S).unwrap();
+        assert!(fate.tasks[0].lost > 0 && fate.brown_outs > 0, "{fate:?}");
+    }
+
+    #[test]
+    fn figures_that_cannot_be_are_named() {
+        let mut profile = signer(600.0);
+        profile.tasks[0].time_s = 700.0;
+        let told = play(begun(config(), 3.0), &profile, &days(1e-3), alone(), DAY_S)
+            .unwrap_err()
+            .to_string();
+        assert_eq!(told, "fleet: sign.period_s is 600; it must be longer than the task itself");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        #[test]
+        fn spreading_changes_neither_counts_nor_the_voltage(
+            peak_w in 0.0f64..6e-3, v in 2.0f64..5.0, period_s in 60.0f64..2000.0, phase_s in 0.0f64..600.0,
+            capacitance_f in 0.2f64..2.0,
+        ) {
+            let c = SupplyConfig { capacitance_f, ..config() };
+            let who = Individual { light_scale: 1.0, phase_s };
+            let fates = [true, false].map(|spreads| {
+                play_with(begun(c.clone(), v), &signer(period_s), &days(peak_w), who, 4.0 * DAY_S, spreads).unwrap()
+            });
+            let [fast, slow] = &fates;
+            prop_assert!((fast.v_end_v - slow.v_end_v).abs() < 1e-3, "{} {}", fast.v_end_v, slow.v_end_v);
+            prop_assert_eq!(fast.brown_outs, slow.brown_outs);
+            for (a, b) in fast.tasks.iter().zip(&slow.tasks) {
+                prop_assert_eq!(a.due, b.due);
+                prop_assert!(a.done.abs_diff(b.done) <= 1, "{:?} {:?}", a, b);
+            }
+            for f in &fates {
+                prop_assert!(f.balance_rel < 1e-6);
+                prop_assert!(f.tasks.iter().all(|t| t.done + t.lost <= t.due));
+            }
+        }
+
+        #[test]
+        fn more_light_never_does_less(peak_w in 0.0f64..3e-3, more_w in 0.0f64..3e-3) {
+            let [less, more] = [peak_w, peak_w + more_w].map(|w| {
+                play(begun(config(), 2.7), &signer(300.0), &days(w), alone(), 5.0 * DAY_S).unwrap()
+            });
+            prop_assert!(more.tasks[0].done + 1 >= less.tasks[0].done, "{:?} {:?}", less, more);
+            prop_assert!(more.off_s <= less.off_s + 1.0);
+        }
+    }
+}
