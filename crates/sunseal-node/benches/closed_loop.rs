@@ -57,6 +57,44 @@ fn closed_loop(c: &mut Criterion) {
     play(c, "brown-outs-a-minute", 60.0, common::blinker(300), dying);
 }
 
+/// A year from a profile: a signature every ten minutes, light by the hour.
+fn from_profile(c: &mut Criterion) {
+    let sign = sunseal_node::Task {
+        name: "sign".into(),
+        period_s: 600.0,
+        energy_j: 2e-3,
+        time_s: 0.2,
+        gate_j: 4e-3,
+    };
+    let profile = sunseal_node::NodeProfile {
+        sleep_w: 2e-5,
+        start_j: 3e-3,
+        start_s: 0.5,
+        poll_s: 30.0,
+        tasks: vec![sign],
+    };
+    let text = "name = \"year\"\nboard = \"msp430f5438a-anagear\"\nfirmware = \"none.elf\"\nduration_s = 1.0\n";
+    let scenario = Scenario::parse(text, "year").expect("the scenario is sound");
+    let supply = Node::supply_of(&common::data(), &scenario).expect("the supply can be built");
+    let individual = sunseal_node::Individual { light_scale: 1.0, phase_s: 60.0 };
+    let mut group = c.benchmark_group("profile");
+    group.sample_size(10).throughput(Throughput::Elements(365));
+    for (name, peak_w) in [("year-in-plenty", 5e-3), ("year-in-scarcity", 2e-4)] {
+        let hour = |h: u32| {
+            (peak_w * ((f64::from(h % 24) - 6.0) / 12.0 * std::f64::consts::PI).sin()).max(0.0)
+        };
+        let time_s = (0..=8760).map(|h| f64::from(h) * 3600.0).collect();
+        let trace = HarvestTrace::from_arrays(time_s, (0..=8760).map(hour).collect())
+            .expect("the trace is sound");
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                sunseal_node::play(supply.clone(), &profile, &trace, individual, 365.0 * 86_400.0)
+            });
+        });
+    }
+    group.finish();
+}
+
 /// A winter day of the node's own program: it signs every three minutes, alternately asked and by itself.
 fn node(c: &mut Criterion) {
     let text = format!(
@@ -89,5 +127,5 @@ fn node(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, closed_loop, node);
+criterion_group!(benches, closed_loop, node, from_profile);
 criterion_main!(benches);

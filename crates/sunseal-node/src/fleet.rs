@@ -244,19 +244,32 @@ fn play_with(
 }
 
 impl Play<'_> {
-    /// Light now and until when it stays so; the trace is repeated without end.
+    /// Light now and until when it stays so, a whole night long.
     fn light(&self) -> (f64, f64) {
+        let (power_w, mut until_s) = self.light_at(self.t_s);
+        while until_s < self.duration_s {
+            let (next_w, next_s) = self.light_at(until_s);
+            if next_w != power_w || until_s - self.t_s > DAY_S {
+                break;
+            }
+            until_s = next_s;
+        }
+        (power_w, until_s)
+    }
+
+    /// Light at a time and until when the trace says so; the trace is repeated without end.
+    fn light_at(&self, t_s: f64) -> (f64, f64) {
         let length = self.harvest.duration_s();
-        let (round, within) = if self.t_s < length {
-            (0.0, self.t_s)
+        let (round, within) = if t_s < length {
+            (0.0, t_s)
         } else {
-            let round = (self.t_s / length).floor();
-            (round * length, (self.t_s - round * length).min(length))
+            let round = (t_s / length).floor();
+            (round * length, (t_s - round * length).min(length))
         };
         let (power_w, until_s) = self.harvest.at(within);
-        let until_s = (round + until_s.min(length)).max(self.t_s);
+        let until_s = round + until_s.min(length);
         // At the very seam, rounding must not leave a stretch of no length.
-        let until_s = if until_s <= self.t_s { self.t_s + 1e-6 } else { until_s };
+        let until_s = if until_s <= t_s { t_s + 1e-6 } else { until_s };
         (power_w * self.individual.light_scale, until_s)
     }
 
@@ -442,8 +455,12 @@ impl Play<'_> {
             return false;
         }
         // All tasks may fall together, once more than their mean.
-        let burst_j: f64 = self.profile.tasks.iter().map(|t| t.energy_j).sum::<f64>()
-            / self.supply.config().output_efficiency;
+        let burst_j: f64 = self
+            .profile
+            .tasks
+            .iter()
+            .map(|t| self.supply.drawn_w(Self::running(t)) * t.time_s)
+            .sum();
         let needed_j = gate_j + 2.0 * burst_j;
         let peak = Load { vcc_w: peak_w, store_w: 0.0 };
         if self.supply.above_cut_j(peak, power_w) < needed_j || self.sags(peak, power_w) {

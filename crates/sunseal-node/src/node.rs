@@ -141,21 +141,7 @@ impl Node {
         }
         let model = PowerModel::new(sets)?;
 
-        let choice = &scenario.supply;
-        let harvester: HarvesterPart = load_part(
-            &parts,
-            choice.harvester.as_ref().unwrap_or(&board.supply.harvester),
-            "harvester",
-        )?;
-        let capacitor: CapacitorPart = load_part(
-            &parts,
-            choice.capacitor.as_ref().unwrap_or(&board.supply.capacitor),
-            "capacitor",
-        )?;
-        let config = scenario.supply_config(&harvester, &capacitor, vcc_v);
-        let supply = Supply::new(config.clone(), choice.initial_v.unwrap_or(config.v_on_v))
-            .map_err(|e| bad(format!("supply.{} is {}; {}", e.key, e.value, e.must)))?;
-
+        let supply = Self::supply_of(data, &scenario)?;
         let harvest = Self::light(&scenario, harvest)?;
         let firmware = |reason: String| NodeError::Firmware {
             path: scenario.firmware.display().to_string(),
@@ -223,6 +209,32 @@ impl Node {
             starts: 0,
             brown_out_cycles: Vec::new(),
             longest_s: f64::INFINITY,
+        })
+    }
+
+    /// The supply of a scenario alone, its output off.
+    ///
+    /// # Errors
+    /// If a part is not there, or a figure cannot be.
+    pub fn supply_of(data: &Path, scenario: &Scenario) -> Result<Supply, NodeError> {
+        let board = Board::load(&data.join("boards"), &scenario.board)?;
+        let (parts, choice) = (data.join("parts"), &scenario.supply);
+        let vcc_v = scenario.power.vcc_v.unwrap_or(board.power.vcc_v);
+        let harvester: HarvesterPart = load_part(
+            &parts,
+            choice.harvester.as_ref().unwrap_or(&board.supply.harvester),
+            "harvester",
+        )?;
+        let capacitor: CapacitorPart = load_part(
+            &parts,
+            choice.capacitor.as_ref().unwrap_or(&board.supply.capacitor),
+            "capacitor",
+        )?;
+        let config = scenario.supply_config(&harvester, &capacitor, vcc_v);
+        let initial_v = choice.initial_v.unwrap_or(config.v_on_v);
+        Supply::new(config, initial_v).map_err(|e| NodeError::Scenario {
+            path: scenario.source.clone(),
+            reason: format!("supply.{} is {}; {}", e.key, e.value, e.must),
         })
     }
 

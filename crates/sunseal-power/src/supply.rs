@@ -220,7 +220,9 @@ impl Supply {
         }
     }
 
-    fn drawn_w(&self, load: Load) -> f64 {
+    /// Power that a load, and the harvester for it, takes from the store.
+    #[must_use]
+    pub fn drawn_w(&self, load: Load) -> f64 {
         if self.on {
             load.vcc_w / self.config.output_efficiency + load.store_w + self.config.quiescent_on_w
         } else {

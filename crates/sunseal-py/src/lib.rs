@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 mod board;
 mod error;
+mod fleet;
 mod machine;
 mod power;
 mod program;
@@ -24,6 +25,8 @@ mod _engine {
     use board::{Board, levels};
     #[pymodule_export]
     use error::EngineError;
+    #[pymodule_export]
+    use fleet::fleet;
     #[pymodule_export]
     use machine::{Machine, Snapshot, View};
     #[pymodule_export]

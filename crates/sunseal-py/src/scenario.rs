@@ -16,7 +16,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// A scenario file, read and checked.
 #[pyclass(frozen, module = "sunseal._engine")]
 pub struct Scenario {
-    inner: sunseal_node::Scenario,
+    pub(crate) inner: sunseal_node::Scenario,
 }
 
 impl Scenario {

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Fleets of nodes from profiles, played from Python.
+
+use std::path::Path;
+
+use pyo3::prelude::*;
+use serde::Deserialize;
+use sunseal_node::{Fate, Individual, Node, NodeProfile};
+use sunseal_power::{HarvestTrace, Supply};
+
+use crate::error::{EngineError, refuse};
+use crate::scenario::Scenario;
+
+/// A node as Python hands it over.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Member {
+    profile: usize,
+    trace: usize,
+    #[serde(flatten)]
+    individual: Individual,
+    /// Another capacitance than the scenario's.
+    capacitance_f: Option<f64>,
+}
+
+/// Plays nodes on a scenario's supply for `duration_s`, and returns their fates as JSON. `profiles` and
+/// `nodes` are JSON lists; `traces` are time_s and power_w, named by a node by their place. `heard` is
+/// called after each node with how many are done; nothing else of Python is touched meanwhile.
+#[pyfunction]
+#[pyo3(signature = (data, scenario, profiles, nodes, traces, duration_s, heard))]
+pub fn fleet(
+    py: Python<'_>,
+    data: &str,
+    scenario: &Scenario,
+    profiles: &str,
+    nodes: &str,
+    traces: Vec<(Vec<f64>, Vec<f64>)>,
+    duration_s: f64,
+    heard: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let profiles: Vec<NodeProfile> = serde_json::from_str(profiles).map_err(refuse)?;
+    let nodes: Vec<Member> = serde_json::from_str(nodes).map_err(refuse)?;
+    let mut scenario = scenario.inner.clone();
+    py.detach(|| {
+        let traces: Vec<HarvestTrace> = traces
+            .into_iter()
+            .map(|(time_s, power_w)| HarvestTrace::from_arrays(time_s, power_w))
+            .collect::<Result<_, _>>()
+            .map_err(refuse)?;
+        let mut supply: Option<(Option<f64>, Supply)> = None;
+        let mut fates: Vec<Fate> = Vec::with_capacity(nodes.len());
+        for node in &nodes {
+            let (Some(profile), Some(trace)) = (profiles.get(node.profile), traces.get(node.trace))
+            else {
+                return Err(EngineError::new_err(format!(
+                    "node {} names profile {} of {} and trace {} of {}",
+                    fates.len(),
+                    node.profile,
+                    profiles.len(),
+                    node.trace,
+                    traces.len()
+                )));
+            };
+            let fresh = match &supply {
+                Some((capacitance_f, supply)) if *capacitance_f == node.capacitance_f => {
+                    supply.clone()
+                }
+                _ => {
+                    if node.capacitance_f.is_some() {
+                        scenario.supply.capacitance_f = node.capacitance_f;
+                    }
+                    let made = Node::supply_of(Path::new(data), &scenario).map_err(refuse)?;
+                    supply = Some((node.capacitance_f, made.clone()));
+                    made
+                }
+            };
+            fates.push(
+                sunseal_node::play(fresh, profile, trace, node.individual, duration_s)
+                    .map_err(refuse)?,
+            );
+            if let Some(heard) = &heard {
+                Python::attach(|py| {
+                    py.check_signals()?;
+                    heard.call1(py, (fates.len(),)).map(|_| ())
+                })?;
+            }
+        }
+        serde_json::to_string(&fates).map_err(refuse)
+    })
+}
