@@ -17,29 +17,35 @@ use crate::scenario::Scenario;
 struct Member {
     profile: usize,
     trace: usize,
-    #[serde(flatten)]
-    individual: Individual,
+    light_scale: f64,
+    phase_s: f64,
     /// Another capacitance than the scenario's.
     capacitance_f: Option<f64>,
 }
 
-/// Plays nodes on a scenario's supply for `duration_s`, and returns their fates as JSON. `profiles` and
-/// `nodes` are JSON lists; `traces` are time_s and power_w, named by a node by their place. `heard` is
+/// What is played.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Plan {
+    duration_s: f64,
+    profiles: Vec<NodeProfile>,
+    nodes: Vec<Member>,
+}
+
+/// Plays nodes on a scenario's supply and returns their fates as JSON. `plan` is JSON: `duration_s`,
+/// `profiles`, `nodes`; `traces` are time_s and power_w, named by a node by their place. `heard` is
 /// called after each node with how many are done; nothing else of Python is touched meanwhile.
 #[pyfunction]
-#[pyo3(signature = (data, scenario, profiles, nodes, traces, duration_s, heard))]
+#[pyo3(signature = (data, scenario, plan, traces, heard))]
 pub fn fleet(
     py: Python<'_>,
     data: &str,
     scenario: &Scenario,
-    profiles: &str,
-    nodes: &str,
+    plan: &str,
     traces: Vec<(Vec<f64>, Vec<f64>)>,
-    duration_s: f64,
     heard: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let profiles: Vec<NodeProfile> = serde_json::from_str(profiles).map_err(refuse)?;
-    let nodes: Vec<Member> = serde_json::from_str(nodes).map_err(refuse)?;
+    let Plan { duration_s, profiles, nodes } = serde_json::from_str(plan).map_err(refuse)?;
     let mut scenario = scenario.inner.clone();
     py.detach(|| {
         let traces: Vec<HarvestTrace> = traces
