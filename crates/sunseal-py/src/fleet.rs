@@ -53,6 +53,7 @@ pub fn fleet(
             .map(|(time_s, power_w)| HarvestTrace::from_arrays(time_s, power_w))
             .collect::<Result<_, _>>()
             .map_err(refuse)?;
+        let own_f = scenario.supply.capacitance_f;
         let mut supply: Option<(Option<f64>, Supply)> = None;
         let mut fates: Vec<Fate> = Vec::with_capacity(nodes.len());
         for node in &nodes {
@@ -72,18 +73,15 @@ pub fn fleet(
                     supply.clone()
                 }
                 _ => {
-                    if node.capacitance_f.is_some() {
-                        scenario.supply.capacitance_f = node.capacitance_f;
-                    }
+                    scenario.supply.capacitance_f = node.capacitance_f.or(own_f);
                     let made = Node::supply_of(Path::new(data), &scenario).map_err(refuse)?;
                     supply = Some((node.capacitance_f, made.clone()));
                     made
                 }
             };
-            fates.push(
-                sunseal_node::play(fresh, profile, trace, node.individual, duration_s)
-                    .map_err(refuse)?,
-            );
+            let individual = Individual { light_scale: node.light_scale, phase_s: node.phase_s };
+            let fate = sunseal_node::play(fresh, profile, trace, individual, duration_s);
+            fates.push(fate.map_err(refuse)?);
             if let Some(heard) = &heard {
                 Python::attach(|py| {
                     py.check_signals()?;
