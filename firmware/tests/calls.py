@@ -52,7 +52,29 @@ class Symbol:
     name: str
 
 
-Argument = In | InOut | Out | Symbol | int | np.integer[Any]
+@dataclass(frozen=True)
+class Function:
+    """The address of a function of the library, as a member of a structure."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Into:
+    """A pointer into the buffer of another argument of the same call."""
+
+    argument: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class Struct:
+    """A pointer to a structure of pointers and NumPy numbers, laid out as the target's compiler does it."""
+
+    members: tuple[In | InOut | Out | Symbol | Function | Struct | np.integer[Any], ...]
+
+
+Argument = In | InOut | Out | Symbol | Into | Struct | int | np.integer[Any]
 
 
 @dataclass(frozen=True)
@@ -68,7 +90,8 @@ class Call:
     expected: int | tuple[int, ...] | None
     """The return value; one of several, where the vectors name no reason; None for a void function."""
     outputs: tuple[bytes | None, ...]
-    """What the InOut and Out arguments hold afterwards, in their order; None is not looked at."""
+    """What the InOut and Out arguments hold afterwards, in their order, those of structures in their place; None
+    is not looked at."""
     slow: bool = False
     """Hundreds of millions of cycles: slow targets run a sample of these."""
 
@@ -122,7 +145,9 @@ def first() -> Iterator[Call]:
 
 
 def cases() -> Iterator[Call]:
-    """All calls: of the first two curves, and of the modules beside this one named vectors_<family>."""
-    yield from first()
+    """All calls: of the first two curves, of the modules vectors_<family>, and what those must refuse."""
+    known = list(first())
     for path in sorted(Path(__file__).parent.glob("vectors_*.py")):
-        yield from import_module(path.stem).cases()
+        known += import_module(path.stem).cases()
+    yield from known
+    yield from import_module("refused").cases(known)

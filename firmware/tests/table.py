@@ -13,17 +13,18 @@ import ctypes
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-from calls import Call, In, InOut, Out, Symbol, cases
+from calls import Argument, Call, Function, In, InOut, Into, Out, Struct, Symbol, cases
+from refused import REFUSED
 from rich.progress import track
 
-from sunseal import EngineError, Machine, SunsealError
+from sunseal import EngineError, Machine, SunsealError, abi
 
 FIRMWARE = Path(__file__).resolve().parents[1]
 TABLE = FIRMWARE.parent / "docs" / "reference" / "vectors.md"
@@ -39,6 +40,19 @@ COLUMNS = {
     "micaz/default": "ATmega128L",
     "msp432p401r-launchpad/default": "MSP432P401R",
 }
+ROOM_BYTES = {
+    HOST: 1 << 24,
+    "msp430f5438a-anagear/mpy-none": 12_000,
+    "msp430f5438a-anagear/mpy-16": 12_000,
+    "msp430f5438a-anagear/mpy-32": 12_000,
+    "msp430fr5994-launchpad/mpy-32": 4_000,
+    "telosb/mpy-16": 6_000,
+    "micaz/default": 2_400,
+    "msp432p401r-launchpad/default": 30_000,
+}
+"""What a call's buffers may take beside static data and the stack."""
+ECC_ROOM_BYTES = {"micaz/default": 480}
+"""The same where a stack of 2 KB leaves less."""
 SLOW = {
     "msp430f5438a-anagear/mpy-none": 96,
     "msp430f5438a-anagear/mpy-16": 12,
@@ -49,12 +63,9 @@ SLOW = {
 """Of the calls that are marked slow, one in so many runs here; all of them run in the other columns."""
 
 
-def contents(call: Call) -> list[bytes | Symbol | int | np.integer]:
-    """The bytes behind each pointer, and the others as they are."""
-    return [
-        arg.data if isinstance(arg, In | InOut) else FILL * arg.size if isinstance(arg, Out) else arg
-        for arg in call.args
-    ]
+def content(arg: In | InOut | Out) -> bytes:
+    """The bytes behind a pointer, before the call."""
+    return FILL * arg.size if isinstance(arg, Out) else arg.data
 
 
 def wrong(call: Call, value: int, outputs: Sequence[bytes]) -> str | None:
@@ -68,38 +79,100 @@ def wrong(call: Call, value: int, outputs: Sequence[bytes]) -> str | None:
     return None
 
 
-class Host:
+class Implementation:
+    """A library whose functions can be called: what the host's and the targets' have in common."""
+
+    pointer_bytes: int
+    aligned_bytes: int
+    """Members of structures begin at multiples of their own size, up to this one."""
+
+    def has(self, function: str) -> bool:
+        """Say whether the function is there."""
+        raise NotImplementedError
+
+    def place(self, data: bytes) -> int:
+        """Put bytes into memory that lasts as long as the call."""
+        raise NotImplementedError
+
+    def symbol(self, name: str) -> int:
+        """The address of an object."""
+        raise NotImplementedError
+
+    def code(self, name: str) -> bytes:
+        """A pointer to a function, as it lies in memory."""
+        raise NotImplementedError
+
+    def pointer(self, address: int) -> bytes:
+        """A pointer to data, as it lies in memory."""
+        return address.to_bytes(self.pointer_bytes, "little")
+
+    def prepare(self, call: Call) -> tuple[list[int | np.integer], list[tuple[In | InOut | Out, int]]]:
+        """Place what the call points to; return what is passed, and the buffers with their addresses."""
+        buffers: list[tuple[In | InOut | Out, int]] = []
+
+        def passed(arg: Argument) -> int | np.integer:
+            if isinstance(arg, In | InOut | Out):
+                buffers.append((arg, self.place(content(arg))))
+                return buffers[-1][1]
+            if isinstance(arg, Struct):
+                return self.place(self.members(arg, passed))
+            return self.symbol(arg.name) if isinstance(arg, Symbol) else 0 if isinstance(arg, Into) else arg
+
+        numbers = [passed(arg) for arg in call.args]
+        for i, arg in enumerate(call.args):
+            if isinstance(arg, Into):
+                numbers[i] = int(numbers[arg.argument]) + arg.offset
+        return numbers, buffers
+
+    def members(self, struct: Struct, passed: Callable[[Argument], int | np.integer]) -> bytes:
+        """A structure's bytes."""
+        out = b""
+        for member in struct.members:
+            if isinstance(member, np.integer):
+                data = member.tobytes()
+            else:
+                data = self.code(member.name) if isinstance(member, Function) else self.pointer(int(passed(member)))
+            out += bytes(-len(out) % min(len(data), self.aligned_bytes)) + data
+        return out
+
+
+class Host(Implementation):
     """The library as this machine's compiler makes it."""
+
+    pointer_bytes, aligned_bytes = 8, 8
 
     def __init__(self, path: Path) -> None:
         """Load a shared library."""
         self.library = ctypes.CDLL(str(path))
+        self.held: list[ctypes.Array[ctypes.c_char]] = []
 
     def has(self, function: str) -> bool:
         """Say whether the function is there."""
         return hasattr(self.library, function)
 
-    def number(self, given: Symbol | int | np.integer) -> int:
-        """What is passed for it."""
-        if isinstance(given, Symbol):
-            return ctypes.addressof(ctypes.c_char.in_dll(self.library, given.name))
-        return int(given) % 2**64
+    def place(self, data: bytes) -> int:
+        """Held until the next call."""
+        self.held.append(ctypes.create_string_buffer(data, max(len(data), 1)))
+        return ctypes.addressof(self.held[-1])
+
+    def symbol(self, name: str) -> int:
+        """The address of an object."""
+        return ctypes.addressof(ctypes.c_char.in_dll(self.library, name))
+
+    def code(self, name: str) -> bytes:
+        """As data."""
+        return self.pointer(ctypes.cast(self.library[name], ctypes.c_void_p).value or 0)
 
     def run(self, call: Call) -> str | None:
         """Call once; say what is wrong."""
-        given = contents(call)
-        buffers = [ctypes.create_string_buffer(g, max(len(g), 1)) if isinstance(g, bytes) else None for g in given]
-        numbers = [None if isinstance(g, bytes) else ctypes.c_uint64(self.number(g)) for g in given]
-        value = self.library[call.function](*(b if b is not None else n for b, n in zip(buffers, numbers, strict=True)))
-        outputs = [
-            b.raw[: len(g)]
-            for b, g, arg in zip(buffers, given, call.args, strict=True)
-            if isinstance(arg, Out | InOut) and b is not None and isinstance(g, bytes)
-        ]
+        self.held.clear()
+        numbers, buffers = self.prepare(call)
+        value = self.library[call.function](*(ctypes.c_uint64(int(n) % 2**64) for n in numbers))
+        outputs = [ctypes.string_at(at, len(content(arg))) for arg, at in buffers if isinstance(arg, InOut | Out)]
         return wrong(call, value, outputs)
 
 
-class Target:
+class Target(Implementation):
     """One `library-<group>.elf` on its simulated board."""
 
     def __init__(self, board: str, elf: Path) -> None:
@@ -107,6 +180,9 @@ class Target:
         self.machine = Machine(board, elf)
         self.machine.run(until="main", cycles=10_000_000)
         self.ready = self.machine.snapshot()
+        self.convention = abi.of(self.machine.device)
+        self.pointer_bytes = np.dtype(self.convention.int_type).itemsize
+        self.aligned_bytes = {abi.Avr: 1, abi.Msp430: 2, abi.Arm: 8}[type(self.convention)]
 
     def has(self, function: str) -> bool:
         """Say whether the function is in this ELF."""
@@ -116,31 +192,41 @@ class Target:
             return False
         return True
 
-    def arguments(self, call: Call) -> list[int | np.integer]:
-        """Go back to the state at main; put the arguments' bytes into RAM and return what is passed."""
-        m = self.machine
-        m.restore(self.ready)
-        m.release()
-        return [
-            m.place(g) if isinstance(g, bytes) else m.address(g.name) if isinstance(g, Symbol) else g
-            for g in contents(call)
-        ]
+    def place(self, data: bytes) -> int:
+        """Into RAM that the program leaves free."""
+        return self.machine.place(data)
+
+    def symbol(self, name: str) -> int:
+        """The address of an object."""
+        return self.machine.address(name)
+
+    def pointer(self, address: int) -> bytes:
+        """As the calling convention has it."""
+        return self.convention.encode(address)
+
+    def code(self, name: str) -> bytes:
+        """On AVR the address of a word; with Arm's lowest bit for Thumb."""
+        at = self.machine.address(name)
+        at = {abi.Avr: at // 2, abi.Msp430: at, abi.Arm: at | 1}[type(self.convention)]
+        return at.to_bytes(self.pointer_bytes, "little")
+
+    def prepare(self, call: Call) -> tuple[list[int | np.integer], list[tuple[In | InOut | Out, int]]]:
+        """From the state at main."""
+        self.machine.restore(self.ready)
+        self.machine.release()
+        return super().prepare(call)
 
     def run(self, call: Call) -> str | None:
         """Call once from the same state as always; say what is wrong."""
         m = self.machine
         try:
-            args = self.arguments(call)
-            value = m.call(call.function, *args).value
+            numbers, buffers = self.prepare(call)
+            value = m.call(call.function, *numbers).value
             if told := m.lints():
                 return f"{call.name}: {call.function}: {told[0]}"
         except (EngineError, SunsealError) as e:
             return f"{call.name}: {call.function}: {e}"
-        outputs = [
-            m.read(int(place), arg.size if isinstance(arg, Out) else len(arg.data))
-            for place, arg in zip(args, call.args, strict=True)
-            if isinstance(arg, Out | InOut)
-        ]
+        outputs = [m.read(at, len(content(arg))) for arg, at in buffers if isinstance(arg, InOut | Out)]
         return wrong(call, value, outputs)
 
 
@@ -155,22 +241,47 @@ def implementations(column: str) -> tuple[Host | Target, ...]:
 
 def symbols(call: Call) -> list[str]:
     """What the library must have."""
-    return [call.function, *(arg.name for arg in call.args if isinstance(arg, Symbol))]
+    return [call.function, *named(call.args)]
+
+
+def named(args: Iterable[object]) -> list[str]:
+    """The functions and objects that arguments point to."""
+    found = []
+    for arg in args:
+        if isinstance(arg, Symbol | Function):
+            found.append(arg.name)
+        elif isinstance(arg, Struct):
+            found += named(arg.members)
+    return found
 
 
 def row(call: Call) -> tuple[str, str]:
     """Where a vector stands: its document, and its function with what it works on."""
-    return call.name.split()[0].rstrip(",:"), " ".join(symbols(call))
+    source = call.name.split()[0].rstrip(",:")
+    objects = [arg.name for arg in call.args if isinstance(arg, Symbol) and source != REFUSED]
+    return source, " ".join([call.function, *objects])
 
 
 def chosen(calls: Iterable[Call], column: str) -> list[Call]:
-    """The calls that a column runs: of slow ones, a sample on slow targets."""
+    """The calls that a column runs: those that its RAM has room for; of slow ones, a sample on slow targets."""
     every, some, met = SLOW.get(column, 1), [], 0
     for call in calls:
+        room = ROOM_BYTES if call.group != "ecc" else ROOM_BYTES | ECC_ROOM_BYTES
+        if room_bytes(call.args) > room[column]:
+            continue
         met += call.slow
         if not call.slow or (met - 1) % every == 0:
             some.append(call)
     return some
+
+
+def room_bytes(args: Iterable[object]) -> int:
+    """What a call's buffers take."""
+    return sum(
+        room_bytes(arg.members) if isinstance(arg, Struct) else len(content(arg))
+        for arg in args
+        if isinstance(arg, In | InOut | Out | Struct)
+    )
 
 
 @dataclass(frozen=True)
@@ -228,7 +339,9 @@ HEAD = """# Known answers
 Written by `.venv/bin/python firmware/tests/table.py write`, after every call in it gave the known answer; CI
 runs the same and compares. A cell counts the vectors that ran on this implementation: the host's build, and
 the target's own binary on its simulated board. An empty cell is a vector that nothing ran there. Slow targets
-run a sample of the operations that take tens of millions of cycles. Where the vectors come from:
+run a sample of the operations that take tens of millions of cycles, and no target a call whose buffers its RAM
+does not hold. Rows of `refused` are the calls above with a null pointer or with overlapping buffers: each must
+answer its error and write nothing. Where the vectors come from:
 [data/vectors](../../data/vectors/README.md).
 """
 

@@ -56,6 +56,19 @@ def verdict(curve: model.Curve, q: bytes, signature: bytes, digest: bytes) -> in
     return 0 if total[0] % curve.n == r else ERRORS["SIGNATURE"]
 
 
+def acvp() -> Iterator[Call]:
+    """FIPS 186-5 signatures of hashes, good and changed."""
+    for group in load("acvp_ecdsa.json")["groups"]:
+        name = group["curve"]
+        for test in group["tests"]:
+            q, signature, digest = (bytes.fromhex(test[part]) for part in ("q", "signature", "message"))
+            expected = verdict(CURVES[name], q, signature, digest)
+            assert (expected == 0) == (test["reason"] == "none")
+            args = (In(q), In(signature), In(digest), len(digest))
+            title = f"acvp SigVer {test['tcId']}: {test['reason']}"
+            yield Call(title, "ecc", f"sunseal_ecdsa_{name}_verify", args, expected, (), slow=True)
+
+
 def p224() -> Iterator[Call]:
     """Keys and signatures; the other curves' are among the cases of vectors.py."""
     curve = CURVES["p224"]
@@ -259,40 +272,9 @@ def ed25519() -> Iterator[Call]:
         yield Call(f"ed25519, {what}", "ecc", "sunseal_ed25519_verify", args, ERRORS[error_name], (), slow=True)
 
 
-def null_pointers() -> Iterator[Call]:
-    """Each pointer in turn is null: nothing is written."""
-    calls: list[tuple[str, tuple[In | InOut | Out | int, ...]]] = [
-        ("sunseal_x25519", (Out(32), In(ENTROPY), In(ENTROPY))),
-        ("sunseal_x25519_keygen", (Out(32), Out(32), In(ENTROPY))),
-        ("sunseal_ed25519_keygen", (Out(64), Out(32), In(ENTROPY))),
-        ("sunseal_ed25519_sign", (Out(64), In(ENTROPY * 2), In(b"message"), 7)),
-        ("sunseal_ed25519_verify", (In(ENTROPY), In(ENTROPY * 2), In(b"message"), 7)),
-    ]
-    for name, curve in CURVES.items():
-        size, order = curve.field_digits // 2, curve.order_bytes
-        d, coupon = In((1).to_bytes(order, "big")), InOut(b"\xa5" * (4 + 6 * COUPON_WORDS[name]))
-        calls += [
-            (f"sunseal_ecdsa_{name}_keygen", (Out(order), Out(2 * size), In(ENTROPY))),
-            (f"sunseal_ecdsa_{name}_sign", (Out(2 * order), d, In(ENTROPY), 32, In(ENTROPY))),
-            (f"sunseal_ecdsa_{name}_sign_offline", (Out(4 + 6 * COUPON_WORDS[name]), In(ENTROPY))),
-            (f"sunseal_ecdsa_{name}_sign_online", (Out(2 * order), coupon, d, In(ENTROPY), 32)),
-            (f"sunseal_ecdsa_{name}_verify", (In(bytes(2 * size)), In(bytes(2 * order)), In(ENTROPY), 32)),
-            (f"sunseal_ecdh_{name}", (Out(size), d, In(bytes(2 * size)))),
-        ]
-    for function, args in calls:
-        for i, arg in enumerate(args):
-            if isinstance(arg, int):
-                continue
-            given = (*args[:i], 0, *args[i + 1 :])
-            kept = tuple(
-                b"\xa5" * a.size if isinstance(a, Out) else a.data for a in given if isinstance(a, Out | InOut)
-            )
-            yield Call(f"null pointer {i}", "ecc", function, given, ERRORS["NULL"], kept)
-
-
 def cases() -> Iterator[Call]:
     """All of them."""
-    yield from null_pointers()
+    yield from acvp()
     yield from p224()
     yield from ecdh()
     for name in CURVES:

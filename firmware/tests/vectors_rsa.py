@@ -276,9 +276,9 @@ def refused(name: str, bits: int, key: Key) -> Iterator[Call]:
     for length in (OAEP_BYTES[bits] + 1,):
         args = (Out(size), In(text(key["n"], bits)), In(bytes(length)), length, In(bytes(32)))
         encrypt = f"sunseal_rsa{bits}_encrypt_oaep"
-        yield Call(f"{name} encrypt {length} bytes", "rsa", encrypt, args, ERRORS["LENGTH"], (bytes(size),))
+        yield Call(f"{name} encrypt {length} bytes", "rsa", encrypt, args, ERRORS["LENGTH"], (b"\xa5" * size,))
         args = (Out(length), length, In(blob(key, bits)), In(one), In(entropy))
-        yield Call(f"{name} decrypt {length} bytes", "rsa", decrypt, args, ERRORS["LENGTH"], (bytes(length),))
+        yield Call(f"{name} decrypt {length} bytes", "rsa", decrypt, args, ERRORS["LENGTH"], (b"\xa5" * length,))
     message, seed = bytes(range(PREMASTER_BYTES)), bytes(range(32))
     forged: dict[str, dict[str, Any]] = {
         "first byte 1": {"first": 1},

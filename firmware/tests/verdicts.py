@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 
-from calls import Call, In, Symbol
+from calls import Call, In, InOut, Out, Symbol
 from rich.progress import track
-from table import ALL, COLUMNS, FIRMWARE, HOST, Target, contents, implementations
+from table import ALL, COLUMNS, FIRMWARE, HOST, Target, content, implementations
 
 from sunseal import EngineError, Leak, SunsealError
 
@@ -112,14 +112,13 @@ def source_line(line: str | None) -> str:
 def judge(target: Target, call: Call) -> tuple[str, list[Leak]]:
     """Run a call with its secrets marked."""
     m = target.machine
-    args = target.arguments(call)
-    given = contents(call)
+    args, _ = target.prepare(call)
     secret, public = secrets_of(call.function)
 
     def span(i: int) -> tuple[int, int]:
-        data = given[i]
-        assert isinstance(data, bytes)
-        return int(args[i]), len(data)
+        arg = call.args[i]
+        assert isinstance(arg, In | InOut | Out)
+        return int(args[i]), len(content(arg))
 
     released = [span(i) for i in public] + [(m.address(name), 1) for name in OUTCOMES if target.has(name)]
     leaks = m.leaks([span(i) for i in secret], public=released, call=(call.function, *args))

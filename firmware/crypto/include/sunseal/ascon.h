@@ -51,10 +51,12 @@ struct sunseal_ascon_hash256 {
     uint8_t used;
 };
 
-void sunseal_ascon_hash256_init(struct sunseal_ascon_hash256 *hash);
-void sunseal_ascon_hash256_update(struct sunseal_ascon_hash256 *hash, const void *data, size_t len);
-/* Writes the digest and wipes the context. */
-void sunseal_ascon_hash256_final(struct sunseal_ascon_hash256 *hash, uint8_t digest[32]);
-void sunseal_ascon_hash256(uint8_t digest[32], const void *data, size_t len);
+/* Return SUNSEAL_OK, SUNSEAL_ERR_NULL or SUNSEAL_ERR_OVERLAP (a context and the data or digest);
+ * then nothing is written. The digest of the call that does it all may overlap the data. */
+int sunseal_ascon_hash256_init(struct sunseal_ascon_hash256 *hash);
+int sunseal_ascon_hash256_update(struct sunseal_ascon_hash256 *hash, const void *data, size_t len);
+/* Writes the digest and wipes the context, which must not overlap it. */
+int sunseal_ascon_hash256_final(struct sunseal_ascon_hash256 *hash, uint8_t digest[32]);
+int sunseal_ascon_hash256(uint8_t digest[32], const void *data, size_t len);
 
 #endif

@@ -15,9 +15,9 @@
  *   expand    key material of any length up to 255 x 32 bytes from it and a context
  *   (none)    both
  *
- * okm must not overlap an input. expand and (none) return SUNSEAL_OK, or SUNSEAL_ERR_LENGTH for
- * an okm_len above SUNSEAL_HKDF_SHA256_MAX_BYTES, and then write nothing: no array of the caller
- * can be that long. Constant time in keys and salt; time depends on lengths only.
+ * Return SUNSEAL_OK, SUNSEAL_ERR_NULL, SUNSEAL_ERR_OVERLAP (okm and an input; prk may overlap what
+ * it comes from) or SUNSEAL_ERR_LENGTH for an okm_len above SUNSEAL_HKDF_SHA256_MAX_BYTES, and then
+ * write nothing. Constant time in keys and salt; time depends on lengths only.
  *
  * Stack in bytes, at most, with the return address: extract 550, expand 580, (none) 630.
  */
@@ -25,8 +25,8 @@
 #define SUNSEAL_HKDF_SHA256_PRK_BYTES 32
 #define SUNSEAL_HKDF_SHA256_MAX_BYTES (255 * 32)
 
-void sunseal_hkdf_sha256_extract(uint8_t prk[32], const uint8_t *salt, size_t salt_len,
-                                 const uint8_t *ikm, size_t ikm_len);
+int sunseal_hkdf_sha256_extract(uint8_t prk[32], const uint8_t *salt, size_t salt_len,
+                                const uint8_t *ikm, size_t ikm_len);
 int sunseal_hkdf_sha256_expand(uint8_t *okm, size_t okm_len, const uint8_t prk[32],
                                const uint8_t *info, size_t info_len);
 int sunseal_hkdf_sha256(uint8_t *okm, size_t okm_len, const uint8_t *salt, size_t salt_len,

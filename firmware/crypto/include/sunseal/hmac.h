@@ -17,6 +17,9 @@
  *   (none)    all of it for a message that lies in one piece; the tag may overlap it
  *   verify    compare a tag, whole or cut
  *
+ * Return SUNSEAL_OK, SUNSEAL_ERR_NULL (a structure, a tag, or a key or data with bytes in it) or
+ * SUNSEAL_ERR_OVERLAP (a structure and another argument); then nothing is written.
+ *
  * Constant time in key, data and tag; time depends on lengths only.
  *
  * Stack in bytes, at most, with the return address:
@@ -40,24 +43,23 @@ struct sunseal_hmac_sha256 {
     struct sunseal_sha256 hash;
 };
 
-void sunseal_hmac_sha1_key(struct sunseal_hmac_sha1 *hmac, const uint8_t *key, size_t key_len);
-void sunseal_hmac_sha1_begin(struct sunseal_hmac_sha1 *hmac);
-void sunseal_hmac_sha1_update(struct sunseal_hmac_sha1 *hmac, const void *data, size_t data_len);
-void sunseal_hmac_sha1_end(struct sunseal_hmac_sha1 *hmac, uint8_t tag[SUNSEAL_SHA1_BYTES]);
-void sunseal_hmac_sha1(uint8_t tag[SUNSEAL_SHA1_BYTES], const uint8_t *key, size_t key_len,
-                       const void *data, size_t data_len);
+int sunseal_hmac_sha1_key(struct sunseal_hmac_sha1 *hmac, const uint8_t *key, size_t key_len);
+int sunseal_hmac_sha1_begin(struct sunseal_hmac_sha1 *hmac);
+int sunseal_hmac_sha1_update(struct sunseal_hmac_sha1 *hmac, const void *data, size_t data_len);
+int sunseal_hmac_sha1_end(struct sunseal_hmac_sha1 *hmac, uint8_t tag[SUNSEAL_SHA1_BYTES]);
+int sunseal_hmac_sha1(uint8_t tag[SUNSEAL_SHA1_BYTES], const uint8_t *key, size_t key_len,
+                      const void *data, size_t data_len);
 
-void sunseal_hmac_sha256_key(struct sunseal_hmac_sha256 *hmac, const uint8_t *key, size_t key_len);
-void sunseal_hmac_sha256_begin(struct sunseal_hmac_sha256 *hmac);
-void sunseal_hmac_sha256_update(struct sunseal_hmac_sha256 *hmac, const void *data,
-                                size_t data_len);
-void sunseal_hmac_sha256_end(struct sunseal_hmac_sha256 *hmac, uint8_t tag[SUNSEAL_SHA256_BYTES]);
-void sunseal_hmac_sha256(uint8_t tag[SUNSEAL_SHA256_BYTES], const uint8_t *key, size_t key_len,
-                         const void *data, size_t data_len);
+int sunseal_hmac_sha256_key(struct sunseal_hmac_sha256 *hmac, const uint8_t *key, size_t key_len);
+int sunseal_hmac_sha256_begin(struct sunseal_hmac_sha256 *hmac);
+int sunseal_hmac_sha256_update(struct sunseal_hmac_sha256 *hmac, const void *data, size_t data_len);
+int sunseal_hmac_sha256_end(struct sunseal_hmac_sha256 *hmac, uint8_t tag[SUNSEAL_SHA256_BYTES]);
+int sunseal_hmac_sha256(uint8_t tag[SUNSEAL_SHA256_BYTES], const uint8_t *key, size_t key_len,
+                        const void *data, size_t data_len);
 
 /*
  * The tag may be the leftmost tag_len bytes: at least half of it and 10 bytes (RFC 2104, section
- * 5). Returns SUNSEAL_OK, SUNSEAL_ERR_TAG_LENGTH or SUNSEAL_ERR_TAG.
+ * 5). Returns SUNSEAL_OK, SUNSEAL_ERR_NULL, SUNSEAL_ERR_TAG_LENGTH or SUNSEAL_ERR_TAG.
  */
 int sunseal_hmac_sha1_verify(const uint8_t *tag, size_t tag_len, const uint8_t *key, size_t key_len,
                              const void *data, size_t data_len);

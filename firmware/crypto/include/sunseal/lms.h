@@ -24,6 +24,10 @@
  * come from the caller (SP 800-208 wants an approved generator's) or, with NULL, from the seed with
  * i = 65533.
  *
+ * Every call returns SUNSEAL_ERR_NULL where a buffer, a structure or a function of the store is
+ * missing, and SUNSEAL_ERR_OVERLAP where an output shares bytes with another argument, the chains'
+ * nodes included; then nothing is written and no index burnt.
+ *
  * Timing: nothing depends on the seed; the number of steps depends on the randomized hash, which
  * the signature shows. verify is _vartime: all of its inputs are public.
  *
@@ -56,7 +60,8 @@
 /* The index, then the tree's nodes 1, 2, ... */
 #define SUNSEAL_LMS_STORE_BYTES(n, h) (SUNSEAL_INDEX_BYTES + (n) * ((2UL << (h)) - 1))
 
-/* 16 bytes that are no other key's, not secret, and a secret seed of n bytes, both random. */
+/* 16 bytes that are no other key's, not secret, and a secret seed, both random. The seed has 32
+ * bytes whatever n is, as ACVP's key generation has it. */
 struct sunseal_lms_key {
     uint8_t lms_type, lmots_type;
     uint8_t identifier[SUNSEAL_LMS_IDENTIFIER_BYTES];
@@ -87,7 +92,7 @@ int sunseal_lms_keygen(uint8_t *public_key, const struct sunseal_lms_key *key,
  * first on, go into nodes (SUNSEAL_LMS_CHAINS_BYTES of them; they are as secret as the seed). sign
  * then takes (2^log2_every - 1) / 2 hashes a chain, on average, and wipes them.
  * Returns SUNSEAL_OK, SUNSEAL_ERR_PARAMETERS (log2_every above w, too), SUNSEAL_ERR_STORE or
- * SUNSEAL_ERR_EXHAUSTED; on an error the nodes are zero.
+ * SUNSEAL_ERR_EXHAUSTED; on one of these errors the nodes are zero.
  */
 #define SUNSEAL_LMS_CHAINS_BYTES(n, p, w, log2_every) ((n) * (p) * (1UL << ((w) - (log2_every))))
 

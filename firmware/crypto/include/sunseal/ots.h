@@ -30,6 +30,10 @@
  *   Winternitz             20          860             32         2144
  *   Lamport-Diffie       6400         3200          16384         8192
  *
+ * Every call returns SUNSEAL_ERR_NULL where a buffer, a structure or a function of the store is
+ * missing, and SUNSEAL_ERR_OVERLAP where an output shares bytes with another argument; then nothing
+ * is written and no index burnt.
+ *
  * Timing: nothing depends on the seed; the number of steps depends on the hash that is signed,
  * which the signature shows anyway. verify is _vartime: all of its inputs are public.
  *
@@ -103,11 +107,11 @@ struct sunseal_ots_sha256_key {
 /*
  * Winternitz
  * ----------
- * sign returns SUNSEAL_OK or an error of sunseal_index_burn; sig must not overlap the hash. verify
- * returns SUNSEAL_OK or SUNSEAL_ERR_SIGNATURE.
+ * sign returns SUNSEAL_OK or an error of sunseal_index_burn, verify SUNSEAL_OK or
+ * SUNSEAL_ERR_SIGNATURE.
  */
-void sunseal_wots_sha1_public_key(uint8_t public_key[20], const struct sunseal_ots_sha1_key *key,
-                                  uint32_t index);
+int sunseal_wots_sha1_public_key(uint8_t public_key[20], const struct sunseal_ots_sha1_key *key,
+                                 uint32_t index);
 int sunseal_wots_sha1_sign(uint8_t sig[SUNSEAL_WOTS_SHA1_SIGNATURE_BYTES],
                            const struct sunseal_ots_sha1_key *key,
                            const struct sunseal_store *store, uint32_t index,
@@ -116,8 +120,8 @@ int sunseal_wots_sha1_verify(const uint8_t public_key[20],
                              const uint8_t sig[SUNSEAL_WOTS_SHA1_SIGNATURE_BYTES],
                              const uint8_t hash[20]);
 
-void sunseal_wots_sha256_public_key(uint8_t public_key[32],
-                                    const struct sunseal_ots_sha256_key *key, uint32_t index);
+int sunseal_wots_sha256_public_key(uint8_t public_key[32], const struct sunseal_ots_sha256_key *key,
+                                   uint32_t index);
 int sunseal_wots_sha256_sign(uint8_t sig[SUNSEAL_WOTS_SHA256_SIGNATURE_BYTES],
                              const struct sunseal_ots_sha256_key *key,
                              const struct sunseal_store *store, uint32_t index,
@@ -148,8 +152,8 @@ struct sunseal_lamport_sha256 {
     uint16_t left;
 };
 
-void sunseal_lamport_sha1_public_key(uint8_t value[20], const struct sunseal_ots_sha1_key *key,
-                                     uint32_t index, uint16_t j);
+int sunseal_lamport_sha1_public_key(uint8_t value[20], const struct sunseal_ots_sha1_key *key,
+                                    uint32_t index, uint16_t j);
 int sunseal_lamport_sha1_begin(struct sunseal_lamport_sha1 *signature,
                                const struct sunseal_ots_sha1_key *key,
                                const struct sunseal_store *store, uint32_t index,
@@ -159,8 +163,8 @@ int sunseal_lamport_sha1_verify(const uint8_t public_key[SUNSEAL_LAMPORT_SHA1_PU
                                 const uint8_t sig[SUNSEAL_LAMPORT_SHA1_SIGNATURE_BYTES],
                                 const uint8_t hash[20]);
 
-void sunseal_lamport_sha256_public_key(uint8_t value[32], const struct sunseal_ots_sha256_key *key,
-                                       uint32_t index, uint16_t j);
+int sunseal_lamport_sha256_public_key(uint8_t value[32], const struct sunseal_ots_sha256_key *key,
+                                      uint32_t index, uint16_t j);
 int sunseal_lamport_sha256_begin(struct sunseal_lamport_sha256 *signature,
                                  const struct sunseal_ots_sha256_key *key,
                                  const struct sunseal_store *store, uint32_t index,

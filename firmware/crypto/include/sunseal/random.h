@@ -22,6 +22,10 @@
  * How much entropy a sample holds is an assumption about silicon that this library cannot check;
  * each source states it. The health tests only notice a source that breaks down.
  *
+ * Every call returns SUNSEAL_ERR_NULL where a structure, a function of one, or a buffer with bytes
+ * in it is missing, and SUNSEAL_ERR_OVERLAP where an output or a generator shares bytes with
+ * another argument (condition_sha256's may); then nothing is written.
+ *
  * Timing: constant-time in the data but where _vartime says otherwise.
  *
  * Stack in bytes, at most, with the return address: condition_sha256 440, condition_xor 70,
@@ -48,8 +52,8 @@ struct sunseal_health {
     uint8_t started; /* sunseal_entropy's: the start-up samples have passed */
 };
 
-void sunseal_health_init(struct sunseal_health *health, uint16_t repetition_cutoff,
-                         uint16_t proportion_cutoff);
+int sunseal_health_init(struct sunseal_health *health, uint16_t repetition_cutoff,
+                        uint16_t proportion_cutoff);
 int sunseal_health_sample(struct sunseal_health *health, uint8_t sample);
 
 /*
@@ -67,7 +71,7 @@ int sunseal_health_sample(struct sunseal_health *health, uint8_t sample);
  * dropped shows in its time, what the others become does not. It is not vetted: the credit is the
  * source's, and no more than SP 800-90B, section 3.1.5.2, allows.
  */
-void sunseal_condition_sha256(uint8_t out[32], const uint8_t *samples, size_t samples_len);
+int sunseal_condition_sha256(uint8_t out[32], const uint8_t *samples, size_t samples_len);
 int sunseal_condition_cbc_mac(uint8_t *out, const struct sunseal_block *cipher, const uint8_t *key,
                               const uint8_t *samples, size_t samples_len);
 int sunseal_condition_xor_vartime(uint8_t *out, size_t out_len, const uint8_t *samples,

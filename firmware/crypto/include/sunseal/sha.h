@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sunseal/error.h"
+
 /*
  * SHA-1, SHA-256 and SHA-512 (FIPS 180-4)
  * =======================================
@@ -13,6 +15,9 @@
  *   update    append bytes; any number of calls
  *   final     write the digest and wipe the context
  *   (none)    all three for a message that lies in one piece; the digest may overlap it
+ *
+ * Return SUNSEAL_OK, SUNSEAL_ERR_NULL (a context, a digest, or data with bytes in it) or
+ * SUNSEAL_ERR_OVERLAP (a context and the data or digest); then nothing is written.
  *
  * Constant time in the data; time depends on lengths only. Messages end below 2^32 bytes.
  * Do not rely on the size or contents of the contexts.
@@ -50,19 +55,19 @@ struct sunseal_sha512 {
     uint8_t block[SUNSEAL_SHA512_BLOCK_BYTES];
 };
 
-void sunseal_sha1_init(struct sunseal_sha1 *context);
-void sunseal_sha1_update(struct sunseal_sha1 *context, const void *data, size_t data_len);
-void sunseal_sha1_final(struct sunseal_sha1 *context, uint8_t digest[SUNSEAL_SHA1_BYTES]);
-void sunseal_sha1(uint8_t digest[SUNSEAL_SHA1_BYTES], const void *data, size_t data_len);
+int sunseal_sha1_init(struct sunseal_sha1 *context);
+int sunseal_sha1_update(struct sunseal_sha1 *context, const void *data, size_t data_len);
+int sunseal_sha1_final(struct sunseal_sha1 *context, uint8_t digest[SUNSEAL_SHA1_BYTES]);
+int sunseal_sha1(uint8_t digest[SUNSEAL_SHA1_BYTES], const void *data, size_t data_len);
 
-void sunseal_sha256_init(struct sunseal_sha256 *context);
-void sunseal_sha256_update(struct sunseal_sha256 *context, const void *data, size_t data_len);
-void sunseal_sha256_final(struct sunseal_sha256 *context, uint8_t digest[SUNSEAL_SHA256_BYTES]);
-void sunseal_sha256(uint8_t digest[SUNSEAL_SHA256_BYTES], const void *data, size_t data_len);
+int sunseal_sha256_init(struct sunseal_sha256 *context);
+int sunseal_sha256_update(struct sunseal_sha256 *context, const void *data, size_t data_len);
+int sunseal_sha256_final(struct sunseal_sha256 *context, uint8_t digest[SUNSEAL_SHA256_BYTES]);
+int sunseal_sha256(uint8_t digest[SUNSEAL_SHA256_BYTES], const void *data, size_t data_len);
 
-void sunseal_sha512_init(struct sunseal_sha512 *context);
-void sunseal_sha512_update(struct sunseal_sha512 *context, const void *data, size_t data_len);
-void sunseal_sha512_final(struct sunseal_sha512 *context, uint8_t digest[SUNSEAL_SHA512_BYTES]);
-void sunseal_sha512(uint8_t digest[SUNSEAL_SHA512_BYTES], const void *data, size_t data_len);
+int sunseal_sha512_init(struct sunseal_sha512 *context);
+int sunseal_sha512_update(struct sunseal_sha512 *context, const void *data, size_t data_len);
+int sunseal_sha512_final(struct sunseal_sha512 *context, uint8_t digest[SUNSEAL_SHA512_BYTES]);
+int sunseal_sha512(uint8_t digest[SUNSEAL_SHA512_BYTES], const void *data, size_t data_len);
 
 #endif

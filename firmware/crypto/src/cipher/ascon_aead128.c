@@ -86,13 +86,10 @@ static int check(const uint8_t *key, const uint8_t *nonce, const uint8_t *aad, s
     if (tag_len < 8 || tag_len > SUNSEAL_ASCON_TAG_BYTES) {
         return SUNSEAL_ERR_TAG_LENGTH;
     }
-    int error = sunseal_check_buffers(out, len, in, len);
-    if (error == SUNSEAL_OK && len > 0 &&
-        (tag == in || tag == out || sunseal_check_buffers(tag, tag_len, in, len) != SUNSEAL_OK ||
-         sunseal_check_buffers(tag, tag_len, out, len) != SUNSEAL_OK)) {
-        error = SUNSEAL_ERR_OVERLAP;
-    }
-    return error;
+    SUNSEAL_REQUIRE(out, len, in, len, true);
+    SUNSEAL_REQUIRE_APART(tag, tag_len, in, len);
+    SUNSEAL_REQUIRE_APART(tag, tag_len, out, len);
+    return SUNSEAL_OK;
 }
 
 int sunseal_ascon_aead128_seal(const uint8_t key[16], const uint8_t nonce[16], const uint8_t *aad,

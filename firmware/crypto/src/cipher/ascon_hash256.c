@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <string.h>
 
+#include "../buffers.h"
 #include "ascon.h"
 #include "sunseal/wipe.h"
 
@@ -9,15 +10,17 @@
 /* SP 800-232, section 5.1, little-endian. */
 static const uint8_t initial[8] = {0x02, 0x00, 0xcc, 0x00, 0x01, 0x08, 0x00, 0x00};
 
-void sunseal_ascon_hash256_init(struct sunseal_ascon_hash256 *hash) {
+int sunseal_ascon_hash256_init(struct sunseal_ascon_hash256 *hash) {
+    SUNSEAL_REQUIRE_BYTES(hash, sizeof *hash);
     memset(hash, 0, sizeof *hash);
     sunseal_ascon_add(&hash->state, 0, initial);
     sunseal_ascon_permute(&hash->state, 12);
+    return SUNSEAL_OK;
 }
 
-void sunseal_ascon_hash256_update(struct sunseal_ascon_hash256 *hash, const void *data,
-                                  size_t len) {
+int sunseal_ascon_hash256_update(struct sunseal_ascon_hash256 *hash, const void *data, size_t len) {
     const uint8_t *bytes = data;
+    SUNSEAL_REQUIRE_APART(hash, sizeof *hash, data, len);
     while (len > 0) {
         uint8_t part = (uint8_t)(RATE - hash->used);
         if (part > len) {
@@ -33,9 +36,11 @@ void sunseal_ascon_hash256_update(struct sunseal_ascon_hash256 *hash, const void
             hash->used = 0;
         }
     }
+    return SUNSEAL_OK;
 }
 
-void sunseal_ascon_hash256_final(struct sunseal_ascon_hash256 *hash, uint8_t digest[32]) {
+int sunseal_ascon_hash256_final(struct sunseal_ascon_hash256 *hash, uint8_t digest[32]) {
+    SUNSEAL_REQUIRE_APART(digest, 32, hash, sizeof *hash);
     hash->block[hash->used] = 0x01;
     memset(hash->block + hash->used + 1, 0, (size_t)(RATE - 1 - hash->used));
     sunseal_ascon_add(&hash->state, 0, hash->block);
@@ -44,11 +49,14 @@ void sunseal_ascon_hash256_final(struct sunseal_ascon_hash256 *hash, uint8_t dig
         sunseal_ascon_get(digest + i, &hash->state, 0);
     }
     sunseal_wipe(hash, sizeof *hash);
+    return SUNSEAL_OK;
 }
 
-void sunseal_ascon_hash256(uint8_t digest[32], const void *data, size_t len) {
+int sunseal_ascon_hash256(uint8_t digest[32], const void *data, size_t len) {
     struct sunseal_ascon_hash256 hash;
+    SUNSEAL_REQUIRE_BYTES(digest, 32);
+    SUNSEAL_REQUIRE_BYTES(data, len);
     sunseal_ascon_hash256_init(&hash);
     sunseal_ascon_hash256_update(&hash, data, len);
-    sunseal_ascon_hash256_final(&hash, digest);
+    return sunseal_ascon_hash256_final(&hash, digest);
 }

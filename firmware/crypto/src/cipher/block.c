@@ -4,17 +4,6 @@
 #include "cipher.h"
 #include "sunseal/wipe.h"
 
-int sunseal_check_buffers(const uint8_t *out, size_t out_len, const uint8_t *in, size_t in_len) {
-    if ((out == NULL && out_len > 0) || (in == NULL && in_len > 0)) {
-        return SUNSEAL_ERR_NULL;
-    }
-    uintptr_t o = (uintptr_t)out, i = (uintptr_t)in;
-    if (o != i && out_len > 0 && in_len > 0 && (o < i ? i - o < out_len : o - i < in_len)) {
-        return SUNSEAL_ERR_OVERLAP;
-    }
-    return SUNSEAL_OK;
-}
-
 uint8_t sunseal_differ(const uint8_t *a, const uint8_t *b, size_t len) {
     uint8_t difference = 0;
     for (size_t i = 0; i < len; i++) {
@@ -39,10 +28,7 @@ static int blocks(const struct sunseal_block *cipher, const void *schedule, uint
     if (cipher == NULL || schedule == NULL) {
         return SUNSEAL_ERR_NULL;
     }
-    int error = sunseal_check_buffers(out, len, in, len);
-    if (error != SUNSEAL_OK) {
-        return error;
-    }
+    SUNSEAL_REQUIRE(out, len, in, len, true);
     /* Blocks are of 8 or 16 bytes. */
     if ((len & (size_t)(cipher->block_bytes - 1)) != 0) {
         return SUNSEAL_ERR_LENGTH;
@@ -52,7 +38,7 @@ static int blocks(const struct sunseal_block *cipher, const void *schedule, uint
     if (run == NULL) {
         return SUNSEAL_ERR_UNSUPPORTED;
     }
-    error = run(schedule, out, in, len / cipher->block_bytes);
+    int error = run(schedule, out, in, len / cipher->block_bytes);
     if (error != SUNSEAL_OK) {
         sunseal_wipe(out, len);
     }

@@ -49,20 +49,10 @@ static int check(const struct sunseal_block *cipher, const void *schedule,
         return SUNSEAL_ERR_LENGTH;
     }
 #endif
-    int error = sunseal_check_buffers(out, len, in, len);
-    if (error == SUNSEAL_OK) {
-        error = sunseal_check_buffers(tag, tag_len, in, len);
-        if (error == SUNSEAL_OK && len > 0 && tag == in) {
-            error = SUNSEAL_ERR_OVERLAP;
-        }
-    }
-    if (error == SUNSEAL_OK) {
-        error = sunseal_check_buffers(tag, tag_len, out, len);
-        if (error == SUNSEAL_OK && len > 0 && tag == out) {
-            error = SUNSEAL_ERR_OVERLAP;
-        }
-    }
-    return error;
+    SUNSEAL_REQUIRE(out, len, in, len, true);
+    SUNSEAL_REQUIRE_APART(tag, tag_len, in, len);
+    SUNSEAL_REQUIRE_APART(tag, tag_len, out, len);
+    return SUNSEAL_OK;
 }
 
 /* SP 800-38C, appendices A.2 and A.3: B_0, the counter, and the data that is only covered. */

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "../buffers.h"
 #include "sunseal/block.h"
 
 /*
@@ -11,9 +12,6 @@
  * `struct sunseal_block`; they check nothing, take any alignment of in, out, key and counter, allow
  * out == in, and blocks may be 0.
  */
-
-/* Null and overlap, each its own error; 0-byte buffers are never looked at. */
-int sunseal_check_buffers(const uint8_t *out, size_t out_len, const uint8_t *in, size_t in_len);
 
 /* Memory for any schedule, for one call. It names no transport: a radio behind the cipher answers
  * SUNSEAL_ERR_NULL instead of being looked for. */

@@ -42,15 +42,12 @@ int sunseal_crypt_encrypt_data(struct sunseal_crypt *crypt, uint8_t *out, size_t
     if (!crypt->keyed) {
         return SUNSEAL_ERR_NO_KEY;
     }
-    int error = sunseal_check_buffers(out, out_len, in, in_len);
-    if (error != SUNSEAL_OK) {
-        return error;
-    }
+    SUNSEAL_REQUIRE(out, out_len, in, in_len, true);
     uint8_t block = crypt->driver->block_bytes;
     if (out_len != in_len || (in_len & (size_t)(block - 1)) != 0) {
         return SUNSEAL_ERR_LENGTH;
     }
-    error = crypt->driver->start_data(crypt->engine, out, in, in_len / block);
+    int error = crypt->driver->start_data(crypt->engine, out, in, in_len / block);
     if (error == SUNSEAL_OK) {
         crypt->out = out;
         crypt->len = out_len;

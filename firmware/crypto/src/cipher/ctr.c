@@ -58,10 +58,7 @@ int sunseal_ctr_update(struct sunseal_ctr *ctr, uint8_t *out, const uint8_t *in,
     if (ctr == NULL) {
         return SUNSEAL_ERR_NULL;
     }
-    int error = sunseal_check_buffers(out, len, in, len);
-    if (error != SUNSEAL_OK) {
-        return error;
-    }
+    SUNSEAL_REQUIRE(out, len, in, len, true);
     uint8_t *begin = out;
     size_t whole = len;
     uint8_t block = ctr->cipher->block_bytes;
@@ -69,7 +66,7 @@ int sunseal_ctr_update(struct sunseal_ctr *ctr, uint8_t *out, const uint8_t *in,
         *out++ = *in++ ^ ctr->stream[block - ctr->left];
     }
     size_t blocks = len / block, bytes = blocks * block;
-    error = sunseal_ctr_blocks(ctr->cipher, ctr->schedule, out, in, ctr->counter, blocks);
+    int error = sunseal_ctr_blocks(ctr->cipher, ctr->schedule, out, in, ctr->counter, blocks);
     out += bytes;
     in += bytes;
     len -= bytes;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "buffers.h"
+#include "../buffers.h"
 #include "ed25519_tables.h"
 #include "field25519.h"
 #include "sunseal/sha.h"
@@ -204,10 +204,7 @@ int sunseal_ed25519_keygen(uint8_t d[64], uint8_t q[32], const uint8_t entropy[3
     if (entropy == NULL) {
         return SUNSEAL_ERR_NULL;
     }
-    int refused = sunseal_buffers_check(d, 64, q, 32);
-    if (refused) {
-        return refused;
-    }
+    SUNSEAL_REQUIRE_APART(d, 64, q, 32);
     memmove(d, entropy, 32);
     sunseal_sha512(hash, d, 32);
     scalar_clamped(a, hash);
@@ -226,11 +223,8 @@ int sunseal_ed25519_sign(uint8_t sig[64], const uint8_t d[64], const uint8_t *me
     uint8_t hash[SUNSEAL_SHA512_BYTES];
     scalar r, a, k;
     struct point point;
-    int refused = sunseal_buffers_check(sig, 64, d, 64);
-    refused = refused ? refused : sunseal_buffers_check(sig, 64, message, message_len);
-    if (refused) {
-        return refused;
-    }
+    SUNSEAL_REQUIRE_APART(sig, 64, d, 64);
+    SUNSEAL_REQUIRE_APART(sig, 64, message, message_len);
     sunseal_sha512(hash, d, 32);
     scalar_clamped(a, hash);
     scalar_hash(r, hash + 32, NULL, message, message_len);

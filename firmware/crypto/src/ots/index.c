@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <string.h>
 
-#include "sunseal/ots.h"
+#include "../buffers.h"
+#include "ots.h"
 
 /* A record: u32 next index, identifier, the first bytes of SHA-256 of both. */
 #define RECORD_BYTES (SUNSEAL_INDEX_BYTES / 2)
@@ -72,9 +73,16 @@ static int record_write(const struct sunseal_store *store, const uint8_t *identi
     return SUNSEAL_OK;
 }
 
+int sunseal_store_check(const struct sunseal_store *store) {
+    return store == NULL || store->read == NULL || store->write == NULL ? SUNSEAL_ERR_NULL
+                                                                        : SUNSEAL_OK;
+}
+
 int sunseal_index_create(const struct sunseal_store *store, const uint8_t identifier[8]) {
     uint32_t next;
     uint8_t best;
+    SUNSEAL_REQUIRE_STORE(store);
+    SUNSEAL_REQUIRE_BYTES(identifier, SUNSEAL_IDENTIFIER_BYTES);
     int found = record_find(&next, &best, store, identifier);
     if (found == UNREADABLE) {
         return SUNSEAL_ERR_STORE;
@@ -85,6 +93,8 @@ int sunseal_index_create(const struct sunseal_store *store, const uint8_t identi
 int sunseal_index_next(uint32_t *index, const struct sunseal_store *store,
                        const uint8_t identifier[8]) {
     uint8_t best;
+    SUNSEAL_REQUIRE_STORE(store);
+    SUNSEAL_REQUIRE_APART(index, sizeof *index, identifier, SUNSEAL_IDENTIFIER_BYTES);
     if (record_find(index, &best, store, identifier) != FOUND) {
         *index = UINT32_MAX;
         return SUNSEAL_ERR_STORE;
@@ -96,6 +106,8 @@ int sunseal_index_burn(const struct sunseal_store *store, const uint8_t identifi
                        uint32_t index) {
     uint32_t next;
     uint8_t best;
+    SUNSEAL_REQUIRE_STORE(store);
+    SUNSEAL_REQUIRE_BYTES(identifier, SUNSEAL_IDENTIFIER_BYTES);
     if (record_find(&next, &best, store, identifier) != FOUND) {
         return SUNSEAL_ERR_STORE;
     }

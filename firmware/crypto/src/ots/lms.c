@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "../buffers.h"
 #include "../hash/compress.h"
+#include "ots.h"
 #include "sunseal/wipe.h"
 
 /* RFC 8554, section 7.1: what stands where the number of a chain or node's step would be. */
@@ -15,9 +17,11 @@
 #define D_RANDOMIZER 0xfffd
 
 #define N_MAX 32
+#define SEED_BYTES 32
 #define BLOCK_BYTES SUNSEAL_SHA_BLOCK_BYTES
 /* I || u32 || u16, which every hash begins with, then u8 j in a chain. */
 #define PREFIX_BYTES 22
+#define CHAIN_BYTES(n) (uint8_t)(PREFIX_BYTES + 1 + (n))
 
 struct parameters {
     uint32_t lms_type, lmots_type;
@@ -67,16 +71,21 @@ static uint32_t get_u32(const uint8_t *from) {
 
 /* ---- hashes of one block -------------------------------------------------------------------- */
 
+/* The padding of a message of at most 55 bytes. */
+static void block_end(uint8_t block[BLOCK_BYTES], uint8_t message_len) {
+    block[message_len] = 0x80;
+    put_u16(block + BLOCK_BYTES - 2, 8 * message_len);
+}
+
 /* A message of at most 55 bytes, with its padding: whoever hashes it again changes only what
  * differs. */
-static void block_start(uint8_t block[BLOCK_BYTES], size_t message_len, const uint8_t *identifier,
+static void block_start(uint8_t block[BLOCK_BYTES], uint8_t message_len, const uint8_t *identifier,
                         uint32_t number, uint16_t domain) {
     memset(block, 0, BLOCK_BYTES);
     memcpy(block, identifier, SUNSEAL_LMS_IDENTIFIER_BYTES);
     put_u32(block + 16, number);
     put_u16(block + 20, domain);
-    block[message_len] = 0x80;
-    put_u16(block + BLOCK_BYTES - 2, (uint16_t)(8 * message_len));
+    block_end(block, message_len);
 }
 
 /* out, which may lie in the block, = the first n bytes of its SHA-256. Leaves the hash in state. */
@@ -103,7 +112,7 @@ static void block_hash(uint8_t *out, uint8_t n, const uint8_t block[BLOCK_BYTES]
 /* A block for the chains of key q. */
 static void chain_start(uint8_t block[BLOCK_BYTES], const struct parameters *parameters,
                         const uint8_t *identifier, uint32_t q) {
-    block_start(block, PREFIX_BYTES + 1 + parameters->n, identifier, q, 0);
+    block_start(block, CHAIN_BYTES(parameters->n), identifier, q, 0);
 }
 
 /* The value in the block goes from step from to step to of chain i. */
@@ -118,14 +127,17 @@ static void chain_run(uint8_t block[BLOCK_BYTES], const struct parameters *param
     sunseal_wipe(state, sizeof state);
 }
 
-/* The first value of chain i, RFC 8554 appendix A. */
+/* The first value of chain i, RFC 8554 appendix A. The seed has 32 bytes for n = 24 too. */
 static void chain_secret(uint8_t block[BLOCK_BYTES], const struct parameters *parameters,
                          uint16_t i, const uint8_t *seed) {
     uint32_t state[8];
     put_u16(block + 20, i);
     block[PREFIX_BYTES] = 0xff;
-    memcpy(block + PREFIX_BYTES + 1, seed, parameters->n);
+    memcpy(block + PREFIX_BYTES + 1, seed, SEED_BYTES);
+    block_end(block, CHAIN_BYTES(SEED_BYTES));
     block_hash(block + PREFIX_BYTES + 1, parameters->n, block, state);
+    memset(block + CHAIN_BYTES(parameters->n), 0, SEED_BYTES + 1 - parameters->n);
+    block_end(block, CHAIN_BYTES(parameters->n));
     sunseal_wipe(state, sizeof state);
 }
 
@@ -219,6 +231,8 @@ int sunseal_lms_keygen_leaf(const struct sunseal_lms_key *key, const struct suns
     struct parameters parameters;
     struct sunseal_sha256 ends;
     uint8_t block[BLOCK_BYTES], node[N_MAX], sibling[N_MAX];
+    SUNSEAL_REQUIRE_BYTES(key, sizeof *key);
+    SUNSEAL_REQUIRE_STORE(store);
     if (parameters_set(&parameters, key->lms_type, key->lmots_type) != SUNSEAL_OK ||
         q >> parameters.h != 0) {
         return SUNSEAL_ERR_PARAMETERS;
@@ -248,9 +262,12 @@ int sunseal_lms_keygen_leaf(const struct sunseal_lms_key *key, const struct suns
 int sunseal_lms_keygen_finish(uint8_t *public_key, const struct sunseal_lms_key *key,
                               const struct sunseal_store *store) {
     struct parameters parameters;
+    SUNSEAL_REQUIRE_BYTES(key, sizeof *key);
+    SUNSEAL_REQUIRE_STORE(store);
     if (parameters_set(&parameters, key->lms_type, key->lmots_type) != SUNSEAL_OK) {
         return SUNSEAL_ERR_PARAMETERS;
     }
+    SUNSEAL_REQUIRE_APART(public_key, SUNSEAL_LMS_PUBLIC_BYTES(parameters.n), key, sizeof *key);
     put_u32(public_key, parameters.lms_type);
     put_u32(public_key + 4, parameters.lmots_type);
     memcpy(public_key + 8, key->identifier, SUNSEAL_LMS_IDENTIFIER_BYTES);
@@ -267,10 +284,13 @@ int sunseal_lms_keygen_finish(uint8_t *public_key, const struct sunseal_lms_key 
 int sunseal_lms_keygen(uint8_t *public_key, const struct sunseal_lms_key *key,
                        const struct sunseal_store *store) {
     struct parameters parameters;
+    SUNSEAL_REQUIRE_BYTES(key, sizeof *key);
+    SUNSEAL_REQUIRE_STORE(store);
     int status = parameters_set(&parameters, key->lms_type, key->lmots_type);
     if (status != SUNSEAL_OK) {
         return status;
     }
+    SUNSEAL_REQUIRE_APART(public_key, SUNSEAL_LMS_PUBLIC_BYTES(parameters.n), key, sizeof *key);
     for (uint32_t q = 0; q >> parameters.h == 0 && status == SUNSEAL_OK; q++) {
         status = sunseal_lms_keygen_leaf(key, store, q);
     }
@@ -287,6 +307,10 @@ int sunseal_lms_chains_fill(struct sunseal_lms_chains *chains, const struct suns
                             const struct sunseal_store *store) {
     struct parameters parameters;
     uint8_t block[BLOCK_BYTES];
+    SUNSEAL_REQUIRE_APART(chains, sizeof *chains, key, sizeof *key);
+    SUNSEAL_REQUIRE_APART(chains->nodes, chains->nodes_len, key, sizeof *key);
+    SUNSEAL_REQUIRE_APART(chains->nodes, chains->nodes_len, chains, sizeof *chains);
+    SUNSEAL_REQUIRE_STORE(store);
     chains->filled = 0;
     sunseal_wipe(chains->nodes, chains->nodes_len);
     if (parameters_set(&parameters, key->lms_type, key->lmots_type) != SUNSEAL_OK ||
@@ -375,7 +399,8 @@ int sunseal_lms_sign(uint8_t *sig, size_t sig_len, const struct sunseal_lms_key 
     struct parameters parameters;
     uint8_t q_hash[N_MAX + 2];
     uint32_t q;
-    memset(sig, 0, sig_len);
+    SUNSEAL_REQUIRE_APART(sig, sig_len, key, sizeof *key);
+    SUNSEAL_REQUIRE_STORE(store);
     int status = parameters_set(&parameters, key->lms_type, key->lmots_type);
     if (status != SUNSEAL_OK) {
         return status;
@@ -383,6 +408,13 @@ int sunseal_lms_sign(uint8_t *sig, size_t sig_len, const struct sunseal_lms_key 
     if (sig_len != signature_bytes(&parameters)) {
         return SUNSEAL_ERR_LENGTH;
     }
+    SUNSEAL_REQUIRE_APART(sig, sig_len, message, message_len);
+    SUNSEAL_REQUIRE_APART(sig, sig_len, randomizer, randomizer != NULL ? parameters.n : 0);
+    if (chains != NULL) {
+        SUNSEAL_REQUIRE_APART(sig, sig_len, chains, sizeof *chains);
+        SUNSEAL_REQUIRE_APART(sig, sig_len, chains->nodes, chains->nodes_len);
+    }
+    memset(sig, 0, sig_len);
     status = sunseal_index_next(&q, store, key->identifier);
     if (status != SUNSEAL_OK) {
         return status;
@@ -429,6 +461,9 @@ int sunseal_lms_verify(const uint8_t *public_key, size_t public_key_len, const u
     struct parameters parameters;
     struct sunseal_sha256 ends;
     uint8_t block[BLOCK_BYTES], q_hash[N_MAX + 2], node[N_MAX];
+    SUNSEAL_REQUIRE_BYTES(public_key, public_key_len);
+    SUNSEAL_REQUIRE_BYTES(sig, sig_len);
+    SUNSEAL_REQUIRE_BYTES(message, message_len);
     if (public_key_len < 8 ||
         parameters_set(&parameters, get_u32(public_key), get_u32(public_key + 4)) != SUNSEAL_OK ||
         public_key_len != (size_t)SUNSEAL_LMS_PUBLIC_BYTES(parameters.n)) {

@@ -5,13 +5,16 @@
 
 static uint8_t *place(void *context, uint32_t offset, size_t count) {
     const struct sunseal_store_memory *memory = context;
+    if (memory == NULL || memory->bytes == NULL) {
+        return NULL;
+    }
     return offset <= memory->count && count <= memory->count - offset ? memory->bytes + offset
                                                                       : NULL;
 }
 
 int sunseal_store_memory_read(void *context, uint32_t offset, uint8_t *bytes, size_t count) {
     const uint8_t *from = place(context, offset, count);
-    if (from == NULL) {
+    if (from == NULL || bytes == NULL) {
         return -1;
     }
     memcpy(bytes, from, count);
@@ -20,7 +23,7 @@ int sunseal_store_memory_read(void *context, uint32_t offset, uint8_t *bytes, si
 
 int sunseal_store_memory_write(void *context, uint32_t offset, const uint8_t *bytes, size_t count) {
     uint8_t *to = place(context, offset, count);
-    if (to == NULL) {
+    if (to == NULL || bytes == NULL) {
         return -1;
     }
     memcpy(to, bytes, count);

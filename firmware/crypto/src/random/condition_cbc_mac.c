@@ -8,11 +8,16 @@
 int sunseal_condition_cbc_mac(uint8_t *out, const struct sunseal_block *cipher, const uint8_t *key,
                               const uint8_t *samples, size_t samples_len) {
     SUNSEAL_SCHEDULE_ONCE(schedule);
+    if (cipher == NULL) {
+        return SUNSEAL_ERR_NULL;
+    }
     uint8_t block = cipher->block_bytes;
-    memset(out, 0, block);
+    SUNSEAL_REQUIRE_APART(out, block, key, cipher->key_bytes);
+    SUNSEAL_REQUIRE_APART(out, block, samples, samples_len);
     if (samples_len == 0 || samples_len % block != 0) {
         return SUNSEAL_ERR_LENGTH;
     }
+    memset(out, 0, block);
     int status = sunseal_block_set_key(cipher, schedule, key, cipher->key_bytes);
     for (; samples_len > 0 && status == SUNSEAL_OK; samples_len -= block) {
         for (uint8_t i = 0; i < block; i++) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "../buffers.h"
 #include "sunseal/random.h"
 #include "sunseal/sha.h"
 #include "sunseal/wipe.h"
@@ -31,9 +32,15 @@ int sunseal_entropy(uint8_t entropy[32], const struct sunseal_source *source,
                     struct sunseal_health *health) {
     struct sunseal_sha256 hash;
     int status = SUNSEAL_OK;
+    SUNSEAL_REQUIRE_APART(entropy, 32, source, sizeof *source);
+    SUNSEAL_REQUIRE_APART(entropy, 32, health, sizeof *health);
+    if (source->read == NULL) {
+        return SUNSEAL_ERR_NULL;
+    }
     if (source->eighths == 0) {
-        status = SUNSEAL_ERR_PARAMETERS;
-    } else if (health->failed) {
+        return SUNSEAL_ERR_PARAMETERS;
+    }
+    if (health->failed) {
         status = SUNSEAL_ERR_HEALTH;
     } else if (!health->started) {
         sunseal_health_init(health, source->repetition_cutoff, source->proportion_cutoff);
@@ -54,6 +61,8 @@ int sunseal_entropy(uint8_t entropy[32], const struct sunseal_source *source,
 
 int sunseal_sram_read(void *context, uint8_t *samples, size_t count) {
     struct sunseal_sram_source *sram = context;
+    SUNSEAL_REQUIRE_APART(samples, count, sram, sizeof *sram);
+    SUNSEAL_REQUIRE_BYTES(sram->next, count);
     if (count > sram->left) {
         sunseal_wipe(samples, count);
         return SUNSEAL_ERR_ENTROPY;

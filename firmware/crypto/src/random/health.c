@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <string.h>
 
+#include "../buffers.h"
 #include "sunseal/random.h"
 
-void sunseal_health_init(struct sunseal_health *health, uint16_t repetition_cutoff,
-                         uint16_t proportion_cutoff) {
+int sunseal_health_init(struct sunseal_health *health, uint16_t repetition_cutoff,
+                        uint16_t proportion_cutoff) {
+    SUNSEAL_REQUIRE_BYTES(health, sizeof *health);
     memset(health, 0, sizeof *health);
     health->repetition_cutoff = repetition_cutoff;
     health->proportion_cutoff = proportion_cutoff;
+    return SUNSEAL_OK;
 }
 
 /* 1 where the two are the same, without a branch: samples are secrets. */
@@ -21,6 +24,7 @@ static uint8_t reached(uint16_t count, uint16_t cutoff) {
 }
 
 int sunseal_health_sample(struct sunseal_health *health, uint8_t sample) {
+    SUNSEAL_REQUIRE_BYTES(health, sizeof *health);
     uint16_t goes_on = same(sample, health->last) & (health->repeated != 0);
     health->repeated = (uint16_t)(health->repeated * goes_on + 1u);
     health->last = sample;

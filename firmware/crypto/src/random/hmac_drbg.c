@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <string.h>
 
+#include "../buffers.h"
 #include "sunseal/hmac.h"
 #include "sunseal/random.h"
 #include "sunseal/wipe.h"
@@ -47,10 +48,13 @@ int sunseal_hmac_drbg_instantiate(struct sunseal_hmac_drbg *drbg, const uint8_t 
     const struct input inputs[] = {
         {entropy, entropy_len}, {nonce, nonce_len}, {personalization, personalization_len}};
     struct sunseal_hmac_sha256 hmac;
-    memset(drbg, 0, sizeof *drbg);
+    for (uint8_t i = 0; i < 3; i++) {
+        SUNSEAL_REQUIRE_APART(drbg, sizeof *drbg, inputs[i].bytes, inputs[i].count);
+    }
     if (entropy_len < ENTROPY_MIN || entropy_len + nonce_len < ENTROPY_AND_NONCE_MIN) {
         return SUNSEAL_ERR_LENGTH;
     }
+    memset(drbg, 0, sizeof *drbg);
     memset(drbg->value, 1, sizeof drbg->value);
     update(drbg, &hmac, inputs, 3);
     drbg->requests = 1;
@@ -62,11 +66,13 @@ int sunseal_hmac_drbg_reseed(struct sunseal_hmac_drbg *drbg, const uint8_t *entr
                              size_t entropy_len, const uint8_t *additional, size_t additional_len) {
     const struct input inputs[] = {{entropy, entropy_len}, {additional, additional_len}};
     struct sunseal_hmac_sha256 hmac;
-    if (drbg->requests == 0) {
-        return SUNSEAL_ERR_NOT_SEEDED;
-    }
+    SUNSEAL_REQUIRE_APART(drbg, sizeof *drbg, entropy, entropy_len);
+    SUNSEAL_REQUIRE_APART(drbg, sizeof *drbg, additional, additional_len);
     if (entropy_len < ENTROPY_MIN) {
         return SUNSEAL_ERR_LENGTH;
+    }
+    if (drbg->requests == 0) {
+        return SUNSEAL_ERR_NOT_SEEDED;
     }
     update(drbg, &hmac, inputs, 2);
     drbg->requests = 1;
@@ -78,10 +84,13 @@ int sunseal_hmac_drbg_generate(struct sunseal_hmac_drbg *drbg, uint8_t *out, siz
                                const uint8_t *additional, size_t additional_len) {
     const struct input input = {additional, additional_len};
     struct sunseal_hmac_sha256 hmac;
-    memset(out, 0, out_len);
     if (out_len > SUNSEAL_DRBG_MAX_BYTES) {
         return SUNSEAL_ERR_LENGTH;
     }
+    SUNSEAL_REQUIRE_APART(out, out_len, drbg, sizeof *drbg);
+    SUNSEAL_REQUIRE_APART(out, out_len, additional, additional_len);
+    SUNSEAL_REQUIRE_APART(drbg, sizeof *drbg, additional, additional_len);
+    memset(out, 0, out_len);
     if (drbg->requests == 0 || drbg->requests > SUNSEAL_DRBG_MAX_REQUESTS) {
         return SUNSEAL_ERR_NOT_SEEDED;
     }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "../buffers.h"
 #include "sunseal/random.h"
 
 /*
@@ -91,6 +92,7 @@ static int edge(uint16_t *at) {
 
 int sunseal_jitter_read(void *context, uint8_t *samples, size_t count) {
     const struct sunseal_jitter *jitter = context;
+    SUNSEAL_REQUIRE_APART(samples, count, jitter, sizeof *jitter);
     uint16_t before = 0, now = 0, dco = dco_read();
     TBCTL = TBSSEL_SMCLK | MC_CONTINUOUS | TBCLR;
     int status = edge(&before);
