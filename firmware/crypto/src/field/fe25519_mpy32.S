@@ -2,35 +2,12 @@
 ;
 ; Multiplication and squaring modulo 2^255 - 19 with MPY32.
 
-; Even limbs of 2 words, then odd ones.
-    .macro store_split to
-    mov     r4, &\to
-    mov     r5, &\to+2
-    mov     r6, &\to+8
-    mov     r7, &\to+10
-    mov     r8, &\to+4
-    mov     r9, &\to+6
-    mov     r10, &\to+12
-    mov     r11, &\to+14
-    .endm
-
-    .macro copy_split from, to
-    mov     @\from+, &\to
-    mov     @\from+, &\to+2
-    mov     @\from+, &\to+8
-    mov     @\from+, &\to+10
-    mov     @\from+, &\to+4
-    mov     @\from+, &\to+6
-    mov     @\from+, &\to+12
-    mov     @\from+, &\to+14
-    .endm
-
-#define RESULT RES0
+#include "product8_mpy32.inc"
 #include "karatsuba25519.inc"
 
 ; name:       void sunseal_fe25519_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
-; registers:  see karatsuba25519.inc
-; stack:      22 bytes with the return address; static sunseal_fe25519_product, sunseal_fe25519_halves
+; registers:  see product16.inc
+; stack:      22 bytes with the return address; static sunseal_fe25519_product, sunseal_product8_halves
 ; cycles:     1788
 ; clobbers:   r11-r15, MPY32
     function sunseal_fe25519_mul
@@ -38,9 +15,8 @@
     .size sunseal_fe25519_mul, . - sunseal_fe25519_mul
 
 ; name:       void sunseal_fe25519_sqr(uint16_t *r, const uint16_t *a)
-; registers:  see karatsuba25519.inc
-; stack:      22 bytes with the return address; static sunseal_fe25519_product, sunseal_fe25519_halves,
-;             sunseal_product8_double
+; registers:  see product16.inc
+; stack:      22 bytes with the return address; static sunseal_fe25519_product, sunseal_product8_halves
 ; cycles:     1627
 ; clobbers:   r11-r15, MPY32
     function sunseal_fe25519_sqr

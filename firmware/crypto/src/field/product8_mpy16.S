@@ -9,6 +9,16 @@
 
 #include "function.inc"
 
+; Scratch of product16.inc; a square begins with twice the words of the number to be squared, modulo 2^128.
+    .section .bss.sunseal_product8_halves,"aw",%nobits
+    .balign 2
+    .global sunseal_product8_halves
+    .type sunseal_product8_halves,%object
+sunseal_product8_halves:
+    .skip 64
+    .size sunseal_product8_halves, 64
+#define DOUBLE sunseal_product8_halves
+
 ; \low and \high, of which \op starts or goes on with a chain, += the product with the next word
     .macro product op, low, high
     mov     @r14+, &OP2
@@ -62,15 +72,6 @@
     ret
     .size sunseal_product8_mul, . - sunseal_product8_mul
 
-; Twice the words of the number to be squared, modulo 2^128.
-    .section .bss.sunseal_product8_double,"aw",%nobits
-    .balign 2
-    .global sunseal_product8_double
-    .type sunseal_product8_double,%object
-sunseal_product8_double:
-    .skip 16
-    .size sunseal_product8_double, 16
-
 ; \low, \high += the square of the row's word
     .macro square op, low, high
     mov     @r13+, &OP2
@@ -80,7 +81,7 @@ sunseal_product8_double:
 
 ; \low, \high += the row's word times twice the next one, \j, without what twice the row's word lifts into it
     .macro neighbour j, op, low, high
-    mov     &sunseal_product8_double+2*\j, r14
+    mov     &DOUBLE+2*\j, r14
     bic     #1, r14
     mov     r14, &OP2
     \op     &RESLO, \low
@@ -89,7 +90,7 @@ sunseal_product8_double:
 
 ; \low, \high += the row's word times word \j of twice the number
     .macro twice j, low, high
-    mov     &sunseal_product8_double+2*\j, &OP2
+    mov     &DOUBLE+2*\j, &OP2
     addc    &RESLO, \low
     addc    @r15, \high
     .endm
@@ -102,18 +103,18 @@ sunseal_product8_double:
 ; r12[8], and above them r4..r11, = r4..r11 + the square of the 8 words at r13; afterwards r13 stands behind
 ; them. A row is a_i (a_i + twice all that is above it); the 2^128 of the latter come at the end.
 ; registers:  r4..r11 = sum, r12, r13, r14 = word, r15 = address of RESHI
-; stack:      2 bytes with the return address; static sunseal_product8_double
+; stack:      2 bytes with the return address; static sunseal_product8_halves
 ; cycles:     529
 ; clobbers:   r4-r11, r12, r13, r14, MPY
     function sunseal_product8_sqr
     mov     @r13+, r14
     rla     r14
-    mov     r14, &sunseal_product8_double
+    mov     r14, &DOUBLE
     .set K, 1
     .rept 7
     mov     @r13+, r14
     rlc     r14
-    mov     r14, &sunseal_product8_double+2*K
+    mov     r14, &DOUBLE+2*K
     .set K, K + 1
     .endr
     sub     #16, r13

@@ -7,6 +7,16 @@
 
 #include "function.inc"
 
+; Scratch of product16.inc; a square begins with twice the words of the number to be squared, modulo 2^128.
+    .section .bss.sunseal_product8_halves,"aw",%nobits
+    .balign 2
+    .global sunseal_product8_halves
+    .type sunseal_product8_halves,%object
+sunseal_product8_halves:
+    .skip 64
+    .size sunseal_product8_halves, 64
+#define DOUBLE sunseal_product8_halves
+
 ; Four words, of which \op starts or goes on with a chain, += the product
     .macro result op, w0, w1, w2, w3
     \op     @r15+, \w0
@@ -64,15 +74,6 @@
     ret
     .size sunseal_product8_mul, . - sunseal_product8_mul
 
-; Twice the words of the number to be squared, modulo 2^128.
-    .section .bss.sunseal_product8_double,"aw",%nobits
-    .balign 2
-    .global sunseal_product8_double
-    .type sunseal_product8_double,%object
-sunseal_product8_double:
-    .skip 16
-    .size sunseal_product8_double, 16
-
 ; The row's limb, the next one at r13.
     .macro limb
     mov     @r13, &MPY32L
@@ -88,35 +89,35 @@ sunseal_product8_double:
 
 ; += it times twice the next limb, \j, without what twice the row's limb lifts into it
     .macro neighbour j, op, w0, w1, w2, w3
-    mov     &sunseal_product8_double+4*\j, r14
+    mov     &DOUBLE+4*\j, r14
     bic     #1, r14
     mov     r14, &OP2L
-    mov     &sunseal_product8_double+4*\j+2, &OP2H
+    mov     &DOUBLE+4*\j+2, &OP2H
     result  \op, \w0, \w1, \w2, \w3
     .endm
 
 ; += it times limb \j of twice the number
     .macro twice j, w0, w1, w2, w3
-    mov     &sunseal_product8_double+4*\j, &OP2L
-    mov     &sunseal_product8_double+4*\j+2, &OP2H
+    mov     &DOUBLE+4*\j, &OP2L
+    mov     &DOUBLE+4*\j+2, &OP2H
     result  addc, \w0, \w1, \w2, \w3
     .endm
 
 ; r12[8], and above them r4..r11, = r4..r11 + the square of the 8 words at r13; afterwards r13 stands behind
 ; them. A row is a_i (a_i + twice all that is above it); the 2^128 of the latter come at the end.
 ; registers:  r4..r11 = sum, r12, r13, r14 = word, r15 = address of RES0
-; stack:      2 bytes with the return address; static sunseal_product8_double
+; stack:      2 bytes with the return address; static sunseal_product8_halves
 ; cycles:     358
 ; clobbers:   r4-r11, r12, r13, r14, MPY32
     function sunseal_product8_sqr
     mov     @r13+, r14
     rla     r14
-    mov     r14, &sunseal_product8_double
+    mov     r14, &DOUBLE
     .set K, 1
     .rept 7
     mov     @r13+, r14
     rlc     r14
-    mov     r14, &sunseal_product8_double+2*K
+    mov     r14, &DOUBLE+2*K
     .set K, K + 1
     .endr
     sub     #16, r13
