@@ -53,10 +53,12 @@ def test_workloads_carry_their_security_level(sunseal: Cli) -> None:
 
 def test_every_command_takes_json_and_help(sunseal: Cli) -> None:
     out = sunseal("--help").out
-    for command in "demo boards workloads measure profile curve simulate reproduce serve gateway bench doctor".split():
+    for (
+        command
+    ) in "demo boards workloads measure profile curve simulate reproduce trace serve gateway bench doctor".split():
         assert command in out
     # What a later issue brings is not offered today.
-    for command in ("tune", "size", "lifetime", "plan", "coupon", "trace"):
+    for command in ("size", "lifetime", "plan", "coupon"):
         assert f" {command} " not in out
 
 

@@ -29,7 +29,6 @@ err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 trace_app = typer.Typer(
     help="Read what an instrument recorded: energy of trigger windows, the capacitor method, harvested power.",
-    no_args_is_help=True,
     rich_markup_mode=None,
 )
 
@@ -359,7 +358,7 @@ def _show_energy(found: Energy, rows: int) -> None:
     table.add_row(
         "mean energy" if several else "energy",
         f"{units.show(found.energy_j, 'J')} ± {units.show(found.expanded_j, 'J', 2)} "
-        f"({found.expanded_j / abs(found.energy_j):.2%}, k = {found.coverage_factor:.2f}, 95 %)"
+        f"({_percent(found.expanded_j / abs(found.energy_j))}, k = {found.coverage_factor:.2f}, 95 %)"
         if found.terms and found.energy_j
         else units.show(found.energy_j, "J"),
     )
@@ -387,8 +386,12 @@ def _show_energy(found: Energy, rows: int) -> None:
     out.print(table)
 
 
+def _percent(value: float) -> str:
+    return f"{100 * value:.2g} %"
+
+
 def _term(term: Term, energy_j: float) -> str:
-    part = f" ({term.standard_j / abs(energy_j):.3%})" if energy_j else ""
+    part = f" ({_percent(term.standard_j / abs(energy_j))})" if energy_j else ""
     return f"{units.show(term.standard_j, 'J', 3)}{part}, type {term.kind}"
 
 
@@ -484,7 +487,7 @@ def _capacitor_table(reading_: Any) -> Table:
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="dim")
     table.add_column()
-    u = f" ± {units.show(reading_.expanded_j, 'J', 2)} ({reading_.expanded_j / reading_.energy_j:.2%}, 95 %)"
+    u = f" ± {units.show(reading_.expanded_j, 'J', 2)} ({_percent(reading_.expanded_j / reading_.energy_j)}, 95 %)"
     table.add_row("energy", units.show(reading_.energy_j, "J") + (u if reading_.terms else "") + " an operation")
     table.add_row("voltages", f"{reading_.v1_v:.6g} V to {reading_.v2_v:.6g} V, {reading_.operations} operations")
     table.add_row("left the capacitor", units.show(reading_.stored_j, "J"))

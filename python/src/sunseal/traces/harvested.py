@@ -247,6 +247,10 @@ _SAFE = {
         )
     ),
     ("pandas", "DataFrame"),
+    ("pandas", "Index"),
+    ("pandas", "RangeIndex"),
+    ("pandas", "StringDtype"),
+    ("pandas.arrays", "StringArray"),
     ("pandas.core.frame", "DataFrame"),
     ("pandas.core.internals.managers", "BlockManager"),
     ("pandas._libs.internals", "_unpickle_block"),
