@@ -91,9 +91,10 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "runtime": {"runtime"},
     "boards": {"boards", "hal"},
     "hal": {"hal", "boards", "runtime"},
-    "bench": {"bench", "crypto", "hal", "boards", "runtime"},
+    "intermittent": {"intermittent", "crypto", "runtime"},
+    "bench": {"bench", "crypto", "intermittent", "hal", "boards", "runtime"},
     "node": {"node", "crypto", "hal", "boards", "runtime"},
-    "tests": {"tests", "crypto", "hal", "node", "bench", "boards", "runtime"},
+    "tests": {"tests", "crypto", "intermittent", "hal", "node", "bench", "boards", "runtime"},
 }
 
 C_HEADERS = {"limits.h", "stdbool.h", "stddef.h", "stdint.h", "string.h"}

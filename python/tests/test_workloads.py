@@ -17,7 +17,8 @@ from sunseal.errors import SunsealError
 MULTIPLYING = [
     name
     for name, w in boards.WORKLOADS.items()
-    if w.algorithm in ("ecdsa", "ecdh", "x25519", "ed25519") or name.startswith("rsa-1024")
+    if boards.has_workload(boards.DEFAULT_BOARD, name)
+    and (w.algorithm in ("ecdsa", "ecdh", "x25519", "ed25519") or name.startswith("rsa-1024"))
 ]
 
 

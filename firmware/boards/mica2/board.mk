@@ -4,5 +4,5 @@ DEVICE   := atmega128l
 ARCH     := avr
 LINK     := runtime/avr/atmega128l.ld
 VARIANTS_ALL := default
-# No AES accelerator.
-BENCH_SKIP := aes128-hw-%
+# No AES accelerator, no FRAM.
+BENCH_SKIP := aes128-hw-% %-sign-steps %-sign-tasks %-sign-checkpoint

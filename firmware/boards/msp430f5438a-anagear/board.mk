@@ -6,5 +6,5 @@ LINK     := boards/msp430f5438a-anagear/link.ld
 VARIANTS_ALL := mpy-none mpy-16 mpy-32
 HAL_DIR  := hal/msp430f5
 NODES    := node-secp160r1 node-p256
-# No AES accelerator.
-BENCH_SKIP := aes128-hw-%
+# No AES accelerator, no FRAM.
+BENCH_SKIP := aes128-hw-% %-sign-steps %-sign-tasks %-sign-checkpoint

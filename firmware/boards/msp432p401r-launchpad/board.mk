@@ -4,3 +4,5 @@ DEVICE   := msp432p401r
 ARCH     := msp432 armv7em
 LINK     := runtime/armv7em/msp432p401r.ld
 VARIANTS_ALL := default
+# No FRAM.
+BENCH_SKIP := %-sign-steps %-sign-tasks %-sign-checkpoint

@@ -5,5 +5,5 @@ DEVICE   := msp430f1611
 ARCH     := msp430
 LINK     := boards/telosb/link.ld
 VARIANTS_ALL := mpy-16
-# No AES accelerator.
-BENCH_SKIP := aes128-hw-%
+# No AES accelerator, no FRAM.
+BENCH_SKIP := aes128-hw-% %-sign-steps %-sign-tasks %-sign-checkpoint

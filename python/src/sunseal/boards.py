@@ -130,6 +130,8 @@ def _all_workloads() -> Iterator[Workload]:
             yield replace(w, name=f"{w.name}-sha256")
     yield from _ecdsa("p224", 112, "sha256")
     yield from _ecdsa("p256", 128, "sha256")
+    yield from _intermittent("secp160r1", 80, "sha1")
+    yield from _intermittent("p256", 128, "sha256")
     yield Workload("x25519-agree", "x25519", None, "agree", "", 128, "Montgomery ladder on Curve25519")
     for op, summary in (
         ("keygen", "private key from entropy, public point"),
@@ -147,6 +149,15 @@ def _all_workloads() -> Iterator[Workload]:
     yield from _symmetric()
     yield from _one_time()
     yield from _random()
+
+
+def _intermittent(parameter: str, bits: int, hash_name: str) -> Iterator[Workload]:
+    for op, summary in (
+        ("sign-steps", "sign in steps between which it may be left"),
+        ("sign-tasks", "the same, every fourth step committed to FRAM"),
+        ("sign-checkpoint", "sign, with a checkpoint in FRAM if the supply falls"),
+    ):
+        yield Workload(f"ecdsa-{parameter}-{op}", "ecdsa", parameter, op, hash_name, bits, summary)
 
 
 def _symmetric() -> Iterator[Workload]:

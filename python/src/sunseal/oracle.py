@@ -174,7 +174,7 @@ def _ecdsa(work: Workload) -> Trial:
         return Trial(fed, curve.order_bytes + public_bytes + signature_bytes, all_three)
     if work.operation == "sign-offline":
         return _exactly(_bytes(f"{parameter} entropy"), b"")  # what a coupon is good for, sign-online shows
-    if work.operation in ("sign", "sign-online"):
+    if work.operation in ("sign", "sign-online", "sign-steps", "sign-tasks", "sign-checkpoint"):
         fed = d.to_bytes(curve.order_bytes, "big") + _bytes("added entropy") + MESSAGE
         public = _public(parameter, d)
         return Trial(fed, signature_bytes, lambda output: verify(suite, public, MESSAGE, output))

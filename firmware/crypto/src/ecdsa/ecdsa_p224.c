@@ -14,3 +14,9 @@
 #include "ecdsa.inc"
 
 #include "ecdh.inc"
+
+#define MUL(suffix) sunseal_scalarmul_p224_##suffix
+#define MUL_STATE sunseal_scalarmul_p224
+#define SIGN(suffix) sunseal_ecdsa_p224_sign_##suffix
+#define SIGN_STATE sunseal_ecdsa_p224_sign
+#include "steps.inc"

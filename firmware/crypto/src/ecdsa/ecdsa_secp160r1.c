@@ -14,3 +14,9 @@
 #include "ecdsa.inc"
 
 #include "ecdh.inc"
+
+#define MUL(suffix) sunseal_scalarmul_secp160r1_##suffix
+#define MUL_STATE sunseal_scalarmul_secp160r1
+#define SIGN(suffix) sunseal_ecdsa_secp160r1_sign_##suffix
+#define SIGN_STATE sunseal_ecdsa_secp160r1_sign
+#include "steps.inc"
