@@ -20,14 +20,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Cli
-from sunseal import boards
+from sunseal import boards, measuring
 from sunseal.errors import SunsealError
 from sunseal.traces import (
+    FORMATS,
     Bench,
     Channel,
     Recording,
     Trigger,
     capacitor,
+    climate,
     comparing,
     measure,
     model,
@@ -215,6 +217,28 @@ def test_codes_of_a_converter_give_equations_3_1_and_3_2_of_mane(
     assert found.energy_j == pytest.approx(vcc_v * sum(codes) * vref_v / (2**bits * shunt_ohm) * step_s, abs=1e-18)
     assert found.to_dict()["cycles"] == pytest.approx(len(codes) * step_s * freq_hz)
     assert found.lsb_j == pytest.approx(vcc_v * vref_v / (2**bits * shunt_ohm) * step_s)
+
+
+def test_the_bench_reads_what_the_engines_model_of_manes_unit_reads(firmware: None) -> None:
+    """100 ohm, 0.5 V, 10 bits that cut off, 20 MS/s: codes of the simulated power, against `measure --unit`."""
+    run = comparing.simulate("sha256-hash", board=boards.DEFAULT_BOARD, freq_hz=8_000_000, vcc_v=2.2)
+    unit = measuring.measure("sha256-hash", freq_hz=8_000_000, vcc_v=2.2, unit=True).measurement_unit
+    assert unit is not None
+    step_s, lsb = 1 / unit["sample_rate_hz"], unit["vref_v"] / 2 ** unit["adc_bits"]
+    time = (np.arange(unit["samples"]) + 0.5) * step_s
+    codes = np.floor(run.at(time) / 2.2 * unit["shunt_ohm"] / lsb)
+    bench = Bench(vcc_v=2.2, shunt_ohm=unit["shunt_ohm"], adc_bits=int(unit["adc_bits"]), vref_v=unit["vref_v"])
+    found = measure(in_memory({"adc": codes * lsb}, step_s, {"adc": "V"}), bench)
+    assert found.energy_j == pytest.approx(unit["energy_j"], rel=1e-5)
+    # What the converter cuts off is within its quantisation: a step everywhere at most.
+    assert 0 <= run.energy_j - found.energy_j <= found.lsb_j * unit["samples"]  # type: ignore[operator]
+
+
+def test_a_trigger_is_not_taken_for_the_supply(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(rows())
+    with pytest.raises(SunsealError, match=r"the supply voltage of .* is not known"):
+        measure(open_recording(path), Bench("I"))
 
 
 def test_dynamic_and_static_power_are_rizvis_equation_4_with_its_first_term_put_right() -> None:
@@ -517,6 +541,16 @@ def test_a_trace_of_the_simulation_itself_compares_as_one(firmware: None, tmp_pa
     picture = (tmp_path / "beside.svg").read_text()
     assert "simulated" in picture and "measured" in picture
     assert sunseal(*args).out.count("x 1.05") == 2
+
+
+def test_the_page_names_every_format() -> None:
+    page = (boards.home() / "docs" / "reference" / "traces.md").read_text(encoding="utf-8")
+    from sunseal.traces.commands import SOURCES
+
+    assert [f for f in (*FORMATS, *SOURCES) if f"| `{f}` |" not in page] == []
+    for name in climate.LIGHTS:
+        shine = climate.light(name)
+        assert f"| {shine.efficacy_lm_w:.1f} | {shine.mismatch:.3f} |" in page
 
 
 # --- Command line ----------------------------------------------------------------------------

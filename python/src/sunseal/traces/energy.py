@@ -9,6 +9,7 @@ Uncertainty follows the GUM (JCGM 100:2008); docs/reference/traces.md has each t
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,6 +29,10 @@ SAMPLES_MIN = 10
 """A window of fewer samples is not resolved: its edges alone make it uncertain by more than 4 %."""
 ROOT_3, ROOT_6, ROOT_12 = math.sqrt(3.0), math.sqrt(6.0), math.sqrt(12.0)
 LSB_SAMPLES = 1 << 16
+SUPPLY = re.compile(
+    r"v|u|mv|v_?(cc|dd|supply|in|out|bat)|(supply|bus|main|battery|target)?[ _]?(voltage|volts?)|supply", re.I
+)
+"""What a channel is called that can be taken for the supply without being named; `mv` is Otii's main voltage."""
 COVERAGE = 0.9545
 """The share of a normal distribution within two standard deviations."""
 
@@ -295,8 +300,8 @@ def front(recording: Recording, bench: Bench, trigger: Trigger) -> Front:
         if recording.channel(vcc).unit != "V":
             raise SunsealError(f"channel `{vcc}` of `{recording.path.name}` is no voltage, so it is no supply")
     elif bench.vcc_v is None and kind in ("current", "shunt"):
-        volts = [c for c in by_unit.get("V", []) if c.name != channel.name]
-        if kind == "current" and len(volts) == 1:
+        volts = [c for c in by_unit.get("V", []) if c.name != channel.name and SUPPLY.fullmatch(c.name)]
+        if len(volts) == 1:
             vcc = volts[0].name
         else:
             raise SunsealError(
@@ -461,7 +466,11 @@ def measure(
         lsb=lsb,
         lsb_j=None if lsb is None else (lsb if chain.kind == "energy" else abs(slope) * lsb * step),
         clipped=None if ends is None else sum(s.clipped for s in found.values()) / samples,
-        notes=(*recording.notes, *notes),
+        notes=(
+            *recording.notes,
+            *notes,
+            *([f"supply voltage by channel {chain.vcc_channel}"] if chain.vcc_channel else []),
+        ),
         freq_hz=freq_hz,
     )
 
