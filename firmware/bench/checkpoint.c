@@ -30,9 +30,9 @@ __attribute__((noinline)) void bench_finished(void) {
 
 /* The trigger's pin is low behind a start-up, and main raises it: nothing to restore. */
 static const struct sunseal_checkpoint_config watch = {
-    .save_below = SUNSEAL_CHECKPOINT_SUPPLY_MV(2050),
-    .resume_above = SUNSEAL_CHECKPOINT_SUPPLY_MV(2300),
-    .channel = SUNSEAL_CHECKPOINT_SUPPLY,
+    .save_below = SUNSEAL_SUPPLY_MV(2050),
+    .resume_above = SUNSEAL_SUPPLY_MV(2300),
+    .channel = SUNSEAL_SUPPLY,
 };
 
 #define SIGN_CHECKPOINT(curve, CURVE, hash, HASH)                                                  \

@@ -9,6 +9,7 @@
 #include "bench.h"
 #include "sunseal/ecdsa_steps.h"
 #include "sunseal/sha.h"
+#include "sunseal/supply.h"
 #include "sunseal/tasks.h"
 
 #define MESSAGE_BYTES 64
@@ -73,6 +74,7 @@ TASKS(p256, P256, sha256, SHA256);
 
 static int16_t run(const struct sunseal_program *program) {
     int status = SUNSEAL_OK;
+    sunseal_supply_wait(SUNSEAL_SUPPLY, SUNSEAL_SUPPLY_MV(2300));
     bench_lives++;
     if (!bench_done) {
         status = sunseal_program_run(program);

@@ -86,7 +86,7 @@ def checkpoint(curve: str, at: str) -> tuple[int, int, int]:
     m.registers["PC"] = m.address("sunseal_isr_adc12")
     static = m.address("_end") - m.address("__data_start")
     size, begin = static + m.address("__stack_top") - sp + 48, m.cycles
-    m.run(until="sunseal_checkpoint_sleep")
+    m.run(until="sunseal_supply_wait")
     save, begin = m.cycles - begin, m.cycles
     m.power_cut()
     m.power_on(1)

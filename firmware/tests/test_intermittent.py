@@ -30,7 +30,7 @@ STORE_DAMAGED = -82
 PARAMETERS = -85
 BUSY = -44
 LOW_V, FULL_V = 2.0, 3.0
-SHORT_S = 0.02
+SHORT_S = 0.1
 """Longer than a conversion and a save at 1 MHz."""
 
 ORDER_BYTES = {"secp160r1": 21, "p224": 28, "p256": 32}
@@ -290,8 +290,13 @@ def test_checkpoints_carry_a_signature_over_any_lives(curve: str, seed: int, lon
             reboot(m, life)
         m.vcc_v = FULL_V
     assert p.output == uninterrupted(curve, "checkpoint")[0]
-    assert m.lints() == []
+    assert slips(m) == []
     assert not any(m.read("slots"))
+
+
+def slips(m: Machine) -> list[str]:
+    """Lints, but for one: saving reads the multiplier's upper words whether they are defined or not."""
+    return [text for text in m.lints() if not ("RES2/RES3" in text and "sunseal_checkpoint_save" in text)]
 
 
 class Interrupted:
@@ -302,7 +307,7 @@ class Interrupted:
         self.m = self.program.machine
         m = self.m
         self.static = m.address("__data_start"), m.address("_end") - m.address("__data_start")
-        self.own = m.address("sunseal_checkpoint_asleep") - self.static[0]
+        self.own = m.address("sunseal_checkpoint_trampoline") - self.static[0]
         self.top = m.address("__stack_top")
         m.run(until=f"sunseal_ecdsa_{curve}_sign")
 
@@ -315,16 +320,16 @@ class Interrupted:
         m.registers["PC"] = m.address("sunseal_isr_adc12")
 
     def save(self) -> None:
-        """Run the handler up to where it sleeps."""
+        """Run the handler up to where it waits."""
         self.interrupt()
-        self.m.run(until="sunseal_checkpoint_sleep")
+        self.m.run(until="sunseal_supply_wait")
 
     def image(self) -> bytes:
         """What a program knows: registers, static memory but the library's own, stack."""
         m = self.m
         start, size = self.static
         static = m.read(start, size)
-        static = static[: self.own] + static[self.own + 12 :]
+        static = static[: self.own] + static[self.own + 10 :]
         registers = m.registers.array()
         stack = m.read(int(registers[1]), self.top - int(registers[1]))
         return registers[[0, 1, 2, *range(4, 16)]].tobytes() + static + stack
@@ -369,7 +374,7 @@ def test_a_checkpoint_in_front_of_any_instruction_is_invisible(curve: str, funct
         step(m, every, back)
         stops += 1
     assert stops > 100
-    assert m.lints() == []
+    assert slips(m) == []
 
 
 def test_a_torn_checkpoint_is_never_restored() -> None:
@@ -382,7 +387,7 @@ def test_a_torn_checkpoint_is_never_restored() -> None:
     new = i.image()
     i.interrupt()
     seen = []
-    while m.pc != m.address("sunseal_checkpoint_sleep"):
+    while m.pc != m.address("sunseal_supply_wait"):
         here = m.snapshot()
         seen.append(i.restored(len(seen)))
         m.restore(here)

@@ -25,8 +25,6 @@ struct slot {
 };
 
 /* Assembly, for C. */
-extern volatile uint16_t sunseal_checkpoint_asleep;
-void sunseal_checkpoint_sleep(void);
 __attribute__((noreturn)) void sunseal_checkpoint_go(const struct slot *slot);
 
 /* C, for assembly: sp is that of the saved registers. */

@@ -8,25 +8,17 @@
 
 /* SLASE54D and SLAU367, MPY32 */
 #define OP2H 0x04E2
-/* SLAU367, ADC12_B interrupt vector */
-#define ADC12IV 0x0818
-#define LPM3 0x00D0
 #define GIE 0x0008
 
-    .section .bss.sunseal_checkpoint_asleep,"aw",@nobits
+    .section .bss.sunseal_checkpoint_trampoline,"aw",@nobits
     .balign 2
-    .global sunseal_checkpoint_asleep
-sunseal_checkpoint_asleep:
-    .skip   2
-    ; MOV to OP2H with its operands, BR #behind
+    .global sunseal_checkpoint_trampoline
+sunseal_checkpoint_trampoline:
 trampoline:
-    .skip   10
+    .skip   10                      ; MOV to OP2H with its operands, BR #behind
 
     .global sunseal_isr_adc12
     function sunseal_isr_adc12
-    bit     #1, &sunseal_checkpoint_asleep
-    jnz     awake
-
     ; Between the writes to OP2L and OP2H the multiplier has state that no register shows. These
     ; writes are neighbours in all code here: where the next instruction is MOV to OP2H, it is
     ; made now, in the program's place, from a copy.
@@ -77,20 +69,6 @@ behind:
     call    #sunseal_checkpoint_supply_low
     popm.a  #12, r15
     reti
-
-awake:
-    bic     #LPM3, 0(sp)
-    bic     #1, &sunseal_checkpoint_asleep
-    cmp     #0, &ADC12IV
-    reti
-
-    ; void sunseal_checkpoint_sleep(void): until an interrupt ends the sleep
-    function sunseal_checkpoint_sleep
-    bis     #LPM3+GIE, sr
-    nop
-    bic     #GIE, sr
-    nop
-    ret
 
     ; int sunseal_checkpoint_now(void): as an interrupt behind the call would, with R12 = 0
     function sunseal_checkpoint_now

@@ -3,39 +3,9 @@
 
 #include <stddef.h>
 
+#include "adc12_b.h"
 #include "sunseal/error.h"
 #include "sunseal/wipe.h"
-
-#define REGISTER(address) (*(volatile uint16_t *)(address))
-
-/* SLAU367P, ADC12_B and REF_A; addresses SLASE54D. */
-#define ADC12CTL0 REGISTER(0x0800)
-#define ADC12CTL1 REGISTER(0x0802)
-#define ADC12CTL2 REGISTER(0x0804)
-#define ADC12CTL3 REGISTER(0x0806)
-#define ADC12LO REGISTER(0x0808)
-#define ADC12HI REGISTER(0x080A)
-#define ADC12IFGR2 REGISTER(0x0810)
-#define ADC12IER2 REGISTER(0x0816)
-#define ADC12MCTL0 REGISTER(0x0820)
-#define ADC12SC 0x0001
-#define ADC12ENC 0x0002
-#define ADC12ON 0x0010
-#define ADC12MSC 0x0080
-#define ADC12CONSEQ_2 0x0004
-#define ADC12DIV_7 0x00E0
-#define ADC12SHP 0x0200
-#define ADC12PDIV_1 0x2000
-#define ADC12RES_2 0x0020
-#define ADC12BATMAP 0x0040
-#define ADC12VRSEL_1 0x0100
-#define ADC12WINC 0x4000
-#define ADC12LOIFG 0x0004
-#define ADC12HIIFG 0x0008
-#define REFCTL0 REGISTER(0x01B0)
-#define REFON 0x0001
-#define REFGENBUSY 0x0400
-#define REFGENRDY 0x1000
 
 /* CRC16 and MPY32. */
 #define CRCINIRES REGISTER(0x0154)
@@ -52,8 +22,6 @@
 #define MPY32CTL0 REGISTER(0x04EC)
 #define MPYFRAC 0x0004
 #define MPYSAT 0x0008
-#define MPYOP1_32 0x0040
-#define MPYOP2_32 0x0080
 
 extern uint16_t __data_start[], __noinit_end[], __stack_top[];
 
@@ -64,49 +32,18 @@ static const struct sunseal_checkpoint_config *config;
 
 /* ---- supply --------------------------------------------------------------------------------- */
 
-/* Converts all the time, every 18 periods of MODOSC / 32: 120 us. */
-static void sense_start(void) {
-    REFCTL0 = REFON;
-    while (!(REFCTL0 & REFGENRDY)) {
-    }
-    ADC12CTL0 = 0;
-    ADC12CTL0 = ADC12MSC | ADC12ON;
-    ADC12CTL1 = ADC12PDIV_1 | ADC12SHP | ADC12DIV_7 | ADC12CONSEQ_2;
-    ADC12CTL2 = ADC12RES_2;
-    ADC12CTL3 = config->channel == SUNSEAL_CHECKPOINT_SUPPLY ? ADC12BATMAP : 0;
-    ADC12MCTL0 = (uint16_t)(ADC12WINC | ADC12VRSEL_1 | config->channel);
-    ADC12IER2 = 0;
-    ADC12CTL0 |= ADC12ENC | ADC12SC;
-}
-
-/* The window's lower edge interrupts. */
-static void sense_watch(void) {
+/* Converts all the time, every 18 periods of MODOSC / 32: 120 us. The window's lower edge
+ * interrupts. */
+static void watch(void) {
     ADC12LO = config->save_below;
     ADC12HI = 0x0FFF;
+    adc_start(config->channel, ADC12DIV_7 | ADC12CONSEQ_2);
     ADC12IFGR2 = 0;
     ADC12IER2 = ADC12LOIFG;
 }
 
-static void sense_wait(void) {
-    ADC12LO = 0;
-    ADC12HI = config->resume_above;
-    ADC12IFGR2 = 0;
-    ADC12IER2 = ADC12HIIFG;
-    sunseal_checkpoint_asleep = 1;
-    /* A handler of the program may end the sleep too. */
-    while (sunseal_checkpoint_asleep) {
-        sunseal_checkpoint_sleep();
-    }
-}
-
 void sunseal_checkpoint_stop(void) {
-    ADC12IER2 = 0;
-    ADC12CTL1 &= (uint16_t)~ADC12CONSEQ_2; /* so that ENC ends a conversion at once */
-    ADC12CTL0 &= (uint16_t)~ADC12ENC;
-    ADC12CTL0 = 0;
-    while (REFCTL0 & REFGENBUSY) {
-    }
-    REFCTL0 = 0;
+    adc_stop();
 }
 
 /* ---- multiplier ----------------------------------------------------------------------------- */
@@ -117,10 +54,9 @@ static void multiplier_save(struct multiplier *m) {
     m->sumext = SUMEXT;
     m->operand[0] = MPY32L;
     m->operand[1] = MPY32H;
-    /* 16 by 16 bits leave the upper words undefined. */
-    size_t words = m->control & (MPYOP1_32 | MPYOP2_32) ? 4 : 2;
+    /* 16 by 16 bits leave the upper words undefined; whether they did cannot be seen here. */
     for (size_t i = 0; i < 4; i++) {
-        m->result[i] = i < words ? RES(i) : 0;
+        m->result[i] = RES(i);
     }
     MPY32CTL0 = m->control;
 }
@@ -217,9 +153,10 @@ int sunseal_checkpoint_save(uint16_t sp) {
 }
 
 void sunseal_checkpoint_supply_low(uint16_t sp) {
+    adc_stop();
     sunseal_checkpoint_save(sp);
-    sense_wait();
-    sense_watch();
+    sunseal_supply_wait(config->channel, config->resume_above);
+    watch();
 }
 
 /* On the stack below what it writes. */
@@ -234,7 +171,7 @@ void sunseal_checkpoint_restore(const struct slot *slot) {
     }
     multiplier_restore(&slot->multiplier);
     CRCINIRES = slot->crc_module;
-    sense_watch();
+    watch();
 }
 
 /* ---- the program's side --------------------------------------------------------------------- */
@@ -247,13 +184,12 @@ void sunseal_checkpoint_wipe(void) {
 
 int sunseal_checkpoint_start(const struct sunseal_checkpoint_config *with) {
     if (with->save_below >= with->resume_above || with->resume_above > 0x0FFE ||
-        (with->channel > 15 && with->channel != SUNSEAL_CHECKPOINT_SUPPLY) ||
+        (with->channel > 15 && with->channel != SUNSEAL_SUPPLY) ||
         with->count > SUNSEAL_CHECKPOINT_REGISTERS_MAX) {
         return SUNSEAL_ERR_PARAMETERS;
     }
     config = with;
-    sense_start();
-    sense_wait();
+    sunseal_supply_wait(config->channel, config->resume_above);
     if (wiping) {
         sunseal_checkpoint_wipe();
     }
@@ -264,7 +200,7 @@ int sunseal_checkpoint_start(const struct sunseal_checkpoint_config *with) {
             sunseal_checkpoint_go(slot);
         }
     }
-    sense_watch();
+    watch();
     __asm__ volatile("nop\n\teint\n\tnop");
     return SUNSEAL_OK;
 }

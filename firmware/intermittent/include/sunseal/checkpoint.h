@@ -3,6 +3,7 @@
 #define SUNSEAL_CHECKPOINT_H
 
 #include "sunseal/nvm.h"
+#include "sunseal/supply.h"
 
 /*
  * Checkpoints when the supply falls
@@ -34,9 +35,9 @@
  * password or its IP encapsulation. It is not sealed: a key for sealing would lie in the same FRAM.
  * sunseal_checkpoint_wipe zeroes both slots; call it when what they may hold is no longer needed.
  *
- * Uses the ADC12_B with its vector, REF_A, the CRC16 module (handed back as it was). 166 uA while
- * it watches (SLASE54D: 145 uA ADC12_B, 21 uA reference); the comparator, which Hibernus uses,
- * would take less.
+ * Uses the ADC12_B with its vector, REF_A, the CRC16 module (handed back as it was), and what
+ * sunseal/supply.h uses. While it watches, ADC and reference take 164 uA at 3 V (SLASE54D: 145 and
+ * 19 uA); the comparator, which Hibernus uses, would take less. While it waits, about 1 uA.
  *
  * Stack: 100 bytes below the program's deepest. Non-volatile memory: two slots of
  * SUNSEAL_CHECKPOINT_BYTES. Time to save or restore: docs/reference/intermittent.md, measured.
@@ -56,21 +57,14 @@ struct sunseal_checkpoint_register {
 };
 
 struct sunseal_checkpoint_config {
-    /* Thresholds as SUNSEAL_CHECKPOINT_SUPPLY_MV or _PIN_MV. Between save and the least supply
-     * (1.8 V) lies the charge for one save; between resume and save, for a restore, a save and
-     * work in between. */
+    /* SUNSEAL_SUPPLY, or a pin's channel (sunseal/supply.h), and thresholds in its codes. Between
+     * save and the least supply (1.8 V) lies the charge for one save; between resume and save, for
+     * a restore, a save and work in between. */
     uint16_t save_below, resume_above;
-    /* SUNSEAL_CHECKPOINT_SUPPLY, or the channel 0 to 15 on which the board has the store's
-     * voltage divided down to 1.2 V. */
     uint8_t channel;
     uint8_t count;
     const struct sunseal_checkpoint_register *registers;
 };
-
-#define SUNSEAL_CHECKPOINT_SUPPLY 31
-/* Codes of the ADC: against 1.2 V, 12 bits. The supply, halved inside: up to 2400 mV. */
-#define SUNSEAL_CHECKPOINT_SUPPLY_MV(mv) ((uint16_t)((mv) * 4095UL / 2400))
-#define SUNSEAL_CHECKPOINT_PIN_MV(mv) ((uint16_t)((mv) * 4095UL / 1200))
 
 /*
  * The first call of main, with interrupts off. Waits asleep until the supply is above

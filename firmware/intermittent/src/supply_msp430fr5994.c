@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "adc12_b.h"
+#include "sunseal/supply.h"
+
+/* SLAU367P, WDT_A and SFR. */
+#define WDTCTL REGISTER(0x015C)
+#define WDTPW 0x5A00
+#define WDTSSEL__VLO 0x0040
+#define WDTTMSEL 0x0010
+#define WDTCNTCL 0x0008
+#define WDTIS__512 0x0006
+#define SFRIE1 REGISTER(0x0100)
+#define SFRIFG1 REGISTER(0x0102)
+#define WDTIE 0x0001
+
+/* LPM3 with GIE until an interrupt ends it; supply_msp430fr5994.S. */
+void sunseal_supply_sleep(void);
+
+static uint16_t look(uint8_t channel) {
+    adc_start(channel, ADC12DIV_3); /* 18 periods of MODOSC / 16 */
+    while (ADC12CTL1 & ADC12BUSY) {
+    }
+    uint16_t code = ADC12MEM0;
+    adc_stop();
+    return code;
+}
+
+void sunseal_supply_wait(uint8_t channel, uint16_t above) {
+    uint16_t watchdog = WDTCTL;
+    while (look(channel) <= above) {
+        WDTCTL = WDTPW | WDTSSEL__VLO | WDTTMSEL | WDTCNTCL | WDTIS__512;
+        SFRIFG1 &= (uint16_t)~WDTIE;
+        SFRIE1 |= WDTIE;
+        sunseal_supply_sleep();
+        SFRIE1 &= (uint16_t)~WDTIE;
+    }
+    WDTCTL = (uint16_t)(WDTPW | WDTCNTCL | (watchdog & 0xFF));
+}
