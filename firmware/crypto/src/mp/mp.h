@@ -63,7 +63,7 @@ void sunseal_mp_swap(uint16_t *a, uint16_t *b, uint16_t mask, size_t n);
 #define SUNSEAL_MP_PICK_ENTRIES 32
 void sunseal_mp_pick(uint16_t *r, const SUNSEAL_FLASH uint16_t *table, uint16_t index, size_t n);
 
-/* The same of a table of 8 entries in RAM, of any n words each. */
+/* The same of a table of 8 entries in RAM. */
 void sunseal_mp_pick8(uint16_t *r, const uint16_t *table, uint16_t index, size_t n);
 
 /* r = a mod m, given a < 2m; scratch is n words. */
@@ -73,7 +73,7 @@ void sunseal_mp_reduce_once(uint16_t *r, uint16_t carry, const uint16_t *m, uint
 /* 0xffff if all words are zero, else 0. */
 uint16_t sunseal_mp_is_zero(const uint16_t *a, size_t n);
 
-/* Big-endian bytes to words (count bytes, the rest of the n words zero), and back. */
+/* Big-endian bytes to words (count bytes, 2 n at most, the rest of the n words zero), and back. */
 void sunseal_mp_from_bytes(uint16_t *r, const uint8_t *bytes, size_t count, size_t n);
 void sunseal_mp_to_bytes(uint8_t *bytes, const uint16_t *a, size_t count);
 
@@ -99,8 +99,8 @@ struct sunseal_mp_modulus {
 void sunseal_mp_montmul(uint16_t *r, const uint16_t *a, const uint16_t *b,
                         const struct sunseal_mp_modulus *m);
 
-/* The same function for a count that is known when compiling: on AVR the products of a fixed length
- * are faster, and those as long as a field's elements are there already. */
+/* The same function for a count that is known when compiling: the products of a fixed length are
+ * faster, and on AVR those as long as a field's elements are there already. */
 #ifdef __AVR__
 void sunseal_mp_montmul_12(uint16_t *r, const uint16_t *a, const uint16_t *b,
                            const struct sunseal_mp_modulus *m);
@@ -113,6 +113,10 @@ void sunseal_mp_montmul_16(uint16_t *r, const uint16_t *a, const uint16_t *b,
      : (count) == 14 ? sunseal_mp_montmul_14                                                       \
      : (count) == 12 ? sunseal_mp_montmul_12                                                       \
                      : sunseal_mp_montmul)
+#elif defined(__MSP430__) && SUNSEAL_MPY == 16
+void sunseal_mp_montmul_12(uint16_t *r, const uint16_t *a, const uint16_t *b,
+                           const struct sunseal_mp_modulus *m);
+#define SUNSEAL_MP_MONTMUL(count) ((count) == 12 ? sunseal_mp_montmul_12 : sunseal_mp_montmul)
 #else
 #define SUNSEAL_MP_MONTMUL(count) sunseal_mp_montmul
 #endif
