@@ -17,7 +17,7 @@ import pytest
 from conftest import Cli
 from sunseal import boards, harvest
 from sunseal.errors import SunsealError
-from sunseal.traces import climate, harvested, writers
+from sunseal.traces import climate, harvested
 
 PANEL = "ixys-slmd121h04l"
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -360,8 +360,24 @@ def test_a_stretch_that_is_not_in_the_trace_is_refused() -> None:
         source().part(1.5, 1.0)
 
 
-def test_a_runs_voltage_becomes_a_waveform(tmp_path: Path) -> None:
-    series = [{"time_s": 0.0, "vcap_v": 2.0}, {"time_s": 0.5, "vcap_v": 2.0}, {"time_s": 1.0, "vcap_v": 1.75}]
-    writers.run_vcd(series, tmp_path / "run.vcd")
+def test_a_runs_voltage_becomes_a_waveform(tmp_path: Path, sunseal: Cli) -> None:
+    """The series that `sunseal simulate --series` writes, with its shares that have no unit."""
+    (tmp_path / "series.csv").write_text("time_s,vcap_v,off_share\n0.0,2.0,0.0\n0.5,2.0,0.0\n1.0,1.75,0.5\n")
+    assert sunseal("trace", "import", tmp_path / "series.csv", "-o", tmp_path / "run.vcd").status == 0
     text = (tmp_path / "run.vcd").read_text()
-    assert text.endswith("#0\nr2 !\n#1000000000\nr1.75 !\n")
+    assert text.endswith('#0\nr2 !\nr0 "\n#1000000000\nr1.75 !\nr0.5 "\n')
+
+
+def test_the_closed_loop_takes_what_was_written(tmp_path: Path, firmware: None) -> None:
+    """20 s of the node in lamp light: the panel's energy is that of the trace."""
+    from sunseal import simulation
+
+    (tmp_path / "l.csv").write_text("time_s,lux\n" + "".join(f"{t},20000\n" for t in range(0, 25, 5)))
+    light = climate.indoors(tmp_path / "l.csv", harvest.Panel.load("ixys-slmd600h10l"))
+    points = harvested.Harvested(light.time_s, light.power_w, light.voltage_v, light.current_a)
+    harvested.write_csv(points, tmp_path / "h.csv")
+    elf = boards.firmware_path(boards.DEFAULT_BOARD, {"mpy": "32"}, "node-secp160r1")
+    scenario = f'name = "lamp"\nboard = "{boards.DEFAULT_BOARD}"\nfirmware = "{elf}"\nduration_s = 20\n'
+    (tmp_path / "s.toml").write_text(scenario + '[supply]\ninitial_v = 3.0\n[harvest]\ntrace = "h.csv"\n')
+    played = simulation.play(simulation.load(tmp_path / "s.toml"))
+    assert played.energy()["in_j"] == pytest.approx(float(points.power_w[0]) * 20, rel=1e-6)

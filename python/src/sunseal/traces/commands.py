@@ -7,6 +7,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -625,6 +626,7 @@ def harvest_command(
     source_resistance: Annotated[
         str | None, typer.Option("--source-resistance", help="Behind a trace of voltages, such as 10kohm.")
     ] = None,
+    mpp: Annotated[bool, typer.Option("--mpp", help="Keep the maximum power points alone.")] = False,
     begin: Annotated[str | None, typer.Option("--from", help="Begin after this time, such as 86400s.")] = None,
     lasts: Annotated[str | None, typer.Option("--for", help="Take this long.")] = None,
     as_json: Json = False,
@@ -639,6 +641,8 @@ def harvest_command(
         found = found.part(
             0.0 if begin is None else units.time_s(begin, "--from"), None if lasts is None else units.time_s(lasts)
         )
+    if mpp:
+        found = replace(found, grid_v=None, curves_a=None, cells=None)
     if output is not None:
         (harvested.write_csv if output.suffix == ".csv" else harvested.write_shepherd)(found, output)
     facts: dict[str, Any] = {

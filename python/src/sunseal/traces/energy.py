@@ -29,6 +29,7 @@ SAMPLES_MIN = 10
 """A window of fewer samples is not resolved: its edges alone make it uncertain by more than 4 %."""
 ROOT_3, ROOT_6, ROOT_12 = math.sqrt(3.0), math.sqrt(6.0), math.sqrt(12.0)
 LSB_SAMPLES = 1 << 16
+UNIT_HINT = "write it in the header as `current (mA)`, or say what its 1 is with `--scale`, such as 1V or 10mA"
 SUPPLY = re.compile(
     r"v|u|mv|v_?(cc|dd|supply|in|out|bat)|(supply|bus|main|battery|target)?[ _]?(voltage|volts?)|supply", re.I
 )
@@ -269,6 +270,9 @@ def front(recording: Recording, bench: Bench, trigger: Trigger) -> Front:
         if bench.shunt_ohm is not None:
             order = ["V"]
         found = next((by_unit[u] for u in order if by_unit.get(u)), [])
+        doubtful = next((c for c in recording.channels if c.doubt), None)
+        if not found and doubtful is not None:
+            raise SunsealError(doubtful.doubt, hint=UNIT_HINT)
         if len(found) != 1:
             known = ", ".join(f"{c.name} ({c.unit})" for c in recording.channels)
             raise SunsealError(
@@ -282,8 +286,9 @@ def front(recording: Recording, bench: Bench, trigger: Trigger) -> Front:
     kinds = {"A": "current", "V": "shunt", "W": "power", "J": "energy"}
     if base not in kinds:
         raise SunsealError(
-            f"channel `{channel.name}` of `{recording.path.name}` has no unit of current, voltage, power or energy",
-            hint="say what its 1 is with `--scale`, such as 1V or 10mA",
+            channel.doubt
+            or f"channel `{channel.name}` of `{recording.path.name}` has no unit of current, voltage, power or energy",
+            hint=UNIT_HINT,
         )
     kind = kinds[base]
     if kind == "shunt" and bench.shunt_ohm is None:

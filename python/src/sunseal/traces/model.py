@@ -64,9 +64,11 @@ class Channel:
 
     name: str
     unit: str
-    """V, A, W, J (energy since the beginning), or 1 for a digital level."""
+    """V, A, W, J (energy since the beginning), 1 for a digital level, or ? where the file does not say."""
     lsb: float | None = None
     """One step of its converter, where the file says so."""
+    doubt: str = ""
+    """Why it has no unit, with the line."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +175,7 @@ class Recording:
                 told(seen)
         if seen == 0:
             raise SunsealError(f"`{self.path.name}` holds no samples")
-        if self.samples is not None and self.samples != seen:
+        if self.samples is not None and self.samples > seen:
             raise SunsealError(
                 f"`{self.path.name}` says it has {self.samples} samples, but holds {seen}: it is cut off"
             )

@@ -20,6 +20,7 @@ from sunseal.traces.model import BLOCK_SAMPLES, Array, Channel, Raw, Recording, 
 HEAD_LINES = 100
 TIME_WORDS = ("time", "timestamp", "second", "t", "x-axis", "x")
 DIGITAL = re.compile(r"d\d+|gpi\d*|gpo\d*|trigger|trig|digital.*|dio\d+", re.IGNORECASE)
+NO_UNIT = ", which is none of current, voltage, power, energy or time"
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 
 
@@ -33,6 +34,7 @@ class Column:
     scale: float = 1.0
     bit: int | None = None
     """Of a column that holds a word of bits as text, the one that is meant, from the left."""
+    doubt: str = ""
 
 
 @dataclass
@@ -120,37 +122,25 @@ def _find(text: Text, test: str) -> int | None:
     return next((i for i, line in enumerate(text.lines) if re.match(test, line.lstrip("#"), re.IGNORECASE)), None)
 
 
-def _named(text: Text, cell: str, where: str, default: str | None = None) -> tuple[str, str, float]:
-    """Take a header cell apart: name, unit, factor."""
+def _named(text: Text, cell: str, where: str, default: str | None = None) -> tuple[str, str, float, str]:
+    """Take a header cell apart: name, unit, factor, and what is doubtful about it."""
     forms = (
         r"(?P<name>.+?)\s*[\(\[](?P<unit>[^)\]]+)[\)\]]\s*$",
         r"(?P<name>[^/]+)/(?P<unit>[^/]+)$",
         r"(?P<name>.+)_(?P<unit>[A-Za-zµμ]+)$",
         r"(?P<name>.+)\s(?P<unit>[A-Za-zµμ]+)$",
     )
-    wrong = None
-    for i, form in enumerate(forms):
+    for form in forms:
         match = re.match(form, cell)
-        if match is None:
-            continue
-        known = unit(match["unit"])
-        if known is not None:
-            return match["name"].strip(), *known
-        if i == 0:
-            wrong = match["unit"]
+        if match is not None and (known := unit(match["unit"])) is not None:
+            return match["name"].strip(), *known, ""
     if DIGITAL.fullmatch(cell):
-        return cell, "1", 1.0
-    if wrong is not None:
-        raise SunsealError(
-            f"{where}: column `{cell}` has the unit `{wrong}`, which is none of current, voltage, power, energy, time",
-            hint="write A, V, W, J or s, with p, n, u, m, k or M before it",
-        )
+        return cell, "1", 1.0, ""
+    if (match := re.match(forms[0], cell)) is not None:
+        return match["name"].strip(), "?", 1.0, f"{where}: column `{cell}` has the unit `{match['unit']}`{NO_UNIT}"
     if default is not None:
-        return cell, default, 1.0
-    raise SunsealError(
-        f"{where}: column `{cell}` names no unit",
-        hint="write it as `current (mA)`, or give the unit of such columns with `--unit`",
-    )
+        return cell, default, 1.0, ""
+    return cell, "?", 1.0, f"{where}: column `{cell}` names no unit of current, voltage, power or energy"
 
 
 def _channels(
@@ -168,19 +158,16 @@ def _channels(
         is_time = time is None and cell.lstrip("#").split("(")[0].split("[")[0].strip().lower() in TIME_WORDS
         if given and not (DIGITAL.fullmatch(cell) and unit(given.strip("()[]")) is None):
             found = unit(given.strip("()[]"))
+            name, doubt = cell, ""
+            base, scale = found or ("?", 1.0)
             if found is None:
-                raise SunsealError(
-                    f"line {names + 2} of `{text.path.name}`: column `{cell}` has the unit `{given}`, which is none "
-                    "of current, voltage, power, energy or time",
-                    hint="write A, V, W, J or s, with p, n, u, m, k or M before it",
-                )
-            name, base, scale = cell, *found
+                doubt = f"line {names + 2} of `{text.path.name}`: column `{cell}` has the unit `{given}`{NO_UNIT}"
         else:
-            name, base, scale = _named(text, cell.lstrip("#"), place, "s" if is_time else default)
+            name, base, scale, doubt = _named(text, cell.lstrip("#"), place, "s" if is_time else default)
         if base == "s" and time is None:
             time = Column(index, name, "s", scale)
         elif base != "s":
-            columns.append(Column(index, name, base, scale))
+            columns.append(Column(index, name, base, scale, doubt=doubt))
     return time, columns
 
 
@@ -439,7 +426,7 @@ def recording(text: Text, layout: Layout, rate_hz: float | None) -> Recording:
     return Recording(
         path=text.path,
         format=layout.format,
-        channels=tuple(Channel(c.name, c.unit) for c in layout.columns),
+        channels=tuple(Channel(c.name, c.unit, doubt=c.doubt) for c in layout.columns),
         raw=raw,
         samples=layout.samples,
         step_s=step,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -144,14 +144,3 @@ def _key(number: int) -> str:
         text += chr(33 + digit)
         if number == 0:
             return text
-
-
-def run_vcd(series: Iterable[Mapping[str, float]], path: Path, columns: Sequence[str] = ("vcap_v",)) -> None:
-    """Write the voltages of a run's series (`sunseal simulate`) as a value change dump."""
-    points = list(series)
-    lacks = next((c for c in ("time_s", *columns) if points and c not in points[0]), None)
-    if not points or lacks:
-        raise SunsealError(f"the run's series has no column `{lacks or 'time_s'}`")
-    with whole(path) as file:
-        dump = Vcd(file, dict.fromkeys(columns, "real"))
-        dump.samples([p["time_s"] for p in points], {c: [p[c] for p in points] for c in columns})
