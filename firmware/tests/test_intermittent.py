@@ -9,10 +9,13 @@ no state of the FRAM in between.
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 import random
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import intermittent
 import numpy as np
@@ -20,7 +23,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sunseal import EngineError, Machine
+import sunseal
+from sunseal import EngineError, Machine, boards, oracle
 
 BUILD = Path(__file__).resolve().parents[1] / "build"
 BOARD = "msp430fr5994-launchpad"
@@ -451,3 +455,41 @@ def test_too_large_a_state_is_refused_and_told() -> None:
 def test_the_page_is_current(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["intermittent.py", "check"])
     assert intermittent.main() == 0, capsys.readouterr().err
+
+
+def test_the_example_signs_over_several_lives() -> None:
+    """A store of 22 uF, light for two seconds in fifteen: more than one life, and a signature that verifies."""
+    outcome = lives_example().play("ecdsa-secp160r1-sign-checkpoint", 22e-6, 100e-6, 1.5)
+    assert outcome.done
+    assert outcome.lives > 1
+
+
+def lives_example() -> ModuleType:
+    """The program of examples/intermittent."""
+    path = BUILD.parents[1] / "examples" / "intermittent" / "lives.py"
+    spec = importlib.util.spec_from_file_location("lives", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["lives"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_no_word_of_fram_is_read_and_then_written_between_commits() -> None:
+    """The verifier finds what the bench does so on purpose, its count of lives, and nothing of the library."""
+    war = getattr(sunseal, "war", None)
+    if war is None:
+        pytest.skip("this engine has no verifier of write-after-read")
+    for way in ("tasks", "checkpoint"):
+        elf = BUILD / BOARD / "mpy-32" / f"bench-ecdsa-secp160r1-sign-{way}.elf"
+        trial = oracle.trial(boards.workload(f"ecdsa-secp160r1-sign-{way}"))
+        hazards = war(
+            str(elf),
+            BOARD,
+            start="main",
+            end="bench_finished",
+            commits=("sunseal_nvm_commit",),
+            setup=lambda m, fed=trial.fed: m.write("bench_input", fed),
+        )
+        assert {h.symbol for h in hazards} - {"bench_done"} == {"bench_lives"}, way
