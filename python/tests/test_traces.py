@@ -419,6 +419,16 @@ def test_what_cannot_be_measured_is_named_with_its_line(tmp_path: Path, text: st
         measure(recording, Bench(current="I" if "I (m" in text else None, vcc_v=3.0), Trigger("T"))
 
 
+def test_columns_without_a_unit_are_read_with_the_one_that_is_given(tmp_path: Path, sunseal: Cli) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("time,current,voltage,note\n" + "".join(f"{i * 1e-3:.3f},2,3.3,7\n" for i in range(20)))
+    done = sunseal("trace", "energy", path, "--unit", "current=mA", "--unit", "voltage=V", "--json")
+    assert json.loads(done.out)["energy_j"] == pytest.approx(2e-3 * 3.3 * 20e-3)
+    with pytest.raises(SunsealError, match=r"line 1 of .*column `current` names no unit"):
+        measure(open_recording(path), Bench(vcc_v=3.0))
+    assert "is no unit of current" in sunseal("trace", "import", path, "--unit", "note=mAh").err
+
+
 def test_a_trailing_empty_line_is_no_sample(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(rows() + "\n\n")

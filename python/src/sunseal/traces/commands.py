@@ -41,7 +41,12 @@ Format = Annotated[
 Rate = Annotated[
     str | None, typer.Option("--rate", help="Sample rate, such as 1MHz: even steps whatever the times say.")
 ]
-Unit = Annotated[str | None, typer.Option("--unit", help="Unit of columns that name none: A, V, W or J.")]
+Unit = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--unit", help="Unit of columns that name none: A, V, W or J; or of one, such as current=mA. Repeatable."
+    ),
+]
 Part = Annotated[str | None, typer.Option("--part", help="Recording of a project, or array of an archive.")]
 Uneven = Annotated[bool, typer.Option("--uneven", help="Take steps of time as they come: a long one is no gap.")]
 Current = Annotated[
@@ -141,12 +146,20 @@ def _unitful(text: str, what: str) -> tuple[float, str]:
 
 
 def _open(
-    path: Path, form: str | None, rate: str | None, unit: str | None, part: str | None, uneven: bool
+    path: Path, form: str | None, rate: str | None, unit: list[str] | None, part: str | None, uneven: bool
 ) -> Recording:
     from sunseal.traces.formats import open_recording
 
     rate_hz = None if rate is None else units.parse(rate, "Hz", "--rate")
-    return open_recording(path, form=form, rate_hz=rate_hz, unit=unit, part=part, uneven=uneven)
+    by_name = dict(u.split("=", 1) for u in unit or () if "=" in u)
+    plain = [u for u in unit or () if "=" not in u]
+    if len(plain) > 1:
+        raise SunsealError(
+            f"--unit {' and '.join(plain)}: of columns without a name there is one; write NAME={plain[1]}"
+        )
+    return open_recording(
+        path, form=form, rate_hz=rate_hz, unit=plain[0] if plain else None, units=by_name, part=part, uneven=uneven
+    )
 
 
 def _bench(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,13 +24,15 @@ def open_recording(
     form: str | None = None,
     rate_hz: float | None = None,
     unit: str | None = None,
+    units: Mapping[str, str] | None = None,
     part: str | None = None,
     uneven: bool = False,
 ) -> Recording:
     """Open a recording; `form` is one of `FORMATS`, else the content decides.
 
-    `rate_hz` takes even steps whatever the times say, `unit` is that of columns which name none, `part`
-    the recording of a project or the array of an archive, `uneven` takes the steps of time as they come.
+    `rate_hz` takes even steps whatever the times say, `unit` is that of columns which name none, `units` that of
+    columns by their name (`{"current": "mA"}`), `part` the recording of a project or the array of an archive;
+    `uneven` takes the steps of time as they come.
     """
     if form is not None and form not in FORMATS:
         raise unknown("format", form, FORMATS)
@@ -37,7 +40,7 @@ def open_recording(
         raise SunsealError(f"--unit `{unit}` is none of A, V, W and J")
     if not path.exists():
         raise SunsealError(f"the recording `{path}` is not there")
-    found = _open(path, form, rate_hz, unit, part)
+    found = _open(path, form, rate_hz, unit, units or {}, part)
     if found.format not in ("chipwhisperer", "numpy"):
         found = found.with_step(None if rate_hz is None else 1.0 / rate_hz, False if uneven else None)
     elif unit is not None:
@@ -45,7 +48,9 @@ def open_recording(
     return found
 
 
-def _open(path: Path, form: str | None, rate_hz: float | None, unit: str | None, part: str | None) -> Recording:
+def _open(
+    path: Path, form: str | None, rate_hz: float | None, unit: str | None, units: Mapping[str, str], part: str | None
+) -> Recording:
     if path.is_dir() or path.suffix == ".otii3":
         return binaries.otii(path, part)
     if path.suffix in (".cwp", ".cfg") or (form == "chipwhisperer" and path.suffix != ".npy"):
@@ -73,4 +78,4 @@ def _open(path: Path, form: str | None, rate_hz: float | None, unit: str | None,
     if text is None or layout is None:
         as_what = f"no recording in the format `{form}`" if form else "in none of the known formats"
         raise SunsealError(f"`{path.name}` is {as_what}", hint=f"`--format` forces one: {', '.join(FORMATS)}")
-    return tables.recording(text, layout, rate_hz)
+    return tables.recording(text, layout, rate_hz, units)

@@ -7,14 +7,14 @@ The header decides; docs/reference/traces.md shows each form and where it is des
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sunseal.errors import SunsealError
+from sunseal.errors import SunsealError, unknown
 from sunseal.traces.model import BLOCK_SAMPLES, Array, Channel, Raw, Recording, unit
 
 HEAD_LINES = 100
@@ -396,8 +396,16 @@ def recognise(text: Text, wanted: str | None, default: str | None) -> Layout | N
 # --- Reading ---------------------------------------------------------------------------------
 
 
-def recording(text: Text, layout: Layout, rate_hz: float | None) -> Recording:
-    """Make a recording of a text file and its layout."""
+def recording(text: Text, layout: Layout, rate_hz: float | None, units: Mapping[str, str]) -> Recording:
+    """Make a recording of a text file and its layout, with the units of columns by name."""
+    for name, given in units.items():
+        column = next((c for c in layout.columns if c.name.lower() == name.lower()), None)
+        if column is None:
+            raise unknown("channel", name, [c.name for c in layout.columns], f"in `{text.path.name}`")
+        known = unit(given)
+        if known is None or known[0] == "s":
+            raise SunsealError(f"--unit `{name}={given}`: `{given}` is no unit of current, voltage, power or energy")
+        column.unit, column.scale, column.doubt = *known, ""
     names = [c.name for c in layout.columns]
     doubled = next((n for n in names if names.count(n) > 1), None)
     if doubled is not None:
