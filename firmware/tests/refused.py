@@ -108,8 +108,6 @@ def in_parts() -> Iterator[Call]:
     chains = Struct((nodes, np.uint32(64), *map(np.uint8, (2, 0, 2)), *([np.uint8(0)] * 16), *([np.uint32(0)] * 3)))
     yield call("ots", "lms_chains_fill", chains, key, store)
     sram = Struct((In(bytes(64)), np.uint16(64)))
-    source = Struct((Function("sunseal_sram_read"), sram, *map(np.uint16, (161, 497, 0)), np.uint8(1)))
-    yield call("random", "entropy", Out(32), source, InOut(bytes(14)))
     yield call("random", "sram_read", sram, Out(32), 32)
     yield call("random", "health_init", Out(14), np.uint16(41), np.uint16(410))
 

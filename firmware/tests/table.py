@@ -266,8 +266,7 @@ def chosen(calls: Iterable[Call], column: str) -> list[Call]:
     """The calls that a column runs: those that its RAM has room for; of slow ones, a sample on slow targets."""
     every, some, met = SLOW.get(column, 1), [], 0
     for call in calls:
-        room = ROOM_BYTES if call.group != "ecc" else ROOM_BYTES | ECC_ROOM_BYTES
-        if room_bytes(call.args) > room[column]:
+        if not fits(call, column):
             continue
         met += call.slow
         if not call.slow or (met - 1) % every == 0:
@@ -282,6 +281,12 @@ def room_bytes(args: Iterable[object]) -> int:
         for arg in args
         if isinstance(arg, In | InOut | Out | Struct)
     )
+
+
+def fits(call: Call, column: str) -> bool:
+    """Whether a column has room for a call."""
+    room = ROOM_BYTES if call.group != "ecc" else ROOM_BYTES | ECC_ROOM_BYTES
+    return room_bytes(call.args) <= room[column]
 
 
 @dataclass(frozen=True)

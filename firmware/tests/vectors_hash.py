@@ -314,7 +314,7 @@ def lms_signing() -> Iterator[Call]:
             key = bytes([group["lms_type"], group["lmots_type"]]) + identifier + seed
             args = (Out(48), In(key), memory(b"\xff" * (32 + 24 * (2 ** (h + 1) - 1))))
             yield Call(f"acvp keyGen {test['tcId']}", "ots", "sunseal_lms_keygen", args, 0, (public, None), slow=True)
-    for n, w in (24, 2), (24, 4), (32, 4):
+    for n, w in (24, 4), (24, 2), (32, 4):
         tree = Tree(n, w, n + w)
         title, key, message = f"model n = {n}, w = {w}", In(tree.key()), b"A message that no one has sent."
         args: tuple[Argument, ...]
@@ -604,8 +604,24 @@ def health() -> Iterator[Call]:
         yield Call(f"model health: {what}", "random", "sunseal_health_sample", args, expected, (after,))
 
 
+def gathered() -> Iterator[Call]:
+    """Entropy from SRAM whose bytes are trusted with 8 bits: 40 of them; one byte for ever fails, and leaves zeros."""
+    for what, count, samples, expected in (
+        ("40 samples", 40, random.Random(7).randbytes(40), 0),
+        ("one byte for ever", 40, bytes([0x5A] * 40), ERRORS["HEALTH"]),
+        ("runs dry", 20, random.Random(7).randbytes(40), ERRORS["ENTROPY"]),
+    ):
+        sram = Struct((In(samples), np.uint16(count)))
+        numbers = (np.uint16(5), np.uint16(300), np.uint16(0), np.uint8(64))
+        source = Struct((Function("sunseal_sram_read"), sram, *numbers))
+        digest = hashlib.sha256(samples).digest() if not expected else bytes(32)
+        args = (Out(32), source, InOut(bytes(18)))
+        yield Call(f"model entropy, {what}", "random", "sunseal_entropy", args, expected, (digest, None))
+
+
 def cases() -> Iterator[Call]:
     """All of them."""
+    yield from gathered()
     yield from digests()
     yield from macs()
     yield from hkdf()

@@ -261,18 +261,6 @@ def refused(name: str, bits: int, key: Key) -> Iterator[Call]:
             yield Call(f"{name} private, {x:x} >= n", "rsa", private, args, ERRORS["RSA_RANGE"], (bytes(size),))
         args = (Out(8), 8, In(blob(key, bits)), In(text(x, bits)), In(entropy))
         yield Call(f"{name} decrypt, {x:x} >= n", "rsa", decrypt, args, ERRORS["RSA_RANGE"], (bytes(8),))
-    digest, untouched = In(bytes(32)), b"\xa5" * size
-    whole: tuple[In | Out | int, ...] = (Out(size), In(blob(key, bits)), digest, In(entropy))
-    for at in range(1, 4):
-        args = (*whole[:at], 0, *whole[at + 1 :])
-        sign = f"sunseal_rsa{bits}_sign_pkcs1_sha256"
-        yield Call(f"{name} sign, no argument {at}", "rsa", sign, args, ERRORS["NULL"], (untouched,))
-    yield Call(f"{name} sign, no output", "rsa", sign, (0, *whole[1:]), ERRORS["NULL"], ())
-    whole = (In(text(key["n"], bits)), In(one), digest)
-    for at in range(3):
-        args = (*whole[:at], 0, *whole[at + 1 :])
-        verify = f"sunseal_rsa{bits}_verify_pss_sha256"
-        yield Call(f"{name} verify, no argument {at}", "rsa", verify, args, ERRORS["NULL"], ())
     for length in (OAEP_BYTES[bits] + 1,):
         args = (Out(size), In(text(key["n"], bits)), In(bytes(length)), length, In(bytes(32)))
         encrypt = f"sunseal_rsa{bits}_encrypt_oaep"

@@ -13,21 +13,28 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import cache
+from typing import TypeVar
 
-from calls import Call, In, InOut, Out, Symbol
+from calls import ERRORS, Call, In, InOut, Out, Symbol
+from refused import REFUSED
 from rich.progress import track
-from table import ALL, COLUMNS, FIRMWARE, HOST, Target, content, implementations
+from table import ALL, COLUMNS, FIRMWARE, HOST, Target, content, fits, implementations, symbols
 
 from sunseal import EngineError, Leak, SunsealError
 
+T = TypeVar("T")
 TABLE = FIRMWARE.parent / "docs" / "reference" / "constant-time.md"
 HEADERS = FIRMWARE / "crypto" / "include" / "sunseal"
 
-SECRET: dict[str, tuple[Sequence[int], Sequence[int]]] = {
+Mark = int | str
+"""An argument, or "2[18:50]" for bytes of it, or "1.1.0" for a member of a structure that a structure points to."""
+
+SECRET: dict[str, tuple[Sequence[Mark], Sequence[Mark]]] = {
     r"ecdsa_\w+_keygen|x25519_keygen|ed25519_keygen": ((2,), (1,)),
     r"ecdsa_\w+_sign": ((1, 4), (0,)),
     r"ecdsa_\w+_sign_offline": ((1,), ()),
@@ -52,8 +59,27 @@ SECRET: dict[str, tuple[Sequence[int], Sequence[int]]] = {
     r"cmac_check": ((1,), ()),
     r"ccm_seal_once": ((1, 8), (7, 10)),
     r"ccm_open_once": ((1,), ()),
+    r"(wots|lamport)_sha\d+_public_key": (("1[8:]",), (0,)),
+    r"wots_sha\d+_sign": (("1[8:]",), (0,)),
+    r"lamport_sha1_next": (("1[8:28]",), (0,)),
+    r"lamport_sha256_next": (("1[8:40]",), (0,)),
+    r"lms_sign": (("2[18:]",), (0,)),
+    r"lms_keygen_leaf": (("0[18:]",), ()),
+    r"hmac_drbg_instantiate": ((1, 5), ()),
+    r"hmac_drbg_reseed": (("0[:64]", 1, 3), ()),
+    r"hmac_drbg_generate": (("0[:64]", 3), ()),
+    r"health_sample": (("0[4:6]", "0[8:12]"), ()),
+    r"condition_sha256": ((1,), ()),
+    r"condition_cbc_mac": ((2, 3), ()),
+    r"entropy": (("1.1.0",), (0,)),
 }
 """Arguments that are secret, by the function's name behind `sunseal_`, and outputs that are not any more."""
+
+FORGED = {r"ccm_open_once": 10, r"ascon_aead128_open": 7, r"cmac_check": 5, r"hmac_sha\d+_verify": 0}
+"""Where the tag stands: it is changed in its first byte, and in its last."""
+
+REFUSING = {r"rsa1024_decrypt_oaep": "DECRYPTION", r"(entropy|health_sample)": "HEALTH"}
+"""What is wrong in the known answers that are compared: each is followed, and all must take the same cycles."""
 
 OUTCOMES = ("sunseal_rsa_verdict",)
 """Bytes through which a function lets its outcome out on purpose, and nothing else."""
@@ -66,6 +92,8 @@ ALLOWED = {
     r"coupon->state": "the coupon's state, which is no secret",
     r"sunseal_differ\(|return differs": "whether the tag is right",
     r"SUNSEAL_ERR_INFINITY": "whether the shared secret is zero",
+    r"health\.c.*health->failed|entropy\.c.*(status|final)": "whether a health test failed",
+    r"lms\.c.*(changed|status)": "whether a node of the tree, which is public, reads back",
 }
 """Source lines that may branch on a secret, and what of it they tell."""
 
@@ -73,31 +101,68 @@ TOO_LONG = {("msp430f5438a-anagear/mpy-none", "rsa2048"), ("micaz/default", "rsa
 """Minutes each; the code is that of RSA-1024."""
 
 
-def secrets_of(function: str) -> tuple[Sequence[int], Sequence[int]] | None:
+def secrets_of(function: str) -> tuple[Sequence[Mark], Sequence[Mark]] | None:
     """The secret and the public arguments of a function."""
-    for pattern, marks in SECRET.items():
-        if re.fullmatch(f"sunseal_({pattern})", function):
-            return marks
-    return None
+    return rule(SECRET, function)
 
 
 @cache
-def examples() -> dict[str, Call]:
-    """For each function with a secret, and each cipher that it may be given, the first known answer that succeeds."""
-    found: dict[str, Call] = {}
+def examples() -> dict[str, tuple[Call, ...]]:
+    """What is run for each row: the first known answer that succeeds, by function and cipher, and calls that fail."""
+    found: dict[str, tuple[Call, ...]] = {}
     for call in ALL:
-        if secrets_of(call.function) is None or call.expected not in (0, None):
+        if secrets_of(call.function) is None or call.name.startswith(REFUSED):
             continue
-        if any(isinstance(a, In) and not a.data for a in (call.args[i] for i in secrets_of(call.function)[0])):
+        if not all(size for _, _, size in spans(call, 0)):
             continue
-        found.setdefault(subject(call), call)
+        if call.expected == 0:
+            if subject(call) not in found:
+                found[subject(call)] = (call,)
+                if forged := tuple(forgeries(call)):
+                    found[f"{subject(call)}, forged tag"] = forged
+        elif (wrong := rule(REFUSING, call.function)) and call.expected == ERRORS[wrong]:
+            name = f"{subject(call)}, {wrong.lower()}"
+            found[name] = (*found.get(name, ()), call)
     return found
+
+
+def rule(rules: dict[str, T], function: str) -> T | None:
+    """What a table above says of a function."""
+    return next((what for name, what in rules.items() if re.fullmatch(f"sunseal_({name})", function)), None)
+
+
+def forgeries(call: Call) -> Iterator[Call]:
+    """The call with its tag changed at one end, and at the other."""
+    at = rule(FORGED, call.function)
+    if at is None:
+        return
+    tag = call.args[at]
+    assert isinstance(tag, In)
+    for changed in (bytes([tag.data[0] ^ 1]) + tag.data[1:], tag.data[:-1] + bytes([tag.data[-1] ^ 128])):
+        args = (*call.args[:at], In(changed), *call.args[at + 1 :])
+        yield replace(call, args=args, expected=ERRORS["TAG"])
 
 
 def subject(call: Call) -> str:
     """What a row speaks of: the function, and the cipher that it is given."""
     names = [a.name for a in call.args if isinstance(a, Symbol)]
     return " ".join([call.function, *names])
+
+
+def spans(call: Call, which: int) -> list[tuple[In | InOut | Out, int, int]]:
+    """The secret (0) or the public (1) bytes: of which buffer, from where, how many."""
+    found = []
+    marks = secrets_of(call.function)
+    assert marks
+    for mark in marks[which]:
+        path, first, last = re.fullmatch(r"([\d.]+)(?:\[(\d*):(\d*)\])?", str(mark)).groups()
+        arg: object = call
+        for i in map(int, path.split(".")):
+            arg = (arg.args if isinstance(arg, Call) else arg.members)[i]
+        if isinstance(arg, In | InOut | Out):
+            whole = len(content(arg))
+            found.append((arg, int(first or 0), int(last or whole) - int(first or 0)))
+    return found
 
 
 def source_line(line: str | None) -> str:
@@ -109,56 +174,72 @@ def source_line(line: str | None) -> str:
     return path.read_text(encoding="utf-8").splitlines()[int(number) - 1] if path.is_file() else ""
 
 
-def judge(target: Target, call: Call) -> tuple[str, list[Leak]]:
+def judge(target: Target, call: Call) -> tuple[set[str], list[Leak]]:
     """Run a call with its secrets marked."""
     m = target.machine
-    args, _ = target.prepare(call)
-    secret, public = secrets_of(call.function)
+    args, buffers = target.prepare(call)
 
-    def span(i: int) -> tuple[int, int]:
-        arg = call.args[i]
-        assert isinstance(arg, In | InOut | Out)
-        return int(args[i]), len(content(arg))
+    def marked(which: int) -> list[tuple[int, int]]:
+        return [
+            (next(at for buffer, at in buffers if buffer is arg) + first, size)
+            for arg, first, size in spans(call, which)
+        ]
 
-    released = [span(i) for i in public] + [(m.address(name), 1) for name in OUTCOMES if target.has(name)]
-    leaks = m.leaks([span(i) for i in secret], public=released, call=(call.function, *args))
-    reasons, rest = Counter(), []
+    released = marked(1) + [(m.address(name), 1) for name in OUTCOMES if target.has(name)]
+    leaks = m.leaks(marked(0), public=released, call=(call.function, *args))
+    reasons, rest = set[str](), []
     for leak in leaks:
-        text = source_line(leak.line)
+        text = f"{leak.line} {source_line(leak.line)}"
         # A conditional instruction that is passed over takes another time.
         decides = leak.kind in ("branch", "time")
         reason = next((why for what, why in ALLOWED.items() if decides and re.search(what, text)), None)
         if reason:
-            reasons[reason] += 1
+            reasons.add(reason)
         else:
             rest.append(leak)
-    return "; ".join(sorted(reasons)), rest
+    return reasons, rest
 
 
 def work(job: tuple[str, str]) -> tuple[str, str, str, list[str]]:
     """The verdict of one column about one subject."""
     column, name = job
-    call = examples()[name]
+    calls = examples()[name]
     for target in implementations(column):
         assert isinstance(target, Target)
-        if not target.has(call.function):
+        if not target.has(calls[0].function):
             continue
-        if not all(target.has(a.name) for a in call.args if isinstance(a, Symbol)):
+        if not all(fits(call, column) for call in calls):
             break
+        if not all(map(target.has, symbols(calls[0]))):
+            break
+        told, leaks, cycles = set[str](), list[Leak](), defaultdict[tuple[object, ...], set[int]](set)
         try:
-            told, rest = judge(target, call)
+            for call in calls:
+                reasons, rest = judge(target, call)
+                told |= reasons
+                leaks += rest
+                if len(calls) > 1:
+                    numbers, _ = target.prepare(call)
+                    lengths = tuple(arg for arg in call.args if isinstance(arg, int))
+                    cycles[lengths].add(target.machine.call(call.function, *numbers).cycles)
         except (EngineError, SunsealError) as e:
             return column, name, "", [f"{column}: {name}: {e}"]
-        kinds = {leak.kind for leak in rest}
-        if LOOK_UPS.search(name) and kinds and kinds <= {"address", "cached-address"}:
-            verdict = "no: cached look-ups, `_vartime` by the header" if "cached-address" in kinds else "look-ups"
-            return column, name, verdict + (f": {told}" if told and verdict == "look-ups" else ""), []
-        if rest:
-            places = Counter((leak.kind, leak.place.partition("+")[0], leak.line) for leak in rest)
-            lines = [f"{column}: {name}: {kind} in {where} ({line})" for kind, where, line in places]
-            return column, name, "leaks", lines
-        return column, name, f"yes: {told}" if told else "yes", []
+        verdict, errors = sentence(calls[0], leaks)
+        errors += [f"{sorted(taken)} cycles, by what is wrong" for taken in cycles.values() if len(taken) > 1]
+        note = f": {'; '.join(sorted(told))}" if told and not verdict.startswith(("no", "leaks")) else ""
+        return column, name, verdict + note, [f"{column}: {name}: {error}" for error in errors]
     return column, name, "", []
+
+
+def sentence(call: Call, leaks: list[Leak]) -> tuple[str, list[str]]:
+    """The verdict in a word, and what fails."""
+    kinds = {leak.kind for leak in leaks}
+    if LOOK_UPS.search(f" {subject(call)}") and kinds and kinds <= {"address", "cached-address"}:
+        return ("no: cached look-ups, `_vartime` by the header" if "cached-address" in kinds else "look-ups"), []
+    if leaks:
+        places = Counter((leak.kind, leak.place.partition("+")[0], leak.line) for leak in leaks)
+        return "leaks", [f"{kind} in {where} ({line})" for kind, where, line in places]
+    return "yes", []
 
 
 HEAD = """# Constant time, by following secrets through the binaries
@@ -171,8 +252,10 @@ followed through registers, memory and peripherals (`Machine.leaks`).
 - yes and a number: the same but for what the note says, which is no secret.
 - look-ups: marked bytes choose addresses of table look-ups. On these parts each takes the same number of cycles
   (no cache, one memory); who cannot have that takes a bitsliced implementation or the accelerator.
-- An empty cell: the function is not in this target's library, or (RSA-2048 without a multiplier and on AVR) takes
-  too long to follow; its code is that of RSA-1024.
+- forged tag, decryption, health: calls that fail, each wrong at another place (the tag's first byte or its last;
+  what is wrong in the padding). They are followed in the same way, and all of a row take the same cycles.
+- An empty cell: the function is not in this target's library, its RAM does not hold the example (a tree of LMS on
+  AVR), or (RSA-2048 without a multiplier and on AVR) it takes too long to follow; its code is that of RSA-1024.
 
 A run says this of the way it took; the differential tests beside it compare the traces of many secrets.
 """
@@ -192,8 +275,10 @@ def tabulate(columns: Sequence[str], cells: dict[tuple[str, str], str]) -> str:
 
     lines = [HEAD, "| function | " + " | ".join(COLUMNS[c] for c in columns) + " |", "|---" * (1 + len(columns)) + "|"]
     for name in sorted(examples()):
-        function, *ciphers = name.split()
+        call, _, failing = name.partition(", ")
+        function, *ciphers = call.split()
         what = " ".join([f"`{function}`", *(c.removeprefix("sunseal_") for c in ciphers)])
+        what += f", {failing}" if failing else ""
         lines.append(f"| {what} | " + " | ".join(short(cells.get((c, name), "")) for c in columns) + " |")
     lines += ["", *(f"{i}. {note}." for i, note in enumerate(notes, 1))]
     return "\n".join(lines).rstrip() + "\n"

@@ -25,8 +25,8 @@ static uint8_t reached(uint16_t count, uint16_t cutoff) {
 
 int sunseal_health_sample(struct sunseal_health *health, uint8_t sample) {
     SUNSEAL_REQUIRE_BYTES(health, sizeof *health);
-    uint16_t goes_on = same(sample, health->last) & (health->repeated != 0);
-    health->repeated = (uint16_t)(health->repeated * goes_on + 1u);
+    /* Of no sample before the first there are 0, the same or not. */
+    health->repeated = (uint16_t)(health->repeated * same(sample, health->last) + 1u);
     health->last = sample;
     if (health->seen == 0) {
         health->first = sample;
