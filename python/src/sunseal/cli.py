@@ -829,7 +829,7 @@ def _usage(e: TyperException, args: Sequence[str]) -> int:
     sentence = getattr(e, "format_message", lambda: str(e))()
     sentence = sentence[:1].lower() + sentence[1:].rstrip(".")
     hint = "`sunseal --help` lists the commands"
-    commands = [c.name or "" for c in (*app.registered_commands, *app.registered_groups)]
+    commands = [c.name or "" for c in app.registered_commands] + [str(g.name) for g in app.registered_groups]
     if args and args[0] in commands:
         hint = f"`sunseal {args[0]} --help` lists its options"
     elif args and (near := difflib.get_close_matches(args[0], commands, n=1)):
