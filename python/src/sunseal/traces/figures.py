@@ -104,6 +104,9 @@ def trace_file(seen: Envelope, measured: Energy, title: str, path: Path) -> None
     for number, window in enumerate(measured.windows, 1):
         begin, end = window.begin_s * length, (window.begin_s + window.time_s) * length
         axes.axvspan(begin, end, color=plots.SUN, alpha=0.18, linewidth=0)
+        if len(measured.windows) <= 4 * LABELS_MAX:  # windows may touch
+            axes.axvline(begin, color=plots.SUN, linewidth=0.8)
+            axes.axvline(end, color=plots.SUN, linewidth=0.8)
         if len(measured.windows) <= LABELS_MAX:
             # Two rows of labels: neighbours do not meet.
             axes.annotate(
