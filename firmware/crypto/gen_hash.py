@@ -11,8 +11,10 @@ and 4.2.3. One file serves C and every assembler: the includer defines K(word).
 import sys
 from pathlib import Path
 
+from settle import command, settle
+
 HASH = Path(__file__).resolve().parent / "src" / "hash"
-COMMAND = "python3 firmware/crypto/gen_hash.py write"
+COMMAND = command(__file__)
 
 
 def primes(count: int) -> list[int]:
@@ -45,24 +47,13 @@ def constants(section: str, count: int, bits: int) -> str:
     )
 
 
-def main() -> int:
-    """Write the files, or say which are stale."""
-    if sys.argv[1:] not in (["write"], ["check"]):
-        print("gen_hash.py: the one argument is 'write' or 'check'", file=sys.stderr)
-        return 2
-    files = {
+def files() -> dict[Path, str]:
+    """The files and what is in them."""
+    return {
         HASH / "sha256_k.inc": constants("4.2.2", 64, 32),
         HASH / "sha512_k.inc": constants("4.2.3", 80, 64),
     }
-    stale = 0
-    for path, text in files.items():
-        if sys.argv[1] == "write":
-            path.write_text(text, encoding="ascii")
-        elif not path.is_file() or path.read_text(encoding="ascii") != text:
-            print(f"{path.name} is stale: run `{COMMAND}`", file=sys.stderr)
-            stale = 1
-    return stale
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(settle(files(), __file__))

@@ -1,8 +1,2 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-FAMILY   := avr
-DEVICE   := atmega128l
-ARCH     := avr
-LINK     := runtime/avr/atmega128l.ld
-VARIANTS_ALL := default
-# No AES accelerator, no FRAM.
-BENCH_SKIP := aes128-hw-% %-sign-steps %-sign-tasks %-sign-checkpoint
+include $(HERE)/boards/mica.mk

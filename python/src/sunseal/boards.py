@@ -228,8 +228,11 @@ def workload(name: str) -> Workload:
 
 @cache
 def _board_mk(board: str) -> dict[str, list[str]]:
-    """Read what the firmware says of a board: `NAME := words` in board.mk."""
-    text = (home() / "firmware" / "boards" / board / "board.mk").read_text(encoding="utf-8")
+    """Read what the firmware says of a board: `NAME := words` in board.mk, and in what it includes of `boards`."""
+    folder = home() / "firmware" / "boards"
+    text = (folder / board / "board.mk").read_text(encoding="utf-8")
+    for shared in re.findall(r"^include \$\(HERE\)/boards/(\S+)$", text, re.MULTILINE):
+        text += (folder / shared).read_text(encoding="utf-8")
     return {k: v.split() for k, v in re.findall(r"^(\w+)\s*:=(.*)$", text, re.MULTILINE)}
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* clang-format off */
-/* Generated from RFC 8032, section 5.1, by `python3 firmware/crypto/gen_tables.py write`. Do not edit. */
+/* Generated from RFC 8032, section 5.1, by `python3 firmware/crypto/gen_curves.py write`. Do not edit. */
 /* Words are 16 bits, least significant first. */
 #ifndef SUNSEAL_ED25519_TABLES_H
 #define SUNSEAL_ED25519_TABLES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* clang-format off */
-/* Generated from SEC 2 version 2.0, section 2.4.2, by `python3 firmware/crypto/gen_tables.py write`. Do not edit. */
+/* Generated from SEC 2 version 2.0, section 2.4.2, by `python3 firmware/crypto/gen_curves.py write`. Do not edit. */
 /* Words are 16 bits, least significant first. Field elements are kept times 2^256 mod p (Montgomery). */
 #ifndef SUNSEAL_P256_TABLES_H
 #define SUNSEAL_P256_TABLES_H

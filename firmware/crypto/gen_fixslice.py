@@ -12,8 +12,10 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-TARGET = Path(__file__).resolve().parent / "aes_fixslice_armv7em.inc"
-COMMAND = "python3 firmware/crypto/src/cipher/gen_fixslice.py write"
+from settle import command, settle
+
+TARGET = Path(__file__).resolve().parent / "src" / "cipher" / "aes_fixslice_armv7em.inc"
+COMMAND = command(__file__)
 CORE = ["r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr"]
 # Words of the stack; the next one holds the round keys' address.
 WAITING = 18
@@ -131,18 +133,5 @@ def text() -> str:
     return head + "\n".join(code) + "\n"
 
 
-def main() -> int:
-    """Write the file, or say that it is not current."""
-    if sys.argv[1:] not in (["write"], ["check"]):
-        print("gen_fixslice.py: the one argument is write or check", file=sys.stderr)
-        return 2
-    if sys.argv[1] == "write":
-        TARGET.write_text(text(), encoding="utf-8")
-    elif TARGET.read_text(encoding="utf-8") != text():
-        print(f"{TARGET.name} is not what its generator writes; run: {COMMAND}", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(settle({TARGET: text()}, __file__))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Write or check the generated tables of the curves.
 
-    python3 firmware/crypto/gen_tables.py write|check
+    python3 firmware/crypto/gen_curves.py write|check
 
 Everything is computed from the domain parameters of SEC 2 (version 1.0 for secp160r1, 2.0 for P-256)
 and from FIPS 180-4; nothing outside the standard library is used.
@@ -14,8 +14,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from settle import command, settle
+
 SOURCE = Path(__file__).resolve().parent / "src"
-COMMAND = "python3 firmware/crypto/gen_tables.py write"
+COMMAND = command(__file__)
 Point = tuple[int, int] | None
 
 
@@ -476,28 +478,17 @@ def edwards_headers() -> tuple[str, str]:
     return field, text + "\n#endif\n"
 
 
-def main() -> int:
-    """Write the files, or say which are stale."""
-    if sys.argv[1:] not in (["write"], ["check"]):
-        print("gen_tables.py: the one argument is 'write' or 'check'", file=sys.stderr)
-        return 2
+def files() -> dict[Path, str]:
+    """The files and what is in them."""
     field25519, ed25519 = edwards_headers()
-    files = {
+    return {
         SOURCE / "ecc" / "field25519_tables.h": field25519,
         SOURCE / "ecc" / "ed25519_tables.h": ed25519,
         SOURCE / "ecdsa" / "secp160r1_tables.h": curve_header(SECP160R1),
         SOURCE / "ecdsa" / "p224_tables.h": curve_header(P224),
         SOURCE / "ecdsa" / "p256_tables.h": curve_header(P256),
     }
-    stale = 0
-    for path, text in files.items():
-        if sys.argv[1] == "write":
-            path.write_text(text, encoding="ascii")
-        elif not path.is_file() or path.read_text(encoding="ascii") != text:
-            print(f"{path.name} is stale: run `{COMMAND}`", file=sys.stderr)
-            stale = 1
-    return stale
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(settle(files(), __file__))

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Tables of the block ciphers, computed from their definitions: gen_tables.py write | check."""
+"""Tables of the block ciphers, computed from their definitions: gen_ciphers.py write | check."""
 
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-COMMAND = "python3 firmware/crypto/src/cipher/gen_tables.py write"
+from settle import command, settle
+
+CIPHER = Path(__file__).resolve().parent / "src" / "cipher"
+COMMAND = command(__file__)
 PRESENT_S = (0xC, 5, 6, 0xB, 9, 0, 0xA, 0xD, 3, 0xE, 0xF, 8, 4, 7, 1, 2)  # CHES 2007, section 3
 
 
@@ -103,21 +105,5 @@ def files() -> Iterable[tuple[str, str]]:
     yield "aes_t.inc", head + asm_array(".long", t0, 8)
 
 
-def main() -> int:
-    """Write the files, or say which are not current."""
-    if sys.argv[1:] not in (["write"], ["check"]):
-        print("gen_tables.py: the one argument is write or check", file=sys.stderr)
-        return 2
-    stale = 0
-    for name, text in files():
-        path = HERE / name
-        if sys.argv[1] == "write":
-            path.write_text(text, encoding="utf-8")
-        elif not path.exists() or path.read_text(encoding="utf-8") != text:
-            print(f"{path.name} is not what its generator writes; run: {COMMAND}", file=sys.stderr)
-            stale = 1
-    return stale
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(settle({CIPHER / name: text for name, text in files()}, __file__))
