@@ -21,6 +21,12 @@ COMMAND = command(__file__)
 Point = tuple[int, int] | None
 
 
+def division_steps(bits: int) -> int:
+    """Division steps from delta 1/2 that surely invert a number of so many bits (eprint 2019/266, section 11, with the
+    bound for that start: eprint 2021/549)."""
+    return -(-(45907 * bits + 26313) // 19929)
+
+
 @dataclass(frozen=True)
 class Curve:
     """Short Weierstrass curve with a = -3 and the shape of its signed comb."""
@@ -36,12 +42,11 @@ class Curve:
     order_words: int  # 16-bit words of a scalar, an even number
     montgomery: bool  # field elements are kept times 2^(16 field_words)
     teeth: int  # bits that one look-up consumes
-    distance: int  # bits between neighbouring teeth
-    tables: int  # tables, each distance / tables bits further on
+    small: tuple[int, int]  # bits between neighbouring teeth, and tables, each distance / tables bits further on
+    large: tuple[int, int]  # the same where there is flash for it
     zero_hash: str  # hash of the nonce's HMAC
     wide_words: int  # words that hold 2^15 n and a sign
-    steps: int  # division steps that surely invert
-    half: bool  # those of the variant that starts at delta 1/2
+    steps: int  # division steps from delta 1/2 that surely invert
     g_width: int  # bits of verification's signed digits for G: 2^(g_width - 2) points
 
     def add(self, left: Point, right: Point) -> Point:
@@ -84,16 +89,16 @@ class Curve:
             point = self.add(point, twice)
         return points
 
-    def comb(self) -> list[tuple[int, int]]:
+    def comb(self, distance: int, tables: int) -> list[tuple[int, int]]:
         """The points sum(sign_i 2^(distance i)) 2^(table step) G; the last sign is +, the others
         are the bits of the index (1 for +)."""
         points: list[tuple[int, int]] = []
-        step = self.distance // self.tables
-        assert step * self.tables == self.distance
-        assert self.teeth * self.distance >= self.n.bit_length()
-        for table in range(self.tables):
+        step = distance // tables
+        assert step * tables == distance
+        assert self.teeth * distance >= self.n.bit_length()
+        for table in range(tables):
             base = self.multiply(1 << (table * step), (self.gx, self.gy))
-            teeth = [self.multiply(1 << (self.distance * i), base) for i in range(self.teeth)]
+            teeth = [self.multiply(1 << (distance * i), base) for i in range(self.teeth)]
             doubles = [self.add(tooth, tooth) for tooth in teeth]
             row: list[Point] = [teeth[-1]]
             for tooth in teeth[:-1]:
@@ -118,12 +123,11 @@ SECP160R1 = Curve(
     order_words=12,
     montgomery=False,
     teeth=6,
-    distance=28,
-    tables=7,
+    small=(28, 7),
+    large=(27, 9),
     zero_hash="sha1",
     wide_words=11,
-    steps=(49 * 161 + 57) // 17,  # eprint 2019/266, theorem 11.2
-    half=False,
+    steps=division_steps(161),
     g_width=8,
 )
 P224 = Curve(
@@ -138,12 +142,11 @@ P224 = Curve(
     order_words=14,
     montgomery=False,
     teeth=6,
-    distance=40,
-    tables=4,
+    small=(40, 4),
+    large=(40, 10),
     zero_hash="sha256",
     wide_words=15,
-    steps=590,  # as P-256
-    half=True,
+    steps=division_steps(224),
     g_width=8,
 )
 P256 = Curve(
@@ -158,12 +161,11 @@ P256 = Curve(
     order_words=16,
     montgomery=True,
     teeth=6,
-    distance=44,
-    tables=4,
+    small=(44, 4),
+    large=(44, 11),
     zero_hash="sha256",
     wide_words=17,
     steps=590,  # libsecp256k1, doc/safegcd_implementation.md: enough for 256 bits
-    half=True,
     g_width=8,
 )
 
@@ -275,12 +277,18 @@ def zero_key_states(name: str) -> list[int]:
     return both
 
 
+def comb_shape(distance: int, tables: int) -> str:
+    """The lines of a header that say how a comb's tables lie."""
+    return f"#define COMB_DISTANCE {distance}\n#define COMB_TABLES {tables}\n#define COMB_STEP {distance // tables}\n"
+
+
 def curve_header(curve: Curve) -> str:
     """The text of one curve's table header."""
     assert (curve.gy**2 - curve.gx**3 + 3 * curve.gx - curve.b) % curve.p == 0
     assert curve.multiply(curve.n, (curve.gx, curve.gy)) is None
     r_order = 1 << (16 * curve.order_words)
     scale = curve.encode(1)
+    initial = SHA1_INITIAL if curve.zero_hash == "sha1" else SHA256_INITIAL
     states = zero_key_states(curve.zero_hash)
     text = f"""/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* clang-format off */
@@ -301,9 +309,9 @@ def curve_header(curve: Curve) -> str:
 #define ORDER_BITS {curve.n.bit_length()}
 #define ORDER_BYTES {(curve.n.bit_length() + 7) // 8}
 #define COMB_TEETH {curve.teeth}
-#define COMB_DISTANCE {curve.distance}
-#define COMB_TABLES {curve.tables}
-#define COMB_STEP {curve.distance // curve.tables}
+#ifdef __arm__
+{comb_shape(*curve.large)}#else
+{comb_shape(*curve.small)}#endif
 #define COMB_POINTS {1 << (curve.teeth - 1)}
 #define G_WIDTH {curve.g_width}
 #define FIELD_IS_MONTGOMERY {int(curve.montgomery)}
@@ -322,11 +330,14 @@ def curve_header(curve: Curve) -> str:
         batches = -(-curve.steps // 14)
         text += (
             f"static const struct sunseal_mp_modulus {name}_modulus = {{{name}, "
-            f"0x{pow(modulus, -1, 1 << 14):04x}, {'0' if curve.half else '0xffff'}, "
+            f"0x{pow(modulus, -1, 1 << 14):04x}, 0, "
             f"{curve.order_words}, {curve.wide_words}, {batches}, 0x{-pow(modulus, -1, 1 << 32) % (1 << 32):08x}}};\n"
         )
     text += "/* 2^(2 * 16 ORDER_WORDS) mod n */\n"
     text += array("order_r2", words(r_order * r_order % curve.n, curve.order_words))
+    text += f"/* {curve.zero_hash.upper()}'s initial state. */\n"
+    text += f"static const uint32_t hash_initial[{len(initial)}] = {{\n    "
+    text += " ".join(f"0x{s:08x}," for s in initial) + "\n};\n"
     text += f"/* HMAC-{curve.zero_hash.upper()} midstates of the all-zero key, inner then outer. */\n"
     text += (
         f"static const uint32_t hmac_zero_key[{len(states)}] = {{\n    "
@@ -335,16 +346,15 @@ def curve_header(curve: Curve) -> str:
         + " ".join(f"0x{s:08x}," for s in states[len(states) // 2 :])
         + "\n};\n"
     )
-    flat: list[int] = []
-    for x, y in curve.comb():
-        flat += words(curve.encode(x), curve.field_words) + words(curve.encode(y), curve.field_words)
+
+    def flat(points: list[tuple[int, int]]) -> list[int]:
+        return [word for point in points for v in point for word in words(curve.encode(v), curve.field_words)]
+
     text += "/* x, y of sum(sign_i 2^(COMB_DISTANCE i)) 2^(COMB_STEP table) G; last sign +. */\n"
-    text += array("comb_table", flat, flash=True)
-    flat = []
-    for x, y in curve.odd_multiples():
-        flat += words(curve.encode(x), curve.field_words) + words(curve.encode(y), curve.field_words)
+    text += "#ifdef __arm__\n" + array("comb_table", flat(curve.comb(*curve.large)), flash=True)
+    text += "#else\n" + array("comb_table", flat(curve.comb(*curve.small)), flash=True) + "#endif\n"
     text += "/* x, y of G, 3 G, 5 G, ... */\n"
-    text += array("g_table", flat, flash=True)
+    text += array("g_table", flat(curve.odd_multiples()), flash=True)
     return text + "\n#endif\n"
 
 

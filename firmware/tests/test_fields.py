@@ -8,7 +8,6 @@ for all of them, no instruction that runs as the data want, and the registers th
 
 from __future__ import annotations
 
-import itertools
 import random
 import re
 from collections.abc import Callable, Iterator
@@ -82,9 +81,16 @@ def operations() -> Iterator[Operation]:
             yield Operation(field, "half", 1, lambda a, half=half: a * half)
             yield Operation(field, "three_halves", 1, lambda a, half=half: 3 * a * half)
             yield Operation(field, "sub2", 2, lambda a, b: a - 2 * b)
+            yield Operation(field, "mul_sub", 3, lambda a, b, c, r=r: a * b * r - c)
 
 
 OPERATIONS = list(operations())
+OVERLAPS = {
+    1: [(0, 1), (0, 0)],
+    2: [(0, 1, 2), (0, 0, 1), (0, 1, 0), (0, 1, 1), (0, 0, 0)],
+    3: [(0, 1, 2, 3), (0, 0, 1, 2), (0, 1, 0, 2), (0, 1, 2, 0), (0, 1, 1, 2), (0, 1, 2, 2), (0, 0, 0, 0)],
+}
+"""Which places the result and the operands take."""
 
 
 def numbers(field: Field) -> list[int]:
@@ -150,17 +156,18 @@ def test_field(target: Machine, operation: Operation) -> None:
     skip_without(m, operation.function)
     size = field.size_bytes
     m.release()
-    places = [m.place(size) for _ in range(3)]
+    places = [m.place(size) for _ in range(4)]
     rng = random.Random(operation.function)
     extremes = numbers(field)
-    pairs = list(itertools.product(extremes, extremes)) if operation.arity == 2 else [(a, 0) for a in extremes]
-    pairs = rng.sample(pairs, min(len(pairs), 150))
-    pairs += [(rng.getrandbits(8 * size), rng.getrandbits(8 * size)) for _ in range(50)]
-    overlaps = [(0, 1, 2), (0, 0, 1), (0, 1, 0), (0, 1, 1), (0, 0, 0)] if operation.arity == 2 else [(0, 1), (0, 0)]
+    tuples = [tuple(rng.choice(extremes) for _ in range(operation.arity)) for _ in range(150)]
+    tuples += [tuple(rng.getrandbits(8 * size) for _ in range(operation.arity)) for _ in range(50)]
+    if operation.arity == 1:
+        tuples += [(a,) for a in extremes]
+    overlaps = OVERLAPS[operation.arity]
     cycles = set()
-    for n, (a, b) in enumerate(pairs):
+    for n, values in enumerate(tuples):
         where = [places[i] for i in overlaps[n % len(overlaps)]]
-        for place, value in zip(where[1:], (a, b), strict=False):
+        for place, value in zip(where[1:], values, strict=True):
             m.write(place, value.to_bytes(size, "little"))
         given = [int.from_bytes(m.read(place, size), "little") for place in where[1:]]
         for register in kept(m):
@@ -205,3 +212,49 @@ def test_negation_by_mask(target: Machine, field: Field) -> None:
             assert all(target.registers[register] == 0x5A for register in kept(target))
     assert len(cycles) == 1, cycles
     assert target.leaks([(place, size)], call=(function, place, np.uint16(0xFFFF))) == []
+
+
+def test_abscissa(target: Machine) -> None:
+    """x - h - 2 s, and s less that, as an addition of points wants them."""
+    function, field = "sunseal_fe160_abscissa", FIELDS[0]
+    skip_without(target, function)
+    target.release()
+    rng, cycles = random.Random(function), set()
+    places = [target.place(20) for _ in range(3)]
+    for _ in range(200):
+        values = [rng.choice([*numbers(field), rng.getrandbits(160)]) for _ in range(3)]
+        for place, value in zip(places, values, strict=True):
+            target.write(place, value.to_bytes(20, "little"))
+        for register in kept(target):
+            target.registers[register] = 0x5A
+        cycles.add(target.call(function, *places).cycles)
+        got = [int.from_bytes(target.read(place, 20), "little") for place in places]
+        x, h, s = values
+        assert got[1] == h
+        assert (got[0] - x + h + 2 * s) % field.p == 0, [hex(v) for v in values]
+        assert (got[2] - s + got[0]) % field.p == 0, [hex(v) for v in values]
+        assert all(target.registers[register] == 0x5A for register in kept(target))
+    assert len(cycles) == 1, cycles
+    assert target.leaks([(place, 20) for place in places], call=(function, *places)) == []
+
+
+@pytest.mark.parametrize("field", FIELDS[:3], ids=lambda field: field.name)
+def test_pick(target: Machine, field: Field) -> None:
+    """Each point of a table, and its negative."""
+    function, size = f"sunseal_{field.name}_pick", field.size_bytes
+    skip_without(target, function)
+    target.release()
+    rng, cycles = random.Random(function), set()
+    ordinates = [1, field.p - 1, *(rng.randrange(1, field.p) for _ in range(30))]
+    points = [(rng.getrandbits(8 * size), y) for y in ordinates]
+    table = target.place(b"".join(v.to_bytes(size, "little") for point in points for v in point))
+    place = target.place(2 * size)
+    for number, (x, y) in enumerate(points):
+        for mask in (0, 0xFFFF):
+            for register in kept(target):
+                target.registers[register] = 0x5A
+            cycles.add(target.call(function, place, table, np.uint16(number), np.uint16(mask)).cycles)
+            want = x.to_bytes(size, "little") + (field.p - y if mask else y).to_bytes(size, "little")
+            assert target.read(place, 2 * size) == want
+            assert all(target.registers[register] == 0x5A for register in kept(target))
+    assert len(cycles) == 1, cycles

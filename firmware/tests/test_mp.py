@@ -266,9 +266,9 @@ def modulus(m: Machine, words: int, n: int) -> int:
     """Find one of the library's descriptions of a modulus by what it points to."""
     want = n.to_bytes(2 * words, "little")
     place = m.place(want + bytes(4))
-    wide, steps, delta_one = {12: (11, (49 * 161 + 57) // 17, True), 14: (15, 590, False), 16: (17, 590, False)}[words]
+    wide, steps = {12: (11, 373), 14: (15, 518), 16: (17, 590)}[words]
     pointer = place.to_bytes(4, "little") if m.device.startswith("msp432") else (place & MASK).to_bytes(2, "little")
-    content = pointer + (pow(n, -1, 1 << 14)).to_bytes(2, "little") + (MASK if delta_one else 0).to_bytes(2, "little")
+    content = pointer + (pow(n, -1, 1 << 14)).to_bytes(2, "little") + bytes(2)
     content += bytes([words, wide, -(-steps // 14)])
     content += bytes(-len(content) % (4 if m.device.startswith("msp432") else 1 if m.device.startswith("at") else 2))
     return m.place(content + (-pow(n, -1, 1 << 32) % (1 << 32)).to_bytes(4, "little"))
@@ -277,7 +277,7 @@ def modulus(m: Machine, words: int, n: int) -> int:
 @pytest.mark.parametrize("name", MODULI)
 @pytest.mark.parametrize("fixed", [False, True], ids=["any", "fixed"])
 def test_montmul(target: Machine, name: str, fixed: bool) -> None:
-    """A product over 2^(16 words), fully reduced; AVR has it for fixed lengths too."""
+    """A product over 2^(16 words), fully reduced; AVR has it for fixed lengths too, the Cortex-M4 for twelve words."""
     words, n = MODULI[name]
     bench, rng = Bench(target, f"sunseal_mp_montmul_{words}" if fixed else "sunseal_mp_montmul"), random.Random(name)
     described = modulus(target, words, n)
@@ -292,6 +292,19 @@ def test_montmul(target: Machine, name: str, fixed: bool) -> None:
         bench.call(to, a, b, described)
         assert bench.read(to, words) == x * y * pow(top, -1, n) % n
     bench.finish(r, a, b, described)
+
+
+@pytest.mark.parametrize("name", MODULI)
+def test_in_range(target: Machine, name: str) -> None:
+    """Whether 0 < a < m, which the Cortex-M4 has as one routine."""
+    words, n = MODULI[name]
+    bench, rng = Bench(target, "sunseal_mp_in_range"), random.Random(name)
+    a, m = bench.number(0, words), bench.number(n, words)
+    top = 1 << (16 * words)
+    for x in (0, 1, n - 1, n, n + 1, top - 1, top >> 1, 1 << 32, *(rng.randrange(2 * n) % top for _ in range(20))):
+        target.write(a, x.to_bytes(2 * words, "little"))
+        assert bench.call(a, m, words) == (MASK if 0 < x < n else 0)
+    bench.finish(a, m, words)
 
 
 @pytest.mark.parametrize("name", MODULI)

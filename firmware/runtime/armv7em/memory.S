@@ -16,15 +16,17 @@
 \name:
     .endm
 
-    /* void *memcpy(void *to r0, const void *from r1, size_t n r2), sixteen bytes a turn, then four, then one */
+    /* void *memcpy(void *to r0, const void *from r1, size_t n r2), sixteen bytes a turn, and the last sixteen once more; fewer
+     * four by four, then one by one */
     function memcpy
     also    __aeabi_memcpy
     also    __aeabi_memcpy4
     also    __aeabi_memcpy8
-    mov     r3, r0
     subs    r2, r2, #16
-    blo     2f
+    blo     3f
+    mov     r3, r0
     push    {r4, r5, r6, lr}
+    b       2f
 1:  ldr     r4, [r1]
     ldr     r5, [r1, #4]
     ldr     r6, [r1, #8]
@@ -36,20 +38,34 @@
     adds    r1, r1, #16
     adds    r3, r3, #16
     subs    r2, r2, #16
-    bhs     1b
-    pop     {r4, r5, r6, lr}
-2:  adds    r2, r2, #12             /* 16 - 4 */
-    bmi     4f
-3:  ldr     r12, [r1], #4
+2:  bgt     1b                      /* more than sixteen were left */
+    add     r1, r1, r2
+    add     r3, r3, r2
+    ldr     r4, [r1]
+    ldr     r5, [r1, #4]
+    ldr     r6, [r1, #8]
+    ldr     r12, [r1, #12]
+    str     r4, [r3]
+    str     r5, [r3, #4]
+    str     r6, [r3, #8]
+    str     r12, [r3, #12]
+    pop     {r4, r5, r6, pc}
+3:  adds    r2, r2, #16
+upwards:                            /* n in r2 and the flags */
+    beq     6f
+    mov     r3, r0
+    subs    r2, r2, #4
+    blo     5f
+4:  ldr     r12, [r1], #4
     str     r12, [r3], #4
     subs    r2, r2, #4
-    bhs     3b
-4:  adds    r2, r2, #4
+    bhs     4b
+5:  adds    r2, r2, #4
     beq     6f
-5:  ldrb    r12, [r1], #1
+7:  ldrb    r12, [r1], #1
     strb    r12, [r3], #1
     subs    r2, r2, #1
-    bne     5b
+    bne     7b
 6:  bx      lr
 
     /* void *memmove(void *to r0, const void *from r1, size_t n r2) */
@@ -58,8 +74,10 @@
     also    __aeabi_memmove4
     also    __aeabi_memmove8
     cmp     r0, r1
-    bls     memcpy                  /* upwards */
-    add     r3, r0, r2
+    bhi     3f
+    cmp     r2, #0
+    b       upwards
+3:  add     r3, r0, r2
     add     r1, r1, r2
     cbz     r2, 2f
 1:  ldrb    r12, [r1, #-1]!
@@ -68,32 +86,52 @@
     bne     1b
 2:  bx      lr
 
-    /* void *memset(void *to r0, int value r1, size_t n r2) */
+    /* void *memset(void *to r0, int value r1, size_t n r2), thirty-two bytes a turn, else as memcpy */
     function memset
     uxtb    r1, r1
     orr     r1, r1, r1, lsl #8
     orr     r1, r1, r1, lsl #16
     mov     r3, r0
     subs    r2, r2, #16
-    blo     2f
-1:  str     r1, [r3]                /* sixteen bytes a turn */
+    blo     3f
+    b       2f
+1:  str     r1, [r3]                /* more than 32 were left */
+    str     r1, [r3, #4]
+    str     r1, [r3, #8]
+    str     r1, [r3, #12]
+    str     r1, [r3, #16]
+    str     r1, [r3, #20]
+    str     r1, [r3, #24]
+    str     r1, [r3, #28]
+    adds    r3, r3, #32
+    subs    r2, r2, #32
+2:  cmp     r2, #16
+    bgt     1b
+    cmp     r2, #0
+    ble     8f
+    str     r1, [r3]
     str     r1, [r3, #4]
     str     r1, [r3, #8]
     str     r1, [r3, #12]
     adds    r3, r3, #16
     subs    r2, r2, #16
-    bhs     1b
-2:  adds    r2, r2, #12             /* 16 - 4 */
-    bmi     4f
-3:  str     r1, [r3], #4
+8:  add     r3, r3, r2
+    str     r1, [r3]
+    str     r1, [r3, #4]
+    str     r1, [r3, #8]
+    str     r1, [r3, #12]
+    bx      lr
+3:  adds    r2, r2, #12             /* 16 - 4 */
+    bmi     5f
+4:  str     r1, [r3], #4
     subs    r2, r2, #4
-    bhs     3b
-4:  adds    r2, r2, #4
-    beq     6f
-5:  strb    r1, [r3], #1
+    bhs     4b
+5:  adds    r2, r2, #4
+    beq     7f
+6:  strb    r1, [r3], #1
     subs    r2, r2, #1
-    bne     5b
-6:  bx      lr
+    bne     6b
+7:  bx      lr
 
     /* void __aeabi_memset(void *to r0, size_t n r1, int value r2); memclr without the value */
     function __aeabi_memset

@@ -6,7 +6,6 @@
 #define COUPON sunseal_ecdsa_p224_coupon
 #define ECDH sunseal_ecdh_p224
 #define HMAC sunseal_hmac_sha256
-#define HMAC_NAME(suffix) sunseal_hmac_sha256_##suffix
 #define HASH(suffix) sunseal_sha256_##suffix
 #define DIGEST SUNSEAL_SHA256_BYTES
 #include "curve.inc"

@@ -6,7 +6,6 @@
 #define COUPON sunseal_ecdsa_secp160r1_coupon
 #define ECDH sunseal_ecdh_secp160r1
 #define HMAC sunseal_hmac_sha1
-#define HMAC_NAME(suffix) sunseal_hmac_sha1_##suffix
 #define HASH(suffix) sunseal_sha1_##suffix
 #define DIGEST SUNSEAL_SHA1_BYTES
 #include "curve.inc"

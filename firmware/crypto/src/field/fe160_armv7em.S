@@ -19,6 +19,11 @@
     .macro  finish w0, w1, w2, w3, w4, v0, v1, v2, v3, v4, h, k, x, y
     set_c   \k
     mov     \h, #0
+    fold    \w0, \w1, \w2, \w3, \w4, \v0, \v1, \v2, \v3, \v4, \h, \k, \x, \y
+    .endm
+
+    /* The same with k = c, and h besides. */
+    .macro  fold w0, w1, w2, w3, w4, v0, v1, v2, v3, v4, h, k, x, y
     umaal   \w0, \h, \v0, \k
     umaal   \w1, \h, \v1, \k
     umaal   \w2, \h, \v2, \k
@@ -78,6 +83,52 @@
     next_row r0, 4
     pop.w   {r3-r7}
     finish  r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r0, r1, r2, lr
+    pop.w   {r0, lr}
+    stm.w   r0, {r3-r7}
+    bx      lr
+
+    /* A word of 2 p - c = (2^160 - 1 - c) + (2^160 - 2^32 - 1) into its column, then the row; the carries of the sum
+     * live in the flags from row to row. */
+    .macro  row_less operation, less, at
+    ldr.w   r0, [r1, #4 * \at]
+    ldr.w   lr, [r2, #4 * \at]
+    mvn     lr, lr
+    \operation lr, lr, #\less
+    .if \at == 0
+    .irp    word, r8, r9, r10, r11, r12
+    mov     \word, #0
+    .endr
+    .endif
+    row5    lr, r0
+    str.w   lr, [sp, #4 * \at]
+    .endm
+
+    /*
+     * name:    void sunseal_fe160_mul_sub(uint16_t *r, const uint16_t *a, const uint16_t *b, const uint16_t *c)
+     * does:    r = a b - c. The core takes c in r2 and b in r8.
+     * stack:   64 bytes
+     * cycles:  134
+     */
+    routine sunseal_fe160_mul_sub
+    push.w  {r4-r11, lr}
+    mov.w   r8, r2
+    mov.w   r2, r3
+    bl      sunseal_fe160_mul_sub_core
+    pop.w   {r4-r11, pc}
+    core    sunseal_fe160_mul_sub
+    push.w  {r0, lr}
+    sub.w   sp, sp, #20
+    ldm.w   r8, {r3-r7}
+    row_less subs, 1, 0
+    row_less sbcs, 1, 1
+    row_less sbcs, 0, 2
+    row_less sbcs, 0, 3
+    row_less sbcs, 0, 4
+    pop.w   {r3-r7}
+    set_c   r1
+    sbc     r0, r0, r0
+    bic     r0, r1, r0              /* 2^160 where the sum of 2 p - c has left it */
+    fold    r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r0, r1, r2, lr
     pop.w   {r0, lr}
     stm.w   r0, {r3-r7}
     bx      lr
@@ -236,6 +287,66 @@
     sbc     r4, r4, #0
     stm.w   r0, {r3-r7}
     bx      lr
+
+    /* w -= b */
+    .macro  less first
+    \first  r3, r3, r8
+    sbcs.w  r4, r4, r9
+    sbcs.w  r5, r5, r10
+    sbcs.w  r6, r6, r11
+    sbcs.w  r7, r7, r12
+    .endm
+
+    /*
+     * name:    void sunseal_fe160_abscissa(uint16_t *x, const uint16_t *h, uint16_t *s)
+     * does:    x = x - h - 2 s, then s = s - x; borrows as in sub2
+     * stack:   44 bytes
+     * cycles:  112
+     */
+    callable sunseal_fe160_abscissa
+    core    sunseal_fe160_abscissa
+    push.w  {r4, lr}
+    ldm.w   r0, {r3-r7}
+    ldm.w   r1, {r8-r12}
+    less    subs.w
+    sbc     lr, lr, lr
+    ldm.w   r2, {r8-r12}
+    less    subs.w
+    sbc     lr, lr, #0
+    less    subs.w
+    sbc     lr, lr, #0
+    rsb     lr, lr, #0
+    add     r1, lr, lr, lsl #31
+    lsr     lr, lr, #1
+    subs.w  r3, r3, r1
+    sbcs.w  r4, r4, lr
+    sbcs    r5, r5, #0
+    sbcs    r6, r6, #0
+    sbcs    r7, r7, #0
+    set_c   r1
+    sbc     lr, lr, lr
+    and     lr, lr, r1
+    subs.w  r3, r3, lr
+    sbc     r4, r4, #0
+    stm.w   r0, {r3-r7}
+    subs.w  r8, r8, r3
+    sbcs.w  r9, r9, r4
+    sbcs.w  r10, r10, r5
+    sbcs.w  r11, r11, r6
+    sbcs.w  r12, r12, r7
+    sbc     lr, lr, lr
+    and     lr, lr, r1
+    subs.w  r8, r8, lr
+    sbcs    r9, r9, #0
+    sbcs    r10, r10, #0
+    sbcs    r11, r11, #0
+    sbcs    r12, r12, #0
+    sbc     lr, lr, lr
+    and     lr, lr, r1
+    subs.w  r8, r8, lr
+    sbc     r9, r9, #0
+    stm.w   r2, {r8-r12}
+    pop.w   {r4, pc}
 
     /*
      * name:    void sunseal_fe160_three_halves(uint16_t *r, const uint16_t *a)

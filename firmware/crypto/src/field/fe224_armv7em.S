@@ -4,7 +4,7 @@
  */
 #include "armv7em.inc"
 
-    /* w += k (2^96 - 1), k from -2 to 2, as the words -k, n, n, k + n, s, s, s with the signs n of -k and s of k; then once
+    /* w += k (2^96 - 1), k from -3 to 2, as the words -k, n, n, k + n, s, s, s with the signs n of -k and s of k; then once
      * more for what has left at the top, behind which words 4 to 6 cannot change. k, n, s, x are lost. */
     .macro  fold k, n, s, x, w0, w1, w2, w3, w4, w5, w6
     rsb     \x, \k, #0
@@ -28,11 +28,16 @@
     adc.w   \w3, \w3, \k
     .endm
 
+    .macro  finish h0, h1, h2, h3, h4, h5, h6, x, w0, w1, w2, w3, w4, w5
+    gather  \h0, \h1, \h2, \h3, \h4, \h5, \h6, \x, \w0, \w1, \w2, \w3, \w4, \w5
+    fold    \h5, \h0, \h1, \h2, \w0, \w1, \w2, \w3, \w4, \w5, \h4
+    .endm
+
     /*
      * The stack's words 0 to 6, and words 7 to 13 as h0 to h6. With g = h0..h3 + h4..h6, four words and a carry e:
-     * r = low - g - (h4..h6) 2^128 + g 2^96. x is a register.
+     * r = low - g - (h4..h6) 2^128 + g 2^96, but for what h5 says is left to fold. w6 is h4, x a register.
      */
-    .macro  finish h0, h1, h2, h3, h4, h5, h6, x, w0, w1, w2, w3, w4, w5
+    .macro  gather h0, h1, h2, h3, h4, h5, h6, x, w0, w1, w2, w3, w4, w5
     adds.w  \h0, \h0, \h4
     adcs.w  \h1, \h1, \h5
     adcs.w  \h2, \h2, \h6
@@ -59,7 +64,6 @@
     sbcs    \h4, \h4, #0
     sbc     \h6, \h6, \h6
     add.w   \h5, \h5, \h6
-    fold    \h5, \h0, \h1, \h2, \w0, \w1, \w2, \w3, \w4, \w5, \h4
     .endm
 
     .macro  low_row w, at
@@ -81,16 +85,9 @@
     str.w   r12, [sp, #16 + 4 * \at]
     .endm
 
-    /*
-     * name:    void sunseal_fe224_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
-     * does:    the lower four words of a, then the upper three, stay in registers, and those of b pass by.
-     * stack:   72 bytes
-     * cycles:  203
-     */
-    callable sunseal_fe224_mul
-    core    sunseal_fe224_mul
-    push.w  {r0, lr}
-    sub.w   sp, sp, #28
+    /* The words at r1 by those at r2: the lower four of r1, then the upper three, stay in registers, and those of r2 pass by.
+     * Words 7 to 13: r7, r8, r9, r10, r0, r1, lr. */
+    .macro  product7
     ldm     r1!, {r3-r6}
     ldrd    r11, r12, [r2]
     umull   lr, r7, r11, r3
@@ -123,9 +120,57 @@
     ldrd    r11, r12, [r2, #20]
     row3    r9, r11
     row3    r10, r12
+    .endm
+
+    /*
+     * name:    void sunseal_fe224_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
+     * stack:   72 bytes
+     * cycles:  203
+     */
+    callable sunseal_fe224_mul
+    core    sunseal_fe224_mul
+    push.w  {r0, lr}
+    sub.w   sp, sp, #28
+    product7
     finish  r7, r8, r9, r10, r0, r1, lr, r12, r2, r3, r4, r5, r6, r11
     mov     r7, r0
     pop.w   {r0, lr}
+    stm.w   r0!, {r2-r6, r11}
+    str.w   r7, [r0]
+    bx      lr
+
+    /*
+     * name:    void sunseal_fe224_mul_sub(uint16_t *r, const uint16_t *a, const uint16_t *b, const uint16_t *c)
+     * does:    r = a b - c. The core takes c in r2 and b in r8.
+     * stack:   76 bytes
+     * cycles:  227
+     */
+    routine sunseal_fe224_mul_sub
+    push.w  {r4-r11, lr}
+    mov.w   r8, r2
+    mov.w   r2, r3
+    bl      sunseal_fe224_mul_sub_core
+    pop.w   {r4-r11, pc}
+    core    sunseal_fe224_mul_sub
+    push.w  {r0, r2, lr}
+    sub.w   sp, sp, #28
+    mov.w   r2, r8
+    product7
+    gather  r7, r8, r9, r10, r0, r1, lr, r12, r2, r3, r4, r5, r6, r11
+    ldr.w   r7, [sp, #4]
+    ldm     r7!, {r8-r10}
+    subs.w  r2, r2, r8
+    sbcs.w  r3, r3, r9
+    sbcs.w  r4, r4, r10
+    ldm.w   r7, {r8-r10, r12}
+    sbcs.w  r5, r5, r8
+    sbcs.w  r6, r6, r9
+    sbcs.w  r11, r11, r10
+    sbcs.w  r0, r0, r12
+    sbc     r1, r1, #0
+    fold    r1, r7, r8, r9, r2, r3, r4, r5, r6, r11, r0
+    mov     r7, r0
+    pop.w   {r0, r1, lr}
     stm.w   r0!, {r2-r6, r11}
     str.w   r7, [r0]
     bx      lr

@@ -53,9 +53,21 @@
     adcs.w  \w7, \w7, \mask
     .endm
 
-    /* Montgomery's reduction of the stack's words 0 to 7 and of words 8 to 15, of which 8 to 11 are r7, r8, r9, r11. The
-     * carry of word 15 waits on the stack. The result is below 2^256 + p, so one subtraction is enough. */
     .macro  finish w12, w13, w14, w15
+    clear8  \w12, \w13, \w14, \w15
+    pop.w   {r0, r1, lr}
+    adc     r1, r1, #0
+    rsb     r1, r1, #0
+    subtract_p r1, r7, r8, r9, r11, r3, r4, r5, r6
+    stm.w   r0!, {r7, r8, r9, r11}
+    stm.w   r0, {r3-r6}
+    bx      lr
+    .endm
+
+    /* Montgomery's reduction of the stack's words 0 to 7 and of words 8 to 15, of which 8 to 11 are r7, r8, r9, r11. The
+     * result r7, r8, r9, r11, r3 to r6 is below 2^256 + p, so one subtraction is enough: its last word is in the flags and
+     * on the stack. */
+    .macro  clear8 w12, w13, w14, w15
     str.w   \w12, [sp, #32]
     str.w   \w13, [sp, #36]
     str.w   \w14, [sp, #40]
@@ -73,13 +85,6 @@
     adc     r12, r12, #0
     str     r12, [sp, #4]
     clear4  r0, r1, r2, r10, r7, r8, r9, r11, r3, r4, r5, r6, r12, lr
-    pop.w   {r0, r1, lr}
-    adc     r1, r1, #0
-    rsb     r1, r1, #0
-    subtract_p r1, r7, r8, r9, r11, r3, r4, r5, r6
-    stm.w   r0!, {r7, r8, r9, r11}
-    stm.w   r0, {r3-r6}
-    bx      lr
     .endm
 
     /*
@@ -93,6 +98,58 @@
     sub.w   sp, sp, #48
     product8 52
     finish  r0, r1, lr, r10
+
+    /*
+     * name:    void sunseal_fe256_mul_sub(uint16_t *r, const uint16_t *a, const uint16_t *b, const uint16_t *c)
+     * does:    r = a b / 2^256 - c. What c leaves at the top, k from -1 to 1, is paid by -k p as the words k, s, s, t, t, t, t - k,
+     *          s with s = -1 for k = -1, t = -1 for k = 1, and what that borrows by p. The core takes c in r2 and b in r8.
+     * stack:   100 bytes
+     * cycles:  289
+     */
+    routine sunseal_fe256_mul_sub
+    push.w  {r4-r11, lr}
+    mov.w   r8, r2
+    mov.w   r2, r3
+    bl      sunseal_fe256_mul_sub_core
+    pop.w   {r4-r11, pc}
+    core    sunseal_fe256_mul_sub
+    push.w  {r0, r1, r2, lr}
+    sub.w   sp, sp, #48
+    mov.w   r2, r8
+    product8 52
+    clear8  r0, r1, lr, r10
+    pop.w   {r0, r1, r2}
+    adc     r1, r1, #0
+    ldm     r2!, {r10, r12, lr}
+    subs.w  r7, r7, r10
+    sbcs.w  r8, r8, r12
+    sbcs.w  r9, r9, lr
+    ldm     r2!, {r10, r12, lr}
+    sbcs.w  r11, r11, r10
+    sbcs.w  r3, r3, r12
+    sbcs.w  r4, r4, lr
+    ldm.w   r2, {r10, r12}
+    sbcs.w  r5, r5, r10
+    sbcs.w  r6, r6, r12
+    sbc     r1, r1, #0              /* k */
+    rsb     r2, r1, #0
+    asr.w   r12, r2, #31            /* t */
+    asr.w   r10, r1, #31            /* s */
+    add.w   r2, r2, r12             /* t - k */
+    adds.w  r7, r7, r1
+    adcs.w  r8, r8, r10
+    adcs.w  r9, r9, r10
+    adcs.w  r11, r11, r12
+    adcs.w  r3, r3, r12
+    adcs.w  r4, r4, r12
+    adcs.w  r5, r5, r2
+    adcs.w  r6, r6, r10
+    sbc     r2, r2, r2
+    and     r10, r10, r2            /* a carry has paid the borrow */
+    add_p   r10, r7, r8, r9, r11, r3, r4, r5, r6
+    stm.w   r0!, {r7, r8, r9, r11}
+    stm.w   r0, {r3-r6}
+    pop.w   {pc}
 
     /*
      * name:    void sunseal_fe256_sqr(uint16_t *r, const uint16_t *a)

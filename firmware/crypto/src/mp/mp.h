@@ -73,6 +73,11 @@ void sunseal_mp_reduce_once(uint16_t *r, uint16_t carry, const uint16_t *m, uint
 /* 0xffff if all words are zero, else 0. */
 uint16_t sunseal_mp_is_zero(const uint16_t *a, size_t n);
 
+#ifdef __ARM_ARCH_7EM__
+/* 0xffff if 0 < a < m, else 0; n is even. */
+uint16_t sunseal_mp_in_range(const uint16_t *a, const uint16_t *m, size_t n);
+#endif
+
 /* Big-endian bytes to words (count bytes, 2 n at most, the rest of the n words zero), and back. */
 void sunseal_mp_from_bytes(uint16_t *r, const uint8_t *bytes, size_t count, size_t n);
 void sunseal_mp_to_bytes(uint8_t *bytes, const uint16_t *a, size_t count);
@@ -113,6 +118,11 @@ void sunseal_mp_montmul_16(uint16_t *r, const uint16_t *a, const uint16_t *b,
      : (count) == 14 ? sunseal_mp_montmul_14                                                       \
      : (count) == 12 ? sunseal_mp_montmul_12                                                       \
                      : sunseal_mp_montmul)
+#elif defined(__ARM_ARCH_7EM__)
+/* With b and m below 2^191. */
+void sunseal_mp_montmul_12(uint16_t *r, const uint16_t *a, const uint16_t *b,
+                           const struct sunseal_mp_modulus *m);
+#define SUNSEAL_MP_MONTMUL(count) ((count) == 12 ? sunseal_mp_montmul_12 : sunseal_mp_montmul)
 #elif defined(__MSP430__) && SUNSEAL_MPY == 16
 void sunseal_mp_montmul_12(uint16_t *r, const uint16_t *a, const uint16_t *b,
                            const struct sunseal_mp_modulus *m);

@@ -21,11 +21,9 @@
     mov     r4, #1
     mov     r5, #0x10000
     .rept   15
-    asr     r6, r0, #31
     sbfx    r7, r2, #0, #1
-    orr     r8, r6, #1
-    and     r8, r8, r7              /* t */
-    and     r6, r6, r7              /* w */
+    and     r6, r7, r0, asr #31     /* w */
+    rsb     r8, r7, r6, lsl #1      /* t */
     mla     r2, r1, r8, r2
     mla     r5, r4, r8, r5
     mls     r1, r2, r6, r1

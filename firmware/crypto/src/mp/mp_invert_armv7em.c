@@ -54,7 +54,7 @@ __attribute__((minsize)) void sunseal_mp_invert(uint16_t *r, const uint16_t *x,
     }
     s.inverse = inverse;
     int32_t zeta = -1; /* -(delta + 1/2) */
-    for (int32_t steps = (45907 * bits + 26313) / 19929; steps > 0; steps -= 30) {
+    for (int32_t steps = SUNSEAL_MP_STEPS * m->batches; steps > 0; steps -= 30) {
         zeta = sunseal_mp_divsteps30(&s, zeta);
         sunseal_mp_apply30(&s);
         sunseal_mp_apply30_mod(&s);

@@ -141,6 +141,76 @@
     add.w   sp, sp, #76
     pop.w   {r4-r11, pc}
 
+    /* One word of a; t0 to t5 = the sum, whose lowest word goes and whose highest takes its register. */
+    .macro  row_of_six at, t0, t1, t2, t3, t4, t5
+    ldr.w   r1, [sp, #4 * \at]
+    ldr.w   r11, [sp, #24]
+    ldr.w   r0, [r2]
+    ldr.w   r10, [r3]
+    mov     r12, #0
+    mov     lr, #0
+    umaal   \t0, r12, r0, r1
+    mul     r11, r11, \t0
+    umaal   \t0, lr, r11, r10       /* 0 */
+    term_of_six 4, \t1
+    term_of_six 8, \t2
+    term_of_six 12, \t3
+    term_of_six 16, \t4
+    term_of_six 20, \t5
+    add.w   \t0, r12, lr
+    .endm
+
+    .macro  term_of_six at, t
+    ldr.w   r0, [r2, #\at]
+    ldr.w   r10, [r3, #\at]
+    umaal   \t, r12, r0, r1
+    umaal   \t, lr, r11, r10
+    .endm
+
+    /* As below, for 12 words of 16 bits, where b and m are below 2^191, so that the sum, below b + m, never carries.
+     *
+     * r2 = b, r3 = m, r4 to r9 = the sum, r1 = word of a, r11 = multiple of m, r12 and lr = what their rows carry. On the
+     * stack the words of a, n0, r. */
+    routine sunseal_mp_montmul_12
+    push.w  {r0, r4-r11, lr}
+    ldr.w   r10, [r3, #N0]
+    ldr.w   r3, [r3]
+    ldm.w   r1, {r4-r9}
+    push.w  {r4-r10}
+    .irp    sum, r4, r5, r6, r7, r8, r9
+    mov     \sum, #0
+    .endr
+    row_of_six 0, r4, r5, r6, r7, r8, r9
+    row_of_six 1, r5, r6, r7, r8, r9, r4
+    row_of_six 2, r6, r7, r8, r9, r4, r5
+    row_of_six 3, r7, r8, r9, r4, r5, r6
+    row_of_six 4, r8, r9, r4, r5, r6, r7
+    row_of_six 5, r9, r4, r5, r6, r7, r8
+    /* Below 2m: m is subtracted, and comes back where there is a borrow. */
+    ldm.w   r3, {r0-r2, r10-r12}
+    subs.w  r4, r4, r0
+    sbcs.w  r5, r5, r1
+    sbcs.w  r6, r6, r2
+    sbcs.w  r7, r7, r10
+    sbcs.w  r8, r8, r11
+    sbcs.w  r9, r9, r12
+    sbc     lr, lr, lr
+    .irp    word, r0, r1, r2, r10, r11, r12
+    and     \word, \word, lr
+    .endr
+    adds.w  r4, r4, r0
+    adcs.w  r5, r5, r1
+    adcs.w  r6, r6, r2
+    adcs.w  r7, r7, r10
+    adcs.w  r8, r8, r11
+    adc.w   r9, r9, r12
+    ldr.w   r0, [sp, #28]
+    stm.w   r0, {r4-r9}
+    zero
+    stm.w   r3, {r4-r9}
+    add.w   sp, sp, #32
+    pop.w   {r4-r11, pc}
+
     /* void sunseal_mp_montmul(uint16_t *r, const uint16_t *a, const uint16_t *b, const struct sunseal_mp_modulus *m)
      *
      * r1 = a, r2 = m, r3 = the sum, r4 = word of b, r5 = multiple of m, r6 and r7 = what their rows carry, r11 = carry of

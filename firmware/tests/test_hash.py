@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The compression of short blocks beside the one for all blocks, which the known answers hold."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from sunseal import Machine
+
+LIBRARY = Path(__file__).resolve().parents[1] / "build" / "msp432p401r-launchpad" / "default" / "library-hash.elf"
+
+
+def test_short_blocks_compress_alike() -> None:
+    m, rng, cycles = Machine("msp432p401r-launchpad", LIBRARY), random.Random(1), set()
+    m.run(until="main")
+    state, block = m.place(20), m.place(64)
+    for filling in (bytes(4), b"\x36" * 4, b"\x5c" * 4, *(rng.randbytes(4) for _ in range(20))):
+        begun = rng.randbytes(20)
+        m.write(block, rng.randbytes(24) + 9 * filling + rng.randbytes(4))
+        m.write(state, begun)
+        m.call("sunseal_sha1_compress", state, block)
+        want = m.read(state, 20)
+        m.write(state, begun)
+        cycles.add(m.call("sunseal_sha1_compress_short", state, block).cycles)
+        assert m.read(state, 20) == want
+    assert len(cycles) == 1
+    secret = [(state, 20), (block, 64)]
+    assert m.leaks(secret, call=("sunseal_sha1_compress_short", state, block)) == []
