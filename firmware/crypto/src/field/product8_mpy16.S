@@ -26,15 +26,14 @@ sunseal_product8_halves:
     addc    @r15, \high
     .endm
 
-; The sum c0..c7 += the next word at r13 times the words at r14; its lowest word goes to \at(r12), c0 becomes
-; the highest.
-    .macro row c0, c1, c2, c3, c4, c5, c6, c7, at
-    mov     @r13+, &MPY
+; c0..c7 += the row's word times the words with the even places, whose carry goes to c8, then with the odd
+; ones; c8 is the register of c0, which \keep has seen to.
+    .macro row c0, c1, c2, c3, c4, c5, c6, c7, keep:vararg
     product add, \c0, \c1
     product addc, \c2, \c3
     product addc, \c4, \c5
     product addc, \c6, \c7
-    mov     \c0, \at(r12)
+    \keep
     mov     #0, \c0
     adc     \c0
     product add, \c1, \c2
@@ -43,8 +42,37 @@ sunseal_product8_halves:
     product addc, \c7, \c0
     .endm
 
-    .macro next_row
+; The row of the next word at r13; the lowest word of the sum goes to \at(r12).
+    .macro row_of at, c0, c1, c2, c3, c4, c5, c6, c7
+    mov     @r13+, &MPY
+    row     \c0, \c1, \c2, \c3, \c4, \c5, \c6, \c7, mov \c0, \at(r12)
+    .endm
+
+; The row of the word that clears the lowest of the sum; it goes to \at(r12).
+    .macro row_of_quotient at, c0, c1, c2, c3, c4, c5, c6, c7
+    mov     @r13, &MPY
+    mov     \c0, &OP2
+    mov     &RESLO, \at(r12)
+    mov     &RESLO, &MPY
+    row     \c0, \c1, \c2, \c3, \c4, \c5, \c6, \c7
+    .endm
+
+    .macro rows kind
+    \kind   0, r4, r5, r6, r7, r8, r9, r10, r11
     sub     #16, r14
+    \kind   2, r5, r6, r7, r8, r9, r10, r11, r4
+    sub     #16, r14
+    \kind   4, r6, r7, r8, r9, r10, r11, r4, r5
+    sub     #16, r14
+    \kind   6, r7, r8, r9, r10, r11, r4, r5, r6
+    sub     #16, r14
+    \kind   8, r8, r9, r10, r11, r4, r5, r6, r7
+    sub     #16, r14
+    \kind   10, r9, r10, r11, r4, r5, r6, r7, r8
+    sub     #16, r14
+    \kind   12, r10, r11, r4, r5, r6, r7, r8, r9
+    sub     #16, r14
+    \kind   14, r11, r4, r5, r6, r7, r8, r9, r10
     .endm
 
 ; r12[8], and above them r4..r11, = r4..r11 + the 8 words at r13 times 8 words at r14, whose even words come
@@ -54,23 +82,20 @@ sunseal_product8_halves:
 ; cycles:     666
 ; clobbers:   r4-r11, r13, r14, MPY
     function sunseal_product8_mul
-    row     r4, r5, r6, r7, r8, r9, r10, r11, 0
-    next_row
-    row     r5, r6, r7, r8, r9, r10, r11, r4, 2
-    next_row
-    row     r6, r7, r8, r9, r10, r11, r4, r5, 4
-    next_row
-    row     r7, r8, r9, r10, r11, r4, r5, r6, 6
-    next_row
-    row     r8, r9, r10, r11, r4, r5, r6, r7, 8
-    next_row
-    row     r9, r10, r11, r4, r5, r6, r7, r8, 10
-    next_row
-    row     r10, r11, r4, r5, r6, r7, r8, r9, 12
-    next_row
-    row     r11, r4, r5, r6, r7, r8, r9, r10, 14
+    rows    row_of
     ret
     .size sunseal_product8_mul, . - sunseal_product8_mul
+
+; r4..r11 = (r4..r11 + q times the 8 words at r14)/2^128, q to r12[8]; the word at r13 is -1 over the lowest of
+; those at r14, which come in the order of sunseal_product8_mul; afterwards r14 stands behind them.
+; registers:  r4..r11 = sum, r12, r13, r14, r15 as there
+; stack:      2 bytes with the return address
+; cycles:     746
+; clobbers:   r4-r11, r14, MPY
+    function sunseal_product8_clear
+    rows    row_of_quotient
+    ret
+    .size sunseal_product8_clear, . - sunseal_product8_clear
 
 ; \low, \high += the square of the row's word
     .macro square op, low, high

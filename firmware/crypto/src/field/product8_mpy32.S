@@ -39,22 +39,48 @@ sunseal_product8_halves:
     adc     \low
     .endm
 
-; The sum c0..c7 += the next limb at r13 times the limbs at r14; its lowest limb goes to \at(r12), c1:c0
-; become the highest.
-    .macro row c0, c1, c2, c3, c4, c5, c6, c7, at
-    mov     @r13+, &MPY32L
-    mov     @r13+, &MPY32H
+; c0..c7 += the row's limb times the limbs with the even places, whose carry goes to c9:c8, then with the odd
+; ones; those are the registers of c1:c0, which \keep has seen to.
+    .macro row c0, c1, c2, c3, c4, c5, c6, c7, keep
     product add, \c0, \c1, \c2, \c3
     product addc, \c4, \c5, \c6, \c7
-    mov     \c0, \at(r12)
-    mov     \c1, \at+2(r12)
+    .ifnb \keep
+    mov     \c0, \keep(r12)
+    mov     \c1, \keep+2(r12)
+    .endif
     carry_into \c0, \c1
     product add, \c2, \c3, \c4, \c5
     product addc, \c6, \c7, \c0, \c1
     .endm
 
-    .macro next_row
+; The row of the next limb at r13; the lowest limb of the sum goes to \at(r12).
+    .macro row_of at, c0, c1, c2, c3, c4, c5, c6, c7
+    mov     @r13+, &MPY32L
+    mov     @r13+, &MPY32H
+    row     \c0, \c1, \c2, \c3, \c4, \c5, \c6, \c7, \at
+    .endm
+
+; The row of the limb that clears the lowest of the sum; it goes to \at(r12).
+    .macro row_of_quotient at, c0, c1, c2, c3, c4, c5, c6, c7
+    mov     @r13, &MPY32L
+    mov     2(r13), &MPY32H
+    mov     \c0, &OP2L
+    mov     \c1, &OP2H
+    mov     &RES0, \at(r12)
+    mov     &RES1, \at+2(r12)
+    mov     &RES0, &MPY32L
+    mov     &RES1, &MPY32H
+    row     \c0, \c1, \c2, \c3, \c4, \c5, \c6, \c7
+    .endm
+
+    .macro rows kind
+    \kind   0, r4, r5, r6, r7, r8, r9, r10, r11
     sub     #16, r14
+    \kind   4, r6, r7, r8, r9, r10, r11, r4, r5
+    sub     #16, r14
+    \kind   8, r8, r9, r10, r11, r4, r5, r6, r7
+    sub     #16, r14
+    \kind   12, r10, r11, r4, r5, r6, r7, r8, r9
     .endm
 
 ; r12[8], and above them r4..r11, = r4..r11 + the 8 words at r13 times 8 words at r14, whose even limbs come
@@ -64,15 +90,20 @@ sunseal_product8_halves:
 ; cycles:     366
 ; clobbers:   r4-r11, r13, r14, MPY32
     function sunseal_product8_mul
-    row     r4, r5, r6, r7, r8, r9, r10, r11, 0
-    next_row
-    row     r6, r7, r8, r9, r10, r11, r4, r5, 4
-    next_row
-    row     r8, r9, r10, r11, r4, r5, r6, r7, 8
-    next_row
-    row     r10, r11, r4, r5, r6, r7, r8, r9, 12
+    rows    row_of
     ret
     .size sunseal_product8_mul, . - sunseal_product8_mul
+
+; r4..r11 = (r4..r11 + q times the 8 words at r14)/2^128, q to r12[8]; the limb at r13 is -1 over the lowest of
+; those at r14, which come in the order of sunseal_product8_mul; afterwards r14 stands behind them.
+; registers:  r4..r11 = sum, r12, r13, r14, r15 as there
+; stack:      2 bytes with the return address
+; cycles:     450
+; clobbers:   r4-r11, r14, MPY32
+    function sunseal_product8_clear
+    rows    row_of_quotient
+    ret
+    .size sunseal_product8_clear, . - sunseal_product8_clear
 
 ; The row's limb, the next one at r13.
     .macro limb

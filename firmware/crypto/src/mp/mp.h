@@ -126,7 +126,16 @@ void sunseal_mp_montmul_12(uint16_t *r, const uint16_t *a, const uint16_t *b,
 #elif defined(__MSP430__) && SUNSEAL_MPY == 16
 void sunseal_mp_montmul_12(uint16_t *r, const uint16_t *a, const uint16_t *b,
                            const struct sunseal_mp_modulus *m);
-#define SUNSEAL_MP_MONTMUL(count) ((count) == 12 ? sunseal_mp_montmul_12 : sunseal_mp_montmul)
+void sunseal_mp_montmul_16(uint16_t *r, const uint16_t *a, const uint16_t *b,
+                           const struct sunseal_mp_modulus *m);
+#define SUNSEAL_MP_MONTMUL(count)                                                                  \
+    ((count) == 16   ? sunseal_mp_montmul_16                                                       \
+     : (count) == 12 ? sunseal_mp_montmul_12                                                       \
+                     : sunseal_mp_montmul)
+#elif defined(__MSP430__) && SUNSEAL_MPY == 32
+void sunseal_mp_montmul_16(uint16_t *r, const uint16_t *a, const uint16_t *b,
+                           const struct sunseal_mp_modulus *m);
+#define SUNSEAL_MP_MONTMUL(count) ((count) == 16 ? sunseal_mp_montmul_16 : sunseal_mp_montmul)
 #else
 #define SUNSEAL_MP_MONTMUL(count) sunseal_mp_montmul
 #endif
