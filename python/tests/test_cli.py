@@ -261,5 +261,21 @@ class TestReproduce:
     def test_every_table_says_where_it_differs_and_why(self, sunseal: Cli) -> None:
         for table in answer(sunseal, "reproduce", "--all"):
             for row in table["rows"]:
-                assert row["verdict"] in ("agrees", "beaten", "differs")
-                assert row["verdict"] != "differs" or row["note"], row
+                assert row["verdict"] in ("agrees", "beaten", "differs", "misprint"), row
+                assert row["verdict"] not in ("differs", "misprint") or row["note"], row
+
+    def test_the_arithmetic_of_piotrowski_2006_finds_its_misprints(self, sunseal: Cli) -> None:
+        found = [
+            (table["id"].partition("/")[2], row["printed"])
+            for table in answer(sunseal, "reproduce", "--all")
+            for row in table["rows"]
+            if row["verdict"] == "misprint"
+        ]
+        assert found == [
+            ("claims", "77.1 h"),
+            ("figure-1", "81.75 %"),
+            ("table-12", "97867 operations"),
+            ("table-12", "97867 operations"),
+            ("table-14", "42134.48 h"),
+            ("table-9", "44.6 mW"),
+        ]
