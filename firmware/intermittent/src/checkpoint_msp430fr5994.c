@@ -22,6 +22,8 @@
 #define MPY32CTL0 REGISTER(0x04EC)
 #define MPYFRAC 0x0004
 #define MPYSAT 0x0008
+#define MPYOP1_32 0x0040
+#define MPYOP2_32 0x0080
 
 extern uint16_t __data_start[], __noinit_end[], __stack_top[];
 
@@ -54,9 +56,11 @@ static void multiplier_save(struct multiplier *m) {
     m->sumext = SUMEXT;
     m->operand[0] = MPY32L;
     m->operand[1] = MPY32H;
-    /* 16 by 16 bits leave the upper words undefined; whether they did cannot be seen here. */
+    /* 16 by 16 bits leave the upper words undefined. Who multiplies 32 by 16 bits reads them before
+     * the next 16-bit operand. */
+    size_t words = m->control & (MPYOP1_32 | MPYOP2_32) ? 4 : 2;
     for (size_t i = 0; i < 4; i++) {
-        m->result[i] = RES(i);
+        m->result[i] = i < words ? RES(i) : 0;
     }
     MPY32CTL0 = m->control;
 }

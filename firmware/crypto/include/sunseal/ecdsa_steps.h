@@ -41,8 +41,8 @@
  *                                   secp160r1   P-224   P-256
  *   bytes of _scalarmul                    92     124     140
  *   bytes of _sign                        280     344     360
- *   steps of a scalar multiplication       28      40      44
- *   steps of a signature                  33+     45+     49+
+ *   steps of k G, at most                  28      40      44
+ *   steps of a signature, at most         33+     45+     49+
  *   stack in bytes, at most               500     550     590
  *
  * +: two more for each nonce candidate that is refused. The whole signature takes twice the stack.
