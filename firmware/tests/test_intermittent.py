@@ -12,7 +12,7 @@ import ctypes
 import importlib.util
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -549,20 +549,51 @@ def lives_example() -> ModuleType:
     return module
 
 
-def test_no_word_of_fram_is_read_and_then_written_between_commits() -> None:
-    """The verifier finds what the bench does so on purpose, its count of lives, and nothing of the library."""
-    war = getattr(sunseal, "war", None)
-    if war is None:
-        pytest.skip("this engine has no verifier of write-after-read")
-    for way in ("tasks", "checkpoint"):
-        elf = BUILD / BOARD / "mpy-32" / f"bench-ecdsa-secp160r1-sign-{way}.elf"
-        trial = oracle.trial(boards.workload(f"ecdsa-secp160r1-sign-{way}"))
-        hazards = war(
-            str(elf),
-            BOARD,
-            start="main",
-            end="bench_finished",
-            commits=("sunseal_nvm_commit",),
-            setup=lambda m, fed=trial.fed: m.write("bench_input", fed),
-        )
-        assert {h.symbol for h in hazards} - {"bench_done"} == {"bench_lives"}, way
+NEW_ENGINE = pytest.mark.skipif(not hasattr(sunseal, "inject"), reason="this engine has no fault injection")
+
+
+def fed(way: str) -> Callable[[Machine], None]:
+    """Write the program's input, as at each power-up."""
+    data = oracle.trial(boards.workload(f"ecdsa-secp160r1-sign-{way}")).fed
+    return lambda m: m.write("bench_input", data)
+
+
+@NEW_ENGINE
+@pytest.mark.parametrize(
+    ("way", "start", "end"),
+    [
+        ("tasks", "sunseal_cell_commit", "secp160r1_steps"),
+        ("tasks", "sunseal_program_wipe", "bench_finished"),
+        ("checkpoint", "sunseal_checkpoint_now", "sunseal_sha1"),
+    ],
+)
+def test_cuts_inside_instructions(way: str, start: str, end: str) -> None:
+    """At cycles, not between instructions: a commit, a wipe and a checkpoint."""
+    injection = sunseal.inject(
+        BUILD / BOARD / "mpy-32" / f"bench-ecdsa-secp160r1-sign-{way}.elf",
+        BOARD,
+        start=start,
+        end=end,
+        until="bench_finished",
+        points="cycles",
+        every=53,
+        setup=fed(way),
+        golden=("bench_output",),
+    )
+    assert injection.passed, injection.failures[0]
+    assert injection.cuts > 20
+
+
+@NEW_ENGINE
+@pytest.mark.parametrize("way", ["tasks", "checkpoint"])
+def test_no_word_of_fram_is_read_and_then_written_between_commits(way: str) -> None:
+    """Nothing of the library is; the bench does so on purpose with its count of lives, and is found."""
+    hazards = sunseal.war(
+        BUILD / BOARD / "mpy-32" / f"bench-ecdsa-secp160r1-sign-{way}.elf",
+        BOARD,
+        start="main",
+        end="bench_finished",
+        commits=("sunseal_nvm_commit",),
+        setup=fed(way),
+    )
+    assert {h.symbol for h in hazards} - {"bench_done"} == {"bench_lives"}
