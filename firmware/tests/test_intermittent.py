@@ -132,10 +132,12 @@ def test_steps_on_every_target(elf: Path) -> None:
     """The same structure functions as machine code of each target."""
     m = Machine(elf.parts[-3], elf)
     m.run(until="main")
+    found = 0
     for curve, n in ORDER_BYTES.items():
         sign = f"sunseal_ecdsa_{curve}_sign"
         if not has(m, f"{sign}_step"):
             continue
+        found += 1
         m.release()
         d, hashed, added = (m.place(random.Random(i).randbytes(n if i == 0 else 32)) for i in range(3))
         m.write(d, bytes([0]))
@@ -147,6 +149,8 @@ def test_steps_on_every_target(elf: Path) -> None:
         assert status == 0
         assert m.call(f"{sign}_finish", s, stepped, returns=np.int16).value == 0
         assert m.read(stepped, 2 * n) == m.read(whole, 2 * n)
+    curves = 0 if elf.stem.endswith("25519") else 1 if "-ecc-" in elf.stem else 3
+    assert found == curves, f"{elf} is older than its sources: make -C firmware BOARD={elf.parts[-3]} library"
 
 
 def has(m: Machine, symbol: str) -> bool:
