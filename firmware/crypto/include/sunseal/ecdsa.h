@@ -39,10 +39,10 @@
  * Stack in bytes, at most, with the return address; static memory besides is 40, 56 and 64 bytes:
  *
  *                      secp160r1   P-224   P-256
- *   keygen                   640     820     910
- *   sign                     910    1180    1280
- *   sign_offline             670     870     970
- *   sign_online              280     300     320
+ *   keygen                   640     820     930
+ *   sign                     880    1150    1260
+ *   sign_offline             640     860     950
+ *   sign_online              190     220     260
  *   verify                  1070    1310    1430
  *
  * Flash and cycles of every call: docs/reference/crypto.md, measured.
