@@ -84,6 +84,7 @@ test-library: all all-boards ## Hold the cryptographic library to known answers,
 	$(BIN)/python firmware/tests/prove.py
 	$(BIN)/python firmware/tests/table.py check
 	$(BIN)/python firmware/tests/verdicts.py check
+	$(BIN)/python firmware/tests/intermittent.py check
 	$(BIN)/python -m pytest -q firmware/tests
 
 test-python: all all-boards tools ## Test the command line, the report in a real browser, and what crosses languages.

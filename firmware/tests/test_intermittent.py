@@ -456,11 +456,6 @@ def test_too_large_a_state_is_refused_and_told() -> None:
     assert 4096 < m.read_int("sunseal_checkpoint_refused_bytes") <= need + 64
 
 
-def test_the_page_is_current(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.argv", ["intermittent.py", "check"])
-    assert intermittent.main() == 0, capsys.readouterr().err
-
-
 def test_a_checkpoint_that_the_program_takes_returns_once_in_each_life() -> None:
     i = Interrupted("secp160r1")
     m = i.m
