@@ -133,8 +133,10 @@ impl NodeConfig {
     /// Writes what is given over a block; `supply` speaks for the store.
     fn patch(&self, block: &mut [u8; BYTES], supply: &SupplyConfig) -> Result<(), String> {
         let mut put = |at: usize, bytes: &[u8]| block[at..at + bytes.len()].copy_from_slice(bytes);
-        let storage_uf =
-            self.storage_uf.unwrap_or_else(|| (supply.capacitance_f * 1e6).round().max(1.0) as u32);
+        let storage_uf = self.storage_uf.unwrap_or_else(|| {
+            let c = supply.store.mean_capacitance_f(supply.v_cut_v, supply.v_max_v);
+            (c * 1e6).round().max(1.0) as u32
+        });
         let cutoff_mv = self.cutoff_mv.unwrap_or_else(|| (supply.v_cut_v * 1e3).round() as u16);
         put(28, &storage_uf.to_le_bytes());
         put(32, &cutoff_mv.to_le_bytes());
@@ -270,6 +272,7 @@ pub(crate) fn write_config(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sunseal_power::{Charger, Output, Store};
 
     #[test]
     fn a_suite_of_another_curve_is_refused() {
@@ -303,19 +306,18 @@ mod tests {
     #[test]
     fn each_key_lands_at_its_offset_and_nothing_else_moves() {
         let supply = SupplyConfig {
-            capacitance_f: 0.5,
-            esr_ohm: 0.1,
-            leak_ohm: 1e6,
+            store: Store::capacitor(0.5, 0.1, 1e6),
+            charger: Charger::Constant { efficiency: 0.8, min_w: 0.0 },
+            output: Output::Direct { drop_v: 0.0 },
             v_max_v: 5.0,
             v_on_v: 2.6,
             v_cut_v: 1.9,
             vcc_v: 2.8,
-            charge_efficiency: 0.8,
-            panel_min_w: 0.0,
-            output_efficiency: 0.85,
-            quiescent_on_w: 0.0,
             quiescent_off_w: 0.0,
+            charger_quiescent_a: 0.0,
             start_overhead_j: 0.0,
+            decoupling_f: 0.0,
+            rail_end_v: 1.5,
         };
         let text = "node_id = \"0102030405060708\"\naddress = 9\nmode = \"asynchronous\"\nsuite = \"ecdsa-secp160r1-sha256\"\n\
                     channel = 3\npower = 0xFE\nlog = true\ntell_low = false\nmclk_khz = 8000\nperiod_s = 300\n\

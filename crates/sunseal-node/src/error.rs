@@ -57,6 +57,9 @@ pub enum NodeError {
         /// What.
         what: String,
     },
+    /// The energy balance.
+    #[error(transparent)]
+    Balance(sunseal_power::Unclosed),
     /// Device data.
     #[error(transparent)]
     Device(#[from] DeviceError),

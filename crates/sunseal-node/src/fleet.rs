@@ -518,23 +518,26 @@ impl Play<'_> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use sunseal_power::SupplyConfig;
+    use sunseal_power::{Charger, Efficiency, Output, Store, SupplyConfig};
 
     fn config() -> SupplyConfig {
         SupplyConfig {
-            capacitance_f: 0.47,
-            esr_ohm: 0.08,
-            leak_ohm: 2.75e6,
+            store: Store::capacitor(0.47, 0.08, 2.75e6),
+            charger: Charger::Constant { efficiency: 0.8, min_w: 5e-6 },
+            output: Output::Regulated {
+                efficiency: Efficiency::constant(0.85),
+                quiescent_w: 5e-6,
+                quiescent_a: 0.0,
+            },
             v_max_v: 5.0,
             v_on_v: 2.6,
             v_cut_v: 1.9,
             vcc_v: 2.8,
-            charge_efficiency: 0.8,
-            panel_min_w: 5e-6,
-            output_efficiency: 0.85,
-            quiescent_on_w: 5e-6,
             quiescent_off_w: 1e-6,
+            charger_quiescent_a: 0.0,
             start_overhead_j: 0.125,
+            decoupling_f: 0.0,
+            rail_end_v: 1.5,
         }
     }
 
@@ -626,7 +629,7 @@ mod tests {
             peak_w in 0.0f64..6e-3, v in 2.0f64..5.0, period_s in 60.0f64..2000.0, phase_s in 0.0f64..600.0,
             capacitance_f in 0.2f64..2.0,
         ) {
-            let c = SupplyConfig { capacitance_f, ..config() };
+            let c = SupplyConfig { store: Store::capacitor(capacitance_f, 0.08, 2.75e6), ..config() };
             let who = Individual { light_scale: 1.0, phase_s };
             let fates = [true, false].map(|spreads| {
                 play_with(begun(c.clone(), v), &signer(period_s), &days(peak_w), who, 4.0 * DAY_S, spreads).unwrap()

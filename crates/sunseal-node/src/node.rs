@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use sunseal_mcu::{Device, Elf, Machine, Pin, Stop, Until};
 use sunseal_power::{
-    Boundary, CapacitorPart, Clock, HarvestTrace, HarvesterPart, Level, Limits, Load, PowerModel,
-    PowerSet, Supply, load_part,
+    Boundary, Clock, HarvestTrace, Level, Light, Limits, Load, PowerModel, PowerSet, Supply,
+    load_part,
 };
 use sunseal_radio::{
     Air, FaultyAir, GatewayAir, Radio, RadioHandle, RadioPart, RadioPins, Silence,
@@ -68,6 +68,10 @@ pub struct Node {
     recorder: Recorder,
     stored_begin_j: f64,
     divider_j: f64,
+    /// Drawn from the rail.
+    charge_c: f64,
+    /// The rail that the prices are for.
+    priced_v: f64,
     starts: u64,
     brown_out_cycles: Vec<u64>,
     longest_s: f64,
@@ -143,6 +147,9 @@ impl Node {
 
         let supply = Self::supply_of(data, &scenario)?;
         let harvest = Self::light(&scenario, harvest)?;
+        supply
+            .can_start(&harvest.peak())
+            .map_err(|e| bad(format!("the node can never start: {e}")))?;
         let firmware = |reason: String| NodeError::Firmware {
             path: scenario.firmware.display().to_string(),
             reason,
@@ -206,6 +213,8 @@ impl Node {
             recorder,
             stored_begin_j,
             divider_j: 0.0,
+            charge_c: 0.0,
+            priced_v: vcc_v,
             starts: 0,
             brown_out_cycles: Vec::new(),
             longest_s: f64::INFINITY,
@@ -218,20 +227,12 @@ impl Node {
     /// If a part is not there, or a figure cannot be.
     pub fn supply_of(data: &Path, scenario: &Scenario) -> Result<Supply, NodeError> {
         let board = Board::load(&data.join("boards"), &scenario.board)?;
-        let (parts, choice) = (data.join("parts"), &scenario.supply);
+        let device = Device::load(&data.join("devices").join(format!("{}.toml", board.device)))?;
         let vcc_v = scenario.power.vcc_v.unwrap_or(board.power.vcc_v);
-        let harvester: HarvesterPart = load_part(
-            &parts,
-            choice.harvester.as_ref().unwrap_or(&board.supply.harvester),
-            "harvester",
-        )?;
-        let capacitor: CapacitorPart = load_part(
-            &parts,
-            choice.capacitor.as_ref().unwrap_or(&board.supply.capacitor),
-            "capacitor",
-        )?;
-        let config = scenario.supply_config(&harvester, &capacitor, vcc_v);
-        let initial_v = choice.initial_v.unwrap_or(config.v_on_v);
+        let levels = limits_of(&device).levels;
+        let least_v = levels.iter().map(|l| l.vcc_min_v).fold(f64::INFINITY, f64::min);
+        let (config, initial_v) =
+            scenario.supply_config(&data.join("parts"), &board, &device.supply, least_v, vcc_v)?;
         Supply::new(config, initial_v).map_err(|e| NodeError::Scenario {
             path: scenario.source.clone(),
             reason: format!("supply.{} is {}; {}", e.key, e.value, e.must),
@@ -243,6 +244,9 @@ impl Node {
         let harvest = match (given, &scenario.harvest.trace, scenario.harvest.constant_w) {
             (Some(h), _, _) => h,
             (None, Some(path), _) => HarvestTrace::load(path)?,
+            (None, None, _) if scenario.harvest.law().is_some() => {
+                scenario.harvest.play(need, scenario.seed)?
+            }
             (None, None, _) if scenario.harvest.sunlight.is_some() => {
                 return Err(NodeError::Scenario {
                     path: scenario.source.clone(),
@@ -302,9 +306,9 @@ impl Node {
         self.machine.time().as_seconds()
     }
 
-    /// Power of the node at its regulated supply, from the states its parts are in.
+    /// Power of the node at its rail, from the states its parts are in.
     fn price(&mut self) -> Result<Price, NodeError> {
-        let vcc_v = self.supply.config().vcc_v;
+        let vcc_v = self.priced_v;
         let point = self.machine.operating_point();
         let states = self.machine.states();
         let key: (Vec<(String, String)>, OperatingPoint) =
@@ -328,6 +332,16 @@ impl Node {
         }
         self.prices.insert(key, price);
         Ok(price)
+    }
+
+    /// Tells the machine the rail, where that follows the store.
+    fn follow_rail(&mut self) {
+        let rail_v = self.supply.rail_v();
+        if rail_v != self.priced_v {
+            self.priced_v = rail_v;
+            self.prices.clear();
+            self.machine.set_vcc(rail_v);
+        }
     }
 
     fn doing(&self) -> Doing {
@@ -362,6 +376,9 @@ impl Node {
                 self.step_off()?
             }
             self.drain_radio()?;
+            if let Some(unclosed) = self.supply.unclosed() {
+                return Err(NodeError::Balance(unclosed));
+            }
             let now_s = self.time_s();
             if now_s - told_s >= (self.scenario.duration_s / 1000.0).min(AWAKE_STEP_S) {
                 told_s = now_s;
@@ -400,10 +417,10 @@ impl Node {
     }
 
     /// Light now, and until when it stays.
-    fn light_now(&self) -> (f64, f64) {
+    fn light_now(&self) -> (Light, f64) {
         let offset = self.scenario.start_s;
-        let (power_w, until_s) = self.harvest.at(offset + self.time_s());
-        (power_w, until_s - offset)
+        let (light, until_s) = self.harvest.light(offset + self.time_s());
+        (light, until_s - offset)
     }
 
     /// The next time at which something outside the machine changes.
@@ -427,48 +444,54 @@ impl Node {
         from_s: f64,
         dt_s: f64,
         load: Load,
-        panel_w: f64,
+        light: &Light,
         doing: Doing,
     ) -> Option<Boundary> {
-        let before = self.supply.terminal_v(load, panel_w);
-        let advance = self.supply.advance(dt_s, load, panel_w);
+        let before = self.supply.terminal_v(load, light);
+        let on_j = self.supply.sums().load_j;
+        let rail_v = self.supply.rail_v();
+        let advance = self.supply.advance(dt_s, load, light);
         let mut boundary = advance.boundary;
         let left = dt_s - advance.elapsed_s;
         if left > 0.0 && boundary == Some(Boundary::Cut) {
             // The cut lies inside an instruction: the converter carries it to its end.
-            self.supply.finish_beyond_cut(left, load, panel_w);
+            self.supply.finish_beyond_cut(left, load, light);
         } else if left > 0.0 {
             boundary = boundary.or(Some(Boundary::Restart));
         }
         self.divider_j += load.store_w * dt_s;
-        let after = self.supply.terminal_v(load, panel_w);
+        if self.supply.sums().load_j > on_j {
+            self.charge_c += load.vcc_w / rail_v * dt_s;
+        }
+        let after = self.supply.terminal_v(load, light);
         let load_w = if self.supply.is_on() { load.vcc_w + load.store_w } else { 0.0 };
-        self.recorder.step(from_s, dt_s, (before, after), panel_w, load_w, doing);
+        self.recorder.step(from_s, dt_s, (before, after), light.max_w, load_w, doing);
         boundary
     }
 
     fn step_off(&mut self) -> Result<(), NodeError> {
         let now = self.machine.time();
         let now_s = now.as_seconds();
-        let (panel_w, until_s) = self.light_now();
+        let (light, until_s) = self.light_now();
         let dt_s = self.horizon_s(until_s) - now_s;
         // How long until the restart: try it on a copy, then let machine and supply keep one time.
         let mut trial = self.supply.clone();
-        let ahead = trial.advance(dt_s, Load::default(), panel_w);
+        let ahead = trial.advance(dt_s, Load::default(), &light);
         let target = Picos(
             (now.0 + to_picos(ahead.elapsed_s)).max(now.0 + u64::from(ahead.boundary.is_none())),
         );
         let _ = self.machine.run(&Until::time(target), &mut Silent);
         let dt_s = (self.machine.time() - now).as_seconds();
-        self.book(now_s, dt_s, Load::default(), panel_w, Doing::Off);
+        self.book(now_s, dt_s, Load::default(), &light, Doing::Off);
         if ahead.boundary == Some(Boundary::Restart) {
-            self.switch_on(panel_w);
+            self.switch_on(&light);
         }
         Ok(())
     }
 
-    fn switch_on(&mut self, panel_w: f64) {
+    fn switch_on(&mut self, light: &Light) {
         self.supply.switch_on();
+        self.follow_rail();
         self.starts += 1;
         let before = self.machine.time();
         self.recorder.event(
@@ -482,31 +505,33 @@ impl Node {
         );
         let boot_s = (self.machine.time() - before).as_seconds();
         // The chip starts for so long before it runs its first instruction; the ledger books that as off.
-        self.book(before.as_seconds(), boot_s, Load::default(), panel_w, Doing::Sleep);
+        self.book(before.as_seconds(), boot_s, Load::default(), light, Doing::Sleep);
     }
 
     fn step_on(&mut self) -> Result<(), NodeError> {
         let now = self.machine.time();
         let now_s = now.as_seconds();
-        let (panel_w, until_s) = self.light_now();
+        let (light, until_s) = self.light_now();
+        self.follow_rail();
         let price = self.price()?;
         let store_w = self.divider_w();
         // Surely not more than this; what it was is known afterwards.
         let load = Load { vcc_w: price.flash_w.max(price.ram_w), store_w };
         let doing = self.doing();
         if let Some(s) = &self.sense {
-            s.shared.store(self.supply.terminal_v(load, panel_w).to_bits(), Ordering::Relaxed);
+            s.shared.store(self.supply.terminal_v(load, &light).to_bits(), Ordering::Relaxed);
         }
         let mut dt_s = self.horizon_s(until_s) - now_s;
         if doing == Doing::Compute {
             dt_s = dt_s.min(AWAKE_STEP_S);
         }
-        let sure_s = self.supply.sure_time_s(load, panel_w) * (1.0 - 1e-9);
+        let sure_s = self.supply.sure_time_up_to_s(load, &light, dt_s) * (1.0 - 1e-9);
         if sure_s < dt_s {
-            dt_s = if sure_s > NEAR_S {
+            // A rail that follows the store is told in steps, however short.
+            dt_s = if sure_s > NEAR_S || self.supply.rail_follows() {
                 sure_s
             } else {
-                self.supply.clone().advance(dt_s.min(LOOK_S), load, panel_w).elapsed_s
+                self.supply.clone().advance(dt_s.min(LOOK_S), load, &light).elapsed_s
             };
         }
         let target = Picos(now.0 + to_picos(dt_s).max(1));
@@ -520,12 +545,12 @@ impl Node {
         let ram_share = (self.machine.cycles_from_ram() - cycles.1) as f64 / ran as f64;
         let load =
             Load { vcc_w: price.flash_w + (price.ram_w - price.flash_w) * ram_share, store_w };
-        let boundary = self.book(now_s, gone.as_seconds(), load, panel_w, doing);
+        let boundary = self.book(now_s, gone.as_seconds(), load, &light, doing);
         if let Stop::Fault(fault) = stop {
             return Err(NodeError::Fault { time_s: self.time_s(), fault: fault.to_string() });
         }
         // A step that ends on the cut's own bit of time is a cut.
-        let at_cut = self.supply.above_cut_j(load, panel_w) <= 0.0;
+        let at_cut = self.supply.above_cut_j(load, &light) <= 0.0;
         if boundary == Some(Boundary::Cut) || at_cut {
             self.cut();
         }
@@ -557,13 +582,13 @@ impl Node {
 
     fn finish(&mut self, finished: bool) -> Result<RunRecord, NodeError> {
         let ledger = self.machine.ledger();
-        let load = self.model.weigh(
-            &ledger,
-            self.machine.vocabulary(),
-            self.supply.config().vcc_v,
-            Clock::AsRun,
-        )?;
         let sums = *self.supply.sums();
+        // A rail that followed the store is weighed at its mean by charge.
+        let vcc_v = match self.supply.config().output.is_regulated() || self.charge_c == 0.0 {
+            true => self.supply.config().vcc_v,
+            false => sums.load_j / self.charge_c,
+        };
+        let load = self.model.weigh(&ledger, self.machine.vocabulary(), vcc_v, Clock::AsRun)?;
         let log = self.machine.uart_log().iter().map(|b| char::from(b.byte)).collect();
         let ratio = if load.total_j.typ > 0.0 { sums.load_j / load.total_j.typ - 1.0 } else { 0.0 };
         let r = &mut self.recorder;
@@ -572,7 +597,7 @@ impl Node {
             board: self.board.name.clone(),
             power_set: self.model.name(),
             seed: self.scenario.seed,
-            vcc_v: self.supply.config().vcc_v,
+            vcc_v,
             duration_s: self.scenario.duration_s,
             simulated_s: self.machine.time().as_seconds(),
             finished,

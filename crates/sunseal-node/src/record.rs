@@ -195,6 +195,12 @@ impl fmt::Display for RunRecord {
         ] {
             writeln!(f, "{name:<19} {}", mj(j))?;
         }
+        // Only some supplies have these.
+        for (name, j) in [("lost: off the MPP", s.mppt_j), ("lost: decoupling", s.decoupling_j)] {
+            if j != 0.0 {
+                writeln!(f, "{name:<19} {}", mj(j))?;
+            }
+        }
         for (name, energy) in e.load.by_state() {
             if energy.typ > 0.0 {
                 writeln!(

@@ -4,10 +4,14 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sunseal_power::{HarvesterPart, OverheadReading, SupplyConfig, toml_error};
+use sunseal_power::{
+    CapacitorPart, CellPart, Charger, ChargerPart, ConverterPart, Efficiency, HarvestError,
+    HarvestTrace, HarvesterPart, Output as Rail, OverheadReading, Store, SupplyConfig, load_part,
+    toml_error,
+};
 
-use crate::NodeError;
 use crate::config::NodeConfig;
+use crate::{Board, NodeError};
 
 /// A scenario file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,6 +73,25 @@ pub struct SupplyChoice {
     pub capacitor: Option<String>,
     /// Harvester of `data/parts`.
     pub harvester: Option<String>,
+    /// Cell of `data/parts` instead of the capacitor, or beside it if one is named.
+    pub cell: Option<String>,
+    /// Charger of `data/parts` instead of the harvester's, or `"diode"`.
+    pub charger: Option<String>,
+    /// Converter of `data/parts` instead of the harvester's, or `"direct"`, or `"diode"`.
+    pub output: Option<String>,
+    /// Forward voltage of the diodes.
+    pub diode_v: Option<f64>,
+    /// Rail below which a converter that assists is switched on.
+    pub below_v: Option<f64>,
+    /// Leaves a capacitor's branches and derating out.
+    #[serde(default)]
+    pub plain: bool,
+    /// Temperature of the store.
+    pub temperature_c: Option<f64>,
+    /// Capacitance on the rail.
+    pub decoupling_f: Option<f64>,
+    /// Another voltage at which charging stops.
+    pub v_max_v: Option<f64>,
     /// Voltage of the store at the beginning; the restart voltage if absent.
     pub initial_v: Option<f64>,
     /// Another capacitance than the part's.
@@ -85,7 +108,7 @@ pub struct SupplyChoice {
     pub overhead_j: Option<f64>,
 }
 
-/// The light: one of the three, or arrays given beside the file.
+/// The light: one of the five, or arrays given beside the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HarvestChoice {
@@ -93,8 +116,60 @@ pub struct HarvestChoice {
     pub trace: Option<PathBuf>,
     /// The same power always.
     pub constant_w: Option<f64>,
+    /// On and off by the clock.
+    pub periodic: Option<Periodic>,
+    /// On and off by chance.
+    pub markov: Option<Markov>,
     /// A day of a typical year's weather, which `sunseal simulate` turns into a trace.
     pub sunlight: Option<Sunlight>,
+}
+
+/// On for the first part of each period.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Periodic {
+    /// Power while on.
+    pub on_w: f64,
+    /// Power while off.
+    #[serde(default)]
+    pub off_w: f64,
+    /// Length of a period.
+    pub period_s: f64,
+    /// How much of it is on.
+    pub on_s: f64,
+}
+
+/// On and off by turns, each for an exponentially distributed time, by the scenario's seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Markov {
+    /// Power while on.
+    pub on_w: f64,
+    /// Power while off.
+    #[serde(default)]
+    pub off_w: f64,
+    /// Mean time on.
+    pub mean_on_s: f64,
+    /// Mean time off.
+    pub mean_off_s: f64,
+}
+
+impl HarvestChoice {
+    /// The key of a law that the engine plays by itself.
+    pub(crate) fn law(&self) -> Option<&'static str> {
+        self.periodic.as_ref().map(|_| "periodic").or(self.markov.as_ref().map(|_| "markov"))
+    }
+
+    /// Plays that law.
+    pub(crate) fn play(&self, duration_s: f64, seed: u64) -> Result<HarvestTrace, HarvestError> {
+        match (&self.periodic, &self.markov) {
+            (Some(p), _) => HarvestTrace::periodic(p.on_w, p.off_w, p.period_s, p.on_s, duration_s),
+            (_, Some(m)) => {
+                HarvestTrace::markov(m.on_w, m.off_w, m.mean_on_s, m.mean_off_s, duration_s, seed)
+            }
+            _ => HarvestTrace::constant(0.0, duration_s),
+        }
+    }
 }
 
 /// A day of weather on the board's panel. The engine does not read weather: who plays the scenario
@@ -222,6 +297,8 @@ impl Scenario {
             ("supply.capacitance_f", self.supply.capacitance_f),
             ("supply.esr_ohm", self.supply.esr_ohm),
             ("supply.leak_ohm", self.supply.leak_ohm),
+            ("supply.below_v", self.supply.below_v),
+            ("supply.v_max_v", self.supply.v_max_v),
             ("supply.v_on_v", self.supply.v_on_v),
             ("supply.v_cut_v", self.supply.v_cut_v),
         ];
@@ -237,6 +314,8 @@ impl Scenario {
             ("start_s", Some(self.start_s)),
             ("supply.initial_v", self.supply.initial_v),
             ("supply.overhead_j", self.supply.overhead_j),
+            ("supply.diode_v", self.supply.diode_v),
+            ("supply.decoupling_f", self.supply.decoupling_f),
             ("harvest.constant_w", self.harvest.constant_w),
         ];
         for (key, value) in not_negative {
@@ -252,6 +331,12 @@ impl Scenario {
                 return bad(format!("{key} is {p}; a probability lies between 0 and 1"));
             }
         }
+        if self.supply.temperature_c.is_some_and(|t| !(-60.0..=125.0).contains(&t)) {
+            return bad(format!(
+                "supply.temperature_c is {}; it lies between -60 and 125",
+                self.supply.temperature_c.unwrap_or(0.0)
+            ));
+        }
         // Machine time is 64 bits of picoseconds, and each point of the series holds some of them.
         if !(1e-3..=200.0 * 86_400.0).contains(&self.duration_s) {
             return bad(format!(
@@ -266,6 +351,8 @@ impl Scenario {
         let lights = [
             ("trace", h.trace.is_some()),
             ("constant_w", h.constant_w.is_some()),
+            ("periodic", h.periodic.is_some()),
+            ("markov", h.markov.is_some()),
             ("sunlight", h.sunlight.is_some()),
         ];
         let given: Vec<_> = lights.iter().filter(|l| l.1).map(|l| l.0).collect();
@@ -292,39 +379,151 @@ impl Scenario {
         self.node.as_ref().map_or(Ok(()), NodeConfig::check).or_else(bad)
     }
 
-    /// The supply of a harvester, a capacitor and what the scenario changes.
+    /// The supply that board and scenario make, and the voltage that its store begins at.
     pub(crate) fn supply_config(
         &self,
-        h: &HarvesterPart,
-        c: &sunseal_power::CapacitorPart,
+        parts: &Path,
+        board: &Board,
+        chip: &sunseal_mcu::device::Supply,
+        least_v: f64,
         vcc_v: f64,
-    ) -> SupplyConfig {
+    ) -> Result<(SupplyConfig, f64), NodeError> {
         let s = &self.supply;
-        let capacitance_f = s.capacitance_f.unwrap_or(c.capacitance_f);
-        let overhead_j = s.overhead_j.unwrap_or(h.overhead_mj * 1e-3);
-        let mut v_cut_v = s.v_cut_v.unwrap_or(h.v_cut_v);
+        let bad = |reason: String| NodeError::Scenario { path: self.source.clone(), reason };
+        let named = |part: &str, e: String| bad(format!("part {part} {e}"));
+        let temperature_c = s.temperature_c.unwrap_or(25.0);
+        let diode_v = s.diode_v.unwrap_or(0.3);
+        // Below the least supply of its datasheet no model says what the chip does: it is off there.
+        let stop_v = chip.bor_falling_v.max(least_v);
+        let go_v = stop_v + (chip.bor_rising_v - chip.bor_falling_v).max(0.05);
+
+        let harvester_name = s.harvester.as_ref().unwrap_or(&board.supply.harvester);
+        let h: HarvesterPart = load_part(parts, harvester_name, "harvester")?;
+
+        // The store.
+        let capacitor_name = s.capacitor.as_ref().unwrap_or(&board.supply.capacitor);
+        let cell = match &s.cell {
+            Some(name) => Some((name, load_part::<CellPart>(parts, name, "cell")?)),
+            None => None,
+        };
+        let mut store = Store { branches: Vec::new() };
+        let mut v_rated_v = f64::INFINITY;
+        if let Some((name, c)) = &cell {
+            store.branches.extend(c.store(temperature_c).map_err(|e| named(name, e))?.branches);
+            v_rated_v = c.v_charge_v.unwrap_or_else(|| c.v_full_v());
+            if !c.rechargeable && self.harvest != HarvestChoice::default() {
+                return Err(bad(format!(
+                    "supply.cell is {name}, which must not be charged, and there is a table [harvest]; leave one out"
+                )));
+            }
+        }
+        if cell.is_none() || s.capacitor.is_some() {
+            let mut c: CapacitorPart = load_part(parts, capacitor_name, "capacitor")?;
+            // One figure changed makes it another capacitor, of which only that is known.
+            let other = [s.capacitance_f, s.esr_ohm, s.leak_ohm].iter().any(Option::is_some);
+            c.capacitance_f = s.capacitance_f.unwrap_or(c.capacitance_f);
+            c.esr_ohm = s.esr_ohm.unwrap_or(c.esr_ohm);
+            let mut made =
+                c.store(temperature_c, s.plain || other).map_err(|e| named(capacitor_name, e))?;
+            if let Some(leak_ohm) = s.leak_ohm {
+                made.branches[0].leak_ohm = leak_ohm;
+            }
+            store.branches.extend(made.branches);
+            v_rated_v = v_rated_v.min(c.v_rated_v);
+        }
+
+        // From the source.
+        let charger_part = match s.charger.as_deref() {
+            None | Some("diode") => None,
+            Some(name) => Some((name, load_part::<ChargerPart>(parts, name, "charger")?)),
+        };
+        let charger = match (&s.charger, &charger_part) {
+            (_, Some((name, c))) => c.charger().map_err(|e| named(name, e))?,
+            (Some(_), None) => Charger::Diode { drop_v: diode_v },
+            (None, None) => {
+                Charger::Constant { efficiency: h.charge_efficiency, min_w: h.panel_min_uw * 1e-6 }
+            }
+        };
+
+        // To the rail.
+        let converter = match s.output.as_deref() {
+            None | Some("direct" | "diode") => None,
+            Some(name) => Some((name, load_part::<ConverterPart>(parts, name, "converter")?)),
+        };
+        let own_output = s.output.is_none();
+        let output = match (s.output.as_deref(), &converter) {
+            (_, Some((name, c))) => c.output(vcc_v, s.below_v).map_err(|e| named(name, e))?,
+            (None, None) => Rail::Regulated {
+                efficiency: Efficiency::constant(h.output_efficiency),
+                quiescent_w: h.quiescent_on_uw * 1e-6,
+                quiescent_a: 0.0,
+            },
+            (Some(word), None) => {
+                Rail::Direct { drop_v: if word == "diode" { diode_v } else { 0.0 } }
+            }
+        };
+
+        // When it is on.
+        let drop_v = if let Rail::Direct { drop_v } = &output { *drop_v } else { 0.0 };
+        let (mut v_on_v, mut v_cut_v) = match (&charger_part, &converter) {
+            (Some((_, c)), _) => (c.v_ok_rising_v, c.v_ok_falling_v),
+            (None, Some((_, c))) => (c.v_start_v, c.v_in_min_v),
+            (None, None) if own_output => (h.v_on_v, h.v_cut_v),
+            (None, None) => (go_v + drop_v, stop_v + drop_v),
+        };
+        if let Rail::Linear { dropout_v, .. } = &output {
+            v_cut_v = v_cut_v.max(stop_v + dropout_v);
+            v_on_v = v_on_v.max(go_v + dropout_v);
+        }
+        if let Some((_, c)) = &cell {
+            v_cut_v = v_cut_v.max(c.v_end_v);
+            v_on_v = v_on_v.max(v_cut_v * 1.01);
+        }
+        v_on_v = s.v_on_v.unwrap_or(v_on_v);
+        v_cut_v = s.v_cut_v.unwrap_or(v_cut_v);
+        let charged_v = charger_part.as_ref().map_or(h.v_max_v, |(_, c)| c.v_ov_v);
+        let mut v_max_v = s.v_max_v.unwrap_or(charged_v).min(v_rated_v);
+        if matches!(output, Rail::Direct { .. } | Rail::Assisted { .. }) {
+            let bears_v = chip.vcc_max_v + drop_v;
+            if cell.is_some() && v_max_v > bears_v {
+                return Err(bad(format!(
+                    "the store stands at up to {v_max_v} V and the chip behind it bears {} V; take an output that regulates",
+                    chip.vcc_max_v
+                )));
+            }
+            v_max_v = v_max_v.min(bears_v);
+        }
+
+        // What is spent on it.
         let mut start_overhead_j = 0.0;
+        let overhead_j = match own_output {
+            true => s.overhead_j.unwrap_or(h.overhead_mj * 1e-3),
+            false => s.overhead_j.unwrap_or(0.0),
+        };
         match h.overhead_reading {
             OverheadReading::PerStart => start_overhead_j = overhead_j,
             OverheadReading::Reserve => {
-                v_cut_v = v_cut_v.max((2.0 * overhead_j / capacitance_f).sqrt())
+                let c = store.mean_capacitance_f(v_cut_v, v_max_v);
+                v_cut_v = v_cut_v.max((2.0 * overhead_j / c).sqrt());
             }
         }
-        SupplyConfig {
-            capacitance_f,
-            esr_ohm: s.esr_ohm.unwrap_or(c.esr_ohm),
-            leak_ohm: s.leak_ohm.unwrap_or_else(|| c.leak_ohm()),
-            v_max_v: h.v_max_v.min(c.v_rated_v),
-            v_on_v: s.v_on_v.unwrap_or(h.v_on_v),
+        let own_harvester = own_output && s.charger.is_none();
+        let full_v = cell.as_ref().map(|(_, c)| c.v_full_v().min(v_max_v));
+        let config = SupplyConfig {
+            store,
+            charger,
+            output,
+            v_max_v,
+            v_on_v,
             v_cut_v,
             vcc_v,
-            charge_efficiency: h.charge_efficiency,
-            panel_min_w: h.panel_min_uw * 1e-6,
-            output_efficiency: h.output_efficiency,
-            quiescent_on_w: h.quiescent_on_uw * 1e-6,
-            quiescent_off_w: h.quiescent_off_uw * 1e-6,
+            quiescent_off_w: if own_harvester { h.quiescent_off_uw * 1e-6 } else { 0.0 },
+            charger_quiescent_a: charger_part.map_or(0.0, |(_, c)| c.quiescent_na * 1e-9),
             start_overhead_j,
-        }
+            decoupling_f: s.decoupling_f.unwrap_or(0.0),
+            rail_end_v: stop_v,
+        };
+        Ok((config, s.initial_v.or(full_v).unwrap_or(v_on_v)))
     }
 }
 

@@ -269,6 +269,122 @@ fn what_is_not_sound_is_one_sentence() {
     );
 }
 
+#[test]
+fn a_rail_that_is_the_store_is_told_to_the_chip_until_its_brown_out() {
+    let more =
+        "duration_s = 20\n[supply]\noutput = \"direct\"\ncapacitance_f = 1e-3\ninitial_v = 3.3\n";
+    let r = run(scenario("direct", &sleeper_busy(), more));
+    assert_eq!((r.starts, r.brown_outs), (1, 1));
+    assert!(r.energy.balance_rel < 1e-6, "{}", r.energy.balance_rel);
+    assert_eq!(r.energy.supply.converter_j, 0.0);
+    // The mean of the rail by charge lies between start and end, and the ledger at it is what was drawn.
+    assert!(r.vcc_v > 1.5 && r.vcc_v < 3.3, "{}", r.vcc_v);
+    assert!(r.energy.loop_over_ledger_rel.abs() < 0.02, "{}", r.energy.loop_over_ledger_rel);
+    let end = r.events.iter().find(|e| e.kind == "brown-out").unwrap();
+    assert!(
+        end.text.contains("store at 1.79") || end.text.contains("store at 1.80"),
+        "{}",
+        end.text
+    );
+    // Behind a converter the same charge ends at the cut-off.
+    let more = more.replace("output = \"direct\"", "overhead_j = 0");
+    let c = run(scenario("converted", &sleeper_busy(), &more));
+    assert!(c.energy.supply.converter_j > 0.0 && c.cycles < r.cycles, "{} {}", c.cycles, r.cycles);
+}
+
+fn sleeper_busy() -> Vec<u16> {
+    let mut words = STOP_WATCHDOG.to_vec();
+    words.extend(SILENCE_RADIO);
+    words.extend(RELEASE_RADIO);
+    words.push(FOREVER);
+    words
+}
+
+#[test]
+fn batteries_light_by_chance_and_the_rails_capacitance_play_in_the_loop() {
+    let cell =
+        "duration_s = 600\n[supply]\ncell = \"two-aa-piotrowski2006\"\noutput = \"direct\"\n";
+    let r = run(scenario("cell", &sleeper_busy(), cell));
+    assert_eq!((r.starts, r.brown_outs), (1, 0));
+    assert!(r.energy.balance_rel < 1e-6, "{}", r.energy.balance_rel);
+    assert!(
+        r.energy.stored_begin_j > 21_599.0 && r.vcc_v > 3.1,
+        "{} {}",
+        r.energy.stored_begin_j,
+        r.vcc_v
+    );
+    let tail = |c: &str| {
+        let more = format!(
+            "duration_s = 20\n[supply]\ncapacitance_f = 1e-3\noverhead_j = 0\ninitial_v = 3.0\n{c}[harvest.markov]\non_w = 3e-3\nmean_on_s = 0.5\nmean_off_s = 1.5\n"
+        );
+        run(scenario("tail", &busy(), &more))
+    };
+    let (with, again, without) =
+        (tail("decoupling_f = 2e-5\n"), tail("decoupling_f = 2e-5\n"), tail(""));
+    assert_eq!(with, again);
+    assert!(
+        with.brown_outs >= 2 && without.brown_outs >= 2,
+        "{} {}",
+        with.brown_outs,
+        without.brown_outs
+    );
+    assert!(with.energy.supply.decoupling_j > 0.0 && with.energy.balance_rel < 1e-6);
+    assert!(with.energy.loop_over_ledger_rel.abs() < 0.02, "{}", with.energy.loop_over_ledger_rel);
+}
+
+#[test]
+fn a_supply_that_cannot_be_is_one_sentence() {
+    let told = |more: &str| {
+        let s = scenario("cannot", &busy(), &format!("duration_s = 60\n{more}"));
+        let text = Node::new(&data(), s, None).err().expect("it was taken").to_string();
+        assert!(!text.contains('\n'), "{text}");
+        text
+    };
+    let t = told("[supply]\ninitial_v = 2.0\n[harvest]\nconstant_w = 1e-5\n");
+    assert!(t.contains("the node can never start: the store stands at 2.000 V and the output switches on at 2.6 V, but the charger starts from 2.000e-5 W and the source gives at most 1.000e-5 W"), "{t}");
+    let t = told("[supply]\nv_cut_v = 5.2\n");
+    assert!(t.contains("supply.v_cut_v is 5.2; the cut-off must lie below the voltage that the store is charged to, v_max_v = 5 V"), "{t}");
+    let t = told(
+        "[supply]\ncell = \"panasonic-cr2354\"\noutput = \"direct\"\n[harvest]\nconstant_w = 1\n",
+    );
+    assert!(t.contains("panasonic-cr2354, which must not be charged"), "{t}");
+    let t = told("[supply]\ncell = \"li-ion-lir2450\"\noutput = \"direct\"\n");
+    assert!(t.contains("up to 4.2 V and the chip behind it bears 3.6 V"), "{t}");
+    let t = told("[supply]\ncell = \"two-aa-piotrowski2006\"\noutput = \"ti-tps61000\"\n");
+    assert!(t.contains("say below which voltage by supply.below_v"), "{t}");
+    let t = told("[supply]\ncharger = \"ti-tps61000\"\n");
+    assert!(t.contains("is not a charger"), "{t}");
+    let t = told("[harvest]\nperiodic = { on_w = 1, period_s = 1, on_s = 2 }\n");
+    assert!(t.contains("on_s is 2"), "{t}");
+}
+
+#[test]
+fn every_part_of_a_supply_plays_a_day_asleep() {
+    for (name, supply) in [
+        (
+            "bq25570",
+            "charger = \"ti-bq25570\"\noutput = \"ti-bq25570\"\ncapacitor = \"supercap-0f47-branches\"\n",
+        ),
+        ("bq25504", "charger = \"ti-bq25504\"\noutput = \"direct\"\ncapacitor = \"capxx-hw203\"\n"),
+        (
+            "ldo",
+            "charger = \"ti-bq25570\"\noutput = \"ti-tps7a02\"\ncell = \"cymbet-cbc050\"\ncapacitor = \"ceramic-100u-x5r\"\n",
+        ),
+        ("diode", "charger = \"diode\"\noutput = \"direct\"\ncapacitor = \"avx-scmr14d474\"\n"),
+        ("liion", "cell = \"li-ion-lir2450\"\noutput = \"ti-bq25570\"\ntemperature_c = -5\n"),
+    ] {
+        let more = format!(
+            "duration_s = 86400\n[power]\nvcc_v = 1.8\n[supply]\n{supply}[harvest.periodic]\non_w = 2e-4\nperiod_s = 600\non_s = 200\n"
+        );
+        let started = std::time::Instant::now();
+        let r = run(scenario(name, &sleeper(), &more));
+        println!("{name}: {:.0} x real time", 86_400.0 / started.elapsed().as_secs_f64());
+        assert!(r.finished && r.energy.balance_rel < 1e-6, "{name}: {}", r.energy.balance_rel);
+        assert_eq!(r.brown_outs, 0, "{name}");
+        assert!(r.energy.supply.load_j > 0.0, "{name}");
+    }
+}
+
 mod nonsense {
     use super::*;
     use proptest::prelude::*;

@@ -453,6 +453,24 @@ impl HarvestTrace {
         (light.max_w, until_s)
     }
 
+    /// What it offers at its best.
+    #[must_use]
+    pub fn peak(&self) -> Light {
+        let best = |light: &mut dyn Iterator<Item = Light>| {
+            light.max_by(|a, b| a.max_w.total_cmp(&b.max_w)).unwrap_or_default()
+        };
+        match &self.kind {
+            Kind::Periodic { on_w, off_w, .. } => on_w.max(*off_w).into(),
+            Kind::Steps { power_w, .. } => best(&mut power_w.iter().map(|p| Light::from(*p))),
+            Kind::Rows { time_s, .. } => best(&mut time_s.iter().map(|t| self.light(*t).0)),
+            Kind::Curves { light, .. } => best(&mut light.iter().cloned()),
+            Kind::Cell { cell, .. } => {
+                let most = cell.iter().max_by(|a, b| a.photocurrent_a.total_cmp(&b.photocurrent_a));
+                most.map_or_else(Light::default, |c| c.curve().into())
+            }
+        }
+    }
+
     /// The most energy that can be taken from the whole trace.
     #[must_use]
     pub fn energy_j(&self) -> f64 {

@@ -179,6 +179,24 @@ impl IvCurve {
         }
     }
 
+    /// How many lines there are: the held one in front, and those between the points.
+    pub(crate) fn lines(&self) -> usize {
+        self.points.len()
+    }
+
+    /// Line `k` as it is seen behind a drop of `drop_v`: the voltage at its end, current at 0 V and
+    /// slope. The line after the last is no current.
+    pub(crate) fn line(&self, k: usize, drop_v: f64) -> (f64, (f64, f64)) {
+        match (k.checked_sub(1).and_then(|k| self.points.get(k)), self.points.get(k)) {
+            (Some(&(v0, i0)), Some(&(v1, i1))) => {
+                let slope = (i1 - i0) / (v1 - v0);
+                (v1 - drop_v, (i0 - slope * (v0 - drop_v), slope))
+            }
+            (None, Some(&(v, i))) => (v - drop_v, (i, 0.0)),
+            _ => (f64::INFINITY, (0.0, 0.0)),
+        }
+    }
+
     /// Open-circuit voltage.
     #[must_use]
     pub fn v_oc_v(&self) -> f64 {

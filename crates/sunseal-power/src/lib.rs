@@ -5,10 +5,13 @@
 //! - [`PowerModel::weigh`]: a [`sunseal_trace::Ledger`] priced at any legal voltage and clock;
 //! - [`Limits`]: which voltages and clocks are legal;
 //! - [`MeasurementUnit`]: what Mane's shunt and converter would have read;
-//! - [`HarvestTrace`], [`Supply`]: light, harvester, supercapacitor, regulated output.
+//! - [`HarvestTrace`]: what a source offers, as powers or as curves;
+//! - [`Supply`]: a [`Charger`] from it, a [`Store`] of branches, an [`Output`] to the rail.
 //!
 //! A coefficient that is missing is an error that names it, never a zero.
 
+mod circuit;
+mod converter;
 mod harvest;
 mod interval;
 mod iv;
@@ -18,11 +21,13 @@ mod measure;
 mod parts;
 mod set;
 mod storage;
+mod store;
 mod supply;
 pub mod toml_error;
 pub mod units;
 mod weigh;
 
+pub use converter::{Charger, ColdStart, Efficiency, EfficiencyTable, Output};
 pub use harvest::{HarvestError, HarvestTrace};
 pub use interval::Interval;
 pub use iv::{IvCurve, Light, SingleDiode};
@@ -30,9 +35,13 @@ pub use law::{CurrentLaw, EventLaw};
 pub use limits::{Level, LimitError, Limits};
 pub use measure::{MeasureError, Measurement, MeasurementUnit, Segment};
 pub use parts::{
-    CapacitorPart, HarvesterPart, OverheadReading, PanelPart, PartError, load_part, names_in,
+    BranchPart, CapacitorPart, CellPart, ChargerPart, ConverterKind, ConverterPart, HarvesterPart,
+    OverheadReading, PanelPart, PartError, load_part, names_in,
 };
 pub use set::{Anchor, Coefficient, PowerError, PowerModel, PowerSet, Source};
 pub use storage::{Flow, Storage};
-pub use supply::{Advance, Boundary, Load, Supply, SupplyConfig, SupplyError, SupplySums};
+pub use store::{Branch, Curve, Element, State, Store};
+pub use supply::{
+    Advance, Boundary, Load, Supply, SupplyConfig, SupplyError, SupplySums, Unclosed,
+};
 pub use weigh::{Clock, CurvePoint, EnergyBreakdown, Item, ItemKind};

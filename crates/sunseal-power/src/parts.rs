@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Parts of `data/parts`: capacitors, harvesters, panels, each by its part number. Radios are there
-//! too; what they are is `sunseal-radio`'s.
+//! Parts of `data/parts`: capacitors, cells, harvesters, chargers, converters, panels, each by its part
+//! number. Radios are there too; what they are is `sunseal-radio`'s.
 
 use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+
+use crate::{
+    Branch, Charger, ColdStart, Curve, Efficiency, EfficiencyTable, Element, Output, Store,
+};
 
 /// What is wrong with a part.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -34,11 +38,11 @@ pub enum PartError {
     },
 }
 
-/// A supercapacitor.
+/// A capacitor of any technology.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CapacitorPart {
-    /// Capacitance.
+    /// Capacitance; of a class-2 ceramic without bias, of one with branches all of them at 0 V.
     pub capacitance_f: f64,
     /// Tolerance of it.
     pub tolerance_rel: f64,
@@ -49,6 +53,15 @@ pub struct CapacitorPart {
     /// Leakage at the rated voltage.
     #[serde(rename = "leakage_uA")]
     pub leakage_ua: f64,
+    /// Branches in parallel, the fastest first; none for a plain capacitor.
+    #[serde(default)]
+    pub branch: Vec<BranchPart>,
+    /// Capacitance left at a bias: volts and percent. None where it does not depend on it.
+    #[serde(default, rename = "derating_percent")]
+    pub derating: Vec<[f64; 2]>,
+    /// The leakage doubles for so many kelvin.
+    #[serde(rename = "leakage_doubles_K")]
+    pub leakage_doubles_k: Option<f64>,
     /// Document and place.
     pub source: String,
     /// What to mind.
@@ -59,11 +72,300 @@ pub struct CapacitorPart {
     pub recalled: bool,
 }
 
+/// A branch of a supercapacitor.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BranchPart {
+    /// Capacitance at 0 V.
+    pub capacitance_f: f64,
+    /// Its growth per volt.
+    #[serde(default)]
+    pub capacitance_f_per_v: f64,
+    /// Resistance.
+    pub r_ohm: f64,
+}
+
 impl CapacitorPart {
     /// Leakage as a resistor that passes the printed current at the rated voltage.
     #[must_use]
     pub fn leak_ohm(&self) -> f64 {
         self.v_rated_v / (self.leakage_ua * 1e-6)
+    }
+
+    /// The store, at a temperature. `plain` leaves branches and derating out.
+    ///
+    /// # Errors
+    /// A clause if the derating is no curve.
+    pub fn store(&self, temperature_c: f64, plain: bool) -> Result<Store, String> {
+        let warm = self.leakage_doubles_k.map_or(1.0, |k| ((temperature_c - 25.0) / k).exp2());
+        let leak_ohm = self.leak_ohm() / warm;
+        if plain || self.branch.is_empty() && self.derating.is_empty() {
+            return Ok(Store::capacitor(self.capacitance_f, self.esr_ohm, leak_ohm));
+        }
+        if !self.derating.is_empty() {
+            let points: Vec<[f64; 2]> =
+                self.derating.iter().map(|[v, p]| [*v, self.capacitance_f * p / 100.0]).collect();
+            let capacitance_f = Curve::new(&points).map_err(|e| format!("derating_percent {e}"))?;
+            let mut branch = Branch::capacitor(self.capacitance_f, self.esr_ohm, leak_ohm);
+            branch.element = Element::Derated { capacitance_f };
+            return Ok(Store { branches: vec![branch] });
+        }
+        // What leaks, leaks at the fastest branch, which is the one at the terminal.
+        let branches = self.branch.iter().enumerate().map(|(k, b)| Branch {
+            element: Element::Capacitor {
+                c0_f: b.capacitance_f,
+                c1_f_per_v: b.capacitance_f_per_v,
+            },
+            r_ohm: b.r_ohm,
+            leak_ohm: if k == 0 { leak_ohm } else { f64::INFINITY },
+            self_discharge_per_s: 0.0,
+        });
+        Ok(Store { branches: branches.collect() })
+    }
+}
+
+/// A galvanic cell.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CellPart {
+    /// Charge from full to empty.
+    #[serde(rename = "capacity_mAh")]
+    pub capacity_mah: f64,
+    /// Cells in series; voltages and resistances below are those of one.
+    #[serde(default = "one_cell")]
+    pub cells_in_series: u32,
+    /// Open-circuit voltage: percent of the charge left, volts.
+    #[serde(rename = "ocv_V")]
+    pub ocv_v: Vec<[f64; 2]>,
+    /// Internal resistance: percent of the charge left, ohms.
+    pub r_ohm: Vec<[f64; 2]>,
+    /// Of the charge, at 25 degrees.
+    pub self_discharge_percent_per_year: f64,
+    /// The self-discharge doubles for so many kelvin.
+    #[serde(rename = "self_discharge_doubles_K")]
+    pub self_discharge_doubles_k: Option<f64>,
+    /// Growth of the resistance for each kelvin below 25 degrees.
+    #[serde(default, rename = "r_percent_per_K_below")]
+    pub r_percent_per_k_below: f64,
+    /// Charge lost for each kelvin below 25 degrees.
+    #[serde(default, rename = "capacity_percent_per_K_below")]
+    pub capacity_percent_per_k_below: f64,
+    /// Whether it may be charged.
+    pub rechargeable: bool,
+    /// Charging ends here (all cells).
+    #[serde(rename = "v_charge_V")]
+    pub v_charge_v: Option<f64>,
+    /// Discharging ends here (all cells).
+    #[serde(rename = "v_end_V")]
+    pub v_end_v: f64,
+    /// Document and place.
+    pub source: String,
+    /// What to mind.
+    #[serde(default)]
+    pub note: String,
+    /// Whether a figure is unchecked.
+    #[serde(default)]
+    pub recalled: bool,
+}
+
+fn one_cell() -> u32 {
+    1
+}
+
+const YEAR_S: f64 = 365.25 * 86_400.0;
+
+impl CellPart {
+    /// The store, at a temperature.
+    ///
+    /// # Errors
+    /// A clause if a curve is none.
+    pub fn store(&self, temperature_c: f64) -> Result<Store, String> {
+        let cold_k = (25.0 - temperature_c).max(0.0);
+        let n = f64::from(self.cells_in_series);
+        let scaled = |points: &[[f64; 2]], by: f64| -> Vec<[f64; 2]> {
+            points.iter().map(|[p, y]| [p / 100.0, y * by]).collect()
+        };
+        let harder = 1.0 + self.r_percent_per_k_below / 100.0 * cold_k;
+        let left = 1.0 - self.capacity_percent_per_k_below / 100.0 * cold_k;
+        if left <= 0.0 {
+            return Err(format!("has no charge left at {temperature_c} degrees"));
+        }
+        let warm =
+            self.self_discharge_doubles_k.map_or(1.0, |k| ((temperature_c - 25.0) / k).exp2());
+        let element = Element::Cell {
+            capacity_c: self.capacity_mah * 3.6 * left,
+            ocv_v: Curve::new(&scaled(&self.ocv_v, n)).map_err(|e| format!("ocv_V {e}"))?,
+            r_ohm: Curve::new(&scaled(&self.r_ohm, n * harder))
+                .map_err(|e| format!("r_ohm {e}"))?,
+        };
+        let self_discharge_per_s = self.self_discharge_percent_per_year / 100.0 * warm / YEAR_S;
+        Ok(Store {
+            branches: vec![Branch {
+                element,
+                r_ohm: 0.0,
+                leak_ohm: f64::INFINITY,
+                self_discharge_per_s,
+            }],
+        })
+    }
+
+    /// Open-circuit voltage when full.
+    #[must_use]
+    pub fn v_full_v(&self) -> f64 {
+        self.ocv_v.last().map_or(0.0, |p| p[1]) * f64::from(self.cells_in_series)
+    }
+}
+
+/// A boost charger for harvesters.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChargerPart {
+    /// Share of the open-circuit voltage at which the source is held.
+    pub mppt_percent: f64,
+    /// Least input voltage once it runs.
+    #[serde(rename = "v_in_min_mV")]
+    pub v_in_min_mv: f64,
+    /// Least input power once it runs.
+    #[serde(rename = "p_min_uW")]
+    pub p_min_uw: f64,
+    /// Least input voltage of the cold start.
+    #[serde(rename = "cold_v_in_min_mV")]
+    pub cold_v_in_min_mv: f64,
+    /// Least input power of the cold start.
+    #[serde(rename = "cold_p_min_uW")]
+    pub cold_p_min_uw: f64,
+    /// Share of the power that arrives during the cold start.
+    pub cold_efficiency_percent: f64,
+    /// The store's voltage at which the cold start ends.
+    #[serde(rename = "cold_until_V")]
+    pub cold_until_v: f64,
+    /// Own current from the store.
+    #[serde(rename = "quiescent_nA")]
+    pub quiescent_na: f64,
+    /// Charging stops here.
+    #[serde(rename = "v_ov_V")]
+    pub v_ov_v: f64,
+    /// The output switches on when the store has risen to this.
+    #[serde(rename = "v_ok_rising_V")]
+    pub v_ok_rising_v: f64,
+    /// The output switches off when it has fallen to this.
+    #[serde(rename = "v_ok_falling_V")]
+    pub v_ok_falling_v: f64,
+    /// Input voltage for a source of which only the power is known.
+    #[serde(rename = "v_in_default_V")]
+    pub v_in_default_v: f64,
+    /// By input voltage and current.
+    pub efficiency: EfficiencyTable,
+    /// Document and place.
+    pub source: String,
+    /// What to mind.
+    #[serde(default)]
+    pub note: String,
+    /// Whether a figure is unchecked.
+    #[serde(default)]
+    pub recalled: bool,
+}
+
+impl ChargerPart {
+    /// The charger.
+    ///
+    /// # Errors
+    /// A clause if its efficiency is no table.
+    pub fn charger(&self) -> Result<Charger, String> {
+        Ok(Charger::Tracking {
+            share: self.mppt_percent / 100.0,
+            v_in_min_v: self.v_in_min_mv * 1e-3,
+            min_w: self.p_min_uw * 1e-6,
+            v_in_default_v: self.v_in_default_v,
+            efficiency: Efficiency::try_from(&self.efficiency)
+                .map_err(|e| format!("[charger.efficiency] {e}"))?,
+            cold: ColdStart {
+                v_in_min_v: self.cold_v_in_min_mv * 1e-3,
+                min_w: self.cold_p_min_uw * 1e-6,
+                efficiency: self.cold_efficiency_percent / 100.0,
+                until_v: self.cold_until_v,
+            },
+        })
+    }
+}
+
+/// What a converter does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConverterKind {
+    /// Up or down, always on.
+    Switching,
+    /// A linear regulator.
+    Linear,
+    /// A boost converter that is switched on when the rail falls too low.
+    Assisting,
+}
+
+/// A converter between store and rail.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConverterPart {
+    /// What it does.
+    pub kind: ConverterKind,
+    /// Least difference between input and output of a linear regulator.
+    #[serde(default, rename = "dropout_mV")]
+    pub dropout_mv: f64,
+    /// Own current while on.
+    #[serde(rename = "quiescent_uA")]
+    pub quiescent_ua: f64,
+    /// Own current while off.
+    #[serde(default, rename = "shutdown_uA")]
+    pub shutdown_ua: f64,
+    /// It is switched off again so far above the voltage below which it helps.
+    #[serde(default, rename = "hysteresis_mV")]
+    pub hysteresis_mv: f64,
+    /// Least input voltage to start.
+    #[serde(rename = "v_start_V")]
+    pub v_start_v: f64,
+    /// Least input voltage once it runs.
+    #[serde(rename = "v_in_min_V")]
+    pub v_in_min_v: f64,
+    /// By input voltage and output current; not of a linear regulator.
+    pub efficiency: Option<EfficiencyTable>,
+    /// Document and place.
+    pub source: String,
+    /// What to mind.
+    #[serde(default)]
+    pub note: String,
+    /// Whether a figure is unchecked.
+    #[serde(default)]
+    pub recalled: bool,
+}
+
+impl ConverterPart {
+    /// The output, for a rail and, if it assists, the voltage below which it is wanted.
+    ///
+    /// # Errors
+    /// A clause that says what is missing.
+    pub fn output(&self, vcc_v: f64, below_v: Option<f64>) -> Result<Output, String> {
+        let efficiency = || {
+            let table = self.efficiency.as_ref().ok_or("has no table [converter.efficiency]")?;
+            Efficiency::try_from(table).map_err(|e| format!("[converter.efficiency] {e}"))
+        };
+        let quiescent_a = self.quiescent_ua * 1e-6;
+        Ok(match self.kind {
+            ConverterKind::Switching => {
+                Output::Regulated { efficiency: efficiency()?, quiescent_w: 0.0, quiescent_a }
+            }
+            ConverterKind::Linear => {
+                Output::Linear { dropout_v: self.dropout_mv * 1e-3, quiescent_a }
+            }
+            ConverterKind::Assisting => Output::Assisted {
+                below_v: below_v.ok_or(
+                    "helps when the rail is too low; say below which voltage by supply.below_v",
+                )?,
+                hysteresis_v: self.hysteresis_mv * 1e-3,
+                efficiency: efficiency()?,
+                quiescent_a,
+                shutdown_a: self.shutdown_ua * 1e-6,
+                boost_v: vcc_v,
+            },
+        })
     }
 }
 
@@ -145,7 +447,8 @@ pub struct PanelPart {
     pub recalled: bool,
 }
 
-/// Reads table `[<kind>]` of `<dir>/<part>.toml`: `capacitor`, `harvester`, `panel` or `radio`.
+/// Reads table `[<kind>]` of `<dir>/<part>.toml`: `capacitor`, `cell`, `harvester`, `charger`,
+/// `converter`, `panel` or `radio`.
 ///
 /// # Errors
 /// If there is no such part, or it is not of that kind.

@@ -1,40 +1,45 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Panel, charger, supercapacitor, regulated output with cut-off and restart.
+//! Source, charger, store, output with cut-off and restart; what is left on the rail after the cut.
+//!
+//! A plain capacitor behind converters of constant efficiency keeps a solver of its own, which is some
+//! ten times faster; everything else goes through the circuit. A test holds them beside each other.
+
+use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::Storage;
+use crate::circuit::{Draw, Feed, Gone, Net, Probe};
+use crate::store::State;
+use crate::{Charger, Light, Output, Storage, Store};
 
 /// The figures of a supply.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SupplyConfig {
-    /// Capacitance of the store.
-    pub capacitance_f: f64,
-    /// Its series resistance.
-    pub esr_ohm: f64,
-    /// Its leakage as a resistor.
-    pub leak_ohm: f64,
+    /// What holds the charge.
+    pub store: Store,
+    /// Between source and store.
+    pub charger: Charger,
+    /// Between store and rail.
+    pub output: Output,
     /// The charger stops here.
     pub v_max_v: f64,
     /// The output switches on when the store has risen to this.
     pub v_on_v: f64,
     /// The output switches off when the store's terminal has fallen to this.
     pub v_cut_v: f64,
-    /// Regulated output.
+    /// The rail of a regulated output, and the highest of a linear one.
     pub vcc_v: f64,
-    /// Share of the panel's power that reaches the store.
-    pub charge_efficiency: f64,
-    /// Below this the charger does not start.
-    pub panel_min_w: f64,
-    /// Share of the power taken from the store that reaches the load.
-    pub output_efficiency: f64,
-    /// What the harvester itself takes from the store while the output is on.
-    pub quiescent_on_w: f64,
-    /// The same while it is off, at the restart voltage; falling with the square of the voltage, so
-    /// that an empty store owes nothing.
+    /// What the electronics take while the output is off, at the restart voltage; falling with the
+    /// square of the voltage, so that an empty store owes nothing.
     pub quiescent_off_w: f64,
+    /// What a charger takes from the store always, as a current at the restart voltage.
+    pub charger_quiescent_a: f64,
     /// What each switching-on of the output costs the store.
     pub start_overhead_j: f64,
+    /// Capacitance on the rail, from which the node lives on when the output is cut off.
+    pub decoupling_f: f64,
+    /// The rail at which that ends: the chip's brown-out.
+    pub rail_end_v: f64,
 }
 
 /// A figure of a supply that cannot be.
@@ -52,7 +57,7 @@ pub struct SupplyError {
 /// What the node takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// From the regulated output.
+    /// From the rail, at [`Supply::rail_v`]; unless it is regulated, the current of that power.
     pub vcc_w: f64,
     /// From the store itself, past the converter.
     pub store_w: f64,
@@ -85,6 +90,8 @@ pub struct SupplySums {
     pub unused_j: f64,
     /// Of that, not taken: the store was full.
     pub curtailed_j: f64,
+    /// Of that, not taken: the source was not held at its maximum power point.
+    pub mppt_j: f64,
     /// Lost in the charger.
     pub charger_j: f64,
     /// Lost in the store's leakage.
@@ -97,7 +104,9 @@ pub struct SupplySums {
     pub overhead_j: f64,
     /// Lost in the output converter.
     pub converter_j: f64,
-    /// Delivered at the regulated output.
+    /// Left on the rail's capacitance when the chip stopped, and lost in charging it.
+    pub decoupling_j: f64,
+    /// Delivered at the rail.
     pub load_j: f64,
     /// Taken from the store past the converter.
     pub store_load_j: f64,
@@ -109,12 +118,14 @@ impl SupplySums {
     pub fn lost_j(&self) -> f64 {
         self.unused_j
             + self.curtailed_j
+            + self.mppt_j
             + self.charger_j
             + self.leak_j
             + self.esr_j
             + self.quiescent_j
             + self.overhead_j
             + self.converter_j
+            + self.decoupling_j
     }
 
     /// All that reached the node.
@@ -124,16 +135,74 @@ impl SupplySums {
     }
 }
 
+/// An interval in which the energies do not add up: a fault of the engine, never of a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "the energy balance does not close between {from_s} s and {to_s} s: {rest_j:e} J of {moved_j:e} J are unaccounted for"
+)]
+pub struct Unclosed {
+    /// Its beginning, in seconds of the supply.
+    pub from_s: f64,
+    /// Its end.
+    pub to_s: f64,
+    /// What is missing.
+    pub rest_j: f64,
+    /// What moved.
+    pub moved_j: f64,
+}
+
+/// A plain capacitor between converters of constant efficiency.
+#[derive(Clone, Copy, Debug)]
+struct Plain {
+    storage: Storage,
+    charge_efficiency: f64,
+    panel_min_w: f64,
+    output_efficiency: f64,
+    quiescent_on_w: f64,
+}
+
+/// What the electronics are doing, with their hysteresis.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Mode {
+    /// The charger is in cold start.
+    cold: bool,
+    /// The store is full: the charger only holds it.
+    full: bool,
+    /// The helping converter is on.
+    boost: bool,
+    /// The linear regulator has too little above its rail.
+    dropped: bool,
+}
+
 /// A supply in operation.
 #[derive(Clone, Debug)]
 pub struct Supply {
-    config: SupplyConfig,
-    storage: Storage,
-    v_v: f64,
-    v_begin_v: f64,
+    config: Arc<SupplyConfig>,
+    plain: Option<Plain>,
+    x: State,
+    /// Where the output switches on; nowhere while the rail's capacitance still carries the node.
+    restart_v: f64,
+    /// What rounding took from the state.
+    rest: State,
+    stored_begin_j: f64,
     on: bool,
+    mode: Mode,
+    /// Voltage of the rail's capacitance.
+    rail_c_v: f64,
+    /// The output is cut off and the node lives on that.
+    coasting: bool,
+    /// The rail that the load is priced at.
+    rail_v: f64,
+    time_s: f64,
+    balanced_j: f64,
+    unclosed: Option<Unclosed>,
     sums: SupplySums,
 }
+
+/// A rail that follows the store is told in steps of this.
+const RAIL_STEP_V: f64 = 0.01;
+/// How far ahead a time that is surely covered is looked for.
+const SURE_LOOK_S: f64 = 3600.0;
 
 impl Supply {
     /// A supply whose store stands at `v_v`, output off.
@@ -146,12 +215,48 @@ impl Supply {
             let must = format!("the store lies between 0 and {} V", config.v_max_v);
             return Err(SupplyError { key: "initial_v", value: v_v, must });
         }
-        let storage = Storage {
-            capacitance_f: config.capacitance_f,
-            esr_ohm: config.esr_ohm,
-            leak_ohm: config.leak_ohm,
+        let plain = match (config.store.plain(), &config.charger, &config.output) {
+            (
+                Some(storage),
+                Charger::Constant { efficiency, min_w },
+                Output::Regulated { efficiency: out, quiescent_w, quiescent_a: 0.0 },
+            ) if config.charger_quiescent_a == 0.0 => {
+                out.is_constant().map(|output_efficiency| Plain {
+                    storage,
+                    charge_efficiency: *efficiency,
+                    panel_min_w: *min_w,
+                    output_efficiency,
+                    quiescent_on_w: *quiescent_w,
+                })
+            }
+            _ => None,
         };
-        Ok(Self { config, storage, v_v, v_begin_v: v_v, on: false, sums: SupplySums::default() })
+        let x = config.store.at_rest(v_v);
+        let stored_begin_j = config.store.energy_j(&x);
+        let rail_v = config.vcc_v;
+        Ok(Self {
+            restart_v: config.v_on_v,
+            config: Arc::new(config),
+            plain,
+            x,
+            rest: [0.0; Store::MOST],
+            stored_begin_j,
+            on: false,
+            mode: Mode::default(),
+            rail_c_v: 0.0,
+            coasting: false,
+            rail_v,
+            time_s: 0.0,
+            balanced_j: 0.0,
+            unclosed: None,
+            sums: SupplySums::default(),
+        })
+    }
+
+    /// Solves the general circuit even where the plain solver would do. For comparisons.
+    pub fn without_shortcut(mut self) -> Self {
+        self.plain = None;
+        self
     }
 
     /// The figures.
@@ -160,16 +265,32 @@ impl Supply {
         &self.config
     }
 
-    /// Voltage of the capacitance.
+    /// Voltage of the store without a load.
     #[must_use]
     pub fn v_v(&self) -> f64 {
-        self.v_v
+        match self.plain {
+            Some(_) => self.x[0],
+            None => self.config.store.open(&self.x).0,
+        }
     }
 
-    /// Whether the output is on.
+    /// Whether the rail is up.
     #[must_use]
     pub fn is_on(&self) -> bool {
         self.on
+    }
+
+    /// The rail's voltage: what the load must be priced at, and the chip be told. One that is not
+    /// regulated is told in steps of 10 mV.
+    #[must_use]
+    pub fn rail_v(&self) -> f64 {
+        self.rail_v
+    }
+
+    /// Whether the rail follows the store.
+    #[must_use]
+    pub fn rail_follows(&self) -> bool {
+        self.coasting || !self.config.output.is_regulated()
     }
 
     /// Joules so far.
@@ -178,177 +299,733 @@ impl Supply {
         &self.sums
     }
 
-    /// Energy in the store.
+    /// Energy in the store, and on the rail.
     #[must_use]
     pub fn stored_j(&self) -> f64 {
-        self.storage.energy_j(self.v_v)
+        self.config.store.energy_j(&self.x) + self.rail_j()
+    }
+
+    fn rail_j(&self) -> f64 {
+        self.config.decoupling_f * self.rail_c_v * self.rail_c_v / 2.0
     }
 
     /// Energy in the store now less that at the beginning.
     #[must_use]
     pub fn stored_delta_j(&self) -> f64 {
-        self.stored_j() - self.storage.energy_j(self.v_begin_v)
+        self.stored_j() - self.stored_begin_j
+    }
+
+    /// In - out - lost - change of the store.
+    fn rest_j(&self) -> f64 {
+        let s = &self.sums;
+        s.panel_j - s.out_j() - s.lost_j() - self.stored_delta_j()
     }
 
     /// In - out - lost - change of the store, over the larger of in and out.
     #[must_use]
     pub fn balance_rel(&self) -> f64 {
         let s = &self.sums;
-        let rest = s.panel_j - s.out_j() - s.lost_j() - self.stored_delta_j();
         let scale = s.panel_j.max(s.out_j() + s.lost_j());
-        if scale == 0.0 { 0.0 } else { rest.abs() / scale }
+        if scale == 0.0 { 0.0 } else { self.rest_j().abs() / scale }
     }
 
-    /// Switches the output on; its overhead leaves the store at once.
+    /// The first interval whose energies did not add up, if there was one.
+    #[must_use]
+    pub fn unclosed(&self) -> Option<Unclosed> {
+        self.unclosed
+    }
+
+    /// Compares the books of the time since the last look.
+    fn audit(&mut self, elapsed_s: f64, moved_before_j: f64) {
+        let from_s = self.time_s;
+        self.time_s += elapsed_s;
+        let rest_j = self.rest_j();
+        let moved_j = self.sums.panel_j + self.sums.out_j() + self.sums.lost_j() - moved_before_j;
+        // What is booked and stored is rounded at every step.
+        let rounding = 64.0
+            * f64::EPSILON
+            * (self.stored_j() + self.sums.panel_j + self.sums.lost_j() + self.sums.out_j());
+        let off_j = rest_j - self.balanced_j;
+        if self.unclosed.is_none() && off_j.abs() > 1e-6 * moved_j.abs() + rounding {
+            self.unclosed = Some(Unclosed { from_s, to_s: self.time_s, rest_j: off_j, moved_j });
+        }
+        self.balanced_j = rest_j;
+    }
+
+    fn moved_j(&self) -> f64 {
+        self.sums.panel_j + self.sums.out_j() + self.sums.lost_j()
+    }
+
+    /// Takes energy from the store at once, as much as there is.
+    fn take(&mut self, energy_j: f64) -> f64 {
+        let before = self.config.store.energy_j(&self.x);
+        if energy_j <= 0.0 {
+            return 0.0;
+        }
+        if let Some(p) = self.plain {
+            let spent = energy_j.min(before);
+            self.x[0] = p.storage.voltage_v(before - spent);
+            return spent;
+        }
+        // A pulse is carried by the branches as their conductances share it.
+        let shift = |q: f64| -> State {
+            let mut x = self.x;
+            let g: f64 = self
+                .config
+                .store
+                .branches
+                .iter()
+                .zip(&x)
+                .map(|(b, x)| 1.0 / b.resistance_ohm(*x))
+                .sum();
+            for (b, x) in self.config.store.branches.iter().zip(&mut x) {
+                *x = (*x - q / (b.resistance_ohm(*x) * g) / b.dq_dx(*x)).max(0.0);
+            }
+            x
+        };
+        let (mut low, mut high) = (0.0, 2.0 * energy_j / self.v_v().max(1e-3));
+        for _ in 0..100 {
+            let mid = (low + high) / 2.0;
+            if before - self.config.store.energy_j(&shift(mid)) < energy_j {
+                low = mid
+            } else {
+                high = mid
+            }
+        }
+        self.x = shift(high);
+        before - self.config.store.energy_j(&self.x)
+    }
+
+    /// Switches the output on; its overhead, and the charge of the rail's capacitance, leave the store
+    /// at once.
     pub fn switch_on(&mut self) {
-        let spent = self.config.start_overhead_j.min(self.stored_j());
-        self.v_v = self.storage.voltage_v(self.stored_j() - spent);
+        let spent = self.take(self.config.start_overhead_j);
         self.sums.overhead_j += spent;
+        self.on = true;
+        self.coasting = false;
+        if self.config.decoupling_f > 0.0 {
+            // Through a converter or a resistor: of what leaves the store at most half arrives.
+            let c = self.config.decoupling_f;
+            let up_v = self.config.vcc_v;
+            let want_j = c * (up_v * up_v - self.rail_c_v * self.rail_c_v) / 2.0;
+            let took = self.take(2.0 * want_j);
+            let arrived = want_j.min(took / 2.0);
+            self.rail_c_v = (self.rail_c_v * self.rail_c_v + 2.0 * arrived / c).sqrt();
+            self.sums.decoupling_j += took - arrived;
+        }
+        self.settle_rail(Load::default(), &Light::default());
+    }
+
+    /// Switches the rail off; what is left on its capacitance is lost.
+    pub fn switch_off(&mut self) {
+        self.on = false;
+        self.coasting = false;
+        self.sums.decoupling_j += self.rail_j();
+        self.rail_c_v = 0.0;
+        self.rail_v = self.config.vcc_v;
+        self.mode.boost = false;
+    }
+
+    /// Follows the store with the rail.
+    fn settle_rail(&mut self, load: Load, light: &Light) {
+        let rail_v = if self.coasting {
+            self.rail_c_v
+        } else {
+            match &self.config.output {
+                Output::Regulated { .. } => {
+                    self.rail_v = self.config.vcc_v;
+                    return;
+                }
+                Output::Linear { dropout_v, .. } => {
+                    let v = self.probe(load, light).terminal_v - dropout_v;
+                    if v >= self.config.vcc_v {
+                        self.rail_v = self.config.vcc_v;
+                        return;
+                    }
+                    v
+                }
+                Output::Direct { drop_v } => self.probe(load, light).terminal_v - drop_v,
+                Output::Assisted { boost_v, .. } if self.mode.boost => {
+                    self.rail_v = *boost_v;
+                    return;
+                }
+                Output::Assisted { .. } => self.probe(load, light).terminal_v,
+            }
+        };
+        // Kept while it is near, so that a rail on the edge of a step does not toggle.
+        if (rail_v - self.rail_v).abs() > 0.6 * RAIL_STEP_V {
+            self.rail_v = ((rail_v / RAIL_STEP_V).round() * RAIL_STEP_V).max(RAIL_STEP_V);
+        }
+    }
+
+    /// Power that a load, and the electronics for it, takes from the store.
+    #[must_use]
+    pub fn drawn_w(&self, load: Load) -> f64 {
+        let dark = Light::default();
+        match self.plain {
+            Some(p) => -self.net_w(p, load, &dark),
+            None => self.net(load, &dark).taken_w(&self.x),
+        }
+    }
+
+    /// Voltage at the store's terminal under a load.
+    #[must_use]
+    pub fn terminal_v(&self, load: Load, light: impl Into<Light>) -> f64 {
+        let light = light.into();
+        match self.plain {
+            Some(p) => p.storage.terminal_v(self.x[0], self.net_w(p, load, &light)),
+            None => self.probe(load, &light).terminal_v,
+        }
+    }
+
+    /// Energy between the present voltage and the one at which this load meets the cut-off; zero or
+    /// negative if below.
+    #[must_use]
+    pub fn above_cut_j(&self, load: Load, light: impl Into<Light>) -> f64 {
+        let light = light.into();
+        if self.coasting {
+            let end = self.config.rail_end_v;
+            return self.rail_j() - self.config.decoupling_f * end * end / 2.0;
+        }
+        if let Some(p) = self.plain {
+            let net = self.net_w(p, load, &light);
+            let above = self.config.store.energy_j(&self.x)
+                - p.storage.energy_j(p.storage.inner_v(self.config.v_cut_v, net));
+            return above + self.tail_j();
+        }
+        let probe = self.probe(load, &light);
+        if self.cut_met(&probe) && self.tail_j() == 0.0 {
+            return 0.0;
+        }
+        let cut_j = self.config.store.energy_j(&self.config.store.at_rest(self.config.v_cut_v));
+        (self.config.store.energy_j(&self.x) - cut_j).max(f64::MIN_POSITIVE) + self.tail_j()
+    }
+
+    /// What the rail's capacitance holds for the node after a cut.
+    fn tail_j(&self) -> f64 {
+        if self.config.decoupling_f == 0.0 || !self.on {
+            return 0.0;
+        }
+        let end = self.config.rail_end_v;
+        (self.rail_j() - self.config.decoupling_f * end * end / 2.0).max(0.0)
+    }
+
+    /// A time for which this load is surely covered, and in which a rail that follows the store moves
+    /// by no more than a step: a lower bound, infinite if the light alone covers it.
+    #[must_use]
+    pub fn sure_time_s(&self, load: Load, light: impl Into<Light>) -> f64 {
+        self.sure_time_up_to_s(load, light, SURE_LOOK_S)
+    }
+
+    /// As [`sure_time_s`](Self::sure_time_s), looking no further ahead than `most_s` where it has to
+    /// be looked for; a longer answer means no more than that.
+    #[must_use]
+    pub fn sure_time_up_to_s(&self, load: Load, light: impl Into<Light>, most_s: f64) -> f64 {
+        let light = light.into();
+        if self.coasting {
+            let current_a = load.vcc_w / self.rail_v;
+            let to_v = (self.rail_v - RAIL_STEP_V).max(self.config.rail_end_v);
+            let fall_v = (self.rail_c_v - to_v).max(0.0);
+            return if current_a > 0.0 {
+                self.config.decoupling_f * fall_v / current_a
+            } else {
+                f64::INFINITY
+            };
+        }
+        if let Some(p) = self.plain {
+            let net = self.net_w(p, load, &light);
+            let i_max = net.abs() / self.config.v_cut_v;
+            let v_top = self.x[0].max(self.config.v_cut_v);
+            let drain =
+                -net + p.storage.esr_ohm * i_max * i_max + v_top * v_top / p.storage.leak_ohm;
+            let above = self.above_cut_j(load, &light) - self.tail_j();
+            return match (above > 0.0, drain > 0.0) {
+                (false, _) => 0.0,
+                (true, false) => f64::INFINITY,
+                (true, true) => above / drain,
+            };
+        }
+        let mut trial = self.clone();
+        let mode = trial.settled_mode(load, &light);
+        trial.mode = mode;
+        let net = trial.net(load, &light);
+        let rail_v = self.rail_v;
+        let follows = self.rail_follows() && !(mode.boost);
+        let drop_v = match &self.config.output {
+            Output::Direct { drop_v } => *drop_v,
+            Output::Linear { dropout_v, .. } => *dropout_v,
+            _ => 0.0,
+        };
+        let regulated_v =
+            matches!(self.config.output, Output::Linear { .. }).then_some(self.config.vcc_v);
+        let gone = net.flow(&trial.x, most_s, |p| {
+            let rail = (p.terminal_v - drop_v).min(regulated_v.unwrap_or(f64::INFINITY));
+            self.cut_met(p)
+                || trial.next_mode(p, &light) != mode
+                || follows && (rail - rail_v).abs() > 0.6 * RAIL_STEP_V
+        });
+        // Covered as far as was looked: the caller's own limit must not look like an end.
+        if gone.time_s < most_s { gone.time_s } else { f64::INFINITY }
+    }
+
+    /// Lets `dt_s` go by under a constant load and light, or less if a boundary comes first.
+    pub fn advance(&mut self, dt_s: f64, load: Load, light: impl Into<Light>) -> Advance {
+        let light = light.into();
+        let moved = self.moved_j();
+        let mut gone = 0.0;
+        let mut advance = loop {
+            let left = dt_s - gone;
+            let mut advance = if self.coasting {
+                self.coast(left, load, &light)
+            } else if let Some(p) = self.plain {
+                self.advance_plain(p, left, load, &light)
+            } else {
+                self.advance_circuit(left, load, &light)
+            };
+            gone += advance.elapsed_s;
+            // The output is cut off and the rail's capacitance carries on.
+            if advance.boundary == Some(Boundary::Cut) && !self.coasting && self.tail_j() > 0.0 {
+                self.coasting = true;
+                advance.boundary = None;
+            }
+            if advance.boundary.is_some() || gone >= dt_s {
+                break advance;
+            }
+        };
+        advance.elapsed_s = gone;
+        if self.on && self.rail_follows() {
+            self.settle_rail(load, &light);
+        }
+        self.audit(gone, moved);
+        advance
+    }
+
+    /// Lets `dt_s` go by although the terminal is at the cut-off: an instruction that has begun ends.
+    pub fn finish_beyond_cut(&mut self, dt_s: f64, load: Load, light: impl Into<Light>) {
+        let light = light.into();
+        let moved = self.moved_j();
+        if self.coasting {
+            self.coast_on(dt_s, load, &light);
+        } else if let Some(p) = self.plain {
+            let net = self.net_w(p, load, &light);
+            let t = self.flow_plain(p, net, dt_s, |_| false);
+            self.book_plain(p, t, load, &light, 0.0);
+        } else {
+            let gone = self.net(load, &light).flow(&self.x, dt_s, |_| false);
+            self.book(gone, load, &light);
+        }
+        self.audit(dt_s, moved);
+    }
+
+    // ---- the rail's capacitance
+
+    /// The node on the rail's capacitance alone, the store meanwhile without it.
+    fn coast(&mut self, dt_s: f64, load: Load, light: &Light) -> Advance {
+        let current_a = load.vcc_w / self.rail_v;
+        let fall_v = self.rail_c_v - self.config.rail_end_v;
+        let most_s = if current_a > 0.0 {
+            self.config.decoupling_f * fall_v.max(0.0) / current_a
+        } else {
+            f64::INFINITY
+        };
+        let t = dt_s.min(most_s);
+        self.coast_on(t, load, light);
+        let boundary = (t >= most_s).then_some(Boundary::Cut);
+        Advance { elapsed_s: t, boundary }
+    }
+
+    fn coast_on(&mut self, t_s: f64, load: Load, light: &Light) {
+        let before = self.rail_j();
+        let current_a = load.vcc_w / self.rail_v;
+        self.rail_c_v = (self.rail_c_v - current_a * t_s / self.config.decoupling_f).max(0.0);
+        self.sums.load_j += before - self.rail_j();
+        // The store goes on as it does while the output is off; a restart waits until the rail is down.
+        self.on = false;
+        let store = Load { vcc_w: 0.0, ..load };
+        let mut left = t_s;
+        while left > 0.0 {
+            self.restart_v = f64::INFINITY;
+            let a = match self.plain {
+                Some(p) => self.advance_plain(p, left, store, light),
+                None => self.advance_circuit(left, store, light),
+            };
+            self.restart_v = self.config.v_on_v;
+            left -= a.elapsed_s;
+            if a.elapsed_s == 0.0 {
+                break;
+            }
+        }
         self.on = true;
     }
 
-    /// Switches the output off.
-    pub fn switch_off(&mut self) {
-        self.on = false;
+    // ---- a plain capacitor
+
+    fn charge_w(p: Plain, light: &Light) -> f64 {
+        if light.max_w < p.panel_min_w { 0.0 } else { light.max_w * p.charge_efficiency }
     }
 
-    fn charge_w(&self, panel_w: f64) -> f64 {
-        if panel_w < self.config.panel_min_w {
-            0.0
-        } else {
-            panel_w * self.config.charge_efficiency
-        }
-    }
-
-    /// Power that a load, and the harvester for it, takes from the store.
-    #[must_use]
-    pub fn drawn_w(&self, load: Load) -> f64 {
-        if self.on {
-            load.vcc_w / self.config.output_efficiency + load.store_w + self.config.quiescent_on_w
+    fn net_w(&self, p: Plain, load: Load, light: &Light) -> f64 {
+        let drawn = if self.on {
+            load.vcc_w / p.output_efficiency + load.store_w + p.quiescent_on_w
         } else {
             load.store_w
-        }
+        };
+        Self::charge_w(p, light) - drawn
     }
 
     /// The store with all that drains it by its voltage, and the harvester's share of that drain.
-    fn drained(&self) -> (Storage, f64) {
+    fn drained(&self, p: Plain) -> (Storage, f64) {
         if self.on {
-            return (self.storage, 0.0);
+            return (p.storage, 0.0);
         }
         let own_s = self.config.quiescent_off_w / (self.config.v_on_v * self.config.v_on_v);
-        let all_s = own_s + 1.0 / self.storage.leak_ohm;
-        (Storage { leak_ohm: 1.0 / all_s, ..self.storage }, own_s / all_s)
+        let all_s = own_s + 1.0 / p.storage.leak_ohm;
+        (Storage { leak_ohm: 1.0 / all_s, ..p.storage }, own_s / all_s)
     }
 
     /// Lets the store flow and books what it lost.
-    fn flow(&mut self, net_w: f64, dt_s: f64, stop: impl Fn(f64) -> bool) -> f64 {
-        let (store, own_share) = self.drained();
-        let (t, flow) = store.flow(self.v_v, net_w, dt_s, stop);
-        self.v_v = flow.v_v;
+    fn flow_plain(&mut self, p: Plain, net_w: f64, dt_s: f64, stop: impl Fn(f64) -> bool) -> f64 {
+        let (store, own_share) = self.drained(p);
+        let (t, flow) = store.flow(self.x[0], net_w, dt_s, stop);
+        self.x[0] = flow.v_v;
         self.sums.leak_j += flow.leak_j * (1.0 - own_share);
         self.sums.quiescent_j += flow.leak_j * own_share;
         self.sums.esr_j += flow.esr_j;
         t
     }
 
-    /// Voltage at the store's terminal under a load.
-    #[must_use]
-    pub fn terminal_v(&self, load: Load, panel_w: f64) -> f64 {
-        self.storage.terminal_v(self.v_v, self.charge_w(panel_w) - self.drawn_w(load))
-    }
-
-    /// Energy between the present voltage and the one at which this load meets the cut-off; negative if below.
-    #[must_use]
-    pub fn above_cut_j(&self, load: Load, panel_w: f64) -> f64 {
-        let net = self.charge_w(panel_w) - self.drawn_w(load);
-        self.stored_j() - self.storage.energy_j(self.storage.inner_v(self.config.v_cut_v, net))
-    }
-
-    /// A time for which the energy above the cut-off surely covers this load: a lower bound, infinite
-    /// if the light alone covers it.
-    #[must_use]
-    pub fn sure_time_s(&self, load: Load, panel_w: f64) -> f64 {
-        let net = self.charge_w(panel_w) - self.drawn_w(load);
-        let i_max = net.abs() / self.config.v_cut_v;
-        let v_top = self.v_v.max(self.config.v_cut_v);
-        let drain =
-            -net + self.storage.esr_ohm * i_max * i_max + v_top * v_top / self.storage.leak_ohm;
-        let above = self.above_cut_j(load, panel_w);
-        match (above > 0.0, drain > 0.0) {
-            (false, _) => 0.0,
-            (true, false) => f64::INFINITY,
-            (true, true) => above / drain,
-        }
-    }
-
-    /// Lets `dt_s` go by under a constant load and light, or less if a boundary comes first.
-    pub fn advance(&mut self, dt_s: f64, load: Load, panel_w: f64) -> Advance {
-        let (charge, drawn) = (self.charge_w(panel_w), self.drawn_w(load));
-        let net = charge - drawn;
+    fn advance_plain(&mut self, p: Plain, dt_s: f64, load: Load, light: &Light) -> Advance {
+        let net = self.net_w(p, load, light);
         let mut gone = 0.0;
-        let cut_inner = self.storage.inner_v(self.config.v_cut_v, net);
-        let (v_max, v_on) = (self.config.v_max_v, self.config.v_on_v);
+        let cut_inner = p.storage.inner_v(self.config.v_cut_v, net);
+        let (v_max, v_on) = (self.config.v_max_v, self.restart_v);
         loop {
             let boundary = if self.on {
-                (self.v_v <= cut_inner).then_some(Boundary::Cut)
+                (self.x[0] <= cut_inner).then_some(Boundary::Cut)
             } else {
-                (self.v_v >= v_on).then_some(Boundary::Restart)
+                (self.x[0] >= v_on).then_some(Boundary::Restart)
             };
             let left = dt_s - gone;
             if boundary.is_some() || left <= 0.0 {
                 return Advance { elapsed_s: gone, boundary };
             }
             // Full: the charger gives what leakage and load take, the rest of the light is curtailed.
-            let hold_a = v_max / self.storage.leak_ohm;
-            let hold_w = v_max * hold_a + self.storage.esr_ohm * hold_a * hold_a;
-            if self.v_v >= v_max && net >= hold_w {
+            let hold_a = v_max / p.storage.leak_ohm;
+            let hold_w = v_max * hold_a + p.storage.esr_ohm * hold_a * hold_a;
+            if self.x[0] >= v_max && net >= hold_w {
                 self.sums.leak_j += v_max * hold_a * left;
-                self.sums.esr_j += self.storage.esr_ohm * hold_a * hold_a * left;
+                self.sums.esr_j += p.storage.esr_ohm * hold_a * hold_a * left;
                 // What is not needed is given up at the panel, in front of the charger.
-                let spare = ((net - hold_w) / self.config.charge_efficiency).min(panel_w);
+                let spare = ((net - hold_w) / p.charge_efficiency).min(light.max_w);
                 self.sums.curtailed_j += spare * left;
-                self.book(left, load, panel_w, spare);
+                self.book_plain(p, left, load, light, spare);
                 return Advance { elapsed_s: dt_s, boundary: None };
             }
             let on = self.on;
-            let below = self.v_v < v_max;
-            let t = self.flow(net, left, |v| {
+            let below = self.x[0] < v_max;
+            let t = self.flow_plain(p, net, left, |v| {
                 (below && v >= v_max) || if on { v <= cut_inner } else { v >= v_on }
             });
-            if below && self.v_v >= v_max {
+            if below && self.x[0] >= v_max {
                 // The crossing overshoots by less than a bit of time: what that holds is booked as leakage.
-                self.sums.leak_j += self.storage.energy_j(self.v_v) - self.storage.energy_j(v_max);
-                self.v_v = v_max;
+                self.sums.leak_j += p.storage.energy_j(self.x[0]) - p.storage.energy_j(v_max);
+                self.x[0] = v_max;
             }
-            self.book(t, load, panel_w, 0.0);
+            self.book_plain(p, t, load, light, 0.0);
             gone += t;
-            if self.on && self.v_v <= cut_inner {
+            if self.on && self.x[0] <= cut_inner {
                 return Advance { elapsed_s: gone, boundary: Some(Boundary::Cut) };
             }
         }
     }
 
-    /// Lets `dt_s` go by although the terminal is at the cut-off: an instruction that has begun ends.
-    pub fn finish_beyond_cut(&mut self, dt_s: f64, load: Load, panel_w: f64) {
-        let net = self.charge_w(panel_w) - self.drawn_w(load);
-        let t = self.flow(net, dt_s, |_| false);
-        self.book(t, load, panel_w, 0.0);
-    }
-
     /// Books `dt_s` of light and load; `spare_w` of the light is curtailed elsewhere.
-    fn book(&mut self, dt_s: f64, load: Load, panel_w: f64, spare_w: f64) {
-        let (s, c) = (&mut self.sums, &self.config);
-        s.panel_j += panel_w * dt_s;
-        if panel_w < c.panel_min_w {
-            s.unused_j += panel_w * dt_s;
+    fn book_plain(&mut self, p: Plain, dt_s: f64, load: Load, light: &Light, spare_w: f64) {
+        let s = &mut self.sums;
+        s.panel_j += light.max_w * dt_s;
+        if light.max_w < p.panel_min_w {
+            s.unused_j += light.max_w * dt_s;
         } else {
-            s.charger_j += (panel_w - spare_w) * (1.0 - c.charge_efficiency) * dt_s;
+            s.charger_j += (light.max_w - spare_w) * (1.0 - p.charge_efficiency) * dt_s;
         }
         s.store_load_j += load.store_w * dt_s;
         if self.on {
             s.load_j += load.vcc_w * dt_s;
-            s.converter_j += load.vcc_w * (1.0 / c.output_efficiency - 1.0) * dt_s;
-            s.quiescent_j += c.quiescent_on_w * dt_s;
+            s.converter_j += load.vcc_w * (1.0 / p.output_efficiency - 1.0) * dt_s;
+            s.quiescent_j += p.quiescent_on_w * dt_s;
+        }
+    }
+
+    // ---- any circuit
+
+    /// What the charger takes from the source, and what of it arrives; nothing if it does not start.
+    fn feed(&self, light: &Light, cold: bool) -> Option<(f64, f64)> {
+        match &self.config.charger {
+            Charger::Constant { efficiency, min_w } => (light.max_w > 0.0 && light.max_w >= *min_w)
+                .then(|| (light.max_w, light.max_w * efficiency)),
+            Charger::Diode { drop_v } => (light.max_w > 0.0).then(|| match &light.curve {
+                // At the voltage that the store would be held at.
+                Some(c) => {
+                    let i = c.current_a(self.config.v_max_v + drop_v);
+                    (i * (self.config.v_max_v + drop_v), i * self.config.v_max_v)
+                }
+                None => {
+                    let v = self.v_v().max(0.1);
+                    (light.max_w, light.max_w * v / (v + drop_v))
+                }
+            }),
+            Charger::Tracking {
+                share,
+                v_in_min_v,
+                min_w,
+                v_in_default_v,
+                efficiency,
+                cold: start,
+            } => {
+                let (v_in_v, power_w) = light.at_share(*share);
+                let v_in_v = v_in_v.unwrap_or(*v_in_default_v);
+                if power_w <= 0.0 {
+                    return None;
+                }
+                if cold {
+                    let open_v = light.curve.as_ref().map_or(v_in_v, |c| c.v_oc_v());
+                    return (open_v >= start.v_in_min_v && power_w >= start.min_w)
+                        .then_some((power_w, power_w * start.efficiency));
+                }
+                (v_in_v >= *v_in_min_v && power_w >= *min_w)
+                    .then(|| (power_w, power_w * efficiency.at(v_in_v, power_w / v_in_v)))
+            }
+        }
+    }
+
+    fn net<'a>(&'a self, load: Load, light: &'a Light) -> Net<'a> {
+        let c = &self.config;
+        let fed = self.feed(light, self.mode.cold);
+        let feed = match (fed, &c.charger, &light.curve) {
+            (Some(_), _, _) if self.mode.full => Feed::Hold(c.v_max_v),
+            (_, Charger::Diode { drop_v }, Some(curve)) => Feed::Curve { curve, drop_v: *drop_v },
+            (Some((_, w)), _, _) => Feed::Power(w),
+            (None, _, _) => Feed::Power(0.0),
+        };
+        let mut net = Net {
+            store: &c.store,
+            feed,
+            draw: Draw::default(),
+            store_w: load.store_w,
+            own_w: 0.0,
+            own_a: 0.0,
+            own_s: c.charger_quiescent_a / c.v_on_v,
+        };
+        if !self.on {
+            net.own_s += c.quiescent_off_w / (c.v_on_v * c.v_on_v);
+            return net;
+        }
+        let rail_a = load.vcc_w / self.rail_v;
+        match &c.output {
+            Output::Regulated { efficiency, quiescent_w, quiescent_a } => {
+                net.draw.converter = Some((efficiency, load.vcc_w, load.vcc_w / c.vcc_v));
+                (net.own_w, net.own_a) = (*quiescent_w, *quiescent_a);
+            }
+            Output::Linear { dropout_v, quiescent_a } => {
+                net.draw.current_a = rail_a;
+                net.draw.rail_drop_v = *dropout_v;
+                net.draw.rail_v = (!self.mode.dropped).then_some(c.vcc_v);
+                net.own_a = *quiescent_a;
+            }
+            Output::Direct { drop_v } => {
+                net.draw.current_a = rail_a;
+                net.draw.rail_drop_v = *drop_v;
+            }
+            Output::Assisted { efficiency, quiescent_a, boost_v, .. } if self.mode.boost => {
+                net.draw.converter = Some((efficiency, load.vcc_w, load.vcc_w / boost_v));
+                net.own_a = *quiescent_a;
+            }
+            Output::Assisted { shutdown_a, .. } => {
+                net.draw.current_a = rail_a;
+                net.own_a = *shutdown_a;
+            }
+        }
+        net
+    }
+
+    fn probe(&self, load: Load, light: &Light) -> Probe {
+        self.net(load, light).probe(&self.x)
+    }
+
+    fn cut_met(&self, p: &Probe) -> bool {
+        self.on && (!p.able || p.terminal_v <= self.config.v_cut_v)
+    }
+
+    fn next_mode(&self, p: &Probe, light: &Light) -> Mode {
+        let c = &self.config;
+        let mut mode = self.mode;
+        if let Charger::Tracking { cold, .. } = &c.charger {
+            mode.cold = p.open_v < cold.until_v - if self.mode.cold { 0.0 } else { 0.05 };
+        }
+        mode.full = match (self.mode.full, self.feed(light, mode.cold)) {
+            (_, None) => false,
+            (false, Some((_, w))) => w > 0.0 && p.terminal_v >= c.v_max_v,
+            (true, Some((_, w))) => p.charge_w <= w * (1.0 + 1e-9),
+        };
+        match &c.output {
+            Output::Assisted { below_v, hysteresis_v, .. } if self.on => {
+                mode.boost = if self.mode.boost {
+                    p.open_v < below_v + hysteresis_v
+                } else {
+                    p.terminal_v < *below_v
+                };
+            }
+            Output::Linear { dropout_v, .. } if self.on => {
+                let least = c.vcc_v + dropout_v;
+                mode.dropped = p.terminal_v < least + if self.mode.dropped { 1e-3 } else { 0.0 };
+            }
+            _ => {}
+        }
+        mode
+    }
+
+    /// The mode that stays as it is.
+    fn settled_mode(&self, load: Load, light: &Light) -> Mode {
+        let mut trial = self.clone();
+        for _ in 0..4 {
+            let next = trial.next_mode(&trial.probe(load, light), light);
+            if next == trial.mode {
+                break;
+            }
+            trial.mode = next;
+        }
+        trial.mode
+    }
+
+    fn advance_circuit(&mut self, dt_s: f64, load: Load, light: &Light) -> Advance {
+        let (mut gone, mut vain) = (0.0, 0);
+        self.mode = self.settled_mode(load, light);
+        loop {
+            let p = self.probe(load, light);
+            let boundary = if self.on {
+                self.cut_met(&p).then_some(Boundary::Cut)
+            } else {
+                (p.open_v >= self.restart_v).then_some(Boundary::Restart)
+            };
+            let left = dt_s - gone;
+            if boundary.is_some() || left <= 0.0 {
+                return Advance { elapsed_s: gone, boundary };
+            }
+            let mode = self.mode;
+            // Modes that change back at once are let be for a moment.
+            let patient = vain > 6;
+            let span = if patient { left.min(1e-3) } else { left };
+            let flown = self.net(load, light).flow(&self.x, span, |p| {
+                self.cut_met(p)
+                    || !self.on && p.open_v >= self.restart_v
+                    || !patient && self.next_mode(p, light) != mode
+            });
+            vain = if flown.time_s > 1e-9 { 0 } else { vain + 1 };
+            gone += flown.time_s;
+            self.book(flown, load, light);
+            self.mode = self.next_mode(&self.probe(load, light), light);
+        }
+    }
+
+    fn book(&mut self, g: Gone, load: Load, light: &Light) {
+        let t = g.time_s;
+        let fed = self.feed(light, self.mode.cold);
+        let (on, full) = (self.on, self.mode.full);
+        let s = &mut self.sums;
+        s.panel_j += light.max_w * t;
+        match (fed, &self.config.charger, &light.curve) {
+            (Some((taken_w, w)), _, _) if full => {
+                let needed_j = g.charged_j * if w > 0.0 { taken_w / w } else { 1.0 };
+                s.mppt_j += (light.max_w - taken_w) * t;
+                s.curtailed_j += taken_w * t - needed_j;
+                s.charger_j += needed_j - g.charged_j;
+            }
+            (_, Charger::Diode { .. }, Some(_)) => {
+                s.mppt_j += light.max_w * t - g.source_j;
+                s.charger_j += g.source_j - g.charged_j;
+            }
+            (Some((taken_w, w)), _, _) => {
+                s.mppt_j += (light.max_w - taken_w) * t;
+                s.charger_j += (taken_w - w) * t;
+            }
+            (None, _, _) => s.unused_j += light.max_w * t,
+        }
+        s.leak_j += g.leak_j;
+        s.esr_j += g.esr_j;
+        s.quiescent_j += g.own_j;
+        s.store_load_j += load.store_w * t;
+        if on {
+            s.load_j += g.rail_j;
+            s.converter_j += g.drawn_j - g.rail_j;
+        }
+        for k in 0..self.config.store.branches.len() {
+            // Kahan's sum: a cell of kilocoulombs gives nanocoulombs a step.
+            let dx = g.dx[k] + self.rest[k];
+            let x = self.x[k] + dx;
+            self.rest[k] = dx - (x - self.x[k]);
+            self.x[k] = x;
+        }
+    }
+
+    /// Whether the store can ever rise to the restart voltage under a light that stays; if not, the
+    /// sentence says why and by how much.
+    ///
+    /// # Errors
+    /// That sentence.
+    pub fn can_start(&self, light: &Light) -> Result<(), String> {
+        let c = &self.config;
+        if self.v_v() >= c.v_on_v {
+            return Ok(());
+        }
+        let from = format!(
+            "the store stands at {:.3} V and the output switches on at {} V",
+            self.v_v(),
+            c.v_on_v
+        );
+        if let Charger::Diode { drop_v } = &c.charger
+            && let Some(curve) = &light.curve
+        {
+            let top = curve.v_oc_v() - drop_v;
+            return match top > c.v_on_v {
+                true => Ok(()),
+                false => Err(format!(
+                    "{from}, but the source's open circuit less the diode gives at most {top:.3} V, {:.3} V too little",
+                    c.v_on_v - top
+                )),
+            };
+        }
+        let cold =
+            matches!(&c.charger, Charger::Tracking { cold, .. } if self.v_v() < cold.until_v);
+        let Some((_, w)) = self.feed(light, cold) else {
+            return Err(match &c.charger {
+                Charger::Constant { min_w, .. } => format!(
+                    "{from}, but the charger starts from {min_w:.3e} W and the source gives at most {:.3e} W, {:.3e} W too little",
+                    light.max_w,
+                    min_w - light.max_w
+                ),
+                Charger::Tracking { cold: start, v_in_min_v, min_w, .. } => {
+                    let (v, p) =
+                        if cold { (start.v_in_min_v, start.min_w) } else { (*v_in_min_v, *min_w) };
+                    format!(
+                        "{from}, but the charger needs {v} V and {p} W at its input to start{} and the source gives at most {} W at {:.3} V",
+                        if cold { " on an empty store" } else { "" },
+                        light.max_w,
+                        light.at_share(1.0).0.or(light.v_mp_v).unwrap_or(0.0)
+                    )
+                }
+                Charger::Diode { .. } => format!("{from}, but the source gives nothing"),
+            });
+        };
+        let lost_s = c.charger_quiescent_a / c.v_on_v
+            + c.quiescent_off_w / (c.v_on_v * c.v_on_v)
+            + c.store.branches.iter().map(|b| 1.0 / b.leak_ohm).sum::<f64>();
+        let need_w = c.v_on_v * c.v_on_v * lost_s;
+        match w >= need_w {
+            true => Ok(()),
+            false => Err(format!(
+                "{from}, but leakage and quiescent current take {need_w:.3e} W there and at most {w:.3e} W arrive, {:.3e} W too little",
+                need_w - w
+            )),
         }
     }
 }
@@ -360,10 +1037,11 @@ impl SupplyConfig {
     /// The first that cannot be.
     pub fn check(&self) -> Result<(), SupplyError> {
         let bad = |key, value, must: &str| Err(SupplyError { key, value, must: must.to_owned() });
+        let as_error = |(key, value, must)| SupplyError { key, value, must };
+        self.store.check().map_err(as_error)?;
+        self.charger.check().map_err(as_error)?;
+        self.output.check().map_err(as_error)?;
         let positive = [
-            ("capacitance_f", self.capacitance_f),
-            ("esr_ohm", self.esr_ohm),
-            ("leak_ohm", self.leak_ohm),
             ("v_max_v", self.v_max_v),
             ("v_on_v", self.v_on_v),
             ("v_cut_v", self.v_cut_v),
@@ -375,45 +1053,47 @@ impl SupplyConfig {
             }
         }
         for (key, value) in [
-            ("panel_min_w", self.panel_min_w),
-            ("quiescent_on_w", self.quiescent_on_w),
             ("quiescent_off_w", self.quiescent_off_w),
+            ("charger_quiescent_a", self.charger_quiescent_a),
             ("start_overhead_j", self.start_overhead_j),
+            ("decoupling_f", self.decoupling_f),
+            ("rail_end_v", self.rail_end_v),
         ] {
             if !value.is_finite() || value < 0.0 {
                 return bad(key, value, "it must be a number, zero or more");
             }
         }
-        for (key, value) in [
-            ("charge_efficiency", self.charge_efficiency),
-            ("output_efficiency", self.output_efficiency),
-        ] {
-            if !(value > 0.0 && value <= 1.0) {
-                return bad(key, value, "it is a share above 0 and up to 1");
-            }
-        }
-        // The steps of the integration follow the leakage; a store that is empty at once is none.
-        if self.leak_ohm * self.capacitance_f < 1e-3 {
-            return bad(
-                "leak_ohm",
-                self.leak_ohm,
-                "with that the store leaks empty within milliseconds; take a larger resistance, as a leaking \
-                 capacitor's is megohms",
+        if self.v_cut_v >= self.v_max_v {
+            let must = format!(
+                "the cut-off must lie below the voltage that the store is charged to, v_max_v = {} V",
+                self.v_max_v
             );
+            return bad("v_cut_v", self.v_cut_v, &must);
         }
         if self.v_on_v > self.v_max_v {
             let must =
                 format!("the restart voltage must not lie above v_max_v = {} V", self.v_max_v);
             return bad("v_on_v", self.v_on_v, &must);
         }
-        let after = self.v_on_v * self.v_on_v - 2.0 * self.start_overhead_j / self.capacitance_f;
-        if after <= self.v_cut_v * self.v_cut_v {
-            let need = (self.v_cut_v * self.v_cut_v
-                + 2.0 * self.start_overhead_j / self.capacitance_f)
-                .sqrt();
+        if self.decoupling_f > 0.0 && self.rail_end_v >= self.vcc_v {
+            let must = format!("the chip must stop below its supply of {} V", self.vcc_v);
+            return bad("rail_end_v", self.rail_end_v, &must);
+        }
+        let energy = |v: f64| self.store.energy_j(&self.store.at_rest(v));
+        let after = energy(self.v_on_v) - self.start_overhead_j;
+        if after <= energy(self.v_cut_v) {
+            let (mut low, mut high) = (self.v_cut_v, 1e3);
+            for _ in 0..100 {
+                let mid = (low + high) / 2.0;
+                if energy(mid) - self.start_overhead_j > energy(self.v_cut_v) {
+                    high = mid
+                } else {
+                    low = mid
+                }
+            }
             let must = format!(
                 "after the start overhead of {} J the store would stand at or below the cut-off of {} V; \
-                 take a restart voltage above {need:.3} V or a larger capacitor",
+                 take a restart voltage above {high:.3} V or a larger capacitor",
                 self.start_overhead_j, self.v_cut_v
             );
             return bad("v_on_v", self.v_on_v, &must);
@@ -427,22 +1107,31 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    use crate::{Branch, ColdStart, Curve, Efficiency, Element, IvCurve, SingleDiode};
+
     fn config() -> SupplyConfig {
         SupplyConfig {
-            capacitance_f: 0.5,
-            esr_ohm: 0.08,
-            leak_ohm: 2.75e6,
+            store: Store::capacitor(0.5, 0.08, 2.75e6),
+            charger: Charger::Constant { efficiency: 0.8, min_w: 5e-6 },
+            output: Output::Regulated {
+                efficiency: Efficiency::constant(0.85),
+                quiescent_w: 5e-6,
+                quiescent_a: 0.0,
+            },
             v_max_v: 5.0,
             v_on_v: 2.6,
             v_cut_v: 1.9,
             vcc_v: 2.8,
-            charge_efficiency: 0.8,
-            panel_min_w: 5e-6,
-            output_efficiency: 0.85,
-            quiescent_on_w: 5e-6,
             quiescent_off_w: 1e-6,
+            charger_quiescent_a: 0.0,
             start_overhead_j: 0.125,
+            decoupling_f: 0.0,
+            rail_end_v: 1.5,
         }
+    }
+
+    fn capacitor(capacitance_f: f64, esr_ohm: f64, leak_ohm: f64) -> SupplyConfig {
+        SupplyConfig { store: Store::capacitor(capacitance_f, esr_ohm, leak_ohm), ..config() }
     }
 
     #[test]
@@ -492,7 +1181,7 @@ mod tests {
     #[test]
     fn a_load_that_the_resistance_does_not_let_through_is_a_cut() {
         // 75 ohm carry v^2 / (4 r): 67.5 mW at 4.5 V, and the terminal is still above the cut-off there.
-        let c = SupplyConfig { esr_ohm: 75.0, ..config() };
+        let c = capacitor(0.5, 75.0, 2.75e6);
         let mut s = Supply::new(c, 4.7).unwrap();
         s.switch_on();
         let load = Load { vcc_w: 0.07 * 0.85, store_w: 0.0 };
@@ -505,16 +1194,380 @@ mod tests {
     #[test]
     fn bad_figures_are_named() {
         let text = |c: SupplyConfig| Supply::new(c, 1.0).unwrap_err().to_string();
+        assert!(text(capacitor(-0.5, 0.08, 2.75e6)).contains("capacitance_f is -0.5"));
+        let greedy = Charger::Constant { efficiency: 1.2, min_w: 0.0 };
+        assert!(text(SupplyConfig { charger: greedy, ..config() }).contains("up to 1"));
         assert!(
-            text(SupplyConfig { capacitance_f: -0.5, ..config() })
-                .contains("capacitance_f is -0.5")
+            text(SupplyConfig { v_cut_v: 5.5, ..config() })
+                .contains("must lie below the voltage that the store is charged to, v_max_v = 5 V")
         );
-        assert!(text(SupplyConfig { charge_efficiency: 1.2, ..config() }).contains("up to 1"));
-        assert!(text(SupplyConfig { leak_ohm: 1e-9, ..config() }).contains("leaks empty within"));
+        assert!(text(capacitor(0.5, 0.08, 1e-9)).contains("leaks empty within"));
         assert!(text(SupplyConfig { v_on_v: 5.5, ..config() }).contains("v_max_v = 5 V"));
-        let small = text(SupplyConfig { capacitance_f: 0.05, ..config() });
+        let small = text(capacitor(0.05, 0.08, 2.75e6));
         assert!(small.contains("above 2.934 V or a larger capacitor"), "{small}");
         assert!(Supply::new(config(), 6.0).unwrap_err().to_string().contains("between 0 and 5 V"));
+    }
+
+    /// Two AA cells by the straight line of Piotrowski 2006, section 4: 3.2 V to 1.6 V, 2500 mAh.
+    fn two_aa() -> Store {
+        let element = Element::Cell {
+            capacity_c: 9000.0,
+            ocv_v: Curve::new(&[[0.0, 1.6], [1.0, 3.2]]).unwrap(),
+            r_ohm: Curve::new(&[[0.0, 0.3]]).unwrap(),
+        };
+        Store {
+            branches: vec![Branch {
+                element,
+                r_ohm: 0.0,
+                leak_ohm: f64::INFINITY,
+                self_discharge_per_s: 0.0,
+            }],
+        }
+    }
+
+    fn battery(output: Output, v_cut_v: f64) -> SupplyConfig {
+        SupplyConfig {
+            store: two_aa(),
+            charger: Charger::Constant { efficiency: 1.0, min_w: 0.0 },
+            output,
+            v_max_v: 3.2,
+            v_on_v: 3.0,
+            v_cut_v,
+            vcc_v: 3.0,
+            quiescent_off_w: 0.0,
+            charger_quiescent_a: 0.0,
+            start_overhead_j: 0.0,
+            decoupling_f: 0.0,
+            rail_end_v: 1.0,
+        }
+    }
+
+    /// Runs a load that takes `load_w` at 3 V, as a current, until the cut.
+    fn life(config: SupplyConfig, load_w: f64) -> (f64, SupplySums) {
+        let mut s = Supply::new(config, 3.2).unwrap();
+        s.switch_on();
+        let mut t = 0.0;
+        loop {
+            let current_a = load_w / 3.0;
+            let load = Load { vcc_w: current_a * s.rail_v(), store_w: 0.0 };
+            let a = s.advance(s.sure_time_s(load, 0.0).clamp(1.0, 3600.0), load, 0.0);
+            t += a.elapsed_s;
+            if a.boundary == Some(Boundary::Cut) {
+                assert_eq!(s.unclosed(), None);
+                assert!(s.balance_rel() < 1e-6, "{}", s.balance_rel());
+                return (t, *s.sums());
+            }
+        }
+    }
+
+    #[test]
+    fn two_aa_cells_give_the_bands_of_piotrowski() {
+        let mut last = 0.0;
+        for (to_v, percent) in [(2.8, 31.25), (2.4, 27.10), (2.0, 22.90), (1.6 + 1e-9, 18.75)] {
+            let (_, sums) = life(battery(Output::Direct { drop_v: 0.0 }, to_v), 0.03);
+            let out = sums.load_j + sums.esr_j;
+            let band = (out - last) / 21_600.0 * 100.0;
+            last = out;
+            // The paper rounds 27.08 and 22.92; the resistance brings the cut forward by 3 mV.
+            assert!((band - percent).abs() < 0.25, "{to_v}: {band}");
+        }
+    }
+
+    #[test]
+    fn a_converter_that_helps_only_when_the_voltage_falls_lengthens_the_life() {
+        let eta = || {
+            Efficiency::new(&[1.0, 3.0], &[1e-4, 1e-2], &[vec![0.6, 0.85], vec![0.7, 0.95]])
+                .unwrap()
+        };
+        let always = Output::Regulated { efficiency: eta(), quiescent_w: 0.0, quiescent_a: 5e-5 };
+        let helping = Output::Assisted {
+            below_v: 2.8,
+            hysteresis_v: 0.1,
+            efficiency: eta(),
+            quiescent_a: 5e-5,
+            shutdown_a: 2e-7,
+            boost_v: 3.0,
+        };
+        let bare = life(battery(Output::Direct { drop_v: 0.0 }, 2.8), 3e-3).0;
+        let (always, helped) =
+            (life(battery(always, 1.7), 3e-3).0, life(battery(helping, 1.7), 3e-3).0);
+        assert!(helped > always && always > 1.5 * bare, "{bare} {always} {helped}");
+    }
+
+    #[test]
+    fn a_linear_regulator_burns_the_difference_and_then_follows() {
+        let ldo = Output::Linear { dropout_v: 0.2, quiescent_a: 1e-6 };
+        let c = SupplyConfig {
+            output: ldo,
+            vcc_v: 2.2,
+            v_on_v: 3.0,
+            v_cut_v: 1.9,
+            ..capacitor(0.01, 0.1, 1e8)
+        };
+        let c = SupplyConfig { start_overhead_j: 0.0, ..c };
+        let mut s = Supply::new(c, 3.6).unwrap();
+        s.switch_on();
+        let load = Load { vcc_w: 2.2e-3, store_w: 0.0 };
+        // 1 mA: a volt in 10 s. The rail stays until 2.4 V.
+        let a = s.advance(11.0, load, 0.0);
+        assert_eq!((a.boundary, s.rail_v()), (None, 2.2));
+        assert!((s.sums().load_j - 2.2e-3 * 11.0).abs() < 1e-7, "{}", s.sums().load_j);
+        let lost = 1e-3 * 11.0 * (3.6 - 0.55 - 2.2);
+        assert!(
+            (s.sums().converter_j / lost - 1.0).abs() < 2e-3,
+            "{} {lost}",
+            s.sums().converter_j
+        );
+        s.advance(3.0, load, 0.0);
+        assert!((s.rail_v() - 2.0).abs() < 0.011, "{}", s.rail_v());
+        assert_eq!(s.unclosed(), None);
+    }
+
+    fn tracking() -> Charger {
+        Charger::Tracking {
+            share: 0.8,
+            v_in_min_v: 0.13,
+            min_w: 1e-5,
+            v_in_default_v: 2.0,
+            efficiency: Efficiency::constant(0.9),
+            cold: ColdStart { v_in_min_v: 0.6, min_w: 1.5e-5, efficiency: 0.05, until_v: 1.77 },
+        }
+    }
+
+    #[test]
+    fn a_cold_start_takes_its_time_and_needs_its_voltage() {
+        let time = |charger: Charger| {
+            let c = SupplyConfig { charger, start_overhead_j: 0.0, ..capacitor(1e-3, 0.1, 1e8) };
+            let mut s = Supply::new(c, 0.0).unwrap();
+            let a = s.advance(1e6, Load::default(), 1e-3);
+            assert_eq!((a.boundary, s.unclosed()), (Some(Boundary::Restart), None));
+            a.elapsed_s
+        };
+        let warm = time(Charger::Constant { efficiency: 0.9, min_w: 0.0 });
+        let cold = time(tracking());
+        // 1.57 mJ at 5 % and the rest at 90 %, and 1.81 mJ more.
+        let by_hand = 0.5 * 1.77 * 1.77 / 0.05 + 0.5 * (2.6 * 2.6 - 1.77 * 1.77) / 0.9;
+        assert!(
+            (cold / by_hand - 1.0).abs() < 0.01 && cold > 8.0 * warm,
+            "{cold} {by_hand} {warm}"
+        );
+        // The same watts at half a volt do not start it.
+        let low = IvCurve::new(&[0.0, 0.45, 0.5], &[4e-3, 3e-3, 0.0]).unwrap();
+        let c = SupplyConfig {
+            charger: tracking(),
+            start_overhead_j: 0.0,
+            ..capacitor(1e-3, 0.1, 1e8)
+        };
+        let s = Supply::new(c.clone(), 0.0).unwrap();
+        let told = s.can_start(&low.clone().into()).unwrap_err();
+        assert!(
+            told.contains("needs 0.6 V and 0.000015 W at its input to start on an empty store"),
+            "{told}"
+        );
+        assert!(Supply::new(c, 2.0).unwrap().can_start(&low.into()).is_ok());
+    }
+
+    #[test]
+    fn a_node_that_can_never_start_is_told_by_how_much() {
+        let weak =
+            Supply::new(SupplyConfig { start_overhead_j: 0.0, ..capacitor(0.1, 1.0, 1e5) }, 1.0)
+                .unwrap();
+        let told = weak.can_start(&2e-5.into()).unwrap_err();
+        // 6.76 V2 over 100 kilohm and 1 uW: 68.6 uW; 16 uW arrive.
+        assert!(
+            told.contains(
+                "take 6.860e-5 W there and at most 1.600e-5 W arrive, 5.260e-5 W too little"
+            ),
+            "{told}"
+        );
+        assert!(
+            weak.can_start(&1e-6.into())
+                .unwrap_err()
+                .contains("the charger starts from 5.000e-6 W")
+        );
+        assert!(weak.can_start(&1e-3.into()).is_ok());
+        let panel = SingleDiode {
+            photocurrent_a: 0.02,
+            saturation_a: 1e-9,
+            series_ohm: 1.0,
+            shunt_ohm: 1e5,
+            n_ns_vth_v: 0.12,
+        };
+        let c = SupplyConfig { charger: Charger::Diode { drop_v: 0.3 }, ..config() };
+        let told = Supply::new(c, 1.0).unwrap().can_start(&panel.curve().into()).unwrap_err();
+        assert!(told.contains("less the diode gives at most 1.7"), "{told}");
+    }
+
+    #[test]
+    fn the_rails_capacitance_carries_the_node_on_after_the_cut() {
+        let c = SupplyConfig {
+            decoupling_f: 1e-4,
+            rail_end_v: 1.8,
+            start_overhead_j: 0.0,
+            ..capacitor(1e-3, 0.1, 1e8)
+        };
+        let mut s = Supply::new(c.clone(), 3.0).unwrap();
+        s.switch_on();
+        let (mut t, mut rail, mut steps) = (0.0, vec![], 0);
+        let cut_at = loop {
+            let load = Load { vcc_w: 2e-3 * s.rail_v(), store_w: 0.0 };
+            let sure = s.sure_time_s(load, 0.0);
+            let a = s.advance(sure.max(1e-6), load, 0.0);
+            t += a.elapsed_s;
+            steps += 1;
+            assert!(steps < 1000);
+            if s.rail_follows() {
+                rail.push((t, s.rail_v()));
+            }
+            if a.boundary == Some(Boundary::Cut) {
+                s.switch_off();
+                break t;
+            }
+        };
+        // 2 mA take a volt from 100 uF in 50 ms.
+        let lasted = cut_at - rail[0].0;
+        assert!((lasted - 0.05).abs() < 1e-3, "{lasted}");
+        assert!(
+            (rail.last().unwrap().1 - 1.8).abs() < 0.011 && rail.len() > 80,
+            "{:?}",
+            rail.last()
+        );
+        assert!((s.sums().decoupling_j - 0.5e-4 * (2.8 * 2.8 + 1.8 * 1.8)).abs() < 1e-9);
+        assert!(s.balance_rel() < 1e-9 && s.unclosed().is_none(), "{}", s.balance_rel());
+        let mut none = Supply::new(SupplyConfig { decoupling_f: 0.0, ..c }, 3.0).unwrap();
+        none.switch_on();
+        let bare = none.advance(10.0, Load { vcc_w: 2e-3 * 2.8, store_w: 0.0 }, 0.0).elapsed_s;
+        assert!(t < bare, "charging the rail costs more than it gives back: {t} {bare}");
+    }
+
+    #[test]
+    fn charge_that_went_into_the_slow_branch_comes_back() {
+        let slow = Store {
+            branches: vec![Branch::capacitor(0.5, 0.1, 1e8), Branch::capacitor(0.1, 1e3, 1e8)],
+        };
+        let c = SupplyConfig { store: slow, start_overhead_j: 0.0, ..config() };
+        let mut s = Supply::new(c, 3.0).unwrap();
+        s.switch_on();
+        let load = Load { vcc_w: 20e-3, store_w: 0.0 };
+        let a = s.advance(1e3, load, 0.0);
+        assert_eq!(a.boundary, Some(Boundary::Cut));
+        s.switch_off();
+        let at_cut = s.v_v();
+        s.advance(600.0, Load::default(), 0.0);
+        assert!(s.v_v() > at_cut + 0.1, "{} {at_cut}", s.v_v());
+    }
+
+    #[test]
+    fn books_that_are_cooked_are_found_with_their_interval() {
+        let mut s = Supply::new(config(), 3.0).unwrap();
+        s.advance(0.0, Load::default(), 1e-3);
+        s.switch_on();
+        s.advance(10.0, Load { vcc_w: 1e-3, store_w: 0.0 }, 1e-3);
+        assert_eq!(s.unclosed(), None);
+        s.sums.leak_j += 1e-6;
+        s.advance(5.0, Load { vcc_w: 1e-3, store_w: 0.0 }, 1e-3);
+        let told = s.unclosed().unwrap();
+        assert_eq!((told.from_s, told.to_s), (10.0, 15.0));
+        assert!((told.rest_j + 1e-6).abs() < 1e-12, "{told}");
+    }
+
+    fn any_output() -> impl Strategy<Value = Output> {
+        let eta = || {
+            Efficiency::new(&[1.0, 4.0], &[1e-5, 1e-2], &[vec![0.5, 0.8], vec![0.7, 0.95]]).unwrap()
+        };
+        prop_oneof![
+            Just(Output::Regulated { efficiency: eta(), quiescent_w: 1e-6, quiescent_a: 1e-6 }),
+            (0.0f64..0.3).prop_map(|dropout_v| Output::Linear { dropout_v, quiescent_a: 1e-6 }),
+            (0.0f64..0.4).prop_map(|drop_v| Output::Direct { drop_v }),
+            Just(Output::Assisted {
+                below_v: 2.5,
+                hysteresis_v: 0.1,
+                efficiency: eta(),
+                quiescent_a: 5e-5,
+                shutdown_a: 1e-6,
+                boost_v: 2.8
+            }),
+        ]
+    }
+
+    fn any_store() -> impl Strategy<Value = Store> {
+        let ceramic =
+            Element::Derated { capacitance_f: Curve::new(&[[0.0, 1e-3], [5.0, 3e-4]]).unwrap() };
+        let ceramic =
+            Branch { element: ceramic, r_ohm: 0.02, leak_ohm: 1e7, self_discharge_per_s: 0.0 };
+        let growing = Branch {
+            element: Element::Capacitor { c0_f: 0.2, c1_f_per_v: 0.05 },
+            r_ohm: 0.1,
+            leak_ohm: 1e6,
+            self_discharge_per_s: 0.0,
+        };
+        prop_oneof![
+            Just(Store { branches: vec![growing.clone(), Branch::capacitor(0.1, 400.0, 1e9)] }),
+            Just(Store { branches: vec![ceramic.clone()] }),
+            Just(Store { branches: vec![growing, ceramic, Branch::capacitor(0.1, 40.0, 1e9)] }),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn energy_is_conserved_in_every_supply(
+            store in any_store(), output in any_output(), which in 0usize..3, v in 0.1f64..4.0, decoupled in any::<bool>(),
+            steps in prop::collection::vec((1e-6f64..300.0, 0.0f64..0.03, 0.0f64..1e-4, 0.0f64..0.06), 1..12),
+        ) {
+            let charger = [Charger::Constant { efficiency: 0.8, min_w: 5e-6 }, Charger::Diode { drop_v: 0.3 }, tracking()][which].clone();
+            let decoupling_f = if decoupled && output.is_regulated() { 1e-5 } else { 0.0 };
+            let c = SupplyConfig {
+                store, charger, output, decoupling_f, charger_quiescent_a: 3e-7, start_overhead_j: 1e-6, v_max_v: 4.2, v_on_v: 3.0, ..config()
+            };
+            let mut s = Supply::new(c, v).unwrap();
+            for (dt, vcc_w, store_w, sun) in steps {
+                // The power as a cell's curve, so that the diode has something to follow.
+                let cell = SingleDiode { photocurrent_a: sun / 4.0, saturation_a: 1e-9, series_ohm: 2.0, shunt_ohm: 1e6, n_ns_vth_v: 0.3 };
+                let light = Light::from(cell.curve());
+                let mut left = dt;
+                for _ in 0..200 {
+                    let load = Load { vcc_w, store_w: if s.v_v() > 1.0 { store_w } else { 0.0 } };
+                    let a = s.advance(left, load, &light);
+                    left -= a.elapsed_s;
+                    match a.boundary {
+                        Some(Boundary::Restart) => s.switch_on(),
+                        Some(Boundary::Cut) => s.switch_off(),
+                        None => break,
+                    }
+                }
+                prop_assert_eq!(s.unclosed(), None);
+                prop_assert!(s.v_v() <= 4.2 + 1e-6, "{}", s.v_v());
+            }
+            prop_assert!(s.balance_rel() < 1e-6, "{}", s.balance_rel());
+        }
+
+        #[test]
+        fn the_shortcut_and_the_circuit_agree(
+            v in 2.0f64..4.9, esr_ohm in 0.01f64..5.0,
+            steps in prop::collection::vec((1e-3f64..3000.0, 1e-6f64..0.01, 0.0f64..1e-4, 0.0f64..0.03), 1..8),
+        ) {
+            let c = SupplyConfig { start_overhead_j: 0.01, ..capacitor(0.5, esr_ohm, 2.75e6) };
+            let mut a = Supply::new(c.clone(), v).unwrap();
+            let mut b = Supply::new(c, v).unwrap().without_shortcut();
+            for (dt, vcc_w, store_w, panel_w) in steps {
+                for s in [&mut a, &mut b] {
+                    let mut left = dt;
+                    while left > 0.0 {
+                        let done = s.advance(left, Load { vcc_w, store_w }, panel_w);
+                        left -= done.elapsed_s;
+                        match done.boundary {
+                            Some(Boundary::Restart) => s.switch_on(),
+                            Some(Boundary::Cut) => s.switch_off(),
+                            None => break,
+                        }
+                    }
+                }
+                prop_assert!((a.v_v() - b.v_v()).abs() < 1e-3 || a.v_v() > 4.99, "{} {}", a.v_v(), b.v_v());
+                prop_assert_eq!(a.is_on(), b.is_on());
+            }
+        }
     }
 
     proptest! {
@@ -546,7 +1599,7 @@ mod tests {
 
         #[test]
         fn the_sure_time_is_sure(v in 2.0f64..5.0, vcc_w in 1e-6f64..0.06, panel_w in 0.0f64..0.05, esr_ohm in 0.01f64..20.0) {
-            let c = SupplyConfig { esr_ohm, start_overhead_j: 0.0, ..config() };
+            let c = SupplyConfig { start_overhead_j: 0.0, ..capacitor(0.5, esr_ohm, 2.75e6) };
             let mut s = Supply::new(c, v).unwrap();
             s.switch_on();
             let load = Load { vcc_w, store_w: 0.0 };
