@@ -256,26 +256,42 @@ class TestReproduce:
         differing = {row["label"]: row["ratio"] for row in table["rows"] if row["verdict"] != "beaten"}
         # Flash traded for cycles, and how much of it.
         assert set(differing) <= {f"flash, secp160r1, {which} multiplier" for which in ("with", "without")}, table
-        assert all(ratio < 1.1 for ratio in differing.values())
+        assert all(ratio < 1.15 for ratio in differing.values())
 
-    def test_every_table_says_where_it_differs_and_why(self, sunseal: Cli) -> None:
-        for table in answer(sunseal, "reproduce", "--all"):
+    def test_every_row_of_every_paper_has_a_verdict_and_its_reason(self, sunseal: Cli) -> None:
+        tables = answer(sunseal, "reproduce", "--all")
+        papers = {table["id"].partition("/")[0] for table in tables}
+        assert papers == {"mane2014", "piotrowski2006", "rizvi2009", "suslowicz2017"}
+        found = []
+        for table in tables:
             for row in table["rows"]:
-                assert row["verdict"] in ("agrees", "beaten", "differs", "misprint"), row
-                assert row["verdict"] not in ("differs", "misprint") or row["note"], row
-
-    def test_the_arithmetic_of_piotrowski_2006_finds_its_misprints(self, sunseal: Cli) -> None:
-        found = [
-            (table["id"].partition("/")[2], row["printed"])
-            for table in answer(sunseal, "reproduce", "--all")
-            for row in table["rows"]
-            if row["verdict"] == "misprint"
-        ]
+                assert row["verdict"] in ("agrees", "beaten", "differs", "misprint", "not printed"), row
+                assert row["verdict"] in ("agrees", "beaten") or row["note"], row
+                assert (row["verdict"] == "not printed") == (row["published"] is None), row
+                if row["verdict"] == "misprint":
+                    found.append((table["id"], row["printed"] or row["published"]))
         assert found == [
-            ("claims", "77.1 h"),
-            ("figure-1", "81.75 %"),
-            ("table-12", "97867 operations"),
-            ("table-12", "97867 operations"),
-            ("table-14", "42134.48 h"),
-            ("table-9", "44.6 mW"),
+            ("piotrowski2006/claims", "77.1 h"),
+            ("piotrowski2006/figure-1", "81.75 %"),
+            ("piotrowski2006/table-12", "97867 operations"),
+            ("piotrowski2006/table-12", "97867 operations"),
+            ("piotrowski2006/table-14", "42134.48 h"),
+            ("piotrowski2006/table-9", "44.6 mW"),
+            ("rizvi2009/equations", "sum from 0 to N"),
+            ("rizvi2009/equations", 2),
+            ("suslowicz2017/table-2", 3),
         ]
+
+    def test_the_curve_of_figure_4_2_steps_where_the_thesis_says(self, sunseal: Cli) -> None:
+        (table,) = answer(sunseal, "reproduce", "mane2014/figure-4.2")
+        steps = {row["published"]: row["ours"] for row in table["rows"] if row["label"].startswith("discontinuity")}
+        assert steps == {12e6: 12e6, 20e6: 20e6}
+        energy = {row["label"]: row["ours"] for row in table["rows"] if row["verdict"] == "not printed"}
+        assert energy["energy at 2.7 V, 20 MHz"] < energy["energy at 2.7 V, 25 MHz"]
+        assert energy["energy at 2.0 V, 8 MHz"] < energy["energy at 2.0 V, 3 MHz"]
+
+    def test_rails_measured_by_energytrace_are_predicted_from_one_of_their_rows(self, sunseal: Cli) -> None:
+        (table,) = answer(sunseal, "reproduce", "suslowicz2017/table-3")
+        predicted = [row for row in table["rows"] if row["note"].startswith("predicted")]
+        assert len(predicted) == 3
+        assert all(row["verdict"] == "agrees" for row in predicted), predicted

@@ -4,17 +4,21 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-from sunseal import _engine, boards, measuring
+from sunseal import _engine, boards, measuring, oracle
 from sunseal.errors import SunsealError, unknown
 from sunseal.units import show
 
 AGREES, BEATEN, DIFFERS, NOT_MET, MISPRINT = "agrees", "beaten", "differs", "not met", "misprint"
+NOT_PRINTED = "not printed"
+"""A figure that the paper only draws: ours stands alone."""
 SUITES = {"secp160r1": "ecdsa-secp160r1-sha1", "p256": "ecdsa-p256-sha256"}
 NEAR = 0.10
 """Figures read off a printed curve with one or two digits agree within this share."""
@@ -25,7 +29,7 @@ class Row:
     """One figure."""
 
     label: str
-    published: float
+    published: float | None
     ours: float
     unit: str
     verdict: str
@@ -37,8 +41,10 @@ class Row:
         """Ours over published."""
         return self.ours / self.published if self.published else None
 
-    def show(self, value: float) -> str:
+    def show(self, value: float | None) -> str:
         """Write a figure the way its unit is read."""
+        if value is None:
+            return "-"
         if self.unit in ("J", "s"):
             return show(value, self.unit, 4)
         if value == int(value):
@@ -97,18 +103,21 @@ def reproduce(table_id: str, progress: measuring.Progress | None = None) -> Repr
     if table_id not in tables:
         raise unknown("table", table_id, tables)
     paper, table = tables[table_id]
-    compute = KINDS[table["kind"]]
     rows = []
     for raw in table["row"]:
+        compute = KINDS[raw.get("kind", table["kind"])]
         ours, note = compute(paper["board"], table, raw, progress)
         notes = [n for n in (raw.get("note", ""), note) if n]
+        printed = _printed(raw)
         rows.append(
             Row(
                 label=raw["label"],
-                published=float(raw["published"]),
+                published=printed,
                 ours=ours,
                 unit=raw.get("unit", table.get("unit", "")),
-                verdict=_verdict(raw.get("better", table["better"]), float(raw["published"]), ours, raw),
+                verdict=NOT_PRINTED
+                if printed is None
+                else _verdict(raw.get("better", table["better"]), printed, ours, raw),
                 note="; ".join(notes),
                 printed=raw.get("printed"),
             )
@@ -116,22 +125,29 @@ def reproduce(table_id: str, progress: measuring.Progress | None = None) -> Repr
     return Reproduction(table_id, table["title"], f"{paper['cite']}, {table['source']}", rows)
 
 
+def _printed(raw: dict[str, Any]) -> float | None:
+    """Return the published figure: a number, what the paper's equation gives for its inputs, or none."""
+    given = raw.get("published")
+    return arithmetic(given) if isinstance(given, str) else None if given is None else float(given)
+
+
 def _verdict(better: str, published: float, ours: float, raw: dict[str, Any]) -> str:
+    # What differs is either explained in the data or not met.
+    note = raw.get("note", "")
+    differs = MISPRINT if note.startswith("misprint") else DIFFERS if note else NOT_MET
     if "expr" in raw:
         # The paper's own arithmetic: the last printed digit, rounded or cut off.
-        if abs(ours - published) <= raw["ulp"] * (1 + 1e-9):
+        return AGREES if abs(ours - published) <= raw["ulp"] * (1 + 1e-9) else differs
+    if better in ("below", "above"):
+        # A claim of order, not a figure to beat.
+        return AGREES if (ours < published if better == "below" else ours > published) else differs
+    if better in ("less", "more"):
+        if ours == published:
             return AGREES
-        note = raw.get("note", "")
-        return MISPRINT if note.startswith("misprint") else DIFFERS if note else NOT_MET
-    if better == "more":
-        better, published, ours = "less", ours, published
-    if better == "less":
-        if ours > published:
-            return DIFFERS if raw.get("note") else NOT_MET
-        return BEATEN if ours < published else AGREES
+        return BEATEN if (ours < published) == (better == "less") else differs
     if better == "equal" and raw.get("quantity") != "packet_energy_j":
-        return AGREES if ours == published else DIFFERS
-    return AGREES if abs(ours / published - 1) <= NEAR else DIFFERS
+        return AGREES if ours == published else differs
+    return AGREES if abs(ours / published - 1) <= NEAR else differs
 
 
 def _operating_point(
@@ -240,33 +256,202 @@ def arithmetic(text: str) -> float:
         raise SunsealError(f"`{text}` in data/published is no arithmetic on numbers: {e}") from e
 
 
+@dataclass(frozen=True)
+class Cost:
+    """What a question's operation takes."""
+
+    cycles: float
+    time_s: float
+    energy_j: float
+
+    def plus(self, other: Cost, times: float = 1.0) -> Cost:
+        """Add another operation's cost."""
+        return Cost(
+            self.cycles + times * other.cycles,
+            self.time_s + times * other.time_s,
+            self.energy_j + times * other.energy_j,
+        )
+
+
+@dataclass(frozen=True)
+class Place:
+    """Which operation of ours is asked, where it runs, and how many bytes it is fed where not all of the bench's."""
+
+    workload: str
+    board: str
+    power: str
+    variant: tuple[str, ...] = ()
+    vcc_v: float | None = None
+    freq_hz: int | None = None
+    fed_bytes: int | None = None
+
+    @staticmethod
+    def of(board: str, table: dict[str, Any], raw: dict[str, Any]) -> Place:
+        """Read a row."""
+        return Place(
+            raw["workload"],
+            raw.get("board", table.get("board", board)),
+            raw.get("power_set", table.get("power_set", measuring.DEFAULT_POWER)),
+            tuple(raw.get("variant", ())),
+            raw.get("vcc_v", table.get("vcc_v")),
+            raw.get("freq_hz", table.get("freq_hz")),
+            raw["head"] + raw["message_bytes"] if "message_bytes" in raw else None,
+        )
+
+
 @cache
-def _measured(workload: str, board: str, vcc_v: float, power: str) -> measuring.Measurement:
-    measured = measuring.measure(workload, board=board, vcc_v=vcc_v, power=power)
-    if measured.result_valid is False:
-        raise SunsealError(f"`{workload}` gives a wrong result on {board}")
-    return measured
+def _cost(at: Place) -> tuple[Cost, str]:
+    """Weigh one run, and say where it was."""
+    weights = measuring.PowerSet(at.power, at.board)
+    freq_hz, vcc_v = measuring.operating_point(weights, at.freq_hz, at.vcc_v)
+    chosen = boards.variant(at.variant, at.board)
+    program = measuring.builtin(at.workload, at.board, chosen)
+    program = measuring.at_clock(program, weights, freq_hz, vcc_v)
+    counts, valid = measuring.run(program, at.board)
+    if valid is False:
+        raise SunsealError(f"`{at.workload}` gives a wrong result on {at.board}")
+    if at.fed_bytes is not None and program.workload is not None:
+        # The whole input's output was judged; of a shorter one only the cycles are taken.
+        fed = oracle.trial(program.workload).fed
+        # An input that is too short for the row is repeated: no cipher here depends on what it encrypts.
+        counts = measuring.count(program, at.board, (fed * 2)[: at.fed_bytes])
+        if counts.status != oracle.STATUS_OK:
+            raise SunsealError(f"`{at.workload}` takes no input of {at.fed_bytes} bytes on {at.board}")
+    point = weights.inner.weigh(counts, freq_hz, vcc_v)
+    place = f"{at.board} {boards.variant_text(chosen)}".strip()
+    where = f"{at.workload} on {place}, {vcc_v:g} V, {freq_hz / 1e6:g} MHz, {weights.name}"
+    return Cost(counts.cycles, point.time_s, point.energy_j), where
+
+
+def _asked(board: str, table: dict[str, Any], raw: dict[str, Any]) -> tuple[Cost, str]:
+    """Answer a row's question, with what is added to the operation or taken off it."""
+    cost, where = _cost(Place.of(board, table, raw))
+    for sign, key in ((1.0, "plus"), (-1.0, "minus")):
+        for other in raw.get(key, ()):
+            cost = cost.plus(_cost(Place.of(board, table, raw | other))[0], sign)
+            where = f"{key} {other['workload']}, {where}"
+    if "cycles" in raw:
+        # Weigh the published cycle count, so that only the energy model is compared.
+        cost = Cost(raw["cycles"], *(x * raw["cycles"] / cost.cycles for x in (cost.time_s, cost.energy_j)))
+        where = f"at {raw['cycles']:,} cycles of {where}"
+    return cost, where
+
+
+def _quantity(cost: Cost, table: dict[str, Any], raw: dict[str, Any]) -> float:
+    # A lifetime is, as in the paper, that of a node which does nothing else.
+    ours: dict[str, Callable[[], float]] = {
+        "time_s": lambda: cost.time_s,
+        "energy_j": lambda: cost.energy_j,
+        "cycles": lambda: cost.cycles,
+        "power_w": lambda: cost.energy_j / cost.time_s,
+        "edp_js": lambda: cost.energy_j * cost.time_s,
+        "ua_per_mhz": lambda: 1e12 * cost.energy_j / raw["vcc_v"] / cost.cycles,
+        "operations": lambda: raw["store_j"] / cost.energy_j,
+        "duty_percent": lambda: 100 * cost.time_s / raw["period_s"],
+        "lifetime_h": lambda: raw["store_j"] / cost.energy_j * raw["period_s"] / 3600,
+    }
+    if raw["quantity"] == "formula":
+        text = raw["formula"]
+        for name, value in (("energy_j", cost.energy_j), ("time_s", cost.time_s), ("cycles", cost.cycles)):
+            text = text.replace(name, repr(value))
+        return arithmetic(text)
+    if raw["quantity"] not in ours:
+        raise unknown("quantity", raw["quantity"], ours, f"of `{raw['label']}` in data/published")
+    return ours[raw["quantity"]]()
 
 
 def _paper(
     board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
 ) -> tuple[float, str]:
-    """Do the paper's arithmetic on its inputs, or ask its question of our firmware."""
+    """Do the paper's arithmetic on its inputs, or ask its question of our firmware, as a ratio where it asks one."""
     if "expr" in raw:
         return arithmetic(raw["expr"]), f"= {raw['expr']}"
-    power = raw.get("power_set", table.get("power_set", measuring.DEFAULT_POWER))
-    m = _measured(raw["workload"], raw.get("board", board), raw["vcc_v"], power)
-    # A lifetime is, as in the paper, that of a node which does nothing else.
-    ours = {
-        "time_s": m.time_s,
-        "energy_j": m.energy_j,
-        "cycles": float(m.cycles),
-        "operations": raw.get("store_j", 0.0) / m.energy_j,
-        "duty_percent": 100 * m.time_s / raw.get("period_s", m.time_s),
-        "lifetime_h": raw.get("store_j", 0.0) / m.energy_j * raw.get("period_s", 0.0) / 3600,
-    }[raw["quantity"]]
-    place = f"{m.board} {m.variant}".strip()
-    return ours, f"{m.workload} on {place}, {m.vcc_v:g} V, {m.freq_hz / 1e6:g} MHz, {m.power_set}"
+    cost, where = _asked(board, table, raw)
+    value = _quantity(cost, table, raw)
+    if "over" not in raw:
+        return value, where
+    other = raw | raw["over"]
+    below, where_below = _asked(board, table, other)
+    return value / _quantity(below, table, other), f"{where}; over {where_below}"
+
+
+@cache
+def _points(workload: str, board: str, variant: tuple[str, ...], power: str, vcc_v: float) -> list[dict[str, Any]]:
+    return measuring.curve(workload, board=board, variant=variant, power=power, voltages_v=[vcc_v])
+
+
+def _curve(
+    board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
+) -> tuple[float, str]:
+    """Read a figure off the curve of energy over the clock at one voltage, in whole megahertz as the thesis has it."""
+    power = raw.get("power_set", table["power_set"])
+    points = _points(raw["workload"], board, tuple(raw.get("variant", ())), power, raw["vcc_v"])
+    scale = raw.get("cycles", points[0]["cycles"]) / points[0]["cycles"]
+    energy_j = {p["freq_hz"]: scale * p["energy_j"] for p in points}
+    time_s = {p["freq_hz"]: scale * p["time_s"] for p in points}
+    where = f"{raw['workload']}, {raw['vcc_v']:g} V, {power}"
+    if "cycles" in raw:
+        where += f", at {raw['cycles']:,} cycles"
+    clocks = list(energy_j)
+    if raw["quantity"] == "cheapest_hz":
+        best = min(clocks, key=energy_j.__getitem__)
+        return best, f"{where}: {show(energy_j[best], 'J', 3)} there, {show(energy_j[clocks[-1]], 'J', 3)} at the top"
+    if raw["quantity"] == "step_hz":
+        rises = {f: energy_j[g] / energy_j[f] - 1 for f, g in itertools.pairwise(clocks) if energy_j[g] > energy_j[f]}
+        if not rises:
+            raise SunsealError(f"the curve of {where} has no step")
+        told = ", ".join(f"{100 * rise:.1f} % after {f / 1e6:g} MHz" for f, rise in rises.items())
+        return min(rises, key=lambda f: abs(f - raw["near_hz"])), f"{where}: the energy rises by {told}"
+    limits = energy_j if raw["quantity"] == "clock_for_energy_hz" else time_s
+    met = [f for f in clocks if limits[f] <= raw["limit"]]
+    if not met:
+        raise SunsealError(f"no clock of {where} meets {raw['limit']:g}")
+    return met[0], f"{where}: {show(energy_j[met[0]], 'J', 3)} in {show(time_s[met[0]], 's', 3)}"
+
+
+def _unit(
+    board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
+) -> tuple[float, str]:
+    """Compare what the thesis's measurement unit would read with what it measures."""
+    m = measuring.measure(
+        raw["workload"], board=board, power=table["power_set"], freq_hz=raw["freq_hz"], vcc_v=raw["vcc_v"], unit=True
+    )
+    assert m.measurement_unit is not None
+    true = m.energy_j if raw["quantity"] == "energy_j" else float(m.cycles)
+    where = f"{m.workload}, {m.vcc_v:g} V, {m.freq_hz / 1e6:g} MHz, {m.measurement_unit['samples']:,.0f} samples"
+    return m.measurement_unit[raw["quantity"]] / true, where
+
+
+def _sheet(path: Path) -> dict[str, Any]:
+    return boards.read_toml(path)
+
+
+def _facts(
+    board: str, _table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
+) -> tuple[float, str]:
+    """Look a property up in what we know of devices, boards and parts."""
+    data, quantity = boards.home() / "data", raw["quantity"]
+    if quantity == "retention_s":
+        part = _sheet(data / "parts" / f"{raw['part']}.toml")["capacitor"]
+        tau_s = part["capacitance_f"] * part["v_rated_v"] / (part["leakage_uA"] * 1e-6)
+        return tau_s, f"{raw['part']}: until its own leakage, a resistor, has taken it to 1/e of its voltage"
+    name = raw.get("board", board)
+    known = _sheet(boards.board_path(name))
+    if quantity == "clock_hz":
+        return float(known["crystal"]["xtal_Hz"]), known["title"]
+    if quantity == "symbols_bytes":
+        program = measuring.builtin(raw["workload"], name, boards.variant((), name))
+        return float(_engine.symbols_bytes(program.image, raw["symbols"])), ", ".join(raw["symbols"])
+    if quantity == "sleep_w":
+        power = _sheet(boards.power_set_path(raw["power_set"], known["device"]))
+        (state,) = (c for c in power["current"] if c["component"] == "cpu" and c["state"] == raw["state"])
+        where = f"{name}, {raw['state']}, {raw['vcc_v']:g} V, {power['set']['name']}"
+        return state["typ_ua"] * 1e-6 * raw["vcc_v"], where
+    device = _sheet(data / "devices" / f"{known['device']}.toml")
+    if quantity == "dma_channels":
+        return float(device["dma"]["channels"]), known["device"]
+    memories = [m for m in device["memory"] if m["name"] in raw["memory"]]
+    return float(sum(m["end"] - m["start"] + 1 for m in memories)), f"{known['device']}: {', '.join(raw['memory'])}"
 
 
 Compute = Callable[[str, dict[str, Any], dict[str, Any], measuring.Progress | None], tuple[float, str]]
@@ -277,4 +462,7 @@ KINDS: dict[str, Compute] = {
     "communication": _communication,
     "energy": _energy,
     "paper": _paper,
+    "curve": _curve,
+    "unit": _unit,
+    "facts": _facts,
 }
