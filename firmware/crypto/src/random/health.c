@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "../buffers.h"
+#include "../mp/mp.h"
 #include "sunseal/random.h"
 
 int sunseal_health_init(struct sunseal_health *health, uint16_t repetition_cutoff,
@@ -26,7 +27,8 @@ static uint8_t reached(uint16_t count, uint16_t cutoff) {
 int sunseal_health_sample(struct sunseal_health *health, uint8_t sample) {
     SUNSEAL_REQUIRE_BYTES(health, sizeof *health);
     /* Of no sample before the first there are 0, the same or not. */
-    health->repeated = (uint16_t)(health->repeated * same(sample, health->last) + 1u);
+    uint16_t goes_on = sunseal_mp_mask_low(same(sample, health->last));
+    health->repeated = (uint16_t)((health->repeated & goes_on) + 1u);
     health->last = sample;
     if (health->seen == 0) {
         health->first = sample;
