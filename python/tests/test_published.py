@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sunseal import published
+from sunseal import published, report
 from sunseal.errors import SunsealError
 
 
@@ -94,3 +94,16 @@ def test_counter_mode_by_software_is_that_of_the_accelerator_with_the_other_ciph
     assert cipher.cycles < whole.cycles < 1.1 * cipher.cycles
     # At one clock, cycles are time.
     assert whole.time_s == pytest.approx(whole.cycles / 1e6)
+
+
+def test_the_report_has_a_style_for_every_verdict() -> None:
+    verdicts = {
+        published.AGREES,
+        published.BEATEN,
+        published.DIFFERS,
+        published.NOT_MET,
+        published.MISPRINT,
+        published.NOT_PRINTED,
+    }
+    assert set(report.VERDICT_STYLE) == verdicts
+    assert "not printed" in report.published_tables([published.reproduce("rizvi2009/figure-9")])

@@ -187,7 +187,14 @@ def right(text: str) -> Html:
     return Html(f'<span class="n" style="display:block">{html.escape(text)}</span>')
 
 
-VERDICT_STYLE = {"beaten": "good", "agrees": "good", "differs": "mild", "not met": "bad"}
+VERDICT_STYLE = {
+    "beaten": "good",
+    "agrees": "good",
+    "differs": "mild",
+    "misprint": "mild",
+    "not printed": "mild",
+    "not met": "bad",
+}
 
 
 def published_tables(reproductions: Iterable[Reproduction]) -> str:
