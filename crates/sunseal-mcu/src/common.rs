@@ -63,6 +63,8 @@ pub(crate) struct State {
     pub vcc_v: f64,
     pub powered: bool,
     pub held_in_reset: bool,
+    /// When the supply last went away.
+    pub off_since_ps: u64,
     /// Seed of this unit's oscillators.
     pub seed: u64,
     pub lints: Lints,
@@ -108,6 +110,7 @@ impl Common {
                 vcc_v: dev.supply.vcc_default_v,
                 powered: true,
                 held_in_reset: false,
+                off_since_ps: 0,
                 seed: 0,
                 lints: Lints::default(),
                 pin_log: Vec::new(),
@@ -128,6 +131,11 @@ impl Common {
 
     pub fn now(&self) -> Picos {
         Picos(self.state.now_ps)
+    }
+
+    /// How long ago the supply went away.
+    pub fn off_time(&self) -> Picos {
+        self.now().since(Picos(self.state.off_since_ps))
     }
 
     /// Supplied and let go of by its supervisors.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sunseal_isa::Fault;
-use sunseal_trace::{Cycles, Observer, Picos};
+use sunseal_trace::{Access, Cycles, Flow, Observer, Picos, Pointed, Silent, Width};
 
 use crate::accounts::Accounts;
 use crate::clock::Line;
@@ -129,6 +129,27 @@ pub(crate) enum Ran {
     Look,
     /// A breakpoint is at the program counter.
     Breakpoint,
+}
+
+/// Longer than any instruction, interrupt entry and wait for memory together: so far in front of a cut the
+/// run goes instruction by instruction.
+const NEAR_CYCLES: Cycles = 160;
+
+/// What the last instruction wrote, and when.
+#[derive(Default)]
+struct Writes(Vec<(u32, Width, u32, Cycles)>);
+
+impl Observer for Writes {
+    const INSTRUCTIONS: bool = false;
+    const ACCESSES: bool = true;
+
+    fn instruction(&mut self, _: u32, _: u32, _: u32, _: Flow) {}
+
+    fn access(&mut self, _: u32, addr: u32, kind: Access, width: Width, value: u32, at: Cycles) {
+        if kind == Access::Write {
+            self.0.push((addr, width, value, at));
+        }
+    }
 }
 
 /// A chip and its run loop.
@@ -346,6 +367,84 @@ impl<C: Chip> Engine<C> {
         }
     }
 
+    /// Runs on and takes the supply away when the cycle or the time that `until` names has come, in the middle
+    /// of an instruction too: what it wrote by then stays, what it would have written does not happen.
+    pub fn run_to_cut(&mut self, until: &Until) -> Stop {
+        loop {
+            let (now, done) = (self.now(), self.chip.cycles());
+            let gone_by = |now: Picos, cycles: Cycles| {
+                until.cycles.is_some_and(|c| cycles > c) || until.time.is_some_and(|t| now > t)
+            };
+            let there = |now: Picos, cycles: Cycles| {
+                until.cycles.is_some_and(|c| cycles >= c) || until.time.is_some_and(|t| now >= t)
+            };
+            if there(now, done) {
+                self.power_cut();
+                return Stop::BrownOut;
+            }
+            let asleep = self.chip.sleeping();
+            let mut moment = until.cycles.unwrap_or(Cycles::MAX);
+            if let (Some(t), false) = (until.time, asleep) {
+                moment = moment.min(self.chip.cpu_clock().ticks_at(t));
+            }
+            let near = moment.saturating_sub(NEAR_CYCLES);
+            if !asleep && done < near {
+                match self.run(&Until { cycles: Some(near), ..until.clone() }, &mut Silent) {
+                    Stop::Cycles | Stop::Time => continue,
+                    other => return other,
+                }
+            }
+            let kept = self.save();
+            let mut writes = Writes::default();
+            let step = Until { cycles: Some(done + 1), ..until.clone() };
+            let stop = self.run(&step, &mut Pointed::new(&mut writes));
+            if gone_by(self.now(), self.chip.cycles()) {
+                if asleep && until.time.is_none() {
+                    // Woken up: asleep there are no cycles to cut in, so it falls behind the interrupt's entry.
+                    self.power_cut();
+                    return Stop::BrownOut;
+                }
+                self.restore(&kept).expect("the engine's own snapshot");
+                self.cut_inside(until, &writes);
+                return Stop::BrownOut;
+            }
+            match stop {
+                Stop::Cycles | Stop::Time => {}
+                Stop::Fault(_) => return stop,
+                _ if there(self.now(), self.chip.cycles()) => {}
+                other => return other,
+            }
+        }
+    }
+
+    /// The supply goes away before the instruction here has ended, which would have made these writes.
+    fn cut_inside(&mut self, until: &Until, writes: &Writes) {
+        let clock = *self.chip.cpu_clock();
+        let mut now = until.time.unwrap_or(Picos::MAX);
+        if !self.chip.sleeping() {
+            let done = until.time.map_or(Cycles::MAX, |t| clock.ticks_at(t));
+            let cycles = until.cycles.map_or(done, |c| c.min(done));
+            if cycles < done {
+                now = clock.time_of(cycles);
+            }
+            now = now.max(self.now());
+            let dev = Arc::clone(&self.chip.common().dev);
+            for (addr, width, value, _) in writes.0.iter().filter(|w| w.3 < cycles) {
+                // Registers lose what they got with the supply; flash is not written by a bus access alone.
+                if dev
+                    .region(*addr)
+                    .is_some_and(|r| matches!(r.kind, RegionKind::Ram | RegionKind::Fram))
+                {
+                    self.chip.store(*addr, &value.to_le_bytes()[..width.bytes() as usize]);
+                }
+            }
+            self.chip.set_cycles(cycles.max(self.chip.cycles()));
+        }
+        self.set_now(now);
+        self.chip.process_events(now, self.chip.cycles());
+        self.power_cut();
+    }
+
     fn watch_stack(&mut self) {
         if let Some(low) = &mut self.stack_low {
             *low = (*low).min(self.chip.sp());
@@ -371,6 +470,8 @@ impl<C: Chip> Engine<C> {
 
     pub fn power_cut(&mut self) {
         if self.chip.common().state.powered {
+            let state = &mut self.chip.common_mut().state;
+            state.off_since_ps = state.now_ps;
             self.chip.power_off();
             self.chip.settle();
         }
@@ -473,7 +574,7 @@ struct Written<S> {
     resets: u64,
 }
 
-const VERSION: u16 = 2;
+const VERSION: u16 = 3;
 
 impl<S: Clone + Serialize + DeserializeOwned> Saved<S> {
     pub fn to_bytes(&self, device: &str) -> Vec<u8> {

@@ -24,6 +24,7 @@ pub mod profile;
 pub mod startup;
 pub mod taint;
 pub mod vcd;
+pub mod war;
 
 pub use common::{Probe, UartByte};
 pub use device::{Device, DeviceError};

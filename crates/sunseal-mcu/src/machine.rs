@@ -6,7 +6,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use sunseal_isa::Fault;
-use sunseal_trace::{Cycles, Ledger, Observer, OperatingPoint, Picos, Pointed, Silent, Vocabulary};
+use sunseal_trace::{
+    Cycles, Ledger, Observer, OperatingPoint, Picos, Pointed, Silent, StateId, Vocabulary,
+};
 
 use crate::accounts;
 use crate::chips::{Avr, F1xx, F5xx, Fr5xx, Msp430, Msp432};
@@ -337,6 +339,12 @@ impl Machine {
             .collect()
     }
 
+    /// The present states by their numbers in the vocabulary, in the order of the components; whether the CPU
+    /// runs code from RAM is not told.
+    pub fn state_ids(&self) -> impl Iterator<Item = StateId> + '_ {
+        self.common().accounts.components().map(|(_, s)| s)
+    }
+
     /// The present state of one component.
     #[must_use]
     pub fn state_of(&self, component: &str) -> Option<&str> {
@@ -376,6 +384,14 @@ impl Machine {
 
     fn run_watched(&mut self, until: &Until, observer: &mut Pointed<'_>) -> Stop {
         each_mut!(self, e => e.run(until, observer))
+    }
+
+    /// Runs on and takes the supply away when the CPU cycle or the time that `until` names has come, in the
+    /// middle of an instruction, an interrupt's entry or a DMA burst too: the words written by then stay in
+    /// non-volatile memory (and in RAM, as long as that holds them), those after do not come. Answers
+    /// [`Stop::BrownOut`]; anything else that `until` names ends the run before, with the supply on.
+    pub fn run_to_cut(&mut self, until: &Until) -> Stop {
+        each_mut!(self, e => e.run_to_cut(until))
     }
 
     // ---- supply

@@ -36,41 +36,109 @@ impl SramStartup {
         (self.decay_ms.max(0.0) * 1e9) as u64
     }
 
-    /// Gives `memory` (whose first byte lies at `start`) what it holds after `off` without supply.
-    /// `device` is the unit's seed: the same unit starts alike. `noise` is another one each time.
-    pub(crate) fn wake(&self, memory: &mut [u8], start: u32, device: u64, noise: u64, off: Picos) {
-        let decay = self.decay_ps();
-        if off.0 < decay / 2 {
-            return;
-        }
+    /// The cells of `bytes` bytes from `start` on of the unit whose seed is `device`.
+    pub(crate) fn cells(self, start: u32, bytes: usize, device: u64) -> Cells {
         let (ones, noisy) = (share(self.ones), share(self.noisy));
         // Chance of 1 of a noisy cell: a power of an even variable, so that its mean is the bias.
         let exponent = 1.0 / self.ones.clamp(0.01, 0.99) - 1.0;
-        let all_lost = off.0 >= decay.saturating_add(decay / 2);
-        for (i, byte) in memory.iter_mut().enumerate() {
-            let at = u64::from(start) + i as u64;
-            for bit in 0..8 {
-                let cell = splitmix64(device ^ (at * 8 + bit).wrapping_mul(0xA076_1D64_78BD_642F));
-                let [value, kind, own, hold] = [0, 16, 32, 48].map(|s| cell >> s & 0xFFFF);
-                if !all_lost
-                    && off.0 < decay / 2 + (u128::from(decay) * u128::from(hold) / 65_536) as u64
-                {
-                    continue;
-                }
-                let one = if kind < noisy {
-                    let chance = if ones == HALF {
-                        own
-                    } else {
-                        ((own as f64 / 65_536.0).powf(exponent) * 65_536.0) as u64
-                    };
-                    (splitmix64(noise ^ cell.rotate_left(17)) & 0xFFFF) < chance
+        let mut cells = Cells {
+            startup: self,
+            start,
+            device,
+            own: vec![0; bytes],
+            hold: Vec::with_capacity(8 * bytes),
+            noisy: Vec::new(),
+        };
+        for i in 0..8 * bytes {
+            let at = u64::from(start) * 8 + i as u64;
+            let cell = splitmix64(device ^ at.wrapping_mul(0xA076_1D64_78BD_642F));
+            let [value, kind, own, hold] = [0, 16, 32, 48].map(|s| cell >> s & 0xFFFF);
+            cells.hold.push(hold as u16);
+            if kind < noisy {
+                let chance = if ones == HALF {
+                    own
                 } else {
-                    value < ones
+                    ((own as f64 / 65_536.0).powf(exponent) * 65_536.0) as u64
                 };
-                *byte = *byte & !(1 << bit) | u8::from(one) << bit;
+                cells.noisy.push(Noisy { at: i as u32, chance, salt: cell.rotate_left(17) });
+            } else {
+                cells.own[i / 8] |= u8::from(value < ones) << (i % 8);
+            }
+        }
+        cells
+    }
+}
+
+/// A cell that noise decides.
+struct Noisy {
+    at: u32,
+    chance: u64,
+    salt: u64,
+}
+
+/// What the cells of a memory are like; the same at each start.
+pub(crate) struct Cells {
+    startup: SramStartup,
+    start: u32,
+    device: u64,
+    /// Start-up values of the cells that noise does not decide.
+    own: Vec<u8>,
+    /// How long each holds its content, in 65536ths of the decay time beyond its half.
+    hold: Vec<u16>,
+    noisy: Vec<Noisy>,
+}
+
+impl Cells {
+    /// Whether these are the cells of that memory.
+    pub fn are(&self, startup: SramStartup, start: u32, bytes: usize, device: u64) -> bool {
+        (self.startup, self.start, self.own.len(), self.device) == (startup, start, bytes, device)
+    }
+
+    /// Gives `memory` what it holds after `off` without supply; `noise` is another one each time.
+    pub fn wake(&self, memory: &mut [u8], noise: u64, off: Picos) {
+        let decay = self.startup.decay_ps();
+        if off.0 < decay / 2 {
+            return;
+        }
+        let mut woken = self.own.clone();
+        for cell in &self.noisy {
+            let one = (splitmix64(noise ^ cell.salt) & 0xFFFF) < cell.chance;
+            woken[cell.at as usize / 8] |= u8::from(one) << (cell.at % 8);
+        }
+        if off.0 >= decay.saturating_add(decay / 2) {
+            memory.copy_from_slice(&woken);
+            return;
+        }
+        for (i, hold) in self.hold.iter().enumerate() {
+            let until = decay / 2 + (u128::from(decay) * u128::from(*hold) / 65_536) as u64;
+            if off.0 >= until {
+                let bit = 1 << (i % 8);
+                memory[i / 8] = memory[i / 8] & !bit | woken[i / 8] & bit;
             }
         }
     }
+}
+
+/// Wakes a memory whose cells are kept from one start to the next.
+pub(crate) fn wake(
+    kept: &mut Vec<Cells>,
+    startup: SramStartup,
+    (memory, start): (&mut [u8], u32),
+    device: u64,
+    noise: u64,
+    off: Picos,
+) {
+    if off.0 < startup.decay_ps() / 2 {
+        return;
+    }
+    let found = kept.iter().position(|c| c.are(startup, start, memory.len(), device));
+    let place = found.unwrap_or_else(|| {
+        // Of another unit, or another kind of memory.
+        kept.retain(|c| c.device == device && c.startup == startup);
+        kept.push(startup.cells(start, memory.len(), device));
+        kept.len() - 1
+    });
+    kept[place].wake(memory, noise, off);
 }
 
 #[cfg(test)]
@@ -82,7 +150,7 @@ mod tests {
 
     fn woken(s: SramStartup, device: u64, noise: u64) -> Vec<u8> {
         let mut m = vec![0; BYTES];
-        s.wake(&mut m, 0x1C00, device, noise, LONG);
+        wake(&mut Vec::new(), s, (&mut m, 0x1C00), device, noise, LONG);
         m
     }
 
@@ -142,7 +210,7 @@ mod tests {
     fn a_short_cut_loses_nothing_a_long_one_all_and_one_between_a_share() {
         let kept = |ms: f64| {
             let mut m = vec![0xA5; BYTES];
-            TYPICAL.wake(&mut m, 0x1C00, 1, 2, Picos((ms * 1e9) as u64));
+            wake(&mut Vec::new(), TYPICAL, (&mut m, 0x1C00), 1, 2, Picos((ms * 1e9) as u64));
             1.0 - 2.0 * distance(&m, &[0xA5; BYTES])
         };
         assert_eq!(kept(99.0), 1.0);

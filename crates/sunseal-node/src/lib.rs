@@ -4,12 +4,14 @@
 //! - [`Scenario`]: what is played, read strictly from TOML;
 //! - [`Board`]: a device, its parts and its wiring;
 //! - the radio and what answers it are `sunseal-radio`'s, given on here;
-//! - [`Node`]: the loop; [`RunRecord`]: what it leaves behind.
+//! - [`Node`]: the loop; [`RunRecord`]: what it leaves behind;
+//! - [`inject`]: power lost at any cycle of a stretch, and what the program makes of it.
 
 mod board;
 mod config;
 mod error;
 mod fleet;
+pub mod inject;
 mod node;
 mod record;
 mod scenario;

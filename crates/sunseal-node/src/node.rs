@@ -3,13 +3,13 @@
 //!
 //! Between two changes of state the load is constant. The loop asks the supply how long the energy
 //! above the cut-off surely lasts and lets the machine run that long at full speed; close to the cut
-//! it asks for the crossing itself and stops the machine at the first instruction boundary there.
+//! it asks for the crossing itself and takes the supply away there, in the middle of an instruction too.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use sunseal_mcu::device::RegionKind;
 use sunseal_mcu::{Device, Elf, Machine, Pin, Stop, Until};
 use sunseal_power::{
     Boundary, Clock, HarvestTrace, Level, Light, Limits, Load, PowerModel, PowerSet, Supply,
@@ -18,7 +18,7 @@ use sunseal_power::{
 use sunseal_radio::{
     Air, FaultyAir, GatewayAir, Radio, RadioHandle, RadioPart, RadioPins, Silence,
 };
-use sunseal_trace::{OperatingPoint, Picos, Silent};
+use sunseal_trace::{OperatingPoint, Picos, Silent, StateId};
 
 use crate::board::{Board, StorageSense};
 use crate::config::write_config;
@@ -64,7 +64,9 @@ pub struct Node {
     supply: Supply,
     harvest: HarvestTrace,
     sense: Option<Sense>,
-    prices: HashMap<(Vec<(String, String)>, OperatingPoint), Price>,
+    prices: Vec<Price>,
+    /// The one that was last asked for.
+    price: usize,
     recorder: Recorder,
     stored_begin_j: f64,
     divider_j: f64,
@@ -77,12 +79,15 @@ pub struct Node {
     longest_s: f64,
 }
 
-/// Power of one set of states. Where code runs from is no state of the machine: it may change with
-/// every jump, so a step is priced by the cycles that ran from RAM.
-#[derive(Clone, Copy, Debug)]
+/// Power of one set of states, and what the node is at. Where code runs from is no state of the machine: it
+/// may change with every jump, so a step is priced by the cycles that ran from RAM.
+#[derive(Clone, Debug)]
 struct Price {
+    states: Vec<StateId>,
+    point: OperatingPoint,
     flash_w: f64,
     ram_w: f64,
+    doing: Doing,
 }
 
 /// The store's voltage as the ADC's closure sees it.
@@ -96,6 +101,8 @@ struct Sense {
 const AWAKE_STEP_S: f64 = 0.25;
 /// Below this sure time the crossing itself is asked for.
 const NEAR_S: f64 = 1e-3;
+/// So many cycles in front of the crossing, code is taken to stay in the memory that it runs from.
+const LAST_CYCLES: f64 = 256.0;
 /// How far ahead the crossing is looked for.
 const LOOK_S: f64 = 10e-3;
 
@@ -209,7 +216,8 @@ impl Node {
             supply,
             harvest,
             sense,
-            prices: HashMap::new(),
+            prices: Vec::new(),
+            price: 0,
             recorder,
             stored_begin_j,
             divider_j: 0.0,
@@ -306,22 +314,33 @@ impl Node {
         self.machine.time().as_seconds()
     }
 
-    /// Power of the node at its rail, from the states its parts are in.
-    fn price(&mut self) -> Result<Price, NodeError> {
-        let vcc_v = self.priced_v;
+    /// The place of the price of the states that the machine's parts are in, at its rail.
+    fn price(&mut self) -> Result<usize, NodeError> {
         let point = self.machine.operating_point();
-        let states = self.machine.states();
-        let key: (Vec<(String, String)>, OperatingPoint) =
-            (states.iter().map(|(c, s)| ((*c).to_owned(), (*s).to_owned())).collect(), point);
-        if let Some(price) = self.prices.get(&key) {
-            return Ok(*price);
+        let is =
+            |p: &Price| p.point == point && self.machine.state_ids().eq(p.states.iter().copied());
+        if !self.prices.get(self.price).is_some_and(is) {
+            self.price = match self.prices.iter().position(is) {
+                Some(known) => known,
+                None => {
+                    let price = self.new_price(point)?;
+                    self.prices.push(price);
+                    self.prices.len() - 1
+                }
+            };
         }
-        let mut price = Price { flash_w: 0.0, ram_w: 0.0 };
-        for (component, state) in &states {
+        Ok(self.price)
+    }
+
+    fn new_price(&self, point: OperatingPoint) -> Result<Price, NodeError> {
+        let vcc_v = self.priced_v;
+        let states = self.machine.state_ids().collect();
+        let mut price = Price { states, point, flash_w: 0.0, ram_w: 0.0, doing: self.doing() };
+        for (component, state) in self.machine.states() {
             let power_w = |state: &str| {
                 self.model.current_a(component, state, &point, vcc_v).map(|c| c.value.typ * vcc_v)
             };
-            if *component == "cpu" && state.starts_with("active") {
+            if component == "cpu" && state.starts_with("active") {
                 price.flash_w += power_w("active.flash")?;
                 price.ram_w += power_w("active.ram")?;
             } else {
@@ -330,7 +349,6 @@ impl Node {
                 price.ram_w += w;
             }
         }
-        self.prices.insert(key, price);
         Ok(price)
     }
 
@@ -345,9 +363,6 @@ impl Node {
     }
 
     fn doing(&self) -> Doing {
-        if !self.machine.is_powered() {
-            return Doing::Off;
-        }
         let at_rest = ["off", "sleep", "idle", "xoff", "startup"];
         let mut awake = false;
         for (component, state) in self.machine.states() {
@@ -514,10 +529,10 @@ impl Node {
         let (light, until_s) = self.light_now();
         self.follow_rail();
         let price = self.price()?;
+        let Price { point, flash_w, ram_w, doing, .. } = self.prices[price];
         let store_w = self.divider_w();
         // Surely not more than this; what it was is known afterwards.
-        let load = Load { vcc_w: price.flash_w.max(price.ram_w), store_w };
-        let doing = self.doing();
+        let load = Load { vcc_w: flash_w.max(ram_w), store_w };
         if let Some(s) = &self.sense {
             s.shared.store(self.supply.terminal_v(load, &light).to_bits(), Ordering::Relaxed);
         }
@@ -526,12 +541,28 @@ impl Node {
             dt_s = dt_s.min(AWAKE_STEP_S);
         }
         let sure_s = self.supply.sure_time_up_to_s(load, &light, dt_s) * (1.0 - 1e-9);
+        let mut last = None;
         if sure_s < dt_s {
             // A rail that follows the store is told in steps, however short.
             dt_s = if sure_s > NEAR_S || self.supply.rail_follows() {
                 sure_s
             } else {
-                self.supply.clone().advance(dt_s.min(LOOK_S), load, &light).elapsed_s
+                let ahead_s = dt_s.min(LOOK_S);
+                let ahead = |load| self.supply.clone().advance(ahead_s, load, &light);
+                let at_most = ahead(load);
+                let last_s = LAST_CYCLES / f64::from(point.mclk_hz.max(1));
+                if at_most.boundary != Some(Boundary::Cut) {
+                    at_most.elapsed_s
+                } else if doing == Doing::Compute && at_most.elapsed_s > 2.0 * last_s {
+                    at_most.elapsed_s - last_s
+                } else {
+                    // To the cycle, by the memory that code runs from here.
+                    let vcc_w = if self.runs_from_ram() { ram_w } else { flash_w };
+                    let load = Load { vcc_w, store_w };
+                    let crossing = ahead(load);
+                    last = (crossing.boundary == Some(Boundary::Cut)).then_some(load);
+                    crossing.elapsed_s
+                }
             };
         }
         let target = Picos(now.0 + to_picos(dt_s).max(1));
@@ -539,22 +570,31 @@ impl Node {
         let pin_edge = self.sense.as_ref().map(|s| s.enable);
         let until = Until { time: Some(target), pin_edge, state_change: true, ..Until::default() };
         let cycles = (self.machine.cycles(), self.machine.cycles_from_ram());
-        let stop = self.machine.run(&until, &mut Silent);
+        let stop = match last {
+            Some(_) => self.machine.run_to_cut(&until),
+            None => self.machine.run(&until, &mut Silent),
+        };
         let gone = self.machine.time() - now;
-        let ran = (self.machine.cycles() - cycles.0).max(1);
-        let ram_share = (self.machine.cycles_from_ram() - cycles.1) as f64 / ran as f64;
-        let load =
-            Load { vcc_w: price.flash_w + (price.ram_w - price.flash_w) * ram_share, store_w };
+        let load = last.unwrap_or_else(|| {
+            let ran = (self.machine.cycles() - cycles.0).max(1);
+            let from_ram = (self.machine.cycles_from_ram() - cycles.1) as f64 / ran as f64;
+            Load { vcc_w: flash_w + (ram_w - flash_w) * from_ram, store_w }
+        });
         let boundary = self.book(now_s, gone.as_seconds(), load, &light, doing);
         if let Stop::Fault(fault) = stop {
             return Err(NodeError::Fault { time_s: self.time_s(), fault: fault.to_string() });
         }
         // A step that ends on the cut's own bit of time is a cut.
         let at_cut = self.supply.above_cut_j(load, &light) <= 0.0;
-        if boundary == Some(Boundary::Cut) || at_cut {
+        if boundary == Some(Boundary::Cut) || at_cut || stop == Stop::BrownOut {
             self.cut();
         }
         Ok(())
+    }
+
+    fn runs_from_ram(&self) -> bool {
+        let region = self.machine.device().region(self.machine.pc());
+        region.is_some_and(|r| r.kind == RegionKind::Ram)
     }
 
     fn cut(&mut self) {

@@ -105,6 +105,9 @@ fn the_same_seed_gives_the_same_record_and_another_clock_granularity_the_same_cu
     for (x, y) in a.brown_out_cycles.iter().zip(&c.brown_out_cycles) {
         assert!(x.abs_diff(*y) <= 16, "{x} {y}");
     }
+    // A jump of two cycles is all that runs: a cut that waited for its end would always be even.
+    let inside = a.brown_out_cycles.windows(2).filter(|w| (w[1] - w[0]) % 2 == 1).count();
+    assert!(inside > 0, "{:?}", a.brown_out_cycles);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 mod board;
 mod error;
 mod fleet;
+mod inject;
 mod machine;
 mod power;
 mod program;
@@ -27,6 +28,8 @@ mod _engine {
     use error::EngineError;
     #[pymodule_export]
     use fleet::fleet;
+    #[pymodule_export]
+    use inject::Stretch;
     #[pymodule_export]
     use machine::{Machine, Snapshot, View};
     #[pymodule_export]

@@ -17,6 +17,7 @@ use sunseal_mcu::gdb;
 use sunseal_mcu::leakage::{Leakage, Model};
 use sunseal_mcu::taint::Taint;
 use sunseal_mcu::vcd::{Probes, Recorder, Stimulus};
+use sunseal_mcu::war::War;
 use sunseal_mcu::{Device, Elf, Pin, Snapshot as State, Stop, Until};
 use sunseal_trace::{Observer, Picos, Silent};
 
@@ -41,6 +42,11 @@ pub struct Snapshot(State);
 type Ended = (&'static str, String);
 /// Kind, address, times, place, source line, instruction.
 type Leak = (&'static str, u32, u64, String, Option<String>, String);
+
+/// Address, function and offset, source line of an instruction.
+type Place = (u32, String, Option<String>);
+/// Address, bytes, object, reader, writer, times, changes.
+type Hazard = (u32, u32, Option<String>, Place, Place, u64, u64);
 
 /// Until when to run.
 struct Goal {
@@ -217,6 +223,41 @@ impl Machine {
                 (f.kind.name(), f.pc, f.count, f.symbol, line, f.instruction)
             });
             Ok((ended, leaks.collect()))
+        })
+    }
+
+    /// Runs and returns the non-volatile bytes that are read and then written between two commits: address,
+    /// bytes, object, the reading instruction, the writing one, times, changes; and how many regions ran.
+    /// Bytes of `ignored` (address, size) are left out.
+    #[pyo3(signature = (commits, ignored, cycles, time_ps, pc, pin))]
+    #[expect(clippy::too_many_arguments, reason = "one call from Python, by name there")]
+    fn war(
+        &self,
+        py: Python<'_>,
+        commits: Vec<u32>,
+        ignored: Vec<(u32, u32)>,
+        cycles: Option<u64>,
+        time_ps: Option<u64>,
+        pc: Vec<u32>,
+        pin: Option<&str>,
+    ) -> PyResult<(Ended, Vec<Hazard>, u32)> {
+        let goal = Goal::new(cycles, time_ps, pc, pin)?;
+        let elf = self.elf()?;
+        py.detach(|| {
+            let mut machine = self.lock();
+            let mut war = War::of(machine.device(), &commits).map_err(refuse)?;
+            for (addr, bytes) in ignored {
+                war.ignore(addr, bytes);
+            }
+            let ended = self.drive(&mut machine, &goal, &mut war)?;
+            let place = |p: sunseal_mcu::war::Place| {
+                (p.pc, p.symbol, p.line.map(|l| format!("{}:{}", l.file, l.line)))
+            };
+            let found = war.findings(elf).into_iter();
+            let found = found.map(|h| {
+                (h.addr, h.bytes, h.symbol, place(h.read), place(h.write), h.times, h.changes)
+            });
+            Ok((ended, found.collect(), war.regions()))
         })
     }
 
@@ -446,6 +487,20 @@ impl Machine {
 
     fn power_cut(&self) {
         self.lock().power_cut();
+    }
+
+    /// Runs to exactly cycle `cycles`, in the middle of an instruction too, and takes the supply away there;
+    /// false if the program came to its end before.
+    fn power_cut_in(&self, py: Python<'_>, cycles: u64) -> PyResult<bool> {
+        py.detach(|| match self.lock().run_to_cut(&Until::cycles(cycles)) {
+            Stop::Fault(fault) => Err(refuse(fault)),
+            stop => Ok(stop == Stop::BrownOut),
+        })
+    }
+
+    /// Lets the supply stay away for so long and brings it back; RAM wakes with noise made from the seed.
+    fn reboot(&self, off_ps: u64, seed: u64) {
+        sunseal_node::inject::reboot(&mut self.lock(), Picos(off_ps), seed);
     }
 
     fn power_on(&self, ram_seed: u64) {

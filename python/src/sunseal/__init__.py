@@ -9,6 +9,7 @@ from importlib.metadata import version
 
 from sunseal._engine import EngineError
 from sunseal.errors import SunsealError
+from sunseal.injecting import Failure, Hazard, Injection, inject, war
 from sunseal.machine import Leak, Machine, Stop
 from sunseal.measuring import Measurement, PowerSet, curve, in_joules, measure, profile
 
@@ -16,6 +17,9 @@ __version__ = version("sunseal")
 
 __all__ = [
     "EngineError",
+    "Failure",
+    "Hazard",
+    "Injection",
     "Leak",
     "Machine",
     "Measurement",
@@ -25,6 +29,8 @@ __all__ = [
     "__version__",
     "curve",
     "in_joules",
+    "inject",
     "measure",
     "profile",
+    "war",
 ]

@@ -237,7 +237,7 @@ class Machine:
         for this run of this binary. Hooks are not called. With `call`, a function and its arguments as
         for `call`, the run is that of the function.
         """
-        hidden, shown = self._ranges(secret), self._ranges(public)
+        hidden, shown = self.ranges(secret), self.ranges(public)
         if call is None:
             _, found = self._inner.taint(hidden, shown, *self._goal(until, cycles, time_s, pin))
         else:
@@ -305,7 +305,8 @@ class Machine:
             edge = (name, level == "1")
         return Stop(kind, self.pc, edge)  # type: ignore[arg-type]
 
-    def _ranges(self, places: Sequence[Place | tuple[int, int]]) -> list[tuple[int, int]]:
+    def ranges(self, places: Sequence[Place | tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return address and size in bytes of symbols; such pairs stay themselves."""
         ranges = []
         for place in places:
             if isinstance(place, str):

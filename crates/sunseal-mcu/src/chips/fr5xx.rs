@@ -35,6 +35,7 @@ use crate::peripherals::timer_a::{self, TimerA};
 use crate::peripherals::wdt_a::WdtA;
 use crate::peripherals::{Ctx, Effects, ResetKind, cause};
 use crate::pin::{PORT_J, Pin};
+use crate::startup;
 
 const MPY_BYTES: u32 = 0x30;
 /// What runs from here on lies in FRAM.
@@ -207,6 +208,15 @@ struct Deep {
     since_ps: u64,
 }
 
+/// What a word held before a burst wrote it, in a cycle that the CPU has yet to wait for.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Ahead {
+    at: Cycles,
+    addr: u32,
+    old: u16,
+    byte: bool,
+}
+
 /// The registers.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Registers {
@@ -233,6 +243,8 @@ pub(crate) struct Registers {
     dma_until: u64,
     /// A burst pauses for the CPU until then.
     dma_pause: u64,
+    /// What the burst that the CPU waits for has written ahead of it.
+    dma_ahead: Vec<Ahead>,
     wdt: WdtA,
     rtc: RtcC,
     rtc_seen_ps: u64,
@@ -245,8 +257,6 @@ pub(crate) struct Registers {
     adc: Adc12B,
     outputs: [u16; PAIRS],
     deep: Option<Deep>,
-    /// Since when there is no supply.
-    off_since_ps: u64,
     booked_hits: u64,
     booked_misses: u64,
     booked_writes: u64,
@@ -307,6 +317,7 @@ impl Registers {
             dma: Dma::new(Layout::Five, dev.dma.channels),
             dma_until: 0,
             dma_pause: 0,
+            dma_ahead: Vec::new(),
             wdt: WdtA::new(),
             rtc: RtcC::new(),
             rtc_seen_ps: 0,
@@ -322,7 +333,6 @@ impl Registers {
             }),
             outputs: [0; PAIRS],
             deep: None,
-            off_since_ps: 0,
             booked_hits: 0,
             booked_misses: 0,
             booked_writes: 0,
@@ -750,8 +760,8 @@ impl Fr5xx {
         let dev = Arc::clone(&env.common.dev);
         let device = env.common.state.seed;
         for r in dev.memory.iter().filter(|r| r.kind == RegionKind::Ram) {
-            let range = r.start as usize..=r.end as usize;
-            startup.wake(&mut env.memory[range], r.start, device, noise, off);
+            let memory = (&mut env.memory[r.start as usize..=r.end as usize], r.start);
+            startup::wake(&mut env.cells, startup, memory, device, noise, off);
         }
     }
 
@@ -854,6 +864,7 @@ impl Fr5xx {
         let mut taken = 0;
         let stalled = std::mem::take(&mut self.chip.stalled);
         let mut rounds = 0;
+        self.chip.dma_ahead.clear();
         loop {
             self.poll_dma();
             if let Some((channel, select)) = self.chip.dma.begin() {
@@ -867,6 +878,10 @@ impl Fr5xx {
             let value = self.dma_read(env, from, width(m.from_byte), at + taken)?;
             taken += std::mem::take(&mut self.chip.stalled) + 1;
             let to = align(m.to, m.to_byte);
+            if !asleep && to >= Self::PERIPHERALS_END {
+                let (at, old) = (at + taken, env.load(to, width(m.to_byte)));
+                self.chip.dma_ahead.push(Ahead { at, addr: to, old, byte: m.to_byte });
+            }
             self.dma_write(env, to, width(m.to_byte), value, at + taken)?;
             taken += std::mem::take(&mut self.chip.stalled) + dma::MOVE_CYCLES - 1;
             env.common.accounts.count(Event::DmaTransfer);
@@ -897,6 +912,14 @@ impl Fr5xx {
         self.chip.stalled += stalled;
         self.book_fram(env);
         Ok(taken)
+    }
+
+    /// The supply goes away in `cycles`: moves that were carried out ahead of it have not happened.
+    fn undo_dma(&mut self, env: &mut Env, cycles: Cycles) {
+        while let Some(a) = self.chip.dma_ahead.pop().filter(|a| a.at >= cycles) {
+            env.put(a.addr, if a.byte { Width::Byte } else { Width::Word }, a.old);
+            env.code_changed(a.addr & !1..(a.addr & !1) + 2);
+        }
     }
 
     // ---- registers
@@ -1294,7 +1317,7 @@ impl Peripherals for Fr5xx {
 
     fn power_off(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
         self.book_fram(env);
-        self.chip.off_since_ps = now.0;
+        self.undo_dma(env, cycles);
         self.chip.deep = None;
         self.chip.fram_off = true;
         for component in [FRAM, AES, ADC12, REF] {
@@ -1304,7 +1327,7 @@ impl Peripherals for Fr5xx {
     }
 
     fn power_on(&mut self, env: &mut Env, ram_seed: u64, _cycles: Cycles) {
-        let off = env.common.now().since(Picos(self.chip.off_since_ps));
+        let off = env.common.off_time();
         self.wake_ram(env, off, ram_seed);
         env.common.accounts.count(Event::WakeReset);
         env.common.state.now_ps += us(self.facts.wake.power_up_us).0;

@@ -18,9 +18,12 @@ use crate::device::{Device, RegionKind};
 use crate::engine::{Chip, Ran};
 use crate::machine::Register;
 use crate::pin::Pin;
+use crate::startup::{self, Cells};
 
 pub(crate) const ADDRESS_SPACE: usize = 1 << 20;
 const MASK: usize = ADDRESS_SPACE - 1;
+/// FRAM goes back to a snapshot by pieces of this size.
+const PAGE_BYTES: usize = 256;
 /// Page flags: plain reads, plain writes, memory that the core keeps decoded.
 pub(crate) const READ: u8 = 1;
 pub(crate) const WRITE: u8 = 2;
@@ -44,6 +47,8 @@ pub(crate) struct Env {
     pub changed: Vec<Range<u32>>,
     /// SR bits that decide clocks and sleep.
     pub mode: u32,
+    /// What the cells of RAM are like, where that is known.
+    pub cells: Vec<Cells>,
     /// Copies of memory that plain stores do not change, for snapshots; by place in the memory map.
     images: Vec<Option<Image>>,
 }
@@ -102,6 +107,7 @@ impl Env {
             deadline: 0,
             changed: Vec::new(),
             mode: 0,
+            cells: Vec::new(),
             images,
         }
     }
@@ -109,11 +115,13 @@ impl Env {
     /// Fills RAM with a start-up pattern: never zeros, the same for the same seed.
     pub fn scramble_ram(&mut self, seed: u64) {
         let dev = Arc::clone(&self.common.dev);
+        let off = self.common.off_time();
         for r in dev.memory.iter().filter(|r| r.kind == RegionKind::Ram) {
             let range = r.start as usize..=r.end as usize;
             if let Some(startup) = self.common.sram {
                 let device = self.common.state.seed;
-                startup.wake(&mut self.memory[range], r.start, device, seed, Picos::MAX);
+                let memory = (&mut self.memory[range], r.start);
+                startup::wake(&mut self.cells, startup, memory, device, seed, off);
                 continue;
             }
             for (i, chunk) in self.memory[range].chunks_mut(8).enumerate() {
@@ -209,7 +217,16 @@ impl Env {
                 continue;
             }
             let range = r.start as usize..=r.end as usize;
-            if r.kind == RegionKind::Fram && self.memory[range.clone()] == image.0[..] {
+            if r.kind == RegionKind::Fram {
+                // Little of it changes between two snapshots, and what is kept decoded is dear.
+                let pages =
+                    self.memory[range].chunks_mut(PAGE_BYTES).zip(image.0.chunks(PAGE_BYTES));
+                for ((old, new), start) in pages.zip((r.start..).step_by(PAGE_BYTES)) {
+                    if old != new {
+                        old.copy_from_slice(new);
+                        self.changed.push(start..start + PAGE_BYTES as u32);
+                    }
+                }
                 continue;
             }
             self.memory[range].copy_from_slice(&image.0);
@@ -217,9 +234,7 @@ impl Env {
                 continue;
             }
             self.code_changed(r.start..r.end + 1);
-            if r.kind != RegionKind::Fram {
-                self.images[i] = Some(image.clone());
-            }
+            self.images[i] = Some(image.clone());
         }
     }
 }

@@ -17,6 +17,7 @@ mod breakpoints;
 mod cache;
 mod clocks;
 mod compiled;
+mod cuts;
 mod dma;
 mod fram;
 mod modules;

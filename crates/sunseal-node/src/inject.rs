@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Fault injection: the power is lost at any cycle of a stretch of a run, and the machine boots again.
+//!
+//! A [`Stretch`] is walked once, instruction by instruction; every cut goes back to a snapshot in front of
+//! it. What survives is what the hardware leaves: non-volatile memory with the words that were written
+//! before the cut, a flash operation half done, RAM as far as it holds its charge.
+
+use sunseal_mcu::device::RegionKind;
+use sunseal_mcu::listing::Listing;
+use sunseal_mcu::{Elf, Machine, MachineError, Register, Snapshot, Stop, Until};
+use sunseal_trace::{Access, Cycles, Flow, Observer, Picos, Silent, Width};
+
+/// A snapshot serves cuts so far behind it before another is made.
+const REBASE_CYCLES: Cycles = 400;
+
+/// Why power could not be cut.
+#[derive(Debug, thiserror::Error)]
+pub enum InjectError {
+    /// The uninterrupted run breaks a rule.
+    #[error("the uninterrupted run stops in cycle {cycle} of the stretch: {fault}")]
+    Fault {
+        /// Cycles since the stretch began.
+        cycle: Cycles,
+        /// What.
+        fault: String,
+    },
+    /// The uninterrupted run does not get there.
+    #[error(
+        "the uninterrupted run does not reach the end of the stretch: after {cycles} cycles {why}; \
+         name an end that it reaches, or allow more cycles"
+    )]
+    NoEnd {
+        /// How far it got.
+        cycles: Cycles,
+        /// What it did instead.
+        why: &'static str,
+    },
+    /// Not of this stretch.
+    #[error("cycle {at} is not in the stretch, which has {cycles} cycles")]
+    Outside {
+        /// What was asked for, from the beginning of the stretch.
+        at: Cycles,
+        /// Its length.
+        cycles: Cycles,
+    },
+    /// The machine is another one.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+}
+
+/// What a walk looks for.
+#[derive(Default)]
+struct Seen {
+    ran: bool,
+    /// Cycles of writes to FRAM.
+    writes: Vec<Cycles>,
+    fram: Vec<(u32, u32)>,
+}
+
+impl Observer for Seen {
+    const INSTRUCTIONS: bool = true;
+    const ACCESSES: bool = true;
+
+    fn instruction(&mut self, _: u32, _: u32, _: u32, _: Flow) {
+        self.ran = true;
+    }
+
+    fn access(&mut self, _: u32, addr: u32, kind: Access, _: Width, _: u32, at: Cycles) {
+        let is_fram = |(start, end): &(u32, u32)| (*start..=*end).contains(&addr);
+        if kind == Access::Write && self.fram.iter().any(is_fram) {
+            self.writes.push(at);
+        }
+    }
+}
+
+/// A stretch of an uninterrupted run: where its instructions begin, where non-volatile memory changes.
+pub struct Stretch {
+    first: Snapshot,
+    origin: Cycles,
+    /// A snapshot in front of the last cut.
+    base: (Cycles, Snapshot),
+    /// Where instructions begin and waits go on, from the origin.
+    boundaries: Vec<u32>,
+    writes: Vec<Cycles>,
+    cycles: Cycles,
+}
+
+/// The state of controllers that write on their own.
+fn writers(machine: &Machine) -> Vec<String> {
+    let own = |c: &str| c == "flash" || c == "eeprom";
+    machine.states().into_iter().filter(|(c, _)| own(c)).map(|(_, s)| s.to_owned()).collect()
+}
+
+impl Stretch {
+    /// Walks from where the machine stands to the first of the addresses `ends`, or to where it halts if there
+    /// are none, in at most `limit` cycles. The machine stands at the end then.
+    ///
+    /// # Errors
+    /// If the run does not get there.
+    pub fn walk(machine: &mut Machine, ends: &[u32], limit: Cycles) -> Result<Self, InjectError> {
+        let first = machine.snapshot();
+        let origin = machine.cycles();
+        let mut me = Self {
+            base: (0, first.clone()),
+            first,
+            origin,
+            boundaries: vec![0],
+            writes: vec![0],
+            cycles: 0,
+        };
+        let fram = machine.device().memory.iter().filter(|r| r.kind == RegionKind::Fram);
+        let mut seen = Seen { fram: fram.map(|r| (r.start, r.end)).collect(), ..Seen::default() };
+        let limit = limit.min(u32::MAX.into());
+        let mut until = Until { state_change: true, ..Until::default() };
+        let mut writing = writers(machine);
+        loop {
+            let before = machine.cycles();
+            until.cycles = Some(before + 1);
+            seen.ran = false;
+            let stop = machine.run(&until, &mut seen);
+            let cycle = machine.cycles() - origin;
+            // A burst of DMA writes while the CPU waits.
+            if !seen.ran && cycle > before - origin && !seen.fram.is_empty() {
+                seen.writes.push(before);
+            }
+            me.writes.extend(seen.writes.drain(..).map(|at| at + 1 - origin));
+            me.cycles = cycle;
+            match stop {
+                Stop::Cycles | Stop::Time => {}
+                Stop::StateChange => {
+                    let now = writers(machine);
+                    if now != writing {
+                        writing = now;
+                        me.writes.extend([before - origin, cycle]);
+                    }
+                }
+                Stop::Halted if ends.is_empty() => break,
+                Stop::Halted => return Err(InjectError::NoEnd { cycles: cycle, why: "it halts" }),
+                Stop::BrownOut => {
+                    return Err(InjectError::NoEnd { cycles: cycle, why: "it has no supply" });
+                }
+                Stop::Fault(fault) => {
+                    return Err(InjectError::Fault { cycle, fault: fault.to_string() });
+                }
+                Stop::Pc(_) | Stop::Pin(_) => unreachable!("neither is asked for"),
+            }
+            if ends.contains(&machine.pc()) {
+                break;
+            }
+            if cycle >= limit {
+                return Err(InjectError::NoEnd { cycles: cycle, why: "it still runs" });
+            }
+            if me.boundaries.last() != Some(&(cycle as u32)) {
+                me.boundaries.push(cycle as u32);
+            }
+        }
+        me.writes.push(me.cycles);
+        me.writes.sort_unstable();
+        me.writes.dedup();
+        Ok(me)
+    }
+
+    /// How long it is.
+    #[must_use]
+    pub fn cycles(&self) -> Cycles {
+        self.cycles
+    }
+
+    /// The cycles at which what survives has just become another: behind each write to FRAM, before, within
+    /// and behind each operation of a flash or EEPROM controller, at the beginning and at the end.
+    #[must_use]
+    pub fn writes(&self) -> &[Cycles] {
+        &self.writes
+    }
+
+    /// Where the instruction (or the wait) begins that cycle `at` falls into.
+    fn boundary(&self, at: Cycles) -> Cycles {
+        let end = self.boundaries.partition_point(|b| Cycles::from(*b) <= at);
+        self.boundaries[end - 1].into()
+    }
+
+    fn check(&self, at: Cycles) -> Result<(), InjectError> {
+        if at > self.cycles {
+            return Err(InjectError::Outside { at, cycles: self.cycles });
+        }
+        Ok(())
+    }
+
+    /// Brings the machine to the instruction boundary at `at`.
+    fn go_to(&mut self, machine: &mut Machine, at: Cycles) -> Result<(), InjectError> {
+        if self.base.0 > at {
+            self.base = (0, self.first.clone());
+        }
+        machine.restore(&self.base.1)?;
+        if self.base.0 < at {
+            let _ = machine.run(&Until::cycles(self.origin + at), &mut Silent);
+        }
+        if at - self.base.0 > REBASE_CYCLES {
+            self.base = (at, machine.snapshot());
+        }
+        Ok(())
+    }
+
+    /// Runs the stretch up to cycle `at` (from its beginning) and takes the supply away there, in the middle of
+    /// an instruction too. The machine is off then.
+    ///
+    /// # Errors
+    /// If `at` is not in the stretch.
+    pub fn cut(&mut self, machine: &mut Machine, at: Cycles) -> Result<(), InjectError> {
+        self.check(at)?;
+        self.go_to(machine, self.boundary(at))?;
+        let _ = machine.run_to_cut(&Until::cycles(self.origin + at));
+        Ok(())
+    }
+
+    /// What led to cycle `at`: the last `instructions` with what they read and wrote, the one that `at` falls
+    /// into last; the address of that one and the registers in front of it.
+    ///
+    /// # Errors
+    /// If `at` is not in the stretch.
+    pub fn trace(
+        &mut self,
+        machine: &mut Machine,
+        elf: &Elf,
+        at: Cycles,
+        instructions: usize,
+    ) -> Result<Trace, InjectError> {
+        self.check(at)?;
+        let last = self.boundaries.partition_point(|b| Cycles::from(*b) <= at) - 1;
+        let start = Cycles::from(self.boundaries[last.saturating_sub(instructions.max(1) - 1)]);
+        self.go_to(machine, start)?;
+        let mut listing = Listing::last(elf, instructions, start);
+        let boundary = self.origin + Cycles::from(self.boundaries[last]);
+        if machine.cycles() < boundary {
+            let _ = machine.run(&Until::cycles(boundary), &mut listing);
+        }
+        let (pc, registers) = (machine.pc(), machine.registers());
+        let _ = machine.run(&Until::cycles(boundary + 1), &mut listing);
+        Ok(Trace { text: listing.text(elf), pc, registers })
+    }
+}
+
+/// What led to a cut.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// A line for each instruction.
+    pub text: String,
+    /// Of the instruction that was cut, or would have been next.
+    pub pc: u32,
+    /// In front of it.
+    pub registers: Vec<Register>,
+}
+
+/// The supply, which has gone, comes back after `off`; `seed` makes the noise with which RAM wakes.
+pub fn reboot(machine: &mut Machine, off: Picos, seed: u64) {
+    let back = Picos(machine.time().0 + off.0);
+    let _ = machine.run(&Until::time(back), &mut Silent);
+    machine.power_on(seed);
+}

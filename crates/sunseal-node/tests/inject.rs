@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Cuts at every cycle of small programs: where they land, and what flash makes of them.
+
+mod common;
+
+use common::{CODE, FOREVER, STOP_WATCHDOG};
+use sunseal_mcu::{Device, Elf, Machine, Until};
+use sunseal_node::inject::{InjectError, Stretch, reboot};
+use sunseal_trace::{Picos, Silent};
+
+const SECOND: Picos = Picos(1_000_000_000_000);
+const INFO: u32 = 0x1880;
+const WORD: u16 = 0x1234;
+
+/// The machine with a program, and the address behind its last instruction.
+fn machine(body: &[u16]) -> (Machine, u32) {
+    let words = [&STOP_WATCHDOG[..], body, &[FOREVER]].concat();
+    let mut m = Machine::new(&Device::msp430f5438a());
+    m.load(&Elf::parse(&common::elf(&words)).unwrap()).unwrap();
+    (m, CODE + 2 * (words.len() as u32 - 1))
+}
+
+fn info(m: &Machine) -> u16 {
+    let b = m.read_mem(INFO, 2).unwrap();
+    u16::from_le_bytes([b[0], b[1]])
+}
+
+#[test]
+fn a_flash_word_is_old_then_anything_between_then_new() {
+    let body = [
+        0x40B2,
+        0xA500,
+        0x0144, // mov #FWPW, &FCTL3
+        0x40B2,
+        0xA540,
+        0x0140, // mov #FWPW + WRT, &FCTL1
+        0x40B2,
+        WORD,
+        INFO as u16, // mov #WORD, &INFO
+        0x40B2,
+        0xA510,
+        0x0144, // mov #FWPW + LOCK, &FCTL3
+    ];
+    let (mut m, end) = machine(&body);
+    let mut stretch = Stretch::walk(&mut m, &[end], 100_000).unwrap();
+    assert_eq!(info(&m), WORD);
+    let origin = m.cycles() - stretch.cycles();
+    let held: Vec<u16> = (0..=stretch.cycles())
+        .map(|at| {
+            stretch.cut(&mut m, at).unwrap();
+            assert_eq!((m.cycles() - origin, m.is_powered()), (at, false));
+            info(&m)
+        })
+        .collect();
+    let begun = held.iter().position(|w| *w != 0xFFFF).unwrap();
+    let ended = held.iter().rposition(|w| *w != WORD).unwrap();
+    // Programming clears bits that are to be 0 and no others.
+    assert!(held.iter().all(|w| w & WORD == WORD), "{held:04x?}");
+    let half = held[begun..=ended].iter().filter(|w| **w != WORD && **w != 0xFFFF).count();
+    assert!(half > (ended - begun) / 2, "most cuts in between leave neither");
+    // 64 to 85 us by the data sheet, at about 1 MHz after reset.
+    assert!((60..100).contains(&(ended - begun)), "{}", ended - begun);
+    // Old, under way and new are among the points that the stretch names itself.
+    let kinds: Vec<u16> = stretch.writes().iter().map(|at| held[*at as usize]).collect();
+    assert!(kinds.contains(&0xFFFF) && kinds.contains(&WORD), "{kinds:04x?}");
+    assert!(kinds.iter().any(|w| *w != 0xFFFF && *w != WORD), "{kinds:04x?}");
+}
+
+#[test]
+fn the_machine_boots_again_and_a_cut_in_any_order_is_the_same() {
+    // mov #0x1C00, R5 ; mov #3, R6 ; inc 0(R5) ; dec R6 ; jnz
+    let (mut m, end) = machine(&[0x4035, 0x1C00, 0x4036, 3, 0x5395, 0, 0x8316, 0x23FC]);
+    let mut stretch = Stretch::walk(&mut m, &[end], 100_000).unwrap();
+    let mut after = |at| {
+        stretch.cut(&mut m, at).unwrap();
+        reboot(&mut m, SECOND, 7);
+        assert!(m.is_powered());
+        let _ = m.run(&Until { cycles: Some(m.cycles() + 10_000), ..Until::pc(end) }, &mut Silent);
+        assert_eq!(m.pc(), end);
+        m.snapshot().to_bytes()
+    };
+    let up: Vec<_> = (0..20).map(&mut after).collect();
+    let down: Vec<_> = (0..20).rev().map(&mut after).collect();
+    assert!(up.iter().eq(down.iter().rev()));
+    assert!(matches!(stretch.cut(&mut m, 1_000_000), Err(InjectError::Outside { .. })));
+}
+
+#[test]
+fn a_run_that_does_not_come_to_the_end_is_told() {
+    let (mut m, end) = machine(&[]);
+    let told = |e: Result<Stretch, InjectError>| e.err().unwrap().to_string();
+    let text = told(Stretch::walk(&mut m, &[end + 0x100], 1000));
+    assert!(text.contains("it still runs") && text.contains("name an end"), "{text}");
+    let (mut m, end) = machine(&[0x4030, 0x0C00]); // br #0x0C00, where nothing is
+    let text = told(Stretch::walk(&mut m, &[end], 1000));
+    assert!(text.contains("the uninterrupted run stops in cycle"), "{text}");
+}

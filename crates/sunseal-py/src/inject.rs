@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Fault injection under Python's hands: a stretch of a run, to be cut wherever one likes.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::prelude::*;
+use sunseal_node::inject;
+use sunseal_trace::Picos;
+
+use crate::error::refuse;
+use crate::machine::Machine;
+
+/// Text of the last instructions, address of the cut one, registers in front of it.
+type Trace = (String, u32, Vec<(String, u8, u32)>);
+
+/// A stretch of a machine's uninterrupted run.
+#[pyclass(frozen, module = "sunseal._engine")]
+pub struct Stretch {
+    inner: Mutex<inject::Stretch>,
+    machine: Py<Machine>,
+}
+
+impl Stretch {
+    fn lock(&self) -> MutexGuard<'_, inject::Stretch> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Stretch {
+    /// Walks from where the machine stands to the first of `ends` (or to its halt), in at most `limit` cycles.
+    #[new]
+    fn new(py: Python<'_>, machine: Py<Machine>, ends: Vec<u32>, limit: u64) -> PyResult<Self> {
+        let walked = py.detach(|| inject::Stretch::walk(&mut machine.get().lock(), &ends, limit));
+        Ok(Self { inner: Mutex::new(walked.map_err(refuse)?), machine })
+    }
+
+    /// How many cycles it has.
+    #[getter]
+    fn cycles(&self) -> u64 {
+        self.lock().cycles()
+    }
+
+    /// The cycles at which what survives has just become another.
+    #[getter]
+    fn writes(&self) -> Vec<u64> {
+        self.lock().writes().to_vec()
+    }
+
+    /// Cuts the supply in cycle `at` and brings it back after `off_ps`; the machine is about to boot.
+    fn cut(&self, py: Python<'_>, at: u64, off_ps: u64, seed: u64) -> PyResult<()> {
+        py.detach(|| {
+            let mut machine = self.machine.get().lock();
+            self.lock().cut(&mut machine, at).map_err(refuse)?;
+            inject::reboot(&mut machine, Picos(off_ps), seed);
+            Ok(())
+        })
+    }
+
+    /// What led to cycle `at`: text of the last instructions, address of the cut one, registers in front of it.
+    fn trace(&self, at: u64, instructions: usize) -> PyResult<Trace> {
+        let owner = self.machine.get();
+        let mut machine = owner.lock();
+        let trace = self.lock().trace(&mut machine, owner.elf()?, at, instructions);
+        let trace = trace.map_err(refuse)?;
+        let registers = trace.registers.into_iter();
+        let registers = registers.map(|r| (r.name.into_owned(), r.bits, r.value)).collect();
+        Ok((trace.text, trace.pc, registers))
+    }
+}

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Losses of power at every cycle of programs of a few instructions, right ones and wrong ones."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import sunseal
+from conftest import Cli, require
+from sunseal import Machine, SunsealError, injecting
+
+BOARD = "msp430fr5994-launchpad"
+SCRIPT = Path(__file__).parents[2] / "crates/sunseal-mcu/tests/fr5994/program/msp430fr5994.ld"
+PROGRAM = """
+    .global main, task, done, {symbols}
+    .text
+main:
+    mov #0x2C00, r1
+    mov #0x5A80, &0x015C
+    mov #0, &0x0130
+task:
+{task}
+done:
+    jmp done
+    .section .persistent,"aw",@progbits
+{data}
+    .section .vectors,"a",@progbits
+    .word main
+"""
+
+
+def word(name: str, value: int) -> str:
+    return f"    .type {name}, @object\n    .size {name}, 2\n{name}: .word {value}\n"
+
+
+# Counts to 8 once. The first is cut between its two writes and counts twice; the second writes a
+# shadow, and which of the two counts is one word.
+NAIVE = """
+    tst &flag
+    jne done
+    mov &count, r12
+    add #1, r12
+    mov r12, &count
+    nop
+    mov #1, &flag
+"""
+SOUND = """
+    tst &flag
+    jne done
+    mov &count, r12
+    add #1, r12
+    mov r12, &shadow
+    mov #1, &flag
+"""
+ASSERTS = """
+    mov #0, &count
+    mov &flag, r12
+    cmp #1, r12
+    jne 1f
+    br #sunseal_assert_failed
+1:  mov #1, &flag
+    mov #0, &flag
+    jmp done
+sunseal_assert_failed:
+    jmp sunseal_assert_failed
+"""
+
+Build = Callable[..., Path]
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Build:
+    clang, lld = shutil.which("clang"), shutil.which("ld.lld")
+    require(clang is not None and lld is not None, "clang and ld.lld")
+
+    def make(name: str, task: str, **values: int) -> Path:
+        source, elf = tmp_path / f"{name}.S", tmp_path / f"{name}.elf"
+        names = [*values, *(["sunseal_assert_failed"] if "assert" in task else [])]
+        data = "".join(word(n, v) for n, v in values.items())
+        source.write_text(PROGRAM.format(symbols=", ".join(names), task=task, data=data))
+        subprocess.run([str(clang), "--target=msp430", "-g", "-c", "-o", str(elf) + ".o", str(source)], check=True)
+        subprocess.run([str(lld), "-T", str(SCRIPT), "-e", "main", "-o", str(elf), str(elf) + ".o"], check=True)
+        return elf
+
+    return make
+
+
+def test_a_count_that_a_loss_can_double_fails_in_exactly_those_cycles(build: Build) -> None:
+    elf = build("naive", NAIVE, count=7, flag=0)
+    done = sunseal.inject(elf, BOARD, start="task", end="done", golden=["count"])
+    assert done.cuts == done.stretch_cycles + 1
+    # Behind the last cycle of `mov r12, &count`, and up to the last but one of `mov #1, &flag`.
+    m = Machine(BOARD, elf)
+    m.run(until="task")
+    origin = m.cycles
+    while m.read_int("count") == 7:
+        m.step()
+    first = m.cycles - origin
+    while m.read_int("flag") == 0:
+        m.step()
+    last = m.cycles - origin - 1
+    assert [f.cycle for f in done.failures] == list(range(first, last + 1))
+    earliest = done.earliest
+    assert earliest is not None
+    assert "`count` holds 09 00 where 08 00" in earliest.reason
+    assert "naive.S:15" in earliest.place, "the instruction that was next"
+    *_, write, cut = earliest.trace.splitlines()
+    assert "MOV R12, &" in write
+    assert "MOV #0, R3" in cut
+    assert earliest.registers["R12"] == 8
+
+
+def test_a_count_in_two_steps_survives_every_cut(build: Build) -> None:
+    elf = build("sound", SOUND, count=7, flag=0, shadow=0)
+    done = sunseal.inject(elf, BOARD, start="task", end="done", golden=["count", "shadow", "flag"])
+    assert done.passed
+    assert done.earliest is None
+    again = sunseal.inject(elf, BOARD, start="task", end="done", golden=["shadow"], again=(3, 14))
+    assert again.passed
+
+
+def test_few_points_find_the_earliest_cut_too(build: Build) -> None:
+    elf = build("naive", NAIVE, count=7, flag=0)
+    every = sunseal.inject(elf, BOARD, start="task", end="done", golden=["count"]).earliest
+    late = sunseal.inject(elf, BOARD, start="task", end="done", golden=["count"])
+    last = late.failures[-1].cycle
+    few = sunseal.inject(elf, BOARD, start="task", end="done", golden=["count"], points=[0, last])
+    assert few.earliest is not None
+    assert every is not None
+    assert few.earliest.cycle == every.cycle
+    writes = sunseal.inject(elf, BOARD, start="task", end="done", golden=["count"], points="writes")
+    assert writes.earliest is not None
+    assert writes.earliest.cycle == every.cycle
+
+
+def test_invariants_and_assertions_are_heard(build: Build) -> None:
+    naive = build("naive", NAIVE, count=7, flag=0)
+
+    def at_most_eight(m: Machine) -> None:
+        assert m.read_int("count") <= 8, f"count is {m.read_int('count')}"
+
+    done = sunseal.inject(naive, BOARD, start="task", end="done", invariants=[at_most_eight])
+    assert done.earliest is not None
+    assert done.earliest.reason == "`at_most_eight` does not hold: count is 9"
+    elf = build("asserts", ASSERTS, count=0, flag=0)
+    done = sunseal.inject(elf, BOARD, start="task", end="done")
+    assert done.earliest is not None
+    assert done.earliest.reason == "the assertion `sunseal_assert_failed` failed"
+
+
+def test_a_called_function_is_called_again_behind_the_reboot() -> None:
+    elf = sunseal.boards.firmware_path("telosb", {"mpy": "16"}, "bench-aes128-encrypt")
+    m = Machine("telosb", elf)
+    assert m.run(until="main").kind == "pc"
+    seen = []
+
+    def call(m: Machine) -> tuple[str, int, int, int]:
+        key = m.place(bytes(range(32)))
+        seen.append(m.cycles)
+        return "bench_setup", key, 32, m.place(64)
+
+    done = sunseal.inject(elf, "telosb", call=call, every=5, off_s=0.1)
+    assert done.passed
+    assert len(seen) == done.cuts + 1
+
+
+def test_write_after_read_is_found_where_it_is(build: Build) -> None:
+    found = sunseal.war(build("naive", NAIVE, count=7, flag=0), BOARD, start="task", end="done")
+    assert [h.symbol for h in found] == ["count", "flag"]
+    count = found[0]
+    assert "naive.S:14" in count.write_place
+    assert "naive.S:12" in count.read_place
+    assert (count.bytes, count.changes) == (2, 1)
+    assert [h.symbol for h in sunseal.war(build("s", SOUND, count=7, flag=0, shadow=0), BOARD, end="done")] == ["flag"]
+    assert sunseal.war(build("s", SOUND, count=7, flag=0, shadow=0), BOARD, end="done", ignore=["flag"]) == []
+    with pytest.raises(sunseal.EngineError, match="no non-volatile memory that plain loads"):
+        sunseal.war(sunseal.boards.firmware_path("micaz", {}, "bench-aes128-encrypt"), "micaz")
+
+
+def test_the_commands_say_no_by_their_status(build: Build, sunseal: Cli, tmp_path: Path) -> None:
+    elf = build("naive", NAIVE, count=7, flag=0)
+    done = sunseal("inject", elf, "--board", BOARD, "--from", "task", "--to", "done", "--golden", "count")
+    assert done.status == 1
+    assert "not survived" in done.out
+    assert "naive.S:15" in done.out
+    checks = tmp_path / "checks.py"
+    checks.write_text("def check_count(m):\n    assert m.read_int('count') < 10\n")
+    done = sunseal("inject", elf, "--board", BOARD, "--from", "task", "--to", "done", "--check", checks, "--json")
+    assert done.status == 0
+    assert json.loads(done.out)["passed"] is True
+    assert sunseal("war", elf, "--board", BOARD, "--from", "task", "--to", "done").status == 1
+    assert sunseal("war", elf, "--board", BOARD, "--to", "done", "--ignore", "count", "--ignore", "flag").status == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"end": "nowhere"}, "nowhere"),
+        ({"golden": ["nothing"]}, "nothing"),
+        ({"points": [5, 100_000]}, "cycle 100000 is not in the stretch"),
+        ({"points": []}, "there is no point to cut at"),
+        ({"expect": {"count": b"\x01\x00"}}, "the uninterrupted run fails: `count` holds 08 00"),
+        ({"every": 0}, "`every` is 0"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(build: Build, wrong: dict[str, object], told: str) -> None:
+    elf = build("naive", NAIVE, count=7, flag=0)
+    with pytest.raises((SunsealError, sunseal.EngineError), match=told):
+        sunseal.inject(elf, BOARD, **{"start": "task", "end": "done", **wrong})  # type: ignore[arg-type]
+
+
+def test_checks_that_do_not_run_are_named(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text("def check_it(m: return\n")
+    with pytest.raises(SunsealError, match=r"bad.py` do not run: SyntaxError"):
+        injecting.checks(bad)
+    bad.write_text("x = 1\n")
+    with pytest.raises(SunsealError, match=r"has no function `check_"):
+        injecting.checks(bad)
