@@ -289,7 +289,11 @@ impl Scenario {
         Ok(s)
     }
 
-    fn check(&self, path: &str) -> Result<(), NodeError> {
+    /// Checks every figure; `path` is for messages.
+    ///
+    /// # Errors
+    /// The first that is not sound.
+    pub fn check(&self, path: &str) -> Result<(), NodeError> {
         let bad = |reason: String| Err(NodeError::Scenario { path: path.to_owned(), reason });
         let positive = [
             ("duration_s", Some(self.duration_s)),

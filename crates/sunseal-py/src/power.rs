@@ -9,6 +9,8 @@ use sunseal_mcu::Device;
 use sunseal_node::limits_of;
 use sunseal_power::{ItemKind, Limits, MeasurementUnit, PowerModel, Segment};
 
+use sunseal_trace::OperatingPoint;
+
 use crate::error::refuse;
 use crate::program::Counts;
 
@@ -130,6 +132,24 @@ impl PowerSet {
             bound_j: read.bound_j,
         })
     }
+}
+
+/// Current of a component's state from a set of `power_dir`, made for `model`, at a supply and a watch
+/// crystal's auxiliary clock: typical, lowest, highest.
+#[pyfunction]
+pub fn state_current_a(
+    power_dir: &str,
+    set: &str,
+    model: &str,
+    component: &str,
+    state: &str,
+    vcc_v: f64,
+) -> PyResult<(f64, f64, f64)> {
+    let set = sunseal_power::PowerSet::load(Path::new(power_dir), set, model).map_err(refuse)?;
+    let point =
+        OperatingPoint { mclk_hz: 1_000_000, smclk_hz: 1_000_000, aclk_hz: 32_768, vcore: 0 };
+    let c = set.current_a(component, state, &point, vcc_v).map_err(refuse)?.value;
+    Ok((c.typ, c.low, c.high))
 }
 
 /// What Mane's measurement unit reads: equations 3.1 and 3.2.

@@ -35,6 +35,14 @@ impl Scenario {
         Ok(Self { inner: sunseal_node::Scenario::load(Path::new(path)).map_err(refuse)? })
     }
 
+    /// What `to_json` has given, changed or not; paths in it are taken from the working folder.
+    #[staticmethod]
+    fn from_json(text: &str) -> PyResult<Self> {
+        let inner: sunseal_node::Scenario = serde_json::from_str(text).map_err(refuse)?;
+        inner.check(&inner.name).map_err(refuse)?;
+        Ok(Self { inner })
+    }
+
     /// Everything in it, defaults included, as JSON.
     fn to_json(&self) -> PyResult<String> {
         serde_json::to_string(&self.inner).map_err(refuse)

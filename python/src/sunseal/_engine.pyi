@@ -18,6 +18,7 @@ __all__ = [
     "UnitReading",
     "View",
     "Weighed",
+    "fleet",
     "levels",
     "packet_energy_j",
     "profile",
@@ -25,6 +26,7 @@ __all__ = [
     "run",
     "simulate",
     "speed",
+    "state_current_a",
     "symbols_bytes",
     "verify_ecdsa",
 ]
@@ -259,6 +261,10 @@ class Weighed:
     @property
     def unchecked(self) -> list[str]: ...
 
+def state_current_a(
+    power_dir: str, set: str, model: str, component: str, state: str, vcc_v: float
+) -> tuple[float, float, float]: ...
+
 @final
 class ResponseAir:
     @property
@@ -275,6 +281,8 @@ def verify_ecdsa(suite_name: str, public_key: bytes, message: bytes, signature: 
 @final
 class Scenario:
     def __new__(cls, path: str) -> Scenario: ...
+    @staticmethod
+    def from_json(text: str) -> Scenario: ...
     def to_json(self) -> str: ...
     def seeded(self, seed: int) -> Scenario: ...
     def answered_by(self, address: str) -> Scenario: ...
@@ -284,4 +292,11 @@ def simulate(
     scenario: Scenario,
     light: tuple[Sequence[float], Sequence[float]] | None,
     progress: Callable[[float, float, int, int], None] | None,
+) -> str: ...
+def fleet(
+    data: str,
+    scenario: Scenario,
+    plan: str,
+    traces: Sequence[tuple[Sequence[float], Sequence[float]]],
+    heard: Callable[[int], object] | None,
 ) -> str: ...

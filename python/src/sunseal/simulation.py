@@ -20,12 +20,14 @@ Watch = Callable[[float, float, int, int], None]
 LOSSES = {
     "unused_j": "not taken: too little to start the charger",
     "curtailed_j": "not taken: the store was full",
+    "mppt_j": "not taken: away from the maximum power point",
     "charger_j": "lost in the charger",
     "leak_j": "lost in the store's leakage",
     "esr_j": "lost in the store's series resistance",
     "quiescent_j": "taken by the harvester itself",
     "overhead_j": "overhead of switching on",
     "converter_j": "lost in the output converter",
+    "decoupling_j": "left in the decoupling capacitance at a cut",
 }
 DIVIDER = "voltage divider"
 BALANCE_MAX = 1e-6
