@@ -112,8 +112,10 @@ def sunlight(
     azimuth_deg: float = 180.0,
     weather: str = DEFAULT_WEATHER,
     shading: float = 1.0,
+    days: int = 1,
+    step_s: float = STEP_S,
 ) -> Trace:
-    """Compute a day of the panel's power under a TMY3 file's sun.
+    """Compute days of the panel's power under a TMY3 file's sun, up to the whole typical year.
 
     TMY3 stamps an hour with its end, in local standard time; the irradiance is the mean over that
     hour, so it belongs to the half hour before the stamp (Wilcox and Marion 2008, NREL/TP-581-43156,
@@ -140,19 +142,24 @@ def sunlight(
             hint=f"pvlib {pvlib.__version__} ships {DEFAULT_WEATHER}",
         ) from e
     frame = frame.set_index(frame.index - pd.Timedelta(minutes=30))
-    # The typical year closes on itself: both ends get a neighbour.
-    before, after = frame.iloc[[-1]].copy(), frame.iloc[[0]].copy()
+    if not 1 <= days <= 365:
+        raise SunsealError(f"{days} days of light: the typical year has 365")
+    # The typical year closes on itself: it is followed by itself, and both ends get a neighbour.
+    before, after = frame.iloc[[-1]].copy(), frame.iloc[: 24 * days + 1].copy()
     before.index = before.index - pd.Timedelta(days=365)
     after.index = after.index + pd.Timedelta(days=365)
     frame = pd.concat([before, frame, after]).sort_index()
 
     midnight = pd.Timestamp(year=year, month=month, day=dom, tz=frame.index.tz)
-    time_s = np.arange(0.0, DAY_S + STEP_S / 2, STEP_S)
+    span_s = days * DAY_S
+    time_s = np.arange(0.0, span_s + step_s / 2, step_s)
     when = midnight + pd.to_timedelta(time_s, unit="s")
     have_s = (frame.index - midnight).total_seconds().to_numpy(dtype=float)
-    in_day = (have_s >= 0) & (have_s < DAY_S)
-    if int(in_day.sum()) != 24:
-        raise SunsealError(f"`{path.name}` has {int(in_day.sum())} hours for {day}; a day needs 24 of them")
+    in_day = (have_s >= 0) & (have_s < span_s)
+    if int(in_day.sum()) != 24 * days:
+        raise SunsealError(
+            f"`{path.name}` has {int(in_day.sum())} hours from {day} for {days} days; a day needs 24 of them"
+        )
 
     def at(column: str) -> Array:
         return np.asarray(np.interp(time_s, have_s, frame[column].to_numpy(dtype=float)))
@@ -209,7 +216,7 @@ def sunlight(
             "weather": f"{path.name} (TMY3, {meta['Name'].strip(chr(34))}, {meta['State']}), "
             f"shipped with pvlib {pvlib.__version__}",
             "weather_sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-            "day": f"{day}, local standard time UTC{meta['TZ']:+g} h",
+            "day": f"{day}{f' and {days - 1} days more' if days > 1 else ''}, local standard time UTC{meta['TZ']:+g} h",
             "plane": f"tilt {tilt_deg:g} deg, azimuth {azimuth_deg:g} deg, isotropic sky, albedo 0.2",
             "energy_scale": ", ".join(scales),
             "shading": f"{shading:g} of the light reaches the panel",

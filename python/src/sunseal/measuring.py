@@ -150,11 +150,11 @@ def at_clock(program: Program, weights: PowerSet, freq_hz: int, vcc_v: float) ->
     waits = wait_states(weights, freq_hz, vcc_v)
     if waits == 0 or program.workload is None:
         return program
-    at = _file_offset(program.image, "bench_wait_states")
+    at = file_offset(program.image, "bench_wait_states")
     return replace(program, image=program.image[:at] + bytes([waits]) + program.image[at + 1 :])
 
 
-def _file_offset(image: bytes, name: str) -> int:
+def file_offset(image: bytes, name: str) -> int:
     """Find where a 32-bit little-endian ELF holds an object's bytes."""
     (shoff,), (shnum,) = struct.unpack_from("<I", image, 32), struct.unpack_from("<H", image, 48)
     sections = [struct.unpack_from("<10I", image, shoff + 40 * i) for i in range(shnum)]
@@ -359,7 +359,7 @@ def _weighed(
 
 
 @cache
-def _engine_id() -> bytes:
+def engine_id() -> bytes:
     """Tell one build of the engine from another: by its bytes."""
     return hashlib.sha256(Path(_engine.__file__).read_bytes()).digest()
 
@@ -376,7 +376,7 @@ def _counted(
     key = hashlib.sha256()
     window = json.dumps(program.window).encode()
     for part in (
-        _engine_id(),
+        engine_id(),
         device.read_bytes(),
         board_path.read_bytes(),
         program.image,

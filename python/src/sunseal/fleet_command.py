@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`sunseal fleet`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from sunseal import units
+
+out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout and sys.stdout.isatty() else 120)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def fleet_command(
+    path: Annotated[Path, typer.Argument(metavar="FLEET.toml", help="Scenario, climate, and how the nodes differ.")],
+    folder: Annotated[Path, typer.Option("--out", help="Where the Parquet files are written.")] = Path("out/fleet"),
+    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; else one a core.")] = None,
+    dask: Annotated[str | None, typer.Option("--dask", help="A Dask scheduler, such as tcp://host:8786.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")] = False,
+) -> None:
+    """Play thousands of nodes over years from one measured profile; Ctrl-C and again goes on where it was."""
+    from sunseal import fleet as fleets
+
+    quiet = as_json or not err.is_terminal
+    if not quiet:
+        err.print("measuring the profile and drawing the fleet", style="dim")
+    fleet = fleets.load(path)
+    columns = (TextColumn("nodes"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True, disable=quiet) as bar:
+        task = bar.add_task("nodes", total=len(fleet.nodes))
+        rows = fleets.run(fleet, folder, jobs=jobs, dask=dask, heard=lambda done, _: bar.update(task, completed=done))
+    told = fleets.summary(rows)
+    if as_json:
+        sys.stdout.write(json.dumps(told, indent=2, allow_nan=False) + "\n")
+        return
+    for profile in fleet.profiles[:1]:
+        for t in profile.tasks:
+            out.print(
+                f"{t.name} every {units.show(t.period_s, 's')}: {units.show(t.energy_j, 'J')}, "
+                f"{units.show(t.time_s, 's')}; asleep {units.show(profile.sleep_w, 'W')}",
+                style="dim",
+            )
+    _show(told, folder)
+
+
+def _show(told: dict[str, Any], folder: Path) -> None:
+    table = Table(box=None, show_header=False)
+    shares = told["survived_share"]
+    table.add_row("nodes, node-days", f"{told['nodes']:,}, {told['node_days']:,}")
+    table.add_row(
+        "days survived, of all",
+        f"{shares['p50']:.1%} in the middle, {shares['p5']:.1%} and {shares['p95']:.1%} at the ends",
+    )
+    table.add_row("nodes that never went down", f"{told['nodes_never_down']:,}")
+    table.add_row("brown-outs", f"{told['brown_outs']:,}")
+    if told["done_share"] is not None:
+        table.add_row("tasks done, of those due", f"{told['done_share']:.2%}")
+    if told["curtailed_share"] is not None:
+        table.add_row("light not taken: store full", f"{told['curtailed_share']:.1%}")
+    table.add_row("energy balance, worst node", f"{told['energy_balance_rel_max']:.1e}")
+    out.print(table)
+    out.print(f"wrote {folder}/part-*.parquet")
