@@ -33,6 +33,8 @@ from typer.exceptions import TyperException
 
 from sunseal import __version__, _engine, boards, measuring, units
 from sunseal.errors import Stopped, SunsealError
+from sunseal.fleet_command import fleet_command
+from sunseal.planner.supply_commands import lifetime_command, size_command
 from sunseal.planner.tune_command import tune_command
 from sunseal.traces.commands import trace_app
 
@@ -585,6 +587,8 @@ def _show_diff(folded: dict[str, float], before: dict[str, float], unit: str) ->
 # --- Planning --------------------------------------------------------------------------------
 
 app.command("tune")(tune_command)
+app.command("size")(size_command)
+app.command("lifetime")(lifetime_command)
 
 
 # --- Losses of power -------------------------------------------------------------------------
@@ -822,6 +826,9 @@ def simulate_command(
         _print_json(closing)
     else:
         out.print(demo.closing_table(closing))
+
+
+app.command("fleet")(fleet_command)
 
 
 @app.command("demo")

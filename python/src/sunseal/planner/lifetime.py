@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""How long a battery lasts under cryptography (Piotrowski 2006, section 4), and what its voltage leaves of it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from sunseal import _engine, boards, measuring
+from sunseal.errors import SunsealError, unknown
+
+YEAR_S = 365.25 * 86_400.0
+ASLEEP = {"atmega128l": "power_save", "msp430": "lpm3", "msp432": "lpm3"}
+"""The state in which a node waits for its timer, by the beginning of the device's name."""
+ACCELERATOR_J = 30e-6
+"""A 233-bit operation of a coprocessor (Piotrowski 2006, section 5)."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A battery of `data/parts`: open-circuit voltage over the charge left, several cells in a row."""
+
+    part: str
+    title: str
+    capacity_c: float
+    """Charge, coulombs."""
+    charge: tuple[float, ...]
+    """Share of the charge left, rising from 0 to 1."""
+    open_v: tuple[float, ...]
+    """Voltage of the whole row of cells at each share."""
+    self_discharge_per_year: float
+    source: str
+
+    @classmethod
+    def load(cls, part: str) -> Cell:
+        """Read a part that is a cell."""
+        found = {
+            name: boards.read_toml(boards.home() / "data" / "parts" / f"{name}.toml") for name in boards.names("parts")
+        }
+        cells = {name: facts for name, facts in found.items() if "cell" in facts}
+        if part not in cells:
+            raise unknown("battery", part, cells)
+        facts: Any = cells[part]["cell"]
+        row = float(facts.get("cells_in_series", 1))
+        share, volts = zip(*facts["ocv_V"], strict=True)
+        return cls(
+            part,
+            str(cells[part]["title"]),
+            float(facts["capacity_mAh"]) * 3.6,
+            tuple(s / 100 for s in share),
+            tuple(v * row for v in volts),
+            float(facts.get("self_discharge_percent_per_year", 0.0)) / 100,
+            str(facts["source"]),
+        )
+
+    def share_above(self, cutoff_v: float) -> float:
+        """Return the share of the charge that flows before the voltage has fallen to the cut-off."""
+        if cutoff_v <= self.open_v[0]:
+            return 1.0
+        if cutoff_v >= self.open_v[-1]:
+            return 0.0
+        return 1.0 - float(np.interp(cutoff_v, self.open_v, self.charge))
+
+    def energy_j(self, cutoff_v: float = 0.0, from_v: float = math.inf) -> float:
+        """Return the energy between two open-circuit voltages: the area under the curve."""
+        low, high = 1.0 - self.share_above(cutoff_v), 1.0 - self.share_above(from_v)
+        if high <= low:
+            return 0.0
+        q = np.unique([low, high, *[c for c in self.charge if low < c < high]])
+        return float(np.trapezoid(np.interp(q, self.charge, self.open_v), q)) * self.capacity_c
+
+
+@dataclass(frozen=True)
+class Boost:
+    """A converter that is switched on only when the cells fall below what the node needs."""
+
+    part: str
+    quiescent_a: float
+    v_in_min_v: float
+    v_in_v: tuple[float, ...]
+    current_a: tuple[float, ...]
+    share: tuple[tuple[float, ...], ...]
+
+    @classmethod
+    def load(cls, part: str) -> Boost:
+        """Read a part that is an assisting converter."""
+        found = {
+            name: boards.read_toml(boards.home() / "data" / "parts" / f"{name}.toml") for name in boards.names("parts")
+        }
+        fitting = {
+            n: f
+            for n, f in found.items()
+            if isinstance(f.get("converter"), dict) and f["converter"].get("kind") == "assisting"
+        }  # type: ignore[union-attr]
+        if part not in fitting:
+            raise unknown("switched converter", part, fitting)
+        facts: Any = fitting[part]["converter"]
+        table = facts["efficiency"]
+        return cls(
+            part,
+            float(facts["quiescent_uA"]) * 1e-6,
+            float(facts["v_in_min_V"]),
+            tuple(map(float, table["v_V"])),
+            tuple(float(i) * 1e-3 for i in table["current_mA"]),
+            tuple(tuple(float(p) / 100 for p in row) for row in table["percent"]),
+        )
+
+    def efficiency(self, v_in_v: float, power_w: float, out_v: float) -> float:
+        """Interpolate between the points, over the logarithm of the output current; flat beyond them."""
+        i = math.log(max(power_w / out_v, 1e-9))
+        by_current = [float(np.interp(i, np.log(self.current_a), row)) for row in self.share]
+        return float(np.interp(v_in_v, self.v_in_v, by_current))
+
+    def drawn_w(self, v_in_v: float, power_w: float, out_v: float) -> float:
+        """Return what the cells give for a load, the converter's own consumption included."""
+        return power_w / self.efficiency(v_in_v, power_w, out_v) + self.quiescent_a * v_in_v
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a node does: an operation every so often, a packet with it perhaps, and sleep."""
+
+    operation: str
+    board: str
+    vcc_v: float
+    energy_j: float
+    time_s: float
+    radio_j: float
+    radio_s: float
+    sleep_w: float
+    period_s: float
+    """0: without pause."""
+
+    @property
+    def round_j(self) -> float:
+        """Energy of an operation with its packet."""
+        return self.energy_j + self.radio_j
+
+    @property
+    def duty(self) -> float:
+        """Share of time in which the operation or the radio runs."""
+        return 1.0 if self.period_s == 0 else (self.time_s + self.radio_s) / self.period_s
+
+    @property
+    def mean_w(self) -> float:
+        """Mean power."""
+        if self.period_s == 0:
+            return self.round_j / (self.time_s + self.radio_s)
+        return self.round_j / self.period_s + self.sleep_w * (1.0 - self.duty)
+
+
+@dataclass(frozen=True)
+class Lifetime:
+    """The answer, in SI base units; hours and per cent beside them as the paper prints them."""
+
+    battery: str
+    cutoff_v: float
+    available_j: float
+    """Above the cut-off, or above the converter's end; without self-discharge."""
+    unused_j: float
+    operations: float
+    lifetime_s: float
+    lifetime_h: float
+    duty_percent: float
+    mean_w: float
+    radio_share: float
+    """Of an operation's energy."""
+    self_discharged_j: float
+    converter_lost_j: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the shape of `--json`."""
+        return asdict(self)
+
+
+BATTERY = {
+    "mica2dot": "panasonic-cr2354",
+    "mica2": "two-aa-piotrowski2006",
+    "micaz": "two-aa-piotrowski2006",
+    "telosb": "two-aa-piotrowski2006",
+}
+"""What feeds the motes (Piotrowski 2006, section 4)."""
+
+
+def battery_of(board: str) -> str:
+    """Return the battery of a board that has one."""
+    boards.board_path(board)
+    if board not in BATTERY:
+        raise SunsealError(
+            f"{board} has no battery, so nothing says how long it lasts",
+            hint="name one with `--battery`, or ask `sunseal size`",
+        )
+    return BATTERY[board]
+
+
+def asleep_w(board: str, vcc_v: float, power: str = measuring.DEFAULT_POWER) -> float:
+    """Return the power of a board's microcontroller in the state in which it waits for its timer."""
+    device = _engine.Board(str(boards.board_path(board))).device
+    state = next(s for prefix, s in ASLEEP.items() if device.startswith(prefix))
+    name = boards.power_set_path(power, device).stem
+    return _engine.state_current_a(str(boards.home() / "data" / "power"), name, device, "cpu", state, vcc_v)[0] * vcc_v
+
+
+def of(use: Use, cell: Cell, cutoff_v: float, boost: Boost | None = None) -> Lifetime:
+    """Let a battery run down: first on the cells alone, then, if there is one, on the switched converter.
+
+    Self-discharge takes its share of what is left, so that with a constant load P, energy E and rate k the time is
+    ln(1 + k E / P) / k.
+    """
+    if use.period_s and use.duty > 1:
+        raise SunsealError(
+            f"`{use.operation}` takes {use.time_s + use.radio_s:.3g} s on {use.board} and is asked for every "
+            f"{use.period_s:g} s: the node cannot do it; take a period above that, or another operation"
+        )
+    whole_j, direct_j = cell.energy_j(), cell.energy_j(cutoff_v)
+    if direct_j <= 0 and boost is None:
+        raise SunsealError(
+            f"{cell.title} has at most {cell.open_v[-1]:g} V, and the node stops at {cutoff_v:g} V: it never runs; "
+            "take a lower cut-off, another battery, or a switched converter"
+        )
+    rate = -math.log1p(-cell.self_discharge_per_year) / YEAR_S if cell.self_discharge_per_year else 0.0
+
+    def run_down(energy_j: float, power_w: float) -> tuple[float, float]:
+        time_s = energy_j / power_w if rate == 0 else math.log1p(rate * energy_j / power_w) / rate
+        return time_s, energy_j - power_w * time_s
+
+    time_s, leaked_j = run_down(direct_j, use.mean_w)
+    lost_j, available_j = 0.0, direct_j
+    if boost is not None:
+        # In slices of 50 mV, in which the efficiency changes little.
+        volts = np.arange(min(cutoff_v, cell.open_v[-1]), max(boost.v_in_min_v, cell.open_v[0]), -0.05)
+        for high, low in itertools.pairwise(volts):
+            slice_j = cell.energy_j(float(low), float(high)) * math.exp(-rate * time_s)
+            drawn_w = boost.drawn_w(float(high + low) / 2, use.mean_w, use.vcc_v)
+            slice_s, slice_leaked_j = run_down(slice_j, drawn_w)
+            time_s, leaked_j = time_s + slice_s, leaked_j + slice_leaked_j
+            lost_j += (drawn_w - use.mean_w) * slice_s
+            available_j += cell.energy_j(float(low), float(high))
+    period_s = use.period_s or (use.time_s + use.radio_s)
+    return Lifetime(
+        battery=cell.part,
+        cutoff_v=cutoff_v,
+        available_j=available_j,
+        unused_j=whole_j - available_j,
+        operations=time_s / period_s,
+        lifetime_s=time_s,
+        lifetime_h=time_s / 3600,
+        duty_percent=100 * use.duty,
+        mean_w=use.mean_w,
+        radio_share=use.radio_j / use.round_j,
+        self_discharged_j=leaked_j,
+        converter_lost_j=lost_j,
+    )

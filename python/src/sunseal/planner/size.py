@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Supercapacitor and panel: the energy model of Mane 2014, chapter 6, then the same node over a real year."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from sunseal import _engine, boards
+from sunseal import fleet as fleets
+from sunseal.errors import SunsealError
+
+OVERHEAD_J = 0.125
+"""The harvester's overhead in equation 6.1."""
+MARGIN = 2.0
+"""The safety factor in equation 6.1."""
+DECISIONS = ("sleep", "sign and send", "answer a challenge")
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What a node asks of its supply; energies at the regulated output."""
+
+    compute_j: float
+    compute_s: float
+    radio_j: float
+    radio_s: float
+    sleep_w: float
+    period_s: float
+    margin: float = MARGIN
+    overhead_j: float = OVERHEAD_J
+
+    @property
+    def needed_j(self) -> float:
+        """What must be stored before an operation begins: the right side of equation 6.1."""
+        return self.margin * (self.compute_j + self.radio_j) + self.overhead_j
+
+    @property
+    def mean_w(self) -> float:
+        """Mean power: the right side of equation 6.2, with the duty cycle as operations a second."""
+        return self.sleep_w + (self.compute_j + self.radio_j) / self.period_s
+
+
+def capacitor_v(demand: Demand, capacitance_f: float, cutoff_v: float = 0.0) -> float:
+    """Return the voltage that the store needs before an operation (equation 6.1).
+
+    The thesis counts the store from 0 V; with a cut-off only what lies above it can be used.
+    """
+    if not capacitance_f > 0:
+        raise SunsealError(f"a capacitance of {capacitance_f:g} F stores nothing; it must be above zero")
+    return math.sqrt(2 * demand.needed_j / capacitance_f + cutoff_v**2)
+
+
+def capacitance_f(demand: Demand, v_max_v: float, cutoff_v: float = 0.0) -> float:
+    """Return the capacitance that holds an operation between two voltages (equation 6.1, solved for C)."""
+    if v_max_v <= cutoff_v:
+        raise SunsealError(
+            f"the store is charged to {v_max_v:g} V and cut off at {cutoff_v:g} V: nothing lies between; "
+            "take a lower cut-off or a store for a higher voltage"
+        )
+    return 2 * demand.needed_j / (v_max_v**2 - cutoff_v**2)
+
+
+def panel_w(demand: Demand, efficiency: float = 1.0, sun_hours: float = 24.0) -> float:
+    """Return the panel's rated power (equation 6.2), for so many hours of full sun a day."""
+    return demand.mean_w / efficiency * 24.0 / sun_hours
+
+
+def autonomy_s(demand: Demand, stored_j: float) -> float:
+    """Return how long a store lasts without light (equation 6.3)."""
+    return stored_j / demand.mean_w
+
+
+def shortest_period_s(demand: Demand, power_w: float) -> float:
+    """Return the highest duty cycle that a mean power carries (equation 6.2), as the time between operations."""
+    spare_w = power_w - demand.sleep_w
+    if spare_w <= 0:
+        raise SunsealError(
+            f"{power_w:.3g} W from the panel do not even cover the sleep of {demand.sleep_w:.3g} W; no duty cycle "
+            "is possible"
+        )
+    return max((demand.compute_j + demand.radio_j) / spare_w, demand.compute_s + demand.radio_s)
+
+
+def decide(demand: Demand, capacitance_f: float, v_v: float, mode: str, asked: bool, cutoff_v: float = 0.0) -> str:
+    """Take the decision of figure 6.1: what a node does at a voltage of its store.
+
+    `mode` is `periodic` (it signs whenever it can) or `asynchronous` (it answers when it is `asked`).
+    """
+    if mode not in ("periodic", "asynchronous"):
+        raise SunsealError(f"the mode is `{mode}`; figure 6.1 has periodic and asynchronous")
+    if v_v < capacitor_v(demand, capacitance_f, cutoff_v):
+        return DECISIONS[0]
+    if mode == "periodic":
+        return DECISIONS[1]
+    return DECISIONS[2] if asked else DECISIONS[0]
+
+
+@dataclass(frozen=True)
+class Sized:
+    """The answer, SI base units."""
+
+    needed_j: float
+    capacitor_v: float
+    """By equation 6.1, from 0 V as the thesis has it."""
+    capacitor_above_cutoff_v: float
+    """The same above the cut-off."""
+    capacitance_f: float
+    panel_w: float
+    """By equation 6.2 in light without end; over a year see `year`."""
+    autonomy_s: float
+    """By equation 6.3, between the highest voltage and the cut-off."""
+    shortest_period_s: float | None
+    """By equation 6.2 with the year's mean light; None where even sleep is too much."""
+    year: dict[str, Any] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the shape of `--json`."""
+        return asdict(self)
+
+
+def year_of(
+    demand: Demand, board: str, capacitance_f: float, trace: fleets.Trace, light: float = 1.0, days: int = 365
+) -> dict[str, Any]:
+    """Play a year on the board's own supply from the profile that `demand` is; see `sunseal_node::fleet`."""
+    task = fleets.Task(
+        "sign",
+        demand.period_s,
+        demand.compute_j + demand.radio_j,
+        demand.compute_s + demand.radio_s,
+        demand.margin * (demand.compute_j + demand.radio_j),
+    )
+    profile = fleets.NodeProfile(demand.sleep_w, 0.0, 0.0, min(60.0, demand.period_s), (task,))
+    scenario = {"name": "size", "board": board, "firmware": "none", "duration_s": 1.0}
+    node = {"profile": 0, "trace": 0, "light_scale": light, "phase_s": 0.0, "capacitance_f": capacitance_f}
+    plan = {"duration_s": days * fleets.DAY_S, "profiles": [profile.to_dict()], "nodes": [node]}
+    data = str(boards.home() / "data")
+    told = _engine.fleet(data, _engine.Scenario.from_json(json.dumps(scenario)), json.dumps(plan), [trace], None)
+    (fate,) = json.loads(told)
+    return {
+        "survived_share": fate["days_survived"] / fate["days"],
+        "done_share": fate["tasks"][0]["done"] / max(fate["tasks"][0]["due"], 1),
+        **{key: fate[key] for key in ("days", "days_survived", "brown_outs", "starts", "off_s", "v_min_v", "v_end_v")},
+        "panel_j": fate["sums"]["panel_j"],
+        "curtailed_j": fate["sums"]["curtailed_j"],
+        "energy_balance_rel": fate["balance_rel"],
+    }
+
+
+def mean_w(trace: fleets.Trace) -> float:
+    """Return the mean power of a trace."""
+    time_s, power_w = trace
+    total = sum((b - a) * (p + q) / 2 for a, b, p, q in zip(time_s, time_s[1:], power_w, power_w[1:], strict=False))
+    return total / (time_s[-1] - time_s[0])
+
+
+def size(
+    demand: Demand,
+    board: str,
+    *,
+    store_f: float,
+    v_max_v: float,
+    cutoff_v: float,
+    trace: fleets.Trace | None = None,
+    efficiency: float = 1.0,
+) -> Sized:
+    """Answer equations 6.1 to 6.3 for a store, and play the year if there is light to play."""
+    stored_j = store_f * (v_max_v**2 - cutoff_v**2) / 2
+    period_s = None
+    if trace is not None:
+        try:
+            period_s = shortest_period_s(demand, efficiency * mean_w(trace))
+        except SunsealError:
+            period_s = None
+    return Sized(
+        needed_j=demand.needed_j,
+        capacitor_v=capacitor_v(demand, store_f),
+        capacitor_above_cutoff_v=capacitor_v(demand, store_f, cutoff_v),
+        capacitance_f=capacitance_f(demand, v_max_v, cutoff_v),
+        panel_w=panel_w(demand, efficiency),
+        autonomy_s=autonomy_s(demand, stored_j),
+        shortest_period_s=period_s,
+        year=None if trace is None else year_of(demand, board, store_f, trace),
+    )
+
+
+def supply_of(board: str) -> dict[str, float]:
+    """Return the figures of a board's own store and harvester: capacitance_f, v_max_v, v_cut_v, charge_efficiency."""
+    facts: Any = boards.read_toml(boards.board_path(board))
+    if "supply" not in facts:
+        raise SunsealError(f"{board} has no harvester and no store of its own: it lives on a battery; see `lifetime`")
+    parts = boards.home() / "data" / "parts"
+
+    def part(name: str) -> Any:
+        return boards.read_toml(Path(parts / f"{name}.toml"))
+
+    capacitor, harvester = (
+        part(facts["supply"]["capacitor"])["capacitor"],
+        part(facts["supply"]["harvester"])["harvester"],
+    )
+    return {
+        "capacitance_f": float(capacitor["capacitance_f"]),
+        "v_max_v": min(float(capacitor["v_rated_v"]), float(harvester["v_max_v"])),
+        "v_cut_v": float(harvester["v_cut_v"]),
+        "charge_efficiency": float(harvester["charge_efficiency"]),
+    }

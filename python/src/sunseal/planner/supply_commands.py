@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`sunseal size` and `sunseal lifetime`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from sunseal import boards, measuring, units
+from sunseal.errors import SunsealError
+
+out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout and sys.stdout.isatty() else 120)
+
+Workload = Annotated[str, typer.Argument(help="A workload of `sunseal workloads`.")]
+Every = Annotated[str, typer.Option("--every", help="From one operation to the next, such as 600s.")]
+Freq = Annotated[str | None, typer.Option("--freq", help="CPU clock; else the board's.")]
+Vcc = Annotated[str | None, typer.Option("--vcc", help="Supply voltage; else the board's.")]
+Variant = Annotated[list[str] | None, typer.Option("--variant", help="A hardware fact, such as mpy=32. Repeatable.")]
+Power = Annotated[str, typer.Option("--power", help="Parameter set: datasheet, mane2014, piotrowski2006.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")]
+
+
+def _measured(
+    workload: str, board: str, variant: list[str] | None, freq: str | None, vcc: str | None, power: str
+) -> measuring.Measurement:
+    measured = measuring.measure(
+        workload,
+        board=board,
+        variant=variant or (),
+        freq_hz=None if freq is None else units.freq_hz(freq),
+        vcc_v=None if vcc is None else units.voltage_v(vcc),
+        power=power,
+    )
+    if measured.result_valid is False:
+        raise SunsealError(f"`{workload}` gives a wrong result on {board}, so its price means nothing")
+    return measured
+
+
+def size_command(
+    workload: Workload = "ecdsa-p256-sign",
+    every: Every = "600s",
+    board: Annotated[str, typer.Option("--board", help="A board with a harvester.")] = boards.DEFAULT_BOARD,
+    variant: Variant = None,
+    freq: Freq = None,
+    vcc: Vcc = None,
+    power: Power = measuring.DEFAULT_POWER,
+    radio: Annotated[
+        str, typer.Option("--radio", help="Energy of the message, such as 137uJ (Mane, table 4.3).")
+    ] = "137uJ",
+    sleep: Annotated[
+        str | None, typer.Option("--sleep", help="Power between operations; else the chip's, asleep.")
+    ] = None,
+    capacitance: Annotated[
+        str | None, typer.Option("--capacitance", help="The store, such as 470mF; else the board's.")
+    ] = None,
+    margin: Annotated[float, typer.Option("--margin", help="Safety factor of equation 6.1.")] = 2.0,
+    overhead: Annotated[str, typer.Option("--overhead", help="The harvester's overhead in equation 6.1.")] = "125mJ",
+    shading: Annotated[float, typer.Option("--shading", help="Share of the sun that reaches the panel.")] = 1.0,
+    year: Annotated[bool, typer.Option("--year/--no-year", help="Play a typical year as well.")] = True,
+    as_json: Json = False,
+) -> None:
+    """Size capacitor and panel (Mane 2014, equations 6.1 to 6.3), then play the node through a typical year."""
+    from sunseal import fleet as fleets
+    from sunseal.planner import lifetime, size
+
+    if not margin >= 1:
+        raise SunsealError(f"--margin {margin:g} is below 1: the operation could not be paid from what is stored")
+    m = _measured(workload, board, variant, freq, vcc, power)
+    demand = size.Demand(
+        compute_j=m.energy_j,
+        compute_s=m.time_s,
+        radio_j=units.parse(radio, "J", "--radio"),
+        radio_s=2e-3,
+        sleep_w=lifetime.asleep_w(board, m.vcc_v) if sleep is None else units.parse(sleep, "W", "--sleep"),
+        period_s=units.time_s(every, "--every"),
+        margin=margin,
+        overhead_j=units.parse(overhead, "J", "--overhead"),
+    )
+    own = size.supply_of(board)
+    store_f = own["capacitance_f"] if capacitance is None else units.parse(capacitance, "F", "--capacitance")
+    trace = fleets.sunlit(board, {"shading": shading}) if year else None
+    sized = size.size(
+        demand,
+        board,
+        store_f=store_f,
+        v_max_v=own["v_max_v"],
+        cutoff_v=own["v_cut_v"],
+        trace=trace,
+        efficiency=own["charge_efficiency"],
+    )
+    if as_json:
+        sys.stdout.write(json.dumps(sized.to_dict(), indent=2, allow_nan=False) + "\n")
+        return
+    table = Table(box=None, show_header=False)
+    place = f"{board} {m.variant}".strip()
+    table.add_row("operation", f"{workload} on {place}, {m.vcc_v:g} V, {m.freq_hz / 1e6:g} MHz")
+    table.add_row("", f"{units.show(m.energy_j, 'J')} and {units.show(demand.radio_j, 'J')} on the air, every {every}")
+    table.add_row("stored before it begins", f"{units.show(sized.needed_j, 'J')} (equation 6.1, margin {margin:g})")
+    above = f"with the cut-off at {own['v_cut_v']:g} V {sized.capacitor_above_cutoff_v:.3f} V"
+    table.add_row(f"voltage of {units.show(store_f, 'F')}", f"{sized.capacitor_v:.3f} V (6.1); {above}")
+    table.add_row(
+        "least capacitance",
+        f"{units.show(sized.capacitance_f, 'F')} between {own['v_cut_v']:g} V and {own['v_max_v']:g} V",
+    )
+    table.add_row("panel", f"{units.show(sized.panel_w, 'W')} without pause (6.2)")
+    table.add_row("without light", f"{sized.autonomy_s / 3600:,.1f} h (6.3)")
+    if sized.shortest_period_s is not None:
+        table.add_row("most often", f"every {units.show(sized.shortest_period_s, 's')} in the year's mean light (6.2)")
+    if sized.year is not None:
+        y = sized.year
+        table.add_row(
+            "a typical year",
+            f"{y['survived_share']:.1%} of days survived, {y['done_share']:.2%} of operations done, "
+            f"{y['brown_outs']} brown-outs",
+        )
+    out.print(table)
+
+
+def lifetime_command(
+    workload: Workload = "ecdsa-secp160r1-sign",
+    every: Annotated[
+        str | None, typer.Option("--every", help="From one operation to the next; else without pause.")
+    ] = None,
+    board: Annotated[str, typer.Option("--board", help="A board of `sunseal boards`.")] = "mica2dot",
+    variant: Variant = None,
+    freq: Freq = None,
+    vcc: Vcc = None,
+    power: Power = measuring.DEFAULT_POWER,
+    battery: Annotated[str | None, typer.Option("--battery", help="A cell of data/parts; else the board's.")] = None,
+    cutoff: Annotated[str, typer.Option("--cutoff", help="Where the node stops.")] = "2.8V",
+    sleep: Annotated[
+        str | None, typer.Option("--sleep", help="Power between operations; else the chip's, asleep.")
+    ] = None,
+    bits: Annotated[int, typer.Option("--bits", min=0, help="Bits sent with each operation.")] = 0,
+    dbm: Annotated[int, typer.Option("--dbm", help="Output power of the radio.")] = 0,
+    accelerator: Annotated[
+        str | None, typer.Option("--accelerator", help="Energy of the operation in hardware instead, such as 30uJ.")
+    ] = None,
+    converter: Annotated[
+        str | None, typer.Option("--converter", help="Switched on below the cut-off, such as ti-tps61000.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Tell how long a battery lasts under an operation (Piotrowski 2006, section 4)."""
+    from sunseal.planner import lifetime, radio
+
+    part = battery or lifetime.battery_of(board)
+    m = _measured(workload, board, variant, freq, vcc, power)
+    sent = radio.message(radio.of_board(board), bits, dbm, m.vcc_v) if bits else None
+    use = lifetime.Use(
+        operation=workload,
+        board=board,
+        vcc_v=m.vcc_v,
+        energy_j=m.energy_j if accelerator is None else units.parse(accelerator, "J", "--accelerator"),
+        # Three orders of magnitude faster (Piotrowski 2006, section 5).
+        time_s=m.time_s if accelerator is None else m.time_s / 1000,
+        radio_j=sent.send_j if sent else 0.0,
+        radio_s=sent.time_s if sent else 0.0,
+        sleep_w=lifetime.asleep_w(board, m.vcc_v) if sleep is None else units.parse(sleep, "W", "--sleep"),
+        period_s=0.0 if every is None else units.time_s(every, "--every"),
+    )
+    cell = lifetime.Cell.load(part)
+    boost = None if converter is None else lifetime.Boost.load(converter)
+    found = lifetime.of(use, cell, units.voltage_v(cutoff, "--cutoff"), boost)
+    if as_json:
+        sys.stdout.write(json.dumps(found.to_dict(), indent=2, allow_nan=False) + "\n")
+        return
+    _show(found, use, cell)
+
+
+def _show(found: Any, use: Any, cell: Any) -> None:
+    table = Table(box=None, show_header=False)
+    radio = f" and {units.show(use.radio_j, 'J')} on the air ({found.radio_share:.1%})" if use.radio_j else ""
+    table.add_row(
+        "operation",
+        f"{use.operation} on {use.board}: {units.show(use.energy_j, 'J')}{radio}, {units.show(use.time_s, 's')}",
+    )
+    table.add_row("asleep", units.show(use.sleep_w, "W") if use.period_s else "never")
+    table.add_row(
+        "battery",
+        f"{cell.title}: {found.available_j:,.0f} J down to {found.cutoff_v:g} V, {found.unused_j:,.0f} J left unused",
+    )
+    table.add_row("operations", f"{found.operations:,.0f}")
+    years = found.lifetime_h / 8766
+    table.add_row("lifetime", f"{found.lifetime_h:,.1f} h" + (f" ({years:.2f} years)" if years > 0.5 else ""))
+    table.add_row("duty cycle", f"{found.duty_percent:.4g} %")
+    if found.self_discharged_j > 0:
+        table.add_row("lost to self-discharge", units.show(found.self_discharged_j, "J"))
+    if found.converter_lost_j > 0:
+        table.add_row("lost in the converter", units.show(found.converter_lost_j, "J"))
+    out.print(table)
