@@ -140,8 +140,8 @@ def _measured(told: dict[str, Any], image: bytes) -> NodeProfile:
     table = np.array(runs)
     if np.linalg.matrix_rank(table[:, :3]) < 3:
         raise SunsealError(
-            f"`{told['name']}` did {table[:, 2].astype(int).tolist()} rounds in its three measuring runs; a profile needs "
-            "more of them with half the period"
+            f"`{told['name']}` did {table[:, 2].astype(int).tolist()} rounds in its three measuring runs; it "
+            "needs more of them with half the period"
         )
     start_j, sleep_w, round_j = np.linalg.solve(table[:, :3], table[:, 3])
     start_s, _, round_s = np.linalg.solve(table[:, :3], table[:, 4])
