@@ -11,26 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void *malloc(size_t bytes);
-
 #define ASSUME(what) __CPROVER_assume(what)
 #define ASSERT(what) __CPROVER_assert(what, #what)
 
-/* Exactly so many bytes, of any value; a byte before or behind is outside of the object. */
-static inline uint8_t *buffer(size_t bytes) {
-    uint8_t *p = malloc(bytes);
-    ASSUME(p != NULL);
-    return p;
-}
+/* The last so many bytes of an array of any content: one behind them is outside. */
+#define LAST(array, bytes) ((array) + sizeof(array) - (bytes))
 
-/* A function that is not the proof's matter: it reads and writes what its contract lets it. */
+/* A function that is not the proof's matter touches what its contract lets it; what it writes is
+ * anything already. */
 #define READS(p, bytes) __CPROVER_assert(__CPROVER_r_ok(p, bytes), "reads inside of " #p)
-#define WRITES(p, bytes)                                                                           \
-    do {                                                                                           \
-        __CPROVER_assert(__CPROVER_w_ok(p, bytes), "writes inside of " #p);                        \
-        if ((bytes) > 0) {                                                                         \
-            __CPROVER_havoc_slice(p, bytes);                                                       \
-        }                                                                                          \
-    } while (0)
+#define MAY_WRITE(p, bytes) __CPROVER_assert(__CPROVER_w_ok(p, bytes), "writes inside of " #p)
 
 #endif
