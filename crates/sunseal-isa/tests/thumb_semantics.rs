@@ -316,6 +316,33 @@ fn the_cycle_limit_holds_before_every_instruction() {
 }
 
 #[test]
+fn a_block_that_has_run_stops_at_new_breakpoints_and_sees_new_code() {
+    // 0x100 cmp, 0x102 itte eq, 0x104 moveq r1, 0x106 moveq r2, 0x108 movne r3, 0x10A b
+    let source = "cmp r0, r0\nitte eq\nmoveq r1, #1\nmoveq r2, #2\nmovne r3, #3\nb 0x100";
+    let (mut cpu, mut bus) = with_handler("thumb_block", source, 0x140);
+    let mut turn = |cpu: &mut Cpu, bus: &mut FlatBus| {
+        bus.deadline = cpu.cycles + 20;
+        cpu.run(bus, &mut Silent)
+    };
+    assert_eq!(turn(&mut cpu, &mut bus), Exit::Deadline);
+    assert_eq!(&cpu.r[1..4], [1, 2, 0]);
+    for inside in [0x104, 0x106, 0x108] {
+        cpu.set_breakpoints(&[inside]);
+        assert_eq!((turn(&mut cpu, &mut bus), cpu.r[PC]), (Exit::Breakpoint, inside));
+        assert_ne!(cpu.psr & psr::IT, 0, "{inside:#x} is in the block");
+        assert_eq!(cpu.step(&mut bus, &mut Silent), Exit::Deadline);
+        assert_eq!((turn(&mut cpu, &mut bus), cpu.r[PC]), (Exit::Breakpoint, inside));
+        assert_eq!(cpu.step(&mut bus, &mut Silent), Exit::Deadline);
+        cpu.set_breakpoints(&[]);
+        assert_eq!(turn(&mut cpu, &mut bus), Exit::Deadline);
+    }
+    bus.code_mut()[0x106] = 7;
+    cpu.invalidate(0x106..0x107);
+    assert_eq!(turn(&mut cpu, &mut bus), Exit::Deadline);
+    assert_eq!((&cpu.r[1..4], cpu.cycles_uncached), (&[1, 7, 0][..], 0));
+}
+
+#[test]
 fn changed_code_is_decoded_anew_and_code_in_ram_each_time() {
     let (mut cpu, mut bus) = with_handler("thumb_invalidate", "movs r0, #1\nb 0x100", 0x140);
     cpu.step(&mut bus, &mut Silent);

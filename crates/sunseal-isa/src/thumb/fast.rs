@@ -146,7 +146,7 @@ pub(crate) struct Op {
     /// rd 4 | rn 4 | rm 4 | ra 4 | none | narrow, as in `recent` (bit 17) | unaligned wide | single store | shift 3 from
     /// bit 20 | amount 6 from bit 24 | the constant's carry: known, value | kind from bit 54
     pub head: u64,
-    /// A constant, an address, or where the decoded form is.
+    /// A constant, an address, or where the decoded form is; in the high half the address of the next instruction.
     pub data: u64,
 }
 
@@ -165,6 +165,10 @@ impl Op {
     #[inline(always)]
     pub fn narrow(self) -> u32 {
         self.head as u32 & recent::NARROW
+    }
+    #[inline(always)]
+    pub fn next(self) -> u32 {
+        (self.data >> 32) as u32
     }
     #[inline(always)]
     pub fn bytes(self) -> u32 {
@@ -260,7 +264,11 @@ pub(crate) fn lower(insn: &Insn, pc: u32, timing: &Timing, keep: impl FnOnce() -
         Some(fast) => fast,
         None => (kind::GENERAL, 0, keep()),
     };
-    Op { head: head | fields | u64::from(kind) << KIND_SHIFT, data: data.into() }
+    let next = pc.wrapping_add(insn.bytes.into());
+    Op {
+        head: head | fields | u64::from(kind) << KIND_SHIFT,
+        data: u64::from(data) | u64::from(next) << 32,
+    }
 }
 
 fn registers(rd: u8, rn: u8, rm: u8, ra: u8) -> u64 {
@@ -412,7 +420,7 @@ fn result<B: Bus, O: Observer>(
     if O::RESULTS {
         obs.result(rd as u8, old, value);
     }
-    cpu.finish(bus, obs, op, pc, (pc.wrapping_add(op.bytes()), cycles, after | 1 << rd, Flow::Next))
+    cpu.finish(bus, obs, op, pc, (op.next(), cycles, after | 1 << rd, Flow::Next))
 }
 
 fn data<B: Bus, O: Observer, const OP: u8, const SRC: u8, const SET: bool>(
@@ -446,7 +454,7 @@ fn data<B: Bus, O: Observer, const OP: u8, const SRC: u8, const SET: bool>(
         }
     }
     if which.compares() {
-        let next = pc.wrapping_add(op.bytes());
+        let next = op.next();
         return cpu.finish(bus, obs, op, pc, (next, 1, 0, Flow::Next));
     }
     result(cpu, bus, obs, op, pc, op.rd(), value, 1, 0)
@@ -612,7 +620,7 @@ fn load<B: Bus, O: Observer, const MOVE: u8, const ADDRESS: u8>(
         let end = cpu.r[op.rn()].wrapping_add(op.imm());
         cpu.put(obs, op.rd() as u8, value);
         step_base(cpu, obs, op.rn(), end);
-        let next = pc.wrapping_add(op.bytes());
+        let next = op.next();
         let done = (next, cycles + more, 1 << op.rd(), Flow::Next);
         return cpu.finish(bus, obs, op, pc, done);
     }
@@ -644,7 +652,7 @@ fn store<B: Bus, O: Observer, const MOVE: u8, const ADDRESS: u8>(
         step_base(cpu, obs, op.rn(), end);
         after = 1 << op.rn();
     }
-    let next = pc.wrapping_add(op.bytes());
+    let next = op.next();
     cpu.finish(bus, obs, op, pc, (next, cycles + more, after, Flow::Next))
 }
 
@@ -678,7 +686,7 @@ fn store_many<B: Bus, O: Observer, const BEFORE: bool>(
     if head & CARRY != 0 {
         step_base(cpu, obs, op.rn(), end);
     }
-    let next = pc.wrapping_add(op.bytes());
+    let next = op.next();
     cpu.finish(bus, obs, op, pc, (next, cycles, 0, Flow::Next))
 }
 
@@ -729,7 +737,7 @@ fn load_many<B: Bus, O: Observer, const GOES: bool>(
         let done = cpu.exchange(values[(count as usize - 1) & 15], cycles, flow);
         return leave(cpu, bus, obs, op, pc, done);
     }
-    let next = pc.wrapping_add(op.bytes());
+    let next = op.next();
     cpu.finish(bus, obs, op, pc, (next, cycles, 0, Flow::Next))
 }
 
@@ -783,7 +791,7 @@ fn branch<B: Bus, O: Observer, const CONDITION: u8>(
         let done = (op.imm(), op.amount(), recent::BRANCHED, Flow::Jump);
         return cpu.finish(bus, obs, op, pc, done);
     }
-    cpu.finish(bus, obs, op, pc, (pc.wrapping_add(op.bytes()), 1, 0, Flow::Next))
+    cpu.finish(bus, obs, op, pc, (op.next(), 1, 0, Flow::Next))
 }
 
 fn compare_branch<B: Bus, O: Observer, const NONZERO: bool>(
@@ -799,7 +807,7 @@ fn compare_branch<B: Bus, O: Observer, const NONZERO: bool>(
         let done = (op.imm(), op.amount(), recent::BRANCHED, Flow::Jump);
         return cpu.finish(bus, obs, op, pc, done);
     }
-    cpu.finish(bus, obs, op, pc, (pc.wrapping_add(op.bytes()), 1, 0, Flow::Next))
+    cpu.finish(bus, obs, op, pc, (op.next(), 1, 0, Flow::Next))
 }
 
 fn branch_link<B: Bus, O: Observer>(

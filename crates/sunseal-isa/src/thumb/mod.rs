@@ -235,8 +235,8 @@ pub struct Cpu {
     slots: run::Slots,
     region: u32,
     parked: Vec<(u32, run::Slots)>,
-    /// Those in IT blocks.
-    blocks: Vec<run::InBlock>,
+    /// IT blocks.
+    blocks: run::Blocks,
     /// Decoded forms for the general handler, and one that must not be kept.
     insns: Vec<Insn>,
     passing: Option<Insn>,

@@ -30,18 +30,29 @@ pub(crate) fn empty_slots() -> Slots {
     vec![[0; 2]; SLOTS].into_boxed_slice().try_into().expect("the vector has as many slots")
 }
 
-/// Instructions in IT blocks, decoded; direct-mapped by half their address.
+/// The instructions of an IT block, decoded.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct InBlock {
-    /// Address, whether the last of its block, and one.
-    tag: u64,
-    op: [u64; 2],
+pub(crate) struct Block {
+    /// The address of its IT, and one.
+    tag: u32,
+    ops: [Op; BLOCK],
 }
 
-const IN_BLOCKS: usize = 1 << 12;
+/// Instructions that an IT conditions at most.
+const BLOCK: usize = 4;
+/// Bytes of such a block, its IT included.
+const BLOCK_BYTES: u32 = 2 + 4 * BLOCK as u32;
 
-pub(crate) fn empty_blocks() -> Vec<InBlock> {
-    vec![InBlock::default(); IN_BLOCKS]
+/// Direct-mapped by half the address of the IT.
+pub(crate) type Blocks = Box<[Block; BLOCKS]>;
+const BLOCKS: usize = 1 << 10;
+
+pub(crate) fn empty_blocks() -> Blocks {
+    Box::new([Block::default(); BLOCKS])
+}
+
+fn block_slot(it: u32) -> usize {
+    (it >> 1) as usize & (BLOCKS - 1)
 }
 
 /// A slot with a breakpoint.
@@ -215,13 +226,7 @@ impl Cpu {
                 slots[(first - base) as usize..(end - base) as usize].fill([0; 2]);
             }
         }
-        if (end - first) as usize >= IN_BLOCKS {
-            self.blocks.fill(InBlock::default());
-        } else {
-            for slot in first..end {
-                self.blocks[slot as usize & (IN_BLOCKS - 1)] = InBlock::default();
-            }
-        }
+        self.forget_blocks(range);
         self.mark();
     }
 
@@ -231,6 +236,7 @@ impl Cpu {
         let Some(old) = self.breakpoints.replace(addrs) else { return };
         for addr in old {
             self.set_slot(addr, [0; 2]);
+            self.forget_blocks(addr..addr.saturating_add(1));
         }
         self.mark();
     }
@@ -245,16 +251,29 @@ impl Cpu {
     fn mark(&mut self) {
         for addr in self.breakpoints.within(0..u32::MAX).to_vec() {
             self.set_slot(addr, MARKED);
+            self.forget_blocks(addr..addr.saturating_add(1));
         }
     }
 
-    /// Changes the slot of `addr`, if its region has slots, and forgets what an IT block has there.
+    /// Forgets the IT blocks that touch `range`.
+    fn forget_blocks(&mut self, range: Range<u32>) {
+        let first = range.start.saturating_sub(BLOCK_BYTES) >> 1;
+        let end = range.end.div_ceil(2);
+        if (end - first) as usize >= BLOCKS {
+            self.blocks.fill(Block::default());
+        } else {
+            for half in first..end {
+                self.blocks[half as usize & (BLOCKS - 1)] = Block::default();
+            }
+        }
+    }
+
+    /// Changes the slot of `addr`, if its region has slots.
     fn set_slot(&mut self, addr: u32, slot: [u64; 2]) {
         if addr & 1 != 0 {
             return;
         }
         let i = (addr >> 1) as usize;
-        self.blocks[i & (IN_BLOCKS - 1)] = InBlock::default();
         let region = addr & REGION;
         if region == self.region {
             self.slots[i & (SLOTS - 1)] = slot;
@@ -275,17 +294,55 @@ impl Cpu {
     fn forget_all(&mut self) {
         self.slots = self.marked_slots(self.region);
         self.parked.clear();
-        self.blocks.fill(InBlock::default());
+        self.blocks.fill(Block::default());
         self.insns.clear();
     }
 
-    /// Decodes the instruction at `pc`; whether it may be kept. None is kept where a breakpoint is.
-    fn translate<B: Bus>(&mut self, bus: &mut B, pc: u32, it: u8) -> Result<Translated, Exit> {
+    /// Decodes the block of the IT at `pc` and keeps it; false if it must not be kept: there is a breakpoint
+    /// near, or it is not all code that stays.
+    #[cold]
+    #[inline(never)]
+    fn keep_block<B: Bus>(&mut self, bus: &mut B, pc: u32, mut it: u8) -> bool {
+        let end = pc.saturating_add(BLOCK_BYTES);
+        let stays = (pc..end).step_by(2).all(|addr| bus.cacheable(addr));
+        if !stays || !self.breakpoints.within(pc..end).is_empty() {
+            return false;
+        }
+        if self.insns.len() > MOST_INSNS - BLOCK {
+            self.forget_all();
+        }
+        let mut block = Block { tag: pc | 1, ..Block::default() };
+        let mut at = pc.wrapping_add(2);
+        for op in &mut block.ops {
+            let Ok(Translated { op: translated, keep: true, .. }) =
+                self.translate(bus, at, it, true)
+            else {
+                return false;
+            };
+            *op = translated;
+            at = op.next();
+            it = behind(it);
+            if it == 0 {
+                break;
+            }
+        }
+        self.blocks[block_slot(pc)] = block;
+        true
+    }
+
+    /// Decodes the instruction at `pc`; whether it may be kept, if it is `wanted`. None is kept where a breakpoint is.
+    fn translate<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        pc: u32,
+        it: u8,
+        wanted: bool,
+    ) -> Result<Translated, Exit> {
         let insn = insn::decode(pc, context(it), |addr| bus.fetch(addr))
             .map_err(|reason| undecoded(reason, pc))?;
         let last = pc.wrapping_add(u32::from(insn.bytes) - 2);
         let cacheable = bus.cacheable(pc) && bus.cacheable(last);
-        let keep = cacheable && !self.breakpoints.contains(pc);
+        let keep = wanted && cacheable && !self.breakpoints.contains(pc);
         let timing = self.timing;
         let op = lower(&insn, pc, &timing, || {
             if !keep {
@@ -307,6 +364,14 @@ impl Cpu {
     pub(crate) fn fail(&mut self, exit: Exit, pc: u32) -> u32 {
         self.stop = Some(exit);
         self.failed = true;
+        pc | 1
+    }
+
+    /// Ends the loop before the instruction at `pc`, which an IT conditions, because the deadline is reached.
+    #[cold]
+    #[inline(never)]
+    fn stop_in_block(&mut self, pc: u32) -> u32 {
+        self.stop = Some(Exit::Deadline);
         pc | 1
     }
 
@@ -395,7 +460,7 @@ pub(crate) fn not_decoded<B: Bus, O: Observer>(
     if data == MARKED[1] && !cpu.single {
         return cpu.halt_before(pc);
     }
-    let Translated { op, keep, cacheable } = match cpu.translate(bus, pc, 0) {
+    let Translated { op, keep, cacheable } = match cpu.translate(bus, pc, 0, true) {
         Ok(done) => done,
         Err(exit) => return cpu.fail(exit, pc),
     };
@@ -448,18 +513,33 @@ pub(crate) fn it<B: Bus, O: Observer>(
     pc: u32,
 ) -> u32 {
     let op = Op { head, data };
-    cpu.it = data as u8;
+    let mut state = data as u8;
+    cpu.it = state;
     let folds = cpu.timing.it_folds && cpu.recent & recent::NARROW != 0;
-    let done = (pc.wrapping_add(2), u32::from(!folds), cpu.recent & 0xFFFF, Flow::Next);
-    let next = cpu.finish(bus, observer, op, pc, done);
+    let done = (op.next(), u32::from(!folds), cpu.recent & 0xFFFF, Flow::Next);
+    let mut next = cpu.finish(bus, observer, op, pc, done);
     if cpu.single {
         return next;
     }
-    if cpu.cycles >= bus.deadline() {
-        cpu.stop = Some(Exit::Deadline);
-        return next | 1;
+    let slot = block_slot(pc);
+    if cpu.blocks[slot].tag != pc | 1 && !cpu.keep_block(bus, pc, state) {
+        if cpu.cycles >= bus.deadline() {
+            return cpu.stop_in_block(next);
+        }
+        return in_block(cpu, bus, observer, next);
     }
-    in_block(cpu, bus, observer, next)
+    for i in 0..BLOCK {
+        if cpu.cycles >= bus.deadline() {
+            return cpu.stop_in_block(next);
+        }
+        let op = cpu.blocks[slot].ops[i];
+        next = conditional(cpu, bus, observer, op, next, state);
+        state = behind(state);
+        if state == 0 || next & 1 != 0 {
+            break;
+        }
+    }
+    next
 }
 
 fn context(it: u8) -> Context {
@@ -471,59 +551,58 @@ fn context(it: u8) -> Context {
     }
 }
 
-/// The rest of an IT block, of which at least one instruction is left. Inside, `Exit::Deadline` is a
-/// stop, too.
+/// The state behind an instruction of an IT block.
+#[inline(always)]
+fn behind(it: u8) -> u8 {
+    if it & 7 == 0 { 0 } else { it & 0xE0 | it << 1 & 0x1F }
+}
+
+/// An instruction of an IT block, in which the state is `state`.
+#[inline(always)]
+fn conditional<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    observer: &mut O,
+    op: Op,
+    pc: u32,
+    state: u8,
+) -> u32 {
+    let holds = cpu.flags.holds_any(u32::from(state) >> 4);
+    cpu.it = behind(state);
+    if !holds {
+        return cpu.finish(bus, observer, op, pc, (op.next(), 1, 0, Flow::Next));
+    }
+    let handlers = &Table::<B, O>::HANDLERS;
+    let next = handlers[op.kind()](cpu, bus, observer, op.head, op.data, pc);
+    if next & 1 != 0 && cpu.failed {
+        cpu.it = state;
+    }
+    next
+}
+
+/// The rest of an IT block, of which at least one instruction is left, where the block is not kept or was
+/// entered in the middle. Inside, `Exit::Deadline` is a stop, too.
 fn in_block<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, observer: &mut O, mut pc: u32) -> u32 {
     loop {
         let state = cpu.it;
-        let last = state & 0xF == 8;
-        let holds = cpu.flags.holds_any(u32::from(state) >> 4);
-        let slot = (pc >> 1) as usize & (IN_BLOCKS - 1);
-        let tag = u64::from(pc) << 2 | u64::from(last) << 1 | 1;
-        let known = cpu.blocks[slot];
-        let mut counted = false;
-        let op = if known.tag == tag {
-            Op { head: known.op[0], data: known.op[1] }
-        } else {
-            if cpu.breakpoints.contains(pc) && !cpu.single {
-                return cpu.halt_before(pc);
-            }
-            match cpu.translate(bus, pc, state) {
-                Ok(Translated { op, keep, cacheable }) => {
-                    if keep {
-                        cpu.blocks[slot] = InBlock { tag, op: [op.head, op.data] };
-                    }
-                    counted = !cacheable;
-                    op
-                }
-                Err(exit) => return cpu.fail(exit, pc),
-            }
+        if cpu.breakpoints.contains(pc) && !cpu.single {
+            return cpu.halt_before(pc);
+        }
+        let Translated { op, cacheable, .. } = match cpu.translate(bus, pc, state, false) {
+            Ok(done) => done,
+            Err(exit) => return cpu.fail(exit, pc),
         };
-        cpu.it = if state & 7 == 0 { 0 } else { state & 0xE0 | state << 1 & 0x1F };
         let before = cpu.cycles;
-        let next = if holds {
-            let handlers = &Table::<B, O>::HANDLERS;
-            handlers[op.kind()](cpu, bus, observer, op.head, op.data, pc)
-        } else {
-            let next = pc.wrapping_add(op.bytes());
-            cpu.finish(bus, observer, op, pc, (next, 1, 0, Flow::Next))
-        };
-        if counted {
+        let next = conditional(cpu, bus, observer, op, pc, state);
+        if !cacheable {
             cpu.cycles_uncached += cpu.cycles - before;
         }
-        if next & 1 != 0 {
-            if cpu.failed {
-                cpu.it = state;
-            }
-            return next;
-        }
-        if cpu.it == 0 || cpu.single {
+        if next & 1 != 0 || cpu.it == 0 || cpu.single {
             return next;
         }
         pc = next;
         if cpu.cycles >= bus.deadline() {
-            cpu.stop = Some(Exit::Deadline);
-            return pc | 1;
+            return cpu.stop_in_block(pc);
         }
     }
 }
