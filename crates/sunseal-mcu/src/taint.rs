@@ -98,8 +98,8 @@ type Set = u64;
 struct Entry {
     reads: Set,
     writes: Set,
-    /// Of `writes`, those that forget what they held.
-    clears: Set,
+    /// All but those of `writes` that forget what they held.
+    keeps: Set,
     address: Set,
     time: Set,
     branch: Set,
@@ -108,6 +108,9 @@ struct Entry {
     bits: u16,
     /// Of `moves`, with [`entry::TRANSFER`].
     moves: u16,
+    /// All ones if what is loaded flows into the results, and if they are stored.
+    loads: u16,
+    stores: u16,
 }
 
 /// A [`Transfer`] as the observer wants it: what each access moves.
@@ -127,7 +130,7 @@ mod entry {
     pub const TRANSFER: u16 = 8;
     pub const UNKNOWN: u16 = 16;
     pub const TRUSTED: u16 = 32;
-    /// What [`Taint::follow`](super::Taint::follow) leaves to others.
+    /// What [`Taint::follow_special`](super::Taint::follow_special) is for.
     pub const SPECIAL: u16 = BRANCH_MEMORY | TRANSFER | UNKNOWN;
 }
 
@@ -177,6 +180,8 @@ impl Seen {
 const REGIONS: usize = 8;
 const REGION_BYTES: usize = 1 << 20;
 const SLOTS: usize = REGIONS * REGION_BYTES;
+/// Different entries that are kept before all are forgotten: more than a program has.
+const ENTRIES: usize = 1 << 12;
 /// A few more, so that four bytes can be read at the last.
 const SHADOW: usize = SLOTS + 4;
 /// The most accesses that an instruction makes, and the entry into an exception.
@@ -265,12 +270,13 @@ impl Multiplier {
 /// Follows marked bytes.
 pub struct Taint {
     architecture: Architecture,
-    /// Address bits outside the region's 20 and its number.
+    /// Address bits outside the region's 20 and its number, and how far that is to be moved to stand behind
+    /// them.
     odd: u32,
     region_shift: u32,
     regs: Set,
-    /// Of the accesses so far: whether something marked was read, what the shadow of what was written says,
-    /// how many there were.
+    /// Of the accesses so far: whether something marked was read, whether what was written must be heeded
+    /// ([`shadow`]), how many there were.
     loaded: u8,
     stored: u8,
     count: u8,
@@ -280,7 +286,9 @@ pub struct Taint {
     shadow: Box<[u8; SHADOW]>,
     /// The entry of each instruction; zero is one not met yet.
     index: Box<[u16; SLOTS / 2]>,
-    entries: Vec<Entry>,
+    entries: Box<[Entry; ENTRIES]>,
+    /// How many there are.
+    entry_count: usize,
     known: HashMap<Entry, u16>,
     counts: BTreeMap<u32, [u64; FindingKind::COUNT]>,
     moves: Vec<Moves>,
@@ -299,9 +307,9 @@ impl Taint {
     pub fn new(elf: &Elf) -> Self {
         let architecture = elf.architecture;
         let (odd, region_shift) = match architecture {
-            Architecture::Msp430 => (0xFFF0_0000, 20),
-            Architecture::Avr => (0xFF70_0000, 23),
-            Architecture::Arm => (0x1FF0_0000, 29),
+            Architecture::Msp430 => (0xFFF0_0000, 0),
+            Architecture::Avr => (0xFF70_0000, 3),
+            Architecture::Arm => (0x1FF0_0000, 9),
         };
         let mut taint = Self {
             architecture,
@@ -315,7 +323,8 @@ impl Taint {
             values: [0; SEEN],
             shadow: zeroed(),
             index: zeroed(),
-            entries: vec![Entry::default()],
+            entries: zeroed(),
+            entry_count: 1,
             known: HashMap::new(),
             counts: BTreeMap::new(),
             moves: Vec::new(),
@@ -326,6 +335,7 @@ impl Taint {
             multipliers: Vec::new(),
             rules: Vec::new(),
         };
+        taint.entries[0].bits = entry::UNKNOWN;
         if architecture == Architecture::Avr {
             taint.add_rule(Rule::Registers { base: AVR_DATA }, AVR_DATA..AVR_DATA + 32);
             let at = AVR_DATA + 0x5F;
@@ -517,8 +527,8 @@ impl Taint {
         if addr & self.odd != 0 {
             return self.odd_slot(addr);
         }
-        let region = (addr >> self.region_shift) as usize & (REGIONS - 1);
-        (region * REGION_BYTES) | addr as usize & (REGION_BYTES - 1)
+        let region = (addr >> self.region_shift) as usize & (SLOTS - REGION_BYTES);
+        region | addr as usize & (REGION_BYTES - 1)
     }
 
     /// Addresses that are others in disguise, and those of far-off corners, which share a region.
@@ -564,12 +574,13 @@ impl Taint {
         if self.trusted.iter().any(|r| r.contains(&pc)) {
             entry.bits |= entry::TRUSTED;
         }
-        if self.entries.len() > usize::from(u16::MAX) {
+        if self.entry_count == ENTRIES {
             self.forget_entries();
         }
         let i = *self.known.entry(entry).or_insert_with(|| {
-            self.entries.push(entry);
-            (self.entries.len() - 1) as u16
+            self.entries[self.entry_count] = entry;
+            self.entry_count += 1;
+            (self.entry_count - 1) as u16
         });
         self.index[self.slot(pc) / 2] = i;
         i.into()
@@ -577,7 +588,7 @@ impl Taint {
 
     fn forget_entries(&mut self) {
         self.index.fill(0);
-        self.entries.truncate(1);
+        self.entry_count = 1;
         self.known.clear();
     }
 
@@ -607,12 +618,14 @@ impl Taint {
             reads: self.set(flow.reads),
             lets_out: self.set(out),
             writes: self.set(flow.writes),
-            clears: self.set(flow.writes.without(flow.keeps)),
+            keeps: !self.set(flow.writes.without(flow.keeps)),
             address: self.set(flow.address),
             time: self.set(flow.time),
             branch: self.set(flow.branch),
             bits,
             moves: moves as u16,
+            loads: if flow.reads_memory { u16::MAX } else { 0 },
+            stores: if flow.writes_memory { u16::MAX } else { 0 },
         }
     }
 
@@ -644,28 +657,38 @@ impl Taint {
     }
 
     /// The instruction at `pc` has run, and something it touched may be marked.
-    #[inline(never)]
+    #[inline(always)]
     fn follow(&mut self, pc: u32) {
-        let i = usize::from(self.index[self.slot(pc) / 2]);
-        let e = &self.entries[i];
+        // Most code lies in the first region.
+        let slot = if (pc as usize) < REGION_BYTES { pc as usize } else { self.far_slot(pc) };
+        let i = usize::from(self.index[slot / 2 & (SLOTS / 2 - 1)]);
+        let e = &self.entries[i & (ENTRIES - 1)];
         let regs = self.regs;
-        // The first entry is that of instructions not met yet.
-        if i == 0 || regs & e.lets_out != 0 || e.bits & entry::SPECIAL != 0 {
-            return self.follow_special(pc, i);
+        if regs & e.lets_out | Set::from(e.bits & entry::SPECIAL) != 0 {
+            return self.follow_special(pc, slot);
         }
-        let loaded = self.loaded != 0 && e.bits & entry::READS_MEMORY != 0;
-        let marked = regs & e.reads != 0 || loaded;
-        self.regs = if marked { regs | e.writes } else { regs & !e.clears };
-        let stored = marked && e.bits & entry::WRITES_MEMORY != 0;
+        let from = regs & e.reads | Set::from(e.loads & u16::from(self.loaded));
+        let writes = if from != 0 { e.writes } else { 0 };
+        self.regs = regs & e.keeps | writes;
+        let stored = from != 0 && e.stores != 0;
         if stored || self.stored != 0 {
             self.store_all(stored);
         }
     }
 
+    #[cold]
+    #[inline(never)]
+    fn far_slot(&self, pc: u32) -> usize {
+        self.slot(pc)
+    }
+
     /// The same where something may come out, or more is to do.
     #[inline(never)]
-    fn follow_special(&mut self, pc: u32, i: usize) {
-        let i = if i == 0 { self.new_entry(pc) } else { i };
+    fn follow_special(&mut self, pc: u32, slot: usize) {
+        let i = match self.index[slot / 2] {
+            0 => self.new_entry(pc),
+            known => known.into(),
+        };
         let e = self.entries[i];
         let regs = self.regs;
         let loaded = self.loaded != 0;
@@ -691,7 +714,7 @@ impl Taint {
         // What is found at a marked place depends on the mark, whatever it is.
         let found = loaded || regs & e.address != 0;
         let marked = regs & e.reads != 0 || found && e.bits & entry::READS_MEMORY != 0;
-        self.regs = if marked { regs | e.writes } else { regs & !e.clears };
+        self.regs = if marked { regs | e.writes } else { regs & e.keeps };
         let stored = marked && e.bits & entry::WRITES_MEMORY != 0;
         if stored || self.stored != 0 {
             self.store_all(stored);
@@ -715,7 +738,7 @@ impl Taint {
         if before & e.reads != 0 {
             self.regs |= e.writes;
         } else {
-            self.regs &= !e.clears;
+            self.regs &= e.keeps;
         }
         let count = self.accesses().min(self.moves[usize::from(e.moves)].0.len());
         let mut first = None;
@@ -861,8 +884,8 @@ impl Taint {
         for rule in &mut self.rules {
             match rule {
                 Rule::Mixer { input, start, reset, marked, .. } => {
-                    if reset.is_some_and(|(addr, bits)| {
-                        addr.wrapping_sub(addr) < 2 && value & bits != 0
+                    if reset.is_some_and(|(register, bits)| {
+                        addr.wrapping_sub(register) < 2 && value & bits != 0
                     }) {
                         *marked = false;
                     }
@@ -941,9 +964,15 @@ impl Observer for Taint {
     fn access(&mut self, _: u32, addr: u32, kind: Access, width: Width, value: u32, _: Cycles) {
         let slot = self.slot(addr) & (SLOTS - 1);
         let bytes = width.bytes();
-        let states = self.states(slot) & lanes(bytes);
-        let state = (states | states >> 16) as u16;
-        let mut state = (state | state >> 8) as u8;
+        let mut state = match width {
+            Width::W8 => self.shadow[slot],
+            Width::W16 => self.shadow[slot] | self.shadow[slot + 1],
+            Width::W32 => {
+                let states = self.states(slot);
+                let state = (states | states >> 16) as u16;
+                (state | state >> 8) as u8
+            }
+        };
         let n = usize::from(self.count) & (SEEN - 1);
         let write = kind == Access::Write;
         if state & shadow::RULE != 0 {

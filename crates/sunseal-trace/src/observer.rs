@@ -92,6 +92,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     const RESULTS: bool = A::RESULTS || B::RESULTS;
     const OWN_LOOP: bool = A::OWN_LOOP && B::OWN_LOOP;
 
+    #[inline(always)]
     fn instruction(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow) {
         if A::INSTRUCTIONS {
             self.0.instruction(pc, sp, cycles, flow);
@@ -101,6 +102,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         }
     }
 
+    #[inline(always)]
     fn access(&mut self, pc: u32, addr: u32, kind: Access, width: Width, value: u32, at: Cycles) {
         if A::ACCESSES {
             self.0.access(pc, addr, kind, width, value, at);
@@ -110,6 +112,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         }
     }
 
+    #[inline(always)]
     fn result(&mut self, register: u8, old: u32, new: u32) {
         if A::RESULTS {
             self.0.result(register, old, new);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Taint finds what is planted, on every instruction set, and nothing else.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use sunseal_isa::avr;
+use proptest::prelude::*;
+use sunseal_isa::{Dataflow, Registers, Transfer, avr, msp430, thumb};
+use sunseal_mcu::elf::Architecture;
 use sunseal_mcu::taint::{FindingKind, Taint};
 use sunseal_mcu::{Device, Elf, Machine, Stop, Until};
 use sunseal_trace::{Access, Flow, Observer, Silent, Width};
@@ -187,6 +189,16 @@ fn a_block_keeps_what_it_was_given_until_its_reset() {
     assert!(step(0x8004, AES + 10, Access::Read, 0));
     step(0x8008, AES, Access::Write, 0x80);
     assert!(!step(0x8004, AES + 10, Access::Read, 0));
+    // The bit of the reset in what is no control register is data.
+    step(0x8000, AES + 6, Access::Write, 1);
+    taint.clear_registers();
+    let mut step = |pc, addr, kind, value| {
+        taint.access(pc, addr, kind, Width::W16, value, 0);
+        taint.instruction(pc, 0x5C00, 4, Flow::Next);
+        taint.is_register_marked(14)
+    };
+    step(0x8000, AES + 8, Access::Write, 0x80);
+    assert!(step(0x8004, AES + 10, Access::Read, 0), "the key is still in it");
 }
 
 #[test]
@@ -198,4 +210,180 @@ fn code_outside_the_image_ends_the_marks_with_a_finding() {
     let findings = taint.findings(&elf);
     assert_eq!((findings.len(), findings[0].kind), (1, FindingKind::Unknown));
     assert!(!taint.is_constant_time());
+}
+
+/// The rules of `taint`'s head as they are written there, for instructions one by one.
+#[derive(Default)]
+struct Plain {
+    registers: Registers,
+    bytes: BTreeSet<u32>,
+    found: BTreeMap<(u32, FindingKind), u64>,
+}
+
+/// A data access: address, bytes, whether it is a write.
+type Moved = (u32, Width, bool);
+
+impl Plain {
+    fn report(&mut self, pc: u32, kind: FindingKind) {
+        *self.found.entry((pc, kind)).or_default() += 1;
+    }
+
+    fn holds(&self, (addr, width, _): Moved) -> bool {
+        (addr..addr + width.bytes()).any(|a| self.bytes.contains(&a))
+    }
+
+    fn store(&mut self, (addr, width, _): Moved, marked: bool) {
+        for a in addr..addr + width.bytes() {
+            if marked {
+                self.bytes.insert(a);
+            } else {
+                self.bytes.remove(&a);
+            }
+        }
+    }
+
+    fn write(&mut self, registers: Registers, forgotten: Registers, marked: bool) {
+        self.registers =
+            if marked { self.registers | registers } else { self.registers.without(forgotten) };
+    }
+
+    fn step(&mut self, pc: u32, flow: &Dataflow, accesses: &[Moved]) {
+        let before = self.registers;
+        let loaded = accesses.iter().any(|a| !a.2 && self.holds(*a));
+        let by_address = before.meets(flow.address);
+        for (marked, kind) in [
+            (by_address, FindingKind::Address),
+            (before.meets(flow.time), FindingKind::Time),
+            (before.meets(flow.branch), FindingKind::Branch),
+        ] {
+            if marked {
+                self.report(pc, kind);
+            }
+        }
+        let forgotten = flow.writes.without(flow.keeps);
+        if flow.transfer.is_empty() {
+            if flow.branch_memory && loaded {
+                self.report(pc, FindingKind::Branch);
+            }
+            let found = flow.reads_memory && (loaded || by_address);
+            let marked = before.meets(flow.reads) || found;
+            self.write(flow.writes, forgotten, marked);
+            for &a in accesses.iter().filter(|a| a.2) {
+                self.store(a, marked && flow.writes_memory);
+            }
+            return;
+        }
+        self.write(flow.writes, forgotten, before.meets(flow.reads));
+        let marks: Vec<bool> = accesses.iter().map(|a| self.holds(*a)).collect();
+        let moves = flow.transfer.as_slice();
+        for (n, (&a, &moved)) in accesses.iter().zip(moves).enumerate() {
+            let marked = marks[n] || by_address;
+            if moved == Transfer::BRANCH {
+                if marked && !a.2 {
+                    self.report(pc, FindingKind::Branch);
+                } else if a.2 {
+                    self.store(a, false);
+                }
+                continue;
+            }
+            let set = match moved {
+                Transfer::FLAGS => Registers::FLAGS,
+                Transfer::NOTHING => Registers::NONE,
+                register => Registers::of(register),
+            };
+            // The other half of the register, which has come already.
+            let half = n > 0 && moves[n - 1] == moved && marks[n - 1];
+            if a.2 {
+                self.store(a, flow.writes_memory && before.meets(set));
+            } else if flow.reads_memory {
+                self.write(set, if half { Registers::NONE } else { set }, marked);
+            }
+        }
+    }
+}
+
+const DATA: u32 = 0x2000;
+
+/// What the instruction at `pc` of `words`, which begin at 0x8000, does to marks, if it is one.
+fn decoded(architecture: Architecture, words: &[u16], pc: u32) -> Option<Dataflow> {
+    let fetch = |addr: u32| {
+        let word = words.get((addr.wrapping_sub(0x8000) / 2) as usize);
+        word.copied().ok_or_else(|| sunseal_isa::Fault::not_code(addr))
+    };
+    Some(match architecture {
+        Architecture::Msp430 => msp430::dataflow(&msp430::decode(pc, fetch).ok()?),
+        Architecture::Avr => avr::dataflow(&avr::decode(pc / 2, |word| fetch(2 * word)).ok()?),
+        Architecture::Arm => {
+            thumb::dataflow(&thumb::decode(pc, thumb::Context::Outside, fetch).ok()?)
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    /// Random instructions with random accesses: marks and findings are those of the rules as they are written.
+    #[test]
+    fn marks_go_where_the_rules_say(
+        architecture in prop::sample::select(vec![
+            Architecture::Msp430, Architecture::Avr, Architecture::Arm,
+        ]),
+        words in prop::collection::vec(any::<u16>(), 400),
+        steps in prop::collection::vec((0u32..130, 0u32..48, 0u32..48), 300),
+        marked in (0u8..16, 0u32..48),
+    ) {
+        let mut elf = image(&words);
+        elf.architecture = architecture;
+        let (mut taint, mut plain) = (Taint::new(&elf), Plain::default());
+        let data = if architecture == Architecture::Arm { 0x2000_0000 } else { DATA };
+        let mark = |taint: &mut Taint, plain: &mut Plain| {
+            taint.mark_register(marked.0);
+            taint.mark(data + marked.1..data + marked.1 + 3);
+            plain.registers = plain.registers | Registers::of(marked.0);
+            plain.bytes.extend(data + marked.1..data + marked.1 + 3);
+        };
+        for (n, (at, from, to)) in steps.into_iter().enumerate() {
+            if n % 20 == 0 {
+                mark(&mut taint, &mut plain);
+            }
+            let pc = 0x8000 + 6 * at;
+            let Some(flow) = decoded(architecture, &words, pc) else { continue };
+            let width = [Width::W8, Width::W16, Width::W32][(from % 3) as usize];
+            let mut accesses: Vec<Moved> = Vec::new();
+            if flow.transfer.is_empty() {
+                if flow.reads_memory || flow.branch_memory {
+                    accesses.push((data + from, width, false));
+                }
+                if flow.writes_memory {
+                    accesses.push((data + to, width, true));
+                }
+            } else {
+                let step = width.bytes();
+                let count = flow.transfer.as_slice().len() as u32;
+                let list = (0..count).map(|i| (data + from + step * i, width, flow.writes_memory));
+                accesses.extend(list);
+            }
+            for &(addr, width, write) in &accesses {
+                let kind = if write { Access::Write } else { Access::Read };
+                taint.access(pc, addr, kind, width, 0, 0);
+            }
+            taint.instruction(pc, 0x5C00, 1, Flow::Next);
+            plain.step(pc, &flow, &accesses);
+            let registers = match architecture {
+                Architecture::Msp430 => vec![0..16],
+                Architecture::Avr => vec![0..32],
+                Architecture::Arm => vec![0..16, 32..64],
+            };
+            for register in registers.into_iter().flatten() {
+                let expected = plain.registers.meets(Registers::of(register));
+                prop_assert_eq!(taint.is_register_marked(register), expected, "R{} at {:#x}", register, pc);
+            }
+            for addr in data..data + 128 {
+                prop_assert_eq!(taint.is_marked(addr), plain.bytes.contains(&addr), "{:#x} at {:#x}", addr, pc);
+            }
+        }
+        let found: BTreeMap<_, _> =
+            taint.findings(&elf).into_iter().map(|f| ((f.pc, f.kind), f.count)).collect();
+        prop_assert_eq!(found, plain.found);
+    }
 }
