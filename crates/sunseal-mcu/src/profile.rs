@@ -32,13 +32,23 @@ struct Spot {
     instructions: u64,
 }
 
+/// A call that has not returned.
+#[derive(Clone, Copy, Debug)]
+struct Call {
+    /// The node to go back to.
+    back: usize,
+    /// The stack pointer above which it is over.
+    below: u32,
+    /// The instruction that made it.
+    from: u32,
+}
+
 /// Cycles per call stack, from a shadow of the call stack.
 #[derive(Clone, Debug)]
 pub struct Profiler {
     nodes: Vec<Node>,
     current: usize,
-    /// Return stack: the node to go back to, and the stack pointer above which the call is over.
-    stack: Vec<(usize, u32)>,
+    stack: Vec<Call>,
     mpy_base: u32,
     /// First and last address of RAM; nothing, if its cycles are not told apart.
     ram: (u32, u32),
@@ -48,6 +58,8 @@ pub struct Profiler {
     spots: Option<HashMap<(usize, u32), Spot>>,
     /// A call pushes nothing (ARM): a callee that has returned has the stack pointer of its call.
     link_register: bool,
+    /// Where that is so: the stack pointer behind a jump, which may be a return (`BX R3`).
+    jumped: Option<u32>,
     started: bool,
     /// An interrupt was taken with this stack pointer, before this instruction, in these cycles: the next
     /// instruction is its handler's first.
@@ -82,6 +94,7 @@ impl Profiler {
             addresses: None,
             spots: None,
             link_register: false,
+            jumped: None,
             started: false,
             entering: None,
         }
@@ -137,8 +150,20 @@ impl Profiler {
             let parent = self.current;
             self.nodes.push(Node { function, parent, called_from, ..Node::default() });
         }
-        self.stack.push((self.current, sp));
+        self.stack.push(Call { back: self.current, below: sp, from: call });
         self.current = node;
+    }
+
+    /// A jump with this stack pointer behind it went to `pc`: a return, if that lies behind the last call (of two or
+    /// four bytes) and nothing is on the stack that was not there.
+    fn return_by_jump(&mut self, pc: u32, sp: u32) {
+        if let Some(&Call { back, below, from }) = self.stack.last()
+            && below == sp
+            && matches!(pc.wrapping_sub(from), 2 | 4)
+        {
+            self.stack.pop();
+            self.current = back;
+        }
     }
 
     /// Every stack that cost something.
@@ -266,6 +291,9 @@ impl Observer for Profiler {
             self.entering = Some((sp, pc, cycles));
             return;
         }
+        if let Some(sp) = self.jumped.take() {
+            self.return_by_jump(self.entering.map_or(pc, |(_, from, _)| from), sp);
+        }
         let mut cycles = cycles;
         if let Some((sp, from, entry)) = self.entering.take() {
             self.enter(pc, sp, from);
@@ -288,11 +316,12 @@ impl Observer for Profiler {
             spot.instructions += 1;
         }
         match flow {
-            Flow::Next | Flow::Jump | Flow::Interrupt { .. } => {}
+            Flow::Next | Flow::Interrupt { .. } => {}
+            Flow::Jump => self.jumped = self.link_register.then_some(sp),
             Flow::Call { target } => self.enter(target, sp, pc),
             Flow::Return | Flow::InterruptReturn => {
                 // A return takes every frame with it whose return address it has passed.
-                while let Some(&(back, below)) = self.stack.last() {
+                while let Some(&Call { back, below, .. }) = self.stack.last() {
                     if below == u32::MAX || !is_over(sp, below, self.link_register) {
                         break;
                     }

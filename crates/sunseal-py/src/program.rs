@@ -405,7 +405,8 @@ pub fn profile(
     py.detach(|| {
         let mut run = Run::new(board, device, image, fed, cycles_max, progress)?;
         run.reach_begin(&window, &mut Silent)?;
-        let mut profiler = Profiler::new(run.machine.device().multiplier().unwrap_or(u32::MAX));
+        let multiplier = run.machine.device().multiplier().unwrap_or(u32::MAX);
+        let mut profiler = Profiler::new(multiplier).of_image(&run.elf);
         run.reach_end(&window, &mut profiler)?;
         let folded = profiler.folded(&run.elf);
         let row = |line: &str| {

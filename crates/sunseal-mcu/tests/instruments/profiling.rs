@@ -2,6 +2,7 @@
 //! Profiles on every instruction set: inlined functions, lines covered, stack by function, a listing.
 
 use sunseal_mcu::coverage::Coverage;
+use sunseal_mcu::elf::Architecture;
 use sunseal_mcu::listing::Listing;
 use sunseal_mcu::profile::{Overrun, Profiler, StackProfile, StackWatch};
 use sunseal_mcu::{Device, Elf, Machine, Stop, Until};
@@ -49,6 +50,34 @@ fn folded_stacks_have_frames_for_inlined_functions() {
         let weighed = profiler.folded_inlined(&elf, |cost| 3 * cost.instructions);
         assert!(total(&weighed) > 0 && total(&weighed).is_multiple_of(3));
     }
+}
+
+#[test]
+fn a_call_by_link_register_returns_by_whatever_jump_goes_behind_it() {
+    let mut elf = Elf::default();
+    elf.architecture = Architecture::Arm;
+    let mut profiler = Profiler::new(u32::MAX).of_image(&elf);
+    let (main, outer, leaf, top) = (0x100, 0x200, 0x300, 0x2000_1000);
+    let mut ran = |pc, sp, flow| profiler.instruction(pc, sp, 1, flow);
+    for _ in 0..2 {
+        ran(main, top, Flow::Call { target: outer });
+        ran(outer, top - 8, Flow::Next); // push {r4, lr}
+        ran(outer + 2, top - 8, Flow::Call { target: leaf });
+        ran(leaf, top - 8, Flow::Return); // bx lr
+        ran(outer + 6, top, Flow::Next); // pop {r4, lr}
+        ran(outer + 8, top, Flow::Jump); // b.w to another function, whose last call this is
+        ran(0x400, top, Flow::Jump); // a jump within that function
+        ran(0x404, top, Flow::Jump); // bx r3
+        ran(main + 4, top, Flow::Jump);
+    }
+    let cost = |stack: &[u32]| {
+        let stacks = profiler.stacks();
+        stacks.iter().find(|s| s.stack == stack).map(|s| s.cycles)
+    };
+    assert_eq!(cost(&[main]), Some(4));
+    assert_eq!(cost(&[main, outer]), Some(12), "with what it jumps to as its last act");
+    assert_eq!(cost(&[main, outer, leaf]), Some(2));
+    assert_eq!(profiler.stacks().len(), 3);
 }
 
 #[test]
