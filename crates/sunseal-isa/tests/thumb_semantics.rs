@@ -320,7 +320,7 @@ fn a_block_that_has_run_stops_at_new_breakpoints_and_sees_new_code() {
     // 0x100 cmp, 0x102 itte eq, 0x104 moveq r1, 0x106 moveq r2, 0x108 movne r3, 0x10A b
     let source = "cmp r0, r0\nitte eq\nmoveq r1, #1\nmoveq r2, #2\nmovne r3, #3\nb 0x100";
     let (mut cpu, mut bus) = with_handler("thumb_block", source, 0x140);
-    let mut turn = |cpu: &mut Cpu, bus: &mut FlatBus| {
+    let turn = |cpu: &mut Cpu, bus: &mut FlatBus| {
         bus.deadline = cpu.cycles + 20;
         cpu.run(bus, &mut Silent)
     };

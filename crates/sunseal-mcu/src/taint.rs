@@ -661,7 +661,7 @@ impl Taint {
     fn follow(&mut self, pc: u32) {
         // Most code lies in the first region.
         let slot = if (pc as usize) < REGION_BYTES { pc as usize } else { self.far_slot(pc) };
-        let i = usize::from(self.index[slot / 2 & (SLOTS / 2 - 1)]);
+        let i = usize::from(self.index[(slot / 2) & (SLOTS / 2 - 1)]);
         let e = &self.entries[i & (ENTRIES - 1)];
         let regs = self.regs;
         if regs & e.lets_out | Set::from(e.bits & entry::SPECIAL) != 0 {
