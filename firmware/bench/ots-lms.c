@@ -4,7 +4,7 @@
  * whose signature and store fit into the RAM of each board. The tree's nodes
  * come with the input; the store is opened in front of the marks:
  *
- *   lms sign   in  identifier[16] seed[24] index record[32] nodes[63 * 24]   out signature[1380]
+ *   lms sign   in  identifier[16] seed[32] index record[32] nodes[63 * 24]   out signature[1380]
  *                  message[..]
  */
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "sunseal/lms.h"
 
 #define STORE_BYTES (SUNSEAL_INDEX_BYTES + 63 * 24)
-#define KEY_BYTES 40
+#define KEY_BYTES 48
 #define INPUT_BYTES (KEY_BYTES + STORE_BYTES + 64)
 #define SIGNATURE_BYTES SUNSEAL_LMS_SIGNATURE_BYTES(24, 51, 5)
 BENCH_BUFFERS(INPUT_BYTES, SIGNATURE_BYTES);
@@ -34,7 +34,7 @@ SETUP(lms_sign) {
     key.lms_type = SUNSEAL_LMS_SHA256_M24_H5;
     key.lmots_type = SUNSEAL_LMOTS_SHA256_N24_W4;
     memcpy(key.identifier, in, 16);
-    memcpy(key.seed, in + 16, 24);
+    memcpy(key.seed, in + 16, 32);
     return (int16_t)sunseal_lms_keygen_finish(public_key, &key, &store);
 }
 WORKLOAD(lms_sign) {

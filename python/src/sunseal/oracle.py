@@ -313,7 +313,7 @@ def _one_time(work: Workload) -> Trial:
 
 @cache
 def _lms_key() -> references.Lms:
-    return references.Lms(_bytes("lms identifier", 16), _bytes("lms seed", 24))
+    return references.Lms(_bytes("lms identifier", 16), _bytes("lms seed", 32))
 
 
 def _lms(work: Workload) -> Trial:
