@@ -537,11 +537,12 @@ def _played(
 
 def _on_dask(fleet: Fleet, pieces: Sequence[slice], address: str) -> Iterator[tuple[slice, list[dict[str, Any]]]]:
     try:
-        from distributed import Client, as_completed
+        import distributed
     except ImportError as e:
         raise SunsealError("`--dask` needs Dask distributed", hint="pip install 'sunseal[dask]'") from e
+    dask: Any = distributed  # it has no types of its own
     try:
-        client = Client(address, timeout="10s")
+        client = dask.Client(address, timeout="10s")
     except (OSError, ValueError, TimeoutError) as e:
         raise SunsealError(f"no Dask scheduler answers at {address}: {e}") from e
     with client:
@@ -550,7 +551,7 @@ def _on_dask(fleet: Fleet, pieces: Sequence[slice], address: str) -> Iterator[tu
             (fleet.scenario.to_json(), fleet.days, [p.to_dict() for p in fleet.profiles], fleet.traces), broadcast=True
         )
         futures = {client.submit(_piece, shared, fleet.nodes[p], pure=False): p for p in pieces}
-        for future in as_completed(list(futures)):
+        for future in dask.as_completed(list(futures)):
             yield futures[future], future.result()
 
 
@@ -564,8 +565,8 @@ def _piece(shared: Any, nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def summary(rows: pd.DataFrame) -> dict[str, Any]:
     """Return what `--json` prints: shares and quantiles over the fleet."""
     share = rows.survived_share
-    due = rows[[c for c in rows if c.endswith("_due")]].sum(axis=1).sum()
-    done = rows[[c for c in rows if c.endswith("_done")]].sum(axis=1).sum()
+    due = rows.filter(regex="_due$").sum(axis=1).sum()
+    done = rows.filter(regex="_done$").sum(axis=1).sum()
     return {
         "nodes": len(rows),
         "node_days": int(rows.days.sum()),

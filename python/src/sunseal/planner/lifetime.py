@@ -20,6 +20,14 @@ ACCELERATOR_J = 30e-6
 """A 233-bit operation of a coprocessor (Piotrowski 2006, section 5)."""
 
 
+def _parts(kind: str) -> dict[str, dict[str, Any]]:
+    """Read the parts that have a table of this name."""
+    found = {
+        name: boards.read_toml(boards.home() / "data" / "parts" / f"{name}.toml") for name in boards.names("parts")
+    }
+    return {name: facts for name, facts in found.items() if kind in facts}
+
+
 @dataclass(frozen=True)
 class Cell:
     """A battery of `data/parts`: open-circuit voltage over the charge left, several cells in a row."""
@@ -38,13 +46,10 @@ class Cell:
     @classmethod
     def load(cls, part: str) -> Cell:
         """Read a part that is a cell."""
-        found = {
-            name: boards.read_toml(boards.home() / "data" / "parts" / f"{name}.toml") for name in boards.names("parts")
-        }
-        cells = {name: facts for name, facts in found.items() if "cell" in facts}
+        cells = _parts("cell")
         if part not in cells:
             raise unknown("battery", part, cells)
-        facts: Any = cells[part]["cell"]
+        facts = cells[part]["cell"]
         row = float(facts.get("cells_in_series", 1))
         share, volts = zip(*facts["ocv_V"], strict=True)
         return cls(
@@ -88,17 +93,12 @@ class Boost:
     @classmethod
     def load(cls, part: str) -> Boost:
         """Read a part that is an assisting converter."""
-        found = {
-            name: boards.read_toml(boards.home() / "data" / "parts" / f"{name}.toml") for name in boards.names("parts")
-        }
         fitting = {
-            n: f
-            for n, f in found.items()
-            if isinstance(f.get("converter"), dict) and f["converter"].get("kind") == "assisting"
-        }  # type: ignore[union-attr]
+            name: facts for name, facts in _parts("converter").items() if facts["converter"]["kind"] == "assisting"
+        }
         if part not in fitting:
             raise unknown("switched converter", part, fitting)
-        facts: Any = fitting[part]["converter"]
+        facts = fitting[part]["converter"]
         table = facts["efficiency"]
         return cls(
             part,
