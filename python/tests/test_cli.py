@@ -53,11 +53,14 @@ def test_workloads_carry_their_security_level(sunseal: Cli) -> None:
 
 def test_every_command_takes_json_and_help(sunseal: Cli) -> None:
     out = sunseal("--help").out
-    offered = "demo boards workloads measure profile curve simulate reproduce trace serve gateway bench doctor"
+    offered = (
+        "demo boards workloads measure profile curve simulate inject war fleet reproduce trace tune size lifetime "
+        "serve gateway bench doctor"
+    )
     for command in offered.split():
         assert command in out
     # What a later issue brings is not offered today.
-    for command in ("size", "lifetime", "plan", "coupon"):
+    for command in ("plan", "coupon"):
         assert f" {command} " not in out
 
 

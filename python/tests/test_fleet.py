@@ -36,9 +36,15 @@ def spec(tmp_path: Path) -> Path:
     return path
 
 
+def minutes() -> dict[str, Any]:
+    """The minutes' scenario on P-256: on secp160r1 the nonces that are thrown away make every mean a matter of luck."""
+    told = simulation.facts(simulation.load(SCENARIOS / "minutes.toml"))
+    return {**told, "firmware": told["firmware"].replace("node-secp160r1", "node-p256")}
+
+
 def closed_loop(changes: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Play the minutes' scenario, changed, against the real server."""
-    told = simulation.facts(simulation.load(SCENARIOS / "minutes.toml"))
+    told = minutes()
     for key, value in changes.items():
         told[key] = {**told[key], **value} if isinstance(value, dict) else value
     with Services(folder, 1) as served:
@@ -49,11 +55,10 @@ def closed_loop(changes: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def test_a_profile_foretells_the_closed_loop(tmp_path: Path) -> None:
     # Measured at a period of 60 s and of 30 s, asked for 45 s, twenty minutes, other light, another store.
-    scenario = simulation.load(SCENARIOS / "minutes.toml")
-    profile = fleet.profile_of(scenario)
+    told = minutes()
+    profile = fleet.profile_of(_engine.Scenario.from_json(json.dumps(told)))
     changes = {"duration_s": 1800.0, "node": {"period_s": 45}, "harvest": {"constant_w": 4e-4}}
     record = closed_loop({**changes, "supply": {"initial_v": 3.0}}, tmp_path)
-    told = simulation.facts(scenario)
     told["supply"]["initial_v"] = 3.0
     plan = {
         "duration_s": 1800.0,

@@ -89,6 +89,7 @@ def test_a_shepherd_recording_with_a_gap_names_it(tmp_path: Path, change: Any, s
 def test_ivonnes_curves_end_at_the_open_circuit_voltage(tmp_path: Path) -> None:
     count = 30
     table = pd.DataFrame({"time": np.arange(count) * 0.02, "a": np.linspace(1e-4, 1e-3, count), "b": 1e-9, "c": 8.0})
+    table.columns = table.columns.astype(object)  # as the pandas of that time names them
     table.to_pickle(tmp_path / "jog.iv")
     got = harvested.ivonne(tmp_path / "jog.iv", points=400)
     assert got.curves_a is not None and got.grid_v is not None
