@@ -39,7 +39,7 @@ static const struct sunseal_checkpoint_config thresholds = {
     uint8_t digest[SUNSEAL_##HASH##_BYTES];                                                        \
     const uint8_t *entropy = in + SUNSEAL_##CURVE##_PRIVATE_BYTES;                                 \
     bench_lives++;                                                                                 \
-    int status = bench_done ? SUNSEAL_OK : sunseal_checkpoint_start(&thresholds);                       \
+    int status = bench_done ? SUNSEAL_OK : sunseal_checkpoint_start(&thresholds);                  \
     if (status == SUNSEAL_OK && !bench_done) {                                                     \
         /* From here on no life begins at main. */                                                 \
         status = sunseal_checkpoint_now();                                                         \

@@ -100,9 +100,8 @@ WORKLOAD(ecdsa_p256_sign_tasks) {
     do {                                                                                           \
         status = sunseal_ecdsa_##curve##_sign_step(&work.curve);                                   \
     } while (status == SUNSEAL_PENDING);                                                           \
-    return (int16_t)(status != SUNSEAL_OK                                                          \
-                         ? status                                                                  \
-                         : sunseal_ecdsa_##curve##_sign_finish(&work.curve, out))
+    return (int16_t)(status != SUNSEAL_OK ? status                                                 \
+                                          : sunseal_ecdsa_##curve##_sign_finish(&work.curve, out))
 
 WORKLOAD(ecdsa_secp160r1_sign_steps) {
     SIGN_STEPS(secp160r1);
