@@ -53,16 +53,18 @@ class Proof:
         files = []
         for source in (self.file, FOLDER / "wipe.c", *self.sources):
             files.append(str(folder / f"{source.stem}.c"))
-            Path(files[-1]).write_text(preprocessed(source, self.width), encoding="utf-8")
+            model = self.file.stem != "buffers"
+            Path(files[-1]).write_text(preprocessed(source, self.width, model), encoding="utf-8")
         bound = ["--unwind", self.unwind, "--unwinding-assertions", "--function", self.function]
         return [cbmc, *CHECKS, *WIDTHS[self.width], *bound, *files]
 
 
 @cache
-def preprocessed(source: Path, width: str) -> str:
-    """A source as its compiler sees it."""
+def preprocessed(source: Path, width: str, model: bool = True) -> str:
+    """A source as its compiler sees it; with the model of buffers.h, but for the proof of that itself."""
     includes = [f"-I{FIRMWARE / folder}" for folder in ("crypto/src", "crypto/include")]
     includes += ["-isystem", str(FIRMWARE / "runtime" / "include")] if width != "host" else []
+    includes += ["-include", str(FOLDER / "model.h")] if model else []
     command = [*PREPROCESS[width], *includes, str(source)]
     command[0] = tool(command[0], "firmware") if width != "host" else command[0]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
