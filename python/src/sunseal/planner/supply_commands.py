@@ -181,9 +181,10 @@ def _show(found: Any, use: Any, cell: Any) -> None:
         f"{use.operation} on {use.board}: {units.show(use.energy_j, 'J')}{radio}, {units.show(use.time_s, 's')}",
     )
     table.add_row("asleep", units.show(use.sleep_w, "W") if use.period_s else "never")
+    end = "the converter's end" if found.converter_lost_j > 0 else f"{found.cutoff_v:g} V"
     table.add_row(
         "battery",
-        f"{cell.title}: {found.available_j:,.0f} J down to {found.cutoff_v:g} V, {found.unused_j:,.0f} J left unused",
+        f"{cell.title}: {found.available_j:,.0f} J down to {end}, {found.unused_j:,.0f} J left unused",
     )
     table.add_row("operations", f"{found.operations:,.0f}")
     years = found.lifetime_h / 8766
