@@ -8,11 +8,11 @@ pieces; each piece's results are one Parquet file, so that a run which is cut of
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import math
 import os
 import tempfile
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -220,16 +220,7 @@ class Spread:
         return random.choice(np.array(a), count)
 
 
-KEYS = {
-    "name": "str",
-    "scenario": "str",
-    "nodes": "int",
-    "days": "int",
-    "seed": "int",
-    "climate": "dict",
-    "spread": "dict",
-    "profile": "dict",
-}
+KEYS = {"name", "scenario", "nodes", "days", "seed", "climate", "spread", "profile"}
 CLIMATE = {"weather", "tilt_deg", "azimuth_deg", "shading", "panel", "trace", "constant_w"}
 SPREADS = {"light", "capacitance_f", "period_s", "tilt_deg"}
 
@@ -244,8 +235,6 @@ class Fleet:
     profiles: list[NodeProfile]
     nodes: list[dict[str, Any]]
     traces: list[Trace]
-    shown: dict[str, list[float]]
-    """What tells the nodes apart: a column a quantity."""
 
     @property
     def id(self) -> str:
@@ -259,12 +248,7 @@ class Fleet:
 
 def load(path: Path, profile: NodeProfile | None = None) -> Fleet:
     """Read a fleet file, measure its profile if it brings none, compute its light, and draw its nodes."""
-    try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as e:
-        raise SunsealError(f"`{path}` cannot be read: {e.strerror or e}") from e
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
-        raise SunsealError(f"`{path}` is not valid TOML: {e}") from e
+    told: dict[str, Any] = boards.read_toml(path)
     for key in told:
         if key not in KEYS:
             raise unknown("key", key, KEYS, f"in `{path}`")
@@ -344,7 +328,7 @@ def _drawn(
                 "capacitance_f": float(drawn["capacitance_f"][i]) if "capacitance_f" in drawn else None,
             }
         )
-    return Fleet(name, scenario, days, profiles, nodes, traces, {k: v.tolist() for k, v in drawn.items()})
+    return Fleet(name, scenario, days, profiles, nodes, traces)
 
 
 def every(profile: NodeProfile, period_s: float) -> NodeProfile:
@@ -494,19 +478,14 @@ def _claim(fleet: Fleet, folder: Path) -> None:
 
 def _write(rows: pd.DataFrame, path: Path) -> None:
     """Write a piece so that nobody ever sees half of it."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".sunseal.")
-    os.close(handle)
+    piece = io.BytesIO()
+    rows.to_parquet(piece, index=False)
     try:
-        rows.to_parquet(name, index=False)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException as e:
-        Path(name).unlink(missing_ok=True)
-        if isinstance(e, OSError):
-            raise SunsealError(
-                f"`{path}` cannot be written: {e.strerror or e}", hint="make room; the same command goes on"
-            ) from e
-        raise
+        measuring.write_atomic(path, piece.getvalue())
+    except OSError as e:
+        raise SunsealError(
+            f"`{path}` cannot be written: {e.strerror or e}", hint="make room; the same command goes on"
+        ) from e
 
 
 def _played(
@@ -559,7 +538,7 @@ def _piece(shared: Any, nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Play a piece on a worker."""
     scenario, days, profiles, traces = shared
     profiles = [NodeProfile.from_dict(p) for p in profiles]
-    return play(Fleet("piece", _engine.Scenario.from_json(scenario), days, profiles, nodes, traces, {}))
+    return play(Fleet("piece", _engine.Scenario.from_json(scenario), days, profiles, nodes, traces))
 
 
 def summary(rows: pd.DataFrame) -> dict[str, Any]:
