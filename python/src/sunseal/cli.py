@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import json
 import math
 import os
 import re
@@ -17,7 +16,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
@@ -32,6 +30,7 @@ from rich.table import Table
 from typer.exceptions import TyperException
 
 from sunseal import __version__, _engine, boards, measuring, units
+from sunseal.console import err, out, print_json
 from sunseal.errors import Stopped, SunsealError
 from sunseal.fleet_command import fleet_command
 from sunseal.planner.supply_commands import lifetime_command, size_command
@@ -45,9 +44,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-# A pipe has no width of its own.
-out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout and sys.stdout.isatty() else 120)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")]
 Board = Annotated[str, typer.Option("--board", help="A board of `sunseal boards`.")]
@@ -74,10 +70,6 @@ Marks = Annotated[
     bool,
     typer.Option("--marks", help="Measure from the rise to the fall of the board's trigger pin."),
 ]
-
-
-def _print_json(value: Any) -> None:
-    sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
 def _freq(text: str | None) -> int | None:
@@ -157,7 +149,7 @@ def boards_command(
             }
         )
     if as_json:
-        _print_json(rows)
+        print_json(rows)
         return
     table = Table("board", "device", "parts", "variants", "clock up to, from", "power sets", box=None)
     for row in rows:
@@ -179,7 +171,7 @@ def _show_gaps(as_json: bool) -> None:
         for block, addresses, what in boards.gaps(part)
     ]
     if as_json:
-        _print_json(rows)
+        print_json(rows)
         return
     table = Table("part", "block", "addresses", "what happens, and why", box=None)
     for row in rows:
@@ -191,7 +183,7 @@ def _show_gaps(as_json: bool) -> None:
 def workloads_command(as_json: Json = False) -> None:
     """List the operations that `measure`, `profile` and `curve` know."""
     if as_json:
-        _print_json(
+        print_json(
             [
                 {"workload": w.name, "security_bits": w.security_bits, "summary": w.summary}
                 for w in boards.WORKLOADS.values()
@@ -243,7 +235,7 @@ def measure_command(
     for lint in m.lints:
         err.print(f"[bold yellow]warning:[/] {escape(lint)}")
     if as_json:
-        _print_json(m.to_dict())
+        print_json(m.to_dict())
     else:
         _show_measurement(m)
     if m.result_valid is False:
@@ -318,7 +310,7 @@ def curve_command(
 
         plots.curve_file(points, f"{workload or elf} on {board}", plot)
     if as_json:
-        _print_json(points)
+        print_json(points)
         return
     table = Table("supply", "clock", "level", "time", "energy", "power", box=None)
     best = min(points, key=lambda p: p["energy_j"])
@@ -419,7 +411,7 @@ def profile_command(
         title = f"{workload or (elf.name if elf else '')} on {board}"
         measuring.write_atomic(svg, plots.flame_graph(folded, unit, title, before))
     if as_json:
-        _print_json({"unit": unit, "stacks": folded, "before": before})
+        print_json({"unit": unit, "stacks": folded, "before": before})
     elif before is not None:
         _show_diff(folded, before, unit)
     elif svg is None:
@@ -473,7 +465,7 @@ def constant_time_command(
         m.run(until=start)
     found = m.leaks(secret, until, public=public or (), time_s=None if time is None else units.time_s(time))
     if as_json:
-        _print_json([vars(leak) for leak in found])
+        print_json([vars(leak) for leak in found])
     elif not found:
         out.print(f"nothing that {', '.join(secret)} decides changes how `{elf.name}` runs")
     else:
@@ -658,7 +650,7 @@ def inject_command(
             progress=progress,
         )
     if as_json:
-        _print_json(done.to_dict())
+        print_json(done.to_dict())
     else:
         _show_injection(done)
     if not done.passed:
@@ -735,7 +727,7 @@ def war_command(
     setup = injecting.checks(check).setup if check is not None else None
     found = injecting.war(elf, board, start=start, end=end, commits=commit or (), ignore=ignore or (), setup=setup)
     if as_json:
-        _print_json([vars(h) for h in found])
+        print_json([vars(h) for h in found])
     elif not found:
         out.print(f"no write after read in non-volatile memory of `{elf.name}`")
     else:
@@ -766,7 +758,7 @@ def reproduce_command(
     with _counting(as_json, "reproducing") as progress:
         tables = [published.reproduce(i, progress) for i in wanted]
     if as_json:
-        _print_json([t.to_dict() for t in tables])
+        print_json([t.to_dict() for t in tables])
     else:
         for t in tables:
             _show_table(t)
@@ -823,7 +815,7 @@ def simulate_command(
 
         measuring.write_atomic(report, reporting.scenario_page(played, closing))
     if as_json:
-        _print_json(closing)
+        print_json(closing)
     else:
         out.print(demo.closing_table(closing))
 
@@ -845,7 +837,7 @@ def demo_command(
 
     result = demo.run(folder, seed=seed, scenario=scenario, console=err, quiet=as_json)
     if as_json:
-        _print_json(result)
+        print_json(result)
     else:
         out.print(demo.closing_table(result))
         out.print(f"report: {folder / 'report.html'}")
@@ -895,7 +887,7 @@ def doctor_command(as_json: Json = False) -> None:
     findings = doctor.examine()
     missing = doctor.required_missing(findings)
     if as_json:
-        _print_json([vars(f) for f in findings])
+        print_json([vars(f) for f in findings])
     else:
         for f in findings:
             if f.ok:
@@ -932,7 +924,7 @@ def bench_command(
     with contextlib.nullcontext() if as_json else err.status("measuring"):
         rows = bench.run(part)
     if as_json:
-        _print_json(rows)
+        print_json(rows)
         return
     table = Table("figure", "value", "unit", "conditions", box=None)
     for row in rows:

@@ -3,20 +3,15 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from sunseal import units
-
-out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout and sys.stdout.isatty() else 120)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+from sunseal.console import err, out, print_json
 
 
 def fleet_command(
@@ -39,7 +34,7 @@ def fleet_command(
         rows = fleets.run(fleet, folder, jobs=jobs, dask=dask, heard=lambda done, _: bar.update(task, completed=done))
     told = fleets.summary(rows)
     if as_json:
-        sys.stdout.write(json.dumps(told, indent=2, allow_nan=False) + "\n")
+        print_json(told)
         return
     for profile in fleet.profiles[:1]:
         for t in profile.tasks:

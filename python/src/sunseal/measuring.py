@@ -10,11 +10,11 @@ import math
 import os
 import struct
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from sunseal import _engine, boards, oracle
 from sunseal.errors import SunsealError
@@ -403,13 +403,13 @@ def _counted(
     return counts
 
 
-def write_atomic(path: Path, text: str | bytes) -> None:
-    """Write a file so that no one ever sees half of it, not even after Ctrl-C; an OSError names that file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".sunseal.")
+@contextlib.contextmanager
+def whole(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file to write so that no one ever sees half of it, not even after Ctrl-C; an OSError names that file."""
+    handle, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=".sunseal.")
     try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(text.encode() if isinstance(text, str) else text)
+        with os.fdopen(handle, "w+b") as file:
+            yield file
         Path(name).chmod(0o644)
         Path(name).replace(path)
     except OSError as e:
@@ -418,3 +418,10 @@ def write_atomic(path: Path, text: str | bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def write_atomic(path: Path, text: str | bytes) -> None:
+    """Write a file, and the folders above it, as `whole` does."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole(path) as out:
+        out.write(text.encode() if isinstance(text, str) else text)

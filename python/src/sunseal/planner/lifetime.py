@@ -16,8 +16,6 @@ from sunseal.errors import SunsealError, unknown
 YEAR_S = 365.25 * 86_400.0
 ASLEEP = {"atmega128l": "power_save", "msp430": "lpm3", "msp432": "lpm3"}
 """The state in which a node waits for its timer, by the beginning of the device's name."""
-ACCELERATOR_J = 30e-6
-"""A 233-bit operation of a coprocessor (Piotrowski 2006, section 5)."""
 
 
 def _parts(kind: str) -> dict[str, dict[str, Any]]:

@@ -3,18 +3,14 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from sunseal import boards, measuring, units
+from sunseal.console import out, print_json
 from sunseal.errors import SunsealError
-
-out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout and sys.stdout.isatty() else 120)
 
 Workload = Annotated[str, typer.Argument(help="A workload of `sunseal workloads`.")]
 Every = Annotated[str, typer.Option("--every", help="From one operation to the next, such as 600s.")]
@@ -94,7 +90,7 @@ def size_command(
         efficiency=own["charge_efficiency"],
     )
     if as_json:
-        sys.stdout.write(json.dumps(sized.to_dict(), indent=2, allow_nan=False) + "\n")
+        print_json(sized.to_dict())
         return
     table = Table(box=None, show_header=False)
     place = f"{board} {m.variant}".strip()
@@ -168,7 +164,7 @@ def lifetime_command(
     boost = None if converter is None else lifetime.Boost.load(converter)
     found = lifetime.of(use, cell, units.voltage_v(cutoff, "--cutoff"), boost)
     if as_json:
-        sys.stdout.write(json.dumps(found.to_dict(), indent=2, allow_nan=False) + "\n")
+        print_json(found.to_dict())
         return
     _show(found, use, cell)
 

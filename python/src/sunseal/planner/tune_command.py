@@ -4,26 +4,21 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from sunseal import boards, measuring, units
+from sunseal.console import err, out, print_json
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
     from sunseal.planner import operations
     from sunseal.planner.tune import Tuned
-
-out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout and sys.stdout.isatty() else 120)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 @contextlib.contextmanager
@@ -100,7 +95,7 @@ def tune_command(
 
         drawings.front_file(frame, tuned, plot)
     if as_json:
-        sys.stdout.write(json.dumps(tuned.to_dict(), indent=2, allow_nan=False) + "\n")
+        print_json(tuned.to_dict())
     else:
         _show(tuned, rows)
     if tuned.best is None:

@@ -4,20 +4,18 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from sunseal import boards, measuring, units
+from sunseal.console import err, out, print_json
 from sunseal.errors import SunsealError, unknown
 
 if TYPE_CHECKING:
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
     from sunseal.traces.harvested import Harvested
     from sunseal.traces.model import Recording, Told
 
-out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout and sys.stdout.isatty() else 120)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 trace_app = typer.Typer(
     help="Read what an instrument recorded: energy of trigger windows, the capacitor method, harvested power.",
@@ -84,10 +80,6 @@ Tolerance = Annotated[
     ),
 ]
 Plot = Annotated[Path | None, typer.Option("--plot", help="Draw it into this .svg or .png file.")]
-
-
-def _print_json(value: Any) -> None:
-    sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
 def _drawable(path: Path | None) -> None:
@@ -256,7 +248,7 @@ def import_command(
     with reading(f"reading {file.name}", recording.samples, as_json) as told:
         facts = writers.convert(recording, output, told) if output else writers.summary(recording, told)
     if as_json:
-        _print_json(facts)
+        print_json(facts)
         return
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="dim")
@@ -344,7 +336,7 @@ def energy_command(
             seen = figures.envelope(recording, bench, chosen, told)
         figures.trace_file(seen, found, f"{file.name}, {recording.format}", plot)
     if as_json:
-        _print_json(found.to_dict())
+        print_json(found.to_dict())
         return
     _show_energy(found, rows)
     if plot is not None:
@@ -466,7 +458,7 @@ def capacitor_command(
         seconds = 0.0 if time is None else units.time_s(time, "--time")
         reading_ = capacitor.calculate(setup, v1_v, units.voltage_v(v2, "--v2"), seconds, operations)
         if as_json:
-            _print_json(reading_.to_dict())
+            print_json(reading_.to_dict())
         else:
             out.print(_capacitor_table(reading_))
         return
@@ -484,7 +476,7 @@ def capacitor_command(
         seed=seed,
     )
     if as_json:
-        _print_json(seen.to_dict())
+        print_json(seen.to_dict())
     else:
         table = _capacitor_table(seen.reading)
         table.add_row(
@@ -583,7 +575,7 @@ def compare_command(
         title = f"{file.name}, window 1, beside {workload} on {board}"
         figures.comparison_file(seen, compared, window.begin_s, title, plot)
     if as_json:
-        _print_json(compared.to_dict())
+        print_json(compared.to_dict())
         return
     table = Table("window", "time", "cycles", "energy", "power", "time", "energy", "power", box=None)
     for row in compared.rows:
@@ -668,7 +660,7 @@ def harvest_command(
         "provenance": found.provenance,
     }
     if as_json:
-        _print_json(facts)
+        print_json(facts)
         return
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="dim")

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
+import io
 import math
-import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from sunseal import __version__
+from sunseal import __version__, measuring
 from sunseal.errors import SunsealError
 from sunseal.traces.model import Array, Block, Recording, Told
 
@@ -25,18 +24,15 @@ def whole(path: Path, binary: bool = False) -> Any:
     """Write a file so that no one ever sees half of it."""
     if not path.absolute().parent.is_dir():
         raise SunsealError(f"`{path}` cannot be written: the folder `{path.parent}` does not exist")
-    handle, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=".sunseal.")
-    try:
-        with os.fdopen(handle, "w+b" if binary else "w", **({} if binary else {"encoding": "utf-8"})) as file:  # type: ignore[call-overload]
+    with measuring.whole(path) as file:
+        if binary:
             yield file
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except OSError as e:
-        Path(name).unlink(missing_ok=True)
-        raise OSError(e.errno, e.strerror, str(path)) from e
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+            return
+        text = io.TextIOWrapper(file, encoding="utf-8")
+        try:
+            yield text
+        finally:
+            text.detach()  # flushed; the file is closed by who has opened it
 
 
 def summary(recording: Recording, told: Told | None = None, take: Take | None = None) -> dict[str, Any]:
