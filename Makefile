@@ -85,10 +85,10 @@ test-library: all all-boards ## Hold the cryptographic library to known answers,
 	$(BIN)/python firmware/tests/table.py check
 	$(BIN)/python firmware/tests/verdicts.py check
 	$(BIN)/python firmware/tests/intermittent.py check
-	$(BIN)/python -m pytest -q firmware/tests
+	$(BIN)/python -m pytest -q -n $(JOBS) firmware/tests
 
 test-python: all all-boards tools ## Test the command line, the report in a real browser, and what crosses languages.
-	$(WITH_TOOLS) $(BIN)/python -m pytest -q python/tests tests
+	$(WITH_TOOLS) $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal python/tests tests
 
 check: engine ## Check formats, lints and types.
 	cargo fmt --all --check

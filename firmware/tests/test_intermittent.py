@@ -192,7 +192,7 @@ def lives(p: intermittent.Program, lengths: Iterator[int], limit: int) -> int:
 
 @pytest.mark.parametrize("curve", CURVES)
 @given(seed=st.integers(0, 2**32), longest=st.integers(600_000, 1_500_000), steps=st.sampled_from([1, 2, 8]))
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_tasks_sign_over_any_lives(curve: str, seed: int, longest: int, steps: int) -> None:
     rng, p = random.Random(seed), program(curve, "tasks", steps)
     lives(p, iter(lambda: rng.randrange(1, longest), 0), 3000)
@@ -284,7 +284,7 @@ def test_a_damaged_cell_is_refused() -> None:
 
 @pytest.mark.parametrize("curve", CURVES)
 @given(seed=st.integers(0, 2**32), longest=st.integers(100_000, 800_000))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_checkpoints_carry_a_signature_over_any_lives(curve: str, seed: int, longest: int) -> None:
     """The supply falls at any time; then it fails or comes back, soon or when the checkpoint is long there."""
     rng, p = random.Random(seed), program(curve, "checkpoint")

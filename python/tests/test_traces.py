@@ -205,7 +205,7 @@ def test_a_chipwhisperer_project_is_a_window_for_each_trace(tmp_path: Path) -> N
     st.floats(1.8, 3.6),
     st.floats(1, 1e3),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_codes_of_a_converter_give_equations_3_1_and_3_2_of_mane(
     codes: list[int], block: int, vcc_v: float, shunt_ohm: float
 ) -> None:
@@ -257,7 +257,7 @@ def test_the_burden_of_a_shunt_is_taken_off() -> None:
 
 
 @given(st.lists(st.floats(-1, 4), min_size=30, max_size=300), st.integers(1, 50), st.booleans(), st.floats(0, 0.8))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_windows_are_those_of_a_schmitt_trigger_however_the_file_is_cut(
     levels: list[float], block: int, falling: bool, width: float
 ) -> None:
@@ -467,7 +467,7 @@ def test_the_capacitor_method_is_half_c_v_squared_less_what_leaked() -> None:
 
 
 @given(st.floats(1e-6, 1.0), st.floats(2.0, 3.6), st.floats(0.5, 0.95), st.integers(1, 1000))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_terms_are_the_derivatives_of_the_calculation(c: float, v1: float, part: float, n: int) -> None:
     """Each tolerance moved by itself moves the energy by the root of three of its term."""
     v2, time = v1 * part, 1.0
