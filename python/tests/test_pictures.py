@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sunseal import plots, report
+from sunseal import charts, page, plots, report
 
 FOLDED = {"main;sign;mul": 600.0, "main;sign;sha256": 300.0, "main;<weird> & name": 100.0}
 SVG = "{http://www.w3.org/2000/svg}"
@@ -60,7 +60,7 @@ POINTS = [
 
 
 def test_a_curve_breaks_where_the_core_level_changes() -> None:
-    lines = plots.by_voltage(POINTS)
+    lines = charts.by_voltage(POINTS)
     assert [[len(piece) for piece in pieces] for pieces in lines.values()] == [[8, 4], [8, 4]]
 
 
@@ -80,7 +80,7 @@ DAY = plots.Day(
 @pytest.mark.parametrize("ending", ["svg", "png"])
 def test_pictures_are_the_same_bytes_twice(tmp_path: Path, ending: str) -> None:
     for name in ("a", "b"):
-        plots.curve_file(POINTS, "curve", tmp_path / f"curve-{name}.{ending}")
+        charts.curve(POINTS, "curve").write(tmp_path / f"curve-{name}.{ending}")
         plots.day_file(DAY, tmp_path / f"day-{name}.{ending}")
     for kind in ("curve", "day"):
         a, b = ((tmp_path / f"{kind}-{n}.{ending}").read_bytes() for n in "ab")
@@ -89,30 +89,30 @@ def test_pictures_are_the_same_bytes_twice(tmp_path: Path, ending: str) -> None:
 
 
 @pytest.fixture
-def page() -> str:
-    page = report.Page("A title & more", "lead")
-    page.cards = [("verified", "3")]
-    page.section("The day", "What happened.", page.figure(plots.day_figure(DAY), 420))
-    page.section(
+def written() -> str:
+    told = page.Page("A title & more", "lead")
+    told.cards = [("verified", "3")]
+    told.section("The day", "What happened.", told.figure(plots.day_figure(DAY), 420))
+    told.section(
         "Ledger",
         "Joules.",
-        page.figure(plots.ledger_figure({"panel": 2.0}, {"cpu": 1.5, "leakage": 0.5}), 300),
-        report.energy_table({"cpu": 1.5, "leakage": 0.5}, "all", 2.0),
+        told.figure(plots.ledger_figure({"panel": 2.0}, {"cpu": 1.5, "leakage": 0.5}), 300),
+        page.energy_table({"cpu": 1.5, "leakage": 0.5}, "all", 2.0),
     )
-    page.section("Signature", "Cycles.", plots.flame_graph(FOLDED, "cycles", "flame"))
-    page.section("Curves", "Energy.", report.curve_parts(page, {"one": POINTS, "two": POINTS}))
-    return page.render()
+    told.section("Signature", "Cycles.", plots.flame_graph(FOLDED, "cycles", "flame"))
+    told.section("Curves", "Energy.", report.curve_parts(told, {"one": POINTS, "two": POINTS}))
+    return told.render()
 
 
-def test_the_page_is_the_same_twice_and_asks_for_nothing(page: str) -> None:
-    assert page.count("<script") == page.count("</script>")
-    assert " src=" not in page.split("</script>", 1)[1]
-    assert "A title &amp; more" in page
+def test_the_page_is_the_same_twice_and_asks_for_nothing(written: str) -> None:
+    assert written.count("<script") == written.count("</script>")
+    assert " src=" not in written.split("</script>", 1)[1]
+    assert "A title &amp; more" in written
 
 
-def test_the_report_opens_in_a_browser_without_error_or_network(browser: Any, page: str, tmp_path: Path) -> None:
+def test_the_report_opens_in_a_browser_without_error_or_network(browser: Any, written: str, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    path.write_text(page, encoding="utf-8")
+    path.write_text(written, encoding="utf-8")
     tab = browser.new_page(viewport={"width": 1200, "height": 900})
     trouble: list[str] = []
     asked: list[str] = []

@@ -8,6 +8,8 @@
 from importlib.metadata import version
 
 from sunseal._engine import EngineError
+from sunseal.api import FleetRun, lifetime, reproduce, run_fleet, simulate, size, tune
+from sunseal.citing import Citations
 from sunseal.errors import SunsealError
 from sunseal.injecting import Failure, Hazard, Injection, inject, war
 from sunseal.machine import Leak, Machine, Stop
@@ -16,8 +18,10 @@ from sunseal.measuring import Measurement, PowerSet, curve, in_joules, measure, 
 __version__ = version("sunseal")
 
 __all__ = [
+    "Citations",
     "EngineError",
     "Failure",
+    "FleetRun",
     "Hazard",
     "Injection",
     "Leak",
@@ -30,7 +34,13 @@ __all__ = [
     "curve",
     "in_joules",
     "inject",
+    "lifetime",
     "measure",
     "profile",
+    "reproduce",
+    "run_fleet",
+    "simulate",
+    "size",
+    "tune",
     "war",
 ]

@@ -10,7 +10,6 @@ import os
 import re
 import shlex
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,7 +29,7 @@ from rich.table import Table
 from typer.exceptions import TyperException
 
 from sunseal import __version__, _engine, boards, measuring, units
-from sunseal.console import err, out, print_json
+from sunseal.console import err, out, print_json, writable
 from sunseal.errors import Stopped, SunsealError
 from sunseal.fleet_command import fleet_command
 from sunseal.planner.supply_commands import lifetime_command, size_command
@@ -292,7 +291,7 @@ def curve_command(
     as_json: Json = False,
 ) -> None:
     """Weigh one run over every voltage and clock that the device allows."""
-    _drawable(plot)
+    writable(plot)
     workload, elf = _target(workload, elf)
     with _counting(as_json, workload or (elf.name if elf else "")) as progress:
         points = measuring.curve(
@@ -306,9 +305,9 @@ def curve_command(
             progress=progress,
         )
     if plot is not None:
-        from sunseal import plots
+        from sunseal import charts
 
-        plots.curve_file(points, f"{workload or elf} on {board}", plot)
+        charts.curve(points, f"{workload or elf} on {board}").write(plot)
     if as_json:
         print_json(points)
         return
@@ -327,23 +326,6 @@ def curve_command(
     out.print(table)
     if plot is not None:
         out.print(f"wrote {plot}")
-
-
-def _drawable(path: Path | None, endings: Sequence[str] = (".svg", ".png")) -> None:
-    """Refuse a file that could not be written, before anything long is run for it."""
-    if path is None:
-        return
-    if path.suffix not in endings:
-        raise SunsealError(f"`{path}` cannot be drawn: its name must end in {' or '.join(endings)}")
-    if not path.absolute().parent.is_dir():
-        raise SunsealError(f"`{path}` cannot be written: the folder `{path.parent}` does not exist")
-    if path.is_dir():
-        raise SunsealError(f"`{path}` cannot be written: it is a folder; name a file in it")
-    try:
-        with tempfile.TemporaryFile(dir=path.absolute().parent):
-            pass
-    except OSError as e:
-        raise SunsealError(f"`{path}` cannot be written: {e.strerror or e}") from e
 
 
 @app.command("profile")
@@ -373,7 +355,7 @@ def profile_command(
     """Print folded stacks, ready for any flame graph tool, or draw the flame graph."""
     if weight not in ("cycles", "joules"):
         raise SunsealError(f"--weight `{weight}` is neither `cycles` nor `joules`")
-    _drawable(svg, (".svg",))
+    writable(svg, (".svg",))
     freq_hz, vcc_v = _freq(freq), _vcc(vcc)
     before = _read_folded(diff) if diff is not None else None
     workload, elf = _target(workload, elf)
@@ -427,7 +409,7 @@ def _cover(path: Path, elf: Path | None, board: str, window: tuple[str, str] | N
 
     if elf is None:
         raise SunsealError("`--coverage` belongs to a program of yours; give its ELF")
-    _drawable(path, (".info", ".lcov"))
+    writable(path, (".info", ".lcov"))
     m = Machine(board, elf)
     if window is not None:
         m.run(until=window[0])
@@ -492,7 +474,7 @@ def waveform_command(
     """Record pins, states and variables as a value change dump (VCD), for any waveform viewer."""
     from sunseal.machine import Machine
 
-    _drawable(vcd, (".vcd",))
+    writable(vcd, (".vcd",))
     pairs = [text.partition("=") for text in drive or ()]
     if bad := [signal for signal, eq, name in pairs if not (signal and eq and name)]:
         raise SunsealError(f"--drive `{bad[0]}` is not written `SIGNAL=PIN`, such as `button=P1.1`")
@@ -797,8 +779,8 @@ def simulate_command(
     """Play a scenario: harvester, storage and node in a closed loop, down to the last joule."""
     from sunseal import demo, simulation
 
-    _drawable(report, (".html",))
-    _drawable(series, (".csv",))
+    writable(report, (".html",))
+    writable(series, (".csv",))
     loaded = simulation.load(scenario)
     told = simulation.facts(loaded)
     try:

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -235,6 +235,8 @@ class Fleet:
     profiles: list[NodeProfile]
     nodes: list[dict[str, Any]]
     traces: list[Trace]
+    provenance: dict[str, str] = field(default_factory=dict)
+    """Where the light is from."""
 
     @property
     def id(self) -> str:
@@ -306,7 +308,8 @@ def _drawn(
     if "tilt_deg" in spread and spread["tilt_deg"].kind != "choice":
         raise SunsealError(f"`{path}`: spread.tilt_deg must be a choice: each tilt is a year of weather of its own")
     tilts = sorted(set(drawn["tilt_deg"].tolist())) if "tilt_deg" in drawn else [float(climate.get("tilt_deg", 36.0))]
-    traces = [_trace(scenario, {**climate, "tilt_deg": tilt}, path) for tilt in tilts]
+    lights = [_trace(scenario, {**climate, "tilt_deg": tilt}, path) for tilt in tilts]
+    traces = [trace for trace, _ in lights]
     periods = (
         sorted(set(drawn["period_s"].tolist()))
         if "period_s" in drawn
@@ -328,7 +331,7 @@ def _drawn(
                 "capacitance_f": float(drawn["capacitance_f"][i]) if "capacitance_f" in drawn else None,
             }
         )
-    return Fleet(name, scenario, days, profiles, nodes, traces)
+    return Fleet(name, scenario, days, profiles, nodes, traces, lights[0][1])
 
 
 def every(profile: NodeProfile, period_s: float) -> NodeProfile:
@@ -338,21 +341,30 @@ def every(profile: NodeProfile, period_s: float) -> NodeProfile:
     return NodeProfile(profile.sleep_w, profile.start_j, profile.start_s, profile.poll_s, tasks)
 
 
-def _trace(scenario: _engine.Scenario, climate: Mapping[str, Any], path: Path) -> Trace:
+def _trace(scenario: _engine.Scenario, climate: Mapping[str, Any], path: Path) -> tuple[Trace, dict[str, str]]:
+    """Return the light, and where it is from."""
     if "constant_w" in climate:
-        return [0.0, DAY_S], [float(climate["constant_w"])] * 2
+        power_w = float(climate["constant_w"])
+        return ([0.0, DAY_S], [power_w] * 2), {"constant": f"{power_w:g} W, as the fleet file says"}
     if "trace" in climate:
-        return _csv(path.parent / str(climate["trace"]))
-    return sunlit(simulation.facts(scenario)["board"], climate)
+        return trace_file(path.parent / str(climate["trace"])), {"trace": str(climate["trace"])}
+    light = sunlight(simulation.facts(scenario)["board"], climate)
+    return (light.time_s.tolist(), light.power_w.tolist()), light.provenance
 
 
 def sunlit(board: str, climate: Mapping[str, Any]) -> Trace:
+    """Return `sunlight` as the engine takes it."""
+    light = sunlight(board, climate)
+    return light.time_s.tolist(), light.power_w.tolist()
+
+
+def sunlight(board: str, climate: Mapping[str, Any]) -> harvest.Trace:
     """Compute a typical year of a board's panel, by the hour; `climate` as in a fleet file."""
     facts: Any = boards.read_toml(boards.board_path(board))
     panel = climate.get("panel") or facts.get("supply", {}).get("panel")
     if panel is None:
         raise SunsealError(f"{board} has no panel, so no sun feeds it; name one with `panel`")
-    year = harvest.sunlight(
+    return harvest.sunlight(
         "01-01",
         days=365,
         step_s=3600.0,
@@ -362,10 +374,9 @@ def sunlit(board: str, climate: Mapping[str, Any]) -> Trace:
         weather=str(climate.get("weather", harvest.DEFAULT_WEATHER)),
         shading=float(climate.get("shading", 1.0)),
     )
-    return year.time_s.tolist(), year.power_w.tolist()
 
 
-def _csv(path: Path) -> Trace:
+def trace_file(path: Path) -> Trace:
     """Read `time_s,power_w` lines; the engine says what else is wrong with them."""
     try:
         table = np.loadtxt(path, delimiter=",", comments="#", skiprows=0, dtype=str, ndmin=2)

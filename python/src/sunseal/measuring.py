@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-from sunseal import _engine, boards, oracle
+from sunseal import _engine, boards, citing, oracle
 from sunseal.errors import SunsealError
 
 DEFAULT_FREQ_HZ = 8_000_000
@@ -55,6 +55,10 @@ class Measurement:
     """Slips that a chip would punish, such as a multiplier's result read too early; not in the JSON."""
     measurement_unit: dict[str, float] | None = None
     """What the unit of Mane 2014, section 3.1, would have read, if that was asked for."""
+
+    def cite(self) -> citing.Citations:
+        """Return the documents behind device, board and coefficients."""
+        return citing.of(board=self.board, power_sets=[self.power_set])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields in the order of the contract."""

@@ -10,11 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sunseal import _engine, boards, measuring, oracle
+from sunseal import _engine, boards, citing, measuring, oracle
 from sunseal.errors import SunsealError, unknown
 from sunseal.units import show
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 AGREES, BEATEN, DIFFERS, NOT_MET, MISPRINT = "agrees", "beaten", "differs", "not met", "misprint"
 NOT_PRINTED = "not printed"
@@ -61,6 +64,26 @@ class Reproduction:
     source: str
     rows: list[Row]
 
+    def frame(self) -> pd.DataFrame:
+        """Return a row a figure: label, published, ours, ratio, verdict, unit, printed, note."""
+        import pandas as pd
+
+        return pd.DataFrame(self.to_dict()["rows"])
+
+    def cite(self) -> citing.Citations:
+        """Return the paper, and the documents behind the boards and coefficients that the rows were computed with."""
+        paper, table = _tables()[self.id]
+        found = citing.of(papers=[paper["key"]] if "key" in paper else [])
+        for place in dict.fromkeys(
+            (r.get("board", table.get("board", paper["board"])), _set(table, r))
+            for r in table["row"]
+            if "expr" not in r
+        ):
+            board, power = place
+            device = str(boards.read_toml(boards.board_path(board))["device"])
+            found += citing.of(board=board, power_sets=[boards.power_set_path(power, device).stem])
+        return found
+
     def to_dict(self) -> dict[str, Any]:
         """Return the contract's shape."""
         return {
@@ -83,6 +106,11 @@ class Reproduction:
         }
 
 
+def _set(table: dict[str, Any], raw: dict[str, Any]) -> str:
+    return str(raw.get("power_set", table.get("power_set", measuring.DEFAULT_POWER)))
+
+
+@cache
 def _tables() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
     found: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
     for name in boards.names("published"):
@@ -291,7 +319,7 @@ class Place:
         return Place(
             raw["workload"],
             raw.get("board", table.get("board", board)),
-            raw.get("power_set", table.get("power_set", measuring.DEFAULT_POWER)),
+            _set(table, raw),
             tuple(raw.get("variant", ())),
             raw.get("vcc_v", table.get("vcc_v")),
             raw.get("freq_hz", table.get("freq_hz")),
@@ -384,7 +412,7 @@ def _curve(
     board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
 ) -> tuple[float, str]:
     """Read a figure off the curve of energy over the clock at one voltage, in whole megahertz as the thesis has it."""
-    power = raw.get("power_set", table["power_set"])
+    power = _set(table, raw)
     points = _points(raw["workload"], board, tuple(raw.get("variant", ())), power, raw["vcc_v"])
     scale = raw.get("cycles", points[0]["cycles"]) / points[0]["cycles"]
     energy_j = {p["freq_hz"]: scale * p["energy_j"] for p in points}

@@ -7,12 +7,15 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sunseal import _engine, boards, harvest
+from sunseal import _engine, boards, citing, harvest
 from sunseal.errors import SunsealError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Watch = Callable[[float, float, int, int], None]
 """Hears simulated seconds, storage voltage, brown-outs, packets sent."""
@@ -96,6 +99,18 @@ class Played:
             "energy": self.energy(),
             "energy_balance_rel": record["energy"]["balance_rel"],
         }
+
+    def frame(self) -> pd.DataFrame:
+        """Return the series, a row a stretch of the run; `time_s` is its beginning, `vcap_v` the voltage at its end."""
+        import pandas as pd
+
+        return pd.DataFrame(self.record["series"])
+
+    def cite(self) -> citing.Citations:
+        """Return the documents behind board, parts, coefficients and light."""
+        sets = [name.strip() for name in self.record["power_set"].split("+")]
+        light = self.light.provenance if self.light is not None else None
+        return citing.of_scenario(self.scenario, sets) + citing.of(climate=light)
 
     def series_csv(self) -> str:
         """Write the series as CSV: a header with units, a line for each stretch of the run."""

@@ -1,99 +1,359 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The planner's pictures: energy against latency, bounds, front; files by matplotlib, pages by plotly."""
+"""The planner's pictures: front, store, battery, and what each answer depends on."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
 
+import numpy as np
 import pandas as pd
 
-from sunseal import plots
+from sunseal import measuring, plots
+from sunseal.charts import MARKS, Axis, Bars, Chart, Swing, Trace, curve, tornado
+from sunseal.errors import SunsealError
+from sunseal.planner import lifetime as life
+from sunseal.planner import size as sizing
+from sunseal.planner.lifetime import Lifetime
+from sunseal.planner.size import Sized
 from sunseal.planner.tune import Tuned
+from sunseal.units import show
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
+POINTS_MAX = 1500
+"""Of a cloud so many points are drawn; the front and the chosen point always are."""
+SPREAD = 0.2
+"""How far an assumption is moved for a tornado where its source gives no bounds."""
+ENERGY = Axis("energy per operation", "J", log=True)
+LATENCY = Axis("latency", "s", log=True)
 
-MARKS = "osD^vP"
+
+# --- Operating points ------------------------------------------------------------------------
 
 
-def _clouds(frame: pd.DataFrame) -> list[tuple[str, str, str, pd.DataFrame]]:
-    """Group points by workload, cheapest first: name, colour, mark, rows."""
+def place(row: Mapping[str, Any] | pd.Series) -> str:
+    """Say where a row's operation runs."""
+    where = f"{row['board']} {row['variant']}".strip()
+    return f"{where}, {row['vcc_v']:.2f} V, {row['freq_hz'] / 1e6:g} MHz"
+
+
+def _dots(name: str, rows: pd.DataFrame, color: str, mark: str = "circle", **looks: Any) -> Trace:
+    thin = rows.iloc[:: -(-len(rows) // POINTS_MAX)] if len(rows) else rows
+    text = [f"{r['workload']} on {place(r)}" for _, r in thin.iterrows()]
+    return Trace(
+        name,
+        thin.time_s.tolist(),
+        thin.energy_j.tolist(),
+        color,
+        "markers",
+        mark=mark,
+        text=text,
+        **{"size": 5, **looks},
+    )
+
+
+def points(frame: pd.DataFrame, front: pd.DataFrame, chosen: Mapping[str, Any] | None) -> list[Trace]:
+    """Draw qualifying points by workload, cheapest first, the front by security level, and the chosen point."""
     groups = [(str(name), rows) for name, rows in frame.groupby("workload")]
     groups.sort(key=lambda g: float(g[1].energy_j.min()))
-    many = len(plots.LINES)
-    return [(name, plots.LINES[i % many], MARKS[i // many % len(MARKS)], rows) for i, (name, rows) in enumerate(groups)]
+    marks, many = list(MARKS), len(plots.LINES)
+    traces = [
+        _dots(name, rows, plots.LINES[i % many], marks[i // many % len(marks)]) for i, (name, rows) in enumerate(groups)
+    ]
+    for bits, rows in front.groupby("security_bits"):
+        line = _dots(f"front, {bits} bits", rows.sort_values("time_s"), plots.MUTED, "circle-open", size=10)
+        traces.append(replace(line, look="lines+markers"))
+    if chosen is not None:
+        star = _dots("chosen", pd.DataFrame([chosen]), plots.BAD, "star", size=16)
+        traces.append(star)
+    return traces
 
 
-def _levels(front: pd.DataFrame) -> list[tuple[int, pd.DataFrame]]:
-    """Cut the front by security level: within one, less time costs more energy."""
-    return [(int(str(bits)), rows.sort_values("time_s")) for bits, rows in front.groupby("security_bits")]
-
-
-def _places(frame: pd.DataFrame) -> pd.Series:
-    clock = (frame.freq_hz / 1e6).map("{:g} MHz".format)
-    return frame.board + " " + frame.variant + ", " + frame.vcc_v.map("{:.2f} V".format) + ", " + clock
-
-
-def front_figure(frame: pd.DataFrame, tuned: Tuned) -> go.Figure:
-    """Draw all operating points, those that qualify in colour, and the front; a point tells its place."""
-    import plotly.graph_objects as go
-
-    figure = go.Figure()
-    figure.add_scattergl(
-        x=frame.time_s * 1e3,
-        y=frame.energy_j * 1e3,
-        text=frame.workload + " on " + _places(frame),
-        mode="markers",
-        name="out of bounds",
-        marker={"size": 4, "color": plots.MUTED, "opacity": 0.2},
+def front(tuned: Tuned) -> Chart:
+    """Draw all operating points, those that qualify in colour, bounds, front and the best."""
+    outside = tuned.points[~_rows(tuned.points).isin(_rows(tuned.qualifying))]
+    traces = [_dots("out of bounds", outside, plots.MUTED, size=4, faint=True)] if len(outside) else []
+    best = tuned.best or tuned.nearest
+    lines = {q: {f"{q} at most {show(v, u, 3)}": v} for q, u in (("energy", "J"), ("latency", "s"))
+             if (v := tuned.bounds.get(q)) is not None}  # fmt: skip
+    return Chart(
+        LATENCY,
+        ENERGY,
+        [*traces, *points(tuned.qualifying, tuned.front, best)],
+        x_lines=lines.get("latency", {}),
+        y_lines=lines.get("energy", {}),
+        height=560,
     )
-    for name, color, _, rows in _clouds(tuned.qualifying):
-        figure.add_scattergl(
-            x=rows.time_s * 1e3,
-            y=rows.energy_j * 1e3,
-            text=_places(rows),
-            mode="markers",
-            name=name,
-            marker={"size": 6, "color": color},
-        )
-    for bits, rows in _levels(tuned.front):
-        figure.add_scatter(
-            x=rows.time_s * 1e3,
-            y=rows.energy_j * 1e3,
-            text=rows.workload + " on " + _places(rows),
-            mode="lines+markers",
-            name=f"front, {bits} bits",
-            line={"color": plots.INK, "width": 1},
-            marker={"size": 10, "symbol": "circle-open", "color": plots.INK},
-        )
-    for quantity, draw in (("energy", figure.add_hline), ("latency", figure.add_vline)):
-        if quantity in tuned.bounds:
-            draw(tuned.bounds[quantity] * 1e3, line={"color": plots.BAD, "dash": "dash", "width": 1})
-    plots.styled(figure)
-    figure.update_xaxes(title="latency [ms]", type="log")
-    figure.update_yaxes(title="energy per operation [mJ]", type="log")
-    return figure
 
 
-def front_file(frame: pd.DataFrame, tuned: Tuned, path: Path) -> None:
-    """Draw the same as SVG, PNG or a self-contained page; the ending of `path` chooses."""
-    if path.suffix == ".html":
-        front_figure(frame, tuned).write_html(path, include_plotlyjs=True)
-        return
-    plt = plots.pyplot()
-    figure, axes = plt.subplots(figsize=(7.6, 4.8), layout="constrained")
-    faint = {"color": plots.GRID, "markersize": 3, "markeredgewidth": 0}
-    axes.plot(frame.time_s * 1e3, frame.energy_j * 1e3, "o", label="out of bounds", **faint)
-    for name, color, mark, rows in _clouds(tuned.qualifying):
-        looks = {"color": color, "markersize": 3.5, "markeredgewidth": 0}
-        axes.plot(rows.time_s * 1e3, rows.energy_j * 1e3, mark, label=name, **looks)
-    for i, (_, rows) in enumerate(_levels(tuned.front)):
-        looks = {"color": plots.INK, "markerfacecolor": "none", "linewidth": 0.8, "markersize": 6}
-        axes.plot(rows.time_s * 1e3, rows.energy_j * 1e3, "o-", label="front" if i == 0 else None, **looks)
-    for quantity, draw in (("energy", axes.axhline), ("latency", axes.axvline)):
-        if quantity in tuned.bounds:
-            draw(tuned.bounds[quantity] * 1e3, color=plots.BAD, linestyle="--", linewidth=0.8)
-    axes.set(xlabel="latency [ms]", ylabel="energy per operation [mJ]", xscale="log", yscale="log")
-    figure.legend(frameon=False, loc="outside right upper", fontsize=7)
-    plots.finish(plt, figure, [axes], path)
+def _rows(frame: pd.DataFrame) -> pd.Index:
+    return pd.MultiIndex.from_frame(frame[["workload", "board", "variant", "vcc_v", "freq_hz"]])
+
+
+def mane(row: Mapping[str, Any], **bounds: float) -> Chart:
+    """Draw a row's curve over throughput at every voltage, with the row itself and bounds of energy and latency."""
+    variant = str(row["variant"])
+    weighed = measuring.curve(
+        str(row["workload"]),
+        board=str(row["board"]),
+        variant=[v for v in variant.split(",") if v],
+        power=str(row["power_set"]),
+    )
+    drawn = curve(weighed, over="throughput")
+    chosen = Trace("chosen", [1 / row["time_s"]], [row["energy_j"]], plots.BAD, "markers", mark="star", size=16)
+    # A bound far off would press the curves together.
+    lines = {
+        name: {f"{name} {show(bounds[name], unit, 3)}": limit}
+        for name, unit, limit, most in (
+            ("latency", "s", 1 / bounds.get("latency", math.inf), max(1 / p["time_s"] for p in weighed)),
+            ("energy", "J", bounds.get("energy", math.inf), max(p["energy_j"] for p in weighed)),
+        )
+        if 0 < limit <= 1.5 * most
+    }
+    return replace(
+        drawn,
+        traces=[*drawn.traces, chosen],
+        x_lines=lines.get("latency", {}),
+        y_lines=lines.get("energy", {}),
+        height=440,
+    )
+
+
+# --- What an answer depends on ---------------------------------------------------------------
+
+T = TypeVar("T")
+
+
+def swings(answer: Callable[[T], float], base: T, spans: Mapping[str, tuple[str, float, float]]) -> list[Swing]:
+    """Move one field of a question at a time to both ends; what it then asks may have no answer."""
+    found = []
+    for name, (field, low, high) in spans.items():
+        try:
+            ends = [answer(replace(base, **{field: value})) for value in (low, high)]  # type: ignore[type-var]
+        except SunsealError:
+            continue
+        found.append(Swing(name, low, high, *ends))
+    return found
+
+
+def _within(
+    name: str, field: str, value: float, unit: str, spread: float = SPREAD
+) -> dict[str, tuple[str, float, float]]:
+    low, high = value * (1 - spread), value * (1 + spread)
+    return {f"{name}, {show(low, unit, 3)} to {show(high, unit, 3)}": (field, low, high)} if value else {}
+
+
+def _computed(energy_j: float, m: measuring.Measurement | None, field: str) -> dict[str, tuple[str, float, float]]:
+    """Move the operation's energy between the bounds of its coefficients."""
+    if m is None or not m.energy_j:
+        return _within("operation", field, energy_j, "J")
+    low, high = (energy_j * m.uncertainty[f"energy_{end}_j"] / m.energy_j for end in ("low", "high"))
+    return {f"operation, {show(low, 'J', 3)} to {show(high, 'J', 3)}": (field, low, high)}
+
+
+# --- Store and panel -------------------------------------------------------------------------
+
+
+def store(sized: Sized) -> Chart:
+    """Draw equation 6.1: the voltage that a store needs before an operation, over its capacitance."""
+    q = sized.question
+    around = np.geomspace(sized.capacitance_f / 2, max(q.store_f, sized.capacitance_f) * 4, 60)
+    lines = [
+        Trace(name, around.tolist(), [sizing.capacitor_v(q.demand, c, cut) for c in around], color, "lines")
+        for name, cut, color in (("from 0 V (6.1)", 0.0, plots.STORE), ("above the cut-off", q.cutoff_v, plots.NODE))
+    ]
+    at = Trace("this store", [q.store_f], [sized.capacitor_above_cutoff_v], plots.BAD, "markers", mark="star", size=16)
+    return Chart(
+        Axis("capacitance", "F", log=True),
+        Axis("voltage before it begins", "V", zero=True),
+        [*lines, at],
+        y_lines={f"highest, {q.v_max_v:g} V": q.v_max_v, f"cut-off, {q.cutoff_v:g} V": q.cutoff_v},
+    )
+
+
+def least_capacitance(sized: Sized) -> Chart:
+    """Say which assumption moves the least capacitance most."""
+    q, d = sized.question, sized.question.demand
+
+    def answer(asked: sizing.Question) -> float:
+        return sizing.capacitance_f(asked.demand, asked.v_max_v, asked.cutoff_v)
+
+    def of_demand(demand: sizing.Demand) -> float:
+        return answer(replace(q, demand=demand))
+
+    moved = [
+        *swings(
+            of_demand,
+            d,
+            {
+                **_computed(d.compute_j, sized.measured, "compute_j"),
+                **_within("message", "radio_j", d.radio_j, "J"),
+                **_within("overhead", "overhead_j", d.overhead_j, "J"),
+                "margin, 1 to 3": ("margin", 1.0, 3.0),
+            },
+        ),
+        *swings(answer, q, {**_within("highest voltage", "v_max_v", q.v_max_v, "V", 0.05),
+                            **_within("cut-off", "cutoff_v", q.cutoff_v, "V", 0.05)}),
+    ]  # fmt: skip
+    return tornado(moved, sized.capacitance_f, Axis("least capacitance", "F"))
+
+
+def autonomy(sized: Sized) -> Chart:
+    """Say which assumption moves the time without light most."""
+    q, d = sized.question, sized.question.demand
+
+    def answer(asked: sizing.Question) -> float:
+        stored_j = asked.store_f * (asked.v_max_v**2 - asked.cutoff_v**2) / 2
+        return sizing.autonomy_s(asked.demand, stored_j) / 3600
+
+    moved = [
+        *swings(
+            lambda demand: answer(replace(q, demand=demand)),
+            d,
+            {
+                **_computed(d.compute_j, sized.measured, "compute_j"),
+                **_within("message", "radio_j", d.radio_j, "J"),
+                **_within("asleep", "sleep_w", d.sleep_w, "W"),
+                **_within("period", "period_s", d.period_s, "s"),
+            },
+        ),
+        *swings(answer, q, _within("store", "store_f", q.store_f, "F")),
+    ]
+    return tornado(moved, sized.autonomy_s / 3600, Axis("without light [h]"))
+
+
+LIGHT = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+
+
+def survival(sized: Sized) -> Chart | None:
+    """Play the year again in less and in more light."""
+    q = sized.question
+    if q.trace is None:
+        return None
+    years = [sizing.year_of(q.demand, q.board, q.store_f, q.trace, light) for light in LIGHT]
+    return Chart(
+        Axis("light, times what was asked", log=True),
+        Axis("share of a typical year [%]", zero=True),
+        [
+            Trace("days survived", LIGHT, [100 * y["survived_share"] for y in years], plots.GOOD),
+            Trace("operations done", LIGHT, [100 * y["done_share"] for y in years], plots.STORE, dash=True),
+            Trace("light thrown away", LIGHT, [100 * y["curtailed_j"] / y["panel_j"] for y in years], plots.SUN),
+        ],
+    )
+
+
+# --- Batteries -------------------------------------------------------------------------------
+
+ACCELERATOR_J = 30e-6
+"""Of a 233-bit operation in hardware (Piotrowski 2006, section 5)."""
+CONVERTER = "ti-tps61000"
+
+
+def what_if(found: Lifetime) -> dict[str, Lifetime]:
+    """Ask the same with one thing changed: nothing sent, in hardware, with a converter, on each other cell."""
+    q = found.question
+    use, cutoff = q.use, q.cutoff_v
+    asked: dict[str, Callable[[], Lifetime]] = {}
+    if use.radio_j:
+        silent = replace(use, radio_j=0.0, radio_s=0.0)
+        asked["nothing sent"] = lambda: life.of(silent, q.cell, cutoff, q.boost)
+    if use.energy_j > ACCELERATOR_J:
+        hard = replace(use, energy_j=ACCELERATOR_J, time_s=use.time_s / 1000)
+        asked[f"in hardware, {show(ACCELERATOR_J, 'J', 3)}"] = lambda: life.of(hard, q.cell, cutoff, q.boost)
+    if q.boost is None:
+        asked[f"with {CONVERTER}"] = lambda: life.of(use, q.cell, cutoff, life.Boost.load(CONVERTER))
+    for part in life.cells():
+        if part != q.cell.part:
+            asked[f"on {part}"] = lambda part=part: life.of(use, life.Cell.load(part), cutoff, q.boost)  # type: ignore[misc]
+    answers = {"as asked": found}
+    for name, ask in asked.items():
+        try:
+            answers[name] = ask()
+        except SunsealError:  # a cell whose voltage lies below the cut-off, say: no bar
+            continue
+    return answers
+
+
+def hours_text(hours: float) -> str:
+    """Write a lifetime, with years where it has some."""
+    return f"{hours:,.1f} h" if hours < 8766 else f"{hours:,.0f} h, {hours / 8766:.1f} years"
+
+
+def hours(found: Lifetime) -> Chart:
+    """Draw how long the battery lasts as asked and with one thing changed."""
+    answers = what_if(found)
+    labels = [f"{name}: {hours_text(a.lifetime_h)}" for name, a in answers.items()]
+    return Chart(
+        Axis("lifetime [h]", zero=True),
+        Axis(""),
+        bars=[Bars("lifetime", labels, [a.lifetime_h for a in answers.values()], plots.STORE)],
+        height=150 + 34 * len(labels),
+    )
+
+
+def battery(found: Lifetime) -> Chart:
+    """Draw where a battery's joules go, as asked and with one thing changed."""
+    answers = {k: v for k, v in what_if(found).items() if v.battery == found.battery}
+    parts: dict[str, list[float]] = {
+        name: [] for name in ("operations", "radio", "asleep", "self-discharge", "lost in the converter", "left unused")
+    }
+    for a in answers.values():
+        use = a.question.use
+        asleep = a.mean_w * a.lifetime_s - a.operations * use.round_j
+        shares = (
+            a.operations * use.energy_j,
+            a.operations * use.radio_j,
+            max(asleep, 0.0),
+            a.self_discharged_j,
+            a.converter_lost_j,
+            a.unused_j,
+        )
+        for values, share in zip(parts.values(), shares, strict=True):
+            values.append(share)
+    colors = (plots.NODE, plots.SUN, plots.STORE, plots.BAD, plots.LINES[5], plots.GRID)
+    return Chart(
+        Axis("the battery's energy", "J", zero=True),
+        Axis(""),
+        bars=[
+            Bars(name, list(answers), values, color)
+            for (name, values), color in zip(parts.items(), colors, strict=True)
+            if max(values) > 0
+        ],
+        height=170 + 34 * len(answers),
+    )
+
+
+def life_swings(found: Lifetime) -> Chart:
+    """Say which assumption moves the lifetime most."""
+    q = found.question
+
+    def answer(asked: life.Question) -> float:
+        return life.of(asked.use, asked.cell, asked.cutoff_v, asked.boost).lifetime_h
+
+    moved = [
+        *swings(
+            lambda use: answer(replace(q, use=use)),
+            q.use,
+            {
+                **_computed(q.use.energy_j, found.measured, "energy_j"),
+                **_within("message", "radio_j", q.use.radio_j, "J"),
+                **(_within("asleep", "sleep_w", q.use.sleep_w, "W") if q.use.period_s else {}),
+                **(_within("period", "period_s", q.use.period_s, "s") if q.use.period_s else {}),
+            },
+        ),
+        *swings(
+            lambda cell: answer(replace(q, cell=cell)), q.cell, _within("charge", "capacity_c", q.cell.capacity_c, "C")
+        ),
+        *swings(answer, q, _within("cut-off", "cutoff_v", q.cutoff_v, "V", 0.05)),
+    ]
+    return tornado(moved, found.lifetime_h, Axis("lifetime [h]"))
+
+
+def main(answer: Tuned | Sized | Lifetime) -> Chart:
+    """Choose the figure that says most of an answer."""
+    if isinstance(answer, Tuned):
+        return front(answer)
+    if isinstance(answer, Sized):
+        return store(answer)
+    return hours(answer)

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from sunseal import _engine, boards, measuring
+from sunseal import _engine, boards, citing, measuring
 from sunseal.errors import SunsealError, unknown
 
 YEAR_S = 365.25 * 86_400.0
@@ -24,6 +24,11 @@ def _parts(kind: str) -> dict[str, dict[str, Any]]:
         name: boards.read_toml(boards.home() / "data" / "parts" / f"{name}.toml") for name in boards.names("parts")
     }
     return {name: facts for name, facts in found.items() if kind in facts}
+
+
+def cells() -> list[str]:
+    """List the batteries of `data/parts`."""
+    return sorted(_parts("cell"))
 
 
 @dataclass(frozen=True)
@@ -152,6 +157,16 @@ class Use:
 
 
 @dataclass(frozen=True)
+class Question:
+    """What was asked."""
+
+    use: Use
+    cell: Cell
+    cutoff_v: float
+    boost: Boost | None
+
+
+@dataclass(frozen=True)
 class Lifetime:
     """The answer, in SI base units; hours and per cent beside them as the paper prints them."""
 
@@ -169,10 +184,18 @@ class Lifetime:
     """Of an operation's energy."""
     self_discharged_j: float
     converter_lost_j: float
+    question: Question = field(repr=False)
+    measured: measuring.Measurement | None = field(default=None, repr=False)
+    """The operation, where it was measured for this."""
+    citations: citing.Citations = field(default=citing.NOTHING, repr=False)
+
+    def cite(self) -> citing.Citations:
+        """Return the documents behind operation, battery, radio and converter."""
+        return self.citations
 
     def to_dict(self) -> dict[str, Any]:
         """Return the shape of `--json`."""
-        return asdict(self)
+        return {k: v for k, v in vars(self).items() if k not in ("question", "measured", "citations")}
 
 
 BATTERY = {
@@ -252,4 +275,5 @@ def of(use: Use, cell: Cell, cutoff_v: float, boost: Boost | None = None) -> Lif
         radio_share=use.radio_j / use.round_j,
         self_discharged_j=leaked_j,
         converter_lost_j=lost_j,
+        question=Question(use, cell, cutoff_v, boost),
     )

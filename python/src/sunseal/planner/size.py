@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sunseal import _engine, boards
+from sunseal import _engine, boards, citing
 from sunseal import fleet as fleets
 from sunseal.errors import SunsealError
+from sunseal.measuring import Measurement
 
 OVERHEAD_J = 0.125
 """The harvester's overhead in equation 6.1."""
@@ -100,6 +101,19 @@ def decide(demand: Demand, capacitance_f: float, v_v: float, mode: str, asked: b
 
 
 @dataclass(frozen=True)
+class Question:
+    """What was asked: a demand on a store between two voltages, in a light or in none."""
+
+    demand: Demand
+    board: str
+    store_f: float
+    v_max_v: float
+    cutoff_v: float
+    trace: fleets.Trace | None
+    efficiency: float
+
+
+@dataclass(frozen=True)
 class Sized:
     """The answer, SI base units."""
 
@@ -116,10 +130,18 @@ class Sized:
     shortest_period_s: float | None
     """By equation 6.2 with the year's mean light; None where even sleep is too much."""
     year: dict[str, Any] | None
+    question: Question = field(repr=False)
+    measured: Measurement | None = field(default=None, repr=False)
+    """The operation, where it was measured for this."""
+    citations: citing.Citations = field(default=citing.NOTHING, repr=False)
+
+    def cite(self) -> citing.Citations:
+        """Return the documents behind operation, supply, light and equations."""
+        return self.citations
 
     def to_dict(self) -> dict[str, Any]:
         """Return the shape of `--json`."""
-        return asdict(self)
+        return {k: v for k, v in vars(self).items() if k not in ("question", "measured", "citations")}
 
 
 def year_of(
@@ -184,6 +206,7 @@ def size(
         autonomy_s=autonomy_s(demand, stored_j),
         shortest_period_s=period_s,
         year=None if trace is None else year_of(demand, board, store_f, trace),
+        question=Question(demand, board, store_f, v_max_v, cutoff_v, trace, efficiency),
     )
 
 

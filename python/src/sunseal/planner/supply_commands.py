@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
 from sunseal import boards, measuring, units
-from sunseal.console import out, print_json
-from sunseal.errors import SunsealError
+from sunseal.console import PAGE, Figure, Report, out, print_json, writable
+
+if TYPE_CHECKING:
+    from sunseal.planner.lifetime import Lifetime
 
 Workload = Annotated[str, typer.Argument(help="A workload of `sunseal workloads`.")]
 Every = Annotated[str, typer.Option("--every", help="From one operation to the next, such as 600s.")]
@@ -21,20 +24,15 @@ Power = Annotated[str, typer.Option("--power", help="Parameter set: datasheet, m
 Json = Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")]
 
 
-def _measured(
-    workload: str, board: str, variant: list[str] | None, freq: str | None, vcc: str | None, power: str
-) -> measuring.Measurement:
-    measured = measuring.measure(
-        workload,
-        board=board,
-        variant=variant or (),
-        freq_hz=None if freq is None else units.freq_hz(freq),
-        vcc_v=None if vcc is None else units.voltage_v(vcc),
-        power=power,
-    )
-    if measured.result_valid is False:
-        raise SunsealError(f"`{workload}` gives a wrong result on {board}, so its price means nothing")
-    return measured
+def _pictures(report: Path | None, figure: Path | None, answer: Any) -> None:
+    if figure is not None:
+        from sunseal.planner import drawings
+
+        drawings.main(answer).write(figure)
+    if report is not None:
+        from sunseal.planner import pages
+
+        measuring.write_atomic(report, pages.page_of(answer))
 
 
 def size_command(
@@ -58,50 +56,48 @@ def size_command(
     overhead: Annotated[str, typer.Option("--overhead", help="The harvester's overhead in equation 6.1.")] = "125mJ",
     shading: Annotated[float, typer.Option("--shading", help="Share of the sun that reaches the panel.")] = 1.0,
     year: Annotated[bool, typer.Option("--year/--no-year", help="Play a typical year as well.")] = True,
+    report: Report = None,
+    figure: Figure = None,
     as_json: Json = False,
 ) -> None:
     """Size capacitor and panel (Mane 2014, equations 6.1 to 6.3), then play the node through a typical year."""
-    from sunseal import fleet as fleets
-    from sunseal.planner import lifetime, size
+    from sunseal import api
 
-    if not margin >= 1:
-        raise SunsealError(f"--margin {margin:g} is below 1: the operation could not be paid from what is stored")
-    m = _measured(workload, board, variant, freq, vcc, power)
-    demand = size.Demand(
-        compute_j=m.energy_j,
-        compute_s=m.time_s,
+    writable(report, PAGE)
+    writable(figure)
+    sized = api.size(
+        workload,
+        every_s=units.time_s(every, "--every"),
+        board=board,
+        variant=variant or (),
+        freq_hz=None if freq is None else units.freq_hz(freq),
+        vcc_v=None if vcc is None else units.voltage_v(vcc),
+        power=power,
         radio_j=units.parse(radio, "J", "--radio"),
-        radio_s=2e-3,
-        sleep_w=lifetime.asleep_w(board, m.vcc_v) if sleep is None else units.parse(sleep, "W", "--sleep"),
-        period_s=units.time_s(every, "--every"),
+        sleep_w=None if sleep is None else units.parse(sleep, "W", "--sleep"),
+        capacitance_f=None if capacitance is None else units.parse(capacitance, "F", "--capacitance"),
         margin=margin,
         overhead_j=units.parse(overhead, "J", "--overhead"),
+        shading=shading,
+        year=year,
     )
-    own = size.supply_of(board)
-    store_f = own["capacitance_f"] if capacitance is None else units.parse(capacitance, "F", "--capacitance")
-    trace = fleets.sunlit(board, {"shading": shading}) if year else None
-    sized = size.size(
-        demand,
-        board,
-        store_f=store_f,
-        v_max_v=own["v_max_v"],
-        cutoff_v=own["v_cut_v"],
-        trace=trace,
-        efficiency=own["charge_efficiency"],
-    )
+    _pictures(report, figure, sized)
     if as_json:
         print_json(sized.to_dict())
         return
+    asked, m = sized.question, sized.measured
+    demand, store_f = asked.demand, asked.store_f
+    assert m is not None
     table = Table(box=None, show_header=False)
     place = f"{board} {m.variant}".strip()
     table.add_row("operation", f"{workload} on {place}, {m.vcc_v:g} V, {m.freq_hz / 1e6:g} MHz")
     table.add_row("", f"{units.show(m.energy_j, 'J')} and {units.show(demand.radio_j, 'J')} on the air, every {every}")
     table.add_row("stored before it begins", f"{units.show(sized.needed_j, 'J')} (equation 6.1, margin {margin:g})")
-    above = f"with the cut-off at {own['v_cut_v']:g} V {sized.capacitor_above_cutoff_v:.3f} V"
+    above = f"with the cut-off at {asked.cutoff_v:g} V {sized.capacitor_above_cutoff_v:.3f} V"
     table.add_row(f"voltage of {units.show(store_f, 'F')}", f"{sized.capacitor_v:.3f} V (6.1); {above}")
     table.add_row(
         "least capacitance",
-        f"{units.show(sized.capacitance_f, 'F')} between {own['v_cut_v']:g} V and {own['v_max_v']:g} V",
+        f"{units.show(sized.capacitance_f, 'F')} between {asked.cutoff_v:g} V and {asked.v_max_v:g} V",
     )
     table.add_row("panel", f"{units.show(sized.panel_w, 'W')} without pause (6.2)")
     table.add_row("without light", f"{sized.autonomy_s / 3600:,.1f} h (6.3)")
@@ -140,36 +136,40 @@ def lifetime_command(
     converter: Annotated[
         str | None, typer.Option("--converter", help="Switched on below the cut-off, such as ti-tps61000.")
     ] = None,
+    report: Report = None,
+    figure: Figure = None,
     as_json: Json = False,
 ) -> None:
     """Tell how long a battery lasts under an operation (Piotrowski 2006, section 4)."""
-    from sunseal.planner import lifetime, radio
+    from sunseal import api
 
-    part = battery or lifetime.battery_of(board)
-    m = _measured(workload, board, variant, freq, vcc, power)
-    sent = radio.message(radio.of_board(board), bits, dbm, m.vcc_v) if bits else None
-    use = lifetime.Use(
-        operation=workload,
+    writable(report, PAGE)
+    writable(figure)
+    found = api.lifetime(
+        workload,
+        every_s=0.0 if every is None else units.time_s(every, "--every"),
         board=board,
-        vcc_v=m.vcc_v,
-        energy_j=m.energy_j if accelerator is None else units.parse(accelerator, "J", "--accelerator"),
-        # Three orders of magnitude faster (Piotrowski 2006, section 5).
-        time_s=m.time_s if accelerator is None else m.time_s / 1000,
-        radio_j=sent.send_j if sent else 0.0,
-        radio_s=sent.time_s if sent else 0.0,
-        sleep_w=lifetime.asleep_w(board, m.vcc_v) if sleep is None else units.parse(sleep, "W", "--sleep"),
-        period_s=0.0 if every is None else units.time_s(every, "--every"),
+        variant=variant or (),
+        freq_hz=None if freq is None else units.freq_hz(freq),
+        vcc_v=None if vcc is None else units.voltage_v(vcc),
+        power=power,
+        battery=battery,
+        cutoff_v=units.voltage_v(cutoff, "--cutoff"),
+        sleep_w=None if sleep is None else units.parse(sleep, "W", "--sleep"),
+        bits=bits,
+        dbm=dbm,
+        accelerator_j=None if accelerator is None else units.parse(accelerator, "J", "--accelerator"),
+        converter=converter,
     )
-    cell = lifetime.Cell.load(part)
-    boost = None if converter is None else lifetime.Boost.load(converter)
-    found = lifetime.of(use, cell, units.voltage_v(cutoff, "--cutoff"), boost)
+    _pictures(report, figure, found)
     if as_json:
         print_json(found.to_dict())
         return
-    _show(found, use, cell)
+    _show(found)
 
 
-def _show(found: Any, use: Any, cell: Any) -> None:
+def _show(found: Lifetime) -> None:
+    use, cell = found.question.use, found.question.cell
     table = Table(box=None, show_header=False)
     radio = f" and {units.show(use.radio_j, 'J')} on the air ({found.radio_share:.1%})" if use.radio_j else ""
     table.add_row(

@@ -8,12 +8,13 @@ any of energy, latency, power, security level, flash and RAM may be bounded, and
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from sunseal import citing
 from sunseal.errors import SunsealError, unknown
 
 QUANTITIES = {
@@ -72,11 +73,24 @@ class Tuned:
     """Where nothing qualifies: the point whose largest excess over the bounds, as a factor, is smallest."""
     nearest_factor: float | None
     """That factor: all bounds together would have to give way by it."""
+    points: pd.DataFrame = field(repr=False)
+    """All that there was to choose from."""
 
     @property
     def best(self) -> dict[str, Any] | None:
         """The first of the qualifying points."""
         return None if self.qualifying.empty else _plain(self.qualifying.iloc[0])
+
+    def frame(self) -> pd.DataFrame:
+        """Return the qualifying points, best first."""
+        return self.qualifying
+
+    def cite(self) -> citing.Citations:
+        """Return the documents behind the boards and coefficients of all points that were weighed."""
+        cited = citing.of(papers=["mane2014"])
+        for board, rows in self.points.groupby("board"):
+            cited += citing.of(board=str(board), power_sets=sorted(set(rows.power_set)))
+        return cited
 
     def to_dict(self) -> dict[str, Any]:
         """Return the shape of `--json`."""
@@ -135,6 +149,7 @@ def tune(frame: pd.DataFrame, bounds: Mapping[str, float], objective: str | None
         relaxations=[] if best is not None else _relaxations(frame, met, bounds),
         nearest=nearest,
         nearest_factor=factor,
+        points=frame,
     )
 
 

@@ -12,9 +12,8 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from sunseal import boards, measuring, units
-from sunseal.console import err, out, print_json
-from sunseal.errors import SunsealError
+from sunseal import measuring, units
+from sunseal.console import PAGE, Report, err, out, print_json, writable
 
 if TYPE_CHECKING:
     from sunseal.planner import operations
@@ -56,58 +55,51 @@ def tune_command(
         str, typer.Option("--power", help="Parameter set: datasheet, mane2014.")
     ] = measuring.DEFAULT_POWER,
     rows: Annotated[int, typer.Option("--rows", min=1, help="Rows of the table of qualifying curves.")] = 12,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Draw front and bounds into this .svg, .png, .html.")] = (
-        None
-    ),
+    report: Report = None,
+    figure: Annotated[
+        Path | None, typer.Option("--figure", "--plot", help="Draw front and bounds into this .svg or .png file.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")] = False,
 ) -> None:
     """Find the voltage, clock, board and algorithm within bounds (Mane 2014, chapter 5), over all curves at once."""
-    from sunseal.planner import operations, tune
+    from sunseal import api
 
-    given = {
-        "energy": None if energy is None else units.parse(energy, "J", "--energy"),
-        "latency": None if latency is None else units.parse(latency, "s", "--latency"),
-        "power": None if power_most is None else units.parse(power_most, "W", "--power-most"),
-        "security": security,
-        "flash": None if flash is None else units.parse(flash, "B", "--flash"),
-        "ram": None if ram is None else units.parse(ram, "B", "--ram"),
-    }
-    bounds = {name: float(value) for name, value in given.items() if value is not None}
-    names = workload or [w.name for w in boards.WORKLOADS.values() if w.operation == operation]
-    if not names:
-        known = sorted({w.operation for w in boards.WORKLOADS.values()})
-        raise SunsealError(f"no workload does `{operation}`; known operations: {', '.join(known)}")
-    chosen = operations.operations(names, board)
-    if not chosen:
-        raise SunsealError(f"none of the boards {', '.join(board or ())} has any of {', '.join(names)}")
-    if power != measuring.DEFAULT_POWER:
-        # A set named by a paper is for the paper's device.
-        chosen = [o for o in chosen if _has_set(power, o.board)]
-        if not chosen:
-            raise SunsealError(f"no chosen board has the parameter set `{power}`")
+    writable(report, PAGE)
+    writable(figure)
+
+    def at_most(text: str | None, unit: str, option: str) -> float | None:
+        return None if text is None else units.parse(text, unit, option)
+
     with weighing(as_json) as progress:
-        frame = operations.points(
-            chosen, power=power, voltages_v=[units.voltage_v(v) for v in vcc or ()], progress=progress
+        tuned = api.tune(
+            workload,
+            operation=operation,
+            board_names=board,
+            energy_j=at_most(energy, "J", "--energy"),
+            latency_s=at_most(latency, "s", "--latency"),
+            power_w=at_most(power_most, "W", "--power-most"),
+            security_bits=security,
+            flash_bytes=at_most(flash, "B", "--flash"),
+            ram_bytes=at_most(ram, "B", "--ram"),
+            voltages_v=[units.voltage_v(v) for v in vcc or ()],
+            best=best,
+            power=power,
+            progress=progress,
         )
-    tuned = tune.tune(frame, bounds, best)
-    if plot is not None:
+    if figure is not None:
         from sunseal.planner import drawings
 
-        drawings.front_file(frame, tuned, plot)
+        drawings.front(tuned).write(figure)
+    if report is not None:
+        from sunseal.planner import pages
+
+        measuring.write_atomic(report, pages.tuned(tuned))
     if as_json:
         print_json(tuned.to_dict())
     else:
         _show(tuned, rows)
     if tuned.best is None:
         raise typer.Exit(1)
-
-
-def _has_set(power: str, board: str) -> bool:
-    try:
-        measuring.PowerSet(power, board)
-    except SunsealError:
-        return False
-    return True
 
 
 def _quantity(name: str, value: float) -> str:

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from sunseal import boards, measuring, units
-from sunseal.console import err, out, print_json
+from sunseal.console import err, out, print_json, writable
 from sunseal.errors import SunsealError, unknown
 
 if TYPE_CHECKING:
@@ -80,12 +80,6 @@ Tolerance = Annotated[
     ),
 ]
 Plot = Annotated[Path | None, typer.Option("--plot", help="Draw it into this .svg or .png file.")]
-
-
-def _drawable(path: Path | None) -> None:
-    from sunseal.cli import _drawable as check
-
-    check(path)
 
 
 @contextlib.contextmanager
@@ -315,7 +309,7 @@ def energy_command(
     """Integrate the power in the trigger's windows (Mane 2014, equations 3.1 and 3.2), with its uncertainty."""
     from sunseal.traces import energy
 
-    _drawable(plot)
+    writable(plot)
     bench = _bench(current, vcc, vcc_channel, shunt, gain, offset, scale, burden, adc_bits, vref, tolerance, static)
     chosen = _trigger(trigger, level, hysteresis, falling, min_window, samples_min, begin, end)
     recording = _open(file, form, rate, unit, part, uneven)
@@ -545,7 +539,7 @@ def compare_command(
     """Hold each measured window against a simulated run: cycles, time, energy, power, waveform."""
     from sunseal.traces import comparing, energy
 
-    _drawable(plot)
+    writable(plot)
     bench = _bench(current, vcc, vcc_channel, shunt, gain, offset, scale, burden, adc_bits, vref, tolerance)
     chosen = _trigger(trigger, level, hysteresis, falling, min_window, samples_min)
     recording = _open(file, form, rate, unit, part, uneven)

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The commands as functions: typed results in SI base units, each of which says by `.cite()` what it rests on.
+
+Heavy imports wait until they are needed, so that `import sunseal` stays quick.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sunseal import boards, citing, measuring
+from sunseal.errors import SunsealError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sunseal.fleet import Fleet
+    from sunseal.planner import operations
+    from sunseal.planner.lifetime import Lifetime
+    from sunseal.planner.size import Sized
+    from sunseal.planner.tune import Tuned
+    from sunseal.published import Reproduction
+    from sunseal.simulation import Played, Watch
+
+
+def simulate(scenario: str | Path, watch: Watch | None = None) -> Played:
+    """Play a scenario file in the closed loop; `.frame()` is the storage voltage over time, `.closing()` the ledger."""
+    from sunseal import simulation
+
+    return simulation.play(simulation.load(Path(scenario)), watch)
+
+
+def reproduce(table_id: str, progress: measuring.Progress | None = None) -> Reproduction:
+    """Compute our figures beside those of a published table, such as `mane2014/table-4.1`."""
+    from sunseal import published
+
+    return published.reproduce(table_id, progress)
+
+
+def tune(
+    workloads: Iterable[str] | None = None,
+    *,
+    operation: str = "sign",
+    board_names: Iterable[str] | None = None,
+    energy_j: float | None = None,
+    latency_s: float | None = None,
+    power_w: float | None = None,
+    security_bits: int | None = None,
+    flash_bytes: float | None = None,
+    ram_bytes: float | None = None,
+    voltages_v: Sequence[float] = (),
+    best: str | None = None,
+    power: str = measuring.DEFAULT_POWER,
+    progress: operations.Progress | None = None,
+) -> Tuned:
+    """Find the operating points within bounds (Mane 2014, chapter 5), over all curves at once.
+
+    `workloads`, else all that do `operation`; each bound is at most, but the security level, which is at least.
+    `best` names what is asked for: energy, latency, power, security, flash, ram.
+    """
+    from sunseal.planner import operations as every
+    from sunseal.planner import tune as tuning
+
+    given = {
+        "energy": energy_j,
+        "latency": latency_s,
+        "power": power_w,
+        "security": security_bits,
+        "flash": flash_bytes,
+        "ram": ram_bytes,
+    }
+    bounds = {name: float(value) for name, value in given.items() if value is not None}
+    names = list(workloads or ()) or [w.name for w in boards.WORKLOADS.values() if w.operation == operation]
+    if not names:
+        known = sorted({w.operation for w in boards.WORKLOADS.values()})
+        raise SunsealError(f"no workload does `{operation}`; known operations: {', '.join(known)}")
+    wanted = list(board_names or ())
+    chosen = every.operations(names, wanted)
+    if not chosen:
+        raise SunsealError(f"none of the boards {', '.join(wanted)} has any of {', '.join(names)}")
+    if power != measuring.DEFAULT_POWER:
+        # A set named by a paper is for the paper's device.
+        chosen = [o for o in chosen if _has_set(power, o.board)]
+        if not chosen:
+            raise SunsealError(f"no chosen board has the parameter set `{power}`")
+    return tuning.tune(every.points(chosen, power=power, voltages_v=voltages_v, progress=progress), bounds, best)
+
+
+def _has_set(power: str, board: str) -> bool:
+    try:
+        measuring.PowerSet(power, board)
+    except SunsealError:
+        return False
+    return True
+
+
+def _measured(workload: str, **where: Any) -> measuring.Measurement:
+    measured = measuring.measure(workload, **where)
+    if measured.result_valid is False:
+        raise SunsealError(f"`{workload}` gives a wrong result on {measured.board}, so its price means nothing")
+    return measured
+
+
+def size(
+    workload: str = "ecdsa-p256-sign",
+    *,
+    every_s: float = 600.0,
+    board: str = boards.DEFAULT_BOARD,
+    variant: Sequence[str] = (),
+    freq_hz: int | None = None,
+    vcc_v: float | None = None,
+    power: str = measuring.DEFAULT_POWER,
+    radio_j: float = 137e-6,
+    radio_s: float = 2e-3,
+    sleep_w: float | None = None,
+    capacitance_f: float | None = None,
+    margin: float = 2.0,
+    overhead_j: float = 0.125,
+    shading: float = 1.0,
+    year: bool = True,
+) -> Sized:
+    """Size capacitor and panel (Mane 2014, equations 6.1 to 6.3), and play the node through a typical year.
+
+    `radio_j` is the energy of an operation's message (Mane's table 4.3), `sleep_w` else the chip's own asleep,
+    `capacitance_f` else the board's store, `shading` the share of the sun that reaches the panel.
+    """
+    from sunseal import fleet as fleets
+    from sunseal.planner import lifetime
+    from sunseal.planner import size as sizing
+
+    if not margin >= 1:
+        raise SunsealError(f"--margin {margin:g} is below 1: the operation could not be paid from what is stored")
+    m = _measured(workload, board=board, variant=variant, freq_hz=freq_hz, vcc_v=vcc_v, power=power)
+    demand = sizing.Demand(
+        compute_j=m.energy_j,
+        compute_s=m.time_s,
+        radio_j=radio_j,
+        radio_s=radio_s,
+        sleep_w=lifetime.asleep_w(board, m.vcc_v) if sleep_w is None else sleep_w,
+        period_s=every_s,
+        margin=margin,
+        overhead_j=overhead_j,
+    )
+    own = sizing.supply_of(board)
+    light = fleets.sunlight(board, {"shading": shading}) if year else None
+    sized = sizing.size(
+        demand,
+        board,
+        store_f=own["capacitance_f"] if capacitance_f is None else capacitance_f,
+        v_max_v=own["v_max_v"],
+        cutoff_v=own["v_cut_v"],
+        trace=(light.time_s.tolist(), light.power_w.tolist()) if light else None,
+        efficiency=own["charge_efficiency"],
+    )
+    cited = m.cite() + citing.of(
+        parts=citing.supply_parts(board), papers=["mane2014"], climate=light.provenance if light else None
+    )
+    return replace(sized, measured=m, citations=cited)
+
+
+ACCELERATED = 1000.0
+"""How much faster than the firmware an accelerator is taken to be (Piotrowski 2006, section 5)."""
+
+
+def lifetime(
+    workload: str = "ecdsa-secp160r1-sign",
+    *,
+    every_s: float = 0.0,
+    board: str = "mica2dot",
+    variant: Sequence[str] = (),
+    freq_hz: int | None = None,
+    vcc_v: float | None = None,
+    power: str = measuring.DEFAULT_POWER,
+    battery: str | None = None,
+    cutoff_v: float = 2.8,
+    sleep_w: float | None = None,
+    bits: int = 0,
+    dbm: int = 0,
+    accelerator_j: float | None = None,
+    converter: str | None = None,
+) -> Lifetime:
+    """Tell how long a battery lasts under an operation (Piotrowski 2006, section 4).
+
+    `every_s` 0 is without pause; `bits` are sent with each operation at `dbm`; `accelerator_j` is the operation's
+    energy in hardware instead; `converter` is switched on below the cut-off, such as `ti-tps61000`.
+    """
+    from sunseal.planner import lifetime as life
+    from sunseal.planner import radio
+
+    part = battery or life.battery_of(board)
+    m = _measured(workload, board=board, variant=variant, freq_hz=freq_hz, vcc_v=vcc_v, power=power)
+    sent = radio.message(radio.of_board(board), bits, dbm, m.vcc_v) if bits else None
+    use = life.Use(
+        operation=workload,
+        board=board,
+        vcc_v=m.vcc_v,
+        energy_j=m.energy_j if accelerator_j is None else accelerator_j,
+        time_s=m.time_s if accelerator_j is None else m.time_s / ACCELERATED,
+        radio_j=sent.send_j if sent else 0.0,
+        radio_s=sent.time_s if sent else 0.0,
+        sleep_w=life.asleep_w(board, m.vcc_v) if sleep_w is None else sleep_w,
+        period_s=every_s,
+    )
+    boost = None if converter is None else life.Boost.load(converter)
+    found = life.of(use, life.Cell.load(part), cutoff_v, boost)
+    cited = m.cite() + citing.of(
+        power_sets=[sent.power_set] if sent else (),
+        parts=filter(None, (part, converter)),
+        papers=["piotrowski2006"],
+    )
+    return replace(found, measured=m, citations=cited)
+
+
+@dataclass(frozen=True)
+class FleetRun:
+    """A fleet that was played: a row a node."""
+
+    fleet: Fleet
+    rows: pd.DataFrame
+    """One row a node, SI base units, unit last."""
+
+    def frame(self) -> pd.DataFrame:
+        """Return the rows."""
+        return self.rows
+
+    def summary(self) -> dict[str, Any]:
+        """Return shares and quantiles over the fleet: what `sunseal fleet --json` prints."""
+        from sunseal import fleet as fleets
+
+        return fleets.summary(self.rows)
+
+    def cite(self) -> citing.Citations:
+        """Return the documents behind board, parts, coefficients and light."""
+        from sunseal import simulation
+
+        told = simulation.facts(self.fleet.scenario)
+        return citing.of_scenario(told) + citing.of(climate=self.fleet.provenance)
+
+
+def run_fleet(
+    path: str | Path,
+    folder: str | Path | None = None,
+    *,
+    jobs: int | None = None,
+    dask: str | None = None,
+    heard: Callable[[int, int], None] | None = None,
+) -> FleetRun:
+    """Play a fleet file; with a `folder` its pieces are kept there and an interrupted run goes on."""
+    from sunseal import fleet as fleets
+
+    fleet = fleets.load(Path(path))
+    if folder is not None:
+        return FleetRun(fleet, fleets.run(fleet, Path(folder), jobs=jobs, dask=dask, heard=heard))
+    with tempfile.TemporaryDirectory(prefix="sunseal-") as scratch:
+        return FleetRun(fleet, fleets.run(fleet, Path(scratch), jobs=jobs, dask=dask, heard=heard))

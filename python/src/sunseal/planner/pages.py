@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The planner's reports: each answer with its pictures, what it depends on, and what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from sunseal.measuring import Measurement
+from sunseal.page import Cell, Page, right, table
+from sunseal.planner import drawings
+from sunseal.planner.lifetime import Lifetime
+from sunseal.planner.size import DECISIONS, Sized
+from sunseal.planner.tune import QUANTITIES, Tuned
+from sunseal.units import duration, show
+
+Assumption = tuple[str, str, str]
+CURVES = "A line breaks where the core voltage level changes: at 12 and 20 MHz on the F5438A at 2.7 V. "
+
+
+def page_of(answer: Tuned | Sized | Lifetime) -> str:
+    """Write the report of an answer."""
+    if isinstance(answer, Tuned):
+        return tuned(answer)
+    return sized(answer) if isinstance(answer, Sized) else lifetime(answer)
+
+
+def quantity(name: str, value: float) -> str:
+    """Write a value of `tune.QUANTITIES`."""
+    unit = QUANTITIES[name][1]
+    return f"{value:,.0f} {'bytes' if unit == 'B' else 'bits'}" if unit in ("B", "bit") else show(value, unit)
+
+
+# --- tune ------------------------------------------------------------------------------------
+
+
+def tuned(answer: Tuned) -> str:
+    """Write the report of `sunseal tune`."""
+    row = answer.best or answer.nearest
+    assert row is not None
+    bounds = ", ".join(
+        f"{name} at {'least' if name == 'security' else 'most'} {quantity(name, value)}"
+        for name, value in answer.bounds.items()
+    )
+    page = Page(
+        f"{row['workload']} on {drawings.place(row)}",
+        f"Asked for the best {answer.objective} with {bounds or 'no bounds'}, of {len(answer.points):,} operating "
+        f"points on {', '.join(sorted(set(answer.points.board)))}."
+        + ("" if answer.best else " None has that; this one comes nearest."),
+    )
+    page.cards = [
+        ("energy", show(row["energy_j"], "J", 4)),
+        ("latency", show(row["time_s"], "s", 4)),
+        ("security", f"{row['security_bits']} bits"),
+        ("operating points that qualify", f"{len(answer.qualifying):,}"),
+    ]
+    _tuned_words(page, answer)
+    page.section(
+        "Energy and latency of all of them",
+        "Each mark is an operation at a voltage and a clock; the star is the chosen one. A front holds what no other "
+        "point beats in energy, latency and security level together. Of a large cloud "
+        f"{drawings.POINTS_MAX:,} points are drawn; the front is whole.",
+        page.chart(drawings.front(answer)),
+    )
+    page.section(
+        "The chosen operation over throughput",
+        "Energy against operations a second for each supply voltage, one run weighed at every clock (Mane 2014, "
+        f"figures 4.1 to 4.4). {CURVES}The star is the chosen point.",
+        page.chart(drawings.mane(row, **{k: v for k, v in answer.bounds.items() if k in ("energy", "latency")})),
+    )
+    page.section("Pareto front", "Within the bounds.", points_table(answer.front))
+    page.ledger(answer.cite(), *_coefficients(row))
+    return page.render()
+
+
+def _tuned_words(page: Page, answer: Tuned) -> None:
+    if answer.best is None:
+        rows: list[Sequence[Cell]] = [
+            (
+                r.quantity,
+                quantity(r.quantity, r.bound),
+                "no value of it helps" if r.needed is None else quantity(r.quantity, r.needed),
+                "" if r.row is None else f"{r.row['workload']} on {drawings.place(r.row)}",
+            )
+            for r in answer.relaxations
+        ]
+        text = f"Or all bounds together by a factor of {answer.nearest_factor:.3g}."
+        page.section("What would have to give way", text, table(("alone", "bound", "needed", "then"), rows))
+        return
+    binds: list[Sequence[Cell]] = [
+        (b.quantity, quantity(b.quantity, b.bound), quantity(answer.objective, b.without), f"{b.gain:.0%}")
+        for b in answer.binds
+    ]
+    text = "" if answer.best["sure"] else "The margin is inside the uncertainty of the coefficients. "
+    if not binds:
+        page.section("What binds", text + "No bound costs anything: without them the answer is the same.")
+        return
+    head = ("bound", "at", f"best {answer.objective} without it", "gain")
+    page.section("What binds", text + "What lifting one bound alone would bring.", table(head, binds))
+
+
+def points_table(rows: pd.DataFrame) -> str:
+    """Write operating points as a table."""
+    return table(
+        ("workload", "where", "latency", "energy", "bounds", "bits"),
+        [
+            (
+                str(r.workload),
+                drawings.place(r),
+                right(show(r.time_s, "s")),
+                right(show(r.energy_j, "J")),
+                right(f"{show(r.energy_low_j, 'J', 3)} to {show(r.energy_high_j, 'J', 3)}"),
+                int(r.security_bits),
+            )
+            for _, r in rows.iterrows()
+        ],
+    )
+
+
+def _coefficients(row: Mapping[str, Any]) -> list[Assumption]:
+    return [
+        (
+            "energy between",
+            f"{show(row['energy_low_j'], 'J', 3)} and {show(row['energy_high_j'], 'J', 3)}",
+            f"the bounds that {row['power_set']} gives its coefficients",
+        )
+    ]
+
+
+# --- size ------------------------------------------------------------------------------------
+
+
+def sized(answer: Sized) -> str:
+    """Write the report of `sunseal size`."""
+    q, d, m = answer.question, answer.question.demand, answer.measured
+    what = "an operation" if m is None else f"{m.workload}, {_point(m)},"
+    page = Page(
+        f"A store and a panel for {q.board}",
+        f"{what} every {duration(d.period_s)}, {show(d.compute_j, 'J')} and {show(d.radio_j, 'J')} on the air; "
+        f"{show(d.sleep_w, 'W')} between.",
+    )
+    page.cards = [
+        ("least capacitance", show(answer.capacitance_f, "F", 3)),
+        ("before an operation", f"{answer.capacitor_above_cutoff_v:.3g} V"),
+        ("panel, in light without end", show(answer.panel_w, "W", 3)),
+        ("without light", f"{answer.autonomy_s / 3600:,.3g} h"),
+        *([("days survived", f"{answer.year['survived_share']:.1%}")] if answer.year else []),
+    ]
+    rows: list[Sequence[Cell]] = [
+        ("6.1", "stored before an operation", right(show(answer.needed_j, "J"))),
+        ("6.1", f"voltage of {show(q.store_f, 'F')}, from 0 V", right(f"{answer.capacitor_v:.3f} V")),
+        ("6.1", f"the same above {q.cutoff_v:g} V", right(f"{answer.capacitor_above_cutoff_v:.3f} V")),
+        (
+            "6.1",
+            f"least capacitance between {q.cutoff_v:g} V and {q.v_max_v:g} V",
+            right(show(answer.capacitance_f, "F")),
+        ),
+        ("6.2", "panel without pause", right(show(answer.panel_w, "W"))),
+        ("6.3", f"{show(q.store_f, 'F')} without light", right(f"{answer.autonomy_s / 3600:,.1f} h")),
+    ]
+    if answer.shortest_period_s is not None:
+        rows.append(("6.2", "most often, in the year's mean light", right(show(answer.shortest_period_s, "s"))))
+    page.section(
+        "Equations 6.1 to 6.3",
+        f"Mane 2014, chapter 6, with a safety factor of {d.margin:g}. By figure 6.1 the node stays in {DECISIONS[0]} "
+        f"below {answer.capacitor_above_cutoff_v:.3f} V; above it, it is to {DECISIONS[1]} if it is periodic, and to "
+        f"{DECISIONS[2]} if it is asked.",
+        table(("equation", "", ""), rows),
+        page.chart(drawings.store(answer)),
+    )
+    if answer.year is not None:
+        _year(page, answer, answer.year)
+    page.section(
+        "What the answers depend on",
+        "Each assumption moved alone: the operation between the bounds of its coefficients, voltages by 5 %, the "
+        f"margin as named, everything else by {drawings.SPREAD:.0%}.",
+        page.pair(drawings.least_capacitance(answer), drawings.autonomy(answer)),
+    )
+    page.ledger(
+        answer.cite(),
+        ("safety factor", f"{d.margin:g}", "equation 6.1; 2 in the thesis"),
+        ("the harvester's overhead", show(d.overhead_j, "J"), "equation 6.1"),
+        ("message", show(d.radio_j, "J"), "a packet of 64 bytes (Mane 2014, table 4.3), unless named"),
+        ("asleep", show(d.sleep_w, "W"), "the chip waiting for its timer, unless named"),
+        ("charging", f"{q.efficiency:.0%}", "of the harvester's part, in the highest duty cycle"),
+    )
+    return page.render()
+
+
+def _year(page: Page, answer: Sized, year: Mapping[str, Any]) -> None:
+    chart = drawings.survival(answer)
+    assert chart is not None
+    page.section(
+        "A typical year",
+        f"The same node played through {year['days']} days on the board's own supply: {year['survived_share']:.1%} of "
+        f"days survived, {year['done_share']:.2%} of operations done, {year['brown_outs']} brown-outs, "
+        f"{year['curtailed_j'] / year['panel_j']:.1%} of the light thrown away because the store was full. The energy "
+        f"balance closes to {abs(year['energy_balance_rel']):.0e}. Drawn: the year again in less and in more light.",
+        page.chart(chart),
+    )
+
+
+def _point(m: Measurement) -> str:
+    return ", ".join(filter(None, (m.variant, f"{m.vcc_v:g} V", f"{m.freq_hz / 1e6:g} MHz")))
+
+
+# --- lifetime --------------------------------------------------------------------------------
+
+
+def lifetime(found: Lifetime) -> str:
+    """Write the report of `sunseal lifetime`."""
+    use, cell = found.question.use, found.question.cell
+    pause = f"every {duration(use.period_s)}" if use.period_s else "without pause"
+    sent = f", {show(use.radio_j, 'J')} on the air" if use.radio_j else ""
+    page = Page(
+        f"{use.board} on {cell.title}",
+        f"{use.operation} {pause}: {show(use.energy_j, 'J')} in {show(use.time_s, 's')}{sent}; down to "
+        f"{found.cutoff_v:g} V.",
+    )
+    page.cards = [
+        ("lifetime", drawings.hours_text(found.lifetime_h)),
+        ("operations", f"{found.operations:,.0f}"),
+        ("duty cycle", f"{found.duty_percent:.4g} %"),
+        ("radio's share of an operation", f"{found.radio_share:.1%}"),
+        ("left unused in the battery", show(found.unused_j, "J", 4)),
+    ]
+    page.section(
+        "How long it lasts",
+        "As asked, and with one thing changed: nothing sent, the operation in hardware (30 uWs for a 233-bit ECC "
+        "operation, Piotrowski 2006, section 5), a switched converter below the cut-off, another battery. A battery "
+        "whose voltage never reaches the cut-off has no bar.",
+        page.chart(drawings.hours(found)),
+    )
+    page.section("Where the battery's joules go", "The same battery each time.", page.chart(drawings.battery(found)))
+    page.section(
+        "What the lifetime depends on",
+        "Each assumption moved alone: the operation between the bounds of its coefficients, the cut-off by 5 %, "
+        f"everything else by {drawings.SPREAD:.0%}.",
+        page.chart(drawings.life_swings(found)),
+    )
+    assumed: list[Assumption] = [
+        ("charge", f"{cell.capacity_c / 3.6:,.4g} mAh", cell.source),
+        ("self-discharge", f"{cell.self_discharge_per_year:.1%} a year", cell.source),
+    ]
+    if use.period_s:
+        assumed.append(("asleep", show(use.sleep_w, "W"), "the chip waiting for its timer, unless named"))
+    page.ledger(found.cite(), *assumed)
+    return page.render()
