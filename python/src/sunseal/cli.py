@@ -29,9 +29,10 @@ from rich.table import Table
 from typer.exceptions import TyperException
 
 from sunseal import __version__, _engine, boards, measuring, units
-from sunseal.console import err, out, print_json, writable
+from sunseal.console import PAGE, Figure, Report, err, out, print_json, writable
 from sunseal.errors import Stopped, SunsealError
 from sunseal.fleet_command import fleet_command
+from sunseal.planner.plan_command import plan_command
 from sunseal.planner.supply_commands import lifetime_command, size_command
 from sunseal.planner.tune_command import tune_command
 from sunseal.traces.commands import trace_app
@@ -287,7 +288,9 @@ def curve_command(
     start: FromSymbol = None,
     end: ToSymbol = None,
     marks: Marks = False,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the curve into this .svg or .png file.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--figure", "--plot", help="Draw the curve into this .svg or .png file.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Weigh one run over every voltage and clock that the device allows."""
@@ -563,6 +566,7 @@ def _show_diff(folded: dict[str, float], before: dict[str, float], unit: str) ->
 app.command("tune")(tune_command)
 app.command("size")(size_command)
 app.command("lifetime")(lifetime_command)
+app.command("plan")(plan_command)
 
 
 # --- Losses of power -------------------------------------------------------------------------
@@ -729,6 +733,8 @@ def war_command(
 def reproduce_command(
     table_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="A table, such as mane2014/table-4.1.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every table there is.")] = False,
+    report: Report = None,
+    figure: Figure = None,
     as_json: Json = False,
 ) -> None:
     """Print published figures beside ours, with ratio and verdict."""
@@ -736,9 +742,18 @@ def reproduce_command(
 
     if (table_id is None) != everything:
         raise SunsealError("`reproduce` takes one table or `--all`; the tables are " + ", ".join(published.ids()))
+    writable(report, PAGE)
+    writable(figure)
     wanted = published.ids() if table_id is None else [table_id]
     with _counting(as_json, "reproducing") as progress:
         tables = [published.reproduce(i, progress) for i in wanted]
+    if report is not None or figure is not None:
+        from sunseal import published_page
+
+        if figure is not None:
+            published_page.main(tables).write(figure)
+        if report is not None:
+            measuring.write_atomic(report, published_page.page(tables))
     if as_json:
         print_json([t.to_dict() for t in tables])
     else:
@@ -772,14 +787,16 @@ def _show_table(t: Any) -> None:
 @app.command("simulate")
 def simulate_command(
     scenario: Annotated[Path, typer.Argument(help="A scenario file (TOML).")],
-    report: Annotated[Path | None, typer.Option("--report", help="Write a self-contained HTML report here.")] = None,
+    report: Report = None,
+    figure: Figure = None,
     series: Annotated[Path | None, typer.Option("--series", help="Write the storage voltage over time as CSV.")] = None,
     as_json: Json = False,
 ) -> None:
     """Play a scenario: harvester, storage and node in a closed loop, down to the last joule."""
     from sunseal import demo, simulation
 
-    writable(report, (".html",))
+    writable(report, PAGE)
+    writable(figure)
     writable(series, (".csv",))
     loaded = simulation.load(scenario)
     told = simulation.facts(loaded)
@@ -792,10 +809,14 @@ def simulate_command(
     closing = played.closing()
     if series is not None:
         measuring.write_atomic(series, played.series_csv())
-    if report is not None:
+    if report is not None or figure is not None:
+        from sunseal import plots
         from sunseal import report as reporting
 
-        measuring.write_atomic(report, reporting.scenario_page(played, closing))
+        if figure is not None:
+            plots.day_file(reporting.day_of(played), figure, played.record["scenario"])
+        if report is not None:
+            measuring.write_atomic(report, reporting.scenario_page(played, closing))
     if as_json:
         print_json(closing)
     else:

@@ -11,12 +11,16 @@ import hashlib
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from sunseal.boards import home, names, read_toml
 from sunseal.errors import SunsealError, unknown
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Array = npt.NDArray[np.float64]
 STEP_S = 60.0
@@ -92,7 +96,8 @@ def month_day(text: str) -> tuple[int, int]:
     return month, day
 
 
-def _weather_path(name: str) -> Path:
+def weather_path(name: str) -> Path:
+    """Find a weather file: one that pvlib ships, or one here."""
     import pvlib
 
     for folder in (Path(pvlib.__file__).parent / "data", Path.cwd()):
@@ -128,7 +133,7 @@ def sunlight(
     if not 0 < shading <= 1:
         raise SunsealError(f"shading {shading} is not a share above 0 and up to 1")
     month, dom = month_day(day)
-    path = _weather_path(weather)
+    path = weather_path(weather)
     year = 1990
     try:
         frame, meta = pvlib.iotools.read_tmy3(path, coerce_year=year, map_variables=True)
@@ -141,6 +146,7 @@ def sunlight(
             "and a row for each hour of the year",
             hint=f"pvlib {pvlib.__version__} ships {DEFAULT_WEATHER}",
         ) from e
+    _whole(frame, path)
     frame = frame.set_index(frame.index - pd.Timedelta(minutes=30))
     if not 1 <= days <= 365:
         raise SunsealError(f"{days} days of light: the typical year has 365")
@@ -187,31 +193,15 @@ def sunlight(
         albedo=0.2,
     )
     poa = np.nan_to_num(plane["poa_global"].to_numpy(dtype=float)) * shading
-    cell_c = pvlib.temperature.faiman(poa, at("temp_air"), at("wind_speed"))
-
-    i_l, i_0, r_s, r_sh, a_ref = _single_diode(panel)
-    params = pvlib.pvsystem.calcparams_desoto(
-        poa,
-        cell_c,
-        alpha_sc=panel.alpha_sc_per_k * panel.i_sc_a,
-        a_ref=a_ref,
-        I_L_ref=i_l,
-        I_o_ref=i_0,
-        R_sh_ref=r_sh,
-        R_s=r_s,
-    )
-    voltage, current = np.zeros_like(poa), np.zeros_like(poa)
-    lit = poa > 0
-    point = pvlib.pvsystem.max_power_point(*(np.broadcast_to(p, poa.shape)[lit] for p in params), method="brentq")
-    voltage[lit] = np.asarray(point["v_mp"], dtype=float)
-    current[lit] = np.asarray(point["i_mp"], dtype=float)
+    cell_c = np.asarray(pvlib.temperature.faiman(poa, at("temp_air"), at("wind_speed")), dtype=float)
+    voltage, current = _at_maximum(panel, poa, cell_c)
     return Trace(
         time_s=time_s,
         power_w=voltage * current,
         voltage_v=voltage,
         current_a=current,
         irradiance_w_m2=poa,
-        temperature_c=np.asarray(cell_c, dtype=float),
+        temperature_c=cell_c,
         provenance={
             "weather": f"{path.name} (TMY3, {meta['Name'].strip(chr(34))}, {meta['State']}), "
             f"shipped with pvlib {pvlib.__version__}",
@@ -225,6 +215,98 @@ def sunlight(
             "maximum power point; cell temperature by Faiman 2008",
         },
     )
+
+
+def clear_sky(
+    latitude_deg: float,
+    *,
+    panel: Panel,
+    clearness: float,
+    air_c: float = 15.0,
+    tilt_deg: float = 36.0,
+    azimuth_deg: float = 180.0,
+    shading: float = 1.0,
+    step_s: float = 3600.0,
+) -> Trace:
+    """Compute a year of the panel's power under a sky that lets the same share of a clear day's light through always.
+
+    Clear sky by Haurwitz 1945 (global horizontal irradiance from the zenith angle alone), all of it taken as diffuse
+    and direct by Erbs 1982. It has the seasons and the length of the days of a latitude, and no weather: runs of dark
+    days, which decide over a store, are not in it.
+    """
+    import pandas as pd
+    import pvlib
+
+    time_s = np.arange(0.0, 365 * DAY_S + step_s / 2, step_s)
+    when = pd.Timestamp(year=1990, month=1, day=1, tz="UTC") + pd.to_timedelta(time_s, unit="s")
+    sun = pvlib.solarposition.get_solarposition(when, latitude_deg, 0.0)
+    ghi = pvlib.clearsky.haurwitz(sun["apparent_zenith"])["ghi"] * clearness
+    split = pvlib.irradiance.erbs(ghi, sun["zenith"], when)
+    plane = pvlib.irradiance.get_total_irradiance(
+        tilt_deg, azimuth_deg, sun["apparent_zenith"], sun["azimuth"], split["dni"], ghi, split["dhi"], albedo=0.2
+    )
+    poa = np.nan_to_num(plane["poa_global"].to_numpy(dtype=float)) * shading
+    cell_c = np.asarray(pvlib.temperature.faiman(poa, air_c, 1.0), dtype=float)
+    voltage, current = _at_maximum(panel, poa, cell_c)
+    return Trace(
+        time_s=time_s,
+        power_w=voltage * current,
+        voltage_v=voltage,
+        current_a=current,
+        irradiance_w_m2=poa,
+        temperature_c=cell_c,
+        provenance={
+            "weather": f"none: clear sky (Haurwitz 1945) at latitude {latitude_deg:g} deg, {clearness:g} of it, "
+            f"split by Erbs 1982; air at {air_c:g} degC",
+            "plane": f"tilt {tilt_deg:g} deg, azimuth {azimuth_deg:g} deg, isotropic sky, albedo 0.2",
+            "shading": f"{shading:g} of the light reaches the panel",
+            "panel": f"{panel.part}: {panel.source}",
+            "model": "single diode (open shunt) moved by De Soto 2006 to light and temperature, at its "
+            "maximum power point; cell temperature by Faiman 2008",
+        },
+    )
+
+
+def _whole(frame: pd.DataFrame, path: Path) -> None:
+    """Refuse weather with a gap: an hour that is not there, or one whose light or air nobody measured."""
+    steps = frame.index.to_series().diff().dropna().dt.total_seconds()
+    if (steps != 3600.0).any() or len(frame) != 8760:
+        late = steps[steps != 3600.0]
+        place = f"before {late.index[0]:%m-%d %H:%M}" if len(late) else f"it ends after {len(frame)} hours"
+        raise SunsealError(
+            f"the weather file `{path.name}` has a gap: {place}; a typical year has each of its 8760 hours"
+        )
+    for column, least in (("ghi", 0.0), ("dni", 0.0), ("dhi", 0.0), ("temp_air", -90.0), ("wind_speed", 0.0)):
+        values = frame[column].to_numpy(dtype=float)
+        bad = ~(values >= least)
+        if bad.any():
+            raise SunsealError(
+                f"the weather file `{path.name}` has a gap: {column} is {values[bad][0]:g} in the hour to "
+                f"{frame.index[bad][0]:%m-%d %H:%M}; fill it from the hours beside it, or take another year"
+            )
+
+
+def _at_maximum(panel: Panel, poa_w_m2: Array, cell_c: Array) -> tuple[Array, Array]:
+    """Return a panel's voltage and current at its maximum power point."""
+    import pvlib
+
+    i_l, i_0, r_s, r_sh, a_ref = _single_diode(panel)
+    params = pvlib.pvsystem.calcparams_desoto(
+        poa_w_m2,
+        cell_c,
+        alpha_sc=panel.alpha_sc_per_k * panel.i_sc_a,
+        a_ref=a_ref,
+        I_L_ref=i_l,
+        I_o_ref=i_0,
+        R_sh_ref=r_sh,
+        R_s=r_s,
+    )
+    voltage, current = np.zeros_like(poa_w_m2), np.zeros_like(poa_w_m2)
+    lit = poa_w_m2 > 0
+    point = pvlib.pvsystem.max_power_point(*(np.broadcast_to(p, poa_w_m2.shape)[lit] for p in params), method="brentq")
+    voltage[lit] = np.asarray(point["v_mp"], dtype=float)
+    current[lit] = np.asarray(point["i_mp"], dtype=float)
+    return voltage, current
 
 
 def _single_diode(panel: Panel) -> tuple[float, float, float, float, float]:

@@ -8,7 +8,7 @@ profiles, so that a frame of a hundred thousand rows takes seconds once each wor
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,9 +95,10 @@ def points(
     *,
     power: str = measuring.DEFAULT_POWER,
     voltages_v: Sequence[float] = (),
+    places: Mapping[str, Sequence[tuple[float, int]]] | None = None,
     progress: Progress | None = None,
 ) -> pd.DataFrame:
-    """Weigh operations at every voltage and clock that their boards allow; see `COLUMNS`.
+    """Weigh operations at every voltage and clock that their boards allow, or at a board's `places`; see `COLUMNS`.
 
     Raises `SunsealError` where a workload's result is wrong: its price would mean nothing.
     """
@@ -111,43 +112,51 @@ def points(
     for done, operation in enumerate(chosen):
         if progress is not None:
             progress(done, len(chosen), operation.label)
-        rows += _rows(operation, sets[operation.board], voltages_v)
+        weights = sets[operation.board]
+        every = places[operation.board] if places is not None else _everywhere(weights, voltages_v)
+        rows += _rows(operation, weights, every)
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
 
 
-def _rows(operation: Operation, weights: measuring.PowerSet, voltages_v: Sequence[float]) -> Iterator[tuple[Any, ...]]:
+def _everywhere(weights: measuring.PowerSet, voltages_v: Sequence[float]) -> list[tuple[float, int]]:
+    voltages = voltages_v or measuring.curve_voltages(weights)
+    return [(vcc_v, freq_hz) for vcc_v in voltages for freq_hz in clocks_hz(weights, vcc_v)]
+
+
+def _rows(
+    operation: Operation, weights: measuring.PowerSet, places: Iterable[tuple[float, int]]
+) -> Iterator[tuple[Any, ...]]:
     work, variant = operation.workload, boards.variant_text(dict(operation.variant))
     program = measuring.builtin(work, operation.board, dict(operation.variant))
     counted: dict[int, _engine.Counts] = {}
-    for vcc_v in voltages_v or measuring.curve_voltages(weights):
-        for freq_hz in clocks_hz(weights, vcc_v):
-            waits = measuring.wait_states(weights, freq_hz, vcc_v)
-            if waits not in counted:
-                counts, valid = measuring.run(measuring.at_clock(program, weights, freq_hz, vcc_v), operation.board)
-                if valid is False:
-                    raise SunsealError(f"{operation.label} gives a wrong result, so its price would mean nothing")
-                counted[waits] = counts
-            counts = counted[waits]
-            weighed = weights.inner.weigh(counts, freq_hz, vcc_v)
-            yield (
-                work.name,
-                work.algorithm,
-                work.parameter or "",
-                work.operation,
-                work.security_bits,
-                operation.board,
-                variant,
-                weights.name,
-                vcc_v,
-                freq_hz,
-                waits,
-                counts.cycles,
-                weighed.time_s,
-                weighed.energy_j,
-                weighed.energy_low_j,
-                weighed.energy_high_j,
-                weighed.energy_j / weighed.time_s,
-                counts.flash_bytes or measuring.image_bytes(program.image),
-                counts.ram_bytes,
-                counts.stack_bytes,
-            )
+    for vcc_v, freq_hz in places:
+        waits = measuring.wait_states(weights, freq_hz, vcc_v)
+        if waits not in counted:
+            counts, valid = measuring.run(measuring.at_clock(program, weights, freq_hz, vcc_v), operation.board)
+            if valid is False:
+                raise SunsealError(f"{operation.label} gives a wrong result, so its price would mean nothing")
+            counted[waits] = counts
+        counts = counted[waits]
+        weighed = weights.inner.weigh(counts, freq_hz, vcc_v)
+        yield (
+            work.name,
+            work.algorithm,
+            work.parameter or "",
+            work.operation,
+            work.security_bits,
+            operation.board,
+            variant,
+            weights.name,
+            vcc_v,
+            freq_hz,
+            waits,
+            counts.cycles,
+            weighed.time_s,
+            weighed.energy_j,
+            weighed.energy_low_j,
+            weighed.energy_high_j,
+            weighed.energy_j / weighed.time_s,
+            counts.flash_bytes or measuring.image_bytes(program.image),
+            counts.ram_bytes,
+            counts.stack_bytes,
+        )

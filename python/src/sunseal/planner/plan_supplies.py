@@ -1,0 +1,537 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Every supply that the parts allow, and what it carries: a store under a typical year's light, or a battery's life.
+
+A harvested supply is asked once, over a grid of loads, how low its store falls on each day of the year; what a
+configuration needs is then looked up. A battery's life has a closed form (`lifetime.of`).
+
+The year is played by the hour. A node that has gone dark is charged its load all the same, and counts as awake again
+once the store has risen to the restart voltage and holds the cost of a start besides: that is never kinder than the
+engine, and it makes the answer monotone. More light, a smaller load or a smaller gate never survives fewer days.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sunseal import boards, harvest, measuring
+from sunseal import fleet as fleets
+from sunseal.errors import SunsealError
+from sunseal.planner import lifetime
+from sunseal.planner.plan_requirements import Requirements
+
+Array = npt.NDArray[np.float64]
+HOUR_S = 3600.0
+DAYS = 365
+LOADS = 64
+"""Points of the grid of loads."""
+HEADROOM_V = 0.1
+"""What a switching output needs above its rail; assumed."""
+
+
+@cache
+def parts(kind: str) -> dict[str, dict[str, Any]]:
+    """Read the parts that have a table of this name."""
+    folder = boards.home() / "data" / "parts"
+    found: dict[str, dict[str, Any]] = {n: dict(boards.read_toml(folder / f"{n}.toml")) for n in boards.names("parts")}
+    return {name: facts for name, facts in found.items() if kind in facts}
+
+
+# --- Light -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Light:
+    """A panel's power over the typical year, as points with straight lines between them."""
+
+    panel: str
+    time_s: Array
+    power_w: Array
+    provenance: dict[str, str]
+
+    @property
+    def trace(self) -> fleets.Trace:
+        """Return the same as the fleet's engine takes it."""
+        return self.time_s.tolist(), self.power_w.tolist()
+
+    @property
+    def hours_w(self) -> Array:
+        """Return each hour's mean over the year; a shorter trace is repeated without end."""
+        t, p = self.time_s, self.power_w
+        energy = np.concatenate([[0.0], np.cumsum(np.diff(t) * (p[1:] + p[:-1]) / 2)])
+        rounds, within = np.divmod(np.arange(DAYS * 24 + 1) * HOUR_S, float(t[-1] - t[0]))
+        # Between two points the engine takes their mean, so the energy is a straight line of itself.
+        found: Array = np.diff(rounds * energy[-1] + np.interp(within, t - t[0], energy)) / HOUR_S
+        return found
+
+
+def light(requirements: Requirements, panel: str) -> Light:
+    """Return a panel's year in the climate that is asked for, from the cache if it was computed before."""
+    climate = requirements.climate
+    assert climate is not None
+    if "constant_w" in climate:
+        level_w = float(climate["constant_w"])
+        ends = np.array([0.0, fleets.DAY_S]), np.full(2, level_w)
+        return Light(panel, *ends, {"climate": f"{level_w:g} W always"})
+    if "trace" in climate:
+        path = requirements.folder / str(climate["trace"])
+        time_s, power_w = (np.asarray(c, dtype=float) for c in fleets.trace_file(path))
+        if (
+            len(time_s) < 2
+            or (np.diff(time_s) <= 0).any()
+            or not (power_w >= 0).all()
+            or not np.isfinite(power_w).all()
+        ):
+            raise SunsealError(f"the trace `{path}` must have rising times and powers from zero, without a gap")
+        return Light(panel, time_s, power_w, {"climate": f"trace {path.name}"})
+    key = hashlib.sha256(repr((sorted(climate.items()), panel)).encode())
+    key.update((boards.home() / "data" / "parts" / f"{panel}.toml").read_bytes())
+    key.update(Path(harvest.__file__).read_bytes())
+    if "latitude_deg" not in climate:
+        key.update(harvest.weather_path(str(climate.get("weather", harvest.DEFAULT_WEATHER))).read_bytes())
+    path = boards.cache_dir() / "light" / f"{key.hexdigest()}.npz"
+    try:
+        with np.load(path) as kept:
+            told = {str(k): str(v) for k, v in zip(kept["keys"], kept["told"], strict=True)}
+            return Light(panel, kept["time_s"], kept["power_w"], told)
+    except (OSError, ValueError, KeyError):
+        found = _computed(climate, panel)
+    packed = io.BytesIO()
+    told = found.provenance
+    keys, values = np.array(list(told)), np.array(list(told.values()))
+    np.savez_compressed(packed, time_s=found.time_s, power_w=found.power_w, keys=keys, told=values)
+    with suppress(OSError):  # a cache that cannot be written only costs time
+        measuring.write_atomic(path, packed.getvalue())
+    return found
+
+
+def _computed(climate: Mapping[str, Any], panel: str) -> Light:
+    plane = {
+        "tilt_deg": float(climate.get("tilt_deg", 36.0)),
+        "azimuth_deg": float(climate.get("azimuth_deg", 180.0)),
+        "shading": float(climate.get("shading", 1.0)),
+    }
+    loaded = harvest.Panel.load(panel)
+    if "latitude_deg" in climate:
+        year = harvest.clear_sky(
+            float(climate["latitude_deg"]),
+            panel=loaded,
+            clearness=float(climate["clearness"]),
+            air_c=float(climate.get("air_c", 15.0)),
+            **plane,
+        )
+    else:
+        weather = str(climate.get("weather", harvest.DEFAULT_WEATHER))
+        year = harvest.sunlight("01-01", days=DAYS, step_s=HOUR_S, panel=loaded, weather=weather, **plane)
+    return Light(panel, year.time_s, year.power_w, year.provenance)
+
+
+# --- Harvested supplies ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Store:
+    """A capacitor or a rechargeable cell between two voltages; energies above the cut-off."""
+
+    part: str
+    is_cell: bool
+    title: str
+    capacitance_f: float
+    """Of a capacitor; 0 of a cell."""
+    full_j: float
+    on_j: float
+    begin_j: float
+    """Before anything has happened: a cell comes full, a capacitor at the restart voltage."""
+    leak_w: float
+    """At the cut-off."""
+    leak_per_s: float
+    """How it grows with the energy above it."""
+    esr_ohm: float
+    tolerance_rel: float
+
+
+@dataclass(frozen=True)
+class Harvested:
+    """Panel, harvester or charger with an output, and a store."""
+
+    harvester: str
+    output: str | None
+    store: Store
+    panel: str
+    v_max_v: float
+    v_on_v: float
+    v_cut_v: float
+    start_j: float
+    """What switching on costs the store."""
+
+    @property
+    def name(self) -> str:
+        """Name it as a person would."""
+        return " + ".join(filter(None, (self.panel, self.harvester, self.output, self.store.part)))
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Return its parts."""
+        return tuple(dict.fromkeys(filter(None, (self.panel, self.harvester, self.output, self.store.part))))
+
+    @property
+    def panel_w(self) -> float:
+        """Return the panel's rated power."""
+        facts = parts("panel")[self.panel]["panel"]
+        return float(facts["v_mp_v"]) * float(facts["i_mp_mA"]) * 1e-3
+
+    def table(self) -> dict[str, Any]:
+        """Return the table [supply] of a scenario."""
+        told: dict[str, Any] = {"cell": self.store.part} if self.store.is_cell else {"capacitor": self.store.part}
+        if self.output is None:
+            return {**told, "harvester": self.harvester}
+        return {**told, "charger": self.harvester, "output": self.output}
+
+    def carries(self, vcc_v: Array) -> npt.NDArray[np.bool_]:
+        """Say at which rails it can hold a node."""
+        if self.output is None:
+            return vcc_v <= self.v_max_v
+        facts = parts("converter")[self.output]["converter"]
+        above_v = float(facts.get("dropout_mV", 0)) * 1e-3 if facts["kind"] == "linear" else HEADROOM_V
+        return vcc_v + above_v <= self.v_cut_v
+
+    def drawn_w(self, rail_w: Array, vcc_v: Array, efficiency: float = 1.0) -> Array:
+        """Return what the store gives for a load at the rail; `efficiency` scales the output's."""
+        middle_v = math.sqrt((self.v_max_v**2 + self.v_cut_v**2) / 2)
+        if self.output is None:
+            facts = parts("harvester")[self.harvester]["harvester"]
+            share = min(float(facts["output_efficiency"]) * efficiency, 1.0)
+            return rail_w / share + float(facts["quiescent_on_uW"]) * 1e-6
+        facts = parts("converter")[self.output]["converter"]
+        own_w = float(facts["quiescent_uA"]) * 1e-6 * middle_v
+        own_w += float(parts("charger")[self.harvester]["charger"]["quiescent_nA"]) * 1e-9 * self.v_on_v
+        if facts["kind"] == "linear":
+            return rail_w / vcc_v * middle_v + own_w
+        shares = _efficiency(facts["efficiency"], middle_v, rail_w / vcc_v)
+        return rail_w / np.minimum(shares * efficiency, 1.0) + own_w
+
+    def reserve_j(self, peak_w: Array, vcc_v: Array) -> Array:
+        """Return what must be left in the store so that its terminal does not fall to the cut-off under a peak."""
+        current_a = self.drawn_w(peak_w, vcc_v) / self.v_cut_v
+        inner_v = self.v_cut_v + current_a * self.store.esr_ohm
+        if self.store.is_cell:
+            share = np.clip((inner_v - self.v_cut_v) / (self.v_max_v - self.v_cut_v), 0.0, 1.0)
+            return np.where(inner_v >= self.v_max_v, np.inf, share * self.store.full_j)
+        part = (inner_v**2 - self.v_cut_v**2) / (self.v_max_v**2 - self.v_cut_v**2)
+        return np.where(inner_v >= self.v_max_v, np.inf, part * self.store.full_j)
+
+    def charged_w(self, power_w: Array, efficiency: float = 1.0) -> Array:
+        """Return what reaches the store of a panel's power."""
+        if self.output is None:
+            facts = parts("harvester")[self.harvester]["harvester"]
+            share = min(float(facts["charge_efficiency"]) * efficiency, 1.0)
+            return np.where(power_w >= float(facts["panel_min_uW"]) * 1e-6, power_w * share, 0.0)
+        facts = parts("charger")[self.harvester]["charger"]
+        v_in_v = float(facts["v_in_default_V"])
+        shares = np.minimum(_efficiency(facts["efficiency"], v_in_v, power_w / v_in_v) * efficiency, 1.0)
+        return np.where(power_w >= float(facts["p_min_uW"]) * 1e-6, power_w * shares, 0.0)
+
+
+def _efficiency(table: Mapping[str, Any], v_v: float, current_a: Array) -> Array:
+    """Interpolate a part's table: straight in the voltage and in the logarithm of the current, held at its ends."""
+    ln_a = np.log(np.maximum(current_a, 1e-12))
+    known = np.log(np.asarray(table["current_mA"], dtype=float) * 1e-3)
+    rows = [np.interp(ln_a, known, np.asarray(row, dtype=float) / 100) for row in table["percent"]]
+    volts = np.asarray(table["v_V"], dtype=float)
+    at = float(np.interp(v_v, volts, np.arange(len(volts))))
+    low = min(int(at), len(volts) - 1)
+    high = min(low + 1, len(volts) - 1)
+    found: Array = rows[low] + (rows[high] - rows[low]) * (at - low)
+    return found
+
+
+def _capacitor(part: str, facts: Mapping[str, Any], v_max_v: float, v_on_v: float, v_cut_v: float) -> Store:
+    whole_f = float(facts["capacitance_f"])
+    volts = np.linspace(0.0, v_max_v, 801)
+    if "derating_percent" in facts:
+        at, share = (np.asarray(c, dtype=float) for c in zip(*facts["derating_percent"], strict=True))
+        farads = whole_f * np.interp(volts, at, share / 100)
+    elif "branch" in facts:
+        # Branches settle within the hour, so together they are the store.
+        farads = np.zeros_like(volts)
+        for b in facts["branch"]:
+            farads += float(b["capacitance_f"]) + float(b.get("capacitance_f_per_v", 0.0)) * volts
+    else:
+        farads = np.full_like(volts, whole_f)
+    joules = np.concatenate(
+        [[0.0], np.cumsum(np.diff(volts) * (farads[1:] * volts[1:] + farads[:-1] * volts[:-1]) / 2)]
+    )
+    cut_j, on_j, full_j = (float(np.interp(v, volts, joules)) for v in (v_cut_v, v_on_v, v_max_v))
+    rated_v = float(facts["v_rated_v"])
+    siemens = float(facts["leakage_uA"]) * 1e-6 / rated_v
+    leak_w, leak_full_w = siemens * v_cut_v**2, siemens * v_max_v**2
+    return Store(
+        part=part,
+        is_cell=False,
+        title=part,
+        capacitance_f=whole_f,
+        full_j=full_j - cut_j,
+        on_j=on_j - cut_j,
+        begin_j=on_j - cut_j,
+        leak_w=leak_w,
+        leak_per_s=(leak_full_w - leak_w) / (full_j - cut_j),
+        esr_ohm=float(facts["esr_ohm"]),
+        tolerance_rel=float(facts["tolerance_rel"]),
+    )
+
+
+def _rechargeable(part: str, facts: Mapping[str, Any], v_max_v: float, v_on_v: float, v_cut_v: float) -> Store:
+    cell = lifetime.Cell.load(part)
+    rate = -math.log1p(-cell.self_discharge_per_year) / lifetime.YEAR_S
+    ohms = float(np.mean([r for _, r in facts["r_ohm"]]))
+    return Store(
+        part=part,
+        is_cell=True,
+        title=cell.title,
+        capacitance_f=0.0,
+        full_j=cell.energy_j(v_cut_v, v_max_v),
+        on_j=cell.energy_j(v_cut_v, v_on_v),
+        begin_j=cell.energy_j(v_cut_v, v_max_v),
+        leak_w=rate * cell.energy_j(0.0, v_cut_v),
+        leak_per_s=rate,
+        esr_ohm=ohms,
+        tolerance_rel=0.1,
+    )
+
+
+def _chosen(known: Mapping[str, Any], allowed: Sequence[str] | None) -> list[str]:
+    return [name for name in known if not allowed or name in allowed]
+
+
+def harvested(allow: Mapping[str, Sequence[str]]) -> tuple[list[Harvested], list[str]]:
+    """List the harvested supplies that the allowed parts make, and say in words which of them cannot be."""
+    found, refused = [], []
+    stores: list[tuple[str, bool]] = [(c, False) for c in _chosen(parts("capacitor"), allow.get("capacitors"))]
+    if not allow.get("capacitors") or allow.get("batteries"):
+        cells = {n: f for n, f in parts("cell").items() if f["cell"].get("rechargeable")}
+        stores += [(c, True) for c in _chosen(cells, allow.get("batteries"))]
+    ways: list[tuple[str, str | None]] = [(h, None) for h in _chosen(parts("harvester"), allow.get("harvesters"))]
+    outputs = {n: f for n, f in parts("converter").items() if f["converter"]["kind"] in ("linear", "switching")}
+    for charger in _chosen(parts("charger"), allow.get("harvesters")):
+        ways += [(charger, c) for c in _chosen(outputs, allow.get("converters"))]
+    for harvester, output in ways:
+        for part, is_cell in stores:
+            made = _supply(harvester, output, part, is_cell)
+            if isinstance(made, str):
+                refused.append(made)
+                continue
+            found += [replace(made, panel=panel) for panel in _chosen(parts("panel"), allow.get("panels"))]
+    return found, refused
+
+
+def _supply(harvester: str, output: str | None, part: str, is_cell: bool) -> Harvested | str:
+    """Put a supply together as the engine does, or say why it cannot be."""
+    start_j = 0.0
+    if output is None:
+        facts = parts("harvester")[harvester]["harvester"]
+        v_on_v, v_cut_v, v_max_v = float(facts["v_on_v"]), float(facts["v_cut_v"]), float(facts["v_max_v"])
+        start_j = float(facts["overhead_mJ"]) * 1e-3
+    else:
+        facts = parts("charger")[harvester]["charger"]
+        v_on_v, v_cut_v = float(facts["v_ok_rising_V"]), float(facts["v_ok_falling_V"])
+        v_max_v = float(facts["v_ov_V"])
+    own = parts("cell" if is_cell else "capacitor")[part]["cell" if is_cell else "capacitor"]
+    if is_cell:
+        v_cut_v = max(v_cut_v, float(own["v_end_V"]))
+        v_on_v = max(v_on_v, v_cut_v * 1.01)
+    v_max_v = min(v_max_v, float(own["v_charge_V"] if is_cell else own["v_rated_v"]))
+    name = " + ".join(filter(None, (harvester, output, part)))
+    if v_on_v >= v_max_v:
+        return f"{name}: the store is charged to {v_max_v:g} V and the output comes on at {v_on_v:g} V"
+    store = (_rechargeable if is_cell else _capacitor)(part, own, v_max_v, v_on_v, v_cut_v)
+    if start_j >= store.on_j:
+        return (
+            f"{name}: a start costs {start_j:g} J, and at {v_on_v:g} V the store holds {store.on_j:.3g} J above its "
+            "cut-off"
+        )
+    return Harvested(harvester, output, store, "", v_max_v, v_on_v, v_cut_v, start_j)
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What harvested supplies carry: for each, how low its store falls over a grid of loads."""
+
+    drawn_w: Array
+    """Loads at the store, rising: supplies x loads."""
+    lows_j: Array
+    """The store's lowest energy of each day, rising: days x supplies x loads; below zero on a dark day."""
+    survive_share: float
+
+    def low_j(self) -> Array:
+        """Return the energy that the store keeps on the share of days that is asked for: supplies x loads."""
+        fails = math.floor((1.0 - self.survive_share) * DAYS + 1e-9)
+        found: Array = self.lows_j[min(fails, DAYS - 1)]
+        return found
+
+    def most_w(self, supply: int, gate_j: Array) -> Array:
+        """Return the largest load at the store under which it keeps `gate_j` on that share of days; 0 if none."""
+        lows, drawn = self.low_j()[supply][::-1], self.drawn_w[supply][::-1]
+        rising = np.maximum.accumulate(lows) + np.arange(len(lows)) * 1e-15
+        found: Array = np.interp(gate_j, rising, drawn)
+        return np.where(gate_j > rising[-1], 0.0, found)
+
+    def share(self, supply: int, drawn_w: float, gate_j: float) -> float:
+        """Return the share of days on which the store keeps `gate_j` under a load, by the next larger load."""
+        at = int(np.searchsorted(self.drawn_w[supply], drawn_w))
+        if at >= self.drawn_w.shape[1]:
+            return 0.0
+        return float((self.lows_j[:, supply, at] >= gate_j).mean())
+
+
+@dataclass(frozen=True)
+class Corner:
+    """A supply's assumptions as factors; 1 is what the data say."""
+
+    light: float = 1.0
+    charge_efficiency: float = 1.0
+    capacitance: float = 1.0
+    leakage: float = 1.0
+
+
+def carried(
+    supplies: Sequence[Harvested], lights: Mapping[str, Light], survive_share: float, corners: Sequence[Corner] = ()
+) -> Carried:
+    """Play the typical year for every supply over the grid of loads, all at once; one corner for each, or none."""
+    each = corners or [Corner()] * len(supplies)
+    gains: dict[tuple[Any, ...], int] = {}
+    rows: list[Array] = []
+    source: list[int] = []
+    for s, c in zip(supplies, each, strict=True):
+        key = (s.panel, s.harvester, s.output is None, c.light, c.charge_efficiency)
+        if key not in gains:
+            gains[key] = len(rows)
+            rows.append(s.charged_w(lights[s.panel].hours_w * c.light, c.charge_efficiency))
+        source.append(gains[key])
+    gain = np.stack(rows, axis=1)
+    mean_w = gain.mean(axis=0)[source]
+    # Nothing larger than the mean can be carried; the grid is fine where answers lie.
+    shape = np.concatenate([[0.0], np.geomspace(0.003, 1.05, LOADS - 1)])
+    drawn = np.maximum(mean_w, 1e-12)[:, None] * shape[None, :]
+
+    def lanes(values: Sequence[float]) -> Array:
+        return np.repeat(np.asarray(values, dtype=float), LOADS)
+
+    full = lanes([s.store.full_j * c.capacitance for s, c in zip(supplies, each, strict=True)])
+    on = lanes([s.store.on_j * c.capacitance for s, c in zip(supplies, each, strict=True)])
+    start = lanes([s.start_j for s in supplies])
+    leak = lanes([s.store.leak_w * c.leakage for s, c in zip(supplies, each, strict=True)])
+    rate = lanes([s.store.leak_per_s * c.leakage / c.capacitance for s, c in zip(supplies, each, strict=True)])
+    keep = np.exp(-rate * HOUR_S)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        span = np.where(rate > 0, (1.0 - keep) / rate, HOUR_S)
+    take = (drawn.ravel() + leak) * span
+    lane = np.repeat(np.asarray(source), LOADS)
+    back = np.minimum(on + start, full)
+    begin = lanes([s.store.begin_j * c.capacitance for s, c in zip(supplies, each, strict=True)])
+    energy = np.maximum(begin - start, 0.0)
+    awake = energy > 0
+    lows = np.empty((DAYS, len(energy)))
+    for day in range(DAYS):
+        low = energy.copy()
+        for hour in range(24):
+            energy = np.clip(energy * keep + gain[day * 24 + hour][lane] * span - take, 0.0, full)
+            awake = (awake & (energy > 0)) | (energy >= back)
+            low = np.minimum(low, np.where(awake, energy, -full))
+        lows[day] = low
+    lows.sort(axis=0)
+    return Carried(drawn, lows.reshape(DAYS, len(supplies), LOADS), survive_share)
+
+
+# --- Batteries -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Battery:
+    """A cell, and what stands between it and the node."""
+
+    cell: lifetime.Cell
+    converter: str | None
+    kind: str
+    """direct, linear or assisting."""
+    ohms: tuple[float, ...]
+    """Resistance over `cell.charge`."""
+    end_v: float
+
+    @property
+    def name(self) -> str:
+        """Name it as a person would."""
+        return " + ".join(filter(None, (self.cell.part, self.converter)))
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Return its parts."""
+        return tuple(filter(None, (self.cell.part, self.converter)))
+
+    def table(self, cutoff_v: float) -> dict[str, Any]:
+        """Return the table [supply] of a scenario; the node ends, or the converter begins, at `cutoff_v`."""
+        told: dict[str, Any] = {"cell": self.cell.part, "charger": "diode", "output": self.converter or "direct"}
+        return {**told, "below_v": cutoff_v} if self.kind == "assisting" else told
+
+    def share_above(self, cutoff_v: Array, current_a: Array) -> Array:
+        """Return the share of the charge that flows before the terminal falls to the cut-off under a current."""
+        charge = np.linspace(0.0, 1.0, 201)
+        open_v = np.interp(charge, self.cell.charge, self.cell.open_v)
+        ohms = np.interp(charge, self.cell.charge, self.ohms)
+        under_v = open_v[None, :] - np.asarray(current_a, dtype=float)[:, None] * ohms[None, :]
+        fine = under_v >= np.asarray(cutoff_v, dtype=float)[:, None]
+        # The terminal falls with the charge: the last point from the top that still holds.
+        first_bad = np.argmax(~fine[:, ::-1], axis=1)
+        count = np.where(fine.all(axis=1), len(charge), first_bad)
+        found: Array = np.maximum(count - 1, 0) / (len(charge) - 1)
+        return found
+
+    def mean_v(self, share: Array) -> Array:
+        """Return the mean open voltage over the charge above a share from the top."""
+        charge = np.linspace(0.0, 1.0, 401)
+        volts = np.interp(charge, self.cell.charge, self.cell.open_v)
+        energy = np.concatenate([[0.0], np.cumsum((volts[1:] + volts[:-1]) / 2 * np.diff(charge))])
+        taken = energy[-1] - np.interp(1.0 - share, charge, energy)
+        found: Array = np.where(share > 0, taken / np.maximum(share, 1e-12), volts[-1])
+        return found
+
+
+def batteries(allow: Mapping[str, Sequence[str]], board_names: Sequence[str]) -> list[Battery]:
+    """List the allowed batteries with nothing behind them, a linear regulator, or a converter that assists.
+
+    `own` in the list stands for what the boards bring; a board that brings none is told so.
+    """
+    named = list(allow.get("batteries", ()))
+    if "own" in named:
+        named = [n for n in named if n != "own"] + [lifetime.battery_of(b) for b in board_names]
+    kinds = {
+        n: f["converter"] for n, f in parts("converter").items() if f["converter"]["kind"] in ("linear", "assisting")
+    }
+    found = []
+    for part in _chosen(parts("cell"), named or None):
+        cell, facts = lifetime.Cell.load(part), parts("cell")[part]["cell"]
+        at, ohms = zip(*facts["r_ohm"], strict=True)
+        by_charge = np.interp([c * 100 for c in cell.charge], at, ohms)
+        ways: list[tuple[str | None, str]] = [(None, "direct")]
+        ways += [(c, kinds[c]["kind"]) for c in _chosen(kinds, allow.get("converters"))]
+        for converter, kind in ways:
+            found.append(Battery(cell, converter, kind, tuple(map(float, by_charge)), float(facts["v_end_V"])))
+    return found
+
+
+def life_s(energy_j: Array, drawn_w: Array, self_discharge_per_year: float) -> Array:
+    """Return how long an energy lasts under a constant load and self-discharge (`lifetime.of`, without pieces)."""
+    rate = -math.log1p(-self_discharge_per_year) / lifetime.YEAR_S if self_discharge_per_year else 0.0
+    if rate == 0:
+        return energy_j / drawn_w
+    found: Array = np.log1p(rate * energy_j / drawn_w) / rate
+    return found

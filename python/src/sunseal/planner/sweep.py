@@ -1,0 +1,666 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""All that a node could be: operating points by protocol mode by supply, weighed against requirements at once.
+
+Two steps. `loads` joins the tasks' operations at every operating point of every board into what a supply has to
+carry. `judge` sets one supply against all loads: margins, cost, and which requirements hold. A million configurations
+are some forty thousand loads against some ninety supplies.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sunseal import _engine, boards, measuring, oracle
+from sunseal.errors import SunsealError
+from sunseal.planner import lifetime, operations
+from sunseal.planner import plan_link as links
+from sunseal.planner import plan_supplies as supply
+from sunseal.planner.plan_requirements import ONCE, REPEATED, RUN_BYTES, STEPS, Requirements, Task
+
+Array = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+PLACE = ["board", "variant", "vcc_v", "freq_hz", "cell"]
+"""What tells one operating point from another; `cell` names the battery whose mean voltage it is, else empty."""
+DAY_S = 86_400.0
+REQUIREMENTS = ("security", "latency", "link", "flash", "ram", "duty", "energy")
+LDOTS_BYTES = 8192
+"""The bench program gives a digest of the signature: it does not fit into the chip."""
+
+
+# --- Operating points ------------------------------------------------------------------------
+
+
+def chosen_operations(requirements: Requirements) -> list[operations.Operation]:
+    """List the operations that the tasks may be done by, on the allowed boards and variants."""
+    names = list(dict.fromkeys(w for t in requirements.tasks for w in t.workloads))
+    names = [w for w in names if boards.WORKLOADS[w].operation not in STEPS]
+    allow = requirements.allow
+    found = operations.operations(names, allow.get("boards"))
+    if "variants" in allow:
+        wished = set(allow["variants"])
+        known = {f"{k}={v}" for o in found for k, v in o.variant}
+        for pair in sorted(wished - known):
+            raise SunsealError(
+                f"allow.variants has `{pair}`; the allowed boards know {', '.join(sorted(known)) or 'none'}"
+            )
+        found = [o for o in found if all(f"{k}={v}" in wished for k, v in o.variant)]
+    if not found:
+        raise SunsealError(
+            f"`{requirements.name}`: none of the allowed boards has firmware for any of {', '.join(names)}"
+        )
+    return found
+
+
+def points(requirements: Requirements, progress: operations.Progress | None = None) -> pd.DataFrame:
+    """Weigh the operations at every allowed operating point, and, for batteries, at each battery's mean voltage."""
+    chosen = chosen_operations(requirements)
+    power = requirements.power_set
+    frame = pd.DataFrame()
+    if requirements.climate is not None or requirements.lifetime_s is not None:
+        frame = operations.points(chosen, power=power, voltages_v=requirements.voltages_v, progress=progress)
+        frame["cell"], frame["cutoff_v"] = "", 0.0
+    if requirements.lifetime_s is not None:
+        places = direct_places(requirements, sorted({o.board for o in chosen}))
+        for cell, by_board in places.items():
+            some = [o for o in chosen if by_board.get(o.board)]
+            if not some:
+                continue
+            pairs = {b: [(v, f) for v, f, _ in rows] for b, rows in by_board.items()}
+            ends = {(b, v, f): c for b, rows in by_board.items() for v, f, c in rows}
+            more = operations.points(some, power=power, places=pairs, progress=progress)
+            more["cell"] = cell
+            keys = zip(more.board, more.vcc_v, more.freq_hz, strict=True)
+            more["cutoff_v"] = [ends[key] for key in keys]
+            frame = pd.concat([frame, more], ignore_index=True)
+    if requirements.clocks_hz:
+        frame = frame[frame.freq_hz.isin(requirements.clocks_hz)].reset_index(drop=True)
+    if frame.empty:
+        wished = ", ".join(f"{c / 1e6:g} MHz" for c in requirements.clocks_hz)
+        at = f" at {wished}" if wished else ""
+        raise SunsealError(
+            f"no allowed board has a legal operating point{at}; `sunseal boards` lists supplies and clocks"
+        )
+    return frame
+
+
+def direct_places(
+    requirements: Requirements, board_names: Sequence[str]
+) -> dict[str, dict[str, list[tuple[float, int, float]]]]:
+    """For each cell straight on a board's rail: mean voltage, clock, and the voltage at which that clock ends.
+
+    The rail of such a node falls with its cell: what it takes is weighed at the cell's mean voltage over the charge
+    above the cut-off, to 10 mV.
+    """
+    found: dict[str, dict[str, list[tuple[float, int, float]]]] = {}
+    if requirements.voltages_v:
+        return found
+    direct = [b for b in supply.batteries(requirements.allow, board_names) if b.kind == "direct"]
+    weights = {b: measuring.PowerSet(requirements.power_set, b) for b in board_names}
+    for battery in direct:
+        for board in board_names:
+            low_v, high_v = rail_limits(board, sends(requirements))
+            if max(battery.cell.open_v) > high_v:
+                continue
+            rows = []
+            for freq_hz in clocks(weights[board]):
+                legal = min(v for f, v, _ in weights[board].inner.levels() if f >= freq_hz)
+                cutoff_v = max(legal, low_v, battery.end_v)
+                share = battery.cell.share_above(cutoff_v)
+                if share <= 0:
+                    continue
+                mean_v = round(float(battery.mean_v(np.array([share]))[0]), 2)
+                if weights[board].inner.freq_max_hz(mean_v) >= freq_hz:
+                    rows.append((mean_v, freq_hz, cutoff_v))
+            found.setdefault(battery.cell.part, {})[board] = rows
+    return found
+
+
+def clocks(weights: measuring.PowerSet) -> list[int]:
+    """Return the clocks that a board can run at whatever its voltage."""
+    highest_v = max(v for _, v, _ in weights.inner.levels())
+    return operations.clocks_hz(weights, highest_v)
+
+
+def rail_limits(board: str, with_radio: bool) -> tuple[float, float]:
+    """Return the least and the highest supply of a board's chip, and of its radio where something is sent."""
+    facts: Any = boards.read_toml(boards.board_path(board))
+    device: Any = boards.read_toml(boards.home() / "data" / "devices" / f"{facts['device']}.toml")
+    levels = _engine.levels(str(boards.home() / "data" / "devices" / f"{facts['device']}.toml"))
+    low_v, high_v = min(v for _, v, _ in levels), float(device["supply"]["vcc_max_V"])
+    if with_radio and "radio" in facts:
+        radio: Any = boards.read_toml(boards.home() / "data" / "parts" / f"{facts['radio']['part']}.toml")
+        low_v = max(low_v, float(radio["radio"]["vcc_min_v"]))
+        high_v = min(high_v, float(radio["radio"]["vcc_max_v"]))
+    return low_v, high_v
+
+
+def sends(requirements: Requirements) -> bool:
+    """Say whether anything goes on the air or is listened for."""
+    return requirements.link is not None or "asynchronous" in requirements.modes
+
+
+# --- Loads -----------------------------------------------------------------------------------
+
+
+def loads(requirements: Requirements, frame: pd.DataFrame) -> pd.DataFrame:
+    """Join the tasks' operations at each operating point, in each protocol mode; SI base units.
+
+    `*_w` are mean powers at the rail, with `_low` and `_high` at the ends of the coefficients; `gate_j` is what one
+    round of all tasks takes, times the safety factor of equation 6.1.
+    """
+    air = _air(requirements, frame)
+    made = []
+    for mode in requirements.modes:
+        joined: pd.DataFrame | None = None
+        for i, task in enumerate(requirements.tasks):
+            options = _options(requirements, task, frame, air, mode)
+            if len(requirements.tasks) > 1:
+                options = _unbeaten(options)
+            joined = options if joined is None else _joined(joined, options, i)
+        assert joined is not None
+        joined["mode"] = mode
+        made.append(_with_rest(requirements, joined, air, mode))
+    return pd.concat(made, ignore_index=True)
+
+
+def _air(requirements: Requirements, frame: pd.DataFrame) -> pd.DataFrame:
+    """For each board and voltage: the radio's power, energy of a bit, and whether the link holds; SI base units."""
+    rows = []
+    link = requirements.link
+    for board, vcc_v in frame[["board", "vcc_v"]].drop_duplicates().itertuples(index=False):
+        waiting = asleep(board, vcc_v, requirements.power_set)
+        row: dict[str, Any] = {"board": board, "vcc_v": vcc_v, "dbm": np.nan, "link_margin_db": np.inf}
+        row |= dict(zip(("cpu_w", "cpu_low_w", "cpu_high_w"), waiting, strict=True))
+        row |= {"bit_j": 0.0, "bit_low_j": 0.0, "bit_high_j": 0.0, "bit_s": 0.0, "tx_w": 0.0, "dbm_worst": np.nan}
+        row |= {"rx_w": 0.0, "rx_low_w": 0.0, "rx_high_w": 0.0, "worst_j": 1.0}
+        low_v, high_v = rail_limits(board, sends(requirements))
+        row["legal"] = low_v - 1e-9 <= vcc_v <= high_v + 1e-9
+        if _has_radio(board):
+            radio = links.of_board(board)
+            if sends(requirements):
+                for name, value in zip(("", "_low", "_high"), radio.power_w(radio.receiving, vcc_v), strict=True):
+                    row[f"rx{name}_w"] = value
+            if link is not None:
+                dbm, spare_db = radio.least_dbm(link)
+                worst, _ = radio.least_dbm(link, requirements.uncertainty.path_loss_db[1])
+                row["link_margin_db"] = spare_db
+                state = radio.states[dbm if dbm is not None else max(radio.states)]
+                sending = radio.power_w(state, vcc_v)
+                for name, value in zip(("", "_low", "_high"), sending, strict=True):
+                    row[f"bit{name}_j"] = value / radio.rate_bit_s
+                row |= {"dbm": np.nan if dbm is None else dbm, "bit_s": 1 / radio.rate_bit_s, "tx_w": sending[0]}
+                row["dbm_worst"] = np.nan if worst is None else worst
+                strong = radio.power_w(radio.states[worst if worst is not None else max(radio.states)], vcc_v)
+                row["worst_j"] = strong[0] / sending[0]
+        elif sends(requirements):
+            row["link_margin_db"] = -np.inf
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _has_radio(board: str) -> bool:
+    return "radio" in boards.read_toml(boards.board_path(board))
+
+
+def asleep(board: str, vcc_v: float, power: str) -> tuple[float, float, float]:
+    """Return a board's power while it waits for its timer, its radio asleep: typical, low, high."""
+    device = _engine.Board(str(boards.board_path(board))).device
+    state = next(s for prefix, s in lifetime.ASLEEP.items() if device.startswith(prefix))
+    name = boards.power_set_path(power, device).stem
+    a = _engine.state_current_a(str(boards.home() / "data" / "power"), name, device, "cpu", state, vcc_v)
+    radio = links.of_board(board).asleep_w(vcc_v) if _has_radio(board) else (0.0, 0.0, 0.0)
+    return a[0] * vcc_v + radio[0], a[1] * vcc_v + radio[1], a[2] * vcc_v + radio[2]
+
+
+def runs(work: boards.Workload, size_bytes: int) -> int:
+    """Return how often the bench's operation is run for a message."""
+    if work.operation not in REPEATED:
+        return 1
+    each = 64 if work.parameter == "ctr" else RUN_BYTES[work.operation]
+    return max(1, math.ceil(size_bytes / each))
+
+
+def added_bytes(work: boards.Workload) -> int:
+    """Return the signature or tag that goes on the air with a message."""
+    if work.name == "ldots-sign":
+        return LDOTS_BYTES
+    if work.operation in ("sign", "tag"):
+        return oracle.trial(work).output_bytes
+    return 16 if work.operation == "seal" else 0
+
+
+def _options(requirements: Requirements, task: Task, frame: pd.DataFrame, air: pd.DataFrame, mode: str) -> pd.DataFrame:
+    """Price one task by each of its operations at each operating point."""
+    rows = frame[frame.workload.isin(task.workloads)].merge(air, on=["board", "vcc_v"], how="left")
+    works = {w: boards.workload(w) for w in task.workloads}
+    times = rows.workload.map({w: runs(k, task.size_bytes) for w, k in works.items()}).to_numpy(dtype=float)
+    link, every_s = requirements.link, task.every_s if mode == "periodic" else task.asked_s
+    bits: Array = np.zeros(len(rows))
+    air_s: Array = np.zeros(len(rows))
+    listen_s = 0.0
+    if link is not None and task.sends_bytes is not None:
+        added: Any = {w: 8.0 * (task.sends_bytes + added_bytes(k)) for w, k in works.items()}
+        bits = np.asarray(rows.workload.map(added), dtype=np.float64)
+        air_s, listen_s = bits * rows.bit_s.to_numpy(), link.listen_s
+    tries = 1.0 + (link.retries if link is not None else 0.0)
+    time_s = rows.time_s.to_numpy() * times
+    out = rows[[*PLACE, "cutoff_v", "workload", "security_bits", "legal"]].copy()
+    for name in ("", "_low", "_high"):
+        out[f"compute{name}_j"] = rows[f"energy{name}_j" if name else "energy_j"].to_numpy() * times
+        per_try = bits * rows[f"bit{name}_j"].to_numpy() + listen_s * rows[f"rx{name}_w"].to_numpy() * (bits > 0)
+        out[f"radio{name}_j"] = per_try * tries
+    out["worst_radio_j"] = out.radio_j * np.where(bits > 0, rows.worst_j.to_numpy(), 1.0)
+    for name in ("compute", "compute_low", "compute_high", "radio", "radio_low", "radio_high", "worst_radio"):
+        out[f"{name}_w"] = out[f"{name}_j"] / every_s
+    out["round_j"] = out.compute_j + out.radio_j
+    out["round_high_j"] = out.compute_high_j + out.radio_high_j
+    busy_s = time_s + (air_s + listen_s * (bits > 0)) * tries
+    out["busy"] = busy_s / every_s
+    wait_s = requirements.window_s[0] if mode == "asynchronous" else 0.0
+    out["latency_s"] = time_s + (air_s + listen_s * (bits > 0)) * tries + wait_s
+    out["cpu_latency_s"] = time_s
+    out["latency_share"] = out.latency_s / task.latency_s
+    out["peak_w"] = np.maximum(rows.power_w.to_numpy(), np.where(bits > 0, rows.tx_w.to_numpy(), 0.0))
+    out["flash_bytes"] = rows.flash_bytes.to_numpy()
+    out["memory_bytes"] = rows.ram_bytes.to_numpy() + rows.stack_bytes.to_numpy()
+    return out[out.legal].drop(columns="legal").reset_index(drop=True)
+
+
+SUMMED = (
+    *("compute_j", "radio_j", "round_j", "round_high_j", "busy", "flash_bytes", "compute_w", "compute_low_w"),
+    *("compute_high_w", "radio_w", "radio_low_w", "radio_high_w", "worst_radio_w"),
+)
+LARGEST = ("latency_s", "cpu_latency_s", "latency_share", "peak_w", "memory_bytes")
+DROPPED = ("compute_low_j", "compute_high_j", "radio_low_j", "radio_high_j", "worst_radio_j")
+
+
+def _joined(left: pd.DataFrame, right: pd.DataFrame, i: int) -> pd.DataFrame:
+    both = left.merge(right, on=[*PLACE, "cutoff_v"], suffixes=("", "_next"))
+    for name in SUMMED:
+        both[name] = both[name] + both[f"{name}_next"]
+    for name in LARGEST:
+        both[name] = np.maximum(both[name], both[f"{name}_next"])
+    both["security_bits"] = np.minimum(both.security_bits, both.security_bits_next)
+    both["workload"] = both.workload + " + " + both.workload_next
+    return both.drop(columns=[c for c in both if str(c).endswith("_next")])
+
+
+def _unbeaten(options: pd.DataFrame) -> pd.DataFrame:
+    """Keep, at each operating point, what no other operation beats or equals in everything that can decide."""
+    names = ["compute_j", "radio_j", "round_high_j", "busy", "latency_share", "latency_s", "peak_w", "flash_bytes"]
+    values = options[[*names, "memory_bytes"]].to_numpy(dtype=float)
+    values = np.column_stack([values, -options.security_bits.to_numpy(dtype=float)])
+    keep = np.ones(len(options), dtype=bool)
+    for _, places in options.groupby(PLACE, sort=False).indices.items():
+        some = values[places]
+        no_worse = (some[:, None, :] <= some[None, :, :]).all(axis=2)
+        better = no_worse & ((some[:, None, :] < some[None, :, :]).any(axis=2) | np.tri(len(some), k=-1, dtype=bool).T)
+        keep[places] = ~better.any(axis=0)
+    return options[keep].reset_index(drop=True)
+
+
+def _with_rest(requirements: Requirements, joined: pd.DataFrame, air: pd.DataFrame, mode: str) -> pd.DataFrame:
+    """Add sleep and listening, and sum up."""
+    names = ["board", "vcc_v", "cpu_w", "cpu_low_w", "cpu_high_w", "rx_w", "rx_low_w", "rx_high_w"]
+    rest = joined[["board", "vcc_v"]].merge(air[[*names, "dbm", "dbm_worst", "link_margin_db"]], on=["board", "vcc_v"])
+    out = joined.drop(columns=[c for c in DROPPED if c in joined])
+    share = requirements.window_s[1] / requirements.window_s[0] if mode == "asynchronous" else 0.0
+    quiet = np.maximum(1.0 - out.busy.to_numpy(), 0.0)
+    for name in ("", "_low", "_high"):
+        out[f"sleep{name}_w"] = rest[f"cpu{name}_w"].to_numpy() * quiet
+        out[f"listen{name}_w"] = rest[f"rx{name}_w"].to_numpy() * share
+        out[f"mean{name}_w"] = sum(out[f"{part}{name}_w"] for part in ("compute", "radio", "sleep", "listen"))
+    for name in ("dbm", "dbm_worst", "link_margin_db"):
+        out[name] = rest[name].to_numpy()
+    out["gate_j"] = out.round_j * requirements.safety
+    out["asleep_w"] = rest.cpu_w.to_numpy()
+    return out
+
+
+# --- Judging ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One supply against all loads: arrays as long as the loads, `fits` where they can be joined at all."""
+
+    fits: Flags
+    needed: Array
+    """What the energy requirement asks: the load at the store, W; or the lifetime, s."""
+    had: Array
+    """What the supply gives of it."""
+    drawn_w: Array
+    """What the store or the battery gives for the load, on average."""
+    cost: Array
+    met: dict[str, Flags]
+    is_battery: bool
+
+    @property
+    def margin(self) -> Array:
+        """Return how far from failing the energy is: 0 at the edge, 1 for twice of what is needed."""
+        found: Array = self.had / self.needed - 1.0
+        return found
+
+    @property
+    def all_met(self) -> Flags:
+        """Return where every requirement holds."""
+        whole = self.fits.copy()
+        for holds in self.met.values():
+            whole &= holds
+        return whole
+
+    def all_but(self, name: str) -> Flags:
+        """Return where every requirement but one holds."""
+        whole = self.fits.copy()
+        for other, holds in self.met.items():
+            if other != name:
+                whole &= holds
+        return whole
+
+
+def common(requirements: Requirements, table: pd.DataFrame) -> dict[str, Flags]:
+    """Tell the requirements that no supply changes."""
+    most = {"flash": requirements.flash_bytes, "ram": requirements.ram_bytes}
+    column = {"flash": "flash_bytes", "ram": "memory_bytes"}
+    found = {
+        "security": table.security_bits.to_numpy() >= requirements.security_bits,
+        "latency": table.latency_share.to_numpy() <= 1.0,
+        "link": table.link_margin_db.to_numpy() >= 0.0,
+        "duty": table.busy.to_numpy() <= 1.0,
+    }
+    for name, bound in most.items():
+        if bound is not None:
+            found[name] = table[column[name]].to_numpy() <= bound
+    return found
+
+
+def price(
+    requirements: Requirements, table: pd.DataFrame, drawn_w: Array, parts: Sequence[str], extra: Mapping[str, float]
+) -> Array:
+    """Weigh a configuration: energy, latency and program of the load, and what the supply brings."""
+    w = requirements.weights
+    cost: Array = w["joules_per_day"] * drawn_w * DAY_S
+    cost = cost + w["seconds"] * table.latency_s.to_numpy() + w["flash_bytes"] * table.flash_bytes.to_numpy()
+    cost = cost + sum(w[name] * value for name, value in extra.items())
+    if w["prices"]:
+        supply_price = sum(requirements.prices.get(p, math.nan) for p in parts)
+        by_board = {b: requirements.prices.get(b, math.nan) for b in table.board.unique()}
+        cost = cost + w["prices"] * (supply_price + table.board.map(by_board).to_numpy(dtype=float))
+    return cost
+
+
+def judge_harvested(
+    requirements: Requirements,
+    table: pd.DataFrame,
+    one: supply.Harvested,
+    most_w: Callable[[Array], Array],
+    met: Mapping[str, Flags],
+) -> Judged:
+    """Set a harvested supply against all loads; `most_w` tells what it carries above a gate."""
+    vcc_v = table.vcc_v.to_numpy()
+    fits = one.carries(vcc_v) & (table.cell.to_numpy() == "")
+    needed = one.drawn_w(table.mean_w.to_numpy(), vcc_v)
+    gate = gate_j(one, table)
+    had = most_w(gate)
+    extra = {"farads": one.store.capacitance_f, "panel_watts": one.panel_w}
+    if one.store.is_cell:
+        extra["battery_joules"] = one.store.full_j
+    cost = price(requirements, table, needed, one.parts, extra)
+    enough = had >= needed
+    return Judged(fits & ~np.isnan(cost), needed, had, needed, cost, {**met, "energy": enough}, False)
+
+
+def gate_j(one: supply.Harvested, table: pd.DataFrame) -> Array:
+    """Return what the store must hold above its cut-off before a round: the gate, and what its resistance takes."""
+    peak_w, vcc_v = table.peak_w.to_numpy(), table.vcc_v.to_numpy()
+    at_store = one.drawn_w(peak_w, vcc_v) / peak_w
+    found: Array = table.gate_j.to_numpy() * at_store + one.reserve_j(peak_w, vcc_v)
+    return found
+
+
+def judge_battery(
+    requirements: Requirements, table: pd.DataFrame, one: supply.Battery, met: Mapping[str, Flags]
+) -> Judged:
+    """Set a battery against all loads."""
+    fits, had, drawn_w = battery_life(requirements, table, one)
+    needed = np.full(len(table), requirements.lifetime_s, dtype=float)
+    cost = price(requirements, table, drawn_w, one.parts, {"battery_joules": one.cell.energy_j()})
+    return Judged(fits & ~np.isnan(cost), needed, had, drawn_w, cost, {**met, "energy": had >= needed}, True)
+
+
+def battery_life(
+    requirements: Requirements,
+    table: pd.DataFrame,
+    one: supply.Battery,
+    *,
+    capacity: float = 1.0,
+    self_discharge: float = 1.0,
+) -> tuple[Flags, Array, Array]:
+    """Return which loads a battery can be joined to, how long it lasts under them, and what it gives for them.
+
+    Straight on the cell, the cut-off is where the least legal supply of the clock ends, or the radio's, or the cell's
+    own end; from there on a converter that assists holds that voltage. The terminal stands below the open voltage by
+    the peak current times the cell's resistance.
+    """
+    vcc_v, mean_w = table.vcc_v.to_numpy(), table.mean_w.to_numpy()
+    peak_a = table.peak_w.to_numpy() / vcc_v
+    cell = table.cell.to_numpy()
+    charge_c, rate = one.cell.capacity_c * capacity, one.cell.self_discharge_per_year * self_discharge
+    fits, cutoff_v = cell == one.cell.part, table.cutoff_v.to_numpy(dtype=float)
+    if one.kind == "linear":
+        facts = supply.parts("converter")[str(one.converter)]["converter"]
+        cutoff_v = np.maximum(vcc_v + float(facts["dropout_mV"]) * 1e-3, one.end_v)
+        fits = (cell == "") & (cutoff_v >= float(facts["v_in_min_V"]))
+    life, drawn_w = np.zeros(len(table)), mean_w.copy()
+    at = np.flatnonzero(fits)
+    if len(at) == 0:
+        return fits, life, drawn_w
+    share = _share_above(one, cutoff_v[at], peak_a[at])
+    mean_v = one.mean_v(share)
+    if one.kind == "linear":
+        drawn_w[at] = (mean_w[at] / vcc_v[at] + float(facts["quiescent_uA"]) * 1e-6) * mean_v
+    energy_j = charge_c * share * mean_v
+    life[at] = np.where(share > 0, supply.life_s(energy_j, drawn_w[at], rate), 0.0)
+    if one.kind == "assisting":
+        # At the rail that the converter holds the node takes the same current.
+        held_w = mean_w[at] / vcc_v[at] * cutoff_v[at]
+        life[at] += _boosted(one, share, held_w, cutoff_v[at], charge_c, rate, life[at])
+    return fits, life, drawn_w
+
+
+def _share_above(one: supply.Battery, cutoff_v: Array, peak_a: Array) -> Array:
+    """Look the share up over a grid of currents for each cut-off: there are few of these and many loads."""
+    found = np.zeros(len(cutoff_v))
+    for v in np.unique(cutoff_v):
+        rows = np.flatnonzero(cutoff_v == v)
+        grid = np.concatenate([[0.0], np.geomspace(1e-5, max(peak_a[rows].max(), 2e-5), 63)])
+        shares = one.share_above(np.full(len(grid), v), grid)
+        found[rows] = np.interp(peak_a[rows], grid, shares)
+    return found
+
+
+def _boosted(
+    one: supply.Battery, used: Array, mean_w: Array, rail_v: Array, charge_c: float, rate: float, before_s: Array
+) -> Array:
+    """Return how much longer a converter that assists holds the rail below that voltage, in slices of the charge."""
+    boost = lifetime.Boost.load(str(one.converter))
+    decay = -math.log1p(-rate) / lifetime.YEAR_S if rate else 0.0
+    end_v = max(boost.v_in_min_v, one.end_v, min(one.cell.open_v))
+    edges = np.linspace(1.0, 1.0 - one.cell.share_above(end_v), 41)
+    total_s = np.zeros(len(mean_w))
+    ln_a = np.log(np.maximum(mean_w / rail_v, 1e-9))
+    for high, low in itertools.pairwise(edges):
+        middle_v = float(np.interp((high + low) / 2, one.cell.charge, one.cell.open_v))
+        # Of this slice, what the direct stretch has left.
+        left = np.clip(np.minimum(high, 1.0 - used) - low, 0.0, None)
+        rows = [np.interp(ln_a, np.log(boost.current_a), row) for row in boost.share]
+        at = float(np.interp(middle_v, boost.v_in_v, np.arange(len(boost.v_in_v))))
+        i = min(int(at), len(rows) - 1)
+        share = rows[i] + (rows[min(i + 1, len(rows) - 1)] - rows[i]) * (at - i)
+        drawn_w = mean_w / share + boost.quiescent_a * middle_v
+        energy_j = left * charge_c * middle_v * np.exp(-decay * (before_s + total_s))
+        total_s = total_s + supply.life_s(energy_j, drawn_w, rate)
+    return total_s
+
+
+# --- All of it -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Field:
+    """Everything that a plan chooses from."""
+
+    requirements: Requirements
+    table: pd.DataFrame
+    harvested: list[supply.Harvested]
+    batteries: list[supply.Battery]
+    lights: dict[str, supply.Light]
+    carried: supply.Carried | None
+    refused: list[str]
+
+    @property
+    def supplies(self) -> list[supply.Harvested | supply.Battery]:
+        """Return all supplies, harvested ones first."""
+        return [*self.harvested, *self.batteries]
+
+    @property
+    def configurations(self) -> int:
+        """Count loads by supplies, those that cannot be joined left out."""
+        return sum(int(j.fits.sum()) for _, j in self.judged())
+
+    def judge(self, i: int) -> Judged:
+        """Set one supply against all loads."""
+        met = common(self.requirements, self.table)
+        if i < len(self.harvested):
+            assert self.carried is not None
+            carried = self.carried
+            return judge_harvested(
+                self.requirements, self.table, self.harvested[i], lambda gate: carried.most_w(i, gate), met
+            )
+        return judge_battery(self.requirements, self.table, self.batteries[i - len(self.harvested)], met)
+
+    def judged(self) -> Iterator[tuple[int, Judged]]:
+        """Go through all supplies."""
+        for i in range(len(self.supplies)):
+            yield i, self.judge(i)
+
+
+def field(
+    requirements: Requirements, frame: pd.DataFrame | None = None, progress: operations.Progress | None = None
+) -> Field:
+    """Bring everything together that a plan chooses from; `frame` as `points` gives it, if it is known."""
+    frame = points(requirements, progress) if frame is None else frame
+    table = loads(requirements, frame)
+    if table.empty:
+        raise SunsealError(
+            f"`{requirements.name}`: no allowed board can do all tasks at one operating point that its radio allows too"
+        )
+    harvested: list[supply.Harvested] = []
+    refused: list[str] = []
+    lights: dict[str, supply.Light] = {}
+    carried = None
+    if requirements.climate is not None:
+        harvested, refused = supply.harvested(requirements.allow)
+        lights = {p: supply.light(requirements, p) for p in sorted({s.panel for s in harvested})}
+        if harvested:
+            carried = supply.carried(harvested, lights, requirements.survive_share)
+    batteries = []
+    if requirements.lifetime_s is not None:
+        batteries = supply.batteries(requirements.allow, sorted(table.board.unique()))
+    if not harvested and not batteries:
+        raise SunsealError(f"`{requirements.name}`: the allowed parts make no supply: {'; '.join(refused)}")
+    if requirements.weights["prices"]:
+        _priced(requirements, table, [*harvested, *batteries])
+    return Field(requirements, table, harvested, batteries, lights, carried, refused)
+
+
+def _priced(
+    requirements: Requirements, table: pd.DataFrame, supplies: Sequence[supply.Harvested | supply.Battery]
+) -> None:
+    parts = {p for s in supplies for p in s.parts} | set(table.board.unique())
+    missing = sorted(parts - set(requirements.prices))
+    if missing:
+        raise SunsealError(
+            f"`{requirements.name}`: [prices] has no {', '.join(missing)}; give each a price or leave it out by [allow]"
+        )
+
+
+COLUMNS = (
+    *("workload", "board", "variant", "vcc_v", "freq_hz", "mode", "security_bits", "latency_s", "flash_bytes"),
+    *("memory_bytes", "mean_w", "mean_low_w", "mean_high_w", "dbm"),
+)
+
+
+def rows(field: Field, i: int, judged: Judged) -> pd.DataFrame:
+    """Return one supply's configurations as a frame: loads, supply, margin, cost, and what is met."""
+    at = np.flatnonzero(judged.fits)
+    out = field.table.iloc[at][list(COLUMNS)].reset_index(drop=True)
+    out["supply"] = field.supplies[i].name
+    out["margin"] = judged.margin[at]
+    out["cost"] = judged.cost[at]
+    for name, holds in judged.met.items():
+        out[f"meets_{name}"] = holds[at]
+    out["qualifies"] = judged.all_met[at]
+    return out
+
+
+def write(field: Field, path: Path, heard: Callable[[int, int], None] | None = None, dask: str | None = None) -> int:
+    """Write every configuration into a Parquet file, a row group for each supply; return how many there are."""
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+    count, writer = 0, None
+    with measuring.whole(path) as file:
+        for done, piece in enumerate(_pieces(field, dask)):
+            table = pa.Table.from_pandas(piece, preserve_index=False)
+            if writer is None:
+                writer = pq.ParquetWriter(file, table.schema, compression="zstd")
+            writer.write_table(table)
+            count += len(piece)
+            if heard is not None:
+                heard(done + 1, len(field.supplies))
+        if writer is not None:
+            writer.close()
+    return count
+
+
+def _pieces(field: Field, dask: str | None) -> Iterator[pd.DataFrame]:
+    if dask is None:
+        for i, judged in field.judged():
+            yield rows(field, i, judged)
+        return
+    try:
+        import distributed
+    except ImportError as e:
+        raise SunsealError("`--dask` needs Dask distributed", hint="pip install 'sunseal[dask]'") from e
+    package: Any = distributed  # it has no types of its own
+    try:
+        client = package.Client(dask, timeout="10s")
+    except (OSError, ValueError, TimeoutError) as e:
+        raise SunsealError(f"no Dask scheduler answers at {dask}: {e}") from e
+    with client:
+        shared = client.scatter(field, broadcast=True)
+        futures = [client.submit(_piece, shared, i, pure=False) for i in range(len(field.supplies))]
+        for future in futures:
+            yield future.result()
+
+
+def _piece(field: Field, i: int) -> pd.DataFrame:
+    """Judge one supply on a worker."""
+    return rows(field, i, field.judge(i))
+
+
+def used_up(requirements: Requirements) -> list[str]:
+    """Say which signatures were left out because their keys are used up."""
+    named = {w for t in requirements.tasks for w in t.workloads}
+    signs = any(boards.WORKLOADS[w].operation == "sign" for w in named)
+    return [f"{w} ({why})" for w, why in ONCE.items() if signs and w not in named]
