@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sunseal import published, report
+from sunseal import published, published_page
 from sunseal.errors import SunsealError
 
 
@@ -105,5 +105,5 @@ def test_the_report_has_a_style_for_every_verdict() -> None:
         published.MISPRINT,
         published.NOT_PRINTED,
     }
-    assert set(report.VERDICT_STYLE) == verdicts
-    assert "not printed" in report.published_tables([published.reproduce("rizvi2009/figure-9")])
+    assert set(published_page.STYLE) == verdicts
+    assert "not printed" in published_page.tables([published.reproduce("rizvi2009/figure-9")])

@@ -89,13 +89,13 @@ class Chart:
     x_lines: Mapping[str, float] = field(default_factory=dict)
     y_lines: Mapping[str, float] = field(default_factory=dict)
     height: int = 400
-    slider: bool = False
-    """Whether a page offers a slider under the x axis to zoom with."""
+    order: Sequence[str] = ()
+    """The bars' labels from the top, where the bars themselves are not in order."""
 
     @property
     def labels(self) -> list[str]:
         """The bars' labels, from the top."""
-        return list(dict.fromkeys(label for bars in self.bars for label in bars.at))
+        return list(self.order) or list(dict.fromkeys(label for bars in self.bars for label in bars.at))
 
     def figure(self) -> go.Figure:
         """Draw it for a page."""
@@ -160,8 +160,6 @@ class Chart:
         if self.bars:
             figure.update_layout(barmode="overlay" if any(b.start for b in self.bars) else "stack", bargap=0.35)
             figure.update_yaxes(categoryorder="array", categoryarray=self.labels[::-1], ticksuffix="  ")
-        if self.slider:
-            figure.update_xaxes(rangeslider={"visible": True, "thickness": 0.12})
         if len(self.traces) + len(self.bars) == 1:
             figure.update_layout(showlegend=False)
         top = 16 + 28 * bool(self.title) + 28 * (len(self.traces) + len(self.bars) > 1)

@@ -40,6 +40,15 @@ class Day:
     thresholds_v: Mapping[str, float] = field(default_factory=dict)
     uses_j: Mapping[str, float] = field(default_factory=dict)
     """Where the day's joules went, for the picture in one file."""
+    between_v: tuple[Sequence[float], Sequence[float]] = ((), ())
+    """Lowest and highest storage voltage within each point."""
+    unit: str = "h"
+    """What the times are in: hours, or days of a long run."""
+
+    @property
+    def time_title(self) -> str:
+        """What the time axis says."""
+        return "hour of the day, local standard time" if self.unit == "h" else "day"
 
     @property
     def span(self) -> tuple[float, float]:
@@ -49,6 +58,8 @@ class Day:
 
 
 MARKS = {
+    "operation": ("circle", "o", GOOD),
+    "message sent": ("square", "s", SUN),
     "challenge answered": ("circle", "o", GOOD),
     "report accepted": ("square", "s", STORE),
     "refused": ("x", "x", BAD),
@@ -71,11 +82,25 @@ def _above_floor(power_w: Sequence[float]) -> list[float]:
     return [max(p, POWER_FLOOR_W) for p in power_w]
 
 
-def day_figure(day: Day) -> go.Figure:
+def day_figure(day: Day, *, slider: bool = False) -> go.Figure:
     """Storage voltage over the day, below it what happened, and the power of panel and node."""
     from plotly.subplots import make_subplots
 
     figure = make_subplots(rows=3, cols=1, shared_xaxes=True, row_heights=[0.5, 0.2, 0.3], vertical_spacing=0.05)
+    for values, fill in zip(day.between_v, (None, "tonexty"), strict=True):
+        if len(values):
+            figure.add_scatter(
+                row=1,
+                col=1,
+                x=day.hour,
+                y=values,
+                mode="lines",
+                line={"width": 0},
+                fill=fill,
+                fillcolor="rgba(47,127,193,0.2)",
+                hoverinfo="skip",
+                showlegend=False,
+            )
     figure.add_scatter(
         row=1,
         col=1,
@@ -84,7 +109,7 @@ def day_figure(day: Day) -> go.Figure:
         name="storage voltage",
         mode="lines",
         line={"color": STORE, "width": 2},
-        hovertemplate="%{x:.2f} h, %{y:.3f} V<extra>storage</extra>",
+        hovertemplate=f"%{{x:.3f}} {day.unit}, %{{y:.3f}} V<extra>storage</extra>",
     )
     for i, (begin, end) in enumerate(day.off):
         figure.add_vrect(
@@ -123,7 +148,7 @@ def day_figure(day: Day) -> go.Figure:
                 "line": {"width": 1, "color": color} if dense else {},
             },
             showlegend=False,
-            hovertemplate="%{x:.2f} h<extra>" + kind + "</extra>",
+            hovertemplate=f"%{{x:.4f}} {day.unit}<extra>{kind}</extra>",
         )
     for name, watts, color in (("panel", day.panel_w, SUN), ("node", day.node_w, NODE)):
         figure.add_scatter(
@@ -134,11 +159,15 @@ def day_figure(day: Day) -> go.Figure:
             name=f"{name}, mean power",
             mode="lines",
             line={"color": color, "width": 1.5},
-            hovertemplate="%{x:.2f} h, %{y:.3s}W<extra>" + name + "</extra>",
+            hovertemplate=f"%{{x:.2f}} {day.unit}, %{{y:.3s}}W<extra>{name}</extra>",
         )
     begin, end = day.span
-    figure.update_xaxes(range=[begin, end + (end - begin) * 0.005], dtick=_tick(end - begin), zeroline=False)
-    figure.update_xaxes(title="hour of the day, local standard time", row=3, col=1)
+    shown = [begin, end + (end - begin) * 0.005]
+    # With a slider the reader zooms, and fixed ticks would be gone.
+    figure.update_xaxes(range=shown, dtick=None if slider else _tick(end - begin), zeroline=False)
+    figure.update_xaxes(title=day.time_title, row=3, col=1)
+    if slider:
+        figure.update_xaxes(rangeslider={"visible": True, "thickness": 0.08, "range": shown}, row=3, col=1)
     figure.update_yaxes(title="storage [V]", range=[0, max(day.storage_v, default=1.0) * 1.1], row=1, col=1)
     figure.update_yaxes(row=2, col=1, type="category", automargin=True, range=[-0.6, len(lanes) - 0.4])
     decades = [-7, math.log10(max([*day.panel_w, *day.node_w, 1e-3])) + 0.2]
@@ -147,11 +176,65 @@ def day_figure(day: Day) -> go.Figure:
     return figure.update_layout(margin={"l": 64, "r": 24, "t": 40})
 
 
+def window_figure(window: Mapping[str, Any], beside: str = "s") -> go.Figure:
+    """Storage voltage and power of a short stretch, step by step, coloured by what the node was at."""
+    from plotly.subplots import make_subplots
+
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.5, 0.5], vertical_spacing=0.05)
+    time_s, state = window["time_s"], window["state"]
+    figure.add_scatter(
+        row=1,
+        col=1,
+        x=time_s,
+        y=window["vcap_v"],
+        name="storage voltage",
+        mode="lines",
+        line={"color": STORE, "width": 2},
+    )
+    figure.add_scatter(
+        row=2,
+        col=1,
+        x=time_s,
+        y=window["load_w"],
+        name="power of the node",
+        mode="lines",
+        line={"color": MUTED, "width": 1, "shape": "hv"},
+    )
+    for name, color in STATES.items():
+        # A stretch of a state from its step to the next, a gap else.
+        x: list[float | None] = []
+        y: list[float | None] = []
+        for i in range(len(time_s) - 1):
+            if state[i] == name:
+                x += [time_s[i], time_s[i + 1], None]
+                y += [window["load_w"][i]] * 2 + [None]
+        if x:
+            figure.add_scatter(
+                row=2,
+                col=1,
+                x=x,
+                y=y,
+                name=name,
+                mode="lines",
+                line={"color": color, "width": 3},
+                hovertemplate=f"%{{x:.7g}} {beside}, %{{y:.4s}}W<extra>{name}</extra>",
+            )
+    styled(figure)
+    figure.update_yaxes(title="storage [V]", row=1, col=1)
+    figure.update_yaxes(title="power", ticksuffix="W", exponentformat="SI", minexponent=0, row=2, col=1)
+    figure.update_xaxes(title="seconds of the run", rangeslider={"visible": True, "thickness": 0.08}, row=2, col=1)
+    return figure.update_layout(margin={"l": 64, "r": 24, "t": 40})
+
+
+STATES = {"off": BAD, "sleep": STORE, "compute": GOOD, "radio": SUN}
+"""What a node is at, in the engine's words."""
+
+
 def _tick(hours: float) -> float:
     return next((step for step in (0.05, 0.1, 0.25, 0.5, 1, 3) if hours / step <= 10), 6)
 
 
-def day_file(day: Day, path: Path) -> None:
+def day_file(day: Day, path: Path, title: str = "One simulated day of the harvested node") -> None:
     """Draw the day with matplotlib."""
     plt = pyplot()
     figure, (store, lane, power, uses) = plt.subplots(
@@ -194,7 +277,7 @@ def day_file(day: Day, path: Path) -> None:
     lane.set_ylim(-0.6, len(lanes) - 0.4)
     power.plot(day.power_hour, _above_floor(day.panel_w), color=SUN, linewidth=1.4, label="panel")
     power.plot(day.power_hour, _above_floor(day.node_w), color=NODE, linewidth=1.2, label="node")
-    power.set(yscale="log", ylabel="power [W]", xlabel="hour of the day, local standard time")
+    power.set(yscale="log", ylabel="power [W]", xlabel=day.time_title)
     power.set_ylim(POWER_FLOOR_W, 2 * max([*day.panel_w, *day.node_w, 1e-3]))
     power.legend(frameon=False, fontsize=9, loc="upper left")
     begin, end = day.span
@@ -204,7 +287,7 @@ def day_file(day: Day, path: Path) -> None:
         axes.tick_params(labelbottom=axes is power)
     _uses_bar(uses, day.uses_j)
     uses.spines[["top", "right"]].set_visible(False)
-    figure.suptitle("One simulated day of the harvested node", x=0.01, ha="left", fontsize=12, fontweight="bold")
+    figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
     finish(plt, figure, [store, lane, power], path)
 
 

@@ -7,7 +7,7 @@ import ast
 import itertools
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,6 +63,10 @@ class Reproduction:
     title: str
     source: str
     rows: list[Row]
+    board: str = ""
+    """Where the paper's questions are asked unless a row names another."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False)
+    """The table as data/published has it."""
 
     def frame(self) -> pd.DataFrame:
         """Return a row a figure: label, published, ours, ratio, verdict, unit, printed, note."""
@@ -150,7 +154,7 @@ def reproduce(table_id: str, progress: measuring.Progress | None = None) -> Repr
                 printed=raw.get("printed"),
             )
         )
-    return Reproduction(table_id, table["title"], f"{paper['cite']}, {table['source']}", rows)
+    return Reproduction(table_id, table["title"], f"{paper['cite']}, {table['source']}", rows, paper["board"], table)
 
 
 def _printed(raw: dict[str, Any]) -> float | None:

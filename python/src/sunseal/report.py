@@ -9,50 +9,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import boards, charts, measuring, plots
+from sunseal import boards, charts, citing, measuring, plots
 from sunseal.page import Cell, Html, Page, energy_table, right, table
+from sunseal.simulation import LOSSES
 from sunseal.units import duration, show
 
 if TYPE_CHECKING:
     from sunseal.demo import Served
-    from sunseal.published import Reproduction
     from sunseal.simulation import Played
-
-VERDICT_STYLE = {
-    "beaten": "good",
-    "agrees": "good",
-    "differs": "mild",
-    "misprint": "mild",
-    "not printed": "mild",
-    "not met": "bad",
-}
-
-
-def published_tables(reproductions: Iterable[Reproduction]) -> str:
-    """Write published figures beside ours."""
-    parts = []
-    for r in reproductions:
-        rows = []
-        for row in r.rows:
-            style = VERDICT_STYLE[row.verdict]
-            note = f"<small>{html.escape(row.note)}</small>" if row.note else ""
-            printed = f" <small>(printed {html.escape(row.printed)})</small>" if row.printed else ""
-            rows.append(
-                (
-                    Html(html.escape(row.label)),
-                    Html(
-                        f'<span class="n" style="display:block">{html.escape(row.show(row.published))}{printed}</span>'
-                    ),
-                    right(row.show(row.ours)),
-                    right(f"{row.ratio:.3f}" if row.ratio is not None else ""),
-                    Html(f'<b class="{style}">{html.escape(row.verdict)}</b>'),
-                    Html(note),
-                )
-            )
-        head = ("", "published", "ours", "ratio", "verdict", "note")
-        parts.append(table(head, rows, f"{r.id}: {r.title}"))
-        parts.append(f'<p class="note">{html.escape(r.source)}</p>')
-    return "".join(parts)
 
 
 def curve_parts(page: Page, curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
@@ -75,10 +39,11 @@ TABLES = ("mane2014/table-4.1", "mane2014/table-4.2")
 def day_of(played: Played, served: Served | None = None) -> plots.Day:
     """Gather what the pictures of the day show."""
     record = played.record
-    start_h = played.scenario["start_s"] / 3600.0
+    start_s = played.scenario["start_s"]
+    unit, unit_s = ("h", 3600.0) if record["simulated_s"] <= DAYS_FROM_S else ("d", 86_400.0)
 
     def hours(times_s: Iterable[float]) -> list[float]:
-        return [start_h + t / 3600.0 for t in times_s]
+        return [(start_s + t) / unit_s for t in times_s]
 
     told = [(e["kind"], e["time_s"]) for e in record["events"]]
     events = {
@@ -93,21 +58,40 @@ def day_of(played: Played, served: Served | None = None) -> plots.Day:
             "report accepted": hours(at[id(e)] for e in signed if e["kind"] == "report" and e["verdict"] == 0),
             "refused": hours(at[id(e)] for e in signed if e["verdict"] != 0),
         }
+    else:
+        events["message sent"] = hours(t for kind, t in told if kind == "sent")
+        events["operation"] = hours(_operations(record["timeline"]))
     series = record["series"]
-    hour = played.hours
+    hour = [h * 3600.0 / unit_s for h in played.hours]
     ends = hour[BIN - 1 :: BIN] + ([hour[-1]] if len(hour) % BIN else [])
     return plots.Day(
         # The voltage at the very beginning stands at the top of the first stretch.
-        hour=[start_h, *hour],
+        hour=[start_s / unit_s, *hour],
         storage_v=[series[0]["vcap_max_v"], *(p["vcap_v"] for p in series)],
         power_hour=ends,
         panel_w=_means([p["panel_w"] for p in series]),
         node_w=_means([p["load_w"] for p in series]),
         events=events,
-        off=_without_supply(told, start_h, record["simulated_s"]),
+        off=[(a, b) for a, b in (hours(span) for span in _without_supply(told, record["simulated_s"]))],
         thresholds_v=_thresholds(played.scenario),
         uses_j=_ways(played.energy())[1],
+        between_v=(
+            [series[0]["vcap_min_v"], *(p["vcap_min_v"] for p in series)],
+            [series[0]["vcap_max_v"], *(p["vcap_max_v"] for p in series)],
+        ),
+        unit=unit,
     )
+
+
+DAYS_FROM_S = 4 * 86_400.0
+"""From here on a run is drawn over days."""
+
+
+def _operations(timeline: Sequence[Mapping[str, Any]]) -> list[float]:
+    """Return when the node's long computations began: of at least a tenth of the longest."""
+    computed = [(s["from_s"], s["to_s"] - s["from_s"]) for s in timeline if s["doing"] == "compute"]
+    longest = max((length for _, length in computed), default=0.0)
+    return [begin for begin, length in computed if length >= longest / 10]
 
 
 BIN = 16
@@ -119,7 +103,7 @@ def _means(values: Sequence[float]) -> list[float]:
     return [sum(b) / len(b) for b in bins]
 
 
-def _without_supply(told: Sequence[tuple[str, float]], start_h: float, end_s: float) -> list[tuple[float, float]]:
+def _without_supply(told: Sequence[tuple[str, float]], end_s: float) -> list[tuple[float, float]]:
     spans, since = [], 0.0
     off = True
     for kind, time_s in told:
@@ -130,32 +114,202 @@ def _without_supply(told: Sequence[tuple[str, float]], start_h: float, end_s: fl
             since, off = time_s, True
     if off:
         spans.append((since, end_s))
-    return [(start_h + a / 3600.0, start_h + b / 3600.0) for a, b in spans if b - a > 1.0]
+    return [(a, b) for a, b in spans if b - a > 1.0]
 
 
 def _thresholds(scenario: Mapping[str, Any]) -> dict[str, float]:
-    """Return the harvester's thresholds, as the scenario or the part's file gives them."""
+    """Return the supply's thresholds, as the scenario or the part's file gives them; a plain supply has none."""
     supply = scenario["supply"]
-    board: dict[str, Any] = boards.read_toml(boards.board_path(scenario["board"]))
-    name = supply.get("harvester") or board["supply"]["harvester"]
-    part: dict[str, Any] = boards.read_toml(boards.home() / "data" / "parts" / f"{name}.toml")
-    own = part["harvester"]
-    thresholds = {"output on at": supply.get("v_on_v") or own["v_on_v"]}
-    if own["overhead_reading"] == "per_start":
-        thresholds["output off at"] = supply.get("v_cut_v") or own["v_cut_v"]
-    return thresholds
+    on, off = supply.get("v_on_v"), supply.get("v_cut_v")
+    for name in citing.supply_parts(scenario["board"], supply):
+        part: dict[str, Any] = boards.read_toml(boards.home() / "data" / "parts" / f"{name}.toml")
+        own = part.get("harvester", {})
+        charger = part.get("charger", {}) if supply.get("charger") else {}
+        on = on or own.get("v_on_v") or charger.get("v_ok_rising_V")
+        if own.get("overhead_reading", "per_start") == "per_start":
+            off = off or own.get("v_cut_v") or charger.get("v_ok_falling_V")
+    return {name: v for name, v in (("output on at", on), ("output off at", off)) if v is not None}
 
 
 def _day_section(page: Page, played: Played, served: Served | None) -> plots.Day:
     day = day_of(played, served)
+    zoom = " Zoom with the slider, or by dragging." if served is None else ""
     page.section(
-        "The day",
+        "The day" if day.unit == "h" else "The run",
         "Storage voltage, what happened, and the power of panel and node, each point a mean over "
         f"{BIN * played.record['duration_s'] / len(played.record['series']) / 60:.3g} minutes. Shaded: the node had no "
-        "supply. The figures behind it stand in series.csv.",
-        f'<div class="wide">{page.figure(plots.day_figure(day), 640)}</div>',
+        f"supply. The figures behind it stand in series.csv.{zoom}",
+        f'<div class="wide">{page.figure(plots.day_figure(day, slider=served is None), 680)}</div>',
     )
     return day
+
+
+def _window_section(page: Page, window: Mapping[str, Any] | None) -> None:
+    if window is None:
+        return
+    cut = " It was too long to be kept whole." if window["cut"] else ""
+    page.section(
+        "A closer look",
+        f"From {window['from_s']:.9g} s to {window['to_s']:.9g} s of the run, in the engine's own steps: every change "
+        f"of state, and each brown-out to the cycle.{cut}",
+        f'<div class="wide">{page.figure(plots.window_figure(window), 560)}</div>',
+    )
+
+
+STACKS_MAX = 16
+"""So many functions have a bar of their own."""
+STEADY = ("(asleep)", "(off)")
+
+
+def stacks(rows: Sequence[Mapping[str, Any]]) -> charts.Chart:
+    """Draw energy by function, stacked by component, the largest at the top, the smallest together."""
+    sums: dict[str, dict[str, float]] = {}
+    for row in rows:
+        by = sums.setdefault(row["function"], {})
+        by[row["component"]] = by.get(row["component"], 0.0) + row["energy_j"]
+    order = sorted(sums, key=lambda name: -sum(sums[name].values()))
+    rest = order[STACKS_MAX:]
+    if rest:
+        together = sums.setdefault(f"{len(rest)} others", {})
+        for name in rest:
+            for component, joules in sums[name].items():
+                together[component] = together.get(component, 0.0) + joules
+        order = [*order[:STACKS_MAX], f"{len(rest)} others"]
+    total: dict[str, float] = {}
+    for name in order:
+        for component, joules in sums[name].items():
+            total[component] = total.get(component, 0.0) + joules
+    components = sorted((c for c in total if total[c] > 0), key=lambda c: -total[c])
+    return charts.Chart(
+        charts.Axis("energy", "J", zero=True),
+        charts.Axis(""),
+        bars=[
+            charts.Bars(c, order, [sums[name].get(c, 0.0) for name in order], plots.LINES[i % len(plots.LINES)])
+            for i, c in enumerate(components)
+        ],
+        height=160 + 26 * len(order),
+    )
+
+
+def _stacks_section(page: Page, record: Mapping[str, Any]) -> None:
+    told = record.get("functions")
+    if told is None:
+        page.section(
+            "Energy by state and component",
+            "The node's joules by what each component was at. `sunseal simulate --functions` tells them by the "
+            "firmware's functions as well.",
+            page.chart(
+                stacks(
+                    [
+                        {"function": item["name"], "component": item["component"], "energy_j": item["energy_j"]["typ"]}
+                        for item in record["energy"]["load"]["items"]
+                    ]
+                )
+            ),
+        )
+        return
+    awake = [row for row in told if row["function"] not in STEADY]
+    page.section(
+        "Energy by function and component",
+        "What each of the firmware's functions took while it ran itself, by component; the time asleep is below, as "
+        "it would press the rest together.",
+        page.chart(stacks(awake)) if awake else "",
+        page.chart(stacks([row for row in told if row["function"] in STEADY])),
+    )
+
+
+# --- Scarcity and surplus --------------------------------------------------------------------
+
+
+def regimes(series: Sequence[Mapping[str, float]], end_s: float, capacitance_f: float) -> dict[str, dict[str, float]]:
+    """Split a run where the light brought less than the node took from where it brought more; joules in each.
+
+    Stretches are taken together by `BIN`, so that the seconds of an operation do not make a scarcity of their own.
+    """
+    found = {name: dict.fromkeys(("time_s", "light_j", "work_j", "stored_j"), 0.0) for name in ("scarcity", "surplus")}
+    before_v = series[0]["vcap_max_v"]
+    ends = [p["time_s"] for p in series[1:]] + [end_s]
+    for i in range(0, len(series), BIN):
+        points = series[i : i + BIN]
+        spans = [to - p["time_s"] for p, to in zip(points, ends[i : i + BIN], strict=True)]
+        light_j = sum(p["panel_w"] * s for p, s in zip(points, spans, strict=True))
+        work_j = sum(p["load_w"] * s for p, s in zip(points, spans, strict=True))
+        after_v = points[-1]["vcap_v"]
+        into = found["surplus" if light_j > work_j else "scarcity"]
+        into["time_s"] += sum(spans)
+        into["light_j"] += light_j
+        into["work_j"] += work_j
+        into["stored_j"] += capacitance_f * (after_v**2 - before_v**2) / 2
+        before_v = after_v
+    for into in found.values():
+        into["lost_j"] = into["light_j"] - into["work_j"] - into["stored_j"]
+    return found
+
+
+def balance_chart(found: Mapping[str, Mapping[str, float]]) -> charts.Chart:
+    """Draw what came and where it went, under scarcity and under surplus (Suslowicz 2017, figure 2)."""
+    bars: dict[str, tuple[str, list[float]]] = {
+        "light": (plots.SUN, []),
+        "from the store": (plots.LINES[0], []),
+        "work done": (plots.NODE, []),
+        "stored": (plots.GOOD, []),
+        "lost or thrown away": (plots.MUTED, []),
+    }
+    labels = []
+    for name, j in found.items():
+        labels += [f"{name}: came", f"{name}: went"]
+        given, kept = max(-j["stored_j"], 0.0), max(j["stored_j"], 0.0)
+        for (_, values), pair in zip(
+            bars.values(),
+            ((j["light_j"], 0.0), (given, 0.0), (0.0, j["work_j"]), (0.0, kept), (0.0, max(j["lost_j"], 0.0))),
+            strict=True,
+        ):
+            values.extend(pair)
+    return charts.Chart(
+        charts.Axis("energy", "J", zero=True),
+        charts.Axis(""),
+        bars=[charts.Bars(name, labels, values, color) for name, (color, values) in bars.items()],
+        height=300,
+    )
+
+
+def _regimes_section(page: Page, played: Played) -> None:
+    capacitance_f = _capacitance_f(played.scenario)
+    if capacitance_f is None:
+        return
+    found = regimes(played.record["series"], played.record["simulated_s"], capacitance_f)
+    energy = played.energy()
+    error_j = abs(sum(j["stored_j"] for j in found.values()) - energy["stored_delta_j"])
+    if error_j > 0.01 * (energy["in_j"] + energy["out_j"]):
+        return  # a store that is more than one capacitance: its voltage does not tell what is in it
+    lost = energy["lost_by_j"]
+    full, dim = (lost[LOSSES[key]] for key in ("curtailed_j", "unused_j"))
+    rows: list[Sequence[Cell]] = [
+        (name, right(duration(j["time_s"])), *(right(show(j[k], "J", 4)) for k in KEPT)) for name, j in found.items()
+    ]
+    page.section(
+        "Under scarcity and under surplus",
+        "Scarcity is where the light brought less than the node took, surplus where it brought more (Suslowicz 2017, "
+        f"figure 2). Of what was thrown away, {show(full, 'J', 3)} came when the store was full, {show(dim, 'J', 3)} "
+        "were too little to start the charger: work that could have been done ahead of its time.",
+        page.chart(balance_chart(found)),
+        table(("", "time", "light", "work done", "change of the store", "lost or thrown away"), rows),
+    )
+
+
+KEPT = ("light_j", "work_j", "stored_j", "lost_j")
+
+
+def _capacitance_f(scenario: Mapping[str, Any]) -> float | None:
+    """Return the store's capacitance, if it is one capacitor."""
+    supply = scenario["supply"]
+    if supply.get("capacitance_f"):
+        return float(supply["capacitance_f"])
+    for name in citing.supply_parts(scenario["board"], supply):
+        part: dict[str, Any] = boards.read_toml(boards.home() / "data" / "parts" / f"{name}.toml")
+        if "capacitor" in part and not supply.get("cell"):
+            return float(part["capacitor"]["capacitance_f"])
+    return None
 
 
 def _ways(energy: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, float]]:
@@ -287,12 +441,12 @@ def _curves_section(page: Page, board: str) -> dict[str, list[dict[str, Any]]]:
 
 
 def _published_section(page: Page) -> None:
-    from sunseal import published
+    from sunseal import published, published_page
 
     page.section(
         "Published figures beside ours",
         "Mane 2014 as printed, and the same quantity from this firmware on this machine.",
-        published_tables(published.reproduce(i) for i in TABLES),
+        published_page.tables(published.reproduce(i) for i in TABLES),
     )
 
 
@@ -328,7 +482,10 @@ def scenario_page(played: Played, closing: Mapping[str, Any]) -> str:
     )
     page.cards = _cards(closing)
     _day_section(page, played, None)
+    _window_section(page, record.get("window"))
+    _regimes_section(page, played)
     _ledger_section(page, played, closing)
+    _stacks_section(page, record)
     _origin_section(page, played)
     return page.render()
 
