@@ -211,6 +211,39 @@ def test_simulate_plays_a_scenario_without_anybody_to_answer(sunseal: Cli, built
     assert "half-hour" in page.read_text()
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
+def test_a_stopped_run_is_gone_on_with_to_the_same_bytes(
+    sunseal: Cli, built: None, tmp_path: Path, number: signal.Signals
+) -> None:
+    scenario = write_scenario(tmp_path, 5 * 86_400.0)
+    series, kept = tmp_path / "series.csv", tmp_path / "s.checkpoint"
+    command = ("simulate", str(scenario), "--series", str(series), "--checkpoint", str(kept), "--json")
+    refused = sunseal(*command, "--resume")
+    assert (refused.status, "there is no checkpoint" in refused.err) == (2, True)
+    whole = sunseal(*command)
+    expected = series.read_bytes()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "sunseal", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(1.0)
+    child.send_signal(number)
+    said_out, said = child.communicate(timeout=30)
+    if child.returncode == 0:
+        pytest.skip("it was done before it could be stopped")
+    assert (child.returncode, said_out) == (130, "")
+    if "nothing was written" in said:
+        pytest.skip("it was stopped before it had begun")
+    assert f"{kept}` keeps the run; `sunseal simulate" in said
+    assert "--resume` goes on with it" in said
+    series.unlink()
+    rest = sunseal(*command, "--resume")
+    assert rest.status == 0, rest.err
+    assert "goes on at" in rest.err
+    assert (rest.out, series.read_bytes()) == (whole.out, expected)
+    assert not kept.exists()
+
+
 def children_of(pid: int) -> list[str]:
     found = []
     for status in Path("/proc").glob("[0-9]*/status"):

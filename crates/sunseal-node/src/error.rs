@@ -25,6 +25,14 @@ pub enum NodeError {
         /// What the system says.
         reason: String,
     },
+    /// The file that a run was to go on from, or to be kept in.
+    #[error("checkpoint {path}: {reason}")]
+    Checkpoint {
+        /// Which file.
+        path: String,
+        /// What is wrong with it, and what would be right.
+        reason: String,
+    },
     /// The board file.
     #[error("board {name}: {reason}")]
     Board {

@@ -5,6 +5,8 @@
 //! above the cut-off surely lasts and lets the machine run that long at full speed; close to the cut
 //! it asks for the crossing itself and takes the supply away there, in the middle of an instruction too.
 
+mod checkpoint;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,6 +26,7 @@ use crate::board::{Board, StorageSense};
 use crate::config::write_config;
 use crate::record::{Doing, EnergyRecord, Recorder, RunRecord};
 use crate::{NodeError, Scenario};
+use checkpoint::{Identity, Keep};
 
 /// Where a run stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,6 +80,8 @@ pub struct Node {
     starts: u64,
     brown_out_cycles: Vec<u64>,
     longest_s: f64,
+    identity: Identity,
+    keep: Option<Keep>,
 }
 
 /// Power of one set of states, and what the node is at. Where code runs from is no state of the machine: it
@@ -163,6 +168,8 @@ impl Node {
         };
         let bytes = std::fs::read(&scenario.firmware).map_err(|e| firmware(e.to_string()))?;
         let elf = Elf::parse(&bytes).map_err(|e| firmware(e.to_string()))?;
+        let data = (&device, &model, supply.config());
+        let identity = Identity::new(&scenario, &bytes, &harvest, data);
         let mut machine = Machine::new(&device);
         machine.set_vcc(vcc_v);
         machine.set_unit_seed(scenario.seed);
@@ -226,6 +233,8 @@ impl Node {
             starts: 0,
             brown_out_cycles: Vec::new(),
             longest_s: f64::INFINITY,
+            identity,
+            keep: None,
         })
     }
 
@@ -397,7 +406,9 @@ impl Node {
             let now_s = self.time_s();
             if now_s - told_s >= (self.scenario.duration_s / 1000.0).min(AWAKE_STEP_S) {
                 told_s = now_s;
-                if !watch(self.progress()) {
+                let stop = !watch(self.progress());
+                self.keep_if_due(stop);
+                if stop {
                     finished = false;
                     break;
                 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a run leaves behind. No wall clock in it: same scenario, same seed, same bytes.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sunseal_link::{Frame, Kind};
 use sunseal_power::{EnergyBreakdown, SupplySums};
 
 use sunseal_radio::{AirPacket, RadioCounts};
 
 /// What the node is at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Doing {
     /// No supply.
@@ -25,7 +26,7 @@ pub enum Doing {
 }
 
 /// A point of the time series: a stretch of the run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeriesPoint {
     /// Its beginning.
     pub time_s: f64,
@@ -48,7 +49,7 @@ pub struct SeriesPoint {
 }
 
 /// A stretch of one occupation.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stretch {
     /// Its beginning.
     pub from_s: f64,
@@ -59,23 +60,23 @@ pub struct Stretch {
 }
 
 /// Something worth a line.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// When.
     pub time_s: f64,
     /// "on", "brown-out", "sent", "received".
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// What.
     pub text: String,
 }
 
 /// What was on the air, counted in whole messages.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Messages {
     /// Sent by the node, by kind.
-    pub sent: BTreeMap<&'static str, u64>,
+    pub sent: BTreeMap<String, u64>,
     /// Received by the node with a good CRC, by kind.
-    pub received: BTreeMap<&'static str, u64>,
+    pub received: BTreeMap<String, u64>,
     /// Verdicts received, by code.
     pub verdicts: BTreeMap<u8, u64>,
 }
@@ -221,6 +222,7 @@ const MAX_STRETCHES: usize = 20_000;
 const MAX_EVENTS: usize = 100_000;
 
 /// Collects a run while it goes.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Recorder {
     width_s: f64,
     bucket: usize,
@@ -235,7 +237,7 @@ pub(crate) struct Recorder {
     pub by_doing: BTreeMap<Doing, f64>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct BucketSums {
     low: f64,
     high: f64,
@@ -335,7 +337,7 @@ impl Recorder {
 
     pub fn event(&mut self, time_s: f64, kind: &'static str, text: String) {
         if self.events.len() < MAX_EVENTS {
-            self.events.push(Event { time_s, kind, text });
+            self.events.push(Event { time_s, kind: Cow::Borrowed(kind), text });
         } else {
             self.events_cut = true;
         }
@@ -361,7 +363,7 @@ impl Recorder {
             return;
         }
         let counts = if p.sent { &mut self.messages.sent } else { &mut self.messages.received };
-        *counts.entry(name).or_default() += 1;
+        *counts.entry(name.to_owned()).or_default() += 1;
         if frame.kind == Kind::Verdict
             && !p.sent
             && let Some(code) = frame.fragment.last()

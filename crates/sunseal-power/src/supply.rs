@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::circuit::{Draw, Feed, Gone, Net, Probe};
 use crate::store::State;
@@ -82,7 +82,7 @@ pub struct Advance {
 }
 
 /// Joules since the beginning. In = out + losses + change of the store.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SupplySums {
     /// What the panel offered at its maximum power point.
     pub panel_j: f64,
@@ -162,7 +162,7 @@ struct Plain {
 }
 
 /// What the electronics are doing, with their hysteresis.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Mode {
     /// The charger is in cold start.
     cold: bool,
@@ -196,6 +196,22 @@ pub struct Supply {
     time_s: f64,
     balanced_j: f64,
     unclosed: Option<Unclosed>,
+    sums: SupplySums,
+}
+
+/// Where a supply stands, without its figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SupplyState {
+    x: State,
+    rest: State,
+    stored_begin_j: f64,
+    on: bool,
+    mode: Mode,
+    rail_c_v: f64,
+    coasting: bool,
+    rail_v: f64,
+    time_s: f64,
+    balanced_j: f64,
     sums: SupplySums,
 }
 
@@ -251,6 +267,33 @@ impl Supply {
             unclosed: None,
             sums: SupplySums::default(),
         })
+    }
+
+    /// Where it stands, to go back to.
+    #[must_use]
+    pub fn state(&self) -> SupplyState {
+        SupplyState {
+            x: self.x,
+            rest: self.rest,
+            stored_begin_j: self.stored_begin_j,
+            on: self.on,
+            mode: self.mode,
+            rail_c_v: self.rail_c_v,
+            coasting: self.coasting,
+            rail_v: self.rail_v,
+            time_s: self.time_s,
+            balanced_j: self.balanced_j,
+            sums: self.sums,
+        }
+    }
+
+    /// Goes back to where a supply of the same figures stood.
+    pub fn set_state(&mut self, s: &SupplyState) {
+        (self.x, self.rest, self.stored_begin_j) = (s.x, s.rest, s.stored_begin_j);
+        (self.on, self.mode) = (s.on, s.mode);
+        (self.rail_c_v, self.coasting, self.rail_v) = (s.rail_c_v, s.coasting, s.rail_v);
+        (self.time_s, self.balanced_j, self.sums) = (s.time_s, s.balanced_j, s.sums);
+        self.unclosed = None;
     }
 
     /// Solves the general circuit even where the plain solver would do. For comparisons.

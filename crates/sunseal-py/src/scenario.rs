@@ -60,21 +60,40 @@ impl Scenario {
 }
 
 /// Plays a scenario and returns its record as JSON. `light` is time_s and power_w of the panel, and
-/// stands for the file's own; `progress` hears simulated_s, vcap_v, brown_outs, packets sent.
+/// stands for the file's own; `progress` hears simulated_s, vcap_v, brown_outs, packets sent. With `keep`, a
+/// file and seconds of the clock on the wall, the run is kept there so often and when it is stopped; with
+/// `resume` it goes on from there. `told` hears sentences: where it goes on, what could not be kept.
 #[pyfunction]
-#[pyo3(signature = (data, scenario, light, progress))]
+#[pyo3(signature = (data, scenario, light, progress, keep, resume, told))]
+#[expect(clippy::too_many_arguments, reason = "one function of Python, by name")]
 pub fn simulate(
     py: Python<'_>,
     data: &str,
     scenario: &Scenario,
     light: Option<(Vec<f64>, Vec<f64>)>,
     progress: Option<Py<PyAny>>,
+    keep: Option<(String, f64)>,
+    resume: bool,
+    told: Option<Py<PyAny>>,
 ) -> PyResult<String> {
+    let told = move |sentence: &str| {
+        // A listener that fails must not end the run; Ctrl-C is heard at the next look.
+        Python::attach(|py| told.as_ref().map(|f| f.call1(py, (sentence,)).map(|_| ())));
+    };
     let scenario = scenario.inner.clone();
     py.detach(|| {
         let light = light.map(|(time_s, power_w)| HarvestTrace::from_arrays(time_s, power_w));
         let mut node = Node::new(Path::new(data), scenario, light.transpose().map_err(refuse)?)
             .map_err(refuse)?;
+        if let Some((file, every_s)) = keep {
+            let file = Path::new(&file);
+            if resume {
+                let from_s = node.resume(file).map_err(refuse)?;
+                told(&format!("{} goes on at {from_s:.3} s", file.display()));
+            }
+            let every = Duration::try_from_secs_f64(every_s).map_err(refuse)?;
+            node.keep(file, every, Box::new(told)).map_err(refuse)?;
+        }
         let mut stopped: Option<PyErr> = None;
         let mut looked = Instant::now();
         let record = node.run(&mut |p| {

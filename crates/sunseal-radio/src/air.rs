@@ -60,6 +60,14 @@ pub trait Air: Send {
     /// # Errors
     /// If nothing can be known about that.
     fn exchange(&mut self, sent: &Sent) -> Result<Vec<Answer>, AirError>;
+
+    /// What a snapshot must keep of this side of it; none if there is no going back to it.
+    fn save(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Goes back to what [`save`](Self::save) gave.
+    fn restore(&mut self, _saved: &[u8]) {}
 }
 
 /// Nobody there.
@@ -69,6 +77,10 @@ pub struct Silence;
 impl Air for Silence {
     fn exchange(&mut self, _: &Sent) -> Result<Vec<Answer>, AirError> {
         Ok(Vec::new())
+    }
+
+    fn save(&self) -> Option<Vec<u8>> {
+        Some(Vec::new())
     }
 }
 
@@ -146,6 +158,11 @@ impl Air for GatewayAir {
             crc_ok: true,
         };
         Ok(down.frames().map(answer).collect())
+    }
+
+    /// Nothing: whoever goes on connects anew, and what the other side remembers is its own.
+    fn save(&self) -> Option<Vec<u8>> {
+        Some(Vec::new())
     }
 }
 
@@ -225,11 +242,30 @@ impl<A: Air> Air for FaultyAir<A> {
         }
         Ok(out)
     }
+
+    fn save(&self) -> Option<Vec<u8>> {
+        Some([&self.chance.0.to_le_bytes()[..], &self.inner.save()?].concat())
+    }
+
+    fn restore(&mut self, saved: &[u8]) {
+        if let Some((chance, inner)) = saved.split_first_chunk() {
+            self.chance = Chance(u64::from_le_bytes(*chance));
+            self.inner.restore(inner);
+        }
+    }
 }
 
 impl Air for Box<dyn Air> {
     fn exchange(&mut self, sent: &Sent) -> Result<Vec<Answer>, AirError> {
         (**self).exchange(sent)
+    }
+
+    fn save(&self) -> Option<Vec<u8>> {
+        (**self).save()
+    }
+
+    fn restore(&mut self, saved: &[u8]) {
+        (**self).restore(saved);
     }
 }
 

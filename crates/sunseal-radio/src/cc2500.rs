@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
 use sunseal_mcu::Pin;
 use sunseal_trace::Picos;
 
@@ -82,7 +83,7 @@ const CARRIER_SENSE_DBM: f64 = -90.0;
 const SENSE_SPAN: Picos = Picos(64_000_000);
 
 /// Where the synthesizer is heading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Target {
     Idle,
     FsTxOn,
@@ -90,7 +91,7 @@ enum Target {
     Tx,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum State {
     Off,
     /// Crystal and regulator are starting.
@@ -117,7 +118,7 @@ enum State {
 }
 
 /// A packet on its way out.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Outgoing {
     /// When the sync word has left; bytes of the packet follow.
     sync_end: Picos,
@@ -128,7 +129,7 @@ struct Outgoing {
 }
 
 /// A packet on its way in.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Incoming {
     start: Picos,
     packet: Vec<u8>,
@@ -136,7 +137,7 @@ struct Incoming {
 }
 
 /// A packet that is being written into the RX FIFO.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Receiving {
     sync_end: Picos,
     incoming: Incoming,
@@ -147,7 +148,7 @@ struct Receiving {
 }
 
 /// A transmission that is heard.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Live {
     id: u64,
     rssi_dbm: f64,
@@ -187,11 +188,36 @@ struct Chip {
     now: Picos,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Access {
     address: u8,
     read: bool,
     burst: bool,
+}
+
+/// What a snapshot keeps of a chip whose air is no medium.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    journal: Journal,
+    air: Vec<u8>,
+    searched: Picos,
+    state: State,
+    regs: Vec<u8>,
+    pa_table: [u8; 8],
+    pa_index: usize,
+    tx: VecDeque<u8>,
+    rx: VecDeque<u8>,
+    outgoing: Option<Outgoing>,
+    receiving: Option<Receiving>,
+    arrivals: VecDeque<Incoming>,
+    listening_since: Picos,
+    last_rssi: u8,
+    last_lqi: u8,
+    crc_pin: bool,
+    selected: bool,
+    sleep_asked: bool,
+    access: Option<Access>,
+    now: Picos,
 }
 
 /// CRC-16 of the packet handler: x^16 + x^15 + x^2 + 1 from all ones (15.2.2).
@@ -1246,5 +1272,48 @@ impl RadioChip for Chip {
             State::Rx | State::FsTxOn => self.part.rx_to_tx_us,
             _ => self.part.settle_us.min(self.part.rx_to_tx_us),
         })
+    }
+
+    fn save(&self) -> Vec<u8> {
+        // What a medium holds of it is not its own.
+        let air = self.air.save().filter(|_| self.port.is_none());
+        let Some(air) = air else { return Vec::new() };
+        let saved = Saved {
+            journal: self.journal.clone(),
+            air,
+            searched: self.searched,
+            state: self.state,
+            regs: self.regs.to_vec(),
+            pa_table: self.pa_table,
+            pa_index: self.pa_index,
+            tx: self.tx.clone(),
+            rx: self.rx.clone(),
+            outgoing: self.outgoing.clone(),
+            receiving: self.receiving.clone(),
+            arrivals: self.arrivals.clone(),
+            listening_since: self.listening_since,
+            last_rssi: self.last_rssi,
+            last_lqi: self.last_lqi,
+            crc_pin: self.crc_pin,
+            selected: self.selected,
+            sleep_asked: self.sleep_asked,
+            access: self.access,
+            now: self.now,
+        };
+        postcard::to_stdvec(&saved).expect("registers can always be written")
+    }
+
+    fn restore(&mut self, saved: &[u8]) {
+        let Ok(s) = postcard::from_bytes::<Saved>(saved) else { return };
+        self.air.restore(&s.air);
+        (self.journal, self.searched, self.state) = (s.journal, s.searched, s.state);
+        self.regs.copy_from_slice(&s.regs);
+        (self.pa_table, self.pa_index) = (s.pa_table, s.pa_index);
+        (self.tx, self.rx) = (s.tx, s.rx);
+        (self.outgoing, self.receiving, self.arrivals) = (s.outgoing, s.receiving, s.arrivals);
+        self.listening_since = s.listening_since;
+        (self.last_rssi, self.last_lqi, self.crc_pin) = (s.last_rssi, s.last_lqi, s.crc_pin);
+        (self.selected, self.sleep_asked) = (s.selected, s.sleep_asked);
+        (self.access, self.now) = (s.access, s.now);
     }
 }

@@ -4,12 +4,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sunseal_mcu::{Part, Pin};
 use sunseal_trace::Picos;
 
 /// What the radio did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RadioCounts {
     /// Packets sent.
     pub sent: u64,
@@ -32,7 +32,7 @@ pub struct RadioCounts {
 }
 
 /// A packet that was on the air, either way.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AirPacket {
     /// Scenario time at its end.
     pub time_us: u64,
@@ -45,7 +45,7 @@ pub struct AirPacket {
 }
 
 /// What a chip keeps for those who watch it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Journal {
     /// Scenario time at the machine's time zero.
     pub epoch_us: u64,
@@ -98,6 +98,12 @@ pub(crate) trait RadioChip: Send {
     fn rssi_v(&mut self, _now: Picos, _vcc_v: f64) -> f64 {
         0.0
     }
+    /// Everything that a snapshot must keep; empty for a chip that there is no going back to.
+    fn save(&self) -> Vec<u8> {
+        Vec::new()
+    }
+    /// Goes back to what [`save`](Self::save) gave.
+    fn restore(&mut self, _saved: &[u8]) {}
 }
 
 pub(crate) fn lock<T: ?Sized>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -177,6 +183,14 @@ impl Part for Radio {
         self.with(|c| c.pin(now, pin, level));
     }
 
+    fn save(&self) -> Vec<u8> {
+        lock(&self.chip).save()
+    }
+
+    fn restore(&mut self, saved: &[u8]) {
+        self.with(|c| c.restore(saved));
+    }
+
     fn shifted_in(&mut self) -> Option<u8> {
         self.with(|c| c.shifted_in())
     }
@@ -209,6 +223,12 @@ impl RadioHandle {
     #[must_use]
     pub fn problem(&self) -> Option<String> {
         lock(&self.0).journal().problem.clone()
+    }
+
+    /// Whether a snapshot of its machine keeps it and this side of its air.
+    #[must_use]
+    pub fn can_go_back(&self) -> bool {
+        !lock(&self.0).save().is_empty()
     }
 
     /// The earliest time at which it could radiate if its program told it to at `now`.

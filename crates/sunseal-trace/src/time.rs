@@ -4,6 +4,8 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
+use serde::{Deserialize, Serialize};
+
 /// A count of CPU clock (MCLK) cycles.
 pub type Cycles = u64;
 
@@ -13,7 +15,9 @@ const PICOS_PER_SECOND: u128 = 1_000_000_000_000;
 ///
 /// A clock is described by its origin and frequency and its tick `k` lies at
 /// [`origin + Picos::of_ticks(k, f)`](Picos::of_ticks): rounding never accumulates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Picos(pub u64);
 
 impl Picos {

@@ -292,6 +292,9 @@ def simulate(
     scenario: Scenario,
     light: tuple[Sequence[float], Sequence[float]] | None,
     progress: Callable[[float, float, int, int], None] | None,
+    keep: tuple[str, float] | None,
+    resume: bool,
+    told: Callable[[str], None] | None,
 ) -> str: ...
 def fleet(
     data: str,

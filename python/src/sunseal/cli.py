@@ -790,37 +790,78 @@ def simulate_command(
     report: Report = None,
     figure: Figure = None,
     series: Annotated[Path | None, typer.Option("--series", help="Write the storage voltage over time as CSV.")] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option("--checkpoint", help="Where the run is kept while it goes; else beside what is written."),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from it: the same bytes come out.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Play a scenario: harvester, storage and node in a closed loop, down to the last joule."""
+    """Play a scenario: harvester, storage and node in a closed loop, down to the last joule.
+
+    A run of more than half a minute is kept in a checkpoint, and so is one that Ctrl-C or SIGTERM stops.
+    """
     from sunseal import demo, simulation
 
     writable(report, PAGE)
     writable(figure)
     writable(series, (".csv",))
+    writable(checkpoint, (".checkpoint",))
+    beside = next((file.parent for file in (report, figure, series) if file is not None), Path())
+    kept = checkpoint or beside / f"{scenario.stem}.checkpoint"
+    if resume and not kept.is_file():
+        raise SunsealError(f"there is no checkpoint `{kept}`; name it with `--checkpoint`, or leave `--resume` away")
+    if kept.is_file() and not resume:
+        err.print(f"`{escape(str(kept))}` keeps an earlier run (`--resume` goes on with it); this takes its place")
     loaded = simulation.load(scenario)
     told = simulation.facts(loaded)
+    options = [("--report", report), ("--figure", figure), ("--series", series), ("--checkpoint", checkpoint)]
+    given = [text for name, file in options if file is not None for text in (name, str(file))]
+    again = shlex.join(["sunseal", "simulate", str(scenario), *given])
+    goes_on = f"`{kept}` keeps the run; `{again} --resume` goes on with it"
+    keep = simulation.Checkpoint(kept, resume, told=lambda sentence: err.print(escape(sentence)))
     try:
-        with demo.bar(err, as_json, told["duration_s"], told["start_s"]) as watch:
-            played = simulation.play(loaded, watch)
+        with _ended_by_sigterm(), demo.bar(err, as_json, told["duration_s"], told["start_s"]) as watch:
+            played = simulation.play(loaded, watch, keep)
     except KeyboardInterrupt as e:
-        again = f"`{shlex.join(['sunseal', 'simulate', str(scenario)])}` plays the same again"
-        raise Stopped(f"nothing was written; {again}") from e
+        raise Stopped(goes_on if kept.is_file() else f"nothing was written; `{again}` plays the same again") from e
     closing = played.closing()
-    if series is not None:
-        measuring.write_atomic(series, played.series_csv())
-    if report is not None or figure is not None:
-        from sunseal import plots
-        from sunseal import report as reporting
+    try:
+        if series is not None:
+            measuring.write_atomic(series, played.series_csv())
+        if report is not None or figure is not None:
+            from sunseal import plots
+            from sunseal import report as reporting
 
-        if figure is not None:
-            plots.day_file(reporting.day_of(played), figure, played.record["scenario"])
-        if report is not None:
-            measuring.write_atomic(report, reporting.scenario_page(played, closing))
+            if figure is not None:
+                plots.day_file(reporting.day_of(played), figure, played.record["scenario"])
+            if report is not None:
+                measuring.write_atomic(report, reporting.scenario_page(played, closing))
+    except OSError as e:
+        where = os.fsdecode(e.filename) if e.filename else "the output"
+        raise SunsealError(
+            f"`{where}` cannot be written: {e.strerror or e}", hint=goes_on if kept.is_file() else None
+        ) from e
+    kept.unlink(missing_ok=True)
     if as_json:
         print_json(closing)
     else:
         out.print(demo.closing_table(closing))
+
+
+@contextlib.contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM end what runs the way Ctrl-C does, with what is left said."""
+    import signal
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 app.command("fleet")(fleet_command)

@@ -17,6 +17,9 @@ from sunseal.errors import SunsealError
 if TYPE_CHECKING:
     import pandas as pd
 
+EVERY_S = 30.0
+"""Between two checkpoints of a run, by the clock on the wall."""
+
 Watch = Callable[[float, float, int, int], None]
 """Hears simulated seconds, storage voltage, brown-outs, packets sent."""
 
@@ -153,12 +156,33 @@ def sunlight(scenario: Mapping[str, Any]) -> harvest.Trace | None:
     )
 
 
-def play(scenario: _engine.Scenario, watch: Watch | None = None) -> Played:
-    """Play a scenario to its end."""
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where a run is kept while it goes, so that it can be gone on with."""
+
+    path: Path
+    resume: bool = False
+    """Go on from what is there."""
+    every_s: float = EVERY_S
+    """By the clock on the wall."""
+    told: Callable[[str], None] | None = None
+    """Hears where the run goes on, and what could not be written."""
+
+
+def play(scenario: _engine.Scenario, watch: Watch | None = None, checkpoint: Checkpoint | None = None) -> Played:
+    """Play a scenario to its end; what comes out is the same, gone on with or not.
+
+    With `checkpoint` the run is kept in its file every so often and when it is interrupted. Where the file cannot
+    be written, the last one stays whole and the run goes on. Raises EngineError if what is to be gone on with is of
+    another scenario, program, light or engine.
+    """
     told = facts(scenario)
     light = sunlight(told)
+    keep, resume, told_of = None, False, None
+    if checkpoint is not None:
+        keep, resume, told_of = (str(checkpoint.path), checkpoint.every_s), checkpoint.resume, checkpoint.told
     arrays = (light.time_s.tolist(), light.power_w.tolist()) if light is not None else None
-    record = json.loads(_engine.simulate(str(boards.home() / "data"), scenario, arrays, watch))
+    record = json.loads(_engine.simulate(str(boards.home() / "data"), scenario, arrays, watch, keep, resume, told_of))
     off = record["energy"]["balance_rel"]
     if not abs(off) <= BALANCE_MAX:
         raise SunsealError(

@@ -312,9 +312,7 @@ def read(told: Mapping[str, Any], file: str = "requirements", folder: Path | Non
 
 
 def _allow(table: _Table) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {
-        key: table.take(key, _texts, NONE) for key in (*KINDS, "voltages", "clocks")
-    }
+    found: dict[str, tuple[str, ...]] = {key: table.take(key, _texts, NONE) for key in (*KINDS, "voltages", "clocks")}
     table.end()
     parts = boards.names("parts")
     for key in ("capacitors", "panels", "harvesters", "batteries", "converters"):
