@@ -45,11 +45,43 @@ def _loop_speed() -> list[Row]:
     return [_row("loop.day.x_real_time", record["simulated_s"] / wall_s, "simulated s/s", conditions)]
 
 
+SWEEP = {
+    "security": {"bits": 80},
+    "task": [{"workloads": ["*"], "every": "10min"}],
+    "climate": {"shading": 0.01, "survive": 0.99},
+    "battery": {"lifetime": "1year"},
+}
+"""Every workload on every board and variant, at every operating point, on every supply that the parts make."""
+
+
+def _planner_speed() -> list[Row]:
+    """Sweep everything that a plan may choose from, profiles and light from the cache."""
+    from sunseal.planner import plan_requirements, sweep
+
+    wanted = plan_requirements.read(SWEEP, "bench")
+    sweep.field(wanted)  # fills the cache
+    oracle.trial.cache_clear()
+    began = time.perf_counter()
+    everything = sweep.field(wanted)
+    count = everything.configurations
+    wall_s = time.perf_counter() - began
+    conditions = f"{len(everything.table):,} loads, {len(everything.supplies)} supplies, from cached profiles, one run"
+    return [
+        _row("planner.sweep.configurations", count, "configurations", conditions),
+        _row("planner.sweep.wall", wall_s, "s", conditions),
+    ]
+
+
 def _row(name: str, value: float, unit: str, conditions: str) -> Row:
     return {"name": name, "value": value, "unit": unit, "conditions": conditions}
 
 
-PARTS: dict[str, Callable[[], list[Row]]] = {"engine": _engine_speed, "loop": _loop_speed, "crypto": crypto_table.rows}
+PARTS: dict[str, Callable[[], list[Row]]] = {
+    "engine": _engine_speed,
+    "loop": _loop_speed,
+    "planner": _planner_speed,
+    "crypto": crypto_table.rows,
+}
 
 
 def run(part: str | None) -> list[Row]:

@@ -370,6 +370,7 @@ TRIALS: dict[str, Callable[[Workload], Trial]] = {
 """By algorithm."""
 
 
+@cache
 def trial(workload: Workload) -> Trial:
     """Return what a workload is fed, and the judge of what it puts out."""
     return TRIALS[workload.algorithm](workload)
