@@ -8,7 +8,7 @@
 from importlib.metadata import version
 
 from sunseal._engine import EngineError
-from sunseal.api import FleetRun, lifetime, reproduce, run_fleet, simulate, size, tune
+from sunseal.api import FleetRun, lifetime, plan, reproduce, run_fleet, simulate, size, tune
 from sunseal.citing import Citations
 from sunseal.errors import SunsealError
 from sunseal.injecting import Failure, Hazard, Injection, inject, war
@@ -36,6 +36,7 @@ __all__ = [
     "inject",
     "lifetime",
     "measure",
+    "plan",
     "profile",
     "reproduce",
     "run_fleet",

@@ -7,7 +7,7 @@ Heavy imports wait until they are needed, so that `import sunseal` stays quick.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sunseal.fleet import Fleet
     from sunseal.planner import operations
     from sunseal.planner.lifetime import Lifetime
+    from sunseal.planner.plan import Planned
     from sunseal.planner.size import Sized
     from sunseal.planner.tune import Tuned
     from sunseal.published import Reproduction
@@ -160,6 +161,17 @@ def size(
         parts=citing.supply_parts(board), papers=["mane2014"], climate=light.provenance if light else None
     )
     return replace(sized, measured=m, citations=cited)
+
+
+def plan(requirements: str | Path | Mapping[str, Any], *, best: int = 5, check: bool = True) -> Planned:
+    """Find the cheapest nodes that meet requirements, with their margins and what these depend on.
+
+    `requirements` is a file or its tables; `best` how many to offer; `check` plays a harvested one through its year.
+    """
+    from sunseal.planner import plan as planning
+
+    wanted = Path(requirements) if isinstance(requirements, str) else requirements
+    return planning.plan(wanted, best=best, check=check)
 
 
 ACCELERATED = 1000.0

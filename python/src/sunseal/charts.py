@@ -254,11 +254,12 @@ Point = Mapping[str, Any]
 
 
 def by_voltage(points: Sequence[Point]) -> dict[float, list[list[Point]]]:
-    """Group a curve by voltage and cut each line where the core voltage level changes."""
+    """Group a curve by voltage and cut each line where the core voltage level or the wait states change."""
     lines: dict[float, list[list[Point]]] = {}
     for p in sorted(points, key=lambda p: (p["vcc_v"], p["freq_hz"])):
         pieces = lines.setdefault(p["vcc_v"], [[]])
-        if pieces[-1] and pieces[-1][-1]["vcore"] != p["vcore"]:
+        # Cycles are those of one run: other wait states, other cycles.
+        if pieces[-1] and any(pieces[-1][-1].get(key) != p.get(key) for key in ("vcore", "cycles")):
             pieces.append([])
         pieces[-1].append(p)
     return lines
@@ -273,7 +274,7 @@ def _clock(p: Point) -> float:
 
 
 def curve(points: Sequence[Point], title: str = "", *, over: Literal["clock", "throughput"] = "clock") -> Chart:
-    """Energy per operation over clock or throughput, a line a voltage, broken where the core voltage level changes."""
+    """Energy per operation over clock or throughput, a line a voltage, broken as `by_voltage` cuts it."""
     place = _clock if over == "clock" else _throughput
     traces = []
     for i, (vcc_v, pieces) in enumerate(by_voltage(points).items()):
@@ -318,11 +319,9 @@ def _levels(points: Sequence[Point], place: Any) -> list[tuple[float, float, str
 
 @dataclass(frozen=True)
 class Swing:
-    """What the answer becomes at both ends of an assumption."""
+    """What the answer becomes at both ends of an assumption, whose name says what these are."""
 
     assumption: str
-    low: float
-    high: float
     outcome_low: float
     outcome_high: float
 

@@ -10,8 +10,8 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from sunseal import units
-from sunseal.console import err, out, print_json
+from sunseal import measuring, units
+from sunseal.console import PAGE, Figure, Report, err, out, print_json, writable
 
 
 def fleet_command(
@@ -19,11 +19,16 @@ def fleet_command(
     folder: Annotated[Path, typer.Option("--out", help="Where the Parquet files are written.")] = Path("out/fleet"),
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; else one a core.")] = None,
     dask: Annotated[str | None, typer.Option("--dask", help="A Dask scheduler, such as tcp://host:8786.")] = None,
+    report: Report = None,
+    figure: Figure = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")] = False,
 ) -> None:
     """Play thousands of nodes over years from one measured profile; Ctrl-C and again goes on where it was."""
+    from sunseal import api
     from sunseal import fleet as fleets
 
+    writable(report, PAGE)
+    writable(figure)
     quiet = as_json or not err.is_terminal
     if not quiet:
         err.print("measuring the profile and drawing the fleet", style="dim")
@@ -32,7 +37,15 @@ def fleet_command(
     with Progress(*columns, console=err, transient=True, disable=quiet) as bar:
         task = bar.add_task("nodes", total=len(fleet.nodes))
         rows = fleets.run(fleet, folder, jobs=jobs, dask=dask, heard=lambda done, _: bar.update(task, completed=done))
-    told = fleets.summary(rows)
+    played = api.FleetRun(fleet, rows)
+    if report is not None or figure is not None:
+        from sunseal.planner import drawings, pages
+
+        if figure is not None:
+            drawings.lights(played).write(figure)
+        if report is not None:
+            measuring.write_atomic(report, pages.fleet(played))
+    told = played.summary()
     if as_json:
         print_json(told)
         return

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,11 @@ from sunseal.planner import size as sizing
 from sunseal.planner.lifetime import Lifetime
 from sunseal.planner.size import Sized
 from sunseal.planner.tune import Tuned
-from sunseal.units import show
+from sunseal.units import duration, show
+
+if TYPE_CHECKING:
+    from sunseal.api import FleetRun
+    from sunseal.planner.plan import Configuration, Planned
 
 POINTS_MAX = 1500
 """Of a cloud so many points are drawn; the front and the chosen point always are."""
@@ -93,15 +98,17 @@ def _rows(frame: pd.DataFrame) -> pd.Index:
 
 def mane(row: Mapping[str, Any], **bounds: float) -> Chart:
     """Draw a row's curve over throughput at every voltage, with the row itself and bounds of energy and latency."""
-    variant = str(row["variant"])
+    board, power = str(row["board"]), str(row.get("power_set", measuring.DEFAULT_POWER))
     weighed = measuring.curve(
         str(row["workload"]),
-        board=str(row["board"]),
-        variant=[v for v in variant.split(",") if v],
-        power=str(row["power_set"]),
+        board=board,
+        variant=[v for v in str(row["variant"]).split(",") if v],
+        power=power,
+        voltages_v=sorted({*measuring.curve_voltages(measuring.PowerSet(power, board)), row["vcc_v"]}),
     )
     drawn = curve(weighed, over="throughput")
-    chosen = Trace("chosen", [1 / row["time_s"]], [row["energy_j"]], plots.BAD, "markers", mark="star", size=16)
+    at = min(weighed, key=lambda p: (abs(p["vcc_v"] - row["vcc_v"]), abs(p["freq_hz"] - row["freq_hz"])))
+    chosen = Trace("chosen", [1 / at["time_s"]], [at["energy_j"]], plots.BAD, "markers", mark="star", size=16)
     # A bound far off would press the curves together.
     lines = {
         name: {f"{name} {show(bounds[name], unit, 3)}": limit}
@@ -133,7 +140,7 @@ def swings(answer: Callable[[T], float], base: T, spans: Mapping[str, tuple[str,
             ends = [answer(replace(base, **{field: value})) for value in (low, high)]  # type: ignore[type-var]
         except SunsealError:
             continue
-        found.append(Swing(name, low, high, *ends))
+        found.append(Swing(name, *ends))
     return found
 
 
@@ -348,6 +355,90 @@ def life_swings(found: Lifetime) -> Chart:
         *swings(answer, q, _within("cut-off", "cutoff_v", q.cutoff_v, "V", 0.05)),
     ]
     return tornado(moved, found.lifetime_h, Axis("lifetime [h]"))
+
+
+# --- Plans and fleets ------------------------------------------------------------------------
+
+
+COST_MOST = 20.0
+"""Times the cheapest; what costs more is not drawn."""
+BRINGS = (-0.8, 1e6)
+"""Energy margins that are drawn."""
+
+
+def planned(plan: Planned) -> Chart:
+    """Draw what each candidate costs against what its supply brings over what it needs; the star is chosen."""
+    near = plan.candidates.cost <= COST_MOST * plan.candidates.cost.min()
+    every = plan.candidates[near & plan.candidates.energy_margin.between(*BRINGS, inclusive="neither")]
+    traces = [_offers("does not qualify", every[~every.qualifies.astype(bool)], plots.MUTED, size=4, faint=True)]
+    good = every[every.qualifies.astype(bool)]
+    marks, many = list(MARKS), len(plots.LINES)
+    for i, (name, rows) in enumerate(good.groupby("workload")):
+        traces.append(_offers(str(name), rows, plots.LINES[i % many], mark=marks[i // many % len(marks)]))
+    if not good.empty:
+        ordered = good.sort_values(["cost", "energy_margin"], ascending=[True, False])
+        safest = ordered[ordered.energy_margin > ordered.energy_margin.cummax().shift(fill_value=-np.inf)]
+        front = _offers("front", safest, plots.MUTED, mark="circle-open", size=10)
+        traces.append(replace(front, look="lines+markers"))
+        traces.append(_offers("chosen", ordered.head(1), plots.BAD, mark="star", size=16))
+    return Chart(
+        Axis("cost, by the weights given", log=True),
+        Axis("what the supply brings over what is needed", log=True),
+        [t for t in traces if t.x],
+        y_lines={"the edge of failing": 1.0},
+        height=520,
+    )
+
+
+def _offers(name: str, rows: pd.DataFrame, color: str, **looks: Any) -> Trace:
+    thin = rows.iloc[:: -(-len(rows) // POINTS_MAX)] if len(rows) else rows
+    text = [f"{r['workload']} on {place(r)}; {r['supply']}" for _, r in thin.iterrows()]
+    brings = (1 + thin.energy_margin).tolist()
+    return Trace(name, thin.cost.tolist(), brings, color, "markers", text=text, **{"size": 6, **looks})
+
+
+def plan_swings(chosen: Configuration) -> Chart:
+    """Draw what each assumption does to the energy margin of a plan."""
+    ends = [end for s in chosen.sensitivity for end in (s.outcome_low, s.outcome_high) if math.isfinite(end)]
+    most = 1.2 * max([abs(end) for end in ends] or [1.0])
+
+    def shown(end: float) -> float:
+        return 100 * min(max(end, -most), most)  # without end: as far as the picture goes
+
+    moved = [
+        Swing(f"{s.assumption}, {s.low} to {s.high}", shown(s.outcome_low), shown(s.outcome_high))
+        for s in chosen.sensitivity
+    ]
+    drawn = tornado(moved, 100 * chosen.margin["energy"], Axis("energy margin [%]"))
+    return replace(drawn, x_lines={**drawn.x_lines, "fails below": 0.0})
+
+
+def survivors(run: FleetRun) -> Chart:
+    """Draw how many nodes survived what share of their days."""
+    edges = np.array([0.0, 0.1, 0.5, 0.9, 0.95, 0.99, 1.0])
+    share = run.rows.survived_share.to_numpy()
+    names = [f"{100 * a:g} to {100 * b:g} %" for a, b in itertools.pairwise(edges)] + ["all"]
+    counts = [int(((share >= a) & (share < b)).sum()) for a, b in itertools.pairwise(edges)] + [int((share >= 1).sum())]
+    return Chart(
+        Axis("nodes", zero=True),
+        Axis("days survived"),
+        bars=[Bars("nodes", names[::-1], [float(c) for c in counts[::-1]], plots.STORE)],
+        height=330,
+    )
+
+
+def lights(run: FleetRun) -> Chart:
+    """Draw each node's share of days over its light, by period."""
+    traces = []
+    for i, (period_s, rows) in enumerate(run.rows.groupby("period_s")):
+        thin = rows.iloc[:: -(-len(rows) // POINTS_MAX)]
+        thrown = thin.curtailed_j / thin.panel_j
+        text = [f"node {n}, {s:.1%} of the light thrown away" for n, s in zip(thin.node, thrown, strict=True)]
+        survived = (100 * thin.survived_share).tolist()
+        name = f"every {duration(float(str(period_s)))}"
+        color = plots.LINES[i % len(plots.LINES)]
+        traces.append(Trace(name, thin.light.tolist(), survived, color, "markers", text=text, size=5))
+    return Chart(Axis("light, times the climate's"), Axis("days survived [%]", zero=True), traces, height=420)
 
 
 def main(answer: Tuned | Sized | Lifetime) -> Chart:

@@ -3,21 +3,31 @@
 
 from __future__ import annotations
 
+import html
+import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from sunseal import boards
 from sunseal.measuring import Measurement
-from sunseal.page import Cell, Page, right, table
+from sunseal.page import Cell, Html, Page, right, table
 from sunseal.planner import drawings
 from sunseal.planner.lifetime import Lifetime
 from sunseal.planner.size import DECISIONS, Sized
 from sunseal.planner.tune import QUANTITIES, Tuned
 from sunseal.units import duration, show
 
+if TYPE_CHECKING:
+    from sunseal.api import FleetRun
+    from sunseal.planner.plan import Configuration, Planned
+
 Assumption = tuple[str, str, str]
-CURVES = "A line breaks where the core voltage level changes: at 12 and 20 MHz on the F5438A at 2.7 V. "
+CURVES = (
+    "A line breaks where the core voltage level changes, at 8, 12 and 20 MHz on the F5438A, or where program memory "
+    "needs one more wait state. "
+)
 
 
 def page_of(answer: Tuned | Sized | Lifetime) -> str:
@@ -247,4 +257,149 @@ def lifetime(found: Lifetime) -> str:
     if use.period_s:
         assumed.append(("asleep", show(use.sleep_w, "W"), "the chip waiting for its timer, unless named"))
     page.ledger(found.cite(), *assumed)
+    return page.render()
+
+
+# --- plan ------------------------------------------------------------------------------------
+
+
+def planned(plan: Planned) -> str:
+    """Write the report of `sunseal plan`."""
+    best = plan.best
+    page = Page(
+        f"{plan.read.name}: "
+        + (f"{best.row['workload']} on {best.row['board']}" if best else "nothing meets the requirements"),
+        "; ".join(
+            [f"{plan.considered:,} configurations were judged, {plan.qualifying:,} meet everything", *plan.remarks]
+        )
+        + ".",
+    )
+    if best is None:
+        rows = [(sentence,) for sentence in plan.relaxations]
+        page.section("What would have to give way", "Each requirement alone.", table(("smallest relaxation",), rows))
+    else:
+        _chosen(page, plan, best)
+    page.section(
+        "Cost and margin",
+        "What a configuration costs by the weights given, against what its supply brings over what it needs. On the "
+        "front nothing is both cheaper and safer; the star is the chosen one.",
+        page.chart(drawings.planned(plan)),
+    )
+    if plan.losers:
+        page.section("Why the others lost", "The best of each.", table(("", "because"), plan.losers))
+    asked = html.escape(json.dumps(plan.requirements, indent=2))
+    page.section("The requirements", "As they were read.", f"<pre>{asked}</pre>")
+    page.ledger(plan.cite(), *_uncertain(plan))
+    return page.render()
+
+
+def _chosen(page: Page, plan: Planned, best: Configuration) -> None:
+    row = best.row
+    page.cards = [
+        ("cost, by the weights given", f"{best.cost:.4g}"),
+        ("energy of a round", show(row["energy_j"], "J", 3)),
+        ("latency", show(row["latency_s"], "s", 3)),
+        ("security", f"{row['security_bits']} bits"),
+        ("energy margin", f"{best.margin['energy']:+.0%}" if "energy" in best.margin else "-"),
+    ]
+    unsure = f" Inside its uncertainty: {', '.join(best.unsure)}." if best.unsure else ""
+    margins: list[Sequence[Cell]] = [
+        (m.requirement, *(right(_margin(v, m.unit)) for v in (m.value, m.low, m.high)), SURE[m.sure])
+        for m in best.margins
+    ]
+    year = best.year
+    played = (
+        f" Played through a typical year it survives {year['survived_share']:.1%} of the days and does "
+        f"{year['done_share']:.2%} of its work."
+        if year
+        else ""
+    )
+    page.section(
+        "The choice",
+        f"{best.words[:1].upper()}{best.words[1:]}.{played} A margin says how far it is from failing, and what it is "
+        f"at both ends of the assumptions together.{unsure}",
+        table(("requirement", "margin", "unfavourable", "favourable", ""), margins),
+        table(
+            ("the best few", "cost", "energy of a round", "latency", "energy margin"),
+            [
+                (
+                    c.name,
+                    round(c.cost, 4),
+                    right(show(c.row["energy_j"], "J", 4)),
+                    right(show(c.row["latency_s"], "s", 4)),
+                    right(f"{c.margin['energy']:+.0%}" if "energy" in c.margin else "-"),
+                )
+                for c in plan.configurations
+            ],
+        ),
+    )
+    if best.sensitivity:
+        page.section(
+            "What the margin depends on",
+            "Each assumption moved alone to the ends that its documents or the requirements give.",
+            page.chart(drawings.plan_swings(best)),
+        )
+    if row["workload"] in boards.WORKLOADS:
+        page.section(
+            "The chosen operation over throughput",
+            f"Energy against operations a second for each supply voltage (Mane 2014, chapter 4). {CURVES}The star is "
+            "the chosen voltage and clock.",
+            page.chart(drawings.mane(row)),
+        )
+
+
+SURE = {
+    True: Html('<span class="good">sure</span>'),
+    False: Html('<b class="mild">inside its uncertainty</b>'),
+}
+
+
+def _margin(value: float, unit: str) -> str:
+    return f"{value:+.3g} {unit}" if unit else f"{value:+.0%}"
+
+
+def _uncertain(plan: Planned) -> list[Assumption]:
+    best = plan.best
+    if best is None:
+        return []
+    return [
+        (s.assumption, f"{s.low} to {s.high}", "a current's documents, or the requirements") for s in best.sensitivity
+    ]
+
+
+# --- fleet -----------------------------------------------------------------------------------
+
+
+def fleet(run: FleetRun) -> str:
+    """Write the report of `sunseal fleet`."""
+    told, fleet = run.summary(), run.fleet
+    shares = told["survived_share"]
+    page = Page(
+        f"{fleet.name}: {told['nodes']:,} nodes for {fleet.days} days",
+        f"{told['node_days']:,} node-days from {len(fleet.profiles)} measured profile"
+        f"{'s' * (len(fleet.profiles) > 1)}, {len(fleet.traces)} light{'s' * (len(fleet.traces) > 1)}. The energy "
+        f"balance of the worst node closes to {told['energy_balance_rel_max']:.0e}.",
+    )
+    page.cards = [
+        ("days survived by the node in the middle", f"{shares['p50']:.1%}"),
+        ("by the weakest twentieth", f"{shares['p5']:.1%}"),
+        ("nodes that never went down", f"{told['nodes_never_down']:,}"),
+        ("brown-outs", f"{told['brown_outs']:,}"),
+        ("tasks done, of those due", f"{told['done_share']:.2%}" if told["done_share"] is not None else "-"),
+        ("light thrown away", f"{told['curtailed_share']:.1%}" if told["curtailed_share"] is not None else "-"),
+    ]
+    page.section("Who survived", "Nodes by the share of their days without a gap.", page.chart(drawings.survivors(run)))
+    page.section("Light and period", "Each mark is a node.", page.chart(drawings.lights(run)))
+    rows: list[Sequence[Cell]] = [
+        (t.name, *(right(text) for text in (duration(t.period_s), show(t.energy_j, "J"), show(t.time_s, "s"))))
+        for profile in fleet.profiles
+        for t in profile.tasks
+    ]
+    asleep = show(fleet.profiles[0].sleep_w, "W")
+    page.section(
+        "What a node does",
+        f"Measured once in the closed loop; asleep it takes {asleep}, a start {show(fleet.profiles[0].start_j, 'J')}.",
+        table(("task", "every", "energy", "time"), rows),
+    )
+    page.ledger(run.cite())
     return page.render()

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from sunseal import measuring, units
-from sunseal.console import err, out, print_json
+from sunseal.console import PAGE, PICTURE, Figure, Report, err, out, print_json, writable
 from sunseal.errors import SunsealError
 from sunseal.planner.tune_command import weighing
 
@@ -38,16 +38,16 @@ def plan_command(
     dask: Annotated[str | None, typer.Option("--dask", help="With --sweep: a scheduler, such as tcp://host:8786.")] = (
         None
     ),
-    report: Annotated[Path | None, typer.Option("--report", help="Write a self-contained HTML report here.")] = None,
+    report: Report = None,
+    figure: Figure = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")] = False,
 ) -> None:
     """Find the cheapest node that meets requirements, how far it is from failing, and what that depends on."""
     from sunseal.planner import plan, plan_confirm, plan_requirements
     from sunseal.planner import sweep as sweeping
 
-    for file, ending in ((scenario, ".toml"), (sweep, ".parquet"), (report, ".html")):
-        if file is not None and file.suffix != ending:
-            raise SunsealError(f"`{file}` cannot be written: its name must end in {ending}")
+    for file, endings in ((scenario, (".toml",)), (sweep, (".parquet",)), (report, PAGE), (figure, PICTURE)):
+        writable(file, endings)
     if dask is not None and sweep is None:
         raise SunsealError("`--dask` belongs to `--sweep`")
     wanted = plan_requirements.load(path)
@@ -62,12 +62,13 @@ def plan_command(
         if confirm:
             confirmed = plan_confirm.confirm(planned, planned.best)
     if report is not None:
-        from sunseal import report as reporting
+        from sunseal.planner import pages
 
-        page: Any = getattr(reporting, "planned", None)
-        if page is None:
-            raise SunsealError("`--report` is not built yet for plans")
-        measuring.write_atomic(report, page(planned))
+        measuring.write_atomic(report, pages.planned(planned))
+    if figure is not None:
+        from sunseal.planner import drawings
+
+        drawings.planned(planned).write(figure)
     if as_json:
         told = planned.to_dict() | {"confirmed": confirmed.to_dict() if confirmed is not None else None}
         print_json(told)
