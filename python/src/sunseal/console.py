@@ -36,7 +36,7 @@ def writable(path: Path | None, endings: Sequence[str] = PICTURE) -> None:
     if path is None:
         return
     if path.suffix not in endings:
-        raise SunsealError(f"`{path}` cannot be drawn: its name must end in {' or '.join(endings)}")
+        raise SunsealError(f"`{path}` cannot be written: its name must end in {' or '.join(endings)}")
     if not path.absolute().parent.is_dir():
         raise SunsealError(f"`{path}` cannot be written: the folder `{path.parent}` does not exist")
     if path.is_dir():

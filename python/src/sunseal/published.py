@@ -486,6 +486,37 @@ def _facts(
     return float(sum(m["end"] - m["start"] + 1 for m in memories)), f"{known['device']}: {', '.join(raw['memory'])}"
 
 
+@cache
+def _supplied(
+    board: str, workload: str, vcc_v: float, freq_hz: int, period_s: float, light_w: float, days: int
+) -> dict[str, float]:
+    """Play a node that does an operation every so often in steady light, and say where the light went."""
+    from sunseal.planner import lifetime, size
+
+    cost, _ = _cost(Place(workload, board, measuring.DEFAULT_POWER, vcc_v=vcc_v, freq_hz=freq_hz))
+    demand = size.Demand(cost.energy_j, cost.time_s, 0.0, 0.0, lifetime.asleep_w(board, vcc_v), period_s)
+    light = [0.0, 86_400.0], [light_w] * 2
+    found = size.year_of(demand, board, size.supply_of(board)["capacitance_f"], light, days=days)
+    return {**found, "done_percent": 100 * found["done_share"]}
+
+
+def _surplus(
+    board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
+) -> tuple[float, str]:
+    """Ask what scarce and plentiful light bring, and how much work ahead of its time the rest would pay."""
+    keys = ("workload", "vcc_v", "freq_hz", "period_s", "light_w", "days")
+    asked = {key: raw.get(key, table.get(key)) for key in keys}
+    at = raw.get("board", table.get("board", board))
+    found = _supplied(at, **asked)
+    where = f"{asked['workload']} on {at} every {asked['period_s']:g} s for {asked['days']} days"
+    if raw["quantity"] != "coupons":
+        return found[raw["quantity"]], where
+    ahead, told = _cost(
+        Place(raw["coupon"], at, measuring.DEFAULT_POWER, vcc_v=asked["vcc_v"], freq_hz=asked["freq_hz"])
+    )
+    return found["curtailed_j"] / ahead.energy_j, f"{show(ahead.energy_j, 'J', 3)} each: {told}"
+
+
 Compute = Callable[[str, dict[str, Any], dict[str, Any], measuring.Progress | None], tuple[float, str]]
 KINDS: dict[str, Compute] = {
     "operating_points": _operating_point,
@@ -497,4 +528,5 @@ KINDS: dict[str, Compute] = {
     "curve": _curve,
     "unit": _unit,
     "facts": _facts,
+    "surplus": _surplus,
 }

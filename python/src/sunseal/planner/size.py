@@ -13,6 +13,7 @@ from sunseal import _engine, boards, citing
 from sunseal import fleet as fleets
 from sunseal.errors import SunsealError
 from sunseal.measuring import Measurement
+from sunseal.simulation import LOSSES
 
 OVERHEAD_J = 0.125
 """The harvester's overhead in equation 6.1."""
@@ -162,12 +163,18 @@ def year_of(
     data = str(boards.home() / "data")
     told = _engine.fleet(data, _engine.Scenario.from_json(json.dumps(scenario)), json.dumps(plan), [trace], None)
     (fate,) = json.loads(told)
+    sums = fate["sums"]
+    work_j = sums["load_j"] + sums["store_load_j"]
+    lost_j = sum(sums[key] for key in LOSSES if key != "curtailed_j")
     return {
         "survived_share": fate["days_survived"] / fate["days"],
         "done_share": fate["tasks"][0]["done"] / max(fate["tasks"][0]["due"], 1),
         **{key: fate[key] for key in ("days", "days_survived", "brown_outs", "starts", "off_s", "v_min_v", "v_end_v")},
-        "panel_j": fate["sums"]["panel_j"],
-        "curtailed_j": fate["sums"]["curtailed_j"],
+        "panel_j": sums["panel_j"],
+        "work_j": work_j,
+        "curtailed_j": sums["curtailed_j"],
+        "lost_j": lost_j,
+        "stored_j": sums["panel_j"] - work_j - lost_j - sums["curtailed_j"],
         "energy_balance_rel": fate["balance_rel"],
     }
 
