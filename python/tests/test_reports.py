@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Reports in a real browser, what their pictures show, what results cite, and the notebooks."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sunseal as tool
+from conftest import Cli
+from sunseal import api, boards, charts, citing, plots, published, published_page, report, simulation
+from sunseal import fleet as fleets
+from sunseal.errors import SunsealError
+from sunseal.planner import pages
+from sunseal.planner import size as sizing
+
+BOARD = boards.DEFAULT_BOARD
+DEMAND = sizing.Demand(1.2e-3, 0.3, 137e-6, 2e-3, 9e-6, 600.0)
+
+
+# --- Citations -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", boards.names("parts"))
+def test_every_part_says_where_it_is_from(name: str) -> None:
+    assert len(citing.of(parts=[name])) > 0
+
+
+@pytest.mark.parametrize("name", boards.names("power"))
+def test_every_set_of_coefficients_cites_its_documents_and_those_it_extends(name: str) -> None:
+    cited = citing.of(power_sets=[name])
+    told: Any = boards.read_toml(boards.home() / "data" / "power" / f"{name}.toml")
+    assert {s.text for s in cited} >= {f"{d['document']}, {d['place']}" for d in told["source"].values()}
+    if "extends" in told["set"]:
+        assert f"data/power/{told['set']['extends']}.toml" in {s.file for s in cited}
+    if not name.endswith("-datasheet"):
+        paper = name.rpartition("-")[2]
+        assert paper in {p.key for p in cited.papers} or paper not in citing._papers()
+
+
+def test_the_four_papers_become_bibtex() -> None:
+    told = citing.of(papers=citing._papers()).bibtex()
+    assert told.count("@mastersthesis{mane2014,\n  author = {D. H. Mane},") == 1
+    assert "author = {K. Piotrowski and P. Langendoerfer and S. Peter}" in told
+    assert "title = {Optimizing Cryptography in Energy Harvesting Applications}" in told
+    assert told.count("year = {") == 4
+    assert "= {}" not in told
+
+
+def test_citations_add_up_without_saying_anything_twice() -> None:
+    one = citing.of(board=BOARD, power_sets=["msp430f5438a-mane2014"])
+    two = citing.of(board="telosb")
+    assert one + one == one
+    assert len(one + two) == len(one) + len(two)
+    assert [p.key for p in one.papers] == ["mane2014"]
+    assert list(one.frame().columns) == ["file", "text", "note", "recalled"]
+
+
+# --- Pictures --------------------------------------------------------------------------------
+
+OUTCOME = st.floats(-1e3, 1e3)
+
+
+@given(ends=st.lists(st.tuples(OUTCOME, OUTCOME), min_size=1, max_size=6), answer=OUTCOME)
+def test_a_tornado_reaches_from_the_answer_to_each_end_the_widest_first(
+    ends: list[tuple[float, float]], answer: float
+) -> None:
+    swings = [charts.Swing(f"assumption {i}", low, high) for i, (low, high) in enumerate(ends)]
+    drawn = charts.tornado(swings, answer, charts.Axis("answer"))
+    widths = []
+    for name in drawn.labels:
+        reached = [answer + bars.length[bars.at.index(name)] for bars in drawn.bars]
+        assert reached == pytest.approx(ends[int(name.split()[1])], abs=1e-9)
+        widths.append(abs(reached[1] - reached[0]))
+    assert widths == sorted(widths, reverse=True) or widths == pytest.approx(sorted(widths, reverse=True))
+
+
+def test_a_curve_breaks_at_other_wait_states_too() -> None:
+    points = [
+        {
+            "freq_hz": f * 10**6,
+            "vcc_v": 2.0,
+            "vcore": 0,
+            "cycles": 100 + 9 * (f > 8),
+            "time_s": 1 / f,
+            "energy_j": 1 / f,
+        }
+        for f in range(1, 17)
+    ]
+    (line,) = charts.curve(points, over="throughput").traces
+    assert line.x.index(None) == 8
+    assert line.x.count(None) == 1
+
+
+def test_a_chart_says_the_same_on_a_page_and_on_paper(tmp_path: Path) -> None:
+    trace = charts.Trace("line", [1e-3, None, 1.0], [1.0, None, 3.0], plots.STORE)
+    chart = charts.Chart(charts.Axis("latency", "s", log=True), charts.Axis("energy", "J"), [trace], title="both")
+    figure = chart.figure()
+    assert list(figure.data[0].y) == [1.0, None, 3.0]
+    assert "1 ms" in figure.layout.xaxis.ticktext
+    chart.write(tmp_path / "a.svg")
+    text = (tmp_path / "a.svg").read_text()
+    assert all(word in text for word in ("latency", "energy", "both", "1 ms"))
+
+
+@given(
+    powers=st.lists(st.tuples(st.floats(0, 1e-3), st.floats(0, 1e-3)), min_size=1, max_size=100),
+    volts=st.lists(st.floats(1.0, 5.0), min_size=101, max_size=101),
+)
+def test_scarcity_and_surplus_together_are_the_run(powers: list[tuple[float, float]], volts: list[float]) -> None:
+    series = [
+        {"time_s": 60.0 * i, "panel_w": p, "load_w": n, "vcap_v": volts[i + 1], "vcap_max_v": volts[0]}
+        for i, (p, n) in enumerate(powers)
+    ]
+    found = report.regimes(series, 60.0 * len(series), 0.5)
+    total = {key: sum(j[key] for j in found.values()) for key in ("time_s", *report.KEPT)}
+    assert total["time_s"] == pytest.approx(60.0 * len(series))
+    assert total["light_j"] == pytest.approx(60.0 * math.fsum(p for p, _ in powers), abs=1e-12)
+    assert total["work_j"] == pytest.approx(60.0 * math.fsum(n for _, n in powers), abs=1e-12)
+    assert total["stored_j"] == pytest.approx(0.25 * (volts[len(series)] ** 2 - volts[0] ** 2), abs=1e-9)
+    assert total["lost_j"] == pytest.approx(total["light_j"] - total["work_j"] - total["stored_j"], abs=1e-9)
+
+
+def test_what_a_full_store_refuses_is_thrown_away_and_nothing_is_in_scarcity(firmware: None) -> None:
+    rows = {r.label: r.ours for r in published.reproduce("suslowicz2017/figure-2").rows}
+    for light, came in (("scarce light, 40 uW", 34.56), ("plentiful light, 400 uW", 345.6)):
+        kept = [v for k, v in rows.items() if k.startswith(light) and not k.endswith(("asked", "came", "away"))]
+        thrown = rows[f"{light}: thrown away, the store being full"]
+        assert rows[f"{light}: light that came"] == pytest.approx(came)
+        assert sum(kept) + (0 if thrown in kept else thrown) == pytest.approx(came, rel=1e-6)
+    assert rows["scarce light, 40 uW: thrown away, the store being full"] == 0
+    assert rows["scarce light, 40 uW: signatures done of those asked"] < 100
+    assert rows["plentiful light, 400 uW: signatures done of those asked"] == 100
+
+
+# --- Pages -----------------------------------------------------------------------------------
+
+
+def opened(browser: Any, page: str, tmp_path: Path) -> Any:
+    """Open a page; nothing may be asked of the network, logged or stick out, and every picture holds something."""
+    path = tmp_path / "report.html"
+    path.write_text(page, encoding="utf-8")
+    context = browser.new_context(viewport={"width": 1200, "height": 900}, offline=True)
+    tab = context.new_page()
+    trouble: list[str] = []
+    asked: list[str] = []
+    tab.on("pageerror", lambda e: trouble.append(str(e)))
+    tab.on("console", lambda m: trouble.append(m.text) if m.type in ("error", "warning") else None)
+    tab.on("request", lambda r: asked.append(r.url))
+    tab.goto(path.as_uri())
+    count = page.count('class="plotly-graph-div"')
+    tab.wait_for_selector(f"#figure-{count} .main-svg")
+    assert trouble == []
+    assert [u for u in asked if not u.startswith(("file:", "data:", "blob:"))] == []
+    drawn = tab.evaluate(
+        """[...document.querySelectorAll('.js-plotly-plot')].map(
+             g => g.querySelectorAll('.point, .points path, .js-line, .sankey-link').length)"""
+    )
+    assert len(drawn) == count
+    assert min(drawn) > 0, drawn
+    for width in (1200, 400):
+        tab.set_viewport_size({"width": width, "height": 900})
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    headings: list[str] = tab.locator("section h2").all_inner_texts()
+    context.close()
+    return headings
+
+
+def _tuned() -> str:
+    return pages.tuned(tool.tune(["sha1-hash", "sha256-hash"], board_names=[BOARD], latency_s=2e-3))
+
+
+def _nothing_tuned() -> str:
+    return pages.tuned(tool.tune(["sha256-hash"], board_names=[BOARD], energy_j=1e-9, latency_s=1e-6))
+
+
+def _sized() -> str:
+    light = [0.0, 86_400.0], [5e-5, 5e-5]
+    return pages.sized(sizing.size(DEMAND, BOARD, store_f=0.1, v_max_v=5.0, cutoff_v=1.9, trace=light))
+
+
+def _lifetime() -> str:
+    return pages.lifetime(tool.lifetime("sha256-hash", board="telosb", every_s=60, bits=320, cutoff_v=2.2))
+
+
+def _reproduced() -> str:
+    ids = ("mane2014/figure-4.2", "piotrowski2006/table-8", "piotrowski2006/table-9", "suslowicz2017/table-1")
+    return published_page.page([published.reproduce(i) for i in ids])
+
+
+def _fleet() -> str:
+    scenario = simulation.load(boards.home() / "examples" / "scenarios" / "minutes.toml")
+    tasks = (fleets.Task("sign", 600.0, 1.2e-3, 0.3, 2.4e-3),)
+    profile = fleets.NodeProfile(9e-6, 0.0, 0.0, 60.0, tasks)
+    nodes = [
+        {"profile": 0, "trace": 0, "light_scale": 0.2 * i, "phase_s": 0.0, "capacitance_f": None} for i in range(1, 9)
+    ]
+    fleet = fleets.Fleet("street", scenario, 3, [profile], nodes, [([0.0, 86_400.0], [5e-5, 5e-5])])
+    return pages.fleet(api.FleetRun(fleet, fleets.frame(fleet, fleets.play(fleet))))
+
+
+def _scenario() -> str:
+    played = tool.simulate(boards.home() / "examples" / "scenarios" / "minutes.toml")
+    load_j = played.record["energy"]["supply"]["load_j"]
+    told = {
+        "functions": [
+            {"function": "sign", "component": "cpu", "energy_j": 0.6 * load_j, "time_s": 1.0},
+            {"function": "sign", "component": "radio", "energy_j": 0.1 * load_j, "time_s": 1.0},
+            {"function": "(asleep)", "component": "cpu", "energy_j": 0.3 * load_j, "time_s": 599.0},
+        ],
+        "window": {
+            "from_s": 1.0,
+            "to_s": 1.2,
+            "time_s": [1.0, 1.1, 1.15, 1.2],
+            "vcap_v": [3.5, 3.4, 3.4, 3.39],
+            "load_w": [1e-5, 1e-2, 3e-2, 1e-5],
+            "state": ["sleep", "compute", "radio", "sleep"],
+            "cut": False,
+        },
+    }
+    return report.scenario_page(replace(played, record={**played.record, **told}), played.closing())
+
+
+@pytest.mark.parametrize(
+    ("write", "wanted"),
+    [
+        (_tuned, {"What binds", "Energy and latency of all of them", "Pareto front"}),
+        (_nothing_tuned, {"What would have to give way"}),
+        (_sized, {"Equations 6.1 to 6.3", "A typical year", "What the answers depend on"}),
+        (_lifetime, {"How long it lasts", "Where the battery's joules go"}),
+        (_reproduced, {"All of them", "mane2014 figure-4.2", "piotrowski2006 table-9"}),
+        (_fleet, {"Who survived", "Light and period"}),
+        (
+            _scenario,
+            {"The day", "A closer look", "Under scarcity and under surplus", "Energy by function and component"},
+        ),
+    ],
+    ids=lambda p: getattr(p, "__name__", ""),
+)
+def test_a_report_opens_in_a_browser(
+    write: Callable[[], str], wanted: set[str], browser: Any, firmware: None, tmp_path: Path
+) -> None:
+    assert {*opened(browser, write(), tmp_path)} >= {*wanted, "Assumptions and sources"}
+
+
+def test_a_report_is_the_same_bytes_twice(firmware: None) -> None:
+    assert _lifetime() == _lifetime()
+
+
+def test_a_file_of_an_unknown_kind_is_refused_before_anything_runs(sunseal: Cli, tmp_path: Path) -> None:
+    for command in (
+        ["tune"],
+        ["size"],
+        ["lifetime"],
+        ["reproduce", "--all"],
+        ["fleet", "no.toml"],
+        ["plan", "no.toml"],
+    ):
+        told = sunseal(*command, "--report", tmp_path / "report.pdf")
+        assert told.status == 2
+        assert "its name must end in .html" in told.err
+        assert "/nowhere" in sunseal(*command, "--figure", "/nowhere/at/all.svg").err
+
+
+# --- Notebooks -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["planner", "year"])
+def test_a_notebook_runs(name: str, browser: Any, firmware: None, tmp_path: Path) -> None:
+    notebook = json.loads((boards.home() / "examples" / f"{name}.ipynb").read_text(encoding="utf-8"))
+    names: dict[str, Any] = {}
+    try:
+        for cell in notebook["cells"]:
+            assert not cell.get("outputs"), "outputs are not kept"
+            if cell["cell_type"] == "code":
+                exec("".join(cell["source"]), names)
+    except SunsealError as e:
+        pytest.fail(str(e))
+    if name == "planner":
+        assert {*opened(browser, names["page"], tmp_path)} >= {"The choice", "What the margin depends on"}
