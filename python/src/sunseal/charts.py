@@ -154,7 +154,13 @@ class Chart:
                 figure.add_annotation(text=name, **place, **_LABEL)
             if axis.log:
                 ticks = self._ticks(axis)
-                update(type="log", tickvals=ticks, ticktext=[axis.text(v) for v in ticks], ticksuffix="")
+                update(
+                    type="log",
+                    range=self._decades(axis),
+                    tickvals=ticks,
+                    ticktext=[axis.text(v) for v in ticks],
+                    ticksuffix="",
+                )
             elif axis.zero:
                 update(rangemode="tozero")
         if self.bars:
@@ -167,16 +173,24 @@ class Chart:
             title=self.title or None, margin={"r": 20, "t": top}, height=self.height, legend={"traceorder": "normal"}
         )
 
-    def _ticks(self, axis: Axis) -> list[float]:
-        """Return 1, 2 and 5 of each decade that the axis shows; the ones alone where these are many."""
+    def _decades(self, axis: Axis) -> tuple[float, float]:
+        """Return the ends of a logarithmic axis as exponents: what is drawn, and some room."""
         if self.bars and axis is self.x:
             values: Iterable[Number] = [v for b in self.bars for v in b.length]
         else:
             values = [v for t in self.traces for v in (t.x if axis is self.x else t.y)]
-        shown = [v for v in values if v is not None and v > 0] or [1.0]
-        low, high = math.floor(math.log10(min(shown))), math.ceil(math.log10(max(shown)))
+        lines = self.x_lines if axis is self.x else self.y_lines
+        shown = [math.log10(v) for v in (*values, *lines.values()) if v is not None and v > 0] or [0.0]
+        room = max(0.06 * (max(shown) - min(shown)), 0.12)
+        return min(shown) - room, max(shown) + room
+
+    def _ticks(self, axis: Axis) -> list[float]:
+        """Return 1, 2 and 5 of each decade that a logarithmic axis shows; the ones alone where these are many."""
+        low, high = self._decades(axis)
         steps = (1, 2, 5) if high - low <= 3 else (1,)
-        return [step * 10.0**decade for decade in range(low - 1, high + 1) for step in steps]
+        decades = range(math.floor(low), math.ceil(high) + 1)
+        every = [step * 10.0**decade for decade in decades for step in steps]
+        return [v for v in every if low <= math.log10(v) <= high]
 
     def write(self, path: Path) -> None:
         """Draw it as a file; the ending chooses SVG or PNG. The same chart gives the same bytes."""
@@ -215,9 +229,8 @@ class Chart:
                 continue
             if axis.log:
                 getattr(axes, f"set_{name}scale")("log")
-                at = self._ticks(axis)
-                limits = getattr(axes, f"get_{name}lim")()
-                ticks.set_major_locator(FixedLocator([v for v in at if limits[0] <= v <= limits[1]]))
+                getattr(axes, f"set_{name}lim")(*(10.0**end for end in self._decades(axis)))
+                ticks.set_major_locator(FixedLocator(self._ticks(axis)))
                 ticks.set_minor_locator(NullLocator())
                 ticks.set_major_formatter(FuncFormatter(lambda v, _, axis=axis: axis.text(v)))
             else:

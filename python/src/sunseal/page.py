@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import html
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -68,28 +69,32 @@ footer {{ color: var(--muted); font-size: 13px; padding: 4px 24px 40px; }}
 @media print {{ section {{ break-inside: avoid; }} nav {{ display: none; }} }}
 """
 
-# Pictures take the page's colours, and take them again when the reader changes between light and dark.
-PAINT = """
+# Pictures are drawn one after the other, so that a page of a hundred can be read at once. They take the page's colours,
+# and take them again when the reader changes between light and dark.
+DRAW = """
 (() => {
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const paint = () => {
-    const of = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const of = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const paint = (g) => {
     const ink = of("--ink"), muted = of("--muted"), grid = of("--grid");
-    for (const g of document.querySelectorAll(".js-plotly-plot")) {
-      const to = {"font.color": ink};
-      for (const key of Object.keys(g._fullLayout)) {
-        if (/^[xy]axis\\d*$/.test(key)) {
-          Object.assign(to, {[key + ".gridcolor"]: grid, [key + ".zerolinecolor"]: grid,
-                             [key + ".linecolor"]: muted, [key + ".tickcolor"]: muted});
-        }
+    const to = {"font.color": ink};
+    for (const key of Object.keys(g._fullLayout)) {
+      if (/^[xy]axis\\d*$/.test(key)) {
+        Object.assign(to, {[key + ".gridcolor"]: grid, [key + ".zerolinecolor"]: grid,
+                           [key + ".linecolor"]: muted, [key + ".tickcolor"]: muted});
       }
-      (g.layout.annotations || []).forEach((_, i) => { to["annotations[" + i + "].font.color"] = muted; });
-      Plotly.relayout(g, to);
-      if (g.data.some((t) => t.type === "sankey")) Plotly.restyle(g, {"textfont.color": ink});
     }
+    (g.layout.annotations || []).forEach((_, i) => { to["annotations[" + i + "].font.color"] = muted; });
+    Plotly.relayout(g, to);
+    if (g.data.some((t) => t.type === "sankey")) Plotly.restyle(g, {"textfont.color": ink});
   };
-  dark.addEventListener("change", paint);
-  paint();
+  dark.addEventListener("change", () => document.querySelectorAll(".js-plotly-plot").forEach(paint));
+  const draw = () => {
+    const next = figures.shift();
+    if (!next) return;
+    Plotly.newPlot(...next).then((g) => { if (dark.matches) paint(g); setTimeout(draw); });
+  };
+  draw();
 })();
 """
 
@@ -126,10 +131,12 @@ class Page:
         """Embed an interactive picture."""
         self.figures += 1
         figure.update_layout(height=height)
-        markup: str = figure.to_html(
-            full_html=False, include_plotlyjs=False, config=CONFIG, div_id=f"figure-{self.figures}"
-        )
-        return markup
+        key = f"figure-{self.figures}"
+        told = json.loads(figure.to_json())
+        # `</` would end the script that it stands in.
+        called = json.dumps([key, told["data"], told["layout"], CONFIG]).replace("</", "<\\/")
+        place = f'<div id="{key}" class="plotly-graph-div" style="height:{height}px"></div>'
+        return f"{place}<script>figures.push({called})</script>"
 
     def chart(self, chart: Chart) -> str:
         """Embed a chart; where the page is narrow it scrolls."""
@@ -169,12 +176,12 @@ class Page:
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             '<link rel="icon" href="data:,">'
             f"<title>{html.escape(self.title)}</title><style>{STYLE}</style>"
-            f"<script>{get_plotlyjs()}</script></head><body>"
+            f"<script>{get_plotlyjs()}\nconst figures = [];</script></head><body>"
             f"<header><div><h1>{html.escape(self.title)}</h1><p>{html.escape(self.lead)}</p>"
             f'<nav aria-label="Sections">{nav}</nav></div></header>'
             f'<main><div class="cards">{cards}</div>{body}</main>'
             "<footer>Made by Sunseal. Same scenario, same seed, same engine: the same bytes.</footer>"
-            f"<script>{PAINT}</script></body></html>\n"
+            f"<script>{DRAW}</script></body></html>\n"
         )
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import itertools
 import operator
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -51,8 +52,8 @@ class Row:
         if self.unit in ("J", "s"):
             return show(value, self.unit, 4)
         if value == int(value):
-            return f"{int(value):,} {self.unit}"
-        return f"{value:g} {self.unit}"
+            return f"{int(value):,} {self.unit}".strip()
+        return f"{value:,.6g} {self.unit}".strip()
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,8 @@ class Reproduction:
         ):
             board, power = place
             device = str(boards.read_toml(boards.board_path(board))["device"])
-            found += citing.of(board=board, power_sets=[boards.power_set_path(power, device).stem])
+            parts = citing.supply_parts(board) if self.raw["kind"] == "surplus" else []
+            found += citing.of(board=board, power_sets=[boards.power_set_path(power, device).stem], parts=parts)
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,7 +128,7 @@ def _tables() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
 
 def ids() -> list[str]:
     """Return the identifiers of all tables."""
-    return sorted(_tables())
+    return sorted(_tables(), key=lambda name: [int(p) if p.isdigit() else p for p in re.split(r"(\d+)", name)])
 
 
 def reproduce(table_id: str, progress: measuring.Progress | None = None) -> Reproduction:
