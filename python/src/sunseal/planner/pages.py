@@ -22,6 +22,7 @@ from sunseal.units import duration, show
 if TYPE_CHECKING:
     from sunseal.api import FleetRun
     from sunseal.planner.plan import Configuration, Planned
+    from sunseal.planner.plan_confirm import Confirmed
 
 Assumption = tuple[str, str, str]
 CURVES = (
@@ -263,8 +264,8 @@ def lifetime(found: Lifetime) -> str:
 # --- plan ------------------------------------------------------------------------------------
 
 
-def planned(plan: Planned) -> str:
-    """Write the report of `sunseal plan`."""
+def planned(plan: Planned, confirmed: Confirmed | None = None) -> str:
+    """Write the report of `sunseal plan`, with what the closed loop said if it was asked."""
     best = plan.best
     page = Page(
         f"{plan.read.name}: "
@@ -279,6 +280,8 @@ def planned(plan: Planned) -> str:
         page.section("What would have to give way", "Each requirement alone.", table(("smallest relaxation",), rows))
     else:
         _chosen(page, plan, best)
+    if confirmed is not None:
+        _confirmed(page, confirmed)
     page.section(
         "Cost and margin",
         "What a configuration costs by the weights given, against what its supply brings over what it needs. On the "
@@ -348,6 +351,25 @@ def _chosen(page: Page, plan: Planned, best: Configuration) -> None:
         )
 
 
+def _confirmed(page: Page, confirmed: Confirmed) -> None:
+    def told(value: float, unit: str) -> Html:
+        return right(show(value, unit) if unit else f"{value:,.6g}")
+
+    rows: list[Sequence[Cell]] = [
+        (r.task, r.quantity, *(told(v, r.unit) for v in (r.foretold, r.low, r.high, r.played)), INSIDE[r.inside])
+        for r in confirmed.rows
+    ]
+    page.section(
+        "What the closed loop says",
+        "The choice played cycle by cycle on its supply, beside what was foretold and the ends of its uncertainty.",
+        table(("task", "figure", "foretold", "from", "to", "in the closed loop", ""), rows),
+    )
+
+
+INSIDE = {
+    True: Html('<span class="good">inside</span>'),
+    False: Html('<b class="bad">outside</b>'),
+}
 SURE = {
     True: Html('<span class="good">sure</span>'),
     False: Html('<b class="mild">inside its uncertainty</b>'),

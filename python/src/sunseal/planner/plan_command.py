@@ -64,7 +64,7 @@ def plan_command(
     if report is not None:
         from sunseal.planner import pages
 
-        measuring.write_atomic(report, pages.planned(planned))
+        measuring.write_atomic(report, pages.planned(planned, confirmed))
     if figure is not None:
         from sunseal.planner import drawings
 
