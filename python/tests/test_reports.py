@@ -240,7 +240,7 @@ def _scenario() -> str:
         (_fleet, {"Who survived", "Light and period"}),
         (
             _scenario,
-            {"The day", "A closer look", "Under scarcity and under surplus", "Energy by function and component"},
+            {"The run", "A closer look", "Under scarcity and under surplus", "Energy by function and component"},
         ),
     ],
     ids=lambda p: getattr(p, "__name__", ""),

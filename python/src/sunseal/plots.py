@@ -43,12 +43,13 @@ class Day:
     between_v: tuple[Sequence[float], Sequence[float]] = ((), ())
     """Lowest and highest storage voltage within each point."""
     unit: str = "h"
-    """What the times are in: hours, or days of a long run."""
+    """What the times are in: hours, minutes of a short run, days of a long one."""
 
     @property
     def time_title(self) -> str:
         """What the time axis says."""
-        return "hour of the day, local standard time" if self.unit == "h" else "day"
+        clock = ", local standard time"
+        return {"h": f"hour of the day{clock}", "min": f"minute of the day{clock}"}.get(self.unit, "day")
 
     @property
     def span(self) -> tuple[float, float]:

@@ -41,6 +41,8 @@ def day_of(played: Played, served: Served | None = None) -> plots.Day:
     record = played.record
     start_s = played.scenario["start_s"]
     unit, unit_s = ("h", 3600.0) if record["simulated_s"] <= DAYS_FROM_S else ("d", 86_400.0)
+    if served is None and record["simulated_s"] <= MINUTES_TO_S:
+        unit, unit_s = "min", 60.0
 
     def hours(times_s: Iterable[float]) -> list[float]:
         return [(start_s + t) / unit_s for t in times_s]
@@ -85,6 +87,8 @@ def day_of(played: Played, served: Served | None = None) -> plots.Day:
 
 DAYS_FROM_S = 4 * 86_400.0
 """From here on a run is drawn over days."""
+MINUTES_TO_S = 7200.0
+"""Up to here a run without a server is drawn over minutes."""
 
 
 def _operations(timeline: Sequence[Mapping[str, Any]]) -> list[float]:
@@ -137,7 +141,7 @@ def _day_section(page: Page, played: Played, served: Served | None) -> plots.Day
     page.section(
         "The day" if day.unit == "h" else "The run",
         "Storage voltage, what happened, and the power of panel and node, each point a mean over "
-        f"{BIN * played.record['duration_s'] / len(played.record['series']) / 60:.3g} minutes. Shaded: the node had no "
+        f"{duration(BIN * played.record['duration_s'] / len(played.record['series']))}. Shaded: the node had no "
         f"supply. The figures behind it stand in series.csv.{zoom}",
         f'<div class="wide">{page.figure(plots.day_figure(day, slider=served is None), 680)}</div>',
     )
