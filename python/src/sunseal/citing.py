@@ -150,7 +150,12 @@ def of_scenario(scenario: Mapping[str, Any], power_sets: Iterable[str] = ()) -> 
 def supply_parts(board: str, changed: Mapping[str, Any] | None = None) -> list[str]:
     """Return the parts of a board's supply, or those that a scenario puts in their place."""
     told: Any = boards.read_toml(boards.board_path(board)).get("supply", {})
-    named = {**told, **{k: v for k, v in (changed or {}).items() if v is not None}}
+    wished = {k: v for k, v in (changed or {}).items() if v is not None}
+    named = {**told, **wished}
+    if "charger" in wished and "output" in wished:
+        named.pop("harvester", None)  # nothing of it is left
+    if "cell" in wished and "capacitor" not in wished:
+        named.pop("capacitor", None)
     known = boards.names("parts")
     return [str(v) for v in named.values() if v in known]
 

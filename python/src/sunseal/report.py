@@ -122,17 +122,32 @@ def _without_supply(told: Sequence[tuple[str, float]], end_s: float) -> list[tup
 
 
 def _thresholds(scenario: Mapping[str, Any]) -> dict[str, float]:
-    """Return the supply's thresholds, as the scenario or the part's file gives them; a plain supply has none."""
+    """Return where the supply switches on and off, as the scenario or a part's file says; a direct rail says neither.
+
+    A charger's own comparator comes before a converter's limits, and these before the harvester's.
+    """
     supply = scenario["supply"]
-    on, off = supply.get("v_on_v"), supply.get("v_cut_v")
-    for name in citing.supply_parts(scenario["board"], supply):
-        part: dict[str, Any] = boards.read_toml(boards.home() / "data" / "parts" / f"{name}.toml")
-        own = part.get("harvester", {})
-        charger = part.get("charger", {}) if supply.get("charger") else {}
-        on = on or own.get("v_on_v") or charger.get("v_ok_rising_V")
-        if own.get("overhead_reading", "per_start") == "per_start":
-            off = off or own.get("v_cut_v") or charger.get("v_ok_falling_V")
-    return {name: v for name, v in (("output on at", on), ("output off at", off)) if v is not None}
+    named: Any = boards.read_toml(boards.board_path(scenario["board"])).get("supply", {})
+    places = (
+        ("charger", supply.get("charger"), "v_ok_rising_V", "v_ok_falling_V"),
+        ("converter", supply.get("output"), "v_start_V", "v_in_min_V"),
+        ("harvester", supply.get("harvester") or named.get("harvester"), "v_on_v", "v_cut_v"),
+    )
+    on: float | None = None
+    off: float | None = None
+    for table_name, name, rising, falling in places:
+        if name in boards.names("parts"):
+            part: Any = boards.read_toml(boards.home() / "data" / "parts" / f"{name}.toml")
+            own = part.get(table_name, {})
+            on = own.get(rising)
+            # A drop-out, a reserve or a cell's end may lie above it: then the part alone does not say.
+            alone = own.get("kind") != "linear" and own.get("overhead_reading") != "reserve" and not supply.get("cell")
+            off = own.get(falling) if alone else None
+            break
+        if name is not None:
+            break  # a diode or a direct rail
+    found = {"output on at": supply.get("v_on_v") or on, "output off at": supply.get("v_cut_v") or off}
+    return {name: volts for name, volts in found.items() if volts is not None}
 
 
 def _day_section(page: Page, played: Played, served: Served | None) -> plots.Day:
