@@ -241,7 +241,7 @@ def clear_sky(
     when = pd.Timestamp(year=1990, month=1, day=1, tz="UTC") + pd.to_timedelta(time_s, unit="s")
     sun = pvlib.solarposition.get_solarposition(when, latitude_deg, 0.0)
     ghi = pvlib.clearsky.haurwitz(sun["apparent_zenith"])["ghi"] * clearness
-    split = pvlib.irradiance.erbs(ghi, sun["zenith"], when)
+    split = pvlib.irradiance.erbs(ghi, sun["zenith"], when.day_of_year.to_numpy())
     plane = pvlib.irradiance.get_total_irradiance(
         tilt_deg, azimuth_deg, sun["apparent_zenith"], sun["azimuth"], split["dni"], ghi, split["dhi"], albedo=0.2
     )
@@ -302,7 +302,8 @@ def _at_maximum(panel: Panel, poa_w_m2: Array, cell_c: Array) -> tuple[Array, Ar
         R_s=r_s,
     )
     voltage, current = np.zeros_like(poa_w_m2), np.zeros_like(poa_w_m2)
-    lit = poa_w_m2 > 0
+    # Of less than this the solver cannot tell the open circuit from none.
+    lit = poa_w_m2 > 1e-5
     point = pvlib.pvsystem.max_power_point(*(np.broadcast_to(p, poa_w_m2.shape)[lit] for p in params), method="brentq")
     voltage[lit] = np.asarray(point["v_mp"], dtype=float)
     current[lit] = np.asarray(point["i_mp"], dtype=float)

@@ -33,8 +33,10 @@ SPARE = 3
 """So many more are kept to take the place of one that the engine's year refuses."""
 UNITS = {"link": "dB", "security": "bits"}
 LIGHTS = 16
-"""Factors of light that a relaxation tries; from 1 to `LIGHT_MOST`."""
+"""Factors of light that a relaxation tries at once."""
 LIGHT_MOST = 1e3
+PERIOD_MOST = 1e4
+"""The largest factors of light and period that a relaxation tries."""
 
 
 @dataclass(frozen=True)
@@ -141,8 +143,13 @@ class Planned:
 
     @property
     def relaxations(self) -> list[str]:
-        """Say what would have to give way, where nothing qualifies."""
-        return [r.sentence for r in self.relaxed]
+        """Say what would have to give way, where nothing qualifies: what helps first."""
+        useless = [r.requirement for r in self.relaxed if r.needed is None]
+        told = [r.sentence for r in self.relaxed if r.needed is not None]
+        if useless:
+            names = useless[0] if len(useless) == 1 else f"{', '.join(useless[:-1])} or {useless[-1]}"
+            told.append(f"giving way in {names} alone does not help")
+        return told
 
     @property
     def sources(self) -> citing.Citations:
@@ -399,7 +406,9 @@ def _margins(
     return [*found, Margin(name, energy, low, high)]
 
 
-def play_year(everything: sweep.Field, one: supply.Harvested, load: pd.DataFrame) -> dict[str, Any]:
+def play_year(
+    everything: sweep.Field, one: supply.Harvested, load: pd.DataFrame, days: int = supply.DAYS
+) -> dict[str, Any]:
     """Play a configuration's typical year by the fleet's engine: its real store, efficiencies and gates."""
     row, wanted = load.iloc[0], everything.requirements
     periods = [t.every_s if row["mode"] == "periodic" else t.asked_s for t in wanted.tasks]
@@ -414,7 +423,7 @@ def play_year(everything: sweep.Field, one: supply.Harvested, load: pd.DataFrame
     scenario = {"name": "plan", "board": boards.DEFAULT_BOARD, "firmware": "none", "duration_s": 1.0}
     scenario |= {"power": {"vcc_v": float(row.vcc_v)}, "supply": one.table()}
     node = {"profile": 0, "trace": 0, "light_scale": 1.0, "phase_s": 0.0, "capacitance_f": None}
-    played = {"duration_s": supply.DAYS * fleets.DAY_S, "profiles": [profile.to_dict()], "nodes": [node]}
+    played = {"duration_s": days * fleets.DAY_S, "profiles": [profile.to_dict()], "nodes": [node]}
     data, light = str(boards.home() / "data"), everything.lights[one.panel]
     told = _engine.fleet(
         data, _engine.Scenario.from_json(json.dumps(scenario)), json.dumps(played), [light.trace], None
@@ -595,19 +604,18 @@ def _relaxations(everything: sweep.Field, found: _Found, candidates: pd.DataFram
         out.append(Relaxation(name, wish, needed, label(int(rest[at]))))
     rest = _at(others("energy"))
     if not alive[rest].any():
-        out += _more_energy(everything, found, rest, label)
+        out += _more_energy(everything, found, rest)
     return out
 
 
-def _more_energy(everything: sweep.Field, found: _Found, rest: Numbers, label: Any) -> list[Relaxation]:
+def _more_energy(everything: sweep.Field, found: _Found, rest: Numbers) -> list[Relaxation]:
     """Find what of light, days, lifetime or period would have to give way for the energy to suffice."""
     wanted = everything.requirements
     out = []
     if len(rest) == 0:
-        names = ["energy"]
-        return [Relaxation(name, "", None, None) for name in names]
+        return [Relaxation("energy", "", None, None)]
     nearest = int(rest[np.argmax(found.margin[rest])])
-    out.append(_longer_period(everything, nearest, label))
+    out.append(_longer_period(everything, nearest))
     if wanted.lifetime_s is not None:
         years = lifetime.YEAR_S
         life, at = 0.0, nearest
@@ -626,23 +634,29 @@ def _more_energy(everything: sweep.Field, found: _Found, rest: Numbers, label: A
     return out
 
 
-def _longer_period(everything: sweep.Field, at: int, label: Any) -> Relaxation:
+def _longer_period(everything: sweep.Field, at: int) -> Relaxation:
     """Stretch all periods by one factor until the nearest load's best supply carries it."""
-    wanted, i = everything.requirements, -1
+    wanted = everything.requirements
     row = everything.table.iloc[[at]]
     shortest = min(t.every_s for t in wanted.tasks)
     tasks_w = float((row.compute_w + row.radio_w).iloc[0])
     supplies = everything.supplies
     best: tuple[float, int] | None = None
     for i, one in enumerate(supplies):
-        for factor in np.geomspace(1.0, 1e4, 161):
+
+        def enough(factor: float, i: int = i, one: supply.Harvested | supply.Battery = one) -> bool:
             eased = row.assign(mean_w=row.mean_w - tasks_w * (1.0 - 1.0 / factor))
-            if _holds(everything, i, one, eased):
-                if best is None or factor < best[0]:
-                    best = (float(factor), i)
-                break
-            if best is not None and factor >= best[0]:
-                break
+            return _holds(everything, i, one, eased)
+
+        high = PERIOD_MOST if best is None else best[0]
+        if not enough(high):
+            continue
+        low = 1.0
+        while high > low * 1.002:
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if enough(middle) else (middle, high)
+        if best is None or high < best[0]:
+            best = (high, i)
     wish = f"{shortest:g} s"
     if best is None:
         return Relaxation("period", wish, None, None)

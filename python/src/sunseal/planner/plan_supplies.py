@@ -4,9 +4,11 @@
 A harvested supply is asked once, over a grid of loads, how low its store falls on each day of the year; what a
 configuration needs is then looked up. A battery's life has a closed form (`lifetime.of`).
 
-The year is played by the hour. A node that has gone dark is charged its load all the same, and counts as awake again
-once the store has risen to the restart voltage and holds the cost of a start besides: that is never kinder than the
-engine, and it makes the answer monotone. More light, a smaller load or a smaller gate never survives fewer days.
+The year is played by the hour, as one rising or falling of the store at a time. Below the cut-off the store only leaks
+and charges, cold if it is that low. Above it the load is drawn even while the node is dark, and the node counts as
+awake again once the store has risen to the restart voltage and holds the cost of a start besides: that is not kinder
+than the engine, and it makes the answer monotone. More light, a smaller load or a smaller gate never survives fewer
+days.
 """
 
 from __future__ import annotations
@@ -152,10 +154,12 @@ class Store:
     on_j: float
     begin_j: float
     """Before anything has happened: a cell comes full, a capacitor at the restart voltage."""
-    leak_w: float
-    """At the cut-off."""
+    cut_j: float
+    """What it holds at the cut-off, which the node never gets."""
+    cold_j: float
+    """Below this energy, counted from empty, a charger starts cold; 0 where there is none."""
     leak_per_s: float
-    """How it grows with the energy above it."""
+    """Leakage, as a share of the energy counted from empty."""
     esr_ohm: float
     tolerance_rel: float
 
@@ -241,6 +245,21 @@ class Harvested:
         shares = np.minimum(_efficiency(facts["efficiency"], v_in_v, power_w / v_in_v) * efficiency, 1.0)
         return np.where(power_w >= float(facts["p_min_uW"]) * 1e-6, power_w * shares, 0.0)
 
+    def off_per_s(self) -> float:
+        """Return what the electronics take with the output off, as a share of the energy counted from empty."""
+        on_j = self.store.cut_j + self.store.on_j
+        if self.output is None:
+            return float(parts("harvester")[self.harvester]["harvester"]["quiescent_off_uW"]) * 1e-6 / on_j
+        return float(parts("charger")[self.harvester]["charger"]["quiescent_nA"]) * 1e-9 * self.v_on_v / on_j
+
+    def charged_cold_w(self, power_w: Array) -> Array:
+        """Return what reaches a store that is too low for the charger's converter."""
+        if self.output is None:
+            return self.charged_w(power_w)
+        facts = parts("charger")[self.harvester]["charger"]
+        share = float(facts["cold_efficiency_percent"]) / 100
+        return np.where(power_w >= float(facts["cold_p_min_uW"]) * 1e-6, power_w * share, 0.0)
+
 
 def _efficiency(table: Mapping[str, Any], v_v: float, current_a: Array) -> Array:
     """Interpolate a part's table: straight in the voltage and in the logarithm of the current, held at its ends."""
@@ -255,7 +274,9 @@ def _efficiency(table: Mapping[str, Any], v_v: float, current_a: Array) -> Array
     return found
 
 
-def _capacitor(part: str, facts: Mapping[str, Any], v_max_v: float, v_on_v: float, v_cut_v: float) -> Store:
+def _capacitor(
+    part: str, facts: Mapping[str, Any], v_max_v: float, v_on_v: float, v_cut_v: float, cold_v: float
+) -> Store:
     whole_f = float(facts["capacitance_f"])
     volts = np.linspace(0.0, v_max_v, 801)
     if "derating_percent" in facts:
@@ -274,7 +295,6 @@ def _capacitor(part: str, facts: Mapping[str, Any], v_max_v: float, v_on_v: floa
     cut_j, on_j, full_j = (float(np.interp(v, volts, joules)) for v in (v_cut_v, v_on_v, v_max_v))
     rated_v = float(facts["v_rated_v"])
     siemens = float(facts["leakage_uA"]) * 1e-6 / rated_v
-    leak_w, leak_full_w = siemens * v_cut_v**2, siemens * v_max_v**2
     return Store(
         part=part,
         is_cell=False,
@@ -283,14 +303,18 @@ def _capacitor(part: str, facts: Mapping[str, Any], v_max_v: float, v_on_v: floa
         full_j=full_j - cut_j,
         on_j=on_j - cut_j,
         begin_j=on_j - cut_j,
-        leak_w=leak_w,
-        leak_per_s=(leak_full_w - leak_w) / (full_j - cut_j),
+        cut_j=cut_j,
+        cold_j=float(np.interp(cold_v, volts, joules)),
+        # A resistor takes V squared: of a plain capacitor the same share at every voltage.
+        leak_per_s=siemens * v_max_v**2 / full_j,
         esr_ohm=float(facts["esr_ohm"]),
         tolerance_rel=float(facts["tolerance_rel"]),
     )
 
 
-def _rechargeable(part: str, facts: Mapping[str, Any], v_max_v: float, v_on_v: float, v_cut_v: float) -> Store:
+def _rechargeable(
+    part: str, facts: Mapping[str, Any], v_max_v: float, v_on_v: float, v_cut_v: float, cold_v: float
+) -> Store:
     cell = lifetime.Cell.load(part)
     rate = -math.log1p(-cell.self_discharge_per_year) / lifetime.YEAR_S
     ohms = float(np.mean([r for _, r in facts["r_ohm"]]))
@@ -302,7 +326,8 @@ def _rechargeable(part: str, facts: Mapping[str, Any], v_max_v: float, v_on_v: f
         full_j=cell.energy_j(v_cut_v, v_max_v),
         on_j=cell.energy_j(v_cut_v, v_on_v),
         begin_j=cell.energy_j(v_cut_v, v_max_v),
-        leak_w=rate * cell.energy_j(0.0, v_cut_v),
+        cut_j=cell.energy_j(0.0, v_cut_v),
+        cold_j=cell.energy_j(0.0, cold_v),
         leak_per_s=rate,
         esr_ohm=ohms,
         tolerance_rel=0.1,
@@ -336,7 +361,7 @@ def harvested(allow: Mapping[str, Sequence[str]]) -> tuple[list[Harvested], list
 
 def _supply(harvester: str, output: str | None, part: str, is_cell: bool) -> Harvested | str:
     """Put a supply together as the engine does, or say why it cannot be."""
-    start_j = 0.0
+    start_j = cold_v = 0.0
     if output is None:
         facts = parts("harvester")[harvester]["harvester"]
         v_on_v, v_cut_v, v_max_v = float(facts["v_on_v"]), float(facts["v_cut_v"]), float(facts["v_max_v"])
@@ -344,7 +369,7 @@ def _supply(harvester: str, output: str | None, part: str, is_cell: bool) -> Har
     else:
         facts = parts("charger")[harvester]["charger"]
         v_on_v, v_cut_v = float(facts["v_ok_rising_V"]), float(facts["v_ok_falling_V"])
-        v_max_v = float(facts["v_ov_V"])
+        v_max_v, cold_v = float(facts["v_ov_V"]), float(facts["cold_until_V"])
     own = parts("cell" if is_cell else "capacitor")[part]["cell" if is_cell else "capacitor"]
     if is_cell:
         v_cut_v = max(v_cut_v, float(own["v_end_V"]))
@@ -353,7 +378,7 @@ def _supply(harvester: str, output: str | None, part: str, is_cell: bool) -> Har
     name = " + ".join(filter(None, (harvester, output, part)))
     if v_on_v >= v_max_v:
         return f"{name}: the store is charged to {v_max_v:g} V and the output comes on at {v_on_v:g} V"
-    store = (_rechargeable if is_cell else _capacitor)(part, own, v_max_v, v_on_v, v_cut_v)
+    store = (_rechargeable if is_cell else _capacitor)(part, own, v_max_v, v_on_v, v_cut_v, cold_v)
     if start_j >= store.on_j:
         return (
             f"{name}: a start costs {start_j:g} J, and at {v_on_v:g} V the store holds {store.on_j:.3g} J above its "
@@ -410,46 +435,96 @@ def carried(
     each = corners or [Corner()] * len(supplies)
     gains: dict[tuple[Any, ...], int] = {}
     rows: list[Array] = []
+    colds: list[Array] = []
     source: list[int] = []
     for s, c in zip(supplies, each, strict=True):
         key = (s.panel, s.harvester, s.output is None, c.light, c.charge_efficiency)
         if key not in gains:
             gains[key] = len(rows)
-            rows.append(s.charged_w(lights[s.panel].hours_w * c.light, c.charge_efficiency))
+            light_w = lights[s.panel].hours_w * c.light
+            rows.append(s.charged_w(light_w, c.charge_efficiency))
+            colds.append(s.charged_cold_w(light_w))
         source.append(gains[key])
-    gain = np.stack(rows, axis=1)
+    gain, cold = np.stack(rows, axis=1), np.stack(colds, axis=1)
     mean_w = gain.mean(axis=0)[source]
     # Nothing larger than the mean can be carried; the grid is fine where answers lie.
     shape = np.concatenate([[0.0], np.geomspace(0.003, 1.05, LOADS - 1)])
     drawn = np.maximum(mean_w, 1e-12)[:, None] * shape[None, :]
+    lane = np.repeat(np.asarray(source), LOADS)
+    lows = _lows(supplies, each, drawn.ravel(), gain, cold, lane)
+    lows.sort(axis=0)
+    return Carried(drawn, lows.reshape(DAYS, len(supplies), LOADS), survive_share)
+
+
+def _lows(
+    supplies: Sequence[Harvested],
+    each: Sequence[Corner],
+    drawn_w: Array,
+    gain_w: Array,
+    cold_w: Array,
+    lane: npt.NDArray[np.intp],
+) -> Array:
+    """Play the year: each day's lowest energy above the cut-off, by day and lane.
+
+    Energies are counted from empty. A store flows towards net power over leakage, exponentially, with the load above
+    the cut-off and without it below; on the way it may cross the cut-off once, or be held there.
+    """
+    pairs = list(zip(supplies, each, strict=True))
 
     def lanes(values: Sequence[float]) -> Array:
         return np.repeat(np.asarray(values, dtype=float), LOADS)
 
-    full = lanes([s.store.full_j * c.capacitance for s, c in zip(supplies, each, strict=True)])
-    on = lanes([s.store.on_j * c.capacitance for s, c in zip(supplies, each, strict=True)])
+    scale = [c.capacitance for _, c in pairs]
+    cut = lanes([s.store.cut_j * k for (s, _), k in zip(pairs, scale, strict=True)])
+    full = lanes([s.store.full_j * k for (s, _), k in zip(pairs, scale, strict=True)])
+    on = lanes([s.store.on_j * k for (s, _), k in zip(pairs, scale, strict=True)])
+    begin = lanes([s.store.begin_j * k for (s, _), k in zip(pairs, scale, strict=True)])
+    chilly = lanes([s.store.cold_j * k for (s, _), k in zip(pairs, scale, strict=True)])
     start = lanes([s.start_j for s in supplies])
-    leak = lanes([s.store.leak_w * c.leakage for s, c in zip(supplies, each, strict=True)])
-    rate = lanes([s.store.leak_per_s * c.leakage / c.capacitance for s, c in zip(supplies, each, strict=True)])
-    keep = np.exp(-rate * HOUR_S)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        span = np.where(rate > 0, (1.0 - keep) / rate, HOUR_S)
-    take = (drawn.ravel() + leak) * span
-    lane = np.repeat(np.asarray(source), LOADS)
-    back = np.minimum(on + start, full)
-    begin = lanes([s.store.begin_j * c.capacitance for s, c in zip(supplies, each, strict=True)])
-    energy = np.maximum(begin - start, 0.0)
-    awake = energy > 0
+    rate = lanes([max(s.store.leak_per_s * c.leakage / c.capacitance, 1e-12) for s, c in pairs])
+    off_rate = rate + lanes([s.off_per_s() / c.capacitance for s, c in pairs])
+    top, back = cut + full, cut + np.minimum(on + start, full)
+    energy = cut + np.maximum(begin - start, 0.0)
+    awake, owed = energy > cut, np.zeros_like(energy)
     lows = np.empty((DAYS, len(energy)))
+    kept: dict[int, tuple[Array, Array]] = {}
+    # Hours of the same light are one step: within it the energy only rises or only falls.
+    steps = np.maximum(np.abs(np.diff(gain_w, axis=0)), np.abs(np.diff(cold_w, axis=0)))
+    same = (steps <= 1e-9 * gain_w.max(axis=0)).all(axis=1)
     for day in range(DAYS):
-        low = energy.copy()
-        for hour in range(24):
-            energy = np.clip(energy * keep + gain[day * 24 + hour][lane] * span - take, 0.0, full)
-            awake = (awake & (energy > 0)) | (energy >= back)
-            low = np.minimum(low, np.where(awake, energy, -full))
+        low, hour, end = np.where(awake, energy - cut - owed, -full), day * 24, day * 24 + 24
+        while hour < end:
+            hours = 1
+            while hour + hours < end and same[hour + hours - 1]:
+                hours += 1
+            if hours not in kept:
+                kept[hours] = np.exp(-rate * HOUR_S * hours), np.exp(-off_rate * HOUR_S * hours)
+            keep, off_keep = kept[hours]
+            charge = gain_w[hour][lane]
+            below = energy <= cut
+            # Where the energy would come to rest, without the load and with it.
+            off_rest = np.where(energy < chilly, cold_w[hour][lane], charge) / off_rate
+            rest = (charge - drawn_w) / rate
+            moved = np.where(below, off_rest + (energy - off_rest) * off_keep, rest + (energy - rest) * keep)
+            at = np.flatnonzero(np.where(below, moved > cut, moved < cut))
+            if len(at):
+                rises = below[at]
+                first, first_rate = np.where(rises, off_rest[at], rest[at]), np.where(rises, off_rate[at], rate[at])
+                then = np.where(rises, rest[at], charge[at] / off_rate[at])
+                then_rate = np.where(rises, rate[at], off_rate[at])
+                spent_s = np.log((energy[at] - first) / (cut[at] - first)) / first_rate
+                left_s = np.maximum(hours * HOUR_S - spent_s, 0.0)
+                # Pushed back from both sides it stays at the cut-off.
+                goes = np.where(rises, then > cut[at], then < cut[at])
+                moved[at] = np.where(goes, then + (cut[at] - then) * np.exp(-then_rate * left_s), cut[at])
+            energy = np.clip(moved, 0.0, top)
+            alive = awake & (energy > cut)
+            owed = np.where(awake & ~alive, start, owed)
+            awake = alive | (energy >= back)
+            low = np.minimum(low, np.where(awake, energy - cut - owed, -full))
+            hour += hours
         lows[day] = low
-    lows.sort(axis=0)
-    return Carried(drawn, lows.reshape(DAYS, len(supplies), LOADS), survive_share)
+    return lows
 
 
 # --- Batteries -------------------------------------------------------------------------------

@@ -1,0 +1,581 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`sunseal plan`: what never makes it cheaper, the engine's year, what would have to give way, what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from conftest import Cli, require
+from sunseal import boards, harvest, simulation
+from sunseal.errors import SunsealError
+from sunseal.planner import lifetime, operations, plan, plan_confirm, plan_link, sweep, uncertainty
+from sunseal.planner import plan_requirements as wishes
+from sunseal.planner import plan_supplies as supply
+
+BOARDS = ["msp432p401r-launchpad", "msp430fr5994-launchpad"]
+WORKS = ["ecdsa-secp160r1-sign", "ecdsa-p256-sign", "ed25519-sign", "aes128-ccm-seal", "ascon-aead128-seal"]
+PANEL, CAPACITORS = "ixys-slmd600h10l", ["capxx-hw203", "capxx-hf-0f1"]
+SLOW = settings(
+    max_examples=10,
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+EXAMPLES = boards.home() / "examples"
+
+
+def told(**changes: Any) -> dict[str, Any]:
+    """Return requirements that two quick boards meet: a signature, on the air, from light and capacitors."""
+    task = {"operation": "sign", "every": 60.0, "latency": 1.0, "sends": 32} | changes.pop("task", {})
+    climate = {"constant_w": 1e-3, "survive": 0.9} | changes.pop("climate", {})
+    allow = {"boards": BOARDS, "workloads": WORKS, "panels": [PANEL], "capacitors": CAPACITORS}
+    allow |= {"harvesters": ["ti-bq25570", "anagear-an1010"]} | changes.pop("allow", {})
+    return {
+        "security": {"bits": changes.pop("bits", 80)},
+        "task": [task],
+        "link": {"distance": 5.0} | changes.pop("link", {}),
+        "climate": climate,
+        "allow": allow,
+        "weights": {"joules_per_day": 1.0, "farads": 1.0, "seconds": 1.0},
+        **changes,
+    }
+
+
+@pytest.fixture(scope="session")
+def frame(firmware: None) -> pd.DataFrame:
+    """Five operations at a few operating points of two boards, and at the voltages of their batteries."""
+    wanted = wishes.read(told(battery={"lifetime": "1year"}, task={"operation": "sign"}))
+    both = replace(wanted, tasks=(replace(wanted.tasks[0], workloads=tuple(WORKS)),))
+    whole = sweep.points(both)
+    return whole[whole.freq_hz.isin([1_000_000, 8_000_000, 16_000_000, 48_000_000])].reset_index(drop=True)
+
+
+def chosen(frame: pd.DataFrame, **changes: Any) -> plan.Planned:
+    return plan.choose(sweep.field(wishes.read(told(**changes)), frame), check=False)
+
+
+def cost(planned: plan.Planned) -> float:
+    return planned.best.cost if planned.best is not None else math.inf
+
+
+def cheapest(everything: sweep.Field) -> float:
+    """Return the least cost of what qualifies, as `cost` of the plan has it, without the plan's words."""
+    found = (float(j.cost[j.all_met].min(initial=math.inf)) for _, j in everything.judged())
+    return min(found, default=math.inf)
+
+
+# --- What may never make a plan cheaper ------------------------------------------------------
+
+
+def dim(level_w: float, folder: Path) -> dict[str, Any]:
+    """Return a year with dark weeks in a file of its own: half the days bright, every seventh week black."""
+    days = np.arange(366.0)
+    noon = level_w * (1.0 + 0.8 * np.sin(2 * np.pi * days / 365)) * ((days // 7) % 7 != 0)
+    rows = [(d * 86400.0 + h * 3600.0, p * f) for d, p in zip(days[:-1], noon, strict=False)
+            for h, f in ((0, 0.0), (8, 0.0), (12, 1.0), (16, 0.0))]  # fmt: skip
+    rows.append((365 * 86400.0, 0.0))
+    path = folder / f"light-{level_w!r}.csv"
+    path.write_text("time_s,power_w\n" + "".join(f"{float(t)!r},{float(p)!r}\n" for t, p in rows))
+    return {"trace": str(path)}
+
+
+@SLOW
+@given(
+    level_w=st.floats(2e-5, 5e-3),
+    every_s=st.floats(20.0, 2000.0),
+    latency_s=st.floats(0.01, 2.0),
+    distance_m=st.floats(1.0, 25.0),
+    harder=st.sampled_from(["security", "latency", "light", "often", "distance", "safety", "survive"]),
+    factor=st.floats(1.01, 4.0),
+)
+def test_asking_for_more_is_never_cheaper(
+    frame: pd.DataFrame,
+    tmp_path: Path,
+    level_w: float,
+    every_s: float,
+    latency_s: float,
+    distance_m: float,
+    harder: str,
+    factor: float,
+) -> None:
+    def asked(name: str, value: float, worse: float) -> float:
+        return worse if name == harder else value
+
+    def one(hard: bool) -> float:
+        f = factor if hard else 1.0
+        bits = 128 if hard and harder == "security" else 80
+        climate = dim(asked("light", level_w, level_w / f), tmp_path)
+        climate |= {"constant_w": None, "survive": asked("survive", 0.8, min(0.8 * f, 1.0))}
+        climate["safety"] = asked("safety", 1.5, 1.5 * f)
+        climate = {k: v for k, v in climate.items() if v is not None}
+        task = {"operation": "sign", "every": asked("often", every_s, every_s / f), "sends": 32}
+        task["latency"] = asked("latency", latency_s, latency_s / f)
+        link = {"distance": asked("distance", distance_m, distance_m * f)}
+        wanted = wishes.read({**told(bits=bits, task=task, link=link), "climate": climate}, folder=tmp_path)
+        return cheapest(sweep.field(wanted, frame))
+
+    assert one(True) >= one(False) * (1 - 1e-12)
+
+
+@SLOW
+@given(every_s=st.floats(20.0, 2000.0), years=st.floats(0.1, 30.0), factor=st.floats(1.01, 3.0), longer=st.booleans())
+def test_neither_is_a_longer_life_of_a_battery(
+    frame: pd.DataFrame, every_s: float, years: float, factor: float, longer: bool
+) -> None:
+    def one(f: float) -> float:
+        task = {"every": every_s if longer else every_s / f}
+        changed = told(task=task, battery={"lifetime": years * 3e7 * (f if longer else 1.0)})
+        del changed["climate"], changed["allow"]["capacitors"], changed["allow"]["panels"]
+        return cheapest(sweep.field(wishes.read(changed), frame))
+
+    assert one(factor) >= one(1.0) * (1 - 1e-12)
+
+
+# --- The engine's own verdict ----------------------------------------------------------------
+
+
+@SLOW
+@given(
+    level_w=st.floats(3e-5, 2e-3),
+    every_s=st.floats(30.0, 3000.0),
+    survive=st.sampled_from([0.8, 0.95, 1.0]),
+    safety=st.floats(1.0, 3.0),
+)
+def test_the_engines_year_never_contradicts_a_plan_outside_its_uncertainty(
+    frame: pd.DataFrame, tmp_path: Path, level_w: float, every_s: float, survive: float, safety: float
+) -> None:
+    climate = {**dim(level_w, tmp_path), "survive": survive, "safety": safety}
+    wanted = wishes.read({**told(task={"every": every_s}), "climate": climate}, folder=tmp_path)
+    everything = sweep.field(wanted, frame)
+    for c in plan.choose(everything, check=False, best=3).configurations:
+        assert isinstance(c.supply, supply.Harvested)
+        year = plan.play_year(everything, c.supply, c.load)
+        energy = c.margins[-1]
+        assert year["energy_balance_rel"] < 1e-6
+        if energy.sure:
+            assert year["survived_share"] >= survive - 1.5 / supply.DAYS, (c.name, energy, year)
+
+
+def evening(folder: Path) -> Path:
+    """Write a day of light that comes back each day."""
+    path = folder / "day.csv"
+    path.write_text("time_s,power_w\n0,0\n28800,0\n43200,6e-3\n57600,0\n86400,0\n")
+    return path
+
+
+def test_what_a_supply_carries_is_where_the_engines_year_ends(frame: pd.DataFrame, tmp_path: Path) -> None:
+    # Around the load that a supply is said to carry: well below it the engine's year survives, well above it does not.
+    climate = {"trace": str(evening(tmp_path)), "survive": 0.97}
+    wanted = wishes.read({**told(), "climate": climate}, folder=tmp_path)
+    everything = sweep.field(wanted, frame)
+    assert everything.carried is not None
+    load = everything.table[everything.table.cell == ""].sort_values("vcc_v").iloc[[0]]
+    rounds_w = float(load.round_j.iloc[0]) / 60.0
+    tried = 0
+    for i, one in enumerate(everything.harvested):
+        gate = sweep.gate_j(one, load)
+        most_w = float(everything.carried.most_w(i, gate)[0])
+        vcc_v = load.vcc_v.to_numpy()
+        # What is left of it for the rail, by bisection.
+        low, high = 0.0, most_w
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if one.drawn_w(np.array([middle]), vcc_v)[0] < most_w else (low, middle)
+        if low < 2 * rounds_w:
+            continue
+
+        def survived(share: float, days: int, one: supply.Harvested = one, rail_w: float = low) -> float:
+            asked = load.assign(mean_w=share * rail_w, compute_w=rounds_w, radio_w=0.0, busy=0.001)
+            return float(plan.play_year(everything, one, asked, days)["survived_share"])
+
+        assert survived(0.85, 365) >= 0.97 - 1.5 / supply.DAYS, one.name
+        if one.output is None:  # the general circuit takes its time over a brown-out a night
+            assert survived(1.2, 40) < 0.97, one.name
+        tried += 1
+    assert tried >= 2
+
+
+def test_a_battery_without_resistance_lasts_as_lifetime_says() -> None:
+    cell = lifetime.Cell.load("two-aa-piotrowski2006")
+    ideal = supply.Battery(cell, None, "direct", (0.0,) * len(cell.charge), 1.6)
+    cutoff_v = 2.4
+    share = ideal.share_above(np.array([cutoff_v]), np.array([1e-3]))
+    mean_v = ideal.mean_v(share)
+    life = supply.life_s(cell.capacity_c * share * mean_v, np.array([1e-4]), cell.self_discharge_per_year)
+    use = lifetime.Use("sign", "telosb", 3.0, 6e-2, 1.0, 0.0, 0.0, 4e-5 * 600 / 599 * 0, 600.0)
+    use = replace(use, energy_j=1e-4 * 600)
+    assert life[0] == pytest.approx(lifetime.of(use, cell, cutoff_v).lifetime_s, rel=0.01)
+    # A cell's resistance only ever shortens it, and the more current the more.
+    weak = replace(ideal, ohms=(20.0,) * len(cell.charge))
+    shares = weak.share_above(np.full(3, cutoff_v), np.array([1e-4, 1e-3, 1e-2]))
+    assert share[0] > shares[0] > shares[1] > shares[2]
+
+
+# --- What would have to give way -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "requirement"),
+    [
+        ({"bits": 192}, "security"),
+        ({"task": {"latency": 1e-3}}, "latency"),
+        ({"climate": {"constant_w": 4e-6, "survive": 0.9}}, "light"),
+        ({"task": {"every": 2.0}, "climate": {"constant_w": 6e-5}}, "period"),
+        ({"link": {"distance": 200.0}}, "link"),
+        ({"memory": {"flash": 4000}}, "flash"),
+        ({"memory": {"ram": 500}}, "ram"),
+    ],
+)
+def test_the_relaxation_would_do_and_a_little_less_would_not(
+    frame: pd.DataFrame, changes: dict[str, Any], requirement: str
+) -> None:
+    planned = chosen(frame, **changes)
+    assert planned.best is None
+    (found,) = [r for r in planned.relaxed if r.requirement == requirement]
+    assert found.needed is not None, [r.sentence for r in planned.relaxed]
+    value = float(re.sub(r"[^\d.e-]", "", found.needed.split()[0].replace(",", "")))
+    if found.needed.endswith("ms"):
+        value *= 1e-3
+
+    def eased(f: float) -> dict[str, Any]:
+        """Return the requirements with what was said to be needed, or `f` times harder than that."""
+        harder: dict[str, dict[str, Any]] = {
+            "security": {"bits": math.floor(value * f)},
+            "latency": {"task": {"latency": value / f}},
+            "light": {"climate": {"constant_w": 4e-6 * value / f, "survive": 0.9}},
+            "period": {"task": {"every": value / f}, "climate": {"constant_w": 6e-5}},
+            "flash": {"memory": {"flash": int(value / f)}},
+            "ram": {"memory": {"ram": int(value / f)}},
+        }
+        return harder[requirement]
+
+    if requirement == "link":
+        # What lacks is more than the margin itself: at 200 m no margin would do.
+        assert value < -10
+        return
+    assert chosen(frame, **eased(0.995 if requirement in ("latency", "light", "period") else 1.0)).best is not None
+    assert chosen(frame, **eased(1.06)).best is None or requirement == "security"
+
+
+def test_what_nothing_helps_is_said_once(frame: pd.DataFrame) -> None:
+    planned = chosen(frame, bits=192, task={"latency": 1e-3})
+    assert planned.best is None
+    assert planned.relaxations[-1].startswith("giving way in ")
+    assert planned.relaxations[-1].endswith(" alone does not help")
+
+
+# --- The answer ------------------------------------------------------------------------------
+
+
+def test_every_configuration_is_judged_as_by_hand(frame: pd.DataFrame) -> None:
+    everything = sweep.field(wishes.read(told(battery={"lifetime": "1year"})), frame)
+    wanted, table = everything.requirements, everything.table
+    best = math.inf
+    for _, judged in everything.judged():
+        for at in np.flatnonzero(judged.fits):
+            row = table.iloc[at]
+            good = row.security_bits >= 80 and row.latency_s <= 1.0 and row.link_margin_db >= 0 and row.busy <= 1
+            good = good and judged.had[at] >= judged.needed[at]
+            assert good == judged.all_met[at]
+            if good:
+                best = min(best, judged.cost[at])
+    planned = plan.choose(everything, check=False)
+    assert cost(planned) == cheapest(everything) == best
+    assert planned.considered == everything.configurations
+    names = [c.name for c in planned.configurations]
+    assert len(names) == len(set(names)) == 5
+    assert [c.cost for c in planned.configurations] == sorted(c.cost for c in planned.configurations)
+    # Every algorithm and board is chosen or told why not.
+    groups = {(w, b) for w, b in zip(table.workload, table.board, strict=True)}
+    assert groups == {(c.row["workload"], c.row["board"]) for c in planned.configurations} | {
+        tuple(name.split(" on ")) for name, _ in planned.losers
+    }
+    assert all(words for _, words in planned.losers)
+    assert json.loads(json.dumps(planned.to_dict(), allow_nan=False))["considered"] == planned.considered
+    files = {s.file for s in planned.cite()}
+    for c in planned.configurations:
+        assert {f"data/parts/{p}.toml" for p in c.supply.parts} <= files
+    assert wanted.weights["joules_per_day"] == 1.0
+
+
+def test_a_tornado_moves_one_assumption_at_a_time(frame: pd.DataFrame) -> None:
+    everything = sweep.field(wishes.read(told(climate={"constant_w": 2e-4})), frame)
+    c = plan.choose(everything, check=False).configurations[0]
+    swings = {s.assumption: s for s in c.sensitivity}
+    assert [s.width for s in c.sensitivity] == sorted((s.width for s in c.sensitivity), reverse=True)
+    margin = c.margins[-1].value
+    # More light, better converters: more margin. More current, more leakage: less.
+    for name, s in swings.items():
+        sign = 1 if name.startswith(("light", "efficiency", "capacitance")) else -1
+        assert sign * (s.outcome_high - s.outcome_low) >= -1e-9, s
+    low, high = c.margins[-1].low, c.margins[-1].high
+    assert low <= margin <= high
+    assert uncertainty.ends(margin, [c.sensitivity[0]]) == pytest.approx(
+        (
+            min(margin, c.sensitivity[0].outcome_low, c.sensitivity[0].outcome_high),
+            max(margin, c.sensitivity[0].outcome_low, c.sensitivity[0].outcome_high),
+        )
+    )
+    # Light by a fifth more, asked directly.
+    brighter = sweep.field(wishes.read(told(climate={"constant_w": 2.4e-4})), frame)
+    same = brighter.harvested.index(c.supply)  # type: ignore[arg-type]
+    judged = brighter.judge(same)
+    at = int(np.flatnonzero((brighter.table.round_j == c.row["energy_j"]) & judged.fits)[0])
+    assert judged.margin[at] == pytest.approx(swings["light"].outcome_high, rel=0.02)
+
+
+def test_a_margin_inside_its_uncertainty_says_so(frame: pd.DataFrame) -> None:
+    loose = chosen(frame, climate={"constant_w": 5e-3})
+    assert loose.best is not None and "energy" not in loose.best.unsure
+    # Down to where the cheapest just holds.
+    tight = chosen(frame, climate={"constant_w": 4e-5})
+    margins = [c.margins[-1] for c in tight.configurations]
+    assert margins and all(m.value >= 0 for m in margins)
+    assert any(m.value < 0.1 or not m.sure for m in margins)
+    for c in tight.configurations:
+        assert ("energy" in c.unsure) == (c.margins[-1].low < 0)
+
+
+def test_two_tasks_cost_what_each_costs(frame: pd.DataFrame) -> None:
+    both = told()
+    both["task"] = [
+        {"workloads": ["ecdsa-p256-sign"], "every": 60.0},
+        {"operation": "seal", "every": 10.0, "bytes": 200, "sends": 200},
+    ]
+    wanted = wishes.read(both)
+    table = sweep.loads(wanted, frame)
+    point = table[table.workload == "ecdsa-p256-sign + aes128-ccm-seal"].iloc[0]
+    same = frame[(frame.board == point.board) & (frame.vcc_v == point.vcc_v) & (frame.freq_hz == point.freq_hz)]
+    same = same[(same.variant == point.variant) & (same.cell == point.cell)].set_index("workload").energy_j
+    # 200 bytes are four runs of 64.
+    assert point.compute_j == pytest.approx(same["ecdsa-p256-sign"] + 4 * same["aes128-ccm-seal"])
+    assert point.compute_w == pytest.approx(same["ecdsa-p256-sign"] / 60 + 4 * same["aes128-ccm-seal"] / 10)
+
+
+def test_asynchronous_listens_and_answers_only_when_asked(frame: pd.DataFrame) -> None:
+    protocol = {"modes": ["periodic", "asynchronous"], "listen_every": "30s", "listen_for": "3ms"}
+    both = {"protocol": protocol, "weights": {"joules_per_day": 1.0}}
+    rarely = chosen(frame, task={"asked_every": "1d", "every": 10.0, "latency": 40.0}, **both)
+    often = chosen(frame, task={"every": 10.0, "latency": 40.0}, **both)
+    assert rarely.best is not None and often.best is not None
+    assert rarely.best.row["mode"] == "asynchronous"
+    assert often.best.row["mode"] == "periodic"
+    # It waits for the next window before it answers.
+    assert rarely.best.row["latency_s"] > 30.0
+
+
+def test_a_link_takes_the_least_power_that_carries_it() -> None:
+    radio = plan_link.of_board("telosb")
+    link = wishes.Link(None, 10.0, 2.0, 10.0, 0.0, 0.0)
+    # Friis at 2.44 GHz and 10 m: 60.2 dB.
+    assert radio.loss_db(link) == pytest.approx(60.2, abs=0.05)
+    dbm, spare = radio.least_dbm(link)
+    assert dbm is not None and dbm - radio.loss_db(link) - radio.sensitivity_dbm - 10.0 == pytest.approx(spare)
+    powers = [radio.least_dbm(replace(link, distance_m=d))[0] for d in (1.0, 10.0, 50.0, 100.0)]
+    assert powers == sorted(powers, key=lambda p: math.inf if p is None else p)
+    nothing, lacks_db = radio.least_dbm(replace(link, distance_m=1e5))
+    assert nothing is None
+    assert lacks_db == pytest.approx(max(radio.states) - radio.loss_db(link) - 80.0 - radio.sensitivity_dbm - 10.0)
+
+
+# --- Files, pages, the closed loop -----------------------------------------------------------
+
+
+def written(path: Path, changes: dict[str, Any]) -> Path:
+    path.write_text(plan_confirm.toml({k: v for k, v in changes.items() if k != "task"}))
+    with path.open("a") as file:
+        for task in changes["task"]:
+            file.write("\n[[task]]\n" + plan_confirm.toml(task))
+    assert tomllib.loads(path.read_text())["task"] == changes["task"]
+    return path
+
+
+QUICK = {"boards": BOARDS[:1], "workloads": ["ecdsa-secp160r1-sign", "aes128-ccm-seal"]}
+
+
+def test_the_page_says_what_how_far_and_why(firmware: None, tmp_path: Path, sunseal: Cli) -> None:
+    path = written(tmp_path / "r.toml", told(allow=QUICK))
+    done = sunseal("plan", path, "--explain", "--best", "2")
+    assert done.status == 0, done.err
+    shape = re.sub(r"[+-]?\d+([.,]\d+)*%?", "#", done.out)
+    assert shape.splitlines()[0] == "# of # configurations meet the requirements"
+    for line in (
+        "cheapest: ecdsa-secp#r#-sign on msp#p#r-launchpad, # V, # MHz; ixys-slmd#h#l + ",
+        "  # µJ and # µJ on the air at # dBm a round, # ms; mean # µW (# µW to # µW), asleep # µW; # bytes of ",
+        "  the cheapest that meets everything (energy #, latency #, capacitance #); nearest to failing: ",
+        "; depends most on ",
+        "  security: # bits (# bits to # bits)\n",
+        "  latency: x # (x # to x #)\n",
+        "  link: # dB (# dB to # dB)\n",
+        "  store: ",
+        "  energy: x # (x # to x #)\n",
+        "  a typical year by the fleet's engine: # of days survived, # brown-outs, lowest # V\n",
+        "what it depends on\n",
+        "the best few\n",
+        "more than the first: " if "more than the first: " in shape else "times as much as the first: ",
+        "taken only where they are named, for their keys are used up: wots-sign (one message a key)",
+    ):
+        assert line in shape, done.out
+    told_json = json.loads(sunseal("plan", path, "--json", "--best", "2").out)
+    assert len(told_json["configurations"]) == 2
+    first = told_json["configurations"][0]
+    assert first["workload"] == "ecdsa-secp160r1-sign" and first["year"]["survived_share"] > 0.99
+    assert {m["requirement"] for m in first["margins"]} == {"security", "latency", "link", "store", "energy"}
+
+
+def test_nothing_meets_them_is_exit_1(firmware: None, tmp_path: Path, sunseal: Cli) -> None:
+    done = sunseal("plan", written(tmp_path / "r.toml", told(allow=QUICK, task={"latency": "1us"})), "--explain")
+    assert done.status == 1
+    assert re.match(r"nothing meets the requirements; [\d,]+ configurations were considered\n  latency of ", done.out)
+    assert "instead of 1 µs would do: ecdsa-secp160r1-sign on msp432p401r-launchpad" in done.out
+    assert "times the latency at best" in done.out
+
+
+def test_a_sweep_holds_every_configuration(frame: pd.DataFrame, tmp_path: Path) -> None:
+    everything = sweep.field(wishes.read(told()), frame)
+    assert sweep.write(everything, tmp_path / "s.parquet") == everything.configurations
+    table = pd.read_parquet(tmp_path / "s.parquet")
+    planned = plan.choose(everything, check=False)
+    assert len(table) == planned.considered
+    assert int(table.qualifies.sum()) == planned.qualifying
+    assert table[table.qualifies].cost.min() == cost(planned)
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as cluster:
+        sweep.write(everything, tmp_path / "d.parquet", dask=cluster.scheduler_address)
+    pd.testing.assert_frame_equal(table, pd.read_parquet(tmp_path / "d.parquet"))
+
+
+@pytest.mark.parametrize("name", ["requirements.toml", "requirements-battery.toml"])
+def test_the_examples_are_read(name: str) -> None:
+    wanted = wishes.load(EXAMPLES / name)
+    assert wanted.tasks and (wanted.climate is not None or wanted.lifetime_s is not None)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"securty": {}}, "unknown key `securty` in `r.toml`"),
+        ({"security": {}}, "`r.toml`: security.bits is missing: the security level in bits"),
+        ({"security": {"bits": "128 bits"}}, "security.bits is '128 bits'; it must be a whole number from 1"),
+        ({"task": {"every": "10 J"}}, "task[0].every `10 J` is not in s: write a number with a unit such as `250ms`"),
+        ({"task": {"every": 0}}, "task[0].every is 0; it must be a number above 0"),
+        ({"task": {"latency": "-1s"}}, "must be above zero and finite"),
+        ({"task": {"operation": "sing"}}, "unknown operation `sing`"),
+        ({"task": {"bytes": 1000}}, "`sign` is measured on a message of 64 bytes; add a task `hash`"),
+        ({"task": {"speed": 1}}, "unknown key `speed` in [task[0]]"),
+        ({"task": []}, "`r.toml` has no [[task]]: say what the node does and how often"),
+        ({"link": None}, "task[0].sends: there is no [link] that says where to"),
+        ({"link": {"dbm": 0}}, "give either a distance or the output power `dbm`"),
+        ({"link": {"distance": "10 km2"}}, "link.distance `10 km2` is not in m"),
+        ({"climate": None}, "nothing says what feeds the node: give [climate] for a harvester"),
+        ({"climate": {"weather": "x.csv"}}, "climate.constant_w stands beside `weather`; a node has one climate"),
+        ({"climate": {"constant_w": None, "latitude_deg": 52.5}}, "a latitude knows no clouds; give the share"),
+        ({"climate": {"constant_w": None, "weather": "none.csv"}}, "the weather file `none.csv` is neither in"),
+        ({"climate": {"constant_w": None, "trace": "gap.csv"}}, "must have rising times and powers from zero"),
+        ({"climate": {"survive": 2}}, "climate.survive is 2; it must be a number above 0 to 1"),
+        ({"climate": {"safety": 0.5}}, "climate.safety is 0.5; it must be a number from 1"),
+        ({"battery": {}}, "battery.lifetime is missing: how long it shall last"),
+        ({"battery": {"lifetime": "2 V"}}, "battery.lifetime `2 V` is not in s"),
+        (
+            {"battery": {"lifetime": "1year"}, "allow": {"batteries": ["own"]}},
+            "has no battery, so nothing says how long",
+        ),
+        ({"allow": {"boards": ["telosbee"]}}, "unknown board `telosbee`"),
+        ({"allow": {"capacitors": ["big"]}}, "unknown part `big`"),
+        ({"allow": {"workloads": ["rot13-*"]}}, "unknown workload `rot13-*`"),
+        ({"allow": {"voltages": ["1.2V"]}}, "at 1.2 V no clock is legal on msp432p401r-launchpad"),
+        ({"allow": {"clocks": ["40kHz"]}}, "no allowed board has a legal operating point at 0.04 MHz"),
+        ({"allow": {"variants": ["mpy=64"]}}, "allow.variants has `mpy=64`"),
+        ({"allow": {"capacitors": ["maxwell-boostcap-470"]}}, "the allowed parts make no supply"),
+        ({"protocol": {"modes": ["sometimes"]}}, "unknown mode `sometimes`"),
+        ({"weights": {"euros": 1}}, "unknown key `euros` in [weights]"),
+        ({"weights": {"prices": 1}}, "weights.prices weighs the sum of [prices], and there are none"),
+        ({"prices": {"capxx-hw203": 3.0}, "weights": {"prices": 1}}, "[prices] has no anagear-an1010"),
+        ({"prices": {"gold": 3.0}}, "unknown part or board `gold`"),
+        ({"uncertainty": {"light": [1.1, 1.2]}}, "uncertainty.light is [1.1, 1.2]; its ends must enclose 1"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(
+    firmware: None, tmp_path: Path, sunseal: Cli, change: dict[str, Any], said: str
+) -> None:
+    whole = told(allow=QUICK)
+    for key, value in change.items():
+        if key == "task" and isinstance(value, dict):
+            whole["task"] = [whole["task"][0] | value]
+        elif value is None:
+            del whole[key]
+        elif isinstance(value, dict) and value and key not in ("weights", "securty", "security"):
+            merged = {**whole.get(key, {}), **value}
+            whole[key] = {k: v for k, v in merged.items() if v is not None}
+        else:
+            whole[key] = value
+    (tmp_path / "gap.csv").write_text("time_s,power_w\n0,1e-3\n3600,nan\n7200,1e-3\n")
+    path = tmp_path / "r.toml"
+    text = plan_confirm.toml({k: v for k, v in whole.items() if k != "task"})
+    text += "".join(f"[{k}]\n" for k, v in whole.items() if v == {})
+    path.write_text(text + "".join("\n[[task]]\n" + plan_confirm.toml(t) for t in whole["task"]))
+    done = sunseal("plan", path)
+    assert done.status == 2, done.out
+    assert said in " ".join(done.err.split()), done.err
+    assert done.err.startswith("error: ") and done.out == ""
+
+
+def test_weather_with_a_gap_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pvlib
+
+    lines = (Path(pvlib.__file__).parent / "data" / harvest.DEFAULT_WEATHER).read_text().splitlines(keepends=True)
+    monkeypatch.chdir(tmp_path)
+    hole = [*lines[:5000], *lines[5003:]]
+    Path("hole.csv").write_text("".join(hole))
+    column = lines[1].split(",").index("GHI (W/m^2)")
+    cells = lines[4000].split(",")
+    cells[column] = "-9900"
+    Path("blank.csv").write_text("".join([*lines[:4000], ",".join(cells), *lines[4001:]]))
+    for name, said in (
+        ("hole.csv", "has a gap: before 07-28"),
+        ("blank.csv", "has a gap: ghi is -9900 in the hour to"),
+    ):
+        with pytest.raises(SunsealError, match=re.escape(said)):
+            harvest.sunlight(panel=harvest.Panel.load(PANEL), weather=name)
+
+
+def test_a_latitude_has_its_seasons() -> None:
+    panel = harvest.Panel.load(PANEL)
+    north = harvest.clear_sky(60.0, panel=panel, clearness=0.5, shading=0.01)
+    days = (north.power_w[:-1] + north.power_w[1:]).reshape(365, 24).sum(axis=1)
+    assert days[165:180].mean() > 3 * days[350:].mean() > 0
+    assert np.isfinite(days).all()
+
+
+def test_the_closed_loop_agrees_within_the_stated_uncertainty(frame: pd.DataFrame, tmp_path: Path) -> None:
+    require(hasattr(simulation, "duty_scenario"), "duty programs")
+    planned = chosen(frame, task={"every": 20.0})
+    assert planned.best is not None
+    confirmed = plan_confirm.confirm(planned, planned.best)
+    assert confirmed.holds, confirmed.rows
+    (path,) = plan_confirm.write(planned, planned.best, tmp_path / "out.toml")
+    played = simulation.play(simulation.load(path))
+    assert played.record["brown_outs"] == 0
+
+
+def test_a_million_configurations_are_within_reach(firmware: None) -> None:
+    # Loads by supplies of everything there is, counted without weighing it.
+    every = operations.operations()
+    assert len(every) > 500
+    harvested, _ = supply.harvested({})
+    batteries = supply.batteries({}, [])
+    assert len(harvested) + len(batteries) > 80
