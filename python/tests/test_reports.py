@@ -229,9 +229,28 @@ def _scenario() -> str:
     return report.scenario_page(replace(played, record={**played.record, **told}), played.closing())
 
 
+MOTE = {
+    "name": "mote",
+    "security": {"bits": 80},
+    "task": [{"workloads": ["hmac-sha256-tag"], "every": "1min", "latency": "1s"}],
+    "battery": {"lifetime": "1year"},
+    "allow": {"boards": ["telosb"], "batteries": ["own"]},
+}
+
+
+def _planned() -> str:
+    return pages.planned(tool.plan(MOTE))
+
+
+def _nothing_planned() -> str:
+    return pages.planned(tool.plan({**MOTE, "battery": {"lifetime": "1000years"}}))
+
+
 @pytest.mark.parametrize(
     ("write", "wanted"),
     [
+        (_planned, {"The choice", "What the margin depends on", "The chosen operation over throughput"}),
+        (_nothing_planned, {"What would have to give way", "Cost and margin"}),
         (_tuned, {"What binds", "Energy and latency of all of them", "Pareto front"}),
         (_nothing_tuned, {"What would have to give way"}),
         (_sized, {"Equations 6.1 to 6.3", "A typical year", "What the answers depend on"}),

@@ -185,11 +185,11 @@ class Chart:
         return min(shown) - room, max(shown) + room
 
     def _ticks(self, axis: Axis) -> list[float]:
-        """Return 1, 2 and 5 of each decade that a logarithmic axis shows; the ones alone where these are many."""
+        """Return 1, 2 and 5 of each decade that a logarithmic axis shows; more where these are few, else the ones."""
         low, high = self._decades(axis)
-        steps = (1, 2, 5) if high - low <= 3 else (1,)
+        steps = (1, 1.5, 2, 3, 5, 7) if high - low < 0.8 else (1, 2, 5) if high - low <= 3 else (1,)
         decades = range(math.floor(low), math.ceil(high) + 1)
-        every = [step * 10.0**decade for decade in decades for step in steps]
+        every = [float(f"{step}e{decade}") for decade in decades for step in steps]
         return [v for v in every if low <= math.log10(v) <= high]
 
     def write(self, path: Path) -> None:

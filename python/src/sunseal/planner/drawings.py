@@ -362,14 +362,15 @@ def life_swings(found: Lifetime) -> Chart:
 
 COST_MOST = 20.0
 """Times the cheapest; what costs more is not drawn."""
-BRINGS = (-0.8, 1e6)
-"""Energy margins that are drawn."""
+BRINGS_LEAST = 0.2
+"""Of what is needed, or of the most that any brings; what brings less is not drawn."""
 
 
 def planned(plan: Planned) -> Chart:
     """Draw what each candidate costs against what its supply brings over what it needs; the star is chosen."""
     near = plan.candidates.cost <= COST_MOST * plan.candidates.cost.min()
-    every = plan.candidates[near & plan.candidates.energy_margin.between(*BRINGS, inclusive="neither")]
+    brings = 1 + plan.candidates.energy_margin.where(np.isfinite(plan.candidates.energy_margin), -1)
+    every = plan.candidates[near & (brings > BRINGS_LEAST * min(1.0, brings[near].max()))]
     traces = [_offers("does not qualify", every[~every.qualifies.astype(bool)], plots.MUTED, size=4, faint=True)]
     good = every[every.qualifies.astype(bool)]
     marks, many = list(MARKS), len(plots.LINES)
@@ -397,8 +398,14 @@ def _offers(name: str, rows: pd.DataFrame, color: str, **looks: Any) -> Trace:
     return Trace(name, thin.cost.tolist(), brings, color, "markers", text=text, **{"size": 6, **looks})
 
 
+def supply_margin(chosen: Configuration) -> tuple[str, float]:
+    """Return the margin of a plan's supply: of a battery its lifetime's, else that of the energy."""
+    return next((m.requirement, m.value) for m in chosen.margins if m.requirement in ("energy", "lifetime"))
+
+
 def plan_swings(chosen: Configuration) -> Chart:
-    """Draw what each assumption does to the energy margin of a plan."""
+    """Draw what each assumption does to the margin of a plan's supply."""
+    name, margin = supply_margin(chosen)
     ends = [end for s in chosen.sensitivity for end in (s.outcome_low, s.outcome_high) if math.isfinite(end)]
     most = 1.2 * max([abs(end) for end in ends] or [1.0])
 
@@ -409,7 +416,7 @@ def plan_swings(chosen: Configuration) -> Chart:
         Swing(f"{s.assumption}, {s.low} to {s.high}", shown(s.outcome_low), shown(s.outcome_high))
         for s in chosen.sensitivity
     ]
-    drawn = tornado(moved, 100 * chosen.margin["energy"], Axis("energy margin [%]"))
+    drawn = tornado(moved, 100 * margin, Axis(f"{name} margin [%]"))
     return replace(drawn, x_lines={**drawn.x_lines, "fails below": 0.0})
 
 

@@ -298,12 +298,13 @@ def planned(plan: Planned, confirmed: Confirmed | None = None) -> str:
 
 def _chosen(page: Page, plan: Planned, best: Configuration) -> None:
     row = best.row
+    supplied, margin = drawings.supply_margin(best)
     page.cards = [
         ("cost, by the weights given", f"{best.cost:.4g}"),
         ("energy of a round", show(row["energy_j"], "J", 3)),
         ("latency", show(row["latency_s"], "s", 3)),
         ("security", f"{row['security_bits']} bits"),
-        ("energy margin", f"{best.margin['energy']:+.0%}" if "energy" in best.margin else "-"),
+        (f"{supplied} margin", f"{margin:+.0%}"),
     ]
     unsure = f" Inside its uncertainty: {', '.join(best.unsure)}." if best.unsure else ""
     margins: list[Sequence[Cell]] = [
@@ -323,14 +324,14 @@ def _chosen(page: Page, plan: Planned, best: Configuration) -> None:
         f"at both ends of the assumptions together.{unsure}",
         table(("requirement", "margin", "unfavourable", "favourable", ""), margins),
         table(
-            ("the best few", "cost", "energy of a round", "latency", "energy margin"),
+            ("the best few", "cost", "energy of a round", "latency", "supply's margin"),
             [
                 (
                     c.name,
                     round(c.cost, 4),
                     right(show(c.row["energy_j"], "J", 4)),
                     right(show(c.row["latency_s"], "s", 4)),
-                    right(f"{c.margin['energy']:+.0%}" if "energy" in c.margin else "-"),
+                    right(f"{drawings.supply_margin(c)[1]:+.0%}"),
                 )
                 for c in plan.configurations
             ],
