@@ -13,6 +13,10 @@ pub(crate) fn splitmix64(seed: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+const PS_PER_S: u64 = 1_000_000_000_000;
+/// Up to here less than a second's periods, in picoseconds, fit 64 bits.
+const NARROW_HZ: u64 = u64::MAX / PS_PER_S - 1;
+
 /// Seeded noise on the edges of an oscillator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Jitter {
@@ -27,7 +31,10 @@ impl Jitter {
         let h = splitmix64(self.seed ^ k.wrapping_mul(0xD134_2543_DE82_EF95));
         let sum: i64 = (0..4).map(|i| ((h >> (16 * i)) & 0xFFFF) as i64 - 0x8000).sum();
         // Variance of one term is 2^32/12, of the sum 2^32/3: sigma = 2^16/sqrt(3) = 37837.
-        (i128::from(sum) * i128::from(self.sigma_ps) / 37_837) as i64
+        match i64::try_from(self.sigma_ps).ok().and_then(|sigma| sum.checked_mul(sigma)) {
+            Some(product) => product / 37_837,
+            None => (i128::from(sum) * i128::from(self.sigma_ps) / 37_837) as i64,
+        }
     }
 }
 
@@ -61,14 +68,36 @@ impl Line {
         if self.hz == 0 {
             return Picos::MAX;
         }
-        let wide = u128::from(k - self.origin_ticks) * u128::from(self.div) * 1_000_000_000_000;
-        let hz = u128::from(self.hz);
-        let ps = (wide + hz / 2) / hz + u128::from(self.origin_ps);
-        let Ok(ps) = u64::try_from(ps) else { return Picos::MAX };
+        let Some(ps) = self.span_ps(k - self.origin_ticks) else { return Picos::MAX };
         match self.jitter {
             Some(j) => Picos(ps.saturating_add_signed(j.of_edge(k)).max(self.origin_ps)),
             None => Picos(ps),
         }
+    }
+
+    /// When so many ticks have gone by, from the origin of time; none if that is beyond all of it.
+    fn span_ps(&self, ticks: u64) -> Option<u64> {
+        let hz = u64::from(self.hz);
+        if hz <= NARROW_HZ
+            && let Some(periods) = ticks.checked_mul(self.div.into())
+        {
+            // The same as below, whole seconds first: all of it fits 64 bits.
+            let (seconds, rest) = (periods / hz, periods % hz);
+            let ps = seconds.checked_mul(PS_PER_S)?;
+            return ps.checked_add((rest * PS_PER_S + hz / 2) / hz)?.checked_add(self.origin_ps);
+        }
+        let wide = u128::from(ticks) * u128::from(self.div) * u128::from(PS_PER_S);
+        let hz = u128::from(hz);
+        u64::try_from((wide + hz / 2) / hz + u128::from(self.origin_ps)).ok()
+    }
+
+    /// How many whole ticks fit a time.
+    fn ticks_in(&self, ps: u64) -> u64 {
+        let (hz, div) = (u64::from(self.hz), u64::from(self.div));
+        if hz <= NARROW_HZ {
+            return (ps / PS_PER_S * hz + ps % PS_PER_S * hz / PS_PER_S) / div;
+        }
+        (u128::from(ps) * u128::from(hz) / (u128::from(PS_PER_S) * u128::from(div))) as u64
     }
 
     /// How many ticks have happened at `t`: the largest `k` with `time_of(k) <= t`.
@@ -76,8 +105,7 @@ impl Line {
         if self.hz == 0 || t.0 <= self.origin_ps {
             return self.origin_ticks;
         }
-        let wide = u128::from(t.0 - self.origin_ps) * u128::from(self.hz);
-        let guess = (wide / (1_000_000_000_000 * u128::from(self.div))) as u64 + self.origin_ticks;
+        let guess = self.ticks_in(t.0 - self.origin_ps) + self.origin_ticks;
         let mut k = guess + 1;
         while k > self.origin_ticks && self.time_of(k) > t {
             k -= 1;
@@ -127,6 +155,19 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn narrow_arithmetic_is_the_wide_one(
+            ticks in 0u64..1 << 45, ps in 0u64..1 << 62, hz in 1u32..40_000_000, div in 1u32..33, origin in 0u64..1 << 60,
+        ) {
+            let l = Line { origin_ps: origin, ..line(hz, div, None) };
+            let wide = u128::from(ticks) * u128::from(div) * 1_000_000_000_000;
+            let (ps_wide, hz_wide) = (u128::from(ps), u128::from(hz));
+            let whole = (wide + hz_wide / 2) / hz_wide + u128::from(origin);
+            prop_assert_eq!(l.span_ps(ticks), u64::try_from(whole).ok());
+            let fit = ps_wide * hz_wide / (1_000_000_000_000 * u128::from(div));
+            prop_assert_eq!(u128::from(l.ticks_in(ps)), fit);
+        }
+
         #[test]
         fn ticks_at_inverts_time_of(
             k in 8u64..1 << 30, hz in 5_000u32..25_000_000, div in 1u32..32, noisy: bool

@@ -23,11 +23,20 @@ fn play(
         "name = \"{name}\"\nboard = \"msp430f5438a-anagear\"\nfirmware = {elf:?}\nduration_s = {duration_s:?}\n{more}"
     );
     let scenario = Scenario::parse(&text, name).expect("the scenario is sound");
+    // A node that is given no light must be able to start: some comes when all is over.
+    let late = || {
+        let time_s = vec![0.0, duration_s, duration_s + 1.0];
+        HarvestTrace::from_arrays(time_s, vec![0.0, 0.0, 1.0]).expect("the light is sound")
+    };
+    let light = || scenario.harvest.constant_w.is_none().then(late);
     let mut group = c.benchmark_group("loop");
     group.sample_size(10).throughput(Throughput::Elements(duration_s as u64));
     group.bench_function(name, |b| {
         b.iter_batched(
-            || Node::new(&common::data(), scenario.clone(), None).expect("the node can be built"),
+            || {
+                Node::new(&common::data(), scenario.clone(), light())
+                    .expect("the node can be built")
+            },
             |mut node| node.run(&mut |_| true).expect("the run ends").cycles,
             criterion::BatchSize::PerIteration,
         );

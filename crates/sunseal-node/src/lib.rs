@@ -21,7 +21,9 @@ pub use config::{Mode, NodeConfig};
 pub use error::NodeError;
 pub use fleet::{Done, Fate, FleetError, Individual, NodeProfile, Task, play};
 pub use node::{Node, Progress, limits_of};
-pub use record::{Doing, EnergyRecord, Event, Messages, RunRecord, SeriesPoint, Stretch};
+pub use record::{
+    Doing, EnergyRecord, Event, FunctionEnergy, Messages, RunRecord, SeriesPoint, Stretch, Window,
+};
 pub use scenario::{
     Faults, GatewayChoice, HarvestChoice, Output, PowerChoice, Scenario, Sunlight, SupplyChoice,
 };

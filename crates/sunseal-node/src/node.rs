@@ -6,6 +6,7 @@
 //! it asks for the crossing itself and takes the supply away there, in the middle of an instruction too.
 
 mod checkpoint;
+mod functions;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,6 +28,7 @@ use crate::config::write_config;
 use crate::record::{Doing, EnergyRecord, Recorder, RunRecord};
 use crate::{NodeError, Scenario};
 use checkpoint::{Identity, Keep};
+use functions::{Functions, Powers};
 
 /// Where a run stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,6 +82,7 @@ pub struct Node {
     starts: u64,
     brown_out_cycles: Vec<u64>,
     longest_s: f64,
+    functions: Option<Functions>,
     identity: Identity,
     keep: Option<Keep>,
 }
@@ -93,6 +96,8 @@ struct Price {
     flash_w: f64,
     ram_w: f64,
     doing: Doing,
+    /// By component, where functions are asked for.
+    powers: Option<Powers>,
 }
 
 /// The store's voltage as the ADC's closure sees it.
@@ -212,7 +217,9 @@ impl Node {
         let sense = board.storage_sense.as_ref().and_then(|s| Self::connect_sense(&mut machine, s));
         // The run begins without supply: the store decides when it comes.
         machine.power_cut();
-        let recorder = Recorder::new(scenario.duration_s, scenario.output.points, supply.v_v());
+        let recorder = Recorder::new(scenario.duration_s, &scenario.output, supply.v_v());
+        let functions =
+            scenario.output.functions.then(|| Functions::new(Arc::new(elf), machine.device()));
         let stored_begin_j = supply.stored_j();
         Ok(Self {
             scenario,
@@ -233,6 +240,7 @@ impl Node {
             starts: 0,
             brown_out_cycles: Vec::new(),
             longest_s: f64::INFINITY,
+            functions,
             identity,
             keep: None,
         })
@@ -344,20 +352,30 @@ impl Node {
     fn new_price(&self, point: OperatingPoint) -> Result<Price, NodeError> {
         let vcc_v = self.priced_v;
         let states = self.machine.state_ids().collect();
-        let mut price = Price { states, point, flash_w: 0.0, ram_w: 0.0, doing: self.doing() };
+        let doing = self.doing();
+        let mut price = Price { states, point, flash_w: 0.0, ram_w: 0.0, doing, powers: None };
+        let mut powers = Powers { watts: Vec::new(), cpu_ram_w: 0.0, awake: false };
         for (component, state) in self.machine.states() {
             let power_w = |state: &str| {
                 self.model.current_a(component, state, &point, vcc_v).map(|c| c.value.typ * vcc_v)
             };
             if component == "cpu" && state.starts_with("active") {
-                price.flash_w += power_w("active.flash")?;
-                price.ram_w += power_w("active.ram")?;
+                let (flash_w, ram_w) = (power_w("active.flash")?, power_w("active.ram")?);
+                price.flash_w += flash_w;
+                price.ram_w += ram_w;
+                powers.watts.push(flash_w);
+                (powers.cpu_ram_w, powers.awake) = (ram_w, true);
             } else {
                 let w = power_w(state)?;
                 price.flash_w += w;
                 price.ram_w += w;
+                powers.watts.push(w);
             }
         }
+        if !powers.awake {
+            powers.cpu_ram_w = powers.watts[0];
+        }
+        price.powers = self.functions.is_some().then_some(powers);
         Ok(price)
     }
 
@@ -452,7 +470,8 @@ impl Node {
     /// The next time at which something outside the machine changes.
     fn horizon_s(&self, light_until_s: f64) -> f64 {
         let step_s = self.time_s() + self.longest_s;
-        light_until_s.min(self.recorder.next_edge_s()).min(self.scenario.duration_s).min(step_s)
+        let edge_s = self.recorder.next_edge_s(self.time_s());
+        light_until_s.min(edge_s).min(self.scenario.duration_s).min(step_s)
     }
 
     /// Power past the converter: the divider that shows the store's voltage, while it is connected.
@@ -509,6 +528,9 @@ impl Node {
         let _ = self.machine.run(&Until::time(target), &mut Silent);
         let dt_s = (self.machine.time() - now).as_seconds();
         self.book(now_s, dt_s, Load::default(), &light, Doing::Off);
+        if let Some(functions) = &mut self.functions {
+            functions.off(dt_s);
+        }
         if ahead.boundary == Some(Boundary::Restart) {
             self.switch_on(&light);
         }
@@ -532,6 +554,9 @@ impl Node {
         let boot_s = (self.machine.time() - before).as_seconds();
         // The chip starts for so long before it runs its first instruction; the ledger books that as off.
         self.book(before.as_seconds(), boot_s, Load::default(), light, Doing::Sleep);
+        if let Some(functions) = &mut self.functions {
+            functions.off(boot_s);
+        }
     }
 
     fn step_on(&mut self) -> Result<(), NodeError> {
@@ -581,9 +606,12 @@ impl Node {
         let pin_edge = self.sense.as_ref().map(|s| s.enable);
         let until = Until { time: Some(target), pin_edge, state_change: true, ..Until::default() };
         let cycles = (self.machine.cycles(), self.machine.cycles_from_ram());
-        let stop = match last {
-            Some(_) => self.machine.run_to_cut(&until),
-            None => self.machine.run(&until, &mut Silent),
+        let (begun, pc) = (*self.supply.sums(), self.machine.pc());
+        let stop = match (last, &mut self.functions) {
+            // These few cycles are booked on the function that they begin in.
+            (Some(_), _) => self.machine.run_to_cut(&until),
+            (None, Some(functions)) => self.machine.run(&until, functions),
+            (None, None) => self.machine.run(&until, &mut Silent),
         };
         let gone = self.machine.time() - now;
         let load = last.unwrap_or_else(|| {
@@ -592,6 +620,12 @@ impl Node {
             Load { vcc_w: flash_w + (ram_w - flash_w) * from_ram, store_w }
         });
         let boundary = self.book(now_s, gone.as_seconds(), load, &light, doing);
+        if let (Some(functions), Some(powers)) = (&mut self.functions, &self.prices[price].powers) {
+            let sums = self.supply.sums();
+            let (load_j, divider_j) =
+                (sums.load_j - begun.load_j, sums.store_load_j - begun.store_load_j);
+            functions.step(powers, pc, gone.as_seconds(), load_j, divider_j);
+        }
         if let Stop::Fault(fault) = stop {
             return Err(NodeError::Fault { time_s: self.time_s(), fault: fault.to_string() });
         }
@@ -642,6 +676,8 @@ impl Node {
         let load = self.model.weigh(&ledger, self.machine.vocabulary(), vcc_v, Clock::AsRun)?;
         let log = self.machine.uart_log().iter().map(|b| char::from(b.byte)).collect();
         let ratio = if load.total_j.typ > 0.0 { sums.load_j / load.total_j.typ - 1.0 } else { 0.0 };
+        let components: Vec<&str> = self.machine.states().into_iter().map(|s| s.0).collect();
+        let functions = self.functions.as_ref().map(|f| f.told(&components));
         let r = &mut self.recorder;
         Ok(RunRecord {
             scenario: self.scenario.name.clone(),
@@ -673,6 +709,8 @@ impl Node {
             radio: self.radio.as_ref().map(RadioHandle::counts).unwrap_or_default(),
             messages: std::mem::take(&mut r.messages),
             brown_out_cycles: std::mem::take(&mut self.brown_out_cycles),
+            functions,
+            window: r.window.take(),
             log,
         })
     }

@@ -11,6 +11,8 @@ use sunseal_power::{EnergyBreakdown, SupplySums};
 
 use sunseal_radio::{AirPacket, RadioCounts};
 
+use crate::scenario::Output;
+
 /// What the node is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -68,6 +70,38 @@ pub struct Event {
     pub kind: Cow<'static, str>,
     /// What.
     pub text: String,
+}
+
+/// What one component took while one function ran.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FunctionEnergy {
+    /// The function's symbol; `(asleep)`, `(off)`, or `(unnamed)` where the image has none.
+    pub function: String,
+    /// The component; `divider` for what is taken past the converter.
+    pub component: String,
+    /// Energy, at the rail except for the divider's.
+    pub energy_j: f64,
+    /// How long the function itself ran.
+    pub time_s: f64,
+}
+
+/// A stretch of the run in the steps that the loop took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Window {
+    /// Its beginning.
+    pub from_s: f64,
+    /// Its end.
+    pub to_s: f64,
+    /// Where steps begin, and the end of the last.
+    pub time_s: Vec<f64>,
+    /// The store's terminal there, under the load of the step that begins.
+    pub vcap_v: Vec<f64>,
+    /// Power of the node in the step that begins.
+    pub load_w: Vec<f64>,
+    /// What it is at in that step.
+    pub state: Vec<Doing>,
+    /// Whether it was cut because it has too many steps.
+    pub cut: bool,
 }
 
 /// What was on the air, counted in whole messages.
@@ -145,6 +179,11 @@ pub struct RunRecord {
     pub messages: Messages,
     /// CPU cycle at each cut-off.
     pub brown_out_cycles: Vec<u64>,
+    /// Where the load's energy went, by function and component, the most first; if asked for. All of it is
+    /// what the loop gave the node: `supply.load_j` and `supply.store_load_j`.
+    pub functions: Option<Vec<FunctionEnergy>>,
+    /// A closer look, if asked for.
+    pub window: Option<Window>,
     /// What the program wrote to its log.
     pub log: String,
 }
@@ -220,6 +259,9 @@ impl fmt::Display for RunRecord {
 
 const MAX_STRETCHES: usize = 20_000;
 const MAX_EVENTS: usize = 100_000;
+const MAX_WINDOW: usize = 200_000;
+/// A window has at least so many steps.
+const WINDOW_STEPS: f64 = 2000.0;
 
 /// Collects a run while it goes.
 #[derive(Serialize, Deserialize)]
@@ -235,6 +277,7 @@ pub(crate) struct Recorder {
     pub events_cut: bool,
     pub messages: Messages,
     pub by_doing: BTreeMap<Doing, f64>,
+    pub window: Option<Window>,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -256,9 +299,47 @@ const EMPTY: BucketSums = BucketSums {
     share: [0.0; 4],
 };
 
+impl Window {
+    fn step(&mut self, from_s: f64, to_s: f64, v: (f64, f64), load_w: f64, doing: Doing) {
+        if from_s < self.from_s || from_s >= self.to_s || to_s <= from_s {
+            return;
+        }
+        if self.time_s.len() >= MAX_WINDOW {
+            self.cut = true;
+            return;
+        }
+        // The end of the step before is where this one begins.
+        self.drop_end();
+        for (time_s, v_v) in [(from_s, v.0), (to_s, v.1)] {
+            self.time_s.push(time_s);
+            self.vcap_v.push(v_v);
+            self.load_w.push(load_w);
+            self.state.push(doing);
+        }
+    }
+
+    fn drop_end(&mut self) {
+        self.time_s.pop();
+        self.vcap_v.pop();
+        self.load_w.pop();
+        self.state.pop();
+    }
+}
+
 impl Recorder {
-    pub fn new(duration_s: f64, points: usize, v_v: f64) -> Self {
+    pub fn new(duration_s: f64, output: &Output, v_v: f64) -> Self {
+        let points = output.points;
+        let window = output.window.map(|[from_s, to_s]| Window {
+            from_s,
+            to_s,
+            time_s: Vec::new(),
+            vcap_v: Vec::new(),
+            load_w: Vec::new(),
+            state: Vec::new(),
+            cut: false,
+        });
         Self {
+            window,
             width_s: duration_s / points as f64,
             bucket: 0,
             sums: EMPTY,
@@ -273,8 +354,19 @@ impl Recorder {
         }
     }
 
-    /// Until when a step may last so that it stays in one point.
-    pub fn next_edge_s(&self) -> f64 {
+    /// Until when a step that begins now may last so that it stays in one point, and in one of the window's.
+    pub fn next_edge_s(&self, now_s: f64) -> f64 {
+        let edge_s = self.point_end_s();
+        match &self.window {
+            Some(w) if now_s < w.from_s => edge_s.min(w.from_s),
+            Some(w) if now_s < w.to_s => {
+                edge_s.min(w.to_s).min(now_s + (w.to_s - w.from_s) / WINDOW_STEPS)
+            }
+            _ => edge_s,
+        }
+    }
+
+    fn point_end_s(&self) -> f64 {
         (self.bucket + 1) as f64 * self.width_s
     }
 
@@ -298,6 +390,9 @@ impl Recorder {
         self.v_last = v.1;
         *self.by_doing.entry(doing).or_default() += dt_s;
         let to_s = from_s + dt_s;
+        if let Some(w) = &mut self.window {
+            w.step(from_s, to_s, v, load_w, doing);
+        }
         let full = self.timeline.len() >= MAX_STRETCHES;
         match self.timeline.last_mut() {
             Some(last) if last.doing == doing => last.to_s = to_s,
@@ -306,7 +401,7 @@ impl Recorder {
             _ => self.timeline.push(Stretch { from_s, to_s, doing }),
         }
         // The last bits of time must not open a point of their own.
-        while to_s >= self.next_edge_s() * (1.0 - 1e-12) {
+        while to_s >= self.point_end_s() * (1.0 - 1e-12) {
             self.close();
         }
     }

@@ -224,11 +224,17 @@ pub struct Output {
     /// Points of the time series; each keeps the lowest and highest voltage of its stretch.
     #[serde(default = "default_points")]
     pub points: usize,
+    /// Whether the load's energy is told by function and component; a run that tells it takes longer.
+    #[serde(default)]
+    pub functions: bool,
+    /// Beginning and end of a stretch of the run that is told step by step.
+    #[serde(default)]
+    pub window: Option<[f64; 2]>,
 }
 
 impl Default for Output {
     fn default() -> Self {
-        Self { points: default_points() }
+        Self { points: default_points(), functions: false, window: None }
     }
 }
 
@@ -350,6 +356,14 @@ impl Scenario {
         }
         if self.output.points < 2 || self.output.points > 1_000_000 {
             return bad(format!("output.points is {}; take 2 to 1000000", self.output.points));
+        }
+        if let Some([from_s, to_s]) = self.output.window
+            && !(from_s >= 0.0 && from_s < to_s && to_s <= self.duration_s)
+        {
+            return bad(format!(
+                "output.window is from {from_s} s to {to_s} s; it begins before it ends and lies within the {} s of the run",
+                self.duration_s
+            ));
         }
         let h = &self.harvest;
         let lights = [

@@ -217,6 +217,8 @@ pub struct SupplyState {
 
 /// A rail that follows the store is told in steps of this.
 const RAIL_STEP_V: f64 = 0.01;
+/// A store without light is empty from here down.
+const EMPTY_V: f64 = 1e-6;
 /// How far ahead a time that is surely covered is looked for.
 const SURE_LOOK_S: f64 = 3600.0;
 
@@ -942,9 +944,15 @@ impl Supply {
 
     fn advance_circuit(&mut self, dt_s: f64, load: Load, light: &Light) -> Advance {
         let (mut gone, mut vain) = (0.0, 0);
+        let mut load = load;
         self.mode = self.settled_mode(load, light);
         loop {
             let p = self.probe(load, light);
+            if !self.on && load.store_w > 0.0 && !p.able {
+                // Nothing is left for what is taken past the converter.
+                load.store_w = 0.0;
+                continue;
+            }
             let boundary = if self.on {
                 self.cut_met(&p).then_some(Boundary::Cut)
             } else {
@@ -954,13 +962,20 @@ impl Supply {
             if boundary.is_some() || left <= 0.0 {
                 return Advance { elapsed_s: gone, boundary };
             }
+            if self.runs_out(load, light) && self.is_empty() {
+                self.rest_empty(left, light);
+                return Advance { elapsed_s: dt_s, boundary: None };
+            }
             let mode = self.mode;
+            let runs_out = self.runs_out(load, light);
             // Modes that change back at once are let be for a moment.
             let patient = vain > 6;
             let span = if patient { left.min(1e-3) } else { left };
             let flown = self.net(load, light).flow(&self.x, span, |p| {
                 self.cut_met(p)
                     || !self.on && p.open_v >= self.restart_v
+                    || runs_out && p.open_v < EMPTY_V
+                    || !self.on && load.store_w > 0.0 && !p.able
                     || !patient && self.next_mode(p, light) != mode
             });
             vain = if flown.time_s > 1e-9 { 0 } else { vain + 1 };
@@ -968,6 +983,27 @@ impl Supply {
             self.book(flown, load, light);
             self.mode = self.next_mode(&self.probe(load, light), light);
         }
+    }
+
+    /// Whether the store only loses: then it ends empty, and no solver need follow it there.
+    fn runs_out(&self, load: Load, light: &Light) -> bool {
+        !self.on
+            && load.store_w == 0.0
+            && self.feed(light, self.mode.cold).is_none_or(|(taken_w, _)| taken_w == 0.0)
+            && (light.curve.is_none() || !matches!(self.config.charger, Charger::Diode { .. }))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.config.store.branches.iter().zip(&self.x).all(|(b, x)| b.open_v(*x) < EMPTY_V)
+    }
+
+    /// Time with an empty store in the dark; the picojoules that were left are the leakage's.
+    fn rest_empty(&mut self, dt_s: f64, light: &Light) {
+        self.sums.leak_j += self.config.store.energy_j(&self.x);
+        self.x = [0.0; Store::MOST];
+        self.rest = [0.0; Store::MOST];
+        self.sums.panel_j += light.max_w * dt_s;
+        self.sums.unused_j += light.max_w * dt_s;
     }
 
     fn book(&mut self, g: Gone, load: Load, light: &Light) {
@@ -1175,6 +1211,31 @@ mod tests {
 
     fn capacitor(capacitance_f: f64, esr_ohm: f64, leak_ohm: f64) -> SupplyConfig {
         SupplyConfig { store: Store::capacitor(capacitance_f, esr_ohm, leak_ohm), ..config() }
+    }
+
+    #[test]
+    fn an_empty_store_waits_for_light_and_fills_again() {
+        // A ceramic capacitor loses its last microvolt within hours; no solver can follow it for days.
+        let derated = Curve::new(&[[0.0, 1e-4], [2.0, 8e-5], [6.0, 4e-5]]).unwrap();
+        let element = Element::Derated { capacitance_f: derated };
+        let branch = Branch { element, r_ohm: 0.003, leak_ohm: 2e6, self_discharge_per_s: 0.0 };
+        let c = SupplyConfig {
+            store: Store { branches: vec![branch] },
+            start_overhead_j: 1e-6,
+            ..config()
+        };
+        let mut s = Supply::new(c, 0.5).unwrap();
+        for _ in 0..5 {
+            let a = s.advance(86_400.0, Load::default(), 0.0);
+            assert_eq!((a.elapsed_s, a.boundary), (86_400.0, None));
+        }
+        assert_eq!((s.v_v(), s.stored_j()), (0.0, 0.0));
+        let too_little = s.advance(3600.0, Load::default(), 1e-6);
+        assert_eq!(too_little.boundary, None);
+        assert!((s.sums().unused_j - 3600.0 * 1e-6).abs() < 1e-12);
+        let a = s.advance(86_400.0, Load::default(), 1e-3);
+        assert_eq!(a.boundary, Some(Boundary::Restart));
+        assert!(s.balance_rel() < 1e-6 && s.unclosed().is_none(), "{:?}", s.unclosed());
     }
 
     #[test]

@@ -53,6 +53,16 @@ impl Scenario {
         self.changed(|s| s.seed = seed)
     }
 
+    /// The same, with the energy told by function, and with a window from one time to another in seconds.
+    fn observed(&self, functions: bool, window: Option<(f64, f64)>) -> PyResult<Self> {
+        let changed = self.changed(|s| {
+            s.output.functions |= functions;
+            s.output.window = window.map(|(from_s, to_s)| [from_s, to_s]).or(s.output.window);
+        });
+        changed.inner.check(&changed.inner.source).map_err(refuse)?;
+        Ok(changed)
+    }
+
     /// The same with a gateway at `host:port`.
     fn answered_by(&self, address: &str) -> Self {
         self.changed(|s| s.gateway = Some(GatewayChoice { address: address.to_owned() }))

@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
-from sunseal import _engine, boards, crypto_table, measuring, oracle, simulation
+from sunseal import _engine, bench_loop, boards, crypto_table, measuring, oracle, simulation
+from sunseal.bench_loop import Row, row
 from sunseal.errors import unknown
-
-Row = dict[str, Any]
 
 
 def _engine_speed() -> list[Row]:
@@ -26,8 +24,8 @@ def _engine_speed() -> list[Row]:
         instructions, cycles, wall_s = best
         conditions = f"{name}, mpy=32, whole program from reset, best of 5, one core"
         rows += [
-            _row("engine.msp430.mips", instructions / wall_s / 1e6, "million instructions/s", conditions),
-            _row("engine.msp430.mcps", cycles / wall_s / 1e6, "million cycles/s", conditions),
+            row("engine.msp430.mips", instructions / wall_s / 1e6, "million instructions/s", conditions),
+            row("engine.msp430.mcps", cycles / wall_s / 1e6, "million cycles/s", conditions),
         ]
     return rows
 
@@ -42,7 +40,10 @@ def _loop_speed() -> list[Row]:
     wall_s = time.perf_counter() - began
     record = played.record
     conditions = f"{demo.built_in().name}, {record['cycles']:,} cycles, no gateway, one run"
-    return [_row("loop.day.x_real_time", record["simulated_s"] / wall_s, "simulated s/s", conditions)]
+    return [
+        row("loop.day.x_real_time", record["simulated_s"] / wall_s, "simulated s/s", conditions),
+        *bench_loop.loop(),
+    ]
 
 
 SWEEP = {
@@ -67,18 +68,15 @@ def _planner_speed() -> list[Row]:
     wall_s = time.perf_counter() - began
     conditions = f"{len(everything.table):,} loads, {len(everything.supplies)} supplies, from cached profiles, one run"
     return [
-        _row("planner.sweep.configurations", count, "configurations", conditions),
-        _row("planner.sweep.wall", wall_s, "s", conditions),
+        row("planner.sweep.configurations", count, "configurations", conditions),
+        row("planner.sweep.wall", wall_s, "s", conditions),
     ]
-
-
-def _row(name: str, value: float, unit: str, conditions: str) -> Row:
-    return {"name": name, "value": value, "unit": unit, "conditions": conditions}
 
 
 PARTS: dict[str, Callable[[], list[Row]]] = {
     "engine": _engine_speed,
     "loop": _loop_speed,
+    "fleet": bench_loop.fleet,
     "planner": _planner_speed,
     "crypto": crypto_table.rows,
 }
@@ -88,4 +86,4 @@ def run(part: str | None) -> list[Row]:
     """Measure one part, or all."""
     if part is not None and part not in PARTS:
         raise unknown("part", part, PARTS)
-    return [row for name, measure in PARTS.items() if part in (None, name) for row in measure()]
+    return [figure for name, measure in PARTS.items() if part in (None, name) for figure in measure()]

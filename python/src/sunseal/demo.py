@@ -290,6 +290,7 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
         for name, j in sorted(energy["by_component_j"].items(), key=lambda kv: -kv[1])
         if j > 0
     ]
+    out += _by_function(closing.get("functions", []))
     out.append(("energy lost", show(energy["lost_j"], "J")))
     out += [
         (f"  {name}", show(j, "J")) for name, j in sorted(energy["lost_by_j"].items(), key=lambda kv: -kv[1]) if j > 0
@@ -309,6 +310,30 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
                 f"{closing['wall_s']:.1f} s in all)",
             )
         )
+    return out
+
+
+FUNCTIONS = 12
+"""So many functions have a row of their own."""
+
+
+def _by_function(functions: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Say what each function took while it ran itself, the most first, and which component took it."""
+    if not functions:
+        return []
+    parts: dict[str, list[Mapping[str, Any]]] = {}
+    for row in functions:
+        parts.setdefault(row["function"], []).append(row)
+    joules = {name: sum(row["energy_j"] for row in rows) for name, rows in parts.items()}
+    most = sorted(joules, key=lambda name: -joules[name])
+    out = [("energy by function", show(sum(joules.values()), "J"))]
+    for name in most[:FUNCTIONS]:
+        first = parts[name][0]
+        by = ", ".join(f"{row['component']} {show(row['energy_j'], 'J', 3)}" for row in parts[name][:3])
+        out.append((f"  {name}", f"{show(joules[name], 'J')} in {show(first['time_s'], 's')}: {by}"))
+    rest = most[FUNCTIONS:]
+    if rest:
+        out.append((f"  and {len(rest)} more", show(sum(joules[name] for name in rest), "J")))
     return out
 
 

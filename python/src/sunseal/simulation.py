@@ -101,6 +101,7 @@ class Played:
             "messages": record["messages"],
             "energy": self.energy(),
             "energy_balance_rel": record["energy"]["balance_rel"],
+            **{key: record[key] for key in ("functions", "window") if record[key] is not None},
         }
 
     def frame(self) -> pd.DataFrame:

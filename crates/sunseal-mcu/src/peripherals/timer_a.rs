@@ -261,19 +261,21 @@ impl TimerA {
             }
         };
         if self.running() {
+            // The fewest counts come first, so only their time is computed.
+            let mut fewest = u64::MAX;
             if self.ctl & TAIFG == 0 {
-                sooner(self.time_of_counts(clocks, self.until_position(self.base(), 0)));
+                fewest = self.until_position(self.base(), 0);
             }
             for i in 0..self.ccrs {
                 if self.cctl[i] & (CAP | CCIFG) == 0 {
-                    let n = self.until_value(self.base(), self.compared[i]);
-                    if n != u64::MAX {
-                        sooner(self.time_of_counts(clocks, n));
-                    }
+                    fewest = fewest.min(self.until_value(self.base(), self.compared[i]));
                 }
             }
             if let Some((n, _)) = self.next_load() {
-                sooner(self.time_of_counts(clocks, n));
+                fewest = fewest.min(n);
+            }
+            if fewest != u64::MAX {
+                sooner(self.time_of_counts(clocks, fewest));
             }
         }
         for i in 0..self.ccrs {

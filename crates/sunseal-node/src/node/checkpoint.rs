@@ -12,11 +12,12 @@ use sunseal_mcu::Device;
 use sunseal_power::{HarvestTrace, PowerModel, SupplyConfig, SupplyState};
 
 use super::Node;
+use super::functions::{Books, Functions};
 use crate::record::Recorder;
 use crate::{NodeError, Scenario};
 
 /// What every checkpoint begins with; the number is that of its form.
-const HEAD: &[u8] = b"sunseal checkpoint 1\n";
+const HEAD: &[u8] = b"sunseal checkpoint 2\n";
 
 /// FNV-1a (Fowler, Noll and Vo): to tell runs apart and find damage, not to defend them.
 struct Digest(u64);
@@ -113,6 +114,7 @@ struct Written<'a> {
     priced_v: f64,
     starts: u64,
     brown_out_cycles: &'a [u64],
+    functions: Option<&'a Books>,
 }
 
 /// The same, read.
@@ -127,6 +129,7 @@ struct Kept {
     priced_v: f64,
     starts: u64,
     brown_out_cycles: Vec<u64>,
+    functions: Option<Books>,
 }
 
 /// Where a run is kept, and how often.
@@ -186,6 +189,7 @@ impl Node {
             priced_v: self.priced_v,
             starts: self.starts,
             brown_out_cycles: &self.brown_out_cycles,
+            functions: self.functions.as_ref().map(Functions::books),
         };
         let body = postcard::to_stdvec(&written).expect("a run can always be written");
         let digest = Digest::new().add(&body).0.to_le_bytes();
@@ -213,6 +217,9 @@ impl Node {
         (self.divider_j, self.charge_c) = (kept.divider_j, kept.charge_c);
         (self.priced_v, self.starts) = (kept.priced_v, kept.starts);
         self.brown_out_cycles = kept.brown_out_cycles;
+        if let (Some(functions), Some(books)) = (&mut self.functions, kept.functions) {
+            functions.set_books(books);
+        }
         self.prices.clear();
         Ok(self.time_s())
     }

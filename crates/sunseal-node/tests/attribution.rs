@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Energy by function and component, and the window: both beside a run that neither was asked for.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::gateway::{Gateway, firmware};
+use common::{blinker, data, program_with};
+use sunseal_node::{Doing, LoopbackAir, Node, RunRecord, Scenario, Sent};
+
+fn signing(output: &str) -> Scenario {
+    let text = format!(
+        "name = \"node\"\nboard = \"msp430f5438a-anagear\"\nfirmware = {:?}\nduration_s = 40\n[supply]\ninitial_v = 4.0\n\
+         [node]\nmode = \"periodic\"\nperiod_s = 5\n[output]\n{output}\n",
+        firmware("secp160r1")
+    );
+    Scenario::parse(&text, "node").unwrap()
+}
+
+fn run(s: Scenario) -> RunRecord {
+    let mut gateway = Gateway::new(20);
+    let air = LoopbackAir(move |sent: &Sent| gateway.hear(sent));
+    let mut node = Node::with_air(&data(), s, None, Box::new(air)).unwrap();
+    node.run(&mut |_| true).unwrap()
+}
+
+/// Cut off and started again, on a rail that follows the store or not.
+fn dying(more: &str) -> Scenario {
+    let (words, vectors) = blinker(300);
+    let elf = program_with("attributed", &words, &vectors);
+    let text = format!(
+        "name = \"dying\"\nboard = \"msp430f5438a-anagear\"\nfirmware = {elf:?}\nduration_s = 8\n\
+         [supply]\ncapacitance_f = 2e-4\noverhead_j = 1e-5\ninitial_v = 2.7\n{more}"
+    );
+    Scenario::parse(&text, "dying").unwrap()
+}
+
+/// Joules by component and by function, and how long each function ran.
+fn sums(r: &RunRecord) -> (BTreeMap<&str, f64>, BTreeMap<&str, f64>, BTreeMap<&str, f64>) {
+    let (mut parts, mut functions, mut time_s) = Default::default();
+    let add = |map: &mut BTreeMap<_, f64>, key, x| *map.entry(key).or_default() += x;
+    for row in r.functions.as_ref().unwrap() {
+        add(&mut parts, row.component.as_str(), row.energy_j);
+        add(&mut functions, row.function.as_str(), row.energy_j);
+        if row.component == "cpu" {
+            add(&mut time_s, row.function.as_str(), row.time_s);
+        }
+    }
+    (parts, functions, time_s)
+}
+
+fn all_is_shared_out(r: &RunRecord) {
+    let told: f64 = r.functions.as_ref().unwrap().iter().map(|f| f.energy_j).sum();
+    let gave = r.energy.supply.load_j + r.energy.supply.store_load_j;
+    assert!((told / gave - 1.0).abs() < 1e-9, "{told} of {gave} J");
+    let time_s: f64 = sums(r).2.values().sum();
+    assert!((time_s - r.simulated_s).abs() < 1e-6, "{time_s} of {} s", r.simulated_s);
+}
+
+#[test]
+fn the_stacks_by_function_hold_all_that_the_ledger_has() {
+    let asked = run(signing("functions = true"));
+    all_is_shared_out(&asked);
+    let (parts, functions, time_s) = sums(&asked);
+    // The machine's ledger counts by state, on its own: component for component it says the same.
+    let mut ledger: BTreeMap<&str, f64> = BTreeMap::new();
+    for item in &asked.energy.load.items {
+        *ledger.entry(item.component.as_str()).or_default() += item.energy_j.typ;
+    }
+    for (component, joules) in &ledger {
+        let told = parts.get(component).copied().unwrap_or(0.0);
+        let all: f64 = ledger.values().sum();
+        assert!((told - joules).abs() < 1e-6 * all, "{component}: {told} {joules} of {all}");
+    }
+    // It signs, and sleeps in between.
+    assert!(functions.keys().any(|f| f.contains("mul")), "{:?}", functions.keys());
+    assert!(time_s["(asleep)"] > 20.0 && functions["(asleep)"] > 0.0, "{time_s:?}");
+    // Who asks changes nothing but what was asked for.
+    let plain = run(signing(""));
+    assert_eq!(plain, RunRecord { functions: None, ..asked });
+}
+
+#[test]
+fn brown_outs_and_rails_that_follow_are_shared_out_too() {
+    for more in ["", "output = \"direct\"\n", "decoupling_f = 1e-5\noutput = \"diode\"\n"] {
+        let light = "[harvest]\nconstant_w = 1.5e-3\n[output]\nfunctions = true\n";
+        let r = run(dying(&format!("{more}{light}")));
+        assert!(r.brown_outs > 1, "{more}: {}", r.brown_outs);
+        all_is_shared_out(&r);
+        assert!(sums(&r).2["(off)"] > 0.01);
+    }
+}
+
+#[test]
+fn a_window_shows_what_the_run_without_it_did() {
+    let light = "[harvest]\nconstant_w = 1.5e-3\n";
+    let plain = run(dying(light));
+    let cut_s = plain.events.iter().find(|e| e.kind == "brown-out").unwrap().time_s;
+    let (from_s, to_s) = (cut_s - 1e-4, cut_s + 1e-4);
+    let r = run(dying(&format!("{light}[output]\nwindow = [{from_s:?}, {to_s:?}]\n")));
+    // Other steps, the same physics.
+    assert_eq!(r.brown_outs, plain.brown_outs);
+    assert!(r.brown_out_cycles[0].abs_diff(plain.brown_out_cycles[0]) <= 16);
+    let w = r.window.unwrap();
+    assert!(w.time_s.len() > 100 && !w.cut, "{}", w.time_s.len());
+    let length = w.time_s.len();
+    assert_eq!((w.vcap_v.len(), w.load_w.len(), w.state.len()), (length, length, length));
+    assert!(w.time_s.is_sorted());
+    assert!((w.time_s[0] - from_s).abs() < 2e-5 && w.time_s[length - 1] >= to_s - 1e-12);
+    // Off from the cut on, and at the cut at the cut-off voltage.
+    let at = w.state.iter().position(|s| *s == Doing::Off).unwrap();
+    assert!((w.time_s[at] - cut_s).abs() < 2e-5, "{} {cut_s}", w.time_s[at]);
+    assert!(w.state[..at].iter().all(|s| *s != Doing::Off));
+    assert!((w.vcap_v[at] - 1.9).abs() < 5e-3, "{}", w.vcap_v[at]);
+    // About a megahertz: steps of some cycles.
+    let longest_s = w.time_s.windows(2).map(|t| t[1] - t[0]).fold(0.0, f64::max);
+    assert!(longest_s < 2e-5, "{longest_s}");
+}
+
+#[test]
+fn a_window_outside_the_run_is_refused() {
+    let text = "name = \"x\"\nboard = \"b\"\nfirmware = \"f\"\nduration_s = 10\n[output]\nwindow = [5, 11]\n";
+    let told = Scenario::parse(text, "x.toml").unwrap_err().to_string();
+    assert!(told.contains("output.window is from 5 s to 11 s"), "{told}");
+}
