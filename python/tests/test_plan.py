@@ -28,7 +28,7 @@ BOARDS = ["msp432p401r-launchpad", "msp430fr5994-launchpad"]
 WORKS = ["ecdsa-secp160r1-sign", "ecdsa-p256-sign", "ed25519-sign", "aes128-ccm-seal", "ascon-aead128-seal"]
 PANEL, CAPACITORS = "ixys-slmd600h10l", ["capxx-hw203", "capxx-hf-0f1"]
 SLOW = settings(
-    max_examples=10,
+    max_examples=8,
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],
@@ -149,7 +149,7 @@ def test_neither_is_a_longer_life_of_a_battery(
 @SLOW
 @given(
     level_w=st.floats(3e-5, 2e-3),
-    every_s=st.floats(30.0, 3000.0),
+    every_s=st.floats(200.0, 5000.0),
     survive=st.sampled_from([0.8, 0.95, 1.0]),
     safety=st.floats(1.0, 3.0),
 )
@@ -402,11 +402,11 @@ def written(path: Path, changes: dict[str, Any]) -> Path:
     return path
 
 
-QUICK = {"boards": BOARDS[:1], "workloads": ["ecdsa-secp160r1-sign", "aes128-ccm-seal"]}
+QUICK = {"boards": BOARDS[:1], "capacitors": CAPACITORS[:1], "workloads": ["ecdsa-*-sign", "aes128-ccm-seal"]}
 
 
 def test_the_page_says_what_how_far_and_why(firmware: None, tmp_path: Path, sunseal: Cli) -> None:
-    path = written(tmp_path / "r.toml", told(allow=QUICK))
+    path = written(tmp_path / "r.toml", told(allow=QUICK, task={"every": 600.0}))
     done = sunseal("plan", path, "--explain", "--best", "2")
     assert done.status == 0, done.err
     shape = re.sub(r"[+-]?\d+([.,]\d+)*%?", "#", done.out)
@@ -561,15 +561,34 @@ def test_a_latitude_has_its_seasons() -> None:
     assert np.isfinite(days).all()
 
 
-def test_the_closed_loop_agrees_within_the_stated_uncertainty(frame: pd.DataFrame, tmp_path: Path) -> None:
+LOOPED = {"boards": ["msp430fr5994-launchpad"], "workloads": WORKS}
+
+
+@settings(SLOW, max_examples=4)
+@given(
+    every_s=st.integers(5, 30),
+    latency_s=st.floats(0.05, 2.0),
+    bits=st.sampled_from([80, 128]),
+    light_w=st.floats(2e-4, 5e-3),
+    battery=st.booleans(),
+)
+def test_the_closed_loop_never_contradicts_a_plan_outside_its_uncertainty(
+    frame: pd.DataFrame, tmp_path: Path, every_s: int, latency_s: float, bits: int, light_w: float, battery: bool
+) -> None:
     require(hasattr(simulation, "duty_scenario"), "duty programs")
-    planned = chosen(frame, task={"every": 20.0})
-    assert planned.best is not None
+    asked = told(task={"every": every_s, "latency": latency_s}, bits=bits, climate={"constant_w": light_w})
+    asked["allow"] |= LOOPED
+    if battery:
+        del asked["climate"], asked["allow"]["capacitors"], asked["allow"]["panels"]
+        asked["battery"] = {"lifetime": "30d"}
+    some = frame[frame.board.isin(LOOPED["boards"])].reset_index(drop=True)
+    planned = plan.choose(sweep.field(wishes.read(asked), some), check=False, best=1)
+    if planned.best is None:
+        return
     confirmed = plan_confirm.confirm(planned, planned.best)
     assert confirmed.holds, confirmed.rows
     (path,) = plan_confirm.write(planned, planned.best, tmp_path / "out.toml")
-    played = simulation.play(simulation.load(path))
-    assert played.record["brown_outs"] == 0
+    assert simulation.play(simulation.load(path)).record["brown_outs"] == 0
 
 
 def test_a_million_configurations_are_within_reach(firmware: None) -> None:

@@ -174,6 +174,15 @@ class Planned:
         }
 
 
+def factor(margin: float) -> str:
+    """Write a relative margin: per cent, and from ten times of what is needed on as a factor."""
+    if math.isinf(margin):
+        return "without limit" if margin > 0 else "none"
+    if margin < 9:
+        return f"{margin:+.0%}"
+    return f"x {margin + 1:.3g}" if margin < 999 else f"x {margin + 1:,.0f}"
+
+
 def _finite(told: dict[str, Any]) -> dict[str, Any]:
     return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in told.items()}
 
@@ -450,7 +459,7 @@ def _why_chosen(
     relative = [m for m in margins if not m.unit]
     tightest = min(relative, key=lambda m: m.value)
     told = f"the cheapest that meets everything ({_costs(wanted, row)}); nearest to failing: {tightest.requirement}, "
-    told += f"by {tightest.value:+.0%}"
+    told += f"by {factor(tightest.value)}"
     if swings:
         told += f"; depends most on {swings[0].assumption} ({swings[0].low} to {swings[0].high})"
     return told
@@ -478,12 +487,12 @@ def _shares(wanted: Requirements, row: pd.Series) -> dict[str, float]:
 def _why_dearer(wanted: Requirements, row: pd.Series, first: pd.Series) -> str:
     """Say what makes a configuration cost more than the first."""
     if row.cost <= first.cost * (1 + 1e-9):
-        return f"costs the same as the first; its energy margin is {row.energy_margin:+.0%}"
+        return f"costs the same as the first; its energy margin is {factor(float(row.energy_margin))}"
     mine, best = _shares(wanted, row), _shares(wanted, first)
     more = sorted(((mine[k] - best[k], k) for k in mine if mine[k] > best[k] * (1 + 1e-9)), reverse=True)
     why = ", ".join(f"{k} {mine[k]:.4g} against {best[k]:.4g}" for _, k in more[:3])
-    factor = row.cost / first.cost if first.cost > 0 else math.inf
-    much = f"{factor:.3g} times as much as" if factor >= 2 else f"{100 * (factor - 1):.2g} % more than"
+    times = row.cost / first.cost if first.cost > 0 else math.inf
+    much = f"{times:.3g} times as much as" if times >= 2 else f"{100 * (times - 1):.2g} % more than"
     return f"costs {much} the first: {why}"
 
 

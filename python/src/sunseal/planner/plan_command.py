@@ -155,14 +155,11 @@ def _what(c: Configuration) -> str:
 
 
 def _margin(m: Margin, value: float) -> str:
-    if math.isinf(value):
-        return "without limit" if value > 0 else "none"
-    if m.unit == "bits":
-        return f"{value:+.0f} bits"
-    if m.unit:
-        return f"{value:+.1f} {m.unit}"
-    # Beyond ten times, a factor says more than per cent.
-    return f"x {value + 1:.3g}" if value >= 9 else f"{value:+.0%}"
+    from sunseal.planner.plan import factor
+
+    if m.unit and math.isfinite(value):
+        return f"{value:+.0f} bits" if m.unit == "bits" else f"{value:+.1f} {m.unit}"
+    return factor(value)
 
 
 def _show_sensitivity(c: Configuration) -> None:
