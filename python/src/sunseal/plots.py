@@ -70,13 +70,16 @@ MARKS = {
 }
 DENSE = 60
 """So many events of a kind are drawn as ticks."""
+TIMES_MAX = 3000
+"""So many events of a kind are drawn."""
 POWER_FLOOR_W = 1e-7
 """Where the axis of power ends: less than the node takes asleep."""
 
 
-def _lanes(day: Day) -> list[tuple[str, Sequence[float]]]:
+def _lanes(day: Day) -> list[tuple[str, Sequence[float], int]]:
+    """Return kind, times and count of what happened; of very many times every so-manieth."""
     known = [k for k in MARKS if day.events.get(k)]
-    return [(k, day.events[k]) for k in reversed(known)]
+    return [(k, day.events[k][:: -(-len(day.events[k]) // TIMES_MAX)], len(day.events[k])) for k in reversed(known)]
 
 
 def _above_floor(power_w: Sequence[float]) -> list[float]:
@@ -133,14 +136,14 @@ def day_figure(day: Day, *, slider: bool = False) -> go.Figure:
             annotation_position="bottom right",
         )
     lanes = _lanes(day)
-    for kind, hours in lanes:
+    for kind, hours, count in lanes:
         symbol, _, color = MARKS[kind]
         dense = len(hours) > DENSE
         figure.add_scatter(
             row=2,
             col=1,
             x=list(hours),
-            y=[f"{kind} ({len(hours)})"] * len(hours),
+            y=[f"{kind} ({count:,})"] * len(hours),
             mode="markers",
             marker={
                 "symbol": "line-ns-open" if dense else symbol,
@@ -268,13 +271,13 @@ def day_file(day: Day, path: Path, title: str = "One simulated day of the harves
     store.set_ylabel("storage [V]")
     store.set_ylim(0, max(day.storage_v, default=1.0) * 1.1)
     lanes = _lanes(day)
-    for y, (kind, hours) in enumerate(lanes):
+    for y, (kind, hours, _) in enumerate(lanes):
         _, symbol, color = MARKS[kind]
         if len(hours) > DENSE:
             lane.plot(hours, [y] * len(hours), linestyle="", marker="|", markersize=8, color=color, markeredgewidth=0.8)
         else:
             lane.scatter(hours, [y] * len(hours), marker=symbol, s=22, color=color, zorder=3, clip_on=False)
-    lane.set_yticks(range(len(lanes)), [f"{kind} ({len(hours)})" for kind, hours in lanes])
+    lane.set_yticks(range(len(lanes)), [f"{kind} ({count:,})" for kind, _, count in lanes])
     lane.set_ylim(-0.6, len(lanes) - 0.4)
     power.plot(day.power_hour, _above_floor(day.panel_w), color=SUN, linewidth=1.4, label="panel")
     power.plot(day.power_hour, _above_floor(day.node_w), color=NODE, linewidth=1.2, label="node")

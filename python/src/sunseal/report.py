@@ -153,6 +153,8 @@ def _thresholds(scenario: Mapping[str, Any]) -> dict[str, float]:
 def _day_section(page: Page, played: Played, served: Served | None) -> plots.Day:
     day = day_of(played, served)
     zoom = " Zoom with the slider, or by dragging." if served is None else ""
+    if played.record["events_cut"] or played.record["timeline_cut"]:
+        zoom += " So much happened that the list of it ends before the run."
     page.section(
         "The day" if day.unit == "h" else "The run",
         "Storage voltage, what happened, and the power of panel and node, each point a mean over "
@@ -180,7 +182,15 @@ STACKS_MAX = 16
 STEADY = ("(asleep)", "(off)")
 
 
-def stacks(rows: Sequence[Mapping[str, Any]]) -> charts.Chart:
+def components_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """List the components that took energy, the largest first: each keeps its colour from picture to picture."""
+    total: dict[str, float] = {}
+    for row in rows:
+        total[row["component"]] = total.get(row["component"], 0.0) + row["energy_j"]
+    return sorted((c for c in total if total[c] > 0), key=lambda c: -total[c])
+
+
+def stacks(rows: Sequence[Mapping[str, Any]], components: Sequence[str]) -> charts.Chart:
     """Draw energy by function, stacked by component, the largest at the top, the smallest together."""
     sums: dict[str, dict[str, float]] = {}
     for row in rows:
@@ -194,17 +204,13 @@ def stacks(rows: Sequence[Mapping[str, Any]]) -> charts.Chart:
             for component, joules in sums[name].items():
                 together[component] = together.get(component, 0.0) + joules
         order = [*order[:STACKS_MAX], f"{len(rest)} others"]
-    total: dict[str, float] = {}
-    for name in order:
-        for component, joules in sums[name].items():
-            total[component] = total.get(component, 0.0) + joules
-    components = sorted((c for c in total if total[c] > 0), key=lambda c: -total[c])
     return charts.Chart(
         charts.Axis("energy", "J", zero=True),
         charts.Axis(""),
         bars=[
             charts.Bars(c, order, [sums[name].get(c, 0.0) for name in order], plots.LINES[i % len(plots.LINES)])
             for i, c in enumerate(components)
+            if any(c in sums[name] for name in order)
         ],
         height=160 + 26 * len(order),
     )
@@ -213,27 +219,25 @@ def stacks(rows: Sequence[Mapping[str, Any]]) -> charts.Chart:
 def _stacks_section(page: Page, record: Mapping[str, Any]) -> None:
     told = record.get("functions")
     if told is None:
+        states = [
+            {"function": item["name"], "component": item["component"], "energy_j": item["energy_j"]["typ"]}
+            for item in record["energy"]["load"]["items"]
+        ]
         page.section(
             "Energy by state and component",
             "The node's joules by what each component was at. `sunseal simulate --functions` tells them by the "
             "firmware's functions as well.",
-            page.chart(
-                stacks(
-                    [
-                        {"function": item["name"], "component": item["component"], "energy_j": item["energy_j"]["typ"]}
-                        for item in record["energy"]["load"]["items"]
-                    ]
-                )
-            ),
+            page.chart(stacks(states, components_of(states))),
         )
         return
+    components = components_of(told)
     awake = [row for row in told if row["function"] not in STEADY]
     page.section(
         "Energy by function and component",
         "What each of the firmware's functions took while it ran itself, by component; the time asleep is below, as "
         "it would press the rest together.",
-        page.chart(stacks(awake)) if awake else "",
-        page.chart(stacks([row for row in told if row["function"] in STEADY])),
+        page.chart(stacks(awake, components)) if awake else "",
+        page.chart(stacks([row for row in told if row["function"] in STEADY and row["energy_j"] > 0], components)),
     )
 
 
