@@ -36,9 +36,11 @@ fn dying(more: &str) -> Scenario {
     Scenario::parse(&text, "dying").unwrap()
 }
 
+type Sums<'a> = BTreeMap<&'a str, f64>;
+
 /// Joules by component and by function, and how long each function ran.
-fn sums(r: &RunRecord) -> (BTreeMap<&str, f64>, BTreeMap<&str, f64>, BTreeMap<&str, f64>) {
-    let (mut parts, mut functions, mut time_s) = Default::default();
+fn sums(r: &RunRecord) -> (Sums<'_>, Sums<'_>, Sums<'_>) {
+    let (mut parts, mut functions, mut time_s) = (Sums::new(), Sums::new(), Sums::new());
     let add = |map: &mut BTreeMap<_, f64>, key, x| *map.entry(key).or_default() += x;
     for row in r.functions.as_ref().unwrap() {
         add(&mut parts, row.component.as_str(), row.energy_j);
