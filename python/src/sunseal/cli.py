@@ -795,6 +795,13 @@ def simulate_command(
         typer.Option("--checkpoint", help="Where the run is kept while it goes; else beside what is written."),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from it: the same bytes come out.")] = False,
+    functions: Annotated[
+        bool, typer.Option("--functions", help="Tell the energy by function and component; takes longer.")
+    ] = False,
+    window: Annotated[
+        str | None,
+        typer.Option("--window", metavar="FROM..TO", help="A stretch of the run told step by step, as 60..61.5s."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Play a scenario: harvester, storage and node in a closed loop, down to the last joule.
@@ -813,10 +820,11 @@ def simulate_command(
         raise SunsealError(f"there is no checkpoint `{kept}`; name it with `--checkpoint`, or leave `--resume` away")
     if kept.is_file() and not resume:
         err.print(f"`{escape(str(kept))}` keeps an earlier run (`--resume` goes on with it); this takes its place")
-    loaded = simulation.load(scenario)
+    loaded = simulation.load(scenario).observed(functions, None if window is None else _stretch(window))
     told = simulation.facts(loaded)
     options = [("--report", report), ("--figure", figure), ("--series", series), ("--checkpoint", checkpoint)]
     given = [text for name, file in options if file is not None for text in (name, str(file))]
+    given += ["--functions"] * functions + (["--window", window] if window is not None else [])
     again = shlex.join(["sunseal", "simulate", str(scenario), *given])
     goes_on = f"`{kept}` keeps the run; `{again} --resume` goes on with it"
     keep = simulation.Checkpoint(kept, resume, told=lambda sentence: err.print(escape(sentence)))
@@ -847,6 +855,20 @@ def simulate_command(
         print_json(closing)
     else:
         out.print(demo.closing_table(closing))
+
+
+def _stretch(text: str) -> tuple[float, float]:
+    """Read two times of a run, in seconds where no unit stands."""
+    ends = text.split("..")
+    if len(ends) != 2:
+        raise SunsealError(f"`--window {text}` is no stretch of a run: write FROM..TO, as in 60..61.5s")
+
+    def read(end: str) -> float:
+        with contextlib.suppress(ValueError):
+            return float(end)
+        return units.time_s(end, "--window")
+
+    return read(ends[0]), read(ends[1])
 
 
 @contextlib.contextmanager
@@ -948,17 +970,23 @@ def doctor_command(as_json: Json = False) -> None:
 
 @app.command("bench")
 def bench_command(
-    part: Annotated[str | None, typer.Argument(metavar="[engine|loop|crypto]", help="Only this part.")] = None,
+    part: Annotated[
+        str | None, typer.Argument(metavar="[engine|loop|fleet|planner|crypto]", help="Only this part.")
+    ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="With `crypto`: say whether the page is current, change nothing.")
     ] = False,
+    page: Annotated[bool, typer.Option("--page", help="With `loop`: write docs/reference/loop.md anew.")] = False,
     as_json: Json = False,
 ) -> None:
     """Measure the simulator's own speed, and what cryptography costs: the tracked figures.
 
     `bench crypto` writes docs/reference/crypto.md anew.
     """
-    from sunseal import bench
+    from sunseal import bench, bench_loop
+
+    if page and part != "loop":
+        raise SunsealError("`--page` belongs to `bench loop`")
 
     if check and part != "crypto":
         raise SunsealError("`--check` belongs to `bench crypto`")
@@ -967,6 +995,9 @@ def bench_command(
         return
     with contextlib.nullcontext() if as_json else err.status("measuring"):
         rows = bench.run(part)
+        rows += [figure for more in ("fleet", "planner") for figure in bench.run(more)] if page else []
+    if page:
+        measuring.write_atomic(boards.home() / bench_loop.PAGE, bench_loop.page(rows))
     if as_json:
         print_json(rows)
         return
