@@ -416,7 +416,7 @@ def plan_swings(chosen: Configuration) -> Chart:
         Swing(f"{s.assumption}, {s.low} to {s.high}", shown(s.outcome_low), shown(s.outcome_high))
         for s in chosen.sensitivity
     ]
-    drawn = tornado(moved, 100 * margin, Axis(f"{name} margin [%]"))
+    drawn = tornado(moved, shown(margin), Axis(f"{name} margin [%]"))
     return replace(drawn, x_lines={**drawn.x_lines, "fails below": 0.0})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -304,7 +305,7 @@ def _chosen(page: Page, plan: Planned, best: Configuration) -> None:
         ("energy of a round", show(row["energy_j"], "J", 3)),
         ("latency", show(row["latency_s"], "s", 3)),
         ("security", f"{row['security_bits']} bits"),
-        (f"{supplied} margin", f"{margin:+.0%}"),
+        (f"{supplied} margin", _margin(margin, "")),
     ]
     unsure = f" Inside its uncertainty: {', '.join(best.unsure)}." if best.unsure else ""
     margins: list[Sequence[Cell]] = [
@@ -331,7 +332,7 @@ def _chosen(page: Page, plan: Planned, best: Configuration) -> None:
                     round(c.cost, 4),
                     right(show(c.row["energy_j"], "J", 4)),
                     right(show(c.row["latency_s"], "s", 4)),
-                    right(f"{drawings.supply_margin(c)[1]:+.0%}"),
+                    right(_margin(drawings.supply_margin(c)[1], "")),
                 )
                 for c in plan.configurations
             ],
@@ -378,7 +379,9 @@ SURE = {
 
 
 def _margin(value: float, unit: str) -> str:
-    return f"{value:+.3g} {unit}" if unit else f"{value:+.0%}"
+    from sunseal.planner.plan import factor
+
+    return f"{value:+.3g} {unit}" if unit and math.isfinite(value) else factor(value)
 
 
 def _uncertain(plan: Planned) -> list[Assumption]:
