@@ -66,7 +66,7 @@ def refused(outcome: Outcome, *says: str) -> None:
         (["reproduce"], ["mane2014/table-4.1"]),
         (["reproduce", "mane2014/table-4.9"], ["unknown table", "did you mean"]),
         (["simulate", "nowhere.toml"], ["nowhere.toml"]),
-        (["plan"], ["no such command"]),
+        (["plans"], ["no such command"]),
         (["mesure"], ["no such command", "did you mean `sunseal measure`"]),
         (["boards", "--jsno"], ["no such option"]),
         (["bench", "luck"], ["unknown part", "engine"]),
