@@ -219,6 +219,7 @@ GOALS = """\
 | one year of a node that signs (secp160r1, MPY32) every ten minutes, every instruction executed | under 300 s | none |
 | the same year from profiles | under 1 s | none |
 | fleet from profiles | 1,000,000 node-days a minute on two cores | none |
+| sweep of V x f x multiplier x capacitor x panel | 10,000 a minute from profiles | 7.7 days (EStacker, hardware) |
 """
 
 
@@ -241,6 +242,8 @@ MSP430FR5994), and the time to complete a workload through up to 70 power cycles
 Weddell and Merrett: Fused: Closed-loop Performance and Energy Simulation of Embedded Systems. ISPASS 2020, abstract).
 
 ## What it does
+
+`sunseal bench planner` measures the sweep.
 
 Measured {datetime.now(UTC):%Y-%m-%d} on {platform.machine()}, {os.cpu_count()} logical cores, Linux
 {platform.release()}, load {load:.2f}. A run holds 200 days (machine time is 64 bits of picoseconds), so the year is

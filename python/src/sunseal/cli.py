@@ -995,7 +995,7 @@ def bench_command(
         return
     with contextlib.nullcontext() if as_json else err.status("measuring"):
         rows = bench.run(part)
-        rows += [figure for more in ("fleet", "planner") for figure in bench.run(more)] if page else []
+        rows += bench.run("fleet") if page else []
     if page:
         measuring.write_atomic(boards.home() / bench_loop.PAGE, bench_loop.page(rows))
     if as_json:
