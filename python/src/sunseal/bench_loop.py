@@ -237,9 +237,9 @@ one day.
 {GOALS}
 The figures of others are speeds that were measured on a machine of this kind when these goals were set, not printed by
 their authors. What Fused's authors print is how near it comes to hardware, and it is the design point beside which the
-loop is built: execution time within 0.2 % and power within 3.4 % (geometric means over their workloads on an
-MSP430FR5994), and the time to complete a workload through up to 70 power cycles within 7 % (Sliper, Wang, Nikoleris,
-Weddell and Merrett: Fused: Closed-loop Performance and Energy Simulation of Embedded Systems. ISPASS 2020, abstract).
+loop is built: execution time within 0.2 % and power within 3.4 % of a commercial microcontroller (geometric means over
+their workloads), and the time to complete a workload through up to 70 power cycles within 7 % (Sliper et al.: Fused:
+closed-loop performance and energy simulation of embedded systems. ISPASS 2020, abstract, eprints.soton.ac.uk/439059).
 
 ## What it does
 
