@@ -8,7 +8,7 @@
 //! taken), or on where something was stored, is not: the branch, or the address, is the finding.
 //! Transfers by DMA are not followed: mark what they bring.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use sunseal_isa::{Dataflow, Registers, Transfer};
@@ -88,29 +88,49 @@ impl std::fmt::Display for Finding {
     }
 }
 
-/// Registers of an entry or of the state in 64 bits: general ones from 0, single precision from 32,
-/// flags where the set has no registers.
+/// Registers of an entry or of the state in 64 bits: general ones from 0 (AVR's from 32), flags from 16, single
+/// precision from 32. What the accesses of the instruction that runs have met is among them: see [`met`].
 type Set = u64;
+
+const FLAGS_SHIFT: u32 = 16;
+const AVR_SHIFT: u32 = 32;
+
+/// What the accesses so far have met, in the bits of a [`Set`] that no register has: a [`shadow`] byte's, moved.
+mod met {
+    use super::{Set, shadow};
+
+    pub const READ_SHIFT: u32 = 26;
+    pub const WRITE_SHIFT: u32 = 27;
+    /// Something marked was read.
+    pub const LOADED: Set = (shadow::MARKED as Set) << READ_SHIFT;
+    /// It must be asked whether what was read is marked.
+    pub const ASK: Set = (shadow::ASK as Set) << READ_SHIFT;
+    /// Something must be marked, or a mark taken away.
+    pub const STORED: Set = (shadow::MARKED as Set) << WRITE_SHIFT;
+    /// A block must be told what it was given.
+    pub const TELL: Set = (shadow::TELL as Set) << WRITE_SHIFT;
+    pub const ALL: Set = LOADED | ASK | STORED | TELL;
+    const _: () = assert!(ALL.count_ones() == 4 && ALL & !0xFC00_0000 == 0);
+}
 
 /// [`Dataflow`] as the observer wants it, once for all instructions that have the same: one cache line.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[repr(align(64))]
 struct Entry {
+    /// What flows into the results, [`met::LOADED`] included.
     reads: Set,
+    /// Where it flows, [`met::STORED`] included.
     writes: Set,
     /// All but those of `writes` that forget what they held.
     keeps: Set,
     address: Set,
     time: Set,
     branch: Set,
-    /// Any of these three.
-    lets_out: Set,
+    /// What [`Taint::follow_special`] is for: any of these three, what must be asked; all, if `bits` say so.
+    special: Set,
     bits: u16,
     /// Of `moves`, with [`entry::TRANSFER`].
     moves: u16,
-    /// All ones if what is loaded flows into the results, and if they are stored.
-    loads: u16,
-    stores: u16,
 }
 
 /// A [`Transfer`] as the observer wants it: what each access moves.
@@ -130,7 +150,7 @@ mod entry {
     pub const TRANSFER: u16 = 8;
     pub const UNKNOWN: u16 = 16;
     pub const TRUSTED: u16 = 32;
-    /// What [`Taint::follow_special`](super::Taint::follow_special) is for.
+    /// Always special.
     pub const SPECIAL: u16 = BRANCH_MEMORY | TRANSFER | UNKNOWN;
 }
 
@@ -139,8 +159,10 @@ mod shadow {
     pub const MARKED: u8 = 1;
     /// Never marked, whatever is written.
     pub const PUBLIC: u8 = 2;
-    /// A register of a block with a rule of its own.
-    pub const RULE: u8 = 4;
+    /// A rule knows whether what is read here is marked.
+    pub const ASK: u8 = 4;
+    /// A rule must be told what is written here.
+    pub const TELL: u8 = 8;
 }
 
 /// A data access of the instruction that runs, in one word.
@@ -171,6 +193,9 @@ impl Seen {
     fn state(self) -> u8 {
         (self.0 >> 48) as u8
     }
+    fn set_marked(&mut self) {
+        self.0 |= u64::from(shadow::MARKED) << 48;
+    }
     #[inline(always)]
     fn marked(self) -> bool {
         self.state() & shadow::MARKED != 0
@@ -182,10 +207,14 @@ const REGION_BYTES: usize = 1 << 20;
 const SLOTS: usize = REGIONS * REGION_BYTES;
 /// Different entries that are kept before all are forgotten: more than a program has.
 const ENTRIES: usize = 1 << 12;
-/// A few more, so that four bytes can be read at the last.
-const SHADOW: usize = SLOTS + 4;
-/// The most accesses that an instruction makes, and the entry into an exception.
-const SEEN: usize = 64;
+/// The shadow of addresses that are others in disguise: all is to be asked and told.
+const ODD: usize = SLOTS + 4;
+/// A few more, so that four bytes can be read at the last and at [`ODD`].
+const SHADOW: usize = ODD + 4;
+/// Instructions of which it is known at once where their counts are.
+const RECENT: usize = 64;
+/// More accesses than an instruction makes, or the entry into an exception: as many as `Taint::count` can say.
+const SEEN: usize = 1 << u8::BITS;
 
 /// A peripheral that gives back something made of what it was given.
 #[derive(Clone, Debug)]
@@ -275,10 +304,7 @@ pub struct Taint {
     odd: u32,
     region_shift: u32,
     regs: Set,
-    /// Of the accesses so far: whether something marked was read, whether what was written must be heeded
-    /// ([`shadow`]), how many there were.
-    loaded: u8,
-    stored: u8,
+    /// How many accesses the instruction made so far.
     count: u8,
     seen: [Seen; SEEN],
     /// Values of those that a rule needs.
@@ -290,7 +316,11 @@ pub struct Taint {
     /// How many there are.
     entry_count: usize,
     known: HashMap<Entry, u16>,
-    counts: BTreeMap<u32, [u64; FindingKind::COUNT]>,
+    /// What came out, by the order of instructions' first time, and where an instruction's is.
+    counts: Vec<(u32, [u64; FindingKind::COUNT])>,
+    counted: HashMap<u32, usize>,
+    /// The same of the last few, by [`recent_place`].
+    recent: [u32; RECENT],
     moves: Vec<Moves>,
     code: Code,
     cached: Vec<Range<u32>>,
@@ -316,8 +346,6 @@ impl Taint {
             odd,
             region_shift,
             regs: 0,
-            loaded: 0,
-            stored: 0,
             count: 0,
             seen: [Seen::default(); SEEN],
             values: [0; SEEN],
@@ -326,7 +354,9 @@ impl Taint {
             entries: zeroed(),
             entry_count: 1,
             known: HashMap::new(),
-            counts: BTreeMap::new(),
+            counts: Vec::new(),
+            counted: HashMap::new(),
+            recent: [0; RECENT],
             moves: Vec::new(),
             code: Code::of(elf),
             cached: Vec::new(),
@@ -336,6 +366,8 @@ impl Taint {
             rules: Vec::new(),
         };
         taint.entries[0].bits = entry::UNKNOWN;
+        taint.entries[0].special = Set::MAX;
+        taint.shadow[ODD..].fill(shadow::ASK | shadow::TELL);
         if architecture == Architecture::Avr {
             taint.add_rule(Rule::Registers { base: AVR_DATA }, AVR_DATA..AVR_DATA + 32);
             let at = AVR_DATA + 0x5F;
@@ -426,7 +458,7 @@ impl Taint {
     /// TI's hardware multiplier with its registers from `base` on: its results are marked if an operand
     /// was. `bytes` is 0x10 for the 16-bit one and 0x30 for MPY32.
     pub fn multiplier(&mut self, base: u32, bytes: u32) {
-        self.heed(base..base + bytes);
+        self.heed(base..base + bytes, shadow::TELL);
         self.multipliers.push(Multiplier { base, accumulates: false, marked: 0 });
     }
 
@@ -442,23 +474,23 @@ impl Taint {
         let ranges = [input.clone(), output.clone(), start.clone()];
         let rule = Rule::Mixer { input, output, start, reset, marked: false };
         for range in ranges {
-            self.heed(range);
+            self.heed(range, shadow::ASK | shadow::TELL);
         }
         if let Some((addr, _)) = reset {
-            self.heed(addr..addr + 2);
+            self.heed(addr..addr + 2, shadow::TELL);
         }
         self.rules.push(rule);
     }
 
     fn add_rule(&mut self, rule: Rule, range: Range<u32>) {
-        self.heed(range);
+        self.heed(range, shadow::ASK | shadow::TELL);
         self.rules.push(rule);
     }
 
-    fn heed(&mut self, range: Range<u32>) {
+    fn heed(&mut self, range: Range<u32>, how: u8) {
         for addr in range {
             let slot = self.slot(addr);
-            self.shadow[slot] |= shadow::RULE;
+            self.shadow[slot] |= how;
         }
     }
 
@@ -496,7 +528,7 @@ impl Taint {
     #[must_use]
     pub fn findings(&self, elf: &Elf) -> Vec<Finding> {
         let mut list = Vec::new();
-        for (&pc, counts) in &self.counts {
+        for &(pc, counts) in &self.counts {
             for kind in FindingKind::ALL {
                 let count = counts[kind as usize];
                 if count == 0 {
@@ -519,6 +551,8 @@ impl Taint {
     /// Forgets the findings, not the marks.
     pub fn clear_findings(&mut self) {
         self.counts.clear();
+        self.counted.clear();
+        self.recent.fill(0);
         self.trusted_count = 0;
     }
 
@@ -527,6 +561,12 @@ impl Taint {
         if addr & self.odd != 0 {
             return self.odd_slot(addr);
         }
+        self.even_slot(addr)
+    }
+
+    /// The same for addresses without a bit of `odd`.
+    #[inline(always)]
+    fn even_slot(&self, addr: u32) -> usize {
         let region = (addr >> self.region_shift) as usize & (SLOTS - REGION_BYTES);
         region | addr as usize & (REGION_BYTES - 1)
     }
@@ -549,11 +589,9 @@ impl Taint {
 
     /// Registers and flags in 64 bits.
     fn set(&self, registers: Registers) -> Set {
-        let flags = if self.architecture == Architecture::Arm { 16 } else { 32 };
-        registers
-            .iter()
-            .map(|n| 1 << if n < 64 { u32::from(n) } else { u32::from(n) - 64 + flags })
-            .fold(0, |set: Set, bit: Set| set | bit)
+        let first = if self.architecture == Architecture::Avr { AVR_SHIFT } else { 0 };
+        let place = |n: u32| if n < 64 { (first + n) & 63 } else { n - 64 + FLAGS_SHIFT };
+        registers.iter().fold(0, |set, n| set | 1 << place(n.into()))
     }
 
     fn number(&self, moved: u8) -> Set {
@@ -569,7 +607,7 @@ impl Taint {
     fn new_entry(&mut self, pc: u32) -> usize {
         let mut entry = match self.code.dataflow(pc) {
             Some(flow) => self.compile(&flow),
-            None => Entry { bits: entry::UNKNOWN, ..Entry::default() },
+            None => Entry { bits: entry::UNKNOWN, special: Set::MAX, ..Entry::default() },
         };
         if self.trusted.iter().any(|r| r.contains(&pc)) {
             entry.bits |= entry::TRUSTED;
@@ -614,34 +652,49 @@ impl Taint {
             });
         }
         let out = flow.address.or(flow.time).or(flow.branch);
+        let special = if bits & entry::SPECIAL != 0 { Set::MAX } else { self.set(out) | met::ASK };
+        let loaded = if flow.reads_memory { met::LOADED } else { 0 };
+        let stored = if flow.writes_memory { met::STORED } else { 0 };
         Entry {
-            reads: self.set(flow.reads),
-            lets_out: self.set(out),
-            writes: self.set(flow.writes),
-            keeps: !self.set(flow.writes.without(flow.keeps)),
+            reads: self.set(flow.reads) | loaded,
+            writes: self.set(flow.writes) | stored,
+            keeps: !(self.set(flow.writes.without(flow.keeps)) | met::LOADED),
             address: self.set(flow.address),
             time: self.set(flow.time),
             branch: self.set(flow.branch),
+            special,
             bits,
             moves: moves as u16,
-            loads: if flow.reads_memory { u16::MAX } else { 0 },
-            stores: if flow.writes_memory { u16::MAX } else { 0 },
         }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn report(&mut self, pc: u32, e: &Entry, kind: FindingKind) {
-        if e.bits & entry::TRUSTED != 0 {
+    #[inline(always)]
+    fn report(&mut self, pc: u32, bits: u16, kind: FindingKind) {
+        if bits & entry::TRUSTED != 0 {
             self.trusted_count += 1;
-        } else {
-            self.counts.entry(pc).or_default()[kind as usize] += 1;
+            return;
+        }
+        let recent = self.recent[recent_place(pc)] as usize;
+        match self.counts.get_mut(recent) {
+            Some((known, counts)) if *known == pc => counts[kind as usize] += 1,
+            _ => self.report_other(pc, kind),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn report_address(&mut self, pc: u32, e: &Entry) {
+    fn report_other(&mut self, pc: u32, kind: FindingKind) {
+        let i = *self.counted.entry(pc).or_insert_with(|| {
+            self.counts.push((pc, [0; FindingKind::COUNT]));
+            self.counts.len() - 1
+        });
+        self.counts[i].1[kind as usize] += 1;
+        self.recent[recent_place(pc)] = i as u32;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn report_address(&mut self, pc: u32, bits: u16) {
         let accesses = &self.seen[..self.accesses()];
         let slow = |s: &Seen| self.cached.iter().any(|r| r.contains(&s.addr()));
         let kind = if accesses.iter().any(slow) {
@@ -649,11 +702,11 @@ impl Taint {
         } else {
             FindingKind::Address
         };
-        self.report(pc, e, kind);
+        self.report(pc, bits, kind);
     }
 
     fn accesses(&self) -> usize {
-        usize::from(self.count).min(SEEN)
+        usize::from(self.count)
     }
 
     /// The instruction at `pc` has run, and something it touched may be marked.
@@ -664,15 +717,14 @@ impl Taint {
         let i = usize::from(self.index[(slot / 2) & (SLOTS / 2 - 1)]);
         let e = &self.entries[i & (ENTRIES - 1)];
         let regs = self.regs;
-        if regs & e.lets_out | Set::from(e.bits & entry::SPECIAL) != 0 {
+        if regs & e.special != 0 {
             return self.follow_special(pc, slot);
         }
-        let from = regs & e.reads | Set::from(e.loads & u16::from(self.loaded));
-        let writes = if from != 0 { e.writes } else { 0 };
-        self.regs = regs & e.keeps | writes;
-        let stored = from != 0 && e.stores != 0;
-        if stored || self.stored != 0 {
-            self.store_all(stored);
+        let results = if regs & e.reads != 0 { e.writes } else { 0 };
+        let regs = regs & e.keeps | results;
+        self.regs = regs;
+        if regs & (met::STORED | met::TELL) != 0 {
+            self.store_all(results & met::STORED != 0);
         }
     }
 
@@ -685,45 +737,75 @@ impl Taint {
     /// The same where something may come out, or more is to do.
     #[inline(never)]
     fn follow_special(&mut self, pc: u32, slot: usize) {
+        if self.regs & met::ASK != 0 {
+            self.ask();
+            if self.regs == 0 {
+                return;
+            }
+        }
         let i = match self.index[slot / 2] {
             0 => self.new_entry(pc),
             known => known.into(),
         };
-        let e = self.entries[i];
+        let Entry { reads, writes, keeps, address, time, branch, bits, moves, .. } =
+            self.entries[i & (ENTRIES - 1)];
         let regs = self.regs;
-        let loaded = self.loaded != 0;
-        if regs & e.address != 0 {
-            self.report_address(pc, &e);
+        let loaded = regs & met::LOADED != 0;
+        if regs & branch != 0 {
+            self.report(pc, bits, FindingKind::Branch);
         }
-        if regs & e.time != 0 {
-            self.report(pc, &e, FindingKind::Time);
+        if regs & address != 0 {
+            self.report_address(pc, bits);
         }
-        if regs & e.branch != 0 {
-            self.report(pc, &e, FindingKind::Branch);
+        if regs & time != 0 {
+            self.report(pc, bits, FindingKind::Time);
         }
-        if e.bits & entry::UNKNOWN != 0 {
-            self.report(pc, &e, FindingKind::Unknown);
-        }
-        if e.bits & entry::TRANSFER != 0 {
-            self.transfer(pc, &e);
-            return;
-        }
-        if e.bits & entry::BRANCH_MEMORY != 0 && loaded {
-            self.report(pc, &e, FindingKind::Branch);
+        if bits & entry::SPECIAL != 0 {
+            if bits & entry::UNKNOWN != 0 {
+                self.report(pc, bits, FindingKind::Unknown);
+            }
+            if bits & entry::TRANSFER != 0 {
+                self.transfer(pc, bits, moves, [reads, writes, keeps, address]);
+                self.regs &= !met::ALL;
+                return;
+            }
+            if loaded {
+                self.report(pc, bits, FindingKind::Branch);
+            }
         }
         // What is found at a marked place depends on the mark, whatever it is.
-        let found = loaded || regs & e.address != 0;
-        let marked = regs & e.reads != 0 || found && e.bits & entry::READS_MEMORY != 0;
-        self.regs = if marked { regs | e.writes } else { regs & e.keeps };
-        let stored = marked && e.bits & entry::WRITES_MEMORY != 0;
-        if stored || self.stored != 0 {
-            self.store_all(stored);
+        let found = regs & address != 0 && bits & entry::READS_MEMORY != 0;
+        let marked = regs & reads != 0 || found;
+        let results = if marked { writes } else { 0 };
+        self.regs = regs & keeps | results;
+        if self.regs & (met::STORED | met::TELL) != 0 {
+            self.store_all(results & met::STORED != 0);
         }
+    }
+
+    /// Asks the rules about what was read.
+    #[cold]
+    #[inline(never)]
+    fn ask(&mut self) {
+        let mut met = 0;
+        for n in 0..self.accesses() {
+            let s = self.seen[n];
+            let slot = self.slot(s.addr());
+            let state = self.state(slot, s.bytes());
+            if s.write() {
+                met |= Set::from(state & (shadow::MARKED | shadow::TELL)) << met::WRITE_SHIFT;
+            } else if state & shadow::MARKED != 0 || self.is_asked(s.addr(), state) {
+                self.seen[n].set_marked();
+                met |= met::LOADED;
+            }
+        }
+        self.regs = self.regs & !met::ALL | met;
     }
 
     /// All that the instruction wrote is marked, or clean.
     #[inline(never)]
     fn store_all(&mut self, marked: bool) {
+        self.regs &= !met::ALL;
         for n in 0..self.accesses() {
             if self.seen[n].write() {
                 self.store(n, marked);
@@ -732,29 +814,36 @@ impl Taint {
     }
 
     /// A transfer of several registers: each access by itself.
-    fn transfer(&mut self, pc: u32, e: &Entry) {
-        let before = self.regs;
+    fn transfer(
+        &mut self,
+        pc: u32,
+        bits: u16,
+        moves: u16,
+        [reads, writes, keeps, address]: [Set; 4],
+    ) {
+        let before = self.regs & !met::ALL;
         // What the rule for all others says of results that are no part of the transfer.
-        if before & e.reads != 0 {
-            self.regs |= e.writes;
+        if before & reads != 0 {
+            self.regs |= writes;
         } else {
-            self.regs &= e.keeps;
+            self.regs &= keeps;
         }
-        let count = self.accesses().min(self.moves[usize::from(e.moves)].0.len());
+        let moves = usize::from(moves);
+        let count = self.accesses().min(self.moves[moves].0.len());
         let mut first = None;
         for n in 0..count {
             let s = self.seen[n];
-            let set = self.moves[usize::from(e.moves)].0[n];
+            let set = self.moves[moves].0[n];
             if s.write() {
-                let marked = e.bits & entry::WRITES_MEMORY != 0 && before & set != 0;
+                let marked = bits & entry::WRITES_MEMORY != 0 && before & set != 0;
                 if marked || s.state() != 0 {
                     self.store(n, marked);
                 }
-            } else if e.bits & entry::READS_MEMORY != 0 || set == Moves::BRANCH {
-                let marked = s.marked() || before & e.address != 0;
+            } else if bits & entry::READS_MEMORY != 0 || set == Moves::BRANCH {
+                let marked = s.marked() || before & address != 0;
                 if set == Moves::BRANCH {
                     if marked {
-                        self.report(pc, e, FindingKind::Branch);
+                        self.report(pc, bits, FindingKind::Branch);
                     }
                 } else if marked {
                     self.regs |= set;
@@ -770,13 +859,13 @@ impl Taint {
     #[inline(always)]
     fn store(&mut self, n: usize, marked: bool) {
         let s = self.seen[n];
-        if s.state() & shadow::RULE != 0 {
-            self.tell_rules(n, marked);
-            return;
-        }
         let slot = self.slot(s.addr()) & (SLOTS - 1);
         let lanes = lanes(s.bytes()) & MARKS;
         let states = self.states(slot);
+        if states & (lanes * u32::from(shadow::TELL)) != 0 {
+            self.tell_rules(n, marked);
+            return;
+        }
         let public = states >> 1 & MARKS;
         let new = states & !lanes | if marked { lanes & !public } else { 0 };
         self.shadow[slot..slot + 4].copy_from_slice(&new.to_le_bytes());
@@ -789,8 +878,21 @@ impl Taint {
         u32::from_le_bytes(bytes.try_into().expect("a slice of four bytes"))
     }
 
+    /// What is set in any of the bytes of an access.
+    #[inline(always)]
+    fn state(&self, slot: usize, bytes: u32) -> u8 {
+        let states = self.states(slot) & lanes(bytes);
+        let state = (states | states >> 16) as u16;
+        (state | state >> 8) as u8
+    }
+
     /// Registers go to the stack or come from it by themselves; true if nothing is left to do.
+    #[cold]
+    #[inline(never)]
     fn exception(&mut self, sp: u32, flow: Flow) -> bool {
+        if self.regs & met::ASK != 0 {
+            self.ask();
+        }
         let flags = self.set(Registers::FLAGS);
         match (self.architecture, flow) {
             (Architecture::Msp430, Flow::Interrupt { .. }) => {
@@ -849,34 +951,45 @@ impl Taint {
         self.set(register)
     }
 
-    /// The state of what is read from a block at `addr`.
+    /// Whether a rule says that what is read at `addr` is marked.
+    fn is_asked(&self, addr: u32, state: u8) -> bool {
+        state & shadow::ASK != 0
+            && self.rules.iter().any(|rule| match rule {
+                Rule::Mixer { output, marked, .. } => *marked && output.contains(&addr),
+                Rule::Registers { base } => {
+                    let register = addr.wrapping_sub(*base);
+                    register < 32 && self.regs >> (AVR_SHIFT + register) & 1 != 0
+                }
+                Rule::Status { at } => addr == *at && self.regs & self.set(Registers::FLAGS) != 0,
+            })
+    }
+
+    /// Marks the registers of a multiplier that give back something marked.
     #[inline(never)]
-    fn ask_rules(&self, addr: u32, state: u8) -> u8 {
-        for m in &self.multipliers {
-            let off = addr.wrapping_sub(m.base);
-            if off < Multiplier::BYTES {
-                return state | if m.gives(off) { shadow::MARKED } else { 0 };
+    fn show_multiplier(&mut self, i: usize) {
+        let m = self.multipliers[i].clone();
+        for off in 0..Multiplier::BYTES {
+            let slot = self.slot(m.base + off);
+            let state = self.shadow[slot];
+            if state & shadow::TELL != 0 {
+                let mark = if m.gives(off) { shadow::MARKED } else { 0 };
+                self.shadow[slot] = state & !shadow::MARKED | mark;
             }
         }
-        let marked = self.rules.iter().any(|rule| match rule {
-            Rule::Mixer { output, marked, .. } => *marked && output.contains(&addr),
-            Rule::Registers { base } => {
-                let register = addr.wrapping_sub(*base);
-                register < 32 && self.regs >> register & 1 != 0
-            }
-            Rule::Status { at } => addr == *at && self.regs & self.set(Registers::FLAGS) != 0,
-        });
-        state | if marked { shadow::MARKED } else { 0 }
     }
 
     /// A block was given something.
     #[inline(never)]
     fn tell_rules(&mut self, n: usize, given: bool) {
         let (addr, value) = (self.seen[n].addr(), self.values[n]);
-        for m in &mut self.multipliers {
-            let off = addr.wrapping_sub(m.base);
+        for i in 0..self.multipliers.len() {
+            let m = &mut self.multipliers[i];
+            let (off, before) = (addr.wrapping_sub(m.base), m.marked);
             if off < Multiplier::BYTES {
                 m.take(off, given);
+                if m.marked != before {
+                    self.show_multiplier(i);
+                }
                 return;
             }
         }
@@ -898,6 +1011,7 @@ impl Taint {
                 Rule::Registers { base } => {
                     let register = addr.wrapping_sub(*base);
                     if register < 32 {
+                        let register = AVR_SHIFT + register;
                         self.regs &= !(1 << register);
                         self.regs |= u64::from(given) << register;
                     }
@@ -910,6 +1024,12 @@ impl Taint {
             }
         }
     }
+}
+
+/// Where [`Taint::recent`] has the instruction at `pc`.
+#[inline(always)]
+fn recent_place(pc: u32) -> usize {
+    (pc >> 1) as usize & (RECENT - 1)
 }
 
 /// Start of AVR's data space in an image.
@@ -950,44 +1070,36 @@ impl Observer for Taint {
 
     #[inline(always)]
     fn instruction(&mut self, pc: u32, sp: u32, _: u32, flow: Flow) {
-        if self.regs != 0 || self.loaded | self.stored != 0 {
+        if self.regs != 0 {
             let special = matches!(flow, Flow::Interrupt { .. } | Flow::InterruptReturn);
-            if !special || !self.exception(sp, flow) {
+            if special && self.exception(sp, flow) {
+                self.regs &= !met::ALL;
+            } else {
                 self.follow(pc);
             }
-            (self.loaded, self.stored) = (0, 0);
         }
         self.count = 0;
     }
 
+    // Without calls: handlers of loads and stores stay without a stack of their own.
     #[inline(always)]
     fn access(&mut self, _: u32, addr: u32, kind: Access, width: Width, value: u32, _: Cycles) {
-        let slot = self.slot(addr) & (SLOTS - 1);
-        let bytes = width.bytes();
-        let mut state = match width {
+        let slot = if addr & self.odd != 0 { ODD } else { self.even_slot(addr) };
+        let state = match width {
             Width::W8 => self.shadow[slot],
             Width::W16 => self.shadow[slot] | self.shadow[slot + 1],
-            Width::W32 => {
-                let states = self.states(slot);
-                let state = (states | states >> 16) as u16;
-                (state | state >> 8) as u8
-            }
+            Width::W32 => self.state(slot, 4),
         };
-        let n = usize::from(self.count) & (SEEN - 1);
         let write = kind == Access::Write;
-        if state & shadow::RULE != 0 {
-            if write {
-                self.values[n] = value;
-            } else {
-                state = self.ask_rules(addr, state);
-            }
-        }
-        if write {
-            self.stored |= state & (shadow::MARKED | shadow::RULE);
+        let met = if write {
+            Set::from(state & (shadow::MARKED | shadow::TELL)) << met::WRITE_SHIFT
         } else {
-            self.loaded |= state & shadow::MARKED;
-        }
-        self.seen[n] = Seen::new(addr, bytes, write, state);
-        self.count = (self.count + 1).min(SEEN as u8);
+            Set::from(state & (shadow::MARKED | shadow::ASK)) << met::READ_SHIFT
+        };
+        self.regs |= met;
+        let n = usize::from(self.count);
+        self.seen[n] = Seen::new(addr, width.bytes(), write, state);
+        self.values[n] = value;
+        self.count = self.count.wrapping_add(1);
     }
 }
