@@ -16,6 +16,8 @@
 
 #include <stdint.h>
 
+#include "flash.h"
+
 extern uint16_t bench_input_len;
 
 /* SUNSEAL_OK or SUNSEAL_ERR_*; BENCH_RUNNING until the operation ends. */
@@ -23,12 +25,15 @@ extern int16_t bench_status;
 #define BENCH_RUNNING INT16_C(0x7FFF)
 #define BENCH_ERR_INPUT INT16_C(0x7FFE) /* bench_input_len fits no layout */
 
-/* The buffers of a file's workloads. */
+/* The buffers of a file's workloads. duty_input is for duty.c: the input where it outlasts the
+ * supply. */
 #define BENCH_NOINIT __attribute__((section(".noinit"), used, aligned(4)))
 #define BENCH_BUFFERS(input_bytes, output_bytes)                                                   \
     extern uint8_t bench_input[input_bytes], bench_output[output_bytes];                           \
     BENCH_NOINIT uint8_t bench_input[input_bytes];                                                 \
-    BENCH_NOINIT uint8_t bench_output[output_bytes]
+    BENCH_NOINIT uint8_t bench_output[output_bytes];                                               \
+    extern const SUNSEAL_FLASH uint8_t duty_input[input_bytes];                                    \
+    const SUNSEAL_FLASH uint8_t duty_input[input_bytes] = {0}
 
 /* What runs between the marks; the library's status. SETUP of the same name, where there is one,
  * runs in front of them: key schedules, coupons, stores. */

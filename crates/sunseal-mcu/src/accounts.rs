@@ -243,6 +243,16 @@ impl Accounts {
         }
     }
 
+    /// The events that are counted, in the order of [`counts`](Self::counts).
+    pub fn counted() -> impl Iterator<Item = &'static str> {
+        Event::ALL.iter().map(|e| e.name())
+    }
+
+    /// How often each has happened since the machine was made.
+    pub fn counts(&self) -> &[u64] {
+        &self.events
+    }
+
     #[inline]
     pub fn add(&mut self, e: Event, n: u64) {
         self.events[e as usize] += n;

@@ -9,7 +9,7 @@ use sunseal_isa::Fault;
 use sunseal_trace::{ComponentId, Cycles, Picos};
 
 use crate::accounts::{Accounts, Names};
-use crate::device::Device;
+use crate::device::{Device, Drifting};
 use crate::lint::Lints;
 use crate::pin::{Part, Pin, PinEdge, Wiring};
 use crate::startup::SramStartup;
@@ -56,11 +56,16 @@ pub(crate) struct Attached {
     driving: Vec<Pin>,
 }
 
+/// The temperature of data sheets' figures.
+pub(crate) const ROOM_C: f64 = 25.0;
+
 /// What a snapshot keeps of it, next to the books.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct State {
     pub now_ps: u64,
     pub vcc_v: f64,
+    /// Of the chip, in degrees Celsius.
+    pub temperature_c: f64,
     pub powered: bool,
     pub held_in_reset: bool,
     /// When the supply last went away.
@@ -68,6 +73,8 @@ pub(crate) struct State {
     /// Seed of this unit's oscillators.
     pub seed: u64,
     pub lints: Lints,
+    /// How often the counted pin fell while the chip ran.
+    pub pulses: u64,
     pub pin_log: Vec<PinEdge>,
     pub uart_log: Vec<UartByte>,
 }
@@ -89,6 +96,8 @@ pub(crate) struct Common {
     pub watch: Option<Pin>,
     pub watched: Option<PinEdge>,
     pub log_pins: bool,
+    /// The pin whose pulses are counted.
+    pub counted: Option<Pin>,
 }
 
 /// A byte that a part shifted into a serial slave of the chip.
@@ -108,11 +117,13 @@ impl Common {
             state: State {
                 now_ps: 0,
                 vcc_v: dev.supply.vcc_default_v,
+                temperature_c: ROOM_C,
                 powered: true,
                 held_in_reset: false,
                 off_since_ps: 0,
                 seed: 0,
                 lints: Lints::default(),
+                pulses: 0,
                 pin_log: Vec::new(),
                 uart_log: Vec::new(),
             },
@@ -125,6 +136,7 @@ impl Common {
             watch: None,
             watched: None,
             log_pins: true,
+            counted: None,
             dev,
         }
     }
@@ -136,6 +148,24 @@ impl Common {
     /// How long ago the supply went away.
     pub fn off_time(&self) -> Picos {
         self.now().since(Picos(self.state.off_since_ps))
+    }
+
+    /// The supply as oscillators see it: in steps, so that the books of a day have a finite number of clocks.
+    pub fn stepped_vcc_v(&self) -> f64 {
+        (self.state.vcc_v.clamp(1.8, 3.6) * 20.0).round() / 20.0
+    }
+
+    /// The frequency of an oscillator of so many hertz at room temperature and 3 V.
+    pub fn drifted(&self, which: Drifting, hz: u32) -> u32 {
+        let Some(d) = &self.dev.drift else { return hz };
+        let (per_k, per_v) = match which {
+            Drifting::Dco => (d.dco_percent_per_k, d.dco_percent_per_v),
+            Drifting::Refo => (d.refo_percent_per_k, d.refo_percent_per_v),
+            Drifting::Vlo => (d.vlo_percent_per_k, d.vlo_percent_per_v),
+        };
+        let percent =
+            per_k * (self.state.temperature_c - ROOM_C) + per_v * (self.stepped_vcc_v() - 3.0);
+        (f64::from(hz) * (1.0 + percent / 100.0)).round() as u32
     }
 
     /// Supplied and let go of by its supervisors.
@@ -152,6 +182,9 @@ impl Common {
         }
         if self.watch == Some(pin) {
             self.watched = Some(edge);
+        }
+        if self.counted == Some(pin) && !level && self.runs() {
+            self.state.pulses += 1;
         }
         let mut drives = Vec::new();
         for i in 0..self.parts.len() {

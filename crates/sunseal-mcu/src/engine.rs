@@ -468,6 +468,11 @@ impl<C: Chip> Engine<C> {
         self.chip.settle();
     }
 
+    pub fn set_temperature(&mut self, celsius: f64) {
+        self.chip.common_mut().state.temperature_c = celsius;
+        self.chip.reclock();
+    }
+
     pub fn power_cut(&mut self) {
         if self.chip.common().state.powered {
             let state = &mut self.chip.common_mut().state;

@@ -357,6 +357,18 @@ impl Machine {
         self.common().accounts.ledger(self.time(), self.cycles(), self.cycles_from_ram())
     }
 
+    /// The place of an event in [`event_counts`](Self::event_counts).
+    #[must_use]
+    pub fn event_place(event: &str) -> Option<usize> {
+        accounts::Accounts::counted().position(|e| e == event)
+    }
+
+    /// How often each event has happened since the machine was made.
+    #[must_use]
+    pub fn event_counts(&self) -> &[u64] {
+        self.common().accounts.counts()
+    }
+
     /// The names that [`ledger`](Self::ledger) uses.
     #[must_use]
     pub fn vocabulary(&self) -> &Vocabulary {
@@ -407,6 +419,11 @@ impl Machine {
     #[must_use]
     pub fn vcc(&self) -> f64 {
         self.common().state.vcc_v
+    }
+
+    /// The chip's temperature from now on, which its oscillators follow; 25 degrees Celsius at first.
+    pub fn set_temperature(&mut self, celsius: f64) {
+        each_mut!(self, e => e.set_temperature(celsius));
     }
 
     /// The supply goes away now. Non-volatile memory keeps its contents, a write or an erase under way
@@ -596,6 +613,17 @@ impl Machine {
     #[must_use]
     pub fn pin(&self, pin: Pin) -> bool {
         each!(self, e => e.chip.pin_level(pin))
+    }
+
+    /// Counts the pulses of an output pin from now on: how often it falls while the chip runs.
+    pub fn count_pulses(&mut self, pin: Option<Pin>) {
+        self.common_mut().counted = pin;
+    }
+
+    /// The pulses counted so far.
+    #[must_use]
+    pub fn pulses(&self) -> u64 {
+        self.common().state.pulses
     }
 
     /// Drives a pin from outside, or lets go of it with `None`.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Boards of `data/boards`: a device, its parts and its wiring.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use sunseal_mcu::Pin;
+use sunseal_mcu::{Device, Machine, Pin};
 use sunseal_power::toml_error;
 
 use crate::NodeError;
@@ -21,18 +22,38 @@ pub struct Board {
     pub device: String,
     /// Document and place.
     pub source: String,
+    /// Whether a figure is unchecked.
+    #[serde(default)]
+    pub recalled: bool,
     /// How it is priced and supplied.
     pub power: BoardPower,
-    /// What feeds it.
-    pub supply: BoardSupply,
-    /// Its radio.
-    pub radio: Option<BoardRadio>,
+    /// What harvests for it, where it does.
+    pub supply: Option<BoardSupply>,
+    /// What feeds it, where it has a battery.
+    pub battery: Option<BoardBattery>,
+    /// Crystals in hertz by oscillator, `lfxt1_Hz`; 0: the place is empty.
+    #[serde(default)]
+    pub crystal: BTreeMap<String, u32>,
+    /// What was programmed into an AVR's fuses.
+    pub fuses: Option<Fuses>,
+    /// Its radio: key `part`, `message` where the part has several (by band), and the wires by the names
+    /// that `sunseal_radio::attach` knows.
+    pub radio: Option<BTreeMap<String, String>>,
+    /// Pins that the board holds at a level.
+    #[serde(default)]
+    pub pull: Vec<Pull>,
     /// The pin that is high during a measured operation.
     pub trigger: BoardTrigger,
+    /// Lamps by colour.
+    #[serde(default)]
+    pub leds: BTreeMap<String, String>,
     /// How it sees its store.
     pub storage_sense: Option<StorageSense>,
     /// Where it writes its log.
     pub log: Option<BoardLog>,
+    /// What is on it and not modelled.
+    #[serde(default)]
+    pub absent: Vec<Absent>,
 }
 
 /// Price and supply.
@@ -57,26 +78,52 @@ pub struct BoardSupply {
     pub panel: String,
 }
 
-/// Radio and its pins.
+/// The battery.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct BoardRadio {
-    /// Radio of `data/parts`.
+pub struct BoardBattery {
+    /// Cell of `data/parts`.
     pub part: String,
-    /// Serial module.
-    pub usci: String,
-    /// Data to the radio.
-    pub simo: String,
-    /// Data from the radio.
-    pub somi: String,
-    /// Clock.
-    pub clk: String,
-    /// Chip select, active low.
-    pub csn: String,
-    /// GDO0.
-    pub gdo0: String,
-    /// GDO2.
-    pub gdo2: String,
+    /// Document and place.
+    pub source: String,
+}
+
+/// Fuses of an AVR.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fuses {
+    /// Low byte.
+    pub low: u8,
+    /// High byte.
+    pub high: u8,
+    /// Extended byte.
+    pub extended: u8,
+    /// Document and place.
+    #[serde(rename = "source")]
+    _source: Ignored,
+    /// Whether it is unchecked.
+    #[serde(default, rename = "recalled")]
+    _recalled: bool,
+}
+
+/// A text that is there to be read in the file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Ignored;
+
+impl<'de> Deserialize<'de> for Ignored {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from).map(|_| Self)
+    }
+}
+
+/// A pin that the board holds at a level.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pull {
+    /// Which.
+    pub pin: String,
+    /// High.
+    pub level: bool,
 }
 
 /// The trigger mark.
@@ -110,8 +157,21 @@ pub struct StorageSense {
 #[serde(deny_unknown_fields)]
 pub struct BoardLog {
     /// Serial module.
-    pub usci: String,
+    pub serial: String,
 }
+
+/// What is on the board and not modelled.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Absent {
+    /// Its name.
+    pub name: String,
+    /// What that means.
+    pub what: String,
+}
+
+/// Where programmers put an AVR's fuses.
+const FUSES: u32 = 0x82_0000;
 
 impl Board {
     /// Reads `<dir>/<name>.toml`.
@@ -119,23 +179,31 @@ impl Board {
     /// # Errors
     /// If there is no such board or it is not sound.
     pub fn load(dir: &Path, name: &str) -> Result<Self, NodeError> {
-        let path = dir.join(format!("{name}.toml"));
-        let text = std::fs::read_to_string(&path).map_err(|e| NodeError::Board {
-            name: name.to_owned(),
-            reason: format!(
-                "{} cannot be read ({e}); the boards there are {}",
-                path.display(),
-                sunseal_power::names_in(dir).join(", ")
-            ),
+        Self::read(&dir.join(format!("{name}.toml")))
+    }
+
+    /// Reads a file, whose name is the board's.
+    ///
+    /// # Errors
+    /// If there is no such board or it is not sound.
+    pub fn read(path: &Path) -> Result<Self, NodeError> {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let bad = |reason: String| NodeError::Board { name: name.clone(), reason };
+        let shown = path.display();
+        let text = std::fs::read_to_string(path).map_err(|e| {
+            let known = sunseal_power::names_in(path.parent().unwrap_or(path)).join(", ");
+            bad(format!("{shown} cannot be read ({e}); the boards there are {known}"))
         })?;
-        let bad = |reason: String| NodeError::Board { name: name.to_owned(), reason };
         let board: Self = toml::from_str(&text)
-            .map_err(|e| bad(format!("{} {}", path.display(), toml_error::sentence(&text, &e))))?;
+            .map_err(|e| bad(format!("{shown} {}", toml_error::sentence(&text, &e))))?;
         if board.name != name {
             return Err(bad(format!(
                 "name is {:?}; it must be the file's name, {name:?}",
                 board.name
             )));
+        }
+        if board.radio.as_ref().is_some_and(|r| !r.contains_key("part")) {
+            return Err(bad("[radio] has no key part: which of data/parts it is".to_owned()));
         }
         for pin in board.pins() {
             pin.parse::<Pin>().map_err(|e| bad(e.to_string()))?;
@@ -143,11 +211,54 @@ impl Board {
         Ok(board)
     }
 
+    /// A part's name.
+    #[must_use]
+    pub fn radio_part(&self) -> Option<&str> {
+        Some(self.radio.as_ref()?.get("part")?)
+    }
+
+    /// The radio's wires, with what it is.
+    #[must_use]
+    pub fn radio_wires(&self) -> BTreeMap<String, String> {
+        self.radio.clone().unwrap_or_default()
+    }
+
+    /// The crystal that clocks the CPU, where that is fixed by the board.
+    #[must_use]
+    pub fn clock_hz(&self) -> Option<u32> {
+        self.crystal.get("xtal_Hz").copied()
+    }
+
+    /// A machine as it sits on the board: supply, crystals, fuses, pulled pins. Its radio is attached apart.
+    ///
+    /// # Errors
+    /// If the device has no such oscillator or pin.
+    pub fn machine(&self, device: &Device) -> Result<Machine, NodeError> {
+        let mut machine = Machine::new(device);
+        if let Some(f) = self.fuses {
+            machine.write_mem(FUSES, &[f.low, f.high, f.extended])?;
+        }
+        for (key, hz) in &self.crystal {
+            let oscillator = key.strip_suffix("_Hz").unwrap_or(key);
+            machine.fit_crystal(oscillator, *hz)?;
+        }
+        machine.set_vcc(self.power.vcc_v);
+        machine.reset();
+        for pull in &self.pull {
+            if let Ok(pin) = pull.pin.parse() {
+                machine.set_pin(pin, Some(pull.level));
+            }
+        }
+        Ok(machine)
+    }
+
     fn pins(&self) -> Vec<&str> {
         let mut all = vec![self.trigger.pin.as_str()];
-        if let Some(r) = &self.radio {
-            all.extend([&r.simo, &r.somi, &r.clk, &r.csn, &r.gdo0, &r.gdo2].map(String::as_str));
-        }
+        let wires = self.radio.iter().flatten();
+        let pins = wires.filter(|(key, _)| !["part", "message", "serial"].contains(&key.as_str()));
+        all.extend(pins.map(|(_, pin)| pin.as_str()));
+        all.extend(self.leds.values().map(String::as_str));
+        all.extend(self.pull.iter().map(|p| p.pin.as_str()));
         if let Some(s) = &self.storage_sense {
             all.extend([s.pin.as_str(), s.enable.as_str()]);
         }

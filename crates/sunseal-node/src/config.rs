@@ -6,7 +6,7 @@ use sunseal_link::Suite;
 use sunseal_mcu::{Elf, Machine};
 use sunseal_power::{Limits, SupplyConfig};
 
-use crate::{NodeError, Scenario};
+use crate::{NodeError, Scenario, Written};
 
 /// Who starts the exchange (Mane 2014, section 3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -267,6 +267,53 @@ pub(crate) fn write_config(
     limits.level_for(supply.vcc_v, clock_hz).map_err(|e| bad(format!("node.mclk_khz: {e}")))?;
     machine.write_mem(addr, &block)?;
     Ok(())
+}
+
+/// Writes what table [write] has into the program's symbols, as a programmer would.
+pub(crate) fn write_symbols(
+    machine: &mut Machine,
+    elf: &Elf,
+    scenario: &Scenario,
+) -> Result<(), NodeError> {
+    for (name, value) in &scenario.write {
+        let bad = |reason: String| NodeError::Scenario {
+            path: scenario.source.clone(),
+            reason: format!("write.{name}: {reason}"),
+        };
+        let symbol = elf.symbol(name).map_err(|e| bad(e.to_string()))?;
+        let size = symbol.size_bytes as usize;
+        let bytes = match value {
+            Written::Number(n) => {
+                let wide = n.to_le_bytes();
+                let fits = (1..=8).contains(&size)
+                    && (size == 8 || (-1..=1).contains(&(n >> (8 * size - 1))));
+                if !fits {
+                    return Err(bad(format!("{n} does not fit the symbol's {size} bytes")));
+                }
+                wide[..size].to_vec()
+            }
+            Written::Bytes(text) => {
+                let bytes = from_hex(text)
+                    .ok_or_else(|| bad("it is no row of bytes in hexadecimal".to_owned()))?;
+                if bytes.len() > size {
+                    return Err(bad(format!(
+                        "{} bytes do not fit the symbol's {size}",
+                        bytes.len()
+                    )));
+                }
+                bytes
+            }
+        };
+        machine.write_mem(symbol.addr, &bytes).map_err(|e| bad(e.to_string()))?;
+    }
+    Ok(())
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let whole = text.is_ascii() && text.len().is_multiple_of(2);
+    let pairs =
+        (0..text.len()).step_by(2).map(|i| u8::from_str_radix(text.get(i..i + 2)?, 16).ok());
+    whole.then(|| pairs.collect()).flatten()
 }
 
 #[cfg(test)]

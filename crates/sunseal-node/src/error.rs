@@ -41,6 +41,14 @@ pub enum NodeError {
         /// Where and what.
         reason: String,
     },
+    /// A radio's wires.
+    #[error("board {name}: {reason}")]
+    Wiring {
+        /// Which board.
+        name: String,
+        /// Which wire.
+        reason: sunseal_radio::WiringError,
+    },
     /// The program.
     #[error("firmware {path}: {reason}")]
     Firmware {

@@ -16,7 +16,10 @@ mod node;
 mod record;
 mod scenario;
 
-pub use board::{Board, BoardLog, BoardPower, BoardRadio, BoardSupply, BoardTrigger, StorageSense};
+pub use board::{
+    Absent, Board, BoardBattery, BoardLog, BoardPower, BoardSupply, BoardTrigger, Fuses, Pull,
+    StorageSense,
+};
 pub use config::{Mode, NodeConfig};
 pub use error::NodeError;
 pub use fleet::{Done, Fate, FleetError, Individual, NodeProfile, Task, play};
@@ -26,6 +29,7 @@ pub use record::{
 };
 pub use scenario::{
     Faults, GatewayChoice, HarvestChoice, Output, PowerChoice, Scenario, Sunlight, SupplyChoice,
+    Written,
 };
 pub use sunseal_radio::{
     Air, AirError, AirPacket, Answer, Chance, FaultyAir, GatewayAir, LoopbackAir, Radio,

@@ -8,23 +8,26 @@
 mod checkpoint;
 mod functions;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use serde::{Deserialize, Serialize};
 use sunseal_mcu::device::RegionKind;
-use sunseal_mcu::{Device, Elf, Machine, Pin, Stop, Until};
+use sunseal_mcu::{Device, Elf, Machine, Pin, Stop, Symbol, Until};
 use sunseal_power::{
     Boundary, Clock, HarvestTrace, Level, Light, Limits, Load, PowerModel, PowerSet, Supply,
     load_part,
 };
 use sunseal_radio::{
-    Air, FaultyAir, GatewayAir, Radio, RadioHandle, RadioPart, RadioPins, Silence,
+    Air, FaultyAir, GatewayAir, Medium, MediumConfig, Position, Radio, RadioHandle, RadioPart,
+    RadioPins, Silence, attach,
 };
 use sunseal_trace::{OperatingPoint, Picos, Silent, StateId};
 
 use crate::board::{Board, StorageSense};
-use crate::config::write_config;
+use crate::config::{write_config, write_symbols};
 use crate::record::{Doing, EnergyRecord, Recorder, RunRecord};
 use crate::{NodeError, Scenario};
 use checkpoint::{Identity, Keep};
@@ -69,9 +72,12 @@ pub struct Node {
     supply: Supply,
     harvest: HarvestTrace,
     sense: Option<Sense>,
+    /// Kept at the end.
+    symbols: Vec<Symbol>,
     prices: Vec<Price>,
     /// The one that was last asked for.
     price: usize,
+    events: Events,
     recorder: Recorder,
     stored_begin_j: f64,
     divider_j: f64,
@@ -100,6 +106,48 @@ struct Price {
     powers: Option<Powers>,
 }
 
+/// What the events cost that a power set prices one by one: FRAM misses, wake-ups, multiplications.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Events {
+    /// Place in the machine's counts, and energy, at the rail.
+    costs_j: Vec<(usize, f64)>,
+    /// The dearest that may come with every cycle.
+    cycle_j: f64,
+    /// As they were last looked at.
+    counts: Vec<u64>,
+    /// Spent and not yet drawn.
+    owed_j: f64,
+    /// Of the last step in which the CPU ran.
+    recent_w: f64,
+}
+
+impl Events {
+    /// The energy of what has happened since the last look.
+    fn spent_j(&mut self, counts: &[u64]) -> f64 {
+        if self.costs_j.is_empty() {
+            return 0.0;
+        }
+        self.counts.resize(counts.len(), 0);
+        let since = |i: usize| (counts[i] - self.counts[i]) as f64;
+        let spent_j = self.costs_j.iter().map(|(i, j)| since(*i) * j).sum();
+        self.counts.copy_from_slice(counts);
+        spent_j
+    }
+
+    /// The power by which what is owed is drawn in a step.
+    fn draw_w(&mut self, dt_s: f64) -> f64 {
+        if dt_s <= 0.0 {
+            return 0.0;
+        }
+        let w = (self.owed_j / dt_s).clamp(0.0, EVENTS_MAX_W);
+        self.owed_j -= w * dt_s;
+        w
+    }
+}
+
+/// The charge of a wake-up is drawn with so much power at most, which is some microseconds.
+const EVENTS_MAX_W: f64 = 0.02;
+
 /// The store's voltage as the ADC's closure sees it.
 struct Sense {
     shared: Arc<AtomicU64>,
@@ -107,6 +155,8 @@ struct Sense {
     divider_ohm: f64,
 }
 
+/// The CPU's first state on every chip: "active.flash" or "active.fram".
+const FROM_PROGRAM_MEMORY: StateId = StateId(0);
 /// Awake, the longest step: so that a run can be watched and stopped.
 const AWAKE_STEP_S: f64 = 0.25;
 /// Below this sure time the crossing itself is asked for.
@@ -156,7 +206,7 @@ impl Node {
         let set = scenario.power.set.as_deref().unwrap_or(&board.power.set);
         let mut sets = vec![PowerSet::load(&data.join("power"), set, &board.device)?];
         let radio_part: Option<RadioPart> =
-            board.radio.as_ref().map(|r| load_part(&parts, &r.part, "radio")).transpose()?;
+            board.radio_part().map(|part| load_part(&parts, part, "radio")).transpose()?;
         if let Some(r) = &radio_part {
             sets.push(PowerSet::load(&data.join("power"), r.power_set(), r.model())?);
         }
@@ -175,45 +225,25 @@ impl Node {
         let elf = Elf::parse(&bytes).map_err(|e| firmware(e.to_string()))?;
         let data = (&device, &model, supply.config());
         let identity = Identity::new(&scenario, &bytes, &harvest, data);
-        let mut machine = Machine::new(&device);
+        let mut machine = board.machine(&device)?;
         machine.set_vcc(vcc_v);
+        machine.set_temperature(scenario.temperature_c.unwrap_or(25.0));
         machine.set_unit_seed(scenario.seed);
         // Nobody asks for it, and a day of chip selects is long.
         machine.log_pins(false);
         machine.load(&elf).map_err(|e| firmware(e.to_string()))?;
         write_config(&mut machine, &elf, &scenario, supply.config(), &limits)?;
-
-        let mut radio = None;
-        if let (Some(wiring), Some(part)) = (&board.radio, radio_part) {
-            let pin = |text: &str| text.parse::<Pin>().ok();
-            let pins = RadioPins {
-                gdo0: pin(&wiring.gdo0),
-                gdo2: pin(&wiring.gdo2),
-                somi: pin(&wiring.somi),
-            };
-            let f = &scenario.faults;
-            let air: Box<dyn Air> = if f.loss > 0.0 || f.flip > 0.0 {
-                Box::new(FaultyAir::new(air, f.loss, f.flip, !f.crc_fooled, scenario.seed))
-            } else {
-                air
-            };
-            let RadioPart::Cc2500(part) = part else {
-                return Err(NodeError::Board {
-                    name: board.name.clone(),
-                    reason: format!(
-                        "its radio is a {}; the closed loop's gateway speaks to a cc2500",
-                        part.model()
-                    ),
-                });
-            };
-            let (chip, handle) = Radio::cc2500(part, pins, air);
-            let csn = wiring.csn.parse().map_err(|e: sunseal_mcu::PinError| NodeError::Board {
-                name: board.name.clone(),
-                reason: e.to_string(),
-            })?;
-            machine.attach_spi("radio", &wiring.usci, csn, Box::new(chip))?;
-            radio = Some(handle);
+        write_symbols(&mut machine, &elf, &scenario)?;
+        let mut symbols = Vec::new();
+        for name in &scenario.output.symbols {
+            let symbol = elf.symbol(name).map_err(|e| bad(format!("output.symbols: {e}")))?;
+            symbols.push(symbol.clone());
         }
+        machine.count_pulses(board.trigger.pin.parse().ok());
+        let radio = match radio_part {
+            Some(part) => Some(Self::fit_radio(&mut machine, &board, part, &scenario, air)?),
+            None => None,
+        };
         let sense = board.storage_sense.as_ref().and_then(|s| Self::connect_sense(&mut machine, s));
         // The run begins without supply: the store decides when it comes.
         machine.power_cut();
@@ -230,8 +260,10 @@ impl Node {
             supply,
             harvest,
             sense,
+            symbols,
             prices: Vec::new(),
             price: 0,
+            events: Events::default(),
             recorder,
             stored_begin_j,
             divider_j: 0.0,
@@ -244,6 +276,50 @@ impl Node {
             identity,
             keep: None,
         })
+    }
+
+    /// The board's radio on the machine. A CC2500 is heard by `air`; nobody answers the others.
+    fn fit_radio(
+        machine: &mut Machine,
+        board: &Board,
+        part: RadioPart,
+        scenario: &Scenario,
+        air: Box<dyn Air>,
+    ) -> Result<RadioHandle, NodeError> {
+        let wires = board.radio_wires();
+        let f = &scenario.faults;
+        let faulty = f.loss > 0.0 || f.flip > 0.0;
+        let RadioPart::Cc2500(part) = part else {
+            if scenario.gateway.is_some() || faulty {
+                return Err(NodeError::Scenario {
+                    path: scenario.source.clone(),
+                    reason: format!(
+                        "the radio of {} is a {}, and a gateway and faults of its air are for a cc2500; leave out the tables [gateway] and [faults]",
+                        board.name,
+                        part.model()
+                    ),
+                });
+            }
+            let (medium, place) = (Medium::new(MediumConfig::default()), Position::default());
+            return attach(machine, part, &wires, &medium, place)
+                .map_err(|reason| NodeError::Wiring { name: board.name.clone(), reason });
+        };
+        let wire = |key: &str| wires.get(key).and_then(|pin| pin.parse::<Pin>().ok());
+        let pins = RadioPins { gdo0: wire("gdo0"), gdo2: wire("gdo2"), somi: wire("somi") };
+        let air: Box<dyn Air> = if faulty {
+            Box::new(FaultyAir::new(air, f.loss, f.flip, !f.crc_fooled, scenario.seed))
+        } else {
+            air
+        };
+        let (Some(csn), Some(serial)) = (wire("csn"), wires.get("serial")) else {
+            return Err(NodeError::Board {
+                name: board.name.clone(),
+                reason: "[radio] needs csn and serial".to_owned(),
+            });
+        };
+        let (chip, handle) = Radio::cc2500(part, pins, air);
+        machine.attach_spi("radio", serial, csn, Box::new(chip))?;
+        Ok(handle)
     }
 
     /// The supply of a scenario alone, its output off.
@@ -355,12 +431,14 @@ impl Node {
         let doing = self.doing();
         let mut price = Price { states, point, flash_w: 0.0, ram_w: 0.0, doing, powers: None };
         let mut powers = Powers { watts: Vec::new(), cpu_ram_w: 0.0, awake: false };
+        let names = self.machine.vocabulary();
         for (component, state) in self.machine.states() {
             let power_w = |state: &str| {
                 self.model.current_a(component, state, &point, vcc_v).map(|c| c.value.typ * vcc_v)
             };
             if component == "cpu" && state.starts_with("active") {
-                let (flash_w, ram_w) = (power_w("active.flash")?, power_w("active.ram")?);
+                let (flash_w, ram_w) =
+                    (power_w(names.state_name(FROM_PROGRAM_MEMORY))?, power_w("active.ram")?);
                 price.flash_w += flash_w;
                 price.ram_w += ram_w;
                 powers.watts.push(flash_w);
@@ -380,17 +458,32 @@ impl Node {
     }
 
     /// Tells the machine the rail, where that follows the store.
-    fn follow_rail(&mut self) {
+    fn follow_rail(&mut self) -> Result<(), NodeError> {
         let rail_v = self.supply.rail_v();
         if rail_v != self.priced_v {
             self.priced_v = rail_v;
             self.prices.clear();
             self.machine.set_vcc(rail_v);
+            self.price_events()?;
         }
+        Ok(())
     }
 
     fn doing(&self) -> Doing {
-        let at_rest = ["off", "sleep", "idle", "xoff", "startup"];
+        let at_rest = [
+            "off",
+            "sleep",
+            "idle",
+            "xoff",
+            "startup",
+            "vreg_off",
+            "power_down",
+            "lpm1",
+            "lpm2",
+            "xosc",
+            "xosc.bias",
+            "active",
+        ];
         let mut awake = false;
         for (component, state) in self.machine.states() {
             match component {
@@ -409,8 +502,7 @@ impl Node {
     pub fn run(&mut self, watch: &mut dyn FnMut(Progress) -> bool) -> Result<RunRecord, NodeError> {
         let mut finished = true;
         let mut told_s = f64::NEG_INFINITY;
-        // Every event's price must be in the set; none that costs anything may be left to the loop.
-        self.check_events()?;
+        self.price_events()?;
         while self.time_s() < self.scenario.duration_s * (1.0 - 1e-13) {
             if self.supply.is_on() {
                 self.step_on()?
@@ -446,15 +538,20 @@ impl Node {
         }
     }
 
-    fn check_events(&self) -> Result<(), NodeError> {
-        let vcc_v = self.supply.config().vcc_v;
+    /// What each event costs at the rail; its price must be in the set.
+    fn price_events(&mut self) -> Result<(), NodeError> {
+        let e = &mut self.events;
+        (e.costs_j, e.cycle_j) = (Vec::new(), 0.0);
         for (_, event) in self.machine.vocabulary().events() {
-            let cost = self.model.event_j(event, vcc_v)?.value.typ;
-            if cost != 0.0 {
-                return Err(NodeError::Power(sunseal_power::PowerError::Ledger(format!(
-                    "event {event} costs {cost} J in {}; the closed loop prices states only, so give its energy as a state's current",
-                    self.model.name()
-                ))));
+            let cost_j = self.model.event_j(event, self.priced_v)?.value.typ;
+            if cost_j == 0.0 {
+                continue;
+            }
+            // Chips count by these names.
+            let Some(place) = Machine::event_place(event) else { continue };
+            e.costs_j.push((place, cost_j));
+            if !(event.starts_with("pmm.wake") || event == "fram.power_up") {
+                e.cycle_j = e.cycle_j.max(cost_j);
             }
         }
         Ok(())
@@ -532,16 +629,16 @@ impl Node {
             functions.off(dt_s);
         }
         if ahead.boundary == Some(Boundary::Restart) {
-            self.switch_on(&light);
+            self.switch_on(&light)?;
         }
         Ok(())
     }
 
-    fn switch_on(&mut self, light: &Light) {
+    fn switch_on(&mut self, light: &Light) -> Result<(), NodeError> {
         self.supply.switch_on();
-        self.follow_rail();
+        self.follow_rail()?;
         self.starts += 1;
-        let before = self.machine.time();
+        let (before, before_j) = (self.machine.time(), self.weighed_j()?);
         self.recorder.event(
             before.as_seconds(),
             "on",
@@ -552,49 +649,70 @@ impl Node {
             self.scenario.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(self.starts),
         );
         let boot_s = (self.machine.time() - before).as_seconds();
-        // The chip starts for so long before it runs its first instruction; the ledger books that as off.
-        self.book(before.as_seconds(), boot_s, Load::default(), light, Doing::Sleep);
+        // The chip starts for so long before it runs its first instruction, with what its data say of that: the
+        // charge of a reset (an event), or the states that it passes.
+        let boot_w = if boot_s > 0.0 { (self.weighed_j()? - before_j) / boot_s } else { 0.0 };
+        self.events.spent_j(self.machine.event_counts());
+        let load = Load { vcc_w: boot_w.max(0.0), store_w: 0.0 };
+        if self.book(before.as_seconds(), boot_s, load, light, Doing::Sleep) == Some(Boundary::Cut)
+        {
+            self.cut();
+        }
         if let Some(functions) = &mut self.functions {
             functions.off(boot_s);
         }
+        Ok(())
+    }
+
+    /// Everything drawn so far, from the machine's own ledger.
+    fn weighed_j(&self) -> Result<f64, NodeError> {
+        let (ledger, names) = (self.machine.ledger(), self.machine.vocabulary());
+        Ok(self.model.weigh(&ledger, names, self.priced_v, Clock::AsRun)?.total_j.typ)
     }
 
     fn step_on(&mut self) -> Result<(), NodeError> {
         let now = self.machine.time();
         let now_s = now.as_seconds();
         let (light, until_s) = self.light_now();
-        self.follow_rail();
+        self.follow_rail()?;
         let price = self.price()?;
         let Price { point, flash_w, ram_w, doing, .. } = self.prices[price];
         let store_w = self.divider_w();
         // Surely not more than this; what it was is known afterwards.
-        let load = Load { vcc_w: flash_w.max(ram_w), store_w };
+        let computes = doing == Doing::Compute;
+        let events_w = if computes { self.events.cycle_j * f64::from(point.mclk_hz) } else { 0.0 };
+        let load = Load { vcc_w: flash_w.max(ram_w) + events_w, store_w };
         if let Some(s) = &self.sense {
             s.shared.store(self.supply.terminal_v(load, &light).to_bits(), Ordering::Relaxed);
         }
         let mut dt_s = self.horizon_s(until_s) - now_s;
-        if doing == Doing::Compute {
+        if computes {
             dt_s = dt_s.min(AWAKE_STEP_S);
         }
         let sure_s = self.supply.sure_time_up_to_s(load, &light, dt_s) * (1.0 - 1e-9);
         let mut last = None;
         if sure_s < dt_s {
+            let last_s = LAST_CYCLES / f64::from(point.mclk_hz.max(1));
             // A rail that follows the store is told in steps, however short.
-            dt_s = if sure_s > NEAR_S || self.supply.rail_follows() {
+            dt_s = if self.supply.rail_follows() {
+                sure_s
+            } else if computes && sure_s > NEAR_S.max(2.0 * last_s) {
+                // A step ends with an instruction, which must not carry it over the cut.
+                sure_s - last_s
+            } else if sure_s > NEAR_S && !computes {
                 sure_s
             } else {
                 let ahead_s = dt_s.min(LOOK_S);
                 let ahead = |load| self.supply.clone().advance(ahead_s, load, &light);
                 let at_most = ahead(load);
-                let last_s = LAST_CYCLES / f64::from(point.mclk_hz.max(1));
                 if at_most.boundary != Some(Boundary::Cut) {
                     at_most.elapsed_s
-                } else if doing == Doing::Compute && at_most.elapsed_s > 2.0 * last_s {
+                } else if computes && at_most.elapsed_s > 2.0 * last_s {
                     at_most.elapsed_s - last_s
                 } else {
                     // To the cycle, by the memory that code runs from here.
                     let vcc_w = if self.runs_from_ram() { ram_w } else { flash_w };
-                    let load = Load { vcc_w, store_w };
+                    let load = Load { vcc_w: vcc_w + self.events.recent_w, store_w };
                     let crossing = ahead(load);
                     last = (crossing.boundary == Some(Boundary::Cut)).then_some(load);
                     crossing.elapsed_s
@@ -614,17 +732,27 @@ impl Node {
             (None, None) => self.machine.run(&until, &mut Silent),
         };
         let gone = self.machine.time() - now;
-        let load = last.unwrap_or_else(|| {
+        let gone_s = gone.as_seconds();
+        let spent_j = self.events.spent_j(self.machine.event_counts());
+        self.events.owed_j += spent_j;
+        let load = if let Some(load) = last {
+            self.events.owed_j -= self.events.recent_w * gone_s;
+            load
+        } else {
+            if computes && gone_s > 0.0 {
+                self.events.recent_w = (spent_j / gone_s).min(events_w);
+            }
             let ran = (self.machine.cycles() - cycles.0).max(1);
             let from_ram = (self.machine.cycles_from_ram() - cycles.1) as f64 / ran as f64;
-            Load { vcc_w: flash_w + (ram_w - flash_w) * from_ram, store_w }
-        });
-        let boundary = self.book(now_s, gone.as_seconds(), load, &light, doing);
+            let vcc_w = flash_w + (ram_w - flash_w) * from_ram + self.events.draw_w(gone_s);
+            Load { vcc_w, store_w }
+        };
+        let boundary = self.book(now_s, gone_s, load, &light, doing);
         if let (Some(functions), Some(powers)) = (&mut self.functions, &self.prices[price].powers) {
             let sums = self.supply.sums();
             let (load_j, divider_j) =
                 (sums.load_j - begun.load_j, sums.store_load_j - begun.store_load_j);
-            functions.step(powers, pc, gone.as_seconds(), load_j, divider_j);
+            functions.step(powers, pc, gone_s, load_j, divider_j);
         }
         if let Stop::Fault(fault) = stop {
             return Err(NodeError::Fault { time_s: self.time_s(), fault: fault.to_string() });
@@ -678,6 +806,12 @@ impl Node {
         let ratio = if load.total_j.typ > 0.0 { sums.load_j / load.total_j.typ - 1.0 } else { 0.0 };
         let components: Vec<&str> = self.machine.states().into_iter().map(|s| s.0).collect();
         let functions = self.functions.as_ref().map(|f| f.told(&components));
+        let mut symbols = BTreeMap::new();
+        for s in &self.symbols {
+            let bytes = self.machine.read_mem(s.addr, s.size_bytes as usize)?;
+            let hex = bytes.iter().map(|b| format!("{b:02x}")).collect();
+            symbols.insert(s.name.clone(), hex);
+        }
         let r = &mut self.recorder;
         Ok(RunRecord {
             scenario: self.scenario.name.clone(),
@@ -688,6 +822,8 @@ impl Node {
             duration_s: self.scenario.duration_s,
             simulated_s: self.machine.time().as_seconds(),
             finished,
+            operations: self.machine.pulses(),
+            symbols,
             series: std::mem::take(&mut r.series),
             timeline: std::mem::take(&mut r.timeline),
             timeline_cut: r.timeline_cut,

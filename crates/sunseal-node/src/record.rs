@@ -155,6 +155,10 @@ pub struct RunRecord {
     pub finished: bool,
     /// Time series.
     pub series: Vec<SeriesPoint>,
+    /// How often the trigger pin fell: operations that came to their end.
+    pub operations: u64,
+    /// Bytes of the symbols that were asked for, in hexadecimal, as they were at the end.
+    pub symbols: BTreeMap<String, String>,
     /// What the node was at, one stretch after the other.
     pub timeline: Vec<Stretch>,
     /// Whether the timeline was cut because it grew too long.

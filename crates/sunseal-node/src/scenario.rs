@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is played: board, program, light, store, node, gateway.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,8 @@ pub struct Scenario {
     pub start_s: f64,
     /// How long it lasts.
     pub duration_s: f64,
+    /// Temperature of chip and store; 25 degrees Celsius if absent.
+    pub temperature_c: Option<f64>,
     /// Prices.
     #[serde(default)]
     pub power: PowerChoice,
@@ -42,6 +45,9 @@ pub struct Scenario {
     pub harvest: HarvestChoice,
     /// What the node is told in its information memory, where it differs from the program's own.
     pub node: Option<NodeConfig>,
+    /// What is written into the program's symbols before the first start, as a programmer would.
+    #[serde(default)]
+    pub write: BTreeMap<String, Written>,
     /// Who answers.
     pub gateway: Option<GatewayChoice>,
     /// What goes wrong on the air.
@@ -53,6 +59,16 @@ pub struct Scenario {
     /// Where it was read, for messages.
     #[serde(skip)]
     pub source: String,
+}
+
+/// What a symbol is given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Written {
+    /// A number, little-endian, as wide as the symbol.
+    Number(i64),
+    /// Bytes in hexadecimal, to the symbol's beginning.
+    Bytes(String),
 }
 
 /// Which power set, which voltage.
@@ -86,7 +102,7 @@ pub struct SupplyChoice {
     /// Leaves a capacitor's branches and derating out.
     #[serde(default)]
     pub plain: bool,
-    /// Temperature of the store.
+    /// Temperature of the store, if it is another.
     pub temperature_c: Option<f64>,
     /// Capacitance on the rail.
     pub decoupling_f: Option<f64>,
@@ -230,11 +246,14 @@ pub struct Output {
     /// Beginning and end of a stretch of the run that is told step by step.
     #[serde(default)]
     pub window: Option<[f64; 2]>,
+    /// Symbols whose bytes at the end are kept.
+    #[serde(default)]
+    pub symbols: Vec<String>,
 }
 
 impl Default for Output {
     fn default() -> Self {
-        Self { points: default_points(), functions: false, window: None }
+        Self { points: default_points(), functions: false, window: None, symbols: Vec::new() }
     }
 }
 
@@ -341,11 +360,13 @@ impl Scenario {
                 return bad(format!("{key} is {p}; a probability lies between 0 and 1"));
             }
         }
-        if self.supply.temperature_c.is_some_and(|t| !(-60.0..=125.0).contains(&t)) {
-            return bad(format!(
-                "supply.temperature_c is {}; it lies between -60 and 125",
-                self.supply.temperature_c.unwrap_or(0.0)
-            ));
+        for (key, value) in [
+            ("temperature_c", self.temperature_c),
+            ("supply.temperature_c", self.supply.temperature_c),
+        ] {
+            if let Some(t) = value.filter(|t| !(-60.0..=125.0).contains(t)) {
+                return bad(format!("{key} is {t}; it lies between -60 and 125"));
+            }
         }
         // Machine time is 64 bits of picoseconds, and each point of the series holds some of them.
         if !(1e-3..=200.0 * 86_400.0).contains(&self.duration_s) {
@@ -409,18 +430,29 @@ impl Scenario {
         let s = &self.supply;
         let bad = |reason: String| NodeError::Scenario { path: self.source.clone(), reason };
         let named = |part: &str, e: String| bad(format!("part {part} {e}"));
-        let temperature_c = s.temperature_c.unwrap_or(25.0);
+        let temperature_c = s.temperature_c.or(self.temperature_c).unwrap_or(25.0);
         let diode_v = s.diode_v.unwrap_or(0.3);
         // Below the least supply of its datasheet no model says what the chip does: it is off there.
         let stop_v = chip.bor_falling_v.max(least_v);
         let go_v = stop_v + (chip.bor_rising_v - chip.bor_falling_v).max(0.05);
 
-        let harvester_name = s.harvester.as_ref().unwrap_or(&board.supply.harvester);
-        let h: HarvesterPart = load_part(parts, harvester_name, "harvester")?;
+        let own = board.supply.as_ref();
+        let harvester_name = s.harvester.as_ref().or(own.map(|o| &o.harvester));
+        let harvester = match harvester_name {
+            Some(name) => Some(load_part::<HarvesterPart>(parts, name, "harvester")?),
+            None => None,
+        };
+        if harvester.is_none() && s.charger.is_none() && self.harvest != HarvestChoice::default() {
+            return Err(bad(format!(
+                "there is a table [harvest], and {} has no harvester; name supply.harvester or supply.charger, or leave the light out",
+                board.name
+            )));
+        }
 
         // The store.
-        let capacitor_name = s.capacitor.as_ref().unwrap_or(&board.supply.capacitor);
-        let cell = match &s.cell {
+        let capacitor_name = s.capacitor.as_ref().or(own.map(|o| &o.capacitor));
+        let battery = board.battery.as_ref().filter(|_| s.capacitor.is_none());
+        let cell = match s.cell.as_ref().or(battery.map(|b| &b.part)) {
             Some(name) => Some((name, load_part::<CellPart>(parts, name, "cell")?)),
             None => None,
         };
@@ -436,6 +468,12 @@ impl Scenario {
             }
         }
         if cell.is_none() || s.capacitor.is_some() {
+            let capacitor_name = capacitor_name.ok_or_else(|| {
+                bad(format!(
+                    "{} has neither battery nor capacitor of its own; name supply.cell or supply.capacitor",
+                    board.name
+                ))
+            })?;
             let mut c: CapacitorPart = load_part(parts, capacitor_name, "capacitor")?;
             // One figure changed makes it another capacitor, of which only that is known.
             let other = [s.capacitance_f, s.esr_ohm, s.leak_ohm].iter().any(Option::is_some);
@@ -458,9 +496,14 @@ impl Scenario {
         let charger = match (&s.charger, &charger_part) {
             (_, Some((name, c))) => c.charger().map_err(|e| named(name, e))?,
             (Some(_), None) => Charger::Diode { drop_v: diode_v },
-            (None, None) => {
-                Charger::Constant { efficiency: h.charge_efficiency, min_w: h.panel_min_uw * 1e-6 }
-            }
+            (None, None) => match &harvester {
+                Some(h) => Charger::Constant {
+                    efficiency: h.charge_efficiency,
+                    min_w: h.panel_min_uw * 1e-6,
+                },
+                // Nothing comes that it could charge with.
+                None => Charger::Constant { efficiency: 1.0, min_w: 0.0 },
+            },
         };
 
         // To the rail.
@@ -468,16 +511,19 @@ impl Scenario {
             None | Some("direct" | "diode") => None,
             Some(name) => Some((name, load_part::<ConverterPart>(parts, name, "converter")?)),
         };
-        let own_output = s.output.is_none();
-        let output = match (s.output.as_deref(), &converter) {
+        // The harvester's own output, unless another is named; a battery's board without one has the cells
+        // straight on the rail.
+        let own_output = harvester.as_ref().filter(|_| s.output.is_none());
+        let output = match (own_output, &converter) {
             (_, Some((name, c))) => c.output(vcc_v, s.below_v).map_err(|e| named(name, e))?,
-            (None, None) => Rail::Regulated {
+            (Some(h), None) => Rail::Regulated {
                 efficiency: Efficiency::constant(h.output_efficiency),
                 quiescent_w: h.quiescent_on_uw * 1e-6,
                 quiescent_a: 0.0,
             },
-            (Some(word), None) => {
-                Rail::Direct { drop_v: if word == "diode" { diode_v } else { 0.0 } }
+            (None, None) => {
+                let diode = s.output.as_deref() == Some("diode");
+                Rail::Direct { drop_v: if diode { diode_v } else { 0.0 } }
             }
         };
 
@@ -486,8 +532,10 @@ impl Scenario {
         let (mut v_on_v, mut v_cut_v) = match (&charger_part, &converter) {
             (Some((_, c)), _) => (c.v_ok_rising_v, c.v_ok_falling_v),
             (None, Some((_, c))) => (c.v_start_v, c.v_in_min_v),
-            (None, None) if own_output => (h.v_on_v, h.v_cut_v),
-            (None, None) => (go_v + drop_v, stop_v + drop_v),
+            (None, None) => match own_output {
+                Some(h) => (h.v_on_v, h.v_cut_v),
+                None => (go_v + drop_v, stop_v + drop_v),
+            },
         };
         if let Rail::Linear { dropout_v, .. } = &output {
             v_cut_v = v_cut_v.max(stop_v + dropout_v);
@@ -499,7 +547,11 @@ impl Scenario {
         }
         v_on_v = s.v_on_v.unwrap_or(v_on_v);
         v_cut_v = s.v_cut_v.unwrap_or(v_cut_v);
-        let charged_v = charger_part.as_ref().map_or(h.v_max_v, |(_, c)| c.v_ov_v);
+        let charged_v = match (&charger_part, &harvester) {
+            (Some((_, c)), _) => c.v_ov_v,
+            (None, Some(h)) => h.v_max_v,
+            (None, None) => chip.vcc_max_v,
+        };
         let mut v_max_v = s.v_max_v.unwrap_or(charged_v).min(v_rated_v);
         if matches!(output, Rail::Direct { .. } | Rail::Assisted { .. }) {
             let bears_v = chip.vcc_max_v + drop_v;
@@ -514,18 +566,15 @@ impl Scenario {
 
         // What is spent on it.
         let mut start_overhead_j = 0.0;
-        let overhead_j = match own_output {
-            true => s.overhead_j.unwrap_or(h.overhead_mj * 1e-3),
-            false => s.overhead_j.unwrap_or(0.0),
-        };
-        match h.overhead_reading {
+        let overhead_j = s.overhead_j.unwrap_or(own_output.map_or(0.0, |h| h.overhead_mj * 1e-3));
+        match harvester.as_ref().map_or(OverheadReading::PerStart, |h| h.overhead_reading) {
             OverheadReading::PerStart => start_overhead_j = overhead_j,
             OverheadReading::Reserve => {
                 let c = store.mean_capacitance_f(v_cut_v, v_max_v);
                 v_cut_v = v_cut_v.max((2.0 * overhead_j / c).sqrt());
             }
         }
-        let own_harvester = own_output && s.charger.is_none();
+        let own_harvester = own_output.filter(|_| s.charger.is_none());
         let full_v = cell.as_ref().map(|(_, c)| c.v_full_v().min(v_max_v));
         let config = SupplyConfig {
             store,
@@ -535,7 +584,7 @@ impl Scenario {
             v_on_v,
             v_cut_v,
             vcc_v,
-            quiescent_off_w: if own_harvester { h.quiescent_off_uw * 1e-6 } else { 0.0 },
+            quiescent_off_w: own_harvester.map_or(0.0, |h| h.quiescent_off_uw * 1e-6),
             charger_quiescent_a: charger_part.map_or(0.0, |(_, c)| c.quiescent_na * 1e-9),
             start_overhead_j,
             decoupling_f: s.decoupling_f.unwrap_or(0.0),

@@ -31,12 +31,12 @@ fn the_boards_wiring_is_the_firmwares() {
     let sense = board.storage_sense.as_ref().unwrap();
     for (name, pin) in [
         ("TRIGGER", &board.trigger.pin),
-        ("RADIO_GDO2", &radio.gdo2),
-        ("RADIO_GDO0", &radio.gdo0),
-        ("RADIO_CSN", &radio.csn),
-        ("RADIO_SIMO", &radio.simo),
-        ("RADIO_SOMI", &radio.somi),
-        ("RADIO_SCLK", &radio.clk),
+        ("RADIO_GDO2", &radio["gdo2"]),
+        ("RADIO_GDO0", &radio["gdo0"]),
+        ("RADIO_CSN", &radio["csn"]),
+        ("RADIO_SIMO", &radio["simo"]),
+        ("RADIO_SOMI", &radio["somi"]),
+        ("RADIO_SCLK", &radio["clk"]),
         ("STORAGE_SENSE", &sense.pin),
         ("STORAGE_DIVIDER", &sense.enable),
     ] {

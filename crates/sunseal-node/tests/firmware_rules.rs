@@ -101,8 +101,16 @@ fn the_node_works_at_every_clock_and_no_slip_is_in_setting_it() {
             "{mclk_khz} kHz: {verdicts:?}"
         );
         assert_eq!(record.brown_outs, 0);
-        // A multiple of 32768 Hz, the next below what was asked for.
-        let clocks: Vec<_> = record.energy.load.items.iter().map(|i| i.mclk_hz).collect();
+        // A multiple of 32768 Hz, the next below what was asked for. REFO, whose multiple it is, drifts by one
+        // percent per volt from 3 V.
+        let drift = 1.0 + (record.vcc_v - 3.0) / 100.0;
+        let clocks: Vec<_> = record
+            .energy
+            .load
+            .items
+            .iter()
+            .map(|i| (f64::from(i.mclk_hz) / drift).round() as u32)
+            .collect();
         let wanted = |hz: &u32| *hz <= mclk_khz * 1000 && *hz + 32768 > mclk_khz * 1000;
         assert!(clocks.iter().any(wanted), "{clocks:?} Hz instead of {mclk_khz} kHz");
     }

@@ -74,7 +74,7 @@ impl Case {
     fn reference(&self) -> (Vec<f64>, f64) {
         let board = Board::load(&data().join("boards"), "msp430f5438a-anagear").unwrap();
         let wiring = board.radio.as_ref().unwrap();
-        let part: Cc2500Part = load_part(&data().join("parts"), &wiring.part, "radio").unwrap();
+        let part: Cc2500Part = load_part(&data().join("parts"), &wiring["part"], "radio").unwrap();
         let set =
             |name: &str, device: &str| PowerSet::load(&data().join("power"), name, device).unwrap();
         let model = PowerModel::new(vec![
@@ -90,7 +90,8 @@ impl Case {
         m.load(&Elf::parse(&common::elf_with(&words, &vectors)).unwrap()).unwrap();
         let pins = RadioPins { gdo0: None, gdo2: None, somi: None };
         let (chip, _handle) = Radio::cc2500(part, pins, Box::new(Silence));
-        m.attach_spi("radio", &wiring.usci, wiring.csn.parse().unwrap(), Box::new(chip)).unwrap();
+        let csn = wiring["csn"].parse().unwrap();
+        m.attach_spi("radio", &wiring["serial"], csn, Box::new(chip)).unwrap();
         m.power_cut();
 
         // The harvester's figures, as data/parts/anagear-an1010.toml prints them.
@@ -143,6 +144,8 @@ impl Case {
                 v = integrate(v, (charge_w - 6e-6, leak), seconds(before, m.time()));
                 continue;
             }
+            // What became due within the last instruction is in its state before the next one is priced.
+            let _ = m.run(&Until::time(now), &mut Silent);
             let net = charge_w - 6e-6 - price(&m);
             let awake = m.state_of("cpu").unwrap().starts_with("active");
             let until = Until {

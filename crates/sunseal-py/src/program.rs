@@ -220,7 +220,7 @@ impl Run {
         progress: Progress,
     ) -> PyResult<Self> {
         let board = Board::new(board)?;
-        let mark: Pin = board.trigger.parse().map_err(refuse)?;
+        let mark: Pin = board.trigger().parse().map_err(refuse)?;
         let device = Device::load(Path::new(device)).map_err(refuse)?;
         let elf = Elf::parse(image).map_err(refuse)?;
         let mut machine = board.machine(&device)?;

@@ -34,5 +34,7 @@ pub use chip::{AirPacket, Radio, RadioCounts, RadioHandle};
 pub use ieee802154::fcs;
 pub use medium::{Captured, LinkLoss, Medium, MediumConfig, Phy, Port, Position};
 pub use network::{Network, NetworkError};
-pub use parts::{Cc1000Part, Cc2420Part, Cc2500Part, Cc2520Part, RadioPart, ReceiverPart};
+pub use parts::{
+    Cc1000Part, Cc2420Part, Cc2500Part, Cc2520Part, MessagePart, RadioPart, ReceiverPart,
+};
 pub use wiring::{WiringError, attach};

@@ -24,6 +24,22 @@ pub struct ReceiverPart {
     pub alternate_db: f64,
 }
 
+/// What a message costs: bits at a rate, in the state of an output power.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MessagePart {
+    /// The part's name, with its band where it has several.
+    pub name: String,
+    /// Payload.
+    pub rate_bit_s: f64,
+    /// State of the receiver.
+    pub receive: String,
+    /// Output power in dBm, and the state that gives it.
+    pub send: Vec<(f64, String)>,
+    /// Document and place.
+    pub source: String,
+}
+
 macro_rules! part {
     ($(#[$doc:meta])* $name:ident { $($(#[$field:meta])* $key:ident: $type:ty,)* }) => {
         $(#[$doc])*
@@ -43,6 +59,9 @@ macro_rules! part {
             $($(#[$field])* pub $key: $type,)*
             /// Its receiver.
             pub receiver: ReceiverPart,
+            /// Messages that can be priced.
+            #[serde(default)]
+            pub message: Vec<MessagePart>,
             /// Lowest supply.
             pub vcc_min_v: f64,
             /// Highest supply.

@@ -90,7 +90,7 @@ impl RadioPart {
 /// Puts a radio on a machine and switches its supply as the machine's. `wiring` is the board's table
 /// `[radio]` without `part`: `serial` (or `usci`) names the serial interface, the other keys the pins of
 /// the microcontroller. The lines of the serial interface itself (`simo`, `clk`, also `somi`) may be
-/// named and need not.
+/// named and need not; `part` and `message` say which radio it is.
 ///
 /// # Errors
 /// If the chip has no such connection, lacks one, or the machine has no such interface.
@@ -107,7 +107,7 @@ pub fn attach(
     for (key, text) in wiring {
         let key = key.as_str();
         match key {
-            "serial" | "usci" => continue,
+            "part" | "message" | "serial" | "usci" => continue,
             "simo" | "somi" | "clk" => {}
             _ if must.contains(&key) || may.contains(&key) => {}
             _ => {

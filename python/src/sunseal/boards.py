@@ -289,7 +289,7 @@ def firmware_path(board: str, chosen: dict[str, str], program: str) -> Path:
             f"there is no firmware for {board} here, so `{program}` cannot be run on it",
             hint="measure a program of yours with `--elf FILE`",
         )
-    work = program.removeprefix("bench-")
+    work = program.removeprefix("bench-").removeprefix("duty-")
     if work in WORKLOADS and not has_workload(board, work):
         raise SunsealError(
             f"{board} has no `{work}`: it lacks the hardware or the memory",

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sunseal import _engine, boards, citing, harvest
+from sunseal import _engine, boards, citing, harvest, measuring, oracle
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
@@ -193,3 +193,113 @@ def play(scenario: _engine.Scenario, watch: Watch | None = None, checkpoint: Che
     told.pop("gateway", None)  # a port that was free today is no fact of the scenario
     told["firmware"] = Path(told["firmware"]).name
     return Played(told, record, light)
+
+
+DUTY_SYMBOLS = ("bench_output", "bench_status", "duty_failed")
+PERIOD_MAX_S = 65_535
+LASTING = ("sign-steps", "sign-tasks", "sign-checkpoint")
+
+
+def duty_scenario(
+    workload: str,
+    *,
+    board: str = boards.DEFAULT_BOARD,
+    variant: Sequence[str] = (),
+    vcc_v: float | None = None,
+    freq_hz: int | None = None,
+    period_s: float = 600.0,
+    duration_s: float = 86_400.0,
+    power: str = measuring.DEFAULT_POWER,
+    supply: Mapping[str, Any] | None = None,
+    harvest: Mapping[str, Any] | None = None,
+    temperature_c: float | None = None,
+    seed: int = 1,
+) -> _engine.Scenario:
+    """Make a scenario of a workload every so often, asleep in between, by the real firmware `firmware/bench/duty.c`.
+
+    Clock and supply are filled in as `measuring.measure` does. The program comes as near to the clock as its device
+    can without being above it. `supply` and `harvest` are the tables of a scenario file; without them the store is the
+    board's own, in the dark. `period_s` is a whole number of seconds, 0 for no pause at all.
+    """
+    work = boards.workload(workload)
+    if work.operation in LASTING:
+        raise SunsealError(
+            f"`{work.name}` lasts over a loss of the supply and has no duty cycle; take ecdsa-{work.parameter}-sign"
+        )
+    chosen = boards.variant(tuple(variant), board)
+    path = boards.firmware_path(board, chosen, f"duty-{work.name}")
+    if period_s != int(period_s) or not 0 <= period_s <= PERIOD_MAX_S:
+        raise SunsealError(
+            f"the period is {period_s:g} s; the program counts whole seconds, from 0 (no pause) to {PERIOD_MAX_S}"
+        )
+    weights = measuring.PowerSet(power, board)
+    freq_hz, vcc_v = measuring.operating_point(weights, freq_hz, vcc_v)
+    weights.inner.check(freq_hz, vcc_v)
+    fed = oracle.trial(work).fed
+    write = {
+        "duty_input": fed.hex(),
+        "duty_input_len": len(fed),
+        "duty_period_s": int(period_s),
+        "duty_mclk_khz": freq_hz // 1000,
+    }
+    if waits := measuring.wait_states(weights, freq_hz, vcc_v):
+        write["bench_wait_states"] = waits
+    told: dict[str, Any] = {
+        "name": f"{work.name} on {board}",
+        "board": board,
+        "firmware": str(path),
+        "seed": seed,
+        "duration_s": duration_s,
+        "power": {"set": weights.name, "vcc_v": vcc_v},
+        "supply": _stopping(dict(supply or {}), weights, freq_hz),
+        "harvest": dict(harvest or {}),
+        "write": write,
+        "output": {"points": 2000, "symbols": list(DUTY_SYMBOLS)},
+    }
+    if temperature_c is not None:
+        told["temperature_c"] = temperature_c
+    return _engine.Scenario.from_json(json.dumps(told))
+
+
+def _stopping(supply: dict[str, Any], weights: measuring.PowerSet, freq_hz: int) -> dict[str, Any]:
+    """Where the store is the rail, the node stops below what its clock needs, as a supervisor would stop it."""
+    direct = supply.get("output", "direct") == "direct" and "harvester" not in supply
+    if not direct or "v_cut_v" in supply or "supply" in boards.read_toml(boards.board_path(weights.board.name)):
+        return supply
+    least_v = min(v for hz, v, _ in weights.inner.levels() if hz >= freq_hz * 0.995)
+    return {"v_cut_v": least_v, "v_on_v": least_v + 0.1, **supply}
+
+
+@dataclass(frozen=True)
+class Duty:
+    """What a node of `duty_scenario` did."""
+
+    workload: str
+    operations: int
+    """Finished ones, over all lives."""
+    failed: int | None
+    """Those of the last life that a status spoke against; None if the node is off at the end."""
+    right: bool | None
+    """Whether an independent implementation agrees with the last output; None where there is none, or it is lost."""
+    freq_hz: int
+    """The clock that the program reached."""
+
+
+def duty(played: Played) -> Duty:
+    """Read what a node of `duty_scenario` did from its run's record."""
+    record = played.record
+    name = Path(played.scenario["firmware"]).stem.removeprefix("duty-")
+    work = boards.workload(name)
+    wanted_hz = 1000 * played.scenario["write"]["duty_mclk_khz"]
+    running = [i for i in record["energy"]["load"]["items"] if i["name"].startswith("active.")]
+    # At start-up the clock is another; where a crystal gives it, it is what that is.
+    near = [i for i in running if abs(i["mclk_hz"] / wanted_hz - 1) < 0.25] or running
+    freq_hz = max(near, key=lambda i: float(i["time_s"]))["mclk_hz"] if near else 0
+    operations = int(record["operations"])
+    if record["starts"] == record["brown_outs"] or operations == 0:
+        return Duty(name, operations, None, None, freq_hz)
+    symbols = {k: bytes.fromhex(v) for k, v in record["symbols"].items()}
+    failed = int.from_bytes(symbols["duty_failed"], "little")
+    trial = oracle.trial(work)
+    right = failed == 0 and trial.right(symbols["bench_output"][: trial.output_bytes])
+    return Duty(name, operations, failed, right, freq_hz)

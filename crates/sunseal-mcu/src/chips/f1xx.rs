@@ -14,11 +14,11 @@ use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos, StateId};
 use super::msp430::{CODE, Env, Peripherals, READ};
 use crate::accounts::{self, Event, Names};
 use crate::clock::{Clocks, Line};
-use crate::common::UartByte;
+use crate::common::{ROOM_C, UartByte};
 use crate::device::{self, Device, RegionKind, us};
 use crate::lint::LintKind;
 use crate::peripherals::adc12_a::Adc12A;
-use crate::peripherals::basic_clock::{BasicClock, Source};
+use crate::peripherals::basic_clock::{At, BasicClock, Source};
 use crate::peripherals::dma::{self, Dma, Move, Next};
 use crate::peripherals::flash_f1xx::{Activity, Changed, FlashF1xx};
 use crate::peripherals::mpy32::Mpy32;
@@ -253,9 +253,10 @@ macro_rules! cx {
     };
 }
 
-/// The supply as the DCO sees it: in steps, so that the books of a day have a finite number of clocks.
-fn dco_vcc_v(env: &Env) -> f64 {
-    (env.common.state.vcc_v.clamp(1.8, 3.6) * 20.0).round() / 20.0
+/// What the DCO follows.
+fn dco_at(env: &Env) -> At {
+    let over_room_k = env.common.state.temperature_c - ROOM_C;
+    At { vcc_v: env.common.stepped_vcc_v(), over_room_k }
 }
 
 impl F1xx {
@@ -270,7 +271,7 @@ impl F1xx {
     fn aclk_on(&self, env: &Env, mode: u32) -> bool {
         mode & sr::OSCOFF == 0
             || (mode & sr::CPUOFF == 0
-                && self.chip.clock.mclk(&self.facts, dco_vcc_v(env)).source == Source::Lfxt1)
+                && self.chip.clock.mclk(&self.facts, dco_at(env)).source == Source::Lfxt1)
     }
 
     fn cpu_state(m: u32, on: bool, smclk_on: bool, aclk_on: bool) -> StateId {
@@ -319,11 +320,11 @@ impl F1xx {
     /// MCLK starts again: at its next edge if its source ran on, after the DCO's start-up time if not.
     fn wake(&mut self, env: &mut Env, old: u32, smclk_was_on: bool, now: Picos, cycles: Cycles) {
         let facts = Arc::clone(&self.facts);
-        let vcc_v = dco_vcc_v(env);
-        let tap = self.chip.clock.mclk(&facts, vcc_v);
+        let at = dco_at(env);
+        let tap = self.chip.clock.mclk(&facts, at);
         let ran_on = match tap.source {
             Source::Dco => {
-                let feeds_smclk = self.chip.clock.smclk(&facts, vcc_v).source == Source::Dco;
+                let feeds_smclk = self.chip.clock.smclk(&facts, at).source == Source::Dco;
                 old & (sr::SCG0 | sr::SCG1) == 0 || (smclk_was_on && feeds_smclk)
             }
             Source::Lfxt1 | Source::Xt2 => true,
@@ -540,7 +541,7 @@ impl F1xx {
         let mut sync = dma::SYNC_CYCLES;
         if sleeping {
             sync = dma::SYNC_CYCLES_ASLEEP;
-            let dco = self.chip.clock.mclk(&self.facts, dco_vcc_v(env)).source == Source::Dco;
+            let dco = self.chip.clock.mclk(&self.facts, dco_at(env)).source == Source::Dco;
             if dco && !self.smclk_on(env.mode) {
                 from += us(self.facts.wake.dco_us);
             }
@@ -738,8 +739,8 @@ impl F1xx {
             CLOCK..CLOCK_END => {
                 self.chip.clock.write(addr - CLOCK, value);
                 self.fx.clocks = true;
-                let (vcc_v, speed) = (dco_vcc_v(env), &self.facts.speed);
-                let fastest_hz = self.chip.clock.mclk_fastest_hz(&self.facts, vcc_v);
+                let (surroundings, speed) = (dco_at(env), &self.facts.speed);
+                let fastest_hz = self.chip.clock.mclk_fastest_hz(&self.facts, surroundings);
                 if fastest_hz > speed.mclk_max_hz(env.common.state.vcc_v) {
                     env.common.state.lints.report(LintKind::DcoTooFast, addr, at);
                 }
@@ -996,15 +997,15 @@ impl Peripherals for F1xx {
 
     fn update_clocks(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
         let facts = Arc::clone(&self.facts);
-        let vcc_v = dco_vcc_v(env);
+        let at = dco_at(env);
         let on = env.common.runs();
         let cpu_on = on && env.mode & sr::CPUOFF == 0;
         let smclk_on = on && self.smclk_on(env.mode);
         let aclk_on = on && self.aclk_on(env, env.mode);
         let c = &self.chip.clock;
-        let mclk = c.mclk(&facts, vcc_v);
-        let smclk = if smclk_on { c.smclk(&facts, vcc_v).line() } else { (0, 1) };
-        let aclk = if aclk_on { c.aclk(&facts, vcc_v).line() } else { (0, 1) };
+        let mclk = c.mclk(&facts, at);
+        let smclk = if smclk_on { c.smclk(&facts, at).line() } else { (0, 1) };
+        let aclk = if aclk_on { c.aclk(&facts, at).line() } else { (0, 1) };
         let adc12osc = if on { (facts.clock.adc12osc_mhz * 1e6).round() as u32 } else { 0 };
         let l = &mut self.chip.clocks;
         // MCLK's ticks are the CPU's cycles; while the CPU sleeps its line is put right at wake-up.

@@ -12,7 +12,7 @@ use super::msp430::{CODE, Env, Peripherals, READ};
 use crate::accounts::{self, Event, Names};
 use crate::clock::{Clocks, Jitter, Line};
 use crate::common::UartByte;
-use crate::device::{self, RegionKind, us};
+use crate::device::{self, Drifting, RegionKind, us};
 use crate::lint::LintKind;
 use crate::peripherals::adc12_a::Adc12A;
 use crate::peripherals::crc16::Crc16;
@@ -255,7 +255,12 @@ fn usci_bases(b: &device::Bases) -> [u32; 8] {
 impl F5xx {
     fn line_for(&self, env: &Env, tap: Tap) -> (u32, u32, Option<Jitter>) {
         let jitter = (tap.source == Source::Vlo).then(|| self.vlo_jitter(env));
-        (tap.hz, tap.div, jitter)
+        let drifting = match tap.source {
+            Source::Vlo => Drifting::Vlo,
+            // The FLL holds the DCO to REFO.
+            Source::Refo | Source::Dco | Source::DcoDiv => Drifting::Refo,
+        };
+        (env.common.drifted(drifting, tap.hz), tap.div, jitter)
     }
 
     fn vlo_jitter(&self, env: &Env) -> Jitter {
@@ -707,8 +712,11 @@ impl Peripherals for F5xx {
             if smclk_on { self.line_for(env, self.chip.ucs.smclk(&facts)) } else { (0, 1, None) };
         let aclk =
             if aclk_on { self.line_for(env, self.chip.ucs.aclk(&facts)) } else { (0, 1, None) };
-        let vlo =
-            if on { (facts.clock.vlo_hz, 1, Some(self.vlo_jitter(env))) } else { (0, 1, None) };
+        let vlo = if on {
+            self.line_for(env, Tap { source: Source::Vlo, hz: facts.clock.vlo_hz, div: 1 })
+        } else {
+            (0, 1, None)
+        };
         let modosc = if on { (facts.clock.modosc_mhz * 1e6).round() as u32 } else { 0 };
         let l = &mut self.chip.clocks;
         // MCLK's ticks are the CPU's cycles; while the CPU sleeps its line is put right at wake-up.
@@ -721,14 +729,16 @@ impl Peripherals for F5xx {
         l.modosc.retune(now, modosc, 1, None);
         let state = Self::cpu_state(env.mode, on, smclk_on, aclk_on);
         let point = OperatingPoint {
-            mclk_hz: if cpu_on { mclk_tap.hz / mclk_tap.div } else { 0 },
+            mclk_hz: if cpu_on { mclk.0 / mclk.1 } else { 0 },
             smclk_hz: if smclk_on { self.chip.clocks.smclk.freq_hz() } else { 0 },
             aclk_hz: if aclk_on { self.chip.clocks.aclk.freq_hz() } else { 0 },
             vcore: self.chip.pmm.level,
         };
         env.common.accounts.set_state(accounts::CPU, state, now, cycles, env.common.uncached);
         env.common.accounts.set_point(point, now, cycles, env.common.uncached);
-        self.check_point(env, cpu_on, point);
+        // What is set up may drift.
+        let set_up = OperatingPoint { mclk_hz: mclk_tap.hz / mclk_tap.div, ..point };
+        self.check_point(env, cpu_on, set_up);
     }
 
     fn mode_changed(&mut self, env: &mut Env, old: u32, now: Picos, cycles: Cycles) {

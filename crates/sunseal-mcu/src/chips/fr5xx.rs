@@ -13,7 +13,7 @@ use crate::accounts::{self, Event, Names};
 use crate::clock::{Clocks, Jitter, Line, splitmix64};
 use crate::common::UartByte;
 use crate::device::fr5xx as facts;
-use crate::device::{RegionKind, us};
+use crate::device::{Drifting, RegionKind, us};
 use crate::lint::LintKind;
 use crate::peripherals::adc12_b::{Adc12B, AdcCycles, Inner};
 use crate::peripherals::aes256::{Aes256, AesCycles, AesRun};
@@ -440,7 +440,12 @@ impl Fr5xx {
     }
 
     fn line_for(&self, env: &Env, (source, div): (Source, u32)) -> (u32, u32, Option<Jitter>) {
-        (self.hz(source), div, self.jitter(env, source))
+        let hz = match source {
+            Source::Dco => env.common.drifted(Drifting::Dco, self.hz(source)),
+            Source::Vlo => env.common.drifted(Drifting::Vlo, self.hz(source)),
+            _ => self.hz(source),
+        };
+        (hz, div, self.jitter(env, source))
     }
 
     fn requests_smclk(&self) -> bool {
@@ -1230,7 +1235,9 @@ impl Peripherals for Fr5xx {
         self.chip.lfxt.retune(now, lfxt, 1, None);
         let mclk_hz = mclk.0 / mclk.1;
         let access_hz = (self.facts.fram.access_max_mhz * 1e6) as u32;
-        self.chip.waits = self.chip.fram.wait_states(mclk_hz, access_hz);
+        // What is set up may drift.
+        let set_up_hz = self.hz(mclk_tap.0) / mclk_tap.1;
+        self.chip.waits = self.chip.fram.wait_states(set_up_hz, access_hz);
         let state = self.cpu_state(env.mode, supplied, smclk_on, aclk_on);
         let point = OperatingPoint {
             mclk_hz: if cpu_on { mclk_hz } else { 0 },
@@ -1244,7 +1251,7 @@ impl Peripherals for Fr5xx {
         a.set_point(point, now, cycles, uncached);
         let fram = if cpu_on && !self.chip.fram_off { accounts::ON } else { accounts::OFF };
         a.set_state(FRAM, fram, now, cycles, uncached);
-        self.check_point(env, cpu_on, point);
+        self.check_point(env, cpu_on, OperatingPoint { mclk_hz: set_up_hz, ..point });
     }
 
     fn mode_changed(&mut self, env: &mut Env, old: u32, now: Picos, cycles: Cycles) {

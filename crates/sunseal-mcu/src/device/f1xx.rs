@@ -136,6 +136,12 @@ block!(
         @rename = "rosc_2V2_MHz" rosc_2v2_mhz: f64,
         /// With an external resistor at RSELx = 4, 3 V.
         @rename = "rosc_3V_MHz" rosc_3v_mhz: f64,
+        /// Drift with temperature at 2.2 V, typical.
+        @rename = "percent_per_K_2V2" percent_per_k_2v2: f64,
+        /// At 3 V.
+        @rename = "percent_per_K_3V" percent_per_k_3v: f64,
+        /// With an external resistor.
+        @rename = "rosc_percent_per_K" rosc_percent_per_k: f64,
     }
 );
 block!(

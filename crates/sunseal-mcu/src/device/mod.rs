@@ -70,6 +70,8 @@ pub struct Device {
     pub memory: Vec<Region>,
     /// Supply limits and brown-out.
     pub supply: Supply,
+    /// How far its oscillators drift; none where a crystal clocks it.
+    pub drift: Option<Drift>,
     /// Functions of modelled blocks that trap or are flagged when used.
     pub partial: Vec<Partial>,
     gap: Vec<Gap>,
@@ -100,13 +102,14 @@ struct Common {
     core: String,
     memory: Vec<Region>,
     supply: Supply,
+    drift: Option<Drift>,
     #[serde(default, rename = "gap")]
     gap: Vec<Gap>,
     #[serde(default)]
     partial: Vec<Partial>,
 }
 
-const COMMON: [&str; 7] = ["name", "family", "core", "memory", "supply", "gap", "partial"];
+const COMMON: [&str; 8] = ["name", "family", "core", "memory", "supply", "drift", "gap", "partial"];
 
 /// A legal stretch of clocks: up to so fast, from so much supply on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -204,6 +207,33 @@ block!(
         @rename = "bor_rising_V" bor_rising_v: f64,
     }
 );
+block!(
+    /// Drift of the oscillators inside, typical: percent per kelvin from 25 degrees Celsius, and percent
+    /// per volt of supply from 3 V.
+    Drift {
+        /// The DCO, or the reference that a FLL locks it to.
+        @rename = "dco_percent_per_K" dco_percent_per_k: f64,
+        /// The same by supply.
+        @rename = "dco_percent_per_V" dco_percent_per_v: f64,
+        /// The reference oscillator.
+        @rename = "refo_percent_per_K" refo_percent_per_k: f64,
+        /// The same by supply.
+        @rename = "refo_percent_per_V" refo_percent_per_v: f64,
+        /// The very-low-power oscillator.
+        @rename = "vlo_percent_per_K" vlo_percent_per_k: f64,
+        /// The same by supply.
+        @rename = "vlo_percent_per_V" vlo_percent_per_v: f64,
+    }
+);
+
+/// Which oscillator drifts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Drifting {
+    Dco,
+    Refo,
+    Vlo,
+}
+
 block!(
     /// A capture input fed from inside the chip.
     Capture {
@@ -318,7 +348,8 @@ impl Device {
             }
         };
         let (name, core, memory, supply) = (c.name, c.core, c.memory, c.supply);
-        let device = Self { name, core, memory, supply, partial: c.partial, gap: c.gap, facts };
+        let (drift, partial, gap) = (c.drift, c.partial, c.gap);
+        let device = Self { name, core, memory, supply, drift, partial, gap, facts };
         device.check()?;
         Ok(device)
     }

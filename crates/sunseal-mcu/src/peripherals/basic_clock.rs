@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Basic clock module (SLAU049, chapter 4): DCO, LFXT1, XT2, the dividers of MCLK, SMCLK and ACLK.
 //!
-//! The DCO runs at the typical part's frequency, which follows the supply; MODx shows as its mean.
+//! The DCO runs at the typical part's frequency, which follows supply and temperature; MODx shows as its mean.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,14 @@ const XTS: u8 = 0x40;
 const RSEL: u8 = 0x07;
 const SELS: u8 = 0x08;
 const DCOR: u8 = 0x01;
+
+/// What the DCO follows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct At {
+    pub vcc_v: f64,
+    /// Above 25 degrees Celsius.
+    pub over_room_k: f64,
+}
 
 /// Where a clock comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +70,7 @@ impl BasicClock {
     }
 
     /// DCO at a row of the device's table, in hertz.
-    fn dco(&self, facts: &F1xx, vcc_v: f64, fastest: bool) -> f64 {
+    fn dco(&self, facts: &F1xx, at: At, fastest: bool) -> f64 {
         let d = &facts.dco;
         let r = usize::from(self.bcsctl1 & RSEL);
         let (low, high) = if fastest {
@@ -70,11 +78,15 @@ impl BasicClock {
         } else {
             (d.tap3_2v2_mhz[r], d.tap3_3v_mhz[r])
         };
-        let at = |low: f64, high: f64| low + (high - low) * (vcc_v - 2.2) / 0.8;
-        let mut tap3_mhz = at(low, high);
+        let between = |low: f64, high: f64| low + (high - low) * (at.vcc_v - 2.2) / 0.8;
+        let mut tap3_mhz = between(low, high);
+        let mut percent_per_k = between(d.percent_per_k_2v2, d.percent_per_k_3v);
         if self.bcsctl2 & DCOR != 0 {
-            tap3_mhz *= at(d.rosc_2v2_mhz, d.rosc_3v_mhz) / at(d.tap3_2v2_mhz[4], d.tap3_3v_mhz[4]);
+            tap3_mhz *= between(d.rosc_2v2_mhz, d.rosc_3v_mhz)
+                / between(d.tap3_2v2_mhz[4], d.tap3_3v_mhz[4]);
+            percent_per_k = d.rosc_percent_per_k;
         }
+        tap3_mhz *= 1.0 + percent_per_k * at.over_room_k / 100.0;
         let tap = i32::from(self.dcoctl >> 5);
         let f0 = tap3_mhz * 1e6 * d.step.powi(tap - 3);
         if tap == 7 {
@@ -86,22 +98,22 @@ impl BasicClock {
     }
 
     /// DCOCLK of the typical part, in hertz.
-    pub fn dco_hz(&self, facts: &F1xx, vcc_v: f64) -> u32 {
-        self.dco(facts, vcc_v, false).round() as u32
+    pub fn dco_hz(&self, facts: &F1xx, at: At) -> u32 {
+        self.dco(facts, at, false).round() as u32
     }
 
     /// MCLK of the fastest part with these settings, in hertz.
-    pub fn mclk_fastest_hz(&self, facts: &F1xx, vcc_v: f64) -> f64 {
-        let tap = self.mclk(facts, vcc_v);
+    pub fn mclk_fastest_hz(&self, facts: &F1xx, at: At) -> f64 {
+        let tap = self.mclk(facts, at);
         match tap.source {
-            Source::Dco => self.dco(facts, vcc_v, true) / f64::from(tap.div),
+            Source::Dco => self.dco(facts, at, true) / f64::from(tap.div),
             _ => f64::from(tap.hz) / f64::from(tap.div),
         }
     }
 
-    fn of(&self, source: Source, facts: &F1xx, vcc_v: f64) -> u32 {
+    fn of(&self, source: Source, facts: &F1xx, at: At) -> u32 {
         match source {
-            Source::Dco => self.dco_hz(facts, vcc_v),
+            Source::Dco => self.dco_hz(facts, at),
             // LFXT1 in the mode for watch crystals does not start a fast one, nor the other way round.
             Source::Lfxt1 if (self.lfxt1_hz > 100_000) == (self.bcsctl1 & XTS != 0) => {
                 self.lfxt1_hz
@@ -111,8 +123,8 @@ impl BasicClock {
         }
     }
 
-    fn tap(&self, source: Source, divider: u8, facts: &F1xx, vcc_v: f64) -> Tap {
-        Tap { source, hz: self.of(source, facts, vcc_v), div: 1 << (divider & 3) }
+    fn tap(&self, source: Source, divider: u8, facts: &F1xx, at: At) -> Tap {
+        Tap { source, hz: self.of(source, facts, at), div: 1 << (divider & 3) }
     }
 
     fn mclk_selected(&self) -> Source {
@@ -124,19 +136,19 @@ impl BasicClock {
     }
 
     /// MCLK. Where its crystal does not oscillate, the fail-safe logic puts the DCO in its place.
-    pub fn mclk(&self, facts: &F1xx, vcc_v: f64) -> Tap {
+    pub fn mclk(&self, facts: &F1xx, at: At) -> Tap {
         let selected = self.mclk_selected();
-        let source = if self.of(selected, facts, vcc_v) == 0 { Source::Dco } else { selected };
-        self.tap(source, self.bcsctl2 >> 4, facts, vcc_v)
+        let source = if self.of(selected, facts, at) == 0 { Source::Dco } else { selected };
+        self.tap(source, self.bcsctl2 >> 4, facts, at)
     }
 
-    pub fn smclk(&self, facts: &F1xx, vcc_v: f64) -> Tap {
+    pub fn smclk(&self, facts: &F1xx, at: At) -> Tap {
         let source = if self.bcsctl2 & SELS != 0 { Source::Xt2 } else { Source::Dco };
-        self.tap(source, self.bcsctl2 >> 1, facts, vcc_v)
+        self.tap(source, self.bcsctl2 >> 1, facts, at)
     }
 
-    pub fn aclk(&self, facts: &F1xx, vcc_v: f64) -> Tap {
-        self.tap(Source::Lfxt1, self.bcsctl1 >> 4, facts, vcc_v)
+    pub fn aclk(&self, facts: &F1xx, at: At) -> Tap {
+        self.tap(Source::Lfxt1, self.bcsctl1 >> 4, facts, at)
     }
 
     /// Whether an oscillator that is wanted fails: XT2, or LFXT1 in the mode for fast crystals. The

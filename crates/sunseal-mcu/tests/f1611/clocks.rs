@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Basic clock module: DCO, crystals, dividers, the oscillator fault, and the supply that MCLK needs.
 
-use sunseal_mcu::{LintKind, Stop, Until};
+use sunseal_mcu::{Device, LintKind, Machine, Stop, Until};
 use sunseal_trace::{Picos, Silent};
 
 use crate::asm::Arg::*;
@@ -210,4 +210,51 @@ fn smclk_rests_in_lpm2_and_lpm3_and_aclk_in_lpm4() {
         assert_eq!((point.smclk_hz != 0, point.aclk_hz != 0), (smclk, aclk), "{mode:#x}");
         assert_eq!(point.mclk_hz, 0);
     }
+}
+
+#[test]
+fn oscillators_follow_temperature_and_supply_as_each_data_sheet_says() {
+    // Percent per kelvin and per volt of MCLK as it is after a reset; the F5438A's FLL holds it to REFO.
+    for (device, per_k, per_v) in [
+        ("msp430f1611", -0.38, 0.0),
+        ("msp430f5438a", 0.01, 1.0),
+        ("msp430fr5994", 0.01, 0.0),
+        ("msp432p401r", 0.025, 0.05),
+    ] {
+        let mut m = Machine::new(&Device::named(device).unwrap());
+        m.set_vcc(3.0);
+        let hz = |m: &Machine| f64::from(m.operating_point().mclk_hz);
+        let room = hz(&m);
+        m.set_temperature(75.0);
+        assert!((hz(&m) / room - 1.0 - per_k * 0.5).abs() < 1e-5, "{device}: {}", hz(&m) / room);
+        m.set_temperature(25.0);
+        assert_eq!(hz(&m), room);
+        m.set_vcc(3.5);
+        let by_supply = (hz(&m) / room - 1.0) * 100.0 / 0.5;
+        // The F1611's comes from the two voltages of its table.
+        if device != "msp430f1611" {
+            assert!((by_supply - per_v).abs() < 0.02, "{device}: {by_supply} % per volt");
+        }
+    }
+    // A crystal stays.
+    let mut m = Machine::new(&Device::named("atmega128l").unwrap());
+    let room = m.operating_point();
+    m.set_temperature(85.0);
+    assert_eq!(m.operating_point(), room);
+}
+
+#[test]
+fn with_the_external_resistor_the_dco_drifts_less() {
+    let drift = |bcsctl2: u8| {
+        let mut p = Program::new();
+        p.set_b(DCOCTL, 0x60).set_b(BCSCTL1, 0x84).set_b(BCSCTL2, bcsctl2);
+        let stop = p.here();
+        p.nops(1).halt();
+        let mut m = p.machine();
+        m.run(&Until::pc(stop), &mut Silent);
+        let room = f64::from(m.operating_point().mclk_hz);
+        m.set_temperature(-15.0);
+        (f64::from(m.operating_point().mclk_hz) / room - 1.0) / -40.0 * 100.0
+    };
+    assert!((drift(0) + 0.38).abs() < 1e-3 && (drift(1) + 0.1).abs() < 1e-3);
 }

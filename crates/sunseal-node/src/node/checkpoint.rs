@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use sunseal_mcu::Device;
 use sunseal_power::{HarvestTrace, PowerModel, SupplyConfig, SupplyState};
 
-use super::Node;
 use super::functions::{Books, Functions};
+use super::{Events, Node};
 use crate::record::Recorder;
 use crate::{NodeError, Scenario};
 
@@ -112,6 +112,7 @@ struct Written<'a> {
     divider_j: f64,
     charge_c: f64,
     priced_v: f64,
+    events: &'a Events,
     starts: u64,
     brown_out_cycles: &'a [u64],
     functions: Option<&'a Books>,
@@ -127,6 +128,7 @@ struct Kept {
     divider_j: f64,
     charge_c: f64,
     priced_v: f64,
+    events: Events,
     starts: u64,
     brown_out_cycles: Vec<u64>,
     functions: Option<Books>,
@@ -187,6 +189,7 @@ impl Node {
             divider_j: self.divider_j,
             charge_c: self.charge_c,
             priced_v: self.priced_v,
+            events: &self.events,
             starts: self.starts,
             brown_out_cycles: &self.brown_out_cycles,
             functions: self.functions.as_ref().map(Functions::books),
@@ -215,7 +218,7 @@ impl Node {
         self.supply.set_state(&kept.supply);
         self.recorder = kept.recorder;
         (self.divider_j, self.charge_c) = (kept.divider_j, kept.charge_c);
-        (self.priced_v, self.starts) = (kept.priced_v, kept.starts);
+        (self.priced_v, self.starts, self.events) = (kept.priced_v, kept.starts, kept.events);
         self.brown_out_cycles = kept.brown_out_cycles;
         if let (Some(functions), Some(books)) = (&mut self.functions, kept.functions) {
             functions.set_books(books);

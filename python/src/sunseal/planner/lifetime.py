@@ -198,24 +198,15 @@ class Lifetime:
         return {k: v for k, v in vars(self).items() if k not in ("question", "measured", "citations")}
 
 
-BATTERY = {
-    "mica2dot": "panasonic-cr2354",
-    "mica2": "two-aa-piotrowski2006",
-    "micaz": "two-aa-piotrowski2006",
-    "telosb": "two-aa-piotrowski2006",
-}
-"""What feeds the motes (Piotrowski 2006, section 4)."""
-
-
 def battery_of(board: str) -> str:
     """Return the battery of a board that has one."""
-    boards.board_path(board)
-    if board not in BATTERY:
+    battery = _engine.Board(str(boards.board_path(board))).battery
+    if battery is None:
         raise SunsealError(
             f"{board} has no battery, so nothing says how long it lasts",
             hint="name one with `--battery`, or ask `sunseal size`",
         )
-    return BATTERY[board]
+    return battery
 
 
 def asleep_w(board: str, vcc_v: float, power: str = measuring.DEFAULT_POWER) -> float:

@@ -2,6 +2,7 @@
 //! The bus: clocks, events, registers, accesses that are not plain, resets.
 
 use super::*;
+use crate::device::Drifting;
 
 impl Soc {
     pub(super) fn now(&self) -> Picos {
@@ -54,7 +55,13 @@ impl Soc {
 
     pub(super) fn line_for(&self, tap: Tap, on: bool) -> (u32, u32, Option<Jitter>) {
         let jitter = (tap.source == Source::Vlo).then(|| self.vlo_jitter());
-        if on { (tap.hz, tap.div, jitter) } else { (0, 1, None) }
+        let hz = match tap.source {
+            Source::Dco => self.common.drifted(Drifting::Dco, tap.hz),
+            Source::Refo => self.common.drifted(Drifting::Refo, tap.hz),
+            Source::Vlo => self.common.drifted(Drifting::Vlo, tap.hz),
+            _ => tap.hz,
+        };
+        if on { (hz, tap.div, jitter) } else { (0, 1, None) }
     }
 
     /// Brings the lines, the operating point and the CPU's state in step with the registers.
@@ -72,8 +79,7 @@ impl Soc {
         let hsmclk = self.line_for(cs.hsmclk(now, &facts), fast);
         let aclk = self.line_for(cs.aclk(now, &facts), fast);
         let bclk = self.line_for(cs.bclk(now, &facts), slow);
-        let vlo =
-            if slow { (facts.clock.vlo_hz, 1, Some(self.vlo_jitter())) } else { (0, 1, None) };
+        let vlo = self.line_for(Tap { source: Source::Vlo, hz: facts.clock.vlo_hz, div: 1 }, slow);
         let mhz = |mhz: f64| if fast { (mhz * 1e6).round() as u32 } else { 0 };
         let (modosc, sysosc) = (mhz(facts.clock.modosc_mhz), mhz(facts.clock.sysosc_mhz));
         let l = &mut self.r.lines;
@@ -103,7 +109,7 @@ impl Soc {
             Some(Sleep::Lpm45) => LPM45,
         };
         let point = OperatingPoint {
-            mclk_hz: if fast { tap.hz / tap.div } else { 0 },
+            mclk_hz: if fast { mclk.0 / mclk.1 } else { 0 },
             smclk_hz: self.r.lines.base.smclk.freq_hz(),
             aclk_hz: self.r.lines.base.aclk.freq_hz().max(self.r.lines.bclk.freq_hz()),
             vcore: self.level(),
@@ -111,7 +117,8 @@ impl Soc {
         let uncached = self.common.uncached;
         self.common.accounts.set_state(accounts::CPU, state, now, cycles, uncached);
         self.common.accounts.set_point(point, now, cycles, uncached);
-        self.check_point(awake, point);
+        // What is set up may drift.
+        self.check_point(awake, OperatingPoint { mclk_hz: tap.hz / tap.div, ..point });
     }
 
     /// The level of the operating point: core voltage 0 and 1 from the LDO, the same from the DC/DC

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * A workload of the bench as a node's life: once every period between two edges of the trigger pin,
+ * asleep in between. The host writes the constants into the image, or into the chip, as a programmer
+ * would; duty_input, of the workload's file, holds the input over a loss of the supply.
+ */
+#include "duty.h"
+
+#include "bench.h"
+#include "board.h"
+
+extern uint8_t bench_input[], bench_output[];
+extern const SUNSEAL_FLASH uint8_t duty_input[];
+BENCH_NOINIT uint16_t bench_input_len;
+BENCH_NOINIT int16_t bench_status;
+
+extern const volatile SUNSEAL_FLASH uint16_t duty_input_len, duty_mclk_khz;
+extern const volatile SUNSEAL_FLASH uint32_t duty_period_s;
+const volatile SUNSEAL_FLASH uint16_t duty_input_len = 0;
+const volatile SUNSEAL_FLASH uint16_t duty_mclk_khz = 1000;
+const volatile SUNSEAL_FLASH uint32_t duty_period_s = 0; /* 0: one behind the other */
+
+/* Since the last start. */
+extern uint32_t duty_count, duty_failed;
+uint32_t duty_count, duty_failed;
+
+int16_t bench_setup(const uint8_t *in, uint16_t in_len, uint8_t *out);
+int16_t bench_operation(const uint8_t *in, uint16_t in_len, uint8_t *out);
+int main(void);
+
+#ifdef BOARD_HAS_WAIT_STATES
+extern const volatile uint8_t bench_wait_states;
+const volatile uint8_t bench_wait_states = 0;
+#endif
+
+WORKLOAD(no_setup) {
+    return 0;
+}
+
+int main(void) {
+    bench_status = BENCH_RUNNING;
+    board_trigger_init();
+#ifdef BOARD_HAS_WAIT_STATES
+    board_wait_states(bench_wait_states);
+#endif
+    duty_begin(duty_mclk_khz);
+    bench_input_len = duty_input_len;
+    for (uint16_t i = 0; i < bench_input_len; i++)
+        bench_input[i] = duty_input[i];
+    int16_t status = bench_setup(bench_input, bench_input_len, bench_output);
+    if (status != 0) {
+        bench_status = status;
+        return 0;
+    }
+    uint16_t fires = duty_period_s == 0 ? 0 : duty_timer(duty_period_s);
+    uint16_t seen = duty_fired;
+    for (;;) {
+        board_trigger_high();
+        status = bench_operation(bench_input, bench_input_len, bench_output);
+        board_trigger_low();
+        bench_status = status;
+        duty_failed += status != 0;
+        duty_count++;
+        for (uint16_t n = 0; n < fires; n++)
+            duty_sleep(seen++);
+    }
+}

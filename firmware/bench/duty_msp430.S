@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * The timer's interrupt. In assembly, because it changes the saved status register so that the
+ * program goes on after RETI.
+ */
+#if defined(SUNSEAL_DEVICE_msp430f1611)
+#define HANDLER sunseal_isr_tb_ccr0
+#elif defined(SUNSEAL_DEVICE_msp430f5438a)
+#define HANDLER sunseal_isr_timer0_b0
+#else
+#define HANDLER sunseal_isr_tb0_ccr0
+#endif
+
+#define LPM_BITS 0x00F0 /* SCG1 | SCG0 | OSCOFF | CPUOFF */
+
+    .section .text.duty_handler,"ax",@progbits
+    .global HANDLER
+HANDLER:
+    inc     &duty_fired
+    bic     #LPM_BITS, 0(sp)
+    reti

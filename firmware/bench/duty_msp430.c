@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Timer_B on ACLK / 8, and LPM3: SLAU049, SLAU208 and SLAU367, Timer_B, "Up mode".
+ */
+#include "duty.h"
+
+#ifdef SUNSEAL_DEVICE_msp430f1611
+#define TIMER_B 0x0180
+#else
+#define TIMER_B 0x03C0
+#endif
+#define TBCTL (*(volatile uint16_t *)(TIMER_B))
+#define TBCCTL0 (*(volatile uint16_t *)(TIMER_B + 0x02))
+#define TBCCR0 (*(volatile uint16_t *)(TIMER_B + 0x12))
+#define ACLK_BY_8_UP 0x01D4 /* TBSSEL_1 | ID_3 | MC_1 | TBCLR */
+#define CCIE 0x0010
+#define LPM3_GIE 0x00D8 /* SCG1 | SCG0 | CPUOFF | GIE */
+
+#define TICKS_HZ (32768 / 8)
+
+volatile uint16_t duty_fired;
+
+uint16_t duty_timer(uint32_t period_s) {
+    uint16_t parts = duty_divide(period_s * TICKS_HZ, 0x10000);
+    TBCCR0 = (uint16_t)(period_s * TICKS_HZ / parts - 1);
+    TBCCTL0 = CCIE;
+    TBCTL = ACLK_BY_8_UP;
+    __asm__ volatile("nop\n\teint\n\tnop" ::: "memory");
+    return parts;
+}
+
+void duty_sleep(uint16_t seen) {
+    __asm__ volatile("dint\n\tnop" ::: "memory");
+    while (duty_fired == seen) {
+        /* Interrupts on and asleep in one instruction. */
+        __asm__ volatile("bis %0, sr\n\tnop\n\tdint\n\tnop" ::"i"(LPM3_GIE) : "memory");
+    }
+    __asm__ volatile("nop\n\teint\n\tnop" ::: "memory");
+}

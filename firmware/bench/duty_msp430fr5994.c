@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * The DCO's trimmed frequencies and the watch crystal (SLAU367, CS), and the board's CC2500, which
+ * wakes by itself, to sleep over eUSCI_B1 (SLAU367, eUSCI in SPI mode).
+ */
+#include "duty.h"
+
+#define CSCTL0 (*(volatile uint16_t *)0x0160)
+#define CSCTL0_H (*(volatile uint8_t *)0x0161)
+#define CSCTL1 (*(volatile uint16_t *)0x0162)
+#define CSCTL2 (*(volatile uint16_t *)0x0164)
+#define CSCTL3 (*(volatile uint16_t *)0x0166)
+#define CSCTL4 (*(volatile uint16_t *)0x0168)
+#define CSCTL5 (*(volatile uint16_t *)0x016A)
+#define CSKEY 0xA500
+#define DCORSEL 0x0040
+#define LFXT_DCO_DCO 0x0033
+#define LFXT_ON 0xCDC8 /* as after reset, without LFXTOFF */
+#define LFXTOFFG 0x0001
+#define PJSEL0 (*(volatile uint16_t *)0x032A)
+#define LFXT_PINS 0x0030
+
+#define P5IN (*(volatile uint8_t *)0x0240)
+#define P5OUT (*(volatile uint8_t *)0x0242)
+#define P5DIR (*(volatile uint8_t *)0x0244)
+#define P5SEL0 (*(volatile uint8_t *)0x024A)
+#define SOMI 0x02
+#define CSN 0x08
+#define SPI_PINS 0x07
+#define UCB1CTLW0 (*(volatile uint16_t *)0x0680)
+#define UCB1BRW (*(volatile uint16_t *)0x0686)
+#define UCB1RXBUF (*(volatile uint16_t *)0x068C)
+#define UCB1TXBUF (*(volatile uint16_t *)0x068E)
+#define UCB1IFG (*(volatile uint16_t *)0x06AC)
+#define SPI_MASTER 0xA980 /* UCCKPH | UCMSB | UCMST | UCSYNC | UCSSEL__SMCLK */
+#define UCSWRST 0x0001
+#define UCRXIFG 0x0001
+#define CC2500_SPWD 0x39 /* SWRS040, command strobes */
+
+static void radio_to_sleep(void) {
+    P5OUT |= CSN;
+    P5DIR |= CSN;
+    UCB1CTLW0 = SPI_MASTER | UCSWRST;
+    UCB1BRW = 1;
+    P5SEL0 |= SPI_PINS;
+    UCB1CTLW0 = SPI_MASTER;
+    P5OUT &= (uint8_t)~CSN;
+    while (P5IN & SOMI) {
+    }
+    UCB1TXBUF = CC2500_SPWD;
+    while ((UCB1IFG & UCRXIFG) == 0) {
+    }
+    (void)UCB1RXBUF;
+    P5OUT |= CSN;
+}
+
+/* SLASE54, DCO: DCORSEL and DCOFSEL << 1 by frequency. */
+static const struct {
+    uint16_t khz, setting;
+} taps[] = {{16000, DCORSEL | 4 << 1}, {8000, 6 << 1}, {7000, 5 << 1}, {5333, 4 << 1},
+            {4000, 3 << 1},            {3500, 2 << 1}, {2667, 1 << 1}, {0, 0}};
+
+void duty_begin(uint16_t mclk_khz) {
+    radio_to_sleep();
+    PJSEL0 |= LFXT_PINS;
+    CSCTL0 = CSKEY;
+    CSCTL1 = 0; /* 1 MHz while the crystal starts */
+    CSCTL3 = 0;
+    CSCTL4 = LFXT_ON;
+    CSCTL2 = LFXT_DCO_DCO;
+    do
+        CSCTL5 &= (uint16_t)~LFXTOFFG;
+    while (CSCTL5 & LFXTOFFG);
+    uint16_t i = 0;
+    while (taps[i].khz > mclk_khz)
+        i++;
+    CSCTL1 = taps[i].setting;
+    CSCTL0_H = 0; /* a byte that is no key locks; a word would reset */
+}
