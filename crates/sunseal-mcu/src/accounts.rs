@@ -119,6 +119,8 @@ pub(crate) struct Accounts {
     events: [u64; Event::ALL.len()],
     /// A state or the operating point changed since the flag was cleared.
     pub changed: bool,
+    /// A state of the CPU that one event led through, such as an oscillator's start: nobody could stop in it.
+    pub passed: Option<(StateId, Picos)>,
 }
 
 impl Accounts {
@@ -148,6 +150,7 @@ impl Accounts {
             point: OperatingPoint::default(),
             events: [0; Event::ALL.len()],
             changed: false,
+            passed: None,
         }
     }
 
@@ -326,7 +329,7 @@ impl Accounts {
         for (event, n) in Event::ALL.iter().zip(&mut a.events) {
             *n = saved.events.iter().find(|s| s.0 == event.name()).map_or(0, |s| s.1);
         }
-        a.changed = false;
+        (a.changed, a.passed) = (false, None);
     }
 }
 

@@ -369,6 +369,12 @@ impl Machine {
         self.common().accounts.counts()
     }
 
+    /// The state that the CPU last passed within one event, for how long, once: an oscillator that starts
+    /// before the CPU wakes. Runs that stop at changes of state see the states before and behind it only.
+    pub fn take_passed(&mut self) -> Option<(StateId, Picos)> {
+        self.common_mut().accounts.passed.take()
+    }
+
     /// The names that [`ledger`](Self::ledger) uses.
     #[must_use]
     pub fn vocabulary(&self) -> &Vocabulary {

@@ -735,6 +735,16 @@ impl Node {
         let gone_s = gone.as_seconds();
         let spent_j = self.events.spent_j(self.machine.event_counts());
         self.events.owed_j += spent_j;
+        if let Some((state, time)) = self.machine.take_passed() {
+            let names = self.machine.vocabulary();
+            let power_w = |state: StateId| {
+                let current =
+                    self.model.current_a("cpu", names.state_name(state), &point, self.priced_v);
+                current.map(|c| c.value.typ * self.priced_v)
+            };
+            let more_w = power_w(state)? - power_w(self.prices[price].states[0])?;
+            self.events.owed_j += more_w * time.as_seconds();
+        }
         let load = if let Some(load) = last {
             self.events.owed_j -= self.events.recent_w * gone_s;
             load

@@ -775,6 +775,7 @@ impl Soc {
         if !mode.keeps_clock() {
             // Meanwhile the oscillator runs and nothing else: standby.
             self.set_state(accounts::CPU, STANDBY, now, cycles);
+            self.common.accounts.passed = Some((STANDBY, start.since(now)));
         }
         if self.regs.asynchronous.on
             && let Some((_, tick)) = &mut self.regs.asynchronous.stale
