@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * A workload of the bench as a node's life: once every period between two edges of the trigger pin,
- * asleep in between. The host writes the constants into the image, or into the chip, as a programmer
- * would; duty_input, of the workload's file, holds the input over a loss of the supply.
+ * asleep in between. The host writes the constants into the image, or into the chip, as a
+ * programmer would; duty_input, of the workload's file, holds the input over a loss of the supply.
  */
 #include "duty.h"
 

@@ -12,10 +12,10 @@
 #define MCUCR (*(volatile uint8_t *)0x55)
 
 #define AS0 0x08
-#define BUSY 0x07           /* TCN0UB | OCR0UB | TCR0UB */
-#define CTC_BY_1024 0x0F    /* WGM01 | CS02 | CS01 | CS00 */
+#define BUSY 0x07        /* TCN0UB | OCR0UB | TCR0UB */
+#define CTC_BY_1024 0x0F /* WGM01 | CS02 | CS01 | CS00 */
 #define OCIE0 0x02
-#define SE_POWER_SAVE 0x38  /* SE | SM1 | SM0 */
+#define SE_POWER_SAVE 0x38 /* SE | SM1 | SM0 */
 
 #define TICKS_HZ (32768 / 1024)
 
@@ -50,8 +50,8 @@ uint16_t duty_timer(uint32_t period_s) {
 void duty_sleep(uint16_t seen) {
     __asm__ volatile("cli" ::: "memory");
     while (duty_fired == seen) {
-        /* Behind an interrupt the timer wants a period of its crystal before the next sleep: a write
-         * takes that long. */
+        /* Behind an interrupt the timer wants a period of its crystal before the next sleep: a
+         * write takes that long. */
         OCR0 = OCR0;
         settle();
         __asm__ volatile("sei\n\tsleep\n\tcli" ::: "memory");

@@ -18,8 +18,8 @@
 #define RSEL_MAX 7
 #define DCO_MAX 7
 #define MOD_MAX 31
-#define SMCLK_CONTINUOUS 0x0224  /* TASSEL_2 | MC_2 | TACLR */
-#define ACLK_RISING 0x5100       /* CM_1 | CCIS_1 (CCI2B, ACLK) | CAP */
+#define SMCLK_CONTINUOUS 0x0224 /* TASSEL_2 | MC_2 | TACLR */
+#define ACLK_RISING 0x5100      /* CM_1 | CCIS_1 (CCI2B, ACLK) | CAP */
 #define CCIFG 0x0001
 
 /* SLAS368, DCO: neighbouring ranges at most 1.73 apart (typical figures), taps at most 1.16. */

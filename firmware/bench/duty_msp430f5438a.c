@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * By the node's hal: core voltage, FLL, radio. ACLK from REFO (the board has no watch crystal), and no
- * watchdog, since some workloads take minutes.
+ * By the node's hal: core voltage, FLL, radio. ACLK from REFO (the board has no watch crystal), and
+ * no watchdog, since some workloads take minutes.
  */
 #include "duty.h"
 

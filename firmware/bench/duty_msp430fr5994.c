@@ -57,8 +57,14 @@ static void radio_to_sleep(void) {
 /* SLASE54, DCO: DCORSEL and DCOFSEL << 1 by frequency. */
 static const struct {
     uint16_t khz, setting;
-} taps[] = {{16000, DCORSEL | 4 << 1}, {8000, 6 << 1}, {7000, 5 << 1}, {5333, 4 << 1},
-            {4000, 3 << 1},            {3500, 2 << 1}, {2667, 1 << 1}, {0, 0}};
+} taps[] = {{16000, DCORSEL | 4 << 1},
+            {8000, 6 << 1},
+            {7000, 5 << 1},
+            {5333, 4 << 1},
+            {4000, 3 << 1},
+            {3500, 2 << 1},
+            {2667, 1 << 1},
+            {0, 0}};
 
 void duty_begin(uint16_t mclk_khz) {
     radio_to_sleep();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The DCO tuned by the constants of the chip's descriptors (SLAU356, CS, "DCO frequency calibration"),
- * the watch crystal, and LPM3 with RTC_C, which runs on in it: timers do not.
+ * The DCO tuned by the constants of the chip's descriptors (SLAU356, CS, "DCO frequency
+ * calibration"), the watch crystal, and LPM3 with RTC_C, which runs on in it: timers do not.
  */
 #include "duty.h"
 
@@ -81,7 +81,11 @@ void duty_begin(uint16_t mclk_khz) {
     while (range < 5 && mclk_khz >= 2000u << range)
         range++;
     int32_t middle_khz = 1500 << range;
-    int32_t tune = range == 5 ? 0 : (mclk_khz - middle_khz) * tune_scale() / mclk_khz;
+    int32_t up_khz = range == 5 ? 0 : mclk_khz - middle_khz;
+    /* Rounded down: a clock above the one asked for may want a wait state more. The scale is a
+     * whole number, too small by less than one. */
+    int32_t steps = up_khz * (tune_scale() + (up_khz < 0));
+    int32_t tune = steps / mclk_khz - (steps % mclk_khz < 0);
     CSCTL0 = range << 16 | ((uint32_t)tune & 0x3FF);
     CSCTL1 = LFXT_DCO_DCO;
     CSKEY = 0;
