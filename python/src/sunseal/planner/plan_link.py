@@ -79,37 +79,20 @@ def of_board(board: str) -> Radio:
     return radio_of(part, radio.OF_BOARD.get(board, part))
 
 
-SENDING = {
-    **radio.SENDING,
-    "cc2500": {-12: "tx.minus12dbm", -6: "tx.minus6dbm", 0: "tx.0dbm", 1: "tx.plus1dbm"},
-    "cc2520": {
-        -18: "tx.minus18dbm",
-        -7: "tx.minus7dbm",
-        -4: "tx.minus4dbm",
-        -2: "tx.minus2dbm",
-        0: "tx.0dbm",
-        1: "tx.plus1dbm",
-        2: "tx.plus2dbm",
-        3: "tx.plus3dbm",
-        5: "tx.plus5dbm",
-    },
-}
-RECEIVING = {**radio.RECEIVING, "cc2500": "rx", "cc2520": "rx"}
-RATE_BIT_S = {**radio.RATE_BIT_S, "cc2500": 250e3, "cc2520": 250e3}
-"""The CC2500 at 250 kBaud MSK, as the node's own firmware sets it up; the CC2520 by 802.15.4."""
 CARRIERS_HZ = {"cc1000-433": 433e6, "cc1000-868": 868e6, "cc2420": 2.44e9, "cc2500": 2.44e9, "cc2520": 2.44e9}
 
 
 def radio_of(part: str, name: str) -> Radio:
     """Read a radio of `data/parts`, in the band of `name`."""
     facts: Any = boards.read_toml(boards.home() / "data" / "parts" / f"{part}.toml")
+    way = radio.radios()[name]
     return Radio(
         name=name,
         model=facts["radio"]["model"],
         power_set=facts["radio"]["power_set"],
-        states=SENDING[name],
-        receiving=RECEIVING[name],
-        rate_bit_s=RATE_BIT_S[name],
+        states=way.send,
+        receiving=way.receive,
+        rate_bit_s=way.rate_bit_s,
         carrier_hz=CARRIERS_HZ[name],
         sensitivity_dbm=float(facts["radio"]["receiver"]["sensitivity_dBm"]),
     )

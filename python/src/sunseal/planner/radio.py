@@ -38,13 +38,6 @@ def radios() -> dict[str, Radio]:
     return found
 
 
-SENDING = {name: radio.send for name, radio in radios().items()}
-"""Output power in dBm to the state of the radio."""
-RECEIVING = {name: radio.receive for name, radio in radios().items()}
-RATE_BIT_S = {name: radio.rate_bit_s for name, radio in radios().items()}
-"""Payload bits a second."""
-
-
 def _of_boards() -> dict[str, str]:
     tables: Any = {b: boards.read_toml(boards.board_path(b)).get("radio", {}) for b in boards.names("boards")}
     found = {b: str(t.get("message", t.get("part"))) for b, t in tables.items()}
