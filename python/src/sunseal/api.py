@@ -134,7 +134,7 @@ def size(
     from sunseal.planner import size as sizing
 
     if not margin >= 1:
-        raise SunsealError(f"a safety factor (margin) of {margin:g} is below 1: the operation could not be paid from what is stored")
+        raise SunsealError(f"the margin {margin:g} is below 1: the operation could not be paid from what is stored")
     m = _measured(workload, board=board, variant=variant, freq_hz=freq_hz, vcc_v=vcc_v, power=power)
     demand = sizing.Demand(
         compute_j=m.energy_j,
