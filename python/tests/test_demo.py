@@ -211,6 +211,13 @@ def test_simulate_plays_a_scenario_without_anybody_to_answer(sunseal: Cli, built
     assert "half-hour" in page.read_text()
 
 
+def catches(pid: int, number: signal.Signals) -> bool:
+    """Tell whether a process has a handler for a signal."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    (mask,) = [int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigCgt:")]
+    return bool(mask >> (number - 1) & 1)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
 def test_a_stopped_run_is_gone_on_with_to_the_same_bytes(
     sunseal: Cli, built: None, tmp_path: Path, number: signal.Signals
@@ -226,7 +233,9 @@ def test_a_stopped_run_is_gone_on_with_to_the_same_bytes(
     child = subprocess.Popen(
         [sys.executable, "-m", "sunseal", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    time.sleep(1.0)
+    while child.poll() is None and not catches(child.pid, signal.SIGTERM):
+        time.sleep(0.05)
+    time.sleep(0.3)
     child.send_signal(number)
     said_out, said = child.communicate(timeout=30)
     if child.returncode == 0:
