@@ -70,8 +70,6 @@ def scenario(
     planned: Planned, chosen: Configuration, task: int = 0, duration_s: float | None = None
 ) -> _engine.Scenario:
     """Return the scenario that plays one task of a configuration; in light that is twice what it needs at least."""
-    if not hasattr(simulation, "duty_scenario"):
-        raise SunsealError("this engine has no duty programs, so nothing plays a plan; build it anew")
     _, workload, period_s = _tasks(planned, chosen)[task]
     period_s = float(max(1, round(period_s)))
     row, one = chosen.row, chosen.supply
@@ -85,8 +83,7 @@ def scenario(
         if one.kind != "linear":
             # The rail is the cell: at its mean voltage the node takes what was foretold.
             table["initial_v"] = float(row["vcc_v"])
-    duty: Any = simulation
-    made: _engine.Scenario = duty.duty_scenario(
+    return simulation.duty_scenario(
         workload,
         board=row["board"],
         variant=tuple(v for v in str(row["variant"]).split(",") if v),
@@ -97,7 +94,6 @@ def scenario(
         supply=table,
         harvest=harvest,
     )
-    return made
 
 
 def write(planned: Planned, chosen: Configuration, path: Path) -> list[Path]:
@@ -141,8 +137,7 @@ def confirm(planned: Planned, chosen: Configuration) -> Confirmed:
     for i, (name, workload, period_s) in enumerate(_tasks(planned, chosen)):
         span_s = ROUNDS * float(max(1, round(period_s)))
         played = [simulation.play(scenario(planned, chosen, i, s)) for s in (span_s, 2 * span_s)]
-        judge: Any = simulation
-        duties = [judge.duty(p) for p in played]
+        duties = [simulation.duty(p) for p in played]
         if duties[1].right is False or duties[1].failed:
             raise SunsealError(f"`{workload}` gives a wrong result in the closed loop, so its price means nothing")
         loads = [p.record["energy"]["supply"]["load_j"] for p in played]

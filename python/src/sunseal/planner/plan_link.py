@@ -76,7 +76,7 @@ def of_board(board: str) -> Radio:
     part = facts.get("radio", {}).get("part")
     if part is None:
         raise SunsealError(f"{board} has no radio, so nothing can be sent")
-    return radio_of(part, radio.OF_BOARD.get(board, part))
+    return radio_of(part, radio.of_boards().get(board, part))
 
 
 CARRIERS_HZ = {"cc1000-433": 433e6, "cc1000-868": 868e6, "cc2420": 2.44e9, "cc2500": 2.44e9, "cc2520": 2.44e9}

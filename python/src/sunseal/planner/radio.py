@@ -38,23 +38,22 @@ def radios() -> dict[str, Radio]:
     return found
 
 
-def _of_boards() -> dict[str, str]:
+@cache
+def of_boards() -> dict[str, str]:
+    """Return the radio of each board that has one whose messages are priced."""
     tables: Any = {b: boards.read_toml(boards.board_path(b)).get("radio", {}) for b in boards.names("boards")}
     found = {b: str(t.get("message", t.get("part"))) for b, t in tables.items()}
     return {b: name for b, name in found.items() if name in radios()}
 
 
-OF_BOARD = _of_boards()
-
-
 def of_board(board: str) -> str:
     """Return the radio of a board that has one whose messages are priced."""
     boards.board_path(board)
-    if board not in OF_BOARD:
+    if board not in of_boards():
         raise SunsealError(
-            f"{board} has no radio whose messages are priced here; boards that do: {', '.join(OF_BOARD)}"
+            f"{board} has no radio whose messages are priced here; boards that do: {', '.join(of_boards())}"
         )
-    return OF_BOARD[board]
+    return of_boards()[board]
 
 
 @dataclass(frozen=True)
