@@ -7,6 +7,7 @@
 
 pub mod avr;
 pub mod fuzz;
+pub mod likely;
 pub mod memory;
 pub mod msp430;
 pub mod performance;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::{Parser, Subcommand, ValueEnum};
 use sunseal_dev::fuzz::{self, Target, Until};
 use sunseal_dev::msp430::Compiled;
-use sunseal_dev::performance;
+use sunseal_dev::{likely, performance};
 use sunseal_dev::single_step::{self, Core};
 use sunseal_dev::tools::Scratch;
 use sunseal_isa::msp430::Timing;
@@ -57,6 +57,15 @@ enum Command {
         /// Compiled C programs instead of instruction sequences (MSP430).
         #[arg(long)]
         compiled: bool,
+    },
+    /// Counts which instructions follow which in the bench images, for the cores' dispatch.
+    Likely {
+        /// Where the boards' images are.
+        #[arg(long, default_value = "firmware/build")]
+        firmware: PathBuf,
+        /// Where the cores are.
+        #[arg(long, default_value = "crates/sunseal-isa/src")]
+        out: PathBuf,
     },
     /// Runs the benchmarks and other simulators, and writes what they take.
     Performance {
@@ -162,6 +171,7 @@ fn run(options: Options) -> Result<(), String> {
             let cases = single_step::check_all(isa.core().as_mut(), &out, None)?;
             println!("{cases} cases end as the files say");
         }
+        Command::Likely { firmware, out } => likely::write(&firmware, &out)?,
         Command::Performance { out, keep } => performance::write(&out, keep)?,
         Command::Fuzz { isa, seconds, seed, compiled } => {
             isa.fuzz(compiled, seed, Until::Elapsed(Duration::from_secs(seconds)))?;

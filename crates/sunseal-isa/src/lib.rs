@@ -8,6 +8,7 @@ mod breakpoints;
 mod dataflow;
 mod fault;
 pub mod msp430;
+mod threading;
 pub mod thumb;
 
 pub use dataflow::{Dataflow, Registers, Transfer};

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What each decoded instruction does: one handler a kind, generic over bus and observer.
 //!
-//! A handler returns the next program counter in words; bits above it say that the loop ends. Accesses are
+//! A handler returns the next program counter in words; bits above it say that the loop ends. Quick
+//! ones go on with the next instruction by themselves ([`follow`]). Accesses are
 //! in the last cycle of loads and stores (IN, OUT and skips: in their first), of CBI and SBI in both, of
 //! calls and returns in the cycles before the last.
 
 use super::flags::Flags;
 use super::insn::{PC_MASK, Z, decode, is_long};
+use super::likely::LIKELY;
 use super::op::{Op, alu, kind, lower, mul, one, skip, step};
 use super::{Access, Bus, Cpu, Cycles, DATA_SPACE, Fault, Flow, Observer, SLOTS, Width, io, sreg};
 use crate::FaultKind;
 use crate::breakpoints::MARK;
+use crate::threading::{self, Likely, dispatch};
 
 /// A breakpoint is at the instruction, which did not run.
 pub(crate) const BREAKPOINT: u32 = 1 << 27;
@@ -20,7 +23,7 @@ pub(crate) const STATUS: u32 = 1 << 28;
 pub(crate) const SLEEP: u32 = 1 << 29;
 /// The instruction was BREAK.
 pub(crate) const BREAK: u32 = 1 << 30;
-/// The instruction did not run; `Cpu::fault` says why.
+/// The instruction at the program counter did not run; `Cpu::fault` says why.
 pub(crate) const FAULT: u32 = 1 << 31;
 
 pub(crate) type Handler<B, O> = fn(&mut Cpu, &mut B, &mut O, Op, u32) -> u32;
@@ -109,7 +112,7 @@ macro_rules! or_fault {
 #[inline(never)]
 fn stop(cpu: &mut Cpu, fault: Fault, pc: u32) -> u32 {
     cpu.fault = Some(fault.at_pc(2 * pc));
-    FAULT
+    FAULT | pc
 }
 
 #[inline(always)]
@@ -128,10 +131,54 @@ fn finish<O: Observer>(
     next & PC_MASK
 }
 
+/// The handlers that are likely behind one.
+const fn likely(kind: u8) -> Likely {
+    threading::likely(LIKELY, kind as u16)
+}
+
+/// To the handler of the instruction at `next`, behind one that did nothing outside CPU and plain memory.
+#[inline(always)]
+fn follow<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    next: u32,
+    likely: Likely,
+) -> u32 {
+    if cpu.cycles >= cpu.threaded_until {
+        return next;
+    }
+    let op = Op(cpu.cache[next as usize & (SLOTS - 1)]);
+    dispatch!(Table::<B, O>::HANDLERS, op.kind(), likely, (cpu, bus, obs, op, next))
+}
+
+/// As [`follow`], behind one that may have reached a peripheral, which may have drawn the deadline near.
+#[inline(always)]
+fn follow_access<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    next: u32,
+    likely: Likely,
+) -> u32 {
+    if cpu.cycles >= bus.deadline() {
+        return next;
+    }
+    follow(cpu, bus, obs, next, likely)
+}
+
 /// To the instruction one word on.
 #[inline(always)]
-fn proceed<O: Observer>(cpu: &mut Cpu, obs: &mut O, pc: u32, cycles: u32) -> u32 {
-    finish(cpu, obs, pc, cycles, pc + 1, Flow::Next)
+fn proceed<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    pc: u32,
+    cycles: u32,
+    likely: Likely,
+) -> u32 {
+    let next = finish(cpu, obs, pc, cycles, pc + 1, Flow::Next);
+    follow(cpu, bus, obs, next, likely)
 }
 
 #[inline(always)]
@@ -168,7 +215,6 @@ fn is_core(addr: u16) -> bool {
 }
 
 /// Anything but plain memory.
-#[inline(never)]
 fn read_other<B: Bus>(cpu: &Cpu, bus: &mut B, addr: u16, at: Cycles) -> Result<u8, Fault> {
     if addr < 32 {
         return Ok(cpu.r[usize::from(addr)]);
@@ -219,24 +265,37 @@ fn write_other<B: Bus, O: Observer>(
     Ok(0)
 }
 
+/// A byte of the data space. `None`: it failed, and `Cpu::fault` says why.
 #[inline(always)]
 fn read<B: Bus, O: Observer>(
-    cpu: &Cpu,
+    cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
     pc: u32,
     addr: u16,
     at: Cycles,
-) -> Result<u8, Fault> {
+) -> Option<u8> {
     let value = match bus.read_plain(addr) {
         Some(value) => value,
-        None => read_other(cpu, bus, addr, at)?,
+        None => read_slow(cpu, bus, pc, addr, at)?,
     };
     if O::ACCESSES {
         let whole = DATA_SPACE | u32::from(addr);
         obs.access(2 * pc, whole, Access::Read, Width::W8, value.into(), at);
     }
-    Ok(value)
+    Some(value)
+}
+
+/// As [`read`]. Not inlined: a handler that keeps a fault on its stack cannot jump to the next one.
+#[inline(never)]
+fn read_slow<B: Bus>(cpu: &mut Cpu, bus: &mut B, pc: u32, addr: u16, at: Cycles) -> Option<u8> {
+    match read_other(cpu, bus, addr, at) {
+        Ok(value) => Some(value),
+        Err(fault) => {
+            stop(cpu, fault, pc);
+            None
+        }
+    }
 }
 
 /// [`STATUS`] and the cycles that the CPU is halted behind it.
@@ -261,16 +320,23 @@ fn write<B: Bus, O: Observer>(
 
 /// Ends an instruction that wrote: with the cycles it was halted, and the loop's end if I is now set.
 #[inline(always)]
-fn written<O: Observer>(
+#[allow(clippy::too_many_arguments)] // one instruction's end, told whole
+fn written<B: Bus, O: Observer>(
     cpu: &mut Cpu,
+    bus: &mut B,
     obs: &mut O,
     pc: u32,
     cycles: u32,
     words: u32,
     after: u32,
+    likely: Likely,
 ) -> u32 {
     let stall = after & !STATUS;
-    finish(cpu, obs, pc, cycles + stall, pc + words, Flow::Next) | after & STATUS
+    let next = finish(cpu, obs, pc, cycles + stall, pc + words, Flow::Next);
+    if after & STATUS != 0 {
+        return next | STATUS;
+    }
+    follow_access(cpu, bus, obs, next, likely)
 }
 
 /// Decodes, keeps, and runs; or ends the loop at a breakpoint.
@@ -328,7 +394,7 @@ fn operate<const OP: u8>(flags: &mut Flags, d: u8, r: u8) -> Option<u8> {
 
 fn two<B: Bus, O: Observer, const OP: u8>(
     cpu: &mut Cpu,
-    _: &mut B,
+    bus: &mut B,
     obs: &mut O,
     op: Op,
     pc: u32,
@@ -337,12 +403,12 @@ fn two<B: Bus, O: Observer, const OP: u8>(
     if let Some(result) = operate::<OP>(&mut cpu.flags, d, r) {
         set(cpu, obs, op.a(), result);
     }
-    proceed(cpu, obs, pc, 1)
+    proceed(cpu, bus, obs, pc, 1, const { likely(kind::TWO + OP) })
 }
 
 fn constant<B: Bus, O: Observer, const OP: u8>(
     cpu: &mut Cpu,
-    _: &mut B,
+    bus: &mut B,
     obs: &mut O,
     op: Op,
     pc: u32,
@@ -351,12 +417,12 @@ fn constant<B: Bus, O: Observer, const OP: u8>(
     if let Some(result) = operate::<OP>(&mut cpu.flags, d, op.b()) {
         set(cpu, obs, op.a(), result);
     }
-    proceed(cpu, obs, pc, 1)
+    proceed(cpu, bus, obs, pc, 1, const { likely(kind::CONSTANT + OP) })
 }
 
 fn one_operand<B: Bus, O: Observer, const OP: u8>(
     cpu: &mut Cpu,
-    _: &mut B,
+    bus: &mut B,
     obs: &mut O,
     op: Op,
     pc: u32,
@@ -374,12 +440,12 @@ fn one_operand<B: Bus, O: Observer, const OP: u8>(
         _ => flags.dec(d),
     };
     set(cpu, obs, op.a(), result);
-    proceed(cpu, obs, pc, 1)
+    proceed(cpu, bus, obs, pc, 1, const { likely(kind::ONE + OP) })
 }
 
 fn multiply<B: Bus, O: Observer, const OP: u8>(
     cpu: &mut Cpu,
-    _: &mut B,
+    bus: &mut B,
     obs: &mut O,
     op: Op,
     pc: u32,
@@ -395,18 +461,18 @@ fn multiply<B: Bus, O: Observer, const OP: u8>(
     let stored = if OP >= mul::FMUL { product << 1 } else { product };
     cpu.flags.product(product, stored);
     set_pair(cpu, obs, 0, stored);
-    proceed(cpu, obs, pc, 2)
+    proceed(cpu, bus, obs, pc, 2, const { likely(kind::MUL + OP) })
 }
 
-fn movw<B: Bus, O: Observer>(cpu: &mut Cpu, _: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
+fn movw<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
     let value = pair(cpu, op.b());
     set_pair(cpu, obs, op.a(), value);
-    proceed(cpu, obs, pc, 1)
+    proceed(cpu, bus, obs, pc, 1, const { likely(kind::MOVW) })
 }
 
 fn add_wide<B: Bus, O: Observer, const SUBTRACT: bool>(
     cpu: &mut Cpu,
-    _: &mut B,
+    bus: &mut B,
     obs: &mut O,
     op: Op,
     pc: u32,
@@ -416,21 +482,21 @@ fn add_wide<B: Bus, O: Observer, const SUBTRACT: bool>(
     let result = if SUBTRACT { old.wrapping_sub(k) } else { old.wrapping_add(k) };
     cpu.flags.wide(old, result, SUBTRACT);
     set_pair(cpu, obs, op.a(), result);
-    proceed(cpu, obs, pc, 2)
+    proceed(cpu, bus, obs, pc, 2, const { likely(kind::ADIW + SUBTRACT as u8) })
 }
 
-fn bst<B: Bus, O: Observer>(cpu: &mut Cpu, _: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
+fn bst<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
     let bit = reg(cpu, op.a()) >> (op.b() & 7) & 1;
     cpu.control = cpu.control & !sreg::T | bit << 6;
-    proceed(cpu, obs, pc, 1)
+    proceed(cpu, bus, obs, pc, 1, const { likely(kind::BST) })
 }
 
-fn bld<B: Bus, O: Observer>(cpu: &mut Cpu, _: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
+fn bld<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
     let bit = cpu.control >> 6 & 1;
     let n = op.b() & 7;
     let value = reg(cpu, op.a()) & !(1 << n) | bit << n;
     set(cpu, obs, op.a(), value);
-    proceed(cpu, obs, pc, 1)
+    proceed(cpu, bus, obs, pc, 1, const { likely(kind::BLD) })
 }
 
 /// BSET (0 to 7) and BCLR (8 to 15).
@@ -459,7 +525,7 @@ fn flag<B: Bus, O: Observer, const WHICH: u8>(
             cpu.control = if on { cpu.control | bit } else { cpu.control & !bit };
         }
     }
-    proceed(cpu, obs, pc, 1) | status
+    finish(cpu, obs, pc, 1, pc + 1, Flow::Next) | status
 }
 
 // ---- where the program goes
@@ -467,7 +533,7 @@ fn flag<B: Bus, O: Observer, const WHICH: u8>(
 /// BRBS (0 to 7) and BRBC (8 to 15).
 fn branch<B: Bus, O: Observer, const WHICH: u8>(
     cpu: &mut Cpu,
-    _: &mut B,
+    bus: &mut B,
     obs: &mut O,
     op: Op,
     pc: u32,
@@ -483,9 +549,10 @@ fn branch<B: Bus, O: Observer, const WHICH: u8>(
         n => cpu.control & 1 << n != 0,
     };
     if is_set == (WHICH < 8) {
-        finish(cpu, obs, pc, 2, op.wide().into(), Flow::Jump)
+        let next = finish(cpu, obs, pc, 2, op.wide().into(), Flow::Jump);
+        follow(cpu, bus, obs, next, const { likely(kind::BRANCH + WHICH) })
     } else {
-        proceed(cpu, obs, pc, 1)
+        proceed(cpu, bus, obs, pc, 1, const { likely(kind::BRANCH + WHICH) })
     }
 }
 
@@ -503,30 +570,34 @@ fn skip_over<B: Bus, O: Observer, const WHAT: u8, const WORDS: u32>(
         skip::SBRS => reg(cpu, op.a()) & bit != 0,
         _ => {
             let addr = io::BASE + u16::from(op.a());
-            let value = or_fault!(cpu, pc, read(cpu, bus, obs, pc, addr, cpu.cycles));
+            let at = cpu.cycles;
+            let Some(value) = read(cpu, bus, obs, pc, addr, at) else { return FAULT | pc };
             (value & bit != 0) == (WHAT == skip::SBIS)
         }
     };
-    if skips {
+    let next = if skips {
         finish(cpu, obs, pc, 1 + WORDS, pc + 1 + WORDS, Flow::Jump)
     } else {
-        proceed(cpu, obs, pc, 1)
-    }
+        finish(cpu, obs, pc, 1, pc + 1, Flow::Next)
+    };
+    follow_access(cpu, bus, obs, next, const { likely(kind::SKIP + 2 * WHAT + (WORDS - 1) as u8) })
 }
 
 fn jump<B: Bus, O: Observer, const CYCLES: u32>(
     cpu: &mut Cpu,
-    _: &mut B,
+    bus: &mut B,
     obs: &mut O,
     op: Op,
     pc: u32,
 ) -> u32 {
-    finish(cpu, obs, pc, CYCLES, op.wide().into(), Flow::Jump)
+    let next = finish(cpu, obs, pc, CYCLES, op.wide().into(), Flow::Jump);
+    follow(cpu, bus, obs, next, const { likely(kind::RJMP + (CYCLES - 2) as u8) })
 }
 
-fn ijmp<B: Bus, O: Observer>(cpu: &mut Cpu, _: &mut B, obs: &mut O, _: Op, pc: u32) -> u32 {
+fn ijmp<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, _: Op, pc: u32) -> u32 {
     let target = pair(cpu, Z).into();
-    finish(cpu, obs, pc, 2, target, Flow::Jump)
+    let next = finish(cpu, obs, pc, 2, target, Flow::Jump);
+    follow(cpu, bus, obs, next, const { likely(kind::IJMP) })
 }
 
 /// Low byte first, so that in memory the address stands with its high byte first.
@@ -547,6 +618,7 @@ pub(crate) fn push_address<B: Bus, O: Observer>(
 }
 
 #[inline(always)]
+#[allow(clippy::too_many_arguments)] // one call, told whole
 fn call_to<B: Bus, O: Observer>(
     cpu: &mut Cpu,
     bus: &mut B,
@@ -555,6 +627,7 @@ fn call_to<B: Bus, O: Observer>(
     words: u32,
     cycles: u32,
     target: u32,
+    likely: Likely,
 ) -> u32 {
     let back = (pc + words) as u16;
     let sp = cpu.sp;
@@ -565,7 +638,8 @@ fn call_to<B: Bus, O: Observer>(
         return call_watched(cpu, bus, obs, pc, words, cycles, target);
     }
     cpu.sp = sp.wrapping_sub(2);
-    finish(cpu, obs, pc, cycles, target, Flow::Call { target: 2 * target })
+    let next = finish(cpu, obs, pc, cycles, target, Flow::Call { target: 2 * target });
+    follow(cpu, bus, obs, next, likely)
 }
 
 /// A call whose stack is not plain memory, or where somebody looks on.
@@ -592,12 +666,21 @@ fn call<B: Bus, O: Observer, const WORDS: u32, const CYCLES: u32>(
     op: Op,
     pc: u32,
 ) -> u32 {
-    call_to(cpu, bus, obs, pc, WORDS, CYCLES, op.wide().into())
+    call_to(
+        cpu,
+        bus,
+        obs,
+        pc,
+        WORDS,
+        CYCLES,
+        op.wide().into(),
+        const { likely(if WORDS == 1 { kind::RCALL } else { kind::CALL }) },
+    )
 }
 
 fn icall<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, _: Op, pc: u32) -> u32 {
     let target = pair(cpu, Z).into();
-    call_to(cpu, bus, obs, pc, 1, 3, target)
+    call_to(cpu, bus, obs, pc, 1, 3, target, const { likely(kind::ICALL) })
 }
 
 fn ret<B: Bus, O: Observer, const INTERRUPT: bool>(
@@ -611,7 +694,11 @@ fn ret<B: Bus, O: Observer, const INTERRUPT: bool>(
     let plain = (bus.read_plain(sp.wrapping_add(1)), bus.read_plain(sp.wrapping_add(2)));
     match plain {
         (Some(high), Some(low)) if !O::ACCESSES => {
-            return_to::<O, INTERRUPT>(cpu, obs, pc, high, low)
+            let next = return_to::<O, INTERRUPT>(cpu, obs, pc, high, low);
+            if INTERRUPT {
+                return next;
+            }
+            follow(cpu, bus, obs, next, const { likely(kind::RET) })
         }
         _ => ret_watched::<B, O, INTERRUPT>(cpu, bus, obs, op, pc),
     }
@@ -627,8 +714,9 @@ fn ret_watched<B: Bus, O: Observer, const INTERRUPT: bool>(
 ) -> u32 {
     let sp = cpu.sp;
     let at = cpu.cycles + 1;
-    let high = or_fault!(cpu, pc, read(cpu, bus, obs, pc, sp.wrapping_add(1), at));
-    let low = or_fault!(cpu, pc, read(cpu, bus, obs, pc, sp.wrapping_add(2), at + 1));
+    let Some(high) = read(cpu, bus, obs, pc, sp.wrapping_add(1), at) else { return FAULT | pc };
+    let at = at + 1;
+    let Some(low) = read(cpu, bus, obs, pc, sp.wrapping_add(2), at) else { return FAULT | pc };
     return_to::<O, INTERRUPT>(cpu, obs, pc, high, low)
 }
 
@@ -684,7 +772,7 @@ fn load<B: Bus, O: Observer, const STEP: u8>(
                 set_pair(cpu, obs, op.pointer(), pointer);
             }
             set(cpu, obs, op.a(), value);
-            proceed(cpu, obs, pc, 2)
+            proceed(cpu, bus, obs, pc, 2, const { likely(kind::DATA + 2 * STEP) })
         }
         _ => load_watched::<B, O, STEP>(cpu, bus, obs, op, pc),
     }
@@ -699,12 +787,14 @@ fn load_watched<B: Bus, O: Observer, const STEP: u8>(
     pc: u32,
 ) -> u32 {
     let (addr, stepped) = point::<STEP>(cpu, op);
-    let value = or_fault!(cpu, pc, read(cpu, bus, obs, pc, addr, cpu.cycles + 1));
+    let at = cpu.cycles + 1;
+    let Some(value) = read(cpu, bus, obs, pc, addr, at) else { return FAULT | pc };
     if let Some(pointer) = stepped {
         set_pair(cpu, obs, op.pointer(), pointer);
     }
     set(cpu, obs, op.a(), value);
-    proceed(cpu, obs, pc, 2)
+    let next = finish(cpu, obs, pc, 2, pc + 1, Flow::Next);
+    follow_access(cpu, bus, obs, next, const { likely(kind::DATA + 2 * STEP) })
 }
 
 fn store<B: Bus, O: Observer, const STEP: u8>(
@@ -721,7 +811,7 @@ fn store<B: Bus, O: Observer, const STEP: u8>(
     if let Some(pointer) = stepped {
         set_pair(cpu, obs, op.pointer(), pointer);
     }
-    proceed(cpu, obs, pc, 2)
+    proceed(cpu, bus, obs, pc, 2, const { likely(kind::DATA + 2 * STEP + 1) })
 }
 
 #[inline(never)]
@@ -738,14 +828,15 @@ fn store_watched<B: Bus, O: Observer, const STEP: u8>(
     if let Some(pointer) = stepped {
         set_pair(cpu, obs, op.pointer(), pointer);
     }
-    written(cpu, obs, pc, 2, 1, after)
+    written(cpu, bus, obs, pc, 2, 1, after, const { likely(kind::DATA + 2 * STEP + 1) })
 }
 
 fn lds<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
     match bus.read_plain(op.wide()) {
         Some(value) if !O::ACCESSES => {
             set(cpu, obs, op.a(), value);
-            finish(cpu, obs, pc, 2, pc + 2, Flow::Next)
+            let next = finish(cpu, obs, pc, 2, pc + 2, Flow::Next);
+            follow(cpu, bus, obs, next, const { likely(kind::LDS) })
         }
         _ => lds_watched(cpu, bus, obs, op, pc),
     }
@@ -759,16 +850,19 @@ fn lds_watched<B: Bus, O: Observer>(
     op: Op,
     pc: u32,
 ) -> u32 {
-    let value = or_fault!(cpu, pc, read(cpu, bus, obs, pc, op.wide(), cpu.cycles + 1));
+    let at = cpu.cycles + 1;
+    let Some(value) = read(cpu, bus, obs, pc, op.wide(), at) else { return FAULT | pc };
     set(cpu, obs, op.a(), value);
-    finish(cpu, obs, pc, 2, pc + 2, Flow::Next)
+    let next = finish(cpu, obs, pc, 2, pc + 2, Flow::Next);
+    follow_access(cpu, bus, obs, next, const { likely(kind::LDS) })
 }
 
 fn sts<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
     if O::ACCESSES || !bus.write_plain(op.wide(), reg(cpu, op.a())) {
         return sts_watched(cpu, bus, obs, op, pc);
     }
-    finish(cpu, obs, pc, 2, pc + 2, Flow::Next)
+    let next = finish(cpu, obs, pc, 2, pc + 2, Flow::Next);
+    follow(cpu, bus, obs, next, const { likely(kind::STS) })
 }
 
 #[inline(never)]
@@ -781,7 +875,7 @@ fn sts_watched<B: Bus, O: Observer>(
 ) -> u32 {
     let value = reg(cpu, op.a());
     let after = or_fault!(cpu, pc, write(cpu, bus, obs, pc, op.wide(), value, cpu.cycles + 1));
-    written(cpu, obs, pc, 2, 2, after)
+    written(cpu, bus, obs, pc, 2, 2, after, const { likely(kind::STS) })
 }
 
 fn push<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
@@ -790,7 +884,7 @@ fn push<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc
         return push_watched(cpu, bus, obs, op, pc);
     }
     cpu.sp = sp.wrapping_sub(1);
-    proceed(cpu, obs, pc, 2)
+    proceed(cpu, bus, obs, pc, 2, const { likely(kind::PUSH) })
 }
 
 #[inline(never)]
@@ -804,7 +898,7 @@ fn push_watched<B: Bus, O: Observer>(
     let (sp, value) = (cpu.sp, reg(cpu, op.a()));
     let after = or_fault!(cpu, pc, write(cpu, bus, obs, pc, sp, value, cpu.cycles + 1));
     cpu.sp = sp.wrapping_sub(1);
-    written(cpu, obs, pc, 2, 1, after)
+    written(cpu, bus, obs, pc, 2, 1, after, const { likely(kind::PUSH) })
 }
 
 fn pop<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
@@ -813,7 +907,7 @@ fn pop<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc:
         Some(value) if !O::ACCESSES => {
             cpu.sp = sp;
             set(cpu, obs, op.a(), value);
-            proceed(cpu, obs, pc, 2)
+            proceed(cpu, bus, obs, pc, 2, const { likely(kind::POP) })
         }
         _ => pop_watched(cpu, bus, obs, op, pc),
     }
@@ -828,23 +922,26 @@ fn pop_watched<B: Bus, O: Observer>(
     pc: u32,
 ) -> u32 {
     let sp = cpu.sp.wrapping_add(1);
-    let value = or_fault!(cpu, pc, read(cpu, bus, obs, pc, sp, cpu.cycles + 1));
+    let at = cpu.cycles + 1;
+    let Some(value) = read(cpu, bus, obs, pc, sp, at) else { return FAULT | pc };
     cpu.sp = sp;
     set(cpu, obs, op.a(), value);
-    proceed(cpu, obs, pc, 2)
+    let next = finish(cpu, obs, pc, 2, pc + 1, Flow::Next);
+    follow_access(cpu, bus, obs, next, const { likely(kind::POP) })
 }
 
 /// IN of a core register is a move, not an access.
 fn input<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
     let addr = io::BASE + u16::from(op.b());
     let at = cpu.cycles;
-    let value = or_fault!(cpu, pc, read_other(cpu, bus, addr, at));
+    let Some(value) = read_slow(cpu, bus, pc, addr, at) else { return FAULT | pc };
     if O::ACCESSES && !is_core(addr) {
         let whole = DATA_SPACE | u32::from(addr);
         obs.access(2 * pc, whole, Access::Read, Width::W8, value.into(), at);
     }
     set(cpu, obs, op.a(), value);
-    proceed(cpu, obs, pc, 1)
+    let next = finish(cpu, obs, pc, 1, pc + 1, Flow::Next);
+    follow_access(cpu, bus, obs, next, const { likely(kind::IN) })
 }
 
 /// OUT to a core register is a move, not an access.
@@ -856,7 +953,7 @@ fn output<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, 
         let whole = DATA_SPACE | u32::from(addr);
         obs.access(2 * pc, whole, Access::Write, Width::W8, value.into(), at);
     }
-    written(cpu, obs, pc, 1, 1, after)
+    written(cpu, bus, obs, pc, 1, 1, after, const { likely(kind::OUT) })
 }
 
 /// SBI and CBI read and write the whole register (ATmega128 datasheet 2467X, "Instruction Set Summary",
@@ -871,10 +968,10 @@ fn change_bit<B: Bus, O: Observer, const ON: bool>(
     let addr = io::BASE + u16::from(op.a());
     let bit = 1 << (op.b() & 7);
     let at = cpu.cycles;
-    let old = or_fault!(cpu, pc, read(cpu, bus, obs, pc, addr, at));
+    let Some(old) = read(cpu, bus, obs, pc, addr, at) else { return FAULT | pc };
     let value = if ON { old | bit } else { old & !bit };
     let after = or_fault!(cpu, pc, write(cpu, bus, obs, pc, addr, value, at + 1));
-    written(cpu, obs, pc, 2, 1, after)
+    written(cpu, bus, obs, pc, 2, 1, after, const { likely(kind::CBI + ON as u8) })
 }
 
 // ---- program memory
@@ -900,30 +997,37 @@ fn load_program<B: Bus, O: Observer, const INCREMENT: bool, const EXTENDED: bool
         }
     }
     set(cpu, obs, op.a(), value);
-    proceed(cpu, obs, pc, 3)
+    let next = finish(cpu, obs, pc, 3, pc + 1, Flow::Next);
+    follow_access(
+        cpu,
+        bus,
+        obs,
+        next,
+        const { likely(kind::PROGRAM + 2 * INCREMENT as u8 + EXTENDED as u8) },
+    )
 }
 
 fn spm<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, _: Op, pc: u32) -> u32 {
     let addr = u32::from(cpu.rampz) << 16 | u32::from(pair(cpu, Z));
     or_fault!(cpu, pc, bus.spm(2 * pc, addr, pair(cpu, 0), cpu.cycles));
-    proceed(cpu, obs, pc, 1)
+    finish(cpu, obs, pc, 1, pc + 1, Flow::Next)
 }
 
 // ---- the rest
 
-fn nop<B: Bus, O: Observer>(cpu: &mut Cpu, _: &mut B, obs: &mut O, _: Op, pc: u32) -> u32 {
-    proceed(cpu, obs, pc, 1)
+fn nop<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, _: Op, pc: u32) -> u32 {
+    proceed(cpu, bus, obs, pc, 1, const { likely(kind::NOP) })
 }
 
 fn sleep<B: Bus, O: Observer>(cpu: &mut Cpu, _: &mut B, obs: &mut O, _: Op, pc: u32) -> u32 {
-    proceed(cpu, obs, pc, 1) | SLEEP
+    finish(cpu, obs, pc, 1, pc + 1, Flow::Next) | SLEEP
 }
 
 fn break_<B: Bus, O: Observer>(cpu: &mut Cpu, _: &mut B, obs: &mut O, _: Op, pc: u32) -> u32 {
-    proceed(cpu, obs, pc, 1) | BREAK
+    finish(cpu, obs, pc, 1, pc + 1, Flow::Next) | BREAK
 }
 
 fn wdr<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, _: Op, pc: u32) -> u32 {
     bus.watchdog_reset(cpu.cycles);
-    proceed(cpu, obs, pc, 1)
+    finish(cpu, obs, pc, 1, pc + 1, Flow::Next)
 }

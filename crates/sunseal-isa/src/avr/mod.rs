@@ -6,6 +6,7 @@ mod dataflow;
 mod exec;
 mod flags;
 mod insn;
+mod likely;
 mod op;
 mod text;
 mod timing;
@@ -22,6 +23,7 @@ use op::Op;
 pub use timing::Timing;
 
 use crate::breakpoints::{Breakpoints, MARK};
+use crate::threading::THREAD_CYCLES;
 use crate::{Access, Cycles, Fault, Flow, Observer, Width};
 
 const SLOTS: usize = 1 << 16;
@@ -101,6 +103,15 @@ pub struct State {
     pub interrupt_shadow: bool,
 }
 
+/// The number of the handler that runs the instruction at `pc`, in words: what `likely.rs` is counted in.
+///
+/// # Errors
+/// If there is no such instruction.
+#[doc(hidden)]
+pub fn handler(pc: u32, mut fetch: impl FnMut(u32) -> Result<u16, Fault>) -> Result<usize, Fault> {
+    Ok(op::lower(&decode(pc, &mut fetch)?, false).kind())
+}
+
 /// The CPU.
 pub struct Cpu {
     /// R0 to R31.
@@ -123,6 +134,8 @@ pub struct Cpu {
     breakpoints: Breakpoints,
     /// Only one instruction is wanted, breakpoint or not.
     single: bool,
+    /// Up to this cycle handlers follow each other.
+    threaded_until: Cycles,
     /// [`Op`]s by word address; zero is "not decoded".
     cache: Box<[u32; SLOTS]>,
 }
@@ -145,6 +158,7 @@ impl Cpu {
             fault: None,
             breakpoints: Breakpoints::default(),
             single: false,
+            threaded_until: 0,
             cache: cache.try_into().expect("the vector has as many slots"),
         }
     }
@@ -222,9 +236,10 @@ impl Cpu {
         self.interrupt_shadow = false;
         let mut pc = u32::from(self.pc);
         loop {
+            self.threaded_until = bus.deadline().min(self.cycles + THREAD_CYCLES);
             let next = self.dispatch(bus, observer, pc);
             if next > PC_MASK {
-                return self.leave(bus, pc, next);
+                return self.leave(bus, next);
             }
             pc = next;
             if self.cycles >= bus.deadline() {
@@ -239,10 +254,11 @@ impl Cpu {
         self.interrupt_shadow = false;
         let pc = u32::from(self.pc);
         self.single = true;
+        self.threaded_until = 0;
         let next = self.dispatch(bus, observer, pc);
         self.single = false;
         if next > PC_MASK {
-            return self.leave(bus, pc, next);
+            return self.leave(bus, next);
         }
         self.pc = next as u16;
         Exit::Deadline
@@ -255,16 +271,16 @@ impl Cpu {
     }
 
     #[cold]
-    fn leave<B: Bus>(&mut self, bus: &mut B, pc: u32, next: u32) -> Exit {
+    fn leave<B: Bus>(&mut self, bus: &mut B, next: u32) -> Exit {
+        self.pc = next as u16;
         if next & FAULT != 0 {
-            self.pc = pc as u16;
+            let pc = next & PC_MASK;
             let fault = self.fault.take().expect("the handler that stopped left its reason");
             return Exit::Fault(match decode(pc, |addr| bus.fetch(addr)) {
                 Ok(insn) => fault.in_instruction(insn.to_string()),
                 Err(_) => fault,
             });
         }
-        self.pc = next as u16;
         if next & SLEEP != 0 {
             Exit::Sleep
         } else if next & BREAK != 0 {

@@ -2,22 +2,24 @@
 //! What each decoded instruction does: one handler a kind, generic over bus and observer.
 //!
 //! A handler returns the next program counter; bits above it say that the loop ends
-//! ([`STATUS`], [`FAULT`]). Cycle positions of accesses: a source is read in cycle 2 (`@Rn`) or 3
+//! ([`STATUS`], [`FAULT`]). Quick ones go on with the next instruction by themselves ([`follow`]). Cycle positions of accesses: a source is read in cycle 2 (`@Rn`) or 3
 //! (`X(Rn)`, `&EDE`), results are written in the last cycle and read before that.
 
 use super::alu::{Flags, alu, loads, op as alu_op, quick, rotate_flags, stores, test_flags};
 use super::insn::{self, MASK20, Size, indexed};
+use super::likely::LIKELY;
 use super::op::{Extra, Op, dst, kind, lower, mode, rotate, single, src};
 use super::sr::C;
 use super::timing::repeat_cycles;
 use super::{Bus, Width};
 use super::{Cpu, DaddOverflow, PC, SP, SR, sr};
 use crate::breakpoints::MARK;
+use crate::threading::{self, Likely, dispatch};
 use crate::{Access, Cycles, Fault, Flow, Observer};
 
 /// The instruction changed GIE, CPUOFF, OSCOFF, SCG0 or SCG1.
 pub(crate) const STATUS: u32 = 1 << 30;
-/// The instruction did not run; `Cpu::fault` says why.
+/// The instruction at the program counter did not run; `Cpu::fault` says why.
 pub(crate) const FAULT: u32 = 1 << 31;
 
 /// A breakpoint is at the instruction, which did not run.
@@ -89,7 +91,7 @@ macro_rules! or_fault {
 #[inline(never)]
 fn stop(cpu: &mut Cpu, fault: Fault, pc: u32) -> u32 {
     cpu.fault = Some(fault.at_pc(pc));
-    FAULT
+    FAULT | pc
 }
 
 #[inline(always)]
@@ -112,10 +114,46 @@ fn finish<B: Bus, O: Observer>(
     next
 }
 
+/// The handlers that are likely behind one.
+const fn likely(kind: u16) -> Likely {
+    threading::likely(LIKELY, kind)
+}
+
+/// To the handler of the instruction at `next`, behind one that did nothing outside CPU and plain memory.
+#[inline(always)]
+fn follow<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    next: u32,
+    likely: Likely,
+) -> u32 {
+    if cpu.cycles >= cpu.threaded_until {
+        return next;
+    }
+    let op = cpu.slot(bus, next);
+    let handlers = &Table::<B, O>::HANDLERS;
+    dispatch!(handlers, op.kind(), likely, (cpu, bus, obs, op.head, op.data, next))
+}
+
+/// Books an instruction that leads to the one behind it.
+#[inline(always)]
+fn pass<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, pc: u32, op: Op) -> u32 {
+    finish(cpu, bus, obs, pc, op.cycles(), op.next(), Flow::Next)
+}
+
 /// To the instruction behind this one.
 #[inline(always)]
-fn proceed<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, pc: u32, op: Op) -> u32 {
-    finish(cpu, bus, obs, pc, op.cycles(), op.next(), Flow::Next)
+fn proceed<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    pc: u32,
+    op: Op,
+    likely: Likely,
+) -> u32 {
+    let next = pass(cpu, bus, obs, pc, op);
+    follow(cpu, bus, obs, next, likely)
 }
 
 /// To `target`, which must be even.
@@ -213,6 +251,49 @@ fn store<B: Bus, O: Observer>(
     Ok(())
 }
 
+/// As [`load`]; `None`: it failed, and `Cpu::fault` says why. Not inlined: a handler that keeps a fault on its stack
+/// cannot jump to the next one.
+#[inline(never)]
+fn load_slow<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    pc: u32,
+    addr: u32,
+    width: Width,
+    at: Cycles,
+) -> Option<u32> {
+    match load(cpu, bus, obs, pc, addr, width, at) {
+        Ok(value) => Some(value),
+        Err(fault) => {
+            stop(cpu, fault, pc);
+            None
+        }
+    }
+}
+
+/// As [`load_slow`].
+#[inline(never)]
+#[allow(clippy::too_many_arguments)] // one access, told whole
+fn store_slow<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    pc: u32,
+    addr: u32,
+    width: Width,
+    value: u32,
+    at: Cycles,
+) -> Option<()> {
+    match store(cpu, bus, obs, pc, addr, width, value, at) {
+        Ok(()) => Some(()),
+        Err(fault) => {
+            stop(cpu, fault, pc);
+            None
+        }
+    }
+}
+
 /// An operand of any size; 20-bit ones are two words, low first, the second in the next cycle.
 fn load_sized<B: Bus, O: Observer>(
     cpu: &Cpu,
@@ -305,6 +386,8 @@ fn undecoded<B: Bus, O: Observer>(
     }
     let before = cpu.cycles;
     cpu.await_fetch(bus, pc, op);
+    // This one alone.
+    cpu.threaded_until = 0;
     let handlers = &Table::<B, O>::HANDLERS;
     let next = handlers[op.kind()](cpu, bus, obs, op.head, op.data, pc);
     if !cacheable {
@@ -383,7 +466,7 @@ fn double<B: Bus, O: Observer, const OP: u8, const SRC: u8, const DST: u8, const
             tell(obs, op.rd(), old, result);
             cpu.r[op.rd()] = result;
         }
-        return proceed(cpu, bus, obs, pc, op);
+        return proceed(cpu, bus, obs, pc, op, const { likely(kind::double(OP, SRC, DST, BYTE)) });
     }
     let base = cpu.r[op.rd()];
     let addr = if DST == dst::ABS { op.b() } else { indexed(base, op.b() as i32, true) };
@@ -412,7 +495,7 @@ fn double<B: Bus, O: Observer, const OP: u8, const SRC: u8, const DST: u8, const
     if SRC == src::INC && op.rs() != SP {
         tell(obs, op.rs(), pointer, stepped);
     }
-    proceed(cpu, bus, obs, pc, op)
+    proceed(cpu, bus, obs, pc, op, const { likely(kind::double(OP, SRC, DST, BYTE)) })
 }
 
 /// What [`double`] leaves: peripherals and faults.
@@ -424,6 +507,14 @@ fn double_watched<B: Bus, O: Observer, const SRC: u8, const DST: u8, const BYTE:
     data: u64,
     pc: u32,
 ) -> u32 {
+    macro_rules! or_stop {
+        ($value:expr) => {
+            match $value {
+                Some(value) => value,
+                None => return FAULT | pc,
+            }
+        };
+    }
     let op = Op { head, data };
     let operation = Extra(op.extra()).op();
     let mask = if BYTE { 0xFF } else { 0xFFFF };
@@ -432,14 +523,14 @@ fn double_watched<B: Bus, O: Observer, const SRC: u8, const DST: u8, const BYTE:
     let src = match SRC {
         src::REG => cpu.r[op.rs()] & mask,
         src::CONST => op.a(),
-        src::ABS => or_fault!(cpu, pc, load(cpu, bus, obs, pc, op.a(), width, start + 2)),
+        src::ABS => or_stop!(load_slow(cpu, bus, obs, pc, op.a(), width, start + 2)),
         src::IDX => {
             let addr = indexed(cpu.r[op.rs()], op.a() as i32, true);
-            or_fault!(cpu, pc, load(cpu, bus, obs, pc, addr, width, start + 2))
+            or_stop!(load_slow(cpu, bus, obs, pc, addr, width, start + 2))
         }
         _ => {
             let addr = cpu.r[op.rs()];
-            let value = or_fault!(cpu, pc, load(cpu, bus, obs, pc, addr, width, start + 1));
+            let value = or_stop!(load_slow(cpu, bus, obs, pc, addr, width, start + 1));
             if SRC == src::INC {
                 cpu.r[op.rs()] = (addr + width.bytes()) & cpu.mask;
             }
@@ -461,19 +552,24 @@ fn double_watched<B: Bus, O: Observer, const SRC: u8, const DST: u8, const BYTE:
         let last = start + Cycles::from(op.cycles()) - 1;
         let old = if loads(operation) {
             let at = if stores(operation) { last - 1 } else { last };
-            or_fault!(cpu, pc, load(cpu, bus, obs, pc, addr, width, at))
+            or_stop!(load_slow(cpu, bus, obs, pc, addr, width, at))
         } else {
             0
         };
         let mut flags = cpu.flags;
         let result = quick(operation, BYTE, src, old, &mut flags);
         if stores(operation) {
-            or_fault!(cpu, pc, store(cpu, bus, obs, pc, addr, width, result, last));
+            or_stop!(store_slow(cpu, bus, obs, pc, addr, width, result, last));
         }
         cpu.flags = flags;
         tell_step(cpu, obs, src_mode, op.rs(), width.bytes());
     }
-    proceed(cpu, bus, obs, pc, op)
+    let next = pass(cpu, bus, obs, pc, op);
+    if cpu.cycles >= bus.deadline() {
+        // A peripheral may have drawn it near.
+        return next;
+    }
+    follow(cpu, bus, obs, next, threading::UNKNOWN)
 }
 
 /// The address an operand in memory lies at.
@@ -602,6 +698,16 @@ fn run_double<B: Bus, O: Observer, const EXTENDED: bool>(
     }
 }
 
+/// The handler of [`single_reg`].
+const fn reg_kind(which: u8) -> u16 {
+    match which {
+        single::RRC => kind::RRC_REG,
+        single::RRA => kind::RRA_REG,
+        single::SWPB => kind::SWPB_REG,
+        _ => kind::SXT_REG,
+    }
+}
+
 /// RRC, SWPB, RRA and SXT of a word in R4 to R15.
 fn single_reg<B: Bus, O: Observer, const WHICH: u8>(
     cpu: &mut Cpu,
@@ -631,7 +737,7 @@ fn single_reg<B: Bus, O: Observer, const WHICH: u8>(
     tell(obs, op.rd(), cpu.r[op.rd()], result);
     cpu.r[op.rd()] = result;
     cpu.flags = flags;
-    proceed(cpu, bus, obs, pc, op)
+    proceed(cpu, bus, obs, pc, op, const { likely(reg_kind(WHICH)) })
 }
 
 /// The result and status of a single-operand operation. SXT extends `sign_bit`, in a register to 20 bits.
@@ -781,11 +887,12 @@ fn jump<B: Bus, O: Observer, const CONDITION: u8>(
         6 => flags.less(),
         _ => true,
     };
-    if taken {
+    let next = if taken {
         finish(cpu, bus, obs, pc, op.cycles(), op.b(), Flow::Jump)
     } else {
-        proceed(cpu, bus, obs, pc, op)
-    }
+        pass(cpu, bus, obs, pc, op)
+    };
+    follow(cpu, bus, obs, next, const { likely(kind::JUMP + CONDITION as u16) })
 }
 
 fn push_word_reg<B: Bus, O: Observer>(
@@ -807,7 +914,7 @@ fn push_word_reg<B: Bus, O: Observer>(
         obs.access(pc, stack, Access::Write, crate::Width::W16, value, at);
     }
     cpu.r[SP] = stack;
-    proceed(cpu, bus, obs, pc, op)
+    proceed(cpu, bus, obs, pc, op, const { likely(kind::PUSH_WORD_REG) })
 }
 
 /// `CALL #address`
@@ -830,7 +937,8 @@ fn call_const<B: Bus, O: Observer>(
         obs.access(pc, stack, Access::Write, crate::Width::W16, op.next() & 0xFFFF, at);
     }
     cpu.r[SP] = stack;
-    finish(cpu, bus, obs, pc, op.cycles(), target, Flow::Call { target })
+    let next = finish(cpu, bus, obs, pc, op.cycles(), target, Flow::Call { target });
+    follow(cpu, bus, obs, next, const { likely(kind::CALL_CONST) })
 }
 
 /// RET: `MOV @SP+, PC`
@@ -851,7 +959,8 @@ fn ret<B: Bus, O: Observer>(
                 obs.access(pc, stack, Access::Read, crate::Width::W16, target, at);
             }
             cpu.r[SP] = (stack + 2) & cpu.mask;
-            finish(cpu, bus, obs, pc, op.cycles(), target, Flow::Return)
+            let next = finish(cpu, bus, obs, pc, op.cycles(), target, Flow::Return);
+            follow(cpu, bus, obs, next, const { likely(kind::RET) })
         }
         _ => general_double::<B, O, false>(cpu, bus, obs, head, data, pc),
     }
@@ -867,7 +976,11 @@ fn branch_const<B: Bus, O: Observer>(
     pc: u32,
 ) -> u32 {
     let op = Op { head, data };
-    go(cpu, bus, obs, pc, op.cycles(), op.a(), Flow::Jump)
+    if op.a() & 1 != 0 {
+        return odd(cpu, op.a(), pc);
+    }
+    let next = finish(cpu, bus, obs, pc, op.cycles(), op.a(), Flow::Jump);
+    follow(cpu, bus, obs, next, const { likely(kind::BRANCH_CONST) })
 }
 
 /// `ADD #n, SP` and `SUB #n, SP`
@@ -888,7 +1001,7 @@ fn add_sp<B: Bus, O: Observer>(
     };
     tell(obs, SP, cpu.r[SP], result & !1);
     cpu.r[SP] = result & !1;
-    proceed(cpu, bus, obs, pc, op)
+    proceed(cpu, bus, obs, pc, op, const { likely(kind::ADD_SP) })
 }
 
 fn reti<B: Bus, O: Observer>(
@@ -909,7 +1022,7 @@ fn reti<B: Bus, O: Observer>(
     // Observers hear of the stack pointer behind the instruction.
     cpu.r[SP] = (stack + 4) & cpu.mask;
     let next = go(cpu, bus, obs, pc, op.cycles(), target, Flow::InterruptReturn);
-    if next == FAULT {
+    if next & FAULT != 0 {
         cpu.r[SP] = stack;
         return next;
     }
@@ -966,7 +1079,7 @@ fn mova<B: Bus, O: Observer>(
             if op.rd() == SR {
                 cpu.flags_from_status();
             }
-            proceed(cpu, bus, obs, pc, op) | status
+            pass(cpu, bus, obs, pc, op) | status
         }
         mode::CONST => {
             let ret = mode == mode::INC && reg == SP;
@@ -977,7 +1090,7 @@ fn mova<B: Bus, O: Observer>(
             let addr = effective(cpu, dst_mode, op.rd(), op.b());
             let last = start + Cycles::from(op.cycles()) - 1;
             or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, addr, Size::A, value, last));
-            proceed(cpu, bus, obs, pc, op)
+            pass(cpu, bus, obs, pc, op)
         }
     }
 }
@@ -1006,7 +1119,7 @@ fn address_alu<B: Bus, O: Observer, const OP: u8>(
     if stores(OP) && to_pc {
         return go(cpu, bus, obs, pc, op.cycles(), result, Flow::Jump);
     }
-    proceed(cpu, bus, obs, pc, op) | status
+    pass(cpu, bus, obs, pc, op) | status
 }
 
 /// RRCM, RRAM, RLAM and RRUM by 1 to 4 bits
@@ -1034,7 +1147,7 @@ fn rotate_many<B: Bus, O: Observer>(
     cpu.r[SR] = flags;
     let status = write_register(cpu, obs, op.rd(), value);
     cpu.flags_from_status();
-    proceed(cpu, bus, obs, pc, op) | status
+    pass(cpu, bus, obs, pc, op) | status
 }
 
 fn pushm<B: Bus, O: Observer>(
@@ -1063,7 +1176,7 @@ fn pushm<B: Bus, O: Observer>(
         at += 1;
     }
     cpu.r[SP] = stack;
-    proceed(cpu, bus, obs, pc, op)
+    pass(cpu, bus, obs, pc, op)
 }
 
 fn popm<B: Bus, O: Observer>(
@@ -1096,5 +1209,5 @@ fn popm<B: Bus, O: Observer>(
         }
     }
     cpu.r[SP] = stack;
-    proceed(cpu, bus, obs, pc, op) | status
+    pass(cpu, bus, obs, pc, op) | status
 }

@@ -6,6 +6,7 @@ mod bus;
 mod dataflow;
 mod exec;
 mod insn;
+mod likely;
 mod op;
 mod text;
 mod timing;
@@ -22,6 +23,7 @@ pub use bus::{Bus, FlatBus, PageKind, Width};
 pub use dataflow::dataflow;
 
 use crate::breakpoints::{Breakpoints, MARK};
+use crate::threading::THREAD_CYCLES;
 use crate::{Access, Cycles, Fault, Flow, Observer};
 
 /// One slot for each even address.
@@ -86,6 +88,19 @@ pub struct State {
     pub interrupt_shadow: bool,
 }
 
+/// The number of the handler that runs the instruction at `pc`: what `likely.rs` is counted in.
+///
+/// # Errors
+/// If there is no such instruction.
+#[doc(hidden)]
+pub fn handler(
+    timing: &Timing,
+    pc: u32,
+    fetch: impl FnMut(u32) -> Result<u16, Fault>,
+) -> Result<usize, Fault> {
+    Ok(op::lower(&decode_for(timing.family, pc, fetch)?, pc, timing).kind())
+}
+
 /// The CPU.
 pub struct Cpu {
     /// R0 (PC) to R15, 20 bits each.
@@ -107,6 +122,8 @@ pub struct Cpu {
     breakpoints: Breakpoints,
     /// Only one instruction is wanted, breakpoint or not.
     single: bool,
+    /// Up to this cycle handlers follow each other.
+    threaded_until: Cycles,
     /// [`Op`]s by half their address; zero is "not decoded". 8 MiB of address space, of which only
     /// touched pages exist.
     cache: Box<[[u64; 2]; SLOTS]>,
@@ -132,6 +149,7 @@ impl Cpu {
             fault: None,
             breakpoints: Breakpoints::default(),
             single: false,
+            threaded_until: 0,
             cache: empty_cache(),
         }
     }
@@ -180,9 +198,10 @@ impl Cpu {
             Err(exit) => return exit,
         };
         loop {
+            self.threaded_until = bus.deadline().min(self.cycles + THREAD_CYCLES);
             let next = self.dispatch(bus, observer, pc);
             if next > MASK20 {
-                return self.leave(bus, pc, next);
+                return self.leave(bus, next);
             }
             pc = next;
             if self.cycles >= bus.deadline() {
@@ -201,10 +220,11 @@ impl Cpu {
             Err(exit) => return exit,
         };
         self.single = true;
+        self.threaded_until = 0;
         let next = self.dispatch(bus, observer, pc);
         self.single = false;
         if next > MASK20 {
-            return self.leave(bus, pc, next);
+            return self.leave(bus, next);
         }
         self.r[PC] = next;
         self.flags_to_status();
@@ -233,14 +253,22 @@ impl Cpu {
         Ok(pc)
     }
 
+    /// The instruction at `pc`, its words waited for if it is decoded.
+    #[inline(always)]
+    fn slot<B: Bus>(&mut self, bus: &mut B, pc: u32) -> Op {
+        let [head, data] = self.cache[(pc >> 1) as usize & (SLOTS - 1)];
+        let op = Op { head, data };
+        if B::WAITS && head != 0 {
+            self.await_fetch(bus, pc, op);
+        }
+        op
+    }
+
     #[inline(always)]
     fn dispatch<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O, pc: u32) -> u32 {
-        let [head, data] = self.cache[(pc >> 1) as usize & (SLOTS - 1)];
-        if B::WAITS && head != 0 {
-            self.await_fetch(bus, pc, Op { head, data });
-        }
+        let op = self.slot(bus, pc);
         let handlers = &Table::<B, O>::HANDLERS;
-        handlers[Op { head, data }.kind()](self, bus, observer, head, data, pc)
+        handlers[op.kind()](self, bus, observer, op.head, op.data, pc)
     }
 
     /// Waits for the words of the instruction that is about to run.
@@ -253,10 +281,11 @@ impl Cpu {
     }
 
     #[cold]
-    fn leave<B: Bus>(&mut self, bus: &mut B, pc: u32, next: u32) -> Exit {
+    fn leave<B: Bus>(&mut self, bus: &mut B, next: u32) -> Exit {
         self.flags_to_status();
+        let pc = next & MASK20;
+        self.r[PC] = pc;
         if next & FAULT != 0 {
-            self.r[PC] = pc;
             if B::WAITS {
                 self.cycles -= std::mem::take(&mut self.fetch_waits);
                 bus.stall();
@@ -267,7 +296,6 @@ impl Cpu {
                 Err(_) => fault,
             });
         }
-        self.r[PC] = next & MASK20;
         if next & BREAKPOINT != 0 {
             return Exit::Breakpoint;
         }

@@ -8,9 +8,11 @@ use super::execute::{Done, recent, width};
 use super::insn::{
     Address, Alu, Condition, Extended, Insn, Kind, Moved, Mul, MulLong, Shift, Source,
 };
-use super::run::{general, it, not_decoded};
+use super::likely::LIKELY;
+use super::run::{follow, follow_access, general, it, not_decoded};
 use super::timing::Timing;
-use super::{Cpu, Exit, LR, SP};
+use super::{Cpu, LR, SP};
+use crate::threading::{self, Likely};
 use crate::{Access, Cycles, Flow, Observer, Width};
 
 /// Second operands of the fast data-processing handlers.
@@ -402,7 +404,12 @@ fn place(addr: Address, rt: u8) -> (u8, u64, u32) {
     }
 }
 
-/// A result in `rd` after `cycles`, on to the next instruction.
+/// The handlers that are likely behind one.
+const fn likely(kind: u16) -> Likely {
+    threading::likely(LIKELY, kind)
+}
+
+/// A result in `rd` after `cycles`.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)] // one instruction's end, told whole
 fn result<B: Bus, O: Observer>(
@@ -455,9 +462,11 @@ fn data<B: Bus, O: Observer, const OP: u8, const SRC: u8, const SET: bool>(
     }
     if which.compares() {
         let next = op.next();
-        return cpu.finish(bus, obs, op, pc, (next, 1, 0, Flow::Next));
+        let next = cpu.finish(bus, obs, op, pc, (next, 1, 0, Flow::Next));
+        return follow(cpu, bus, obs, next, const { likely(kind::data(OP, SRC, SET)) });
     }
-    result(cpu, bus, obs, op, pc, op.rd(), value, 1, 0)
+    let next = result(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
+    follow(cpu, bus, obs, next, const { likely(kind::data(OP, SRC, SET)) })
 }
 
 fn movt<B: Bus, O: Observer>(
@@ -470,7 +479,8 @@ fn movt<B: Bus, O: Observer>(
 ) -> u32 {
     let op = Op { head, data };
     let value = cpu.r[op.rd()] & 0xFFFF | op.imm() << 16;
-    result(cpu, bus, obs, op, pc, op.rd(), value, 1, 0)
+    let next = result(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
+    follow(cpu, bus, obs, next, const { likely(kind::MOVT) })
 }
 
 fn ubfx<B: Bus, O: Observer>(
@@ -483,7 +493,8 @@ fn ubfx<B: Bus, O: Observer>(
 ) -> u32 {
     let op = Op { head, data };
     let value = cpu.r[op.rn()] >> (op.amount() & 31) & op.imm();
-    result(cpu, bus, obs, op, pc, op.rd(), value, 1, 0)
+    let next = result(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
+    follow(cpu, bus, obs, next, const { likely(kind::FIELD) })
 }
 
 fn extend<B: Bus, O: Observer, const SIGNED: bool, const HALF: bool>(
@@ -497,7 +508,8 @@ fn extend<B: Bus, O: Observer, const SIGNED: bool, const HALF: bool>(
     let op = Op { head, data };
     let part = if HALF { Extended::Half } else { Extended::Byte };
     let value = alu::extend(SIGNED, part, 0, cpu.r[op.rm()], op.amount());
-    result(cpu, bus, obs, op, pc, op.rd(), value, 1, 0)
+    let next = result(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
+    follow(cpu, bus, obs, next, const { likely(kind::EXTEND + 2 * SIGNED as u16 + HALF as u16) })
 }
 
 fn mul<B: Bus, O: Observer, const OP: u8>(
@@ -511,7 +523,8 @@ fn mul<B: Bus, O: Observer, const OP: u8>(
     let op = Op { head, data };
     let which = [Mul::Mul, Mul::Mla, Mul::Mls][OP as usize];
     let (value, _) = alu::mul(which, cpu.r[op.rn()], cpu.r[op.rm()], cpu.r[op.ra()]);
-    result(cpu, bus, obs, op, pc, op.rd(), value, 1, 0)
+    let next = result(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
+    follow(cpu, bus, obs, next, const { likely(kind::MUL + OP as u16) })
 }
 
 fn mul_long<B: Bus, O: Observer, const OP: u8>(
@@ -532,35 +545,38 @@ fn mul_long<B: Bus, O: Observer, const OP: u8>(
     if O::RESULTS {
         obs.result(lo as u8, old as u32, value as u32);
     }
-    result(cpu, bus, obs, op, pc, hi, (value >> 32) as u32, 1, 1 << lo)
+    let next = result(cpu, bus, obs, op, pc, hi, (value >> 32) as u32, 1, 1 << lo);
+    follow(cpu, bus, obs, next, const { likely(kind::UMULL + OP as u16) })
 }
 
-/// Plain memory where nobody looks on, else the bus.
+/// What is at `addr`, and the cycles that it takes more where it is not aligned; plain memory first. `None`: it
+/// failed, and `Cpu::stop` says why.
 #[inline(always)]
 fn get<B: Bus, O: Observer>(
-    cpu: &Cpu,
+    cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
     pc: u32,
     addr: u32,
     width: Width,
     at: Cycles,
-) -> Result<(u32, u32), Exit> {
+) -> Option<(u32, u32)> {
     if addr & (width.bytes() - 1) == 0
         && let Some(value) = bus.read_plain(addr, width, at)
     {
         if O::ACCESSES {
             obs.access(pc, addr, Access::Read, width, value, at);
         }
-        return Ok((value, 0));
+        return Some((value, 0));
     }
-    cpu.access_any(bus, obs, pc, addr, width, None, at)
+    access_slow(cpu, bus, obs, pc, addr, width, None, at)
 }
 
+/// As [`get`]: the cycles that it takes more.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)] // one access, told whole
 fn set<B: Bus, O: Observer>(
-    cpu: &Cpu,
+    cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
     pc: u32,
@@ -568,14 +584,36 @@ fn set<B: Bus, O: Observer>(
     width: Width,
     value: u32,
     at: Cycles,
-) -> Result<u32, Exit> {
+) -> Option<u32> {
     if addr & (width.bytes() - 1) == 0 && bus.write_plain(addr, width, value, at) {
         if O::ACCESSES {
             obs.access(pc, addr, Access::Write, width, value, at);
         }
-        return Ok(0);
+        return Some(0);
     }
-    cpu.access_any(bus, obs, pc, addr, width, Some(value), at).map(|(_, more)| more)
+    access_slow(cpu, bus, obs, pc, addr, width, Some(value), at).map(|(_, more)| more)
+}
+
+/// Not inlined: a handler that keeps a fault on its stack cannot jump to the next one.
+#[inline(never)]
+#[allow(clippy::too_many_arguments)] // one access, told whole
+fn access_slow<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    pc: u32,
+    addr: u32,
+    width: Width,
+    store: Option<u32>,
+    at: Cycles,
+) -> Option<(u32, u32)> {
+    match cpu.access_any(bus, obs, pc, addr, width, store, at) {
+        Ok(done) => Some(done),
+        Err(exit) => {
+            cpu.fail(exit, pc);
+            None
+        }
+    }
 }
 
 /// Where a load or store goes and the registers that say so.
@@ -607,10 +645,7 @@ fn load<B: Bus, O: Observer, const MOVE: u8, const ADDRESS: u8>(
     let updates = matches!(ADDRESS, address::PRE | address::POST);
     let cycles = cpu.memory_cycles(2 + u32::from(literal), registers, !updates);
     let at = cpu.cycles + Cycles::from(cycles - 1);
-    let (value, more) = match get(cpu, bus, obs, pc, addr, width(moved), at) {
-        Ok(done) => done,
-        Err(exit) => return cpu.fail(exit, pc),
-    };
+    let Some((value, more)) = get(cpu, bus, obs, pc, addr, width(moved), at) else { return pc | 1 };
     let value = match moved {
         Moved::SignedByte => value as i8 as u32,
         Moved::SignedHalf => value as i16 as u32,
@@ -622,9 +657,11 @@ fn load<B: Bus, O: Observer, const MOVE: u8, const ADDRESS: u8>(
         step_base(cpu, obs, op.rn(), end);
         let next = op.next();
         let done = (next, cycles + more, 1 << op.rd(), Flow::Next);
-        return cpu.finish(bus, obs, op, pc, done);
+        let next = cpu.finish(bus, obs, op, pc, done);
+        return follow_access(cpu, bus, obs, next, const { likely(kind::load(MOVE, ADDRESS)) });
     }
-    result(cpu, bus, obs, op, pc, op.rd(), value, cycles + more, recent::LOADED)
+    let next = result(cpu, bus, obs, op, pc, op.rd(), value, cycles + more, recent::LOADED);
+    follow_access(cpu, bus, obs, next, const { likely(kind::load(MOVE, ADDRESS)) })
 }
 
 fn store<B: Bus, O: Observer, const MOVE: u8, const ADDRESS: u8>(
@@ -642,18 +679,15 @@ fn store<B: Bus, O: Observer, const MOVE: u8, const ADDRESS: u8>(
     let cycles = cpu.memory_cycles(1 + u32::from(by_register), registers, by_register);
     let at = cpu.cycles + Cycles::from(cycles - 1);
     let value = cpu.r[op.rd()] & (u32::MAX >> (32 - 8 * width.bytes()));
-    let more = match set(cpu, bus, obs, pc, addr, width, value, at) {
-        Ok(more) => more,
-        Err(exit) => return cpu.fail(exit, pc),
-    };
+    let Some(more) = set(cpu, bus, obs, pc, addr, width, value, at) else { return pc | 1 };
     let mut after = 0;
     if matches!(ADDRESS, address::PRE | address::POST) {
         let end = cpu.r[op.rn()].wrapping_add(op.imm());
         step_base(cpu, obs, op.rn(), end);
         after = 1 << op.rn();
     }
-    let next = op.next();
-    cpu.finish(bus, obs, op, pc, (next, cycles + more, after, Flow::Next))
+    let next = cpu.finish(bus, obs, op, pc, (op.next(), cycles + more, after, Flow::Next));
+    follow_access(cpu, bus, obs, next, const { likely(kind::store(MOVE, ADDRESS)) })
 }
 
 /// STM and PUSH.
@@ -676,8 +710,9 @@ fn store_many<B: Bus, O: Observer, const BEFORE: bool>(
     let mut addr = first;
     while list != 0 {
         let register = list.trailing_zeros() as usize & 15;
-        if let Err(exit) = word(cpu, bus, obs, pc, addr, Some(cpu.r[register]), at) {
-            return cpu.fail(exit, pc);
+        let value = cpu.r[register];
+        if word(cpu, bus, obs, pc, addr, Some(value), at).is_none() {
+            return pc | 1;
         }
         list &= list - 1;
         addr = addr.wrapping_add(4);
@@ -686,8 +721,14 @@ fn store_many<B: Bus, O: Observer, const BEFORE: bool>(
     if head & CARRY != 0 {
         step_base(cpu, obs, op.rn(), end);
     }
-    let next = op.next();
-    cpu.finish(bus, obs, op, pc, (next, cycles, 0, Flow::Next))
+    let next = cpu.finish(bus, obs, op, pc, (op.next(), cycles, 0, Flow::Next));
+    follow_access(
+        cpu,
+        bus,
+        obs,
+        next,
+        const { likely(if BEFORE { kind::PUSH } else { kind::STORE_MANY }) },
+    )
 }
 
 /// LDM and POP; `GOES`: the program counter, too.
@@ -708,10 +749,10 @@ fn load_many<B: Bus, O: Observer, const GOES: bool>(
     let at = cpu.cycles + Cycles::from(cycles - count);
     let mut values = [0; 16];
     for (i, slot) in values.iter_mut().take(count as usize).enumerate() {
-        *slot = match word(cpu, bus, obs, pc, addr, None, at + i as Cycles) {
-            Ok(value) => value,
-            Err(exit) => return cpu.fail(exit, pc),
+        let Some(value) = word(cpu, bus, obs, pc, addr, None, at + i as Cycles) else {
+            return pc | 1;
         };
+        *slot = value;
         addr = addr.wrapping_add(4);
     }
     if head & CARRY != 0 {
@@ -735,10 +776,11 @@ fn load_many<B: Bus, O: Observer, const GOES: bool>(
         let flow = if op.rn() == SP { Flow::Return } else { Flow::Jump };
         let cycles = cycles + u32::from(cpu.timing.refill_load);
         let done = cpu.exchange(values[(count as usize - 1) & 15], cycles, flow);
-        return leave(cpu, bus, obs, op, pc, done);
+        let next = leave(cpu, bus, obs, op, pc, done);
+        return follow_access(cpu, bus, obs, next, const { likely(kind::LOAD_MANY_AND_GO) });
     }
-    let next = op.next();
-    cpu.finish(bus, obs, op, pc, (next, cycles, 0, Flow::Next))
+    let next = cpu.finish(bus, obs, op, pc, (op.next(), cycles, 0, Flow::Next));
+    follow_access(cpu, bus, obs, next, const { likely(kind::LOAD_MANY) })
 }
 
 #[inline(always)]
@@ -750,16 +792,17 @@ fn step_base<O: Observer>(cpu: &mut Cpu, obs: &mut O, rn: usize, end: u32) {
     }
 }
 
+/// A word of a transfer that must be aligned; plain memory first. `None` as of [`get`].
 #[inline(always)]
 fn word<B: Bus, O: Observer>(
-    cpu: &Cpu,
+    cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
     pc: u32,
     addr: u32,
     stored: Option<u32>,
     at: Cycles,
-) -> Result<u32, Exit> {
+) -> Option<u32> {
     if addr & 3 == 0 {
         let (kind, plain) = match stored {
             None => (Access::Read, bus.read_plain(addr, Width::W32, at)),
@@ -772,10 +815,29 @@ fn word<B: Bus, O: Observer>(
             if O::ACCESSES {
                 obs.access(pc, addr, kind, Width::W32, value, at);
             }
-            return Ok(value);
+            return Some(value);
         }
     }
-    cpu.access_word(bus, obs, pc, addr, stored, at)
+    word_slow(cpu, bus, obs, pc, addr, stored, at)
+}
+
+#[inline(never)]
+fn word_slow<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    pc: u32,
+    addr: u32,
+    stored: Option<u32>,
+    at: Cycles,
+) -> Option<u32> {
+    match cpu.access_word(bus, obs, pc, addr, stored, at) {
+        Ok(value) => Some(value),
+        Err(exit) => {
+            cpu.fail(exit, pc);
+            None
+        }
+    }
 }
 
 fn branch<B: Bus, O: Observer, const CONDITION: u8>(
@@ -789,9 +851,11 @@ fn branch<B: Bus, O: Observer, const CONDITION: u8>(
     let op = Op { head, data };
     if cpu.flags.holds(Condition::of(CONDITION as u32)) {
         let done = (op.imm(), op.amount(), recent::BRANCHED, Flow::Jump);
-        return cpu.finish(bus, obs, op, pc, done);
+        let next = cpu.finish(bus, obs, op, pc, done);
+        return follow(cpu, bus, obs, next, const { likely(kind::BRANCH + CONDITION as u16) });
     }
-    cpu.finish(bus, obs, op, pc, (op.next(), 1, 0, Flow::Next))
+    let next = cpu.finish(bus, obs, op, pc, (op.next(), 1, 0, Flow::Next));
+    follow(cpu, bus, obs, next, const { likely(kind::BRANCH + CONDITION as u16) })
 }
 
 fn compare_branch<B: Bus, O: Observer, const NONZERO: bool>(
@@ -805,9 +869,17 @@ fn compare_branch<B: Bus, O: Observer, const NONZERO: bool>(
     let op = Op { head, data };
     if (cpu.r[op.rn()] != 0) == NONZERO {
         let done = (op.imm(), op.amount(), recent::BRANCHED, Flow::Jump);
-        return cpu.finish(bus, obs, op, pc, done);
+        let next = cpu.finish(bus, obs, op, pc, done);
+        return follow(
+            cpu,
+            bus,
+            obs,
+            next,
+            const { likely(kind::COMPARE_BRANCH + NONZERO as u16) },
+        );
     }
-    cpu.finish(bus, obs, op, pc, (op.next(), 1, 0, Flow::Next))
+    let next = cpu.finish(bus, obs, op, pc, (op.next(), 1, 0, Flow::Next));
+    follow(cpu, bus, obs, next, const { likely(kind::COMPARE_BRANCH + NONZERO as u16) })
 }
 
 fn branch_link<B: Bus, O: Observer>(
@@ -822,7 +894,8 @@ fn branch_link<B: Bus, O: Observer>(
     cpu.put(obs, LR as u8, pc.wrapping_add(4) | 1);
     let target = op.imm();
     let done = (target, op.amount(), recent::BRANCHED, Flow::Call { target });
-    cpu.finish(bus, obs, op, pc, done)
+    let next = cpu.finish(bus, obs, op, pc, done);
+    follow(cpu, bus, obs, next, const { likely(kind::BRANCH_LINK) })
 }
 
 fn branch_exchange<B: Bus, O: Observer>(
@@ -837,7 +910,8 @@ fn branch_exchange<B: Bus, O: Observer>(
     let flow = if op.rm() == LR { Flow::Return } else { Flow::Jump };
     let cycles = 1 + u32::from(cpu.timing.refill_register);
     let done = cpu.exchange(cpu.r[op.rm()], cycles, flow);
-    leave(cpu, bus, obs, op, pc, done)
+    let next = leave(cpu, bus, obs, op, pc, done);
+    follow(cpu, bus, obs, next, const { likely(kind::BRANCH_EXCHANGE) })
 }
 
 /// The end of an instruction that may also end the loop.

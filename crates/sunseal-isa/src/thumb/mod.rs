@@ -14,6 +14,7 @@ mod execute;
 mod fast;
 mod float;
 mod insn;
+mod likely;
 mod run;
 mod text;
 mod timing;
@@ -182,6 +183,19 @@ pub struct Pipeline {
     pub float_ready: Cycles,
 }
 
+/// The number of the handler that runs the instruction at `pc` outside IT blocks: what `likely.rs` is counted in.
+///
+/// # Errors
+/// If there is no such instruction.
+#[doc(hidden)]
+pub fn handler(
+    timing: &Timing,
+    pc: u32,
+    fetch: impl FnMut(u32) -> Result<u16, Fault>,
+) -> Result<usize, Undecoded> {
+    Ok(fast::lower(&decode(pc, Context::Outside, fetch)?, pc, timing, || 0).kind())
+}
+
 /// The CPU. Between calls the public fields are the registers; while instructions run, flags and the
 /// program counter are elsewhere.
 pub struct Cpu {
@@ -230,6 +244,8 @@ pub struct Cpu {
     failed: bool,
     /// Only one instruction is wanted, breakpoint or not.
     single: bool,
+    /// Up to this cycle handlers follow each other.
+    threaded_until: Cycles,
     breakpoints: Breakpoints,
     /// Decoded instructions of the region at hand, and of others.
     slots: run::Slots,
@@ -273,6 +289,7 @@ impl Cpu {
             stop: None,
             failed: false,
             single: false,
+            threaded_until: 0,
             breakpoints: Breakpoints::default(),
             slots: run::empty_slots(),
             region: 0,

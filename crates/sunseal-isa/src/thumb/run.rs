@@ -2,7 +2,7 @@
 //! The loop, decoded instructions and IT blocks.
 //!
 //! A handler returns the address of the next instruction; bit 0 says that the loop ends, and
-//! `Cpu::stop` why.
+//! `Cpu::stop` why. Quick ones go on with the next instruction by themselves ([`follow`]).
 
 use std::ops::Range;
 
@@ -12,6 +12,7 @@ use super::fast::{Op, Table, lower};
 use super::insn::{self, Condition, Context, Insn};
 use super::{Cpu, Exit, PC, SP, Timing, Usage, alu, psr};
 use crate::breakpoints::MARK;
+use crate::threading::{Likely, THREAD_CYCLES, dispatch};
 use crate::{Cycles, Flow, Observer};
 
 /// Decoded instructions are kept in regions of a megabyte, of which one is at hand.
@@ -81,6 +82,7 @@ impl Cpu {
             Err(exit) => return exit,
         };
         if self.it != 0 {
+            self.threaded_until = 0;
             let next = in_block(self, bus, observer, pc);
             if next & 1 != 0 {
                 return self.halt(bus, next);
@@ -92,6 +94,7 @@ impl Cpu {
             }
         }
         loop {
+            self.threaded_until = bus.deadline().min(self.cycles + THREAD_CYCLES);
             let next = self.dispatch(bus, observer, pc);
             if next & SAME != self.region {
                 if next & 1 != 0 {
@@ -114,6 +117,7 @@ impl Cpu {
             Err(exit) => return exit,
         };
         self.single = true;
+        self.threaded_until = 0;
         let next = if self.it == 0 {
             self.dispatch(bus, observer, pc)
         } else {
@@ -414,6 +418,39 @@ impl Cpu {
     }
 }
 
+/// To the handler of the instruction at `next`, behind one that did nothing outside CPU and plain memory.
+#[inline(always)]
+pub(crate) fn follow<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    observer: &mut O,
+    next: u32,
+    likely: Likely,
+) -> u32 {
+    if cpu.cycles >= cpu.threaded_until || next & SAME != cpu.region {
+        return next;
+    }
+    let [head, data] = cpu.slots[(next >> 1) as usize & (SLOTS - 1)];
+    let handlers = &Table::<B, O>::HANDLERS;
+    let kind = Op { head, data }.kind();
+    dispatch!(handlers, kind, likely, (cpu, bus, observer, head, data, next))
+}
+
+/// As [`follow`], behind one that may have reached a peripheral, which may have drawn the deadline near.
+#[inline(always)]
+pub(crate) fn follow_access<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    observer: &mut O,
+    next: u32,
+    likely: Likely,
+) -> u32 {
+    if cpu.cycles >= bus.deadline() {
+        return next;
+    }
+    follow(cpu, bus, observer, next, likely)
+}
+
 /// What `recent` can say of branches and rows of unaligned 32-bit instructions.
 pub(crate) const ROWS: usize = 32;
 
@@ -468,6 +505,8 @@ pub(crate) fn not_decoded<B: Bus, O: Observer>(
         cpu.slots[(pc >> 1) as usize & (SLOTS - 1)] = [op.head, op.data];
     }
     let (before, uncached) = (cpu.cycles, cpu.cycles_uncached);
+    // This one alone.
+    cpu.threaded_until = 0;
     let handlers = &Table::<B, O>::HANDLERS;
     let next = handlers[op.kind()](cpu, bus, observer, op.head, op.data, pc);
     if !cacheable {
@@ -515,6 +554,8 @@ pub(crate) fn it<B: Bus, O: Observer>(
     let op = Op { head, data };
     let mut state = data as u8;
     cpu.it = state;
+    // Those that it conditions come one by one.
+    cpu.threaded_until = 0;
     let folds = cpu.timing.it_folds && cpu.recent & recent::NARROW != 0;
     let done = (op.next(), u32::from(!folds), cpu.recent & 0xFFFF, Flow::Next);
     let mut next = cpu.finish(bus, observer, op, pc, done);
