@@ -69,9 +69,8 @@ fn handler(core: &str, timing: &msp430::Timing, machine: &Machine, pc: u32) -> O
 
 /// Addresses that an IT conditions: their handlers follow nobody.
 fn conditioned(machine: &Machine, pc: u32) -> Vec<u32> {
-    let half = |addr: u32| {
-        machine.read_mem(addr, 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]))
-    };
+    let half =
+        |addr: u32| machine.read_mem(addr, 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]));
     let it = half(pc);
     if it >> 8 != 0xBF || it & 0xF == 0 {
         return Vec::new();

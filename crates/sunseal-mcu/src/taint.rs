@@ -238,19 +238,33 @@ enum Rule {
 #[derive(Clone, Debug)]
 struct Multiplier {
     base: u32,
+    bytes: u32,
     accumulates: bool,
     /// Which operands and result words are marked: [`OP1`](Self::OP1), [`OP2`](Self::OP2), [`result_bits`].
     marked: u8,
 }
 
+/// What a write to a register of the multiplier does to its marks.
+#[derive(Clone, Copy)]
+struct Take {
+    /// These are clean behind it, unless what was written is marked.
+    clears: u8,
+    /// These are marked if it is.
+    sets: u8,
+    /// The operation, where it chooses one: whether it accumulates.
+    accumulates: Option<bool>,
+    starts: bool,
+}
+
 impl Multiplier {
     const BYTES: u32 = 0x30;
+    const WORDS: usize = Self::BYTES as usize / 2;
     const OP1: u8 = 0x20;
     const OP2: u8 = 0x40;
     const RESULTS: u8 = 0x1F;
     /// What a register gives back, by its word.
-    const GIVES: [u8; Self::BYTES as usize / 2] = {
-        let mut gives = [0; Self::BYTES as usize / 2];
+    const GIVES: [u8; Self::WORDS] = {
+        let mut gives = [0; Self::WORDS];
         let mut word = 0;
         while word < gives.len() {
             gives[word] = match 2 * word {
@@ -262,39 +276,59 @@ impl Multiplier {
         }
         gives
     };
-
-    /// Whether the register at `off` is marked.
-    #[inline(always)]
-    fn gives(&self, off: u32) -> bool {
-        self.marked & Self::GIVES[(off / 2) as usize] != 0
-    }
+    /// What a register takes, by its word. High words join the low ones, which come first.
+    const TAKES: [Take; Self::WORDS] = {
+        let mut takes =
+            [Take { clears: 0, sets: 0, accumulates: None, starts: false }; Self::WORDS];
+        let mut word = 0;
+        while word < takes.len() {
+            let (off, sets) = (2 * word, Self::GIVES[word]);
+            let joins = matches!(off, 0x10..0x24) && off & 2 != 0;
+            takes[word] = Take {
+                clears: if joins { 0 } else { sets },
+                sets,
+                accumulates: match off {
+                    0x00..0x08 => Some(off >= 4),
+                    0x10..0x20 => Some(off >= 0x18),
+                    _ => None,
+                },
+                starts: matches!(off, 0x08 | 0x22),
+            };
+            word += 1;
+        }
+        takes
+    };
+    /// The marks of the registers' bytes, by `marked`.
+    const SHOWN: [[u8; Self::BYTES as usize]; 0x80] = {
+        let mut shown = [[0; Self::BYTES as usize]; 0x80];
+        let mut marked = 0;
+        while marked < shown.len() {
+            let mut off = 0;
+            while off < Self::BYTES as usize {
+                shown[marked][off] = (marked as u8 & Self::GIVES[off / 2] != 0) as u8;
+                off += 1;
+            }
+            marked += 1;
+        }
+        shown
+    };
 
     /// The register at `off` was given something.
+    #[inline(always)]
     fn take(&mut self, off: u32, given: bool) {
-        let set = |bits: u8| if given { bits } else { 0 };
-        match off {
-            0x00..0x08 => {
-                self.marked = self.marked & !Self::OP1 | set(Self::OP1);
-                self.accumulates = off >= 4;
-            }
-            0x10..0x20 => {
-                // Low words first; a high word joins it.
-                let kept = if off & 2 != 0 { self.marked } else { self.marked & !Self::OP1 };
-                self.marked = kept | set(Self::OP1);
-                self.accumulates = off >= 0x18;
-            }
-            0x20..0x22 => self.marked = self.marked & !Self::OP2 | set(Self::OP2),
-            0x08..0x0A | 0x22..0x24 => {
-                let kept = if off >= 0x22 { self.marked } else { self.marked & !Self::OP2 };
-                let now = kept | set(Self::OP2);
-                let old = if self.accumulates { Self::RESULTS } else { 0 };
-                let results = now & (Self::OP1 | Self::OP2 | old) != 0;
-                self.marked = now & !Self::RESULTS | if results { Self::RESULTS } else { 0 };
-            }
-            _ => self.marked = self.marked & !result_bits(off) | set(result_bits(off)),
+        let take = TAKES[(off / 2) as usize];
+        self.marked = self.marked & !take.clears | if given { take.sets } else { 0 };
+        self.accumulates = take.accumulates.unwrap_or(self.accumulates);
+        if take.starts {
+            let old = if self.accumulates { Self::RESULTS } else { 0 };
+            let results = self.marked & (Self::OP1 | Self::OP2 | old) != 0;
+            self.marked = self.marked & !Self::RESULTS | if results { Self::RESULTS } else { 0 };
         }
     }
 }
+
+static SHOWN: [[u8; Multiplier::BYTES as usize]; 0x80] = Multiplier::SHOWN;
+static TAKES: [Take; Multiplier::WORDS] = Multiplier::TAKES;
 
 /// Follows marked bytes.
 pub struct Taint {
@@ -381,7 +415,8 @@ impl Taint {
     pub fn of(device: &Device, elf: &Elf) -> Self {
         let mut taint = Self::new(elf);
         if let Some(base) = device.multiplier() {
-            taint.multiplier(base, 0x30);
+            let bytes = if matches!(device.facts, Facts::F1xx(_)) { 0x10 } else { 0x30 };
+            taint.multiplier(base, bytes);
         }
         let (crc16, aes256) = match &device.facts {
             Facts::F5xx(f) => (Some(f.peripherals.crc16), None),
@@ -459,7 +494,7 @@ impl Taint {
     /// was. `bytes` is 0x10 for the 16-bit one and 0x30 for MPY32.
     pub fn multiplier(&mut self, base: u32, bytes: u32) {
         self.heed(base..base + bytes, shadow::TELL);
-        self.multipliers.push(Multiplier { base, accumulates: false, marked: 0 });
+        self.multipliers.push(Multiplier { base, bytes, accumulates: false, marked: 0 });
     }
 
     /// A block whose `output` depends on everything written to `input`, until a value is written to `start`
@@ -965,16 +1000,13 @@ impl Taint {
     }
 
     /// Marks the registers of a multiplier that give back something marked.
-    #[inline(never)]
+    #[inline(always)]
     fn show_multiplier(&mut self, i: usize) {
-        let m = self.multipliers[i].clone();
-        for off in 0..Multiplier::BYTES {
-            let slot = self.slot(m.base + off);
-            let state = self.shadow[slot];
-            if state & shadow::TELL != 0 {
-                let mark = if m.gives(off) { shadow::MARKED } else { 0 };
-                self.shadow[slot] = state & !shadow::MARKED | mark;
-            }
+        let m = &self.multipliers[i];
+        let (base, shown) = (self.slot(m.base), &SHOWN[usize::from(m.marked & 0x7F)]);
+        let shadow = &mut self.shadow[base..base + m.bytes as usize];
+        for (state, mark) in shadow.iter_mut().zip(shown) {
+            *state = *state & !shadow::MARKED | mark;
         }
     }
 
@@ -985,7 +1017,7 @@ impl Taint {
         for i in 0..self.multipliers.len() {
             let m = &mut self.multipliers[i];
             let (off, before) = (addr.wrapping_sub(m.base), m.marked);
-            if off < Multiplier::BYTES {
+            if off < m.bytes {
                 m.take(off, given);
                 if m.marked != before {
                     self.show_multiplier(i);

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Handlers that follow each other by themselves do what single steps do, and need no more stack.
+
+mod asm;
+mod program;
+
+use proptest::prelude::*;
+use sunseal_isa::{Access, Cycles, Flow, Observer, Silent, Width, avr, msp430, thumb};
+
+/// All that an observer is told.
+#[derive(Default, PartialEq, Debug)]
+struct Log(Vec<(u32, u32, u32, String)>);
+
+impl Observer for Log {
+    const INSTRUCTIONS: bool = true;
+    const ACCESSES: bool = true;
+    const RESULTS: bool = true;
+    fn instruction(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow) {
+        self.0.push((pc, sp, cycles, format!("{flow:?}")));
+    }
+    fn access(&mut self, pc: u32, addr: u32, kind: Access, w: Width, value: u32, at: Cycles) {
+        self.0.push((pc, addr, value, format!("{kind:?} {w:?} {at}")));
+    }
+    fn result(&mut self, register: u8, old: u32, new: u32) {
+        self.0.push((register.into(), old, new, String::new()));
+    }
+}
+
+/// Runs one core up to a deadline at once and another step by step: why they stopped and what they told.
+macro_rules! both {
+    ($core:ident, $machine:expr, $cycles:expr) => {{
+        let (mut cpu, mut bus) = $machine;
+        let (mut stepped, mut other) = $machine;
+        let end = cpu.cycles + $cycles;
+        bus.deadline = end;
+        let (mut log, mut expected) = (Log::default(), Log::default());
+        let exit = cpu.run(&mut bus, &mut log);
+        let by_steps = loop {
+            if stepped.cycles >= end {
+                break $core::Exit::Deadline;
+            }
+            match stepped.step(&mut other, &mut expected) {
+                $core::Exit::Deadline => {}
+                exit => break exit,
+            }
+        };
+        prop_assert_eq!(log, expected);
+        prop_assert_eq!(exit, by_steps);
+        prop_assert_eq!(cpu.cycles, stepped.cycles);
+        prop_assert_eq!(cpu.state(), stepped.state());
+    }};
+}
+
+fn msp430_of(words: &[u16]) -> (msp430::Cpu, msp430::FlatBus) {
+    let (mut cpu, mut bus) = program::machine(msp430::Timing::CPUXV2);
+    bus.load(program::CODE, words);
+    cpu.r[msp430::PC] = program::CODE;
+    for r in 4..16 {
+        cpu.r[r] = program::RAM + 0x100 * r as u32;
+    }
+    (cpu, bus)
+}
+
+fn avr_of(words: &[u16]) -> (avr::Cpu, avr::FlatBus) {
+    let mut bus = avr::FlatBus::new();
+    bus.load(0, words);
+    let mut cpu = avr::Cpu::new(avr::Timing::AVRE);
+    for (i, r) in cpu.r.iter_mut().enumerate() {
+        *r = if i % 2 == 0 { 0x40 } else { 3 };
+    }
+    (cpu, bus)
+}
+
+fn thumb_of(words: &[u16]) -> (thumb::Cpu, thumb::FlatBus) {
+    let mut bus = thumb::FlatBus::new();
+    for (at, word) in bus.code_mut().chunks_mut(2).zip(words) {
+        at.copy_from_slice(&word.to_le_bytes());
+    }
+    bus.scb.cpacr = 0xF << 20;
+    let mut cpu = thumb::Cpu::new(thumb::Timing::CORTEX_M4);
+    for r in 0..13 {
+        cpu.r[r] = thumb::FlatBus::RAM + 0x400 * r as u32;
+    }
+    cpu.r[13] = thumb::FlatBus::RAM + 0x8000;
+    (cpu, bus)
+}
+
+/// Whatever words, then a branch back to the first: `last` of so many words.
+fn looped(random: Vec<u16>, last: impl Fn(usize) -> u16) -> Vec<u16> {
+    let back = last(random.len());
+    random.into_iter().chain([back]).collect()
+}
+
+proptest! {
+    #[test]
+    fn msp430_runs_as_it_steps(random in prop::collection::vec(any::<u16>(), 1..24), cycles in 1u64..5000) {
+        let words = looped(random, |n| 0x3C00 | (-(n as i16) - 1) as u16 & 0x3FF);
+        both!(msp430, msp430_of(&words), cycles);
+    }
+
+    /// The formats without extension words, among registers: nothing faults, and handlers follow each other for long.
+    #[test]
+    fn msp430_arithmetic_runs_as_it_steps(
+        random in prop::collection::vec((4u16..16, 0u16..12, 0u16..12, any::<bool>()), 1..24), cycles in 1u64..9000,
+    ) {
+        let word = |(op, s, d, byte): (u16, u16, u16, bool)| op << 12 | (s + 4) << 8 | u16::from(byte) << 6 | (d + 4);
+        let words = looped(random.into_iter().map(word).collect(), |n| 0x3C00 | (-(n as i16) - 1) as u16 & 0x3FF);
+        both!(msp430, msp430_of(&words), cycles);
+    }
+
+    #[test]
+    fn avr_runs_as_it_steps(random in prop::collection::vec(any::<u16>(), 1..24), cycles in 1u64..5000) {
+        let words = looped(random, |n| 0xC000 | (-(n as i16) - 1) as u16 & 0xFFF);
+        both!(avr, avr_of(&words), cycles);
+    }
+
+    /// ADD, ADC, SUB, EOR, MOV and the like, of any registers.
+    #[test]
+    fn avr_arithmetic_runs_as_it_steps(random in prop::collection::vec(0x0C00u16..0x3000, 1..24), cycles in 1u64..9000) {
+        let words = looped(random, |n| 0xC000 | (-(n as i16) - 1) as u16 & 0xFFF);
+        both!(avr, avr_of(&words), cycles);
+    }
+
+    #[test]
+    fn thumb_runs_as_it_steps(random in prop::collection::vec(any::<u16>(), 1..24), cycles in 1u64..5000) {
+        let words = looped(random, |n| 0xE000 | (-(n as i16) - 2) as u16 & 0x7FF);
+        both!(thumb, thumb_of(&words), cycles);
+    }
+
+    /// 16-bit data processing with IT blocks among it.
+    #[test]
+    fn thumb_arithmetic_runs_as_it_steps(
+        random in prop::collection::vec(prop_oneof![6 => 0u16..0x4400, 1 => 0xBF11u16..0xBFE0], 1..24), cycles in 1u64..9000,
+    ) {
+        let words = looped(random, |n| 0xE000 | (-(n as i16) - 2) as u16 & 0x7FF);
+        both!(thumb, thumb_of(&words), cycles);
+    }
+}
+
+#[test]
+fn long_runs_need_little_stack() {
+    let bounded = std::thread::Builder::new().stack_size(512 << 10).spawn(|| {
+        let (mut cpu, mut bus) = program::machine(msp430::Timing::CPUXV2);
+        bus.deadline = 3_000_000;
+        assert_eq!(cpu.run(&mut bus, &mut Silent), msp430::Exit::Deadline);
+        // EOR, ADC, RJMP; EORS, ADCS, B.
+        let (mut cpu, mut bus) = avr_of(&[0x2701, 0x1F01, 0xCFFD]);
+        bus.deadline = 3_000_000;
+        assert_eq!(cpu.run(&mut bus, &mut Silent), avr::Exit::Deadline);
+        let (mut cpu, mut bus) = thumb_of(&[0x4048, 0x4148, 0xE7FC]);
+        bus.deadline = 3_000_000;
+        assert_eq!(cpu.run(&mut bus, &mut Silent), thumb::Exit::Deadline);
+    });
+    bounded.expect("a thread").join().expect("the runs fit its stack");
+}
