@@ -145,6 +145,24 @@ pub(crate) fn shift(value: u32, kind: Shift, amount: u32, carry: bool) -> (u32, 
     }
 }
 
+/// As [`shift`], by 1 to 31 to the left, by 1 to 32 to the right, or around by 1 to 31: without a jump, which would go
+/// elsewhere with each instruction.
+#[inline(always)]
+pub(crate) fn shift_by_constant(value: u32, kind: Shift, amount: u32) -> (u32, bool) {
+    let left = kind == Shift::Lsl;
+    let sign = (value as i32 >> 31) as u32;
+    let above = if left || kind == Shift::Ror {
+        value
+    } else {
+        sign & u32::from(kind == Shift::Asr).wrapping_neg()
+    };
+    let below = if left { 0 } else { value };
+    let right = if left { 32 - amount } else { amount };
+    let wide = u64::from(above) << 32 | u64::from(below);
+    let last = if left { right } else { right.wrapping_sub(1) };
+    ((wide >> (right & 63)) as u32, value >> (last & 31) & 1 != 0)
+}
+
 /// The result of data processing and the flags that it would set; `shifted` is the carry of the second operand.
 #[inline(always)]
 pub(crate) fn alu(op: Alu, a: u32, b: u32, shifted: bool, flags: &Flags) -> (u32, Flags) {
@@ -359,6 +377,19 @@ pub(crate) fn select(ge: u8, n: u32, m: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn both_ways_to_shift_agree() {
+        for (kind, most) in [(Shift::Lsl, 31), (Shift::Lsr, 32), (Shift::Asr, 32), (Shift::Ror, 31)]
+        {
+            for n in 1..=most {
+                for value in [0, 1, 0x8000_0000, 0x1234_5678, 0xEDCB_A987, u32::MAX] {
+                    let one = shift(value, kind, n, false);
+                    assert_eq!(shift_by_constant(value, kind, n), one, "{value:#x} {kind:?} {n}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn both_ways_to_test_a_condition_agree() {

@@ -2,7 +2,7 @@
 //! Decoded instructions in the sixteen bytes that the loop reads, and fast handlers for the common ones. What
 //! they do is `Cpu::execute`'s; they know at compile time which instruction it is.
 
-use super::alu::{self, alu, shift};
+use super::alu::{self, alu, shift, shift_by_constant};
 use super::bus::Bus;
 use super::execute::{Done, recent, width};
 use super::insn::{
@@ -296,6 +296,8 @@ fn fast(kind: &Kind, timing: &Timing) -> Option<(u16, u64, u32)> {
                 }
                 Source::Reg(15) => return None,
                 Source::Reg(rm) => (number(src::REG), registers(rd, rn, rm, 0), 0),
+                // RRX is rare.
+                Source::Shifted(_, Shift::Rrx, _) => return None,
                 Source::Shifted(rm, shift, n) => {
                     let how = (shift as u64) << 20 | u64::from(n) << 24;
                     (number(src::SHIFTED), registers(rd, rn, rm, 0) | how, 0)
@@ -447,7 +449,7 @@ fn data<B: Bus, O: Observer, const OP: u8, const SRC: u8, const SET: bool>(
             (op.imm(), if SET && known { head & CARRY != 0 } else { carry })
         }
         src::REG => (cpu.r[op.rm()], carry),
-        src::SHIFTED => shift(cpu.r[op.rm()], op.shift(), op.amount(), carry),
+        src::SHIFTED => shift_by_constant(cpu.r[op.rm()], op.shift(), op.amount()),
         _ => shift(cpu.r[op.rm()], op.shift(), cpu.r[op.ra()] & 0xFF, carry),
     };
     let (value, flags) = alu(which, cpu.r[op.rn()], b, c, &cpu.flags);
