@@ -9,9 +9,9 @@ use std::time::Duration;
 use clap::{Parser, Subcommand, ValueEnum};
 use sunseal_dev::fuzz::{self, Target, Until};
 use sunseal_dev::msp430::Compiled;
-use sunseal_dev::{likely, performance};
 use sunseal_dev::single_step::{self, Core};
 use sunseal_dev::tools::Scratch;
+use sunseal_dev::{likely, performance};
 use sunseal_isa::msp430::Timing;
 
 #[derive(Parser)]

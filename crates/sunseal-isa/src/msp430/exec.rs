@@ -128,7 +128,9 @@ fn follow<B: Bus, O: Observer>(
     next: u32,
     likely: Likely,
 ) -> u32 {
-    if cpu.cycles >= cpu.threaded_until {
+    // Where fetches wait, they may draw the deadline near.
+    let end = if B::WAITS { cpu.threaded_until.min(bus.deadline()) } else { cpu.threaded_until };
+    if cpu.cycles >= end {
         return next;
     }
     let op = cpu.slot(bus, next);

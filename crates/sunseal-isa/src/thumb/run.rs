@@ -427,7 +427,9 @@ pub(crate) fn follow<B: Bus, O: Observer>(
     next: u32,
     likely: Likely,
 ) -> u32 {
-    if cpu.cycles >= cpu.threaded_until || next & SAME != cpu.region {
+    // Where fetches wait, they may draw the deadline near.
+    let end = if B::WAITS { cpu.threaded_until.min(bus.deadline()) } else { cpu.threaded_until };
+    if cpu.cycles >= end || next & SAME != cpu.region {
         return next;
     }
     let [head, data] = cpu.slots[(next >> 1) as usize & (SLOTS - 1)];

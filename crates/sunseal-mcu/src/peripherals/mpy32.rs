@@ -26,6 +26,15 @@ const RES0: u32 = 0x24;
 const RES3: u32 = 0x2A;
 const MPY32CTL0: u32 = 0x2C;
 
+/// Sets of registers, a bit each.
+const OP1_NARROW: u64 = registers(MPY, MACS);
+const OP1_WIDE: u64 = registers(MPY32L, MACS32H);
+const RESULTS: u64 = registers(RES0, RES3);
+
+const fn registers(first: u32, last: u32) -> u64 {
+    (1 << (last + 1)) - (1 << first)
+}
+
 const MPYC: u16 = 0x0001;
 const MPYFRAC: u16 = 0x0004;
 const MPYSAT: u16 = 0x0008;
@@ -243,47 +252,43 @@ impl Mpy32 {
     #[inline]
     pub fn write_fast(&mut self, off: u32, value: u16, at: Cycles) -> Option<Option<Event>> {
         let value = u32::from(value);
-        match off {
-            MPY..=MACS => {
-                let mode = (off as u16 & 6) << 3;
-                self.ctl0 = (self.ctl0 & !(MPYM | OP1_32)) | mode;
-                self.op1 = (self.op1 & 0xFFFF_0000) | value;
-            }
-            MPY32L..=MACS32H => {
-                let mode = (off as u16 & 0xC) << 2;
-                self.ctl0 = (self.ctl0 & !MPYM) | mode | OP1_32;
-                self.op1 = if off & 2 == 0 {
-                    (self.op1 & 0xFFFF_0000) | value
-                } else {
-                    (self.op1 & 0xFFFF) | value << 16
-                };
-            }
-            OP2 if at >= self.ready(3) => {
-                self.ctl0 &= !OP2_32;
-                self.op2 = value;
-                return Some(Some(self.start(at)));
-            }
-            OP2L if at >= self.ready(3) => {
-                self.ctl0 |= OP2_32;
-                self.op2 = value;
-                self.res_before = self.res;
-                self.carry_before = self.ctl0 & MPYC != 0;
-                self.half(at);
-            }
-            OP2H => {
-                self.op2 = (self.op2 & 0xFFFF) | value << 16;
-                self.ctl0 |= OP2_32;
-                self.res = self.res_before;
-                return Some(Some(self.finish(at)));
-            }
-            RES0..=RES3 => {
-                let word = (off - RES0) / 2;
-                self.set_result(word, value as u16);
-                // The accumulator is now 64 bits of the program's own making.
-                self.wide = true;
-            }
-            RESLO | RESHI => self.set_result((off - RESLO) / 2, value as u16),
-            _ => return None,
+        // Questions one by one, not a jump by `off`: it would go elsewhere with each write.
+        let asked = |registers: u64| registers >> (off & 63) & 1 != 0;
+        if asked(OP1_WIDE) {
+            let mode = (off as u16 & 0xC) << 2;
+            self.ctl0 = (self.ctl0 & !MPYM) | mode | OP1_32;
+            self.op1 = if off & 2 == 0 {
+                (self.op1 & 0xFFFF_0000) | value
+            } else {
+                (self.op1 & 0xFFFF) | value << 16
+            };
+        } else if off == OP2L && at >= self.ready(3) {
+            self.ctl0 |= OP2_32;
+            self.op2 = value;
+            self.res_before = self.res;
+            self.carry_before = self.ctl0 & MPYC != 0;
+            self.half(at);
+        } else if off == OP2H {
+            self.op2 = (self.op2 & 0xFFFF) | value << 16;
+            self.ctl0 |= OP2_32;
+            self.res = self.res_before;
+            return Some(Some(self.finish(at)));
+        } else if asked(OP1_NARROW) {
+            let mode = (off as u16 & 6) << 3;
+            self.ctl0 = (self.ctl0 & !(MPYM | OP1_32)) | mode;
+            self.op1 = (self.op1 & 0xFFFF_0000) | value;
+        } else if off == OP2 && at >= self.ready(3) {
+            self.ctl0 &= !OP2_32;
+            self.op2 = value;
+            return Some(Some(self.start(at)));
+        } else if asked(RESULTS) {
+            self.set_result((off - RES0) / 2, value as u16);
+            // The accumulator is now 64 bits of the program's own making.
+            self.wide = true;
+        } else if matches!(off, RESLO | RESHI) {
+            self.set_result((off - RESLO) / 2, value as u16);
+        } else {
+            return None;
         }
         Some(None)
     }
