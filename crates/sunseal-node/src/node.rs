@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use sunseal_mcu::device::RegionKind;
 use sunseal_mcu::{Device, Elf, Machine, Pin, Stop, Symbol, Until};
 use sunseal_power::{
-    Boundary, Clock, HarvestTrace, Level, Light, Limits, Load, PowerModel, PowerSet, Supply,
-    load_part,
+    Boundary, Clock, EnergyBreakdown, HarvestTrace, Level, Light, Limits, Load, PowerModel,
+    PowerSet, Supply, load_part,
 };
 use sunseal_radio::{
     Air, FaultyAir, GatewayAir, Medium, MediumConfig, Position, Radio, RadioHandle, RadioPart,
@@ -638,7 +638,7 @@ impl Node {
         self.supply.switch_on();
         self.follow_rail()?;
         self.starts += 1;
-        let (before, before_j) = (self.machine.time(), self.weighed_j()?);
+        let (before, weighed_before) = (self.machine.time(), self.weighed()?);
         self.recorder.event(
             before.as_seconds(),
             "on",
@@ -651,23 +651,35 @@ impl Node {
         let boot_s = (self.machine.time() - before).as_seconds();
         // The chip starts for so long before it runs its first instruction, with what its data say of that: the
         // charge of a reset (an event), or the states that it passes.
-        let boot_w = if boot_s > 0.0 { (self.weighed_j()? - before_j) / boot_s } else { 0.0 };
+        let weighed = self.weighed()?;
+        let boot_j = weighed.total_j.typ - weighed_before.total_j.typ;
+        let boot_w = if boot_s > 0.0 { boot_j / boot_s } else { 0.0 };
         self.events.spent_j(self.machine.event_counts());
         let load = Load { vcc_w: boot_w.max(0.0), store_w: 0.0 };
+        let begun_j = self.supply.sums().load_j;
         if self.book(before.as_seconds(), boot_s, load, light, Doing::Sleep) == Some(Boundary::Cut)
         {
             self.cut();
         }
         if let Some(functions) = &mut self.functions {
-            functions.off(boot_s);
+            let parts: Vec<&str> = self.machine.states().into_iter().map(|s| s.0).collect();
+            let mut shares_j = vec![0.0; parts.len()];
+            for (all, sign) in [(weighed, 1.0), (weighed_before, -1.0)] {
+                for item in &all.items {
+                    // The charge of a reset is an event of no component: the CPU, which is the first, starts.
+                    let place = parts.iter().position(|p| *p == item.component).unwrap_or(0);
+                    shares_j[place] += sign * item.energy_j.typ;
+                }
+            }
+            functions.start(boot_s, self.supply.sums().load_j - begun_j, &shares_j);
         }
         Ok(())
     }
 
     /// Everything drawn so far, from the machine's own ledger.
-    fn weighed_j(&self) -> Result<f64, NodeError> {
+    fn weighed(&self) -> Result<EnergyBreakdown, NodeError> {
         let (ledger, names) = (self.machine.ledger(), self.machine.vocabulary());
-        Ok(self.model.weigh(&ledger, names, self.priced_v, Clock::AsRun)?.total_j.typ)
+        Ok(self.model.weigh(&ledger, names, self.priced_v, Clock::AsRun)?)
     }
 
     fn step_on(&mut self) -> Result<(), NodeError> {

@@ -75,7 +75,7 @@ pub struct Event {
 /// What one component took while one function ran.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FunctionEnergy {
-    /// The function's symbol; `(asleep)`, `(off)`, or `(unnamed)` where the image has none.
+    /// The function's symbol; `(asleep)`, `(off)`, `(starting)`, or `(unnamed)` where the image has none.
     pub function: String,
     /// The component; `divider` for what is taken past the converter.
     pub component: String,

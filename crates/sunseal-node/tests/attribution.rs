@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use common::gateway::{Gateway, firmware};
-use common::{blinker, data, program_with};
+use common::{FOREVER, STOP_WATCHDOG, blinker, data, program, program_with};
 use sunseal_node::{Doing, LoopbackAir, Node, RunRecord, Scenario, Sent};
 
 fn signing(output: &str) -> Scenario {
@@ -98,8 +98,30 @@ fn brown_outs_and_rails_that_follow_are_shared_out_too() {
         let r = run(dying(&format!("{more}{light}")));
         assert!(r.brown_outs > 1, "{more}: {}", r.brown_outs);
         all_is_shared_out(&r);
-        assert!(sums(&r).2["(off)"] > 0.01);
+        let time_s = sums(&r).2;
+        assert!(time_s["(off)"] > 0.01);
+        // 2 ms each, for which the power set has no current.
+        assert!((time_s["(starting)"] / r.starts as f64 - 2e-3).abs() < 1e-9, "{time_s:?}");
+        assert_eq!(sums(&r).1["(starting)"], 0.0);
     }
+}
+
+#[test]
+fn starts_that_take_energy_have_it_in_a_row_of_their_own() {
+    let words = [&STOP_WATCHDOG[..], &[FOREVER]].concat();
+    let mut s = dying(
+        "harvester = \"anagear-an1010\"\ncapacitor = \"supercap-0f47-branches\"\n[harvest]\nconstant_w = 1.5e-3\n[output]\nfunctions = true\n",
+    );
+    s.board = "msp430fr5994-launchpad".to_owned();
+    s.firmware = program("started", &words);
+    let r = run(s);
+    assert!(r.brown_outs > 1 && r.starts > 1, "{} {}", r.brown_outs, r.starts);
+    all_is_shared_out(&r);
+    // The ledger counts each start's charge as an event.
+    let charge = r.energy.load.items.iter().find(|i| i.name == "pmm.wake_reset").unwrap();
+    assert_eq!(charge.count, r.starts);
+    let told_j = sums(&r).1["(starting)"];
+    assert!((told_j / charge.energy_j.typ - 1.0).abs() < 1e-9, "{told_j} {charge:?}");
 }
 
 #[test]

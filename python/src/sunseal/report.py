@@ -179,7 +179,7 @@ def _window_section(page: Page, window: Mapping[str, Any] | None) -> None:
 
 STACKS_MAX = 16
 """So many functions have a bar of their own."""
-STEADY = ("(asleep)", "(off)")
+STEADY = ("(asleep)", "(off)", "(starting)")
 
 
 def components_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -234,8 +234,8 @@ def _stacks_section(page: Page, record: Mapping[str, Any]) -> None:
     awake = [row for row in told if row["function"] not in STEADY]
     page.section(
         "Energy by function and component",
-        "What each of the firmware's functions took while it ran itself, by component; the time asleep is below, as "
-        "it would press the rest together.",
+        "What each of the firmware's functions took while it ran itself, by component; what it took asleep and to "
+        "start is below, as that would press the rest together.",
         page.chart(stacks(awake, components)) if awake else "",
         page.chart(stacks([row for row in told if row["function"] in STEADY and row["energy_j"] > 0], components)),
     )

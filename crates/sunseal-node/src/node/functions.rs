@@ -14,10 +14,12 @@ use sunseal_trace::{Access, Cycles, Flow, Observer, Width};
 
 use crate::record::FunctionEnergy;
 
-/// While the CPU waits, without supply, and code that no symbol names: no function begins there.
+/// While the CPU waits, without supply, while the chip starts, and code that no symbol names: no function
+/// begins there.
 const ASLEEP: u32 = u32::MAX;
 const OFF: u32 = u32::MAX - 1;
 const UNNAMED: u32 = u32::MAX - 2;
+const STARTING: u32 = u32::MAX - 3;
 
 /// Code below this address is looked up in a table.
 const TABLE_BYTES: u32 = 1 << 19;
@@ -125,10 +127,24 @@ impl Functions {
         self.table[at] - 1
     }
 
-    /// Time without supply, or in which the chip starts.
+    /// Time without supply.
     pub fn off(&mut self, time_s: f64) {
         let row = self.row(OFF);
         self.books.rows[row as usize].time_s += time_s;
+    }
+
+    /// A start that took `load_j` at the rail, shared as the components' `shares_j`.
+    pub fn start(&mut self, time_s: f64, load_j: f64, shares_j: &[f64]) {
+        let row = self.row(STARTING);
+        let row = &mut self.books.rows[row as usize];
+        row.time_s += time_s;
+        row.energy_j.resize(shares_j.len() + 1, 0.0);
+        let total_j: f64 = shares_j.iter().sum();
+        if total_j > 0.0 {
+            for (e, share_j) in row.energy_j.iter_mut().zip(shares_j) {
+                *e += load_j * share_j / total_j;
+            }
+        }
     }
 
     /// Books a step that took `load_j` at the rail and `divider_j` past it. Where no instruction was seen, the CPU
@@ -168,6 +184,7 @@ impl Functions {
             let name = match row.function {
                 ASLEEP => "(asleep)".to_owned(),
                 OFF => "(off)".to_owned(),
+                STARTING => "(starting)".to_owned(),
                 UNNAMED => "(unnamed)".to_owned(),
                 addr => self.elf.function_at(addr).map_or_else(String::new, |s| s.name.clone()),
             };
