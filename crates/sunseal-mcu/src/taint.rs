@@ -142,6 +142,16 @@ impl Moves {
     const BRANCH: Set = Set::MAX;
 }
 
+/// What an instruction has left to do.
+#[derive(Clone, Copy)]
+enum Late {
+    Nothing,
+    /// The instruction at this address may let something out, or is not met yet.
+    Special(u32),
+    /// All that it wrote is marked, or clean.
+    Stores(bool),
+}
+
 /// Bits of an entry.
 mod entry {
     pub const READS_MEMORY: u16 = 1;
@@ -340,6 +350,7 @@ pub struct Taint {
     regs: Set,
     /// How many accesses the instruction made so far.
     count: u8,
+    late: Late,
     seen: [Seen; SEEN],
     /// Values of those that a rule needs.
     values: [u32; SEEN],
@@ -381,6 +392,7 @@ impl Taint {
             region_shift,
             regs: 0,
             count: 0,
+            late: Late::Nothing,
             seen: [Seen::default(); SEEN],
             values: [0; SEEN],
             shadow: zeroed(),
@@ -744,34 +756,84 @@ impl Taint {
         usize::from(self.count)
     }
 
-    /// The instruction at `pc` has run, and something it touched may be marked.
+    /// The instruction at `pc` has run, and something it touched may be marked. What is left for later.
     #[inline(always)]
-    fn follow(&mut self, pc: u32) {
+    fn follow(&mut self, pc: u32) -> Late {
         // Most code lies in the first region.
-        let slot = if (pc as usize) < REGION_BYTES { pc as usize } else { self.far_slot(pc) };
-        let i = usize::from(self.index[(slot / 2) & (SLOTS / 2 - 1)]);
+        if pc as usize >= REGION_BYTES {
+            return Late::Special(pc);
+        }
+        let i = usize::from(self.index[pc as usize / 2]);
         let e = &self.entries[i & (ENTRIES - 1)];
         let regs = self.regs;
-        if regs & e.special != 0 {
-            return self.follow_special(pc, slot);
-        }
         let results = if regs & e.reads != 0 { e.writes } else { 0 };
-        let regs = regs & e.keeps | results;
+        if regs & e.special != 0 && !self.is_known_branch(pc, i) {
+            return Late::Special(pc);
+        }
+        let regs = regs & self.entries[i & (ENTRIES - 1)].keeps | results;
         self.regs = regs;
-        if regs & (met::STORED | met::TELL) != 0 {
-            self.store_all(results & met::STORED != 0);
+        if regs & (met::STORED | met::TELL) == 0 {
+            return Late::Nothing;
+        }
+        let marked = results & met::STORED != 0;
+        let s = self.seen[0];
+        if regs & met::TELL != 0 || self.count != 1 || !s.write() || s.addr() & self.odd != 0 {
+            return Late::Stores(marked);
+        }
+        self.regs = regs & !met::ALL;
+        self.paint(self.even_slot(s.addr()) & (SLOTS - 1), s.bytes(), marked);
+        Late::Nothing
+    }
+
+    /// Counts a branch on marked data that was found before, and is nothing else.
+    #[inline(always)]
+    fn is_known_branch(&mut self, pc: u32, i: usize) -> bool {
+        let e = &self.entries[i & (ENTRIES - 1)];
+        let others = e.address | e.time | met::ASK;
+        if e.bits & (entry::SPECIAL | entry::TRUSTED) != 0 || self.regs & others != 0 {
+            return false;
+        }
+        match self.counts.get_mut(self.recent[recent_place(pc)] as usize) {
+            Some((known, counts)) if *known == pc => {
+                counts[FindingKind::Branch as usize] += 1;
+                true
+            }
+            _ => false,
         }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn far_slot(&self, pc: u32) -> usize {
-        self.slot(pc)
+    /// Marks what an access touched, or makes it clean.
+    #[inline(always)]
+    fn paint(&mut self, slot: usize, bytes: u32, marked: bool) {
+        let (lanes, states) = (lanes(bytes) & MARKS, self.states(slot));
+        let public = states >> 1 & MARKS;
+        let new = states & !lanes | if marked { lanes & !public } else { 0 };
+        self.shadow[slot..slot + 4].copy_from_slice(&new.to_le_bytes());
+    }
+
+    /// The instruction at `pc` has run: what is left for later.
+    #[inline(always)]
+    fn run_past(&mut self, pc: u32, sp: u32, flow: Flow) -> bool {
+        if self.regs != 0 {
+            let special = matches!(flow, Flow::Interrupt { .. } | Flow::InterruptReturn);
+            if special && self.exception(sp, flow) {
+                self.regs &= !met::ALL;
+            } else {
+                let late = self.follow(pc);
+                if !matches!(late, Late::Nothing) {
+                    self.late = late;
+                    return true;
+                }
+            }
+        }
+        self.count = 0;
+        false
     }
 
     /// The same where something may come out, or more is to do.
     #[inline(never)]
-    fn follow_special(&mut self, pc: u32, slot: usize) {
+    fn follow_special(&mut self, pc: u32) {
+        let slot = self.slot(pc);
         if self.regs & met::ASK != 0 {
             self.ask();
             if self.regs == 0 {
@@ -901,9 +963,7 @@ impl Taint {
             self.tell_rules(n, marked);
             return;
         }
-        let public = states >> 1 & MARKS;
-        let new = states & !lanes | if marked { lanes & !public } else { 0 };
-        self.shadow[slot..slot + 4].copy_from_slice(&new.to_le_bytes());
+        self.paint(slot, s.bytes(), marked);
     }
 
     /// The shadow of four bytes.
@@ -1100,15 +1160,25 @@ impl Observer for Taint {
     const ACCESSES: bool = true;
     const OWN_LOOP: bool = true;
 
-    #[inline(always)]
+    const LATE: bool = true;
+
     fn instruction(&mut self, pc: u32, sp: u32, _: u32, flow: Flow) {
-        if self.regs != 0 {
-            let special = matches!(flow, Flow::Interrupt { .. } | Flow::InterruptReturn);
-            if special && self.exception(sp, flow) {
-                self.regs &= !met::ALL;
-            } else {
-                self.follow(pc);
-            }
+        if self.run_past(pc, sp, flow) {
+            self.catch_up();
+        }
+    }
+
+    #[inline(always)]
+    fn instruction_soon(&mut self, pc: u32, sp: u32, _: u32, flow: Flow) -> bool {
+        self.run_past(pc, sp, flow)
+    }
+
+    #[inline]
+    fn catch_up(&mut self) {
+        match std::mem::replace(&mut self.late, Late::Nothing) {
+            Late::Nothing => return,
+            Late::Special(pc) => self.follow_special(pc),
+            Late::Stores(marked) => self.store_all(marked),
         }
         self.count = 0;
     }

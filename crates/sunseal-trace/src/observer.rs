@@ -70,9 +70,22 @@ pub trait Observer {
     /// Whether a run loop is compiled for this very type, in the crate that runs it. It takes a while for
     /// all instruction sets and chips; others share one loop that calls them by a pointer.
     const OWN_LOOP: bool = false;
+    /// Whether [`catch_up`](Self::catch_up) may have something to do.
+    const LATE: bool = false;
 
     /// An instruction at `pc` has run in `cycles`; `sp` is the stack pointer behind it.
     fn instruction(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow);
+
+    /// The same; true leaves what is rare and long to [`catch_up`](Self::catch_up), which the core calls before
+    /// anything else. So what is common needs no call, and a handler no stack.
+    #[inline(always)]
+    fn instruction_soon(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow) -> bool {
+        self.instruction(pc, sp, cycles, flow);
+        false
+    }
+
+    /// Does what [`instruction_soon`](Self::instruction_soon) left, if it left something.
+    fn catch_up(&mut self) {}
 
     /// The instruction at `pc` moves `value` from or to `addr` in cycle `at`.
     fn access(&mut self, pc: u32, addr: u32, kind: Access, width: Width, value: u32, at: Cycles);
@@ -91,6 +104,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     const ACCESSES: bool = A::ACCESSES || B::ACCESSES;
     const RESULTS: bool = A::RESULTS || B::RESULTS;
     const OWN_LOOP: bool = A::OWN_LOOP && B::OWN_LOOP;
+    const LATE: bool = A::LATE || B::LATE;
 
     #[inline(always)]
     fn instruction(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow) {
@@ -99,6 +113,22 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         }
         if B::INSTRUCTIONS {
             self.1.instruction(pc, sp, cycles, flow);
+        }
+    }
+
+    #[inline(always)]
+    fn instruction_soon(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow) -> bool {
+        let first = A::INSTRUCTIONS && self.0.instruction_soon(pc, sp, cycles, flow);
+        let second = B::INSTRUCTIONS && self.1.instruction_soon(pc, sp, cycles, flow);
+        first || second
+    }
+
+    fn catch_up(&mut self) {
+        if A::LATE {
+            self.0.catch_up();
+        }
+        if B::LATE {
+            self.1.catch_up();
         }
     }
 

@@ -126,7 +126,10 @@ fn finish<O: Observer>(
 ) -> u32 {
     cpu.cycles += Cycles::from(cycles);
     if O::INSTRUCTIONS {
-        obs.instruction(2 * pc, DATA_SPACE | u32::from(cpu.sp), cycles, flow);
+        let sp = DATA_SPACE | u32::from(cpu.sp);
+        if obs.instruction_soon(2 * pc, sp, cycles, flow) {
+            cpu.threaded_until = 0;
+        }
     }
     next & PC_MASK
 }

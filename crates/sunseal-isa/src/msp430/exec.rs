@@ -109,7 +109,9 @@ fn finish<B: Bus, O: Observer>(
     cpu.cycles += Cycles::from(cycles) + stall;
     if O::INSTRUCTIONS {
         let waits = if B::WAITS { (cpu.fetch_waits + stall) as u32 } else { 0 };
-        obs.instruction(pc, cpu.r[SP], cycles + waits, flow);
+        if obs.instruction_soon(pc, cpu.r[SP], cycles + waits, flow) {
+            cpu.threaded_until = 0;
+        }
     }
     next
 }

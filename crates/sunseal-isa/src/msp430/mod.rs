@@ -200,6 +200,9 @@ impl Cpu {
         loop {
             self.threaded_until = bus.deadline().min(self.cycles + THREAD_CYCLES);
             let next = self.dispatch(bus, observer, pc);
+            if O::LATE {
+                observer.catch_up();
+            }
             if next > MASK20 {
                 return self.leave(bus, next);
             }
@@ -223,6 +226,9 @@ impl Cpu {
         self.threaded_until = 0;
         let next = self.dispatch(bus, observer, pc);
         self.single = false;
+        if O::LATE {
+            observer.catch_up();
+        }
         if next > MASK20 {
             return self.leave(bus, next);
         }

@@ -96,6 +96,9 @@ impl Cpu {
         loop {
             self.threaded_until = bus.deadline().min(self.cycles + THREAD_CYCLES);
             let next = self.dispatch(bus, observer, pc);
+            if O::LATE {
+                observer.catch_up();
+            }
             if next & SAME != self.region {
                 if next & 1 != 0 {
                     return self.halt(bus, next);
@@ -124,6 +127,9 @@ impl Cpu {
             in_block(self, bus, observer, pc)
         };
         self.single = false;
+        if O::LATE {
+            observer.catch_up();
+        }
         if next & 1 != 0 {
             return self.halt(bus, next);
         }
@@ -412,7 +418,9 @@ impl Cpu {
         self.recent = after;
         self.cycles += Cycles::from(cycles);
         if O::INSTRUCTIONS {
-            observer.instruction(pc, self.r[SP], cycles, flow);
+            if observer.instruction_soon(pc, self.r[SP], cycles, flow) {
+                self.threaded_until = 0;
+            }
         }
         next
     }
@@ -561,6 +569,9 @@ pub(crate) fn it<B: Bus, O: Observer>(
     let folds = cpu.timing.it_folds && cpu.recent & recent::NARROW != 0;
     let done = (op.next(), u32::from(!folds), cpu.recent & 0xFFFF, Flow::Next);
     let mut next = cpu.finish(bus, observer, op, pc, done);
+    if O::LATE {
+        observer.catch_up();
+    }
     if cpu.single {
         return next;
     }
@@ -613,10 +624,17 @@ fn conditional<B: Bus, O: Observer>(
     let holds = cpu.flags.holds_any(u32::from(state) >> 4);
     cpu.it = behind(state);
     if !holds {
-        return cpu.finish(bus, observer, op, pc, (op.next(), 1, 0, Flow::Next));
+        let next = cpu.finish(bus, observer, op, pc, (op.next(), 1, 0, Flow::Next));
+        if O::LATE {
+            observer.catch_up();
+        }
+        return next;
     }
     let handlers = &Table::<B, O>::HANDLERS;
     let next = handlers[op.kind()](cpu, bus, observer, op.head, op.data, pc);
+    if O::LATE {
+        observer.catch_up();
+    }
     if next & 1 != 0 && cpu.failed {
         cpu.it = state;
     }
