@@ -70,9 +70,9 @@ pub(crate) trait Chip: Sized {
     fn can_wake(&self) -> bool;
     /// Whether a level from outside may end it.
     fn pins_may_wake(&self) -> bool;
-    /// Carries out the events that are due, in order of their times, and answers when the next one is. It stays
-    /// that while neither the CPU runs nor an interrupt is taken.
-    fn process_events(&mut self, now: Picos, cycles: Cycles) -> Option<Picos>;
+    fn next_event(&self) -> Option<Picos>;
+    /// Carries out the events that are due, in order of their times.
+    fn process_events(&mut self, now: Picos, cycles: Cycles);
     /// What changed code memory is forgotten by the core.
     fn settle(&mut self);
     /// Whether a reset waits to be carried out.
@@ -158,8 +158,6 @@ pub(crate) struct Engine<C> {
     pub lint_faults: bool,
     pub stack_low: Option<u32>,
     pub resets: u64,
-    /// Found by the last housekeeping, good until the CPU runs.
-    next_event: Option<Picos>,
 }
 
 /// What a snapshot keeps.
@@ -177,7 +175,7 @@ pub(crate) struct Saved<S> {
 
 impl<C: Chip> Engine<C> {
     pub fn new(dev: Arc<Device>) -> Self {
-        Self { chip: C::new(dev), lint_faults: false, stack_low: None, resets: 1, next_event: None }
+        Self { chip: C::new(dev), lint_faults: false, stack_low: None, resets: 1 }
     }
 
     pub fn reset(&mut self) {
@@ -274,7 +272,7 @@ impl<C: Chip> Engine<C> {
     /// Between instructions: events that are due, faults, lints, watched pins and states.
     fn housekeep(&mut self, until: &Until) -> Option<Stop> {
         let (now, cycles) = (self.now(), self.chip.cycles());
-        self.next_event = self.chip.process_events(now, cycles);
+        self.chip.process_events(now, cycles);
         self.chip.settle();
         let pc = self.chip.pc();
         let lint_faults = self.lint_faults;
@@ -324,7 +322,7 @@ impl<C: Chip> Engine<C> {
             let wakes = self.chip.can_wake() || self.chip.pins_may_wake();
             return Some(if wakes { Stop::Time } else { Stop::Halted });
         }
-        let next = self.next_event;
+        let next = self.chip.next_event();
         if !self.chip.can_wake() && until.time.is_none() {
             return Some(Stop::Halted);
         }
@@ -345,7 +343,7 @@ impl<C: Chip> Engine<C> {
     ) -> Option<Stop> {
         let clock = *self.chip.cpu_clock();
         let mut deadline = until.cycles.unwrap_or(Cycles::MAX);
-        for t in [self.next_event, until.time].into_iter().flatten() {
+        for t in [self.chip.next_event(), until.time].into_iter().flatten() {
             deadline = deadline.min(clock.tick_not_before(t));
         }
         let step = self.chip.must_step();

@@ -432,11 +432,6 @@ impl<P: Peripherals> Msp430<P> {
         }
     }
 
-    fn next_event(&self) -> Option<Picos> {
-        let own = self.soc.p.next_event();
-        [own, self.soc.env.common.next_event()].into_iter().flatten().min()
-    }
-
     fn gie(&self) -> bool {
         self.cpu.r[msp430::SR] & sr::GIE != 0
     }
@@ -616,12 +611,15 @@ impl<P: Peripherals> Chip for Msp430<P> {
         self.gie() && self.soc.p.pins_may_wake()
     }
 
-    fn process_events(&mut self, now: Picos, cycles: Cycles) -> Option<Picos> {
-        loop {
-            let next = self.next_event();
-            let Some(t) = next.filter(|t| *t <= now) else { return next };
-            if self.common().pending_fault.is_some() {
-                return next;
+    fn next_event(&self) -> Option<Picos> {
+        let own = self.soc.p.next_event();
+        [own, self.common().next_event()].into_iter().flatten().min()
+    }
+
+    fn process_events(&mut self, now: Picos, cycles: Cycles) {
+        while let Some(t) = self.next_event() {
+            if t > now || self.common().pending_fault.is_some() {
+                break;
             }
             let soc = &mut self.soc;
             soc.p.process_at(&mut soc.env, t, now, cycles);
@@ -635,7 +633,7 @@ impl<P: Peripherals> Chip for Msp430<P> {
             }
             soc.p.settle_effects(&mut soc.env, now, cycles);
             if soc.p.reset_pending() {
-                return None;
+                break;
             }
         }
     }

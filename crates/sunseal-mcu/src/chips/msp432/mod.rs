@@ -410,12 +410,6 @@ impl<'de> Deserialize<'de> for SharedBytes {
     }
 }
 
-impl Msp432 {
-    pub(super) fn next_event(&self) -> Option<Picos> {
-        [self.soc.next_event(), self.soc.common.next_event()].into_iter().flatten().min()
-    }
-}
-
 impl Chip for Msp432 {
     type Saved = SavedMsp432;
 
@@ -590,8 +584,7 @@ impl Chip for Msp432 {
         observer: &mut O,
     ) -> Result<bool, Fault> {
         let masks = self.masks();
-        let woken = self.sleeping();
-        if woken {
+        if self.sleeping() {
             let r = &mut self.soc.r;
             let lost = matches!(r.sleep, Some(Sleep::Lpm35 | Sleep::Lpm45));
             let event = r.for_event && std::mem::take(&mut r.scs.event_register);
@@ -623,7 +616,7 @@ impl Chip for Msp432 {
         if let Some(exc_return) = self.returning.take() {
             return self.exception_return(exc_return, observer).map(|()| true);
         }
-        let Some(exception) = self.soc.r.scs.next(masks) else { return Ok(woken) };
+        let Some(exception) = self.soc.r.scs.next(masks) else { return Ok(false) };
         self.enter(exception, Entry::Fresh, observer)?;
         Ok(true)
     }
@@ -676,9 +669,13 @@ impl Chip for Msp432 {
         (shut_down || (0..6).any(may)) && r.ports[..3].iter().any(Ports::may_wake)
     }
 
-    fn process_events(&mut self, now: Picos, cycles: Cycles) -> Option<Picos> {
-        while let Some(t) = self.next_event().filter(|t| *t <= now) {
-            if self.soc.common.pending_fault.is_some() {
+    fn next_event(&self) -> Option<Picos> {
+        [self.soc.next_event(), self.soc.common.next_event()].into_iter().flatten().min()
+    }
+
+    fn process_events(&mut self, now: Picos, cycles: Cycles) {
+        while let Some(t) = self.next_event() {
+            if t > now || self.soc.common.pending_fault.is_some() {
                 break;
             }
             self.process(t, now, cycles);
@@ -688,7 +685,6 @@ impl Chip for Msp432 {
         }
         // Levels from outside are looked at too.
         self.soc.refresh(now, cycles);
-        self.next_event()
     }
 
     fn settle(&mut self) {
