@@ -71,8 +71,10 @@ pub(crate) trait Chip: Sized {
     /// Whether a level from outside may end it.
     fn pins_may_wake(&self) -> bool;
     fn next_event(&self) -> Option<Picos>;
-    /// Carries out the events that are due, in order of their times.
-    fn process_events(&mut self, now: Picos, cycles: Cycles);
+    /// Whether the next event stays what it is while neither the CPU runs nor an interrupt is taken: no DMA begins.
+    const EVENTS_STAY: bool = false;
+    /// Carries out the events that are due, in order of their times. Answers when the next one is, if it knows.
+    fn process_events(&mut self, now: Picos, cycles: Cycles) -> Option<Picos>;
     /// What changed code memory is forgotten by the core.
     fn settle(&mut self);
     /// Whether a reset waits to be carried out.
@@ -158,6 +160,8 @@ pub(crate) struct Engine<C> {
     pub lint_faults: bool,
     pub stack_low: Option<u32>,
     pub resets: u64,
+    /// Found by the last housekeeping.
+    next_event: Option<Picos>,
 }
 
 /// What a snapshot keeps.
@@ -175,7 +179,7 @@ pub(crate) struct Saved<S> {
 
 impl<C: Chip> Engine<C> {
     pub fn new(dev: Arc<Device>) -> Self {
-        Self { chip: C::new(dev), lint_faults: false, stack_low: None, resets: 1 }
+        Self { chip: C::new(dev), lint_faults: false, stack_low: None, resets: 1, next_event: None }
     }
 
     pub fn reset(&mut self) {
@@ -255,6 +259,10 @@ impl<C: Chip> Engine<C> {
         }
     }
 
+    fn next_event(&self) -> Option<Picos> {
+        if C::EVENTS_STAY { self.next_event } else { self.chip.next_event() }
+    }
+
     /// The supply is off: time may still be asked to pass.
     fn off(&mut self, until: &Until) -> Stop {
         if let Some(t) = until.time {
@@ -272,7 +280,7 @@ impl<C: Chip> Engine<C> {
     /// Between instructions: events that are due, faults, lints, watched pins and states.
     fn housekeep(&mut self, until: &Until) -> Option<Stop> {
         let (now, cycles) = (self.now(), self.chip.cycles());
-        self.chip.process_events(now, cycles);
+        self.next_event = self.chip.process_events(now, cycles);
         self.chip.settle();
         let pc = self.chip.pc();
         let lint_faults = self.lint_faults;
@@ -322,7 +330,7 @@ impl<C: Chip> Engine<C> {
             let wakes = self.chip.can_wake() || self.chip.pins_may_wake();
             return Some(if wakes { Stop::Time } else { Stop::Halted });
         }
-        let next = self.chip.next_event();
+        let next = self.next_event();
         if !self.chip.can_wake() && until.time.is_none() {
             return Some(Stop::Halted);
         }
@@ -343,7 +351,7 @@ impl<C: Chip> Engine<C> {
     ) -> Option<Stop> {
         let clock = *self.chip.cpu_clock();
         let mut deadline = until.cycles.unwrap_or(Cycles::MAX);
-        for t in [self.chip.next_event(), until.time].into_iter().flatten() {
+        for t in [self.next_event(), until.time].into_iter().flatten() {
             deadline = deadline.min(clock.tick_not_before(t));
         }
         let step = self.chip.must_step();

@@ -62,6 +62,7 @@ impl<B: Bus, O: Observer> Table<B, O> {
         t[kind::SWPB_REG as usize] = single_reg::<B, O, { single::SWPB }>;
         t[kind::SXT_REG as usize] = single_reg::<B, O, { single::SXT }>;
         t[kind::ADD_SP as usize] = add_sp;
+        t[kind::NOP as usize] = nop;
         macro_rules! doubles {
             ($($op:ident)*) => { $(doubles!(@dst $op REG ABS IDX);)* };
             (@dst $op:ident $($dst:ident)*) => { $(doubles!(@src $op $dst REG CONST ABS IDX IND INC);)* };
@@ -985,6 +986,17 @@ fn branch_const<B: Bus, O: Observer>(
     }
     let next = finish(cpu, bus, obs, pc, op.cycles(), op.a(), Flow::Jump);
     follow(cpu, bus, obs, next, const { likely(kind::BRANCH_CONST) })
+}
+
+fn nop<B: Bus, O: Observer>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    proceed(cpu, bus, obs, pc, Op { head, data }, const { likely(kind::NOP) })
 }
 
 /// `ADD #n, SP` and `SUB #n, SP`

@@ -52,6 +52,7 @@ pub(crate) mod kind {
     pub const ADD_SP: u16 = 28;
     pub const GENERAL_DOUBLE_X: u16 = 29;
     pub const GENERAL_SINGLE_X: u16 = 30;
+    pub const NOP: u16 = 31;
     pub const FIRST_DOUBLE: u16 = 32;
 
     /// The fast handler of a double-operand instruction.
@@ -317,6 +318,8 @@ fn double(op: u8, insn: &Insn, cycles: u8, next: u32, mut src: Place, dst: Place
             }
             _ => return general,
         },
+        // What is written there is lost.
+        (mode::REG, 3) if op == alu_op::MOV && src.mode == mode::CONST => return fast(kind::NOP),
         (mode::CONST, _) if op == alu_op::MOV && !byte => match (src.mode, rs) {
             (mode::INC, SP) => return fast(kind::RET),
             (mode::CONST, _) => return fast(kind::BRANCH_CONST),

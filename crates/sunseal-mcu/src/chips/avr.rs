@@ -1723,14 +1723,18 @@ impl Chip for Avr {
         self.soc.next_event()
     }
 
-    fn process_events(&mut self, now: Picos, cycles: Cycles) {
-        while let Some(t) = self.soc.next_event() {
-            if t > now || self.soc.common.pending_fault.is_some() {
-                break;
+    const EVENTS_STAY: bool = true;
+
+    fn process_events(&mut self, now: Picos, cycles: Cycles) -> Option<Picos> {
+        loop {
+            let next = self.soc.next_event();
+            let Some(t) = next.filter(|t| *t <= now) else { return next };
+            if self.soc.common.pending_fault.is_some() {
+                return next;
             }
             self.soc.process_at(t, now, cycles);
             if self.soc.reset.is_some() {
-                break;
+                return None;
             }
         }
     }

@@ -667,6 +667,8 @@ impl Peripherals for F5xx {
     const TIMING: Timing = Timing::CPUXV2;
     const SERIALS: &'static [&'static str] = &SERIALS;
 
+    const EVENTS_STAY: bool = true;
+
     fn new(env: &mut Env) -> Self {
         let dev = Arc::clone(&env.common.dev);
         let facts = Arc::new(dev.f5xx().clone());

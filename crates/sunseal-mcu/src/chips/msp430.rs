@@ -246,6 +246,8 @@ pub(crate) trait Peripherals: Sized {
     const NAMES: Names;
     const TIMING: Timing;
     const SERIALS: &'static [&'static str];
+    /// See [`Chip::EVENTS_STAY`].
+    const EVENTS_STAY: bool = false;
     /// Registers lie below this address.
     const PERIPHERALS_END: u32 = 0x1000;
 
@@ -616,10 +618,14 @@ impl<P: Peripherals> Chip for Msp430<P> {
         [own, self.common().next_event()].into_iter().flatten().min()
     }
 
-    fn process_events(&mut self, now: Picos, cycles: Cycles) {
-        while let Some(t) = self.next_event() {
-            if t > now || self.common().pending_fault.is_some() {
-                break;
+    const EVENTS_STAY: bool = P::EVENTS_STAY;
+
+    fn process_events(&mut self, now: Picos, cycles: Cycles) -> Option<Picos> {
+        loop {
+            let next = self.next_event();
+            let Some(t) = next.filter(|t| *t <= now) else { return next };
+            if self.common().pending_fault.is_some() {
+                return next;
             }
             let soc = &mut self.soc;
             soc.p.process_at(&mut soc.env, t, now, cycles);
@@ -633,7 +639,7 @@ impl<P: Peripherals> Chip for Msp430<P> {
             }
             soc.p.settle_effects(&mut soc.env, now, cycles);
             if soc.p.reset_pending() {
-                break;
+                return None;
             }
         }
     }

@@ -249,7 +249,7 @@ impl Mpy32 {
     }
 
     /// A word write that needs nothing else: the hot path. Answers what it counts as.
-    #[inline]
+    #[inline(always)]
     pub fn write_fast(&mut self, off: u32, value: u16, at: Cycles) -> Option<Option<Event>> {
         let value = u32::from(value);
         // Questions one by one, not a jump by `off`: it would go elsewhere with each write.

@@ -673,7 +673,7 @@ impl Chip for Msp432 {
         [self.soc.next_event(), self.soc.common.next_event()].into_iter().flatten().min()
     }
 
-    fn process_events(&mut self, now: Picos, cycles: Cycles) {
+    fn process_events(&mut self, now: Picos, cycles: Cycles) -> Option<Picos> {
         while let Some(t) = self.next_event() {
             if t > now || self.soc.common.pending_fault.is_some() {
                 break;
@@ -685,6 +685,7 @@ impl Chip for Msp432 {
         }
         // Levels from outside are looked at too.
         self.soc.refresh(now, cycles);
+        None
     }
 
     fn settle(&mut self) {
