@@ -68,6 +68,12 @@ pub(crate) struct State {
     pub temperature_c: f64,
     pub powered: bool,
     pub held_in_reset: bool,
+    /// When the supply will have been below the brown-out level for long enough.
+    pub bor_due_ps: Option<u64>,
+    /// The same of a supervisor.
+    pub svs_due_ps: Option<u64>,
+    /// Brown-out and supervisors act without their delays.
+    pub at_once: bool,
     /// When the supply last went away.
     pub off_since_ps: u64,
     /// Seed of this unit's oscillators.
@@ -120,6 +126,9 @@ impl Common {
                 temperature_c: ROOM_C,
                 powered: true,
                 held_in_reset: false,
+                bor_due_ps: None,
+                svs_due_ps: None,
+                at_once: false,
                 off_since_ps: 0,
                 seed: 0,
                 lints: Lints::default(),
@@ -166,6 +175,27 @@ impl Common {
         let percent =
             per_k * (self.state.temperature_c - ROOM_C) + per_v * (self.stepped_vcc_v() - 3.0);
         (f64::from(hz) * (1.0 + percent / 100.0)).round() as u32
+    }
+
+    /// When the next reset is due for which the supply is too low already.
+    pub fn trip_at(&self) -> Option<Picos> {
+        [self.state.bor_due_ps, self.state.svs_due_ps].into_iter().flatten().min().map(Picos)
+    }
+
+    /// The brown-out circuit finds the supply too low, which must last for so long, or it does not.
+    pub fn bor_sees(&mut self, now: Picos, too_low: Option<Picos>) {
+        self.state.bor_due_ps = self.due(self.state.bor_due_ps, now, too_low);
+    }
+
+    /// The same of a supervisor.
+    pub fn svs_sees(&mut self, now: Picos, too_low: Option<Picos>) {
+        self.state.svs_due_ps = self.due(self.state.svs_due_ps, now, too_low);
+    }
+
+    fn due(&self, already: Option<u64>, now: Picos, too_low: Option<Picos>) -> Option<u64> {
+        let delay = too_low?;
+        let delay_ps = if self.state.at_once { 0 } else { delay.0 };
+        already.or(Some(now.0 + delay_ps))
     }
 
     /// Supplied and let go of by its supervisors.

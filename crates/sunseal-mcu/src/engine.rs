@@ -11,7 +11,7 @@ use sunseal_trace::{Access, Cycles, Flow, Observer, Picos, Pointed, Silent, Widt
 use crate::accounts::Accounts;
 use crate::clock::Line;
 use crate::common::{Common, Drive, State};
-use crate::device::{Device, RegionKind};
+use crate::device::{Device, RegionKind, us};
 use crate::machine::{MachineError, Register, Stop, Until};
 use crate::pin::Pin;
 
@@ -86,8 +86,12 @@ pub(crate) trait Chip: Sized {
 
     // ---- supply
 
-    /// The supply voltage, at which the chip is powered, is now another: supervisors, limits.
+    /// The supply voltage, at which the chip is powered, is now another: limits, and supervisors that let go.
     fn vcc_changed(&mut self);
+    /// A supervisor of the running chip finds the supply too low: how long that must last.
+    fn too_low(&self) -> Option<Picos>;
+    /// It has lasted for so long: the supervisor holds the chip in reset.
+    fn hold(&mut self);
     /// The supply is gone: what is written half stays half.
     fn power_off(&mut self);
     /// The supply is back: memory that forgets wakes with its pattern, the start-up time passes, reset.
@@ -217,7 +221,7 @@ impl<C: Chip> Engine<C> {
             if let Some(stop) = self.housekeep(until) {
                 return stop;
             }
-            if self.chip.reset_pending() {
+            if self.chip.reset_pending() || !self.chip.common().runs() {
                 continue;
             }
             if let Some(end) = self.chip.held_until() {
@@ -239,6 +243,7 @@ impl<C: Chip> Engine<C> {
                     continue;
                 }
                 Ok(false) => {}
+                Err(_) if self.tripped_first() => continue,
                 Err(fault) => return Stop::Fault(fault),
             }
             if self.chip.sleeping() {
@@ -259,29 +264,40 @@ impl<C: Chip> Engine<C> {
         }
     }
 
+    /// The next event of the chip, its parts and its supervisors.
     fn next_event(&self) -> Option<Picos> {
-        if C::EVENTS_STAY { self.next_event } else { self.chip.next_event() }
+        let own = if C::EVENTS_STAY { self.next_event } else { self.chip.next_event() };
+        own.into_iter().chain(self.chip.common().trip_at()).min()
     }
 
     /// The supply is off: time may still be asked to pass.
     fn off(&mut self, until: &Until) -> Stop {
         if let Some(t) = until.time {
-            while let Some(e) = self.chip.common().next_event().filter(|e| *e <= t) {
+            let next = |c: &Common| c.next_event().into_iter().chain(c.trip_at()).min();
+            while let Some(e) = next(self.chip.common()).filter(|e| *e <= t) {
                 self.set_now(self.now().max(e));
                 let (now, cycles) = (self.now(), self.chip.cycles());
                 let (drives, _) = self.chip.common_mut().events(now, now, cycles);
                 self.chip.drive(drives);
+                self.trip();
             }
             self.set_now(self.now().max(t));
         }
         Stop::BrownOut
     }
 
-    /// Between instructions: events that are due, faults, lints, watched pins and states.
+    /// Between instructions: events that are due, supervisors, faults, lints, watched pins and states.
     fn housekeep(&mut self, until: &Until) -> Option<Stop> {
         let (now, cycles) = (self.now(), self.chip.cycles());
-        self.next_event = self.chip.process_events(now, cycles);
+        if let Some(t) = self.chip.common().trip_at().filter(|t| *t <= now) {
+            self.chip.process_events(t, cycles);
+            self.trip();
+        }
+        if self.chip.common().runs() {
+            self.next_event = self.chip.process_events(now, cycles);
+        }
         self.chip.settle();
+        self.tripped_first();
         let pc = self.chip.pc();
         let lint_faults = self.lint_faults;
         let common = self.chip.common_mut();
@@ -307,7 +323,7 @@ impl<C: Chip> Engine<C> {
     }
 
     fn hold(&mut self, end: Picos, until: &Until) -> Option<Stop> {
-        let mut to = end;
+        let mut to = self.chip.common().trip_at().map_or(end, |t| t.min(end));
         let mut stop = None;
         if let Some(t) = until.time.filter(|t| *t < to) {
             (to, stop) = (t, Some(Stop::Time));
@@ -331,7 +347,7 @@ impl<C: Chip> Engine<C> {
             return Some(if wakes { Stop::Time } else { Stop::Halted });
         }
         let next = self.next_event();
-        if !self.chip.can_wake() && until.time.is_none() {
+        if !self.chip.can_wake() && until.time.is_none() && self.chip.common().trip_at().is_none() {
             return Some(Stop::Halted);
         }
         match (next, until.time) {
@@ -369,6 +385,7 @@ impl<C: Chip> Engine<C> {
         self.chip.after_cpu();
         self.watch_stack();
         match done {
+            Err(_) if self.tripped_first() => None,
             Err(fault) => Some(Stop::Fault(fault)),
             Ok(Ran::Breakpoint) => Some(Stop::Pc(self.chip.pc())),
             Ok(Ran::On | Ran::Look) => None,
@@ -466,14 +483,49 @@ impl<C: Chip> Engine<C> {
         if !self.chip.common().state.powered {
             return;
         }
-        if vcc_v < self.chip.common().dev.supply.bor_falling_v {
-            self.power_cut();
-            return;
-        }
-        let held = self.chip.common().state.held_in_reset;
+        let common = self.chip.common_mut();
+        let supply = &common.dev.supply;
+        let too_low = (vcc_v < supply.bor_falling_v).then(|| us(supply.bor_delay_us));
+        common.bor_sees(common.now(), too_low);
+        let held = common.state.held_in_reset;
         self.chip.vcc_changed();
         self.resets += u64::from(held && !self.chip.common().state.held_in_reset);
+        let too_low = self.chip.too_low();
+        let common = self.chip.common_mut();
+        common.svs_sees(common.now(), too_low);
+        self.trip();
         self.chip.settle();
+    }
+
+    /// Carries out the resets that are due, and those that wait for their delays while no code could run: what
+    /// a chip does outside its limits nobody knows.
+    fn trip(&mut self) {
+        let common = self.chip.common_mut();
+        let (now, at_once) = (common.state.now_ps, common.illegal.is_some());
+        let due = |t: Option<u64>| t.is_some_and(|t| at_once || t <= now);
+        if due(common.state.bor_due_ps) {
+            self.power_cut();
+        } else if due(common.state.svs_due_ps) {
+            common.state.svs_due_ps = None;
+            // The program may have chosen another level meanwhile.
+            if self.chip.too_low().is_some() {
+                self.chip.hold();
+            }
+        }
+    }
+
+    /// Whether the fault that would come is a supply or a clock at which code cannot run, and a reset by the
+    /// supervisors comes first.
+    fn tripped_first(&mut self) -> bool {
+        if self.chip.common().illegal.is_some() {
+            self.trip();
+        }
+        !self.chip.common().runs()
+    }
+
+    /// Brown-out and supervisors act without their delays, or with them.
+    pub fn supervise_at_once(&mut self, at_once: bool) {
+        self.chip.common_mut().state.at_once = at_once;
     }
 
     pub fn set_temperature(&mut self, celsius: f64) {
@@ -485,6 +537,7 @@ impl<C: Chip> Engine<C> {
         if self.chip.common().state.powered {
             let state = &mut self.chip.common_mut().state;
             state.off_since_ps = state.now_ps;
+            (state.bor_due_ps, state.svs_due_ps) = (None, None);
             self.chip.power_off();
             self.chip.settle();
         }
@@ -499,6 +552,7 @@ impl<C: Chip> Engine<C> {
         let common = self.chip.common_mut();
         common.state.powered = true;
         common.state.held_in_reset = false;
+        (common.state.bor_due_ps, common.state.svs_due_ps) = (None, None);
         self.chip.power_on(ram_seed);
         self.chip.settle();
     }
@@ -587,7 +641,7 @@ struct Written<S> {
     resets: u64,
 }
 
-const VERSION: u16 = 3;
+const VERSION: u16 = 4;
 
 impl<S: Clone + Serialize + DeserializeOwned> Saved<S> {
     pub fn to_bytes(&self, device: &str) -> Vec<u8> {

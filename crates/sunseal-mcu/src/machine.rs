@@ -414,11 +414,17 @@ impl Machine {
 
     // ---- supply
 
-    /// The supply voltage from now on. Below the brown-out level the machine loses its power; below
-    /// a supervisor's level it is held in reset; outside what the present clock and core voltage
-    /// level need, the next run is a fault that names both.
+    /// The supply voltage from now on. Below the brown-out level the machine loses its power, below
+    /// a supervisor's level it is held in reset: when that has lasted for the circuit's delay, and at once
+    /// where no code could run. Outside what the present clock and core voltage level need, the next run is
+    /// a fault that names both.
     pub fn set_vcc(&mut self, vcc_v: f64) {
         each_mut!(self, e => e.set_vcc(vcc_v));
+    }
+
+    /// Brown-out and supervisors act without the delays of the device's data, or (false) with them.
+    pub fn supervise_at_once(&mut self, at_once: bool) {
+        each_mut!(self, e => e.supervise_at_once(at_once));
     }
 
     /// The present supply voltage.

@@ -226,6 +226,7 @@ impl Node {
         let data = (&device, &model, supply.config());
         let identity = Identity::new(&scenario, &bytes, &harvest, data);
         let mut machine = board.machine(&device)?;
+        machine.supervise_at_once(scenario.supply.supervisors_at_once);
         machine.set_vcc(vcc_v);
         machine.set_temperature(scenario.temperature_c.unwrap_or(25.0));
         machine.set_unit_seed(scenario.seed);

@@ -106,6 +106,9 @@ pub struct SupplyChoice {
     pub temperature_c: Option<f64>,
     /// Capacitance on the rail.
     pub decoupling_f: Option<f64>,
+    /// Brown-out and supply supervisors of the chip act without their delays.
+    #[serde(default)]
+    pub supervisors_at_once: bool,
     /// Another voltage at which charging stops.
     pub v_max_v: Option<f64>,
     /// Voltage of the store at the beginning; the restart voltage if absent.

@@ -410,3 +410,25 @@ mod nonsense {
         }
     }
 }
+
+#[test]
+fn on_a_rail_that_follows_a_supervisor_lets_code_run_on_for_its_delay() {
+    // SVSH at its highest level, 2.10 V, with the slow response that a reset leaves (20 us).
+    let mut words = STOP_WATCHDOG.to_vec();
+    words.extend([0x40F2, 0x00A5, 0x0121]); // mov.b #PMMPW_H, &PMMCTL0_H
+    words.extend([0x40B2, 0x4703, 0x0124, FOREVER]); // mov #SVMHE|SVSHE|SVSHRVL_3|SVSMHRRL_3, &SVSMHCTL
+    let more =
+        "duration_s = 0.02\n[supply]\noutput = \"direct\"\ncapacitance_f = 1e-5\ninitial_v = 2.6\n";
+    let cycles = |switch: &str| {
+        let s = scenario("supervised", &words, &format!("{more}{switch}"));
+        let mut node = Node::new(&data(), s, None).unwrap();
+        node.set_longest_step_s(5e-6);
+        let r = node.run(&mut |_| true).unwrap();
+        // Held in reset above the cut-off, and cut there.
+        assert_eq!((r.starts, r.brown_outs), (1, 1));
+        r.cycles
+    };
+    let (with, without) = (cycles(""), cycles("supervisors_at_once = true\n"));
+    // A little above a megahertz, to the end of a jump.
+    assert!(without > 100 && (20..=24).contains(&(with - without)), "{with} {without}");
+}

@@ -1776,10 +1776,19 @@ impl Chip for Avr {
                 self.start(Cause::BrownOut);
                 return;
             }
-        } else if level.is_some_and(|l| vcc_v < l) {
-            self.soc.common.state.held_in_reset = true;
         }
         self.soc.update_clocks(now, cycles);
+    }
+
+    fn too_low(&self) -> Option<Picos> {
+        let (common, facts) = (&self.soc.common, &self.soc.facts);
+        let level = self.soc.regs.bod_level(facts)?;
+        (common.runs() && common.state.vcc_v < level).then(|| us(facts.bod.delay_us))
+    }
+
+    fn hold(&mut self) {
+        self.soc.common.state.held_in_reset = true;
+        self.soc.update_clocks(self.soc.common.now(), self.cpu.cycles);
     }
 
     fn power_off(&mut self) {

@@ -734,7 +734,7 @@ impl F1xx {
             0..SFR_END => self.write_sfr(addr, value, (at, now), env)?,
             SVSCTL => {
                 self.chip.svs.write(value, &cx!(self, env, addr, at, now))?;
-                self.supervise(env);
+                self.supervise(env, now);
             }
             CLOCK..CLOCK_END => {
                 self.chip.clock.write(addr - CLOCK, value);
@@ -895,12 +895,10 @@ impl F1xx {
     }
 
     /// Compares the supply with the SVS level.
-    fn supervise(&mut self, env: &mut Env) {
-        let vcc_v = env.common.state.vcc_v;
-        if self.chip.svs.compare(&self.facts, vcc_v) && !env.common.state.held_in_reset {
-            env.common.state.held_in_reset = true;
-            self.fx.clocks = true;
-        }
+    fn supervise(&mut self, env: &mut Env, now: Picos) {
+        self.chip.svs.recover(&self.facts, env.common.state.vcc_v);
+        let too_low = self.too_low(env);
+        env.common.svs_sees(now, too_low);
     }
 
     // ---- resets
@@ -1050,13 +1048,22 @@ impl Peripherals for F1xx {
     }
 
     fn vcc_changed(&mut self, env: &mut Env, now: Picos, cycles: Cycles) -> bool {
-        let low = self.chip.svs.compare(&self.facts, env.common.state.vcc_v);
+        let low = self.chip.svs.recover(&self.facts, env.common.state.vcc_v);
         let held = env.common.state.held_in_reset;
-        env.common.state.held_in_reset = low;
         if held && !low {
+            env.common.state.held_in_reset = false;
             self.reset_as(env, ResetKind::Por, true, now, cycles);
         }
         held && !low
+    }
+
+    fn too_low(&self, env: &Env) -> Option<Picos> {
+        let low = self.chip.svs.below(&self.facts, env.common.state.vcc_v);
+        low.then(|| us(self.facts.svs.delay_us))
+    }
+
+    fn hold(&mut self, env: &mut Env) {
+        env.common.state.held_in_reset = self.chip.svs.trip();
     }
 
     fn power_off(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
@@ -1172,7 +1179,7 @@ impl Peripherals for F1xx {
         }
         if self.chip.svs.next_event().is_some_and(|e| e <= t) {
             self.chip.svs.event(t);
-            self.supervise(env);
+            self.supervise(env, t);
         }
         if self.chip.flash.next_event().is_some_and(|e| e <= t) {
             let done = self.chip.flash.event(&mut env.memory[..]);

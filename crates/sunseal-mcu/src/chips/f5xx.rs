@@ -779,19 +779,30 @@ impl Peripherals for F5xx {
     }
 
     fn vcc_changed(&mut self, env: &mut Env, now: Picos, cycles: Cycles) -> bool {
-        let svs = self.chip.pmm.svsh_level();
-        let (vcc_v, levels) = (env.common.state.vcc_v, &self.facts.svs);
-        if env.common.state.held_in_reset {
-            if vcc_v >= svs.map_or(0.0, |l| levels.svsh_rising_v[l]) {
-                env.common.state.held_in_reset = false;
-                self.reset_as(env, ResetKind::Por, cause::SVSH, now, cycles);
-                return true;
-            }
-        } else if svs.is_some_and(|l| vcc_v < levels.svsh_falling_v[l]) {
-            env.common.state.held_in_reset = true;
-            self.chip.pmm.note_svsh();
+        let rising_v = &self.facts.svs.svsh_rising_v;
+        let least_v = self.chip.pmm.svsh_level().map_or(0.0, |l| rising_v[l]);
+        let state = &mut env.common.state;
+        if state.held_in_reset && state.vcc_v >= least_v {
+            state.held_in_reset = false;
+            self.reset_as(env, ResetKind::Por, cause::SVSH, now, cycles);
+            return true;
         }
         false
+    }
+
+    fn too_low(&self, env: &Env) -> Option<Picos> {
+        let (pmm, svs) = (&self.chip.pmm, &self.facts.svs);
+        let delay_us = match pmm.svsh_full_performance() {
+            true => svs.delay_full_performance_us,
+            false => svs.delay_normal_us,
+        };
+        let level = pmm.svsh_level()?;
+        (env.common.state.vcc_v < svs.svsh_falling_v[level]).then(|| us(delay_us))
+    }
+
+    fn hold(&mut self, env: &mut Env) {
+        env.common.state.held_in_reset = true;
+        self.chip.pmm.note_svsh();
     }
 
     fn power_off(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {

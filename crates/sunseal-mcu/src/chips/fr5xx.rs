@@ -1307,19 +1307,24 @@ impl Peripherals for Fr5xx {
     }
 
     fn vcc_changed(&mut self, env: &mut Env, now: Picos, cycles: Cycles) -> bool {
-        let svs = self.chip.pmm.svsh_on();
-        let vcc_v = env.common.state.vcc_v;
-        if env.common.state.held_in_reset {
-            if vcc_v >= self.facts.svs.rising_v {
-                env.common.state.held_in_reset = false;
-                self.reset_as(env, ResetKind::Bor, cause::SVSH, now, cycles);
-                return true;
-            }
-        } else if svs && vcc_v < self.facts.svs.falling_v {
-            env.common.state.held_in_reset = true;
-            self.chip.pmm.note_svsh();
+        let state = &mut env.common.state;
+        if state.held_in_reset && state.vcc_v >= self.facts.svs.rising_v {
+            state.held_in_reset = false;
+            self.reset_as(env, ResetKind::Bor, cause::SVSH, now, cycles);
+            return true;
         }
         false
+    }
+
+    fn too_low(&self, env: &Env) -> Option<Picos> {
+        let svs = &self.facts.svs;
+        let low = self.chip.pmm.svsh_on() && env.common.state.vcc_v < svs.falling_v;
+        low.then(|| us(svs.delay_us))
+    }
+
+    fn hold(&mut self, env: &mut Env) {
+        env.common.state.held_in_reset = true;
+        self.chip.pmm.note_svsh();
     }
 
     fn power_off(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {

@@ -275,6 +275,10 @@ pub(crate) trait Peripherals: Sized {
     /// The supply voltage changed; true if the chip was let go of and must be reset as by
     /// [`reset`](Self::reset), with the cause noted.
     fn vcc_changed(&mut self, env: &mut Env, now: Picos, cycles: Cycles) -> bool;
+    /// The supervisor finds the supply too low: how long that must last.
+    fn too_low(&self, env: &Env) -> Option<Picos>;
+    /// It has lasted for so long.
+    fn hold(&mut self, env: &mut Env);
     fn power_off(&mut self, env: &mut Env, now: Picos, cycles: Cycles);
     /// Memory wakes, the start-up time passes. A reset follows.
     fn power_on(&mut self, env: &mut Env, ram_seed: u64, cycles: Cycles);
@@ -672,6 +676,18 @@ impl<P: Peripherals> Chip for Msp430<P> {
             self.start_at_vector();
         }
         self.soc.p.update_clocks(&mut self.soc.env, now, cycles);
+    }
+
+    fn too_low(&self) -> Option<Picos> {
+        let Soc { env, p } = &self.soc;
+        if env.common.runs() { p.too_low(env) } else { None }
+    }
+
+    fn hold(&mut self) {
+        let (now, cycles) = (self.common().now(), self.cpu.cycles);
+        let Soc { env, p } = &mut self.soc;
+        p.hold(env);
+        p.update_clocks(env, now, cycles);
     }
 
     fn power_off(&mut self) {

@@ -46,6 +46,8 @@ block!(
         @rename = "level_V" level_v: [f64; 2],
         /// What the supply must rise above the level again.
         @rename = "hysteresis_V" hysteresis_v: f64,
+        /// So long the supply must stay below.
+        delay_us: f64,
     }
 );
 block!(

@@ -106,6 +106,8 @@ block!(
         hysteresis_rel: f64,
         /// From a change of VLD to a sound comparison.
         settle_us: f64,
+        /// So long the supply must stay below the level.
+        delay_us: f64,
     }
 );
 block!(

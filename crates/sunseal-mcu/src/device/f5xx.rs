@@ -156,6 +156,10 @@ block!(
         @rename = "svsh_rising_V" svsh_rising_v: Vec<f64>,
         /// SVML level by SVSMLRRL.
         @rename = "svml_V" svml_v: Vec<f64>,
+        /// So long the supply must stay below the SVSH level, with SVSHFP.
+        delay_full_performance_us: f64,
+        /// The same without.
+        delay_normal_us: f64,
     }
 );
 block!(

@@ -216,6 +216,8 @@ block!(
         @rename = "falling_V" falling_v: f64,
         /// Releases above.
         @rename = "rising_V" rising_v: f64,
+        /// So long the supply must stay below.
+        delay_us: f64,
     }
 );
 block!(

@@ -205,6 +205,8 @@ block!(
         @rename = "bor_falling_V" bor_falling_v: f64,
         /// Brown-out reset releases above.
         @rename = "bor_rising_V" bor_rising_v: f64,
+        /// So long the supply must stay below before it asserts.
+        bor_delay_us: f64,
     }
 );
 block!(

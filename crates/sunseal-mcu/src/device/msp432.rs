@@ -142,6 +142,10 @@ block!(
     Svs {
         /// Reset level by SVSMHTH.
         @rename = "svsmh_falling_V" svsmh_falling_v: [f64; 8],
+        /// So long the supply must stay below.
+        delay_full_performance_us: f64,
+        /// The same asleep from LPM3 on with SVSMHLP.
+        delay_normal_us: f64,
     }
 );
 block!(

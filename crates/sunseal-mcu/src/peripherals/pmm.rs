@@ -111,6 +111,10 @@ impl Pmm {
             .then_some(usize::from((self.svsmhctl & SVSRVL) >> 8))
     }
 
+    pub fn svsh_full_performance(&self) -> bool {
+        self.svsmhctl & SVSFP != 0
+    }
+
     pub fn note_svsh(&mut self) {
         self.ifg |= SVSHIFG;
     }

@@ -53,17 +53,26 @@ impl Svs {
         level + hysteresis
     }
 
-    /// Compares; true if the chip is to be held in reset.
-    pub fn compare(&mut self, facts: &F1xx, vcc_v: f64) -> bool {
+    /// Whether the comparator finds the supply too low and has not told so, or is to reset now.
+    pub fn below(&self, facts: &F1xx, vcc_v: f64) -> bool {
         if !self.is_on() || self.settled.is_some() {
-            self.low = false;
             return false;
         }
         let limit =
             if self.low { self.release_v(facts) } else { facts.svs.falling_v[self.vld() - 1] };
-        self.low = vcc_v < limit;
-        self.flag |= self.low;
-        self.low && self.ctl & PORON != 0
+        vcc_v < limit && (!self.low || self.ctl & PORON != 0)
+    }
+
+    /// It was too low for long enough; true if the chip is to be held in reset.
+    pub fn trip(&mut self) -> bool {
+        (self.low, self.flag) = (true, true);
+        self.ctl & PORON != 0
+    }
+
+    /// Whether the supply is still too low, once it was.
+    pub fn recover(&mut self, facts: &F1xx, vcc_v: f64) -> bool {
+        self.low &= self.is_on() && self.settled.is_none() && vcc_v < self.release_v(facts);
+        self.low
     }
 
     pub fn read(&self) -> u8 {

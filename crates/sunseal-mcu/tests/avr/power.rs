@@ -118,6 +118,32 @@ fn the_brown_out_detector_holds_in_reset_where_its_fuse_is_programmed() {
 }
 
 #[test]
+fn the_brown_out_detector_takes_its_time() {
+    // BODLEVEL programmed: 4.0 V, below which this part is legal still.
+    let mut m = load(&assemble("l: rjmp l"));
+    m.write_mem(FUSES, &[0x3F, 0xD9, 0xFF]).unwrap();
+    m.set_vcc(5.0);
+    m.reset();
+    let for_ns =
+        |m: &mut Machine, ns: u64| m.run(&Until::time(Picos(m.time().0 + ns * 1000)), &mut Silent);
+    for_ns(&mut m, 10_000);
+    let resets = m.resets();
+    m.set_vcc(3.9);
+    assert_eq!(for_ns(&mut m, 1_500), Stop::Time);
+    m.set_vcc(5.0);
+    assert_eq!(for_ns(&mut m, 100_000), Stop::Time);
+    m.set_vcc(3.9);
+    let low = m.time();
+    assert_eq!(m.run(&Until::cycles(u64::MAX), &mut Silent), Stop::BrownOut);
+    let late_ns = m.time().since(low).0 as f64 / 1e3 - 2000.0;
+    // The jump under way ends: two cycles.
+    assert!((0.0..2e9 / f64::from(HZ)).contains(&late_ns), "{late_ns}");
+    m.set_vcc(5.0);
+    for_ns(&mut m, 1000);
+    assert_eq!(m.resets(), resets + 1);
+}
+
+#[test]
 fn memory_wakes_with_a_pattern_and_flash_stays() {
     let elf = assemble("l: rjmp l");
     let mut m = load(&elf);

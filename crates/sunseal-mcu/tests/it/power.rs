@@ -85,6 +85,87 @@ fn svsh_holds_in_reset_until_the_supply_is_back() {
     assert_eq!([kept(&m, 0), kept(&m, 1)], [0x0E, 0], "SYSRSTIV: SVSH");
 }
 
+/// A supply that falls at a moment of its own, the program at rest in LPM4 or running.
+fn supervised(svsmhctl: u16, asleep: bool) -> Machine {
+    let mut p = Program::new();
+    p.set_b(PMMCTL0 + 1, 0xA5).set(SVSMHCTL, svsmhctl).set(RAM, 0x1234).nops(200);
+    if asleep {
+        p.halt();
+    } else {
+        let again = p.here();
+        p.op("ADD", Cg(1), R(5)).back("JMP", again);
+    }
+    let mut m = p.machine();
+    m.run(&Until::time(Picos(2_000_000_000)), &mut Silent);
+    m
+}
+
+#[test]
+fn svsh_resets_when_the_supply_was_low_for_its_delay() {
+    // Level 3, 2.10 V, which is legal still at VCORE 0; SVSHFP decides.
+    for (svsmhctl, delay_ps) in [(0x4F03, 2_500_000), (0x4703, 20_000_000)] {
+        for asleep in [true, false] {
+            let mut m = supervised(svsmhctl, asleep);
+            let (resets, before) = (m.resets(), m.reg(5));
+            let for_ps =
+                |m: &mut Machine, ps: u64| m.run(&Until::time(Picos(m.time().0 + ps)), &mut Silent);
+            // A dip that is shorter does nothing, not even to the next. Awake the last instruction adds to it.
+            let dip_ps = if asleep { delay_ps - 1 } else { delay_ps / 10 };
+            m.set_vcc(2.05);
+            assert_ne!(for_ps(&mut m, dip_ps), Stop::BrownOut);
+            m.set_vcc(3.0);
+            assert_ne!(for_ps(&mut m, 10 * delay_ps), Stop::BrownOut);
+            m.set_vcc(2.05);
+            let low_ps = m.time().0;
+            assert_ne!(for_ps(&mut m, dip_ps), Stop::BrownOut);
+            m.set_vcc(2.06);
+            // A snapshot goes on to the same moment.
+            let kept = m.snapshot().to_bytes();
+            let ends = |m: &mut Machine| {
+                assert_eq!(m.run(&Until::halted(), &mut Silent), Stop::BrownOut);
+                assert_eq!(m.state_of("cpu"), Some("off"));
+                (m.time().0 - low_ps, m.cycles(), m.reg(5))
+            };
+            let (low_for_ps, ..) = ends(&mut m);
+            // Awake the instruction ends that is under way: 2 cycles of a microsecond at most.
+            let late_ps = low_for_ps - delay_ps;
+            assert!(late_ps <= if asleep { 0 } else { 2_000_000 }, "{delay_ps} {late_ps}");
+            assert_eq!(m.reg(5) > before, !asleep, "it counts on meanwhile");
+            let mut n = supervised(svsmhctl, asleep);
+            let kept = n.read_snapshot(&kept).unwrap();
+            n.restore(&kept).unwrap();
+            let again = ends(&mut n);
+            assert_eq!(again, (low_for_ps, m.cycles(), m.reg(5)));
+            m.set_vcc(3.0);
+            for_ps(&mut m, 1_000_000);
+            assert_eq!(m.resets(), resets + 1);
+        }
+    }
+    // Switched off.
+    let mut m = supervised(0x4703, true);
+    m.supervise_at_once(true);
+    m.set_vcc(2.05);
+    assert_eq!(m.state_of("cpu"), Some("off"));
+}
+
+#[test]
+fn a_sleeping_machine_outlives_a_short_brown_out() {
+    let mut m = supervised(0x4400, true);
+    let cut = |m: &mut Machine, time_us: u64| {
+        m.set_vcc(1.2);
+        m.run(&Until::time(Picos(m.time().0 + time_us * 1_000_000)), &mut Silent);
+        m.set_vcc(3.0);
+    };
+    cut(&mut m, 1);
+    assert!(m.is_powered() && word(&m, RAM) == 0x1234);
+    cut(&mut m, 2);
+    assert!(!m.is_powered());
+    // Where code would run no delay holds the reset up.
+    let mut m = supervised(0x4400, false);
+    cut(&mut m, 0);
+    assert!(!m.is_powered());
+}
+
 #[test]
 fn a_cut_at_any_cycle_keeps_flash_and_loses_ram_and_registers() {
     let mut p = Program::new();

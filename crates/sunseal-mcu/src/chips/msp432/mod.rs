@@ -725,17 +725,30 @@ impl Chip for Msp432 {
         let levels = &self.soc.facts.svs.svsmh_falling_v;
         let least = self.soc.r.pss.svsmh_level().map_or(0.0, |l| levels[l]);
         let state = &mut self.soc.common.state;
-        if state.held_in_reset {
-            if state.vcc_v >= least.max(self.soc.facts.pcm.vcc_min_v) {
-                state.held_in_reset = false;
-                // SVSMH tripped: source 1 of the PSS.
-                self.soc.reset_as(Class::Por, 1, now, cycles);
-                self.start_at_vector();
-            }
-        } else if state.vcc_v < least {
-            state.held_in_reset = true;
+        if state.held_in_reset && state.vcc_v >= least.max(self.soc.facts.pcm.vcc_min_v) {
+            state.held_in_reset = false;
+            // SVSMH tripped: source 1 of the PSS.
+            self.soc.reset_as(Class::Por, 1, now, cycles);
+            self.start_at_vector();
         }
         self.soc.update_clocks(now, cycles);
+    }
+
+    fn too_low(&self) -> Option<Picos> {
+        let (r, svs) = (&self.soc.r, &self.soc.facts.svs);
+        let asleep = !matches!(r.sleep, None | Some(Sleep::Lpm0));
+        let delay_us = match asleep && r.pss.svsmh_low_power() {
+            true => svs.delay_normal_us,
+            false => svs.delay_full_performance_us,
+        };
+        let level = r.pss.svsmh_level()?;
+        let common = &self.soc.common;
+        (common.runs() && common.state.vcc_v < svs.svsmh_falling_v[level]).then(|| us(delay_us))
+    }
+
+    fn hold(&mut self) {
+        self.soc.common.state.held_in_reset = true;
+        self.soc.update_clocks(self.soc.now(), self.cpu.cycles);
     }
 
     fn power_off(&mut self) {

@@ -196,6 +196,7 @@ const PSS_IE: u32 = 0x34;
 const PSS_IFG: u32 = 0x38;
 const PSS_CLRIFG: u32 = 0x3C;
 const SVSMHOFF: u32 = 1;
+const SVSMHLP: u32 = 2;
 const SVSMHS: u32 = 4;
 const SVMHOE: u32 = 1 << 6;
 const DCDC_FORCE: u32 = 1 << 10;
@@ -215,6 +216,11 @@ impl Pss {
     /// The supervisor's level, unless it is off.
     pub fn svsmh_level(&self) -> Option<usize> {
         (self.ctl0 & (SVSMHOFF | SVSMHS) == 0).then_some((self.ctl0 >> 3 & 7) as usize)
+    }
+
+    /// Whether it is slow in deep sleep.
+    pub fn svsmh_low_power(&self) -> bool {
+        self.ctl0 & SVSMHLP != 0
     }
 
     pub fn read(&self, off: u32, cx: &Cx<'_>) -> Result<u32, Fault> {
