@@ -417,10 +417,8 @@ impl Cpu {
         }
         self.recent = after;
         self.cycles += Cycles::from(cycles);
-        if O::INSTRUCTIONS {
-            if observer.instruction_soon(pc, self.r[SP], cycles, flow) {
-                self.threaded_until = 0;
-            }
+        if O::INSTRUCTIONS && observer.instruction_soon(pc, self.r[SP], cycles, flow) {
+            self.threaded_until = 0;
         }
         next
     }
