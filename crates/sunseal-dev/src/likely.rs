@@ -10,8 +10,10 @@ use std::path::Path;
 use sunseal_isa::{Access, Cycles, Fault, Flow, Observer, Width, avr, msp430, thumb};
 use sunseal_mcu::{Device, Elf, Machine, Until};
 
-/// By core: its folder, and the boards and variants whose bench images are run.
-const CORES: [(&str, &[(&str, &str, &str)]); 3] = [
+/// A board, a variant and its device.
+type Build = (&'static str, &'static str, &'static str);
+/// By core: its folder, and whose bench images are run.
+const CORES: [(&str, &[Build]); 3] = [
     (
         "msp430",
         &[
