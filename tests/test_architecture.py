@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MAY_USE: dict[str, set[str]] = {
     "sunseal-trace": set(),
     "sunseal-isa": {"sunseal-trace"},
-    "sunseal-dev": {"sunseal-isa"},
+    "sunseal-dev": {"sunseal-isa", "sunseal-mcu"},
     "sunseal-mcu": {"sunseal-trace", "sunseal-isa"},
     "sunseal-power": {"sunseal-trace"},
     "sunseal-link": set(),
