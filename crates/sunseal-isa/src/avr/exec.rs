@@ -292,13 +292,7 @@ fn read<B: Bus, O: Observer>(
 /// As [`read`]. Not inlined: a handler that keeps a fault on its stack cannot jump to the next one.
 #[inline(never)]
 fn read_slow<B: Bus>(cpu: &mut Cpu, bus: &mut B, pc: u32, addr: u16, at: Cycles) -> Option<u8> {
-    match read_other(cpu, bus, addr, at) {
-        Ok(value) => Some(value),
-        Err(fault) => {
-            stop(cpu, fault, pc);
-            None
-        }
-    }
+    read_other(cpu, bus, addr, at).map_err(|fault| stop(cpu, fault, pc)).ok()
 }
 
 /// [`STATUS`] and the cycles that the CPU is halted behind it.

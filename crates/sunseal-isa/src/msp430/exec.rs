@@ -268,13 +268,7 @@ fn load_slow<B: Bus, O: Observer>(
     width: Width,
     at: Cycles,
 ) -> Option<u32> {
-    match load(cpu, bus, obs, pc, addr, width, at) {
-        Ok(value) => Some(value),
-        Err(fault) => {
-            stop(cpu, fault, pc);
-            None
-        }
-    }
+    load(cpu, bus, obs, pc, addr, width, at).map_err(|fault| stop(cpu, fault, pc)).ok()
 }
 
 /// As [`load_slow`].
@@ -290,13 +284,7 @@ fn store_slow<B: Bus, O: Observer>(
     value: u32,
     at: Cycles,
 ) -> Option<()> {
-    match store(cpu, bus, obs, pc, addr, width, value, at) {
-        Ok(()) => Some(()),
-        Err(fault) => {
-            stop(cpu, fault, pc);
-            None
-        }
-    }
+    store(cpu, bus, obs, pc, addr, width, value, at).map_err(|fault| stop(cpu, fault, pc)).ok()
 }
 
 /// An operand of any size; 20-bit ones are two words, low first, the second in the next cycle.

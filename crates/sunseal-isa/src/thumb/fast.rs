@@ -609,13 +609,7 @@ fn access_slow<B: Bus, O: Observer>(
     store: Option<u32>,
     at: Cycles,
 ) -> Option<(u32, u32)> {
-    match cpu.access_any(bus, obs, pc, addr, width, store, at) {
-        Ok(done) => Some(done),
-        Err(exit) => {
-            cpu.fail(exit, pc);
-            None
-        }
-    }
+    cpu.access_any(bus, obs, pc, addr, width, store, at).map_err(|exit| cpu.fail(exit, pc)).ok()
 }
 
 /// Where a load or store goes and the registers that say so.
@@ -833,13 +827,7 @@ fn word_slow<B: Bus, O: Observer>(
     stored: Option<u32>,
     at: Cycles,
 ) -> Option<u32> {
-    match cpu.access_word(bus, obs, pc, addr, stored, at) {
-        Ok(value) => Some(value),
-        Err(exit) => {
-            cpu.fail(exit, pc);
-            None
-        }
-    }
+    cpu.access_word(bus, obs, pc, addr, stored, at).map_err(|exit| cpu.fail(exit, pc)).ok()
 }
 
 fn branch<B: Bus, O: Observer, const CONDITION: u8>(
