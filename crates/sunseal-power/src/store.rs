@@ -44,8 +44,11 @@ impl Curve {
         })
     }
 
+    #[inline]
     fn piece(&self, x: f64) -> ([f64; 2], [f64; 2], usize) {
-        let i = self.x.partition_point(|&p| p < x).clamp(1, self.x.len() - 1);
+        // Counted, not searched: some ten points, and no branch to guess.
+        let below = self.x.iter().map(|&p| usize::from(p < x)).sum::<usize>();
+        let i = below.clamp(1, self.x.len() - 1);
         ([self.x[i - 1], self.y[i - 1]], [self.x[i], self.y[i]], i - 1)
     }
 
@@ -70,6 +73,15 @@ impl Curve {
         }
         let (a, b, _) = self.piece(x);
         a[1] + (b[1] - a[1]) * (x - a[0]) / (b[0] - a[0])
+    }
+
+    /// How steep the carried value is.
+    fn slope(&self, x: f64) -> f64 {
+        if self.x.len() == 1 {
+            return 0.0;
+        }
+        let (a, b, _) = self.piece(x);
+        (b[1] - a[1]) / (b[0] - a[0])
     }
 
     /// Integral of the carried value from the first point.
@@ -153,6 +165,7 @@ impl Branch {
 
     /// Open voltage in state `x`.
     #[must_use]
+    #[inline]
     pub fn open_v(&self, x: f64) -> f64 {
         match &self.element {
             Element::Capacitor { .. } | Element::Derated { .. } => x,
@@ -161,6 +174,7 @@ impl Branch {
     }
 
     /// Charge per unit of state.
+    #[inline]
     pub(crate) fn dq_dx(&self, x: f64) -> f64 {
         match &self.element {
             Element::Capacitor { c0_f, c1_f_per_v } => c0_f + c1_f_per_v * x.max(0.0),
@@ -169,8 +183,17 @@ impl Branch {
         }
     }
 
+    /// Growth of the open voltage with the state.
+    fn slope_v(&self, x: f64) -> f64 {
+        match &self.element {
+            Element::Capacitor { .. } | Element::Derated { .. } => 1.0,
+            Element::Cell { capacity_c, ocv_v, .. } => ocv_v.slope(x / capacity_c) / capacity_c,
+        }
+    }
+
     /// Energy above the empty state.
     #[must_use]
+    #[inline]
     pub fn energy_j(&self, x: f64) -> f64 {
         match &self.element {
             Element::Capacitor { c0_f, c1_f_per_v } => x * x * (c0_f / 2.0 + c1_f_per_v * x / 3.0),
@@ -183,15 +206,12 @@ impl Branch {
         }
     }
 
+    #[inline]
     pub(crate) fn resistance_ohm(&self, x: f64) -> f64 {
         match &self.element {
             Element::Cell { capacity_c, r_ohm, .. } => self.r_ohm + r_ohm.held(x / capacity_c),
             _ => self.r_ohm,
         }
-    }
-
-    pub(crate) fn leak_a(&self, x: f64) -> f64 {
-        self.open_v(x) / self.leak_ohm + self.self_discharge_per_s * x.max(0.0)
     }
 
     /// The state whose open voltage is `v_v`; the nearest if there is none.
@@ -206,6 +226,7 @@ impl Branch {
     }
 
     /// What an unreasonable step of the state would be.
+    #[inline]
     pub(crate) fn scale(&self) -> f64 {
         match &self.element {
             Element::Cell { capacity_c, .. } => *capacity_c,
@@ -270,6 +291,7 @@ impl Store {
 
     /// Voltage at the terminal without a current, and the resistance behind it.
     #[must_use]
+    #[inline]
     pub fn open(&self, x: &State) -> (f64, f64) {
         let (mut g, mut gu) = (0.0, 0.0);
         for (b, &x) in self.branches.iter().zip(x) {
@@ -278,6 +300,17 @@ impl Store {
             gu += s * b.open_v(x);
         }
         (gu / g, 1.0 / g)
+    }
+
+    /// How far a charge taken in a moment lowers the open voltage, before the branches even out.
+    pub(crate) fn droop_v(&self, x: &State, charge_c: f64) -> f64 {
+        let (mut g, mut falls) = (0.0, 0.0);
+        for (b, &x) in self.branches.iter().zip(x) {
+            let s = 1.0 / b.resistance_ohm(x);
+            g += s;
+            falls += s * s * b.slope_v(x) / b.dq_dx(x);
+        }
+        charge_c * falls / (g * g)
     }
 
     /// Charge that leaves it between two open voltages, per volt: what a program that thinks of a
