@@ -8,7 +8,7 @@
 //! jump, with the energy of the tasks in it spread over it.
 
 use serde::{Deserialize, Serialize};
-use sunseal_power::{Boundary, HarvestTrace, Load, Supply, SupplySums};
+use sunseal_power::{Boundary, HarvestTrace, Load, Supply, SupplySums, Turn};
 
 /// Something a node does again and again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -105,9 +105,9 @@ pub struct FleetError {
 
 /// A day: what survival is counted in.
 const DAY_S: f64 = 86_400.0;
-/// Tasks are spread over a stretch only if the store's series resistance takes less than this share of
-/// a task's energy: the resistance's loss grows with the square of the current, which spreading lowers.
-const SPREAD_ESR: f64 = 1e-3;
+/// Local error of the solver. What spreading tasks leaves out is more; a test holds both against tasks
+/// done one by one at the solver's own tolerance.
+const TOLERANCE: f64 = 3e-5;
 
 impl NodeProfile {
     /// Checks every figure.
@@ -191,6 +191,7 @@ pub fn play(
     individual: Individual,
     duration_s: f64,
 ) -> Result<Fate, FleetError> {
+    let supply = supply.with_tolerance(TOLERANCE);
     play_with(supply, profile, harvest, individual, duration_s, true)
 }
 
@@ -273,8 +274,12 @@ impl Play<'_> {
         (power_w * self.individual.light_scale, until_s)
     }
 
+    fn due_at_s(&self, task: usize, count: u64) -> f64 {
+        self.individual.phase_s + count as f64 * self.profile.tasks[task].period_s
+    }
+
     fn due_s(&self, task: usize) -> f64 {
-        self.individual.phase_s + self.due[task] as f64 * self.profile.tasks[task].period_s
+        self.due_at_s(task, self.due[task])
     }
 
     fn next_due_s(&self) -> f64 {
@@ -427,57 +432,41 @@ impl Play<'_> {
         }
     }
 
-    /// Jumps to the next change of light with the tasks spread over the time, if the store surely stays
-    /// above what each of them wants.
+    /// Jumps to the next change of light, or to a task that would run across it, with the tasks till then
+    /// spread over the time, if the store surely stays above what each of them wants.
     fn spread(&mut self) -> bool {
         let (power_w, light_s) = self.light();
-        let end_s = light_s.min(self.duration_s);
-        let span_s = end_s - self.t_s;
-        let (mut energy_j, mut busy_s, mut gate_j, mut peak_w) =
-            (0.0, 0.0, 0.0f64, self.profile.sleep_w);
-        let mut counts = vec![0u64; self.profile.tasks.len()];
-        for (i, task) in self.profile.tasks.iter().enumerate() {
-            let first_s = self.due_s(i);
-            // Begun and ended within the stretch.
-            let room_s = end_s - task.time_s - first_s;
-            let count = if room_s < 0.0 { 0 } else { (room_s / task.period_s) as u64 + 1 };
-            if first_s + count as f64 * task.period_s < end_s {
-                return false; // one would run across its end
+        let tasks = &self.profile.tasks;
+        let mut end_s = light_s.min(self.duration_s);
+        let mut counts = vec![0u64; tasks.len()];
+        let mut whole = false;
+        while !whole {
+            whole = true;
+            for (i, task) in tasks.iter().enumerate() {
+                let room = ((end_s - self.due_s(i)) / task.period_s).ceil().max(0.0) as u64;
+                // Those that begin before the end; rounding must not count one at the end itself.
+                let at_s = |count: u64| self.due_at_s(i, self.due[i] + count);
+                let count = if room > 0 && at_s(room - 1) >= end_s { room - 1 } else { room };
+                if count > 0 && at_s(count - 1) + task.time_s > end_s {
+                    (end_s, whole) = (at_s(count - 1), false);
+                }
+                counts[i] = count;
             }
-            counts[i] = count;
-            energy_j += count as f64 * task.energy_j;
-            busy_s += count as f64 * task.time_s;
+        }
+        let span_s = end_s - self.t_s;
+        let share = |i: usize| counts[i] as f64 * tasks[i].time_s / span_s;
+        let busy: f64 = (0..tasks.len()).map(share).sum();
+        if counts.iter().sum::<u64>() < 2 || busy > 0.5 {
+            return false;
+        }
+        let mut turns = vec![Turn { share: 1.0 - busy, ..self.sleep().always() }];
+        let mut gate_j = 0.0f64;
+        for (i, task) in tasks.iter().enumerate().filter(|(i, _)| counts[*i] > 0) {
+            let load = Self::running(task);
+            turns.push(Turn { load, share: share(i), lasts_s: task.time_s });
             gate_j = gate_j.max(task.gate_j);
-            peak_w = peak_w.max(task.energy_j / task.time_s);
         }
-        let several: u64 = counts.iter().sum();
-        if several < 2 || busy_s > 0.5 * span_s {
-            return false;
-        }
-        // All tasks may fall together, once more than their mean.
-        let burst_j: f64 = self
-            .profile
-            .tasks
-            .iter()
-            .map(|t| self.supply.drawn_w(Self::running(t)) * t.time_s)
-            .sum();
-        let needed_j = gate_j + 2.0 * burst_j;
-        let peak = Load { vcc_w: peak_w, store_w: 0.0 };
-        if self.supply.above_cut_j(peak, power_w) < needed_j || self.sags(peak, power_w) {
-            return false;
-        }
-        let mean = Load {
-            vcc_w: (energy_j + self.profile.sleep_w * (span_s - busy_s)) / span_s,
-            store_w: 0.0,
-        };
-        let before = self.supply.clone();
-        let a = self.supply.advance(span_s, mean, power_w);
-        // Under constant power the store's voltage is monotonic: both ends speak for what lies between.
-        if a.boundary.is_some()
-            || self.supply.above_cut_j(peak, power_w) < needed_j
-            || self.sags(peak, power_w)
-        {
-            self.supply = before;
+        if !self.supply.advance_in_turns(span_s, &turns, gate_j, power_w) {
             return false;
         }
         self.t_s = end_s;
@@ -489,12 +478,6 @@ impl Play<'_> {
             self.fate.tasks[i].done += count;
         }
         true
-    }
-
-    /// Whether a load would lose more than a little in the store's series resistance.
-    fn sags(&self, load: Load, power_w: f64) -> bool {
-        let v_v = self.supply.v_v();
-        (v_v - self.supply.terminal_v(load, power_w).min(v_v)) > SPREAD_ESR * v_v
     }
 
     fn closed(mut self) -> Fate {
@@ -518,7 +501,7 @@ impl Play<'_> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use sunseal_power::{Charger, Efficiency, Output, Store, SupplyConfig};
+    use sunseal_power::{Branch, Charger, Curve, Efficiency, Element, Output, Store, SupplyConfig};
 
     fn config() -> SupplyConfig {
         SupplyConfig {
@@ -539,6 +522,46 @@ mod tests {
             decoupling_f: 0.0,
             rail_end_v: 1.5,
         }
+    }
+
+    /// Stores that no plain capacitor is: branches, a cell behind a linear regulator, a ceramic beside it.
+    fn others() -> [SupplyConfig; 3] {
+        let growing = Branch {
+            element: Element::Capacitor { c0_f: 0.24, c1_f_per_v: 0.085 },
+            r_ohm: 1.0,
+            leak_ohm: 6.75e5,
+            self_discharge_per_s: 0.0,
+        };
+        let slow = |c: f64, r: f64| Branch::capacitor(c, r, f64::INFINITY);
+        let cell = Branch {
+            element: Element::Cell {
+                capacity_c: 432.0,
+                ocv_v: Curve::new(&[[0.0, 2.75], [0.1, 3.6], [0.5, 3.82], [1.0, 4.2]]).unwrap(),
+                r_ohm: Curve::new(&[[0.0, 1.2], [0.1, 0.6], [1.0, 0.4]]).unwrap(),
+            },
+            r_ohm: 0.0,
+            leak_ohm: f64::INFINITY,
+            self_discharge_per_s: 6e-9,
+        };
+        let ldo = Output::Linear { dropout_v: 0.02, quiescent_a: 25e-9 };
+        let beside = Branch::capacitor(0.05, 0.1, 1e7);
+        let with = |branches: Vec<Branch>| SupplyConfig {
+            store: Store { branches },
+            start_overhead_j: 0.01,
+            ..config()
+        };
+        let at_cell = |branches: Vec<Branch>| SupplyConfig {
+            output: ldo.clone(),
+            v_max_v: 4.2,
+            v_on_v: 2.9,
+            v_cut_v: 2.8,
+            ..with(branches)
+        };
+        [
+            with(vec![growing, slow(0.089, 1008.0), slow(0.196, 5825.0)]),
+            at_cell(vec![cell.clone()]),
+            at_cell(vec![cell, beside]),
+        ]
     }
 
     fn signer(period_s: f64) -> NodeProfile {
@@ -644,6 +667,23 @@ mod tests {
             for f in &fates {
                 prop_assert!(f.balance_rel < 1e-6);
                 prop_assert!(f.tasks.iter().all(|t| t.done + t.lost <= t.due));
+            }
+        }
+
+        #[test]
+        fn spreading_and_a_loose_solver_change_no_store_by_a_millivolt(
+            store in 0usize..3, peak_w in 1e-4f64..6e-3, v in 3.0f64..4.0, period_s in 60.0f64..2000.0, phase_s in 0.0f64..600.0,
+        ) {
+            let who = Individual { light_scale: 1.0, phase_s };
+            let c = others()[store].clone();
+            let fast = play(begun(c.clone(), v), &signer(period_s), &days(peak_w), who, 2.0 * DAY_S).unwrap();
+            let slow = play_with(begun(c, v), &signer(period_s), &days(peak_w), who, 2.0 * DAY_S, false).unwrap();
+            prop_assert!((fast.v_end_v - slow.v_end_v).abs() < 1e-3, "{} {}", fast.v_end_v, slow.v_end_v);
+            prop_assert_eq!(fast.brown_outs, slow.brown_outs);
+            prop_assert!(fast.balance_rel < 1e-6, "{}", fast.balance_rel);
+            for (a, b) in fast.tasks.iter().zip(&slow.tasks) {
+                prop_assert_eq!(a.due, b.due);
+                prop_assert!(a.done.abs_diff(b.done) <= 1, "{:?} {:?}", a, b);
             }
         }
 

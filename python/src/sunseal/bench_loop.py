@@ -160,6 +160,7 @@ def fleet() -> list[Row]:
         "tasks": [{"name": "sign", "period_s": 600.0, "energy_j": 2e-3, "time_s": 0.2, "gate_j": 4e-3}],
     }
     hours = [h * 3600.0 for h in range(24 * YEAR_DAYS + 1)]
+    nodes = 16
     rows = []
     with tempfile.TemporaryDirectory() as name:
         image = Path(name) / "asleep.elf"
@@ -168,7 +169,6 @@ def fleet() -> list[Row]:
             scenario = scenario_of("fleet", image, 1.0, supply=STORES[store])
             for kind, peak_w in (("plenty", 5e-3), ("scarcity", 2e-4)):
                 trace = (hours, [max(0.0, peak_w * _sine((h % 24 - 6) / 12)) for h in range(len(hours))])
-                nodes = 16 if store == "supercapacitor" else 1
 
                 def play(count: int, scenario: Any = scenario, trace: Any = trace) -> list[dict[str, Any]]:
                     member = {"profile": 0, "trace": 0, "light_scale": 1.0, "phase_s": 60.0, "capacitance_f": None}
