@@ -44,6 +44,10 @@ pub(crate) trait Chip: Sized {
     fn held_until(&mut self) -> Option<Picos>;
     /// One instruction must run before events and interrupts are looked at again.
     fn must_step(&self) -> bool;
+    /// An exception's return is begun, not done: no instruction is next.
+    fn returning(&self) -> bool {
+        false
+    }
     /// From now on runs end before instructions at these addresses.
     fn set_breakpoints(&mut self, addrs: &[u32]);
     fn is_breakpoint(&self, addr: u32) -> bool;
@@ -224,6 +228,10 @@ impl<C: Chip> Engine<C> {
             if self.chip.reset_pending() || !self.chip.common().runs() {
                 continue;
             }
+            // Before an interrupt that waits, so that the program counter is behind the instruction.
+            if O::ENDS && observer.ends() && !self.chip.returning() {
+                return Stop::Observer;
+            }
             if let Some(end) = self.chip.held_until() {
                 let stop = if self.chip.sleeping() {
                     // No handler can be fetched before the end.
@@ -378,7 +386,8 @@ impl<C: Chip> Engine<C> {
         } else {
             self.chip.run_cpu(deadline, step || here, observer)
         };
-        if here && *first && !step && done == Ok(Ran::On) {
+        let ends = O::ENDS && observer.ends();
+        if here && *first && !step && !ends && done == Ok(Ran::On) {
             done = self.chip.run_cpu(deadline, false, observer);
         }
         *first = false;

@@ -31,9 +31,10 @@ use gdbstub::target::ext::target_description_xml_override::{
 };
 use gdbstub::target::{Target, TargetError, TargetResult};
 use sunseal_isa::FaultKind;
-use sunseal_trace::{Access, Cycles, Flow, Observer, Picos, Silent, Width};
+use sunseal_trace::{Cycles, Picos, Silent};
 
 use crate::elf::{Architecture, Elf};
+use crate::watch::{Watch, Watchpoints};
 use crate::{Machine, Stop, Until};
 
 /// How a session behaves.
@@ -352,38 +353,16 @@ fn description(fields: &[Field], architecture: Architecture) -> String {
 
 // ---- the session
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Watch {
-    addr: u32,
-    bytes: u32,
-    kind: WatchKind,
+fn watch(addr: u32, bytes: u32, kind: WatchKind) -> Watch {
+    let (reads, writes) = (kind != WatchKind::Write, kind != WatchKind::Read);
+    Watch { addr, bytes, reads, writes }
 }
 
-/// Hears of accesses to watched memory.
-struct Watching<'a> {
-    watches: &'a [Watch],
-    hit: Option<(WatchKind, u32)>,
-}
-
-impl Observer for Watching<'_> {
-    const INSTRUCTIONS: bool = false;
-    const ACCESSES: bool = true;
-
-    fn instruction(&mut self, _: u32, _: u32, _: u32, _: Flow) {}
-
-    fn access(&mut self, _: u32, addr: u32, kind: Access, width: Width, _: u32, _: Cycles) {
-        for w in self.watches {
-            let meets = u64::from(addr) < u64::from(w.addr) + u64::from(w.bytes)
-                && u64::from(w.addr) < u64::from(addr) + u64::from(width.bytes());
-            let heard = match w.kind {
-                WatchKind::Read => kind == Access::Read,
-                WatchKind::Write => kind == Access::Write,
-                WatchKind::ReadWrite => true,
-            };
-            if meets && heard {
-                self.hit.get_or_insert((w.kind, w.addr));
-            }
-        }
+fn kind(watch: Watch) -> WatchKind {
+    match (watch.reads, watch.writes) {
+        (true, true) => WatchKind::ReadWrite,
+        (true, false) => WatchKind::Read,
+        _ => WatchKind::Write,
     }
 }
 
@@ -391,8 +370,6 @@ impl Observer for Watching<'_> {
 const SLICE_CYCLES: Cycles = 1_000_000;
 /// Machine time between them, asleep.
 const SLICE: Picos = Picos(1_000_000_000_000);
-/// Instructions between them where each is a run of its own.
-const SLICE_STEPS: u32 = 20_000;
 
 struct Session<'a> {
     machine: &'a mut Machine,
@@ -451,60 +428,58 @@ impl<'a> Session<'a> {
 
     /// Runs for a while; why it stopped, if it did, with a sentence for the console.
     fn slice(&mut self) -> Option<(Reason, Option<String>)> {
-        let steps = if self.stepping || self.watches.is_empty() { 1 } else { SLICE_STEPS };
-        for _ in 0..steps {
-            let (now, cycles) = (self.machine.time(), self.machine.cycles());
-            let single = self.stepping || !self.watches.is_empty();
-            let until = Until {
-                cycles: Some(cycles + if single { 1 } else { SLICE_CYCLES }),
-                time: Some(Picos(now.0.saturating_add(SLICE.0))),
-                pc: if single { Vec::new() } else { self.breakpoints.clone() },
-                ..Until::default()
-            };
-            let mut watching = Watching { watches: &self.watches, hit: None };
-            let stop = if self.watches.is_empty() {
-                self.machine.run(&until, &mut Silent)
-            } else {
-                self.machine.run(&until, &mut watching)
-            };
-            let hit = watching.hit;
-            let moved = self.machine.cycles() != cycles;
-            match stop {
-                Stop::Fault(fault) => {
-                    let signal = match fault.kind() {
-                        FaultKind::IllegalOpcode { .. } => Signal::SIGILL,
-                        FaultKind::Misaligned | FaultKind::OddProgramCounter => Signal::SIGBUS,
-                        FaultKind::Device(_) => Signal::SIGABRT,
-                        _ => Signal::SIGSEGV,
-                    };
-                    return Some((Reason::Signal(signal), Some(self.elf.explain(&fault))));
-                }
-                Stop::BrownOut => {
-                    let text = format!(
-                        "the supply is gone at {:.9} s; `continue` lets it come back {} s later",
-                        self.seconds(),
-                        self.options.off.0 as f64 * 1e-12
-                    );
-                    return Some((Reason::Signal(Signal::SIGPWR), Some(text)));
-                }
-                Stop::Halted => {
-                    let text = "the CPU is off and nothing inside the machine can wake it; drive a pin, \
-                                reset it or cut its supply";
-                    return Some((Reason::Signal(Signal::SIGSTOP), Some(text.to_owned())));
-                }
-                Stop::Pc(_) => return Some((Reason::SwBreak(()), None)),
-                Stop::Cycles | Stop::Time | Stop::StateChange | Stop::Pin(_) => {}
+        let (now, cycles) = (self.machine.time(), self.machine.cycles());
+        // A step passes breakpoints.
+        let (slice, pc) =
+            if self.stepping { (1, Vec::new()) } else { (SLICE_CYCLES, self.breakpoints.clone()) };
+        let until = Until {
+            cycles: Some(cycles + slice),
+            time: Some(Picos(now.0.saturating_add(SLICE.0))),
+            pc,
+            ..Until::default()
+        };
+        let mut watching = Watchpoints::new(&self.watches);
+        let stop = if self.watches.is_empty() {
+            self.machine.run(&until, &mut Silent)
+        } else {
+            self.machine.run(&until, &mut watching)
+        };
+        let moved = self.machine.cycles() != cycles;
+        match stop {
+            Stop::Fault(fault) => {
+                let signal = match fault.kind() {
+                    FaultKind::IllegalOpcode { .. } => Signal::SIGILL,
+                    FaultKind::Misaligned | FaultKind::OddProgramCounter => Signal::SIGBUS,
+                    FaultKind::Device(_) => Signal::SIGABRT,
+                    _ => Signal::SIGSEGV,
+                };
+                return Some((Reason::Signal(signal), Some(self.elf.explain(&fault))));
             }
-            if let Some((kind, addr)) = hit {
-                return Some((Reason::Watch { tid: (), kind, addr }, None));
+            Stop::BrownOut => {
+                let text = format!(
+                    "the supply is gone at {:.9} s; `continue` lets it come back {} s later",
+                    self.seconds(),
+                    self.options.off.0 as f64 * 1e-12
+                );
+                return Some((Reason::Signal(Signal::SIGPWR), Some(text)));
             }
-            if self.stepping && moved {
-                return Some((Reason::DoneStep, None));
+            Stop::Halted => {
+                let text = "the CPU is off and nothing inside the machine can wake it; drive a pin, \
+                            reset it or cut its supply";
+                return Some((Reason::Signal(Signal::SIGSTOP), Some(text.to_owned())));
             }
-            // A run does not stop at the address where it begins.
-            if moved && self.breakpoints.contains(&self.machine.pc()) {
-                return Some((Reason::SwBreak(()), None));
-            }
+            Stop::Pc(_) => return Some((Reason::SwBreak(()), None)),
+            Stop::Cycles | Stop::Time | Stop::StateChange | Stop::Pin(_) | Stop::Observer => {}
+        }
+        if let Some(hit) = watching.hit() {
+            return Some((Reason::Watch { tid: (), kind: kind(hit), addr: hit.addr }, None));
+        }
+        if self.stepping && moved {
+            return Some((Reason::DoneStep, None));
+        }
+        // A run does not stop at the address where it begins.
+        if moved && self.breakpoints.contains(&self.machine.pc()) {
+            return Some((Reason::SwBreak(()), None));
         }
         None
     }
@@ -773,7 +748,7 @@ impl HwWatchpoint for Session<'_> {
         if self.watches.len() >= BREAKPOINTS_MAX {
             return Ok(false);
         }
-        self.watches.push(Watch { addr, bytes, kind });
+        self.watches.push(watch(addr, bytes, kind));
         Ok(true)
     }
 
@@ -783,7 +758,7 @@ impl HwWatchpoint for Session<'_> {
         bytes: u32,
         kind: WatchKind,
     ) -> TargetResult<bool, Self> {
-        let found = self.watches.iter().position(|w| *w == Watch { addr, bytes, kind });
+        let found = self.watches.iter().position(|w| *w == watch(addr, bytes, kind));
         found.map(|i| self.watches.swap_remove(i));
         Ok(found.is_some())
     }

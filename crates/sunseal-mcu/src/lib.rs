@@ -25,6 +25,7 @@ pub mod startup;
 pub mod taint;
 pub mod vcd;
 pub mod war;
+pub mod watch;
 
 pub use common::{Probe, UartByte};
 pub use device::{Device, DeviceError};

@@ -79,6 +79,8 @@ pub enum Stop {
     Pc(u32),
     /// The pin changed.
     Pin(PinEdge),
+    /// Who looks on has ended it ([`Observer::ends`]).
+    Observer,
     /// The CPU is off and nothing inside the machine can wake it.
     Halted,
     /// A component's state or the operating point changed.

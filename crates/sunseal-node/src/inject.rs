@@ -142,7 +142,7 @@ impl Stretch {
                 Stop::Fault(fault) => {
                     return Err(InjectError::Fault { cycle, fault: fault.to_string() });
                 }
-                Stop::Pc(_) | Stop::Pin(_) => unreachable!("neither is asked for"),
+                Stop::Pc(_) | Stop::Pin(_) | Stop::Observer => unreachable!("neither is asked for"),
             }
             if ends.contains(&machine.pc()) {
                 break;

@@ -111,6 +111,7 @@ impl Machine {
                 Stop::Halted => ("halted", String::new()),
                 Stop::StateChange => ("state", String::new()),
                 Stop::BrownOut => ("brown-out", String::new()),
+                Stop::Observer => unreachable!("nobody who looks on here ends runs"),
                 Stop::Fault(fault) => {
                     let place = self.elf.as_ref().map(|e| e.describe(m.pc()));
                     let place = place.map_or(String::new(), |p| format!(" in {p}"));

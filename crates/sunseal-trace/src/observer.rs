@@ -72,6 +72,8 @@ pub trait Observer {
     const OWN_LOOP: bool = false;
     /// Whether [`catch_up`](Self::catch_up) may have something to do.
     const LATE: bool = false;
+    /// Whether [`ends`](Self::ends) may ever be true. Asked only of observers with a loop of their own.
+    const ENDS: bool = false;
 
     /// An instruction at `pc` has run in `cycles`; `sp` is the stack pointer behind it.
     fn instruction(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow);
@@ -86,6 +88,13 @@ pub trait Observer {
 
     /// Does what [`instruction_soon`](Self::instruction_soon) left, if it left something.
     fn catch_up(&mut self) {}
+
+    /// Whether the run ends here, behind the instruction or the interrupt's entry that was told last.
+    /// [`instruction_soon`](Self::instruction_soon) must have answered true of that instruction.
+    #[inline(always)]
+    fn ends(&self) -> bool {
+        false
+    }
 
     /// The instruction at `pc` moves `value` from or to `addr` in cycle `at`.
     fn access(&mut self, pc: u32, addr: u32, kind: Access, width: Width, value: u32, at: Cycles);
@@ -105,6 +114,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     const RESULTS: bool = A::RESULTS || B::RESULTS;
     const OWN_LOOP: bool = A::OWN_LOOP && B::OWN_LOOP;
     const LATE: bool = A::LATE || B::LATE;
+    const ENDS: bool = A::ENDS || B::ENDS;
 
     #[inline(always)]
     fn instruction(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow) {
@@ -130,6 +140,11 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         if B::LATE {
             self.1.catch_up();
         }
+    }
+
+    #[inline(always)]
+    fn ends(&self) -> bool {
+        A::ENDS && self.0.ends() || B::ENDS && self.1.ends()
     }
 
     #[inline(always)]

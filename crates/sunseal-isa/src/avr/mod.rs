@@ -245,7 +245,7 @@ impl Cpu {
                 return self.leave(bus, next);
             }
             pc = next;
-            if self.cycles >= bus.deadline() {
+            if self.cycles >= bus.deadline() || O::ENDS && observer.ends() {
                 self.pc = pc as u16;
                 return Exit::Deadline;
             }

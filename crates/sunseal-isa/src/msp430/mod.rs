@@ -207,7 +207,7 @@ impl Cpu {
                 return self.leave(bus, next);
             }
             pc = next;
-            if self.cycles >= bus.deadline() {
+            if self.cycles >= bus.deadline() || O::ENDS && observer.ends() {
                 self.r[PC] = pc;
                 self.flags_to_status();
                 return Exit::Deadline;

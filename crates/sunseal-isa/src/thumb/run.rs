@@ -89,7 +89,7 @@ impl Cpu {
             }
             self.go_to_region(next);
             pc = next;
-            if self.cycles >= bus.deadline() {
+            if self.cycles >= bus.deadline() || O::ENDS && observer.ends() {
                 return self.rest(pc);
             }
         }
@@ -106,7 +106,7 @@ impl Cpu {
                 self.go_to_region(next);
             }
             pc = next;
-            if self.cycles >= bus.deadline() {
+            if self.cycles >= bus.deadline() || O::ENDS && observer.ends() {
                 return self.rest(pc);
             }
         }
@@ -581,7 +581,7 @@ pub(crate) fn it<B: Bus, O: Observer>(
         return in_block(cpu, bus, observer, next);
     }
     for i in 0..BLOCK {
-        if cpu.cycles >= bus.deadline() {
+        if cpu.cycles >= bus.deadline() || O::ENDS && observer.ends() {
             return cpu.stop_in_block(next);
         }
         let op = cpu.blocks[slot].ops[i];
@@ -660,7 +660,7 @@ fn in_block<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, observer: &mut O, m
             return next;
         }
         pc = next;
-        if cpu.cycles >= bus.deadline() {
+        if cpu.cycles >= bus.deadline() || O::ENDS && observer.ends() {
             return cpu.stop_in_block(pc);
         }
     }

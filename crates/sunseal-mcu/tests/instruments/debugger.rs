@@ -6,6 +6,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
 use std::time::Duration;
 
+use sunseal_mcu::elf::Architecture;
 use sunseal_mcu::gdb::{self, End, Options};
 use sunseal_mcu::{Device, Elf, Machine};
 use sunseal_trace::Picos;
@@ -183,6 +184,76 @@ fn a_session_by_hand_stops_steps_and_survives_losses_of_supply() {
         assert_eq!(c.ask("D"), "OK");
     });
     assert_eq!(end, End::Detached);
+}
+
+/// The program counter, by the set's layout of registers.
+fn pc(c: &mut Client, elf: &Elf) -> u32 {
+    let at = match elf.architecture {
+        Architecture::Msp430 => 0,
+        Architecture::Avr => 35,
+        Architecture::Arm => 4 * 15,
+    };
+    u32::from_le_bytes(unhex(&c.ask("g"))[at..at + 4].try_into().unwrap())
+}
+
+#[test]
+fn watchpoints_of_each_kind_hit_behind_the_access_and_outlive_losses_of_supply() {
+    for (device, tool) in [
+        ("msp430f5438a", Tool::Msp430Clang),
+        ("atmega128l", Tool::AvrGcc),
+        ("msp432p401r", Tool::ArmGcc),
+    ] {
+        let elf = Elf::parse(&leaks(tool)).unwrap();
+        let elf = &elf;
+        let ((), end) = served(device, elf, move |address| {
+            let addr = |name: &str| elf.symbol(name).unwrap().addr;
+            // Behind an instruction of the function, at its return at the latest.
+            let inside = |pc: u32, name: &str| {
+                let s = elf.symbol(name).unwrap();
+                ((s.addr & !1) + 1..=(s.addr & !1) + s.size_bytes).contains(&pc)
+            };
+            let (secret, out) = (addr("secret") + 1, addr("out"));
+            let mut c = Client::new(address);
+            // Start-up code writes it; leak_table reads it.
+            assert_eq!(c.ask(&format!("Z3,{secret:x},1")), "OK");
+            let stop = c.ask("c");
+            assert!(stop.contains(&format!("rwatch:{secret:x}")), "{device}: {stop}");
+            assert!(inside(pc(&mut c, elf), "leak_table"), "{device}");
+            assert_eq!(c.ask(&format!("z3,{secret:x},1")), "OK");
+            // Written, read and written.
+            let place = out + 3;
+            assert_eq!(c.ask(&format!("Z4,{place:x},1")), "OK");
+            for n in 0..3 {
+                let stop = c.ask("c");
+                assert!(stop.contains(&format!("awatch:{place:x}")), "{device}, {n}: {stop}");
+                assert!(inside(pc(&mut c, elf), "inlined_twice"), "{device}, {n}");
+            }
+            assert_eq!(c.ask(&format!("z4,{place:x},1")), "OK");
+            // With a breakpoint beside it, and a step onto the access.
+            let place = out + 1;
+            assert_eq!(c.ask(&format!("Z2,{place:x},1")), "OK");
+            assert_eq!(c.ask(&format!("Z0,{:x},2", addr("leak_table") & !1)), "OK");
+            assert!(c.monitor("cut 0.1").contains("away"));
+            loop {
+                let stop = c.ask("c");
+                if stop.contains("swbreak") {
+                    break;
+                }
+                // Start-up code clears it.
+                assert!(stop.contains(&format!("watch:{place:x}")), "{device}: {stop}");
+            }
+            let stop = loop {
+                let stop = c.ask("s");
+                if stop.contains("watch") {
+                    break stop;
+                }
+                assert!(inside(pc(&mut c, elf), "leak_table"), "{device}: {stop}");
+            };
+            assert!(stop.contains(&format!("watch:{place:x}")), "{device}: {stop}");
+            assert_eq!(c.ask("D"), "OK");
+        });
+        assert_eq!(end, End::Detached);
+    }
 }
 
 #[test]

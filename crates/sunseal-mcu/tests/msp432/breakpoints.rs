@@ -66,3 +66,50 @@ tick:
     assert_eq!((r.reg("R3"), r.reg("R5")), (0, 40));
     assert!(r.reg("R10") > 1, "interrupts came");
 }
+
+#[test]
+fn runs_stop_behind_accesses_of_every_width() {
+    // Bytes, halfwords, words, aligned and not, in IT blocks, several registers at once; SysTick interrupts.
+    let p = Program::new(
+        "
+  put SYST_RVR, 190
+  put SYST_CVR, 0
+  put SYST_CSR, 7
+  ldr r0, =0x20001800
+  mov r4, #12
+1:
+  push {r1-r4, lr}
+  strb r4, [r0]
+  strh r4, [r0, #2]
+  str r4, [r0, #4]
+  str r4, [r0, #9]
+  ldr r5, [r0, #10]
+  strd r4, r5, [r0, #16]
+  ldrd r6, r8, [r0, #16]
+  tst r4, #1
+  ittee eq
+  streq r6, [r0, #24]
+  ldrbeq r1, [r0, #25]
+  strne r5, [r0, #28]
+  ldrhne r1, [r0, #30]
+  stmia r0, {r4-r6}
+  ldmia r0, {r1-r3}
+  ldrsb r1, [r0, #1]
+  pop {r1-r4, lr}
+  subs r4, #1
+  bne 1b
+  put SYST_CSR, 0
+done:
+  b done
+tick:
+  push {r4, lr}
+  add r10, #1
+  pop {r4, pc}
+",
+    )
+    .exception(15, "tick");
+    let mut r = p.machine();
+    check(&mut r.m, 3_000);
+    assert!(r.reg("R10") > 1, "interrupts came");
+    assert_eq!(r.reg("R4"), 0, "it came to its end");
+}

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs to breakpoints beside one free run: they stop before each execution of their addresses, and change
-//! nothing.
+//! nothing. Runs to watchpoints beside single steps: they stop behind each access, and change nothing.
 
 use sunseal_mcu::elf::Architecture;
+use sunseal_mcu::watch::{Watch, Watchpoints};
 use sunseal_mcu::{Machine, Snapshot, Stop, Until};
 use sunseal_trace::{Access, Cycles, Flow, Observer, Picos, Silent, Width};
 
@@ -62,10 +63,12 @@ fn stops<O: Observer>(
     unreachable!("there is a set")
 }
 
-/// Tries a program's own addresses, all of them and some of them, as breakpoints of its first `cycles`; the
-/// addresses that ran.
+/// Tries a program's own addresses, all of them and some of them, as breakpoints of its first `cycles`, and what
+/// it reads and writes as watchpoints; the addresses that ran.
 pub fn check(m: &mut Machine, cycles: Cycles) -> Vec<u32> {
     let start = m.snapshot();
+    check_watchpoints(m, cycles);
+    m.restore(&start).unwrap();
     let end = m.cycles() + cycles;
     let path =
         || Path { ends_apart: m.device().architecture() == Architecture::Arm, ..Path::default() };
@@ -126,4 +129,113 @@ pub fn check(m: &mut Machine, cycles: Cycles) -> Vec<u32> {
     }
     m.restore(&state).unwrap();
     places
+}
+
+/// An instruction or an interrupt's entry: its data accesses, and where and when it ends.
+struct Done {
+    accesses: Vec<(u32, Access, Width)>,
+    entry: bool,
+    pc: u32,
+    cycles: Cycles,
+    /// When the single step ends that it is in.
+    step: Cycles,
+}
+
+/// What one single step does, in order.
+#[derive(Default)]
+struct Step {
+    accesses: Vec<(u32, Access, Width)>,
+    /// With its address and its cycles.
+    done: Vec<(Done, u32, u32)>,
+}
+
+impl Observer for Step {
+    const INSTRUCTIONS: bool = true;
+    const ACCESSES: bool = true;
+
+    fn instruction(&mut self, at: u32, _: u32, cycles: u32, flow: Flow) {
+        let accesses = std::mem::take(&mut self.accesses);
+        let entry = matches!(flow, Flow::Interrupt { .. } | Flow::InterruptReturn);
+        self.done.push((Done { accesses, entry, pc: 0, cycles: 0, step: 0 }, at, cycles));
+    }
+
+    fn access(&mut self, _: u32, addr: u32, kind: Access, width: Width, _: u32, _: Cycles) {
+        self.accesses.push((addr, kind, width));
+    }
+}
+
+/// Single steps up to `end`, or until nothing goes on.
+fn steps(m: &mut Machine, end: Cycles) -> (Vec<Done>, Stop) {
+    let mut all = Vec::new();
+    let mut stop = Stop::Cycles;
+    while m.cycles() < end && stop == Stop::Cycles {
+        let mut step = Step::default();
+        stop = m.run(&until(m.cycles() + 1, &[]), &mut step);
+        let (mut pc, mut cycles) = (m.pc(), m.cycles());
+        let first = all.len();
+        for (mut done, at, took) in step.done.into_iter().rev() {
+            (done.pc, done.cycles, done.step) = (pc, cycles, m.cycles());
+            (pc, cycles) = (at, cycles - Cycles::from(took));
+            all.insert(first, done);
+        }
+    }
+    (all, stop)
+}
+
+fn check_watchpoints(m: &mut Machine, cycles: Cycles) {
+    let start = m.snapshot();
+    let end = m.cycles() + cycles;
+    let (all, last) = steps(m, end);
+    let state = m.snapshot();
+    let mut places: Vec<_> = all.iter().flat_map(|d| &d.accesses).copied().collect();
+    places.sort_unstable_by_key(|p| (p.0, p.1 == Access::Write, p.2.bytes()));
+    places.dedup();
+    let whole = |reads, writes| vec![Watch { addr: 0, bytes: u32::MAX, reads, writes }];
+    let mut trials = vec![Vec::new(), whole(true, false), whole(false, true), whole(true, true)];
+    // Each byte of each access, by watchpoints of its own kind, of the other, of both; and in pairs.
+    for pair in places.chunks(1 + places.len() / 40) {
+        let (addr, kind, width) = pair[0];
+        let watch = |addr, reads, writes| Watch { addr, bytes: 1, reads, writes };
+        for byte in 0..width.bytes() {
+            let reads = kind == Access::Read;
+            trials.push(vec![watch(addr + byte, reads, !reads)]);
+        }
+        trials.push(vec![watch(addr, true, true)]);
+        trials.push(vec![watch(addr, true, false), watch(pair[pair.len() - 1].0, false, true)]);
+    }
+    for watches in trials {
+        let hits = |d: &Done| {
+            d.accesses.iter().any(|&(addr, kind, width)| {
+                watches.iter().any(|w| {
+                    let counts = if kind == Access::Read { w.reads } else { w.writes };
+                    counts
+                        && (u64::from(addr) < u64::from(w.addr) + u64::from(w.bytes))
+                        && w.addr < addr + width.bytes()
+                })
+            })
+        };
+        m.restore(&start).unwrap();
+        let mut next = 0;
+        loop {
+            let mut watching = Watchpoints::new(&watches);
+            let stop = m.run(&until(end, &[]), &mut watching);
+            let expected = (next..all.len()).find(|&i| hits(&all[i]));
+            if stop != Stop::Observer {
+                assert_eq!((&stop, expected), (&last, None), "{watches:x?}");
+                break;
+            }
+            let d = &all[expected.expect("an access")];
+            assert!(watches.contains(&watching.hit().unwrap()));
+            let here = (m.pc(), m.cycles());
+            // Two exceptions may be one, and so may an exception's return and what leads to it.
+            let apart = !d.entry && d.pc < 0xE000_0000;
+            if apart {
+                assert_eq!(here, (d.pc, d.cycles), "behind the access, {watches:x?}");
+            }
+            assert!((d.cycles..=d.step).contains(&here.1), "{watches:x?}");
+            let at = (expected.unwrap()..all.len()).find(|&i| (all[i].pc, all[i].cycles) == here);
+            next = at.expect("an instruction's end") + 1;
+        }
+        assert_eq!(m.snapshot(), state, "nothing changed by {watches:x?}");
+    }
 }

@@ -546,6 +546,10 @@ impl Chip for Msp432 {
         false
     }
 
+    fn returning(&self) -> bool {
+        self.returning.is_some()
+    }
+
     fn set_breakpoints(&mut self, addrs: &[u32]) {
         self.cpu.set_breakpoints(addrs);
     }
