@@ -650,7 +650,7 @@ struct Written<S> {
     resets: u64,
 }
 
-const VERSION: u16 = 4;
+const VERSION: u16 = 5;
 
 impl<S: Clone + Serialize + DeserializeOwned> Saved<S> {
     pub fn to_bytes(&self, device: &str) -> Vec<u8> {

@@ -17,7 +17,7 @@ use crate::device::{self, Device, us};
 use crate::engine::{Chip, Ran};
 use crate::lint::LintKind;
 use crate::machine::Register;
-use crate::peripherals::avr::adc::Adc;
+use crate::peripherals::avr::adc::{Adc, Need};
 use crate::peripherals::avr::eeprom::Eeprom;
 use crate::peripherals::avr::external::External;
 use crate::peripherals::avr::port::Port;
@@ -864,8 +864,14 @@ impl Soc {
                 self.common.state.uart_log.push(UartByte { time_ps: t.0, usci, byte });
             }
         }
-        if let Some((sample, end)) = self.regs.adc.event(t) {
-            self.convert(sample, end);
+        match self.regs.adc.event(t) {
+            Some(Need::Sample { mux, reference }) => self.sample(mux, reference, t),
+            Some(Need::End(end)) => {
+                self.common.accounts.count(Event::AdcConversion);
+                let line = self.regs.clocks.adc;
+                self.regs.adc.finish(end, &line);
+            }
+            None => {}
         }
         if let Some((addr, byte)) = self.regs.eeprom.event(t) {
             self.eeprom[usize::from(addr) % EEPROM_BYTES] = byte;
@@ -914,28 +920,27 @@ impl Soc {
         self.regs.spi.shifted_in(byte)
     }
 
-    fn convert(&mut self, sample: crate::peripherals::avr::adc::Sample, end: u64) {
-        self.common.accounts.count(Event::AdcConversion);
+    fn sample(&mut self, mux: u8, reference: u8, t: Picos) {
         let ports = &self.regs.ports;
         let level = |pin: Pin| {
             let (i, mask) = place(pin);
             ports[i].levels() & mask != 0
         };
         let vcc_v = self.common.state.vcc_v;
-        let volts = match sample.mux {
+        let volts = match mux {
             30 => Some(self.facts.adc.bandgap_v),
             31 => Some(0.0),
-            channel => self.common.adc_volts(channel, sample.time, &level),
+            channel => self.common.adc_volts(channel, t, &level),
         };
         let fault = |what: String| Some(Fault::device(DATA_SPACE | u32::from(addr::ADMUX), what));
         let Some(volts) = volts else {
             self.common.pending_fault =
-                fault(format!("ADC channel {} has no voltage; connect one to it", sample.mux));
+                fault(format!("ADC channel {mux} has no voltage; connect one to it"));
             return;
         };
-        let reference_v = match sample.reference {
+        let reference_v = match reference {
             // AREF as these boards wire it, or what is connected as channel 32.
-            0 => self.common.adc_volts(32, sample.time, &level).unwrap_or(vcc_v),
+            0 => self.common.adc_volts(32, t, &level).unwrap_or(vcc_v),
             1 => vcc_v,
             3 => self.facts.adc.internal_v,
             _ => {
@@ -944,8 +949,7 @@ impl Soc {
                 return;
             }
         };
-        let line = self.regs.clocks.adc;
-        self.regs.adc.finish(volts, reference_v, end, &line);
+        self.regs.adc.hold(volts, reference_v);
     }
 
     fn flash_changed(&mut self, range: Range<u32>) {

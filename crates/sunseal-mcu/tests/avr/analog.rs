@@ -60,6 +60,23 @@ fn free_running_conversions_follow_one_another_every_13_clocks() {
 }
 
 #[test]
+fn the_input_is_held_when_it_is_sampled() {
+    // The first conversion's sample is 13.5 of its 25 clocks of 128 cycles away. A pin that switches the voltage falls
+    // before and behind it.
+    for (turns, expected) in [(380, 0), (480, 512)] {
+        let elf = assemble(&format!(
+            "sbi DDRB, 1\n sbi PORTB, 1\n ldi r16, 0x40\n out ADMUX, r16\n ldi r17, 0xC7\n out ADCSRA, r17\n ldi r24, lo8({turns})\n \
+             ldi r25, hi8({turns})\n l: sbiw r24, 1\n brne l\n cbi PORTB, 1\n w: sbic ADCSRA, 6\n rjmp w\n in r20, ADCL\n \
+             in r21, ADCH\n done: rjmp done"
+        ));
+        let mut m = load(&elf);
+        m.adc_input(0, Box::new(|probe| if probe.pin("PB1".parse().unwrap()) { 1.5 } else { 0.0 }));
+        finish(&mut m, &elf);
+        assert_eq!(r(&m, 20) | r(&m, 21) << 8, expected, "{turns}");
+    }
+}
+
+#[test]
 fn a_channel_without_a_voltage_is_named() {
     let said =
         fault("ldi r16, 0x43\n out ADMUX, r16\n ldi r17, 0xC0\n out ADCSRA, r17\n l: rjmp l");

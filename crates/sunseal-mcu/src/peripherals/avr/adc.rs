@@ -22,15 +22,18 @@ const MUX: u8 = 0x1F;
 const NORMAL: (u64, u64) = (13, 3);
 const FIRST: (u64, u64) = (25, 27);
 
-/// What a conversion needs from outside when it ends.
+/// What a conversion needs from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sample {
-    /// When the input was held.
-    pub time: Picos,
-    /// MUX4:0.
-    pub mux: u8,
-    /// REFS1:0.
-    pub reference: u8,
+pub(crate) enum Need {
+    /// The voltages, now that the input is held; answer with [`hold`](Adc::hold).
+    Sample {
+        /// MUX4:0.
+        mux: u8,
+        /// REFS1:0.
+        reference: u8,
+    },
+    /// It has ended at this tick; answer with [`finish`](Adc::finish).
+    End(u64),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +48,8 @@ pub(crate) struct Adc {
     warmed_up: bool,
     /// A conversion: time of sample and end, ADMUX at its start, its last tick.
     running: Option<(u64, u64, u8, u64)>,
+    /// Its ten bits, once the input is held.
+    held: Option<u16>,
 }
 
 impl Adc {
@@ -86,6 +91,7 @@ impl Adc {
             if std::mem::replace(&mut self.warmed_up, true) { NORMAL } else { FIRST };
         let end = edge + clocks * divider;
         let sampled = adc.time_of(edge + sample * divider / 2);
+        self.held = None;
         self.running = Some((sampled.0, adc.time_of(end).0, self.admux, end));
     }
 
@@ -147,20 +153,31 @@ impl Adc {
     }
 
     pub fn next_event(&self) -> Option<Picos> {
-        self.running.map(|r| r.1).filter(|&t| t != u64::MAX).map(Picos)
+        let (sampled, end, ..) = self.running?;
+        let next = if self.held.is_none() { sampled } else { end };
+        (next != u64::MAX).then_some(Picos(next))
     }
 
-    /// A conversion that has ended; answer with [`finish`](Self::finish).
-    pub fn event(&mut self, t: Picos) -> Option<(Sample, u64)> {
-        let (sampled, _, admux, end) = self.running.take_if(|r| r.1 <= t.0)?;
-        let sample = Sample { time: Picos(sampled), mux: admux & MUX, reference: admux >> 6 };
-        Some((sample, end))
+    /// What is due.
+    pub fn event(&mut self, t: Picos) -> Option<Need> {
+        self.next_event().filter(|e| *e <= t)?;
+        let (_, _, admux, end) = self.running?;
+        if self.held.is_none() {
+            return Some(Need::Sample { mux: admux & MUX, reference: admux >> 6 });
+        }
+        self.running = None;
+        Some(Need::End(end))
     }
 
-    /// Ten bits of `volts` against `reference_v`, and the next conversion if it runs free.
-    pub fn finish(&mut self, volts: f64, reference_v: f64, end: u64, adc: &Line) {
-        if !self.locked {
-            self.result = (volts / reference_v * 1024.0).floor().clamp(0.0, 1023.0) as u16;
+    /// Ten bits of `volts` against `reference_v`.
+    pub fn hold(&mut self, volts: f64, reference_v: f64) {
+        self.held = Some((volts / reference_v * 1024.0).floor().clamp(0.0, 1023.0) as u16);
+    }
+
+    /// The result, and the next conversion if it runs free.
+    pub fn finish(&mut self, end: u64, adc: &Line) {
+        if let (Some(held), false) = (self.held.take(), self.locked) {
+            self.result = held;
         }
         self.adcsra |= ADIF;
         if self.adcsra & ADFR != 0 {
