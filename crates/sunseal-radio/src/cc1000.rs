@@ -129,6 +129,9 @@ const LO_UA: [i32; 4] = [500, 1000, 1500, 2000];
 const BUFFER_UA: [i32; 2] = [520, 690];
 const LNA_UA: [i32; 4] = [800, 1400, 1800, 2200];
 
+/// The RSSI output's range is 0 to 1.2 V (SWRS048A, section 22).
+const RSSI_MAX_V: f64 = 1.2;
+
 /// Bits by which a receiver is late.
 const RX_LAG_BITS: u64 = 10;
 
@@ -754,16 +757,20 @@ impl RadioChip for Chip {
         })
     }
 
-    fn rssi_v(&mut self, now: Picos, _vcc_v: f64) -> f64 {
-        self.run(now);
+    /// A current through 27 kOhm to ground (SWRS048A, section 22); none while IF_RSSI is not 1.
+    fn rssi_v(&self, now: Picos) -> f64 {
         if self.mode != Mode::Rx || self.settled > now || self.reg(reg::FRONT_END) >> 1 & 3 != 1 {
             return 0.0;
         }
         // Over one bit, as old as the air is sensed.
         let to = Picos(now.0.saturating_sub(SENSE_LAG.0).max(1));
         let from = Picos(to.0.saturating_sub(self.bit().0));
-        let dbm = self.port.as_ref().map_or(-105.0, |p| p.energy_dbm(self.tuning(), from, to));
+        let tuning = self.tuning();
+        let dbm = match &self.port {
+            Some(port) => port.energy_dbm(tuning, from, to),
+            None => tuning.phy.noise_dbm(&self.part.receiver),
+        };
         let (slope, zero) = if self.high_band() { (50.0, -45.5) } else { (51.3, -49.2) };
-        ((zero - dbm) / slope).clamp(0.0, 1.2)
+        ((zero - dbm) / slope).clamp(0.0, RSSI_MAX_V)
     }
 }

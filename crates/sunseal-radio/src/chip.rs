@@ -94,8 +94,8 @@ pub(crate) trait RadioChip: Send {
     fn shifted_out(&mut self, _now: Picos, _byte: u8) {}
     /// The earliest time at which it could radiate if its program told it to now.
     fn earliest_air(&self, now: Picos) -> Picos;
-    /// RSSI as a voltage, where the chip has it as an analogue output.
-    fn rssi_v(&mut self, _now: Picos, _vcc_v: f64) -> f64 {
+    /// RSSI as a voltage, where the chip has it as an analogue output. Changes nothing.
+    fn rssi_v(&self, _now: Picos) -> f64 {
         0.0
     }
     /// Everything that a snapshot must keep; empty for a chip that there is no going back to.
@@ -239,7 +239,7 @@ impl RadioHandle {
 
     /// The voltage at the RSSI output of a CC1000, for an ADC input; 0 V for chips without one.
     #[must_use]
-    pub fn rssi_v(&self, now: Picos, vcc_v: f64) -> f64 {
-        lock(&self.0).rssi_v(now, vcc_v)
+    pub fn rssi_v(&self, now: Picos) -> f64 {
+        lock(&self.0).rssi_v(now)
     }
 }

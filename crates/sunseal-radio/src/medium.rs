@@ -133,7 +133,7 @@ impl Phy {
     }
 
     /// Noise of a receiver that prints such a sensitivity.
-    fn noise_dbm(self, receiver: &ReceiverPart) -> f64 {
+    pub(crate) fn noise_dbm(self, receiver: &ReceiverPart) -> f64 {
         receiver.sensitivity_dbm - self.snr_db_at(receiver.sensitivity_ber)
     }
 }

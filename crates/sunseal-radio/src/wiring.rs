@@ -42,6 +42,14 @@ pub enum WiringError {
         /// The chip.
         model: &'static str,
     },
+    /// A channel of the converter that is none.
+    #[error(
+        "[radio] rssi: `{text}` is no channel of the converter; write ADC and its number, as in ADC0"
+    )]
+    Channel {
+        /// What was asked for.
+        text: String,
+    },
     /// The machine has no such interface.
     #[error(transparent)]
     Machine(#[from] MachineError),
@@ -82,14 +90,20 @@ impl RadioPart {
                     "resetn",
                 ],
             ),
-            Self::Cc1000(_) => (&["pale", "pclk", "pdata"], &["dio", "dclk"]),
+            Self::Cc1000(_) => (&["pale", "pclk", "pdata"], &["dio", "dclk", "rssi"]),
         }
     }
 }
 
+/// The number of a channel of the analogue to digital converter.
+fn channel(text: &str) -> Result<u8, WiringError> {
+    let number = text.strip_prefix("ADC").and_then(|n| n.parse().ok());
+    number.ok_or_else(|| WiringError::Channel { text: text.to_owned() })
+}
+
 /// Puts a radio on a machine and switches its supply as the machine's. `wiring` is the board's table
-/// `[radio]` without `part`: `serial` (or `usci`) names the serial interface, the other keys the pins of
-/// the microcontroller. The lines of the serial interface itself (`simo`, `clk`, also `somi`) may be
+/// `[radio]` without `part`: `serial` (or `usci`) names the serial interface, `rssi` the channel of the analogue to
+/// digital converter that an analogue output leads to, the other keys the pins of the microcontroller. The lines of the serial interface itself (`simo`, `clk`, also `somi`) may be
 /// named and need not; `part` and `message` say which radio it is.
 ///
 /// # Errors
@@ -104,11 +118,16 @@ pub fn attach(
     let model = part.model();
     let (must, may) = part.keys();
     let mut pins: BTreeMap<&str, Pin> = BTreeMap::new();
+    let mut rssi = None;
     for (key, text) in wiring {
         let key = key.as_str();
         match key {
             "part" | "message" | "serial" | "usci" => continue,
             "simo" | "somi" | "clk" => {}
+            "rssi" if may.contains(&key) => {
+                rssi = Some(channel(text)?);
+                continue;
+            }
             _ if must.contains(&key) || may.contains(&key) => {}
             _ => {
                 let known = ["serial"].iter().chain(must).chain(may).copied().collect::<Vec<_>>();
@@ -175,6 +194,10 @@ pub fn attach(
             part.power(now, true);
         }
         machine.sync_parts();
+    }
+    if let Some(channel) = rssi {
+        let handle = handle.clone();
+        machine.adc_input(channel, Box::new(move |probe| handle.rssi_v(probe.time)));
     }
     Ok(handle)
 }

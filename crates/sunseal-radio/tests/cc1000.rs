@@ -247,17 +247,34 @@ fn rssi_is_a_falling_voltage() {
         loss: LinkLoss::Fixed { loss_db: 70.0 },
         ..MediumConfig::default()
     });
-    let (mut a, mut b) = (bench(&m, pins()), bench(&m, pins()));
-    a.start(&AT_433, 0x81);
-    b.start(&AT_433, 0x81);
-    b.now = a.now;
+    let (mut a, mut b, mut c) = (bench(&m, pins()), bench(&m, pins()), bench(&m, pins()));
+    for x in [&mut a, &mut b, &mut c] {
+        x.start(&AT_433, 0x81);
+    }
     // P = -51.3 V - 49.2 dBm.
-    let quiet = b.radio.rssi_v(b.now, 3.0);
-    assert!(quiet > 1.1, "{quiet}");
+    let volts = |dbm: f64| (-49.2 - dbm) / 51.3;
+    let hears = |b: &Bench, v: f64| {
+        let heard = b.radio.rssi_v(b.now);
+        assert!((heard - v).abs() < 0.001, "{heard} for {v}");
+    };
+    // Its own noise is below the output's range.
+    hears(&b, 1.2);
     a.send_on(0x81, 0x0F);
     b.wait_us(2000);
-    let heard = b.radio.rssi_v(b.now, 3.0);
-    assert!((heard - (70.0 - 49.2) / 51.3).abs() < 0.01, "{heard}");
+    hears(&b, volts(-70.0));
+    // A second carrier of the same power.
+    c.now = b.now;
+    c.send_on(0x81, 0x0F);
+    b.wait_us(2000);
+    hears(&b, volts(-66.99));
+    // IF_RSSI other than 1, and anything but reception: nothing flows.
+    b.write(0x0A, 0x00);
+    hears(&b, 0.0);
+    b.write(0x0A, 0x02);
+    hears(&b, volts(-66.99));
+    b.write(0x00, 0x3F);
+    hears(&b, 0.0);
+    hears(&a, 0.0);
 }
 
 #[test]

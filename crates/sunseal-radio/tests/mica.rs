@@ -7,6 +7,7 @@ mod bench;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use bench::{data, data_frame, near, part};
 use sunseal_mcu::{Device, Elf, Machine};
@@ -82,8 +83,9 @@ int main(void) {
 }
 ";
 
-/// The CC1000 as a MICA2 has it: PALE PD4, PCLK PD6, PDATA PD7; it drives SCK. 433.002 MHz, 19200 bits a second.
-const MICA2: &str = "
+/// The CC1000 as a MICA2 has it: PALE PD4, PCLK PD6, PDATA PD7; it drives SCK, and ADC0 by its RSSI output. 433.002
+/// MHz, 19200 bits a second.
+const CC1000: &str = "
 static void bits(uint8_t value) {
     for (uint8_t i = 8; i--; value <<= 1) {
         if (value & 0x80)
@@ -126,11 +128,7 @@ static void radio_on(void) {
     set(0x00, 0x11);
     _delay_us(500);
 }
-int main(void) {
-    radio_on();
-    SPCR = _BV(SPE);
-#if OWN == 1
-    _delay_ms(2);
+static void send(void) {
     DDRB = 0x08; /* MISO */
     set(0x0B, 0x00);
     set(0x09, 0x81);
@@ -147,6 +145,16 @@ int main(void) {
     while (!(SPSR & _BV(SPIF))) {
     }
     set(0x0B, 0x00);
+}
+";
+
+const BYTES: &str = "
+int main(void) {
+    radio_on();
+    SPCR = _BV(SPE);
+#if OWN == 1
+    _delay_ms(2);
+    send();
 #else
     while (got_bytes < sizeof got) {
         while (!(SPSR & _BV(SPIF))) {
@@ -159,10 +167,49 @@ int main(void) {
 }
 ";
 
-fn build(name: &str, source: &str, own: u8, frame: &[u8]) -> Elf {
+/// The second looks at its RSSI before, while and after the first sends, and with the output off.
+const RSSI: &str = "
+static void look(void) {
+    ADCSRA |= _BV(ADSC);
+    while (ADCSRA & _BV(ADSC)) {
+    }
+    uint16_t counts = ADC;
+    got[got_bytes] = counts;
+    got[got_bytes + 1] = counts >> 8;
+    got_bytes += 2;
+}
+int main(void) {
+    radio_on();
+    SPCR = _BV(SPE);
+#if OWN == 1
+    _delay_ms(10);
+    send();
+#else
+    ADMUX = REFERENCE;
+    ADCSRA = _BV(ADEN) | _BV(ADPS2) | _BV(ADPS1);
+    _delay_ms(5);
+    look();
+    _delay_ms(10);
+    look();
+    set(0x0A, 0x00);
+    look();
+    set(0x0A, 0x02);
+    look();
+    _delay_ms(30);
+    look();
+#endif
+    for (;;) {
+    }
+}
+";
+
+fn build(board: &str, source: &str, own: u8, frame: &[u8]) -> Elf {
+    // Each by itself: tests run at the same time.
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let name = format!("{board}-{}-{own}", NUMBER.fetch_add(1, Relaxed));
     let folder: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mica");
     std::fs::create_dir_all(&folder).unwrap();
-    let file = |ending: &str| folder.join(format!("{name}{own}.{ending}")).display().to_string();
+    let file = |ending: &str| folder.join(format!("{name}.{ending}")).display().to_string();
     std::fs::write(file("c"), format!("{COMMON}{source}")).unwrap();
     let list: Vec<String> = frame.iter().map(u8::to_string).collect();
     let done = Command::new("avr-gcc")
@@ -178,8 +225,8 @@ fn build(name: &str, source: &str, own: u8, frame: &[u8]) -> Elf {
     Elf::parse(&std::fs::read(file("elf")).unwrap()).unwrap()
 }
 
-/// Two nodes of a board, the first with `OWN` 1; what the second has got after `us`.
-fn two(board: &str, source: &str, frame: &[u8], us: u64) -> (Network, [Vec<u8>; 2]) {
+/// Two nodes of a board, the first with `OWN` 1, and so much lost between them; what they have got after `us`.
+fn two(board: &str, source: &str, frame: &[u8], loss_db: f64, us: u64) -> (Network, [Vec<u8>; 2]) {
     let text = std::fs::read_to_string(data().join(format!("boards/{board}.toml"))).unwrap();
     let file: toml::Table = text.parse().unwrap();
     let radio = file["radio"].as_table().unwrap();
@@ -189,6 +236,7 @@ fn two(board: &str, source: &str, frame: &[u8], us: u64) -> (Network, [Vec<u8>; 
         .map(|(k, v)| (k.clone(), v.as_str().unwrap().to_owned()))
         .collect();
     let medium = near();
+    medium.set_link(0, 1, loss_db);
     let mut network = Network::new(medium.clone());
     let mut places = Vec::new();
     for own in [1, 2] {
@@ -227,7 +275,7 @@ fn two(board: &str, source: &str, frame: &[u8], us: u64) -> (Network, [Vec<u8>; 
 #[test]
 fn two_micaz_exchange_an_acknowledged_frame() {
     let frame = data_frame(0x22, 2, 1, 0x11, true, b"from a MICAz");
-    let (network, [ack, hello]) = two("micaz", MICAZ, &frame, 100_000);
+    let (network, [ack, hello]) = two("micaz", MICAZ, &frame, 60.0, 100_000);
     assert_eq!(hello[..frame.len()], frame);
     assert_eq!(hello.len(), frame.len() + 2);
     assert_eq!(hello[frame.len() + 1] & 0x80, 0x80, "CRC OK");
@@ -239,7 +287,8 @@ fn two_micaz_exchange_an_acknowledged_frame() {
 #[test]
 fn bytes_go_from_one_mica2_to_another() {
     let frame: Vec<u8> = [&[0xAA; 8][..], &[0x33, 0xCC], b"Manchester, bit by bit"].concat();
-    let (network, [_, stream]) = two("mica2", MICA2, &frame, 400_000);
+    let source = format!("{CC1000}{BYTES}");
+    let (network, [_, stream]) = two("mica2", &source, &frame, 60.0, 400_000);
     // The slave's bytes begin anywhere in the stream of bits.
     let bits = |bytes: &[u8]| -> Vec<bool> {
         bytes.iter().flat_map(|x| (0..8).rev().map(move |i| x >> i & 1 != 0)).collect()
@@ -247,4 +296,28 @@ fn bytes_go_from_one_mica2_to_another() {
     let (heard, sent) = (bits(&stream), bits(&frame[6..]));
     assert!(heard.windows(sent.len()).any(|w| w == sent), "{stream:02x?}");
     assert!(network.machine(1).state_of("radio").is_some_and(|s| s == "rx.433mhz"));
+}
+
+#[test]
+fn a_mica2_reads_the_power_it_receives_at_its_converter() {
+    // 50 bytes take 21 ms.
+    let frame = [0x55; 50];
+    // Sensitivity -101 dBm at a bit error rate of 1e-3 (non-coherent FSK).
+    let noise_mw = 10f64.powf(-10.1) / (-2.0 * (2e-3f64).ln());
+    for (reference, vref_v) in [("0x40", 3.0), ("0x00", 3.0), ("0xC0", 2.56)] {
+        for loss_db in [60.0, 77.0, 95.0, 110.0] {
+            let source = format!("#define REFERENCE {reference}\n{CC1000}{RSSI}");
+            let (_, [_, got]) = two("mica2", &source, &frame, loss_db, 200_000);
+            let counts: Vec<i32> =
+                got.chunks(2).map(|b| i32::from(u16::from_le_bytes([b[0], b[1]]))).collect();
+            // SWRS048A, page 33: up to 1.2 V. The first sends at 0 dBm; the receiver's own noise is in it.
+            let volts = |mw: f64| ((-49.2 - 10.0 * (mw + noise_mw).log10()) / 51.3).min(1.2);
+            let (quiet, heard) = (volts(0.0), volts(10f64.powf(-loss_db / 10.0)));
+            for (got, v) in counts.iter().zip([quiet, heard, 0.0, heard, quiet]) {
+                let ideal = (v / vref_v * 1024.0).floor() as i32;
+                assert!((got - ideal).abs() <= 1, "{counts:?}: {ideal} at {loss_db} dB");
+            }
+            assert_eq!(counts.len(), 5);
+        }
+    }
 }

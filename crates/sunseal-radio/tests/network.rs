@@ -427,6 +427,8 @@ fn a_board_that_wires_a_radio_wrongly_is_told() {
         fails("cc1000", &[("pale", "P1.9"), ("pclk", "P1.1"), ("pdata", "P1.2")]).contains("P1.9")
     );
     assert!(fails("cc2500", &[("serial", "spi"), ("csn", "P3.0")]).contains("usci_b0"));
+    let wires = [("pale", "P1.0"), ("pclk", "P1.1"), ("pdata", "P1.2"), ("rssi", "PF0")];
+    assert!(fails("cc1000", &wires).contains("`PF0` is no channel"));
 }
 
 #[test]
