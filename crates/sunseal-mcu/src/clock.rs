@@ -45,11 +45,25 @@ pub(crate) struct Line {
     origin_ticks: u64,
     hz: u32,
     div: u32,
+    /// A tick's length where it is a whole number, as of most CPU clocks; else 0.
+    whole_ps: u64,
     jitter: Option<Jitter>,
 }
 
 impl Line {
-    pub const STOPPED: Self = Self { origin_ps: 0, origin_ticks: 0, hz: 0, div: 1, jitter: None };
+    pub const STOPPED: Self = Self::new(0, 0, 0, 1, None);
+
+    const fn new(
+        origin_ps: u64,
+        origin_ticks: u64,
+        hz: u32,
+        div: u32,
+        jitter: Option<Jitter>,
+    ) -> Self {
+        let span = PS_PER_S * div as u64;
+        let whole_ps = if hz != 0 && span % hz as u64 == 0 { span / hz as u64 } else { 0 };
+        Self { origin_ps, origin_ticks, hz, div, whole_ps, jitter }
+    }
 
     /// The line's frequency in hertz, rounded.
     pub fn freq_hz(&self) -> u32 {
@@ -77,14 +91,20 @@ impl Line {
 
     /// When so many ticks have gone by, from the origin of time; none if that is beyond all of it.
     fn span_ps(&self, ticks: u64) -> Option<u64> {
+        if self.whole_ps != 0 {
+            return ticks.checked_mul(self.whole_ps)?.checked_add(self.origin_ps);
+        }
         let hz = u64::from(self.hz);
         if hz <= NARROW_HZ
             && let Some(periods) = ticks.checked_mul(self.div.into())
         {
             // The same as below, whole seconds first: all of it fits 64 bits.
-            let (seconds, rest) = (periods / hz, periods % hz);
+            let by_hz =
+                |n: u64| if hz.is_power_of_two() { n >> hz.trailing_zeros() } else { n / hz };
+            let seconds = by_hz(periods);
+            let rest = periods - seconds * hz;
             let ps = seconds.checked_mul(PS_PER_S)?;
-            return ps.checked_add((rest * PS_PER_S + hz / 2) / hz)?.checked_add(self.origin_ps);
+            return ps.checked_add(by_hz(rest * PS_PER_S + hz / 2))?.checked_add(self.origin_ps);
         }
         let wide = u128::from(ticks) * u128::from(self.div) * u128::from(PS_PER_S);
         let hz = u128::from(hz);
@@ -93,6 +113,9 @@ impl Line {
 
     /// How many whole ticks fit a time.
     fn ticks_in(&self, ps: u64) -> u64 {
+        if self.whole_ps != 0 {
+            return ps / self.whole_ps;
+        }
         let (hz, div) = (u64::from(self.hz), u64::from(self.div));
         if hz <= NARROW_HZ {
             return (ps / PS_PER_S * hz + ps % PS_PER_S * hz / PS_PER_S) / div;
@@ -106,6 +129,9 @@ impl Line {
             return self.origin_ticks;
         }
         let guess = self.ticks_in(t.0 - self.origin_ps) + self.origin_ticks;
+        if self.whole_ps != 0 && self.jitter.is_none() {
+            return guess;
+        }
         let mut k = guess + 1;
         while k > self.origin_ticks && self.time_of(k) > t {
             k -= 1;
@@ -123,7 +149,7 @@ impl Line {
     pub fn retune(&mut self, t: Picos, hz: u32, div: u32, jitter: Option<Jitter>) {
         if (self.hz, self.div, self.jitter) != (hz, div, jitter) {
             let ticks = self.ticks_at(t);
-            *self = Self { origin_ps: t.0, origin_ticks: ticks, hz, div, jitter };
+            *self = Self::new(t.0, ticks, hz, div, jitter);
         }
     }
 
@@ -151,13 +177,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn line(hz: u32, div: u32, jitter: Option<Jitter>) -> Line {
-        Line { origin_ps: 12_345, origin_ticks: 7, hz, div, jitter }
+        Line::new(12_345, 7, hz, div, jitter)
     }
 
     proptest! {
         #[test]
         fn narrow_arithmetic_is_the_wide_one(
-            ticks in 0u64..1 << 45, ps in 0u64..1 << 62, hz in 1u32..40_000_000, div in 1u32..33, origin in 0u64..1 << 60,
+            ticks in 0u64..1 << 45, ps in 0u64..1 << 62, hz in prop_oneof![1u32..40_000_000, Just(16_000_000)],
+            div in 1u32..33, origin in 0u64..1 << 60,
         ) {
             let l = Line { origin_ps: origin, ..line(hz, div, None) };
             let wide = u128::from(ticks) * u128::from(div) * 1_000_000_000_000;
@@ -170,7 +197,8 @@ mod tests {
 
         #[test]
         fn ticks_at_inverts_time_of(
-            k in 8u64..1 << 30, hz in 5_000u32..25_000_000, div in 1u32..32, noisy: bool
+            k in 8u64..1 << 30, hz in prop_oneof![5_000u32..25_000_000, Just(8_000_000)], div in 1u32..32,
+            noisy: bool
         ) {
             let jitter = noisy.then_some(Jitter { seed: 9, sigma_ps: 1_000_000_000_000 / u64::from(hz) / 1000 });
             let l = line(hz, div, jitter);
