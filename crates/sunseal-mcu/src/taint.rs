@@ -767,7 +767,7 @@ impl Taint {
         let e = &self.entries[i & (ENTRIES - 1)];
         let regs = self.regs;
         let results = if regs & e.reads != 0 { e.writes } else { 0 };
-        if regs & e.special != 0 && !self.is_known_branch(pc, i) {
+        if regs & e.special != 0 && !self.is_known(pc, i) {
             return Late::Special(pc);
         }
         let regs = regs & self.entries[i & (ENTRIES - 1)].keeps | results;
@@ -785,17 +785,18 @@ impl Taint {
         Late::Nothing
     }
 
-    /// Counts a branch on marked data that was found before, and is nothing else.
+    /// Counts a branch on marked data, or time by it, that was found before, and is nothing else.
     #[inline(always)]
-    fn is_known_branch(&mut self, pc: u32, i: usize) -> bool {
+    fn is_known(&mut self, pc: u32, i: usize) -> bool {
         let e = &self.entries[i & (ENTRIES - 1)];
-        let others = e.address | e.time | met::ASK;
-        if e.bits & (entry::SPECIAL | entry::TRUSTED) != 0 || self.regs & others != 0 {
+        let regs = self.regs;
+        if e.bits & (entry::SPECIAL | entry::TRUSTED) != 0 || regs & (e.address | met::ASK) != 0 {
             return false;
         }
         match self.counts.get_mut(self.recent[recent_place(pc)] as usize) {
             Some((known, counts)) if *known == pc => {
-                counts[FindingKind::Branch as usize] += 1;
+                counts[FindingKind::Branch as usize] += u64::from(regs & e.branch != 0);
+                counts[FindingKind::Time as usize] += u64::from(regs & e.time != 0);
                 true
             }
             _ => false,
