@@ -3,10 +3,11 @@
 //!
 //! They say where handlers look first, and no more: whatever they say, programs do the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
+use sunseal_isa::thumb::{Condition, Context};
 use sunseal_isa::{Access, Cycles, Fault, Flow, Observer, Width, avr, msp430, thumb};
 use sunseal_mcu::{Device, Elf, Machine, Until};
 
@@ -29,7 +30,7 @@ const CORES: [(&str, &[Build]); 3] = [
 const CYCLES: Cycles = 4_000_000;
 const INPUT_BYTES: usize = 96;
 /// How many are kept behind one handler.
-const MOST: usize = 3;
+const MOST: usize = 4;
 /// Handlers rarer than this among all, and successors rarer than this behind their handler, are left out.
 const HANDLER_LEAST: f64 = 1e-4;
 const SUCCESSOR_LEAST: f64 = 0.04;
@@ -56,8 +57,14 @@ impl Observer for Followed {
     fn access(&mut self, _: u32, _: u32, _: Access, _: Width, _: u32, _: Cycles) {}
 }
 
-/// The handler at an address; `None` where none can follow another.
-fn handler(core: &str, timing: &msp430::Timing, machine: &Machine, pc: u32) -> Option<usize> {
+/// The handler at an address; `block` is how an IT conditions it. `None` where there is no instruction.
+fn handler(
+    core: &str,
+    timing: &msp430::Timing,
+    machine: &Machine,
+    pc: u32,
+    block: Option<Context>,
+) -> Option<usize> {
     let half = |addr: u32| {
         let bytes = machine.read_mem(addr, 2).map_err(|_| Fault::not_code(addr))?;
         Ok(u16::from_le_bytes([bytes[0], bytes[1]]))
@@ -65,12 +72,15 @@ fn handler(core: &str, timing: &msp430::Timing, machine: &Machine, pc: u32) -> O
     match core {
         "msp430" => msp430::handler(timing, pc, half).ok(),
         "avr" => avr::handler(pc / 2, |word| half(2 * word)).ok(),
-        _ => thumb::handler(&thumb::Timing::CORTEX_M4, pc, half).ok(),
+        _ => {
+            let context = block.unwrap_or_default();
+            thumb::handler(&thumb::Timing::CORTEX_M4, pc, context, half).ok()
+        }
     }
 }
 
-/// Addresses that an IT conditions: their handlers follow nobody.
-fn conditioned(machine: &Machine, pc: u32) -> Vec<u32> {
+/// Addresses that an IT at `pc` conditions, and how.
+fn conditioned(machine: &Machine, pc: u32) -> Vec<(u32, Context)> {
     let half =
         |addr: u32| machine.read_mem(addr, 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]));
     let it = half(pc);
@@ -78,11 +88,18 @@ fn conditioned(machine: &Machine, pc: u32) -> Vec<u32> {
         return Vec::new();
     }
     let mut at = pc + 2;
-    (0..4 - (it & 0xF).trailing_zeros())
-        .map(|_| {
+    let count = 4 - (it & 0xF).trailing_zeros();
+    (1..=count)
+        .map(|n| {
             let here = at;
             at += if half(at) >> 11 >= 0b11101 { 4 } else { 2 };
-            here
+            // Which condition it is makes no difference to handlers.
+            let context = if n == count {
+                Context::Last(Condition::Eq)
+            } else {
+                Context::Inside(Condition::Eq)
+            };
+            (here, context)
         })
         .collect()
 }
@@ -108,20 +125,19 @@ fn follow(core: &str, device: &str, image: &Path, pairs: &mut Pairs) -> Result<(
     let _ = m.run(&Until::cycles(m.cycles() + CYCLES), &mut seen);
     let timing =
         if device.name == "msp430f1611" { msp430::Timing::CPU } else { msp430::Timing::CPUXV2 };
-    let mut kinds: BTreeMap<u32, Option<usize>> = BTreeMap::new();
-    for pc in seen.pairs.keys().flat_map(|(a, b)| [*a, *b]) {
-        kinds.entry(pc).or_insert_with(|| handler(core, &timing, &m, pc));
-    }
-    if core == "thumb" {
-        for pc in kinds.keys().copied().collect::<Vec<_>>() {
-            for inside in conditioned(&m, pc) {
-                kinds.insert(inside, None);
-            }
-        }
-    }
+    let addresses: BTreeSet<u32> = seen.pairs.keys().flat_map(|(a, b)| [*a, *b]).collect();
+    let blocks: BTreeMap<u32, Context> = match core {
+        "thumb" => addresses.iter().flat_map(|&pc| conditioned(&m, pc)).collect(),
+        _ => BTreeMap::new(),
+    };
+    let kind = |pc| handler(core, &timing, &m, pc, blocks.get(&pc).copied());
+    let kinds: BTreeMap<u32, Option<usize>> = addresses.iter().map(|&pc| (pc, kind(pc))).collect();
     for ((before, behind), count) in seen.pairs {
-        if let (Some(before), Some(behind)) = (kinds[&before], kinds[&behind]) {
-            *pairs.entry(before).or_default().entry(behind).or_default() += count;
+        if let (Some(mut first), Some(second)) = (kinds[&before], kinds[&behind]) {
+            if blocks.contains_key(&before) {
+                first = thumb::IN_BLOCK[usize::from(!blocks.contains_key(&behind))];
+            }
+            *pairs.entry(first).or_default().entry(second).or_default() += count;
         }
     }
     Ok(())

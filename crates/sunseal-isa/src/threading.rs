@@ -13,7 +13,7 @@ use crate::Cycles;
 pub(crate) const THREAD_CYCLES: Cycles = 1024;
 
 /// How many handlers are asked for.
-pub(crate) const MOST: usize = 3;
+pub(crate) const MOST: usize = 4;
 
 /// Numbers of handlers, the likeliest first; 0 is none.
 pub(crate) type Likely = [usize; MOST];
@@ -38,20 +38,21 @@ pub(crate) const fn likely(table: &[(u16, [u16; MOST])], kind: u16) -> Likely {
     found
 }
 
-/// `$handlers[$kind]($args)`, the likely ones by jumps of their own.
+/// `$handlers[$kind]($args)`, the likely ones by jumps of their own; `[return]` leaves with it.
 macro_rules! dispatch {
-    ($handlers:expr, $kind:expr, $likely:expr, ($($arg:expr),*)) => {{
+    ([$($leave:tt)?] $handlers:expr, $kind:expr, $likely:expr, ($($arg:expr),*)) => {{
         let (kind, likely) = ($kind, $likely);
         if likely[0] != 0 && kind == likely[0] {
-            return $handlers[likely[0]]($($arg),*);
+            $($leave)? $handlers[likely[0]]($($arg),*)
+        } else if likely[1] != 0 && kind == likely[1] {
+            $($leave)? $handlers[likely[1]]($($arg),*)
+        } else if likely[2] != 0 && kind == likely[2] {
+            $($leave)? $handlers[likely[2]]($($arg),*)
+        } else if likely[3] != 0 && kind == likely[3] {
+            $($leave)? $handlers[likely[3]]($($arg),*)
+        } else {
+            $($leave)? $handlers[kind]($($arg),*)
         }
-        if likely[1] != 0 && kind == likely[1] {
-            return $handlers[likely[1]]($($arg),*);
-        }
-        if likely[2] != 0 && kind == likely[2] {
-            return $handlers[likely[2]]($($arg),*);
-        }
-        $handlers[kind]($($arg),*)
     }};
 }
 pub(crate) use dispatch;

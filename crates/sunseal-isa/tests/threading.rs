@@ -4,8 +4,9 @@
 mod asm;
 mod program;
 
+use asm::Arg;
 use proptest::prelude::*;
-use sunseal_isa::{Access, Cycles, Flow, Observer, Silent, Width, avr, msp430, thumb};
+use sunseal_isa::{Access, Cycles, Fault, Flow, Observer, Silent, Width, avr, msp430, thumb};
 
 /// All that an observer is told.
 #[derive(Default, PartialEq, Debug)]
@@ -61,6 +62,83 @@ fn msp430_of(words: &[u16]) -> (msp430::Cpu, msp430::FlatBus) {
     (cpu, bus)
 }
 
+/// Words from [`IO`] on as registers of a peripheral, some of which answer at once where they may.
+struct Registers {
+    flat: msp430::FlatBus,
+    at_once: bool,
+}
+
+const IO: u32 = 0x4C0;
+
+impl Registers {
+    fn is_plain(&self, addr: u32) -> bool {
+        self.at_once && (IO..IO + 0x30).contains(&addr)
+    }
+}
+
+impl msp430::Bus for Registers {
+    fn read(&mut self, addr: u32, width: msp430::Width, at: Cycles) -> Result<u16, Fault> {
+        self.flat.read(addr, width, at)
+    }
+
+    fn write(
+        &mut self,
+        addr: u32,
+        width: msp430::Width,
+        value: u16,
+        at: Cycles,
+    ) -> Result<(), Fault> {
+        self.flat.write(addr, width, value, at)
+    }
+
+    fn read_plain(&self, addr: u32, width: msp430::Width, at: Cycles) -> Option<u16> {
+        if addr < program::RAM { None } else { self.flat.read_plain(addr, width, at) }
+    }
+
+    fn write_plain(&mut self, addr: u32, width: msp430::Width, value: u16, at: Cycles) -> bool {
+        addr >= program::RAM && self.flat.write_plain(addr, width, value, at)
+    }
+
+    fn read_plain_register(&self, addr: u32, _: Cycles) -> Option<u16> {
+        self.is_plain(addr).then(|| self.flat.word(addr))
+    }
+
+    fn write_plain_register(&mut self, addr: u32, value: u16, at: Cycles) -> bool {
+        self.is_plain(addr) && self.flat.write_plain(addr, msp430::Width::Word, value, at)
+    }
+
+    fn fetch(&mut self, addr: u32) -> Result<u16, Fault> {
+        self.flat.fetch(addr)
+    }
+
+    fn cacheable(&self, addr: u32) -> bool {
+        self.flat.cacheable(addr)
+    }
+
+    fn deadline(&self) -> Cycles {
+        self.flat.deadline
+    }
+}
+
+/// Registers of a peripheral, memory and R4 to R8; R9 to R11 point to memory.
+fn place() -> impl Strategy<Value = Arg> {
+    prop_oneof![
+        4 => (0u32..0x1C).prop_map(|n| Arg::Abs(IO + 2 * n)),
+        1 => (0u32..8).prop_map(|n| Arg::Abs(program::RAM + 2 * n)),
+        1 => (0i32..8, 9u16..12).prop_map(|(x, r)| Arg::X(2 * x, r)),
+        2 => (4u16..9).prop_map(Arg::R),
+    ]
+}
+
+fn operand() -> impl Strategy<Value = Arg> {
+    prop_oneof![
+        8 => place(),
+        1 => (9u16..12).prop_map(Arg::At),
+        1 => (9u16..12).prop_map(Arg::Inc),
+        1 => any::<u16>().prop_map(|n| Arg::Imm(n.into())),
+    ]
+}
+
 fn avr_of(words: &[u16]) -> (avr::Cpu, avr::FlatBus) {
     let mut bus = avr::FlatBus::new();
     bus.load(0, words);
@@ -106,6 +184,31 @@ proptest! {
         let word = |(op, s, d, byte): (u16, u16, u16, bool)| op << 12 | (s + 4) << 8 | u16::from(byte) << 6 | (d + 4);
         let words = looped(random.into_iter().map(word).collect(), |n| 0x3C00 | (-(n as i16) - 1) as u16 & 0x3FF);
         both!(msp430, msp430_of(&words), cycles);
+    }
+
+    /// What registers answer at once is what they answer by the long way.
+    #[test]
+    fn msp430_registers_are_as_quick_as_they_are_slow(
+        random in prop::collection::vec(
+            (0usize..12, prop_oneof![3 => Just(asm::Size::W), 1 => Just(asm::Size::B)], operand(), place()),
+            1..24,
+        ),
+        cycles in 1u64..2000,
+    ) {
+        // MOV, ADD and ADDC most often.
+        let op = |n: usize| asm::DOUBLE[n % if n < 8 { 3 } else { 12 }];
+        let words: Vec<u16> = random.into_iter().flat_map(|(n, size, src, dst)| asm::double(op(n), size, src, dst)).collect();
+        let words = looped(words, |n| 0x3C00 | (-(n as i16) - 1) as u16 & 0x3FF);
+        let [quick, slow] = [true, false].map(|at_once| {
+            let (mut cpu, mut flat) = msp430_of(&words);
+            flat.map(IO & !0xFF..(IO & !0xFF) + 0x100, msp430::PageKind::Ram);
+            flat.deadline = cycles;
+            let mut bus = Registers { flat, at_once };
+            let mut log = Log::default();
+            let exit = cpu.run(&mut bus, &mut log);
+            (exit, log, cpu.state(), bus.flat.bytes()[IO as usize..program::CODE as usize].to_vec())
+        });
+        prop_assert_eq!(quick, slow);
     }
 
     #[test]

@@ -152,7 +152,7 @@ fn follow<B: Bus, O: Observer>(
         return next;
     }
     let op = Op(cpu.cache[next as usize & (SLOTS - 1)]);
-    dispatch!(Table::<B, O>::HANDLERS, op.kind(), likely, (cpu, bus, obs, op, next))
+    dispatch!([return] Table::<B, O>::HANDLERS, op.kind(), likely, (cpu, bus, obs, op, next))
 }
 
 /// As [`follow`], behind one that may have reached a peripheral, which may have drawn the deadline near.

@@ -74,20 +74,34 @@ pub trait Bus {
     /// A fault ends the instruction; the core adds its program counter.
     fn write(&mut self, addr: u32, width: Width, value: u16, at: Cycles) -> Result<(), Fault>;
 
-    /// A read of plain memory, or of a register that is as plain: in bounds, without effect, and not
-    /// to be told apart from [`read`](Self::read) except by its speed. `None`, which is always right,
-    /// has the core call `read`. Words are at even addresses.
+    /// A read of plain memory: in bounds, without effect, and not to be told apart from [`read`](Self::read)
+    /// except by its speed. `None`, which is always right, has the core call `read`. Words are at even
+    /// addresses.
     #[inline(always)]
     fn read_plain(&self, addr: u32, width: Width, at: Cycles) -> Option<u16> {
         let _ = (addr, width, at);
         None
     }
 
-    /// A write to plain memory or to a register that leads to nothing else, or false, and nothing is
-    /// written. Words are at even addresses.
+    /// A write to plain memory, or false, and nothing is written. Words are at even addresses.
     #[inline(always)]
     fn write_plain(&mut self, addr: u32, width: Width, value: u16, at: Cycles) -> bool {
         let _ = (addr, width, value, at);
+        false
+    }
+
+    /// The same for a word of a peripheral's register whose reading has no effect. Asked for addresses that
+    /// are in the instruction.
+    #[inline(always)]
+    fn read_plain_register(&self, addr: u32, at: Cycles) -> Option<u16> {
+        let _ = (addr, at);
+        None
+    }
+
+    /// The same for one whose writing leads to nothing else.
+    #[inline(always)]
+    fn write_plain_register(&mut self, addr: u32, value: u16, at: Cycles) -> bool {
+        let _ = (addr, value, at);
         false
     }
 

@@ -75,6 +75,24 @@ impl<B: Bus, O: Observer> Table<B, O> {
         }
         // DADD always takes the general handler.
         doubles!(MOV ADD ADDC SUBC SUB CMP BIT BIC BIS XOR AND);
+        macro_rules! to_io {
+            ($($src:ident)*) => { $(
+                t[kind::MOV_TO_IO as usize + src::$src as usize] =
+                    to_io::<B, O, { alu_op::MOV }, { src::$src }>;
+            )* };
+        }
+        to_io!(REG CONST ABS IDX IND INC IO);
+        t[kind::ADD_TO_IO as usize] = to_io::<B, O, { alu_op::ADD }, { src::REG }>;
+        t[kind::ADDC_TO_IO as usize] = to_io::<B, O, { alu_op::ADDC }, { src::REG }>;
+        macro_rules! from_io {
+            ($($dst:ident)*) => { $(
+                t[kind::MOV_FROM_IO as usize + dst::$dst as usize] =
+                    from_io::<B, O, { alu_op::MOV }, { dst::$dst }>;
+            )* };
+        }
+        from_io!(REG ABS IDX);
+        t[kind::ADD_FROM_IO as usize] = from_io::<B, O, { alu_op::ADD }, { dst::REG }>;
+        t[kind::ADDC_FROM_IO as usize] = from_io::<B, O, { alu_op::ADDC }, { dst::REG }>;
         t
     };
 }
@@ -138,7 +156,7 @@ fn follow<B: Bus, O: Observer>(
     }
     let op = cpu.slot(bus, next);
     let handlers = &Table::<B, O>::HANDLERS;
-    dispatch!(handlers, op.kind(), likely, (cpu, bus, obs, op.head, op.data, next))
+    dispatch!([return] handlers, op.kind(), likely, (cpu, bus, obs, op.head, op.data, next))
 }
 
 /// Books an instruction that leads to the one behind it.
@@ -405,6 +423,17 @@ fn store_plain<B: Bus>(bus: &mut B, addr: u32, width: Width, value: u32, at: Cyc
     aligned && bus.write_plain(addr, width, value as u16, at)
 }
 
+/// Where the source lies, and when it is read.
+#[inline(always)]
+fn source<const SRC: u8>(cpu: &Cpu, op: Op) -> (u32, Cycles) {
+    let pointer = cpu.r[op.rs()];
+    match SRC {
+        src::ABS | src::IO => (op.a(), cpu.cycles + 2),
+        src::IDX => (indexed(pointer, op.a() as i32, true), cpu.cycles + 2),
+        _ => (pointer, cpu.cycles + 1),
+    }
+}
+
 /// Double-operand instructions without extension word, destination R4 to R15 or memory, as long as
 /// all operands are in plain memory. Accesses are told when all have succeeded: until then the slow
 /// handler may begin anew.
@@ -431,12 +460,7 @@ fn double<B: Bus, O: Observer, const OP: u8, const SRC: u8, const DST: u8, const
     let width = if BYTE { Width::Byte } else { Width::Word };
     let pointer = cpu.r[op.rs()];
     let from_memory = !matches!(SRC, src::REG | src::CONST);
-    let from = match SRC {
-        src::ABS => op.a(),
-        src::IDX => indexed(pointer, op.a() as i32, true),
-        _ => pointer,
-    };
-    let from_at = cpu.cycles + if matches!(SRC, src::IND | src::INC) { 1 } else { 2 };
+    let (from, from_at) = source::<SRC>(cpu, op);
     let src = match SRC {
         src::REG => pointer & mask,
         src::CONST => op.a(),
@@ -491,7 +515,103 @@ fn double<B: Bus, O: Observer, const OP: u8, const SRC: u8, const DST: u8, const
     proceed(cpu, bus, obs, pc, op, const { likely(kind::double(OP, SRC, DST, BYTE)) })
 }
 
-/// What [`double`] leaves: peripherals and faults.
+/// MOV, or ADD and ADDC from a register, to a peripheral's register, as long as that leads to nothing else: TI's
+/// multiplier works by such instructions.
+fn to_io<B: Bus, O: Observer, const OP: u8, const SRC: u8>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let pointer = cpu.r[op.rs()];
+    let (from, from_at) = source::<SRC>(cpu, op);
+    let src = match SRC {
+        src::REG => Some(pointer & 0xFFFF),
+        src::CONST => Some(op.a()),
+        src::IO => bus.read_plain_register(from, from_at).map(u32::from),
+        _ => load_plain(bus, from, Width::Word, from_at),
+    };
+    let addr = op.b();
+    let last = cpu.cycles + Cycles::from(op.cycles()) - 1;
+    let old = if loads(OP) { bus.read_plain_register(addr, last - 1) } else { Some(0) };
+    let mut flags = cpu.flags;
+    let result = src.zip(old).map(|(src, old)| quick(OP, false, src, old.into(), &mut flags));
+    let Some(result) = result.filter(|&value| bus.write_plain_register(addr, value as u16, last))
+    else {
+        return double_watched::<B, O, SRC, { dst::ABS }, false>(cpu, bus, obs, head, data, pc);
+    };
+    if loads(OP) {
+        cpu.flags = flags;
+    }
+    if O::ACCESSES {
+        if !matches!(SRC, src::REG | src::CONST) {
+            obs.access(pc, from, Access::Read, crate::Width::W16, result, from_at);
+        }
+        if let (true, Some(old)) = (loads(OP), old) {
+            obs.access(pc, addr, Access::Read, crate::Width::W16, old.into(), last - 1);
+        }
+        obs.access(pc, addr, Access::Write, crate::Width::W16, result, last);
+    }
+    if SRC == src::INC {
+        cpu.r[op.rs()] = (pointer + 2) & cpu.mask;
+        tell_step(cpu, obs, mode::INC, op.rs(), 2);
+    }
+    let likely = const {
+        likely(match OP {
+            alu_op::ADD => kind::ADD_TO_IO,
+            alu_op::ADDC => kind::ADDC_TO_IO,
+            _ => kind::MOV_TO_IO + SRC as u16,
+        })
+    };
+    proceed(cpu, bus, obs, pc, op, likely)
+}
+
+/// MOV from a peripheral's register to R4 to R15 or plain memory, ADD and ADDC to R4 to R15, as long as reading it
+/// has no effect.
+fn from_io<B: Bus, O: Observer, const OP: u8, const DST: u8>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    head: u64,
+    data: u64,
+    pc: u32,
+) -> u32 {
+    let op = Op { head, data };
+    let (from, from_at) = source::<{ src::IO }>(cpu, op);
+    let old = cpu.r[op.rd()];
+    let addr = if DST == dst::ABS { op.b() } else { indexed(old, op.b() as i32, true) };
+    let last = cpu.cycles + Cycles::from(op.cycles()) - 1;
+    let src = bus.read_plain_register(from, from_at).map(u32::from);
+    let Some(src) =
+        src.filter(|&value| DST == dst::REG || store_plain(bus, addr, Width::Word, value, last))
+    else {
+        return double_watched::<B, O, { src::IO }, DST, false>(cpu, bus, obs, head, data, pc);
+    };
+    if O::ACCESSES {
+        obs.access(pc, from, Access::Read, crate::Width::W16, src, from_at);
+        if DST != dst::REG {
+            obs.access(pc, addr, Access::Write, crate::Width::W16, src, last);
+        }
+    }
+    if DST == dst::REG {
+        let result = quick(OP, false, src, old & 0xFFFF, &mut cpu.flags);
+        tell(obs, op.rd(), old, result);
+        cpu.r[op.rd()] = result;
+    }
+    let likely = const {
+        likely(match OP {
+            alu_op::ADD => kind::ADD_FROM_IO,
+            alu_op::ADDC => kind::ADDC_FROM_IO,
+            _ => kind::MOV_FROM_IO + DST as u16,
+        })
+    };
+    proceed(cpu, bus, obs, pc, op, likely)
+}
+
+/// What [`double`] and the handlers of registers leave: effects and faults.
 fn double_watched<B: Bus, O: Observer, const SRC: u8, const DST: u8, const BYTE: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
@@ -516,7 +636,7 @@ fn double_watched<B: Bus, O: Observer, const SRC: u8, const DST: u8, const BYTE:
     let src = match SRC {
         src::REG => cpu.r[op.rs()] & mask,
         src::CONST => op.a(),
-        src::ABS => or_stop!(load_slow(cpu, bus, obs, pc, op.a(), width, start + 2)),
+        src::ABS | src::IO => or_stop!(load_slow(cpu, bus, obs, pc, op.a(), width, start + 2)),
         src::IDX => {
             let addr = indexed(cpu.r[op.rs()], op.a() as i32, true);
             or_stop!(load_slow(cpu, bus, obs, pc, addr, width, start + 2))

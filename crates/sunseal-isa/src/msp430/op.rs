@@ -15,6 +15,8 @@ pub(crate) mod src {
     pub const IND: u8 = 4;
     pub const INC: u8 = 5;
     pub const COUNT: u8 = 6;
+    /// A peripheral's register, for handlers of their own.
+    pub const IO: u8 = 6;
 }
 
 /// Destination forms of the fast double-operand handlers.
@@ -62,8 +64,19 @@ pub(crate) mod kind {
             + byte as u16
     }
 
-    pub const COUNT: usize = FIRST_DOUBLE as usize
-        + alu_op::COUNT as usize * dst::COUNT as usize * src::COUNT as usize * 2;
+    /// MOV of a word to a peripheral's register, + source form, [`src::IO`] included.
+    pub const MOV_TO_IO: u16 =
+        FIRST_DOUBLE + alu_op::COUNT as u16 * dst::COUNT as u16 * src::COUNT as u16 * 2;
+    /// From a register.
+    pub const ADD_TO_IO: u16 = MOV_TO_IO + src::IO as u16 + 1;
+    pub const ADDC_TO_IO: u16 = ADD_TO_IO + 1;
+    /// + destination form.
+    pub const MOV_FROM_IO: u16 = ADDC_TO_IO + 1;
+    /// To a register.
+    pub const ADD_FROM_IO: u16 = MOV_FROM_IO + dst::COUNT as u16;
+    pub const ADDC_FROM_IO: u16 = ADD_FROM_IO + 1;
+
+    pub const COUNT: usize = ADDC_FROM_IO as usize + 1;
 }
 
 /// A decoded instruction: two machine words, so that handlers take it in registers.
@@ -271,23 +284,24 @@ pub(crate) fn lower(insn: &Insn, pc: u32, timing: &Timing) -> Op {
         M::Sxt => single(single::SXT),
         M::Push => single(single::PUSH),
         M::Call => single(single::CALL),
-        M::Mov => double(alu_op::MOV, insn, cycles, next, src, dst),
-        M::Add => double(alu_op::ADD, insn, cycles, next, src, dst),
-        M::Addc => double(alu_op::ADDC, insn, cycles, next, src, dst),
-        M::Subc => double(alu_op::SUBC, insn, cycles, next, src, dst),
-        M::Sub => double(alu_op::SUB, insn, cycles, next, src, dst),
-        M::Cmp => double(alu_op::CMP, insn, cycles, next, src, dst),
-        M::Dadd => double(alu_op::DADD, insn, cycles, next, src, dst),
-        M::Bit => double(alu_op::BIT, insn, cycles, next, src, dst),
-        M::Bic => double(alu_op::BIC, insn, cycles, next, src, dst),
-        M::Bis => double(alu_op::BIS, insn, cycles, next, src, dst),
-        M::Xor => double(alu_op::XOR, insn, cycles, next, src, dst),
-        M::And => double(alu_op::AND, insn, cycles, next, src, dst),
+        M::Mov => double(alu_op::MOV, insn, timing, next, src, dst),
+        M::Add => double(alu_op::ADD, insn, timing, next, src, dst),
+        M::Addc => double(alu_op::ADDC, insn, timing, next, src, dst),
+        M::Subc => double(alu_op::SUBC, insn, timing, next, src, dst),
+        M::Sub => double(alu_op::SUB, insn, timing, next, src, dst),
+        M::Cmp => double(alu_op::CMP, insn, timing, next, src, dst),
+        M::Dadd => double(alu_op::DADD, insn, timing, next, src, dst),
+        M::Bit => double(alu_op::BIT, insn, timing, next, src, dst),
+        M::Bic => double(alu_op::BIC, insn, timing, next, src, dst),
+        M::Bis => double(alu_op::BIS, insn, timing, next, src, dst),
+        M::Xor => double(alu_op::XOR, insn, timing, next, src, dst),
+        M::And => double(alu_op::AND, insn, timing, next, src, dst),
     }
 }
 
 /// Chooses a fast handler where there is one.
-fn double(op: u8, insn: &Insn, cycles: u8, next: u32, mut src: Place, dst: Place) -> Op {
+fn double(op: u8, insn: &Insn, timing: &Timing, next: u32, mut src: Place, dst: Place) -> Op {
+    let cycles = timing.cycles(insn);
     src.value = if src.mode == mode::CONST { src.value & insn.size.mask() } else { src.value };
     let kind = if insn.extended { kind::GENERAL_DOUBLE_X } else { kind::GENERAL_DOUBLE };
     let general = pack(kind, cycles, next, src, dst, Extra::pack(u32::from(op), insn));
@@ -329,5 +343,19 @@ fn double(op: u8, insn: &Insn, cycles: u8, next: u32, mut src: Place, dst: Place
         (mode::IDX16, _) => dst::IDX,
         _ => return general,
     };
-    fast(kind::double(op, fast_src, fast_dst, byte))
+    let io = |place: Place| {
+        let at = place.value;
+        !byte && place.mode == mode::ABS && at & 1 == 0 && at < timing.family.io_end()
+    };
+    let kind = match (op, io(src), io(dst), fast_src) {
+        (alu_op::MOV, true, true, _) => kind::MOV_TO_IO + u16::from(src::IO),
+        (alu_op::MOV, false, true, form) => kind::MOV_TO_IO + u16::from(form),
+        (alu_op::ADD, _, true, src::REG) => kind::ADD_TO_IO,
+        (alu_op::ADDC, _, true, src::REG) => kind::ADDC_TO_IO,
+        (alu_op::MOV, true, ..) => kind::MOV_FROM_IO + u16::from(fast_dst),
+        (alu_op::ADD, true, ..) if fast_dst == dst::REG => kind::ADD_FROM_IO,
+        (alu_op::ADDC, true, ..) if fast_dst == dst::REG => kind::ADDC_FROM_IO,
+        _ => kind::double(op, fast_src, fast_dst, byte),
+    };
+    fast(kind)
 }

@@ -24,6 +24,14 @@ impl Family {
             Self::CpuX | Self::CpuXV2 => MASK20,
         }
     }
+
+    /// Registers of peripherals lie below this address.
+    pub(crate) const fn io_end(self) -> u32 {
+        match self {
+            Self::Cpu => 0x200,
+            Self::CpuX | Self::CpuXV2 => 0x1000,
+        }
+    }
 }
 
 /// What DADD leaves in V, which the manual calls undefined.

@@ -35,7 +35,7 @@ mod address {
 }
 
 /// Numbers of the handlers. Zero is "not decoded".
-mod kind {
+pub(super) mod kind {
     use super::{address, src};
 
     pub const GENERAL: u16 = 1;
@@ -59,6 +59,8 @@ mod kind {
     pub const LOAD_MANY_AND_GO: u16 = 38;
     pub const LOAD_MANY: u16 = 39;
     pub const STORE_MANY: u16 = 40;
+    /// No handler: what is likely behind an IT block. Behind [`IT`] stands what is likely in one.
+    pub const IT_END: u16 = 41;
     pub const LOAD: u16 = 64;
     pub const STORE: u16 = LOAD + 5 * address::COUNT;
     pub const DATA: u16 = 128;
@@ -407,7 +409,7 @@ fn place(addr: Address, rt: u8) -> (u8, u64, u32) {
 }
 
 /// The handlers that are likely behind one.
-const fn likely(kind: u16) -> Likely {
+pub(super) const fn likely(kind: u16) -> Likely {
     threading::likely(LIKELY, kind)
 }
 

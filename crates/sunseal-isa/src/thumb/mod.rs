@@ -183,7 +183,7 @@ pub struct Pipeline {
     pub float_ready: Cycles,
 }
 
-/// The number of the handler that runs the instruction at `pc` outside IT blocks: what `likely.rs` is counted in.
+/// The number of the handler that runs the instruction at `pc`: what `likely.rs` is counted in.
 ///
 /// # Errors
 /// If there is no such instruction.
@@ -191,10 +191,16 @@ pub struct Pipeline {
 pub fn handler(
     timing: &Timing,
     pc: u32,
+    context: Context,
     fetch: impl FnMut(u32) -> Result<u16, Fault>,
 ) -> Result<usize, Undecoded> {
-    Ok(fast::lower(&decode(pc, Context::Outside, fetch)?, pc, timing, || 0).kind())
+    Ok(fast::lower(&decode(pc, context, fetch)?, pc, timing, || 0).kind())
 }
+
+/// What `likely.rs` counts instructions of an IT block as, as far as what is behind them goes: those that others of
+/// the block follow, and the last.
+#[doc(hidden)]
+pub const IN_BLOCK: [usize; 2] = [fast::kind::IT as usize, fast::kind::IT_END as usize];
 
 /// The CPU. Between calls the public fields are the registers; while instructions run, flags and the
 /// program counter are elsewhere.

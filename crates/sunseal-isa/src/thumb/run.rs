@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::bus::Bus;
 use super::execute::{Done, recent, undecoded};
-use super::fast::{Op, Table, lower};
+use super::fast::{Op, Table, kind, likely, lower};
 use super::insn::{self, Condition, Context, Insn};
 use super::{Cpu, Exit, PC, SP, Timing, Usage, alu, psr};
 use crate::breakpoints::MARK;
@@ -441,7 +441,7 @@ pub(crate) fn follow<B: Bus, O: Observer>(
     let [head, data] = cpu.slots[(next >> 1) as usize & (SLOTS - 1)];
     let handlers = &Table::<B, O>::HANDLERS;
     let kind = Op { head, data }.kind();
-    dispatch!(handlers, kind, likely, (cpu, bus, observer, head, data, next))
+    dispatch!([return] handlers, kind, likely, (cpu, bus, observer, head, data, next))
 }
 
 /// As [`follow`], behind one that may have reached a peripheral, which may have drawn the deadline near.
@@ -563,7 +563,7 @@ pub(crate) fn it<B: Bus, O: Observer>(
     let mut state = data as u8;
     cpu.it = state;
     // Those that it conditions come one by one.
-    cpu.threaded_until = 0;
+    let until = std::mem::take(&mut cpu.threaded_until);
     let folds = cpu.timing.it_folds && cpu.recent & recent::NARROW != 0;
     let done = (op.next(), u32::from(!folds), cpu.recent & 0xFFFF, Flow::Next);
     let mut next = cpu.finish(bus, observer, op, pc, done);
@@ -587,11 +587,18 @@ pub(crate) fn it<B: Bus, O: Observer>(
         let op = cpu.blocks[slot].ops[i];
         next = conditional(cpu, bus, observer, op, next, state);
         state = behind(state);
-        if state == 0 || next & 1 != 0 {
+        if next & 1 != 0 {
+            return next;
+        }
+        if state == 0 {
             break;
         }
     }
-    next
+    if O::ENDS && observer.ends() {
+        return next;
+    }
+    cpu.threaded_until = until;
+    follow_access(cpu, bus, observer, next, const { likely(kind::IT_END) })
 }
 
 fn context(it: u8) -> Context {
@@ -629,7 +636,9 @@ fn conditional<B: Bus, O: Observer>(
         return next;
     }
     let handlers = &Table::<B, O>::HANDLERS;
-    let next = handlers[op.kind()](cpu, bus, observer, op.head, op.data, pc);
+    let inside = const { likely(kind::IT) };
+    let next =
+        dispatch!([] handlers, op.kind(), inside, (cpu, bus, observer, op.head, op.data, pc));
     if O::LATE {
         observer.catch_up();
     }

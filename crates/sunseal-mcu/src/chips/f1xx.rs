@@ -1310,26 +1310,16 @@ impl Peripherals for F1xx {
     }
 
     /// The multiplier's registers, as far as a word access leads to nothing else.
-    #[inline(never)]
-    fn read_plain(&self, addr: u32, width: Width, at: Cycles) -> Option<u16> {
+    #[inline(always)]
+    fn read_plain_register(&self, addr: u32, at: Cycles) -> Option<u16> {
         let off = addr.wrapping_sub(MPY);
-        if off >= MPY_BYTES || width != Width::Word {
-            return None;
-        }
-        self.chip.mpy.read_fast(off, at)
+        if off < MPY_BYTES { self.chip.mpy.read_fast(off, at) } else { None }
     }
 
-    #[inline(never)]
-    fn write_plain(
-        &mut self,
-        env: &mut Env,
-        addr: u32,
-        width: Width,
-        value: u16,
-        at: Cycles,
-    ) -> bool {
+    #[inline(always)]
+    fn write_plain_register(&mut self, env: &mut Env, addr: u32, value: u16, at: Cycles) -> bool {
         let off = addr.wrapping_sub(MPY);
-        if off >= MPY_BYTES || width != Width::Word {
+        if off >= MPY_BYTES {
             return false;
         }
         self.write_mpy(env, off, value, at)

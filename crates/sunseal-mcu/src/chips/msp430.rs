@@ -318,17 +318,17 @@ pub(crate) trait Peripherals: Sized {
         value: u16,
         at: Cycles,
     ) -> Result<(), Fault>;
-    /// Registers that are as plain as memory.
+    /// See [`Bus::read_plain_register`].
     #[inline(always)]
-    fn read_plain(&self, _addr: u32, _width: Width, _at: Cycles) -> Option<u16> {
+    fn read_plain_register(&self, _addr: u32, _at: Cycles) -> Option<u16> {
         None
     }
+    /// See [`Bus::write_plain_register`].
     #[inline(always)]
-    fn write_plain(
+    fn write_plain_register(
         &mut self,
         _env: &mut Env,
         _addr: u32,
-        _width: Width,
         _value: u16,
         _at: Cycles,
     ) -> bool {
@@ -835,10 +835,10 @@ impl<P: Peripherals> Bus for Soc<P> {
             self.p.fram_read(addr);
             return Ok(self.env.load(addr, width));
         }
-        match self.read_plain(addr, width, at) {
-            Some(value) => Ok(value),
-            None => self.read_slow(addr, width, at),
+        if let Some(value) = self.read_plain(addr, width, at) {
+            return Ok(value);
         }
+        self.read_slow(addr, width, at)
     }
 
     #[inline]
@@ -855,20 +855,27 @@ impl<P: Peripherals> Bus for Soc<P> {
     }
 
     #[inline(always)]
-    fn read_plain(&self, addr: u32, width: Width, at: Cycles) -> Option<u16> {
-        if self.env.page(addr) & READ == 0 {
-            return self.p.read_plain(addr, width, at);
-        }
-        Some(self.env.load(addr, width))
+    fn read_plain(&self, addr: u32, width: Width, _at: Cycles) -> Option<u16> {
+        (self.env.page(addr) & READ != 0).then(|| self.env.load(addr, width))
     }
 
     #[inline(always)]
-    fn write_plain(&mut self, addr: u32, width: Width, value: u16, at: Cycles) -> bool {
+    fn write_plain(&mut self, addr: u32, width: Width, value: u16, _at: Cycles) -> bool {
         if self.env.page(addr) & WRITE == 0 {
-            return self.p.write_plain(&mut self.env, addr, width, value, at);
+            return false;
         }
         self.env.put(addr, width, value);
         true
+    }
+
+    #[inline(always)]
+    fn read_plain_register(&self, addr: u32, at: Cycles) -> Option<u16> {
+        self.p.read_plain_register(addr, at)
+    }
+
+    #[inline(always)]
+    fn write_plain_register(&mut self, addr: u32, value: u16, at: Cycles) -> bool {
+        self.p.write_plain_register(&mut self.env, addr, value, at)
     }
 
     fn fetch(&mut self, addr: u32) -> Result<u16, Fault> {

@@ -248,9 +248,18 @@ impl Mpy32 {
         Some((self.res >> (16 * word)) as u16)
     }
 
-    /// A word write that needs nothing else: the hot path. Answers what it counts as.
+    /// A word write that needs nothing else: the hot path, without what is rare on it. Answers what it counts as.
     #[inline(always)]
     pub fn write_fast(&mut self, off: u32, value: u16, at: Cycles) -> Option<Option<Event>> {
+        let wide = matches!(off, OP2L | OP2H) || off == OP2 && self.ctl0 & OP1_32 != 0;
+        if wide && self.signed() {
+            return None;
+        }
+        self.write_word(off, value, at)
+    }
+
+    #[inline(always)]
+    fn write_word(&mut self, off: u32, value: u16, at: Cycles) -> Option<Option<Event>> {
         let value = u32::from(value);
         // Questions one by one, not a jump by `off`: it would go elsewhere with each write.
         let asked = |registers: u64| registers >> (off & 63) & 1 != 0;
@@ -321,7 +330,7 @@ impl Mpy32 {
             cx.lint(LintKind::MpyOverlap);
             self.wait = [0; 8];
         }
-        if let Some(event) = self.write_fast(off, value, cx.at) {
+        if let Some(event) = self.write_word(off, value, cx.at) {
             if let Some(event) = event {
                 cx.accounts.count(event);
             }
