@@ -140,6 +140,15 @@ impl<S: Sample> Observer for Leakage<'_, S> {
         self.add(at, activity);
     }
 
+    // Nothing is behind its beginning.
+    #[inline(always)]
+    fn instruction_inside(&mut self, _: u32, _: u32, cycles: u32, _: Flow) -> bool {
+        self.now += Cycles::from(cycles);
+        let activity = std::mem::take(&mut self.pending);
+        self.add(self.now.wrapping_sub(1), activity);
+        false
+    }
+
     #[inline(always)]
     fn access(&mut self, _: u32, _: u32, _: Access, _: Width, value: u32, at: Cycles) {
         let m = self.model;

@@ -758,7 +758,7 @@ impl Taint {
 
     /// The instruction at `pc` has run, and something it touched may be marked. What is left for later.
     #[inline(always)]
-    fn follow(&mut self, pc: u32) -> Late {
+    fn follow<const ACCESSES: bool>(&mut self, pc: u32) -> Late {
         // Most code lies in the first region.
         if pc as usize >= REGION_BYTES {
             return Late::Special(pc);
@@ -771,6 +771,10 @@ impl Taint {
             return Late::Special(pc);
         }
         let regs = regs & self.entries[i & (ENTRIES - 1)].keeps | results;
+        if !ACCESSES {
+            self.regs = regs & !met::ALL;
+            return Late::Nothing;
+        }
         self.regs = regs;
         if regs & (met::STORED | met::TELL) == 0 {
             return Late::Nothing;
@@ -812,22 +816,24 @@ impl Taint {
         self.shadow[slot..slot + 4].copy_from_slice(&new.to_le_bytes());
     }
 
-    /// The instruction at `pc` has run: what is left for later.
+    /// The instruction at `pc` has run, with data accesses or surely without: whether something is left for later.
     #[inline(always)]
-    fn run_past(&mut self, pc: u32, sp: u32, flow: Flow) -> bool {
+    fn run_past<const ACCESSES: bool>(&mut self, pc: u32, sp: u32, flow: Flow) -> bool {
         if self.regs != 0 {
             let special = matches!(flow, Flow::Interrupt { .. } | Flow::InterruptReturn);
             if special && self.exception(sp, flow) {
                 self.regs &= !met::ALL;
             } else {
-                let late = self.follow(pc);
+                let late = self.follow::<ACCESSES>(pc);
                 if !matches!(late, Late::Nothing) {
                     self.late = late;
                     return true;
                 }
             }
         }
-        self.count = 0;
+        if ACCESSES {
+            self.count = 0;
+        }
         false
     }
 
@@ -1164,14 +1170,19 @@ impl Observer for Taint {
     const LATE: bool = true;
 
     fn instruction(&mut self, pc: u32, sp: u32, _: u32, flow: Flow) {
-        if self.run_past(pc, sp, flow) {
+        if self.run_past::<true>(pc, sp, flow) {
             self.catch_up();
         }
     }
 
     #[inline(always)]
     fn instruction_soon(&mut self, pc: u32, sp: u32, _: u32, flow: Flow) -> bool {
-        self.run_past(pc, sp, flow)
+        self.run_past::<true>(pc, sp, flow)
+    }
+
+    #[inline(always)]
+    fn instruction_inside(&mut self, pc: u32, sp: u32, _: u32, flow: Flow) -> bool {
+        self.run_past::<false>(pc, sp, flow)
     }
 
     #[inline]

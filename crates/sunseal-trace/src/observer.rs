@@ -86,6 +86,12 @@ pub trait Observer {
         false
     }
 
+    /// The same, of one that made no data access: what accesses lead to need not be looked for.
+    #[inline(always)]
+    fn instruction_inside(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow) -> bool {
+        self.instruction_soon(pc, sp, cycles, flow)
+    }
+
     /// Does what [`instruction_soon`](Self::instruction_soon) left, if it left something.
     fn catch_up(&mut self) {}
 
@@ -130,6 +136,13 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn instruction_soon(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow) -> bool {
         let first = A::INSTRUCTIONS && self.0.instruction_soon(pc, sp, cycles, flow);
         let second = B::INSTRUCTIONS && self.1.instruction_soon(pc, sp, cycles, flow);
+        first || second
+    }
+
+    #[inline(always)]
+    fn instruction_inside(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow) -> bool {
+        let first = A::INSTRUCTIONS && self.0.instruction_inside(pc, sp, cycles, flow);
+        let second = B::INSTRUCTIONS && self.1.instruction_inside(pc, sp, cycles, flow);
         first || second
     }
 

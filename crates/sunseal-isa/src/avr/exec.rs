@@ -124,10 +124,28 @@ fn finish<O: Observer>(
     next: u32,
     flow: Flow,
 ) -> u32 {
+    end::<O, true>(cpu, obs, pc, cycles, next, flow)
+}
+
+/// The same; without `ACCESSES`, of an instruction that surely made no data access.
+#[inline(always)]
+fn end<O: Observer, const ACCESSES: bool>(
+    cpu: &mut Cpu,
+    obs: &mut O,
+    pc: u32,
+    cycles: u32,
+    next: u32,
+    flow: Flow,
+) -> u32 {
     cpu.cycles += Cycles::from(cycles);
     if O::INSTRUCTIONS {
         let sp = DATA_SPACE | u32::from(cpu.sp);
-        if obs.instruction_soon(2 * pc, sp, cycles, flow) {
+        let late = if ACCESSES {
+            obs.instruction_soon(2 * pc, sp, cycles, flow)
+        } else {
+            obs.instruction_inside(2 * pc, sp, cycles, flow)
+        };
+        if late {
             cpu.threaded_until = 0;
         }
     }
@@ -170,9 +188,9 @@ fn follow_access<B: Bus, O: Observer>(
     follow(cpu, bus, obs, next, likely)
 }
 
-/// To the instruction one word on.
+/// To the instruction one word on; for `ACCESSES` see [`end`].
 #[inline(always)]
-fn proceed<B: Bus, O: Observer>(
+fn proceed<B: Bus, O: Observer, const ACCESSES: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
@@ -180,7 +198,7 @@ fn proceed<B: Bus, O: Observer>(
     cycles: u32,
     likely: Likely,
 ) -> u32 {
-    let next = finish(cpu, obs, pc, cycles, pc + 1, Flow::Next);
+    let next = end::<O, ACCESSES>(cpu, obs, pc, cycles, pc + 1, Flow::Next);
     follow(cpu, bus, obs, next, likely)
 }
 
@@ -400,7 +418,7 @@ fn two<B: Bus, O: Observer, const OP: u8>(
     if let Some(result) = operate::<OP>(&mut cpu.flags, d, r) {
         set(cpu, obs, op.a(), result);
     }
-    proceed(cpu, bus, obs, pc, 1, const { likely(kind::TWO + OP) })
+    proceed::<B, O, false>(cpu, bus, obs, pc, 1, const { likely(kind::TWO + OP) })
 }
 
 fn constant<B: Bus, O: Observer, const OP: u8>(
@@ -414,7 +432,7 @@ fn constant<B: Bus, O: Observer, const OP: u8>(
     if let Some(result) = operate::<OP>(&mut cpu.flags, d, op.b()) {
         set(cpu, obs, op.a(), result);
     }
-    proceed(cpu, bus, obs, pc, 1, const { likely(kind::CONSTANT + OP) })
+    proceed::<B, O, false>(cpu, bus, obs, pc, 1, const { likely(kind::CONSTANT + OP) })
 }
 
 fn one_operand<B: Bus, O: Observer, const OP: u8>(
@@ -437,7 +455,7 @@ fn one_operand<B: Bus, O: Observer, const OP: u8>(
         _ => flags.dec(d),
     };
     set(cpu, obs, op.a(), result);
-    proceed(cpu, bus, obs, pc, 1, const { likely(kind::ONE + OP) })
+    proceed::<B, O, false>(cpu, bus, obs, pc, 1, const { likely(kind::ONE + OP) })
 }
 
 fn multiply<B: Bus, O: Observer, const OP: u8>(
@@ -458,13 +476,13 @@ fn multiply<B: Bus, O: Observer, const OP: u8>(
     let stored = if OP >= mul::FMUL { product << 1 } else { product };
     cpu.flags.product(product, stored);
     set_pair(cpu, obs, 0, stored);
-    proceed(cpu, bus, obs, pc, 2, const { likely(kind::MUL + OP) })
+    proceed::<B, O, false>(cpu, bus, obs, pc, 2, const { likely(kind::MUL + OP) })
 }
 
 fn movw<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
     let value = pair(cpu, op.b());
     set_pair(cpu, obs, op.a(), value);
-    proceed(cpu, bus, obs, pc, 1, const { likely(kind::MOVW) })
+    proceed::<B, O, false>(cpu, bus, obs, pc, 1, const { likely(kind::MOVW) })
 }
 
 fn add_wide<B: Bus, O: Observer, const SUBTRACT: bool>(
@@ -479,13 +497,13 @@ fn add_wide<B: Bus, O: Observer, const SUBTRACT: bool>(
     let result = if SUBTRACT { old.wrapping_sub(k) } else { old.wrapping_add(k) };
     cpu.flags.wide(old, result, SUBTRACT);
     set_pair(cpu, obs, op.a(), result);
-    proceed(cpu, bus, obs, pc, 2, const { likely(kind::ADIW + SUBTRACT as u8) })
+    proceed::<B, O, false>(cpu, bus, obs, pc, 2, const { likely(kind::ADIW + SUBTRACT as u8) })
 }
 
 fn bst<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
     let bit = reg(cpu, op.a()) >> (op.b() & 7) & 1;
     cpu.control = cpu.control & !sreg::T | bit << 6;
-    proceed(cpu, bus, obs, pc, 1, const { likely(kind::BST) })
+    proceed::<B, O, false>(cpu, bus, obs, pc, 1, const { likely(kind::BST) })
 }
 
 fn bld<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
@@ -493,7 +511,7 @@ fn bld<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc:
     let n = op.b() & 7;
     let value = reg(cpu, op.a()) & !(1 << n) | bit << n;
     set(cpu, obs, op.a(), value);
-    proceed(cpu, bus, obs, pc, 1, const { likely(kind::BLD) })
+    proceed::<B, O, false>(cpu, bus, obs, pc, 1, const { likely(kind::BLD) })
 }
 
 /// BSET (0 to 7) and BCLR (8 to 15).
@@ -546,10 +564,10 @@ fn branch<B: Bus, O: Observer, const WHICH: u8>(
         n => cpu.control & 1 << n != 0,
     };
     if is_set == (WHICH < 8) {
-        let next = finish(cpu, obs, pc, 2, op.wide().into(), Flow::Jump);
+        let next = end::<O, false>(cpu, obs, pc, 2, op.wide().into(), Flow::Jump);
         follow(cpu, bus, obs, next, const { likely(kind::BRANCH + WHICH) })
     } else {
-        proceed(cpu, bus, obs, pc, 1, const { likely(kind::BRANCH + WHICH) })
+        proceed::<B, O, false>(cpu, bus, obs, pc, 1, const { likely(kind::BRANCH + WHICH) })
     }
 }
 
@@ -587,7 +605,7 @@ fn jump<B: Bus, O: Observer, const CYCLES: u32>(
     op: Op,
     pc: u32,
 ) -> u32 {
-    let next = finish(cpu, obs, pc, CYCLES, op.wide().into(), Flow::Jump);
+    let next = end::<O, false>(cpu, obs, pc, CYCLES, op.wide().into(), Flow::Jump);
     follow(cpu, bus, obs, next, const { likely(kind::RJMP + (CYCLES - 2) as u8) })
 }
 
@@ -769,7 +787,7 @@ fn load<B: Bus, O: Observer, const STEP: u8>(
                 set_pair(cpu, obs, op.pointer(), pointer);
             }
             set(cpu, obs, op.a(), value);
-            proceed(cpu, bus, obs, pc, 2, const { likely(kind::DATA + 2 * STEP) })
+            proceed::<B, O, true>(cpu, bus, obs, pc, 2, const { likely(kind::DATA + 2 * STEP) })
         }
         _ => load_watched::<B, O, STEP>(cpu, bus, obs, op, pc),
     }
@@ -808,7 +826,7 @@ fn store<B: Bus, O: Observer, const STEP: u8>(
     if let Some(pointer) = stepped {
         set_pair(cpu, obs, op.pointer(), pointer);
     }
-    proceed(cpu, bus, obs, pc, 2, const { likely(kind::DATA + 2 * STEP + 1) })
+    proceed::<B, O, true>(cpu, bus, obs, pc, 2, const { likely(kind::DATA + 2 * STEP + 1) })
 }
 
 #[inline(never)]
@@ -881,7 +899,7 @@ fn push<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc
         return push_watched(cpu, bus, obs, op, pc);
     }
     cpu.sp = sp.wrapping_sub(1);
-    proceed(cpu, bus, obs, pc, 2, const { likely(kind::PUSH) })
+    proceed::<B, O, true>(cpu, bus, obs, pc, 2, const { likely(kind::PUSH) })
 }
 
 #[inline(never)]
@@ -904,7 +922,7 @@ fn pop<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc:
         Some(value) if !O::ACCESSES => {
             cpu.sp = sp;
             set(cpu, obs, op.a(), value);
-            proceed(cpu, bus, obs, pc, 2, const { likely(kind::POP) })
+            proceed::<B, O, true>(cpu, bus, obs, pc, 2, const { likely(kind::POP) })
         }
         _ => pop_watched(cpu, bus, obs, op, pc),
     }
@@ -1013,7 +1031,7 @@ fn spm<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, _: Op, pc: 
 // ---- the rest
 
 fn nop<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, _: Op, pc: u32) -> u32 {
-    proceed(cpu, bus, obs, pc, 1, const { likely(kind::NOP) })
+    proceed::<B, O, false>(cpu, bus, obs, pc, 1, const { likely(kind::NOP) })
 }
 
 fn sleep<B: Bus, O: Observer>(cpu: &mut Cpu, _: &mut B, obs: &mut O, _: Op, pc: u32) -> u32 {

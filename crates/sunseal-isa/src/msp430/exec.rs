@@ -123,12 +123,31 @@ fn finish<B: Bus, O: Observer>(
     next: u32,
     flow: Flow,
 ) -> u32 {
+    end::<B, O, true>(cpu, bus, obs, pc, cycles, next, flow)
+}
+
+/// The same; without `ACCESSES`, of an instruction that surely made no data access.
+#[inline(always)]
+fn end<B: Bus, O: Observer, const ACCESSES: bool>(
+    cpu: &mut Cpu,
+    bus: &mut B,
+    obs: &mut O,
+    pc: u32,
+    cycles: u32,
+    next: u32,
+    flow: Flow,
+) -> u32 {
     // Waits for the instruction's own words are in `cpu.cycles` already.
     let stall = if B::WAITS { bus.stall() } else { 0 };
     cpu.cycles += Cycles::from(cycles) + stall;
     if O::INSTRUCTIONS {
         let waits = if B::WAITS { (cpu.fetch_waits + stall) as u32 } else { 0 };
-        if obs.instruction_soon(pc, cpu.r[SP], cycles + waits, flow) {
+        let late = if ACCESSES {
+            obs.instruction_soon(pc, cpu.r[SP], cycles + waits, flow)
+        } else {
+            obs.instruction_inside(pc, cpu.r[SP], cycles + waits, flow)
+        };
+        if late {
             cpu.threaded_until = 0;
         }
     }
@@ -165,9 +184,9 @@ fn pass<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, pc: u32, o
     finish(cpu, bus, obs, pc, op.cycles(), op.next(), Flow::Next)
 }
 
-/// To the instruction behind this one.
+/// To the instruction behind this one; for `ACCESSES` see [`end`].
 #[inline(always)]
-fn proceed<B: Bus, O: Observer>(
+fn proceed<B: Bus, O: Observer, const ACCESSES: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
@@ -175,7 +194,7 @@ fn proceed<B: Bus, O: Observer>(
     op: Op,
     likely: Likely,
 ) -> u32 {
-    let next = pass(cpu, bus, obs, pc, op);
+    let next = end::<B, O, ACCESSES>(cpu, bus, obs, pc, op.cycles(), op.next(), Flow::Next);
     follow(cpu, bus, obs, next, likely)
 }
 
@@ -483,7 +502,11 @@ fn double<B: Bus, O: Observer, const OP: u8, const SRC: u8, const DST: u8, const
             tell(obs, op.rd(), old, result);
             cpu.r[op.rd()] = result;
         }
-        return proceed(cpu, bus, obs, pc, op, const { likely(kind::double(OP, SRC, DST, BYTE)) });
+        let likely = const { likely(kind::double(OP, SRC, DST, BYTE)) };
+        if from_memory {
+            return proceed::<B, O, true>(cpu, bus, obs, pc, op, likely);
+        }
+        return proceed::<B, O, false>(cpu, bus, obs, pc, op, likely);
     }
     let base = cpu.r[op.rd()];
     let addr = if DST == dst::ABS { op.b() } else { indexed(base, op.b() as i32, true) };
@@ -512,7 +535,7 @@ fn double<B: Bus, O: Observer, const OP: u8, const SRC: u8, const DST: u8, const
     if SRC == src::INC && op.rs() != SP {
         tell(obs, op.rs(), pointer, stepped);
     }
-    proceed(cpu, bus, obs, pc, op, const { likely(kind::double(OP, SRC, DST, BYTE)) })
+    proceed::<B, O, true>(cpu, bus, obs, pc, op, const { likely(kind::double(OP, SRC, DST, BYTE)) })
 }
 
 /// MOV, or ADD and ADDC from a register, to a peripheral's register, as long as that leads to nothing else: TI's
@@ -566,7 +589,7 @@ fn to_io<B: Bus, O: Observer, const OP: u8, const SRC: u8>(
             _ => kind::MOV_TO_IO + SRC as u16,
         })
     };
-    proceed(cpu, bus, obs, pc, op, likely)
+    proceed::<B, O, true>(cpu, bus, obs, pc, op, likely)
 }
 
 /// MOV from a peripheral's register to R4 to R15 or plain memory, ADD and ADDC to R4 to R15, as long as reading it
@@ -608,7 +631,7 @@ fn from_io<B: Bus, O: Observer, const OP: u8, const DST: u8>(
             _ => kind::MOV_FROM_IO + DST as u16,
         })
     };
-    proceed(cpu, bus, obs, pc, op, likely)
+    proceed::<B, O, true>(cpu, bus, obs, pc, op, likely)
 }
 
 /// What [`double`] and the handlers of registers leave: effects and faults.
@@ -850,7 +873,7 @@ fn single_reg<B: Bus, O: Observer, const WHICH: u8>(
     tell(obs, op.rd(), cpu.r[op.rd()], result);
     cpu.r[op.rd()] = result;
     cpu.flags = flags;
-    proceed(cpu, bus, obs, pc, op, const { likely(reg_kind(WHICH)) })
+    proceed::<B, O, false>(cpu, bus, obs, pc, op, const { likely(reg_kind(WHICH)) })
 }
 
 /// The result and status of a single-operand operation. SXT extends `sign_bit`, in a register to 20 bits.
@@ -1001,9 +1024,9 @@ fn jump<B: Bus, O: Observer, const CONDITION: u8>(
         _ => true,
     };
     let next = if taken {
-        finish(cpu, bus, obs, pc, op.cycles(), op.b(), Flow::Jump)
+        end::<B, O, false>(cpu, bus, obs, pc, op.cycles(), op.b(), Flow::Jump)
     } else {
-        pass(cpu, bus, obs, pc, op)
+        end::<B, O, false>(cpu, bus, obs, pc, op.cycles(), op.next(), Flow::Next)
     };
     follow(cpu, bus, obs, next, const { likely(kind::JUMP + CONDITION as u16) })
 }
@@ -1027,7 +1050,7 @@ fn push_word_reg<B: Bus, O: Observer>(
         obs.access(pc, stack, Access::Write, crate::Width::W16, value, at);
     }
     cpu.r[SP] = stack;
-    proceed(cpu, bus, obs, pc, op, const { likely(kind::PUSH_WORD_REG) })
+    proceed::<B, O, true>(cpu, bus, obs, pc, op, const { likely(kind::PUSH_WORD_REG) })
 }
 
 /// `CALL #address`
@@ -1092,7 +1115,7 @@ fn branch_const<B: Bus, O: Observer>(
     if op.a() & 1 != 0 {
         return odd(cpu, op.a(), pc);
     }
-    let next = finish(cpu, bus, obs, pc, op.cycles(), op.a(), Flow::Jump);
+    let next = end::<B, O, false>(cpu, bus, obs, pc, op.cycles(), op.a(), Flow::Jump);
     follow(cpu, bus, obs, next, const { likely(kind::BRANCH_CONST) })
 }
 
@@ -1104,7 +1127,7 @@ fn nop<B: Bus, O: Observer>(
     data: u64,
     pc: u32,
 ) -> u32 {
-    proceed(cpu, bus, obs, pc, Op { head, data }, const { likely(kind::NOP) })
+    proceed::<B, O, false>(cpu, bus, obs, pc, Op { head, data }, const { likely(kind::NOP) })
 }
 
 /// `ADD #n, SP` and `SUB #n, SP`
@@ -1125,7 +1148,7 @@ fn add_sp<B: Bus, O: Observer>(
     };
     tell(obs, SP, cpu.r[SP], result & !1);
     cpu.r[SP] = result & !1;
-    proceed(cpu, bus, obs, pc, op, const { likely(kind::ADD_SP) })
+    proceed::<B, O, false>(cpu, bus, obs, pc, op, const { likely(kind::ADD_SP) })
 }
 
 fn reti<B: Bus, O: Observer>(

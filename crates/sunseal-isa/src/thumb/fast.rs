@@ -416,7 +416,7 @@ pub(super) const fn likely(kind: u16) -> Likely {
 /// A result in `rd` after `cycles`.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)] // one instruction's end, told whole
-fn result<B: Bus, O: Observer>(
+fn result<B: Bus, O: Observer, const ACCESSES: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
@@ -431,7 +431,8 @@ fn result<B: Bus, O: Observer>(
     if O::RESULTS {
         obs.result(rd as u8, old, value);
     }
-    cpu.finish(bus, obs, op, pc, (op.next(), cycles, after | 1 << rd, Flow::Next))
+    let done = (op.next(), cycles, after | 1 << rd, Flow::Next);
+    cpu.end::<B, O, ACCESSES>(bus, obs, op, pc, done)
 }
 
 fn data<B: Bus, O: Observer, const OP: u8, const SRC: u8, const SET: bool>(
@@ -466,10 +467,10 @@ fn data<B: Bus, O: Observer, const OP: u8, const SRC: u8, const SET: bool>(
     }
     if which.compares() {
         let next = op.next();
-        let next = cpu.finish(bus, obs, op, pc, (next, 1, 0, Flow::Next));
+        let next = cpu.end::<B, O, false>(bus, obs, op, pc, (next, 1, 0, Flow::Next));
         return follow(cpu, bus, obs, next, const { likely(kind::data(OP, SRC, SET)) });
     }
-    let next = result(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
+    let next = result::<B, O, false>(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
     follow(cpu, bus, obs, next, const { likely(kind::data(OP, SRC, SET)) })
 }
 
@@ -483,7 +484,7 @@ fn movt<B: Bus, O: Observer>(
 ) -> u32 {
     let op = Op { head, data };
     let value = cpu.r[op.rd()] & 0xFFFF | op.imm() << 16;
-    let next = result(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
+    let next = result::<B, O, false>(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
     follow(cpu, bus, obs, next, const { likely(kind::MOVT) })
 }
 
@@ -497,7 +498,7 @@ fn ubfx<B: Bus, O: Observer>(
 ) -> u32 {
     let op = Op { head, data };
     let value = cpu.r[op.rn()] >> (op.amount() & 31) & op.imm();
-    let next = result(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
+    let next = result::<B, O, false>(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
     follow(cpu, bus, obs, next, const { likely(kind::FIELD) })
 }
 
@@ -512,7 +513,7 @@ fn extend<B: Bus, O: Observer, const SIGNED: bool, const HALF: bool>(
     let op = Op { head, data };
     let part = if HALF { Extended::Half } else { Extended::Byte };
     let value = alu::extend(SIGNED, part, 0, cpu.r[op.rm()], op.amount());
-    let next = result(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
+    let next = result::<B, O, false>(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
     follow(cpu, bus, obs, next, const { likely(kind::EXTEND + 2 * SIGNED as u16 + HALF as u16) })
 }
 
@@ -527,7 +528,7 @@ fn mul<B: Bus, O: Observer, const OP: u8>(
     let op = Op { head, data };
     let which = [Mul::Mul, Mul::Mla, Mul::Mls][OP as usize];
     let (value, _) = alu::mul(which, cpu.r[op.rn()], cpu.r[op.rm()], cpu.r[op.ra()]);
-    let next = result(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
+    let next = result::<B, O, false>(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
     follow(cpu, bus, obs, next, const { likely(kind::MUL + OP as u16) })
 }
 
@@ -549,7 +550,7 @@ fn mul_long<B: Bus, O: Observer, const OP: u8>(
     if O::RESULTS {
         obs.result(lo as u8, old as u32, value as u32);
     }
-    let next = result(cpu, bus, obs, op, pc, hi, (value >> 32) as u32, 1, 1 << lo);
+    let next = result::<B, O, false>(cpu, bus, obs, op, pc, hi, (value >> 32) as u32, 1, 1 << lo);
     follow(cpu, bus, obs, next, const { likely(kind::UMULL + OP as u16) })
 }
 
@@ -658,7 +659,8 @@ fn load<B: Bus, O: Observer, const MOVE: u8, const ADDRESS: u8>(
         let next = cpu.finish(bus, obs, op, pc, done);
         return follow_access(cpu, bus, obs, next, const { likely(kind::load(MOVE, ADDRESS)) });
     }
-    let next = result(cpu, bus, obs, op, pc, op.rd(), value, cycles + more, recent::LOADED);
+    let next =
+        result::<B, O, true>(cpu, bus, obs, op, pc, op.rd(), value, cycles + more, recent::LOADED);
     follow_access(cpu, bus, obs, next, const { likely(kind::load(MOVE, ADDRESS)) })
 }
 
@@ -843,10 +845,10 @@ fn branch<B: Bus, O: Observer, const CONDITION: u8>(
     let op = Op { head, data };
     if cpu.flags.holds(Condition::of(CONDITION as u32)) {
         let done = (op.imm(), op.amount(), recent::BRANCHED, Flow::Jump);
-        let next = cpu.finish(bus, obs, op, pc, done);
+        let next = cpu.end::<B, O, false>(bus, obs, op, pc, done);
         return follow(cpu, bus, obs, next, const { likely(kind::BRANCH + CONDITION as u16) });
     }
-    let next = cpu.finish(bus, obs, op, pc, (op.next(), 1, 0, Flow::Next));
+    let next = cpu.end::<B, O, false>(bus, obs, op, pc, (op.next(), 1, 0, Flow::Next));
     follow(cpu, bus, obs, next, const { likely(kind::BRANCH + CONDITION as u16) })
 }
 
@@ -861,7 +863,7 @@ fn compare_branch<B: Bus, O: Observer, const NONZERO: bool>(
     let op = Op { head, data };
     if (cpu.r[op.rn()] != 0) == NONZERO {
         let done = (op.imm(), op.amount(), recent::BRANCHED, Flow::Jump);
-        let next = cpu.finish(bus, obs, op, pc, done);
+        let next = cpu.end::<B, O, false>(bus, obs, op, pc, done);
         return follow(
             cpu,
             bus,
@@ -870,7 +872,7 @@ fn compare_branch<B: Bus, O: Observer, const NONZERO: bool>(
             const { likely(kind::COMPARE_BRANCH + NONZERO as u16) },
         );
     }
-    let next = cpu.finish(bus, obs, op, pc, (op.next(), 1, 0, Flow::Next));
+    let next = cpu.end::<B, O, false>(bus, obs, op, pc, (op.next(), 1, 0, Flow::Next));
     follow(cpu, bus, obs, next, const { likely(kind::COMPARE_BRANCH + NONZERO as u16) })
 }
 
@@ -886,7 +888,7 @@ fn branch_link<B: Bus, O: Observer>(
     cpu.put(obs, LR as u8, pc.wrapping_add(4) | 1);
     let target = op.imm();
     let done = (target, op.amount(), recent::BRANCHED, Flow::Call { target });
-    let next = cpu.finish(bus, obs, op, pc, done);
+    let next = cpu.end::<B, O, false>(bus, obs, op, pc, done);
     follow(cpu, bus, obs, next, const { likely(kind::BRANCH_LINK) })
 }
 

@@ -403,6 +403,19 @@ impl Cpu {
         pc: u32,
         done: (u32, u32, u32, Flow),
     ) -> u32 {
+        self.end::<B, O, true>(bus, observer, op, pc, done)
+    }
+
+    /// The same; without `ACCESSES`, of one that surely made no data access.
+    #[inline(always)]
+    pub(crate) fn end<B: Bus, O: Observer, const ACCESSES: bool>(
+        &mut self,
+        bus: &mut B,
+        observer: &mut O,
+        op: Op,
+        pc: u32,
+        done: (u32, u32, u32, Flow),
+    ) -> u32 {
         let (next, mut cycles, mut after, flow) = done;
         if op.unaligned_wide() {
             let row = (self.recent >> recent::ROW_SHIFT) as usize & (ROWS - 1);
@@ -417,8 +430,15 @@ impl Cpu {
         }
         self.recent = after;
         self.cycles += Cycles::from(cycles);
-        if O::INSTRUCTIONS && observer.instruction_soon(pc, self.r[SP], cycles, flow) {
-            self.threaded_until = 0;
+        if O::INSTRUCTIONS {
+            let late = if ACCESSES {
+                observer.instruction_soon(pc, self.r[SP], cycles, flow)
+            } else {
+                observer.instruction_inside(pc, self.r[SP], cycles, flow)
+            };
+            if late {
+                self.threaded_until = 0;
+            }
         }
         next
     }
@@ -566,7 +586,7 @@ pub(crate) fn it<B: Bus, O: Observer>(
     let until = std::mem::take(&mut cpu.threaded_until);
     let folds = cpu.timing.it_folds && cpu.recent & recent::NARROW != 0;
     let done = (op.next(), u32::from(!folds), cpu.recent & 0xFFFF, Flow::Next);
-    let mut next = cpu.finish(bus, observer, op, pc, done);
+    let mut next = cpu.end::<B, O, false>(bus, observer, op, pc, done);
     if O::LATE {
         observer.catch_up();
     }
@@ -629,7 +649,8 @@ fn conditional<B: Bus, O: Observer>(
     let holds = cpu.flags.holds_any(u32::from(state) >> 4);
     cpu.it = behind(state);
     if !holds {
-        let next = cpu.finish(bus, observer, op, pc, (op.next(), 1, 0, Flow::Next));
+        let done = (op.next(), 1, 0, Flow::Next);
+        let next = cpu.end::<B, O, false>(bus, observer, op, pc, done);
         if O::LATE {
             observer.catch_up();
         }
