@@ -60,8 +60,10 @@ impl Line {
         div: u32,
         jitter: Option<Jitter>,
     ) -> Self {
-        let span = PS_PER_S * div as u64;
-        let whole_ps = if hz != 0 && span % hz as u64 == 0 { span / hz as u64 } else { 0 };
+        let whole_ps = match PS_PER_S.checked_mul(div as u64) {
+            Some(span_ps) if hz != 0 && span_ps % hz as u64 == 0 => span_ps / hz as u64,
+            _ => 0,
+        };
         Self { origin_ps, origin_ticks, hz, div, whole_ps, jitter }
     }
 

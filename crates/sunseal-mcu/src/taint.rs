@@ -352,7 +352,7 @@ pub struct Taint {
     count: u8,
     late: Late,
     seen: [Seen; SEEN],
-    /// Values of those that a rule needs.
+    /// Values of those that write, which a rule may need.
     values: [u32; SEEN],
     shadow: Box<[u8; SHADOW]>,
     /// The entry of each instruction; zero is one not met yet.
@@ -1213,7 +1213,9 @@ impl Observer for Taint {
         self.regs |= met;
         let n = usize::from(self.count);
         self.seen[n] = Seen::new(addr, width.bytes(), write, state);
-        self.values[n] = value;
+        if write {
+            self.values[n] = value;
+        }
         self.count = self.count.wrapping_add(1);
     }
 }
