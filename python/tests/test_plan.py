@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from conftest import Cli
 from sunseal import boards, harvest, simulation
 from sunseal.errors import SunsealError
-from sunseal.planner import lifetime, operations, plan, plan_confirm, plan_link, sweep, uncertainty
+from sunseal.planner import lifetime, operations, plan, plan_confirm, plan_link, radio, sweep, uncertainty
 from sunseal.planner import plan_requirements as wishes
 from sunseal.planner import plan_supplies as supply
 
@@ -376,17 +376,18 @@ def test_asynchronous_listens_and_answers_only_when_asked(frame: pd.DataFrame) -
 
 
 def test_a_link_takes_the_least_power_that_carries_it() -> None:
-    radio = plan_link.of_board("telosb")
+    chip = radio.of_board("telosb")
     link = wishes.Link(None, 10.0, 2.0, 10.0, 0.0, 0.0)
     # Friis at 2.44 GHz and 10 m: 60.2 dB.
-    assert radio.loss_db(link) == pytest.approx(60.2, abs=0.05)
-    dbm, spare = radio.least_dbm(link)
-    assert dbm is not None and dbm - radio.loss_db(link) - radio.sensitivity_dbm - 10.0 == pytest.approx(spare)
-    powers = [radio.least_dbm(replace(link, distance_m=d))[0] for d in (1.0, 10.0, 50.0, 100.0)]
+    assert plan_link.loss_db(chip, link) == pytest.approx(60.2, abs=0.05)
+    dbm, spare = plan_link.least_dbm(chip, link)
+    assert dbm is not None and dbm - plan_link.loss_db(chip, link) - chip.sensitivity_dbm - 10.0 == pytest.approx(spare)
+    powers = [plan_link.least_dbm(chip, replace(link, distance_m=d))[0] for d in (1.0, 10.0, 50.0, 100.0)]
     assert powers == sorted(powers, key=lambda p: math.inf if p is None else p)
-    nothing, lacks_db = radio.least_dbm(replace(link, distance_m=1e5))
+    nothing, lacks_db = plan_link.least_dbm(chip, replace(link, distance_m=1e5))
     assert nothing is None
-    assert lacks_db == pytest.approx(max(radio.states) - radio.loss_db(link) - 80.0 - radio.sensitivity_dbm - 10.0)
+    need_dbm = plan_link.loss_db(chip, link) + 80.0 + chip.sensitivity_dbm + 10.0
+    assert lacks_db == pytest.approx(max(chip.send) - need_dbm)
 
 
 # --- Files, pages, the closed loop -----------------------------------------------------------

@@ -30,6 +30,9 @@ pub struct ReceiverPart {
 pub struct MessagePart {
     /// The part's name, with its band where it has several.
     pub name: String,
+    /// Its carrier, for path losses.
+    #[serde(rename = "carrier_MHz")]
+    pub carrier_mhz: f64,
     /// Payload.
     pub rate_bit_s: f64,
     /// State of the receiver.
@@ -51,6 +54,8 @@ macro_rules! part {
             pub model: String,
             /// The power set that speaks for it.
             pub power_set: String,
+            /// Its state with least current.
+            pub asleep: String,
             /// Reference crystal.
             #[serde(rename = "crystal_MHz")]
             pub crystal_mhz: f64,

@@ -205,7 +205,7 @@ def lifetime(
 
     part = battery or life.battery_of(board)
     m = _measured(workload, board=board, variant=variant, freq_hz=freq_hz, vcc_v=vcc_v, power=power)
-    sent = radio.message(radio.of_board(board), bits, dbm, m.vcc_v) if bits else None
+    sent = radio.message(radio.of_board(board).name, bits, dbm, m.vcc_v) if bits else None
     use = life.Use(
         operation=workload,
         board=board,

@@ -25,6 +25,7 @@ from sunseal.planner import lifetime, operations, sweep, uncertainty
 from sunseal.planner import plan_link as links
 from sunseal.planner import plan_requirements as wishes
 from sunseal.planner import plan_supplies as supply
+from sunseal.planner import radio as radios
 from sunseal.planner.plan_requirements import Requirements
 
 Numbers = npt.NDArray[np.int64]
@@ -388,9 +389,9 @@ def _margins(
         found.append(Margin("latency", 1.0 / share - 1.0, ends[0], ends[1]))
     if math.isfinite(row.link_margin_db):
         low_db, high_db = wanted.uncertainty.path_loss_db
-        radio = links.of_board(str(row.board))
+        radio = radios.of_board(str(row.board))
         assert wanted.link is not None
-        _, worst = radio.least_dbm(wanted.link, high_db)
+        _, worst = links.least_dbm(radio, wanted.link, high_db)
         spare = float(row.link_margin_db)
         # A worse path is answered by more power as long as there is some.
         found.append(Margin("link", spare, min(spare, worst), spare - low_db, UNITS["link"]))
@@ -758,7 +759,7 @@ def _sources(everything: sweep.Field, configurations: Sequence[Configuration]) -
         facts: Any = boards.read_toml(boards.board_path(board))
         if "radio" in facts:
             parts.append(facts["radio"]["part"])
-            sets.append(links.of_board(board).power_set)
+            sets.append(radios.of_board(board).power_set)
         found += citing.of(board=board, power_sets=sets, parts=parts)
     found += citing.of(parts=dict.fromkeys(p for _, s in pairs for p in s.parts))
     for panel in dict.fromkeys(s.panel for _, s in pairs if isinstance(s, supply.Harvested)):

@@ -24,6 +24,7 @@ from sunseal.errors import SunsealError
 from sunseal.planner import lifetime, operations
 from sunseal.planner import plan_link as links
 from sunseal.planner import plan_supplies as supply
+from sunseal.planner import radio as radios
 from sunseal.planner.plan_requirements import ONCE, REPEATED, RUN_BYTES, STEPS, Requirements, Task
 
 Array = npt.NDArray[np.float64]
@@ -185,21 +186,21 @@ def _air(requirements: Requirements, frame: pd.DataFrame) -> pd.DataFrame:
         low_v, high_v = rail_limits(board, sends(requirements))
         row["legal"] = low_v - 1e-9 <= vcc_v <= high_v + 1e-9
         if _has_radio(board):
-            radio = links.of_board(board)
+            radio = radios.of_board(board)
             if sends(requirements):
-                for name, value in zip(("", "_low", "_high"), radio.power_w(radio.receiving, vcc_v), strict=True):
+                for name, value in zip(("", "_low", "_high"), radio.power_w(radio.receive, vcc_v), strict=True):
                     row[f"rx{name}_w"] = value
             if link is not None:
-                dbm, spare_db = radio.least_dbm(link)
-                worst, _ = radio.least_dbm(link, requirements.uncertainty.path_loss_db[1])
+                dbm, spare_db = links.least_dbm(radio, link)
+                worst, _ = links.least_dbm(radio, link, requirements.uncertainty.path_loss_db[1])
                 row["link_margin_db"] = spare_db
-                state = radio.states[dbm if dbm is not None else max(radio.states)]
+                state = radio.send[dbm if dbm is not None else max(radio.send)]
                 sending = radio.power_w(state, vcc_v)
                 for name, value in zip(("", "_low", "_high"), sending, strict=True):
                     row[f"bit{name}_j"] = value / radio.rate_bit_s
                 row |= {"dbm": np.nan if dbm is None else dbm, "bit_s": 1 / radio.rate_bit_s, "tx_w": sending[0]}
                 row["dbm_worst"] = np.nan if worst is None else worst
-                strong = radio.power_w(radio.states[worst if worst is not None else max(radio.states)], vcc_v)
+                strong = radio.power_w(radio.send[worst if worst is not None else max(radio.send)], vcc_v)
                 row["worst_j"] = strong[0] / sending[0]
         elif sends(requirements):
             row["link_margin_db"] = -np.inf
@@ -217,7 +218,7 @@ def asleep(board: str, vcc_v: float, power: str) -> tuple[float, float, float]:
     state = next(s for prefix, s in lifetime.ASLEEP.items() if device.startswith(prefix))
     name = boards.power_set_path(power, device).stem
     a = _engine.state_current_a(str(boards.home() / "data" / "power"), name, device, "cpu", state, vcc_v)
-    radio = links.of_board(board).asleep_w(vcc_v) if _has_radio(board) else (0.0, 0.0, 0.0)
+    radio = radios.of_board(board).asleep_w(vcc_v) if _has_radio(board) else (0.0, 0.0, 0.0)
     return a[0] * vcc_v + radio[0], a[1] * vcc_v + radio[1], a[2] * vcc_v + radio[2]
 
 
