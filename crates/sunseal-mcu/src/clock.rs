@@ -115,8 +115,8 @@ impl Line {
 
     /// How many whole ticks fit a time.
     fn ticks_in(&self, ps: u64) -> u64 {
-        if self.whole_ps != 0 {
-            return ps / self.whole_ps;
+        if let Some(ticks) = ps.checked_div(self.whole_ps) {
+            return ticks;
         }
         let (hz, div) = (u64::from(self.hz), u64::from(self.div));
         if hz <= NARROW_HZ {
