@@ -107,7 +107,7 @@ def test_dask_plays_the_same(spec: Path, tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     alone = fleet.run(fleet.load(spec, PROFILE), tmp_path / "alone")
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
     ) as cluster:
         spread = fleet.run(fleet.load(spec, PROFILE), tmp_path / "dask", dask=cluster.scheduler_address)
     pd.testing.assert_frame_equal(alone, spread)

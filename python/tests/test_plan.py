@@ -453,7 +453,7 @@ def test_a_sweep_holds_every_configuration(frame: pd.DataFrame, tmp_path: Path) 
     assert table[table.qualifies].cost.min() == cost(planned)
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
     ) as cluster:
         sweep.write(everything, tmp_path / "d.parquet", dask=cluster.scheduler_address)
     pd.testing.assert_frame_equal(table, pd.read_parquet(tmp_path / "d.parquet"))

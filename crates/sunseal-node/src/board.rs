@@ -255,7 +255,8 @@ impl Board {
     fn pins(&self) -> Vec<&str> {
         let mut all = vec![self.trigger.pin.as_str()];
         let wires = self.radio.iter().flatten();
-        let pins = wires.filter(|(key, _)| !["part", "message", "serial"].contains(&key.as_str()));
+        let pins =
+            wires.filter(|(key, _)| !["part", "message", "serial", "rssi"].contains(&key.as_str()));
         all.extend(pins.map(|(_, pin)| pin.as_str()));
         all.extend(self.leds.values().map(String::as_str));
         all.extend(self.pull.iter().map(|p| p.pin.as_str()));

@@ -103,8 +103,9 @@ fn channel(text: &str) -> Result<u8, WiringError> {
 
 /// Puts a radio on a machine and switches its supply as the machine's. `wiring` is the board's table
 /// `[radio]` without `part`: `serial` (or `usci`) names the serial interface, `rssi` the channel of the analogue to
-/// digital converter that an analogue output leads to, the other keys the pins of the microcontroller. The lines of the serial interface itself (`simo`, `clk`, also `somi`) may be
-/// named and need not; `part` and `message` say which radio it is.
+/// digital converter that an analogue output leads to, the other keys the pins of the microcontroller. The lines of
+/// the serial interface itself (`simo`, `clk`, also `somi`) may be named and need not; `part` and `message` say which
+/// radio it is.
 ///
 /// # Errors
 /// If the chip has no such connection, lacks one, or the machine has no such interface.
