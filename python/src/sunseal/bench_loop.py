@@ -128,6 +128,7 @@ def loop() -> list[Row]:
 
 
 YEAR_PLAYED_DAYS = 5
+YEAR_TURNS = 3
 
 
 def _year(folder: Path) -> list[Row]:
@@ -139,15 +140,20 @@ def _year(folder: Path) -> list[Row]:
     duration_s = YEAR_PLAYED_DAYS * DAY_S
     light = ([0.0, duration_s], [1e-3, 1e-3])
     scenario = scenario_of("year", image, duration_s, supply={"initial_v": 3.0}, node=node)
-    with Services(folder, 1) as served:
-        served.call("POST", "/v1/nodes", {"node_id": node["node_id"], "name": "bench"}, time_us=0)
-        record, cpu_s = timed(scenario.answered_by(served.gateway), light)
+    times_s = []
+    for turn in range(YEAR_TURNS):
+        place = folder / str(turn)
+        place.mkdir()
+        with Services(place, 1) as served:
+            served.call("POST", "/v1/nodes", {"node_id": node["node_id"], "name": "bench"}, time_us=0)
+            record, cpu_s = timed(scenario.answered_by(served.gateway), light)
+        times_s.append(cpu_s)
     reports = record["messages"]["sent"].get("REPORT", 0)
     conditions = (
         f"{YEAR_PLAYED_DAYS} days played, {reports:,} signatures, {record['cycles']:,} cycles, every instruction "
-        "executed, taken to 365 days; CPU time of the engine, the server's not in it"
+        f"executed, taken to 365 days, best of {YEAR_TURNS}; CPU time of the engine, the server's not in it"
     )
-    return [row("loop.year.s", cpu_s / YEAR_PLAYED_DAYS * YEAR_DAYS, "s", conditions)]
+    return [row("loop.year.s", min(times_s) / YEAR_PLAYED_DAYS * YEAR_DAYS, "s", conditions)]
 
 
 def fleet() -> list[Row]:
