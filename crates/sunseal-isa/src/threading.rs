@@ -3,9 +3,9 @@
 //!
 //! A quick handler ends with a call of the next instruction's handler, which compilers turn into a jump of its own
 //! (threaded code: Bell, CACM 16(6), 1973). Processors without a history of indirect jumps, or with it switched off,
-//! predict such a jump by where it went last, and one jump in a loop goes elsewhere each time. Before it, a handler asks for those that came behind it most often in the library's
-//! own programs (`likely.rs` of each core, written by `sunseal-dev likely`): conditional jumps are predicted by how
-//! the program came here.
+//! predict such a jump by where it went last, and one jump in a loop goes elsewhere each time. Before it, a handler
+//! asks for those that came behind it most often in the library's own programs (`likely.rs` of each core, written by
+//! `sunseal-dev likely`): conditional jumps are predicted by how the program came here.
 
 use crate::Cycles;
 

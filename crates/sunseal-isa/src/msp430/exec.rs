@@ -76,23 +76,23 @@ impl<B: Bus, O: Observer> Table<B, O> {
         // DADD always takes the general handler.
         doubles!(MOV ADD ADDC SUBC SUB CMP BIT BIC BIS XOR AND);
         macro_rules! to_io {
-            ($($src:ident)*) => { $(
-                t[kind::MOV_TO_IO as usize + src::$src as usize] =
-                    to_io::<B, O, { alu_op::MOV }, { src::$src }>;
+            ($op:ident $($src:ident)*) => { $(
+                t[kind::to_io(alu_op::$op, src::$src) as usize] =
+                    to_io::<B, O, { alu_op::$op }, { src::$src }>;
             )* };
         }
-        to_io!(REG CONST ABS IDX IND INC IO);
-        t[kind::ADD_TO_IO as usize] = to_io::<B, O, { alu_op::ADD }, { src::REG }>;
-        t[kind::ADDC_TO_IO as usize] = to_io::<B, O, { alu_op::ADDC }, { src::REG }>;
+        to_io!(MOV REG CONST ABS IDX IND INC IO);
+        to_io!(ADD REG);
+        to_io!(ADDC REG);
         macro_rules! from_io {
-            ($($dst:ident)*) => { $(
-                t[kind::MOV_FROM_IO as usize + dst::$dst as usize] =
-                    from_io::<B, O, { alu_op::MOV }, { dst::$dst }>;
+            ($op:ident $($dst:ident)*) => { $(
+                t[kind::from_io(alu_op::$op, dst::$dst) as usize] =
+                    from_io::<B, O, { alu_op::$op }, { dst::$dst }>;
             )* };
         }
-        from_io!(REG ABS IDX);
-        t[kind::ADD_FROM_IO as usize] = from_io::<B, O, { alu_op::ADD }, { dst::REG }>;
-        t[kind::ADDC_FROM_IO as usize] = from_io::<B, O, { alu_op::ADDC }, { dst::REG }>;
+        from_io!(MOV REG ABS IDX);
+        from_io!(ADD REG);
+        from_io!(ADDC REG);
         t
     };
 }
@@ -582,14 +582,7 @@ fn to_io<B: Bus, O: Observer, const OP: u8, const SRC: u8>(
         cpu.r[op.rs()] = (pointer + 2) & cpu.mask;
         tell_step(cpu, obs, mode::INC, op.rs(), 2);
     }
-    let likely = const {
-        likely(match OP {
-            alu_op::ADD => kind::ADD_TO_IO,
-            alu_op::ADDC => kind::ADDC_TO_IO,
-            _ => kind::MOV_TO_IO + SRC as u16,
-        })
-    };
-    proceed::<B, O, true>(cpu, bus, obs, pc, op, likely)
+    proceed::<B, O, true>(cpu, bus, obs, pc, op, const { likely(kind::to_io(OP, SRC)) })
 }
 
 /// MOV from a peripheral's register to R4 to R15 or plain memory, ADD and ADDC to R4 to R15, as long as reading it
@@ -624,14 +617,7 @@ fn from_io<B: Bus, O: Observer, const OP: u8, const DST: u8>(
         tell(obs, op.rd(), old, result);
         cpu.r[op.rd()] = result;
     }
-    let likely = const {
-        likely(match OP {
-            alu_op::ADD => kind::ADD_FROM_IO,
-            alu_op::ADDC => kind::ADDC_FROM_IO,
-            _ => kind::MOV_FROM_IO + DST as u16,
-        })
-    };
-    proceed::<B, O, true>(cpu, bus, obs, pc, op, likely)
+    proceed::<B, O, true>(cpu, bus, obs, pc, op, const { likely(kind::from_io(OP, DST)) })
 }
 
 /// What [`double`] and the handlers of registers leave: effects and faults.

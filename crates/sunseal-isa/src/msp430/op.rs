@@ -64,19 +64,21 @@ pub(crate) mod kind {
             + byte as u16
     }
 
-    /// MOV of a word to a peripheral's register, + source form, [`src::IO`] included.
-    pub const MOV_TO_IO: u16 =
-        FIRST_DOUBLE + alu_op::COUNT as u16 * dst::COUNT as u16 * src::COUNT as u16 * 2;
-    /// From a register.
-    pub const ADD_TO_IO: u16 = MOV_TO_IO + src::IO as u16 + 1;
-    pub const ADDC_TO_IO: u16 = ADD_TO_IO + 1;
-    /// + destination form.
-    pub const MOV_FROM_IO: u16 = ADDC_TO_IO + 1;
-    /// To a register.
-    pub const ADD_FROM_IO: u16 = MOV_FROM_IO + dst::COUNT as u16;
-    pub const ADDC_FROM_IO: u16 = ADD_FROM_IO + 1;
+    const FIRST_TO_IO: u16 = double(alu_op::COUNT, 0, 0, false);
+    const FIRST_FROM_IO: u16 = FIRST_TO_IO + src::IO as u16 + alu_op::ADDC as u16 + 1;
 
-    pub const COUNT: usize = ADDC_FROM_IO as usize + 1;
+    /// The handler of a word to a peripheral's register: MOV of any source form, [`src::IO`] included, ADD and ADDC
+    /// from a register.
+    pub const fn to_io(op: u8, src: u8) -> u16 {
+        FIRST_TO_IO + if op == alu_op::MOV { src as u16 } else { (src::IO + op) as u16 }
+    }
+
+    /// The handler of a word from there: MOV to any destination form, ADD and ADDC to a register.
+    pub const fn from_io(op: u8, dst: u8) -> u16 {
+        FIRST_FROM_IO + if op == alu_op::MOV { dst as u16 } else { (dst::COUNT - 1 + op) as u16 }
+    }
+
+    pub const COUNT: usize = from_io(alu_op::ADDC, dst::REG) as usize + 1;
 }
 
 /// A decoded instruction: two machine words, so that handlers take it in registers.
@@ -348,13 +350,13 @@ fn double(op: u8, insn: &Insn, timing: &Timing, next: u32, mut src: Place, dst: 
         !byte && place.mode == mode::ABS && at & 1 == 0 && at < timing.family.io_end()
     };
     let kind = match (op, io(src), io(dst), fast_src) {
-        (alu_op::MOV, true, true, _) => kind::MOV_TO_IO + u16::from(src::IO),
-        (alu_op::MOV, false, true, form) => kind::MOV_TO_IO + u16::from(form),
-        (alu_op::ADD, _, true, src::REG) => kind::ADD_TO_IO,
-        (alu_op::ADDC, _, true, src::REG) => kind::ADDC_TO_IO,
-        (alu_op::MOV, true, ..) => kind::MOV_FROM_IO + u16::from(fast_dst),
-        (alu_op::ADD, true, ..) if fast_dst == dst::REG => kind::ADD_FROM_IO,
-        (alu_op::ADDC, true, ..) if fast_dst == dst::REG => kind::ADDC_FROM_IO,
+        (alu_op::MOV, true, true, _) => kind::to_io(op, src::IO),
+        (alu_op::MOV, false, true, form) => kind::to_io(op, form),
+        (alu_op::ADD | alu_op::ADDC, _, true, src::REG) => kind::to_io(op, src::REG),
+        (alu_op::MOV, true, ..) => kind::from_io(op, fast_dst),
+        (alu_op::ADD | alu_op::ADDC, true, ..) if fast_dst == dst::REG => {
+            kind::from_io(op, dst::REG)
+        }
         _ => kind::double(op, fast_src, fast_dst, byte),
     };
     fast(kind)
