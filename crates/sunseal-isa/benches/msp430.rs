@@ -5,9 +5,7 @@
 //! before every instruction; then
 //!
 //! - `silent`: nobody looks on;
-//! - `counting`: cycles by where control went, accesses by kind and their bits, as an energy profile needs them;
-//! - `leakage-and-taint`: a byte of Hamming weights and distances for each instruction, and marks followed through
-//!   registers, flags and memory.
+//! - `counting`: cycles by where control went, accesses by kind and their bits, as an energy profile needs them.
 
 #![allow(missing_docs)] // of what criterion_group makes
 
@@ -42,10 +40,6 @@ fn benchmark(c: &mut Criterion<CpuTime>) {
     group.sample_size(10);
     group.bench_function("silent", |b| b.iter(|| run(&mut cpu, &mut bus, &mut Silent, CYCLES)));
     group.bench_function("counting", |b| b.iter(|| run(&mut cpu, &mut bus, &mut count, CYCLES)));
-    let mut watch = program::LeakageAndTaint::new(&bus);
-    group.bench_function("leakage-and-taint", |b| {
-        b.iter(|| run(&mut cpu, &mut bus, &mut watch, CYCLES));
-    });
     group.finish();
 }
 

@@ -103,7 +103,7 @@ events! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Present {
     state: u16,
-    since: u64,
+    since: u128,
     since_cycles: Cycles,
 }
 
@@ -347,7 +347,7 @@ struct SavedSpan {
     state: u16,
     point: (u32, u32, u32, u8),
     cycles: u64,
-    time_ps: u64,
+    time_ps: u128,
 }
 
 /// The books as a snapshot keeps them.

@@ -37,7 +37,7 @@ pub(crate) type AdcInput = Box<dyn Fn(&Probe<'_>) -> f64 + Send>;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UartByte {
     /// Machine time in picoseconds at which its last bit ended.
-    pub time_ps: u64,
+    pub time_ps: u128,
     /// Which interface: "usci_a1".
     pub usci: String,
     /// The byte.
@@ -62,20 +62,20 @@ pub(crate) const ROOM_C: f64 = 25.0;
 /// What a snapshot keeps of it, next to the books.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct State {
-    pub now_ps: u64,
+    pub now_ps: u128,
     pub vcc_v: f64,
     /// Of the chip, in degrees Celsius.
     pub temperature_c: f64,
     pub powered: bool,
     pub held_in_reset: bool,
     /// When the supply will have been below the brown-out level for long enough.
-    pub bor_due_ps: Option<u64>,
+    pub bor_due_ps: Option<u128>,
     /// The same of a supervisor.
-    pub svs_due_ps: Option<u64>,
+    pub svs_due_ps: Option<u128>,
     /// Brown-out and supervisors act without their delays.
     pub at_once: bool,
     /// When the supply last went away.
-    pub off_since_ps: u64,
+    pub off_since_ps: u128,
     /// Seed of this unit's oscillators.
     pub seed: u64,
     pub lints: Lints,
@@ -192,7 +192,7 @@ impl Common {
         self.state.svs_due_ps = self.due(self.state.svs_due_ps, now, too_low);
     }
 
-    fn due(&self, already: Option<u64>, now: Picos, too_low: Option<Picos>) -> Option<u64> {
+    fn due(&self, already: Option<u128>, now: Picos, too_low: Option<Picos>) -> Option<u128> {
         let delay = too_low?;
         let delay_ps = if self.state.at_once { 0 } else { delay.0 };
         already.or(Some(now.0 + delay_ps))

@@ -511,7 +511,7 @@ impl<C: Chip> Engine<C> {
     fn trip(&mut self) {
         let common = self.chip.common_mut();
         let (now, at_once) = (common.state.now_ps, common.illegal.is_some());
-        let due = |t: Option<u64>| t.is_some_and(|t| at_once || t <= now);
+        let due = |t: Option<u128>| t.is_some_and(|t| at_once || t <= now);
         if due(common.state.bor_due_ps) {
             self.power_cut();
         } else if due(common.state.svs_due_ps) {
@@ -650,7 +650,7 @@ struct Written<S> {
     resets: u64,
 }
 
-const VERSION: u16 = 5;
+const VERSION: u16 = 6;
 
 impl<S: Clone + Serialize + DeserializeOwned> Saved<S> {
     pub fn to_bytes(&self, device: &str) -> Vec<u8> {

@@ -725,8 +725,8 @@ impl SwBreakpoint for Session<'_> {
 }
 
 const BREAKPOINTS_MAX: usize = 1024;
-/// Of the 213 days that machine time can tell, as many as a supply may be away, and when at the latest.
-const TIME_MAX: Picos = Picos(u64::MAX / 4);
+/// How long a supply may be away, and when at the latest: a century.
+const TIME_MAX: Picos = Picos(36_525 * 86_400 * 1_000_000_000_000);
 
 impl HwBreakpoint for Session<'_> {
     fn add_hw_breakpoint(&mut self, addr: u32, kind: usize) -> TargetResult<bool, Self> {

@@ -77,7 +77,7 @@ impl FromStr for Pin {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinEdge {
     /// Machine time in picoseconds.
-    pub time_ps: u64,
+    pub time_ps: u128,
     /// CPU cycles.
     pub cycles: Cycles,
     /// Which pin.

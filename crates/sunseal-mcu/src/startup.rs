@@ -96,8 +96,8 @@ impl Cells {
 
     /// Gives `memory` what it holds after `off` without supply; `noise` is another one each time.
     pub fn wake(&self, memory: &mut [u8], noise: u64, off: Picos) {
-        let decay = self.startup.decay_ps();
-        if off.0 < decay / 2 {
+        let (decay, off_ps) = (self.startup.decay_ps(), u64::try_from(off.0).unwrap_or(u64::MAX));
+        if off_ps < decay / 2 {
             return;
         }
         let mut woken = self.own.clone();
@@ -105,13 +105,13 @@ impl Cells {
             let one = (splitmix64(noise ^ cell.salt) & 0xFFFF) < cell.chance;
             woken[cell.at as usize / 8] |= u8::from(one) << (cell.at % 8);
         }
-        if off.0 >= decay.saturating_add(decay / 2) {
+        if off_ps >= decay.saturating_add(decay / 2) {
             memory.copy_from_slice(&woken);
             return;
         }
         for (i, hold) in self.hold.iter().enumerate() {
             let until = decay / 2 + (u128::from(decay) * u128::from(*hold) / 65_536) as u64;
-            if off.0 >= until {
+            if off_ps >= until {
                 let bit = 1 << (i % 8);
                 memory[i / 8] = memory[i / 8] & !bit | woken[i / 8] & bit;
             }
@@ -128,7 +128,7 @@ pub(crate) fn wake(
     noise: u64,
     off: Picos,
 ) {
-    if off.0 < startup.decay_ps() / 2 {
+    if off.0 < u128::from(startup.decay_ps() / 2) {
         return;
     }
     let found = kept.iter().position(|c| c.are(startup, start, memory.len(), device));
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     const BYTES: usize = 8192;
-    const LONG: Picos = Picos(u64::MAX);
+    const LONG: Picos = Picos(u64::MAX as u128);
 
     fn woken(s: SramStartup, device: u64, noise: u64) -> Vec<u8> {
         let mut m = vec![0; BYTES];
@@ -210,7 +210,7 @@ mod tests {
     fn a_short_cut_loses_nothing_a_long_one_all_and_one_between_a_share() {
         let kept = |ms: f64| {
             let mut m = vec![0xA5; BYTES];
-            wake(&mut Vec::new(), TYPICAL, (&mut m, 0x1C00), 1, 2, Picos((ms * 1e9) as u64));
+            wake(&mut Vec::new(), TYPICAL, (&mut m, 0x1C00), 1, 2, Picos((ms * 1e9) as u128));
             1.0 - 2.0 * distance(&m, &[0xA5; BYTES])
         };
         assert_eq!(kept(99.0), 1.0);

@@ -99,7 +99,7 @@ pub enum VcdError {
     },
     /// A time that the machine cannot tell.
     #[error(
-        "line {line} of the waveform: time {time} x {step_ps} ps is behind the last one that a machine knows (213 days)"
+        "line {line} of the waveform: time {time} x {step_ps} ps is later than any machine lives; mind its $timescale"
     )]
     Late {
         /// Which line.
@@ -171,7 +171,7 @@ pub struct Recorder<W: Write> {
     states: Vec<(String, IdCode, String)>,
     /// Length of the pin log that is written.
     log: usize,
-    last_ps: Option<u64>,
+    last_ps: Option<u128>,
 }
 
 impl<W: Write> Recorder<W> {
@@ -255,9 +255,8 @@ impl<W: Write> Recorder<W> {
             // Between two stops the clock is one: cycles are points on a line.
             let (to_ps, to) = (machine.time().0, machine.cycles());
             let time = |at: Cycles| {
-                let part =
-                    u128::from(to_ps - from_ps) * u128::from((at + 1).clamp(from, to) - from);
-                from_ps + part.checked_div(u128::from(to - from)).unwrap_or(0) as u64
+                let part = (to_ps - from_ps) * u128::from((at + 1).clamp(from, to) - from);
+                from_ps + part.checked_div(u128::from(to - from)).unwrap_or(0)
             };
             let mut changes = Vec::new();
             let mut values: Vec<Option<u64>> = self.variables.iter().map(|v| v.1).collect();
@@ -276,7 +275,7 @@ impl<W: Write> Recorder<W> {
     }
 
     /// Writes everything that is different now: call it behind a change from outside, too.
-    fn poll(&mut self, machine: &Machine, stores: Vec<(u64, Change)>) -> Result<(), VcdError> {
+    fn poll(&mut self, machine: &Machine, stores: Vec<(u128, Change)>) -> Result<(), VcdError> {
         let mut changes = stores;
         let log = machine.pin_log();
         for edge in &log[self.log.min(log.len())..] {
@@ -309,7 +308,7 @@ impl<W: Write> Recorder<W> {
         Ok(())
     }
 
-    fn write(&mut self, time_ps: u64, change: Change) -> Result<(), VcdError> {
+    fn write(&mut self, time_ps: u128, change: Change) -> Result<(), VcdError> {
         match change {
             Change::Pin(i, level) if self.pins[i].1 != level => {
                 self.stamp(Picos(time_ps))?;
@@ -336,6 +335,11 @@ impl<W: Write> Recorder<W> {
         // A change that is noticed late is written where the dump has come to.
         let time = self.last_ps.map_or(time.0, |last| last.max(time.0));
         if self.last_ps.replace(time) != Some(time) {
+            let Ok(time) = u64::try_from(time) else {
+                return Err(io::Error::other(
+                    "a waveform in picoseconds holds 213 days; stop it before",
+                ));
+            };
             self.out.timestamp(time)?;
         }
         Ok(())
@@ -460,12 +464,11 @@ impl Stimulus {
                     }
                 }
                 Command::Timestamp(time) => {
-                    let ps = u128::from(time) * step_fs / 1000;
-                    let Ok(ps) = u64::try_from(ps) else {
+                    let Some(fs) = step_fs.checked_mul(time.into()) else {
                         let step_ps = (step_fs / 1000) as u64;
                         return Err(VcdError::Late { line, time, step_ps });
                     };
-                    now = Picos(ps);
+                    now = Picos(fs / 1000);
                 }
                 Command::ChangeScalar(id, value) => {
                     for (_, i) in pins.iter().filter(|(known, _)| *known == id) {

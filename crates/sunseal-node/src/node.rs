@@ -621,7 +621,7 @@ impl Node {
         let mut trial = self.supply.clone();
         let ahead = trial.advance(dt_s, Load::default(), &light);
         let target = Picos(
-            (now.0 + to_picos(ahead.elapsed_s)).max(now.0 + u64::from(ahead.boundary.is_none())),
+            (now.0 + to_picos(ahead.elapsed_s)).max(now.0 + u128::from(ahead.boundary.is_none())),
         );
         let _ = self.machine.run(&Until::time(target), &mut Silent);
         let dt_s = (self.machine.time() - now).as_seconds();
@@ -875,7 +875,7 @@ impl Node {
     }
 }
 
-fn to_picos(time_s: f64) -> u64 {
+fn to_picos(time_s: f64) -> u128 {
     // Rounded up: a boundary that lies within a picosecond is behind us then.
-    (time_s * 1e12).ceil() as u64
+    (time_s * 1e12).ceil() as u128
 }

@@ -14,6 +14,9 @@ use sunseal_power::{
 use crate::config::NodeConfig;
 use crate::{Board, NodeError};
 
+/// Ten years.
+const DURATION_MAX_S: f64 = 3650.0 * 86_400.0;
+
 /// A scenario file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -371,10 +374,10 @@ impl Scenario {
                 return bad(format!("{key} is {t}; it lies between -60 and 125"));
             }
         }
-        // Machine time is 64 bits of picoseconds, and each point of the series holds some of them.
-        if !(1e-3..=200.0 * 86_400.0).contains(&self.duration_s) {
+        // Steps of the loop are told in seconds as a double has them: in ten years to 60 ns.
+        if !(1e-3..=DURATION_MAX_S).contains(&self.duration_s) {
             return bad(format!(
-                "duration_s is {:e}; a run lasts from a millisecond to 200 days, 17280000 s",
+                "duration_s is {:e}; a run lasts from a millisecond to ten years, {DURATION_MAX_S} s",
                 self.duration_s
             ));
         }

@@ -130,8 +130,10 @@ impl Case {
                     let after = integrate(v, net, 5e-6);
                     // Where in the step it is reached; the line bends by nothing in five microseconds.
                     let share = if after >= v_on { (v_on - v) / (after - v) } else { 1.0 };
-                    let _ = m
-                        .run(&Until::time(Picos(now.0 + (5e6 * share).ceil() as u64)), &mut Silent);
+                    let _ = m.run(
+                        &Until::time(Picos(now.0 + (5e6 * share).ceil() as u128)),
+                        &mut Silent,
+                    );
                     v = integrate(v, net, seconds(now, m.time()));
                     if share == 1.0 {
                         continue;

@@ -274,7 +274,7 @@ fn ledger(busy: u64, asleep_us: u64) -> (Ledger, Vocabulary) {
         l.add_span(SpanKey { component: cpu, state, point: point(8, 0) }, cycles, time);
     };
     add(v.state("active.flash"), busy, Picos::of_ticks(busy, 8_000_000));
-    add(v.state("lpm3"), 0, Picos(asleep_us * 1_000_000));
+    add(v.state("lpm3"), 0, Picos(1_000_000) * asleep_us);
     (l, v)
 }
 

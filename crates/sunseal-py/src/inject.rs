@@ -48,7 +48,7 @@ impl Stretch {
     }
 
     /// Cuts the supply in cycle `at` and brings it back after `off_ps`; the machine is about to boot.
-    fn cut(&self, py: Python<'_>, at: u64, off_ps: u64, seed: u64) -> PyResult<()> {
+    fn cut(&self, py: Python<'_>, at: u64, off_ps: u128, seed: u64) -> PyResult<()> {
         py.detach(|| {
             let mut machine = self.machine.get().lock();
             self.lock().cut(&mut machine, at).map_err(refuse)?;

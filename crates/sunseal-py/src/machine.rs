@@ -59,7 +59,7 @@ struct Goal {
 impl Goal {
     fn new(
         cycles: Option<u64>,
-        time_ps: Option<u64>,
+        time_ps: Option<u128>,
         pc: Vec<u32>,
         pin: Option<&str>,
     ) -> PyResult<Self> {
@@ -153,7 +153,7 @@ impl Machine {
         &self,
         py: Python<'_>,
         cycles: Option<u64>,
-        time_ps: Option<u64>,
+        time_ps: Option<u128>,
         pc: Vec<u32>,
         pin: Option<&str>,
     ) -> PyResult<Ended> {
@@ -172,7 +172,7 @@ impl Machine {
         buffer: PyBuffer<u8>,
         weights: (u8, u8, u8),
         cycles: Option<u64>,
-        time_ps: Option<u64>,
+        time_ps: Option<u128>,
         pc: Vec<u32>,
         pin: Option<&str>,
     ) -> PyResult<(Ended, usize, u64)> {
@@ -203,7 +203,7 @@ impl Machine {
         secret: Vec<(u32, u32)>,
         public: Vec<(u32, u32)>,
         cycles: Option<u64>,
-        time_ps: Option<u64>,
+        time_ps: Option<u128>,
         pc: Vec<u32>,
         pin: Option<&str>,
     ) -> PyResult<(Ended, Vec<Leak>)> {
@@ -238,7 +238,7 @@ impl Machine {
         commits: Vec<u32>,
         ignored: Vec<(u32, u32)>,
         cycles: Option<u64>,
-        time_ps: Option<u64>,
+        time_ps: Option<u128>,
         pc: Vec<u32>,
         pin: Option<&str>,
     ) -> PyResult<(Ended, Vec<Hazard>, u32)> {
@@ -268,7 +268,7 @@ impl Machine {
         &self,
         py: Python<'_>,
         cycles: Option<u64>,
-        time_ps: Option<u64>,
+        time_ps: Option<u128>,
         pc: Vec<u32>,
         pin: Option<&str>,
     ) -> PyResult<(Ended, String)> {
@@ -295,7 +295,7 @@ impl Machine {
         stimulus: Option<&str>,
         signals: Vec<(String, String)>,
         cycles: Option<u64>,
-        time_ps: Option<u64>,
+        time_ps: Option<u128>,
         pc: Vec<u32>,
         pin: Option<&str>,
     ) -> PyResult<Ended> {
@@ -338,7 +338,7 @@ impl Machine {
         &self,
         py: Python<'_>,
         listen: &str,
-        off_ps: u64,
+        off_ps: u128,
         listening: &Bound<'_, PyAny>,
     ) -> PyResult<&'static str> {
         let elf = self.elf()?;
@@ -385,7 +385,7 @@ impl Machine {
     }
 
     #[getter]
-    fn time_ps(&self) -> u64 {
+    fn time_ps(&self) -> u128 {
         self.lock().time().0
     }
 
@@ -453,7 +453,7 @@ impl Machine {
     }
 
     /// Output pins that changed: time in picoseconds, cycles, pin, level.
-    fn pin_log(&self) -> Vec<(u64, u64, String, bool)> {
+    fn pin_log(&self) -> Vec<(u128, u64, String, bool)> {
         let m = self.lock();
         m.pin_log().iter().map(|e| (e.time_ps, e.cycles, e.pin.to_string(), e.level)).collect()
     }
@@ -500,7 +500,7 @@ impl Machine {
     }
 
     /// Lets the supply stay away for so long and brings it back; RAM wakes with noise made from the seed.
-    fn reboot(&self, off_ps: u64, seed: u64) {
+    fn reboot(&self, off_ps: u128, seed: u64) {
         sunseal_node::inject::reboot(&mut self.lock(), Picos(off_ps), seed);
     }
 

@@ -34,7 +34,7 @@ pub struct Counts {
 #[serde(deny_unknown_fields)]
 struct Facts {
     cycles: u64,
-    time_ps: u64,
+    time_ps: u128,
     status: i16,
     output: Vec<u8>,
     stack_bytes: u32,
@@ -64,7 +64,7 @@ struct SavedSpan {
     aclk_hz: u32,
     vcore: u8,
     cycles: u64,
-    time_ps: u64,
+    time_ps: u128,
 }
 
 const SAVED_VERSION: u32 = 2;

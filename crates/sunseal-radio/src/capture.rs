@@ -14,7 +14,7 @@ use crate::medium::{Captured, Phy};
 pub fn capture_file(captured: &[Captured], link_type: u32) -> Option<Vec<u8>> {
     let mut file = pcap::file_header_of(link_type).to_vec();
     for c in captured {
-        let time_us = c.end.0 / 1_000_000;
+        let time_us = c.end.as_micros();
         match (link_type, c.phy) {
             (LINKTYPE_IEEE802_15_4_WITHFCS | LINKTYPE_IEEE802_15_4_NOFCS, Phy::Oqpsk { .. }) => {
                 let keep = if link_type == LINKTYPE_IEEE802_15_4_NOFCS { 2 } else { 0 };

@@ -295,7 +295,7 @@ impl Chip {
             * f64::from(1u32 << (m >> 4 & 7))
             * (self.part.crystal_mhz * 1e6 / NOMINAL_HZ[usize::from(m & 3)]);
         let bits = if self.format() == 1 { baud / 2.0 } else { baud };
-        Picos((1e12 / bits).round() as u64)
+        Picos((1e12 / bits).round() as u128)
     }
 
     fn tuning(&self) -> Tuning {
@@ -345,11 +345,11 @@ impl Chip {
             self.stop_sending(now);
             self.mode = mode;
             self.shifted = None;
-            let lag = if mode == Mode::Rx { RX_LAG_BITS * self.bit().0 } else { 0 };
+            let lag = self.bit() * if mode == Mode::Rx { RX_LAG_BITS } else { 0 };
             self.start_clock(if mode == Mode::Down || self.settled == Picos::MAX {
                 Picos::MAX
             } else {
-                self.settled.max(now) + Picos(lag)
+                self.settled.max(now) + lag
             });
             if mode != Mode::Down {
                 self.check_use();
@@ -555,16 +555,15 @@ impl Chip {
         if self.mode == Mode::Down || self.origin == Picos::MAX {
             return None;
         }
-        let half = self.bit().0 / 2;
+        let half = Picos(self.bit().0 / 2);
         let halves = if self.by_pins() { self.halves + 1 } else { (self.halves / 16 + 1) * 16 };
         // Whole bits are exact; halves may be half a picosecond short.
-        let bits = halves / 2 * self.bit().0 + halves % 2 * half;
-        Some(self.origin + Picos(bits))
+        Some(self.origin + self.bit() * (halves / 2) + half * (halves % 2))
     }
 
     fn heard(&self, at: Picos, bits_ago: u64) -> bool {
         let bit = self.bit().0;
-        let sample = Picos(at.0.saturating_sub(bits_ago * bit - bit / 2));
+        let sample = Picos(at.0.saturating_sub(u128::from(bits_ago) * bit - bit / 2));
         self.port.as_ref().is_some_and(|p| p.bit(self.tuning(), sample))
     }
 

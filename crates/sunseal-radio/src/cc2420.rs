@@ -626,8 +626,8 @@ impl Chip {
     }
 
     fn busy(&mut self, now: Picos, cipher: &Cipher) {
-        let ps = micros(self.part.aes_block_us).0 * u64::from(cipher.blocks);
-        self.busy_until = self.busy_until.max(now) + Picos(ps);
+        let time = micros(self.part.aes_block_us) * u64::from(cipher.blocks);
+        self.busy_until = self.busy_until.max(now) + time;
     }
 
     fn stand_alone(&mut self, now: Picos) {

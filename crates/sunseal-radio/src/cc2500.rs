@@ -291,7 +291,7 @@ impl Chip {
         let e = i32::from(self.reg(reg::MDMCFG4) & 0x0F);
         let m = f64::from(self.reg(reg::MDMCFG3));
         let baud = (256.0 + m) * 2f64.powi(e - 28) * self.part.crystal_mhz * 1e6;
-        Picos((8e12 / baud).round() as u64)
+        Picos((8e12 / baud).round() as u128)
     }
 
     fn sync_mode(&self) -> u8 {
@@ -307,7 +307,7 @@ impl Chip {
             _ => 2,
         };
         let preamble = PREAMBLE[usize::from(self.reg(reg::MDMCFG1) >> 4 & 7)];
-        Picos(self.byte_time().0 * (preamble + sync))
+        self.byte_time() * (preamble + sync)
     }
 
     /// What of it the demodulator must hear: the preamble's last byte and the sync word.
@@ -513,7 +513,7 @@ impl Chip {
                 }
                 if self.port.is_some() && o.length != Some(o.bytes.len()) {
                     // Others hear every byte.
-                    return Some(o.sync_end + Picos(self.byte_time().0 * o.bytes.len() as u64));
+                    return Some(o.sync_end + self.byte_time() * o.bytes.len() as u64);
                 }
                 // What is in the FIFO lasts so long; by then there is more, or the packet ends, or it underflows.
                 let more = o.length.map_or(1, |l| l - o.bytes.len().min(l));
@@ -521,7 +521,7 @@ impl Chip {
                 let bytes = o.bytes.len() + have;
                 let end = o.length == Some(bytes);
                 let tail = if end { self.crc_bytes() } else { 0 };
-                Some(o.sync_end + Picos(self.byte_time().0 * (bytes + tail) as u64))
+                Some(o.sync_end + self.byte_time() * (bytes + tail) as u64)
             }),
             State::Rx => {
                 let frame = if let Some(r) = &self.receiving {
@@ -530,7 +530,7 @@ impl Chip {
                         Some(_) if !self.whole(&r.incoming.packet) => have + 1,
                         _ => have + self.crc_bytes(),
                     };
-                    Some(r.sync_end + Picos(self.byte_time().0 * bytes as u64))
+                    Some(r.sync_end + self.byte_time() * bytes as u64)
                 } else {
                     let sync = self.next_sync().map(|(at, _)| at);
                     let answer = self.arrivals.front().map(|a| a.start + self.head_time());
@@ -663,7 +663,7 @@ impl Chip {
         self.searched = at;
         let (bytes, byte) = (self.lock_bytes(), self.byte_time().0);
         let Some(port) = self.port.as_ref().filter(|p| p.locks(id, bytes)) else { return };
-        let from = Picos(at.0.saturating_sub(u64::from(bytes) * byte));
+        let from = Picos(at.0.saturating_sub(u128::from(bytes) * byte));
         let rssi_dbm = port.energy_dbm(self.tuning(), from, at);
         self.crc_pin = false;
         self.receiving = Some(Receiving {
@@ -711,18 +711,16 @@ impl Chip {
 
     /// Takes from the TX FIFO what has gone on the air by `now`.
     fn feed_tx(&mut self, now: Picos) {
-        let byte = self.byte_time().0;
+        let byte = self.byte_time();
         let (variable, fixed) = (self.variable_length(), usize::from(self.reg(reg::PKTLEN)));
         let crc_bytes = self.crc_bytes();
         let Some(mut o) = self.outgoing.take() else { return };
         // A byte is taken when its first bit leaves.
-        while o.length != Some(o.bytes.len())
-            && o.sync_end + Picos(byte * o.bytes.len() as u64) <= now
-        {
+        while o.length != Some(o.bytes.len()) && o.sync_end + byte * o.bytes.len() as u64 <= now {
             if o.bytes.is_empty() && self.tx.is_empty() {
                 // Nothing to send yet: the preamble is still going.
-                o.sync_end = now + Picos(byte);
-                self.carrier_on(Picos(now.0.saturating_sub(self.head_time().0 - byte)));
+                o.sync_end = now + byte;
+                self.carrier_on(Picos(now.0.saturating_sub(self.head_time().0 - byte.0)));
                 break;
             }
             let Some(b) = self.tx.pop_front() else { break };
@@ -742,14 +740,13 @@ impl Chip {
     fn tx_turn(&mut self, at: Picos) {
         let Some(o) = &self.outgoing else { return };
         if o.length == Some(o.bytes.len()) {
-            let end =
-                o.sync_end + Picos(self.byte_time().0 * (o.bytes.len() + self.crc_bytes()) as u64);
+            let end = o.sync_end + self.byte_time() * (o.bytes.len() + self.crc_bytes()) as u64;
             if end <= at {
                 self.send(end);
             }
         } else if self.tx.is_empty()
             && !o.bytes.is_empty()
-            && at >= o.sync_end + Picos(self.byte_time().0 * o.bytes.len() as u64)
+            && at >= o.sync_end + self.byte_time() * o.bytes.len() as u64
         {
             self.journal.counts.underflows += 1;
             self.enter(State::TxUnderflow, at);
@@ -759,7 +756,7 @@ impl Chip {
     fn send(&mut self, at: Picos) {
         let Some(o) = self.outgoing.take() else { return };
         self.carrier_off(at);
-        let time_us = self.journal.epoch_us + at.0 / 1_000_000;
+        let time_us = self.journal.epoch_us + at.as_micros();
         self.journal.counts.sent += 1;
         self.journal.counts.sent_bytes += o.bytes.len() as u64;
         let sent = Sent { time_us, packet: o.bytes, crc_ok: true };
@@ -773,7 +770,7 @@ impl Chip {
     }
 
     fn schedule(&mut self, sent_at: Picos, answer: Answer) {
-        let start = sent_at + Picos(u64::from(answer.delay_us) * 1_000_000);
+        let start = sent_at + Picos(u128::from(answer.delay_us) * 1_000_000);
         let mut packet = vec![answer.frame.len() as u8];
         packet.extend(answer.frame);
         let at = self.arrivals.partition_point(|a| a.start <= start);
@@ -782,13 +779,11 @@ impl Chip {
 
     /// Writes into the RX FIFO what has come by `now`.
     fn fill_rx(&mut self, now: Picos) {
-        let byte = self.byte_time().0;
+        let byte = self.byte_time();
         let (variable, own) = (self.variable_length(), self.reg(reg::ADDR));
         let (limit, check) = (usize::from(self.reg(reg::PKTLEN)), self.reg(reg::PKTCTRL1) & 3);
         let Some(r) = &mut self.receiving else { return };
-        while r.taken < r.incoming.packet.len()
-            && r.sync_end + Picos(byte * (r.taken as u64 + 1)) <= now
-        {
+        while r.taken < r.incoming.packet.len() && r.sync_end + byte * (r.taken as u64 + 1) <= now {
             let b = r.incoming.packet[r.taken];
             let too_long = r.taken == 0 && variable && usize::from(b) > limit;
             let address_at = usize::from(variable);

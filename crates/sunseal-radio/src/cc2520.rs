@@ -609,7 +609,7 @@ impl Chip {
                 self.put_tx(mosi);
                 self.modem.tx.len() as u8
             }
-            0x3C => Chance::new(now.0 ^ 0x2520).bits() as u8,
+            0x3C => Chance::new(now.0 as u64 ^ 0x2520).bits() as u8,
             0x56 => {
                 let old = self.read(address);
                 self.write(now, address, old ^ mosi);
@@ -957,25 +957,25 @@ impl Chip {
             self.raise(exception::USAGE_ERROR);
             return;
         }
-        let block = micros(self.part.aes_block_us).0;
-        let step = micros(self.part.move_byte_us).0;
+        let block = micros(self.part.aes_block_us);
+        let step = micros(self.part.move_byte_us);
         let blocks = |bytes: u8| u64::from(bytes & 0x7F).div_ceil(16);
-        let ps = match i[0] & 0xFE {
-            0x60 => blocks(i[2]) * block,
-            0x64 | 0x66 => (1 + blocks(i[2])) * block,
+        let time = match i[0] & 0xFE {
+            0x60 => block * blocks(i[2]),
+            0x64 | 0x66 => block * (1 + blocks(i[2])),
             0x68 | 0x6A => {
                 let a =
                     if i[7] & 0x7F == 0 { 0 } else { (u64::from(i[7] & 0x7F) + 2).div_ceil(16) };
-                (2 + a + 2 * blocks(i[2])) * block
+                block * (2 + a + 2 * blocks(i[2]))
             }
             0x70..=0x77 => block,
-            0x78 => 16 * step,
-            _ => u64::from(i[1]) * step,
+            0x78 => step * 16,
+            _ => step * u64::from(i[1]),
         };
         let behind = self.jobs[1 - priority].as_ref().map_or(now, |j| j.until.max(now));
         // The high one goes first.
         let start = if priority == 1 { now } else { behind };
-        self.jobs[priority] = Some(Job { until: start + Picos(ps.max(step)), bytes: i.to_vec() });
+        self.jobs[priority] = Some(Job { until: start + time.max(step), bytes: i.to_vec() });
     }
 
     fn reversed(&mut self, address: u16) -> Block {

@@ -63,13 +63,13 @@ impl Journal {
     }
 
     pub fn packet(&mut self, at: Picos, sent: bool, packet: Vec<u8>, crc_ok: bool) {
-        let time_us = self.epoch_us + at.0 / 1_000_000;
+        let time_us = self.epoch_us + at.as_micros();
         self.log.push(AirPacket { time_us, sent, packet, crc_ok });
     }
 }
 
 pub(crate) fn micros(us: f64) -> Picos {
-    Picos((us * 1e6).round() as u64)
+    Picos((us * 1e6).round() as u128)
 }
 
 /// A chip as its bus and its pins see it. Every call brings the present time first.

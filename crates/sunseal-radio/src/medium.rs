@@ -85,7 +85,7 @@ pub enum Phy {
     /// A CC2500's packet.
     Packet {
         /// Picoseconds of a byte.
-        byte_ps: u64,
+        byte_ps: u128,
         /// Modulation, as MDMCFG2 has it.
         modulation: u8,
         /// Synchronisation word.
@@ -94,7 +94,7 @@ pub enum Phy {
     /// Bits without frames.
     Bits {
         /// Picoseconds of a bit.
-        bit_ps: u64,
+        bit_ps: u128,
         /// Manchester coded.
         manchester: bool,
     },
@@ -163,7 +163,7 @@ pub(crate) struct Emission {
     pub start: Picos,
     /// Bytes of preamble and synchronisation word in front of the first one handed over.
     pub head_bytes: u32,
-    pub byte_ps: u64,
+    pub byte_ps: u128,
 }
 
 #[derive(Clone, Debug)]
@@ -179,12 +179,12 @@ struct Transmission {
 impl Transmission {
     fn byte_at(&self, k: i64) -> (Picos, Picos) {
         let n = (i64::from(self.emission.head_bytes) + k).max(0) as u64;
-        let start = self.emission.start.0 + n * self.emission.byte_ps;
+        let start = self.emission.start.0 + u128::from(n) * self.emission.byte_ps;
         (Picos(start), Picos(start + self.emission.byte_ps))
     }
 
     /// Picoseconds during which it radiates between two times.
-    fn overlap(&self, from: Picos, to: Picos) -> u64 {
+    fn overlap(&self, from: Picos, to: Picos) -> u128 {
         let begin = self.emission.start.max(from);
         let end = self.ended.map_or(to, |e| e.min(to));
         end.0.saturating_sub(begin.0)
@@ -384,7 +384,7 @@ impl Medium {
     #[must_use]
     pub fn lookahead(&self, now: Picos) -> Option<Picos> {
         let s = lock(&self.0);
-        let mut step: Option<u64> = None;
+        let mut step: Option<u128> = None;
         for t in s.live.values().filter(|t| t.ended.is_none_or(|e| e > now)) {
             let e = &t.emission;
             let lag = match e.tuning.phy {
@@ -511,7 +511,7 @@ impl Port {
             .map(|(id, t)| (s.received_dbm(t, self, tuning.carrier_hz), *id))
             .max_by(|a, b| a.0.total_cmp(&b.0));
         let noise =
-            Chance::new(mix([s.config.seed, self.node as u64, at.0, 0, 1 << 62])).bits() & 1;
+            Chance::new(mix([s.config.seed, self.node as u64, at.0 as u64, 0, 1 << 62])).bits() & 1;
         let Some((dbm, id)) = strongest else { return noise != 0 };
         if dbm < tuning.phy.noise_dbm(&self.receiver) - 3.0 {
             return noise != 0;
@@ -582,7 +582,7 @@ mod tests {
         Tuning { carrier_hz: (2405 + 5 * (channel - 11)) * 1_000_000, phy: OQPSK }
     }
 
-    fn emission(start_us: u64, channel: u64) -> Emission {
+    fn emission(start_us: u128, channel: u64) -> Emission {
         Emission {
             tuning: tuning(channel),
             power_dbm: 0.0,

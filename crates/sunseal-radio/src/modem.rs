@@ -11,9 +11,9 @@ use crate::ieee802154::{self as frame, Address, Header, Identity, Parsed, Source
 use crate::medium::{Emission, Heard, Phy, Port, SENSE_LAG, Tuning};
 
 pub(crate) const SYMBOL: Picos = Picos(16_000_000);
-const BYTE: u64 = 32_000_000;
+const BYTE: u128 = 32_000_000;
 /// Symbols that RSSI is averaged over, and that it needs to become valid.
-const RSSI_SYMBOLS: u64 = 8;
+const RSSI_SYMBOLS: u128 = 8;
 /// What the demodulator must hear of the head: the last byte of zeros and the delimiter.
 const LOCK_BYTES: u32 = 2;
 pub(crate) const FIFO_BYTES: usize = 128;
@@ -236,7 +236,7 @@ struct Outgoing {
 
 impl Outgoing {
     fn byte_start(&self, k: usize) -> Picos {
-        self.start + Picos(BYTE * (u64::from(self.head) + k as u64))
+        self.start + Picos(BYTE * (u128::from(self.head) + k as u128))
     }
 
     fn whole(&self) -> bool {
@@ -470,7 +470,7 @@ impl Modem {
             | State::AckCalibrate { until } => Some(until),
             State::Tx | State::Ack => self.outgoing.as_ref().map(|o| o.byte_start(o.bytes.len())),
             State::Receive => {
-                self.incoming.as_ref().map(|i| i.sync + Picos(BYTE * (i.bytes as u64 + 1)))
+                self.incoming.as_ref().map(|i| i.sync + Picos(BYTE * (i.bytes as u128 + 1)))
             }
             State::Search => self.next_sync().map(|(at, _)| at),
             State::Idle | State::RxOverflow | State::TxUnderflow => None,

@@ -163,7 +163,7 @@ impl Network {
             }
             self.steps += 1;
             if self.medium.early_reads() > 0 {
-                return Err(NetworkError::Early { time_us: end.0 / 1_000_000 });
+                return Err(NetworkError::Early { time_us: end.as_micros() });
             }
             // What is older than any receiver's memory.
             self.medium.forget_before(Picos(end.0.saturating_sub(10_000_000_000)));

@@ -121,7 +121,7 @@ impl Bench {
 fn pass(tx: &mut Bench, rx: &mut Bench, bytes: &[u8]) -> Vec<u8> {
     let start = tx.now.max(rx.now);
     let (mut out, mut next) = (Vec::new(), 0);
-    let end = start + Picos((bytes.len() as u64 + 6) * 420 * US);
+    let end = start + Picos((bytes.len() as u128 + 6) * 420 * US);
     rx.now = start;
     loop {
         let (a, b) = (tx.chip.next_event(), rx.chip.next_event());
@@ -389,7 +389,7 @@ fn what_is_wrong_or_not_modelled_has_a_name() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
-    fn any_levels_are_survived(steps in proptest::collection::vec((0u8..5, any::<bool>(), 0u64..2000), 1..600)) {
+    fn any_levels_are_survived(steps in proptest::collection::vec((0u8..5, any::<bool>(), 0u128..2000), 1..600)) {
         let m = near();
         let mut b = bench(&m, Cc1000Pins { dio: Some(DIO), dclk: Some(DCLK), ..pins() });
         for (pin, level, us) in steps {

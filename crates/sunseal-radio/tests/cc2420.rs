@@ -167,7 +167,7 @@ fn a_frame_is_sent_at_the_printed_times() {
     }
     assert_eq!(b.now.0 - strobed.0, (192 + 5 * 32) * US, "SFD behind preamble and delimiter");
     b.until("calibrate");
-    let bytes = u64::from(frame[0]) + 1;
+    let bytes = u128::from(frame[0]) + 1;
     assert_eq!(b.now.0 - strobed.0, (192 + (5 + bytes) * 32) * US);
     assert!(!b.level(SFD));
     b.until("rx");
@@ -204,7 +204,7 @@ fn a_frame_is_received_with_rssi_and_correlation_and_acknowledged() {
     a.load(&frame);
     a.transaction(&[STXON]);
     b.now = a.now;
-    let air_us = 192 + (6 + u64::from(frame[0])) * 32;
+    let air_us = 192 + (6 + u128::from(frame[0])) * 32;
     together(&mut [&mut a, &mut b], air_us + 2);
     assert!(b.level(FIFO) && b.level(FIFOP), "a whole frame is there");
     assert_eq!(b.chip.state(), "calibrate", "about to acknowledge");
@@ -216,7 +216,7 @@ fn a_frame_is_received_with_rssi_and_correlation_and_acknowledged() {
     assert!(!b.level(FIFO) && !b.level(FIFOP));
     // The acknowledgment came back: length, FCF, sequence.
     assert_eq!(a.fifo(4), [5, 0x02, 0x00, 0x5A]);
-    let times: Vec<u64> = m.take_captured().iter().flat_map(|c| [c.start.0, c.end.0]).collect();
+    let times: Vec<u128> = m.take_captured().iter().flat_map(|c| [c.start.0, c.end.0]).collect();
     assert_eq!(times[2] - times[1], 192 * US, "twelve symbols between frame and acknowledgment");
     assert_eq!((a.radio.counts().received, b.radio.counts().received), (1, 1));
     a.sound();
@@ -405,7 +405,7 @@ fn ccm_in_line_is_rfc_3610_both_ways() {
     assert_eq!(a.status() & 0x10, 0x10);
     // 1 + 1 + 2 blocks for the code, 2 + 1 for the stream.
     let busy_us = 7.0 * 13.875;
-    a.wait_us(busy_us as u64 - 8);
+    a.wait_us(busy_us as u128 - 8);
     assert_eq!(a.status() & 0x10, 0, "{:?}", a.now.0 - before.0);
     assert_eq!(a.ram_read(0, 9), [&[41][..], &(0..8).collect::<Vec<u8>>()].concat());
     assert_eq!(a.ram_read(9, 31), SEALED);
@@ -521,7 +521,7 @@ proptest! {
             if x >> 60 == 0 {
                 b.set(RESETN, x >> 59 & 1 != 0);
             }
-            b.wait_us(x >> 52);
+            b.wait_us((x >> 52).into());
         }
         b.chip.power(b.now, false);
         prop_assert_eq!(b.chip.state(), "off");

@@ -9,7 +9,7 @@ use sunseal_power::{PowerSet, load_part};
 use sunseal_radio::{Air, Answer, LoopbackAir, Radio, RadioHandle, RadioPins, Sent, Silence};
 use sunseal_trace::{OperatingPoint, Picos};
 
-const US: u64 = 1_000_000;
+const US: u128 = 1_000_000;
 const SRES: u8 = 0x30;
 const SRX: u8 = 0x34;
 const STX: u8 = 0x35;
@@ -62,7 +62,7 @@ impl Bench {
     }
 
     /// Lets time go by, calling the chip when it wants to be called.
-    fn wait_us(&mut self, us: u64) {
+    fn wait_us(&mut self, us: u128) {
         let end = self.now + Picos(us * US);
         while let Some(at) = self.chip.next_event().filter(|at| *at <= end) {
             assert!(at >= self.now, "an event in the past");

@@ -183,7 +183,7 @@ fn a_frame_goes_out_and_raises_its_exceptions() {
     }
     assert_eq!(b.now.0 - strobed.0, (192 + 160) * US, "SFD on GPIO4");
     b.until("calibrate");
-    let bytes = u64::from(frame[0]) + 1;
+    let bytes = u128::from(frame[0]) + 1;
     assert_eq!(b.now.0 - strobed.0, (192 + (5 + bytes) * 32) * US);
     // TX_FRM_DONE and SFD; RXENABLE was set, so the receiver comes back.
     assert_eq!(b.exceptions(), 1 << 1 | 1 << 13);
@@ -215,7 +215,7 @@ fn it_talks_with_a_cc2420_and_acknowledges() {
     a.transaction(&[&[0x3E][..], &frame].concat());
     a.transaction(&[0x04]);
     b.now = a.now;
-    together(&mut [&mut a, &mut b], 192 + (6 + u64::from(frame[0])) * 32 + 10);
+    together(&mut [&mut a, &mut b], 192 + (6 + u128::from(frame[0])) * 32 + 10);
     assert!(b.level(GPIO[1]) && b.level(GPIO[2]), "FIFO and FIFOP");
     together(&mut [&mut a, &mut b], 1500);
     // SFD twice seen as one flag, accepted, done, source matched, FIFOP, acknowledged.
@@ -497,7 +497,7 @@ proptest! {
             if x >> 60 == 0 {
                 b.set(GPIO[(x >> 40) as usize % 6], x >> 59 & 1 != 0);
             }
-            b.wait_us(x >> 52);
+            b.wait_us((x >> 52).into());
         }
         b.chip.power(b.now, false);
         prop_assert_eq!(b.chip.state(), "off");

@@ -226,7 +226,7 @@ fn build(board: &str, source: &str, own: u8, frame: &[u8]) -> Elf {
 }
 
 /// Two nodes of a board, the first with `OWN` 1, and so much lost between them; what they have got after `us`.
-fn two(board: &str, source: &str, frame: &[u8], loss_db: f64, us: u64) -> (Network, [Vec<u8>; 2]) {
+fn two(board: &str, source: &str, frame: &[u8], loss_db: f64, us: u128) -> (Network, [Vec<u8>; 2]) {
     let text = std::fs::read_to_string(data().join(format!("boards/{board}.toml"))).unwrap();
     let file: toml::Table = text.parse().unwrap();
     let radio = file["radio"].as_table().unwrap();

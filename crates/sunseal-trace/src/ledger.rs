@@ -43,9 +43,9 @@ pub enum LedgerError {
         /// Which counter, by ids.
         what: String,
         /// Its count in the subtrahend.
-        begin: u64,
+        begin: u128,
         /// Its count in the minuend.
-        end: u64,
+        end: u128,
     },
 }
 
@@ -148,14 +148,17 @@ impl Ledger {
     /// # Errors
     /// If `begin` is not an earlier state of the same ledger.
     pub fn since(&self, begin: &Self) -> Result<Self, LedgerError> {
-        let less = |what: String, end: u64, begin: u64| {
+        let less = |what: String, end: u128, begin: u128| {
             end.checked_sub(begin).ok_or(LedgerError::NotEarlier { what, begin, end })
+        };
+        let fewer = |what: String, end: u64, begin: u64| {
+            less(what, end.into(), begin.into()).map(|left| left as u64)
         };
         let mut window = self.clone();
         for (key, span) in &begin.spans {
             let end = self.span(key);
             let left = Span {
-                cycles: less(format!("cycles of {key:?}"), end.cycles, span.cycles)?,
+                cycles: fewer(format!("cycles of {key:?}"), end.cycles, span.cycles)?,
                 time: Picos(less(format!("time of {key:?}"), end.time.0, span.time.0)?),
             };
             if left.is_zero() {
@@ -165,7 +168,7 @@ impl Ledger {
             }
         }
         for (event, count) in begin.events() {
-            let left = less(format!("{event:?}"), self.event(event), count)?;
+            let left = fewer(format!("{event:?}"), self.event(event), count)?;
             window.events[event.index()] = left;
         }
         while window.events.last() == Some(&0) {
@@ -213,7 +216,7 @@ mod tests {
             |(spans, events)| {
                 let mut l = Ledger::new();
                 for (c, s, f, cycles, time) in spans {
-                    l.add_span(key(c, s, f), cycles, Picos(time));
+                    l.add_span(key(c, s, f), cycles, Picos(time.into()));
                 }
                 for (e, n) in events {
                     l.add_event(EventId(e), n);

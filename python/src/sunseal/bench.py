@@ -76,6 +76,7 @@ def _planner_speed() -> list[Row]:
 PARTS: dict[str, Callable[[], list[Row]]] = {
     "engine": _engine_speed,
     "loop": _loop_speed,
+    "year": bench_loop.year,
     "fleet": bench_loop.fleet,
     "planner": _planner_speed,
     "crypto": crypto_table.rows,

@@ -971,12 +971,12 @@ def doctor_command(as_json: Json = False) -> None:
 @app.command("bench")
 def bench_command(
     part: Annotated[
-        str | None, typer.Argument(metavar="[engine|loop|fleet|planner|crypto]", help="Only this part.")
+        str | None, typer.Argument(metavar="[engine|loop|year|fleet|planner|crypto]", help="Only this part.")
     ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="With `crypto`: say whether the page is current, change nothing.")
     ] = False,
-    page: Annotated[bool, typer.Option("--page", help="With `loop`: write docs/reference/loop.md anew.")] = False,
+    page: Annotated[bool, typer.Option("--page", help="With `loop`: write docs/reference/loop.md anew, the year and the fleet in it.")] = False,
     as_json: Json = False,
 ) -> None:
     """Measure the simulator's own speed, and what cryptography costs: the tracked figures.
@@ -994,8 +994,7 @@ def bench_command(
         _crypto_page(check)
         return
     with contextlib.nullcontext() if as_json else err.status("measuring"):
-        rows = bench.run(part)
-        rows += bench.run("fleet") if page else []
+        rows = [row for name in ((part, "year", "fleet") if page else (part,)) for row in bench.run(name)]
     if page:
         measuring.write_atomic(boards.home() / bench_loop.PAGE, bench_loop.page(rows))
     if as_json:

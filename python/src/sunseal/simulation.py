@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,7 +138,7 @@ def facts(scenario: _engine.Scenario) -> dict[str, Any]:
 
 
 def sunlight(scenario: Mapping[str, Any]) -> harvest.Trace | None:
-    """Compute the panel's power if the scenario asks for a day's weather."""
+    """Compute the panel's power, for as many days as the run needs, if the scenario asks for weather."""
     wanted = scenario["harvest"].get("sunlight")
     if wanted is None:
         return None
@@ -154,6 +155,7 @@ def sunlight(scenario: Mapping[str, Any]) -> harvest.Trace | None:
         azimuth_deg=wanted["azimuth_deg"],
         weather=wanted.get("weather") or harvest.DEFAULT_WEATHER,
         shading=wanted["shading"],
+        days=math.ceil((scenario["start_s"] + scenario["duration_s"]) / harvest.DAY_S),
     )
 
 

@@ -1401,7 +1401,7 @@ impl Soc {
     fn half_done(&mut self, page: u32, now: Picos) {
         let bytes = &mut self.flash[page as usize..(page + PAGE_BYTES) as usize];
         for (i, byte) in bytes.iter_mut().enumerate() {
-            *byte |= splitmix64(now.0 ^ (i as u64) << 32) as u8;
+            *byte |= splitmix64(now.0 as u64 ^ (i as u64) << 32) as u8;
         }
         self.flash_changed(page..page + PAGE_BYTES);
     }
@@ -1411,7 +1411,7 @@ impl Soc {
             self.half_done(page, now);
         }
         if let Some(addr) = self.regs.eeprom.cut() {
-            self.eeprom[usize::from(addr) % EEPROM_BYTES] ^= splitmix64(now.0) as u8;
+            self.eeprom[usize::from(addr) % EEPROM_BYTES] ^= splitmix64(now.0 as u64) as u8;
             self.eeprom_image = None;
         }
         for component in [FLASH, EEPROM] {

@@ -147,15 +147,15 @@ fn is_flash(kind: RegionKind) -> bool {
 enum DmaPhase {
     Idle,
     /// A byte or word is on its way; the CPU is halted.
-    Moving(u64),
+    Moving(u128),
     /// The cycle behind a transfer.
-    Ending(u64),
+    Ending(u128),
     /// The CPU has its turn in a burst.
-    Paused(u64),
+    Paused(u128),
 }
 
 impl DmaPhase {
-    fn ends(self) -> Option<u64> {
+    fn ends(self) -> Option<u128> {
         match self {
             Self::Idle => None,
             Self::Moving(t) | Self::Ending(t) | Self::Paused(t) => Some(t),
@@ -181,7 +181,7 @@ pub(crate) struct Registers {
     dma: Dma,
     dma_phase: DmaPhase,
     /// Since when the reference stands, and REF2_5V.
-    reference: Option<(u64, bool)>,
+    reference: Option<(u128, bool)>,
     outputs: [u16; 3],
 }
 
@@ -445,7 +445,7 @@ impl F1xx {
             (refs.levels_v[usize::from(high)], Picos(since) + settle <= sample.time)
         });
         let asked = self.chip.reference.filter(|_| sample.uses_reference());
-        let too_low = |r: (u64, bool)| env.common.state.vcc_v < refs.avcc_min_v[usize::from(r.1)];
+        let too_low = |r: (u128, bool)| env.common.state.vcc_v < refs.avcc_min_v[usize::from(r.1)];
         if asked.is_some_and(too_low) {
             env.common.state.lints.report(LintKind::ReferenceSupply, ADC12CTL, cycles);
         }
@@ -520,7 +520,7 @@ impl F1xx {
     }
 
     /// `cycles` of MCLK behind `t`.
-    fn after_cycles(&self, t: Picos, cycles: u64) -> u64 {
+    fn after_cycles(&self, t: Picos, cycles: u64) -> u128 {
         let mclk = &self.chip.clocks.mclk;
         mclk.time_of(mclk.ticks_at(t) + cycles).0
     }
@@ -916,7 +916,7 @@ impl F1xx {
         self.chip.clocks.mclk.restart(now, cycles);
         env.mode = 0;
         // A reset aborts what the flash controller was doing.
-        let aborted = self.chip.flash.cut(&mut env.memory[..], now.0 ^ cycles);
+        let aborted = self.chip.flash.cut(&mut env.memory[..], now.0 as u64 ^ cycles);
         self.flash_changed(env, aborted);
         let power_on = kind != ResetKind::Puc;
         let c = &mut self.chip;
@@ -1067,7 +1067,7 @@ impl Peripherals for F1xx {
     }
 
     fn power_off(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
-        let done = self.chip.flash.cut(&mut env.memory[..], now.0 ^ cycles);
+        let done = self.chip.flash.cut(&mut env.memory[..], now.0 as u64 ^ cycles);
         self.flash_changed(env, done);
         for component in [FLASH, ADC12, REF, SVS] {
             let uncached = env.common.uncached;

@@ -449,6 +449,12 @@ impl F5xx {
         self.fx.clocks = true;
     }
 
+    /// Compares the supply with SVSH's level.
+    fn supervise(&self, env: &mut Env, now: Picos) {
+        let too_low = self.too_low(env);
+        env.common.svs_sees(now, too_low);
+    }
+
     fn adc_event(&mut self, env: &mut Env, t: Picos, cycles: Cycles) {
         let Some(sample) = self.chip.adc.take_sample(t) else { return };
         env.common.accounts.count(Event::Adc12Conversion);
@@ -590,7 +596,10 @@ impl F5xx {
         match block {
             Block::None => return Err(env.no_peripheral(addr)),
             Block::Sfr => self.chip.sfr.write(off, value, mask, &cx)?,
-            Block::Pmm => self.chip.pmm.write(off, value, mask, &mut cx)?,
+            Block::Pmm => {
+                self.chip.pmm.write(off, value, mask, &mut cx)?;
+                self.supervise(env, now);
+            }
             Block::Flash => self.chip.flash.write(off, value, mask, &mut cx)?,
             Block::Crc16 => {
                 // Leads to nothing else.
@@ -632,7 +641,7 @@ impl F5xx {
         env.mode = 0;
         let facts = Arc::clone(&self.facts);
         // A reset aborts what the flash controller was doing.
-        let aborted = self.chip.flash.cut(&mut env.memory[..], now.0 ^ cycles);
+        let aborted = self.chip.flash.cut(&mut env.memory[..], now.0 as u64 ^ cycles);
         self.flash_changed(env, aborted);
         if env.common.state.powered {
             env.common.accounts.set_state(FLASH, accounts::IDLE, now, cycles, env.common.uncached);
@@ -792,6 +801,10 @@ impl Peripherals for F5xx {
 
     fn too_low(&self, env: &Env) -> Option<Picos> {
         let (pmm, svs) = (&self.chip.pmm, &self.facts.svs);
+        // A level that the program just chose is not looked at until it has settled.
+        if pmm.svsh_settles() {
+            return None;
+        }
         let delay_us = match pmm.svsh_full_performance() {
             true => svs.delay_full_performance_us,
             false => svs.delay_normal_us,
@@ -806,7 +819,7 @@ impl Peripherals for F5xx {
     }
 
     fn power_off(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
-        let done = self.chip.flash.cut(&mut env.memory[..], now.0 ^ cycles);
+        let done = self.chip.flash.cut(&mut env.memory[..], now.0 as u64 ^ cycles);
         self.flash_changed(env, done);
         for component in [FLASH, ADC12, REF] {
             let uncached = env.common.uncached;
@@ -910,6 +923,7 @@ impl Peripherals for F5xx {
     fn process_at(&mut self, env: &mut Env, t: Picos, now: Picos, cycles: Cycles) {
         if self.chip.pmm.next_event().is_some_and(|e| e <= t) {
             self.chip.pmm.event(&mut cx!(self, env, self.facts.peripherals.pmm, cycles, t));
+            self.supervise(env, t);
         }
         if self.chip.wdt.next_event(&self.chip.clocks).is_some_and(|e| e <= t) {
             self.chip.wdt.event(&mut cx!(self, env, self.facts.peripherals.wdt_a, cycles, t));

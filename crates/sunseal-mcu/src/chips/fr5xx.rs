@@ -205,7 +205,7 @@ impl Trigger {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Deep {
     rtc: bool,
-    since_ps: u64,
+    since_ps: u128,
 }
 
 /// What a word held before a burst wrote it, in a cycle that the CPU has yet to wait for.
@@ -240,14 +240,14 @@ pub(crate) struct Registers {
     aes: Aes256,
     dma: Dma,
     /// The CPU stands still for a DMA transfer until then.
-    dma_until: u64,
+    dma_until: u128,
     /// A burst pauses for the CPU until then.
-    dma_pause: u64,
+    dma_pause: u128,
     /// What the burst that the CPU waits for has written ahead of it.
     dma_ahead: Vec<Ahead>,
     wdt: WdtA,
     rtc: RtcC,
-    rtc_seen_ps: u64,
+    rtc_seen_ps: u128,
     sfr: Sfr,
     sys: Sys,
     reference: RefA,
@@ -1052,6 +1052,8 @@ impl Fr5xx {
                 if locked && !self.chip.pmm.pins_locked() {
                     self.lock_pins(env, false, false, now, at);
                 }
+                let too_low = self.too_low(env);
+                env.common.svs_sees(now, too_low);
             }
             Block::Fram => {
                 self.chip.fram.write(off, value, mask, &mut cx)?;
@@ -1295,7 +1297,7 @@ impl Peripherals for Fr5xx {
             env.common.accounts.count(event);
             if let Some(deep) = self.chip.deep {
                 let off = env.common.now().since(Picos(deep.since_ps));
-                self.wake_ram(env, off, splitmix64(env.common.now().0));
+                self.wake_ram(env, off, splitmix64(env.common.now().0 as u64));
             }
             // The start-up time passes, booked as off.
             env.common.state.held_in_reset = true;

@@ -277,7 +277,7 @@ pub struct Partial {
 /// Microseconds to machine time.
 #[must_use]
 pub(crate) fn us(time_us: f64) -> Picos {
-    Picos((time_us * 1e6).round() as u64)
+    Picos((time_us * 1e6).round() as u128)
 }
 
 /// The device files that are built in, by name.

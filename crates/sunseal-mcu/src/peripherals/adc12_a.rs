@@ -46,8 +46,8 @@ const EOS: u8 = 0x80;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Conversion {
     mem: u8,
-    sample_end: u64,
-    done: u64,
+    sample_end: u128,
+    done: u128,
 }
 
 /// A conversion that is over and wants its input voltage.

@@ -62,8 +62,8 @@ const WINC: u16 = 0x4000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Conversion {
     mem: u8,
-    sample_end: u64,
-    done: u64,
+    sample_end: u128,
+    done: u128,
 }
 
 /// A conversion that is over and wants its input voltage.

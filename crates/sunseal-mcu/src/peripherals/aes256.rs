@@ -75,7 +75,7 @@ pub(crate) struct Aes256 {
     in_count: u8,
     out_count: u8,
     /// When the block that is being worked on is done.
-    done_ps: Option<u64>,
+    done_ps: Option<u128>,
     phase: Phase,
     /// Runs that were begun and not fetched by [`take_run`](Self::take_run).
     begun: Option<(AesRun, u16)>,
@@ -133,7 +133,7 @@ impl Aes256 {
     }
 
     pub fn next_event(&self) -> Option<Picos> {
-        self.done_ps.filter(|t| *t != u64::MAX).map(Picos)
+        self.done_ps.filter(|t| *t != u128::MAX).map(Picos)
     }
 
     /// Whether its interrupt is enabled.

@@ -47,8 +47,8 @@ pub(crate) enum Source {
 pub(crate) struct Crystals {
     pub lfxt_hz: Option<u32>,
     pub hfxt_hz: Option<u32>,
-    pub lfxt_start_ps: u64,
-    pub hfxt_start_ps: u64,
+    pub lfxt_start_ps: u128,
+    pub hfxt_start_ps: u128,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ pub(crate) struct Cs {
     /// PJSEL0 gives the crystal pins to the oscillators.
     pins: [bool; 2],
     /// When each crystal will swing, or has begun to: LFXT, HFXT.
-    swings_ps: [Option<u64>; 2],
+    swings_ps: [Option<u128>; 2],
 }
 
 impl Cs {

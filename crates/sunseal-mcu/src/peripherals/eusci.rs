@@ -102,9 +102,9 @@ pub(crate) struct Eusci {
     ie: u16,
     ifg: u16,
     waiting: bool,
-    shifting: Option<(Moving, u64)>,
+    shifting: Option<(Moving, u128)>,
     /// Bytes that come in over the UART, with the time their last bit ends.
-    incoming: Vec<(u64, u8)>,
+    incoming: Vec<(u128, u8)>,
 }
 
 impl Eusci {
@@ -230,7 +230,7 @@ impl Eusci {
     }
 
     pub fn next_event(&self) -> Option<Picos> {
-        let shift = self.shifting.map(|(_, t)| t).filter(|&t| t != u64::MAX);
+        let shift = self.shifting.map(|(_, t)| t).filter(|&t| t != u128::MAX);
         let rx = self.incoming.first().map(|e| e.0);
         shift.into_iter().chain(rx).min().map(Picos)
     }

@@ -50,7 +50,7 @@ pub(crate) struct FlashController {
     fctl1: u16,
     fctl3: u16,
     fctl4: u16,
-    running: Option<(Operation, u64)>,
+    running: Option<(Operation, u128)>,
     /// First half of a 32-bit write.
     half: Option<(u32, u16)>,
 }

@@ -61,7 +61,7 @@ pub(crate) struct FlashF1xx {
     fctl1: u16,
     fctl2: u16,
     fctl3: u16,
-    running: Option<(Operation, u64)>,
+    running: Option<(Operation, u128)>,
     /// The row of a block write under way.
     block: Option<u32>,
     /// Nanoseconds of programming voltage by row, since it was erased.
@@ -162,7 +162,7 @@ impl FlashF1xx {
         Ok(false)
     }
 
-    fn finish_block_at(&mut self, end_ps: u64) {
+    fn finish_block_at(&mut self, end_ps: u128) {
         // A word that is still being written lands with the end of the block.
         let last = self.running.take();
         self.block = None;
@@ -284,7 +284,7 @@ impl FlashF1xx {
             cx.lint(LintKind::FlashOverwrite);
         }
         let row = self.programmed_ns.entry(addr & !(ROW_BYTES - 1)).or_default();
-        *row += time.0 / 1000;
+        *row += (time.0 / 1000) as u64;
         if *row as f64 > cx.dev.f1xx().flash.cumulative_ms * 1e6 {
             cx.lint(LintKind::FlashProgramTime);
         }

@@ -58,9 +58,9 @@ pub(crate) struct Pmm {
     pm5ctl0: u16,
     /// The level that VCORE has reached.
     pub level: u8,
-    high_settled: Option<u64>,
-    low_settled: Option<u64>,
-    vcore_settled: Option<u64>,
+    high_settled: Option<u128>,
+    low_settled: Option<u128>,
+    vcore_settled: Option<u128>,
 }
 
 impl Pmm {
@@ -109,6 +109,10 @@ impl Pmm {
     pub fn svsh_level(&self) -> Option<usize> {
         (self.svsmhctl & SVSE != 0 && self.rie & SVSHPE != 0)
             .then_some(usize::from((self.svsmhctl & SVSRVL) >> 8))
+    }
+
+    pub fn svsh_settles(&self) -> bool {
+        self.high_settled.is_some()
     }
 
     pub fn svsh_full_performance(&self) -> bool {
@@ -242,7 +246,7 @@ impl Pmm {
     }
 
     pub fn event(&mut self, cx: &mut Ctx<'_>) {
-        let due = |t: &mut Option<u64>| t.take_if(|t| *t <= cx.now.0).is_some();
+        let due = |t: &mut Option<u128>| t.take_if(|t| *t <= cx.now.0).is_some();
         if due(&mut self.high_settled) {
             self.ifg |= SVSMHDLYIFG;
             self.supply_flags(cx);

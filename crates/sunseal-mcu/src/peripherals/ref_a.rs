@@ -22,10 +22,10 @@ const STATUS: u16 = REFGENACT | REFBGACT | REFGENBUSY | BGMODE | REFGENRDY | REF
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RefA {
     ctl0: u16,
-    settle_ps: u64,
+    settle_ps: u128,
     /// The ADC asks for it.
     wanted: bool,
-    on_since: Option<u64>,
+    on_since: Option<u128>,
 }
 
 impl RefA {

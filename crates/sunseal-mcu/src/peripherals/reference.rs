@@ -16,7 +16,7 @@ pub(crate) struct Ref {
     ctl0: u16,
     /// REFVSEL as ADC12CTL0 asks for it while REFMSTR = 0, and whether it is on.
     pub adc: (bool, u8),
-    on_since: Option<u64>,
+    on_since: Option<u128>,
 }
 
 impl Ref {
@@ -34,7 +34,7 @@ impl Ref {
     }
 
     /// Notes since when the present output stands.
-    pub fn update(&mut self, now_ps: u64, before: (bool, usize)) {
+    pub fn update(&mut self, now_ps: u128, before: (bool, usize)) {
         let after = self.output();
         if before != after {
             self.on_since = after.0.then_some(now_ps);
@@ -42,7 +42,7 @@ impl Ref {
     }
 
     /// When the output was switched on or changed last, if it is on.
-    pub fn on_since(&self) -> Option<u64> {
+    pub fn on_since(&self) -> Option<u128> {
         self.on_since
     }
 

@@ -21,7 +21,7 @@ pub(crate) struct Svs {
     flag: bool,
     /// SVSOP: the supply is too low.
     low: bool,
-    settled: Option<u64>,
+    settled: Option<u128>,
 }
 
 impl Svs {

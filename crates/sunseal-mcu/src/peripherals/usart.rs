@@ -62,12 +62,12 @@ pub(crate) struct Usart {
     txbuf: u8,
     /// A byte in TXBUF waits for the shift register.
     waiting: bool,
-    shifting: Option<(u8, u64)>,
+    shifting: Option<(u8, u128)>,
     /// The slave's shift register, and whether a byte of TXBUF stands in it.
     slave: u8,
     loaded: bool,
     /// Bytes that come in over the UART, with the time their last bit ends.
-    incoming: Vec<(u64, u8)>,
+    incoming: Vec<(u128, u8)>,
     pub rx_ifg: bool,
     pub tx_ifg: bool,
     pub rx_ie: bool,
@@ -178,7 +178,7 @@ impl Usart {
     }
 
     pub fn next_event(&self) -> Option<Picos> {
-        let shift = self.shifting.map(|(_, t)| t).filter(|&t| t != u64::MAX);
+        let shift = self.shifting.map(|(_, t)| t).filter(|&t| t != u128::MAX);
         let rx = self.incoming.first().map(|e| e.0);
         shift.into_iter().chain(rx).min().map(Picos)
     }

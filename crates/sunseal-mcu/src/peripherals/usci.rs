@@ -59,9 +59,9 @@ pub(crate) struct Usci {
     txbuf: u8,
     ictl: u16,
     waiting: bool,
-    shifting: Option<(u8, u64)>,
+    shifting: Option<(u8, u128)>,
     /// Bytes that come in over the UART, with the time their last bit ends.
-    incoming: Vec<(u64, u8)>,
+    incoming: Vec<(u128, u8)>,
 }
 
 impl Usci {
@@ -148,7 +148,7 @@ impl Usci {
     }
 
     pub fn next_event(&self) -> Option<Picos> {
-        let shift = self.shifting.map(|(_, t)| t).filter(|&t| t != u64::MAX);
+        let shift = self.shifting.map(|(_, t)| t).filter(|&t| t != u128::MAX);
         let rx = self.incoming.first().map(|e| e.0);
         shift.into_iter().chain(rx).min().map(Picos)
     }

@@ -125,7 +125,7 @@ fn the_brown_out_detector_takes_its_time() {
     m.set_vcc(5.0);
     m.reset();
     let for_ns =
-        |m: &mut Machine, ns: u64| m.run(&Until::time(Picos(m.time().0 + ns * 1000)), &mut Silent);
+        |m: &mut Machine, ns: u128| m.run(&Until::time(Picos(m.time().0 + ns * 1000)), &mut Silent);
     for_ns(&mut m, 10_000);
     let resets = m.resets();
     m.set_vcc(3.9);

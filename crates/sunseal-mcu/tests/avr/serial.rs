@@ -9,7 +9,7 @@ use crate::support::*;
 
 /// Answers each byte with its complement and remembers when it came.
 #[derive(Clone, Default)]
-struct Echo(Arc<Mutex<Vec<(u64, u8)>>>);
+struct Echo(Arc<Mutex<Vec<(u128, u8)>>>);
 
 impl Part for Echo {
     fn transfer(&mut self, now: Picos, mosi: u8) -> u8 {
@@ -49,7 +49,7 @@ fn the_master_exchanges_a_byte_in_eight_clocks() {
 
 /// Clocks bytes into the chip's slave every 100 microseconds.
 struct Clocking {
-    next: u64,
+    next: u128,
     bytes: Vec<u8>,
     got: Arc<Mutex<Vec<u8>>>,
     shifted: Option<u8>,
@@ -113,7 +113,7 @@ fn the_transmitter_takes_its_bits_and_buffers_one_byte() {
     let mut m = load(&elf);
     finish(&mut m, &elf);
     assert_eq!((r(&m, 18), r(&m, 19)), (0x22, 0x02));
-    let sent: Vec<(u64, u8)> = m.uart_log().iter().map(|b| (b.time_ps, b.byte)).collect();
+    let sent: Vec<(u128, u8)> = m.uart_log().iter().map(|b| (b.time_ps, b.byte)).collect();
     // The first write is in cycle 7; ten bits each.
     let end = |n: u64| Picos::of_ticks(8 + n * 1280, HZ).0;
     assert_eq!(sent, [(end(1), b'H'), (end(2), b'i')]);

@@ -52,7 +52,7 @@ fn each_mode_has_its_state_and_its_time_to_wake() {
         assert_eq!(m.state_of("cpu"), Some("active.flash"));
         let ledger = m.ledger();
         let slept = m.vocabulary().find_state(state).unwrap();
-        let time: u64 =
+        let time: u128 =
             ledger.spans().filter(|(k, _)| k.state == slept).map(|(_, s)| s.time.0).sum();
         assert!(time > 190_000_000, "{state}: {time}");
     }
@@ -97,7 +97,7 @@ fn the_watch_crystal_wakes_from_power_save_once_a_second() {
     );
     let mut m = load(&elf);
     assert_eq!(m.run(&Until::time(Picos(5_500_000_000_000)), &mut Silent), Stop::Time);
-    let rises: Vec<u64> = m.pin_log().iter().filter(|e| e.level).map(|e| e.time_ps).collect();
+    let rises: Vec<u128> = m.pin_log().iter().filter(|e| e.level).map(|e| e.time_ps).collect();
     assert_eq!(rises.len(), 5, "{rises:?}");
     for pair in rises.windows(2) {
         let period = (pair[1] - pair[0]) as f64 * 1e-12;

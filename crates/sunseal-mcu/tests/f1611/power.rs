@@ -7,7 +7,7 @@ use sunseal_trace::{Picos, Silent};
 use crate::asm::Arg::*;
 use crate::support::*;
 
-fn ms(n: u64) -> Picos {
+fn ms(n: u128) -> Picos {
     Picos(n * 1_000_000_000)
 }
 

@@ -18,7 +18,7 @@ fn uart(ssel: u8, br: u16, mctl: u8) -> Program {
     p
 }
 
-fn sent(p: &mut Program) -> (Vec<u8>, Vec<u64>, Machine) {
+fn sent(p: &mut Program) -> (Vec<u8>, Vec<u128>, Machine) {
     let mut m = p.run_halted();
     let log = m.take_uart_log();
     (log.iter().map(|b| b.byte).collect(), log.iter().map(|b| b.time_ps).collect(), m)
@@ -129,7 +129,7 @@ fn usart_keeps_smclk_in_lpm3_until_its_byte_is_out() {
     let lpm = |name: &str| {
         let v = m.vocabulary();
         let state = v.find_state(name).unwrap();
-        m.ledger().spans().filter(|(k, _)| k.state == state).map(|(_, s)| s.time.0).sum::<u64>()
+        m.ledger().spans().filter(|(k, _)| k.state == state).map(|(_, s)| s.time.0).sum::<u128>()
     };
     // While the byte goes, the DCO runs: that costs what LPM1 does.
     assert!(lpm("lpm1") > 900_000_000 && lpm("lpm3") > 800_000_000);

@@ -125,7 +125,7 @@ fn busy_cycles(op: u16, key: &str) -> u64 {
             &mut Silent,
         );
     }
-    (m.time().0 - before.0 + 500_000) / 1_000_000
+    ((m.time().0 - before.0 + 500_000) / 1_000_000) as u64
 }
 
 #[test]

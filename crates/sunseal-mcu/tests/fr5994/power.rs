@@ -7,10 +7,10 @@ use sunseal_trace::{Picos, Silent};
 use crate::asm::Arg::*;
 use crate::support::*;
 
-const MS: u64 = 1_000_000_000;
+const MS: u128 = 1_000_000_000;
 
 /// When the handler of a timer's interrupt has run its first instruction, in picoseconds.
-fn wake_time(mode: u16) -> u64 {
+fn wake_time(mode: u16) -> u128 {
     // TA0 on ACLK from the VLO.
     let mut p = Program::clocked(0x000C, 0);
     p.set(CSCTL2, 0x0133).set(TA0CCR0, 99).set(TA0CCTL0, 0x10).set(TA0CTL, 0x0114);
@@ -30,7 +30,7 @@ fn wake_time(mode: u16) -> u64 {
 fn deeper_modes_wake_later_by_the_printed_times() {
     let [lpm0, lpm1, lpm2, lpm3] = [LPM0, LPM1, LPM2, LPM3].map(wake_time);
     // The same program but for the mode: only the wake-up differs. 0.4 us + 1.5 periods, 6, 6, 6.6 us + 2.
-    let us = |a: u64, b: u64| (a as f64 - b as f64) / 1e6;
+    let us = |a: u128, b: u128| (a as f64 - b as f64) / 1e6;
     assert!((us(lpm1, lpm0) - (6.0 - 0.5875)).abs() < 0.02, "{}", us(lpm1, lpm0));
     assert!(us(lpm2, lpm1).abs() < 0.02, "{}", us(lpm2, lpm1));
     assert!((us(lpm3, lpm1) - 0.85).abs() < 0.02, "{}", us(lpm3, lpm1));

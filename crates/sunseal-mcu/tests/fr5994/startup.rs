@@ -7,7 +7,7 @@ use sunseal_trace::{Picos, Silent};
 
 use crate::support::*;
 
-fn cut(m: &mut sunseal_mcu::Machine, off_ms: u64, noise: u64) -> Vec<u8> {
+fn cut(m: &mut sunseal_mcu::Machine, off_ms: u128, noise: u64) -> Vec<u8> {
     m.set_vcc(0.0);
     let to = Picos(m.time().0 + off_ms * 1_000_000_000);
     m.run(&Until::time(to), &mut Silent);

@@ -334,7 +334,7 @@ pub fn fault_of(p: &Program) -> String {
 }
 
 /// Time in a state, in picoseconds, summed over operating points.
-pub fn time_in(m: &Machine, component: &str, state: &str) -> u64 {
+pub fn time_in(m: &Machine, component: &str, state: &str) -> u128 {
     let (v, l) = (m.vocabulary(), m.ledger());
     l.spans()
         .filter(|(k, _)| {

@@ -60,7 +60,7 @@ fn run(mut stimulus: Stimulus, probes: Probes) -> (String, Vec<u8>) {
 }
 
 fn by_hand() -> Stimulus {
-    let us = |n: u64| Picos(n * 1_000_000);
+    let us = |n: u128| Picos(n * 1_000_000);
     let change = |n, level| (us(n), p2_0(), level);
     Stimulus::new(vec![
         change(100, Some(true)),

@@ -141,7 +141,7 @@ fn adc_and_reference_are_components_with_states() {
     let on = v.find_state("on").unwrap();
     for name in ["adc12", "ref"] {
         let c = v.find_component(name).unwrap();
-        let time: u64 = ledger
+        let time: u128 = ledger
             .spans()
             .filter(|(k, _)| k.component == c && k.state == on)
             .map(|(_, s)| s.time.0)

@@ -107,8 +107,9 @@ fn svsh_resets_when_the_supply_was_low_for_its_delay() {
         for asleep in [true, false] {
             let mut m = supervised(svsmhctl, asleep);
             let (resets, before) = (m.resets(), m.reg(5));
-            let for_ps =
-                |m: &mut Machine, ps: u64| m.run(&Until::time(Picos(m.time().0 + ps)), &mut Silent);
+            let for_ps = |m: &mut Machine, ps: u128| {
+                m.run(&Until::time(Picos(m.time().0 + ps)), &mut Silent)
+            };
             // A dip that is shorter does nothing, not even to the next. Awake the last instruction adds to it.
             let dip_ps = if asleep { delay_ps - 1 } else { delay_ps / 10 };
             m.set_vcc(2.05);
@@ -149,9 +150,24 @@ fn svsh_resets_when_the_supply_was_low_for_its_delay() {
 }
 
 #[test]
+fn a_level_raised_above_the_supply_resets_once_it_has_settled() {
+    let mut p = Program::new();
+    // SVSH at level 3 (2.10 V) of a supply of 2.00 V, which is legal still at VCORE 0.
+    p.nops(200).set_b(PMMCTL0 + 1, 0xA5).set(SVSMHCTL, 0x4F03);
+    let again = p.here();
+    p.op("ADD", Cg(1), R(5)).back("JMP", again);
+    let mut m = p.machine();
+    m.run(&Until::cycles(100), &mut Silent);
+    m.set_vcc(2.0);
+    assert_eq!(m.run(&Until::time(Picos(2_000_000_000)), &mut Silent), Stop::BrownOut);
+    assert_eq!(m.state_of("cpu"), Some("off"));
+    assert!(m.reg(5) > 0, "the level settles first");
+}
+
+#[test]
 fn a_sleeping_machine_outlives_a_short_brown_out() {
     let mut m = supervised(0x4400, true);
-    let cut = |m: &mut Machine, time_us: u64| {
+    let cut = |m: &mut Machine, time_us: u128| {
         m.set_vcc(1.2);
         m.run(&Until::time(Picos(m.time().0 + time_us * 1_000_000)), &mut Silent);
         m.set_vcc(3.0);

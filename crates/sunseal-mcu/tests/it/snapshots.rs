@@ -42,7 +42,7 @@ fn busy() -> Program {
 
 fn run_to(m: &mut Machine, time_us: u64) -> u64 {
     let mut hash = TraceHash::<true>::default();
-    let stop = m.run(&Until::time(Picos(time_us * 1_000_000)), &mut hash);
+    let stop = m.run(&Until::time(Picos(1_000_000) * time_us), &mut hash);
     assert!(matches!(stop, Stop::Time | Stop::Halted), "{stop:?}");
     hash.hash()
 }
@@ -123,6 +123,32 @@ proptest! {
         };
         prop_assert_eq!(cut(), cut());
     }
+}
+
+#[test]
+fn an_old_machine_runs_as_a_young_one() {
+    let lived = |off: Picos| {
+        let mut m = busy().machine();
+        run_to(&mut m, 20_000);
+        m.power_cut();
+        m.run(&Until::time(m.time() + off), &mut Silent);
+        let (begun, edges) = (m.time(), m.pin_log().len());
+        m.power_on(3);
+        let mut hash = TraceHash::<true>::default();
+        m.run(&Until::time(begun + Picos(100_000_000_000)), &mut hash);
+        let kept = m.snapshot().to_bytes();
+        let times: Vec<u128> = m.pin_log()[edges..].iter().map(|e| e.time().0 - begun.0).collect();
+        // A snapshot holds times as late as these.
+        let mut copy = busy().machine();
+        copy.restore(&copy.read_snapshot(&kept).unwrap()).unwrap();
+        assert_eq!(copy.time(), m.time());
+        (hash.hash(), times)
+    };
+    const DAY: Picos = Picos(86_400_000_000_000_000);
+    let young = lived(DAY);
+    assert!(young.1.len() > 80, "{}", young.1.len());
+    assert_eq!(lived(DAY * 213), young, "where 64 bits of picoseconds end");
+    assert_eq!(lived(DAY * 3650), young);
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn the_period_in_up_mode_is_ccr0_plus_one() {
         .put(vec![crate::asm::RETI]);
     let mut m = p.machine();
     m.run(&Until::time(Picos(20_000_000_000)), &mut Silent);
-    let edges: Vec<u64> = m.pin_log().iter().map(|e| e.time_ps).collect();
+    let edges: Vec<u128> = m.pin_log().iter().map(|e| e.time_ps).collect();
     let hz = m.operating_point().smclk_hz;
     assert!(edges.len() > 15);
     for pair in edges[1..].windows(2) {
@@ -112,6 +112,28 @@ fn a_timer_on_aclk_wakes_from_lpm3() {
     let s = m.time().as_seconds();
     // The first count comes within a tick of the start.
     assert!((1.0 - 1.0 / 32_768.0..1.001).contains(&s), "{s}");
+}
+
+#[test]
+fn a_timer_keeps_its_ticks_over_a_year_asleep() {
+    let mut p = Program::new();
+    // REFO / 8 / 8: all 65,536 counts are 128 seconds.
+    p.set(UCSCTL4, 0x0244).set(TA0CTL + 0x20, 7).set(TA0CCR0, 0xFFFF).set(TA0CCTL0, 0x10);
+    p.op("MOV", Cg(0), R(10)).op("MOV", Cg(0), R(11)).set(TA0CTL, ACLK_UP_CLR | 0x00C0);
+    let again = p.here();
+    p.sleep(LPM3 | GIE).op("ADD", Cg(1), R(10)).op("ADDC", Cg(0), R(11)).back("JMP", again);
+    p.handler(VECTOR_TA0_CCR0).wake_and_return();
+    let mut m = p.machine();
+    let periods = 365 * 86_400 / 128;
+    // The count of CCR0 comes a 512th of a second before the period ends.
+    let end = Picos(128_000_000_000_000) * periods;
+    m.run(&Until::time(end - Picos(2_000_000_000)), &mut Silent);
+    let woken = |m: &sunseal_mcu::Machine| u64::from(m.reg(11)) << 16 | u64::from(m.reg(10));
+    assert_eq!(woken(&m), periods - 1);
+    m.run(&Until::time(end), &mut Silent);
+    assert_eq!(woken(&m), periods);
+    let slept: u128 = m.ledger().spans().map(|(_, s)| s.time.0).max().unwrap();
+    assert!(end.0 - slept < 86_400_000_000_000, "{slept} ps of {end} are booked on one state");
 }
 
 #[test]

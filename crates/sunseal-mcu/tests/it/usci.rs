@@ -13,7 +13,7 @@ const CS: Pin = Pin::new(3, 0);
 const READY: Pin = Pin::new(1, 7);
 
 /// What the device heard, and when.
-type Heard = Arc<Mutex<Vec<(u64, String)>>>;
+type Heard = Arc<Mutex<Vec<(u128, String)>>>;
 
 /// Answers each byte with its complement and raises a pin 1 ms after it was selected.
 struct Echo {
@@ -175,7 +175,7 @@ fn a_device_raises_its_pin_at_its_own_time_and_wakes_the_cpu() {
     let v = m.vocabulary();
     let (radio, busy) = (v.find_component("radio").unwrap(), v.find_state("busy").unwrap());
     let ledger = m.ledger();
-    let time: u64 = ledger
+    let time: u128 = ledger
         .spans()
         .filter(|(k, _)| k.component == radio && k.state == busy)
         .map(|(_, s)| s.time.0)

@@ -221,7 +221,7 @@ tick:
     let mut r = p.machine();
     let until = sunseal_mcu::Until::cycles(60_000);
     r.m.run(&until, &mut sunseal_trace::Silent);
-    let edges: Vec<u64> = r.m.pin_log().iter().map(|e| e.time_ps).collect();
+    let edges: Vec<u128> = r.m.pin_log().iter().map(|e| e.time_ps).collect();
     assert!(edges.len() > 20, "{}", edges.len());
     for pair in edges[2..].windows(2) {
         let ticks = (pair[1] - pair[0]) as f64 * 1e-12 * 3e6;

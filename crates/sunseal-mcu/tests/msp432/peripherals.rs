@@ -80,7 +80,7 @@ handler:
     .irq(25, "handler");
     let mut r = p.machine();
     r.m.run(&Until::time(Picos(20_000_000_000)), &mut Silent);
-    let edges: Vec<u64> = r.m.pin_log().iter().map(|e| e.time_ps).collect();
+    let edges: Vec<u128> = r.m.pin_log().iter().map(|e| e.time_ps).collect();
     assert!(edges.len() > 15, "{}", edges.len());
     for pair in edges[2..].windows(2) {
         let ticks = (pair[1] - pair[0]) as f64 * 1e-12 * 3e6;

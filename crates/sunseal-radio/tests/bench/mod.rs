@@ -9,7 +9,7 @@ use sunseal_mcu::{Part, Pin};
 use sunseal_radio::{LinkLoss, Medium, MediumConfig, Radio, RadioHandle};
 use sunseal_trace::Picos;
 
-pub const US: u64 = 1_000_000;
+pub const US: u128 = 1_000_000;
 
 pub fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data")
@@ -37,7 +37,7 @@ impl Bench {
     }
 
     /// Lets time go by, calling the chip when it wants to be called.
-    pub fn wait_us(&mut self, us: u64) {
+    pub fn wait_us(&mut self, us: u128) {
         let end = self.now + Picos(us * US);
         while let Some(at) = self.chip.next_event().filter(|at| *at <= end) {
             assert!(at >= self.now, "an event in the past: {at:?} at {:?}", self.now);
@@ -94,7 +94,7 @@ impl Bench {
 }
 
 /// Chips side by side, called in order of time as a lock-step would.
-pub fn together(benches: &mut [&mut Bench], us: u64) {
+pub fn together(benches: &mut [&mut Bench], us: u128) {
     let end = benches[0].now + Picos(us * US);
     while let Some((at, i)) = benches
         .iter()

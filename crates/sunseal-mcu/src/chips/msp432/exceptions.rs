@@ -65,11 +65,11 @@ impl Msp432 {
         self.soc.r.slept_from = self.soc.r.lines.fclk.ticks_at(start);
         if matches!(sleep, Sleep::Lpm35 | Sleep::Lpm45) {
             let keep = sleep == Sleep::Lpm35;
-            let seed = self.soc.common.state.seed ^ start.0;
+            let seed = self.soc.common.state.seed ^ start.0 as u64;
             self.soc.scramble_ram(seed, |bank| !(keep && bank == 0));
         } else if sleep != Sleep::Lpm0 {
             let retained = self.soc.r.sysctl.retained();
-            let seed = self.soc.common.state.seed ^ start.0;
+            let seed = self.soc.common.state.seed ^ start.0 as u64;
             self.soc.scramble_ram(seed, |bank| retained >> bank & 1 == 0);
         }
         self.soc.update_clocks(start, cycles);

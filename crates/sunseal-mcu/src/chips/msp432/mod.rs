@@ -712,14 +712,14 @@ impl Chip for Msp432 {
             self.soc.common.state.held_in_reset = false;
             self.soc.common.state.now_ps += us(self.soc.facts.pcm.reset_ms * 1e3).0;
         }
-        self.soc.abort_flash(self.soc.now().0 ^ cycles);
+        self.soc.abort_flash(self.soc.now().0 as u64 ^ cycles);
         self.soc.reset_as(class, source, self.soc.now(), cycles);
         self.start_at_vector();
     }
 
     fn reset(&mut self) {
         let (now, cycles) = (self.soc.now(), self.cpu.cycles);
-        self.soc.abort_flash(now.0 ^ cycles);
+        self.soc.abort_flash(now.0 as u64 ^ cycles);
         self.soc.reset_as(Class::Por, 0, now, cycles);
         self.start_at_vector();
     }
@@ -757,7 +757,7 @@ impl Chip for Msp432 {
 
     fn power_off(&mut self) {
         let (now, cycles) = (self.soc.now(), self.cpu.cycles);
-        self.soc.abort_flash(now.0 ^ cycles);
+        self.soc.abort_flash(now.0 as u64 ^ cycles);
         self.soc.common.state.powered = false;
         self.soc.r.sleep = None;
         let uncached = self.soc.common.uncached;

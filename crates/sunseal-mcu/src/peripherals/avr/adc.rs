@@ -47,7 +47,7 @@ pub(crate) struct Adc {
     enabled_at: u64,
     warmed_up: bool,
     /// A conversion: time of sample and end, ADMUX at its start, its last tick.
-    running: Option<(u64, u64, u8, u64)>,
+    running: Option<(u128, u128, u8, u64)>,
     /// Its ten bits, once the input is held.
     held: Option<u16>,
 }
@@ -155,7 +155,7 @@ impl Adc {
     pub fn next_event(&self) -> Option<Picos> {
         let (sampled, end, ..) = self.running?;
         let next = if self.held.is_none() { sampled } else { end };
-        (next != u64::MAX).then_some(Picos(next))
+        (next != u128::MAX).then_some(Picos(next))
     }
 
     /// What is due.

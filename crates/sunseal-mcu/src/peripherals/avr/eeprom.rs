@@ -24,7 +24,7 @@ pub(crate) struct Eeprom {
     eerie: bool,
     window: Window,
     /// A write under way: its end, address and byte.
-    writing: Option<(u64, u16, u8)>,
+    writing: Option<(u128, u16, u8)>,
 }
 
 impl Eeprom {

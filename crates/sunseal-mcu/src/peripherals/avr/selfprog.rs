@@ -37,7 +37,7 @@ pub(crate) struct SelfProgramming {
     /// The lower section cannot be read.
     pub rww_busy: bool,
     /// Work under way: its end, what, where.
-    work: Option<(u64, Work, u32)>,
+    work: Option<(u128, Work, u32)>,
 }
 
 impl SelfProgramming {

@@ -23,7 +23,7 @@ pub(crate) struct Spi {
     shift: u8,
     received: u8,
     /// A byte under way: its end.
-    ends: Option<u64>,
+    ends: Option<u128>,
     /// SPSR was read with a flag set: the next access of SPDR clears it.
     seen: u8,
 }
@@ -125,7 +125,7 @@ impl Spi {
     }
 
     pub fn next_event(&self) -> Option<Picos> {
-        self.ends.filter(|&t| t != u64::MAX).map(Picos)
+        self.ends.filter(|&t| t != u128::MAX).map(Picos)
     }
 
     /// A byte has left; answer with [`received`](Self::received).

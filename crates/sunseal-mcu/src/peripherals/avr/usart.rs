@@ -57,11 +57,11 @@ pub(crate) struct Usart {
     ubrr: u16,
     /// A byte that waits, and one that goes out with its end.
     waiting: Option<u8>,
-    sending: Option<(u8, u64)>,
+    sending: Option<(u8, u128)>,
     /// Bytes received: two, and a third in the shift register.
     received: VecDeque<u8>,
     /// Bytes that come in, with the time their last bit ends.
-    incoming: VecDeque<(u64, u8)>,
+    incoming: VecDeque<(u128, u8)>,
 }
 
 impl Usart {
@@ -108,7 +108,7 @@ impl Usart {
     }
 
     pub fn next_event(&self) -> Option<Picos> {
-        let tx = self.sending.map(|s| s.1).filter(|&t| t != u64::MAX);
+        let tx = self.sending.map(|s| s.1).filter(|&t| t != u128::MAX);
         let rx = self.incoming.front().map(|e| e.0);
         tx.into_iter().chain(rx).min().map(Picos)
     }

@@ -74,7 +74,7 @@ pub(crate) struct Adc14 {
     ier: [u32; 2],
     ifgr: [u32; 2],
     /// The cell that is being converted, when its sample ends, when its conversion ends.
-    running: Option<(u8, u64, u64)>,
+    running: Option<(u8, u128, u128)>,
     sampled: bool,
     result: u16,
     /// Cells filled since they were last read by DMA.

@@ -66,7 +66,7 @@ struct Crystal {
     hz: u32,
     /// Its pins are given to it.
     pins: bool,
-    ready: Option<u64>,
+    ready: Option<u128>,
 }
 
 impl Crystal {

@@ -85,7 +85,7 @@ pub(crate) struct Flctl {
     protect_info: [u32; 2],
     ifg: u32,
     ie: u32,
-    running: Option<(Operation, u64)>,
+    running: Option<(Operation, u128)>,
     /// The bits of a 128-bit word that have come so far in full word mode.
     gathered: Option<(u32, Vec<u8>)>,
 }

@@ -56,7 +56,7 @@ pub(crate) struct Pcm {
     ie: u32,
     ifg: u32,
     /// The transition under way: its end.
-    until: Option<u64>,
+    until: Option<u128>,
 }
 
 impl Pcm {

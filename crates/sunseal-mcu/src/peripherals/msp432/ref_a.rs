@@ -20,7 +20,7 @@ const SETTABLE: u16 = 0x0C3B;
 pub(crate) struct RefA {
     ctl0: u16,
     /// Since when it has been on with its present level.
-    since: u64,
+    since: u128,
 }
 
 impl RefA {

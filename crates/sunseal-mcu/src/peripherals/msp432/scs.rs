@@ -708,7 +708,7 @@ mod tests {
     fn the_tick_counts_down_and_reloads() {
         let mut line = Line::STOPPED;
         line.retune(Picos(0), 1_000_000, 1, None);
-        let us = |n: u64| Picos(n * 1_000_000);
+        let us = |n: u128| Picos(n * 1_000_000);
         let mut t = SysTick {
             csr: CSR_ENABLE | CSR_TICKINT | CSR_CLKSOURCE,
             reload: 9,

@@ -205,7 +205,7 @@ mod tests {
     fn it_counts_down_reloads_and_stops_by_its_mode() {
         let mut line = Line::STOPPED;
         line.retune(Picos(0), 1_000_000, 1, None);
-        let us = |n: u64| Picos(n * 1_000_000);
+        let us = |n: u128| Picos(n * 1_000_000);
         let periodic =
             Counter { control: ENABLE | MODE | SIZE, load: 9, value: 9, ..Counter::new() };
         assert_eq!(periodic.value_at(&line, us(9)), 0);
