@@ -113,19 +113,32 @@ def test_a_chart_says_the_same_on_a_page_and_on_paper(tmp_path: Path) -> None:
 @given(
     powers=st.lists(st.tuples(st.floats(0, 1e-3), st.floats(0, 1e-3)), min_size=1, max_size=100),
     volts=st.lists(st.floats(1.0, 5.0), min_size=101, max_size=101),
+    width_s=st.sampled_from([0.5, 60.0, 3600.0]),
 )
-def test_scarcity_and_surplus_together_are_the_run(powers: list[tuple[float, float]], volts: list[float]) -> None:
+def test_scarcity_and_surplus_together_are_the_run(
+    powers: list[tuple[float, float]], volts: list[float], width_s: float
+) -> None:
     series = [
-        {"time_s": 60.0 * i, "panel_w": p, "load_w": n, "vcap_v": volts[i + 1], "vcap_max_v": volts[0]}
+        {"time_s": width_s * i, "panel_w": p, "load_w": n, "vcap_v": volts[i + 1], "vcap_max_v": volts[0]}
         for i, (p, n) in enumerate(powers)
     ]
-    found = report.regimes(series, 60.0 * len(series), 0.5)
+    found = report.regimes({"series": series, "simulated_s": width_s * len(series)}, 0.5)
     total = {key: sum(j[key] for j in found.values()) for key in ("time_s", *report.KEPT)}
-    assert total["time_s"] == pytest.approx(60.0 * len(series))
-    assert total["light_j"] == pytest.approx(60.0 * math.fsum(p for p, _ in powers), abs=1e-12)
-    assert total["work_j"] == pytest.approx(60.0 * math.fsum(n for _, n in powers), abs=1e-12)
+    assert total["time_s"] == pytest.approx(width_s * len(series))
+    assert total["light_j"] == pytest.approx(width_s * math.fsum(p for p, _ in powers), abs=1e-12)
+    assert total["work_j"] == pytest.approx(width_s * math.fsum(n for _, n in powers), abs=1e-12)
     assert total["stored_j"] == pytest.approx(0.25 * (volts[len(series)] ** 2 - volts[0] ** 2), abs=1e-9)
     assert total["lost_j"] == pytest.approx(total["light_j"] - total["work_j"] - total["stored_j"], abs=1e-9)
+
+
+def test_the_nights_of_a_year_are_scarce() -> None:
+    series = [
+        {"time_s": 3600.0 * h, "panel_w": 1e-3 * (6 <= h % 24 < 18), "load_w": 1e-5, "vcap_v": 3.0, "vcap_max_v": 3.0}
+        for h in range(8760)
+    ]
+    found = report.regimes({"series": series, "simulated_s": 8760 * 3600.0}, 0.5)
+    assert found["scarcity"]["time_s"] == pytest.approx(4380 * 3600.0)
+    assert found["surplus"]["light_j"] == pytest.approx(4380 * 3.6)
 
 
 def test_what_a_full_store_refuses_is_thrown_away_and_nothing_is_in_scarcity(firmware: None) -> None:

@@ -850,6 +850,8 @@ impl Node {
             series: std::mem::take(&mut r.series),
             timeline: std::mem::take(&mut r.timeline),
             timeline_cut: r.timeline_cut,
+            computations_s: r.computations_s(),
+            computations_cut: r.computations_cut,
             events: std::mem::take(&mut r.events),
             events_cut: r.events_cut,
             energy: EnergyRecord {

@@ -163,6 +163,10 @@ pub struct RunRecord {
     pub timeline: Vec<Stretch>,
     /// Whether the timeline was cut because it grew too long.
     pub timeline_cut: bool,
+    /// When the long computations began: those of at least a tenth of the longest.
+    pub computations_s: Vec<f64>,
+    /// Whether there were too many of them to keep.
+    pub computations_cut: bool,
     /// Events.
     pub events: Vec<Event>,
     /// Whether the events were cut because they grew too many.
@@ -262,7 +266,9 @@ impl fmt::Display for RunRecord {
 }
 
 const MAX_STRETCHES: usize = 20_000;
-const MAX_EVENTS: usize = 100_000;
+/// A year of a node that sends every ten minutes and is answered, three times over.
+const MAX_EVENTS: usize = 400_000;
+const MAX_COMPUTATIONS: usize = 200_000;
 const MAX_WINDOW: usize = 200_000;
 /// A window has at least so many steps.
 const WINDOW_STEPS: f64 = 2000.0;
@@ -275,8 +281,13 @@ pub(crate) struct Recorder {
     sums: BucketSums,
     v_last: f64,
     pub series: Vec<SeriesPoint>,
+    /// The stretch that is not over.
+    present: Option<Stretch>,
     pub timeline: Vec<Stretch>,
     pub timeline_cut: bool,
+    computations: Vec<Stretch>,
+    longest_s: f64,
+    pub computations_cut: bool,
     pub events: Vec<Event>,
     pub events_cut: bool,
     pub messages: Messages,
@@ -332,7 +343,7 @@ impl Window {
 
 impl Recorder {
     pub fn new(duration_s: f64, output: &Output, v_v: f64) -> Self {
-        let points = output.points;
+        let points = output.points(duration_s);
         let window = output.window.map(|[from_s, to_s]| Window {
             from_s,
             to_s,
@@ -349,8 +360,12 @@ impl Recorder {
             sums: EMPTY,
             v_last: v_v,
             series: Vec::with_capacity(points),
+            present: None,
             timeline: Vec::new(),
             timeline_cut: false,
+            computations: Vec::new(),
+            longest_s: 0.0,
+            computations_cut: false,
             events: Vec::new(),
             events_cut: false,
             messages: Messages::default(),
@@ -397,12 +412,13 @@ impl Recorder {
         if let Some(w) = &mut self.window {
             w.step(from_s, to_s, v, load_w, doing);
         }
-        let full = self.timeline.len() >= MAX_STRETCHES;
-        match self.timeline.last_mut() {
-            Some(last) if last.doing == doing => last.to_s = to_s,
+        match &mut self.present {
+            Some(present) if present.doing == doing => present.to_s = to_s,
             _ if dt_s == 0.0 => {}
-            _ if full => self.timeline_cut = true,
-            _ => self.timeline.push(Stretch { from_s, to_s, doing }),
+            _ => {
+                self.stretch_ends();
+                self.present = Some(Stretch { from_s, to_s, doing });
+            }
         }
         // The last bits of time must not open a point of their own.
         while to_s >= self.point_end_s() * (1.0 - 1e-12) {
@@ -427,8 +443,46 @@ impl Recorder {
         self.bucket += 1;
     }
 
-    /// The last point, if it was begun.
+    fn stretch_ends(&mut self) {
+        let Some(s) = self.present.take() else { return };
+        if self.timeline.len() < MAX_STRETCHES {
+            self.timeline.push(s);
+        } else {
+            self.timeline_cut = true;
+        }
+        if s.doing == Doing::Compute && self.is_long(&s) {
+            self.longest_s = self.longest_s.max(s.to_s - s.from_s);
+            if self.computations.len() >= MAX_COMPUTATIONS {
+                self.forget_short();
+            }
+            if self.computations.len() < MAX_COMPUTATIONS {
+                self.computations.push(s);
+            } else {
+                self.computations_cut = true;
+            }
+        }
+    }
+
+    fn is_long(&self, s: &Stretch) -> bool {
+        s.to_s - s.from_s >= self.longest_s / 10.0
+    }
+
+    /// Of the computations those that were long till a longer one came.
+    fn forget_short(&mut self) {
+        let mut kept = std::mem::take(&mut self.computations);
+        kept.retain(|s| self.is_long(s));
+        self.computations = kept;
+    }
+
+    /// When the long computations began.
+    pub fn computations_s(&mut self) -> Vec<f64> {
+        self.forget_short();
+        self.computations.iter().map(|s| s.from_s).collect()
+    }
+
+    /// The last point and the last stretch, if they were begun.
     pub fn end(&mut self) {
+        self.stretch_ends();
         if self.sums.time > 0.0 {
             self.close();
         }
@@ -469,5 +523,40 @@ impl Recorder {
         {
             *self.messages.verdicts.entry(*code).or_default() += 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_are_known_to_the_end_of_a_run_that_is_too_long_for_its_timeline() {
+        const ROUNDS: u32 = 30_000;
+        let mut r = Recorder::new(f64::from(ROUNDS), &Output::default(), 3.0);
+        let mut now_s = 0.0;
+        let mut step = |r: &mut Recorder, dt_s: f64, doing| {
+            r.step(now_s, dt_s, (3.0, 3.0), 0.0, 0.0, doing);
+            now_s += dt_s;
+        };
+        for round in 0..ROUNDS {
+            // A wake-up that is short beside an operation, and was not beside the first one.
+            let operation_s = if round == 0 { 0.03 } else { 0.2 };
+            for (dt_s, doing) in [
+                (0.5, Doing::Sleep),
+                (0.01, Doing::Compute),
+                (0.29, Doing::Radio),
+                (operation_s / 2.0, Doing::Compute),
+                (operation_s / 2.0, Doing::Compute),
+            ] {
+                step(&mut r, dt_s, doing);
+            }
+        }
+        r.end();
+        assert!(r.timeline_cut && r.timeline.len() == MAX_STRETCHES);
+        let begun = r.computations_s();
+        assert!(!r.computations_cut);
+        assert_eq!(begun.len(), ROUNDS as usize, "the first is more than a tenth of the others");
+        assert!(begun.windows(2).all(|w| w[1] - w[0] > 0.8));
     }
 }

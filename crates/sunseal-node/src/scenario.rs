@@ -240,12 +240,12 @@ pub struct Faults {
 }
 
 /// What is kept of the run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Output {
-    /// Points of the time series; each keeps the lowest and highest voltage of its stretch.
-    #[serde(default = "default_points")]
-    pub points: usize,
+    /// Points of the time series, each with the lowest and highest voltage of its stretch; 2000, or one an hour.
+    #[serde(default)]
+    pub points: Option<usize>,
     /// Whether the load's energy is told by function and component; a run that tells it takes longer.
     #[serde(default)]
     pub functions: bool,
@@ -257,9 +257,11 @@ pub struct Output {
     pub symbols: Vec<String>,
 }
 
-impl Default for Output {
-    fn default() -> Self {
-        Self { points: default_points(), functions: false, window: None, symbols: Vec::new() }
+impl Output {
+    /// Points of the time series of a run that lasts so long.
+    #[must_use]
+    pub fn points(&self, duration_s: f64) -> usize {
+        self.points.unwrap_or_else(|| ((duration_s / 3600.0).ceil() as usize).max(2000))
     }
 }
 
@@ -277,10 +279,6 @@ fn default_azimuth_deg() -> f64 {
 
 fn default_shading() -> f64 {
     1.0
-}
-
-fn default_points() -> usize {
-    2000
 }
 
 impl Scenario {
@@ -381,8 +379,8 @@ impl Scenario {
                 self.duration_s
             ));
         }
-        if self.output.points < 2 || self.output.points > 1_000_000 {
-            return bad(format!("output.points is {}; take 2 to 1000000", self.output.points));
+        if let Some(points) = self.output.points.filter(|p| !(2..=1_000_000).contains(p)) {
+            return bad(format!("output.points is {points}; take 2 to 1000000"));
         }
         if let Some([from_s, to_s]) = self.output.window
             && !(from_s >= 0.0 && from_s < to_s && to_s <= self.duration_s)
@@ -613,7 +611,8 @@ mod tests {
     #[test]
     fn the_shortest_scenario_has_defaults() {
         let s = Scenario::parse(GOOD, "day.toml").unwrap();
-        assert_eq!((s.seed, s.node, s.output.points), (1, None, 2000));
+        assert_eq!((s.seed, s.node, s.output.points), (1, None, None));
+        assert_eq!([8.64e4, 3.1536e7].map(|s_| s.output.points(s_)), [2000, 8760]);
     }
 
     #[test]

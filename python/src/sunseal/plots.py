@@ -168,7 +168,7 @@ def day_figure(day: Day, *, slider: bool = False) -> go.Figure:
     begin, end = day.span
     shown = [begin, end + (end - begin) * 0.005]
     # With a slider the reader zooms, and fixed ticks would be gone.
-    figure.update_xaxes(range=shown, dtick=None if slider else _tick(end - begin), zeroline=False)
+    figure.update_xaxes(range=shown, dtick=None if slider else _tick(day), zeroline=False)
     figure.update_xaxes(title=day.time_title, row=3, col=1)
     if slider:
         figure.update_xaxes(rangeslider={"visible": True, "thickness": 0.08, "range": shown}, row=3, col=1)
@@ -234,8 +234,10 @@ STATES = {"off": BAD, "sleep": STORE, "compute": GOOD, "radio": SUN}
 """What a node is at, in the engine's words."""
 
 
-def _tick(hours: float) -> float:
-    return next((step for step in (0.05, 0.1, 0.25, 0.5, 1, 3) if hours / step <= 10), 6)
+def _tick(day: Day) -> float:
+    span = day.span[1] - day.span[0]
+    steps, last = ((1, 2, 5, 10, 30), 365) if day.unit == "d" else ((0.05, 0.1, 0.25, 0.5, 1, 3), 6)
+    return next((step for step in steps if span / step <= (13 if day.unit == "d" else 10)), last)
 
 
 def day_file(day: Day, path: Path, title: str = "One simulated day of the harvested node") -> None:
@@ -244,9 +246,12 @@ def day_file(day: Day, path: Path, title: str = "One simulated day of the harves
     figure, (store, lane, power, uses) = plt.subplots(
         4, 1, figsize=(9.6, 7.2), layout="constrained", height_ratios=[0.46, 0.2, 0.28, 0.12]
     )
-    store.plot(day.hour, day.storage_v, color=STORE, linewidth=1.8)
-    for begin, end in day.off:
+    store.plot(day.hour, day.storage_v, color=STORE, linewidth=1.8 if len(day.hour) <= TIMES_MAX else 0.9)
+    span = day.span[1] - day.span[0]
+    for i, (begin, end) in enumerate(day.off):
         store.axvspan(begin, end, color=BAD, alpha=0.14, linewidth=0)
+        if i > 0 and end - begin < 0.08 * span:
+            continue  # its words would lie over others
         store.annotate(
             "no supply",
             ((begin + end) / 2, 0.97),
@@ -287,7 +292,7 @@ def day_file(day: Day, path: Path, title: str = "One simulated day of the harves
     begin, end = day.span
     for axes in (store, lane, power):
         axes.set_xlim(begin, end)
-        axes.xaxis.set_major_locator(_multiples(_tick(end - begin)))
+        axes.xaxis.set_major_locator(_multiples(_tick(day)))
         axes.tick_params(labelbottom=axes is power)
     _uses_bar(uses, day.uses_j)
     uses.spines[["top", "right"]].set_visible(False)

@@ -62,17 +62,18 @@ def day_of(played: Played, served: Served | None = None) -> plots.Day:
         }
     else:
         events["message sent"] = hours(t for kind, t in told if kind == "sent")
-        events["operation"] = hours(_operations(record["timeline"]))
+        events["operation"] = hours(record["computations_s"])
     series = record["series"]
     hour = [h * 3600.0 / unit_s for h in played.hours]
-    ends = hour[BIN - 1 :: BIN] + ([hour[-1]] if len(hour) % BIN else [])
+    drawn = _drawn(record)
+    ends = hour[drawn - 1 :: drawn] + ([hour[-1]] if len(hour) % drawn else [])
     return plots.Day(
         # The voltage at the very beginning stands at the top of the first stretch.
         hour=[start_s / unit_s, *hour],
         storage_v=[series[0]["vcap_max_v"], *(p["vcap_v"] for p in series)],
         power_hour=ends,
-        panel_w=_means([p["panel_w"] for p in series]),
-        node_w=_means([p["load_w"] for p in series]),
+        panel_w=_means([p["panel_w"] for p in series], drawn),
+        node_w=_means([p["load_w"] for p in series], drawn),
         events=events,
         off=[(a, b) for a, b in (hours(span) for span in _without_supply(told, record["simulated_s"]))],
         thresholds_v=_thresholds(played.scenario),
@@ -91,19 +92,32 @@ MINUTES_TO_S = 7200.0
 """Up to here a run without a server is drawn over minutes."""
 
 
-def _operations(timeline: Sequence[Mapping[str, Any]]) -> list[float]:
-    """Return when the node's long computations began: of at least a tenth of the longest."""
-    computed = [(s["from_s"], s["to_s"] - s["from_s"]) for s in timeline if s["doing"] == "compute"]
-    longest = max((length for _, length in computed), default=0.0)
-    return [begin for begin, length in computed if length >= longest / 10]
-
-
 BIN = 16
-"""Points of the series in one point of the powers' picture: bursts of a second become a mean."""
+"""Points of the series that are taken together at most: bursts of a second become a mean..."""
+BIN_S = 700.0
+"""...unless they are longer than this."""
+DAILY_FROM_S = 100 * 86_400.0
+"""From here on the picture of the powers shows days."""
 
 
-def _means(values: Sequence[float]) -> list[float]:
-    bins = [values[i : i + BIN] for i in range(0, len(values), BIN)]
+def _taken_together(record: Mapping[str, Any]) -> int:
+    """Return how many points of the series are one, so that neither bursts nor nights are lost."""
+    return max(1, min(BIN, round(BIN_S / _width_s(record))))
+
+
+def _drawn(record: Mapping[str, Any]) -> int:
+    """Return how many points of the series are one in the picture of the powers."""
+    if record["simulated_s"] >= DAILY_FROM_S:
+        return max(1, round(86_400.0 / _width_s(record)))
+    return max(_taken_together(record), len(record["series"]) // 400)
+
+
+def _width_s(record: Mapping[str, Any]) -> float:
+    return float(record["simulated_s"]) / len(record["series"])
+
+
+def _means(values: Sequence[float], together: int) -> list[float]:
+    bins = [values[i : i + together] for i in range(0, len(values), together)]
     return [sum(b) / len(b) for b in bins]
 
 
@@ -153,12 +167,12 @@ def _thresholds(scenario: Mapping[str, Any]) -> dict[str, float]:
 def _day_section(page: Page, played: Played, served: Served | None) -> plots.Day:
     day = day_of(played, served)
     zoom = " Zoom with the slider, or by dragging." if served is None else ""
-    if played.record["events_cut"] or played.record["timeline_cut"]:
+    if played.record["events_cut"] or played.record["computations_cut"]:
         zoom += " So much happened that the list of it ends before the run."
     page.section(
         "The day" if day.unit == "h" else "The run",
         "Storage voltage, what happened, and the power of panel and node, each point a mean over "
-        f"{duration(BIN * played.record['duration_s'] / len(played.record['series']))}. Shaded: the node had no "
+        f"{duration(_drawn(played.record) * _width_s(played.record))}. Shaded: the node had no "
         f"supply. The figures behind it stand in series.csv.{zoom}",
         f'<div class="wide">{page.figure(plots.day_figure(day, slider=served is None), 680)}</div>',
     )
@@ -244,17 +258,18 @@ def _stacks_section(page: Page, record: Mapping[str, Any]) -> None:
 # --- Scarcity and surplus --------------------------------------------------------------------
 
 
-def regimes(series: Sequence[Mapping[str, float]], end_s: float, capacitance_f: float) -> dict[str, dict[str, float]]:
+def regimes(record: Mapping[str, Any], capacitance_f: float) -> dict[str, dict[str, float]]:
     """Split a run where the light brought less than the node took from where it brought more; joules in each.
 
-    Stretches are taken together by `BIN`, so that the seconds of an operation do not make a scarcity of their own.
+    Points are taken together, so that the seconds of an operation do not make a scarcity of their own.
     """
+    series, together = record["series"], _taken_together(record)
     found = {name: dict.fromkeys(("time_s", "light_j", "work_j", "stored_j"), 0.0) for name in ("scarcity", "surplus")}
     before_v = series[0]["vcap_max_v"]
-    ends = [p["time_s"] for p in series[1:]] + [end_s]
-    for i in range(0, len(series), BIN):
-        points = series[i : i + BIN]
-        spans = [to - p["time_s"] for p, to in zip(points, ends[i : i + BIN], strict=True)]
+    ends = [p["time_s"] for p in series[1:]] + [record["simulated_s"]]
+    for i in range(0, len(series), together):
+        points = series[i : i + together]
+        spans = [to - p["time_s"] for p, to in zip(points, ends[i : i + together], strict=True)]
         light_j = sum(p["panel_w"] * s for p, s in zip(points, spans, strict=True))
         work_j = sum(p["load_w"] * s for p, s in zip(points, spans, strict=True))
         after_v = points[-1]["vcap_v"]
@@ -300,7 +315,7 @@ def _regimes_section(page: Page, played: Played) -> None:
     capacitance_f = _capacitance_f(played.scenario)
     if capacitance_f is None:
         return
-    found = regimes(played.record["series"], played.record["simulated_s"], capacitance_f)
+    found = regimes(played.record, capacitance_f)
     energy = played.energy()
     error_j = abs(sum(j["stored_j"] for j in found.values()) - energy["stored_delta_j"])
     if error_j > 0.01 * (energy["in_j"] + energy["out_j"]):
