@@ -21,7 +21,7 @@ scenario = "{scenario}"
 nodes = 150
 days = 20
 [climate]
-shading = 0.003
+shading = 0.005
 [spread]
 light = {{ uniform = [0.3, 1.5] }}
 period_s = {{ choice = [180, 3600] }}
@@ -130,7 +130,7 @@ def test_another_fleets_folder_is_refused(spec: Path, tmp_path: Path) -> None:
         (("[0.3, 1.5]", "[-1.5, 0.3]"), "it must stay above zero"),
         (("uniform", "uniforn"), "it must be a number, {uniform = [low, high]}"),
         (("shading", "shade"), "unknown key `shade`"),
-        (("shading = 0.003", 'trace = "none.csv"'), "cannot be read"),
+        (("shading = 0.005", 'trace = "none.csv"'), "cannot be read"),
         (("[spread]", "[spread]\ntilt_deg = {{ uniform = [1, 2] }}".format()), "must be a choice"),
     ],
 )

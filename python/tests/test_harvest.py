@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from sunseal.errors import SunsealError
-from sunseal.harvest import Panel, month_day, sunlight
+from sunseal.harvest import Panel, diode_at, month_day, sunlight
 
 PANEL = "ixys-slmd600h10l"
 
@@ -22,6 +22,21 @@ def test_the_fitted_panel_gives_the_datasheet_power_at_test_conditions() -> None
     assert point["v_mp"] == pytest.approx(panel.v_mp_v, rel=0.05)
     assert pvlib.singlediode.bishop88_i_from_v(0.0, i_l, i_0, r_s, r_sh, a) == pytest.approx(panel.i_sc_a, rel=1e-3)
     assert pvlib.singlediode.bishop88_v_from_i(0.0, i_l, i_0, r_s, r_sh, a) == pytest.approx(panel.v_oc_v, rel=1e-3)
+
+
+@pytest.mark.parametrize("part", [PANEL, "ixys-slmd121h04l"])
+def test_a_warm_panel_loses_what_its_datasheet_says(part: str) -> None:
+    """Open-circuit voltage by its coefficient; power by 0.4 to 0.5 % a kelvin, as crystalline silicon does."""
+    import pvlib
+
+    panel = Panel.load(part)
+    cell_c = np.array([-10.0, 25.0, 60.0])
+    i_l, i_0, r_s, r_sh, a = diode_at(panel, np.full(3, 1000.0), cell_c)
+    volts = pvlib.singlediode.bishop88_v_from_i(np.zeros(3), i_l, i_0, r_s, r_sh, a)
+    assert volts / panel.v_oc_v - 1 == pytest.approx(panel.beta_oc_per_k * (cell_c - 25.0), abs=2e-3)
+    power = pvlib.pvsystem.max_power_point(i_l, i_0, r_s, r_sh, a, method="brentq")["p_mp"]
+    per_k = (power[[0, 2]] / power[1] - 1) / (cell_c[[0, 2]] - 25.0)
+    assert ((per_k > -0.005) & (per_k < -0.004)).all()
 
 
 def test_a_horizontal_panel_gets_the_files_energy_for_the_day() -> None:

@@ -8,7 +8,7 @@
 //! jump, with the energy of the tasks in it spread over it.
 
 use serde::{Deserialize, Serialize};
-use sunseal_power::{Boundary, HarvestTrace, Load, Supply, SupplySums, Turn};
+use sunseal_power::{Boundary, HarvestTrace, Load, Supply, SupplySums, Turn, Turned};
 
 /// Something a node does again and again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -433,11 +433,22 @@ impl Play<'_> {
     }
 
     /// Jumps to the next change of light, or to a task that would run across it, with the tasks till then
-    /// spread over the time, if the store surely stays above what each of them wants.
+    /// spread over the time, if the store surely stays above what each of them wants; if it would not so long,
+    /// half as far, and again.
     fn spread(&mut self) -> bool {
         let (power_w, light_s) = self.light();
-        let tasks = &self.profile.tasks;
         let mut end_s = light_s.min(self.duration_s);
+        loop {
+            match self.spread_to(end_s, power_w) {
+                Turned::Gone => return true,
+                Turned::TooLong => end_s = self.t_s + (end_s - self.t_s) / 2.0,
+                Turned::Never => return false,
+            }
+        }
+    }
+
+    fn spread_to(&mut self, mut end_s: f64, power_w: f64) -> Turned {
+        let tasks = &self.profile.tasks;
         let mut counts = vec![0u64; tasks.len()];
         let mut whole = false;
         while !whole {
@@ -457,7 +468,7 @@ impl Play<'_> {
         let share = |i: usize| counts[i] as f64 * tasks[i].time_s / span_s;
         let busy: f64 = (0..tasks.len()).map(share).sum();
         if counts.iter().sum::<u64>() < 2 || busy > 0.5 {
-            return false;
+            return Turned::Never;
         }
         let mut turns = vec![Turn { share: 1.0 - busy, ..self.sleep().always() }];
         let mut gate_j = 0.0f64;
@@ -466,18 +477,18 @@ impl Play<'_> {
             turns.push(Turn { load, share: share(i), lasts_s: task.time_s });
             gate_j = gate_j.max(task.gate_j);
         }
-        if !self.supply.advance_in_turns(span_s, &turns, gate_j, power_w) {
-            return false;
+        let turned = self.supply.advance_in_turns(span_s, &turns, gate_j, power_w);
+        if turned == Turned::Gone {
+            self.t_s = end_s;
+            let v_v = self.supply.v_v();
+            self.fate.v_min_v = self.fate.v_min_v.min(v_v);
+            self.fate.v_max_v = self.fate.v_max_v.max(v_v);
+            for (i, count) in counts.into_iter().enumerate() {
+                self.due[i] += count;
+                self.fate.tasks[i].done += count;
+            }
         }
-        self.t_s = end_s;
-        let v_v = self.supply.v_v();
-        self.fate.v_min_v = self.fate.v_min_v.min(v_v);
-        self.fate.v_max_v = self.fate.v_max_v.max(v_v);
-        for (i, count) in counts.into_iter().enumerate() {
-            self.due[i] += count;
-            self.fate.tasks[i].done += count;
-        }
-        true
+        turned
     }
 
     fn closed(mut self) -> Fate {

@@ -43,6 +43,6 @@ pub use storage::{Flow, Storage};
 pub use store::{Branch, Curve, Element, State, Store};
 pub use supply::{
     Advance, Boundary, Load, Supply, SupplyConfig, SupplyError, SupplyState, SupplySums, Turn,
-    Unclosed,
+    Turned, Unclosed,
 };
 pub use weigh::{Clock, CurvePoint, EnergyBreakdown, Item, ItemKind};

@@ -91,6 +91,17 @@ pub enum Boundary {
     Cut,
 }
 
+/// What became of loads that take turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turned {
+    /// The time has gone by.
+    Gone,
+    /// The store would not hold what it must all the while.
+    TooLong,
+    /// It does not hold that now.
+    Never,
+}
+
 /// How far time went.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Advance {
@@ -691,17 +702,17 @@ impl Supply {
 
     /// Lets `dt_s` go by under loads that take turns faster than the store follows, if it holds all the
     /// while `least_j` and two rounds of turns more above what the heaviest of them needs, and if their
-    /// mean tells what they do; if not, nothing has happened.
+    /// mean tells what they do; if not, nothing has happened, and it says whether less time might do.
     pub fn advance_in_turns(
         &mut self,
         dt_s: f64,
         turns: &[Turn],
         least_j: f64,
         light: impl Into<Light>,
-    ) -> bool {
+    ) -> Turned {
         let light = light.into();
         let Some(peak) = turns.iter().max_by(|a, b| a.load.vcc_w.total_cmp(&b.load.vcc_w)) else {
-            return false;
+            return Turned::Never;
         };
         let of = |t: &Turn| self.drawn_w(t.load) * t.lasts_s;
         let least_j = least_j + 2.0 * turns.iter().map(of).sum::<f64>();
@@ -713,7 +724,7 @@ impl Supply {
         let net = before.net(mode, &heaviest, &light);
         let within = |x: &State| before.bears(&net, mode, x, peak.load, least_j, most_j, &light);
         if self.coasting || !within(&self.x) {
-            return false;
+            return Turned::Never;
         }
         let moved = self.moved_j();
         let advance = if let Some(p) = self.plain {
@@ -725,13 +736,13 @@ impl Supply {
         let whole = advance.boundary.is_none() && advance.elapsed_s >= dt_s;
         if !whole || self.plain.is_some() && !within(&self.x) {
             *self = before;
-            return false;
+            return Turned::TooLong;
         }
         if self.rail_follows() {
             self.settle_rail(mean(turns), &light);
         }
         self.audit(dt_s, moved);
-        true
+        Turned::Gone
     }
 
     /// Lets `dt_s` go by although the terminal is at the cut-off: an instruction that has begun ends.
@@ -1905,7 +1916,7 @@ mod tests {
             ];
             let span_s = period_s * f64::from(rounds);
             let before = paper.sums;
-            if !paper.advance_in_turns(span_s, &turns, 0.0, sun) {
+            if paper.advance_in_turns(span_s, &turns, 0.0, sun) != Turned::Gone {
                 prop_assert_eq!((paper.sums, paper.x), (before, each.x));
                 return Ok(());
             }

@@ -141,9 +141,8 @@ def year() -> list[Row]:
     messages = record["messages"]
     reports = messages["sent"].get("REPORT", 0)
     conditions = (
-        f"{YEAR_DAYS} days in one run, {record['cycles']:,} cycles, every instruction executed, {reports:,} signatures, "
-        f"{messages['verdicts'].get('0', 0):,} of the messages accepted by the server; CPU time of the engine, not of "
-        "the server"
+        f"{YEAR_DAYS} days in one run, {record['cycles']:,} cycles, every instruction executed, {reports:,} signatures "
+        f"sent, the server accepts {messages['verdicts'].get('0', 0):,} with the enrolment; CPU time of the engine"
     )
     return [row("loop.year.s", cpu_s, "s", conditions)]
 

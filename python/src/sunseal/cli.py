@@ -976,7 +976,9 @@ def bench_command(
     check: Annotated[
         bool, typer.Option("--check", help="With `crypto`: say whether the page is current, change nothing.")
     ] = False,
-    page: Annotated[bool, typer.Option("--page", help="With `loop`: write docs/reference/loop.md anew, the year and the fleet in it.")] = False,
+    page: Annotated[
+        bool, typer.Option("--page", help="With `loop`: write docs/reference/loop.md anew, year and fleet in it.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Measure the simulator's own speed, and what cryptography costs: the tracked figures.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 STEP_S = 60.0
+MODEL = (
+    "single diode (open shunt) moved by De Soto 2006 to light and by the datasheet's coefficients to temperature "
+    "(Villalva, Gazoli and Filho 2009)"
+)
 DAY_S = 86_400.0
 DEFAULT_WEATHER = "723170TYA.CSV"
 
@@ -211,8 +216,7 @@ def sunlight(
             "energy_scale": ", ".join(scales),
             "shading": f"{shading:g} of the light reaches the panel",
             "panel": f"{panel.part}: {panel.source}",
-            "model": "single diode (open shunt) moved by De Soto 2006 to light and temperature, at its "
-            "maximum power point; cell temperature by Faiman 2008",
+            "model": f"{MODEL}, at its maximum power point; cell temperature by Faiman 2008",
         },
     )
 
@@ -261,8 +265,7 @@ def clear_sky(
             "plane": f"tilt {tilt_deg:g} deg, azimuth {azimuth_deg:g} deg, isotropic sky, albedo 0.2",
             "shading": f"{shading:g} of the light reaches the panel",
             "panel": f"{panel.part}: {panel.source}",
-            "model": "single diode (open shunt) moved by De Soto 2006 to light and temperature, at its "
-            "maximum power point; cell temperature by Faiman 2008",
+            "model": f"{MODEL}, at its maximum power point; cell temperature by Faiman 2008",
         },
     )
 
@@ -286,30 +289,37 @@ def _whole(frame: pd.DataFrame, path: Path) -> None:
             )
 
 
+def diode_at(panel: Panel, light_w_m2: Array, cell_c: Array) -> tuple[Array, Array, Array, Array, Array]:
+    """Return a panel's single diode in a light (above 0) and at a temperature.
+
+    Photocurrent, saturation current, series and shunt resistance, and ideality by cells by thermal voltage, as pvlib
+    takes them. Photocurrent and shunt go with the light (De Soto 2006); the saturation current is the one that gives
+    the open-circuit voltage of the datasheet's temperature coefficient (Villalva, Gazoli and Filho 2009). By the band
+    gap alone, as De Soto has it, a fit whose ideality is not one loses voltage several times too fast.
+    """
+    _, _, r_s, r_sh, a_ref = _single_diode(panel)
+    warmer_k = cell_c - 25.0
+    a = a_ref * (cell_c + 273.15) / 298.15
+    i_sc = panel.i_sc_a * (1.0 + panel.alpha_sc_per_k * warmer_k)
+    i_0 = i_sc / np.expm1(panel.v_oc_v * (1.0 + panel.beta_oc_per_k * warmer_k) / a)
+    share = light_w_m2 / 1000.0
+    return i_sc * share, i_0, np.full_like(share, r_s), r_sh / share, a
+
+
 def _at_maximum(panel: Panel, poa_w_m2: Array, cell_c: Array) -> tuple[Array, Array]:
     """Return a panel's voltage and current at its maximum power point."""
     import pvlib
 
-    i_l, i_0, r_s, r_sh, a_ref = _single_diode(panel)
-    params = pvlib.pvsystem.calcparams_desoto(
-        poa_w_m2,
-        cell_c,
-        alpha_sc=panel.alpha_sc_per_k * panel.i_sc_a,
-        a_ref=a_ref,
-        I_L_ref=i_l,
-        I_o_ref=i_0,
-        R_sh_ref=r_sh,
-        R_s=r_s,
-    )
     voltage, current = np.zeros_like(poa_w_m2), np.zeros_like(poa_w_m2)
     # Of less than this the solver cannot tell the open circuit from none.
     lit = poa_w_m2 > 1e-5
-    point = pvlib.pvsystem.max_power_point(*(np.broadcast_to(p, poa_w_m2.shape)[lit] for p in params), method="brentq")
+    point = pvlib.pvsystem.max_power_point(*diode_at(panel, poa_w_m2[lit], cell_c[lit]), method="brentq")
     voltage[lit] = np.asarray(point["v_mp"], dtype=float)
     current[lit] = np.asarray(point["i_mp"], dtype=float)
     return voltage, current
 
 
+@cache
 def _single_diode(panel: Panel) -> tuple[float, float, float, float, float]:
     """Fit a single diode with an open shunt to the datasheet's v_oc, i_sc and maximum power point.
 

@@ -597,8 +597,11 @@ impl F5xx {
             Block::None => return Err(env.no_peripheral(addr)),
             Block::Sfr => self.chip.sfr.write(off, value, mask, &cx)?,
             Block::Pmm => {
+                let level = self.chip.pmm.svsh_level();
                 self.chip.pmm.write(off, value, mask, &mut cx)?;
-                self.supervise(env, now);
+                if level != self.chip.pmm.svsh_level() {
+                    self.supervise(env, now);
+                }
             }
             Block::Flash => self.chip.flash.write(off, value, mask, &mut cx)?,
             Block::Crc16 => {

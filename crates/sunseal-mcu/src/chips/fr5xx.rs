@@ -1047,13 +1047,15 @@ impl Fr5xx {
             Block::None => return Err(env.no_peripheral(addr)),
             Block::Sfr => self.chip.sfr.write(off, value, mask, &cx)?,
             Block::Pmm => {
-                let locked = self.chip.pmm.pins_locked();
+                let (locked, watched) = (self.chip.pmm.pins_locked(), self.chip.pmm.svsh_on());
                 self.chip.pmm.write(off, value, mask, &mut cx)?;
                 if locked && !self.chip.pmm.pins_locked() {
                     self.lock_pins(env, false, false, now, at);
                 }
-                let too_low = self.too_low(env);
-                env.common.svs_sees(now, too_low);
+                if watched != self.chip.pmm.svsh_on() {
+                    let too_low = self.too_low(env);
+                    env.common.svs_sees(now, too_low);
+                }
             }
             Block::Fram => {
                 self.chip.fram.write(off, value, mask, &mut cx)?;

@@ -6,7 +6,6 @@ from __future__ import annotations
 import csv
 import json
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from sunseal import boards
 from sunseal.errors import SunsealError, unknown
-from sunseal.harvest import Panel, _single_diode
+from sunseal.harvest import MODEL, Panel, diode_at
 from sunseal.traces.harvested import Harvested
 from sunseal.traces.model import Array
 
@@ -28,8 +27,6 @@ LUMENS_PER_WATT = 683.0
 """Luminous efficacy of 540 THz (SI brochure, 9th edition, 2.3.1); at the peak of V it is 683.002."""
 LIGHTS = ("led", "fluorescent")
 INDOOR_C = 25.0
-
-_fitted = cache(_single_diode)
 
 
 @dataclass(frozen=True)
@@ -214,7 +211,7 @@ def cells(
     shading: float = 1.0,
     file: str = "",
 ) -> Harvested:
-    """Turn a climate into the panel's cell for each hour (De Soto 2006; cell temperature by Faiman 2008).
+    """Turn a climate into the panel's cell for each hour (`harvest.diode_at`; cell temperature by Faiman 2008).
 
     Where the file has the light on the panel's plane already (PVGIS `G(i)`), tilt and azimuth are its own.
     """
@@ -260,26 +257,13 @@ def cells(
 
 
 def _of_light(time_s: Array, light_w_m2: Array, cell_c: Array, panel: Panel, about: dict[str, str]) -> Harvested:
-    import pvlib
-
-    i_l, i_0, r_s, r_sh, a_ref = _fitted(panel)
     lit = light_w_m2 > DARK_W_M2
-    figures = pvlib.pvsystem.calcparams_desoto(
-        np.where(lit, light_w_m2, 1.0),
-        cell_c,
-        alpha_sc=panel.alpha_sc_per_k * panel.i_sc_a,
-        a_ref=a_ref,
-        I_L_ref=i_l,
-        I_o_ref=i_0,
-        R_sh_ref=r_sh,
-        R_s=r_s,
-    )
-    rows = np.column_stack([np.broadcast_to(np.asarray(f, dtype=float), lit.shape) for f in figures])
+    rows = np.column_stack(diode_at(panel, np.where(lit, light_w_m2, 1.0), cell_c))
     rows[~lit, 0] = 0.0
     volts, amps = np.zeros(len(rows)), np.zeros(len(rows))
     volts[lit], amps[lit] = _maximum_power(rows[lit])
     about["panel"] = f"{panel.part}: {panel.source}"
-    about["model"] = "single diode (open shunt) moved by De Soto 2006 to light and temperature"
+    about["model"] = MODEL
     return Harvested(time_s, volts * amps, volts, amps, cells=rows, provenance=about)
 
 
