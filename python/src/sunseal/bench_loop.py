@@ -164,7 +164,7 @@ def fleet() -> list[Row]:
         image.write_bytes(image_of(ASLEEP))
         for store in ("supercapacitor", "supercapacitor with branches", "Li-ion cell, LDO"):
             scenario = scenario_of("fleet", image, 1.0, supply=STORES[store])
-            for kind, peak_w in (("plenty", 5e-3), ("scarcity", 2e-4)):
+            for kind, peak_w in (("plenty", 5e-3), ("scarcity", 2e-4), ("brown-outs", 6e-5)):
                 trace = (hours, [max(0.0, peak_w * _sine((h % 24 - 6) / 12)) for h in range(len(hours))])
 
                 def play(count: int, scenario: Any = scenario, trace: Any = trace) -> list[dict[str, Any]]:
