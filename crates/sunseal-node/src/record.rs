@@ -165,7 +165,7 @@ pub struct RunRecord {
     pub timeline_cut: bool,
     /// When the long computations began: those of at least a tenth of the longest.
     pub computations_s: Vec<f64>,
-    /// Whether there were too many of them to keep.
+    /// Whether there were too many of them to keep, and later ones are missing.
     pub computations_cut: bool,
     /// Events.
     pub events: Vec<Event>,
@@ -450,15 +450,12 @@ impl Recorder {
         } else {
             self.timeline_cut = true;
         }
-        if s.doing == Doing::Compute && self.is_long(&s) {
+        if s.doing == Doing::Compute && self.is_long(&s) && !self.computations_cut {
             self.longest_s = self.longest_s.max(s.to_s - s.from_s);
-            if self.computations.len() >= MAX_COMPUTATIONS {
+            self.computations.push(s);
+            if self.computations.len() > MAX_COMPUTATIONS {
                 self.forget_short();
-            }
-            if self.computations.len() < MAX_COMPUTATIONS {
-                self.computations.push(s);
-            } else {
-                self.computations_cut = true;
+                self.computations_cut = self.computations.len() > MAX_COMPUTATIONS / 2;
             }
         }
     }

@@ -612,7 +612,7 @@ mod tests {
     fn the_shortest_scenario_has_defaults() {
         let s = Scenario::parse(GOOD, "day.toml").unwrap();
         assert_eq!((s.seed, s.node, s.output.points), (1, None, None));
-        assert_eq!([8.64e4, 3.1536e7].map(|s_| s.output.points(s_)), [2000, 8760]);
+        assert_eq!([8.64e4, 3.1536e7].map(|long_s| s.output.points(long_s)), [2000, 8760]);
     }
 
     #[test]
