@@ -609,6 +609,30 @@ mod tests {
         Supply::new(config, v_v).unwrap()
     }
 
+    /// How far apart two ways may end: a millivolt; and where the store was full, what a round of the signer's tasks
+    /// takes out of it, for the light may end before the last round is made up for.
+    fn near_v(slow: &Fate, full_v: f64, capacitance_f: f64) -> f64 {
+        let round_j = (2e-3 + 5e-4) / 0.85;
+        let was_full = slow.v_max_v >= full_v - 1e-6;
+        1e-3 + if was_full { round_j / (capacitance_f * slow.v_end_v) } else { 0.0 }
+    }
+
+    #[test]
+    fn the_last_round_before_dusk_may_be_missing_in_a_full_store() {
+        let c = SupplyConfig { store: Store::capacitor(0.2, 0.08, 2.75e6), ..config() };
+        let who = Individual { light_scale: 1.0, phase_s: 37.36 };
+        let [fast, slow] = [true, false].map(|spreads| {
+            let (supply, light) = (begun(c.clone(), 2.0), days(1.0435e-3));
+            play_with(supply, &signer(1186.65), &light, who, 4.0 * DAY_S, spreads).unwrap()
+        });
+        let apart_v = fast.v_end_v - slow.v_end_v;
+        assert_eq!(
+            (fast.tasks[0].done, fast.tasks[1].done),
+            (slow.tasks[0].done, slow.tasks[1].done)
+        );
+        assert!(apart_v > 1e-3 && apart_v < near_v(&slow, 5.0, 0.2), "{apart_v}");
+    }
+
     #[test]
     fn in_plenty_everything_is_done() {
         let fate =
@@ -669,7 +693,8 @@ mod tests {
                 play_with(begun(c.clone(), v), &signer(period_s), &days(peak_w), who, 4.0 * DAY_S, spreads).unwrap()
             });
             let [fast, slow] = &fates;
-            prop_assert!((fast.v_end_v - slow.v_end_v).abs() < 1e-3, "{} {}", fast.v_end_v, slow.v_end_v);
+            let most_v = near_v(slow, 5.0, capacitance_f);
+            prop_assert!((fast.v_end_v - slow.v_end_v).abs() < most_v, "{} {}", fast.v_end_v, slow.v_end_v);
             prop_assert_eq!(fast.brown_outs, slow.brown_outs);
             for (a, b) in fast.tasks.iter().zip(&slow.tasks) {
                 prop_assert_eq!(a.due, b.due);
@@ -687,9 +712,10 @@ mod tests {
         ) {
             let who = Individual { light_scale: 1.0, phase_s };
             let c = others()[store].clone();
+            let most_v = |slow: &Fate| near_v(slow, c.v_max_v, 0.24);
             let fast = play(begun(c.clone(), v), &signer(period_s), &days(peak_w), who, 2.0 * DAY_S).unwrap();
-            let slow = play_with(begun(c, v), &signer(period_s), &days(peak_w), who, 2.0 * DAY_S, false).unwrap();
-            prop_assert!((fast.v_end_v - slow.v_end_v).abs() < 1e-3, "{} {}", fast.v_end_v, slow.v_end_v);
+            let slow = play_with(begun(c.clone(), v), &signer(period_s), &days(peak_w), who, 2.0 * DAY_S, false).unwrap();
+            prop_assert!((fast.v_end_v - slow.v_end_v).abs() < most_v(&slow), "{} {}", fast.v_end_v, slow.v_end_v);
             prop_assert_eq!(fast.brown_outs, slow.brown_outs);
             prop_assert!(fast.balance_rel < 1e-6, "{}", fast.balance_rel);
             for (a, b) in fast.tasks.iter().zip(&slow.tasks) {
