@@ -73,12 +73,12 @@ fn use_of(mnemonic: Mnemonic, zero_carry: bool) -> Use {
     }
 }
 
-/// Whether the result is the same whatever the operands hold (`XOR Rn, Rn`, `AND #0, Rn`); for SUBC it
-/// then depends on the carry alone.
+/// Whether the result is the same whatever the operands hold (`SUB Rn, Rn`, `AND #0, Rn`); for SUBC it
+/// then depends on the carry alone. XOR is none of these: its V tells whether both operands are negative.
 fn forgets_operands(insn: &Insn) -> bool {
     use Mnemonic as M;
     match insn.mnemonic {
-        M::Xor | M::Sub | M::Subc | M::Cmp | M::Suba | M::Cmpa => {
+        M::Sub | M::Subc | M::Cmp | M::Suba | M::Cmpa => {
             matches!(insn.src, Operand::Reg(4..)) && insn.src == insn.dst
         }
         M::And | M::Bit => insn.src == Operand::Constant(0),
