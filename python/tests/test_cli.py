@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import Cli
-from sunseal import boards
+from sunseal import boards, published
 
 FIELDS = (
     "workload board variant toolchain freq_hz vcc_v cycles time_s energy_j energy_by_state_j "
@@ -270,6 +270,10 @@ class TestReproduce:
                 assert row["verdict"] in ("agrees", "beaten", "differs", "misprint", "not printed"), row
                 assert row["verdict"] in ("agrees", "beaten") or row["note"], row
                 assert (row["verdict"] == "not printed") == (row["published"] is None), row
+                assert row["class"] in published.CLASSES, row
+                assert (row["class"] == "not_printed") == (row["published"] is None), row
+                if row["class"] == "arithmetic":
+                    assert row["verdict"] != "beaten", row
                 if row["verdict"] == "misprint":
                     found.append((table["id"], row["printed"] or row["published"]))
         assert found == [

@@ -737,7 +737,7 @@ def reproduce_command(
     figure: Figure = None,
     as_json: Json = False,
 ) -> None:
-    """Print published figures beside ours, with ratio and verdict."""
+    """Print published figures beside ours, with ratio and verdict, and what each agreement is worth."""
     from sunseal import published
 
     if (table_id is None) != everything:
@@ -759,12 +759,26 @@ def reproduce_command(
     else:
         for t in tables:
             _show_table(t)
-    if any(row.verdict == published.NOT_MET for t in tables for row in t.rows):
+        _show_classes(tables)
+    if any(row.verdict in (published.NOT_MET, published.NOT_COMPUTED) for t in tables for row in t.rows):
         raise typer.Exit(1)
 
 
+def _show_classes(tables: Sequence[Any]) -> None:
+    from sunseal import published
+
+    found = published.counts(tables)
+    verdicts = [v for v in published.VERDICTS if any(of[v] for of in found.values())]
+    table = Table("class", *verdicts, "what it is worth", box=None)
+    for name, of in found.items():
+        table.add_row(name.replace("_", " "), *(str(of[v] or "") for v in verdicts), published.CLASSES[name])
+    out.print(table)
+    for paper, confirmed in dict.fromkeys((t.id.partition("/")[0], t.confirmed) for t in tables):
+        out.print(f"{paper}: {confirmed}")
+
+
 def _show_table(t: Any) -> None:
-    table = Table("", "published", "ours", "ratio", "verdict", title=f"{t.id}: {t.title}", box=None)
+    table = Table("", "published", "ours", "ratio", "verdict", "class", title=f"{t.id}: {t.title}", box=None)
     table.title_justify = "left"
     for row in t.rows:
         table.add_row(
@@ -773,6 +787,7 @@ def _show_table(t: Any) -> None:
             row.show(row.ours),
             f"{row.ratio:.3f}" if row.ratio is not None else "",
             row.verdict,
+            row.class_name,
         )
     out.print(table)
     for row in t.rows:

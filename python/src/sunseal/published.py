@@ -7,7 +7,8 @@ import ast
 import itertools
 import operator
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from sunseal import _engine, boards, citing, measuring, oracle
 from sunseal.errors import SunsealError, unknown
+from sunseal.machine import Machine
 from sunseal.units import show
 
 if TYPE_CHECKING:
@@ -23,6 +25,18 @@ if TYPE_CHECKING:
 AGREES, BEATEN, DIFFERS, NOT_MET, MISPRINT = "agrees", "beaten", "differs", "not met", "misprint"
 NOT_PRINTED = "not printed"
 """A figure that the paper only draws: ours stands alone."""
+NOT_COMPUTED = "not computed"
+"""Ours could not be had; the note says why."""
+VERDICTS = (BEATEN, AGREES, DIFFERS, MISPRINT, NOT_PRINTED, NOT_MET, NOT_COMPUTED)
+CLASSES = {
+    "independent": "ours comes from our firmware and models; no coefficient was fitted to the figure beside it",
+    "fitted": "a coefficient of ours was fitted to this very figure, so that it shows the fit and no more",
+    "by_construction": "our model gives this whatever its coefficients are",
+    "arithmetic": "the paper's own arithmetic on its own printed inputs",
+    "back_solved": "an input is printed nowhere and was solved from the answer",
+    "not_printed": "the paper only draws it, or loses it: ours stands alone",
+}
+"""What a row's agreement is worth."""
 SUITES = {"secp160r1": "ecdsa-secp160r1-sha1", "p256": "ecdsa-p256-sha256"}
 NEAR = 0.10
 """Figures read off a printed curve with one or two digits agree within this share."""
@@ -34,16 +48,23 @@ class Row:
 
     label: str
     published: float | None
-    ours: float
+    ours: float | None
     unit: str
     verdict: str
+    kind: str
+    """One of CLASSES."""
     note: str = ""
     printed: str | None = None
 
     @property
     def ratio(self) -> float | None:
         """Ours over published."""
-        return self.ours / self.published if self.published else None
+        return self.ours / self.published if self.published and self.ours is not None else None
+
+    @property
+    def class_name(self) -> str:
+        """The class as a reader has it."""
+        return self.kind.replace("_", " ")
 
     def show(self, value: float | None) -> str:
         """Write a figure the way its unit is read."""
@@ -64,13 +85,15 @@ class Reproduction:
     title: str
     source: str
     rows: list[Row]
+    confirmed: str
+    """What of the paper is confirmed independently, in a sentence."""
     board: str = ""
     """Where the paper's questions are asked unless a row names another."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False)
     """The table as data/published has it."""
 
     def frame(self) -> pd.DataFrame:
-        """Return a row a figure: label, published, ours, ratio, verdict, unit, printed, note."""
+        """Return a row a figure: label, published, ours, ratio, verdict, class, unit, printed, note."""
         import pandas as pd
 
         return pd.DataFrame(self.to_dict()["rows"])
@@ -96,6 +119,7 @@ class Reproduction:
             "id": self.id,
             "title": self.title,
             "source": self.source,
+            "confirmed": self.confirmed,
             "rows": [
                 {
                     "label": r.label,
@@ -103,6 +127,7 @@ class Reproduction:
                     "ours": r.ours,
                     "ratio": r.ratio,
                     "verdict": r.verdict,
+                    "class": r.kind,
                     "unit": r.unit,
                     "printed": r.printed,
                     "note": r.note,
@@ -122,6 +147,10 @@ def _tables() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
     for name in boards.names("published"):
         data: dict[str, Any] = boards.read_toml(boards.home() / "data" / "published" / f"{name}.toml")
         for table in data.get("table", []):
+            for row in table["row"]:
+                if row.get("class") not in CLASSES:
+                    where = f"of `{row['label']}` in {table['id']} of data/published/{name}.toml"
+                    raise unknown("class", str(row.get("class", "(none)")), CLASSES, where)
             found[table["id"]] = data["paper"], table
     return found
 
@@ -139,24 +168,40 @@ def reproduce(table_id: str, progress: measuring.Progress | None = None) -> Repr
     paper, table = tables[table_id]
     rows = []
     for raw in table["row"]:
-        compute = KINDS[raw.get("kind", table["kind"])]
-        ours, note = compute(paper["board"], table, raw, progress)
-        notes = [n for n in (raw.get("note", ""), note) if n]
-        printed = _printed(raw)
-        rows.append(
-            Row(
-                label=raw["label"],
-                published=printed,
-                ours=ours,
-                unit=raw.get("unit", table.get("unit", "")),
-                verdict=NOT_PRINTED
-                if printed is None
-                else _verdict(raw.get("better", table["better"]), printed, ours, raw),
-                note="; ".join(notes),
-                printed=raw.get("printed"),
-            )
-        )
-    return Reproduction(table_id, table["title"], f"{paper['cite']}, {table['source']}", rows, paper["board"], table)
+        rows.append(_row(paper["board"], table, raw, progress))
+    source = f"{paper['cite']}, {table['source']}"
+    return Reproduction(table_id, table["title"], source, rows, paper["confirmed"], paper["board"], table)
+
+
+def _row(board: str, table: dict[str, Any], raw: dict[str, Any], progress: measuring.Progress | None) -> Row:
+    """Compute one figure; a figure that can't be had costs its own row, and says why."""
+    printed, ours = _printed(raw), None
+    try:
+        ours, note = KINDS[raw.get("kind", table["kind"])](board, table, raw, progress)
+    except (SunsealError, _engine.EngineError) as e:
+        note, verdict = str(e), NOT_COMPUTED
+    else:
+        better = raw.get("better", table["better"])
+        verdict = NOT_PRINTED if printed is None else _verdict(better, printed, ours, raw)
+    return Row(
+        label=raw["label"],
+        published=printed,
+        ours=ours,
+        unit=raw.get("unit", table.get("unit", "")),
+        verdict=verdict,
+        kind=raw["class"],
+        note="; ".join(n for n in (raw.get("note", ""), note) if n),
+        printed=raw.get("printed"),
+    )
+
+
+def counts(reproductions: Iterable[Reproduction]) -> dict[str, Counter[str]]:
+    """Count the verdicts, each class apart; classes without rows are left out."""
+    found: dict[str, Counter[str]] = {name: Counter() for name in CLASSES}
+    for r in reproductions:
+        for row in r.rows:
+            found[row.kind][row.verdict] += 1
+    return {name: verdicts for name, verdicts in found.items() if verdicts}
 
 
 def _printed(raw: dict[str, Any]) -> float | None:
@@ -169,9 +214,10 @@ def _verdict(better: str, published: float, ours: float, raw: dict[str, Any]) ->
     # What differs is either explained in the data or not met.
     note = raw.get("note", "")
     differs = MISPRINT if note.startswith("misprint") else DIFFERS if note else NOT_MET
-    if "expr" in raw:
-        # The paper's own arithmetic: the last printed digit, rounded or cut off.
-        return AGREES if abs(ours - published) <= raw["ulp"] * (1 + 1e-9) else differs
+    if "expr" in raw and better not in ("below", "above"):
+        # The paper's own arithmetic: the last printed digit, rounded or cut off, but no whole digit up.
+        over = (ours - published) / raw["ulp"]
+        return AGREES if -0.5 - 1e-9 <= over < 1 + 1e-9 else differs
     if better in ("below", "above"):
         # A claim of order, not a figure to beat.
         return AGREES if (ours < published if better == "below" else ours > published) else differs
@@ -357,6 +403,16 @@ def _cost(at: Place) -> tuple[Cost, str]:
     return Cost(counts.cycles, point.time_s, point.energy_j), where
 
 
+@cache
+def _called(at: Place, function: str) -> int:
+    """Count a key schedule of the bench program alone: function(schedule, key), which its marks leave out."""
+    machine = Machine(
+        at.board, boards.firmware_path(at.board, boards.variant(at.variant, at.board), f"bench-{at.workload}")
+    )
+    machine.run(until="main")
+    return machine.call(function, machine.address("schedule"), machine.place(bytes(range(16)))).cycles
+
+
 def _asked(board: str, table: dict[str, Any], raw: dict[str, Any]) -> tuple[Cost, str]:
     """Answer a row's question, with what is added to the operation or taken off it."""
     cost, where = _cost(Place.of(board, table, raw))
@@ -364,6 +420,11 @@ def _asked(board: str, table: dict[str, Any], raw: dict[str, Any]) -> tuple[Cost
         for other in raw.get(key, ()):
             cost = cost.plus(_cost(Place.of(board, table, raw | other))[0], sign)
             where = f"{key} {other['workload']}, {where}"
+    for call in raw.get("calls", ()):
+        # At the operation's own price of a cycle.
+        cycles = call["times"] * _called(Place.of(board, table, raw), call["function"])
+        cost = cost.plus(cost, cycles / cost.cycles)
+        where = f"with {call['times']} x {call['function']}, {where}"
     if "cycles" in raw:
         # Weigh the published cycle count, so that only the energy model is compared.
         cost = Cost(raw["cycles"], *(x * raw["cycles"] / cost.cycles for x in (cost.time_s, cost.energy_j)))

@@ -23,6 +23,7 @@ STYLE = {
     published.MISPRINT: ("mild", plots.NODE),
     published.NOT_PRINTED: ("mild", plots.MUTED),
     published.NOT_MET: ("bad", plots.BAD),
+    published.NOT_COMPUTED: ("bad", plots.INK),
 }
 """What a verdict looks like in a table and in a picture."""
 BARS_MAX = 14
@@ -47,10 +48,11 @@ def _table(r: Reproduction, caption: str) -> str:
                 right(row.show(row.ours)),
                 right(f"{row.ratio:.3f}" if row.ratio is not None else ""),
                 Html(f'<b class="{STYLE[row.verdict][0]}">{html.escape(row.verdict)}</b>'),
+                row.class_name,
                 Html(f"<small>{html.escape(row.note)}</small>" if row.note else ""),
             )
         )
-    head = ("", "published", "ours", "ratio", "verdict", "note")
+    head = ("", "published", "ours", "ratio", "verdict", "class", "note")
     return f'{table(head, rows, caption)}<p class="note">{html.escape(r.source)}</p>'
 
 
@@ -76,7 +78,7 @@ def _kind(r: Reproduction, raw: dict[str, Any]) -> str:
 
 
 def _compared(rows: Sequence[Row]) -> list[Row]:
-    return [row for row in rows if row.ratio is not None and row.ratio > 0 and row.ours > 0]
+    return [row for row in rows if row.ratio is not None and row.ratio > 0 and row.ours]
 
 
 def _labels(rows: Sequence[Row]) -> list[str]:
@@ -130,8 +132,9 @@ def values(rows: Sequence[Row]) -> Chart:
         if row.published is not None:
             told.append(f"{label}, published")
             printed.append((told[-1], row.published))
-        told.append(label)
-        ours.append((label, row.ours))
+        if row.ours is not None:
+            told.append(label)
+            ours.append((label, row.ours))
     bars = [
         Bars(name, [label for label, _ in pairs], [value for _, value in pairs], color)
         for name, pairs, color in (("published", printed, plots.SUN), ("ours", ours, plots.STORE))
@@ -189,13 +192,14 @@ def main(reproductions: Sequence[Reproduction]) -> Chart:
 def page(reproductions: Sequence[Reproduction]) -> str:
     """Write the report of one table or of all."""
     rows = [row for r in reproductions for row in r.rows]
-    counts = Counter(row.verdict for row in rows)
     told = Page(
         reproductions[0].title if len(reproductions) == 1 else "The papers' tables and figures beside ours",
         f"{len(rows):,} figures of {len(reproductions)} table{'s' * (len(reproductions) > 1)}: what is printed, what "
-        "our firmware and models give, the ratio, and a verdict.",
+        "our firmware and models give, the ratio, a verdict, and what an agreement is worth.",
     )
-    told.cards = [(verdict, f"{counts[verdict]:,}") for verdict in STYLE if counts[verdict]]
+    kinds = Counter(row.kind for row in rows)
+    told.cards = [(name.replace("_", " "), f"{kinds[name]:,}") for name in published.CLASSES if kinds[name]]
+    _classes(told, reproductions)
     if len(reproductions) > 1:
         _overview(told, reproductions)
     for paper, of in itertools.groupby(reproductions, key=lambda r: r.id.partition("/")[0]):
@@ -204,6 +208,22 @@ def page(reproductions: Sequence[Reproduction]) -> str:
             told.section(f"{paper} {r.id.partition('/')[2]}", r.title, drawn, _table(r, ""))
     told.ledger(sum((r.cite() for r in reproductions), citing.NOTHING))
     return told.render()
+
+
+def _classes(told: Page, reproductions: Sequence[Reproduction]) -> None:
+    rows: list[Sequence[Cell]] = []
+    for name, of in published.counts(reproductions).items():
+        rows.append(
+            (name.replace("_", " "), *(right(f"{of[v]:,}" if of[v] else "") for v in STYLE), published.CLASSES[name])
+        )
+    papers = dict.fromkeys((r.id.partition("/")[0], r.confirmed) for r in reproductions)
+    told.section(
+        "What is confirmed",
+        "Only rows of the first class speak of the world: the others agree by the paper's arithmetic, by a fit, or by "
+        "what our model is.",
+        table(("class", *STYLE, ""), rows),
+        "".join(f"<p><b>{html.escape(key)}</b>: {html.escape(said)}</p>" for key, said in papers),
+    )
 
 
 def _overview(told: Page, reproductions: Sequence[Reproduction]) -> None:
