@@ -78,7 +78,10 @@ class Curve:
         return value >> max(0, 8 * len(data) - self.n.bit_length())
 
     def nonce(self, d: int, digest: bytes, added: bytes) -> tuple[int, int]:
-        """RFC 6979, section 3.2 with 3.6; also how many candidates were refused."""
+        """RFC 6979, section 3.2 with 3.6; also how many candidates were refused.
+
+        With added entropy a modular curve reduces 256 bits of the string: FIPS 186-5, appendix A.3.1.
+        """
         name, n, count = self.nonce_hash, self.n, self.order_bytes
         size = hashlib.new(name).digest_size
         seed = d.to_bytes(count, "big") + (self.bits_to_int(digest) % n).to_bytes(count, "big") + added
@@ -92,7 +95,8 @@ class Curve:
             while 8 * len(text) < n.bit_length():
                 value = hmac.digest(key, value, name)
                 text += value
-            candidate = self.bits_to_int(text)
+            extra = self.modular and added
+            candidate = int.from_bytes(text[:32], "big") % n if extra else self.bits_to_int(text)
             if 1 <= candidate < n:
                 return candidate, refused
             refused += 1

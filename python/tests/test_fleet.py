@@ -37,7 +37,7 @@ def spec(tmp_path: Path) -> Path:
 
 
 def minutes() -> dict[str, Any]:
-    """The minutes' scenario on P-256: on secp160r1 the nonces that are thrown away make every mean a matter of luck."""
+    """The minutes' scenario on P-256."""
     told = simulation.facts(simulation.load(SCENARIOS / "minutes.toml"))
     return {**told, "firmware": told["firmware"].replace("node-secp160r1", "node-p256")}
 

@@ -78,7 +78,7 @@ def _stack(work: boards.Workload, board: str) -> int:
 
 
 def per_unit(row: dict[str, Any], name: str, board: str) -> int:
-    """Return the cycles of one of the units by which two runs differ, the mean of several messages, or of one."""
+    """Return the cycles of one of the units by which two runs differ, or of the whole."""
     work = boards.workload(name)
     program = measuring.builtin(work, board, boards.variant((), board))
     fed = oracle.trial(work).fed
@@ -89,8 +89,7 @@ def per_unit(row: dict[str, Any], name: str, board: str) -> int:
     if "units" in row:
         short, long = (cycles(fed[: row["head"] + row[key]]) for key in ("short", "long"))
         return round((long - short) / int(row["units"]))
-    messages: int = row.get("messages", 1)
-    return round(sum(cycles(fed[:-1] + bytes([fed[-1] ^ i])) for i in range(messages)) / messages)
+    return cycles(fed)
 
 
 def costs(board: str, progress: Progress | None = None) -> Iterator[Cost]:
@@ -139,8 +138,8 @@ def _records(progress: Progress | None) -> str:
         "## Beside records and goals",
         "",
         "Goals and records: `data/published/crypto-records.toml`. Ratios: ours by theirs. A record's conditions are",
-        "its authors'; hash, padding, blinding and checks are part of ours. Signatures on secp160r1 are the mean of 16",
-        "messages, since RFC 6979 throws away every second nonce there. A block is what one more of them costs.",
+        "its authors'; hash, padding, blinding and checks are part of ours. A signature takes one count of cycles for",
+        "all messages, keys and entropies. A block is what one more of them costs.",
         "",
         "| operation | target | ours | goal | ratio | record | ratio | whose |",
         "|---|---|--:|--:|--:|--:|--:|---|",

@@ -15,7 +15,9 @@
  * sections 2.3.2 (P-224 = secp224r1, 112 bits) and 2.4.2 (P-256 = secp256r1, 128 bits).
  * Signatures: FIPS 186-5 section 6.
  * Nonces: RFC 6979 section 3.2 with added entropy, section 3.6, so that a signature stays safe
- * both with a broken entropy source and against fault attacks on a repeated nonce.
+ * both with a broken entropy source and against fault attacks on a repeated nonce. On secp160r1 256
+ * bits of the candidate's string are reduced modulo n (FIPS 186-5 appendix A.3.1, extra random
+ * bits): of its leftmost 161 bits alone every second candidate would be thrown away.
  *
  * All numbers are big-endian byte strings of fixed length:
  *
@@ -29,9 +31,10 @@
  *
  * Timing: keygen and all parts of sign are constant-time: no branch, address or loop count depends
  * on a secret. The one exception says nothing about the secret that is used: a nonce candidate
- * outside [1, n-1] is thrown away (RFC 6979; for secp160r1 every second one). verify is _vartime:
- * all of its inputs are public. docs/reference/constant-time.md: the verdict on each target's
- * binary.
+ * outside [1, n-1] is thrown away and another drawn, by the odds of 2^-161 (secp160r1), 2^-112
+ * (P-224) and 2^-32 (P-256). So a signature's cycles are one number, mean and worst. verify is
+ * _vartime: all of its inputs are public. docs/reference/constant-time.md: the verdict on each
+ * target's binary.
  *
  * Interrupts: an interrupt routine must not call this library and must not touch the hardware
  * multiplier (or must save and restore it). The scratch memory is static: one call at a time.

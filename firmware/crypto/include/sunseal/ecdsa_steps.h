@@ -45,7 +45,8 @@
  *   steps of a signature, at most         33+     45+     49+
  *   stack in bytes, at most               500     550     590
  *
- * +: two more for each nonce candidate that is refused. The whole signature takes twice the stack.
+ * +: two more for each nonce candidate that is refused, by the odds of sunseal/ecdsa.h. The whole
+ * signature takes twice the stack.
  *
  * Cycles of each step: docs/reference/intermittent.md, measured.
  */

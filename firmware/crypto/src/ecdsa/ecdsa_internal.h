@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 /* As sunseal_ecdsa_<curve>_sign, with added entropy of any length: with none it is plain RFC 6979,
- * which known-answer tests need and nobody else should.
+ * which known-answer tests need and nobody else should (and which, on secp160r1, throws away every
+ * second candidate).
  */
 int sunseal_ecdsa_secp160r1_sign_added(uint8_t *sig, const uint8_t *d, const uint8_t *hash,
                                        size_t hash_len, const uint8_t *added, size_t added_len);
