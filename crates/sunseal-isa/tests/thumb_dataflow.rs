@@ -3,7 +3,9 @@
 
 mod thumb_tools;
 
-use sunseal_isa::thumb::{Context, Cpu, Exit, FlatBus, Insn, Kind, Timing, dataflow, decode, psr};
+use sunseal_isa::thumb::{
+    Condition, Context, Cpu, Exit, FlatBus, Insn, Kind, Timing, dataflow, decode, psr,
+};
 use sunseal_isa::{Access, Cycles, Dataflow, Fault, FaultKind, Flow, Observer, Registers, Width};
 
 /// R0 to R14, N, Z, C, V, Q, GE, S0 to S31, FPSCR's flags.
@@ -43,11 +45,15 @@ impl Random {
 }
 
 fn at_zero(words: [u16; 2]) -> Option<Insn> {
+    at_zero_in(words, Context::Outside)
+}
+
+fn at_zero_in(words: [u16; 2], context: Context) -> Option<Insn> {
     let fetch = |addr: u32| match addr {
         0 | 2 => Ok(words[addr as usize / 2]),
         _ => Err(Fault::new(FaultKind::NotCode, addr)),
     };
-    decode(0, Context::Outside, fetch).ok()
+    decode(0, context, fetch).ok()
 }
 
 /// A register's bits in APSR; `None` for those that are no flag.
@@ -89,6 +95,11 @@ struct Bench {
 
 impl Bench {
     fn run(&mut self, words: [u16; 2], before: &Run) -> Option<Run> {
+        self.run_in(words, before, 0)
+    }
+
+    /// The same in the IT state `it`.
+    fn run_in(&mut self, words: [u16; 2], before: &Run, it: u32) -> Option<Run> {
         self.bus.code_mut()[..4].copy_from_slice(&[
             words[0].to_le_bytes()[0],
             words[0].to_le_bytes()[1],
@@ -98,7 +109,7 @@ impl Bench {
         self.cpu.invalidate(0..8);
         let mut state = self.cpu.state();
         (state.r, state.s) = (before.r, before.s);
-        state.psr = psr::T | before.apsr;
+        state.psr = psr::T | before.apsr | (it & 3) << 25 | (it & 0xFC) << 8;
         state.fpscr = before.float_flags;
         state.pipeline = Default::default();
         state.cycles = 0;
@@ -241,6 +252,54 @@ fn what_is_said_not_to_matter_does_not() {
         tried += u32::from(check(&mut bench, words, &insn, &dataflow(&insn), &mut random));
     }
     assert!(tried > 10_000, "{tried}");
+}
+
+/// The last instruction of an IT block, skipped and not: where its time is said not to depend on the condition, it
+/// takes the same cycles; loads, stores, branches and divisions are never said to.
+#[test]
+fn a_condition_decides_no_time_of_data_processing() {
+    const LAST_EQ: u32 = 0x08;
+    let mut bench = Bench { cpu: Cpu::new(Timing::CORTEX_M4), bus: FlatBus::new() };
+    bench.bus.scb.cpacr = 0xF << 20;
+    let mut random = Random(11);
+    let (mut same, mut other) = (0, 0);
+    let narrow = (0..0xE800u32).step_by(3).map(|first| [first as u16, 0xBF00]);
+    let wide = (0xE800..=0xFFFFu32)
+        .flat_map(|first| [0, 0xF0F0, 0x8000, 0x0A00].map(|second| (first, second)));
+    let mut encodings: Vec<_> = narrow.collect();
+    encodings.extend(wide.map(|(first, or)| [first as u16, (or | random.word() & 0x7FFF) as u16]));
+    for words in encodings {
+        let context = Context::Last(Condition::Eq);
+        let Some(insn) = at_zero_in(words, context) else { continue };
+        let flow = dataflow(&insn);
+        if flow.time.meets(Registers::Z) {
+            other += 1;
+            continue;
+        }
+        let touches = flow.reads_memory || flow.writes_memory || flow.branch_memory;
+        assert!(!touches && flow.branch.is_empty(), "{insn}");
+        let mut before = Run {
+            r: std::array::from_fn(|_| FlatBus::RAM + (random.word() & 0xFFFC)),
+            apsr: random.word() & psr::APSR & !psr::Z,
+            s: std::array::from_fn(|_| random.word()),
+            float_flags: 0,
+            cycles: 0,
+            stored: Vec::new(),
+        };
+        before.r[15] = 0;
+        let skipped = bench.run_in(words, &before, LAST_EQ).unwrap();
+        before.apsr |= psr::Z;
+        let Some(done) = bench.run_in(words, &before, LAST_EQ) else { continue };
+        assert_eq!((skipped.cycles, skipped.r[15]), (done.cycles, done.r[15]), "{insn}");
+        same += 1;
+    }
+    assert!(same > 5_000 && other > 5_000, "{same} {other}");
+    for (select, takes) in
+        [([0x4608, 0xBF00], false), ([0xEA6F, 0x0001], false), ([0x6808, 0xBF00], true)]
+    {
+        let insn = at_zero_in(select, Context::Last(Condition::Eq)).unwrap();
+        assert_eq!(dataflow(&insn).time.meets(Registers::Z), takes, "{insn}");
+    }
 }
 
 fn flow_of(source: &str) -> Dataflow {

@@ -150,7 +150,7 @@ fn pair(rt: u8, rt2: u8, addr: Address, load: bool) -> Dataflow {
 }
 
 /// What the results of `insn` depend on. In an IT block it is kept from happening by a condition: what it writes keeps what
-/// it depended on, and the flags of the condition flow into it and into its time.
+/// it depended on, and the flags of the condition flow into it; into its time, too, unless it takes one cycle either way.
 #[must_use]
 pub fn dataflow(insn: &Insn) -> Dataflow {
     let mut flow = unconditional(&insn.kind);
@@ -161,12 +161,37 @@ pub fn dataflow(insn: &Insn) -> Dataflow {
             || matches!(insn.kind, Kind::Branch { .. } | Kind::BranchLink { .. });
         flow.reads |= if flow.transfer.is_empty() { flags } else { NONE };
         flow.keeps |= flow.writes;
-        flow.time |= flags;
+        if goes || !takes_one_cycle(&insn.kind) {
+            flow.time |= flags;
+        }
         if goes {
             flow.branch |= flags;
         }
     }
     flow
+}
+
+/// Core data processing takes the one cycle that an instruction takes whose condition fails. What it leaves to the
+/// next (a load or store by its result waits) shows in an address made of that result.
+fn takes_one_cycle(kind: &Kind) -> bool {
+    match kind {
+        Kind::Mul { op, .. } => !matches!(op, Mul::Sdiv | Mul::Udiv),
+        Kind::Alu { .. }
+        | Kind::AddWide { .. }
+        | Kind::Adr { .. }
+        | Kind::Movw { .. }
+        | Kind::Movt { .. }
+        | Kind::MulLong { .. }
+        | Kind::Parallel { .. }
+        | Kind::Saturating { .. }
+        | Kind::Sat { .. }
+        | Kind::Extend { .. }
+        | Kind::Unary { .. }
+        | Kind::Sel { .. }
+        | Kind::Pkh { .. }
+        | Kind::Field { .. } => true,
+        _ => false,
+    }
 }
 
 fn unconditional(kind: &Kind) -> Dataflow {
