@@ -68,6 +68,8 @@ pub struct Node {
     board: Board,
     machine: Machine,
     radio: Option<RadioHandle>,
+    /// Where a radio that no gateway hears sends to.
+    medium: Medium,
     model: PowerModel,
     supply: Supply,
     harvest: HarvestTrace,
@@ -241,10 +243,9 @@ impl Node {
             symbols.push(symbol.clone());
         }
         machine.count_pulses(board.trigger.pin.parse().ok());
-        let radio = match radio_part {
-            Some(part) => Some(Self::fit_radio(&mut machine, &board, part, &scenario, air)?),
-            None => None,
-        };
+        let medium = Medium::new(MediumConfig::default());
+        let fit = |part| Self::fit_radio(&mut machine, &board, part, &scenario, air, &medium);
+        let radio = radio_part.map(fit).transpose()?;
         let sense = board.storage_sense.as_ref().and_then(|s| Self::connect_sense(&mut machine, s));
         // The run begins without supply: the store decides when it comes.
         machine.power_cut();
@@ -257,6 +258,7 @@ impl Node {
             board,
             machine,
             radio,
+            medium,
             model,
             supply,
             harvest,
@@ -286,6 +288,7 @@ impl Node {
         part: RadioPart,
         scenario: &Scenario,
         air: Box<dyn Air>,
+        medium: &Medium,
     ) -> Result<RadioHandle, NodeError> {
         let wires = board.radio_wires();
         let f = &scenario.faults;
@@ -301,8 +304,7 @@ impl Node {
                     ),
                 });
             }
-            let (medium, place) = (Medium::new(MediumConfig::default()), Position::default());
-            return attach(machine, part, &wires, &medium, place)
+            return attach(machine, part, &wires, medium, Position::default())
                 .map_err(|reason| NodeError::Wiring { name: board.name.clone(), reason });
         };
         let wire = |key: &str| wires.get(key).and_then(|pin| pin.parse::<Pin>().ok());
@@ -517,6 +519,9 @@ impl Node {
             let now_s = self.time_s();
             if now_s - told_s >= (self.scenario.duration_s / 1000.0).min(AWAKE_STEP_S) {
                 told_s = now_s;
+                // Nobody listens to what has been sent.
+                self.medium.forget_before(self.machine.time());
+                let _ = self.medium.take_captured();
                 let stop = !watch(self.progress());
                 self.keep_if_due(stop);
                 if stop {

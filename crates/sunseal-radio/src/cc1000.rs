@@ -5,10 +5,11 @@
 //! Source: SWRS048A. A transmission's bits go on the air when the microcontroller has shifted a whole
 //! byte of them; the receiver's come ten bits late: eight for that, two for its demodulator.
 
+use serde::{Deserialize, Serialize};
 use sunseal_mcu::Pin;
 use sunseal_trace::Picos;
 
-use crate::chip::{Journal, Radio, RadioChip, RadioHandle, micros};
+use crate::chip::{Journal, Radio, RadioChip, RadioHandle, micros, restored, saved};
 use crate::medium::{Emission, Phy, Port, SENSE_LAG, Tuning};
 use crate::parts::Cc1000Part;
 
@@ -157,19 +158,24 @@ pub struct Cc1000Pins {
     pub dclk: Option<Pin>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Mode {
     Down,
     Rx,
     Tx,
 }
 
+#[derive(Serialize, Deserialize)]
 struct Chip {
+    #[serde(skip)]
     part: Cc1000Part,
+    #[serde(skip)]
     pins: Cc1000Pins,
     journal: Journal,
+    #[serde(skip)]
     port: Option<Port>,
     on: bool,
+    #[serde(with = "crate::chip::array")]
     regs: [u8; 0x47],
     // The configuration bus.
     pale: bool,
@@ -771,5 +777,15 @@ impl RadioChip for Chip {
         };
         let (slope, zero) = if self.high_band() { (50.0, -45.5) } else { (51.3, -49.2) };
         ((zero - dbm) / slope).clamp(0.0, RSSI_MAX_V)
+    }
+
+    fn save(&self) -> Vec<u8> {
+        saved(self, self.port.as_ref())
+    }
+
+    fn restore(&mut self, saved: &[u8]) {
+        let Some(was) = restored::<Self>(saved, self.port.as_ref()) else { return };
+        let (part, pins, port) = (self.part.clone(), self.pins, self.port.take());
+        *self = Self { part, pins, port, ..was };
     }
 }

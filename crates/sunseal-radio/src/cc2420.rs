@@ -6,10 +6,11 @@
 //! monitor, in-line security on frames that are not whole ...) becomes a
 //! [`problem`](crate::RadioHandle::problem) that stops the run with a sentence.
 
+use serde::{Deserialize, Serialize};
 use sunseal_mcu::Pin;
 use sunseal_trace::Picos;
 
-use crate::chip::{Journal, Radio, RadioChip, RadioHandle, micros};
+use crate::chip::{Journal, Radio, RadioChip, RadioHandle, micros, restored, saved};
 use crate::ieee802154::Identity;
 use crate::medium::Port;
 use crate::modem::{Config, Filter, Modem, Note, SYMBOL, State};
@@ -98,7 +99,7 @@ pub struct Cc2420Pins {
     pub resetn: Option<Pin>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Power {
     Off,
     RegulatorOff,
@@ -115,7 +116,7 @@ enum Power {
 }
 
 /// What the bytes of a transaction mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Access {
     Address,
     Register {
@@ -139,14 +140,19 @@ enum Access {
     },
 }
 
+#[derive(Serialize, Deserialize)]
 struct Chip {
+    #[serde(skip)]
     part: Cc2420Part,
+    #[serde(skip)]
     pins: Cc2420Pins,
     journal: Journal,
     power: Power,
     modem: Modem,
+    #[serde(with = "crate::chip::array")]
     regs: [u16; 0x21],
     /// RAM from 0x100: keys, nonces, addresses.
+    #[serde(with = "crate::chip::array")]
     bank: [u8; (ram::END - ram::KEY0) as usize],
     access: Access,
     busy_until: Picos,
@@ -903,5 +909,15 @@ impl RadioChip for Chip {
             Power::CrystalStarts { until } => until.max(now) + turn,
             _ => now + micros(self.part.crystal_start_us) + turn,
         }
+    }
+
+    fn save(&self) -> Vec<u8> {
+        saved(self, self.modem.port())
+    }
+
+    fn restore(&mut self, saved: &[u8]) {
+        let Some(mut was) = restored::<Self>(saved, self.modem.port()) else { return };
+        was.modem.rejoin(&mut self.modem);
+        *self = Self { part: self.part.clone(), pins: self.pins, ..was };
     }
 }

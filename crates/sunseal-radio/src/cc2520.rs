@@ -6,11 +6,12 @@
 //! slotted acknowledgments, test modes ...) becomes a [`problem`](crate::RadioHandle::problem) that
 //! stops the run with a sentence. What the chip itself reports as an exception is one.
 
+use serde::{Deserialize, Serialize};
 use sunseal_mcu::Pin;
 use sunseal_trace::Picos;
 
 use crate::air::Chance;
-use crate::chip::{Journal, Radio, RadioChip, RadioHandle, micros};
+use crate::chip::{Journal, Radio, RadioChip, RadioHandle, micros, restored, saved};
 use crate::ieee802154::{Header, Identity, Sources};
 use crate::medium::Port;
 use crate::modem::{Config, Filter, Modem, Note, SYMBOL, State};
@@ -201,7 +202,7 @@ pub struct Cc2520Pins {
     pub resetn: Option<Pin>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Power {
     Off,
     /// Low power mode 2: the regulator is off.
@@ -219,7 +220,7 @@ enum Power {
 }
 
 /// How many bytes an instruction has, or how many before its data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Length {
     Fixed(usize),
     Open(usize),
@@ -245,20 +246,25 @@ fn length(op: u8) -> Length {
 }
 
 /// An instruction of the data processing unit under way.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Job {
     until: Picos,
     bytes: Vec<u8>,
 }
 
+#[derive(Serialize, Deserialize)]
 struct Chip {
+    #[serde(skip)]
     part: Cc2520Part,
+    #[serde(skip)]
     pins: Cc2520Pins,
     journal: Journal,
     power: Power,
     modem: Modem,
+    #[serde(with = "crate::chip::array")]
     regs: [u8; 0x80],
     /// RAM from 0x200.
+    #[serde(with = "crate::chip::array")]
     bank: [u8; (ram::END - ram::FREE) as usize],
     exceptions: u32,
     selected: bool,
@@ -1351,5 +1357,15 @@ impl RadioChip for Chip {
             Power::CrystalStarts { until } => until.max(now) + turn,
             _ => now + micros(self.part.crystal_start_us) + turn,
         }
+    }
+
+    fn save(&self) -> Vec<u8> {
+        saved(self, self.modem.port())
+    }
+
+    fn restore(&mut self, saved: &[u8]) {
+        let Some(mut was) = restored::<Self>(saved, self.modem.port()) else { return };
+        was.modem.rejoin(&mut self.modem);
+        *self = Self { part: self.part.clone(), pins: self.pins, ..was };
     }
 }

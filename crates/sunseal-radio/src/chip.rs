@@ -4,9 +4,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sunseal_mcu::{Part, Pin};
 use sunseal_trace::Picos;
+
+use crate::medium::Port;
 
 /// What the radio did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,6 +112,46 @@ pub(crate) trait RadioChip: Send {
 pub(crate) fn lock<T: ?Sized>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     // A panic while it was locked ends the run anyway.
     shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// A chip as a snapshot keeps it, with its air; empty where other antennas share that.
+pub(crate) fn saved<C: Serialize>(chip: &C, port: Option<&Port>) -> Vec<u8> {
+    let air = match port.map(Port::save) {
+        None => Some(Vec::new()),
+        Some(air) => air,
+    };
+    let written = |air| postcard::to_stdvec(&(chip, air)).expect("registers can always be written");
+    air.map(written).unwrap_or_default()
+}
+
+/// The chip that [`saved`] wrote, without its part, pins and antenna; its air is taken back.
+pub(crate) fn restored<C: DeserializeOwned>(saved: &[u8], port: Option<&Port>) -> Option<C> {
+    let (chip, air): (C, Vec<u8>) = postcard::from_bytes(saved).ok()?;
+    if let Some(port) = port {
+        port.restore(&air);
+    }
+    Some(chip)
+}
+
+/// Arrays of any length, which serde knows up to 32.
+pub(crate) mod array {
+    use serde::de::{DeserializeOwned, Error};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer, T: Serialize, const N: usize>(
+        values: &[T; N],
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        values[..].serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>, T: DeserializeOwned, const N: usize>(
+        from: D,
+    ) -> Result<[T; N], D::Error> {
+        let values = Vec::<T>::deserialize(from)?;
+        let bad = |v: Vec<T>| D::Error::custom(format!("{} values instead of {N}", v.len()));
+        values.try_into().map_err(bad)
+    }
 }
 
 /// A chip on its bus: what goes into the machine.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Frames of IEEE Std 802.15.4: check sequence, addressing fields, acknowledgments.
 
+use serde::{Deserialize, Serialize};
+
 /// Frame check sequence (7.2.1.9): ITU-T CRC-16, least significant bit first, from zero.
 #[must_use]
 pub fn fcs(bytes: &[u8]) -> u16 {
@@ -19,14 +21,14 @@ pub(crate) const ACK: u8 = 2;
 pub(crate) const COMMAND: u8 = 3;
 
 /// An address: a short one, or an extended one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Address {
     Short(u16),
     Extended([u8; 8]),
 }
 
 /// The addressing fields of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Header {
     pub fcf: u16,
     pub sequence: u8,

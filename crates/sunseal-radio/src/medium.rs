@@ -15,6 +15,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use serde::{Deserialize, Serialize};
 use sunseal_trace::Picos;
 
 use crate::air::Chance;
@@ -75,7 +76,7 @@ impl Default for MediumConfig {
 }
 
 /// A way to put bits on a carrier. Only the same one is received; the rest is interference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Phy {
     /// IEEE 802.15.4 at 2.4 GHz, 250 kb/s, with this synchronisation word.
     Oqpsk {
@@ -148,14 +149,14 @@ fn decibels(ratio: f64) -> f64 {
 }
 
 /// Where and how a radio is tuned.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Tuning {
     pub carrier_hz: u64,
     pub phy: Phy,
 }
 
 /// A transmission about to begin.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Emission {
     pub tuning: Tuning,
     pub power_dbm: f64,
@@ -166,7 +167,7 @@ pub(crate) struct Emission {
     pub byte_ps: u128,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Transmission {
     node: usize,
     /// The how-manieth of its node.
@@ -192,7 +193,7 @@ impl Transmission {
 }
 
 /// A transmission that has ended, as a listener beside its antenna sees it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Captured {
     /// Node that sent it, in the order of joining.
     pub node: usize,
@@ -409,6 +410,23 @@ impl Port {
     #[must_use]
     pub fn node(&self) -> usize {
         self.node
+    }
+
+    /// What a snapshot keeps of an air that this antenna has for itself; none where others share it, whom a
+    /// snapshot of one machine cannot take back.
+    pub(crate) fn save(&self) -> Option<Vec<u8>> {
+        let s = lock(&self.space);
+        let own = (&s.seqs, s.next_id, &s.live, &s.captured, s.early);
+        (s.nodes.len() == 1)
+            .then(|| postcard::to_stdvec(&own).expect("an air can always be written"))
+    }
+
+    /// Goes back to what [`save`](Self::save) gave.
+    pub(crate) fn restore(&self, saved: &[u8]) {
+        let mut s = lock(&self.space);
+        if let Ok(was) = postcard::from_bytes(saved) {
+            (s.seqs, s.next_id, s.live, s.captured, s.early) = was;
+        }
     }
 
     pub(crate) fn begin(&self, emission: Emission) -> u64 {

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
 use sunseal_trace::Picos;
 
 use crate::ieee802154::{self as frame, Address, Header, Identity, Parsed, Sources};
@@ -90,7 +91,7 @@ pub(crate) struct Config {
     pub rx_after_tx: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum State {
     Idle,
     RxCalibrate { until: Picos },
@@ -105,7 +106,7 @@ pub(crate) enum State {
 }
 
 /// What happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Note {
     RxSfd,
     /// The filter let the frame in.
@@ -126,8 +127,9 @@ pub(crate) enum Note {
 }
 
 /// The receive FIFO: a ring, so that its memory can be shown as RAM.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RxFifo {
+    #[serde(with = "crate::chip::array")]
     pub ring: [u8; FIFO_BYTES],
     written: u64,
     read: u64,
@@ -206,7 +208,7 @@ impl RxFifo {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Incoming {
     id: u64,
     sync: Picos,
@@ -223,7 +225,7 @@ struct Incoming {
     rssi_dbm: f64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Outgoing {
     id: Option<u64>,
     start: Picos,
@@ -244,7 +246,9 @@ impl Outgoing {
     }
 }
 
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Modem {
+    #[serde(skip)]
     port: Option<Port>,
     pub state: State,
     pub rx: RxFifo,
@@ -289,6 +293,15 @@ impl Modem {
             no_ack: false,
             last_packet: Vec::new(),
         }
+    }
+
+    pub fn port(&self) -> Option<&Port> {
+        self.port.as_ref()
+    }
+
+    /// Takes over another's antenna, which no snapshot holds.
+    pub fn rejoin(&mut self, other: &mut Self) {
+        self.port = other.port.take();
     }
 
     fn tune(&mut self, cfg: &Config) {

@@ -5,7 +5,7 @@
 use serde::Deserialize;
 
 /// How well a receiver hears, and what beside its channel.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReceiverPart {
     /// Input power at which so many packets are lost.
@@ -46,7 +46,7 @@ pub struct MessagePart {
 macro_rules! part {
     ($(#[$doc:meta])* $name:ident { $($(#[$field:meta])* $key:ident: $type:ty,)* }) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Deserialize)]
+        #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct $name {
             /// Which model of this room it is.

@@ -3,7 +3,7 @@
 
 mod bench;
 
-use bench::{Bench, US, near, part};
+use bench::{Bench, US, goes_on_alike, near, part};
 use proptest::prelude::*;
 use sunseal_mcu::{Part, Pin};
 use sunseal_radio::{Cc1000Part, Cc1000Pins, LinkLoss, Medium, MediumConfig, Position, Radio};
@@ -398,5 +398,21 @@ proptest! {
         }
         b.chip.power(b.now, false);
         prop_assert_eq!(b.chip.state(), "off");
+    }
+}
+
+#[test]
+fn a_snapshot_in_the_middle_of_a_byte_goes_on_as_the_chip_did() {
+    for sends in [false, true] {
+        let mut b = bench(&near(), pins());
+        b.start(&AT_433, 0x81);
+        if sends {
+            b.send_on(0x81, 0xFF);
+        }
+        b.wait_us(1234);
+        goes_on_alike(&mut b, bench(&near(), pins()), 3000, |b| {
+            format!("{} {}", b.read(0x00), b.read(0x0E))
+        });
+        b.sound();
     }
 }

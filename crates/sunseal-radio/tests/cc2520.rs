@@ -3,7 +3,7 @@
 
 mod bench;
 
-use bench::{Bench, US, data_frame, near, part, together};
+use bench::{Bench, US, data_frame, goes_on_alike, near, part, together};
 use proptest::prelude::*;
 use sunseal_mcu::{Part, Pin};
 use sunseal_radio::{Cc2420Pins, Cc2520Pins, Medium, Position, Radio};
@@ -502,4 +502,24 @@ proptest! {
         b.chip.power(b.now, false);
         prop_assert_eq!(b.chip.state(), "off");
     }
+}
+
+#[test]
+fn a_snapshot_in_the_middle_of_a_frame_goes_on_as_the_chip_did() {
+    for after_us in [0, 100, 400, 900, 3000] {
+        let mut b = ready(Some(&near()), 1);
+        b.transaction(&[SRXON]);
+        b.wait_us(500);
+        b.load(&data_frame(0x22, 2, 1, 7, true, b"kept with its air"));
+        b.transaction(&[STXON]);
+        b.wait_us(after_us);
+        let reads = |b: &mut Bench| format!("{:?} {}", b.mem_read(0x3F2, 4), b.status());
+        goes_on_alike(&mut b, chip(Some(&near())), 2500, reads);
+        assert_eq!(b.radio.counts().sent, 1);
+        b.sound();
+    }
+    // Another's antenna on the same air cannot be taken back with it.
+    let shared = near();
+    let (a, _b) = (chip(Some(&shared)), chip(Some(&shared)));
+    assert!(!a.radio.can_go_back());
 }

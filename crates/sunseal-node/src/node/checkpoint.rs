@@ -17,7 +17,7 @@ use crate::record::Recorder;
 use crate::{NodeError, Scenario};
 
 /// What every checkpoint begins with; the number is that of its form.
-const HEAD: &[u8] = b"sunseal checkpoint 2\n";
+const HEAD: &[u8] = b"sunseal checkpoint 3\n";
 
 /// FNV-1a (Fowler, Noll and Vo): to tell runs apart and find damage, not to defend them.
 struct Digest(u64);
@@ -158,8 +158,9 @@ impl Node {
         if self.radio.as_ref().is_some_and(|r| !r.can_go_back()) {
             return Err(NodeError::Checkpoint {
                 path: path.display().to_string(),
-                reason: "what answers the node's radio cannot be kept; play it without checkpoints"
-                    .to_owned(),
+                reason:
+                    "the air that the node was made with cannot be kept: its `save` gives nothing"
+                        .to_owned(),
             });
         }
         self.keep = Some(Keep { path: path.to_owned(), every, last: Instant::now(), trouble });

@@ -119,3 +119,29 @@ pub fn data_frame(pan: u16, dst: u16, src: u16, sequence: u8, ack: bool, body: &
     f[0] = (f.len() - 1 + 2) as u8;
     f
 }
+
+/// Takes a new chip to where another stands by its snapshot; from there both do the same, microsecond by
+/// microsecond, and in the end as `reads` tells.
+#[track_caller]
+pub fn goes_on_alike(
+    was: &mut Bench,
+    mut new: Bench,
+    us: u128,
+    reads: impl Fn(&mut Bench) -> String,
+) {
+    assert!(was.radio.can_go_back());
+    new.chip.restore(&was.chip.save());
+    new.now = was.now;
+    for at_us in 0..us {
+        let seen =
+            |b: &Bench| format!("{} {:?} {:?}", b.chip.state(), b.chip.pins(), b.chip.next_event());
+        assert_eq!(seen(&new), seen(was), "{at_us} us behind the snapshot");
+        was.wait_us(1);
+        new.wait_us(1);
+    }
+    assert_eq!(reads(&mut new), reads(was));
+    assert_eq!(
+        (new.radio.counts(), new.radio.take_log()),
+        (was.radio.counts(), was.radio.take_log())
+    );
+}
