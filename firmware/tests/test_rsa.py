@@ -14,7 +14,7 @@ import pytest
 import vectors_rsa
 from calls import ERRORS, load
 from table import COLUMNS
-from test_fields import BUILD, kept, machine
+from test_fields import BUILD, family, kept, machine
 from test_mp import Bench
 
 from sunseal import Machine
@@ -108,6 +108,58 @@ def test_private(library: tuple[Machine, int]) -> None:
     outcome = m.address("sunseal_rsa_verdict")
     secrets = [(at, len(secret)), (random_at, 24)]
     assert m.leaks(secrets, public=[(out, 128), (outcome, 1)], call=("sunseal_rsa1024_private", *places)) == []
+
+
+def arguments(m: Machine) -> tuple[int, int, int]:
+    """Where sunseal_rsa_pick is called: its table's address, the entry that is asked for, and how many there are."""
+    if family(m) == "avr":
+        pairs = [m.registers[f"r{low}"] | m.registers[f"r{low + 1}"] << 8 for low in (22, 20, 18)]
+        return 0x800000 | pairs[0], pairs[1], pairs[2]
+    first = 1 if family(m) == "arm" else 13
+    table, index, entries = (m.registers[f"R{first + i}"] for i in range(3))
+    return table, index & 0xFFFF, entries & 0xFFFF
+
+
+def test_entropy_blinds_the_message_and_both_exponents(library: tuple[Machine, int]) -> None:
+    """What the exponentiations work on, read where a digit is looked up: m r^e and d + k (p - 1), r, k by entropy."""
+    m, _ = library
+    row = load("rsa.json")["keys"][0]
+    key = {name: int(row[name], 16) for name in ("n", "p", "q", "dp", "dq", "qinv")}
+    message, bases, exponents = bytes.fromhex(row["pkcs1_sha1"]), set[int](), set[int]()
+    looks: list[tuple[int, int, int]] = []
+
+    def look(m: Machine) -> None:
+        table, index, entries = arguments(m)
+        looks.append((int.from_bytes(m.read(table + 64, 64), "little"), index, entries.bit_length() - 1))
+
+    m.hook("sunseal_rsa_pick", look)
+    try:
+        for entropy in (random.Random(1).randbytes(24), random.Random(2).randbytes(24)):
+            m.release()
+            looks.clear()
+            out, secret, at, entropy_at = (
+                m.place(content) for content in (bytes(128), vectors_rsa.blob(key, 1024), message, entropy)
+            )
+            assert m.call("sunseal_rsa1024_private", out, secret, at, entropy_at).value == 0
+            assert m.read(out, 128) == vectors_rsa.power(key, message, 1024)
+            base = int.from_bytes(entropy[:16], "big") | 1 | 1 << 127
+            blinded = int.from_bytes(message, "big") * pow(base, vectors_rsa.E, key["n"]) % key["n"]
+            half = len(looks) // 2
+            # First modulo q, then modulo p.
+            for prime, d, factor, part in (
+                ("q", "dq", entropy[20:], looks[:half]),
+                ("p", "dp", entropy[16:20], looks[half:]),
+            ):
+                exponent = 0
+                for entry, index, window in part:
+                    assert entry % key[prime] == (blinded << 512) % key[prime]
+                    exponent = exponent << window | index
+                assert exponent == key[d] + int.from_bytes(factor, "big") * (key[prime] - 1)
+                exponents.add(exponent)
+            bases.add(blinded)
+    finally:
+        m.unhook("sunseal_rsa_pick")
+    assert (len(bases), len(exponents)) == (2, 4)
 
 
 def test_overlap(library: tuple[Machine, int]) -> None:

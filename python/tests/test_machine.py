@@ -62,6 +62,17 @@ def test_registers_by_name(machine: Machine) -> None:
         machine.registers["R16"]
 
 
+def test_a_hook_is_called_within_a_function_that_is_called(machine: Machine) -> None:
+    machine.run(until="main")
+    seen: list[int] = []
+    machine.hook("sunseal_sha256_compress", lambda m: seen.append(m.pc))
+    context, digest = machine.place(112), machine.place(32)
+    machine.call("sunseal_sha256_init", context)
+    machine.call("sunseal_sha256_final", context, digest)
+    assert seen == [machine.address("sunseal_sha256_compress")]
+    assert machine.read(digest, 32) == hashlib.sha256().digest()
+
+
 def test_a_hook_is_called_each_time_and_takes_no_part_of_the_count(machine: Machine) -> None:
     plain = machine.snapshot()
     machine.run()

@@ -340,7 +340,7 @@ class Machine:
         width; what is pointed to is put into RAM with `place`. `returns` is the return type where it is
         not `int`. A fault in the function raises EngineError and leaves the machine there.
         """
-        return self._call((function, *args), returns, lambda back: self._inner.run(None, None, [back], None))
+        return self._call((function, *args), returns, lambda back: self.run(until=back))
 
     def place(self, content: bytes | int, *, align_bytes: int = 8) -> int:
         """Put bytes, or so many zero bytes, into RAM that the program leaves free; return their address.
