@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from sunseal.errors import SunsealError, unknown
 from sunseal.traces import binaries, tables
-from sunseal.traces.model import Channel, Recording
+from sunseal.traces.model import Channel, Raw, Recording
 
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 NUMPY_MAGIC = b"\x93NUMPY"
@@ -48,9 +49,43 @@ def open_recording(
     return found
 
 
+@contextlib.contextmanager
+def _damage_told(path: Path) -> Iterator[None]:
+    """Make a sentence of whatever the readers of ZIP, HDF5, JLS, NumPy and JSON raise on a damaged file."""
+    try:
+        yield
+    except (SunsealError, GeneratorExit):
+        raise
+    except Exception as e:
+        told = str(e).strip().splitlines() or [type(e).__name__]
+        raise SunsealError(f"`{path.name}` is damaged, or not what it seems to be: {told[0]}") from e
+
+
+def _guarded(path: Path, raw: Callable[[tuple[str, ...]], Iterable[Raw]]) -> Callable[[tuple[str, ...]], Iterator[Raw]]:
+    def read(names: tuple[str, ...]) -> Iterator[Raw]:
+        with _damage_told(path):
+            yield from raw(names)
+
+    return read
+
+
 def _open(
     path: Path, form: str | None, rate_hz: float | None, unit: str | None, units: Mapping[str, str], part: str | None
 ) -> Recording:
+    with _damage_told(path):
+        found = _binary(path, form, rate_hz, part)
+    if found is not None:
+        return replace(found, raw=_guarded(path, found.raw))
+    text = tables.head(path)
+    layout = tables.recognise(text, form, unit) if text is not None else None
+    if text is None or layout is None:
+        as_what = f"no recording in the format `{form}`" if form else "in none of the known formats"
+        raise SunsealError(f"`{path.name}` is {as_what}", hint=f"`--format` forces one: {', '.join(FORMATS)}")
+    return tables.recording(text, layout, rate_hz, units)
+
+
+def _binary(path: Path, form: str | None, rate_hz: float | None, part: str | None) -> Recording | None:
+    """Open what is no text; None where it is."""
     if path.is_dir() or path.suffix == ".otii3":
         return binaries.otii(path, part)
     if path.suffix in (".cwp", ".cfg") or (form == "chipwhisperer" and path.suffix != ".npy"):
@@ -73,9 +108,4 @@ def _open(
         if names and all(n.endswith(".npy") for n in names):
             return binaries.numpy_array(path, rate_hz, part)
         raise SunsealError(f"`{path.name}` is a ZIP file of neither a PPK2 session nor NumPy arrays")
-    text = tables.head(path)
-    layout = tables.recognise(text, form, unit) if text is not None else None
-    if text is None or layout is None:
-        as_what = f"no recording in the format `{form}`" if form else "in none of the known formats"
-        raise SunsealError(f"`{path.name}` is {as_what}", hint=f"`--format` forces one: {', '.join(FORMATS)}")
-    return tables.recording(text, layout, rate_hz, units)
+    return None

@@ -21,7 +21,7 @@ HEAD_LINES = 100
 TIME_WORDS = ("time", "timestamp", "second", "t", "x-axis", "x")
 DIGITAL = re.compile(r"d\d+|gpi\d*|gpo\d*|trigger|trig|digital.*|dio\d+", re.IGNORECASE)
 NO_UNIT = ", which is none of current, voltage, power, energy or time"
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
+NUMBER = re.compile(r"[+-]?(\d{1,300}\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$", re.ASCII)
 
 
 @dataclass
@@ -73,6 +73,8 @@ class Text:
 
     def value(self, cell: str) -> float:
         """Read a number of the head."""
+        if not self._number(cell):
+            raise SunsealError(f"`{self.path.name}`: `{cell}` is no number where the head or the first sample has one")
         return float(cell.replace(self.decimal, ".", 1) if self.decimal != "." else cell)
 
     def key(self, *names: str) -> list[str] | None:
@@ -452,7 +454,7 @@ def _resolution(cell: str) -> float:
     """Return the value of a number's last digit."""
     mantissa, _, exponent = cell.lower().partition("e")
     digits = len(mantissa.partition(".")[2])
-    return float(10.0 ** (int(exponent or 0) - digits))
+    return float(f"1e{int(exponent or 0) - digits}")
 
 
 def _numbers(text: Text, layout: Layout, chosen: list[Column], use_time: bool) -> Iterator[Raw]:
