@@ -44,6 +44,8 @@ class Tool:
     below: tuple[int, ...] = ()
 
 
+DEBUGGERS = {"atmega": "avr-gdb", "msp432": "gdb-multiarch", "msp430": "msp430-elf-gdb"}
+"""By the beginning of a device's name: the one of GDB's builds in Debian, or made from its sources, that knows it."""
 TOOLCHAIN = "run `make firmware`, which fetches the cross tools into the cache"
 TESTS = "run `firmware/toolchain/get --for tests`, or apt install"
 TOOLS = (
@@ -60,23 +62,47 @@ TOOLS = (
         f"{TESTS} chromium",
         False,
     ),
+    Tool("avr-gdb", ("avr-gdb",), "`sunseal gdb` of an ATmega", f"{TESTS} gdb-avr", False),
+    Tool("gdb-multiarch", ("gdb-multiarch",), "`sunseal gdb` of an MSP432", f"{TESTS} gdb-multiarch", False),
+    Tool(
+        "msp430-elf-gdb",
+        ("msp430-elf-gdb",),
+        "`sunseal gdb` of an MSP430",
+        "run `firmware/toolchain/get --for gdb`, which builds it from Debian's gdb-source",
+        False,
+    ),
     Tool("tshark", ("tshark",), "reading out/demo/air.pcap at the command line", f"{TESTS} tshark", False),
 )
 
 
-def tool_folder() -> Path | None:
-    """Ask the toolchain script where the cross tools lie in the user's cache."""
+def tool_folders() -> list[Path]:
+    """Ask the toolchain script where the cross tools, the tests' tools and the debugger lie in the user's cache."""
     script = home() / "firmware" / "toolchain" / "get"
     if not script.is_file():
-        return None
-    done = subprocess.run([str(script), "--print-bin"], capture_output=True, text=True, check=False)
-    folder = Path(done.stdout.strip()) if done.returncode == 0 and done.stdout.strip() else None
-    return folder if folder and folder.is_dir() else None
+        return []
+    folders = []
+    for group in ("firmware", "tests", "gdb"):
+        asked = [str(script), "--for", group, "--print-bin"]
+        done = subprocess.run(asked, capture_output=True, text=True, check=False)
+        folders.append(Path(done.stdout.strip()))
+    return [folder for folder in folders if folder != Path() and folder.is_dir()]
+
+
+def find_tool(command: str, folders: list[Path]) -> str | None:
+    """Return where a program lies: in one of the folders, or on PATH."""
+    cached = next((folder / command for folder in folders if (folder / command).exists()), None)
+    return str(cached) if cached else shutil.which(command)
+
+
+def debugger(device: str) -> str:
+    """Name the debugger that knows a device, with its place where it is not on PATH."""
+    name = next(tool for begin, tool in DEBUGGERS.items() if device.startswith(begin))
+    return name if shutil.which(name) else find_tool(name, tool_folders()) or name
 
 
 def examine() -> list[Finding]:
     """Look for everything and say what was found."""
-    extra = tool_folder()
+    extra = tool_folders()
     return [
         Finding("python", True, "everything", platform.python_version(), sys.executable, ""),
         _engine_finding(),
@@ -102,11 +128,10 @@ def _engine_finding() -> Finding:
     return Finding("engine", not get, "everything", ours, _engine.__file__, get)
 
 
-def _tool(tool: Tool, extra: Path | None) -> Finding:
+def _tool(tool: Tool, extra: list[Path]) -> Finding:
     unfit = ""
     for command in tool.commands:
-        cached = extra / command if extra else None
-        place = str(cached) if cached and cached.exists() else shutil.which(command)
+        place = find_tool(command, extra)
         version = _version(place, tool.flag) if place else None
         if place is None or version is None:
             continue
