@@ -205,12 +205,56 @@ def test_the_commands_say_no_by_their_status(build: Build, sunseal: Cli, tmp_pat
         ({"points": []}, "there is no point to cut at"),
         ({"expect": {"count": b"\x01\x00"}}, "the uninterrupted run fails: `count` holds 08 00"),
         ({"every": 0}, "`every` is 0"),
+        ({"every": 1_000}, "each 1,000th is only the first"),
+        ({"golden": ["main"]}, "`main` has no size"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(build: Build, wrong: dict[str, object], told: str) -> None:
     elf = build("naive", NAIVE, count=7, flag=0)
     with pytest.raises((SunsealError, sunseal.EngineError), match=told):
         sunseal.inject(elf, BOARD, **{"start": "task", "end": "done", **wrong})  # type: ignore[arg-type]
+
+
+def test_cuts_that_never_come_are_no_verdict(build: Build) -> None:
+    elf = build("sound", SOUND, count=7, flag=0, shadow=0)
+    with pytest.raises(SunsealError, match="no verdict: the supply never went 100,000 cycles behind a reboot"):
+        sunseal.inject(elf, BOARD, start="task", end="done", golden=["shadow"], again=[100_000])
+    idle = build("idle", IDLE, count=0)
+    with pytest.raises(SunsealError, match="writes nothing to non-volatile memory"):
+        sunseal.inject(idle, BOARD, start="task", end="done", points="writes")
+    assert sunseal.inject(idle, BOARD, start="task", end="done").passed
+
+
+IDLE = """
+    mov #40, r12
+1:  dec r12
+    jnz 1b
+"""
+DMA = """
+    mov #0, &0x0500
+    mov #shadow, &0x0512
+    mov #count, &0x0516
+    mov #1, &0x051A
+    mov #0x0010, &0x0510
+    mov #0x0011, &0x0510
+    nop
+    nop
+    nop
+    nop
+"""
+
+
+def test_write_after_read_gives_no_verdict_where_it_cannot_look(build: Build) -> None:
+    elf = build("sound", SOUND, count=7, flag=0, shadow=0)
+    with pytest.raises(SunsealError, match="never reaches the commit `done`"):
+        sunseal.war(elf, BOARD, start="task", end="done", commits=["done"])
+    # A word is moved over another one, by software's request.
+    moved = build("dma", DMA, count=7, flag=0, shadow=9)
+    m = Machine(BOARD, moved)
+    m.run(until="done")
+    assert m.read_int("count") == 9, "the DMA controller has moved a word"
+    with pytest.raises(SunsealError, match="no verdict: the DMA controller made 1 transfers"):
+        sunseal.war(moved, BOARD, start="task", end="done")
 
 
 def test_checks_that_do_not_run_are_named(tmp_path: Path) -> None:

@@ -91,6 +91,9 @@ pub(crate) struct Common {
     pub state: State,
     /// CPU cycles that ran code from RAM, as the books need them.
     pub uncached: Cycles,
+    /// Words and bytes that a DMA controller has moved, for instruments that do not follow it. Snapshots leave
+    /// it out.
+    pub dma_moves: u64,
     pub parts: Vec<Attached>,
     pub adc_inputs: BTreeMap<u8, AdcInput>,
     /// How static memory starts, if not as the device's data say.
@@ -137,6 +140,7 @@ impl Common {
                 uart_log: Vec::new(),
             },
             uncached: 0,
+            dma_moves: 0,
             parts: Vec::new(),
             adc_inputs: BTreeMap::new(),
             sram: None,

@@ -14,6 +14,7 @@ use crate::common::{Common, Drive, State};
 use crate::device::{Device, RegionKind, us};
 use crate::machine::{MachineError, Register, Stop, Until};
 use crate::pin::Pin;
+use crate::resets::{self, ResetCause, ResetWatch};
 
 /// A chip as the run loop sees it: a core with its memory and peripherals.
 pub(crate) trait Chip: Sized {
@@ -83,6 +84,8 @@ pub(crate) trait Chip: Sized {
     fn settle(&mut self);
     /// Whether a reset waits to be carried out.
     fn reset_pending(&self) -> bool;
+    /// Why, of the one that waits.
+    fn reset_cause(&self) -> ResetCause;
     /// Carries it out, its start-up time included.
     fn carry_out_reset(&mut self);
     /// A reset as at power-on, with the supply on: memory keeps its contents.
@@ -168,6 +171,8 @@ pub(crate) struct Engine<C> {
     pub lint_faults: bool,
     pub stack_low: Option<u32>,
     pub resets: u64,
+    /// Whether they repeat themselves. No part of the machine's state: snapshots leave it out.
+    pub reset_watch: ResetWatch,
     /// Found by the last housekeeping.
     next_event: Option<Picos>,
 }
@@ -187,13 +192,44 @@ pub(crate) struct Saved<S> {
 
 impl<C: Chip> Engine<C> {
     pub fn new(dev: Arc<Device>) -> Self {
-        Self { chip: C::new(dev), lint_faults: false, stack_low: None, resets: 1, next_event: None }
+        Self {
+            chip: C::new(dev),
+            lint_faults: false,
+            stack_low: None,
+            resets: 1,
+            reset_watch: ResetWatch::new(),
+            next_event: None,
+        }
     }
 
     pub fn reset(&mut self) {
         self.resets += 1;
+        self.reset_watch = ResetWatch::new();
         self.chip.reset();
         self.chip.settle();
+    }
+
+    /// Tells the watch for loops of resets about the one that waits.
+    #[cold]
+    fn note_reset(&mut self) {
+        let (cause, pc, at) = (self.chip.reset_cause(), self.chip.pc(), self.chip.cycles());
+        if !self.reset_watch.wants_memory() {
+            return self.reset_watch.note_unseen(cause, pc, at);
+        }
+        let (mut ram, mut kept) = (0, 0);
+        for region in &self.chip.common().dev.memory {
+            let hash = match region.kind {
+                RegionKind::Ram => &mut ram,
+                RegionKind::Flash
+                | RegionKind::InfoFlash
+                | RegionKind::Fram
+                | RegionKind::Eeprom => &mut kept,
+                RegionKind::Peripheral | RegionKind::Bsl | RegionKind::Rom => continue,
+            };
+            let memory = self.chip.memory(region.start, region.size_bytes() as usize);
+            *hash = resets::hash(*hash, memory.unwrap_or_default());
+        }
+        self.reset_watch.note(cause, pc, at, (ram, kept));
     }
 
     fn now(&self) -> Picos {
@@ -219,6 +255,7 @@ impl<C: Chip> Engine<C> {
             }
             if self.chip.reset_pending() {
                 self.resets += 1;
+                self.note_reset();
                 self.chip.carry_out_reset();
                 self.chip.settle();
             }
@@ -558,6 +595,7 @@ impl<C: Chip> Engine<C> {
             return;
         }
         self.resets += 1;
+        self.reset_watch = ResetWatch::new();
         let common = self.chip.common_mut();
         common.state.powered = true;
         common.state.held_in_reset = false;
@@ -630,6 +668,7 @@ impl<C: Chip> Engine<C> {
         self.lint_faults = s.lint_faults;
         self.stack_low = s.stack_low;
         self.resets = s.resets;
+        self.reset_watch = ResetWatch::new();
         self.chip.restore(s.chip.clone());
         self.chip.settle();
         Ok(())

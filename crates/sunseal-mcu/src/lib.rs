@@ -21,6 +21,7 @@ mod machine;
 mod peripherals;
 mod pin;
 pub mod profile;
+pub mod resets;
 pub mod startup;
 pub mod taint;
 pub mod vcd;

@@ -18,6 +18,7 @@ use crate::elf::{Elf, ElfError, Symbol};
 use crate::engine::{Chip, Engine, Saved};
 use crate::lint::{Lint, LintKind};
 use crate::pin::{Part, Pin, PinEdge, Wiring};
+use crate::resets::ResetLoop;
 use crate::startup::SramStartup;
 
 /// Until when to run. Everything that is set ends the run; with nothing set it ends when the machine
@@ -463,6 +464,18 @@ impl Machine {
     #[must_use]
     pub fn resets(&self) -> u64 {
         each!(self, e => e.resets)
+    }
+
+    /// How many words and bytes a DMA controller has moved.
+    #[must_use]
+    pub fn dma_moves(&self) -> u64 {
+        self.common().dma_moves
+    }
+
+    /// The loop in which the program is reset again and again by itself, if the last resets were one.
+    #[must_use]
+    pub fn reset_loop(&self) -> Option<ResetLoop> {
+        each!(self, e => e.reset_watch.found())
     }
 
     // ---- memory and registers

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Observers: where cycles go, how deep the stack gets, whether two runs took the same way.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use sunseal_trace::{Access, Cycles, Flow, Observer, Width};
 
 use crate::coverage::Counts;
 use crate::device::{Device, RegionKind};
-use crate::elf::{Architecture, Elf};
+use crate::elf::{Architecture, Elf, SymbolKind};
 
 /// A node of the call tree.
 #[derive(Clone, Debug, Default)]
@@ -63,7 +63,20 @@ pub struct Profiler {
     started: bool,
     /// An interrupt was taken with this stack pointer, before this instruction, in these cycles: the next
     /// instruction is its handler's first.
-    entering: Option<(u32, u32, u32)>,
+    entering: Option<Entering>,
+    /// AVR: first instructions of functions, told from `rcall .+0`, and interrupts by a table of jumps.
+    avr: Option<HashSet<u32>>,
+}
+
+/// An interrupt that was taken.
+#[derive(Clone, Copy, Debug)]
+struct Entering {
+    sp: u32,
+    /// The instruction that it came before.
+    from: u32,
+    cycles: u32,
+    /// The jump in the vector table has run.
+    jumped: bool,
 }
 
 /// One call stack with what it cost.
@@ -97,6 +110,7 @@ impl Profiler {
             jumped: None,
             started: false,
             entering: None,
+            avr: None,
         }
     }
 
@@ -116,7 +130,10 @@ impl Profiler {
     /// Follows calls the way `elf`'s instruction set makes them.
     #[must_use]
     pub fn of_image(self, elf: &Elf) -> Self {
-        Self { link_register: elf.architecture == Architecture::Arm, ..self }
+        let functions =
+            elf.symbols.iter().filter(|s| s.kind == SymbolKind::Function).map(|s| s.addr);
+        let avr = (elf.architecture == Architecture::Avr).then(|| functions.collect());
+        Self { link_register: elf.architecture == Architecture::Arm, avr, ..self }
     }
 
     /// Keeps what [`folded_inlined`](Self::folded_inlined) needs.
@@ -152,6 +169,11 @@ impl Profiler {
         }
         self.stack.push(Call { back: self.current, below: sp, from: call });
         self.current = node;
+    }
+
+    /// Whether a call to the instruction behind it is AVR GCC's way to take bytes of stack (`rcall .+0`).
+    fn makes_room(&self, pc: u32, target: u32) -> bool {
+        self.avr.as_ref().is_some_and(|functions| target == pc + 2 && !functions.contains(&target))
     }
 
     /// A jump with this stack pointer behind it went to `pc`: a return, if that lies behind the last call (of two or
@@ -288,16 +310,21 @@ impl Observer for Profiler {
             self.enter(pc, u32::MAX, pc);
         }
         if let Flow::Interrupt { .. } = flow {
-            self.entering = Some((sp, pc, cycles));
+            self.entering = Some(Entering { sp, from: pc, cycles, jumped: false });
             return;
         }
         if let Some(sp) = self.jumped.take() {
-            self.return_by_jump(self.entering.map_or(pc, |(_, from, _)| from), sp);
+            self.return_by_jump(self.entering.map_or(pc, |e| e.from), sp);
         }
         let mut cycles = cycles;
-        if let Some((sp, from, entry)) = self.entering.take() {
-            self.enter(pc, sp, from);
-            cycles += entry;
+        if let Some(entering) = self.entering.take() {
+            cycles += entering.cycles;
+            if self.avr.is_some() && flow == Flow::Jump && !entering.jumped {
+                // The vector's own jump: the handler is where it goes.
+                self.entering = Some(Entering { cycles, jumped: true, ..entering });
+                return;
+            }
+            self.enter(pc, entering.sp, entering.from);
         }
         let node = &mut self.nodes[self.current];
         node.cycles += Cycles::from(cycles);
@@ -318,6 +345,7 @@ impl Observer for Profiler {
         match flow {
             Flow::Next | Flow::Interrupt { .. } => {}
             Flow::Jump => self.jumped = self.link_register.then_some(sp),
+            Flow::Call { target } if self.makes_room(pc, target) => {}
             Flow::Call { target } => self.enter(target, sp, pc),
             Flow::Return | Flow::InterruptReturn => {
                 // A return takes every frame with it whose return address it has passed.

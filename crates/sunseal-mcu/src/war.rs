@@ -26,6 +26,7 @@ struct Cell {
     /// The region that did it; another one is as good as nothing.
     region: u32,
     written: bool,
+    /// What the CPU last read or wrote there; at first what memory held.
     value: u8,
     pc: u32,
 }
@@ -35,6 +36,8 @@ struct Memory {
     start: u32,
     end: u32,
     cells: usize,
+    /// Written words can only clear bits.
+    flash: bool,
 }
 
 /// Where a byte was read, where written, which one.
@@ -52,10 +55,14 @@ pub struct War {
     cells: Vec<Cell>,
     ignored: Vec<(u32, u32)>,
     commits: Vec<u32>,
+    /// Of the commits, which were met.
+    met: Vec<bool>,
     region: u32,
     /// The commit at the present instruction has been told.
     told: bool,
     found: BTreeMap<Key, Counts>,
+    /// A byte that was read and was not what the CPU had left there.
+    by_others: Option<u32>,
 }
 
 /// A hazard: bytes of one object, one reader, one writer.
@@ -108,7 +115,7 @@ impl War {
             .map(|r| {
                 let first = cells;
                 cells += r.size_bytes() as usize;
-                Memory { start: r.start, end: r.end, cells: first }
+                Memory { start: r.start, end: r.end, cells: first, flash: r.kind != Fram }
             })
             .collect();
         if memories.is_empty() {
@@ -120,10 +127,12 @@ impl War {
             memories,
             cells: vec![Cell::default(); cells],
             ignored: Vec::new(),
+            met: vec![false; commits.len()],
             commits,
             region: 1,
             told: false,
             found: BTreeMap::new(),
+            by_others: None,
         })
     }
 
@@ -132,15 +141,50 @@ impl War {
         self.ignored.push((addr, addr + bytes));
     }
 
+    /// Learns what the memory holds before the run; `memory` reads it.
+    pub fn begin<'a>(&mut self, memory: impl Fn(u32, usize) -> Option<&'a [u8]>) {
+        for m in &self.memories {
+            let cells = &mut self.cells[m.cells..];
+            let bytes = memory(m.start, (m.end - m.start + 1) as usize).unwrap_or_default();
+            cells.iter_mut().zip(bytes).for_each(|(cell, byte)| cell.value = *byte);
+        }
+    }
+
+    /// The first byte that survives and is not what the CPU made of it: something wrote it that is not followed, a
+    /// DMA controller or the erase of a flash segment. `memory` reads it behind the run.
+    #[must_use]
+    pub fn written_by_others<'a>(
+        &self,
+        memory: impl Fn(u32, usize) -> Option<&'a [u8]>,
+    ) -> Option<u32> {
+        self.by_others.or_else(|| {
+            self.memories.iter().find_map(|m| {
+                let size = (m.end - m.start + 1) as usize;
+                let cells = &self.cells[m.cells..m.cells + size];
+                let mut both = cells.iter().zip(memory(m.start, size).unwrap_or_default());
+                let changed = both.position(|(cell, byte)| cell.value != *byte);
+                changed.map(|i| m.start + i as u32)
+            })
+        })
+    }
+
     /// How many regions ran.
     #[must_use]
     pub fn regions(&self) -> u32 {
         self.region
     }
 
+    /// Commits at which no instruction ran.
+    #[must_use]
+    pub fn commits_unmet(&self) -> Vec<u32> {
+        let each = self.commits.iter().zip(&self.met);
+        each.filter(|(_, met)| !**met).map(|(pc, _)| *pc).collect()
+    }
+
     fn commit_at(&mut self, pc: u32) {
-        if !self.told && self.commits.binary_search(&pc).is_ok() {
+        if let (false, Ok(i)) = (self.told, self.commits.binary_search(&pc)) {
             self.told = true;
+            self.met[i] = true;
             self.region += 1;
         }
     }
@@ -151,14 +195,18 @@ impl War {
         };
         let cell = &mut self.cells[m.cells + (addr - m.start) as usize];
         let fresh = cell.region != self.region;
+        if kind == Access::Read && cell.value != value {
+            self.by_others.get_or_insert(addr);
+        }
         match kind {
             Access::Read if fresh => {
                 *cell = Cell { region: self.region, written: false, value, pc };
             }
-            Access::Read => {}
+            Access::Read => cell.value = value,
             Access::Write => {
                 let hazard = !fresh && !cell.written;
                 let (read, changes) = (cell.pc, cell.value != value);
+                let value = if m.flash { cell.value & value } else { value };
                 *cell = Cell { region: self.region, written: true, value, pc };
                 let ignored = || self.ignored.iter().any(|(a, b)| (*a..*b).contains(&addr));
                 if hazard && !ignored() {

@@ -13,6 +13,9 @@ use sunseal_trace::{Access, Cycles, Flow, Observer, Picos, Silent, Width};
 /// A snapshot serves cuts so far behind it before another is made.
 const REBASE_CYCLES: Cycles = 400;
 
+/// Logarithm of the cycles between two words about how far a walk is.
+const TOLD_BITS: u32 = 22;
+
 /// Why power could not be cut.
 #[derive(Debug, thiserror::Error)]
 pub enum InjectError {
@@ -33,7 +36,7 @@ pub enum InjectError {
         /// How far it got.
         cycles: Cycles,
         /// What it did instead.
-        why: &'static str,
+        why: String,
     },
     /// Not of this stretch.
     #[error("cycle {at} is not in the stretch, which has {cycles} cycles")]
@@ -98,6 +101,19 @@ impl Stretch {
     /// # Errors
     /// If the run does not get there.
     pub fn walk(machine: &mut Machine, ends: &[u32], limit: Cycles) -> Result<Self, InjectError> {
+        Self::walk_told(machine, ends, limit, |_| true)
+    }
+
+    /// The same; `goes_on` hears the cycles now and then and may end it.
+    ///
+    /// # Errors
+    /// If the run does not get there.
+    pub fn walk_told(
+        machine: &mut Machine,
+        ends: &[u32],
+        limit: Cycles,
+        mut goes_on: impl FnMut(Cycles) -> bool,
+    ) -> Result<Self, InjectError> {
         let first = machine.snapshot();
         let origin = machine.cycles();
         let mut me = Self {
@@ -135,9 +151,14 @@ impl Stretch {
                     }
                 }
                 Stop::Halted if ends.is_empty() => break,
-                Stop::Halted => return Err(InjectError::NoEnd { cycles: cycle, why: "it halts" }),
+                Stop::Halted => {
+                    return Err(InjectError::NoEnd { cycles: cycle, why: "it halts".into() });
+                }
                 Stop::BrownOut => {
-                    return Err(InjectError::NoEnd { cycles: cycle, why: "it has no supply" });
+                    return Err(InjectError::NoEnd {
+                        cycles: cycle,
+                        why: "it has no supply".into(),
+                    });
                 }
                 Stop::Fault(fault) => {
                     return Err(InjectError::Fault { cycle, fault: fault.to_string() });
@@ -147,8 +168,14 @@ impl Stretch {
             if ends.contains(&machine.pc()) {
                 break;
             }
+            if let Some(found) = machine.reset_loop() {
+                return Err(InjectError::NoEnd { cycles: cycle, why: found.explain(None) });
+            }
+            if cycle >> TOLD_BITS != (before - origin) >> TOLD_BITS && !goes_on(cycle) {
+                return Err(InjectError::NoEnd { cycles: cycle, why: "it was stopped".into() });
+            }
             if cycle >= limit {
-                return Err(InjectError::NoEnd { cycles: cycle, why: "it still runs" });
+                return Err(InjectError::NoEnd { cycles: cycle, why: "it still runs".into() });
             }
             if me.boundaries.last() != Some(&(cycle as u32)) {
                 me.boundaries.push(cycle as u32);

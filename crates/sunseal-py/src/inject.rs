@@ -31,7 +31,15 @@ impl Stretch {
     /// Walks from where the machine stands to the first of `ends` (or to its halt), in at most `limit` cycles.
     #[new]
     fn new(py: Python<'_>, machine: Py<Machine>, ends: Vec<u32>, limit: u64) -> PyResult<Self> {
-        let walked = py.detach(|| inject::Stretch::walk(&mut machine.get().lock(), &ends, limit));
+        let owner = machine.get();
+        let mut heard = Ok(());
+        let walked = py.detach(|| {
+            inject::Stretch::walk_told(&mut owner.lock(), &ends, limit, |cycles| {
+                heard = owner.tell(cycles);
+                heard.is_ok()
+            })
+        });
+        heard?;
         Ok(Self { inner: Mutex::new(walked.map_err(refuse)?), machine })
     }
 

@@ -32,6 +32,8 @@ const SLICE_CYCLES: u64 = 20_000_000;
 pub struct Machine {
     inner: Mutex<sunseal_mcu::Machine>,
     elf: Option<Elf>,
+    /// Told the cycles while a run goes on.
+    progress: Mutex<Option<Py<PyAny>>>,
 }
 
 /// Everything that a machine was at one moment.
@@ -66,6 +68,11 @@ impl Goal {
         let pin = pin.map(str::parse).transpose().map_err(refuse)?;
         Ok(Self { cycles, time: time_ps.map(Picos), pc, pin })
     }
+
+    /// Whether it is a place or a pin, and not only so many cycles or so much time.
+    fn reaches(&self) -> bool {
+        !self.pc.is_empty() || self.pin.is_some()
+    }
 }
 
 impl Machine {
@@ -83,7 +90,8 @@ impl Machine {
         self.slices(machine, goal, |machine, until| Ok(machine.run(until, observer)))
     }
 
-    /// Runs in slices; between them Ctrl-C is heard.
+    /// Runs in slices; between them Ctrl-C is heard and progress told. A run that is to reach a place, a pin or
+    /// the program's end fails at once where the program is reset again and again.
     fn slices(
         &self,
         m: &mut sunseal_mcu::Machine,
@@ -101,7 +109,12 @@ impl Machine {
             };
             return Ok(match run(m, &slice)? {
                 Stop::Cycles if goal.cycles != slice.cycles => {
-                    Python::attach(|py| py.check_signals())?;
+                    if let Some(found) = m.reset_loop()
+                        && (goal.reaches() || goal.cycles.is_none() && goal.time.is_none())
+                    {
+                        return Err(EngineError::new_err(found.explain(self.elf.as_ref())));
+                    }
+                    self.tell(m.cycles())?;
                     continue;
                 }
                 Stop::Cycles => ("cycles", m.cycles().to_string()),
@@ -119,6 +132,16 @@ impl Machine {
                 }
             });
         }
+    }
+
+    /// Lets Ctrl-C be heard and tells progress.
+    pub fn tell(&self, cycles: u64) -> PyResult<()> {
+        Python::attach(|py| {
+            py.check_signals()?;
+            let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+            let progress = progress.as_ref().map(|p| p.clone_ref(py));
+            progress.map_or(Ok(()), |p| p.call1(py, (cycles,)).map(|_| ()))
+        })
     }
 
     pub fn elf(&self) -> PyResult<&Elf> {
@@ -144,7 +167,17 @@ impl Machine {
         if let Some(elf) = &elf {
             inner.load(elf).map_err(refuse)?;
         }
-        Ok(Self { inner: Mutex::new(inner), elf })
+        Ok(Self { inner: Mutex::new(inner), elf, progress: Mutex::new(None) })
+    }
+
+    /// Has `progress` called with the machine's cycles every now and then while it runs.
+    fn set_progress(&self, progress: Option<Py<PyAny>>) {
+        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = progress;
+    }
+
+    /// The loop of resets that the program is in, a sentence; none if it is in none.
+    fn reset_loop(&self) -> Option<String> {
+        self.lock().reset_loop().map(|found| found.explain(self.elf.as_ref()))
     }
 
     /// Runs until the first of what is named; says what it was: kind, and address or pin.
@@ -228,7 +261,8 @@ impl Machine {
     }
 
     /// Runs and returns the non-volatile bytes that are read and then written between two commits: address,
-    /// bytes, object, the reading instruction, the writing one, times, changes; and how many regions ran.
+    /// bytes, object, the reading instruction, the writing one, times, changes; the commits that were not reached;
+    /// and what touched memory and was not followed.
     /// Bytes of `ignored` (address, size) are left out.
     #[pyo3(signature = (commits, ignored, cycles, time_ps, pc, pin))]
     #[expect(clippy::too_many_arguments, reason = "one call from Python, by name there")]
@@ -241,7 +275,7 @@ impl Machine {
         time_ps: Option<u128>,
         pc: Vec<u32>,
         pin: Option<&str>,
-    ) -> PyResult<(Ended, Vec<Hazard>, u32)> {
+    ) -> PyResult<(Ended, Vec<Hazard>, Vec<u32>, Option<String>)> {
         let goal = Goal::new(cycles, time_ps, pc, pin)?;
         let elf = self.elf()?;
         py.detach(|| {
@@ -250,7 +284,19 @@ impl Machine {
             for (addr, bytes) in ignored {
                 war.ignore(addr, bytes);
             }
+            war.begin(|addr, bytes| machine.read_mem(addr, bytes).ok());
+            let before = machine.dma_moves();
             let ended = self.drive(&mut machine, &goal, &mut war)?;
+            let moves = machine.dma_moves() - before;
+            let others = war.written_by_others(|addr, bytes| machine.read_mem(addr, bytes).ok());
+            let unfollowed = match (moves, others) {
+                (0, None) => None,
+                (0, Some(addr)) => Some(format!(
+                    "{addr:#07x} was changed by something else than a store of the CPU, such as the erase of a \
+                     flash segment"
+                )),
+                (n, _) => Some(format!("the DMA controller made {n} transfers")),
+            };
             let place = |p: sunseal_mcu::war::Place| {
                 (p.pc, p.symbol, p.line.map(|l| format!("{}:{}", l.file, l.line)))
             };
@@ -258,7 +304,7 @@ impl Machine {
             let found = found.map(|h| {
                 (h.addr, h.bytes, h.symbol, place(h.read), place(h.write), h.times, h.changes)
             });
-            Ok((ended, found.collect(), war.regions()))
+            Ok((ended, found.collect(), war.commits_unmet(), unfollowed))
         })
     }
 
@@ -276,6 +322,12 @@ impl Machine {
         let elf = self.elf()?;
         py.detach(|| {
             let mut coverage = Coverage::default();
+            if elf.lines().next().is_none() {
+                return Err(EngineError::new_err(
+                    "the image has no line numbers that are read here, so there is no line to cover: compile it \
+                     with `-g -gdwarf-2` (avr-gcc's `-g` alone writes stabs)",
+                ));
+            }
             let ended = self.drive(&mut self.lock(), &goal, &mut coverage)?;
             Ok((ended, coverage.lcov(elf)))
         })
@@ -491,9 +543,10 @@ impl Machine {
     }
 
     /// Runs to exactly cycle `cycles`, in the middle of an instruction too, and takes the supply away there;
-    /// false if the program came to its end before.
-    fn power_cut_in(&self, py: Python<'_>, cycles: u64) -> PyResult<bool> {
-        py.detach(|| match self.lock().run_to_cut(&Until::cycles(cycles)) {
+    /// false if the program came to its end, or to one of `pc`, before.
+    fn power_cut_in(&self, py: Python<'_>, cycles: u64, pc: Vec<u32>) -> PyResult<bool> {
+        let until = Until { cycles: Some(cycles), pc, ..Until::default() };
+        py.detach(|| match self.lock().run_to_cut(&until) {
             Stop::Fault(fault) => Err(refuse(fault)),
             stop => Ok(stop == Stop::BrownOut),
         })

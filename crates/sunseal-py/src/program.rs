@@ -262,6 +262,10 @@ impl Run {
                 ..until.clone()
             };
             match self.machine.run(&slice, observer) {
+                Stop::Cycles | Stop::Time if self.machine.reset_loop().is_some() => {
+                    let found = self.machine.reset_loop().expect("one was found");
+                    return Err(EngineError::new_err(found.explain(Some(&self.elf))));
+                }
                 Stop::Cycles | Stop::Time => Python::attach(|py| {
                     py.check_signals()?;
                     self.progress

@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -501,18 +502,24 @@ def gdb_command(
     listen: Annotated[str, typer.Option("--listen", help="Address for the debugger.")] = "127.0.0.1:3333",
     off: Annotated[str, typer.Option("--off", help="How long the supply stays away after each simulated loss.")] = "1s",
 ) -> None:
-    """Serve a debugger (gdb-multiarch): breakpoints, watchpoints, registers, through losses of supply.
+    """Serve a debugger: breakpoints, watchpoints, registers, through losses of supply.
 
-    `monitor help` in the debugger lists what else it can do: reset, cut the supply, set its voltage.
+    It is avr-gdb for an AVR, gdb-multiarch for the MSP432, and msp430-elf-gdb for an MSP430, which Debian's
+    gdb-multiarch does not know; `sunseal doctor` says which is there and how to get it. `monitor help` in it
+    lists what else it can do: reset, cut the supply, set its voltage.
     """
     import signal
 
+    from sunseal.doctor import debugger
     from sunseal.machine import Machine
 
     m = Machine(board, elf)
 
     def listening(address: str) -> None:
-        err.print(f"waiting on {address}; in gdb-multiarch: file {escape(str(elf))}, then target remote {address}")
+        err.print(
+            f"waiting on {address}; in another terminal: "
+            f"{debugger(m.device)} {escape(shlex.quote(str(elf)))} -ex 'target remote {address}'"
+        )
         # From here on Ctrl-C ends this process, also in the middle of a debugger's session.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -659,6 +666,10 @@ def _points(text: str) -> Any:
     return wanted
 
 
+_SHOWING: list[str] = []
+"""Bars that are on the screen: a console takes one at a time."""
+
+
 @contextlib.contextmanager
 def _bar(quiet: bool, what: str) -> Iterator[Any]:
     """Show how many of a known number are done, on stderr and only to a person."""
@@ -668,7 +679,11 @@ def _bar(quiet: bool, what: str) -> Iterator[Any]:
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn(what), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True) as progress:
         task = progress.add_task(what, total=None)
-        yield lambda done, of: progress.update(task, completed=done, total=of)
+        _SHOWING.append(what)
+        try:
+            yield lambda done, of: progress.update(task, completed=done, total=of)
+        finally:
+            _SHOWING.clear()
 
 
 def _show_injection(done: Any) -> None:
@@ -1070,6 +1085,7 @@ def _fail(sentence: str, hint: str | None = None) -> int:
     return 2
 
 
+ALIVE_AFTER_S = 1.0
 AGAIN = "nothing was written; run the same command again"
 INTERRUPTED = 130
 """128 and the number of SIGINT; Typer returns it for a Ctrl-C that nobody caught."""
@@ -1094,6 +1110,37 @@ def _usage(e: TyperException, args: Sequence[str]) -> int:
 
 def run(args: Sequence[str]) -> int:
     """Run a command and return its exit status."""
+    with _alive("--json" in args):
+        return _run(args)
+
+
+@contextlib.contextmanager
+def _alive(quiet: bool) -> Iterator[None]:
+    """Show a person the cycles of any machine that runs for more than a moment and that no other bar tells of."""
+    if quiet or not err.is_terminal:
+        yield
+        return
+    from sunseal import machine
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    progress = Progress(*columns, console=err, transient=True)
+    task = progress.add_task("", total=None)
+    began = time.monotonic()
+
+    def tell(cycles: int) -> None:
+        if time.monotonic() - began > ALIVE_AFTER_S and not _SHOWING:
+            progress.start()
+            progress.update(task, description=f"{cycles / 1e6:,.0f} M cycles")
+
+    machine.watching = tell
+    try:
+        yield
+    finally:
+        machine.watching = None
+        progress.stop()
+
+
+def _run(args: Sequence[str]) -> int:
     command = typer.main.get_command(app)
     try:
         status = command(args=list(args), prog_name="sunseal", standalone_mode=False)

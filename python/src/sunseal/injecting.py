@@ -123,16 +123,17 @@ def war(
 
     Code between two commits runs again from its beginning when the power is lost in it; such bytes make
     the second run another one. An instruction at one of `commits` begins a new region, and so does
-    `start`. Accesses of a DMA controller are not followed. `ignore` names objects that keep themselves
-    consistent. Raises SunsealError if `end` is not reached, EngineError on a fault, or on an AVR, whose
-    non-volatile memory plain loads and stores do not reach.
+    `start`. `ignore` names objects that keep themselves consistent. Raises SunsealError if `end` or a commit is
+    not reached, or where there would be no verdict: a DMA controller moved data, or something else than the CPU's
+    stores (the erase of a flash segment) changed non-volatile memory. Raises EngineError on a fault, or on an AVR,
+    whose non-volatile memory plain loads and stores do not reach.
     """
     m = Machine(board, elf)
     if setup is not None:
         setup(m)
     _reach(m, start, limit_cycles)
     ends = [] if end is None else [m.address(end)]
-    ended, found, _ = m.engine.war(
+    ended, found, unmet, unfollowed = m.engine.war(
         [m.address(c) for c in commits],
         m.ranges(ignore),
         m.cycles + limit_cycles,
@@ -143,6 +144,14 @@ def war(
     if ended[0] not in ("pc", "halted"):
         raise SunsealError(
             f"the run does not reach {_end_name(end)} in {limit_cycles:,} cycles; it stands at {m.describe(m.pc)}"
+        )
+    if unmet:
+        names = ", ".join(_end_name(c) for c in commits if m.address(c) in unmet)
+        raise SunsealError(f"the run never reaches the commit {names}", hint="name commits that it passes")
+    if unfollowed is not None:
+        raise SunsealError(
+            f"no verdict: {unfollowed}, which `war` does not follow",
+            hint="end the stretch in front of it, or let the CPU do it for this run",
         )
     return [
         Hazard(addr, size, symbol, read[0], _where(read), write[0], _where(write), times, changes)
@@ -220,8 +229,8 @@ def inject(
     if every < 1:
         raise SunsealError(f"`every` is {every}; it must be 1 or more")
     at = _points(stretch, points)[::every]
-    if not at:
-        raise SunsealError('there is no point to cut at; give cycles of the stretch, or "cycles"')
+    _enough(stretch, points, every, len(at))
+    twice = [0] * len(again)
     off_ps = round(off_s * 1e12)
 
     def cut(cycle: int) -> str | None:
@@ -229,11 +238,12 @@ def inject(
         stretch.cut(cycle, off_ps, noise % 2**64)
         for n, more in enumerate(again, 1):
             run.begin()
-            if not run.machine.engine.power_cut_in(run.machine.cycles + more):
-                break
+            stops = [] if call is not None else [*run.goals, *run.assertions]
+            if not run.machine.engine.power_cut_in(run.machine.cycles + more, stops):
+                return run.outcome(told, there=bool(stops))
+            twice[n - 1] += 1
             run.machine.engine.reboot(off_ps, (noise + n) % 2**64)
-        else:
-            run.begin()
+        run.begin()
         return run.outcome(told)
 
     failures: list[tuple[int, str]] = []
@@ -257,6 +267,12 @@ def inject(
         failures.append((cycle, reason))
         if stop_at_first:
             break
+    if not failures and 0 in twice:
+        raise SunsealError(
+            f"no verdict: the supply never went {again[twice.index(0)]:,} cycles behind a reboot, as the program was "
+            "at its end before",
+            hint="give `again` fewer cycles",
+        )
     return Injection(
         os.fspath(elf) if not isinstance(elf, bytes) else "(bytes)",
         board,
@@ -279,6 +295,22 @@ def _points(stretch: _engine.Stretch, points: Points | str) -> Sequence[int]:
         bad = wanted[0] if wanted[0] < 0 else wanted[-1]
         raise SunsealError(f"cycle {bad} is not in the stretch, which has {stretch.cycles} cycles")
     return wanted
+
+
+def _enough(stretch: _engine.Stretch, points: Points | str, every: int, chosen: int) -> None:
+    """Refuse what would pass for want of cuts."""
+    if not chosen:
+        raise SunsealError('there is no point to cut at; give cycles of the stretch, or "cycles"')
+    if points == "writes" and set(stretch.writes) <= {0, stretch.cycles}:
+        raise SunsealError(
+            "the stretch writes nothing to non-volatile memory, so there is no write to cut",
+            hint="cut at `cycles`, or name a stretch that writes",
+        )
+    if every > 1 and chosen == 1:
+        raise SunsealError(
+            f"of the points of the stretch ({stretch.cycles:,} cycles) each {every:,}th is only the first",
+            hint="give a smaller `every`",
+        )
 
 
 class _Run:
@@ -307,6 +339,11 @@ class _Run:
         self.ends = ends
         self.goals = ends if until is None else [m.address(until)]
         self.until = "the return of the call" if call is not None else _end_name(end if until is None else until)
+        if empty := [name for name in (*golden, *expect) if not m.ranges([name])[0][1]]:
+            raise SunsealError(
+                f"`{empty[0]}` has no size, so nothing of it would be compared",
+                hint="name an object; in assembly, give it `.size`",
+            )
         self.golden, self.expect, self.invariants = golden, expect, invariants
         if assertions is None:
             assertions = [ASSERTION] if _has(m, ASSERTION) else []
@@ -336,12 +373,12 @@ class _Run:
         if self.setup is not None:
             self.setup(self.machine)
 
-    def outcome(self, told: Mapping[str, bytes]) -> str | None:
-        """Run on from the reboot; return what is wrong at the end, if anything."""
+    def outcome(self, told: Mapping[str, bytes], *, there: bool = False) -> str | None:
+        """Run on from the reboot, unless the end is `there`; return what is wrong then, if anything."""
         try:
             if self.call is not None:
                 self._enter(self.limit)
-            return self._arrive() or self._broken(told)
+            return self._arrive(there) or self._broken(told)
         except (SunsealError, _engine.EngineError) as e:
             return str(e)
 
@@ -367,9 +404,13 @@ class _Run:
         function, *args = self.call(m)
         abi.of(m.device).enter(m, m.address(function), args, m.address("main"))
 
-    def _arrive(self) -> str | None:
+    def _arrive(self, there: bool = False) -> str | None:
         m = self.machine
-        kind, what = m.engine.run(m.cycles + self.limit, None, [*self.goals, *self.assertions], None)
+        stops = [*self.goals, *self.assertions]
+        if there and m.pc in stops:  # a run would pass the address where it begins
+            kind, what = "pc", str(m.pc)
+        else:
+            kind, what = m.engine.run(m.cycles + self.limit, None, stops, None)
         if kind == "pc" and (pc := int(what)) in self.assertions:
             return f"the assertion `{self.assertions[pc]}` failed"
         if kind == "pc" or (kind == "halted" and not self.goals):

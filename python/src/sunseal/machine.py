@@ -31,6 +31,8 @@ PAINT = b"\xa5"
 PAINT_BYTES = 8192
 STACK_BYTES = 512
 """What `place` leaves to the stack at least."""
+watching: Callable[[int], object] | None = None
+"""Called with a machine's cycles every now and then while it runs: how commands show that they are alive."""
 Kind = Literal["cycles", "time", "pc", "pin", "halted", "brown-out"]
 
 
@@ -124,6 +126,8 @@ class Machine:
             raise unknown("device or board", name, [*boards.names("devices"), *boards.names("boards")])
         image = elf if isinstance(elf, bytes) or elf is None else _read(Path(elf))
         self._inner = _engine.Machine(str(boards.home() / "data" / "devices" / f"{name}.toml"), board, image)
+        if watching is not None:
+            self._inner.set_progress(watching)
         self._hooks: dict[int, Callable[[Machine], object]] = {}
         self._free: int | None = None
         self.registers = Registers(self._inner)
@@ -450,6 +454,13 @@ class Machine:
         return self._inner.lints()
 
     # --- Supply and time travel ------------------------------------------------------------------
+
+    def reset_loop(self) -> str | None:
+        """Say, where the program is reset again and again by its watchdog or a slip, by what and from where.
+
+        A run to a symbol, an address, a pin or the program's end raises EngineError with that sentence.
+        """
+        return self._inner.reset_loop()
 
     def reset(self) -> None:
         """Reset as a brown-out does, with the supply on."""

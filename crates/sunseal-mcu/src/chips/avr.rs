@@ -28,6 +28,7 @@ use crate::peripherals::avr::usart::{self, Source, Usart};
 use crate::peripherals::avr::watchdog::Watchdog;
 use crate::peripherals::avr::{Clocks, Cx, Window};
 use crate::pin::Pin;
+use crate::resets::ResetCause;
 
 const FLASH_BYTES: usize = 0x2_0000;
 const RAM_START: u16 = 0x0100;
@@ -1751,6 +1752,13 @@ impl Chip for Avr {
 
     fn reset_pending(&self) -> bool {
         self.soc.reset.is_some()
+    }
+
+    fn reset_cause(&self) -> ResetCause {
+        match self.soc.reset {
+            Some(Cause::Watchdog) => ResetCause::Watchdog,
+            _ => ResetCause::Other,
+        }
     }
 
     fn carry_out_reset(&mut self) {

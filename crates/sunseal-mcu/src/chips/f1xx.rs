@@ -27,7 +27,7 @@ use crate::peripherals::svs::Svs;
 use crate::peripherals::timer_a::{self, TimerA};
 use crate::peripherals::usart::{Sent, Usart};
 use crate::peripherals::wdt::{Wdt, WdtEnd};
-use crate::peripherals::{Ctx, Effects, ResetKind};
+use crate::peripherals::{Ctx, Effects, ResetKind, cause};
 use crate::pin::Pin;
 
 const SERIALS: [&str; 2] = ["usart0", "usart1"];
@@ -554,6 +554,7 @@ impl F1xx {
         self.chip.dma_phase = match std::mem::replace(&mut self.chip.dma_phase, DmaPhase::Idle) {
             DmaPhase::Moving(_) => match self.chip.dma.current() {
                 Some(m) => {
+                    env.common.dma_moves += 1;
                     if let Err(fault) = self.carry(env, m, t) {
                         env.common.pending_fault = Some(fault);
                     }
@@ -835,12 +836,12 @@ impl F1xx {
         match addr {
             WDTCTL => {
                 let end = self.chip.wdt.write(value, &cx!(self, env, addr, at, now))?;
-                self.watchdog(end);
+                self.watchdog(end, cause::WDTKEY);
             }
             0x128 | 0x12A | 0x12C => {
                 let mut cx = cx!(self, env, addr, at, now);
                 if self.chip.flash.write(addr - FCTL, value, &mut cx)? {
-                    cx.reset(ResetKind::Puc, 0);
+                    cx.reset(ResetKind::Puc, cause::KEYV);
                 }
                 self.book_flash(env, now, at);
             }
@@ -885,12 +886,13 @@ impl F1xx {
         true
     }
 
-    fn watchdog(&mut self, end: Option<WdtEnd>) {
+    /// The interval's end or a write, and the reset's cause if it is one (in the codes of later parts).
+    fn watchdog(&mut self, end: Option<WdtEnd>, code: u8) {
         if end.is_some() {
             self.chip.ifg1 |= WDTIFG;
         }
         if end == Some(WdtEnd::Reset) {
-            self.fx.reset = Some((ResetKind::Puc, 0));
+            self.fx.reset = Some((ResetKind::Puc, code));
         }
     }
 
@@ -1042,6 +1044,10 @@ impl Peripherals for F1xx {
         self.fx.reset.is_some()
     }
 
+    fn reset_code(&self) -> u8 {
+        self.fx.reset.map_or(0, |(_, code)| code)
+    }
+
     fn carry_out_reset(&mut self, env: &mut Env, cycles: Cycles) {
         let Some((kind, _)) = self.fx.reset.take() else { return };
         self.reset_as(env, kind, false, env.common.now(), cycles);
@@ -1175,7 +1181,7 @@ impl Peripherals for F1xx {
     fn process_at(&mut self, env: &mut Env, t: Picos, now: Picos, cycles: Cycles) {
         if self.chip.wdt.next_event(&self.chip.clocks).is_some_and(|e| e <= t) {
             let end = self.chip.wdt.event(&self.chip.clocks, t);
-            self.watchdog(Some(end));
+            self.watchdog(Some(end), cause::WDTTO);
         }
         if self.chip.svs.next_event().is_some_and(|e| e <= t) {
             self.chip.svs.event(t);

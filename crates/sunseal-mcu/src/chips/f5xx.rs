@@ -778,6 +778,10 @@ impl Peripherals for F5xx {
         self.fx.reset.is_some()
     }
 
+    fn reset_code(&self) -> u8 {
+        self.fx.reset.map_or(0, |(_, code)| code)
+    }
+
     fn carry_out_reset(&mut self, env: &mut Env, cycles: Cycles) {
         let Some((kind, cause)) = self.fx.reset.take() else { return };
         if kind == ResetKind::Bor {

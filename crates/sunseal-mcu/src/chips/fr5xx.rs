@@ -890,6 +890,7 @@ impl Fr5xx {
             self.dma_write(env, to, width(m.to_byte), value, at + taken)?;
             taken += std::mem::take(&mut self.chip.stalled) + dma::MOVE_CYCLES - 1;
             env.common.accounts.count(Event::DmaTransfer);
+            env.common.dma_moves += 1;
             rounds += 1;
             match self.chip.dma.moved() {
                 Next::Move => {}
@@ -1279,6 +1280,10 @@ impl Peripherals for Fr5xx {
 
     fn reset_pending(&self) -> bool {
         self.fx.reset.is_some()
+    }
+
+    fn reset_code(&self) -> u8 {
+        self.fx.reset.map_or(0, |(_, code)| code)
     }
 
     fn carry_out_reset(&mut self, env: &mut Env, cycles: Cycles) {

@@ -17,7 +17,9 @@ use crate::common::{Common, Drive};
 use crate::device::{Device, RegionKind};
 use crate::engine::{Chip, Ran};
 use crate::machine::Register;
+use crate::peripherals::cause;
 use crate::pin::Pin;
+use crate::resets::ResetCause;
 use crate::startup::{self, Cells};
 
 pub(crate) const ADDRESS_SPACE: usize = 1 << 20;
@@ -270,6 +272,8 @@ pub(crate) trait Peripherals: Sized {
     /// As behind a brown-out reset.
     fn reset(&mut self, env: &mut Env, now: Picos, cycles: Cycles);
     fn reset_pending(&self) -> bool;
+    /// SYSRSTIV's code of the pending reset; 0 if there is none.
+    fn reset_code(&self) -> u8;
     /// Carries out the pending reset, its start-up time included.
     fn carry_out_reset(&mut self, env: &mut Env, cycles: Cycles);
     /// The supply voltage changed; true if the chip was let go of and must be reset as by
@@ -656,6 +660,10 @@ impl<P: Peripherals> Chip for Msp430<P> {
 
     fn reset_pending(&self) -> bool {
         self.soc.p.reset_pending()
+    }
+
+    fn reset_cause(&self) -> ResetCause {
+        cause::of(self.soc.p.reset_code())
     }
 
     fn carry_out_reset(&mut self) {

@@ -55,6 +55,8 @@ pub(crate) enum ResetKind {
 
 /// SYSRSTIV codes.
 pub(crate) mod cause {
+    use crate::resets::ResetCause;
+
     pub const BOR: u8 = 0x02;
     pub const DOBOR: u8 = 0x06;
     pub const SVSH: u8 = 0x0E;
@@ -72,6 +74,17 @@ pub(crate) mod cause {
     pub const MPUSEG1: u8 = 0x2A;
     pub const MPUSEG2: u8 = 0x2C;
     pub const MPUSEG3: u8 = 0x2E;
+
+    /// What a code stands for.
+    pub fn of(code: u8) -> ResetCause {
+        match code {
+            WDTTO => ResetCause::Watchdog,
+            WDTKEY | KEYV | PMMKEY | MPUPW | CSPW => ResetCause::Password,
+            MPUSEGI | MPUSEG1 | MPUSEG2 | MPUSEG3 => ResetCause::Protection,
+            DOBOR | DOPOR => ResetCause::Software,
+            _ => ResetCause::Other,
+        }
+    }
 }
 
 /// What a register access leads to outside its peripheral.

@@ -32,11 +32,12 @@ use crate::peripherals::msp432::rtc_c::RtcC;
 use crate::peripherals::msp432::scs::{self, Masks, Scs, cfsr, hfsr};
 use crate::peripherals::msp432::sysctl::Sysctl;
 use crate::peripherals::msp432::timer32::Timer32;
-use crate::peripherals::msp432::wdt::Wdt;
+use crate::peripherals::msp432::wdt::{self, Wdt};
 use crate::peripherals::msp432::{Class, Cx, Fx, Lines};
 use crate::peripherals::timer_a::TimerA;
 use crate::peripherals::{Ctx, Effects};
 use crate::pin::{PORT_J, Pin};
+use crate::resets::ResetCause;
 
 const SERIALS: [&str; 8] = [
     "eusci_a0", "eusci_a1", "eusci_a2", "eusci_a3", "eusci_b0", "eusci_b1", "eusci_b2", "eusci_b3",
@@ -700,6 +701,15 @@ impl Chip for Msp432 {
 
     fn reset_pending(&self) -> bool {
         self.soc.fx.reset.is_some()
+    }
+
+    fn reset_cause(&self) -> ResetCause {
+        match self.soc.fx.reset {
+            Some((Class::Soft | Class::Hard, wdt::SOURCE_TIMEOUT)) => ResetCause::Watchdog,
+            Some((Class::Soft | Class::Hard, wdt::SOURCE_PASSWORD)) => ResetCause::Password,
+            Some(_) => ResetCause::Software,
+            None => ResetCause::Other,
+        }
     }
 
     fn carry_out_reset(&mut self) {

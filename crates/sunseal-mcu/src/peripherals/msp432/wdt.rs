@@ -21,8 +21,8 @@ const RESET_VALUE: u16 = 0x04;
 /// Logarithm of the interval by WDTIS.
 const INTERVAL_BITS: [u32; 8] = [31, 27, 23, 19, 15, 13, 9, 6];
 /// Sources of RSTCTL: time-out and password violation.
-const SOURCE_TIMEOUT: u8 = 1;
-const SOURCE_PASSWORD: u8 = 2;
+pub(crate) const SOURCE_TIMEOUT: u8 = 1;
+pub(crate) const SOURCE_PASSWORD: u8 = 2;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Wdt {
