@@ -20,11 +20,9 @@
  * did, at 1 MHz: what comes before there is energy runs slowly. hal_clock raises
  * the core voltage as far as the clock needs, and locks MCLK = SMCLK to
  * mclk_khz. The watchdog then wants a kick within half a minute (ten minutes
- * below 8 MHz); every sleep and every wait for the radio kicks it.
+ * below 8 MHz); every sleep and every wait for the radio kicks it. board.h gives the bounds,
+ * HAL_MCLK_KHZ_MIN and HAL_MCLK_KHZ_MAX.
  */
-#define HAL_MCLK_KHZ_MIN 1000
-#define HAL_MCLK_KHZ_MAX 25000
-
 void hal_init(void);
 void hal_clock(uint16_t mclk_khz);
 void hal_watchdog_kick(void);
@@ -59,10 +57,14 @@ int16_t hal_temperature_centidegree(void);
  * ------------------------------------------------------
  * hal_radio_select pulls the chip select and waits until the chip's crystal
  * runs; false if it does not within 10 ms.
- * hal_radio_arm clears and enables the falling edge of GDO0, hal_radio_wait sleeps
+ * hal_radio_arm clears and enables the packet interrupt (the falling edge of a CC2500's GDO0, the
+ * rising one of a CC2420's FIFOP), hal_radio_wait sleeps
  * until it comes (true) or timeout_ms have passed (false), and disables it.
  */
 void hal_spi_init(void);
+/* Of chips with a regulator and a reset pin of their own. */
+void hal_radio_power(bool on);
+void hal_radio_reset(void);
 bool hal_radio_select(void);
 void hal_radio_deselect(void);
 uint8_t hal_spi_byte(uint8_t out);
@@ -87,6 +89,8 @@ void hal_flash_write(enum hal_segment segment, uint16_t word_index, uint16_t val
  * Raw samples: the low bytes of successive periods of the VLO, counted in
  * periods of the DCO (the idea of SLAA338). They are biased and correlated: test
  * and condition them (node/entropy.c).
+ * HAL_ENTROPY_SRAM: the board has no two clocks to count each other. Samples are then what RAM held
+ * at power-on, each byte once; behind the last one come zeros, which the health tests refuse.
  */
 void hal_entropy_samples(uint8_t *samples, uint16_t count);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
+ * phy.h on the CC2500 at 250 kBd, MSK, 2.4 GHz, variable packet length, hardware CRC.
  * Section and register names: SWRS040 (CC2500 data sheet). Where no equation
  * stands, the value is the one that TI's SmartRF Studio recommends for 250 kBd.
  */
-#include "cc2500.h"
+#include "phy.h"
 
 #include "hal.h"
 #include "link.h"
@@ -151,7 +152,7 @@ static bool wait_idle(void) {
     return false;
 }
 
-bool cc2500_start(uint8_t channel_number, uint8_t power_value) {
+bool phy_start(uint8_t channel_number, uint8_t power_value) {
     channel = channel_number;
     power = power_value;
     hal_spi_init();
@@ -170,11 +171,11 @@ bool cc2500_start(uint8_t channel_number, uint8_t power_value) {
     write_one(REG_PATABLE, power);
     if (!wait_idle())
         return false;
-    cc2500_sleep();
+    phy_sleep();
     return true;
 }
 
-bool cc2500_wake(void) {
+bool phy_wake(void) {
     if (strobe(STROBE_SIDLE) == SILENT || !wait_idle())
         return false;
     /* Sleep loses FSTEST to TEST0 and all but the first entry of PATABLE (section 10.6). */
@@ -183,13 +184,13 @@ bool cc2500_wake(void) {
     return true;
 }
 
-void cc2500_sleep(void) {
+void phy_sleep(void) {
     strobe(STROBE_SIDLE);
     wait_idle();
     strobe(STROBE_SPWD);
 }
 
-bool cc2500_send(const uint8_t *packet, uint8_t bytes, bool then_listen) {
+bool phy_send(const uint8_t *packet, uint8_t bytes, bool then_listen) {
     listening = false;
     strobe(STROBE_SIDLE);
     if (!wait_idle())
@@ -237,7 +238,7 @@ static uint8_t take_packet(uint8_t *frame, uint8_t frame_bytes_max) {
     return good ? bytes : 0;
 }
 
-uint8_t cc2500_receive(uint8_t *frame, uint8_t frame_bytes_max, uint16_t timeout_ms) {
+uint8_t phy_receive(uint8_t *frame, uint8_t frame_bytes_max, uint16_t timeout_ms) {
     /* A packet that fails starts the window anew; only so many, so that noise cannot hold us. */
     for (uint8_t tries = 0; tries < 4; tries++) {
         hal_radio_arm();

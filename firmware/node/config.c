@@ -35,6 +35,10 @@ _Static_assert(offsetof(struct node_config, backoff_ms) == 60, "docs/reference/n
 #define SIGN_UJ 32000
 #endif
 
+#ifndef BOARD_MCLK_KHZ
+#define BOARD_MCLK_KHZ 16000
+#endif
+
 /* volatile: what stands here after the build is not what stands there on the node. */
 __attribute__((section(".info_a"), used)) const volatile struct node_config node_config = {
     .magic = NODE_CONFIG_MAGIC,
@@ -47,7 +51,7 @@ __attribute__((section(".info_a"), used)) const volatile struct node_config node
     .channel = 0,
     .power = 0xFF, /* +1 dBm (SWRS040, PATABLE) */
     .flags = NODE_FLAG_TELL_LOW,
-    .mclk_khz = 16000,
+    .mclk_khz = BOARD_MCLK_KHZ,
     .period_s = 600,
     .storage_uf = BOARD_STORAGE_UF,
     .cutoff_mv = 1900,

@@ -9,10 +9,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "board.h"
+
 #define ENTROPY_BYTES 32
 
+#ifdef HAL_ENTROPY_SRAM
+/* Samples for a key: 2560 x 1/8 bit, as in sunseal/trng.h; a quarter more than the 256 bits that
+ * come out. */
+#define ENTROPY_SAMPLES_KEY 2560
+#else
 /* Samples for a key: 1024 x 1/2 bit, twice the 256 bits that come out. */
 #define ENTROPY_SAMPLES_KEY 1024
+#endif
 /* Samples hashed into a nonce that is safe without them (RFC 6979, 3.6). */
 #define ENTROPY_SAMPLES_NONCE 128
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "radio.h"
 
-#include "cc2500.h"
+#include "phy.h"
 
 /* Foreign or unwanted packets heard in one window, so that chatter cannot keep us awake. */
 #define STRANGERS_MAX 4
@@ -12,7 +12,7 @@ static bool configured;
 
 void radio_start(const struct node_config *node) {
     config = node;
-    configured = cc2500_start(config->channel, config->power);
+    configured = phy_start(config->channel, config->power);
 }
 
 void radio_first_sequence(uint8_t first) {
@@ -26,7 +26,7 @@ static bool send(enum link_kind kind, const uint8_t *body, uint16_t body_bytes) 
     for (uint8_t index = 0; index < count; index++) {
         uint8_t bytes =
             link_packet(packet, config->address, kind, sequence, body, body_bytes, index);
-        if (!cc2500_send(packet, bytes, index + 1 == count))
+        if (!phy_send(packet, bytes, index + 1 == count))
             return false;
     }
     return true;
@@ -35,7 +35,7 @@ static bool send(enum link_kind kind, const uint8_t *body, uint16_t body_bytes) 
 static bool await(uint16_t answers, struct link_message *answer) {
     uint8_t frame[LINK_FRAME_BYTES];
     for (uint8_t heard = 0; heard <= STRANGERS_MAX; heard++) {
-        uint8_t bytes = cc2500_receive(frame, sizeof frame, config->window_ms);
+        uint8_t bytes = phy_receive(frame, sizeof frame, config->window_ms);
         if (bytes == 0)
             return false;
         if (link_read(answer, frame, bytes, config->address, config->node_id) &&
@@ -49,12 +49,12 @@ bool radio_exchange(enum link_kind kind, const uint8_t *body, uint16_t body_byte
                     struct link_message *answer) {
     /* A chip that did not answer at the start, or lost its supply, is set up once more. */
     if (!configured)
-        configured = cc2500_start(config->channel, config->power);
-    if (!configured || !cc2500_wake()) {
+        configured = phy_start(config->channel, config->power);
+    if (!configured || !phy_wake()) {
         configured = false;
         return false;
     }
     bool answered = send(kind, body, body_bytes) && await(answers, answer);
-    cc2500_sleep();
+    phy_sleep();
     return answered;
 }

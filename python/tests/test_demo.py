@@ -198,6 +198,32 @@ def test_a_node_on_the_smaller_curve_is_verified_and_labelled(built: None, tmp_p
     assert set(summary["verdicts"]) == {"accepted"}
 
 
+@pytest.mark.parametrize("board", ["msp430fr5994-launchpad"])
+def test_the_same_program_is_verified_on_other_boards(board: str, built: None, tmp_path: Path) -> None:
+    try:
+        boards.firmware_path(board, boards.variant((), board), "node-p256")
+    except SunsealError as e:
+        require(False, str(e))
+    closing = demo.run(tmp_path / "out", seed=1, scenario=None, console=Console(quiet=True), quiet=True, board=board)
+    kinds = closing["verified_by_kind"]
+    # An hour, a turn every five minutes; the first is the enrolment's.
+    assert (kinds["response"], kinds["report"]) >= (5, 5)
+    assert closing["verified"] == kinds["response"] + kinds["report"]
+    # Nothing but what the intruder sent is refused.
+    assert closing["refused_by_verdict"] == {"bad-signature": 1, "replayed-counter": 1}
+    assert closing["brown_outs"] == 0
+    assert abs(closing["energy_balance_rel"]) < 1e-6
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Mane 2014 as printed" not in page  # the published tables are the default board's
+
+
+def test_a_board_without_a_scenario_for_the_node_says_which_have_one(sunseal: Cli) -> None:
+    outcome = sunseal("demo", "--board", "mica2")
+    assert outcome.status == 2
+    assert "mica2 has no scenario" in outcome.err
+    assert "msp430fr5994-launchpad" in outcome.err
+
+
 def test_simulate_plays_a_scenario_without_anybody_to_answer(sunseal: Cli, built: None, tmp_path: Path) -> None:
     scenario = write_scenario(tmp_path, 300.0)
     series, page = tmp_path / "series.csv", tmp_path / "report.html"

@@ -26,6 +26,11 @@
 #define BOARD_STORAGE_SENSE BIT0   /* port 6, ADC12 channel A0 */
 #define BOARD_STORAGE_DIVIDER BIT7 /* port 6 */
 
+#define BOARD_RADIO_CSN_OUT P3OUT
+#define BOARD_RADIO_SOMI_IN P3IN
+#define BOARD_RADIO_GDO0_IFG P1IFG
+#define BOARD_RADIO_GDO0_IE P1IE
+
 /* The divider halves; 5.0 V on the capacitor are the 2.5 V of the reference. */
 #define BOARD_STORAGE_DIVIDER_RATIO 2
 #define BOARD_ADC_REFERENCE_MV 2500

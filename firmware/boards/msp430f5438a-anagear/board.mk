@@ -5,6 +5,9 @@ ARCH     := msp430x msp430
 LINK     := boards/msp430f5438a-anagear/link.ld
 VARIANTS_ALL := mpy-none mpy-16 mpy-32
 HAL_DIR  := hal/msp430f5
+# bench/duty_msp430f5438a.c leans on it.
+DUTY_HAL := yes
+RADIO    := cc2500
 NODES    := node-secp160r1 node-p256
 # No AES accelerator, no FRAM.
 BENCH_SKIP := aes128-hw-% %-sign-steps %-sign-tasks %-sign-checkpoint

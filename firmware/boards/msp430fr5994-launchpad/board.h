@@ -1,23 +1,43 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * MSP-EXP430FR5994: the trigger is LED1, P1.0; the same facts as in
- * data/boards/msp430fr5994-launchpad.toml.
+ * MSP-EXP430FR5994 with a CC2500; the same facts as in data/boards/msp430fr5994-launchpad.toml.
+ *
+ *   P1.0         LED1: trigger of the measurement unit, high during the operation
+ *   P1.3 (A3)    half the storage voltage, while the divider is on
+ *   P1.4         divider of the storage voltage, high = on
+ *   P2.0, P2.1   log, UART (eUSCI_A0) over USB
+ *   P5.0..P5.3   CC2500 SIMO, SOMI, SCLK (eUSCI_B1), CSn
+ *   P6.1, P6.2   CC2500 GDO0, GDO2
  */
 #ifndef SUNSEAL_BOARD_H
 #define SUNSEAL_BOARD_H
 
-#include <stdint.h>
+#include "msp430fr5994.h"
 
-#define BOARD_TRIGGER 0x01
-/* SLASE54, port P1; SLAU367, PMM. */
-#define TRIGGER_OUT (*(volatile uint8_t *)0x0202)
-#define TRIGGER_DIR (*(volatile uint8_t *)0x0204)
-#define PM5CTL0 (*(volatile uint16_t *)0x0130)
-#define LOCKLPM5 0x0001
+#define BOARD_TRIGGER BIT0         /* port 1 */
+#define BOARD_STORAGE_SENSE BIT3   /* port 1 */
+#define BOARD_STORAGE_CHANNEL 3    /* ADC12_B, A3 */
+#define BOARD_STORAGE_DIVIDER BIT4 /* port 1 */
+#define BOARD_LOG_TXD BIT0         /* port 2 */
+#define BOARD_LOG_RXD BIT1         /* port 2 */
+#define BOARD_RADIO_SIMO BIT0      /* port 5 */
+#define BOARD_RADIO_SOMI BIT1      /* port 5 */
+#define BOARD_RADIO_SCLK BIT2      /* port 5 */
+#define BOARD_RADIO_CSN BIT3       /* port 5 */
+#define BOARD_RADIO_GDO0 BIT1      /* port 6 */
+#define BOARD_RADIO_GDO2 BIT2      /* port 6 */
 
-/* SLAU367, FRCTL_A: password and NWAITS. */
-#define FRCTL0 (*(volatile uint16_t *)0x0140)
-#define FRCTLPW 0xA500
+#define BOARD_RADIO_CSN_OUT P5OUT
+#define BOARD_RADIO_SOMI_IN P5IN
+#define BOARD_RADIO_GDO0_IFG P6IFG
+#define BOARD_RADIO_GDO0_IE P6IE
+
+/* The divider halves; 5.0 V on the capacitor are the 2.5 V of the reference. */
+#define BOARD_STORAGE_DIVIDER_RATIO 2
+#define BOARD_ADC_REFERENCE_MV 2500
+
+/* The store, for the energy gate when the configuration has none: 0.22 F on the board. */
+#define BOARD_STORAGE_UF 220000UL
 
 #define BOARD_HAS_WAIT_STATES
 static inline void board_wait_states(uint8_t waits) {
@@ -25,15 +45,33 @@ static inline void board_wait_states(uint8_t waits) {
 }
 
 static inline void board_trigger_init(void) {
-    TRIGGER_OUT &= (uint8_t)~BOARD_TRIGGER;
-    TRIGGER_DIR |= BOARD_TRIGGER;
+    P1OUT &= (uint8_t)~BOARD_TRIGGER;
+    P1DIR |= BOARD_TRIGGER;
     PM5CTL0 &= (uint16_t)~LOCKLPM5; /* until then the pins stay as the reset left them */
 }
 static inline void board_trigger_high(void) {
-    TRIGGER_OUT |= BOARD_TRIGGER;
+    P1OUT |= BOARD_TRIGGER;
 }
 static inline void board_trigger_low(void) {
-    TRIGGER_OUT &= (uint8_t)~BOARD_TRIGGER;
+    P1OUT &= (uint8_t)~BOARD_TRIGGER;
+}
+
+/* Every pin that nothing drives is an output at 0, so that no input floats (SLAU367, digital I/O,
+ * "Configuration of unused port pins"). PJ stays with JTAG and the crystal. */
+static inline void board_pins_init(void) {
+    PAOUT = 0;
+    PBOUT = 0;
+    P5OUT = BOARD_RADIO_CSN;
+    P6OUT = 0;
+    PDOUT = 0;
+    P1DIR = (uint8_t)~BOARD_STORAGE_SENSE;
+    P1SEL0 = BOARD_STORAGE_SENSE; /* both: the converter's input */
+    P1SEL1 = BOARD_STORAGE_SENSE;
+    P2DIR = (uint8_t)~BOARD_LOG_RXD;
+    PBDIR = 0xFFFF;
+    P5DIR = (uint8_t)~BOARD_RADIO_SOMI;
+    P6DIR = (uint8_t)~(BOARD_RADIO_GDO0 | BOARD_RADIO_GDO2);
+    PDDIR = 0xFFFF;
 }
 
 #endif

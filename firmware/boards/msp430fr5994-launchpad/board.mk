@@ -4,3 +4,6 @@ DEVICE   := msp430fr5994
 ARCH     := fr5994 msp430x msp430
 LINK     := boards/msp430fr5994-launchpad/link.ld
 VARIANTS_ALL := mpy-32
+HAL_DIR  := hal/msp430fr5
+RADIO    := cc2500
+NODES    := node-secp160r1 node-p256

@@ -8,77 +8,22 @@
  * at night the store has to carry that. The VLO may be anywhere from 6 to 14 kHz
  * and drifts with temperature, so its frequency is measured against the DCO each
  * time that entropy is taken from it: the same captures serve both.
- *
- * Timers. Timer0_A counts ACLK / 64 without end: the uptime. Timer1_A makes one
- * alarm. Timer0_B captures ACLK edges (CCR6, input B) in SMCLK ticks
- * while the CPU sleeps in LPM0.
  */
 #include "hal.h"
 
 #include "board.h"
 
 #define REFO_HZ 32768UL
-#define VLO_TYPICAL_HZ 9400 /* SLAS655, VLO */
-#define UPTIME_DIVIDER 64
 
-#define EVENT_ALARM 0x01 /* interrupts.S */
-#define EVENT_RADIO 0x02
-#define EVENT_CAPTURE 0x04
+/* The radio is on USCI_B0, the log on USCI_A1. */
+#define RADIO_TXBUF UCB0TXBUF
+#define RADIO_RXBUF UCB0RXBUF
+#define RADIO_SPI_IFG UCB0IFG
+#define LOG_TXBUF UCA1TXBUF
+#define LOG_IFG UCA1IFG
+#define LOG_BUSY (UCA1STAT & UCBUSY)
 
-/* Set by interrupts.S. */
-extern volatile uint8_t hal_events;
-extern volatile uint16_t hal_uptime_high;
-extern volatile uint16_t *volatile hal_capture_next;
-extern volatile uint16_t *volatile hal_capture_end;
-volatile uint8_t hal_events;
-volatile uint16_t hal_uptime_high;
-volatile uint16_t *volatile hal_capture_next;
-volatile uint16_t *volatile hal_capture_end;
-
-static uint16_t mclk_khz_now;
-static uint16_t vlo_hz = VLO_TYPICAL_HZ;
-static uint32_t ticks_seen, seconds, ticks_left_over;
-
-/* Status register */
-
-static inline void interrupts_off(void) {
-    /* DINT takes effect one instruction later. */
-    __asm__ volatile("dint\n\tnop" ::: "memory");
-}
-
-static inline void interrupts_on(void) {
-    __asm__ volatile("nop\n\teint\n\tnop" ::: "memory");
-}
-
-/* Enables interrupts and sleeps in one instruction, so that an event between
- * looking and sleeping still wakes. */
-static inline void sleep_lpm3(void) {
-    __asm__ volatile("bis %0, sr\n\tnop" ::"i"(SCG1 | SCG0 | CPUOFF | GIE) : "memory");
-}
-
-/* The same with SMCLK running, for the captures. */
-static inline void sleep_lpm0(void) {
-    __asm__ volatile("bis %0, sr\n\tnop" ::"i"(CPUOFF | GIE) : "memory");
-}
-
-void hal_halt(void) {
-    WDTCTL = WDTPW | WDTHOLD;
-    for (;;)
-        __asm__ volatile("mov %0, sr\n\tnop" ::"i"(SCG1 | SCG0 | OSCOFF | CPUOFF) : "memory");
-}
-
-/* Watchdog, on the VLO: 2^19 periods, 37 to 87 s, awake; 2^23, 10 to 23 minutes, asleep, and awake
- * below 8 MHz, where the longest operation (P-256 without multiplier) may take two minutes. */
-#define WATCHDOG_FAST_KHZ 8000
-
-void hal_watchdog_kick(void) {
-    WDTCTL = (uint16_t)(WDTPW | WDTSSEL__VLO | WDTCNTCL |
-                        (mclk_khz_now < WATCHDOG_FAST_KHZ ? WDTIS__8192K : WDTIS__512K));
-}
-
-static void watchdog_asleep(void) {
-    WDTCTL = WDTPW | WDTSSEL__VLO | WDTCNTCL | WDTIS__8192K;
-}
+#include "msp430/shared.inc"
 
 /* Core voltage: SLAU208, PMM chapter, "Increasing VCORE". One level at a time,
  * the monitors ahead of the core. */
@@ -133,88 +78,11 @@ void hal_init(void) {
     board_pins_init();
     UCSCTL3 = SELREF__REFOCLK;
     UCSCTL4 = SELA__VLOCLK | SELS__DCOCLKDIV | SELM__DCOCLKDIV;
-    TA0EX0 = 7; /* a further / 8 */
-    TA0CTL = TASSEL__ACLK | ID__8 | MC__CONTINUOUS | TACLR | TAIE;
-    interrupts_on();
+    uptime_start();
 }
 
 uint16_t hal_reset_cause(void) {
     return SYSRSTIV; /* reading clears the flag of this cause */
-}
-
-/* Time */
-
-/* SUB and JNZ, 3 cycles a turn. */
-static void spin(uint16_t turns) {
-    __asm__ volatile("1: dec %0\n\tjnz 1b" : "+r"(turns));
-}
-
-void hal_delay_us(uint16_t us) {
-    /* us x kHz / 1000 cycles, 3 a turn; a little long rather than short. */
-    uint32_t turns = (uint32_t)us * mclk_khz_now / 3000 + 1;
-    while (turns > 0xFFFF) {
-        spin(0xFFFF);
-        turns -= 0xFFFF;
-    }
-    spin((uint16_t)turns);
-}
-
-static uint32_t ticks(void) {
-    uint16_t high, low;
-    /* The timer's clock is not the CPU's: read until two readings agree. */
-    do {
-        high = hal_uptime_high;
-        do
-            low = TA0R;
-        while (low != TA0R);
-    } while (high != hal_uptime_high);
-    if ((TA0CTL & TAIFG) && low < 0x8000)
-        high++;
-    return (uint32_t)high << 16 | low;
-}
-
-/* Called at least every few hours: the product below has to fit 32 bits. */
-uint32_t hal_seconds(void) {
-    interrupts_off();
-    uint32_t now = ticks();
-    interrupts_on();
-    ticks_left_over += (now - ticks_seen) * UPTIME_DIVIDER;
-    ticks_seen = now;
-    seconds += ticks_left_over / vlo_hz;
-    ticks_left_over %= vlo_hz;
-    return seconds;
-}
-
-static void alarm_set(uint16_t periods, bool divided) {
-    interrupts_off();
-    hal_events &= (uint8_t)~EVENT_ALARM;
-    interrupts_on();
-    TA1CTL = TACLR;
-    TA1EX0 = divided ? 7 : 0;
-    TA1CCR0 = periods;
-    TA1CCTL0 = CCIE;
-    TA1CTL = (uint16_t)(TASSEL__ACLK | MC__UP | TACLR | (divided ? ID__8 : 0));
-}
-
-static void alarm_clear(void) {
-    TA1CTL = MC__STOP;
-    TA1CCTL0 = 0;
-}
-
-/* Sleeps until one of the events; with SMCLK, in LPM0. */
-static uint8_t wait_for(uint8_t events, bool smclk) {
-    uint8_t seen;
-    interrupts_off();
-    while ((seen = hal_events & events) == 0) {
-        if (smclk)
-            sleep_lpm0();
-        else
-            sleep_lpm3();
-        interrupts_off();
-    }
-    hal_events &= (uint8_t)~events;
-    interrupts_on();
-    return seen;
 }
 
 /* The FLL settles within 32 x 32 periods of its reference (SLAU208, UCS), 448 of the fastest VLO.
@@ -240,38 +108,6 @@ void hal_clock(uint16_t mclk_khz) {
     } while (SFRIFG1 & OFIFG);
     hal_watchdog_kick();
     hal_spi_init();
-}
-
-/* In steps of 64 periods where 16 bits cannot count single ones, from 5 s on. */
-static void alarm_set_ms(uint16_t ms) {
-    uint32_t periods = (uint32_t)ms * vlo_hz / 1000 + 1;
-    bool divided = periods > 0xFFFF;
-    alarm_set((uint16_t)(divided ? periods / UPTIME_DIVIDER + 1 : periods), divided);
-}
-
-void hal_sleep_ms(uint16_t ms) {
-    watchdog_asleep();
-    alarm_set_ms(ms);
-    wait_for(EVENT_ALARM, false);
-    alarm_clear();
-    hal_watchdog_kick();
-}
-
-void hal_sleep_s(uint32_t duration_s) {
-    uint32_t until = hal_seconds() + duration_s;
-    for (;;) {
-        watchdog_asleep();
-        uint32_t now = hal_seconds();
-        int32_t left = (int32_t)(until - now);
-        if (left <= 0)
-            break;
-        /* One alarm reaches 65535 / (VLO / 64), 446 s at 9.4 kHz. */
-        uint32_t periods = (uint32_t)(left > 256 ? 256 : left) * vlo_hz / UPTIME_DIVIDER + 1;
-        alarm_set((uint16_t)periods, true);
-        wait_for(EVENT_ALARM, false);
-        alarm_clear();
-    }
-    hal_watchdog_kick();
 }
 
 /* Storage voltage */
@@ -339,47 +175,6 @@ void hal_spi_init(void) {
     P1IES |= BOARD_RADIO_GDO0;
 }
 
-bool hal_radio_select(void) {
-    P3OUT &= (uint8_t)~BOARD_RADIO_CSN;
-    /* SOMI is high until the crystal runs. */
-    for (uint16_t i = 0; i < 1000; i++) {
-        if ((P3IN & BOARD_RADIO_SOMI) == 0)
-            return true;
-        hal_delay_us(10);
-    }
-    hal_radio_deselect();
-    return false;
-}
-
-void hal_radio_deselect(void) {
-    P3OUT |= BOARD_RADIO_CSN;
-}
-
-uint8_t hal_spi_byte(uint8_t out) {
-    UCB0TXBUF = out;
-    while ((UCB0IFG & UCRXIFG) == 0) {
-    }
-    return UCB0RXBUF;
-}
-
-void hal_radio_arm(void) {
-    interrupts_off();
-    hal_events &= (uint8_t)~EVENT_RADIO;
-    P1IFG &= (uint8_t)~BOARD_RADIO_GDO0;
-    P1IE |= BOARD_RADIO_GDO0;
-    interrupts_on();
-}
-
-bool hal_radio_wait(uint16_t timeout_ms) {
-    watchdog_asleep();
-    alarm_set_ms(timeout_ms);
-    uint8_t seen = wait_for(EVENT_ALARM | EVENT_RADIO, false);
-    alarm_clear();
-    hal_watchdog_kick();
-    P1IE &= (uint8_t)~BOARD_RADIO_GDO0;
-    return (seen & EVENT_RADIO) != 0;
-}
-
 /* Information flash */
 
 static volatile uint16_t *segment_address(enum hal_segment segment) {
@@ -416,54 +211,7 @@ void hal_flash_write(enum hal_segment segment, uint16_t word_index, uint16_t val
     interrupts_on();
 }
 
-/* Entropy and the VLO's frequency */
-
-/* One more capture than samples: a sample is the time between two. */
-#define CAPTURES 64
-static volatile uint16_t captures[CAPTURES + 1];
-
-static void capture(uint16_t count) {
-    hal_capture_next = captures;
-    hal_capture_end = captures + count;
-    TB0CTL = TBSSEL__SMCLK | MC__CONTINUOUS | TACLR;
-    TB0CCTL6 = CM_1 | CCIS_1 | SCS | CAP | CCIE;
-    wait_for(EVENT_CAPTURE, true);
-    TB0CTL = MC__STOP;
-    TB0CCTL6 = 0;
-}
-
-void hal_entropy_samples(uint8_t *samples, uint16_t count) {
-    uint32_t sum = 0;
-    uint16_t summed = 0;
-    while (count != 0) {
-        uint16_t part = count > CAPTURES ? CAPTURES : count;
-        capture((uint16_t)(part + 1));
-        for (uint16_t i = 0; i < part; i++)
-            *samples++ = (uint8_t)(captures[i + 1] - captures[i]);
-        for (uint16_t i = 0; i < part && summed < 256; i++, summed++)
-            sum += (uint16_t)(captures[i + 1] - captures[i]);
-        count = (uint16_t)(count - part);
-    }
-    if (summed >= 32) {
-        hal_seconds(); /* what has passed counts by the old length */
-        uint32_t hz = smclk_hz() / (sum / summed);
-        if (hz >= 6000 && hz <= 14000) /* SLAS655, VLO */
-            vlo_hz = (uint16_t)hz;
-    }
-}
-
-/* Marks and log */
-
-void hal_mark(bool high) {
-    if (high)
-        board_trigger_high();
-    else
-        board_trigger_low();
-}
-
 #define LOG_BAUD 115200UL
-
-static bool log_on;
 
 void hal_log_init(void) {
     uint32_t hz = smclk_hz();
@@ -480,14 +228,3 @@ void hal_log_init(void) {
     log_on = true;
 }
 
-void hal_log(const char *text) {
-    if (!log_on)
-        return;
-    while (*text != '\0') {
-        while ((UCA1IFG & UCTXIFG) == 0) {
-        }
-        UCA1TXBUF = (uint8_t)*text++;
-    }
-    while (UCA1STAT & UCBUSY) {
-    }
-}

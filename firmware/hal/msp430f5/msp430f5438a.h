@@ -12,6 +12,9 @@
 #define SUNSEAL_REG8(address) (*(volatile uint8_t *)(address))
 #define SUNSEAL_REG16(address) (*(volatile uint16_t *)(address))
 
+#define HAL_MCLK_KHZ_MIN 1000
+#define HAL_MCLK_KHZ_MAX 25000
+
 #define BIT0 0x01
 #define BIT1 0x02
 #define BIT2 0x04

@@ -926,12 +926,15 @@ def demo_command(
     ),
     seed: Annotated[int, typer.Option("--seed", min=0, max=2**63 - 1, help="Same seed, same bytes.")] = 1,
     scenario: Annotated[Path | None, typer.Option("--scenario", help="Another scenario than the one built in.")] = None,
+    board: Annotated[str, typer.Option("--board", help="Whose built-in scenario is played.")] = boards.DEFAULT_BOARD,
     as_json: Json = False,
 ) -> None:
-    """Run one day of a harvested node against the real server, and write the report."""
+    """Run one day of a node against the real server, and write the report."""
     from sunseal import demo
 
-    result = demo.run(folder, seed=seed, scenario=scenario, console=err, quiet=as_json)
+    if scenario and board != boards.DEFAULT_BOARD:
+        raise SunsealError("--scenario names its board itself; leave out --board")
+    result = demo.run(folder, seed=seed, scenario=scenario, console=err, quiet=as_json, board=board)
     if as_json:
         print_json(result)
     else:

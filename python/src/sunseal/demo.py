@@ -33,9 +33,19 @@ ACCEPTED = 0
 SIGNED_KINDS = ("response", "report")
 
 
-def built_in() -> Path:
-    """Return the scenario that `sunseal demo` plays."""
-    return boards.home() / "examples" / "scenarios" / "day.toml"
+def built_in(board: str = boards.DEFAULT_BOARD) -> Path:
+    """Return the scenario that `sunseal demo` plays for a board."""
+    boards.board_path(board)
+    folder = boards.home() / "examples" / "scenarios"
+    if board == boards.DEFAULT_BOARD:
+        return folder / "day.toml"
+    path = folder / f"node-{board}.toml"
+    if not path.is_file():
+        known = [boards.DEFAULT_BOARD, *sorted(p.stem.removeprefix("node-") for p in folder.glob("node-*.toml"))]
+        raise SunsealError(
+            f"{board} has no scenario with the node's program", hint=f"boards that have one: {', '.join(known)}"
+        )
+    return path
 
 
 @dataclass(frozen=True)
@@ -120,17 +130,27 @@ def _steps(console: Console, quiet: bool) -> Iterator[Callable[[str], None]]:
 # --- The day ---------------------------------------------------------------------------------
 
 
-def run(folder: Path, *, seed: int, scenario: Path | None, console: Console, quiet: bool) -> dict[str, Any]:
+def run(
+    folder: Path,
+    *,
+    seed: int,
+    scenario: Path | None,
+    console: Console,
+    quiet: bool,
+    board: str = boards.DEFAULT_BOARD,
+) -> dict[str, Any]:
     """Play the day, write everything into `folder`, and return the closing table."""
     from sunseal import report
 
-    path = scenario or built_in()
+    path = scenario or built_in(board)
     loaded = simulation.load(path).seeded(seed)
     told = simulation.facts(loaded)
     if not (told.get("node") or {}).get("node_id"):
         raise SunsealError(f"`{path}` gives no node.node_id; the demo needs it to open the server for the node")
     began = time.monotonic()
     played_from = ["--scenario", str(scenario)] if scenario else []
+    if board != boards.DEFAULT_BOARD:
+        played_from += ["--board", board]
     again = shlex.join(["sunseal", "demo", "--seed", str(seed), *played_from, "--out", str(folder)])
     with _atomic_folder(folder, again) as work:
         with tempfile.TemporaryDirectory(prefix="sunseal-") as scratch:

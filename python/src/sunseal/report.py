@@ -463,16 +463,22 @@ def _signature_section(page: Page, played: Played, suite: str) -> str:
     return svg
 
 
+def _device(board: str) -> str:
+    return str(boards.read_toml(boards.board_path(board))["device"])
+
+
 def _curves_section(page: Page, board: str) -> dict[str, list[dict[str, Any]]]:
+    sets = [s for s in CURVE_SETS if f"{_device(board)}-{s}" in boards.names("power")]
     curves = {
         f"{workload}, {power}": measuring.curve(workload, board=board, power=power)
         for workload in CURVE_WORKLOADS
-        for power in CURVE_SETS
+        for power in sets
     }
+    by = "Left by the datasheet's currents, right by the set fitted to Mane 2014."
     page.section(
         "Energy per signature over voltage and clock",
-        "One counted run weighed at every clock and voltage that the PMM allows. A line breaks where the core "
-        "voltage level changes. Left by the datasheet's currents, right by the set fitted to Mane 2014.",
+        "One counted run weighed at every clock and voltage that the device allows. A line breaks where the core "
+        f"voltage level changes. {by if len(sets) > 1 else 'By the datasheet.'}",
         curve_parts(page, curves),
     )
     return curves
@@ -534,7 +540,7 @@ def demo_page(
     """Write the report of `sunseal demo`, and return what draws its pictures into a folder."""
     record = played.record
     page = Page(
-        "A harvested MSP430 signs, and every joule is accounted for",
+        f"A node on {_device(record['board'])} signs, and every joule is accounted for",
         f"{record['scenario']} on {record['board']}: {record['simulated_s'] / 3600:.4g} simulated hours of the node's "
         f"real firmware, {record['cycles']:,} cycle-exact CPU cycles, seed {record['seed']}.",
     )
@@ -546,8 +552,9 @@ def demo_page(
     svg = _signature_section(page, played, served.node["suite"] or "ecdsa-p256-sha256")
     step("energy curves")
     curves = _curves_section(page, record["board"])
-    step("published tables")
-    _published_section(page)
+    if record["board"] == boards.DEFAULT_BOARD:
+        step("published tables")
+        _published_section(page)
     _origin_section(page, played)
 
     def draw(folder: Path) -> None:
