@@ -62,6 +62,9 @@ pub fn limits_of(device: &Device) -> Limits {
     }
 }
 
+/// Path loss to a gateway's antenna: what a GatewayAir reports of a packet is -60 dBm.
+const GATEWAY_LOSS_DB: f64 = 60.0;
+
 /// A node ready to run.
 pub struct Node {
     scenario: Scenario,
@@ -281,7 +284,7 @@ impl Node {
         })
     }
 
-    /// The board's radio on the machine. A CC2500 is heard by `air`; nobody answers the others.
+    /// The board's radio on the machine. A CC2500 is heard by `air` itself, the others by its antenna on the medium.
     fn fit_radio(
         machine: &mut Machine,
         board: &Board,
@@ -293,27 +296,18 @@ impl Node {
         let wires = board.radio_wires();
         let f = &scenario.faults;
         let faulty = f.loss > 0.0 || f.flip > 0.0;
-        let RadioPart::Cc2500(part) = part else {
-            if scenario.gateway.is_some() || faulty {
-                return Err(NodeError::Scenario {
-                    path: scenario.source.clone(),
-                    reason: format!(
-                        "the radio of {} is a {}, and a gateway and faults of its air are for a cc2500; leave out the tables [gateway] and [faults]",
-                        board.name,
-                        part.model()
-                    ),
-                });
-            }
-            return attach(machine, part, &wires, medium, Position::default())
-                .map_err(|reason| NodeError::Wiring { name: board.name.clone(), reason });
-        };
-        let wire = |key: &str| wires.get(key).and_then(|pin| pin.parse::<Pin>().ok());
-        let pins = RadioPins { gdo0: wire("gdo0"), gdo2: wire("gdo2"), somi: wire("somi") };
         let air: Box<dyn Air> = if faulty {
             Box::new(FaultyAir::new(air, f.loss, f.flip, !f.crc_fooled, scenario.seed))
         } else {
             air
         };
+        let RadioPart::Cc2500(part) = part else {
+            medium.set_gateway(air, GATEWAY_LOSS_DB);
+            return attach(machine, part, &wires, medium, Position::default())
+                .map_err(|reason| NodeError::Wiring { name: board.name.clone(), reason });
+        };
+        let wire = |key: &str| wires.get(key).and_then(|pin| pin.parse::<Pin>().ok());
+        let pins = RadioPins { gdo0: wire("gdo0"), gdo2: wire("gdo2"), somi: wire("somi") };
         let (Some(csn), Some(serial)) = (wire("csn"), wires.get("serial")) else {
             return Err(NodeError::Board {
                 name: board.name.clone(),
@@ -812,10 +806,12 @@ impl Node {
 
     fn drain_radio(&mut self) -> Result<(), NodeError> {
         let Some(radio) = &self.radio else { return Ok(()) };
-        for packet in radio.take_log() {
+        // A radio whose packets carry those of the link layer tells of both; the gateway unwraps them.
+        let (own, heard) = (radio.take_log(), self.medium.take_log());
+        for packet in if self.medium.has_gateway() { heard } else { own } {
             self.recorder.packet(&packet);
         }
-        match radio.problem() {
+        match radio.problem().or_else(|| self.medium.problem()) {
             Some(what) => Err(NodeError::Radio { time_s: self.time_s(), what }),
             None => Ok(()),
         }

@@ -3,7 +3,9 @@
 //! DCLK, either pin by pin or as the bytes that DCLK shifts through the microcontroller's SPI slave.
 //!
 //! Source: SWRS048A. A transmission's bits go on the air when the microcontroller has shifted a whole
-//! byte of them; the receiver's come ten bits late: eight for that, two for its demodulator.
+//! byte of them; the receiver's come ten bits late: eight for that, two for its demodulator, and inverted where its
+//! local oscillator is above the carrier. Public drivers (TinyOS, `CC1000ControlP.nc`; Chipcon's AN009) set MAIN, then
+//! PLL and CURRENT, while PA_POW is 0: what they leave behind counts when the amplifier comes on.
 
 use serde::{Deserialize, Serialize};
 use sunseal_mcu::Pin;
@@ -191,7 +193,8 @@ struct Chip {
     settled: Picos,
     amplified: Picos,
     calibrating: Option<Picos>,
-    calibrated: [Option<u32>; 2],
+    /// Word and divider that each frequency register was calibrated with.
+    calibrated: [Option<(u32, u8)>; 2],
     mode: Mode,
     // Data bits: the clock's origin and how many half bits have gone.
     origin: Picos,
@@ -262,9 +265,13 @@ impl Chip {
 
     // --- frequencies and rates ----------------------------------------------------------------------
 
+    /// REFDIV.
+    fn divider(&self) -> u8 {
+        (self.reg(reg::PLL) >> 3 & 0x0F).max(1)
+    }
+
     fn reference_hz(&self) -> f64 {
-        let divider = self.reg(reg::PLL) >> 3 & 0x0F;
-        self.part.crystal_mhz * 1e6 / f64::from(divider.max(1))
+        self.part.crystal_mhz * 1e6 / f64::from(self.divider())
     }
 
     fn word(&self, b: bool) -> u32 {
@@ -351,12 +358,7 @@ impl Chip {
             self.stop_sending(now);
             self.mode = mode;
             self.shifted = None;
-            let lag = self.bit() * if mode == Mode::Rx { RX_LAG_BITS } else { 0 };
-            self.start_clock(if mode == Mode::Down || self.settled == Picos::MAX {
-                Picos::MAX
-            } else {
-                self.settled.max(now) + lag
-            });
+            self.start_bits(now);
             if mode != Mode::Down {
                 self.check_use();
             }
@@ -377,26 +379,57 @@ impl Chip {
         if self.format() == 2 && self.pins.dio.is_none() {
             self.misuse("MODEM0.DATA_FORMAT is UART, but DIO is wired to a clocked SPI slave");
         }
+    }
+
+    /// Asked when the amplifier is on: until then a driver may still write CURRENT.
+    fn check_current(&mut self) {
         let (high, c) = (self.high_band(), self.reg(reg::CURRENT));
         let printed = if high { 0xF3 } else { 0x81 };
-        if self.mode == Mode::Tx && c != printed {
+        if c != printed {
             self.unknown(&format!(
                 "CURRENT is {c:#04x} in TX (the printed output powers and currents hold for {printed:#04x})"
             ));
         }
     }
 
-    /// A synthesizer that was not calibrated for its frequency need not lock. The calibration itself runs
-    /// in RX or TX.
+    /// Whether the synthesizer was calibrated for its frequency. One that was not need not lock, and here does not.
+    fn is_calibrated(&self) -> bool {
+        let b = self.chosen();
+        self.calibrated[usize::from(b)] == Some((self.word(b), self.divider()))
+    }
+
+    /// A transmission was sent or missed for want of a calibration, which itself runs in RX or TX.
     fn check_calibration(&mut self) {
         let b = self.chosen();
-        if self.calibrating.is_none() && self.calibrated[usize::from(b)] != Some(self.word(b)) {
+        if self.calibrating.is_none() && !self.is_calibrated() {
             self.misuse(&format!(
-                "the CC1000's synthesizer was used at frequency word {:#08x} (register {}) without calibration for it",
+                "the CC1000's synthesizer was used at frequency word {:#08x} (register {}) and REFDIV {} without calibration for them",
                 self.word(b),
-                if b { 'B' } else { 'A' }
+                if b { 'B' } else { 'A' },
+                self.divider()
             ));
         }
+    }
+
+    /// The synthesizer goes to another frequency.
+    fn retune(&mut self, now: Picos) {
+        if self.sending.is_some() {
+            self.misuse("the CC1000's frequency was changed while it sent");
+        }
+        if self.settled != Picos::MAX {
+            self.settled = self.settled.max(now + micros(self.part.settle_us));
+            self.start_bits(now);
+        }
+    }
+
+    /// Data bits begin when the synthesizer has settled.
+    fn start_bits(&mut self, now: Picos) {
+        let lag = self.bit() * if self.mode == Mode::Rx { RX_LAG_BITS } else { 0 };
+        self.start_clock(if self.mode == Mode::Down || self.settled == Picos::MAX {
+            Picos::MAX
+        } else {
+            self.settled.max(now) + lag
+        });
     }
 
     fn start_clock(&mut self, origin: Picos) {
@@ -416,6 +449,7 @@ impl Chip {
             return;
         }
         self.check_calibration();
+        self.check_current();
         let start = self.settled.max(self.amplified).max(self.now);
         let byte_ps = 8 * self.bit().0;
         let emission = Emission { tuning: self.tuning(), power_dbm, start, head_bytes: 0, byte_ps };
@@ -469,18 +503,11 @@ impl Chip {
                 }
                 self.announce();
             }
+            reg::CURRENT if self.sending.is_some() => self.check_current(),
             reg::FREQ_2A..=reg::FREQ_0B | reg::PLL => {
-                let changed = if address == reg::PLL {
-                    old != value
-                } else {
-                    let b = address >= reg::FREQ_2B;
-                    old != value && self.mode != Mode::Down && self.chosen() == b
-                };
-                if changed && address == reg::PLL {
-                    self.calibrated = [None; 2];
-                }
-                if changed && self.mode != Mode::Down {
-                    self.misuse("the CC1000's frequency was changed while it received or sent");
+                let used = address == reg::PLL || self.chosen() == (address >= reg::FREQ_2B);
+                if old != value && used && self.mode != Mode::Down {
+                    self.retune(now);
                 }
             }
             reg::CAL if value & 0x80 != 0 && old & 0x80 == 0 => self.calibrate(now),
@@ -513,7 +540,10 @@ impl Chip {
             0x00..=reg::PRESCALER | reg::TEST6..=reg::TEST0 => {
                 let value = self.reg(address);
                 match address {
-                    reg::LOCK => value & !3 | if self.settled <= now { 3 } else { 0 },
+                    reg::LOCK => {
+                        let locked = self.settled <= now && self.is_calibrated();
+                        value & !3 | if locked { 3 } else { 0 }
+                    }
                     _ => value,
                 }
             }
@@ -567,16 +597,18 @@ impl Chip {
         Some(self.origin + self.bit() * (halves / 2) + half * (halves % 2))
     }
 
-    fn heard(&self, at: Picos, bits_ago: u64) -> bool {
+    fn heard(&mut self, at: Picos, bits_ago: u64) -> bool {
         let bit = self.bit().0;
         let sample = Picos(at.0.saturating_sub(u128::from(bits_ago) * bit - bit / 2));
-        self.port.as_ref().is_some_and(|p| p.bit(self.tuning(), sample))
+        let Some(port) = &self.port else { return false };
+        let (bit, signal) = port.bit(self.tuning(), sample);
+        if signal {
+            self.check_calibration();
+        }
+        bit
     }
 
     fn clock(&mut self, at: Picos) {
-        if self.mode == Mode::Rx {
-            self.check_calibration();
-        }
         if !self.by_pins() {
             self.halves = (self.halves / 16 + 1) * 16;
             self.shifted = Some(match self.mode {
@@ -618,7 +650,7 @@ impl Chip {
             let (b, dual) = (self.chosen(), self.reg(reg::CAL) & 0x40 != 0);
             for (i, register) in [false, true].into_iter().enumerate() {
                 if dual || register == b {
-                    self.calibrated[i] = Some(self.word(register));
+                    self.calibrated[i] = Some((self.word(register), self.divider()));
                 }
             }
             self.now = self.now.max(at);

@@ -38,6 +38,7 @@ mod reg {
     pub const MCSM2: u8 = 0x16;
     pub const MCSM1: u8 = 0x17;
     pub const MCSM0: u8 = 0x18;
+    pub const AGCCTRL2: u8 = 0x1B;
     pub const AGCCTRL1: u8 = 0x1C;
     pub const FREND0: u8 = 0x22;
     pub const LAST: u8 = 0x2E;
@@ -76,8 +77,36 @@ const POWER_DBM: [(u8, i8); 18] = [
     (0xFF, 1),
 ];
 
-/// Carrier sense at CARRIER_SENSE_ABS_THR = 0 and 250 kBaud. Recalled.
-const CARRIER_SENSE_DBM: f64 = -90.0;
+/// Carrier sense at MAGN_TARGET 3 and CARRIER_SENSE_ABS_THR 0, in dBm by MAX_LNA_GAIN and MAX_DVGA_GAIN (SWRS040A,
+/// tables 26 and 27), at 2.4 and at 250 kBaud.
+const CARRIER_SENSE_DBM: [[[f64; 4]; 8]; 2] = [
+    [
+        [-99.0, -93.0, -87.0, -81.5],
+        [-97.0, -90.5, -85.0, -78.5],
+        [-93.5, -87.0, -82.0, -76.0],
+        [-91.5, -86.0, -80.0, -74.0],
+        [-90.5, -84.0, -78.0, -72.5],
+        [-88.0, -82.5, -76.0, -70.0],
+        [-84.5, -78.5, -73.0, -67.0],
+        [-82.5, -76.0, -70.0, -64.0],
+    ],
+    [
+        [-96.0, -90.0, -84.0, -78.5],
+        [-94.5, -89.0, -83.0, -77.5],
+        [-92.5, -87.0, -81.0, -75.0],
+        [-91.0, -85.0, -78.5, -73.0],
+        [-87.5, -82.0, -76.0, -70.0],
+        [-85.0, -79.5, -73.5, -67.5],
+        [-83.0, -76.5, -70.5, -65.0],
+        [-78.0, -72.0, -66.0, -60.0],
+    ],
+];
+
+/// MAGN_TARGET (register AGCCTRL2).
+const MAGN_TARGET_DB: [f64; 8] = [24.0, 27.0, 30.0, 33.0, 36.0, 38.0, 40.0, 42.0];
+
+/// RSSI_offset by data rate in baud (SWRS040C, page 35, table 25).
+const RSSI_OFFSET_DB: [(f64, f64); 4] = [(2.4e3, 71.0), (10e3, 69.0), (250e3, 72.0), (500e3, 72.0)];
 
 /// RSSI is averaged over this.
 const SENSE_SPAN: Picos = Picos(64_000_000);
@@ -195,11 +224,12 @@ struct Access {
     burst: bool,
 }
 
-/// What a snapshot keeps of a chip whose air is no medium.
+/// What a snapshot keeps of a chip and its side of the air; of a medium, only where it has that for itself.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     journal: Journal,
     air: Vec<u8>,
+    sending: Option<u64>,
     searched: Picos,
     state: State,
     regs: Vec<u8>,
@@ -286,12 +316,16 @@ impl Chip {
             .refuse(|| format!("radio: {what}, which this model of the CC2500 does not have"));
     }
 
-    /// One byte on the air.
-    fn byte_time(&self) -> Picos {
+    /// Data rate.
+    fn baud(&self) -> f64 {
         let e = i32::from(self.reg(reg::MDMCFG4) & 0x0F);
         let m = f64::from(self.reg(reg::MDMCFG3));
-        let baud = (256.0 + m) * 2f64.powi(e - 28) * self.part.crystal_mhz * 1e6;
-        Picos((8e12 / baud).round() as u128)
+        (256.0 + m) * 2f64.powi(e - 28) * self.part.crystal_mhz * 1e6
+    }
+
+    /// One byte on the air.
+    fn byte_time(&self) -> Picos {
+        Picos((8e12 / self.baud()).round() as u128)
     }
 
     fn sync_mode(&self) -> u8 {
@@ -578,11 +612,29 @@ impl Chip {
         self.port.as_ref().map(|p| p.energy_dbm(self.tuning(), from, to))
     }
 
+    /// THR_RSSI = MAGN_TARGET + CARRIER_SENSE_ABS_THR - GAIN_MAX (SWRS040A, section 17.4.1), by the nearer of the two
+    /// data rates that are printed; none at CARRIER_SENSE_ABS_THR = -8.
+    fn carrier_sense_dbm(&self) -> Option<f64> {
+        let (agc2, absolute) = (self.reg(reg::AGCCTRL2), (self.reg(reg::AGCCTRL1) << 4) as i8 >> 4);
+        let rate = usize::from(self.baud() > (2.4e3f64 * 250e3).sqrt());
+        let gains = CARRIER_SENSE_DBM[rate][usize::from(agc2 >> 3 & 7)][usize::from(agc2 >> 6)];
+        let target_db = MAGN_TARGET_DB[usize::from(agc2 & 7)] - MAGN_TARGET_DB[3];
+        (absolute != -8).then_some(gains + target_db + f64::from(absolute))
+    }
+
     fn carrier_sense(&self) -> bool {
-        // CARRIER_SENSE_ABS_THR, in dB around the level at MAGN_TARGET; -8 is off.
-        let threshold = (self.reg(reg::AGCCTRL1) << 4) as i8 >> 4;
-        threshold != -8
-            && self.energy_dbm().is_some_and(|dbm| dbm >= CARRIER_SENSE_DBM + f64::from(threshold))
+        match (self.carrier_sense_dbm(), self.energy_dbm()) {
+            (Some(threshold_dbm), Some(dbm)) if self.state == State::Rx => dbm >= threshold_dbm,
+            _ => false,
+        }
+    }
+
+    /// RSSI_dec = 2 (RSSI_dBm + RSSI_offset), the offset of the nearest printed data rate.
+    fn rssi_register(&self, dbm: f64) -> u8 {
+        let far = |rate: f64| (self.baud() / rate).ln().abs();
+        let nearest = RSSI_OFFSET_DB.iter().min_by(|a, b| far(a.0).total_cmp(&far(b.0)));
+        let offset_db = nearest.map_or(0.0, |n| n.1);
+        (2.0 * (dbm + offset_db)).round().clamp(-128.0, 127.0) as i8 as u8
     }
 
     /// Lets the chip come up to `now`.
@@ -823,7 +875,7 @@ impl Chip {
             // Lower is better; how it falls with the ratio is assumed.
             (l.rssi_dbm, (60.0 - 2.0 * l.snr_db).clamp(0.0, 127.0) as u8)
         });
-        self.last_rssi = rssi_register(rssi_dbm);
+        self.last_rssi = self.rssi_register(rssi_dbm);
         self.last_lqi = lqi | u8::from(good) << 7;
         if good {
             self.journal.counts.received += 1
@@ -887,13 +939,14 @@ impl Chip {
             0x31 => 0x03,
             0x33 => self.last_lqi,
             0x34 => match self.energy_dbm() {
-                Some(dbm) if self.state == State::Rx => rssi_register(dbm),
+                Some(dbm) if self.state == State::Rx => self.rssi_register(dbm),
                 _ => self.last_rssi,
             },
             0x35 => self.marc_state(),
             0x38 => {
                 let sync = self.sync_pin();
                 u8::from(self.last_lqi & 0x80 != 0) << 7
+                    | u8::from(self.carrier_sense()) << 6
                     | u8::from(self.clear_channel()) << 4
                     | u8::from(sync) << 3
                     | u8::from(self.gdo(reg::IOCFG2)) << 2
@@ -1178,11 +1231,6 @@ pub struct RadioPins {
     pub somi: Option<Pin>,
 }
 
-/// RSSI_dec = 2 (RSSI_dBm + RSSI_offset), offset 72 dB at 250 kBaud (17.3). Recalled.
-fn rssi_register(dbm: f64) -> u8 {
-    (2.0 * (dbm + 72.0)).round().clamp(-128.0, 127.0) as i8 as u8
-}
-
 impl Radio {
     /// A CC2500 without supply, answered by a gateway, and the handle to watch it by.
     #[must_use]
@@ -1270,12 +1318,12 @@ impl RadioChip for Chip {
     }
 
     fn save(&self) -> Vec<u8> {
-        // What a medium holds of it is not its own.
-        let air = self.air.save().filter(|_| self.port.is_none());
+        let air = self.port.as_ref().map_or_else(|| self.air.save(), Port::save);
         let Some(air) = air else { return Vec::new() };
         let saved = Saved {
             journal: self.journal.clone(),
             air,
+            sending: self.sending,
             searched: self.searched,
             state: self.state,
             regs: self.regs.to_vec(),
@@ -1300,7 +1348,11 @@ impl RadioChip for Chip {
 
     fn restore(&mut self, saved: &[u8]) {
         let Ok(s) = postcard::from_bytes::<Saved>(saved) else { return };
-        self.air.restore(&s.air);
+        match &self.port {
+            Some(port) => port.restore(&s.air),
+            None => self.air.restore(&s.air),
+        }
+        self.sending = s.sending;
         (self.journal, self.searched, self.state) = (s.journal, s.searched, s.state);
         self.regs.copy_from_slice(&s.regs);
         (self.pa_table, self.pa_index) = (s.pa_table, s.pa_index);

@@ -160,11 +160,13 @@ const RESET: [u8; 0x80] = {
 };
 
 /// Values that the data sheet asks for instead (section 28.1, table 21).
-const RECOMMENDED: [(u16, u8); 7] = [
+const RECOMMENDED: [(u16, u8); 8] = [
     (0x4A, 0x3F),
     (0x4C, 0x5A),
     (0x4F, 0x2B),
     (0x53, 0x11),
+    // AGCCTRL2 as Contiki's driver sets it: the LNA's gain fixed instead of controlled.
+    (0x54, 0xEB),
     (0x56, 0x10),
     (0x57, 0x0E),
     (0x58, 0x03),

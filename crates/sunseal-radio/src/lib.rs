@@ -16,6 +16,7 @@ mod cc2420;
 mod cc2500;
 mod cc2520;
 mod chip;
+mod gateway;
 mod ieee802154;
 mod medium;
 mod modem;
@@ -33,7 +34,7 @@ pub use cc2520::Cc2520Pins;
 pub use chip::{AirPacket, Radio, RadioCounts, RadioHandle};
 pub use ieee802154::fcs;
 pub use medium::{Captured, LinkLoss, Medium, MediumConfig, Phy, Port, Position};
-pub use network::{Network, NetworkError};
+pub use network::{Member, Network, NetworkError, step};
 pub use parts::{
     Cc1000Part, Cc2420Part, Cc2500Part, Cc2520Part, MessagePart, RadioPart, ReceiverPart,
 };

@@ -18,8 +18,9 @@ use std::sync::{Arc, Mutex};
 use serde::{Deserialize, Serialize};
 use sunseal_trace::Picos;
 
-use crate::air::Chance;
-use crate::chip::lock;
+use crate::air::{Air, Chance};
+use crate::chip::{AirPacket, lock};
+use crate::gateway::Gateway;
 use crate::parts::ReceiverPart;
 
 /// What a receiver senses of the air's power is this old.
@@ -229,7 +230,11 @@ struct Space {
     live: BTreeMap<u64, Transmission>,
     captured: Vec<Captured>,
     early: u64,
+    gateway: Option<Gateway>,
 }
+
+/// The gateway's number among those who send.
+const GATEWAY: usize = usize::MAX;
 
 /// The air between nodes; clones are the same air.
 #[derive(Clone)]
@@ -249,6 +254,9 @@ fn mix(parts: [u64; 5]) -> u64 {
 
 impl Space {
     fn loss_db(&self, a: usize, b: usize, carrier_hz: u64) -> f64 {
+        if let Some(gateway) = self.gateway.as_ref().filter(|_| a == GATEWAY || b == GATEWAY) {
+            return gateway.loss_db;
+        }
         let key = (a.min(b), a.max(b));
         if let Some(loss_db) = self.links.get(&key) {
             return *loss_db;
@@ -343,6 +351,7 @@ impl Medium {
             live: BTreeMap::new(),
             captured: Vec::new(),
             early: 0,
+            gateway: None,
         })))
     }
 
@@ -355,12 +364,44 @@ impl Medium {
         Port { space: Arc::clone(&self.0), node: s.nodes.len() - 1, receiver }
     }
 
+    /// Puts a gateway on the air, which `air` stands for: it hears every frame of the link layer in those of IEEE
+    /// 802.15.4 or of a CC1000, and all hear its answers with the same loss.
+    pub fn set_gateway(&self, air: Box<dyn Air>, loss_db: f64) {
+        let (log, problem) = (Vec::new(), None);
+        lock(&self.0).gateway = Some(Gateway { air, loss_db, seq: 0, log, problem });
+    }
+
+    /// Whether there is a gateway on the air.
+    #[must_use]
+    pub fn has_gateway(&self) -> bool {
+        lock(&self.0).gateway.is_some()
+    }
+
+    /// Takes the packets that the gateway heard and sent since the last call.
+    #[must_use]
+    pub fn take_log(&self) -> Vec<AirPacket> {
+        let mut s = lock(&self.0);
+        s.gateway.as_mut().map(|g| std::mem::take(&mut g.log)).unwrap_or_default()
+    }
+
+    /// How the gateway failed.
+    #[must_use]
+    pub fn problem(&self) -> Option<String> {
+        lock(&self.0).gateway.as_ref()?.problem.clone()
+    }
+
     /// Moves a node.
     ///
     /// # Panics
     /// If there is no such node.
     pub fn place(&self, node: usize, position: Position) {
         lock(&self.0).nodes[node] = position;
+    }
+
+    /// How many antennas share it.
+    #[must_use]
+    pub fn antennas(&self) -> usize {
+        lock(&self.0).nodes.len()
     }
 
     /// Sets the path loss between two nodes, both ways.
@@ -416,7 +457,12 @@ impl Port {
     /// snapshot of one machine cannot take back.
     pub(crate) fn save(&self) -> Option<Vec<u8>> {
         let s = lock(&self.space);
-        let own = (&s.seqs, s.next_id, &s.live, &s.captured, s.early);
+        let nothing = Vec::new();
+        let gateway = match &s.gateway {
+            None => (0, Vec::new(), &nothing),
+            Some(g) => (g.seq, g.air.save()?, &g.log),
+        };
+        let own = (&s.seqs, s.next_id, &s.live, &s.captured, s.early, gateway);
         (s.nodes.len() == 1)
             .then(|| postcard::to_stdvec(&own).expect("an air can always be written"))
     }
@@ -425,7 +471,12 @@ impl Port {
     pub(crate) fn restore(&self, saved: &[u8]) {
         let mut s = lock(&self.space);
         if let Ok(was) = postcard::from_bytes(saved) {
-            (s.seqs, s.next_id, s.live, s.captured, s.early) = was;
+            let (seq, air, log): (u64, Vec<u8>, Vec<AirPacket>);
+            (s.seqs, s.next_id, s.live, s.captured, s.early, (seq, air, log)) = was;
+            if let Some(g) = &mut s.gateway {
+                g.air.restore(&air);
+                (g.seq, g.log) = (seq, log);
+            }
         }
     }
 
@@ -463,7 +514,18 @@ impl Port {
             phy: t.emission.tuning.phy,
             bytes: t.bytes.clone(),
         };
+        let emission = t.emission;
+        let replies = match &mut s.gateway {
+            Some(gateway) => gateway.hears(&emission, &c.bytes, at),
+            None => Vec::new(),
+        };
         s.captured.push(c);
+        for r in replies {
+            let (id, seq) = (s.next_id, s.next_id);
+            s.next_id += 1;
+            let (emission, bytes, ended) = (r.emission, r.bytes, Some(r.end));
+            s.live.insert(id, Transmission { node: GATEWAY, seq, emission, bytes, ended });
+        }
     }
 
     /// The first synchronisation word behind `after` that a receiver tuned so could hear, if it has
@@ -517,10 +579,11 @@ impl Port {
         }
     }
 
-    /// What a bit slicer makes of the air at `at`: the strongest transmission of its kind, else noise.
-    pub(crate) fn bit(&self, tuning: Tuning, at: Picos) -> bool {
+    /// What a bit slicer makes of the air at `at`: the strongest transmission of its kind, else noise; and whether
+    /// it was a transmission. `tuning` is the receiver's local oscillator: above the carrier, it inverts the bits.
+    pub(crate) fn bit(&self, tuning: Tuning, at: Picos) -> (bool, bool) {
         let mut s = lock(&self.space);
-        let Phy::Bits { bit_ps, .. } = tuning.phy else { return false };
+        let Phy::Bits { bit_ps, .. } = tuning.phy else { return (false, false) };
         let strongest = s
             .live
             .iter()
@@ -530,22 +593,24 @@ impl Port {
             .max_by(|a, b| a.0.total_cmp(&b.0));
         let noise =
             Chance::new(mix([s.config.seed, self.node as u64, at.0 as u64, 0, 1 << 62])).bits() & 1;
-        let Some((dbm, id)) = strongest else { return noise != 0 };
+        let noise = (noise != 0, false);
+        let Some((dbm, id)) = strongest else { return noise };
         if dbm < tuning.phy.noise_dbm(&self.receiver) - 3.0 {
-            return noise != 0;
+            return noise;
         }
         let t = &s.live[&id];
+        let inverts = tuning.carrier_hz > t.emission.tuning.carrier_hz;
         let n = (at.0 - t.emission.start.0) / bit_ps;
         let k = (n / 8) as i64;
-        let Some((wrong, _)) = s.demodulate(self, id, k) else { return noise != 0 };
+        let Some((wrong, _)) = s.demodulate(self, id, k) else { return noise };
         match t.bytes.get(k as usize) {
             // Most significant bit first.
-            Some(byte) => (byte ^ wrong) << (n % 8) & 0x80 != 0,
+            Some(byte) => (((byte ^ wrong) << (n % 8) & 0x80 != 0) != inverts, true),
             None => {
                 if t.ended.is_none() {
                     s.early += 1;
                 }
-                noise != 0
+                noise
             }
         }
     }

@@ -47,6 +47,64 @@ struct Node {
     radio: RadioHandle,
 }
 
+/// A machine that takes its turn with others, and its radio.
+pub struct Member<'a> {
+    /// For sentences about it.
+    pub name: &'a str,
+    /// With the radio attached.
+    pub machine: &'a mut Machine,
+    /// The radio.
+    pub radio: &'a RadioHandle,
+}
+
+/// Runs machines on one medium one step further, none behind `time`, in steps no longer than `longest`; false once
+/// all have come there.
+///
+/// # Errors
+/// If a program breaks a rule of its machine or its radio.
+pub fn step<O: Observer>(
+    medium: &Medium,
+    members: &mut [Member<'_>],
+    time: Picos,
+    longest: Picos,
+    observer: &mut O,
+) -> Result<bool, NetworkError> {
+    let now = members.iter().map(|n| n.machine.time()).min();
+    let Some(now) = now.filter(|now| *now < time) else { return Ok(false) };
+    let quiet = members.iter().map(|n| n.radio.earliest_air(n.machine.time())).min();
+    let busy = medium.lookahead(now).map(|step| now + step);
+    let end = [quiet, busy].into_iter().flatten().min().unwrap_or(Picos::MAX);
+    let half = Picos((end.0.saturating_sub(now.0) / 2).max(1));
+    let end = (now + half.min(longest)).min(time);
+    for node in members {
+        if node.machine.time() >= end {
+            continue;
+        }
+        // Others may have put on the air what this radio must wake for.
+        node.machine.sync_parts();
+        match node.machine.run(&Until::time(end), observer) {
+            Stop::Time | Stop::Halted | Stop::BrownOut => {}
+            Stop::Fault(fault) => {
+                let (node, reason) = (node.name.to_owned(), fault.to_string());
+                return Err(NetworkError::Machine { node, reason });
+            }
+            other => {
+                let (node, reason) = (node.name.to_owned(), format!("stopped: {other:?}"));
+                return Err(NetworkError::Machine { node, reason });
+            }
+        }
+        if let Some(reason) = node.radio.problem() {
+            return Err(NetworkError::Radio { node: node.name.to_owned(), reason });
+        }
+    }
+    if medium.early_reads() > 0 {
+        return Err(NetworkError::Early { time_us: end.as_micros() });
+    }
+    // What is older than any receiver's memory.
+    medium.forget_before(Picos(end.0.saturating_sub(10_000_000_000)));
+    Ok(true)
+}
+
 /// Machines on one medium.
 pub struct Network {
     medium: Medium,
@@ -133,51 +191,19 @@ impl Network {
         watch: &mut dyn FnMut(&Self) -> bool,
     ) -> Result<(), NetworkError> {
         loop {
-            let Some(now) = self.nodes.iter().map(|n| n.machine.time()).min() else {
+            let members = self.nodes.iter_mut().map(|n| Member {
+                name: n.name.as_str(),
+                machine: &mut n.machine,
+                radio: &n.radio,
+            });
+            let mut members: Vec<_> = members.collect();
+            if !step(&self.medium, &mut members, time, self.longest, observer)? {
                 return Ok(());
-            };
-            if now >= time {
-                return Ok(());
-            }
-            let end = self.step_end(now).min(time);
-            for node in &mut self.nodes {
-                if node.machine.time() >= end {
-                    continue;
-                }
-                // Others may have put on the air what this radio must wake for.
-                node.machine.sync_parts();
-                match node.machine.run(&Until::time(end), observer) {
-                    Stop::Time | Stop::Halted | Stop::BrownOut => {}
-                    Stop::Fault(fault) => {
-                        let (node, reason) = (node.name.clone(), fault.to_string());
-                        return Err(NetworkError::Machine { node, reason });
-                    }
-                    other => {
-                        let (node, reason) = (node.name.clone(), format!("stopped: {other:?}"));
-                        return Err(NetworkError::Machine { node, reason });
-                    }
-                }
-                if let Some(reason) = node.radio.problem() {
-                    return Err(NetworkError::Radio { node: node.name.clone(), reason });
-                }
             }
             self.steps += 1;
-            if self.medium.early_reads() > 0 {
-                return Err(NetworkError::Early { time_us: end.as_micros() });
-            }
-            // What is older than any receiver's memory.
-            self.medium.forget_before(Picos(end.0.saturating_sub(10_000_000_000)));
             if !watch(self) {
                 return Ok(());
             }
         }
-    }
-
-    fn step_end(&self, now: Picos) -> Picos {
-        let quiet = self.nodes.iter().map(|n| n.radio.earliest_air(n.machine.time())).min();
-        let busy = self.medium.lookahead(now).map(|step| now + step);
-        let end = [quiet, busy].into_iter().flatten().min().unwrap_or(Picos::MAX);
-        let half = Picos((end.0.saturating_sub(now.0) / 2).max(1));
-        now + half.min(self.longest)
     }
 }

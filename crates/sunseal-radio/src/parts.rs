@@ -184,3 +184,15 @@ impl RadioPart {
         }
     }
 }
+
+impl Cc2500Part {
+    /// States and seconds of one packet of so many bytes, its length byte included, from a calibrated synthesizer on:
+    /// settling, then preamble (4), synchronisation word (4), the bytes and CRC (2) at the data rate that the node's
+    /// program sets (MDMCFG4 and MDMCFG3 of `firmware/node/cc2500.c`). A calibration is beside it.
+    #[must_use]
+    pub fn packet(&self, packet_bytes: u32) -> [(&'static str, f64); 2] {
+        let rate_bd = (256.0 + 59.0) * 2f64.powi(13 - 28) * self.crystal_mhz * 1e6;
+        let on_air = f64::from(4 + 4 + packet_bytes + 2) * 8.0;
+        [("settle", self.settle_us * 1e-6), ("tx.0dbm", on_air / rate_bd)]
+    }
+}

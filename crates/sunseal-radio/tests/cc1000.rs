@@ -146,12 +146,14 @@ fn pass(tx: &mut Bench, rx: &mut Bench, bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Whether `bytes` are in `stream`, at any bit.
+/// Whether `bytes` are in `stream`, at any bit, as a receiver hands them over whose oscillator is above the carrier
+/// (as with the settings of `AT_433`): inverted.
 fn contains(stream: &[u8], bytes: &[u8]) -> bool {
     let bits = |b: &[u8]| -> Vec<bool> {
         b.iter().flat_map(|x| (0..8).rev().map(move |i| x >> i & 1 != 0)).collect()
     };
-    let (stream, wanted) = (bits(stream), bits(bytes));
+    let (stream, mut wanted) = (bits(stream), bits(bytes));
+    wanted.iter_mut().for_each(|b| *b = !*b);
     stream.windows(wanted.len()).any(|w| w == wanted)
 }
 
@@ -350,7 +352,8 @@ fn bits_can_be_clocked_by_pins_too() {
             clock[i] = level;
         }
     }
-    assert!(heard.windows(24).any(|w| *w == bits[24..48]), "{heard:?}");
+    let inverted: Vec<bool> = bits[24..48].iter().map(|b| !b).collect();
+    assert!(heard.windows(24).any(|w| *w == inverted), "{heard:?}");
     a.sound();
     b.sound();
 }
@@ -364,7 +367,20 @@ fn what_is_wrong_or_not_modelled_has_a_name() {
         b.radio.problem().unwrap()
     };
     assert!(problem(|b| b.send_on(0x44, 0x0F)).contains("CURRENT is 0x44 in TX"));
-    assert!(problem(|b| b.write(0x01, 0x59)).contains("was changed while it received"));
+    assert!(
+        problem(|b| {
+            b.send_on(0x81, 0x0F);
+            b.write(0x04, 0x56);
+        })
+        .contains("was changed while it sent")
+    );
+    assert!(
+        problem(|b| {
+            b.send_on(0x81, 0x0F);
+            b.write(0x09, 0x44);
+        })
+        .contains("CURRENT is 0x44 in TX")
+    );
     assert!(problem(|b| b.write(0x13, 0x03)).contains("SHAPE"));
     assert!(problem(|b| b.write(0x30, 1)).contains("0x30 is no register"));
     assert!(problem(|b| b.write(0x40, 0x3F)).contains("CHP_OVERRIDE"));
@@ -376,14 +392,189 @@ fn what_is_wrong_or_not_modelled_has_a_name() {
         })
         .contains("CAL_START")
     );
-    let mut b = bench(&near(), pins());
-    b.write(0x00, 0x3A);
-    b.write(0x00, 0x3B);
-    b.wait_us(2000);
-    AT_433.iter().for_each(|(a, v)| b.write(*a, *v));
-    b.write(0x00, 0x11);
-    b.wait_us(2000);
+    // Sending without calibration; and receiving, where there was something to receive.
+    let uncalibrated = |m: &Medium| {
+        let mut b = bench(m, pins());
+        b.write(0x00, 0x3A);
+        b.write(0x00, 0x3B);
+        b.wait_us(2000);
+        AT_433.iter().for_each(|(a, v)| b.write(*a, *v));
+        b.write(0x00, 0x11);
+        b.wait_us(2000);
+        assert_eq!(b.read(0x0D) & 1, 0, "LOCK_CONTINUOUS");
+        b.sound();
+        b
+    };
+    let mut b = uncalibrated(&near());
+    b.send_on(0x81, 0x0F);
     assert!(b.radio.problem().unwrap().contains("without calibration"));
+    let m = near();
+    let (mut a, mut b) = (bench(&m, pins()), uncalibrated(&m));
+    a.start(&AT_433, 0x81);
+    a.now = a.now.max(b.now);
+    a.send_on(0x81, 0x0F);
+    pass(&mut a, &mut b, &[0xAA; 8]);
+    assert!(b.radio.problem().unwrap().contains("without calibration"));
+}
+
+/// In the order of TinyOS's CC1000ControlP: MAIN before CURRENT, PA_POW at 0 until the synthesizer has settled; no
+/// calibration by hand beside its own.
+#[test]
+fn the_order_in_which_tinyos_writes_is_taken() {
+    const RX: u8 = 0x11;
+    const TX: u8 = 0xE1;
+    let calibrate = |b: &mut Bench| {
+        b.write(0x0E, 0xA6);
+        while b.read(0x0E) & 0x08 == 0 {}
+        b.write(0x0E, 0x26);
+    };
+    let rx_mode = |b: &mut Bench| {
+        b.write(0x09, 0x44);
+        b.write(0x0B, 0x00);
+        b.write(0x00, RX);
+        b.wait_us(125);
+    };
+    let tx_mode = |b: &mut Bench| {
+        b.write(0x00, TX);
+        b.write(0x09, 0x81);
+        b.wait_us(250);
+        b.write(0x0B, 0x0F);
+        b.wait_us(20);
+    };
+    let m = near();
+    let (mut a, mut b) = (bench(&m, pins()), bench(&m, pins()));
+    for x in [&mut a, &mut b] {
+        x.write(0x00, 0x3A);
+        x.write(0x00, 0x3B);
+        x.wait_us(2000);
+        x.write(0x0B, 0x80);
+        for (register, value) in AT_433 {
+            x.write(register, if register == 0x0B { 0x0F } else { value });
+        }
+        x.write(0x0B, 0x00);
+        x.write(0x42, 0x3F);
+        x.write(0x00, RX);
+        calibrate(x);
+        x.write(0x00, TX);
+        x.write(0x09, 0x81);
+        x.write(0x0B, 0x00);
+        calibrate(x);
+        rx_mode(x);
+    }
+    let message: Vec<u8> = [&[0xAA; 8][..], &[0x33, 0xCC], b"forth"].concat();
+    b.now = b.now.max(a.now);
+    a.now = b.now;
+    tx_mode(&mut a);
+    assert_eq!(a.chip.state(), "tx.433mhz.pa0f");
+    assert!(contains(&pass(&mut a, &mut b, &message), &message[6..]));
+    rx_mode(&mut a);
+    tx_mode(&mut b);
+    assert!(contains(&pass(&mut b, &mut a, &message), &message[6..]), "and back");
+    a.sound();
+    b.sound();
+}
+
+/// In the order of AN009 (revision 2.1): a divider of its own for each direction, written behind MAIN; calibrated after
+/// the lock was asked for; PA_POW restored by the calibration.
+#[test]
+fn the_order_in_which_an009_writes_is_taken_with_two_dividers() {
+    const POWER: u8 = 0xF0;
+    let word =
+        |hz: f64, divider: f64| (hz / (14.7456e6 / divider) * 16384.0 - 8192.0).round() as u32;
+    // Above the carrier in RX with REFDIV 14, in the middle between both frequencies in TX with REFDIV 9.
+    let (rx, tx) = (word(433.152e6, 14.0), word(433.002e6 - 32e3, 9.0));
+    let (rx_pll, tx_pll) = (0x70, 0x48);
+    let separation = (64e3 / (14.7456e6 / 9.0) * 16384.0_f64).round() as u16;
+    let calibrate = |b: &mut Bench| {
+        b.write(0x0B, 0x00);
+        b.write(0x0E, 0xA6);
+        while b.read(0x0E) & 0x08 == 0 {}
+        while b.read(0x0D) & 1 == 0 {}
+        b.write(0x0E, 0x26);
+        b.write(0x0B, POWER);
+    };
+    let to_rx = |b: &mut Bench| {
+        b.write(0x00, 0x11);
+        b.write(0x0C, rx_pll);
+        b.write(0x09, 0x44);
+        b.wait_us(250);
+    };
+    let to_tx = |b: &mut Bench| {
+        b.write(0x0B, 0x00);
+        b.write(0x00, 0xE1);
+        b.write(0x0C, tx_pll);
+        b.write(0x09, 0x81);
+        b.wait_us(250);
+    };
+    let m = near();
+    let (mut a, mut b) = (bench(&m, pins()), bench(&m, pins()));
+    for x in [&mut a, &mut b] {
+        x.write(0x00, 0x3E);
+        x.write(0x00, 0x3F);
+        let words = [rx, tx].into_iter().flat_map(u32::to_be_bytes).enumerate();
+        for (register, (_, byte)) in words.filter(|(i, _)| i % 4 != 0).enumerate() {
+            x.write(1 + register as u8, byte);
+        }
+        let [high, low] = separation.to_be_bytes();
+        for (register, value) in
+            [(0x07, high), (0x08, low), (0x0A, 0x02), (0x0B, 0x00), (0x11, 0x55)]
+        {
+            x.write(register, value);
+        }
+        x.write(0x00, 0x3B);
+        x.write(0x09, 0x44);
+        x.write(0x0C, rx_pll);
+        x.wait_us(2000);
+        x.write(0x00, 0x39);
+        x.wait_us(250);
+        x.write(0x00, 0x31);
+        to_rx(x);
+        assert_eq!(x.read(0x0D) & 1, 0, "not yet calibrated");
+        calibrate(x);
+        to_tx(x);
+        calibrate(x);
+        x.write(0x0B, 0x00);
+        to_rx(x);
+        assert_eq!(x.read(0x0D) & 1, 1, "the calibration of RX outlasts that of TX");
+        x.sound();
+    }
+    // Without another calibration.
+    let message: Vec<u8> = [&[0xAA; 8][..], &[0x33, 0xCC], b"two dividers"].concat();
+    b.now = b.now.max(a.now);
+    a.now = b.now;
+    to_tx(&mut a);
+    assert_eq!(a.read(0x0D) & 1, 1);
+    a.write(0x0B, 0x0F);
+    assert_eq!(a.chip.state(), "tx.433mhz.pa0f");
+    assert!(contains(&pass(&mut a, &mut b, &message), &message[6..]));
+    a.sound();
+    b.sound();
+}
+
+/// The intermediate frequency of an oscillator above the carrier has the two tones changed over.
+#[test]
+fn bits_are_inverted_where_the_oscillator_is_above_the_carrier() {
+    let mut low = AT_433;
+    // 433.002 MHz - 150 kHz, times 16384 / 1.2288 MHz, less 8192.
+    let word = ((432.852e6_f64 / 1.2288e6) * 16384.0 - 8192.0).round() as u32;
+    for (i, byte) in word.to_be_bytes()[1..].iter().enumerate() {
+        low[i].1 = *byte;
+    }
+    let message: Vec<u8> = [&[0xAA; 8][..], &[0x33, 0xCC], b"upright"].concat();
+    let upside_down: Vec<u8> = message.iter().map(|b| !b).collect();
+    for (settings, wanted, other) in
+        [(&AT_433, &message, &upside_down), (&low, &upside_down, &message)]
+    {
+        let m = near();
+        let (mut a, mut b) = (bench(&m, pins()), bench(&m, pins()));
+        a.start(&AT_433, 0x81);
+        b.start(settings, 0x81);
+        a.send_on(0x81, 0x0F);
+        let got = pass(&mut a, &mut b, &message);
+        assert!(contains(&got, &wanted[6..]), "{got:02x?}");
+        assert!(!contains(&got, &other[6..]));
+        b.sound();
+    }
 }
 
 proptest! {

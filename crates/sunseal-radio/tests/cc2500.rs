@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use sunseal_mcu::{Part, Pin};
 use sunseal_power::{PowerSet, load_part};
-use sunseal_radio::{Air, Answer, LoopbackAir, Radio, RadioHandle, RadioPins, Sent, Silence};
+use sunseal_radio::{
+    Air, Answer, Cc2500Part, LinkLoss, LoopbackAir, Medium, MediumConfig, Position, Radio,
+    RadioHandle, RadioPins, Sent, Silence,
+};
 use sunseal_trace::{OperatingPoint, Picos};
 
 const US: u128 = 1_000_000;
@@ -227,7 +230,73 @@ fn a_packet_of_64_bytes_costs_what_mane_printed() {
         "at 2.7 V {whole:.4} mJ, without calibration {without:.4} mJ; table 4.3 prints 0.137 mJ"
     );
     assert!((without / 0.137 - 1.0).abs() < 0.01, "{without}");
+    // What `reproduce` prints is the same packet by formula.
+    let part: Cc2500Part = load_part(&data().join("parts"), "cc2500", "radio").unwrap();
+    let formula: f64 = part.packet(64).iter().map(|(s, t)| price(s, 2.7) * t * 1e3).sum();
+    assert!((formula / without - 1.0).abs() < 2e-3, "{formula} and {without}");
     assert!((whole / 0.137 - 1.0).abs() < 0.15, "{whole}");
+}
+
+/// SWRS040A, tables 26 and 27, and the sum of section 17.4.1: a carrier two decibels above the threshold is sensed, one
+/// two below it is not. SWRS040C, table 25: the offset of RSSI.
+#[test]
+fn carrier_sense_follows_agcctrl2_and_rssi_the_printed_offset() {
+    const AGCCTRL2: u8 = 0x1B;
+    const AGCCTRL1: u8 = 0x1C;
+    let senses = |agc2: u8, agc1: u8, mdmcfg: [u8; 2], dbm: f64| -> (bool, f64) {
+        let m = Medium::new(MediumConfig {
+            loss: LinkLoss::Fixed { loss_db: -dbm },
+            ..MediumConfig::default()
+        });
+        let on = || {
+            let part: Cc2500Part = load_part(&data().join("parts"), "cc2500", "radio").unwrap();
+            let port = m.join(Position::default(), part.receiver);
+            let pins = RadioPins { gdo0: None, gdo2: None, somi: None };
+            let (mut chip, radio) = Radio::cc2500_on(part, pins, port);
+            chip.power(Picos(0), true);
+            let mut b = Bench { chip, radio, now: Picos(0) };
+            b.wait_us(200);
+            for (address, value) in
+                [(0x10, mdmcfg[0]), (0x11, mdmcfg[1]), (0x12, 0x73), (0x18, 0x18)]
+            {
+                b.write(address, value);
+            }
+            b.transaction(&[0x3E, 0xFE]);
+            b
+        };
+        let (mut a, mut b) = (on(), on());
+        b.write(AGCCTRL2, agc2);
+        b.write(AGCCTRL1, agc1);
+        b.strobe(SRX);
+        a.transaction(&[&[0x3F | BURST][..], &packet(60)].concat());
+        a.strobe(STX);
+        a.wait_us(1200);
+        b.wait_us((a.now.0 - b.now.0) / US);
+        let rssi = f64::from(b.read(0x34) as i8) / 2.0;
+        let sensed = b.read(0x38) & 0x40 != 0;
+        assert_eq!((a.radio.problem(), b.radio.problem()), (None, None));
+        (sensed, rssi)
+    };
+    let fast = [0x2D, 0x3B];
+    // 2.4 kBaud: (256 + 131) 2^6 / 2^28 x 26 MHz.
+    let slow = [0x86, 0x83];
+    for (agc2, agc1, mdmcfg, threshold_dbm) in [
+        (0x03, 0x40, fast, -96.0), // after a reset
+        (0xC3, 0x40, fast, -78.5),
+        (0x3B, 0x40, fast, -78.0),
+        (0x07, 0x40, fast, -87.0), // MAGN_TARGET 42 dB instead of 33
+        (0x43, 0x47, fast, -83.0), // 7 dB above it
+        (0x43, 0x49, fast, -97.0), // 7 dB below it
+        (0x93, 0x40, slow, -82.0),
+    ] {
+        assert!(senses(agc2, agc1, mdmcfg, threshold_dbm + 2.0).0, "{agc2:#04x} {agc1:#04x}");
+        assert!(!senses(agc2, agc1, mdmcfg, threshold_dbm - 2.0).0, "{agc2:#04x} {agc1:#04x}");
+    }
+    assert!(!senses(0x03, 0x48, fast, -20.0).0, "CARRIER_SENSE_ABS_THR of -8 is off");
+    for (mdmcfg, offset_db) in [(fast, 72.0), (slow, 71.0)] {
+        let (_, rssi) = senses(0x03, 0x40, mdmcfg, -60.0);
+        assert!((rssi - (offset_db - 60.0)).abs() <= 0.5, "{rssi}");
+    }
 }
 
 #[test]

@@ -474,9 +474,14 @@ fn what_the_model_cannot_do_has_a_name() {
     assert!(problem(|b| b.write(0x30, 0x55)).contains("TXPOWER is 0x55"));
     assert!(problem(|b| b.write(0x20, 0x46)).contains("GPIOCTRL0 is 0x46"));
     assert!(problem(|b| b.mem(0x5A, &[0x77])).contains("0x05a"));
+    assert!(problem(|b| b.mem(0x54, &[0x77])).contains("0x054"));
     assert!(problem(|b| b.write(0x38, 0)).contains("can only be read"));
     assert!(problem(|b| drop(b.transaction(&[0x6E]))).contains("0x6e is no instruction"));
     assert!(problem(|b| drop(b.transaction(&[0x41]))).contains("STXCAL"));
+    // AGCCTRL2 as Contiki's driver has it.
+    let mut b = ready(None, 1);
+    b.mem(0x54, &[0xEB]);
+    b.sound();
     let mut b = chip(None);
     b.set(VREG_EN, true);
     b.wait_us(120);
