@@ -140,7 +140,8 @@ class Arm(Convention):
             machine.registers[f"R{register}"] = int.from_bytes(word, "little")
         frame = b"".join(slots[4:])
         top = (self.stack(machine) - len(frame)) & ~7
-        machine.write(top, frame)
+        if frame:
+            machine.write(top, frame)
         machine.registers["SP"] = top
         machine.registers["LR"] = back | 1
         machine.registers["PC"] = function & ~1
