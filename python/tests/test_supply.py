@@ -139,3 +139,11 @@ def test_what_cannot_be_is_said() -> None:
         size.shortest_period_s(MANE, 1e-6)
     with pytest.raises(SunsealError, match="no output power of 20 dBm"):
         radio.message("cc2420", 100, 20)
+
+
+def test_a_panel_must_give_more_where_less_arrives() -> None:
+    """Equation 6.2: what is lost on the way, and the hours without sun, make the panel larger."""
+    whole = size.panel_w(MANE)
+    assert size.panel_w(MANE, efficiency=0.5) == pytest.approx(2.0 * whole)
+    assert size.panel_w(MANE, sun_hours=6.0) == pytest.approx(4.0 * whole)
+    assert size.panel_w(MANE, 0.8, 12.0) * 0.8 * 12.0 / 24.0 == pytest.approx(MANE.mean_w)

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use sunseal_mcu::{Device, Machine, Pin};
+use sunseal_mcu::{Device, Machine, Part, Pin};
 use sunseal_power::toml_error;
+use sunseal_trace::Picos;
 
 use crate::NodeError;
 
@@ -64,6 +65,39 @@ pub struct BoardPower {
     pub set: String,
     /// Default supply voltage.
     pub vcc_v: f64,
+    /// Power set of what the board draws beside its chip and its radio; none: nobody has measured it.
+    pub residual: Option<String>,
+}
+
+/// Component of the ledger that stands for what a board draws beside its chip and its radio.
+pub(crate) const RESIDUAL: &str = "board";
+
+/// A board's residual current: drawn whenever the rail is up.
+#[derive(Debug, Default)]
+pub(crate) struct Residual {
+    on: bool,
+}
+
+impl Part for Residual {
+    fn next_event(&self) -> Option<Picos> {
+        None
+    }
+    fn event(&mut self, _now: Picos) {}
+    fn pins(&self) -> &[(Pin, bool)] {
+        &[]
+    }
+    fn state(&self) -> &str {
+        if self.on { "residual" } else { "off" }
+    }
+    fn power(&mut self, _now: Picos, on: bool) {
+        self.on = on;
+    }
+    fn save(&self) -> Vec<u8> {
+        vec![u8::from(self.on)]
+    }
+    fn restore(&mut self, saved: &[u8]) {
+        self.on = saved == [1];
+    }
 }
 
 /// Parts of the supply.

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 use sunseal_mcu::device::RegionKind;
-use sunseal_mcu::{Device, Elf, Machine, Pin, Stop, Symbol, Until};
+use sunseal_mcu::{Device, Elf, Machine, Pin, Stop, Symbol, Until, Wiring};
 use sunseal_power::{
     Boundary, Clock, EnergyBreakdown, HarvestTrace, Level, Light, Limits, Load, PowerModel,
     PowerSet, Supply, load_part,
@@ -26,7 +26,7 @@ use sunseal_radio::{
 };
 use sunseal_trace::{OperatingPoint, Picos, Silent, StateId};
 
-use crate::board::{Board, StorageSense};
+use crate::board::{Board, RESIDUAL, Residual, StorageSense};
 use crate::config::{write_config, write_symbols};
 use crate::record::{Doing, EnergyRecord, Recorder, RunRecord};
 use crate::{NodeError, Scenario};
@@ -215,6 +215,12 @@ impl Node {
         if let Some(r) = &radio_part {
             sets.push(PowerSet::load(&data.join("power"), r.power_set(), r.model())?);
         }
+        // A set that was measured on a whole board has the residual current inside.
+        let mut residual = sets[0].components().iter().any(|c| c == RESIDUAL);
+        if let (Some(own), false) = (&board.power.residual, residual) {
+            sets.push(PowerSet::load(&data.join("power"), own, &board.name)?);
+            residual = true;
+        }
         let model = PowerModel::new(sets)?;
 
         let supply = Self::supply_of(data, &scenario)?;
@@ -249,6 +255,9 @@ impl Node {
         let medium = Medium::new(MediumConfig::default());
         let fit = |part| Self::fit_radio(&mut machine, &board, part, &scenario, air, &medium);
         let radio = radio_part.map(fit).transpose()?;
+        if residual {
+            machine.attach_part(RESIDUAL, Wiring::default(), Box::new(Residual::default()))?;
+        }
         let sense = board.storage_sense.as_ref().and_then(|s| Self::connect_sense(&mut machine, s));
         // The run begins without supply: the store decides when it comes.
         machine.power_cut();

@@ -35,6 +35,13 @@ pub struct MessagePart {
     pub carrier_mhz: f64,
     /// Payload.
     pub rate_bit_s: f64,
+    /// Bytes of a packet around its frame: preamble, synchronisation, length, CRC.
+    pub overhead_bytes: u32,
+    /// From the state of least current to where a packet can begin, once a message: states with their
+    /// times in microseconds.
+    pub wake: Vec<(String, f64)>,
+    /// The same before each packet.
+    pub settle: Vec<(String, f64)>,
     /// State of the receiver.
     pub receive: String,
     /// Output power in dBm, and the state that gives it.

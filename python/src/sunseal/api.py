@@ -6,6 +6,7 @@ Heavy imports wait until they are needed, so that `import sunseal` stays quick.
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -115,8 +116,9 @@ def size(
     freq_hz: int | None = None,
     vcc_v: float | None = None,
     power: str = measuring.DEFAULT_POWER,
-    radio_j: float = 137e-6,
-    radio_s: float = 2e-3,
+    radio_j: float | None = None,
+    sends_bytes: int = 16,
+    dbm: int = 0,
     sleep_w: float | None = None,
     capacitance_f: float | None = None,
     margin: float = 2.0,
@@ -126,22 +128,27 @@ def size(
 ) -> Sized:
     """Size capacitor and panel (Mane 2014, equations 6.1 to 6.3), and play the node through a typical year.
 
-    `radio_j` is the energy of an operation's message (Mane's table 4.3), `sleep_w` else the chip's own asleep,
-    `capacitance_f` else the board's store, `shading` the share of the sun that reaches the panel.
+    With each operation a REPORT of `sends_bytes` goes out, with the signature, in the link layer's packets at `dbm`;
+    `radio_j` is its energy instead. `sleep_w` is else the board's own asleep, `capacitance_f` else the board's store,
+    `shading` the share of the sun that reaches the panel.
     """
     from sunseal import fleet as fleets
-    from sunseal.planner import lifetime
+    from sunseal.planner import asleep, radio
     from sunseal.planner import size as sizing
 
     if not margin >= 1:
         raise SunsealError(f"the margin {margin:g} is below 1: the operation could not be paid from what is stored")
     m = _measured(workload, board=board, variant=variant, freq_hz=freq_hz, vcc_v=vcc_v, power=power)
+    exchange, sleep = None, asleep.of_board(board, m.vcc_v, power) if sleep_w is None else None
+    if radio_j is None:
+        body_bytes = radio.REPORT_BYTES + sends_bytes + radio.added_bytes(boards.workload(workload))
+        exchange = radio.prices(radio.of_board(board).name, dbm, m.vcc_v).exchange(body_bytes)
     demand = sizing.Demand(
-        compute_j=m.energy_j,
+        compute_j=m.energy_j + (sleep.beside_w[0] * m.time_s if sleep else 0.0),
         compute_s=m.time_s,
-        radio_j=radio_j,
-        radio_s=radio_s,
-        sleep_w=lifetime.asleep_w(board, m.vcc_v) if sleep_w is None else sleep_w,
+        radio_j=exchange.send_j[0] if exchange else radio_j or 0.0,
+        radio_s=exchange.time_s if exchange else 0.0,
+        sleep_w=sleep.total_w[0] if sleep else sleep_w or 0.0,
         period_s=every_s,
         margin=margin,
         overhead_j=overhead_j,
@@ -158,9 +165,12 @@ def size(
         efficiency=own["charge_efficiency"],
     )
     cited = m.cite() + citing.of(
-        parts=citing.supply_parts(board), papers=["mane2014"], climate=light.provenance if light else None
+        power_sets=asleep.power_sets(board),
+        parts=citing.supply_parts(board),
+        papers=["mane2014"],
+        climate=light.provenance if light else None,
     )
-    return replace(sized, measured=m, citations=cited)
+    return replace(sized, measured=m, asleep=sleep, exchange=exchange, citations=cited)
 
 
 def plan(requirements: str | Path | Mapping[str, Any], *, best: int = 5, check: bool = True) -> Planned:
@@ -191,40 +201,53 @@ def lifetime(
     cutoff_v: float = 2.8,
     sleep_w: float | None = None,
     bits: int = 0,
+    receives: int = 0,
+    hops: int = 0,
     dbm: int = 0,
     accelerator_j: float | None = None,
     converter: str | None = None,
 ) -> Lifetime:
     """Tell how long a battery lasts under an operation (Piotrowski 2006, section 4).
 
-    `every_s` 0 is without pause; `bits` are sent with each operation at `dbm`; `accelerator_j` is the operation's
-    energy in hardware instead; `converter` is switched on below the cut-off, such as `ti-tps61000`.
+    `every_s` 0 is without pause; `bits` are sent with each operation at `dbm` and `receives` bits come in, both in
+    the link layer's packets with their answers; with each of its own messages the node passes `hops` of others on;
+    `accelerator_j` is the operation's energy in hardware instead; `converter` is switched on below the cut-off, such
+    as `ti-tps61000`.
     """
+    from sunseal.planner import asleep, radio
     from sunseal.planner import lifetime as life
-    from sunseal.planner import radio
 
     part = battery or life.battery_of(board)
     m = _measured(workload, board=board, variant=variant, freq_hz=freq_hz, vcc_v=vcc_v, power=power)
-    sent = radio.message(radio.of_board(board).name, bits, dbm, m.vcc_v) if bits else None
+    if hops and not bits:
+        raise SunsealError(f"{hops} hops of nothing: `bits` says how long the messages are that the node passes on")
+    sent = received = None
+    if bits or receives:
+        prices = radio.prices(radio.of_board(board).name, dbm, m.vcc_v)
+        sent, received = prices.exchange(math.ceil(bits / 8)), prices.exchange(math.ceil(receives / 8))
+    sleep = asleep.of_board(board, m.vcc_v, power) if sleep_w is None else None
     use = life.Use(
         operation=workload,
         board=board,
         vcc_v=m.vcc_v,
         energy_j=m.energy_j if accelerator_j is None else accelerator_j,
         time_s=m.time_s if accelerator_j is None else m.time_s / ACCELERATED,
-        radio_j=sent.send_j if sent else 0.0,
-        radio_s=sent.time_s if sent else 0.0,
-        sleep_w=life.asleep_w(board, m.vcc_v) if sleep_w is None else sleep_w,
+        radio_j=(1 + hops) * sent.send_j[0] + hops * sent.receive_j[0] + received.receive_j[0]
+        if sent and received
+        else 0.0,
+        radio_s=(1 + 2 * hops) * sent.time_s + received.time_s if sent and received else 0.0,
+        sleep_w=sleep.total_w[0] if sleep else sleep_w or 0.0,
         period_s=every_s,
+        beside_w=sleep.beside_w[0] if sleep else 0.0,
     )
     boost = None if converter is None else life.Boost.load(converter)
     found = life.of(use, life.Cell.load(part), cutoff_v, boost)
     cited = m.cite() + citing.of(
-        power_sets=[sent.power_set] if sent else (),
+        power_sets=asleep.power_sets(board),
         parts=filter(None, (part, converter)),
         papers=["piotrowski2006"],
     )
-    return replace(found, measured=m, citations=cited)
+    return replace(found, measured=m, asleep=sleep, exchange=sent, citations=cited)
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,12 @@ def board_path(name: str) -> Path:
     return home() / "data" / "boards" / f"{name}.toml"
 
 
+def residual_known(name: str) -> bool:
+    """Say whether a board's residual current, beside chip and radio, was measured by anybody."""
+    power = read_toml(board_path(name)).get("power")
+    return isinstance(power, dict) and "residual" in power
+
+
 def power_set_path(name: str, device: str) -> Path:
     """Return the file of a power set, by its full name or without the device in front."""
     known = names("power")

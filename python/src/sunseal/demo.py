@@ -311,6 +311,8 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
         if j > 0
     ]
     out += _by_function(closing.get("functions", []))
+    if not closing.get("residual_known", True):
+        out.append(("  not counted", f"the residual current of {closing['board']}: nobody's measurement is known here"))
     out.append(("energy lost", show(energy["lost_j"], "J")))
     out += [
         (f"  {name}", show(j, "J")) for name, j in sorted(energy["lost_by_j"].items(), key=lambda kv: -kv[1]) if j > 0

@@ -10,7 +10,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from sunseal import measuring, units
+from sunseal import boards, measuring, units
 from sunseal.console import PAGE, Figure, Report, err, out, print_json, writable
 
 
@@ -24,7 +24,7 @@ def fleet_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")] = False,
 ) -> None:
     """Play thousands of nodes over years from one measured profile; Ctrl-C and again goes on where it was."""
-    from sunseal import api
+    from sunseal import api, simulation
     from sunseal import fleet as fleets
 
     writable(report, PAGE)
@@ -45,7 +45,8 @@ def fleet_command(
             drawings.lights(played).write(figure)
         if report is not None:
             measuring.write_atomic(report, pages.fleet(played))
-    told = played.summary()
+    board = str(simulation.facts(fleet.scenario)["board"])
+    told = {**played.summary(), "residual_known": boards.residual_known(board)}
     if as_json:
         print_json(told)
         return
@@ -56,6 +57,8 @@ def fleet_command(
                 f"{units.show(t.time_s, 's')}; asleep {units.show(profile.sleep_w, 'W')}",
                 style="dim",
             )
+    if not told["residual_known"]:
+        out.print(f"not counted: the residual current of {board}, nobody's measurement is known here", style="dim")
     _show(told, folder)
 
 

@@ -554,10 +554,10 @@ def _supplied(
     board: str, workload: str, vcc_v: float, freq_hz: int, period_s: float, light_w: float, days: int
 ) -> dict[str, float]:
     """Play a node that does an operation every so often in steady light, and say where the light went."""
-    from sunseal.planner import lifetime, size
+    from sunseal.planner import asleep, size
 
     cost, _ = _cost(Place(workload, board, measuring.DEFAULT_POWER, vcc_v=vcc_v, freq_hz=freq_hz))
-    demand = size.Demand(cost.energy_j, cost.time_s, 0.0, 0.0, lifetime.asleep_w(board, vcc_v), period_s)
+    demand = size.Demand(cost.energy_j, cost.time_s, 0.0, 0.0, asleep.of_board(board, vcc_v).total_w[0], period_s)
     light = [0.0, 86_400.0], [light_w] * 2
     found = size.year_of(demand, board, size.supply_of(board)["capacitance_f"], light, days=days)
     return {**found, "done_percent": 100 * found["done_share"]}

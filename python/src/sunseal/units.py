@@ -21,11 +21,19 @@ PREFIX: dict[str, int] = {
     "M": 6,
     "G": 9,
 }
+SPANS_S: dict[str, float] = {
+    "min": 60.0,
+    "h": 3600.0,
+    "d": 86_400.0,
+    "years": 365.25 * 86_400.0,
+    "year": 365.25 * 86_400.0,
+}
+"""Units of time beside the second."""
 _NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\d\s.+-].*)?", re.ASCII)
 
 
-def parse(text: str, unit: str, what: str) -> float:
-    """Read a positive quantity of `unit`: `parse("8MHz", "Hz", "--freq") == 8e6`.
+def parse(text: str, unit: str, what: str, *, zero: bool = False) -> float:
+    """Read a positive quantity of `unit`: `parse("8MHz", "Hz", "--freq") == 8e6`; with `zero`, none is one too.
 
     A bare number counts in the unit itself. Decimal arithmetic keeps `2.7V` exactly 2.7.
     """
@@ -47,8 +55,8 @@ def parse(text: str, unit: str, what: str) -> float:
         value = float(Decimal(match.group(1)).scaleb(PREFIX[prefix]))
     except ArithmeticError:
         value = float("inf")
-    if not 0 < value < float("inf"):
-        raise SunsealError(f"{what} `{text}` must be above zero and finite")
+    if not 0 <= value < float("inf") or (value == 0 and not zero):
+        raise SunsealError(f"{what} `{text}` must be {'zero or more' if zero else 'above zero'} and finite")
     return value
 
 
@@ -68,7 +76,11 @@ def voltage_v(text: str, what: str = "--vcc") -> float:
 
 
 def time_s(text: str, what: str = "--for") -> float:
-    """Read a time in seconds."""
+    """Read a time in seconds: `600s`, `10min`, `2h`, `30d`, `2years`."""
+    for suffix, span_s in SPANS_S.items():
+        body = text.strip().removesuffix(suffix)
+        if body != text.strip() and _NUMBER.fullmatch(body.strip()):
+            return parse(f"{body.strip()}s", "s", what) * span_s
     return parse(text, "s", what)
 
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from sunseal import _engine, boards, citing, measuring
 from sunseal.errors import SunsealError, unknown
+from sunseal.planner.asleep import Asleep
+from sunseal.planner.radio import Exchange
 
 YEAR_S = 365.25 * 86_400.0
-ASLEEP = {"atmega128l": "power_save", "msp430": "lpm3", "msp432": "lpm3"}
-"""The state in which a node waits for its timer, by the beginning of the device's name."""
 
 
 def _parts(kind: str) -> dict[str, dict[str, Any]]:
@@ -137,6 +137,8 @@ class Use:
     sleep_w: float
     period_s: float
     """0: without pause."""
+    beside_w: float = 0.0
+    """What goes on being drawn beside the CPU while the operation runs (`Asleep.beside_w`)."""
 
     @property
     def round_j(self) -> float:
@@ -152,8 +154,8 @@ class Use:
     def mean_w(self) -> float:
         """Mean power."""
         if self.period_s == 0:
-            return self.round_j / (self.time_s + self.radio_s)
-        return self.round_j / self.period_s + self.sleep_w * (1.0 - self.duty)
+            return self.round_j / (self.time_s + self.radio_s) + self.beside_w
+        return self.round_j / self.period_s + self.sleep_w * (1.0 - self.duty) + self.beside_w * self.duty
 
 
 @dataclass(frozen=True)
@@ -187,6 +189,10 @@ class Lifetime:
     question: Question = field(repr=False)
     measured: measuring.Measurement | None = field(default=None, repr=False)
     """The operation, where it was measured for this."""
+    asleep: Asleep | None = field(default=None, repr=False)
+    """Of what the sleep's power consists; None: it was given."""
+    exchange: Exchange | None = field(default=None, repr=False)
+    """What goes over the air with each operation."""
     citations: citing.Citations = field(default=citing.NOTHING, repr=False)
 
     def cite(self) -> citing.Citations:
@@ -195,7 +201,16 @@ class Lifetime:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the shape of `--json`."""
-        return {k: v for k, v in vars(self).items() if k not in ("question", "measured", "citations")}
+        use = self.question.use
+        hidden = ("question", "measured", "citations", "asleep", "exchange")
+        return {
+            **{k: v for k, v in vars(self).items() if k not in hidden},
+            "sleep_w": use.sleep_w,
+            "compute_j": use.energy_j,
+            "radio_j": use.radio_j,
+            "asleep": None if self.asleep is None else self.asleep.to_dict(),
+            "exchange": None if self.exchange is None else self.exchange.to_dict(),
+        }
 
 
 def battery_of(board: str) -> str:
@@ -207,14 +222,6 @@ def battery_of(board: str) -> str:
             hint="name one with `--battery`, or ask `sunseal size`",
         )
     return battery
-
-
-def asleep_w(board: str, vcc_v: float, power: str = measuring.DEFAULT_POWER) -> float:
-    """Return the power of a board's microcontroller in the state in which it waits for its timer."""
-    device = _engine.Board(str(boards.board_path(board))).device
-    state = next(s for prefix, s in ASLEEP.items() if device.startswith(prefix))
-    name = boards.power_set_path(power, device).stem
-    return _engine.state_current_a(str(boards.home() / "data" / "power"), name, device, "cpu", state, vcc_v)[0] * vcc_v
 
 
 def of(use: Use, cell: Cell, cutoff_v: float, boost: Boost | None = None) -> Lifetime:

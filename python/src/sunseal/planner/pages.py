@@ -195,7 +195,7 @@ def sized(answer: Sized) -> str:
         ("safety factor", f"{d.margin:g}", "equation 6.1; 2 in the thesis"),
         ("the harvester's overhead", show(d.overhead_j, "J"), "equation 6.1"),
         ("message", show(d.radio_j, "J"), "a packet of 64 bytes (Mane 2014, table 4.3), unless named"),
-        ("asleep", show(d.sleep_w, "W"), "the chip waiting for its timer, unless named"),
+        ("asleep", show(d.sleep_w, "W"), "the board waiting for its timer, unless named"),
         ("charging", f"{q.efficiency:.0%}", "of the harvester's part, in the highest duty cycle"),
     )
     return page.render()
@@ -257,7 +257,7 @@ def lifetime(found: Lifetime) -> str:
         ("self-discharge", f"{cell.self_discharge_per_year:.1%} a year", cell.source),
     ]
     if use.period_s:
-        assumed.append(("asleep", show(use.sleep_w, "W"), "the chip waiting for its timer, unless named"))
+        assumed.append(("asleep", show(use.sleep_w, "W"), "the board waiting for its timer, unless named"))
     page.ledger(found.cite(), *assumed)
     return page.render()
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ import pandas as pd
 
 from sunseal import _engine, boards, citing, measuring, units
 from sunseal import fleet as fleets
-from sunseal.planner import lifetime, operations, sweep, uncertainty
+from sunseal.planner import asleep, lifetime, operations, sweep, uncertainty
 from sunseal.planner import plan_link as links
 from sunseal.planner import plan_requirements as wishes
 from sunseal.planner import plan_supplies as supply
@@ -32,12 +33,18 @@ Numbers = npt.NDArray[np.int64]
 BEST = 5
 SPARE = 3
 """So many more are kept to take the place of one that the engine's year refuses."""
+NEAR = 0.05
+"""So much below the edge the engine's year is asked, for the hourly year is a little harder than it."""
+NEAR_PLAYS = 24
+"""So many of those at most, the cheapest first."""
 UNITS = {"link": "dB", "security": "bits"}
-LIGHTS = 16
-"""Factors of light that a relaxation tries at once."""
-LIGHT_MOST = 1e3
+LIGHT_MOST = 1024.0
 PERIOD_MOST = 1e4
 """The largest factors of light and period that a relaxation tries."""
+COMMON = ("security", "latency", "link", "flash", "ram", "duty")
+"""Requirements that no supply changes."""
+DIGITS = 4
+"""Of the figure of a relaxation."""
 
 
 @dataclass(frozen=True)
@@ -106,15 +113,18 @@ class Relaxation:
     requirement: str
     wanted: str
     needed: str | None
-    """None: no value of it helps."""
+    """The least that helps, rounded outwards and planned again; None: no value of it helps."""
     name: str | None
+    """The cheapest node then."""
+    figure: str = ""
+    """What the file calls it, where that is another word."""
 
     @property
     def sentence(self) -> str:
         """Say it."""
         if self.needed is None:
             return f"giving way in {self.requirement} alone does not help"
-        return f"{self.requirement} of {self.needed} instead of {self.wanted} would do: {self.name}"
+        return f"{self.figure or self.requirement} of {self.needed} instead of {self.wanted} would do: {self.name}"
 
 
 @dataclass(frozen=True)
@@ -218,9 +228,9 @@ def choose(everything: sweep.Field, *, best: int = BEST, check: bool = True) -> 
     for i, judged in everything.judged():
         found.add(i, judged, groups)
     candidates = _frame(everything, found)
-    configurations, dropped = _configurations(everything, candidates[candidates.qualifies], best, check)
+    configurations, dropped = _configurations(everything, candidates, best, check)
     losers = [*dropped, *_losers(everything, found, groups, names, candidates, configurations)]
-    relaxed = [] if configurations else _relaxations(everything, found, candidates)
+    relaxed = [] if configurations else _relaxations(everything, found)
     remarks = [f"taken only where they are named, for their keys are used up: {', '.join(sweep.used_up(wanted))}"]
     if not sweep.used_up(wanted):
         remarks = []
@@ -275,7 +285,8 @@ class _Found:
         better = judged.fits & (margin > self.margin)
         self.margin[better], self.supply[better] = margin[better], i
         rest = judged.fits & ~good
-        for some, qualifies, worth in ((good, True, judged.cost), (rest, False, -margin)):
+        near = judged.all_but("energy") & ~good & (margin >= -NEAR)
+        for some, qualifies, worth in ((good, True, judged.cost), (near, False, judged.cost), (rest, False, -margin)):
             at = _at(some)
             # The cheapest of each group; of equals the one with the larger margin. Of what fails, the nearest.
             order = at[np.lexsort((-margin[at], worth[at]))]
@@ -287,10 +298,13 @@ class _Found:
 
 def _frame(everything: sweep.Field, found: _Found) -> pd.DataFrame:
     """Return what was kept as a frame, best first."""
-    supplies, at, cost, drawn_w, margin, good = (list(c) for c in zip(*found.kept, strict=True))
+    kept = dict.fromkeys(found.kept)  # the nearest of what fails may be the cheapest as well
+    supplies, at, cost, drawn_w, margin, good = (list(c) for c in zip(*kept, strict=True))
     out = everything.table.iloc[at].reset_index(drop=True)
     out.insert(0, "cost", cost)
     out["drawn_w"] = drawn_w
+    for name, holds in found.met.items():
+        out[f"meets_{name}"] = holds[np.asarray(at)]
     out["energy_margin"], out["qualifies"], out["supply_index"], out["load_index"] = margin, good, supplies, at
     chosen = [everything.supplies[i] for i in supplies]
     out["supply"] = [s.name for s in chosen]
@@ -308,23 +322,43 @@ def _frame(everything: sweep.Field, found: _Found) -> pd.DataFrame:
 
 
 def _configurations(
-    everything: sweep.Field, qualifying: pd.DataFrame, best: int, check: bool
+    everything: sweep.Field, candidates: pd.DataFrame, best: int, check: bool
 ) -> tuple[list[Configuration], list[tuple[str, str]]]:
-    """Take the cheapest of different algorithm, board or store; play their year; give their margins ends."""
-    different = qualifying.drop_duplicates(["workload", "board", "store", "mode"])
+    """Take the cheapest of different algorithm, board or store; play their year; give their margins ends.
+
+    With `check`, what the hourly year refuses by a little qualifies if the engine's year carries it.
+    """
+    share = everything.requirements.survive_share - 0.5 / supply.DAYS
+    asked, tried = candidates.qualifies, NEAR_PLAYS
+    if check:
+        others = candidates[[f"meets_{name}" for name in COMMON if f"meets_{name}" in candidates]].all(axis=1)
+        asked = asked | ((candidates.energy_margin >= -NEAR) & (candidates.panel != "") & others)
     kept: list[tuple[pd.Series, dict[str, Any] | None]] = []
     dropped: list[tuple[str, str]] = []
-    for _, row in different.head(best + SPARE).iterrows():
-        if len(kept) == best:
+    seen: set[tuple[Any, ...]] = set()
+    for row in (r.copy() for _, r in candidates[asked].sort_values("cost", kind="stable").iterrows()):
+        kind = (row.workload, row.board, row.store, row["mode"])
+        if len(kept) == best or (row.qualifies and len(seen) >= best + SPARE):
             break
+        if kind in seen or (not row.qualifies and tried == 0):
+            continue
         one = everything.supplies[int(row.supply_index)]
         year = None
         if check and isinstance(one, supply.Harvested):
-            year = play_year(everything, one, everything.table.iloc[[int(row.load_index)]])
-            if year["survived_share"] < everything.requirements.survive_share - 0.5 / supply.DAYS:
-                share = f"{year['survived_share']:.1%} of days survived"
-                dropped.append((_name(row), f"the engine's year refuses it: {share}"))
+            load = everything.table.iloc[[int(row.load_index)]]
+            year = play_year(everything, one, load)
+            if year["survived_share"] < share:
+                if row.qualifies:
+                    seen.add(kind)
+                    dropped.append(
+                        (_name(row), f"the engine's year refuses it: {year['survived_share']:.1%} of days survived")
+                    )
+                else:
+                    tried -= 1
                 continue
+            if not row.qualifies:
+                row["qualifies"], row["energy_margin"] = True, _year_margin(everything, one, load, share)
+        seen.add(kind)
         kept.append((row, year))
     cases = [
         uncertainty.Case(everything.table.iloc[[int(r.load_index)]], everything.supplies[int(r.supply_index)])
@@ -344,7 +378,7 @@ def _configurations(
         out.append(
             Configuration(
                 name=_name(row),
-                row=_row(row, case.supply),
+                row=_row(everything.requirements, row, case.supply),
                 cost=float(row.cost),
                 margins=tuple(margins),
                 sensitivity=tuple(swings),
@@ -363,11 +397,23 @@ def _name(row: Mapping[str, Any] | pd.Series) -> str:
     return f"{row['workload']} on {place}, {row['vcc_v']:.2f} V, {row['freq_hz'] / 1e6:g} MHz{mode}; {row['supply']}"
 
 
-def _row(row: pd.Series, one: supply.Harvested | supply.Battery) -> dict[str, Any]:
+def _row(wanted: Requirements, row: pd.Series, one: supply.Harvested | supply.Battery) -> dict[str, Any]:
     names = "workload board variant vcc_v freq_hz mode security_bits energy_j compute_j radio_j time_s latency_s"
     names += " mean_w mean_low_w mean_high_w drawn_w sleep_w gate_j busy flash_bytes memory_bytes dbm"
     told = {n: v.item() if isinstance(v := row[n], np.generic) else v for n in names.split()}
     told["dbm"] = None if math.isnan(row.dbm) else int(row.dbm)
+    told["tasks"] = [
+        {
+            "name": task.name,
+            "workload": work,
+            "every_s": task.every_s if row["mode"] == "periodic" else task.asked_s,
+            "compute_w": float(row[f"task{i}_compute_w"]),
+            "radio_w": float(row[f"task{i}_radio_w"]),
+        }
+        for i, (task, work) in enumerate(zip(wanted.tasks, str(row.workload).split(" + "), strict=True))
+    ]
+    told["listen_w"] = float(row.listen_w)
+    told["asleep"] = asleep.of_board(str(row.board), float(row.vcc_v), wanted.power_set).to_dict()
     if isinstance(one, supply.Harvested):
         told |= {"panel": one.panel, "harvester": one.harvester, "output": one.output, "store": one.store.part}
         told |= {"capacitance_f": one.store.capacitance_f or None, "store_j": one.store.full_j, "battery": None}
@@ -405,7 +451,7 @@ def _margins(
     if isinstance(case.supply, supply.Harvested):
         # One round with its safety factor, against what the store holds between its voltages.
         gate = float(sweep.gate_j(case.supply, case.load)[0])
-        least = 1.0 - min(case.supply.store.tolerance_rel, 0.2)
+        least = 1.0 - case.supply.store.tolerance_low_rel
         most = 1.0 + case.supply.store.tolerance_rel
         high = float(row.round_high_j / row.round_j)
         value = case.supply.store.full_j / gate
@@ -416,29 +462,28 @@ def _margins(
     return [*found, Margin(name, energy, low, high)]
 
 
+def _year_margin(everything: sweep.Field, one: supply.Harvested, load: pd.DataFrame, share: float) -> float:
+    """Return by how much a load may grow until the engine's year refuses it, to a thousandth."""
+    low, high = 0.0, 2 * NEAR
+    while high - low > 1e-3:
+        middle = (low + high) / 2
+        more = load.assign(**{name: load[name] * (1.0 + middle) for name in ("mean_w", "compute_w", "radio_w")})
+        alive = play_year(everything, one, more)["survived_share"] >= share
+        low, high = (middle, high) if alive else (low, middle)
+    return low
+
+
 def play_year(
     everything: sweep.Field, one: supply.Harvested, load: pd.DataFrame, days: int = supply.DAYS
 ) -> dict[str, Any]:
     """Play a configuration's typical year by the fleet's engine: its real store, efficiencies and gates."""
-    row, wanted = load.iloc[0], everything.requirements
-    periods = [t.every_s if row["mode"] == "periodic" else t.asked_s for t in wanted.tasks]
-    shortest_s = min(periods)
-    # Tasks of one row are known by their sums; as one task at the shortest period they ask for no less at a time.
-    round_j = float(row.compute_w + row.radio_w) * shortest_s
-    busy_s = max(float(row.busy) * shortest_s, 1e-6)
-    task = fleets.Task("round", shortest_s, max(round_j, 1e-15), min(busy_s, 0.999 * shortest_s), float(row.gate_j))
-    sleep_w = float(row.mean_w - row.compute_w - row.radio_w) / max(1.0 - float(row.busy), 1e-6)
-    profile = fleets.NodeProfile(sleep_w, 0.0, 0.0, min(60.0, shortest_s), (task,))
-    # Of the board a supply knows only the chip's brown-out, which lies below every cut-off here: any board will do.
-    scenario = {"name": "plan", "board": boards.DEFAULT_BOARD, "firmware": "none", "duration_s": 1.0}
-    scenario |= {"power": {"vcc_v": float(row.vcc_v)}, "supply": one.table()}
-    node = {"profile": 0, "trace": 0, "light_scale": 1.0, "phase_s": 0.0, "capacitance_f": None}
-    played = {"duration_s": days * fleets.DAY_S, "profiles": [profile.to_dict()], "nodes": [node]}
-    data, light = str(boards.home() / "data"), everything.lights[one.panel]
-    told = _engine.fleet(
-        data, _engine.Scenario.from_json(json.dumps(scenario)), json.dumps(played), [light.trace], None
+    fate = play_trace(
+        one,
+        float(load.vcc_v.iloc[0]),
+        summed_profile(everything.requirements, load),
+        everything.lights[one.panel].trace,
+        days,
     )
-    (fate,) = json.loads(told)
     due = max(fate["tasks"][0]["due"], 1)
     names = ("days", "days_survived", "brown_outs", "off_s", "v_min_v", "v_end_v")
     return {
@@ -449,6 +494,33 @@ def play_year(
         "curtailed_j": fate["sums"]["curtailed_j"],
         "energy_balance_rel": fate["balance_rel"],
     }
+
+
+def summed_profile(wanted: Requirements, load: pd.DataFrame) -> fleets.NodeProfile:
+    """Return a load as the fleet's engine takes it: all tasks as one at the shortest period, which asks for no less
+    at a time."""
+    row = load.iloc[0]
+    shortest_s = min(t.every_s if row["mode"] == "periodic" else t.asked_s for t in wanted.tasks)
+    round_j = float(row.compute_w + row.radio_w) * shortest_s
+    busy_s = max(float(row.busy) * shortest_s, 1e-6)
+    task = fleets.Task("round", shortest_s, max(round_j, 1e-15), min(busy_s, 0.999 * shortest_s), float(row.gate_j))
+    sleep_w = float(row.mean_w - row.compute_w - row.radio_w) / max(1.0 - float(row.busy), 1e-6)
+    return fleets.NodeProfile(sleep_w, 0.0, 0.0, min(60.0, shortest_s), (task,))
+
+
+def play_trace(
+    one: supply.Harvested, vcc_v: float, profile: fleets.NodeProfile, trace: fleets.Trace, days: int
+) -> dict[str, Any]:
+    """Play a profile on a supply in a light, by the fleet's engine."""
+    # Of the board a supply knows only the chip's brown-out, which lies below every cut-off here: any board will do.
+    scenario = {"name": "plan", "board": boards.DEFAULT_BOARD, "firmware": "none", "duration_s": 1.0}
+    scenario |= {"power": {"vcc_v": vcc_v}, "supply": one.table()}
+    node = {"profile": 0, "trace": 0, "light_scale": 1.0, "phase_s": 0.0, "capacitance_f": None}
+    played = {"duration_s": days * fleets.DAY_S, "profiles": [profile.to_dict()], "nodes": [node]}
+    data = str(boards.home() / "data")
+    told = _engine.fleet(data, _engine.Scenario.from_json(json.dumps(scenario)), json.dumps(played), [trace], None)
+    fate: dict[str, Any] = json.loads(told)[0]
+    return fate
 
 
 # --- Words -----------------------------------------------------------------------------------
@@ -571,125 +643,220 @@ def _failure(wanted: Requirements, name: str, some: pd.DataFrame, row: pd.Series
 # --- What would have to give way -------------------------------------------------------------
 
 
-def _relaxations(everything: sweep.Field, found: _Found, candidates: pd.DataFrame) -> list[Relaxation]:
-    """Find, for each requirement alone, the smallest change with which something would qualify."""
-    wanted, table = everything.requirements, everything.table
+def _relaxations(everything: sweep.Field, found: _Found) -> list[Relaxation]:
+    """Find, for each requirement alone, the smallest change with which something qualifies."""
     alive = found.margin >= 0.0
     out = []
-
-    def others(name: str) -> sweep.Flags:
-        whole = alive.copy() if name != "energy" else np.isfinite(found.margin)
-        for other, holds in found.met.items():
-            if other != name:
-                whole &= holds
-        return whole
-
-    def label(at: int) -> str:
-        row = dict(table.iloc[at]) | {"supply": everything.supplies[int(found.supply[at])].name}
-        return _name(row)
-
-    columns: dict[str, tuple[str, Any, Any]] = {
-        "security": ("security_bits", wanted.security_bits, lambda v: f"{v:.0f} bits"),
-        "latency": ("latency_share", 1.0, lambda v: f"{v:.3g} times what is allowed"),
-        "link": ("link_margin_db", 0.0, lambda v: f"{v:.1f} dB to spare"),
-        "flash": ("flash_bytes", wanted.flash_bytes, lambda v: f"{v:,.0f} bytes"),
-        "ram": ("memory_bytes", wanted.ram_bytes, lambda v: f"{v:,.0f} bytes"),
-        "duty": ("busy", 1.0, lambda v: f"{v:.3g} of the period"),
-    }
     for name, holds in found.met.items():
-        rest = _at(others(name))
-        if holds[rest].any():
-            continue  # it does not bind
-        column, bound, tell = columns[name]
-        values = table[column].to_numpy(dtype=float)[rest]
-        values = np.where(np.isfinite(values), values, np.nan)
-        if not len(rest) or np.isnan(values).all():
-            out.append(Relaxation(name, tell(bound), None, None))
+        if name == "link" and everything.requirements.link is None:
             continue
-        at = int(np.nanargmax(values) if name in ("security", "link") else np.nanargmin(values))
-        needed, wish = tell(values[at]), tell(bound)
-        if name == "latency" and len(wanted.tasks) == 1:
-            limit = wanted.tasks[0].latency_s
-            needed, wish = (units.show(v, "s") for v in (limit * float(values[at]), limit))
-        out.append(Relaxation(name, wish, needed, label(int(rest[at]))))
-    rest = _at(others("energy"))
-    if not alive[rest].any():
-        out += _more_energy(everything, found, rest)
+        rest = alive.copy()
+        for other, flags in found.met.items():
+            if other != name:
+                rest &= flags
+        at = _at(rest)
+        if not holds[at].any():  # else it does not bind
+            out.append(_give_way(everything, name, everything.table.iloc[at]))
+    whole = np.isfinite(found.margin)
+    for flags in found.met.values():
+        whole &= flags
+    if not alive[_at(whole)].any():
+        out += _more_energy(everything, _at(whole))
     return out
 
 
-def _more_energy(everything: sweep.Field, found: _Found, rest: Numbers) -> list[Relaxation]:
+def _outwards(value: float, up: bool) -> Decimal:
+    """Round to some digits, away from what was wanted."""
+    exact = Decimal(repr(float(value)))
+    step = Decimal(1).scaleb(exact.adjusted() - DIGITS + 1)
+    return exact.quantize(step, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+
+
+def _cheapest(everything: sweep.Field) -> str | None:
+    """Name the cheapest node that qualifies."""
+    best: tuple[float, float, int, int] | None = None
+    for i, judged in everything.judged():
+        at = _at(judged.all_met)
+        if len(at):
+            k = int(at[np.lexsort((-judged.margin[at], judged.cost[at]))[0]])
+            here = (float(judged.cost[k]), -float(judged.margin[k]), i, k)
+            best = here if best is None else min(best, here)
+    if best is None:
+        return None
+    return _name(dict(everything.table.iloc[best[3]]) | {"supply": everything.supplies[best[2]].name})
+
+
+def _again(
+    requirement: str,
+    wish: str,
+    value: float,
+    up: bool,
+    field_of: Callable[[float], sweep.Field],
+    tell: Callable[[float], str],
+    figure: str = "",
+) -> Relaxation:
+    """Plan again with a figure that gives way, rounded outwards; a few steps further if that was not enough."""
+    rounded = _outwards(value, up)
+    for _ in range(8):
+        name = _cheapest(field_of(float(rounded)))
+        if name is not None:
+            return Relaxation(requirement, wish, tell(float(rounded)), name, figure)
+        step = Decimal(1).scaleb(rounded.adjusted() - DIGITS + 1)
+        rounded = rounded + step if up else rounded - step
+    return Relaxation(requirement, wish, None, None, figure)
+
+
+def _eased(everything: sweep.Field, **changes: Any) -> sweep.Field:
+    """Return the same field under other requirements; what the supplies carry stays."""
+    eased = replace(everything.requirements, **changes)
+    return replace(everything, requirements=eased, table=sweep.loads(eased, everything.frame))
+
+
+def _slower(everything: sweep.Field, factor: float) -> sweep.Field:
+    """Stretch all periods by one factor; a latency that was the period follows it."""
+
+    def slow(task: wishes.Task) -> wishes.Task:
+        latency_s = task.latency_s * factor if task.latency_s == task.every_s else task.latency_s
+        return replace(task, every_s=task.every_s * factor, asked_s=task.asked_s * factor, latency_s=latency_s)
+
+    return _eased(everything, tasks=tuple(slow(t) for t in everything.requirements.tasks))
+
+
+def _give_way(everything: sweep.Field, name: str, rest: pd.DataFrame) -> Relaxation:
+    """Let a requirement that no supply changes give way until one of some loads, which fail it alone, meets it."""
+    wanted = everything.requirements
+    if name == "security":
+        bits, most = wanted.security_bits, rest.security_bits.max()
+        tell = "{:.0f} bits".format
+        if rest.empty:
+            return Relaxation(name, tell(bits), None, None)
+        return _again(name, tell(bits), float(most), False, lambda v: _eased(everything, security_bits=int(v)), tell)
+    if name == "latency":
+        return _more_latency(everything, rest)
+    if name == "link":
+        return _shorter_link(everything, rest)
+    if name == "duty":
+        shortest_s = min(t.every_s for t in wanted.tasks)
+        wish, figure = units.show(shortest_s, "s"), "period"
+        if rest.empty:
+            return Relaxation(name, wish, None, None, figure)
+        return _again(
+            name,
+            wish,
+            shortest_s * float(rest.busy.min()),
+            True,
+            lambda v: _slower(everything, v / shortest_s),
+            lambda v: units.show(v, "s"),
+            figure,
+        )
+    bound, column = (wanted.flash_bytes, "flash_bytes") if name == "flash" else (wanted.ram_bytes, "memory_bytes")
+    wish = f"{bound:,} bytes"
+    if rest.empty:
+        return Relaxation(name, wish, None, None)
+    least = int(rest[column].min())
+    again = _cheapest(_eased(everything, **{"flash_bytes" if name == "flash" else "ram_bytes": least}))
+    return Relaxation(name, wish, f"{least:,} bytes" if again else None, again)
+
+
+def _more_latency(everything: sweep.Field, rest: pd.DataFrame) -> Relaxation:
+    """Of one task its latency, of several all of them by one factor."""
+    wanted = everything.requirements
+    alone = wanted.tasks[0].latency_s if len(wanted.tasks) == 1 else None
+    wish = "what is allowed" if alone is None else units.show(alone, "s")
+    if rest.empty:
+        return Relaxation("latency", wish, None, None)
+
+    def field_of(value: float) -> sweep.Field:
+        factor = value if alone is None else value / alone
+        return _eased(everything, tasks=tuple(replace(t, latency_s=t.latency_s * factor) for t in wanted.tasks))
+
+    def tell(value: float) -> str:
+        return f"{value:.4g} times" if alone is None else units.show(value, "s")
+
+    least = float(rest.latency_share.min()) * (1.0 if alone is None else alone)
+    return _again("latency", wish, least, True, field_of, tell)
+
+
+def _shorter_link(everything: sweep.Field, rest: pd.DataFrame) -> Relaxation:
+    """Come nearer, by the law of the path loss."""
+    link = everything.requirements.link
+    assert link is not None
+    if link.distance_m is None:
+        return Relaxation("link", f"{link.dbm} dBm", None, None)
+    wish = units.show(link.distance_m, "m")
+    lacking_db = float(rest.link_margin_db.max()) if len(rest) else -math.inf
+    if not math.isfinite(lacking_db):
+        return Relaxation("link", wish, None, None, "distance")
+    return _again(
+        "link",
+        wish,
+        link.distance_m * 10 ** (lacking_db / (10 * link.exponent)),
+        False,
+        lambda v: _eased(everything, link=replace(link, distance_m=v)),
+        lambda v: units.show(v, "m"),
+        "distance",
+    )
+
+
+def _least(holds: Callable[[float], bool], high: float, low: float = 1.0) -> float:
+    """Bisect for the least factor that holds, to 0.02 %; `high` holds and `low` does not."""
+    while high > low * 1.0002:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def _more_energy(everything: sweep.Field, rest: Numbers) -> list[Relaxation]:
     """Find what of light, days, lifetime or period would have to give way for the energy to suffice."""
     wanted = everything.requirements
-    out = []
     if len(rest) == 0:
         return [Relaxation("energy", "", None, None)]
-    nearest = int(rest[np.argmax(found.margin[rest])])
-    out.append(_longer_period(everything, nearest))
+    out = [_longer_period(everything)]
     if wanted.lifetime_s is not None:
-        years = lifetime.YEAR_S
-        life, at = 0.0, nearest
+        life_s = 0.0
         for i, judged in everything.judged():
             if i >= len(everything.harvested):
-                mine = np.where(judged.fits[rest], judged.had[rest], 0.0)
-                if mine.max() > life:
-                    life, at = float(mine.max()), int(rest[mine.argmax()])
-                    name = _name(dict(everything.table.iloc[at]) | {"supply": everything.supplies[i].name})
-        if life > 0:
+                life_s = max(life_s, float(np.where(judged.fits[rest], judged.had[rest], 0.0).max()))
+        years, wish = lifetime.YEAR_S, f"{wanted.lifetime_s / lifetime.YEAR_S:.3g} years"
+        if life_s > 0:
             out.append(
-                Relaxation("lifetime", f"{wanted.lifetime_s / years:.3g} years", f"{life / years:.3g} years", name)
+                _again(
+                    "lifetime",
+                    wish,
+                    life_s / years,
+                    False,
+                    lambda v: _eased(everything, lifetime_s=v * years),
+                    lambda v: f"{v:.3g} years",
+                )
             )
+        else:
+            out.append(Relaxation("lifetime", wish, None, None))
     if everything.carried is not None:
-        out += [_fewer_days(everything, rest), _more_light(everything, rest)]
+        out += [_fewer_days(everything, rest), _more_light(everything)]
     return out
 
 
-def _longer_period(everything: sweep.Field, at: int) -> Relaxation:
-    """Stretch all periods by one factor until the nearest load's best supply carries it."""
-    wanted = everything.requirements
-    row = everything.table.iloc[[at]]
-    shortest = min(t.every_s for t in wanted.tasks)
-    tasks_w = float((row.compute_w + row.radio_w).iloc[0])
-    supplies = everything.supplies
-    best: tuple[float, int] | None = None
-    for i, one in enumerate(supplies):
+def _longer_period(everything: sweep.Field) -> Relaxation:
+    """Stretch all periods by one factor until something qualifies."""
+    shortest_s = min(t.every_s for t in everything.requirements.tasks)
+    wish = units.show(shortest_s, "s")
 
-        def enough(factor: float, i: int = i, one: supply.Harvested | supply.Battery = one) -> bool:
-            eased = row.assign(mean_w=row.mean_w - tasks_w * (1.0 - 1.0 / factor))
-            return _holds(everything, i, one, eased)
+    def holds(factor: float) -> bool:
+        return _cheapest(_slower(everything, factor)) is not None
 
-        high = PERIOD_MOST if best is None else best[0]
-        if not enough(high):
-            continue
-        low = 1.0
-        while high > low * 1.002:
-            middle = math.sqrt(low * high)
-            low, high = (low, middle) if enough(middle) else (middle, high)
-        if best is None or high < best[0]:
-            best = (high, i)
-    wish = f"{shortest:g} s"
-    if best is None:
+    if not holds(PERIOD_MOST):
         return Relaxation("period", wish, None, None)
-    name = _name(dict(row.iloc[0]) | {"supply": supplies[best[1]].name})
-    return Relaxation("period", wish, f"{shortest * best[0]:.4g} s", name)
-
-
-def _holds(everything: sweep.Field, i: int, one: supply.Harvested | supply.Battery, load: pd.DataFrame) -> bool:
-    wanted = everything.requirements
-    if isinstance(one, supply.Harvested):
-        assert everything.carried is not None
-        carried = everything.carried
-        judged = sweep.judge_harvested(wanted, load, one, lambda gate: carried.most_w(i, gate), {})
-    else:
-        judged = sweep.judge_battery(wanted, load, one, {})
-    return bool(judged.all_met[0])
+    least_s = shortest_s * _least(holds, PERIOD_MOST)
+    return _again(
+        "period", wish, least_s, True, lambda v: _slower(everything, v / shortest_s), lambda v: units.show(v, "s")
+    )
 
 
 def _fewer_days(everything: sweep.Field, rest: Numbers) -> Relaxation:
     """Find the largest share of days that anything survives."""
     wanted, carried = everything.requirements, everything.carried
     assert carried is not None
-    best, name = 0.0, None
+    best = 0.0
     table = everything.table.iloc[rest]
     for i, one in enumerate(everything.harvested):
         fits = one.carries(table.vcc_v.to_numpy()) & (table.cell.to_numpy() == "")
@@ -700,48 +867,62 @@ def _fewer_days(everything: sweep.Field, rest: Numbers) -> Relaxation:
         gates = sweep.gate_j(one, some)
         # The least load, and the least gate: between them lies whatever is best.
         for at in {int(needed.argmin()), int(gates.argmin())}:
-            share = carried.share(i, float(needed[at]), float(gates[at]))
-            if share > best:
-                best, name = share, _name(dict(some.iloc[at]) | {"supply": one.name})
+            best = max(best, carried.share(i, float(needed[at]), float(gates[at])))
     wish = f"{wanted.survive_share:.1%} of days"
-    return Relaxation("survive", wish, f"{best:.1%} of days" if name else None, name)
+    if best == 0.0:
+        return Relaxation("survive", wish, None, None)
+
+    def field_of(share: float) -> sweep.Field:
+        return replace(
+            _eased(everything, survive_share=share),
+            carried=supply.carried(everything.harvested, everything.lights, share),
+        )
+
+    return _again("survive", wish, best, False, field_of, lambda v: f"{v:.1%} of days")
 
 
-def _more_light(everything: sweep.Field, rest: Numbers) -> Relaxation:
-    """Find the least factor of light with which something survives."""
-    table = everything.table.iloc[rest]
-    factors = np.geomspace(1.0, LIGHT_MOST, LIGHTS + 1)[1:]
-    best: tuple[float, str] | None = None
-    low, high = 1.0, LIGHT_MOST
-    # The supplies that come nearest, then the factor between two that were tried.
-    ranked = []
-    for i, one in enumerate(everything.harvested):
-        fits = one.carries(table.vcc_v.to_numpy()) & (table.cell.to_numpy() == "")
-        some = table[fits]
-        if some.empty:
-            continue
-        needed = one.drawn_w(some.mean_w.to_numpy(), some.vcc_v.to_numpy())
-        at = int(needed.argmin())
-        ranked.append((i, one, some.iloc[[at]], float(needed[at]), float(sweep.gate_j(one, some)[at])))
-    for _ in range(2):
-        supplies = [one for _, one, *_ in ranked for _ in factors]
-        corners = [supply.Corner(light=float(f)) for _ in ranked for f in factors]
-        if not supplies:
-            break
-        played = supply.carried(supplies, everything.lights, everything.requirements.survive_share, corners)
-        best = None
-        for n, (_, one, row, needed_w, gate) in enumerate(ranked):
-            for k, factor in enumerate(factors):
-                most = float(played.most_w(n * len(factors) + k, np.array([gate]))[0])
-                if most >= needed_w and (best is None or factor < best[0]):
-                    best = (float(factor), _name(dict(row.iloc[0]) | {"supply": one.name}))
-                    low, high = (float(factors[k - 1]) if k else 1.0), float(factor)
-        if best is None:
-            break
-        ranked = [r for r in ranked if best[1].endswith(r[1].name)]
-        factors = np.linspace(low, high, 33)[1:]
-    wish = "what the climate gives"
-    return Relaxation("light", wish, f"{best[0]:.3g} times as much" if best else None, best[1] if best else None)
+def _more_light(everything: sweep.Field) -> Relaxation:
+    """Find the least light with which something qualifies, and say it as the file does."""
+    climate = everything.requirements.climate
+    assert climate is not None
+
+    def lit(factor: float, some: Sequence[supply.Harvested]) -> sweep.Field:
+        corners = [supply.Corner(light=factor)] * len(some)
+        carried = supply.carried(some, everything.lights, everything.requirements.survive_share, corners)
+        return replace(everything, harvested=list(some), batteries=[], carried=carried)
+
+    def holding(factor: float, some: Sequence[supply.Harvested]) -> list[supply.Harvested]:
+        field = lit(factor, some)
+        return [one for one, (_, judged) in zip(some, field.judged(), strict=True) if judged.all_met.any()]
+
+    # By octaves, then within one among the supplies that hold at its end.
+    factor, left = 2.0, holding(2.0, everything.harvested)
+    while not left and factor < LIGHT_MOST:
+        factor *= 2.0
+        left = holding(factor, everything.harvested)
+    if "constant_w" in climate:
+        key, base, unit = "constant_w", float(climate["constant_w"]), "W"
+    else:
+        key, base, unit = "shading", float(climate.get("shading", 1.0)), ""
+    wish = units.show(base, unit) if unit else f"{base:g}"
+    if not left:
+        return Relaxation("light", wish, None, None, key)
+    least = _least(lambda f: bool(holding(f, left)), factor, factor / 2.0)
+    if key == "shading" and ("trace" in climate or base * least > 1.0):
+        return _again(
+            "light", "what the climate gives", least, True, lambda v: lit(v, left), lambda v: f"{v:.4g} times"
+        )
+
+    def field_of(value: float) -> sweep.Field:
+        eased = replace(everything.requirements, climate={**climate, key: value})
+        lights = {panel: supply.light(eased, panel) for panel in everything.lights}
+        carried = supply.carried(everything.harvested, lights, eased.survive_share)
+        return replace(everything, requirements=eased, lights=lights, carried=carried)
+
+    def tell(value: float) -> str:
+        return units.show(value, unit) if unit else f"{value:.4g}"
+
+    return _again("light", wish, base * least, True, field_of, tell, key)
 
 
 # --- Sources ---------------------------------------------------------------------------------
@@ -755,11 +936,10 @@ def _sources(everything: sweep.Field, configurations: Sequence[Configuration]) -
     if not pairs:
         pairs = [(b, s) for b in sorted(everything.table.board.unique()) for s in everything.supplies]
     for board in dict.fromkeys(b for b, _ in pairs):
-        sets, parts = [measuring.PowerSet(wanted.power_set, board).name], []
+        sets, parts = [measuring.PowerSet(wanted.power_set, board).name, *asleep.power_sets(board)], []
         facts: Any = boards.read_toml(boards.board_path(board))
         if "radio" in facts:
             parts.append(facts["radio"]["part"])
-            sets.append(radios.of_board(board).power_set)
         found += citing.of(board=board, power_sets=sets, parts=parts)
     found += citing.of(parts=dict.fromkeys(p for _, s in pairs for p in s.parts))
     for panel in dict.fromkeys(s.panel for _, s in pairs if isinstance(s, supply.Harvested)):

@@ -60,7 +60,7 @@ def plan_command(
         if scenario is not None:
             files = plan_confirm.write(planned, planned.best, scenario)
         if confirm:
-            confirmed = plan_confirm.confirm(planned, planned.best)
+            confirmed = plan_confirm.confirm(planned, planned.best, everything)
     if report is not None:
         from sunseal.planner import pages
 
@@ -107,6 +107,8 @@ def _show(planned: Planned, explain: bool) -> None:
     out.print(f"{planned.qualifying:,} of {planned.considered:,} configurations meet the requirements")
     out.print(f"cheapest: {best.name}", style="bold")
     out.print(f"  {_what(best)}")
+    for sentence in _powers(best):
+        out.print(f"  {sentence}")
     out.print(f"  {best.words}")
     for m in best.margins:
         inside = "" if m.sure else "; inside its uncertainty"
@@ -147,11 +149,33 @@ def _what(c: Configuration) -> str:
     row = c.row
     air = f" and {units.show(row['radio_j'], 'J', 3)} on the air at {row['dbm']:+d} dBm" if row["radio_j"] else ""
     low, high = units.show(row["mean_low_w"], "W", 3), units.show(row["mean_high_w"], "W", 3)
+    round_s = units.show(row["latency_s"], "s", 3)
     return (
-        f"{units.show(row['compute_j'], 'J', 3)}{air} a round, {units.show(row['latency_s'], 's', 3)}; mean "
+        f"at {row['vcc_v']:.2f} V and {_mhz(c)} {units.show(row['compute_j'], 'J', 3)}{air} a round, {round_s}; mean "
         f"{units.show(row['mean_w'], 'W', 3)} ({low} to {high}), asleep {units.show(row['sleep_w'], 'W', 3)}; "
         f"{row['flash_bytes']:,} bytes of program, {row['memory_bytes']:,} of RAM and stack"
     )
+
+
+def _powers(c: Configuration) -> list[str]:
+    """Say what each task takes on average, and the sleep, a sentence each."""
+    told = []
+    for task in c.row["tasks"]:
+        air = f" and {_microwatts(task['radio_w'])} for the radio" if task["radio_w"] else ""
+        told.append(
+            f"{task['name']} by {task['workload']} every {units.duration(task['every_s'])}: "
+            f"{_microwatts(task['compute_w'])} for computing{air}"
+        )
+    if c.row["listen_w"]:
+        told.append(f"listening for challenges: {_microwatts(c.row['listen_w'])}")
+    told.append(f"sleep: {_microwatts(c.row['sleep_w'])}")
+    if c.row["asleep"]["remark"]:
+        told.append(c.row["asleep"]["remark"])
+    return told
+
+
+def _microwatts(power_w: float) -> str:
+    return f"{power_w * 1e6:.3g} µW"
 
 
 def _margin(m: Margin, value: float) -> str:

@@ -1,28 +1,39 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """A plan asked of the closed loop: scenario files that play its tasks, and what they gave beside what was foretold.
 
-Each task is played alone, by the firmware's duty program, on the plan's board, voltage, clock and supply. What the
-radio takes for messages is not in it: the closed loop plays the radio asleep.
+The closed loop plays each task's real program, and the same program idle, on the plan's board, voltage, clock and
+supply: cycles, operations and joules of an operation and of sleep come from there. Together, with the messages at the
+link layer's price, they are set beside the plan's mean power, and played by the fleet's engine through the darkest
+week. A bound is 2 % of what was foretold: both sides weigh by the same coefficients, so no uncertainty of theirs
+excuses a difference.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sunseal import _engine, measuring, simulation
+import numpy as np
+
+from sunseal import _engine, boards, measuring, simulation
+from sunseal import fleet as fleets
 from sunseal.errors import SunsealError
 from sunseal.planner import plan_supplies as supply
-from sunseal.planner import sweep
-from sunseal.planner.plan import Configuration, Planned
+from sunseal.planner import radio, sweep
+from sunseal.planner.plan import Configuration, Planned, play_trace, summed_profile
 
 ROUNDS = 3
-"""Periods of the shorter of two runs; the longer has twice as many, and their difference is free of the start."""
+"""Periods that the longer of two runs has more; their difference is free of the start."""
+BOUND = 0.02
+PLAYED_MOST_S = 600.0
+"""The longest period that is played: an operation costs the same however long the sleep behind it."""
+IDLE_S = 65_520
+"""The period of a program that only sleeps."""
+WEEK = 7
 
 
 @dataclass(frozen=True)
@@ -67,12 +78,16 @@ def _tasks(planned: Planned, chosen: Configuration) -> list[tuple[str, str, floa
 
 
 def scenario(
-    planned: Planned, chosen: Configuration, task: int = 0, duration_s: float | None = None
+    planned: Planned,
+    chosen: Configuration,
+    task: int = 0,
+    duration_s: float | None = None,
+    period_s: float | None = None,
 ) -> _engine.Scenario:
-    """Return the scenario that plays one task of a configuration; in light that is twice what it needs at least."""
-    _, workload, period_s = _tasks(planned, chosen)[task]
-    period_s = float(max(1, round(period_s)))
-    row, one = chosen.row, chosen.supply
+    """Return the scenario that plays one task of a configuration, in light that carries it; with the task's bytes."""
+    _, workload, every_s = _tasks(planned, chosen)[task]
+    period_s = float(min(max(1, round(every_s)), simulation.PERIOD_MAX_S)) if period_s is None else period_s
+    row, one, work = chosen.row, chosen.supply, boards.workload(workload)
     harvest: dict[str, Any] | None = None
     if isinstance(one, supply.Harvested):
         table = one.table() | {"initial_v": round((one.v_on_v + one.v_max_v) / 2, 3)}
@@ -93,6 +108,8 @@ def scenario(
         duration_s=duration_s if duration_s is not None else 2 * ROUNDS * period_s,
         supply=table,
         harvest=harvest,
+        power=planned.read.power_set,
+        fed=sweep.fed(work, sweep.played_bytes(work, planned.read.tasks[task].size_bytes)[0]),
     )
 
 
@@ -131,42 +148,165 @@ def _value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def confirm(planned: Planned, chosen: Configuration) -> Confirmed:
-    """Play each task for some periods and for twice as many, and set the difference against the plan."""
+@dataclass(frozen=True)
+class _Task:
+    """What the closed loop said of a task: an operation beyond the sleep that it displaces."""
+
+    operations: int
+    cycles: float
+    energy_j: float
+    time_s: float
+    idle_w: float
+    brown_outs: int
+
+
+def _difference(planned: Planned, chosen: Configuration, task: int, period_s: float, times: tuple[float, float]) -> Any:
+    """Play a task for two durations; return what the longer has more: operations, cycles, joules, seconds awake."""
+    played = [simulation.play(scenario(planned, chosen, task, d, period_s)) for d in times]
+    duty = simulation.duty(played[1])
+    if duty.failed:
+        raise SunsealError(f"`{duty.workload}` gives a wrong result in the closed loop, so its price means nothing")
+    sums = []
+    for p in played:
+        awake = [i for i in p.record["energy"]["load"]["items"] if i["name"].startswith("active.")]
+        load_j = float(p.record["energy"]["supply"]["load_j"])
+        sums.append(
+            (
+                float(p.record["operations"]),
+                float(sum(i["cycles"] for i in awake)),
+                load_j,
+                float(sum(i["time_s"] for i in awake)),
+                float(p.record["brown_outs"]),
+            )
+        )
+    return [b - a for a, b in zip(*sums, strict=True)]
+
+
+def _play(planned: Planned, chosen: Configuration, task: int, every_s: float) -> _Task:
+    """Play a task at its period, in the middle of whose sleep the runs end, and the same program idle."""
+    period_s = float(max(1, round(min(every_s, PLAYED_MOST_S))))
+    span_s = ROUNDS * period_s
+    times = 1.5 * period_s, 1.5 * period_s + span_s
+    operations, cycles, load_j, awake_s, brown_outs = _difference(planned, chosen, task, period_s, times)
+    _, idle_cycles, idle_j, idle_s, _ = _difference(planned, chosen, task, IDLE_S, times)
+    idle_w, done = idle_j / span_s, max(operations, 1.0)
+    time_s = (awake_s - idle_s) / done
+    return _Task(
+        operations=int(operations),
+        cycles=(cycles - idle_cycles) / done,
+        energy_j=(load_j - idle_w * (span_s - done * time_s)) / done,
+        time_s=time_s,
+        idle_w=idle_w,
+        brown_outs=int(brown_outs),
+    )
+
+
+def confirm(planned: Planned, chosen: Configuration, everything: sweep.Field | None = None) -> Confirmed:
+    """Play each task, then all of them together with their messages, and set both beside the plan.
+
+    With the field that the plan was chosen from, a harvested node is played through its darkest week as well.
+    """
     rows: list[Row] = []
-    for i, (name, workload, period_s) in enumerate(_tasks(planned, chosen)):
-        span_s = ROUNDS * float(max(1, round(period_s)))
-        played = [simulation.play(scenario(planned, chosen, i, s)) for s in (span_s, 2 * span_s)]
-        duties = [simulation.duty(p) for p in played]
-        if duties[1].right is False or duties[1].failed:
-            raise SunsealError(f"`{workload}` gives a wrong result in the closed loop, so its price means nothing")
-        loads = [p.record["energy"]["supply"]["load_j"] for p in played]
+    tasks = _tasks(planned, chosen)
+    found = [_play(planned, chosen, i, every_s) for i, (_, _, every_s) in enumerate(tasks)]
+    for (name, workload, _), one, task in zip(tasks, found, planned.read.tasks, strict=True):
+        counted = _foretold_cycles(chosen, workload, sweep.played_bytes(boards.workload(workload), task.size_bytes)[0])
         rows += [
-            Row(name, "mean power", "W", *foretold_w(planned, chosen, i), (loads[1] - loads[0]) / span_s),
-            Row(name, "operations", "", ROUNDS, ROUNDS - 1, ROUNDS + 1, duties[1].operations - duties[0].operations),
-            Row(name, "brown-outs", "", 0, 0, 0, played[1].record["brown_outs"]),
+            Row(name, "cycles of an operation", "", counted, *_within(counted), one.cycles),
+            Row(name, "operations", "", ROUNDS, ROUNDS, ROUNDS, one.operations),
+            Row(name, "brown-outs", "", 0, 0, 0, one.brown_outs),
         ]
+    # What is beyond the program's buffer is as much more of the same.
+    found = [
+        replace(one, energy_j=one.energy_j * more, time_s=one.time_s * more)
+        for one, more in zip(found, _beyond(planned, chosen), strict=True)
+    ]
+    idle_w = sum(one.idle_w for one in found) / len(found)
+    radio_s = _radio_s(planned, chosen)
+    mean_w = idle_w + float(chosen.row["listen_w"])
+    for (_, _, every_s), one, told, on_air_s in zip(tasks, found, chosen.row["tasks"], radio_s, strict=True):
+        mean_w += (one.energy_j - idle_w * one.time_s) / every_s + told["radio_w"] - idle_w * on_air_s / every_s
+    foretold_w = float(chosen.row["mean_w"])
+    rows.append(Row("all tasks", "mean power", "W", foretold_w, *_within(foretold_w), mean_w))
+    if everything is not None and isinstance(chosen.supply, supply.Harvested):
+        rows += _darkest_week(everything, chosen, tasks, found, radio_s, idle_w + float(chosen.row["listen_w"]))
     return Confirmed(tuple(rows))
 
 
-def foretold_w(planned: Planned, chosen: Configuration, task: int) -> tuple[float, float, float]:
-    """Return the mean power at the rail of one task alone, without messages: typical, low, high."""
-    _, workload, period_s = _tasks(planned, chosen)[task]
-    period_s = float(max(1, round(period_s)))
+def _beyond(planned: Planned, chosen: Configuration) -> list[float]:
+    """Return how many times what was played each task's message takes."""
+    found = []
+    for task, (_, workload, _) in zip(planned.read.tasks, _tasks(planned, chosen), strict=True):
+        where = workload, str(chosen.row["board"]), str(chosen.row["variant"])
+        length, _ = sweep.played_bytes(boards.workload(workload), task.size_bytes)
+        found.append(sweep.work_share(*where, task.size_bytes) / sweep.work_share(*where, length))
+    return found
+
+
+def _within(foretold: float) -> tuple[float, float]:
+    return foretold * (1.0 - BOUND), foretold * (1.0 + BOUND)
+
+
+def _foretold_cycles(chosen: Configuration, workload: str, size_bytes: int) -> float:
+    """Return the cycles that the plan's price of an operation stands on."""
     row = chosen.row
-    variant = tuple(v for v in str(row["variant"]).split(",") if v)
-    one = measuring.measure(
-        workload,
-        board=str(row["board"]),
-        variant=variant,
-        freq_hz=int(row["freq_hz"]),
-        vcc_v=float(row["vcc_v"]),
-        power=planned.read.power_set,
+    weights = measuring.PowerSet(measuring.DEFAULT_POWER, str(row["board"]))
+    variant = dict(pair.split("=") for pair in str(row["variant"]).split(",") if pair)
+    program = measuring.builtin(workload, str(row["board"]), variant)
+    placed = measuring.at_clock(program, weights, int(row["freq_hz"]), float(row["vcc_v"]))
+    counts, _ = measuring.run(placed, str(row["board"]))
+    return counts.cycles * sweep.work_share(workload, str(row["board"]), str(row["variant"]), size_bytes)
+
+
+def _radio_s(planned: Planned, chosen: Configuration) -> list[float]:
+    """Return how long the radio is on for each task's message, repetitions included."""
+    link, row = planned.read.link, chosen.row
+    found = []
+    for task, (_, workload, _) in zip(planned.read.tasks, _tasks(planned, chosen), strict=True):
+        if link is None or task.sends_bytes is None:
+            found.append(0.0)
+            continue
+        prices = radio.prices(radio.of_board(row["board"]).name, row["dbm"], row["vcc_v"], link.listen_s)
+        body_bytes = sweep.body_bytes(boards.workload(workload), task.sends_bytes)
+        found.append(prices.exchange(body_bytes).time_s * (1.0 + link.retries))
+    return found
+
+
+def _darkest_week(
+    everything: sweep.Field,
+    chosen: Configuration,
+    tasks: list[tuple[str, str, float]],
+    found: list[_Task],
+    radio_s: list[float],
+    rest_w: float,
+) -> list[Row]:
+    """Play all tasks as the loop measured them through the week of least light, beside the plan's own sums."""
+    one = chosen.supply
+    assert isinstance(one, supply.Harvested)
+    hours_w = everything.lights[one.panel].hours_w
+    sums = np.convolve(hours_w, np.ones(WEEK * 24), "valid")[::24]
+    first = int(sums.argmin()) * 24
+    week_w = hours_w[first : first + WEEK * 24 + 1]
+    trace = (np.arange(len(week_w)) * supply.HOUR_S).tolist(), week_w.tolist()
+    gate_j = float(sweep.gate_j(one, chosen.load)[0])
+    parts = []
+    for (name, _, every_s), task, told, on_air_s in zip(tasks, found, chosen.row["tasks"], radio_s, strict=True):
+        energy_j, time_s = task.energy_j + told["radio_w"] * every_s, task.time_s + on_air_s
+        parts.append(fleets.Task(name, every_s, energy_j, time_s, gate_j))
+    profile = fleets.NodeProfile(rest_w, 0.0, 0.0, min(60.0, *(p.period_s for p in parts)), tuple(parts))
+    apart = play_trace(one, float(chosen.row["vcc_v"]), profile, trace, WEEK)
+    summed = play_trace(
+        one, float(chosen.row["vcc_v"]), summed_profile(everything.requirements, chosen.load), trace, WEEK
     )
-    asleep = sweep.asleep(str(row["board"]), float(row["vcc_v"]), planned.read.power_set)
-    quiet = max(1.0 - one.time_s / period_s, 0.0)
-    energies = one.energy_j, one.uncertainty["energy_low_j"], one.uncertainty["energy_high_j"]
-    typical, low, high = (e / period_s + a * quiet for e, a in zip(energies, asleep, strict=True))
-    # The loop counts whole operations: one more or less of a few, where a clock is a little off its period.
-    slow, fast = planned.read.uncertainty.clock
-    return typical, low * min(slow, 1.0), high * max(fast, 1.0) if math.isfinite(high) else high
+    rows = [
+        Row(
+            "darkest week", "days survived", "", *(3 * (float(summed["days_survived"]),)), float(apart["days_survived"])
+        )
+    ]
+    on_s = WEEK * fleets.DAY_S - apart["off_s"]
+    if on_s > 0:
+        foretold_w = float(chosen.row["mean_w"])
+        rows.append(
+            Row("darkest week", "power while on", "W", foretold_w, *_within(foretold_w), apart["sums"]["load_j"] / on_s)
+        )
+    return rows

@@ -19,7 +19,6 @@ from sunseal.errors import SunsealError, unknown
 
 T = TypeVar("T")
 D = TypeVar("D")
-SPANS_S = {"min": 60.0, "h": 3600.0, "d": 86_400.0, "years": 365.25 * 86_400.0, "year": 365.25 * 86_400.0}
 MODES: tuple[str, ...] = ("periodic", "asynchronous")
 NONE: tuple[str, ...] = ()
 WEIGHTS = {
@@ -70,7 +69,8 @@ class Link:
     exponent: float
     margin_db: float
     retries: float
-    listen_s: float
+    listen_s: float | None
+    """How long the node listens for the answer; None: as long as the link layer's takes."""
 
 
 @dataclass(frozen=True)
@@ -195,12 +195,7 @@ def _quantity(unit: str) -> Callable[[Any, str], float]:
 
 
 def _time(told: Any, where: str) -> float:
-    if isinstance(told, str):
-        for suffix, span_s in SPANS_S.items():
-            body = told.strip().removesuffix(suffix)
-            if body != told.strip() and body.strip().replace(".", "", 1).isdigit():
-                return units.parse(f"{body.strip()}s", "s", where) * span_s
-    return _quantity("s")(told, where)
+    return units.time_s(told, where) if isinstance(told, str) else _quantity("s")(told, where)
 
 
 def _bytes(told: Any, where: str) -> int:
@@ -395,7 +390,7 @@ def _link(table: _Table) -> Link:
         exponent=table.take("exponent", _number(1.0, 8.0), 3.0),
         margin_db=table.take("margin_dB", _number(0.0), 10.0),
         retries=table.take("retries", _number(0.0), 0.0),
-        listen_s=table.take("listen", _time, 0.0),
+        listen_s=table.take("listen", _time, None),
     )
     table.end()
     return link

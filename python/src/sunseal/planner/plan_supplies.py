@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Every supply that the parts allow, and what it carries: a store under a typical year's light, or a battery's life.
 
-A harvested supply is asked once, over a grid of loads, how low its store falls on each day of the year; what a
-configuration needs is then looked up. A battery's life has a closed form (`lifetime.of`).
+Of a harvested supply the largest load is sought under which its store keeps a gate on the days that are asked for:
+a bisection, on a scale of loads that knows neither light nor supply, so that a little more light cannot carry less.
+A battery's life has a closed form (`lifetime.of`).
 
 The year is played by the hour, as one rising or falling of the store at a time. Below the cut-off the store only leaks
 and charges, cold if it is that low. Above it the load is drawn even while the node is dark, and the node counts as
@@ -16,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -35,8 +36,14 @@ from sunseal.planner.plan_requirements import Requirements
 Array = npt.NDArray[np.float64]
 HOUR_S = 3600.0
 DAYS = 365
-LOADS = 64
-"""Points of the grid of loads."""
+OCTAVE = 512
+"""Loads to a factor of two: what a supply carries is found to 0.14 %, on one scale for all supplies and lights."""
+FINER = 8
+"""Into so many parts a bracket is divided at a time, beginning with an octave."""
+LEAST = 1e-6
+"""The least load that is tried, as a share of the light's mean."""
+GATES = np.array([0.0, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0])
+"""Gates at which that is found, as shares of the store; between them it is a straight line."""
 HEADROOM_V = 0.1
 """What a switching output needs above its rail; assumed."""
 
@@ -161,6 +168,8 @@ class Store:
     leak_per_s: float
     """Leakage, as a share of the energy counted from empty."""
     esr_ohm: float
+    tolerance_low_rel: float
+    """How far below its nominal capacity a store may be; above it `tolerance_rel`."""
     tolerance_rel: float
 
 
@@ -308,6 +317,7 @@ def _capacitor(
         # A resistor takes V squared: of a plain capacitor the same share at every voltage.
         leak_per_s=siemens * v_max_v**2 / full_j,
         esr_ohm=float(facts["esr_ohm"]),
+        tolerance_low_rel=float(parts("capacitor")[part].get("tolerance", {}).get("low_rel", facts["tolerance_rel"])),
         tolerance_rel=float(facts["tolerance_rel"]),
     )
 
@@ -330,6 +340,7 @@ def _rechargeable(
         cold_j=cell.energy_j(0.0, cold_v),
         leak_per_s=rate,
         esr_ohm=ohms,
+        tolerance_low_rel=0.1,
         tolerance_rel=0.1,
     )
 
@@ -388,37 +399,6 @@ def _supply(harvester: str, output: str | None, part: str, is_cell: bool) -> Har
 
 
 @dataclass(frozen=True)
-class Carried:
-    """What harvested supplies carry: for each, how low its store falls over a grid of loads."""
-
-    drawn_w: Array
-    """Loads at the store, rising: supplies x loads."""
-    lows_j: Array
-    """The store's lowest energy of each day, rising: days x supplies x loads; below zero on a dark day."""
-    survive_share: float
-
-    def low_j(self) -> Array:
-        """Return the energy that the store keeps on the share of days that is asked for: supplies x loads."""
-        fails = math.floor((1.0 - self.survive_share) * DAYS + 1e-9)
-        found: Array = self.lows_j[min(fails, DAYS - 1)]
-        return found
-
-    def most_w(self, supply: int, gate_j: Array) -> Array:
-        """Return the largest load at the store under which it keeps `gate_j` on that share of days; 0 if none."""
-        lows, drawn = self.low_j()[supply][::-1], self.drawn_w[supply][::-1]
-        rising = np.maximum.accumulate(lows) + np.arange(len(lows)) * 1e-15
-        found: Array = np.interp(gate_j, rising, drawn)
-        return np.where(gate_j > rising[-1], 0.0, found)
-
-    def share(self, supply: int, drawn_w: float, gate_j: float) -> float:
-        """Return the share of days on which the store keeps `gate_j` under a load, by the next larger load."""
-        at = int(np.searchsorted(self.drawn_w[supply], drawn_w))
-        if at >= self.drawn_w.shape[1]:
-            return 0.0
-        return float((self.lows_j[:, supply, at] >= gate_j).mean())
-
-
-@dataclass(frozen=True)
 class Corner:
     """A supply's assumptions as factors; 1 is what the data say."""
 
@@ -428,10 +408,51 @@ class Corner:
     leakage: float = 1.0
 
 
+@dataclass(frozen=True)
+class Year:
+    """The typical year of supplies with their assumptions, ready to be played under any load."""
+
+    pairs: tuple[tuple[Harvested, Corner], ...]
+    gain_w: Array
+    """What reaches a store in each hour: hours x kinds of light and charger."""
+    cold_w: Array
+    """The same of a store too low for the charger's converter."""
+    source: npt.NDArray[np.intp]
+    """Column of each supply."""
+
+    def lows(self, supplies: npt.NDArray[np.intp], drawn_w: Array) -> Array:
+        """Play supplies under loads at their stores: the lowest energy of each day, rising: days x lanes."""
+        found = _lows([self.pairs[i] for i in supplies], drawn_w, self.gain_w, self.cold_w, self.source[supplies])
+        found.sort(axis=0)
+        return found
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What harvested supplies carry: for each, the largest load at the store above gates."""
+
+    year: Year
+    full_j: Array
+    """Of each store above its cut-off."""
+    loads_w: Array
+    """Supplies x gates of `GATES`, falling."""
+
+    def most_w(self, supply: int, gate_j: Array) -> Array:
+        """Return the largest load at the store under which it keeps `gate_j` on that share of days; 0 if none."""
+        part = np.asarray(gate_j, dtype=float) / self.full_j[supply]
+        found: Array = np.interp(part, GATES, self.loads_w[supply])
+        return np.where(part > 1.0, 0.0, found)
+
+    def share(self, supply: int, drawn_w: float, gate_j: float) -> float:
+        """Return the share of days on which the store keeps `gate_j` under a load."""
+        lows = self.year.lows(np.array([supply]), np.array([drawn_w]))
+        return float((lows >= gate_j).mean())
+
+
 def carried(
     supplies: Sequence[Harvested], lights: Mapping[str, Light], survive_share: float, corners: Sequence[Corner] = ()
 ) -> Carried:
-    """Play the typical year for every supply over the grid of loads, all at once; one corner for each, or none."""
+    """Find what every supply carries over the typical year; one corner for each, or none."""
     each = corners or [Corner()] * len(supplies)
     gains: dict[tuple[Any, ...], int] = {}
     rows: list[Array] = []
@@ -445,20 +466,49 @@ def carried(
             rows.append(s.charged_w(light_w, c.charge_efficiency))
             colds.append(s.charged_cold_w(light_w))
         source.append(gains[key])
-    gain, cold = np.stack(rows, axis=1), np.stack(colds, axis=1)
-    mean_w = gain.mean(axis=0)[source]
-    # Nothing larger than the mean can be carried; the grid is fine where answers lie.
-    shape = np.concatenate([[0.0], np.geomspace(0.003, 1.05, LOADS - 1)])
-    drawn = np.maximum(mean_w, 1e-12)[:, None] * shape[None, :]
-    lane = np.repeat(np.asarray(source), LOADS)
-    lows = _lows(supplies, each, drawn.ravel(), gain, cold, lane)
-    lows.sort(axis=0)
-    return Carried(drawn, lows.reshape(DAYS, len(supplies), LOADS), survive_share)
+    pairs = tuple(zip(supplies, each, strict=True))
+    year = Year(pairs, np.stack(rows, axis=1), np.stack(colds, axis=1), np.asarray(source, dtype=np.intp))
+    full_j = np.array([s.store.full_j * c.capacitance for s, c in pairs])
+    return Carried(year, full_j, _largest(year, full_j, survive_share))
+
+
+def _largest(year: Year, full_j: Array, survive_share: float) -> Array:
+    """Return the largest load of the scale that holds each gate, by supply; 0 where even the least does not."""
+    fails = min(math.floor((1.0 - survive_share) * DAYS + 1e-9), DAYS - 1)
+    count = len(full_j)
+    # Nothing above the mean of the light can be carried.
+    mean_w = np.maximum(year.gain_w.mean(axis=0)[year.source], 1e-12)
+    first, last = (np.floor(np.log2(share * mean_w)).astype(np.int64) * OCTAVE for share in (LEAST, 2.1))
+    known: list[dict[int, float]] = [{} for _ in range(count)]
+
+    def play(wanted: Sequence[tuple[int, int]]) -> None:
+        if wanted:
+            lanes, steps = (np.asarray(c, dtype=np.int64) for c in zip(*wanted, strict=True))
+            lows = year.lows(lanes, np.exp2(steps / OCTAVE))[fails]
+            for lane, step, low in zip(lanes.tolist(), steps.tolist(), lows.tolist(), strict=True):
+                known[lane][step] = low
+
+    def largest(i: int, gate: float, steps: range) -> int | None:
+        return max((k for k in steps if known[i][k] >= gate * full_j[i]), default=None)
+
+    coarse = [range(int(first[i]), int(last[i]) + 1, OCTAVE) for i in range(count)]
+    play([(i, k) for i in range(count) for k in coarse[i]])
+    at = {(i, g): largest(i, gate, coarse[i]) for i in range(count) for g, gate in enumerate(GATES)}
+    stride = OCTAVE
+    while stride > 1:
+        stride //= FINER
+        parts = {(i, g): range(k, k + FINER * stride, stride) for (i, g), k in at.items() if k is not None}
+        play(sorted({(i, k) for (i, _), steps in parts.items() for k in steps if k not in known[i]}))
+        for (i, g), steps in parts.items():
+            at[i, g] = largest(i, GATES[g], steps)
+    found = np.zeros((count, len(GATES)))
+    for (i, g), k in at.items():
+        found[i, g] = 0.0 if k is None else 2.0 ** (k / OCTAVE)
+    return found
 
 
 def _lows(
-    supplies: Sequence[Harvested],
-    each: Sequence[Corner],
+    pairs: Sequence[tuple[Harvested, Corner]],
     drawn_w: Array,
     gain_w: Array,
     cold_w: Array,
@@ -469,20 +519,18 @@ def _lows(
     Energies are counted from empty. A store flows towards net power over leakage, exponentially, with the load above
     the cut-off and without it below; on the way it may cross the cut-off once, or be held there.
     """
-    pairs = list(zip(supplies, each, strict=True))
 
-    def lanes(values: Sequence[float]) -> Array:
-        return np.repeat(np.asarray(values, dtype=float), LOADS)
+    def lanes(of: Callable[[Harvested, Corner], float]) -> Array:
+        return np.array([of(s, c) for s, c in pairs], dtype=float)
 
-    scale = [c.capacitance for _, c in pairs]
-    cut = lanes([s.store.cut_j * k for (s, _), k in zip(pairs, scale, strict=True)])
-    full = lanes([s.store.full_j * k for (s, _), k in zip(pairs, scale, strict=True)])
-    on = lanes([s.store.on_j * k for (s, _), k in zip(pairs, scale, strict=True)])
-    begin = lanes([s.store.begin_j * k for (s, _), k in zip(pairs, scale, strict=True)])
-    chilly = lanes([s.store.cold_j * k for (s, _), k in zip(pairs, scale, strict=True)])
-    start = lanes([s.start_j for s in supplies])
-    rate = lanes([max(s.store.leak_per_s * c.leakage / c.capacitance, 1e-12) for s, c in pairs])
-    off_rate = rate + lanes([s.off_per_s() / c.capacitance for s, c in pairs])
+    cut = lanes(lambda s, c: s.store.cut_j * c.capacitance)
+    full = lanes(lambda s, c: s.store.full_j * c.capacitance)
+    on = lanes(lambda s, c: s.store.on_j * c.capacitance)
+    begin = lanes(lambda s, c: s.store.begin_j * c.capacitance)
+    chilly = lanes(lambda s, c: s.store.cold_j * c.capacitance)
+    start = lanes(lambda s, _: s.start_j)
+    rate = lanes(lambda s, c: max(s.store.leak_per_s * c.leakage / c.capacitance, 1e-12))
+    off_rate = rate + lanes(lambda s, c: s.off_per_s() / c.capacitance)
     top, back = cut + full, cut + np.minimum(on + start, full)
     energy = cut + np.maximum(begin - start, 0.0)
     awake, owed = energy > cut, np.zeros_like(energy)

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a message costs on the air: bits at a data rate and an output power, by a radio's currents."""
+"""What a message costs on the air, by a radio's currents and the link layer (docs/reference/link.md).
+
+A body goes in fragments, each a packet of its own; behind the last the sender listens for the answer. `message` is
+the bare product of bits and power as Piotrowski 2006 has it, for the reproduction alone.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
-from sunseal import _engine, boards
+from sunseal import _engine, boards, oracle
 from sunseal.errors import SunsealError, unknown
 
 
@@ -29,6 +34,12 @@ class Radio:
     asleep: str
     """The state in which it waits with least current."""
     sensitivity_dbm: float
+    overhead_bytes: int
+    """Bytes of a packet around its frame."""
+    wake: tuple[tuple[str, float], ...]
+    """States with their times in seconds, from asleep to where a packet can begin."""
+    settle: tuple[tuple[str, float], ...]
+    """The same before each packet."""
     source: str
 
     def power_w(self, state: str, vcc_v: float, power_set: str | None = None) -> tuple[float, float, float]:
@@ -60,6 +71,9 @@ def radios() -> dict[str, Radio]:
                 send={int(dbm): str(state) for dbm, state in m["send"]},
                 asleep=chip["asleep"],
                 sensitivity_dbm=float(chip["receiver"]["sensitivity_dBm"]),
+                overhead_bytes=int(m["overhead_bytes"]),
+                wake=tuple((str(state), float(us) * 1e-6) for state, us in m["wake"]),
+                settle=tuple((str(state), float(us) * 1e-6) for state, us in m["settle"]),
                 source=m["source"],
             )
     return found
@@ -107,3 +121,127 @@ def message(radio: str, bits: int, dbm: int = 0, vcc_v: float = 3.0, power: str 
     time_s = bits / way.rate_bit_s
     sending, receiving = (way.power_w(state, vcc_v, power_set)[0] for state in (way.send[dbm], way.receive))
     return Message(radio, bits, time_s, sending * time_s, receiving * time_s, power_set)
+
+
+# --- The link layer --------------------------------------------------------------------------
+
+HEADER_BYTES, FRAGMENT_BYTES, FRAGMENTS_MAX = 5, 56, 16
+"""A frame's header, what it carries, and how many make a message: the table `Packet and frame` of link.md."""
+REPORT_BYTES = 14
+"""Body of a REPORT without data and signature: node, counter, suite, length of the data."""
+ANSWER_BYTES = 13
+"""Body of a VERDICT, the gateway's answer."""
+TURNROUND_S = 2e-3
+"""From the end of a message to the beginning of the gateway's answer."""
+Ends = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A body on the air with its answer, as the link layer has it: energies typical, lowest, highest."""
+
+    radio: str
+    body_bytes: int
+    messages: int
+    packets: int
+    time_s: float
+    """With the radio on."""
+    send_j: Ends
+    """Of the one that sends the body and listens for the answer."""
+    receive_j: Ends
+    """Of the one that hears the body and answers."""
+    power_set: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the shape of `--json`: typical energies."""
+        return {**asdict(self), "send_j": self.send_j[0], "receive_j": self.receive_j[0]}
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What one byte of body, one packet and one message with its answer cost: J and s."""
+
+    radio: Radio
+    byte_s: float
+    packet_s: float
+    message_s: float
+    send_byte_j: Ends
+    send_packet_j: Ends
+    send_message_j: Ends
+    receive_byte_j: Ends
+    receive_packet_j: Ends
+    receive_message_j: Ends
+
+    def exchange(self, body_bytes: int) -> Exchange:
+        """Price a body; an empty one is not sent."""
+        packets = math.ceil(body_bytes / FRAGMENT_BYTES)
+        messages = math.ceil(packets / FRAGMENTS_MAX)
+
+        def total(byte_j: Ends, packet_j: Ends, message_j: Ends) -> Ends:
+            parts = zip(byte_j, packet_j, message_j, strict=True)
+            typical, low, high = (body_bytes * b + packets * p + messages * m for b, p, m in parts)
+            return typical, low, high
+
+        return Exchange(
+            radio=self.radio.name,
+            body_bytes=body_bytes,
+            messages=messages,
+            packets=packets,
+            time_s=body_bytes * self.byte_s + packets * self.packet_s + messages * self.message_s,
+            send_j=total(self.send_byte_j, self.send_packet_j, self.send_message_j),
+            receive_j=total(self.receive_byte_j, self.receive_packet_j, self.receive_message_j),
+            power_set=self.radio.power_set,
+        )
+
+
+def prices(radio: str, dbm: int = 0, vcc_v: float = 3.0, listen_s: float | None = None) -> Prices:
+    """Price a radio's bytes, packets and messages; `listen_s` is the window for the answer, else as long as it takes.
+
+    A window is waited out in whole: the answer may come at its end.
+    """
+    if radio not in radios():
+        raise unknown("radio", radio, radios())
+    way = radios()[radio]
+    if dbm not in way.send:
+        offered = ", ".join(str(d) for d in sorted(way.send))
+        raise SunsealError(f"the {radio} has no output power of {dbm} dBm here; take one of {offered}")
+    send_w, receive_w = way.power_w(way.send[dbm], vcc_v), way.power_w(way.receive, vcc_v)
+    byte_s = 8.0 / way.rate_bit_s
+    frame_s = (HEADER_BYTES + way.overhead_bytes) * byte_s
+    answer_s = frame_s + ANSWER_BYTES * byte_s
+    window_s = TURNROUND_S + answer_s if listen_s is None else listen_s
+    wake_s, settle_s = sum(s for _, s in way.wake), sum(s for _, s in way.settle)
+
+    def joules(*spans: tuple[Ends, float]) -> Ends:
+        typical, low, high = (sum(power_w[i] * time_s for power_w, time_s in spans) for i in range(3))
+        return typical, low, high
+
+    wake = [(way.power_w(state, vcc_v), time_s) for state, time_s in way.wake]
+    settle = [(way.power_w(state, vcc_v), time_s) for state, time_s in way.settle]
+    return Prices(
+        radio=way,
+        byte_s=byte_s,
+        packet_s=settle_s + frame_s,
+        message_s=wake_s + settle_s + window_s,
+        send_byte_j=joules((send_w, byte_s)),
+        send_packet_j=joules(*settle, (send_w, frame_s)),
+        send_message_j=joules(*wake, *settle, (receive_w, window_s)),
+        receive_byte_j=joules((receive_w, byte_s)),
+        receive_packet_j=joules((receive_w, settle_s + frame_s)),
+        receive_message_j=joules(*wake, *settle, (receive_w, TURNROUND_S), (send_w, answer_s)),
+    )
+
+
+def added_bytes(work: boards.Workload) -> int:
+    """Return what an operation puts on the air beside the data: its signature, its tag, its public key."""
+    if work.name == "ldots-sign":
+        return LDOTS_BYTES
+    if work.operation == "agree":
+        return {"secp160r1": 40, "p224": 56, "p256": 64}.get(work.parameter or "", 32)
+    if work.operation == "tag" or (work.operation.startswith("sign") and work.operation != "sign-offline"):
+        return oracle.trial(work).output_bytes
+    return 16 if work.operation == "seal" else 0
+
+
+LDOTS_BYTES = 8192
+"""The bench program gives a digest of the signature: it does not fit into the chip."""

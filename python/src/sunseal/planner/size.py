@@ -13,6 +13,8 @@ from sunseal import _engine, boards, citing
 from sunseal import fleet as fleets
 from sunseal.errors import SunsealError
 from sunseal.measuring import Measurement
+from sunseal.planner.asleep import Asleep
+from sunseal.planner.radio import Exchange
 from sunseal.simulation import LOSSES
 
 OVERHEAD_J = 0.125
@@ -134,6 +136,10 @@ class Sized:
     question: Question = field(repr=False)
     measured: Measurement | None = field(default=None, repr=False)
     """The operation, where it was measured for this."""
+    asleep: Asleep | None = field(default=None, repr=False)
+    """Of what the sleep's power consists; None: it was given."""
+    exchange: Exchange | None = field(default=None, repr=False)
+    """What goes over the air with each operation; None: its energy was given."""
     citations: citing.Citations = field(default=citing.NOTHING, repr=False)
 
     def cite(self) -> citing.Citations:
@@ -142,7 +148,17 @@ class Sized:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the shape of `--json`."""
-        return {k: v for k, v in vars(self).items() if k not in ("question", "measured", "citations")}
+        demand = self.question.demand
+        hidden = ("question", "measured", "citations", "asleep", "exchange")
+        return {
+            **{k: v for k, v in vars(self).items() if k not in hidden},
+            "mean_w": demand.mean_w,
+            "sleep_w": demand.sleep_w,
+            "compute_j": demand.compute_j,
+            "radio_j": demand.radio_j,
+            "asleep": None if self.asleep is None else self.asleep.to_dict(),
+            "exchange": None if self.exchange is None else self.exchange.to_dict(),
+        }
 
 
 def year_of(

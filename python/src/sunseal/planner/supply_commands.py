@@ -13,10 +13,12 @@ from sunseal import boards, measuring, units
 from sunseal.console import PAGE, Figure, Report, out, print_json, writable
 
 if TYPE_CHECKING:
+    from sunseal.planner.asleep import Asleep
     from sunseal.planner.lifetime import Lifetime
+    from sunseal.planner.radio import Exchange
 
 Workload = Annotated[str, typer.Argument(help="A workload of `sunseal workloads`.")]
-Every = Annotated[str, typer.Option("--every", help="From one operation to the next, such as 600s.")]
+Every = Annotated[str, typer.Option("--every", help="From one operation to the next, such as 10min.")]
 Freq = Annotated[str | None, typer.Option("--freq", help="CPU clock; else the board's.")]
 Vcc = Annotated[str | None, typer.Option("--vcc", help="Supply voltage; else the board's.")]
 Variant = Annotated[list[str] | None, typer.Option("--variant", help="A hardware fact, such as mpy=32. Repeatable.")]
@@ -44,10 +46,12 @@ def size_command(
     vcc: Vcc = None,
     power: Power = measuring.DEFAULT_POWER,
     radio: Annotated[
-        str, typer.Option("--radio", help="Energy of the message, such as 137uJ (Mane, table 4.3).")
-    ] = "137uJ",
+        str | None, typer.Option("--radio", help="Energy of the message instead, such as 137uJ (Mane, table 4.3).")
+    ] = None,
+    sends: Annotated[int, typer.Option("--sends", min=0, help="Bytes sent beside the signature.")] = 16,
+    dbm: Annotated[int, typer.Option("--dbm", help="Output power of the radio.")] = 0,
     sleep: Annotated[
-        str | None, typer.Option("--sleep", help="Power between operations; else the chip's, asleep.")
+        str | None, typer.Option("--sleep", help="Power between operations; else the board's, asleep.")
     ] = None,
     capacitance: Annotated[
         str | None, typer.Option("--capacitance", help="The store, such as 470mF; else the board's.")
@@ -73,11 +77,13 @@ def size_command(
         freq_hz=None if freq is None else units.freq_hz(freq),
         vcc_v=None if vcc is None else units.voltage_v(vcc),
         power=power,
-        radio_j=units.parse(radio, "J", "--radio"),
-        sleep_w=None if sleep is None else units.parse(sleep, "W", "--sleep"),
+        radio_j=None if radio is None else units.parse(radio, "J", "--radio", zero=True),
+        sends_bytes=sends,
+        dbm=dbm,
+        sleep_w=None if sleep is None else units.parse(sleep, "W", "--sleep", zero=True),
         capacitance_f=None if capacitance is None else units.parse(capacitance, "F", "--capacitance"),
         margin=margin,
-        overhead_j=units.parse(overhead, "J", "--overhead"),
+        overhead_j=units.parse(overhead, "J", "--overhead", zero=True),
         shading=shading,
         year=year,
     )
@@ -91,7 +97,9 @@ def size_command(
     table = Table(box=None, show_header=False)
     place = f"{board} {m.variant}".strip()
     table.add_row("operation", f"{workload} on {place}, {m.vcc_v:g} V, {m.freq_hz / 1e6:g} MHz")
-    table.add_row("", f"{units.show(m.energy_j, 'J')} and {units.show(demand.radio_j, 'J')} on the air, every {every}")
+    air = f"{units.show(demand.radio_j, 'J')} on the air{_packets(sized.exchange)}"
+    table.add_row("", f"{units.show(demand.compute_j, 'J')} and {air}, every {units.duration(demand.period_s)}")
+    _show_asleep(table, sized.asleep, demand.sleep_w)
     table.add_row("stored before it begins", f"{units.show(sized.needed_j, 'J')} (equation 6.1, margin {margin:g})")
     above = f"with the cut-off at {asked.cutoff_v:g} V {sized.capacitor_above_cutoff_v:.3f} V"
     table.add_row(f"voltage of {units.show(store_f, 'F')}", f"{sized.capacitor_v:.3f} V (6.1); {above}")
@@ -126,9 +134,13 @@ def lifetime_command(
     battery: Annotated[str | None, typer.Option("--battery", help="A cell of data/parts; else the board's.")] = None,
     cutoff: Annotated[str, typer.Option("--cutoff", help="Where the node stops.")] = "2.8V",
     sleep: Annotated[
-        str | None, typer.Option("--sleep", help="Power between operations; else the chip's, asleep.")
+        str | None, typer.Option("--sleep", help="Power between operations; else the board's, asleep.")
     ] = None,
-    bits: Annotated[int, typer.Option("--bits", min=0, help="Bits sent with each operation.")] = 0,
+    bits: Annotated[int, typer.Option("--bits", min=0, help="Bits sent with each operation, in packets.")] = 0,
+    receives: Annotated[int, typer.Option("--receives", min=0, help="Bits received with each operation.")] = 0,
+    hops: Annotated[
+        int, typer.Option("--hops", min=0, help="Messages of other nodes passed on with each of its own.")
+    ] = 0,
     dbm: Annotated[int, typer.Option("--dbm", help="Output power of the radio.")] = 0,
     accelerator: Annotated[
         str | None, typer.Option("--accelerator", help="Energy of the operation in hardware instead, such as 30uJ.")
@@ -155,8 +167,10 @@ def lifetime_command(
         power=power,
         battery=battery,
         cutoff_v=units.voltage_v(cutoff, "--cutoff"),
-        sleep_w=None if sleep is None else units.parse(sleep, "W", "--sleep"),
+        sleep_w=None if sleep is None else units.parse(sleep, "W", "--sleep", zero=True),
         bits=bits,
+        receives=receives,
+        hops=hops,
         dbm=dbm,
         accelerator_j=None if accelerator is None else units.parse(accelerator, "J", "--accelerator"),
         converter=converter,
@@ -168,15 +182,40 @@ def lifetime_command(
     _show(found)
 
 
+def _packets(exchange: Exchange | None, before: str = " (", after: str = ")") -> str:
+    if exchange is None or exchange.packets == 0:
+        return ""
+    answers = "1 answer" if exchange.messages == 1 else f"{exchange.messages} answers"
+    packets = "1 packet" if exchange.packets == 1 else f"{exchange.packets} packets"
+    return f"{before}{packets} for {exchange.body_bytes:,} bytes, {answers}{after}"
+
+
+def _show_asleep(table: Table, asleep: Asleep | None, sleep_w: float) -> None:
+    if asleep is None:
+        table.add_row("asleep", f"{units.show(sleep_w, 'W')}, as given")
+        return
+    parts = (("chip", asleep.cpu_w), ("crystal", asleep.oscillator_w), ("radio", asleep.radio_w))
+    told = [f"{name} {units.show(power_w[0], 'W', 3)}" for name, power_w in parts if power_w[0]]
+    if asleep.residual_w is not None:
+        told.append(f"board {units.show(asleep.residual_w[0], 'W', 3)}")
+    table.add_row("asleep", f"{units.show(sleep_w, 'W')}: {', '.join(told)}")
+    if asleep.remark is not None:
+        table.add_row("", asleep.remark)
+
+
 def _show(found: Lifetime) -> None:
     use, cell = found.question.use, found.question.cell
     table = Table(box=None, show_header=False)
-    radio = f" and {units.show(use.radio_j, 'J')} on the air ({found.radio_share:.1%})" if use.radio_j else ""
+    share = f"{found.radio_share:.1%}{_packets(found.exchange, ', ', '')}"
+    radio = f" and {units.show(use.radio_j, 'J')} on the air ({share})" if use.radio_j else ""
     table.add_row(
         "operation",
         f"{use.operation} on {use.board}: {units.show(use.energy_j, 'J')}{radio}, {units.show(use.time_s, 's')}",
     )
-    table.add_row("asleep", units.show(use.sleep_w, "W") if use.period_s else "never")
+    if use.period_s:
+        _show_asleep(table, found.asleep, use.sleep_w)
+    else:
+        table.add_row("asleep", "never")
     end = "the converter's end" if found.converter_lost_j > 0 else f"{found.cutoff_v:g} V"
     table.add_row(
         "battery",

@@ -12,6 +12,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,11 @@ import pandas as pd
 
 from sunseal import _engine, boards, measuring, oracle
 from sunseal.errors import SunsealError
-from sunseal.planner import lifetime, operations
+from sunseal.planner import asleep, lifetime, operations
 from sunseal.planner import plan_link as links
 from sunseal.planner import plan_supplies as supply
 from sunseal.planner import radio as radios
-from sunseal.planner.plan_requirements import ONCE, REPEATED, RUN_BYTES, STEPS, Requirements, Task
+from sunseal.planner.plan_requirements import ONCE, REPEATED, RUN_BYTES, STEPS, Requirements
 
 Array = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -33,8 +34,13 @@ PLACE = ["board", "variant", "vcc_v", "freq_hz", "cell"]
 """What tells one operating point from another; `cell` names the battery whose mean voltage it is, else empty."""
 DAY_S = 86_400.0
 REQUIREMENTS = ("security", "latency", "link", "flash", "ram", "duty", "energy")
-LDOTS_BYTES = 8192
-"""The bench program gives a digest of the signature: it does not fit into the chip."""
+ENDS = ("", "_low", "_high")
+"""Endings of columns: typical, lowest and highest coefficient."""
+AIR = ("byte", "packet", "message")
+MESSAGE_MAX = 160
+"""What every bench program's buffer holds of a message, bytes."""
+PERIOD_BYTES = 128
+"""A whole number of blocks of every cipher and hash here; SHA-512's is the longest."""
 
 
 # --- Operating points ------------------------------------------------------------------------
@@ -162,8 +168,8 @@ def loads(requirements: Requirements, frame: pd.DataFrame) -> pd.DataFrame:
     made = []
     for mode in requirements.modes:
         joined: pd.DataFrame | None = None
-        for i, task in enumerate(requirements.tasks):
-            options = _options(requirements, task, frame, air, mode)
+        for i in range(len(requirements.tasks)):
+            options = _options(requirements, i, frame, air, mode)
             if len(requirements.tasks) > 1:
                 options = _unbeaten(options)
             joined = options if joined is None else _joined(joined, options, i)
@@ -174,34 +180,38 @@ def loads(requirements: Requirements, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _air(requirements: Requirements, frame: pd.DataFrame) -> pd.DataFrame:
-    """For each board and voltage: the radio's power, energy of a bit, and whether the link holds; SI base units."""
+    """For each board and voltage: what it draws asleep and on the air, and whether the link holds; SI base units."""
     rows = []
     link = requirements.link
     for board, vcc_v in frame[["board", "vcc_v"]].drop_duplicates().itertuples(index=False):
-        waiting = asleep(board, vcc_v, requirements.power_set)
+        waiting = asleep.of_board(board, vcc_v, requirements.power_set)
         row: dict[str, Any] = {"board": board, "vcc_v": vcc_v, "dbm": np.nan, "link_margin_db": np.inf}
-        row |= dict(zip(("cpu_w", "cpu_low_w", "cpu_high_w"), waiting, strict=True))
-        row |= {"bit_j": 0.0, "bit_low_j": 0.0, "bit_high_j": 0.0, "bit_s": 0.0, "tx_w": 0.0, "dbm_worst": np.nan}
-        row |= {"rx_w": 0.0, "rx_low_w": 0.0, "rx_high_w": 0.0, "worst_j": 1.0}
+        row |= {"tx_w": 0.0, "dbm_worst": np.nan, **{f"{of}_s": 0.0 for of in AIR}}
+        for i, end in enumerate(ENDS):
+            row |= {f"cpu{end}_w": waiting.total_w[i], f"beside{end}_w": waiting.beside_w[i], f"rx{end}_w": 0.0}
+        row |= {f"{of}{end}_j": 0.0 for of in AIR for end in (*ENDS, "_worst")}
         low_v, high_v = rail_limits(board, sends(requirements))
         row["legal"] = low_v - 1e-9 <= vcc_v <= high_v + 1e-9
         if _has_radio(board):
             radio = radios.of_board(board)
             if sends(requirements):
-                for name, value in zip(("", "_low", "_high"), radio.power_w(radio.receive, vcc_v), strict=True):
-                    row[f"rx{name}_w"] = value
+                for end, value in zip(ENDS, radio.power_w(radio.receive, vcc_v), strict=True):
+                    row[f"rx{end}_w"] = value
             if link is not None:
                 dbm, spare_db = links.least_dbm(radio, link)
                 worst, _ = links.least_dbm(radio, link, requirements.uncertainty.path_loss_db[1])
-                row["link_margin_db"] = spare_db
-                state = radio.send[dbm if dbm is not None else max(radio.send)]
-                sending = radio.power_w(state, vcc_v)
-                for name, value in zip(("", "_low", "_high"), sending, strict=True):
-                    row[f"bit{name}_j"] = value / radio.rate_bit_s
-                row |= {"dbm": np.nan if dbm is None else dbm, "bit_s": 1 / radio.rate_bit_s, "tx_w": sending[0]}
+                row |= {"link_margin_db": spare_db, "dbm": np.nan if dbm is None else dbm}
                 row["dbm_worst"] = np.nan if worst is None else worst
-                strong = radio.power_w(radio.send[worst if worst is not None else max(radio.send)], vcc_v)
-                row["worst_j"] = strong[0] / sending[0]
+                most = max(radio.send)
+                priced, strong = (
+                    radios.prices(radio.name, most if d is None else d, vcc_v, link.listen_s) for d in (dbm, worst)
+                )
+                row["tx_w"] = radio.power_w(radio.send[most if dbm is None else dbm], vcc_v)[0]
+                for of in AIR:
+                    row[f"{of}_s"] = getattr(priced, f"{of}_s")
+                    row[f"{of}_worst_j"] = getattr(strong, f"send_{of}_j")[0]
+                    for end, value in zip(ENDS, getattr(priced, f"send_{of}_j"), strict=True):
+                        row[f"{of}{end}_j"] = value
         elif sends(requirements):
             row["link_margin_db"] = -np.inf
         rows.append(row)
@@ -212,76 +222,105 @@ def _has_radio(board: str) -> bool:
     return "radio" in boards.read_toml(boards.board_path(board))
 
 
-def asleep(board: str, vcc_v: float, power: str) -> tuple[float, float, float]:
-    """Return a board's power while it waits for its timer, its radio asleep: typical, low, high."""
-    device = _engine.Board(str(boards.board_path(board))).device
-    state = next(s for prefix, s in lifetime.ASLEEP.items() if device.startswith(prefix))
-    name = boards.power_set_path(power, device).stem
-    a = _engine.state_current_a(str(boards.home() / "data" / "power"), name, device, "cpu", state, vcc_v)
-    radio = radios.of_board(board).asleep_w(vcc_v) if _has_radio(board) else (0.0, 0.0, 0.0)
-    return a[0] * vcc_v + radio[0], a[1] * vcc_v + radio[1], a[2] * vcc_v + radio[2]
+def own_bytes(work: boards.Workload) -> int:
+    """Return the message that a bench program of `REPEATED` works on of itself."""
+    return 64 if work.parameter == "ctr" else RUN_BYTES[work.operation]
 
 
-def runs(work: boards.Workload, size_bytes: int) -> int:
-    """Return how often the bench's operation is run for a message."""
+def played_bytes(work: boards.Workload, size_bytes: int) -> tuple[int, int]:
+    """Split a message: what a bench program's buffer holds of it, and how many `PERIOD_BYTES` are beyond that."""
     if work.operation not in REPEATED:
-        return 1
-    each = 64 if work.parameter == "ctr" else RUN_BYTES[work.operation]
-    return max(1, math.ceil(size_bytes / each))
+        return size_bytes, 0
+    if work.operation == "encrypt" and work.parameter != "ctr":
+        block = 16 if work.algorithm == "aes128" else 8
+        size_bytes = math.ceil(size_bytes / block) * block
+    beyond = 0 if size_bytes == own_bytes(work) else max(math.ceil((size_bytes - MESSAGE_MAX) / PERIOD_BYTES), 0)
+    return size_bytes - beyond * PERIOD_BYTES, beyond
 
 
-def added_bytes(work: boards.Workload) -> int:
-    """Return the signature or tag that goes on the air with a message."""
-    if work.name == "ldots-sign":
-        return LDOTS_BYTES
-    if work.operation in ("sign", "tag"):
-        return oracle.trial(work).output_bytes
-    return 16 if work.operation == "seal" else 0
+def fed(work: boards.Workload, length: int) -> bytes:
+    """Return a bench program's input with a message of a length that its buffer holds."""
+    whole = oracle.trial(work).fed
+    if work.operation not in REPEATED:
+        return whole
+    own = own_bytes(work)
+    return whole[:-own] + (whole[-own:] * math.ceil(max(length, 1) / own))[:length]
 
 
-def _options(requirements: Requirements, task: Task, frame: pd.DataFrame, air: pd.DataFrame, mode: str) -> pd.DataFrame:
+@cache
+def work_share(workload: str, board: str, variant: str, size_bytes: int) -> float:
+    """Return what a message takes of the bench's own run, by cycles.
+
+    The bench's program runs on a message of that length, as long as its buffer holds it; what is longer costs as
+    much more as each further `PERIOD_BYTES` cost there. So one byte costs a block, and no more.
+    """
+    work = boards.workload(workload)
+    if work.operation not in REPEATED:
+        return 1.0
+    chosen = dict(pair.split("=") for pair in variant.split(",") if pair)
+    program = measuring.builtin(work, board, chosen)
+
+    def cycles(length: int) -> int:
+        counts = measuring.count(program, board, fed(work, length))
+        if counts.status != oracle.STATUS_OK:
+            raise SunsealError(f"{workload} on {board} refuses a message of {length} bytes, so it has no price")
+        return counts.cycles
+
+    length, beyond = played_bytes(work, size_bytes)
+    found = cycles(length)
+    if beyond:
+        found += beyond * (cycles(MESSAGE_MAX) - cycles(MESSAGE_MAX - PERIOD_BYTES))
+    return found / cycles(own_bytes(work))
+
+
+def body_bytes(work: boards.Workload, data_bytes: int) -> int:
+    """Return the body of the message that carries an operation's data, with its signature, tag or public key."""
+    return radios.REPORT_BYTES + data_bytes + radios.added_bytes(work)
+
+
+def _options(requirements: Requirements, i: int, frame: pd.DataFrame, air: pd.DataFrame, mode: str) -> pd.DataFrame:
     """Price one task by each of its operations at each operating point."""
+    task = requirements.tasks[i]
     rows = frame[frame.workload.isin(task.workloads)].merge(air, on=["board", "vcc_v"], how="left")
     works = {w: boards.workload(w) for w in task.workloads}
-    times = rows.workload.map({w: runs(k, task.size_bytes) for w, k in works.items()}).to_numpy(dtype=float)
+    kinds = zip(rows.workload, rows.board, rows.variant, strict=True)
+    times = np.array([work_share(*kind, task.size_bytes) for kind in kinds], dtype=float)
     link, every_s = requirements.link, task.every_s if mode == "periodic" else task.asked_s
-    bits: Array = np.zeros(len(rows))
-    air_s: Array = np.zeros(len(rows))
-    listen_s = 0.0
+    on_air: dict[str, Array] = dict.fromkeys(AIR, np.zeros(len(rows)))
     if link is not None and task.sends_bytes is not None:
-        added: Any = {w: 8.0 * (task.sends_bytes + added_bytes(k)) for w, k in works.items()}
-        bits = np.asarray(rows.workload.map(added), dtype=np.float64)
-        air_s, listen_s = bits * rows.bit_s.to_numpy(), link.listen_s
+        sent = {w: body_bytes(k, task.sends_bytes) for w, k in works.items()}
+        size = np.asarray(rows.workload.map(sent), dtype=np.float64)
+        packets = np.ceil(size / radios.FRAGMENT_BYTES)
+        on_air = {"byte": size, "packet": packets, "message": np.ceil(packets / radios.FRAGMENTS_MAX)}
     tries = 1.0 + (link.retries if link is not None else 0.0)
     time_s = rows.time_s.to_numpy() * times
     out = rows[[*PLACE, "cutoff_v", "workload", "security_bits", "legal"]].copy()
-    for name in ("", "_low", "_high"):
-        out[f"compute{name}_j"] = rows[f"energy{name}_j" if name else "energy_j"].to_numpy() * times
-        per_try = bits * rows[f"bit{name}_j"].to_numpy() + listen_s * rows[f"rx{name}_w"].to_numpy() * (bits > 0)
-        out[f"radio{name}_j"] = per_try * tries
-    out["worst_radio_j"] = out.radio_j * np.where(bits > 0, rows.worst_j.to_numpy(), 1.0)
-    for name in ("compute", "compute_low", "compute_high", "radio", "radio_low", "radio_high", "worst_radio"):
+    for end in ENDS:
+        out[f"compute{end}_j"] = rows[f"energy{end}_j"].to_numpy() * times
+    for end in (*ENDS, "_worst"):
+        out[f"radio{end}_j"] = tries * sum(on_air[of] * rows[f"{of}{end}_j"].to_numpy() for of in AIR)
+    for name in ("compute", "compute_low", "compute_high", "radio", "radio_low", "radio_high", "radio_worst"):
         out[f"{name}_w"] = out[f"{name}_j"] / every_s
+    # Of the task alone, for what is said of it; the other columns are summed over tasks.
+    out[f"task{i}_compute_w"], out[f"task{i}_radio_w"] = out.compute_w, out.radio_w
     out["round_j"] = out.compute_j + out.radio_j
     out["round_high_j"] = out.compute_high_j + out.radio_high_j
-    busy_s = time_s + (air_s + listen_s * (bits > 0)) * tries
-    out["busy"] = busy_s / every_s
-    wait_s = requirements.window_s[0] if mode == "asynchronous" else 0.0
-    out["latency_s"] = time_s + (air_s + listen_s * (bits > 0)) * tries + wait_s
+    air_s = tries * sum(on_air[of] * rows[f"{of}_s"].to_numpy() for of in AIR)
+    out["busy_s"] = time_s + air_s
+    out["busy"] = out.busy_s / every_s
     out["cpu_latency_s"] = time_s
-    out["latency_share"] = out.latency_s / task.latency_s
-    out["peak_w"] = np.maximum(rows.power_w.to_numpy(), np.where(bits > 0, rows.tx_w.to_numpy(), 0.0))
+    out["peak_w"] = np.maximum(rows.power_w.to_numpy(), np.where(on_air["byte"] > 0, rows.tx_w.to_numpy(), 0.0))
     out["flash_bytes"] = rows.flash_bytes.to_numpy()
     out["memory_bytes"] = rows.ram_bytes.to_numpy() + rows.stack_bytes.to_numpy()
     return out[out.legal].drop(columns="legal").reset_index(drop=True)
 
 
 SUMMED = (
-    *("compute_j", "radio_j", "round_j", "round_high_j", "busy", "flash_bytes", "compute_w", "compute_low_w"),
-    *("compute_high_w", "radio_w", "radio_low_w", "radio_high_w", "worst_radio_w"),
+    *("compute_j", "radio_j", "round_j", "round_high_j", "busy", "busy_s", "cpu_latency_s", "flash_bytes"),
+    *("compute_w", "compute_low_w", "compute_high_w", "radio_w", "radio_low_w", "radio_high_w", "radio_worst_w"),
 )
-LARGEST = ("latency_s", "cpu_latency_s", "latency_share", "peak_w", "memory_bytes")
-DROPPED = ("compute_low_j", "compute_high_j", "radio_low_j", "radio_high_j", "worst_radio_j")
+LARGEST = ("peak_w", "memory_bytes")
+DROPPED = ("compute_low_j", "compute_high_j", "radio_low_j", "radio_high_j", "radio_worst_j")
 
 
 def _joined(left: pd.DataFrame, right: pd.DataFrame, i: int) -> pd.DataFrame:
@@ -297,7 +336,7 @@ def _joined(left: pd.DataFrame, right: pd.DataFrame, i: int) -> pd.DataFrame:
 
 def _unbeaten(options: pd.DataFrame) -> pd.DataFrame:
     """Keep, at each operating point, what no other operation beats or equals in everything that can decide."""
-    names = ["compute_j", "radio_j", "round_high_j", "busy", "latency_share", "latency_s", "peak_w", "flash_bytes"]
+    names = ["compute_j", "radio_j", "round_high_j", "busy", "busy_s", "peak_w", "flash_bytes"]
     values = options[[*names, "memory_bytes"]].to_numpy(dtype=float)
     values = np.column_stack([values, -options.security_bits.to_numpy(dtype=float)])
     keep = np.ones(len(options), dtype=bool)
@@ -311,17 +350,21 @@ def _unbeaten(options: pd.DataFrame) -> pd.DataFrame:
 
 def _with_rest(requirements: Requirements, joined: pd.DataFrame, air: pd.DataFrame, mode: str) -> pd.DataFrame:
     """Add sleep and listening, and sum up."""
-    names = ["board", "vcc_v", "cpu_w", "cpu_low_w", "cpu_high_w", "rx_w", "rx_low_w", "rx_high_w"]
+    names = ["board", "vcc_v", *(f"{of}{end}_w" for of in ("cpu", "beside", "rx") for end in ENDS)]
     rest = joined[["board", "vcc_v"]].merge(air[[*names, "dbm", "dbm_worst", "link_margin_db"]], on=["board", "vcc_v"])
     out = joined.drop(columns=[c for c in DROPPED if c in joined])
     share = requirements.window_s[1] / requirements.window_s[0] if mode == "asynchronous" else 0.0
     quiet = np.maximum(1.0 - out.busy.to_numpy(), 0.0)
-    for name in ("", "_low", "_high"):
-        out[f"sleep{name}_w"] = rest[f"cpu{name}_w"].to_numpy() * quiet
+    for name in ENDS:
+        # What the board draws beside its CPU, it draws while that computes too.
+        out[f"sleep{name}_w"] = rest[f"cpu{name}_w"].to_numpy() * quiet + rest[f"beside{name}_w"] * (1.0 - quiet)
         out[f"listen{name}_w"] = rest[f"rx{name}_w"].to_numpy() * share
         out[f"mean{name}_w"] = sum(out[f"{part}{name}_w"] for part in ("compute", "radio", "sleep", "listen"))
     for name in ("dbm", "dbm_worst", "link_margin_db"):
         out[name] = rest[name].to_numpy()
+    # A task runs to its end: whoever asks while all the others have asked too waits for them.
+    out["latency_s"] = out.busy_s + (requirements.window_s[0] if mode == "asynchronous" else 0.0)
+    out["latency_share"] = out.latency_s / min(task.latency_s for task in requirements.tasks)
     out["gate_j"] = out.round_j * requirements.safety
     out["asleep_w"] = rest.cpu_w.to_numpy()
     return out
@@ -527,6 +570,8 @@ class Field:
     lights: dict[str, supply.Light]
     carried: supply.Carried | None
     refused: list[str]
+    frame: pd.DataFrame
+    """Operations at operating points, of which `table` was made."""
 
     @property
     def supplies(self) -> list[supply.Harvested | supply.Battery]:
@@ -581,7 +626,7 @@ def field(
         raise SunsealError(f"`{requirements.name}`: the allowed parts make no supply: {'; '.join(refused)}")
     if requirements.weights["prices"]:
         _priced(requirements, table, [*harvested, *batteries])
-    return Field(requirements, table, harvested, batteries, lights, carried, refused)
+    return Field(requirements, table, harvested, batteries, lights, carried, refused, frame)
 
 
 def _priced(

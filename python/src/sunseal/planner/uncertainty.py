@@ -80,7 +80,7 @@ def _swings(field: sweep.Field, cases: Sequence[Case]) -> list[list[Swing]]:
     for i, case in enumerate(cases):
         one = case.supply
         if isinstance(one, supply.Harvested):
-            low, high = 1.0 - min(one.store.tolerance_rel, 0.2), 1.0 + one.store.tolerance_rel
+            low, high = 1.0 - one.store.tolerance_low_rel, 1.0 + one.store.tolerance_rel
             for name, key, pair in (
                 ("light", "light", spreads.light),
                 ("efficiency of the charger", "charge_efficiency", spreads.charge_efficiency),
@@ -160,7 +160,7 @@ def _currents(load: pd.DataFrame, margin: Callable[[pd.DataFrame], float]) -> li
         told = [_factor(round(float(row[f"{part}_{e}_w"]) / typical, 3)) for e in ("low", "high")]
         found.append(Swing(name, told[0], told[1], margin(low), margin(high)))
     if np.isfinite(row.link_margin_db):
-        more_w = float(row.worst_radio_w - row.radio_w)
+        more_w = float(row.radio_worst_w - row.radio_w)
         worst = load.assign(mean_w=load.mean_w + more_w)
         power = "no output power is enough" if np.isnan(row.dbm_worst) else f"{row.dbm_worst:+.0f} dBm"
         found.append(Swing("path loss", f"{row.dbm:+.0f} dBm", power, margin(load), margin(worst)))
