@@ -131,7 +131,8 @@ class TestMeasure:
             *("--variant", "mpy=32", "--freq", "14MHz", "--vcc", "2.7V", "--power", "mane2014"),
         )
         assert m["cycles"] < 2_372_103
-        assert m["energy_j"] == pytest.approx(1.9e-3 * m["cycles"] / 2_372_103, rel=0.1)
+        # As near as two printed digits say: 1.85 to 1.95 mJ.
+        assert m["energy_j"] == pytest.approx(1.9e-3 * m["cycles"] / 2_372_103, rel=0.05 / 1.9)
 
     def test_the_thesis_s_measurement_unit_reads_a_little_less(self, sunseal: Cli) -> None:
         args = ("measure", "ecdsa-secp160r1-sign", "--vcc", "2.7V", "--power", "mane2014")

@@ -62,8 +62,10 @@ def test_operations_are_counted_over_lives() -> None:
     record = played.record
     assert record["brown_outs"] > 3
     duty = simulation.duty(played)
-    in_last_life = int.from_bytes(bytes.fromhex(record["symbols"]["duty_failed"]), "little")
-    assert duty.operations > record["brown_outs"] and (duty.failed is None or in_last_life == 0)
+    # Without supply at the end there is no RAM to read the count from.
+    alive = record["starts"] > record["brown_outs"]
+    assert duty.operations > record["brown_outs"]
+    assert (duty.failed, duty.right) == ((0, True) if alive else (None, None))
     assert abs(record["energy"]["balance_rel"]) < 1e-6
 
 

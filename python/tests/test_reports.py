@@ -33,6 +33,10 @@ def test_every_part_says_where_it_is_from(name: str) -> None:
     assert len(citing.of(parts=[name])) > 0
 
 
+WITHOUT_TABLES = {"shnayder2004"}
+"""Papers that coefficients are from and of which `data/published` has no table."""
+
+
 @pytest.mark.parametrize("name", boards.names("power"))
 def test_every_set_of_coefficients_cites_its_documents_and_those_it_extends(name: str) -> None:
     cited = citing.of(power_sets=[name])
@@ -42,7 +46,7 @@ def test_every_set_of_coefficients_cites_its_documents_and_those_it_extends(name
         assert f"data/power/{told['set']['extends']}.toml" in {s.file for s in cited}
     if not name.endswith("-datasheet"):
         paper = name.rpartition("-")[2]
-        assert paper in {p.key for p in cited.papers} or paper not in citing._papers()
+        assert (paper in {p.key for p in cited.papers}) == (paper not in WITHOUT_TABLES)
 
 
 def test_the_four_papers_become_bibtex() -> None:

@@ -134,21 +134,30 @@ fn a_channel_without_a_voltage_faults_and_settings_are_locked_by_enc() {
 
 #[test]
 fn adc_and_reference_are_components_with_states() {
-    let mut m = convert(100).machine();
-    m.adc_volts(0, 1.0);
-    halt(&mut m);
-    let (ledger, v) = (m.ledger(), m.vocabulary());
-    let on = v.find_state("on").unwrap();
-    for name in ["adc12", "ref"] {
-        let c = v.find_component(name).unwrap();
-        let time: u128 = ledger
-            .spans()
-            .filter(|(k, _)| k.component == c && k.state == on)
-            .map(|(_, s)| s.time.0)
-            .sum();
-        assert!(time > 5_000_000, "{name} was on for {time} ps");
-    }
-    assert_eq!(ledger.event(v.find_event("adc12.conversion").unwrap()), 1);
+    // How long each was on, and the machine.
+    let times = |settle| {
+        let mut m = convert(settle).machine();
+        m.adc_volts(0, 1.0);
+        halt(&mut m);
+        let (ledger, v) = (m.ledger(), m.vocabulary());
+        assert_eq!(ledger.event(v.find_event("adc12.conversion").unwrap()), 1);
+        let on = v.find_state("on").unwrap();
+        let each = ["adc12", "ref"].map(|name| {
+            let own = v.find_component(name).unwrap();
+            let spans = || ledger.spans().filter(|(k, _)| k.component == own);
+            let all: u128 = spans().map(|(_, s)| s.time.0).sum();
+            assert_eq!(all, m.time().0, "{name} is in one state or the other all the time");
+            spans().filter(|(k, _)| k.state == on).map(|(_, s)| s.time.0).sum::<u128>()
+        });
+        (each, m.time().0)
+    };
+    // Both are switched on in front of the wait and never off: what a longer wait adds, it adds to both.
+    let ([adc, reference], whole) = times(100);
+    let ([adc_late, reference_late], whole_late) = times(1100);
+    assert!(whole_late > whole);
+    assert_eq!(adc_late - adc, whole_late - whole);
+    assert_eq!(reference_late - reference, whole_late - whole);
+    assert!(0 < adc && adc < reference && reference < whole, "the reference is first");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 pub mod gateway;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 pub const CODE: u32 = 0x5C00;
 
@@ -97,6 +98,11 @@ pub fn program(name: &str, words: &[u16]) -> PathBuf {
 /// The same, with more vectors.
 pub fn program_with(name: &str, words: &[u16], vectors: &[(u32, u32)]) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.elf"));
-    std::fs::write(&path, elf_with(words, vectors)).unwrap();
+    // Whole or not at all: tests that run at the same time share names.
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let own = path.with_extension(format!("{}-{number}", std::process::id()));
+    std::fs::write(&own, elf_with(words, vectors)).unwrap();
+    std::fs::rename(&own, &path).unwrap();
     path
 }

@@ -507,13 +507,15 @@ def _column(text: Text, layout: Layout, frame: Any, column: Column, row: int) ->
     if column.bit is not None:
         return np.asarray(series.str.strip().str[column.bit] == "1", dtype=np.float64)
     if not pd.api.types.is_numeric_dtype(series):
-        numbers = pd.to_numeric(series, errors="coerce")
+        # An integer of more digits than a float holds would be an OverflowError even where errors are coerced.
+        far = series.map(lambda cell: isinstance(cell, str) and len(cell) > 300 or isinstance(cell, int))
+        numbers = pd.to_numeric(series.mask(far.astype(bool)), errors="coerce")
         if text.decimal == ",":
             numbers = pd.to_numeric(series.astype(str).str.replace(",", ".", regex=False), errors="coerce")
         wrong = np.flatnonzero(numbers.isna().to_numpy() & series.notna().to_numpy())
         if wrong.size:
             at = int(wrong[0])
-            cell = str(series.iloc[at]).strip()
+            cell = str(series.iloc[at]).strip()[:40]
             beyond = cell.lstrip("+-") in ("∞", "inf", "Inf", "Infinity")
             raise SunsealError(
                 f"line {layout.first + row + at + 1} of `{text.path.name}`: "
