@@ -51,15 +51,19 @@ impl Caller {
     }
 }
 
-fn get(path: &str) -> String {
-    format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
+fn get(server: &Running, path: &str) -> String {
+    let token = &server.tokens.operator;
+    format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n")
 }
 
-fn post(message: &Message) -> String {
+fn post(server: &Running, message: &Message) -> String {
+    let token = &server.tokens.gateway;
     let path = format!("/v1/nodes/{}/{}", message.node_id(), path_of(message));
     let body = json!({"body": hex::encode(&message.encode())}).to_string();
     let length = body.len();
-    format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n{body}")
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
 }
 
 /// Each caller sends its requests, round and round or once, until the span is over.
@@ -101,7 +105,7 @@ fn main() {
     let server = Running::server(&folder("load").join("s.db"), &["--quiet"]);
     let client = Client::new(&server);
     let nodes = |suite: Suite, count: u8| -> Vec<Node> {
-        let from = 50 * suite.code();
+        let from = 64 * (suite.code() - 1);
         let nodes: Vec<Node> =
             (0..count).map(|i| Node::new(from + i, Signer::new(suite))).collect();
         nodes.iter().for_each(|node| runtime.block_on(client.enrol(node)));
@@ -109,27 +113,33 @@ fn main() {
     };
     let callers = |request: String, count| vec![vec![request]; count];
 
-    measure("GET /healthz", &server, callers(get("/healthz"), 1), true);
-    measure("GET /healthz", &server, callers(get("/healthz"), 16), true);
-    for (suite, each) in [(Suite::EcdsaP256Sha256, 2_000), (Suite::EcdsaSecp160r1Sha1, 400)] {
-        let nodes = nodes(suite, 16);
-        let hello = |n: &Node| vec![post(&n.hello())];
+    measure("GET /healthz", &server, callers(get(&server, "/healthz"), 1), true);
+    measure("GET /healthz", &server, callers(get(&server, "/healthz"), 16), true);
+    for (suite, total) in [(Suite::EcdsaP256Sha256, 24_000), (Suite::EcdsaSecp160r1Sha1, 6_400)] {
+        let nodes = nodes(suite, 64);
+        let hello = |n: &Node| vec![post(&server, &n.hello())];
         let name = suite.name();
         if suite == Suite::EcdsaP256Sha256 {
             measure("POST hello", &server, nodes[..1].iter().map(hello).collect(), true);
-            measure("POST hello", &server, nodes.iter().map(hello).collect(), true);
+            measure("POST hello", &server, nodes[..16].iter().map(hello).collect(), true);
         }
         // Signed beforehand: the signers of the tests are slow.
-        let reports = |n: &Node, from: u32| -> Vec<String> {
-            (from..from + each).map(|counter| post(&n.report(b"21.5 C", counter))).collect()
-        };
-        let one = vec![reports(&nodes[0], 1)];
-        measure(&format!("POST reports {name}"), &server, one, false);
-        let all = nodes.iter().map(|n| reports(n, 10_000)).collect();
-        measure(&format!("POST reports {name}"), &server, all, false);
+        for (count, from) in [(1, 1), (16, 30_000), (64, 60_000)] {
+            let each = total / count as u32;
+            let reports = |n: &Node| -> Vec<String> {
+                (from..from + each).map(|c| post(&server, &n.report(b"21.5 C", c))).collect()
+            };
+            let all = nodes[..count].iter().map(reports).collect();
+            measure(&format!("POST reports {name}"), &server, all, false);
+        }
     }
     let events = runtime.block_on(client.get("/v1/summary"))["verdicts"].clone();
     println!("the log now holds, by verdict: {events}");
-    measure("GET /v1/summary", &server, callers(get("/v1/summary"), 1), true);
-    measure("GET /v1/events?limit=100", &server, callers(get("/v1/events?limit=100"), 1), true);
+    measure("GET /v1/summary", &server, callers(get(&server, "/v1/summary"), 1), true);
+    measure(
+        "GET /v1/events?limit=100",
+        &server,
+        callers(get(&server, "/v1/events?limit=100"), 1),
+        true,
+    );
 }

@@ -1,121 +1,144 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! HTTP around store and judge. The normative text is `docs/reference/http.md`.
 
+use std::error::Error;
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::body::Bytes;
-use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Path, Query, Request, State};
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, Version, header};
 use axum::middleware::{self, Next};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use http_body_util::LengthLimitError;
+use rusqlite::Connection;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use sunseal_link::{Kind, Message, NodeId, Suite, VerdictCode};
+use tokio::sync::Semaphore;
 
 use crate::clock::{Clock, MAX_TIME_US, TIME_HEADER};
-use crate::judge::{self, Judgement, Rules, Welcome};
-use crate::serve::READ_TIMEOUT;
+use crate::judge::{self, Checked, Judgement, Rules, Welcome};
+use crate::serve::{READ_TIMEOUT, Seat};
 use crate::store::{self, Node};
+use crate::tokens::{self, Role};
+use crate::writer::Writer;
 use crate::{hex, log, page};
 
 /// Bytes of a request's body at most; the longest honest one has a few hundred.
 pub const MAX_REQUEST_BYTES: usize = 16 * 1024;
 /// Rows of one page of nodes or events at most.
 pub const MAX_PAGE: u32 = 1000;
-/// Bytes of a node's name at most.
+/// Bytes of a name, or of a reason that somebody gives, at most.
 pub const MAX_NAME_BYTES: usize = 100;
+/// Questions that are read for at once; more wait.
+const MAX_QUESTIONS: usize = 4;
+/// Connections that are kept for reading.
+const MAX_READERS: usize = 8;
+/// `/healthz` writes if nobody has for so long.
+const HEALTH_PERIOD: Duration = Duration::from_secs(10);
+/// The same while nothing can be written.
+const HEALTH_RETRY: Duration = Duration::from_secs(1);
+
+/// How the operator set the server up.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Names besides addresses and `localhost` under which requests may come.
+    pub hosts: Vec<String>,
+    /// Whoever reaches the port is the operator.
+    pub open: bool,
+    /// Single requests stay out of the log.
+    pub quiet: bool,
+}
 
 /// All that a request needs.
 pub struct App {
-    /// Answers questions; dropped before `db`, which clears up when it closes.
-    reader: Mutex<Connection>,
-    db: Mutex<Connection>,
-    /// Names besides addresses and `localhost` under which requests may come.
-    hosts: Vec<String>,
-    clock: Clock,
+    path: PathBuf,
+    readers: Mutex<Vec<Connection>>,
+    questions: Semaphore,
+    writer: Writer,
+    clock: Arc<Clock>,
     rules: Rules,
-    quiet: bool,
+    settings: Settings,
 }
 
 impl App {
-    /// A server over an opened database and a reader of it; `quiet` keeps single requests out of
-    /// the log.
+    /// A server over an opened database, which lies at `path`.
     pub fn new(
-        (db, reader): (Connection, Connection),
+        db: Connection,
+        path: PathBuf,
         clock: Clock,
         rules: Rules,
-        hosts: Vec<String>,
-        quiet: bool,
+        settings: Settings,
     ) -> Arc<Self> {
-        let (db, reader) = (Mutex::new(db), Mutex::new(reader));
-        Arc::new(Self { reader, db, hosts, clock, rules, quiet })
+        let clock = Arc::new(clock);
+        let writer = Writer::start(db, Arc::clone(&clock));
+        let (readers, questions) = (Mutex::default(), Semaphore::new(MAX_QUESTIONS));
+        Arc::new(Self { path, readers, questions, writer, clock, rules, settings })
     }
 
-    /// Runs `work` as one transaction: committed if it succeeds, else as if it never was.
+    /// Runs `work` in a transaction, and answers when that is on disk.
     async fn transact<T: Send + 'static>(
-        self: Arc<Self>,
+        &self,
         time: Time,
-        work: impl FnOnce(&Transaction<'_>, u64) -> rusqlite::Result<T> + Send + 'static,
+        work: impl FnOnce(&Connection, u64) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, Reply> {
-        self.run(time, TransactionBehavior::Immediate, work).await
+        let done = self.writer.submit(time.0, work).await;
+        done.map_err(|why| Reply::error(StatusCode::INTERNAL_SERVER_ERROR, why))
     }
 
-    /// Runs a question: on its own connection, so that a long one delays no node.
+    /// Looks something up in what is committed: a few rows, in no time.
+    fn look<T>(
+        &self,
+        time: Time,
+        work: impl FnOnce(&Connection, u64) -> rusqlite::Result<T>,
+    ) -> Result<T, Reply> {
+        let fault = |why: String| {
+            log::warn("database", json!({"why": why}));
+            let why = format!("the database cannot be read ({why})");
+            Reply::error(StatusCode::INTERNAL_SERVER_ERROR, why)
+        };
+        let readers = || self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = readers().pop();
+        let mut db = match kept {
+            Some(db) => db,
+            None => store::reader(&self.path).map_err(|e| fault(e.to_string()))?,
+        };
+        let now_us = self.clock.now_us(time.0);
+        let done = db.transaction().and_then(|tx| work(&tx, now_us));
+        let mut readers = readers();
+        if readers.len() < MAX_READERS {
+            readers.push(db);
+        }
+        drop(readers);
+        done.map_err(|e| fault(e.to_string()))
+    }
+
+    /// Runs a question, which may read a lot: aside, so that it delays no node.
     async fn ask<T: Send + 'static>(
         self: Arc<Self>,
         time: Time,
-        work: impl FnOnce(&Transaction<'_>, u64) -> rusqlite::Result<T> + Send + 'static,
+        work: impl FnOnce(&Connection, u64) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, Reply> {
-        self.run(time, TransactionBehavior::Deferred, work).await
-    }
-
-    async fn run<T: Send + 'static>(
-        self: Arc<Self>,
-        time: Time,
-        behavior: TransactionBehavior,
-        work: impl FnOnce(&Transaction<'_>, u64) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<T, Reply> {
-        let run = move || {
-            let asks = matches!(behavior, TransactionBehavior::Deferred);
-            let db = if asks { &self.reader } else { &self.db };
-            // A panic in another request left no transaction open: dropping rolls back.
-            let mut db = db.lock().unwrap_or_else(PoisonError::into_inner);
-            let now_us = self.clock.now_us(time.0);
-            let tx = db.transaction_with_behavior(behavior)?;
-            let done = work(&tx, now_us)?;
-            tx.commit()?;
-            Ok(done)
-        };
-        match tokio::task::spawn_blocking(run).await {
-            Ok(Ok(done)) => Ok(done),
-            Ok(Err(e)) => Err(database_fault(&e)),
-            Err(e) => Err(Reply::error(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                format!("the request failed inside the server ({e}); nothing was changed"),
-            )),
-        }
+        let _turn = self.questions.acquire().await;
+        let app = Arc::clone(&self);
+        tokio::task::spawn_blocking(move || app.look(time, work)).await.unwrap_or_else(|e| {
+            let why = format!("the request failed inside the server ({e})");
+            Err(Reply::error(StatusCode::INTERNAL_SERVER_ERROR, why))
+        })
     }
 
     /// Ends the write-ahead log, so that one file holds everything.
     pub fn close(&self) {
-        let db = self.db.lock().unwrap_or_else(PoisonError::into_inner);
-        let done = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-        if let Err(e) = done {
-            log::warn("checkpoint", json!({"why": e.to_string()}));
-        }
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.writer.close();
     }
-}
-
-fn database_fault(e: &rusqlite::Error) -> Reply {
-    log::warn("database", json!({"why": e.to_string()}));
-    let why = format!("the database refused ({e}); nothing was changed");
-    Reply::error(StatusCode::INTERNAL_SERVER_ERROR, why)
 }
 
 /// A JSON answer.
@@ -199,18 +222,8 @@ impl<S: Send + Sync> FromRequest<S> for Json {
     type Rejection = Reply;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Reply> {
-        let bytes = tokio::time::timeout(READ_TIMEOUT, Bytes::from_request(request, state));
-        let bytes = bytes.await.map_err(|_| {
-            let why = format!("the body did not come within {} s", READ_TIMEOUT.as_secs());
-            Reply::error(StatusCode::REQUEST_TIMEOUT, why)
-        })?;
-        let bytes = bytes.map_err(|e| {
-            let why = format!(
-                "the body cannot be read ({}); it may have {MAX_REQUEST_BYTES} bytes",
-                e.body_text()
-            );
-            Reply::error(e.status(), why)
-        })?;
+        let bytes = Bytes::from_request(request, state).await;
+        let bytes = bytes.map_err(|e| Reply::error(e.status(), e.body_text()))?;
         let value = if bytes.is_empty() { Ok(json!({})) } else { serde_json::from_slice(&bytes) };
         match value {
             Ok(value @ Value::Object(_)) => Ok(Self(value)),
@@ -242,18 +255,29 @@ type Answer = Result<Reply, Reply>;
 
 /// Every route of the server.
 pub fn router(app: Arc<App>) -> Router {
-    Router::new()
+    let only = |role| middleware::from_fn_with_state((Arc::clone(&app), role), authorised);
+    let gateway = Router::new()
+        .route("/v1/nodes/{node_id}/enrol", post(enrol))
+        .route("/v1/nodes/{node_id}/hello", post(hello))
+        .route("/v1/nodes/{node_id}/responses", post(response))
+        .route("/v1/nodes/{node_id}/reports", post(report))
+        .route_layer(only(Role::Gateway));
+    let operator = Router::new()
         .route("/", get(status_page))
-        .route("/healthz", get(health))
         .route("/v1/summary", get(summary))
         .route("/v1/events", get(events))
         .route("/v1/nodes", get(nodes).post(open_node))
         .route("/v1/nodes/{node_id}", get(node))
         .route("/v1/nodes/{node_id}/challenges", post(queue))
-        .route("/v1/nodes/{node_id}/enrol", post(enrol))
-        .route("/v1/nodes/{node_id}/hello", post(hello))
-        .route("/v1/nodes/{node_id}/responses", post(response))
-        .route("/v1/nodes/{node_id}/reports", post(report))
+        .route("/v1/nodes/{node_id}/revoke", post(revoke))
+        .route("/v1/nodes/{node_id}/rekey", post(rekey))
+        .route("/v1/tokens", get(list_tokens).post(make_token))
+        .route("/v1/tokens/{token_id}/revoke", post(revoke_token))
+        .route_layer(only(Role::Operator));
+    Router::new()
+        .route("/healthz", get(health))
+        .merge(gateway)
+        .merge(operator)
         .fallback(|uri: Uri| async move {
             Reply::error(StatusCode::NOT_FOUND, format!("there is nothing at {}", uri.path()))
         })
@@ -261,24 +285,105 @@ pub fn router(app: Arc<App>) -> Router {
             let why = format!("{} does not take this method", uri.path());
             Reply::error(StatusCode::METHOD_NOT_ALLOWED, why)
         })
-        .layer(DefaultBodyLimit::max(MAX_REQUEST_BYTES))
-        .layer(middleware::from_fn_with_state(Arc::clone(&app), not_from_a_foreign_page))
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), arrive))
         .with_state(app)
 }
 
-/// Refuses what a page of somebody else's makes the operator's browser send: a POST carries the
-/// page's `Origin`, and a name made to point here (DNS rebinding) shows in `Host`.
-async fn not_from_a_foreign_page(State(app): Shared, request: Request, next: Next) -> Response {
-    match foreign(request.headers(), &app.hosts) {
-        Some(why) => Reply::error(StatusCode::FORBIDDEN, why).into_response(),
-        None => next.run(request).await,
+/// Lets in who carries a token of the role, or anybody where the operator said `--open`.
+async fn authorised(
+    State((app, needed)): State<(Arc<App>, Role)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if app.settings.open {
+        return next.run(request).await;
+    }
+    let token = tokens::carried(request.headers());
+    let role =
+        token.as_deref().map(|token| app.look(Time(None), |db, _| tokens::role_of(db, token)));
+    let role = match role.transpose() {
+        Ok(role) => role.flatten(),
+        Err(fault) => return fault.into_response(),
+    };
+    match role {
+        Some(role) if role.covers(needed) => next.run(request).await,
+        Some(role) => {
+            let (has, needed) = (role.name(), needed.name());
+            let why = format!("this takes the token of an {needed}, not of a {has}");
+            Reply::error(StatusCode::FORBIDDEN, why).into_response()
+        }
+        None => {
+            let given =
+                if token.is_some() { "this token is unknown or revoked" } else { "no token" };
+            let why = format!(
+                "{given}: send `Authorization: Bearer TOKEN` with a token of this server's {}",
+                needed.name()
+            );
+            let asked = [(header::WWW_AUTHENTICATE, "Basic realm=\"sunseal\", charset=\"UTF-8\"")];
+            (asked, Reply::error(StatusCode::UNAUTHORIZED, why)).into_response()
+        }
     }
 }
 
-fn foreign(headers: &HeaderMap, hosts: &[String]) -> Option<String> {
+/// Takes a request in: refuses what two readers could read in two ways, and what a page of
+/// somebody else's makes the operator's browser send; reads the body within its bounds.
+async fn arrive(State(app): Shared, request: Request, next: Next) -> Response {
+    if let Err(refused) = admissible(&request, &app.settings.hosts) {
+        return refused.into_response();
+    }
+    let seat = request.extensions().get::<Arc<Seat>>().cloned();
+    let (parts, body) = request.into_parts();
+    // A little more than is taken, so that who sends too much hears it instead of a broken line.
+    let read = tokio::time::timeout(READ_TIMEOUT, to_bytes(body, 4 * MAX_REQUEST_BYTES)).await;
+    let refused = match read {
+        Ok(Ok(bytes)) if bytes.len() <= MAX_REQUEST_BYTES => Ok(bytes),
+        Ok(Err(e)) if !e.source().is_some_and(|e| e.is::<LengthLimitError>()) => {
+            Err(Reply::bad(format!("the body cannot be read ({e})")))
+        }
+        Ok(_) => {
+            let why = format!("the body is too long: it may have {MAX_REQUEST_BYTES} bytes");
+            Err(Reply::error(StatusCode::PAYLOAD_TOO_LARGE, why))
+        }
+        Err(_) => {
+            let why = format!("the body did not come within {} s", READ_TIMEOUT.as_secs());
+            Err(Reply::error(StatusCode::REQUEST_TIMEOUT, why))
+        }
+    };
+    let bytes = match refused {
+        Ok(bytes) => bytes,
+        Err(refused) => return refused.into_response(),
+    };
+    // From here on the caller waits for us, not we for him.
+    let _answering = seat.as_ref().map(|seat| seat.answer());
+    next.run(Request::from_parts(parts, Body::from(bytes))).await
+}
+
+fn admissible(request: &Request, hosts: &[String]) -> Result<(), Reply> {
+    let headers = request.headers();
+    // RFC 9112, 3.2: a request that does not say once whom it is for is refused.
+    let named = headers.get_all(header::HOST).iter().count();
+    if named > 1 || (named == 0 && request.version() == Version::HTTP_11) {
+        return Err(Reply::bad(format!("a request has one Host header, not {named}")));
+    }
+    // RFC 9112, 6.1: with a length beside it, it is how requests are smuggled. hyper drops the
+    // length before we see it, so nobody's chunks are taken.
+    if headers.contains_key(header::TRANSFER_ENCODING) {
+        let why = "Transfer-Encoding is not taken: send the body whole, with Content-Length";
+        return Err(Reply::error(StatusCode::LENGTH_REQUIRED, why));
+    }
+    let target = request.uri().authority().map(|authority| authority.as_str());
+    match foreign(headers, target, hosts) {
+        Some(why) => Err(Reply::error(StatusCode::FORBIDDEN, why)),
+        None => Ok(()),
+    }
+}
+
+/// Why a request is for another server (DNS rebinding shows in `Host`), or from a page of another
+/// one (a POST carries the page's `Origin`).
+fn foreign(headers: &HeaderMap, target: Option<&str>, hosts: &[String]) -> Option<String> {
     let header = |name| headers.get(name).map(|v| v.to_str().unwrap_or("unreadable"));
     let host = header(header::HOST);
-    if let Some(host) = host.filter(|host| !is_ours(host, hosts)) {
+    if let Some(host) = [target, host].into_iter().flatten().find(|host| !is_ours(host, hosts)) {
         return Some(format!(
             "this server is not `{}`: call it by its address or as localhost, or start it with --host",
             host.escape_debug()
@@ -302,10 +407,50 @@ fn is_ours(host: &str, hosts: &[String]) -> bool {
         || hosts.iter().any(|ours| ours.eq_ignore_ascii_case(name))
 }
 
+/// Tells whether the server can keep what it is told: by the latest write, or by one of its own
+/// if that is too long ago, so that probes cost nothing.
 async fn health(State(app): Shared) -> Answer {
-    // The write lock, so that a full or vanished file is told.
-    app.transact(Time(None), |tx, _| tx.query_row("SELECT 1", [], |_| Ok(()))).await?;
-    Ok(Reply::ok(json!({"status": "ok"})))
+    let due = {
+        let mut last = app.writer.last();
+        let period = if last.fault.is_some() { HEALTH_RETRY } else { HEALTH_PERIOD };
+        let due = last.tried.elapsed() >= period;
+        if due {
+            // One caller tries; who comes meanwhile hears what was known before.
+            last.tried = Instant::now();
+        }
+        due
+    };
+    if due {
+        // What comes of it is the latest write.
+        let _ = app.writer.submit(None, store::try_to_write).await;
+    }
+    let fault = app.writer.last().fault.clone();
+    Ok(match fault {
+        None => Reply::ok(json!({"status": "ok"})),
+        Some(why) => {
+            let why = format!("the latest write failed: {why}");
+            let told = json!({"status": "failing", "error": why});
+            Reply(StatusCode::SERVICE_UNAVAILABLE, told)
+        }
+    })
+}
+
+/// A text that people will read in a terminal or on a page: short, and nothing in it moves the
+/// cursor, ends a line or turns the direction of writing.
+fn plain(field: &str, text: &str) -> Result<(), Reply> {
+    if text.len() > MAX_NAME_BYTES {
+        return Err(Reply::bad(format!("a {field} has at most {MAX_NAME_BYTES} bytes")));
+    }
+    match text.chars().find(|&c| page::is_unprintable(c)) {
+        None => Ok(()),
+        Some(c) => {
+            let code = u32::from(c);
+            let why = format!(
+                "a {field} has no control characters or changes of direction; this one has U+{code:04X}"
+            );
+            Err(Reply::bad(why))
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -322,28 +467,112 @@ struct NewNode {
 async fn open_node(State(app): Shared, time: Time, body: Json) -> Answer {
     let new: NewNode = body.read()?;
     let node_id = hex::node_id(&new.node_id).map_err(Reply::bad)?;
-    if new.name.len() > MAX_NAME_BYTES {
-        return Err(Reply::bad(format!("a name has at most {MAX_NAME_BYTES} bytes")));
-    }
+    plain("name", &new.name)?;
     if new.period_us.is_some_and(|us| us == 0 || us > MAX_TIME_US) {
         return Err(Reply::bad(format!("period_us is 1 to {MAX_TIME_US} microseconds")));
     }
-    let key = match (&new.suite, &new.public_key) {
-        (None, None) => None,
-        (Some(suite), Some(key)) => {
-            Some((suite_of(suite)?, hex::decode(key).map_err(|e| wrong("public_key", &e))?))
-        }
-        _ => return Err(Reply::bad("suite and public_key belong together: give both or none")),
-    };
+    let key = vouched(new.suite.as_ref(), new.public_key.as_deref())?;
     let done = app
         .transact(time, move |tx, now_us| {
             let key = key.as_ref().map(|(suite, key)| (*suite, key.as_slice()));
-            judge::open(tx, now_us, node_id, &new.name, new.period_us, key)?
-                .map(|node| node.to_json(tx, now_us))
-                .map_or_else(|refused| Ok(Err(refused)), |json| json.map(Ok))
+            let node = judge::open(tx, now_us, node_id, &new.name, new.period_us, key)?;
+            shown(tx, now_us, node)
         })
         .await?;
     Ok(done.map_or_else(|refused| Reply::judged(&refused), |n| Reply(StatusCode::CREATED, n)))
+}
+
+/// The key that the operator vouches for, if he gives one.
+fn vouched(
+    suite: Option<&Value>,
+    public_key: Option<&str>,
+) -> Result<Option<(Suite, Vec<u8>)>, Reply> {
+    match (suite, public_key) {
+        (None, None) => Ok(None),
+        (Some(suite), Some(key)) => {
+            let key = hex::decode(key).map_err(|e| wrong("public_key", &e))?;
+            Ok(Some((suite_of(suite)?, key)))
+        }
+        _ => Err(Reply::bad("suite and public_key belong together: give both or none")),
+    }
+}
+
+/// The node as JSON, if it was not refused.
+fn shown(
+    db: &Connection,
+    now_us: u64,
+    node: Result<Node, Judgement>,
+) -> rusqlite::Result<Result<Value, Judgement>> {
+    node.map(|node| node.to_json(db, now_us))
+        .map_or_else(|refused| Ok(Err(refused)), |json| json.map(Ok))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Revocation {
+    #[serde(default)]
+    why: String,
+}
+
+async fn revoke(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
+    let Revocation { why } = body.read()?;
+    plain("reason", &why)?;
+    let work = move |tx: &Connection, now_us| {
+        let node = judge::revoke(tx, now_us, node_id, &why)?;
+        shown(tx, now_us, node)
+    };
+    let done = app.transact(time, work).await?;
+    Ok(done.map_or_else(|refused| Reply::judged(&refused), Reply::ok))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewKey {
+    suite: Option<Value>,
+    public_key: Option<String>,
+}
+
+async fn rekey(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
+    let new: NewKey = body.read()?;
+    let key = vouched(new.suite.as_ref(), new.public_key.as_deref())?;
+    let work = move |tx: &Connection, now_us| {
+        let key = key.as_ref().map(|(suite, key)| (*suite, key.as_slice()));
+        let node = judge::rekey(tx, now_us, node_id, key)?;
+        shown(tx, now_us, node)
+    };
+    let done = app.transact(time, work).await?;
+    Ok(done.map_or_else(|refused| Reply::judged(&refused), Reply::ok))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewToken {
+    role: String,
+    #[serde(default)]
+    name: String,
+}
+
+async fn make_token(State(app): Shared, time: Time, body: Json) -> Answer {
+    let new: NewToken = body.read()?;
+    let role =
+        Role::from_name(&new.role).ok_or_else(|| wrong("role", "it is operator or gateway"))?;
+    plain("name", &new.name)?;
+    let work = move |tx: &Connection, now_us| tokens::make(tx, now_us, role, &new.name);
+    Ok(Reply(StatusCode::CREATED, app.transact(time, work).await?))
+}
+
+async fn list_tokens(State(app): Shared, time: Time) -> Answer {
+    let tokens = app.ask(time, |tx, _| tokens::list(tx)).await?;
+    Ok(Reply::ok(json!({"tokens": tokens})))
+}
+
+async fn revoke_token(State(app): Shared, Path(token_id): Path<i64>, time: Time) -> Answer {
+    let work = move |tx: &Connection, now_us| tokens::revoke(tx, now_us, token_id);
+    if app.transact(time, work).await? {
+        return Ok(Reply::ok(json!({"token_id": token_id, "state": "revoked"})));
+    }
+    let why = format!("no token {token_id} holds");
+    Err(Reply::error(StatusCode::NOT_FOUND, why))
 }
 
 fn wrong(field: &str, why: &str) -> Reply {
@@ -496,7 +725,7 @@ fn decoded(kind: Kind, node_id: NodeId, said: &Said) -> Result<Message, (Verdict
 
 async fn hello(State(app): Shared, Who(node_id): Who, time: Time, body: Json) -> Answer {
     let said = said(Kind::Hello, node_id, body)?;
-    let (rules, quiet) = (app.rules.clone(), app.quiet);
+    let rules = app.rules.clone();
     let welcome = app
         .transact(time, move |tx, now_us| match decoded(Kind::Hello, node_id, &said) {
             Ok(Message::Hello(m)) => judge::hello(tx, now_us, &rules, &m),
@@ -517,34 +746,41 @@ async fn hello(State(app): Shared, Who(node_id): Who, time: Time, body: Json) ->
             "expires_us": issued.expires_us,
         }})),
     };
-    tell(quiet, "hello", node_id, &reply);
+    tell(&app, "hello", node_id, &reply);
     Ok(reply)
 }
 
 async fn judged(app: Arc<App>, kind: Kind, node_id: NodeId, time: Time, body: Json) -> Answer {
     let said = said(kind, node_id, body)?;
-    let quiet = app.quiet;
+    let message = decoded(kind, node_id, &said);
+    // The signature first, outside of the transaction: it takes ten times as long as the rest.
+    let checked: Option<Checked> = match &message {
+        Ok(message) => app
+            .look(time, |db, now_us| judge::foresee(db, now_us, message))?
+            .map(judge::Claim::check),
+        Err(_) => None,
+    };
     let judgement = app
         .transact(time, move |tx, now_us| {
             let fault = |verdict, why: &str| {
                 judge::malformed(tx, now_us, kind, node_id, &said.body, verdict, why)
             };
-            match decoded(kind, node_id, &said) {
-                Ok(message) => match judge::message(tx, now_us, &message)? {
+            match &message {
+                Ok(message) => match judge::message(tx, now_us, message, checked.as_ref())? {
                     Some(judgement) => Ok(judgement),
                     None => fault(VerdictCode::Malformed, "this kind asks for no verdict"),
                 },
-                Err((verdict, why)) => fault(verdict, &why),
+                Err((verdict, why)) => fault(*verdict, why),
             }
         })
         .await?;
     let reply = Reply::judged(&judgement);
-    tell(quiet, kind.name(), node_id, &reply);
+    tell(&app, kind.name(), node_id, &reply);
     Ok(reply)
 }
 
-fn tell(quiet: bool, what: &str, node_id: NodeId, reply: &Reply) {
-    if !quiet {
+fn tell(app: &App, what: &str, node_id: NodeId, reply: &Reply) {
+    if !app.settings.quiet {
         let fields = json!({"node_id": node_id.to_string(), "answer": reply.1});
         log::info(&what.to_lowercase(), fields);
     }
@@ -627,36 +863,30 @@ async fn events(State(app): Shared, uri: Uri) -> Answer {
 }
 
 /// The whole state in one object; the page for people is made of it as well.
-fn summarise(
-    tx: &Transaction<'_>,
-    now_us: u64,
-    clock: &'static str,
-    seeded: bool,
-) -> rusqlite::Result<Value> {
-    let count = |condition: &str| {
-        let sql = format!("SELECT count(*) FROM nodes WHERE {condition}");
-        tx.query_row(&sql, [], |r| r.get::<_, i64>(0))
-    };
+fn summarise(app: &App, tx: &Connection, now_us: u64) -> rusqlite::Result<Value> {
     let mut late = Vec::new();
+    let mut states = json!({"open": 0, "enrolled": 0, "revoked": 0});
     let mut after = None;
     loop {
         let page = Node::page(tx, after, MAX_PAGE)?;
         late.extend(page.iter().filter_map(|node| node.late(now_us)));
+        for node in &page {
+            let count = &mut states[node.state()];
+            *count = (count.as_u64().unwrap_or(0) + 1).into();
+        }
         match page.last() {
             Some(last) if page.len() == MAX_PAGE as usize => after = Some(last.node_id),
             _ => break,
         }
     }
+    states["late"] = late.len().into();
     Ok(json!({
         "time_us": now_us,
-        "clock": clock,
-        "insecure_seed": seeded,
-        "nodes": {
-            "open": count("public_key IS NULL")?,
-            "enrolled": count("public_key IS NOT NULL")?,
-            "late": late.len(),
-        },
-        "challenges": store::challenge_counts(tx, None, now_us)?,
+        "clock": app.clock.name(),
+        "insecure_seed": app.rules.seed.is_some(),
+        "open_to_all": app.settings.open,
+        "nodes": states,
+        "challenges": store::all_challenges(tx, now_us)?,
         "responses": store::verdict_counts(tx, None, Some("response"))?,
         "reports": store::verdict_counts(tx, None, Some("report"))?,
         "enrolments": store::verdict_counts(tx, None, Some("enrol"))?,
@@ -667,16 +897,16 @@ fn summarise(
 }
 
 async fn summary(State(app): Shared, time: Time) -> Answer {
-    let (clock, seeded) = (app.clock.name(), app.rules.seed.is_some());
-    let work = move |tx: &Transaction<'_>, now_us| summarise(tx, now_us, clock, seeded);
+    let asked = Arc::clone(&app);
+    let work = move |tx: &Connection, now_us| summarise(&asked, tx, now_us);
     Ok(Reply::ok(app.ask(time, work).await?))
 }
 
 async fn status_page(State(app): Shared) -> Result<Response, Reply> {
-    let (clock, seeded) = (app.clock.name(), app.rules.seed.is_some());
+    let asked = Arc::clone(&app);
     let html = app
         .ask(Time(None), move |tx, now_us| {
-            let summary = summarise(tx, now_us, clock, seeded)?;
+            let summary = summarise(&asked, tx, now_us)?;
             let nodes: rusqlite::Result<Vec<Value>> =
                 Node::page(tx, None, 200)?.iter().map(|n| n.to_json(tx, now_us)).collect();
             let last: i64 =

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use axum::http::{Method, Request, header};
+use axum::http::{HeaderValue, Method, Request, header};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
 use hyper_util::rt::TokioIo;
@@ -17,6 +17,7 @@ const MAX_ANSWER_BYTES: usize = 1 << 20;
 #[derive(Clone, Debug)]
 pub struct Server {
     authority: String,
+    token: Option<HeaderValue>,
     timeout: Duration,
 }
 
@@ -31,7 +32,17 @@ impl Server {
         if host.is_empty() || !host.chars().all(plain) || port.parse::<u16>().is_err() {
             return Err(wanted());
         }
-        Ok(Self { authority: authority.to_owned(), timeout: Duration::from_secs(10) })
+        let timeout = Duration::from_secs(10);
+        Ok(Self { authority: authority.to_owned(), token: None, timeout })
+    }
+
+    /// The same server, spoken to with this token.
+    pub fn with_token(mut self, token: &str) -> Result<Self, String> {
+        let mut value = HeaderValue::try_from(format!("Bearer {token}"))
+            .map_err(|_| "a token is one word of letters, digits and `-`".to_owned())?;
+        value.set_sensitive(true);
+        self.token = Some(value);
+        Ok(self)
     }
 
     /// Sends a request and reads status and JSON. The error is a sentence.
@@ -74,6 +85,9 @@ impl Server {
             .header(header::CONNECTION, "close");
         if let Some(time_us) = time_us {
             request = request.header(crate::clock::TIME_HEADER, time_us);
+        }
+        if let Some(token) = &self.token {
+            request = request.header(header::AUTHORIZATION, token);
         }
         let bytes = body.map_or_else(Bytes::new, |value| value.to_string().into());
         let request = request

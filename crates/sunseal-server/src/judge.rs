@@ -4,10 +4,15 @@
 //! Each function runs inside the caller's transaction. The first fault found is the one told, in
 //! the order of `docs/reference/link.md`: malformed, unknown node, not open, wrong suite, replayed
 //! counter, stale challenge, scalar out of range, key off curve, bad signature. A refusal writes
-//! to the log and to nothing else.
+//! to the log, to its counts, and to nothing else.
+//!
+//! A signature is checked before the transaction begins: [`foresee`] says what will have to be
+//! checked as things stand, and the transaction takes the result only for the very same
+//! [`Claim`]. If node or challenge have changed in between, it checks again.
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Value, json};
+use sunseal_link::message::KeyBytes;
 use sunseal_link::{
     Enrol, Hello, Kind, LinkError, Message, NodeId, Reason, Report, Response, Suite, VerdictCode,
     signed,
@@ -15,7 +20,7 @@ use sunseal_link::{
 use sunseal_verify::{Refusal, Verified, check_public_key, verify};
 
 use crate::hex;
-use crate::store::{self, Node};
+use crate::store::{self, Event, Node};
 
 /// Rules that the operator may set.
 #[derive(Clone, Debug)]
@@ -43,21 +48,28 @@ pub struct Judgement {
     pub why: String,
     /// What an accepted signature is worth.
     pub verified: Option<Verified>,
+    /// Accepted, and nothing was changed by it: the same once more.
+    repeated: bool,
 }
 
 impl Judgement {
     fn refused(verdict: VerdictCode, reference: u32, why: impl Into<String>) -> Self {
-        Self { verdict, reference, why: why.into(), verified: None }
+        Self { verdict, reference, why: why.into(), verified: None, repeated: false }
     }
 
     fn accepted(verified: Verified, reference: u32, why: impl Into<String>) -> Self {
         let verdict = VerdictCode::Accepted;
-        Self { verdict, reference, why: why.into(), verified: Some(verified) }
+        Self { verdict, reference, why: why.into(), verified: Some(verified), repeated: false }
     }
 
     fn unknown(node_id: NodeId, reference: u32) -> Self {
         let why = format!("no node {node_id} is known: the operator opens enrolment first");
         Self::refused(VerdictCode::UnknownNode, reference, why)
+    }
+
+    fn revoked(node_id: NodeId, reference: u32) -> Self {
+        let why = format!("the operator has revoked node {node_id}");
+        Self::refused(VerdictCode::NotOpen, reference, why)
     }
 
     fn signature(refusal: Refusal, reference: u32) -> Self {
@@ -91,6 +103,38 @@ pub const fn verdict_of(refusal: &Refusal) -> VerdictCode {
     }
 }
 
+/// What a signature has to hold for: all that its check depends on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    suite: Suite,
+    public_key: Vec<u8>,
+    bytes: signed::SignedBytes,
+    signature: KeyBytes,
+}
+
+/// A claim and whether it holds.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    claim: Claim,
+    holds: Result<Verified, Refusal>,
+}
+
+impl Claim {
+    /// Checks the signature: the slow part of a verdict.
+    pub fn check(self) -> Checked {
+        let holds = verify(self.suite, &self.public_key, &self.bytes, &self.signature);
+        Checked { claim: self, holds }
+    }
+
+    /// What `checked` found if it was this very claim, else what checking it finds.
+    fn holds(self, checked: Option<&Checked>) -> Result<Verified, Refusal> {
+        match checked {
+            Some(checked) if checked.claim == self => checked.holds,
+            _ => self.check().holds,
+        }
+    }
+}
+
 /// A challenge on its way to a node.
 #[derive(Clone, Debug)]
 pub struct Issued {
@@ -109,13 +153,13 @@ pub enum Welcome {
     Challenge(Issued),
     /// Nothing is queued.
     Idle,
-    /// Nobody knows the node.
+    /// Nobody knows the node, or nobody trusts it any more.
     Refused(Judgement),
 }
 
 /// Bytes of which the link layer could not make a message.
 pub fn malformed(
-    tx: &Transaction<'_>,
+    tx: &Connection,
     now_us: u64,
     kind: Kind,
     node_id: NodeId,
@@ -133,8 +177,34 @@ pub fn malformed(
     let reference = counter.filter(|_| kind != Kind::Enrol).unwrap_or(0);
     let judgement = Judgement::refused(verdict, reference, why);
     let detail = json!({"why": why, "body": hex::encode(body)});
-    store::append(tx, now_us, Some(node_id), event_of(kind), Some(verdict), &detail)?;
+    told(tx, now_us, node_id, event_of(kind), &judgement, &detail)?;
     Ok(judgement)
+}
+
+/// Logs a verdict. What was refused may come again and again.
+fn told(
+    tx: &Connection,
+    time_us: u64,
+    node_id: NodeId,
+    kind: &str,
+    judgement: &Judgement,
+    detail: &Value,
+) -> rusqlite::Result<()> {
+    let verdict = Some(judgement.verdict);
+    let repeatable = judgement.verdict != VerdictCode::Accepted || judgement.repeated;
+    store::append(tx, Event { time_us, node_id, kind, verdict, repeatable }, detail)
+}
+
+/// Logs what has no verdict.
+fn noted(
+    tx: &Connection,
+    time_us: u64,
+    node_id: NodeId,
+    kind: &str,
+    repeatable: bool,
+    detail: &Value,
+) -> rusqlite::Result<()> {
+    store::append(tx, Event { time_us, node_id, kind, verdict: None, repeatable }, detail)
 }
 
 /// What [`malformed`] is told of a link layer's error.
@@ -156,7 +226,7 @@ const fn event_of(kind: Kind) -> &'static str {
 
 /// A node shows itself: the one moment at which a challenge is handed out.
 pub fn hello(
-    tx: &Transaction<'_>,
+    tx: &Connection,
     now_us: u64,
     rules: &Rules,
     hello: &Hello,
@@ -170,14 +240,20 @@ pub fn hello(
     let Some(node) = Node::find(tx, node_id)? else {
         let judgement = Judgement::unknown(node_id, hello.counter);
         detail["why"] = judgement.why.clone().into();
-        store::append(tx, now_us, Some(node_id), "hello", Some(judgement.verdict), &detail)?;
+        told(tx, now_us, node_id, "hello", &judgement, &detail)?;
         return Ok(Welcome::Refused(judgement));
     };
+    if node.revoked_us.is_some() {
+        let judgement = Judgement::revoked(node_id, hello.counter);
+        detail["why"] = judgement.why.clone().into();
+        told(tx, now_us, node_id, "hello", &judgement, &detail)?;
+        return Ok(Welcome::Refused(judgement));
+    }
     tx.prepare_cached(
         "UPDATE nodes SET last_seen_us = ?2, vcap_mv = ?3, reason = ?4 WHERE node_id = ?1",
     )?
     .execute(params![node_id.0, now_us, hello.vcap_mv, hello.reason.name()])?;
-    store::append(tx, now_us, Some(node_id), "hello", None, &detail)?;
+    noted(tx, now_us, node_id, "hello", true, &detail)?;
     // A node that is about to fall silent, or has no key here, could not answer.
     if hello.reason == Reason::Low || node.key.is_none() {
         return Ok(Welcome::Idle);
@@ -192,7 +268,7 @@ pub fn hello(
 /// The challenge that was handed out, got lost with the node's energy or on the air, and can still
 /// be answered: the same again, with the expiry it had. A node has one at a time, for HELLO is not
 /// signed: a forged one must not draw the whole queue and let it expire.
-fn again(tx: &Transaction<'_>, now_us: u64, node_id: NodeId) -> rusqlite::Result<Option<Issued>> {
+fn again(tx: &Connection, now_us: u64, node_id: NodeId) -> rusqlite::Result<Option<Issued>> {
     let sql = "SELECT challenge_id, nonce, expires_us FROM challenges
         WHERE node_id = ?1 AND issued_us IS NOT NULL AND answered_us IS NULL
         AND expires_us >= ?2 ORDER BY challenge_id LIMIT 1";
@@ -204,14 +280,14 @@ fn again(tx: &Transaction<'_>, now_us: u64, node_id: NodeId) -> rusqlite::Result
         .optional()?;
     if let Some(issued) = &found {
         let detail = json!({"challenge_id": issued.challenge_id, "again": true});
-        store::append(tx, now_us, Some(node_id), "challenge-issued", None, &detail)?;
+        noted(tx, now_us, node_id, "challenge-issued", true, &detail)?;
     }
     Ok(found)
 }
 
 /// The next challenge of the queue, its nonce made now.
 fn next(
-    tx: &Transaction<'_>,
+    tx: &Connection,
     now_us: u64,
     rules: &Rules,
     node_id: NodeId,
@@ -229,9 +305,11 @@ fn next(
          WHERE challenge_id = ?1",
     )?
     .execute(params![challenge_id, nonce, now_us, expires_us])?;
+    let sql = "UPDATE nodes SET challenges_issued = challenges_issued + 1 WHERE node_id = ?1";
+    tx.prepare_cached(sql)?.execute([node_id.0])?;
     let detail = json!({"challenge_id": challenge_id, "nonce": hex::encode(&nonce),
                         "expires_us": expires_us});
-    store::append(tx, now_us, Some(node_id), "challenge-issued", None, &detail)?;
+    noted(tx, now_us, node_id, "challenge-issued", false, &detail)?;
     Ok(Some(Issued { challenge_id, nonce, expires_us }))
 }
 
@@ -251,45 +329,68 @@ fn nonce(seed: Option<u64>, node_id: NodeId, challenge_id: u32) -> [u8; 16] {
     nonce
 }
 
+/// What has to be checked for this message as things stand; `None` if it is refused without.
+pub fn foresee(db: &Connection, now_us: u64, message: &Message) -> rusqlite::Result<Option<Claim>> {
+    Ok(match message {
+        Message::Response(m) => weigh_response(db, now_us, m)?.ok(),
+        Message::Report(m) => weigh_report(db, m)?.ok(),
+        Message::Enrol(m) => weigh_enrol(db, m)?.ok().map(|(claim, _)| claim),
+        Message::Hello(_) | Message::Challenge(_) | Message::Verdict(_) | Message::Idle(_) => None,
+    })
+}
+
 /// A node answers a challenge.
 pub fn response(
-    tx: &Transaction<'_>,
+    tx: &Connection,
     now_us: u64,
     response: &Response,
+    checked: Option<&Checked>,
 ) -> rusqlite::Result<Judgement> {
-    let judgement = weigh_response(tx, now_us, response)?;
-    if judgement.verdict == VerdictCode::Accepted {
-        accept(tx, now_us, response.node_id, response.counter)?;
-        tx.prepare_cached("UPDATE challenges SET answered_us = ?2 WHERE challenge_id = ?1")?
-            .execute(params![response.challenge_id, now_us])?;
-    }
-    let mut detail = logged(&judgement, response.counter, response.suite, &response.signature);
-    detail["challenge_id"] = response.challenge_id.into();
-    let verdict = Some(judgement.verdict);
-    store::append(tx, now_us, Some(response.node_id), "response", verdict, &detail)?;
+    let (node_id, counter, id) = (response.node_id, response.counter, response.challenge_id);
+    let judgement = match weigh_response(tx, now_us, response)? {
+        Err(judgement) => judgement,
+        Ok(claim) => match claim.holds(checked) {
+            Err(refusal) => Judgement::signature(refusal, counter),
+            Ok(verified) => {
+                accept(tx, now_us, node_id, verified.suite, counter)?;
+                tx.prepare_cached(
+                    "UPDATE challenges SET answered_us = ?2 WHERE challenge_id = ?1",
+                )?
+                .execute(params![id, now_us])?;
+                let sql = "UPDATE nodes SET challenges_answered = challenges_answered + 1
+                    WHERE node_id = ?1";
+                tx.prepare_cached(sql)?.execute([node_id.0])?;
+                let why = format!("node {node_id} answered challenge {id}");
+                Judgement::accepted(verified, counter, why)
+            }
+        },
+    };
+    let mut detail = logged(&judgement, counter, response.suite, &response.signature);
+    detail["challenge_id"] = id.into();
+    told(tx, now_us, node_id, "response", &judgement, &detail)?;
     Ok(judgement)
 }
 
 fn weigh_response(
-    tx: &Transaction<'_>,
+    db: &Connection,
     now_us: u64,
     message: &Response,
-) -> rusqlite::Result<Judgement> {
-    let (node_id, counter) = (message.node_id, message.counter);
-    let public_key = match enrolled(tx, node_id, message.suite, counter)? {
+) -> rusqlite::Result<Result<Claim, Judgement>> {
+    let (node_id, counter, suite) = (message.node_id, message.counter, message.suite);
+    let public_key = match enrolled(db, node_id, suite, counter)? {
         Ok(public_key) => public_key,
-        Err(judgement) => return Ok(judgement),
+        Err(judgement) => return Ok(Err(judgement)),
     };
     let sql = "SELECT nonce, expires_us, answered_us FROM challenges
         WHERE challenge_id = ?1 AND node_id = ?2 AND issued_us IS NOT NULL";
-    let found: Option<([u8; 16], u64, Option<u64>)> = tx
+    let found: Option<([u8; 16], u64, Option<u64>)> = db
         .prepare_cached(sql)?
         .query_row(params![message.challenge_id, node_id.0], |r| {
             Ok((r.get(0)?, r.get(1)?, r.get(2)?))
         })
         .optional()?;
     let id = message.challenge_id;
-    let stale = |why| Ok(Judgement::refused(VerdictCode::StaleChallenge, counter, why));
+    let stale = |why| Ok(Err(Judgement::refused(VerdictCode::StaleChallenge, counter, why)));
     let Some((nonce, expires_us, answered_us)) = found else {
         return stale(format!("challenge {id} was never handed to node {node_id}"));
     };
@@ -301,42 +402,44 @@ fn weigh_response(
         return stale(format!("challenge {id} expired {ago} ago"));
     }
     let bytes = signed::auth(node_id, id, &nonce, counter);
-    Ok(match verify(message.suite, &public_key, &bytes, &message.signature) {
-        Ok(verified) => Judgement::accepted(
-            verified,
-            counter,
-            format!("node {node_id} answered challenge {id}"),
-        ),
-        Err(refusal) => Judgement::signature(refusal, counter),
-    })
+    Ok(Ok(Claim { suite, public_key, bytes, signature: message.signature }))
 }
 
 /// A node reports of its own accord.
-pub fn report(tx: &Transaction<'_>, now_us: u64, report: &Report) -> rusqlite::Result<Judgement> {
+pub fn report(
+    tx: &Connection,
+    now_us: u64,
+    report: &Report,
+    checked: Option<&Checked>,
+) -> rusqlite::Result<Judgement> {
     let (node_id, counter) = (report.node_id, report.counter);
-    let judgement = match enrolled(tx, node_id, report.suite, counter)? {
+    let judgement = match weigh_report(tx, report)? {
         Err(judgement) => judgement,
-        Ok(public_key) => {
-            let bytes = signed::report(node_id, counter, &report.data);
-            match verify(report.suite, &public_key, &bytes, &report.signature) {
-                Ok(verified) => {
-                    accept(tx, now_us, node_id, counter)?;
-                    let why = format!("node {node_id} reported {} bytes", report.data.len());
-                    Judgement::accepted(verified, counter, why)
-                }
-                Err(refusal) => Judgement::signature(refusal, counter),
+        Ok(claim) => match claim.holds(checked) {
+            Err(refusal) => Judgement::signature(refusal, counter),
+            Ok(verified) => {
+                accept(tx, now_us, node_id, verified.suite, counter)?;
+                let why = format!("node {node_id} reported {} bytes", report.data.len());
+                Judgement::accepted(verified, counter, why)
             }
-        }
+        },
     };
     let mut detail = logged(&judgement, counter, report.suite, &report.signature);
     detail["data"] = hex::encode(&report.data).into();
-    store::append(tx, now_us, Some(node_id), "report", Some(judgement.verdict), &detail)?;
+    told(tx, now_us, node_id, "report", &judgement, &detail)?;
     Ok(judgement)
+}
+
+fn weigh_report(db: &Connection, message: &Report) -> rusqlite::Result<Result<Claim, Judgement>> {
+    let (node_id, counter, suite) = (message.node_id, message.counter, message.suite);
+    let bytes = signed::report(node_id, counter, &message.data);
+    let key = enrolled(db, node_id, suite, counter)?;
+    Ok(key.map(|public_key| Claim { suite, public_key, bytes, signature: message.signature }))
 }
 
 /// The key to verify with, if node, suite and counter are in order.
 fn enrolled(
-    tx: &Transaction<'_>,
+    tx: &Connection,
     node_id: NodeId,
     suite: Suite,
     counter: u32,
@@ -344,6 +447,9 @@ fn enrolled(
     let Some(node) = Node::find(tx, node_id)? else {
         return Ok(Err(Judgement::unknown(node_id, counter)));
     };
+    if node.revoked_us.is_some() {
+        return Ok(Err(Judgement::revoked(node_id, counter)));
+    }
     let Some((enrolled, public_key)) = node.key else {
         let why = format!("node {node_id} has not enrolled: it must show its public key first");
         return Ok(Err(Judgement::refused(VerdictCode::UnknownNode, counter, why)));
@@ -361,11 +467,13 @@ fn enrolled(
 }
 
 fn accept(
-    tx: &Transaction<'_>,
+    tx: &Connection,
     now_us: u64,
     node_id: NodeId,
+    suite: Suite,
     counter: u32,
 ) -> rusqlite::Result<()> {
+    store::count_accepted(tx, suite)?;
     let sql = "UPDATE nodes SET counter = ?2, last_seen_us = ?3, last_accepted_us = ?3
         WHERE node_id = ?1";
     tx.prepare_cached(sql)?.execute(params![node_id.0, counter, now_us]).map(|_| ())
@@ -384,44 +492,77 @@ fn logged(judgement: &Judgement, counter: u32, suite: Suite, signature: &[u8]) -
 }
 
 /// A node shows its public key and proves that it holds the other half.
-pub fn enrol(tx: &Transaction<'_>, now_us: u64, enrol: &Enrol) -> rusqlite::Result<Judgement> {
-    let judgement = weigh_enrol(tx, now_us, enrol)?;
-    let mut detail = logged(&judgement, 0, enrol.suite, &enrol.signature);
+pub fn enrol(
+    tx: &Connection,
+    now_us: u64,
+    enrol: &Enrol,
+    checked: Option<&Checked>,
+) -> rusqlite::Result<Judgement> {
+    let (node_id, suite) = (enrol.node_id, enrol.suite);
+    let judgement = match weigh_enrol(tx, enrol)? {
+        Err(judgement) => judgement,
+        Ok((claim, repeated)) => match claim.holds(checked) {
+            Err(refusal) => Judgement::signature(refusal, 0),
+            Ok(verified) if repeated => {
+                let why = format!("node {node_id} was enrolled already");
+                Judgement { repeated, ..Judgement::accepted(verified, 0, why) }
+            }
+            Ok(verified) => {
+                set_key(tx, now_us, node_id, suite, &enrol.public_key)?;
+                Judgement::accepted(verified, 0, format!("node {node_id} enrolled"))
+            }
+        },
+    };
+    let mut detail = logged(&judgement, 0, suite, &enrol.signature);
     detail["public_key"] = hex::encode(&enrol.public_key).into();
-    let verdict = Some(judgement.verdict);
-    store::append(tx, now_us, Some(enrol.node_id), "enrol", verdict, &detail)?;
+    told(tx, now_us, node_id, "enrol", &judgement, &detail)?;
     Ok(judgement)
 }
 
-fn weigh_enrol(tx: &Transaction<'_>, now_us: u64, message: &Enrol) -> rusqlite::Result<Judgement> {
+/// The claim, and whether the node has this key already.
+fn weigh_enrol(
+    db: &Connection,
+    message: &Enrol,
+) -> rusqlite::Result<Result<(Claim, bool), Judgement>> {
     let (node_id, suite) = (message.node_id, message.suite);
-    let Some(node) = Node::find(tx, node_id)? else {
-        return Ok(Judgement::unknown(node_id, 0));
+    let Some(node) = Node::find(db, node_id)? else {
+        return Ok(Err(Judgement::unknown(node_id, 0)));
     };
+    if node.revoked_us.is_some() {
+        return Ok(Err(Judgement::revoked(node_id, 0)));
+    }
     // The same key once more: its VERDICT was lost. Nothing changes, so nothing is at risk.
     let repeated = node.key.as_ref() == Some(&(suite, message.public_key.to_vec()));
     if node.key.is_some() && !repeated {
         let why = format!("node {node_id} is enrolled with another key; enrolment is not open");
-        return Ok(Judgement::refused(VerdictCode::NotOpen, 0, why));
+        return Ok(Err(Judgement::refused(VerdictCode::NotOpen, 0, why)));
+    }
+    if let Some(refused) = retired(db, node_id, &message.public_key)? {
+        return Ok(Err(refused));
     }
     let Some(bytes) = signed::enrol(node_id, suite, &message.public_key) else {
         let why = format!("the public key has not the length of {}", suite.name());
-        return Ok(Judgement::refused(VerdictCode::Malformed, 0, why));
+        return Ok(Err(Judgement::refused(VerdictCode::Malformed, 0, why)));
     };
-    match verify(suite, &message.public_key, &bytes, &message.signature) {
-        Err(refusal) => Ok(Judgement::signature(refusal, 0)),
-        Ok(verified) if repeated => {
-            Ok(Judgement::accepted(verified, 0, format!("node {node_id} was enrolled already")))
-        }
-        Ok(verified) => {
-            set_key(tx, now_us, node_id, suite, &message.public_key)?;
-            Ok(Judgement::accepted(verified, 0, format!("node {node_id} enrolled")))
-        }
-    }
+    let public_key = message.public_key.to_vec();
+    Ok(Ok((Claim { suite, public_key, bytes, signature: message.signature }, repeated)))
+}
+
+/// Why a key that this node had before is not taken again: its counter would begin anew, and what
+/// was accepted once could be accepted once more.
+fn retired(
+    db: &Connection,
+    node_id: NodeId,
+    public_key: &[u8],
+) -> rusqlite::Result<Option<Judgement>> {
+    let sql = "SELECT 1 FROM retired_keys WHERE node_id = ?1 AND public_key = ?2";
+    let known = db.prepare_cached(sql)?.exists(params![node_id.0, public_key])?;
+    let why = || format!("node {node_id} had this key before and was given up with it");
+    Ok(known.then(|| Judgement::refused(VerdictCode::NotOpen, 0, why())))
 }
 
 fn set_key(
-    tx: &Transaction<'_>,
+    tx: &Connection,
     now_us: u64,
     node_id: NodeId,
     suite: Suite,
@@ -435,7 +576,7 @@ fn set_key(
 
 /// The operator opens enrolment, or enrols a key that he vouches for.
 pub fn open(
-    tx: &Transaction<'_>,
+    tx: &Connection,
     now_us: u64,
     node_id: NodeId,
     name: &str,
@@ -453,13 +594,82 @@ pub fn open(
         "INSERT INTO nodes (node_id, name, period_us, opened_us) VALUES (?1, ?2, ?3, ?4)",
     )?
     .execute(params![node_id.0, name, period_us, now_us])?;
-    store::append(tx, now_us, Some(node_id), "opened", None, &json!({"name": name}))?;
-    if let Some((suite, public_key)) = key {
-        set_key(tx, now_us, node_id, suite, public_key)?;
-        let detail = json!({"suite": suite.name(), "public_key": hex::encode(public_key),
-                            "vouched": true});
-        store::append(tx, now_us, Some(node_id), "enrolled", None, &detail)?;
+    noted(tx, now_us, node_id, "opened", false, &json!({"name": name}))?;
+    vouch(tx, now_us, node_id, key)?;
+    Ok(Node::find(tx, node_id)?.ok_or_else(|| Judgement::unknown(node_id, 0)))
+}
+
+/// Enrols on the operator's word.
+fn vouch(
+    tx: &Connection,
+    now_us: u64,
+    node_id: NodeId,
+    key: Option<(Suite, &[u8])>,
+) -> rusqlite::Result<()> {
+    let Some((suite, public_key)) = key else { return Ok(()) };
+    set_key(tx, now_us, node_id, suite, public_key)?;
+    let detail = json!({"suite": suite.name(), "public_key": hex::encode(public_key),
+                        "vouched": true});
+    noted(tx, now_us, node_id, "enrolled", false, &detail)
+}
+
+/// The operator trusts a node no more: whatever it says is refused from now on.
+pub fn revoke(
+    tx: &Connection,
+    now_us: u64,
+    node_id: NodeId,
+    why: &str,
+) -> rusqlite::Result<Result<Node, Judgement>> {
+    match Node::find(tx, node_id)? {
+        None => return Ok(Err(Judgement::unknown(node_id, 0))),
+        Some(node) if node.revoked_us.is_some() => {
+            return Ok(Err(Judgement::revoked(node_id, 0)));
+        }
+        Some(_) => {}
     }
+    tx.prepare_cached("UPDATE nodes SET revoked_us = ?2 WHERE node_id = ?1")?
+        .execute(params![node_id.0, now_us])?;
+    noted(tx, now_us, node_id, "revoked", false, &json!({"why": why}))?;
+    Ok(Node::find(tx, node_id)?.ok_or_else(|| Judgement::unknown(node_id, 0)))
+}
+
+/// The operator gives a node up to a new key: the old one is never taken again, enrolment is open,
+/// or over at once with a key that he vouches for. The counter is the key's, and begins anew.
+pub fn rekey(
+    tx: &Connection,
+    now_us: u64,
+    node_id: NodeId,
+    key: Option<(Suite, &[u8])>,
+) -> rusqlite::Result<Result<Node, Judgement>> {
+    let Some(node) = Node::find(tx, node_id)? else {
+        return Ok(Err(Judgement::unknown(node_id, 0)));
+    };
+    if let Some((suite, public_key)) = key {
+        let refused = match check_public_key(suite, public_key) {
+            Err(refusal) => Some(Judgement::signature(refusal, 0)),
+            Ok(()) if node.key.as_ref().is_some_and(|(_, old)| old == public_key) => {
+                let why = format!("node {node_id} has this key: a new one is wanted");
+                Some(Judgement::refused(VerdictCode::NotOpen, 0, why))
+            }
+            Ok(()) => retired(tx, node_id, public_key)?,
+        };
+        if let Some(refused) = refused {
+            return Ok(Err(refused));
+        }
+    }
+    if let Some((suite, public_key)) = &node.key {
+        let sql = "INSERT INTO retired_keys (node_id, public_key, suite, counter, retired_us)
+            VALUES (?1, ?2, ?3, ?4, ?5)";
+        let values = params![node_id.0, public_key, suite.code(), node.counter, now_us];
+        tx.prepare_cached(sql)?.execute(values)?;
+    }
+    let sql = "UPDATE nodes SET suite = NULL, public_key = NULL, enrolled_us = NULL,
+        counter = NULL, revoked_us = NULL WHERE node_id = ?1";
+    tx.prepare_cached(sql)?.execute([node_id.0])?;
+    let old = node.key.as_ref().map(|(_, public_key)| hex::encode(public_key));
+    let detail = json!({"retired_public_key": old, "retired_counter": node.counter});
+    noted(tx, now_us, node_id, "rekeyed", false, &detail)?;
+    vouch(tx, now_us, node_id, key)?;
     Ok(Node::find(tx, node_id)?.ok_or_else(|| Judgement::unknown(node_id, 0)))
 }
 
@@ -468,16 +678,18 @@ pub const MAX_QUEUED: i64 = 10_000;
 
 /// The operator asks: queues a challenge for the node's next HELLO at or after `not_before_us`.
 pub fn queue(
-    tx: &Transaction<'_>,
+    tx: &Connection,
     now_us: u64,
     node_id: NodeId,
     not_before_us: Option<u64>,
 ) -> rusqlite::Result<Result<u32, Judgement>> {
-    if Node::find(tx, node_id)?.is_none() {
+    let Some(node) = Node::find(tx, node_id)? else {
         return Ok(Err(Judgement::unknown(node_id, 0)));
+    };
+    if node.revoked_us.is_some() {
+        return Ok(Err(Judgement::revoked(node_id, 0)));
     }
-    let sql = "SELECT count(*) FROM challenges WHERE node_id = ?1 AND issued_us IS NULL";
-    let queued: i64 = tx.prepare_cached(sql)?.query_row([node_id.0], |r| r.get(0))?;
+    let queued = node.challenges_asked - node.challenges_issued;
     if queued >= MAX_QUEUED {
         let why = format!("{queued} challenges wait for node {node_id}; at most {MAX_QUEUED} may");
         return Ok(Err(Judgement::refused(VerdictCode::NotOpen, 0, why)));
@@ -490,22 +702,25 @@ pub fn queue(
     // u32 on the air: after 2^32 challenges SQLite's number no longer fits and this is an error,
     // never a second challenge under an old number.
     let challenge_id = tx.query_row("SELECT last_insert_rowid()", [], |r| r.get::<_, u32>(0))?;
+    let sql = "UPDATE nodes SET challenges_asked = challenges_asked + 1 WHERE node_id = ?1";
+    tx.prepare_cached(sql)?.execute([node_id.0])?;
     let detail = json!({"challenge_id": challenge_id, "not_before_us": not_before_us});
-    store::append(tx, now_us, Some(node_id), "challenge-queued", None, &detail)?;
+    noted(tx, now_us, node_id, "challenge-queued", false, &detail)?;
     Ok(Ok(challenge_id))
 }
 
 /// Judges a decoded message that asks for a verdict; `None` for kinds that only the gateway sends
 /// and for HELLO, which [`hello`] answers.
 pub fn message(
-    tx: &Transaction<'_>,
+    tx: &Connection,
     now_us: u64,
     message: &Message,
+    checked: Option<&Checked>,
 ) -> rusqlite::Result<Option<Judgement>> {
     Ok(match message {
-        Message::Response(m) => Some(response(tx, now_us, m)?),
-        Message::Report(m) => Some(report(tx, now_us, m)?),
-        Message::Enrol(m) => Some(enrol(tx, now_us, m)?),
+        Message::Response(m) => Some(response(tx, now_us, m, checked)?),
+        Message::Report(m) => Some(report(tx, now_us, m, checked)?),
+        Message::Enrol(m) => Some(enrol(tx, now_us, m, checked)?),
         Message::Hello(_) | Message::Challenge(_) | Message::Verdict(_) | Message::Idle(_) => None,
     })
 }

@@ -2,7 +2,9 @@
 //! The verifying server and the gateway between it and the air.
 //!
 //! * [`store`]: what is kept, in one SQLite file; the event log only grows;
-//! * [`judge`]: what a message from the air is worth; one transaction a message;
+//! * [`writer`]: the one thread that writes, its transactions and grouped commits;
+//! * [`judge`]: what a message from the air is worth; it happens whole or not at all;
+//! * [`tokens`]: who may speak as operator, and who as gateway;
 //! * [`api`]: HTTP around the two, `docs/reference/http.md` is the normative text;
 //! * [`page`]: the same for people;
 //! * [`serve`]: its connections, and their bounds;
@@ -21,3 +23,5 @@ pub mod log;
 pub mod page;
 pub mod serve;
 pub mod store;
+pub mod tokens;
+pub mod writer;

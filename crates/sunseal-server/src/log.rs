@@ -11,7 +11,8 @@ pub fn line(level: &str, what: &str, fields: Value) {
     if let (Some(object), Value::Object(fields)) = (object.as_object_mut(), fields) {
         object.extend(fields);
     }
-    let _ = writeln!(std::io::stderr().lock(), "{object}");
+    // One write a line: standard error has no buffer, and several writers.
+    let _ = std::io::stderr().lock().write_all(format!("{object}\n").as_bytes());
 }
 
 /// Something went as it should.

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `sunseal-server serve` and `sunseal-server gateway`.
+//! `sunseal-server serve`, `gateway` and `token`.
 //!
-//! Both print one JSON line, `{"listening":"127.0.0.1:PORT"}`, when they take connections, and
-//! end in order at Ctrl-C or SIGTERM. Wrong input: one sentence on standard error, exit 2.
+//! The first two print one JSON line, `{"listening":"127.0.0.1:PORT"}`, when they take
+//! connections, and end in order at Ctrl-C or SIGTERM. The server's first start on a database adds
+//! `operator_token` and `gateway_token` to it. Wrong input: one sentence on standard error, exit 2.
 
 use std::future::Future;
 use std::io::Write;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand, ValueEnum};
-use serde_json::json;
-use sunseal_server::api::{self, App};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use sunseal_server::api::{self, App, Settings};
 use sunseal_server::client::Server;
 use sunseal_server::clock::Clock;
 use sunseal_server::gateway::{Gateway, Options};
 use sunseal_server::judge::Rules;
+use sunseal_server::tokens::{self, Role};
 use sunseal_server::{log, serve, store};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -37,6 +40,8 @@ enum Command {
     Serve(ServeArguments),
     /// Carries frames between a radio and the server.
     Gateway(GatewayArguments),
+    /// Makes, lists or ends tokens in the server's database; a server that runs on it may run on.
+    Token(TokenArguments),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -62,6 +67,9 @@ struct ServeArguments {
     /// Seconds for which a challenge may be answered
     #[arg(long, default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     freshness_s: u64,
+    /// Let whoever reaches the port be the operator; only on a loopback address, for demonstrations
+    #[arg(long)]
+    open: bool,
     /// A name, besides addresses and localhost, under which requests come (a proxy's); repeatable
     #[arg(long)]
     host: Vec<String>,
@@ -78,6 +86,9 @@ struct GatewayArguments {
     /// The server, as http://HOST:PORT
     #[arg(long)]
     server: String,
+    /// A file with a gateway's token; without it, the environment's SUNSEAL_TOKEN is taken
+    #[arg(long)]
+    token_file: Option<PathBuf>,
     /// Where to write what was on the air, for Wireshark; an older file is replaced
     #[arg(long)]
     pcap: Option<PathBuf>,
@@ -93,6 +104,26 @@ struct GatewayArguments {
     /// Keep single messages out of the log on standard error
     #[arg(long)]
     quiet: bool,
+}
+
+#[derive(clap::Args)]
+struct TokenArguments {
+    /// The server's SQLite file
+    #[arg(long)]
+    db: PathBuf,
+    /// Make a token of this role, operator or gateway, and print it: the only time that it is shown
+    #[arg(long, value_parser = role_of, conflicts_with = "revoke")]
+    role: Option<Role>,
+    /// What to call the new token in the list
+    #[arg(long, default_value = "", requires = "role")]
+    name: String,
+    /// End the token of this number
+    #[arg(long, value_name = "TOKEN_ID")]
+    revoke: Option<i64>,
+}
+
+fn role_of(name: &str) -> Result<Role, String> {
+    Role::from_name(name).ok_or_else(|| "a role is operator or gateway".to_owned())
 }
 
 fn main() -> ExitCode {
@@ -135,6 +166,7 @@ async fn run(command: Command) -> Result<(), String> {
     match command {
         Command::Serve(arguments) => server(arguments).await,
         Command::Gateway(arguments) => gateway(arguments).await,
+        Command::Token(arguments) => token(&arguments),
     }
 }
 
@@ -142,29 +174,42 @@ async fn server(arguments: ServeArguments) -> Result<(), String> {
     if arguments.seed.is_some() && arguments.clock != ClockKind::Driven {
         return Err("--seed makes challenges that anybody can foretell; it is only taken together with --clock driven".into());
     }
+    let loopback = arguments.listen.ip().is_loopback();
+    if arguments.open && !loopback {
+        return Err(format!(
+            "--open makes an operator of whoever reaches the port; it is only taken on a loopback address, not on {}",
+            arguments.listen
+        ));
+    }
     // The port first: a second start of the same server must not touch the first one's file.
     let listener = bind(arguments.listen).await?;
     let db = store::open(&arguments.db).map_err(|e| e.to_string())?;
-    let reader = store::reader(&arguments.db).map_err(|e| e.to_string())?;
+    let fails = |e: rusqlite::Error| format!("the database fails: {e}");
     let clock = match arguments.clock {
         ClockKind::System => Clock::System,
-        ClockKind::Driven => {
-            Clock::driven(store::latest_us(&db).map_err(|e| format!("the event log fails: {e}"))?)
-        }
+        ClockKind::Driven => Clock::driven(store::latest_us(&db).map_err(fails)?),
     };
+    let mut told = json!({});
+    if arguments.open {
+        let why = "OPEN: whoever reaches this port is the operator; for demonstrations only";
+        log::warn("open", json!({"why": why}));
+    } else {
+        told = first_tokens(&db, clock.now_us(None)).map_err(fails)?;
+    }
     let rules = Rules { freshness_us: arguments.freshness_s * 1_000_000, seed: arguments.seed };
     if let Some(seed) = arguments.seed {
         let why = "INSECURE: challenges follow from the seed; for tests and demonstrations only";
         log::warn("seed", json!({"seed": seed, "why": why}));
     }
-    if !arguments.listen.ip().is_loopback() {
-        let why = "this server speaks plain HTTP and asks nobody who he is: put it behind a proxy that does both";
+    if !loopback {
+        let why = "this server speaks plain HTTP, and tokens can be read on the way: put it behind a proxy that does TLS";
         log::warn("listen", json!({"address": arguments.listen.to_string(), "why": why}));
     }
-    let app = App::new((db, reader), clock, rules, arguments.host, arguments.quiet);
+    let settings = Settings { hosts: arguments.host, open: arguments.open, quiet: arguments.quiet };
+    let app = App::new(db, arguments.db.clone(), clock, rules, settings);
     let router = api::router(Arc::clone(&app));
     let end = end_asked()?;
-    announce(&listener)?;
+    announce(&listener, told)?;
     serve::serve(listener, router, end).await;
     app.close();
     let db = arguments.db.display().to_string();
@@ -173,11 +218,60 @@ async fn server(arguments: ServeArguments) -> Result<(), String> {
     Ok(())
 }
 
+/// At the first start on a database: a token for the operator and one for gateways.
+fn first_tokens(db: &Connection, now_us: u64) -> rusqlite::Result<Value> {
+    let tx = db.unchecked_transaction()?;
+    if tokens::any(&tx, Role::Operator)? {
+        return Ok(json!({}));
+    }
+    let operator = tokens::make(&tx, now_us, Role::Operator, "first start")?;
+    let gateway = tokens::make(&tx, now_us, Role::Gateway, "first start")?;
+    tx.commit()?;
+    let why = "the tokens of operator and gateway stand on standard output, this once: keep them; \
+        `sunseal-server token` makes others";
+    log::info("tokens", json!({"why": why}));
+    Ok(json!({"operator_token": operator["token"], "gateway_token": gateway["token"]}))
+}
+
+fn token(arguments: &TokenArguments) -> Result<(), String> {
+    let db = store::open(&arguments.db).map_err(|e| e.to_string())?;
+    let now_us = Clock::System.now_us(None);
+    let said = match (arguments.role, arguments.revoke) {
+        (Some(role), _) => tokens::make(&db, now_us, role, &arguments.name),
+        (None, Some(token_id)) => {
+            let revoked = tokens::revoke(&db, now_us, token_id);
+            if matches!(revoked, Ok(false)) {
+                return Err(format!("no token {token_id} holds: without --revoke all are listed"));
+            }
+            revoked.map(|_| json!({"token_id": token_id, "state": "revoked"}))
+        }
+        (None, None) => tokens::list(&db).map(|tokens| json!({"tokens": tokens})),
+    };
+    let said = said.map_err(|e| format!("the database `{}` fails: {e}", arguments.db.display()))?;
+    writeln!(std::io::stdout(), "{said}")
+        .map_err(|e| format!("standard output takes no line ({e})"))
+}
+
+/// The gateway's token: from its file, or from the environment.
+fn token_for_gateway(file: Option<&Path>) -> Result<Option<String>, String> {
+    let Some(file) = file else { return Ok(std::env::var("SUNSEAL_TOKEN").ok()) };
+    let text = std::fs::read_to_string(file).map_err(|e| {
+        format!(
+            "the token file `{}` cannot be read ({e}): name a file that holds a token",
+            file.display()
+        )
+    })?;
+    Ok(Some(text.trim().to_owned()))
+}
+
 async fn gateway(arguments: GatewayArguments) -> Result<(), String> {
     if !(0.0..=1.0).contains(&arguments.drop_rate) {
         return Err(format!("--drop-rate {} is not in 0 .. 1", arguments.drop_rate));
     }
-    let server = Server::parse(&arguments.server)?;
+    let mut server = Server::parse(&arguments.server)?;
+    if let Some(token) = token_for_gateway(arguments.token_file.as_deref())? {
+        server = server.with_token(&token)?;
+    }
     let listener = bind(arguments.listen).await?;
     let gateway = Gateway::new(Options {
         server,
@@ -188,7 +282,7 @@ async fn gateway(arguments: GatewayArguments) -> Result<(), String> {
         quiet: arguments.quiet,
     })?;
     let end = end_asked()?;
-    announce(&listener)?;
+    announce(&listener, json!({}))?;
     tokio::select! {
         never = Arc::clone(&gateway).serve(listener) => match never {},
         () = end => {}
@@ -206,10 +300,11 @@ async fn bind(address: SocketAddr) -> Result<TcpListener, String> {
     })
 }
 
-/// Says where connections are taken, for whoever started this program.
-fn announce(listener: &TcpListener) -> Result<(), String> {
+/// Says where connections are taken, and what else there is to tell, to whoever started this
+/// program.
+fn announce(listener: &TcpListener, mut line: Value) -> Result<(), String> {
     let address = listener.local_addr().map_err(|e| e.to_string())?;
-    let line = json!({"listening": address.to_string()});
+    line["listening"] = address.to_string().into();
     writeln!(std::io::stdout(), "{line}").map_err(|e| {
         format!("standard output takes no line ({e}): leave it open, the address goes there")
     })

@@ -47,6 +47,9 @@ fn write_page(
     if summary["insecure_seed"] == true {
         out.push_str(" <b class=\"refused\">Insecure: challenges follow from a seed.</b>");
     }
+    if summary["open_to_all"] == true {
+        out.push_str(" <b class=\"refused\">Open: whoever reaches this port is the operator.</b>");
+    }
     out.push_str("</p><h2>Nodes</h2><table><tr><th>node<th>name<th>security<th>last seen<th>store<th>accepted<th>refused<th>late</tr>");
     for node in nodes {
         let accepted = node["verdicts"]["accepted"].as_u64().unwrap_or(0);
@@ -58,6 +61,10 @@ fn write_page(
                 format!("<span class=\"{label}\">{bits} bits, {label}</span>")
             }
             None => "not enrolled".to_owned(),
+        };
+        let security = match node["state"].as_str() {
+            Some("revoked") => format!("<b class=\"refused\">revoked</b>, {security}"),
+            _ => security,
         };
         let seen = node["last_seen_us"].as_u64().map_or("never".to_owned(), |us| {
             format!("{} ago", duration(now_us.saturating_sub(us)))
@@ -91,9 +98,16 @@ fn write_page(
     Ok(())
 }
 
+/// Control characters, line and paragraph separators, and what turns the direction of writing.
+pub const fn is_unprintable(c: char) -> bool {
+    matches!(c, '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}'
+        | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// A string for HTML; anything else is nothing.
 fn text(value: &Value) -> String {
     value.as_str().map_or(String::new(), |s| {
+        let s: String = s.chars().map(|c| if is_unprintable(c) { '\u{fffd}' } else { c }).collect();
         s.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
     })
 }
@@ -105,9 +119,9 @@ mod tests {
 
     #[test]
     fn a_name_cannot_become_markup() {
-        let node = json!({"node_id": "00", "name": "<script>alert(\"1\")</script>"});
+        let node = json!({"node_id": "00", "name": "<script>alert(\"1\")</script>\u{1b}\u{202e}"});
         let html = render(&json!({}), &[node], &[]);
         assert!(html.contains("&lt;script&gt;alert(&quot;1&quot;)"));
-        assert!(!html.contains("<script"));
+        assert!(!html.contains("<script") && !html.contains(is_unprintable));
     }
 }

@@ -2,14 +2,19 @@
 //! What the server keeps, in one SQLite file.
 //!
 //! A request is a transaction: it happens whole or not at all, whatever crashes. The event log
-//! only grows; triggers refuse to change or delete a row. A challenge's expiry is not stored but
-//! follows from its time, so that a refused message changes nothing but the log.
+//! only grows; triggers refuse to change or delete a row. Counts are kept beside it, so that no
+//! question reads it whole. A challenge's expiry is not stored but follows from its time, so that
+//! a refused message changes nothing but the log and the counts.
 
-use std::path::Path;
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, params};
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior, params,
+};
 use serde_json::{Value, json};
 use sunseal_link::{NodeId, Suite, VerdictCode};
 
@@ -17,10 +22,16 @@ use crate::hex;
 
 /// "SUNS", in the file's header.
 const APPLICATION_ID: i64 = 0x5355_4e53;
+/// The steps that make the tables: a file of version `v` still needs those from index `v` on.
+const STEPS: [&str; 2] = [SCHEMA_1, UPGRADE_2];
 /// Raised with every change of the tables.
-const SCHEMA_VERSION: i64 = 1;
+pub const SCHEMA_VERSION: i64 = STEPS.len() as i64;
+/// Rows of the log a minute for what a sender may repeat at will, of one node (all unknown ones
+/// together), kind and verdict. What is beyond is counted and told in one row when the minute is over.
+pub const ROWS_A_MINUTE: i64 = 20;
+const MINUTE_US: u64 = 60_000_000;
 
-const SCHEMA: &str = "
+const SCHEMA_1: &str = "
 CREATE TABLE nodes (
     node_id BLOB PRIMARY KEY CHECK (length(node_id) = 8),
     name TEXT NOT NULL,
@@ -63,6 +74,67 @@ CREATE TRIGGER events_are_never_deleted BEFORE DELETE ON events
     BEGIN SELECT RAISE(ABORT, 'the event log only grows'); END;
 ";
 
+/// `counts` has the verdicts of each known node, and of all messages under the empty node_id;
+/// `bursts` what of the current minute is beyond the log's limit.
+const UPGRADE_2: &str = "
+ALTER TABLE nodes ADD COLUMN revoked_us INTEGER;
+ALTER TABLE nodes ADD COLUMN challenges_asked INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE nodes ADD COLUMN challenges_issued INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE nodes ADD COLUMN challenges_answered INTEGER NOT NULL DEFAULT 0;
+UPDATE nodes SET (challenges_asked, challenges_issued, challenges_answered) =
+    (SELECT count(*), count(issued_us), count(answered_us)
+     FROM challenges WHERE challenges.node_id = nodes.node_id);
+DROP INDEX challenges_of_node;
+CREATE INDEX challenges_waiting ON challenges (node_id, not_before_us, challenge_id)
+    WHERE issued_us IS NULL;
+CREATE INDEX challenges_out ON challenges (node_id, expires_us)
+    WHERE issued_us IS NOT NULL AND answered_us IS NULL;
+CREATE INDEX challenges_expiring ON challenges (expires_us)
+    WHERE issued_us IS NOT NULL AND answered_us IS NULL;
+CREATE TABLE counts (
+    node_id BLOB NOT NULL,
+    kind TEXT NOT NULL,
+    verdict INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (node_id, kind, verdict)
+) STRICT, WITHOUT ROWID;
+INSERT INTO counts SELECT node_id, kind, verdict, count(*) FROM events JOIN nodes USING (node_id)
+    WHERE verdict IS NOT NULL GROUP BY node_id, kind, verdict;
+INSERT INTO counts SELECT x'', kind, verdict, count(*) FROM events
+    WHERE verdict IS NOT NULL GROUP BY kind, verdict;
+CREATE TABLE accepted (suite INTEGER PRIMARY KEY, count INTEGER NOT NULL) STRICT;
+INSERT INTO accepted SELECT nodes.suite, count(*) FROM events JOIN nodes USING (node_id)
+    WHERE events.kind IN ('response', 'report') AND events.verdict = 0 GROUP BY nodes.suite;
+DROP INDEX events_of_kind;
+CREATE TABLE bursts (
+    minute INTEGER NOT NULL,
+    node_id BLOB NOT NULL,
+    kind TEXT NOT NULL,
+    verdict INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    last_us INTEGER NOT NULL,
+    PRIMARY KEY (minute, node_id, kind, verdict)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE retired_keys (
+    node_id BLOB NOT NULL REFERENCES nodes (node_id),
+    public_key BLOB NOT NULL,
+    suite INTEGER NOT NULL,
+    counter INTEGER,
+    retired_us INTEGER NOT NULL,
+    PRIMARY KEY (node_id, public_key)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE tokens (
+    token_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    role TEXT NOT NULL CHECK (role IN ('operator', 'gateway')),
+    name TEXT NOT NULL,
+    hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+    made_us INTEGER NOT NULL,
+    revoked_us INTEGER
+) STRICT;
+CREATE TABLE health (tried_us INTEGER NOT NULL, room BLOB NOT NULL) STRICT;
+INSERT INTO health VALUES (0, x'');
+";
+
 /// Why a database cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -96,9 +168,33 @@ pub enum StoreError {
         /// The application id in its header.
         found: i64,
     },
+    /// The disk is full.
+    #[error(
+        "the disk that holds the database `{path}` is full ({why}): free some space there and start again; what was answered is kept"
+    )]
+    Full {
+        /// The file.
+        path: String,
+        /// What SQLite says.
+        why: String,
+    },
+    /// The copy of a file of an older version cannot be made.
+    #[error(
+        "`{path}` has schema version {found} and is copied before it is changed, but the copy `{copy}` cannot be made ({why}); nothing was changed"
+    )]
+    Copy {
+        /// The file.
+        path: String,
+        /// The version in its header.
+        found: i64,
+        /// Where the copy goes.
+        copy: String,
+        /// What is in the way.
+        why: String,
+    },
     /// The file is of a newer version.
     #[error(
-        "`{path}` has schema version {found}, this server knows version 1: use the newer sunseal-server that made it; nothing was changed"
+        "`{path}` has schema version {found}, this server knows versions up to {SCHEMA_VERSION}: use the newer sunseal-server that made it; nothing was changed"
     )]
     Version {
         /// The file.
@@ -108,20 +204,24 @@ pub enum StoreError {
     },
 }
 
-/// Opens the file, or makes it; refuses a corrupt or foreign one.
+/// Opens the file, or makes it; refuses a corrupt or foreign one. A file of an older version is
+/// brought up to date in one transaction, after a copy of it was put beside it.
 pub fn open(path: &Path) -> Result<Connection, StoreError> {
     let shown = path.display().to_string();
     let told = |e: rusqlite::Error| {
-        let (path, why) = (shown.clone(), e.to_string());
+        let (path_shown, why) = (shown.clone(), e.to_string());
         match e.sqlite_error_code() {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-                StoreError::Corrupt { path, why }
+                StoreError::Corrupt { path: path_shown, why }
             }
-            _ => StoreError::Open { path, why },
+            Some(ErrorCode::DiskFull) => StoreError::Full { path: path_shown, why },
+            _ if disk_is_full(path) => StoreError::Full { path: path_shown, why },
+            _ => StoreError::Open { path: path_shown, why },
         }
     };
     let mut db = Connection::open(path).map_err(told)?;
     db.busy_timeout(Duration::from_secs(5)).map_err(told)?;
+    db.set_prepared_statement_cache_capacity(64);
     // Until the file is known to be ours, closing it must not move its log into it.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(told)?;
     let header = |db: &Connection, name: &str| db.pragma_query_value(None, name, |r| r.get(0));
@@ -132,7 +232,7 @@ pub fn open(path: &Path) -> Result<Connection, StoreError> {
     if application != APPLICATION_ID && (application != 0 || tables > 0) {
         return Err(StoreError::Foreign { path: shown, found: application });
     }
-    if tables > 0 && version != SCHEMA_VERSION {
+    if tables > 0 && !(1..=SCHEMA_VERSION).contains(&version) {
         return Err(StoreError::Version { path: shown, found: version });
     }
     let check: String = db.query_row("PRAGMA quick_check(1)", [], |r| r.get(0)).map_err(told)?;
@@ -145,19 +245,69 @@ pub fn open(path: &Path) -> Result<Connection, StoreError> {
     db.pragma_update(None, "journal_mode", "WAL").map_err(told)?;
     db.pragma_update(None, "synchronous", "FULL").map_err(told)?;
     db.pragma_update(None, "foreign_keys", true).map_err(told)?;
-    if tables == 0 {
-        let tx = db.transaction().map_err(told)?;
-        tx.pragma_update(None, "application_id", APPLICATION_ID).map_err(told)?;
-        tx.pragma_update(None, "user_version", SCHEMA_VERSION).map_err(told)?;
-        tx.execute_batch(SCHEMA).map_err(told)?;
-        tx.commit().map_err(told)?;
-    } else {
-        // A file that can be read but not written is found out now, not at the first node.
-        db.execute_batch("BEGIN IMMEDIATE; UPDATE nodes SET name = name WHERE false; ROLLBACK;")
-            .map_err(told)?;
-        db.pragma_update(None, "user_version", SCHEMA_VERSION).map_err(told)?;
+    if tables > 0 && version < SCHEMA_VERSION {
+        let copy = older(path, version);
+        copy_into(&db, &copy).map_err(|why| {
+            let copy = copy.display().to_string();
+            StoreError::Copy { path: shown.clone(), found: version, copy, why }
+        })?;
     }
+    // A file that can be read but not written is found out now, not at the first node.
+    let tx = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(told)?;
+    // Another process may have been first.
+    let version: i64 = header(&tx, "user_version").map_err(told)?;
+    for step in STEPS.iter().skip(version as usize) {
+        tx.execute_batch(step).map_err(told)?;
+    }
+    tx.pragma_update(None, "application_id", APPLICATION_ID).map_err(told)?;
+    tx.pragma_update(None, "user_version", SCHEMA_VERSION).map_err(told)?;
+    tx.execute("UPDATE health SET tried_us = tried_us", []).map_err(told)?;
+    tx.commit().map_err(told)?;
     Ok(db)
+}
+
+/// Where the copy of a file of an older version goes.
+pub fn older(path: &Path, version: i64) -> PathBuf {
+    with_suffix(path, &format!(".schema{version}"))
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Copies the database, whole or not at all.
+fn copy_into(db: &Connection, copy: &Path) -> Result<(), String> {
+    if copy.exists() {
+        return Err("there is a file of that name already: move it away".to_owned());
+    }
+    let part = with_suffix(copy, ".part");
+    let _ = std::fs::remove_file(&part);
+    let name = part.to_str().ok_or("its name is not UTF-8")?;
+    db.execute("VACUUM INTO ?1", [name]).map_err(|e| e.to_string())?;
+    let synced = std::fs::File::open(&part).and_then(|file| file.sync_all());
+    synced.and_then(|()| std::fs::rename(&part, copy)).map_err(|e| e.to_string())
+}
+
+/// Writes what changes nothing and takes more room than a request: a disk that has place for a
+/// page, and none for a report, is full.
+pub fn try_to_write(db: &Connection, now_us: u64) -> rusqlite::Result<()> {
+    let sql = "UPDATE health SET tried_us = ?1, room = randomblob(65536)";
+    db.prepare_cached(sql)?.execute([now_us]).map(|_| ())
+}
+
+/// Tries to write beside the database: SQLite calls a full disk by many names.
+fn disk_is_full(path: &Path) -> bool {
+    let probe = with_suffix(path, ".probe");
+    let file = OpenOptions::new().write(true).create_new(true).open(&probe);
+    let tried = file.and_then(|mut file| {
+        let tried = file.write_all(&[0; 65_536]).and_then(|()| file.sync_all());
+        let _ = std::fs::remove_file(&probe);
+        tried
+    });
+    let full = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge];
+    tried.is_err_and(|e| full.contains(&e.kind()))
 }
 
 /// A second connection to an opened file, for questions: it sees what is committed, and keeps
@@ -170,6 +320,7 @@ pub fn reader(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags).map_err(told)?;
     db.busy_timeout(Duration::from_secs(5)).map_err(told)?;
+    db.set_prepared_statement_cache_capacity(64);
     Ok(db)
 }
 
@@ -198,10 +349,19 @@ pub struct Node {
     pub vcap_mv: Option<u16>,
     /// The reason of its last HELLO.
     pub reason: Option<String>,
+    /// When the operator stopped trusting its key.
+    pub revoked_us: Option<u64>,
+    /// Challenges queued so far.
+    pub challenges_asked: i64,
+    /// Challenges handed out so far.
+    pub challenges_issued: i64,
+    /// Challenges answered so far.
+    pub challenges_answered: i64,
 }
 
 const NODE_COLUMNS: &str = "node_id, name, suite, public_key, counter, period_us, opened_us, \
-     enrolled_us, last_seen_us, last_accepted_us, vcap_mv, reason";
+     enrolled_us, last_seen_us, last_accepted_us, vcap_mv, reason, revoked_us, challenges_asked, \
+     challenges_issued, challenges_answered";
 
 fn node_of(row: &Row<'_>) -> rusqlite::Result<Node> {
     let suite: Option<u8> = row.get(2)?;
@@ -218,6 +378,10 @@ fn node_of(row: &Row<'_>) -> rusqlite::Result<Node> {
         last_accepted_us: row.get(9)?,
         vcap_mv: row.get(10)?,
         reason: row.get(11)?,
+        revoked_us: row.get(12)?,
+        challenges_asked: row.get(13)?,
+        challenges_issued: row.get(14)?,
+        challenges_answered: row.get(15)?,
     })
 }
 
@@ -237,9 +401,19 @@ impl Node {
         db.prepare_cached(&sql)?.query_map(params![after.map(|n| n.0), limit], node_of)?.collect()
     }
 
+    /// What the operator has decided about it, and what it has done.
+    pub const fn state(&self) -> &'static str {
+        match (self.revoked_us, &self.key) {
+            (Some(_), _) => "revoked",
+            (None, Some(_)) => "enrolled",
+            (None, None) => "open",
+        }
+    }
+
     /// Why the node is late at `now_us`, if it is: a whole expected period and a half went by.
     pub fn late(&self, now_us: u64) -> Option<Value> {
-        let period_us = self.period_us?;
+        // A node that was revoked is expected by nobody.
+        let period_us = self.period_us.filter(|_| self.revoked_us.is_none())?;
         let since_us = self.last_seen_us.or(self.enrolled_us).unwrap_or(self.opened_us);
         let silent_us = now_us.saturating_sub(since_us);
         if silent_us <= period_us.saturating_add(period_us / 2) {
@@ -275,7 +449,7 @@ impl Node {
         Ok(json!({
             "node_id": self.node_id.to_string(),
             "name": self.name,
-            "state": if self.key.is_some() { "enrolled" } else { "open" },
+            "state": self.state(),
             "suite": suite.map(Suite::name),
             "public_key": self.key.as_ref().map(|(_, key)| hex::encode(key)),
             "security_bits": suite.map(Suite::security_bits),
@@ -284,11 +458,17 @@ impl Node {
             "period_us": self.period_us,
             "opened_us": self.opened_us,
             "enrolled_us": self.enrolled_us,
+            "revoked_us": self.revoked_us,
             "last_seen_us": self.last_seen_us,
             "last_accepted_us": self.last_accepted_us,
             "vcap_v": self.vcap_mv.map(|mv| f64::from(mv) / 1e3),
             "reason": self.reason,
-            "challenges": challenge_counts(db, Some(self.node_id), now_us)?,
+            "challenges": challenge_counts(
+                self.challenges_asked,
+                self.challenges_issued,
+                self.challenges_answered,
+                challenges_out(db, Some(self.node_id), now_us)?,
+            ),
             "verdicts": verdict_counts(db, Some(self.node_id), None)?,
             "late": self.late(now_us),
         }))
@@ -306,50 +486,45 @@ pub fn duration(us: u64) -> String {
     }
 }
 
-/// A condition on ?1: of one node by its index, of all where it is NULL.
-const fn of_node(node_id: Option<NodeId>) -> &'static str {
-    if node_id.is_some() { "node_id = ?1" } else { "?1 IS NULL" }
-}
-
-/// How many challenges there are in each state.
-pub fn challenge_counts(
-    db: &Connection,
-    node_id: Option<NodeId>,
-    now_us: u64,
-) -> rusqlite::Result<Value> {
-    let of_node = of_node(node_id);
+/// Challenges that were handed out, not answered, and can still be.
+fn challenges_out(db: &Connection, node_id: Option<NodeId>, now_us: u64) -> rusqlite::Result<i64> {
+    let of_node = if node_id.is_some() { "node_id = ?2" } else { "?2 IS NULL" };
     let sql = format!(
-        "SELECT count(*),
-            count(*) FILTER (WHERE issued_us IS NULL),
-            count(*) FILTER (WHERE issued_us IS NOT NULL AND answered_us IS NULL AND expires_us >= ?2),
-            count(*) FILTER (WHERE answered_us IS NOT NULL),
-            count(*) FILTER (WHERE answered_us IS NULL AND expires_us < ?2)
-        FROM challenges WHERE {of_node}"
+        "SELECT count(*) FROM challenges WHERE issued_us IS NOT NULL AND answered_us IS NULL
+         AND expires_us >= ?1 AND {of_node}"
     );
-    db.prepare_cached(&sql)?.query_row(params![node_id.map(|n| n.0), now_us], |r| {
-        let count = |i| r.get::<_, i64>(i);
-        Ok(json!({"asked": count(0)?, "queued": count(1)?, "issued": count(2)?,
-                  "answered": count(3)?, "expired": count(4)?}))
-    })
+    db.prepare_cached(&sql)?.query_row(params![now_us, node_id.map(|n| n.0)], |r| r.get(0))
 }
 
-/// How often each verdict was given, by its name; `kind` is an event's.
+fn challenge_counts(asked: i64, issued: i64, answered: i64, out: i64) -> Value {
+    json!({"asked": asked, "queued": asked - issued, "issued": out, "answered": answered,
+           "expired": issued - answered - out})
+}
+
+/// How many challenges of all nodes there are in each state.
+pub fn all_challenges(db: &Connection, now_us: u64) -> rusqlite::Result<Value> {
+    let sql = "SELECT coalesce(sum(challenges_asked), 0), coalesce(sum(challenges_issued), 0),
+        coalesce(sum(challenges_answered), 0) FROM nodes";
+    let out = challenges_out(db, None, now_us)?;
+    db.prepare_cached(sql)?
+        .query_row([], |r| Ok(challenge_counts(r.get(0)?, r.get(1)?, r.get(2)?, out)))
+}
+
+/// How often each verdict was given, by its name: to one node, or to all; `kind` is an event's.
 pub fn verdict_counts(
     db: &Connection,
     node_id: Option<NodeId>,
     kind: Option<&str>,
 ) -> rusqlite::Result<Value> {
-    let of_node = of_node(node_id);
     let of_kind = if kind.is_some() { "kind = ?2" } else { "?2 IS NULL" };
     let sql = format!(
-        "SELECT verdict, count(*) FROM events
-         WHERE verdict IS NOT NULL AND {of_node} AND {of_kind} GROUP BY verdict"
+        "SELECT verdict, sum(count) FROM counts WHERE node_id = ?1 AND {of_kind} GROUP BY verdict"
     );
     let mut counts = json!({});
     let mut statement = db.prepare_cached(&sql)?;
-    let rows = statement.query_map(params![node_id.map(|n| n.0), kind], |r| {
-        Ok((r.get::<_, u8>(0)?, r.get::<_, i64>(1)?))
-    })?;
+    let whose = node_id.as_ref().map_or(&[][..], |n| &n.0);
+    let rows = statement
+        .query_map(params![whose, kind], |r| Ok((r.get::<_, u8>(0)?, r.get::<_, i64>(1)?)))?;
     for row in rows {
         let (code, count) = row?;
         let name = VerdictCode::from_code(code).map_or("unknown", VerdictCode::name);
@@ -358,12 +533,10 @@ pub fn verdict_counts(
     Ok(counts)
 }
 
-/// How many signatures were accepted, by security level; a node keeps its suite for life.
+/// How many responses and reports were accepted, by the security level of the suite that signed.
 pub fn accepted_by_security(db: &Connection) -> rusqlite::Result<Value> {
-    let sql = "SELECT nodes.suite, count(*) FROM events JOIN nodes USING (node_id)
-        WHERE events.kind IN ('response', 'report') AND events.verdict = 0 GROUP BY nodes.suite";
     let mut sums = std::collections::BTreeMap::new();
-    let mut statement = db.prepare_cached(sql)?;
+    let mut statement = db.prepare_cached("SELECT suite, count FROM accepted")?;
     let rows = statement.query_map([], |r| Ok((r.get::<_, u8>(0)?, r.get::<_, i64>(1)?)))?;
     for row in rows {
         let (code, count) = row?;
@@ -373,20 +546,103 @@ pub fn accepted_by_security(db: &Connection) -> rusqlite::Result<Value> {
     Ok(json!(sums))
 }
 
-/// Adds to the log.
-pub fn append(
-    tx: &Transaction<'_>,
+/// Counts a response or report that was accepted.
+pub fn count_accepted(db: &Connection, suite: Suite) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO accepted VALUES (?1, 1) ON CONFLICT DO UPDATE SET count = count + 1";
+    db.prepare_cached(sql)?.execute([suite.code()]).map(|_| ())
+}
+
+/// An event on its way into the log.
+#[derive(Clone, Copy, Debug)]
+pub struct Event<'a> {
+    /// When.
+    pub time_us: u64,
+    /// Whose.
+    pub node_id: NodeId,
+    /// What happened.
+    pub kind: &'a str,
+    /// The verdict on it, if it asked for one.
+    pub verdict: Option<VerdictCode>,
+    /// Whoever reaches the air or the port can make it happen again and again: it gets
+    /// [`ROWS_A_MINUTE`], not a row each.
+    pub repeatable: bool,
+}
+
+/// Adds to the log and to the counts.
+pub fn append(db: &Connection, event: Event<'_>, detail: &Value) -> rusqlite::Result<()> {
+    let Event { time_us, node_id, kind, verdict, repeatable } = event;
+    let verdict = verdict.map(VerdictCode::code);
+    // Unknown nodes share their counts: who invents identifiers must not fill a table with them.
+    let whose: &[u8] = if verdict.is_none() || is_known(db, node_id)? { &node_id.0 } else { &[] };
+    if let Some(verdict) = verdict {
+        let sql = "INSERT INTO counts VALUES (?1, ?2, ?3, 1)
+            ON CONFLICT DO UPDATE SET count = count + 1";
+        let mut count = db.prepare_cached(sql)?;
+        count.execute(params![&[][..], kind, verdict])?;
+        if !whose.is_empty() {
+            count.execute(params![whose, kind, verdict])?;
+        }
+    }
+    if repeatable {
+        let sql = "INSERT INTO bursts VALUES (?1, ?2, ?3, ?4, 1, ?5)
+            ON CONFLICT DO UPDATE SET count = count + 1, last_us = max(last_us, ?5)
+            RETURNING count";
+        let verdict = verdict.map_or(-1, i64::from);
+        let count: i64 = db
+            .prepare_cached(sql)?
+            .query_row(params![time_us / MINUTE_US, whose, kind, verdict, time_us], |r| r.get(0))?;
+        if count > ROWS_A_MINUTE {
+            return Ok(());
+        }
+    }
+    insert(db, time_us, Some(&node_id.0), kind, verdict, detail)
+}
+
+fn is_known(db: &Connection, node_id: NodeId) -> rusqlite::Result<bool> {
+    db.prepare_cached("SELECT 1 FROM nodes WHERE node_id = ?1")?.exists([node_id.0])
+}
+
+fn insert(
+    db: &Connection,
     time_us: u64,
-    node_id: Option<NodeId>,
+    node_id: Option<&[u8]>,
     kind: &str,
-    verdict: Option<VerdictCode>,
+    verdict: Option<u8>,
     detail: &Value,
 ) -> rusqlite::Result<()> {
     let sql = "INSERT INTO events (time_us, node_id, kind, verdict, detail)
         VALUES (?1, ?2, ?3, ?4, ?5)";
-    let verdict = verdict.map(VerdictCode::code);
-    let values = params![time_us, node_id.map(|n| n.0), kind, verdict, detail.to_string()];
-    tx.prepare_cached(sql)?.execute(values).map(|_| ())
+    let values = params![time_us, node_id, kind, verdict, detail.to_string()];
+    db.prepare_cached(sql)?.execute(values).map(|_| ())
+}
+
+/// The minute that a time falls in.
+pub const fn minute_of(time_us: u64) -> u64 {
+    time_us / MINUTE_US
+}
+
+/// Tells of the minutes before `minute` what the log did not take row by row.
+pub fn close_minutes(db: &Connection, minute: u64) -> rusqlite::Result<()> {
+    let sql = "DELETE FROM bursts WHERE minute < ?1
+        RETURNING node_id, kind, verdict, count, last_us, minute";
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement.query_map([minute], |r| {
+        let node_id: Vec<u8> = r.get(0)?;
+        let kind: String = r.get(1)?;
+        let (verdict, count): (i64, i64) = (r.get(2)?, r.get(3)?);
+        let (last_us, minute): (u64, u64) = (r.get(4)?, r.get(5)?);
+        Ok((node_id, kind, verdict, count - ROWS_A_MINUTE, last_us, minute))
+    })?;
+    let rows: Vec<_> = rows.collect::<rusqlite::Result<_>>()?;
+    for (node_id, kind, verdict, times, last_us, minute) in rows.into_iter().filter(|r| r.3 > 0) {
+        let detail = json!({
+            "why": format!("{times} more of this kind within a minute, told in one row"),
+            "times": times, "from_us": minute * MINUTE_US, "to_us": last_us,
+        });
+        let node_id = Some(&node_id[..]).filter(|id| !id.is_empty());
+        insert(db, last_us, node_id, &kind, u8::try_from(verdict).ok(), &detail)?;
+    }
+    Ok(())
 }
 
 /// At most `limit` events after number `after`, oldest first.
@@ -396,7 +652,7 @@ pub fn events(
     node_id: Option<NodeId>,
     limit: u32,
 ) -> rusqlite::Result<Vec<Value>> {
-    let of_node = of_node(node_id);
+    let of_node = if node_id.is_some() { "node_id = ?1" } else { "?1 IS NULL" };
     let sql = format!(
         "SELECT event_id, time_us, node_id, kind, verdict, detail FROM events
          WHERE event_id > ?2 AND {of_node} ORDER BY event_id LIMIT ?3"

@@ -258,6 +258,7 @@ async fn a_server_that_is_away_means_silence_and_its_return_means_answers() {
         "--clock",
         "driven",
     ]);
+    // The token is as good as it was.
     assert_eq!(radio.say(&node.hello()), idle);
     // Said once, not three times; and the return.
     let back = gateway.tells("server-back", 1);
@@ -266,6 +267,34 @@ async fn a_server_that_is_away_means_silence_and_its_return_means_answers() {
     assert_eq!(away.len(), 1, "{away:?}");
     let why = away[0]["why"].as_str().unwrap();
     assert!(why.contains(&address) && why.contains("nodes hear nothing"), "{why}");
+}
+
+/// A gateway that carries no token, or an ended one, hands nothing in, and its log says why.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gateway_without_a_token_is_told_and_hands_nothing_in() {
+    let folder = folder("air-token");
+    let server = Running::server(&folder.join("s.db"), &[]);
+    let client = Client::new(&server);
+    let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
+    client.open(&node).await;
+    let file = folder.join("token");
+    std::fs::write(&file, "gateway-of-somebody-else\n").unwrap();
+    let stranger = Running::gateway(&server.address, &["--token-file", file.to_str().unwrap()]);
+    assert_eq!(Radio::new(&stranger).say(&node.enrol()), None);
+    let why = stranger.tells("server", 1)[0]["why"].to_string();
+    assert!(why.contains("401") && why.contains("unknown or revoked"), "{why}");
+    assert_eq!(client.node(&node).await["state"], "open");
+
+    std::fs::write(&file, format!("{}\n", server.tokens.gateway)).unwrap();
+    let gateway = Running::gateway(&server.address, &["--token-file", file.to_str().unwrap()]);
+    let mut radio = Radio::new(&gateway);
+    assert_eq!(verdict_of(radio.say(&node.enrol())), (VerdictCode::Accepted, 0));
+    let tokens = client.get("/v1/tokens").await["tokens"].clone();
+    let of_gateway = tokens.as_array().unwrap().iter().find(|t| t["role"] == "gateway").unwrap();
+    let path = format!("/v1/tokens/{}/revoke", of_gateway["token_id"]);
+    assert_eq!(client.post(&path, json!({})).await.0, 200);
+    assert_eq!(radio.say(&node.hello()), None);
+    assert_eq!(client.post(&path, json!({})).await.0, 404);
 }
 
 /// Answers that are none of our server's: not JSON, no verdict known, half a challenge, 500, no HTTP.

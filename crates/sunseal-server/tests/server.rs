@@ -52,6 +52,8 @@ async fn a_node_of_every_suite_enrols_answers_and_reports() {
     assert_eq!(summary["responses"], json!({"accepted": 3}));
     assert_eq!(summary["reports"], json!({"accepted": 9}));
     assert_eq!(summary["enrolments"], json!({"accepted": 3}));
+    let total = json!({"asked": 3, "queued": 0, "issued": 0, "answered": 3, "expired": 0});
+    assert_eq!(summary["challenges"], total);
 }
 
 #[tokio::test]
@@ -485,7 +487,7 @@ async fn requests_that_are_wrong_are_told_in_one_sentence() {
     let client = Client::new(&server);
     let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
     client.enrol(&node).await;
-    let hello = node.path("hello");
+    let (hello, revoke) = (node.path("hello"), node.path("revoke"));
     let cases = [
         ("/v1/nodes", json!({"node_id": "12"}), 400, "16 hexadecimal digits, not `12`"),
         ("/v1/nodes", json!({"node": "12"}), 400, "unknown field `node`"),
@@ -509,6 +511,19 @@ async fn requests_that_are_wrong_are_told_in_one_sentence() {
             400,
             "at most 100 bytes",
         ),
+        (
+            "/v1/nodes",
+            json!({"node_id": "00000000000000bb", "name": "a\u{1b}[2J"}),
+            400,
+            "this one has U+001B",
+        ),
+        ("/v1/nodes", json!({"node_id": "00000000000000bb", "name": "\0"}), 400, "U+0000"),
+        ("/v1/nodes", json!({"node_id": "00000000000000bb", "name": "a\u{85}"}), 400, "U+0085"),
+        ("/v1/nodes", json!({"node_id": "00000000000000bb", "name": "a\u{202e}b"}), 400, "U+202E"),
+        ("/v1/nodes", json!({"node_id": "00000000000000bb", "name": "a\u{2066}b"}), 400, "U+2066"),
+        ("/v1/tokens", json!({"role": "gateway", "name": "a\nb"}), 400, "U+000A"),
+        ("/v1/tokens", json!({"role": "king"}), 400, "operator or gateway"),
+        (&revoke, json!({"why": "\u{7f}"}), 400, "U+007F"),
         ("/v1/nodes/0/hello", json!({}), 400, "16 hexadecimal digits"),
         ("/v1/nodes/00000000000000bb/challenges", json!({}), 404, "no node 00000000000000bb"),
         (&hello, json!({"body": "0g"}), 400, "`g` at offset 1"),
@@ -532,7 +547,10 @@ async fn a_status_page_shows_the_nodes() {
     let node = Node::new(1, Signer::new(Suite::EcdsaSecp160r1Sha1));
     client.enrol(&node).await;
     let mut page = std::net::TcpStream::connect(&server.address).unwrap();
-    let asked = format!("GET / HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", server.address);
+    let asked = format!(
+        "GET / HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\r\n",
+        server.address, server.tokens.operator
+    );
     page.write_all(asked.as_bytes()).unwrap();
     let mut text = String::new();
     page.read_to_string(&mut text).unwrap();
@@ -598,9 +616,9 @@ fn a_database_that_cannot_be_used_is_told_and_left_alone() {
     let path = newer.to_str().unwrap();
     assert_eq!(Running::server(&newer, &[]).signal("-INT"), Some(0));
     let db = rusqlite::Connection::open(&newer).unwrap();
-    db.pragma_update(None, "user_version", 2).unwrap();
+    db.pragma_update(None, "user_version", 3).unwrap();
     drop(db);
-    serve(path, &[path, "schema version 2", "version 1"]);
+    serve(path, &[path, "schema version 3", "versions up to 2"]);
 }
 
 #[test]
@@ -658,7 +676,8 @@ fn a_page_of_somebody_else_cannot_speak_for_the_operator() {
         raw(
             &server,
             &format!(
-                "POST /v1/nodes HTTP/1.1\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
+                "POST /v1/nodes HTTP/1.1\r\nConnection: close\r\nAuthorization: Bearer {}\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\n{headers}\r\n{body}",
+                server.tokens.operator
             ),
         )
     };
@@ -667,6 +686,7 @@ fn a_page_of_somebody_else_cannot_speak_for_the_operator() {
         format!("Host: {address}\r\nOrigin: null\r\n"),
         format!("Host: evil.example:{port}\r\n"),
         format!("Host: evil.example:{port}\r\nOrigin: http://evil.example:{port}\r\n"),
+        format!("Host: user@{address}\r\n"),
     ] {
         let answer = post(&headers);
         assert!(answer.starts_with("HTTP/1.1 403"), "{headers}{answer}");
@@ -706,9 +726,9 @@ fn callers_that_say_nothing_keep_nobody_from_working_or_ending_it() {
     assert!(asked.elapsed().as_secs() < 6, "{:?}", asked.elapsed());
 }
 
-/// More silent callers than places: they are hung up on, and who has something to say gets his turn.
+/// More silent callers than places: whoever has something to say takes the place of one of them.
 #[test]
-fn a_crowd_that_says_nothing_is_sent_away() {
+fn a_crowd_that_says_nothing_keeps_nobody_waiting() {
     let folder = folder("crowd");
     let server = Running::server(&folder.join("s.db"), &[]);
     let begun = std::time::Instant::now();
@@ -717,21 +737,28 @@ fn a_crowd_that_says_nothing_is_sent_away() {
         b"GET /healthz HT",
         b"POST /v1/nodes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{",
     ];
-    let mut crowd: Vec<_> = (0..serve::MAX_CONNECTIONS as usize + 9)
+    let crowd: Vec<_> = (0..2 * serve::MAX_CONNECTIONS)
         .map(|i| {
             let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
             stream.set_read_timeout(Some(std::time::Duration::from_secs(40))).unwrap();
-            stream.write_all(starts[i % 3]).unwrap();
+            // Whoever was sent away already cannot write.
+            let _ = stream.write_all(starts[i % 3]);
             stream
         })
         .collect();
-    let health =
-        raw(&server, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-    assert!(health.starts_with("HTTP/1.1 200"), "{health}");
-    assert!(begun.elapsed() >= serve::READ_TIMEOUT, "there was a place from the start");
-    // The one with half a body hears why.
+    for _ in 0..3 {
+        let health =
+            raw(&server, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        assert!(health.starts_with("HTTP/1.1 200"), "{health}");
+    }
+    assert!(begun.elapsed() < serve::READ_TIMEOUT, "the crowd was waited for");
+    // The first of the crowd lost their places, without a word; a late one with half a body keeps
+    // his until his time is over, and hears why.
+    let mut first = &crowd[0];
+    assert_eq!(first.read(&mut [0; 12]).unwrap_or(0), 0);
     let mut told = [0; 12];
-    crowd[2].read_exact(&mut told).unwrap();
+    let mut late = &crowd[500];
+    late.read_exact(&mut told).unwrap();
     assert_eq!(&told, b"HTTP/1.1 408");
 }
 
@@ -767,7 +794,7 @@ async fn a_full_disk_is_told_and_loses_nothing() {
     shell.args(["-c", "trap '' XFSZ; ulimit -f 200; exec \"$@\"", "sh"]);
     shell.arg(env!("CARGO_BIN_EXE_sunseal-server"));
     shell.args(["serve", "--listen", "127.0.0.1:0", "--clock", "driven", "--db"]).arg(&db);
-    let server = Running::spawn(shell);
+    let server = Running::spawn(shell).over(&db);
     let client = Client::new(&server);
     let mut accepted = None;
     let full = loop {
@@ -782,11 +809,273 @@ async fn a_full_disk_is_told_and_loses_nothing() {
     assert_eq!(full.0, 500);
     assert!(full.1["error"].as_str().unwrap().ends_with("nothing was changed"), "{full:?}");
     assert_eq!(client.node(&node).await["counter"].as_u64(), accepted.map(u64::from));
+    let (status, health) = client.try_get("/healthz").await;
+    assert_eq!((status, &health["status"]), (503, &json!("failing")), "{health}");
+    assert!(health["error"].as_str().unwrap().contains("the latest write failed"), "{health}");
+    // It goes on trying: a second later it is still told, and by a write of its own.
+    tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
+    assert_eq!(client.try_get("/healthz").await.0, 503);
     drop(server);
+
+    // A start while it is full tells that, and not that the folder is wrong.
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "sh"]);
+    shell.arg(env!("CARGO_BIN_EXE_sunseal-server"));
+    shell.args(["serve", "--listen", "127.0.0.1:0", "--db"]).arg(&db);
+    let out = shell.output().unwrap();
+    let said = String::from_utf8(out.stderr).unwrap();
+    assert_eq!(out.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("is full") && !said.contains("in a folder that can be written"),
+        "{said}"
+    );
 
     let server = Running::server(&db, &[]);
     let client = Client::new(&server);
     assert_eq!(client.node(&node).await["counter"].as_u64(), accepted.map(u64::from));
     let next = node.report(b"", accepted.unwrap() + 1);
     assert_eq!(verdict(&client.send(&next).await), 0);
+    assert_eq!(client.get("/healthz").await["status"], "ok");
+}
+
+/// Every path of the server, and what it takes to be heard there.
+#[tokio::test]
+async fn whoever_merely_reaches_the_port_is_refused() {
+    let server = Running::server(&folder("tokens").join("s.db"), &[]);
+    let operator = Client::new(&server);
+    let known = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
+    operator.enrol(&known).await;
+    let before = operator.get("/v1/events").await;
+    let strangers = [
+        Client::without_token(&server),
+        Client::with_token(&server, "operator-0"),
+        Client::with_token(&server, &server.tokens.operator.to_uppercase()),
+        Client::with_token(&server, ""),
+    ];
+    let gateway = Client::with_token(&server, &server.tokens.gateway);
+    let id = json!({"node_id": "00000000000000aa"});
+    let of_operator = [
+        ("/v1/nodes".to_owned(), id),
+        (known.path("challenges"), json!({})),
+        (known.path("revoke"), json!({})),
+        (known.path("rekey"), json!({})),
+        ("/v1/tokens".to_owned(), json!({"role": "operator"})),
+        ("/v1/tokens/1/revoke".to_owned(), json!({})),
+    ];
+    let questions =
+        ["/", "/v1/summary", "/v1/events", "/v1/nodes", "/v1/nodes/6e6f646500000001", "/v1/tokens"];
+    let Message::Enrol(m) = known.enrol() else { unreachable!() };
+    let of_gateway = [
+        (
+            known.path("enrol"),
+            json!({"suite": 1, "public_key": hex::encode(&m.public_key),
+                                     "signature": hex::encode(&m.signature)}),
+        ),
+        (known.path("hello"), json!({"counter": 0, "vcap_mv": 2500, "reason": "ready"})),
+        (known.path("responses"), json!({"body": hex::encode(&known.id.0)})),
+        (known.path("reports"), json!({"body": hex::encode(&known.id.0)})),
+    ];
+    for stranger in &strangers {
+        for (path, body) in of_operator.iter().chain(&of_gateway) {
+            let (status, said) = stranger.post(path, body.clone()).await;
+            assert_eq!(status, 401, "{path}: {said}");
+            assert!(said["error"].as_str().unwrap().contains("Bearer TOKEN"), "{said}");
+        }
+        for path in questions {
+            assert_eq!(stranger.try_get(path).await.0, 401, "{path}");
+        }
+        assert_eq!(stranger.try_get("/healthz").await.0, 200);
+    }
+    for (path, body) in &of_operator {
+        let (status, said) = gateway.post(path, body.clone()).await;
+        assert_eq!(status, 403, "{path}: {said}");
+        assert!(said["error"].as_str().unwrap().contains("token of an operator"), "{said}");
+    }
+    for path in questions {
+        assert_eq!(gateway.try_get(path).await.0, 403, "{path}");
+    }
+    assert_eq!(operator.get("/v1/events").await, before);
+    let judged = [200, 200, 400, 400];
+    for ((path, body), status) in of_gateway.iter().zip(judged) {
+        assert_eq!(gateway.post(path, body.clone()).await.0, status, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn tokens_are_told_once_kept_as_hashes_and_can_be_ended() {
+    let db = folder("token-file").join("s.db");
+    let path = db.to_str().unwrap();
+    let server = Running::server(&db, &[]);
+    let first = server.tokens.clone();
+    assert!(first.operator.starts_with("operator-") && first.operator.len() == 9 + 48);
+    assert_eq!(server.line["gateway_token"], *first.gateway);
+    // Another, while the server runs, by whoever may write its file.
+    let made = ends(&["token", "--db", path, "--role", "operator", "--name", "spare"]);
+    let made: Value = serde_json::from_slice(&made.stdout).unwrap();
+    let spare = Client::with_token(&server, made["token"].as_str().unwrap());
+    assert_eq!(spare.get("/v1/tokens").await["tokens"].as_array().unwrap().len(), 3);
+    assert_eq!(spare.post("/v1/tokens/1/revoke", json!({})).await.0, 200);
+    assert_eq!(Client::new(&server).try_get("/v1/nodes").await.0, 401, "revoked");
+    assert_eq!(server.signal("-INT"), Some(0));
+
+    let server = Running::server(&db, &[]);
+    assert_eq!(server.line.get("operator_token"), None, "told a second time");
+    assert_eq!(server.signal("-INT"), Some(0));
+    let bytes = std::fs::read(&db).unwrap();
+    for token in [&first.operator, &first.gateway] {
+        let secret = &token.as_bytes()[token.len() - 48..];
+        assert!(!bytes.windows(48).any(|window| window == secret), "a token stands in the file");
+    }
+    let listed = ends(&["token", "--db", path]);
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    assert!(listed["tokens"][0]["revoked_us"].is_u64() && listed["tokens"][2]["name"] == "spare");
+    refused(&["token", "--db", path, "--revoke", "1"], &["no token 1 holds"]);
+    refused(&["token", "--db", path, "--role", "king"], &["operator or gateway"]);
+}
+
+#[tokio::test]
+async fn an_open_server_says_so_and_is_only_for_loopback() {
+    let folder = folder("open");
+    let db = folder.join("s.db");
+    let path = db.to_str().unwrap();
+    refused(
+        &["serve", "--listen", "0.0.0.0:0", "--db", path, "--open"],
+        &["--open", "loopback", "0.0.0.0:0"],
+    );
+    assert!(!db.exists());
+    let server = Running::server(&db, &["--open"]);
+    assert_eq!(server.line.get("operator_token"), None);
+    let client = Client::without_token(&server);
+    client.enrol(&Node::new(1, Signer::new(Suite::EcdsaP256Sha256))).await;
+    assert_eq!(client.get("/v1/summary").await["open_to_all"], true);
+    assert_eq!(server.tells("open", 1)[0]["level"], "warn");
+    let page = raw(&server, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    assert!(page.contains("Open: whoever reaches this port is the operator"), "{page}");
+    assert_eq!(server.signal("-INT"), Some(0));
+    // Without --open the next time, the tokens are made.
+    let server = Running::server(&db, &[]);
+    assert!(server.line["operator_token"].is_string());
+    assert_eq!(Client::new(&server).get("/v1/summary").await["open_to_all"], false);
+}
+
+#[tokio::test]
+async fn a_node_is_revoked_and_given_up_to_a_new_key() {
+    let server = Running::server(&folder("revoke").join("s.db"), &[]);
+    let mut client = Client::new(&server);
+    let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
+    client.enrol(&node).await;
+    client.ask(&node).await;
+    client.ask(&node).await;
+    let challenge = client.challenge(&node).await;
+    let old = node.report(b"old", 7);
+    assert_eq!(verdict(&client.send(&old).await), 0);
+    let body = json!({"why": "stolen"});
+    let (status, said) = client.post(&node.path("revoke"), body.clone()).await;
+    assert_eq!((status, &said["state"]), (200, &json!("revoked")), "{said}");
+    for message in [node.report(b"x", 8), node.response(challenge, 9), node.enrol(), node.hello()] {
+        let answer = client.send(&message).await;
+        assert_eq!(verdict(&answer), 9, "{answer:?}");
+        assert!(answer.1["why"].as_str().unwrap().contains("revoked"), "{answer:?}");
+    }
+    assert_eq!(client.post(&node.path("challenges"), json!({})).await.0, 409);
+    assert_eq!(client.post(&node.path("revoke"), body).await.0, 409);
+    assert_eq!(client.node(&node).await["counter"], 7);
+
+    // A new key under the old name: the old one never again, and not what it has signed.
+    let (status, said) = client.post(&node.path("rekey"), json!({})).await;
+    assert_eq!((status, &said["state"], &said["counter"]), (200, &json!("open"), &Value::Null));
+    assert_eq!(verdict(&client.send(&node.enrol()).await), 9);
+    assert_eq!(verdict(&client.send(&old).await), 1);
+    let renewed = Node::new(1, Signer::new(Suite::EcdsaSecp160r1Sha256));
+    assert_eq!(verdict(&client.send(&renewed.enrol()).await), 0);
+    assert_eq!(verdict(&client.send(&old).await), 8);
+    assert_eq!(verdict(&client.send(&renewed.report(b"new", 1)).await), 0);
+    client.time_us += 600_000_001;
+    let challenge = client.challenge(&renewed).await;
+    assert_eq!(verdict(&client.send(&renewed.response(challenge, 2)).await), 0);
+    let summary = client.get("/v1/summary").await;
+    assert_eq!(summary["accepted_by_security_bits"], json!({"80": 2, "128": 1}));
+
+    // On the operator's word: not a key that the node has or had, nor one off the curve.
+    for (key, status) in [
+        (&node.signer.public_key()[..], 409),
+        (&[0; 64][..], 403),
+        (&Signer::new(Suite::EcdsaP256Sha256).public_key()[..], 200),
+    ] {
+        let body = json!({"suite": 1, "public_key": hex::encode(key)});
+        assert_eq!(client.post(&node.path("rekey"), body).await.0, status);
+    }
+    let same = client.node(&node).await["public_key"].clone();
+    let body = json!({"suite": 1, "public_key": same});
+    assert_eq!(client.post(&node.path("rekey"), body).await.0, 409);
+    assert_eq!(client.node(&node).await["state"], "enrolled");
+    assert_eq!(client.post("/v1/nodes/00000000000000aa/rekey", json!({})).await.0, 404);
+}
+
+#[test]
+fn a_request_that_two_could_read_in_two_ways_is_refused() {
+    let server = Running::server(&folder("smuggled").join("s.db"), &[]);
+    let (address, token) = (&server.address, &server.tokens.operator);
+    let body = r#"{"node_id":"00000000000000aa"}"#;
+    let length = body.len();
+    let chunked = format!("{length:x}\r\n{body}\r\n0\r\n\r\n");
+    let cases = [
+        ("/v1/nodes", "HTTP/1.1", format!("Host: {address}\r\nHost: {address}"), "400"),
+        ("/v1/nodes", "HTTP/1.1", format!("Host: {address}\r\nHost: evil.example"), "400"),
+        ("/v1/nodes", "HTTP/1.1", String::new(), "400"),
+        ("http://evil.example/v1/nodes", "HTTP/1.1", format!("Host: {address}"), "403"),
+        ("http://evil.example/v1/nodes", "HTTP/1.0", String::new(), "403"),
+    ];
+    for (target, version, headers, status) in cases {
+        let headers = if headers.is_empty() { headers } else { headers + "\r\n" };
+        let answer = raw(
+            &server,
+            &format!(
+                "POST {target} {version}\r\n{headers}Authorization: Bearer {token}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+            ),
+        );
+        assert!(answer.starts_with(&format!("{version} {status}")), "{target} {answer}");
+    }
+    for lengths in [
+        format!("Content-Length: {length}\r\nTransfer-Encoding: chunked"),
+        format!("Transfer-Encoding: chunked\r\nContent-Length: {length}"),
+        "Transfer-Encoding: chunked".to_owned(),
+        format!("Content-Length: {length}\r\nContent-Length: 0"),
+    ] {
+        let answer = raw(
+            &server,
+            &format!(
+                "POST /v1/nodes HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n{lengths}\r\n\r\n{chunked}"
+            ),
+        );
+        assert!(answer.starts_with("HTTP/1.1 4"), "{lengths}: {answer}");
+    }
+    let get = |target: &str| {
+        let asked = format!(
+            "GET {target} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+        );
+        raw(&server, &asked)
+    };
+    let kept = get(&format!("http://{address}/v1/nodes"));
+    assert!(kept.starts_with("HTTP/1.1 200") && kept.contains("\"nodes\":[]"), "{kept}");
+}
+
+#[tokio::test]
+async fn a_challenge_is_fresh_up_to_its_last_microsecond() {
+    for (late_us, code) in [(0, 0), (1, 4)] {
+        let server = Running::server(&folder("expiry").join("s.db"), &["--freshness-s", "5"]);
+        let mut client = Client::new(&server);
+        let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
+        client.enrol(&node).await;
+        client.ask(&node).await;
+        client.ask(&node).await;
+        let first = client.challenge(&node).await;
+        client.time_us += 5_000_000 + late_us;
+        let counts = client.node(&node).await["challenges"].clone();
+        assert_eq!((&counts["issued"], &counts["expired"]), (&json!(1 - late_us), &json!(late_us)));
+        assert_eq!(client.get("/v1/summary").await["challenges"], counts);
+        // The same again as long as it can be answered, then the next.
+        assert_eq!(client.challenge(&node).await == first, late_us == 0);
+        assert_eq!(verdict(&client.send(&node.response(first, 1)).await), code);
+    }
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import signal
 import socket
 import struct
@@ -31,25 +32,53 @@ def _end_with_parent() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 
 
+def ask(server: str, token: str | None, method: str, path: str, body: Any = None, time_us: int | None = None) -> Any:
+    """Ask a server, with the token of whoever asks."""
+    headers = {"Content-Type": "application/json"}
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
+    if time_us is not None:
+        headers["Sunseal-Time-Us"] = str(time_us)
+    data = None if body is None else json.dumps(body).encode()
+    try:
+        request = urllib.request.Request(f"{server}{path}", method=method, data=data, headers=headers)
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as reply:
+            return json.load(reply)
+    except urllib.error.HTTPError as e:
+        with e:
+            said = e.read().decode("utf-8", "replace").strip()
+        raise SunsealError(f"the server refused {method} {path}: {said}") from e
+    except (urllib.error.URLError, ValueError, OSError) as e:
+        raise SunsealError(f"the server at {server} does not answer: {e}") from e
+
+
 class Services:
-    """The verifying server and its gateway on free loopback ports, for as long as the block lasts."""
+    """The verifying server and its gateway on free loopback ports, for as long as the block lasts.
+
+    Each speaks with the token that the server made for it, so that nobody else on this machine can interfere.
+    """
 
     def __init__(self, folder: Path, seed: int) -> None:
         """Keep database, capture and logs in `folder`."""
         self.folder = folder
         self.seed = seed
         self.pcap = folder / "air.pcap"
+        self._database = folder / "server.sqlite"
         self._children: list[subprocess.Popen[str]] = []
 
     def __enter__(self) -> Services:
         """Start both and wait until they listen."""
         try:
-            self.server = self._start(
+            told = self._start(
                 "serve",
-                *("--db", str(self.folder / "server.sqlite")),
+                *("--db", str(self._database)),
                 *("--clock", "driven", "--seed", str(self.seed)),
             )
-            self.gateway = self._start("gateway", "--server", f"http://{self.server}", "--pcap", str(self.pcap))
+            self.server = told["listening"]
+            self._token = told.get("operator_token") or self._made("operator")
+            token = told.get("gateway_token") or self._made("gateway")
+            told = self._start("gateway", "--server", f"http://{self.server}", "--pcap", str(self.pcap), token=token)
+            self.gateway = told["listening"]
         except BaseException:
             self.close()
             raise
@@ -72,7 +101,15 @@ class Services:
             if child.stdout:
                 child.stdout.close()
 
-    def _start(self, role: str, *args: str) -> str:
+    def _made(self, role: str) -> str:
+        """Make a token in the database of an earlier start, whose own was shown then."""
+        command = [str(server_path()), "token", "--db", str(self._database), "--role", role]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise SunsealError(f"`sunseal-server token` makes none: {done.stderr.strip()}")
+        return str(json.loads(done.stdout)["token"])
+
+    def _start(self, role: str, *args: str, token: str = "") -> dict[str, str]:
         log = self.folder / f"{role}.log"
         with log.open("w", encoding="utf-8") as stderr:
             child = subprocess.Popen(
@@ -81,6 +118,7 @@ class Services:
                 stderr=stderr,
                 stdin=subprocess.DEVNULL,
                 text=True,
+                env={**os.environ, "SUNSEAL_TOKEN": token},
                 start_new_session=True,  # Ctrl-C is for us; we end the children in order
                 preexec_fn=_end_with_parent,  # noqa: PLW1509  # one prctl call, no locks
             )
@@ -88,7 +126,8 @@ class Services:
         assert child.stdout is not None
         line = child.stdout.readline()
         try:
-            return str(json.loads(line)["listening"])
+            told = json.loads(line)
+            return {"listening": str(told["listening"]), **told}
         except (ValueError, KeyError, TypeError) as e:
             said = log.read_text(encoding="utf-8").strip().splitlines()
             raise SunsealError(
@@ -96,25 +135,8 @@ class Services:
             ) from e
 
     def call(self, method: str, path: str, body: Any = None, time_us: int | None = None) -> Any:
-        """Ask the server."""
-        headers = {"Content-Type": "application/json"}
-        if time_us is not None:
-            headers["Sunseal-Time-Us"] = str(time_us)
-        request = urllib.request.Request(
-            f"http://{self.server}{path}",
-            method=method,
-            data=None if body is None else json.dumps(body).encode(),
-            headers=headers,
-        )
-        try:
-            with urllib.request.urlopen(request, timeout=TIMEOUT_S) as reply:
-                return json.load(reply)
-        except urllib.error.HTTPError as e:
-            with e:
-                said = e.read().decode("utf-8", "replace").strip()
-            raise SunsealError(f"the server refused {method} {path}: {said}") from e
-        except (urllib.error.URLError, ValueError, OSError) as e:
-            raise SunsealError(f"the server at {self.server} does not answer: {e}") from e
+        """Ask the server, as its operator."""
+        return ask(f"http://{self.server}", self._token, method, path, body, time_us)
 
     def events(self) -> Iterator[dict[str, Any]]:
         """Read the whole event log."""

@@ -4,6 +4,7 @@
 
 pub mod signer;
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -29,9 +30,21 @@ pub fn folder(name: &str) -> PathBuf {
     path
 }
 
+/// The program under test; the bench compares with another one that the environment names.
 pub fn program() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_sunseal-server"))
+    let named = std::env::var_os("SUNSEAL_SERVER");
+    Command::new(named.unwrap_or_else(|| env!("CARGO_BIN_EXE_sunseal-server").into()))
 }
+
+/// The tokens of a server: told at its first start, kept beside its database by the tests.
+#[derive(Clone, Debug, Default)]
+pub struct Tokens {
+    pub operator: String,
+    pub gateway: String,
+}
+
+/// By the server's address.
+static TOKENS: Mutex<BTreeMap<String, Tokens>> = Mutex::new(BTreeMap::new());
 
 /// Runs the program to its end.
 pub fn ends(arguments: &[&str]) -> Output {
@@ -53,6 +66,9 @@ pub fn refused(arguments: &[&str], words: &[&str]) {
 pub struct Running {
     child: Child,
     pub address: String,
+    /// What it printed when it was up.
+    pub line: Value,
+    pub tokens: Tokens,
     said: Arc<Mutex<String>>,
 }
 
@@ -72,7 +88,10 @@ impl Running {
             child.stderr.take().unwrap().read_to_string(&mut why).unwrap();
             panic!("`{line}` is not the line that was promised ({e}): {why}")
         });
-        let address = said["listening"].as_str().unwrap().to_owned();
+        let text = |key: &str| said[key].as_str().unwrap_or_default().to_owned();
+        let address = text("listening");
+        let tokens = Tokens { operator: text("operator_token"), gateway: text("gateway_token") };
+        let line = said;
         // Read on, lest a full pipe stop the program.
         let stderr = BufReader::new(child.stderr.take().unwrap());
         let said = Arc::new(Mutex::new(String::new()));
@@ -82,7 +101,23 @@ impl Running {
                 *log.lock().unwrap() += &(line + "\n");
             }
         });
-        Self { child, address, said }
+        TOKENS.lock().unwrap().insert(address.clone(), tokens.clone());
+        Self { child, address, line, tokens, said }
+    }
+
+    /// Keeps the tokens of a first start beside the database, and has them at the next.
+    pub fn over(mut self, db: &Path) -> Self {
+        let kept = db.with_extension("tokens");
+        if self.tokens.operator.is_empty() {
+            let text = std::fs::read_to_string(&kept).unwrap_or_default();
+            let mut lines = text.lines().map(str::to_owned);
+            let mut next = || lines.next().unwrap_or_default();
+            self.tokens = Tokens { operator: next(), gateway: next() };
+        }
+        let text = format!("{}\n{}\n", self.tokens.operator, self.tokens.gateway);
+        std::fs::write(&kept, text).unwrap();
+        TOKENS.lock().unwrap().insert(self.address.clone(), self.tokens.clone());
+        self
     }
 
     /// The lines of its log so far that tell `what`.
@@ -108,14 +143,16 @@ impl Running {
         let mut arguments = vec!["serve", "--listen", "127.0.0.1:0", "--db", db.to_str().unwrap()];
         arguments.extend(["--clock", "driven"]);
         arguments.extend(more);
-        Self::start(&arguments)
+        Self::start(&arguments).over(db)
     }
 
     pub fn gateway(server: &str, more: &[&str]) -> Self {
         let url = format!("http://{server}");
-        let mut arguments = vec!["gateway", "--listen", "127.0.0.1:0", "--server", &url];
-        arguments.extend(more);
-        Self::start(&arguments)
+        let mut command = program();
+        command.args(["gateway", "--listen", "127.0.0.1:0", "--server", &url]).args(more);
+        let tokens = TOKENS.lock().unwrap().get(server).cloned().unwrap_or_default();
+        command.env("SUNSEAL_TOKEN", tokens.gateway);
+        Self::spawn(command)
     }
 
     /// Sends a signal and waits for the end.
@@ -142,9 +179,24 @@ pub struct Client {
 }
 
 impl Client {
+    /// The operator, who may do everything.
     pub fn new(running: &Running) -> Self {
+        Self::with_token(running, &running.tokens.operator)
+    }
+
+    pub fn with_token(running: &Running, token: &str) -> Self {
+        let server = Self::without_token(running).server.with_token(token).unwrap();
+        Self { server, time_us: 1_000_000 }
+    }
+
+    pub fn without_token(running: &Running) -> Self {
         let server = Server::parse(&format!("http://{}", running.address)).unwrap();
         Self { server, time_us: 1_000_000 }
+    }
+
+    /// Status and JSON of a question, whatever the status.
+    pub async fn try_get(&self, path: &str) -> (u16, Value) {
+        self.server.request(Method::GET, path, Some(self.time_us), None).await.unwrap()
     }
 
     pub async fn post(&self, path: &str, body: Value) -> (u16, Value) {
@@ -153,8 +205,7 @@ impl Client {
     }
 
     pub async fn get(&self, path: &str) -> Value {
-        let time_us = Some(self.time_us);
-        let (status, value) = self.server.request(Method::GET, path, time_us, None).await.unwrap();
+        let (status, value) = self.try_get(path).await;
         assert_eq!(status, 200, "{path}: {value}");
         value
     }

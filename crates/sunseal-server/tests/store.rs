@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is kept: files of older versions, counts beside the log, floods, and the promise that an
+//! answer leaves after its transaction is on the disk.
+
+mod common;
+mod power_cut;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::Request;
+use common::*;
+use hyper::service::Service;
+use hyper_util::service::TowerToHyperService;
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use sunseal_link::{Message, NodeId, Report, Suite, VerdictCode};
+use sunseal_server::api::{self, App, Settings};
+use sunseal_server::clock::Clock;
+use sunseal_server::judge::{self, MAX_QUEUED, Rules, Welcome};
+use sunseal_server::store::{self, ROWS_A_MINUTE};
+
+const MINUTE_US: u64 = 60_000_000;
+
+fn rows(db: &Connection, sql: &str) -> Vec<String> {
+    let mut statement = db.prepare(sql).unwrap();
+    let columns = statement.column_count();
+    let row = |r: &rusqlite::Row<'_>| {
+        let values: Vec<String> =
+            (0..columns).map(|i| format!("{:?}", r.get_ref(i).unwrap())).collect();
+        Ok(values.join(" "))
+    };
+    statement.query_map([], row).unwrap().map(Result::unwrap).collect()
+}
+
+/// The counts as the log tells them, rows that stand for several and those still to come included.
+const RECOUNT: &str = "WITH told AS (
+        SELECT node_id, kind, verdict, coalesce(detail ->> 'times', 1) AS times FROM events
+            WHERE verdict IS NOT NULL
+        UNION ALL SELECT nullif(node_id, x''), kind, verdict, count - 20 FROM bursts
+            WHERE verdict >= 0 AND count > 20)
+    SELECT x'' AS node_id, kind, verdict, sum(times) FROM told GROUP BY kind, verdict
+    UNION ALL SELECT node_id, kind, verdict, sum(times) FROM told JOIN nodes USING (node_id)
+        GROUP BY node_id, kind, verdict ORDER BY 1, 2, 3";
+const COUNTS: &str = "SELECT node_id, kind, verdict, count FROM counts ORDER BY 1, 2, 3";
+
+#[tokio::test]
+async fn a_file_of_version_1_is_brought_up_to_date_and_kept() {
+    assert_eq!(ROWS_A_MINUTE, 20, "RECOUNT says 20");
+    let folder = folder("migration");
+    let path = folder.join("s.db");
+    let old = Connection::open(&path).unwrap();
+    old.execute_batch(include_str!("data/schema_1.sql")).unwrap();
+    let everything = |db: &Connection| {
+        ["nodes", "challenges", "events"].map(|table| rows(db, &format!("SELECT * FROM {table}")))
+    };
+    let before = everything(&old);
+    drop(old);
+
+    // Something is in the copy's way: nothing is changed.
+    let copy = store::older(&path, 1);
+    std::fs::write(&copy, "mine").unwrap();
+    let bytes = || std::fs::read(&path).unwrap();
+    let untouched = bytes();
+    refused(
+        &["serve", "--listen", "127.0.0.1:0", "--db", path.to_str().unwrap()],
+        &["schema version 1", "s.db.schema1", "move it away", "nothing was changed"],
+    );
+    assert_eq!(rows(&Connection::open(&path).unwrap(), "PRAGMA user_version"), ["Integer(1)"]);
+    assert_eq!(untouched.len(), bytes().len());
+    std::fs::remove_file(&copy).unwrap();
+
+    let server = Running::server(&path, &[]);
+    let mut client = Client::new(&server);
+    client.time_us = 10_000;
+    let node = client.get("/v1/nodes/6e6f646500000001").await;
+    assert_eq!(node["verdicts"], json!({"accepted": 4, "replayed-counter": 1}));
+    let asked = json!({"asked": 4, "queued": 1, "issued": 1, "answered": 1, "expired": 1});
+    assert_eq!((&node["challenges"], &node["counter"]), (&asked, &json!(9)));
+    let summary = client.get("/v1/summary").await;
+    assert_eq!(summary["reports"], json!({"accepted": 2, "unknown-node": 1}));
+    assert_eq!(summary["accepted_by_security_bits"], json!({"128": 3}));
+    assert_eq!(summary["challenges"]["queued"], 2);
+    let said = client.get("/v1/events").await;
+    assert_eq!(said["events"].as_array().unwrap().len(), 9);
+    assert_eq!(server.signal("-INT"), Some(0));
+
+    let kept = Connection::open(&copy).unwrap();
+    assert_eq!(rows(&kept, "PRAGMA user_version"), ["Integer(1)"]);
+    assert_eq!(everything(&kept), before);
+    let new = Connection::open(&path).unwrap();
+    assert_eq!(rows(&new, "PRAGMA user_version"), ["Integer(2)"]);
+    assert_eq!(rows(&new, RECOUNT), rows(&new, COUNTS));
+}
+
+/// A file of version 1 whose change is cut short is still one of version 1.
+#[test]
+fn a_change_that_fails_half_way_changes_nothing() {
+    let folder = folder("half-way");
+    let path = folder.join("s.db");
+    let old = Connection::open(&path).unwrap();
+    old.execute_batch(include_str!("data/schema_1.sql")).unwrap();
+    // The last step of the change fails: the table is there already.
+    old.execute_batch("CREATE TABLE health (mine)").unwrap();
+    drop(old);
+    assert!(store::open(&path).is_err());
+    let db = Connection::open(&path).unwrap();
+    assert_eq!(rows(&db, "PRAGMA user_version"), ["Integer(1)"]);
+    assert_eq!(rows(&db, "SELECT name FROM pragma_table_info('nodes')").len(), 12);
+}
+
+fn opened(name: &str) -> (Connection, std::path::PathBuf) {
+    let path = folder(name).join("s.db");
+    (store::open(&path).unwrap(), path)
+}
+
+fn enrolled(db: &Connection, number: u8) -> Node {
+    let node = Node::new(number, Signer::new(Suite::EcdsaP256Sha256));
+    let key = node.signer.public_key();
+    let key = Some((Suite::EcdsaP256Sha256, &key[..]));
+    judge::open(db, 1, node.id, "n", None, key).unwrap().unwrap();
+    node
+}
+
+fn judged(db: &Connection, now_us: u64, message: &Message) -> VerdictCode {
+    judge::message(db, now_us, message, None).unwrap().unwrap().verdict
+}
+
+#[test]
+fn a_flood_of_replays_costs_twenty_rows_a_minute_and_is_counted_to_the_last() {
+    let (mut db, path) = opened("flood");
+    let node = enrolled(&db, 1);
+    let first = node.report(b"x", 1);
+    assert_eq!(judged(&db, 2, &first), VerdictCode::Accepted);
+    let Message::Report(report) = first else { unreachable!() };
+    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    let size = || std::fs::metadata(&path).unwrap().len();
+    let (before, flood) = (size(), 100_000_u64);
+    let tx = db.transaction().unwrap();
+    for i in 0..flood {
+        // Over three minutes, and every tenth from somebody who makes up identifiers.
+        let now_us = i * 3 * MINUTE_US / flood;
+        store::close_minutes(&tx, store::minute_of(now_us)).unwrap();
+        if i % 10 == 0 {
+            let stranger = Report { node_id: NodeId(i.to_be_bytes()), ..report };
+            let verdict = judged(&tx, now_us, &Message::Report(stranger));
+            assert_eq!(verdict, VerdictCode::UnknownNode);
+        } else {
+            assert_eq!(judged(&tx, now_us, &first), VerdictCode::ReplayedCounter);
+        }
+    }
+    store::close_minutes(&tx, 3).unwrap();
+    tx.commit().unwrap();
+    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    assert!(size() - before < 100_000, "{} bytes for the flood", size() - before);
+    let sql = "SELECT count(*), sum(coalesce(detail ->> 'times', 1)) FROM events
+        WHERE kind = 'report' AND verdict <> 0";
+    let found = db.query_row(sql, [], |r| Ok((r.get(0)?, r.get(1)?))).unwrap();
+    assert_eq!(found, (3 * 2 * (20 + 1), flood));
+    assert_eq!(rows(&db, RECOUNT), rows(&db, COUNTS));
+    let counts = store::verdict_counts(&db, Some(node.id), None).unwrap();
+    assert_eq!(counts, json!({"accepted": 1, "replayed-counter": 90_000}));
+    // Unknown nodes have no row of their own to fill the disk with.
+    assert_eq!(rows(&db, "SELECT count(*) FROM counts"), ["Integer(5)"]);
+}
+
+/// What happens rarely, or is signed, has its row however often it comes.
+#[test]
+fn what_is_accepted_has_a_row_each() {
+    let (db, _) = opened("accepted");
+    let node = enrolled(&db, 1);
+    for counter in 1..=2 * ROWS_A_MINUTE as u32 {
+        assert_eq!(judged(&db, 1, &node.report(b"", counter)), VerdictCode::Accepted);
+        judge::queue(&db, 1, node.id, None).unwrap().unwrap();
+    }
+    let sql = "SELECT kind, count(*) FROM events GROUP BY kind ORDER BY kind";
+    let each = 2 * ROWS_A_MINUTE;
+    assert_eq!(
+        rows(&db, sql)[..2],
+        [
+            format!("Text({:?}) Integer({each})", b"challenge-queued".as_slice()),
+            format!("Text({:?}) Integer(1)", b"enrolled".as_slice())
+        ]
+    );
+    // HELLO is not signed: whoever reaches the air can say it all day.
+    let Message::Hello(hello) = node.hello() else { unreachable!() };
+    for _ in 0..100 {
+        let welcome = judge::hello(&db, 1, &Rules::default(), &hello).unwrap();
+        assert!(matches!(welcome, Welcome::Challenge(_)));
+    }
+    assert_eq!(rows(&db, "SELECT count(*) FROM events WHERE kind = 'hello'"), ["Integer(20)"]);
+    let sql = "SELECT count(*) FROM events WHERE kind = 'challenge-issued'";
+    assert_eq!(rows(&db, sql), ["Integer(21)"]);
+}
+
+#[test]
+fn ten_thousand_challenges_wait_for_a_node_and_no_more() {
+    let (db, _) = opened("queue");
+    let node = enrolled(&db, 1);
+    db.execute_batch("BEGIN").unwrap();
+    for i in 0..MAX_QUEUED {
+        assert!(judge::queue(&db, 1, node.id, None).unwrap().is_ok(), "number {i}");
+    }
+    assert_eq!(MAX_QUEUED, 10_000);
+    let refused = judge::queue(&db, 1, node.id, None).unwrap().unwrap_err();
+    assert_eq!(refused.verdict, VerdictCode::NotOpen);
+    // One is handed out, and there is room for one.
+    let Message::Hello(hello) = node.hello() else { unreachable!() };
+    judge::hello(&db, 1, &Rules::default(), &hello).unwrap();
+    assert!(judge::queue(&db, 1, node.id, None).unwrap().is_ok());
+    assert!(judge::queue(&db, 1, node.id, None).unwrap().is_err());
+}
+
+/// Lists and counts never read the log: they are the same without it, however long it is.
+#[test]
+fn no_question_about_nodes_reads_the_log() {
+    let (db, _) = opened("long");
+    let node = enrolled(&db, 1);
+    for counter in 1..4 {
+        judged(&db, 1, &node.report(b"", counter));
+        judged(&db, 1, &node.report(b"", counter));
+    }
+    let asked = |db: &Connection| {
+        let node = store::Node::find(db, node.id).unwrap().unwrap().to_json(db, 2).unwrap();
+        let kinds = [None, Some("report")].map(|k| store::verdict_counts(db, None, k).unwrap());
+        let bits = store::accepted_by_security(db).unwrap();
+        json!([node, kinds, store::all_challenges(db, 2).unwrap(), bits])
+    };
+    let before = asked(&db);
+    assert_eq!(before[0]["verdicts"], json!({"accepted": 3, "replayed-counter": 3}));
+    db.execute_batch("DROP TABLE events").unwrap();
+    assert_eq!(asked(&db), before);
+}
+
+/// A verdict found before the transaction holds for the very claim that it was found for, and for
+/// no other.
+#[test]
+fn a_signature_checked_beforehand_does_not_vouch_for_another() {
+    let (db, _) = opened("claims");
+    let node = enrolled(&db, 1);
+    let good = node.report(b"good", 1);
+    let checked = judge::foresee(&db, 1, &good).unwrap().unwrap().check();
+    let Message::Report(forged) = &good else { unreachable!() };
+    let mut forged = *forged;
+    forged.data = sunseal_link::InlineBytes::copy_of(b"evil").unwrap();
+    let judged = |message: &Message| {
+        judge::message(&db, 2, message, Some(&checked)).unwrap().unwrap().verdict
+    };
+    assert_eq!(judged(&Message::Report(forged)), VerdictCode::BadSignature);
+    forged.data = sunseal_link::InlineBytes::copy_of(b"good").unwrap();
+    forged.counter = 2;
+    assert_eq!(judged(&Message::Report(forged)), VerdictCode::BadSignature);
+    assert_eq!(judged(&good), VerdictCode::Accepted);
+    assert_eq!(judged(&good), VerdictCode::ReplayedCounter);
+    // The key changes between check and transaction.
+    let late = node.report(b"late", 3);
+    let checked = judge::foresee(&db, 1, &late).unwrap().unwrap().check();
+    let other = Signer::new(Suite::EcdsaP256Sha256);
+    let key = Some((Suite::EcdsaP256Sha256, &other.public_key()[..]));
+    judge::rekey(&db, 2, node.id, key).unwrap().unwrap();
+    let verdict = judge::message(&db, 3, &late, Some(&checked)).unwrap().unwrap().verdict;
+    assert_eq!(verdict, VerdictCode::BadSignature);
+}
+
+/// The power goes as soon as an answer is out, at any moment: what the disk holds then, by what
+/// was flushed to it and nothing else, is opened, and the answered report is in it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_answer_leaves_after_its_transaction_is_on_disk() {
+    power_cut::watch();
+    let path = folder("power").join("s.db");
+    let db = store::open(&path).unwrap();
+    let nodes: Vec<Node> = (1..=8).map(|number| enrolled(&db, number)).collect();
+    let settings = Settings { open: true, quiet: true, hosts: vec![] };
+    let app = App::new(db, path.clone(), Clock::driven(2), Rules::default(), settings);
+    let router = api::router(Arc::clone(&app));
+    let callers = nodes.into_iter().map(|node| {
+        let (router, path) = (router.clone(), path.clone());
+        tokio::spawn(async move {
+            for counter in 1..=10 {
+                let body = json!({"body": hex(&node.report(b"x", counter))}).to_string();
+                let request = Request::post(node.path("reports")).header("host", "localhost");
+                let request = request.body(Body::from(body)).unwrap();
+                let answer = TowerToHyperService::new(router.clone()).call(request).await.unwrap();
+                let disk = power_cut::disk(&path);
+                assert_eq!(answer.status(), 200);
+                let kept = counter_on(&disk, &path, &node, counter);
+                assert!(kept >= u64::from(counter), "{counter} was answered, {kept} is on disk");
+            }
+        })
+    });
+    for caller in callers.collect::<Vec<_>>() {
+        caller.await.unwrap();
+    }
+    app.close();
+}
+
+fn hex(message: &Message) -> String {
+    sunseal_server::hex::encode(&message.encode())
+}
+
+/// The counter that a server finds after the power cut.
+fn counter_on(disk: &power_cut::Disk, path: &Path, node: &Node, counter: u32) -> u64 {
+    let name = format!("after-{}-{counter}.db", node.id);
+    let after = path.with_file_name(name);
+    std::fs::write(&after, &disk.database).unwrap();
+    let wal = format!("{}-wal", after.display());
+    std::fs::write(wal, &disk.log).unwrap();
+    let db = Connection::open(&after).unwrap();
+    let node = store::Node::find(&db, node.id).unwrap().unwrap();
+    let _: Value = node.to_json(&db, 2).unwrap();
+    node.counter.map_or(0, u64::from)
+}
