@@ -228,6 +228,9 @@ fn an_unfinished_message_is_forgotten_after_its_time() {
     let mut push = |now, bytes: &[u8]| reassembler.push(now, &Frame::parse(bytes).unwrap());
     push(0, &frames[0]).unwrap();
     assert_eq!(push(1_001, &frames[1]), Ok(Progress::Partial { have: 1, count: 2 }));
+    // At the last moment of its time it is still there, and a repeat does not buy it more.
+    assert_eq!(push(1_500, &frames[1]), Ok(Progress::Duplicate));
+    assert!(matches!(push(2_001, &frames[0]), Ok(Progress::Complete(_))));
 }
 
 #[test]
