@@ -650,7 +650,7 @@ static struct world {
     unsigned seen_count;
     unsigned wanted; /* accepted messages after which the life ends */
     unsigned loss;   /* of 16 packets */
-    bool done;
+    bool done, halted;
     char error[128];
 } *world;
 
@@ -719,9 +719,41 @@ static bool genuine(const uint8_t *key, const uint8_t *signature, const uint8_t 
     return true;
 }
 
+/* The highest number that the flash itself has burnt, read as docs/reference/node.md has it and not
+ * by the node's own code. */
+static uint32_t burnt(void) {
+    static const enum hal_segment segments[] = {HAL_SEGMENT_C, HAL_SEGMENT_D};
+    uint32_t most = 0;
+    for (int s = 0; s < 2; s++) {
+        const uint16_t *words = host_flash->word[segments[s]];
+        if ((words[0] ^ words[2]) != 0xFFFF || (words[1] ^ words[3]) != 0xFFFF)
+            continue;
+        uint32_t number = (uint32_t)words[1] << 16 | words[0];
+        for (uint32_t i = 4; i < HAL_SEGMENT_BYTES / 2; i++) {
+            uint32_t here = ((uint32_t)words[1] << 16 | words[0]) + i - 3;
+            if (words[i] != 0xFFFF && here > number)
+                number = here;
+        }
+        if (number > most)
+            most = number;
+    }
+    return most;
+}
+
+/* What was burnt when the latest signature began; 0 once it is spent. */
+static uint32_t burnt_when_signed;
+
+static void note_signature(bool high) {
+    if (high)
+        burnt_when_signed = burnt();
+}
+
 static void counted(uint32_t counter) {
     if (!world->enrolled)
         wrong("a signed message before enrolment");
+    if (counter > burnt_when_signed)
+        wrong("a number was signed before it was burnt");
+    burnt_when_signed = 0;
     if (counter <= world->last_counter)
         wrong("a counter was used twice");
     world->last_counter = counter;
@@ -820,10 +852,12 @@ static void live(uint32_t cut_at, enum host_cut how) {
         chip_new();
         air_sent = world_hears;
         air_next = world_answers;
+        host_marked = note_signature;
         host_cut_at = cut_at;
         host_cut_how = how;
         host_halted = false;
         runs_through(be_a_node, NULL);
+        world->halted = host_halted;
         if (host_halted)
             wrong(host_log);
         if (failures != before)
@@ -880,6 +914,31 @@ static void the_node_gets_through_a_lossy_air_and_a_rough_supply(void) {
     check(world->responses > 5 && world->reports > 5, "node: hardly a message got through");
 }
 
+/* Slots that stay erased are passed over, by the whole node as by its counter; without any slot
+ * that holds, it stops before it signs. */
+static void the_node_signs_no_number_that_worn_flash_does_not_hold(void) {
+    for (int first = 4; first < 30; first++) {
+        new_world((uint32_t)first);
+        for (int i = 0; i < 3; i++)
+            host_flash->worn[HAL_SEGMENT_D][first + 2 * i] = 0xFFFF;
+        for (int life = 0; life < 3; life++) {
+            world->done = false;
+            world->wanted = world->responses + world->reports + 4;
+            host_seed += 999;
+            live(UINT32_MAX, HOST_CUT_AFTER);
+            check(world->done && world->error[0] == '\0', world->error);
+        }
+        check(world->responses > 0 && world->reports > 0,
+              "node: silent on flash that is half worn");
+    }
+    new_world(30);
+    memset(host_flash->worn[HAL_SEGMENT_C] + 4, 0xFF, 120);
+    memset(host_flash->worn[HAL_SEGMENT_D] + 4, 0xFF, 120);
+    live(UINT32_MAX, HOST_CUT_AFTER);
+    check(world->halted, "node: it goes on without a counter");
+    check(world->responses + world->reports == 0, "node: a number out of worn flash was signed");
+}
+
 static void a_crc_is_what_python_computes(void) {
     /* binascii.crc_hqx(b"123456789", 0xFFFF) */
     check(crc16((const uint8_t *)"123456789", 9) == 0x29B1, "crc16: its check value");
@@ -910,6 +969,7 @@ int main(void) {
     messages_go_out_in_frames_and_one_answer_is_ours();
     the_node_survives_a_cut_at_every_moment();
     the_node_gets_through_a_lossy_air_and_a_rough_supply();
+    the_node_signs_no_number_that_worn_flash_does_not_hold();
     a_crc_is_what_python_computes();
     the_log_writes_numbers();
     printf("test_node: %u checks agree, %u differ\n", passed, failures);

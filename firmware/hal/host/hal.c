@@ -16,6 +16,7 @@ uint16_t host_storage_mv = 4000;
 uint32_t host_time_s;
 bool host_halted;
 void (*host_samples)(uint8_t *samples, uint16_t count);
+void (*host_marked)(bool high);
 char host_log[4096];
 struct host_chip host_chip;
 
@@ -196,7 +197,8 @@ bool hal_radio_wait(uint16_t timeout_ms) {
 /* Marks and log */
 
 void hal_mark(bool high) {
-    (void)high;
+    if (host_marked != NULL)
+        host_marked(high);
     host_moment();
 }
 

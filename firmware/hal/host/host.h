@@ -60,6 +60,8 @@ extern uint32_t host_time_s;
 extern bool host_halted;
 /* Raw samples; the test's own. NULL: uniform. */
 extern void (*host_samples)(uint8_t *samples, uint16_t count);
+/* Told of every mark; NULL: nobody. */
+extern void (*host_marked)(bool high);
 /* Everything logged, cut off when full. */
 extern char host_log[4096];
 
