@@ -33,6 +33,7 @@ from sunseal import __version__, _engine, boards, measuring, units
 from sunseal.console import PAGE, Figure, Report, err, out, print_json, writable
 from sunseal.errors import Stopped, SunsealError
 from sunseal.fleet_command import fleet_command
+from sunseal.node_command import node_app
 from sunseal.planner.plan_command import plan_command
 from sunseal.planner.supply_commands import lifetime_command, size_command
 from sunseal.planner.tune_command import tune_command
@@ -964,6 +965,15 @@ def serve_command(ctx: typer.Context) -> None:
 def gateway_command(ctx: typer.Context) -> None:
     """Run the gateway between the radio and the server (`--help` lists its options)."""
     _exec_server("gateway", ctx.args)
+
+
+@app.command("token", context_settings=_PASS)
+def token_command(ctx: typer.Context) -> None:
+    """Make, list or end tokens in the server's database (`--help` lists its options)."""
+    _exec_server("token", ctx.args)
+
+
+app.add_typer(node_app, name="node")
 
 
 def _exec_server(role: str, args: list[str]) -> None:
