@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""SECURITY.md names a test for each promise: here, that each of them is in the tree and runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+SECTION = TEXT.split("## What is promised", 1)[1].split("\n## ", 1)[0]
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split("|")]
+    for line in SECTION.splitlines()
+    if line.startswith("|") and not line.startswith(("|---", "| promise"))
+]
+NAMED = re.compile(r"`([\w/.-]+)::(\w+)`")
+
+
+def runs(path: Path, name: str) -> bool:
+    """Tell whether the file defines a test of this name, one that its runner calls."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".rs":
+        return re.search(rf"#\[(tokio::)?test[^\]]*\]\n(#\[.*\]\n)*(async )?fn {name}\(\)", text) is not None
+    if path.suffix == ".c":
+        body = text.split("int main(void)", 1)[1]
+        return f"static void {name}(void) {{" in text and f"    {name}();" in body
+    return re.search(rf"^def {name}\(", text, re.MULTILINE) is not None
+
+
+def test_each_promise_names_its_tests() -> None:
+    assert len(ROWS) > 10
+    assert [row[0] for row in ROWS if len(row) != 2 or not NAMED.search(row[1])] == []
+    # A promise outside of the table would have no test.
+    assert not re.search(r"^- ", SECTION, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("path", "name"), sorted({pair for row in ROWS for pair in NAMED.findall(row[1])}))
+def test_a_named_test_is_there(path: str, name: str) -> None:
+    assert runs(ROOT / path, name), f"SECURITY.md names {name}, which is no test of {path}"
+
+
+def test_what_does_not_run_is_found() -> None:
+    path = ROOT / "crates/sunseal-server/tests/server.rs"
+    assert runs(path, "of_answers_that_race_exactly_one_is_accepted")
+    assert not runs(path, "order")
+    assert not runs(path, "no_such_test")
+    assert not runs(ROOT / "firmware/tests/test_node.c", "answer_with")
