@@ -271,6 +271,7 @@ class TestReproduce:
                 assert row["verdict"] in ("agrees", "beaten", "differs", "misprint", "not printed"), row
                 assert row["verdict"] in ("agrees", "beaten") or row["note"], row
                 assert (row["verdict"] == "not printed") == (row["published"] is None), row
+                assert row.keys() >= {"label", "published", "ours", "ratio", "verdict", "class"}
                 assert row["class"] in published.CLASSES, row
                 assert (row["class"] == "not_printed") == (row["published"] is None), row
                 if row["class"] == "arithmetic":
@@ -288,6 +289,14 @@ class TestReproduce:
             ("rizvi2009/equations", 2),
             ("suslowicz2017/table-2", 3),
         ]
+
+    def test_classes_are_counted_apart_and_what_is_confirmed_is_said(self, sunseal: Cli) -> None:
+        told = sunseal("reproduce", "mane2014/chapter-5")
+        assert told.status == 0, told.err
+        lines = [line.split() for line in told.out.splitlines() if line.startswith((" fitted", " arithmetic"))]
+        # Three energies that the set was fitted to; three times that are cycles at a clock, one of which is misread.
+        assert [line[:3] for line in lines] == [["fitted", "3", "a"], ["arithmetic", "2", "1"]]
+        assert "Independently confirmed" in told.out
 
     def test_the_curve_of_figure_4_2_steps_where_the_thesis_says(self, sunseal: Cli) -> None:
         (table,) = answer(sunseal, "reproduce", "mane2014/figure-4.2")
