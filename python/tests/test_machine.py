@@ -177,7 +177,8 @@ IMAGE = boards.firmware_path(boards.DEFAULT_BOARD, {"mpy": "32"}, SHA)
 
 def test_the_command_follows_secrets_and_answers_by_its_exit_status(sunseal_process: Cli) -> None:
     kept = sunseal_process("constant-time", IMAGE, "--secret", "bench_input", "--json")
-    assert (kept.status, json.loads(kept.out)) == (0, [])
+    judged = json.loads(kept.out)
+    assert (kept.status, judged["verdict"], judged["findings"], judged["why"]) == (0, "clean", [], [])
     told = sunseal_process("constant-time", IMAGE, "--secret", "bench_input_len")
     assert told.status == 1
     assert "branch" in told.out

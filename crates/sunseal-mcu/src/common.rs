@@ -2,6 +2,7 @@
 //! What every chip has around its core: time, supply, books, pins and the parts wired to them.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -107,6 +108,8 @@ pub(crate) struct Common {
     pub log_pins: bool,
     /// The pin whose pulses are counted.
     pub counted: Option<Pin>,
+    /// Bytes that a DMA controller moved (from, to), not told to the observer yet; none where nobody asks.
+    pub moved: Option<Vec<(Range<u32>, Range<u32>)>>,
 }
 
 /// A byte that a part shifted into a serial slave of the chip.
@@ -150,6 +153,7 @@ impl Common {
             watched: None,
             log_pins: true,
             counted: None,
+            moved: None,
             dev,
         }
     }
@@ -179,6 +183,13 @@ impl Common {
         let percent =
             per_k * (self.state.temperature_c - ROOM_C) + per_v * (self.stepped_vcc_v() - 3.0);
         (f64::from(hz) * (1.0 + percent / 100.0)).round() as u32
+    }
+
+    /// A DMA controller has moved so many bytes.
+    pub fn moved(&mut self, from: u32, to: u32, from_bytes: u32, to_bytes: u32) {
+        if let Some(moved) = &mut self.moved {
+            moved.push((from..from + from_bytes, to..to + to_bytes));
+        }
     }
 
     /// When the next reset is due for which the supply is too low already.

@@ -243,6 +243,22 @@ impl<C: Chip> Engine<C> {
     // ---- running
 
     pub fn run<O: Observer>(&mut self, until: &Until, observer: &mut O) -> Stop {
+        self.chip.common_mut().moved = O::TRANSFERS.then(Vec::new);
+        let stop = self.run_on(until, observer);
+        self.tell_transfers(observer);
+        stop
+    }
+
+    /// Tells what DMA controllers moved since the last time.
+    fn tell_transfers<O: Observer>(&mut self, observer: &mut O) {
+        if O::TRANSFERS {
+            for (from, to) in self.chip.common_mut().moved.iter_mut().flat_map(|m| m.drain(..)) {
+                observer.transfer(from, to);
+            }
+        }
+    }
+
+    fn run_on<O: Observer>(&mut self, until: &Until, observer: &mut O) -> Stop {
         let common = self.chip.common_mut();
         common.watch = until.pin_edge;
         common.watched = None;
@@ -282,6 +298,7 @@ impl<C: Chip> Engine<C> {
                 continue;
             }
             self.chip.settle();
+            self.tell_transfers(observer);
             match self.chip.take_interrupt(until.state_change, observer) {
                 Ok(true) => {
                     self.watch_stack();
@@ -303,6 +320,7 @@ impl<C: Chip> Engine<C> {
             if until.time.is_some_and(|t| self.now() >= t) {
                 return Stop::Time;
             }
+            self.tell_transfers(observer);
             if let Some(stop) = self.run_cpu(until, observer, &mut first) {
                 return stop;
             }

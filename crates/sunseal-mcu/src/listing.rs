@@ -56,6 +56,23 @@ impl Code {
         }
     }
 
+    /// Length in bytes of the instruction at `pc`.
+    pub fn bytes(&self, pc: u32) -> Option<u32> {
+        Some(match self.architecture {
+            Architecture::Msp430 => {
+                2 * u32::from(msp430::decode(pc, |addr| self.fetch(addr)).ok()?.words)
+            }
+            Architecture::Avr => 2 * u32::from(self.avr(pc)?.words),
+            Architecture::Arm => {
+                if self.half(pc)? >> 11 >= 0x1D {
+                    4
+                } else {
+                    2
+                }
+            }
+        })
+    }
+
     /// Decodes from the start of the function on: whether an IT block conditions an instruction is not
     /// written in it.
     fn thumb(&self, pc: u32) -> Option<thumb::Insn> {

@@ -14,7 +14,7 @@ use crate::accounts;
 use crate::chips::{Avr, F1xx, F5xx, Fr5xx, Msp430, Msp432};
 use crate::common::{Common, Probe, UartByte};
 use crate::device::{Device, Facts, RegionKind};
-use crate::elf::{Elf, ElfError, Symbol};
+use crate::elf::{Architecture, Elf, ElfError, Symbol};
 use crate::engine::{Chip, Engine, Saved};
 use crate::lint::{Lint, LintKind};
 use crate::pin::{Part, Pin, PinEdge, Wiring};
@@ -319,6 +319,18 @@ impl Machine {
     #[must_use]
     pub fn cycles_from_ram(&self) -> Cycles {
         each!(self, e => e.chip.cycles_from_ram())
+    }
+
+    /// Whether the program has come to an end in a loop of one jump, which no interrupt, reset or part can end.
+    #[must_use]
+    pub fn is_at_rest(&self) -> bool {
+        let jump: [u8; 2] = match self.device().architecture() {
+            Architecture::Msp430 => [0xFF, 0x3F],
+            Architecture::Avr => [0xFF, 0xCF],
+            Architecture::Arm => [0xFE, 0xE7],
+        };
+        let loops = self.read_mem(self.pc(), 2).is_ok_and(|bytes| bytes == jump);
+        loops && !each!(self, e => e.chip.can_wake() || e.chip.sleeping())
     }
 
     /// The present clocks (0 where at rest) and core voltage level.

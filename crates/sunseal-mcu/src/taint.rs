@@ -6,16 +6,19 @@
 //! again where everything they depend on is. Memory is marked by bytes, registers and flags whole. What
 //! is loaded from a marked address is marked. What depends on a marked *branch* alone (which way was
 //! taken), or on where something was stored, is not: the branch, or the address, is the finding.
-//! Transfers by DMA are not followed: mark what they bring.
+//!
+//! Peripheral blocks: what multipliers, CRCs and ciphers give back is followed ([`followed`]), and so are transfers by
+//! DMA. Every other block is a hole: that it was given marked data is told by its name ([`Taint::crossings`]), and then
+//! a run without findings has not shown that nothing depends on it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use sunseal_isa::{Dataflow, Registers, Transfer};
 use sunseal_trace::{Access, Cycles, Flow, Observer, Width};
 
-use crate::device::{Device, Facts, RegionKind};
-use crate::elf::{Architecture, Elf, SourceLine};
+use crate::device::{Device, RegionKind};
+use crate::elf::{Architecture, Elf, SourceLine, SymbolKind};
 use crate::listing::Code;
 
 /// What is wrong at an instruction.
@@ -88,6 +91,63 @@ impl std::fmt::Display for Finding {
     }
 }
 
+/// A peripheral block that was given marked data.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Crossing {
+    /// Its name in the device's data.
+    pub block: String,
+    /// Whether marks go through it; if not, they end there.
+    pub followed: bool,
+    /// The instruction that gave it marked data first, where that is known.
+    pub pc: Option<u32>,
+}
+
+/// What became of a byte that was marked as a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It was read.
+    Read,
+    /// It was not read so far.
+    Unread,
+    /// Something else was written over it before it was read.
+    Overwritten,
+}
+
+/// How marks go through a block.
+enum Follow {
+    Multiplier { bytes: u32 },
+    Mixers(&'static [Mix]),
+}
+
+/// A [`Rule::Mixer`] by offsets from the block's base.
+struct Mix {
+    input: Range<u32>,
+    output: Range<u32>,
+    start: Range<u32>,
+    reset: Option<(u32, u32)>,
+}
+
+/// The rules of blocks by their names in the devices' data. A block without one is a hole.
+fn followed(block: &str) -> Option<Follow> {
+    // CRCDI, CRCDIRB; CRCINIRES, whose value starts it anew, CRCRESR.
+    const CRC16: Mix = Mix { input: 0..4, output: 0..8, start: 4..6, reset: None };
+    // Side by side in SLAU367P and SLAU356I: CRC32DI to CRC32RESR, then CRC16DI to CRC16RESR.
+    const CRC32: [Mix; 2] = [
+        Mix { input: 0..8, output: 0..0x10, start: 8..0xC, reset: None },
+        Mix { input: 0x10..0x18, output: 0x10..0x20, start: 0x18..0x1A, reset: None },
+    ];
+    // AESAKEY to AESAXIN; AESADOUT; AESSWRST in AESACTL0.
+    const AES256: Mix = Mix { input: 6..16, output: 10..12, start: 0..0, reset: Some((0, 0x80)) };
+    Some(match block {
+        "mpy" => Follow::Multiplier { bytes: 0x10 },
+        "mpy32" => Follow::Multiplier { bytes: 0x30 },
+        "crc16" => Follow::Mixers(&[CRC16]),
+        "crc32" => Follow::Mixers(&CRC32),
+        "aes256" => Follow::Mixers(&[AES256]),
+        _ => return None,
+    })
+}
+
 /// Registers of an entry or of the state in 64 bits: general ones from 0 (AVR's from 32), flags from 16, single
 /// precision from 32. What the accesses of the instruction that runs have met is among them: see [`met`].
 type Set = u64;
@@ -149,7 +209,7 @@ enum Late {
     /// The instruction at this address may let something out, or is not met yet.
     Special(u32),
     /// All that it wrote is marked, or clean.
-    Stores(bool),
+    Stores(u32, bool),
 }
 
 /// Bits of an entry.
@@ -173,6 +233,8 @@ mod shadow {
     pub const ASK: u8 = 4;
     /// A rule must be told what is written here.
     pub const TELL: u8 = 8;
+    /// A secret that was not read yet.
+    pub const UNREAD: u8 = 16;
 }
 
 /// A data access of the instruction that runs, in one word.
@@ -236,7 +298,10 @@ enum Rule {
         output: Range<u32>,
         start: Range<u32>,
         reset: Option<(u32, u32)>,
-        marked: bool,
+        /// A bit for each byte of `start`, at least one.
+        marked: u8,
+        /// It was given marked data, by the instruction at this address.
+        crossed: Option<u32>,
     },
     /// AVR's registers in the data space.
     Registers { base: u32 },
@@ -252,6 +317,8 @@ struct Multiplier {
     accumulates: bool,
     /// Which operands and result words are marked: [`OP1`](Self::OP1), [`OP2`](Self::OP2), [`result_bits`].
     marked: u8,
+    /// It was given marked data, by the instruction at this address.
+    crossed: Option<u32>,
 }
 
 /// What a write to a register of the multiplier does to its marks.
@@ -373,6 +440,17 @@ pub struct Taint {
     trusted_count: u64,
     multipliers: Vec<Multiplier>,
     rules: Vec<Rule>,
+    /// Registers that no rule knows and that were given marked data, with the first instruction that did.
+    holes: BTreeMap<u32, Option<u32>>,
+    /// Registers whose use is a hole, whatever is written: what moves data out of sight.
+    unseen: Vec<Range<u32>>,
+    /// The instruction whose accesses are dealt with; none for a transfer by DMA.
+    at: Option<u32>,
+    /// Instructions that ran while nothing was marked in a register, by half the slot.
+    ran: Box<[u8; SLOTS / 2]>,
+    /// Instructions that ran while something was.
+    reached: HashSet<u32>,
+    device: Option<Device>,
 }
 
 impl Taint {
@@ -410,6 +488,12 @@ impl Taint {
             trusted_count: 0,
             multipliers: Vec::new(),
             rules: Vec::new(),
+            holes: BTreeMap::new(),
+            unseen: Vec::new(),
+            at: None,
+            ran: zeroed(),
+            reached: HashSet::new(),
+            device: None,
         };
         taint.entries[0].bits = entry::UNKNOWN;
         taint.entries[0].special = Set::MAX;
@@ -426,24 +510,24 @@ impl Taint {
     #[must_use]
     pub fn of(device: &Device, elf: &Elf) -> Self {
         let mut taint = Self::new(elf);
-        if let Some(base) = device.multiplier() {
-            let bytes = if matches!(device.facts, Facts::F1xx(_)) { 0x10 } else { 0x30 };
-            taint.multiplier(base, bytes);
+        for r in device.memory.iter().filter(|r| r.kind == RegionKind::Peripheral) {
+            taint.heed(r.start..r.end.saturating_add(1), shadow::TELL);
         }
-        let (crc16, aes256) = match &device.facts {
-            Facts::F5xx(f) => (Some(f.peripherals.crc16), None),
-            Facts::Fr5xx(f) => (Some(f.peripherals.crc16), Some(f.peripherals.aes256)),
-            Facts::Msp432(f) => (None, Some(f.peripherals.aes256)),
-            _ => (None, None),
-        };
-        if let Some(base) = crc16 {
-            // CRCDI, CRCDIRB; CRCINIRES, whose value starts it anew, CRCRESR.
-            taint.mixer(base..base + 4, base + 4..base + 8, base + 4..base + 6, None);
+        for (base, name) in device.blocks() {
+            let at = |r: &Range<u32>| base + r.start..base + r.end;
+            match followed(name) {
+                Some(Follow::Multiplier { bytes }) => taint.multiplier(base, bytes),
+                Some(Follow::Mixers(mixers)) => {
+                    for m in mixers {
+                        let reset = m.reset.map(|(off, bits)| (base + off, bits));
+                        taint.mixer(at(&m.input), at(&m.output), at(&m.start), reset);
+                    }
+                }
+                None if name == "self_programming" => taint.unseen.push(base..base + 1),
+                None => {}
+            }
         }
-        if let Some(base) = aes256 {
-            // AESAKEY to AESAXIN; AESADOUT; AESSWRST in AESACTL0.
-            taint.mixer(base + 6..base + 16, base + 10..base + 12, 0..0, Some((base, 0x80)));
-        }
+        taint.device = Some(device.clone());
         // Wait states and what hides them; the flash of the others answers at once.
         let waits = |kind| match kind {
             RegionKind::Fram => true,
@@ -462,6 +546,91 @@ impl Taint {
             let slot = self.slot(addr);
             self.shadow[slot] |= shadow::MARKED;
         }
+    }
+
+    /// Marks bytes of memory whose [`fates`](Self::fates) are asked for later.
+    pub fn mark_secret(&mut self, range: Range<u32>) {
+        for addr in range {
+            let slot = self.slot(addr);
+            self.shadow[slot] |= shadow::MARKED | shadow::ASK | shadow::UNREAD;
+        }
+    }
+
+    /// Marks where the initial value of a secret is stored, for start-up code to copy.
+    pub fn mark_initial(&mut self, elf: &Elf, secret: Range<u32>) {
+        for s in elf.segments.iter().filter(|s| s.load_addr != s.addr) {
+            let from = secret.start.max(s.addr);
+            let to = secret.end.min(s.addr + s.data.len() as u32);
+            if from < to {
+                self.mark(from - s.addr + s.load_addr..to - s.addr + s.load_addr);
+            }
+        }
+    }
+
+    /// What became of the bytes of `range`, marked by [`mark_secret`](Self::mark_secret).
+    pub fn fates(&self, range: Range<u32>) -> impl Iterator<Item = Fate> {
+        range.map(|addr| match self.shadow[self.slot(addr)] {
+            state if state & shadow::UNREAD == 0 => Fate::Read,
+            state if state & shadow::MARKED != 0 => Fate::Unread,
+            _ => Fate::Overwritten,
+        })
+    }
+
+    /// The blocks that were given marked data, by name.
+    #[must_use]
+    pub fn crossings(&self) -> Vec<Crossing> {
+        let name = |addr: u32| {
+            let block = self.device.as_ref().and_then(|d| d.block_at(addr));
+            block.map_or_else(|| format!("register {addr:#06x}"), str::to_owned)
+        };
+        let crossing = |addr, pc, followed| Crossing { block: name(addr), followed, pc };
+        let mut found: BTreeMap<(String, bool), Crossing> = BTreeMap::new();
+        let through =
+            self.multipliers.iter().filter_map(|m| Some((m.base, Some(m.crossed?), true)));
+        let mixed = self.rules.iter().filter_map(|rule| match rule {
+            Rule::Mixer { input, crossed, .. } => Some((input.start, Some((*crossed)?), true)),
+            _ => None,
+        });
+        let holes = self.holes.iter().map(|(&addr, &pc)| (addr, pc, false));
+        for (addr, pc, followed) in through.chain(mixed).chain(holes) {
+            let c = crossing(addr, pc.filter(|pc| *pc != NO_PC), followed);
+            found.entry((c.block.clone(), followed)).or_insert(c);
+        }
+        found.into_values().collect()
+    }
+
+    /// Instructions that ran while something was marked in a register or what they read was.
+    #[must_use]
+    pub fn reached(&self) -> Vec<u32> {
+        let mut all: Vec<u32> = self.reached.iter().copied().collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// The stretches of the image's functions that ran, and how many bytes all functions have. What lies between two
+    /// functions, such as vectors and labels of assembly without a type, does not count.
+    #[must_use]
+    pub fn ran(&self, elf: &Elf) -> (Vec<Range<u32>>, u32) {
+        let (mut ran, mut bytes): (Vec<Range<u32>>, u32) = (Vec::new(), 0);
+        let mut end = 0;
+        let functions = elf.symbols.iter().filter(|s| s.kind == SymbolKind::Function);
+        for f in functions.filter(|f| f.size_bytes != 0 && elf.has_code(f.addr)) {
+            let from = f.addr.max(end);
+            end = end.max(f.addr.saturating_add(f.size_bytes.min(REGION_BYTES as u32)));
+            bytes += end.saturating_sub(from);
+            for pc in (from..end).step_by(2) {
+                let place = self.slot(pc) / 2;
+                if self.ran[place] == 0 && self.index[place] == 0 {
+                    continue;
+                }
+                let next = pc + self.code.bytes(pc).unwrap_or(2);
+                match ran.last_mut().filter(|last| last.end == pc) {
+                    Some(last) => last.end = next,
+                    None => ran.push(pc..next),
+                }
+            }
+        }
+        (ran, bytes)
     }
 
     /// Marks a register (numbers as in [`Observer::result`]).
@@ -506,7 +675,8 @@ impl Taint {
     /// was. `bytes` is 0x10 for the 16-bit one and 0x30 for MPY32.
     pub fn multiplier(&mut self, base: u32, bytes: u32) {
         self.heed(base..base + bytes, shadow::TELL);
-        self.multipliers.push(Multiplier { base, bytes, accumulates: false, marked: 0 });
+        let (accumulates, marked, crossed) = (false, 0, None);
+        self.multipliers.push(Multiplier { base, bytes, accumulates, marked, crossed });
     }
 
     /// A block whose `output` depends on everything written to `input`, until a value is written to `start`
@@ -519,7 +689,7 @@ impl Taint {
         reset: Option<(u32, u32)>,
     ) {
         let ranges = [input.clone(), output.clone(), start.clone()];
-        let rule = Rule::Mixer { input, output, start, reset, marked: false };
+        let rule = Rule::Mixer { input, output, start, reset, marked: 0, crossed: None };
         for range in ranges {
             self.heed(range, shadow::ASK | shadow::TELL);
         }
@@ -667,7 +837,10 @@ impl Taint {
             self.entry_count += 1;
             (self.entry_count - 1) as u16
         });
-        self.index[self.slot(pc) / 2] = i;
+        let place = self.slot(pc) / 2;
+        self.index[place] = i;
+        self.ran[place] = 1;
+        self.reached.insert(pc);
         i.into()
     }
 
@@ -782,7 +955,7 @@ impl Taint {
         let marked = results & met::STORED != 0;
         let s = self.seen[0];
         if regs & met::TELL != 0 || self.count != 1 || !s.write() || s.addr() & self.odd != 0 {
-            return Late::Stores(marked);
+            return Late::Stores(pc, marked);
         }
         self.regs = regs & !met::ALL;
         self.paint(self.even_slot(s.addr()) & (SLOTS - 1), s.bytes(), marked);
@@ -821,7 +994,7 @@ impl Taint {
     fn run_past<const ACCESSES: bool>(&mut self, pc: u32, sp: u32, flow: Flow) -> bool {
         if self.regs != 0 {
             let special = matches!(flow, Flow::Interrupt { .. } | Flow::InterruptReturn);
-            if special && self.exception(sp, flow) {
+            if special && self.exception(pc, sp, flow) {
                 self.regs &= !met::ALL;
             } else {
                 let late = self.follow::<ACCESSES>(pc);
@@ -830,6 +1003,9 @@ impl Taint {
                     return true;
                 }
             }
+        } else {
+            let slot = if (pc as usize) < REGION_BYTES { pc as usize } else { self.slot(pc) };
+            self.ran[slot / 2] = 1;
         }
         if ACCESSES {
             self.count = 0;
@@ -844,6 +1020,7 @@ impl Taint {
         if self.regs & met::ASK != 0 {
             self.ask();
             if self.regs == 0 {
+                self.ran[slot / 2] = 1;
                 return;
             }
         }
@@ -901,9 +1078,30 @@ impl Taint {
             } else if state & shadow::MARKED != 0 || self.is_asked(s.addr(), state) {
                 self.seen[n].set_marked();
                 met |= met::LOADED;
+                if state & shadow::UNREAD != 0 {
+                    self.note_read(s.addr()..s.addr() + s.bytes());
+                }
             }
         }
         self.regs = self.regs & !met::ALL | met;
+    }
+
+    /// Secret bytes that are read for the first time.
+    #[cold]
+    fn note_read(&mut self, range: Range<u32>) {
+        const SECRET: u8 = shadow::MARKED | shadow::UNREAD;
+        for addr in range {
+            let slot = self.slot(addr);
+            if self.shadow[slot] & SECRET == SECRET {
+                let ruled = self.rules.iter().any(|rule| match rule {
+                    Rule::Mixer { output, .. } => output.contains(&addr),
+                    Rule::Registers { base } => addr.wrapping_sub(*base) < 32,
+                    Rule::Status { at } => addr == *at,
+                });
+                let ask = if ruled { 0 } else { shadow::ASK };
+                self.shadow[slot] &= !(shadow::UNREAD | ask);
+            }
+        }
     }
 
     /// All that the instruction wrote is marked, or clean.
@@ -991,7 +1189,8 @@ impl Taint {
     /// Registers go to the stack or come from it by themselves; true if nothing is left to do.
     #[cold]
     #[inline(never)]
-    fn exception(&mut self, sp: u32, flow: Flow) -> bool {
+    fn exception(&mut self, pc: u32, sp: u32, flow: Flow) -> bool {
+        self.at = Some(pc);
         if self.regs & met::ASK != 0 {
             self.ask();
         }
@@ -1057,7 +1256,7 @@ impl Taint {
     fn is_asked(&self, addr: u32, state: u8) -> bool {
         state & shadow::ASK != 0
             && self.rules.iter().any(|rule| match rule {
-                Rule::Mixer { output, marked, .. } => *marked && output.contains(&addr),
+                Rule::Mixer { output, marked, .. } => *marked != 0 && output.contains(&addr),
                 Rule::Registers { base } => {
                     let register = addr.wrapping_sub(*base);
                     register < 32 && self.regs >> (AVR_SHIFT + register) & 1 != 0
@@ -1080,12 +1279,20 @@ impl Taint {
     /// A block was given something.
     #[inline(never)]
     fn tell_rules(&mut self, n: usize, given: bool) {
-        let (addr, value) = (self.seen[n].addr(), self.values[n]);
+        let s = self.seen[n];
+        self.tell(s.addr(), s.bytes(), self.values[n], given);
+    }
+
+    fn tell(&mut self, addr: u32, bytes: u32, value: u32, given: bool) {
+        let at = self.at.unwrap_or(NO_PC);
         for i in 0..self.multipliers.len() {
             let m = &mut self.multipliers[i];
             let (off, before) = (addr.wrapping_sub(m.base), m.marked);
             if off < m.bytes {
                 m.take(off, given);
+                if given && m.crossed.is_none() {
+                    m.crossed = Some(at);
+                }
                 if m.marked != before {
                     self.show_multiplier(i);
                 }
@@ -1093,23 +1300,33 @@ impl Taint {
             }
         }
         let flags = self.set(Registers::FLAGS);
+        let mut known = false;
         for rule in &mut self.rules {
             match rule {
-                Rule::Mixer { input, start, reset, marked, .. } => {
+                Rule::Mixer { input, output, start, reset, marked, crossed } => {
                     if reset.is_some_and(|(register, bits)| {
                         addr.wrapping_sub(register) < 2 && value & bits != 0
                     }) {
-                        *marked = false;
+                        *marked = 0;
                     }
                     if start.contains(&addr) {
-                        *marked = given;
-                    } else if input.contains(&addr) {
-                        *marked |= given;
+                        let bits = (1u8 << bytes.min(start.end - addr)).wrapping_sub(1)
+                            << (addr - start.start);
+                        *marked = *marked & !bits | if given { bits } else { 0 };
+                    } else if input.contains(&addr) && (given || *marked != 0) {
+                        *marked = u8::MAX >> (8 - (start.end - start.start).clamp(1, 8));
+                    } else if !input.contains(&addr) && !output.contains(&addr) {
+                        continue;
+                    }
+                    known = true;
+                    if given && crossed.is_none() {
+                        *crossed = Some(at);
                     }
                 }
                 Rule::Registers { base } => {
                     let register = addr.wrapping_sub(*base);
                     if register < 32 {
+                        known = true;
                         let register = AVR_SHIFT + register;
                         self.regs &= !(1 << register);
                         self.regs |= u64::from(given) << register;
@@ -1117,10 +1334,19 @@ impl Taint {
                 }
                 Rule::Status { at } => {
                     if addr == *at {
+                        known = true;
                         self.regs = if given { self.regs | flags } else { self.regs & !flags };
                     }
                 }
             }
+        }
+        if !known {
+            if given || self.unseen.iter().any(|r| r.contains(&addr)) {
+                self.holes.entry(addr).or_insert(self.at);
+            }
+            // A register that is read back gives what it was given.
+            let slot = self.slot(addr) & (SLOTS - 1);
+            self.paint(slot, bytes, given);
         }
     }
 }
@@ -1130,6 +1356,9 @@ impl Taint {
 fn recent_place(pc: u32) -> usize {
     (pc >> 1) as usize & (RECENT - 1)
 }
+
+/// No instruction: a DMA controller.
+const NO_PC: u32 = u32::MAX;
 
 /// Start of AVR's data space in an image.
 const AVR_DATA: u32 = 0x80_0000;
@@ -1168,6 +1397,7 @@ impl Observer for Taint {
     const OWN_LOOP: bool = true;
 
     const LATE: bool = true;
+    const TRANSFERS: bool = true;
 
     fn instruction(&mut self, pc: u32, sp: u32, _: u32, flow: Flow) {
         if self.run_past::<true>(pc, sp, flow) {
@@ -1189,10 +1419,37 @@ impl Observer for Taint {
     fn catch_up(&mut self) {
         match std::mem::replace(&mut self.late, Late::Nothing) {
             Late::Nothing => return,
-            Late::Special(pc) => self.follow_special(pc),
-            Late::Stores(marked) => self.store_all(marked),
+            Late::Special(pc) => {
+                self.at = Some(pc);
+                self.follow_special(pc);
+            }
+            Late::Stores(pc, marked) => {
+                self.at = Some(pc);
+                self.store_all(marked);
+            }
         }
         self.count = 0;
+    }
+
+    fn transfer(&mut self, from: Range<u32>, to: Range<u32>) {
+        let marks: Vec<bool> = from
+            .clone()
+            .map(|addr| {
+                let state = self.shadow[self.slot(addr)];
+                state & shadow::MARKED != 0 || self.is_asked(addr, state)
+            })
+            .collect();
+        self.note_read(from);
+        self.at = None;
+        let given = marks.contains(&true);
+        for (n, addr) in to.clone().enumerate() {
+            let slot = self.slot(addr);
+            if self.shadow[slot] & shadow::TELL == 0 {
+                self.paint(slot, 1, marks.get(n).copied().unwrap_or(false));
+            } else if n == 0 {
+                self.tell(addr, to.end - to.start, 0, given);
+            }
+        }
     }
 
     // Without calls: handlers of loads and stores stay without a stack of their own.

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use sunseal_mcu::coverage::Coverage;
 use sunseal_mcu::gdb;
 use sunseal_mcu::leakage::{Leakage, Model};
-use sunseal_mcu::taint::Taint;
+use sunseal_mcu::taint::{Fate, Taint};
 use sunseal_mcu::vcd::{Probes, Recorder, Stimulus};
 use sunseal_mcu::war::War;
 use sunseal_mcu::{Device, Elf, Pin, Snapshot as State, Stop, Until};
@@ -44,6 +44,12 @@ pub struct Snapshot(State);
 type Ended = (&'static str, String);
 /// Kind, address, times, place, source line, instruction.
 type Leak = (&'static str, u32, u64, String, Option<String>, String);
+
+/// Whether and how each byte of each secret was met (0 not read, 1 read, 2 overwritten); blocks given marked data
+/// (name, whether they are followed, the place that gave it); functions that ran with marked data; stretches of code
+/// that ran (first, end); bytes of all functions.
+type Covered =
+    (Vec<Vec<u8>>, Vec<(String, bool, Option<String>)>, Vec<String>, Vec<(u32, u32)>, u32);
 
 /// Address, function and offset, source line of an instruction.
 type Place = (u32, String, Option<String>);
@@ -227,7 +233,8 @@ impl Machine {
     }
 
     /// Runs with the bytes of `secret` marked (address, size) and says what the marks decide: kind,
-    /// address, times, place, source line, instruction. Bytes of `public` are clean again when written.
+    /// address, times, place, source line, instruction; and what the run covered. Bytes of `public` are clean again
+    /// when written. A fault ends the run as `fault` with its sentence.
     #[pyo3(signature = (secret, public, cycles, time_ps, pc, pin))]
     #[expect(clippy::too_many_arguments, reason = "one call from Python, by name there")]
     fn taint(
@@ -239,24 +246,58 @@ impl Machine {
         time_ps: Option<u128>,
         pc: Vec<u32>,
         pin: Option<&str>,
-    ) -> PyResult<(Ended, Vec<Leak>)> {
+    ) -> PyResult<(Ended, Vec<Leak>, Covered)> {
         let goal = Goal::new(cycles, time_ps, pc, pin)?;
         let elf = self.elf()?;
         py.detach(|| {
             let mut machine = self.lock();
             let mut taint = Taint::of(machine.device(), elf);
-            for (addr, bytes) in secret {
-                taint.mark(addr..addr + bytes);
+            let secret: Vec<_> = secret.into_iter().map(|(at, bytes)| at..at + bytes).collect();
+            for range in &secret {
+                taint.mark_secret(range.clone());
+                taint.mark_initial(elf, range.clone());
             }
             for (addr, bytes) in public {
                 taint.declassify(addr..addr + bytes);
             }
-            let ended = self.drive(&mut machine, &goal, &mut taint)?;
+            let mut fault = None;
+            let ended = self.slices(&mut machine, &goal, |machine, until| {
+                Ok(match machine.run(until, &mut taint) {
+                    Stop::Fault(f) => {
+                        fault = Some(format!("{f} in {}", elf.describe(machine.pc())));
+                        Stop::Halted
+                    }
+                    Stop::Cycles | Stop::Time if machine.is_at_rest() => Stop::Halted,
+                    stop => stop,
+                })
+            })?;
+            let ended = fault.map_or(ended, |text| ("fault", text));
+            let place = |pc| elf.describe(pc);
+            let crossed = taint.crossings().into_iter();
+            let crossed = crossed.map(|c| (c.block, c.followed, c.pc.map(place))).collect();
+            let mut reached: Vec<String> = Vec::new();
+            for pc in taint.reached() {
+                let place = elf.describe(pc);
+                let name = place.split_once('+').map_or(place.as_str(), |(name, _)| name);
+                if reached.last().is_none_or(|last| last != name) {
+                    reached.push(name.to_owned());
+                }
+            }
+            let fate = |fate| match fate {
+                Fate::Unread => 0,
+                Fate::Read => 1,
+                Fate::Overwritten => 2,
+            };
+            let fates =
+                secret.into_iter().map(|range| taint.fates(range).map(fate).collect()).collect();
+            let (ran, code_bytes) = taint.ran(elf);
+            let ran = ran.into_iter().map(|r| (r.start, r.end)).collect();
+            let covered = (fates, crossed, reached, ran, code_bytes);
             let leaks = taint.findings(elf).into_iter().map(|f| {
                 let line = f.line.map(|l| format!("{}:{}", l.file, l.line));
                 (f.kind.name(), f.pc, f.count, f.symbol, line, f.instruction)
             });
-            Ok((ended, leaks.collect()))
+            Ok((ended, leaks.collect(), covered))
         })
     }
 

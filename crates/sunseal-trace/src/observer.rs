@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Who looks on while instructions run.
 
+use std::ops::Range;
+
 use crate::Cycles;
 
 /// How wide a memory access is, in bits, since each family's "word" is another. A 20-bit operand of an
@@ -74,6 +76,8 @@ pub trait Observer {
     const LATE: bool = false;
     /// Whether [`ends`](Self::ends) may ever be true. Asked only of observers with a loop of their own.
     const ENDS: bool = false;
+    /// Whether [`transfer`](Self::transfer) is called. Asked only of observers with a loop of their own.
+    const TRANSFERS: bool = false;
 
     /// An instruction at `pc` has run in `cycles`; `sp` is the stack pointer behind it.
     fn instruction(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow);
@@ -111,6 +115,11 @@ pub trait Observer {
     fn result(&mut self, register: u8, old: u32, new: u32) {
         let _ = (register, old, new);
     }
+
+    /// A DMA controller has moved the bytes at `from` to `to`, between two instructions.
+    fn transfer(&mut self, from: Range<u32>, to: Range<u32>) {
+        let _ = (from, to);
+    }
 }
 
 /// Two look on.
@@ -121,6 +130,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     const OWN_LOOP: bool = A::OWN_LOOP && B::OWN_LOOP;
     const LATE: bool = A::LATE || B::LATE;
     const ENDS: bool = A::ENDS || B::ENDS;
+    const TRANSFERS: bool = A::TRANSFERS || B::TRANSFERS;
 
     #[inline(always)]
     fn instruction(&mut self, pc: u32, sp: u32, cycles: u32, flow: Flow) {
@@ -177,6 +187,15 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         }
         if B::RESULTS {
             self.1.result(register, old, new);
+        }
+    }
+
+    fn transfer(&mut self, from: Range<u32>, to: Range<u32>) {
+        if A::TRANSFERS {
+            self.0.transfer(from.clone(), to.clone());
+        }
+        if B::TRANSFERS {
+            self.1.transfer(from, to);
         }
     }
 }

@@ -10,15 +10,17 @@ from importlib.metadata import version
 from sunseal._engine import EngineError
 from sunseal.api import FleetRun, lifetime, plan, reproduce, run_fleet, simulate, size, tune
 from sunseal.citing import Citations
+from sunseal.constant_time import Covered, Leak, Verdict
 from sunseal.errors import SunsealError
 from sunseal.injecting import Failure, Hazard, Injection, inject, war
-from sunseal.machine import Leak, Machine, Stop
+from sunseal.machine import Machine, Stop
 from sunseal.measuring import Measurement, PowerSet, curve, in_joules, measure, profile
 
 __version__ = version("sunseal")
 
 __all__ = [
     "Citations",
+    "Covered",
     "EngineError",
     "Failure",
     "FleetRun",
@@ -30,6 +32,7 @@ __all__ = [
     "PowerSet",
     "Stop",
     "SunsealError",
+    "Verdict",
     "__version__",
     "curve",
     "in_joules",

@@ -145,7 +145,11 @@ class Machine:
         time_ps: int | None,
         pc: Sequence[int],
         pin: str | None,
-    ) -> tuple[tuple[str, str], list[tuple[str, int, int, str, str | None, str]]]: ...
+    ) -> tuple[
+        tuple[str, str],
+        list[tuple[str, int, int, str, str | None, str]],
+        tuple[list[bytes], list[tuple[str, bool, str | None]], list[str], list[tuple[int, int]], int],
+    ]: ...
     def war(
         self,
         commits: Sequence[int],

@@ -31,6 +31,7 @@ from typer.exceptions import TyperException
 
 from sunseal import __version__, _engine, boards, measuring, units
 from sunseal.console import PAGE, Figure, Report, err, out, print_json, writable
+from sunseal.constant_time_command import constant_time_command
 from sunseal.errors import Stopped, SunsealError
 from sunseal.fleet_command import fleet_command
 from sunseal.node_command import node_app
@@ -427,41 +428,7 @@ Until = Annotated[str | None, typer.Option("--until", help="Symbol where the run
 Seconds = Annotated[str | None, typer.Option("--for", help="Simulated time to run, such as 20ms.")]
 
 
-@app.command("constant-time")
-def constant_time_command(
-    elf: Image,
-    secret: Annotated[list[str], typer.Option("--secret", help="Symbol with secret bytes. Repeatable.")],
-    board: Board = boards.DEFAULT_BOARD,
-    public: Annotated[
-        list[str] | None,
-        typer.Option("--public", help="Symbol that is no secret once written, such as a signature. Repeatable."),
-    ] = None,
-    start: Annotated[str | None, typer.Option("--from", help="Symbol from which the bytes are secret.")] = None,
-    until: Until = None,
-    time: Seconds = None,
-    as_json: Json = False,
-) -> None:
-    """Follow secret bytes through a run of the binary: what branches on them, addresses memory or takes time.
-
-    Exit status 1 if anything does.
-    """
-    from sunseal.machine import Machine
-
-    m = Machine(board, elf)
-    if start is not None:
-        m.run(until=start)
-    found = m.leaks(secret, until, public=public or (), time_s=None if time is None else units.time_s(time))
-    if as_json:
-        print_json([vars(leak) for leak in found])
-    elif not found:
-        out.print(f"nothing that {', '.join(secret)} decides changes how `{elf.name}` runs")
-    else:
-        table = Table("what", "where", "line", "instruction", "times", box=None)
-        for leak in found:
-            table.add_row(leak.kind, leak.place, leak.line or "", escape(leak.instruction), str(leak.count))
-        out.print(table)
-    if found:
-        raise typer.Exit(1)
+app.command("constant-time")(constant_time_command)
 
 
 @app.command("waveform")

@@ -20,7 +20,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sunseal import _engine, abi, boards
+from sunseal import _engine, abi, boards, constant_time
+from sunseal.constant_time import Leak, Verdict
 from sunseal.errors import SunsealError, unknown
 
 Bytes = NDArray[np.uint8]
@@ -57,21 +58,6 @@ class Done:
     """CPU cycles from its first instruction to its return."""
     stack_bytes: int
     """Deepest use of the stack below the caller's, with the return address."""
-
-
-@dataclass(frozen=True)
-class Leak:
-    """An instruction that lets marked data out by the way it runs."""
-
-    kind: str
-    """branch, address, cached-address, time, or unknown (it is not in the image)."""
-    pc: int
-    count: int
-    place: str
-    """Function and offset."""
-    line: str | None
-    """Source file and line, where the image has debug data."""
-    instruction: str
 
 
 class Registers(MutableMapping[str, int]):
@@ -182,7 +168,7 @@ class Machine:
         for good. A fault of the program raises EngineError with the address, the symbol and what would
         be right.
         """
-        to_cycles, to_ps, goals, pin = self._goal(until, cycles, time_s, pin)
+        to_cycles, to_ps, goals, pin = self.goal(until, cycles, time_s, pin)
         while True:
             ended = self._inner.run(to_cycles, to_ps, [*self._hooks, *goals], pin)
             here = self.pc
@@ -211,7 +197,7 @@ class Machine:
         (shape: samples) without a copy; without it an array of 2^24 samples is made, or of `cycles`.
         Hooks are not called.
         """
-        goal = self._goal(until, cycles, time_s, pin)
+        goal = self.goal(until, cycles, time_s, pin)
         if out is None:
             out = np.empty(1 << 24 if cycles is None else cycles + 64, dtype=np.uint8)
         weights = (bus_weight, bus_distance, register_distance)
@@ -222,6 +208,37 @@ class Machine:
                 hint="give a larger array as `out`, or a nearer end",
             )
         return out[:samples]
+
+    def constant_time(
+        self,
+        secret: Sequence[Place | tuple[int, int]],
+        until: Place | None = None,
+        *,
+        public: Sequence[Place | tuple[int, int]] = (),
+        cycles: int | None = None,
+        time_s: float | None = None,
+        pin: str | None = None,
+        call: tuple[Place, *tuple[Argument, ...]] | None = None,
+    ) -> Verdict:
+        """Run with marked bytes and judge the run: what they decide, what was covered, what is left open.
+
+        `secret` and `public` are symbols, or addresses with sizes in bytes; what the program writes to
+        `public`, such as a signature, is no secret any more. Hooks are not called. With `call`, a function and
+        its arguments as for `call`, the run is that of the function.
+        """
+        hidden, shown = self.ranges(secret), self.ranges(public)
+        names = [p if isinstance(p, str) else f"{p[0]:#x}" if isinstance(p, tuple) else hex(p) for p in secret]
+        if call is None:
+            run = constant_time.follow(self, names, hidden, shown, self.goal(until, cycles, time_s, pin))
+        else:
+            runs: list[constant_time.Run] = []
+
+            def through(back: int) -> None:
+                runs.append(constant_time.follow(self, names, hidden, shown, (None, None, [back], None)))
+
+            self._call(call, None, through)
+            (run,) = runs
+        return constant_time.judge([run])
 
     def leaks(
         self,
@@ -234,22 +251,15 @@ class Machine:
         pin: str | None = None,
         call: tuple[Place, *tuple[Argument, ...]] | None = None,
     ) -> list[Leak]:
-        """Run with marked bytes and return the instructions that let them out by the way they run.
+        """Run as `constant_time` does and return the instructions that let marked bytes out by the way they run.
 
-        `secret` and `public` are symbols, or addresses with sizes in bytes; what the program writes to
-        `public`, such as a signature, is no secret any more. An empty list is the constant-time verdict
-        for this run of this binary. Hooks are not called. With `call`, a function and its arguments as
-        for `call`, the run is that of the function.
+        An empty list is the verdict `clean` for this run of this binary. A run that shows nothing and leaves
+        something open raises SunsealError with what that is.
         """
-        hidden, shown = self.ranges(secret), self.ranges(public)
-        if call is None:
-            _, found = self._inner.taint(hidden, shown, *self._goal(until, cycles, time_s, pin))
-        else:
-            found = []
-            self._call(
-                call, None, lambda back: found.extend(self._inner.taint(hidden, shown, None, None, [back], None)[1])
-            )
-        return [Leak(*one) for one in found]
+        judged = self.constant_time(secret, until, public=public, cycles=cycles, time_s=time_s, pin=pin, call=call)
+        if judged.verdict == "undecided":
+            raise SunsealError(f"the run is no constant-time verdict: {'; '.join(judged.why)}")
+        return judged.findings
 
     def coverage(
         self,
@@ -260,7 +270,7 @@ class Machine:
         pin: str | None = None,
     ) -> str:
         """Run as `run` does and return how often each source line ran, as an lcov tracefile."""
-        return self._inner.coverage(*self._goal(until, cycles, time_s, pin))[1]
+        return self._inner.coverage(*self.goal(until, cycles, time_s, pin))[1]
 
     def waveform(
         self,
@@ -287,13 +297,14 @@ class Machine:
             symbols,
             None if stimulus is None else os.fspath(stimulus),
             list((signals or {}).items()),
-            *self._goal(until, cycles, time_s, pin),
+            *self.goal(until, cycles, time_s, pin),
         )
         return self._stop(ended)
 
-    def _goal(
+    def goal(
         self, until: Place | None, cycles: int | None, time_s: float | None, pin: str | None
     ) -> tuple[int | None, int | None, list[int], str | None]:
+        """Return the end of a run as the engine takes it: cycles, picoseconds, addresses, pin."""
         return (
             None if cycles is None else self.cycles + cycles,
             None if time_s is None else self._inner.time_ps + round(time_s * 1e12),

@@ -589,6 +589,7 @@ impl F1xx {
             return Err(self.unreadable(env, from).unwrap_or_else(|| Fault::unmapped(from)));
         };
         let value = if m.to_byte || m.from_byte { value & 0xFF } else { value };
+        env.common.moved(from, to, 2 - u32::from(m.from_byte), 2 - u32::from(m.to_byte));
         if to < <Self as Peripherals>::PERIPHERALS_END {
             self.write(env, to, width(m.to_byte), value, at)
         } else if env.is_ram(to) {

@@ -128,6 +128,42 @@ block!(
     }
 );
 
+/// Blocks by the data-space address of their first register (DS40002198 "Register Summary").
+pub(super) const BLOCKS: &[(u32, &str)] = &[
+    (0x80_0000, "registers"),
+    (0x80_0020, "ports"),
+    (0x80_0024, "adc"),
+    (0x80_0028, "analog_comparator"),
+    (0x80_0029, "usart0"),
+    (0x80_002D, "spi"),
+    (0x80_0030, "ports"),
+    (0x80_003C, "eeprom"),
+    (0x80_0040, "sfior"),
+    (0x80_0041, "watchdog"),
+    (0x80_0042, "ocdr"),
+    (0x80_0043, "timer2"),
+    (0x80_0046, "timer1"),
+    (0x80_0050, "timer0"),
+    (0x80_0054, "mcu_control"),
+    (0x80_0056, "timer_interrupts"),
+    (0x80_0058, "external_interrupts"),
+    (0x80_005B, "rampz"),
+    (0x80_005C, "xdiv"),
+    (0x80_005D, "stack_pointer"),
+    (0x80_005F, "sreg"),
+    (0x80_0060, "ports"),
+    (0x80_0068, "self_programming"),
+    (0x80_006A, "external_interrupts"),
+    (0x80_006C, "external_memory"),
+    (0x80_006F, "osccal"),
+    (0x80_0070, "twi"),
+    (0x80_0078, "timer1"),
+    (0x80_007C, "timer_interrupts"),
+    (0x80_0080, "timer3"),
+    (0x80_0090, "usart0"),
+    (0x80_0098, "usart1"),
+];
+
 impl Atmega128 {
     pub(super) fn check(&self, device: &Device) -> Result<(), DeviceError> {
         use RegionKind::{Eeprom, Flash, Peripheral, Ram};

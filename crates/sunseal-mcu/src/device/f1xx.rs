@@ -40,6 +40,30 @@ pub struct F1xx {
     pub mpy16: Mpy16,
 }
 
+/// Blocks by the address of their first register (SLAU049F, register tables of the chapters).
+pub(super) const BLOCKS: &[(u32, &str)] = &[
+    (0x000, "sfr"),
+    (0x010, "ports"),
+    (0x055, "svs"),
+    (0x056, "basic_clock"),
+    (0x059, "comparator_a"),
+    (0x070, "usart0"),
+    (0x078, "usart1"),
+    (0x080, "adc12"),
+    (0x11E, "timer_b"),
+    (0x120, "wdt"),
+    (0x122, "dma"),
+    (0x128, "flash"),
+    (0x12E, "timer_a"),
+    (0x130, "mpy"),
+    (0x140, "adc12"),
+    (0x160, "timer_a"),
+    (0x180, "timer_b"),
+    (0x1A0, "adc12"),
+    (0x1C0, "dac12"),
+    (0x1E0, "dma"),
+];
+
 block!(
     /// RAM that shows at a second place.
     Mirror {

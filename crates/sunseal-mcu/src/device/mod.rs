@@ -75,6 +75,8 @@ pub struct Device {
     /// Functions of modelled blocks that trap or are flagged when used.
     pub partial: Vec<Partial>,
     gap: Vec<Gap>,
+    /// Its peripheral blocks: name and first address, by address.
+    blocks: Vec<(u32, String)>,
     /// What its family knows beyond that.
     pub facts: Facts,
 }
@@ -335,6 +337,10 @@ impl Device {
         let mut own: toml::Table = toml::from_str(text)?;
         let common = COMMON.iter().filter_map(|k| Some(((*k).to_owned(), own.remove(*k)?)));
         let c: Common = toml::Table::from_iter(common).try_into()?;
+        let bases = own.get("peripherals").and_then(toml::Value::as_table).into_iter().flatten();
+        let mut blocks: Vec<(u32, String)> = bases
+            .filter_map(|(name, at)| Some((u32::try_from(at.as_integer()?).ok()?, name.clone())))
+            .collect();
         let facts = match c.family.as_str() {
             "atmega128" => Facts::Atmega128(family(own)?),
             "msp430x1xx" => Facts::F1xx(family(own)?),
@@ -351,7 +357,14 @@ impl Device {
         };
         let (name, core, memory, supply) = (c.name, c.core, c.memory, c.supply);
         let (drift, partial, gap) = (c.drift, c.partial, c.gap);
-        let device = Self { name, core, memory, supply, drift, partial, gap, facts };
+        let fixed = match &facts {
+            Facts::Atmega128(_) => avr::BLOCKS,
+            Facts::F1xx(_) => f1xx::BLOCKS,
+            _ => &[],
+        };
+        blocks.extend(fixed.iter().map(|&(at, name)| (at, name.to_owned())));
+        blocks.sort();
+        let device = Self { name, core, memory, supply, drift, partial, gap, blocks, facts };
         device.check()?;
         Ok(device)
     }
@@ -502,6 +515,19 @@ impl Device {
     #[must_use]
     pub fn gaps(&self) -> &[Gap] {
         &self.gap
+    }
+
+    /// The peripheral blocks: first address and name, by address.
+    pub fn blocks(&self) -> impl Iterator<Item = (u32, &str)> {
+        self.blocks.iter().map(|(at, name)| (*at, name.as_str()))
+    }
+
+    /// The peripheral block that `addr` is a register of: the last that begins there or before, in the same stretch.
+    #[must_use]
+    pub fn block_at(&self, addr: u32) -> Option<&str> {
+        let region = self.region(addr).filter(|r| r.kind == RegionKind::Peripheral)?;
+        let (at, name) = &self.blocks[..self.blocks.partition_point(|b| b.0 <= addr)].last()?;
+        region.contains(*at).then_some(name.as_str())
     }
 
     /// The gap that `addr` is a register of.

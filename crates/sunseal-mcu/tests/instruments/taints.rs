@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use sunseal_isa::{Dataflow, Registers, Transfer, avr, msp430, thumb};
 use sunseal_mcu::elf::Architecture;
-use sunseal_mcu::taint::{FindingKind, Taint};
+use sunseal_mcu::taint::{Fate, FindingKind, Taint};
 use sunseal_mcu::{Device, Elf, Machine, Stop, Until};
 use sunseal_trace::{Access, Flow, Observer, Silent, Width};
 
@@ -199,6 +199,89 @@ fn a_block_keeps_what_it_was_given_until_its_reset() {
     };
     step(0x8000, AES + 8, Access::Write, 0x80);
     assert!(step(0x8004, AES + 10, Access::Read, 0), "the key is still in it");
+}
+
+#[test]
+fn the_crc_of_a_secret_is_secret_until_both_words_are_new() {
+    const CRC32: u32 = 0x0980;
+    // mov r12, &CRC32DIRBW0; mov &CRC32RESRW0, r14; mov #0, &CRC32INIRESW0; mov #0, &CRC32INIRESW1
+    let elf = image(&[0x4C82, 0x0986, 0x421E, 0x098E, 0x4382, 0x0988, 0x4382, 0x098A]);
+    let device = Device::named("msp430fr5994").unwrap();
+    let mut taint = Taint::of(&device, &elf);
+    taint.mark_register(12);
+    let mut step = |pc, addr, kind| {
+        taint.access(pc, addr, kind, Width::W16, 0, 0);
+        taint.instruction(pc, 0x2C00, 4, Flow::Next);
+        taint.is_register_marked(14)
+    };
+    assert!(!step(0x8004, CRC32 + 14, Access::Read));
+    step(0x8000, CRC32 + 6, Access::Write);
+    assert!(step(0x8004, CRC32 + 14, Access::Read));
+    step(0x8008, CRC32 + 8, Access::Write);
+    assert!(step(0x8004, CRC32 + 14, Access::Read), "the upper word is as it was");
+    step(0x800C, CRC32 + 10, Access::Write);
+    assert!(!step(0x8004, CRC32 + 14, Access::Read));
+    let crossed = taint.crossings();
+    assert_eq!((crossed.len(), crossed[0].block.as_str()), (1, "crc32"));
+    assert!(crossed[0].followed && crossed[0].pc == Some(0x8000));
+}
+
+/// Every peripheral of every device: a block that no rule knows is named.
+#[test]
+fn no_block_takes_a_secret_silently() {
+    const FOLLOWED: [&str; 4] = ["mpy", "mpy32", "crc16", "crc32"];
+    for name in Device::names() {
+        let device = Device::named(name).unwrap();
+        let mut elf = image(&[0x4303]);
+        elf.architecture = device.architecture();
+        let ram = device.region_of(sunseal_mcu::device::RegionKind::Ram).start;
+        let blocks = device.blocks().filter(|b| !matches!(b.1, "registers" | "sreg"));
+        let blocks: Vec<_> = blocks.collect();
+        assert!(blocks.len() > 15, "{name}");
+        for (addr, block) in blocks {
+            let mut taint = Taint::of(&device, &elf);
+            taint.mark(ram..ram + 1);
+            taint.transfer(ram..ram + 1, addr..addr + 1);
+            let crossed = taint.crossings();
+            assert_eq!(crossed.len(), 1, "{name} {addr:#x}");
+            assert_eq!((crossed[0].block.as_str(), crossed[0].pc), (block, None));
+            assert_eq!(crossed[0].followed, FOLLOWED.contains(&block), "{name} {block}");
+        }
+    }
+}
+
+#[test]
+fn what_dma_moves_keeps_its_marks() {
+    let elf = image(&[0x4303]);
+    let device = Device::named("msp430fr5994").unwrap();
+    let mut taint = Taint::of(&device, &elf);
+    taint.mark_secret(0x1C00..0x1C02);
+    taint.mark(0x1D00..0x1D04);
+    taint.transfer(0x1C00..0x1C02, 0x1D00..0x1D02);
+    taint.transfer(0x1C02..0x1C04, 0x1D02..0x1D04);
+    assert_eq!(taint.marked(0x1D00..0x1D04), [true, true, false, false]);
+    assert!(taint.fates(0x1C00..0x1C02).all(|fate| fate == Fate::Read));
+    // Into the CRC and out of it.
+    taint.transfer(0x1D00..0x1D02, 0x0980..0x0982);
+    taint.transfer(0x098C..0x098E, 0x1E00..0x1E02);
+    assert_eq!(taint.marked(0x1E00..0x1E02), [true, true]);
+}
+
+#[test]
+fn a_secret_is_read_unread_or_overwritten() {
+    // mov.b @r12, r13; mov.b r13, 0(r11)
+    let elf = image(&[0x4C6D, 0x4DCB, 0x0000]);
+    let mut taint = Taint::new(&elf);
+    taint.mark_secret(DATA..DATA + 3);
+    taint.access(0x8000, DATA, Access::Read, Width::W8, 0, 0);
+    taint.instruction(0x8000, 0x5C00, 2, Flow::Next);
+    assert!(taint.is_register_marked(13));
+    taint.clear_registers();
+    taint.access(0x8002, DATA + 1, Access::Write, Width::W8, 0, 0);
+    taint.instruction(0x8002, 0x5C00, 2, Flow::Next);
+    let fates: Vec<Fate> = taint.fates(DATA..DATA + 3).collect();
+    assert_eq!(fates, [Fate::Read, Fate::Overwritten, Fate::Unread]);
+    assert_eq!(taint.reached(), [0x8000, 0x8002]);
 }
 
 #[test]

@@ -1045,6 +1045,10 @@ impl dma::Memory for DmaBus<'_> {
         self.soc.stall = 0;
         done
     }
+
+    fn moved(&mut self, from: u32, to: u32, width: Width) {
+        self.soc.common.moved(from, to, width.bytes(), width.bytes());
+    }
 }
 
 impl Bus for Soc {

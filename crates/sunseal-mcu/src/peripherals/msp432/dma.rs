@@ -28,6 +28,8 @@ const N: u32 = 0x3FF0;
 pub(crate) trait Memory {
     fn read(&mut self, addr: u32, width: Width) -> Result<u32, Fault>;
     fn write(&mut self, addr: u32, width: Width, value: u32) -> Result<(), Fault>;
+    /// Data, not a control word, went from one address to another.
+    fn moved(&mut self, _from: u32, _to: u32, _width: Width) {}
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -159,10 +161,13 @@ impl Dma {
         let mut left = ((control & N) >> 4) + 1;
         for _ in 0..Self::burst(control) {
             left -= 1;
-            let value = memory.read(source_end.wrapping_sub(from * left), width)?;
+            let source = source_end.wrapping_sub(from * left);
+            let value = memory.read(source, width)?;
             // The copies of a descriptor all go to the same four words.
             let back = if copies { left & 3 } else { left };
-            memory.write(target_end.wrapping_sub(to * back), width, value)?;
+            let target = target_end.wrapping_sub(to * back);
+            memory.write(target, width, value)?;
+            memory.moved(source, target, width);
         }
         let over = left == 0;
         control = control & !N | left.wrapping_sub(1) << 4 & N;

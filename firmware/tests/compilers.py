@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Judge the seeded leaks and the known-good selects through every compiler that is there: python compilers.py [EVERY].
+
+Each case of python/tests/data/constant_time becomes a binary of each compiler, level and instruction set; with EVERY
+only each so-many-th of all is built. A leak that is missed, a select that is not clean and a case that does not
+compile are printed and fail.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from rich.progress import track
+
+from sunseal import boards
+from sunseal import constant_time_matrix as matrix
+
+DATA = boards.home() / "python" / "tests" / "data" / "constant_time"
+CASES = {"leaks": ("findings", 25), "selects": ("clean", 12)}
+
+
+def main() -> int:
+    """Say what is wrong, and how many binaries a minute were judged."""
+    every = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    there = [(isa, c) for isa in matrix.SETS for c in matrix.compilers(isa) if isinstance(c, matrix.Compiler)]
+    jobs = [
+        (name, case, isa, compiler, level)
+        for name, (_, count) in CASES.items()
+        for case in range(count)
+        for isa, compiler in there
+        for level in matrix.LEVELS
+    ][::every]
+    questions = {name: matrix.question_in(DATA / f"{name}.c") for name in CASES}
+
+    def judge(job: tuple[str, int, matrix.Set, matrix.Compiler, str]) -> tuple[str, int, matrix.Cell]:
+        name, case, isa, compiler, level = job
+        flags = [f"-DCASE={case}"]
+        return name, case, matrix.cell(DATA / f"{name}.c", questions[name], isa, compiler, level, flags)
+
+    begun, wrong = time.monotonic(), 0
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for name, case, cell in track(pool.map(judge, jobs), total=len(jobs), disable=not sys.stderr.isatty()):
+            if cell.verdict.verdict != CASES[name][0]:
+                wrong += 1
+                told = [f"{leak.kind} at {leak.place}: {leak.instruction}" for leak in cell.verdict.findings]
+                what = "; ".join(told or cell.verdict.why)
+                print(f"{name} {case}, {cell.isa}, {cell.compiler} {cell.level}: {cell.verdict.verdict}: {what}")
+    minutes = (time.monotonic() - begun) / 60
+    print(f"{len(jobs)} binaries, {wrong} wrong; {len(jobs) / minutes:.0f} a minute", file=sys.stderr)
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

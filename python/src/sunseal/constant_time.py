@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The constant-time verdict: what secret bytes decide in runs of a binary, and what those runs could not show."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from sunseal._engine import EngineError
+from sunseal.errors import SunsealError
+
+if TYPE_CHECKING:
+    from sunseal.machine import Machine
+
+Judged = Literal["clean", "findings", "undecided"]
+EXIT: dict[Judged, int] = {"clean": 0, "findings": 1, "undecided": 2}
+UNSEEN = (
+    "A run shows the paths that it took: other public inputs may lead elsewhere (--input FILE). Not judged: code that "
+    "did not run, what happened before the marks were set, and what the model of the chip leaves out."
+)
+
+
+@dataclass(frozen=True)
+class Leak:
+    """An instruction that lets marked data out by the way it runs."""
+
+    kind: str
+    """branch, address, cached-address, or time."""
+    pc: int
+    count: int
+    place: str
+    """Function and offset."""
+    line: str | None
+    """Source file and line, where the image has debug data."""
+    instruction: str
+
+
+@dataclass(frozen=True)
+class Secret:
+    """What became of the bytes of one secret, over all runs."""
+
+    name: str
+    bytes: int
+    read: int
+    """So many were read in some run."""
+    overwritten: int
+    """So many were overwritten in some run before they were read."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A peripheral block that was given marked data."""
+
+    name: str
+    followed: bool
+    place: str | None
+    """The instruction that gave it marked data first; none for a transfer by DMA."""
+
+
+@dataclass(frozen=True)
+class Covered:
+    """What the runs of a verdict went through."""
+
+    runs: int
+    secrets: list[Secret]
+    functions: list[str]
+    """Functions that ran while a register or what they read was marked."""
+    code_bytes: int
+    """Of all functions of the image."""
+    code_bytes_run: int
+    blocks: list[Block]
+    unseen: str = UNSEEN
+
+    @property
+    def code_share(self) -> float:
+        """Share of the image's code that ran while marks were followed."""
+        return self.code_bytes_run / self.code_bytes if self.code_bytes else 0.0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What runs say: `clean` is given only where nothing is left open."""
+
+    verdict: Judged
+    findings: list[Leak]
+    covered: Covered
+    why: list[str]
+    """What is left open; not empty where the verdict is `undecided`."""
+
+    @property
+    def exit_status(self) -> int:
+        """The command's: 0 clean, 1 findings, 2 undecided."""
+        return EXIT[self.verdict]
+
+    def as_json(self) -> dict[str, Any]:
+        """The verdict as the command prints it."""
+        c = self.covered
+        return {
+            "verdict": self.verdict,
+            "findings": [vars(leak) for leak in self.findings],
+            "covered": {
+                "runs": c.runs,
+                "secrets": [vars(s) for s in c.secrets],
+                "functions": c.functions,
+                "code_bytes": c.code_bytes,
+                "code_bytes_run": c.code_bytes_run,
+                "code_share": c.code_share,
+                "blocks": [vars(b) for b in c.blocks],
+                "unseen": c.unseen,
+            },
+            "why": self.why,
+        }
+
+
+@dataclass
+class Run:
+    """One run with marked bytes, as the engine tells it."""
+
+    names: list[str]
+    """Of the secrets."""
+    leaks: list[Leak] = field(default_factory=list)
+    fates: list[bytes] = field(default_factory=list)
+    """A byte for each byte of each secret: 0 not read, 1 read, 2 overwritten unread."""
+    blocks: list[Block] = field(default_factory=list)
+    functions: list[str] = field(default_factory=list)
+    ran: list[tuple[int, int]] = field(default_factory=list)
+    code_bytes: int = 0
+    why: list[str] = field(default_factory=list)
+
+
+ENDS = {
+    "halted": "the program stopped for good",
+    "time": "the time given was over",
+    "cycles": "the cycles given were over",
+    "brown-out": "the supply was lost",
+}
+
+
+def follow(
+    machine: Machine,
+    names: Sequence[str],
+    secret: list[tuple[int, int]],
+    public: list[tuple[int, int]],
+    goal: tuple[int | None, int | None, list[int], str | None],
+) -> Run:
+    """Run the machine with the bytes of `secret` marked."""
+    _, _, stops, pin = goal
+    (kind, what), leaks, (fates, blocks, functions, ran, code_bytes) = machine.engine.taint(secret, public, *goal)
+    run = Run(list(names), [], [bytes(f) for f in fates], [Block(*b) for b in blocks], functions, ran, code_bytes)
+    for leak in (Leak(*one) for one in leaks):
+        if leak.kind == "unknown":
+            run.why.append(f"marks end at {leak.place}: the instruction there is not in the image")
+        else:
+            run.leaks.append(leak)
+    here = machine.describe(machine.pc)
+    if kind == "fault":
+        run.why.append(f"the run ended in a fault: {what}")
+    elif kind in ENDS and (stops or pin or kind != "halted"):
+        goals = [*map(machine.describe, stops), *([f"an edge of {pin}"] if pin else [])]
+        before = f" before {' or '.join(goals)} was reached" if goals else " before the program came to its end"
+        run.why.append(f"{ENDS[kind]}{before}, at {here}")
+    return run
+
+
+def judge(runs: Sequence[Run]) -> Verdict:
+    """Join runs of one image with the same secrets to one verdict."""
+    why: dict[str, None] = {}
+    leaks: dict[tuple[int, str], Leak] = {}
+    blocks: dict[tuple[str, bool], Block] = {}
+    functions: dict[str, None] = {}
+    for run in runs:
+        why.update(dict.fromkeys(run.why))
+        functions.update(dict.fromkeys(run.functions))
+        for leak in run.leaks:
+            old = leaks.get((leak.pc, leak.kind))
+            count = leak.count + (old.count if old else 0)
+            leaks[leak.pc, leak.kind] = Leak(**{**vars(leak), "count": count})
+        for block in run.blocks:
+            blocks.setdefault((block.name, block.followed), block)
+    for block in blocks.values():
+        if not block.followed:
+            by = f"at {block.place}" if block.place else "by DMA"
+            why[f"the block {block.name} was given secret data {by}: what it does with it is not followed"] = None
+    secrets = []
+    names = runs[0].names if runs else []
+    for i, name in enumerate(names):
+        each = [run.fates[i] for run in runs if run.fates]
+        columns = list(zip(*each, strict=True))
+        secret = Secret(name, len(columns), sum(1 in c for c in columns), sum(2 in c for c in columns))
+        secrets.append(secret)
+        if secret.overwritten:
+            why[f"{secret.overwritten} of {secret.bytes} bytes of {name} were overwritten before they were read"] = None
+        if each and not secret.read:
+            why[f"no byte of {name} was read"] = None
+    found = [leaks[key] for key in sorted(leaks)]
+    verdict: Judged = "findings" if found else "undecided" if why else "clean"
+    ran = _union([span for run in runs for span in run.ran])
+    code_bytes = max((run.code_bytes for run in runs), default=0)
+    covered = Covered(len(runs), secrets, sorted(functions), code_bytes, ran, list(blocks.values()))
+    return Verdict(verdict, found, covered, list(why))
+
+
+def _union(spans: list[tuple[int, int]]) -> int:
+    """Bytes in any of the stretches."""
+    total = end = 0
+    for first, last in sorted(spans):
+        total += max(0, last - max(first, end))
+        end = max(end, last)
+    return total
+
+
+# --- Public inputs ---------------------------------------------------------------------------------
+
+INPUT_HELP = (
+    "A file of public inputs, TOML: a line `symbol = VALUE` each, VALUE an integer (little-endian, as wide as the "
+    'symbol), hexadecimal bytes ("00 ff") or a file with the bytes ("@block.bin", beside the TOML file). They are '
+    "written where the marks are set. Repeatable: one run each, joined to one verdict."
+)
+
+
+def read_input(path: Path) -> dict[str, int | bytes]:
+    """Read a file of public inputs."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as e:
+        raise SunsealError(f"input {path} cannot be read: {e.strerror}", hint="`symbol = VALUE` lines, in TOML") from e
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
+        raise SunsealError(f"input {path} is not TOML: {e}", hint='lines such as `message = "00ff"`') from e
+    values: dict[str, int | bytes] = {}
+    for symbol, value in table.items():
+        if isinstance(value, int) and not isinstance(value, bool):
+            values[symbol] = value
+        elif isinstance(value, str) and value.startswith("@"):
+            file = path.parent / value[1:]
+            if not file.is_file():
+                raise SunsealError(f"input {path}: `{symbol}` names the file {file}, which is not there")
+            values[symbol] = file.read_bytes()
+        else:
+            try:
+                values[symbol] = bytes.fromhex(value)
+            except (TypeError, ValueError) as e:
+                raise SunsealError(
+                    f'input {path}: `{symbol}` must be an integer, hexadecimal bytes ("00ff") or a file ("@block.bin")'
+                ) from e
+    if not values:
+        raise SunsealError(f"input {path} sets no symbol", hint='lines such as `message = "00ff"`')
+    return values
+
+
+def write_input(machine: Machine, path: Path, values: Mapping[str, int | bytes]) -> None:
+    """Write public inputs into a machine's memory."""
+    for symbol, value in values.items():
+        ((address, size),) = machine.ranges([symbol])
+        if isinstance(value, int):
+            try:
+                data = value.to_bytes(size, "little", signed=value < 0)
+            except OverflowError:
+                raise SunsealError(f"input {path}: {value} does not fit into the {size} bytes of `{symbol}`") from None
+        else:
+            data = value
+        if len(data) > size:
+            raise SunsealError(f"input {path}: `{symbol}` has {size} bytes, {len(data)} are given")
+        machine.write(address, data)
+
+
+# --- A program -------------------------------------------------------------------------------------
+
+
+def program(
+    board: str,
+    elf: Path | bytes,
+    secret: Sequence[str],
+    *,
+    public: Sequence[str] = (),
+    start: str | None = None,
+    until: str | None = None,
+    time_s: float | None = None,
+    inputs: Sequence[Path] = (),
+) -> Verdict:
+    """Judge a whole program, once for each file of public inputs.
+
+    The bytes of `secret` are marked where the run comes to `start`, which is `main` where there is one: start-up code
+    has copied initial values by then. The places in flash that those come from are marked as well.
+    """
+    from sunseal.machine import Machine
+
+    given = [(path, read_input(path)) for path in inputs]
+    runs = []
+    m = Machine(board, elf)
+    hidden, shown = m.ranges(secret), m.ranges(public)
+    if empty := [name for name, (_, size) in zip(secret, hidden, strict=True) if not size]:
+        raise SunsealError(
+            f"the symbol `{empty[0]}` has no size, so it is not known which bytes are secret",
+            hint="in assembly give it `.type NAME, @object` and `.size NAME, BYTES`",
+        )
+    if start is None and _has(m, "main"):
+        start = "main"
+    fresh = m.snapshot()
+    for path, values in given or [(Path(), {})]:
+        m.restore(fresh)
+        run = _begin(m, secret, start, time_s)
+        if run is None:
+            write_input(m, path, values)
+            run = follow(m, secret, hidden, shown, m.goal(until, None, time_s, None))
+        runs.append(run)
+    return judge(runs)
+
+
+def _begin(m: Machine, secret: Sequence[str], start: str | None, time_s: float | None) -> Run | None:
+    """Run to where the marks are set; a run that says why it never came there."""
+    if start is None:
+        return None
+    if m.pc == m.address(start):
+        return None
+    try:
+        stop = m.run(until=start, time_s=time_s)
+    except (EngineError, SunsealError) as e:
+        return Run(list(secret), why=[f"the program did not come to `{start}`: {e}"])
+    if stop.kind == "pc":
+        return None
+    return Run(list(secret), why=[f"the program did not come to `{start}`: {ENDS[stop.kind]}"])
+
+
+def _has(m: Machine, symbol: str) -> bool:
+    try:
+        m.address(symbol)
+    except (EngineError, SunsealError):
+        return False
+    return True
