@@ -187,6 +187,7 @@ impl Common {
 
     /// A DMA controller has moved so many bytes.
     pub fn moved(&mut self, from: u32, to: u32, from_bytes: u32, to_bytes: u32) {
+        self.dma_moves += 1;
         if let Some(moved) = &mut self.moved {
             moved.push((from..from + from_bytes, to..to + to_bytes));
         }

@@ -554,7 +554,6 @@ impl F1xx {
         self.chip.dma_phase = match std::mem::replace(&mut self.chip.dma_phase, DmaPhase::Idle) {
             DmaPhase::Moving(_) => match self.chip.dma.current() {
                 Some(m) => {
-                    env.common.dma_moves += 1;
                     if let Err(fault) = self.carry(env, m, t) {
                         env.common.pending_fault = Some(fault);
                     }

@@ -890,7 +890,6 @@ impl Fr5xx {
             self.dma_write(env, to, width(m.to_byte), value, at + taken)?;
             taken += std::mem::take(&mut self.chip.stalled) + dma::MOVE_CYCLES - 1;
             env.common.accounts.count(Event::DmaTransfer);
-            env.common.dma_moves += 1;
             env.common.moved(from, to, 2 - u32::from(m.from_byte), 2 - u32::from(m.to_byte));
             rounds += 1;
             match self.chip.dma.moved() {

@@ -1040,7 +1040,6 @@ impl dma::Memory for DmaBus<'_> {
             return Err(Fault::unmapped(addr));
         }
         let at = self.cycle();
-        self.soc.common.dma_moves += 1;
         let done = self.soc.write(addr, width, value, at);
         self.soc.stall = 0;
         done
