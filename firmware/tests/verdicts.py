@@ -81,6 +81,9 @@ FORGED = {r"ccm_open_once": 10, r"ascon_aead128_open": 7, r"cmac_check": 5, r"hm
 REFUSING = {r"rsa1024_decrypt_oaep": "DECRYPTION", r"(entropy|health_sample)": "HEALTH"}
 """What is wrong in the known answers that are compared: each is followed, and all must take the same cycles."""
 
+RENEWS = r"sunseal_health_sample"
+"""Functions that write over secret state unread: a new window of samples begins."""
+
 OUTCOMES = ("sunseal_rsa_verdict",)
 """Bytes through which a function lets its outcome out on purpose, and nothing else."""
 
@@ -186,9 +189,13 @@ def judge(target: Target, call: Call) -> tuple[set[str], list[Leak]]:
         ]
 
     released = marked(1) + [(m.address(name), 1) for name in OUTCOMES if target.has(name)]
-    leaks = m.leaks(marked(0), public=released, call=(call.function, *args))
+    judged = m.constant_time(marked(0), public=released, call=(call.function, *args))
+    renews = re.fullmatch(RENEWS, call.function)
+    why = [w for w in judged.why if not (renews and "were overwritten before they were read" in w)]
+    if judged.verdict == "undecided" and why:
+        raise SunsealError(f"the run is no verdict: {'; '.join(why)}")
     reasons, rest = set[str](), []
-    for leak in leaks:
+    for leak in judged.findings:
         text = f"{leak.line} {source_line(leak.line)}"
         # A conditional instruction that is passed over takes another time.
         decides = leak.kind in ("branch", "time")
