@@ -3,11 +3,15 @@
 """Read MSP430 ELFs back: no recursion, no call that cannot be followed, and a stack that fits in the RAM.
 
     check_elf.py ELF...
+    check_elf.py --operands ELF...
 
 Walks every path from the reset vector and the interrupt vectors through the machine code, adds up
 what each function pushes, and compares the deepest chain of calls, an interrupt on top, with the
 RAM between __stack_limit and __stack_top. A call through a register may lead to every function whose
 address is taken. Prints the figures; exits 1 if a program breaks a rule.
+
+With --operands only this, for every program linked: no PUSH, PUSHX, CALL or CALLA reads an operand by SP. Silicon
+decrements SP before it makes the address of X(SP), compilers make code as if it did so behind (docs/accuracy.md).
 """
 
 from __future__ import annotations
@@ -47,6 +51,8 @@ class Image:
     functions: set[int] = field(default_factory=set)
     labels: set[int] = field(default_factory=set)
     tables: list[tuple[int, int]] = field(default_factory=list)
+    code: list[tuple[int, int]] = field(default_factory=list)
+    """Executable sections, first address and end."""
 
     def taken(self) -> set[int]:
         """Functions whose address stands in a constant structure, or is moved or pushed as a number; labels near by."""
@@ -93,7 +99,9 @@ def load(path: Path) -> Image:
             for at in range(0, size - 1, 2):
                 image.words[physical + at] = struct.unpack_from("<H", data, offset + at)[0]
     sections = [struct.unpack_from("<10I", data, shoff + 40 * i) for i in range(shnum)]
-    for _, kind, _, _, offset, length, link, _, _, _ in sections:
+    for _, kind, flags, address, offset, length, link, _, _, _ in sections:
+        if kind == 1 and flags & 4:
+            image.code.append((address, address + length))
         if kind != 2:
             continue
         strings = sections[link][4]
@@ -122,6 +130,45 @@ def operand(word: int, source: bool) -> tuple[int, int]:
 def extra(reg: int, mode: int) -> bool:
     """Whether an operand has a word of its own."""
     return (mode == 1 and reg != CG) or (mode == 3 and reg == PC)
+
+
+def words_of(first: int, second: int) -> int:
+    """How many words the instruction has whose first two these are."""
+    if first & 0xF800 == 0x1800:  # extension word
+        return 1 + words_of(second, 0)
+    if first < 0x1000:
+        return 1 + (first >> 4 & 15 in (2, 3, 6, 7, 8, 9, 10, 11))
+    if 0x1300 < first < 0x1400:
+        return 1 + (first >> 4 & 15 in (5, 8, 9, 11))
+    if first < 0x1400:
+        return 1 + extra(first & 15, first >> 4 & 3)
+    if first < 0x4000:  # PUSHM, POPM, jumps
+        return 1
+    return 1 + extra(*operand(first, source=True)) + (first >> 7 & 1)
+
+
+def by_stack(word: int) -> bool:
+    """Whether this opcode pushes or calls what an address made of SP holds."""
+    pushes = word & 0xFF80 in (0x1200, 0x1280) and word >> 4 & 3 != 0
+    return word & 15 == SP and (pushes or word & 0xFFF0 in (0x1350, 0x1360, 0x1370))
+
+
+def check_operands(image: Image) -> None:
+    """Every instruction of the executable sections, taken up anew at each symbol: tables may lie between."""
+    known = sorted({*image.functions, *image.labels, *image.symbols.values()})
+    for start, end in image.code:
+        begins = iter([*(a for a in known if start < a < end and a % 2 == 0), end])
+        at, begin = start, next(begins)
+        while at < end:
+            first, second = image.words.get(at, 0), image.words.get(at + 2, 0)
+            if by_stack(second if first & 0xF800 == 0x1800 else first):
+                raise BrokenRuleError(
+                    f"{image.name(at)} at {at:#06x} is a PUSH or CALL with an operand by SP, which silicon decrements "
+                    "first: put the operand into a register, or write the call another way"
+                )
+            at += 2 * words_of(first, second)
+            while begin < end and at >= begin:
+                at, begin = begin, next(begins)
 
 
 class Walker:
@@ -335,6 +382,19 @@ def check_the_checker() -> None:
     # add r10, pc ; nop ; nop ; jne the first nop ; ret
     unrolled = (0x5A00, 0x4303, 0x4303, 0x23FD, RET)
     assert Program(Image({0x5C00 + 2 * i: w for i, w in enumerate(unrolled)}, {})).bytes_from(0x5C00) == 0
+    # call 2(sp) ; push.b 2(sp) ; pushx.a 4(sp) ; calla 4(sp) ; call @sp, and forms that are fine: push sp ; call r10 ;
+    # mov 2(sp), r10 ; push 0x1291(r10) ; pushm ; mov #0x1291, r8 ; ret
+    for words in ((0x1291, 2), (0x1251, 2), (0x1800, 0x1251, 4), (0x1351, 4), (0x12A1,)):
+        there = {0x5C00 + 2 * i: w for i, w in enumerate((0x4303, *words, RET))}
+        image = Image(there, {0x5C00: "f"}, code=[(0x5C00, 0x5C0A)])
+        try:
+            check_operands(image)
+        except BrokenRuleError as why:
+            assert "at 0x5c02 is a PUSH or CALL" in str(why), why
+        else:
+            raise AssertionError(f"{words} was let pass")
+    fine_words = (0x1201, 0x128A, 0x411A, 2, 0x121A, 0x1291, 0x1531, 0x4038, 0x1291, RET)
+    check_operands(Image({0x5C00 + 2 * i: w for i, w in enumerate(fine_words)}, code=[(0x5C00, 0x5C14)]))
     # push r10 ; sub #6, sp ; call the last RET ; add #6, sp ; pop r10 ; ret ; ret
     fine = (0x120A, 0x8031, 6, 0x12B0, 0x5C12, 0x5031, 6, 0x413A, RET, RET)
     words = {0x5C00 + 2 * i: w for i, w in enumerate(fine)}
@@ -348,9 +408,13 @@ def main() -> int:
         print("check_elf.py: name the ELFs to check", file=sys.stderr)
         return 2
     status = 0
-    for name in sys.argv[1:]:
+    operands = sys.argv[1] == "--operands"
+    for name in sys.argv[1 + operands :]:
         try:
-            print(check(Path(name)))
+            if operands:
+                check_operands(load(Path(name)))
+            else:
+                print(check(Path(name)))
         except BrokenRuleError as why:
             print(f"check_elf.py: {name}: {why}", file=sys.stderr)
             status = 1

@@ -3,6 +3,9 @@
 //!
 //! A core knows a bus (each family its own, as wide as its data path); a machine knows a core. No core knows a peripheral or a joule.
 
+#[macro_use]
+mod switch;
+
 pub mod avr;
 mod breakpoints;
 mod dataflow;
@@ -14,3 +17,4 @@ pub mod thumb;
 pub use dataflow::{Dataflow, Registers, Transfer};
 pub use fault::{Fault, FaultKind};
 pub use sunseal_trace::{Access, Cycles, Flow, Observer, Silent, Width};
+pub use switch::Switch;

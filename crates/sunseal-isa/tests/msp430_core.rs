@@ -525,3 +525,80 @@ fn constants_need_no_word() {
         assert_eq!((cpu.r[4], cpu.r[PC], cpu.cycles), (n as u16 as u32, CODE + 2, 1));
     }
 }
+
+/// What a device leaves at one address, for rows whose numbers are printed.
+fn stored(words: &[u16], timing: Timing, sp: u32, at: u32) -> (u32, u32) {
+    let mut bus = FlatBus::new();
+    bus.map(0..0x4000, PageKind::Ram);
+    bus.map(0x4400..0x8000, PageKind::Code);
+    bus.load(0x4400, words);
+    for (i, word) in [0x5A00u16, 0x5A02, 0x5A04, 0x5A06].into_iter().enumerate() {
+        bus.load(0x3000 + 2 * i as u32, &[word]);
+    }
+    let mut cpu = Cpu::new(timing);
+    cpu.r[PC] = 0x4400;
+    cpu.r[SP] = sp;
+    cpu.r[4] = 0x10;
+    assert_eq!(cpu.step(&mut bus, &mut Silent), Exit::Deadline);
+    let b = bus.bytes();
+    (u32::from(b[at as usize]) | u32::from(b[at as usize + 1]) << 8, cpu.r[PC])
+}
+
+#[test]
+fn call_and_push_by_sp_make_their_address_behind_the_decrement() {
+    for timing in [Timing::CPU, Timing::CPUX, Timing::CPUXV2] {
+        // call 2(r1) at SP = 0x3002 goes where 0x3002 points, not 0x3004; push 4(r1) takes 0x3004.
+        assert_eq!(stored(&[0x1291, 2], timing, 0x3002, 0x3000), (0x4404, 0x5A02), "{timing:?}");
+        assert_eq!(stored(&[0x1211, 4], timing, 0x3002, 0x3000).0, 0x5A04, "{timing:?}");
+    }
+    // @SP is disputed: in front of the decrement by default, behind it with the switch.
+    let mut behind = Timing::CPUXV2;
+    behind.set("push_call_indirect_sp_after", "true").unwrap();
+    assert_eq!(stored(&[0x12A1], Timing::CPUXV2, 0x3002, 0x3000).1, 0x5A02);
+    assert_eq!(stored(&[0x12A1], behind, 0x3002, 0x3000).1, 0x5A00);
+    // calla 4(r1): 0x3006 or, behind the decrement by four, 0x3002.
+    let mut behind = Timing::CPUXV2;
+    behind.set("calla_indexed_sp_after", "true").unwrap();
+    assert_eq!(stored(&[0x1351, 0], Timing::CPUXV2, 0x3004, 0x3000).1 & 0xFFFF, 0x5A04);
+    assert_eq!(stored(&[0x1351, 4], behind, 0x3004, 0x3000).1 & 0xFFFF, 0x5A04);
+    // pushx.w 2(r1)
+    let mut before = Timing::CPUXV2;
+    before.set("pushx_indexed_sp_after", "false").unwrap();
+    assert_eq!(stored(&[0x1840, 0x1211, 2], Timing::CPUXV2, 0x3002, 0x3000).0, 0x5A02);
+    assert_eq!(stored(&[0x1840, 0x1211, 2], before, 0x3002, 0x3000).0, 0x5A04);
+}
+
+#[test]
+fn what_the_manual_leaves_out_is_as_observed() {
+    // push sp: the old value by CPUXV2, the decremented one by the others.
+    assert_eq!(stored(&[0x1201], Timing::CPUXV2, 0x3002, 0x3000).0, 0x3002);
+    assert_eq!(stored(&[0x1201], Timing::CPU, 0x3002, 0x3000).0, 0x3000);
+    // mov pc, &0x2000 at 0x4400
+    assert_eq!(stored(&[0x4082, 0x2000], Timing::CPUXV2, 0x3002, 0x2000).0, 0x4404);
+    assert_eq!(stored(&[0x4082, 0x2000], Timing::CPU, 0x3002, 0x2000).0, 0x4404);
+    // adda r3, r4; adda r2, r4; suba r3, r4 with R4 = 0x10
+    for (word, expected) in [(0x03E4, 0x12), (0x02E4, 0x14), (0x03F4, 0x0E), (0x02F4, 0x0C)] {
+        let mut bus = FlatBus::new();
+        bus.map(0x4400..0x8000, PageKind::Code);
+        bus.load(0x4400, &[word]);
+        let mut cpu = Cpu::new(Timing::CPUXV2);
+        cpu.r[PC] = 0x4400;
+        cpu.r[4] = 0x10;
+        assert_eq!(cpu.step(&mut bus, &mut Silent), Exit::Deadline);
+        assert_eq!((cpu.r[4], cpu.cycles), (expected, 1), "{word:#06x}");
+    }
+}
+
+#[test]
+fn switches_are_set_by_name() {
+    let mut timing = Timing::CPUXV2;
+    timing.set("trap_misaligned", "false").unwrap();
+    timing.set("dadd_overflow", "clear").unwrap();
+    assert!(!timing.trap_misaligned);
+    let shown = timing.switches();
+    assert!(shown.contains(&("dadd_overflow", "clear".to_owned())), "{shown:?}");
+    let why = timing.set("trap_misalign", "false").unwrap_err();
+    assert!(why.contains("no switch `trap_misalign`; it has indirect_to_pc_takes_3,"), "{why}");
+    let why = timing.set("pc_write_one_less", "1").unwrap_err();
+    assert_eq!(why, "timing switch `pc_write_one_less` takes true or false, not `1`");
+}

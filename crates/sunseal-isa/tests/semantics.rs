@@ -15,6 +15,8 @@ use sunseal_isa::msp430::{FlatBus, PageKind};
 use sunseal_isa::{Access, Cycles, Fault, Flow, Observer, Silent, Width};
 
 const CODE: u32 = 0x8000;
+/// Where words are even.
+const STACK: u32 = reference::STACK;
 
 /// Bytes written, in order.
 #[derive(Default)]
@@ -293,6 +295,51 @@ proptest! {
 
     #[test]
     fn every_form_does_what_the_manual_says(form in form(), r in registers()) {
+        compare(&form, r)?;
+    }
+}
+
+/// Instructions whose operands are SP, PC, or a constant register, on a stack of numbers that are all different and
+/// even, so that a call by any of them goes somewhere and the place tells which.
+fn special() -> impl Strategy<Value = Form> {
+    let sp = || {
+        prop_oneof![
+            (-8i32..8).prop_map(|x| Arg::X(2 * x, SP)),
+            Just(Arg::At(SP)),
+            Just(Arg::Inc(SP)),
+            Just(Arg::R(SP))
+        ]
+    };
+    let low = || prop_oneof![Just(Arg::R(0)), Just(Arg::R(1)), Just(Arg::R(2)), Just(Arg::R(3))];
+    let size = prop::sample::select(vec![Size::B, Size::W]);
+    let all = prop::sample::select(vec![Size::B, Size::W, Size::A]);
+    let once = Repeat { zc: false, times: Ok(1) };
+    prop_oneof![
+        3 => (prop::sample::select(vec!["PUSH", "CALL"]), size.clone(), prop_oneof![4 => sp(), 1 => low()])
+            .prop_map(|(op, size, arg)| Form::Single(op, byte_only_where_allowed(op, size), None, arg)),
+        1 => (all.clone(), sp()).prop_map(move |(size, arg)| Form::Single("PUSH", size, Some(once), arg)),
+        2 => (prop::sample::select(vec!["ADDA", "SUBA", "CMPA", "MOVA"]), low(), general())
+            .prop_map(|(op, s, d)| Form::Address(op, s, Arg::R(d))),
+        2 => (prop::sample::select(asm::DOUBLE.to_vec()), size, low(), memory(false))
+            .prop_map(|(op, size, s, d)| Form::Double(op, size, None, s, d)),
+        1 => (prop::sample::select(asm::DOUBLE.to_vec()), all, low(), memory(true))
+            .prop_map(move |(op, size, s, d)| Form::Double(op, size, Some(once), s, d)),
+        1 => (low(), memory(false).prop_filter("of 20 bits", |m| !matches!(m, Arg::X(_, SP))))
+            .prop_map(|(s, d)| Form::Address("MOVA", s, d)),
+        1 => (-8i32..8).prop_map(|x| Form::Calla(Arg::X(2 * x, SP))),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn operands_by_sp_pc_and_constant_registers_are_what_silicon_makes_of_them(
+        form in special(),
+        mut r in registers(),
+        at in 0u32..0x100,
+    ) {
+        r[1] = STACK + 2 * at;
         compare(&form, r)?;
     }
 }

@@ -18,7 +18,7 @@ const LINE_ROWS_MAX: usize = 1 << 22;
 /// The most entries of the debug data's tree.
 const ENTRIES_MAX: usize = 1 << 22;
 /// Start of the data space in images for AVR.
-const AVR_DATA: u32 = 0x80_0000;
+pub(crate) const AVR_DATA: u32 = 0x80_0000;
 /// From here on images for AVR hold fuses, lock bits and the signature.
 const AVR_SETTINGS: u32 = 0x82_0000;
 const PT_LOAD: u32 = 1;

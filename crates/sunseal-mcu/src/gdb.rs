@@ -562,8 +562,7 @@ impl<'a> Session<'a> {
             }
             "lints" => {
                 for lint in self.machine.lints() {
-                    let place = self.elf.describe(lint.next_pc);
-                    let _ = writeln!(out, "{} before {place} ({} times)", lint.kind, lint.count);
+                    let _ = writeln!(out, "{}", lint.sentence(|at| self.elf.describe(at)));
                 }
             }
             other => return Err(format!("`{other}` is no command; `monitor help` lists them")),

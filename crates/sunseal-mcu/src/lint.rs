@@ -44,6 +44,8 @@ pub enum LintKind {
     DcoTooFast,
     /// A register of an asynchronous timer was written while the write before was not taken over.
     AsynchronousBusy,
+    /// A PUSH or CALL whose operand's address is made of SP was executed.
+    StackOperand,
 }
 
 impl fmt::Display for LintKind {
@@ -85,6 +87,9 @@ impl fmt::Display for LintKind {
             Self::DcoTooFast => {
                 "the fastest part's DCO exceeds what this supply allows; choose a lower RSELx or DCOx, or measure against the crystal"
             }
+            Self::StackOperand => {
+                "PUSH or CALL with an operand by SP: the chip decrements SP first, so X(SP) lies lower than compilers such as clang take it for, and sources disagree on @SP, PUSHX and CALLA; put the operand into a register first"
+            }
             Self::AsynchronousBusy => {
                 "register of asynchronous timer 0 written while its last value is not taken over; wait for the busy flag in ASSR"
             }
@@ -105,6 +110,19 @@ pub struct Lint {
     pub count: u64,
     /// First time.
     pub first_cycle: Cycles,
+}
+
+impl Lint {
+    /// A sentence, places named by `describe`.
+    #[must_use]
+    pub fn sentence(&self, describe: impl Fn(u32) -> String) -> String {
+        let (word, at) = match self.kind {
+            // A call goes on elsewhere: the instruction itself is named.
+            LintKind::StackOperand => ("at", self.addr),
+            _ => ("before", self.next_pc),
+        };
+        format!("{} {word} {} ({} times)", self.kind, describe(at), self.count)
+    }
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

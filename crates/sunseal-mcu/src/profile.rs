@@ -7,7 +7,7 @@ use sunseal_trace::{Access, Cycles, Flow, Observer, Width};
 
 use crate::coverage::Counts;
 use crate::device::{Device, RegionKind};
-use crate::elf::{Architecture, Elf, SymbolKind};
+use crate::elf::{AVR_DATA, Architecture, Elf, SymbolKind};
 
 /// A node of the call tree.
 #[derive(Clone, Debug, Default)]
@@ -407,11 +407,24 @@ pub struct StackWatch {
     low: u32,
     data_end: u32,
     overrun: Option<Overrun>,
+    /// The stack pointer is written in two halves, and stands elsewhere between them.
+    halves: bool,
+    last: u32,
+    /// Instructions that are left until it is believed again.
+    settling: u8,
 }
 
 impl Default for StackWatch {
     fn default() -> Self {
-        Self { top: None, low: u32::MAX, data_end: 0, overrun: None }
+        Self {
+            top: None,
+            low: u32::MAX,
+            data_end: 0,
+            overrun: None,
+            halves: false,
+            last: 0,
+            settling: 0,
+        }
     }
 }
 
@@ -421,8 +434,18 @@ impl StackWatch {
     pub fn above_data(elf: &Elf) -> Self {
         // AVR's stack pointer counts from the start of the data space.
         let end = elf.data_end().unwrap_or(0);
-        let data_end = if elf.architecture == Architecture::Avr { end & 0xFFFF } else { end };
-        Self { data_end, ..Self::default() }
+        let halves = elf.architecture == Architecture::Avr;
+        let data_end = if halves { end & 0xFFFF } else { end };
+        Self { data_end, halves, ..Self::default() }
+    }
+
+    /// Also watches that the stack, at `sp` now, stays above `floor`, an address as a debugger has it.
+    #[must_use]
+    pub fn above(mut self, floor: Option<u32>, sp: u32) -> Self {
+        let floor = floor.map_or(0, |at| if at >= AVR_DATA { at - AVR_DATA } else { at });
+        self.data_end = self.data_end.max(floor);
+        (self.top, self.low, self.last) = (Some(sp), sp, sp);
+        self
     }
 
     /// The first instruction that took the stack into data.
@@ -449,14 +472,24 @@ impl Observer for StackWatch {
     const ACCESSES: bool = false;
 
     fn instruction(&mut self, pc: u32, sp: u32, _: u32, _: Flow) {
+        if self.halves {
+            // A call moves it by three at most; avr-gcc writes SPH, SREG, SPL.
+            self.settling =
+                if self.last.abs_diff(sp) > 3 { 2 } else { self.settling.saturating_sub(1) };
+            self.last = sp;
+            if self.settling > 0 {
+                return;
+            }
+        }
         if sp != 0 {
-            // AVR's is written byte by byte.
             if self.top.is_none_or(|top| sp > top) {
                 (self.top, self.low) = (Some(sp), sp);
             }
             if sp < self.low {
                 self.low = sp;
-                if sp < self.data_end && self.overrun.is_none() {
+                // A stack that lies below data from its beginning is none that grows into it.
+                let above = self.top.is_some_and(|top| top >= self.data_end);
+                if above && sp < self.data_end && self.overrun.is_none() {
                     self.overrun = Some(Overrun { pc, sp, data_end: self.data_end });
                 }
             }

@@ -52,6 +52,9 @@ pub struct Board {
     pub storage_sense: Option<StorageSense>,
     /// Where it writes its log.
     pub log: Option<BoardLog>,
+    /// Switches of the core's timing by name (docs/accuracy.md), where this board's chip was measured.
+    #[serde(default)]
+    pub timing: BTreeMap<String, toml::Value>,
     /// What is on it and not modelled.
     #[serde(default)]
     pub absent: Vec<Absent>,
@@ -266,9 +269,17 @@ impl Board {
     /// A machine as it sits on the board: supply, crystals, fuses, pulled pins. Its radio is attached apart.
     ///
     /// # Errors
-    /// If the device has no such oscillator or pin.
+    /// If the device has no such oscillator, pin or timing switch.
     pub fn machine(&self, device: &Device) -> Result<Machine, NodeError> {
-        let mut machine = Machine::new(device);
+        let mut device = device.clone();
+        for (switch, value) in &self.timing {
+            let value = sunseal_mcu::device::switch_text(value);
+            device.set_timing(switch, &value).map_err(|e| NodeError::Board {
+                name: self.name.clone(),
+                reason: format!("[timing]: {e}"),
+            })?;
+        }
+        let mut machine = Machine::new(&device);
         if let Some(f) = self.fuses {
             machine.write_mem(FUSES, &[f.low, f.high, f.extended])?;
         }

@@ -16,6 +16,13 @@ pub struct Board {
 }
 
 impl Board {
+    /// The board with switches of its core's timing, over those of its file.
+    pub fn timed(mut self, timing: &[(String, String)]) -> Self {
+        let timing = timing.iter().map(|(n, v)| (n.clone(), v.clone().into()));
+        self.inner.timing.extend(timing);
+        self
+    }
+
     /// A machine as it sits on the board: supply, crystals, fuses. Parts are the closed loop's.
     pub fn machine(&self, device: &Device) -> PyResult<Machine> {
         self.inner.machine(device).map_err(refuse)

@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use sunseal_mcu::coverage::Coverage;
 use sunseal_mcu::gdb;
 use sunseal_mcu::leakage::{Leakage, Model};
+use sunseal_mcu::profile::StackWatch;
 use sunseal_mcu::taint::{Fate, Taint};
 use sunseal_mcu::vcd::{Probes, Recorder, Stimulus};
 use sunseal_mcu::war::War;
@@ -162,12 +163,22 @@ impl Machine {
     /// A machine of the device in a file of `data/devices`, as it sits on the board in a file of
     /// `data/boards`, if one is named.
     #[new]
-    #[pyo3(signature = (device, board, image))]
-    fn new(device: &str, board: Option<&str>, image: Option<&[u8]>) -> PyResult<Self> {
-        let device = Device::load(Path::new(device)).map_err(refuse)?;
+    #[pyo3(signature = (device, board, image, timing))]
+    fn new(
+        device: &str,
+        board: Option<&str>,
+        image: Option<&[u8]>,
+        timing: Vec<(String, String)>,
+    ) -> PyResult<Self> {
+        let mut device = Device::load(Path::new(device)).map_err(refuse)?;
         let mut inner = match board {
-            Some(board) => Board::new(board)?.machine(&device)?,
-            None => sunseal_mcu::Machine::new(&device),
+            Some(board) => Board::new(board)?.timed(&timing).machine(&device)?,
+            None => {
+                for (switch, value) in &timing {
+                    device.set_timing(switch, value).map_err(refuse)?;
+                }
+                sunseal_mcu::Machine::new(&device)
+            }
         };
         let elf = image.map(Elf::parse).transpose().map_err(refuse)?;
         if let Some(elf) = &elf {
@@ -198,6 +209,35 @@ impl Machine {
     ) -> PyResult<Ended> {
         let goal = Goal::new(cycles, time_ps, pc, pin)?;
         py.detach(|| self.drive(&mut self.lock(), &goal, &mut Silent))
+    }
+
+    /// Runs to one of the instructions at `pc` and says the lowest stack pointer on the way, and in a sentence where the
+    /// stack first ran below the image's data or below `floor`.
+    fn run_to(
+        &self,
+        py: Python<'_>,
+        pc: Vec<u32>,
+        floor: Option<u32>,
+    ) -> PyResult<(u32, Option<String>)> {
+        let goal = Goal::new(None, None, pc, None)?;
+        let elf = self.elf()?;
+        py.detach(|| {
+            let mut machine = self.lock();
+            let mut watch = StackWatch::above_data(elf).above(floor, machine.sp());
+            self.drive(&mut machine, &goal, &mut watch)?;
+            let low = watch.low().unwrap_or_else(|| machine.sp());
+            Ok((low, watch.overrun().map(|o| o.explain(elf))))
+        })
+    }
+
+    /// The first address behind the image's data, where its ELF says so by a symbol or by its segments.
+    fn data_end(&self) -> PyResult<Option<u32>> {
+        Ok(self.elf()?.data_end())
+    }
+
+    /// Switches of the core's timing that were set otherwise than by default.
+    fn timing(&self) -> Vec<(String, String)> {
+        self.lock().device().timing()
     }
 
     /// Runs and writes a sample of activity for each CPU cycle into `buffer`: Hamming weights and
@@ -568,11 +608,8 @@ impl Machine {
 
     fn lints(&self) -> Vec<String> {
         let m = self.lock();
-        let at = |pc| self.elf.as_ref().map_or_else(|| format!("{pc:#x}"), |e| e.describe(pc));
-        m.lints()
-            .iter()
-            .map(|l| format!("{} before {} ({} times)", l.kind, at(l.next_pc), l.count))
-            .collect()
+        let at = |pc: u32| self.elf.as_ref().map_or_else(|| format!("{pc:#x}"), |e| e.describe(pc));
+        m.lints().iter().map(|l| l.sentence(&at)).collect()
     }
 
     fn reset(&self) {

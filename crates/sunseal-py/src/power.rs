@@ -11,7 +11,7 @@ use sunseal_power::{ItemKind, Limits, MeasurementUnit, PowerModel, Segment};
 
 use sunseal_trace::OperatingPoint;
 
-use crate::error::refuse;
+use crate::error::{EngineError, refuse};
 use crate::program::Counts;
 
 /// A parameter set for a device, with the device's legal voltages and clocks.
@@ -91,17 +91,30 @@ impl PowerSet {
             .model
             .reweigh(&counts.ledger, &counts.vocabulary, &self.limits, vcc_v, freq_hz)
             .map_err(refuse)?;
-        Ok(Weighed {
-            vcore,
-            time_s: b.time_s,
-            energy_j: b.total_j.typ,
-            energy_low_j: b.total_j.low,
-            energy_high_j: b.total_j.high,
-            by_state_j: b.by_state().into_iter().map(|(k, v)| (k, v.typ)).collect(),
-            by_component_j: b.by_component().into_iter().map(|(k, v)| (k, v.typ)).collect(),
-            fallbacks: b.fallbacks,
-            unchecked: b.unchecked,
-        })
+        Ok(Weighed::new(vcore, &b))
+    }
+
+    /// Prices counts at the clocks and core voltage levels that they were counted at.
+    fn weigh_as_run(&self, counts: &Counts, vcc_v: f64) -> PyResult<Weighed> {
+        let mut vcore = 0;
+        for (hz, level, _) in counts.clocks().into_iter().rev() {
+            // A clock that is a little above its megahertz, as from an FLL, is legal where that is.
+            let least = self.check((f64::from(hz) / 1.005) as u32, vcc_v)?;
+            let needed = self.limits.levels.iter().find(|l| l.vcore == level);
+            if let Some(l) = needed.filter(|l| level > least && vcc_v < l.vcc_min_v) {
+                return Err(EngineError::new_err(format!(
+                    "{vcc_v} V is too low for core voltage level {level}, which the program sets; it needs at \
+                     least {} V",
+                    l.vcc_min_v
+                )));
+            }
+            vcore = level;
+        }
+        let b = self
+            .model
+            .weigh(&counts.ledger, &counts.vocabulary, vcc_v, sunseal_power::Clock::AsRun)
+            .map_err(refuse)?;
+        Ok(Weighed::new(vcore, &b))
     }
 
     /// What the measurement unit of Mane 2014 (section 3.1) would have read of the same window.
@@ -179,4 +192,20 @@ pub struct Weighed {
     by_component_j: BTreeMap<String, f64>,
     fallbacks: Vec<String>,
     unchecked: Vec<String>,
+}
+
+impl Weighed {
+    fn new(vcore: u8, b: &sunseal_power::EnergyBreakdown) -> Self {
+        Self {
+            vcore,
+            time_s: b.time_s,
+            energy_j: b.total_j.typ,
+            energy_low_j: b.total_j.low,
+            energy_high_j: b.total_j.high,
+            by_state_j: b.by_state().into_iter().map(|(k, v)| (k, v.typ)).collect(),
+            by_component_j: b.by_component().into_iter().map(|(k, v)| (k, v.typ)).collect(),
+            fallbacks: b.fallbacks.clone(),
+            unchecked: b.unchecked.clone(),
+        }
+    }
 }

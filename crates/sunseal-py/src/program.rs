@@ -42,6 +42,8 @@ struct Facts {
     ram_bytes: u32,
     toolchain: String,
     lints: Vec<String>,
+    /// Switches of the timing that are not at their default, told by the machine that ran.
+    timing: Vec<(String, String)>,
 }
 
 /// The form in which a run is kept in a cache: names instead of ids.
@@ -67,7 +69,7 @@ struct SavedSpan {
     time_ps: u128,
 }
 
-const SAVED_VERSION: u32 = 2;
+const SAVED_VERSION: u32 = 3;
 
 #[pymethods]
 impl Counts {
@@ -151,6 +153,26 @@ impl Counts {
         self.facts.cycles
     }
 
+    /// Clocks that the CPU ran at between the marks: hertz, core voltage level, cycles; most cycles first.
+    pub fn clocks(&self) -> Vec<(u32, u8, u64)> {
+        let v = &self.vocabulary;
+        let mut cycles: BTreeMap<(u32, u8), u64> = BTreeMap::new();
+        for (key, span) in self.ledger.spans() {
+            if v.component_name(key.component) == "cpu" && span.cycles > 0 {
+                *cycles.entry((key.point.mclk_hz, key.point.vcore)).or_default() += span.cycles;
+            }
+        }
+        let mut all: Vec<_> = cycles.into_iter().map(|((hz, vcore), n)| (hz, vcore, n)).collect();
+        all.sort_by_key(|&(hz, _, n)| (std::cmp::Reverse(n), hz));
+        all
+    }
+
+    /// Switches of the core's timing that were set otherwise than by default.
+    #[getter]
+    fn timing(&self) -> Vec<(String, String)> {
+        self.facts.timing.clone()
+    }
+
     /// Time between the marks at the clock of the run.
     #[getter]
     fn time_s(&self) -> f64 {
@@ -217,9 +239,10 @@ impl Run {
         image: &[u8],
         fed: Option<&[u8]>,
         cycles_max: u64,
+        timing: &[(String, String)],
         progress: Progress,
     ) -> PyResult<Self> {
-        let board = Board::new(board)?;
+        let board = Board::new(board)?.timed(timing);
         let mark: Pin = board.trigger().parse().map_err(refuse)?;
         let device = Device::load(Path::new(device)).map_err(refuse)?;
         let elf = Elf::parse(image).map_err(refuse)?;
@@ -278,7 +301,7 @@ impl Run {
     }
 
     fn lint(&self, lint: &Lint) -> String {
-        format!("{} before {} ({} times)", lint.kind, self.elf.describe(lint.next_pc), lint.count)
+        lint.sentence(|at| self.elf.describe(at))
     }
 
     fn place(&self) -> String {
@@ -344,7 +367,7 @@ fn toolchain(elf: &Elf) -> String {
 
 /// Runs a program and counts what happens between its marks, or between two symbols.
 #[pyfunction]
-#[pyo3(signature = (board, device, image, window, fed, output_bytes, cycles_max, progress))]
+#[pyo3(signature = (board, device, image, window, fed, output_bytes, cycles_max, timing, progress))]
 #[expect(clippy::too_many_arguments, reason = "one call from Python, by name there")]
 pub fn run(
     py: Python<'_>,
@@ -355,11 +378,12 @@ pub fn run(
     fed: Option<&[u8]>,
     output_bytes: usize,
     cycles_max: u64,
+    timing: Vec<(String, String)>,
     progress: Progress,
 ) -> PyResult<Counts> {
     py.detach(|| {
-        let mut run = Run::new(board, device, image, fed, cycles_max, progress)?;
-        let mut watch = StackWatch::default();
+        let mut run = Run::new(board, device, image, fed, cycles_max, &timing, progress)?;
+        let mut watch = StackWatch::above_data(&run.elf);
         run.reach_begin(&window, &mut watch)?;
         let (ledger, cycles, time) =
             (run.machine.ledger(), run.machine.cycles(), run.machine.time());
@@ -375,7 +399,9 @@ pub fn run(
             ram_bytes: 0,
             toolchain: toolchain(&run.elf),
             lints: run.machine.lints().iter().map(|l| run.lint(l)).collect(),
+            timing: run.machine.device().timing(),
         };
+        facts.lints.extend(watch.overrun().map(|o| o.explain(&run.elf)));
         if fed.is_some() {
             match run.advance(&Until::halted(), &mut Silent, "stop")? {
                 Stop::Halted => {}
@@ -394,7 +420,7 @@ pub fn run(
 
 /// Cycles between the marks by call stack, `outer;inner`.
 #[pyfunction]
-#[pyo3(signature = (board, device, image, window, fed, cycles_max, progress))]
+#[pyo3(signature = (board, device, image, window, fed, cycles_max, timing, progress))]
 #[expect(clippy::too_many_arguments, reason = "one call from Python, by name there")]
 pub fn profile(
     py: Python<'_>,
@@ -404,10 +430,11 @@ pub fn profile(
     window: Window,
     fed: Option<&[u8]>,
     cycles_max: u64,
+    timing: Vec<(String, String)>,
     progress: Progress,
 ) -> PyResult<BTreeMap<String, u64>> {
     py.detach(|| {
-        let mut run = Run::new(board, device, image, fed, cycles_max, progress)?;
+        let mut run = Run::new(board, device, image, fed, cycles_max, &timing, progress)?;
         run.reach_begin(&window, &mut Silent)?;
         let multiplier = run.machine.device().multiplier().unwrap_or(u32::MAX);
         let mut profiler = Profiler::new(multiplier).of_image(&run.elf);
@@ -443,10 +470,10 @@ pub fn speed(
     fed: &[u8],
 ) -> PyResult<(u64, u64, f64)> {
     py.detach(|| {
-        let mut counted = Run::new(board, device, image, Some(fed), u64::MAX, None)?;
+        let mut counted = Run::new(board, device, image, Some(fed), u64::MAX, &[], None)?;
         let mut hash = sunseal_mcu::profile::TraceHash::<false>::default();
         counted.advance(&Until::halted(), &mut hash, "stop")?;
-        let mut timed = Run::new(board, device, image, Some(fed), u64::MAX, None)?;
+        let mut timed = Run::new(board, device, image, Some(fed), u64::MAX, &[], None)?;
         let begin = std::time::Instant::now();
         timed.advance(&Until::halted(), &mut Silent, "stop")?;
         Ok((hash.instructions(), timed.machine.cycles(), begin.elapsed().as_secs_f64()))

@@ -55,7 +55,11 @@ Variant = Annotated[
     typer.Option("--variant", help="A hardware fact, such as mpy=none, mpy=16, mpy=32. Repeatable."),
 ]
 Freq = Annotated[
-    str | None, typer.Option("--freq", help="CPU clock, such as 8MHz; else the board's crystal, or 8 MHz.")
+    str | None,
+    typer.Option(
+        "--freq",
+        help="CPU clock, such as 8MHz; else the board's crystal, or 8 MHz. Your own ELF is priced at the clock it sets.",
+    ),
 ]
 Vcc = Annotated[str | None, typer.Option("--vcc", help="Supply voltage, such as 2.2V; else the board's.")]
 Power = Annotated[str, typer.Option("--power", help="Parameter set: datasheet, mane2014.")]
@@ -66,6 +70,14 @@ WorkloadName = Annotated[
         help="A workload of `sunseal workloads`, or a program of yours.",
     ),
 ]
+TimingSwitch = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--timing",
+        metavar="NAME=VALUE",
+        help="A disputed row of the core's timing (docs/accuracy.md), against the default. Repeatable.",
+    ),
+]
 ElfPath = Annotated[Path | None, typer.Option("--elf", help="Your own program instead of a workload.")]
 FromSymbol = Annotated[str | None, typer.Option("--from", help="Symbol where the measurement begins.")]
 ToSymbol = Annotated[str | None, typer.Option("--to", help="Symbol where it ends.")]
@@ -73,6 +85,17 @@ Marks = Annotated[
     bool,
     typer.Option("--marks", help="Measure from the rise to the fall of the board's trigger pin."),
 ]
+
+
+def _timing(switches: list[str] | None) -> dict[str, str]:
+    pairs = [switch.partition("=") for switch in switches or ()]
+    for name, equals, value in pairs:
+        if not (name and equals and value):
+            raise SunsealError(
+                f"--timing `{name}{equals}{value}` is not NAME=VALUE, such as `pc_write_one_less=true`",
+                hint="docs/accuracy.md lists the switches of each core",
+            )
+    return {name: value for name, _, value in pairs}
 
 
 def _freq(text: str | None) -> int | None:
@@ -215,6 +238,7 @@ def measure_command(
     start: FromSymbol = None,
     end: ToSymbol = None,
     marks: Marks = False,
+    timing: TimingSwitch = None,
     unit: Annotated[
         bool, typer.Option("--unit", help="Also say what the measurement unit of Mane 2014 would have read.")
     ] = False,
@@ -233,6 +257,7 @@ def measure_command(
             elf=elf,
             window=_window(elf, start, end, marks),
             unit=unit,
+            timing=_timing(timing),
             progress=progress,
         )
     for lint in m.lints:
@@ -274,6 +299,15 @@ def _show_measurement(m: measuring.Measurement) -> None:
             f"{read['sample_rate_hz'] / 1e6:g} MS/s; {read['error_j'] / m.energy_j:+.2%} beside the energy above, "
             f"{read['clipped'] / read['samples']:.0%} clipped",
         )
+    if m.timing is not None:
+        before = m.timing["default"]
+        switches = ", ".join(f"{name}={value}" for name, value in m.timing["switches"].items())
+        more = [new / (old or 1) - 1 for new, old in ((m.cycles, before["cycles"]), (m.energy_j, before["energy_j"]))]
+        table.add_row(
+            "by default",
+            f"{before['cycles']:,} cycles, {units.show(before['energy_j'], 'J')}: {escape(switches)} makes it "
+            f"{more[0]:+.4%} in cycles, {more[1]:+.4%} in joules",
+        )
     table.add_row("flash, RAM, stack", f"{m.flash_bytes:,}, {m.ram_bytes:,}, {m.stack_bytes:,} bytes")
     table.add_row("toolchain", escape(m.toolchain))
     table.add_row("result", valid)
@@ -291,6 +325,7 @@ def curve_command(
     start: FromSymbol = None,
     end: ToSymbol = None,
     marks: Marks = False,
+    timing: TimingSwitch = None,
     plot: Annotated[
         Path | None, typer.Option("--figure", "--plot", help="Draw the curve into this .svg or .png file.")
     ] = None,
@@ -308,6 +343,7 @@ def curve_command(
             voltages_v=[units.voltage_v(v) for v in vcc or ()],
             elf=elf,
             window=_window(elf, start, end, marks),
+            timing=_timing(timing),
             progress=progress,
         )
     if plot is not None:
@@ -346,6 +382,7 @@ def profile_command(
     start: FromSymbol = None,
     end: ToSymbol = None,
     marks: Marks = False,
+    timing: TimingSwitch = None,
     weight: Annotated[str, typer.Option("--weight", help="cycles or joules.")] = "cycles",
     svg: Annotated[Path | None, typer.Option("--svg", help="Draw a flame graph into this file.")] = None,
     diff: Annotated[
@@ -377,6 +414,7 @@ def profile_command(
                 variant=variant or (),
                 elf=elf,
                 window=window,
+                timing=_timing(timing),
                 progress=progress,
             )
         )
@@ -390,6 +428,7 @@ def profile_command(
                 power=power,
                 elf=elf,
                 window=window,
+                timing=_timing(timing),
             )
             folded = measuring.in_joules({k: int(v) for k, v in folded.items()}, m.cycles, m.energy_j)
     unit = "J" if weight == "joules" else "cycles"

@@ -11,9 +11,10 @@ Stop(kind='pc', pc=23634, pin=None)
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,8 +29,6 @@ Bytes = NDArray[np.uint8]
 Place = str | int
 """A symbol of the image, or an address."""
 Argument = int | np.integer[Any]
-PAINT = b"\xa5"
-PAINT_BYTES = 8192
 STACK_BYTES = 512
 """What `place` leaves to the stack at least."""
 watching: Callable[[int], object] | None = None
@@ -96,13 +95,25 @@ class Registers(MutableMapping[str, int]):
         return np.array([value for _, _, value in self._inner.registers()], dtype=np.uint32)
 
 
+def timing_pairs(timing: Mapping[str, str | bool | int] | None) -> list[tuple[str, str]]:
+    """Write switches of a core's timing as the engine reads them: `True` is `true`."""
+    return [(name, str(value).lower()) for name, value in (timing or {}).items()]
+
+
 class Machine:
     """A microcontroller with an image in it, just powered on."""
 
-    def __init__(self, name: str, elf: str | os.PathLike[str] | bytes | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        elf: str | os.PathLike[str] | bytes | None = None,
+        *,
+        timing: Mapping[str, str | bool | int] | None = None,
+    ) -> None:
         """Make the machine of a device, or as it sits on a board (supply, crystals, fuses).
 
-        Load an ELF, from a file or its bytes.
+        Load an ELF, from a file or its bytes. `timing` sets switches of the core's timing by the names of
+        docs/accuracy.md: `{"trap_misaligned": False}`.
         """
         board = None
         if name in boards.names("boards"):
@@ -111,7 +122,8 @@ class Machine:
         if name not in boards.names("devices"):
             raise unknown("device or board", name, [*boards.names("devices"), *boards.names("boards")])
         image = elf if isinstance(elf, bytes) or elf is None else _read(Path(elf))
-        self._inner = _engine.Machine(str(boards.home() / "data" / "devices" / f"{name}.toml"), board, image)
+        switches = timing_pairs(timing)
+        self._inner = _engine.Machine(str(boards.home() / "data" / "devices" / f"{name}.toml"), board, image, switches)
         if watching is not None:
             self._inner.set_progress(watching)
         self._hooks: dict[int, Callable[[Machine], object]] = {}
@@ -127,6 +139,11 @@ class Machine:
     def device(self) -> str:
         """Part number in lower case."""
         return self._inner.device
+
+    @property
+    def timing(self) -> dict[str, str]:
+        """Switches of the core's timing that were set otherwise than by default."""
+        return dict(self._inner.timing())
 
     @property
     def cycles(self) -> int:
@@ -353,18 +370,34 @@ class Machine:
         The machine must stand at `main` (`run(until="main")`), or where an earlier call has ended. Plain
         integers are passed as wide as an `int` or pointer of the target, NumPy integers by their own
         width; what is pointed to is put into RAM with `place`. `returns` is the return type where it is
-        not `int`. A fault in the function raises EngineError and leaves the machine there.
+        not `int`. A fault in the function raises EngineError and leaves the machine there; so does a stack that
+        runs into static data or what was placed.
         """
-        return self._call((function, *args), returns, lambda back: self.run(until=back))
+        low = math.inf
+
+        def run(back: int) -> None:
+            nonlocal low
+            while True:
+                at, overrun = self._inner.run_to([back, *self._hooks], self._free)
+                low = min(low, at)
+                if overrun is not None:
+                    raise SunsealError(f"`{function}` gives nothing to rely on: {overrun}")
+                if self.pc == back or self.pc not in self._hooks:
+                    return
+                self._hooks[self.pc](self)
+
+        done = self._call((function, *args), returns, run)
+        return replace(done, stack_bytes=done.stack_bytes - int(low))
 
     def place(self, content: bytes | int, *, align_bytes: int = 8) -> int:
         """Put bytes, or so many zero bytes, into RAM that the program leaves free; return their address.
 
-        They lie between the end of static data (the linker's symbol `_end`) and the stack until `release`.
+        They lie between the end of static data (the linker's symbol `_end`, or else the end of the segments) and
+        the stack until `release`.
         """
         data = bytes(content) if isinstance(content, int) else content
         if self._free is None:
-            self._free = self.address("_end")
+            self._free = self._data_end()
         start = -(-self._free // align_bytes) * align_bytes
         room = abi.of(self.device).stack(self) - STACK_BYTES - start
         if len(data) > room:
@@ -376,6 +409,15 @@ class Machine:
     def release(self) -> None:
         """Forget everything that was placed."""
         self._free = None
+
+    def _data_end(self) -> int:
+        end = self._inner.data_end()
+        if end is None:
+            raise SunsealError(
+                "the image does not say where its static data end",
+                hint="have the linker define `_end` behind .bss",
+            )
+        return end
 
     def _call(
         self,
@@ -390,15 +432,13 @@ class Machine:
                 f"the machine stands at {self.describe(self.pc)}; a function is called from `main`",
                 hint='run(until="main") first',
             )
-        bottom = max(top - PAINT_BYTES, self._free or self.address("_end"))
-        self.write(bottom, PAINT * (top - bottom))
         convention.enter(self, self.address(call[0]), call[1:], back)
         begun = self.cycles
         run(back)
         cycles = self.cycles - begun
-        used = np.flatnonzero(self.memory(bottom, top - bottom) != PAINT[0])
         convention.leave(self, top)
-        return Done(convention.value(self, returns), cycles, top - bottom - int(used[0]) if used.size else 0)
+        # Less the lowest stack pointer, which `call` knows.
+        return Done(convention.value(self, returns), cycles, top - convention.stack_offset)
 
     # --- Memory ----------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from typing import IO, Any
 
 from sunseal import _engine, boards, citing, oracle
 from sunseal.errors import SunsealError
+from sunseal.machine import timing_pairs
 
 DEFAULT_FREQ_HZ = 8_000_000
 """Where the board's crystal does not say otherwise."""
@@ -26,7 +27,12 @@ DEFAULT_POWER = "datasheet"
 CYCLES_MAX = 4_000_000_000
 """Where a run is given up: 160 s at 25 MHz, ten times the slowest workload here."""
 
+CLOCK_GRACE = 0.005
+"""A clock of 8 MHz may be set up as 8.0x: what the engine allows too."""
+
 Progress = Callable[[int], None]
+Timing = Mapping[str, str | bool | int]
+"""Switches of the core's timing, by the names of docs/accuracy.md, with their values."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,8 @@ class Measurement:
     """Slips that a chip would punish, such as a multiplier's result read too early; not in the JSON."""
     measurement_unit: dict[str, float] | None = None
     """What the unit of Mane 2014, section 3.1, would have read, if that was asked for."""
+    timing: dict[str, Any] | None = None
+    """Where switches of the core's timing were set: those, and the cycles and joules that the default gives."""
 
     def cite(self) -> citing.Citations:
         """Return the documents behind device, board and coefficients."""
@@ -63,8 +71,9 @@ class Measurement:
     def to_dict(self) -> dict[str, Any]:
         """Return the fields in the order of the contract."""
         fields = {k: v for k, v in asdict(self).items() if k != "lints"}
-        if self.measurement_unit is None:
-            del fields["measurement_unit"]
+        for asked in ("measurement_unit", "timing"):
+            if fields[asked] is None:
+                del fields[asked]
         return fields
 
 
@@ -119,17 +128,19 @@ def own(elf: Path, window: tuple[str, str] | None) -> Program:
     return Program(elf.name, image, window, None)
 
 
-def run(program: Program, board: str, progress: Progress | None = None) -> tuple[_engine.Counts, bool | None]:
+def run(
+    program: Program, board: str, progress: Progress | None = None, timing: Timing | None = None
+) -> tuple[_engine.Counts, bool | None]:
     """Count one run of a program, from the cache if this very run was made before."""
     device = _device_path(_board(board).device)
     work = program.workload
     if work is None:
-        return _counted(program, board, device, None, 0, progress), None
+        return _counted(program, board, device, None, 0, progress, timing), None
     trial = oracle.trial(work)
-    counts = _counted(program, board, device, trial.fed, trial.output_bytes, progress)
+    counts = _counted(program, board, device, trial.fed, trial.output_bytes, progress, timing)
     valid = counts.status == oracle.STATUS_OK and trial.right(counts.output)
     if trial.refused is not None:
-        refused = _counted(program, board, device, trial.refused, trial.output_bytes, progress)
+        refused = _counted(program, board, device, trial.refused, trial.output_bytes, progress, timing)
         valid = valid and refused.status != oracle.STATUS_OK
     return counts, valid
 
@@ -189,23 +200,75 @@ def measure(
     elf: Path | None = None,
     window: tuple[str, str] | None = None,
     unit: bool = False,
+    timing: Timing | None = None,
     progress: Progress | None = None,
 ) -> Measurement:
     """Measure a built-in workload, or your own ELF between two symbols or its trigger marks.
 
-    Without a clock or a supply the board's own are taken (see `operating_point`). With `unit`, say also
-    what the thesis's measurement unit would have read of it.
+    Without a clock or a supply the board's own are taken (see `operating_point`). Your own ELF is priced at the
+    clock and the core voltage level that it sets up itself; another clock is refused. With `unit`, say also
+    what the thesis's measurement unit would have read of it; with `timing`, switches of docs/accuracy.md, what
+    the result owes to them.
     """
     program, label = _choose(workload, board, variant, elf, window)
     weights = PowerSet(power, board)
-    freq_hz, vcc_v = operating_point(weights, freq_hz, vcc_v)
-    counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, progress)
-    measured = _weighed(program.label, board, label, counts, valid, weights, freq_hz, vcc_v)
+    if program.workload is None:
+        counts, valid = run(program, board, progress, timing)
+        vcc_v = _own_vcc(weights, counts, vcc_v)
+        freq_hz = _own_clock(program, counts, freq_hz)
+        point = weights.inner.weigh_as_run(counts, vcc_v)
+    else:
+        freq_hz, vcc_v = operating_point(weights, freq_hz, vcc_v)
+        counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, progress, timing)
+        point = weights.inner.weigh(counts, freq_hz, vcc_v)
+    measured = _weighed(program.label, board, label, counts, valid, weights, freq_hz, vcc_v, point)
     if measured.flash_bytes == 0:  # a program in FRAM
         measured = replace(measured, flash_bytes=image_bytes(program.image))
+    if timing:
+        plain = measure(
+            workload,
+            board=board,
+            variant=variant,
+            freq_hz=None if program.workload is None else freq_hz,
+            vcc_v=vcc_v,
+            power=power,
+            elf=elf,
+            window=window,
+        )
+        default = {"cycles": plain.cycles, "time_s": plain.time_s, "energy_j": plain.energy_j}
+        measured = replace(measured, timing={"switches": dict(timing_pairs(timing)), "default": default})
     if not unit:
         return measured
     return replace(measured, measurement_unit=_unit_reading(weights, counts, freq_hz, vcc_v))
+
+
+def _mhz(clock_hz: float) -> str:
+    return f"{clock_hz / 1e6:.6g} MHz"
+
+
+def _own_clock(program: Program, counts: _engine.Counts, asked_hz: int | None) -> int:
+    """Return the clock that a program of the user's own runs at between its marks; refuse another."""
+    clocks = counts.clocks()
+    if not clocks:  # asleep from mark to mark
+        return asked_hz or DEFAULT_FREQ_HZ
+    own_hz = clocks[0][0]
+    if asked_hz is None or abs(asked_hz - own_hz) <= CLOCK_GRACE * own_hz:
+        return own_hz
+    ran = ", ".join(f"{_mhz(hz)} at core voltage level {level} ({n:,} cycles)" for hz, level, n in clocks)
+    raise SunsealError(
+        f"`{program.label}` sets up its own clock and runs at {ran} between its marks, not at the "
+        f"{_mhz(asked_hz)} asked for",
+        hint="leave the clock out to have that priced, or have the program set up the other clock, with its wait "
+        "states and core voltage",
+    )
+
+
+def _own_vcc(weights: PowerSet, counts: _engine.Counts, vcc_v: float | None) -> float:
+    """Return the supply for a program of the user's own: the default where its clock allows that, else the board's."""
+    _, default_v = operating_point(weights, DEFAULT_FREQ_HZ, vcc_v)
+    fastest = max((hz for hz, _, _ in counts.clocks()), default=0)
+    enough = fastest <= weights.inner.freq_max_hz(default_v) * (1 + CLOCK_GRACE)
+    return default_v if vcc_v is not None or enough else weights.board.vcc_v
 
 
 def operating_point(weights: PowerSet, freq_hz: int | None, vcc_v: float | None) -> tuple[int, float]:
@@ -234,36 +297,45 @@ def curve(
     voltages_v: Sequence[float] = (),
     elf: Path | None = None,
     window: tuple[str, str] | None = None,
+    timing: Timing | None = None,
     progress: Progress | None = None,
 ) -> list[dict[str, Any]]:
     """Weigh a run over every operating point, each whole megahertz that each voltage allows; wait states make the
-    run anew."""
+    run anew. Your own ELF sets its clock itself: its curve goes over the voltages alone."""
     program, _ = _choose(workload, board, variant, elf, window)
     weights = PowerSet(power, board)
     for vcc_v in voltages_v:
         weights.inner.check(1_000_000, vcc_v)  # a voltage without a legal clock is no empty curve
+    if program.workload is None:
+        counts, _ = run(program, board, progress, timing)
+        own_hz = _own_clock(program, counts, None)
+        legal = [v for v in curve_voltages(weights) if own_hz <= weights.inner.freq_max_hz(v) * (1 + CLOCK_GRACE)]
+        return [
+            _point(own_hz, vcc_v, counts, weights.inner.weigh_as_run(counts, vcc_v)) for vcc_v in voltages_v or legal
+        ]
     points = []
     for vcc_v in voltages_v or curve_voltages(weights):
         for freq_hz in range(1_000_000, weights.inner.freq_max_hz(vcc_v) + 1, 1_000_000):
             # From the profile cache but for the first clock of each number of wait states.
-            counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, progress)
+            counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, progress, timing)
             if valid is False:
                 raise SunsealError(f"`{program.label}` gives a wrong result, so its curve would mean nothing")
-            point = weights.inner.weigh(counts, freq_hz, vcc_v)
-            points.append(
-                {
-                    "freq_hz": freq_hz,
-                    "vcc_v": vcc_v,
-                    "vcore": point.vcore,
-                    "cycles": counts.cycles,
-                    "time_s": point.time_s,
-                    "energy_j": point.energy_j,
-                    "energy_low_j": point.energy_low_j,
-                    "energy_high_j": point.energy_high_j,
-                    "power_w": point.energy_j / point.time_s,
-                }
-            )
+            points.append(_point(freq_hz, vcc_v, counts, weights.inner.weigh(counts, freq_hz, vcc_v)))
     return points
+
+
+def _point(freq_hz: int, vcc_v: float, counts: _engine.Counts, point: _engine.Weighed) -> dict[str, Any]:
+    return {
+        "freq_hz": freq_hz,
+        "vcc_v": vcc_v,
+        "vcore": point.vcore,
+        "cycles": counts.cycles,
+        "time_s": point.time_s,
+        "energy_j": point.energy_j,
+        "energy_low_j": point.energy_low_j,
+        "energy_high_j": point.energy_high_j,
+        "power_w": point.energy_j / point.time_s,
+    }
 
 
 def curve_voltages(weights: PowerSet) -> list[float]:
@@ -278,6 +350,7 @@ def profile(
     variant: Sequence[str] = (),
     elf: Path | None = None,
     window: tuple[str, str] | None = None,
+    timing: Timing | None = None,
     progress: Progress | None = None,
 ) -> dict[str, int]:
     """Return folded stacks (`outer;inner`) and the cycles spent in each."""
@@ -291,6 +364,7 @@ def profile(
         program.window,
         oracle.trial(work).fed if work else None,
         CYCLES_MAX,
+        timing_pairs(timing),
         progress,
     )
 
@@ -335,8 +409,12 @@ def _weighed(
     weights: PowerSet,
     freq_hz: int,
     vcc_v: float,
+    point: _engine.Weighed,
 ) -> Measurement:
-    point = weights.inner.weigh(counts, freq_hz, vcc_v)
+    lints = tuple(counts.lints)
+    if valid is None and len(clocks := counts.clocks()) > 1:
+        parts = ", ".join(f"{n:,} cycles at {_mhz(hz)}" for hz, _, n in clocks)
+        lints += (f"the program changes its clock between its marks: {parts}; each part is priced at its own",)
     return Measurement(
         workload=label,
         board=board,
@@ -355,7 +433,7 @@ def _weighed(
         power_set=weights.name,
         result_valid=valid,
         uncertainty={"energy_low_j": point.energy_low_j, "energy_high_j": point.energy_high_j},
-        lints=tuple(counts.lints),
+        lints=lints,
     )
 
 
@@ -375,6 +453,7 @@ def _counted(
     fed: bytes | None,
     takes: int,
     progress: Progress | None,
+    timing: Timing | None = None,
 ) -> _engine.Counts:
     board_path = boards.board_path(board)
     key = hashlib.sha256()
@@ -387,6 +466,7 @@ def _counted(
         window,
         fed or b"",
         str(takes).encode(),
+        json.dumps(timing_pairs(timing)).encode(),
     ):
         key.update(len(part).to_bytes(8, "big") + part)
     path = boards.cache_dir() / "profiles" / f"{key.hexdigest()}.json"
@@ -400,6 +480,7 @@ def _counted(
         fed,
         takes,
         CYCLES_MAX,
+        timing_pairs(timing),
         progress,
     )
     with contextlib.suppress(OSError):  # a cache that cannot be written only costs time

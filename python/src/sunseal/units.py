@@ -29,6 +29,7 @@ SPANS_S: dict[str, float] = {
     "year": 365.25 * 86_400.0,
 }
 """Units of time beside the second."""
+_BARE = re.compile(r"\d+\.?\d*")
 _NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\d\s.+-].*)?", re.ASCII)
 
 
@@ -60,9 +61,17 @@ def parse(text: str, unit: str, what: str, *, zero: bool = False) -> float:
     return value
 
 
+SLOWEST_HZ = 1_000
+"""Below any clock of a CPU here: the VLO's 9.4 kHz divided by eight is the slowest that a program sets up."""
+
+
 def freq_hz(text: str, what: str = "--freq") -> int:
     """Read a clock in whole hertz."""
     value = parse(text, "Hz", what)
+    if value < SLOWEST_HZ:
+        bare = text.strip()
+        meant = f"; write `{bare}MHz` if that is meant" if _BARE.fullmatch(bare) else ""
+        raise SunsealError(f"{what} `{text}` is {value:g} Hz, slower than any clock of a CPU here{meant}")
     if value != int(value):
         raise SunsealError(f"{what} `{text}` is not a whole number of hertz")
     if value >= 2**32:  # the engine counts hertz in 32 bits; no clock of a node comes near

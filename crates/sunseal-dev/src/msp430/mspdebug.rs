@@ -59,6 +59,12 @@ fn fault_of_mspdebug(form: &Form, r: &[u32; 16]) -> Option<&'static str> {
         Form::Double(_, Size::B, Arg::Inc(1), _) | Form::Single(_, Size::B, Arg::Inc(1)) => {
             Some("@SP+ of a byte moves SP by one; SLAU445I 4.6.2 (POP) has it move by two")
         }
+        Form::Single("PUSH" | "CALL", _, Arg::X(_, 1) | Arg::At(1) | Arg::Inc(1)) => Some(
+            "it decrements SP behind the operand; silicon in front of X(SP), and steps @SP+ last",
+        ),
+        Form::Double(_, _, Arg::R(0), Arg::X(..) | Arg::Abs(_)) => {
+            Some("PC as a source does not count the destination's word; the FR5994 does")
+        }
         Form::Double(_, _, Arg::Cg(2 | 4 | 8), Arg::R(1)) => None,
         Form::Double(_, _, _, Arg::R(1)) => {
             Some("SP may become odd; SLAU445I 4.3.2 has its lowest bit always zero")

@@ -13,6 +13,8 @@ pub struct Timing {
     pub trap_undefined: bool,
 }
 
+switches!(Timing { write_delays_interrupts, trap_undefined });
+
 impl Timing {
     /// AVRe with multiplier: ATmega128 and its kin.
     pub const AVRE: Self = Self { write_delays_interrupts: true, trap_undefined: true };

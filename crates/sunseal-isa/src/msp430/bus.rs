@@ -116,6 +116,12 @@ pub trait Bus {
     /// that plain stores cannot change. Cycles of other code are counted in `Cpu::cycles_uncached`.
     fn cacheable(&self, addr: u32) -> bool;
 
+    /// Told before a PUSH, PUSHX, CALL or CALLA at `pc` reads an operand whose address is made of SP: it decrements SP
+    /// too, and compilers, simulators and chips disagree on which comes first.
+    fn stack_operand(&mut self, pc: u32, at: Cycles) {
+        let _ = (pc, at);
+    }
+
     /// The cycle at which [`run`](crate::msp430::Cpu::run) stops; checked before every instruction.
     /// An access may lower it (an event was rescheduled, an interrupt raised) to stop the loop
     /// behind the instruction that made it.

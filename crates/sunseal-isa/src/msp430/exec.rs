@@ -925,11 +925,20 @@ fn run_single<B: Bus, O: Observer, const EXTENDED: bool>(
     let (mode, reg) = (op.dst_mode(), op.rd());
     if which >= single::PUSH {
         let mut next = op.next();
+        let by_stack = reg == SP && !matches!(mode, mode::REG | mode::CONST | mode::ABS);
+        if by_stack {
+            bus.stack_operand(pc, start);
+        }
         for _ in 0..times {
-            let value = fetch_source(cpu, bus, obs, pc, mode, reg, op.b(), size, start + 1);
-            let mut value = or_fault!(cpu, pc, value);
             let bytes = if size == Size::A { 4 } else { 2 };
-            let stack = cpu.r[SP].wrapping_sub(bytes) & cpu.mask;
+            let old = cpu.r[SP];
+            let mut stack = old.wrapping_sub(bytes) & cpu.mask;
+            if by_stack && cpu.timing.stack_operand_after(mode, EXTENDED) {
+                cpu.r[SP] = stack;
+            }
+            let value = fetch_source(cpu, bus, obs, pc, mode, reg, op.b(), size, start + 1);
+            cpu.r[SP] = old;
+            let mut value = or_fault!(cpu, pc, value);
             if which == single::CALL {
                 or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, stack, Size::W, next, last));
                 next = value;
@@ -940,6 +949,10 @@ fn run_single<B: Bus, O: Observer, const EXTENDED: bool>(
                 or_fault!(cpu, pc, store_sized(cpu, bus, obs, pc, stack, size, value, last));
             }
             tell_step(cpu, obs, mode, reg, increment(size, reg));
+            if by_stack && mode == mode::INC {
+                // `@SP+` steps behind the push (openMSP430's RTL, Ghidra's model of the FR5994).
+                stack = (stack + increment(size, reg)) & cpu.mask;
+            }
             cpu.r[SP] = stack;
         }
         return if which == single::CALL {
@@ -1177,7 +1190,17 @@ fn calla<B: Bus, O: Observer>(
     if reg == SR {
         cpu.flags_to_status();
     }
+    let old = cpu.r[SP];
+    if reg == SP && mode != mode::REG {
+        bus.stack_operand(pc, start);
+        if mode == mode::IDX20 && cpu.timing.calla_indexed_sp_after {
+            cpu.r[SP] = old.wrapping_sub(4) & MASK20;
+        }
+    }
     let target = fetch_source(cpu, bus, obs, pc, mode, reg, op.b(), Size::A, start + 1);
+    if mode == mode::IDX20 {
+        cpu.r[SP] = old;
+    }
     let target = or_fault!(cpu, pc, target);
     let back = op.next();
     let last = start + Cycles::from(op.cycles()) - 1;

@@ -551,6 +551,12 @@ fn address<F: FnMut(u32) -> Result<u16, Fault>>(
             let immediate = Operand::Immediate(src_high | reader.word()?.0);
             ([Mova, Cmpa, Adda, Suba][m as usize - 8], immediate, dst_reg)
         }
+        m @ 0xD..=0xF if s == 2 || s == 3 => {
+            // Not in the manual: R2 is 4 and R3 is 2 here (an FR5969, by Renode's issue 773 and Ghidra's pull
+            // request 6785).
+            let constant = Operand::Constant(if s == 2 { 4 } else { 2 });
+            ([Mova, Cmpa, Adda, Suba][m as usize - 12], constant, dst_reg)
+        }
         m => ([Mova, Cmpa, Adda, Suba][m as usize - 12], src_reg, dst_reg),
     };
     Ok(plain(mnemonic, Size::A, src, dst))

@@ -246,9 +246,10 @@ pub(crate) fn lower(insn: &Insn, pc: u32, timing: &Timing) -> Op {
     use Mnemonic as M;
     let cycles = timing.cycles(insn);
     let next = (pc + u32::from(insn.words) * 2) & timing.family.mask();
-    // Register mode reads PC behind the opcode word, before operand words are fetched.
+    // Register mode reads PC behind the whole instruction, its destination's word included: `MOV PC, &0x2000` at
+    // 0x4400 stores 0x4404 (Ghidra's model of the FR5994, openMSP430's RTL).
     let opcode = pc + if insn.extended { 2 } else { 0 };
-    let src = place(insn.src, opcode, opcode + 2);
+    let src = place(insn.src, opcode, next);
     let dst = place(insn.dst, opcode, next);
     let op = |kind, extra| pack(kind, cycles, next, src, dst, extra);
     let size_a = u32::from(insn.size == Size::A);

@@ -116,7 +116,17 @@ impl fmt::Display for Insn {
             let Operand::Immediate(target) = self.dst else { return Err(fmt::Error) };
             return write!(f, " {target:#x}");
         }
-        let (src, dst) = (Shown(self.src, self.size), Shown(self.dst, self.size));
+        // The assembler writes the constants of address instructions as the registers that make them.
+        let named = match (self.mnemonic, self.src) {
+            (Mnemonic::Cmpa | Mnemonic::Adda | Mnemonic::Suba, Operand::Constant(4)) => {
+                Operand::Reg(2)
+            }
+            (Mnemonic::Cmpa | Mnemonic::Adda | Mnemonic::Suba, Operand::Constant(_)) => {
+                Operand::Reg(3)
+            }
+            (_, src) => src,
+        };
+        let (src, dst) = (Shown(named, self.size), Shown(self.dst, self.size));
         match (self.src, self.dst) {
             (Operand::None, Operand::None) => Ok(()),
             (Operand::None, _) => write!(f, " {dst}"),

@@ -2,7 +2,9 @@
 //! Which cycle table a device follows, and the forms whose count or effect is disputed.
 
 use super::insn::{Insn, MASK20, Mnemonic, Operand, Size};
+use super::op::mode;
 use super::{PC, SP};
+use crate::Switch;
 
 /// The three timings that MSP430 cores have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,8 +72,16 @@ pub struct Timing {
     pub calla_indexed_takes_7: bool,
     /// `PUSHX.A X(Rn)` takes 8 cycles (simx), not the 7 of SLAU445I table 4-17.
     pub pushx_a_indexed_takes_8: bool,
-    /// `PUSH SP` stores SP as it was, not as decremented (SLAU445I figure 4-8).
+    /// `PUSH SP` stores SP as it was, not as decremented (SLAU445I figure 4-8). So does CPUXV2: an FR5994 as Ghidra's
+    /// maintainers observed it ("in conflict with documentation").
     pub push_sp_stores_old: bool,
+    /// PUSH and CALL with `@SP` or `@SP+` read behind the decrement of SP (openMSP430's RTL), not before it (Ghidra's
+    /// model of the FR5994). With `X(SP)` they do so always: both agree.
+    pub push_call_indirect_sp_after: bool,
+    /// PUSHX with `X(SP)`, `@SP` or `@SP+` reads behind the decrement of SP, as PUSH does with `X(SP)`; nobody says.
+    pub pushx_indexed_sp_after: bool,
+    /// `CALLA X(SP)` makes its address behind the decrement of SP by 4, not before it as SLAU445I has CALLA.
+    pub calla_indexed_sp_after: bool,
     /// SXTX with the ZC bit extends from bit 15, not bit 7 (seen on an FR5739 by mspdebug's author).
     pub sxtx_zc_extends_bit_15: bool,
     /// The V flag of DADD.
@@ -79,6 +89,41 @@ pub struct Timing {
     /// Whether a word access at an odd address is a fault. Hardware clears the lowest address bit
     /// and goes on.
     pub trap_misaligned: bool,
+}
+
+switches!(Timing {
+    indirect_to_pc_takes_3,
+    push_increment_takes_4,
+    immediate_to_pc_takes_4,
+    calla_indexed_takes_5,
+    address_immediate_takes_2,
+    pc_write_one_less,
+    calla_indexed_takes_7,
+    pushx_a_indexed_takes_8,
+    push_sp_stores_old,
+    push_call_indirect_sp_after,
+    pushx_indexed_sp_after,
+    calla_indexed_sp_after,
+    sxtx_zc_extends_bit_15,
+    dadd_overflow,
+    trap_misaligned,
+} family);
+
+impl Switch for DaddOverflow {
+    const VALUES: &str = "keep or clear";
+    fn read(text: &str) -> Option<Self> {
+        match text {
+            "keep" => Some(Self::Keep),
+            "clear" => Some(Self::Clear),
+            _ => None,
+        }
+    }
+    fn show(&self) -> String {
+        match self {
+            Self::Keep => "keep".to_owned(),
+            Self::Clear => "clear".to_owned(),
+        }
+    }
 }
 
 impl Timing {
@@ -95,7 +140,10 @@ impl Timing {
             pc_write_one_less: false,
             calla_indexed_takes_7: false,
             pushx_a_indexed_takes_8: false,
-            push_sp_stores_old: false,
+            push_sp_stores_old: matches!(family, Family::CpuXV2),
+            push_call_indirect_sp_after: false,
+            pushx_indexed_sp_after: true,
+            calla_indexed_sp_after: false,
             sxtx_zc_extends_bit_15: false,
             dadd_overflow: DaddOverflow::Keep,
             trap_misaligned: true,
@@ -116,6 +164,15 @@ impl Timing {
         match self.family {
             Family::Cpu | Family::CpuXV2 => 6,
             Family::CpuX => 5,
+        }
+    }
+
+    /// Whether PUSH or CALL (`extended`: PUSHX) decrements SP before it makes an operand's address of it.
+    pub(crate) fn stack_operand_after(&self, mode: u32, extended: bool) -> bool {
+        match (extended, mode) {
+            (true, _) => self.pushx_indexed_sp_after,
+            (false, mode::IND | mode::INC) => self.push_call_indirect_sp_after,
+            (false, _) => true,
         }
     }
 
@@ -214,7 +271,7 @@ impl Timing {
         let (register, memory) = if to_pc { (register, memory) } else { (0, 0) };
         match (insn.src, insn.dst) {
             (_, Operand::Absolute(_) | Operand::Indexed { .. } | Operand::Symbolic(_)) => 4,
-            (Operand::Reg(_), _) => 1 + register,
+            (Operand::Reg(_) | Operand::Constant(_), _) => 1 + register,
             (Operand::Immediate(_), _) => match (insn.mnemonic, to_pc) {
                 (Mnemonic::Mova, false) => 2,
                 (Mnemonic::Mova, true) | (_, true) => 3,

@@ -43,6 +43,24 @@ pub struct Timing {
     pub float_divide_overlaps: bool,
 }
 
+switches!(Timing {
+    refill_direct,
+    refill_register,
+    refill_load,
+    refill_barrier,
+    special_register,
+    refill_unaligned_wide,
+    unaligned_wide_run,
+    unaligned_wide_run_of_stores,
+    it_folds,
+    pairs,
+    address_stall,
+    literal_contention,
+    float_result_stall,
+    float_move_takes_2,
+    float_divide_overlaps,
+});
+
 impl Timing {
     /// The Cortex-M4 and Cortex-M4F.
     pub const CORTEX_M4: Self = Self {

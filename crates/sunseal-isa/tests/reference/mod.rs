@@ -20,8 +20,16 @@ pub struct Memory {
     pub odd: std::cell::Cell<bool>,
 }
 
+/// From here on for 1 KiB every word is even: the target of a call.
+pub const STACK: u32 = 0x2400;
+
 /// Pages alternate between any bytes and decimal digits.
 pub fn initial(addr: u32) -> u8 {
+    let byte = noise(addr);
+    if (STACK..STACK + 0x400).contains(&addr) && addr % 2 == 0 { byte & 0xFE } else { byte }
+}
+
+fn noise(addr: u32) -> u8 {
     let mut x = addr.wrapping_mul(0x9E37_79B9) ^ 0x5EA1;
     x ^= x >> 15;
     x = x.wrapping_mul(0x85EB_CA6B);
@@ -233,7 +241,7 @@ impl Machine {
         let in_registers = src.in_register() && dst.in_register();
         let zc = in_registers && repeat.zc;
         for _ in 0..if in_registers { times } else { 1 } {
-            let from = self.place(src, size, extended, opcode + 2, opcode + 2);
+            let from = self.place(src, size, extended, opcode + 2, next);
             let value = self.get(from, size);
             let has_word = matches!(src, Arg::X(..) | Arg::Abs(_) | Arg::Imm(_));
             let word_at = opcode + 2 + 2 * u32::from(has_word);
@@ -280,20 +288,33 @@ impl Machine {
         };
         let zc = arg.in_register() && repeat.zc;
         for _ in 0..if arg.in_register() { times } else { 1 } {
-            let place = self.place(arg, size, extended, opcode + 2, opcode + 2);
+            if matches!(op, "PUSH" | "CALL") {
+                // What silicon does, where that is known: X(SP) behind the decrement, @SP in front of it, @SP+
+                // steps last; PUSHX as PUSH X(SP). PUSH SP stores what SP was.
+                let step = if size == Size::A { 4 } else { 2 };
+                let (old, new) = (self.r[1], (self.r[1] + (1 << 20) - step) % (1 << 20));
+                if matches!(arg, Arg::X(_, SP))
+                    || extended && matches!(arg, Arg::At(SP) | Arg::Inc(SP))
+                {
+                    self.r[1] = new;
+                }
+                let before = self.r[1];
+                let place = self.place(arg, size, extended, opcode + 2, next);
+                let value = self.get(place, size);
+                let stepped = self.r[1].wrapping_sub(before);
+                self.r[1] = old;
+                if op == "CALL" {
+                    self.memory.write(new, Size::W, next);
+                    self.r[PC as usize] = value;
+                } else {
+                    self.memory.write(new, size, value);
+                }
+                self.r[1] = new.wrapping_add(stepped) % (1 << 20);
+                continue;
+            }
+            let place = self.place(arg, size, extended, opcode + 2, next);
             let value = self.get(place, size);
             match op {
-                "PUSH" => {
-                    let step = if size == Size::A { 4 } else { 2 };
-                    self.r[1] = (self.r[1] + (1 << 20) - step) % (1 << 20);
-                    let value = if arg == Arg::R(1) { self.r[1] } else { value };
-                    self.memory.write(self.r[1], size, value);
-                }
-                "CALL" => {
-                    self.r[1] = (self.r[1] + (1 << 20) - 2) % (1 << 20);
-                    self.memory.write(self.r[1], Size::W, next);
-                    self.r[PC as usize] = value;
-                }
                 "RRC" => {
                     let fill = u32::from(self.r[SR as usize] & C != 0 && !zc);
                     let result = self.rotate_right(value, size, fill);
@@ -327,8 +348,12 @@ impl Machine {
     pub fn address(&mut self, op: &str, src: Arg, dst: Arg, length: usize) {
         let pc = self.r[PC as usize];
         self.r[PC as usize] = pc + 2 * length as u32;
-        let from = self.place(src, Size::A, true, pc + 2, pc + 2);
-        let value = self.get(from, Size::A);
+        let from = self.place(src, Size::A, true, pc + 2, self.r[PC as usize]);
+        let value = match (op, src) {
+            ("ADDA" | "SUBA" | "CMPA", Arg::R(SR)) => 4,
+            ("ADDA" | "SUBA" | "CMPA", Arg::R(3)) => 2,
+            _ => self.get(from, Size::A),
+        };
         let to = self.place(dst, Size::A, true, pc + 2, self.r[PC as usize]);
         let old = if op == "MOVA" { 0 } else { self.get(to, Size::A) };
         let result = match op {

@@ -1565,7 +1565,8 @@ impl Chip for Avr {
     type Saved = SavedAvr;
 
     fn new(dev: Arc<Device>) -> Self {
-        let mut chip = Self { cpu: Cpu::new(Timing::AVRE), soc: Soc::new(dev) };
+        let cpu = Cpu::new(dev.timed(Timing::AVRE, Timing::set));
+        let mut chip = Self { cpu, soc: Soc::new(dev) };
         chip.start(Cause::PowerOn);
         chip.settle();
         chip

@@ -630,7 +630,12 @@ impl F5xx {
                 }
                 return Ok(());
             }
-            Block::Usci(i) => self.chip.usci[usize::from(i)].write(off, value, mask, &cx)?,
+            Block::Usci(i) => {
+                let usci = &mut self.chip.usci[usize::from(i)];
+                usci.write(off, value, mask, &cx)?;
+                // It asks for its clock (SLAU208, UCS, operation from low-power modes).
+                self.fx.clocks |= usci.wants_clock();
+            }
             Block::Adc12 => self.chip.adc.write(off, value, mask, &mut cx)?,
         }
         self.settle_effects(env, now, at);
@@ -741,6 +746,9 @@ impl Peripherals for F5xx {
         l.aclk.retune(now, aclk.0, aclk.1, aclk.2);
         l.vlo.retune(now, vlo.0, vlo.1, vlo.2);
         l.modosc.retune(now, modosc, 1, None);
+        for usci in &mut self.chip.usci {
+            usci.clocked(l, now);
+        }
         let state = Self::cpu_state(env.mode, on, smclk_on, aclk_on);
         let point = OperatingPoint {
             mclk_hz: if cpu_on { mclk.0 / mclk.1 } else { 0 },

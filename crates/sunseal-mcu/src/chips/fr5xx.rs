@@ -1105,7 +1105,12 @@ impl Fr5xx {
             }
             Block::Dma => self.chip.dma.write(off, value, mask, &mut cx)?,
             Block::Mpu => self.chip.mpu.write(off, value, mask, &mut cx)?,
-            Block::Eusci(i) => self.chip.eusci[usize::from(i)].write(off, value, mask, &cx)?,
+            Block::Eusci(i) => {
+                let eusci = &mut self.chip.eusci[usize::from(i)];
+                eusci.write(off, value, mask, &cx)?;
+                // It asks for its clock (SLAU367P 3.2.7).
+                self.fx.clocks |= eusci.wants_clock();
+            }
             Block::Adc12 => self.chip.adc.write(off, value, mask, &mut cx)?,
             Block::Aes => {
                 self.chip.aes.write(off, value, mask, &mut cx)?;
@@ -1237,6 +1242,9 @@ impl Peripherals for Fr5xx {
         l.aclk.retune(now, aclk.0, aclk.1, aclk.2);
         l.vlo.retune(now, vlo.0, vlo.1, vlo.2);
         l.modosc.retune(now, modosc, 1, None);
+        for eusci in &mut self.chip.eusci {
+            eusci.clocked(l, now);
+        }
         self.chip.lfxt.retune(now, lfxt, 1, None);
         let mclk_hz = mclk.0 / mclk.1;
         let access_hz = (self.facts.fram.access_max_mhz * 1e6) as u32;

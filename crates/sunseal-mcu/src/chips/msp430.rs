@@ -16,6 +16,7 @@ use crate::clock::{Line, splitmix64};
 use crate::common::{Common, Drive};
 use crate::device::{Device, RegionKind};
 use crate::engine::{Chip, Ran};
+use crate::lint::LintKind;
 use crate::machine::Register;
 use crate::peripherals::cause;
 use crate::pin::Pin;
@@ -451,7 +452,7 @@ impl<P: Peripherals> Chip for Msp430<P> {
     type Saved = SavedMsp430<P::Registers>;
 
     fn new(dev: Arc<Device>) -> Self {
-        let cpu = Cpu::new(P::TIMING);
+        let cpu = Cpu::new(dev.timed(P::TIMING, Timing::set));
         let mut env = Env::new(dev, &P::NAMES);
         let mut p = P::new(&mut env);
         env.scramble_ram(0);
@@ -903,6 +904,13 @@ impl<P: Peripherals> Bus for Soc<P> {
 
     fn cacheable(&self, addr: u32) -> bool {
         self.env.page(addr) & CODE != 0
+    }
+
+    #[cold]
+    fn stack_operand(&mut self, pc: u32, at: Cycles) {
+        self.env.common.state.lints.report(LintKind::StackOperand, pc, at);
+        // The lint is settled behind this instruction.
+        self.env.deadline = 0;
     }
 
     #[inline]

@@ -8,10 +8,12 @@ mod f5xx;
 pub mod fr5xx;
 mod msp432;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use sunseal_isa::{avr as avr_core, msp430, thumb};
 use sunseal_trace::Picos;
 
 use crate::elf::Architecture;
@@ -77,6 +79,8 @@ pub struct Device {
     gap: Vec<Gap>,
     /// Its peripheral blocks: name and first address, by address.
     blocks: Vec<(u32, String)>,
+    /// Switches of the core's timing that are not at their default.
+    timing: BTreeMap<String, String>,
     /// What its family knows beyond that.
     pub facts: Facts,
 }
@@ -109,9 +113,12 @@ struct Common {
     gap: Vec<Gap>,
     #[serde(default)]
     partial: Vec<Partial>,
+    #[serde(default)]
+    timing: BTreeMap<String, toml::Value>,
 }
 
-const COMMON: [&str; 8] = ["name", "family", "core", "memory", "supply", "drift", "gap", "partial"];
+const COMMON: [&str; 9] =
+    ["name", "family", "core", "memory", "supply", "drift", "gap", "partial", "timing"];
 
 /// A legal stretch of clocks: up to so fast, from so much supply on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -364,8 +371,13 @@ impl Device {
         };
         blocks.extend(fixed.iter().map(|&(at, name)| (at, name.to_owned())));
         blocks.sort();
-        let device = Self { name, core, memory, supply, drift, partial, gap, blocks, facts };
+        let timing = BTreeMap::new();
+        let mut device =
+            Self { name, core, memory, supply, drift, partial, gap, blocks, timing, facts };
         device.check()?;
+        for (switch, value) in &c.timing {
+            device.set_timing(switch, &switch_text(value))?;
+        }
         Ok(device)
     }
 
@@ -397,6 +409,41 @@ impl Device {
             Facts::Fr5xx(f) => f.check(self),
             Facts::Msp432(f) => f.check(self),
         }
+    }
+
+    /// Sets a switch of its core's timing, one of those of docs/accuracy.md; the machines made from then on have it.
+    ///
+    /// # Errors
+    /// If its core has no such switch, or the switch does not take that value.
+    pub fn set_timing(&mut self, switch: &str, value: &str) -> Result<(), DeviceError> {
+        let (mut avr, mut arm) = (avr_core::Timing::AVRE, thumb::Timing::CORTEX_M4);
+        let mut msp430 = msp430::Timing::CPUXV2;
+        let checked = match self.architecture() {
+            Architecture::Avr => avr.set(switch, value),
+            Architecture::Arm => arm.set(switch, value),
+            Architecture::Msp430 => msp430.set(switch, value),
+        };
+        checked.or_else(|what| self.wrong(what))?;
+        self.timing.insert(switch.to_owned(), value.to_owned());
+        Ok(())
+    }
+
+    /// The switches of its core's timing that were [set](Self::set_timing).
+    #[must_use]
+    pub fn timing(&self) -> Vec<(String, String)> {
+        self.timing.clone().into_iter().collect()
+    }
+
+    /// A core's timing with the switches that were set.
+    pub(crate) fn timed<T>(
+        &self,
+        mut timing: T,
+        set: impl Fn(&mut T, &str, &str) -> Result<(), String>,
+    ) -> T {
+        for (switch, value) in &self.timing {
+            set(&mut timing, switch, value).expect("checked when it was set");
+        }
+        timing
     }
 
     /// The refusal of a device whose values do not fit together.
@@ -550,6 +597,12 @@ impl Device {
     pub fn region_of(&self, kind: RegionKind) -> &Region {
         self.memory.iter().find(|r| r.kind == kind).expect("checked when the device was read")
     }
+}
+
+/// A switch's value as a text: `true`, `2`, `"keep"`.
+#[must_use]
+pub fn switch_text(value: &toml::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// A family's tables, from what the common part left.

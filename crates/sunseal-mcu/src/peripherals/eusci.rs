@@ -212,6 +212,18 @@ impl Eusci {
         Ok(())
     }
 
+    /// Whether a byte has waited since its clock stood still.
+    pub fn wants_clock(&self) -> bool {
+        self.shifting.is_some_and(|(_, end)| end == u128::MAX)
+    }
+
+    /// The clocks have changed: a byte that waited for its own leaves now.
+    pub fn clocked(&mut self, clocks: &Clocks, now: Picos) {
+        let Some((what, u128::MAX)) = self.shifting else { return };
+        let Some(line) = self.line(clocks) else { return };
+        self.shifting = Some((what, line.time_of(line.tick_not_before(now) + self.byte_ticks()).0));
+    }
+
     /// A byte arrives over the UART, its last bit ending at `time`.
     pub fn uart_in(&mut self, time: Picos, byte: u8) {
         self.incoming.push((time.0, byte));

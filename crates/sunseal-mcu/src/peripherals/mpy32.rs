@@ -326,11 +326,18 @@ impl Mpy32 {
             let word = if off < RES0 { (off - RESLO) / 2 } else { (off - RES0) / 2 };
             value = merge((self.res >> (16 * word)) as u16, value, mask);
         }
-        if matches!(off, OP2 | OP2L) && cx.at < self.ready(3) {
-            cx.lint(LintKind::MpyOverlap);
+        let mut at = cx.at;
+        if matches!(off, OP2 | OP2L) && at < self.ready(3) {
+            if self.ctl0 & MPYDLYWRTEN != 0 {
+                // MPYDLY32 = 0: until RES3 is there, 1: until RES1 is (TI's register description, MPY32CTL0). The
+                // CPU goes on.
+                at = at.max(self.ready(if self.ctl0 & MPYDLY32 == 0 { 3 } else { 1 }));
+            } else {
+                cx.lint(LintKind::MpyOverlap);
+            }
             self.wait = [0; 8];
         }
-        if let Some(event) = self.write_word(off, value, cx.at) {
+        if let Some(event) = self.write_word(off, value, at) {
             if let Some(event) = event {
                 cx.accounts.count(event);
             }
@@ -339,13 +346,7 @@ impl Mpy32 {
         match off {
             SUMEXT => return Err(cx.refuse("write to SUMEXT, which is read-only")),
             MPY32CTL0 => {
-                let new = merge(self.ctl0, value, mask);
-                if new & (MPYDLYWRTEN | MPYDLY32) != 0 {
-                    return Err(cx.refuse(
-                        "delayed writes of the multiplier (MPYDLYWRTEN, MPYDLY32) are not modelled",
-                    ));
-                }
-                self.ctl0 = new;
+                self.ctl0 = merge(self.ctl0, value, mask);
             }
             _ => return Err(cx.no_register()),
         }

@@ -128,6 +128,19 @@ impl Usci {
         self.shifting.is_some() && self.ctlw0 & UCSSEL >= 0x80
     }
 
+    /// Whether a byte has waited since its clock stood still.
+    pub fn wants_clock(&self) -> bool {
+        self.shifting.is_some_and(|(_, end)| end == u128::MAX)
+    }
+
+    /// The clocks have changed: a byte that waited for its own leaves now.
+    pub fn clocked(&mut self, clocks: &Clocks, now: Picos) {
+        let Some((byte, u128::MAX)) = self.shifting else { return };
+        let Some(line) = self.line(clocks) else { return };
+        let ticks = self.byte_eighths().div_ceil(8).max(1);
+        self.shifting = Some((byte, line.time_of(line.tick_not_before(now) + ticks).0));
+    }
+
     fn start(&mut self, byte: u8, cx: &Ctx<'_>) -> Result<(), Fault> {
         let Some(line) = self.line(cx.clocks) else {
             return Err(

@@ -152,3 +152,30 @@ fn a_snapshot_goes_on_as_the_machine_does() {
     m.run(&Until::cycles(m.cycles() + 5000), &mut Silent);
     assert_eq!((m.ledger(), m.time()), (ledger, time));
 }
+
+#[test]
+fn a_byte_asks_for_smclk_while_scg1_is_set() {
+    // LPM3 is left by RETI with CPUOFF alone cleared: SCG1 stays set, and SMCLK with it at rest until it is asked for
+    // (SLAU367P 3.2.7 and table 3-2).
+    let mut p = Program::new();
+    p.set(UCA0CTLW0, 0x0081).set(UCA0BRW, 104).set(UCA0CTLW0, 0x0080);
+    p.op("BIS", Imm(0x80), R(2)).nops(1);
+    p.set(UCA0TXBUF, 0x5A).set(UCA0TXBUF, 0xA5).wait_clear(UCA0STATW, 1);
+    let m = p.run_halted();
+    let log = m.uart_log();
+    assert_eq!(log.iter().map(|b| b.byte).collect::<Vec<_>>(), [0x5A, 0xA5]);
+    let us = (log[1].time_ps - log[0].time_ps) / 1_000_000;
+    assert!(us.abs_diff(10 * 104) <= 1, "{us}");
+    // Requests switched off (SMCLKREQEN in CSCTL6): it waits until SCG1 is cleared.
+    let mut p = Program::new();
+    p.set(CSCTL0, 0xA500).set(0x16C, 0);
+    p.set(UCA0CTLW0, 0x0081).set(UCA0BRW, 104).set(UCA0CTLW0, 0x0080);
+    p.op("BIS", Imm(0x80), R(2)).nops(1).set(UCA0TXBUF, 0x5A).nops(4_000);
+    let waits = p.here();
+    p.op("BIC", Imm(0x80), R(2)).wait_clear(UCA0STATW, 1).halt();
+    let mut m = p.machine();
+    m.run(&Until::pc(waits), &mut Silent);
+    assert!(m.uart_log().is_empty());
+    m.run(&Until::halted(), &mut Silent);
+    assert_eq!(m.uart_log()[0].byte, 0x5A);
+}

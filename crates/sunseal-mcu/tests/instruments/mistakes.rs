@@ -78,3 +78,50 @@ fn erased_flash_as_reset_vector_is_explained() {
     let text = elf.explain(&fault);
     assert!(text.contains("that is what erased flash reads as"), "{text}");
 }
+
+#[test]
+fn a_call_by_an_index_on_sp_is_flagged_where_it_stands() {
+    const CODE: u32 = 0x5C00;
+    // Silicon takes the word that was pushed last, a simulator that decrements SP behind takes the one above it.
+    let words: [u16; 12] = [
+        0x40B2, 0x5A80, 0x015C, // mov #0x5A80, &WDTCTL
+        0x1230, 0x5C14, // push #wrong
+        0x1230, 0x5C16, // push #right
+        0x1291, 0x0002, // call 2(sp)
+        0x3FFF, // jmp $
+        0x3FFF, // wrong: jmp $
+        0x4130, // right: ret
+    ];
+    let mut m = Machine::new(&Device::msp430f5438a());
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    m.write_mem(CODE, &bytes).unwrap();
+    m.write_mem(0xFFFE, &(CODE as u16).to_le_bytes()).unwrap();
+    m.reset();
+    m.set_register("SP", 0x5C00).unwrap();
+    assert_eq!(m.run(&Until::pc(CODE + 18), &mut Silent), Stop::Pc(CODE + 18));
+    let lints = m.lints();
+    assert_eq!(lints.len(), 1, "{lints:?}");
+    let text = lints[0].sentence(|at| format!("{at:#06x}"));
+    assert!(text.starts_with("PUSH or CALL with an operand by SP"), "{text}");
+    assert!(text.ends_with("at 0x5c0e (1 times)"), "{text}");
+}
+
+#[test]
+fn a_device_takes_switches_of_its_core_and_refuses_others() {
+    let mut device = Device::msp430f5438a();
+    device.set_timing("pc_write_one_less", "true").unwrap();
+    let cycles = |device: &Device| {
+        let mut m = Machine::new(device);
+        m.write_mem(0x5C00, &[0x30, 0x40, 0x00, 0x60]).unwrap(); // br #0x6000
+        m.write_mem(0xFFFE, &[0x00, 0x5C]).unwrap();
+        m.reset();
+        let before = m.cycles();
+        assert_eq!(m.run(&Until::pc(0x6000), &mut Silent), Stop::Pc(0x6000));
+        m.cycles() - before
+    };
+    assert_eq!((cycles(&Device::msp430f5438a()), cycles(&device)), (3, 2));
+    let why = device.set_timing("it_folds", "true").unwrap_err().to_string();
+    assert!(why.contains("no switch `it_folds`; it has"), "{why}");
+    Device::named("msp432p401r").unwrap().set_timing("it_folds", "false").unwrap();
+    Device::named("atmega128l").unwrap().set_timing("trap_undefined", "false").unwrap();
+}

@@ -280,10 +280,34 @@ fn operations_are_counted_by_width() {
 }
 
 #[test]
-fn delayed_writes_and_writes_to_sumext_trap() {
-    let mut p = Program::new();
-    let fault = fault_of(p.set(MPY32CTL0, 0x0100));
-    assert!(fault.contains("not modelled"), "{fault}");
+fn a_delayed_write_waits_for_the_result_before_it() {
+    // RELIC's way: the next OP2L comes while RES2 and RES3 of the product before are not there.
+    let sum = |ctl: u16| {
+        let mut p = Program::new();
+        p.set(MPY32CTL0, ctl);
+        p.set(MPY32L, 0x5678).set(MPY32H, 0x1234).op("MOV", Imm(0xFFFF), R(4));
+        p.op("MOV", R(4), Abs(OP2L)).op("MOV", R(4), Abs(OP2H)).op("MOV", R(4), Abs(OP2L));
+        p.op("MOV", Cg(0), Abs(OP2H)).nops(12).keep(RES0).keep(RES0 + 2).keep(RES0 + 4).halt();
+        p.run()
+    };
+    let product = words(0x1234_5678 * 0xFFFF);
+    for (ctl, overlaps) in [(0, 1), (0x0100, 0), (0x0300, 0)] {
+        let m = sum(ctl);
+        assert_eq!(m.lint_count(LintKind::MpyOverlap), overlaps, "MPY32CTL0 {ctl:#06x}");
+        assert_eq!([0, 1, 2].map(|i| kept(&m, i)), product[..3]);
+    }
+    // A delayed operation begins late, and its results are late by as much.
+    let early = |ctl: u16| {
+        let mut p = Program::new();
+        p.set(MPY32CTL0, ctl).set(MPY32L, 1).set(MPY32H, 1).op("MOV", Imm(3), R(4));
+        p.op("MOV", R(4), Abs(OP2L)).op("MOV", R(4), Abs(OP2H)).op("MOV", R(4), Abs(OP2));
+        p.op("MOV", Abs(RES0), R(6)).halt().run().lint_count(LintKind::EarlyMpyRead)
+    };
+    assert_eq!([early(0x0100), early(0x0300)], [1, 0]);
+}
+
+#[test]
+fn writes_to_sumext_trap() {
     let mut p = Program::new();
     let fault = fault_of(p.set(SUMEXT, 1));
     assert!(fault.contains("read-only") && fault.contains("0x004ce"), "{fault}");

@@ -416,6 +416,7 @@ impl Chip for Msp432 {
 
     fn new(dev: Arc<Device>) -> Self {
         let facts = Arc::new(dev.msp432().clone());
+        let timing = dev.timed(Timing::CORTEX_M4, Timing::set);
         let memory: Box<[u8; BYTES]> =
             vec![0xFF; BYTES].into_boxed_slice().try_into().expect("the vector has as many bytes");
         let soc = Soc {
@@ -435,7 +436,7 @@ impl Chip for Msp432 {
             image: None,
             facts,
         };
-        let mut cpu = Cpu::new(Timing::CORTEX_M4);
+        let mut cpu = Cpu::new(timing);
         cpu.basepri_mask = 0xE0;
         let mut chip = Self { cpu, soc, returning: None };
         chip.soc.write_tlv();
