@@ -95,3 +95,54 @@ def test_a_weather_file_that_is_not_there_says_which_one_is() -> None:
 def test_a_part_that_is_no_panel_is_refused() -> None:
     with pytest.raises(SunsealError, match="is not a panel"):
         Panel.load("cc2500")
+
+
+@pytest.mark.parametrize("part", [PANEL, "ixys-slmd121h04l"])
+@pytest.mark.parametrize("shading", [1.0, 0.1, 0.004])
+def test_a_year_is_pvlibs_own_in_any_light(part: str, shading: float) -> None:
+    """Beside `fit_desoto`, which finds the ideality by itself, and `calcparams_desoto`."""
+    import pvlib
+
+    panel = Panel.load(part)
+    a = 1.1 * panel.cells_in_series * 0.025693
+    ohm = panel.v_oc_v / panel.i_sc_a
+    fit, _ = pvlib.ivtools.sdm.fit_desoto(
+        panel.v_mp_v,
+        panel.i_mp_a,
+        panel.v_oc_v,
+        panel.i_sc_a,
+        panel.alpha_sc_per_k * panel.i_sc_a,
+        panel.beta_oc_per_k * panel.v_oc_v,
+        panel.cells_in_series,
+        init_guess={
+            "IL_0": panel.i_sc_a,
+            "Io_0": panel.i_sc_a * float(np.exp(-panel.v_oc_v / a)),
+            "Rs_0": 0.09 * ohm,
+            "Rsh_0": 13 * ohm,
+            "a_0": a,
+        },
+    )
+    year = sunlight("01-01", panel=panel, shading=shading, days=365, step_s=3600.0)
+    lit = year.irradiance_w_m2 > 1e-3
+    fit = {k: v for k, v in fit.items() if k not in ("irrad_ref", "temp_ref")}
+    diode = pvlib.pvsystem.calcparams_desoto(year.irradiance_w_m2[lit], year.temperature_c[lit], **fit)
+    theirs = pvlib.pvsystem.max_power_point(*diode, method="brentq")["p_mp"].sum()
+    assert year.power_w.sum() == pytest.approx(theirs, rel=0.03)
+    low, high = year.low_light
+    assert low < 0.97 and 1.0 <= high < 1.1
+    assert f"{(low - 1) * 100:+.0f} to" in year.provenance["low_light"]
+
+
+def test_a_point_at_low_light_settles_the_ideality() -> None:
+    from dataclasses import replace
+
+    import pvlib
+
+    from sunseal.harvest import _single_diode
+
+    panel = Panel.load(PANEL)
+    stated = 0.094 * panel.v_mp_v * panel.i_mp_a
+    settled = replace(panel, low_light=(100.0, stated))
+    point = pvlib.pvsystem.max_power_point(*diode_at(settled, np.array([100.0]), np.array([25.0])), method="brentq")
+    assert point["p_mp"][0] == pytest.approx(stated, rel=1e-4)
+    assert _single_diode(settled)[4] > _single_diode(panel)[4]

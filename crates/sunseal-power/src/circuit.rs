@@ -305,7 +305,7 @@ impl Net<'_> {
         let r_ohm = 1.0 / sum_g;
         let open_v = (0..N).map(|k| g[k] * u[k]).sum::<f64>() * r_ohm;
         let taken = self.taken(open_v, r_ohm);
-        let v = self.terminal(open_v, r_ohm, taken).0;
+        let (v, able) = self.terminal(open_v, r_ohm, taken);
         let own_w = self.own_w + v * (self.own_a + self.own_s * v);
         let out_w = self.out_w(taken, v) + taken.ripple_w;
         let (charged_w, source_w, net_a) = match self.feed {
@@ -320,10 +320,20 @@ impl Net<'_> {
                 (w, w, i)
             }
         };
-        let drawn_w = taken.converter_w + self.draw.current_a * v;
+        let mut drawn_w = taken.converter_w + self.draw.current_a * v;
         let rail_v = self.draw.rail_v.unwrap_or(v - self.draw.rail_drop_v);
-        let rail_w =
+        let mut rail_w =
             self.draw.converter.map_or(0.0, |c| c.rail_w) + self.draw.current_a * rail_v.max(0.0);
+        let net_a = if able || drawn_w <= 0.0 {
+            net_a
+        } else {
+            // More is asked for than the store can give: at this terminal it gives so much, and the output has less.
+            let gives_a = (v - open_v) * sum_g;
+            let short_w = out_w - (charged_w - v * gives_a);
+            rail_w *= 1.0 - short_w / drawn_w;
+            drawn_w -= short_w;
+            gives_a
+        };
         let mut dx = [0.0; N];
         let (mut leak_w, mut esr_w, mut moved_w) =
             (0.0, taken.ripple_w, charged_w.abs() + drawn_w + own_w + self.store_w);

@@ -51,14 +51,23 @@ impl Storage {
         if power_w == 0.0 {
             return 0.0; // at zero volts too, where the formula below is 0 / 0
         }
-        let root = (v_v * v_v + 4.0 * self.esr_ohm * power_w).max(0.0).sqrt();
+        if !self.gives(v_v, power_w) {
+            return -v_v / (2.0 * self.esr_ohm);
+        }
+        let root = (v_v * v_v + 4.0 * self.esr_ohm * power_w).sqrt();
         2.0 * power_w / (v_v + root)
+    }
+
+    /// Whether a power (into the terminal, negative out of it) can flow at all: at most v^2 / 4 R can be drawn.
+    #[must_use]
+    pub fn gives(&self, v_v: f64, power_w: f64) -> bool {
+        v_v * v_v + 4.0 * self.esr_ohm * power_w >= 0.0
     }
 
     /// Voltage at the terminal.
     #[must_use]
     pub fn terminal_v(&self, v_v: f64, power_w: f64) -> f64 {
-        if v_v * v_v + 4.0 * self.esr_ohm * power_w < 0.0 {
+        if !self.gives(v_v, power_w) {
             return v_v / 2.0;
         }
         v_v + self.esr_ohm * self.current_a(v_v, power_w)
