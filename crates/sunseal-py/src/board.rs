@@ -6,6 +6,8 @@ use std::path::Path;
 use pyo3::prelude::*;
 use sunseal_mcu::{Device, Machine};
 use sunseal_node::limits_of;
+use sunseal_power::load_part;
+use sunseal_radio::{Medium, Position, RadioHandle, RadioPart, attach};
 
 use crate::error::refuse;
 
@@ -23,9 +25,22 @@ impl Board {
         self
     }
 
-    /// A machine as it sits on the board: supply, crystals, fuses. Parts are the closed loop's.
+    /// A machine as it sits on the board: supply, crystals, fuses. The other parts are the closed loop's.
     pub fn machine(&self, device: &Device) -> PyResult<Machine> {
         self.inner.machine(device).map_err(refuse)
+    }
+
+    /// Puts the board's radio, of the parts in a folder, on its machine.
+    pub fn fit_radio(
+        &self,
+        machine: &mut Machine,
+        parts: &Path,
+        medium: &Medium,
+        place: Position,
+    ) -> PyResult<Option<RadioHandle>> {
+        let Some(name) = self.inner.radio_part() else { return Ok(None) };
+        let part: RadioPart = load_part(parts, name, "radio").map_err(refuse)?;
+        attach(machine, part, &self.inner.radio_wires(), medium, place).map(Some).map_err(refuse)
     }
 }
 

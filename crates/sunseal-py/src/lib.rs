@@ -6,6 +6,7 @@
 
 use pyo3::prelude::*;
 
+mod air;
 mod board;
 mod error;
 mod fleet;
@@ -22,6 +23,8 @@ mod _engine {
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
+    use air::Air;
     #[pymodule_export]
     use board::{Board, levels};
     #[pymodule_export]

@@ -20,8 +20,10 @@ use sunseal_mcu::taint::{Fate, Taint};
 use sunseal_mcu::vcd::{Probes, Recorder, Stimulus};
 use sunseal_mcu::war::War;
 use sunseal_mcu::{Device, Elf, Pin, Snapshot as State, Stop, Until};
+use sunseal_radio::{Medium, MediumConfig, Position, RadioHandle};
 use sunseal_trace::{Observer, Picos, Silent};
 
+use crate::air::Air;
 use crate::board::Board;
 use crate::error::{EngineError, refuse, refuse_at};
 
@@ -35,6 +37,8 @@ pub struct Machine {
     elf: Option<Elf>,
     /// Told the cycles while a run goes on.
     progress: Mutex<Option<Py<PyAny>>>,
+    /// The board's radio and the air that it sends to.
+    radio: Option<(RadioHandle, Medium)>,
 }
 
 /// Everything that a machine was at one moment.
@@ -105,6 +109,7 @@ impl Machine {
         goal: &Goal,
         mut run: impl FnMut(&mut sunseal_mcu::Machine, &Until) -> PyResult<Stop>,
     ) -> PyResult<Ended> {
+        self.alone()?;
         loop {
             let slice = Until {
                 cycles: Some((m.cycles() + SLICE_CYCLES).min(goal.cycles.unwrap_or(u64::MAX))),
@@ -114,7 +119,14 @@ impl Machine {
                 pin_edge: goal.pin,
                 state_change: false,
             };
-            return Ok(match run(m, &slice)? {
+            let stop = run(m, &slice)?;
+            self.check_radio()?;
+            if let Some((_, medium)) = &self.radio {
+                // Nobody hears what it sent.
+                medium.forget_before(m.time());
+                let _ = medium.take_captured();
+            }
+            return Ok(match stop {
                 Stop::Cycles if goal.cycles != slice.cycles => {
                     if let Some(found) = m.reset_loop()
                         && (goal.reaches() || goal.cycles.is_none() && goal.time.is_none())
@@ -151,6 +163,27 @@ impl Machine {
         })
     }
 
+    pub fn radio(&self) -> Option<&RadioHandle> {
+        self.radio.as_ref().map(|(radio, _)| radio)
+    }
+
+    /// A machine on a shared air runs in step with the others.
+    fn alone(&self) -> PyResult<()> {
+        match self.radio.as_ref().map_or(1, |(_, medium)| medium.antennas()) {
+            0 | 1 => Ok(()),
+            n => Err(refuse(format!(
+                "the machine shares its air with {} more; run all of them by Air.run",
+                n - 1
+            ))),
+        }
+    }
+
+    /// What the program asked of its radio that cannot be.
+    fn check_radio(&self) -> PyResult<()> {
+        let problem = self.radio().and_then(RadioHandle::problem);
+        problem.map_or(Ok(()), |reason| Err(refuse(reason)))
+    }
+
     pub fn elf(&self) -> PyResult<&Elf> {
         self.elf.as_ref().ok_or_else(|| {
             EngineError::new_err("the machine was given no image, so there are no symbols")
@@ -161,18 +194,24 @@ impl Machine {
 #[pymethods]
 impl Machine {
     /// A machine of the device in a file of `data/devices`, as it sits on the board in a file of
-    /// `data/boards`, if one is named.
+    /// `data/boards`, if one is named: with its radio, of the folder `parts`, on an air at a place (metres), or one of
+    /// its own.
     #[new]
-    #[pyo3(signature = (device, board, image, timing))]
+    #[pyo3(signature = (device, board, parts, image, timing, air, place))]
+    #[expect(clippy::too_many_arguments, reason = "one call from Python, by name there")]
     fn new(
         device: &str,
         board: Option<&str>,
+        parts: &str,
         image: Option<&[u8]>,
         timing: Vec<(String, String)>,
+        air: Option<&Air>,
+        place: (f64, f64),
     ) -> PyResult<Self> {
         let mut device = Device::load(Path::new(device)).map_err(refuse)?;
-        let mut inner = match board {
-            Some(board) => Board::new(board)?.timed(&timing).machine(&device)?,
+        let board = board.map(|b| PyResult::Ok(Board::new(b)?.timed(&timing))).transpose()?;
+        let mut inner = match &board {
+            Some(board) => board.machine(&device)?,
             None => {
                 for (switch, value) in &timing {
                     device.set_timing(switch, value).map_err(refuse)?;
@@ -184,7 +223,15 @@ impl Machine {
         if let Some(elf) = &elf {
             inner.load(elf).map_err(refuse)?;
         }
-        Ok(Self { inner: Mutex::new(inner), elf, progress: Mutex::new(None) })
+        let medium = air.map_or_else(|| Medium::new(MediumConfig::default()), |a| a.medium.clone());
+        let place = Position { x_m: place.0, y_m: place.1 };
+        let fit = |b: &Board| b.fit_radio(&mut inner, Path::new(parts), &medium, place);
+        let radio = board.as_ref().map(fit).transpose()?.flatten();
+        if radio.is_none() && air.is_some() {
+            return Err(refuse("only a machine of a board with a radio can be on an air"));
+        }
+        let radio = radio.map(|radio| (radio, medium));
+        Ok(Self { inner: Mutex::new(inner), elf, progress: Mutex::new(None), radio })
     }
 
     /// Has `progress` called with the machine's cycles every now and then while it runs.
@@ -195,6 +242,12 @@ impl Machine {
     /// The loop of resets that the program is in, a sentence; none if it is in none.
     fn reset_loop(&self) -> Option<String> {
         self.lock().reset_loop().map(|found| found.explain(self.elf.as_ref()))
+    }
+
+    /// What the radio did: sent, sent bytes, received, failed its CRC, filtered, missed, calibrations.
+    fn radio_counts(&self) -> Option<[u64; 7]> {
+        let c = self.radio()?.counts();
+        Some([c.sent, c.sent_bytes, c.received, c.crc_failed, c.filtered, c.missed, c.calibrations])
     }
 
     /// Runs until the first of what is named; says what it was: kind, and address or pin.
@@ -499,11 +552,12 @@ impl Machine {
 
     /// Runs one instruction.
     fn step(&self) -> PyResult<()> {
+        self.alone()?;
         let mut m = self.lock();
         let until = Until::cycles(m.cycles() + 1);
         match m.run(&until, &mut Silent) {
             Stop::Fault(fault) => Err(refuse(fault)),
-            _ => Ok(()),
+            _ => self.check_radio(),
         }
     }
 
@@ -639,11 +693,18 @@ impl Machine {
         self.lock().power_on(ram_seed);
     }
 
-    fn snapshot(&self) -> Snapshot {
-        Snapshot(self.lock().snapshot())
+    fn snapshot(&self) -> PyResult<Snapshot> {
+        let mut machine = self.lock();
+        if self.radio().is_some_and(|r| !r.can_go_back()) {
+            return Err(refuse(
+                "the machine shares its air with others, whom a snapshot of it cannot take back; keep one of a machine on an air of its own",
+            ));
+        }
+        Ok(Snapshot(machine.snapshot()))
     }
 
     fn restore(&self, snapshot: &Snapshot) -> PyResult<()> {
+        self.alone()?;
         self.lock().restore(&snapshot.0).map_err(refuse)
     }
 

@@ -49,26 +49,22 @@ pub fn response_air(suite_name: &str) -> PyResult<ResponseAir> {
     })
 }
 
-/// Energy of one packet of `packet_bytes` in all, sent at 0 dBm: settling with calibration, then the
-/// bytes at the radio's rate.
+/// Energy of one packet of `packet_bytes` with its length byte, sent at 0 dBm by a calibrated CC2500.
 #[pyfunction]
 pub fn packet_energy_j(
     parts_dir: &str,
     power_dir: &str,
     packet_bytes: u32,
-    rate_bd: f64,
     vcc_v: f64,
 ) -> PyResult<f64> {
     let part: Cc2500Part = load_part(Path::new(parts_dir), "cc2500", "radio").map_err(refuse)?;
     let set = PowerSet::load(Path::new(power_dir), &part.power_set, &part.model).map_err(refuse)?;
-    let current_a = |state| {
-        set.current_a("radio", state, &OperatingPoint::default(), vcc_v)
-            .map(|c| c.value.typ)
-            .map_err(refuse)
-    };
-    let settle_c = current_a("settle")? * part.settle_with_calibration_us * 1e-6;
-    let send_c = current_a("tx.0dbm")? * f64::from(packet_bytes) * 8.0 / rate_bd;
-    Ok(vcc_v * (settle_c + send_c))
+    let mut charge_c = 0.0;
+    for (state, time_s) in part.packet(packet_bytes) {
+        let current = set.current_a("radio", state, &OperatingPoint::default(), vcc_v);
+        charge_c += current.map_err(refuse)?.value.typ * time_s;
+    }
+    Ok(vcc_v * charge_c)
 }
 
 /// Verifies `r || s` over a message under `x || y` on the verifying side's libraries.

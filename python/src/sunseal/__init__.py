@@ -8,6 +8,7 @@
 from importlib.metadata import version
 
 from sunseal._engine import EngineError
+from sunseal.air import Air, Frame
 from sunseal.api import FleetRun, lifetime, plan, reproduce, run_fleet, simulate, size, tune
 from sunseal.citing import Citations
 from sunseal.constant_time import Covered, Leak, Verdict
@@ -19,11 +20,13 @@ from sunseal.measuring import Measurement, PowerSet, curve, in_joules, measure, 
 __version__ = version("sunseal")
 
 __all__ = [
+    "Air",
     "Citations",
     "Covered",
     "EngineError",
     "Failure",
     "FleetRun",
+    "Frame",
     "Hazard",
     "Injection",
     "Leak",

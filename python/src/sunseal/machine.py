@@ -59,6 +59,19 @@ class Done:
     """Deepest use of the stack below the caller's, with the return address."""
 
 
+@dataclass(frozen=True)
+class RadioCounts:
+    """What a radio did since power-on."""
+
+    sent: int
+    sent_bytes: int
+    received: int
+    crc_failed: int
+    filtered: int
+    missed: int
+    calibrations: int
+
+
 class Registers(MutableMapping[str, int]):
     """The core's registers by the names of its manual; assigning changes the machine."""
 
@@ -109,13 +122,18 @@ class Machine:
         elf: str | os.PathLike[str] | bytes | None = None,
         *,
         timing: Mapping[str, str | bool | int] | None = None,
+        air: _engine.Air | None = None,
+        place: tuple[float, float] = (0.0, 0.0),
     ) -> None:
-        """Make the machine of a device, or as it sits on a board (supply, crystals, fuses).
+        """Make the machine of a device, or as it sits on a board (supply, crystals, fuses, radio).
 
         Load an ELF, from a file or its bytes. `timing` sets switches of the core's timing by the names of
-        docs/accuracy.md: `{"trap_misaligned": False}`.
+        docs/accuracy.md: `{"trap_misaligned": False}`. Nobody hears the radio: machines that shall hear one
+        another are made by `Air.machine`, which gives `air` and `place`.
         """
         board = None
+        self.board = name if name in boards.names("boards") else None
+        """The board that it sits on."""
         if name in boards.names("boards"):
             board = str(boards.board_path(name))
             name = _engine.Board(board).device
@@ -123,7 +141,9 @@ class Machine:
             raise unknown("device or board", name, [*boards.names("devices"), *boards.names("boards")])
         image = elf if isinstance(elf, bytes) or elf is None else _read(Path(elf))
         switches = timing_pairs(timing)
-        self._inner = _engine.Machine(str(boards.home() / "data" / "devices" / f"{name}.toml"), board, image, switches)
+        data = boards.home() / "data"
+        device = str(data / "devices" / f"{name}.toml")
+        self._inner = _engine.Machine(device, board, str(data / "parts"), image, switches, air, place)
         if watching is not None:
             self._inner.set_progress(watching)
         self._hooks: dict[int, Callable[[Machine], object]] = {}
@@ -159,6 +179,12 @@ class Machine:
     def pc(self) -> int:
         """Address of the next instruction."""
         return self._inner.pc
+
+    @property
+    def radio(self) -> RadioCounts | None:
+        """What the board's radio did so far; None without a radio."""
+        counts = self._inner.radio_counts()
+        return counts and RadioCounts(*counts)
 
     @property
     def vcc_v(self) -> float:
@@ -526,7 +552,7 @@ class Machine:
         self._inner.power_on(ram_seed)
 
     def snapshot(self) -> _engine.Snapshot:
-        """Keep everything that the machine is, in about a microsecond."""
+        """Keep everything that the machine is; refused where it shares its air with others."""
         return self._inner.snapshot()
 
     def restore(self, snapshot: _engine.Snapshot) -> None:
