@@ -58,7 +58,7 @@ Freq = Annotated[
     str | None,
     typer.Option(
         "--freq",
-        help="CPU clock, such as 8MHz; else the board's crystal, or 8 MHz. Your own ELF is priced at the clock it sets.",
+        help="CPU clock, such as 8MHz; else the board's crystal, or 8 MHz. Your own ELF has the clock that it sets.",
     ),
 ]
 Vcc = Annotated[str | None, typer.Option("--vcc", help="Supply voltage, such as 2.2V; else the board's.")]

@@ -103,7 +103,7 @@ def of_curves(time_s: Array, grid_v: Array, curves_a: Array, provenance: dict[st
 
 
 def shepherd(path: Path, step_s: float | None = None, points: int = POINTS) -> Harvested:
-    """Read a harvester's recording (`ivtrace`, formerly `ivsample`: voltage and current; `ivsurface`, `ivcurve`: sweeps).
+    """Read a harvester's recording (`ivtrace`, once `ivsample`: voltage and current; `ivsurface`, `ivcurve`: sweeps).
 
     Samples are put together into steps of `step_s` (a millisecond, unless given) by their mean power; sweeps go on
     one grid of voltages.
@@ -206,8 +206,8 @@ def write_shepherd(source: Harvested, path: Path, window_samples: int = 1000) ->
     span_s = float(source.time_s[-1])
     if span_s > SHEPHERD_LONGEST_S:
         raise SunsealError(
-            f"`{path}` cannot be written: {show(span_s, 's')} are {span_s * SHEPHERD_RATE_HZ:.3g} samples of Shepherd's "
-            f"100 kHz, and an hour is the most that fits; write a stretch of it"
+            f"`{path}` cannot be written: {show(span_s, 's')} are {span_s * SHEPHERD_RATE_HZ:.3g} samples of "
+            f"Shepherd's 100 kHz, and an hour is the most that fits; write a stretch of it"
         )
     curves = source.curves_a is not None and source.grid_v is not None
     if not curves and not source.voltage_v.any() and source.power_w.any():
