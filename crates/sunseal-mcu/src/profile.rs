@@ -439,12 +439,15 @@ impl StackWatch {
         Self { data_end, halves, ..Self::default() }
     }
 
-    /// Also watches that the stack, at `sp` now, stays above `floor`, an address as a debugger has it.
+    /// From a call on that finds the stack at `sp`: the lowest stack pointer behind it, also watched to stay above
+    /// `floor`, an address as a debugger has it. [`bytes`](Self::bytes) means nothing then.
     #[must_use]
-    pub fn above(mut self, floor: Option<u32>, sp: u32) -> Self {
+    pub fn of_call(mut self, floor: Option<u32>, sp: u32) -> Self {
         let floor = floor.map_or(0, |at| if at >= AVR_DATA { at - AVR_DATA } else { at });
-        self.data_end = self.data_end.max(floor);
-        (self.top, self.low, self.last) = (Some(sp), sp, sp);
+        // A stack that lies below data from its beginning is none that grows into it.
+        self.data_end = if sp >= self.data_end { self.data_end.max(floor) } else { 0 };
+        // The return goes above where the call began, and forgets nothing.
+        (self.top, self.low, self.last) = (Some(u32::MAX), sp, sp);
         self
     }
 

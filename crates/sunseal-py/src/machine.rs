@@ -276,7 +276,7 @@ impl Machine {
         let elf = self.elf()?;
         py.detach(|| {
             let mut machine = self.lock();
-            let mut watch = StackWatch::above_data(elf).above(floor, machine.sp());
+            let mut watch = StackWatch::above_data(elf).of_call(floor, machine.sp());
             self.drive(&mut machine, &goal, &mut watch)?;
             let low = watch.low().unwrap_or_else(|| machine.sp());
             Ok((low, watch.overrun().map(|o| o.explain(elf))))

@@ -301,7 +301,7 @@ fn a_delayed_write_waits_for_the_result_before_it() {
         let mut p = Program::new();
         p.set(MPY32CTL0, ctl).set(MPY32L, 1).set(MPY32H, 1).op("MOV", Imm(3), R(4));
         p.op("MOV", R(4), Abs(OP2L)).op("MOV", R(4), Abs(OP2H)).op("MOV", R(4), Abs(OP2));
-        p.op("MOV", Abs(RES0), R(6)).halt().run().lint_count(LintKind::EarlyMpyRead)
+        p.nops(2).op("MOV", Abs(RES0), R(6)).halt().run().lint_count(LintKind::EarlyMpyRead)
     };
     assert_eq!([early(0x0100), early(0x0300)], [1, 0]);
 }
