@@ -11,7 +11,6 @@ use sunseal_power::{EnergyBreakdown, SupplySums};
 
 use sunseal_radio::{AirPacket, RadioCounts};
 
-use crate::load::LoadRecord;
 use crate::scenario::Output;
 
 /// What the node is at.
@@ -178,9 +177,6 @@ pub struct RunRecord {
     pub starts: u64,
     /// Times it was cut off.
     pub brown_outs: u64,
-    /// Times a supervisor of the chip found its supply too low and held it in reset, the output still on.
-    #[serde(default)]
-    pub supervisor_resets: u64,
     /// CPU cycles in all.
     pub cycles: u64,
     /// Seconds by occupation.
@@ -198,9 +194,6 @@ pub struct RunRecord {
     pub window: Option<Window>,
     /// What the program wrote to its log.
     pub log: String,
-    /// What a load by profile met, where there is one instead of a program.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub load: Option<LoadRecord>,
 }
 
 impl fmt::Display for RunRecord {
@@ -213,7 +206,6 @@ impl fmt::Display for RunRecord {
             self.scenario, self.board, self.simulated_s, self.duration_s
         )?;
         writeln!(f, "starts, brown-outs  {}, {}", self.starts, self.brown_outs)?;
-        writeln!(f, "supervisor resets   {}", self.supervisor_resets)?;
         for (doing, time_s) in &self.time_by_doing_s {
             writeln!(f, "  {:<17} {time_s:>14.3} s", format!("{doing:?}").to_lowercase())?;
         }

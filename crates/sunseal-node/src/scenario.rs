@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sunseal_mcu::Device;
 use sunseal_power::{
     CapacitorPart, CellPart, Charger, ChargerPart, ConverterPart, Efficiency, HarvestError,
     HarvestTrace, HarvesterPart, Output as Rail, OverheadReading, Store, SupplyConfig, load_part,
@@ -13,7 +12,6 @@ use sunseal_power::{
 };
 
 use crate::config::NodeConfig;
-use crate::load::LoadChoice;
 use crate::{Board, NodeError};
 
 /// Ten years.
@@ -27,8 +25,7 @@ pub struct Scenario {
     pub name: String,
     /// Board of `data/boards`.
     pub board: String,
-    /// Program: a path to an ELF file, from the scenario's folder; none with `load`.
-    #[serde(default)]
+    /// Program: a path to an ELF file, from the scenario's folder.
     pub firmware: PathBuf,
     /// Same seed, same bytes: RAM after power-on, VLO jitter, faults of the air.
     #[serde(default = "one")]
@@ -49,8 +46,6 @@ pub struct Scenario {
     /// Light.
     #[serde(default)]
     pub harvest: HarvestChoice,
-    /// Steps of current and time instead of a program.
-    pub load: Option<LoadChoice>,
     /// What the node is told in its information memory, where it differs from the program's own.
     pub node: Option<NodeConfig>,
     /// What is written into the program's symbols before the first start, as a programmer would.
@@ -297,12 +292,7 @@ impl Scenario {
             .map_err(|e| NodeError::Scenario { path: shown.clone(), reason: e.to_string() })?;
         let mut s = Self::parse(&text, &shown)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        if s.load.is_none() {
-            s.firmware = folder.join(&s.firmware);
-        }
-        if let Some(trace) = s.load.as_mut().and_then(|l| l.trace.as_mut()) {
-            *trace = folder.join(&*trace);
-        }
+        s.firmware = folder.join(&s.firmware);
         s.harvest.trace = s.harvest.trace.map(|t| folder.join(t));
         // A name that is no file here is one of those that pvlib ships.
         if let Some(weather) = s.harvest.sunlight.as_mut().and_then(|l| l.weather.as_mut()) {
@@ -400,26 +390,6 @@ impl Scenario {
                 self.duration_s
             ));
         }
-        match &self.load {
-            None if self.firmware.as_os_str().is_empty() => {
-                return bad(
-                    "missing field `firmware`: name an ELF file, or give a table [load]".to_owned()
-                );
-            }
-            Some(_)
-                if !self.firmware.as_os_str().is_empty()
-                    || self.node.is_some()
-                    || !self.write.is_empty()
-                    || self.gateway.is_some() =>
-            {
-                return bad(
-                    "load stands for a program; leave out firmware, [node], [write] and [gateway]"
-                        .to_owned(),
-                );
-            }
-            Some(load) => load.check().or_else(bad)?,
-            None => {}
-        }
         let h = &self.harvest;
         let lights = [
             ("trace", h.trace.is_some()),
@@ -457,7 +427,7 @@ impl Scenario {
         &self,
         parts: &Path,
         board: &Board,
-        device: &Device,
+        chip: &sunseal_mcu::device::Supply,
         least_v: f64,
         vcc_v: f64,
     ) -> Result<(SupplyConfig, f64), NodeError> {
@@ -467,10 +437,8 @@ impl Scenario {
         let temperature_c = s.temperature_c.or(self.temperature_c).unwrap_or(25.0);
         let diode_v = s.diode_v.unwrap_or(0.3);
         // Below the least supply of its datasheet no model says what the chip does: it is off there.
-        let chip = &device.supply;
         let stop_v = chip.bor_falling_v.max(least_v);
-        let start_v = device.starts_from_v();
-        let go_v = (stop_v + (chip.bor_rising_v - chip.bor_falling_v).max(0.05)).max(start_v);
+        let go_v = stop_v + (chip.bor_rising_v - chip.bor_falling_v).max(0.05);
 
         let own = board.supply.as_ref();
         let harvester_name = s.harvester.as_ref().or(own.map(|o| &o.harvester));
@@ -609,12 +577,6 @@ impl Scenario {
                 let c = store.mean_capacitance_f(v_cut_v, v_max_v);
                 v_cut_v = v_cut_v.max((2.0 * overhead_j / c).sqrt());
             }
-        }
-        if !matches!(output, Rail::Direct { .. } | Rail::Assisted { .. }) && vcc_v < start_v {
-            return Err(bad(format!(
-                "power.vcc_v is {vcc_v} V, and the supervisor of {} holds it in reset until its supply has risen to {start_v} V, so it never starts; take {start_v} V or more",
-                device.name
-            )));
         }
         let own_harvester = own_output.filter(|_| s.charger.is_none());
         let full_v = cell.as_ref().map(|(_, c)| c.v_full_v().min(v_max_v));

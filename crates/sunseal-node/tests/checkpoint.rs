@@ -84,14 +84,24 @@ proptest! {
 /// 802.15.4 and boards without; a rail that follows a cell's voltage, and events that the FR5994 prices one by one.
 #[test]
 fn every_boards_duty_in_pieces() {
-    for (board, supply) in [
-        ("mica2dot", ""),
-        ("mica2", ""),
-        ("micaz", ""),
-        ("telosb", ""),
-        ("msp430fr5994-launchpad", "output = \"direct\"\n"),
-    ] {
-        let s = common::duty(board, supply, "");
+    let at = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/scenarios");
+    let boards = [
+        ("mica2dot", "duty-mica2dot", ""),
+        ("mica2", "duty-mica2dot", ""),
+        ("micaz", "duty-mica2dot", ""),
+        ("telosb", "duty-telosb", ""),
+        ("msp430fr5994-launchpad", "duty-fr5994", "output = \"direct\"\n"),
+    ];
+    for (board, file, supply) in boards {
+        let text = std::fs::read_to_string(at.join(format!("{file}.toml"))).unwrap();
+        let text = text
+            .replace("board = \"mica2dot\"", &format!("board = \"{board}\""))
+            .replace("build/mica2dot/", &format!("build/{board}/"))
+            .replace("../../", &format!("{}/../../", env!("CARGO_MANIFEST_DIR")))
+            .replace("duration_s = 86400", "duration_s = 300")
+            .replace("duty_period_s = 600", "duty_period_s = 40")
+            .replace("[supply]\n", &format!("[supply]\n{supply}"));
+        let s = Scenario::parse(&text, file).unwrap();
         let whole = alone(&s).run(&mut |_| true).unwrap();
         let busy = whole.timeline.iter().filter(|t| format!("{:?}", t.doing) == "Compute");
         let at: Vec<f64> = busy.step_by(2).take(3).map(|t| (t.from_s + t.to_s) / 2.0).collect();

@@ -3,12 +3,9 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::path::Path;
 
-use common::{
-    FOREVER, LPM3, RELEASE_RADIO, SILENCE_RADIO, STOP_WATCHDOG, data, program, program_with,
-};
+use common::{FOREVER, LPM3, RELEASE_RADIO, SILENCE_RADIO, STOP_WATCHDOG, data, program};
 use sunseal_node::{Doing, Node, NodeError, RunRecord, Scenario};
 use sunseal_power::HarvestTrace;
 
@@ -434,109 +431,4 @@ fn on_a_rail_that_follows_a_supervisor_lets_code_run_on_for_its_delay() {
     let (with, without) = (cycles(""), cycles("supervisors_at_once = true\n"));
     // A little above a megahertz, to the end of a jump.
     assert!(without > 100 && (20..=24).contains(&(with - without)), "{with} {without}");
-}
-
-/// An FR5994 that computes all the time, on such a supply.
-fn busy_fr5994(duration_s: f64, supply: &str) -> Scenario {
-    static BUSY: LazyLock<PathBuf> =
-        LazyLock::new(|| program_with("busy-fram", &common::busy_fram().0, &[]));
-    let elf = &*BUSY;
-    let text = format!(
-        "name = \"busy\"\nboard = \"msp430fr5994-launchpad\"\nfirmware = {elf:?}\nduration_s = {duration_s}\n[supply]\n{supply}\n"
-    );
-    Scenario::parse(&text, "busy").unwrap()
-}
-
-#[test]
-fn steps_do_not_multiply_where_the_rail_follows_a_store_of_75_ohm() {
-    for (supply, light_w) in [
-        ("charger = \"diode\"\noutput = \"direct\"\ninitial_v = 2.0", 1e-3),
-        ("charger = \"ti-bq25504\"\noutput = \"ti-tps7a02\"\ninitial_v = 3.0", 1e-3),
-        ("charger = \"ti-bq25570\"\noutput = \"ti-tps7a02\"\ninitial_v = 3.3", 1e-4),
-    ] {
-        let more =
-            format!("capacitor = \"capxx-hf-0f1\"\n{supply}\n[harvest]\nconstant_w = {light_w}");
-        let mut node = Node::new(&data(), busy_fr5994(4.0, &more), None).unwrap();
-        let r = node.run(&mut |_| true).unwrap();
-        assert!(r.cycles > 500_000, "{supply}: {} cycles", r.cycles);
-        // A step of 10 ms each where the cut is near, of a few millivolts elsewhere.
-        assert!(node.steps() < 4_000, "{supply}: {} steps", node.steps());
-    }
-}
-
-#[test]
-fn resets_by_the_supervisor_are_counted_and_hold_until_its_rising_level() {
-    // It computes down to SVSH's falling level and is held until the light has brought the store to the rising one.
-    let more = "capacitor = \"tantalum-330u\"\ncharger = \"diode\"\noutput = \"direct\"\ninitial_v = 2.2\nv_cut_v = 1.6\n[harvest]\nconstant_w = 2e-4";
-    let r = Node::new(&data(), busy_fr5994(20.0, more), None).unwrap().run(&mut |_| true).unwrap();
-    assert!(
-        r.supervisor_resets >= 2 && r.brown_outs == 0,
-        "{} {}",
-        r.supervisor_resets,
-        r.brown_outs
-    );
-    // Nothing runs below 1.88 V on the way up.
-    let more = more.replace("initial_v = 2.2", "initial_v = 1.7\nv_on_v = 1.7");
-    let mut node = Node::new(&data(), busy_fr5994(3.0, &more), None).unwrap();
-    let (mut held_v, mut ran_v): (f64, f64) = (0.0, f64::INFINITY);
-    let mut cycles = 0;
-    node.set_longest_step_s(1e-3);
-    let r = node.run(&mut |p| {
-        held_v = if p.vcap_v < 1.87 { p.vcap_v } else { held_v };
-        true
-    });
-    let r = r.unwrap();
-    for w in &r.timeline {
-        if format!("{:?}", w.doing) == "Compute" {
-            cycles += 1;
-            let at = r.series.iter().rfind(|s| s.time_s <= w.from_s).unwrap();
-            ran_v = ran_v.min(at.vcap_v);
-        }
-    }
-    assert!(cycles > 0 && held_v > 1.7 && ran_v > 1.8, "{cycles} {held_v} {ran_v}");
-    // A regulated rail below that level never starts it.
-    let more = "capacitor = \"capxx-hw203\"\nharvester = \"anagear-an1010\"\n[power]\nvcc_v = 1.8";
-    let told = Node::new(&data(), busy_fr5994(3.0, more), None).err().unwrap().to_string();
-    assert!(told.contains("until its supply has risen to 1.88 V"), "{told}");
-}
-
-#[test]
-fn a_load_by_profile_meets_its_v_safe() {
-    // 20 mA for 100 ms and 1 uA between, from 0.1 F behind 10 ohm, cut off at 2 V: the current alone pulls the terminal
-    // down by 0.2 V, and its charge by 20 mV.
-    let text = |initial_v: f64| {
-        format!(
-            "name = \"pulse\"\nboard = \"msp430fr5994-launchpad\"\nduration_s = 0.5\n[supply]\ncapacitor = \"capxx-hf-0f1\"\n\
-             capacitance_f = 0.1\nesr_ohm = 10\nleak_ohm = 1e9\ncharger = \"diode\"\noutput = \"direct\"\nv_cut_v = 2.0\nv_on_v = 2.1\ninitial_v = {initial_v}\n\
-             [load]\nsteps = [{{ lasts_s = 0.1, current_a = 0.02 }}, {{ lasts_s = 0.5, current_a = 1e-6 }}]\n[harvest]\nconstant_w = 1e-6\n"
-        )
-    };
-    let play = |initial_v: f64| {
-        let s = Scenario::parse(&text(initial_v), "pulse").unwrap();
-        sunseal_node::play_load(&data(), &s, None, &mut |_| true).unwrap()
-    };
-    let r = play(2.5);
-    let load = r.load.clone().unwrap();
-    let v_safe = load.v_safe_v.unwrap();
-    assert!((v_safe - 2.22).abs() < 2e-3, "{v_safe}");
-    assert!((load.terminal_min_v - 2.28).abs() < 2e-3, "{}", load.terminal_min_v);
-    assert!((r.energy.supply.load_j - 0.1 * 0.02 * 2.29).abs() < 2e-5, "{:?}", r.energy.supply);
-    assert_eq!((r.brown_outs, r.starts), (0, 1));
-    assert!(r.energy.balance_rel < 1e-9);
-    // A little above it the pulse is carried, a little below it is not.
-    assert_eq!((play(v_safe + 2e-3).brown_outs, play(v_safe - 2e-3).brown_outs), (0, 1));
-    let wrong = text(2.5).replace("board", "firmware = \"a.elf\"\nboard");
-    assert!(
-        Scenario::parse(&wrong, "pulse")
-            .unwrap_err()
-            .to_string()
-            .contains("load stands for a program")
-    );
-    let wrong = text(2.5).replace("current_a = 0.02", "current_a = -1");
-    assert!(
-        Scenario::parse(&wrong, "pulse")
-            .unwrap_err()
-            .to_string()
-            .contains("load.steps, number 1: its current is -1")
-    );
 }

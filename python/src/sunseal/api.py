@@ -170,8 +170,6 @@ def size(
         papers=["mane2014"],
         climate=light.provenance if light else None,
     )
-    if sized.year is not None and light is not None:
-        sized = replace(sized, year={**sized.year, "low_light": list(light.low_light)})
     return replace(sized, measured=m, asleep=sleep, exchange=exchange, citations=cited)
 
 
@@ -268,8 +266,7 @@ class FleetRun:
         """Return shares and quantiles over the fleet: what `sunseal fleet --json` prints."""
         from sunseal import fleet as fleets
 
-        low_light = self.fleet.provenance.get("low_light")
-        return {**fleets.summary(self.rows), **({"low_light": low_light} if low_light else {})}
+        return fleets.summary(self.rows)
 
     def cite(self) -> citing.Citations:
         """Return the documents behind board, parts, coefficients and light."""

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from sunseal import boards, harvest, simulation
+from sunseal import boards, simulation
 from sunseal.errors import Stopped, SunsealError
 from sunseal.measuring import write_atomic
 from sunseal.services import Intruder, Services, capture, last_report, spoilt
@@ -304,8 +304,6 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
             out.append((f"  intruder's {attempt['what']}", attempt["verdict_name"]))
     energy = closing["energy"]
     out.append(("energy in", show(energy["in_j"], "J")))
-    if "low_light" in closing:
-        out.append(("  uncertain at low light", harvest.low_light_text(closing["low_light"])))
     out.append(("energy out", show(energy["out_j"], "J")))
     out += [
         (f"  {name}", show(j, "J"))
@@ -323,8 +321,6 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("change of the store", show(energy["stored_delta_j"], "J")),
         ("balance", f"{closing['energy_balance_rel']:.1e} of the energy moved"),
         ("starts, brown-outs", f"{closing['starts']}, {closing['brown_outs']}"),
-        *([("supervisor resets", f"{closing['supervisor_resets']:,}")] if closing["supervisor_resets"] else []),
-        *_of_load(closing.get("load")),
         ("CPU cycles", f"{closing['cycles']:,}"),
         ("simulated time", duration(closing["simulated_s"])),
     ]
@@ -337,23 +333,6 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
             )
         )
     return out
-
-
-def _of_load(load: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    """Say what a load by profile met."""
-    if load is None:
-        return []
-    safe = load["v_safe_v"]
-    return [
-        ("rounds of the load", f"{load['rounds']:,}, and {load['rounds_cut']:,} that were cut off"),
-        ("lowest terminal", f"{load['terminal_min_v']:.4g} V"),
-        (
-            "V_safe",
-            "none: a full store does not carry one round"
-            if safe is None
-            else f"{safe:.4f} V at rest carry one round without light",
-        ),
-    ]
 
 
 FUNCTIONS = 12

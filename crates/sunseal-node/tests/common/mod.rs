@@ -106,38 +106,3 @@ pub fn program_with(name: &str, words: &[u16], vectors: &[(u32, u32)]) -> PathBu
     std::fs::rename(&own, &path).unwrap();
     path
 }
-
-/// Computes all the time and keeps its state in FRAM, as a program that outlasts its supply does: 256 turns of four
-/// instructions, then two words written.
-pub fn busy_fram() -> (Vec<u16>, Vec<(u32, u32)>) {
-    let words = vec![
-        // mov #WDTPW|WDTHOLD, &WDTCTL ; clr R14
-        0x40B2, 0x5A80, 0x015C, 0x430E, // add R14, R15 ; inc R14 ; bit #0xFF, R14 ; jnz
-        0x5E0F, 0x531E, 0xB03E, 0x00FF, 0x23FB, // mov R15, &0xF000 ; inc &0xF002 ; jmp
-        0x4F82, 0xF000, 0x5392, 0xF002, 0x3FF6,
-    ];
-    (words, Vec::new())
-}
-
-/// Mean cycles of its instructions.
-pub const BUSY_FRAM_CYCLES: f64 = 1.5;
-
-/// A shipped scenario of bench/duty.c on a board, shortened to some operations: `supply` stands in its table, `output` too.
-pub fn duty(board: &str, supply: &str, output: &str) -> sunseal_node::Scenario {
-    let file = match board {
-        "telosb" => "duty-telosb",
-        "msp430fr5994-launchpad" => "duty-fr5994",
-        _ => "duty-mica2dot",
-    };
-    let at = data().join("../examples/scenarios").join(format!("{file}.toml"));
-    let text = std::fs::read_to_string(at).unwrap();
-    let text = text
-        .replace("board = \"mica2dot\"", &format!("board = \"{board}\""))
-        .replace("build/mica2dot/", &format!("build/{board}/"))
-        .replace("../../", &format!("{}/../../", env!("CARGO_MANIFEST_DIR")))
-        .replace("duration_s = 86400", "duration_s = 300")
-        .replace("duty_period_s = 600", "duty_period_s = 40")
-        .replace("[supply]\n", &format!("[supply]\n{supply}"))
-        .replace("[output]\n", &format!("[output]\n{output}"));
-    sunseal_node::Scenario::parse(&text, file).unwrap()
-}

@@ -296,7 +296,7 @@ def shepherd(path: Path) -> Recording:
 
     with h5py.File(path, "r") as file:
         data = shepherd_data(file, path)
-        if (kind := data.attrs.get("datatype", "ivsample")) not in ("ivsample", "ivsamples", "ivtrace"):
+        if (kind := data.attrs.get("datatype", "ivsample")) != "ivsample":
             raise SunsealError(
                 f"`{path.name}` holds {kind}, the curves of a source, not a load's current",
                 hint="`sunseal trace harvest` reads those",
