@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cc2500.h"
+#include "phy.h"
 #include "config.h"
 #include "counter.h"
 #include "crc16.h"
@@ -531,14 +531,14 @@ static uint8_t receive_from(const enum packet *packets, int count, uint8_t *fram
     script_at = 0;
     script_body = 0;
     air_next = scripted;
-    check(cc2500_wake() && cc2500_send(hello, sizeof hello, true), "cc2500: it does not send");
-    return cc2500_receive(frame, LINK_FRAME_BYTES, 10);
+    check(phy_wake() && phy_send(hello, sizeof hello, true), "cc2500: it does not send");
+    return phy_receive(frame, LINK_FRAME_BYTES, 10);
 }
 
 static void radio_driver_keeps_to_the_datasheet(void) {
     uint8_t frame[LINK_FRAME_BYTES], packet[LINK_PACKET_BYTES];
     chip_new();
-    check(cc2500_start(7, 0xFE) && chip.state == CHIP_SLEEP && chip.resets == 1, "cc2500: start");
+    check(phy_start(7, 0xFE) && chip.state == CHIP_SLEEP && chip.resets == 1, "cc2500: start");
     /* SWRS040: PKTLEN, CRC and variable length, CHANNR, and what GDO0 tells. */
     check(chip.reg[0x06] == LINK_FRAME_BYTES && (chip.reg[0x08] & 0x07) == 0x05 &&
               chip.reg[0x0A] == 7 && chip.reg[0x02] == 0x06 && chip.patable == 0xFE,
@@ -553,10 +553,10 @@ static void radio_driver_keeps_to_the_datasheet(void) {
     sent_count = 0;
     for (uint8_t i = 0; i < sizeof packet; i++)
         packet[i] = (uint8_t)(LINK_FRAME_BYTES + i);
-    check(cc2500_wake() && cc2500_send(packet, sizeof packet, false), "cc2500: send");
+    check(phy_wake() && phy_send(packet, sizeof packet, false), "cc2500: send");
     check(chip.state == CHIP_IDLE && sent_count == 1 && memcmp(sent[0], packet, 62) == 0,
           "cc2500: the packet changed on its way");
-    check(cc2500_send(packet, sizeof packet, true) && chip.state == CHIP_RX, "cc2500: then listen");
+    check(phy_send(packet, sizeof packet, true) && chip.state == CHIP_RX, "cc2500: then listen");
 
     const enum packet good[] = {GOOD}, late[] = {BAD_CRC, TOO_LONG, GOOD}, two[] = {TWO_AT_ONCE};
     const enum packet bad[] = {BAD_CRC, BAD_CRC, BAD_CRC, BAD_CRC, GOOD};
@@ -568,19 +568,19 @@ static void radio_driver_keeps_to_the_datasheet(void) {
     check(receive_from(two, 1, frame) == 0, "cc2500: leftovers are taken for a packet");
     check(receive_from(glitch, 1, frame) == 13, "cc2500: RXBYTES read while it changed");
     check(receive_from(NULL, 0, frame) == 0, "cc2500: something out of nothing");
-    cc2500_sleep();
+    phy_sleep();
     check(chip.state == CHIP_SLEEP, "cc2500: sleep");
 
     chip.stuck = true;
-    check(cc2500_wake() && !cc2500_send(packet, sizeof packet, true) && chip.state == CHIP_IDLE,
+    check(phy_wake() && !phy_send(packet, sizeof packet, true) && chip.state == CHIP_IDLE,
           "cc2500: a packet that does not leave");
     chip_new();
     chip.dead = true;
-    check(!cc2500_start(0, 0) && !cc2500_wake() && chip.selects < 300, "cc2500: a dead chip");
+    check(!phy_start(0, 0) && !phy_wake() && chip.selects < 300, "cc2500: a dead chip");
     /* One that dies in the middle: 10 ms of waiting for each try to select it. */
     chip.selects = 0;
-    check(!cc2500_send(packet, sizeof packet, true), "cc2500: a dead chip sends");
-    cc2500_sleep();
+    check(!phy_send(packet, sizeof packet, true), "cc2500: a dead chip sends");
+    phy_sleep();
     check(chip.selects <= 8, "cc2500: a dead chip is asked for long");
 }
 

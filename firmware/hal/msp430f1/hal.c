@@ -180,8 +180,9 @@ void hal_sleep_s(uint32_t duration_s) {
 /* Supply and temperature */
 
 #define FULL_SCALE 4095
-#define SETTLE_MS 17 /* the reference, with its external capacitors (SLAS368, built-in reference)  \
-                      */
+#define SETTLE_MS                                                                                  \
+    17 /* the reference, with its external capacitors (SLAS368, built-in reference)                \
+        */
 
 static uint16_t convert(uint16_t reference, uint8_t channel) {
     ADC12CTL0 = (uint16_t)(SHT0_8 | reference | ADC12ON);

@@ -227,4 +227,3 @@ void hal_log_init(void) {
     UCA1CTL1 = UCSSEL__SMCLK;
     log_on = true;
 }
-
