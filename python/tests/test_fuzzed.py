@@ -222,8 +222,9 @@ def test_damaged_requirements_are_taken_or_refused() -> None:
 def test_damaged_boards_are_taken_or_refused() -> None:
     def read(path: Path) -> object:
         board = _engine.Board(str(path))
-        device = boards.home() / "data" / "devices" / "msp430f5438a.toml"
-        return _engine.Machine(str(device), str(path), None), board.device
+        data = boards.home() / "data"
+        device = str(data / "devices" / "msp430f5438a.toml")
+        return _engine.Machine(device, str(path), str(data / "parts"), None, [], None, (0.0, 0.0)), board.device
 
     shaken(sorted((boards.home() / "data/boards").glob("*.toml")), "b.toml", read, 25)
 

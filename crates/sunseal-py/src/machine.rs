@@ -41,6 +41,9 @@ pub struct Machine {
     radio: Option<(RadioHandle, Medium)>,
 }
 
+/// How a run under the watch for write-after-read ended: hazards, where tasks committed, and what was not followed.
+type WarFound = (Ended, Vec<Hazard>, Vec<u32>, Option<String>);
+
 /// Everything that a machine was at one moment.
 #[pyclass(frozen, module = "sunseal._engine")]
 pub struct Snapshot(State);
@@ -198,7 +201,6 @@ impl Machine {
     /// its own.
     #[new]
     #[pyo3(signature = (device, board, parts, image, timing, air, place))]
-    #[expect(clippy::too_many_arguments, reason = "one call from Python, by name there")]
     fn new(
         device: &str,
         board: Option<&str>,
@@ -409,7 +411,7 @@ impl Machine {
         time_ps: Option<u128>,
         pc: Vec<u32>,
         pin: Option<&str>,
-    ) -> PyResult<(Ended, Vec<Hazard>, Vec<u32>, Option<String>)> {
+    ) -> PyResult<WarFound> {
         let goal = Goal::new(cycles, time_ps, pc, pin)?;
         let elf = self.elf()?;
         py.detach(|| {
@@ -663,7 +665,7 @@ impl Machine {
     fn lints(&self) -> Vec<String> {
         let m = self.lock();
         let at = |pc: u32| self.elf.as_ref().map_or_else(|| format!("{pc:#x}"), |e| e.describe(pc));
-        m.lints().iter().map(|l| l.sentence(&at)).collect()
+        m.lints().iter().map(|l| l.sentence(at)).collect()
     }
 
     fn reset(&self) {
