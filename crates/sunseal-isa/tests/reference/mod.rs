@@ -26,7 +26,11 @@ pub const STACK: u32 = 0x2400;
 /// Pages alternate between any bytes and decimal digits.
 pub fn initial(addr: u32) -> u8 {
     let byte = noise(addr);
-    if (STACK..STACK + 0x400).contains(&addr) && addr % 2 == 0 { byte & 0xFE } else { byte }
+    if (STACK..STACK + 0x400).contains(&addr) && addr.is_multiple_of(2) {
+        byte & 0xFE
+    } else {
+        byte
+    }
 }
 
 fn noise(addr: u32) -> u8 {
