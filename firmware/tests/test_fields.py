@@ -132,7 +132,7 @@ def kept(m: Machine) -> list[str]:
     return KEPT[family(m)]
 
 
-@pytest.fixture(scope="module", params=LIBRARIES, ids=lambda path: "-".join((*path.parts[-3:-1], path.stem[8:])))
+@pytest.fixture(scope="module")
 def target(request: pytest.FixtureRequest) -> Machine:
     """One machine for each library."""
     return machine(request.param)
@@ -143,19 +143,50 @@ def test_a_library_is_built() -> None:
     assert LIBRARIES, "run `make -C firmware library`"
 
 
-def skip_without(m: Machine, function: str) -> None:
-    """Skip where a library does without a function: another curve's, or one of the Cortex-M4's alone."""
-    try:
-        m.address(function)
-    except EngineError:
-        pytest.skip(f"{m.device} has no {function}")
+CURVES = {"library-ecc-secp160r1": "fe160", "library-ecc-p224": "fe224", "library-ecc-p256": "fe256"}
+CURVES |= {"library-ecc-25519": "fe25519"}
+"""The field of a library of one curve; `library-ecc` has all of them."""
+CORTEX_M4 = ("three_halves", "sub2", "mul_sub", "negate_if", "pick", "abscissa")
+"""Routines that the Cortex-M4 alone has: elsewhere they are calls of the others."""
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.function[8:])
+def is_in(library: Path, function: str) -> bool:
+    """Say whether a library is to have a function: of its curve, and not the Cortex-M4's alone."""
+    _, field, routine = function.split("_", 2)
+    own = CURVES.get(library.stem, field)
+    return field == own and (routine not in CORTEX_M4 or library.parts[-3].startswith("msp432"))
+
+
+def on_libraries(name: str, functions: dict[str, object]) -> pytest.MarkDecorator:
+    """Run a test with each value of a parameter, by the function it calls, on each library that has that."""
+    cases = [
+        pytest.param(path, value, id="-".join((*path.parts[-3:-1], path.stem[8:], function[8:])))
+        for path in LIBRARIES
+        for function, value in functions.items()
+        if is_in(path, function)
+    ]
+    return pytest.mark.parametrize(("target", name), cases, indirect=["target"])
+
+
+def test_libraries_have_what_their_tests_call_and_nothing_is_left_out_by_mistake() -> None:
+    """What `is_in` leaves out is not there, and what it takes is."""
+    functions = [operation.function for operation in OPERATIONS]
+    functions += [f"sunseal_{field.name}_{routine}" for field in FIELDS[:3] for routine in ("negate_if", "pick")]
+    for path in LIBRARIES:
+        m = Machine(path.parents[1].name, path)
+        for function in (*functions, "sunseal_fe160_abscissa"):
+            try:
+                m.address(function)
+                there = True
+            except EngineError:
+                there = False
+            assert there == is_in(path, function), (path, function)
+
+
+@on_libraries("operation", {operation.function: operation for operation in OPERATIONS})
 def test_field(target: Machine, operation: Operation) -> None:
     """Right results with any overlap, in one count of cycles, and the caller's registers kept."""
     field, m = operation.field, target
-    skip_without(m, operation.function)
     size = field.size_bytes
     m.release()
     places = [m.place(size) for _ in range(4)]
@@ -185,22 +216,20 @@ def test_field(target: Machine, operation: Operation) -> None:
         assert cycles == {stated_cycles(operation.function)}
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.function[8:])
+@on_libraries("operation", {operation.function: operation for operation in OPERATIONS})
 def test_field_is_constant_time(target: Machine, operation: Operation) -> None:
     """No instruction runs as the operands want."""
     m, size = target, operation.field.size_bytes
-    skip_without(m, operation.function)
     m.release()
     rng = random.Random(0)
     places = [m.place(rng.randbytes(size)) for _ in range(operation.arity + 1)]
     assert m.leaks([(place, size) for place in places], call=(operation.function, *places)) == []
 
 
-@pytest.mark.parametrize("field", FIELDS[:3], ids=lambda field: field.name)
+@on_libraries("field", {f"sunseal_{field.name}_negate_if": field for field in FIELDS[:3]})
 def test_negation_by_mask(target: Machine, field: Field) -> None:
     """The number itself, or its negative modulo p; the Cortex-M4 has it as one routine."""
     function, size = f"sunseal_{field.name}_negate_if", field.size_bytes
-    skip_without(target, function)
     target.release()
     place, cycles = target.place(size), set()
     for value in numbers(field):
@@ -216,10 +245,10 @@ def test_negation_by_mask(target: Machine, field: Field) -> None:
     assert target.leaks([(place, size)], call=(function, place, np.uint16(0xFFFF))) == []
 
 
-def test_abscissa(target: Machine) -> None:
+@on_libraries("field", {"sunseal_fe160_abscissa": FIELDS[0]})
+def test_abscissa(target: Machine, field: Field) -> None:
     """x - h - 2 s, and s less that, as an addition of points wants them."""
-    function, field = "sunseal_fe160_abscissa", FIELDS[0]
-    skip_without(target, function)
+    function = "sunseal_fe160_abscissa"
     target.release()
     rng, cycles = random.Random(function), set()
     places = [target.place(20) for _ in range(3)]
@@ -240,11 +269,10 @@ def test_abscissa(target: Machine) -> None:
     assert target.leaks([(place, 20) for place in places], call=(function, *places)) == []
 
 
-@pytest.mark.parametrize("field", FIELDS[:3], ids=lambda field: field.name)
+@on_libraries("field", {f"sunseal_{field.name}_pick": field for field in FIELDS[:3]})
 def test_pick(target: Machine, field: Field) -> None:
     """Each point of a table, and its negative."""
     function, size = f"sunseal_{field.name}_pick", field.size_bytes
-    skip_without(target, function)
     target.release()
     rng, cycles = random.Random(function), set()
     ordinates = [1, field.p - 1, *(rng.randrange(1, field.p) for _ in range(30))]
