@@ -151,13 +151,15 @@ fn adc_and_reference_are_components_with_states() {
         });
         (each, m.time().0)
     };
-    // The converter is on while it converts, however long the wait before; the reference from its switch on.
+    // The reference is on from its setting to the end: a longer wait is a longer time. The converter is on while
+    // it samples for 16 ticks of MODOSC (4.8 MHz) and converts for 13, with those that synchronise and store.
     let ([adc, reference], whole) = times(100);
     let ([adc_late, reference_late], whole_late) = times(1100);
-    assert!(whole_late > whole);
+    assert!(whole_late > whole && reference < whole);
     assert_eq!(adc_late, adc);
     assert_eq!(reference_late - reference, whole_late - whole);
-    assert!(0 < adc && adc < reference && reference < whole, "the reference is on longer");
+    let ticks = adc as f64 * 4.8e-6;
+    assert!((29.0..33.0).contains(&ticks), "{ticks}");
 }
 
 #[test]

@@ -508,7 +508,7 @@ def _column(text: Text, layout: Layout, frame: Any, column: Column, row: int) ->
         return np.asarray(series.str.strip().str[column.bit] == "1", dtype=np.float64)
     if not pd.api.types.is_numeric_dtype(series):
         # An integer of more digits than a float holds would be an OverflowError even where errors are coerced.
-        far = series.map(lambda cell: (isinstance(cell, str) and len(cell) > 300) or isinstance(cell, int))
+        far = series.map(lambda cell: isinstance(cell, (str, int)) and len(str(cell)) > 300)
         numbers = pd.to_numeric(series.mask(far.astype(bool)), errors="coerce")
         if text.decimal == ",":
             numbers = pd.to_numeric(series.astype(str).str.replace(",", ".", regex=False), errors="coerce")
