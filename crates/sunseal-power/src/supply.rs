@@ -1791,7 +1791,7 @@ mod tests {
             for tolerance in [1e-7, 3e-5] {
                 let mut s = Supply::new(c.clone(), v_v).unwrap().with_tolerance(tolerance);
                 s.switch_on();
-                s.advance(3000.0, load, &cell(7.2102e-3));
+                s.advance(3000.0, load, cell(7.2102e-3));
                 assert!((s.v_v() - end_v).abs() < 1e-3, "{v_v} V ends at {} V", s.v_v());
             }
         }
