@@ -22,7 +22,7 @@ C_SOURCES = $$(find firmware -name build -prune -o \( -name '*.c' -o -name '*.h'
 # Tests compare with mspdebug, OpenSSL, tshark and chromium; here their absence is a failure, not a skip.
 WITH_TOOLS = SUNSEAL_REQUIRE_TOOLS=1 PATH="$$($(GET) --for tests --print-bin):$$($(GET) --print-bin):$$PATH"
 
-.PHONY: help demo all venv engine server firmware all-boards tools test test-rust test-firmware test-library test-python check fmt bench clean
+.PHONY: help demo all venv engine server firmware all-boards tools test test-rust test-firmware test-library test-python check mutants fmt bench clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -86,6 +86,7 @@ test-library: all all-boards ## Hold the cryptographic library to known answers,
 	$(BIN)/python firmware/tests/verdicts.py check
 	$(BIN)/python firmware/tests/intermittent.py check
 	$(BIN)/python -m pytest -q -n $(JOBS) firmware/tests
+	$(BIN)/python tests/mutants.py sample
 
 test-python: all all-boards tools ## Test the command line, the report in a real browser, and what crosses languages.
 	$(WITH_TOOLS) $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal python/tests tests
@@ -97,6 +98,9 @@ check: engine ## Check formats, lints and types.
 	$(BIN)/ruff format --check python tests examples firmware
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(C_SOURCES)
+
+mutants: all all-boards tools ## Change our own code, place by place, and list what no test notices; MOST=N of each room.
+	$(WITH_TOOLS) $(BIN)/python tests/mutants.py run $(ROOM) $(if $(MOST),--most $(MOST))
 
 fmt: venv ## Format all sources in place.
 	cargo fmt --all

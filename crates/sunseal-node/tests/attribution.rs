@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use common::gateway::{Gateway, firmware};
-use common::{FOREVER, STOP_WATCHDOG, blinker, data, program, program_with};
+use common::{DUTIES, FOREVER, STOP_WATCHDOG, blinker, data, duty, program, program_with};
 use sunseal_node::{Doing, LoopbackAir, Node, RunRecord, Scenario, Sent};
 
 fn signing(output: &str) -> Scenario {
@@ -18,6 +18,10 @@ fn signing(output: &str) -> Scenario {
         firmware("secp160r1")
     );
     Scenario::parse(&text, "node").unwrap()
+}
+
+fn alone(s: Scenario) -> RunRecord {
+    Node::new(&data(), s, None).unwrap().run(&mut |_| true).unwrap()
 }
 
 fn run(s: Scenario) -> RunRecord {
@@ -67,22 +71,37 @@ fn all_is_shared_out(r: &RunRecord) {
     assert!((time_s - r.simulated_s).abs() < 1e-6, "{time_s} of {} s", r.simulated_s);
 }
 
+/// The machine's ledger counts by state, on its own: component for component it says the same, but for what changes
+/// within an instruction (flash that holds the CPU), which the loop prices to the instruction's end.
+fn as_the_ledger_says(r: &RunRecord) {
+    let told = sums(r).0;
+    let mut ledger = Sums::new();
+    for item in &r.energy.load.items {
+        *ledger.entry(item.component.as_str()).or_default() += item.energy_j.typ;
+    }
+    let all: f64 = ledger.values().sum();
+    for (component, joules) in &ledger {
+        let told = told.get(component).copied().unwrap_or(0.0);
+        assert!((told - joules).abs() < 1e-5 * all, "{component}: {told} {joules} of {all}");
+    }
+}
+
+#[test]
+fn every_boards_energy_is_shared_out() {
+    for board in DUTIES {
+        let r = alone(duty(board, 100, "functions = true\n"));
+        all_is_shared_out(&r);
+        as_the_ledger_says(&r);
+        assert!(sums(&r).2["(asleep)"] > 50.0, "{board:?}");
+    }
+}
+
 #[test]
 fn the_stacks_by_function_hold_all_that_the_ledger_has() {
     let asked = run(signing("functions = true"));
     all_is_shared_out(&asked);
-    let (parts, functions, time_s) = sums(&asked);
-    // The machine's ledger counts by state, on its own: component for component it says the same, but for what
-    // changes within an instruction (flash that holds the CPU), which the loop prices to the instruction's end.
-    let mut ledger: BTreeMap<&str, f64> = BTreeMap::new();
-    for item in &asked.energy.load.items {
-        *ledger.entry(item.component.as_str()).or_default() += item.energy_j.typ;
-    }
-    for (component, joules) in &ledger {
-        let told = parts.get(component).copied().unwrap_or(0.0);
-        let all: f64 = ledger.values().sum();
-        assert!((told - joules).abs() < 1e-5 * all, "{component}: {told} {joules} of {all}");
-    }
+    let (_, functions, time_s) = sums(&asked);
+    as_the_ledger_says(&asked);
     // It signs, and sleeps in between.
     assert!(functions.keys().any(|f| f.contains("mul")), "{:?}", functions.keys());
     assert!(time_s["(asleep)"] > 20.0 && functions["(asleep)"] > 0.0, "{time_s:?}");

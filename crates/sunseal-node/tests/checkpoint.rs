@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::gateway::{Gateway, firmware};
-use common::{FOREVER, STOP_WATCHDOG, blinker, data, program, program_with};
+use common::{DUTIES, FOREVER, STOP_WATCHDOG, blinker, data, duty, program, program_with};
 use proptest::prelude::*;
 use sunseal_node::{Air, AirError, Answer, Node, NodeError, RunRecord, Scenario, Sent, Silence};
 use sunseal_power::HarvestTrace;
@@ -80,34 +80,16 @@ proptest! {
     }
 }
 
-/// An hour of each shipped scenario that plays bench/duty.c, on every board that has one: the mica's radios, those of
-/// 802.15.4 and boards without; a rail that follows a cell's voltage, and events that the FR5994 prices one by one.
 #[test]
 fn every_boards_duty_in_pieces() {
-    let at = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/scenarios");
-    let boards = [
-        ("mica2dot", "duty-mica2dot", ""),
-        ("mica2", "duty-mica2dot", ""),
-        ("micaz", "duty-mica2dot", ""),
-        ("telosb", "duty-telosb", ""),
-        ("msp430fr5994-launchpad", "duty-fr5994", "output = \"direct\"\n"),
-    ];
-    for (board, file, supply) in boards {
-        let text = std::fs::read_to_string(at.join(format!("{file}.toml"))).unwrap();
-        let text = text
-            .replace("board = \"mica2dot\"", &format!("board = \"{board}\""))
-            .replace("build/mica2dot/", &format!("build/{board}/"))
-            .replace("../../", &format!("{}/../../", env!("CARGO_MANIFEST_DIR")))
-            .replace("duration_s = 86400", "duration_s = 300")
-            .replace("duty_period_s = 600", "duty_period_s = 40")
-            .replace("[supply]\n", &format!("[supply]\n{supply}"));
-        let s = Scenario::parse(&text, file).unwrap();
+    for board in DUTIES {
+        let s = duty(board, 300, "");
         let whole = alone(&s).run(&mut |_| true).unwrap();
         let busy = whole.timeline.iter().filter(|t| format!("{:?}", t.doing) == "Compute");
         let at: Vec<f64> = busy.step_by(2).take(3).map(|t| (t.from_s + t.to_s) / 2.0).collect();
-        assert!(at.len() == 3, "{board}: {:?}", whole.timeline);
-        let kept = in_pieces(&format!("duty-{board}"), &at, &|| alone(&s));
-        assert_eq!(bytes(&kept), bytes(&whole), "{board} stopped at {at:?}");
+        assert!(at.len() == 3, "{:?}: {:?}", s.board, whole.timeline);
+        let kept = in_pieces(&format!("duty-{}", s.board), &at, &|| alone(&s));
+        assert_eq!(bytes(&kept), bytes(&whole), "{} stopped at {at:?}", s.board);
     }
 }
 

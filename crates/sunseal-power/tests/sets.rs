@@ -83,6 +83,53 @@ fn the_paper_names_the_set_it_falls_back_to() {
     assert!(lent.source.contains("SLAS655H"));
 }
 
+/// Each figure's distance from its typical value to its upper end, as a share of it.
+fn spreads(at: &toml::Value, found: &mut Vec<f64>) {
+    let number = |v: &toml::Value| v.as_float().or(v.as_integer().map(|i| i as f64));
+    match at {
+        toml::Value::Array(all) => all.iter().for_each(|v| spreads(v, found)),
+        toml::Value::Table(t) => {
+            for (key, value) in t {
+                let Some(typ) = number(value).filter(|typ| key.starts_with("typ_") && *typ > 0.0)
+                else {
+                    spreads(value, found);
+                    continue;
+                };
+                let most = t.get(&key.replace("typ_", "max_")).and_then(number);
+                let rel = t.get("uncertainty_rel").and_then(number);
+                found.push(most.map_or(0.0, |most| most / typ - 1.0).max(rel.unwrap_or(0.0)));
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn a_recalled_figure_is_never_sure() {
+    let mut seen = 0;
+    for file in std::fs::read_dir(data("power")).unwrap() {
+        let path = file.unwrap().path();
+        let set: toml::Table = std::fs::read_to_string(&path).unwrap().parse().unwrap();
+        let recalled = |key: &toml::Value| {
+            set["source"][key.as_str().unwrap()].get("recalled")
+                == Some(&toml::Value::Boolean(true))
+        };
+        for list in ["current", "event"].map(|k| set.get(k).and_then(|l| l.as_array())) {
+            for row in list.into_iter().flatten().filter(|row| recalled(&row["source"])) {
+                let mut found = Vec::new();
+                spreads(row, &mut found);
+                assert!(
+                    found.iter().all(|rel| *rel >= 0.05),
+                    "{}: {found:?} of {row}",
+                    path.display()
+                );
+                seen += found.len();
+            }
+        }
+    }
+    assert!(seen > 100, "{seen}");
+}
+
 #[test]
 fn a_missing_coefficient_is_an_error_with_an_address() {
     let m = model("datasheet");

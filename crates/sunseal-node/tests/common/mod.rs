@@ -7,6 +7,8 @@ pub mod gateway;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use sunseal_node::Scenario;
+
 pub const CODE: u32 = 0x5C00;
 
 /// Stops the watchdog: mov #0x5A80, &WDTCTL.
@@ -105,4 +107,29 @@ pub fn program_with(name: &str, words: &[u16], vectors: &[(u32, u32)]) -> PathBu
     std::fs::write(&own, elf_with(words, vectors)).unwrap();
     std::fs::rename(&own, &path).unwrap();
     path
+}
+
+/// Boards with a shipped scenario that plays bench/duty.c: the mica's radios, those of 802.15.4 and a board without; a
+/// rail that follows a cell's voltage, and events that the FR5994 prices one by one. Board, file, its supply.
+pub const DUTIES: [(&str, &str, &str); 5] = [
+    ("mica2dot", "duty-mica2dot", ""),
+    ("mica2", "duty-mica2dot", ""),
+    ("micaz", "duty-mica2dot", ""),
+    ("telosb", "duty-telosb", ""),
+    ("msp430fr5994-launchpad", "duty-fr5994", "output = \"direct\"\n"),
+];
+
+/// A short run of it, a signature every 40 s.
+pub fn duty((board, file, supply): (&str, &str, &str), duration_s: u32, output: &str) -> Scenario {
+    let at = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/scenarios");
+    let text = std::fs::read_to_string(at.join(format!("{file}.toml"))).unwrap();
+    let text = text
+        .replace("board = \"mica2dot\"", &format!("board = \"{board}\""))
+        .replace("build/mica2dot/", &format!("build/{board}/"))
+        .replace("../../", &format!("{}/../../", env!("CARGO_MANIFEST_DIR")))
+        .replace("duration_s = 86400", &format!("duration_s = {duration_s}"))
+        .replace("duty_period_s = 600", "duty_period_s = 40")
+        .replace("[supply]\n", &format!("[supply]\n{supply}"))
+        .replace("[output]\n", &format!("[output]\n{output}"));
+    Scenario::parse(&text, file).unwrap()
 }
