@@ -223,7 +223,8 @@ def test_field_is_constant_time(target: Machine, operation: Operation) -> None:
     m.release()
     rng = random.Random(0)
     places = [m.place(rng.randbytes(size)) for _ in range(operation.arity + 1)]
-    assert m.leaks([(place, size) for place in places], call=(operation.function, *places)) == []
+    # What stands at the result is never read.
+    assert m.leaks([(place, size) for place in places[1:]], call=(operation.function, *places)) == []
 
 
 @on_libraries("field", {f"sunseal_{field.name}_negate_if": field for field in FIELDS[:3]})
