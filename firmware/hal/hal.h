@@ -14,6 +14,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Text that never changes lies in program memory, which an AVR reads by pointers of its own: its 4
+ * KB of RAM are no place for it. */
+#ifdef __AVR__
+#define HAL_FLASH __flash
+#define HAL_TEXT(text)                                                                             \
+    (__extension__({                                                                               \
+        static const HAL_FLASH char text_[] = text;                                                \
+        text_;                                                                                     \
+    }))
+#else
+#define HAL_FLASH
+#define HAL_TEXT(text) (text)
+#endif
+
 /* Start
  * -----
  * hal_init starts the watchdog, sets the pins and leaves the clock as the reset
@@ -21,13 +35,15 @@
  * the core voltage as far as the clock needs, and locks MCLK = SMCLK to
  * mclk_khz. The watchdog then wants a kick within half a minute (ten minutes
  * below 8 MHz); every sleep and every wait for the radio kicks it. board.h gives the bounds,
- * HAL_MCLK_KHZ_MIN and HAL_MCLK_KHZ_MAX.
+ * HAL_MCLK_KHZ_MIN and HAL_MCLK_KHZ_MAX. Where a crystal is the clock (hal/avr) both are its
+ * frequency.
  */
 void hal_init(void);
 void hal_clock(uint16_t mclk_khz);
 void hal_watchdog_kick(void);
 
-/* SYSRSTIV of the last reset (SLAU208, SYS): 0 none, 2 brownout, 12 and 14 SVS, 22 watchdog. */
+/* SYSRSTIV of the last reset (SLAU208, SYS): 0 none, 2 brownout, 12 and 14 SVS, 22 watchdog. AVR:
+ * MCUCSR (2467X): 1 power-on, 4 brown-out detector, 8 watchdog. */
 uint16_t hal_reset_cause(void);
 
 /* Never returns; only a reset leads out. */
@@ -49,6 +65,8 @@ void hal_delay_us(uint16_t us);
  * The divider and the reference are on only during the call.
  */
 #define HAL_STORAGE_MV_MAX 5000 /* full scale of every board so far */
+
+#define HAL_NO_TEMPERATURE INT16_MIN /* of a board without a sensor */
 
 uint16_t hal_storage_mv(void);
 int16_t hal_temperature_centidegree(void);
@@ -75,12 +93,13 @@ bool hal_radio_wait(uint16_t timeout_ms);
  * -----------------
  * Four segments; erased words read 0xFFFF, a written word can only be written
  * again after an erase. Power may go at any moment: a word half written or a
- * segment half erased must be expected afterwards.
+ * segment half erased must be expected afterwards. Segment A holds node_config. What is read is
+ * what the memory holds, never a copy.
  */
 #define HAL_SEGMENT_BYTES 128
 enum hal_segment { HAL_SEGMENT_A, HAL_SEGMENT_B, HAL_SEGMENT_C, HAL_SEGMENT_D };
 
-const volatile uint16_t *hal_flash(enum hal_segment segment);
+uint16_t hal_flash_word(enum hal_segment segment, uint16_t word_index);
 void hal_flash_erase(enum hal_segment segment);
 void hal_flash_write(enum hal_segment segment, uint16_t word_index, uint16_t value);
 
@@ -101,6 +120,6 @@ void hal_entropy_samples(uint8_t *samples, uint16_t count);
  */
 void hal_mark(bool high);
 void hal_log_init(void);
-void hal_log(const char *text);
+void hal_log(const HAL_FLASH char *text);
 
 #endif

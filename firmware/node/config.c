@@ -13,6 +13,12 @@ _Static_assert(offsetof(struct node_config, mclk_khz) == 22, "docs/reference/nod
 _Static_assert(offsetof(struct node_config, overhead_uj) == 36, "docs/reference/node.md");
 _Static_assert(offsetof(struct node_config, backoff_ms) == 60, "docs/reference/node.md");
 
+#ifdef BOARD_ENERGIES
+#define KEYGEN_UJ BOARD_KEYGEN_UJ
+#define SIGN_UJ BOARD_SIGN_UJ
+#define RADIO_UJ BOARD_RADIO_UJ
+#else
+#define RADIO_UJ 1200
 /* At 16 MHz, 2.8 V and a converter of 85 %, measured on the simulator and rounded up by a quarter:
  * docs/reference/node.md. */
 #if defined(NODE_secp160r1) && SUNSEAL_MPY == 32
@@ -33,6 +39,7 @@ _Static_assert(offsetof(struct node_config, backoff_ms) == 60, "docs/reference/n
 #else
 #define KEYGEN_UJ 29000
 #define SIGN_UJ 32000
+#endif
 #endif
 
 #ifndef BOARD_MCLK_KHZ
@@ -59,7 +66,7 @@ __attribute__((section(".info_a"), used)) const volatile struct node_config node
     .overhead_uj = 0,
     .keygen_uj = KEYGEN_UJ,
     .sign_uj = SIGN_UJ,
-    .radio_uj = 1200,
+    .radio_uj = RADIO_UJ,
     .poll_s = 15,
     .window_ms = 10,
     .hello_tries = 3,
@@ -69,45 +76,45 @@ __attribute__((section(".info_a"), used)) const volatile struct node_config node
     .enrol_retry_s = 60,
 };
 
-const char *config_load(struct node_config *config) {
-    uint8_t *to = (uint8_t *)config;
-    for (uint8_t i = 0; i < sizeof *config; i++)
-        to[i] = ((const volatile uint8_t *)&node_config)[i];
+const HAL_FLASH char *config_load(struct node_config *config) {
+    uint16_t *words = (uint16_t *)config;
+    for (uint8_t i = 0; i < sizeof *config / 2; i++)
+        words[i] = hal_flash_word(HAL_SEGMENT_A, i);
     if (config->suite == 0)
         config->suite = SUITE_DEFAULT;
     if (config->magic != NODE_CONFIG_MAGIC)
-        return "node_config has no magic number";
+        return HAL_TEXT("node_config has no magic number");
     if (config->version != NODE_CONFIG_VERSION)
-        return "node_config is of another version";
+        return HAL_TEXT("node_config is of another version");
     if (config->bytes != NODE_CONFIG_BYTES)
-        return "node_config has another size";
+        return HAL_TEXT("node_config has another size");
     if (config->address < 2)
-        return "node_config.address is out of range";
+        return HAL_TEXT("node_config.address is out of range");
     if (config->mode < NODE_PERIODIC || config->mode > NODE_BOTH)
-        return "node_config.mode is out of range";
+        return HAL_TEXT("node_config.mode is out of range");
     if (!SUITE_FITS(config->suite))
-        return "node_config.suite is of another curve";
+        return HAL_TEXT("node_config.suite is of another curve");
     if (config->mclk_khz < HAL_MCLK_KHZ_MIN || config->mclk_khz > HAL_MCLK_KHZ_MAX)
-        return "node_config.mclk_khz is out of range";
+        return HAL_TEXT("node_config.mclk_khz is out of range");
     if (config->period_s == 0 || config->period_s > NODE_PERIOD_S_MAX)
-        return "node_config.period_s is out of range";
+        return HAL_TEXT("node_config.period_s is out of range");
     if (config->storage_uf == 0)
-        return "node_config.storage_uf is out of range";
+        return HAL_TEXT("node_config.storage_uf is out of range");
     if (config->keygen_uj > NODE_ENERGY_UJ_MAX)
-        return "node_config.keygen_uj is out of range";
+        return HAL_TEXT("node_config.keygen_uj is out of range");
     if (config->sign_uj > NODE_ENERGY_UJ_MAX)
-        return "node_config.sign_uj is out of range";
+        return HAL_TEXT("node_config.sign_uj is out of range");
     if (config->radio_uj > NODE_ENERGY_UJ_MAX)
-        return "node_config.radio_uj is out of range";
+        return HAL_TEXT("node_config.radio_uj is out of range");
     if (config->poll_s == 0)
-        return "node_config.poll_s is out of range";
+        return HAL_TEXT("node_config.poll_s is out of range");
     if (config->window_ms == 0)
-        return "node_config.window_ms is out of range";
+        return HAL_TEXT("node_config.window_ms is out of range");
     if (config->hello_tries == 0)
-        return "node_config.hello_tries is out of range";
+        return HAL_TEXT("node_config.hello_tries is out of range");
     if (config->report_tries == 0)
-        return "node_config.report_tries is out of range";
+        return HAL_TEXT("node_config.report_tries is out of range");
     if (config->enrol_retry_s == 0)
-        return "node_config.enrol_retry_s is out of range";
+        return HAL_TEXT("node_config.enrol_retry_s is out of range");
     return NULL;
 }

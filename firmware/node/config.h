@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * What a node is told: the block `node_config` in information segment A (0x1980). The ELF carries
+ * What a node is told: the block `node_config` in information segment A. The ELF carries
  * one with the program's own values; a programmer, or a scenario, writes over it.
  * docs/reference/node.md has the table of offsets; config.c checks that this struct agrees.
  *
@@ -12,6 +12,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "hal.h"
 
 #define NODE_CONFIG_MAGIC UINT32_C(0x43444E53) /* "SNDC" in memory order */
 #define NODE_CONFIG_VERSION 1
@@ -63,6 +65,6 @@ struct node_config {
 extern const volatile struct node_config node_config;
 
 /* Copies the block; NULL if it is sound, else which field is not, for the log. */
-const char *config_load(struct node_config *config);
+const HAL_FLASH char *config_load(struct node_config *config);
 
 #endif

@@ -12,20 +12,22 @@ static const enum hal_segment segments[2] = {HAL_SEGMENT_D, HAL_SEGMENT_C};
 static uint8_t current; /* index into segments */
 static uint16_t used;   /* slots burnt in it */
 
+static uint16_t word(uint8_t index, uint16_t at) {
+    return hal_flash_word(segments[index], at);
+}
+
 static uint32_t base_of(uint8_t index) {
-    const volatile uint16_t *words = hal_flash(segments[index]);
-    return (uint32_t)words[1] << 16 | words[0];
+    return (uint32_t)word(index, 1) << 16 | word(index, 0);
 }
 
 static bool valid(uint8_t index) {
-    const volatile uint16_t *words = hal_flash(segments[index]);
-    return (words[0] ^ words[2]) == 0xFFFF && (words[1] ^ words[3]) == 0xFFFF;
+    return (word(index, 0) ^ word(index, 2)) == 0xFFFF &&
+           (word(index, 1) ^ word(index, 3)) == 0xFFFF;
 }
 
 static bool erased(uint8_t index) {
-    const volatile uint16_t *words = hal_flash(segments[index]);
     for (uint16_t i = 0; i < WORDS; i++) {
-        if (words[i] != ERASED)
+        if (word(index, i) != ERASED)
             return false;
     }
     return true;
@@ -45,10 +47,9 @@ static void start_segment(uint8_t index, uint32_t base) {
 
 /* Slots are used from the first on: behind the last used one all are erased. */
 static uint16_t slots_used(uint8_t index) {
-    const volatile uint16_t *words = hal_flash(segments[index]);
     uint16_t last = 0;
     for (uint16_t i = 0; i < SLOTS; i++) {
-        if (words[FIRST_SLOT + i] != ERASED)
+        if (word(index, FIRST_SLOT + i) != ERASED)
             last = (uint16_t)(i + 1);
     }
     return last;
@@ -91,7 +92,7 @@ uint32_t counter_burn(void) {
         uint16_t slot = FIRST_SLOT + used;
         hal_flash_write(segments[current], slot, 0);
         used++;
-        if (hal_flash(segments[current])[slot] != ERASED)
+        if (word(current, slot) != ERASED)
             return counter_now();
     }
     return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The node's monotonic counter in information flash, segments C and D.
+ * The node's monotonic counter in information flash (AVR: EEPROM), segments C and D.
  *
  * A segment holds a base (written as base and complement) and 60 words. A burnt
  * number is one word of them written to zero; the counter stands at base plus the

@@ -13,7 +13,9 @@
 
 #define ENTROPY_BYTES 32
 
-#ifdef HAL_ENTROPY_SRAM
+#if defined(HAL_ENTROPY_SAMPLES_KEY)
+#define ENTROPY_SAMPLES_KEY HAL_ENTROPY_SAMPLES_KEY
+#elif defined(HAL_ENTROPY_SRAM)
 /* Samples for a key: 2560 x 1/8 bit, as in sunseal/trng.h; a quarter more than the 256 bits that
  * come out. */
 #define ENTROPY_SAMPLES_KEY 2560

@@ -13,19 +13,22 @@ _Static_assert(sizeof(struct node_key) == HAL_SEGMENT_BYTES, "docs/reference/nod
 #define WORD(field) (offsetof(struct node_key, field) / 2)
 #define ERASED 0xFFFF
 
-static const struct node_key *record(void) {
-    return (const struct node_key *)(uintptr_t)hal_flash(HAL_SEGMENT_B);
+/* As it was read at the start, or as it was made: not every memory can be pointed into. */
+static struct node_key key;
+
+static uint16_t flash_word(uint16_t at) {
+    return hal_flash_word(HAL_SEGMENT_B, at);
 }
 
-static uint16_t crc_of(const struct node_key *key) {
-    return crc16((const uint8_t *)key, offsetof(struct node_key, crc));
+static uint16_t crc_of_key(void) {
+    return crc16((const uint8_t *)&key, offsetof(struct node_key, crc));
 }
 
 /* Where the log goes on. */
 static uint8_t log_end_index(void) {
     uint8_t end = 0;
     for (uint8_t i = 0; i < KEY_LOG_WORDS; i++) {
-        if (record()->log[i] != ERASED)
+        if (flash_word(WORD(log) + i) != ERASED)
             end = (uint8_t)(i + 1);
     }
     return end;
@@ -38,37 +41,38 @@ static void note(uint16_t decision) {
 }
 
 enum key_state key_open(void) {
-    const struct node_key *key = record();
-    bool whole = key->magic == KEY_MAGIC && key->crc == crc_of(key);
-    if (key->enrolled == KEY_ENROLLED)
-        return whole && key->curve == KEY_CURVE ? KEY_READY : KEY_DAMAGED;
+    uint16_t *words = (uint16_t *)&key;
+    for (uint16_t i = 0; i < HAL_SEGMENT_BYTES / 2; i++)
+        words[i] = flash_word(i);
+    bool whole = key.magic == KEY_MAGIC && key.crc == crc_of_key();
+    if (key.enrolled == KEY_ENROLLED)
+        return whole && key.curve == KEY_CURVE ? KEY_READY : KEY_DAMAGED;
     uint8_t end = log_end_index();
     if (end == 0)
         return KEY_NONE;
-    if (key->log[end - 1] != KEY_COUNTS || !whole) {
+    if (key.log[end - 1] != KEY_COUNTS || !whole) {
         note(KEY_VOID);
         return KEY_NONE;
     }
-    if (key->curve != KEY_CURVE)
+    if (key.curve != KEY_CURVE)
         return KEY_DAMAGED;
     note(KEY_COUNTS);
     return KEY_READY;
 }
 
 bool key_enrolled(void) {
-    return record()->enrolled == KEY_ENROLLED;
+    return flash_word(WORD(enrolled)) == KEY_ENROLLED;
 }
 
 const uint8_t *key_private(void) {
-    return record()->d;
+    return key.d;
 }
 
 const uint8_t *key_public(void) {
-    return record()->q;
+    return key.q;
 }
 
 bool key_generate(void) {
-    static struct node_key key;
     uint8_t entropy[ENTROPY_BYTES];
     sunseal_wipe(&key, sizeof key);
     key.magic = KEY_MAGIC;
@@ -76,17 +80,19 @@ bool key_generate(void) {
     bool made = entropy_take(entropy, ENTROPY_SAMPLES_KEY) &&
                 SUITE_KEYGEN(key.d, key.q, entropy) == SUNSEAL_OK;
     if (made) {
-        key.crc = crc_of(&key);
+        key.crc = crc_of_key();
         const uint16_t *words = (const uint16_t *)&key;
         hal_flash_erase(HAL_SEGMENT_B);
         for (uint16_t i = 0; i <= WORD(crc); i++)
             hal_flash_write(HAL_SEGMENT_B, i, words[i]);
-        made = record()->crc == key.crc && crc_of(record()) == key.crc;
+        for (uint16_t i = 0; i <= WORD(crc); i++)
+            made &= flash_word(i) == words[i];
         if (made)
             note(KEY_COUNTS);
     }
     sunseal_wipe(entropy, sizeof entropy);
-    sunseal_wipe(&key, sizeof key);
+    if (!made)
+        sunseal_wipe(&key, sizeof key);
     return made;
 }
 

@@ -7,8 +7,13 @@
 
 #include <stdint.h>
 
-void log_word(const char *word);
-void log_value(const char *name, uint32_t value);
+#include "hal.h"
+
+void log_text(const HAL_FLASH char *text);
+void log_number(const HAL_FLASH char *name, uint32_t value);
 void log_end(void);
+
+#define log_word(word) log_text(HAL_TEXT(word))
+#define log_value(name, value) log_number(HAL_TEXT(name), value)
 
 #endif

@@ -360,19 +360,19 @@ static void start_lots(void) {
     lot |= 1;
 }
 
-static void stop_if(bool wrong, const char *why) {
+static void stop_if(bool wrong, const HAL_FLASH char *why) {
     if (!wrong)
         return;
     hal_log_init();
     log_word("stop: ");
-    log_word(why);
+    log_text(why);
     log_end();
     hal_halt();
 }
 
 int main(void) {
     hal_init();
-    const char *bad_field = config_load(&config);
+    const HAL_FLASH char *bad_field = config_load(&config);
     if (bad_field == NULL)
         radio_start(&config);
     stop_if(bad_field != NULL, bad_field);
@@ -383,8 +383,8 @@ int main(void) {
     if (config.flags & NODE_FLAG_LOG)
         hal_log_init();
     enum key_state key = key_open();
-    stop_if(key == KEY_DAMAGED, "the key is damaged or of another curve");
-    stop_if(!start_counter(key), "the counter is lost");
+    stop_if(key == KEY_DAMAGED, HAL_TEXT("the key is damaged or of another curve"));
+    stop_if(!start_counter(key), HAL_TEXT("the counter is lost"));
     start_lots();
     radio_first_sequence((uint8_t)draw());
     log_word("boot");

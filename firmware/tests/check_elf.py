@@ -292,9 +292,9 @@ class Walker:
 class Program:
     """The call graph of an image."""
 
-    def __init__(self, image: Image) -> None:
-        """Nothing is walked yet."""
-        self.image = image
+    def __init__(self, image: Image, walker: type[Walker] = Walker) -> None:
+        """Nothing is walked yet; `walker` knows the instruction set."""
+        self.image, self.walker = image, walker
         self.taken = image.taken()
         self.functions: dict[int, Function] = {}
         self.need: dict[int, int] = {}
@@ -307,7 +307,7 @@ class Program:
             raise BrokenRuleError(f"calls itself: {names}")
         if entry not in self.functions:
             self.chain.append(entry)
-            self.functions[entry] = Walker(self.image, entry, self.function, self.taken).walk()
+            self.functions[entry] = self.walker(self.image, entry, self.function, self.taken).walk()
             self.chain.pop()
         return self.functions[entry]
 

@@ -1,3 +1,84 @@
-/* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The trigger is the MICA2's: PW0, PC0. */
-#include "../mica2/board.h"
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * MICAz; the same facts as in data/boards/micaz.toml.
+ *
+ *   PA0..PA2     LEDs, on while low
+ *   PA3          chip select of the flash memory; PD5, PD3, PD2 its clock, data in and out
+ *   PA4          serial number chip, pulled up
+ *   PA5, PA6     CC2420 VREG_EN, RESETn
+ *   PB0..PB3     CC2420 CSn, SCLK, SIMO, SOMI; PB7 FIFO, PD4 SFD, PD6 CCA, PE6 FIFOP
+ *   PC0          PW0: trigger of the measurement unit, high during the operation
+ *   PE0, PE1     log, USART0
+ */
+#ifndef SUNSEAL_BOARD_H
+#define SUNSEAL_BOARD_H
+
+#include "atmega128l.h"
+
+#define BOARD_CRYSTAL_HZ 7372800UL
+#define BOARD_MCLK_KHZ 7373 /* rounded */
+#define HAL_MCLK_KHZ_MIN BOARD_MCLK_KHZ
+#define HAL_MCLK_KHZ_MAX BOARD_MCLK_KHZ
+#define BOARD_LOG_BAUD 115200UL
+
+/* Two AA cells, for the energy gate when the configuration has none: it is always open. */
+#define BOARD_STORAGE_UF UINT32_C(0xFFFFFFFF)
+
+/* At 3.2 V, measured on the simulator and rounded up by a quarter: docs/reference/node.md. */
+#define BOARD_ENERGIES
+#if defined(NODE_secp160r1)
+#define BOARD_KEYGEN_UJ 65000
+#define BOARD_SIGN_UJ 10000
+#else
+#define BOARD_KEYGEN_UJ 80000
+#define BOARD_SIGN_UJ 27000
+#endif
+#define BOARD_RADIO_UJ 2000
+
+#define BOARD_LEDS 0x07          /* port A */
+#define BOARD_FLASH_CSN BIT3     /* port A */
+#define BOARD_SERIAL_ID BIT4     /* port A */
+#define BOARD_RADIO_VREG_EN BIT5 /* port A */
+#define BOARD_RADIO_RESETN BIT6  /* port A */
+#define BOARD_RADIO_CSN BIT0     /* port B */
+#define BOARD_RADIO_SOMI BIT3    /* port B */
+#define BOARD_RADIO_FIFO BIT7    /* port B */
+#define BOARD_TRIGGER BIT0       /* port C */
+#define BOARD_FLASH_SO BIT2      /* port D */
+#define BOARD_RADIO_SFD BIT4     /* port D */
+#define BOARD_RADIO_CCA BIT6     /* port D */
+#define BOARD_LOG_RXD BIT0       /* port E */
+#define BOARD_LOG_TXD BIT1       /* port E */
+#define BOARD_RADIO_FIFOP BIT6   /* port E */
+
+static inline void board_trigger_init(void) {
+    PORTC &= (uint8_t)~BOARD_TRIGGER;
+    DDRC |= BOARD_TRIGGER;
+}
+static inline void board_trigger_high(void) {
+    PORTC |= BOARD_TRIGGER;
+}
+static inline void board_trigger_low(void) {
+    PORTC &= (uint8_t)~BOARD_TRIGGER;
+}
+
+/* Every pin that nothing drives is an output at 0, so that no input floats (2467X, "Unconnected
+ * pins"). */
+static inline void board_pins_init(void) {
+    PORTA = BOARD_LEDS | BOARD_FLASH_CSN;
+    PORTB = BOARD_RADIO_CSN;
+    PORTC = 0;
+    PORTD = BOARD_FLASH_SO;
+    PORTE = BOARD_LOG_TXD | BOARD_LOG_RXD;
+    PORTF = 0;
+    PORTG = 0;
+    DDRA = (uint8_t)~BOARD_SERIAL_ID;
+    DDRB = (uint8_t)~(BOARD_RADIO_SOMI | BOARD_RADIO_FIFO);
+    DDRC = 0xFF;
+    DDRD = (uint8_t)~(BOARD_FLASH_SO | BOARD_RADIO_SFD | BOARD_RADIO_CCA);
+    DDRE = (uint8_t)~(BOARD_LOG_RXD | BOARD_RADIO_FIFOP);
+    DDRF = 0xFF;
+    DDRG = 0xFF; /* PG3 and PG4 are the watch crystal's: AS0 takes them */
+}
+
+#endif

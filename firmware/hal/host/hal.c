@@ -93,8 +93,12 @@ static void change(enum hal_segment segment, uint16_t index, uint16_t touched, u
     }
 }
 
-const volatile uint16_t *hal_flash(enum hal_segment segment) {
-    return host_flash->word[segment];
+/* Segment A: the program's own. */
+extern const volatile uint16_t node_config[];
+
+uint16_t hal_flash_word(enum hal_segment segment, uint16_t word_index) {
+    return segment == HAL_SEGMENT_A ? node_config[word_index]
+                                    : host_flash->word[segment][word_index];
 }
 
 void hal_flash_erase(enum hal_segment segment) {

@@ -292,8 +292,8 @@ static volatile uint16_t *segment_address(enum hal_segment segment) {
     }
 }
 
-const volatile uint16_t *hal_flash(enum hal_segment segment) {
-    return segment_address(segment);
+uint16_t hal_flash_word(enum hal_segment segment, uint16_t word_index) {
+    return segment_address(segment)[word_index];
 }
 
 /* The flash timing generator: 257 to 476 kHz (SLAS368). */

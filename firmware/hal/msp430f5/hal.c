@@ -181,8 +181,8 @@ static volatile uint16_t *segment_address(enum hal_segment segment) {
     return (volatile uint16_t *)(uintptr_t)(0x1980 - HAL_SEGMENT_BYTES * (uint16_t)segment);
 }
 
-const volatile uint16_t *hal_flash(enum hal_segment segment) {
-    return segment_address(segment);
+uint16_t hal_flash_word(enum hal_segment segment, uint16_t word_index) {
+    return segment_address(segment)[word_index];
 }
 
 void hal_flash_erase(enum hal_segment segment) {

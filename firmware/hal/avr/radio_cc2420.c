@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * hal.h's radio: a CC2420 at the SPI, FIFOP at INT6.
+ */
+#include "board.h"
+#include "events.h"
+#include "hal.h"
+
+#define INT6 0x40
+#define RISING_6 0x30 /* ISC61 | ISC60 */
+
+/* FIFOP: a frame is whole. */
+void __vector_7(void) __attribute__((signal, used, externally_visible));
+void __vector_7(void) {
+    hal_events |= EVENT_RADIO;
+}
+
+void hal_spi_init(void) {
+    SPCR = SPE | MSTR; /* SCLK rests low, data valid at its rising edge; half of the clock */
+    SPSR = SPI2X;
+    EICRB = RISING_6;
+}
+
+void hal_radio_power(bool on) {
+    if (on) {
+        PORTA |= BOARD_RADIO_VREG_EN;
+    } else {
+        PORTA &= (uint8_t)~(BOARD_RADIO_VREG_EN | BOARD_RADIO_RESETN);
+    }
+}
+
+void hal_radio_reset(void) {
+    PORTA &= (uint8_t)~BOARD_RADIO_RESETN;
+    hal_delay_us(10);
+    PORTA |= BOARD_RADIO_RESETN;
+    hal_delay_us(10);
+}
+
+bool hal_radio_select(void) {
+    PORTB &= (uint8_t)~BOARD_RADIO_CSN;
+    return true;
+}
+
+void hal_radio_deselect(void) {
+    PORTB |= BOARD_RADIO_CSN;
+}
+
+uint8_t hal_spi_byte(uint8_t out) {
+    SPDR = out;
+    while ((SPSR & SPIF) == 0) {
+    }
+    return SPDR;
+}
+
+void hal_radio_arm(void) {
+    hal_interrupts_off();
+    hal_events &= (uint8_t)~EVENT_RADIO;
+    EIFR = INT6;
+    EIMSK |= INT6;
+    if (PINE & BOARD_RADIO_FIFOP)
+        hal_events |= EVENT_RADIO; /* it came before */
+    hal_interrupts_on();
+}
+
+bool hal_radio_wait(uint16_t timeout_ms) {
+    hal_alarm_set(timeout_ms);
+    uint8_t seen = hal_wait_for(EVENT_ALARM | EVENT_RADIO);
+    hal_alarm_clear();
+    EIMSK &= (uint8_t)~INT6;
+    return (seen & EVENT_RADIO) != 0;
+}
