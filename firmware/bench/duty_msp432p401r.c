@@ -5,6 +5,8 @@
  */
 #include "duty.h"
 
+#include "msp432/dco.inc"
+
 #define REG32(address) (*(volatile uint32_t *)(address))
 #define REG16(address) (*(volatile uint16_t *)(address))
 
@@ -42,10 +44,6 @@
 #define SCR REG32(0xE000ED10)
 #define SLEEPDEEP 0x4
 
-/* SLAS826, device descriptors. */
-#define DCOIR_FCAL_RSEL04 REG32(0x00201040)
-#define DCOIR_CONSTK_RSEL04 REG32(0x00201050)
-
 volatile uint16_t duty_fired;
 
 void sunseal_isr_45(void);
@@ -54,14 +52,6 @@ void sunseal_isr_45(void) {
     RTCPS1CTL &= (uint16_t)~RT1PSIFG;
     (void)RTCPS1CTL; /* the write has arrived */
     duty_fired++;
-}
-
-/* (1 + K (768 - FCAL)) / K = 1 / K + 768 - FCAL, of a float K between 2^-11 and 2^-8 as bits. */
-static int32_t tune_scale(void) {
-    uint32_t k = DCOIR_CONSTK_RSEL04;
-    uint32_t mantissa = (k & 0x7FFFFF) | 0x800000, exponent = 127 - (k >> 23 & 0xFF);
-    /* 1 / K = 2^(23 + exponent) / mantissa */
-    return (int32_t)((1u << (15 + exponent)) / (mantissa >> 8)) + 768 - (int32_t)DCOIR_FCAL_RSEL04;
 }
 
 void duty_begin(uint16_t mclk_khz) {
@@ -76,17 +66,7 @@ void duty_begin(uint16_t mclk_khz) {
         while (PCMCTL1 & PMR_BUSY) {
         }
     }
-    /* The range whose middle is next: 1.5 MHz x 2^range spans 2/3 to 4/3 of that. */
-    uint32_t range = 0;
-    while (range < 5 && mclk_khz >= 2000u << range)
-        range++;
-    int32_t middle_khz = 1500 << range;
-    int32_t up_khz = range == 5 ? 0 : mclk_khz - middle_khz;
-    /* Rounded down: a clock above the one asked for may want a wait state more. The scale is a
-     * whole number, too small by less than one. */
-    int32_t steps = up_khz * (tune_scale() + (up_khz < 0));
-    int32_t tune = steps / mclk_khz - (steps % mclk_khz < 0);
-    CSCTL0 = range << 16 | ((uint32_t)tune & 0x3FF);
+    CSCTL0 = dco_setting(mclk_khz);
     CSCTL1 = LFXT_DCO_DCO;
     CSKEY = 0;
 }

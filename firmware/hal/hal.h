@@ -43,7 +43,7 @@ void hal_clock(uint16_t mclk_khz);
 void hal_watchdog_kick(void);
 
 /* SYSRSTIV of the last reset (SLAU208, SYS): 0 none, 2 brownout, 12 and 14 SVS, 22 watchdog. AVR:
- * MCUCSR (2467X): 1 power-on, 4 brown-out detector, 8 watchdog. */
+ * MCUCSR (2467X): 1 power-on, 4 brown-out detector, 8 watchdog. MSP432: RSTCTL_HARDRESET_STAT. */
 uint16_t hal_reset_cause(void);
 
 /* Never returns; only a reset leads out. */

@@ -198,7 +198,7 @@ def test_a_node_on_the_smaller_curve_is_verified_and_labelled(built: None, tmp_p
     assert set(summary["verdicts"]) == {"accepted"}
 
 
-@pytest.mark.parametrize("board", ["msp430fr5994-launchpad", "telosb", "micaz"])
+@pytest.mark.parametrize("board", ["msp430fr5994-launchpad", "telosb", "micaz", "msp432p401r-launchpad"])
 def test_the_same_program_is_verified_on_other_boards(board: str, built: None, tmp_path: Path) -> None:
     try:
         boards.firmware_path(board, boards.variant((), board), "node-p256")

@@ -6,3 +6,6 @@ LINK     := runtime/armv7em/msp432p401r.ld
 VARIANTS_ALL := default
 # No FRAM.
 BENCH_SKIP := %-sign-steps %-sign-tasks %-sign-checkpoint
+HAL_DIR  := hal/msp432
+RADIO    := cc2500
+NODES    := node-secp160r1 node-p256
