@@ -6,3 +6,5 @@ LINK     := runtime/avr/atmega128l.ld
 VARIANTS_ALL := default
 # No AES accelerator, no FRAM.
 BENCH_SKIP := aes128-hw-% %-sign-steps %-sign-tasks %-sign-checkpoint
+HAL_DIR  := hal/avr
+NODES    := node-secp160r1 node-p256

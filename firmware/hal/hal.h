@@ -89,6 +89,17 @@ uint8_t hal_spi_byte(uint8_t out);
 void hal_radio_arm(void);
 bool hal_radio_wait(uint16_t timeout_ms);
 
+/* Of a CC1000, whose registers are written over three pins, and which clocks its bits through the
+ * microcontroller itself. hal_stream_start makes `first` the byte that goes out first, if it sends,
+ * and starts the time; hal_stream_byte says which byte goes out next, and sleeps until the present
+ * one is through: true, and the byte that came meanwhile; false when the time is over.
+ */
+void hal_radio_write(uint8_t reg, uint8_t value);
+uint8_t hal_radio_read(uint8_t reg);
+void hal_stream_start(bool send, uint8_t first, uint16_t timeout_ms);
+bool hal_stream_byte(uint8_t out, uint8_t *in);
+void hal_stream_stop(void);
+
 /* Information flash
  * -----------------
  * Four segments; erased words read 0xFFFF, a written word can only be written

@@ -45,6 +45,12 @@ _Static_assert(offsetof(struct node_config, backoff_ms) == 60, "docs/reference/n
 #ifndef BOARD_MCLK_KHZ
 #define BOARD_MCLK_KHZ 16000
 #endif
+#ifndef BOARD_POWER
+#define BOARD_POWER 0xFF /* CC2500: +1 dBm (SWRS040, PATABLE); CC2420: 0 dBm */
+#endif
+#ifndef BOARD_WINDOW_MS
+#define BOARD_WINDOW_MS 10
+#endif
 
 /* volatile: what stands here after the build is not what stands there on the node. */
 __attribute__((section(".info_a"), used)) const volatile struct node_config node_config = {
@@ -56,7 +62,7 @@ __attribute__((section(".info_a"), used)) const volatile struct node_config node
     .mode = NODE_BOTH,
     .suite = SUITE_DEFAULT,
     .channel = 0,
-    .power = 0xFF, /* +1 dBm (SWRS040, PATABLE) */
+    .power = BOARD_POWER,
     .flags = NODE_FLAG_TELL_LOW,
     .mclk_khz = BOARD_MCLK_KHZ,
     .period_s = 600,
@@ -68,7 +74,7 @@ __attribute__((section(".info_a"), used)) const volatile struct node_config node
     .sign_uj = SIGN_UJ,
     .radio_uj = RADIO_UJ,
     .poll_s = 15,
-    .window_ms = 10,
+    .window_ms = BOARD_WINDOW_MS,
     .hello_tries = 3,
     .report_tries = 2,
     .silent_max = 3,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The board's radio (RADIO in board.mk: cc2500.c or cc2420.c): packets of a length byte and a frame
+ * The board's radio (RADIO in board.mk: cc2500.c, cc2420.c or cc1000.c): packets of a length byte and a frame
  * of the link layer, with a CRC.
  */
 #ifndef SUNSEAL_PHY_H

@@ -198,7 +198,9 @@ def test_a_node_on_the_smaller_curve_is_verified_and_labelled(built: None, tmp_p
     assert set(summary["verdicts"]) == {"accepted"}
 
 
-@pytest.mark.parametrize("board", ["msp430fr5994-launchpad", "telosb", "micaz", "msp432p401r-launchpad"])
+@pytest.mark.parametrize(
+    "board", ["msp430fr5994-launchpad", "telosb", "micaz", "msp432p401r-launchpad", "mica2", "mica2dot"]
+)
 def test_the_same_program_is_verified_on_other_boards(board: str, built: None, tmp_path: Path) -> None:
     try:
         boards.firmware_path(board, boards.variant((), board), "node-p256")
@@ -217,11 +219,17 @@ def test_the_same_program_is_verified_on_other_boards(board: str, built: None, t
     assert "Mane 2014 as printed" not in page  # the published tables are the default board's
 
 
-def test_a_board_without_a_scenario_for_the_node_says_which_have_one(sunseal: Cli) -> None:
-    outcome = sunseal("demo", "--board", "mica2")
-    assert outcome.status == 2
-    assert "mica2 has no scenario" in outcome.err
-    assert "msp430fr5994-launchpad" in outcome.err
+def test_every_board_has_a_scenario_for_the_node(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for board in boards.names("boards"):
+        assert simulation.facts(simulation.load(demo.built_in(board)))["board"] == board
+    home = boards.home()
+    (tmp_path / "examples" / "scenarios").mkdir(parents=True)
+    (tmp_path / "examples" / "scenarios" / "node-telosb.toml").touch()
+    (tmp_path / "data").symlink_to(home / "data")
+    monkeypatch.setattr(boards, "home", lambda: tmp_path)
+    with pytest.raises(SunsealError, match="mica2 has no scenario") as refused:
+        demo.built_in("mica2")
+    assert "telosb" in (refused.value.hint or "")
 
 
 def test_simulate_plays_a_scenario_without_anybody_to_answer(sunseal: Cli, built: None, tmp_path: Path) -> None:

@@ -1,3 +1,85 @@
-/* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The trigger is the MICA2's: PW0, PC0. */
-#include "../mica2/board.h"
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * MICA2DOT; the same facts as in data/boards/mica2dot.toml.
+ *
+ *   PA2          LED, on while low
+ *   PE5          chip select of the flash memory; PA3, PA7, PA6 its clock, data in and out
+ *   PE7          CC1000 CHP_OUT
+ *   PB0          SS of the SPI as a slave, low on the board; PB1..PB3 CC1000 DCLK, DIO, DIO
+ *   PC0          PW0: trigger of the measurement unit, high during the operation
+ *   PD5, PD6, PD7  CC1000 PALE, PCLK, PDATA
+ *   PE0, PE1     log, USART0
+ *   PF0          CC1000 RSSI
+ */
+#ifndef SUNSEAL_BOARD_H
+#define SUNSEAL_BOARD_H
+
+#include "atmega128l.h"
+
+#define BOARD_CRYSTAL_HZ 4000000UL
+#define BOARD_MCLK_KHZ 4000
+#define HAL_MCLK_KHZ_MIN BOARD_MCLK_KHZ
+#define HAL_MCLK_KHZ_MAX BOARD_MCLK_KHZ
+#define BOARD_LOG_BAUD 19200UL
+#define BOARD_POWER 0x0F   /* 0 dBm at 433 MHz (SWRS048, table 3) */
+#define BOARD_WINDOW_MS 40 /* an answer takes 10 ms on the air */
+
+/* A lithium coin cell, for the energy gate when the configuration has none: it is always open. */
+#define BOARD_STORAGE_UF UINT32_C(0xFFFFFFFF)
+
+/* At 2.9 V, measured on the simulator and rounded up by a quarter: docs/reference/node.md. */
+#define BOARD_ENERGIES
+#if defined(NODE_secp160r1)
+#define BOARD_KEYGEN_UJ 65000
+#define BOARD_SIGN_UJ 10000
+#else
+#define BOARD_KEYGEN_UJ 80000
+#define BOARD_SIGN_UJ 27000
+#endif
+#define BOARD_RADIO_UJ 5000
+
+#define BOARD_LED BIT2         /* port A */
+#define BOARD_FLASH_SO BIT6    /* port A */
+#define BOARD_RADIO_MISO BIT3  /* port B */
+#define BOARD_RADIO_SPI 0x0F   /* port B, SS to MISO */
+#define BOARD_TRIGGER BIT0     /* port C */
+#define BOARD_RADIO_PALE BIT5  /* port D */
+#define BOARD_RADIO_PCLK BIT6  /* port D */
+#define BOARD_RADIO_PDATA BIT7 /* port D */
+#define BOARD_LOG_RXD BIT0     /* port E */
+#define BOARD_LOG_TXD BIT1     /* port E */
+#define BOARD_FLASH_CSN BIT5   /* port E */
+#define BOARD_RADIO_CHP BIT7   /* port E */
+#define BOARD_RADIO_RSSI BIT0  /* port F */
+
+static inline void board_trigger_init(void) {
+    PORTC &= (uint8_t)~BOARD_TRIGGER;
+    DDRC |= BOARD_TRIGGER;
+}
+static inline void board_trigger_high(void) {
+    PORTC |= BOARD_TRIGGER;
+}
+static inline void board_trigger_low(void) {
+    PORTC &= (uint8_t)~BOARD_TRIGGER;
+}
+
+/* Every pin that nothing drives is an output at 0, so that no input floats (2467X, "Unconnected
+ * pins"). */
+static inline void board_pins_init(void) {
+    PORTA = BOARD_LED | BOARD_FLASH_SO;
+    PORTB = 0;
+    PORTC = 0;
+    PORTD = BOARD_RADIO_PALE | BOARD_RADIO_PCLK;
+    PORTE = BOARD_LOG_TXD | BOARD_LOG_RXD | BOARD_FLASH_CSN;
+    PORTF = 0;
+    PORTG = 0;
+    DDRA = (uint8_t)~BOARD_FLASH_SO;
+    DDRB = (uint8_t)~BOARD_RADIO_SPI;
+    DDRC = 0xFF;
+    DDRD = 0xFF;
+    DDRE = (uint8_t)~(BOARD_LOG_RXD | BOARD_RADIO_CHP);
+    DDRF = (uint8_t)~BOARD_RADIO_RSSI;
+    DDRG = 0xFF; /* PG3 and PG4 are the watch crystal's: AS0 takes them */
+}
+
+#endif
