@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The board's radio (RADIO in board.mk: cc2500.c, cc2420.c or cc1000.c): packets of a length byte and a frame
- * of the link layer, with a CRC.
+ * The board's radio (RADIO in board.mk: cc2500.c, cc2420.c or cc1000.c): packets of a length byte
+ * and a frame of the link layer, with a CRC.
  */
 #ifndef SUNSEAL_PHY_H
 #define SUNSEAL_PHY_H

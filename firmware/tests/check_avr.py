@@ -5,9 +5,9 @@
     check_avr.py ELF...
 
 Follows every path from the reset and the interrupt vectors, pushes and calls counted, and the frames that compiler and
-assembly make by way of Y (IN from SPL, SBIW or SUBI and SBCI or SBC, OUT to SPL). A call or jump through a register breaks a
-rule: nothing here has one. The node's program takes bytes of unused RAM for entropy, so its stack is held to what the
-linker script keeps above __stack_reserve.
+assembly make by way of Y (IN from SPL, SBIW or SUBI and SBCI or SBC, OUT to SPL). A call or jump through a register
+breaks a rule: nothing here has one. The node's program takes bytes of unused RAM for entropy, so its stack is held to
+what the linker script keeps above __stack_reserve.
 """
 
 from __future__ import annotations
@@ -193,18 +193,17 @@ def check_the_checker() -> None:
         else:
             raise AssertionError(f"a program that {what} was let pass")
     # push r28 ; push r29 ; in r28, SPL ; in r29, SPH ; subi r28, 0x2C ; sbci r29, 1 ; out SPH, r29 ; out SPL, r28 ;
-    # sbrc r0, 0 ; call the last RET ; subi r28, 0xD4 ; sbci r29, 0xFE ; out SPH, r29 ; out SPL, r28 ; pop r29 ; pop r28 ;
-    # ret ; ret
-    fine = (0x93CF, 0x93DF, 0xB7CD, 0xB7DE, 0x52CC, 0x40D1, 0xBFDE, 0xBFCD, 0xFC00, 0x940E, 0x0092)
+    # sbrc r0, 0 ; call the last RET ; subi r28, 0xD4 ; sbci r29, 0xFE ; out SPH, r29 ; out SPL, r28 ; pop r29 ;
+    # pop r28 ; ret ; ret
+    fine: tuple[int, ...] = (0x93CF, 0x93DF, 0xB7CD, 0xB7DE, 0x52CC, 0x40D1, 0xBFDE, 0xBFCD, 0xFC00, 0x940E, 0x0092)
     fine += (0x5DC4, 0x4FDE, 0xBFDE, 0xBFCD, 0x91DF, 0x91CF, 0x9508, 0x9508)
-    words = {0x100 + 2 * i: w for i, w in enumerate(fine)}
-    assert words[0x124] == 0x9508
-    assert Program(Image(words, {0x100: "fine"}), AvrWalker).bytes_from(0x100) == 2 + 300 + 2
+    framed = {0x100 + 2 * i: w for i, w in enumerate(fine)}
+    assert Program(Image(framed, {0x100: "fine"}), AvrWalker).bytes_from(0x100) == 2 + 300 + 2
     # A load into Y between: the frame cannot be given back.
-    words[0x110] = 0x81C8  # ldd r28, Y+0
-    words[0x112] = words[0x114] = 0
+    framed[0x110] = 0x81C8  # ldd r28, Y+0
+    framed[0x112] = framed[0x114] = 0
     try:
-        Program(Image(words, {0x100: "lost"}), AvrWalker).bytes_from(0x100)
+        Program(Image(framed, {0x100: "lost"}), AvrWalker).bytes_from(0x100)
     except BrokenRuleError as why:
         assert "gives SP a value" in str(why), why
     else:

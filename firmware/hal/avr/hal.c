@@ -89,13 +89,7 @@ void hal_halt(void) {
 
 void hal_watchdog_kick(void) {}
 
-/* What RAM held at power-on, from the end of the program's own up to the stack's share. */
-extern uint8_t _end[];
-extern uint8_t __stack_reserve[];
-static uint8_t *unused;
-
 void hal_init(void) {
-    unused = _end;
     ACSR = ACD;
     board_pins_init();
     ASSR = AS0;
@@ -288,16 +282,7 @@ void hal_flash_write(enum hal_segment segment, uint16_t word_index, uint16_t val
     }
 }
 
-/* Entropy: each byte of unused RAM once, wiped when it is taken. */
-
-void hal_entropy_samples(uint8_t *samples, uint16_t count) {
-    while (count-- != 0) {
-        bool left = unused < __stack_reserve;
-        *samples++ = left ? *unused : 0;
-        if (left)
-            *unused++ = 0;
-    }
-}
+#include "entropy_sram.inc"
 
 /* Marks and log */
 

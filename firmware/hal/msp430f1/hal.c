@@ -51,18 +51,11 @@ void hal_halt(void) {
 
 void hal_watchdog_kick(void) {}
 
-/* What RAM held at power-on, from the end of the program's own up to the stack's share. */
-extern uint8_t _end[];
-extern uint8_t __stack_top[];
-#define STACK_BYTES 2048 /* runtime/msp430/sections.ld */
-static uint8_t *unused;
-
 #define MCLK_KHZ_RESET 1000 /* 0.8 MHz, typically: delays are rather long than short */
 
 void hal_init(void) {
     WDTCTL = WDTPW | WDTHOLD;
     mclk_khz_now = MCLK_KHZ_RESET;
-    unused = _end;
     board_pins_init();
     TBCTL = TB_UPTIME;
     interrupts_on();
@@ -321,16 +314,7 @@ void hal_flash_write(enum hal_segment segment, uint16_t word_index, uint16_t val
     program(segment_address(segment) + word_index, WRT, value);
 }
 
-/* Entropy: each byte of unused RAM once, wiped when it is taken. */
-
-void hal_entropy_samples(uint8_t *samples, uint16_t count) {
-    while (count-- != 0) {
-        bool left = unused < __stack_top - STACK_BYTES;
-        *samples++ = left ? *unused : 0;
-        if (left)
-            *unused++ = 0;
-    }
-}
+#include "entropy_sram.inc"
 
 /* Marks and log */
 

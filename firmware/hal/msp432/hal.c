@@ -81,16 +81,10 @@ static void watchdog_asleep(void) {
     WDTCTL = WDTPW | WDTSSEL__VLO | WDTCNTCL | WDTIS__8192K;
 }
 
-/* What RAM held at power-on, from the end of the program's own up to the stack's share. */
-extern uint8_t _end[];
-extern uint8_t __stack_reserve[];
-static uint8_t *unused;
-
 #define MCLK_KHZ_RESET 3000
 
 void hal_init(void) {
     mclk_khz_now = MCLK_KHZ_RESET;
-    unused = _end;
     watchdog_asleep();
     board_pins_init();
     CSKEY = CS_UNLOCK;
@@ -359,16 +353,7 @@ void hal_flash_write(enum hal_segment segment, uint16_t word_index, uint16_t val
     }
 }
 
-/* Entropy: each byte of unused RAM once, wiped when it is taken. */
-
-void hal_entropy_samples(uint8_t *samples, uint16_t count) {
-    while (count-- != 0) {
-        bool left = unused < __stack_reserve;
-        *samples++ = left ? *unused : 0;
-        if (left)
-            *unused++ = 0;
-    }
-}
+#include "entropy_sram.inc"
 
 /* Marks and log */
 
