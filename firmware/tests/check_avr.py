@@ -4,6 +4,9 @@
 
     check_avr.py ELF...
 
+For the node's programs, as they are linked; the bench's have calls through a register and frames of variable size, and
+their stack is measured as they run.
+
 Follows every path from the reset and the interrupt vectors, pushes and calls counted, and the frames that compiler and
 assembly make by way of Y (IN from SPL, SBIW or SUBI and SBCI or SBC, OUT to SPL). A call or jump through a register
 breaks a rule: nothing here has one. The node's program takes bytes of unused RAM for entropy, so its stack is held to
