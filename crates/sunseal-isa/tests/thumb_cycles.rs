@@ -34,13 +34,15 @@ fn tables() -> BTreeMap<String, Table> {
 }
 
 /// The bytes of each row; its end is at the second half.
-const PITCH: u32 = 64;
+const PITCH: u32 = 128;
 
 /// All rows at once, since the assembler takes its time.
 fn code_of(name: &str, rows: &[&str]) -> Vec<u8> {
     let text: String = rows
         .iter()
-        .map(|row| format!(".balignw {PITCH}, 0xBE00\n{row}\nbkpt #0\n.balignw 32, 0xBE00\n"))
+        .map(|row| {
+            format!(".balignw {PITCH}, 0xBE00\n{row}\nbkpt #0\n.balignw {}, 0xBE00\n", PITCH / 2)
+        })
         .collect();
     assemble(name, &format!("{text}\n.balignw {PITCH}, 0xBE00\n"))
 }
@@ -124,17 +126,26 @@ fn each_switch_changes_the_rows_it_is_about() {
         ("mrs r0, primask", 1, Timing { special_register: 1, ..m4 }),
         ("b 1f\nnop\nnop\n1:\nadd.w r0, r0, r1", 3, Timing { refill_unaligned_wide: false, ..m4 }),
         (
-            "nop\nadd.w r0, r0, r1\nadd.w r0, r0, r1\nadd.w r0, r0, r1",
-            4,
+            "push {r0}\nadd.w r0, r0, r1\nadd.w r0, r0, r1\nadd.w r0, r0, r1",
+            5,
             Timing { unaligned_wide_run: false, ..m4 },
         ),
         (
-            "nop\nstr.w r0, [r1]\nstr.w r0, [r1]\nstr.w r0, [r1]",
+            "nop\nadd.w r0, r0, r1\nadd.w r0, r0, r1\nadd.w r0, r0, r1",
             5,
+            Timing { unaligned_wide_run_anywhere: true, ..m4 },
+        ),
+        (
+            "push {r0}\nstr.w r0, [r1]\nstr.w r0, [r1]\nstr.w r0, [r1]",
+            6,
             Timing { unaligned_wide_run_of_stores: false, ..m4 },
         ),
         ("cmp r5, r6\nit ne\nmovne r0, r1", 3, Timing { it_folds: false, ..m4 }),
         ("ldr r0, [r1]\nldr r2, [r3]", 4, Timing { pairs: false, ..m4 }),
+        ("ldr r0, [r1]\nstr r2, [r3]", 3, Timing { stores_pair: false, ..m4 }),
+        ("ldr r0, [r1], #4\nldr r2, [r3], #4", 4, Timing { indexed_pairs: false, ..m4 }),
+        ("str r0, [r1]\nldr r2, [r3]", 3, Timing { load_waits_for_store: false, ..m4 }),
+        ("ldr r0, [r1]\nnop", 3, Timing { nop_folds: false, ..m4 }),
         ("add r0, r1, #4\nldr r2, [r0]", 3, Timing { address_stall: false, ..m4 }),
         ("ldr r0, [pc, #4]", 3, Timing { literal_contention: true, ..m4 }),
         ("vadd.f32 s0, s1, s2\nvmul.f32 s3, s0, s4", 2, Timing { float_result_stall: false, ..m4 }),

@@ -13,20 +13,33 @@ use crate::{Access, Cycles, Fault, Flow, Observer, Width};
 /// What the pipeline remembers of the instruction before, in `Cpu::recent`: registers that it wrote, in
 /// the low 16 bits, and how.
 pub(crate) mod recent {
-    /// They were loaded: the next load or store may overlap.
-    pub const LOADED: u32 = 1 << 16;
+    /// It was a single load: the next load or store may overlap. A load takes more than one cycle, however many its pair
+    /// left of them.
+    pub const LOADED: u32 = 1 << 16 | OPENS;
+    /// A bit of `LOADED` alone.
+    pub const PAIRS: u32 = 1 << 16;
     /// It had 16 bits.
     pub const NARROW: u32 = 1 << 17;
     /// It branched.
     pub const BRANCHED: u32 = 1 << 18;
-    /// In the row of 32-bit instructions at addresses that are no multiple of four is one that is no single store.
-    pub const NOT_STORE: u32 = 1 << 19;
-    /// The lowest bit of `BRANCHED`, `NOT_STORE` and `RUN`, which decide about such a row.
+    /// It took more than one cycle, or was the first behind a branch: a row of 32-bit instructions at addresses that are
+    /// no multiple of four may pay here. One above `BRANCHED`.
+    pub const OPENS: u32 = 1 << OPENS_SHIFT;
+    pub const OPENS_SHIFT: u32 = 19;
+    /// In that row is one that is no single store.
+    pub const NOT_STORE: u32 = 1 << 20;
+    /// The lowest bit of `BRANCHED`, `OPENS`, `NOT_STORE` and `RUN`, which decide about such a row.
     pub const ROW_SHIFT: u32 = 18;
-    /// The length of that row, up to 7.
-    pub const RUN_SHIFT: u32 = 20;
+    /// The length of that row, up to 3.
+    pub const RUN_SHIFT: u32 = 21;
     /// The field.
-    pub const RUN: u32 = 7 << RUN_SHIFT;
+    pub const RUN: u32 = 3 << RUN_SHIFT;
+    /// A row that has paid or does not: three long, without being three stores.
+    pub const CLOSED: u32 = RUN | NOT_STORE;
+    /// It was a single store that may still be in the write buffer.
+    pub const STORED: u32 = 1 << 23;
+    /// It was a single store with a register offset.
+    pub const STORED_BY_REGISTER: u32 = 1 << 24;
 }
 
 /// What an instruction has done.
@@ -88,15 +101,44 @@ impl Cpu {
         }
     }
 
-    /// Cycles of a single load or store of `base` cycles whose address comes from the registers `address`.
+    /// Cycles of a load or store of `base` cycles whose address comes from the registers `address`: a single load in front
+    /// of it leaves `gain` less of them.
     #[inline(always)]
-    pub(crate) fn memory_cycles(&self, base: u32, address: u32, pairs: bool) -> u32 {
+    fn memory_cycles(&self, base: u32, address: u32, gain: u32, wait: u32) -> u32 {
         let depends = self.recent & address & 0xFFFF != 0;
-        match (self.recent & recent::LOADED != 0, depends) {
-            (true, false) if pairs => base - self.pair_gain,
+        match (self.recent & recent::PAIRS != 0, depends) {
+            (true, false) => base - gain,
             (false, true) => base + self.address_cost,
+            (false, false) if self.recent & recent::STORED != 0 => base + wait,
             _ => base,
         }
+    }
+
+    /// The same of a load; what `pairs` are the single ones.
+    #[inline(always)]
+    pub(crate) fn load_cycles(&self, base: u32, address: u32, pairs: bool) -> u32 {
+        let gain = if pairs { self.pair_gain } else { 0 };
+        self.memory_cycles(base, address, gain, self.store_wait)
+    }
+
+    /// The same of a store of several registers.
+    #[inline(always)]
+    pub(crate) fn store_cycles(&self, base: u32, address: u32) -> u32 {
+        self.memory_cycles(base, address, 0, 0)
+    }
+
+    /// The same of a single store.
+    #[inline(always)]
+    pub(crate) fn single_store_cycles(&self, address: u32, by_register: bool) -> u32 {
+        let gain = if by_register { self.pair_gain } else { self.store_gain };
+        self.memory_cycles(1 + u32::from(by_register), address, gain, 0)
+    }
+
+    /// The cycle of the access of a single load or store that takes `cycles`: one that takes none goes with the load in front
+    /// of it.
+    #[inline(always)]
+    pub(crate) fn access_cycle(&self, cycles: u32) -> Cycles {
+        (self.cycles + Cycles::from(cycles)).saturating_sub(1)
     }
 
     /// One aligned access.
@@ -373,7 +415,7 @@ impl Cpu {
                 let (ea, registers) = self.effective(addr);
                 let base = 2 + u32::from(timing.literal_contention && registers == 0);
                 let updates = matches!(addr, Address::Pre(..) | Address::Post(..));
-                let cycles = self.memory_cycles(base, registers, !updates);
+                let cycles = self.load_cycles(base, registers, !updates || timing.indexed_pairs);
                 let width = width(moved);
                 if usize::from(rt) == PC && ea & 3 != 0 {
                     return usage(Usage::Unaligned, ea);
@@ -393,25 +435,28 @@ impl Cpu {
                     return Ok(self.exchange(value, cycles, flow));
                 }
                 self.put(observer, rt, value);
-                self.write_back(observer, addr);
-                let after = if updates { mask(rt) } else { mask(rt) | recent::LOADED };
+                let base = self.write_back(observer, addr);
+                let after = match (updates, timing.indexed_pairs) {
+                    (true, false) => mask(rt),
+                    _ => mask(rt) | base | recent::LOADED,
+                };
                 Ok(Done::next(next, cycles + more, after))
             }
             Kind::Store { moved, rt, addr, user: _ } => {
                 let (ea, registers) = self.effective(addr);
                 let by_register = matches!(addr, Address::Register(..));
-                let base = 1 + u32::from(by_register);
-                let cycles = self.memory_cycles(base, registers, by_register);
+                let cycles = self.single_store_cycles(registers, by_register);
                 let width = width(moved);
                 let value = r(rt, self) & (u32::MAX >> (32 - 8 * width.bytes()));
-                let at = start + Cycles::from(cycles - 1);
+                let at = self.access_cycle(cycles);
                 let (_, more) = self.access_any(bus, observer, pc, ea, width, Some(value), at)?;
-                let after = self.write_back(observer, addr);
+                let stored = if by_register { recent::STORED_BY_REGISTER } else { recent::STORED };
+                let after = self.write_back(observer, addr) | stored;
                 Ok(Done::next(next, cycles + more, after))
             }
             Kind::LoadDual { rt, rt2, addr } => {
                 let (ea, registers) = self.effective(addr);
-                let cycles = self.memory_cycles(3, registers, false);
+                let cycles = self.load_cycles(3, registers, false);
                 let at = start + Cycles::from(cycles - 2);
                 let low = self.access_word(bus, observer, pc, ea, None, at)?;
                 let high = ea.wrapping_add(4);
@@ -423,7 +468,7 @@ impl Cpu {
             }
             Kind::StoreDual { rt, rt2, addr } => {
                 let (ea, registers) = self.effective(addr);
-                let cycles = self.memory_cycles(3, registers, false);
+                let cycles = self.store_cycles(3, registers);
                 let at = start + Cycles::from(cycles - 2);
                 self.access_word(bus, observer, pc, ea, Some(r(rt, self)), at)?;
                 let high = ea.wrapping_add(4);
@@ -437,7 +482,7 @@ impl Cpu {
                 // Descending forms read from the lowest address too.
                 let first = if before { base.wrapping_sub(4 * count) } else { base };
                 let end = if before { first } else { base.wrapping_add(4 * count) };
-                let mut cycles = self.memory_cycles(1 + count, mask(rn), false);
+                let mut cycles = self.load_cycles(1 + count, mask(rn), false);
                 let at = start + Cycles::from(cycles - count);
                 let mut loaded = [0; 16];
                 let mut addr = first;
@@ -466,7 +511,7 @@ impl Cpu {
                 let base = r(rn, self);
                 let first = if before { base.wrapping_sub(4 * count) } else { base };
                 let end = if before { first } else { base.wrapping_add(4 * count) };
-                let cycles = self.memory_cycles(1 + count, mask(rn), false);
+                let cycles = self.store_cycles(1 + count, mask(rn));
                 let at = start + Cycles::from(cycles - count);
                 let mut addr = first;
                 let stored = (0..15).filter(|&n| list & 1 << n != 0);
@@ -487,7 +532,7 @@ impl Cpu {
                 if ea & (width.bytes() - 1) != 0 {
                     return usage(Usage::Unaligned, ea);
                 }
-                let cycles = self.memory_cycles(2, mask(rn), true);
+                let cycles = self.load_cycles(2, mask(rn), true);
                 let at = start + Cycles::from(cycles - 1);
                 let value = self.access(bus, observer, pc, ea, width, None, at)?;
                 self.exclusive = true;
@@ -500,7 +545,7 @@ impl Cpu {
                 if ea & (width.bytes() - 1) != 0 {
                     return usage(Usage::Unaligned, ea);
                 }
-                let cycles = self.memory_cycles(2, mask(rn), true);
+                let cycles = self.load_cycles(2, mask(rn), true);
                 let failed = !self.exclusive;
                 if !failed {
                     let value = r(rt, self) & (u32::MAX >> (32 - 8 * width.bytes()));
@@ -554,7 +599,7 @@ impl Cpu {
                 let ea = r(rn, self).wrapping_add(index);
                 let width = if half { Width::W16 } else { Width::W8 };
                 let registers = mask(rm) | mask(rn) & 0x7FFF;
-                let load = self.memory_cycles(2, registers, false);
+                let load = self.load_cycles(2, registers, false);
                 let at = start + Cycles::from(load - 1);
                 let (value, more) = self.access_any(bus, observer, pc, ea, width, None, at)?;
                 let target = pc.wrapping_add(4).wrapping_add(2 * value);
@@ -596,7 +641,9 @@ impl Cpu {
                     Hint::Sev => Some(Exit::Sev),
                     Hint::Nop | Hint::Yield | Hint::Dbg(_) => None,
                 };
-                Ok(Done { stop, ..Done::next(next, 1, 0) })
+                let behind = self.recent & (recent::PAIRS | recent::STORED_BY_REGISTER) != 0;
+                let folds = hint == Hint::Nop && behind && timing.nop_folds;
+                Ok(Done { stop, ..Done::next(next, u32::from(!folds), 0) })
             }
             Kind::Barrier(barrier, _) => {
                 let refill = match barrier {
@@ -839,7 +886,12 @@ impl Cpu {
         };
         let (first, words) = if double { (first * 2, count * 2) } else { (first, count) };
         let registers = if usize::from(rn) == PC { 0 } else { mask(rn) };
-        let mut cycles = self.memory_cycles(1 + u32::from(words), registers, false);
+        let mut cycles = 1 + u32::from(words);
+        cycles = if load {
+            self.load_cycles(cycles, registers, false)
+        } else {
+            self.store_cycles(cycles, registers)
+        };
         let touched = (0..words).fold(0, |all, i| all | 1u32 << (first + i));
         if !load {
             cycles += uses(touched);

@@ -642,7 +642,8 @@ fn load<B: Bus, O: Observer, const MOVE: u8, const ADDRESS: u8>(
     let (addr, registers) = effective::<ADDRESS>(cpu, op);
     let literal = ADDRESS == address::LITERAL && cpu.timing.literal_contention;
     let updates = matches!(ADDRESS, address::PRE | address::POST);
-    let cycles = cpu.memory_cycles(2 + u32::from(literal), registers, !updates);
+    let pairs = !updates || cpu.timing.indexed_pairs;
+    let cycles = cpu.load_cycles(2 + u32::from(literal), registers, pairs);
     let at = cpu.cycles + Cycles::from(cycles - 1);
     let Some((value, more)) = get(cpu, bus, obs, pc, addr, width(moved), at) else { return pc | 1 };
     let value = match moved {
@@ -655,7 +656,8 @@ fn load<B: Bus, O: Observer, const MOVE: u8, const ADDRESS: u8>(
         cpu.put(obs, op.rd() as u8, value);
         step_base(cpu, obs, op.rn(), end);
         let next = op.next();
-        let done = (next, cycles + more, 1 << op.rd(), Flow::Next);
+        let loaded = if pairs { recent::LOADED | 1 << op.rn() } else { 0 };
+        let done = (next, cycles + more, loaded | 1 << op.rd(), Flow::Next);
         let next = cpu.finish(bus, obs, op, pc, done);
         return follow_access(cpu, bus, obs, next, const { likely(kind::load(MOVE, ADDRESS)) });
     }
@@ -676,15 +678,15 @@ fn store<B: Bus, O: Observer, const MOVE: u8, const ADDRESS: u8>(
     let width = width(const { MOVED[MOVE as usize] });
     let (addr, registers) = effective::<ADDRESS>(cpu, op);
     let by_register = ADDRESS == address::REGISTER;
-    let cycles = cpu.memory_cycles(1 + u32::from(by_register), registers, by_register);
-    let at = cpu.cycles + Cycles::from(cycles - 1);
+    let cycles = cpu.single_store_cycles(registers, by_register);
+    let at = cpu.access_cycle(cycles);
     let value = cpu.r[op.rd()] & (u32::MAX >> (32 - 8 * width.bytes()));
     let Some(more) = set(cpu, bus, obs, pc, addr, width, value, at) else { return pc | 1 };
-    let mut after = 0;
+    let mut after = if by_register { recent::STORED_BY_REGISTER } else { recent::STORED };
     if matches!(ADDRESS, address::PRE | address::POST) {
         let end = cpu.r[op.rn()].wrapping_add(op.imm());
         step_base(cpu, obs, op.rn(), end);
-        after = 1 << op.rn();
+        after |= 1 << op.rn();
     }
     let next = cpu.finish(bus, obs, op, pc, (op.next(), cycles + more, after, Flow::Next));
     follow_access(cpu, bus, obs, next, const { likely(kind::store(MOVE, ADDRESS)) })
@@ -705,7 +707,7 @@ fn store_many<B: Bus, O: Observer, const BEFORE: bool>(
     let base = cpu.r[op.rn()];
     let first = if BEFORE { base.wrapping_sub(4 * count) } else { base };
     let end = if BEFORE { first } else { base.wrapping_add(4 * count) };
-    let cycles = cpu.memory_cycles(1 + count, 1 << op.rn(), false);
+    let cycles = cpu.store_cycles(1 + count, 1 << op.rn());
     let mut at = cpu.cycles + Cycles::from(cycles - count);
     let mut addr = first;
     while list != 0 {
@@ -745,7 +747,7 @@ fn load_many<B: Bus, O: Observer, const GOES: bool>(
     let count = list.count_ones();
     let mut addr = cpu.r[op.rn()];
     let end = addr.wrapping_add(4 * count);
-    let cycles = cpu.memory_cycles(1 + count, 1 << op.rn(), false);
+    let cycles = cpu.load_cycles(1 + count, 1 << op.rn(), false);
     let at = cpu.cycles + Cycles::from(cycles - count);
     let mut values = [0; 16];
     for (i, slot) in values.iter_mut().take(count as usize).enumerate() {

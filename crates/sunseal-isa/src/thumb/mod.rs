@@ -242,7 +242,9 @@ pub struct Cpu {
     float_ready: Cycles,
     /// What `timing` says of loads and stores, as numbers.
     pair_gain: u32,
+    store_gain: u32,
     address_cost: u32,
+    store_wait: u32,
     /// What it says of unaligned 32-bit instructions.
     rows: [[u8; run::ROWS]; 2],
     /// Why the last handler ended the loop, and whether its instruction has not run.
@@ -290,7 +292,9 @@ impl Cpu {
             float_result: 0,
             float_ready: 0,
             pair_gain: timing.pairs.into(),
+            store_gain: (timing.pairs && timing.stores_pair).into(),
             address_cost: timing.address_stall.into(),
+            store_wait: timing.load_waits_for_store.into(),
             rows: run::rows(&timing),
             stop: None,
             failed: false,

@@ -421,9 +421,11 @@ impl Cpu {
             let row = (self.recent >> recent::ROW_SHIFT) as usize & (ROWS - 1);
             let rule = u32::from(self.rows[usize::from(op.single_store())][row]);
             cycles += rule >> 5;
-            after |= (rule & 0x1F) << recent::ROW_SHIFT;
+            after = after & !recent::OPENS | (rule & 0x1F) << recent::ROW_SHIFT;
         } else {
-            after |= op.narrow();
+            // The first behind a branch opens a row as one of several cycles does.
+            after |= op.narrow() | (self.recent & recent::BRANCHED) << 1;
+            after |= u32::from(cycles > 1) << recent::OPENS_SHIFT;
         }
         if B::WAITS {
             cycles += bus.fetched(pc, op.bytes()) as u32 + bus.stall() as u32;
@@ -495,22 +497,22 @@ pub(crate) fn rows(timing: &Timing) -> [[u8; ROWS]; 2] {
 }
 
 fn unaligned_wide(timing: &Timing, before: u32, single_store: bool) -> (u32, u32) {
+    let other = if single_store { 0 } else { recent::NOT_STORE };
     if before & recent::BRANCHED != 0 {
-        let other = if single_store { 0 } else { recent::NOT_STORE };
         return (1 << recent::RUN_SHIFT | other, timing.refill_unaligned_wide.into());
     }
     let length = ((before & recent::RUN) >> recent::RUN_SHIFT) + 1;
     let others = before & recent::NOT_STORE;
-    let other = others | if single_store { 0 } else { recent::NOT_STORE };
-    let stores = other == 0 && timing.unaligned_wide_run_of_stores;
-    // A row that was all stores until its third pays where it stops being that.
+    let opens = before & recent::OPENS != 0 || timing.unaligned_wide_run_anywhere;
+    let stores = others | other == 0 && timing.unaligned_wide_run_of_stores;
     let pays = match length {
-        3 => !stores,
-        4 => timing.unaligned_wide_run_of_stores && others == 0,
-        _ => false,
+        1 if !opens => return (recent::CLOSED, 0),
+        3 if !stores => true,
+        // Three stores have not paid.
+        4 => others == 0,
+        _ => return (length << recent::RUN_SHIFT | others | other, 0),
     };
-    let more = u32::from(pays && timing.unaligned_wide_run);
-    (length.min(5) << recent::RUN_SHIFT | other, more)
+    (recent::CLOSED, u32::from(pays && timing.unaligned_wide_run))
 }
 
 /// Decodes, keeps what may be kept, and runs; or ends the loop at a breakpoint.

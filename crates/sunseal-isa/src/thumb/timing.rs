@@ -20,16 +20,32 @@ pub struct Timing {
     /// A branch to a 32-bit instruction at an address that is no multiple of four: one cycle more
     /// ("alignment and width of the target instruction"; measured on an STM32L4, compendium.i-0.nl).
     pub refill_unaligned_wide: bool,
-    /// The third and every further 32-bit instruction in a row at an address that is no multiple of four
-    /// pays once a cycle (not in the manual; measured on an STM32L4, compendium.i-0.nl).
+    /// Three 32-bit instructions in a row at addresses that are no multiple of four, directly behind an instruction of more
+    /// than one cycle or at most one narrow instruction behind a branch, take a cycle more (not in the manual: eprint
+    /// 2025/523 as jnk0le's notes quote it, and compendium.i-0.nl's sample_a, measured on an STM32L4).
     pub unaligned_wide_run: bool,
+    /// Such a row pays wherever it stands, as compendium.i-0.nl words it. Whole routines measured on an STM32F407
+    /// (cortexm-AES) do not pay in the middle of code.
+    pub unaligned_wide_run_anywhere: bool,
     /// Of single stores in such a row, the fourth pays, not the third (same source).
     pub unaligned_wide_run_of_stores: bool,
     /// An IT instruction behind a 16-bit instruction takes no cycle of its own (the manual: "IT folding
     /// may occur"; Armv7-M calls the DWT's FOLDCNT for it).
     pub it_folds: bool,
-    /// A load or store behind a load takes a cycle less if its address does not come from that load.
+    /// A load, or a store with a register offset, behind a load takes a cycle less if its address does not come from that
+    /// load.
     pub pairs: bool,
+    /// So does any other single store: it takes none (jnk0le's notes, STM32F407; the manual: LDR and STR #imm are
+    /// "normally three").
+    pub stores_pair: bool,
+    /// Loads with base update pair, too, but for one that uses the register which the one before stepped (same source).
+    pub indexed_pairs: bool,
+    /// A load directly behind a single store, unless that has a register offset, takes a cycle more: the store is in the
+    /// write buffer (same source, and Pornin's notes; the manual: "only felt if another load or store is executed before
+    /// completion").
+    pub load_waits_for_store: bool,
+    /// NOP behind a load, or behind a store with a register offset, takes no cycle (jnk0le's notes).
+    pub nop_folds: bool,
     /// A load or store whose address was made by the instruction before waits a cycle.
     pub address_stall: bool,
     /// A load relative to the program counter takes a cycle more; the manual: "might add a cycle".
@@ -51,9 +67,14 @@ switches!(Timing {
     special_register,
     refill_unaligned_wide,
     unaligned_wide_run,
+    unaligned_wide_run_anywhere,
     unaligned_wide_run_of_stores,
     it_folds,
     pairs,
+    stores_pair,
+    indexed_pairs,
+    load_waits_for_store,
+    nop_folds,
     address_stall,
     literal_contention,
     float_result_stall,
@@ -71,9 +92,14 @@ impl Timing {
         special_register: 2,
         refill_unaligned_wide: true,
         unaligned_wide_run: true,
+        unaligned_wide_run_anywhere: false,
         unaligned_wide_run_of_stores: true,
         it_folds: true,
         pairs: true,
+        stores_pair: true,
+        indexed_pairs: true,
+        load_waits_for_store: true,
+        nop_folds: true,
         address_stall: true,
         literal_contention: false,
         float_result_stall: true,
