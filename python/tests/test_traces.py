@@ -507,6 +507,18 @@ def test_the_virtual_instrument_agrees_with_the_ledger_within_its_uncertainty(fi
     assert perfect.reading.energy_j == pytest.approx(perfect.ledger_j, rel=2e-4)
 
 
+@pytest.mark.parametrize("v1_v", [2.5, 3.0, 3.1, 3.3])
+def test_an_exact_instrument_agrees_with_the_ledger(firmware: None, v1_v: float) -> None:
+    """No tolerance, no noise: what is left is the last digits of the capacitor's energies."""
+    for operations in (1, 3, 5):
+        seen = capacitor.virtual(
+            capacitor.Setup(100e-6), "sha256-hash", board=boards.DEFAULT_BOARD, v1_v=v1_v, operations=operations
+        )
+        assert seen.reading.expanded_j == 0.0
+        assert seen.agrees, seen.error_j
+        assert abs(seen.error_j) < 1e-9 * seen.ledger_j
+
+
 def test_a_capacitor_that_cannot_carry_the_run_says_how_far_it_got(firmware: None) -> None:
     with pytest.raises(SunsealError, match=r"fallen to 1\.[78].* V after \d of 5 operations"):
         capacitor.virtual(
