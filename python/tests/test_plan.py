@@ -309,6 +309,21 @@ def test_every_configuration_is_judged_as_by_hand(frame: pd.DataFrame) -> None:
     assert wanted.weights["joules_per_day"] == 1.0
 
 
+def test_what_a_panel_gives_in_low_light_is_among_what_a_plan_depends_on(frame: pd.DataFrame) -> None:
+    wanted = {**told(), "climate": {"shading": 0.05, "survive": 0.5}}
+    everything = sweep.field(wishes.read(wanted), frame)
+    c = plan.choose(everything).configurations[0]
+    swing = next(s for s in c.sensitivity if s.assumption == "the panel in low light")
+    assert swing.outcome_low < c.margins[-1].value <= swing.outcome_high + 1e-9
+    assert c.margins[-1].low <= swing.outcome_low
+    assert c.year is not None
+    low, high = c.year["low_light"]
+    assert swing.low == f"x {round(low, 3):g}" and 0.3 < low < 0.8 and 1.0 <= high < 1.1
+    # Of a light that the file itself gives no panel was asked.
+    assert everything.lights[PANEL].low_light is not None
+    assert sweep.field(wishes.read(told()), frame).lights[PANEL].low_light is None
+
+
 def test_a_tornado_moves_one_assumption_at_a_time(frame: pd.DataFrame) -> None:
     everything = sweep.field(wishes.read(told(climate={"constant_w": 2e-4})), frame)
     c = plan.choose(everything, check=False).configurations[0]

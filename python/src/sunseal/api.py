@@ -170,6 +170,8 @@ def size(
         papers=["mane2014"],
         climate=light.provenance if light else None,
     )
+    if sized.year is not None and light is not None:
+        sized = replace(sized, year={**sized.year, "low_light": list(light.low_light)})
     return replace(sized, measured=m, asleep=sleep, exchange=exchange, citations=cited)
 
 
@@ -266,7 +268,8 @@ class FleetRun:
         """Return shares and quantiles over the fleet: what `sunseal fleet --json` prints."""
         from sunseal import fleet as fleets
 
-        return fleets.summary(self.rows)
+        low_light = self.fleet.provenance.get("low_light")
+        return {**fleets.summary(self.rows), **({"low_light": low_light} if low_light else {})}
 
     def cite(self) -> citing.Citations:
         """Return the documents behind board, parts, coefficients and light."""

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from sunseal import boards, simulation
+from sunseal import boards, harvest, simulation
 from sunseal.errors import Stopped, SunsealError
 from sunseal.measuring import write_atomic
 from sunseal.services import Intruder, Services, capture, last_report, spoilt
@@ -304,6 +304,8 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
             out.append((f"  intruder's {attempt['what']}", attempt["verdict_name"]))
     energy = closing["energy"]
     out.append(("energy in", show(energy["in_j"], "J")))
+    if "low_light" in closing:
+        out.append(("  uncertain at low light", harvest.low_light_text(closing["low_light"])))
     out.append(("energy out", show(energy["out_j"], "J")))
     out += [
         (f"  {name}", show(j, "J"))

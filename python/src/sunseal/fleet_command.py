@@ -76,6 +76,8 @@ def _show(told: dict[str, Any], folder: Path) -> None:
         table.add_row("tasks done, of those due", f"{told['done_share']:.2%}")
     if told["curtailed_share"] is not None:
         table.add_row("light not taken: store full", f"{told['curtailed_share']:.1%}")
+    if "low_light" in told:
+        table.add_row("light, uncertain when low", told["low_light"])
     table.add_row("energy balance, worst node", f"{told['energy_balance_rel_max']:.1e}")
     out.print(table)
     out.print(f"wrote {folder}/part-*.parquet")

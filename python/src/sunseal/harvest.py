@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 STEP_S = 60.0
 MODEL = (
-    "single diode (open shunt) moved by De Soto 2006 to light and by the datasheet's coefficients to temperature "
+    "single diode (finite shunt) moved by De Soto 2006 to light and by the datasheet's coefficients to temperature "
     "(Villalva, Gazoli and Filho 2009)"
 )
 DAY_S = 86_400.0
@@ -46,6 +47,8 @@ class Panel:
     alpha_sc_per_k: float
     beta_oc_per_k: float
     source: str
+    low_light: tuple[float, float] | None = None
+    """Light in W/m2 and power at its maximum power point, where a datasheet prints them: they settle the ideality."""
 
     @staticmethod
     def load(part: str) -> Panel:
@@ -68,6 +71,9 @@ class Panel:
                 alpha_sc_per_k=float(panel["alpha_sc_percent_per_k"]) * 1e-2,
                 beta_oc_per_k=float(panel["beta_oc_percent_per_k"]) * 1e-2,
                 source=str(panel["source"]),
+                low_light=(float(panel["low_light_W_m2"]), float(panel["low_light_p_mp_mW"]) * 1e-3)
+                if "low_light_W_m2" in panel
+                else None,
             )
         except KeyError as e:
             raise SunsealError(f"`{path.name}` lacks `panel.{e.args[0]}`") from e
@@ -83,6 +89,8 @@ class Trace:
     current_a: Array
     irradiance_w_m2: Array
     temperature_c: Array
+    low_light: tuple[float, float] = (1.0, 1.0)
+    """Energy by the panel's darkest and brightest reading at low light, over that of its fit."""
     provenance: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -200,6 +208,7 @@ def sunlight(
     poa = np.nan_to_num(plane["poa_global"].to_numpy(dtype=float)) * shading
     cell_c = np.asarray(pvlib.temperature.faiman(poa, at("temp_air"), at("wind_speed")), dtype=float)
     voltage, current = _at_maximum(panel, poa, cell_c)
+    low_light = low_light_of(panel, poa, voltage * current)
     return Trace(
         time_s=time_s,
         power_w=voltage * current,
@@ -207,6 +216,7 @@ def sunlight(
         current_a=current,
         irradiance_w_m2=poa,
         temperature_c=cell_c,
+        low_light=low_light,
         provenance={
             "weather": f"{path.name} (TMY3, {meta['Name'].strip(chr(34))}, {meta['State']}), "
             f"shipped with pvlib {pvlib.__version__}",
@@ -216,6 +226,7 @@ def sunlight(
             "energy_scale": ", ".join(scales),
             "shading": f"{shading:g} of the light reaches the panel",
             "panel": f"{panel.part}: {panel.source}",
+            "low_light": low_light_text(low_light),
             "model": f"{MODEL}, at its maximum power point; cell temperature by Faiman 2008",
         },
     )
@@ -252,6 +263,7 @@ def clear_sky(
     poa = np.nan_to_num(plane["poa_global"].to_numpy(dtype=float)) * shading
     cell_c = np.asarray(pvlib.temperature.faiman(poa, air_c, 1.0), dtype=float)
     voltage, current = _at_maximum(panel, poa, cell_c)
+    low_light = low_light_of(panel, poa, voltage * current)
     return Trace(
         time_s=time_s,
         power_w=voltage * current,
@@ -259,12 +271,14 @@ def clear_sky(
         current_a=current,
         irradiance_w_m2=poa,
         temperature_c=cell_c,
+        low_light=low_light,
         provenance={
             "weather": f"none: clear sky (Haurwitz 1945) at latitude {latitude_deg:g} deg, {clearness:g} of it, "
             f"split by Erbs 1982; air at {air_c:g} degC",
             "plane": f"tilt {tilt_deg:g} deg, azimuth {azimuth_deg:g} deg, isotropic sky, albedo 0.2",
             "shading": f"{shading:g} of the light reaches the panel",
             "panel": f"{panel.part}: {panel.source}",
+            "low_light": low_light_text(low_light),
             "model": f"{MODEL}, at its maximum power point; cell temperature by Faiman 2008",
         },
     )
@@ -297,13 +311,21 @@ def diode_at(panel: Panel, light_w_m2: Array, cell_c: Array) -> tuple[Array, Arr
     the open-circuit voltage of the datasheet's temperature coefficient (Villalva, Gazoli and Filho 2009). By the band
     gap alone, as De Soto has it, a fit whose ideality is not one loses voltage several times too fast.
     """
-    _, _, r_s, r_sh, a_ref = _single_diode(panel)
+    i_l, _, r_s, r_sh, a_ref = _single_diode(panel)
+    return _moved(panel, (i_l, r_s, r_sh, a_ref), desoto_ohm(r_sh, light_w_m2), light_w_m2, cell_c)
+
+
+def _moved(
+    panel: Panel, fit: tuple[float, float, float, float], r_sh: Array, light_w_m2: Array, cell_c: Array
+) -> tuple[Array, Array, Array, Array, Array]:
+    """Move a fit to a light and a temperature; `r_sh` is the shunt resistance in that light."""
+    i_ref, r_s, r_sh_ref, a_ref = fit
     warmer_k = cell_c - 25.0
     a = a_ref * (cell_c + 273.15) / 298.15
-    i_sc = panel.i_sc_a * (1.0 + panel.alpha_sc_per_k * warmer_k)
-    i_0 = i_sc / np.expm1(panel.v_oc_v * (1.0 + panel.beta_oc_per_k * warmer_k) / a)
-    share = light_w_m2 / 1000.0
-    return i_sc * share, i_0, np.full_like(share, r_s), r_sh / share, a
+    i_l = i_ref * (1.0 + panel.alpha_sc_per_k * warmer_k)
+    v_oc = panel.v_oc_v * (1.0 + panel.beta_oc_per_k * warmer_k)
+    i_0 = (i_l - v_oc / r_sh_ref) / np.expm1(v_oc / a)
+    return i_l * light_w_m2 / 1000.0, i_0, np.full_like(light_w_m2, r_s), r_sh, a
 
 
 def _at_maximum(panel: Panel, poa_w_m2: Array, cell_c: Array) -> tuple[Array, Array]:
@@ -319,38 +341,170 @@ def _at_maximum(panel: Panel, poa_w_m2: Array, cell_c: Array) -> tuple[Array, Ar
     return voltage, current
 
 
+def bounds(panel: Panel, light_w_m2: Array) -> tuple[Array, Array]:
+    """Bound what the panel gives at a light: the powers of a darker and a brighter reading of it over that of its fit.
+
+    The four points of a datasheet leave the ideality open, and nothing in them says how the shunt goes with the light.
+    Brighter: the least physical ideality, the shunt's conductance in proportion to the light (De Soto 2006). Darker:
+    the highest, the shunt as in PVsyst, which rises to four times its value at 1000 W/m2 and no further
+    (`pvlib.pvsystem.calcparams_pvsyst`; four is recalled). A printed point at low light settles what lies above it;
+    below it the shunt, by the darker reading, rises no further.
+    """
+    at, low, high = _bounds(panel)
+    known = np.log(np.clip(light_w_m2, LEAST_W_M2, None))
+    return np.interp(known, at, low), np.interp(known, at, high)
+
+
+LEAST_W_M2 = 1e-2
+"""Below this no bound is looked for: it is that of this light."""
+
+
+@cache
+def _bounds(panel: Panel) -> tuple[Array, Array, Array]:
+    """Tabulate `bounds` over the logarithm of the light, at 25 degC: they hardly move with the temperature."""
+    import pvlib
+
+    light = np.geomspace(LEAST_W_M2, 1500.0, 80)
+    cell_c = np.full_like(light, 25.0)
+
+    def power(fit: tuple[float, float, float, float, float], law: Shunt) -> Array:
+        i_l, _, r_s, r_sh, a = fit
+        diode = _moved(panel, (i_l, r_s, r_sh, a), law(r_sh, light), light, cell_c)
+        return np.asarray(pvlib.pvsystem.max_power_point(*diode, method="brentq")["p_mp"], dtype=float)
+
+    told = power(_single_diode(panel), desoto_ohm)
+    least, most = IDEALITY
+    if panel.low_light is None:
+        dark, bright = power(_fit(panel, most), pvsyst_ohm), power(_fit(panel, least), desoto_ohm)
+    else:
+        point_w_m2 = panel.low_light[0]
+        dark, bright = power(_single_diode(panel), lambda r, at: desoto_ohm(r, np.maximum(at, point_w_m2))), told
+    both = np.stack([dark / told, bright / told, np.ones_like(light)])
+    return np.log(light), both.min(axis=0), both.max(axis=0)
+
+
+def low_light_of(panel: Panel, light_w_m2: Array, power_w: Array) -> tuple[float, float]:
+    """Return the energy of an even series by the panel's darker and brighter reading, over that of its fit."""
+    whole = float(power_w.sum())
+    if whole == 0.0:
+        return 1.0, 1.0
+    low, high = bounds(panel, light_w_m2)
+    return float((power_w * low).sum()) / whole, float((power_w * high).sum()) / whole
+
+
+def low_light_text(low_light: Sequence[float]) -> str:
+    """Say how far the energy may be off for want of the panel's points at low light."""
+    low, high = low_light
+    return (
+        f"{(low - 1) * 100:+.0f} to {(high - 1) * 100:+.0f} % of the light's energy, by what the datasheet leaves "
+        "open: ideality (1 to 1.3) and shunt (De Soto 2006 or PVsyst)"
+    )
+
+
+Shunt = Callable[[float, Array], Array]
+"""Shunt resistance in a light, from that at 1000 W/m2."""
+
+
+def desoto_ohm(r_sh: float, light_w_m2: Array) -> Array:
+    """Let the shunt's conductance go with the light."""
+    return r_sh * 1000.0 / light_w_m2
+
+
+def pvsyst_ohm(r_sh: float, light_w_m2: Array) -> Array:
+    """Let the shunt rise from 1000 W/m2 to four times that in darkness, with PVsyst's exponent of 5.5."""
+    last = np.exp(-5.5)
+    return np.asarray(r_sh * (1.0 + 3.0 * (np.exp(-5.5 * light_w_m2 / 1000.0) - last) / (1.0 - last)))
+
+
+IDEALITY = (1.0, 1.3)
+"""Crystalline silicon: 1 is a diode's least; above this only recombination that a single diode does not describe."""
+
+
 @cache
 def _single_diode(panel: Panel) -> tuple[float, float, float, float, float]:
-    """Fit a single diode with an open shunt to the datasheet's v_oc, i_sc and maximum power point.
+    """Fit a single diode to a panel: photocurrent, saturation current, series and shunt resistance, n Ns Vth.
 
-    For each ideality the series resistance follows from the power; the ideality whose v_mp lies
-    nearest is taken. De Soto's fit of five parameters does not converge for panels this small.
+    v_oc, i_sc and the maximum power point leave one of the five open. A point at low light settles it where the
+    datasheet prints one; else the ideality is De Soto's, which is that of the temperature coefficient of v_oc
+    (`pvlib.ivtools.sdm.fit_desoto`), within what is physical.
     """
+    import pvlib
+
+    least, most = IDEALITY
+    if panel.low_light is not None:
+        return _fit(panel, _settled(panel, *panel.low_light))
+    i_l, i_0, r_s, r_sh, a = _fit(panel, least)
+    try:
+        fitted, _ = pvlib.ivtools.sdm.fit_desoto(
+            panel.v_mp_v,
+            panel.i_mp_a,
+            panel.v_oc_v,
+            panel.i_sc_a,
+            panel.alpha_sc_per_k * panel.i_sc_a,
+            panel.beta_oc_per_k * panel.v_oc_v,
+            panel.cells_in_series,
+            init_guess={"IL_0": i_l, "Io_0": i_0, "Rs_0": r_s, "Rsh_0": r_sh, "a_0": a},
+        )
+        ideality = float(fitted["a_ref"]) / (panel.cells_in_series * V_THERMAL)
+    except RuntimeError:  # it does not converge: nothing is known of the ideality
+        ideality = (least + most) / 2.0
+    return _fit(panel, min(max(ideality, least), most))
+
+
+def _settled(panel: Panel, light_w_m2: float, p_mp: float) -> float:
+    """Find the ideality with which the printed point at low light is met, or the end that comes nearest."""
     import pvlib
     from scipy.optimize import brentq
 
-    p_mp = panel.v_mp_v * panel.i_mp_a
-    v_thermal = panel.cells_in_series * 1.380649e-23 * 298.15 / 1.602176634e-19
-    r_sh = 1e4 * panel.v_oc_v / panel.i_sc_a
-    best: tuple[float, tuple[float, float, float, float, float]] | None = None
-    for ideality in np.arange(0.6, 2.51, 0.02):
-        a = float(ideality) * v_thermal
-        i_0 = panel.i_sc_a / float(np.expm1(panel.v_oc_v / a))
+    def miss(ideality: float) -> float:
+        i_l, i_0, r_s, r_sh, a = _fit(panel, ideality)
+        share = light_w_m2 / 1000.0
+        point = pvlib.pvsystem.max_power_point(i_l * share, i_0, r_s, r_sh / share, a, method="brentq")
+        return float(point["p_mp"]) - p_mp
 
-        def point(r_s: float, a: float = a, i_0: float = i_0, column: str = "p_mp") -> float:
-            mpp = pvlib.pvsystem.max_power_point(panel.i_sc_a, i_0, r_s, r_sh, a, method="brentq")
-            return float(mpp[column])
+    least, most = IDEALITY  # power at low light falls with the ideality
+    if miss(least) <= 0:
+        return least
+    return most if miss(most) >= 0 else float(brentq(miss, least, most, xtol=1e-6))
 
-        r_max = (panel.v_oc_v - panel.v_mp_v) / panel.i_mp_a
-        if point(0.0) < p_mp or point(r_max) > p_mp:
-            continue
-        r_s = float(brentq(lambda r: point(r) - p_mp, 0.0, r_max, xtol=1e-9 * r_max))
-        miss = abs(point(r_s, column="v_mp") - panel.v_mp_v) / panel.v_mp_v
-        if best is None or miss < best[0]:
-            best = miss, (panel.i_sc_a, i_0, r_s, r_sh, a)
-    if best is None or best[0] > 0.05:
-        raise SunsealError(
-            f"no single-diode curve passes through the datasheet points of panel `{panel.part}`: "
-            f"v_oc {panel.v_oc_v} V, i_sc {panel.i_sc_a} A, v_mp {panel.v_mp_v} V, i_mp {panel.i_mp_a} A"
-        )
-    return best[1]
+
+V_THERMAL = 1.380649e-23 * 298.15 / 1.602176634e-19
+"""k T / q at 25 degC."""
+
+
+def _fit(panel: Panel, ideality: float) -> tuple[float, float, float, float, float]:
+    """Fit the other four figures of a single diode at an ideality, so that all four points of a datasheet are met.
+
+    For a series resistance the equations at short circuit, open circuit and maximum power point are linear in
+    photocurrent, saturation current and shunt conductance; the series resistance is the one at which the power has its
+    maximum there.
+    """
+    from scipy.optimize import brentq
+
+    a = ideality * panel.cells_in_series * V_THERMAL
+    v_mp, i_mp = panel.v_mp_v, panel.i_mp_a
+
+    def linear(r_s: float) -> tuple[float, float, float]:
+        points = ((0.0, panel.i_sc_a), (panel.v_oc_v, 0.0), (v_mp, i_mp))
+        inner = [v + i * r_s for v, i in points]
+        rows = np.array([[1.0, -float(np.expm1(d / a)), -d] for d in inner])
+        i_l, i_0, g = np.linalg.solve(rows, np.array([i for _, i in points]))
+        return float(i_l), float(i_0), float(g)
+
+    def slope(r_s: float) -> float:
+        _, i_0, g = linear(r_s)
+        s = i_0 / a * float(np.exp((v_mp + i_mp * r_s) / a)) + g
+        return i_mp - v_mp * s / (1.0 + s * r_s)
+
+    tried = np.linspace(0.0, (panel.v_oc_v - v_mp) / i_mp * 0.999, 200)
+    slopes = [slope(float(r)) for r in tried]
+    for low, high, at, then in zip(tried, tried[1:], slopes, slopes[1:], strict=False):
+        if at * then < 0:
+            r_s = float(brentq(slope, low, high, xtol=1e-12))
+            i_l, i_0, g = linear(r_s)
+            if g > 0 and i_0 > 0:
+                return i_l, i_0, r_s, 1.0 / g, a
+    raise SunsealError(
+        f"no single-diode curve of ideality {ideality:.2f} passes through the datasheet points of panel "
+        f"`{panel.part}`: v_oc {panel.v_oc_v} V, i_sc {panel.i_sc_a} A, v_mp {v_mp} V, i_mp {i_mp} A"
+    )

@@ -103,6 +103,7 @@ class Played:
             "energy": self.energy(),
             "energy_balance_rel": record["energy"]["balance_rel"],
             "residual_known": any(i["component"] == "board" for i in record["energy"]["load"]["items"]),
+            **({"low_light": list(self.light.low_light)} if self.light is not None else {}),
             **{key: record[key] for key in ("functions", "window") if record[key] is not None},
         }
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from sunseal import boards
+from sunseal.harvest import low_light_text
 from sunseal.measuring import Measurement
 from sunseal.page import Cell, Html, Page, right, table
 from sunseal.planner import drawings
@@ -204,12 +205,14 @@ def sized(answer: Sized) -> str:
 def _year(page: Page, answer: Sized, year: Mapping[str, Any]) -> None:
     chart = drawings.survival(answer)
     assert chart is not None
+    low = f" The panel in low light: {low_light_text(year['low_light'])}." if "low_light" in year else ""
     page.section(
         "A typical year",
         f"The same node played through {year['days']} days on the board's own supply: {year['survived_share']:.1%} of "
         f"days survived, {year['done_share']:.2%} of operations done, {year['brown_outs']} brown-outs, "
         f"{year['curtailed_j'] / year['panel_j']:.1%} of the light thrown away because the store was full. The energy "
-        f"balance closes to {abs(year['energy_balance_rel']):.0e}. Drawn: the year again in less and in more light.",
+        f"balance closes to {abs(year['energy_balance_rel']):.0e}. Drawn: the year again in less and in more light."
+        + low,
         page.chart(chart),
     )
 

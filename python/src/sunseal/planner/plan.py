@@ -493,6 +493,7 @@ def play_year(
         "panel_j": fate["sums"]["panel_j"],
         "curtailed_j": fate["sums"]["curtailed_j"],
         "energy_balance_rel": fate["balance_rel"],
+        "low_light": everything.lights[one.panel].low_light,
     }
 
 

@@ -14,6 +14,7 @@ from rich.table import Table
 from sunseal import measuring, units
 from sunseal.console import PAGE, PICTURE, Figure, Report, err, out, print_json, writable
 from sunseal.errors import SunsealError
+from sunseal.harvest import low_light_text
 from sunseal.planner.tune_command import weighing
 
 if TYPE_CHECKING:
@@ -119,6 +120,8 @@ def _show(planned: Planned, explain: bool) -> None:
             f"  a typical year by the fleet's engine: {y['survived_share']:.1%} of days survived, "
             f"{y['brown_outs']} brown-outs, lowest {y['v_min_v']:.2f} V"
         )
+        if y["low_light"] is not None:
+            out.print(f"  the panel in low light: {low_light_text(y['low_light'])}")
     _show_sensitivity(best)
     if len(planned.configurations) > 1:
         table = Table(

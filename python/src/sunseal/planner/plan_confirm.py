@@ -286,7 +286,7 @@ def _darkest_week(
     """Play all tasks as the loop measured them through the week of least light, beside the plan's own sums."""
     one = chosen.supply
     assert isinstance(one, supply.Harvested)
-    hours_w = everything.lights[one.panel].hours_w
+    hours_w = everything.lights[one.panel].hours_w()
     sums = np.convolve(hours_w, np.ones(WEEK * 24), "valid")[::24]
     first = int(sums.argmin()) * 24
     week_w = hours_w[first : first + WEEK * 24 + 1]

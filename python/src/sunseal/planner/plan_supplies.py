@@ -67,6 +67,8 @@ class Light:
     time_s: Array
     power_w: Array
     provenance: dict[str, str]
+    ends: tuple[Array, Array] | None = None
+    """Shares of that power by the panel's darker and brighter reading (`harvest.bounds`), if it is computed."""
 
     @property
     def trace(self) -> fleets.Trace:
@@ -74,9 +76,21 @@ class Light:
         return self.time_s.tolist(), self.power_w.tolist()
 
     @property
-    def hours_w(self) -> Array:
-        """Return each hour's mean over the year; a shorter trace is repeated without end."""
+    def low_light(self) -> tuple[float, float] | None:
+        """Return the year's energy by the panel's darker and brighter reading, over that of its fit."""
+        whole_w = float(self.hours_w().mean())
+        if self.ends is None or whole_w == 0.0:
+            return None
+        return float(self.hours_w(-1).mean()) / whole_w, float(self.hours_w(1).mean()) / whole_w
+
+    def hours_w(self, reading: float = 0) -> Array:
+        """Return each hour's mean over the year; a shorter trace is repeated without end.
+
+        By the panel's darker reading (-1), its fit (0) or its brighter reading (1).
+        """
         t, p = self.time_s, self.power_w
+        if reading and self.ends is not None:
+            p = p * self.ends[reading > 0]
         energy = np.concatenate([[0.0], np.cumsum(np.diff(t) * (p[1:] + p[:-1]) / 2)])
         rounds, within = np.divmod(np.arange(DAYS * 24 + 1) * HOUR_S, float(t[-1] - t[0]))
         # Between two points the engine takes their mean, so the energy is a straight line of itself.
@@ -112,13 +126,15 @@ def light(requirements: Requirements, panel: str) -> Light:
     try:
         with np.load(path) as kept:
             told = {str(k): str(v) for k, v in zip(kept["keys"], kept["told"], strict=True)}
-            return Light(panel, kept["time_s"], kept["power_w"], told)
+            return Light(panel, kept["time_s"], kept["power_w"], told, (kept["low"], kept["high"]))
     except (OSError, ValueError, KeyError):
         found = _computed(climate, panel)
     packed = io.BytesIO()
     told = found.provenance
     keys, values = np.array(list(told)), np.array(list(told.values()))
-    np.savez_compressed(packed, time_s=found.time_s, power_w=found.power_w, keys=keys, told=values)
+    assert found.ends is not None
+    low, high = found.ends
+    np.savez_compressed(packed, time_s=found.time_s, power_w=found.power_w, low=low, high=high, keys=keys, told=values)
     with suppress(OSError):  # a cache that cannot be written only costs time
         measuring.write_atomic(path, packed.getvalue())
     return found
@@ -142,7 +158,8 @@ def _computed(climate: Mapping[str, Any], panel: str) -> Light:
     else:
         weather = str(climate.get("weather", harvest.DEFAULT_WEATHER))
         year = harvest.sunlight("01-01", days=DAYS, step_s=HOUR_S, panel=loaded, weather=weather, **plane)
-    return Light(panel, year.time_s, year.power_w, year.provenance)
+    ends = harvest.bounds(loaded, year.irradiance_w_m2)
+    return Light(panel, year.time_s, year.power_w, year.provenance, ends)
 
 
 # --- Harvested supplies ----------------------------------------------------------------------
@@ -403,6 +420,8 @@ class Corner:
     """A supply's assumptions as factors; 1 is what the data say."""
 
     light: float = 1.0
+    low_light: float = 0.0
+    """Not a factor: the panel's darker reading at low light (-1), its fit, or its brighter reading (1)."""
     charge_efficiency: float = 1.0
     capacitance: float = 1.0
     leakage: float = 1.0
@@ -459,10 +478,10 @@ def carried(
     colds: list[Array] = []
     source: list[int] = []
     for s, c in zip(supplies, each, strict=True):
-        key = (s.panel, s.harvester, s.output is None, c.light, c.charge_efficiency)
+        key = (s.panel, s.harvester, s.output is None, c.light, c.low_light, c.charge_efficiency)
         if key not in gains:
             gains[key] = len(rows)
-            light_w = lights[s.panel].hours_w * c.light
+            light_w = lights[s.panel].hours_w(c.low_light) * c.light
             rows.append(s.charged_w(light_w, c.charge_efficiency))
             colds.append(s.charged_cold_w(light_w))
         source.append(gains[key])

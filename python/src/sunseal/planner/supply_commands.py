@@ -11,6 +11,7 @@ from rich.table import Table
 
 from sunseal import boards, measuring, units
 from sunseal.console import PAGE, Figure, Report, out, print_json, writable
+from sunseal.harvest import low_light_text
 
 if TYPE_CHECKING:
     from sunseal.planner.asleep import Asleep
@@ -118,6 +119,7 @@ def size_command(
             f"{y['survived_share']:.1%} of days survived, {y['done_share']:.2%} of operations done, "
             f"{y['brown_outs']} brown-outs",
         )
+        table.add_row("its light, uncertain when low", low_light_text(y["low_light"]))
     out.print(table)
 
 

@@ -2,7 +2,8 @@
 """How sure a plan's margin is: each assumption moved to its ends alone, and the widest first (a tornado).
 
 Ends of currents are those of the documents (typical to maximum, or what the power set brackets); ends of light,
-efficiencies, leakage, capacity and path loss are the requirements' [uncertainty]. Independent assumptions add by the
+efficiencies, leakage, capacity and path loss are the requirements' [uncertainty]; of a panel in low light they are
+what its datasheet leaves open (`harvest.bounds`). Independent assumptions add by the
 root of the sum of squares.
 """
 
@@ -88,6 +89,10 @@ def _swings(field: sweep.Field, cases: Sequence[Case]) -> list[list[Swing]]:
                 ("leakage of the store", "leakage", spreads.leakage),
             ):
                 corners += [(i, name, supply.Corner(**{key: end}), _factor(end)) for end in pair]
+            if (shares := field.lights[one.panel].low_light) is not None:
+                for reading, share in zip((-1.0, 1.0), shares, strict=True):
+                    told = _factor(round(share, 3))
+                    corners.append((i, "the panel in low light", supply.Corner(low_light=reading), told))
     carried = None
     if corners:
         stores = [c.supply for i, *_ in corners if isinstance((c := cases[i]).supply, supply.Harvested)]

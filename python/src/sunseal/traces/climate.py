@@ -13,7 +13,7 @@ import numpy as np
 
 from sunseal import boards
 from sunseal.errors import SunsealError, unknown
-from sunseal.harvest import MODEL, Panel, diode_at
+from sunseal.harvest import MODEL, Panel, diode_at, low_light_of, low_light_text
 from sunseal.traces.harvested import Harvested
 from sunseal.traces.model import Array
 
@@ -264,6 +264,8 @@ def _of_light(time_s: Array, light_w_m2: Array, cell_c: Array, panel: Panel, abo
     volts[lit], amps[lit] = _maximum_power(rows[lit])
     about["panel"] = f"{panel.part}: {panel.source}"
     about["model"] = MODEL
+    # Rows of a climate and of a profile are even.
+    about["low_light"] = low_light_text(low_light_of(panel, light_w_m2, volts * amps))
     return Harvested(time_s, volts * amps, volts, amps, cells=rows, provenance=about)
 
 
