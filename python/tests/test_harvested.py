@@ -33,6 +33,10 @@ def source(rows: int = 20, step_s: float = 0.1) -> harvested.Harvested:
     return harvested.of_curves(np.arange(rows + 1.0) * step_s, grid, curves, {"file": "made"})
 
 
+def at_maximum(of: harvested.Harvested) -> harvested.Harvested:
+    return harvested.Harvested(of.time_s, of.power_w, of.voltage_v, of.current_a)
+
+
 # --- Shepherd --------------------------------------------------------------------------------
 
 
@@ -41,8 +45,9 @@ def test_curves_written_for_shepherd_are_read_back(tmp_path: Path) -> None:
     harvested.write_shepherd(want, tmp_path / "a.h5")
     got = harvested.shepherd(tmp_path / "a.h5", points=80)
     assert got.kind == "curves" and got.curves_a is not None and want.curves_a is not None
-    assert got.time_s == pytest.approx(want.time_s, abs=1e-6)
-    assert np.abs(got.curves_a - want.curves_a).max() < 0.01 * want.curves_a.max()
+    # A sweep of 1000 samples takes 10 ms, so a curve of 0.1 s is swept ten times.
+    assert got.time_s[::10] == pytest.approx(want.time_s, abs=1e-6)
+    assert np.abs(got.curves_a[5::10] - want.curves_a).max() < 0.01 * want.curves_a.max()
     assert got.energy_j == pytest.approx(want.energy_j, rel=5e-3)
 
 
@@ -50,33 +55,72 @@ def test_samples_written_for_shepherd_are_read_back_as_its_own_reader_would(tmp_
     """By the attributes that the format's description names: physical = raw * gain + offset."""
     import h5py
 
-    want = source()
-    want = harvested.Harvested(want.time_s, want.power_w, want.voltage_v, want.current_a)
+    want = at_maximum(source())
     harvested.write_shepherd(want, tmp_path / "a.h5")
     with h5py.File(tmp_path / "a.h5") as file:
         assert file.attrs["mode"] == "harvester" and file["data"].attrs["datatype"] == "ivsample"
         assert file["data"]["time"].dtype == np.uint64 and file["data"]["voltage"].dtype == np.uint32
         volts, amps = (file["data"][k][:] * file["data"][k].attrs["gain"] for k in ("voltage", "current"))
-        assert np.diff(file["data"]["time"][:]).tolist() == [100_000_000] * 19
-    assert float((volts * amps).sum() * 0.1) == pytest.approx(want.energy_j, rel=1e-6)
+        assert set(np.diff(file["data"]["time"][:]).tolist()) == {10_000}
+    assert float((volts * amps).sum() * 1e-5) == pytest.approx(want.energy_j, rel=1e-6)
     assert harvested.shepherd(tmp_path / "a.h5", step_s=0.2).energy_j == pytest.approx(want.energy_j, rel=1e-6)
+
+
+def test_shepherds_own_harvester_gets_the_energy_of_what_we_write(tmp_path: Path) -> None:
+    from shepherd_core.data_models.content.virtual_harvester_config import VirtualHarvesterConfig
+    from shepherd_core.vsource import simulate_harvester
+
+    want = source(rows=3, step_s=0.5)
+    harvested.write_shepherd(want, tmp_path / "curves.h5")
+    harvested.write_shepherd(at_maximum(want), tmp_path / "samples.h5")
+    # It finds a curve's best point as it sweeps, so a change of light reaches it a sweep or two of 10 ms late.
+    got_j = simulate_harvester(VirtualHarvesterConfig(name="mppt_opt"), tmp_path / "curves.h5")
+    assert got_j == pytest.approx(want.energy_j, rel=0.02)
+    got_j = simulate_harvester(VirtualHarvesterConfig(name="neutral"), tmp_path / "samples.h5")
+    assert got_j == pytest.approx(want.energy_j, rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["ivtrace", "ivsurface"])
+def test_what_shepherd_writes_today_is_read(tmp_path: Path, kind: str) -> None:
+    import h5py
+    from shepherd_core.writer import Writer
+
+    want = source(rows=1, step_s=1.0)
+    assert want.curves_a is not None and want.grid_v is not None
+    n = np.arange(100_000)
+    if kind == "ivsurface":
+        volts = want.grid_v[-1] * (n % 1000) / 999
+        amps = np.interp(volts, want.grid_v, want.curves_a[0])
+    else:
+        volts, amps = (np.full(n.shape, a[0]) for a in (want.voltage_v, want.current_a))
+    path = tmp_path / "a.h5"
+    window = 1000 if kind == "ivsurface" else 0
+    with Writer(path, mode="harvester", datatype=kind, window_samples=window, verbose=False) as out:
+        out.append_iv_data_si(n * 1e-5, volts, amps)
+    with h5py.File(path) as file:
+        assert file["data"].attrs["datatype"] == kind
+    got = harvested.shepherd(path)
+    assert got.kind == ("curves" if kind == "ivsurface" else "maximum power points")
+    assert got.energy_j == pytest.approx(want.energy_j, rel=2e-3)
+
+
+def test_a_recording_too_long_for_shepherds_rate_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SunsealError, match="an hour is the most that fits"):
+        harvested.write_shepherd(source(step_s=1000.0), tmp_path / "a.h5")
+    assert not (tmp_path / "a.h5").exists()
 
 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda t: t + (np.arange(20) > 7).astype("u8") * 10**9, "sample 8 of .*a gap of 1.1 s before it"),
-        (lambda t: np.where(np.arange(20) == 7, t[0], t).astype("u8"), "sample 7 of .*the time goes back"),
+        (lambda t: t + (np.arange(len(t)) > 7).astype("u8") * 10**9, r"sample 8 of .*a gap of 1\S* s before it"),
+        (lambda t: np.where(np.arange(len(t)) == 7, t[0], t).astype("u8"), "sample 7 of .*the time goes back"),
     ],
 )
 def test_a_shepherd_recording_with_a_gap_names_it(tmp_path: Path, change: Any, says: str) -> None:
     import h5py
 
-    harvested.write_shepherd(source(), tmp_path / "a.h5", window_samples=2)
-    want = source()
-    harvested.write_shepherd(
-        harvested.Harvested(want.time_s, want.power_w, want.voltage_v, want.current_a), tmp_path / "a.h5"
-    )
+    harvested.write_shepherd(at_maximum(source()), tmp_path / "a.h5")
     with h5py.File(tmp_path / "a.h5", "r+") as file:
         file["data"]["time"][:] = change(file["data"]["time"][:])
     with pytest.raises(SunsealError, match=says):

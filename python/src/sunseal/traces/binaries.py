@@ -291,12 +291,12 @@ def numpy_array(
 
 
 def shepherd(path: Path) -> Recording:
-    """Read the voltage and current that Shepherd recorded (datatype `ivsample`)."""
+    """Read the voltage and current that Shepherd recorded (datatype `ivtrace`, formerly `ivsample`)."""
     import h5py
 
     with h5py.File(path, "r") as file:
         data = shepherd_data(file, path)
-        if (kind := data.attrs.get("datatype", "ivsample")) != "ivsample":
+        if (kind := data.attrs.get("datatype", "ivsample")) not in ("ivsample", "ivsamples", "ivtrace"):
             raise SunsealError(
                 f"`{path.name}` holds {kind}, the curves of a source, not a load's current",
                 hint="`sunseal trace harvest` reads those",

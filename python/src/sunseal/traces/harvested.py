@@ -103,7 +103,7 @@ def of_curves(time_s: Array, grid_v: Array, curves_a: Array, provenance: dict[st
 
 
 def shepherd(path: Path, step_s: float | None = None, points: int = POINTS) -> Harvested:
-    """Read a harvester's recording (`ivsample`: its voltage and current; `ivcurve`: sweeps).
+    """Read a harvester's recording (`ivtrace`, once `ivsample`: voltage and current; `ivsurface`, `ivcurve`: sweeps).
 
     Samples are put together into steps of `step_s` (a millisecond, unless given) by their mean power; sweeps go on
     one grid of voltages.
@@ -121,13 +121,14 @@ def shepherd(path: Path, step_s: float | None = None, points: int = POINTS) -> H
         interval = (int(data["time"][1]) - int(data["time"][0])) * tick
         _even(data["time"], tick, interval, path)
         about = {"file": path.name, "format": f"Shepherd, {kind}", "host": str(file.attrs.get("hostname", "unknown"))}
-        if kind == "ivsample":
+        if kind in SHEPHERD_SAMPLES:
             return _ivsamples(data, samples, interval, step_s or max(1e-3, interval), about, path)
-        if kind == "ivcurve":
+        if kind in SHEPHERD_CURVES:
             return _ivcurves(data, samples, interval, window, points, about, path)
     raise SunsealError(
-        f"`{path.name}` holds `{kind}`, of which no power follows; `ivsample` and `ivcurve` can be read",
-        hint="convert it to ivcurve with shepherd-data",
+        f"`{path.name}` holds `{kind}`, of which no power follows; `ivtrace` (`ivsample`) and `ivsurface` (`ivcurve`) "
+        "can be read",
+        hint="convert it to ivsurface with shepherd-data",
     )
 
 
@@ -193,42 +194,80 @@ def _ivcurves(
 
 
 def write_shepherd(source: Harvested, path: Path, window_samples: int = 1000) -> None:
-    """Write Shepherd HDF5: `ivcurve` where curves are known, else `ivsample` of the maximum power points.
+    """Write Shepherd HDF5: sweeps (`ivcurve`) where curves are known, else `ivsample` of the maximum power points.
 
-    Layout as shepherd-core writes it: groups `data` with `time` (u8, ns), `voltage` and `current` (u4, with `gain`
-    and `offset`), attributes `mode`, `datatype`, `window_samples`.
+    Layout as shepherd-core writes and reads it: group `data` with `time` (u8, ns), `voltage` and `current` (u4, with
+    `gain` and `offset`), attributes `mode`, `datatype`, `window_samples`; 100,000 samples a second, in whole blocks
+    of that many, as its harvesters and `simulate_harvester` take them: the last one ends in the dark. A curve is
+    swept again and again, once in `window_samples` samples, as long as it holds.
     """
     import h5py
 
-    steps = np.diff(source.time_s)
+    span_s = float(source.time_s[-1])
+    if span_s > SHEPHERD_LONGEST_S:
+        raise SunsealError(
+            f"`{path}` cannot be written: {show(span_s, 's')} are {span_s * SHEPHERD_RATE_HZ:.3g} samples of "
+            f"Shepherd's 100 kHz, and an hour is the most that fits; write a stretch of it"
+        )
+    curves = source.curves_a is not None and source.grid_v is not None
+    if not curves and not source.voltage_v.any() and source.power_w.any():
+        raise SunsealError(
+            f"`{path}` cannot be written: of this source only the power is known, no voltage and current"
+        )
     with whole(path, binary=True) as out, h5py.File(out, "w") as file:
         file.attrs["mode"], file.attrs["hostname"] = "harvester", "sunseal"
         data = file.create_group("data")
-        if source.curves_a is not None and source.grid_v is not None:
-            data.attrs["datatype"], data.attrs["window_samples"] = "ivcurve", window_samples
-            sweep = np.linspace(0.0, float(source.grid_v[-1]), window_samples)
-            volts = np.tile(sweep, len(steps))
-            amps = np.concatenate([np.interp(sweep, source.grid_v, row) for row in source.curves_a])
-            tick = np.repeat(steps / window_samples, window_samples)
-        else:
-            data.attrs["datatype"], data.attrs["window_samples"] = "ivsample", 0
-            volts, amps, tick = source.voltage_v, source.current_a, steps
-            if not volts.any() and source.power_w.any():
-                raise SunsealError(
-                    f"`{path}` cannot be written: of this source only the power is known, no voltage and current"
-                )
-        begin = np.concatenate([[0.0], np.cumsum(tick)[:-1]])
-        _dataset(data, "time", np.round(begin * 1e9).astype(np.uint64), 1e-9, "s")
-        for name, values, unit in (("voltage", volts, "V"), ("current", amps, "A")):
+        data.attrs["datatype"] = "ivcurve" if curves else "ivsample"
+        data.attrs["window_samples"] = window_samples if curves else 0
+        volts, amps = (source.grid_v, source.curves_a) if curves else (source.voltage_v, source.current_a)
+        gains = {}
+        for name, values in (("voltage", volts), ("current", amps)):
             most = float(np.max(values, initial=0.0))
-            gain = 10.0 ** math.ceil(math.log10(most / SHEPHERD_RAW_MAX)) if most > 0 else 1e-9
-            _dataset(data, name, np.round(values / gain).astype(np.uint32), gain, unit)
+            gains[name] = 10.0 ** math.ceil(math.log10(most / SHEPHERD_RAW_MAX)) if most > 0 else 1e-9
+        blocks = math.ceil(span_s * SHEPHERD_RATE_HZ / SHEPHERD_BLOCK - 1e-9)
+        made = {
+            "time": _dataset(data, "time", np.uint64, blocks, 1e-9, "s"),
+            "voltage": _dataset(data, "voltage", np.uint32, blocks, gains["voltage"], "V"),
+            "current": _dataset(data, "current", np.uint32, blocks, gains["current"], "A"),
+        }
+        for block in range(blocks):
+            at = slice(block * SHEPHERD_BLOCK, (block + 1) * SHEPHERD_BLOCK)
+            n = np.arange(at.start, at.stop)
+            row = np.searchsorted(source.time_s, (n + 0.5) / SHEPHERD_RATE_HZ, side="right") - 1
+            lit = row < len(source.time_s) - 1
+            row = np.minimum(row, len(source.time_s) - 2)
+            v, i = _shepherd_samples(source, n, row, window_samples)
+            made["time"][at] = n.astype(np.uint64) * np.uint64(10**9 // SHEPHERD_RATE_HZ)
+            made["voltage"][at] = np.round(v / gains["voltage"]).astype(np.uint32)
+            made["current"][at] = np.round(np.where(lit, i, 0.0) / gains["current"]).astype(np.uint32)
 
 
-def _dataset(data: Any, name: str, raw: Any, gain: float, unit: str) -> None:
-    made = data.create_dataset(name, data=raw, chunks=(min(len(raw), 10_000),), compression="gzip", compression_opts=1)
+SHEPHERD_RATE_HZ = 100_000
+SHEPHERD_BLOCK = 100_000
+SHEPHERD_LONGEST_S = 3600.0
+SHEPHERD_SAMPLES = ("ivsample", "ivsamples", "ivtrace")
+SHEPHERD_CURVES = ("ivcurve", "ivcurves", "ivsurface")
+
+
+def _shepherd_samples(source: Harvested, n: Any, row: Any, window_samples: int) -> tuple[Array, Array]:
+    """Return voltage and current of samples `n`, which lie in the rows `row` of a source."""
+    if source.curves_a is None or source.grid_v is None:
+        return source.voltage_v[row], source.current_a[row]
+    volts = np.linspace(0.0, float(source.grid_v[-1]), window_samples)[n % window_samples]
+    amps = np.empty(len(n))
+    for k in np.unique(row):
+        of_row = row == k
+        amps[of_row] = np.interp(volts[of_row], source.grid_v, source.curves_a[k])
+    return volts, amps
+
+
+def _dataset(data: Any, name: str, kind: Any, blocks: int, gain: float, unit: str) -> Any:
+    made = data.create_dataset(
+        name, (blocks * SHEPHERD_BLOCK,), kind, chunks=(10_000,), compression="gzip", compression_opts=1
+    )
     made.attrs["gain"], made.attrs["offset"], made.attrs["unit"] = gain, 0.0, unit
     made.attrs["description"] = f"{name} [{unit}] = value * gain + offset"
+    return made
 
 
 # --- IVonne, Ekho, SIREN ---------------------------------------------------------------------
