@@ -162,6 +162,9 @@ static void sleep_ticks(uint32_t wanted) {
             synchronise((uint8_t)(until - 1));
             TIFR = OCF0;
             TIMSK |= OCIE0;
+            /* It may have ended meanwhile, and the match with it. */
+            if ((int32_t)(until - ticks()) <= 0)
+                break;
         }
         while ((hal_events & EVENT_TICK) == 0) {
             sleep(SE_POWER_SAVE);
@@ -169,6 +172,7 @@ static void sleep_ticks(uint32_t wanted) {
         }
         TIMSK &= (uint8_t)~OCIE0;
     }
+    TIMSK &= (uint8_t)~OCIE0;
     hal_interrupts_on();
 }
 

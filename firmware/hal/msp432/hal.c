@@ -193,7 +193,7 @@ void hal_sleep_s(uint32_t duration_s) {
 
 void hal_sleep_ms(uint16_t ms) {
     if (ms >= 2000) {
-        hal_sleep_s(ms / 1000);
+        hal_sleep_s(ms / 1000 + 1); /* the first one is under way */
         ms %= 1000;
     }
     alarm_set(ms);
