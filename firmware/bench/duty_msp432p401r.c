@@ -1,48 +1,44 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * The DCO tuned by the constants of the chip's descriptors (SLAU356, CS, "DCO frequency
- * calibration"), the watch crystal, and LPM3 with RTC_C, which runs on in it: timers do not.
+ * calibration"), the watch crystal, and LPM3 with RTC_C, which runs on in it: timers do not. The
+ * board's CC2500, which wakes by itself, is put to sleep over eUSCI_B0.
  */
 #include "duty.h"
 
+#include "board.h"
 #include "msp432/dco.inc"
 
-#define REG32(address) (*(volatile uint32_t *)(address))
-#define REG16(address) (*(volatile uint16_t *)(address))
-
-#define CSKEY REG32(0x40010400)
-#define CSCTL0 REG32(0x40010404)
-#define CSCTL1 REG32(0x40010408)
-#define CSCTL2 REG32(0x4001040C)
-#define CSIFG REG32(0x40010448)
-#define CSCLRIFG REG32(0x40010450)
-#define CS_UNLOCK 0x695A
-#define LFXT_EN 0x100
-#define LFXTIFG 0x1
 #define LFXT_DCO_DCO 0x00000033 /* ACLK, BCLK from LFXT; SMCLK, HSMCLK, MCLK from the DCO */
-#define PCMCTL0 REG32(0x40010000)
-#define PCMCTL1 REG32(0x40010004)
+#define PCMCTL0 SUNSEAL_REG32(0x40010000)
+#define PCMCTL1 SUNSEAL_REG32(0x40010004)
 #define PCM_KEY 0x695A0000u
 #define AM_LDO_VCORE1 1u
 #define PMR_BUSY 0x100
-#define PJSEL0 (*(volatile uint8_t *)0x40004D2A)
-#define LFXT_PINS 0x03
 
-#define RTCCTL0 REG16(0x40004400)
-#define RTCCTL13 REG16(0x40004402)
-#define RTCPS1CTL REG16(0x4000440A)
-#define RTC_KEY 0xA500
+#define RTCTIM0 SUNSEAL_REG16(0x40004410) /* minute and second */
 #define RTCTEVIE 0x40
-#define RTCTEVIFG 0x04
-#define RTCHOLD 0x40
 #define EVERY_MINUTE 0
-#define RTIP_SECOND 0x1A /* RT1IP_6 (/ 128) | RT1PSIE */
-#define RT1PSIFG 0x01
 
-#define NVIC_ISER0 REG32(0xE000E100)
-#define RTC_INTERRUPT 29
-#define SCR REG32(0xE000ED10)
-#define SLEEPDEEP 0x4
+#define SPI_MASTER (UCCKPH | UCMSB | UCMST | UCSYNC | UCSSEL__SMCLK)
+#define CC2500_SPWD 0x39 /* SWRS040, command strobes */
+
+static void radio_to_sleep(void) {
+    P3OUT |= BOARD_RADIO_CSN;
+    P3DIR |= BOARD_RADIO_CSN;
+    UCB0CTLW0 = SPI_MASTER | UCSWRST;
+    UCB0BRW = 1;
+    P1SEL0 |= BOARD_RADIO_SCLK | BOARD_RADIO_SIMO | BOARD_RADIO_SOMI;
+    UCB0CTLW0 = SPI_MASTER;
+    P3OUT &= (uint8_t)~BOARD_RADIO_CSN;
+    while (P1IN & BOARD_RADIO_SOMI) {
+    }
+    UCB0TXBUF = CC2500_SPWD;
+    while ((UCB0IFG & UCRXIFG) == 0) {
+    }
+    (void)UCB0RXBUF;
+    P3OUT |= BOARD_RADIO_CSN;
+}
 
 volatile uint16_t duty_fired;
 
@@ -55,6 +51,7 @@ void sunseal_isr_45(void) {
 }
 
 void duty_begin(uint16_t mclk_khz) {
+    radio_to_sleep();
     CSKEY = CS_UNLOCK;
     PJSEL0 |= LFXT_PINS;
     CSCTL2 |= LFXT_EN;
@@ -75,11 +72,11 @@ uint16_t duty_timer(uint32_t period_s) {
     RTCCTL0 = RTC_KEY;
     RTCCTL13 = RTCHOLD;
     int minutes = period_s % 60 == 0;
-    RTCPS1CTL = minutes ? 0 : RTIP_SECOND;
-    REG16(0x40004410) = 0; /* minute and second */
+    RTCPS1CTL = minutes ? 0 : RTCPS_SECOND;
+    RTCTIM0 = 0;
     RTCCTL0 = minutes ? RTC_KEY | RTCTEVIE : RTC_KEY;
     RTCCTL13 = EVERY_MINUTE;
-    NVIC_ISER0 = 1u << RTC_INTERRUPT;
+    NVIC_ISER0 = NVIC_RTC_C;
     SCR |= SLEEPDEEP;
     return (uint16_t)(minutes ? period_s / 60 : period_s);
 }

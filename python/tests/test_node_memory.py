@@ -57,6 +57,8 @@ def test_no_number_comes_twice_whatever_the_supply_does(board: str) -> None:
     machine.run(until=SIGNS)
     signs_s = machine.time_s - began_s
     assert number(machine, segments) == 1
+    # TelosB's DCO is measured upwards, past where the fastest part would be too fast.
+    assert board == "telosb" or machine.lints() == []
     halved, opened = 0, False
     for device in range(DEVICES):
         lots = random.Random(device)
