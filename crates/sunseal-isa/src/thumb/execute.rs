@@ -13,19 +13,19 @@ use crate::{Access, Cycles, Fault, Flow, Observer, Width};
 /// What the pipeline remembers of the instruction before, in `Cpu::recent`: registers that it wrote, in
 /// the low 16 bits, and how.
 pub(crate) mod recent {
-    /// It was a single load: the next load or store may overlap. A load takes more than one cycle, however many its pair
-    /// left of them.
-    pub const LOADED: u32 = 1 << 16 | OPENS;
-    /// A bit of `LOADED` alone.
-    pub const PAIRS: u32 = 1 << 16;
+    /// It was a single load: the next load or store may overlap. It takes more than one cycle, however many its pair left of
+    /// them.
+    pub const LOADED: u32 = PAIRS | OPENS;
+    /// The bit of `LOADED` alone.
+    pub const PAIRS: u32 = 1 << 25;
     /// It had 16 bits.
     pub const NARROW: u32 = 1 << 17;
     /// It branched.
     pub const BRANCHED: u32 = 1 << 18;
-    /// It took more than one cycle, or was the first behind a branch: a row of 32-bit instructions at addresses that are
-    /// no multiple of four may pay here. One above `BRANCHED`.
-    pub const OPENS: u32 = 1 << OPENS_SHIFT;
-    pub const OPENS_SHIFT: u32 = 19;
+    /// It takes more than one cycle by its nature, or was the first behind a branch: a row of 32-bit instructions at
+    /// addresses that are no multiple of four may pay here. One above `BRANCHED`; bit 16 is no flag, so that shifting by one
+    /// brings nothing into `NARROW`.
+    pub const OPENS: u32 = 1 << 19;
     /// In that row is one that is no single store.
     pub const NOT_STORE: u32 = 1 << 20;
     /// The lowest bit of `BRANCHED`, `OPENS`, `NOT_STORE` and `RUN`, which decide about such a row.
@@ -40,6 +40,11 @@ pub(crate) mod recent {
     pub const STORED: u32 = 1 << 23;
     /// It was a single store with a register offset.
     pub const STORED_BY_REGISTER: u32 = 1 << 24;
+
+    /// What a single store leaves.
+    pub const fn stored(by_register: bool) -> u32 {
+        if by_register { STORED_BY_REGISTER | OPENS } else { STORED }
+    }
 }
 
 /// What an instruction has done.
@@ -450,7 +455,7 @@ impl Cpu {
                 let value = r(rt, self) & (u32::MAX >> (32 - 8 * width.bytes()));
                 let at = self.access_cycle(cycles);
                 let (_, more) = self.access_any(bus, observer, pc, ea, width, Some(value), at)?;
-                let stored = if by_register { recent::STORED_BY_REGISTER } else { recent::STORED };
+                let stored = recent::stored(by_register);
                 let after = self.write_back(observer, addr) | stored;
                 Ok(Done::next(next, cycles + more, after))
             }

@@ -147,7 +147,7 @@ impl<B: Bus, O: Observer> Table<B, O> {
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub(crate) struct Op {
-    /// rd 4 | rn 4 | rm 4 | ra 4 | none | narrow, as in `recent` (bit 17) | unaligned wide | single store | shift 3 from
+    /// rd 4 | rn 4 | rm 4 | ra 4 | single store | narrow, as in `recent` (bit 17) | unaligned wide | none | shift 3 from
     /// bit 20 | amount 6 from bit 24 | the constant's carry: known, value | kind from bit 54
     pub head: u64,
     /// A constant, an address, or where the decoded form is; in the high half the address of the next instruction.
@@ -155,7 +155,7 @@ pub(crate) struct Op {
 }
 
 const UNALIGNED_WIDE: u64 = 1 << 18;
-const SINGLE_STORE: u64 = 1 << 19;
+const SINGLE_STORE: u64 = 1 << 16;
 const CARRY_KNOWN: u64 = 1 << 30;
 const CARRY: u64 = 1 << 31;
 const KIND_SHIFT: u32 = 54;
@@ -169,6 +169,11 @@ impl Op {
     #[inline(always)]
     pub fn narrow(self) -> u32 {
         self.head as u32 & recent::NARROW
+    }
+    /// The same, and that it opens a row if the one before branched.
+    #[inline(always)]
+    pub fn behind(self, before: u32) -> u32 {
+        (self.head as u32 | before << 1) & (recent::NARROW | recent::OPENS)
     }
     #[inline(always)]
     pub fn next(self) -> u32 {
@@ -682,7 +687,7 @@ fn store<B: Bus, O: Observer, const MOVE: u8, const ADDRESS: u8>(
     let at = cpu.access_cycle(cycles);
     let value = cpu.r[op.rd()] & (u32::MAX >> (32 - 8 * width.bytes()));
     let Some(more) = set(cpu, bus, obs, pc, addr, width, value, at) else { return pc | 1 };
-    let mut after = if by_register { recent::STORED_BY_REGISTER } else { recent::STORED };
+    let mut after = const { recent::stored(ADDRESS == address::REGISTER) };
     if matches!(ADDRESS, address::PRE | address::POST) {
         let end = cpu.r[op.rn()].wrapping_add(op.imm());
         step_base(cpu, obs, op.rn(), end);
@@ -723,7 +728,8 @@ fn store_many<B: Bus, O: Observer, const BEFORE: bool>(
     if head & CARRY != 0 {
         step_base(cpu, obs, op.rn(), end);
     }
-    let next = cpu.finish(bus, obs, op, pc, (op.next(), cycles, 0, Flow::Next));
+    let done = (op.next(), cycles, recent::OPENS, Flow::Next);
+    let next = cpu.finish(bus, obs, op, pc, done);
     follow_access(
         cpu,
         bus,
@@ -781,7 +787,8 @@ fn load_many<B: Bus, O: Observer, const GOES: bool>(
         let next = leave(cpu, bus, obs, op, pc, done);
         return follow_access(cpu, bus, obs, next, const { likely(kind::LOAD_MANY_AND_GO) });
     }
-    let next = cpu.finish(bus, obs, op, pc, (op.next(), cycles, 0, Flow::Next));
+    let done = (op.next(), cycles, recent::OPENS, Flow::Next);
+    let next = cpu.finish(bus, obs, op, pc, done);
     follow_access(cpu, bus, obs, next, const { likely(kind::LOAD_MANY) })
 }
 

@@ -423,9 +423,7 @@ impl Cpu {
             cycles += rule >> 5;
             after = after & !recent::OPENS | (rule & 0x1F) << recent::ROW_SHIFT;
         } else {
-            // The first behind a branch opens a row as one of several cycles does.
-            after |= op.narrow() | (self.recent & recent::BRANCHED) << 1;
-            after |= u32::from(cycles > 1) << recent::OPENS_SHIFT;
+            after |= op.behind(self.recent);
         }
         if B::WAITS {
             cycles += bus.fetched(pc, op.bytes()) as u32 + bus.stall() as u32;
@@ -564,7 +562,8 @@ pub(crate) fn general<B: Bus, O: Observer>(
         Ok(done) => done,
         Err(exit) => return cpu.fail(exit, pc),
     };
-    let next = cpu.finish(bus, observer, op, pc, (next, cycles, after, flow));
+    let opens = if cycles > 1 { recent::OPENS } else { 0 };
+    let next = cpu.finish(bus, observer, op, pc, (next, cycles, after | opens, flow));
     if stop.is_some() {
         cpu.stop = stop;
         return next | 1;

@@ -47,7 +47,7 @@ pub fn assemble(name: &str, source: &str) -> Vec<u8> {
     let head = ".syntax unified\n.cpu cortex-m4\n.fpu fpv4-sp-d16\n.thumb\n";
     std::fs::write(file("program.s"), format!("{head}{source}\n")).unwrap();
     run("arm-none-eabi-as", &["-o", &file("program.o"), &file("program.s")]);
-    link(&folder)
+    link(&folder, &["program.o"])
 }
 
 /// The bytes of a C program whose first function, `main`, lies at 0; variables are zero and in RAM.
@@ -59,19 +59,25 @@ pub fn compile(name: &str, source: &str, flags: &[&str]) -> Vec<u8> {
         ["-mcpu=cortex-m4", "-mthumb", "-std=gnu11", "-Wall", "-Werror", "-ffreestanding", "-c"];
     let files = ["-o", &file("program.o"), &file("program.c")];
     run("arm-none-eabi-gcc", &[&all[..], flags, &files].concat());
-    link(&folder)
+    link(&folder, &["program.o"])
 }
 
-fn link(folder: &Path) -> Vec<u8> {
+/// The bytes of these objects, of which the section `.start` lies at 0.
+pub fn link(folder: &Path, objects: &[&str]) -> Vec<u8> {
     let file = |ending: &str| folder.join(ending).display().to_string();
     let libgcc =
         run("arm-none-eabi-gcc", &["-mcpu=cortex-m4", "-mthumb", "-print-libgcc-file-name"]);
     let script = "SECTIONS { .text 0 : { *(.start) *(.text*) *(.rodata*) } \
                   .bss 0x20000000 (NOLOAD) : { *(.bss* .data* COMMON) } /DISCARD/ : { *(.ARM.*) } }";
-    std::fs::write(file("program.ld"), script).unwrap();
+    let script_file = file("program.ld");
+    std::fs::write(&script_file, script).unwrap();
     let libgcc = String::from_utf8_lossy(&libgcc).trim().to_owned();
     let (elf, bin) = (file("program.elf"), file("program.bin"));
-    run("arm-none-eabi-ld", &["-T", &file("program.ld"), "-o", &elf, &file("program.o"), &libgcc]);
+    let objects: Vec<_> = objects.iter().map(|name| file(name)).collect();
+    let mut args = vec!["-T", &script_file, "-o", &elf];
+    args.extend(objects.iter().map(String::as_str));
+    args.push(&libgcc);
+    run("arm-none-eabi-ld", &args);
     run("arm-none-eabi-objcopy", &["-O", "binary", "-j", ".text", &elf, &bin]);
     std::fs::read(bin).unwrap()
 }
