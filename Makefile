@@ -22,7 +22,7 @@ C_SOURCES = $$(find firmware -name build -prune -o \( -name '*.c' -o -name '*.h'
 # Tests compare with mspdebug, OpenSSL, tshark and chromium; here their absence is a failure, not a skip.
 WITH_TOOLS = SUNSEAL_REQUIRE_TOOLS=1 PATH="$$($(GET) --for tests --print-bin):$$($(GET) --print-bin):$$PATH"
 
-.PHONY: help demo all venv engine server firmware all-boards tools test test-rust test-firmware test-library test-python check mutants fmt bench clean
+.PHONY: help demo all venv engine server firmware all-boards tools test test-rust test-firmware test-library test-python test-all fuzz check mutants fmt bench clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -71,6 +71,21 @@ tools: ## Fetch what the tests compare with: mspdebug, OpenSSL, tshark, chromium
 	$(GET) --for tests
 
 test: check test-rust test-firmware test-library test-python ## Run everything that CI runs.
+
+test-all: test fuzz ## Run what CI runs and what is slow.
+
+# What cargo-fuzz passes, without a sanitizer, which would need the nightly compiler. The target is named so that build
+# scripts are compiled without it.
+FUZZ ?= elf gdb vcd frames http
+FUZZ_S ?= 60
+FUZZ_HOST = $$(rustc -vV | sed -n 's/^host: //p')
+SANCOV = $(foreach f,level=4 inline-8bit-counters pc-table trace-compares,-Cllvm-args=-sanitizer-coverage-$(f))
+fuzz: ## Run libFuzzer on what reads other people's bytes, a minute on each target of fuzz/.
+	cd fuzz && RUSTFLAGS="-Cpasses=sancov-module $(SANCOV) --cfg fuzzing -Cdebug-assertions -Coverflow-checks" \
+	  CARGO_TARGET_DIR=target cargo build --quiet --release --target "$(FUZZ_HOST)" $(FUZZ:%=--bin %)
+	for t in $(FUZZ); do mkdir -p fuzz/target/found/$$t fuzz/artifacts/$$t; \
+	  fuzz/target/$(FUZZ_HOST)/release/$$t -max_total_time=$(FUZZ_S) -max_len=16384 -timeout=10 -print_final_stats=1 \
+	  -artifact_prefix=fuzz/artifacts/$$t/ fuzz/target/found/$$t fuzz/corpus/$$t; done
 
 test-rust: all all-boards tools ## Test the crates.
 	$(WITH_TOOLS) $(CARGO) test --no-fail-fast --release --workspace --exclude sunseal-py

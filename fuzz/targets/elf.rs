@@ -2,6 +2,7 @@
 #![no_main]
 
 #[allow(dead_code)] // each target takes one
+#[path = "../bodies/machine.rs"]
 mod bodies;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| bodies::elf(data));
