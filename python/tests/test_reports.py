@@ -33,7 +33,7 @@ def test_every_part_says_where_it_is_from(name: str) -> None:
     assert len(citing.of(parts=[name])) > 0
 
 
-WITHOUT_TABLES = {"shnayder2004"}
+WITHOUT_TABLES = {"shnayder2004", "residual"}
 """Papers that coefficients are from and of which `data/published` has no table."""
 
 
