@@ -139,11 +139,11 @@ impl Cpu {
         self.memory_cycles(1 + u32::from(by_register), address, gain, 0)
     }
 
-    /// The cycle of the access of a single load or store that takes `cycles`: one that takes none goes with the load in front
-    /// of it.
+    /// When a single store that takes `cycles` writes. One that takes none goes with the load in front of it, whose cycles the
+    /// machine may have heard of already: it is not dated back.
     #[inline(always)]
-    pub(crate) fn access_cycle(&self, cycles: u32) -> Cycles {
-        (self.cycles + Cycles::from(cycles)).saturating_sub(1)
+    pub(crate) fn store_cycle(&self, cycles: u32) -> Cycles {
+        self.cycles + Cycles::from(cycles.saturating_sub(1))
     }
 
     /// One aligned access.
@@ -453,7 +453,7 @@ impl Cpu {
                 let cycles = self.single_store_cycles(registers, by_register);
                 let width = width(moved);
                 let value = r(rt, self) & (u32::MAX >> (32 - 8 * width.bytes()));
-                let at = self.access_cycle(cycles);
+                let at = self.store_cycle(cycles);
                 let (_, more) = self.access_any(bus, observer, pc, ea, width, Some(value), at)?;
                 let stored = recent::stored(by_register);
                 let after = self.write_back(observer, addr) | stored;

@@ -684,7 +684,7 @@ fn store<B: Bus, O: Observer, const MOVE: u8, const ADDRESS: u8>(
     let (addr, registers) = effective::<ADDRESS>(cpu, op);
     let by_register = ADDRESS == address::REGISTER;
     let cycles = cpu.single_store_cycles(registers, by_register);
-    let at = cpu.access_cycle(cycles);
+    let at = cpu.store_cycle(cycles);
     let value = cpu.r[op.rd()] & (u32::MAX >> (32 - 8 * width.bytes()));
     let Some(more) = set(cpu, bus, obs, pc, addr, width, value, at) else { return pc | 1 };
     let mut after = const { recent::stored(ADDRESS == address::REGISTER) };
