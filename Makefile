@@ -22,7 +22,7 @@ C_SOURCES = $$(find firmware -name build -prune -o \( -name '*.c' -o -name '*.h'
 # Tests compare with mspdebug, OpenSSL, tshark and chromium; here their absence is a failure, not a skip.
 WITH_TOOLS = SUNSEAL_REQUIRE_TOOLS=1 PATH="$$($(GET) --for tests --print-bin):$$($(GET) --print-bin):$$PATH"
 
-.PHONY: help demo all venv engine server firmware all-boards tools test test-rust test-firmware test-library test-python test-all fuzz check mutants fmt bench clean
+.PHONY: help demo all venv engine server firmware all-boards tools test test-rust test-firmware test-library test-python test-all torture fuzz check mutants fmt bench clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -67,12 +67,16 @@ all-boards: ## Build the firmware of every board; fetches GCC for the AVR as wel
 	$(GET) --for avr
 	$(MAKE) $(SILENT) --no-print-directory -j$(JOBS) -C firmware all-boards
 
-tools: ## Fetch what the tests compare with: mspdebug, OpenSSL, tshark, chromium.
+tools: ## Fetch what the tests compare with: mspdebug, OpenSSL, tshark, chromium, GCC's torture tests.
 	$(GET) --for tests
+	$(GET) --for torture
 
 test: check test-rust test-firmware test-library test-python ## Run everything that CI runs.
 
-test-all: test fuzz ## Run what CI runs and what is slow.
+test-all: test torture fuzz ## Run what CI runs and what is slow.
+
+torture: all-boards tools ## Run all of GCC's torture tests on three cores, each beside another simulator.
+	$(WITH_TOOLS) $(CARGO) run --release -p sunseal-dev -- torture msp430 avr thumb
 
 # What cargo-fuzz passes, without a sanitizer, which would need the nightly compiler. The target is named so that build
 # scripts are compiled without it.

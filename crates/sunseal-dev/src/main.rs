@@ -11,7 +11,7 @@ use sunseal_dev::fuzz::{self, Target, Until};
 use sunseal_dev::msp430::Compiled;
 use sunseal_dev::single_step::{self, Core};
 use sunseal_dev::tools::Scratch;
-use sunseal_dev::{likely, performance};
+use sunseal_dev::{likely, performance, torture};
 use sunseal_isa::msp430::Timing;
 
 #[derive(Parser)]
@@ -57,6 +57,24 @@ enum Command {
         /// Compiled C programs instead of instruction sequences (MSP430).
         #[arg(long)]
         compiled: bool,
+    },
+    /// Runs GCC's torture tests here and in another simulator (`firmware/toolchain/get --for torture`).
+    Torture {
+        /// The instruction sets: msp430, avr, thumb.
+        #[arg(value_enum)]
+        isa: Vec<Isa>,
+        /// Only so many of each, drawn from a seed.
+        #[arg(long)]
+        sample: Option<usize>,
+        /// The seed.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Only this level.
+        #[arg(long)]
+        level: Option<String>,
+        /// Only this program.
+        #[arg(long)]
+        only: Option<String>,
     },
     /// Counts which instructions follow which in the bench images, for the cores' dispatch.
     Likely {
@@ -170,6 +188,32 @@ fn run(options: Options) -> Result<(), String> {
         Command::SingleStep { action: Action::Check, isa, out, .. } => {
             let cases = single_step::check_all(isa.core().as_mut(), &out, None)?;
             println!("{cases} cases end as the files say");
+        }
+        Command::Torture { isa, sample, seed, level, only } => {
+            let mut jobs = match sample {
+                Some(count) => torture::sample(seed, count)?,
+                None => torture::whole()?,
+            };
+            jobs.retain(|job| level.as_ref().is_none_or(|level| *level == job.level));
+            jobs.retain(|job| only.as_ref().is_none_or(|only| *only == job.name()));
+            let mut good = true;
+            for isa in isa {
+                let report = match isa {
+                    Isa::Cpuxv2 | Isa::Msp430 => torture::run(torture::Msp430::new, &jobs)?,
+                    Isa::Avr => torture::run(torture::Avr::new, &jobs)?,
+                    Isa::Thumb => torture::run(torture::Thumb::new, &jobs)?,
+                    Isa::Cpux | Isa::ThumbFloat => {
+                        return Err("torture tests are there for msp430, avr and thumb".into());
+                    }
+                };
+                let name =
+                    isa.to_possible_value().map_or(String::new(), |v| v.get_name().to_owned());
+                println!("{name}: {report}");
+                good &= report.is_good();
+            }
+            if !good {
+                return Err("there are programs to look into".into());
+            }
         }
         Command::Likely { firmware, out } => likely::write(&firmware, &out)?,
         Command::Performance { out, keep } => performance::write(&out, keep)?,

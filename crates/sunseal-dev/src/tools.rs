@@ -15,12 +15,25 @@ pub fn root() -> &'static Path {
 /// The folders that `firmware/toolchain/get` keeps programs in.
 #[must_use]
 pub fn folders() -> Vec<PathBuf> {
-    let get = root().join("firmware/toolchain/get");
-    let printed = |args: &[&str]| {
-        let out = Command::new("python3").arg(&get).args(args).arg("--print-bin").output().ok()?;
-        Some(PathBuf::from(String::from_utf8_lossy(&out.stdout).trim()))
-    };
     [&["--for", "tests"][..], &[]].into_iter().filter_map(printed).collect()
+}
+
+fn printed(args: &[&str]) -> Option<PathBuf> {
+    let get = root().join("firmware/toolchain/get");
+    let out = Command::new("python3").arg(&get).args(args).arg("--print-bin").output().ok()?;
+    Some(PathBuf::from(String::from_utf8_lossy(&out.stdout).trim()))
+}
+
+/// The folder of GCC's torture tests that run.
+///
+/// # Errors
+/// That they are not there, and how to get them.
+pub fn torture() -> Result<PathBuf, String> {
+    let folder = printed(&["--for", "torture"]).map(|bin| bin.join("gcc.c-torture/execute"));
+    folder.filter(|folder| folder.is_dir()).ok_or_else(|| {
+        "GCC's torture tests are not fetched; `firmware/toolchain/get --for torture` does"
+            .to_owned()
+    })
 }
 
 /// Where a program is: on PATH or where `firmware/toolchain/get` puts it.

@@ -7,7 +7,7 @@ use std::process::Command;
 use sunseal_dev::avr::{Avr, Simavr};
 use sunseal_dev::fuzz::{self, Until, Verdict};
 use sunseal_dev::single_step;
-use sunseal_dev::tools;
+use sunseal_dev::{tools, torture};
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
@@ -115,4 +115,13 @@ fn single_step_files_are_what_the_core_does_and_what_is_made_today() {
     let same_as = Some((single_step::SEED, single_step::CASES));
     let cases = single_step::check_all(&mut Avr::new(), &files, same_as).unwrap();
     assert_eq!(cases, sunseal_dev::avr::mnemonics().len() * single_step::CASES);
+}
+
+#[test]
+fn a_sample_of_gccs_torture_tests_passes_as_in_simavr_with_its_cycles() {
+    // The whole is `make test-all`.
+    let jobs = torture::sample(0x6CC, 100).unwrap();
+    let report = torture::run(torture::Avr::new, &jobs).unwrap();
+    assert!(report.is_good(), "{report}");
+    assert!(report.passes >= 80, "{report}");
 }

@@ -4,7 +4,7 @@
 use sunseal_dev::fuzz::{self, Program, Target, Until, Verdict};
 use sunseal_dev::msp430::{Compiled, Mspdebug, SingleStep, mspdebug::Form};
 use sunseal_dev::single_step::{self, Core};
-use sunseal_dev::tools;
+use sunseal_dev::{tools, torture};
 use sunseal_isa::msp430::Timing;
 
 fn committed(mut core: SingleStep) {
@@ -136,4 +136,13 @@ fn a_jump_table_and_wide_arithmetic_agree_when_compiled() {
             ],
         );
     }
+}
+
+#[test]
+fn a_sample_of_gccs_torture_tests_passes_as_in_mspdebugs_simulator() {
+    // The whole is `make test-all`.
+    let jobs = torture::sample(0x6CC, 100).unwrap();
+    let report = torture::run(torture::Msp430::new, &jobs).unwrap();
+    assert!(report.is_good(), "{report}");
+    assert!(report.passes >= 60, "{report}");
 }

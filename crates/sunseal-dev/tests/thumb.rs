@@ -7,7 +7,7 @@ use std::process::Command;
 use sunseal_dev::fuzz::{self, Until, Verdict};
 use sunseal_dev::single_step::{self, Core};
 use sunseal_dev::thumb::{Thumb, Unicorn};
-use sunseal_dev::tools;
+use sunseal_dev::{tools, torture};
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
@@ -137,4 +137,13 @@ fn single_step_files_are_what_the_core_does_and_what_is_made_today() {
         let cases = single_step::check_all(&mut core, &files, same_as).unwrap();
         assert_eq!(cases, core.mnemonics().len() * single_step::CASES);
     }
+}
+
+#[test]
+fn a_sample_of_gccs_torture_tests_passes_as_in_unicorn() {
+    // The whole is `make test-all`.
+    let jobs = torture::sample(0x6CC, 100).unwrap();
+    let report = torture::run(torture::Thumb::new, &jobs).unwrap();
+    assert!(report.is_good(), "{report}");
+    assert!(report.passes >= 90, "{report}");
 }

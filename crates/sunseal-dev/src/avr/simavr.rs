@@ -9,6 +9,7 @@ use super::{PATTERNS, PC, RAM, REGISTERS, data_address, draw_registers, state, v
 use crate::fuzz::{Program, Target, Verdict};
 use crate::random::Random;
 use crate::tools::Driver;
+use crate::torture::End;
 
 /// Where programs lie, in words.
 const CODE: u32 = 0x1000;
@@ -18,6 +19,10 @@ const INSTRUCTIONS: u32 = 60;
 const RAM_BYTES: usize = (RAM.end - RAM.start) as usize;
 /// What simavr tells of each step: `struct state` in simavr.c.
 const STATE_BYTES: usize = 44;
+/// For a program that runs for so many steps instead of to an address.
+const NOWHERE: u32 = u32::MAX;
+/// Instructions that a whole program takes at most.
+const MOST: u32 = 50_000_000;
 
 /// Registers of the I/O space that only remember, here and in simavr: EEDR, EEARL, EEARH.
 const PLAIN_IO: [u16; 3] = [0x1D, 0x1E, 0x1F];
@@ -160,7 +165,7 @@ fn leaves_memory(insn: &Insn, cpu: &Cpu) -> Option<&'static str> {
 
 fn request(program: &Program<Words>, steps: u32, to: &mut Vec<u8>) {
     let words: Vec<u16> = program.insns.iter().flat_map(|i| i.0.iter().copied()).collect();
-    for value in [steps, words.len() as u32, CODE] {
+    for value in [steps, words.len() as u32, CODE, NOWHERE] {
         to.extend(value.to_le_bytes());
     }
     to.extend(words.iter().flat_map(|w| w.to_le_bytes()));
@@ -181,6 +186,16 @@ fn theirs(state: &[u8]) -> (Vec<u32>, u32) {
     let sp = u32::from(state[40]) | u32::from(state[41]) << 8;
     registers.extend([state[42].into(), sp, state[43].into(), word(32)]);
     (registers, word(36))
+}
+
+/// A program that starts at 0, with everything zero.
+fn image_request(to: &mut Vec<u8>, steps: u32, flash: &[u16], stop: u32) {
+    for value in [steps, flash.len() as u32, 0, stop] {
+        to.extend(value.to_le_bytes());
+    }
+    to.extend(flash.iter().flat_map(|w| w.to_le_bytes()));
+    to.extend([0; STATE_BYTES]);
+    to.extend([0; RAM_BYTES]);
 }
 
 fn text(word_addr: u32, words: &[u16]) -> String {
@@ -356,12 +371,7 @@ impl Simavr {
             ours.push((values(&cpu), (cpu.cycles - before) as u32));
         }
         let mut request = Vec::new();
-        for value in [steps as u32, flash.len() as u32, 0] {
-            request.extend(value.to_le_bytes());
-        }
-        request.extend(flash.iter().flat_map(|w| w.to_le_bytes()));
-        request.extend([0; STATE_BYTES]);
-        request.extend(vec![0; RAM_BYTES]);
+        image_request(&mut request, steps as u32, flash, NOWHERE);
         let answer = self.driver.ask(request)?;
         let mut pc = 0;
         for (i, (here, there)) in ours.iter().zip(answer.chunks(STATE_BYTES)).enumerate() {
@@ -380,4 +390,54 @@ impl Simavr {
         }
         Ok(Verdict::Agree { instructions: steps as u64 })
     }
+
+    /// Registers, cycles and memory of a program that starts at 0, where it comes to byte address `until`, here.
+    #[must_use]
+    pub fn image_here(flash: &[u16], until: u32) -> End {
+        let mut bus = FlatBus::new();
+        bus.load(0, flash);
+        bus.deadline = u64::from(MOST);
+        let mut cpu = Cpu::new(Timing::AVRE);
+        cpu.set_breakpoints(&[until]);
+        let stopped = loop {
+            match cpu.run(&mut bus, &mut Silent) {
+                Exit::Status => {}
+                Exit::Breakpoint => break Ok(()),
+                Exit::Deadline => break Err(format!("it does not end within {MOST} cycles")),
+                Exit::Fault(fault) => break Err(fault.to_string()),
+                exit => {
+                    break Err(format!(
+                        "it leaves the core at {:#x}: {exit:?}",
+                        2 * u32::from(cpu.pc)
+                    ));
+                }
+            }
+        };
+        let start = RAM.start as usize;
+        let memory = bus.data()[start..start + RAM_BYTES].to_vec();
+        ended(stopped, values(&cpu), cpu.cycles, memory)
+    }
+
+    /// The same in simavr.
+    ///
+    /// # Errors
+    /// If it cannot be run.
+    pub fn image_there(&self, flash: &[u16], until: u32) -> Result<End, String> {
+        let mut request = Vec::new();
+        image_request(&mut request, MOST, flash, until);
+        let answer = self.driver.ask(request)?;
+        let (state, memory) =
+            answer.split_at_checked(STATE_BYTES).ok_or("the driver of libsimavr did not answer")?;
+        let (registers, cycles) = theirs(state);
+        let stopped = (registers[PC] == until)
+            .then_some(())
+            .ok_or_else(|| format!("it stops at {:#x}", registers[PC]));
+        Ok(ended(stopped, registers, cycles.into(), memory.to_vec()))
+    }
+}
+
+/// The status of a program is the argument of its last function, in R25:R24.
+fn ended(stopped: Result<(), String>, registers: Vec<u32>, cycles: u64, memory: Vec<u8>) -> End {
+    let status = stopped.map(|()| registers[24] | registers[25] << 8);
+    End { status, registers, memory, cycles: Some(cycles) }
 }

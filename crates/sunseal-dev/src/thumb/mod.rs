@@ -7,4 +7,4 @@ mod unicorn;
 
 pub use draw::Unit;
 pub use step::Thumb;
-pub use unicorn::Unicorn;
+pub use unicorn::{Linked, Unicorn};

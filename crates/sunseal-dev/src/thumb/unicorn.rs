@@ -10,6 +10,7 @@ use super::draw::{RAM, RAM_BYTES, Unit, decoded, unit};
 use crate::fuzz::{Program, Target, Verdict};
 use crate::random::Random;
 use crate::tools::Driver;
+use crate::torture::End;
 
 /// Mapped code, and where a program begins in it.
 const CODE: u32 = 0x0001_0000;
@@ -61,9 +62,7 @@ impl Unicorn {
         let mut memory = vec![0; CODE_BYTES];
         let at = (PROGRAM - CODE) as usize;
         memory[at..at + code.len()].copy_from_slice(&code);
-        let mut bus =
-            Memory { code: memory, ram: ram_of(program), scb: Scb::default(), masked: None };
-        bus.scb.cpacr = 0xF << 20;
+        let mut bus = Memory::new(memory, ram_of(program), Cycles::MAX);
         let cpu = &mut self.cpu;
         cpu.invalidate(CODE..CODE + CODE_BYTES as u32);
         let mut state = cpu.state();
@@ -115,6 +114,107 @@ impl Unicorn {
     }
 }
 
+/// What the driver reads first: how much code and RAM there is, and whether RAM holds code.
+fn mapped(code_bytes: usize, ram_bytes: usize, ram_runs: bool) -> Vec<u8> {
+    let head = [code_bytes as u32, ram_bytes as u32, ram_runs.into()];
+    head.iter().flat_map(|n| n.to_ne_bytes()).collect()
+}
+
+/// What the driver reads for each program.
+fn request(to: &mut Vec<u8>, most: u32, until: u32, registers: &[u32], ram: &[u8], code: &[u8]) {
+    for word in [most, until, code.len() as u32].iter().chain(registers) {
+        to.extend(word.to_ne_bytes());
+    }
+    to.extend(ram);
+    to.extend(code);
+}
+
+/// A program whose variables are where they belong, here and there.
+impl Unicorn {
+    /// Mapped code and RAM of a [`Linked`] program.
+    const LINKED_BYTES: usize = 1 << 19;
+    /// Cycles here and instructions there at most.
+    const LINKED_MOST: u32 = 100_000_000;
+    /// Where its code begins, where its variables do, and where RAM ends.
+    pub const LINKED: (u32, u32, u32) = (PROGRAM, RAM, RAM + Self::LINKED_BYTES as u32);
+
+    /// Registers and memory where it stops here.
+    #[must_use]
+    pub fn linked_here(program: &Linked) -> End {
+        let mut code = vec![0; Self::LINKED_BYTES];
+        let at = (PROGRAM - CODE) as usize;
+        code[at..at + program.code.len()].copy_from_slice(&program.code);
+        let mut bus = Memory::new(code, program.ram(), Self::LINKED_MOST.into());
+        let mut cpu = Cpu::new(Timing::CORTEX_M4);
+        cpu.set_breakpoints(&[program.until]);
+        let mut state = cpu.state();
+        state.r.copy_from_slice(&program.registers()[..16]);
+        state.psr = psr::T;
+        state.control = control::FPCA;
+        cpu.set_state(&state);
+        let stopped = match cpu.run(&mut bus, &mut Silent) {
+            Exit::Breakpoint => Ok(cpu.r[0]),
+            Exit::Deadline => Err(format!("it does not end within {} cycles", Self::LINKED_MOST)),
+            Exit::Fault(fault) => Err(fault.to_string()),
+            exit => Err(format!("it leaves the core at {:#x}: {exit:?}", cpu.r[15])),
+        };
+        let registers = cpu.r.into_iter().chain([cpu.psr & psr::APSR, cpu.fpscr]).chain(cpu.s);
+        End { status: stopped, registers: registers.collect(), memory: bus.ram, cycles: None }
+    }
+
+    /// The same in Unicorn.
+    ///
+    /// # Errors
+    /// If it cannot be run.
+    pub fn linked_there(&self, program: &Linked) -> Result<End, String> {
+        let mut requests = mapped(Self::LINKED_BYTES, Self::LINKED_BYTES, true);
+        let (most, until, registers) = (Self::LINKED_MOST, program.until, program.registers());
+        request(&mut requests, most, until, &registers, &program.ram(), &program.code);
+        let answer = self.driver.ask(requests)?;
+        let head = 4 + 4 * REGISTERS;
+        if answer.len() != head + Self::LINKED_BYTES {
+            return Err("the driver of libunicorn did not answer".to_owned());
+        }
+        let mut words =
+            answer[..head].chunks(4).map(|b| u32::from_ne_bytes(b.try_into().expect("four bytes")));
+        let error = words.next().unwrap_or(0);
+        let mut registers: Vec<u32> = words.collect();
+        registers[APSR] &= psr::APSR;
+        let status = match (error, registers[15]) {
+            (0, pc) if pc == program.until => Ok(registers[0]),
+            (error, pc) => Err(format!("it stops at {pc:#x}, error {error} of Unicorn's")),
+        };
+        Ok(End { status, registers, memory: answer[head..].to_vec(), cycles: None })
+    }
+}
+
+/// A program with its variables.
+pub struct Linked {
+    /// From the first address of [`Unicorn::LINKED`] on.
+    pub code: Vec<u8>,
+    /// From the second on.
+    pub data: Vec<u8>,
+    /// Where it starts.
+    pub entry: u32,
+    /// Where it ends, its status in R0.
+    pub until: u32,
+}
+
+impl Linked {
+    fn registers(&self) -> Vec<u32> {
+        let mut registers = vec![0; REGISTERS];
+        registers[13] = Unicorn::LINKED.2;
+        registers[15] = self.entry;
+        registers
+    }
+
+    fn ram(&self) -> Vec<u8> {
+        let mut ram = self.data.clone();
+        ram.resize(Unicorn::LINKED_BYTES, 0);
+        ram
+    }
+}
+
 struct Ours {
     exit: Exit,
     registers: Vec<u32>,
@@ -151,17 +251,25 @@ struct Memory {
     ram: Vec<u8>,
     scb: Scb,
     masked: Option<&'static str>,
+    deadline: Cycles,
 }
 
 impl Memory {
+    fn new(code: Vec<u8>, ram: Vec<u8>, deadline: Cycles) -> Self {
+        let scb = Scb { cpacr: 0xF << 20, ..Scb::default() };
+        Self { code, ram, scb, masked: None, deadline }
+    }
+
     fn place(&mut self, addr: u32, width: Width) -> Result<&mut [u8], Fault> {
         let n = width.bytes() as usize;
         let (bytes, at) = match addr {
-            RAM.. if addr - RAM < RAM_BYTES => (&mut self.ram, (addr - RAM) as usize),
-            CODE.. if addr - CODE < CODE_BYTES as u32 => (&mut self.code, (addr - CODE) as usize),
+            RAM.. if addr - RAM < self.ram.len() as u32 => (&mut self.ram, (addr - RAM) as usize),
+            CODE.. if addr - CODE < self.code.len() as u32 => {
+                (&mut self.code, (addr - CODE) as usize)
+            }
             _ => return Err(Fault::unmapped(addr)),
         };
-        Ok(&mut bytes[at..at + n])
+        bytes.get_mut(at..at + n).ok_or_else(|| Fault::unmapped(addr))
     }
 }
 
@@ -189,7 +297,7 @@ impl Bus for Memory {
     }
 
     fn deadline(&self) -> Cycles {
-        Cycles::MAX
+        self.deadline
     }
 
     fn scb(&self) -> &Scb {
@@ -248,16 +356,11 @@ impl Target for Unicorn {
     }
 
     fn judge(&mut self, programs: &[Program<Unit>]) -> Result<Vec<Verdict>, String> {
-        let mut requests = Vec::new();
+        let mut requests = mapped(CODE_BYTES, RAM_BYTES as usize, false);
         for program in programs {
             let code = code_of(program);
-            let words = [MOST, code.len() as u32];
-            for word in words.iter().chain(&program.registers[..16]).chain(&program.registers[16..])
-            {
-                requests.extend(word.to_ne_bytes());
-            }
-            requests.extend(ram_of(program));
-            requests.extend(code);
+            let until = PROGRAM + code.len() as u32 - 2;
+            request(&mut requests, MOST, until, &program.registers, &ram_of(program), &code);
         }
         let answers = self.driver.ask(requests)?;
         if answers.len() != ANSWER_BYTES * programs.len() {
