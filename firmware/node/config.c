@@ -89,38 +89,38 @@ const HAL_FLASH char *config_load(struct node_config *config) {
     if (config->suite == 0)
         config->suite = SUITE_DEFAULT;
     if (config->magic != NODE_CONFIG_MAGIC)
-        return HAL_TEXT("node_config has no magic number");
+        return HAL_TEXT("magic is missing");
     if (config->version != NODE_CONFIG_VERSION)
-        return HAL_TEXT("node_config is of another version");
+        return HAL_TEXT("version is another");
     if (config->bytes != NODE_CONFIG_BYTES)
-        return HAL_TEXT("node_config has another size");
+        return HAL_TEXT("bytes is another size");
     if (config->address < 2)
-        return HAL_TEXT("node_config.address is out of range");
+        return HAL_TEXT("address is out of range");
     if (config->mode < NODE_PERIODIC || config->mode > NODE_BOTH)
-        return HAL_TEXT("node_config.mode is out of range");
+        return HAL_TEXT("mode is out of range");
     if (!SUITE_FITS(config->suite))
-        return HAL_TEXT("node_config.suite is of another curve");
+        return HAL_TEXT("suite is of another curve");
     if (config->mclk_khz < HAL_MCLK_KHZ_MIN || config->mclk_khz > HAL_MCLK_KHZ_MAX)
-        return HAL_TEXT("node_config.mclk_khz is out of range");
+        return HAL_TEXT("mclk_khz is out of range");
     if (config->period_s == 0 || config->period_s > NODE_PERIOD_S_MAX)
-        return HAL_TEXT("node_config.period_s is out of range");
+        return HAL_TEXT("period_s is out of range");
     if (config->storage_uf == 0)
-        return HAL_TEXT("node_config.storage_uf is out of range");
+        return HAL_TEXT("storage_uf is out of range");
     if (config->keygen_uj > NODE_ENERGY_UJ_MAX)
-        return HAL_TEXT("node_config.keygen_uj is out of range");
+        return HAL_TEXT("keygen_uj is out of range");
     if (config->sign_uj > NODE_ENERGY_UJ_MAX)
-        return HAL_TEXT("node_config.sign_uj is out of range");
+        return HAL_TEXT("sign_uj is out of range");
     if (config->radio_uj > NODE_ENERGY_UJ_MAX)
-        return HAL_TEXT("node_config.radio_uj is out of range");
+        return HAL_TEXT("radio_uj is out of range");
     if (config->poll_s == 0)
-        return HAL_TEXT("node_config.poll_s is out of range");
+        return HAL_TEXT("poll_s is out of range");
     if (config->window_ms == 0)
-        return HAL_TEXT("node_config.window_ms is out of range");
+        return HAL_TEXT("window_ms is out of range");
     if (config->hello_tries == 0)
-        return HAL_TEXT("node_config.hello_tries is out of range");
+        return HAL_TEXT("hello_tries is out of range");
     if (config->report_tries == 0)
-        return HAL_TEXT("node_config.report_tries is out of range");
+        return HAL_TEXT("report_tries is out of range");
     if (config->enrol_retry_s == 0)
-        return HAL_TEXT("node_config.enrol_retry_s is out of range");
+        return HAL_TEXT("enrol_retry_s is out of range");
     return NULL;
 }

@@ -64,7 +64,7 @@ struct node_config {
 
 extern const volatile struct node_config node_config;
 
-/* Copies the block; NULL if it is sound, else which field is not, for the log. */
+/* Copies the block; NULL if it is sound, else which field is not and why, for the log. */
 const HAL_FLASH char *config_load(struct node_config *config);
 
 #endif

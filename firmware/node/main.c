@@ -360,11 +360,12 @@ static void start_lots(void) {
     lot |= 1;
 }
 
-static void stop_if(bool wrong, const HAL_FLASH char *why) {
+static void stop_if(bool wrong, const HAL_FLASH char *what, const HAL_FLASH char *why) {
     if (!wrong)
         return;
     hal_log_init();
     log_word("stop: ");
+    log_text(what);
     log_text(why);
     log_end();
     hal_halt();
@@ -375,7 +376,7 @@ int main(void) {
     const HAL_FLASH char *bad_field = config_load(&config);
     if (bad_field == NULL)
         radio_start(&config);
-    stop_if(bad_field != NULL, bad_field);
+    stop_if(bad_field != NULL, HAL_TEXT("node_config."), bad_field);
     /* Neither the counter's flash nor a fast clock before the store can pay a little: a node that
      * starts and dies over and over would wear the flash for nothing. */
     await_energy(config.radio_uj, false);
@@ -383,8 +384,8 @@ int main(void) {
     if (config.flags & NODE_FLAG_LOG)
         hal_log_init();
     enum key_state key = key_open();
-    stop_if(key == KEY_DAMAGED, HAL_TEXT("the key is damaged or of another curve"));
-    stop_if(!start_counter(key), HAL_TEXT("the counter is lost"));
+    stop_if(key == KEY_DAMAGED, HAL_TEXT("the key is "), HAL_TEXT("damaged or of another curve"));
+    stop_if(!start_counter(key), HAL_TEXT("the counter is "), HAL_TEXT("lost"));
     start_lots();
     radio_first_sequence((uint8_t)draw());
     log_word("boot");

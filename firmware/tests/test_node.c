@@ -188,10 +188,10 @@ static void a_configuration_that_would_overflow_is_refused(void) {
         uint32_t most;
         const char *told;
     } limits[] = {
-        {24, NODE_PERIOD_S_MAX, "node_config.period_s is out of range"},
-        {40, NODE_ENERGY_UJ_MAX, "node_config.keygen_uj is out of range"},
-        {44, NODE_ENERGY_UJ_MAX, "node_config.sign_uj is out of range"},
-        {48, NODE_ENERGY_UJ_MAX, "node_config.radio_uj is out of range"},
+        {24, NODE_PERIOD_S_MAX, "period_s is out of range"},
+        {40, NODE_ENERGY_UJ_MAX, "keygen_uj is out of range"},
+        {44, NODE_ENERGY_UJ_MAX, "sign_uj is out of range"},
+        {48, NODE_ENERGY_UJ_MAX, "radio_uj is out of range"},
     };
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         check(told_of(limits[i].offset, limits[i].most) == NULL, "config: the most is refused");
