@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Programs that fail, and why. For the AVR and Arm the other simulator has agreed to the last register and cycle; what
-//! stands here is the compiler's doing, the C library's, or the program's own.
+//! Programs that fail, and why. The other simulator has agreed to the last register, byte and, on the AVR, cycle: what
+//! stands here is the compiler's doing, the C library's, or the program's own. Those that never come to their end on the
+//! MSP430 are not tried in mspdebug, which would run them for ever.
 
 /// Instruction set, reason, programs.
 type Row = (&'static str, &'static str, &'static [&'static str]);
@@ -25,7 +26,10 @@ const KNOWN: &[Row] = &[
         "920908-1", "931004-2", "931004-4", "931004-6", "931004-8", "931004-10", "931004-12", "931004-14", "strct-stdarg-1",
         "strct-varg-1", "va-arg-22",
     ]),
-    ("msp430", "it takes more than 50 million cycles", &["arith-rand-ll", "strcmp-1", "strncmp-1"]),
+    ("msp430", "it takes more than 50 million cycles", &["920501-2", "930921-1", "arith-rand-ll", "strcmp-1", "strncmp-1"]),
+    ("msp430", "clang differs from GCC, on the host as well: in bit-fields wider than int, in addresses of labels", &["990208-1", "bitfld-5", "pr34971"]),
+    ("msp430", "the stack is aligned to less than the largest alignment, as its comment expects", &["alloca-1"]),
+    ("msp430", "clang 19's back end at -O2, not looked into: right at -O0 and by clang on the host", &["pr53645"]),
     ("msp430", "clang knows no attribute optimize", &["alias-1", "pr79043"]),
     ("msp430", "it asks for the return addresses of its callers", &["20010122-1"]),
 ];
