@@ -73,6 +73,8 @@ pub(crate) struct State {
     pub bor_due_ps: Option<u128>,
     /// The same of a supervisor.
     pub svs_due_ps: Option<u128>,
+    /// How often one has held the chip in reset.
+    pub supervisor_resets: u64,
     /// Brown-out and supervisors act without their delays.
     pub at_once: bool,
     /// When the supply last went away.
@@ -134,6 +136,7 @@ impl Common {
                 held_in_reset: false,
                 bor_due_ps: None,
                 svs_due_ps: None,
+                supervisor_resets: 0,
                 at_once: false,
                 off_since_ps: 0,
                 seed: 0,

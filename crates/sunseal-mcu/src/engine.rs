@@ -574,6 +574,8 @@ impl<C: Chip> Engine<C> {
             // The program may have chosen another level meanwhile.
             if self.chip.too_low().is_some() {
                 self.chip.hold();
+                let state = &mut self.chip.common_mut().state;
+                state.supervisor_resets += u64::from(state.held_in_reset);
             }
         }
     }
@@ -707,7 +709,7 @@ struct Written<S> {
     resets: u64,
 }
 
-const VERSION: u16 = 6;
+const VERSION: u16 = 7;
 
 impl<S: Clone + Serialize + DeserializeOwned> Saved<S> {
     pub fn to_bytes(&self, device: &str) -> Vec<u8> {

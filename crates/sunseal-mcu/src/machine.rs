@@ -490,6 +490,12 @@ impl Machine {
         each!(self, e => e.reset_watch.found())
     }
 
+    /// How often a supervisor found the supply too low and held the chip in reset.
+    #[must_use]
+    pub fn supervisor_resets(&self) -> u64 {
+        self.common().state.supervisor_resets
+    }
+
     // ---- memory and registers
 
     /// Bytes of memory (not of peripherals).

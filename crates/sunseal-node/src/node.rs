@@ -93,6 +93,7 @@ pub struct Node {
     starts: u64,
     brown_out_cycles: Vec<u64>,
     longest_s: f64,
+    steps: u64,
     functions: Option<Functions>,
     identity: Identity,
     keep: Option<Keep>,
@@ -287,6 +288,7 @@ impl Node {
             starts: 0,
             brown_out_cycles: Vec::new(),
             longest_s: f64::INFINITY,
+            steps: 0,
             functions,
             identity,
             keep: None,
@@ -339,14 +341,17 @@ impl Node {
         let levels = limits_of(&device).levels;
         let least_v = levels.iter().map(|l| l.vcc_min_v).fold(f64::INFINITY, f64::min);
         let (config, initial_v) =
-            scenario.supply_config(&data.join("parts"), &board, &device.supply, least_v, vcc_v)?;
+            scenario.supply_config(&data.join("parts"), &board, &device, least_v, vcc_v)?;
         Supply::new(config, initial_v).map_err(|e| NodeError::Scenario {
             path: scenario.source.clone(),
             reason: format!("supply.{} is {}; {}", e.key, e.value, e.must),
         })
     }
 
-    fn light(scenario: &Scenario, given: Option<HarvestTrace>) -> Result<HarvestTrace, NodeError> {
+    pub(crate) fn light(
+        scenario: &Scenario,
+        given: Option<HarvestTrace>,
+    ) -> Result<HarvestTrace, NodeError> {
         let need = scenario.start_s + scenario.duration_s;
         let harvest = match (given, &scenario.harvest.trace, scenario.harvest.constant_w) {
             (Some(h), _, _) => h,
@@ -395,6 +400,12 @@ impl Node {
     /// how a test sees that.
     pub fn set_longest_step_s(&mut self, step_s: f64) {
         self.longest_s = step_s;
+    }
+
+    /// Steps taken so far: what the loop itself costs.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.steps
     }
 
     /// The machine, to look at.
@@ -510,6 +521,7 @@ impl Node {
         let mut told_s = f64::NEG_INFINITY;
         self.price_events()?;
         while self.time_s() < self.scenario.duration_s * (1.0 - 1e-13) {
+            self.steps += 1;
             if self.supply.is_on() {
                 self.step_on()?
             } else {
@@ -714,9 +726,16 @@ impl Node {
         let mut last = None;
         if sure_s < dt_s {
             let last_s = LAST_CYCLES / f64::from(point.mclk_hz.max(1));
-            // A rail that follows the store is told in steps, however short.
             dt_s = if self.supply.rail_follows() {
-                sure_s
+                if computes && sure_s < NEAR_S {
+                    // The heaviest load might be cut off at once, or at once find the rail elsewhere: by the likely one. A
+                    // load that turns heavier meets the cut late by a millisecond at most.
+                    let likely = self.likely(flash_w, ram_w, store_w);
+                    self.supply.sure_time_up_to_s(likely, &light, NEAR_S).min(dt_s).min(NEAR_S)
+                } else {
+                    // A rail that follows the store is told in steps.
+                    sure_s
+                }
             } else if computes && sure_s > NEAR_S.max(2.0 * last_s) {
                 // A step ends with an instruction, which must not carry it over the cut.
                 sure_s - last_s
@@ -731,9 +750,8 @@ impl Node {
                 } else if computes && at_most.elapsed_s > 2.0 * last_s {
                     at_most.elapsed_s - last_s
                 } else {
-                    // To the cycle, by the memory that code runs from here.
-                    let vcc_w = if self.runs_from_ram() { ram_w } else { flash_w };
-                    let load = Load { vcc_w: vcc_w + self.events.recent_w, store_w };
+                    // To the cycle.
+                    let load = self.likely(flash_w, ram_w, store_w);
                     let crossing = ahead(load);
                     last = (crossing.boundary == Some(Boundary::Cut)).then_some(load);
                     crossing.elapsed_s
@@ -794,6 +812,12 @@ impl Node {
             self.cut();
         }
         Ok(())
+    }
+
+    /// The load by the memory that code runs from here, with such events as there were of late.
+    fn likely(&self, flash_w: f64, ram_w: f64, store_w: f64) -> Load {
+        let vcc_w = if self.runs_from_ram() { ram_w } else { flash_w };
+        Load { vcc_w: vcc_w + self.events.recent_w, store_w }
     }
 
     fn runs_from_ram(&self) -> bool {
@@ -875,6 +899,7 @@ impl Node {
             },
             starts: self.starts,
             brown_outs: self.brown_out_cycles.len() as u64,
+            supervisor_resets: self.machine.supervisor_resets(),
             cycles: self.machine.cycles(),
             time_by_doing_s: std::mem::take(&mut r.by_doing),
             radio: self.radio.as_ref().map(RadioHandle::counts).unwrap_or_default(),

@@ -177,6 +177,9 @@ pub struct RunRecord {
     pub starts: u64,
     /// Times it was cut off.
     pub brown_outs: u64,
+    /// Times a supervisor of the chip found its supply too low and held it in reset, the output still on.
+    #[serde(default)]
+    pub supervisor_resets: u64,
     /// CPU cycles in all.
     pub cycles: u64,
     /// Seconds by occupation.
@@ -206,6 +209,7 @@ impl fmt::Display for RunRecord {
             self.scenario, self.board, self.simulated_s, self.duration_s
         )?;
         writeln!(f, "starts, brown-outs  {}, {}", self.starts, self.brown_outs)?;
+        writeln!(f, "supervisor resets   {}", self.supervisor_resets)?;
         for (doing, time_s) in &self.time_by_doing_s {
             writeln!(f, "  {:<17} {time_s:>14.3} s", format!("{doing:?}").to_lowercase())?;
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use sunseal_mcu::Device;
 use sunseal_power::{
     CapacitorPart, CellPart, Charger, ChargerPart, ConverterPart, Efficiency, HarvestError,
     HarvestTrace, HarvesterPart, Output as Rail, OverheadReading, Store, SupplyConfig, load_part,
@@ -427,7 +428,7 @@ impl Scenario {
         &self,
         parts: &Path,
         board: &Board,
-        chip: &sunseal_mcu::device::Supply,
+        device: &Device,
         least_v: f64,
         vcc_v: f64,
     ) -> Result<(SupplyConfig, f64), NodeError> {
@@ -437,8 +438,10 @@ impl Scenario {
         let temperature_c = s.temperature_c.or(self.temperature_c).unwrap_or(25.0);
         let diode_v = s.diode_v.unwrap_or(0.3);
         // Below the least supply of its datasheet no model says what the chip does: it is off there.
+        let chip = &device.supply;
         let stop_v = chip.bor_falling_v.max(least_v);
-        let go_v = stop_v + (chip.bor_rising_v - chip.bor_falling_v).max(0.05);
+        let start_v = device.starts_from_v();
+        let go_v = (stop_v + (chip.bor_rising_v - chip.bor_falling_v).max(0.05)).max(start_v);
 
         let own = board.supply.as_ref();
         let harvester_name = s.harvester.as_ref().or(own.map(|o| &o.harvester));
@@ -577,6 +580,12 @@ impl Scenario {
                 let c = store.mean_capacitance_f(v_cut_v, v_max_v);
                 v_cut_v = v_cut_v.max((2.0 * overhead_j / c).sqrt());
             }
+        }
+        if !matches!(output, Rail::Direct { .. } | Rail::Assisted { .. }) && vcc_v < start_v {
+            return Err(bad(format!(
+                "power.vcc_v is {vcc_v} V, and the supervisor of {} holds it in reset until its supply has risen to {start_v} V, so it never starts; take {start_v} V or more",
+                device.name
+            )));
         }
         let own_harvester = own_output.filter(|_| s.charger.is_none());
         let full_v = cell.as_ref().map(|(_, c)| c.v_full_v().min(v_max_v));

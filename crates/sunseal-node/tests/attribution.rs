@@ -110,6 +110,29 @@ fn the_stacks_by_function_hold_all_that_the_ledger_has() {
     assert_eq!(plain, RunRecord { functions: None, ..asked });
 }
 
+/// Event by event on the FR5994 (FRAM misses, multiplications, wake-ups), state by state on the ATmega128L: the loop
+/// draws what the ledger prices, once.
+#[test]
+fn on_every_board_the_loop_draws_what_the_ledger_prices() {
+    for (board, supply) in [
+        ("msp430fr5994-launchpad", ""),
+        ("msp430fr5994-launchpad", "output = \"direct\"\n"),
+        ("mica2", ""),
+        ("telosb", ""),
+    ] {
+        let r = run(common::duty(board, supply, "functions = true\n"));
+        assert!(r.operations >= 5, "{board}: {}", r.operations);
+        all_is_shared_out(&r);
+        // A rail that follows the store is weighed at its mean.
+        let allowed = if supply.is_empty() && board.starts_with("msp430fr") { 1e-5 } else { 2e-3 };
+        assert!(
+            r.energy.loop_over_ledger_rel.abs() < allowed,
+            "{board} {supply}: {:e}",
+            r.energy.loop_over_ledger_rel
+        );
+    }
+}
+
 #[test]
 fn brown_outs_and_rails_that_follow_are_shared_out_too() {
     for more in ["", "output = \"direct\"\n", "decoupling_f = 1e-5\noutput = \"diode\"\n"] {

@@ -3,9 +3,12 @@
 
 mod common;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use common::{FOREVER, LPM3, RELEASE_RADIO, SILENCE_RADIO, STOP_WATCHDOG, data, program};
+use common::{
+    FOREVER, LPM3, RELEASE_RADIO, SILENCE_RADIO, STOP_WATCHDOG, data, program, program_with,
+};
 use sunseal_node::{Doing, Node, NodeError, RunRecord, Scenario};
 use sunseal_power::HarvestTrace;
 
@@ -431,4 +434,68 @@ fn on_a_rail_that_follows_a_supervisor_lets_code_run_on_for_its_delay() {
     let (with, without) = (cycles(""), cycles("supervisors_at_once = true\n"));
     // A little above a megahertz, to the end of a jump.
     assert!(without > 100 && (20..=24).contains(&(with - without)), "{with} {without}");
+}
+
+/// An FR5994 that computes all the time, on such a supply.
+fn busy_fr5994(duration_s: f64, supply: &str) -> Scenario {
+    static BUSY: LazyLock<PathBuf> =
+        LazyLock::new(|| program_with("busy-fram", &common::busy_fram().0, &[]));
+    let elf = &*BUSY;
+    let text = format!(
+        "name = \"busy\"\nboard = \"msp430fr5994-launchpad\"\nfirmware = {elf:?}\nduration_s = {duration_s}\n[supply]\n{supply}\n"
+    );
+    Scenario::parse(&text, "busy").unwrap()
+}
+
+#[test]
+fn steps_do_not_multiply_where_the_rail_follows_a_store_of_75_ohm() {
+    for (supply, light_w) in [
+        ("charger = \"diode\"\noutput = \"direct\"\ninitial_v = 2.0", 1e-3),
+        ("charger = \"ti-bq25504\"\noutput = \"ti-tps7a02\"\ninitial_v = 3.0", 1e-3),
+        ("charger = \"ti-bq25570\"\noutput = \"ti-tps7a02\"\ninitial_v = 3.3", 1e-4),
+    ] {
+        let more =
+            format!("capacitor = \"capxx-hf-0f1\"\n{supply}\n[harvest]\nconstant_w = {light_w}");
+        let mut node = Node::new(&data(), busy_fr5994(4.0, &more), None).unwrap();
+        let r = node.run(&mut |_| true).unwrap();
+        assert!(r.cycles > 500_000, "{supply}: {} cycles", r.cycles);
+        // A step of a millisecond each where the heaviest load might be cut off, longer elsewhere.
+        assert!(node.steps() < 6_000, "{supply}: {} steps", node.steps());
+    }
+}
+
+#[test]
+fn resets_by_the_supervisor_are_counted_and_hold_until_its_rising_level() {
+    // 60 ms of light fill 330 uF to 2.0 V; in 60 ms of dark chip and idle radio (3 mW) take it below SVSH's 1.80 V, not
+    // to the cut-off.
+    let more = "capacitor = \"tantalum-330u\"\ncharger = \"diode\"\noutput = \"direct\"\ninitial_v = 2.0\nv_max_v = 2.0\nv_on_v = 1.9\nv_cut_v = 1.6";
+    let edges = (0..20).map(|k| f64::from(k) * 0.06);
+    let time_s = edges.flat_map(|t| [t, t + 0.0599]).collect();
+    let power_w = (0..40).map(|k| if k % 4 < 2 { 0.02 } else { 0.0 }).collect();
+    let light = HarvestTrace::from_arrays(time_s, power_w).unwrap();
+    let mut node = Node::new(&data(), busy_fr5994(1.19, more), Some(light)).unwrap();
+    let r = node.run(&mut |_| true).unwrap();
+    assert_eq!((r.starts, r.brown_outs), (1, 0));
+    assert!((9..=10).contains(&r.supervisor_resets), "{}", r.supervisor_resets);
+    // On the way up nothing runs below 1.88 V.
+    let more = format!(
+        "{}\n[harvest]\nconstant_w = 8e-3",
+        more.replace("initial_v = 2.0", "initial_v = 1.7").replace("v_on_v = 1.9", "v_on_v = 1.7")
+    );
+    let mut node = Node::new(&data(), busy_fr5994(0.1, &more), None).unwrap();
+    node.set_longest_step_s(1e-4);
+    let mut seen = Vec::new();
+    let r = node.run(&mut |p| {
+        seen.push((p.simulated_s, p.vcap_v));
+        true
+    });
+    let r = r.unwrap();
+    let ran = r.timeline.iter().find(|w| w.doing == Doing::Compute).unwrap();
+    let at = seen.iter().rfind(|(t, _)| *t <= ran.from_s).unwrap().1;
+    assert!((1.87..1.90).contains(&at), "{at}");
+    assert_eq!((r.starts, r.supervisor_resets), (1, 1));
+    // A regulated rail below that level never starts it.
+    let more = "capacitor = \"capxx-hw203\"\nharvester = \"anagear-an1010\"\n[power]\nvcc_v = 1.8";
+    let told = Node::new(&data(), busy_fr5994(3.0, more), None).err().unwrap().to_string();
+    assert!(told.contains("until its supply has risen to 1.88 V"), "{told}");
 }

@@ -843,7 +843,8 @@ def simulate_command(
 ) -> None:
     """Play a scenario: harvester, storage and node in a closed loop, down to the last joule.
 
-    A run of more than half a minute is kept in a checkpoint, and so is one that Ctrl-C or SIGTERM stops.
+    A run of more than half a minute is kept in a checkpoint, and so is one that Ctrl-C or SIGTERM stops. Exit status 1
+    if the node never executed an instruction.
     """
     from sunseal import demo, simulation
 
@@ -892,6 +893,9 @@ def simulate_command(
         print_json(closing)
     else:
         out.print(demo.closing_table(closing))
+    if (never := played.never_ran()) is not None:
+        err.print(escape(never))
+        raise typer.Exit(1)
 
 
 def _stretch(text: str) -> tuple[float, float]:

@@ -323,6 +323,7 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("change of the store", show(energy["stored_delta_j"], "J")),
         ("balance", f"{closing['energy_balance_rel']:.1e} of the energy moved"),
         ("starts, brown-outs", f"{closing['starts']}, {closing['brown_outs']}"),
+        *([("supervisor resets", f"{closing['supervisor_resets']:,}")] if closing["supervisor_resets"] else []),
         ("CPU cycles", f"{closing['cycles']:,}"),
         ("simulated time", duration(closing["simulated_s"])),
     ]

@@ -339,8 +339,19 @@ def _point(freq_hz: int, vcc_v: float, counts: _engine.Counts, point: _engine.We
 
 
 def curve_voltages(weights: PowerSet) -> list[float]:
-    """Return each level's lowest voltage and Mane's 2.7 V."""
-    return sorted({*(v for _, v, _ in weights.inner.levels()), 2.7})
+    """Return each level's lowest voltage at which the chip also starts, and Mane's 2.7 V."""
+    start_v = starts_from_v(weights.board.name)
+    return sorted({*(max(v, start_v) for _, v, _ in weights.inner.levels()), 2.7})
+
+
+def starts_from_v(board: str) -> float:
+    """Return the supply from which a board's chip starts, where that is more than it runs at.
+
+    An FR5994's SVSH is on after a reset and lets go at its rising level.
+    """
+    facts: Any = boards.read_toml(boards.board_path(board))
+    device: Any = boards.read_toml(boards.home() / "data" / "devices" / f"{facts['device']}.toml")
+    return float(device.get("svs", {}).get("rising_V", 0.0))
 
 
 def profile(

@@ -513,6 +513,7 @@ def _cards(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("light on the panel", show(energy["in_j"], "J", 4)),
         ("delivered to the node", show(energy["out_j"], "J", 4)),
         ("brown-outs", f"{closing['brown_outs']}"),
+        *([("supervisor resets", f"{closing['supervisor_resets']:,}")] if closing["supervisor_resets"] else []),
         ("balance error", f"{abs(closing['energy_balance_rel']):.0e}"),
     ]
 

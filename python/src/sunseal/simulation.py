@@ -99,6 +99,7 @@ class Played:
             "cycles": record["cycles"],
             "starts": record["starts"],
             "brown_outs": record["brown_outs"],
+            "supervisor_resets": record["supervisor_resets"],
             "messages": record["messages"],
             "energy": self.energy(),
             "energy_balance_rel": record["energy"]["balance_rel"],
@@ -106,6 +107,18 @@ class Played:
             **({"low_light": list(self.light.low_light)} if self.light is not None else {}),
             **{key: record[key] for key in ("functions", "window") if record[key] is not None},
         }
+
+    def never_ran(self) -> str | None:
+        """Say so of a node that never executed an instruction, which no figure of its run is about."""
+        record = self.record
+        if record["cycles"]:
+            return None
+        return (
+            f"the node never executed an instruction: {record['starts']:,} starts, "
+            f"{record['brown_outs']:,} brown-outs, {record['supervisor_resets']:,} times held in reset by its "
+            "supervisor; a larger or fuller store, more light, a higher `supply.v_on_v` or a lower `supply.v_cut_v` "
+            "would let it start"
+        )
 
     def frame(self) -> pd.DataFrame:
         """Return the series, a row a stretch of the run; `time_s` is its beginning, `vcap_v` the voltage at its end."""

@@ -1360,6 +1360,10 @@ impl Peripherals for Fr5xx {
         self.wake_ram(env, off, ram_seed);
         env.common.accounts.count(Event::WakeReset);
         env.common.state.now_ps += us(self.facts.wake.power_up_us).0;
+        // SVSH is on after a reset and lets go at its rising level only.
+        let state = &mut env.common.state;
+        state.held_in_reset = state.vcc_v < self.facts.svs.rising_v;
+        state.supervisor_resets += u64::from(state.held_in_reset);
     }
 
     fn pending_interrupt(&self, _env: &Env) -> Option<(u32, bool)> {

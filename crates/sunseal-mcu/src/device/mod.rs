@@ -550,6 +550,16 @@ impl Device {
         }
     }
 
+    /// The supply from which the chip starts: its brown-out circuit has let go, and the supervisor that is on after a
+    /// reset, where the device's data have its level.
+    #[must_use]
+    pub fn starts_from_v(&self) -> f64 {
+        match &self.facts {
+            Facts::Fr5xx(f) => f.svs.rising_v.max(self.supply.bor_rising_v),
+            _ => self.supply.bor_rising_v,
+        }
+    }
+
     /// The lowest core voltage level that allows `mclk_hz` at `vcc_v`, if any does.
     #[must_use]
     pub fn level_for(&self, mclk_hz: u32, vcc_v: f64) -> Option<u8> {

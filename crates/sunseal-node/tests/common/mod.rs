@@ -109,6 +109,21 @@ pub fn program_with(name: &str, words: &[u16], vectors: &[(u32, u32)]) -> PathBu
     path
 }
 
+/// Computes all the time and keeps its state in FRAM, as a program that outlasts its supply does: 256 turns of four
+/// instructions, then two words written.
+pub fn busy_fram() -> (Vec<u16>, Vec<(u32, u32)>) {
+    let words = vec![
+        // mov #WDTPW|WDTHOLD, &WDTCTL ; clr R14
+        0x40B2, 0x5A80, 0x015C, 0x430E, // add R14, R15 ; inc R14 ; bit #0xFF, R14 ; jnz
+        0x5E0F, 0x531E, 0xB03E, 0x00FF, 0x23FB, // mov R15, &0xF000 ; inc &0xF002 ; jmp
+        0x4F82, 0xF000, 0x5392, 0xF002, 0x3FF6,
+    ];
+    (words, Vec::new())
+}
+
+/// Mean cycles of its instructions.
+pub const BUSY_FRAM_CYCLES: f64 = 1.5;
+
 /// Boards with a shipped scenario that plays bench/duty.c: the mica's radios, those of 802.15.4 and a board without; a
 /// rail that follows a cell's voltage, and events that the FR5994 prices one by one. Board, file, its supply.
 pub const DUTIES: [(&str, &str, &str); 5] = [

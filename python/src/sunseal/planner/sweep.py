@@ -191,7 +191,8 @@ def _air(requirements: Requirements, frame: pd.DataFrame) -> pd.DataFrame:
             row |= {f"cpu{end}_w": waiting.total_w[i], f"beside{end}_w": waiting.beside_w[i], f"rx{end}_w": 0.0}
         row |= {f"{of}{end}_j": 0.0 for of in AIR for end in (*ENDS, "_worst")}
         low_v, high_v = rail_limits(board, sends(requirements))
-        row["legal"] = low_v - 1e-9 <= vcc_v <= high_v + 1e-9
+        # Straight on a cell it has started at the full cell's voltage; a regulated rail must let it start.
+        row["legal"] = max(low_v, measuring.starts_from_v(board)) - 1e-9 <= vcc_v <= high_v + 1e-9
         if _has_radio(board):
             radio = radios.of_board(board)
             if sends(requirements):
