@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Every shipped scenario plays by the command line, shortened; and a node that never runs its program."""
+"""Every shipped scenario plays by the command line, shortened; what has no program, and what never runs one."""
 
 from __future__ import annotations
 
@@ -26,8 +26,23 @@ def test_a_shipped_scenario_plays(sunseal: Cli, tmp_path: Path, firmware: None, 
     closing = json.loads(told.out)
     assert closing["simulated_s"] == pytest.approx(min(700.0, duration_s))
     assert closing["energy_balance_rel"] < 1e-6
-    assert closing["cycles"] > 100_000
+    if "[load]" in text:
+        assert closing["load"]["rounds"] > 5
+    else:
+        assert closing["cycles"] > 100_000
     assert ("low_light" in closing) == ("sunlight" in text)
+
+
+def test_a_load_by_profile_has_its_v_safe_in_the_table(sunseal: Cli, tmp_path: Path) -> None:
+    """examples/scenarios/pulse.toml, whose 75 ohm take 1.6 V under 21 mA."""
+    shipped = boards.home() / "examples" / "scenarios" / "pulse.toml"
+    closing = json.loads(sunseal("simulate", shipped, "--json").out)
+    assert 3.4 < closing["load"]["v_safe_v"] < 3.6
+    assert "V_safe" in sunseal("simulate", shipped).out
+    both = tmp_path / "both.toml"
+    both.write_text(shipped.read_text() + '[node]\nnode_id = "53756e7365616c02"\n')
+    told = sunseal("simulate", both)
+    assert told.status == 2 and "load stands for a program" in told.err
 
 
 def test_a_node_that_never_executes_an_instruction_is_told(sunseal: Cli, tmp_path: Path, firmware: None) -> None:

@@ -12,6 +12,7 @@ mod config;
 mod error;
 mod fleet;
 pub mod inject;
+mod load;
 mod node;
 mod record;
 mod scenario;
@@ -23,6 +24,7 @@ pub use board::{
 pub use config::{Mode, NodeConfig};
 pub use error::NodeError;
 pub use fleet::{Done, Fate, FleetError, Individual, NodeProfile, Task, play};
+pub use load::{LoadChoice, LoadRecord, LoadStep, play_load};
 pub use node::{Node, Progress, limits_of};
 pub use record::{
     Doing, EnergyRecord, Event, FunctionEnergy, Messages, RunRecord, SeriesPoint, Stretch, Window,

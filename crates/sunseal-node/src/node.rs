@@ -908,6 +908,7 @@ impl Node {
             functions,
             window: r.window.take(),
             log,
+            load: None,
         })
     }
 }

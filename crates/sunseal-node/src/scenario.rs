@@ -13,6 +13,7 @@ use sunseal_power::{
 };
 
 use crate::config::NodeConfig;
+use crate::load::LoadChoice;
 use crate::{Board, NodeError};
 
 /// Ten years.
@@ -26,7 +27,8 @@ pub struct Scenario {
     pub name: String,
     /// Board of `data/boards`.
     pub board: String,
-    /// Program: a path to an ELF file, from the scenario's folder.
+    /// Program: a path to an ELF file, from the scenario's folder; none with `load`.
+    #[serde(default)]
     pub firmware: PathBuf,
     /// Same seed, same bytes: RAM after power-on, VLO jitter, faults of the air.
     #[serde(default = "one")]
@@ -47,6 +49,8 @@ pub struct Scenario {
     /// Light.
     #[serde(default)]
     pub harvest: HarvestChoice,
+    /// Steps of current and time instead of a program.
+    pub load: Option<LoadChoice>,
     /// What the node is told in its information memory, where it differs from the program's own.
     pub node: Option<NodeConfig>,
     /// What is written into the program's symbols before the first start, as a programmer would.
@@ -293,7 +297,12 @@ impl Scenario {
             .map_err(|e| NodeError::Scenario { path: shown.clone(), reason: e.to_string() })?;
         let mut s = Self::parse(&text, &shown)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        s.firmware = folder.join(&s.firmware);
+        if s.load.is_none() {
+            s.firmware = folder.join(&s.firmware);
+        }
+        if let Some(trace) = s.load.as_mut().and_then(|l| l.trace.as_mut()) {
+            *trace = folder.join(&*trace);
+        }
         s.harvest.trace = s.harvest.trace.map(|t| folder.join(t));
         // A name that is no file here is one of those that pvlib ships.
         if let Some(weather) = s.harvest.sunlight.as_mut().and_then(|l| l.weather.as_mut()) {
@@ -390,6 +399,26 @@ impl Scenario {
                 "output.window is from {from_s} s to {to_s} s; it begins before it ends and lies within the {} s of the run",
                 self.duration_s
             ));
+        }
+        match &self.load {
+            None if self.firmware.as_os_str().is_empty() => {
+                return bad(
+                    "missing field `firmware`: name an ELF file, or give a table [load]".to_owned()
+                );
+            }
+            Some(_)
+                if !self.firmware.as_os_str().is_empty()
+                    || self.node.is_some()
+                    || !self.write.is_empty()
+                    || self.gateway.is_some() =>
+            {
+                return bad(
+                    "load stands for a program; leave out firmware, [node], [write] and [gateway]"
+                        .to_owned(),
+                );
+            }
+            Some(load) => load.check().or_else(bad)?,
+            None => {}
         }
         let h = &self.harvest;
         let lights = [

@@ -499,3 +499,48 @@ fn resets_by_the_supervisor_are_counted_and_hold_until_its_rising_level() {
     let told = Node::new(&data(), busy_fr5994(3.0, more), None).err().unwrap().to_string();
     assert!(told.contains("until its supply has risen to 1.88 V"), "{told}");
 }
+
+#[test]
+fn a_load_by_profile_meets_its_v_safe() {
+    // 20 mA for 100 ms and 1 uA between, from 0.1 F behind 10 ohm, cut off at 2 V: the current alone pulls the terminal
+    // down by 0.2 V, and its charge by 20 mV.
+    let text = |initial_v: f64| {
+        format!(
+            "name = \"pulse\"\nboard = \"msp430fr5994-launchpad\"\nduration_s = 0.5\n[supply]\ncapacitor = \"capxx-hf-0f1\"\n\
+             capacitance_f = 0.1\nesr_ohm = 10\nleak_ohm = 1e9\ncharger = \"diode\"\noutput = \"direct\"\nv_cut_v = 2.0\nv_on_v = 2.1\ninitial_v = {initial_v}\n\
+             [load]\nsteps = [{{ lasts_s = 0.1, current_a = 0.02 }}, {{ lasts_s = 0.5, current_a = 1e-6 }}]\n[harvest]\nconstant_w = 1e-6\n"
+        )
+    };
+    let play = |initial_v: f64| {
+        let s = Scenario::parse(&text(initial_v), "pulse").unwrap();
+        sunseal_node::play_load(&data(), &s, None, &mut |_| true).unwrap()
+    };
+    let r = play(2.5);
+    let load = r.load.clone().unwrap();
+    let v_safe = load.v_safe_v.unwrap();
+    assert!((v_safe - 2.22).abs() < 2e-3, "{v_safe}");
+    assert!((load.terminal_min_v - 2.28).abs() < 2e-3, "{}", load.terminal_min_v);
+    assert!((r.energy.supply.load_j - 0.1 * 0.02 * 2.29).abs() < 2e-5, "{:?}", r.energy.supply);
+    assert_eq!((r.brown_outs, r.starts), (0, 1));
+    assert!(r.energy.balance_rel < 1e-9);
+    // A little above it the pulse is carried, a little below it is not: then the store rests above its restart voltage, and
+    // the output comes and goes a millisecond apart.
+    assert_eq!(play(v_safe + 2e-3).brown_outs, 0);
+    let cut = play(v_safe - 2e-3);
+    assert!((2..=500).contains(&cut.brown_outs), "{}", cut.brown_outs);
+    assert_eq!(cut.load.unwrap().rounds, 0);
+    let wrong = text(2.5).replace("board", "firmware = \"a.elf\"\nboard");
+    assert!(
+        Scenario::parse(&wrong, "pulse")
+            .unwrap_err()
+            .to_string()
+            .contains("load stands for a program")
+    );
+    let wrong = text(2.5).replace("current_a = 0.02", "current_a = -1");
+    assert!(
+        Scenario::parse(&wrong, "pulse")
+            .unwrap_err()
+            .to_string()
+            .contains("load.steps, number 1: its current is -1")
+    );
+}

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
-use sunseal_node::{GatewayChoice, Node};
+use sunseal_node::{GatewayChoice, Node, Progress, play_load};
 use sunseal_power::HarvestTrace;
 
 use crate::error::{EngineError, refuse};
@@ -93,9 +93,19 @@ pub fn simulate(
     let scenario = scenario.inner.clone();
     py.detach(|| {
         let light = light.map(|(time_s, power_w)| HarvestTrace::from_arrays(time_s, power_w));
-        let mut node = Node::new(Path::new(data), scenario, light.transpose().map_err(refuse)?)
-            .map_err(refuse)?;
-        if let Some((file, every_s)) = keep {
+        let light = light.transpose().map_err(refuse)?;
+        let data = Path::new(data);
+        // A load by profile takes no machine, and no checkpoint.
+        let (mut node, of_load) = match scenario.load {
+            Some(_) if resume => {
+                return Err(EngineError::new_err(
+                    "a load by profile is not kept in checkpoints; play it again without `resume`",
+                ));
+            }
+            Some(_) => (None, Some((scenario, light))),
+            None => (Some(Node::new(data, scenario, light).map_err(refuse)?), None),
+        };
+        if let (Some(node), Some((file, every_s))) = (&mut node, keep) {
             let file = Path::new(&file);
             if resume {
                 let from_s = node.resume(file).map_err(refuse)?;
@@ -106,7 +116,7 @@ pub fn simulate(
         }
         let mut stopped: Option<PyErr> = None;
         let mut looked = Instant::now();
-        let record = node.run(&mut |p| {
+        let mut watch = |p: Progress| {
             if looked.elapsed() < LOOK {
                 return true;
             }
@@ -118,7 +128,12 @@ pub fn simulate(
             });
             stopped = heard.err();
             stopped.is_none()
-        });
+        };
+        let record = match (node, of_load) {
+            (Some(mut node), _) => node.run(&mut watch),
+            (None, Some((scenario, light))) => play_load(data, &scenario, light, &mut watch),
+            (None, None) => unreachable!("one of them is played"),
+        };
         if let Some(e) = stopped {
             return Err(e);
         }

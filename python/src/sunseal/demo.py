@@ -324,6 +324,7 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("balance", f"{closing['energy_balance_rel']:.1e} of the energy moved"),
         ("starts, brown-outs", f"{closing['starts']}, {closing['brown_outs']}"),
         *([("supervisor resets", f"{closing['supervisor_resets']:,}")] if closing["supervisor_resets"] else []),
+        *_of_load(closing.get("load")),
         ("CPU cycles", f"{closing['cycles']:,}"),
         ("simulated time", duration(closing["simulated_s"])),
     ]
@@ -336,6 +337,23 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
             )
         )
     return out
+
+
+def _of_load(load: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """Say what a load by profile met."""
+    if load is None:
+        return []
+    safe = load["v_safe_v"]
+    return [
+        ("rounds of the load", f"{load['rounds']:,}, and {load['rounds_cut']:,} that were cut off"),
+        ("lowest terminal", f"{load['terminal_min_v']:.4g} V"),
+        (
+            "V_safe",
+            "none: a full store does not carry one round"
+            if safe is None
+            else f"{safe:.4f} V at rest carry one round without light",
+        ),
+    ]
 
 
 FUNCTIONS = 12

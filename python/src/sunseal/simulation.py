@@ -105,13 +105,13 @@ class Played:
             "energy_balance_rel": record["energy"]["balance_rel"],
             "residual_known": any(i["component"] == "board" for i in record["energy"]["load"]["items"]),
             **({"low_light": list(self.light.low_light)} if self.light is not None else {}),
-            **{key: record[key] for key in ("functions", "window") if record[key] is not None},
+            **{key: record[key] for key in ("functions", "window", "load") if record.get(key) is not None},
         }
 
     def never_ran(self) -> str | None:
         """Say so of a node that never executed an instruction, which no figure of its run is about."""
         record = self.record
-        if record["cycles"]:
+        if record["cycles"] or "load" in record:
             return None
         return (
             f"the node never executed an instruction: {record['starts']:,} starts, "
