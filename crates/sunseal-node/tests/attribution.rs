@@ -87,16 +87,6 @@ fn as_the_ledger_says(r: &RunRecord) {
 }
 
 #[test]
-fn every_boards_energy_is_shared_out() {
-    for board in DUTIES {
-        let r = alone(duty(board, 100, "functions = true\n"));
-        all_is_shared_out(&r);
-        as_the_ledger_says(&r);
-        assert!(sums(&r).2["(asleep)"] > 50.0, "{board:?}");
-    }
-}
-
-#[test]
 fn the_stacks_by_function_hold_all_that_the_ledger_has() {
     let asked = run(signing("functions = true"));
     all_is_shared_out(&asked);
@@ -114,20 +104,16 @@ fn the_stacks_by_function_hold_all_that_the_ledger_has() {
 /// draws what the ledger prices, once.
 #[test]
 fn on_every_board_the_loop_draws_what_the_ledger_prices() {
-    for (board, supply) in [
-        ("msp430fr5994-launchpad", ""),
-        ("msp430fr5994-launchpad", "output = \"direct\"\n"),
-        ("mica2", ""),
-        ("telosb", ""),
-    ] {
-        let r = run(common::duty(board, supply, "functions = true\n"));
-        assert!(r.operations >= 5, "{board}: {}", r.operations);
+    let regulated = ("msp430fr5994-launchpad", "duty-fr5994", "");
+    for board in DUTIES.into_iter().chain([regulated]) {
+        let r = alone(duty(board, 300, "functions = true\n"));
+        assert!(r.operations >= 5, "{board:?}: {}", r.operations);
         all_is_shared_out(&r);
         // A rail that follows the store is weighed at its mean.
-        let allowed = if supply.is_empty() && board.starts_with("msp430fr") { 1e-5 } else { 2e-3 };
+        let allowed = if board == regulated { 1e-5 } else { 2e-3 };
         assert!(
             r.energy.loop_over_ledger_rel.abs() < allowed,
-            "{board} {supply}: {:e}",
+            "{board:?}: {:e}",
             r.energy.loop_over_ledger_rel
         );
     }
