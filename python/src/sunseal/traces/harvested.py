@@ -209,7 +209,9 @@ def write_shepherd(source: Harvested, path: Path, window_samples: int = 1000) ->
             f"`{path}` cannot be written: {show(span_s, 's')} are {span_s * SHEPHERD_RATE_HZ:.3g} samples of "
             f"Shepherd's 100 kHz, and an hour is the most that fits; write a stretch of it"
         )
-    curves = source.curves_a is not None and source.grid_v is not None
+    volts, amps, curves = source.voltage_v, source.current_a, False
+    if source.curves_a is not None and source.grid_v is not None:
+        volts, amps, curves = source.grid_v, source.curves_a, True
     if not curves and not source.voltage_v.any() and source.power_w.any():
         raise SunsealError(
             f"`{path}` cannot be written: of this source only the power is known, no voltage and current"
@@ -219,7 +221,6 @@ def write_shepherd(source: Harvested, path: Path, window_samples: int = 1000) ->
         data = file.create_group("data")
         data.attrs["datatype"] = "ivcurve" if curves else "ivsample"
         data.attrs["window_samples"] = window_samples if curves else 0
-        volts, amps = (source.grid_v, source.curves_a) if curves else (source.voltage_v, source.current_a)
         gains = {}
         for name, values in (("voltage", volts), ("current", amps)):
             most = float(np.max(values, initial=0.0))
