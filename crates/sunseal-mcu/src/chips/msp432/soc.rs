@@ -562,6 +562,11 @@ impl Soc {
                 u.read(off, &ctx!(self, effects, addr, at, now)).map(u32::from)
             }
             Block::Aes => {
+                // A read that sees the block done books its end when it was.
+                if let Some(t) = self.r.aes.next_event().filter(|t| *t <= now) {
+                    self.r.aes.event(t);
+                    self.settle_effects(t, at);
+                }
                 let c = ctx!(self, effects, addr, at, now);
                 self.r.aes.read(off, mask as u16, &c).map(u32::from)
             }
