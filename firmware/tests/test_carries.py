@@ -17,13 +17,16 @@ from pathlib import Path
 import pytest
 from test_fields import BUILD, LIBRARIES, OPERATIONS, Operation, family, machine, numbers
 
-from sunseal import EngineError, Machine, abi
+from sunseal import EngineError, Machine, SunsealError, abi
 
 FIELD = "fe256"
 NEVER = {"avr": 31, "msp430": 5, "arm": 9}
 """Instructions to which no carry ever comes, at most: the first of a chain, an end that has room, 14 of AVR's half."""
 NO_MATTER = {"sunseal_product8_sqr+0xa"}
 """Takes the highest bit of limb 0 into twice limb 1, where the products leave it out: any operand would tell."""
+
+MOST_CYCLES = 1_000_000
+"""A hundred times the longest routine's: one that was changed may run in circles."""
 
 Call = Callable[..., int]
 """A field's routine, of numbers to a number."""
@@ -95,7 +98,9 @@ def on_target(m: Machine, operation: Operation) -> Call:
         m.write(places[1], b"".join(value.to_bytes(size, "little") for value in values))
         # Machine.call without the measure of its stack.
         convention.enter(m, function, places, back)
-        m.run(until=back)
+        m.run(until=back, cycles=MOST_CYCLES)
+        if m.pc != back:
+            raise SunsealError(f"{operation.function} has not returned after {MOST_CYCLES} cycles")
         convention.leave(m, top)
         return int.from_bytes(m.read(places[0], size), "little")
 

@@ -131,6 +131,20 @@ static void count_to_the_end(void *with) {
     check(counter_burn() == 0 && counter_burn() == 0, "counter: it goes on after its end");
 }
 
+/* With the heads gone, the slots still tell that numbers were given. */
+static void a_counter_whose_heads_are_lost_is_not_begun_again(void) {
+    for (int burns = 1; burns < 130; burns += 32) {
+        struct history h = {0, 0, 0};
+        host_flash_new();
+        count_for_a_life(&h, burns);
+        host_flash->word[HAL_SEGMENT_D][2] ^= 1;
+        if (burns > 64)
+            host_flash->word[HAL_SEGMENT_C][3] ^= 0x8000; /* before, it is erased */
+        check(!counter_open(), "counter: it opens without a head");
+        check(!counter_unused(), "counter: used flash passes for a new device's");
+    }
+}
+
 static void counter_ends_in_silence(void) {
     host_flash_new();
     host_power_on();
@@ -958,6 +972,7 @@ int main(void) {
     counter_survives_every_cut();
     counter_survives_a_long_rough_life();
     counter_ends_in_silence();
+    a_counter_whose_heads_are_lost_is_not_begun_again();
     counter_gives_no_number_that_worn_flash_forgets();
     a_configuration_that_would_overflow_is_refused();
     a_key_is_whole_or_not_there();

@@ -57,7 +57,7 @@
     /*
      * name:    void sunseal_fe160_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
      * stack:   64 bytes
-     * cycles:  117
+     * cycles:  120
      */
     callable sunseal_fe160_mul
     core    sunseal_fe160_mul
@@ -107,7 +107,7 @@
      * name:    void sunseal_fe160_mul_sub(uint16_t *r, const uint16_t *a, const uint16_t *b, const uint16_t *c)
      * does:    r = a b - c. The core takes c in r2 and b in r8.
      * stack:   64 bytes
-     * cycles:  134
+     * cycles:  139
      */
     routine sunseal_fe160_mul_sub
     push.w  {r4-r11, lr}

@@ -125,7 +125,7 @@
     /*
      * name:    void sunseal_fe224_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
      * stack:   72 bytes
-     * cycles:  203
+     * cycles:  210
      */
     callable sunseal_fe224_mul
     core    sunseal_fe224_mul
@@ -143,7 +143,7 @@
      * name:    void sunseal_fe224_mul_sub(uint16_t *r, const uint16_t *a, const uint16_t *b, const uint16_t *c)
      * does:    r = a b - c. The core takes c in r2 and b in r8.
      * stack:   76 bytes
-     * cycles:  227
+     * cycles:  234
      */
     routine sunseal_fe224_mul_sub
     push.w  {r4-r11, lr}
@@ -179,7 +179,7 @@
      * name:    void sunseal_fe224_sqr(uint16_t *r, const uint16_t *a)
      * does:    as square8, one word shorter
      * stack:   72 bytes
-     * cycles:  173
+     * cycles:  172
      */
     callable sunseal_fe224_sqr
     core    sunseal_fe224_sqr
@@ -300,7 +300,7 @@
      * name:    void sunseal_fe224_sub2(uint16_t *r, const uint16_t *a, const uint16_t *b)
      * does:    r = a - 2 b
      * stack:   44 bytes
-     * cycles:  107
+     * cycles:  106
      */
     callable sunseal_fe224_sub2
     core    sunseal_fe224_sub2

@@ -13,7 +13,7 @@
     /*
      * name:    void sunseal_fe25519_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
      * stack:   80 bytes
-     * cycles:  208
+     * cycles:  216
      */
     callable sunseal_fe25519_mul
     core    sunseal_fe25519_mul

@@ -90,7 +90,7 @@
     /*
      * name:    void sunseal_fe256_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
      * stack:   96 bytes
-     * cycles:  250
+     * cycles:  259
      */
     callable sunseal_fe256_mul
     core    sunseal_fe256_mul
@@ -104,7 +104,7 @@
      * does:    r = a b / 2^256 - c. What c leaves at the top, k from -1 to 1, is paid by -k p as the words k, s, s, t, t, t, t - k,
      *          s with s = -1 for k = -1, t = -1 for k = 1, and what that borrows by p. The core takes c in r2 and b in r8.
      * stack:   100 bytes
-     * cycles:  289
+     * cycles:  298
      */
     routine sunseal_fe256_mul_sub
     push.w  {r4-r11, lr}
@@ -154,7 +154,7 @@
     /*
      * name:    void sunseal_fe256_sqr(uint16_t *r, const uint16_t *a)
      * stack:   96 bytes
-     * cycles:  207
+     * cycles:  208
      */
     callable sunseal_fe256_sqr
     core    sunseal_fe256_sqr
@@ -222,7 +222,7 @@
      * does:    r = a - 2 b, in one fold: a borrow of k, at most 2, is paid by -k, n, n, k + n, 0, 0, k, -k with the sign n of
      *          -k, and what that borrows by p.
      * stack:   44 bytes
-     * cycles:  116
+     * cycles:  115
      */
     callable sunseal_fe256_sub2
     core    sunseal_fe256_sub2
