@@ -14,54 +14,26 @@
 #ifndef SUNSEAL_BOARD_H
 #define SUNSEAL_BOARD_H
 
-#include "atmega128l.h"
+#include "../mica.h"
 
 #define BOARD_CRYSTAL_HZ 4000000UL
 #define BOARD_MCLK_KHZ 4000
-#define HAL_MCLK_KHZ_MIN BOARD_MCLK_KHZ
-#define HAL_MCLK_KHZ_MAX BOARD_MCLK_KHZ
 #define BOARD_LOG_BAUD 19200UL
 #define BOARD_POWER 0x0F   /* 0 dBm at 433 MHz (SWRS048, table 3) */
 #define BOARD_WINDOW_MS 40 /* an answer takes 10 ms on the air */
 
-/* A lithium coin cell, for the energy gate when the configuration has none: it is always open. */
-#define BOARD_STORAGE_UF UINT32_C(0xFFFFFFFF)
-
-/* At 2.9 V, measured on the simulator and rounded up by a quarter: docs/reference/node.md. */
-#define BOARD_ENERGIES
-#if defined(NODE_secp160r1)
-#define BOARD_KEYGEN_UJ 65000
-#define BOARD_SIGN_UJ 10000
-#else
-#define BOARD_KEYGEN_UJ 80000
-#define BOARD_SIGN_UJ 27000
-#endif
 #define BOARD_RADIO_UJ 5000
 
 #define BOARD_LED BIT2         /* port A */
 #define BOARD_FLASH_SO BIT6    /* port A */
 #define BOARD_RADIO_MISO BIT3  /* port B */
 #define BOARD_RADIO_SPI 0x0F   /* port B, SS to MISO */
-#define BOARD_TRIGGER BIT0     /* port C */
 #define BOARD_RADIO_PALE BIT5  /* port D */
 #define BOARD_RADIO_PCLK BIT6  /* port D */
 #define BOARD_RADIO_PDATA BIT7 /* port D */
-#define BOARD_LOG_RXD BIT0     /* port E */
-#define BOARD_LOG_TXD BIT1     /* port E */
 #define BOARD_FLASH_CSN BIT5   /* port E */
 #define BOARD_RADIO_CHP BIT7   /* port E */
 #define BOARD_RADIO_RSSI BIT0  /* port F */
-
-static inline void board_trigger_init(void) {
-    PORTC &= (uint8_t)~BOARD_TRIGGER;
-    DDRC |= BOARD_TRIGGER;
-}
-static inline void board_trigger_high(void) {
-    PORTC |= BOARD_TRIGGER;
-}
-static inline void board_trigger_low(void) {
-    PORTC &= (uint8_t)~BOARD_TRIGGER;
-}
 
 /* Every pin that nothing drives is an output at 0, so that no input floats (2467X, "Unconnected
  * pins"). */
