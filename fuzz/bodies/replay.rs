@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Repeatable noise.
+/// Marsaglia's xorshift of 64 bits: the same changes in every run.
 struct Random(u64);
 
 impl Random {

@@ -66,13 +66,13 @@ enum Command {
         /// Only so many of each, drawn from a seed.
         #[arg(long)]
         sample: Option<usize>,
-        /// The seed.
+        /// What the sample is drawn by; the same seed draws the same programs.
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Only this level.
+        /// Only what is compiled at this level, such as -O2.
         #[arg(long)]
         level: Option<String>,
-        /// Only this program.
+        /// Only the program of this name, without its ending.
         #[arg(long)]
         only: Option<String>,
     },

@@ -14,7 +14,7 @@ use crate::{Board, Node, NodeError, Progress, Scenario};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoadChoice {
-    /// The steps.
+    /// Each follows the one before; behind the last comes the first.
     #[serde(default)]
     pub steps: Vec<LoadStep>,
     /// A CSV file with them, from the scenario's folder: `time_s,current_a`, each row until the next.

@@ -194,7 +194,7 @@ pub struct Linked {
     pub code: Vec<u8>,
     /// From the second on.
     pub data: Vec<u8>,
-    /// Where it starts.
+    /// Address of its first instruction.
     pub entry: u32,
     /// Where it ends, its status in R0.
     pub until: u32,

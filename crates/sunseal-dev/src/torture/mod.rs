@@ -75,9 +75,9 @@ pub enum Verdict {
 /// A program and a level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Its file.
+    /// The C file in GCC's collection.
     pub source: PathBuf,
-    /// One of [`LEVELS`].
+    /// Optimisation, as [`LEVELS`] lists them.
     pub level: &'static str,
 }
 
