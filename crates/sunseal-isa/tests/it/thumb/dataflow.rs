@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What instructions depend on, tried: what is said not to matter is changed and must not.
 
-mod thumb_tools;
-
+use crate::thumb_tools;
 use sunseal_isa::thumb::{
     Condition, Context, Cpu, Exit, FlatBus, Insn, Kind, Timing, dataflow, decode, psr,
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The instruction set once more, written plainly from the manual's descriptions: no tables, no
 //! decoded form, flags from signed and unsigned integers. What the core is compared with.
-#![allow(dead_code, missing_docs)]
+#![allow(dead_code)]
 
-use super::asm::{Arg, PC, Repeat, SP, SR, Size};
+use crate::asm::{Arg, PC, Repeat, SP, SR, Size};
 use std::collections::BTreeMap;
 
 pub const C: u32 = 1;
@@ -237,7 +237,7 @@ impl Machine {
         let opcode = pc + 2 * u32::from(extended);
         let next = pc + 2 * length as u32;
         self.r[PC as usize] = next;
-        let repeat = extension.unwrap_or(super::asm::ONCE);
+        let repeat = extension.unwrap_or(crate::asm::ONCE);
         let times = match repeat.times {
             Ok(n) => u32::from(n),
             Err(reg) => self.r[reg as usize] % 16 + 1,
@@ -285,7 +285,7 @@ impl Machine {
         let opcode = pc + 2 * u32::from(extended);
         let next = pc + 2 * length as u32;
         self.r[PC as usize] = next;
-        let repeat = extension.unwrap_or(super::asm::ONCE);
+        let repeat = extension.unwrap_or(crate::asm::ONCE);
         let times = match repeat.times {
             Ok(n) => u32::from(n),
             Err(reg) => self.r[reg as usize] % 16 + 1,

@@ -2,15 +2,13 @@
 //! Decoding and text of Thumb instructions against GNU as: what the disassembler prints assembles to the
 //! same instruction, and to nothing else; every word is tried, or enough of them at random.
 
-mod thumb_tools;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
+use crate::thumb_tools::program;
 use sunseal_isa::thumb::{Address, Context, Insn, Kind, Undecoded, decode};
 use sunseal_isa::{Fault, FaultKind};
-use thumb_tools::program;
 
 fn at_zero(words: &[u16]) -> Result<Insn, Undecoded> {
     decode(0, Context::Outside, |addr| {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every row of the manual's cycle tables, run: cycles, length, and where the table's footnotes lead.
 
-mod asm;
-
-use asm::{Arg, ONCE, Repeat, SP, Size};
+use crate::asm::{self, Arg, ONCE, Repeat, SP, Size};
 use serde::Deserialize;
 use std::cell::RefCell;
 use std::collections::HashMap;

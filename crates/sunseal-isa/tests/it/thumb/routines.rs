@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whole routines whose cycles on a board without wait states are published, beside ours.
 
-mod thumb_tools;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::thumb_tools::{folder, link, machine, run};
 use sunseal_isa::Silent;
 use sunseal_isa::thumb::{Exit, Timing};
-use thumb_tools::{folder, link, machine, run};
 
 /// Emil Lenngren's P256-Cortex-M4 on an nRF52840 with its instruction cache on, GCC with -O2 (README of the crate
 /// p256-cortex-m4-sys 0.1.0). What reads tables from flash (the first three) waits there, and here not.

@@ -2,8 +2,7 @@
 //! What the manual says beside cycles and flags: interrupts and SEI, skips, stack order, registers in the data
 //! space, what is no instruction; what observers hear.
 
-mod avr_tools;
-
+use crate::avr_tools;
 use sunseal_isa::avr::{Bus, Cpu, DATA_SPACE, Exit, FlatBus, Timing, dataflow, decode, sreg};
 use sunseal_isa::{Access, Cycles, Fault, Flow, Observer, Registers, Silent, Width};
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Handlers that follow each other by themselves do what single steps do, and need no more stack.
 
-mod asm;
-mod program;
-
-use asm::Arg;
+use crate::asm::{self, Arg};
+use crate::program;
 use proptest::prelude::*;
 use sunseal_isa::{Access, Cycles, Fault, Flow, Observer, Silent, Width, avr, msp430, thumb};
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Exceptions, stacks, traps and the loop, as short programs.
 
-mod thumb_tools;
-
+use crate::thumb_tools::{assemble, machine};
 use sunseal_isa::thumb::{
     Cpu, Entry, Exit, FlatBus, LR, PC, SP, Timing, Usage, ccr, control, fpccr, psr,
 };
 use sunseal_isa::{Access, Cycles, FaultKind, Flow, Observer, Silent, Width};
-use thumb_tools::{assemble, machine};
 
 const STACK: u32 = FlatBus::RAM + 0x8000;
 /// The exception of the tests: SysTick.

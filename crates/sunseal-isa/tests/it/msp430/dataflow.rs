@@ -2,9 +2,7 @@
 //! What the MSP430's instructions depend on: rows with registers named, and every form run twice with one
 //! register, flag or memory byte changed, which no result may feel that `dataflow` does not name.
 
-mod asm;
-
-use asm::{Arg::*, ONCE, Repeat, Size::*};
+use crate::asm::{self, Arg::*, ONCE, Repeat, Size::*};
 use proptest::prelude::*;
 use sunseal_isa::msp430::{Cpu, FlatBus, PC, PageKind, SR, Timing, dataflow, decode, sr};
 use sunseal_isa::{Access, Cycles, Dataflow, Flow, Observer, Registers, Transfer, Width};

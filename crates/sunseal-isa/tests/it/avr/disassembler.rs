@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the decoder says of every word, GNU as turns into the same word again.
 
-mod avr_tools;
-
+use crate::avr_tools;
 use std::fmt::Write as _;
 
 use sunseal_isa::avr::{Insn, Mnemonic, Operand, decode};

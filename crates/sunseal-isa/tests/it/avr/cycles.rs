@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every row of the manual's AVRe cycle tables, run: cycles, length, and where it leads.
 
-mod avr_tools;
-
+use crate::avr_tools;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -48,7 +47,7 @@ struct Interrupt {
 }
 
 fn tables() -> Tables {
-    toml::from_str(include_str!("avr_cycles.toml")).unwrap()
+    toml::from_str(include_str!("cycles.toml")).unwrap()
 }
 
 /// Words between the rows' places.

@@ -2,9 +2,7 @@
 //! What the cycle tables do not say: interrupts, the shadow of EINT, SR read and written, 16-bit wrap, what
 //! observers hear and when, wait states, code that stores change. Short programs with register names.
 
-mod asm;
-
-use asm::{Arg, Arg::*, ONCE, Repeat, Size::*};
+use crate::asm::{self, Arg, Arg::*, ONCE, Repeat, Size::*};
 use sunseal_isa::msp430::{
     Bus, Cpu, Exit, Family, FlatBus, PC, PageKind, SP, SR, Timing, Width, decode, decode_for, sr,
 };

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Cycles of the Cortex-M4 against the rows of its manual, and what each switch changes.
 
-mod thumb_tools;
-
 use std::collections::BTreeMap;
 
+use crate::thumb_tools::{assemble, machine};
 use serde::Deserialize;
 use sunseal_isa::Silent;
 use sunseal_isa::thumb::{Bus, Cpu, Exit, FlatBus, Timing};
-use thumb_tools::{assemble, machine};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,7 +28,7 @@ struct Row {
 }
 
 fn tables() -> BTreeMap<String, Table> {
-    toml::from_str(include_str!("thumb_cycles.toml")).unwrap()
+    toml::from_str(include_str!("cycles.toml")).unwrap()
 }
 
 /// The bytes of each row; its end is at the second half.

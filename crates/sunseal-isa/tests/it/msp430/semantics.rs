@@ -2,12 +2,9 @@
 //! The core against the plain reference: random instructions of every form on random state,
 //! registers, flags and every byte written compared.
 
-mod asm;
-mod reference;
-
-use asm::{Arg, Repeat, SP, Size};
+use super::reference::{self, Machine, Memory, initial};
+use crate::asm::{self, Arg, Repeat, SP, Size};
 use proptest::prelude::*;
-use reference::{Machine, Memory, initial};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use sunseal_isa::msp430::{Cpu, Exit, PC, Timing, sr};
