@@ -410,6 +410,13 @@ impl Elf {
             if total > LOAD_BYTES_MAX {
                 return Err(damaged(format!("it loads more than {LOAD_BYTES_MAX} bytes")));
             }
+            for at in [addr, load_addr] {
+                if u64::from(at) + u64::from(mem_bytes) > 1 << 32 {
+                    return Err(damaged(format!(
+                        "its {mem_bytes} bytes at {at:#x} end behind the last address"
+                    )));
+                }
+            }
             let segment = Segment { load_addr, addr, data: data.to_vec(), mem_bytes };
             if self.architecture == Architecture::Avr && addr >= AVR_SETTINGS {
                 self.settings.push(segment);
@@ -821,7 +828,7 @@ impl Elf {
                 sizes.flash_bytes += s.data.len() as u32;
             }
             if kind(s.addr) == Some(RegionKind::Ram) {
-                sizes.ram_bytes += s.mem_bytes;
+                sizes.ram_bytes = sizes.ram_bytes.saturating_add(s.mem_bytes);
             }
         }
         sizes

@@ -222,6 +222,12 @@ async fn what_the_radio_condemns_or_is_for_others_is_not_answered() {
     let last = last.as_array().unwrap().last().unwrap().clone();
     assert_eq!((&last["kind"], &last["verdict_name"]), (&json!("report"), &json!("malformed")));
 
+    // A response has its counter behind the challenge's number.
+    let response = node.response((77, [5; 16]), 9);
+    let mut short = with_length(&radio.frames(&response).next().unwrap())[..40].to_vec();
+    short[0] = 39;
+    assert_eq!(verdict_of(heard(&radio.packet(&short, true))), (VerdictCode::Malformed, 9));
+
     // A radio that talks nonsense is hung up on; the others go on.
     let mut noise = TcpStream::connect(&gateway.address).unwrap();
     noise.write_all(&((MAX_UP_BYTES + 1) as u16).to_be_bytes()).unwrap();
