@@ -18,6 +18,7 @@ pub mod leakage;
 mod lint;
 pub mod listing;
 mod machine;
+pub mod offline;
 mod peripherals;
 mod pin;
 pub mod profile;

@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use sunseal_mcu::coverage::Coverage;
 use sunseal_mcu::gdb;
 use sunseal_mcu::leakage::{Leakage, Model};
+use sunseal_mcu::offline::Offline;
 use sunseal_mcu::profile::StackWatch;
 use sunseal_mcu::taint::{Fate, Taint};
 use sunseal_mcu::vcd::{Probes, Recorder, Stimulus};
@@ -26,6 +27,7 @@ use sunseal_trace::{Observer, Picos, Silent};
 use crate::air::Air;
 use crate::board::Board;
 use crate::error::{EngineError, refuse, refuse_at};
+use crate::program::Counts;
 
 /// Between two looks at the keyboard.
 const SLICE_CYCLES: u64 = 20_000_000;
@@ -52,6 +54,11 @@ pub struct Snapshot(State);
 type Ended = (&'static str, String);
 /// Kind, address, times, place, source line, instruction.
 type Leak = (&'static str, u32, u64, String, Option<String>, String);
+
+/// Address, place, source line, cycles: independent, frame, dependent.
+type Spent = (u32, String, Option<(String, u32)>, (u64, u64, u64));
+/// Data bytes, control bytes, cycles saved, place.
+type CutPoint = (u64, u64, u64, Option<String>);
 
 /// Whether and how each byte of each secret was met (0 not read, 1 read, 2 overwritten); blocks given marked data
 /// (name, whether they are followed, the place that gave it); functions that ran with marked data; stretches of code
@@ -393,6 +400,60 @@ impl Machine {
                 (f.kind.name(), f.pc, f.count, f.symbol, line, f.instruction)
             });
             Ok((ended, leaks.collect(), covered))
+        })
+    }
+
+    /// Runs with the bytes of `input` (address, size) given at run time only, and says what did not depend on them:
+    /// what the run counted; each instruction's place, source line and cycles (independent, frame, dependent); the cuts (data bytes, control
+    /// bytes, cycles saved, place); the branches that input decided (place, times). What the run leaves in `output` is
+    /// wanted of it.
+    #[pyo3(signature = (input, output, cycles, time_ps, pc, pin))]
+    #[expect(clippy::too_many_arguments, reason = "one call from Python, by name there")]
+    fn offline(
+        &self,
+        py: Python<'_>,
+        input: Vec<(u32, u32)>,
+        output: Vec<(u32, u32)>,
+        cycles: Option<u64>,
+        time_ps: Option<u128>,
+        pc: Vec<u32>,
+        pin: Option<&str>,
+    ) -> PyResult<(Ended, Counts, Vec<Spent>, Vec<CutPoint>, Vec<(String, u64)>, bool)> {
+        let goal = Goal::new(cycles, time_ps, pc, pin)?;
+        let elf = self.elf()?;
+        py.detach(|| {
+            let mut machine = self.lock();
+            let mut offline = Offline::new(machine.device(), elf);
+            let (ledger, cycles, time) = (machine.ledger(), machine.cycles(), machine.time());
+            input.into_iter().for_each(|(at, bytes)| offline.input(at..at + bytes));
+            let ended = self.slices(&mut machine, &goal, |machine, until| {
+                Ok(match machine.run(until, &mut offline) {
+                    Stop::Cycles | Stop::Time if machine.is_at_rest() => Stop::Halted,
+                    stop => stop,
+                })
+            })?;
+            output.into_iter().for_each(|(at, bytes)| offline.output(at..at + bytes));
+            if offline.has_overflowed() {
+                return Err(EngineError::new_err(
+                    "the run makes more than 33 million values: give a shorter stretch",
+                ));
+            }
+            let counts = Counts::of_stretch(
+                &machine.ledger().since(&ledger).map_err(refuse)?,
+                machine.vocabulary().clone(),
+                machine.cycles() - cycles,
+                machine.time().since(time).0,
+            );
+            let spent = offline.spent().into_iter().map(|(pc, s)| {
+                let line = elf.line_at(pc).map(|l| (l.file, l.line));
+                (pc, elf.describe(pc), line, (s.independent, s.frame, s.dependent))
+            });
+            let spent = spent.collect();
+            let place = |pc| elf.describe(pc);
+            let cuts = offline.cuts().into_iter();
+            let cuts = cuts.map(|c| (c.data_bytes, c.control_bytes, c.saved, c.pc.map(place)));
+            let branches = offline.branches().into_iter().map(|(pc, n)| (place(pc), n));
+            Ok((ended, counts, spent, cuts.collect(), branches.collect(), offline.has_read_input()))
         })
     }
 

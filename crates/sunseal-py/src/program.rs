@@ -30,7 +30,20 @@ pub struct Counts {
     facts: Facts,
 }
 
-#[derive(Clone, Serialize, Deserialize)]
+impl Counts {
+    /// Of a stretch of a machine's run: what the chip did, without the board's radio, as when a program is measured.
+    pub fn of_stretch(all: &Ledger, vocabulary: Vocabulary, cycles: u64, time_ps: u128) -> Self {
+        let radio = vocabulary.find_component("radio");
+        let mut ledger = Ledger::new();
+        for (key, span) in all.spans().filter(|(key, _)| Some(key.component) != radio) {
+            ledger.add_span(*key, span.cycles, span.time);
+        }
+        all.events().for_each(|(event, count)| ledger.add_event(event, count));
+        Self { ledger, vocabulary, facts: Facts { cycles, time_ps, ..Facts::default() } }
+    }
+}
+
+#[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Facts {
     cycles: u64,

@@ -179,6 +179,22 @@ class Machine:
         list[tuple[str, int, int, str, str | None, str]],
         tuple[list[bytes], list[tuple[str, bool, str | None]], list[str], list[tuple[int, int]], int],
     ]: ...
+    def offline(
+        self,
+        input: Sequence[tuple[int, int]],
+        output: Sequence[tuple[int, int]],
+        cycles: int | None,
+        time_ps: int | None,
+        pc: Sequence[int],
+        pin: str | None,
+    ) -> tuple[
+        tuple[str, str],
+        Counts,
+        list[tuple[int, str, tuple[str, int] | None, tuple[int, int, int]]],
+        list[tuple[int, int, int, str | None]],
+        list[tuple[str, int]],
+        bool,
+    ]: ...
     def war(
         self,
         commits: Sequence[int],

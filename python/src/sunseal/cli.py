@@ -32,6 +32,7 @@ from typer.exceptions import TyperException
 from sunseal import __version__, _engine, boards, measuring, units
 from sunseal.console import PAGE, Figure, Report, err, out, print_json, writable
 from sunseal.constant_time_command import constant_time_command
+from sunseal.coupon_command import coupon_app
 from sunseal.errors import Stopped, SunsealError
 from sunseal.fleet_command import fleet_command
 from sunseal.node_command import node_app
@@ -958,6 +959,7 @@ def demo_command(
 # --- Traces of instruments and harvesters ----------------------------------------------------
 
 app.add_typer(trace_app, name="trace")
+app.add_typer(coupon_app, name="coupon")
 
 
 # --- Services --------------------------------------------------------------------------------
