@@ -76,10 +76,10 @@ FAULTS = (
     Fault(
         "fram: foreign slots are taken for ours",
         "fram.c",
-        "return slot[KIND] == pool->kind->id && slot[EPOCH] == pool->epoch &&\n           slot[VERSION] == pool->version;",
-        "return slot[KIND] == pool->kind->id;",
+        " && slot[EPOCH] == pool->epoch &&\n           slot[VERSION] == pool->version;",
+        ";",
     ),
-    Fault("store: the CRC is not looked at", "store.c", "if (crc != slot->check) {", "if (0 * crc != 0) {"),
+    Fault("store: the CRC is not looked at", "store.c", "return crc == slot->check;", "return true;"),
     Fault("store: what is claimed is not wiped", "store.c", "    pool->medium->wipe(pool, slot);\n", ""),
     Fault(
         "store: the rest of a payload stays",
@@ -109,8 +109,8 @@ FAULTS = (
     Fault(
         "flash: the kind goes before the payload is wiped",
         "flash.c",
-        "    program(pool, slot + CHECK, NULL, (uint16_t)(slot_words(pool) - CHECK));\n    program(pool, slot + KIND, NULL, 1);\n",
-        "    program(pool, slot + KIND, NULL, 1);\n    program(pool, slot + CHECK, NULL, (uint16_t)(slot_words(pool) - CHECK));\n",
+        "    program(pool, slot + CHECK, NULL, (uint16_t)(slot_words(pool) - CHECK));\n",
+        "    program(pool, slot + KIND, NULL, (uint16_t)(slot_words(pool) - KIND));\n",
     ),
     Fault(
         "flash: committed before the payload is there",

@@ -139,9 +139,9 @@ int sunseal_coupon_reserve(struct sunseal_coupon_store *store, uint8_t index, ui
 
 /* ---- use ------------------------------------------------------------------------------------ */
 
-/* The rest of a payload, of which `from` words have been passed with this CRC: wiped. */
-static bool finish(struct sunseal_coupon_pool *pool, const struct sunseal_coupon_slot *slot,
-                   uint16_t from, uint16_t crc) {
+/* The rest of a payload, of which `from` words have been passed with this CRC. */
+static uint16_t pass_rest(struct sunseal_coupon_pool *pool, const struct sunseal_coupon_slot *slot,
+                          uint16_t from, uint16_t crc) {
     uint16_t rest[CHUNK_WORDS];
     for (uint16_t words = pool->kind->bytes / 2; from < words;) {
         uint16_t count = words - from < CHUNK_WORDS ? (uint16_t)(words - from) : CHUNK_WORDS;
@@ -149,12 +149,15 @@ static bool finish(struct sunseal_coupon_pool *pool, const struct sunseal_coupon
         from = (uint16_t)(from + count);
     }
     sunseal_wipe(rest, sizeof rest);
+    return crc;
+}
+
+/* Whether what was passed with this CRC is what was written. */
+static bool finish(struct sunseal_coupon_pool *pool, const struct sunseal_coupon_slot *slot,
+                   uint16_t crc) {
     pool->medium->wipe(pool, slot);
-    if (crc != slot->check) {
-        pool->refused++;
-        return false;
-    }
-    return true;
+    pool->refused += crc != slot->check;
+    return crc == slot->check;
 }
 
 int sunseal_coupon_take(struct sunseal_coupon_store *store, uint8_t index, void *out,
@@ -169,7 +172,7 @@ int sunseal_coupon_take(struct sunseal_coupon_store *store, uint8_t index, void 
     const uint16_t words = pool->kind->bytes / 2;
     while ((status = pool->medium->claim(pool, &slot)) == SUNSEAL_OK) {
         uint16_t crc = pool->medium->pass(&slot, out, NULL, 0, words, slot.crc);
-        if (finish(pool, &slot, words, crc)) {
+        if (finish(pool, &slot, crc)) {
             *sequence = slot.sequence;
             return SUNSEAL_OK;
         }
@@ -226,7 +229,10 @@ int sunseal_coupon_xor(struct sunseal_coupon_store *store, uint8_t index, uint8_
         if (done < len) {
             crc = xor_bytes(pool, &slot, out + done, in + done, len - done, &from, crc);
         }
-        if (finish(pool, &slot, from, crc)) {
+        if (2 * from < pool->kind->bytes) {
+            crc = pass_rest(pool, &slot, from, crc);
+        }
+        if (finish(pool, &slot, crc)) {
             *sequence = slot.sequence;
             return SUNSEAL_OK;
         }
