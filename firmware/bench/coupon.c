@@ -11,11 +11,17 @@
  *   schedule_use        in  key[16] nonce[8]                     out round keys[176] u32 number
  *   random_produce      in  entropy[32]                          out nothing but the status
  *   random_use          in  entropy[32]                          out entropy
+ *   sealed_produce      in  entropy[32] key[16]                  out nothing but the status
+ *   sealed_use          in  entropy[32] key[16]                  out entropy
+ *   ctr_bare            in  stream[128] message[128]             out message
+ *   random_bare         in  entropy[32]                          out entropy
  *   <curve>_produce     in  entropy[32]                          out nothing but the status
  *   <curve>_use         in  d[N] entropy[32] message[64]         out r[N] s[N]
  *
  * Numbers are little-endian. In front of the marks the store is formatted and opened and, for use,
- * one coupon made; signing has the hash in front of them, too.
+ * one coupon made; signing has the hash in front of them, too. sealed is a random value under a
+ * device's key; bare is what is left of a use without claim, check and wipe: words from the memory
+ * of the store.
  */
 #include "bench.h"
 
@@ -25,7 +31,7 @@
 #include "sunseal/nvm.h"
 #include "sunseal/sha.h"
 
-BENCH_BUFFERS(160, 180);
+BENCH_BUFFERS(256, 180);
 
 #define NUMBER(at) ((uint32_t *)(void *)(out + (at)))
 
@@ -152,7 +158,7 @@ WORKLOAD(coupon_schedule_use) {
     return (int16_t)sunseal_coupon_take(&store, 0, out, NUMBER(sizeof(struct sunseal_aes128)));
 }
 
-/* ---- random values, ECDSA ---------------------------------------------------------------------
+/* ---- random values ---------------------------------------------------------------------
  */
 
 static int fed(void *context, uint8_t entropy[32]) {
@@ -179,6 +185,88 @@ SETUP(coupon_random_use) {
 WORKLOAD(coupon_random_use) {
     return (int16_t)sunseal_coupon_random(&store, 0, out);
 }
+
+static struct sunseal_coupon_sealed sealed = {
+    &sunseal_aes128, schedule, 1, SUNSEAL_COUPON_RANDOM_BYTES, sunseal_coupon_random_make,
+    &entropy};
+
+SETUP(coupon_sealed_produce) {
+    BENCH_LENGTH(48, 48);
+    entropy.context = (void *)(uintptr_t)in;
+    sunseal_block_set_key(&sunseal_aes128, schedule, in + 32, 16);
+    return (int16_t)begin(SUNSEAL_COUPON_RANDOM_BYTES + SUNSEAL_COUPON_TAG_BYTES,
+                          sunseal_coupon_sealed_make, &sealed);
+}
+WORKLOAD(coupon_sealed_produce) {
+    return produce();
+}
+
+SETUP(coupon_sealed_use) {
+    BENCH_LENGTH(48, 48);
+    entropy.context = (void *)(uintptr_t)in;
+    sunseal_block_set_key(&sunseal_aes128, schedule, in + 32, 16);
+    return begin_with_one(SUNSEAL_COUPON_RANDOM_BYTES + SUNSEAL_COUPON_TAG_BYTES,
+                          sunseal_coupon_sealed_make, &sealed);
+}
+WORKLOAD(coupon_sealed_use) {
+    uint32_t sequence;
+    return (int16_t)sunseal_coupon_sealed_take(&store, 0, out, &sequence);
+}
+
+/* ---- without a guard ------------------------------------------------------------------------- */
+
+/* Where no coupon is: what is read is whatever lies in a slot of the store's memory. */
+static uint16_t *bare;
+
+static int16_t begin_bare(const uint8_t *in, uint16_t bytes) {
+#if defined(SUNSEAL_DEVICE_msp430fr5994)
+    bare = memory;
+    memcpy(bare, in, bytes);
+#else
+    const struct sunseal_coupon_flash_driver *driver = place.driver;
+    bare = place.words;
+    driver->erase(bare);
+    driver->program(bare, (const uint16_t *)(const void *)in, bytes / 2);
+#endif
+    return SUNSEAL_OK;
+}
+
+SETUP(coupon_ctr_bare) {
+    BENCH_LENGTH(2 * MESSAGE_BYTES, 2 * MESSAGE_BYTES);
+    return begin_bare(in, MESSAGE_BYTES);
+}
+WORKLOAD(coupon_ctr_bare) {
+    const uint16_t *message = (const uint16_t *)(const void *)(in + MESSAGE_BYTES);
+    const uint16_t *stream = bare;
+    uint16_t *to = (uint16_t *)(void *)out;
+    for (uint8_t i = MESSAGE_BYTES / 16; i > 0; i--, to += 8, message += 8, stream += 8) {
+        to[0] = message[0] ^ stream[0];
+        to[1] = message[1] ^ stream[1];
+        to[2] = message[2] ^ stream[2];
+        to[3] = message[3] ^ stream[3];
+        to[4] = message[4] ^ stream[4];
+        to[5] = message[5] ^ stream[5];
+        to[6] = message[6] ^ stream[6];
+        to[7] = message[7] ^ stream[7];
+    }
+    return SUNSEAL_OK;
+}
+
+SETUP(coupon_random_bare) {
+    BENCH_LENGTH(32, 32);
+    return begin_bare(in, 32);
+}
+WORKLOAD(coupon_random_bare) {
+    const uint16_t *from = bare;
+    uint16_t *to = (uint16_t *)(void *)out;
+    to[0] = from[0], to[1] = from[1], to[2] = from[2], to[3] = from[3];
+    to[4] = from[4], to[5] = from[5], to[6] = from[6], to[7] = from[7];
+    to[8] = from[8], to[9] = from[9], to[10] = from[10], to[11] = from[11];
+    to[12] = from[12], to[13] = from[13], to[14] = from[14], to[15] = from[15];
+    return SUNSEAL_OK;
+}
+
+/* ---- ECDSA ----------------------------------------------------------------------------------- */
 
 static uint8_t hashed[32];
 

@@ -3,8 +3,10 @@
  * The coupon store on a simulated FRAM and a simulated flash whose power is cut at every write and
  * erase of a history of calls, and again at every write of the recovery:
  *
- *   test_coupon [LENGTH [RANDOM [FAILURES]]]   all histories of so many calls, and so many longer
- *                                              ones, until so many failures
+ *   test_coupon [LENGTH [RANDOM [FAILURES [flash]]]]
+ *
+ * All histories of so many calls and so many longer ones, until so many failures, of both media or
+ * of flash alone.
  *
  * A write that is cut leaves the old word or the new one; in flash also one with some of the bits
  * programmed, and one that reads otherwise each time, or in each life. After each cut the store is
@@ -793,12 +795,12 @@ int main(int argc, char **argv) {
     int length = argc > 1 ? atoi(argv[1]) : 3;
     long longer = argc > 2 ? atol(argv[2]) : 8;
     stop_at = argc > 3 ? strtoul(argv[3], NULL, 10) : stop_at;
-    for (flash = 0; flash < 2; flash++) {
+    for (flash = argc > 4 && *argv[4] == 'f'; flash < 2; flash++) {
         refusals();
         flips("PPTRPBPTT");
         flips("PPTTPPTTPPTTPPTTPRRPT");
-        all_histories(length);
         random_histories(longer);
+        all_histories(length);
         if (flash) {
             wear();
         }

@@ -82,10 +82,10 @@ FAULTS = (
     Fault("store: the CRC is not looked at", "store.c", "return crc == slot->check;", "return true;"),
     Fault("store: what is claimed is not wiped", "store.c", "    pool->medium->wipe(pool, slot);\n", ""),
     Fault(
-        "store: the rest of a payload stays",
+        "store: a generator that fails makes a coupon",
         "store.c",
-        "from < words;) {",
-        "from < words && from > words;) {",
+        "    if (status == SUNSEAL_OK) {\n        status = pool->medium->write(",
+        "    if (status != SUNSEAL_PENDING) {\n        status = pool->medium->write(",
     ),
     Fault(
         "store: a number is given to a coupon and to the caller",
@@ -182,7 +182,10 @@ def run(folder: Path, fault: Fault | None) -> subprocess.CompletedProcess[str]:
     sources = [*(str(folder / s) for s in SOURCES), str(FIRMWARE / "tests/test_coupon.c")]
     sources.append(str(FIRMWARE / "crypto/src/mp/mp.c"))
     subprocess.run(["cc", *flags, "-o", str(program), *sources], check=True)
-    return subprocess.run([str(program), "2", "3", "1"], capture_output=True, text=True, timeout=120, check=False)
+    medium = ["flash"] if fault is not None and fault.source == "flash.c" else []
+    return subprocess.run(
+        [str(program), "2", "3", "1", *medium], capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.name)

@@ -129,6 +129,6 @@ def test_flash_cut_at_every_write(board: str, operation: str) -> None:
 @pytest.mark.parametrize("board", VARIANTS)
 def test_every_kind_is_right(board: str) -> None:
     kinds = [w.name for w in boards.WORKLOADS.values() if w.algorithm == "coupon"]
-    assert len(kinds) == 14
+    assert len(kinds) == 18
     for name in kinds:
         assert measuring.measure(name, board=board).result_valid is True

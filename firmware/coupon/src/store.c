@@ -139,19 +139,6 @@ int sunseal_coupon_reserve(struct sunseal_coupon_store *store, uint8_t index, ui
 
 /* ---- use ------------------------------------------------------------------------------------ */
 
-/* The rest of a payload, of which `from` words have been passed with this CRC. */
-static uint16_t pass_rest(struct sunseal_coupon_pool *pool, const struct sunseal_coupon_slot *slot,
-                          uint16_t from, uint16_t crc) {
-    uint16_t rest[CHUNK_WORDS];
-    for (uint16_t words = pool->kind->bytes / 2; from < words;) {
-        uint16_t count = words - from < CHUNK_WORDS ? (uint16_t)(words - from) : CHUNK_WORDS;
-        crc = pool->medium->pass(slot, rest, NULL, from, count, crc);
-        from = (uint16_t)(from + count);
-    }
-    sunseal_wipe(rest, sizeof rest);
-    return crc;
-}
-
 /* Whether what was passed with this CRC is what was written. */
 static bool finish(struct sunseal_coupon_pool *pool, const struct sunseal_coupon_slot *slot,
                    uint16_t crc) {
@@ -181,22 +168,20 @@ int sunseal_coupon_take(struct sunseal_coupon_store *store, uint8_t index, void 
     return status;
 }
 
-/* The last bytes of a message, and all of one at an odd address. */
-static uint16_t xor_bytes(struct sunseal_coupon_pool *pool, const struct sunseal_coupon_slot *slot,
-                          uint8_t *out, const uint8_t *in, size_t len, uint16_t *from,
-                          uint16_t crc) {
-    uint16_t stream[CHUNK_WORDS];
-    while (len > 0) {
-        uint16_t count = len < sizeof stream ? (uint16_t)len : (uint16_t)sizeof stream;
-        const uint8_t *bytes = (const uint8_t *)stream;
-        crc = pool->medium->pass(slot, stream, NULL, *from, (uint16_t)((count + 1) / 2), crc);
-        for (uint16_t i = 0; i < count; i++) {
-            out[i] = in[i] ^ bytes[i];
+/* A message that is shorter than its coupon, or not aligned: through a buffer, and the rest of the
+ * payload behind it. */
+static __attribute__((noinline)) uint16_t pass_bytes(const struct sunseal_coupon_pool *pool,
+                                                     const struct sunseal_coupon_slot *slot,
+                                                     uint8_t *out, const uint8_t *in, size_t len) {
+    uint16_t stream[CHUNK_WORDS], crc = slot->crc;
+    const uint8_t *bytes = (const uint8_t *)stream;
+    for (uint16_t from = 0, words = pool->kind->bytes / 2; from < words;) {
+        uint16_t count = words - from < CHUNK_WORDS ? (uint16_t)(words - from) : CHUNK_WORDS;
+        crc = pool->medium->pass(slot, stream, NULL, from, count, crc);
+        from = (uint16_t)(from + count);
+        for (uint16_t i = 0; i < 2 * count && len > 0; i++, len--) {
+            *out++ = *in++ ^ bytes[i];
         }
-        *from = (uint16_t)(*from + (count + 1) / 2);
-        out += count;
-        in += count;
-        len -= count;
     }
     sunseal_wipe(stream, sizeof stream);
     return crc;
@@ -206,6 +191,7 @@ int sunseal_coupon_xor(struct sunseal_coupon_store *store, uint8_t index, uint8_
                        const uint8_t *in, size_t len, uint32_t *sequence) {
     struct sunseal_coupon_pool *pool = pool_of(store, index);
     struct sunseal_coupon_slot slot;
+    const uintptr_t apart = (uintptr_t)in - (uintptr_t)out;
     int status;
     *sequence = 0;
     if (pool == NULL) {
@@ -214,23 +200,17 @@ int sunseal_coupon_xor(struct sunseal_coupon_store *store, uint8_t index, uint8_
     if (len > pool->kind->bytes) {
         return SUNSEAL_ERR_LENGTH;
     }
-    const uintptr_t apart = (uintptr_t)in - (uintptr_t)out;
     if (apart < len || 0 - apart < len) {
         return SUNSEAL_ERR_OVERLAP;
     }
-    const bool aligned = (((uintptr_t)out | (uintptr_t)in) & 1) == 0;
     while ((status = pool->medium->claim(pool, &slot)) == SUNSEAL_OK) {
-        uint16_t from = aligned ? (uint16_t)(len / 2) : 0, crc = slot.crc;
-        if (from > 0) {
+        uint16_t crc;
+        if (len == pool->kind->bytes && (((uintptr_t)out | (uintptr_t)in) & 1) == 0) {
             crc = pool->medium->pass(&slot, (uint16_t *)(void *)out,
-                                     (const uint16_t *)(const void *)in, 0, from, crc);
-        }
-        const size_t done = 2 * (size_t)from;
-        if (done < len) {
-            crc = xor_bytes(pool, &slot, out + done, in + done, len - done, &from, crc);
-        }
-        if (2 * from < pool->kind->bytes) {
-            crc = pass_rest(pool, &slot, from, crc);
+                                     (const uint16_t *)(const void *)in, 0, (uint16_t)(len / 2),
+                                     slot.crc);
+        } else {
+            crc = pass_bytes(pool, &slot, out, in, len);
         }
         if (finish(pool, &slot, crc)) {
             *sequence = slot.sequence;

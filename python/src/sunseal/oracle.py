@@ -362,7 +362,14 @@ def _coupon(work: Workload) -> Trial:
         return _ecdsa(replace(work, operation="sign-online")) if online else _exactly(entropy, b"")
     if work.parameter == "random":
         entropy = _bytes("coupon entropy")
-        return _exactly(entropy, entropy if work.operation == "use" else b"")
+        return _exactly(entropy, b"" if work.operation == "produce" else entropy)
+    if work.parameter == "sealed":
+        entropy = _bytes("coupon entropy")
+        fed = entropy + _bytes("device key", 16)
+        return _exactly(fed, entropy if work.operation == "use" else b"")
+    if work.operation == "bare":
+        stream, message = _bytes("stream", 128), MESSAGE + MESSAGE[::-1]
+        return _exactly(stream + message, bytes(a ^ b for a, b in zip(stream, message, strict=True)))
     key, nonce, aad = _bytes("coupon key", 16), _bytes("coupon nonce", 8), _bytes("coupon aad", 16)
     if work.operation == "produce":
         return _exactly(key + nonce, b"")  # what it is good for, use shows

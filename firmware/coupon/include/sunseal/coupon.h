@@ -153,8 +153,8 @@ extern const struct sunseal_coupon_medium sunseal_coupon_fram;
 extern const struct sunseal_coupon_medium sunseal_coupon_flash;
 
 /*
- * FRAM: SUNSEAL_COUPON_FRAM_WORDS words at an even address, in memory that loading a new firmware
- * leaves alone (section .coupon of the linker scripts). Zero, or as a former pool left it.
+ * FRAM: SUNSEAL_COUPON_FRAM_WORDS words at an even address that is the same in every firmware, in
+ * memory that loading one leaves alone. Zero, or as a former pool left it.
  */
 #define SUNSEAL_COUPON_FRAM_HEADER_WORDS 7
 #define SUNSEAL_COUPON_FRAM_RECORD_WORDS 8

@@ -110,4 +110,28 @@ int sunseal_coupon_ecdsa_p256_sign(struct sunseal_coupon_store *store, uint8_t p
 #define SUNSEAL_COUPON_ECDH_P256_BYTES 96
 int sunseal_coupon_ecdh_p256_make(void *context, uint32_t sequence, void *payload);
 
+/*
+ * Sealed coupons
+ * --------------
+ * Any kind, sealed in the slot by AES-CCM under a key of the device's (Tsang and Smith 2008: work
+ * done ahead may lie in memory that others read and write). Worth its price where that key is safer
+ * than the slots, as in a part with external memory; it keeps slots from being read, changed and
+ * exchanged. An older copy of the whole memory is not told from the present one. The payload is the
+ * other kind's and a tag. id: the kind's. take answers like sunseal_coupon_take; slots that are not
+ * what was sealed are refused.
+ */
+#define SUNSEAL_COUPON_TAG_BYTES 8
+struct sunseal_coupon_sealed {
+    const struct sunseal_block *cipher;
+    const void *schedule;
+    uint16_t id, bytes; /* without the tag */
+    int (*make)(void *context, uint32_t sequence, void *payload);
+    void *context;
+};
+
+int sunseal_coupon_sealed_make(void *context, uint32_t sequence, void *payload);
+/* payload: room for bytes and tag. */
+int sunseal_coupon_sealed_take(struct sunseal_coupon_store *store, uint8_t pool, void *payload,
+                               uint32_t *sequence);
+
 #endif
