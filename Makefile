@@ -104,6 +104,7 @@ test-library: all all-boards ## Hold the cryptographic library to known answers,
 	$(BIN)/python firmware/tests/table.py check
 	$(BIN)/python firmware/tests/verdicts.py check
 	$(BIN)/python firmware/tests/intermittent.py check
+	$(BIN)/python firmware/tests/coupon.py check
 	$(BIN)/python -m pytest -q -n $(JOBS) firmware/tests
 	$(BIN)/python tests/mutants.py sample
 

@@ -92,9 +92,10 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "boards": {"boards", "hal"},
     "hal": {"hal", "boards", "runtime"},
     "intermittent": {"intermittent", "crypto", "runtime"},
-    "bench": {"bench", "crypto", "intermittent", "hal", "boards", "runtime"},
+    "coupon": {"coupon", "crypto", "intermittent", "runtime"},
+    "bench": {"bench", "crypto", "intermittent", "coupon", "hal", "boards", "runtime"},
     "node": {"node", "crypto", "hal", "boards", "runtime"},
-    "tests": {"tests", "crypto", "intermittent", "hal", "node", "bench", "boards", "runtime"},
+    "tests": {"tests", "crypto", "intermittent", "coupon", "hal", "node", "bench", "boards", "runtime"},
 }
 
 C_HEADERS = {"limits.h", "stdbool.h", "stddef.h", "stdint.h", "string.h"}

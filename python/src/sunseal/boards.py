@@ -155,6 +155,7 @@ def _all_workloads() -> Iterator[Workload]:
     yield from _symmetric()
     yield from _one_time()
     yield from _random()
+    yield from _coupons()
 
 
 def _intermittent(parameter: str, bits: int, hash_name: str) -> Iterator[Workload]:
@@ -213,6 +214,23 @@ def _random() -> Iterator[Workload]:
     ):
         yield Workload(name, "trng", parameter, op, "", 128, what)
     yield Workload("hmac-drbg-generate", "drbg", "hmac", "generate", "sha256", 128, "32 bytes from a seeded generator")
+
+
+def _coupons() -> Iterator[Workload]:
+    for parameter, hash_name, bits, made, used in (
+        ("ctr", "", 128, "keystream of 128 bytes", "128 bytes encrypted"),
+        ("ccm", "", 128, "keystream and MAC blocks for 64 bytes", "64 bytes sealed, 16 besides"),
+        ("schedule", "", 128, "a key with its AES-128 schedule", "the schedule fetched"),
+        ("random", "", 128, "256 bits from a source that costs nothing", "256 bits fetched"),
+        ("sealed", "", 128, "the same, sealed under a device's key", "256 bits fetched and opened"),
+        ("secp160r1", "sha1", 80, "r and 1/k", "s of a hash"),
+        ("p224", "sha256", 112, "r and 1/k", "s of a hash"),
+        ("p256", "sha256", 128, "r and 1/k", "s of a hash"),
+    ):
+        for op, what in (("produce", f"{made}, into the store"), ("use", f"{used}: claim, check and wipe included")):
+            yield Workload(f"coupon-{parameter}-{op}", "coupon", parameter, op, hash_name, bits, what)
+    for parameter, what in (("ctr", "128 bytes of XOR"), ("random", "256 bits copied")):
+        yield Workload(f"coupon-{parameter}-bare", "coupon", parameter, "bare", "", 128, f"{what}, without any guard")
 
 
 WORKLOADS: dict[str, Workload] = {w.name: w for w in _all_workloads()}

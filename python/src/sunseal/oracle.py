@@ -268,7 +268,7 @@ def _aes128(work: Workload) -> Trial:
     cipher = algorithms.AES128(key)
     if work.parameter == "ctr":
         counter = _bytes("aes counter", 16)
-        return _exactly(key + counter + MESSAGE, Cipher(cipher, modes.CTR(counter)).encryptor().update(MESSAGE))
+        return _exactly(key + counter + MESSAGE, ctr(key, counter, MESSAGE))
     if work.parameter == "ccm":
         nonce, aad = _bytes("ccm nonce", 13), _bytes("ccm aad", 19)
         return _exactly(key + nonce + aad + MESSAGE, AESCCM(key).encrypt(nonce, MESSAGE, aad))
@@ -345,6 +345,53 @@ def _drbg(_: Workload) -> Trial:
     return _exactly(seed, references.HmacDrbg(seed).generate(32))
 
 
+def _numbered(fed: bytes, output_bytes: int, expected: Callable[[int], bytes]) -> Trial:
+    """An answer with the number of its coupon behind it."""
+    return Trial(fed, output_bytes + 4, lambda out: out[:-4] == expected(int.from_bytes(out[-4:], "little")))
+
+
+def ctr(key: bytes, counter: bytes, text: bytes) -> bytes:
+    """Encrypt in counter mode (SP 800-38A, section 6.5)."""
+    return Cipher(algorithms.AES128(key), modes.CTR(counter)).encryptor().update(text)
+
+
+def _coupon(work: Workload) -> Trial:
+    if work.parameter in CURVES:
+        online = work.operation == "use"
+        entropy = _bytes(f"{work.parameter} entropy")
+        return _ecdsa(replace(work, operation="sign-online")) if online else _exactly(entropy, b"")
+    if work.parameter == "random":
+        entropy = _bytes("coupon entropy")
+        return _exactly(entropy, b"" if work.operation == "produce" else entropy)
+    if work.parameter == "sealed":
+        entropy = _bytes("coupon entropy")
+        fed = entropy + _bytes("device key", 16)
+        return _exactly(fed, entropy if work.operation == "use" else b"")
+    if work.operation == "bare":
+        stream, message = _bytes("stream", 128), MESSAGE + MESSAGE[::-1]
+        return _exactly(stream + message, bytes(a ^ b for a, b in zip(stream, message, strict=True)))
+    key, nonce, aad = _bytes("coupon key", 16), _bytes("coupon nonce", 8), _bytes("coupon aad", 16)
+    if work.operation == "produce":
+        return _exactly(key + nonce, b"")  # what it is good for, use shows
+    if work.parameter == "ccm":
+        return _numbered(
+            key + nonce + aad + MESSAGE,
+            len(MESSAGE) + 16,
+            lambda n: AESCCM(key).encrypt(nonce + n.to_bytes(4, "big") + b"\0", MESSAGE, aad),
+        )
+
+    if work.parameter == "ctr":
+        message = MESSAGE + MESSAGE[::-1]
+        return _numbered(
+            key + nonce + message, 128, lambda n: ctr(key, nonce + n.to_bytes(4, "big") + bytes(4), message)
+        )
+    return _numbered(
+        key + nonce,
+        176,
+        lambda n: references.aes128_schedule(ctr(key, nonce + n.to_bytes(4, "big") + b"\xff" * 4, bytes(16))),
+    )
+
+
 TRIALS: dict[str, Callable[[Workload], Trial]] = {
     "sha1": _hash,
     "sha256": _hash,
@@ -366,6 +413,7 @@ TRIALS: dict[str, Callable[[Workload], Trial]] = {
     "lms": _lms,
     "trng": _trng,
     "drbg": _drbg,
+    "coupon": _coupon,
 }
 """By algorithm."""
 

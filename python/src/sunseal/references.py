@@ -49,6 +49,37 @@ def present_encrypt(key: bytes, block: bytes) -> bytes:
     return state.to_bytes(8, "big")
 
 
+def _aes_substitute(byte: int) -> int:
+    """Invert in GF(2^8) by x^254 and map by the affine transformation (FIPS 197, 5.1.1)."""
+
+    def times(a: int, b: int) -> int:
+        product = 0
+        for bit in range(8):
+            product ^= (a << bit) * (b >> bit & 1)
+        for bit in range(14, 7, -1):
+            product ^= (0x11B << bit - 8) * (product >> bit & 1)
+        return product
+
+    inverse = 1
+    for _ in range(254):
+        inverse = times(inverse, byte)
+    return reduce(operator.xor, (inverse << i | inverse >> 8 - i for i in range(5))) & 0xFF ^ 0x63
+
+
+def aes128_schedule(key: bytes) -> bytes:
+    """Expand a key into the eleven round keys of FIPS 197, section 5.2."""
+    words = [key[i : i + 4] for i in range(0, 16, 4)]
+    constant = 1
+    for i in range(4, 44):
+        word = words[-1]
+        if i % 4 == 0:
+            word = bytes(_aes_substitute(b) for b in word[1:] + word[:1])
+            word = bytes([word[0] ^ constant]) + word[1:]
+            constant = constant << 1 ^ (constant >> 7) * 0x11B
+        words.append(bytes(a ^ b for a, b in zip(words[-4], word, strict=True)))
+    return b"".join(words)
+
+
 def _ascon_permute(s: list[int], rounds: int) -> None:
     """Run the last rounds of Ascon-p[12] (SP 800-232, section 3)."""
 

@@ -73,7 +73,9 @@ enum {
     /* A health test of the entropy source has failed: it gives nothing until it is started anew. */
     SUNSEAL_ERR_HEALTH = -86,
     /* The generator has no seed, or has served its number of requests: seed it. */
-    SUNSEAL_ERR_NOT_SEEDED = -87
+    SUNSEAL_ERR_NOT_SEEDED = -87,
+    /* Flash has been erased as often as it is good for, or no longer takes what is written. */
+    SUNSEAL_ERR_WORN = -88
 };
 
 #endif

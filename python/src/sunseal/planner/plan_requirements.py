@@ -38,7 +38,7 @@ ONCE = {
     "lms-sign": "32 messages a key",
 }
 """Signatures whose key is used up: taken only where they are named, never found by `operation`."""
-STEPS = ("sign-steps", "sign-tasks", "sign-checkpoint")
+STEPS = ("sign-steps", "sign-tasks", "sign-checkpoint", "produce", "use", "bare")
 RUN_BYTES = {"encrypt": 256, "seal": 64, "tag": 64, "hash": 64, "sign": 64, "verify": 64}
 """What one run of a workload works on (firmware/bench); counter mode takes 64."""
 REPEATED = ("encrypt", "seal", "tag", "hash")

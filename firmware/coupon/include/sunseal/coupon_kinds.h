@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#ifndef SUNSEAL_COUPON_KINDS_H
+#define SUNSEAL_COUPON_KINDS_H
+
+#include "sunseal/aes.h"
+#include "sunseal/coupon.h"
+#include "sunseal/ecdsa.h"
+
+/*
+ * Kinds of coupons
+ * ================
+ *
+ * Each has a make function for struct sunseal_coupon_kind, the context that it wants, the bytes of
+ * its payload, and a call that uses a coupon, or computes all at once where there is none and says
+ * so by SUNSEAL_COUPON_MONOLITHIC. What a call returns besides is that of the store or the
+ * algorithm; outputs are zero then.
+ *
+ * Keystream of AES-CTR
+ * --------------------
+ * Counter block j of number s is nonce[8] || u32 s || u32 j, big-endian: with the number, which
+ * travels with the message, the peer makes the same. One key has one pool and one nonce: the number
+ * never repeats, so neither does a counter block. schedule is that of the pool's key; the store's
+ * epoch changes with it. encrypt answers with the number that it used; a message is at most
+ * bytes long with a coupon, 2^32 blocks without. out and in are apart.
+ */
+struct sunseal_coupon_keystream {
+    const struct sunseal_block *cipher; /* blocks of 16 bytes */
+    const void *schedule;
+    uint8_t nonce[8];
+    uint16_t bytes; /* of the payload, a multiple of 16 */
+};
+
+int sunseal_coupon_keystream_make(void *context, uint32_t sequence, void *payload);
+int sunseal_coupon_ctr_encrypt(struct sunseal_coupon_store *store, uint8_t pool, uint8_t *out,
+                               const uint8_t *in, size_t len, uint32_t *sequence);
+
+/*
+ * Keystream of AES-CCM with its first MAC block
+ * ---------------------------------------------
+ * SP 800-38C with a nonce of 13 bytes, nonce[8] || u32 s || 0, at least one byte of data that is
+ * covered besides, and messages of exactly len bytes (a multiple of 16), so that the first block of
+ * the MAC, too, is known ahead. The payload is E(B_0), E(A_0), E(A_1) .. : bytes is 32 + len. What
+ * is left for the message is its MAC, a block of AES for each 16 bytes. seal answers as
+ * sunseal_ccm_seal with this nonce.
+ */
+struct sunseal_coupon_ccm {
+    const struct sunseal_block *cipher;
+    const void *schedule;
+    uint8_t nonce[8];
+    uint16_t len;
+    uint8_t tag_len;
+};
+
+int sunseal_coupon_ccm_make(void *context, uint32_t sequence, void *payload);
+/* payload: room for one, aligned; wiped. */
+int sunseal_coupon_ccm_seal(struct sunseal_coupon_store *store, uint8_t pool, uint8_t *out,
+                            const uint8_t *in, const uint8_t *aad, size_t aad_len, uint8_t *tag,
+                            void *payload, uint32_t *sequence);
+
+/*
+ * Key schedule
+ * ------------
+ * Of a key derived for the number alone, E(nonce[8] || u32 s || 0xFFFFFFFF) under the device's key:
+ * a fresh key for each session with its round keys, for sunseal_aes128_sbox and _tbox. The payload
+ * is a struct sunseal_aes128. take it with sunseal_coupon_take. The context is
+ * struct sunseal_coupon_keystream, with a nonce that no keystream has.
+ */
+int sunseal_coupon_schedule_make(void *context, uint32_t sequence, void *payload);
+
+/*
+ * Random values
+ * -------------
+ * 32 bytes each from a source such as sunseal_entropy or a generator; a source that fails makes no
+ * coupon and produce returns its error. take with sunseal_coupon_random; where there is none, the
+ * source is asked.
+ */
+#define SUNSEAL_COUPON_RANDOM_BYTES 32
+struct sunseal_coupon_entropy {
+    int (*read)(void *context, uint8_t entropy[32]);
+    void *context;
+};
+
+int sunseal_coupon_random_make(void *context, uint32_t sequence, void *payload);
+int sunseal_coupon_random(struct sunseal_coupon_store *store, uint8_t pool, uint8_t out[32]);
+
+/*
+ * ECDSA
+ * -----
+ * The coupon of sunseal_ecdsa_*_sign_offline, of entropy drawn for it alone (a struct
+ * sunseal_coupon_entropy is the context); the number plays no part. sign takes one and does
+ * sign_online, or sunseal_ecdsa_*_sign with fresh entropy where there is none.
+ */
+int sunseal_coupon_ecdsa_secp160r1_make(void *context, uint32_t sequence, void *payload);
+int sunseal_coupon_ecdsa_secp160r1_sign(struct sunseal_coupon_store *store, uint8_t pool,
+                                        uint8_t sig[42], const uint8_t d[21], const uint8_t *hash,
+                                        size_t hash_len);
+int sunseal_coupon_ecdsa_p224_make(void *context, uint32_t sequence, void *payload);
+int sunseal_coupon_ecdsa_p224_sign(struct sunseal_coupon_store *store, uint8_t pool,
+                                   uint8_t sig[56], const uint8_t d[28], const uint8_t *hash,
+                                   size_t hash_len);
+int sunseal_coupon_ecdsa_p256_make(void *context, uint32_t sequence, void *payload);
+int sunseal_coupon_ecdsa_p256_sign(struct sunseal_coupon_store *store, uint8_t pool,
+                                   uint8_t sig[64], const uint8_t d[32], const uint8_t *hash,
+                                   size_t hash_len);
+
+/*
+ * Ephemeral key pairs of ECDH on P-256: d || Q, by sunseal_ecdsa_p256_keygen; take with
+ * sunseal_coupon_take, wipe d when the secret is agreed.
+ */
+#define SUNSEAL_COUPON_ECDH_P256_BYTES 96
+int sunseal_coupon_ecdh_p256_make(void *context, uint32_t sequence, void *payload);
+
+/*
+ * Sealed coupons
+ * --------------
+ * Any kind, sealed in the slot by AES-CCM under a key of the device's (Tsang and Smith 2008: work
+ * done ahead may lie in memory that others read and write). Worth its price where that key is safer
+ * than the slots, as in a part with external memory; it keeps slots from being read, changed and
+ * exchanged. An older copy of the whole memory is not told from the present one. The payload is the
+ * other kind's and a tag. id: the kind's. take answers like sunseal_coupon_take; slots that are not
+ * what was sealed are refused.
+ */
+#define SUNSEAL_COUPON_TAG_BYTES 8
+struct sunseal_coupon_sealed {
+    const struct sunseal_block *cipher;
+    const void *schedule;
+    uint16_t id, bytes; /* without the tag */
+    int (*make)(void *context, uint32_t sequence, void *payload);
+    void *context;
+};
+
+int sunseal_coupon_sealed_make(void *context, uint32_t sequence, void *payload);
+/* payload: room for bytes and tag. */
+int sunseal_coupon_sealed_take(struct sunseal_coupon_store *store, uint8_t pool, void *payload,
+                               uint32_t *sequence);
+
+#endif

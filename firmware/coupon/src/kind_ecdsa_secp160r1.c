@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#define CURVE(family, name) family##_secp160r1_##name
+#define COUPON sunseal_ecdsa_secp160r1_coupon
+#define ORDER_BYTES 21
+#include "kind_ecdsa.inc"
