@@ -30,6 +30,7 @@ class Message(ctypes.Structure):
         ("reference", ctypes.c_uint32),
         ("verdict", ctypes.c_uint8),
         ("nonce", ctypes.c_uint8 * 16),
+        ("left_ms", ctypes.c_uint16),
     ]
 
 
@@ -85,9 +86,10 @@ def test_packets_to_the_node_are_read(link: ctypes.CDLL, message: dict[str, Any]
     got = read(link, frame, message["dst"], node_id)
     assert got is not None
     assert (got.kind, got.sequence) == (message["kind"], message["seq"])
-    if message["name"] == "challenge":
+    if message["name"] in ("challenge", "wake"):
         assert got.reference == fields["challenge_id"]
         assert bytes(got.nonce).hex() == fields["nonce"]
+        assert got.left_ms == fields.get("left_ms", 0)
     if message["name"] == "verdict":
         assert (got.reference, got.verdict) == (fields["reference"], fields["verdict"])
 

@@ -703,7 +703,7 @@ fn said(kind: Kind, node_id: NodeId, json: Json) -> Result<Said, Reply> {
             body.extend(bytes("public_key", &m.public_key)?);
             body.extend(bytes("signature", &m.signature)?);
         }
-        Kind::Challenge | Kind::Verdict | Kind::Idle => {
+        Kind::Challenge | Kind::Verdict | Kind::Idle | Kind::Wake => {
             return Err(Reply::bad("only the gateway sends this kind"));
         }
     }

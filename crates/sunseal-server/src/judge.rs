@@ -221,6 +221,7 @@ const fn event_of(kind: Kind) -> &'static str {
         Kind::Challenge => "challenge",
         Kind::Verdict => "verdict",
         Kind::Idle => "idle",
+        Kind::Wake => "wake",
     }
 }
 
@@ -335,7 +336,11 @@ pub fn foresee(db: &Connection, now_us: u64, message: &Message) -> rusqlite::Res
         Message::Response(m) => weigh_response(db, now_us, m)?.ok(),
         Message::Report(m) => weigh_report(db, m)?.ok(),
         Message::Enrol(m) => weigh_enrol(db, m)?.ok().map(|(claim, _)| claim),
-        Message::Hello(_) | Message::Challenge(_) | Message::Verdict(_) | Message::Idle(_) => None,
+        Message::Hello(_)
+        | Message::Challenge(_)
+        | Message::Verdict(_)
+        | Message::Idle(_)
+        | Message::Wake(_) => None,
     })
 }
 
@@ -721,6 +726,10 @@ pub fn message(
         Message::Response(m) => Some(response(tx, now_us, m, checked)?),
         Message::Report(m) => Some(report(tx, now_us, m, checked)?),
         Message::Enrol(m) => Some(enrol(tx, now_us, m, checked)?),
-        Message::Hello(_) | Message::Challenge(_) | Message::Verdict(_) | Message::Idle(_) => None,
+        Message::Hello(_)
+        | Message::Challenge(_)
+        | Message::Verdict(_)
+        | Message::Idle(_)
+        | Message::Wake(_) => None,
     })
 }
