@@ -14,12 +14,10 @@ uint8_t *link_put32(uint8_t *to, uint32_t value) {
     return link_put16(to, (uint16_t)value);
 }
 
-static uint16_t get16(const uint8_t *from) {
-    return (uint16_t)(from[0] << 8 | from[1]);
-}
-
 uint32_t link_get32(const uint8_t *from) {
-    return (uint32_t)get16(from) << 16 | get16(from + 2);
+    uint16_t high = (uint16_t)(from[0] << 8 | from[1]);
+    uint16_t low = (uint16_t)(from[2] << 8 | from[3]);
+    return (uint32_t)high << 16 | low;
 }
 
 static uint8_t *put(uint8_t *to, const void *from, uint16_t bytes) {
@@ -65,14 +63,22 @@ bool link_read(struct link_message *message, const uint8_t *frame, uint8_t frame
     if (memcmp(body, node_id, LINK_NODE_ID_BYTES) != 0)
         return false;
     message->sequence = frame[3];
-    switch (frame[2]) {
+    uint8_t kind = frame[2];
+#ifdef NODE_LISTENS
+    /* A CHALLENGE with something behind it. */
+    if (kind == LINK_WAKE && body_bytes == LINK_WAKE_BYTES) {
+        const uint8_t *left = body + LINK_CHALLENGE_BYTES;
+        message->left_ms = (uint16_t)(left[0] << 8 | left[1]);
+        kind = LINK_CHALLENGE;
+        body_bytes = LINK_CHALLENGE_BYTES;
+    }
+#endif
+    switch (kind) {
     case LINK_CHALLENGE:
-    case LINK_WAKE:
-        if (body_bytes != (frame[2] == LINK_WAKE ? LINK_WAKE_BYTES : LINK_CHALLENGE_BYTES))
+        if (body_bytes != LINK_CHALLENGE_BYTES)
             return false;
         message->reference = link_get32(body + 8);
         memcpy(message->nonce, body + 12, LINK_NONCE_BYTES);
-        message->left_ms = frame[2] == LINK_WAKE ? get16(body + LINK_CHALLENGE_BYTES) : 0;
         break;
     case LINK_VERDICT:
         if (body_bytes != LINK_VERDICT_BYTES)
