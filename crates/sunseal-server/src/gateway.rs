@@ -140,6 +140,7 @@ impl Gateway {
     async fn radio(&self, mut stream: TcpStream) -> Result<(), String> {
         stream.set_nodelay(true).map_err(|e| e.to_string())?;
         let mut buffer = [0; MAX_UP_BYTES];
+        let mut told_us = 0;
         loop {
             let mut len = [0; 2];
             match stream.read_exact(&mut len).await {
@@ -155,7 +156,9 @@ impl Gateway {
             stream.read_exact(message).await.map_err(cut)?;
             let closed = |e| format!("{e}; the connection is closed");
             if message.first() == Some(&LISTEN) {
-                let train = self.train(&Listen::decode(message).map_err(closed)?).await;
+                let listen = Listen::decode(message).map_err(closed)?;
+                let train = self.train(&listen, told_us).await;
+                told_us = listen.from_us.saturating_add(listen.span_us.into());
                 let answer = Train::encode(train.as_ref());
                 stream.write_all(&answer).await.map_err(|e| e.to_string())?;
                 continue;

@@ -49,6 +49,9 @@ pub(super) struct Ears {
     /// One transmitter: its last train ends then.
     busy_until_us: u64,
     version: Option<u64>,
+    /// Questions asked so far, and the latest whose answer was taken: an older one must not undo it.
+    asked: u64,
+    learned: u64,
     /// The radio's clock less the server's; 0 where the radio drives that.
     apart_us: i64,
 }
@@ -69,8 +72,12 @@ impl Ears {
         ear.map(|ear| (ear.train, ear.trains) = (None, 0)).is_some()
     }
 
-    /// The server's list, asked for at `asked_us` by the radio's clock.
-    fn learn(&mut self, answer: &Value, asked_us: Option<u64>) {
+    /// The server's list: the answer to a question that was asked at `asked_us` by the radio's clock.
+    fn learn(&mut self, question: u64, answer: &Value, asked_us: Option<u64>) {
+        if question < self.learned {
+            return; // what is new in it comes again, as the version is not taken either
+        }
+        self.learned = question;
         let time_us = answer["time_us"].as_i64();
         self.apart_us = match (asked_us, time_us) {
             _ if answer["clock"] == "driven" => 0,
@@ -107,10 +114,10 @@ impl Ears {
         trains.any(|t| (t.start_us..t.end_us()).contains(&time_us))
     }
 
-    /// Whose challenge is to be called out next, and from when.
-    fn next(&self, to_us: u64) -> Option<(u8, NodeId, u64)> {
+    /// Whose challenge is to be called out next, and from when: not before `after_us`, which is over.
+    fn next(&self, after_us: u64, to_us: u64) -> Option<(u8, NodeId, u64)> {
         self.by_address.iter().find_map(|(src, ear)| {
-            let start_us = ear.due_us?.max(ear.not_before_us).max(self.busy_until_us);
+            let start_us = ear.due_us?.max(ear.not_before_us).max(self.busy_until_us).max(after_us);
             let free = ear.train.is_none() && ear.trains < MAX_TRAINS && start_us < to_us;
             free.then_some((*src, ear.node_id, start_us))
         })
@@ -153,9 +160,14 @@ impl Gateway {
 
     /// Asks the server for its list; false if that failed.
     async fn ask(&self, path: &str, time_us: Option<u64>) -> bool {
+        let question = {
+            let ears = &mut self.state().ears;
+            ears.asked += 1;
+            ears.asked
+        };
         match self.options.server.request(Method::GET, path, time_us, None).await {
             Ok((200, answer)) => {
-                self.state().ears.learn(&answer, time_us);
+                self.state().ears.learn(question, &answer, time_us);
                 true
             }
             Ok((status, answer)) => {
@@ -187,8 +199,8 @@ impl Gateway {
         }
     }
 
-    /// What is on the air while a radio listens.
-    pub async fn train(&self, listen: &Listen) -> Option<Train> {
+    /// What is on the air while a radio listens that has been told of all up to `after_us`.
+    pub async fn train(&self, listen: &Listen, after_us: u64) -> Option<Train> {
         let Listen { from_us, span_us } = *listen;
         let to_us = from_us.saturating_add(span_us.into());
         let next = {
@@ -196,32 +208,18 @@ impl Gateway {
             if let Some(train) = state.ears.on_air(from_us, to_us) {
                 return (!state.loses(self.options.drop_rate)).then_some(train);
             }
-            state.ears.next(to_us)
+            state.ears.next(after_us, to_us)
         };
         let (src, node_id, start_us) = next?;
-        let path = format!("/v1/nodes/{node_id}/wake");
-        let answer = self.options.server.request(Method::POST, &path, Some(from_us), None).await;
-        let errand = Errand { src, kind: Kind::Wake, node_id, body: Body::new(), fault: None };
-        let mut state = self.state();
-        let message = match answer {
-            Ok((200, answer)) => answer_of(&errand, &answer),
-            Ok((404 | 409, _)) => None,
-            Ok((status, answer)) => {
-                state.server_failed(format!("{path}: status {status}: {answer}"), Some(from_us));
-                return None;
+        let Some(challenge) = self.challenge(src, node_id, from_us).await else {
+            // Answered or expired meanwhile, or the server is away: what is due now?
+            if let Some(ear) = self.state().ears.by_address.get_mut(&src) {
+                (ear.due_us, ear.not_before_us) = (None, to_us);
             }
-            Err(why) => {
-                state.server_failed(why, Some(from_us));
-                return None;
-            }
-        };
-        let Some(Message::Challenge(challenge)) = message else {
-            // Answered or expired meanwhile.
-            if let Some(ear) = state.ears.by_address.get_mut(&src) {
-                ear.due_us = None;
-            }
+            self.ask("/v1/due", Some(from_us)).await;
             return None;
         };
+        let mut state = self.state();
         let train = state.begin(src, start_us, challenge)?;
         if !self.options.quiet {
             let fields = serde_json::json!({
@@ -232,6 +230,28 @@ impl Gateway {
         }
         let heard = train.start_us < to_us && train.end_us() > from_us;
         (heard && !state.loses(self.options.drop_rate)).then_some(train)
+    }
+}
+
+impl Gateway {
+    /// The challenge that the server hands out for a node, if there is one now.
+    async fn challenge(&self, src: u8, node_id: NodeId, time_us: u64) -> Option<Challenge> {
+        let path = format!("/v1/nodes/{node_id}/wake");
+        let why = match self.options.server.request(Method::POST, &path, Some(time_us), None).await
+        {
+            Ok((200 | 404 | 409, answer)) => {
+                let errand =
+                    Errand { src, kind: Kind::Wake, node_id, body: Body::new(), fault: None };
+                return match answer_of(&errand, &answer) {
+                    Some(Message::Challenge(challenge)) => Some(challenge),
+                    _ => None,
+                };
+            }
+            Ok((status, answer)) => format!("{path}: status {status}: {answer}"),
+            Err(why) => why,
+        };
+        self.state().server_failed(why, Some(time_us));
+        None
     }
 }
 
