@@ -635,3 +635,46 @@ fn wake_on_radio_that_cannot_be_is_a_sentence() {
     let text = said(380, 0x06, 0x38);
     assert!(text.contains("every 10961 us leaves less than 11105 us of sleep"), "{text}");
 }
+
+/// Two chips and no gateway: a sender that calls without pause is heard at the first look, one too weak at none.
+#[test]
+fn on_a_medium_a_look_hears_who_sends_all_the_time() {
+    let heard_at = |dbm: f64, mcsm2: u8| {
+        let loss = LinkLoss::Fixed { loss_db: -dbm };
+        let m = Medium::new(MediumConfig { loss, ..MediumConfig::default() });
+        let on = || {
+            let part: Cc2500Part = load_part(&data().join("parts"), "cc2500", "radio").unwrap();
+            let port = m.join(Position::default(), part.receiver);
+            let pins = RadioPins { gdo0: None, gdo2: None, somi: None };
+            let (mut chip, radio) = Radio::cc2500_on(part, pins, port);
+            chip.power(Picos(0), true);
+            let mut b = Bench { chip, radio, now: Picos(0) };
+            b.wait_us(200);
+            for (address, value) in [(0x07, 0x04), (0x10, 0x2D), (0x11, 0x3B), (0x12, 0x73)] {
+                b.write(address, value);
+            }
+            b.transaction(&[0x3E, 0xFE]);
+            b
+        };
+        let (mut a, mut b) = (on(), on());
+        listening(&mut b, 34_666 / 8, mcsm2, 0x38);
+        // Without calibration, and in FSTXON between two packets.
+        a.write(0x17, 0x01);
+        while b.now < Picos(600_000 * US) && b.radio.counts().received == 0 {
+            if matches!(a.chip.state(), "idle" | "fstxon") {
+                a.send(&packet(33));
+            }
+            let now = a.now.max(b.now) + Picos(20 * US);
+            a.wait_us((now.0 - a.now.0) / US);
+            b.wait_us((now.0 - b.now.0) / US);
+        }
+        assert_eq!((a.radio.problem(), b.radio.problem()), (None, None));
+        (b.radio.counts().received, b.now.0 / (1000 * US))
+    };
+    let (received, at_ms) = heard_at(-60.0, 0x03);
+    assert_eq!(received, 1);
+    assert!((125..129).contains(&at_ms), "{at_ms}");
+    assert_eq!(heard_at(-105.0, 0x03).0, 0);
+    // Carrier sense ends a look at once that is not worth it, and not one that is.
+    assert_eq!((heard_at(-60.0, 0x13).0, heard_at(-105.0, 0x13).0), (1, 0));
+}
