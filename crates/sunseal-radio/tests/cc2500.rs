@@ -630,6 +630,7 @@ fn wake_on_radio_that_cannot_be_is_a_sentence() {
         b.radio.problem().unwrap_or_default()
     };
     assert!(said(34_666, 0x06, 0xB8).contains("RC_PD holds the RC oscillator off"));
+    assert!(said(34_666, 0x06, 0x30).contains("WORCTRL.RC_CAL 0"));
     assert!(said(34_666, 0x07, 0x38).contains("never sleeps again"));
     assert!(said(34_666, 0x0E, 0x38).contains("RX_TIME_QUAL"));
     let text = said(380, 0x06, 0x38);

@@ -87,6 +87,10 @@ impl Chip {
             return self
                 .unknown("SWOR was strobed while WORCTRL.RC_PD holds the RC oscillator off");
         }
+        if self.reg(reg::WORCTRL) & 8 == 0 {
+            return self
+                .unknown("SWOR was strobed with WORCTRL.RC_CAL 0 (RC oscillator not calibrated)");
+        }
         let windows = self.rx_time().map_or(0, |t| t.0);
         if self.event0().0 < self.rc_periods(SLEEP_MIN).0 + windows {
             let (at, least) =
