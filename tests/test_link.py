@@ -30,6 +30,7 @@ class Message(ctypes.Structure):
         ("reference", ctypes.c_uint32),
         ("verdict", ctypes.c_uint8),
         ("nonce", ctypes.c_uint8 * 16),
+        ("left_ms", ctypes.c_uint16),
     ]
 
 
@@ -40,7 +41,7 @@ def link(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     assert compiler, "no C compiler: Rust's linker needs one as well, install the package gcc"
     library = tmp_path_factory.mktemp("link") / "liblink.so"
     source = ROOT / "firmware/node/link.c"
-    flags = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
+    flags = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-DNODE_LISTENS"]
     subprocess.run([compiler, *flags, "-o", str(library), str(source)], check=True)
     loaded = ctypes.CDLL(str(library))
     loaded.link_read.restype = ctypes.c_bool
@@ -85,9 +86,11 @@ def test_packets_to_the_node_are_read(link: ctypes.CDLL, message: dict[str, Any]
     got = read(link, frame, message["dst"], node_id)
     assert got is not None
     assert (got.kind, got.sequence) == (message["kind"], message["seq"])
-    if message["name"] == "challenge":
+    if message["name"] in ("challenge", "wake"):
         assert got.reference == fields["challenge_id"]
         assert bytes(got.nonce).hex() == fields["nonce"]
+        if message["name"] == "wake":
+            assert got.left_ms == fields["left_ms"]
     if message["name"] == "verdict":
         assert (got.reference, got.verdict) == (fields["reference"], fields["verdict"])
 

@@ -14,7 +14,14 @@
 #define BURST 0x40
 
 #define REG_IOCFG2 0x00
+#define REG_PKTCTRL1 0x07
+#define REG_ADDR 0x09
+#define REG_CHANNR 0x0A
+#define REG_MCSM2 0x16
 #define REG_MCSM1 0x17
+#define REG_MCSM0 0x18
+#define REG_AGCCTRL2 0x1B
+#define REG_WOREVT1 0x1E
 #define REG_FSTEST 0x29
 #define REG_RXBYTES 0x3B /* status registers are read with BURST */
 #define REG_PATABLE 0x3E
@@ -24,6 +31,7 @@
 #define STROBE_SRX 0x34
 #define STROBE_STX 0x35
 #define STROBE_SIDLE 0x36
+#define STROBE_SWOR 0x38
 #define STROBE_SPWD 0x39
 #define STROBE_SFRX 0x3A
 #define STROBE_SFTX 0x3B
@@ -71,7 +79,7 @@ static const uint8_t configuration[] = {
     0xC7,       /* AGCCTRL2 */
     0x00,       /* AGCCTRL1 */
     0xB0,       /* AGCCTRL0 */
-    0x87,       /* WOREVT1: wake on radio is not used */
+    0x87,       /* WOREVT1: wake-on-radio writes its own */
     0x6B,       /* WOREVT0 */
     0xF8,       /* WORCTRL */
     0xB6,       /* FREND1 */
@@ -152,6 +160,12 @@ static bool wait_idle(void) {
     return false;
 }
 
+static void configure(void) {
+    write_burst(REG_IOCFG2, configuration, sizeof configuration);
+    write_one(REG_CHANNR, channel);
+    write_one(REG_PATABLE, power);
+}
+
 bool phy_start(uint8_t channel_number, uint8_t power_value) {
     channel = channel_number;
     power = power_value;
@@ -166,9 +180,7 @@ bool phy_start(uint8_t channel_number, uint8_t power_value) {
     hal_spi_byte(STROBE_SRES);
     hal_radio_deselect();
     hal_delay_us(200);
-    write_burst(REG_IOCFG2, configuration, sizeof configuration);
-    write_one(0x0A, channel);
-    write_one(REG_PATABLE, power);
+    configure();
     if (!wait_idle())
         return false;
     phy_sleep();
@@ -253,3 +265,63 @@ uint8_t phy_receive(uint8_t *frame, uint8_t frame_bytes_max, uint16_t timeout_ms
     }
     return 0;
 }
+
+#ifdef NODE_LISTENS
+/* Wake-on-radio
+ *
+ * The chip's RC oscillator runs at 26 MHz / 750, 104 / 3 periods a millisecond. EVENT0 counts
+ * single ones (WOR_RES 0, to 1.89 s) or 32 of them (WOR_RES 1, to 60.5 s) from look to look; the
+ * upper bits of EVENT0, as many as RX_TIME leaves, count a look, single periods or five
+ * (section 19.7; the CC1101's SWRS061I, pages 80 and 88, has the tables). A look ends at once where
+ * there is no carrier (RX_TIME_RSSI). */
+#define LISTEN_MS_MIN 50
+#define LISTEN_MS_MAX 60000
+/* A WAKE lasts 1.47 ms, its successor begins 0.06 ms later, and 0.16 ms of that one's beginning
+ * must be heard: 59 periods, and two that truncation takes. */
+#define LOOK_PERIODS 61
+
+#define PKTCTRL1_ADDRESSED 0x06 /* append status; own address or 0x00, checked by the chip */
+#define MCSM2_TIME_RSSI 0x10
+#define MCSM0_LISTEN 0x38    /* calibrate every fourth time, on the way back to sleep */
+#define AGCCTRL2_LISTEN 0x47 /* the highest gain but one, so that carrier sense is at -81 dBm, */
+#define AGCCTRL1_LISTEN 0x09 /* and 7 dB lower (SWRS040A, table 27): just above sensitivity */
+#define WORCTRL_LISTEN 0x38  /* RC oscillator on and calibrated; EVENT1: 12 periods, 346 us */
+
+bool phy_can_listen(uint16_t every_ms) {
+    return every_ms >= LISTEN_MS_MIN && every_ms <= LISTEN_MS_MAX;
+}
+
+static void write_wake_on_radio(uint8_t address, uint16_t every_ms) {
+    uint32_t periods = (uint32_t)every_ms * 104 / 3;
+    bool coarse = periods > UINT16_MAX;
+    uint16_t event0 = (uint16_t)(coarse ? periods / 32 : periods);
+    uint8_t look = coarse ? (LOOK_PERIODS + 4) / 5 : LOOK_PERIODS;
+    uint8_t rx_time = coarse ? 3 : 6;
+    while (rx_time != 0 && event0 >> (3 + rx_time) < look)
+        rx_time--;
+    const uint8_t wake[] = {(uint8_t)(event0 >> 8), (uint8_t)event0,
+                            WORCTRL_LISTEN | (coarse ? 1 : 0)};
+    const uint8_t agc[] = {AGCCTRL2_LISTEN, AGCCTRL1_LISTEN};
+    const uint8_t mcsm[] = {MCSM2_TIME_RSSI | rx_time, MCSM1_REST, MCSM0_LISTEN};
+    write_one(REG_PKTCTRL1, PKTCTRL1_ADDRESSED);
+    write_one(REG_ADDR, address);
+    write_burst(REG_MCSM2, mcsm, sizeof mcsm);
+    write_burst(REG_AGCCTRL2, agc, sizeof agc);
+    write_burst(REG_WOREVT1, wake, sizeof wake);
+}
+
+bool phy_listen(uint8_t address, uint16_t every_ms, uint16_t timeout_ms, uint8_t *frame,
+                uint8_t frame_bytes_max, uint8_t *bytes) {
+    write_wake_on_radio(address, every_ms);
+    strobe(STROBE_SFRX);
+    hal_radio_arm();
+    strobe(STROBE_SWOR);
+    /* Whatever ends with GDO0 leaves the chip awake: good, broken or foreign (section 19.7). */
+    bool woken = hal_radio_wait(timeout_ms);
+    strobe(STROBE_SIDLE);
+    *bytes = wait_idle() && woken ? take_packet(frame, frame_bytes_max) : 0;
+    listening = false;
+    configure();
+    return woken;
+}
+#endif

@@ -6,12 +6,14 @@
 
 #include "board.h"
 #include "hal.h"
+#include "phy.h"
 #include "suite.h"
 
 _Static_assert(sizeof(struct node_config) == NODE_CONFIG_BYTES, "docs/reference/node.md");
 _Static_assert(offsetof(struct node_config, mclk_khz) == 22, "docs/reference/node.md");
 _Static_assert(offsetof(struct node_config, overhead_uj) == 36, "docs/reference/node.md");
 _Static_assert(offsetof(struct node_config, backoff_ms) == 60, "docs/reference/node.md");
+_Static_assert(offsetof(struct node_config, wakes_max) == 66, "docs/reference/node.md");
 
 #ifdef BOARD_ENERGIES
 #define KEYGEN_UJ BOARD_KEYGEN_UJ
@@ -80,6 +82,7 @@ __attribute__((section(".info_a"), used)) const volatile struct node_config node
     .silent_max = 3,
     .backoff_ms = 40,
     .enrol_retry_s = 60,
+    .wakes_max = 4,
 };
 
 const HAL_FLASH char *config_load(struct node_config *config) {
@@ -122,5 +125,7 @@ const HAL_FLASH char *config_load(struct node_config *config) {
         return HAL_TEXT("report_tries is out of range");
     if (config->enrol_retry_s == 0)
         return HAL_TEXT("enrol_retry_s is out of range");
+    if (config->listen_ms != 0 && !phy_can_listen(config->listen_ms))
+        return HAL_TEXT("listen_ms is out of range");
     return NULL;
 }

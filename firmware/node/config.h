@@ -59,7 +59,9 @@ struct node_config {
     uint8_t reserved0;       /* 59 zero */
     uint16_t backoff_ms;     /* 60 shortest pause before a retry; doubles, and is drawn by lot */
     uint16_t enrol_retry_s;  /* 62 pause after a vain enrolment; doubles up to an hour */
-    uint8_t reserved[8];     /* 64 zero */
+    uint16_t listen_ms;      /* 64 from one look at the air to the next; 0: the radio sleeps */
+    uint8_t wakes_max;       /* 66 WAKEs answered from one HELLO of our own to the next */
+    uint8_t reserved[5];     /* 67 zero */
 };
 
 extern const volatile struct node_config node_config;

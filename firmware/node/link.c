@@ -63,7 +63,17 @@ bool link_read(struct link_message *message, const uint8_t *frame, uint8_t frame
     if (memcmp(body, node_id, LINK_NODE_ID_BYTES) != 0)
         return false;
     message->sequence = frame[3];
-    switch (frame[2]) {
+    uint8_t kind = frame[2];
+#ifdef NODE_LISTENS
+    /* A CHALLENGE with something behind it. */
+    if (kind == LINK_WAKE && body_bytes == LINK_WAKE_BYTES) {
+        const uint8_t *left = body + LINK_CHALLENGE_BYTES;
+        message->left_ms = (uint16_t)(left[0] << 8 | left[1]);
+        kind = LINK_CHALLENGE;
+        body_bytes = LINK_CHALLENGE_BYTES;
+    }
+#endif
+    switch (kind) {
     case LINK_CHALLENGE:
         if (body_bytes != LINK_CHALLENGE_BYTES)
             return false;

@@ -24,7 +24,8 @@ enum link_kind {
     LINK_REPORT = 4,
     LINK_VERDICT = 5,
     LINK_IDLE = 6,
-    LINK_ENROL = 7
+    LINK_ENROL = 7,
+    LINK_WAKE = 8
 };
 
 #define LINK_NODE_ID_BYTES 8
@@ -34,6 +35,7 @@ enum link_kind {
 #define LINK_PUBLIC_BYTES_MAX 64
 
 #define LINK_CHALLENGE_BYTES (8 + 4 + 16)
+#define LINK_WAKE_BYTES (LINK_CHALLENGE_BYTES + 2)
 #define LINK_VERDICT_BYTES (8 + 4 + 1)
 #define LINK_IDLE_BYTES 8
 #define LINK_BODY_BYTES_MAX (8 + 1 + LINK_PUBLIC_BYTES_MAX + LINK_SIGNATURE_BYTES_MAX)
@@ -50,11 +52,12 @@ uint8_t link_packet(uint8_t packet[LINK_PACKET_BYTES], uint8_t source, enum link
 
 /* What the gateway sends: always one frame. */
 struct link_message {
-    enum link_kind kind; /* CHALLENGE, VERDICT or IDLE */
+    enum link_kind kind; /* CHALLENGE, WAKE, VERDICT or IDLE */
     uint8_t sequence;
-    uint32_t reference; /* challenge_id of a CHALLENGE, counter of a VERDICT */
+    uint32_t reference; /* challenge_id of a CHALLENGE or WAKE, counter of a VERDICT */
     uint8_t verdict;
     uint8_t nonce[LINK_NONCE_BYTES];
+    uint16_t left_ms; /* of a WAKE: until the gateway listens */
 };
 
 /* Reads a frame; false if it is broken, not for us, or not what a node receives. */

@@ -15,6 +15,7 @@
 #include "key.h"
 #include "link.h"
 #include "log.h"
+#include "phy.h"
 #include "radio.h"
 #include "suite.h"
 #include "sunseal/sha.h"
@@ -24,6 +25,12 @@ int main(void);
 
 #define ENROL_RETRY_S_MAX 3600
 #define BACKOFF_MS_MAX 15000
+/* Looks at the air, and milliseconds, from one look at the store to the next: what they cost on a
+ * busy channel, 0.11 mJ a look, is less than the gate keeps for an answer. */
+#define LOOKS_MAX 32
+#define LISTEN_MS_MAX 60000
+#define WAKE_SHARES 16 /* wakes for nothing that cost as much as an answer */
+#define HELLO_LISTENS 0x80
 #define ASK_AGAIN_S 3 /* the server hands a challenge out again after 2 s */
 
 enum reason { REASON_BOOT = 0, REASON_READY = 1, REASON_LOW = 2 };
@@ -106,6 +113,10 @@ static void heard(bool answered) {
         silent++;
 }
 
+static bool can_be_called(void) {
+    return PHY_LISTENS && config.listen_ms != 0 && config.mode != NODE_PERIODIC;
+}
+
 /* The kind that answered, 0 for none. */
 static enum link_kind hello(enum reason reason, struct link_message *answer) {
     uint8_t tries = reason == REASON_LOW ? 1 : config.hello_tries;
@@ -116,7 +127,10 @@ static enum link_kind hello(enum reason reason, struct link_message *answer) {
         memcpy(body, config.node_id, LINK_NODE_ID_BYTES);
         uint8_t *end = link_put32(body + LINK_NODE_ID_BYTES, counter_now());
         end = link_put16(end, storage_mv);
-        *end++ = (uint8_t)reason;
+        bool listens = can_be_called() && reason != REASON_LOW;
+        *end++ = (uint8_t)(reason | (listens ? HELLO_LISTENS : 0));
+        if (listens)
+            end = link_put16(end, config.listen_ms);
         answered = radio_exchange(LINK_HELLO, body, (uint16_t)(end - body), ANSWERS_HELLO, answer);
     }
     heard(answered);
@@ -329,6 +343,50 @@ static void period(void) {
     }
 }
 
+/* A WAKE is not signed, as a CHALLENGE is not: the next HELLO says how often one may cost us. */
+static void called(const struct link_message *call, uint32_t answer_uj) {
+    /* The gateway is deaf while its train lasts; our seconds are the VLO's, so a little longer. */
+    hal_sleep_ms((uint16_t)(call->left_ms + call->left_ms / 64 + 2));
+    bool affords = affordable(answer_uj);
+    log_word("called");
+    log_value("challenge", call->reference);
+    log_value("vcap_mv", storage_mv);
+    log_value("affords", affords);
+    log_end();
+    if (affords)
+        respond(call);
+}
+
+static uint16_t listening_span_ms(uint32_t left_s) {
+    uint32_t span_ms = (uint32_t)config.listen_ms * LOOKS_MAX;
+    if (span_ms > LISTEN_MS_MAX)
+        span_ms = LISTEN_MS_MAX;
+    return (uint16_t)(left_s < span_ms / 1000 ? left_s * 1000 : span_ms);
+}
+
+/* Until the next period: listens as long as the store could pay an answer and wakes are left, else
+ * sleeps. */
+static void listen_until(uint32_t due_s) {
+    uint32_t answer_uj = config.sign_uj + config.radio_uj;
+    uint16_t shares = config.wakes_max * WAKE_SHARES;
+    int32_t left_s;
+    while ((left_s = (int32_t)(due_s - hal_seconds())) > 0 && shares != 0 && enrolled &&
+           affordable(answer_uj)) {
+        struct link_message call;
+        enum radio_woken woken = radio_listen(listening_span_ms((uint32_t)left_s), &call);
+        if (woken == RADIO_BROKEN)
+            break;
+        uint8_t cost = woken == RADIO_CALLED ? WAKE_SHARES : woken == RADIO_NOISE;
+        shares = shares > cost ? (uint16_t)(shares - cost) : 0;
+        if (woken == RADIO_CALLED)
+            called(&call, answer_uj);
+    }
+    if (left_s > 0)
+        left_s = (int32_t)(due_s - hal_seconds());
+    if (left_s > 0)
+        hal_sleep_s((uint32_t)left_s);
+}
+
 static void warn_if_store_too_small(void) {
     uint32_t wanted_uj = gate_wanted_uj(config.sign_uj + 2 * config.radio_uj, config.margin_percent,
                                         config.overhead_uj);
@@ -406,7 +464,11 @@ int main(void) {
             become_enrolled();
         period();
         uint32_t now_s = hal_seconds();
-        if ((int32_t)(due_s - now_s) > 0)
+        if ((int32_t)(due_s - now_s) <= 0)
+            continue;
+        if (can_be_called())
+            listen_until(due_s);
+        else
             hal_sleep_s(due_s - now_s);
     }
 }

@@ -26,4 +26,28 @@ bool phy_send(const uint8_t *packet, uint8_t bytes, bool then_listen);
  * Called again, it listens again. */
 uint8_t phy_receive(uint8_t *frame, uint8_t frame_bytes_max, uint16_t timeout_ms);
 
+/* Wake-on-radio
+ * -------------
+ * In programs whose radio has it (NODE_LISTENS, Makefile).
+ */
+#ifdef NODE_LISTENS
+#define PHY_LISTENS true
+
+/* Whether the chip can look at the air by itself so often. */
+bool phy_can_listen(uint16_t every_ms);
+
+/* Out of IDLE: the chip looks at the air every every_ms, for frames to `address` or everyone, until
+ * one wakes the processor (true) or timeout_ms have passed (false). `bytes` are those of the frame
+ * without its length byte, 0 if what woke us was none. The chip is in IDLE afterwards. */
+bool phy_listen(uint8_t address, uint16_t every_ms, uint16_t timeout_ms, uint8_t *frame,
+                uint8_t frame_bytes_max, uint8_t *bytes);
+#else
+#define PHY_LISTENS false
+
+static inline bool phy_can_listen(uint16_t every_ms) {
+    (void)every_ms;
+    return false;
+}
+#endif
+
 #endif

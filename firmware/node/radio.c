@@ -45,16 +45,35 @@ static bool await(uint16_t answers, struct link_message *answer) {
     return false;
 }
 
-bool radio_exchange(enum link_kind kind, const uint8_t *body, uint16_t body_bytes, uint16_t answers,
-                    struct link_message *answer) {
-    /* A chip that did not answer at the start, or lost its supply, is set up once more. */
+/* A chip that did not answer at the start, or lost its supply, is set up once more. */
+static bool wake(void) {
     if (!configured)
         configured = phy_start(config->channel, config->power);
-    if (!configured || !phy_wake()) {
-        configured = false;
+    configured = configured && phy_wake();
+    return configured;
+}
+
+bool radio_exchange(enum link_kind kind, const uint8_t *body, uint16_t body_bytes, uint16_t answers,
+                    struct link_message *answer) {
+    if (!wake())
         return false;
-    }
     bool answered = send(kind, body, body_bytes) && await(answers, answer);
     phy_sleep();
     return answered;
 }
+
+#ifdef NODE_LISTENS
+enum radio_woken radio_listen(uint16_t timeout_ms, struct link_message *call) {
+    uint8_t frame[LINK_FRAME_BYTES], bytes;
+    if (!wake())
+        return RADIO_BROKEN;
+    bool woken =
+        phy_listen(config->address, config->listen_ms, timeout_ms, frame, sizeof frame, &bytes);
+    phy_sleep();
+    if (!woken)
+        return RADIO_SILENCE;
+    bool called = bytes != 0 && link_read(call, frame, bytes, config->address, config->node_id) &&
+                  call->kind == LINK_WAKE;
+    return called ? RADIO_CALLED : RADIO_NOISE;
+}
+#endif

@@ -23,4 +23,14 @@ void radio_first_sequence(uint8_t first);
 bool radio_exchange(enum link_kind kind, const uint8_t *body, uint16_t body_bytes, uint16_t answers,
                     struct link_message *answer);
 
+enum radio_woken {
+    RADIO_SILENCE, /* the time has passed */
+    RADIO_NOISE,   /* something woke us, and was not for us */
+    RADIO_CALLED,  /* a WAKE */
+    RADIO_BROKEN   /* the radio is out of order, and no time has passed */
+};
+
+/* Wake-on-radio, up to timeout_ms, in programs that have it. The radio sleeps before and after. */
+enum radio_woken radio_listen(uint16_t timeout_ms, struct link_message *call);
+
 #endif

@@ -180,15 +180,21 @@ static void counter_gives_no_number_that_worn_flash_forgets(void) {
 
 /* Configuration */
 
-/* The block with some bytes of it changed: what config_load says. */
-static const char *told_of(size_t offset, uint32_t value) {
-    struct node_config config;
-    uint32_t before;
+/* The block as a programmer writes over it. */
+static uint8_t *own_block(void) {
     uint8_t *block = (uint8_t *)(uintptr_t)&node_config;
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)block & ~(page - 1);
     check(mprotect((void *)start, (uintptr_t)block + sizeof node_config - start,
                    PROT_READ | PROT_WRITE) == 0,
           "config: the block cannot be changed");
+    return block;
+}
+
+/* The block with some bytes of it changed: what config_load says. */
+static const char *told_of(size_t offset, uint32_t value) {
+    struct node_config config;
+    uint32_t before;
+    uint8_t *block = own_block();
     memcpy(&before, block + offset, sizeof before);
     memcpy(block + offset, &value, sizeof value);
     const char *told = config_load(&config);
@@ -212,6 +218,13 @@ static void a_configuration_that_would_overflow_is_refused(void) {
         const char *over = told_of(limits[i].offset, limits[i].most + 1);
         check(over != NULL && strcmp(over, limits[i].told) == 0, limits[i].told);
     }
+    /* listen_ms, and wakes_max behind it. */
+    check(told_of(64, 50 | 4u << 16) == NULL && told_of(64, 60000 | 4u << 16) == NULL &&
+              told_of(64, 4u << 16) == NULL,
+          "config: a listening interval is refused");
+    const char *seldom = told_of(64, 60001), *often = told_of(64, 49);
+    check(seldom != NULL && often != NULL && strcmp(seldom, "listen_ms is out of range") == 0,
+          "config: a listening interval beyond the radio");
     /* What become_enrolled asks of the gate at most. */
     check((uint64_t)NODE_ENERGY_UJ_MAX + 255 * (uint64_t)NODE_ENERGY_UJ_MAX <= UINT32_MAX,
           "config: the limits do not keep the sum in 32 bits");
@@ -370,14 +383,14 @@ static void a_key_of_an_unhealthy_source_is_refused(void) {
 
 /* A CC2500 as far as the driver uses it */
 
-enum chip_state { CHIP_SLEEP, CHIP_IDLE, CHIP_RX, CHIP_TX };
+enum chip_state { CHIP_SLEEP, CHIP_IDLE, CHIP_RX, CHIP_TX, CHIP_WOR };
 static struct chip {
     bool dead, stuck, glitch;
     enum chip_state state;
-    uint8_t reg[0x40];
+    uint8_t reg[0x40], at_swor[0x40];
     uint8_t patable;
     uint8_t header;
-    bool selected, first;
+    bool selected, first, wor_asked;
     uint8_t at;
     uint8_t tx[64], rx[80];
     uint8_t tx_bytes, rx_bytes, rx_taken;
@@ -389,19 +402,24 @@ static struct chip {
  */
 static uint8_t (*air_next)(uint8_t packet[80]);
 static void (*air_sent)(const uint8_t *packet, uint8_t bytes);
+/* The same for a node that listens by wake-on-radio; *wakes: something comes, good or not. */
+static uint8_t (*air_calls)(uint8_t packet[80], uint16_t timeout_ms, bool *wakes);
 
 static bool chip_select(void) {
     chip.selects++;
     if (chip.dead)
         return false;
     chip.selected = chip.first = true;
-    if (chip.state == CHIP_SLEEP)
+    if (chip.state == CHIP_SLEEP || chip.state == CHIP_WOR)
         chip.state = CHIP_IDLE;
     return true;
 }
 
 static void chip_deselect(void) {
     chip.selected = false;
+    if (chip.wor_asked)
+        chip.state = CHIP_WOR;
+    chip.wor_asked = false;
 }
 
 static void chip_strobe(uint8_t command) {
@@ -420,6 +438,12 @@ static void chip_strobe(uint8_t command) {
         break;
     case 0x36:
         chip.state = CHIP_IDLE;
+        break;
+    case 0x38:
+        check(chip.state == CHIP_IDLE && (chip.reg[0x20] & 0x80) == 0, "cc2500: SWOR");
+        check(chip.rx_bytes == chip.rx_taken, "cc2500: SWOR with bytes in the FIFO");
+        memcpy(chip.at_swor, chip.reg, sizeof chip.reg);
+        chip.wor_asked = true;
         break;
     case 0x39:
         check(chip.state == CHIP_IDLE, "cc2500: SPWD outside IDLE");
@@ -442,7 +466,7 @@ static void chip_strobe(uint8_t command) {
 static uint8_t chip_byte(uint8_t out) {
     check(chip.selected, "cc2500: a byte without chip select");
     chip.bytes++;
-    static const uint8_t states[] = {0x00, 0x00, 0x10, 0x20};
+    static const uint8_t states[] = {0x00, 0x00, 0x10, 0x20, 0x00};
     uint8_t status = states[chip.state];
     uint8_t address = chip.header & 0x3F;
     if (chip.first) {
@@ -482,7 +506,6 @@ static uint8_t chip_byte(uint8_t out) {
 }
 
 static bool chip_wait(uint16_t timeout_ms) {
-    (void)timeout_ms;
     if (chip.stuck)
         return false;
     if (chip.state == CHIP_TX) {
@@ -493,9 +516,14 @@ static bool chip_wait(uint16_t timeout_ms) {
         chip.state = (chip.reg[0x17] & 3) == 3 ? CHIP_RX : CHIP_IDLE;
         return true;
     }
-    check(chip.state == CHIP_RX, "cc2500: waits for a packet without listening");
-    uint8_t bytes = air_next == NULL ? 0 : air_next(chip.rx);
-    if (bytes == 0)
+    bool listens = chip.state == CHIP_WOR, wakes = false;
+    check(listens || chip.state == CHIP_RX, "cc2500: waits for a packet without listening");
+    uint8_t bytes = 0;
+    if (listens)
+        bytes = air_calls == NULL ? 0 : air_calls(chip.rx, timeout_ms, &wakes);
+    else if (air_next != NULL)
+        bytes = air_next(chip.rx);
+    if (bytes == 0 && !wakes)
         return false;
     chip.rx_bytes = bytes;
     chip.rx_taken = 0;
@@ -508,6 +536,7 @@ static void chip_new(void) {
     chip.state = CHIP_IDLE;
     host_chip = (struct host_chip){chip_select, chip_byte, chip_deselect, chip_wait};
     air_next = NULL;
+    air_calls = NULL;
     air_sent = NULL;
     host_power_on();
 }
@@ -596,6 +625,66 @@ static void radio_driver_keeps_to_the_datasheet(void) {
     check(!phy_send(packet, sizeof packet, true), "cc2500: a dead chip sends");
     phy_sleep();
     check(chip.selects <= 8, "cc2500: a dead chip is asked for long");
+}
+
+/* Frames that wake, one after the other, until the script ends. */
+static uint8_t scripted_call(uint8_t packet[80], uint16_t timeout_ms, bool *wakes) {
+    (void)timeout_ms;
+    *wakes = script[script_at] != NONE;
+    return *wakes ? scripted(packet) : 0;
+}
+
+/* From look to look, and of each look the length, as the registers have it (SWRS061I, pages 80,
+ * 88). */
+static void looks(double *every_ms, double *look_ms) {
+    double event0 = chip.reg[0x1E] << 8 | chip.reg[0x1F];
+    unsigned res = chip.reg[0x20] & 3, rx_time = chip.reg[0x16] & 7;
+    static const double factor_us[] = {3.6058, 18.0288};
+    check(res < 2 && rx_time < (res == 0 ? 7 : 4), "cc2500: a setting without duty cycle");
+    *every_ms = event0 * pow(2, 5 * res) * 750 / 26e3;
+    *look_ms = event0 * factor_us[res] / (1 << rx_time) / 1e3;
+}
+
+static void the_driver_listens_as_often_as_it_is_told(void) {
+    uint8_t frame[LINK_FRAME_BYTES], bytes;
+    for (uint32_t every_ms = 50; every_ms <= 60000; every_ms += every_ms / 7) {
+        double often_ms, look_ms;
+        chip_new();
+        air_calls = scripted_call;
+        script[0] = NONE;
+        script_at = 0;
+        check(phy_start(7, 0xFE) && phy_wake(), "cc2500: start");
+        chip.stuck = true; /* so that the registers stand as the look has them */
+        check(!phy_listen(0x2A, (uint16_t)every_ms, 1000, frame, sizeof frame, &bytes) &&
+                  bytes == 0,
+              "cc2500: woken by nothing");
+        check(chip.reg[0x16] == 0x07 && chip.reg[0x07] == 0x04 && chip.reg[0x20] == 0xF8 &&
+                  chip.reg[0x0A] == 7 && chip.patable == 0xFE,
+              "cc2500: wake-on-radio leaves something behind");
+        chip.dead = false;
+        phy_listen(0x2A, (uint16_t)every_ms, 1000, frame, sizeof frame, &bytes);
+        memcpy(chip.reg, chip.at_swor, sizeof chip.reg);
+        looks(&often_ms, &look_ms);
+        check(fabs(often_ms / every_ms - 1) < 1e-3, "cc2500: listens at another interval");
+        /* A WAKE and its preamble, and what must be heard of the next one. */
+        check(look_ms > 1.536 + 0.160, "cc2500: a look may miss a train");
+        check(look_ms < 3.8 || look_ms < 0.005 * every_ms, "cc2500: a look lasts too long");
+        check(often_ms - look_ms > 11.2, "cc2500: too little sleep for the RC oscillator");
+        check((chip.reg[0x07] & 3) == 2 && chip.reg[0x09] == 0x2A, "cc2500: address check");
+    }
+    chip_new();
+    air_calls = scripted_call;
+    const enum packet calls[] = {GOOD, BAD_CRC, TWO_AT_ONCE, OVERFLOWN};
+    memcpy(script, calls, sizeof calls);
+    script[4] = NONE;
+    script_at = script_body = 0;
+    check(phy_start(0, 0xFF), "cc2500: start");
+    for (int i = 0; i < 5; i++) {
+        check(phy_wake(), "cc2500: wake");
+        bool woken = phy_listen(0x10, 1000, 1000, frame, sizeof frame, &bytes);
+        check(woken == (i < 4) && bytes == (i == 0 ? 13 : 0), "cc2500: what wakes, and brings");
+        phy_sleep();
+    }
 }
 
 static struct node_config test_config(void) {
@@ -953,6 +1042,111 @@ static void the_node_signs_no_number_that_worn_flash_does_not_hold(void) {
     check(world->responses + world->reports == 0, "node: a number out of worn flash was signed");
 }
 
+/* Wake-on-radio: a gateway, or somebody else, who calls. */
+enum caller { CALLS_ONCE, CALLS_ALWAYS, MAKES_NOISE, CALLS_THE_POOR };
+static struct {
+    enum caller who;
+    unsigned calls, windows, hellos, asked, lows;
+} calling;
+
+static uint8_t somebody_calls(uint8_t packet[80], uint16_t timeout_ms, bool *wakes) {
+    if (calling.hellos != world->hellos) {
+        calling.hellos = world->hellos;
+        calling.calls = 0;
+    }
+    calling.windows++;
+    if (world->hellos >= 4 || calling.windows > 5000) { /* periods enough */
+        world->done = true;
+        longjmp(host_power_lost, 1);
+    }
+    if (calling.who == MAKES_NOISE) {
+        *wakes = true;
+        calling.calls++;
+        if (calling.calls > 4 * 16)
+            wrong("noise wakes the node without end");
+        return 0;
+    }
+    if (calling.who == CALLS_ONCE && calling.calls != 0) {
+        host_time_s += timeout_ms / 1000u;
+        return 0;
+    }
+    *wakes = true;
+    calling.calls++;
+    calling.asked++;
+    world->answered = false;
+    uint8_t rest[22];
+    world->challenge_id++;
+    challenge(rest);
+    rest[20] = 0;
+    rest[21] = 250;
+    answer_with(LINK_WAKE, rest, sizeof rest);
+    memcpy(packet, reply, reply_bytes);
+    uint8_t bytes = reply_bytes;
+    reply_bytes = 0;
+    if (calling.who == CALLS_THE_POOR)
+        host_storage_mv = 1930; /* a message, and no signature */
+    return bytes;
+}
+
+/* The store fills again once the node has said that it is low, which it does without listening. */
+static void world_hears_the_poor(const uint8_t *packet, uint8_t bytes) {
+    world_hears(packet, bytes);
+    if (packet[3] != LINK_HELLO)
+        return;
+    uint8_t reason = packet[20];
+    if (packet[0] != (reason == 2 ? 20 : 22) || (reason & 0x80) != (reason == 2 ? 0 : 0x80))
+        wrong("HELLO tells otherwise how the node listens");
+    if (reason == 2) {
+        calling.lows++;
+        host_storage_mv = 4000;
+    }
+}
+
+/* A life of four periods, enrolled from the first; `who` calls. */
+static void live_and_be_called(enum caller who) {
+    uint8_t *block = own_block();
+    new_world(99);
+    memset(&calling, 0, sizeof calling);
+    calling.who = who;
+    world->wanted = UINT32_MAX;
+    block[17] = NODE_ASYNCHRONOUS;
+    block[64] = 1000 & 0xFF;
+    block[65] = 1000 >> 8;
+    chip_new();
+    air_sent = world_hears_the_poor;
+    air_next = world_answers;
+    air_calls = somebody_calls;
+    host_marked = note_signature;
+    host_halted = false;
+    uint16_t full_mv = host_storage_mv;
+    runs_through(be_a_node, NULL);
+    host_storage_mv = full_mv;
+    host_marked = NULL;
+    block[17] = NODE_BOTH;
+    block[64] = block[65] = 0;
+    check(world->error[0] == '\0', world->error);
+    check(world->done && !host_halted, "node: it does not come to its fourth HELLO");
+}
+
+static void a_node_that_listens_answers_when_it_is_called(void) {
+    live_and_be_called(CALLS_ONCE);
+    /* The node answers each of four HELLOs' challenges, and a call behind each of the first three.
+     */
+    check(calling.asked == 3 && world->responses == 4 + 3, "node: a call is not answered");
+    live_and_be_called(CALLS_THE_POOR);
+    /* Called each time it listens, it answers none, says so, and goes on when it can. */
+    check(calling.asked >= 2 && calling.lows == calling.asked &&
+              world->responses + calling.lows == world->hellos,
+          "node: it answers below its gate");
+}
+
+static void who_wakes_a_node_without_end_costs_it_a_bounded_number_of_signatures(void) {
+    live_and_be_called(CALLS_ALWAYS);
+    check(calling.asked == 3 * 4 && world->responses <= 3 * 4 + 4, "node: woken to death");
+    live_and_be_called(MAKES_NOISE);
+    check(calling.windows == 3 * 64 + 1, "node: noise costs more than its share");
+}
+
 static void a_crc_is_what_python_computes(void) {
     /* binascii.crc_hqx(b"123456789", 0xFFFF) */
     check(crc16((const uint8_t *)"123456789", 9) == 0x29B1, "crc16: its check value");
@@ -981,9 +1175,12 @@ int main(void) {
     gate_agrees_with_the_formula();
     entropy_tests_itself();
     radio_driver_keeps_to_the_datasheet();
+    the_driver_listens_as_often_as_it_is_told();
     messages_go_out_in_frames_and_one_answer_is_ours();
     the_node_survives_a_cut_at_every_moment();
     the_node_gets_through_a_lossy_air_and_a_rough_supply();
+    a_node_that_listens_answers_when_it_is_called();
+    who_wakes_a_node_without_end_costs_it_a_bounded_number_of_signatures();
     the_node_signs_no_number_that_worn_flash_does_not_hold();
     a_crc_is_what_python_computes();
     the_log_writes_numbers();

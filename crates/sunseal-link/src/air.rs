@@ -11,15 +11,26 @@
 //!
 //! `time_us` is the end of the packet on the air; `delay_us` counts from there to the start of
 //! the gateway's transmission.
+//!
+//! A radio that is about to listen asks what the gateway has on the air meanwhile:
+//!
+//! ```text
+//! up    0x02  from_us u64  span_us u32
+//! down  0x82  n u8  n x ( start_us u64  period_us u32  count u32  len u8  frame )
+//! ```
 
 use crate::bytes::InlineBytes;
 use crate::error::LinkError;
-use crate::frame::{FrameBytes, MAX_FRAME_BYTES};
+use crate::frame::{FrameBytes, Kind, MAX_FRAME_BYTES};
 
 /// Opens an up message.
 pub const UP: u8 = 0x01;
 /// Opens a down message.
 pub const DOWN: u8 = 0x81;
+/// Opens an up message of a radio that is about to listen.
+pub const LISTEN: u8 = 0x02;
+/// Opens the answer to it.
+pub const TRAIN: u8 = 0x82;
 /// Bytes of an up message around its packet.
 const UP_FIXED_BYTES: usize = 12;
 /// Bytes of the longest packet that an up message carries: all that a length byte can announce.
@@ -179,6 +190,146 @@ impl Down {
             0 => Ok(down),
             extra => Err(LinkError::Long { what, offset: bytes.len() - extra, extra }),
         }
+    }
+}
+
+/// A radio is about to listen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listen {
+    /// Machine time at which its receiver is ready.
+    pub from_us: u64,
+    /// For how long.
+    pub span_us: u32,
+}
+
+impl Listen {
+    const BYTES: usize = 13;
+
+    /// The message with its length in front.
+    pub fn encode(&self) -> [u8; 2 + Self::BYTES] {
+        let mut out = [0; 2 + Self::BYTES];
+        out[1] = Self::BYTES as u8;
+        out[2] = LISTEN;
+        out[3..11].copy_from_slice(&self.from_us.to_be_bytes());
+        out[11..].copy_from_slice(&self.span_us.to_be_bytes());
+        out
+    }
+
+    /// Reads a message whose length has been taken off.
+    pub fn decode(bytes: &[u8]) -> Result<Self, LinkError> {
+        let what = "listen message";
+        let short = LinkError::Short { what, offset: bytes.len(), wanted: Self::BYTES };
+        let (&kind, rest) = bytes.split_first().ok_or(short)?;
+        if kind != LISTEN {
+            return Err(wrong("message type", 0, kind, "a listen message begins with 2"));
+        }
+        let (from, rest) = rest.split_first_chunk().ok_or(short)?;
+        let (span, rest) = rest.split_first_chunk().ok_or(short)?;
+        match rest.len() {
+            0 => {
+                let from_us = u64::from_be_bytes(*from);
+                Ok(Self { from_us, span_us: u32::from_be_bytes(*span) })
+            }
+            extra => Err(LinkError::Long { what, offset: Self::BYTES, extra }),
+        }
+    }
+}
+
+/// A WAKE over and over, its carrier never off: each begins where the one before ends, or its preamble lasts so long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Train {
+    /// Machine time at which the first begins.
+    pub start_us: u64,
+    /// From one to the next.
+    pub period_us: u32,
+    /// How many.
+    pub count: u32,
+    /// The first one. Of the others, only `left_ms` is less.
+    pub frame: FrameBytes,
+}
+
+impl Train {
+    /// Bytes of the longest answer, without its length.
+    pub const MAX_BYTES: usize = 2 + 17 + MAX_FRAME_BYTES;
+
+    /// When the last one has ended.
+    pub fn end_us(&self) -> u64 {
+        self.start_us.saturating_add(u64::from(self.period_us) * u64::from(self.count))
+    }
+
+    /// The frame that begins `index` periods after the first: of a WAKE, with what is left then.
+    pub fn frame(&self, index: u32) -> FrameBytes {
+        let Some((head, tail)) = self.frame.split_last_chunk::<2>() else { return self.frame };
+        if self.frame.get(2) != Some(&Kind::Wake.code()) {
+            return self.frame;
+        }
+        let gone_us = u64::from(index) * u64::from(self.period_us);
+        let left_us = u64::from(u16::from_be_bytes(*tail)) * 1000;
+        // Up, so that nobody speaks too early.
+        let left_ms = left_us.saturating_sub(gone_us).div_ceil(1000) as u16;
+        let mut out = FrameBytes::new();
+        out.put(head);
+        out.put(&left_ms.to_be_bytes());
+        out
+    }
+
+    /// The answer with its length in front; without a train, that the air is silent.
+    pub fn encode(train: Option<&Self>) -> InlineBytes<{ 2 + Self::MAX_BYTES }> {
+        let mut out = InlineBytes::new();
+        let len = train.map_or(2, |t| 2 + 17 + t.frame.len());
+        out.put(&(len as u16).to_be_bytes());
+        out.put(&[TRAIN, u8::from(train.is_some())]);
+        if let Some(t) = train {
+            out.put(&t.start_us.to_be_bytes());
+            out.put(&t.period_us.to_be_bytes());
+            out.put(&t.count.to_be_bytes());
+            out.put(&[t.frame.len() as u8]);
+            out.put(&t.frame);
+        }
+        out
+    }
+
+    /// Reads an answer whose length has been taken off.
+    pub fn decode(bytes: &[u8]) -> Result<Option<Self>, LinkError> {
+        let what = "train";
+        let short = |wanted| LinkError::Short { what, offset: bytes.len(), wanted };
+        let (&[kind, count], rest) = bytes.split_first_chunk::<2>().ok_or(short(2))?;
+        if kind != TRAIN {
+            return Err(wrong(
+                "message type",
+                0,
+                kind,
+                "what answers a listen message begins with 130",
+            ));
+        }
+        if count > 1 {
+            return Err(wrong("train count", 1, count, "one train at most is on the air"));
+        }
+        if count == 0 {
+            let extra = rest.len();
+            let long = LinkError::Long { what, offset: 2, extra };
+            return if extra == 0 { Ok(None) } else { Err(long) };
+        }
+        let (start, rest) = rest.split_first_chunk().ok_or(short(20))?;
+        let (period, rest) = rest.split_first_chunk().ok_or(short(20))?;
+        let (count, rest) = rest.split_first_chunk().ok_or(short(20))?;
+        let (&len, frame) = rest.split_first().ok_or(short(20))?;
+        let size = usize::from(len);
+        if frame.len() < size {
+            return Err(short(19 + size));
+        }
+        if frame.len() > size {
+            let extra = frame.len() - size;
+            return Err(LinkError::Long { what, offset: 19 + size, extra });
+        }
+        let too_long = wrong("frame length", 18, len, "a frame has at most 61 bytes");
+        let frame = FrameBytes::copy_of(frame).ok_or(too_long)?;
+        let (start_us, period_us) = (u64::from_be_bytes(*start), u32::from_be_bytes(*period));
+        if period_us < airtime_us(size) {
+            let wanted = "a frame lasts longer than the period of its train";
+            return Err(LinkError::Value { what, offset: 10, value: period_us.into(), wanted });
+        }
+        Ok(Some(Self { start_us, period_us, count: u32::from_be_bytes(*count), frame }))
     }
 }
 

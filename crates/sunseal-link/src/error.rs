@@ -38,7 +38,7 @@ pub enum LinkError {
         found: usize,
     },
     /// A kind that no frame has.
-    #[error("the frame's kind at offset 2 is {0}; kinds are 1 to 7")]
+    #[error("the frame's kind at offset 2 is {0}; kinds are 1 to 8")]
     Kind(u8),
     /// A fragment beyond the count, or a count that no body of this kind needs.
     #[error(

@@ -46,11 +46,13 @@ pub enum Kind {
     Idle = 6,
     /// The node shows its public key.
     Enrol = 7,
+    /// The server asks a node that listens, over and over until it must have heard.
+    Wake = 8,
 }
 
 impl Kind {
     /// Every kind, in the order of their numbers.
-    pub const ALL: [Kind; 7] = [
+    pub const ALL: [Kind; 8] = [
         Kind::Hello,
         Kind::Challenge,
         Kind::Response,
@@ -58,6 +60,7 @@ impl Kind {
         Kind::Verdict,
         Kind::Idle,
         Kind::Enrol,
+        Kind::Wake,
     ];
 
     /// The kind of a number on the air.
@@ -70,6 +73,7 @@ impl Kind {
             5 => Some(Self::Verdict),
             6 => Some(Self::Idle),
             7 => Some(Self::Enrol),
+            8 => Some(Self::Wake),
             _ => None,
         }
     }
@@ -89,19 +93,21 @@ impl Kind {
             Self::Verdict => "VERDICT",
             Self::Idle => "IDLE",
             Self::Enrol => "ENROL",
+            Self::Wake => "WAKE",
         }
     }
 
     /// Bytes of the longest body of this kind.
     pub const fn max_body_bytes(self) -> usize {
         match self {
-            Self::Hello => 15,
+            Self::Hello => 17,
             Self::Challenge => 28,
             Self::Response => 81,
             Self::Report => 94,
             Self::Verdict => 13,
             Self::Idle => 8,
             Self::Enrol => 137,
+            Self::Wake => 30,
         }
     }
 

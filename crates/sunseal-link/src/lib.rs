@@ -7,7 +7,7 @@
 //! * [`air`]: what the radio (simulated, or a serial dongle) and the gateway say to each other;
 //! * [`frame`]: one radio packet, parsed and written; a body cut into frames;
 //! * [`reassembly`]: frames put together again, in memory fixed at compile time;
-//! * [`message`]: the seven bodies, and what a verdict may say;
+//! * [`message`]: the eight bodies, and what a verdict may say;
 //! * [`signed`]: the bytes a signature covers.
 //!
 //! The normative text is `docs/reference/link.md`; the fixed vectors, which the firmware checks
@@ -31,7 +31,7 @@ pub use error::LinkError;
 pub use frame::{BROADCAST, Fragments, Frame, GATEWAY, Kind, fragments};
 pub use message::{
     Body, Challenge, Enrol, Hello, Idle, Message, NodeId, Reason, Report, Response, Verdict,
-    VerdictCode,
+    VerdictCode, Wake,
 };
 pub use reassembly::{Assembled, Progress, Reassembler};
 pub use suite::Suite;

@@ -137,6 +137,9 @@ impl VerdictCode {
     }
 }
 
+/// Set beside the reason of a HELLO that says how often the node listens.
+const LISTENS: u8 = 0x80;
+
 /// Kind 1, node to gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello {
@@ -148,6 +151,8 @@ pub struct Hello {
     pub vcap_mv: u16,
     /// Why.
     pub reason: Reason,
+    /// From one look at the air to the next, until the node's next HELLO; 0: it hears nothing.
+    pub listen_ms: u16,
 }
 
 /// Kind 2, gateway to node.
@@ -222,6 +227,15 @@ pub struct Enrol {
     pub signature: KeyBytes,
 }
 
+/// Kind 8, gateway to node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wake {
+    /// The challenge it brings.
+    pub challenge: Challenge,
+    /// From the end of this frame until the gateway listens again.
+    pub left_ms: u16,
+}
+
 /// Any body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // each names the struct it holds
@@ -233,6 +247,7 @@ pub enum Message {
     Verdict(Verdict),
     Idle(Idle),
     Enrol(Enrol),
+    Wake(Wake),
 }
 
 impl Message {
@@ -246,6 +261,7 @@ impl Message {
             Self::Verdict(_) => Kind::Verdict,
             Self::Idle(_) => Kind::Idle,
             Self::Enrol(_) => Kind::Enrol,
+            Self::Wake(_) => Kind::Wake,
         }
     }
 
@@ -259,6 +275,7 @@ impl Message {
             Self::Verdict(m) => m.node_id,
             Self::Idle(m) => m.node_id,
             Self::Enrol(m) => m.node_id,
+            Self::Wake(m) => m.challenge.node_id,
         }
     }
 
@@ -270,11 +287,21 @@ impl Message {
             Self::Hello(m) => {
                 out.put(&m.counter.to_be_bytes());
                 out.put(&m.vcap_mv.to_be_bytes());
-                out.put(&[m.reason as u8]);
+                if m.listen_ms == 0 {
+                    out.put(&[m.reason as u8]);
+                } else {
+                    out.put(&[m.reason as u8 | LISTENS]);
+                    out.put(&m.listen_ms.to_be_bytes());
+                }
             }
             Self::Challenge(m) => {
                 out.put(&m.challenge_id.to_be_bytes());
                 out.put(&m.nonce);
+            }
+            Self::Wake(m) => {
+                out.put(&m.challenge.challenge_id.to_be_bytes());
+                out.put(&m.challenge.nonce);
+                out.put(&m.left_ms.to_be_bytes());
             }
             Self::Response(m) => {
                 out.put(&m.challenge_id.to_be_bytes());
@@ -311,13 +338,14 @@ impl Message {
                 let counter = r.u32()?;
                 let vcap_mv = u16::from_be_bytes(r.array()?);
                 let code = r.u8()?;
-                let reason = Reason::from_code(code).ok_or(LinkError::Value {
+                let reason = Reason::from_code(code & !LISTENS).ok_or(LinkError::Value {
                     what: "reason",
                     offset: r.offset - 1,
                     value: code.into(),
                     wanted: "0 is boot, 1 ready, 2 low",
                 })?;
-                Self::Hello(Hello { node_id, counter, vcap_mv, reason })
+                let listen_ms = if code & LISTENS == 0 { 0 } else { r.listen_ms(reason)? };
+                Self::Hello(Hello { node_id, counter, vcap_mv, reason, listen_ms })
             }
             Kind::Challenge => {
                 Self::Challenge(Challenge { node_id, challenge_id: r.u32()?, nonce: r.array()? })
@@ -354,6 +382,11 @@ impl Message {
                 Self::Verdict(Verdict { node_id, reference, verdict })
             }
             Kind::Idle => Self::Idle(Idle { node_id }),
+            Kind::Wake => {
+                let (challenge_id, nonce) = (r.u32()?, r.array()?);
+                let challenge = Challenge { node_id, challenge_id, nonce };
+                Self::Wake(Wake { challenge, left_ms: u16::from_be_bytes(r.array()?) })
+            }
             Kind::Enrol => {
                 let suite = r.suite()?;
                 let (key_len, sig_len) = (suite.public_key_bytes(), suite.signature_bytes());
@@ -410,6 +443,22 @@ impl<'a> Reader<'a> {
 
     fn u32(&mut self) -> Result<u32, LinkError> {
         Ok(u32::from_be_bytes(self.array()?))
+    }
+
+    /// One way to say each thing: a node that does not listen says nothing of it.
+    fn listen_ms(&mut self, reason: Reason) -> Result<u16, LinkError> {
+        let listen_ms = u16::from_be_bytes(self.array()?);
+        let offset = self.offset - 2;
+        let bad = |what, value: u64, wanted| Err(LinkError::Value { what, offset, value, wanted });
+        match (reason, listen_ms) {
+            (_, 0) => bad("listening interval", 0, "a node that does not listen leaves it out"),
+            (Reason::Low, _) => bad(
+                "listening interval",
+                listen_ms.into(),
+                "a node whose store is low listens to nothing",
+            ),
+            _ => Ok(listen_ms),
+        }
     }
 
     fn suite(&mut self) -> Result<Suite, LinkError> {

@@ -3,7 +3,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use sunseal_link::air::{Down, DownFrame, Up};
+use sunseal_link::air::{Down, DownFrame, Listen, Train, Up};
 use sunseal_link::*;
 
 fn inline<const N: usize>(bytes: Vec<u8>) -> InlineBytes<N> {
@@ -19,9 +19,15 @@ fn suite() -> impl Strategy<Value = Suite> {
 }
 
 fn message() -> impl Strategy<Value = Message> {
-    let hello = (node_id(), any::<u32>(), any::<u16>(), 0..3u8).prop_map(|(n, c, v, r)| {
+    let hello = (node_id(), any::<u32>(), any::<u16>(), 0..3u8, any::<u16>());
+    let hello = hello.prop_map(|(n, c, v, r, listen_ms)| {
         let reason = Reason::from_code(r).unwrap();
-        Message::Hello(Hello { node_id: n, counter: c, vcap_mv: v, reason })
+        let listen_ms = if reason == Reason::Low { 0 } else { listen_ms };
+        Message::Hello(Hello { node_id: n, counter: c, vcap_mv: v, reason, listen_ms })
+    });
+    let wake = (node_id(), any::<u32>(), any::<[u8; 16]>(), any::<u16>());
+    let wake = wake.prop_map(|(node_id, challenge_id, nonce, left_ms)| {
+        Message::Wake(Wake { challenge: Challenge { node_id, challenge_id, nonce }, left_ms })
     });
     let challenge = (node_id(), any::<u32>(), any::<[u8; 16]>()).prop_map(|(n, c, nonce)| {
         Message::Challenge(Challenge { node_id: n, challenge_id: c, nonce })
@@ -58,7 +64,7 @@ fn message() -> impl Strategy<Value = Message> {
         Message::Verdict(Verdict { node_id: n, reference, verdict })
     });
     let idle = node_id().prop_map(|node_id| Message::Idle(Idle { node_id }));
-    prop_oneof![hello, challenge, signed, verdict, idle]
+    prop_oneof![hello, challenge, signed, verdict, idle, wake]
 }
 
 fn assemble(frames: &[sunseal_link::frame::FrameBytes]) -> Option<Assembled> {
@@ -123,7 +129,7 @@ proptest! {
     }
 
     #[test]
-    fn what_decodes_encodes_to_the_same_bytes(code in 1..8u8, bytes in vec(any::<u8>(), 0..200)) {
+    fn what_decodes_encodes_to_the_same_bytes(code in 1..9u8, bytes in vec(any::<u8>(), 0..200)) {
         let kind = Kind::from_code(code).unwrap();
         if let Ok(message) = Message::decode(kind, &bytes) {
             prop_assert_eq!(&*message.encode(), &bytes[..]);
@@ -136,6 +142,8 @@ proptest! {
         for (i, bytes) in frames.iter().enumerate() {
             let _ = Up::decode(bytes).map(|up| Frame::parse_packet(up.packet).map_err(|e| e.to_string()));
             let _ = Down::decode(bytes).map_err(|e| e.to_string());
+            let _ = Listen::decode(bytes).map_err(|e| e.to_string());
+            let _ = Train::decode(bytes).map_err(|e| e.to_string());
             if let Ok(frame) = Frame::parse(bytes) {
                 let again = frame.to_bytes().unwrap();
                 prop_assert_eq!(&*again, &bytes[..]);
@@ -255,7 +263,7 @@ fn errors_name_the_place_and_what_would_be_right() {
     assert_eq!(text(&[]), "a packet ends at offset 0 where 1 bytes are wanted");
     assert_eq!(text(&[9, 1, 2]), "the length byte at offset 0 says 9 bytes, 2 follow it");
     assert_eq!(text(&[2, 1, 2]), "a frame ends at offset 2 where 6 bytes are wanted");
-    assert_eq!(text(&[6, 1, 2, 8, 0, 0, 0]), "the frame's kind at offset 2 is 8; kinds are 1 to 7");
+    assert_eq!(text(&[6, 1, 2, 9, 0, 0, 0]), "the frame's kind at offset 2 is 9; kinds are 1 to 8");
     assert_eq!(
         text(&[6, 1, 2, 1, 0, 1, 0]),
         "fragment 0 of 2 at offset 4 cannot be: a HELLO takes at most 1 frames"

@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use sunseal_link::air::{Down, DownFrame, Up};
+use sunseal_link::air::{Down, DownFrame, Listen, Train, Up, airtime_us};
 use sunseal_link::*;
 
 fn hex(bytes: &[u8]) -> String {
@@ -28,7 +28,7 @@ const NONCE: [u8; 16] = [
 const NODE_ADDRESS: u8 = 0x2a;
 
 fn message(name: &str, seq: u8, m: Message, fields: Value) -> Value {
-    let up = !matches!(m.kind(), Kind::Challenge | Kind::Verdict | Kind::Idle);
+    let up = !matches!(m.kind(), Kind::Challenge | Kind::Verdict | Kind::Idle | Kind::Wake);
     let (dst, src) = if up { (GATEWAY, NODE_ADDRESS) } else { (NODE_ADDRESS, GATEWAY) };
     let body = m.encode();
     let packets: Vec<String> = fragments(dst, src, seq, m.kind(), &body)
@@ -52,8 +52,30 @@ fn messages() -> Vec<Value> {
                 counter: 0x0102_0304,
                 vcap_mv: 2700,
                 reason: Reason::Ready,
+                listen_ms: 0,
             }),
             json!({"node_id": id, "counter": 0x0102_0304, "vcap_mv": 2700, "reason": 1}),
+        ),
+        message(
+            "hello-listening",
+            7,
+            Message::Hello(Hello {
+                node_id,
+                counter: 0x0102_0304,
+                vcap_mv: 2700,
+                reason: Reason::Boot,
+                listen_ms: 1000,
+            }),
+            json!({"node_id": id, "counter": 0x0102_0304, "vcap_mv": 2700, "reason": 0, "listen_ms": 1000}),
+        ),
+        message(
+            "wake",
+            8,
+            Message::Wake(Wake {
+                challenge: Challenge { node_id, challenge_id: 0x0a0b_0c0d, nonce: NONCE },
+                left_ms: 1050,
+            }),
+            json!({"node_id": id, "challenge_id": 0x0a0b_0c0d, "nonce": hex(&NONCE), "left_ms": 1050}),
         ),
         message(
             "challenge",
@@ -143,7 +165,7 @@ fn refused_frames() -> Vec<Value> {
         ("no bytes", vec![]),
         ("header only", vec![1, 0x2a, 1, 0, 0]),
         ("kind 0", vec![1, 0x2a, 0, 0, 0, 0]),
-        ("kind 8", vec![1, 0x2a, 8, 0, 0, 0]),
+        ("kind 9", vec![1, 0x2a, 9, 0, 0, 0]),
         ("index at the count", vec![1, 0x2a, 3, 0, 0x21, 0]),
         ("more fragments than the kind takes", vec![1, 0x2a, 1, 0, 0x01, 0]),
         ("first fragment cut short", cut),
@@ -182,6 +204,16 @@ fn refused_bodies() -> Vec<Value> {
         case("unknown suite", Kind::Response, &other),
         case("no suite", Kind::Response, &response[..16]),
         case("reason 3", Kind::Hello, &[&NODE.0[..], &[0, 0, 0, 1, 0, 0, 3]].concat()),
+        case(
+            "listens every 0 ms",
+            Kind::Hello,
+            &[&NODE.0[..], &[0, 0, 0, 1, 0, 0, 0x81, 0, 0]].concat(),
+        ),
+        case(
+            "low and listens",
+            Kind::Hello,
+            &[&NODE.0[..], &[0, 0, 0, 1, 0, 0, 0x82, 0, 9]].concat(),
+        ),
         case("half an identifier", Kind::Idle, &NODE.0[..4]),
     ]
 }
@@ -193,12 +225,35 @@ fn air() -> Value {
     let mut down = Down::default();
     let frame = InlineBytes::copy_of(&[0x2a, 1, 6, 0, 0, 0x99]).unwrap();
     assert!(down.push(DownFrame { delay_us: 2_000, frame }));
+    let listen = Listen { from_us: 1_234_567_890_123, span_us: 1953 };
+    let challenge = Challenge { node_id: NODE, challenge_id: 1, nonce: NONCE };
+    let wake = Message::Wake(Wake { challenge, left_ms: 1050 });
+    let frame_of = fragments(NODE_ADDRESS, GATEWAY, 8, Kind::Wake, &wake.encode()).next();
+    let train = Train {
+        start_us: 1_234_567_000_000,
+        period_us: 1536,
+        count: 683,
+        frame: frame_of.unwrap(),
+    };
+    assert_eq!(airtime_us(train.frame.len()), 1472);
+    assert_eq!(Listen::decode(&listen.encode()[2..]), Ok(listen));
+    assert_eq!(Train::decode(&Train::encode(Some(&train))[2..]), Ok(Some(train)));
+    assert_eq!(Train::decode(&Train::encode(None)[2..]), Ok(None));
+    assert_eq!(hex(&train.frame(2)[33..]), "0417", "1050 ms less 2 x 1536 us, rounded up");
+    let hurried = Train { period_us: 1471, ..train };
+    let said = Train::decode(&Train::encode(Some(&hurried))[2..]).unwrap_err().to_string();
+    assert!(said.contains("a frame lasts longer than the period of its train"), "{said}");
     json!({
         "up": {"time_us": up.time_us, "rssi_dbm": up.rssi_dbm, "lqi": up.lqi,
                "packet": hex(&packet), "crc_ok": true, "bytes": hex(&up.encode().unwrap())},
         "down": {"frames": [{"delay_us": 2_000, "frame": hex(&frame)}],
                  "bytes": hex(&down.encode())},
         "down_nothing": {"frames": [], "bytes": hex(&Down::default().encode())},
+        "listen": {"from_us": listen.from_us, "span_us": listen.span_us, "bytes": hex(&listen.encode())},
+        "train": {"start_us": train.start_us, "period_us": train.period_us, "count": train.count,
+                  "frame": hex(&train.frame), "third_frame": hex(&train.frame(2)),
+                  "bytes": hex(&Train::encode(Some(&train)))},
+        "silence": {"bytes": hex(&Train::encode(None))},
     })
 }
 
@@ -237,6 +292,10 @@ fn layouts_by_hand() {
     assert_eq!(
         packets("hello"),
         ["14012a010000".to_owned() + "53554e5345414c01" + "01020304" + "0a8c" + "01"]
+    );
+    assert_eq!(
+        packets("hello-listening"),
+        ["16012a010700".to_owned() + "53554e5345414c01" + "01020304" + "0a8c" + "80" + "03e8"]
     );
     let challenge = "212a01020100".to_owned()
         + "53554e5345414c01"

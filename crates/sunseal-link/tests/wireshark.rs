@@ -18,8 +18,13 @@ fn packets(seq: u8, message: &Message) -> Vec<Vec<u8>> {
 fn tshark_reads_a_capture_and_reassembles_it() {
     let node_id = NodeId(*b"SUNSEAL\x01");
     let suite = Suite::EcdsaP256Sha256;
-    let hello =
-        Message::Hello(Hello { node_id, counter: 41, vcap_mv: 2700, reason: Reason::Ready });
+    let hello = Message::Hello(Hello {
+        node_id,
+        counter: 41,
+        vcap_mv: 2700,
+        reason: Reason::Ready,
+        listen_ms: 0,
+    });
     let response = Message::Response(Response {
         node_id,
         challenge_id: 77,

@@ -6,7 +6,7 @@ local sunseal = Proto("sunseal", "Sunseal link layer")
 
 local kinds = {
   [1] = "HELLO", [2] = "CHALLENGE", [3] = "RESPONSE", [4] = "REPORT",
-  [5] = "VERDICT", [6] = "IDLE", [7] = "ENROL",
+  [5] = "VERDICT", [6] = "IDLE", [7] = "ENROL", [8] = "WAKE",
 }
 local suites = {
   [1] = "ecdsa-p256-sha256", [2] = "ecdsa-secp160r1-sha1", [3] = "ecdsa-secp160r1-sha256",
@@ -37,7 +37,9 @@ local f = {
   node_id = ProtoField.bytes("sunseal.node_id", "Node"),
   counter = ProtoField.uint32("sunseal.counter", "Counter"),
   vcap = ProtoField.uint16("sunseal.vcap_mv", "Storage voltage (mV)"),
-  reason = ProtoField.uint8("sunseal.reason", "Reason", base.DEC, reasons),
+  reason = ProtoField.uint8("sunseal.reason", "Reason", base.DEC, reasons, 0x7f),
+  listen = ProtoField.uint16("sunseal.listen_ms", "Listens every (ms)"),
+  left = ProtoField.uint16("sunseal.left_ms", "Gateway listens after (ms)"),
   challenge_id = ProtoField.uint32("sunseal.challenge_id", "Challenge"),
   nonce = ProtoField.bytes("sunseal.nonce", "Nonce"),
   suite = ProtoField.uint8("sunseal.suite", "Suite", base.DEC, suites),
@@ -95,10 +97,13 @@ local function body_fields(kind, body, tree)
   if kind == 1 then
     values.counter = take(f.counter, 4):uint()
     values.vcap_mv = take(f.vcap, 2):uint()
-    values.reason = reasons[take(f.reason, 1):uint()]
-  elseif kind == 2 then
+    local reason = take(f.reason, 1):uint()
+    values.reason = reasons[reason % 128]
+    if reason >= 128 then values.listen_ms = take(f.listen, 2):uint() end
+  elseif kind == 2 or kind == 8 then
     values.challenge = take(f.challenge_id, 4):uint()
     take(f.nonce, 16)
+    if kind == 8 then values.left_ms = take(f.left, 2):uint() end
   elseif kind == 3 then
     values.challenge = take(f.challenge_id, 4):uint()
     values.counter = take(f.counter, 4):uint()
@@ -176,7 +181,7 @@ function sunseal.dissector(buffer, pinfo, root)
     branch:add_proto_expert_info(malformed, "the body has not the size of its kind")
     return
   end
-  for _, name in ipairs({ "challenge", "counter", "vcap_mv", "reason", "suite", "verdict" }) do
+  for _, name in ipairs({ "challenge", "counter", "vcap_mv", "reason", "listen_ms", "left_ms", "suite", "verdict" }) do
     if values[name] ~= nil then info = info .. " " .. name .. "=" .. tostring(values[name]) end
   end
   pinfo.cols.info = info

@@ -73,12 +73,20 @@ pub struct NodeConfig {
     pub backoff_ms: Option<u16>,
     /// Pause after a vain enrolment.
     pub enrol_retry_s: Option<u16>,
+    /// From one look at the air to the next by wake-on-radio, in asynchronous mode; 0: the radio sleeps.
+    pub listen_every_s: Option<f64>,
+    /// Calls answered from one HELLO to the next.
+    pub wakes_max: Option<u8>,
 }
 
 const SYMBOL: &str = "node_config";
 const MAGIC: [u8; 4] = *b"SNDC";
 const VERSION: u16 = 1;
 const BYTES: usize = 72;
+/// What the driver of a CC2500 can do: `firmware/node/cc2500.c`.
+const LISTEN_S: std::ops::RangeInclusive<f64> = 0.05..=60.0;
+/// Of programs that listen.
+const LISTENS: &str = "phy_listen";
 /// What the program's arithmetic bears: `firmware/node/config.h`.
 const MAX_PERIOD_S: u32 = i32::MAX as u32;
 const MAX_ENERGY_UJ: u32 = 0xFF_FFFF;
@@ -104,7 +112,18 @@ impl NodeConfig {
         if !(1000..=25_000).contains(&clock) {
             return Err(format!("node.mclk_khz is {clock}; the program takes 1000 to 25000"));
         }
+        if let Some(s) = self.listen_every_s.filter(|s| *s != 0.0 && !LISTEN_S.contains(s)) {
+            return Err(format!(
+                "node.listen_every_s is {s}; a CC2500 looks at the air every {} to {} s, and 0 is never",
+                LISTEN_S.start(),
+                LISTEN_S.end()
+            ));
+        }
+        if self.listens() && self.mode == Some(Mode::Periodic) {
+            return Err("node.listen_every_s stands beside mode \"periodic\", in which nobody asks the node; take \"asynchronous\" or \"both\"".to_owned());
+        }
         let not_zero = [
+            ("wakes_max", self.wakes_max.map(u32::from)),
             ("period_s", self.period_s),
             ("storage_uf", self.storage_uf),
             ("poll_s", self.poll_s.map(u32::from)),
@@ -128,6 +147,11 @@ impl NodeConfig {
             }
             None => Ok(()),
         }
+    }
+
+    /// Whether the node can be woken.
+    pub(crate) fn listens(&self) -> bool {
+        self.listen_every_s.is_some_and(|s| s != 0.0)
     }
 
     /// Writes what is given over a block; `supply` speaks for the store.
@@ -156,6 +180,7 @@ impl NodeConfig {
             (56, self.hello_tries),
             (57, self.report_tries),
             (58, self.silent_max),
+            (66, self.wakes_max),
         ];
         let halves = [
             (22, self.mclk_khz),
@@ -164,6 +189,7 @@ impl NodeConfig {
             (54, self.window_ms),
             (60, self.backoff_ms),
             (62, self.enrol_retry_s),
+            (64, self.listen_every_s.map(|s| (s * 1e3).round() as u16)),
         ];
         let words = [
             (24, self.period_s),
@@ -260,6 +286,12 @@ pub(crate) fn write_config(
     }
     let wishes = scenario.node.clone().unwrap_or_default();
     let bad = |reason: String| NodeError::Scenario { path: scenario.source.clone(), reason };
+    if wishes.listens() && elf.symbol(LISTENS).is_err() {
+        let program = scenario.firmware.display();
+        return Err(bad(format!(
+            "node.listen_every_s: {program} has no wake-on-radio; take a program for a CC2500 that has room for it (docs/reference/node.md)"
+        )));
+    }
     let own = Suite::from_code(block[18]);
     wishes.patch(&mut block, supply).map_err(bad)?;
     same_curve(own, Suite::from_code(block[18])).map_err(bad)?;
@@ -369,7 +401,8 @@ mod tests {
         let text = "node_id = \"0102030405060708\"\naddress = 9\nmode = \"asynchronous\"\nsuite = \"ecdsa-secp160r1-sha256\"\n\
                     channel = 3\npower = 0xFE\nlog = true\ntell_low = false\nmclk_khz = 8000\nperiod_s = 300\n\
                     margin_percent = 150\noverhead_uj = 7\nkeygen_uj = 8\nsign_uj = 9\nradio_uj = 10\npoll_s = 11\n\
-                    window_ms = 12\nhello_tries = 13\nreport_tries = 14\nsilent_max = 15\nbackoff_ms = 16\nenrol_retry_s = 17\n";
+                    window_ms = 12\nhello_tries = 13\nreport_tries = 14\nsilent_max = 15\nbackoff_ms = 16\nenrol_retry_s = 17\n\
+                    listen_every_s = 1.5\nwakes_max = 18\n";
         let mut block = [0xAA; BYTES];
         block[21] = 0xF2;
         toml::from_str::<NodeConfig>(text).unwrap().patch(&mut block, &supply).unwrap();
@@ -385,7 +418,7 @@ mod tests {
             expect[36 + 4 * i..40 + 4 * i].copy_from_slice(&v.to_le_bytes());
         }
         expect[52..59].copy_from_slice(&[11, 0, 12, 0, 13, 14, 15]);
-        expect[60..64].copy_from_slice(&[16, 0, 17, 0]);
+        expect[60..67].copy_from_slice(&[16, 0, 17, 0, 0xDC, 5, 18]);
         assert_eq!(block, expect);
         // Left out, only what the supply says is written.
         let mut block = [0xAA; BYTES];

@@ -216,6 +216,15 @@ impl Node {
         if let Some(r) = &radio_part {
             sets.push(PowerSet::load(&data.join("power"), r.power_set(), r.model())?);
         }
+        if scenario.node.as_ref().is_some_and(crate::config::NodeConfig::listens)
+            && !matches!(radio_part, Some(RadioPart::Cc2500(_)))
+        {
+            let radio = radio_part.as_ref().map_or("no radio", |r| r.model());
+            return Err(bad(format!(
+                "node.listen_every_s: {} has {radio}, which no timer of its own wakes to listen; leave it out, or take a board with a CC2500",
+                board.name
+            )));
+        }
         // A set that was measured on a whole board has the residual current inside.
         let mut residual = sets[0].components().iter().any(|c| c == RESIDUAL);
         if let (Some(own), false) = (&board.power.residual, residual) {
@@ -490,6 +499,7 @@ impl Node {
         let at_rest = [
             "off",
             "sleep",
+            "sleep.wor",
             "idle",
             "xoff",
             "startup",

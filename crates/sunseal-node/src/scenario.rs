@@ -676,6 +676,14 @@ mod tests {
         assert!(error("[node]\naddress = 1\n").contains("node.address is 1"));
         assert!(error("[node]\nmclk_khz = 32000\n").contains("1000 to 25000"));
         assert!(error("[node]\npoll_s = 0\n").contains("node.poll_s is 0"));
+        let often = error("[node]\nlisten_every_s = 0.01\n");
+        assert!(
+            often.contains(
+                "node.listen_every_s is 0.01; a CC2500 looks at the air every 0.05 to 60 s"
+            )
+        );
+        let nobody = error("[node]\nmode = \"periodic\"\nlisten_every_s = 1\n");
+        assert!(nobody.contains("in which nobody asks the node"), "{nobody}");
         assert!(
             error("[harvest]\nsunlight = { day = \"06-21\", shading = 2 }\n")
                 .contains("shading is 2")

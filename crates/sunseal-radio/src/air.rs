@@ -8,7 +8,8 @@ use std::io::{Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-use sunseal_link::air::{Down, MAX_DOWN_BYTES, Up};
+use sunseal_link::air::{Down, Listen, MAX_DOWN_BYTES, Train, Up};
+use sunseal_link::frame::FrameBytes;
 
 /// What went wrong between node and gateway.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -60,6 +61,15 @@ pub trait Air: Send {
     /// # Errors
     /// If nothing can be known about that.
     fn exchange(&mut self, sent: &Sent) -> Result<Vec<Answer>, AirError>;
+
+    /// The receiver opens for a while; what is on the air meanwhile by itself, and whether its CRC holds. Asking twice
+    /// changes nothing.
+    ///
+    /// # Errors
+    /// If nothing can be known about that.
+    fn listen(&mut self, _from_us: u64, _span_us: u32) -> Result<Option<(Train, bool)>, AirError> {
+        Ok(None)
+    }
 
     /// What a snapshot must keep of this side of it; none if there is no going back to it.
     fn save(&self) -> Option<Vec<u8>> {
@@ -121,22 +131,11 @@ impl GatewayAir {
     fn talk(&self, reason: String) -> AirError {
         AirError::Talk { address: self.address.clone(), reason }
     }
-}
 
-impl Air for GatewayAir {
-    fn exchange(&mut self, sent: &Sent) -> Result<Vec<Answer>, AirError> {
-        let up = Up {
-            time_us: sent.time_us,
-            rssi_dbm: self.rssi_dbm,
-            lqi: self.lqi,
-            packet: &sent.packet,
-            crc_ok: sent.crc_ok,
-        };
-        let bytes = up
-            .encode()
-            .ok_or_else(|| self.talk("the packet is empty or longer than 256 bytes".into()))?;
+    /// Hands a message over, and waits for the one that answers it.
+    fn converse(&mut self, up: &[u8]) -> Result<Vec<u8>, AirError> {
         self.stream
-            .write_all(&bytes)
+            .write_all(up)
             .map_err(|e| self.talk(format!("a packet could not be handed over: {e}")))?;
         let mut head = [0; 2];
         self.stream
@@ -151,6 +150,23 @@ impl Air for GatewayAir {
         self.stream
             .read_exact(&mut body)
             .map_err(|e| self.talk(format!("an answer broke off: {e}")))?;
+        Ok(body)
+    }
+}
+
+impl Air for GatewayAir {
+    fn exchange(&mut self, sent: &Sent) -> Result<Vec<Answer>, AirError> {
+        let up = Up {
+            time_us: sent.time_us,
+            rssi_dbm: self.rssi_dbm,
+            lqi: self.lqi,
+            packet: &sent.packet,
+            crc_ok: sent.crc_ok,
+        };
+        let bytes = up
+            .encode()
+            .ok_or_else(|| self.talk("the packet is empty or longer than 256 bytes".into()))?;
+        let body = self.converse(&bytes)?;
         let down = Down::decode(&body).map_err(|e| self.talk(e.to_string()))?;
         let answer = |f: &sunseal_link::air::DownFrame| Answer {
             delay_us: f.delay_us,
@@ -158,6 +174,12 @@ impl Air for GatewayAir {
             crc_ok: true,
         };
         Ok(down.frames().map(answer).collect())
+    }
+
+    fn listen(&mut self, from_us: u64, span_us: u32) -> Result<Option<(Train, bool)>, AirError> {
+        let body = self.converse(&Listen { from_us, span_us }.encode())?;
+        let train = Train::decode(&body).map_err(|e| self.talk(e.to_string()))?;
+        Ok(train.map(|t| (t, true)))
     }
 
     /// Nothing: whoever goes on connects anew, and what the other side remembers is its own.
@@ -243,6 +265,22 @@ impl<A: Air> Air for FaultyAir<A> {
         Ok(out)
     }
 
+    /// A train is lost, or damaged, for one window.
+    fn listen(&mut self, from_us: u64, span_us: u32) -> Result<Option<(Train, bool)>, AirError> {
+        let Some((mut train, mut crc_ok)) = self.inner.listen(from_us, span_us)? else {
+            return Ok(None);
+        };
+        if self.chance.happens(self.loss) {
+            return Ok(None);
+        }
+        let mut frame = train.frame.to_vec();
+        if self.maybe_flip(&mut frame, 0) {
+            crc_ok &= !self.caught;
+            train.frame = FrameBytes::copy_of(&frame).unwrap_or(train.frame);
+        }
+        Ok(Some((train, crc_ok)))
+    }
+
     fn save(&self) -> Option<Vec<u8>> {
         Some([&self.chance.0.to_le_bytes()[..], &self.inner.save()?].concat())
     }
@@ -258,6 +296,10 @@ impl<A: Air> Air for FaultyAir<A> {
 impl Air for Box<dyn Air> {
     fn exchange(&mut self, sent: &Sent) -> Result<Vec<Answer>, AirError> {
         (**self).exchange(sent)
+    }
+
+    fn listen(&mut self, from_us: u64, span_us: u32) -> Result<Option<(Train, bool)>, AirError> {
+        (**self).listen(from_us, span_us)
     }
 
     fn save(&self) -> Option<Vec<u8>> {
@@ -310,7 +352,6 @@ mod tests {
     fn it_speaks_the_air_protocol() {
         use std::net::TcpListener;
         use sunseal_link::air::DownFrame;
-        use sunseal_link::frame::FrameBytes;
 
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();

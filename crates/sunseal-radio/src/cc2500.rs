@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The CC2500 as its SPI bus shows it: registers, strobes, status byte, state machine, FIFOs.
 //!
-//! Source: SWRS040C. What a program may do to the chip and the model does not know (infinite packets,
-//! wake-on-radio, FEC, synchronous serial mode ...) is not passed over: it becomes a
+//! Source: SWRS040C. What a program may do to the chip and the model does not know (infinite packets, FEC, synchronous serial mode ...) is not passed over: it becomes a
 //! [`problem`](RadioHandle::problem) that stops the run with a sentence.
+
+mod wor;
 
 use std::collections::VecDeque;
 
@@ -40,6 +41,8 @@ mod reg {
     pub const MCSM0: u8 = 0x18;
     pub const AGCCTRL2: u8 = 0x1B;
     pub const AGCCTRL1: u8 = 0x1C;
+    pub const WOREVT1: u8 = 0x1E;
+    pub const WORCTRL: u8 = 0x20;
     pub const FREND0: u8 = 0x22;
     pub const LAST: u8 = 0x2E;
     pub const PATABLE: u8 = 0x3E;
@@ -114,6 +117,8 @@ const SENSE_SPAN: Picos = Picos(64_000_000);
 /// Where the synthesizer is heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Target {
+    /// Wake-on-radio goes on.
+    Sleep,
     Idle,
     FsTxOn,
     Rx,
@@ -212,6 +217,7 @@ struct Chip {
     crc_pin: bool,
     selected: bool,
     sleep_asked: bool,
+    wor: wor::Wor,
     /// Header of the access under way.
     access: Option<Access>,
     now: Picos,
@@ -246,6 +252,7 @@ struct Saved {
     crc_pin: bool,
     selected: bool,
     sleep_asked: bool,
+    wor: wor::Wor,
     access: Option<Access>,
     now: Picos,
 }
@@ -286,6 +293,7 @@ impl Chip {
             crc_pin: false,
             selected: false,
             sleep_asked: false,
+            wor: wor::Wor::default(),
             access: None,
             now: Picos(0),
         };
@@ -304,6 +312,7 @@ impl Chip {
         self.last_lqi = 0;
         self.crc_pin = false;
         self.sleep_asked = false;
+        self.wor = wor::Wor::default();
         self.access = None;
     }
 
@@ -397,11 +406,8 @@ impl Chip {
         if self.sync_mode() & 3 == 0 {
             self.unknown("MDMCFG2.SYNC_MODE is without sync word");
         }
-        if self.reg(reg::MCSM2) & 7 != 7 {
-            self.unknown(&format!(
-                "MCSM2.RX_TIME is {} (receive timeout)",
-                self.reg(reg::MCSM2) & 7
-            ));
+        if self.reg(reg::MCSM2) & 8 != 0 {
+            self.unknown("MCSM2.RX_TIME_QUAL is 1 (preamble quality)");
         }
     }
 
@@ -436,6 +442,7 @@ impl Chip {
                 self.check_mode();
                 self.listening_since = now;
                 self.searched = now;
+                self.start_rx_timers(now);
             }
             State::Settling { until, target: Target::Tx } => self.carrier_on(until),
             State::Tx => {
@@ -479,6 +486,7 @@ impl Chip {
 
     fn arrive(&mut self, target: Target, now: Picos) {
         let state = match target {
+            Target::Sleep => State::Sleep,
             Target::Idle => State::Idle,
             Target::FsTxOn => State::FsTxOn,
             Target::Rx => State::Rx,
@@ -489,15 +497,7 @@ impl Chip {
 
     /// On the way from IDLE, by calibration if MCSM0.FS_AUTOCAL says so.
     fn leave_idle(&mut self, target: Target, now: Picos) {
-        let calibrate = match self.reg(reg::MCSM0) >> 4 & 3 {
-            1 => true,
-            3 => {
-                self.unknown("MCSM0.FS_AUTOCAL is 3 (every fourth time)");
-                false
-            }
-            _ => false,
-        };
-        if calibrate {
+        if self.reg(reg::MCSM0) >> 4 & 3 == 1 {
             self.journal.counts.calibrations += 1;
             let until = now + micros(self.part.settle_with_calibration_us - self.part.settle_us);
             self.enter(State::Calibrating { until, then: target }, now);
@@ -507,7 +507,8 @@ impl Chip {
     }
 
     fn go_idle(&mut self, now: Picos) {
-        if self.reg(reg::MCSM0) >> 4 & 3 == 2 && matches!(self.state, State::Rx | State::Tx) {
+        self.end_wor();
+        if matches!(self.state, State::Rx | State::Tx) && self.calibrates_at_the_end() {
             self.journal.counts.calibrations += 1;
             let until = now + micros(self.part.calibrate_us);
             self.enter(State::Calibrating { until, then: Target::Idle }, now);
@@ -570,8 +571,9 @@ impl Chip {
                     let answer = self.arrivals.front().map(|a| a.start + self.head_time());
                     [sync, answer].into_iter().flatten().min()
                 };
-                [frame, self.next_sense()].into_iter().flatten().min()
+                [frame, self.next_sense(), self.rx_ends()].into_iter().flatten().min()
             }
+            State::Idle | State::Sleep => self.wor_event(),
             _ => None,
         }
     }
@@ -623,6 +625,10 @@ impl Chip {
     }
 
     fn carrier_sense(&self) -> bool {
+        let from = Picos(self.now.0.saturating_sub(SENSE_LAG.0 + SENSE_SPAN.0));
+        if self.port.is_none() && self.state == State::Rx && self.train_on(from, self.now) {
+            return true;
+        }
         match (self.carrier_sense_dbm(), self.energy_dbm()) {
             (Some(threshold_dbm), Some(dbm)) if self.state == State::Rx => dbm >= threshold_dbm,
             _ => false,
@@ -671,6 +677,8 @@ impl Chip {
         match self.state {
             State::Starting { .. } => self.state = State::Idle,
             State::Calibrating { then: Target::Idle, .. } => self.enter(State::Idle, at),
+            State::Calibrating { then: Target::Sleep, .. } => self.back_to_sleep(at),
+            State::Idle | State::Sleep => self.wor_happens(at),
             State::Calibrating { then, .. } => {
                 self.enter(
                     State::Settling { until: at + micros(self.part.settle_us), target: then },
@@ -683,7 +691,9 @@ impl Chip {
                 self.tx_turn(at);
             }
             State::Rx => {
-                if self.next_sense().is_some_and(|t| t <= at) {
+                if self.rx_ends().is_some_and(|t| t <= at) && self.rx_timer_happens(at) {
+                    // Asleep or idle again.
+                } else if self.next_sense().is_some_and(|t| t <= at) {
                     // A pin changes; nothing else does.
                 } else if self.receiving.as_ref().is_some_and(|r| r.live.is_some()) {
                     self.hear(at);
@@ -694,6 +704,7 @@ impl Chip {
                     self.lock_to(at, id);
                 } else if let Some(incoming) = self.arrivals.pop_front() {
                     if self.listening_since.0.saturating_add(self.lock_time().0) <= at.0 {
+                        self.stop_rx_timers();
                         self.receiving = Some(Receiving {
                             sync_end: at,
                             incoming,
@@ -718,6 +729,7 @@ impl Chip {
         let from = Picos(at.0.saturating_sub(u128::from(bytes) * byte));
         let rssi_dbm = port.energy_dbm(self.tuning(), from, at);
         self.crc_pin = false;
+        self.stop_rx_timers();
         self.receiving = Some(Receiving {
             sync_end: at,
             incoming: Incoming { start: at, packet: Vec::new(), crc_ok: true },
@@ -922,7 +934,7 @@ impl Chip {
             State::Off | State::Sleep | State::Starting { .. } => 0x00,
             State::Idle => 0x01,
             State::Xoff => 0x02,
-            State::Calibrating { then: Target::Idle, .. } => 0x05,
+            State::Calibrating { then: Target::Idle | Target::Sleep, .. } => 0x05,
             State::Calibrating { .. } => 0x08,
             State::Settling { .. } => 0x0A,
             State::Rx => 0x0D,
@@ -943,6 +955,8 @@ impl Chip {
                 _ => self.last_rssi,
             },
             0x35 => self.marc_state(),
+            0x36 => (self.wor_time() >> 8) as u8,
+            0x37 => self.wor_time() as u8,
             0x38 => {
                 let sync = self.sync_pin();
                 u8::from(self.last_lqi & 0x80 != 0) << 7
@@ -1112,9 +1126,12 @@ impl Chip {
             0x36 => match self.state {
                 // FIFO errors are left by flushing.
                 State::RxOverflow | State::TxUnderflow => {}
-                _ => self.enter(State::Idle, now),
+                _ => {
+                    self.end_wor();
+                    self.enter(State::Idle, now);
+                }
             },
-            0x38 => self.unknown("SWOR was strobed (wake-on-radio)"),
+            0x38 => self.begin_wor(),
             0x39 if self.state == State::Idle => self.sleep_asked = true,
             0x39 => self.unknown("SPWD was strobed outside IDLE"),
             0x3A if matches!(self.state, State::Idle | State::RxOverflow) => {
@@ -1125,6 +1142,7 @@ impl Chip {
                 self.tx.clear();
                 self.enter(State::Idle, now);
             }
+            0x3C => self.reset_wor_timer(now),
             _ => {}
         }
     }
@@ -1135,7 +1153,8 @@ impl Chip {
         self.pa_index = 0;
         self.access = None;
         if matches!(self.state, State::Sleep | State::Xoff) {
-            // Chip select wakes the crystal.
+            // Chip select wakes the crystal, and the program has the chip again.
+            self.end_wor();
             self.state = State::Starting { until: now + micros(self.part.crystal_start_us) };
         }
     }
@@ -1144,13 +1163,19 @@ impl Chip {
         self.run_to(now);
         self.selected = false;
         self.access = None;
-        if std::mem::take(&mut self.sleep_asked) {
-            // FIFOs and all but the first PATABLE entry are lost (10.6, 15).
-            self.tx.clear();
-            self.rx.clear();
-            self.pa_table[1..].fill(0);
-            self.enter(State::Sleep, now);
+        if self.wor.asked {
+            self.sleep_in_wor(now);
+        } else if std::mem::take(&mut self.sleep_asked) {
+            self.fall_asleep(now);
         }
+    }
+
+    fn fall_asleep(&mut self, now: Picos) {
+        // FIFOs and all but the first PATABLE entry are lost (10.6, 15).
+        self.tx.clear();
+        self.rx.clear();
+        self.pa_table[1..].fill(0);
+        self.enter(State::Sleep, now);
     }
 
     // --- pins and states ----------------------------------------------------------------------------
@@ -1171,6 +1196,8 @@ impl Chip {
             0x07 => self.crc_pin,
             0x09 => self.clear_channel(),
             0x0E => self.receiving.is_some() || self.carrier_sense(),
+            0x24 => self.wor_pins().0,
+            0x25 => self.wor_pins().1,
             0x29 => !self.ready(),
             _ => false,
         };
@@ -1178,7 +1205,8 @@ impl Chip {
     }
 
     fn unknown_gdo(&self) -> Option<u8> {
-        const KNOWN: [u8; 15] = [0, 1, 2, 3, 4, 5, 6, 7, 9, 0x0E, 0x29, 0x2E, 0x2F, 0x30, 0x3F];
+        const KNOWN: [u8; 17] =
+            [0, 1, 2, 3, 4, 5, 6, 7, 9, 0x0E, 0x24, 0x25, 0x29, 0x2E, 0x2F, 0x30, 0x3F];
         [reg::IOCFG2, reg::IOCFG0]
             .into_iter()
             .map(|r| self.reg(r) & 0x3F)
@@ -1190,6 +1218,7 @@ impl Chip {
         match self.state {
             State::Off => "off",
             State::Starting { .. } => "startup",
+            State::Sleep if self.rc_running() => "sleep.wor",
             State::Sleep => "sleep",
             State::Xoff => "xoff",
             State::Idle | State::RxOverflow | State::TxUnderflow => "idle",
@@ -1214,7 +1243,8 @@ impl Chip {
 
 /// Every state that the chip can be in, as the ledger names it.
 pub(crate) fn states() -> Vec<&'static str> {
-    let fixed = ["off", "startup", "sleep", "xoff", "idle", "calibrate", "settle", "fstxon"];
+    let fixed =
+        ["off", "startup", "sleep", "sleep.wor", "xoff", "idle", "calibrate", "settle", "fstxon"];
     let rx = ["rx", "rx.strong", "rx.sensitive", "rx.sensitive.strong"];
     let tx = ["tx.minus12dbm", "tx.minus6dbm", "tx.0dbm", "tx.plus1dbm"];
     fixed.into_iter().chain(rx).chain(tx).collect()
@@ -1340,6 +1370,7 @@ impl RadioChip for Chip {
             crc_pin: self.crc_pin,
             selected: self.selected,
             sleep_asked: self.sleep_asked,
+            wor: self.wor,
             access: self.access,
             now: self.now,
         };
@@ -1360,7 +1391,7 @@ impl RadioChip for Chip {
         (self.outgoing, self.receiving, self.arrivals) = (s.outgoing, s.receiving, s.arrivals);
         self.listening_since = s.listening_since;
         (self.last_rssi, self.last_lqi, self.crc_pin) = (s.last_rssi, s.last_lqi, s.crc_pin);
-        (self.selected, self.sleep_asked) = (s.selected, s.sleep_asked);
+        (self.selected, self.sleep_asked, self.wor) = (s.selected, s.sleep_asked, s.wor);
         (self.access, self.now) = (s.access, s.now);
     }
 }

@@ -97,6 +97,8 @@ part! {
         settle_us: f64,
         /// IDLE to RX, TX or FSTXON with calibration.
         settle_with_calibration_us: f64,
+        /// RX to the first valid carrier sense.
+        carrier_sense_us: f64,
         /// Calibration by strobe, or on the way to IDLE.
         calibrate_us: f64,
         /// RX to TX.

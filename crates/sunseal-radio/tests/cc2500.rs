@@ -4,11 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use sunseal_link::InlineBytes;
+use sunseal_link::air::Train;
 use sunseal_mcu::{Part, Pin};
 use sunseal_power::{PowerSet, load_part};
 use sunseal_radio::{
-    Air, Answer, Cc2500Part, LinkLoss, LoopbackAir, Medium, MediumConfig, Position, Radio,
-    RadioHandle, RadioPins, Sent, Silence,
+    Air, AirError, Answer, Cc2500Part, LinkLoss, LoopbackAir, Medium, MediumConfig, Position,
+    Radio, RadioHandle, RadioPins, Sent, Silence,
 };
 use sunseal_trace::{OperatingPoint, Picos};
 
@@ -17,6 +19,7 @@ const SRES: u8 = 0x30;
 const SRX: u8 = 0x34;
 const STX: u8 = 0x35;
 const SIDLE: u8 = 0x36;
+const SWOR: u8 = 0x38;
 const SPWD: u8 = 0x39;
 const SFRX: u8 = 0x3A;
 const SFTX: u8 = 0x3B;
@@ -424,8 +427,8 @@ fn without_supply_everything_is_lost() {
 #[test]
 fn what_the_model_does_not_have_is_a_problem_with_a_name() {
     let mut b = Bench::ready(Silence);
-    b.strobe(0x38);
-    assert!(b.radio.problem().unwrap().contains("wake-on-radio"));
+    b.strobe(SWOR);
+    assert!(b.radio.problem().unwrap().contains("RC_PD holds the RC oscillator off"));
     let mut b = Bench::ready(Silence);
     b.write(0x08, 0x02);
     b.strobe(SRX);
@@ -434,4 +437,245 @@ fn what_the_model_does_not_have_is_a_problem_with_a_name() {
     let mut b = Bench::ready(Silence);
     b.write(0x02, 0x0B);
     assert!(b.radio.problem().unwrap().contains("signal 0x0b"));
+}
+
+/// Listens by wake-on-radio as the node's driver has it: look, at most `RX_TIME` long, unless there is no carrier.
+fn listening(b: &mut Bench, event0: u16, mcsm2: u8, worctrl: u8) {
+    let [high, low] = event0.to_be_bytes();
+    for (address, value) in
+        [(0x16, mcsm2), (0x18, 0x38), (0x1B, 0xC7), (0x1E, high), (0x1F, low), (0x20, worctrl)]
+    {
+        b.write(address, value);
+    }
+    b.strobe(SWOR);
+}
+
+/// Every state with its time, over so many microseconds.
+fn states(b: &mut Bench, us: u128) -> Vec<(String, f64)> {
+    let end = b.now + Picos(us * US);
+    let mut out: Vec<(String, f64)> = Vec::new();
+    while b.now < end {
+        let state = b.chip.state().to_owned();
+        let at = b.chip.next_event().map_or(end, |t| t.min(end));
+        let span_us = (at.0 - b.now.0) as f64 / 1e6;
+        match out.last_mut() {
+            Some((last, time_us)) if *last == state => *time_us += span_us,
+            _ => out.push((state, span_us)),
+        }
+        b.now = at;
+        b.chip.event(at);
+    }
+    out
+}
+
+#[test]
+fn wake_on_radio_looks_at_the_air_as_often_and_as_long_as_the_registers_say() {
+    // EVENT0 34666, RX_TIME 6, WOR_RES 0: every second, 1.96 ms (SWRS061I, page 80, which truncates to 7 bits).
+    let mut b = Bench::ready(Silence);
+    b.write(0x00, 0x24);
+    listening(&mut b, 34_666, 0x06, 0x38);
+    assert_eq!(b.chip.state(), "sleep.wor");
+    let seen = states(&mut b, 5_001_000);
+    assert_eq!(b.radio.problem(), None);
+    let names: Vec<&str> = seen.iter().map(|(s, _)| s.as_str()).collect();
+    assert_eq!(names[..6], ["sleep.wor", "startup", "idle", "settle", "rx.sensitive", "sleep.wor"]);
+    let near = |got: f64, want: f64| (got - want).abs() < 0.1;
+    let t = |i: usize| seen[i].1;
+    // The bench gives back the bus a microsecond after chip select.
+    assert!(near(t(0) + 1.0, 34_666.0 * 750.0 / 26.0), "{seen:?}");
+    // Event 1 twelve periods behind Event 0.
+    assert!(near(t(1) + t(2), 12.0 * 750.0 / 26.0), "{seen:?}");
+    assert!(near(t(4), f64::from(34_666 >> 9) * 750.0 / 26.0), "{seen:?}");
+    // Every fourth time, and only then, it calibrates on the way back.
+    let windows = names.iter().filter(|n| n.starts_with("rx")).count();
+    let calibrations = names.iter().filter(|n| **n == "calibrate").count();
+    assert_eq!((windows, calibrations, b.radio.counts().calibrations), (5, 1, 1));
+
+    // Of the factors of MCSM2's table: WOR_RES 1, RX_TIME 2: 4.5072 us a count.
+    let mut b = Bench::ready(Silence);
+    listening(&mut b, 2048, 0x02, 0x39);
+    let rx_us = states(&mut b, 3_000_000).into_iter().find(|(s, _)| s.starts_with("rx")).unwrap().1;
+    assert!(near(rx_us, 2048.0 * 4.5072), "{rx_us}");
+}
+
+#[test]
+fn polling_costs_what_the_data_sheet_says() {
+    let set = PowerSet::load(&data().join("power"), "cc2500-datasheet", "cc2500").unwrap();
+    let point = OperatingPoint::default();
+    let average_ua = |mcsm2: u8| {
+        let mut b = Bench::ready(Silence);
+        // Reduced current, as the table has it.
+        b.write(0x12, 0xF3);
+        listening(&mut b, 34_666, mcsm2, 0x38);
+        let seen = states(&mut b, 40_000_000);
+        let charge = |(state, us): &(String, f64)| {
+            set.current_a("radio", state, &point, 3.0).unwrap().value.typ * us
+        };
+        assert_eq!(b.radio.problem(), None);
+        1e6 * seen.iter().map(charge).sum::<f64>() / 40e6
+    };
+    let (quiet_ua, busy_ua) = (average_ua(0x16), average_ua(0x06));
+    println!("one look a second: {quiet_ua:.2} uA without a signal, {busy_ua:.2} uA with one");
+    assert!((quiet_ua / 8.1 - 1.0).abs() < 0.1, "{quiet_ua}");
+    assert!((busy_ua / 35.0 - 1.0).abs() < 0.1, "{busy_ua}");
+}
+
+/// A train that begins at a second and a half, and counts who asked for it.
+#[derive(Clone)]
+struct Calling(Arc<Mutex<Vec<(u64, u32)>>>, Train);
+
+impl Air for Calling {
+    fn exchange(&mut self, _: &Sent) -> Result<Vec<Answer>, AirError> {
+        Ok(Vec::new())
+    }
+
+    fn listen(&mut self, from_us: u64, span_us: u32) -> Result<Option<(Train, bool)>, AirError> {
+        self.0.lock().unwrap().push((from_us, span_us));
+        let to_us = from_us + u64::from(span_us);
+        let heard = self.1.start_us < to_us && from_us < self.1.end_us();
+        Ok(heard.then_some((self.1, true)))
+    }
+}
+
+/// A train of WAKE for address 0x10, every millisecond and a half for a second.
+fn train() -> Train {
+    let mut frame = vec![0x10, 1, 8, 0, 0];
+    frame.extend([7; 28]);
+    frame.extend([4, 0x1A]);
+    let frame = InlineBytes::copy_of(&frame).unwrap();
+    Train { start_us: 1_500_000, period_us: 1536, count: 683, frame }
+}
+
+#[test]
+fn a_train_is_heard_in_the_first_window_that_it_covers_and_ends_wake_on_radio() {
+    for mcsm2 in [0x06, 0x16] {
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let mut b = Bench::ready(Calling(Arc::clone(&asked), train()));
+        b.write(0x07, 0x06);
+        b.write(0x09, 0x10);
+        listening(&mut b, 34_666, mcsm2, 0x38);
+        b.wait_us(1_999_000);
+        assert_eq!((b.chip.state(), asked.lock().unwrap().len()), ("sleep.wor", 1));
+        b.wait_us(10_000);
+        // The program wakes by the falling edge of GDO0, and finds the chip idle and the packet in its FIFO.
+        assert!(!b.gdo0());
+        assert_eq!((b.chip.state(), b.radio.counts().received), ("idle", 1));
+        let got = b.transaction(&[&[0x3F | READ | BURST][..], &[0; 38]].concat());
+        assert_eq!(got[1..6], [35, 0x10, 1, 8, 0]);
+        let (window_us, _) = asked.lock().unwrap()[1];
+        let index = (window_us - 1_500_000) / 1536;
+        let left_ms = u64::from(u16::from_be_bytes([got[35], got[36]]));
+        assert!(left_ms.abs_diff(1050 - index * 1536 / 1000) <= 3, "{left_ms} in frame {index}");
+        // Half a second later it is still idle: nothing sends it back to sleep by itself.
+        b.wait_us(500_000);
+        assert_eq!(b.chip.state(), "idle");
+        assert_eq!(b.radio.problem(), None);
+        assert_eq!(b.radio.counts().missed, 0);
+    }
+}
+
+#[test]
+fn a_frame_for_another_address_keeps_the_receiver_on_until_the_program_acts() {
+    let mut b = Bench::ready(Calling(Arc::default(), train()));
+    b.write(0x07, 0x06);
+    b.write(0x09, 0x11);
+    listening(&mut b, 34_666, 0x16, 0x38);
+    b.wait_us(2_300_000);
+    assert!(b.chip.state().starts_with("rx"), "{}", b.chip.state());
+    assert!(b.radio.counts().filtered >= 1 && b.radio.counts().received == 0);
+    b.strobe(SIDLE);
+    assert_eq!(b.chip.state(), "idle");
+    assert_eq!(b.read(0x3B), 0);
+    // And goes on listening when it is told to.
+    b.strobe(SWOR);
+    assert_eq!(b.chip.state(), "sleep.wor");
+    assert_eq!(b.radio.problem(), None);
+}
+
+#[test]
+fn wake_on_radio_is_kept_by_a_snapshot_and_ended_by_the_program() {
+    let mut b = Bench::ready(Silence);
+    b.write(0x00, 0x25);
+    listening(&mut b, 34_666, 0x16, 0x78);
+    b.wait_us(700_000);
+    let saved = b.chip.save();
+    let at = b.now;
+    let first = states(&mut b, 2_000_000);
+    b.chip.restore(&saved);
+    b.now = at;
+    assert_eq!(states(&mut b, 2_000_000), first);
+    // GDO2 shows Event 1: 1.38 ms behind Event 0, until the next sleep.
+    let gdo2 = |b: &Bench| b.chip.pins().iter().find(|(p, _)| *p == Pin::new(1, 6)).unwrap().1;
+    let event0 = Picos(3 * 34_666 * 750 * 1_000_000 / 26 + at.0 - 700_000 * US);
+    let wait_us = (event0.0 - b.now.0) / US + 1_380;
+    b.wait_us(wait_us);
+    assert!(!gdo2(&b));
+    b.wait_us(10);
+    assert!(gdo2(&b));
+    b.wait_us(2_000);
+    assert!(!gdo2(&b));
+    b.strobe(SIDLE);
+    b.wait_us(3_000_000);
+    assert_eq!(b.chip.state(), "idle");
+    assert_eq!((b.read(0x36), b.read(0x37)), (0, 0));
+    assert_eq!(b.radio.problem(), None);
+}
+
+#[test]
+fn wake_on_radio_that_cannot_be_is_a_sentence() {
+    let said = |event0, mcsm2, worctrl| {
+        let mut b = Bench::ready(Silence);
+        listening(&mut b, event0, mcsm2, worctrl);
+        b.wait_us(3_000_000);
+        b.radio.problem().unwrap_or_default()
+    };
+    assert!(said(34_666, 0x06, 0xB8).contains("RC_PD holds the RC oscillator off"));
+    assert!(said(34_666, 0x06, 0x30).contains("WORCTRL.RC_CAL 0"));
+    assert!(said(34_666, 0x07, 0x38).contains("never sleeps again"));
+    assert!(said(34_666, 0x0E, 0x38).contains("RX_TIME_QUAL"));
+    let text = said(380, 0x06, 0x38);
+    assert!(text.contains("every 10961 us leaves less than 11105 us of sleep"), "{text}");
+}
+
+/// Two chips and no gateway: a sender that calls without pause is heard at the first look, one too weak at none.
+#[test]
+fn on_a_medium_a_look_hears_who_sends_all_the_time() {
+    let heard_at = |dbm: f64, mcsm2: u8| {
+        let loss = LinkLoss::Fixed { loss_db: -dbm };
+        let m = Medium::new(MediumConfig { loss, ..MediumConfig::default() });
+        let on = || {
+            let part: Cc2500Part = load_part(&data().join("parts"), "cc2500", "radio").unwrap();
+            let port = m.join(Position::default(), part.receiver);
+            let pins = RadioPins { gdo0: None, gdo2: None, somi: None };
+            let (mut chip, radio) = Radio::cc2500_on(part, pins, port);
+            chip.power(Picos(0), true);
+            let mut b = Bench { chip, radio, now: Picos(0) };
+            b.wait_us(200);
+            for (address, value) in [(0x07, 0x04), (0x10, 0x2D), (0x11, 0x3B), (0x12, 0x73)] {
+                b.write(address, value);
+            }
+            b.transaction(&[0x3E, 0xFE]);
+            b
+        };
+        let (mut a, mut b) = (on(), on());
+        listening(&mut b, 34_666 / 8, mcsm2, 0x38);
+        // Without calibration, and in FSTXON between two packets.
+        a.write(0x17, 0x01);
+        while b.now < Picos(600_000 * US) && b.radio.counts().received == 0 {
+            if matches!(a.chip.state(), "idle" | "fstxon") {
+                a.send(&packet(33));
+            }
+            let now = a.now.max(b.now) + Picos(20 * US);
+            a.wait_us((now.0 - a.now.0) / US);
+            b.wait_us((now.0 - b.now.0) / US);
+        }
+        assert_eq!((a.radio.problem(), b.radio.problem()), (None, None));
+        (b.radio.counts().received, b.now.0 / (1000 * US))
+    };
+    let (received, at_ms) = heard_at(-60.0, 0x03);
+    assert_eq!(received, 1);
+    assert!((125..129).contains(&at_ms), "{at_ms}");
+    assert_eq!(heard_at(-105.0, 0x03).0, 0);
+    // Carrier sense ends a look at once that is not worth it, and not one that is.
+    assert_eq!((heard_at(-60.0, 0x13).0, heard_at(-105.0, 0x13).0), (1, 0));
 }

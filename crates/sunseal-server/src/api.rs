@@ -21,7 +21,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use sunseal_link::{Kind, Message, NodeId, Suite, VerdictCode};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 use crate::clock::{Clock, MAX_TIME_US, TIME_HEADER};
 use crate::judge::{self, Checked, Judgement, Rules, Welcome};
@@ -30,6 +30,8 @@ use crate::store::{self, Node};
 use crate::tokens::{self, Role};
 use crate::writer::Writer;
 use crate::{hex, log, page};
+
+mod waking;
 
 /// Bytes of a request's body at most; the longest honest one has a few hundred.
 pub const MAX_REQUEST_BYTES: usize = 16 * 1024;
@@ -66,6 +68,9 @@ pub struct App {
     clock: Arc<Clock>,
     rules: Rules,
     settings: Settings,
+    /// Counts the times that something was queued; gateways wait for it.
+    queued: watch::Sender<u64>,
+    waiting: Semaphore,
 }
 
 impl App {
@@ -80,7 +85,8 @@ impl App {
         let clock = Arc::new(clock);
         let writer = Writer::start(db, Arc::clone(&clock));
         let (readers, questions) = (Mutex::default(), Semaphore::new(MAX_QUESTIONS));
-        Arc::new(Self { path, readers, questions, writer, clock, rules, settings })
+        let (queued, waiting) = (watch::Sender::new(0), Semaphore::new(waking::MAX_WAITING));
+        Arc::new(Self { path, readers, questions, writer, clock, rules, settings, queued, waiting })
     }
 
     /// Runs `work` in a transaction, and answers when that is on disk.
@@ -155,6 +161,18 @@ impl Reply {
 
     fn bad(why: impl Into<String>) -> Self {
         Self::error(StatusCode::BAD_REQUEST, why)
+    }
+
+    fn welcome(welcome: &Welcome) -> Self {
+        match welcome {
+            Welcome::Idle => Self::ok(json!({"challenge": null})),
+            Welcome::Refused(judgement) => Self::judged(judgement),
+            Welcome::Challenge(issued) => Self::ok(json!({"challenge": {
+                "challenge_id": issued.challenge_id,
+                "nonce": hex::encode(&issued.nonce),
+                "expires_us": issued.expires_us,
+            }})),
+        }
     }
 
     /// The status that fits the verdict; the body always names it.
@@ -261,6 +279,8 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/nodes/{node_id}/hello", post(hello))
         .route("/v1/nodes/{node_id}/responses", post(response))
         .route("/v1/nodes/{node_id}/reports", post(report))
+        .route("/v1/nodes/{node_id}/wake", post(waking::wake))
+        .route("/v1/due", get(waking::due))
         .route_layer(only(Role::Gateway));
     let operator = Router::new()
         .route("/", get(status_page))
@@ -602,7 +622,10 @@ async fn queue(State(app): Shared, Who(node_id): Who, time: Time, body: Json) ->
     let done =
         app.transact(time, move |tx, now_us| judge::queue(tx, now_us, node_id, not_before_us));
     Ok(match done.await? {
-        Ok(id) => Reply(StatusCode::CREATED, json!({"challenge_id": id, "state": "queued"})),
+        Ok(id) => {
+            app.queued.send_modify(|times| *times += 1);
+            Reply(StatusCode::CREATED, json!({"challenge_id": id, "state": "queued"}))
+        }
         Err(refused) => Reply::judged(&refused),
     })
 }
@@ -634,6 +657,8 @@ struct HelloFields {
     counter: u32,
     vcap_mv: u16,
     reason: String,
+    #[serde(default)]
+    listen_ms: u16,
 }
 
 #[derive(Deserialize)]
@@ -678,7 +703,10 @@ fn said(kind: Kind, node_id: NodeId, json: Json) -> Result<Said, Reply> {
             let code = code.ok_or_else(|| wrong("reason", "it is boot, ready or low"))?;
             body.extend(m.counter.to_be_bytes());
             body.extend(m.vcap_mv.to_be_bytes());
-            body.push(code);
+            body.push(code | if m.listen_ms == 0 { 0 } else { 0x80 });
+            if m.listen_ms != 0 {
+                body.extend(m.listen_ms.to_be_bytes());
+            }
         }
         Kind::Response => {
             let m: ResponseFields = json.read()?;
@@ -703,7 +731,7 @@ fn said(kind: Kind, node_id: NodeId, json: Json) -> Result<Said, Reply> {
             body.extend(bytes("public_key", &m.public_key)?);
             body.extend(bytes("signature", &m.signature)?);
         }
-        Kind::Challenge | Kind::Verdict | Kind::Idle => {
+        Kind::Challenge | Kind::Verdict | Kind::Idle | Kind::Wake => {
             return Err(Reply::bad("only the gateway sends this kind"));
         }
     }
@@ -737,15 +765,7 @@ async fn hello(State(app): Shared, Who(node_id): Who, time: Time, body: Json) ->
             }
         })
         .await?;
-    let reply = match &welcome {
-        Welcome::Idle => Reply::ok(json!({"challenge": null})),
-        Welcome::Refused(judgement) => Reply::judged(judgement),
-        Welcome::Challenge(issued) => Reply::ok(json!({"challenge": {
-            "challenge_id": issued.challenge_id,
-            "nonce": hex::encode(&issued.nonce),
-            "expires_us": issued.expires_us,
-        }})),
-    };
+    let reply = Reply::welcome(&welcome);
     tell(&app, "hello", node_id, &reply);
     Ok(reply)
 }

@@ -5,6 +5,8 @@
 //! condemn, puts bodies together and hands them on. If the server cannot be reached, the node
 //! hears nothing, and the log says so. Memory is bounded by the number of connections.
 
+mod waking;
+
 use std::convert::Infallible;
 use std::fs::File;
 use std::io::Write;
@@ -13,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::Method;
 use serde_json::{Value, json};
-use sunseal_link::air::{Down, DownFrame, MAX_UP_BYTES, Up, airtime_us};
+use sunseal_link::air::{Down, DownFrame, LISTEN, Listen, MAX_UP_BYTES, Train, Up, airtime_us};
 use sunseal_link::frame::{Frame, HEADER_BYTES};
 use sunseal_link::message::Body;
 use sunseal_link::pcap::{self, Direction};
@@ -23,7 +25,7 @@ use sunseal_link::{
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 
 use crate::client::Server;
 use crate::serve::accept;
@@ -61,6 +63,7 @@ struct Counts {
     refused: u64,
     forwarded: u64,
     server_failed: u64,
+    trains: u64,
 }
 
 struct State {
@@ -74,12 +77,15 @@ struct State {
     counts: Counts,
     /// Messages that the server has not answered since it last did.
     unanswered: u64,
+    ears: waking::Ears,
 }
 
 /// The gateway between its two sides.
 pub struct Gateway {
     options: Options,
     state: Mutex<State>,
+    /// A node listens that did not before.
+    news: Notify,
 }
 
 /// A body to hand to the server, and what is already known to be wrong with it.
@@ -103,8 +109,9 @@ impl Gateway {
             dice: options.drop_seed,
             counts: Counts::default(),
             unanswered: 0,
+            ears: waking::Ears::default(),
         };
-        Ok(Arc::new(Self { options, state: Mutex::new(state) }))
+        Ok(Arc::new(Self { options, state: Mutex::new(state), news: Notify::new() }))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -114,6 +121,8 @@ impl Gateway {
     /// Serves radios for ever.
     pub async fn serve(self: Arc<Self>, listener: TcpListener) -> Infallible {
         let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        let gateway = Arc::clone(&self);
+        tokio::spawn(async move { gateway.wait_for_news().await });
         loop {
             let place = Arc::clone(&places).acquire_owned().await;
             let (stream, peer) = accept(&listener).await;
@@ -131,6 +140,7 @@ impl Gateway {
     async fn radio(&self, mut stream: TcpStream) -> Result<(), String> {
         stream.set_nodelay(true).map_err(|e| e.to_string())?;
         let mut buffer = [0; MAX_UP_BYTES];
+        let mut told_us = 0;
         loop {
             let mut len = [0; 2];
             match stream.read_exact(&mut len).await {
@@ -144,7 +154,16 @@ impl Gateway {
             })?;
             let cut = |e| format!("the connection ended within an up message of {len} bytes ({e})");
             stream.read_exact(message).await.map_err(cut)?;
-            let up = Up::decode(message).map_err(|e| format!("{e}; the connection is closed"))?;
+            let closed = |e| format!("{e}; the connection is closed");
+            if message.first() == Some(&LISTEN) {
+                let listen = Listen::decode(message).map_err(closed)?;
+                let train = self.train(&listen, told_us).await;
+                told_us = listen.from_us.saturating_add(listen.span_us.into());
+                let answer = Train::encode(train.as_ref());
+                stream.write_all(&answer).await.map_err(|e| e.to_string())?;
+                continue;
+            }
+            let up = Up::decode(message).map_err(closed)?;
             let down = self.exchange(&up).await;
             stream.write_all(&down.encode()).await.map_err(|e| e.to_string())?;
         }
@@ -181,17 +200,13 @@ impl Gateway {
                 if missed > 0 {
                     log::info("server-back", json!({"time_us": up.time_us, "unanswered": missed}));
                 }
+                let refused =
+                    matches!(message, Message::Verdict(v) if v.verdict != VerdictCode::Accepted);
+                self.listens(up.time_us, &errand, refused).await;
                 self.send(up.time_us, errand.src, &message)
             }
             Err(why) => {
-                let mut state = self.state();
-                state.counts.server_failed += 1;
-                state.unanswered += 1;
-                // Once, not for each of a day's messages.
-                if state.unanswered == 1 {
-                    let why = format!("{why}; nodes hear nothing until it answers again");
-                    log::warn("server", json!({"time_us": up.time_us, "why": why}));
-                }
+                self.state().server_failed(why, Some(up.time_us));
                 Down::default()
             }
         }
@@ -201,6 +216,10 @@ impl Gateway {
     fn hear(&self, up: &Up<'_>) -> Option<Errand> {
         let mut state = self.state();
         if state.loses(self.options.drop_rate) {
+            return None;
+        }
+        if state.ears.sends_at(up.time_us) {
+            state.counts.lost += 1;
             return None;
         }
         state.counts.heard += 1;
@@ -274,6 +293,7 @@ impl Gateway {
         let fields = json!({
             "heard": c.heard, "sent": c.sent, "lost": c.lost, "crc_failed": c.crc_failed,
             "refused": c.refused, "forwarded": c.forwarded, "server_failed": c.server_failed,
+            "trains": c.trains,
         });
         log::info("gateway-ends", fields);
     }
@@ -297,6 +317,16 @@ impl State {
         let kept = if first { &fragment[..fragment.len().min(56)] } else { &[] };
         let body = Body::copy_of(kept)?;
         Some(Errand { src, kind, node_id, body, fault: Some(fault.to_owned()) })
+    }
+
+    fn server_failed(&mut self, why: String, time_us: Option<u64>) {
+        self.counts.server_failed += 1;
+        self.unanswered += 1;
+        // Once, not for each of a day's messages.
+        if self.unanswered == 1 {
+            let why = format!("{why}; nodes hear nothing until it answers again");
+            log::warn("server", json!({"time_us": time_us, "why": why}));
+        }
     }
 
     fn capture(&mut self, record: impl AsRef<[u8]>) {

@@ -146,7 +146,7 @@ pub struct Issued {
     pub expires_us: u64,
 }
 
-/// What a HELLO is answered with.
+/// What a HELLO is answered with, and a gateway that would wake a node.
 #[derive(Clone, Debug)]
 pub enum Welcome {
     /// A challenge.
@@ -221,10 +221,11 @@ const fn event_of(kind: Kind) -> &'static str {
         Kind::Challenge => "challenge",
         Kind::Verdict => "verdict",
         Kind::Idle => "idle",
+        Kind::Wake => "wake",
     }
 }
 
-/// A node shows itself: the one moment at which a challenge is handed out.
+/// A node shows itself: beside [`wake`] the one moment at which a challenge is handed out.
 pub fn hello(
     tx: &Connection,
     now_us: u64,
@@ -237,6 +238,10 @@ pub fn hello(
         "vcap_v": f64::from(hello.vcap_mv) / 1e3,
         "reason": hello.reason.name(),
     });
+    let listen_us = (hello.listen_ms != 0).then(|| u64::from(hello.listen_ms) * 1000);
+    if let Some(listen_us) = listen_us {
+        detail["listen_us"] = listen_us.into();
+    }
     let Some(node) = Node::find(tx, node_id)? else {
         let judgement = Judgement::unknown(node_id, hello.counter);
         detail["why"] = judgement.why.clone().into();
@@ -250,14 +255,42 @@ pub fn hello(
         return Ok(Welcome::Refused(judgement));
     }
     tx.prepare_cached(
-        "UPDATE nodes SET last_seen_us = ?2, vcap_mv = ?3, reason = ?4 WHERE node_id = ?1",
+        "UPDATE nodes SET last_seen_us = ?2, vcap_mv = ?3, reason = ?4, listen_us = ?5
+         WHERE node_id = ?1",
     )?
-    .execute(params![node_id.0, now_us, hello.vcap_mv, hello.reason.name()])?;
+    .execute(params![node_id.0, now_us, hello.vcap_mv, hello.reason.name(), listen_us])?;
     noted(tx, now_us, node_id, "hello", true, &detail)?;
     // A node that is about to fall silent, or has no key here, could not answer.
     if hello.reason == Reason::Low || node.key.is_none() {
         return Ok(Welcome::Idle);
     }
+    hand_out(tx, now_us, rules, node_id)
+}
+
+/// A gateway is about to call a node that listens: it gets what the node's HELLO would.
+pub fn wake(
+    tx: &Connection,
+    now_us: u64,
+    rules: &Rules,
+    node_id: NodeId,
+) -> rusqlite::Result<Welcome> {
+    match Node::find(tx, node_id)? {
+        None => Ok(Welcome::Refused(Judgement::unknown(node_id, 0))),
+        Some(node) if node.revoked_us.is_some() => {
+            Ok(Welcome::Refused(Judgement::revoked(node_id, 0)))
+        }
+        Some(node) if node.listen_us.is_none() || node.key.is_none() => Ok(Welcome::Idle),
+        Some(_) => hand_out(tx, now_us, rules, node_id),
+    }
+}
+
+/// The challenge that is out already, or the next of the queue.
+fn hand_out(
+    tx: &Connection,
+    now_us: u64,
+    rules: &Rules,
+    node_id: NodeId,
+) -> rusqlite::Result<Welcome> {
     let issued = match again(tx, now_us, node_id)? {
         Some(issued) => Some(issued),
         None => next(tx, now_us, rules, node_id)?,
@@ -335,7 +368,11 @@ pub fn foresee(db: &Connection, now_us: u64, message: &Message) -> rusqlite::Res
         Message::Response(m) => weigh_response(db, now_us, m)?.ok(),
         Message::Report(m) => weigh_report(db, m)?.ok(),
         Message::Enrol(m) => weigh_enrol(db, m)?.ok().map(|(claim, _)| claim),
-        Message::Hello(_) | Message::Challenge(_) | Message::Verdict(_) | Message::Idle(_) => None,
+        Message::Hello(_)
+        | Message::Challenge(_)
+        | Message::Verdict(_)
+        | Message::Idle(_)
+        | Message::Wake(_) => None,
     })
 }
 
@@ -721,6 +758,10 @@ pub fn message(
         Message::Response(m) => Some(response(tx, now_us, m, checked)?),
         Message::Report(m) => Some(report(tx, now_us, m, checked)?),
         Message::Enrol(m) => Some(enrol(tx, now_us, m, checked)?),
-        Message::Hello(_) | Message::Challenge(_) | Message::Verdict(_) | Message::Idle(_) => None,
+        Message::Hello(_)
+        | Message::Challenge(_)
+        | Message::Verdict(_)
+        | Message::Idle(_)
+        | Message::Wake(_) => None,
     })
 }

@@ -23,7 +23,7 @@ use crate::hex;
 /// "SUNS", in the file's header.
 const APPLICATION_ID: i64 = 0x5355_4e53;
 /// The steps that make the tables: a file of version `v` still needs those from index `v` on.
-const STEPS: [&str; 2] = [SCHEMA_1, UPGRADE_2];
+const STEPS: [&str; 3] = [SCHEMA_1, UPGRADE_2, UPGRADE_3];
 /// Raised with every change of the tables.
 pub const SCHEMA_VERSION: i64 = STEPS.len() as i64;
 /// Rows of the log a minute for what a sender may repeat at will, of one node (all unknown ones
@@ -133,6 +133,12 @@ CREATE TABLE tokens (
 ) STRICT;
 CREATE TABLE health (tried_us INTEGER NOT NULL, room BLOB NOT NULL) STRICT;
 INSERT INTO health VALUES (0, x'');
+";
+
+/// How often a node that can be woken looks at the air, by its latest HELLO.
+const UPGRADE_3: &str = "
+ALTER TABLE nodes ADD COLUMN listen_us INTEGER;
+CREATE INDEX nodes_listening ON nodes (node_id) WHERE listen_us IS NOT NULL;
 ";
 
 /// Why a database cannot be used.
@@ -349,6 +355,8 @@ pub struct Node {
     pub vcap_mv: Option<u16>,
     /// The reason of its last HELLO.
     pub reason: Option<String>,
+    /// From one look at the air to the next, if it listens.
+    pub listen_us: Option<u64>,
     /// When the operator stopped trusting its key.
     pub revoked_us: Option<u64>,
     /// Challenges queued so far.
@@ -361,7 +369,7 @@ pub struct Node {
 
 const NODE_COLUMNS: &str = "node_id, name, suite, public_key, counter, period_us, opened_us, \
      enrolled_us, last_seen_us, last_accepted_us, vcap_mv, reason, revoked_us, challenges_asked, \
-     challenges_issued, challenges_answered";
+     challenges_issued, challenges_answered, listen_us";
 
 fn node_of(row: &Row<'_>) -> rusqlite::Result<Node> {
     let suite: Option<u8> = row.get(2)?;
@@ -382,6 +390,7 @@ fn node_of(row: &Row<'_>) -> rusqlite::Result<Node> {
         challenges_asked: row.get(13)?,
         challenges_issued: row.get(14)?,
         challenges_answered: row.get(15)?,
+        listen_us: row.get(16)?,
     })
 }
 
@@ -463,6 +472,7 @@ impl Node {
             "last_accepted_us": self.last_accepted_us,
             "vcap_v": self.vcap_mv.map(|mv| f64::from(mv) / 1e3),
             "reason": self.reason,
+            "listen_us": self.listen_us,
             "challenges": challenge_counts(
                 self.challenges_asked,
                 self.challenges_issued,
@@ -499,6 +509,27 @@ fn challenges_out(db: &Connection, node_id: Option<NodeId>, now_us: u64) -> rusq
 fn challenge_counts(asked: i64, issued: i64, answered: i64, out: i64) -> Value {
     json!({"asked": asked, "queued": asked - issued, "issued": out, "answered": answered,
            "expired": issued - answered - out})
+}
+
+/// Nodes that listen and have a challenge out or waiting: who, how often it listens, and from when on the
+/// challenge may be handed out.
+pub fn due(db: &Connection, now_us: u64, limit: u32) -> rusqlite::Result<Vec<Value>> {
+    let sql = "SELECT node_id, listen_us, coalesce(
+            (SELECT min(issued_us) FROM challenges WHERE challenges.node_id = nodes.node_id
+             AND issued_us IS NOT NULL AND answered_us IS NULL AND expires_us >= ?1),
+            (SELECT min(not_before_us) FROM challenges WHERE challenges.node_id = nodes.node_id
+             AND issued_us IS NULL)) AS due_us
+        FROM nodes WHERE listen_us IS NOT NULL AND suite IS NOT NULL AND revoked_us IS NULL
+        AND due_us IS NOT NULL ORDER BY due_us, node_id LIMIT ?2";
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement.query_map(params![now_us, limit], |r| {
+        Ok(json!({
+            "node_id": NodeId(r.get(0)?).to_string(),
+            "listen_us": r.get::<_, u64>(1)?,
+            "due_us": r.get::<_, u64>(2)?,
+        }))
+    })?;
+    rows.collect()
 }
 
 /// How many challenges of all nodes there are in each state.

@@ -616,9 +616,9 @@ fn a_database_that_cannot_be_used_is_told_and_left_alone() {
     let path = newer.to_str().unwrap();
     assert_eq!(Running::server(&newer, &[]).signal("-INT"), Some(0));
     let db = rusqlite::Connection::open(&newer).unwrap();
-    db.pragma_update(None, "user_version", 3).unwrap();
+    db.pragma_update(None, "user_version", 4).unwrap();
     drop(db);
-    serve(path, &[path, "schema version 3", "versions up to 2"]);
+    serve(path, &[path, "schema version 4", "versions up to 3"]);
 }
 
 #[test]

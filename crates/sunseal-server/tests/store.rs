@@ -90,7 +90,7 @@ async fn a_file_of_version_1_is_brought_up_to_date_and_kept() {
     assert_eq!(rows(&kept, "PRAGMA user_version"), ["Integer(1)"]);
     assert_eq!(everything(&kept), before);
     let new = Connection::open(&path).unwrap();
-    assert_eq!(rows(&new, "PRAGMA user_version"), ["Integer(2)"]);
+    assert_eq!(rows(&new, "PRAGMA user_version"), ["Integer(3)"]);
     assert_eq!(rows(&new, RECOUNT), rows(&new, COUNTS));
 }
 

@@ -177,18 +177,26 @@ static uint8_t wait_for(uint8_t wanted) {
     return seen;
 }
 
-void hal_sleep_s(uint32_t duration_s) {
-    uint32_t until = seconds + duration_s;
-    try_crystal();
+/* In LPM3, until then or one of the events, which is true. */
+static bool sleep_until(uint32_t until, uint8_t wanted) {
     watchdog_asleep();
     interrupts_off();
-    while ((int32_t)(until - seconds) > 0) {
+    while ((events & wanted) == 0 && (int32_t)(until - seconds) > 0) {
         sleep(SLEEPDEEP);
         if ((seconds & 0xFF) == 0)
             watchdog_asleep();
     }
+    bool seen = (events & wanted) != 0;
+    events &= (uint8_t)~wanted;
     interrupts_on();
     hal_watchdog_kick();
+    return seen;
+}
+
+void hal_sleep_s(uint32_t duration_s) {
+    uint32_t until = seconds + duration_s;
+    try_crystal();
+    sleep_until(until, 0);
 }
 
 void hal_sleep_ms(uint16_t ms) {
@@ -283,11 +291,18 @@ void hal_radio_arm(void) {
     interrupts_on();
 }
 
+/* From two seconds on in whole ones, so that Timer_A need not run: a port wakes from LPM3 as well.
+ */
 bool hal_radio_wait(uint16_t timeout_ms) {
-    alarm_set(timeout_ms);
-    uint8_t seen = wait_for(EVENT_ALARM | EVENT_RADIO);
+    bool seen;
+    if (timeout_ms >= 2000) {
+        seen = sleep_until(seconds + timeout_ms / 1000 + 1, EVENT_RADIO);
+    } else {
+        alarm_set(timeout_ms);
+        seen = (wait_for(EVENT_ALARM | EVENT_RADIO) & EVENT_RADIO) != 0;
+    }
     P2IE = 0;
-    return (seen & EVENT_RADIO) != 0;
+    return seen;
 }
 
 /* Flash */

@@ -294,7 +294,7 @@ impl Node {
 
     pub fn hello(&self) -> Message {
         let (node_id, reason) = (self.id, Reason::Ready);
-        Message::Hello(Hello { node_id, counter: 0, vcap_mv: 2_700, reason })
+        Message::Hello(Hello { node_id, counter: 0, vcap_mv: 2_700, reason, listen_ms: 0 })
     }
 
     pub fn enrol(&self) -> Message {
