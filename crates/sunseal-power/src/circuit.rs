@@ -498,6 +498,11 @@ impl Net<'_> {
             let margin_end = margin(at(&dx, &end.dx));
             if margin_end.is_nan() || margin_end <= 0.0 {
                 let begun = (0.0, margin(at(&dx, &[0.0; N])));
+                if t == 0.0 && begun.1 <= 0.0 {
+                    // It has been crossed already.
+                    clear_s = Some(0.0);
+                    break;
+                }
                 let (low_s, high_s) =
                     crossing(begun, (h_now, margin_end), pace.crossing * h_now, |h_s| {
                         margin(at(&dx, &here.step(self, &branches, &x, h_s).dx))

@@ -1209,7 +1209,7 @@ impl Supply {
         };
         let output_v = match &c.output {
             Output::Assisted { below_v, hysteresis_v, .. } if self.on => match now.boost {
-                true => below_v + hysteresis_v - p.open_v,
+                true => (below_v + hysteresis_v - p.open_v).max(below_v - p.terminal_v),
                 false => p.terminal_v - below_v,
             },
             Output::Linear { dropout_v, .. } if self.on => {
@@ -1241,7 +1241,8 @@ impl Supply {
         match &c.output {
             Output::Assisted { below_v, hysteresis_v, .. } if self.on => {
                 mode.boost = if now.boost {
-                    p.open_v < below_v + hysteresis_v
+                    // Behind a resistance the load alone may pull it down again: then it stays on.
+                    p.open_v < below_v + hysteresis_v || p.terminal_v < *below_v
                 } else {
                     p.terminal_v <= *below_v
                 };
