@@ -8,6 +8,8 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
+use std::time::Instant;
+
 use sunseal_node::{Doing, Node, Scenario};
 use sunseal_radio::Chance;
 
@@ -88,8 +90,8 @@ fn main() {
             told.push((f64::INFINITY, String::new()));
             continue;
         }
-        let began_s = cpu_s();
-        let record = node.run(&mut |_| cpu_s() - began_s < WALL_S);
+        let (began, began_s) = (Instant::now(), cpu_s());
+        let record = node.run(&mut |_| began.elapsed().as_secs_f64() < WALL_S);
         let wall_s = cpu_s() - began_s;
         let what = what.replace('\n', ", ");
         let Ok(r) = record else {
