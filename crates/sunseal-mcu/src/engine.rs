@@ -459,6 +459,9 @@ impl<C: Chip> Engine<C> {
     /// Runs on and takes the supply away when the cycle or the time that `until` names has come, in the middle
     /// of an instruction too: what it wrote by then stays, what it would have written does not happen.
     pub fn run_to_cut(&mut self, until: &Until) -> Stop {
+        // To go back to from beyond the cut. A copy holds all memory, so one serves for instructions that touch
+        // nothing else: they are run again.
+        let mut kept = None;
         loop {
             let (now, done) = (self.now(), self.chip.cycles());
             let gone_by = |now: Picos, cycles: Cycles| {
@@ -483,7 +486,10 @@ impl<C: Chip> Engine<C> {
                     other => return other,
                 }
             }
-            let kept = self.save();
+            if asleep {
+                kept = None;
+            }
+            let back = kept.get_or_insert_with(|| self.save());
             let mut writes = Writes::default();
             let step = Until { cycles: Some(done + 1), ..until.clone() };
             let stop = self.run(&step, &mut Pointed::new(&mut writes));
@@ -493,7 +499,10 @@ impl<C: Chip> Engine<C> {
                     self.power_cut();
                     return Stop::BrownOut;
                 }
-                self.restore(&kept).expect("the engine's own snapshot");
+                self.restore(back).expect("the engine's own snapshot");
+                if self.chip.cycles() < done {
+                    let _ = self.run(&Until::cycles(done), &mut Silent);
+                }
                 self.cut_inside(until, &writes);
                 return Stop::BrownOut;
             }
@@ -503,7 +512,15 @@ impl<C: Chip> Engine<C> {
                 _ if there(self.now(), self.chip.cycles()) => {}
                 other => return other,
             }
+            if writes.0.iter().any(|w| !self.is_memory(w.0)) {
+                kept = None;
+            }
         }
+    }
+
+    fn is_memory(&self, addr: u32) -> bool {
+        let region = self.chip.common().dev.region(addr);
+        region.is_some_and(|r| matches!(r.kind, RegionKind::Ram | RegionKind::Fram))
     }
 
     /// The supply goes away before the instruction here has ended, which would have made these writes.
@@ -517,13 +534,9 @@ impl<C: Chip> Engine<C> {
                 now = clock.time_of(cycles);
             }
             now = now.max(self.now());
-            let dev = Arc::clone(&self.chip.common().dev);
             for (addr, width, value, _) in writes.0.iter().filter(|w| w.3 < cycles) {
                 // Registers lose what they got with the supply; flash is not written by a bus access alone.
-                if dev
-                    .region(*addr)
-                    .is_some_and(|r| matches!(r.kind, RegionKind::Ram | RegionKind::Fram))
-                {
+                if self.is_memory(*addr) {
                     self.chip.store(*addr, &value.to_le_bytes()[..width.bytes() as usize]);
                 }
             }

@@ -109,12 +109,17 @@ impl Cells {
             memory.copy_from_slice(&woken);
             return;
         }
-        for (i, hold) in self.hold.iter().enumerate() {
-            let until = decay / 2 + (u128::from(decay) * u128::from(*hold) / 65_536) as u64;
-            if off_ps >= until {
-                let bit = 1 << (i % 8);
-                memory[i / 8] = memory[i / 8] & !bit | woken[i / 8] & bit;
-            }
+        // Cells that hold for less than this have lost their content: those whose time is up.
+        let until = |hold: u32| decay / 2 + (u128::from(decay) * u128::from(hold) / 65_536) as u64;
+        let (mut low, mut high) = (0, 65_536);
+        while low < high {
+            let mid = (low + high) / 2;
+            if off_ps >= until(mid) { low = mid + 1 } else { high = mid }
+        }
+        for ((byte, woken), holds) in memory.iter_mut().zip(&woken).zip(self.hold.chunks_exact(8)) {
+            let bit = |(i, hold): (usize, &u16)| u8::from(u32::from(*hold) < low) << i;
+            let lost = holds.iter().enumerate().map(bit).fold(0, |all, bit| all | bit);
+            *byte = *byte & !lost | woken & lost;
         }
     }
 }

@@ -8,7 +8,7 @@
 mod checkpoint;
 mod functions;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,13 +18,13 @@ use sunseal_mcu::device::RegionKind;
 use sunseal_mcu::{Device, Elf, Machine, Pin, Stop, Symbol, Until, Wiring};
 use sunseal_power::{
     Boundary, Clock, EnergyBreakdown, HarvestTrace, Level, Light, Limits, Load, PowerModel,
-    PowerSet, Supply, load_part,
+    PowerSet, RailAhead, Supply, load_part,
 };
 use sunseal_radio::{
     Air, FaultyAir, GatewayAir, Medium, MediumConfig, Position, Radio, RadioHandle, RadioPart,
     RadioPins, Silence, attach,
 };
-use sunseal_trace::{OperatingPoint, Picos, Silent, StateId};
+use sunseal_trace::{Observer, OperatingPoint, Picos, Silent, StateId};
 
 use crate::board::{Board, RESIDUAL, Residual, StorageSense};
 use crate::config::{write_config, write_symbols};
@@ -88,8 +88,10 @@ pub struct Node {
     divider_j: f64,
     /// Drawn from the rail.
     charge_c: f64,
-    /// The rail that the prices are for.
+    /// The rail that the prices are for, and those of rails that were there before.
     priced_v: f64,
+    priced: HashMap<u64, Priced>,
+    covered: Covered,
     starts: u64,
     brown_out_cycles: Vec<u64>,
     longest_s: f64,
@@ -110,6 +112,26 @@ struct Price {
     doing: Doing,
     /// By component, where functions are asked for.
     powers: Option<Powers>,
+}
+
+/// What is priced at one rail: sets of states, and events.
+#[derive(Default)]
+struct Priced {
+    prices: Vec<Price>,
+    costs_j: Vec<(usize, f64)>,
+    cycle_j: f64,
+}
+
+/// A time for which the supply surely lasts, where the load stays at or below a current and the light as it is: a
+/// lighter load leaves the store no lower, so the answer stands until then.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Covered {
+    until_s: f64,
+    current_a: f64,
+    store_w: f64,
+    light_until_s: f64,
+    /// Whether a converter helped the rail.
+    helped: bool,
 }
 
 /// What the events cost that a power set prices one by one: FRAM misses, wake-ups, multiplications.
@@ -169,6 +191,11 @@ const AWAKE_STEP_S: f64 = 0.25;
 const NEAR_S: f64 = 1e-3;
 /// So many cycles in front of the crossing, code is taken to stay in the memory that it runs from.
 const LAST_CYCLES: f64 = 256.0;
+/// So much more than the heaviest load, a supply that follows the store is asked for: the load's current moves with
+/// the rail, and the answer is to stand for a while.
+const COVER: f64 = 1.02;
+/// Rails whose prices are remembered.
+const RAILS: usize = 1000;
 /// How far ahead the crossing is looked for.
 const LOOK_S: f64 = 10e-3;
 
@@ -294,6 +321,8 @@ impl Node {
             divider_j: 0.0,
             charge_c: 0.0,
             priced_v: vcc_v,
+            priced: HashMap::new(),
+            covered: Covered::default(),
             starts: 0,
             brown_out_cycles: Vec::new(),
             longest_s: f64::INFINITY,
@@ -486,13 +515,36 @@ impl Node {
     /// Tells the machine the rail, where that follows the store.
     fn follow_rail(&mut self) -> Result<(), NodeError> {
         let rail_v = self.supply.rail_v();
-        if rail_v != self.priced_v {
-            self.priced_v = rail_v;
-            self.prices.clear();
+        self.price_at(rail_v)?;
+        if rail_v != self.machine.vcc() {
             self.machine.set_vcc(rail_v);
-            self.price_events()?;
         }
         Ok(())
+    }
+
+    /// Prices states and events at a rail.
+    fn price_at(&mut self, rail_v: f64) -> Result<(), NodeError> {
+        if rail_v == self.priced_v {
+            return Ok(());
+        }
+        if self.priced.len() >= RAILS {
+            self.priced.clear();
+        }
+        let e = &mut self.events;
+        let before = Priced {
+            prices: std::mem::take(&mut self.prices),
+            costs_j: std::mem::take(&mut e.costs_j),
+            cycle_j: e.cycle_j,
+        };
+        self.priced.insert(self.priced_v.to_bits(), before);
+        self.priced_v = rail_v;
+        match self.priced.remove(&rail_v.to_bits()) {
+            Some(known) => {
+                (self.prices, e.costs_j, e.cycle_j) = (known.prices, known.costs_j, known.cycle_j);
+                Ok(())
+            }
+            None => self.price_events(),
+        }
     }
 
     fn doing(&self) -> Doing {
@@ -732,21 +784,16 @@ impl Node {
         if computes {
             dt_s = dt_s.min(AWAKE_STEP_S);
         }
-        let sure_s = self.supply.sure_time_up_to_s(load, &light, dt_s) * (1.0 - 1e-9);
-        let mut last = None;
-        if sure_s < dt_s {
+        let (mut last, mut ahead) = (None, None);
+        if self.supply.rail_follows() {
+            let likely = self.likely(flash_w, ram_w, store_w);
+            let rail = self.rail_ahead(load, likely, &light, until_s, dt_s);
+            (dt_s, ahead) = (rail.time_s, (rail.steps() > 1).then_some(rail));
+        } else if let sure_s = self.supply.sure_time_up_to_s(load, &light, dt_s) * (1.0 - 1e-9)
+            && sure_s < dt_s
+        {
             let last_s = LAST_CYCLES / f64::from(point.mclk_hz.max(1));
-            dt_s = if self.supply.rail_follows() {
-                if computes && sure_s < NEAR_S {
-                    // The heaviest load might be cut off at once, or at once find the rail elsewhere: by the likely one. A
-                    // load that turns heavier meets the cut late by a millisecond at most.
-                    let likely = self.likely(flash_w, ram_w, store_w);
-                    self.supply.sure_time_up_to_s(likely, &light, NEAR_S).min(dt_s).min(NEAR_S)
-                } else {
-                    // A rail that follows the store is told in steps.
-                    sure_s
-                }
-            } else if computes && sure_s > NEAR_S.max(2.0 * last_s) {
+            dt_s = if computes && sure_s > NEAR_S.max(2.0 * last_s) {
                 // A step ends with an instruction, which must not carry it over the cut.
                 sure_s - last_s
             } else if sure_s > NEAR_S && !computes {
@@ -768,6 +815,16 @@ impl Node {
                 }
             };
         }
+        let (price, flash_w, ram_w) = match &ahead {
+            None => (price, flash_w, ram_w),
+            Some(rail) => {
+                // At its mean.
+                self.supply.tell_rail(rail.at_v(0.5));
+                self.price_at(self.supply.rail_v())?;
+                let price = self.price()?;
+                (price, self.prices[price].flash_w, self.prices[price].ram_w)
+            }
+        };
         let target = Picos(now.0 + to_picos(dt_s).max(1));
         // The divider is no component of the machine, so its pin is watched.
         let pin_edge = self.sense.as_ref().map(|s| s.enable);
@@ -777,8 +834,8 @@ impl Node {
         let stop = match (last, &mut self.functions) {
             // These few cycles are booked on the function that they begin in.
             (Some(_), _) => self.machine.run_to_cut(&until),
-            (None, Some(functions)) => self.machine.run(&until, functions),
-            (None, None) => self.machine.run(&until, &mut Silent),
+            (None, Some(functions)) => run(&mut self.machine, &until, ahead, functions),
+            (None, None) => run(&mut self.machine, &until, ahead, &mut Silent),
         };
         let gone = self.machine.time() - now;
         let gone_s = gone.as_seconds();
@@ -824,6 +881,41 @@ impl Node {
         Ok(())
     }
 
+    /// What the rail will do until the next step, under the likely load; shorter where the heaviest would meet the
+    /// cut-off. A load that turns heavier meets the cut late by a millisecond at most.
+    fn rail_ahead(
+        &mut self,
+        heaviest: Load,
+        likely: Load,
+        light: &Light,
+        light_until_s: f64,
+        most_s: f64,
+    ) -> RailAhead {
+        let now_s = self.time_s();
+        let mut rail = self.supply.rail_ahead(likely, light, most_s);
+        let current_a = heaviest.vcc_w / self.supply.rail_v();
+        let c = &self.covered;
+        let stands = (c.light_until_s, c.helped) == (light_until_s, self.supply.helps())
+            && current_a <= c.current_a
+            && heaviest.store_w <= c.store_w;
+        if !stands || now_s + rail.time_s > c.until_s {
+            let asked = Load { vcc_w: COVER * heaviest.vcc_w, store_w: COVER * heaviest.store_w };
+            let look_s = (light_until_s - now_s).min(AWAKE_STEP_S).max(rail.time_s);
+            let end = self.supply.clone().advance(look_s, asked, light);
+            self.covered = Covered {
+                until_s: now_s + end.elapsed_s * (1.0 - 1e-9),
+                current_a: COVER * current_a,
+                store_w: asked.store_w,
+                light_until_s,
+                helped: self.supply.helps(),
+            };
+        }
+        let sure_s = (self.covered.until_s - now_s).max(NEAR_S).min(rail.time_s);
+        rail.to_v = rail.from_v + (rail.to_v - rail.from_v) * sure_s / rail.time_s.max(1e-12);
+        rail.time_s = sure_s;
+        rail
+    }
+
     /// The load by the memory that code runs from here, with such events as there were of late.
     fn likely(&self, flash_w: f64, ram_w: f64, store_w: f64) -> Load {
         let vcc_w = if self.runs_from_ram() { ram_w } else { flash_w };
@@ -837,6 +929,7 @@ impl Node {
 
     fn cut(&mut self) {
         self.supply.switch_off();
+        self.covered = Covered::default();
         let cycles = self.machine.cycles();
         self.brown_out_cycles.push(cycles);
         self.recorder.event(
@@ -921,6 +1014,28 @@ impl Node {
             load: None,
         })
     }
+}
+
+/// Runs the machine, telling it the rail in steps as that moves.
+fn run(
+    machine: &mut Machine,
+    until: &Until,
+    ahead: Option<RailAhead>,
+    observer: &mut impl Observer,
+) -> Stop {
+    let (Some(rail), Some(end)) = (ahead, until.time) else { return machine.run(until, observer) };
+    let (begin, steps) = (machine.time().0, rail.steps());
+    let mut stop = Stop::Time;
+    for k in 0..steps {
+        machine.set_vcc(rail.at_v((f64::from(k) + 0.5) / f64::from(steps)));
+        let share = (end.0 - begin) * u128::from(k + 1) / u128::from(steps);
+        let step = Until { time: Some(Picos(begin + share)), ..until.clone() };
+        stop = machine.run(&step, observer);
+        if stop != Stop::Time {
+            break;
+        }
+    }
+    stop
 }
 
 fn to_picos(time_s: f64) -> u128 {

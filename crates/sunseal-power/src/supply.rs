@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::circuit::{Converter, Draw, Feed, Gone, Net, Pace, Probe, TOLERANCE};
+use crate::circuit::{Converter, Draw, Feed, Gone, Net, Pace, Probe, TOLERANCE, crossing};
 use crate::store::State;
 use crate::{Charger, Light, Output, Storage, Store};
 
@@ -263,10 +263,53 @@ const SAG: f64 = 1e-2;
 /// And while one turn lowers the voltage of a circuit by less than this: it follows the turns by as
 /// much, and branches that even out again lose up to half of it, uncounted.
 const DROOP_V: f64 = 3e-3;
+/// A charger that has left its cold start begins another one so far below.
+const COLD_HYSTERESIS_V: f64 = 0.05;
+/// A linear regulator that had too little regulates again so far above that.
+const DROPOUT_HYSTERESIS_V: f64 = 1e-3;
 /// A store without light is empty from here down.
 const EMPTY_V: f64 = 1e-6;
+/// A rail that moves by a step in less than this...
+const RAIL_FAST_S: f64 = 1e-3;
+/// ...is looked at so far ahead, and so many steps at most.
+const RAIL_SPAN_S: f64 = 5e-3;
+const RAIL_STEPS_MOST: f64 = 16.0;
+/// Over such a moment its speed is seen.
+const RAIL_MOMENT_S: f64 = 1e-5;
+/// How much shorter a sure time may be than it could, as a share of the solver's step.
+const SURE_REL: f64 = 1e-4;
 /// How far ahead a time that is surely covered is looked for.
 const SURE_LOOK_S: f64 = 3600.0;
+
+/// What a rail that follows the store will do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RailAhead {
+    /// For so long this tells it.
+    pub time_s: f64,
+    /// The rail now.
+    pub from_v: f64,
+    /// The rail then.
+    pub to_v: f64,
+}
+
+impl RailAhead {
+    /// In so many steps of 10 mV it is told.
+    #[must_use]
+    pub fn steps(&self) -> u32 {
+        ((self.to_v - self.from_v).abs() / RAIL_STEP_V).round().max(1.0) as u32
+    }
+
+    /// The rail in the middle of a share of its time, on a step.
+    #[must_use]
+    pub fn at_v(&self, share: f64) -> f64 {
+        on_a_step(self.from_v + (self.to_v - self.from_v) * share)
+    }
+}
+
+/// A rail as it is told.
+fn on_a_step(rail_v: f64) -> f64 {
+    ((rail_v / RAIL_STEP_V).round() * RAIL_STEP_V).max(RAIL_STEP_V)
+}
 
 impl Supply {
     /// A supply whose store stands at `v_v`, output off.
@@ -555,7 +598,7 @@ impl Supply {
         };
         // Kept while it is near, so that a rail on the edge of a step does not toggle.
         if (rail_v - self.rail_v).abs() > 0.6 * RAIL_STEP_V {
-            self.rail_v = ((rail_v / RAIL_STEP_V).round() * RAIL_STEP_V).max(RAIL_STEP_V);
+            self.rail_v = on_a_step(rail_v);
         }
     }
 
@@ -646,31 +689,96 @@ impl Supply {
             };
         }
         let turns = [load.always()];
-        let (mode, _) = self.settled_mode(&turns, &light);
+        let (mode, now) = self.settled_mode(&turns, &light);
         let net = self.net(mode, &turns, &light);
-        let rail_v = self.rail_v;
-        let follows = self.rail_follows() && !(mode.boost);
-        let drop_v = match &self.config.output {
-            Output::Direct { drop_v } => *drop_v,
-            Output::Linear { dropout_v, .. } => *dropout_v,
-            _ => 0.0,
-        };
-        let regulated_v =
-            matches!(self.config.output, Output::Linear { .. }).then_some(self.config.vcc_v);
-        let rail_of = |p: &Probe| (p.terminal_v - drop_v).min(regulated_v.unwrap_or(f64::INFINITY));
-        // Told by another load than this one the rail may be off by more than a step already, as behind 75 ohm: then
-        // what counts is how it moves.
-        let now_v = rail_of(&net.probe(&self.x));
-        let near_v = (rail_v - 0.6 * RAIL_STEP_V).min(now_v - 0.4 * RAIL_STEP_V)
-            ..=(rail_v + 0.6 * RAIL_STEP_V).max(now_v + 0.4 * RAIL_STEP_V);
-        let gone = net.flow(&self.x, most_s, &mut self.pace.clone(), |x| {
-            let p = net.probe(x);
-            self.cut_met(&p)
-                || self.next_mode(mode, &p, &light) != mode
-                || follows && !near_v.contains(&rail_of(&p))
+        let near_v = self.near_rail_v(mode, &now, 1.0);
+        let fed = self.feed(&light, mode.cold);
+        let gone = net.flow(&self.x, most_s, &mut self.pace.near(SURE_REL), |x| {
+            self.margin(mode, &net.probe(x), fed, near_v)
         });
         // Covered as far as was looked: the caller's own limit must not look like an end.
-        if gone.time_s < most_s { gone.time_s } else { f64::INFINITY }
+        if gone.time_s < most_s { gone.clear_s } else { f64::INFINITY }
+    }
+
+    /// The rail of a state of the store, where it follows that.
+    fn rail_of_v(&self, mode: Mode, p: &Probe) -> Option<f64> {
+        match &self.config.output {
+            Output::Direct { drop_v } => Some(p.terminal_v - drop_v),
+            Output::Linear { dropout_v, .. } => {
+                Some((p.terminal_v - dropout_v).min(self.config.vcc_v))
+            }
+            Output::Assisted { .. } if !mode.boost => Some(p.terminal_v),
+            _ => None,
+        }
+    }
+
+    /// Between which voltages a rail that follows the store counts as the one that was told, or as near as so many
+    /// steps. Told by another load it may be off by more than a step already, as behind 75 ohm: then what counts is
+    /// how it moves.
+    fn near_rail_v(&self, mode: Mode, now: &Probe, steps: f64) -> (f64, f64) {
+        let Some(now_v) = self.rail_of_v(mode, now) else {
+            return (f64::NEG_INFINITY, f64::INFINITY);
+        };
+        let (told_v, moved_v) = (0.6 * RAIL_STEP_V, (steps - 0.6) * RAIL_STEP_V);
+        ((self.rail_v - told_v).min(now_v - moved_v), (self.rail_v + told_v).max(now_v + moved_v))
+    }
+
+    /// How far a state is from the cut-off, from the next change of mode, and from the ends of a range of the rail.
+    fn margin(&self, mode: Mode, p: &Probe, fed: Option<(f64, f64)>, near_v: (f64, f64)) -> f64 {
+        let within_v = self
+            .rail_of_v(mode, p)
+            .map_or(f64::INFINITY, |rail_v| (rail_v - near_v.0).min(near_v.1 - rail_v));
+        self.mode_margin(mode, p, fed).min(self.cut_margin_v(p)).min(within_v)
+    }
+
+    /// What a rail that follows the store will do under a load, as far as a straight line of the store's state
+    /// tells: up to a step, or several where it moves fast, and not beyond a cut-off or a change of mode. No bound:
+    /// what is booked is what was drawn.
+    #[must_use]
+    pub fn rail_ahead(&self, load: Load, light: impl Into<Light>, most_s: f64) -> RailAhead {
+        let light = light.into();
+        if self.coasting || self.plain.is_some() {
+            let time_s = self.sure_time_up_to_s(load, light, most_s).min(most_s);
+            return RailAhead { time_s, from_v: self.rail_v, to_v: self.rail_v };
+        }
+        let turns = [load.always()];
+        let (mode, now) = self.settled_mode(&turns, &light);
+        let net = self.net(mode, &turns, &light);
+        let Some(from_v) = self.rail_of_v(mode, &now) else {
+            let time_s = self.sure_time_up_to_s(load, light, most_s).min(most_s);
+            return RailAhead { time_s, from_v: self.rail_v, to_v: self.rail_v };
+        };
+        let rates = net.state_rates(&self.x);
+        let at = |t_s: f64| -> State { std::array::from_fn(|k| self.x[k] + rates[k] * t_s) };
+        let rail_v = |t_s: f64| self.rail_of_v(mode, &net.probe(&at(t_s))).unwrap_or(from_v);
+        let moment_s = RAIL_MOMENT_S.min(most_s);
+        let moves_v_per_s = (rail_v(moment_s) - from_v).abs() / moment_s;
+        let steps = match RAIL_STEP_V < moves_v_per_s * RAIL_FAST_S {
+            true => (moves_v_per_s * RAIL_SPAN_S / RAIL_STEP_V).clamp(1.0, RAIL_STEPS_MOST),
+            false => 1.0,
+        };
+        let near_v = self.near_rail_v(mode, &now, steps);
+        let fed = self.feed(&light, mode.cold);
+        let margin = |t_s: f64| self.margin(mode, &net.probe(&at(t_s)), fed, near_v);
+        let reach_s = (1.5 * steps * RAIL_STEP_V / moves_v_per_s).min(most_s);
+        let end = margin(reach_s);
+        let time_s = if end > 0.0 {
+            reach_s
+        } else {
+            crossing((0.0, margin(0.0)), (reach_s, end), 0.01 * reach_s, margin).1
+        };
+        RailAhead { time_s, from_v, to_v: rail_v(time_s) }
+    }
+
+    /// Prices the load at another rail from now on: the mean of what it will be.
+    pub fn tell_rail(&mut self, rail_v: f64) {
+        self.rail_v = on_a_step(rail_v);
+    }
+
+    /// Whether a converter helps a rail that otherwise follows the store.
+    #[must_use]
+    pub fn helps(&self) -> bool {
+        self.mode.boost
     }
 
     /// Lets `dt_s` go by under a constant load and light, or less if a boundary comes first.
@@ -769,7 +877,7 @@ impl Supply {
         } else {
             let turns = [load.always()];
             let net = self.net(self.mode, &turns, &light);
-            let gone = net.flow(&self.x, dt_s, &mut self.pace.clone(), |_| false);
+            let gone = net.flow(&self.x, dt_s, &mut self.pace.clone(), |_| f64::INFINITY);
             self.book(gone, load, &light);
         }
         self.audit(dt_s, moved);
@@ -1072,31 +1180,79 @@ impl Supply {
     }
 
     fn cut_met(&self, p: &Probe) -> bool {
-        self.on && (!p.able || p.terminal_v <= self.config.v_cut_v)
+        self.cut_margin_v(p) <= 0.0
+    }
+
+    /// How far the terminal stands above the cut-off.
+    fn cut_margin_v(&self, p: &Probe) -> f64 {
+        match (self.on, p.able) {
+            (false, _) => f64::INFINITY,
+            (true, false) => -1.0,
+            (true, true) => p.terminal_v - self.config.v_cut_v,
+        }
+    }
+
+    /// How far a state is from the next change of mode, in volts or in watts; zero or negative where
+    /// [`next_mode`](Self::next_mode) gives another. `fed` is what the charger takes and gives in this mode.
+    fn mode_margin(&self, now: Mode, p: &Probe, fed: Option<(f64, f64)>) -> f64 {
+        let c = &self.config;
+        let cold_v = match &c.charger {
+            Charger::Tracking { cold, .. } if now.cold => cold.until_v - p.open_v,
+            Charger::Tracking { cold, .. } => p.open_v - (cold.until_v - COLD_HYSTERESIS_V),
+            _ => f64::INFINITY,
+        };
+        let full = match (now.full, fed) {
+            (true, None) => -1.0,
+            (true, Some((_, w))) => w * (1.0 + 1e-9) - p.charge_w,
+            (false, Some((_, w))) if w > 0.0 => c.v_max_v - p.terminal_v,
+            (false, _) => f64::INFINITY,
+        };
+        let output_v = match &c.output {
+            Output::Assisted { below_v, hysteresis_v, .. } if self.on => match now.boost {
+                true => (below_v + hysteresis_v - p.open_v).max(below_v - p.terminal_v),
+                false => p.terminal_v - below_v,
+            },
+            Output::Linear { dropout_v, .. } if self.on => {
+                let least_v = c.vcc_v + dropout_v;
+                match now.dropped {
+                    true => least_v + DROPOUT_HYSTERESIS_V - p.terminal_v,
+                    false => p.terminal_v - least_v,
+                }
+            }
+            _ => f64::INFINITY,
+        };
+        cold_v.min(full).min(output_v)
     }
 
     fn next_mode(&self, now: Mode, p: &Probe, light: &Light) -> Mode {
         let c = &self.config;
         let mut mode = now;
         if let Charger::Tracking { cold, .. } = &c.charger {
-            mode.cold = p.open_v < cold.until_v - if now.cold { 0.0 } else { 0.05 };
+            mode.cold = match now.cold {
+                true => p.open_v < cold.until_v,
+                false => p.open_v <= cold.until_v - COLD_HYSTERESIS_V,
+            };
         }
         mode.full = match (now.full, self.feed(light, mode.cold)) {
             (_, None) => false,
             (false, Some((_, w))) => w > 0.0 && p.terminal_v >= c.v_max_v,
-            (true, Some((_, w))) => p.charge_w <= w * (1.0 + 1e-9),
+            (true, Some((_, w))) => p.charge_w < w * (1.0 + 1e-9),
         };
         match &c.output {
             Output::Assisted { below_v, hysteresis_v, .. } if self.on => {
                 mode.boost = if now.boost {
-                    p.open_v < below_v + hysteresis_v
+                    // Behind a resistance the load alone may pull it down again: then it stays on.
+                    p.open_v < below_v + hysteresis_v || p.terminal_v < *below_v
                 } else {
-                    p.terminal_v < *below_v
+                    p.terminal_v <= *below_v
                 };
             }
             Output::Linear { dropout_v, .. } if self.on => {
                 let least = c.vcc_v + dropout_v;
-                mode.dropped = p.terminal_v < least + if now.dropped { 1e-3 } else { 0.0 };
+                mode.dropped = match now.dropped {
+                    true => p.terminal_v < least + DROPOUT_HYSTERESIS_V,
+                    false => p.terminal_v <= least,
+                };
             }
             _ => {}
         }
@@ -1158,14 +1314,17 @@ impl Supply {
             let span = if patient { left.min(1e-3) } else { left };
             let net = self.net(mode, turns, light);
             let mut pace = self.pace;
+            let fed = self.feed(light, mode.cold);
             let flown = net.flow(&self.x, span, &mut pace, |x| {
                 let p = net.probe(x);
-                self.cut_met(&p)
-                    || !self.on && p.open_v >= self.restart_v
-                    || runs_out && p.open_v < EMPTY_V
-                    || !self.on && load.store_w > 0.0 && !p.able
-                    || !patient && self.next_mode(mode, &p, light) != mode
-                    || stop(x)
+                let lacks = !self.on && load.store_w > 0.0 && !p.able;
+                if lacks || stop(x) {
+                    return -1.0;
+                }
+                let restart_v = if self.on { f64::INFINITY } else { self.restart_v - p.open_v };
+                let empty_v = if runs_out { p.open_v - EMPTY_V } else { f64::INFINITY };
+                let changes = if patient { f64::INFINITY } else { self.mode_margin(mode, &p, fed) };
+                self.cut_margin_v(&p).min(restart_v).min(empty_v).min(changes)
             });
             vain = if flown.time_s > 1e-9 { 0 } else { vain + 1 };
             gone += flown.time_s;
@@ -1188,7 +1347,7 @@ impl Supply {
     }
 
     fn is_empty(&self) -> bool {
-        self.config.store.branches.iter().zip(&self.x).all(|(b, x)| b.open_v(*x) < EMPTY_V)
+        self.config.store.branches.iter().zip(&self.x).all(|(b, x)| b.open_v(*x) <= EMPTY_V)
     }
 
     /// Time with an empty store in the dark; the picojoules that were left are the leakage's.

@@ -12,12 +12,12 @@ use sunseal_mcu::Device;
 use sunseal_power::{HarvestTrace, PowerModel, SupplyConfig, SupplyState};
 
 use super::functions::{Books, Functions};
-use super::{Events, Node};
+use super::{Covered, Events, Node};
 use crate::record::Recorder;
 use crate::{NodeError, Scenario};
 
 /// What every checkpoint begins with; the number is that of its form.
-const HEAD: &[u8] = b"sunseal checkpoint 3\n";
+const HEAD: &[u8] = b"sunseal checkpoint 4\n";
 
 /// FNV-1a (Fowler, Noll and Vo): to tell runs apart and find damage, not to defend them.
 struct Digest(u64);
@@ -112,6 +112,7 @@ struct Written<'a> {
     divider_j: f64,
     charge_c: f64,
     priced_v: f64,
+    covered: Covered,
     events: &'a Events,
     starts: u64,
     brown_out_cycles: &'a [u64],
@@ -128,6 +129,7 @@ struct Kept {
     divider_j: f64,
     charge_c: f64,
     priced_v: f64,
+    covered: Covered,
     events: Events,
     starts: u64,
     brown_out_cycles: Vec<u64>,
@@ -190,6 +192,7 @@ impl Node {
             divider_j: self.divider_j,
             charge_c: self.charge_c,
             priced_v: self.priced_v,
+            covered: self.covered,
             events: &self.events,
             starts: self.starts,
             brown_out_cycles: &self.brown_out_cycles,
@@ -224,7 +227,9 @@ impl Node {
         if let (Some(functions), Some(books)) = (&mut self.functions, kept.functions) {
             functions.set_books(books);
         }
+        self.covered = kept.covered;
         self.prices.clear();
+        self.priced.clear();
         Ok(self.time_s())
     }
 }
