@@ -54,7 +54,7 @@ module control #(
     logic       reserved;
   } command_t;
 
-  state_e state_q;
+  (* fsm_encoding = "none" *) state_e state_q;
   command_t command_q, command;
   logic [AddrBits:0] addr_q;
   logic [7:0] units_q;  // message length in units of 8 bytes
@@ -104,7 +104,9 @@ module control #(
       .rdata_o(message)
   );
   assign iv_we = (state_q == StIv && got_q) || (enciphered_q && mac) || (state_q == StCount && count_q != 5'd0);
-  tech_ram16 iv_ram (
+  tech_ram #(
+      .AddrBits(4)
+  ) iv_ram (
       .clk_i  (clk_i),
       .we_i   (iv_we),
       .waddr_i(idx_q),

@@ -11,7 +11,9 @@ module keystore (
     output logic [7:0] key_o,     // a clock after key_idx_i
     output logic       loaded_o
 );
-  tech_ram16 ram (
+  tech_ram #(
+      .AddrBits(4)
+  ) ram (
       .clk_i  (clk_i),
       .we_i   (we_i),
       .waddr_i(waddr_i),

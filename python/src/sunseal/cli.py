@@ -34,6 +34,7 @@ from sunseal.console import PAGE, Figure, Report, err, out, print_json, writable
 from sunseal.constant_time_command import constant_time_command
 from sunseal.errors import Stopped, SunsealError
 from sunseal.fleet_command import fleet_command
+from sunseal.hdl import hdl_app
 from sunseal.node_command import node_app
 from sunseal.planner.plan_command import plan_command
 from sunseal.planner.supply_commands import lifetime_command, size_command
@@ -958,6 +959,7 @@ def demo_command(
 # --- Traces of instruments and harvesters ----------------------------------------------------
 
 app.add_typer(trace_app, name="trace")
+app.add_typer(hdl_app, name="hdl")
 
 
 # --- Services --------------------------------------------------------------------------------
