@@ -189,7 +189,9 @@ module coprocessor_tb;
       #(0.001 * ($random(seed) & 16383));
       if (word == "z") begin
         repeat (4500) @(posedge clk);
-        finish();
+`ifdef SPI
+        finish;
+`endif
       end else begin
         if ($fscanf(file, "%h", count) != 1) $fatal(1, "a count is missing");
         if (word == "r") begin
