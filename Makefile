@@ -22,7 +22,7 @@ C_SOURCES = $$(find firmware -name build -prune -o \( -name '*.c' -o -name '*.h'
 # Tests compare with mspdebug, OpenSSL, tshark and chromium; here their absence is a failure, not a skip.
 WITH_TOOLS = SUNSEAL_REQUIRE_TOOLS=1 PATH="$$($(GET) --for tests --print-bin):$$($(GET) --print-bin):$$PATH"
 
-.PHONY: help demo all venv engine server firmware all-boards tools test test-rust test-firmware test-library test-python test-all torture fuzz check mutants fmt bench clean
+.PHONY: help demo all venv engine server firmware all-boards tools test test-rust test-firmware test-library test-python test-hdl test-hdl-all test-all torture fuzz check mutants fmt bench clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -73,7 +73,15 @@ tools: ## Fetch what the tests compare with: mspdebug, OpenSSL, tshark, chromium
 
 test: check test-rust test-firmware test-library test-python ## Run everything that CI runs.
 
-test-all: test torture fuzz ## Run what CI runs and what is slow.
+test-all: test test-hdl-all torture fuzz ## Run what CI runs and what is slow.
+
+test-hdl: engine ## Test the hardware of hdl/: vectors, netlists, proofs, seeded faults, slices.
+	$(GET) --for hdl
+	SUNSEAL_REQUIRE_TOOLS=1 $(BIN)/python -m pytest -q -n $(JOBS) hdl/tests
+
+test-hdl-all: engine ## The same with Verilator and with place and route.
+	$(GET) --for hdl
+	SUNSEAL_SLOW=1 SUNSEAL_REQUIRE_TOOLS=1 $(BIN)/python -m pytest -q -n $(JOBS) hdl/tests
 
 torture: all-boards tools ## Run all of GCC's torture tests on three cores, each beside another simulator.
 	$(WITH_TOOLS) $(CARGO) run --release -p sunseal-dev -- torture msp430 avr thumb

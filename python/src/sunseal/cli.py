@@ -35,6 +35,7 @@ from sunseal.constant_time_command import constant_time_command
 from sunseal.coupon_command import coupon_app
 from sunseal.errors import Stopped, SunsealError
 from sunseal.fleet_command import fleet_command
+from sunseal.hdl import hdl_app
 from sunseal.node_command import node_app
 from sunseal.planner.plan_command import plan_command
 from sunseal.planner.supply_commands import lifetime_command, size_command
@@ -960,6 +961,7 @@ def demo_command(
 
 app.add_typer(trace_app, name="trace")
 app.add_typer(coupon_app, name="coupon")
+app.add_typer(hdl_app, name="hdl")
 
 
 # --- Services --------------------------------------------------------------------------------
