@@ -584,11 +584,11 @@ impl Offline {
 
 /// The cuts that no other beats in bytes and saving.
 fn front(mut all: Vec<Cut>) -> Vec<Cut> {
-    all.sort_by_key(|c| std::cmp::Reverse(c.saved));
+    let bytes = |c: &Cut| c.data_bytes + c.control_bytes;
+    all.sort_by_key(|c| (std::cmp::Reverse(c.saved), bytes(c)));
     let mut best: Vec<Cut> = Vec::new();
     for cut in all {
-        let bytes = |c: &Cut| c.data_bytes + c.control_bytes;
-        if best.last().is_none_or(|last| bytes(&cut) < bytes(last)) {
+        if best.last().is_none_or(|last| bytes(&cut) < bytes(last) && cut.saved < last.saved) {
             best.push(cut);
         }
     }

@@ -71,8 +71,8 @@ def analyze_command(
 
 def _show(a: precomputable.Analysis) -> None:
     out.print(
-        f"{a.share_cycles:.1%} of {a.cycles:,} cycles of `{escape(a.function)}` ({units.show(a.energy_j, 'J')}) can run "
-        "before its input comes"
+        f"{a.share_cycles:.1%} of {a.cycles:,} cycles ({units.show(a.energy_j, 'J')}) of `{escape(a.function)}` "
+        "can run before its input comes"
     )
     table = Table("a coupon of", "data", "control", "saves cycles", "of all", "saves", "done ahead up to", box=None)
     for cut in _some(a.cuts):

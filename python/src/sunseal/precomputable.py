@@ -107,7 +107,8 @@ def analyze(
         stop = machine.run(entry, cycles=CYCLES_MAX)
         if stop.kind != "pc":
             raise SunsealError(
-                f"`{function}` was not called {call} times: the run ended by {stop.kind} at {machine.describe(stop.pc)}",
+                f"`{function}` was not called {call} times: "
+                f"the run ended by {stop.kind} at {machine.describe(stop.pc)}",
                 hint="a program that waits for something outside needs it given; name a function that runs",
             )
     inputs, outputs = ([_range(machine, text) for text in texts] for texts in (runtime_input, output))
@@ -118,7 +119,8 @@ def analyze(
     )
     if ended[0] != "pc" or machine.registers["SP"] < top:
         raise SunsealError(
-            f"`{function}` did not come back to its caller: the run ended by {ended[0]} at {machine.describe(machine.pc)}"
+            f"`{function}` did not come back to its caller: "
+            f"the run ended by {ended[0]} at {machine.describe(machine.pc)}"
         )
     if not was_read:
         raise SunsealError(
