@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """What of a program could be done before its input comes: the run followed, its cuts priced.
 
-The method and what one run can show: docs/guides/precomputable.md.
+The method and what one run can show: docs/reference/precomputable.md.
 """
 
 from __future__ import annotations
