@@ -90,6 +90,31 @@ def test_what_cannot_be_answered_is_a_sentence(analyze: Analyze, built: tuple[st
         analyze("chain", "message", call=2)
 
 
+@pytest.mark.parametrize(
+    ("isa", "register", "told"),
+    [("msp430x", 0x500, "dma"), ("cortex-m4", 0x4000E000, "dma"), ("cortex-m4", 0x42000000, "bit-band")],
+)
+def test_what_is_not_followed_is_named(
+    isa: str, register: int, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = next(s for s in matrix.SETS if s.name == isa)
+    compiler = next(c for c in matrix.compilers(target) if isinstance(c, matrix.Compiler) and "clang 19" in str(c))
+    elf = matrix.build(SOURCE, target, compiler, "-O1", tmp_path, [f"-DDMA_REGISTER={register:#x}"])
+    args = [
+        "coupon",
+        "analyze",
+        str(elf),
+        "--board",
+        target.board,
+        "--function",
+        "by_dma",
+        "--runtime-input",
+        "message",
+    ]
+    assert run([*args, "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["not_followed"] == [told]
+
+
 @pytest.mark.parametrize("board", ["msp430fr5994-launchpad", "msp432p401r-launchpad"])
 def test_ciphers_and_hashes_of_the_library(firmware: None, board: str) -> None:
     def of(name: str, data: bytes, message: str, output: str) -> precomputable.Analysis:

@@ -11,7 +11,7 @@
 //! Loads, stores and moves copy: they make no value. A cut is a moment of the independent work: what comes before is
 //! done ahead, and the bytes made so far that are still wanted are carried.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use sunseal_isa::Dataflow;
@@ -130,6 +130,10 @@ pub struct Offline {
     input_read: bool,
     overflow: bool,
     branches: HashMap<u32, u64>,
+    /// Blocks that move data out of sight, which the run has used.
+    holes: BTreeSet<&'static str>,
+    /// Registers of transfers by DMA.
+    movers: Vec<Range<u32>>,
 }
 
 /// How a block makes what it gives of what it was given.
@@ -155,6 +159,8 @@ impl Offline {
         let mut starts: Vec<(u32, &str)> = device.blocks().collect();
         starts.sort_unstable();
         let ends: Vec<u32> = starts.iter().skip(1).map(|b| b.0).chain([u32::MAX]).collect();
+        let movers = starts.iter().zip(&ends).filter(|((_, name), _)| name.starts_with("dma"));
+        let movers = movers.map(|(&(base, _), &end)| base..end).collect();
         let blocks = starts.iter().zip(ends).map(|(&(base, name), end)| {
             let rule = match name {
                 "mpy" | "mpy32" => Rule::Multiplier { op1: BEFORE, result: BEFORE, adds: false },
@@ -183,6 +189,8 @@ impl Offline {
             input_read: false,
             overflow: false,
             branches: HashMap::new(),
+            holes: BTreeSet::new(),
+            movers,
         }
     }
 
@@ -212,6 +220,12 @@ impl Offline {
     #[must_use]
     pub fn has_overflowed(&self) -> bool {
         self.overflow
+    }
+
+    /// What the run has used and what is not followed: values behind it are taken for those of before.
+    #[must_use]
+    pub fn holes(&self) -> Vec<&'static str> {
+        self.holes.iter().copied().collect()
     }
 
     /// Branches that input decided, by address: the run shows one of their ways.
@@ -619,6 +633,12 @@ impl Observer for Offline {
     }
 
     fn access(&mut self, _: u32, addr: u32, kind: Access, width: Width, _: u32, _: Cycles) {
+        // A Cortex-M4's bits as words (ARMv7-M, B3.1).
+        if self.width == 4 && matches!(addr >> 24, 0x22 | 0x23 | 0x42 | 0x43) {
+            self.holes.insert("bit-band");
+        } else if kind == Access::Write && self.movers.iter().any(|r| r.contains(&addr)) {
+            self.holes.insert("dma");
+        }
         if self.seen.len() < ACCESSES {
             self.seen.push((addr, width.bytes(), kind == Access::Write));
         }

@@ -57,6 +57,8 @@ type Leak = (&'static str, u32, u64, String, Option<String>, String);
 
 /// Address, place, source line, cycles: independent, frame, dependent.
 type Spent = (u32, String, Option<(String, u32)>, (u64, u64, u64));
+/// Whether input was read; what was used and is not followed.
+type Split = (bool, Vec<&'static str>);
 /// Data bytes, control bytes, cycles saved, place.
 type CutPoint = (u64, u64, u64, Option<String>);
 
@@ -418,7 +420,7 @@ impl Machine {
         time_ps: Option<u128>,
         pc: Vec<u32>,
         pin: Option<&str>,
-    ) -> PyResult<(Ended, Counts, Vec<Spent>, Vec<CutPoint>, Vec<(String, u64)>, bool)> {
+    ) -> PyResult<(Ended, Counts, Vec<Spent>, Vec<CutPoint>, Vec<(String, u64)>, Split)> {
         let goal = Goal::new(cycles, time_ps, pc, pin)?;
         let elf = self.elf()?;
         py.detach(|| {
@@ -453,7 +455,14 @@ impl Machine {
             let cuts = offline.cuts().into_iter();
             let cuts = cuts.map(|c| (c.data_bytes, c.control_bytes, c.saved, c.pc.map(place)));
             let branches = offline.branches().into_iter().map(|(pc, n)| (place(pc), n));
-            Ok((ended, counts, spent, cuts.collect(), branches.collect(), offline.has_read_input()))
+            Ok((
+                ended,
+                counts,
+                spent,
+                cuts.collect(),
+                branches.collect(),
+                (offline.has_read_input(), offline.holes()),
+            ))
         })
     }
 

@@ -193,7 +193,7 @@ class Machine:
         list[tuple[int, str, tuple[str, int] | None, tuple[int, int, int]]],
         list[tuple[int, int, int, str | None]],
         list[tuple[str, int]],
-        bool,
+        tuple[bool, list[str]],
     ]: ...
     def war(
         self,

@@ -50,7 +50,8 @@ def analyze_command(
 ) -> None:
     """Say which cycles and joules of a function do not depend on its runtime input, and what a coupon would carry.
 
-    One run is followed: it shows the way that this input took.
+    One run is followed: it shows the way that this input took. Exit status 2: the run used what is not followed (DMA,
+    bit-band), which is named, and the split may be wrong.
     """
     found = precomputable.analyze(
         elf,
@@ -67,6 +68,8 @@ def analyze_command(
         print_json(found.as_json())
     else:
         _show(found)
+    if found.not_followed:
+        raise typer.Exit(2)
 
 
 def _show(a: precomputable.Analysis) -> None:
@@ -92,6 +95,8 @@ def _show(a: precomputable.Analysis) -> None:
             escape(part.name), *(f"{n:,}" for n in (part.independent_cycles, part.frame_cycles, part.dependent_cycles))
         )
     out.print(table)
+    if a.not_followed:
+        out.print(f"Not followed, so the split may be wrong: {', '.join(a.not_followed)}", style="bold")
     if a.branches:
         at = ", ".join(f"{place} ({count})" for place, count in a.branches[:6])
         out.print(f"The input decided branches, so other inputs take other ways: {escape(at)}")

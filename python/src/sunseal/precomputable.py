@@ -64,6 +64,8 @@ class Analysis:
     """From small to large: none carries fewer bytes and saves as much as another."""
     functions: tuple[Part, ...]
     lines: tuple[Part, ...]
+    not_followed: tuple[str, ...]
+    """What the run used and what is not followed (transfers by DMA, bit-band): with one, the split may be wrong."""
     branches: tuple[tuple[str, int], ...]
     """Branches that the input decided, with how often: other inputs take other ways."""
 
@@ -114,7 +116,7 @@ def analyze(
     inputs, outputs = ([_range(machine, text) for text in texts] for texts in (runtime_input, output))
     backs, top = _returns_to(machine), machine.registers["SP"]
     goal = machine.goal(None, CYCLES_MAX, None, None)
-    ended, counts, spent, cuts, branches, was_read = machine.engine.offline(
+    ended, counts, spent, cuts, branches, (was_read, holes) = machine.engine.offline(
         inputs, outputs, goal[0], goal[1], backs, goal[3]
     )
     if ended[0] != "pc" or machine.registers["SP"] < top:
@@ -143,6 +145,7 @@ def analyze(
         cuts=tuple(Cut(d + c, d, c, saved, saved * j, at) for d, c, saved, at in cuts if saved),
         functions=_parts(((place.split("+")[0], of) for _, place, _, of in spent), j),
         lines=_parts(((f"{line[0]}:{line[1]}", of) for _, _, line, of in spent if line), j),
+        not_followed=tuple(holes),
         branches=tuple(branches),
     )
 
