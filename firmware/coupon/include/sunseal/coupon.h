@@ -66,15 +66,15 @@
  *   wipe    payload and CRC are cleared, which needs no erase; then the kind.
  *   number  a block begins with its lowest number, how often it was erased, the firmware's version,
  *           and the complement of these, all twice; a slot's number is its place in the block. A
- * block is begun by an erase, even where it reads erased, then the complement, then the rest. A
- *           header of which no number is used yet may be doubtful: it is written again before the
- *           first is. Where the block to be begun should have had a header and has none, its
- * numbers are passed over: it may have been the newest one. wear    blocks are used in turn, so all
- * are erased equally often; nothing is ever moved, so there is no second copy of a coupon. A block
- * is erased when no coupon in it is left. end     blocks that do not erase or do not take what is
- * written are passed over, slots too; when none is left, or sunseal_coupon_erases reaches the
- * endurance that the place states, the pool makes no more coupons: SUNSEAL_ERR_WORN. What it has
- * can be used up.
+ *           block is begun by an erase, even where it reads erased, then the complement, then the
+ *           rest. A header of which no number is used yet may be doubtful: it is written again
+ *           before the first is. Where the block to be begun should have had a header and has none,
+ *           its numbers are passed over: it may have been the newest one.
+ *   wear    blocks are used in turn, so all are erased equally often; nothing is ever moved, so
+ *           there is no second copy of a coupon. A block is erased when no coupon in it is left.
+ *   end     blocks that do not erase or do not take what is written are passed over, slots too;
+ *           when none is left, or sunseal_coupon_erases reaches the endurance that the place
+ *           states, the pool makes no more coupons: SUNSEAL_ERR_WORN. What it has can be used up.
  *
  * Who may write: one caller at a time, no interrupt routine. Nothing is allocated; RAM is this
  * header's structures and one buffer. Work per call is bounded: open reads every slot and wipes at
