@@ -6,6 +6,7 @@
 //! it asks for the crossing itself and takes the supply away there, in the middle of an instruction too.
 
 mod checkpoint;
+mod covered;
 mod functions;
 
 use std::collections::{BTreeMap, HashMap};
@@ -31,6 +32,7 @@ use crate::config::{write_config, write_symbols};
 use crate::record::{Doing, EnergyRecord, Recorder, RunRecord};
 use crate::{NodeError, Scenario};
 use checkpoint::{Identity, Keep};
+use covered::Covered;
 use functions::{Functions, Powers};
 
 /// Where a run stands.
@@ -122,18 +124,6 @@ struct Priced {
     cycle_j: f64,
 }
 
-/// A time for which the supply surely lasts, where the load stays at or below a current and the light as it is: a
-/// lighter load leaves the store no lower, so the answer stands until then.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Covered {
-    until_s: f64,
-    current_a: f64,
-    store_w: f64,
-    light_until_s: f64,
-    /// Whether a converter helped the rail.
-    helped: bool,
-}
-
 /// What the events cost that a power set prices one by one: FRAM misses, wake-ups, multiplications.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Events {
@@ -191,9 +181,6 @@ const AWAKE_STEP_S: f64 = 0.25;
 const NEAR_S: f64 = 1e-3;
 /// So many cycles in front of the crossing, code is taken to stay in the memory that it runs from.
 const LAST_CYCLES: f64 = 256.0;
-/// So much more than the heaviest load, a supply that follows the store is asked for: the load's current moves with
-/// the rail, and the answer is to stand for a while.
-const COVER: f64 = 1.02;
 /// Rails whose prices are remembered.
 const RAILS: usize = 1000;
 /// How far ahead the crossing is looked for.
@@ -893,24 +880,14 @@ impl Node {
     ) -> RailAhead {
         let now_s = self.time_s();
         let mut rail = self.supply.rail_ahead(likely, light, most_s);
-        let current_a = heaviest.vcc_w / self.supply.rail_v();
-        let c = &self.covered;
-        let stands = (c.light_until_s, c.helped) == (light_until_s, self.supply.helps())
-            && current_a <= c.current_a
-            && heaviest.store_w <= c.store_w;
-        if !stands || now_s + rail.time_s > c.until_s {
-            let asked = Load { vcc_w: COVER * heaviest.vcc_w, store_w: COVER * heaviest.store_w };
-            let look_s = (light_until_s - now_s).min(AWAKE_STEP_S).max(rail.time_s);
-            let end = self.supply.clone().advance(look_s, asked, light);
-            self.covered = Covered {
-                until_s: now_s + end.elapsed_s * (1.0 - 1e-9),
-                current_a: COVER * current_a,
-                store_w: asked.store_w,
-                light_until_s,
-                helped: self.supply.helps(),
-            };
-        }
-        let sure_s = (self.covered.until_s - now_s).max(NEAR_S).min(rail.time_s);
+        let until_s = self.covered.until_s(
+            &self.supply,
+            heaviest,
+            (light, light_until_s),
+            now_s,
+            rail.time_s,
+        );
+        let sure_s = (until_s - now_s).max(NEAR_S).min(rail.time_s);
         rail.to_v = rail.from_v + (rail.to_v - rail.from_v) * sure_s / rail.time_s.max(1e-12);
         rail.time_s = sure_s;
         rail

@@ -3,8 +3,11 @@
 
 mod common;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use common::{CODE, FOREVER, STOP_WATCHDOG};
-use sunseal_mcu::{Device, Elf, Machine, Until};
+use sunseal_mcu::{Device, Elf, Machine, Part, Pin, Stop, Until, Wiring};
 use sunseal_node::inject::{InjectError, Stretch, reboot};
 use sunseal_trace::{Picos, Silent};
 
@@ -94,4 +97,94 @@ fn a_run_that_does_not_come_to_the_end_is_told() {
     let (mut m, end) = machine(&[0x4030, 0x0C00]); // br #0x0C00, where nothing is
     let text = told(Stretch::walk(&mut m, &[end], 1000));
     assert!(text.contains("the uninterrupted run stops in cycle"), "{text}");
+}
+
+const P1_0: Pin = Pin { port: 1, bit: 0 };
+
+/// Counts the edges of P1.0. What it has seen it cannot unsee: no snapshot holds it.
+struct Edges(Arc<AtomicU64>);
+
+impl Part for Edges {
+    fn next_event(&self) -> Option<Picos> {
+        None
+    }
+    fn event(&mut self, _: Picos) {}
+    fn pins(&self) -> &[(Pin, bool)] {
+        &[]
+    }
+    fn listens(&self) -> &[Pin] {
+        &[P1_0]
+    }
+    fn pin(&mut self, _: Picos, _: Pin, _: bool) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+    fn state(&self) -> &str {
+        "on"
+    }
+}
+
+/// Writes RAM, FRAM and a port, reads a timer that runs and a checksum that goes on with each write.
+fn fr5994(edges: &Arc<AtomicU64>) -> Machine {
+    let words = [
+        0x40B2, 0x5A80, 0x015C, // mov #WDTPW+WDTHOLD, &WDTCTL
+        0x4031, 0x2C00, // mov #0x2C00, SP
+        0x4382, 0x0130, // clr &PM5CTL0
+        0x43D2, 0x0204, // mov.b #1, &P1DIR
+        0x40B2, 0x0224, 0x0340, // mov #TASSEL__SMCLK+MC__CONTINUOUS+TACLR, &TA0CTL
+        0x5039, 3, // again: add #3, R9
+        0xE982, 0x1C10, // xor R9, &0x1C10
+        0x5392, 0xF000, // inc &0xF000
+        0xE3D2, 0x0202, // xor.b #1, &P1OUT
+        0x521B, 0x0350, // add &TA0R, R11
+        0x5B82, 0xF002, // add R11, &0xF002
+        0x4982, 0x0150, // mov R9, &CRCDI
+        0x521C, 0x0154, // add &CRCINIRES, R12
+        0x153B, // pushm #4, R11
+        0x1738, // popm #4, R11
+        0x3FED, // jmp again
+    ];
+    let mut m = Machine::new(&Device::named("msp430fr5994").unwrap());
+    m.load(&Elf::parse(&common::elf(&words)).unwrap()).unwrap();
+    m.attach_part("edges", Wiring::default(), Box::new(Edges(Arc::clone(edges)))).unwrap();
+    assert_eq!(m.run(&Until::cycles(1000), &mut Silent), Stop::Cycles);
+    m
+}
+
+#[test]
+fn a_cut_comes_out_as_if_each_instruction_had_been_stepped_up_to_it() {
+    let edges = Arc::new(AtomicU64::new(0));
+    let mut m = fr5994(&edges);
+    let start = m.snapshot();
+    let begin = m.cycles() + 400;
+    // More than one turn of the loop: each of its instructions is cut in each of its cycles.
+    for at in begin..begin + 80 {
+        m.restore(&start).unwrap();
+        edges.store(0, Ordering::Relaxed);
+        // The last boundary at or before the cut: from there nothing is run twice.
+        let (mut here, mut seen) = (m.snapshot(), 0);
+        loop {
+            assert_eq!(m.run(&Until::cycles(m.cycles() + 1), &mut Silent), Stop::Cycles);
+            if m.cycles() > at {
+                break;
+            }
+            (here, seen) = (m.snapshot(), edges.load(Ordering::Relaxed));
+        }
+        let end = |m: &mut Machine| {
+            assert_eq!(m.run_to_cut(&Until::cycles(at)), Stop::BrownOut);
+            let registers: Vec<u32> = (0..16).map(|r| m.reg(r)).collect();
+            let memory = [(0x1C10, 2), (0x2BF0, 16), (0xF000, 4)]
+                .map(|(addr, bytes)| m.read_mem(addr, bytes).unwrap().to_vec());
+            ((m.cycles(), m.time(), registers, memory), m.snapshot().to_bytes())
+        };
+        m.restore(&here).unwrap();
+        edges.store(seen, Ordering::Relaxed);
+        let stepped = (end(&mut m), edges.load(Ordering::Relaxed));
+        m.restore(&start).unwrap();
+        edges.store(0, Ordering::Relaxed);
+        let replayed = (end(&mut m), edges.load(Ordering::Relaxed));
+        assert_eq!(stepped.0.0, replayed.0.0, "cut in cycle {at}");
+        assert!(stepped.0.1 == replayed.0.1, "cut in cycle {at}: other state");
+        assert_eq!(stepped.1, replayed.1, "cut in cycle {at}: a pin was driven twice");
+        assert!(stepped.1 > 3, "the port is written all the while");
+    }
 }

@@ -1751,6 +1751,74 @@ mod tests {
         assert!(helped > always && always > 1.5 * bare, "{bare} {always} {helped}");
     }
 
+    /// 0.1 F behind 75 ohm, as `capxx-hf-0f1` has it, and a converter that helps below 2.2 V.
+    fn behind_75_ohm() -> SupplyConfig {
+        let output = Output::Assisted {
+            below_v: 2.2,
+            hysteresis_v: 0.1,
+            efficiency: Efficiency::constant(0.8),
+            quiescent_a: 50e-6,
+            shutdown_a: 0.2e-6,
+            boost_v: 3.0,
+        };
+        SupplyConfig { store: Store::capacitor(0.1, 75.0, 1e12), ..battery(output, 1.0) }
+    }
+
+    #[test]
+    fn a_converter_stays_on_while_the_load_alone_pulls_the_terminal_below_its_threshold() {
+        // 5 mA lower the terminal by 0.375 V, far more than the hysteresis.
+        let of = |s: &Supply| Load { vcc_w: 5e-3 * s.rail_v(), store_w: 0.0 };
+        let mut s = Supply::new(behind_75_ohm(), 2.7).unwrap();
+        s.switch_on();
+        let (mut switched_at_v, mut before) = (Vec::new(), *s.sums());
+        for _ in 0..5000 {
+            let (helped, open_v, load) = (s.helps(), s.v_v(), of(&s));
+            assert_eq!(s.advance(0.7e-3, load, 0.0).boundary, None);
+            if s.helps() != helped {
+                switched_at_v.push(open_v);
+                before = *s.sums();
+            }
+            if s.helps() {
+                // Through the converter: 15 mW / 0.8, and its own current.
+                let (open_v, end_v) = (s.v_v(), s.terminal_v(of(&s), 0.0));
+                let through_v = 75.0 * (15e-3 / 0.8 / end_v + 50e-6);
+                assert!((open_v - through_v - end_v).abs() < 1e-6, "{open_v} {end_v}");
+            }
+        }
+        // It came on once, where the load alone had pulled the terminal to 2.2 V, and stayed.
+        assert_eq!(switched_at_v.len(), 1, "{switched_at_v:?}");
+        assert!((switched_at_v[0] - 2.2 - 0.375).abs() < 1e-3, "{switched_at_v:?}");
+        assert!(s.helps() && s.v_v() > 2.3 + 0.05, "{}", s.v_v());
+        let now = *s.sums();
+        let (load_j, lost_j) = (now.load_j - before.load_j, now.converter_j - before.converter_j);
+        assert!((lost_j - 0.25 * load_j).abs() < 1e-6 * load_j, "{load_j} {lost_j}");
+        assert_eq!(s.unclosed(), None);
+        assert!(s.balance_rel() < 1e-6, "{}", s.balance_rel());
+    }
+
+    #[test]
+    fn a_converter_goes_off_when_the_load_no_longer_pulls_the_terminal_below_its_threshold() {
+        // From 2.5 V, 4 mA lower it to 2.2 V: 3.95 mA of them through the converter are 6.95 mW.
+        let helps_with = |vcc_w: f64| {
+            let mut s = Supply::new(behind_75_ohm(), 2.5).unwrap();
+            s.switch_on();
+            let _ = s.advance(1e-3, Load { vcc_w: 15e-3, store_w: 0.0 }, 0.0);
+            assert!(s.helps());
+            let _ = s.advance(1e-3, Load { vcc_w, store_w: 0.0 }, 0.0);
+            assert_eq!(s.unclosed(), None);
+            s.helps()
+        };
+        assert!(helps_with(7.0e-3));
+        assert!(!helps_with(6.9e-3));
+        // Below the hysteresis it stays on whatever the load is.
+        let mut s = Supply::new(behind_75_ohm(), 2.29).unwrap();
+        s.switch_on();
+        for vcc_w in [5e-3, 1e-6] {
+            let _ = s.advance(1e-3, Load { vcc_w, store_w: 0.0 }, 0.0);
+            assert!(s.helps(), "{vcc_w} W");
+        }
+    }
+
     #[test]
     fn a_linear_regulator_burns_the_difference_and_then_follows() {
         let ldo = Output::Linear { dropout_v: 0.2, quiescent_a: 1e-6 };
@@ -2225,6 +2293,26 @@ mod tests {
             let sure = s.sure_time_s(load, panel_w).min(1e6);
             let a = s.advance(sure * (1.0 - 1e-9), load, panel_w);
             prop_assert!(a.boundary.is_none() || sure == 0.0, "{a:?} of {sure}");
+        }
+
+        #[test]
+        fn the_sure_time_of_any_circuit_lies_before_the_cut(
+            store in prop_oneof![any_store(), (1e-4f64..0.2).prop_map(|f| Store::capacitor(f, 75.0, 1e9))], output in any_output(),
+            which in 0usize..3, above_v in 1e-3f64..1.0, current_a in 1e-6f64..0.01, light_share in 0.0f64..1.0, sun in 0.0f64..5e-3,
+        ) {
+            let charger = [Charger::Constant { efficiency: 0.8, min_w: 5e-6 }, Charger::Diode { drop_v: 0.3 }, tracking()][which].clone();
+            let c = SupplyConfig { store, charger, output, start_overhead_j: 0.0, v_max_v: 4.2, v_on_v: 3.0, ..config() };
+            let mut s = Supply::new(c, 1.9 + above_v).unwrap();
+            s.switch_on();
+            let load = Load { vcc_w: current_a * s.rail_v(), store_w: 0.0 };
+            let sure_s = s.sure_time_up_to_s(load, cell(sun), 1e3).min(1e3);
+            // That load and a lighter one, by a closer solver. What the two differ by is far below a tenth of a microvolt.
+            for share in [1.0, light_share] {
+                let mut tight = s.clone().with_tolerance(1e-9);
+                Arc::make_mut(&mut tight.config).v_cut_v -= 1e-7;
+                let a = tight.advance(sure_s, Load { vcc_w: share * load.vcc_w, ..load }, cell(sun));
+                prop_assert!(a.boundary.is_none() || sure_s == 0.0, "{share} of it: {a:?} of {sure_s} s");
+            }
         }
     }
 }
