@@ -10,12 +10,14 @@ use super::AWAKE_STEP_S;
 /// the rail, and the answer is to stand for a while.
 const COVER: f64 = 1.02;
 
-/// A time for which the supply surely lasts, where the load stays at or below a current and the light as it is: a
-/// lighter load leaves the store no lower, so the answer stands until then.
+/// A time for which the supply surely lasts, where the load stays at or below a current and a power and the light as it
+/// is: a lighter load leaves the store no lower, so the answer stands until then. A current is what a rail that
+/// follows the store draws; a converter that comes to its help on the way draws the power, which grew with the rail.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Covered {
     until_s: f64,
     current_a: f64,
+    vcc_w: f64,
     store_w: f64,
     light_until_s: f64,
     /// Whether a converter helped the rail.
@@ -36,6 +38,7 @@ impl Covered {
         let current_a = heaviest.vcc_w / supply.rail_v();
         let stands = (self.light_until_s, self.helped) == (light_until_s, supply.helps())
             && current_a <= self.current_a
+            && heaviest.vcc_w <= self.vcc_w
             && heaviest.store_w <= self.store_w;
         if !stands || now_s + least_s > self.until_s {
             let asked = Load { vcc_w: COVER * heaviest.vcc_w, store_w: COVER * heaviest.store_w };
@@ -44,6 +47,7 @@ impl Covered {
             *self = Self {
                 until_s: now_s + end.elapsed_s * (1.0 - 1e-9),
                 current_a: COVER * current_a,
+                vcc_w: asked.vcc_w,
                 store_w: asked.store_w,
                 light_until_s,
                 helped: supply.helps(),
