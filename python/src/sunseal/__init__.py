@@ -12,6 +12,7 @@ from sunseal.air import Air, Frame
 from sunseal.api import FleetRun, lifetime, plan, reproduce, run_fleet, simulate, size, tune
 from sunseal.citing import Citations
 from sunseal.constant_time import Covered, Leak, Verdict
+from sunseal.coupon import metrics as coupon_metrics
 from sunseal.errors import SunsealError
 from sunseal.injecting import Failure, Hazard, Injection, inject, war
 from sunseal.machine import Machine, Stop
@@ -37,6 +38,7 @@ __all__ = [
     "SunsealError",
     "Verdict",
     "__version__",
+    "coupon_metrics",
     "curve",
     "in_joules",
     "inject",

@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from sunseal import boards, measuring, precomputable, units
+from sunseal import boards, coupon, measuring, precomputable, units
 from sunseal.console import out, print_json
 
 coupon_app = typer.Typer(
@@ -113,3 +113,66 @@ def _some(cuts: tuple[precomputable.Cut, ...], most: int = 12) -> list[precomput
         return list(cuts)
     step = (len(cuts) - 1) / (most - 1)
     return [cuts[round(i * step)] for i in range(most)]
+
+
+@coupon_app.command("metrics")
+def metrics_command(
+    kind: Annotated[str | None, typer.Option("--kind", help="One kind of coupon, such as `ctr` or `p256`.")] = None,
+    board: Annotated[str, typer.Option("--board", help="A board that keeps coupons.")] = "msp430fr5994-launchpad",
+    variant: Annotated[
+        list[str] | None, typer.Option("--variant", help="A hardware fact of the firmware, such as `mpy=32`.")
+    ] = None,
+    power: Annotated[str, typer.Option("--power", help="A power set of `sunseal boards`.")] = measuring.DEFAULT_POWER,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Price coupons: the operation whole, ahead of time and at run time, the ratios, and what the store adds.
+
+    At the clock after a reset, as programming flash takes its time at any clock.
+    """
+    found = coupon.metrics(kind, board=board, variant=variant or (), power=power)
+    if as_json:
+        print_json([m.as_json() for m in found])
+    else:
+        _show_metrics(found)
+
+
+def _show_metrics(found: list[coupon.Metrics]) -> None:
+    first = found[0]
+    out.print(f"{first.board}, {first.freq_hz / 1e6:.3g} MHz, {first.vcc_v:g} V, {first.power_set}")
+    table = Table("kind", "variant", "", "cycles", "time", "energy", "EDP, J s", box=None)
+    for m in found:
+        rows = {"original": m.original, "precompute": m.precompute, "runtime": m.runtime, "without guard": m.bare}
+        for what, cost in rows.items():
+            if cost is not None:
+                table.add_row(
+                    m.kind,
+                    m.variant,
+                    what,
+                    f"{cost.cycles:,}",
+                    units.show(cost.time_s, "s"),
+                    units.show(cost.energy_j, "J"),
+                    f"{cost.edp_js:.3g}",
+                )
+    out.print(table)
+    table = Table("kind", "variant", "original over", "cycles", "energy", "delay", "EDP", "slot", "guard", box=None)
+    for m in found:
+        told = m.as_json()
+        share = told["store"]["guard_share_cycles"]
+        for what, ratio in (
+            ("runtime", told["ratio"]),
+            ("without guard", told["ratio_without_guard"]),
+            ("the paper's, over runtime", told["published"].get("ratio", {})),
+        ):
+            if ratio:
+                table.add_row(
+                    m.kind,
+                    m.variant,
+                    what,
+                    *(f"{ratio[name]:,.3g}" for name in ("cycles", "energy_j", "time_s", "edp_js")),
+                    f"{m.slot_bytes} bytes",
+                    "" if share is None else f"{share:.0%}",
+                )
+    out.print(table)
+    for m in {m.kind: m for m in found}.values():
+        if m.note:
+            out.print(f"{m.kind}: {escape(m.note)}", style="dim")
