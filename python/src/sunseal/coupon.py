@@ -8,7 +8,7 @@ a reset: programming flash takes its time at any clock, so a run that programs c
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Any
@@ -59,7 +59,7 @@ class Kind:
 
     title: str
     payload_bytes: int
-    originals: dict[str, tuple[tuple[int, str], ...]]
+    originals: Mapping[str, tuple[tuple[int, str], ...]]
     """By variant: workloads added (1) and left out (-1). None at all: no workload does the same."""
     bare: str | None = None
     """The same use without a store: no claim, check or wipe."""
@@ -214,14 +214,21 @@ def _header_bytes(board: str) -> int:
     return 2 * int(found[1])
 
 
-def _published(kind: str, variant: str, board: str, name: str) -> dict[str, dict[str, float]] | None:
+def runtime(kind: str, board: str, power: str, vcc_v: float | None = None) -> Cost:
+    """Price the use of a coupon, claim, check and wipe included."""
+    if kind not in KINDS:
+        raise unknown("kind of coupon", kind, KINDS)
+    return _priced(f"coupon-{kind}-use", board, (), power, vcc_v, None)[0]
+
+
+def _published(kind: str, variant: str, board: str) -> dict[str, dict[str, float]] | None:
     """Compare the paper's own original with our runtime on the paper's rail, where the paper has one."""
     paper = boards.read_toml(boards.home() / "data" / "published" / f"{PAPER_POWER}.toml")
     rows: Any = paper["monolithic"]
     for row in rows:
         if (row["kind"], row["variant"], row["board"]) == (kind, variant, board):
             whole = Cost(row["cycles"], row["time_s"], row["energy_j"])
-            ours = _priced(name, board, (), PAPER_POWER, PAPER_VCC_V, None)[0]
+            ours = runtime(kind, board, PAPER_POWER, PAPER_VCC_V)
             return {"original": whole.as_json(), "runtime": ours.as_json(), "ratio": whole.over(ours)}
     return None
 
@@ -252,7 +259,7 @@ def _of_kind(name: str, board: str, variant: tuple[str, ...], power: str) -> lis
         return _priced(workload, board, variant, power, None, kind.message_bytes)[0]
 
     produce = cost(f"coupon-{name}-produce")
-    runtime, clock_hz, vcc_v, power_set = _priced(f"coupon-{name}-use", board, variant, power, None, None)
+    used, clock_hz, vcc_v, power_set = _priced(f"coupon-{name}-use", board, variant, power, None, None)
     bare = cost(kind.bare) if kind.bare else None
     precompute = produce + cost(kind.source) if kind.source else produce
     made = []
@@ -276,11 +283,11 @@ def _of_kind(name: str, board: str, variant: tuple[str, ...], power: str) -> lis
                 power_set=power_set,
                 original=whole,
                 precompute=precompute,
-                runtime=runtime,
+                runtime=used,
                 bare=bare,
                 store_write=produce - cost(kind.made_by) if kind.made_by else produce if kind.source else None,
                 slot_bytes=kind.payload_bytes + _header_bytes(board),
-                published=_published(name, way, board, f"coupon-{name}-use"),
+                published=_published(name, way, board),
                 note=kind.note,
             )
         )

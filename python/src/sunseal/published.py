@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import _engine, boards, citing, measuring, oracle
+from sunseal import _engine, boards, citing, coupon, measuring, oracle
 from sunseal.errors import SunsealError, unknown
 from sunseal.machine import Machine
 from sunseal.units import show
@@ -581,6 +581,24 @@ def _surplus(
     return found["curtailed_j"] / ahead.energy_j, f"{show(ahead.energy_j, 'J', 3)} each: {told}"
 
 
+def _coupon(
+    board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
+) -> tuple[float, str]:
+    """Set the paper's whole operation, or ours, over our runtime with a coupon."""
+    at, power, kind = raw.get("board", board), _set(table, raw), raw["coupon"]
+    if "original" in raw:
+        ours = coupon.runtime(kind, at, power, coupon.PAPER_VCC_V)
+        where = f"the paper's over ours, {ours.cycles:,} cycles with claim, check and wipe"
+        return raw["original"] / ours.as_json()[raw["quantity"]], f"{where}, after reset on {at}, {power}"
+    found = {m.variant: m for m in coupon.metrics(kind, board=at, power=power)}
+    if raw["whole"] not in found:
+        raise unknown("original", raw["whole"], found, f"of `{raw['label']}` in data/published")
+    m = found[raw["whole"]]
+    assert m.original is not None
+    where = f"ours, {m.original.cycles:,} cycles, over ours, {m.runtime.cycles:,} with claim, check and wipe"
+    return m.original.over(m.runtime)[raw["quantity"]], f"{where}, after reset on {at}, {power}"
+
+
 Compute = Callable[[str, dict[str, Any], dict[str, Any], measuring.Progress | None], tuple[float, str]]
 KINDS: dict[str, Compute] = {
     "operating_points": _operating_point,
@@ -593,4 +611,5 @@ KINDS: dict[str, Compute] = {
     "unit": _unit,
     "facts": _facts,
     "surplus": _surplus,
+    "coupon": _coupon,
 }
