@@ -214,11 +214,14 @@ def _header_bytes(board: str) -> int:
     return 2 * int(found[1])
 
 
-def runtime(kind: str, board: str, power: str, vcc_v: float | None = None) -> Cost:
-    """Price the use of a coupon, claim, check and wipe included."""
+def runtime(kind: str, board: str, power: str, vcc_v: float | None = None, *, guarded: bool = True) -> Cost:
+    """Price the use of a coupon, with claim, check and wipe or without."""
     if kind not in KINDS:
         raise unknown("kind of coupon", kind, KINDS)
-    return _priced(f"coupon-{kind}-use", board, (), power, vcc_v, None)[0]
+    name = f"coupon-{kind}-use" if guarded else KINDS[kind].bare
+    if name is None:
+        raise SunsealError(f"no workload uses a coupon of kind `{kind}` without its guard")
+    return _priced(name, board, (), power, vcc_v, None)[0]
 
 
 def _published(kind: str, variant: str, board: str) -> dict[str, dict[str, float]] | None:
@@ -229,7 +232,14 @@ def _published(kind: str, variant: str, board: str) -> dict[str, dict[str, float
         if (row["kind"], row["variant"], row["board"]) == (kind, variant, board):
             whole = Cost(row["cycles"], row["time_s"], row["energy_j"])
             ours = runtime(kind, board, PAPER_POWER, PAPER_VCC_V)
-            return {"original": whole.as_json(), "runtime": ours.as_json(), "ratio": whole.over(ours)}
+            bare = runtime(kind, board, PAPER_POWER, PAPER_VCC_V, guarded=False)
+            return {
+                "original": whole.as_json(),
+                "runtime": ours.as_json(),
+                "ratio": whole.over(ours),
+                "runtime_without_guard": bare.as_json(),
+                "ratio_without_guard": whole.over(bare),
+            }
     return None
 
 

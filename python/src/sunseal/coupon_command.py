@@ -162,6 +162,7 @@ def _show_metrics(found: list[coupon.Metrics]) -> None:
             ("runtime", told["ratio"]),
             ("without guard", told["ratio_without_guard"]),
             ("the paper's, over runtime", told["published"].get("ratio", {})),
+            ("the paper's, without guard", told["published"].get("ratio_without_guard", {})),
         ):
             if ratio:
                 table.add_row(

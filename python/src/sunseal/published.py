@@ -587,8 +587,10 @@ def _coupon(
     """Set the paper's whole operation, or ours, over our runtime with a coupon."""
     at, power, kind = raw.get("board", board), _set(table, raw), raw["coupon"]
     if "original" in raw:
-        ours = coupon.runtime(kind, at, power, coupon.PAPER_VCC_V)
-        where = f"the paper's over ours, {ours.cycles:,} cycles with claim, check and wipe"
+        guarded = raw.get("guard", True)
+        ours = coupon.runtime(kind, at, power, coupon.PAPER_VCC_V, guarded=guarded)
+        guard = f"with{'' if guarded else 'out'} claim, check and wipe"
+        where = f"the paper's over ours, {ours.cycles:,} cycles {guard}"
         return raw["original"] / ours.as_json()[raw["quantity"]], f"{where}, after reset on {at}, {power}"
     found = {m.variant: m for m in coupon.metrics(kind, board=at, power=power)}
     if raw["whole"] not in found:
