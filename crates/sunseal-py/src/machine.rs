@@ -59,6 +59,8 @@ type Leak = (&'static str, u32, u64, String, Option<String>, String);
 type Spent = (u32, String, Option<(String, u32)>, (u64, u64, u64));
 /// Whether input was read; what was used and is not followed.
 type Split = (bool, Vec<&'static str>);
+/// What a run says of its runtime input; branches are place and times.
+type Followed = (Ended, Counts, Vec<Spent>, Vec<CutPoint>, Vec<(String, u64)>, Split);
 /// Data bytes, control bytes, cycles saved, place.
 type CutPoint = (u64, u64, u64, Option<String>);
 
@@ -420,7 +422,7 @@ impl Machine {
         time_ps: Option<u128>,
         pc: Vec<u32>,
         pin: Option<&str>,
-    ) -> PyResult<(Ended, Counts, Vec<Spent>, Vec<CutPoint>, Vec<(String, u64)>, Split)> {
+    ) -> PyResult<Followed> {
         let goal = Goal::new(cycles, time_ps, pc, pin)?;
         let elf = self.elf()?;
         py.detach(|| {
