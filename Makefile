@@ -122,8 +122,8 @@ test-python: all all-boards tools ## Test the command line, the report in a real
 check: engine ## Check formats, lints and types.
 	cargo fmt --all --check
 	cargo clippy --locked --quiet --release --workspace --all-targets -- -D warnings
-	$(BIN)/ruff check python tests examples firmware
-	$(BIN)/ruff format --check python tests examples firmware
+	$(BIN)/ruff check python tests examples firmware hdl
+	$(BIN)/ruff format --check python tests examples firmware hdl
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(C_SOURCES)
 
@@ -132,8 +132,8 @@ mutants: all all-boards tools ## Change our own code, place by place, and list w
 
 fmt: venv ## Format all sources in place.
 	cargo fmt --all
-	$(BIN)/ruff check --fix python tests examples firmware
-	$(BIN)/ruff format python tests examples firmware
+	$(BIN)/ruff check --fix python tests examples firmware hdl
+	$(BIN)/ruff format python tests examples firmware hdl
 	$(BIN)/clang-format -i $(C_SOURCES)
 
 bench: all ## Measure the simulator's and the server's speed (wall-clock figures, never asserted).

@@ -83,7 +83,10 @@ def prove(name: str, steps: int, folder: Path = HDL, *, work: Path, induct: bool
     """Whether the assertions of proofs/NAME.sv hold for so many steps, or by induction for all."""
     files = [*hdl.sources("behavioural", folder), folder / "proofs" / f"{name}.sv"]
     made = work / f"{name}.smt2"
-    script = f"read_verilog -formal -sv {' '.join(map(str, files))}; prep -flatten -top {name}; async2sync; dffunmap; write_smt2 -wires {made}"
+    script = (
+        f"read_verilog -formal -sv {' '.join(map(str, files))}; prep -flatten -top {name}; async2sync; dffunmap; "
+        f"write_smt2 -wires {made}"
+    )
     hdl.run_tool("yosys", "-q", "-p", script)
     command = [
         str(hdl.tools() / "yosys-smtbmc"),

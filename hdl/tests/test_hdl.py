@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 from pathlib import Path
 
@@ -117,20 +118,68 @@ def test_proof_holds(name: str, tmp_path: Path) -> None:
         assert bench.prove(name, steps, work=tmp_path, induct=True)
 
 
-def test_key_store_reaches_nothing_but_the_ciphers(tmp_path: Path) -> None:
-    """With the ciphers taken out, no wire from the key store's data leads to an output."""
-    files = " ".join(str(p) for p in hdl.sources("behavioural"))
-    ciphers = "aes128 xtea present_serial present_round"
-    cone = "o:* %ci* w:*key_byte* %i"
-    script = f"read_verilog -sv {files}; hierarchy -top coprocessor; proc; blackbox {ciphers}; flatten; opt_clean; "
-    # The cone stops at the ciphers: their outputs are cut loose before it is drawn.
-    hdl.run_tool(
-        "yosys",
-        "-q",
-        "-p",
-        script
-        + f"delete {' '.join(f't:{c}*' for c in ciphers.split())} t:*present_*; select -assert-none {cone}; select -assert-any w:*key_byte*",
+def meter_messages(windows: list[list[int]], count_bits: int, work: Path, folder: Path = HDL) -> list[str]:
+    """Run the meter over windows of samples, with samples before and after each; the messages that it sent, in hex."""
+    lines = []
+    for window in windows:
+        lines += ["s 3ff", "t 1", *(f"s {s:x}" for s in window), "t 0", "s 2aa", "m"]
+    (work / "script").write_text("\n".join(lines) + "\n")
+    files = [*hdl.sources("behavioural", folder), HDL / "tb" / "meter_tb.sv"]
+    defines = {"COUNT_BITS": str(count_bits)}
+    text = bench.icarus("meter_tb", files, defines, work, f"+script={work / 'script'}")
+    return re.findall(r"message of 8 bytes, 0 without a stop bit:(\w{16})", text)
+
+
+def meter_expected(windows: list[list[int]], count_bits: int) -> list[str]:
+    """Sum in five bytes, count in three, the lowest first; the top bit says that samples were left out."""
+    most = 1 << count_bits
+    messages = []
+    for window in windows:
+        count = min(len(window), most) | (len(window) > most) << 23
+        messages.append((sum(window[:most]).to_bytes(5, "little") + count.to_bytes(3, "little")).hex())
+    return messages
+
+
+def meter_windows() -> list[list[int]]:
+    """Windows of no sample, one, the largest samples, and more than 2^5 of them."""
+    rng = random.Random(22)
+    return [
+        [],
+        [1023],
+        [1023] * 32,
+        [rng.randrange(1024) for _ in range(33)],
+        *([rng.randrange(1024) for _ in range(n)] for n in (7, 300)),
+    ]
+
+
+@pytest.mark.parametrize("count_bits", [22, 5])
+def test_meter_sends_the_sum_and_the_count(count_bits: int, tmp_path: Path) -> None:
+    windows = meter_windows()
+    assert meter_messages(windows, count_bits, tmp_path) == meter_expected(windows, count_bits)
+
+
+def reaches_an_output(wires: list[str], rounds: int, work: Path, folder: Path = HDL) -> set[str]:
+    """Which of these wires lead to an output of the coprocessor once the ciphers are taken out."""
+    files = " ".join(str(p) for p in hdl.sources("behavioural", folder))
+    ciphers = "*/t:*aes128* */t:*xtea* */t:*present_*"
+    names = " ".join(f"w:*{wire}" for wire in wires)
+    # No opt_clean: it would rename the wires that are asked for, and drop the key store as its readers are gone.
+    script = (
+        f"read_verilog -sv {files}; chparam -set PresentByRounds {rounds} coprocessor; hierarchy -top coprocessor; "
+        f"proc; select -assert-count 3 {ciphers}; delete {ciphers}; flatten; "
+        f"select -assert-count {len(wires)} {names}; tee -q -o {work}/cone select -list o:* %ci*"
     )
+    hdl.run_tool("yosys", "-q", "-p", script)
+    found = (work / "cone").read_text().splitlines()
+    return {wire for wire in wires if any(line.endswith("/" + wire) for line in found)}
+
+
+KEY_STORE = ["keys.loaded_o", "keys.ram.rdata_o"]  # whether there is a key, and its bytes
+
+
+@pytest.mark.parametrize("rounds", [0, 1])
+def test_key_reaches_nothing_but_the_ciphers(rounds: int, tmp_path: Path) -> None:
+    assert reaches_an_output(KEY_STORE, rounds, tmp_path) == {"keys.loaded_o"}
 
 
 # What is broken, in which file, and the tests that must notice.
@@ -145,6 +194,15 @@ FAULTS = {
     "early turn": ("bus/rtl/bus_parallel.sv", "turned_q && answer_q", "xmit_mode_i", "parallel_proof"),
     "bytes while turned": ("bus/rtl/bus_parallel.sv", "(!xmit_mode_i || drive_o)", "1'b1", "parallel_proof"),
     "SPI bits reversed": ("bus/rtl/bus_spi.sv", "{rx_o[6:0], mosi_q[1]}", "{mosi_q[1], rx_o[7:1]}", "spi"),
+    "key on the data": ("coprocessor/rtl/coprocessor.sv", ".data_i(result[cipher]),", ".data_i(key_byte),", "keystore"),
+    "meter counts outside": ("meter/rtl/meter.sv", "if (trigger_q[1]) begin", "if (sampled_i) begin", "meter"),
+    "meter says no overrun": ("meter/rtl/meter.sv", "{overrun_o, 23", "{1'b0, 23", "meter"),
+    "meter keeps its sum": (
+        "meter/rtl/meter.sv",
+        "open_q    <= 1'b1;\n        sum_o     <= '0;",
+        "open_q    <= 1'b1;",
+        "meter",
+    ),
     "meter a bit short": ("meter/rtl/meter.sv", "SumBits'(sample_i)", "SumBits'(sample_i[8:0])", "meter_proof"),
     "swapped bytes": (
         "control/rtl/control.sv",
@@ -170,6 +228,10 @@ def test_seeded_fault_is_found(fault: str, tmp_path: Path) -> None:
     if finder == "synchroniser":
         assert not two_flops_after_the_pin(copy)
         assert two_flops_after_the_pin(HDL)
+    elif finder == "keystore":
+        assert "keys.ram.rdata_o" in reaches_an_output(KEY_STORE, 0, tmp_path, copy)
+    elif finder == "meter":
+        assert meter_messages(meter_windows(), 5, tmp_path, copy) != meter_expected(meter_windows(), 5)
     elif finder.endswith("_proof"):
         assert not bench.prove(finder, max(PROOFS[finder][0], 8), copy, work=tmp_path)
     else:

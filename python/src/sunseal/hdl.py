@@ -8,6 +8,7 @@ import re
 import subprocess
 import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,6 +71,7 @@ def sources(technology: str, folder: Path | None = None) -> list[Path]:
     return [*packages, hdl / "tech" / f"{technology}.sv", *(p for p in rtl if p not in packages)]
 
 
+@cache
 def tools() -> Path:
     """The folder with yosys, nextpnr and the simulators."""
     script = home() / "firmware" / "toolchain" / "get"
