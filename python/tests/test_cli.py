@@ -74,7 +74,7 @@ def test_the_engine_is_what_its_stub_says(tmp_path: Path) -> None:
 def test_doctor_names_each_tool_and_a_way_to_get_it(sunseal: Cli) -> None:
     outcome = sunseal("doctor", "--json")
     findings = {f["name"]: f for f in json.loads(outcome.out)}
-    assert {"cargo", "clang 19", "msp430-elf-as", "mspdebug", "openssl", "chromium"} <= set(findings)
+    assert {"cargo", "clang 19", "msp430-elf-as", "mspdebug", "openssl", "chromium", "yosys"} <= set(findings)
     for finding in findings.values():
         assert finding["ok"] or finding["get"]
     assert findings["cache"]["place"] == str(boards.cache_dir())

@@ -48,6 +48,7 @@ DEBUGGERS = {"atmega": "avr-gdb", "msp432": "gdb-multiarch", "msp430": "msp430-e
 """By the beginning of a device's name: the one of GDB's builds in Debian, or made from its sources, that knows it."""
 TOOLCHAIN = "run `make firmware`, which fetches the cross tools into the cache"
 TESTS = "run `firmware/toolchain/get --for tests`, or apt install"
+HDL = "run `firmware/toolchain/get --for hdl`"
 TOOLS = (
     Tool("cargo", ("cargo",), "building the engine", "install Rust 1.88 or newer by rustup", True, least=(1, 88)),
     Tool("clang 19", ("clang-19", "clang"), "building firmware", TOOLCHAIN, True, least=(19,), below=(20,)),
@@ -71,17 +72,21 @@ TOOLS = (
         "run `firmware/toolchain/get --for gdb`, which builds it from Debian's gdb-source",
         False,
     ),
+    Tool("yosys", ("yosys",), "`sunseal hdl size`, netlists and proofs of hdl/", HDL, False),
+    Tool("nextpnr-ice40", ("nextpnr-ice40",), "`sunseal hdl size`, place and route", HDL, False),
+    Tool("iverilog", ("iverilog",), "simulating hdl/", HDL, False, "-V"),
+    Tool("verilator", ("verilator",), "simulating hdl/ a second time", HDL, False),
     Tool("tshark", ("tshark",), "reading out/demo/air.pcap at the command line", f"{TESTS} tshark", False),
 )
 
 
 def tool_folders() -> list[Path]:
-    """Ask the toolchain script where the cross tools, the tests' tools and the debugger lie in the user's cache."""
+    """Ask the toolchain script where the tools of each group lie in the user's cache."""
     script = home() / "firmware" / "toolchain" / "get"
     if not script.is_file():
         return []
     folders = []
-    for group in ("firmware", "tests", "gdb"):
+    for group in ("firmware", "tests", "gdb", "hdl"):
         asked = [str(script), "--for", group, "--print-bin"]
         done = subprocess.run(asked, capture_output=True, text=True, check=False)
         folders.append(Path(done.stdout.strip()))
