@@ -75,11 +75,11 @@ test: check test-rust test-firmware test-library test-python ## Run everything t
 
 test-all: test test-hdl-all torture fuzz ## Run what CI runs and what is slow.
 
-test-hdl: engine ## Test the hardware of hdl/: vectors, netlists, proofs, seeded faults, slices.
+test-hdl: engine ## Test the hardware of hdl/ in Icarus, as netlists, by proofs, with seeded faults, placed: under two minutes.
 	$(GET) --for hdl
 	SUNSEAL_REQUIRE_TOOLS=1 $(BIN)/python -m pytest -q -n $(JOBS) hdl/tests
 
-test-hdl-all: engine ## The same with Verilator and with place and route.
+test-hdl-all: engine ## The same, and every core and bus in Verilator.
 	$(GET) --for hdl
 	SUNSEAL_SLOW=1 SUNSEAL_REQUIRE_TOOLS=1 $(BIN)/python -m pytest -q -n $(JOBS) hdl/tests
 

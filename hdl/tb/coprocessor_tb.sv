@@ -30,6 +30,7 @@ module coprocessor_tb;
   // Pull-ups where nobody drives.
   assign lines = mote_drives ? mote_lines : chip_drives ? chip_lines : 8'hff;
   coprocessor_parallel #(
+      .PresentByRounds(`ROUNDS),
       .TimeoutBits(12)
   ) dut (
       .clk_i(clk),
@@ -80,6 +81,7 @@ module coprocessor_tb;
   localparam real Bit = 320.0;
   coprocessor_uart #(
       .Divider(16),
+      .PresentByRounds(`ROUNDS),
       .TimeoutBits(12)
   ) dut (
       .clk_i(clk),
@@ -134,6 +136,7 @@ module coprocessor_tb;
   logic mosi = 1'b0;
   logic miso;
   coprocessor_spi #(
+      .PresentByRounds(`ROUNDS),
       .TimeoutBits(12)
   ) dut (
       .clk_i(clk),

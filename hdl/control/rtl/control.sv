@@ -5,7 +5,7 @@
 // addr_q counts the bytes of whatever comes or goes; while a cipher runs, its upper bits name the block.
 module control #(
     parameter int AddrBits    = 10,  // message buffer of 2^AddrBits bytes
-    parameter int TimeoutBits = 18   // a transfer that stands still for 2^TimeoutBits clocks is given up
+    parameter int TimeoutBits = 17   // a transfer that stands still for 2^TimeoutBits clocks is given up
 ) (
     input  logic       clk_i,
     input  logic       rst_ni,

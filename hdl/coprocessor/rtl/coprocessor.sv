@@ -3,7 +3,7 @@
 module coprocessor #(
     parameter bit PresentByRounds = 1'b0,  // PRESENT a round a clock instead of a byte a clock
     parameter int AddrBits = 10,
-    parameter int TimeoutBits = 18
+    parameter int TimeoutBits = 17
 ) (
     input  logic       clk_i,
     input  logic       rst_ni,

@@ -3,7 +3,7 @@
 module coprocessor_spi #(
     parameter bit PresentByRounds = 1'b0,
     parameter int AddrBits = 10,
-    parameter int TimeoutBits = 18
+    parameter int TimeoutBits = 17
 ) (
     input  logic       clk_i,
     input  logic       rst_ni,
