@@ -3,7 +3,7 @@
 //
 // Listening, each edge says that a byte lies on the lines. When control wants to send, the next edge says that the mote
 // has let go of the lines; they are driven once there is something to say. From then on each edge takes a byte, and the
-// one that takes the last lets go again. What the mote must keep to: bus/README.md.
+// one that takes the last lets go again. What the mote must keep to: README.md of hdl/.
 module bus_parallel (
     input  logic       clk_i,
     input  logic       rst_ni,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a command byte says and what the coprocessor answers first: coprocessor/README.md.
+// What a command byte says and what the coprocessor answers first: README.md of hdl/.
 package coprocessor_pkg;
   // Constants, as Icarus 11 takes no enumeration of a package by its full name.
   localparam logic [1:0] OpKeyAndData = 2'd0;
