@@ -158,7 +158,10 @@ impl Offline {
         let peripherals = regions.map(|r| r.start..r.end.saturating_add(1)).collect();
         let mut starts: Vec<(u32, &str)> = device.blocks().collect();
         starts.sort_unstable();
-        let ends: Vec<u32> = starts.iter().skip(1).map(|b| b.0).chain([u32::MAX]).collect();
+        // A block ends where the next begins, and with its stretch of registers at the latest: memory follows the last.
+        let limit = |base| device.region(base).map_or(base, |r| r.end.saturating_add(1));
+        let next = starts.iter().skip(1).map(|b| b.0).chain([u32::MAX]);
+        let ends: Vec<u32> = starts.iter().zip(next).map(|(b, n)| n.min(limit(b.0))).collect();
         let movers = starts.iter().zip(&ends).filter(|((_, name), _)| name.starts_with("dma"));
         let movers = movers.map(|(&(base, _), &end)| base..end).collect();
         let blocks = starts.iter().zip(ends).map(|(&(base, name), end)| {
