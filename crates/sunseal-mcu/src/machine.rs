@@ -718,8 +718,14 @@ impl Machine {
         Ok(())
     }
 
+    /// The chip's serial interfaces by name ("usci_b0").
+    #[must_use]
+    pub fn serials(&self) -> &'static [&'static str] {
+        each!(self, e => e.chip.serials())
+    }
+
     fn serial(&self, name: &str) -> Result<usize, MachineError> {
-        let known = each!(self, e => e.chip.serials());
+        let known = self.serials();
         known.iter().position(|n| *n == name).ok_or_else(|| MachineError::NoSerial {
             name: name.to_owned(),
             known: known.join(", "),

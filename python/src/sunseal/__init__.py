@@ -17,13 +17,16 @@ from sunseal.errors import SunsealError
 from sunseal.injecting import Failure, Hazard, Injection, inject, war
 from sunseal.machine import Machine, Stop
 from sunseal.measuring import Measurement, PowerSet, curve, in_joules, measure, profile
+from sunseal.running import Bench, Ended
 
 __version__ = version("sunseal")
 
 __all__ = [
     "Air",
+    "Bench",
     "Citations",
     "Covered",
+    "Ended",
     "EngineError",
     "Failure",
     "FleetRun",

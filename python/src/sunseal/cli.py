@@ -40,6 +40,7 @@ from sunseal.node_command import node_app
 from sunseal.planner.plan_command import plan_command
 from sunseal.planner.supply_commands import lifetime_command, size_command
 from sunseal.planner.tune_command import tune_command
+from sunseal.run_command import run_command
 from sunseal.traces.commands import trace_app
 
 app = typer.Typer(
@@ -502,6 +503,9 @@ def waveform_command(
         time_s=None if time is None else units.time_s(time),
     )
     out.print(f"wrote {vcd}: {units.show(m.time_s, 's')} of {m.device}, ended by {stop.kind}")
+
+
+app.command("run")(run_command)
 
 
 @app.command("gdb")
