@@ -248,7 +248,7 @@ def _terminal(bench: Bench, shown: str | None) -> Iterator[None]:
     try:
         yield
     finally:
-        # What the other side has not read yet goes with the line; what was just written is on its way through the kernel.
+        # What has not been read yet goes with the line, and what was just written is on its way through the kernel.
         patience_s = time.monotonic() + LINGER_S
         time.sleep(LOOK_S)
         while _unread(slave) and time.monotonic() < patience_s:
