@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import sunseal
-from sunseal import boards, oracle
+from sunseal import boards
+from sunseal.measurement import oracle
 
 BOARD = "msp430fr5994-launchpad"
 BUILD = Path(__file__).resolve().parents[2] / "firmware" / "build" / BOARD / "mpy-32"

@@ -8,8 +8,9 @@
  * A family of workloads is a file: its buffers, and a WORKLOAD for each of them.
  * firmware/Makefile reads the names from these lines and links one program for
  * each; `_` in a name is `-` in the workload's. What the bytes of input and
- * output are stands above the WORKLOAD; python/src/sunseal/oracle.py lays them
- * out and judges the answer. Numbers are as the library's headers have them.
+ * output are stands above the WORKLOAD; oracle.py in
+ * python/src/sunseal/measurement lays them out and judges the answer. Numbers
+ * are as the library's headers have them.
  */
 #ifndef SUNSEAL_BENCH_H
 #define SUNSEAL_BENCH_H

@@ -11,7 +11,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from sunseal import Machine, boards, measuring, oracle
+from sunseal import Machine, boards
+from sunseal.measurement import measuring, oracle
 
 FIRMWARE = Path(__file__).resolve().parents[1]
 PAGE = FIRMWARE.parent / "docs" / "reference" / "coupon.md"

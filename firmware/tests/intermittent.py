@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sunseal import Machine, boards, oracle
+from sunseal import Machine, boards
+from sunseal.measurement import oracle
 
 FIRMWARE = Path(__file__).resolve().parents[1]
 PAGE = FIRMWARE.parent / "docs" / "reference" / "intermittent.md"

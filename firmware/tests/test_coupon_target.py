@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import sunseal
-from sunseal import Machine, boards, measuring, oracle
+from sunseal import Machine, boards
+from sunseal.measurement import measuring, oracle
 
 BUILD = Path(__file__).resolve().parents[1] / "build"
 FRAM = "msp430fr5994-launchpad"

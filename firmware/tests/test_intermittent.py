@@ -24,7 +24,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sunseal
-from sunseal import EngineError, Machine, boards, oracle
+from sunseal import EngineError, Machine, boards
+from sunseal.measurement import oracle
 
 BUILD = Path(__file__).resolve().parents[1] / "build"
 BOARD = "msp430fr5994-launchpad"

@@ -14,7 +14,7 @@ import conversation
 import pytest
 from bench import CORES, HDL
 
-from sunseal import hdl
+from sunseal.cli import hdl
 from sunseal.errors import SunsealError
 
 slow = pytest.mark.skipif(

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from sunseal import boards, cli
+from sunseal import boards
+from sunseal.cli import app as cli
 from sunseal.errors import SunsealError
 
 

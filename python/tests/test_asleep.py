@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from conftest import Cli
-from sunseal import _engine, api, boards, measuring, simulation, units
+from sunseal import _engine, api, boards, units
 from sunseal.errors import SunsealError
+from sunseal.loop import simulation
+from sunseal.measurement import measuring
 from sunseal.planner import asleep, radio, sweep
 from sunseal.planner import plan_requirements as wishes
 

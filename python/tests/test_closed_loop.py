@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
-from sunseal import bench_loop, boards
+from sunseal import boards
+from sunseal.benchmark import bench_loop
 
 SCENARIO = """
 name = "two minutes"

@@ -12,9 +12,9 @@ import pytest
 
 from conftest import Cli
 from sunseal import Machine, SunsealError
-from sunseal import constant_time_matrix as matrix
-from sunseal.constant_time import Verdict, program, read_input
-from sunseal.constant_time_matrix import Compiler, Question, build, compilers
+from sunseal.measurement import constant_time_matrix as matrix
+from sunseal.measurement.constant_time import Verdict, program, read_input
+from sunseal.measurement.constant_time_matrix import Compiler, Question, build, compilers
 
 Make = Callable[..., Path]
 DATA = Path(__file__).parent / "data" / "constant_time"

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from conftest import Cli, require
-from sunseal import Machine, boards, coupon, measuring, oracle
+from sunseal import Machine, boards
 from sunseal.errors import SunsealError
+from sunseal.measurement import coupon, measuring, oracle
 
 FRAM, FLASH = "msp430fr5994-launchpad", "msp432p401r-launchpad"
 COST = {"cycles", "time_s", "energy_j", "edp_js"}

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from sunseal import _engine, boards, measuring, simulation
+from sunseal import _engine, boards
 from sunseal.errors import SunsealError
+from sunseal.loop import simulation
+from sunseal.measurement import measuring
 
 SIGN = "ecdsa-secp160r1-sign"
 STIFF = {"cell": "two-aa-energizer-e91", "output": "ti-tps7a02"}

@@ -11,9 +11,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from sunseal import _engine, boards, fleet, simulation
+from sunseal import _engine, boards
 from sunseal.errors import Stopped, SunsealError
-from sunseal.services import Services
+from sunseal.loop import fleet, simulation
+from sunseal.loop.services import Services
 
 SCENARIOS = boards.home() / "examples" / "scenarios"
 SPEC = """

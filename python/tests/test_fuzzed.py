@@ -20,10 +20,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sunseal import _engine, boards, simulation
+from sunseal import _engine, boards
 from sunseal.errors import SunsealError
+from sunseal.loop import simulation
 from sunseal.planner import plan_requirements
-from sunseal.traces import open_recording
+from sunseal.trace import open_recording
 
 DATA = Path(__file__).parent / "data"
 CORPUS = boards.home() / "fuzz" / "corpus"

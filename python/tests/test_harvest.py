@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from sunseal.errors import SunsealError
-from sunseal.harvest import V_THERMAL, Panel, bounds, diode_at, month_day, sunlight
+from sunseal.harvest.light import V_THERMAL, Panel, bounds, diode_at, month_day, sunlight
 
 PANEL = "ixys-slmd600h10l"
 
@@ -13,7 +13,7 @@ PANEL = "ixys-slmd600h10l"
 def test_the_fitted_panel_gives_the_datasheet_power_at_test_conditions() -> None:
     import pvlib
 
-    from sunseal.harvest import _single_diode
+    from sunseal.harvest.light import _single_diode
 
     panel = Panel.load(PANEL)
     i_l, i_0, r_s, r_sh, a = _single_diode(panel)
@@ -147,7 +147,7 @@ def test_a_point_at_low_light_settles_the_ideality() -> None:
 
     import pvlib
 
-    from sunseal.harvest import _single_diode
+    from sunseal.harvest.light import _single_diode
 
     panel = Panel.load(PANEL)
     stated = 0.094 * panel.v_mp_v * panel.i_mp_a

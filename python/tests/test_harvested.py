@@ -15,9 +15,10 @@ import pandas as pd
 import pytest
 
 from conftest import Cli
-from sunseal import boards, harvest
+from sunseal import boards
 from sunseal.errors import SunsealError
-from sunseal.traces import climate, harvested
+from sunseal.harvest import climate, harvested
+from sunseal.harvest import light as harvest
 
 PANEL = "ixys-slmd121h04l"
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -415,7 +416,7 @@ def test_a_runs_voltage_becomes_a_waveform(tmp_path: Path, sunseal: Cli) -> None
 
 def test_the_closed_loop_takes_what_was_written(tmp_path: Path, firmware: None) -> None:
     """20 s of the node in lamp light: the panel's energy is that of the trace."""
-    from sunseal import simulation
+    from sunseal.loop import simulation
 
     (tmp_path / "l.csv").write_text("time_s,lux\n" + "".join(f"{t},20000\n" for t in range(0, 25, 5)))
     light = climate.indoors(tmp_path / "l.csv", harvest.Panel.load("ixys-slmd600h10l"))

@@ -11,7 +11,8 @@ import pytest
 
 import sunseal
 from conftest import Cli, require
-from sunseal import Machine, SunsealError, injecting
+from sunseal import Machine, SunsealError
+from sunseal.measurement import injecting
 
 BOARD = "msp430fr5994-launchpad"
 SCRIPT = Path(__file__).parents[2] / "crates/sunseal-mcu/tests/fr5994/program/msp430fr5994.ld"

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from sunseal import charts, page, plots, report
+from sunseal.report import charts, page, plots
+from sunseal.report import scenario as report
 
 FOLDED = {"main;sign;mul": 600.0, "main;sign;sha256": 300.0, "main;<weird> & name": 100.0}
 SVG = "{http://www.w3.org/2000/svg}"

@@ -19,8 +19,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from conftest import Cli
-from sunseal import boards, harvest, simulation
+from sunseal import boards
 from sunseal.errors import SunsealError
+from sunseal.harvest import light as harvest
+from sunseal.loop import simulation
 from sunseal.planner import lifetime, operations, plan, plan_confirm, plan_link, radio, sweep, uncertainty
 from sunseal.planner import plan_requirements as wishes
 from sunseal.planner import plan_supplies as supply

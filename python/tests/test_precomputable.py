@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from sunseal import Machine, SunsealError, boards, precomputable
-from sunseal import constant_time_matrix as matrix
-from sunseal.cli import run
+from sunseal import Machine, SunsealError, boards
+from sunseal.cli.app import run
+from sunseal.measurement import constant_time_matrix as matrix
+from sunseal.measurement import precomputable
 
 SOURCE = Path(__file__).parent / "data" / "precomputable.c"
 N = 32

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sunseal import boards, published, published_page
+from sunseal import boards, published
 from sunseal.errors import SunsealError
+from sunseal.report import published_page
 
 
 @given(a=st.floats(0.1, 1e3), b=st.floats(0.1, 1e3), c=st.floats(0.1, 1e3))

@@ -6,7 +6,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sunseal import boards, references
+from sunseal import boards
+from sunseal.measurement import references
 
 
 def rows(file: str, key: str) -> list[dict[str, Any]]:

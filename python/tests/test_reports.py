@@ -15,11 +15,14 @@ from hypothesis import strategies as st
 
 import sunseal as tool
 from conftest import Cli
-from sunseal import api, boards, charts, citing, plots, published, published_page, report, simulation
-from sunseal import fleet as fleets
+from sunseal import api, boards, citing, published
 from sunseal.errors import SunsealError
-from sunseal.planner import pages
+from sunseal.loop import fleet as fleets
+from sunseal.loop import simulation
 from sunseal.planner import size as sizing
+from sunseal.report import charts, plots, published_page
+from sunseal.report import planner_pages as pages
+from sunseal.report import scenario as report
 
 BOARD = boards.DEFAULT_BOARD
 DEMAND = sizing.Demand(1.2e-3, 0.3, 137e-6, 2e-3, 9e-6, 600.0)

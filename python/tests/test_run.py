@@ -15,7 +15,7 @@ import pytest
 
 from conftest import Cli
 from sunseal import Bench, EngineError, SunsealError
-from sunseal import constant_time_matrix as matrix
+from sunseal.measurement import constant_time_matrix as matrix
 
 SOURCE = Path(__file__).parent / "data" / "on_the_bench.c"
 Built = Callable[[str], Path]

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import Cli
 from sunseal.errors import SunsealError
-from sunseal.services import Services, ask
+from sunseal.loop.services import Services, ask
 
 NODE = "53756e7365616c01"
 

@@ -20,16 +20,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Cli
-from sunseal import boards, measuring
+from sunseal import boards
 from sunseal.errors import SunsealError
-from sunseal.traces import (
+from sunseal.harvest import climate
+from sunseal.measurement import measuring
+from sunseal.trace import (
     FORMATS,
     Bench,
     Channel,
     Recording,
     Trigger,
     capacitor,
-    climate,
     comparing,
     measure,
     model,
@@ -567,7 +568,7 @@ def test_a_trace_of_the_simulation_itself_compares_as_one(firmware: None, tmp_pa
 
 def test_the_page_names_every_format() -> None:
     page = (boards.home() / "docs" / "reference" / "traces.md").read_text(encoding="utf-8")
-    from sunseal.traces.commands import SOURCES
+    from sunseal.cli.trace import SOURCES
 
     assert [f for f in (*FORMATS, *SOURCES) if f"| `{f}` |" not in page] == []
     for name in climate.LIGHTS:

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from conftest import Cli
-from sunseal import _engine, boards, simulation
-from sunseal.services import Services
+from sunseal import _engine, boards
+from sunseal.loop import simulation
+from sunseal.loop.services import Services
 
 SCENARIO = boards.home() / "examples" / "scenarios" / "listening.toml"
 DAY_S = 86_400.0

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli, require
-from sunseal import Machine, boards, crypto_table, measuring
+from sunseal import Machine, boards
+from sunseal.benchmark import crypto_table
 from sunseal.errors import SunsealError
+from sunseal.measurement import measuring
 
 # A multiplier makes no difference to the others; RSA-2048 without one takes a billion cycles.
 MULTIPLYING = [

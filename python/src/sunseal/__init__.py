@@ -11,12 +11,12 @@ from sunseal._engine import EngineError
 from sunseal.air import Air, Frame
 from sunseal.api import FleetRun, lifetime, plan, reproduce, run_fleet, simulate, size, tune
 from sunseal.citing import Citations
-from sunseal.constant_time import Covered, Leak, Verdict
-from sunseal.coupon import metrics as coupon_metrics
 from sunseal.errors import SunsealError
-from sunseal.injecting import Failure, Hazard, Injection, inject, war
 from sunseal.machine import Machine, Stop
-from sunseal.measuring import Measurement, PowerSet, curve, in_joules, measure, profile
+from sunseal.measurement.constant_time import Covered, Leak, Verdict
+from sunseal.measurement.coupon import metrics as coupon_metrics
+from sunseal.measurement.injecting import Failure, Hazard, Injection, inject, war
+from sunseal.measurement.measuring import Measurement, PowerSet, curve, in_joules, measure, profile
 from sunseal.running import Bench, Ended
 
 __version__ = version("sunseal")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """`python -m sunseal` is the command `sunseal`."""
 
-from sunseal.cli import main
+from sunseal.cli.app import main
 
 main()

@@ -13,25 +13,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import boards, citing, measuring
+from sunseal import boards, citing
 from sunseal.errors import SunsealError
+from sunseal.measurement import measuring
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sunseal.fleet import Fleet
+    from sunseal.loop.fleet import Fleet
+    from sunseal.loop.simulation import Played, Watch
     from sunseal.planner import operations
     from sunseal.planner.lifetime import Lifetime
     from sunseal.planner.plan import Planned
     from sunseal.planner.size import Sized
     from sunseal.planner.tune import Tuned
     from sunseal.published import Reproduction
-    from sunseal.simulation import Played, Watch
 
 
 def simulate(scenario: str | Path, watch: Watch | None = None) -> Played:
     """Play a scenario file in the closed loop; `.frame()` is the storage voltage over time, `.closing()` the ledger."""
-    from sunseal import simulation
+    from sunseal.loop import simulation
 
     return simulation.play(simulation.load(Path(scenario)), watch)
 
@@ -132,7 +133,7 @@ def size(
     `radio_j` is its energy instead. `sleep_w` is else the board's own asleep, `capacitance_f` else the board's store,
     `shading` the share of the sun that reaches the panel.
     """
-    from sunseal import fleet as fleets
+    from sunseal.loop import fleet as fleets
     from sunseal.planner import asleep, radio
     from sunseal.planner import size as sizing
 
@@ -266,14 +267,14 @@ class FleetRun:
 
     def summary(self) -> dict[str, Any]:
         """Return shares and quantiles over the fleet: what `sunseal fleet --json` prints."""
-        from sunseal import fleet as fleets
+        from sunseal.loop import fleet as fleets
 
         low_light = self.fleet.provenance.get("low_light")
         return {**fleets.summary(self.rows), **({"low_light": low_light} if low_light else {})}
 
     def cite(self) -> citing.Citations:
         """Return the documents behind board, parts, coefficients and light."""
-        from sunseal import simulation
+        from sunseal.loop import simulation
 
         told = simulation.facts(self.fleet.scenario)
         return citing.of_scenario(told) + citing.of(climate=self.fleet.provenance)
@@ -288,7 +289,7 @@ def run_fleet(
     heard: Callable[[int, int], None] | None = None,
 ) -> FleetRun:
     """Play a fleet file; with a `folder` its pieces are kept there and an interrupted run goes on."""
-    from sunseal import fleet as fleets
+    from sunseal.loop import fleet as fleets
 
     fleet = fleets.load(Path(path))
     if folder is not None:

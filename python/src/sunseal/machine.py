@@ -21,9 +21,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sunseal import _engine, abi, boards, constant_time
-from sunseal.constant_time import Leak, Verdict
+from sunseal import _engine, abi, boards
 from sunseal.errors import SunsealError, unknown
+from sunseal.measurement import constant_time
+from sunseal.measurement.constant_time import Leak, Verdict
 
 Bytes = NDArray[np.uint8]
 Place = str | int

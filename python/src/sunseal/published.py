@@ -14,9 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import _engine, boards, citing, coupon, measuring, oracle
+from sunseal import _engine, boards, citing
 from sunseal.errors import SunsealError, unknown
 from sunseal.machine import Machine
+from sunseal.measurement import coupon, measuring, oracle
 from sunseal.units import show
 
 if TYPE_CHECKING:

@@ -173,7 +173,7 @@ class Bench:
     @property
     def energy_j(self) -> float:
         """What the chip drew since power-on in joules, by the power set, at the supply; without radio and LEDs."""
-        from sunseal import measuring
+        from sunseal.measurement import measuring
 
         weights = measuring.PowerSet(self._power or measuring.DEFAULT_POWER, self.board)
         return weights.inner.weigh_as_run(self.machine.engine.counts(), self._vcc_v).energy_j

@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sunseal import _engine, boards, measuring
+from sunseal import _engine, boards
+from sunseal.measurement import measuring
 from sunseal.planner import radio as radios
 
 Ends = tuple[float, float, float]

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from sunseal import _engine, boards, citing, measuring
+from sunseal import _engine, boards, citing
 from sunseal.errors import SunsealError, unknown
+from sunseal.measurement import measuring
 from sunseal.planner.asleep import Asleep
 from sunseal.planner.radio import Exchange
 

@@ -14,8 +14,9 @@ from typing import Any
 
 import pandas as pd
 
-from sunseal import _engine, boards, measuring
+from sunseal import _engine, boards
 from sunseal.errors import SunsealError
+from sunseal.measurement import measuring
 
 COLUMNS = {
     "workload": "str",

@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sunseal import _engine, boards, citing, measuring, units
-from sunseal import fleet as fleets
+from sunseal import _engine, boards, citing, units
+from sunseal.loop import fleet as fleets
+from sunseal.measurement import measuring
 from sunseal.planner import asleep, lifetime, operations, sweep, uncertainty
 from sunseal.planner import plan_link as links
 from sunseal.planner import plan_requirements as wishes

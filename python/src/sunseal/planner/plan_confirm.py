@@ -19,9 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from sunseal import _engine, boards, measuring, simulation
-from sunseal import fleet as fleets
+from sunseal import _engine, boards
 from sunseal.errors import SunsealError
+from sunseal.loop import fleet as fleets
+from sunseal.loop import simulation
+from sunseal.measurement import measuring
 from sunseal.planner import plan_supplies as supply
 from sunseal.planner import radio, sweep
 from sunseal.planner.plan import Configuration, Planned, play_trace, summed_profile

@@ -27,9 +27,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sunseal import boards, harvest, measuring
-from sunseal import fleet as fleets
+from sunseal import boards
 from sunseal.errors import SunsealError
+from sunseal.harvest import light as harvest
+from sunseal.loop import fleet as fleets
+from sunseal.measurement import measuring
 from sunseal.planner import lifetime
 from sunseal.planner.plan_requirements import Requirements
 

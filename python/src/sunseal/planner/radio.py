@@ -12,8 +12,9 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
-from sunseal import _engine, boards, oracle
+from sunseal import _engine, boards
 from sunseal.errors import SunsealError, unknown
+from sunseal.measurement import oracle
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from sunseal import _engine, boards, citing
-from sunseal import fleet as fleets
 from sunseal.errors import SunsealError
-from sunseal.measuring import Measurement
+from sunseal.loop import fleet as fleets
+from sunseal.loop.simulation import LOSSES
+from sunseal.measurement.measuring import Measurement
 from sunseal.planner.asleep import Asleep
 from sunseal.planner.radio import Exchange
-from sunseal.simulation import LOSSES
 
 OVERHEAD_J = 0.125
 """The harvester's overhead in equation 6.1."""

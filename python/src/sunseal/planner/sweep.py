@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sunseal import _engine, boards, measuring, oracle
+from sunseal import _engine, boards
 from sunseal.errors import SunsealError
+from sunseal.measurement import measuring, oracle
 from sunseal.planner import asleep, lifetime, operations
 from sunseal.planner import plan_link as links
 from sunseal.planner import plan_supplies as supply

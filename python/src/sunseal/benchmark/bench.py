@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The tracked figures: the simulator's own speed, of this machine at this moment, and what cryptography costs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from sunseal import _engine, boards
+from sunseal.benchmark import bench_loop, crypto_table
+from sunseal.benchmark.bench_loop import Row, row
+from sunseal.errors import unknown
+from sunseal.loop import simulation
+from sunseal.measurement import measuring, oracle
+
+
+def _engine_speed() -> list[Row]:
+    """Run a whole signature on the machine with its energy books open."""
+    rows: list[Row] = []
+    board = boards.DEFAULT_BOARD
+    device = _engine.Board(str(boards.board_path(board))).device
+    for name in ("ecdsa-p256-sign", "ecdsa-secp160r1-sign"):
+        program = measuring.builtin(name, board, boards.variant((), board))
+        fed = oracle.trial(boards.workload(name)).fed
+        paths = str(boards.board_path(board)), str(boards.home() / "data" / "devices" / f"{device}.toml")
+        best = min((_engine.speed(*paths, program.image, fed) for _ in range(5)), key=lambda r: r[2])
+        instructions, cycles, wall_s = best
+        conditions = f"{name}, mpy=32, whole program from reset, best of 5, one core"
+        rows += [
+            row("engine.msp430.mips", instructions / wall_s / 1e6, "million instructions/s", conditions),
+            row("engine.msp430.mcps", cycles / wall_s / 1e6, "million cycles/s", conditions),
+        ]
+    return rows
+
+
+def _loop_speed() -> list[Row]:
+    """Play the demo's day without a gateway: nobody answers, so the node enrols in vain."""
+    from sunseal.loop import demo
+
+    scenario = simulation.load(demo.built_in())
+    began = time.perf_counter()
+    played = simulation.play(scenario)
+    wall_s = time.perf_counter() - began
+    record = played.record
+    conditions = f"{demo.built_in().name}, {record['cycles']:,} cycles, no gateway, one run"
+    return [
+        row("loop.day.x_real_time", record["simulated_s"] / wall_s, "simulated s/s", conditions),
+        *bench_loop.loop(),
+    ]
+
+
+SWEEP = {
+    "security": {"bits": 80},
+    "task": [{"workloads": ["*"], "every": "10min"}],
+    "climate": {"shading": 0.01, "survive": 0.99},
+    "battery": {"lifetime": "1year"},
+}
+"""Every workload on every board and variant, at every operating point, on every supply that the parts make."""
+
+
+def _planner_speed() -> list[Row]:
+    """Sweep everything that a plan may choose from, profiles and light from the cache."""
+    from sunseal.planner import plan_requirements, sweep
+
+    wanted = plan_requirements.read(SWEEP, "bench")
+    sweep.field(wanted)  # fills the cache
+    oracle.trial.cache_clear()
+    began = time.perf_counter()
+    everything = sweep.field(wanted)
+    count = everything.configurations
+    wall_s = time.perf_counter() - began
+    conditions = f"{len(everything.table):,} loads, {len(everything.supplies)} supplies, from cached profiles, one run"
+    return [
+        row("planner.sweep.configurations", count, "configurations", conditions),
+        row("planner.sweep.wall", wall_s, "s", conditions),
+    ]
+
+
+PARTS: dict[str, Callable[[], list[Row]]] = {
+    "engine": _engine_speed,
+    "loop": _loop_speed,
+    "year": bench_loop.year,
+    "fleet": bench_loop.fleet,
+    "planner": _planner_speed,
+    "crypto": crypto_table.rows,
+}
+
+
+def run(part: str | None) -> list[Row]:
+    """Measure one part, or all."""
+    if part is not None and part not in PARTS:
+        raise unknown("part", part, PARTS)
+    return [figure for name, measure in PARTS.items() if part in (None, name) for figure in measure()]

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The closed loop's and the fleet's own speed, in CPU time, and the page that holds them."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import struct
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sunseal import _engine, boards
+
+Row = dict[str, Any]
+Light = tuple[list[float], list[float]] | None
+
+PAGE = Path("docs/reference/loop.md")
+DAY_S = 86_400.0
+YEAR_DAYS = 365
+BOARD = "msp430f5438a-anagear"
+
+STORES: dict[str, dict[str, Any]] = {
+    "supercapacitor": {},
+    "supercapacitor with branches": {"capacitor": "supercap-0f47-branches"},
+    "supercapacitor, BQ25504, direct": {"charger": "ti-bq25504", "output": "direct"},
+    "tantalum": {"capacitor": "tantalum-330u", "overhead_j": 1e-5},
+    "ceramic": {"capacitor": "ceramic-100u-x5r", "overhead_j": 1e-5},
+    "thin-film cell and ceramic, LDO": {
+        "cell": "cymbet-cbc050",
+        "capacitor": "ceramic-100u-x5r",
+        "output": "ti-tps7a02",
+    },
+    "Li-ion cell, LDO": {"cell": "li-ion-lir2450", "output": "ti-tps7a02"},
+    "two AA cells, TPS61000": {"cell": "two-aa-energizer-e91", "output": "ti-tps61000", "below_v": 2.2},
+    "CR2354, direct": {"cell": "panasonic-cr2354", "output": "direct"},
+}
+"""By name, as a scenario's `[supply]` says them."""
+
+ASLEEP = (
+    *(0x40B2, 0x5A80, 0x015C),  # mov #WDTPW|WDTHOLD, &WDTCTL
+    *(0x40F2, 0x000E, 0x022A, 0x40F2, 0x0001, 0x0222, 0x40F2, 0x0001, 0x0224),  # P3: SPI pins; CSn high, an output
+    *(0x40F2, 0x0001, 0x05E0, 0x40F2, 0x00A9, 0x05E1, 0x40F2, 0x0080, 0x05E0),  # USCI_B0: SPI master on SMCLK
+    *(0x40F2, 0x0000, 0x0222, 0x403F, 0x0200, 0x831F, 0x23FE),  # CSn low, until the radio's crystal runs
+    *(0x40F2, 0x0039, 0x05EE, 0x403F, 0x0040, 0x831F, 0x23FE),  # SPWD, until the byte is out
+    *(0x40F2, 0x0001, 0x0222),  # CSn high: the radio sleeps
+    *(0xD032, 0x00D0, 0x3FFF),  # bis #LPM3, SR; jmp $
+)
+BUSY = (0x40B2, 0x5A80, 0x015C, 0x5F0F, 0x3FFE)  # watchdog; add R15, R15; jmp back: 3 cycles for two instructions
+BUSY_CYCLES_PER_INSTRUCTION = 1.5
+CODE = 0x5C00
+
+
+def image_of(words: tuple[int, ...]) -> bytes:
+    """An ELF file for the MSP430: these words, and the reset vector that leads to them."""
+    code = struct.pack(f"<{len(words)}H", *words)
+    head = bytes.fromhex("7f454c46010101") + bytes(9)
+    head += struct.pack("<HHIIIIIHHHHHH", 2, 105, 1, CODE, 52, 0, 0, 52, 32, 2, 40, 0, 0)
+    first = 52 + 2 * 32
+    for at, offset, size in ((CODE, first, len(code)), (0xFFFE, first + len(code), 2)):
+        head += struct.pack("<8I", 1, offset, at, at, size, size, 5, 2)
+    return head + code + struct.pack("<H", CODE)
+
+
+def scenario_of(name: str, image: Path, duration_s: float, **more: Any) -> _engine.Scenario:
+    """Make a scenario of some keys."""
+    supply = more.pop("supply", {})
+    told = {"name": name, "board": BOARD, "firmware": str(image), "duration_s": duration_s, "supply": supply, **more}
+    return _engine.Scenario.from_json(json.dumps(told))
+
+
+def timed(scenario: _engine.Scenario, light: Light) -> tuple[dict[str, Any], float]:
+    """A run's record, and the CPU seconds that it took."""
+    data = str(boards.home() / "data")
+    began = time.process_time()
+    record = json.loads(_engine.simulate(data, scenario, light, None, None, False, None))
+    return record, time.process_time() - began
+
+
+def row(name: str, value: float, unit: str, conditions: str) -> Row:
+    """Make a tracked figure."""
+    return {"name": name, "value": value, "unit": unit, "conditions": conditions}
+
+
+def _by_store(folder: Path) -> Iterator[Row]:
+    """A day off and a day asleep on every store."""
+    image = folder / "asleep.elf"
+    image.write_bytes(image_of(ASLEEP))
+    for name, supply in STORES.items():
+        for state in ("off", "asleep"):
+            cell = "cell" in supply
+            if state == "off" and cell:
+                continue  # a cell does not stand below its restart voltage
+            chosen = dict(supply)
+            if state == "off":
+                chosen["initial_v"] = 0.5
+                # Light at the very end, so that the node can start at all.
+                light: Light = ([0.0, DAY_S, DAY_S + 1.0], [0.0, 0.0, 1.0])
+            else:
+                light = None if cell else ([0.0, DAY_S], [0.05, 0.05])
+            scenario = scenario_of(name, image, DAY_S, supply=chosen)
+            record, cpu_s = min((timed(scenario, light) for _ in range(2)), key=lambda r: r[1])
+            share = record["time_by_doing_s"].get("off" if state == "off" else "sleep", 0.0) / DAY_S
+            conditions = f"{name}, one day, 2000 points, {share:.2%} of it {state}, best of 2, CPU time"
+            yield row(f"loop.{state}.x_real_time", DAY_S / cpu_s, "simulated s/s", conditions)
+
+
+def loop() -> list[Row]:
+    """Measure the loop: computing, off, asleep."""
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        busy = folder / "busy.elf"
+        busy.write_bytes(image_of(BUSY))
+        scenario = scenario_of("busy", busy, 120.0, supply={"initial_v": 5.0})
+        record, cpu_s = min((timed(scenario, ([0.0, 120.0], [0.05, 0.05])) for _ in range(3)), key=lambda r: r[1])
+        mips = record["cycles"] / BUSY_CYCLES_PER_INSTRUCTION / cpu_s / 1e6
+        conditions = "add and jump for two minutes at the reset clock, supply and brown-out on, best of 3, CPU time"
+        rows.append(row("loop.active.mips", mips, "million instructions/s", conditions))
+        rows += _by_store(folder)
+    return rows
+
+
+def year() -> list[Row]:
+    """Play a year of a node that signs (secp160r1, MPY32, 16 MHz) every ten minutes, against the real server."""
+    from sunseal.loop.services import Services
+
+    image = boards.home() / "firmware" / "build" / BOARD / "mpy-32" / "node-secp160r1.elf"
+    node = {"node_id": "53756e7365616c01", "mode": "periodic", "period_s": 600, "mclk_khz": 16000}
+    duration_s = YEAR_DAYS * DAY_S
+    light = ([0.0, duration_s], [1e-3, 1e-3])
+    scenario = scenario_of("year", image, duration_s, supply={"initial_v": 3.0}, node=node)
+    with tempfile.TemporaryDirectory() as folder, Services(Path(folder), 1) as served:
+        served.call("POST", "/v1/nodes", {"node_id": node["node_id"], "name": "bench"}, time_us=0)
+        record, cpu_s = timed(scenario.answered_by(served.gateway), light)
+    messages = record["messages"]
+    reports = messages["sent"].get("REPORT", 0)
+    conditions = (
+        f"{YEAR_DAYS} days in one run, {record['cycles']:,} cycles, every instruction executed, {reports:,} signatures "
+        f"sent, the server accepts {messages['verdicts'].get('0', 0):,} with the enrolment; CPU time of the engine"
+    )
+    return [row("loop.year.s", cpu_s, "s", conditions)]
+
+
+def fleet() -> list[Row]:
+    """Measure nodes from a profile: one after the other in CPU time, and on two threads by the clock."""
+    profile = {
+        "sleep_w": 2e-5,
+        "start_j": 3e-3,
+        "start_s": 0.5,
+        "poll_s": 30.0,
+        "tasks": [{"name": "sign", "period_s": 600.0, "energy_j": 2e-3, "time_s": 0.2, "gate_j": 4e-3}],
+    }
+    hours = [h * 3600.0 for h in range(24 * YEAR_DAYS + 1)]
+    nodes = 16
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        image = Path(name) / "asleep.elf"
+        image.write_bytes(image_of(ASLEEP))
+        for store in ("supercapacitor", "supercapacitor with branches", "Li-ion cell, LDO"):
+            scenario = scenario_of("fleet", image, 1.0, supply=STORES[store])
+            for kind, peak_w in (("plenty", 5e-3), ("scarcity", 2e-4), ("brown-outs", 6e-5)):
+                trace = (hours, [max(0.0, peak_w * _sine((h % 24 - 6) / 12)) for h in range(len(hours))])
+
+                def play(count: int, scenario: Any = scenario, trace: Any = trace) -> list[dict[str, Any]]:
+                    member = {"profile": 0, "trace": 0, "light_scale": 1.0, "phase_s": 60.0, "capacitance_f": None}
+                    members = [{**member, "phase_s": 60.0 + i} for i in range(count)]
+                    plan = {"duration_s": YEAR_DAYS * DAY_S, "profiles": [profile], "nodes": members}
+                    data = str(boards.home() / "data")
+                    fates: list[dict[str, Any]] = json.loads(
+                        _engine.fleet(data, scenario, json.dumps(plan), [trace], None)
+                    )
+                    return fates
+
+                began = time.process_time()
+                fates = play(nodes)
+                cpu_s = time.process_time() - began
+                done = sum(f["tasks"][0]["done"] for f in fates) / sum(f["tasks"][0]["due"] for f in fates)
+                conditions = f"{store}, {kind}, {nodes} years, hourly light, {done:.0%} of the tasks done"
+                rate = nodes * YEAR_DAYS / cpu_s * 60.0
+                two = _threads(play, nodes)
+                rows += [
+                    row("fleet.node_year.ms", cpu_s / nodes * 1e3, "ms", f"{conditions}, CPU time"),
+                    row("fleet.node_days", rate, "node-days/min", f"{conditions}, one core's CPU time"),
+                    row("fleet.node_days", two, "node-days/min", f"{conditions}, two threads, by the clock"),
+                ]
+    return rows
+
+
+def _sine(half_turns: float) -> float:
+    from math import pi, sin
+
+    return sin(half_turns * pi)
+
+
+def _threads(play: Callable[[int], object], nodes: int) -> float:
+    threads = [threading.Thread(target=play, args=(nodes,)) for _ in range(2)]
+    began = time.perf_counter()
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    return 2 * nodes * YEAR_DAYS / (time.perf_counter() - began) * 60.0
+
+
+GOALS = """\
+| what | at least | best elsewhere |
+|---|---|---|
+| closed loop, node computing | 100 M instructions/s with power, storage and brown-out on | 0.43 M (Fused) |
+| closed loop, node off or asleep | 100,000 x real time | 1.3 x (Fused), 7 to 30 x (Simba, no firmware) |
+| one year of a node that signs (secp160r1, MPY32) every ten minutes, every instruction executed | under 300 s | none |
+| the same year from profiles | under 1 s | none |
+| fleet from profiles | 1,000,000 node-days a minute on two cores | none |
+| sweep of V x f x multiplier x capacitor x panel | 10,000 a minute from profiles | 7.7 days (EStacker, hardware) |
+"""
+
+
+def page(rows: list[Row]) -> str:
+    """Write the page: goals, other people's figures, ours."""
+    table = "".join(f"| `{r['name']}` | {r['value']:,.4g} | {r['unit']} | {r['conditions']} |\n" for r in rows)
+    load = os.getloadavg()[0]
+    return f"""# Speed of the closed loop
+
+Generated by `sunseal bench loop --page`; do not edit. No test looks at these figures: they are those of one machine on
+one day.
+
+## What it must do
+
+{GOALS}
+The figures of others are speeds that were measured on a machine of this kind when these goals were set, not printed by
+their authors. What Fused's authors print is how near it comes to hardware, and it is the design point beside which the
+loop is built: execution time within 0.2 % and power within 3.4 % of a commercial microcontroller (geometric means over
+their workloads), and the time to complete a workload through up to 70 power cycles within 7 % (Sliper et al.: Fused:
+closed-loop performance and energy simulation of embedded systems. ISPASS 2020, abstract, eprints.soton.ac.uk/439059).
+
+## What it does
+
+`sunseal bench planner` measures the sweep.
+
+Measured {datetime.now(UTC):%Y-%m-%d} on {platform.machine()}, {os.cpu_count()} logical cores, Linux
+{platform.release()}, load {load:.2f}.
+
+| figure | value | unit | conditions |
+|---|---|---|---|
+{table}"""

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`sunseal constant-time`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from sunseal import boards, units
+from sunseal.cli.console import out, print_json
+from sunseal.errors import SunsealError
+from sunseal.measurement import constant_time
+
+IN_FILE = "In a C file for --matrix a comment line `sunseal constant-time: --secret key --public tag` says the same."
+
+
+def constant_time_command(
+    elf: Annotated[
+        Path,
+        typer.Argument(metavar="FILE.elf|FILE.c", help="Your program; with --matrix, its source in one file of C."),
+    ],
+    secret: Annotated[
+        list[str] | None, typer.Option("--secret", help=f"Symbol with secret bytes. Repeatable. {IN_FILE}")
+    ] = None,
+    board: Annotated[
+        str, typer.Option("--board", help="A board of `sunseal boards`; a matrix has four of its own.")
+    ] = boards.DEFAULT_BOARD,
+    public: Annotated[
+        list[str] | None,
+        typer.Option("--public", help="Symbol that is no secret once written, such as a signature. Repeatable."),
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from", help="Symbol from which the bytes are secret; else `main`, or the reset where there is none."
+        ),
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option("--until", help="Symbol where the run ends; else the program's end.")
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option("--for", help="Simulated time to run, such as 20ms; a matrix: else 10s.")
+    ] = None,
+    inputs: Annotated[list[Path] | None, typer.Option("--input", metavar="FILE", help=constant_time.INPUT_HELP)] = None,
+    matrix: Annotated[
+        bool,
+        typer.Option(
+            "--matrix", help="Compile FILE.c by each compiler that is there at -O0 to -Os for four instruction sets."
+        ),
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Of a matrix: cells at a time; else one a core.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Follow secret bytes through runs of the binary: what branches on them, addresses memory or takes time.
+
+    Exit status 0: clean; 1: something does; 2: undecided, as the run left something open, which is named: it did not
+    reach its end, a secret was never read or was overwritten, or secret data went through a block that is not followed.
+    """
+    time_s = None if time is None else units.time_s(time)
+    if matrix:
+        from sunseal.measurement import constant_time_matrix
+
+        given = constant_time_matrix.Question(
+            tuple(secret or ()), tuple(public or ()), start, until, time_s, tuple(inputs or ())
+        )
+        raise typer.Exit(constant_time_matrix.show(elf, given, jobs, as_json))
+    if not secret:
+        raise SunsealError("constant-time follows secret bytes: name them by `--secret SYMBOL`")
+    judged = constant_time.program(
+        board, elf, secret, public=public or (), start=start, until=until, time_s=time_s, inputs=inputs or ()
+    )
+    if as_json:
+        print_json(judged.as_json())
+    else:
+        _show(judged, elf.name)
+    if judged.exit_status:
+        raise typer.Exit(judged.exit_status)
+
+
+def _show(judged: constant_time.Verdict, name: str) -> None:
+    secrets = ", ".join(s.name for s in judged.covered.secrets)
+    if judged.findings:
+        table = Table("what", "where", "line", "instruction", "times", box=None)
+        for leak in judged.findings:
+            table.add_row(leak.kind, leak.place, leak.line or "", escape(leak.instruction), str(leak.count))
+        out.print(table)
+        out.print(f"findings: what {secrets} decides changes how `{name}` runs")
+    elif judged.verdict == "clean":
+        out.print(f"clean: nothing that {secrets} decides changes how `{name}` ran")
+    else:
+        out.print(f"undecided: nothing was found in `{name}`, which shows nothing, because")
+    for reason in judged.why:
+        out.print(f"- {escape(reason)}")
+    c = judged.covered
+    read = "; ".join(f"{s.read} of {s.bytes} bytes of {s.name} read" for s in c.secrets)
+    out.print(
+        f"covered in {c.runs} run{'s' if c.runs > 1 else ''}: {read}; {c.code_share:.0%} of the code "
+        f"({c.code_bytes_run} of {c.code_bytes} bytes)",
+        style="dim",
+    )
+    if c.functions:
+        out.print(f"functions with secret data: {escape(', '.join(c.functions))}", style="dim")
+    if c.blocks:
+        told = (f"{b.name} ({'followed' if b.followed else 'not followed'})" for b in c.blocks)
+        out.print(f"blocks with secret data: {', '.join(told)}", style="dim")
+    if judged.verdict == "clean":
+        out.print(c.unseen, style="dim")

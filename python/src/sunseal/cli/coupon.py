@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`sunseal coupon`: work that is done before it is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from sunseal import boards, units
+from sunseal.cli.console import out, print_json
+from sunseal.measurement import coupon, measuring, precomputable
+
+coupon_app = typer.Typer(
+    help="Precomputed work: what of a program can be done before its input comes.", no_args_is_help=True
+)
+
+
+@coupon_app.callback()
+def _group() -> None:
+    """Precomputed work: what of a program can be done before its input comes."""
+
+
+@coupon_app.command("analyze")
+def analyze_command(
+    elf: Annotated[Path, typer.Argument(metavar="FILE.elf", help="Your program.")],
+    function: Annotated[str, typer.Option("--function", help="The operation: followed from its entry to its return.")],
+    runtime_input: Annotated[
+        list[str],
+        typer.Option(
+            "--runtime-input",
+            metavar="BUF[:LEN]",
+            help="Bytes that are there at run time only: symbol, symbol+offset:bytes or 0xADDRESS:bytes. Repeatable.",
+        ),
+    ],
+    output: Annotated[
+        list[str] | None,
+        typer.Option("--output", metavar="BUF[:LEN]", help="What the operation leaves as its result. Repeatable."),
+    ] = None,
+    board: Annotated[str, typer.Option("--board", help="A board of `sunseal boards`.")] = boards.DEFAULT_BOARD,
+    call: Annotated[int, typer.Option("--call", min=1, help="Follow this call of the function, 1 first.")] = 1,
+    given: Annotated[
+        Path | None, typer.Option("--input", metavar="FILE", help="Values to write before the start: `symbol = VALUE`.")
+    ] = None,
+    power: Annotated[str, typer.Option("--power", help="A power set of `sunseal boards`.")] = measuring.DEFAULT_POWER,
+    vcc: Annotated[str | None, typer.Option("--vcc", help="Supply voltage, such as 2.2V; else the board's.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Say which cycles and joules of a function do not depend on its runtime input, and what a coupon would carry.
+
+    One run is followed: it shows the way that this input took. Exit status 2: the run used what is not followed (DMA,
+    bit-band), which is named, and the split may be wrong.
+    """
+    found = precomputable.analyze(
+        elf,
+        function,
+        runtime_input,
+        board=board,
+        output=output or (),
+        power=power,
+        vcc_v=None if vcc is None else units.voltage_v(vcc),
+        call=call,
+        given=given,
+    )
+    if as_json:
+        print_json(found.as_json())
+    else:
+        _show(found)
+    if found.not_followed:
+        raise typer.Exit(2)
+
+
+def _show(a: precomputable.Analysis) -> None:
+    out.print(
+        f"{a.share_cycles:.1%} of {a.cycles:,} cycles ({units.show(a.energy_j, 'J')}) of `{escape(a.function)}` "
+        "can run before its input comes"
+    )
+    table = Table("a coupon of", "data", "control", "saves cycles", "of all", "saves", "done ahead up to", box=None)
+    for cut in _some(a.cuts):
+        table.add_row(
+            f"{cut.bytes:,} bytes",
+            f"{cut.data_bytes:,}",
+            f"{cut.control_bytes:,}",
+            f"{cut.saved_cycles:,}",
+            f"{cut.saved_cycles / a.cycles:.1%}",
+            units.show(cut.saved_j, "J"),
+            escape(cut.at or "the end of what can be"),
+        )
+    out.print(table)
+    table = Table("function", "can run ahead", "beside the input", "takes the input", box=None)
+    for part in a.functions[:12]:
+        table.add_row(
+            escape(part.name), *(f"{n:,}" for n in (part.independent_cycles, part.frame_cycles, part.dependent_cycles))
+        )
+    out.print(table)
+    if a.not_followed:
+        out.print(f"Not followed, so the split may be wrong: {', '.join(a.not_followed)}", style="bold")
+    if a.branches:
+        at = ", ".join(f"{place} ({count})" for place, count in a.branches[:6])
+        out.print(f"The input decided branches, so other inputs take other ways: {escape(at)}")
+    out.print(
+        "One run was followed. Each cycle is given the same share of the joules; control bytes are addresses and "
+        "counters, which could be made anew.",
+        style="dim",
+    )
+
+
+def _some(cuts: tuple[precomputable.Cut, ...], most: int = 12) -> list[precomputable.Cut]:
+    """Cuts for a table: the last, and of the others those that save most for each byte more."""
+    if len(cuts) <= most:
+        return list(cuts)
+    step = (len(cuts) - 1) / (most - 1)
+    return [cuts[round(i * step)] for i in range(most)]
+
+
+@coupon_app.command("metrics")
+def metrics_command(
+    kind: Annotated[str | None, typer.Option("--kind", help="One kind of coupon, such as `ctr` or `p256`.")] = None,
+    board: Annotated[str, typer.Option("--board", help="A board that keeps coupons.")] = "msp430fr5994-launchpad",
+    variant: Annotated[
+        list[str] | None, typer.Option("--variant", help="A hardware fact of the firmware, such as `mpy=32`.")
+    ] = None,
+    power: Annotated[str, typer.Option("--power", help="A power set of `sunseal boards`.")] = measuring.DEFAULT_POWER,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Price coupons: the operation whole, ahead of time and at run time, the ratios, and what the store adds.
+
+    At the clock after a reset, as programming flash takes its time at any clock.
+    """
+    found = coupon.metrics(kind, board=board, variant=variant or (), power=power)
+    if as_json:
+        print_json([m.as_json() for m in found])
+    else:
+        _show_metrics(found)
+
+
+def _show_metrics(found: list[coupon.Metrics]) -> None:
+    first = found[0]
+    out.print(f"{first.board}, {first.freq_hz / 1e6:.3g} MHz, {first.vcc_v:g} V, {first.power_set}")
+    table = Table("kind", "variant", "", "cycles", "time", "energy", "EDP, J s", box=None)
+    for m in found:
+        rows = {"original": m.original, "precompute": m.precompute, "runtime": m.runtime, "without guard": m.bare}
+        for what, cost in rows.items():
+            if cost is not None:
+                table.add_row(
+                    m.kind,
+                    m.variant,
+                    what,
+                    f"{cost.cycles:,}",
+                    units.show(cost.time_s, "s"),
+                    units.show(cost.energy_j, "J"),
+                    f"{cost.edp_js:.3g}",
+                )
+    out.print(table)
+    table = Table("kind", "variant", "original over", "cycles", "energy", "delay", "EDP", "slot", "guard", box=None)
+    for m in found:
+        told = m.as_json()
+        share = told["store"]["guard_share_cycles"]
+        for what, ratio in (
+            ("runtime", told["ratio"]),
+            ("without guard", told["ratio_without_guard"]),
+            ("the paper's, over runtime", told["published"].get("ratio", {})),
+            ("the paper's, without guard", told["published"].get("ratio_without_guard", {})),
+        ):
+            if ratio:
+                table.add_row(
+                    m.kind,
+                    m.variant,
+                    what,
+                    *(f"{ratio[name]:,.3g}" for name in ("cycles", "energy_j", "time_s", "edp_js")),
+                    f"{m.slot_bytes} bytes",
+                    "" if share is None else f"{share:.0%}",
+                )
+    out.print(table)
+    for m in {m.kind: m for m in found}.values():
+        if m.note:
+            out.print(f"{m.kind}: {escape(m.note)}", style="dim")

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`sunseal fleet`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from sunseal import boards, units
+from sunseal.cli.console import PAGE, Figure, Report, err, out, print_json, writable
+from sunseal.measurement import measuring
+
+
+def fleet_command(
+    path: Annotated[Path, typer.Argument(metavar="FLEET.toml", help="Scenario, climate, and how the nodes differ.")],
+    folder: Annotated[Path, typer.Option("--out", help="Where the Parquet files are written.")] = Path("out/fleet"),
+    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; else one a core.")] = None,
+    dask: Annotated[str | None, typer.Option("--dask", help="A Dask scheduler, such as tcp://host:8786.")] = None,
+    report: Report = None,
+    figure: Figure = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")] = False,
+) -> None:
+    """Play thousands of nodes over years from one measured profile; Ctrl-C and again goes on where it was."""
+    from sunseal import api
+    from sunseal.loop import fleet as fleets
+    from sunseal.loop import simulation
+
+    writable(report, PAGE)
+    writable(figure)
+    quiet = as_json or not err.is_terminal
+    if not quiet:
+        err.print("measuring the profile and drawing the fleet", style="dim")
+    fleet = fleets.load(path)
+    columns = (TextColumn("nodes"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True, disable=quiet) as bar:
+        task = bar.add_task("nodes", total=len(fleet.nodes))
+        rows = fleets.run(fleet, folder, jobs=jobs, dask=dask, heard=lambda done, _: bar.update(task, completed=done))
+    played = api.FleetRun(fleet, rows)
+    if report is not None or figure is not None:
+        from sunseal.report import drawings
+        from sunseal.report import planner_pages as pages
+
+        if figure is not None:
+            drawings.lights(played).write(figure)
+        if report is not None:
+            measuring.write_atomic(report, pages.fleet(played))
+    board = str(simulation.facts(fleet.scenario)["board"])
+    told = {**played.summary(), "residual_known": boards.residual_known(board)}
+    if as_json:
+        print_json(told)
+        return
+    for profile in fleet.profiles[:1]:
+        for t in profile.tasks:
+            out.print(
+                f"{t.name} every {units.show(t.period_s, 's')}: {units.show(t.energy_j, 'J')}, "
+                f"{units.show(t.time_s, 's')}; asleep {units.show(profile.sleep_w, 'W')}",
+                style="dim",
+            )
+    if not told["residual_known"]:
+        out.print(f"not counted: the residual current of {board}, nobody's measurement is known here", style="dim")
+    _show(told, folder)
+
+
+def _show(told: dict[str, Any], folder: Path) -> None:
+    table = Table(box=None, show_header=False)
+    shares = told["survived_share"]
+    table.add_row("nodes, node-days", f"{told['nodes']:,}, {told['node_days']:,}")
+    table.add_row(
+        "days survived, of all",
+        f"{shares['p50']:.1%} in the middle, {shares['p5']:.1%} and {shares['p95']:.1%} at the ends",
+    )
+    table.add_row("nodes that never went down", f"{told['nodes_never_down']:,}")
+    table.add_row("brown-outs", f"{told['brown_outs']:,}")
+    if told["done_share"] is not None:
+        table.add_row("tasks done, of those due", f"{told['done_share']:.2%}")
+    if told["curtailed_share"] is not None:
+        table.add_row("light not taken: store full", f"{told['curtailed_share']:.1%}")
+    if "low_light" in told:
+        table.add_row("light, uncertain when low", told["low_light"])
+    table.add_row("energy balance, worst node", f"{told['energy_balance_rel_max']:.1e}")
+    out.print(table)
+    out.print(f"wrote {folder}/part-*.parquet")

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`sunseal size` and `sunseal lifetime`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from sunseal import boards, units
+from sunseal.cli.console import PAGE, Figure, Report, out, print_json, writable
+from sunseal.harvest.light import low_light_text
+from sunseal.measurement import measuring
+
+if TYPE_CHECKING:
+    from sunseal.planner.asleep import Asleep
+    from sunseal.planner.lifetime import Lifetime
+    from sunseal.planner.radio import Exchange
+
+Workload = Annotated[str, typer.Argument(help="A workload of `sunseal workloads`.")]
+Every = Annotated[str, typer.Option("--every", help="From one operation to the next, such as 10min.")]
+Freq = Annotated[str | None, typer.Option("--freq", help="CPU clock; else the board's.")]
+Vcc = Annotated[str | None, typer.Option("--vcc", help="Supply voltage; else the board's.")]
+Variant = Annotated[list[str] | None, typer.Option("--variant", help="A hardware fact, such as mpy=32. Repeatable.")]
+Power = Annotated[str, typer.Option("--power", help="Parameter set: datasheet, mane2014, piotrowski2006.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")]
+
+
+def _pictures(report: Path | None, figure: Path | None, answer: Any) -> None:
+    if figure is not None:
+        from sunseal.report import drawings
+
+        drawings.main(answer).write(figure)
+    if report is not None:
+        from sunseal.report import planner_pages as pages
+
+        measuring.write_atomic(report, pages.page_of(answer))
+
+
+def size_command(
+    workload: Workload = "ecdsa-p256-sign",
+    every: Every = "600s",
+    board: Annotated[str, typer.Option("--board", help="A board with a harvester.")] = boards.DEFAULT_BOARD,
+    variant: Variant = None,
+    freq: Freq = None,
+    vcc: Vcc = None,
+    power: Power = measuring.DEFAULT_POWER,
+    radio: Annotated[
+        str | None, typer.Option("--radio", help="Energy of the message instead, such as 137uJ (Mane, table 4.3).")
+    ] = None,
+    sends: Annotated[int, typer.Option("--sends", min=0, help="Bytes sent beside the signature.")] = 16,
+    dbm: Annotated[int, typer.Option("--dbm", help="Output power of the radio.")] = 0,
+    sleep: Annotated[
+        str | None, typer.Option("--sleep", help="Power between operations; else the board's, asleep.")
+    ] = None,
+    capacitance: Annotated[
+        str | None, typer.Option("--capacitance", help="The store, such as 470mF; else the board's.")
+    ] = None,
+    margin: Annotated[float, typer.Option("--margin", help="Safety factor of equation 6.1.")] = 2.0,
+    overhead: Annotated[str, typer.Option("--overhead", help="The harvester's overhead in equation 6.1.")] = "125mJ",
+    shading: Annotated[float, typer.Option("--shading", help="Share of the sun that reaches the panel.")] = 1.0,
+    year: Annotated[bool, typer.Option("--year/--no-year", help="Play a typical year as well.")] = True,
+    report: Report = None,
+    figure: Figure = None,
+    as_json: Json = False,
+) -> None:
+    """Size capacitor and panel (Mane 2014, equations 6.1 to 6.3), then play the node through a typical year."""
+    from sunseal import api
+
+    writable(report, PAGE)
+    writable(figure)
+    sized = api.size(
+        workload,
+        every_s=units.time_s(every, "--every"),
+        board=board,
+        variant=variant or (),
+        freq_hz=None if freq is None else units.freq_hz(freq),
+        vcc_v=None if vcc is None else units.voltage_v(vcc),
+        power=power,
+        radio_j=None if radio is None else units.parse(radio, "J", "--radio", zero=True),
+        sends_bytes=sends,
+        dbm=dbm,
+        sleep_w=None if sleep is None else units.parse(sleep, "W", "--sleep", zero=True),
+        capacitance_f=None if capacitance is None else units.parse(capacitance, "F", "--capacitance"),
+        margin=margin,
+        overhead_j=units.parse(overhead, "J", "--overhead", zero=True),
+        shading=shading,
+        year=year,
+    )
+    _pictures(report, figure, sized)
+    if as_json:
+        print_json(sized.to_dict())
+        return
+    asked, m = sized.question, sized.measured
+    demand, store_f = asked.demand, asked.store_f
+    assert m is not None
+    table = Table(box=None, show_header=False)
+    place = f"{board} {m.variant}".strip()
+    table.add_row("operation", f"{workload} on {place}, {m.vcc_v:g} V, {m.freq_hz / 1e6:g} MHz")
+    air = f"{units.show(demand.radio_j, 'J')} on the air{_packets(sized.exchange)}"
+    table.add_row("", f"{units.show(demand.compute_j, 'J')} and {air}, every {units.duration(demand.period_s)}")
+    _show_asleep(table, sized.asleep, demand.sleep_w)
+    table.add_row("stored before it begins", f"{units.show(sized.needed_j, 'J')} (equation 6.1, margin {margin:g})")
+    above = f"with the cut-off at {asked.cutoff_v:g} V {sized.capacitor_above_cutoff_v:.3f} V"
+    table.add_row(f"voltage of {units.show(store_f, 'F')}", f"{sized.capacitor_v:.3f} V (6.1); {above}")
+    table.add_row(
+        "least capacitance",
+        f"{units.show(sized.capacitance_f, 'F')} between {asked.cutoff_v:g} V and {asked.v_max_v:g} V",
+    )
+    table.add_row("panel", f"{units.show(sized.panel_w, 'W')} without pause (6.2)")
+    table.add_row("without light", f"{sized.autonomy_s / 3600:,.1f} h (6.3)")
+    if sized.shortest_period_s is not None:
+        table.add_row("most often", f"every {units.show(sized.shortest_period_s, 's')} in the year's mean light (6.2)")
+    if sized.year is not None:
+        y = sized.year
+        table.add_row(
+            "a typical year",
+            f"{y['survived_share']:.1%} of days survived, {y['done_share']:.2%} of operations done, "
+            f"{y['brown_outs']} brown-outs",
+        )
+        table.add_row("its light, uncertain when low", low_light_text(y["low_light"]))
+    out.print(table)
+
+
+def lifetime_command(
+    workload: Workload = "ecdsa-secp160r1-sign",
+    every: Annotated[
+        str | None, typer.Option("--every", help="From one operation to the next; else without pause.")
+    ] = None,
+    board: Annotated[str, typer.Option("--board", help="A board of `sunseal boards`.")] = "mica2dot",
+    variant: Variant = None,
+    freq: Freq = None,
+    vcc: Vcc = None,
+    power: Power = measuring.DEFAULT_POWER,
+    battery: Annotated[str | None, typer.Option("--battery", help="A cell of data/parts; else the board's.")] = None,
+    cutoff: Annotated[str, typer.Option("--cutoff", help="Where the node stops.")] = "2.8V",
+    sleep: Annotated[
+        str | None, typer.Option("--sleep", help="Power between operations; else the board's, asleep.")
+    ] = None,
+    bits: Annotated[int, typer.Option("--bits", min=0, help="Bits sent with each operation, in packets.")] = 0,
+    receives: Annotated[int, typer.Option("--receives", min=0, help="Bits received with each operation.")] = 0,
+    hops: Annotated[
+        int, typer.Option("--hops", min=0, help="Messages of other nodes passed on with each of its own.")
+    ] = 0,
+    dbm: Annotated[int, typer.Option("--dbm", help="Output power of the radio.")] = 0,
+    accelerator: Annotated[
+        str | None, typer.Option("--accelerator", help="Energy of the operation in hardware instead, such as 30uJ.")
+    ] = None,
+    converter: Annotated[
+        str | None, typer.Option("--converter", help="Switched on below the cut-off, such as ti-tps61000.")
+    ] = None,
+    report: Report = None,
+    figure: Figure = None,
+    as_json: Json = False,
+) -> None:
+    """Tell how long a battery lasts under an operation (Piotrowski 2006, section 4)."""
+    from sunseal import api
+
+    writable(report, PAGE)
+    writable(figure)
+    found = api.lifetime(
+        workload,
+        every_s=0.0 if every is None else units.time_s(every, "--every"),
+        board=board,
+        variant=variant or (),
+        freq_hz=None if freq is None else units.freq_hz(freq),
+        vcc_v=None if vcc is None else units.voltage_v(vcc),
+        power=power,
+        battery=battery,
+        cutoff_v=units.voltage_v(cutoff, "--cutoff"),
+        sleep_w=None if sleep is None else units.parse(sleep, "W", "--sleep", zero=True),
+        bits=bits,
+        receives=receives,
+        hops=hops,
+        dbm=dbm,
+        accelerator_j=None if accelerator is None else units.parse(accelerator, "J", "--accelerator"),
+        converter=converter,
+    )
+    _pictures(report, figure, found)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    _show(found)
+
+
+def _packets(exchange: Exchange | None, before: str = " (", after: str = ")") -> str:
+    if exchange is None or exchange.packets == 0:
+        return ""
+    answers = "1 answer" if exchange.messages == 1 else f"{exchange.messages} answers"
+    packets = "1 packet" if exchange.packets == 1 else f"{exchange.packets} packets"
+    return f"{before}{packets} for {exchange.body_bytes:,} bytes, {answers}{after}"
+
+
+def _show_asleep(table: Table, asleep: Asleep | None, sleep_w: float) -> None:
+    if asleep is None:
+        table.add_row("asleep", f"{units.show(sleep_w, 'W')}, as given")
+        return
+    parts = (("chip", asleep.cpu_w), ("crystal", asleep.oscillator_w), ("radio", asleep.radio_w))
+    told = [f"{name} {units.show(power_w[0], 'W', 3)}" for name, power_w in parts if power_w[0]]
+    if asleep.residual_w is not None:
+        told.append(f"board {units.show(asleep.residual_w[0], 'W', 3)}")
+    table.add_row("asleep", f"{units.show(sleep_w, 'W')}: {', '.join(told)}")
+    if asleep.remark is not None:
+        table.add_row("", asleep.remark)
+
+
+def _show(found: Lifetime) -> None:
+    use, cell = found.question.use, found.question.cell
+    table = Table(box=None, show_header=False)
+    share = f"{found.radio_share:.1%}{_packets(found.exchange, ', ', '')}"
+    radio = f" and {units.show(use.radio_j, 'J')} on the air ({share})" if use.radio_j else ""
+    table.add_row(
+        "operation",
+        f"{use.operation} on {use.board}: {units.show(use.energy_j, 'J')}{radio}, {units.show(use.time_s, 's')}",
+    )
+    if use.period_s:
+        _show_asleep(table, found.asleep, use.sleep_w)
+    else:
+        table.add_row("asleep", "never")
+    end = "the converter's end" if found.converter_lost_j > 0 else f"{found.cutoff_v:g} V"
+    table.add_row(
+        "battery",
+        f"{cell.title}: {found.available_j:,.0f} J down to {end}, {found.unused_j:,.0f} J left unused",
+    )
+    table.add_row("operations", f"{found.operations:,.0f}")
+    years = found.lifetime_h / 8766
+    table.add_row("lifetime", f"{found.lifetime_h:,.1f} h" + (f" ({years:.2f} years)" if years > 0.5 else ""))
+    table.add_row("duty cycle", f"{found.duty_percent:.4g} %")
+    if found.self_discharged_j > 0:
+        table.add_row("lost to self-discharge", units.show(found.self_discharged_j, "J"))
+    if found.converter_lost_j > 0:
+        table.add_row("lost in the converter", units.show(found.converter_lost_j, "J"))
+    out.print(table)

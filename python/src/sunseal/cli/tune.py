@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`sunseal tune`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+
+from sunseal import units
+from sunseal.cli.console import PAGE, Report, err, out, print_json, writable
+from sunseal.measurement import measuring
+
+if TYPE_CHECKING:
+    from sunseal.planner import operations
+    from sunseal.planner.tune import Tuned
+
+
+@contextlib.contextmanager
+def weighing(quiet: bool) -> Iterator[operations.Progress | None]:
+    """Show which operation is being run, on stderr and only to a person."""
+    if quiet or not err.is_terminal:
+        yield None
+        return
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=err, transient=True
+    ) as bar:
+        task = bar.add_task("weighing")
+        yield lambda done, total, label: bar.update(task, completed=done, total=total, description=label)
+
+
+def tune_command(
+    workload: Annotated[
+        list[str] | None, typer.Argument(metavar="[WORKLOAD]...", help="Workloads to choose from; else by --operation.")
+    ] = None,
+    operation: Annotated[str, typer.Option("--operation", help="What is done: sign, verify, agree, encrypt, ...")] = (
+        "sign"
+    ),
+    board: Annotated[list[str] | None, typer.Option("--board", help="Only these boards. Repeatable.")] = None,
+    energy: Annotated[str | None, typer.Option("--energy", help="At most this energy, such as 2mJ.")] = None,
+    latency: Annotated[str | None, typer.Option("--latency", help="At most this time, such as 250ms.")] = None,
+    power_most: Annotated[str | None, typer.Option("--power-most", help="At most this power, such as 10mW.")] = None,
+    security: Annotated[int | None, typer.Option("--security", min=1, help="At least this many bits.")] = None,
+    flash: Annotated[str | None, typer.Option("--flash", help="At most this much flash or FRAM, such as 32kB.")] = None,
+    ram: Annotated[str | None, typer.Option("--ram", help="At most this much RAM and stack, such as 4kB.")] = None,
+    vcc: Annotated[list[str] | None, typer.Option("--vcc", help="Only these voltages. Repeatable.")] = None,
+    best: Annotated[
+        str | None, typer.Option("--best", help="What to ask for: energy, latency, power, security, flash, ram.")
+    ] = None,
+    power: Annotated[
+        str, typer.Option("--power", help="Parameter set: datasheet, mane2014.")
+    ] = measuring.DEFAULT_POWER,
+    rows: Annotated[int, typer.Option("--rows", min=1, help="Rows of the table of qualifying curves.")] = 12,
+    report: Report = None,
+    figure: Annotated[
+        Path | None, typer.Option("--figure", "--plot", help="Draw front and bounds into this .svg or .png file.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")] = False,
+) -> None:
+    """Find the voltage, clock, board and algorithm within bounds (Mane 2014, chapter 5), over all curves at once."""
+    from sunseal import api
+
+    writable(report, PAGE)
+    writable(figure)
+
+    def at_most(text: str | None, unit: str, option: str) -> float | None:
+        return None if text is None else units.parse(text, unit, option)
+
+    with weighing(as_json) as progress:
+        tuned = api.tune(
+            workload,
+            operation=operation,
+            board_names=board,
+            energy_j=at_most(energy, "J", "--energy"),
+            latency_s=at_most(latency, "s", "--latency"),
+            power_w=at_most(power_most, "W", "--power-most"),
+            security_bits=security,
+            flash_bytes=at_most(flash, "B", "--flash"),
+            ram_bytes=at_most(ram, "B", "--ram"),
+            voltages_v=[units.voltage_v(v) for v in vcc or ()],
+            best=best,
+            power=power,
+            progress=progress,
+        )
+    if figure is not None:
+        from sunseal.report import drawings
+
+        drawings.front(tuned).write(figure)
+    if report is not None:
+        from sunseal.report import planner_pages as pages
+
+        measuring.write_atomic(report, pages.tuned(tuned))
+    if as_json:
+        print_json(tuned.to_dict())
+    else:
+        _show(tuned, rows)
+    if tuned.best is None:
+        raise typer.Exit(1)
+
+
+def _quantity(name: str, value: float) -> str:
+    from sunseal.planner.tune import QUANTITIES
+
+    unit = QUANTITIES[name][1]
+    return f"{value:,.0f} {'bytes' if unit == 'B' else 'bits'}" if unit in ("B", "bit") else units.show(value, unit)
+
+
+def _where(row: dict[str, Any]) -> str:
+    place = f"{row['board']} {row['variant']}".strip()
+    return f"{row['workload']} on {place}, {row['vcc_v']:.2f} V, {row['freq_hz'] / 1e6:g} MHz"
+
+
+def _show(tuned: Tuned, rows: int) -> None:
+    bounds = ", ".join(
+        f"{name} {'at least' if name == 'security' else 'at most'} {_quantity(name, value)}"
+        for name, value in tuned.bounds.items()
+    )
+    best = tuned.best
+    if best is None:
+        out.print(f"no operating point has {bounds}")
+        for r in tuned.relaxations:
+            if r.needed is None or r.row is None:
+                out.print(f"  giving way in {r.quantity} alone does not help")
+            else:
+                out.print(
+                    f"  {r.quantity} of {_quantity(r.quantity, r.needed)} instead of "
+                    f"{_quantity(r.quantity, r.bound)} would do: {_where(r.row)}"
+                )
+        if tuned.nearest is not None and all(r.needed is None for r in tuned.relaxations):
+            out.print(f"  all of them by a factor of {tuned.nearest_factor:.3g} would do: {_where(tuned.nearest)}")
+        return
+    out.print(f"{len(tuned.qualifying):,} operating points have {bounds or 'no bounds'}")
+    out.print(f"best {tuned.objective}: {_where(best)}", style="bold")
+    out.print(
+        f"  {units.show(best['energy_j'], 'J')} ({units.show(best['energy_low_j'], 'J')} to "
+        f"{units.show(best['energy_high_j'], 'J')}), {units.show(best['time_s'], 's')}, "
+        f"{units.show(best['power_w'], 'W')}, {best['security_bits']} bits, {best['flash_bytes']:,} bytes of program, "
+        f"{best['memory_bytes']:,} of RAM and stack"
+    )
+    if not best["sure"]:
+        out.print("  its margin is inside the uncertainty of the coefficients: see `sure` in --json")
+    for b in tuned.binds:
+        out.print(
+            f"  {b.quantity} binds: without its bound the best {tuned.objective} would be "
+            f"{_quantity(tuned.objective, b.without)} ({100 * b.gain:.0f} %)"
+        )
+    table = Table("workload", "board", "supply", "clocks", "latency", "energy", box=None, title="curves that qualify")
+    table.title_justify = "left"
+    for _, c in tuned.curves.head(rows).iterrows():
+        clocks = (
+            f"{c.freq_min_hz / 1e6:g}"
+            if c.freq_min_hz == c.freq_max_hz
+            else f"{c.freq_min_hz / 1e6:g} to {c.freq_max_hz / 1e6:g}"
+        )
+        table.add_row(
+            c.workload,
+            f"{c.board} {c.variant}".strip(),
+            f"{c.vcc_v:.2f} V",
+            f"{clocks} MHz",
+            _span(c.time_min_s, c.time_max_s, "s"),
+            _span(c.energy_min_j, c.energy_max_j, "J"),
+        )
+    out.print(table)
+    if len(tuned.curves) > rows:
+        out.print(f"  and {len(tuned.curves) - rows} curves more (--rows)")
+    front = Table("workload", "where", "latency", "energy", "bits", box=None, title="Pareto front")
+    front.title_justify = "left"
+    for _, p in tuned.front.iterrows():
+        where = f"{p.board} {p.variant}".strip() + f", {p.vcc_v:.2f} V, {p.freq_hz / 1e6:g} MHz"
+        front.add_row(p.workload, where, units.show(p.time_s, "s"), units.show(p.energy_j, "J"), str(p.security_bits))
+    out.print(front)
+
+
+def _span(low: float, high: float, unit: str) -> str:
+    return units.show(low, unit) if low == high else f"{units.show(low, unit)} to {units.show(high, unit)}"

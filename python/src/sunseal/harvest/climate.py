@@ -1,0 +1,372 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Climate files (PVGIS, EPW, TMY3) and indoor light, as the cell of a panel over time."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sunseal import boards
+from sunseal.errors import SunsealError, unknown
+from sunseal.harvest.harvested import Harvested
+from sunseal.harvest.light import MODEL, Panel, diode_at, low_light_of, low_light_text
+from sunseal.trace.model import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HOUR_S = 3600.0
+DARK_W_M2 = 0.01
+"""Less light than this is none."""
+LUMENS_PER_WATT = 683.0
+"""Luminous efficacy of 540 THz (SI brochure, 9th edition, 2.3.1); at the peak of V it is 683.002."""
+LIGHTS = ("led", "fluorescent")
+INDOOR_C = 25.0
+
+
+@dataclass(frozen=True)
+class Climate:
+    """A climate file: light and air for each hour."""
+
+    frame: pd.DataFrame
+    """ghi, dni, dhi or poa_global [W/m2], temp_air [degC], wind_speed [m/s]; indexed by where the hour begins, UTC."""
+    middle_s: float
+    """Where in an hour the sun stood that the figures belong to."""
+    latitude: float
+    longitude: float
+    altitude_m: float
+    form: str
+    source: str
+    typical: bool
+    """Whether the months are of different years."""
+
+
+def read(path: Path) -> Climate:
+    """Read a climate file; its content says which it is. Hours that lack or repeat are named."""
+    import pandas as pd
+    import pvlib
+
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as e:
+        raise SunsealError(f"the climate file `{path}` cannot be read: {e.strerror or e}") from e
+    lines = text.splitlines()[:40]
+    try:
+        if text.lstrip().startswith("{"):
+            outputs = json.loads(text).get("outputs", {})
+            if "hourly" in outputs:
+                return _pvgis_hourly(path, "json")
+            if "tmy_hourly" in outputs:
+                return _pvgis_tmy(path, "json")
+        elif lines and lines[0].startswith("LOCATION,"):
+            frame, meta = pvlib.iotools.read_epw(path, coerce_year=1990)
+            frame.index = frame.index.tz_convert("UTC")
+            # The row of an hour is stamped with its beginning by pvlib.
+            return _climate(
+                path,
+                frame,
+                meta["latitude"],
+                meta["longitude"],
+                meta["altitude"],
+                "EPW",
+                str(meta["city"]),
+                HOUR_S / 2,
+                True,
+            )
+        elif lines and lines[0].startswith("Latitude"):
+            heads = [line for line in lines if line.startswith("time")]
+            return _pvgis_tmy(path, "csv") if heads and heads[0].startswith("time(UTC)") else _pvgis_hourly(path, "csv")
+        elif len(lines) > 1 and lines[1].startswith("Date (MM/DD/YYYY)"):
+            frame, meta = pvlib.iotools.read_tmy3(path, coerce_year=1990, map_variables=True)
+            frame.index = frame.index.tz_convert("UTC") - pd.Timedelta(hours=1)  # TMY3 stamps the end of an hour
+            return _climate(
+                path,
+                frame,
+                meta["latitude"],
+                meta["longitude"],
+                meta["altitude"],
+                "TMY3",
+                str(meta["Name"]),
+                HOUR_S / 2,
+                True,
+            )
+    except SunsealError:
+        raise
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as e:
+        raise SunsealError(f"the climate file `{path.name}` is damaged or cut off: {_first_line(e)}") from e
+    raise SunsealError(f"`{path.name}` is no climate file: PVGIS hourly or TMY (CSV or JSON), EPW and TMY3 can be read")
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+def _pvgis_hourly(path: Path, form: str) -> Climate:
+    import pvlib
+
+    frame, meta = pvlib.iotools.read_pvgis_hourly(path, pvgis_format=form)
+    place = meta["inputs"].get("location", meta["inputs"])
+    parts = [c for c in ("poa_direct", "poa_sky_diffuse", "poa_ground_diffuse") if c in frame]
+    if "poa_global" not in frame and parts:
+        frame["poa_global"] = frame[parts].sum(axis=1, skipna=False)
+    database = str(
+        meta["inputs"].get("radiation_database") or meta["inputs"].get("meteo_data", {}).get("radiation_db", "")
+    )
+    # The stamp is the satellite's moment within the hour.
+    minute = float(frame.index[0].minute)
+    frame.index = frame.index.floor("h")
+    return _climate(
+        path,
+        frame,
+        place["latitude"],
+        place["longitude"],
+        place["elevation"],
+        "PVGIS hourly",
+        database,
+        minute * 60.0,
+        False,
+    )
+
+
+def _pvgis_tmy(path: Path, form: str) -> Climate:
+    import pandas as pd
+    import pvlib
+
+    frame, meta = pvlib.iotools.read_pvgis_tmy(path, pvgis_format=form)
+    place = meta["inputs"].get("location", meta["inputs"])
+    years = ", ".join(f"{m['month']}/{m['year']}" for m in meta["months_selected"])
+    offset_s = float(place.get("irradiance_time_offset", place.get("irradiance time offset", 0.0))) * HOUR_S
+    stamps = frame.index
+    leap = (stamps.month == 2) & (stamps.day == 29)
+    frame = frame[~leap]
+    frame.index = pd.DatetimeIndex([t.replace(year=1990) for t in frame.index.to_pydatetime()], name="time")
+    return _climate(
+        path,
+        frame,
+        place["latitude"],
+        place["longitude"],
+        place["elevation"],
+        "PVGIS TMY",
+        f"months of {years}",
+        offset_s,
+        True,
+    )
+
+
+def _climate(
+    path: Path,
+    frame: pd.DataFrame,
+    latitude: float,
+    longitude: float,
+    altitude: float,
+    form: str,
+    source: str,
+    middle_s: float,
+    typical: bool,
+) -> Climate:
+    import pandas as pd
+
+    light = ["poa_global"] if "poa_global" in frame else ["ghi", "dni", "dhi"]
+    for column in (*light, "temp_air", "wind_speed"):
+        if column not in frame:
+            raise SunsealError(f"the climate file `{path.name}` lacks {column}")
+        if (bad := np.flatnonzero(~np.isfinite(frame[column].to_numpy(dtype=float)))).size:
+            when = frame.index[int(bad[0])]
+            raise SunsealError(f"the climate file `{path.name}` has no {column} for {when:%Y-%m-%d %H:%M} UTC")
+    frame = frame.sort_index() if typical else frame
+    steps = frame.index.to_series().diff().iloc[1:]
+    wrong = np.flatnonzero((steps != pd.Timedelta(hours=1)).to_numpy())
+    if wrong.size:
+        at = int(wrong[0])
+        before, after = frame.index[at], frame.index[at + 1]
+        missing = round((after - before).total_seconds() / HOUR_S) - 1
+        if missing < 0:
+            raise SunsealError(
+                f"the climate file `{path.name}`: {after:%Y-%m-%d %H:%M} UTC comes after {before:%Y-%m-%d %H:%M}: "
+                "time goes back or an hour is there twice"
+            )
+        raise SunsealError(
+            f"the climate file `{path.name}` has a gap: {missing} hours lack between {before:%Y-%m-%d %H:%M} and "
+            f"{after:%Y-%m-%d %H:%M} UTC",
+            hint="download it again, or cut the file there",
+        )
+    if typical and len(frame) != 8760:
+        raise SunsealError(f"the climate file `{path.name}` has {len(frame)} hours; a typical year has 8760")
+    return Climate(
+        frame, middle_s, float(latitude), float(longitude), float(altitude or 0.0), form, source.strip('" '), typical
+    )
+
+
+def cells(
+    climate: Climate,
+    panel: Panel,
+    *,
+    tilt_deg: float = 36.0,
+    azimuth_deg: float = 180.0,
+    shading: float = 1.0,
+    file: str = "",
+) -> Harvested:
+    """Turn a climate into the panel's cell for each hour (`harvest.diode_at`; cell temperature by Faiman 2008).
+
+    Where the file has the light on the panel's plane already (PVGIS `G(i)`), tilt and azimuth are its own.
+    """
+    import pandas as pd
+    import pvlib
+
+    frame = climate.frame
+    if "poa_global" in frame:
+        poa = frame["poa_global"].to_numpy(dtype=float)
+        plane = "the file's own plane"
+    else:
+        moments = pd.DatetimeIndex(frame.index) + pd.Timedelta(seconds=climate.middle_s)
+        sun = pvlib.solarposition.get_solarposition(
+            moments, climate.latitude, climate.longitude, altitude=climate.altitude_m
+        )
+        sun.index = frame.index
+        total = pvlib.irradiance.get_total_irradiance(
+            tilt_deg,
+            azimuth_deg,
+            sun["apparent_zenith"],
+            sun["azimuth"],
+            frame["dni"],
+            frame["ghi"],
+            frame["dhi"],
+            albedo=0.2,
+        )
+        poa = np.nan_to_num(total["poa_global"].to_numpy(dtype=float))
+        plane = f"tilt {tilt_deg:g} deg, azimuth {azimuth_deg:g} deg, isotropic sky, albedo 0.2"
+    poa = np.maximum(poa, 0.0) * shading
+    cell_c = pvlib.temperature.faiman(
+        poa, frame["temp_air"].to_numpy(dtype=float), frame["wind_speed"].to_numpy(dtype=float)
+    )
+    about = {
+        "file": file,
+        "format": f"{climate.form}, {climate.source}",
+        "place": f"{climate.latitude:.4f} N, {climate.longitude:.4f} E, {climate.altitude_m:g} m",
+        "begins": f"{frame.index[0]:%m-%d %H:%M} UTC" if climate.typical else f"{frame.index[0]:%Y-%m-%d %H:%M} UTC",
+        "plane": plane,
+        "shading": f"{shading:g} of the light reaches the panel",
+    }
+    hours = np.arange(len(poa) + 1, dtype=np.float64) * HOUR_S
+    return _of_light(hours, np.asarray(poa, dtype=np.float64), np.asarray(cell_c), panel, about)
+
+
+def _of_light(time_s: Array, light_w_m2: Array, cell_c: Array, panel: Panel, about: dict[str, str]) -> Harvested:
+    lit = light_w_m2 > DARK_W_M2
+    rows = np.column_stack(diode_at(panel, np.where(lit, light_w_m2, 1.0), cell_c))
+    rows[~lit, 0] = 0.0
+    volts, amps = np.zeros(len(rows)), np.zeros(len(rows))
+    volts[lit], amps[lit] = _maximum_power(rows[lit])
+    about["panel"] = f"{panel.part}: {panel.source}"
+    about["model"] = MODEL
+    # Rows of a climate and of a profile are even.
+    about["low_light"] = low_light_text(low_light_of(panel, light_w_m2, volts * amps))
+    return Harvested(time_s, volts * amps, volts, amps, cells=rows, provenance=about)
+
+
+def _maximum_power(rows: Array) -> tuple[Array, Array]:
+    """Find voltage and current of each cell's maximum power point, by golden section over the diode's voltage.
+
+    pvlib's own search goes row by row: a year of hours takes it half a minute.
+    """
+    import pvlib
+
+    figures = [rows[:, k] for k in range(5)]
+    low, high = np.zeros(len(rows)), pvlib.singlediode.estimate_voc(figures[0], figures[1], figures[4])
+    part = (np.sqrt(5.0) - 1) / 2
+    for _ in range(50):
+        near, far = high - part * (high - low), low + part * (high - low)
+        less = pvlib.singlediode.bishop88(near, *figures)[2] < pvlib.singlediode.bishop88(far, *figures)[2]
+        low, high = np.where(less, near, low), np.where(less, high, far)
+    current, voltage, _ = pvlib.singlediode.bishop88((low + high) / 2, *figures)
+    return np.maximum(voltage, 0.0), np.maximum(current, 0.0)
+
+
+# --- Indoors ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Light:
+    """What a kind of indoor light is to the eye and to a silicon cell."""
+
+    name: str
+    efficacy_lm_w: float
+    """Luminous efficacy of its radiation between 380 nm and 780 nm: lux for a watt on a square metre."""
+    mismatch: float
+    """What a watt of it gives in a silicon cell, to a watt of the sun's AM 1.5 global spectrum."""
+
+    def irradiance_w_m2(self, lux: float | Array) -> Any:
+        """Turn illuminance into irradiance."""
+        return np.asarray(lux) / self.efficacy_lm_w
+
+
+def light(name: str) -> Light:
+    """Compute a light's figures from its CIE spectrum, V(lambda), and pvlib's silicon response and AM 1.5 spectrum."""
+    import pvlib
+
+    if name not in LIGHTS:
+        raise unknown("light", name, LIGHTS)
+    path = boards.home() / "data" / "light" / "cie.csv"
+    rows = list(
+        csv.DictReader(line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
+    )
+    nm, eye, spectrum = (np.array([float(r[k]) for r in rows]) for k in ("wavelength_nm", "v", name))
+    efficacy = LUMENS_PER_WATT * float((eye * spectrum).sum() / spectrum.sum())
+    response = pvlib.spectrum.get_example_spectral_response()
+    sun = pvlib.spectrum.get_reference_spectra(standard="ASTM G173-03")["global"]
+    wave, silicon = response.index.to_numpy(dtype=float), response.to_numpy(dtype=float)
+    indoors = float((np.interp(nm, wave, silicon) * spectrum).sum() / spectrum.sum())
+    sun_nm, sun_w = sun.index.to_numpy(dtype=float), sun.to_numpy(dtype=float)
+    outdoors = float(np.trapezoid(np.interp(sun_nm, wave, silicon, left=0, right=0) * sun_w, sun_nm))
+    return Light(name, efficacy, indoors / (outdoors / float(np.trapezoid(sun_w, sun_nm))))
+
+
+def lux_profile(path: Path) -> tuple[Array, Array]:
+    """Read an indoor profile: CSV with `time_s,lux` or `hour,lux`, evenly spaced; a row holds until the next."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    rows = [(i, r) for i, r in enumerate(csv.reader(lines), 1) if r and not r[0].startswith("#")]
+    head = [c.strip().lower() for c in rows[0][1]] if rows else []
+    scale = {"time_s": 1.0, "hour": HOUR_S, "time_h": HOUR_S}.get(head[0] if head else "")
+    if scale is None or head[1:2] != ["lux"]:
+        raise SunsealError(f"`{path.name}` is no lux profile: its head must be `time_s,lux` or `hour,lux`")
+    time: list[float] = []
+    lux: list[float] = []
+    for line, row in rows[1:]:
+        try:
+            when, value = float(row[0]) * scale, float(row[1])
+        except (ValueError, IndexError) as e:
+            raise SunsealError(f"line {line} of `{path.name}` is not a time and an illuminance") from e
+        if not 0 <= value < 2e5:
+            raise SunsealError(
+                f"line {line} of `{path.name}`: {value:g} lux is no illuminance; noon in the sun has 120000"
+            )
+        if time and not when > time[-1]:
+            raise SunsealError(f"line {line} of `{path.name}`: the time does not grow")
+        if len(time) > 1 and abs((when - time[-1]) / (time[1] - time[0]) - 1) > 0.5:
+            raise SunsealError(
+                f"line {line} of `{path.name}`: a gap of {when - time[-1]:g} s; "
+                f"the rows are {time[1] - time[0]:g} s apart"
+            )
+        time.append(when)
+        lux.append(value)
+    if len(time) < 2:
+        raise SunsealError(f"`{path.name}` has {len(time)} rows; at least two tell how far apart they are")
+    return np.append(time, time[-1] + time[1] - time[0]) - time[0], np.array(lux)
+
+
+def indoors(path: Path, panel: Panel, kind: str = "led") -> Harvested:
+    """Turn a lux profile into the cell of a silicon panel, at 25 degC."""
+    shine = light(kind)
+    time_s, lux = lux_profile(path)
+    irradiance = np.asarray(shine.irradiance_w_m2(lux), dtype=float)
+    about = {
+        "file": path.name,
+        "format": "lux profile",
+        "light": f"{kind}: {shine.efficacy_lm_w:.1f} lux are 1 W/m2, worth {shine.mismatch:.3f} W/m2 of the sun's",
+    }
+    return _of_light(time_s, irradiance * shine.mismatch, np.full(len(lux), INDOOR_C), panel, about)

@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Play a scenario in the closed loop, and say where each joule went."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sunseal import _engine, boards, citing
+from sunseal.errors import SunsealError
+from sunseal.harvest import light as harvest
+from sunseal.measurement import measuring, oracle
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EVERY_S = 30.0
+"""Between two checkpoints of a run, by the clock on the wall."""
+
+Watch = Callable[[float, float, int, int], None]
+"""Hears simulated seconds, storage voltage, brown-outs, packets sent."""
+
+LOSSES = {
+    "unused_j": "not taken: too little to start the charger",
+    "curtailed_j": "not taken: the store was full",
+    "mppt_j": "not taken: away from the maximum power point",
+    "charger_j": "lost in the charger",
+    "leak_j": "lost in the store's leakage",
+    "esr_j": "lost in the store's series resistance",
+    "quiescent_j": "taken by the harvester itself",
+    "overhead_j": "overhead of switching on",
+    "converter_j": "lost in the output converter",
+    "decoupling_j": "left in the decoupling capacitance at a cut",
+}
+DIVIDER = "voltage divider"
+BALANCE_MAX = 1e-6
+
+
+@dataclass(frozen=True)
+class Played:
+    """A scenario, its light, and what the run left behind."""
+
+    scenario: dict[str, Any]
+    record: dict[str, Any]
+    light: harvest.Trace | None
+
+    @property
+    def hours(self) -> list[float]:
+        """Hour of the day of each point of the series, at the point's end."""
+        start_s = self.scenario["start_s"]
+        series = self.record["series"]
+        ends = [p["time_s"] for p in series[1:]] + [self.record["simulated_s"]]
+        return [(start_s + t) / 3600.0 for t in ends]
+
+    def vcap_at(self, time_s: float) -> float:
+        """Storage voltage at a moment, from the series."""
+        series = self.record["series"]
+        ends = [p["time_s"] for p in series[1:]] + [self.record["simulated_s"]]
+        return float(np.interp(time_s, ends, [p["vcap_v"] for p in series]))
+
+    def energy(self) -> dict[str, Any]:
+        """Joules in, out, lost and stored, with the balance that the engine closed."""
+        record = self.record["energy"]
+        sums = record["supply"]
+        by_state: dict[str, float] = {}
+        by_component: dict[str, float] = {}
+        for item in record["load"]["items"]:
+            joules = item["energy_j"]["typ"]
+            state = item["name"] if item["kind"] == "event" else f"{item['component']}.{item['name']}"
+            by_state[state] = by_state.get(state, 0.0) + joules
+            by_component[item["component"]] = by_component.get(item["component"], 0.0) + joules
+        by_component[DIVIDER] = sums["store_load_j"]
+        lost = {text: sums[key] for key, text in LOSSES.items()}
+        return {
+            "in_j": sums["panel_j"],
+            "out_j": sums["load_j"] + sums["store_load_j"],
+            "lost_j": sum(lost.values()),
+            "stored_begin_j": record["stored_begin_j"],
+            "stored_end_j": record["stored_end_j"],
+            "stored_delta_j": record["stored_end_j"] - record["stored_begin_j"],
+            "by_component_j": dict(sorted(by_component.items())),
+            "by_state_j": dict(sorted(by_state.items())),
+            "lost_by_j": lost,
+        }
+
+    def closing(self) -> dict[str, Any]:
+        """Return the figures that stand at the end of a run. No wall clock: same run, same bytes."""
+        record = self.record
+        return {
+            "scenario": record["scenario"],
+            "board": record["board"],
+            "power_set": record["power_set"],
+            "seed": record["seed"],
+            "simulated_s": record["simulated_s"],
+            "cycles": record["cycles"],
+            "starts": record["starts"],
+            "brown_outs": record["brown_outs"],
+            "supervisor_resets": record["supervisor_resets"],
+            "messages": record["messages"],
+            "energy": self.energy(),
+            "energy_balance_rel": record["energy"]["balance_rel"],
+            "residual_known": any(i["component"] == "board" for i in record["energy"]["load"]["items"]),
+            **({"low_light": list(self.light.low_light)} if self.light is not None else {}),
+            **{key: record[key] for key in ("functions", "window", "load") if record.get(key) is not None},
+        }
+
+    def never_ran(self) -> str | None:
+        """Say so of a node that never executed an instruction, which no figure of its run is about."""
+        record = self.record
+        if record["cycles"] or "load" in record:
+            return None
+        return (
+            f"the node never executed an instruction: {record['starts']:,} starts, "
+            f"{record['brown_outs']:,} brown-outs, {record['supervisor_resets']:,} times held in reset by its "
+            "supervisor; a larger or fuller store, more light, a higher `supply.v_on_v` or a lower `supply.v_cut_v` "
+            "would let it start"
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """Return the series, a row a stretch of the run; `time_s` is its beginning, `vcap_v` the voltage at its end."""
+        import pandas as pd
+
+        return pd.DataFrame(self.record["series"])
+
+    def cite(self) -> citing.Citations:
+        """Return the documents behind board, parts, coefficients and light."""
+        sets = [name.strip() for name in self.record["power_set"].split("+")]
+        light = self.light.provenance if self.light is not None else None
+        return citing.of_scenario(self.scenario, sets) + citing.of(climate=light)
+
+    def series_csv(self) -> str:
+        """Write the series as CSV: a header with units, a line for each stretch of the run."""
+        series = self.record["series"]
+        columns = list(series[0])
+        lines = [",".join(columns)]
+        lines += [",".join(repr(p[c]) for c in columns) for p in series]
+        return "\n".join(lines) + "\n"
+
+
+def load(path: Path) -> _engine.Scenario:
+    """Read a scenario file."""
+    return _engine.Scenario(str(path))
+
+
+def facts(scenario: _engine.Scenario) -> dict[str, Any]:
+    """Return everything that a scenario says, defaults included."""
+    told: dict[str, Any] = json.loads(scenario.to_json())
+    return told
+
+
+def sunlight(scenario: Mapping[str, Any]) -> harvest.Trace | None:
+    """Compute the panel's power, for as many days as the run needs, if the scenario asks for weather."""
+    wanted = scenario["harvest"].get("sunlight")
+    if wanted is None:
+        return None
+    part = wanted.get("panel")
+    if part is None:
+        board = boards.read_toml(boards.board_path(scenario["board"]))
+        supply = board["supply"]
+        assert isinstance(supply, dict)
+        part = str(supply["panel"])
+    return harvest.sunlight(
+        wanted["day"],
+        panel=harvest.Panel.load(part),
+        tilt_deg=wanted["tilt_deg"],
+        azimuth_deg=wanted["azimuth_deg"],
+        weather=wanted.get("weather") or harvest.DEFAULT_WEATHER,
+        shading=wanted["shading"],
+        days=math.ceil((scenario["start_s"] + scenario["duration_s"]) / harvest.DAY_S),
+    )
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where a run is kept while it goes, so that it can be gone on with."""
+
+    path: Path
+    resume: bool = False
+    """Go on from what is there."""
+    every_s: float = EVERY_S
+    """By the clock on the wall."""
+    told: Callable[[str], None] | None = None
+    """Hears where the run goes on, and what could not be written."""
+
+
+def play(scenario: _engine.Scenario, watch: Watch | None = None, checkpoint: Checkpoint | None = None) -> Played:
+    """Play a scenario to its end; what comes out is the same, gone on with or not.
+
+    With `checkpoint` the run is kept in its file every so often and when it is interrupted. Where the file cannot
+    be written, the last one stays whole and the run goes on. Raises EngineError if what is to be gone on with is of
+    another scenario, program, light or engine.
+    """
+    told = facts(scenario)
+    light = sunlight(told)
+    keep, resume, told_of = None, False, None
+    if checkpoint is not None:
+        keep, resume, told_of = (str(checkpoint.path), checkpoint.every_s), checkpoint.resume, checkpoint.told
+    arrays = (light.time_s.tolist(), light.power_w.tolist()) if light is not None else None
+    record = json.loads(_engine.simulate(str(boards.home() / "data"), scenario, arrays, watch, keep, resume, told_of))
+    off = record["energy"]["balance_rel"]
+    if not abs(off) <= BALANCE_MAX:
+        raise SunsealError(
+            f"the energy balance is off by {off:.1e} of the energy moved; {BALANCE_MAX:g} is allowed, "
+            "so the figures of this run mean nothing"
+        )
+    told.pop("gateway", None)  # a port that was free today is no fact of the scenario
+    told["firmware"] = Path(told["firmware"]).name
+    return Played(told, record, light)
+
+
+DUTY_SYMBOLS = ("bench_output", "bench_status", "duty_failed")
+PERIOD_MAX_S = 65_535
+LASTING = ("sign-steps", "sign-tasks", "sign-checkpoint")
+
+
+def duty_scenario(
+    workload: str,
+    *,
+    board: str = boards.DEFAULT_BOARD,
+    variant: Sequence[str] = (),
+    vcc_v: float | None = None,
+    freq_hz: int | None = None,
+    period_s: float = 600.0,
+    duration_s: float = 86_400.0,
+    power: str = measuring.DEFAULT_POWER,
+    supply: Mapping[str, Any] | None = None,
+    harvest: Mapping[str, Any] | None = None,
+    temperature_c: float | None = None,
+    seed: int = 1,
+    fed: bytes | None = None,
+) -> _engine.Scenario:
+    """Make a scenario of a workload every so often, asleep in between, by the real firmware `firmware/bench/duty.c`.
+
+    Clock and supply are filled in as `measuring.measure` does. The program comes as near to the clock as its device
+    can without being above it. `supply` and `harvest` are the tables of a scenario file; without them the store is the
+    board's own, in the dark. `period_s` is a whole number of seconds, 0 for no pause at all. `fed` is the
+    program's input where it shall not be the workload's own; nobody judges its output.
+    """
+    work = boards.workload(workload)
+    if work.operation in LASTING:
+        raise SunsealError(
+            f"`{work.name}` lasts over a loss of the supply and has no duty cycle; take ecdsa-{work.parameter}-sign"
+        )
+    chosen = boards.variant(tuple(variant), board)
+    path = boards.firmware_path(board, chosen, f"duty-{work.name}")
+    if period_s != int(period_s) or not 0 <= period_s <= PERIOD_MAX_S:
+        raise SunsealError(
+            f"the period is {period_s:g} s; the program counts whole seconds, from 0 (no pause) to {PERIOD_MAX_S}"
+        )
+    weights = measuring.PowerSet(power, board)
+    freq_hz, vcc_v = measuring.operating_point(weights, freq_hz, vcc_v)
+    weights.inner.check(freq_hz, vcc_v)
+    fed = oracle.trial(work).fed if fed is None else fed
+    write = {
+        "duty_input": fed.hex(),
+        "duty_input_len": len(fed),
+        "duty_period_s": int(period_s),
+        "duty_mclk_khz": freq_hz // 1000,
+    }
+    if waits := measuring.wait_states(weights, freq_hz, vcc_v):
+        write["bench_wait_states"] = waits
+    told: dict[str, Any] = {
+        "name": f"{work.name} on {board}",
+        "board": board,
+        "firmware": str(path),
+        "seed": seed,
+        "duration_s": duration_s,
+        "power": {"set": weights.name, "vcc_v": vcc_v},
+        "supply": _stopping(dict(supply or {}), weights, freq_hz),
+        "harvest": dict(harvest or {}),
+        "write": write,
+        "output": {"points": 2000, "symbols": list(DUTY_SYMBOLS)},
+    }
+    if temperature_c is not None:
+        told["temperature_c"] = temperature_c
+    return _engine.Scenario.from_json(json.dumps(told))
+
+
+def _stopping(supply: dict[str, Any], weights: measuring.PowerSet, freq_hz: int) -> dict[str, Any]:
+    """Where the store is the rail, the node stops below what its clock needs, as a supervisor would stop it."""
+    direct = supply.get("output", "direct") == "direct" and "harvester" not in supply
+    if not direct or "v_cut_v" in supply or "supply" in boards.read_toml(boards.board_path(weights.board.name)):
+        return supply
+    least_v = min(v for hz, v, _ in weights.inner.levels() if hz >= freq_hz * 0.995)
+    return {"v_cut_v": least_v, "v_on_v": least_v + 0.1, **supply}
+
+
+@dataclass(frozen=True)
+class Duty:
+    """What a node of `duty_scenario` did."""
+
+    workload: str
+    operations: int
+    """Finished ones, over all lives."""
+    failed: int | None
+    """Those of the last life that a status spoke against; None if the node is off at the end."""
+    right: bool | None
+    """Whether an independent implementation agrees with the last output; None where there is none, or it is lost."""
+    freq_hz: int
+    """The clock that the program reached."""
+
+
+def duty(played: Played) -> Duty:
+    """Read what a node of `duty_scenario` did from its run's record."""
+    record = played.record
+    name = Path(played.scenario["firmware"]).stem.removeprefix("duty-")
+    work = boards.workload(name)
+    wanted_hz = 1000 * played.scenario["write"]["duty_mclk_khz"]
+    running = [i for i in record["energy"]["load"]["items"] if i["name"].startswith("active.")]
+    # At start-up the clock is another; where a crystal gives it, it is what that is.
+    near = [i for i in running if abs(i["mclk_hz"] / wanted_hz - 1) < 0.25] or running
+    freq_hz = max(near, key=lambda i: float(i["time_s"]))["mclk_hz"] if near else 0
+    operations = int(record["operations"])
+    if record["starts"] == record["brown_outs"] or operations == 0:
+        return Duty(name, operations, None, None, freq_hz)
+    symbols = {k: bytes.fromhex(v) for k, v in record["symbols"].items()}
+    failed = int.from_bytes(symbols["duty_failed"], "little")
+    trial = oracle.trial(work)
+    right = failed == 0 and trial.right(symbols["bench_output"][: trial.output_bytes])
+    return Duty(name, operations, failed, right, freq_hz)

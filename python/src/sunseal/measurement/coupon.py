@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Coupons in figures: an operation whole, its part done ahead, its part at run time, and what the store adds.
+
+The ratios are equations 1 to 3 of Suslowicz 2017. Every run is priced at the clock that its program runs at after
+a reset: programming flash takes its time at any clock, so a run that programs cannot be priced at another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from typing import Any
+
+from sunseal import _engine, boards
+from sunseal.errors import SunsealError, unknown
+from sunseal.measurement import measuring, oracle
+
+PAPER_POWER, PAPER_VCC_V = "suslowicz2017", 3.0
+"""Fitted to the LaunchPads' rail, which the paper's joules are of."""
+KEY_AND_COUNTER_BYTES = {"ctr": 32}
+KEY_BYTES = 16
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a part of an operation takes."""
+
+    cycles: int
+    time_s: float
+    energy_j: float
+
+    @property
+    def edp_js(self) -> float:
+        """Return the product of energy and delay."""
+        return self.energy_j * self.time_s
+
+    def __add__(self, other: Cost) -> Cost:
+        """Do one after the other."""
+        return Cost(self.cycles + other.cycles, self.time_s + other.time_s, self.energy_j + other.energy_j)
+
+    def __sub__(self, other: Cost) -> Cost:
+        """Leave a part out."""
+        return Cost(self.cycles - other.cycles, self.time_s - other.time_s, self.energy_j - other.energy_j)
+
+    def over(self, other: Cost) -> dict[str, float]:
+        """Return the four improvement ratios; one for something that takes nothing would be infinite."""
+        ours, theirs = self.as_json(), other.as_json()
+        return {name: ours[name] / theirs[name] for name in ours}
+
+    def as_json(self) -> dict[str, float]:
+        """Return the contract's shape."""
+        return {**asdict(self), "edp_js": self.edp_js}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of coupon, and the workloads that it is made of and measured against."""
+
+    title: str
+    payload_bytes: int
+    originals: Mapping[str, tuple[tuple[int, str], ...]]
+    """By variant: workloads added (1) and left out (-1). None at all: no workload does the same."""
+    bare: str | None = None
+    """The same use without a store: no claim, check or wipe."""
+    source: str | None = None
+    """What the entropy of a coupon costs, where the workload that makes one is fed with it."""
+    message_bytes: int | None = None
+    """What the ciphers among the originals are fed, where that is not the bench's input."""
+    made_by: str | None = None
+    """The work of `produce` without a store, where a workload does just that."""
+    note: str = ""
+
+
+def _ctr(cipher: str) -> tuple[tuple[int, str], ...]:
+    # Counter mode with another cipher: its blocks in place of those of the board's choice.
+    return (1, "aes128-ctr-encrypt"), (1, f"aes128-{cipher}-encrypt"), (-1, "aes128-encrypt")
+
+
+def _ecdsa(curve: str, digest: str, payload_bytes: int) -> Kind:
+    return Kind(
+        f"ECDSA, {curve}",
+        payload_bytes,
+        {"sign": ((1, f"ecdsa-{curve}-sign"), (-1, f"{digest}-hash"))},
+        bare=f"ecdsa-{curve}-sign-online",
+        made_by=f"ecdsa-{curve}-sign-offline",
+        note="without the hash of the message; the original hedges its nonce with key and hash, a coupon's is entropy",
+    )
+
+
+_RANDOM = {"sram_sha256": ((1, "trng-sram-256bit"),)}
+KINDS: dict[str, Kind] = {
+    "ctr": Kind(
+        "AES-128 keystream, 128 bytes",
+        128,
+        {cipher: _ctr(cipher) for cipher in ("sbox", "tbox", "fixslice", "hw")},
+        bare="coupon-ctr-bare",
+        message_bytes=128,
+        note="coupons are made by the cipher that is the board's choice, whichever the original has; the key schedule "
+        "stands in front of both, where the paper's program expands the key for each block",
+    ),
+    "ccm": Kind(
+        "AES-128 CCM, 64 bytes",
+        96,
+        {"board's choice": ((1, "aes128-ccm-seal"),)},
+        note="the original authenticates 19 bytes besides, the coupon's use 16: two blocks both",
+    ),
+    "schedule": Kind(
+        "AES-128 key and schedule", 176, {}, note="no workload derives and expands a key alone, so there is no original"
+    ),
+    "random": Kind(
+        "256 random bits",
+        32,
+        _RANDOM,
+        bare="coupon-random-bare",
+        source="trng-sram-256bit",
+        note="from SRAM at start-up by SHA-256; the cycle of power that refills the SRAM is not counted",
+    ),
+    "sealed": Kind(
+        "256 random bits, sealed", 40, _RANDOM, source="trng-sram-256bit", note="as random, under a device's key"
+    ),
+    "secp160r1": _ecdsa("secp160r1", "sha1", 76),
+    "p224": _ecdsa("p224", "sha256", 88),
+    "p256": _ecdsa("p256", "sha256", 100),
+}
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """One kind of coupon on one board, beside one way to do the operation whole."""
+
+    kind: str
+    variant: str
+    board: str
+    freq_hz: int
+    """After a reset, as the programs leave it."""
+    vcc_v: float
+    power_set: str
+    original: Cost | None
+    precompute: Cost
+    runtime: Cost
+    """With claim, check and wipe."""
+    bare: Cost | None
+    """Without them."""
+    store_write: Cost | None
+    """What the store adds to making a coupon, where a workload makes one without."""
+    slot_bytes: int
+    published: dict[str, dict[str, float]] | None
+    """The paper's own whole operation over our runtime, in the paper's conditions."""
+    note: str = field(default="")
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the contract's shape."""
+        whole, bare = self.original, self.bare
+        guard = None if bare is None else self.runtime - bare
+        return {
+            "kind": self.kind,
+            "variant": self.variant,
+            "board": self.board,
+            "freq_hz": self.freq_hz,
+            "vcc_v": self.vcc_v,
+            "power_set": self.power_set,
+            "original": whole.as_json() if whole else {},
+            "precompute": self.precompute.as_json(),
+            "runtime": self.runtime.as_json(),
+            "runtime_without_guard": bare.as_json() if bare else {},
+            "ratio": whole.over(self.runtime) if whole else {},
+            "ratio_without_guard": whole.over(bare) if whole and bare else {},
+            "store": {
+                "guard": guard.as_json() if guard else {},
+                "guard_share_cycles": guard.cycles / self.runtime.cycles if guard else None,
+                "write": self.store_write.as_json() if self.store_write else {},
+            },
+            "slot_bytes": self.slot_bytes,
+            "published": self.published or {},
+            "note": self.note,
+        }
+
+
+@cache
+def _priced(
+    name: str, board: str, variant: tuple[str, ...], power: str, vcc_v: float | None, message_bytes: int | None
+) -> tuple[Cost, int, float, str]:
+    """Weigh a workload as it ran; return its cost, clock, supply and power set."""
+    weights = measuring.PowerSet(power, board)
+    program = measuring.builtin(name, board, boards.variant(variant, board))
+    counts, valid = measuring.run(program, board)
+    if valid is not True:
+        raise SunsealError(f"`{name}` gives a wrong result on {board}, so its coupon has no figures")
+    work = boards.workload(name)
+    if message_bytes is not None and work.algorithm == "aes128":
+        # The whole input's output was judged; of a shorter or longer one only the price is taken.
+        fed = oracle.trial(work).fed
+        head = KEY_AND_COUNTER_BYTES.get(work.parameter or "", KEY_BYTES)
+        counts = measuring.count(program, board, (fed * 2)[: head + message_bytes])
+        if counts.status != oracle.STATUS_OK:
+            raise SunsealError(f"`{name}` takes no message of {message_bytes} bytes on {board}")
+    ((clock_hz, _, _),) = counts.clocks()
+    vcc_v = measuring.operating_point(weights, None, vcc_v)[1]
+    point = weights.inner.weigh_as_run(counts, vcc_v)
+    return Cost(counts.cycles, point.time_s, point.energy_j), clock_hz, vcc_v, weights.name
+
+
+@cache
+def _header_bytes(board: str) -> int:
+    """Read what the store puts around a payload from the store's own header."""
+    device = _engine.Board(str(boards.board_path(board))).device
+    facts = boards.read_toml(boards.home() / "data" / "devices" / f"{device}.toml")
+    text = (boards.home() / "firmware/coupon/include/sunseal/coupon.h").read_text(encoding="utf-8")
+    name = f"SUNSEAL_COUPON_{'FRAM' if 'fram' in facts else 'FLASH'}_HEADER_WORDS"
+    found = re.search(rf"#define {name} (\d+)", text)
+    if found is None:
+        raise SunsealError(f"firmware/coupon/include/sunseal/coupon.h has no `{name}`")
+    return 2 * int(found[1])
+
+
+def runtime(kind: str, board: str, power: str, vcc_v: float | None = None, *, guarded: bool = True) -> Cost:
+    """Price the use of a coupon, with claim, check and wipe or without."""
+    if kind not in KINDS:
+        raise unknown("kind of coupon", kind, KINDS)
+    name = f"coupon-{kind}-use" if guarded else KINDS[kind].bare
+    if name is None:
+        raise SunsealError(f"no workload uses a coupon of kind `{kind}` without its guard")
+    return _priced(name, board, (), power, vcc_v, None)[0]
+
+
+def _published(kind: str, variant: str, board: str) -> dict[str, dict[str, float]] | None:
+    """Compare the paper's own original with our runtime on the paper's rail, where the paper has one."""
+    paper = boards.read_toml(boards.home() / "data" / "published" / f"{PAPER_POWER}.toml")
+    rows: Any = paper["monolithic"]
+    for row in rows:
+        if (row["kind"], row["variant"], row["board"]) == (kind, variant, board):
+            whole = Cost(row["cycles"], row["time_s"], row["energy_j"])
+            ours = runtime(kind, board, PAPER_POWER, PAPER_VCC_V)
+            bare = runtime(kind, board, PAPER_POWER, PAPER_VCC_V, guarded=False)
+            return {
+                "original": whole.as_json(),
+                "runtime": ours.as_json(),
+                "ratio": whole.over(ours),
+                "runtime_without_guard": bare.as_json(),
+                "ratio_without_guard": whole.over(bare),
+            }
+    return None
+
+
+def metrics(
+    kind: str | None = None,
+    *,
+    board: str = "msp430fr5994-launchpad",
+    variant: Sequence[str] = (),
+    power: str = measuring.DEFAULT_POWER,
+) -> list[Metrics]:
+    """Price every kind of coupon, or one, on a board that keeps coupons.
+
+    A kind comes once for each way to do its operation whole: with S-box, T-box, no tables or the accelerator.
+    """
+    if kind is not None and kind not in KINDS:
+        raise unknown("kind of coupon", kind, KINDS)
+    boards.board_path(board)
+    if not boards.has_workload(board, "coupon-ctr-use"):
+        raise SunsealError(f"the firmware of {board} keeps no coupons, so they have no figures there")
+    return [m for name in ([kind] if kind else KINDS) for m in _of_kind(name, board, tuple(variant), power)]
+
+
+def _of_kind(name: str, board: str, variant: tuple[str, ...], power: str) -> list[Metrics]:
+    kind = KINDS[name]
+
+    def cost(workload: str) -> Cost:
+        return _priced(workload, board, variant, power, None, kind.message_bytes)[0]
+
+    produce = cost(f"coupon-{name}-produce")
+    used, clock_hz, vcc_v, power_set = _priced(f"coupon-{name}-use", board, variant, power, None, None)
+    bare = cost(kind.bare) if kind.bare else None
+    precompute = produce + cost(kind.source) if kind.source else produce
+    made = []
+    ways = {
+        way: parts
+        for way, parts in kind.originals.items()
+        if all(boards.has_workload(board, workload) for _, workload in parts)
+    }
+    for way, parts in (ways or {"": ()}).items():
+        whole = None
+        for sign, workload in parts:
+            part = cost(workload)
+            whole = part if whole is None else whole + part if sign > 0 else whole - part
+        made.append(
+            Metrics(
+                kind=name,
+                variant=way,
+                board=board,
+                freq_hz=clock_hz,
+                vcc_v=vcc_v,
+                power_set=power_set,
+                original=whole,
+                precompute=precompute,
+                runtime=used,
+                bare=bare,
+                store_write=produce - cost(kind.made_by) if kind.made_by else produce if kind.source else None,
+                slot_bytes=kind.payload_bytes + _header_bytes(board),
+                published=_published(name, way, board),
+                note=kind.note,
+            )
+        )
+    return made

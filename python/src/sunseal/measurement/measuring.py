@@ -1,0 +1,524 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Measure an operation: run it once between its marks, weigh the counts at any voltage and clock."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+import struct
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import IO, Any
+
+from sunseal import _engine, boards, citing
+from sunseal.errors import SunsealError
+from sunseal.machine import timing_pairs
+from sunseal.measurement import oracle
+
+DEFAULT_FREQ_HZ = 8_000_000
+"""Where the board's crystal does not say otherwise."""
+DEFAULT_VCC_V = 2.2
+DEFAULT_POWER = "datasheet"
+CYCLES_MAX = 4_000_000_000
+"""Where a run is given up: 160 s at 25 MHz, ten times the slowest workload here."""
+
+CLOCK_GRACE = 0.005
+"""A clock of 8 MHz may be set up as 8.0x: what the engine allows too."""
+
+Progress = Callable[[int], None]
+Timing = Mapping[str, str | bool | int]
+"""Switches of the core's timing, by the names of docs/accuracy.md, with their values."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One operation at one operating point, in SI base units; the fields are those of `--json`."""
+
+    workload: str
+    board: str
+    variant: str
+    toolchain: str
+    freq_hz: int
+    vcc_v: float
+    cycles: int
+    time_s: float
+    energy_j: float
+    energy_by_state_j: dict[str, float]
+    flash_bytes: int
+    ram_bytes: int
+    stack_bytes: int
+    counts: dict[str, int]
+    power_set: str
+    result_valid: bool | None
+    """Whether an independent implementation agrees with the output; None where there is none."""
+    uncertainty: dict[str, float]
+    lints: tuple[str, ...] = ()
+    """Slips that a chip would punish, such as a multiplier's result read too early; not in the JSON."""
+    measurement_unit: dict[str, float] | None = None
+    """What the unit of Mane 2014, section 3.1, would have read, if that was asked for."""
+    timing: dict[str, Any] | None = None
+    """Where switches of the core's timing were set: those, and the cycles and joules that the default gives."""
+
+    def cite(self) -> citing.Citations:
+        """Return the documents behind device, board and coefficients."""
+        return citing.of(board=self.board, power_sets=[self.power_set])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields in the order of the contract."""
+        fields = {k: v for k, v in asdict(self).items() if k != "lints"}
+        for asked in ("measurement_unit", "timing"):
+            if fields[asked] is None:
+                del fields[asked]
+        return fields
+
+
+class PowerSet:
+    """A set of coefficients, named by the document it comes from."""
+
+    def __init__(self, name: str, board: str = boards.DEFAULT_BOARD) -> None:
+        """Load the set `name`, with or without the device in front, for a board's device."""
+        self.board = _board(board)
+        path = boards.power_set_path(name, self.board.device)
+        self.inner = _engine.PowerSet(str(path), str(_device_path(self.board.device)))
+        self.facts: dict[str, Any] = boards.read_toml(_device_path(self.board.device))
+        self.name = self.inner.name
+
+    def cite(self) -> list[str]:
+        """Return the documents behind the coefficients."""
+        return list(self.inner.cite())
+
+
+def _board(name: str) -> _engine.Board:
+    return _engine.Board(str(boards.board_path(name)))
+
+
+def _device_path(device: str) -> Path:
+    return boards.home() / "data" / "devices" / f"{device}.toml"
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is run, and between which two points of it."""
+
+    label: str
+    image: bytes
+    window: tuple[str, str] | None
+    """Symbols; None stands for the edges of the trigger mark."""
+    workload: boards.Workload | None
+
+
+def builtin(workload: str | boards.Workload, board: str, variant: Mapping[str, str]) -> Program:
+    """Load the bench program of a workload."""
+    known = boards.workload(workload) if isinstance(workload, str) else workload
+    path = boards.firmware_path(board, dict(variant), f"bench-{known.name}")
+    return Program(known.name, path.read_bytes(), None, known)
+
+
+def own(elf: Path, window: tuple[str, str] | None) -> Program:
+    """Load the user's program."""
+    try:
+        image = elf.read_bytes()
+    except OSError as e:
+        raise SunsealError(f"the program `{elf}` cannot be read: {e.strerror or e}") from e
+    return Program(elf.name, image, window, None)
+
+
+def run(
+    program: Program, board: str, progress: Progress | None = None, timing: Timing | None = None
+) -> tuple[_engine.Counts, bool | None]:
+    """Count one run of a program, from the cache if this very run was made before."""
+    device = _device_path(_board(board).device)
+    work = program.workload
+    if work is None:
+        return _counted(program, board, device, None, 0, progress, timing), None
+    trial = oracle.trial(work)
+    counts = _counted(program, board, device, trial.fed, trial.output_bytes, progress, timing)
+    valid = counts.status == oracle.STATUS_OK and trial.right(counts.output)
+    if trial.refused is not None:
+        refused = _counted(program, board, device, trial.refused, trial.output_bytes, progress, timing)
+        valid = valid and refused.status != oracle.STATUS_OK
+    return counts, valid
+
+
+def count(program: Program, board: str, fed: bytes) -> _engine.Counts:
+    """Count one run of a workload's program with an input of one's own, whose output nobody judges."""
+    return _counted(program, board, _device_path(_board(board).device), fed, 0, None)
+
+
+def wait_states(weights: PowerSet, freq_hz: int, vcc_v: float) -> int:
+    """Return the wait states that the board's program memory needs at a clock."""
+    facts, vcore = weights.facts, weights.inner.check(freq_hz, vcc_v)
+    if "fram" in facts:
+        # Half a percent of grace, as the engine gives it: a clock of 16 MHz may be set up as 16.0x.
+        return math.ceil(freq_hz / (float(facts["fram"]["access_max_MHz"]) * 1.005e6)) - 1
+    limits: list[float] = facts.get("flash", {}).get(f"normal_read_vcore{vcore}_MHz", [math.inf])
+    return [freq_hz <= limit * 1e6 for limit in limits].index(True)
+
+
+def at_clock(program: Program, weights: PowerSet, freq_hz: int, vcc_v: float) -> Program:
+    """Write the wait states of a clock into a workload's image; a program of the user's own sets its own."""
+    waits = wait_states(weights, freq_hz, vcc_v)
+    if waits == 0 or program.workload is None:
+        return program
+    at = file_offset(program.image, "bench_wait_states")
+    return replace(program, image=program.image[:at] + bytes([waits]) + program.image[at + 1 :])
+
+
+def file_offset(image: bytes, name: str) -> int:
+    """Find where a 32-bit little-endian ELF holds an object's bytes."""
+    (shoff,), (shnum,) = struct.unpack_from("<I", image, 32), struct.unpack_from("<H", image, 48)
+    sections = [struct.unpack_from("<10I", image, shoff + 40 * i) for i in range(shnum)]
+    wanted = name.encode() + b"\0"
+    for _, kind, _, _, offset, size, link, _, _, _ in sections:
+        for at in range(offset, offset + size, 16) if kind == 2 else ():
+            label, value, _, _, _, place = struct.unpack_from("<IIIBBH", image, at)
+            if image[sections[link][4] + label :].startswith(wanted):
+                return int(sections[place][4] + value - sections[place][3])
+    raise SunsealError(f"the firmware has no `{name}`", hint="run `make all-boards` in the repository")
+
+
+def image_bytes(image: bytes) -> int:
+    """Return what an ELF's segments bring: the bytes that a programmer writes."""
+    (phoff,), (phnum,) = struct.unpack_from("<I", image, 28), struct.unpack_from("<H", image, 44)
+    heads = (struct.unpack_from("<5I", image, phoff + 32 * i) for i in range(phnum))
+    return sum(size for kind, _, _, _, size in heads if kind == 1)
+
+
+def measure(
+    workload: str | None = None,
+    *,
+    board: str = boards.DEFAULT_BOARD,
+    variant: Sequence[str] = (),
+    freq_hz: int | None = None,
+    vcc_v: float | None = None,
+    power: str = DEFAULT_POWER,
+    elf: Path | None = None,
+    window: tuple[str, str] | None = None,
+    unit: bool = False,
+    timing: Timing | None = None,
+    progress: Progress | None = None,
+) -> Measurement:
+    """Measure a built-in workload, or your own ELF between two symbols or its trigger marks.
+
+    Without a clock or a supply the board's own are taken (see `operating_point`). Your own ELF is priced at the
+    clock and the core voltage level that it sets up itself; another clock is refused. With `unit`, say also
+    what the thesis's measurement unit would have read of it; with `timing`, switches of docs/accuracy.md, what
+    the result owes to them.
+    """
+    program, label = _choose(workload, board, variant, elf, window)
+    weights = PowerSet(power, board)
+    if program.workload is None:
+        counts, valid = run(program, board, progress, timing)
+        vcc_v = _own_vcc(weights, counts, vcc_v)
+        freq_hz = _own_clock(program, counts, freq_hz)
+        point = weights.inner.weigh_as_run(counts, vcc_v)
+    else:
+        freq_hz, vcc_v = operating_point(weights, freq_hz, vcc_v)
+        counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, progress, timing)
+        point = weights.inner.weigh(counts, freq_hz, vcc_v)
+    measured = _weighed(program.label, board, label, counts, valid, weights, freq_hz, vcc_v, point)
+    if measured.flash_bytes == 0:  # a program in FRAM
+        measured = replace(measured, flash_bytes=image_bytes(program.image))
+    if timing:
+        plain = measure(
+            workload,
+            board=board,
+            variant=variant,
+            freq_hz=None if program.workload is None else freq_hz,
+            vcc_v=vcc_v,
+            power=power,
+            elf=elf,
+            window=window,
+        )
+        default = {"cycles": plain.cycles, "time_s": plain.time_s, "energy_j": plain.energy_j}
+        measured = replace(measured, timing={"switches": dict(timing_pairs(timing)), "default": default})
+    if not unit:
+        return measured
+    return replace(measured, measurement_unit=_unit_reading(weights, counts, freq_hz, vcc_v))
+
+
+def _mhz(clock_hz: float) -> str:
+    return f"{clock_hz / 1e6:.6g} MHz"
+
+
+def _own_clock(program: Program, counts: _engine.Counts, asked_hz: int | None) -> int:
+    """Return the clock that a program of the user's own runs at between its marks; refuse another."""
+    clocks = counts.clocks()
+    if not clocks:  # asleep from mark to mark
+        return asked_hz or DEFAULT_FREQ_HZ
+    own_hz = clocks[0][0]
+    if asked_hz is None or abs(asked_hz - own_hz) <= CLOCK_GRACE * own_hz:
+        return own_hz
+    ran = ", ".join(f"{_mhz(hz)} at core voltage level {level} ({n:,} cycles)" for hz, level, n in clocks)
+    raise SunsealError(
+        f"`{program.label}` sets up its own clock and runs at {ran} between its marks, not at the "
+        f"{_mhz(asked_hz)} asked for",
+        hint="leave the clock out to have that priced, or have the program set up the other clock, with its wait "
+        "states and core voltage",
+    )
+
+
+def _own_vcc(weights: PowerSet, counts: _engine.Counts, vcc_v: float | None) -> float:
+    """Return the supply for a program of the user's own: the default where its clock allows that, else the board's."""
+    _, default_v = operating_point(weights, DEFAULT_FREQ_HZ, vcc_v)
+    fastest = max((hz for hz, _, _ in counts.clocks()), default=0)
+    enough = fastest <= weights.inner.freq_max_hz(default_v) * (1 + CLOCK_GRACE)
+    return default_v if vcc_v is not None or enough else weights.board.vcc_v
+
+
+def operating_point(weights: PowerSet, freq_hz: int | None, vcc_v: float | None) -> tuple[int, float]:
+    """Fill in what was not asked for: the board's crystal, or 8 MHz (where its supply does not allow that, as
+    many whole megahertz as it does), and the board's supply (on the default board 2.2 V, the thesis's lowest
+    for that clock)."""
+    board = weights.board
+    lowest = DEFAULT_VCC_V if board.name == boards.DEFAULT_BOARD else board.vcc_v
+    vcc_v = lowest if vcc_v is None else vcc_v
+    fastest = weights.inner.freq_max_hz(vcc_v) // 1_000_000 * 1_000_000 or DEFAULT_FREQ_HZ
+    return freq_hz or board.clock_hz or min(DEFAULT_FREQ_HZ, fastest), vcc_v
+
+
+def _unit_reading(weights: PowerSet, counts: _engine.Counts, freq_hz: int, vcc_v: float) -> dict[str, float]:
+    reading = weights.inner.unit_reading(counts, freq_hz, vcc_v)
+    names = "shunt_ohm adc_bits vref_v sample_rate_hz samples clipped energy_j cycles error_j bound_j".split()
+    return {name: getattr(reading, name) for name in names}
+
+
+def curve(
+    workload: str | None = None,
+    *,
+    board: str = boards.DEFAULT_BOARD,
+    variant: Sequence[str] = (),
+    power: str = DEFAULT_POWER,
+    voltages_v: Sequence[float] = (),
+    elf: Path | None = None,
+    window: tuple[str, str] | None = None,
+    timing: Timing | None = None,
+    progress: Progress | None = None,
+) -> list[dict[str, Any]]:
+    """Weigh a run over every operating point, each whole megahertz that each voltage allows; wait states make the
+    run anew. Your own ELF sets its clock itself: its curve goes over the voltages alone."""
+    program, _ = _choose(workload, board, variant, elf, window)
+    weights = PowerSet(power, board)
+    for vcc_v in voltages_v:
+        weights.inner.check(1_000_000, vcc_v)  # a voltage without a legal clock is no empty curve
+    if program.workload is None:
+        counts, _ = run(program, board, progress, timing)
+        own_hz = _own_clock(program, counts, None)
+        legal = [v for v in curve_voltages(weights) if own_hz <= weights.inner.freq_max_hz(v) * (1 + CLOCK_GRACE)]
+        return [
+            _point(own_hz, vcc_v, counts, weights.inner.weigh_as_run(counts, vcc_v)) for vcc_v in voltages_v or legal
+        ]
+    points = []
+    for vcc_v in voltages_v or curve_voltages(weights):
+        for freq_hz in range(1_000_000, weights.inner.freq_max_hz(vcc_v) + 1, 1_000_000):
+            # From the profile cache but for the first clock of each number of wait states.
+            counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, progress, timing)
+            if valid is False:
+                raise SunsealError(f"`{program.label}` gives a wrong result, so its curve would mean nothing")
+            points.append(_point(freq_hz, vcc_v, counts, weights.inner.weigh(counts, freq_hz, vcc_v)))
+    return points
+
+
+def _point(freq_hz: int, vcc_v: float, counts: _engine.Counts, point: _engine.Weighed) -> dict[str, Any]:
+    return {
+        "freq_hz": freq_hz,
+        "vcc_v": vcc_v,
+        "vcore": point.vcore,
+        "cycles": counts.cycles,
+        "time_s": point.time_s,
+        "energy_j": point.energy_j,
+        "energy_low_j": point.energy_low_j,
+        "energy_high_j": point.energy_high_j,
+        "power_w": point.energy_j / point.time_s,
+    }
+
+
+def curve_voltages(weights: PowerSet) -> list[float]:
+    """Return each level's lowest voltage at which the chip also starts, and Mane's 2.7 V."""
+    start_v = starts_from_v(weights.board.name)
+    return sorted({*(max(v, start_v) for _, v, _ in weights.inner.levels()), 2.7})
+
+
+def starts_from_v(board: str) -> float:
+    """Return the supply from which a board's chip starts, where that is more than it runs at.
+
+    An FR5994's SVSH is on after a reset and lets go at its rising level.
+    """
+    facts: Any = boards.read_toml(boards.board_path(board))
+    device: Any = boards.read_toml(boards.home() / "data" / "devices" / f"{facts['device']}.toml")
+    return float(device.get("svs", {}).get("rising_V", 0.0))
+
+
+def profile(
+    workload: str | None = None,
+    *,
+    board: str = boards.DEFAULT_BOARD,
+    variant: Sequence[str] = (),
+    elf: Path | None = None,
+    window: tuple[str, str] | None = None,
+    timing: Timing | None = None,
+    progress: Progress | None = None,
+) -> dict[str, int]:
+    """Return folded stacks (`outer;inner`) and the cycles spent in each."""
+    program, _ = _choose(workload, board, variant, elf, window)
+    work = program.workload
+    device = _device_path(_board(board).device)
+    return _engine.profile(
+        str(boards.board_path(board)),
+        str(device),
+        program.image,
+        program.window,
+        oracle.trial(work).fed if work else None,
+        CYCLES_MAX,
+        timing_pairs(timing),
+        progress,
+    )
+
+
+def in_joules(folded: Mapping[str, int], cycles: int, energy_j: float) -> dict[str, float]:
+    """Weigh stacks: every cycle between the marks carries the same share of the energy."""
+    if cycles <= 0:
+        raise SunsealError("no cycles lie between the marks, so there is nothing to weigh")
+    return {stack: count * energy_j / cycles for stack, count in folded.items()}
+
+
+def _choose(
+    workload: str | None,
+    board: str,
+    variant: Sequence[str],
+    elf: Path | None,
+    window: tuple[str, str] | None,
+) -> tuple[Program, str]:
+    boards.board_path(board)
+    if (workload is None) == (elf is None):
+        raise SunsealError(
+            "nothing to measure, or two things: give a workload or `--elf FILE`",
+            hint="`sunseal workloads` lists the workloads",
+        )
+    if workload is not None:
+        if window is not None:
+            raise SunsealError("`--from` and `--to` belong to `--elf`; a workload has its own marks")
+        chosen = boards.variant(tuple(variant), board)
+        return builtin(workload, board, chosen), boards.variant_text(chosen)
+    assert elf is not None
+    if variant:
+        raise SunsealError("`--variant` belongs to a workload; your own ELF is one variant already")
+    return own(elf, window), "own"
+
+
+def _weighed(
+    label: str,
+    board: str,
+    variant: str,
+    counts: _engine.Counts,
+    valid: bool | None,
+    weights: PowerSet,
+    freq_hz: int,
+    vcc_v: float,
+    point: _engine.Weighed,
+) -> Measurement:
+    lints = tuple(counts.lints)
+    if valid is None and len(clocks := counts.clocks()) > 1:
+        parts = ", ".join(f"{n:,} cycles at {_mhz(hz)}" for hz, _, n in clocks)
+        lints += (f"the program changes its clock between its marks: {parts}; each part is priced at its own",)
+    return Measurement(
+        workload=label,
+        board=board,
+        variant=variant,
+        toolchain=counts.toolchain,
+        freq_hz=freq_hz,
+        vcc_v=vcc_v,
+        cycles=counts.cycles,
+        time_s=point.time_s,
+        energy_j=point.energy_j,
+        energy_by_state_j=point.by_state_j,
+        flash_bytes=counts.flash_bytes,
+        ram_bytes=counts.ram_bytes,
+        stack_bytes=counts.stack_bytes,
+        counts=counts.counts(),
+        power_set=weights.name,
+        result_valid=valid,
+        uncertainty={"energy_low_j": point.energy_low_j, "energy_high_j": point.energy_high_j},
+        lints=lints,
+    )
+
+
+# --- The cache of operation profiles ---------------------------------------------------------
+
+
+@cache
+def engine_id() -> bytes:
+    """Tell one build of the engine from another: by its bytes."""
+    return hashlib.sha256(Path(_engine.__file__).read_bytes()).digest()
+
+
+def _counted(
+    program: Program,
+    board: str,
+    device: Path,
+    fed: bytes | None,
+    takes: int,
+    progress: Progress | None,
+    timing: Timing | None = None,
+) -> _engine.Counts:
+    board_path = boards.board_path(board)
+    key = hashlib.sha256()
+    window = json.dumps(program.window).encode()
+    for part in (
+        engine_id(),
+        device.read_bytes(),
+        board_path.read_bytes(),
+        program.image,
+        window,
+        fed or b"",
+        str(takes).encode(),
+        json.dumps(timing_pairs(timing)).encode(),
+    ):
+        key.update(len(part).to_bytes(8, "big") + part)
+    path = boards.cache_dir() / "profiles" / f"{key.hexdigest()}.json"
+    with contextlib.suppress(OSError, _engine.EngineError):
+        return _engine.Counts.from_json(path.read_text(encoding="utf-8"))
+    counts = _engine.run(
+        str(board_path),
+        str(device),
+        program.image,
+        program.window,
+        fed,
+        takes,
+        CYCLES_MAX,
+        timing_pairs(timing),
+        progress,
+    )
+    with contextlib.suppress(OSError):  # a cache that cannot be written only costs time
+        write_atomic(path, counts.to_json())
+    return counts
+
+
+@contextlib.contextmanager
+def whole(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file to write so that no one ever sees half of it, not even after Ctrl-C; an OSError names that file."""
+    handle, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=".sunseal.")
+    try:
+        with os.fdopen(handle, "w+b") as file:
+            yield file
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except OSError as e:
+        Path(name).unlink(missing_ok=True)
+        raise OSError(e.errno, e.strerror, str(path)) from e
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def write_atomic(path: Path, text: str | bytes) -> None:
+    """Write a file, and the folders above it, as `whole` does."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole(path) as out:
+        out.write(text.encode() if isinstance(text, str) else text)

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The report of `sunseal reproduce`: every table and figure of the papers beside ours, drawn."""
+
+from __future__ import annotations
+
+import html
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sunseal import citing, published
+from sunseal.measurement import measuring
+from sunseal.published import Reproduction, Row
+from sunseal.report import plots
+from sunseal.report.charts import Axis, Bars, Chart, Trace, curve
+from sunseal.report.page import Cell, Html, Page, right, table
+from sunseal.units import show
+
+STYLE = {
+    published.BEATEN: ("good", plots.GOOD),
+    published.AGREES: ("good", plots.STORE),
+    published.DIFFERS: ("mild", plots.SUN),
+    published.MISPRINT: ("mild", plots.NODE),
+    published.NOT_PRINTED: ("mild", plots.MUTED),
+    published.NOT_MET: ("bad", plots.BAD),
+    published.NOT_COMPUTED: ("bad", plots.INK),
+}
+"""What a verdict looks like in a table and in a picture."""
+BARS_MAX = 14
+"""Above so many rows a table is drawn as points."""
+LABEL_MAX = 56
+
+
+def tables(reproductions: Iterable[Reproduction]) -> str:
+    """Write published figures beside ours."""
+    return "".join(_table(r, f"{r.id}: {r.title}") for r in reproductions)
+
+
+def _table(r: Reproduction, caption: str) -> str:
+    rows: list[Sequence[Cell]] = []
+    for row in r.rows:
+        printed = f" <small>(printed {html.escape(row.printed)})</small>" if row.printed else ""
+        told = f"{html.escape(row.show(row.published))}{printed}"
+        rows.append(
+            (
+                row.label,
+                Html(f'<span class="n" style="display:block">{told}</span>'),
+                right(row.show(row.ours)),
+                right(f"{row.ratio:.3f}" if row.ratio is not None else ""),
+                Html(f'<b class="{STYLE[row.verdict][0]}">{html.escape(row.verdict)}</b>'),
+                row.class_name,
+                Html(f"<small>{html.escape(row.note)}</small>" if row.note else ""),
+            )
+        )
+    head = ("", "published", "ours", "ratio", "verdict", "class", "note")
+    return f'{table(head, rows, caption)}<p class="note">{html.escape(r.source)}</p>'
+
+
+# --- Pictures --------------------------------------------------------------------------------
+
+
+def charts_of(r: Reproduction) -> list[Chart]:
+    """Draw a table: a figure as the paper has it, anything else as ours over published."""
+    if "figure" not in r.id:
+        compared = _compared(r.rows)
+        return [ratios(compared) if len(compared) <= BARS_MAX else scatter(compared)] if compared else []
+    drawn = [_curves(r)] if any(_kind(r, raw) == "curve" for raw in r.raw["row"]) else []
+    units = dict.fromkeys(row.unit for row in r.rows)
+    return drawn + [values(rows) for unit in units if unit != "Hz" and len(rows := _of(r, unit)) > 1]
+
+
+def _of(r: Reproduction, unit: str) -> list[Row]:
+    return [row for row in r.rows if row.unit == unit]
+
+
+def _kind(r: Reproduction, raw: dict[str, Any]) -> str:
+    return str(raw.get("kind", r.raw["kind"]))
+
+
+def _compared(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row.ratio is not None and row.ratio > 0 and row.ours]
+
+
+def _labels(rows: Sequence[Row]) -> list[str]:
+    """Shorten labels, and tell apart those that are the same."""
+    short = [r.label if len(r.label) <= LABEL_MAX else r.label[: LABEL_MAX - 1] + "…" for r in rows]
+    seen: Counter[str] = Counter()
+    found = []
+    for label in short:
+        seen[label] += 1
+        found.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
+    return found
+
+
+def ratios(rows: Sequence[Row]) -> Chart:
+    """Draw ours over published as bars from 1, coloured by verdict."""
+    labels = _labels(rows)
+    bars = []
+    for verdict, (_, color) in STYLE.items():
+        of = [(label, row.ratio) for label, row in zip(labels, rows, strict=True) if row.verdict == verdict]
+        told = [(label, ratio) for label, ratio in of if ratio is not None]
+        if told:
+            names = [label for label, _ in told]
+            bars.append(Bars(verdict, names, [ratio - 1 for _, ratio in told], color, start=[1.0] * len(told)))
+    height = 110 + 24 * len(labels)
+    return Chart(Axis("ours over published"), Axis(""), bars=bars, order=labels, x_lines={"": 1.0}, height=height)
+
+
+def scatter(rows: Sequence[Row]) -> Chart:
+    """Draw ours over published against the published, each in its own unit."""
+    traces = []
+    for verdict, (_, color) in STYLE.items():
+        of = [row for row in rows if row.verdict == verdict and row.published]
+        if of:
+            text = [f"{row.label}: {row.show(row.published)}, ours {row.show(row.ours)}" for row in of]
+            x, y = [row.published for row in of], [row.ratio for row in of]
+            traces.append(Trace(verdict, x, y, color, "markers", size=7, text=text))
+    return Chart(
+        Axis("published, in the figure's unit", log=True),
+        Axis("ours over published", log=True),
+        traces,
+        y_lines={"the same": 1.0},
+        height=440,
+    )
+
+
+def values(rows: Sequence[Row]) -> Chart:
+    """Draw the values of a figure, ours beside the published where there is one."""
+    unit = rows[0].unit
+    told, ours, printed = [], [], []
+    for label, row in zip(_labels(rows), rows, strict=True):
+        if row.published is not None:
+            told.append(f"{label}, published")
+            printed.append((told[-1], row.published))
+        if row.ours is not None:
+            told.append(label)
+            ours.append((label, row.ours))
+    bars = [
+        Bars(name, [label for label, _ in pairs], [value for _, value in pairs], color)
+        for name, pairs, color in (("published", printed, plots.SUN), ("ours", ours, plots.STORE))
+        if pairs
+    ]
+    axis = Axis("", unit, zero=True) if unit in ("J", "s", "W", "V", "Hz") else Axis(unit or "number", zero=True)
+    return Chart(axis, Axis(""), bars=bars, order=told, height=110 + 24 * len(told))
+
+
+def _curves(r: Reproduction) -> Chart:
+    """Draw a figure's curves by our firmware, and where the paper and we read off them."""
+    pairs = [(raw, row) for raw, row in zip(r.raw["row"], r.rows, strict=True) if _kind(r, raw) == "curve"]
+    first = pairs[0][0]
+    power = first.get("power_set", r.raw["power_set"])
+    points = measuring.curve(
+        first["workload"],
+        board=r.board,
+        variant=first.get("variant", ()),
+        power=power,
+        voltages_v=sorted({raw["vcc_v"] for raw, _ in pairs}),
+    )
+    drawn = curve(points, f"{first['workload']} {' '.join(first.get('variant', ()))}, {power}")
+    marks = []
+    for cycles in dict.fromkeys(raw["cycles"] for raw, _ in pairs if "cycles" in raw):
+        for t in drawn.traces:
+            y = [None if v is None else v * cycles / points[0]["cycles"] for v in t.y]
+            marks.append(replace(t, name=f"{t.name}, {cycles:,} cycles", y=y, look="lines", dash=True))
+    for name, color, mark in (("published", plots.BAD, "x"), ("ours", plots.INK, "circle-open")):
+        at = [
+            (hz, _energy_at(points, raw, hz), f"{row.label}: {show(hz, 'Hz')}")
+            for raw, row in pairs
+            if (hz := row.published if name == "published" else row.ours) is not None
+        ]
+        x, y, text = [a[0] for a in at], [a[1] for a in at], [a[2] for a in at]
+        marks.append(Trace(name, x, y, color, "markers", mark=mark, size=11, text=text))
+    return Chart(drawn.x, drawn.y, [*drawn.traces, *marks], title=drawn.title, bands=drawn.bands, height=460)
+
+
+def _energy_at(points: Sequence[dict[str, Any]], raw: dict[str, Any], hz: float) -> float:
+    """Read a curve at a clock, or a reading at the paper's own cycles."""
+    nearest = min((p for p in points if p["vcc_v"] == raw["vcc_v"]), key=lambda p: abs(p["freq_hz"] - hz))
+    return float(nearest["energy_j"] * raw.get("cycles", nearest["cycles"]) / nearest["cycles"])
+
+
+def main(reproductions: Sequence[Reproduction]) -> Chart:
+    """Choose the figure that says most: of one table its own, of all of them their ratios."""
+    if len(reproductions) == 1 and (drawn := charts_of(reproductions[0])):
+        return drawn[0]
+    return scatter(_compared([row for r in reproductions for row in r.rows]))
+
+
+# --- The page --------------------------------------------------------------------------------
+
+
+def page(reproductions: Sequence[Reproduction]) -> str:
+    """Write the report of one table or of all."""
+    rows = [row for r in reproductions for row in r.rows]
+    told = Page(
+        reproductions[0].title if len(reproductions) == 1 else "The papers' tables and figures beside ours",
+        f"{len(rows):,} figures of {len(reproductions)} table{'s' * (len(reproductions) > 1)}: what is printed, what "
+        "our firmware and models give, the ratio, a verdict, and what an agreement is worth.",
+    )
+    kinds = Counter(row.kind for row in rows)
+    told.cards = [(name.replace("_", " "), f"{kinds[name]:,}") for name in published.CLASSES if kinds[name]]
+    _classes(told, reproductions)
+    if len(reproductions) > 1:
+        _overview(told, reproductions)
+    for paper, of in itertools.groupby(reproductions, key=lambda r: r.id.partition("/")[0]):
+        for r in of:
+            drawn = "".join(told.chart(chart) for chart in charts_of(r))
+            told.section(f"{paper} {r.id.partition('/')[2]}", r.title, drawn, _table(r, ""))
+    told.ledger(sum((r.cite() for r in reproductions), citing.NOTHING))
+    return told.render()
+
+
+def _classes(told: Page, reproductions: Sequence[Reproduction]) -> None:
+    rows: list[Sequence[Cell]] = []
+    for name, of in published.counts(reproductions).items():
+        rows.append(
+            (name.replace("_", " "), *(right(f"{of[v]:,}" if of[v] else "") for v in STYLE), published.CLASSES[name])
+        )
+    papers = dict.fromkeys((r.id.partition("/")[0], r.confirmed) for r in reproductions)
+    told.section(
+        "What is confirmed",
+        "Only rows of the first class speak of the world: the others agree by the paper's arithmetic, by a fit, or by "
+        "what our model is.",
+        table(("class", *STYLE, ""), rows),
+        "".join(f"<p><b>{html.escape(key)}</b>: {html.escape(said)}</p>" for key, said in papers),
+    )
+
+
+def _overview(told: Page, reproductions: Sequence[Reproduction]) -> None:
+    rows: list[Sequence[Cell]] = []
+    for r in reproductions:
+        counts = Counter(row.verdict for row in r.rows)
+        rows.append((r.id, r.title, *(counts[verdict] for verdict in STYLE)))
+    told.section(
+        "All of them",
+        "Each point a figure in its own unit; on the line ours is what the paper prints.",
+        told.chart(main(reproductions)),
+        f"<details><summary>Verdicts by table</summary>{table(('', '', *STYLE), rows)}</details>",
+    )
