@@ -39,9 +39,10 @@ from sunseal.cli.node import node_app
 from sunseal.cli.plan import plan_command
 from sunseal.cli.run import run_command
 from sunseal.cli.supply import lifetime_command, size_command
+from sunseal.cli.toolchain import toolchain_app
 from sunseal.cli.trace import trace_app
 from sunseal.cli.tune import tune_command
-from sunseal.errors import Stopped, SunsealError
+from sunseal.errors import Stopped, SunsealError, absent
 from sunseal.measurement import measuring
 
 app = typer.Typer(
@@ -965,6 +966,7 @@ def demo_command(
 # --- Traces of instruments and harvesters ----------------------------------------------------
 
 app.add_typer(trace_app, name="trace")
+app.add_typer(toolchain_app, name="toolchain")
 app.add_typer(coupon_app, name="coupon")
 app.add_typer(hdl_app, name="hdl")
 
@@ -1180,6 +1182,9 @@ def _run(args: Sequence[str]) -> int:
         return _fail(str(e), e.hint)
     except _engine.EngineError as e:
         return _fail(str(e))
+    except ModuleNotFoundError as e:
+        missing = absent(e)
+        return _fail(str(missing), missing.hint)
     except Stopped as e:
         return _stopped(str(e))
     except typer.Abort:
