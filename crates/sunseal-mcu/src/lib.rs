@@ -34,5 +34,5 @@ pub use device::{Device, DeviceError};
 pub use elf::{Elf, ElfError, Sizes, SourceLine, Symbol};
 pub use lint::{Lint, LintKind};
 pub use machine::{Machine, MachineError, Register, Snapshot, Stop, Until};
-pub use pin::{PORT_J, Part, Pin, PinEdge, PinError, Wiring};
+pub use pin::{Held, PORT_J, Part, Pin, PinEdge, PinError, Wiring};
 pub use sunseal_isa::{Fault, FaultKind};
