@@ -10,6 +10,7 @@
 mod board;
 mod config;
 mod error;
+mod fit;
 mod fleet;
 pub mod inject;
 mod load;
@@ -23,6 +24,7 @@ pub use board::{
 };
 pub use config::{Mode, NodeConfig};
 pub use error::NodeError;
+pub use fit::{Antenna, Fitted};
 pub use fleet::{Done, Fate, FleetError, Individual, NodeProfile, Task, play};
 pub use load::{LoadChoice, LoadRecord, LoadStep, play_load};
 pub use node::{Node, Progress, limits_of};

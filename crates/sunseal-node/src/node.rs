@@ -22,13 +22,13 @@ use sunseal_power::{
     PowerSet, RailAhead, Supply, load_part,
 };
 use sunseal_radio::{
-    Air, FaultyAir, GatewayAir, Medium, MediumConfig, Position, Radio, RadioHandle, RadioPart,
-    RadioPins, Silence, attach,
+    Air, FaultyAir, GatewayAir, Medium, MediumConfig, RadioHandle, RadioPart, Silence,
 };
 use sunseal_trace::{Observer, OperatingPoint, Picos, Silent, StateId};
 
 use crate::board::{Board, RESIDUAL, Residual, StorageSense};
 use crate::config::{write_config, write_symbols};
+use crate::fit::Antenna;
 use crate::record::{Doing, EnergyRecord, Recorder, RunRecord};
 use crate::{NodeError, Scenario};
 use checkpoint::{Identity, Keep};
@@ -63,9 +63,6 @@ pub fn limits_of(device: &Device) -> Limits {
         vcc_max_v: device.supply.vcc_max_v,
     }
 }
-
-/// Path loss to a gateway's antenna: what a GatewayAir reports of a packet is -60 dBm.
-const GATEWAY_LOSS_DB: f64 = 60.0;
 
 /// A node ready to run.
 pub struct Node {
@@ -277,8 +274,8 @@ impl Node {
         }
         machine.count_pulses(board.trigger.pin.parse().ok());
         let medium = Medium::new(MediumConfig::default());
-        let fit = |part| Self::fit_radio(&mut machine, &board, part, &scenario, air, &medium);
-        let radio = radio_part.map(fit).transpose()?;
+        let antenna = Antenna::Gateway(&medium, Self::faulty(air, &scenario));
+        let radio = board.fit(&mut machine, &parts, Some(antenna))?.radio;
         if residual {
             machine.attach_part(RESIDUAL, Wiring::default(), Box::new(Residual::default()))?;
         }
@@ -320,39 +317,14 @@ impl Node {
         })
     }
 
-    /// The board's radio on the machine. A CC2500 is heard by `air` itself, the others by its antenna on the medium.
-    fn fit_radio(
-        machine: &mut Machine,
-        board: &Board,
-        part: RadioPart,
-        scenario: &Scenario,
-        air: Box<dyn Air>,
-        medium: &Medium,
-    ) -> Result<RadioHandle, NodeError> {
-        let wires = board.radio_wires();
+    /// The air with the faults that a scenario asks for.
+    fn faulty(air: Box<dyn Air>, scenario: &Scenario) -> Box<dyn Air> {
         let f = &scenario.faults;
-        let faulty = f.loss > 0.0 || f.flip > 0.0;
-        let air: Box<dyn Air> = if faulty {
+        if f.loss > 0.0 || f.flip > 0.0 {
             Box::new(FaultyAir::new(air, f.loss, f.flip, !f.crc_fooled, scenario.seed))
         } else {
             air
-        };
-        let RadioPart::Cc2500(part) = part else {
-            medium.set_gateway(air, GATEWAY_LOSS_DB);
-            return attach(machine, part, &wires, medium, Position::default())
-                .map_err(|reason| NodeError::Wiring { name: board.name.clone(), reason });
-        };
-        let wire = |key: &str| wires.get(key).and_then(|pin| pin.parse::<Pin>().ok());
-        let pins = RadioPins { gdo0: wire("gdo0"), gdo2: wire("gdo2"), somi: wire("somi") };
-        let (Some(csn), Some(serial)) = (wire("csn"), wires.get("serial")) else {
-            return Err(NodeError::Board {
-                name: board.name.clone(),
-                reason: "[radio] needs csn and serial".to_owned(),
-            });
-        };
-        let (chip, handle) = Radio::cc2500(part, pins, air);
-        machine.attach_spi("radio", serial, csn, Box::new(chip))?;
-        Ok(handle)
+        }
     }
 
     /// The supply of a scenario alone, its output off.
