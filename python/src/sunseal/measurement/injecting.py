@@ -15,8 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from sunseal import _engine, abi
 from sunseal.errors import SunsealError
 from sunseal.machine import Argument, Machine, Place
@@ -422,7 +420,7 @@ class _Run:
         for name, wanted in told.items():
             held = self.machine.read(name)[: len(wanted)]
             if held != wanted:
-                first = int(np.flatnonzero(np.frombuffer(held, np.uint8) != np.frombuffer(wanted, np.uint8))[0])
+                first = next(i for i, (a, b) in enumerate(zip(held, wanted, strict=True)) if a != b)
                 a, b = (x[first : first + 8].hex(" ") for x in (held, wanted))
                 where = f" from byte {first} on" if first else ""
                 source = "is expected" if name in self.expect else "stands after the uninterrupted run"
