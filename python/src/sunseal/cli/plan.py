@@ -184,7 +184,7 @@ def _microwatts(power_w: float) -> str:
 
 
 def _margin(m: Margin, value: float) -> str:
-    from sunseal.planner.plan import factor
+    from sunseal.planner.relaxations import factor
 
     if m.unit and math.isfinite(value):
         return f"{value:+.0f} bits" if m.unit == "bits" else f"{value:+.1f} {m.unit}"
