@@ -11,7 +11,7 @@ use sunseal_trace::{ComponentId, Cycles, Picos};
 
 use crate::accounts::{Accounts, Names};
 use crate::device::{Device, Drifting};
-use crate::lint::Lints;
+use crate::instruments::lint::Lints;
 use crate::pin::{Part, Pin, PinEdge, Wiring};
 use crate::startup::SramStartup;
 

@@ -6,33 +6,26 @@
 //! what the part forbids; joules are another room's.
 
 mod accounts;
-mod chips;
+mod blocks;
 mod clock;
 mod common;
-pub mod coverage;
+mod cores;
 pub mod device;
 pub mod elf;
 mod engine;
-pub mod gdb;
-pub mod leakage;
-mod lint;
+mod families;
+mod instruments;
 pub mod listing;
 mod machine;
-pub mod offline;
-mod peripherals;
 mod pin;
-pub mod profile;
 pub mod resets;
 pub mod startup;
-pub mod taint;
-pub mod vcd;
-pub mod war;
-pub mod watch;
 
 pub use common::{Probe, UartByte};
 pub use device::{Device, DeviceError};
 pub use elf::{Elf, ElfError, Sizes, SourceLine, Symbol};
-pub use lint::{Lint, LintKind};
+pub use instruments::lint::{Lint, LintKind};
+pub use instruments::{coverage, gdb, leakage, offline, profile, taint, vcd, war, watch};
 pub use machine::{Machine, MachineError, Register, Snapshot, Stop, Until};
 pub use pin::{PORT_J, Part, Pin, PinEdge, PinError, Wiring};
 pub use sunseal_isa::{Fault, FaultKind};

@@ -11,12 +11,13 @@ use sunseal_trace::{
 };
 
 use crate::accounts;
-use crate::chips::{Avr, F1xx, F5xx, Fr5xx, Msp430, Msp432};
 use crate::common::{Common, Probe, UartByte};
+use crate::cores::msp430::Msp430;
 use crate::device::{Device, Facts, RegionKind};
 use crate::elf::{Architecture, Elf, ElfError, Symbol};
 use crate::engine::{Chip, Engine, Saved};
-use crate::lint::{Lint, LintKind};
+use crate::families::{Avr, F1xx, F5xx, Fr5xx, Msp432};
+use crate::instruments::lint::{Lint, LintKind};
 use crate::pin::{Part, Pin, PinEdge, Wiring};
 use crate::resets::ResetLoop;
 use crate::startup::SramStartup;
@@ -718,8 +719,14 @@ impl Machine {
         Ok(())
     }
 
+    /// The chip's serial interfaces by name ("usci_b0").
+    #[must_use]
+    pub fn serials(&self) -> &'static [&'static str] {
+        each!(self, e => e.chip.serials())
+    }
+
     fn serial(&self, name: &str) -> Result<usize, MachineError> {
-        let known = each!(self, e => e.chip.serials());
+        let known = self.serials();
         known.iter().position(|n| *n == name).ok_or_else(|| MachineError::NoSerial {
             name: name.to_owned(),
             known: known.join(", "),

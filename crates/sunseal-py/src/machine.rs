@@ -734,6 +734,46 @@ impl Machine {
         self.lock().adc_volts(channel, volts);
     }
 
+    /// Connects a voltage that follows points (time in seconds, volts), straight between them, to a channel of the ADC.
+    fn adc_points(&self, channel: u8, points: Vec<(f64, f64)>) -> PyResult<()> {
+        let rising = points.windows(2).all(|p| p[0].0 < p[1].0);
+        if points.is_empty()
+            || !rising
+            || !points.iter().all(|p| p.0.is_finite() && p.1.is_finite())
+        {
+            return Err(refuse("the points of a voltage have finite times that rise"));
+        }
+        self.lock().adc_input(channel, Box::new(move |probe| voltage(&points, probe.time)));
+        Ok(())
+    }
+
+    /// The chip's serial interfaces by name.
+    fn serials(&self) -> Vec<&'static str> {
+        self.lock().serials().to_vec()
+    }
+
+    /// Takes away the bytes that left the UARTs: picoseconds at which the last bit ended, interface, byte.
+    fn take_uart(&self) -> Vec<(u128, String, u8)> {
+        self.lock().take_uart_log().into_iter().map(|b| (b.time_ps, b.usci, b.byte)).collect()
+    }
+
+    /// A byte that a UART receives, its last bit ending at `time_ps`.
+    fn uart_in(&self, serial: &str, time_ps: u128, byte: u8) -> PyResult<()> {
+        self.lock().uart_in(serial, Picos(time_ps), byte).map_err(refuse)
+    }
+
+    /// Resets so far, the one at power-on among them, and how many came from a supervisor of the supply.
+    fn resets(&self) -> (u64, u64) {
+        let m = self.lock();
+        (m.resets(), m.supervisor_resets())
+    }
+
+    /// What the chip counted since power-on, to be weighed.
+    fn counts(&self) -> Counts {
+        let m = self.lock();
+        Counts::of_stretch(&m.ledger(), m.vocabulary().clone(), m.cycles(), m.time().0)
+    }
+
     fn lints(&self) -> Vec<String> {
         let m = self.lock();
         let at = |pc: u32| self.elf.as_ref().map_or_else(|| format!("{pc:#x}"), |e| e.describe(pc));
@@ -790,6 +830,19 @@ impl Machine {
             (memory.as_ptr() as usize, memory.len())
         };
         Ok(View { _machine: slf, at, len })
+    }
+}
+
+/// The voltage at a time: straight between points, and level before the first and behind the last.
+fn voltage(points: &[(f64, f64)], time: Picos) -> f64 {
+    let t = time.0 as f64 * 1e-12;
+    match points.partition_point(|p| p.0 <= t) {
+        0 => points[0].1,
+        n if n == points.len() => points[n - 1].1,
+        n => {
+            let ((t0, v0), (t1, v1)) = (points[n - 1], points[n]);
+            v0 + (v1 - v0) * (t - t0) / (t1 - t0)
+        }
     }
 }
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sunseal.measurement.coupon import metrics as coupon_metrics
     from sunseal.measurement.injecting import Failure, Hazard, Injection, inject, war
     from sunseal.measurement.measuring import Measurement, PowerSet, curve, in_joules, measure, profile
+    from sunseal.running import Bench, Ended
 
     __version__: str
 
@@ -36,6 +37,7 @@ _HOME = {
     "measurement.constant_time": "Covered Leak Verdict",
     "measurement.injecting": "Failure Hazard Injection inject war",
     "measurement.measuring": "Measurement PowerSet curve in_joules measure profile",
+    "running": "Bench Ended",
 }
 """Where each public name is defined; no module here may have a public name, which it would replace."""
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
@@ -62,8 +64,10 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Air",
+    "Bench",
     "Citations",
     "Covered",
+    "Ended",
     "EngineError",
     "Failure",
     "FleetRun",

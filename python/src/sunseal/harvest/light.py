@@ -184,8 +184,7 @@ def sunlight(
 
     if not 0 < shading <= 1:
         raise SunsealError(f"shading {shading} is not a share above 0 and up to 1")
-    month, dom = month_day(day)
-    path = weather_path(weather)
+    (month, dom), path = month_day(day), weather_path(weather)
     frame, meta = _typical_year(path, days)
     midnight = pd.Timestamp(year=TYPICAL_YEAR, month=month, day=dom, tz=frame.index.tz)
     time_s = np.arange(0.0, days * DAY_S + step_s / 2, step_s)

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Timer/Counters 0 and 2 (8 bits) and 1 and 3 (16 bits), with their prescalers. The counter is not stepped: it follows
+//! from ticks. Output pins do not move; phase correct modes and clocks from pins are refused.
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+
+use super::Cx;
+use crate::instruments::lint::LintKind;
+
+/// Flags and interrupt enables, in an order of our own.
+pub(crate) const TOV: u8 = 1 << 0;
+pub(crate) const OCFA: u8 = 1 << 1;
+pub(crate) const OCFB: u8 = 1 << 2;
+pub(crate) const OCFC: u8 = 1 << 3;
+pub(crate) const ICF: u8 = 1 << 4;
+
+/// Registers, in an order of our own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reg {
+    Tccra,
+    Tccrb,
+    Tccrc,
+    TcntL,
+    TcntH,
+    OcrL(usize),
+    OcrH(usize),
+    IcrL,
+    IcrH,
+}
+
+/// Prescalers: tap of each value of CSn2:0. Zero is stopped.
+const TAPS_0: [u64; 8] = [0, 1, 8, 32, 64, 128, 256, 1024];
+const TAPS_321: [u64; 8] = [0, 1, 8, 64, 256, 1024, 0, 0];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Mode {
+    Normal,
+    /// Clear on compare match, the top in OCRnA or ICRn.
+    Ctc,
+    FastPwm,
+}
+
+/// A prescaler: its ten bits count from `origin`; held by TSM it and its timers stand still.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Prescaler {
+    pub origin: u64,
+    pub held: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Timer {
+    wide: bool,
+    /// Timer 0 has a prescaler with other taps.
+    is_0: bool,
+    tccra: u8,
+    tccrb: u8,
+    ocr: [u16; 3],
+    /// What a PWM mode puts into OCRnx at the bottom.
+    buffer: [Option<u16>; 3],
+    icr: u16,
+    temp: u8,
+    count: u16,
+    /// The tick at which the counter held `count`.
+    at: u64,
+    /// TCNTn was written: the compare match of the next timer clock is blocked.
+    blocked: bool,
+    pub flags: u8,
+    pub enabled: u8,
+    /// The tick in which a pin's edge is captured.
+    capture: Option<u64>,
+}
+
+impl Timer {
+    pub fn new(number: u8) -> Self {
+        Self {
+            wide: number % 2 == 1,
+            is_0: number == 0,
+            tccra: 0,
+            tccrb: 0,
+            ocr: [0; 3],
+            buffer: [None; 3],
+            icr: 0,
+            temp: 0,
+            count: 0,
+            at: 0,
+            blocked: false,
+            flags: 0,
+            enabled: 0,
+            capture: None,
+        }
+    }
+
+    pub fn reset(&mut self, tick: u64) {
+        let number = match (self.is_0, self.wide) {
+            (true, _) => 0,
+            (_, true) => 1,
+            _ => 2,
+        };
+        *self = Self { at: tick, ..Self::new(number) };
+    }
+
+    fn max(&self) -> u16 {
+        if self.wide { 0xFFFF } else { 0xFF }
+    }
+
+    fn channels(&self) -> usize {
+        if self.wide { 3 } else { 1 }
+    }
+
+    /// Waveform generation bits: WGMn3:0 (16 bits), or WGMn1:0 with WGMn0 lowest.
+    fn wgm(&self) -> u8 {
+        if self.wide {
+            self.tccra & 3 | self.tccrb >> 1 & 0xC
+        } else {
+            self.tccrb >> 6 & 1 | self.tccrb >> 2 & 2
+        }
+    }
+
+    /// `None` for modes that are not modelled or reserved.
+    fn mode(&self) -> Option<(Mode, u16)> {
+        let max = self.max();
+        Some(match (self.wide, self.wgm()) {
+            (_, 0) => (Mode::Normal, max),
+            (false, 2) => (Mode::Ctc, self.ocr[0]),
+            (false, 3) => (Mode::FastPwm, max),
+            (true, 4) => (Mode::Ctc, self.ocr[0]),
+            (true, 12) => (Mode::Ctc, self.icr),
+            (true, 5) => (Mode::FastPwm, 0x00FF),
+            (true, 6) => (Mode::FastPwm, 0x01FF),
+            (true, 7) => (Mode::FastPwm, 0x03FF),
+            (true, 14) => (Mode::FastPwm, self.icr),
+            (true, 15) => (Mode::FastPwm, self.ocr[0]),
+            _ => return None,
+        })
+    }
+
+    fn top_is_icr(&self) -> bool {
+        self.wide && matches!(self.wgm(), 12 | 14)
+    }
+
+    fn divider(&self, prescaler: Prescaler) -> u64 {
+        if prescaler.held {
+            return 0;
+        }
+        let taps = if self.is_0 { &TAPS_0 } else { &TAPS_321 };
+        taps[usize::from(self.tccrb & 7)]
+    }
+
+    /// Timer clocks from tick `a` (excluded) to tick `b`.
+    fn clocks(a: u64, b: u64, origin: u64, divider: u64) -> u64 {
+        let taps = |tick: u64| tick.saturating_sub(origin) / divider;
+        taps(b) - taps(a)
+    }
+
+    /// The end of the ramp that the counter is on.
+    fn end(&self, mode: Mode, top: u16) -> u16 {
+        // A top that is passed already, or whose match is blocked, is not met before the maximum.
+        let missed = self.count > top || mode == Mode::Ctc && self.blocked && self.count == top;
+        if missed { self.max() } else { top }
+    }
+
+    /// Brings counter and flags to `tick`.
+    pub fn advance(&mut self, tick: u64, prescaler: Prescaler) {
+        let divider = self.divider(prescaler);
+        let before = self.at;
+        self.at = tick.max(before);
+        if divider == 0 || tick <= before {
+            return;
+        }
+        let mut left = Self::clocks(before, tick, prescaler.origin, divider);
+        let mut ramps = 0;
+        while left > 0 {
+            let Some((mode, top)) = self.mode() else { return };
+            let end = self.end(mode, top);
+            let whole = u64::from(end - self.count) + 1;
+            let part = left.min(whole);
+            for i in 0..self.channels() {
+                let ahead = u64::from(self.ocr[i]).wrapping_sub(u64::from(self.count));
+                let is_blocked = self.blocked && ahead == 0;
+                if ahead < part && !is_blocked {
+                    self.flags |= OCFA << i;
+                }
+            }
+            self.blocked = false;
+            left -= part;
+            if part < whole {
+                self.count += part as u16;
+                return;
+            }
+            if mode == Mode::FastPwm || end == self.max() {
+                self.flags |= TOV;
+            }
+            if self.top_is_icr() && end == top {
+                self.flags |= ICF;
+            }
+            if mode == Mode::FastPwm {
+                self.update_buffers();
+            }
+            self.count = 0;
+            ramps += 1;
+            if ramps > 2 {
+                // Every flag of a whole ramp is set by now.
+                left %= u64::from(self.mode().map_or(0, |m| m.1)) + 1;
+            }
+        }
+    }
+
+    fn update_buffers(&mut self) {
+        for (ocr, buffer) in self.ocr.iter_mut().zip(&mut self.buffer) {
+            *ocr = buffer.take().unwrap_or(*ocr);
+        }
+    }
+
+    /// TCNTn at `tick`, flags untouched.
+    pub fn value(&self, tick: u64, prescaler: Prescaler) -> u16 {
+        let mut then = self.clone();
+        then.advance(tick, prescaler);
+        then.count
+    }
+
+    /// The tick at which a flag that is enabled and not yet set is next set.
+    pub fn next_flag(&self, prescaler: Prescaler) -> Option<u64> {
+        let capture = self.capture;
+        let divider = self.divider(prescaler);
+        let wanted = self.enabled & !self.flags;
+        if divider == 0 || wanted == 0 {
+            return capture;
+        }
+        let (mode, top) = self.mode()?;
+        let end = self.end(mode, top);
+        let left = u64::from(end - self.count) + 1;
+        let mut next = u64::MAX;
+        for i in 0..self.channels() {
+            if wanted & OCFA << i == 0 {
+                continue;
+            }
+            // A new value in the buffer counts from the bottom on.
+            let later = self.buffer[i].unwrap_or(self.ocr[i]);
+            let ocr = self.ocr[i];
+            let blocked = self.blocked && ocr == self.count;
+            if ocr >= self.count && ocr <= end && !blocked {
+                next = next.min(u64::from(ocr - self.count) + 1);
+            } else if later <= top {
+                next = next.min(left + u64::from(later) + 1);
+            }
+        }
+        if wanted & TOV != 0 && (mode == Mode::FastPwm || end == self.max()) {
+            next = next.min(left);
+        } else if wanted & TOV != 0 && top == self.max() {
+            next = next.min(left + u64::from(top) + 1);
+        }
+        if wanted & ICF != 0 && self.top_is_icr() {
+            next = next.min(if end == top { left } else { left + u64::from(top) + 1 });
+        }
+        if next == u64::MAX {
+            return capture;
+        }
+        let taps = self.at.saturating_sub(prescaler.origin) / divider;
+        let tick = prescaler.origin + (taps + next) * divider;
+        Some(capture.map_or(tick, |c| c.min(tick)))
+    }
+
+    /// The counter goes on from tick `tick` of another clock, or of the same behind a pause.
+    pub fn move_to(&mut self, tick: u64) {
+        self.at = tick;
+    }
+
+    /// A write that is known to be allowed, taken over late.
+    pub fn write_checked(&mut self, reg: Reg, value: u8) {
+        match reg {
+            Reg::Tccrb => self.tccrb = value & 0x7F,
+            Reg::TcntL => {
+                self.count = value.into();
+                self.blocked = true;
+            }
+            _ => self.ocr[0] = value.into(),
+        }
+    }
+
+    /// Whether it may yet set a flag that is enabled.
+    pub fn may_interrupt(&self, prescaler: Prescaler) -> bool {
+        self.enabled & self.flags != 0 || self.next_flag(prescaler).is_some()
+    }
+
+    /// An edge at the capture pin; `tick` is the next tick of clk_I/O.
+    pub fn capture_edge(&mut self, rising: bool, tick: u64) {
+        if self.wide && (self.tccrb & 0x40 != 0) == rising && !self.top_is_icr() {
+            // The synchronizer and the edge detector (2.5 to 3.5 ticks), four more with the noise canceler.
+            self.capture = Some(tick + if self.tccrb & 0x80 != 0 { 6 } else { 2 });
+        }
+    }
+
+    /// Carries out a capture that is due.
+    pub fn event(&mut self, tick: u64, prescaler: Prescaler) {
+        if let Some(at) = self.capture.filter(|at| *at <= tick) {
+            self.advance(at, prescaler);
+            self.icr = self.count;
+            self.flags |= ICF;
+            self.capture = None;
+        }
+        self.advance(tick, prescaler);
+    }
+
+    /// `tick` is the one of the access; the counter is there already.
+    pub fn read(&mut self, reg: Reg) -> u8 {
+        match reg {
+            Reg::Tccra => self.tccra,
+            Reg::Tccrb => self.tccrb,
+            Reg::Tccrc => 0,
+            Reg::TcntL => {
+                self.temp = (self.count >> 8) as u8;
+                self.count as u8
+            }
+            // High bytes of the counter and the capture register come from TEMP, of OCRnx from itself.
+            Reg::TcntH | Reg::IcrH => self.temp,
+            Reg::OcrL(i) => self.buffer[i].unwrap_or(self.ocr[i]) as u8,
+            Reg::OcrH(i) => (self.buffer[i].unwrap_or(self.ocr[i]) >> 8) as u8,
+            Reg::IcrL => {
+                self.temp = (self.icr >> 8) as u8;
+                self.icr as u8
+            }
+        }
+    }
+
+    /// `tick` is the one from which on the write shows; the counter is there already.
+    pub fn write(&mut self, reg: Reg, value: u8, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        let whole = if self.wide { u16::from(self.temp) << 8 } else { 0 } | u16::from(value);
+        match reg {
+            Reg::Tccra => {
+                if value & 0xFC != 0 {
+                    cx.lint(LintKind::TimerOutput);
+                }
+                self.tccra = value;
+                self.check_mode(cx)?;
+            }
+            Reg::Tccrb => {
+                if !self.is_0 && value & 7 >= 6 {
+                    return Err(cx.refuse(
+                        "a timer clocked from its pin Tn (CSn2:0 6 or 7) is not modelled; use a tap of the prescaler",
+                    ));
+                }
+                if !self.wide && value & 0x30 != 0 {
+                    cx.lint(LintKind::TimerOutput);
+                }
+                // FOC bits are strobes that read as zero.
+                self.tccrb = if self.wide { value & 0xDF } else { value & 0x7F };
+                self.check_mode(cx)?;
+            }
+            Reg::Tccrc => {}
+            Reg::TcntL => {
+                self.count = whole;
+                self.blocked = true;
+            }
+            Reg::TcntH | Reg::OcrH(_) | Reg::IcrH => self.temp = value,
+            Reg::OcrL(i) => match self.mode() {
+                Some((Mode::FastPwm, _)) => self.buffer[i] = Some(whole),
+                _ => self.ocr[i] = whole,
+            },
+            Reg::IcrL => {
+                if !self.top_is_icr() {
+                    return Err(cx.refuse(
+                        "ICRn can be written only in a mode that has its top there (WGMn3:0 8, 10, 12, 14)",
+                    ));
+                }
+                self.icr = whole;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_mode(&mut self, cx: &Cx<'_>) -> Result<(), Fault> {
+        match self.mode() {
+            Some((mode, _)) => {
+                if mode != Mode::FastPwm {
+                    self.update_buffers();
+                }
+                Ok(())
+            }
+            // The bits of a 16-bit timer come in two registers: what is reserved in between must not run.
+            None if self.tccrb & 7 == 0 => Ok(()),
+            None => Err(cx.refuse(
+                "phase correct and reserved waveform modes are not modelled; use normal, CTC or fast PWM mode",
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FREE: Prescaler = Prescaler { origin: 0, held: false };
+
+    fn timer(number: u8, tccrb: u8, ocr: u16) -> Timer {
+        Timer { tccrb, ocr: [ocr, 0xFFFF, 0xFFFF], ..Timer::new(number) }
+    }
+
+    #[test]
+    fn flags_come_with_the_tick_behind_the_match_and_the_overflow() {
+        let mut t = timer(2, 1, 5);
+        t.advance(5, FREE);
+        assert_eq!((t.count, t.flags), (5, 0));
+        t.advance(6, FREE);
+        assert_eq!((t.count, t.flags), (6, OCFA));
+        t.advance(255, FREE);
+        assert_eq!((t.count, t.flags), (255, OCFA));
+        t.advance(256, FREE);
+        assert_eq!((t.count, t.flags), (0, OCFA | TOV));
+    }
+
+    #[test]
+    fn ctc_clears_at_the_top_and_a_top_that_is_passed_is_met_behind_the_maximum() {
+        let mut t = timer(2, 0x09, 3); // WGM21, CS20
+        t.advance(4, FREE);
+        assert_eq!((t.count, t.flags), (0, OCFA));
+        t.flags = 0;
+        t.ocr[0] = 1;
+        t.count = 2;
+        t.advance(4 + 254, FREE);
+        assert_eq!((t.count, t.flags), (0, TOV));
+    }
+
+    /// next_flag against advance, tick by tick, over modes, taps, values and writes of the counter.
+    #[test]
+    fn the_next_flag_is_the_one_that_advancing_finds() {
+        for (number, tccra, tccrb) in [
+            (2, 0, 0x01),
+            (2, 0, 0x0A),
+            (2, 0, 0x49),
+            (1, 0, 0x01),
+            (1, 0, 0x09),
+            (1, 1, 0x0A),
+            (0, 0, 0x0B),
+        ] {
+            for (count, ocr, at, blocked) in [
+                (0, 0, 3, false),
+                (5, 5, 9, true),
+                (5, 5, 9, false),
+                (200, 7, 1, false),
+                (250, 255, 70, false),
+            ] {
+                for enabled in [TOV, OCFA, TOV | OCFA] {
+                    let mut t = timer(number, tccrb, ocr);
+                    (t.tccra, t.count, t.at, t.enabled, t.blocked) =
+                        (tccra, count, at, enabled, blocked);
+                    let prescaler = Prescaler { origin: 2, held: false };
+                    let next = t.next_flag(prescaler);
+                    let found = (at + 1..at + 70_000 * 8).find(|&tick| {
+                        let mut then = t.clone();
+                        then.advance(tick, prescaler);
+                        then.flags & enabled != 0
+                    });
+                    // Advancing in one go and tick by tick agree.
+                    let mut steps = t.clone();
+                    (at + 1..=at + 3000).for_each(|tick| steps.advance(tick, prescaler));
+                    let mut leap = t.clone();
+                    leap.advance(at + 3000, prescaler);
+                    assert_eq!(steps, leap);
+                    let what =
+                        format!("timer {number} {tccrb:#x} from {count} to {ocr}, {enabled}");
+                    match next {
+                        Some(_) => assert_eq!(next, found, "{what}"),
+                        None => assert_eq!(found, None, "{what}"),
+                    }
+                }
+            }
+        }
+    }
+}

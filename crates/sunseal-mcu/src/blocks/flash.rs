@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The flash controller: FCTL1, FCTL3, FCTL4 and the operations they allow.
+//!
+//! Memory changes when an operation ends. A supply cut in between leaves a word of which some bits
+//! are programmed, or a segment of which some bits are erased, by the machine's seed.
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+use sunseal_isa::msp430::Width;
+use sunseal_trace::{Picos, StateId};
+
+use super::{Ctx, ResetKind, cause};
+use crate::accounts::{Event, IDLE};
+use crate::clock::splitmix64;
+use crate::device::{Region, RegionKind, us};
+use crate::families::{ERASE, WRITE};
+use crate::instruments::lint::LintKind;
+
+const FCTL1: u32 = 0;
+const FCTL3: u32 = 4;
+const FCTL4: u32 = 6;
+const FWPW_HIGH: u16 = 0xA5;
+const FRPW: u16 = 0x9600;
+
+const F1_ERASE: u16 = 0x02;
+const F1_MERAS: u16 = 0x04;
+const F1_WRT: u16 = 0x40;
+const F1_BLKWRT: u16 = 0x80;
+const F1_BITS: u16 = 0xE6;
+
+const BUSY: u16 = 0x01;
+const KEYV: u16 = 0x02;
+pub const ACCVIFG: u16 = 0x04;
+const WAIT: u16 = 0x08;
+const LOCK: u16 = 0x10;
+const EMEX: u16 = 0x20;
+const LOCKA: u16 = 0x40;
+
+const LOCKINFO: u16 = 0x80;
+const INFO_A_BYTES: u32 = 128;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Operation {
+    Write { addr: u32, bytes: Vec<u8> },
+    Erase { start: u32, bytes: u32 },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FlashController {
+    fctl1: u16,
+    fctl3: u16,
+    fctl4: u16,
+    running: Option<(Operation, u128)>,
+    /// First half of a 32-bit write.
+    half: Option<(u32, u16)>,
+}
+
+/// Memory that changed: start and size.
+pub(crate) type Changed = (u32, u32);
+
+impl FlashController {
+    pub fn new() -> Self {
+        Self { fctl1: 0, fctl3: WAIT | LOCK | LOCKA, fctl4: 0, running: None, half: None }
+    }
+
+    pub fn reset(&mut self) {
+        self.fctl1 = 0;
+        self.fctl3 = WAIT | LOCK | LOCKA | (self.fctl3 & KEYV);
+        self.fctl4 = 0;
+        self.half = None;
+    }
+
+    /// When the running operation ends.
+    pub fn busy_until(&self) -> Option<Picos> {
+        self.running.as_ref().map(|(_, t)| Picos(*t))
+    }
+
+    pub fn next_event(&self) -> Option<Picos> {
+        self.busy_until()
+    }
+
+    pub fn access_violation(&self) -> bool {
+        self.fctl3 & ACCVIFG != 0
+    }
+
+    pub fn read(&self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+        let busy = if self.running.is_some() { BUSY } else { 0 };
+        match off {
+            FCTL1 => Ok(FRPW | self.fctl1),
+            FCTL3 => Ok(FRPW | self.fctl3 | busy),
+            FCTL4 => Ok(FRPW | self.fctl4),
+            _ => Err(cx.no_register()),
+        }
+    }
+
+    pub fn write(
+        &mut self,
+        off: u32,
+        value: u16,
+        mask: u16,
+        cx: &mut Ctx<'_>,
+    ) -> Result<(), Fault> {
+        if !matches!(off, FCTL1 | FCTL3 | FCTL4) {
+            return Err(cx.no_register());
+        }
+        if mask != 0xFFFF || value >> 8 != FWPW_HIGH {
+            self.fctl3 |= KEYV;
+            cx.reset(ResetKind::Puc, cause::KEYV);
+            return Ok(());
+        }
+        match off {
+            FCTL1 if self.running.is_some() => self.fctl3 |= ACCVIFG,
+            FCTL1 => {
+                self.fctl1 = value & F1_BITS;
+                self.half = None;
+            }
+            FCTL3 if value & EMEX != 0 => {
+                return Err(cx.refuse("emergency exit of a flash operation (EMEX) is not modelled"));
+            }
+            FCTL3 => {
+                let toggled = if value & LOCKA != 0 { LOCKA } else { 0 };
+                let kept = self.fctl3 & LOCKA ^ toggled;
+                self.fctl3 = WAIT | kept | value & (LOCK | KEYV | ACCVIFG);
+            }
+            _ => self.fctl4 = value & 0xB1,
+        }
+        Ok(())
+    }
+
+    fn state(&self) -> StateId {
+        match &self.running {
+            None => IDLE,
+            Some((Operation::Write { .. }, _)) => WRITE,
+            Some((Operation::Erase { .. }, _)) => ERASE,
+        }
+    }
+
+    /// A store to flash at `cx.addr`. `old` is what the word holds.
+    pub fn store(
+        &mut self,
+        region: &Region,
+        width: Width,
+        value: u16,
+        memory: &[u8],
+        cx: &mut Ctx<'_>,
+    ) -> Result<StateId, Fault> {
+        let addr = cx.addr;
+        if self.running.is_some() {
+            self.fctl3 |= ACCVIFG;
+            return Err(cx.refuse("store to flash while BUSY is set; wait for it to clear"));
+        }
+        if self.fctl3 & LOCK != 0 {
+            return Err(cx.refuse(
+                "store to flash while it is locked; write FWPW to FCTL3 to clear LOCK first",
+            ));
+        }
+        if region.kind == RegionKind::InfoFlash {
+            if self.fctl4 & LOCKINFO != 0 {
+                return Err(cx.refuse("store to information flash while LOCKINFO is set"));
+            }
+            if addr > region.end - INFO_A_BYTES && self.fctl3 & LOCKA != 0 {
+                return Err(cx.refuse("store to information segment A while LOCKA is set; write FWPW + LOCKA to FCTL3"));
+            }
+        }
+        if cx.vcc_v < cx.dev.f5xx().flash.vcc_min_v {
+            let (is, min) = (cx.vcc_v, cx.dev.f5xx().flash.vcc_min_v);
+            return Err(
+                cx.refuse(&format!("flash operation at a supply of {is:.3} V; it needs {min} V"))
+            );
+        }
+        let f = &cx.dev.f5xx().flash;
+        let (operation, time, event) =
+            match (self.fctl1 & (F1_ERASE | F1_MERAS), self.fctl1 & (F1_WRT | F1_BLKWRT)) {
+                (0, F1_WRT) => {
+                    let bytes = match width {
+                        Width::Byte => vec![value as u8],
+                        Width::Word => value.to_le_bytes().to_vec(),
+                    };
+                    (Operation::Write { addr, bytes }, us(f.word_write_us), Event::FlashWordWrite)
+                }
+                (0, blk) if blk & F1_BLKWRT != 0 => {
+                    if width == Width::Byte {
+                        return Err(cx.refuse(
+                            "byte store in a 32-bit flash write; write two words, low one first",
+                        ));
+                    }
+                    let Some((low_addr, low)) = self.half.take() else {
+                        if !addr.is_multiple_of(4) {
+                            return Err(cx.refuse(
+                                "32-bit flash write must begin at an address divisible by 4",
+                            ));
+                        }
+                        self.half = Some((addr, value));
+                        return Ok(self.state());
+                    };
+                    if addr != low_addr + 2 {
+                        return Err(
+                            cx.refuse("32-bit flash write must go on in the word behind its first")
+                        );
+                    }
+                    let bytes = [low.to_le_bytes(), value.to_le_bytes()].concat();
+                    (
+                        Operation::Write { addr: low_addr, bytes },
+                        us(f.long_word_write_us),
+                        Event::FlashWordWrite,
+                    )
+                }
+                (F1_ERASE, 0) => {
+                    let bytes = region.segment_bytes.unwrap_or(1);
+                    let start = addr & !(bytes - 1);
+                    (
+                        Operation::Erase { start, bytes },
+                        us(f.segment_erase_ms * 1e3),
+                        Event::FlashSegmentErase,
+                    )
+                }
+                (e, 0) if e == F1_ERASE | F1_MERAS && region.kind == RegionKind::Flash => {
+                    let (start, bytes) = (region.start, region.size_bytes());
+                    (
+                        Operation::Erase { start, bytes },
+                        us(f.mass_erase_ms * 1e3),
+                        Event::FlashMassErase,
+                    )
+                }
+                (F1_MERAS, 0) => {
+                    return Err(cx.refuse(
+                        "bank erase is not modelled; erase segments, or all with ERASE + MERAS",
+                    ));
+                }
+                _ => {
+                    self.fctl3 |= ACCVIFG;
+                    return Err(cx.refuse(
+                        "store to flash while FCTL1 selects neither a write nor an erase",
+                    ));
+                }
+            };
+        if let Operation::Write { addr, bytes } = &operation {
+            let old = &memory[*addr as usize..*addr as usize + bytes.len()];
+            if old.iter().zip(bytes).any(|(o, n)| o & n != *n) {
+                cx.lint(LintKind::FlashOverwrite);
+            }
+        }
+        self.running = Some((operation, cx.now.0 + time.0));
+        cx.accounts.count(event);
+        Ok(self.state())
+    }
+
+    /// The running operation is over: memory changes.
+    pub fn event(&mut self, memory: &mut [u8]) -> Option<Changed> {
+        let (operation, _) = self.running.take()?;
+        Some(match operation {
+            Operation::Write { addr, bytes } => {
+                for (m, b) in memory[addr as usize..].iter_mut().zip(&bytes) {
+                    *m &= b;
+                }
+                (addr, bytes.len() as u32)
+            }
+            Operation::Erase { start, bytes } => {
+                memory[start as usize..(start + bytes) as usize].fill(0xFF);
+                (start, bytes)
+            }
+        })
+    }
+
+    /// The supply went away in the middle: each bit is either old or new, by the seed.
+    pub fn cut(&mut self, memory: &mut [u8], seed: u64) -> Option<Changed> {
+        let (operation, _) = self.running.take()?;
+        let noise = |addr: usize| splitmix64(seed ^ addr as u64) as u8;
+        Some(match operation {
+            Operation::Write { addr, bytes } => {
+                for (i, b) in bytes.iter().enumerate() {
+                    let at = addr as usize + i;
+                    memory[at] &= b | noise(at);
+                }
+                (addr, bytes.len() as u32)
+            }
+            Operation::Erase { start, bytes } => {
+                let segment = start as usize..(start + bytes) as usize;
+                for (at, byte) in segment.clone().zip(&mut memory[segment]) {
+                    *byte |= noise(at);
+                }
+                (start, bytes)
+            }
+        })
+    }
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The flash controller of the MSP430x1xx (SLAU049, chapter 5): FCTL1 to FCTL3, with its own timing
+//! generator.
+//!
+//! Memory changes when an operation ends. A supply cut in between leaves a word of which some bits
+//! are programmed, or a segment of which some bits are erased, by the machine's seed.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+use sunseal_isa::msp430::Width;
+use sunseal_trace::Picos;
+
+use super::Ctx;
+use crate::accounts::Event;
+use crate::clock::splitmix64;
+use crate::device::{Region, RegionKind};
+use crate::instruments::lint::LintKind;
+
+const FCTL1: u32 = 0;
+const FCTL2: u32 = 2;
+const FCTL3: u32 = 4;
+const FWPW: u16 = 0xA5;
+const FRPW: u16 = 0x9600;
+
+const ERASE: u16 = 0x02;
+const MERAS: u16 = 0x04;
+const WRT: u16 = 0x40;
+const BLKWRT: u16 = 0x80;
+const F1_BITS: u16 = 0xC6;
+
+const FSSEL: u16 = 0xC0;
+const FN: u16 = 0x3F;
+
+const BUSY: u16 = 0x01;
+const KEYV: u16 = 0x02;
+const ACCVIFG: u16 = 0x04;
+const WAIT: u16 = 0x08;
+const LOCK: u16 = 0x10;
+const EMEX: u16 = 0x20;
+
+/// A row under one programming voltage; also what a block write fills.
+const ROW_BYTES: u32 = 64;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Operation {
+    Write {
+        addr: u32,
+        bytes: Vec<u8>,
+    },
+    Erase {
+        ranges: Vec<(u32, u32)>,
+    },
+    /// The voltage goes down behind a block.
+    BlockEnd,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FlashF1xx {
+    fctl1: u16,
+    fctl2: u16,
+    fctl3: u16,
+    running: Option<(Operation, u128)>,
+    /// The row of a block write under way.
+    block: Option<u32>,
+    /// Nanoseconds of programming voltage by row, since it was erased.
+    programmed_ns: BTreeMap<u32, u64>,
+}
+
+/// What the controller does, for the books.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Activity {
+    Idle,
+    Write,
+    Erase,
+}
+
+/// Memory that changed: start and size.
+pub(crate) type Changed = Vec<(u32, u32)>;
+
+impl FlashF1xx {
+    pub fn new() -> Self {
+        Self {
+            fctl1: 0,
+            fctl2: 0x42,
+            fctl3: WAIT | LOCK,
+            running: None,
+            block: None,
+            programmed_ns: BTreeMap::new(),
+        }
+    }
+
+    /// A PUC. KEYV tells its cause until a power-on reset clears it.
+    pub fn reset(&mut self, power_on: bool) {
+        let programmed_ns = std::mem::take(&mut self.programmed_ns);
+        let keyv = if power_on { 0 } else { self.fctl3 & KEYV };
+        *self = Self { fctl3: WAIT | LOCK | keyv, programmed_ns, ..Self::new() };
+    }
+
+    pub fn activity(&self) -> Activity {
+        match &self.running {
+            Some((Operation::Erase { .. }, _)) => Activity::Erase,
+            Some(_) => Activity::Write,
+            None if self.block.is_some() => Activity::Write,
+            None => Activity::Idle,
+        }
+    }
+
+    /// When the running operation ends.
+    pub fn next_event(&self) -> Option<Picos> {
+        self.running.as_ref().map(|(_, t)| Picos(*t))
+    }
+
+    /// Flash cannot be read: an operation runs or a block is open.
+    pub fn is_busy(&self) -> bool {
+        self.running.is_some() || self.block.is_some()
+    }
+
+    /// A block is being written, which code in flash cannot do.
+    pub fn in_block(&self) -> bool {
+        self.block.is_some()
+    }
+
+    pub fn access_violation(&self) -> bool {
+        self.fctl3 & ACCVIFG != 0
+    }
+
+    pub fn read(&self, off: u32) -> u16 {
+        match off {
+            FCTL1 => FRPW | self.fctl1,
+            FCTL2 => FRPW | self.fctl2,
+            _ => {
+                let busy = if self.is_busy() { BUSY } else { 0 };
+                let waits = self.block.is_none() || self.running.is_none();
+                FRPW | self.fctl3 & !WAIT | busy | if waits { WAIT } else { 0 }
+            }
+        }
+    }
+
+    /// Answers true if the password was wrong, which is a reset.
+    pub fn write(&mut self, off: u32, value: u16, cx: &mut Ctx<'_>) -> Result<bool, Fault> {
+        if value >> 8 != FWPW {
+            self.fctl3 |= KEYV;
+            return Ok(true);
+        }
+        match off {
+            FCTL1 if self.block.is_some() && value & BLKWRT == 0 => {
+                let end = cx.dev.f1xx().flash.block_end_cycles;
+                let from = self.running.as_ref().map_or(cx.now.0, |(_, t)| *t);
+                self.finish_block_at(from + self.cycles(end, cx)?.0);
+                self.fctl1 = value & F1_BITS;
+            }
+            FCTL1 | FCTL2 if self.is_busy() => self.fctl3 |= ACCVIFG,
+            FCTL1 => self.fctl1 = value & F1_BITS,
+            FCTL2 => self.fctl2 = value & 0xFF,
+            FCTL3 if value & EMEX != 0 => {
+                return Err(cx.refuse("emergency exit of a flash operation (EMEX) is not modelled"));
+            }
+            _ => self.fctl3 = WAIT | value & (LOCK | KEYV | ACCVIFG),
+        }
+        Ok(false)
+    }
+
+    fn finish_block_at(&mut self, end_ps: u128) {
+        // A word that is still being written lands with the end of the block.
+        let last = self.running.take();
+        self.block = None;
+        let operation = match last {
+            Some((Operation::Write { addr, bytes }, _)) => Operation::Write { addr, bytes },
+            _ => Operation::BlockEnd,
+        };
+        self.running = Some((operation, end_ps));
+    }
+
+    /// Time of `n` cycles of the timing generator, whose clock must be legal.
+    fn cycles(&self, n: u32, cx: &Ctx<'_>) -> Result<Picos, Fault> {
+        let line = match self.fctl2 & FSSEL {
+            0x00 => &cx.clocks.aclk,
+            0x40 => &cx.clocks.mclk,
+            _ => &cx.clocks.smclk,
+        };
+        let divider = u64::from(self.fctl2 & FN) + 1;
+        let f = &cx.dev.f1xx().flash;
+        let khz = f64::from(line.freq_hz()) / divider as f64 / 1e3;
+        if khz < f.timing_min_khz || khz > f.timing_max_khz {
+            return Err(cx.refuse(&format!(
+                "flash timing generator at {khz:.1} kHz; it needs {} to {} kHz: set FSSELx and FNx of FCTL2",
+                f.timing_min_khz, f.timing_max_khz
+            )));
+        }
+        Ok(Picos::of_ticks(u64::from(n) * divider, line.freq_hz()))
+    }
+
+    /// A store to flash at `cx.addr`.
+    pub fn store(
+        &mut self,
+        region: &Region,
+        width: Width,
+        value: u16,
+        memory: &[u8],
+        cx: &mut Ctx<'_>,
+    ) -> Result<(), Fault> {
+        let addr = cx.addr;
+        if self.running.is_some() {
+            self.fctl3 |= ACCVIFG;
+            return Err(
+                cx.refuse("store to flash while BUSY is set (in a block: before WAIT is set)")
+            );
+        }
+        if self.fctl3 & LOCK != 0 {
+            return Err(cx.refuse(
+                "store to flash while it is locked; write FWKEY to FCTL3 to clear LOCK first",
+            ));
+        }
+        let f = &cx.dev.f1xx().flash;
+        if cx.vcc_v < f.vcc_min_v {
+            let (is, min) = (cx.vcc_v, f.vcc_min_v);
+            return Err(
+                cx.refuse(&format!("flash operation at a supply of {is:.3} V; it needs {min} V"))
+            );
+        }
+        match (self.fctl1 & (ERASE | MERAS), self.fctl1 & (WRT | BLKWRT)) {
+            (0, WRT) => {
+                let time = self.cycles(f.word_cycles, cx)?;
+                self.program(addr, width, value, time, memory, cx);
+            }
+            (0, w) if w == WRT | BLKWRT => {
+                let row = addr & !(ROW_BYTES - 1);
+                let cycles = match &self.block {
+                    None => f.block_first_cycles,
+                    Some(b) if *b == row => f.block_next_cycles,
+                    Some(_) => {
+                        self.fctl3 |= ACCVIFG;
+                        return Err(cx.refuse(
+                            "block write that leaves its row of 64 bytes; clear BLKWRT and begin another",
+                        ));
+                    }
+                };
+                let time = self.cycles(cycles, cx)?;
+                self.program(addr, width, value, time, memory, cx);
+                self.block = Some(row);
+            }
+            (ERASE, 0) => {
+                let bytes = region.segment_bytes.unwrap_or(1);
+                let time = self.cycles(f.segment_erase_cycles, cx)?;
+                self.erase(vec![(addr & !(bytes - 1), bytes)], time, Event::FlashSegmentErase, cx);
+            }
+            (e, 0) if e & MERAS != 0 => {
+                let time = self.cycles(f.mass_erase_cycles, cx)?;
+                let all = |r: &&Region| {
+                    r.kind == RegionKind::Flash
+                        || (e & ERASE != 0 && r.kind == RegionKind::InfoFlash)
+                };
+                let ranges =
+                    cx.dev.memory.iter().filter(all).map(|r| (r.start, r.size_bytes())).collect();
+                self.erase(ranges, time, Event::FlashMassErase, cx);
+            }
+            _ => {
+                self.fctl3 |= ACCVIFG;
+                return Err(
+                    cx.refuse("store to flash while FCTL1 selects neither a write nor an erase")
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn program(
+        &mut self,
+        addr: u32,
+        width: Width,
+        value: u16,
+        time: Picos,
+        memory: &[u8],
+        cx: &mut Ctx<'_>,
+    ) {
+        let bytes = match width {
+            Width::Byte => vec![value as u8],
+            _ => value.to_le_bytes().to_vec(),
+        };
+        let old = &memory[addr as usize..addr as usize + bytes.len()];
+        if old.iter().zip(&bytes).any(|(o, n)| o & n != *n) {
+            cx.lint(LintKind::FlashOverwrite);
+        }
+        let row = self.programmed_ns.entry(addr & !(ROW_BYTES - 1)).or_default();
+        *row += (time.0 / 1000) as u64;
+        if *row as f64 > cx.dev.f1xx().flash.cumulative_ms * 1e6 {
+            cx.lint(LintKind::FlashProgramTime);
+        }
+        cx.accounts.count(Event::FlashWordWrite);
+        self.running = Some((Operation::Write { addr, bytes }, cx.now.0 + time.0));
+    }
+
+    fn erase(&mut self, ranges: Vec<(u32, u32)>, time: Picos, event: Event, cx: &mut Ctx<'_>) {
+        cx.accounts.count(event);
+        self.running = Some((Operation::Erase { ranges }, cx.now.0 + time.0));
+    }
+
+    /// The running operation is over: memory changes.
+    pub fn event(&mut self, memory: &mut [u8]) -> Changed {
+        let Some((operation, _)) = self.running.take() else { return Vec::new() };
+        match operation {
+            Operation::Write { addr, bytes } => {
+                for (m, b) in memory[addr as usize..].iter_mut().zip(&bytes) {
+                    *m &= b;
+                }
+                vec![(addr, bytes.len() as u32)]
+            }
+            Operation::Erase { ranges } => {
+                for &(start, bytes) in &ranges {
+                    memory[start as usize..(start + bytes) as usize].fill(0xFF);
+                    self.programmed_ns.retain(|row, _| !(start..start + bytes).contains(row));
+                }
+                ranges
+            }
+            Operation::BlockEnd => Vec::new(),
+        }
+    }
+
+    /// The supply went away, or a reset came, in the middle: each bit is either old or new, by the seed.
+    pub fn cut(&mut self, memory: &mut [u8], seed: u64) -> Changed {
+        self.block = None;
+        let Some((operation, _)) = self.running.take() else { return Vec::new() };
+        let noise = |addr: usize| splitmix64(seed ^ addr as u64) as u8;
+        match operation {
+            Operation::Write { addr, bytes } => {
+                for (i, b) in bytes.iter().enumerate() {
+                    let at = addr as usize + i;
+                    memory[at] &= b | noise(at);
+                }
+                vec![(addr, bytes.len() as u32)]
+            }
+            Operation::Erase { ranges } => {
+                for &(start, bytes) in &ranges {
+                    let range = start as usize..(start + bytes) as usize;
+                    for (at, byte) in range.clone().zip(&mut memory[range]) {
+                        *byte |= noise(at);
+                    }
+                }
+                ranges
+            }
+            Operation::BlockEnd => Vec::new(),
+        }
+    }
+}

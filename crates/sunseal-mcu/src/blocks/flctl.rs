@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! FLCTL: two flash banks that are read with wait states through a line buffer each, programmed by
+//! words and erased by sectors (SLAU356I chapter 9).
+//!
+//! Memory changes when an operation ends. A supply cut in between leaves a word of which some bits
+//! are programmed, or a sector of which some bits are erased, by the machine's seed.
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+use sunseal_trace::{Cycles, Picos, StateId, Width};
+
+use super::wide::{Cx, merge};
+use crate::accounts::{self, Event};
+use crate::clock::splitmix64;
+use crate::device::us;
+use crate::instruments::lint::LintKind;
+
+const POWER_STAT: u32 = 0x000;
+const BANK0_RDCTL: u32 = 0x010;
+const BANK1_RDCTL: u32 = 0x014;
+const RDBRST_CTLSTAT: u32 = 0x020;
+const PRG_CTLSTAT: u32 = 0x050;
+const PRGBRST_CTLSTAT: u32 = 0x054;
+const ERASE_CTLSTAT: u32 = 0x0A0;
+const ERASE_SECTADDR: u32 = 0x0A4;
+const BANK0_INFO_WEPROT: u32 = 0x0B0;
+const BANK0_MAIN_WEPROT: u32 = 0x0B4;
+const BANK1_INFO_WEPROT: u32 = 0x0C0;
+const BANK1_MAIN_WEPROT: u32 = 0x0C4;
+const BMRK_CTLSTAT: u32 = 0x0D0;
+const IFG: u32 = 0x0F0;
+const IE: u32 = 0x0F4;
+const CLRIFG: u32 = 0x0F8;
+const SETIFG: u32 = 0x0FC;
+
+const RD_MODE: u32 = 0xF;
+const BUFI: u32 = 1 << 4;
+const BUFD: u32 = 1 << 5;
+
+const PRG_ENABLE: u32 = 1 << 0;
+const PRG_MODE_FULL: u32 = 1 << 1;
+const VER_PST: u32 = 1 << 3;
+
+const ERASE_START: u32 = 1 << 0;
+const ERASE_MASS: u32 = 1 << 1;
+const ERASE_TYPE_INFO: u32 = 1 << 2;
+const ERASE_ADDR_ERR: u32 = 1 << 18;
+const ERASE_CLR_STAT: u32 = 1 << 19;
+
+const IFG_AVPST: u32 = 1 << 2;
+const IFG_PRG: u32 = 1 << 3;
+const IFG_ERASE: u32 = 1 << 5;
+const IFG_PRG_ERR: u32 = 1 << 9;
+const FLAGS: u32 = 0x33F;
+
+pub(crate) const INFO: u32 = 0x0020_0000;
+pub(crate) const MAIN_BYTES: u32 = 0x4_0000;
+pub(crate) const INFO_BYTES: u32 = 0x4000;
+const SECTOR: u32 = 0x1000;
+const NO_LINE: u32 = u32::MAX;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Operation {
+    Program { addr: u32, bytes: Vec<u8> },
+    Erase { sectors: Vec<u32> },
+}
+
+/// What one bank's buffer holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Bank {
+    rdctl: u32,
+    /// Number of the line of 16 bytes in the buffer.
+    line: u32,
+    /// The word that came last without the buffer, which the fetch unit still has.
+    word: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Flctl {
+    banks: [Bank; 2],
+    prg: u32,
+    erase: u32,
+    sectaddr: u32,
+    protect_main: [u32; 2],
+    protect_info: [u32; 2],
+    ifg: u32,
+    ie: u32,
+    running: Option<(Operation, u128)>,
+    /// The bits of a 128-bit word that have come so far in full word mode.
+    gathered: Option<(u32, Vec<u8>)>,
+}
+
+/// The bank of a flash address.
+fn bank(addr: u32) -> usize {
+    let (offset, half) =
+        if addr >= INFO { (addr - INFO, INFO_BYTES / 2) } else { (addr, MAIN_BYTES / 2) };
+    usize::from(offset >= half)
+}
+
+impl Flctl {
+    pub fn new() -> Self {
+        let bank = || Bank { rdctl: 0, line: NO_LINE, word: NO_LINE };
+        Self {
+            banks: [bank(), bank()],
+            prg: 0xC,
+            erase: 0,
+            sectaddr: 0,
+            protect_main: [u32::MAX; 2],
+            protect_info: [3; 2],
+            ifg: 0,
+            ie: 0,
+            running: None,
+            gathered: None,
+        }
+    }
+
+    /// What a soft or hard reset leaves: reads go on as they were set.
+    pub fn reset(&mut self) {
+        let banks = self.banks.clone();
+        *self = Self { banks, ..Self::new() };
+    }
+
+    // ---- reading
+
+    pub fn wait_states(&self, bank: usize) -> u32 {
+        self.banks[bank].rdctl >> 12 & 0xF
+    }
+
+    pub fn normal_read(&self, bank: usize) -> bool {
+        self.banks[bank].rdctl & RD_MODE == 0
+    }
+
+    /// Whether any read may take longer than a cycle.
+    pub fn may_wait(&self) -> bool {
+        self.running.is_some() || (0..2).any(|b| self.wait_states(b) != 0)
+    }
+
+    fn access(&mut self, addr: u32, buffered: u32) -> Cycles {
+        let b = &mut self.banks[bank(addr)];
+        let waits = Cycles::from(b.rdctl >> 12 & 0xF);
+        if b.rdctl & buffered != 0 {
+            let line = addr >> 4;
+            if b.line == line {
+                return 0;
+            }
+            b.line = line;
+        }
+        waits
+    }
+
+    /// Wait states of fetching the words that the instruction at `pc` lies in.
+    pub fn fetched(&mut self, pc: u32, bytes: u32) -> Cycles {
+        let (first, last) = (pc >> 2, (pc + bytes - 1) >> 2);
+        let mut waits = 0;
+        for word in first..=last {
+            let i = bank(word << 2);
+            if self.banks[i].word != word {
+                waits += self.access(word << 2, BUFI);
+                self.banks[i].word = word;
+            }
+        }
+        waits
+    }
+
+    /// Wait states of a read of data.
+    pub fn loaded(&mut self, addr: u32) -> Cycles {
+        self.access(addr, BUFD)
+    }
+
+    /// What the buffers hold is not the memory any more.
+    fn forget(&mut self) {
+        for b in &mut self.banks {
+            (b.line, b.word) = (NO_LINE, NO_LINE);
+        }
+    }
+
+    // ---- changing
+
+    pub fn busy_until(&self) -> Option<Picos> {
+        self.running.as_ref().map(|(_, t)| Picos(*t))
+    }
+
+    /// Whether the bank of `addr` is worked on and cannot be read.
+    pub fn is_busy(&self, addr: u32) -> bool {
+        match &self.running {
+            None => false,
+            Some((Operation::Program { addr: a, .. }, _)) => bank(*a) == bank(addr),
+            Some((Operation::Erase { sectors }, _)) => {
+                sectors.iter().any(|s| bank(*s) == bank(addr))
+            }
+        }
+    }
+
+    pub fn state(&self) -> StateId {
+        match &self.running {
+            None => accounts::IDLE,
+            Some((Operation::Program { .. }, _)) => crate::families::msp432p4::WRITE,
+            Some((Operation::Erase { .. }, _)) => crate::families::msp432p4::ERASE,
+        }
+    }
+
+    pub fn pending(&self) -> bool {
+        self.ie & self.ifg & FLAGS != 0
+    }
+
+    pub fn enabled(&self) -> bool {
+        self.ie != 0
+    }
+
+    fn protected(&self, addr: u32) -> bool {
+        let b = bank(addr);
+        if addr >= INFO {
+            let sector = (addr - INFO) / SECTOR % 2;
+            self.protect_info[b] >> sector & 1 != 0
+        } else {
+            let sector = addr / SECTOR % 32;
+            self.protect_main[b] >> sector & 1 != 0
+        }
+    }
+
+    /// A store to flash.
+    pub fn store(&mut self, width: Width, value: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        let addr = cx.addr;
+        if self.prg & PRG_ENABLE == 0 {
+            return Err(cx.refuse(
+                "store to flash while it is not being programmed; set FLCTL_PRG_CTLSTAT.ENABLE first",
+            ));
+        }
+        if self.protected(addr) {
+            return Err(cx.refuse(
+                "store to a flash sector that is protected; clear its bit in FLCTL_BANKx_MAIN_WEPROT or INFO_WEPROT",
+            ));
+        }
+        if self.running.is_some() {
+            return Err(cx.refuse(
+                "store to flash while a program or erase operation runs; wait for its flag",
+            ));
+        }
+        let bytes = &value.to_le_bytes()[..width.bytes() as usize];
+        if self.prg & PRG_MODE_FULL != 0 {
+            return self.gather(addr, bytes, cx);
+        }
+        let time = cx.dev.flash.word_program_us;
+        self.begin(Operation::Program { addr, bytes: bytes.to_vec() }, time, cx);
+        cx.accounts.count(Event::FlashWordWrite);
+        Ok(())
+    }
+
+    /// Full word mode: words of 32 bits from the first to the fourth of 128 bits.
+    fn gather(&mut self, addr: u32, bytes: &[u8], cx: &mut Cx<'_>) -> Result<(), Fault> {
+        let (start, mut all) = self.gathered.take().unwrap_or((addr, Vec::new()));
+        if bytes.len() != 4 || !start.is_multiple_of(16) || addr != start + all.len() as u32 {
+            // A word composition error: nothing is programmed.
+            self.ifg |= IFG_PRG_ERR;
+            return Ok(());
+        }
+        all.extend_from_slice(bytes);
+        if all.len() < 16 {
+            self.gathered = Some((start, all));
+            return Ok(());
+        }
+        let time = cx.dev.flash.full_word_program_us;
+        self.begin(Operation::Program { addr: start, bytes: all }, time, cx);
+        cx.accounts.count(Event::FlashWordWrite);
+        Ok(())
+    }
+
+    fn begin(&mut self, operation: Operation, time_us: f64, cx: &mut Cx<'_>) {
+        self.running = Some((operation, (cx.now + us(time_us)).0));
+        self.forget();
+        cx.fx.memory = true;
+    }
+
+    fn start_erase(&mut self, cx: &mut Cx<'_>) {
+        let all = if self.erase & ERASE_MASS != 0 {
+            let main = (0..MAIN_BYTES / SECTOR).map(|i| i * SECTOR);
+            let info = (0..INFO_BYTES / SECTOR).map(|i| INFO + i * SECTOR);
+            main.chain(info).collect()
+        } else if self.erase & ERASE_TYPE_INFO != 0 {
+            vec![INFO + (self.sectaddr & 0x3000)]
+        } else {
+            vec![self.sectaddr & 0x3_F000]
+        };
+        let sectors: Vec<u32> = all.into_iter().filter(|s| !self.protected(*s)).collect();
+        if sectors.is_empty() {
+            self.erase |= ERASE_ADDR_ERR | 3 << 16;
+            self.ifg |= IFG_ERASE;
+            return;
+        }
+        let mass = self.erase & ERASE_MASS != 0;
+        let f = &cx.dev.flash;
+        let ms = if mass { f.mass_erase_ms } else { f.sector_erase_ms };
+        cx.accounts.count(if mass { Event::FlashMassErase } else { Event::FlashSegmentErase });
+        self.begin(Operation::Erase { sectors }, ms * 1e3, cx);
+    }
+
+    /// Ends an operation that is due: `poke` changes memory. The ranges that changed.
+    pub fn event(
+        &mut self,
+        now: Picos,
+        memory: &mut dyn FnMut(u32) -> Option<u8>,
+        poke: &mut dyn FnMut(u32, u8),
+    ) -> bool {
+        let Some((operation, _)) = self.running.take_if(|(_, t)| *t <= now.0) else {
+            return false;
+        };
+        match operation {
+            Operation::Program { addr, bytes } => {
+                let mut failed = false;
+                for (a, new) in (addr..).zip(bytes) {
+                    let old = memory(a).unwrap_or(0xFF);
+                    failed |= old & new != new;
+                    poke(a, old & new);
+                }
+                self.ifg |= IFG_PRG;
+                if failed && self.prg & VER_PST != 0 {
+                    self.ifg |= IFG_AVPST;
+                }
+            }
+            Operation::Erase { sectors } => {
+                for s in sectors {
+                    (s..s + SECTOR).for_each(|a| poke(a, 0xFF));
+                }
+                self.erase |= 3 << 16;
+                self.ifg |= IFG_ERASE;
+            }
+        }
+        self.forget();
+        true
+    }
+
+    /// The supply goes away: what was under way is left half done.
+    pub fn cut(
+        &mut self,
+        seed: u64,
+        memory: &mut dyn FnMut(u32) -> Option<u8>,
+        poke: &mut dyn FnMut(u32, u8),
+    ) -> bool {
+        let Some((operation, _)) = self.running.take() else { return false };
+        let noise = |a: u32| splitmix64(seed ^ u64::from(a)) as u8;
+        match operation {
+            Operation::Program { addr, bytes } => {
+                for (a, new) in (addr..).zip(bytes) {
+                    let old = memory(a).unwrap_or(0xFF);
+                    poke(a, old & (new | noise(a)));
+                }
+            }
+            Operation::Erase { sectors } => {
+                for a in sectors.into_iter().flat_map(|s| s..s + SECTOR) {
+                    let old = memory(a).unwrap_or(0xFF);
+                    poke(a, old | noise(a));
+                }
+            }
+        }
+        self.forget();
+        true
+    }
+
+    // ---- registers
+
+    pub fn read(&self, off: u32, cx: &Cx<'_>) -> Result<u32, Fault> {
+        let rdctl = |b: usize| {
+            let r = self.banks[b].rdctl;
+            r | (r & RD_MODE) << 16
+        };
+        Ok(match off {
+            // Flash is on and all its supplies are good.
+            POWER_STAT => 0x7B,
+            BANK0_RDCTL => rdctl(0),
+            BANK1_RDCTL => rdctl(1),
+            PRG_CTLSTAT => match &self.running {
+                Some((Operation::Program { addr, .. }, _)) => {
+                    self.prg | 2 << 16 | (bank(*addr) as u32) << 18
+                }
+                _ => self.prg,
+            },
+            ERASE_CTLSTAT => match &self.running {
+                Some((Operation::Erase { .. }, _)) => self.erase | 2 << 16,
+                _ => self.erase,
+            },
+            ERASE_SECTADDR => self.sectaddr,
+            BANK0_INFO_WEPROT => self.protect_info[0],
+            BANK0_MAIN_WEPROT => self.protect_main[0],
+            BANK1_INFO_WEPROT => self.protect_info[1],
+            BANK1_MAIN_WEPROT => self.protect_main[1],
+            IFG => self.ifg,
+            IE => self.ie,
+            RDBRST_CTLSTAT | BMRK_CTLSTAT | CLRIFG | SETIFG => 0,
+            PRGBRST_CTLSTAT => 0xC0,
+            _ => return Err(cx.no_register()),
+        })
+    }
+
+    pub fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        match off {
+            BANK0_RDCTL | BANK1_RDCTL => {
+                let b = &mut self.banks[(off >> 2 & 1) as usize];
+                b.rdctl = merge(b.rdctl, value, mask) & 0xF03F;
+                (b.line, b.word) = (NO_LINE, NO_LINE);
+                cx.fx.memory = true;
+                cx.fx.clocks = true;
+            }
+            PRG_CTLSTAT => {
+                self.prg = merge(self.prg, value, mask) & 0xF;
+                self.gathered = None;
+            }
+            ERASE_CTLSTAT => {
+                let new = merge(self.erase, value, mask);
+                if new & ERASE_CLR_STAT != 0 {
+                    self.erase &= !(3 << 16 | ERASE_ADDR_ERR);
+                }
+                self.erase = new & 0xE | self.erase & (3 << 16 | ERASE_ADDR_ERR);
+                if new & ERASE_START != 0 {
+                    if self.running.is_some() {
+                        cx.lint(LintKind::LockedBits);
+                    } else {
+                        self.erase &= !(3 << 16 | ERASE_ADDR_ERR);
+                        self.start_erase(cx);
+                    }
+                }
+            }
+            ERASE_SECTADDR => self.sectaddr = merge(self.sectaddr, value, mask) & 0x3F_F000,
+            BANK0_INFO_WEPROT => {
+                self.protect_info[0] = merge(self.protect_info[0], value, mask) & 3;
+            }
+            BANK1_INFO_WEPROT => {
+                self.protect_info[1] = merge(self.protect_info[1], value, mask) & 3;
+            }
+            BANK0_MAIN_WEPROT => self.protect_main[0] = merge(self.protect_main[0], value, mask),
+            BANK1_MAIN_WEPROT => self.protect_main[1] = merge(self.protect_main[1], value, mask),
+            IE => self.ie = merge(self.ie, value, mask) & FLAGS,
+            CLRIFG => self.ifg &= !(value & mask),
+            SETIFG => self.ifg |= value & mask & FLAGS,
+            IFG | POWER_STAT => {}
+            RDBRST_CTLSTAT | PRGBRST_CTLSTAT | BMRK_CTLSTAT => {
+                if value & mask & 1 != 0 {
+                    return Err(cx.refuse(
+                        "burst operations and benchmark counters of FLCTL are not modelled; program by words",
+                    ));
+                }
+            }
+            _ => return Err(cx.no_register()),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(rdctl: u32) -> Flctl {
+        let mut f = Flctl::new();
+        f.banks[0].rdctl = rdctl;
+        f
+    }
+
+    #[test]
+    fn without_buffer_every_word_waits_and_with_it_every_line() {
+        let mut f = with(2 << 12);
+        // Eight instructions of two bytes lie in four words.
+        let waits: u64 = (0..8).map(|i| f.fetched(2 * i, 2)).sum();
+        assert_eq!(waits, 4 * 2);
+        let mut f = with(2 << 12 | BUFI);
+        let waits: u64 = (0..16).map(|i| f.fetched(2 * i, 2)).sum();
+        assert_eq!(waits, 2 * 2);
+        // A wide instruction across two words fetches both.
+        let mut f = with(1 << 12);
+        assert_eq!(f.fetched(2, 4), 2);
+    }
+
+    #[test]
+    fn data_goes_through_its_own_switch() {
+        let mut f = with(1 << 12 | BUFI);
+        assert_eq!((f.loaded(0x40), f.loaded(0x44)), (1, 1));
+        let mut f = with(1 << 12 | BUFD);
+        assert_eq!((f.loaded(0x40), f.loaded(0x44), f.loaded(0x50)), (1, 0, 1));
+    }
+
+    #[test]
+    fn banks_and_sectors_have_their_protection_bits() {
+        let mut f = Flctl::new();
+        assert!(f.protected(0x1F000) && f.protected(INFO + 0x3000));
+        f.protect_main[1] &= !2;
+        assert!(!f.protected(0x21FFF) && f.protected(0x22000));
+        f.protect_info[0] &= !1;
+        assert!(!f.protected(INFO) && f.protected(INFO + 0x1000));
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! REF_A, the shared reference (SLAU356I chapter 21).
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+use sunseal_trace::Picos;
+
+use super::wide::{Cx, merge16};
+use crate::device::us;
+
+const REFON: u16 = 1;
+const REFVSEL: u16 = 0x30;
+const GENACT: u16 = 1 << 8;
+const BGACT: u16 = 1 << 9;
+const GENRDY: u16 = 1 << 12;
+const BGRDY: u16 = 1 << 13;
+const SETTABLE: u16 = 0x0C3B;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RefA {
+    ctl0: u16,
+    /// Since when it has been on with its present level.
+    since: u128,
+}
+
+impl RefA {
+    pub fn is_on(&self) -> bool {
+        self.ctl0 & REFON != 0
+    }
+
+    pub fn level(&self) -> usize {
+        usize::from((self.ctl0 & REFVSEL) >> 4)
+    }
+
+    pub fn settled(&self, now: Picos, settle_us: f64) -> bool {
+        self.is_on() && now.0 >= self.since + us(settle_us).0
+    }
+
+    pub fn read(&self, off: u32, cx: &Cx<'_>) -> Result<u32, Fault> {
+        if off != 0 {
+            return Err(cx.no_register());
+        }
+        let on = if self.is_on() { GENACT | BGACT } else { 0 };
+        let ready =
+            if self.settled(cx.now, cx.dev.reference.settle_us) { GENRDY | BGRDY } else { 0 };
+        Ok(u32::from(self.ctl0 | on | ready))
+    }
+
+    pub fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        if off != 0 {
+            return Err(cx.no_register());
+        }
+        let new = merge16(self.ctl0, value, mask) & SETTABLE;
+        if (new ^ self.ctl0) & (REFON | REFVSEL) != 0 {
+            self.since = cx.now.0;
+        }
+        self.ctl0 = new;
+        Ok(())
+    }
+}

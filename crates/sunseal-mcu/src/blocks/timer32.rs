@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Timer32: two down counters of 16 or 32 bits on MCLK (SLAU356I chapter 18; Arm's SP804).
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+use sunseal_trace::Picos;
+
+use super::wide::{Cx, merge, sooner};
+use crate::clock::Line;
+
+const LOAD: u32 = 0x00;
+const VALUE: u32 = 0x04;
+const CONTROL: u32 = 0x08;
+const INTCLR: u32 = 0x0C;
+const RIS: u32 = 0x10;
+const MIS: u32 = 0x14;
+const BGLOAD: u32 = 0x18;
+
+const ONESHOT: u32 = 1 << 0;
+const SIZE: u32 = 1 << 1;
+const PRESCALE: u32 = 3 << 2;
+const IE: u32 = 1 << 5;
+const MODE: u32 = 1 << 6;
+const ENABLE: u32 = 1 << 7;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Counter {
+    control: u32,
+    load: u32,
+    value: u32,
+    /// Tick of MCLK at which `value` stood.
+    origin: u64,
+    raw: bool,
+    /// A one-shot that has run down.
+    done: bool,
+}
+
+impl Counter {
+    const fn new() -> Self {
+        Self { control: 0x20, load: 0, value: u32::MAX, origin: 0, raw: false, done: false }
+    }
+
+    fn running(&self) -> bool {
+        self.control & ENABLE != 0 && !self.done
+    }
+
+    fn divider(&self) -> u64 {
+        match (self.control & PRESCALE) >> 2 {
+            0 => 1,
+            1 => 16,
+            _ => 256,
+        }
+    }
+
+    fn mask(&self) -> u32 {
+        if self.control & SIZE != 0 { u32::MAX } else { 0xFFFF }
+    }
+
+    /// What follows zero.
+    fn reload(&self) -> u32 {
+        if self.control & MODE != 0 { self.load & self.mask() } else { self.mask() }
+    }
+
+    fn counts(&self, line: &Line, t: Picos) -> u64 {
+        if self.running() {
+            line.ticks_at(t).saturating_sub(self.origin) / self.divider()
+        } else {
+            0
+        }
+    }
+
+    fn value_at(&self, line: &Line, t: Picos) -> u32 {
+        let n = self.counts(line, t);
+        let value = self.value & self.mask();
+        if n <= u64::from(value) {
+            return value - n as u32;
+        }
+        if self.control & ONESHOT != 0 {
+            return 0;
+        }
+        let reload = self.reload();
+        let past = (n - u64::from(value) - 1) % (u64::from(reload) + 1);
+        reload - past as u32
+    }
+
+    fn until_zero(&self) -> u64 {
+        match self.value & self.mask() {
+            0 => u64::from(self.reload()) + 1,
+            v => u64::from(v),
+        }
+    }
+
+    fn next_event(&self, line: &Line) -> Option<Picos> {
+        if !self.running() || self.raw {
+            return None;
+        }
+        let t = line.time_of(self.origin + self.until_zero() * self.divider());
+        (t != Picos::MAX).then_some(t)
+    }
+
+    fn event(&mut self, line: &Line, t: Picos) {
+        let n = self.counts(line, t);
+        if n == 0 {
+            return;
+        }
+        let zero = n >= self.until_zero();
+        self.value = self.value_at(line, t);
+        self.origin += n * self.divider();
+        if zero {
+            self.raw = true;
+            self.done = self.control & ONESHOT != 0;
+        }
+    }
+
+    fn pending(&self) -> bool {
+        self.raw && self.control & IE != 0
+    }
+
+    fn read(&mut self, off: u32, cx: &Cx<'_>) -> Option<u32> {
+        self.event(&cx.clocks.fclk, cx.now);
+        Some(match off {
+            LOAD | BGLOAD => self.load,
+            VALUE => self.value_at(&cx.clocks.fclk, cx.now),
+            CONTROL => self.control,
+            RIS => u32::from(self.raw),
+            MIS => u32::from(self.pending()),
+            INTCLR => 0,
+            _ => return None,
+        })
+    }
+
+    fn write(&mut self, off: u32, value: u32, mask: u32, cx: &Cx<'_>) -> bool {
+        let line = &cx.clocks.fclk;
+        self.event(line, cx.now);
+        match off {
+            LOAD => {
+                self.load = merge(self.load, value, mask);
+                self.value = self.load;
+                self.origin = line.ticks_at(cx.now);
+                self.done = false;
+            }
+            BGLOAD => self.load = merge(self.load, value, mask),
+            CONTROL => {
+                let was = self.running();
+                self.value = self.value_at(line, cx.now);
+                self.control = merge(self.control, value, mask) & 0xEF;
+                if self.running() && !was {
+                    self.origin = line.ticks_at(cx.now);
+                }
+            }
+            INTCLR => self.raw = false,
+            VALUE | RIS | MIS => {}
+            _ => return false,
+        }
+        true
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Timer32 {
+    counters: [Counter; 2],
+}
+
+impl Timer32 {
+    pub fn new() -> Self {
+        Self { counters: [Counter::new(), Counter::new()] }
+    }
+
+    pub fn next_event(&self, fclk: &Line) -> Option<Picos> {
+        sooner(self.counters[0].next_event(fclk), self.counters[1].next_event(fclk))
+    }
+
+    pub fn event(&mut self, fclk: &Line, now: Picos) {
+        self.counters.iter_mut().for_each(|c| c.event(fclk, now));
+    }
+
+    pub fn pending(&self, i: usize) -> bool {
+        self.counters[i].pending()
+    }
+
+    pub fn enabled(&self) -> bool {
+        self.counters.iter().any(|c| c.running() && c.control & IE != 0)
+    }
+
+    pub fn read(&mut self, off: u32, cx: &Cx<'_>) -> Result<u32, Fault> {
+        let counter = self.counters.get_mut((off >> 5) as usize);
+        counter.and_then(|c| c.read(off & 0x1F, cx)).ok_or_else(|| cx.no_register())
+    }
+
+    pub fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        let counter = self.counters.get_mut((off >> 5) as usize);
+        if counter.is_some_and(|c| c.write(off & 0x1F, value, mask, cx)) {
+            Ok(())
+        } else {
+            Err(cx.no_register())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_counts_down_reloads_and_stops_by_its_mode() {
+        let mut line = Line::STOPPED;
+        line.retune(Picos(0), 1_000_000, 1, None);
+        let us = |n: u128| Picos(n * 1_000_000);
+        let periodic =
+            Counter { control: ENABLE | MODE | SIZE, load: 9, value: 9, ..Counter::new() };
+        assert_eq!(periodic.value_at(&line, us(9)), 0);
+        assert_eq!(periodic.value_at(&line, us(10)), 9);
+        assert_eq!(periodic.next_event(&line), Some(us(9)));
+        let mut again = periodic.clone();
+        again.event(&line, us(13));
+        assert!(again.raw);
+        assert_eq!((again.value, again.origin), (6, 13));
+        // Free running: what follows zero are all ones, of 16 or 32 bits.
+        let free = Counter { control: ENABLE, value: 3, ..periodic.clone() };
+        assert_eq!(free.value_at(&line, us(4)), 0xFFFF);
+        let mut once = Counter { control: ENABLE | ONESHOT | SIZE, value: 5, ..periodic };
+        once.event(&line, us(20));
+        assert_eq!(once.value_at(&line, us(20)), 0);
+        assert_eq!(once.next_event(&line), None);
+        assert!(once.raw && !once.running());
+    }
+
+    #[test]
+    fn the_prescaler_divides_by_16_and_256() {
+        let mut line = Line::STOPPED;
+        line.retune(Picos(0), 1_000_000, 1, None);
+        let c = Counter { control: ENABLE | SIZE | 1 << 2, value: 10, ..Counter::new() };
+        assert_eq!(c.value_at(&line, Picos(47_000_000)), 8);
+        assert_eq!(c.next_event(&line), Some(Picos(160_000_000)));
+    }
+}

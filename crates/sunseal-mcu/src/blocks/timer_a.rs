@@ -1,0 +1,601 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Timer_A and Timer_B: counter, compare (with Timer_B's latches), capture of ACLK and of pins. Output
+//! units move no pin.
+//!
+//! The counter is not stepped: its value follows from the clock line's ticks, and events are
+//! scheduled where a flag that is clear will be set.
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+use sunseal_trace::Picos;
+
+use super::{Ctx, merge};
+use crate::clock::{Clocks, Line};
+use crate::instruments::lint::LintKind;
+
+const CTL: u32 = 0x00;
+const CCTL0: u32 = 0x02;
+const R: u32 = 0x10;
+const CCR0: u32 = 0x12;
+const EX0: u32 = 0x20;
+pub(crate) const IV: u32 = 0x2E;
+pub(crate) const MAX_CCRS: usize = 7;
+
+const TASSEL: u16 = 0x0300;
+const ID: u16 = 0x00C0;
+const MC: u16 = 0x0030;
+const TACLR: u16 = 0x0004;
+const TAIE: u16 = 0x0002;
+const TAIFG: u16 = 0x0001;
+/// Timer_B: groups of compare latches, counter length.
+const TBCLGRP: u16 = 0x6000;
+const CNTL: u16 = 0x1800;
+const COUNTER_MAX: [u32; 4] = [0xFFFF, 0x0FFF, 0x03FF, 0x00FF];
+/// Timer_B: when a compare latch is loaded.
+const CLLD: u16 = 0x0600;
+
+const CM: u16 = 0xC000;
+const CM_RISING: u16 = 0x4000;
+const CM_FALLING: u16 = 0x8000;
+const CCIS: u16 = 0x3000;
+const CAP: u16 = 0x0100;
+const OUTMOD: u16 = 0x00E0;
+const CCIE: u16 = 0x0010;
+const CCI: u16 = 0x0008;
+const COV: u16 = 0x0002;
+const CCIFG: u16 = 0x0001;
+const TAIV_OVERFLOW: u16 = 0x0E;
+/// Of a Timer_A3 of the MSP430x1xx (SLAU049, TAIV).
+const TAIV_OVERFLOW_A3: u16 = 0x0A;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TimerA {
+    ccrs: usize,
+    is_b: bool,
+    iv_overflow: u16,
+    ctl: u16,
+    ex0: u16,
+    cctl: [u16; MAX_CCRS],
+    ccr: [u16; MAX_CCRS],
+    /// What is compared with: TBCLx, which Timer_B loads from TBCCRx; the same register in Timer_A.
+    compared: [u16; MAX_CCRS],
+    /// TBCCRx written and not yet loaded.
+    fresh: [bool; MAX_CCRS],
+    /// Position in the counting period at source tick `origin`.
+    position: u32,
+    origin: u64,
+    /// ACLK is wired to capture inputs A and B of each block.
+    pub aclk_inputs: [[bool; 2]; MAX_CCRS],
+    /// A pin is wired to them, and its level.
+    pub pin_inputs: [[bool; 2]; MAX_CCRS],
+    levels: [[bool; 2]; MAX_CCRS],
+    /// ACLK ticks seen by each capture block.
+    captured: [u64; MAX_CCRS],
+    /// A captured value that nobody has read: the next capture sets COV.
+    unread: [bool; MAX_CCRS],
+}
+
+impl TimerA {
+    pub fn new(ccrs: u8, is_b: bool) -> Self {
+        Self {
+            ccrs: usize::from(ccrs).min(MAX_CCRS),
+            is_b,
+            iv_overflow: TAIV_OVERFLOW,
+            ctl: 0,
+            ex0: 0,
+            cctl: [0; MAX_CCRS],
+            ccr: [0; MAX_CCRS],
+            compared: [0; MAX_CCRS],
+            fresh: [false; MAX_CCRS],
+            position: 0,
+            origin: 0,
+            aclk_inputs: [[false; 2]; MAX_CCRS],
+            pin_inputs: [[false; 2]; MAX_CCRS],
+            levels: [[false; 2]; MAX_CCRS],
+            captured: [0; MAX_CCRS],
+            unread: [false; MAX_CCRS],
+        }
+    }
+
+    /// A Timer_A3 of the MSP430x1xx, whose vector register has another code for the overflow.
+    pub fn of_1xx(ccrs: u8) -> Self {
+        Self { iv_overflow: TAIV_OVERFLOW_A3, ..Self::new(ccrs, false) }
+    }
+
+    pub fn reset(&mut self) {
+        *self = Self {
+            aclk_inputs: self.aclk_inputs,
+            pin_inputs: self.pin_inputs,
+            levels: self.levels,
+            iv_overflow: self.iv_overflow,
+            ..Self::new(self.ccrs as u8, self.is_b)
+        };
+    }
+
+    fn line<'a>(&self, clocks: &'a Clocks) -> Option<&'a Line> {
+        match self.ctl & TASSEL {
+            0x0100 => Some(&clocks.aclk),
+            0x0200 => Some(&clocks.smclk),
+            _ => None,
+        }
+    }
+
+    fn divider(&self) -> u64 {
+        (1 << ((self.ctl & ID) >> 6)) * u64::from(self.ex0 + 1)
+    }
+
+    fn running(&self) -> bool {
+        match self.ctl & MC {
+            0x00 => false,
+            0x20 => true,
+            _ => self.compared[0] != 0,
+        }
+    }
+
+    pub fn requests_smclk(&self) -> bool {
+        self.running() && self.ctl & TASSEL == 0x0200
+    }
+
+    pub fn requests_aclk(&self) -> bool {
+        (self.running() && self.ctl & TASSEL == 0x0100)
+            || (0..self.ccrs).any(|i| self.captures_aclk(i))
+    }
+
+    fn period(&self) -> u32 {
+        match self.ctl & MC {
+            0x10 => self.top() + 1,
+            0x30 => 2 * self.top(),
+            _ => self.counter_max() + 1,
+        }
+    }
+
+    fn counter_max(&self) -> u32 {
+        if self.is_b { COUNTER_MAX[usize::from(self.ctl & CNTL) >> 11] } else { 0xFFFF }
+    }
+
+    /// Where up mode rolls over and up/down mode turns.
+    fn top(&self) -> u32 {
+        u32::from(self.compared[0]).min(self.counter_max())
+    }
+
+    fn value(&self, position: u32) -> u16 {
+        let top = self.top();
+        if self.ctl & MC == 0x30 && position > top {
+            (2 * top - position) as u16
+        } else {
+            position as u16
+        }
+    }
+
+    fn counts(&self, clocks: &Clocks, t: Picos) -> u64 {
+        match self.line(clocks) {
+            Some(line) if self.running() => {
+                line.ticks_at(t).saturating_sub(self.origin) / self.divider()
+            }
+            _ => 0,
+        }
+    }
+
+    fn position_at(&self, clocks: &Clocks, t: Picos) -> u32 {
+        let n = self.counts(clocks, t);
+        if n == 0 {
+            return self.position;
+        }
+        ((u64::from(self.base()) + n) % u64::from(self.period())) as u32
+    }
+
+    /// The position that counting goes on from: in up mode a count beyond the top rolls over next.
+    fn base(&self) -> u32 {
+        match self.ctl & MC {
+            0x10 => self.position.min(self.top()),
+            _ => self.position,
+        }
+    }
+
+    /// Takes the counter to `t`, keeping the divider's phase.
+    fn latch(&mut self, clocks: &Clocks, t: Picos) {
+        let n = self.counts(clocks, t);
+        self.position = self.position_at(clocks, t);
+        if n != 0 {
+            self.origin += n * self.divider();
+        }
+    }
+
+    /// After a change of mode or period: a position beyond the period's end rolls over at the next count.
+    fn settle(&mut self, clocks: &Clocks, t: Picos, value: u16, was_running: bool) {
+        self.position = u32::from(value).min(self.counter_max());
+        if self.running() {
+            if self.ctl & MC == 0x30 {
+                self.position = self.position.min(self.top());
+            }
+            if !was_running {
+                self.origin = self.line(clocks).map_or(0, |l| l.ticks_at(t));
+            }
+        }
+    }
+
+    /// Counts from position `p` until position `q`, at least one.
+    fn until_position(&self, p: u32, q: u32) -> u64 {
+        let period = self.period();
+        if q >= period {
+            return u64::MAX;
+        }
+        let d = (q + period - p % period) % period;
+        u64::from(if d == 0 { period } else { d })
+    }
+
+    fn until_value(&self, p: u32, v: u16) -> u64 {
+        let v = u32::from(v);
+        let up = if self.ctl & MC == 0x30 && v > self.top() {
+            u64::MAX
+        } else {
+            self.until_position(p, v)
+        };
+        if self.ctl & MC == 0x30 && v != 0 && v < self.top() {
+            up.min(self.until_position(p, self.period() - v))
+        } else {
+            up
+        }
+    }
+
+    fn captures_aclk(&self, i: usize) -> bool {
+        let c = self.cctl[i];
+        c & CAP != 0
+            && c & CM != 0
+            && matches!(c & CCIS, 0 | 0x1000)
+            && self.aclk_inputs[i][usize::from(c >> 12 & 1)]
+    }
+
+    fn time_of_counts(&self, clocks: &Clocks, n: u64) -> Option<Picos> {
+        let line = self.line(clocks)?;
+        let ticks = n.checked_mul(self.divider())?.checked_add(self.origin)?;
+        let t = line.time_of(ticks);
+        (t != Picos::MAX).then_some(t)
+    }
+
+    pub fn next_event(&self, clocks: &Clocks) -> Option<Picos> {
+        let mut next: Option<Picos> = None;
+        let mut sooner = |t: Option<Picos>| {
+            if let Some(t) = t {
+                next = Some(next.map_or(t, |n: Picos| n.min(t)));
+            }
+        };
+        if self.running() {
+            // The fewest counts come first, so only their time is computed.
+            let mut fewest = u64::MAX;
+            if self.ctl & TAIFG == 0 {
+                fewest = self.until_position(self.base(), 0);
+            }
+            for i in 0..self.ccrs {
+                if self.cctl[i] & (CAP | CCIFG) == 0 {
+                    fewest = fewest.min(self.until_value(self.base(), self.compared[i]));
+                }
+            }
+            if let Some((n, _)) = self.next_load() {
+                fewest = fewest.min(n);
+            }
+            if fewest != u64::MAX {
+                sooner(self.time_of_counts(clocks, fewest));
+            }
+        }
+        for i in 0..self.ccrs {
+            if self.captures_aclk(i) {
+                let t = clocks.aclk.time_of(self.captured[i] + 1);
+                sooner((t != Picos::MAX).then_some(t));
+            }
+        }
+        next
+    }
+
+    /// Sets the flags that fell due up to `now`.
+    pub fn event(&mut self, clocks: &Clocks, now: Picos) {
+        while let Some((n, group)) = self.next_load().filter(|l| l.0 <= self.counts(clocks, now)) {
+            let t = self.time_of_counts(clocks, n).map_or(now, |t| t.min(now));
+            self.flags(clocks, t);
+            let (count, was_running) = (self.value(self.position), self.running());
+            self.load(group);
+            self.settle(clocks, t, count, was_running);
+        }
+        self.flags(clocks, now);
+    }
+
+    fn flags(&mut self, clocks: &Clocks, now: Picos) {
+        for i in 0..self.ccrs {
+            while self.captures_aclk(i) {
+                let t = clocks.aclk.time_of(self.captured[i] + 1);
+                if t > now {
+                    break;
+                }
+                self.captured[i] += 1;
+                let value = self.value(self.position_at(clocks, t));
+                self.capture(i, value);
+            }
+        }
+        if self.running() {
+            let n = self.counts(clocks, now);
+            if n != 0 {
+                if self.until_position(self.base(), 0) <= n {
+                    self.ctl |= TAIFG;
+                }
+                for i in 0..self.ccrs {
+                    if self.cctl[i] & CAP == 0
+                        && self.until_value(self.base(), self.compared[i]) <= n
+                    {
+                        self.cctl[i] |= CCIFG;
+                    }
+                }
+                self.latch(clocks, now);
+            }
+        }
+    }
+
+    // ---- Timer_B's compare latches (SLAU049, section 12.2.4.2)
+
+    /// The blocks that are loaded together with block `i`, and the one whose CLLD says when.
+    fn group(&self, i: usize) -> (std::ops::Range<usize>, usize) {
+        let size = match (self.ctl & TBCLGRP) >> 13 {
+            3 => return (0..self.ccrs, 1),
+            0 => return (i..i + 1, i),
+            n => usize::from(n) + 1,
+        };
+        if i == 0 {
+            return (0..1, 0);
+        }
+        let first = (i - 1) / size * size + 1;
+        (first..(first + size).min(self.ccrs), first)
+    }
+
+    fn load_mode(&self, i: usize) -> u16 {
+        if self.is_b { (self.cctl[self.group(i).1] & CLLD) >> 9 } else { 0 }
+    }
+
+    /// Counts until the next load of a group that is complete, and a block of it.
+    fn next_load(&self) -> Option<(u64, usize)> {
+        if !self.running() || !self.fresh.contains(&true) {
+            return None;
+        }
+        let base = self.base();
+        let due = |i: usize| {
+            let (members, leader) = self.group(i);
+            let zero = self.until_position(base, 0);
+            (self.fresh[i] && self.fresh[members].iter().all(|f| *f)).then(|| {
+                match self.load_mode(i) {
+                    3 => self.until_value(base, self.compared[leader]),
+                    2 if self.ctl & MC == 0x30 => zero.min(self.until_position(base, self.top())),
+                    _ => zero,
+                }
+            })
+        };
+        (0..self.ccrs).filter_map(|i| Some((due(i)?, i))).filter(|l| l.0 != u64::MAX).min()
+    }
+
+    fn load(&mut self, i: usize) {
+        for k in self.group(i).0 {
+            self.compared[k] = self.ccr[k];
+            self.fresh[k] = false;
+        }
+    }
+
+    /// TACCRx or TBCCRx was written.
+    fn loaded_at_once(&mut self, i: usize) -> bool {
+        if !self.is_b {
+            self.compared[i] = self.ccr[i];
+            return true;
+        }
+        self.fresh[i] = true;
+        let now = self.load_mode(i) == 0 && self.fresh[self.group(i).0].iter().all(|f| *f);
+        if now {
+            self.load(i);
+        }
+        now
+    }
+
+    // ---- captures
+
+    /// Level of capture input A (0) or B (1) of a block, which a pin feeds.
+    pub fn input(&mut self, i: usize, side: usize, level: bool, clocks: &Clocks, now: Picos) {
+        if std::mem::replace(&mut self.levels[i][side], level) == level {
+            return;
+        }
+        let c = self.cctl[i];
+        let wanted = if level { CM_RISING } else { CM_FALLING };
+        if c & CAP != 0 && c & wanted != 0 && c & CCIS == (side as u16) << 12 {
+            self.event(clocks, now);
+            self.latch(clocks, now);
+            let count = self.value(self.position);
+            self.capture(i, count);
+        }
+    }
+
+    /// CCI: the level of the input that a block selects.
+    fn input_level(&self, i: usize) -> bool {
+        match (self.cctl[i] & CCIS) >> 12 {
+            3 => true,
+            2 => false,
+            side => self.levels[i][usize::from(side)],
+        }
+    }
+
+    /// Whether a level from outside may raise an enabled interrupt.
+    pub fn pins_may_wake(&self) -> bool {
+        (0..self.ccrs).any(|i| {
+            let c = self.cctl[i];
+            c & CAP != 0
+                && c & CM != 0
+                && c & CCIE != 0
+                && c & CCIS < 0x2000
+                && self.pin_inputs[i][usize::from(c >> 12 & 1)]
+        })
+    }
+
+    fn capture(&mut self, i: usize, value: u16) {
+        if std::mem::replace(&mut self.unread[i], true) {
+            self.cctl[i] |= COV;
+        }
+        self.ccr[i] = value;
+        if !self.is_b {
+            self.compared[i] = value;
+        }
+        self.cctl[i] |= CCIFG;
+    }
+
+    /// CCIFG of a block whose interrupt is off, which then is a DMA trigger.
+    pub fn dma_flag(&self, i: usize) -> bool {
+        self.cctl[i] & (CCIE | CCIFG) == CCIFG
+    }
+
+    /// The DMA transfer that the flag asked for begins.
+    pub fn clear_flag(&mut self, i: usize) {
+        self.cctl[i] &= !CCIFG;
+    }
+
+    /// Whether any of its interrupts is enabled.
+    pub fn enabled(&self) -> bool {
+        self.ctl & TAIE != 0 || self.cctl[..self.ccrs].iter().any(|c| c & CCIE != 0)
+    }
+
+    pub fn pending_ccr0(&self) -> bool {
+        self.cctl[0] & (CCIE | CCIFG) == CCIE | CCIFG
+    }
+
+    pub fn acknowledge_ccr0(&mut self) {
+        self.cctl[0] &= !CCIFG;
+    }
+
+    pub fn pending(&self) -> bool {
+        self.iv().is_some()
+    }
+
+    fn iv(&self) -> Option<usize> {
+        (1..self.ccrs)
+            .find(|&i| self.cctl[i] & (CCIE | CCIFG) == CCIE | CCIFG)
+            .or((self.ctl & (TAIE | TAIFG) == TAIE | TAIFG).then_some(MAX_CCRS))
+    }
+
+    fn clear_iv(&mut self) -> u16 {
+        match self.iv() {
+            None => 0,
+            Some(MAX_CCRS) => {
+                self.ctl &= !TAIFG;
+                self.iv_overflow
+            }
+            Some(i) => {
+                self.cctl[i] &= !CCIFG;
+                2 * i as u16
+            }
+        }
+    }
+
+    pub fn read(&mut self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+        self.event(cx.clocks, cx.now);
+        Ok(match off {
+            CTL => self.ctl,
+            R => self.value(self.position_at(cx.clocks, cx.now)),
+            EX0 => self.ex0,
+            IV => self.clear_iv(),
+            _ if (CCTL0..CCTL0 + 2 * self.ccrs as u32).contains(&off) => {
+                let i = (off - CCTL0) as usize / 2;
+                self.cctl[i] | if self.input_level(i) { CCI } else { 0 }
+            }
+            _ if (CCR0..CCR0 + 2 * self.ccrs as u32).contains(&off) => {
+                let i = (off - CCR0) as usize / 2;
+                self.unread[i] = false;
+                self.ccr[i]
+            }
+            _ => return Err(cx.no_register()),
+        })
+    }
+
+    pub fn write(
+        &mut self,
+        off: u32,
+        value: u16,
+        mask: u16,
+        cx: &mut Ctx<'_>,
+    ) -> Result<(), Fault> {
+        self.event(cx.clocks, cx.now);
+        self.latch(cx.clocks, cx.now);
+        let count = self.value(self.position);
+        let was_running = self.running();
+        match off {
+            CTL => {
+                let new = merge(self.ctl, value, mask);
+                if new & MC != 0 && !matches!(new & TASSEL, 0x0100 | 0x0200) {
+                    return Err(cx.refuse("timer clocked from a pin (TASSEL 0 or 3) is not modelled; use ACLK or SMCLK"));
+                }
+                let source_changed = (new ^ self.ctl) & (TASSEL | ID) != 0;
+                self.ctl = new & !TACLR;
+                let count = if new & TACLR != 0 { 0 } else { count };
+                self.settle(
+                    cx.clocks,
+                    cx.now,
+                    count,
+                    was_running && !source_changed && new & TACLR == 0,
+                );
+            }
+            EX0 => {
+                self.ex0 = merge(self.ex0, value, mask) & 7;
+                self.settle(cx.clocks, cx.now, count, false);
+            }
+            R => {
+                let count = merge(count, value, mask);
+                self.settle(cx.clocks, cx.now, count, was_running);
+            }
+            IV => {
+                self.clear_iv();
+            }
+            _ if (CCTL0..CCTL0 + 2 * self.ccrs as u32).contains(&off) => {
+                let i = (off - CCTL0) as usize / 2;
+                let (old, new) = (self.cctl[i], merge(self.cctl[i], value, mask));
+                if new & OUTMOD != 0 && new & CAP == 0 && old & OUTMOD == 0 {
+                    cx.lint(LintKind::TimerOutput);
+                }
+                self.cctl[i] = new & !CCI;
+                if new & CAP == 0 || old & !new & COV != 0 {
+                    self.unread[i] = false;
+                }
+                if new & CAP != 0 && new & CM != 0 {
+                    let software = new & CCIS >= 0x2000;
+                    if self.captures_aclk(i) {
+                        if new & CM != CM_RISING {
+                            return Err(cx.refuse(
+                                "capture of falling ACLK edges is not modelled; use CM = 1",
+                            ));
+                        }
+                        self.captured[i] = cx.clocks.aclk.ticks_at(cx.now);
+                    } else if !software {
+                        if !self.pin_inputs[i][usize::from(new >> 12 & 1)] {
+                            cx.lint(LintKind::CaptureNobody);
+                        }
+                    } else if old & CAP != 0 {
+                        let edge = match (old & CCIS, new & CCIS) {
+                            (0x2000, 0x3000) => CM_RISING,
+                            (0x3000, 0x2000) => CM_FALLING,
+                            _ => 0,
+                        };
+                        if new & edge != 0 {
+                            self.capture(i, count);
+                        }
+                    }
+                }
+            }
+            _ if (CCR0..CCR0 + 2 * self.ccrs as u32).contains(&off) => {
+                let i = (off - CCR0) as usize / 2;
+                let position = self.position;
+                self.ccr[i] = merge(self.ccr[i], value, mask);
+                let loaded = self.loaded_at_once(i) && self.group(i).0.contains(&0);
+                if loaded && self.ctl & MC & 0x10 != 0 {
+                    if self.ctl & MC == 0x30 && was_running && position > count.into() {
+                        // Counting down, a new period takes effect at the next turn: keep the count.
+                        self.settle(cx.clocks, cx.now, count, was_running);
+                        self.position = self.period().saturating_sub(u32::from(count));
+                    } else {
+                        self.settle(cx.clocks, cx.now, count, was_running);
+                    }
+                }
+            }
+            _ => return Err(cx.no_register()),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,729 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The System Control Space of a Cortex-M4: NVIC, system control block, SysTick, FPU control
+//! (Armv7-M ARM, DDI0403, chapters B1.5 and B3).
+//!
+//! It decides; the core stacks. An exception is its number: 2 NMI, 3 HardFault, 16 the first input.
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+use sunseal_isa::thumb::{Scb, ccr};
+use sunseal_trace::Picos;
+
+use crate::blocks::wide::{Class, Cx, merge};
+use crate::clock::Line;
+
+pub(crate) const NMI: u32 = 2;
+pub(crate) const HARD_FAULT: u32 = 3;
+pub(crate) const MEM_MANAGE: u32 = 4;
+pub(crate) const BUS_FAULT: u32 = 5;
+pub(crate) const USAGE_FAULT: u32 = 6;
+pub(crate) const SVCALL: u32 = 11;
+pub(crate) const DEBUG_MONITOR: u32 = 12;
+pub(crate) const PENDSV: u32 = 14;
+pub(crate) const SYSTICK: u32 = 15;
+/// The first input of the NVIC.
+pub(crate) const IRQ0: u32 = 16;
+const INPUTS: u32 = 64;
+const COUNT: usize = (IRQ0 + INPUTS) as usize;
+
+/// Priorities have 3 bits here (SLAS826H section 6.6.2).
+const PRIORITY_BITS: u8 = 0xE0;
+/// Below every exception.
+pub(crate) const THREAD: i16 = 256;
+
+pub(crate) mod cfsr {
+    pub const IBUSERR: u32 = 1 << 8;
+    pub const PRECISERR: u32 = 1 << 9;
+    pub const UNSTKERR: u32 = 1 << 11;
+    pub const BFARVALID: u32 = 1 << 15;
+    pub const UNDEFINSTR: u32 = 1 << 16;
+    pub const INVSTATE: u32 = 1 << 17;
+    pub const INVPC: u32 = 1 << 18;
+    pub const NOCP: u32 = 1 << 19;
+    pub const UNALIGNED: u32 = 1 << 24;
+    pub const DIVBYZERO: u32 = 1 << 25;
+}
+
+pub(crate) mod hfsr {
+    pub const FORCED: u32 = 1 << 30;
+}
+
+const SCR_SLEEPONEXIT: u32 = 1 << 1;
+const SCR_SLEEPDEEP: u32 = 1 << 2;
+const SCR_SEVONPEND: u32 = 1 << 4;
+
+const CCR_ALL: u32 = ccr::NONBASETHRDENA
+    | ccr::USERSETMPEND
+    | ccr::UNALIGN_TRP
+    | ccr::DIV_0_TRP
+    | ccr::BFHFNMIGN
+    | ccr::STKALIGN;
+
+const SHCSR_ENABLES: u32 = 7 << 16;
+const DEMCR_TRCENA: u32 = 1 << 24;
+
+const CSR_ENABLE: u32 = 1;
+const CSR_TICKINT: u32 = 2;
+const CSR_CLKSOURCE: u32 = 4;
+const CSR_COUNTFLAG: u32 = 1 << 16;
+
+/// What the CPU's mask registers say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Masks {
+    pub primask: bool,
+    pub faultmask: bool,
+    pub basepri: u8,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SysTick {
+    csr: u32,
+    reload: u32,
+    /// Count at tick `origin` of the free-running clock.
+    value: u32,
+    origin: u64,
+}
+
+impl SysTick {
+    const fn new() -> Self {
+        Self { csr: CSR_CLKSOURCE, reload: 0, value: 0, origin: 0 }
+    }
+
+    fn running(&self) -> bool {
+        self.csr & CSR_ENABLE != 0 && (self.reload != 0 || self.value != 0)
+    }
+
+    fn value_at(&self, line: &Line, t: Picos) -> u32 {
+        if !self.running() {
+            return self.value;
+        }
+        let n = line.ticks_at(t).saturating_sub(self.origin);
+        if n <= u64::from(self.value) {
+            return self.value - n as u32;
+        }
+        if self.reload == 0 {
+            return 0;
+        }
+        let past = (n - u64::from(self.value) - 1) % (u64::from(self.reload) + 1);
+        self.reload - past as u32
+    }
+
+    /// Ticks until the count next becomes zero.
+    fn until_zero(&self) -> Option<u64> {
+        if !self.running() {
+            None
+        } else if self.value != 0 {
+            Some(u64::from(self.value))
+        } else {
+            Some(u64::from(self.reload) + 1)
+        }
+    }
+
+    fn latch(&mut self, line: &Line, t: Picos) {
+        self.value = self.value_at(line, t);
+        self.origin = line.ticks_at(t);
+    }
+
+    fn next_event(&self, line: &Line) -> Option<Picos> {
+        // With neither an interrupt nor a fresh flag to give, nobody need be woken for it.
+        if self.csr & CSR_TICKINT == 0 && self.csr & CSR_COUNTFLAG != 0 {
+            return None;
+        }
+        let t = line.time_of(self.origin.checked_add(self.until_zero()?)?);
+        (t != Picos::MAX).then_some(t)
+    }
+
+    /// Takes the count to `t`; true if it has become zero on the way.
+    fn advance(&mut self, line: &Line, t: Picos) -> bool {
+        let n = line.ticks_at(t).saturating_sub(self.origin);
+        let zero = self.until_zero().is_some_and(|z| n >= z);
+        if zero {
+            self.csr |= CSR_COUNTFLAG;
+        }
+        self.latch(line, t);
+        zero && self.csr & CSR_TICKINT != 0
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Scs {
+    pending: u128,
+    active: u128,
+    /// Inputs that are enabled, as exception numbers.
+    enabled: u128,
+    /// Levels of the inputs.
+    lines: u64,
+    priority: Vec<u8>,
+    prigroup: u8,
+    scr: u32,
+    shcsr: u32,
+    pub cfsr: u32,
+    pub hfsr: u32,
+    pub mmfar: u32,
+    pub bfar: u32,
+    demcr: u32,
+    actlr: u32,
+    pub systick: SysTick,
+    /// Of WFE and SEV.
+    pub event_register: bool,
+}
+
+impl Scs {
+    pub fn new() -> Self {
+        Self {
+            pending: 0,
+            active: 0,
+            enabled: 0,
+            lines: 0,
+            priority: vec![0; COUNT],
+            prigroup: 0,
+            scr: 0,
+            shcsr: 0,
+            cfsr: 0,
+            hfsr: 0,
+            mmfar: 0,
+            bfar: 0,
+            demcr: 0,
+            actlr: 0,
+            systick: SysTick::new(),
+            event_register: false,
+        }
+    }
+
+    /// Debug settings and the counter's own state are all that a reset of the processor keeps.
+    pub fn reset(&mut self) {
+        *self = Self { demcr: self.demcr, ..Self::new() };
+    }
+
+    pub fn sleep_on_exit(&self) -> bool {
+        self.scr & SCR_SLEEPONEXIT != 0
+    }
+
+    pub fn sleep_deep(&self) -> bool {
+        self.scr & SCR_SLEEPDEEP != 0
+    }
+
+    pub fn trace_enabled(&self) -> bool {
+        self.demcr & DEMCR_TRCENA != 0
+    }
+
+    // ---- priorities
+
+    /// The part of a priority that pre-empts.
+    fn group(&self, priority: u8) -> i16 {
+        let sub = (2u16 << self.prigroup) - 1;
+        i16::from(priority & !(sub as u8))
+    }
+
+    /// The priority of an exception as pre-emption sees it.
+    fn group_of(&self, exception: u32) -> i16 {
+        match exception {
+            1 => -3,
+            NMI => -2,
+            HARD_FAULT => -1,
+            e => self.group(self.priority[e as usize]),
+        }
+    }
+
+    /// Whole priority, then number: what decides between two that are pending.
+    fn order_of(&self, exception: u32) -> (i16, i16, u32) {
+        let full = match exception {
+            1 => -3,
+            NMI => -2,
+            HARD_FAULT => -1,
+            e => i16::from(self.priority[e as usize]),
+        };
+        (self.group_of(exception), full, exception)
+    }
+
+    fn active_priority(&self) -> i16 {
+        bits(self.active).map(|e| self.group_of(e)).min().unwrap_or(THREAD)
+    }
+
+    /// What an exception must be above to be taken.
+    pub fn execution_priority(&self, masks: Masks) -> i16 {
+        let mut priority = self.active_priority();
+        if masks.basepri & PRIORITY_BITS != 0 {
+            priority = priority.min(self.group(masks.basepri & PRIORITY_BITS));
+        }
+        if masks.primask {
+            priority = priority.min(0);
+        }
+        if masks.faultmask {
+            priority = priority.min(-1);
+        }
+        priority
+    }
+
+    fn takeable(&self) -> u128 {
+        let faults = u128::from(self.shcsr >> 16 & 7) << MEM_MANAGE;
+        let always = 1 << NMI | 1 << HARD_FAULT | 1 << SVCALL | 1 << PENDSV | 1 << SYSTICK;
+        self.pending & (self.enabled | faults | always)
+    }
+
+    /// The pending exception that would be taken first, if any is enabled.
+    fn first(&self) -> Option<u32> {
+        let p = self.takeable();
+        if p == 0 {
+            return None;
+        }
+        bits(p).min_by_key(|&e| self.order_of(e))
+    }
+
+    /// The exception that is taken now.
+    pub fn next(&self, masks: Masks) -> Option<u32> {
+        let e = self.first()?;
+        (self.group_of(e) < self.execution_priority(masks)).then_some(e)
+    }
+
+    /// Whether `a` comes before `b` where both could be taken: a late arrival.
+    pub fn pre_empts(&self, a: u32, b: u32) -> bool {
+        self.group_of(a) < self.group_of(b)
+    }
+
+    /// WFI ends: an exception would be taken if PRIMASK were clear.
+    pub fn wakes(&self, masks: Masks) -> bool {
+        self.next(Masks { primask: false, ..masks }).is_some()
+    }
+
+    /// Whether the exception may be taken at the present execution priority: otherwise a fault escalates.
+    pub fn can_take(&self, exception: u32, masks: Masks) -> bool {
+        self.group_of(exception) < self.execution_priority(masks)
+    }
+
+    pub fn fault_enabled(&self, exception: u32) -> bool {
+        exception == HARD_FAULT || self.shcsr >> (exception + 12) & 1 != 0
+    }
+
+    // ---- pending and active
+
+    pub fn pend(&mut self, exception: u32) {
+        if self.pending >> exception & 1 == 0 {
+            self.pending |= 1 << exception;
+            if self.scr & SCR_SEVONPEND != 0 && exception >= IRQ0 {
+                self.event_register = true;
+            }
+        }
+    }
+
+    #[cfg(test)]
+    pub fn is_pending(&self, exception: u32) -> bool {
+        self.pending >> exception & 1 != 0
+    }
+
+    pub fn is_active(&self, exception: u32) -> bool {
+        self.active >> exception & 1 != 0
+    }
+
+    /// Whether more than one handler is under way.
+    pub fn nested(&self) -> bool {
+        self.active.count_ones() > 1
+    }
+
+    /// The exception is entered.
+    pub fn activate(&mut self, exception: u32) {
+        self.pending &= !(1 << exception);
+        self.active |= 1 << exception;
+        // An exception entry is an event (DDI0403 B1.5.18).
+        self.event_register = true;
+    }
+
+    /// The handler is left; an input that is still high is pending again.
+    pub fn deactivate(&mut self, exception: u32) {
+        self.active &= !(1 << exception);
+        if exception >= IRQ0 && self.lines >> (exception - IRQ0) & 1 != 0 {
+            self.pend(exception);
+        }
+    }
+
+    /// Another exception has taken its place before its first instruction: it waits again.
+    pub fn put_back(&mut self, exception: u32) {
+        self.active &= !(1 << exception);
+        self.pending |= 1 << exception;
+    }
+
+    /// Levels of the inputs now. A rising input is pending, and stays so.
+    pub fn set_lines(&mut self, lines: u64) {
+        let risen = lines & !self.lines;
+        self.lines = lines;
+        let mut fresh = risen;
+        while fresh != 0 {
+            let i = fresh.trailing_zeros();
+            fresh &= fresh - 1;
+            self.pend(IRQ0 + i);
+        }
+    }
+
+    /// Whether an exception that is to come would end a sleep.
+    pub fn may_wake(&self, exception: u32, masks: Masks, for_event: bool) -> bool {
+        if exception >= IRQ0 && self.enabled >> exception & 1 == 0 {
+            return for_event && self.scr & SCR_SEVONPEND != 0;
+        }
+        let masks = Masks { primask: false, ..masks };
+        self.group_of(exception) < self.execution_priority(masks)
+    }
+
+    pub fn systick_interrupts(&self) -> bool {
+        self.systick.csr & CSR_TICKINT != 0 && self.systick.running()
+    }
+
+    // ---- time
+
+    pub fn next_event(&self, fclk: &Line) -> Option<Picos> {
+        self.systick.next_event(fclk)
+    }
+
+    pub fn event(&mut self, fclk: &Line, now: Picos) {
+        if self.systick.advance(fclk, now) {
+            self.pend(SYSTICK);
+        }
+    }
+
+    // ---- registers
+
+    fn icsr(&self, ipsr: u32) -> u32 {
+        let first = self.first().unwrap_or(0);
+        ipsr & 0x1FF
+            | if self.active.count_ones() > 1 { 0 } else { 1 << 11 }
+            | first << 12
+            | u32::from(self.pending >> IRQ0 != 0) << 22
+            | ((self.pending >> SYSTICK) as u32 & 1) << 26
+            | ((self.pending >> PENDSV) as u32 & 1) << 28
+            | ((self.pending >> NMI) as u32 & 1) << 31
+    }
+
+    fn shcsr_value(&self) -> u32 {
+        let a = |e: u32| (self.active >> e) as u32 & 1;
+        let p = |e: u32| (self.pending >> e) as u32 & 1;
+        self.shcsr
+            | a(MEM_MANAGE)
+            | a(BUS_FAULT) << 1
+            | a(USAGE_FAULT) << 3
+            | a(SVCALL) << 7
+            | a(DEBUG_MONITOR) << 8
+            | a(PENDSV) << 10
+            | a(SYSTICK) << 11
+            | p(USAGE_FAULT) << 12
+            | p(MEM_MANAGE) << 13
+            | p(BUS_FAULT) << 14
+            | p(SVCALL) << 15
+    }
+
+    fn word(bits: u128, i: u32) -> u32 {
+        (bits >> (IRQ0 + 32 * i)) as u32
+    }
+
+    fn priorities(&self, first: u32) -> u32 {
+        (0..4).fold(0, |w, i| w | u32::from(self.priority[(first + i) as usize]) << (8 * i))
+    }
+
+    /// A register at `off` from 0xE000E000; words.
+    pub fn read(&mut self, off: u32, ipsr: u32, scb: &Scb, cx: &Cx<'_>) -> Result<u32, Fault> {
+        Ok(match off {
+            0x004 => INPUTS / 32 - 1,
+            0x008 => self.actlr,
+            0x010 => {
+                self.event(&cx.clocks.fclk, cx.now);
+                let csr = self.systick.csr;
+                self.systick.csr &= !CSR_COUNTFLAG;
+                csr
+            }
+            0x014 => self.systick.reload,
+            0x018 => self.systick.value_at(&cx.clocks.fclk, cx.now),
+            // No reference clock; no calibration value.
+            0x01C => 1 << 31,
+            0x100 | 0x104 | 0x180 | 0x184 => Self::word(self.enabled, off >> 2 & 1),
+            0x200 | 0x204 | 0x280 | 0x284 => Self::word(self.pending, off >> 2 & 1),
+            0x300 | 0x304 => Self::word(self.active, off >> 2 & 1),
+            0x400..=0x43C => self.priorities(IRQ0 + off - 0x400),
+            // Inputs that this part does not have.
+            0x108..=0x11C | 0x188..=0x19C | 0x208..=0x21C | 0x288..=0x29C | 0x308..=0x31C => 0,
+            0x440..=0x4EC => 0,
+            0xD00 => 0x410F_C241,
+            0xD04 => self.icsr(ipsr),
+            0xD08 => scb.vtor,
+            0xD0C => 0xFA05_0000 | u32::from(self.prigroup) << 8,
+            0xD10 => self.scr,
+            0xD14 => scb.ccr,
+            0xD18 | 0xD1C | 0xD20 => self.priorities(off - 0xD18 + 4),
+            0xD24 => self.shcsr_value(),
+            0xD28 => self.cfsr,
+            0xD2C => self.hfsr,
+            0xD30 => 0,
+            0xD34 => self.mmfar,
+            0xD38 => self.bfar,
+            0xD3C => 0,
+            // Processor features: the Cortex-M4 with DSP extension (DDI0439 table 4-1).
+            0xD40 => 0x0000_0030,
+            0xD44 => 0x0000_0200,
+            0xD48 => 0x0010_0000,
+            0xD4C => 0,
+            0xD50 => 0x0010_0030,
+            0xD54 => 0,
+            0xD58 => 0x0100_0000,
+            0xD5C => 0,
+            0xD60 => 0x0110_1110,
+            0xD64 => 0x0211_2000,
+            0xD68 => 0x2123_2231,
+            0xD6C => 0x0111_1131,
+            0xD70 => 0x0131_0102,
+            0xD88 => scb.cpacr,
+            // No protection unit as far as software can see.
+            0xD90 => 0,
+            0xDFC => self.demcr,
+            0xF34 => scb.fpccr,
+            0xF38 => scb.fpcar,
+            0xF3C => scb.fpdscr,
+            0xF40 => 0x1011_0021,
+            0xF44 => 0x1100_0011,
+            _ => return Err(cx.no_register()),
+        })
+    }
+
+    pub fn write(
+        &mut self,
+        off: u32,
+        value: u32,
+        mask: u32,
+        scb: &mut Scb,
+        cx: &mut Cx<'_>,
+    ) -> Result<(), Fault> {
+        let set = u128::from(value & mask) << (IRQ0 + 32 * (off >> 2 & 1));
+        match off {
+            0x004 | 0x01C | 0xD00 | 0x300 | 0x304 | 0xD90 => {}
+            0x008 => self.actlr = merge(self.actlr, value, mask),
+            0x010 => {
+                self.event(&cx.clocks.fclk, cx.now);
+                let bits = CSR_ENABLE | CSR_TICKINT | CSR_CLKSOURCE;
+                let new = merge(self.systick.csr & bits, value, mask) & bits;
+                if new & CSR_CLKSOURCE == 0 && new & CSR_ENABLE != 0 {
+                    return Err(cx.refuse(
+                        "SysTick on a reference clock, which this chip does not have; set SYST_CSR.CLKSOURCE",
+                    ));
+                }
+                self.systick.csr = new | self.systick.csr & CSR_COUNTFLAG;
+                self.systick.origin = cx.clocks.fclk.ticks_at(cx.now);
+            }
+            0x014 => {
+                self.event(&cx.clocks.fclk, cx.now);
+                self.systick.reload = merge(self.systick.reload, value, mask) & 0xFF_FFFF;
+            }
+            0x018 => {
+                self.event(&cx.clocks.fclk, cx.now);
+                self.systick.latch(&cx.clocks.fclk, cx.now);
+                self.systick.value = 0;
+                self.systick.csr &= !CSR_COUNTFLAG;
+            }
+            0x100 | 0x104 => self.enabled |= set,
+            0x180 | 0x184 => self.enabled &= !set,
+            0x200 | 0x204 => {
+                for e in bits(set) {
+                    self.pend(e);
+                }
+            }
+            0x280 | 0x284 => {
+                self.pending &= !set;
+                // An input that is high stays pending.
+                self.pending |= u128::from(self.lines) << IRQ0 & set;
+            }
+            0x400..=0x43C => self.set_priorities(IRQ0 + off - 0x400, value, mask),
+            0x108..=0x11C | 0x188..=0x19C | 0x208..=0x21C | 0x288..=0x29C | 0x308..=0x31C => {}
+            0x440..=0x4EC => {}
+            0xD04 => {
+                let v = value & mask;
+                if v >> 31 & 1 != 0 {
+                    self.pend(NMI);
+                }
+                if v >> 28 & 1 != 0 {
+                    self.pend(PENDSV);
+                } else if v >> 27 & 1 != 0 {
+                    self.pending &= !(1 << PENDSV);
+                }
+                if v >> 26 & 1 != 0 {
+                    self.pend(SYSTICK);
+                } else if v >> 25 & 1 != 0 {
+                    self.pending &= !(1 << SYSTICK);
+                }
+            }
+            0xD08 => scb.vtor = merge(scb.vtor, value, mask) & 0xFFFF_FF80,
+            0xD0C => {
+                // Without its key the write is ignored.
+                if mask == u32::MAX && value >> 16 == 0x05FA {
+                    self.prigroup = (value >> 8 & 7) as u8;
+                    if value & 4 != 0 {
+                        // RSTCTL knows SYSRESETREQ as hard reset source 0.
+                        cx.reset(Class::Hard, 0);
+                    }
+                    if value & 3 != 0 {
+                        return Err(cx.refuse(
+                            "AIRCR.VECTRESET and VECTCLRACTIVE are for debuggers; use SYSRESETREQ",
+                        ));
+                    }
+                }
+            }
+            0xD10 => {
+                self.scr = merge(self.scr, value, mask)
+                    & (SCR_SLEEPONEXIT | SCR_SLEEPDEEP | SCR_SEVONPEND);
+            }
+            0xD14 => scb.ccr = merge(scb.ccr, value, mask) & CCR_ALL,
+            0xD18 | 0xD1C | 0xD20 => self.set_priorities(off - 0xD18 + 4, value, mask),
+            0xD24 => {
+                let new = merge(self.shcsr_value(), value, mask);
+                self.shcsr = new & SHCSR_ENABLES;
+                for (bit, e) in [(12, USAGE_FAULT), (13, MEM_MANAGE), (14, BUS_FAULT), (15, SVCALL)]
+                {
+                    self.pending = self.pending & !(1 << e) | u128::from(new >> bit & 1) << e;
+                }
+            }
+            0xD28 => self.cfsr &= !(value & mask),
+            0xD2C => self.hfsr &= !(value & mask),
+            0xD30 | 0xD3C => {}
+            0xD34 => self.mmfar = merge(self.mmfar, value, mask),
+            0xD38 => self.bfar = merge(self.bfar, value, mask),
+            0xD88 => scb.cpacr = merge(scb.cpacr, value, mask) & 0x00F0_0000,
+            0xDFC => self.demcr = merge(self.demcr, value, mask) & 0x010F_07F1,
+            0xF00 => {
+                let e = IRQ0 + (value & mask & 0x1FF);
+                if e < COUNT as u32 {
+                    self.pend(e);
+                }
+            }
+            0xF34 => scb.fpccr = merge(scb.fpccr, value, mask) & 0xC000_017B,
+            0xF38 => scb.fpcar = merge(scb.fpcar, value, mask) & !7,
+            0xF3C => scb.fpdscr = merge(scb.fpdscr, value, mask) & 0x07C0_0000,
+            _ => return Err(cx.no_register()),
+        }
+        Ok(())
+    }
+
+    fn set_priorities(&mut self, first: u32, value: u32, mask: u32) {
+        let new = merge(self.priorities(first), value, mask);
+        for i in 0..4 {
+            let e = (first + i) as usize;
+            // Of the system exceptions only those that exist have a priority.
+            if e >= IRQ0 as usize || matches!(e, 4..=6 | 11 | 12 | 14 | 15) {
+                self.priority[e] = (new >> (8 * i)) as u8 & PRIORITY_BITS;
+            }
+        }
+    }
+}
+
+/// The numbers of the bits that are set.
+fn bits(mut set: u128) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        if set == 0 {
+            return None;
+        }
+        let i = set.trailing_zeros();
+        set &= set - 1;
+        Some(i)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NO_MASKS: Masks = Masks { primask: false, faultmask: false, basepri: 0 };
+
+    fn with(priorities: &[(u32, u8)]) -> Scs {
+        let mut s = Scs::new();
+        for &(irq, priority) in priorities {
+            s.enabled |= 1 << (IRQ0 + irq);
+            s.priority[(IRQ0 + irq) as usize] = priority;
+        }
+        s
+    }
+
+    #[test]
+    fn the_lower_number_wins_then_the_lower_input() {
+        let mut s = with(&[(3, 0x40), (9, 0x20), (10, 0x20)]);
+        s.set_lines(1 << 3 | 1 << 9 | 1 << 10);
+        assert_eq!(s.next(NO_MASKS), Some(IRQ0 + 9));
+        s.activate(IRQ0 + 9);
+        // Equal priority does not pre-empt.
+        assert_eq!(s.next(NO_MASKS), None);
+        s.set_lines(1 << 3 | 1 << 10);
+        s.deactivate(IRQ0 + 9);
+        assert_eq!(s.next(NO_MASKS), Some(IRQ0 + 10));
+    }
+
+    #[test]
+    fn subpriority_orders_but_does_not_pre_empt() {
+        let mut s = with(&[(1, 0x40), (2, 0x20)]);
+        // Group bits 7 and 6 only: 0x40 and 0x60 are one group, 0x20 is group 0.
+        s.prigroup = 5;
+        s.priority[IRQ0 as usize + 1] = 0x60;
+        s.priority[IRQ0 as usize + 2] = 0x40;
+        s.set_lines(1 << 1);
+        s.activate(IRQ0 + 1);
+        s.set_lines(1 << 1 | 1 << 2);
+        assert_eq!(s.next(NO_MASKS), None, "one group");
+        s.prigroup = 4;
+        assert_eq!(s.next(NO_MASKS), Some(IRQ0 + 2), "now two");
+    }
+
+    #[test]
+    fn masks_hold_back_what_they_name() {
+        let mut s = with(&[(1, 0x40)]);
+        s.set_lines(2);
+        let primask = Masks { primask: true, ..NO_MASKS };
+        assert_eq!(s.next(primask), None);
+        assert!(s.wakes(primask), "WFI wakes all the same");
+        assert_eq!(s.next(Masks { basepri: 0x40, ..NO_MASKS }), None);
+        assert_eq!(s.next(Masks { basepri: 0x60, ..NO_MASKS }), Some(IRQ0 + 1));
+        assert!(!s.wakes(Masks { basepri: 0x40, ..NO_MASKS }));
+        s.pend(NMI);
+        assert_eq!(s.next(Masks { faultmask: true, ..NO_MASKS }), Some(NMI));
+    }
+
+    #[test]
+    fn a_level_that_stays_is_pending_again_and_a_pulse_is_kept() {
+        let mut s = with(&[(1, 0)]);
+        s.set_lines(2);
+        s.activate(IRQ0 + 1);
+        assert!(!s.is_pending(IRQ0 + 1));
+        s.deactivate(IRQ0 + 1);
+        assert!(s.is_pending(IRQ0 + 1), "the flag was not cleared");
+        s.activate(IRQ0 + 1);
+        s.set_lines(0);
+        s.set_lines(2);
+        s.set_lines(0);
+        s.deactivate(IRQ0 + 1);
+        assert!(s.is_pending(IRQ0 + 1), "a pulse during the handler");
+    }
+
+    #[test]
+    fn sevonpend_makes_a_pending_input_an_event() {
+        let mut s = Scs::new();
+        s.set_lines(1);
+        assert!(!s.event_register);
+        s.scr = SCR_SEVONPEND;
+        s.set_lines(0);
+        s.set_lines(2);
+        assert!(s.event_register);
+    }
+
+    #[test]
+    fn the_tick_counts_down_and_reloads() {
+        let mut line = Line::STOPPED;
+        line.retune(Picos(0), 1_000_000, 1, None);
+        let us = |n: u128| Picos(n * 1_000_000);
+        let mut t = SysTick {
+            csr: CSR_ENABLE | CSR_TICKINT | CSR_CLKSOURCE,
+            reload: 9,
+            value: 0,
+            origin: 0,
+        };
+        // The first tick loads, and ten more make a period.
+        assert_eq!(t.value_at(&line, us(1)), 9);
+        assert_eq!(t.value_at(&line, us(10)), 0);
+        assert_eq!(t.value_at(&line, us(11)), 9);
+        assert_eq!(t.next_event(&line), Some(us(10)));
+        assert!(t.advance(&line, us(10)));
+        assert_eq!(t.next_event(&line), Some(us(20)));
+        assert!(t.advance(&line, us(25)));
+        assert_eq!(t.value, 5);
+        assert_eq!(t.next_event(&line), Some(us(30)));
+    }
+}

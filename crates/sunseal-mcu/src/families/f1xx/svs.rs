@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! SVS, the supply voltage supervisor of the MSP430x1xx (SLAU049, chapter 6).
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+use sunseal_trace::Picos;
+
+use crate::blocks::Ctx;
+use crate::device::{F1xx, us};
+
+const PORON: u8 = 0x08;
+const SVSON: u8 = 0x04;
+const SVSOP: u8 = 0x02;
+const SVSFG: u8 = 0x01;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Svs {
+    /// VLDx and PORON.
+    ctl: u8,
+    /// SVSFG.
+    flag: bool,
+    /// SVSOP: the supply is too low.
+    low: bool,
+    settled: Option<u128>,
+}
+
+impl Svs {
+    pub fn new() -> Self {
+        Self { ctl: 0, flag: false, low: false, settled: None }
+    }
+
+    /// A power-on reset clears the register, except the flag that says it was the SVS.
+    pub fn reset(&mut self, by_svs: bool) {
+        let ctl = if by_svs { self.ctl } else { 0 };
+        *self = Self { ctl, flag: by_svs, ..Self::new() };
+    }
+
+    fn vld(&self) -> usize {
+        usize::from(self.ctl >> 4)
+    }
+
+    pub fn is_on(&self) -> bool {
+        self.vld() != 0
+    }
+
+    /// The level that releases once the supply was too low.
+    fn release_v(&self, facts: &F1xx) -> f64 {
+        let level = facts.svs.falling_v[self.vld() - 1];
+        let hysteresis = match self.vld() {
+            1 => facts.svs.hysteresis_vld1_v,
+            _ => level * facts.svs.hysteresis_rel,
+        };
+        level + hysteresis
+    }
+
+    /// Whether the comparator finds the supply too low and has not told so, or is to reset now.
+    pub fn below(&self, facts: &F1xx, vcc_v: f64) -> bool {
+        if !self.is_on() || self.settled.is_some() {
+            return false;
+        }
+        let limit =
+            if self.low { self.release_v(facts) } else { facts.svs.falling_v[self.vld() - 1] };
+        vcc_v < limit && (!self.low || self.ctl & PORON != 0)
+    }
+
+    /// It was too low for long enough; true if the chip is to be held in reset.
+    pub fn trip(&mut self) -> bool {
+        (self.low, self.flag) = (true, true);
+        self.ctl & PORON != 0
+    }
+
+    /// Whether the supply is still too low, once it was.
+    pub fn recover(&mut self, facts: &F1xx, vcc_v: f64) -> bool {
+        self.low &= self.is_on() && self.settled.is_none() && vcc_v < self.release_v(facts);
+        self.low
+    }
+
+    pub fn read(&self) -> u8 {
+        let on = if self.is_on() && self.settled.is_none() { SVSON } else { 0 };
+        let op = if self.low { SVSOP } else { 0 };
+        self.ctl | on | op | if self.flag { SVSFG } else { 0 }
+    }
+
+    pub fn write(&mut self, value: u8, cx: &Ctx<'_>) -> Result<(), Fault> {
+        if value >> 4 == 15 {
+            return Err(cx.refuse("SVS comparison with the SVSIN pin (VLD = 15) is not modelled"));
+        }
+        if value >> 4 != self.ctl >> 4 {
+            let settle = us(cx.dev.f1xx().svs.settle_us);
+            self.settled = (value >> 4 != 0).then_some(cx.now.0 + settle.0);
+        }
+        self.ctl = value & 0xF8;
+        self.flag = value & SVSFG != 0;
+        Ok(())
+    }
+
+    pub fn next_event(&self) -> Option<Picos> {
+        self.settled.map(Picos)
+    }
+
+    /// The comparator has settled.
+    pub fn event(&mut self, now: Picos) {
+        self.settled.take_if(|t| *t <= now.0);
+    }
+}

@@ -1,0 +1,1094 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! MSP430F5xx: the peripherals of the F5438A and how they hang together.
+
+mod pmm;
+mod ucs;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::msp430::{Timing, Width, sr};
+use sunseal_isa::{Fault, FaultKind};
+use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos, StateId};
+
+use crate::accounts::{self, Event, Names};
+use crate::blocks::adc12_a::Adc12A;
+use crate::blocks::crc16::Crc16;
+use crate::blocks::flash::FlashController;
+use crate::blocks::mpy32::Mpy32;
+use crate::blocks::port::PortPair;
+use crate::blocks::reference::Ref;
+use crate::blocks::sfr::{self, Sfr};
+use crate::blocks::sys::{self, Sys};
+use crate::blocks::timer_a::{self, TimerA};
+use crate::blocks::usci::{Done, Usci};
+use crate::blocks::wdt_a::WdtA;
+use crate::blocks::{Ctx, Effects, ResetKind, cause};
+use crate::clock::{Clocks, Jitter, Line};
+use crate::common::UartByte;
+use crate::cores::msp430::{CODE, Env, Peripherals, READ};
+use crate::device::{self, Drifting, RegionKind, us};
+use crate::instruments::lint::LintKind;
+use crate::pin::{PORT_J, Pin};
+use pmm::Pmm;
+use ucs::{Source, Tap, Ucs};
+
+const MPY_BYTES: u32 = 0x30;
+/// Serial interfaces in the order of their register blocks.
+const SERIALS: [&str; 8] =
+    ["usci_a0", "usci_b0", "usci_a1", "usci_b1", "usci_a2", "usci_b2", "usci_a3", "usci_b3"];
+const USCI_BYTE: [Event; 8] = [
+    Event::UsciA0Byte,
+    Event::UsciB0Byte,
+    Event::UsciA1Byte,
+    Event::UsciB1Byte,
+    Event::UsciA2Byte,
+    Event::UsciB2Byte,
+    Event::UsciA3Byte,
+    Event::UsciB3Byte,
+];
+const TIMERS: [&str; 3] = ["ta0", "ta1", "tb0"];
+
+pub(crate) const FLASH: ComponentId = ComponentId(1);
+const ADC12: ComponentId = ComponentId(2);
+const REF: ComponentId = ComponentId(3);
+const LPM0: StateId = StateId(5);
+pub(crate) const WRITE: StateId = StateId(10);
+pub(crate) const ERASE: StateId = StateId(11);
+
+const NAMES: Names = Names {
+    components: &[
+        ("cpu", accounts::OFF),
+        ("flash", accounts::IDLE),
+        ("adc12", accounts::OFF),
+        ("ref", accounts::OFF),
+    ],
+    states: &[
+        "active.flash",
+        "active.ram",
+        "off",
+        "idle",
+        "on",
+        "lpm0",
+        "lpm1",
+        "lpm2",
+        "lpm3",
+        "lpm4",
+        "write",
+        "erase",
+    ],
+    events: &[
+        Event::MpyOp16,
+        Event::MpyOp32,
+        Event::FlashWordWrite,
+        Event::FlashSegmentErase,
+        Event::FlashMassErase,
+        Event::Adc12Conversion,
+        Event::Crc16Byte,
+        Event::UsciA0Byte,
+        Event::UsciB0Byte,
+        Event::UsciA1Byte,
+        Event::UsciB1Byte,
+        Event::UsciA2Byte,
+        Event::UsciB2Byte,
+        Event::UsciA3Byte,
+        Event::UsciB3Byte,
+    ],
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Block {
+    None,
+    Sfr,
+    Pmm,
+    Flash,
+    Crc16,
+    RamControl,
+    WdtA,
+    Ucs,
+    Sys,
+    Ref,
+    Port(u8),
+    Timer(u8),
+    Mpy32,
+    Usci(u8),
+    Adc12,
+}
+
+fn pair(pin: Pin) -> (usize, u16) {
+    if pin.port == PORT_J {
+        return (6, u16::from(pin.mask()));
+    }
+    let n = pin.port - 1;
+    (usize::from(n / 2), u16::from(pin.mask()) << (8 * (n % 2)))
+}
+
+fn level(ports: &[PortPair; 7], pin: Pin) -> bool {
+    let (i, mask) = pair(pin);
+    ports[i].levels() & mask != 0
+}
+
+fn is_flash(kind: RegionKind) -> bool {
+    matches!(kind, RegionKind::Flash | RegionKind::InfoFlash | RegionKind::Bsl)
+}
+
+/// The registers.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Registers {
+    clocks: Clocks,
+    mpy: Mpy32,
+    pmm: Pmm,
+    ucs: Ucs,
+    flash: FlashController,
+    crc: Crc16,
+    wdt: WdtA,
+    sfr: Sfr,
+    sys: Sys,
+    reference: Ref,
+    ports: [PortPair; 7],
+    timers: [TimerA; 3],
+    usci: [Usci; 8],
+    adc: Adc12A,
+    outputs: [u16; 7],
+}
+
+impl Registers {
+    fn new(dev: &device::F5xx) -> Self {
+        let t = &dev.timers;
+        let mut timers = [
+            TimerA::new(t.ta0_ccrs, false),
+            TimerA::new(t.ta1_ccrs, false),
+            TimerA::new(t.tb0_ccrs, true),
+        ];
+        for c in &dev.capture {
+            let timer = TIMERS.iter().position(|n| *n == c.timer);
+            if let (Some(timer), "aclk") = (timer, c.signal.as_str()) {
+                timers[timer].aclk_inputs[usize::from(c.ccr)][usize::from(c.input == "B")] = true;
+            }
+        }
+        let stopped = Line::STOPPED;
+        Self {
+            clocks: Clocks {
+                mclk: stopped,
+                smclk: stopped,
+                aclk: stopped,
+                vlo: stopped,
+                modosc: stopped,
+            },
+            mpy: Mpy32::new(&dev.mpy32),
+            pmm: Pmm::new(),
+            ucs: Ucs::new(dev),
+            flash: FlashController::new(),
+            crc: Crc16::new(),
+            wdt: WdtA::new(),
+            sfr: Sfr::new(),
+            sys: Sys::new(),
+            reference: Ref::new(),
+            ports: std::array::from_fn(|i| PortPair::new(i == 0, i != 6)),
+            timers,
+            usci: std::array::from_fn(|i| Usci::new(i % 2 == 0)),
+            adc: Adc12A::new(&dev.adc12.sample_cycles, dev.adc12.convert_cycles, dev.adc12.bits),
+            outputs: [0; 7],
+        }
+    }
+}
+
+/// The peripherals.
+pub(crate) struct F5xx {
+    facts: Arc<device::F5xx>,
+    blocks: Box<[(Block, u16); 1024]>,
+    mpy_base: u32,
+    chip: Registers,
+    fx: Effects,
+    /// Flash is busy and code in RAM runs: reads and fetches of flash fault.
+    flash_hidden: bool,
+}
+
+macro_rules! cx {
+    ($soc:expr, $env:expr, $addr:expr, $at:expr, $now:expr) => {
+        Ctx {
+            now: $now,
+            at: $at,
+            addr: $addr,
+            clocks: &$soc.chip.clocks,
+            dev: &$env.common.dev,
+            accounts: &mut $env.common.accounts,
+            lints: &mut $env.common.state.lints,
+            fx: &mut $soc.fx,
+            vcc_v: $env.common.state.vcc_v,
+        }
+    };
+}
+
+fn blocks(b: &device::Bases) -> Box<[(Block, u16); 1024]> {
+    let mut blocks = Box::new([(Block::None, 0u16); 1024]);
+    let mut put = |block: Block, base: u32, bytes: u32| {
+        for i in base / 4..(base + bytes).div_ceil(4) {
+            blocks[i as usize] = (block, (i * 4 - base) as u16);
+        }
+    };
+    put(Block::Sfr, b.sfr, 0x20);
+    put(Block::Pmm, b.pmm, 0x20);
+    put(Block::Flash, b.flash, 0x10);
+    put(Block::Crc16, b.crc16, 8);
+    put(Block::RamControl, b.ram_control, 4);
+    put(Block::WdtA, b.wdt_a, 4);
+    put(Block::Ucs, b.ucs, 0x20);
+    put(Block::Sys, b.sys, 0x20);
+    put(Block::Ref, b.reference, 0x10);
+    let ports = [b.port_a, b.port_b, b.port_c, b.port_d, b.port_e, b.port_f, b.port_j];
+    for (i, base) in ports.into_iter().enumerate() {
+        put(Block::Port(i as u8), base, 0x20);
+    }
+    for (i, base) in [b.ta0, b.ta1, b.tb0].into_iter().enumerate() {
+        put(Block::Timer(i as u8), base, 0x30);
+    }
+    put(Block::Mpy32, b.mpy32, MPY_BYTES);
+    for (i, base) in usci_bases(b).into_iter().enumerate() {
+        put(Block::Usci(i as u8), base, 0x20);
+    }
+    put(Block::Adc12, b.adc12_a, 0x40);
+    blocks
+}
+
+fn usci_bases(b: &device::Bases) -> [u32; 8] {
+    [b.usci_a0, b.usci_b0, b.usci_a1, b.usci_b1, b.usci_a2, b.usci_b2, b.usci_a3, b.usci_b3]
+}
+
+impl F5xx {
+    fn line_for(&self, env: &Env, tap: Tap) -> (u32, u32, Option<Jitter>) {
+        let jitter = (tap.source == Source::Vlo).then(|| self.vlo_jitter(env));
+        let drifting = match tap.source {
+            Source::Vlo => Drifting::Vlo,
+            // The FLL holds the DCO to REFO.
+            Source::Refo | Source::Dco | Source::DcoDiv => Drifting::Refo,
+        };
+        (env.common.drifted(drifting, tap.hz), tap.div, jitter)
+    }
+
+    fn vlo_jitter(&self, env: &Env) -> Jitter {
+        let c = &self.facts.clock;
+        let period_ps = 1e12 / f64::from(c.vlo_hz);
+        Jitter {
+            seed: env.common.state.seed,
+            sigma_ps: (period_ps * c.vlo_jitter.sigma_percent / 100.0).round() as u64,
+        }
+    }
+
+    fn requests_smclk(&self) -> bool {
+        let c = &self.chip;
+        c.wdt.requests_smclk()
+            || c.timers.iter().any(TimerA::requests_smclk)
+            || c.usci.iter().any(Usci::requests_smclk)
+            || c.adc.requests_smclk()
+    }
+
+    fn requests_aclk(&self) -> bool {
+        let c = &self.chip;
+        c.wdt.requests_aclk() || c.timers.iter().any(TimerA::requests_aclk) || c.adc.requests_aclk()
+    }
+
+    /// SMCLK runs: not switched off by SCG1, or asked for by a module.
+    fn smclk_on(&self, mode: u32) -> bool {
+        let c = &self.chip;
+        !c.ucs.smclk_off()
+            && (mode & sr::SCG1 == 0 || (c.ucs.smclk_requests() && self.requests_smclk()))
+    }
+
+    fn aclk_on(&self, mode: u32) -> bool {
+        let c = &self.chip;
+        mode & sr::OSCOFF == 0 || (c.ucs.aclk_requests() && self.requests_aclk())
+    }
+
+    fn cpu_state(m: u32, on: bool, smclk_on: bool, aclk_on: bool) -> StateId {
+        if !on {
+            return accounts::OFF;
+        }
+        if m & sr::CPUOFF == 0 {
+            return accounts::ACTIVE;
+        }
+        // A module that asks for its clock keeps the oscillator on: that is what the mode costs.
+        let lpm = match (m & sr::SCG0 != 0, m & sr::SCG1 != 0) {
+            _ if m & sr::OSCOFF != 0 && !aclk_on && !smclk_on => 4,
+            (scg0, true) if !smclk_on => 2 + u16::from(scg0),
+            (scg0, _) => u16::from(scg0),
+        };
+        StateId(LPM0.0 + lpm)
+    }
+
+    fn check_point(&self, env: &mut Env, cpu_on: bool, point: OperatingPoint) {
+        env.common.illegal = None;
+        if !cpu_on {
+            return;
+        }
+        let level = &self.facts.pmm.level[usize::from(point.vcore)];
+        let vcc_v = env.common.state.vcc_v;
+        if point.mclk_hz > level.mclk_max_hz() {
+            env.common.illegal = Some(Fault::device(
+                self.facts.peripherals.ucs,
+                format!(
+                    "MCLK {:.3} MHz exceeds the {} MHz that core voltage level {} allows at {vcc_v:.2} V; raise PMMCOREV before the clock",
+                    f64::from(point.mclk_hz) / 1e6,
+                    level.mclk_max_mhz,
+                    point.vcore
+                ),
+            ));
+        } else if vcc_v < level.vcc_min_v || vcc_v > env.common.dev.supply.vcc_max_v {
+            env.common.illegal = Some(Fault::device(
+                self.facts.peripherals.pmm,
+                format!(
+                    "supply of {vcc_v:.3} V is outside {} to {} V, which core voltage level {} needs (MCLK {:.3} MHz)",
+                    level.vcc_min_v,
+                    env.common.dev.supply.vcc_max_v,
+                    point.vcore,
+                    f64::from(point.mclk_hz) / 1e6
+                ),
+            ));
+        }
+    }
+
+    /// MCLK starts again: at its next edge from LPM0 and LPM1 (or where a module kept SMCLK on), after
+    /// the wake-up time from deeper modes.
+    fn wake(&mut self, env: &mut Env, from: u32, smclk_was_on: bool, now: Picos, cycles: Cycles) {
+        let facts = Arc::clone(&self.facts);
+        let tap = self.chip.ucs.mclk(&facts);
+        let shallow = from & sr::SCG1 == 0 && from & sr::OSCOFF == 0;
+        let start = if shallow || smclk_was_on {
+            let line = &self.chip.clocks.mclk;
+            let edge =
+                if line.is_running() { line.time_of(line.tick_not_before(now)) } else { now };
+            edge + Picos::of_ticks(u64::from(facts.wake.lpm01_cycles), (tap.hz / tap.div).max(1))
+        } else {
+            let w = &facts.wake;
+            let mhz = f64::from(tap.hz / tap.div) / 1e6;
+            let time_us = match self.chip.pmm.wakes_fast() {
+                true if mhz >= w.fast_clock_threshold_mhz => w.fast_us,
+                true => w.fast_slow_clock_us,
+                false => w.slow_us,
+            };
+            now + us(time_us)
+        };
+        env.common.state.now_ps = start.0;
+        self.chip.clocks.mclk.restart(start, cycles);
+        self.update_clocks(env, start, cycles);
+    }
+
+    fn note_faults(&mut self) {
+        if std::mem::take(&mut self.fx.ofifg) || self.chip.ucs.has_faults() {
+            self.chip.sfr.ifg1 |= sfr::OFIFG;
+        }
+    }
+
+    fn user_nmi(&self) -> Option<u16> {
+        let c = &self.chip;
+        let on = c.sfr.ie1 & c.sfr.ifg1;
+        if on & sfr::NMIIFG != 0 {
+            Some(2)
+        } else if on & sfr::OFIFG != 0 {
+            Some(4)
+        } else if c.sfr.ie1 & sfr::ACCVIE != 0 && c.flash.access_violation() {
+            Some(6)
+        } else {
+            None
+        }
+    }
+
+    fn flash_changed(&mut self, env: &mut Env, done: Option<(u32, u32)>) {
+        self.hide_flash(env, false);
+        if let Some((start, bytes)) = done {
+            env.code_changed(start & !1..start + bytes);
+        }
+    }
+
+    /// While flash is busy it cannot be read. Code in flash is held; code in RAM goes on, and its
+    /// reads must be caught, those of instructions decoded before included.
+    fn hide_flash(&mut self, env: &mut Env, hidden: bool) {
+        if self.flash_hidden == hidden {
+            return;
+        }
+        self.flash_hidden = hidden;
+        let dev = Arc::clone(&env.common.dev);
+        for r in dev.memory.iter().filter(|r| is_flash(r.kind)) {
+            env.set_pages(r.start, r.end, if hidden { 0 } else { READ | CODE });
+            if hidden {
+                env.changed.push(r.start..r.end + 1);
+            }
+        }
+    }
+
+    fn usci_event(&mut self, env: &mut Env, i: usize, t: Picos, cycles: Cycles) {
+        let mut usci = self.chip.usci[i].clone();
+        let done = usci.event(t);
+        if let Some(done) = done {
+            env.common.accounts.count(USCI_BYTE[i]);
+            match done {
+                Done::Uart(byte) => {
+                    env.common.state.uart_log.push(UartByte {
+                        time_ps: t.0,
+                        usci: SERIALS[i].to_owned(),
+                        byte,
+                    });
+                }
+                Done::Spi(mosi) => {
+                    let base = usci_bases(&self.facts.peripherals)[i];
+                    let (miso, drives) = env.common.exchange(i, mosi, t, cycles);
+                    for (pin, level) in drives {
+                        self.drive(pin, level, t);
+                    }
+                    if miso.is_none() {
+                        env.common.state.lints.report(LintKind::SpiNobody, base, cycles);
+                    } else if !usci.is_mode_0() {
+                        env.common.state.lints.report(LintKind::SpiMode, base, cycles);
+                    }
+                    usci.spi_received(mosi, miso.unwrap_or(0xFF));
+                }
+            }
+            let base = usci_bases(&self.facts.peripherals)[i];
+            if let Err(fault) = usci.go_on(&cx!(self, env, base, cycles, t)) {
+                env.common.pending_fault = Some(fault);
+            }
+        }
+        self.chip.usci[i] = usci;
+        self.fx.clocks = true;
+    }
+
+    /// Compares the supply with SVSH's level.
+    fn supervise(&self, env: &mut Env, now: Picos) {
+        let too_low = self.too_low(env);
+        env.common.svs_sees(now, too_low);
+    }
+
+    fn adc_event(&mut self, env: &mut Env, t: Picos, cycles: Cycles) {
+        let Some(sample) = self.chip.adc.take_sample(t) else { return };
+        env.common.accounts.count(Event::Adc12Conversion);
+        let ports = &self.chip.ports;
+        let input = env.common.adc_volts(sample.channel, sample.time, &|pin| level(ports, pin));
+        let volts = input.or(match sample.channel {
+            10 => Some(self.facts.adc12.sensor_25c_mv * 1e-3),
+            11 => Some(env.common.state.vcc_v / 2.0),
+            _ => None,
+        });
+        let base = self.facts.peripherals.adc12_a;
+        let Some(volts) = volts else {
+            let what =
+                format!("ADC12 channel A{} has no voltage; connect one to it", sample.channel);
+            env.common.pending_fault = Some(Fault::device(base, what));
+            return;
+        };
+        let (on, select) = self.chip.reference.output();
+        let settle = us(self.facts.reference.settle_us);
+        let settled =
+            self.chip.reference.on_since().is_some_and(|s| Picos(s) + settle <= sample.time);
+        let reference = &self.facts.reference;
+        let vref = on.then(|| (reference.levels_v[select], settled));
+        if sample.uses_reference() && on && env.common.state.vcc_v < reference.avcc_min_v[select] {
+            env.common.state.lints.report(LintKind::ReferenceSupply, base, cycles);
+        }
+        let result =
+            self.chip.adc.finish(sample, volts, vref, &mut cx!(self, env, base, cycles, t));
+        if let Err(fault) = result {
+            env.common.pending_fault = Some(fault);
+        }
+        self.fx.clocks = true;
+    }
+
+    fn port_written(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
+        let outputs = self.chip.ports[i].outputs();
+        let mut changed = outputs ^ self.chip.outputs[i];
+        self.chip.outputs[i] = outputs;
+        let mut drives = Vec::new();
+        while changed != 0 {
+            let bit = changed.trailing_zeros() as u8;
+            changed &= changed - 1;
+            let port = if i == 6 { PORT_J } else { 2 * i as u8 + 1 + bit / 8 };
+            let high = outputs >> bit & 1 != 0;
+            drives.extend(env.common.output(Pin { port, bit: bit % 8 }, high, now, cycles));
+        }
+        let ports = &self.chip.ports;
+        let low = |pin| {
+            let (i, mask) = pair(pin);
+            ports[i].output_bits() & mask != 0 && ports[i].outputs() & mask == 0
+        };
+        drives.extend(env.common.select(low, now, cycles));
+        for (pin, level) in drives {
+            self.drive(pin, level, now);
+        }
+    }
+
+    fn read_register(&mut self, env: &mut Env, addr: u32, at: Cycles) -> Result<u16, Fault> {
+        let now = self.chip.clocks.mclk.time_of(at);
+        let (block, base) = self.blocks[(addr >> 2) as usize & 1023];
+        let off = u32::from(base) + (addr & 2);
+        let mut cx = cx!(self, env, addr, at, now);
+        let mut touched = false;
+        let value = match block {
+            Block::None => return Err(env.no_peripheral(addr)),
+            Block::Sfr => self.chip.sfr.read(off, &cx),
+            Block::Pmm => self.chip.pmm.read(off, &cx),
+            Block::Flash => self.chip.flash.read(off, &cx),
+            Block::Crc16 => self.chip.crc.read(off, &cx),
+            Block::RamControl => Ok(0x6900),
+            Block::WdtA => self.chip.wdt.read(off, &cx),
+            Block::Ucs => self.chip.ucs.read(off, &cx),
+            Block::Sys => return self.read_sys(env, off, addr, at, now),
+            Block::Ref => self.chip.reference.read(off, &cx),
+            Block::Port(i) => self.chip.ports[usize::from(i)].read(off, &cx),
+            Block::Timer(i) => {
+                // Reading an interrupt vector clears a flag, and with it the next event is another one.
+                touched = off == timer_a::IV;
+                self.chip.timers[usize::from(i)].read(off, &cx)
+            }
+            Block::Mpy32 => self.chip.mpy.read(off, &mut cx),
+            Block::Usci(i) => self.chip.usci[usize::from(i)].read(off, &cx),
+            Block::Adc12 => self.chip.adc.read(off, &cx),
+        };
+        if touched || !env.common.state.lints.pending.is_empty() {
+            env.deadline = 0;
+        }
+        value
+    }
+
+    fn read_sys(
+        &mut self,
+        env: &mut Env,
+        off: u32,
+        addr: u32,
+        at: Cycles,
+        now: Picos,
+    ) -> Result<u16, Fault> {
+        match off {
+            sys::SYSSNIV => Ok(match self.chip.pmm.snmi() {
+                Some((code, flag)) => {
+                    self.chip.pmm.clear(flag);
+                    code
+                }
+                None => 0,
+            }),
+            sys::SYSUNIV => {
+                let code = self.user_nmi().unwrap_or(0);
+                match code {
+                    2 => self.chip.sfr.ifg1 &= !sfr::NMIIFG,
+                    4 => self.chip.sfr.ifg1 &= !sfr::OFIFG,
+                    _ => {}
+                }
+                self.note_faults();
+                Ok(code)
+            }
+            _ => {
+                let cx = cx!(self, env, addr, at, now);
+                self.chip.sys.read(off, &cx)
+            }
+        }
+    }
+
+    fn write_register(
+        &mut self,
+        env: &mut Env,
+        addr: u32,
+        value: u16,
+        mask: u16,
+        at: Cycles,
+    ) -> Result<(), Fault> {
+        let now = self.chip.clocks.mclk.time_of(at);
+        let (block, base) = self.blocks[(addr >> 2) as usize & 1023];
+        let off = u32::from(base) + (addr & 2);
+        let fll = env.mode & sr::SCG0 == 0;
+        // Whatever it leads to is looked at behind this instruction.
+        let deadline = std::mem::replace(&mut env.deadline, 0);
+        let mut cx = cx!(self, env, addr, at, now);
+        match block {
+            Block::None => return Err(env.no_peripheral(addr)),
+            Block::Sfr => self.chip.sfr.write(off, value, mask, &cx)?,
+            Block::Pmm => {
+                let level = self.chip.pmm.svsh_level();
+                self.chip.pmm.write(off, value, mask, &mut cx)?;
+                if level != self.chip.pmm.svsh_level() {
+                    self.supervise(env, now);
+                }
+            }
+            Block::Flash => self.chip.flash.write(off, value, mask, &mut cx)?,
+            Block::Crc16 => {
+                // Leads to nothing else.
+                env.deadline = deadline;
+                return self.chip.crc.write(off, value, mask, &mut cx);
+            }
+            Block::RamControl => {
+                if value & 0x000F != 0 {
+                    return Err(cx.refuse("switching RAM sectors off is not modelled"));
+                }
+            }
+            Block::WdtA => self.chip.wdt.write(off, value, mask, &mut cx)?,
+            Block::Ucs => self.chip.ucs.write(off, value, mask, fll, &mut cx)?,
+            Block::Sys => self.chip.sys.write(off, value, mask, &cx)?,
+            Block::Ref => self.chip.reference.write(off, value, mask, &mut cx)?,
+            Block::Port(i) => {
+                self.chip.ports[usize::from(i)].write(off, value, mask, &cx)?;
+                self.port_written(env, usize::from(i), now, at);
+            }
+            Block::Timer(i) => self.chip.timers[usize::from(i)].write(off, value, mask, &mut cx)?,
+            Block::Mpy32 => {
+                self.chip.mpy.write(off, value, mask, &mut cx)?;
+                if env.common.state.lints.pending.is_empty() {
+                    env.deadline = deadline;
+                }
+                return Ok(());
+            }
+            Block::Usci(i) => {
+                let usci = &mut self.chip.usci[usize::from(i)];
+                usci.write(off, value, mask, &cx)?;
+                // It asks for its clock (SLAU208, UCS, operation from low-power modes).
+                self.fx.clocks |= usci.wants_clock();
+            }
+            Block::Adc12 => self.chip.adc.write(off, value, mask, &mut cx)?,
+        }
+        self.settle_effects(env, now, at);
+        Ok(())
+    }
+
+    fn reset_as(&mut self, env: &mut Env, kind: ResetKind, cause: u8, now: Picos, cycles: Cycles) {
+        self.fx = Effects::default();
+        // MCLK may have been at rest.
+        self.chip.clocks.mclk.restart(now, cycles);
+        env.mode = 0;
+        let facts = Arc::clone(&self.facts);
+        // A reset aborts what the flash controller was doing.
+        let aborted = self.chip.flash.cut(&mut env.memory[..], now.0 as u64 ^ cycles);
+        self.flash_changed(env, aborted);
+        if env.common.state.powered {
+            env.common.accounts.set_state(FLASH, accounts::IDLE, now, cycles, env.common.uncached);
+        }
+        let c = &mut self.chip;
+        c.pmm.reset(kind);
+        c.ucs = Ucs::new(&facts);
+        c.flash.reset();
+        c.mpy.reset();
+        c.sfr.reset();
+        c.sys.reset();
+        c.sys.add_cause(cause);
+        c.reference = Ref::new();
+        c.ports.iter_mut().for_each(PortPair::reset);
+        c.timers.iter_mut().for_each(TimerA::reset);
+        c.usci.iter_mut().for_each(Usci::reset);
+        c.adc.reset();
+        env.common.pending_fault = None;
+        self.update_clocks(env, now, cycles);
+        self.chip.wdt.reset(&cx!(self, env, 0, cycles, now));
+        for i in 0..7 {
+            self.port_written(env, i, now, cycles);
+        }
+        self.settle_effects(env, now, cycles);
+        env.deadline = 0;
+    }
+}
+
+impl Peripherals for F5xx {
+    type Registers = Registers;
+    const NAMES: Names = NAMES;
+    const TIMING: Timing = Timing::CPUXV2;
+    const SERIALS: &'static [&'static str] = &SERIALS;
+
+    const EVENTS_STAY: bool = true;
+
+    fn new(env: &mut Env) -> Self {
+        let dev = Arc::clone(&env.common.dev);
+        let facts = Arc::new(dev.f5xx().clone());
+        if let Some(rom) = dev.memory.iter().find(|r| r.kind == RegionKind::Rom) {
+            let tlv = rom.start as usize;
+            env.memory[tlv + 4..tlv + 6].copy_from_slice(&facts.tlv.device_id.to_le_bytes());
+            env.memory[tlv + 6] = facts.tlv.firmware_revision;
+            env.memory[tlv + 7] = facts.tlv.hardware_revision;
+        }
+        Self {
+            blocks: blocks(&facts.peripherals),
+            mpy_base: facts.peripherals.mpy32,
+            chip: Registers::new(&facts),
+            fx: Effects::default(),
+            flash_hidden: false,
+            facts,
+        }
+    }
+
+    fn registers(&self) -> &Registers {
+        &self.chip
+    }
+
+    fn set_registers(&mut self, env: &mut Env, registers: Registers) {
+        self.chip = registers;
+        self.fx = Effects::default();
+        self.hide_flash(env, false);
+    }
+
+    fn mclk(&self) -> &Line {
+        &self.chip.clocks.mclk
+    }
+
+    fn update_clocks(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
+        let facts = Arc::clone(&self.facts);
+        let on = env.common.runs();
+        let cpu_on = on && env.mode & sr::CPUOFF == 0;
+        let smclk_on = on && self.smclk_on(env.mode);
+        let aclk_on = on && self.aclk_on(env.mode);
+        let mclk_tap = self.chip.ucs.mclk(&facts);
+        let mclk = self.line_for(env, mclk_tap);
+        let smclk =
+            if smclk_on { self.line_for(env, self.chip.ucs.smclk(&facts)) } else { (0, 1, None) };
+        let aclk =
+            if aclk_on { self.line_for(env, self.chip.ucs.aclk(&facts)) } else { (0, 1, None) };
+        let vlo = if on {
+            self.line_for(env, Tap { source: Source::Vlo, hz: facts.clock.vlo_hz, div: 1 })
+        } else {
+            (0, 1, None)
+        };
+        let modosc = if on { (facts.clock.modosc_mhz * 1e6).round() as u32 } else { 0 };
+        let l = &mut self.chip.clocks;
+        // MCLK's ticks are the CPU's cycles; while the CPU sleeps its line is put right at wake-up.
+        if cpu_on {
+            l.mclk.retune(now, mclk.0, mclk.1, mclk.2);
+        }
+        l.smclk.retune(now, smclk.0, smclk.1, smclk.2);
+        l.aclk.retune(now, aclk.0, aclk.1, aclk.2);
+        l.vlo.retune(now, vlo.0, vlo.1, vlo.2);
+        l.modosc.retune(now, modosc, 1, None);
+        for usci in &mut self.chip.usci {
+            usci.clocked(l, now);
+        }
+        let state = Self::cpu_state(env.mode, on, smclk_on, aclk_on);
+        let point = OperatingPoint {
+            mclk_hz: if cpu_on { mclk.0 / mclk.1 } else { 0 },
+            smclk_hz: if smclk_on { self.chip.clocks.smclk.freq_hz() } else { 0 },
+            aclk_hz: if aclk_on { self.chip.clocks.aclk.freq_hz() } else { 0 },
+            vcore: self.chip.pmm.level,
+        };
+        env.common.accounts.set_state(accounts::CPU, state, now, cycles, env.common.uncached);
+        env.common.accounts.set_point(point, now, cycles, env.common.uncached);
+        // What is set up may drift.
+        let set_up = OperatingPoint { mclk_hz: mclk_tap.hz / mclk_tap.div, ..point };
+        self.check_point(env, cpu_on, set_up);
+    }
+
+    fn mode_changed(&mut self, env: &mut Env, old: u32, now: Picos, cycles: Cycles) {
+        let new = env.mode;
+        let smclk_was_on = self.smclk_on(old);
+        if old & sr::SCG0 != 0 && new & sr::SCG0 == 0 {
+            self.chip.ucs.relock(&mut cx!(self, env, self.facts.peripherals.ucs, cycles, now));
+            self.fx.clocks = false;
+            self.note_faults();
+        }
+        if old & sr::CPUOFF != 0 && new & sr::CPUOFF == 0 {
+            self.wake(env, old, smclk_was_on, now, cycles);
+        } else {
+            self.update_clocks(env, now, cycles);
+        }
+    }
+
+    fn reset(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
+        self.reset_as(env, ResetKind::Bor, cause::BOR, now, cycles);
+    }
+
+    fn reset_pending(&self) -> bool {
+        self.fx.reset.is_some()
+    }
+
+    fn reset_code(&self) -> u8 {
+        self.fx.reset.map_or(0, |(_, code)| code)
+    }
+
+    fn carry_out_reset(&mut self, env: &mut Env, cycles: Cycles) {
+        let Some((kind, cause)) = self.fx.reset.take() else { return };
+        if kind == ResetKind::Bor {
+            // The start-up time passes, booked as off.
+            env.common.state.held_in_reset = true;
+            self.update_clocks(env, env.common.now(), cycles);
+            env.common.state.held_in_reset = false;
+            env.common.state.now_ps += us(self.facts.wake.reset_ms * 1e3).0;
+        }
+        self.reset_as(env, kind, cause, env.common.now(), cycles);
+    }
+
+    fn vcc_changed(&mut self, env: &mut Env, now: Picos, cycles: Cycles) -> bool {
+        let rising_v = &self.facts.svs.svsh_rising_v;
+        let least_v = self.chip.pmm.svsh_level().map_or(0.0, |l| rising_v[l]);
+        let state = &mut env.common.state;
+        if state.held_in_reset && state.vcc_v >= least_v {
+            state.held_in_reset = false;
+            self.reset_as(env, ResetKind::Por, cause::SVSH, now, cycles);
+            return true;
+        }
+        false
+    }
+
+    fn too_low(&self, env: &Env) -> Option<Picos> {
+        let (pmm, svs) = (&self.chip.pmm, &self.facts.svs);
+        // A level that the program just chose is not looked at until it has settled.
+        if pmm.svsh_settles() {
+            return None;
+        }
+        let delay_us = match pmm.svsh_full_performance() {
+            true => svs.delay_full_performance_us,
+            false => svs.delay_normal_us,
+        };
+        let level = pmm.svsh_level()?;
+        (env.common.state.vcc_v < svs.svsh_falling_v[level]).then(|| us(delay_us))
+    }
+
+    fn hold(&mut self, env: &mut Env) {
+        env.common.state.held_in_reset = true;
+        self.chip.pmm.note_svsh();
+    }
+
+    fn power_off(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
+        let done = self.chip.flash.cut(&mut env.memory[..], now.0 as u64 ^ cycles);
+        self.flash_changed(env, done);
+        for component in [FLASH, ADC12, REF] {
+            let uncached = env.common.uncached;
+            env.common.accounts.set_state(component, accounts::OFF, now, cycles, uncached);
+        }
+    }
+
+    fn power_on(&mut self, env: &mut Env, ram_seed: u64, cycles: Cycles) {
+        env.scramble_ram(ram_seed);
+        env.common.state.now_ps += us(self.facts.wake.reset_ms * 1e3).0;
+        let (now, uncached) = (env.common.now(), env.common.uncached);
+        env.common.accounts.set_state(FLASH, accounts::IDLE, now, cycles, uncached);
+    }
+
+    fn pending_interrupt(&self, _env: &Env) -> Option<(u32, bool)> {
+        let c = &self.chip;
+        let v = &self.facts.vectors;
+        if c.pmm.snmi().is_some() {
+            return Some((v.sysnmi, false));
+        }
+        if self.user_nmi().is_some() {
+            return Some((v.unmi, false));
+        }
+        let (ta0, ta1, tb0) = (&c.timers[0], &c.timers[1], &c.timers[2]);
+        let candidates = [
+            (v.tb0_ccr0, tb0.pending_ccr0()),
+            (v.tb0, tb0.pending()),
+            (v.wdt, c.sfr.ie1 & c.sfr.ifg1 & sfr::WDTIFG != 0),
+            (v.usci_a0, c.usci[0].pending()),
+            (v.usci_b0, c.usci[1].pending()),
+            (v.adc12, c.adc.pending()),
+            (v.ta0_ccr0, ta0.pending_ccr0()),
+            (v.ta0, ta0.pending()),
+            (v.usci_a2, c.usci[4].pending()),
+            (v.usci_b2, c.usci[5].pending()),
+            (v.ta1_ccr0, ta1.pending_ccr0()),
+            (v.ta1, ta1.pending()),
+            (v.port1, c.ports[0].pending(0)),
+            (v.usci_a1, c.usci[2].pending()),
+            (v.usci_b1, c.usci[3].pending()),
+            (v.usci_a3, c.usci[6].pending()),
+            (v.usci_b3, c.usci[7].pending()),
+            (v.port2, c.ports[0].pending(1)),
+        ];
+        candidates.into_iter().find(|&(_, p)| p).map(|(vector, _)| (vector, true))
+    }
+
+    fn acknowledge(&mut self, _env: &mut Env, vector: u32) {
+        let v = &self.facts.vectors;
+        let c = &mut self.chip;
+        if vector == v.wdt {
+            c.sfr.ifg1 &= !sfr::WDTIFG;
+        } else if vector == v.ta0_ccr0 {
+            c.timers[0].acknowledge_ccr0();
+        } else if vector == v.ta1_ccr0 {
+            c.timers[1].acknowledge_ccr0();
+        } else if vector == v.tb0_ccr0 {
+            c.timers[2].acknowledge_ccr0();
+        }
+    }
+
+    fn unmaskable_possible(&self) -> bool {
+        let c = &self.chip;
+        c.wdt.resets()
+            || c.pmm.snmi_possible()
+            || c.sfr.ie1 & sfr::ACCVIE != 0 && c.flash.busy_until().is_some()
+    }
+
+    fn maskable_possible(&self, env: &Env) -> bool {
+        let c = &self.chip;
+        let pins = self.pins_may_wake();
+        c.sfr.ie1 & sfr::WDTIFG != 0 && c.wdt.next_event(&c.clocks).is_some()
+            || c.timers.iter().any(|t| t.enabled() && t.next_event(&c.clocks).is_some())
+            || c.usci.iter().any(|u| (u.enabled() || pins) && u.next_event().is_some())
+            || c.adc.enabled() && c.adc.busy()
+            || pins && env.common.next_event().is_some()
+            || self.pending_interrupt(env).is_some()
+    }
+
+    fn pins_may_wake(&self) -> bool {
+        self.chip.ports[0].may_wake()
+    }
+
+    fn next_event(&self) -> Option<Picos> {
+        let c = &self.chip;
+        let mut next = Picos::MAX;
+        let mut sooner = |t: Option<Picos>| next = next.min(t.unwrap_or(Picos::MAX));
+        sooner(c.pmm.next_event());
+        sooner(c.wdt.next_event(&c.clocks));
+        sooner(c.flash.next_event());
+        sooner(c.adc.next_event());
+        for t in &c.timers {
+            sooner(t.next_event(&c.clocks));
+        }
+        for u in &c.usci {
+            sooner(u.next_event());
+        }
+        (next != Picos::MAX).then_some(next)
+    }
+
+    fn process_at(&mut self, env: &mut Env, t: Picos, now: Picos, cycles: Cycles) {
+        if self.chip.pmm.next_event().is_some_and(|e| e <= t) {
+            self.chip.pmm.event(&mut cx!(self, env, self.facts.peripherals.pmm, cycles, t));
+            self.supervise(env, t);
+        }
+        if self.chip.wdt.next_event(&self.chip.clocks).is_some_and(|e| e <= t) {
+            self.chip.wdt.event(&mut cx!(self, env, self.facts.peripherals.wdt_a, cycles, t));
+            // A time-out also leaves WDTIFG set, by which start-up code knows it.
+            self.chip.sfr.ifg1 |= sfr::WDTIFG;
+        }
+        if self.chip.flash.next_event().is_some_and(|e| e <= t) {
+            let done = self.chip.flash.event(&mut env.memory[..]);
+            self.flash_changed(env, done);
+            env.common.accounts.set_state(FLASH, accounts::IDLE, now, cycles, env.common.uncached);
+        }
+        for timer in &mut self.chip.timers {
+            if timer.next_event(&self.chip.clocks).is_some_and(|e| e <= t) {
+                timer.event(&self.chip.clocks, t);
+            }
+        }
+        for i in 0..self.chip.usci.len() {
+            if self.chip.usci[i].next_event().is_some_and(|e| e <= t) {
+                self.usci_event(env, i, t, cycles);
+            }
+        }
+        self.adc_event(env, t, cycles);
+    }
+
+    fn settle_effects(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
+        self.note_faults();
+        if std::mem::take(&mut self.fx.clocks) {
+            self.update_clocks(env, now, cycles);
+        }
+        let adc = if self.chip.adc.busy() { accounts::ON } else { accounts::OFF };
+        env.common.accounts.set_state(ADC12, adc, now, cycles, env.common.uncached);
+        let before = self.chip.reference.output();
+        self.chip.reference.adc = self.chip.adc.reference();
+        self.chip.reference.update(now.0, before);
+        let reference = if self.chip.reference.output().0 { accounts::ON } else { accounts::OFF };
+        env.common.accounts.set_state(REF, reference, now, cycles, env.common.uncached);
+    }
+
+    fn held_until(&mut self, env: &mut Env, pc: u32, sleeping: bool) -> Option<Picos> {
+        let end = self.chip.flash.busy_until()?;
+        if sleeping || !env.is_ram(pc) {
+            // Flash cannot be read meanwhile: the CPU is held.
+            return Some(end);
+        }
+        self.hide_flash(env, true);
+        None
+    }
+
+    fn read(&mut self, env: &mut Env, addr: u32, width: Width, at: Cycles) -> Result<u16, Fault> {
+        let word = self.read_register(env, addr & !1, at)?;
+        Ok(match width {
+            Width::Word => word,
+            Width::Byte => word >> (8 * (addr & 1)) & 0xFF,
+        })
+    }
+
+    fn write(
+        &mut self,
+        env: &mut Env,
+        addr: u32,
+        width: Width,
+        value: u16,
+        at: Cycles,
+    ) -> Result<(), Fault> {
+        let shift = 8 * (addr & 1);
+        let (value, mask) = match width {
+            Width::Word => (value, 0xFFFF),
+            Width::Byte => ((value & 0xFF) << shift, 0xFF << shift),
+        };
+        self.write_register(env, addr & !1, value, mask, at)
+    }
+
+    /// The multiplier's registers, as far as a word access leads to nothing else.
+    #[inline(always)]
+    fn read_plain_register(&self, addr: u32, at: Cycles) -> Option<u16> {
+        let off = addr.wrapping_sub(self.mpy_base);
+        if off < MPY_BYTES { self.chip.mpy.read_fast(off, at) } else { None }
+    }
+
+    #[inline(always)]
+    fn write_plain_register(&mut self, env: &mut Env, addr: u32, value: u16, at: Cycles) -> bool {
+        let off = addr.wrapping_sub(self.mpy_base);
+        if off >= MPY_BYTES {
+            return false;
+        }
+        let Some(event) = self.chip.mpy.write_fast(off, value, at) else { return false };
+        if let Some(event) = event {
+            env.common.accounts.count(event);
+        }
+        true
+    }
+
+    fn store(
+        &mut self,
+        env: &mut Env,
+        addr: u32,
+        width: Width,
+        value: u16,
+        at: Cycles,
+    ) -> Result<(), Fault> {
+        let dev = Arc::clone(&env.common.dev);
+        let Some(region) = dev.region(addr) else {
+            return Err(Fault::new(FaultKind::Unmapped, addr));
+        };
+        if !matches!(region.kind, RegionKind::Flash | RegionKind::InfoFlash) {
+            return Err(Fault::new(FaultKind::ReadOnly, addr));
+        }
+        let now = self.chip.clocks.mclk.time_of(at);
+        env.deadline = 0;
+        let mut cx = cx!(self, env, addr, at, now);
+        let state = self.chip.flash.store(region, width, value, &env.memory[..], &mut cx);
+        env.common.accounts.set_state(FLASH, state?, now, at, env.common.uncached);
+        Ok(())
+    }
+
+    fn unreadable(&self, env: &Env, addr: u32) -> Option<Fault> {
+        let flash =
+            self.flash_hidden && env.common.dev.region(addr).is_some_and(|r| is_flash(r.kind));
+        flash.then(|| {
+            Fault::device(
+                addr,
+                "access to flash while BUSY is set, by code in RAM; wait until FCTL3.BUSY is clear",
+            )
+        })
+    }
+
+    fn pin_level(&self, pin: Pin) -> bool {
+        level(&self.chip.ports, pin)
+    }
+
+    fn drive(&mut self, pin: Pin, level: Option<bool>, _at: Picos) {
+        let (i, mask) = pair(pin);
+        self.chip.ports[i].drive(mask, level);
+    }
+
+    fn uart_in(&mut self, serial: usize, time: Picos, byte: u8) {
+        self.chip.usci[serial].uart_in(time, byte);
+    }
+
+    fn wire_aclk(&mut self, timer: &str, ccr: u8, input: char) -> bool {
+        let timer = TIMERS.iter().position(|n| *n == timer);
+        let side = ['A', 'B'].iter().position(|n| *n == input);
+        let (Some(timer), Some(side)) = (timer, side) else { return false };
+        let block = self.chip.timers[timer].aclk_inputs.get_mut(usize::from(ccr));
+        block.is_some_and(|b| {
+            b[side] = true;
+            true
+        })
+    }
+}

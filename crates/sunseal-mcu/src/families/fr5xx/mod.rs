@@ -1,0 +1,1749 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! MSP430FR5xx: the peripherals of the FR5994 and how they hang together.
+
+mod cs;
+mod pmm;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::msp430::{Timing, Width, sr};
+use sunseal_isa::{Fault, FaultKind};
+use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos, StateId};
+
+use crate::accounts::{self, Event, Names};
+use crate::blocks::adc12_b::{Adc12B, AdcCycles, Inner};
+use crate::blocks::aes256::{Aes256, AesCycles, AesRun};
+use crate::blocks::crc16::Crc16;
+use crate::blocks::crc32::Crc32;
+use crate::blocks::dma::{self, Dma, Layout, Next};
+use crate::blocks::eusci::{Done, Eusci};
+use crate::blocks::fram::{Cache, FramController};
+use crate::blocks::mpu::{self, Mpu};
+use crate::blocks::mpy32::Mpy32;
+use crate::blocks::port::PortPair;
+use crate::blocks::ref_a::RefA;
+use crate::blocks::rtc_c::RtcC;
+use crate::blocks::sfr::{self, Sfr};
+use crate::blocks::sys::{self, Sys};
+use crate::blocks::timer_a::{self, TimerA};
+use crate::blocks::wdt_a::WdtA;
+use crate::blocks::{Ctx, Effects, ResetKind, cause};
+use crate::clock::{Clocks, Jitter, Line, splitmix64};
+use crate::common::UartByte;
+use crate::cores::msp430::{CODE, Env, FRAM_READ, FRAM_WRITE, Peripherals};
+use crate::device::fr5xx as facts;
+use crate::device::{Drifting, RegionKind, us};
+use crate::instruments::lint::LintKind;
+use crate::pin::{PORT_J, Pin};
+use crate::startup;
+use cs::{Crystals, Cs, Source};
+use pmm::PmmFr;
+
+const MPY_BYTES: u32 = 0x30;
+/// What runs from here on lies in FRAM.
+const CODE_START: u32 = 0x4000;
+/// Serial interfaces in the order of their register blocks.
+const SERIALS: [&str; 8] = [
+    "eusci_a0", "eusci_a1", "eusci_a2", "eusci_a3", "eusci_b0", "eusci_b1", "eusci_b2", "eusci_b3",
+];
+const EUSCI_BYTE: [Event; 8] = [
+    Event::EusciA0Byte,
+    Event::EusciA1Byte,
+    Event::EusciA2Byte,
+    Event::EusciA3Byte,
+    Event::EusciB0Byte,
+    Event::EusciB1Byte,
+    Event::EusciB2Byte,
+    Event::EusciB3Byte,
+];
+const TIMERS: [&str; 6] = ["ta0", "ta1", "ta2", "ta3", "ta4", "tb0"];
+/// Place of port J behind PA to PD.
+const PAIR_J: usize = 4;
+const PAIRS: usize = 5;
+
+const FRAM: ComponentId = ComponentId(1);
+const AES: ComponentId = ComponentId(2);
+const ADC12: ComponentId = ComponentId(3);
+const REF: ComponentId = ComponentId(4);
+const LPM0: StateId = StateId(5);
+const LPM35: StateId = StateId(10);
+const LPM45: StateId = StateId(11);
+const WAKE_LPM: [Event; 5] =
+    [Event::WakeLpm0, Event::WakeLpm1, Event::WakeLpm2, Event::WakeLpm3, Event::WakeLpm4];
+
+const NAMES: Names = Names {
+    components: &[
+        ("cpu", accounts::OFF),
+        ("fram", accounts::ON),
+        ("aes256", accounts::OFF),
+        ("adc12", accounts::OFF),
+        ("ref", accounts::OFF),
+    ],
+    states: &[
+        "active.fram",
+        "active.ram",
+        "off",
+        "idle",
+        "on",
+        "lpm0",
+        "lpm1",
+        "lpm2",
+        "lpm3",
+        "lpm4",
+        "lpm35",
+        "lpm45",
+    ],
+    events: &[
+        Event::MpyOp16,
+        Event::MpyOp32,
+        Event::FramHit,
+        Event::FramMiss,
+        Event::FramWrite,
+        Event::FramPowerUp,
+        Event::AesEncrypt,
+        Event::AesDecrypt,
+        Event::AesRoundKey,
+        Event::Adc12Conversion,
+        Event::Crc16Byte,
+        Event::Crc32Byte,
+        Event::DmaTransfer,
+        Event::EusciA0Byte,
+        Event::EusciA1Byte,
+        Event::EusciA2Byte,
+        Event::EusciA3Byte,
+        Event::EusciB0Byte,
+        Event::EusciB1Byte,
+        Event::EusciB2Byte,
+        Event::EusciB3Byte,
+        Event::WakeLpm0,
+        Event::WakeLpm1,
+        Event::WakeLpm2,
+        Event::WakeLpm3,
+        Event::WakeLpm4,
+        Event::WakeLpm35,
+        Event::WakeLpm45,
+        Event::WakeReset,
+    ],
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Block {
+    None,
+    Sfr,
+    Pmm,
+    Fram,
+    Crc16,
+    RamControl,
+    WdtA,
+    Cs,
+    Sys,
+    Ref,
+    Port(u8),
+    Timer(u8),
+    RtcC,
+    Mpy32,
+    Dma,
+    Mpu,
+    Eusci(u8),
+    Adc12,
+    Crc32,
+    Aes,
+}
+
+fn pair(pin: Pin) -> Option<(usize, u16)> {
+    match pin.port {
+        PORT_J => Some((PAIR_J, u16::from(pin.mask()))),
+        port @ 1..=8 => {
+            let n = port - 1;
+            Some((usize::from(n / 2), u16::from(pin.mask()) << (8 * (n % 2))))
+        }
+        _ => None,
+    }
+}
+
+fn level(ports: &[PortPair; PAIRS], pin: Pin) -> bool {
+    pair(pin).is_some_and(|(i, mask)| ports[i].levels() & mask != 0)
+}
+
+/// What a DMA channel waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trigger {
+    Never,
+    /// CCIFG of a timer's block.
+    Timer(u8, u8),
+    Aes(u8),
+    Receive(u8),
+    Transmit(u8),
+    Adc,
+    Multiplier,
+    /// DMAxIFG of the channel before.
+    Chain,
+}
+
+impl Trigger {
+    fn parse(name: &str) -> Self {
+        let place = |names: &[&str], n: &str| names.iter().position(|x| *x == n).map(|i| i as u8);
+        let Some((block, what)) = name.split_once('.') else {
+            return match name {
+                "adc12" => Self::Adc,
+                "mpy" => Self::Multiplier,
+                "chain" => Self::Chain,
+                _ => Self::Never,
+            };
+        };
+        if let (Some(t), Ok(ccr)) = (place(&TIMERS, block), what.parse()) {
+            return Self::Timer(t, ccr);
+        }
+        match (block, what, place(&SERIALS, block)) {
+            ("aes", n, _) => n.parse().map_or(Self::Never, Self::Aes),
+            (_, "rx", Some(i)) => Self::Receive(i),
+            (_, "tx", Some(i)) => Self::Transmit(i),
+            _ => Self::Never,
+        }
+    }
+}
+
+/// In LPM3.5 or LPM4.5, since when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Deep {
+    rtc: bool,
+    since_ps: u128,
+}
+
+/// What a word held before a burst wrote it, in a cycle that the CPU has yet to wait for.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Ahead {
+    at: Cycles,
+    addr: u32,
+    old: u16,
+    byte: bool,
+}
+
+/// The registers.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Registers {
+    clocks: Clocks,
+    lfxt: Line,
+    cache: Cache,
+    fram: FramController,
+    /// Wait states of a miss at the present clock.
+    waits: Cycles,
+    /// Those of data accesses that the CPU has not taken yet.
+    stalled: Cycles,
+    fram_writes: u64,
+    /// FRAM is off: an access powers it up.
+    fram_off: bool,
+    mpy: Mpy32,
+    pmm: PmmFr,
+    cs: Cs,
+    mpu: Mpu,
+    crc: Crc16,
+    crc32: Crc32,
+    aes: Aes256,
+    dma: Dma,
+    /// The CPU stands still for a DMA transfer until then.
+    dma_until: u128,
+    /// A burst pauses for the CPU until then.
+    dma_pause: u128,
+    /// What the burst that the CPU waits for has written ahead of it.
+    dma_ahead: Vec<Ahead>,
+    wdt: WdtA,
+    rtc: RtcC,
+    rtc_seen_ps: u128,
+    sfr: Sfr,
+    sys: Sys,
+    reference: RefA,
+    ports: [PortPair; PAIRS],
+    timers: [TimerA; 6],
+    eusci: [Eusci; 8],
+    adc: Adc12B,
+    outputs: [u16; PAIRS],
+    deep: Option<Deep>,
+    booked_hits: u64,
+    booked_misses: u64,
+    booked_writes: u64,
+}
+
+impl Registers {
+    fn new(dev: &facts::Fr5xx) -> Self {
+        let t = &dev.timers;
+        let mut timers = [
+            TimerA::new(t.ta0_ccrs, false),
+            TimerA::new(t.ta1_ccrs, false),
+            TimerA::new(t.ta2_ccrs, false),
+            TimerA::new(t.ta3_ccrs, false),
+            TimerA::new(t.ta4_ccrs, false),
+            TimerA::new(t.tb0_ccrs, true),
+        ];
+        for c in &dev.capture {
+            let timer = TIMERS.iter().position(|n| *n == c.timer);
+            if let (Some(timer), "aclk") = (timer, c.signal.as_str()) {
+                timers[timer].aclk_inputs[usize::from(c.ccr)][usize::from(c.input == "B")] = true;
+            }
+        }
+        let stopped = Line::STOPPED;
+        let hz = dev.crystals.lfxt_hz;
+        let crystals = Crystals {
+            lfxt_hz: (hz != 0).then_some(hz),
+            hfxt_hz: None,
+            lfxt_start_ps: us(dev.crystals.lfxt_start_ms * 1e3).0,
+            hfxt_start_ps: us(dev.crystals.hfxt_start_ms * 1e3).0,
+        };
+        Self {
+            clocks: Clocks {
+                mclk: stopped,
+                smclk: stopped,
+                aclk: stopped,
+                vlo: stopped,
+                modosc: stopped,
+            },
+            lfxt: stopped,
+            cache: Cache::new(),
+            fram: FramController::new(),
+            waits: 0,
+            stalled: 0,
+            fram_writes: 0,
+            fram_off: false,
+            mpy: Mpy32::new(&dev.mpy32),
+            pmm: PmmFr::new(),
+            cs: Cs::new(crystals),
+            mpu: Mpu::new(),
+            crc: Crc16::new(),
+            crc32: Crc32::new(),
+            aes: Aes256::new(AesCycles {
+                encrypt: dev.aes.encrypt_cycles,
+                decrypt: dev.aes.decrypt_cycles,
+                round_key: dev.aes.round_key_cycles,
+                decrypt_round_key: dev.aes.decrypt_round_key_cycles,
+            }),
+            dma: Dma::new(Layout::Five, dev.dma.channels),
+            dma_until: 0,
+            dma_pause: 0,
+            dma_ahead: Vec::new(),
+            wdt: WdtA::new(),
+            rtc: RtcC::new(),
+            rtc_seen_ps: 0,
+            sfr: Sfr::new(),
+            sys: Sys::new(),
+            reference: RefA::new(us(dev.reference.settle_us)),
+            ports: std::array::from_fn(|i| PortPair::fr5xx(i != PAIR_J)),
+            timers,
+            eusci: std::array::from_fn(|i| Eusci::new(i < 4)),
+            adc: Adc12B::new(AdcCycles {
+                sample: dev.adc12.sample_cycles.clone(),
+                convert: dev.adc12.convert_cycles,
+            }),
+            outputs: [0; PAIRS],
+            deep: None,
+            booked_hits: 0,
+            booked_misses: 0,
+            booked_writes: 0,
+        }
+    }
+}
+
+/// The peripherals.
+pub(crate) struct Fr5xx {
+    facts: Arc<facts::Fr5xx>,
+    blocks: Box<[(Block, u16); 1024]>,
+    mpy_base: u32,
+    /// What each trigger is, for the lower and the upper half of the channels.
+    triggers: Box<[[Trigger; 2]; 32]>,
+    chip: Registers,
+    fx: Effects,
+    /// The unit whose random seed lies in the TLV.
+    seeded: Option<u64>,
+}
+
+macro_rules! cx {
+    ($soc:expr, $env:expr, $addr:expr, $at:expr, $now:expr) => {
+        Ctx {
+            now: $now,
+            at: $at,
+            addr: $addr,
+            clocks: &$soc.chip.clocks,
+            dev: &$env.common.dev,
+            accounts: &mut $env.common.accounts,
+            lints: &mut $env.common.state.lints,
+            fx: &mut $soc.fx,
+            vcc_v: $env.common.state.vcc_v,
+        }
+    };
+}
+
+fn blocks(b: &facts::Bases) -> Box<[(Block, u16); 1024]> {
+    let mut blocks = Box::new([(Block::None, 0u16); 1024]);
+    let mut put = |block: Block, base: u32, bytes: u32| {
+        for i in base / 4..(base + bytes).div_ceil(4) {
+            blocks[i as usize] = (block, (i * 4 - base) as u16);
+        }
+    };
+    put(Block::Sfr, b.sfr, 0x20);
+    put(Block::Pmm, b.pmm, 0x20);
+    put(Block::Fram, b.frctl, 0x10);
+    put(Block::Crc16, b.crc16, 8);
+    put(Block::RamControl, b.ram_control, 4);
+    put(Block::WdtA, b.wdt_a, 4);
+    put(Block::Cs, b.cs, 0x10);
+    put(Block::Sys, b.sys, 0x20);
+    put(Block::Ref, b.reference, 0x10);
+    let ports = [b.port_a, b.port_b, b.port_c, b.port_d, b.port_j];
+    for (i, base) in ports.into_iter().enumerate() {
+        put(Block::Port(i as u8), base, 0x20);
+    }
+    for (i, base) in [b.ta0, b.ta1, b.ta2, b.ta3, b.ta4, b.tb0].into_iter().enumerate() {
+        put(Block::Timer(i as u8), base, 0x30);
+    }
+    put(Block::RtcC, b.rtc_c, 0x20);
+    put(Block::Mpy32, b.mpy32, MPY_BYTES);
+    put(Block::Dma, b.dma, 0x70);
+    put(Block::Mpu, b.mpu, 0x10);
+    for (i, base) in eusci_bases(b).into_iter().enumerate() {
+        put(Block::Eusci(i as u8), base, if i < 4 { 0x20 } else { 0x30 });
+    }
+    put(Block::Adc12, b.adc12_b, 0xA0);
+    put(Block::Crc32, b.crc32, 0x20);
+    put(Block::Aes, b.aes256, 0x10);
+    blocks
+}
+
+fn eusci_bases(b: &facts::Bases) -> [u32; 8] {
+    [b.eusci_a0, b.eusci_a1, b.eusci_a2, b.eusci_a3, b.eusci_b0, b.eusci_b1, b.eusci_b2, b.eusci_b3]
+}
+
+impl Fr5xx {
+    // ---- clocks
+
+    fn hz(&self, source: Source) -> u32 {
+        let c = &self.facts.clock;
+        let modosc = (c.modosc_mhz * 1e6).round() as u32;
+        match source {
+            Source::Lfxt => self.chip.cs.crystal_hz(0),
+            Source::Vlo => c.vlo_hz,
+            Source::LfMod => modosc / 128,
+            Source::Mod => modosc,
+            Source::Dco => {
+                (self.facts.dco.frequency_mhz[self.chip.cs.dco_setting()] * 1e6).round() as u32
+            }
+            Source::Hfxt => self.chip.cs.crystal_hz(1),
+        }
+    }
+
+    fn jitter(&self, env: &Env, source: Source) -> Option<Jitter> {
+        let j = &self.facts.jitter;
+        let (percent, salt) = match source {
+            Source::Vlo => (j.vlo_sigma_percent, 0),
+            Source::Dco => (j.dco_sigma_percent, 1),
+            _ => return None,
+        };
+        let sigma_ps = (1e12 / f64::from(self.hz(source)) * percent / 100.0).round() as u64;
+        (sigma_ps != 0)
+            .then_some(Jitter { seed: splitmix64(env.common.state.seed ^ salt), sigma_ps })
+    }
+
+    fn line_for(&self, env: &Env, (source, div): (Source, u32)) -> (u32, u32, Option<Jitter>) {
+        let hz = match source {
+            Source::Dco => env.common.drifted(Drifting::Dco, self.hz(source)),
+            Source::Vlo => env.common.drifted(Drifting::Vlo, self.hz(source)),
+            _ => self.hz(source),
+        };
+        (hz, div, self.jitter(env, source))
+    }
+
+    fn requests_smclk(&self) -> bool {
+        let c = &self.chip;
+        c.wdt.requests_smclk()
+            || c.timers.iter().any(TimerA::requests_smclk)
+            || c.eusci.iter().any(Eusci::requests_smclk)
+            || c.adc.requests_smclk()
+    }
+
+    fn requests_aclk(&self) -> bool {
+        let c = &self.chip;
+        c.wdt.requests_aclk()
+            || c.timers.iter().any(TimerA::requests_aclk)
+            || c.eusci.iter().any(Eusci::requests_aclk)
+            || c.adc.requests_aclk()
+    }
+
+    /// SMCLK runs: not switched off by SCG1, or asked for by a module.
+    fn smclk_on(&self, mode: u32) -> bool {
+        let c = &self.chip;
+        !c.cs.smclk_off()
+            && (mode & sr::SCG1 == 0 || (c.cs.smclk_requests() && self.requests_smclk()))
+    }
+
+    fn aclk_on(&self, mode: u32) -> bool {
+        mode & sr::OSCOFF == 0 || (self.chip.cs.aclk_requests() && self.requests_aclk())
+    }
+
+    /// The LPM that the bits and the requests of modules make.
+    fn lpm(mode: u32, smclk_on: bool, aclk_on: bool) -> u16 {
+        match (mode & sr::SCG0 != 0, mode & sr::SCG1 != 0) {
+            _ if mode & sr::OSCOFF != 0 && !aclk_on && !smclk_on => 4,
+            (scg0, true) if !smclk_on => 2 + u16::from(scg0),
+            (scg0, _) => u16::from(scg0),
+        }
+    }
+
+    fn cpu_state(&self, mode: u32, on: bool, smclk_on: bool, aclk_on: bool) -> StateId {
+        match self.chip.deep {
+            _ if !on => accounts::OFF,
+            Some(Deep { rtc: true, .. }) => LPM35,
+            Some(_) => LPM45,
+            None if mode & sr::CPUOFF == 0 => accounts::ACTIVE,
+            None => StateId(LPM0.0 + Self::lpm(mode, smclk_on, aclk_on)),
+        }
+    }
+
+    fn check_point(&mut self, env: &mut Env, cpu_on: bool, point: OperatingPoint) {
+        env.common.illegal = None;
+        if !cpu_on {
+            return;
+        }
+        let l = &self.facts.limits;
+        let (vcc_v, mhz) = (env.common.state.vcc_v, f64::from(point.mclk_hz) / 1e6);
+        let access_hz = (self.facts.fram.access_max_mhz * 1e6) as u32;
+        let needed = FramController::needed(point.mclk_hz, access_hz);
+        let refuse = |addr, what: String| Some(Fault::device(addr, what));
+        if mhz > l.mclk_max_mhz * 1.005 {
+            env.common.illegal = refuse(
+                self.facts.peripherals.cs,
+                format!(
+                    "MCLK {mhz:.3} MHz exceeds the {} MHz of this part; divide it (DIVMx)",
+                    l.mclk_max_mhz
+                ),
+            );
+        } else if vcc_v < l.vcc_min_v || vcc_v > env.common.dev.supply.vcc_max_v {
+            env.common.illegal = refuse(
+                self.facts.peripherals.pmm,
+                format!(
+                    "supply of {vcc_v:.3} V is outside {} to {} V, which this part needs",
+                    l.vcc_min_v, env.common.dev.supply.vcc_max_v
+                ),
+            );
+        } else if self.chip.waits < needed {
+            self.chip.fram.note_too_fast();
+            env.common.illegal = refuse(
+                self.facts.peripherals.frctl,
+                format!(
+                    "MCLK {mhz:.3} MHz with {} wait states of FRAM, which needs {needed}; set NWAITS in FRCTL0 before raising the clock",
+                    self.chip.waits
+                ),
+            );
+        }
+    }
+
+    /// MCLK starts again after the wake-up time of the mode it was in.
+    fn wake(&mut self, env: &mut Env, from: u32, lpm: u16, now: Picos, cycles: Cycles) {
+        let w = &self.facts.wake;
+        let dco_us = 1e6 / f64::from(self.hz(Source::Dco));
+        let mut time_us = match lpm {
+            0 => w.lpm0_ns * 1e-3 + w.lpm0_dco_cycles * dco_us,
+            1 | 2 => w.lpm12_us,
+            _ => w.lpm34_us + w.lpm34_dco_cycles * dco_us,
+        };
+        env.common.accounts.count(WAKE_LPM[usize::from(lpm)]);
+        if lpm == 0 && from & sr::CPUOFF != 0 && self.chip.fram_off && self.chip.fram.powered() {
+            time_us += self.facts.fram.power_up_us;
+            env.common.accounts.count(Event::FramPowerUp);
+        }
+        let start = now + us(time_us);
+        env.common.state.now_ps = start.0;
+        self.chip.clocks.mclk.restart(start, cycles);
+        self.update_clocks(env, start, cycles);
+    }
+
+    fn note_faults(&mut self) {
+        if std::mem::take(&mut self.fx.ofifg) || self.chip.cs.has_faults() {
+            self.chip.sfr.ifg1 |= sfr::OFIFG;
+        }
+    }
+
+    fn user_nmi(&self) -> Option<u16> {
+        let on = self.chip.sfr.ie1 & self.chip.sfr.ifg1;
+        match () {
+            () if on & sfr::NMIIFG != 0 => Some(2),
+            () if on & sfr::OFIFG != 0 => Some(4),
+            () => None,
+        }
+    }
+
+    fn system_nmi(&self) -> Option<u16> {
+        let (fram, mpu) = (self.chip.fram.snmi(), self.chip.mpu.snmi());
+        [fram, mpu].into_iter().flatten().min()
+    }
+
+    // ---- FRAM
+
+    /// Gives FRAM's pages the flags that MPU, WPROT and its power state leave them.
+    fn protect(&mut self, env: &mut Env) {
+        let dev = Arc::clone(&env.common.dev);
+        let off = self.chip.fram_off;
+        let write = if self.chip.fram.has_write_protection() { 0 } else { FRAM_WRITE };
+        for r in dev.memory.iter().filter(|r| r.kind == RegionKind::Fram) {
+            let info = r.start < 0x4000;
+            let mut at = r.start & !0xFF;
+            while at <= r.end {
+                let rights = self.chip.mpu.rights(at, info);
+                let flag = |right: u16, flag: u8| if rights & right != 0 { flag } else { 0 };
+                let flags = if off {
+                    flag(mpu::EXECUTE, CODE)
+                } else {
+                    flag(mpu::READ, FRAM_READ) | flag(mpu::WRITE, write) | flag(mpu::EXECUTE, CODE)
+                };
+                if env.page(at) & CODE != flags & CODE {
+                    env.changed.push(at..at + 256);
+                }
+                env.set_pages(at, at, flags);
+                at += 256;
+            }
+        }
+    }
+
+    /// FRAM is accessed while it is off: it powers up, and the access waits.
+    fn power_fram_up(&mut self, env: &mut Env) {
+        if !self.chip.fram_off {
+            return;
+        }
+        self.chip.fram_off = false;
+        self.chip.fram.power_up();
+        let hz = f64::from(self.chip.clocks.mclk.freq_hz());
+        self.chip.stalled += (self.facts.fram.power_up_us * 1e-6 * hz).ceil() as Cycles;
+        env.common.accounts.count(Event::FramPowerUp);
+        self.fx.clocks = true;
+        self.protect(env);
+        env.deadline = 0;
+    }
+
+    fn fram_region(env: &Env, addr: u32) -> bool {
+        env.common.dev.region(addr).is_some_and(|r| r.kind == RegionKind::Fram)
+    }
+
+    fn violate(&mut self, env: &mut Env, addr: u32) {
+        if let Some(reset) = self.chip.mpu.violate(addr, addr < 0x4000) {
+            self.fx.reset = Some(reset);
+        }
+        env.deadline = 0;
+    }
+
+    /// Takes the counts of the cache over into the books.
+    fn book_fram(&mut self, env: &mut Env) {
+        let c = &mut self.chip;
+        for (event, seen, booked) in [
+            (Event::FramHit, c.cache.hits, &mut c.booked_hits),
+            (Event::FramMiss, c.cache.misses, &mut c.booked_misses),
+            (Event::FramWrite, c.fram_writes, &mut c.booked_writes),
+        ] {
+            env.common.accounts.add(event, seen - *booked);
+            *booked = seen;
+        }
+    }
+
+    // ---- serial interfaces and converter
+
+    fn eusci_event(&mut self, env: &mut Env, i: usize, t: Picos, cycles: Cycles) {
+        let mut eusci = self.chip.eusci[i].clone();
+        if let Some(done) = eusci.event(t) {
+            let base = eusci_bases(&self.facts.peripherals)[i];
+            match done {
+                Done::Uart(byte) => {
+                    env.common.accounts.count(EUSCI_BYTE[i]);
+                    let usci = SERIALS[i].to_owned();
+                    env.common.state.uart_log.push(UartByte { time_ps: t.0, usci, byte });
+                }
+                Done::Spi(mosi) => {
+                    env.common.accounts.count(EUSCI_BYTE[i]);
+                    let (miso, drives) = env.common.exchange(i, mosi, t, cycles);
+                    for (pin, level) in drives {
+                        self.drive(pin, level, t);
+                    }
+                    if miso.is_none() {
+                        env.common.state.lints.report(LintKind::SpiNobody, base, cycles);
+                    } else if !eusci.is_mode_0() {
+                        env.common.state.lints.report(LintKind::SpiMode, base, cycles);
+                    }
+                    eusci.spi_received(mosi, miso.unwrap_or(0xFF));
+                }
+                Done::Unanswered => {}
+            }
+            if let Err(fault) = eusci.go_on(&cx!(self, env, base, cycles, t)) {
+                env.common.pending_fault = Some(fault);
+            }
+        }
+        self.chip.eusci[i] = eusci;
+        self.fx.clocks = true;
+    }
+
+    fn adc_event(&mut self, env: &mut Env, t: Picos, cycles: Cycles) {
+        let Some(sample) = self.chip.adc.take_sample(t) else { return };
+        env.common.accounts.count(Event::Adc12Conversion);
+        let ports = &self.chip.ports;
+        let volts = match sample.inner {
+            Some(Inner::Temperature) => Some(self.facts.adc12.sensor_25c_mv * 1e-3),
+            Some(Inner::HalfSupply) => Some(env.common.state.vcc_v / 2.0),
+            None => env.common.adc_volts(sample.channel, sample.time, &|pin| level(ports, pin)),
+        };
+        let base = self.facts.peripherals.adc12_b;
+        let Some(volts) = volts else {
+            let what =
+                format!("ADC12 channel A{} has no voltage; connect one to it", sample.channel);
+            env.common.pending_fault = Some(Fault::device(base, what));
+            return;
+        };
+        let r = &self.chip.reference;
+        let (select, reference) = (r.level(), &self.facts.reference);
+        let vref = r.is_on().then(|| (reference.levels_v[select], r.settled(sample.time)));
+        if sample.uses_reference() && env.common.state.vcc_v < reference.avcc_min_v[select] {
+            env.common.state.lints.report(LintKind::ReferenceSupply, base, cycles);
+        }
+        let result =
+            self.chip.adc.finish(sample, volts, vref, &mut cx!(self, env, base, cycles, t));
+        if let Err(fault) = result {
+            env.common.pending_fault = Some(fault);
+        }
+        self.fx.clocks = true;
+    }
+
+    // ---- pins
+
+    fn port_written(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
+        let outputs = self.chip.ports[i].outputs();
+        let mut changed = outputs ^ self.chip.outputs[i];
+        self.chip.outputs[i] = outputs;
+        let mut drives = Vec::new();
+        while changed != 0 {
+            let bit = changed.trailing_zeros() as u8;
+            changed &= changed - 1;
+            let port = if i == PAIR_J { PORT_J } else { 2 * i as u8 + 1 + bit / 8 };
+            let high = outputs >> bit & 1 != 0;
+            drives.extend(env.common.output(Pin { port, bit: bit % 8 }, high, now, cycles));
+        }
+        let ports = &self.chip.ports;
+        let low = |pin| {
+            pair(pin).is_some_and(|(i, mask)| {
+                ports[i].output_bits() & mask != 0 && ports[i].outputs() & mask == 0
+            })
+        };
+        drives.extend(env.common.select(low, now, cycles));
+        for (pin, level) in drives {
+            self.drive(pin, level, now);
+        }
+        if i == PAIR_J {
+            let select = self.chip.ports[PAIR_J].select_0();
+            self.chip.cs.set_pins(select & 0x10 != 0, select & 0x40 != 0, now);
+            self.fx.clocks = true;
+        }
+    }
+
+    fn lock_pins(&mut self, env: &mut Env, locked: bool, power_up: bool, now: Picos, at: Cycles) {
+        self.chip.ports.iter_mut().for_each(|p| p.lock(locked, power_up));
+        for i in 0..PAIRS {
+            self.port_written(env, i, now, at);
+        }
+    }
+
+    // ---- LPM3.5 and LPM4.5
+
+    fn go_deep(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
+        let rtc = self.chip.rtc.is_on() && self.chip.cs.lfxt_hz(now).is_some();
+        self.lock_pins(env, true, false, now, cycles);
+        self.chip.deep = Some(Deep { rtc, since_ps: now.0 });
+        self.update_clocks(env, now, cycles);
+        self.wake_if_asked();
+    }
+
+    /// Leaves LPM3.5 or LPM4.5 if an enabled interrupt of a pin or the RTC waits.
+    fn wake_if_asked(&mut self) {
+        let Some(deep) = self.chip.deep else { return };
+        let pins = self.chip.ports.iter().any(|p| p.pending(0) || p.pending(1));
+        if pins || (deep.rtc && self.chip.rtc.pending()) {
+            self.fx.reset = Some((ResetKind::Bor, cause::LPM5WU));
+        }
+    }
+
+    fn wake_ram(&mut self, env: &mut Env, off: Picos, noise: u64) {
+        let startup = env.common.sram.unwrap_or_else(|| self.facts.sram.startup());
+        let dev = Arc::clone(&env.common.dev);
+        let device = env.common.state.seed;
+        for r in dev.memory.iter().filter(|r| r.kind == RegionKind::Ram) {
+            let memory = (&mut env.memory[r.start as usize..=r.end as usize], r.start);
+            startup::wake(&mut env.cells, startup, memory, device, noise, off);
+        }
+    }
+
+    // ---- DMA
+
+    fn trigger_level(&self, channel: usize, select: u8) -> bool {
+        let c = &self.chip;
+        let half = usize::from(2 * channel >= self.facts.dma.channels);
+        match self.triggers[usize::from(select & 31)][half] {
+            Trigger::Never => false,
+            Trigger::Timer(t, ccr) => c.timers[usize::from(t)].dma_flag(ccr.into()),
+            Trigger::Aes(n) => c.aes.trigger(n),
+            Trigger::Receive(i) => c.eusci[usize::from(i)].rx_trigger(),
+            Trigger::Transmit(i) => c.eusci[usize::from(i)].tx_trigger(),
+            Trigger::Adc => c.adc.done,
+            // Results are computed at once; the flag rises with each operation, which is not followed.
+            Trigger::Multiplier => false,
+            Trigger::Chain => {
+                let group = if half == 0 { 0 } else { self.facts.dma.channels / 2 };
+                let n = self.facts.dma.channels.div_ceil(2);
+                c.dma.flag(group + (channel - group + n - 1) % n)
+            }
+        }
+    }
+
+    fn poll_dma(&mut self) {
+        if !self.chip.dma.is_watching() {
+            return;
+        }
+        let levels: Vec<_> =
+            self.chip.dma.watched().map(|(c, s)| (c, self.trigger_level(c, s))).collect();
+        for (channel, level) in levels {
+            self.chip.dma.observe(channel, level);
+        }
+        self.chip.adc.done = false;
+    }
+
+    fn served(&mut self, channel: usize, select: u8) {
+        let half = usize::from(2 * channel >= self.facts.dma.channels);
+        if let Trigger::Timer(t, ccr) = self.triggers[usize::from(select & 31)][half] {
+            self.chip.timers[usize::from(t)].clear_flag(ccr.into());
+        }
+    }
+
+    /// One access of the DMA controller; what FRAM adds goes to `stalled`.
+    fn dma_read(
+        &mut self,
+        env: &mut Env,
+        addr: u32,
+        width: Width,
+        at: Cycles,
+    ) -> Result<u16, Fault> {
+        if addr < Self::PERIPHERALS_END {
+            return self.read(env, addr, width, at);
+        }
+        if Self::fram_region(env, addr) {
+            if env.page(addr) & FRAM_READ != 0 {
+                self.fram_read(addr);
+            } else if let Some(word) = self.refused(env, addr) {
+                return Ok(word);
+            }
+        } else if env.common.dev.region(addr).is_none() {
+            return Err(Fault::unmapped(addr));
+        }
+        Ok(env.load(addr, width))
+    }
+
+    fn dma_write(
+        &mut self,
+        env: &mut Env,
+        addr: u32,
+        width: Width,
+        value: u16,
+        at: Cycles,
+    ) -> Result<(), Fault> {
+        if addr < Self::PERIPHERALS_END {
+            return self.write(env, addr, width, value, at);
+        }
+        if Self::fram_region(env, addr) {
+            if env.page(addr) & FRAM_WRITE == 0 {
+                return self.store(env, addr, width, value, at);
+            }
+            self.fram_written(addr);
+            env.put(addr, width, value);
+            env.code_changed(addr & !1..(addr & !1) + 2);
+            return Ok(());
+        }
+        match env.common.dev.region(addr).map(|r| r.kind) {
+            Some(RegionKind::Ram) => {
+                env.put(addr, width, value);
+                Ok(())
+            }
+            Some(_) => Err(Fault::read_only(addr)),
+            None => Err(Fault::unmapped(addr)),
+        }
+    }
+
+    /// Makes the moves of transfers that wait, from cycle `at` on; answers the cycles they take.
+    fn run_dma(&mut self, env: &mut Env, at: Cycles, asleep: bool) -> Result<Cycles, Fault> {
+        let mut taken = 0;
+        let stalled = std::mem::take(&mut self.chip.stalled);
+        let mut rounds = 0;
+        self.chip.dma_ahead.clear();
+        loop {
+            self.poll_dma();
+            if let Some((channel, select)) = self.chip.dma.begin() {
+                taken += if asleep { dma::SYNC_CYCLES_ASLEEP } else { dma::SYNC_CYCLES };
+                self.served(channel, select);
+            }
+            let Some(m) = self.chip.dma.current() else { break };
+            let width = |byte| if byte { Width::Byte } else { Width::Word };
+            let align = |addr: u32, byte: bool| if byte { addr } else { addr & !1 };
+            let from = align(m.from, m.from_byte);
+            let value = self.dma_read(env, from, width(m.from_byte), at + taken)?;
+            taken += std::mem::take(&mut self.chip.stalled) + 1;
+            let to = align(m.to, m.to_byte);
+            if !asleep && to >= Self::PERIPHERALS_END {
+                let (at, old) = (at + taken, env.load(to, width(m.to_byte)));
+                self.chip.dma_ahead.push(Ahead { at, addr: to, old, byte: m.to_byte });
+            }
+            self.dma_write(env, to, width(m.to_byte), value, at + taken)?;
+            taken += std::mem::take(&mut self.chip.stalled) + dma::MOVE_CYCLES - 1;
+            env.common.accounts.count(Event::DmaTransfer);
+            env.common.moved(from, to, 2 - u32::from(m.from_byte), 2 - u32::from(m.to_byte));
+            rounds += 1;
+            match self.chip.dma.moved() {
+                Next::Move => {}
+                Next::Pause if !asleep => {
+                    let end = self.chip.clocks.mclk.time_of(at + taken + dma::BURST_PAUSE_CYCLES);
+                    self.chip.dma_pause = end.0;
+                    break;
+                }
+                Next::Pause => {}
+                Next::Done => {
+                    taken += dma::WAIT_CYCLES;
+                    if !asleep {
+                        // Between transfers the CPU gets its turn.
+                        break;
+                    }
+                }
+            }
+            if rounds > 1 << 20 {
+                return Err(Fault::device(
+                    self.facts.peripherals.dma,
+                    "DMA transfers follow one another without end while the CPU is off; use an edge-sensitive trigger or a single transfer",
+                ));
+            }
+        }
+        self.chip.stalled += stalled;
+        self.book_fram(env);
+        Ok(taken)
+    }
+
+    /// The supply goes away in `cycles`: moves that were carried out ahead of it have not happened.
+    fn undo_dma(&mut self, env: &mut Env, cycles: Cycles) {
+        while let Some(a) = self.chip.dma_ahead.pop().filter(|a| a.at >= cycles) {
+            env.put(a.addr, if a.byte { Width::Byte } else { Width::Word }, a.old);
+            env.code_changed(a.addr & !1..(a.addr & !1) + 2);
+        }
+    }
+
+    // ---- registers
+
+    fn read_register(
+        &mut self,
+        env: &mut Env,
+        addr: u32,
+        mask: u16,
+        at: Cycles,
+    ) -> Result<u16, Fault> {
+        let now = self.chip.clocks.mclk.time_of(at);
+        let (block, base) = self.blocks[(addr >> 2) as usize & 1023];
+        let off = u32::from(base) + (addr & 2);
+        let mut cx = cx!(self, env, addr, at, now);
+        let mut touched = self.chip.dma.is_watching();
+        let value = match block {
+            Block::None => return Err(env.no_peripheral(addr)),
+            Block::Sfr => self.chip.sfr.read(off, &cx),
+            Block::Pmm => self.chip.pmm.read(off, &cx),
+            Block::Fram => self.chip.fram.read(off, &cx),
+            Block::Crc16 => self.chip.crc.read(off, &cx),
+            Block::RamControl => Ok(0x6900),
+            Block::WdtA => self.chip.wdt.read(off, &cx),
+            Block::Cs => self.chip.cs.read(off, &cx),
+            Block::Sys => return self.read_sys(env, off, addr, at, now),
+            Block::Ref => self.chip.reference.read(off, &cx),
+            Block::Port(i) => self.chip.ports[usize::from(i)].read(off, &cx),
+            Block::Timer(i) => {
+                // Reading an interrupt vector clears a flag, and with it the next event is another one.
+                touched |= off == timer_a::IV;
+                self.chip.timers[usize::from(i)].read(off, &cx)
+            }
+            Block::RtcC => {
+                touched = true;
+                self.chip.rtc.read(off, &self.chip.lfxt, &cx)
+            }
+            Block::Mpy32 => self.chip.mpy.read(off, &mut cx),
+            Block::Dma => {
+                touched = true;
+                self.chip.dma.read(off, &cx)
+            }
+            Block::Mpu => self.chip.mpu.read(off, &cx),
+            Block::Eusci(i) => self.chip.eusci[usize::from(i)].read(off, &cx),
+            Block::Adc12 => self.chip.adc.read(off, &cx),
+            Block::Crc32 => self.chip.crc32.read(off, &cx),
+            Block::Aes => {
+                touched = true;
+                let value = self.chip.aes.read(off, mask, &cx);
+                self.book_aes(env);
+                value
+            }
+        };
+        if touched || !env.common.state.lints.pending.is_empty() {
+            env.deadline = 0;
+        }
+        value
+    }
+
+    fn read_sys(
+        &mut self,
+        env: &mut Env,
+        off: u32,
+        addr: u32,
+        at: Cycles,
+        now: Picos,
+    ) -> Result<u16, Fault> {
+        match off {
+            sys::SYSSNIV => {
+                let code = self.system_nmi().unwrap_or(0);
+                match code {
+                    0 => {}
+                    0x0A..=0x10 => self.chip.mpu.clear(code),
+                    _ => self.chip.fram.clear(code),
+                }
+                Ok(code)
+            }
+            sys::SYSUNIV => {
+                let code = self.user_nmi().unwrap_or(0);
+                match code {
+                    2 => self.chip.sfr.ifg1 &= !sfr::NMIIFG,
+                    4 => self.chip.sfr.ifg1 &= !sfr::OFIFG,
+                    _ => {}
+                }
+                self.note_faults();
+                Ok(code)
+            }
+            _ => {
+                let cx = cx!(self, env, addr, at, now);
+                self.chip.sys.read(off, &cx)
+            }
+        }
+    }
+
+    fn book_aes(&mut self, env: &mut Env) {
+        let event = match self.chip.aes.take_run() {
+            Some((AesRun::Encrypt, _)) => Event::AesEncrypt,
+            Some((AesRun::Decrypt, _)) => Event::AesDecrypt,
+            Some((AesRun::RoundKey, _)) => Event::AesRoundKey,
+            None => return,
+        };
+        env.common.accounts.count(event);
+    }
+
+    fn write_register(
+        &mut self,
+        env: &mut Env,
+        addr: u32,
+        value: u16,
+        mask: u16,
+        at: Cycles,
+    ) -> Result<(), Fault> {
+        let now = self.chip.clocks.mclk.time_of(at);
+        let (block, base) = self.blocks[(addr >> 2) as usize & 1023];
+        let off = u32::from(base) + (addr & 2);
+        // Whatever it leads to is looked at behind this instruction.
+        let deadline = std::mem::replace(&mut env.deadline, 0);
+        let mut cx = cx!(self, env, addr, at, now);
+        match block {
+            Block::None => return Err(env.no_peripheral(addr)),
+            Block::Sfr => self.chip.sfr.write(off, value, mask, &cx)?,
+            Block::Pmm => {
+                let (locked, watched) = (self.chip.pmm.pins_locked(), self.chip.pmm.svsh_on());
+                self.chip.pmm.write(off, value, mask, &mut cx)?;
+                if locked && !self.chip.pmm.pins_locked() {
+                    self.lock_pins(env, false, false, now, at);
+                }
+                if watched != self.chip.pmm.svsh_on() {
+                    let too_low = self.too_low(env);
+                    env.common.svs_sees(now, too_low);
+                }
+            }
+            Block::Fram => {
+                self.chip.fram.write(off, value, mask, &mut cx)?;
+                if !self.chip.fram.powered() && !self.chip.fram_off {
+                    self.chip.fram_off = true;
+                    self.chip.cache.clear();
+                }
+                self.fx.clocks = true;
+                self.fx.protection = true;
+            }
+            Block::Crc16 => {
+                // Leads to nothing else.
+                env.deadline = deadline;
+                return self.chip.crc.write(off, value, mask, &mut cx);
+            }
+            Block::Crc32 => {
+                env.deadline = deadline;
+                self.chip.crc32.write(off, value, mask, &cx)?;
+                env.common.accounts.add(Event::Crc32Byte, self.chip.crc32.take_bytes().into());
+                return Ok(());
+            }
+            Block::RamControl => {
+                if value & 0x00FF != 0 && value & 0xFF00 == 0x5A00 {
+                    return Err(cx.refuse("switching RAM sectors off is not modelled"));
+                }
+            }
+            Block::WdtA => self.chip.wdt.write(off, value, mask, &mut cx)?,
+            Block::Cs => self.chip.cs.write(off, value, mask, &mut cx)?,
+            Block::Sys => self.chip.sys.write(off, value, mask, &cx)?,
+            Block::Ref => self.chip.reference.write(off, value, mask, &mut cx)?,
+            Block::Port(i) => {
+                self.chip.ports[usize::from(i)].write(off, value, mask, &cx)?;
+                self.port_written(env, usize::from(i), now, at);
+            }
+            Block::Timer(i) => self.chip.timers[usize::from(i)].write(off, value, mask, &mut cx)?,
+            Block::RtcC => {
+                self.chip.rtc_seen_ps = now.0;
+                self.chip.rtc.write(off, value, mask, &self.chip.lfxt, &mut cx)?;
+            }
+            Block::Mpy32 => {
+                self.chip.mpy.write(off, value, mask, &mut cx)?;
+                if env.common.state.lints.pending.is_empty() {
+                    env.deadline = deadline;
+                }
+                return Ok(());
+            }
+            Block::Dma => self.chip.dma.write(off, value, mask, &mut cx)?,
+            Block::Mpu => self.chip.mpu.write(off, value, mask, &mut cx)?,
+            Block::Eusci(i) => {
+                let eusci = &mut self.chip.eusci[usize::from(i)];
+                eusci.write(off, value, mask, &cx)?;
+                // It asks for its clock (SLAU367P 3.2.7).
+                self.fx.clocks |= eusci.wants_clock();
+            }
+            Block::Adc12 => self.chip.adc.write(off, value, mask, &mut cx)?,
+            Block::Aes => {
+                self.chip.aes.write(off, value, mask, &mut cx)?;
+                self.book_aes(env);
+            }
+        }
+        self.settle_effects(env, now, at);
+        Ok(())
+    }
+
+    fn reset_as(&mut self, env: &mut Env, kind: ResetKind, cause: u8, now: Picos, cycles: Cycles) {
+        self.fx = Effects::default();
+        let deep = self.chip.deep.take();
+        self.book_fram(env);
+        // MCLK may have been at rest.
+        self.chip.clocks.mclk.restart(now, cycles);
+        env.mode = 0;
+        let c = &mut self.chip;
+        c.cache.clear();
+        c.fram.reset();
+        c.fram_off = false;
+        c.stalled = 0;
+        c.mpy.reset();
+        c.pmm.reset(kind);
+        c.cs.reset();
+        c.mpu.reset(kind);
+        c.aes.reset();
+        c.dma.reset();
+        (c.dma_until, c.dma_pause) = (0, 0);
+        c.sfr.reset();
+        c.sys.reset();
+        c.sys.add_cause(cause);
+        c.reference.reset();
+        c.rtc.reset(deep.is_some_and(|d| d.rtc));
+        let woke = deep.is_some() && cause == cause::LPM5WU;
+        for p in &mut c.ports {
+            if woke { p.wake_reset() } else { p.reset() }
+        }
+        if woke {
+            c.pmm.note_lpm5();
+        }
+        c.timers.iter_mut().for_each(TimerA::reset);
+        c.eusci.iter_mut().for_each(Eusci::reset);
+        c.adc.reset();
+        env.common.pending_fault = None;
+        let locked = self.chip.pmm.pins_locked();
+        self.update_clocks(env, now, cycles);
+        self.chip.wdt.reset(&cx!(self, env, 0, cycles, now));
+        self.lock_pins(env, locked, kind == ResetKind::Bor && !woke, now, cycles);
+        self.protect(env);
+        self.settle_effects(env, now, cycles);
+        env.deadline = 0;
+    }
+}
+
+impl Peripherals for Fr5xx {
+    type Registers = Registers;
+    const NAMES: Names = NAMES;
+    const TIMING: Timing = Timing::CPUXV2;
+    const SERIALS: &'static [&'static str] = &SERIALS;
+    const FRAM: bool = true;
+
+    fn new(env: &mut Env) -> Self {
+        let dev = Arc::clone(&env.common.dev);
+        let facts = Arc::new(dev.fr5xx().clone());
+        let tlv = dev.region(0x1A00).map_or(0x1A00, |r| r.start as usize);
+        env.memory[tlv + 4..tlv + 6].copy_from_slice(&facts.tlv.device_id.to_le_bytes());
+        env.memory[tlv + 6] = facts.tlv.firmware_revision;
+        env.memory[tlv + 7] = facts.tlv.hardware_revision;
+        let triggers = std::array::from_fn(|i| {
+            let names = &facts.dma.triggers[i];
+            let (low, high) = names.split_once('|').unwrap_or((names, names));
+            [Trigger::parse(low), Trigger::parse(high)]
+        });
+        let mut p = Self {
+            blocks: blocks(&facts.peripherals),
+            mpy_base: facts.peripherals.mpy32,
+            triggers: Box::new(triggers),
+            chip: Registers::new(&facts),
+            fx: Effects::default(),
+            seeded: None,
+            facts,
+        };
+        p.put_random_seed(env);
+        p.protect(env);
+        p
+    }
+
+    fn registers(&self) -> &Registers {
+        &self.chip
+    }
+
+    fn set_registers(&mut self, env: &mut Env, registers: Registers) {
+        self.chip = registers;
+        self.fx = Effects::default();
+        self.put_random_seed(env);
+        self.protect(env);
+    }
+
+    fn mclk(&self) -> &Line {
+        &self.chip.clocks.mclk
+    }
+
+    fn update_clocks(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
+        if self.seeded != Some(env.common.state.seed) {
+            self.put_random_seed(env);
+        }
+        let supplied = env.common.runs();
+        let on = supplied && self.chip.deep.is_none();
+        let cpu_on = on && env.mode & sr::CPUOFF == 0;
+        let smclk_on = on && self.smclk_on(env.mode);
+        let aclk_on = on && self.aclk_on(env.mode);
+        let mclk_tap = self.chip.cs.mclk(now);
+        let mclk = self.line_for(env, mclk_tap);
+        let stopped = (0, 1, None);
+        let smclk = if smclk_on { self.line_for(env, self.chip.cs.smclk(now)) } else { stopped };
+        let aclk = if aclk_on { self.line_for(env, self.chip.cs.aclk(now)) } else { stopped };
+        let vlo = if on { self.line_for(env, (Source::Vlo, 1)) } else { stopped };
+        let modosc = if on { self.hz(Source::Mod) } else { 0 };
+        let crystal = self.chip.cs.lfxt_hz(now);
+        let keeps = self.chip.deep.is_none_or(|d| d.rtc);
+        let lfxt = crystal.filter(|_| supplied && keeps).unwrap_or(0);
+        let l = &mut self.chip.clocks;
+        // MCLK's ticks are the CPU's cycles; while the CPU sleeps its line is put right at wake-up.
+        if cpu_on {
+            l.mclk.retune(now, mclk.0, mclk.1, mclk.2);
+        }
+        l.smclk.retune(now, smclk.0, smclk.1, smclk.2);
+        l.aclk.retune(now, aclk.0, aclk.1, aclk.2);
+        l.vlo.retune(now, vlo.0, vlo.1, vlo.2);
+        l.modosc.retune(now, modosc, 1, None);
+        for eusci in &mut self.chip.eusci {
+            eusci.clocked(l, now);
+        }
+        self.chip.lfxt.retune(now, lfxt, 1, None);
+        let mclk_hz = mclk.0 / mclk.1;
+        let access_hz = (self.facts.fram.access_max_mhz * 1e6) as u32;
+        // What is set up may drift.
+        let set_up_hz = self.hz(mclk_tap.0) / mclk_tap.1;
+        self.chip.waits = self.chip.fram.wait_states(set_up_hz, access_hz);
+        let state = self.cpu_state(env.mode, supplied, smclk_on, aclk_on);
+        let point = OperatingPoint {
+            mclk_hz: if cpu_on { mclk_hz } else { 0 },
+            smclk_hz: if smclk_on { self.chip.clocks.smclk.freq_hz() } else { 0 },
+            aclk_hz: if aclk_on { self.chip.clocks.aclk.freq_hz() } else { 0 },
+            vcore: 0,
+        };
+        let uncached = env.common.uncached;
+        let a = &mut env.common.accounts;
+        a.set_state(accounts::CPU, state, now, cycles, uncached);
+        a.set_point(point, now, cycles, uncached);
+        let fram = if cpu_on && !self.chip.fram_off { accounts::ON } else { accounts::OFF };
+        a.set_state(FRAM, fram, now, cycles, uncached);
+        self.check_point(env, cpu_on, OperatingPoint { mclk_hz: set_up_hz, ..point });
+    }
+
+    fn mode_changed(&mut self, env: &mut Env, old: u32, now: Picos, cycles: Cycles) {
+        let new = env.mode;
+        if old & sr::CPUOFF != 0 && new & sr::CPUOFF == 0 {
+            let lpm = Self::lpm(old, self.smclk_on(old), self.aclk_on(old));
+            self.wake(env, old, lpm, now, cycles);
+            return;
+        }
+        let deep = new & sr::CPUOFF != 0 && new & sr::SCG0 != 0 && new & sr::SCG1 != 0;
+        if deep && self.chip.pmm.regulator_off() {
+            self.go_deep(env, now, cycles);
+        } else {
+            self.update_clocks(env, now, cycles);
+        }
+    }
+
+    fn reset(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
+        self.reset_as(env, ResetKind::Bor, cause::BOR, now, cycles);
+    }
+
+    fn reset_pending(&self) -> bool {
+        self.fx.reset.is_some()
+    }
+
+    fn reset_code(&self) -> u8 {
+        self.fx.reset.map_or(0, |(_, code)| code)
+    }
+
+    fn carry_out_reset(&mut self, env: &mut Env, cycles: Cycles) {
+        let Some((kind, cause)) = self.fx.reset.take() else { return };
+        if kind == ResetKind::Bor {
+            let w = &self.facts.wake;
+            let time_us = match (cause, self.chip.deep) {
+                (cause::LPM5WU, Some(Deep { rtc: true, .. })) => w.lpm35_us,
+                (cause::LPM5WU, _) if self.chip.pmm.svsh_on() => w.lpm45_us,
+                (cause::LPM5WU, _) => w.lpm45_without_svs_us,
+                _ => w.reset_us,
+            };
+            let event = match self.chip.deep {
+                Some(Deep { rtc: true, .. }) => Event::WakeLpm35,
+                Some(_) => Event::WakeLpm45,
+                None => Event::WakeReset,
+            };
+            env.common.accounts.count(event);
+            if let Some(deep) = self.chip.deep {
+                let off = env.common.now().since(Picos(deep.since_ps));
+                self.wake_ram(env, off, splitmix64(env.common.now().0 as u64));
+            }
+            // The start-up time passes, booked as off.
+            env.common.state.held_in_reset = true;
+            self.update_clocks(env, env.common.now(), cycles);
+            env.common.state.held_in_reset = false;
+            env.common.state.now_ps += us(time_us).0;
+        }
+        self.reset_as(env, kind, cause, env.common.now(), cycles);
+    }
+
+    fn vcc_changed(&mut self, env: &mut Env, now: Picos, cycles: Cycles) -> bool {
+        let state = &mut env.common.state;
+        if state.held_in_reset && state.vcc_v >= self.facts.svs.rising_v {
+            state.held_in_reset = false;
+            self.reset_as(env, ResetKind::Bor, cause::SVSH, now, cycles);
+            return true;
+        }
+        false
+    }
+
+    fn too_low(&self, env: &Env) -> Option<Picos> {
+        let svs = &self.facts.svs;
+        let low = self.chip.pmm.svsh_on() && env.common.state.vcc_v < svs.falling_v;
+        low.then(|| us(svs.delay_us))
+    }
+
+    fn hold(&mut self, env: &mut Env) {
+        env.common.state.held_in_reset = true;
+        self.chip.pmm.note_svsh();
+    }
+
+    fn power_off(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
+        self.book_fram(env);
+        self.undo_dma(env, cycles);
+        self.chip.deep = None;
+        self.chip.fram_off = true;
+        for component in [FRAM, AES, ADC12, REF] {
+            let uncached = env.common.uncached;
+            env.common.accounts.set_state(component, accounts::OFF, now, cycles, uncached);
+        }
+    }
+
+    fn power_on(&mut self, env: &mut Env, ram_seed: u64, _cycles: Cycles) {
+        let off = env.common.off_time();
+        self.wake_ram(env, off, ram_seed);
+        env.common.accounts.count(Event::WakeReset);
+        env.common.state.now_ps += us(self.facts.wake.power_up_us).0;
+        // SVSH is on after a reset and lets go at its rising level only.
+        let state = &mut env.common.state;
+        state.held_in_reset = state.vcc_v < self.facts.svs.rising_v;
+        state.supervisor_resets += u64::from(state.held_in_reset);
+    }
+
+    fn pending_interrupt(&self, _env: &Env) -> Option<(u32, bool)> {
+        let c = &self.chip;
+        let v = &self.facts.vectors;
+        if c.deep.is_some() {
+            return None;
+        }
+        if self.system_nmi().is_some() {
+            return Some((v.sysnmi, false));
+        }
+        if self.user_nmi().is_some() {
+            return Some((v.unmi, false));
+        }
+        let [ta0, ta1, ta2, ta3, ta4, tb0] = &c.timers;
+        let locked = c.pmm.pins_locked();
+        let port = |n: usize| !locked && c.ports[(n - 1) / 2].pending((n - 1) % 2);
+        let candidates = [
+            (v.tb0_ccr0, tb0.pending_ccr0()),
+            (v.tb0, tb0.pending()),
+            (v.wdt, c.sfr.ie1 & c.sfr.ifg1 & sfr::WDTIFG != 0),
+            (v.eusci_a0, c.eusci[0].pending()),
+            (v.eusci_b0, c.eusci[4].pending()),
+            (v.adc12, c.adc.pending()),
+            (v.ta0_ccr0, ta0.pending_ccr0()),
+            (v.ta0, ta0.pending()),
+            (v.eusci_a1, c.eusci[1].pending()),
+            (v.dma, c.dma.pending()),
+            (v.ta1_ccr0, ta1.pending_ccr0()),
+            (v.ta1, ta1.pending()),
+            (v.port1, port(1)),
+            (v.ta2_ccr0, ta2.pending_ccr0()),
+            (v.ta2, ta2.pending()),
+            (v.port2, port(2)),
+            (v.ta3_ccr0, ta3.pending_ccr0()),
+            (v.ta3, ta3.pending()),
+            (v.port3, port(3)),
+            (v.port4, port(4)),
+            (v.rtc, c.rtc.pending()),
+            (v.aes, c.aes.pending()),
+            (v.ta4_ccr0, ta4.pending_ccr0()),
+            (v.ta4, ta4.pending()),
+            (v.port5, port(5)),
+            (v.port6, port(6)),
+            (v.eusci_a2, c.eusci[2].pending()),
+            (v.eusci_a3, c.eusci[3].pending()),
+            (v.eusci_b1, c.eusci[5].pending()),
+            (v.eusci_b2, c.eusci[6].pending()),
+            (v.eusci_b3, c.eusci[7].pending()),
+            (v.port7, port(7)),
+            (v.port8, port(8)),
+        ];
+        candidates.into_iter().find(|&(_, p)| p).map(|(vector, _)| (vector, true))
+    }
+
+    fn acknowledge(&mut self, _env: &mut Env, vector: u32) {
+        let v = &self.facts.vectors;
+        let c = &mut self.chip;
+        let ccr0 = [v.ta0_ccr0, v.ta1_ccr0, v.ta2_ccr0, v.ta3_ccr0, v.ta4_ccr0, v.tb0_ccr0];
+        if vector == v.wdt {
+            c.sfr.ifg1 &= !sfr::WDTIFG;
+        } else if vector == v.sysnmi || vector == v.unmi {
+            c.dma.nmi();
+        } else if let Some(i) = ccr0.iter().position(|x| *x == vector) {
+            c.timers[i].acknowledge_ccr0();
+        }
+    }
+
+    fn unmaskable_possible(&self) -> bool {
+        let c = &self.chip;
+        if let Some(deep) = c.deep {
+            // Waking up from there is a reset.
+            return (deep.rtc && c.rtc.enabled()) || self.pins_may_wake();
+        }
+        // A DMA transfer that is still to come may end in something that wakes.
+        c.wdt.resets() || (c.dma.enabled() && c.dma.is_watching())
+    }
+
+    fn maskable_possible(&self, env: &Env) -> bool {
+        let c = &self.chip;
+        let pins = self.pins_may_wake();
+        c.sfr.ie1 & sfr::WDTIFG != 0 && c.wdt.next_event(&c.clocks).is_some()
+            || c.timers.iter().any(|t| t.enabled() && t.next_event(&c.clocks).is_some())
+            || c.eusci.iter().any(|u| (u.enabled() || pins) && u.next_event().is_some())
+            || c.adc.enabled() && c.adc.busy()
+            || c.aes.enabled() && c.aes.busy()
+            || c.rtc.enabled() && c.rtc.next_event(&c.lfxt, env.common.now()).is_some()
+            || pins && env.common.next_event().is_some()
+            || self.pending_interrupt(env).is_some()
+    }
+
+    fn pins_may_wake(&self) -> bool {
+        self.chip.ports.iter().any(PortPair::may_wake)
+    }
+
+    fn next_event(&self) -> Option<Picos> {
+        let c = &self.chip;
+        let mut next = Picos::MAX;
+        let mut sooner = |t: Option<Picos>| next = next.min(t.unwrap_or(Picos::MAX));
+        sooner(c.rtc.next_event(&c.lfxt, Picos(c.rtc_seen_ps)));
+        if c.deep.is_none() {
+            sooner(c.cs.next_event(Picos(c.rtc_seen_ps)));
+            sooner(c.wdt.next_event(&c.clocks));
+            sooner(c.adc.next_event());
+            sooner(c.aes.next_event());
+            sooner((c.dma_pause != 0).then_some(Picos(c.dma_pause)));
+            for t in &c.timers {
+                sooner(t.next_event(&c.clocks));
+            }
+            for u in &c.eusci {
+                sooner(u.next_event());
+            }
+        }
+        (next != Picos::MAX).then_some(next)
+    }
+
+    fn process_at(&mut self, env: &mut Env, t: Picos, _now: Picos, cycles: Cycles) {
+        let seen = Picos(self.chip.rtc_seen_ps);
+        if self.chip.rtc.next_event(&self.chip.lfxt, seen).is_some_and(|e| e <= t) {
+            self.chip.rtc.event(&self.chip.lfxt, t, t);
+        }
+        if self.chip.cs.next_event(seen).is_some_and(|e| e <= t) {
+            self.fx.clocks = true;
+        }
+        self.chip.rtc_seen_ps = t.0;
+        if self.chip.deep.is_some() {
+            self.wake_if_asked();
+            return;
+        }
+        if self.chip.wdt.next_event(&self.chip.clocks).is_some_and(|e| e <= t) {
+            self.chip.wdt.event(&mut cx!(self, env, self.facts.peripherals.wdt_a, cycles, t));
+            // A time-out also leaves WDTIFG set, by which start-up code knows it.
+            self.chip.sfr.ifg1 |= sfr::WDTIFG;
+        }
+        self.chip.aes.event(t);
+        if self.chip.dma_pause != 0 && self.chip.dma_pause <= t.0 {
+            self.chip.dma_pause = 0;
+        }
+        for timer in &mut self.chip.timers {
+            if timer.next_event(&self.chip.clocks).is_some_and(|e| e <= t) {
+                timer.event(&self.chip.clocks, t);
+            }
+        }
+        for i in 0..self.chip.eusci.len() {
+            if self.chip.eusci[i].next_event().is_some_and(|e| e <= t) {
+                self.eusci_event(env, i, t, cycles);
+            }
+        }
+        self.adc_event(env, t, cycles);
+    }
+
+    fn settle_effects(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
+        self.note_faults();
+        if std::mem::take(&mut self.fx.protection) {
+            self.protect(env);
+        }
+        if std::mem::take(&mut self.fx.clocks) {
+            self.update_clocks(env, now, cycles);
+        }
+        let uncached = env.common.uncached;
+        let c = &mut self.chip;
+        c.reference.want(c.adc.wants_reference(), now);
+        let on = |on: bool| if on { accounts::ON } else { accounts::OFF };
+        let states = [(AES, c.aes.busy()), (ADC12, c.adc.busy()), (REF, c.reference.is_on())];
+        for (component, is_on) in states {
+            env.common.accounts.set_state(component, on(is_on), now, cycles, uncached);
+        }
+    }
+
+    fn held_until(&mut self, env: &mut Env, _pc: u32, sleeping: bool) -> Option<Picos> {
+        let now = env.common.now();
+        if self.chip.deep.is_some() {
+            return None;
+        }
+        if now.0 < self.chip.dma_until {
+            return Some(Picos(self.chip.dma_until));
+        }
+        self.poll_dma();
+        if !self.chip.dma.has_work() || self.chip.dma_pause != 0 {
+            return None;
+        }
+        let cycles = self.chip.clocks.mclk.ticks_at(now);
+        match self.run_dma(env, cycles, sleeping) {
+            Ok(taken) if !sleeping && taken != 0 => {
+                let end = self.chip.clocks.mclk.time_of(cycles + taken);
+                self.chip.dma_until = end.0;
+                Some(end)
+            }
+            Ok(_) => None,
+            Err(fault) => {
+                env.common.pending_fault = Some(fault);
+                None
+            }
+        }
+    }
+
+    fn ran(&mut self, env: &mut Env, _cycles: Cycles) {
+        self.book_fram(env);
+    }
+
+    fn read(&mut self, env: &mut Env, addr: u32, width: Width, at: Cycles) -> Result<u16, Fault> {
+        let shift = 8 * (addr & 1);
+        match width {
+            Width::Word => self.read_register(env, addr, 0xFFFF, at),
+            Width::Byte => {
+                Ok(self.read_register(env, addr & !1, 0xFF << shift, at)? >> shift & 0xFF)
+            }
+        }
+    }
+
+    fn write(
+        &mut self,
+        env: &mut Env,
+        addr: u32,
+        width: Width,
+        value: u16,
+        at: Cycles,
+    ) -> Result<(), Fault> {
+        let shift = 8 * (addr & 1);
+        let (value, mask) = match width {
+            Width::Word => (value, 0xFFFF),
+            Width::Byte => ((value & 0xFF) << shift, 0xFF << shift),
+        };
+        self.write_register(env, addr & !1, value, mask, at)
+    }
+
+    /// The multiplier's registers, as far as a word access leads to nothing else.
+    #[inline(always)]
+    fn read_plain_register(&self, addr: u32, at: Cycles) -> Option<u16> {
+        let off = addr.wrapping_sub(self.mpy_base);
+        if off < MPY_BYTES { self.chip.mpy.read_fast(off, at) } else { None }
+    }
+
+    #[inline(always)]
+    fn write_plain_register(&mut self, env: &mut Env, addr: u32, value: u16, at: Cycles) -> bool {
+        let off = addr.wrapping_sub(self.mpy_base);
+        if off >= MPY_BYTES {
+            return false;
+        }
+        let Some(event) = self.chip.mpy.write_fast(off, value, at) else { return false };
+        if let Some(event) = event {
+            env.common.accounts.count(event);
+        }
+        true
+    }
+
+    /// A store to memory that refuses it, to FRAM that is off, or to ROM.
+    fn store(
+        &mut self,
+        env: &mut Env,
+        addr: u32,
+        width: Width,
+        value: u16,
+        _at: Cycles,
+    ) -> Result<(), Fault> {
+        match env.common.dev.region(addr).map(|r| r.kind) {
+            Some(RegionKind::Fram) => {}
+            Some(_) => return Err(Fault::new(FaultKind::ReadOnly, addr)),
+            None => return Err(Fault::new(FaultKind::Unmapped, addr)),
+        }
+        self.power_fram_up(env);
+        if self.chip.mpu.rights(addr, addr < 0x4000) & mpu::WRITE == 0 {
+            self.violate(env, addr);
+        } else if self.chip.fram.write_protected() {
+            env.deadline = 0;
+        } else {
+            self.fram_written(addr);
+            env.put(addr, width, value);
+            env.code_changed(addr & !1..(addr & !1) + 2);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn fetched(&mut self, env: &mut Env, pc: u32, bytes: u32) -> Cycles {
+        // The line of the last access is FRAM's, and so is this.
+        if self.chip.cache.has_at_hand(pc, bytes) {
+            self.chip.cache.hits += u64::from(bytes / 2);
+            return 0;
+        }
+        if pc >= CODE_START && !self.chip.fram_off {
+            return self.chip.cache.fetch(pc, bytes) * self.chip.waits;
+        }
+        self.fetched_elsewhere(env, pc, bytes)
+    }
+
+    #[inline(always)]
+    fn stall(&mut self) -> Cycles {
+        std::mem::take(&mut self.chip.stalled)
+    }
+
+    #[inline(always)]
+    fn fram_read(&mut self, addr: u32) {
+        self.chip.stalled += self.chip.cache.read(addr, 1) * self.chip.waits;
+    }
+
+    #[inline(always)]
+    fn fram_written(&mut self, addr: u32) {
+        self.chip.cache.write(addr);
+        self.chip.fram_writes += 1;
+        self.chip.stalled += self.chip.waits;
+    }
+
+    fn refused(&mut self, env: &mut Env, addr: u32) -> Option<u16> {
+        if !Self::fram_region(env, addr) {
+            return None;
+        }
+        if self.chip.fram_off {
+            self.power_fram_up(env);
+            if env.page(addr) & FRAM_READ != 0 {
+                self.fram_read(addr);
+                return Some(env.word(addr));
+            }
+        }
+        self.violate(env, addr);
+        Some(mpu::REFUSED)
+    }
+
+    fn pin_level(&self, pin: Pin) -> bool {
+        level(&self.chip.ports, pin)
+    }
+
+    fn drive(&mut self, pin: Pin, level: Option<bool>, _at: Picos) {
+        let Some((i, mask)) = pair(pin) else { return };
+        self.chip.ports[i].drive(mask, level);
+        self.wake_if_asked();
+    }
+
+    fn uart_in(&mut self, serial: usize, time: Picos, byte: u8) {
+        self.chip.eusci[serial].uart_in(time, byte);
+    }
+
+    fn shifted_in(&mut self, _env: &mut Env, serial: usize, byte: u8) -> u8 {
+        self.chip.eusci[serial].slave_exchange(byte)
+    }
+
+    fn fit_crystal(&mut self, oscillator: &str, hz: u32) -> bool {
+        self.chip.cs.fit(oscillator, hz)
+    }
+
+    fn wire_aclk(&mut self, timer: &str, ccr: u8, input: char) -> bool {
+        let timer = TIMERS.iter().position(|n| *n == timer);
+        let side = ['A', 'B'].iter().position(|n| *n == input);
+        let (Some(timer), Some(side)) = (timer, side) else { return false };
+        let block = self.chip.timers[timer].aclk_inputs.get_mut(usize::from(ccr));
+        block.is_some_and(|b| {
+            b[side] = true;
+            true
+        })
+    }
+}
+
+impl Fr5xx {
+    #[inline(never)]
+    fn fetched_elsewhere(&mut self, env: &mut Env, pc: u32, bytes: u32) -> Cycles {
+        if !Self::fram_page(env, pc) {
+            return 0;
+        }
+        let before = self.chip.stalled;
+        self.power_fram_up(env);
+        let power_up = self.chip.stalled - before;
+        self.chip.stalled = before;
+        self.chip.cache.fetch(pc, bytes) * self.chip.waits + power_up
+    }
+
+    /// Whether `pc` lies in FRAM: what is code and neither RAM nor ROM.
+    fn fram_page(env: &Env, pc: u32) -> bool {
+        pc >= CODE_START || (env.page(pc) & CODE != 0 && Self::fram_region(env, pc))
+    }
+
+    /// The unit's random seed in the TLV.
+    fn put_random_seed(&mut self, env: &mut Env) {
+        self.seeded = Some(env.common.state.seed);
+        let t = &self.facts.tlv;
+        for i in 0..t.random_bytes {
+            let word = splitmix64(env.common.state.seed ^ 0x7461_6C76 ^ u64::from(i / 8) << 32);
+            env.memory[(t.random_address + i) as usize] = word.to_le_bytes()[(i % 8) as usize];
+        }
+    }
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! PCM and PSS: power modes, their requests and transitions, and the supply supervisor (SLAU356I
+//! chapters 7 and 8).
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+use sunseal_trace::Picos;
+
+use crate::blocks::wide::{Cx, merge};
+use crate::device::{Msp432, us};
+use crate::instruments::lint::LintKind;
+
+const CTL0: u32 = 0x00;
+const CTL1: u32 = 0x04;
+const IE: u32 = 0x08;
+const IFG: u32 = 0x0C;
+const CLRIFG: u32 = 0x10;
+
+const KEY: u32 = 0x695A_0000;
+const KEY_READ: u32 = 0xA596_0000;
+
+pub(crate) const LPM_INVALID_TR: u32 = 1 << 0;
+pub(crate) const LPM_INVALID_CLK: u32 = 1 << 1;
+const AM_INVALID_TR: u32 = 1 << 2;
+const DCDC_ERROR: u32 = 1 << 6;
+const FLAGS: u32 = LPM_INVALID_TR | LPM_INVALID_CLK | AM_INVALID_TR | DCDC_ERROR;
+
+const LOCKLPM5: u32 = 1 << 0;
+const LOCKBKUP: u32 = 1 << 1;
+const FORCE_LPM_ENTRY: u32 = 1 << 2;
+const PMR_BUSY: u32 = 1 << 8;
+
+const LPMR_LPM3: u32 = 0x0;
+const LPMR_LPM35: u32 = 0xA;
+const LPMR_LPM45: u32 = 0xC;
+
+/// Bits of an active mode: regulator and low-frequency in the upper two, core voltage in bit 0.
+const DCDC: u32 = 4;
+const LF: u32 = 8;
+
+/// A deep sleep that LPMR asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Deep {
+    Lpm3,
+    Lpm35,
+    Lpm45,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Pcm {
+    /// The active mode, as AMR names it.
+    mode: u32,
+    amr: u32,
+    lpmr: u32,
+    ctl1: u32,
+    ie: u32,
+    ifg: u32,
+    /// The transition under way: its end.
+    until: Option<u128>,
+}
+
+impl Pcm {
+    pub fn new() -> Self {
+        Self { mode: 0, amr: 0, lpmr: 0, ctl1: 0, ie: 0, ifg: 0, until: None }
+    }
+
+    /// Behind a wake-up from LPM3.5 or LPM4.5 the pins, and the RTC, stay locked.
+    pub fn lock(&mut self, backup: bool) {
+        self.ctl1 |= LOCKLPM5 | if backup { LOCKBKUP } else { 0 };
+    }
+
+    pub fn vcore(&self) -> u8 {
+        (self.mode & 1) as u8
+    }
+
+    pub fn dcdc(&self) -> bool {
+        self.mode & DCDC != 0
+    }
+
+    pub fn low_frequency(&self) -> bool {
+        self.mode & LF != 0
+    }
+
+    pub fn forces_entry(&self) -> bool {
+        self.ctl1 & FORCE_LPM_ENTRY != 0
+    }
+
+    pub fn deep(&self) -> Deep {
+        match self.lpmr {
+            LPMR_LPM35 => Deep::Lpm35,
+            LPMR_LPM45 => Deep::Lpm45,
+            _ => Deep::Lpm3,
+        }
+    }
+
+    /// LPM3 and LPM4 do not work from the DC/DC regulator, nor LPM3.5 from core voltage 1.
+    pub fn refuses(&self, deep: Deep) -> bool {
+        self.dcdc() || deep == Deep::Lpm35 && self.mode & 1 != 0
+    }
+
+    pub fn flag(&mut self, flag: u32) {
+        self.ifg |= flag;
+    }
+
+    pub fn pending(&self) -> bool {
+        self.ie & self.ifg != 0
+    }
+
+    pub fn next_event(&self) -> Option<Picos> {
+        self.until.map(Picos)
+    }
+
+    pub fn event(&mut self, now: Picos) -> bool {
+        let done = self.until.take_if(|t| *t <= now.0).is_some();
+        if done {
+            self.mode = self.amr;
+        }
+        done
+    }
+
+    /// How long the way from one mode to another takes, if it is one of figure 8-2.
+    fn transition_us(from: u32, to: u32, dev: &Msp432) -> Option<f64> {
+        let p = &dev.pcm;
+        match (from ^ to, from & !1, to & !1) {
+            (0, ..) => Some(0.0),
+            (1, 0, 0) => Some(if to & 1 != 0 { p.vcore_up_us } else { p.vcore_down_us }),
+            (DCDC, 0, _) => Some(p.ldo_to_dcdc_us),
+            (DCDC, DCDC, 0) => Some(p.dcdc_to_ldo_us),
+            (LF, 0, _) => Some(p.to_lf_us),
+            (LF, LF, 0) => Some(p.from_lf_us),
+            _ => None,
+        }
+    }
+
+    pub fn read(&self, off: u32, cx: &Cx<'_>) -> Result<u32, Fault> {
+        Ok(match off {
+            CTL0 => KEY_READ | self.mode << 8 | self.lpmr << 4 | self.amr,
+            CTL1 => KEY_READ | self.ctl1 | if self.until.is_some() { PMR_BUSY } else { 0 },
+            IE => self.ie,
+            IFG => self.ifg,
+            CLRIFG => 0,
+            _ => return Err(cx.no_register()),
+        })
+    }
+
+    pub fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        let keyed = mask == u32::MAX && value & 0xFFFF_0000 == KEY;
+        match off {
+            CTL0 | CTL1 if !keyed => cx.lint(LintKind::LockedBits),
+            // While a transition runs the register is locked.
+            CTL0 if self.until.is_some() => cx.lint(LintKind::LockedBits),
+            CTL0 => self.request(value, cx)?,
+            CTL1 => {
+                self.ctl1 = value & (FORCE_LPM_ENTRY | self.ctl1 & (LOCKLPM5 | LOCKBKUP));
+                cx.fx.clocks = true;
+            }
+            IE => self.ie = merge(self.ie, value, mask) & FLAGS,
+            IFG => {}
+            CLRIFG => self.ifg &= !(value & mask),
+            _ => return Err(cx.no_register()),
+        }
+        Ok(())
+    }
+
+    fn request(&mut self, value: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        let (amr, lpmr) = (value & 0xF, value >> 4 & 0xF);
+        if !matches!(lpmr, LPMR_LPM3 | LPMR_LPM35 | LPMR_LPM45) {
+            return Err(
+                cx.refuse(format!("PCMCTL0.LPMR of {lpmr:#x} is reserved; write 0, 0xA or 0xC"))
+            );
+        }
+        self.lpmr = lpmr;
+        if amr == self.mode {
+            self.amr = amr;
+            return Ok(());
+        }
+        let known = matches!(amr, 0 | 1 | 4 | 5 | 8 | 9);
+        let Some(time_us) = Self::transition_us(self.mode, amr, cx.dev).filter(|_| known) else {
+            self.ifg |= AM_INVALID_TR;
+            return Ok(());
+        };
+        if amr & DCDC != 0 && cx.vcc_v < cx.dev.pcm.dcdc_vcc_min_v {
+            // The regulator does not start and the LDO goes on.
+            self.ifg |= DCDC_ERROR;
+            return Ok(());
+        }
+        self.amr = amr;
+        self.until = Some((cx.now + us(time_us)).0);
+        Ok(())
+    }
+}
+
+const PSS_KEY: u32 = 0x00;
+const PSS_CTL0: u32 = 0x04;
+const PSS_IE: u32 = 0x34;
+const PSS_IFG: u32 = 0x38;
+const PSS_CLRIFG: u32 = 0x3C;
+const SVSMHOFF: u32 = 1;
+const SVSMHLP: u32 = 2;
+const SVSMHS: u32 = 4;
+const SVMHOE: u32 = 1 << 6;
+const DCDC_FORCE: u32 = 1 << 10;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Pss {
+    unlocked: bool,
+    ctl0: u32,
+    ie: u32,
+}
+
+impl Pss {
+    pub fn new() -> Self {
+        Self { unlocked: false, ctl0: 0x2000, ie: 0 }
+    }
+
+    /// The supervisor's level, unless it is off.
+    pub fn svsmh_level(&self) -> Option<usize> {
+        (self.ctl0 & (SVSMHOFF | SVSMHS) == 0).then_some((self.ctl0 >> 3 & 7) as usize)
+    }
+
+    /// Whether it is slow in deep sleep.
+    pub fn svsmh_low_power(&self) -> bool {
+        self.ctl0 & SVSMHLP != 0
+    }
+
+    pub fn read(&self, off: u32, cx: &Cx<'_>) -> Result<u32, Fault> {
+        Ok(match off {
+            PSS_KEY => 0xA596,
+            PSS_CTL0 => self.ctl0,
+            PSS_IE => self.ie,
+            PSS_IFG | PSS_CLRIFG => 0,
+            _ => return Err(cx.no_register()),
+        })
+    }
+
+    pub fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        match off {
+            PSS_KEY => self.unlocked = mask & 0xFFFF == 0xFFFF && value & 0xFFFF == 0x695A,
+            PSS_CTL0 if !self.unlocked => cx.lint(LintKind::LockedBits),
+            PSS_CTL0 => {
+                let new = merge(self.ctl0, value, mask) & 0x34FF;
+                if new & (SVSMHS | SVMHOE | DCDC_FORCE) != 0 {
+                    return Err(cx.refuse(
+                        "SVSMH as a monitor, its output pin and DCDC_FORCE are not modelled",
+                    ));
+                }
+                self.ctl0 = new;
+            }
+            PSS_IE => self.ie = merge(self.ie, value, mask) & 2,
+            PSS_IFG | PSS_CLRIFG => {}
+            _ => return Err(cx.no_register()),
+        }
+        Ok(())
+    }
+}

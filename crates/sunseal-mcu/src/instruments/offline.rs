@@ -1,0 +1,649 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Precomputable work: what of a run does not depend on bytes that come at run time, and what a coupon would carry
+//! from the one part to the other.
+//!
+//! Each instruction makes values of values. One that takes runtime input, or what was made of it, is *dependent*. A
+//! straight stretch of code (up to a jump, call or return) in which one is dependent runs when the input is there: its
+//! other instructions, pointers and counters mostly, are its *frame*, which runs in both parts. All other stretches
+//! are *independent*: they can run before. What they make and the rest takes is what a coupon carries: *data*, which
+//! flows into dependent results, and *control*, which addresses and counts and could be made anew.
+//!
+//! Loads, stores and moves copy: they make no value. A cut is a moment of the independent work: what comes before is
+//! done ahead, and the bytes made so far that are still wanted are carried.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+
+use sunseal_isa::Dataflow;
+use sunseal_isa::Transfer;
+use sunseal_trace::{Access, Cycles, Flow, Observer, Width};
+
+use crate::device::{Device, RegionKind};
+use crate::elf::{AVR_DATA, Architecture, Elf};
+use crate::listing::Code;
+
+/// Values that a run may make; a longer run is refused, as its sums would be wrong.
+const VALUES_MAX: usize = 1 << 25;
+/// Registers and flags (`sunseal_isa::Registers`).
+const PLACES: usize = 128;
+/// More accesses than an instruction makes.
+const ACCESSES: usize = 64;
+
+/// A byte of a value.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Byte {
+    value: u32,
+    byte: u8,
+}
+
+/// What was there before the run: constants, tables, keys.
+const BEFORE: u32 = 0;
+/// The runtime input.
+const INPUT: u32 = 1;
+
+/// A value that an instruction made.
+#[derive(Clone, Copy, Default)]
+struct Value {
+    /// The independent cycles when it was made, or [`Value::HERE`].
+    made: u64,
+    /// The independent cycles when independent work took it last.
+    last: u64,
+    /// The instruction.
+    pc: u32,
+    /// Its bytes by use: of independent work, as data, as control.
+    ahead: u8,
+    data: u8,
+    control: u8,
+    dependent: bool,
+    /// What a value of a frame was made of, as far as it was made ahead.
+    from: [u32; 2],
+}
+
+impl Value {
+    /// Made in a part that runs when the input is there: nobody carries it.
+    const HERE: u64 = u64::MAX;
+}
+
+/// What an instruction takes and makes, by its address.
+struct Form {
+    flow: Dataflow,
+    reads: Vec<u8>,
+    writes: Vec<u8>,
+    keeps: Vec<u8>,
+    address: Vec<u8>,
+    decides: Vec<u8>,
+    copies: bool,
+}
+
+/// What an instruction of the present stretch took.
+#[derive(Clone, Copy)]
+struct Taken {
+    byte: Byte,
+    /// By a dependent instruction, into its result.
+    data: bool,
+}
+
+/// Cycles of one instruction's address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Of independent stretches.
+    pub independent: Cycles,
+    /// Of instructions that take no input, in stretches where another does.
+    pub frame: Cycles,
+    /// Of dependent instructions.
+    pub dependent: Cycles,
+}
+
+/// A moment up to which independent work is done ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// Bytes that flow into later results.
+    pub data_bytes: u64,
+    /// Bytes that address and count.
+    pub control_bytes: u64,
+    /// Independent cycles before it.
+    pub saved: Cycles,
+    /// The first instruction behind it that makes something; none at the end.
+    pub pc: Option<u32>,
+}
+
+/// Follows what is made of what.
+pub struct Offline {
+    code: Code,
+    forms: HashMap<u32, Form>,
+    /// Bytes of a register.
+    width: usize,
+    avr: bool,
+    places: Vec<[Byte; 4]>,
+    memory: HashMap<u32, Byte>,
+    peripherals: Vec<Range<u32>>,
+    /// A peripheral block by its base: what it was given last (multiplier's operands), or ever.
+    blocks: Vec<(Range<u32>, Rule)>,
+    values: Vec<Value>,
+    seen: Vec<(u32, u32, bool)>,
+    independent: Cycles,
+    /// The stretch that runs: what it took and made, its cycles by instruction.
+    taken: Vec<Taken>,
+    made: Vec<u32>,
+    ran: Vec<(u32, u32, bool)>,
+    spent: HashMap<u32, Spent>,
+    input_read: bool,
+    overflow: bool,
+    branches: HashMap<u32, u64>,
+    /// Blocks that move data out of sight, which the run has used.
+    holes: BTreeSet<&'static str>,
+    /// Registers of transfers by DMA.
+    movers: Vec<Range<u32>>,
+}
+
+/// How a block makes what it gives of what it was given.
+#[derive(Clone, Copy)]
+enum Rule {
+    /// Operands, result; whether results add up.
+    Multiplier { op1: u32, result: u32, adds: bool },
+    /// All it was given.
+    All { state: u32 },
+}
+
+impl Offline {
+    /// A follower of runs of `elf` on `device`. Instructions are read from the image.
+    #[must_use]
+    pub fn new(device: &Device, elf: &Elf) -> Self {
+        let width = match elf.architecture {
+            Architecture::Msp430 => 2,
+            Architecture::Avr => 1,
+            Architecture::Arm => 4,
+        };
+        let regions = device.memory.iter().filter(|r| r.kind == RegionKind::Peripheral);
+        let peripherals = regions.map(|r| r.start..r.end.saturating_add(1)).collect();
+        let mut starts: Vec<(u32, &str)> = device.blocks().collect();
+        starts.sort_unstable();
+        // A block ends where the next begins, and with its stretch of registers at the latest: memory follows the last.
+        let limit = |base| device.region(base).map_or(base, |r| r.end.saturating_add(1));
+        let next = starts.iter().skip(1).map(|b| b.0).chain([u32::MAX]);
+        let ends: Vec<u32> = starts.iter().zip(next).map(|(b, n)| n.min(limit(b.0))).collect();
+        let movers = starts.iter().zip(&ends).filter(|((_, name), _)| name.starts_with("dma"));
+        let movers = movers.map(|(&(base, _), &end)| base..end).collect();
+        let blocks = starts.iter().zip(ends).map(|(&(base, name), end)| {
+            let rule = match name {
+                "mpy" | "mpy32" => Rule::Multiplier { op1: BEFORE, result: BEFORE, adds: false },
+                _ => Rule::All { state: BEFORE },
+            };
+            (base..end, rule)
+        });
+        let input = Value { made: Value::HERE, dependent: true, ..Value::default() };
+        let before = Value { made: Value::HERE, ..Value::default() };
+        Self {
+            code: Code::of(elf),
+            forms: HashMap::new(),
+            width,
+            avr: elf.architecture == Architecture::Avr,
+            places: vec![[Byte::default(); 4]; PLACES],
+            memory: HashMap::new(),
+            peripherals,
+            blocks: blocks.collect(),
+            values: vec![before, input],
+            seen: Vec::with_capacity(ACCESSES),
+            independent: 0,
+            taken: Vec::new(),
+            made: Vec::new(),
+            ran: Vec::new(),
+            spent: HashMap::new(),
+            input_read: false,
+            overflow: false,
+            branches: HashMap::new(),
+            holes: BTreeSet::new(),
+            movers,
+        }
+    }
+
+    /// Bytes that are there at run time only.
+    pub fn input(&mut self, range: Range<u32>) {
+        for addr in range {
+            self.memory.insert(addr, Byte { value: INPUT, byte: 0 });
+        }
+    }
+
+    /// Bytes that the run leaves as its result: what was made ahead of them is carried too.
+    pub fn output(&mut self, range: Range<u32>) {
+        self.stretch_ends();
+        for addr in range {
+            let byte = self.memory.get(&addr).copied().unwrap_or_default();
+            self.carry(byte, true);
+        }
+    }
+
+    /// Whether input was read at all.
+    #[must_use]
+    pub fn has_read_input(&self) -> bool {
+        self.input_read
+    }
+
+    /// Whether the run was too long to be followed.
+    #[must_use]
+    pub fn has_overflowed(&self) -> bool {
+        self.overflow
+    }
+
+    /// What the run has used and what is not followed: values behind it are taken for those of before.
+    #[must_use]
+    pub fn holes(&self) -> Vec<&'static str> {
+        self.holes.iter().copied().collect()
+    }
+
+    /// Branches that input decided, by address: the run shows one of their ways.
+    #[must_use]
+    pub fn branches(&self) -> Vec<(u32, u64)> {
+        let mut all: Vec<_> = self.branches.iter().map(|(&pc, &n)| (pc, n)).collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// Cycles by the instruction's address. Ends the stretch that runs.
+    pub fn spent(&mut self) -> Vec<(u32, Spent)> {
+        self.stretch_ends();
+        let mut all: Vec<_> = self.spent.iter().map(|(&pc, &s)| (pc, s)).collect();
+        all.sort_unstable_by_key(|s| s.0);
+        all
+    }
+
+    /// The cuts of which none carries fewer bytes and saves as much, from the least saving on. Ends the stretch that runs.
+    pub fn cuts(&mut self) -> Vec<Cut> {
+        self.stretch_ends();
+        let total = self.independent;
+        // Changes of the bytes that are wanted, by the moment.
+        let mut changes: Vec<(u64, i64, i64, u32)> = Vec::new();
+        for v in self.values.iter().filter(|v| v.made != Value::HERE) {
+            let (data, control) = (v.data.count_ones(), (v.control & !v.data).count_ones());
+            if data + control > 0 {
+                changes.push((v.made, data.into(), control.into(), v.pc));
+            }
+            // Bytes that only independent work wants, until it has had them last.
+            let ahead = i64::from((v.ahead & !v.data & !v.control).count_ones());
+            if ahead > 0 && v.last > v.made {
+                changes.push((v.made, ahead, 0, v.pc));
+                changes.push((v.last, -ahead, 0, u32::MAX));
+            }
+        }
+        changes.sort_unstable_by_key(|c| c.0);
+        let (mut data, mut control) = (0, 0);
+        let mut all: Vec<Cut> = Vec::new();
+        let mut i = 0;
+        while i < changes.len() {
+            let saved = changes[i].0;
+            let pc = changes[i..].iter().take_while(|c| c.0 == saved).map(|c| c.3).min();
+            if saved > 0 {
+                let (data_bytes, control_bytes) = (data as u64, control as u64);
+                let pc = pc.filter(|&pc| pc != u32::MAX);
+                all.push(Cut { data_bytes, control_bytes, saved, pc });
+            }
+            while i < changes.len() && changes[i].0 == saved {
+                data += changes[i].1;
+                control += changes[i].2;
+                i += 1;
+            }
+        }
+        all.push(Cut {
+            data_bytes: data as u64,
+            control_bytes: control as u64,
+            saved: total,
+            pc: None,
+        });
+        front(all)
+    }
+
+    fn form(&mut self, pc: u32) {
+        if self.forms.contains_key(&pc) {
+            return;
+        }
+        let flow = self.code.dataflow(pc).unwrap_or_default();
+        let text = self.code.text(pc).unwrap_or_default().to_lowercase();
+        let copies = ["mov", "ld", "st", "push", "pop", "lpm", "elpm", "vldr", "vstr", "vmov"];
+        let copies = copies.iter().any(|c| text.starts_with(c)) && !text.starts_with("movt");
+        let list = |set: sunseal_isa::Registers| set.iter().collect::<Vec<u8>>();
+        let form = Form {
+            reads: list(flow.reads),
+            writes: list(flow.writes),
+            keeps: list(flow.keeps),
+            address: list(flow.address),
+            decides: list(flow.branch.or(flow.time)),
+            copies,
+            flow,
+        };
+        self.forms.insert(pc, form);
+    }
+
+    fn is_dependent(&self, byte: Byte) -> bool {
+        self.values[byte.value as usize].dependent
+    }
+
+    fn make(&mut self, pc: u32, dependent: bool, from: [u32; 2]) -> u32 {
+        if self.values.len() >= VALUES_MAX {
+            self.overflow = true;
+            return BEFORE;
+        }
+        let made = if dependent { Value::HERE } else { self.independent };
+        self.values.push(Value { made, last: made, pc, dependent, from, ..Value::default() });
+        let value = (self.values.len() - 1) as u32;
+        self.made.push(value);
+        value
+    }
+
+    /// The block that an address belongs to, if it is a peripheral's.
+    fn block(&self, addr: u32) -> Option<usize> {
+        if !self.peripherals.iter().any(|r| r.contains(&addr)) {
+            return None;
+        }
+        let end = self.blocks.partition_point(|(r, _)| r.start <= addr);
+        end.checked_sub(1).filter(|&i| self.blocks[i].0.contains(&addr))
+    }
+
+    /// The byte that an instruction at `pc` loads. What a block gives is made by the load.
+    fn loaded(&mut self, pc: u32, addr: u32) -> Byte {
+        if self.avr && (AVR_DATA..AVR_DATA + 32).contains(&addr) {
+            return self.places[(addr - AVR_DATA) as usize][0];
+        }
+        if let Some(i) = self.block(addr) {
+            return match self.blocks[i].1 {
+                Rule::Multiplier { result, .. } => {
+                    let byte = (addr - self.blocks[i].0.start) as u8 & 7;
+                    Byte { value: result, byte }
+                }
+                Rule::All { state } => Byte { value: self.given_back(pc, state), byte: 0 },
+            };
+        }
+        let byte = self.memory.get(&addr).copied().unwrap_or_default();
+        self.input_read |= byte.value == INPUT;
+        byte
+    }
+
+    /// What a block gives was made when the block had its input, whenever it is read; what was given nothing makes
+    /// it by itself (a sample, a time).
+    fn given_back(&mut self, pc: u32, state: u32) -> u32 {
+        let Value { made, dependent, .. } = self.values[state as usize];
+        let value = self.make(pc, dependent, [state, 0]);
+        if state > INPUT && self.made.first().is_none_or(|&first| state < first) {
+            self.made.pop();
+            let v = &mut self.values[value as usize];
+            (v.made, v.last) = (made, made);
+        }
+        value
+    }
+
+    fn stored(&mut self, pc: u32, addr: u32, bytes: &[Byte]) {
+        if self.avr && (AVR_DATA..AVR_DATA + 32).contains(&addr) {
+            self.places[(addr - AVR_DATA) as usize][0] = bytes[0];
+            return;
+        }
+        if let Some(i) = self.block(addr) {
+            return self.given(pc, i, addr, bytes[0]);
+        }
+        for (at, byte) in (addr..).zip(bytes) {
+            self.memory.insert(at, *byte);
+        }
+    }
+
+    /// A block takes a value, and what it gives is another from now on.
+    fn given(&mut self, pc: u32, i: usize, addr: u32, byte: Byte) {
+        let (range, rule) = self.blocks[i].clone();
+        let dependent = self.is_dependent(byte);
+        let next = match rule {
+            Rule::Multiplier { op1, result, adds } => match addr - range.start {
+                off @ (0x00..0x08 | 0x10..0x20) => {
+                    let adds = if off < 8 { off >= 4 } else { off >= 0x18 };
+                    // The second word of a 32-bit operand joins the first.
+                    let joins = off >= 0x10 && off & 2 != 0 && self.values[op1 as usize].dependent;
+                    let op1 = if joins { op1 } else { byte.value };
+                    Rule::Multiplier { op1, result, adds }
+                }
+                0x08 | 0x20 | 0x22 => {
+                    let of = |v: u32| self.values[v as usize].dependent;
+                    let dependent = dependent || of(op1) || (adds && of(result));
+                    let result = self.make(pc, dependent, [op1, byte.value]);
+                    Rule::Multiplier { op1, result, adds }
+                }
+                _ => Rule::Multiplier { op1, result: byte.value, adds },
+            },
+            Rule::All { state } => {
+                let dependent = dependent || self.values[state as usize].dependent;
+                Rule::All { state: self.make(pc, dependent, [state, byte.value]) }
+            }
+        };
+        self.blocks[i].1 = next;
+    }
+
+    /// The instruction at `pc` has run.
+    fn follow(&mut self, pc: u32) -> bool {
+        let form = self.forms.remove(&pc).expect("it was met");
+        let dependent = if form.flow.transfer.is_empty() {
+            self.follow_form(pc, &form)
+        } else {
+            self.follow_transfer(pc, &form)
+        };
+        self.forms.insert(pc, form);
+        dependent
+    }
+
+    fn follow_transfer(&mut self, pc: u32, form: &Form) -> bool {
+        let seen = std::mem::take(&mut self.seen);
+        let mut dependent = false;
+        for (&(addr, bytes, write), &moved) in seen.iter().zip(form.flow.transfer.as_slice()) {
+            let place = match moved {
+                Transfer::FLAGS => 64,
+                n if n < 64 => usize::from(n),
+                _ => continue,
+            };
+            if write {
+                let held = self.places[place];
+                dependent |= held.iter().take(self.width).any(|&b| self.is_dependent(b));
+                let bytes: Vec<Byte> =
+                    held.into_iter().chain([Byte::default(); 4]).take(bytes as usize).collect();
+                self.stored(pc, addr, &bytes);
+            } else {
+                let mut held = [Byte::default(); 4];
+                for (at, to) in (addr..addr + bytes).zip(&mut held) {
+                    *to = self.loaded(pc, at);
+                }
+                dependent |= held.iter().any(|&b| self.is_dependent(b));
+                self.places[place] = held;
+            }
+        }
+        self.seen = seen;
+        dependent
+    }
+
+    fn follow_form(&mut self, pc: u32, form: &Form) -> bool {
+        let seen = std::mem::take(&mut self.seen);
+        let mut data: Vec<Byte> = Vec::new();
+        let mut control: Vec<Byte> = Vec::new();
+        let mut from_memory = [Byte::default(); 4];
+        for &(addr, bytes, write) in &seen {
+            if !write && (form.flow.reads_memory || form.flow.branch_memory) {
+                for (i, at) in (addr..addr + bytes).enumerate() {
+                    let byte = self.loaded(pc, at);
+                    from_memory[i & 3] = byte;
+                    data.push(byte);
+                }
+            }
+        }
+        let flag = |n: u8| n >= 64;
+        let held = |places: &[[Byte; 4]], n: u8, width: usize| {
+            places[usize::from(n)]
+                .into_iter()
+                .take(if flag(n) { 1 } else { width })
+                .collect::<Vec<_>>()
+        };
+        for &n in form.reads.iter().chain(&form.keeps) {
+            data.extend(held(&self.places, n, self.width));
+        }
+        for &n in form.address.iter().chain(&form.decides) {
+            control.extend(held(&self.places, n, self.width));
+        }
+        let decided = form
+            .decides
+            .iter()
+            .any(|&n| held(&self.places, n, self.width).iter().any(|&b| self.is_dependent(b)));
+        if decided {
+            *self.branches.entry(pc).or_default() += 1;
+        }
+        let dependent = data.iter().chain(&control).any(|&b| self.is_dependent(b));
+        // What is found at a place that depends on the input depends on it, whatever it is.
+        let found = form.flow.reads_memory
+            && form
+                .address
+                .iter()
+                .any(|&n| held(&self.places, n, self.width).iter().any(|&b| self.is_dependent(b)));
+        let copied = self.copied(form, &from_memory).filter(|_| !found);
+        if let Some(bytes) = copied {
+            // The address is wanted, what is copied is not yet.
+            self.taken.extend(control.iter().map(|&byte| Taken { byte, data: false }));
+            for &n in &form.writes {
+                self.places[usize::from(n)] = bytes;
+            }
+            for &(addr, count, write) in &seen {
+                if write && form.flow.writes_memory {
+                    self.stored(pc, addr, &bytes[..(count as usize).min(4)]);
+                }
+            }
+            self.seen = seen;
+            return dependent;
+        }
+        self.taken.extend(data.iter().map(|&byte| Taken { byte, data: dependent }));
+        self.taken.extend(control.iter().map(|&byte| Taken { byte, data: false }));
+        let ahead: Vec<u32> = data.iter().map(|b| b.value).filter(|&v| v > INPUT).collect();
+        let from = [ahead.first().copied().unwrap_or(0), ahead.last().copied().unwrap_or(0)];
+        if !form.writes.is_empty() || form.flow.writes_memory {
+            let constant = data.is_empty();
+            let value = if constant { BEFORE } else { self.make(pc, dependent, from) };
+            let bytes = std::array::from_fn(|i| Byte { value, byte: i as u8 });
+            for &n in &form.writes {
+                self.places[usize::from(n)] = bytes;
+            }
+            for &(addr, count, write) in &seen {
+                if write && form.flow.writes_memory {
+                    self.stored(pc, addr, &bytes[..(count as usize).min(4)]);
+                }
+            }
+        }
+        self.seen = seen;
+        dependent
+    }
+
+    /// What a load, store or move copies; none if the instruction makes something.
+    fn copied(&self, form: &Form, from_memory: &[Byte; 4]) -> Option<[Byte; 4]> {
+        if !form.copies || !form.keeps.is_empty() {
+            return None;
+        }
+        match (form.flow.reads_memory, form.reads.as_slice()) {
+            (true, []) => Some(*from_memory),
+            (false, []) => Some([Byte::default(); 4]),
+            (false, &[one]) if one < 64 => Some(self.places[usize::from(one)]),
+            _ => None,
+        }
+    }
+
+    /// What a part that runs later takes of what was made ahead.
+    fn carry(&mut self, byte: Byte, data: bool) {
+        let mut left = vec![byte];
+        while let Some(Byte { value, byte }) = left.pop() {
+            if value <= INPUT {
+                continue;
+            }
+            let v = &mut self.values[value as usize];
+            let bit = 1 << (byte & 7);
+            let uses = if data { &mut v.data } else { &mut v.control };
+            let known = *uses & bit != 0;
+            *uses |= bit;
+            // Made by a frame: of what was made ahead.
+            if v.made == Value::HERE && !v.dependent && !known {
+                left.extend(v.from.map(|value| Byte { value, byte }));
+            }
+        }
+    }
+
+    fn stretch_ends(&mut self) {
+        let dependent = self.ran.iter().any(|r| r.2);
+        let cycles: Cycles = self.ran.iter().map(|r| Cycles::from(r.1)).sum();
+        for (pc, cycles, alone) in self.ran.drain(..) {
+            let spent = self.spent.entry(pc).or_default();
+            *match (dependent, alone) {
+                (false, _) => &mut spent.independent,
+                (true, false) => &mut spent.frame,
+                (true, true) => &mut spent.dependent,
+            } += Cycles::from(cycles);
+        }
+        let made = std::mem::take(&mut self.made);
+        let taken = std::mem::take(&mut self.taken);
+        if dependent {
+            for &value in &made {
+                self.values[value as usize].made = Value::HERE;
+            }
+            for &Taken { byte, data } in &taken {
+                self.carry(byte, data);
+            }
+        } else {
+            self.independent += cycles;
+            for &Taken { byte, .. } in &taken {
+                let v = &mut self.values[byte.value as usize];
+                v.ahead |= 1 << (byte.byte & 7);
+                v.last = self.independent;
+            }
+            for &value in &made {
+                self.values[value as usize].made = self.independent;
+            }
+        }
+        self.made = made;
+        self.made.clear();
+        self.taken = taken;
+        self.taken.clear();
+    }
+}
+
+/// The cuts that no other beats in bytes and saving.
+fn front(mut all: Vec<Cut>) -> Vec<Cut> {
+    let bytes = |c: &Cut| c.data_bytes + c.control_bytes;
+    all.sort_by_key(|c| (std::cmp::Reverse(c.saved), bytes(c)));
+    let mut best: Vec<Cut> = Vec::new();
+    for cut in all {
+        if best.last().is_none_or(|last| bytes(&cut) < bytes(last) && cut.saved < last.saved) {
+            best.push(cut);
+        }
+    }
+    best.reverse();
+    best
+}
+
+impl Observer for Offline {
+    const INSTRUCTIONS: bool = true;
+    const ACCESSES: bool = true;
+
+    fn instruction(&mut self, pc: u32, _: u32, cycles: u32, flow: Flow) {
+        if matches!(flow, Flow::Interrupt { .. } | Flow::InterruptReturn) {
+            // Interrupts belong to no part: their cycles are the stretch's.
+            self.seen.clear();
+            self.ran.push((pc, cycles, false));
+            return;
+        }
+        self.form(pc);
+        let dependent = self.follow(pc);
+        self.seen.clear();
+        self.ran.push((pc, cycles, dependent));
+        let ends =
+            self.forms.get(&pc).is_some_and(|f| !f.flow.branch.is_empty() || f.flow.branch_memory);
+        if flow != Flow::Next || ends {
+            self.stretch_ends();
+        }
+    }
+
+    fn access(&mut self, _: u32, addr: u32, kind: Access, width: Width, _: u32, _: Cycles) {
+        // A Cortex-M4's bits as words (ARMv7-M, B3.1).
+        if self.width == 4 && matches!(addr >> 24, 0x22 | 0x23 | 0x42 | 0x43) {
+            self.holes.insert("bit-band");
+        } else if kind == Access::Write && self.movers.iter().any(|r| r.contains(&addr)) {
+            self.holes.insert("dma");
+        }
+        if self.seen.len() < ACCESSES {
+            self.seen.push((addr, width.bytes(), kind == Access::Write));
+        }
+    }
+}

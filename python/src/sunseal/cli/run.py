@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`sunseal run`: a program on a board as on a bench."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from sunseal import boards, units
+from sunseal._engine import EngineError
+from sunseal.cli.console import err, print_json, writable
+from sunseal.cli.options import Board
+from sunseal.errors import SunsealError
+
+if TYPE_CHECKING:
+    from sunseal.running import Bench, Ended
+
+LOOK_S = 0.02
+"""Between two looks at the keyboard of a program that stands still."""
+
+LINGER_S = 1.0
+"""How long the last words wait in the pseudo-terminal for their reader."""
+
+
+def run_command(
+    elf: Annotated[Path, typer.Argument(metavar="FILE.elf", help="Your program.")],
+    board: Board = boards.DEFAULT_BOARD,
+    span: Annotated[str | None, typer.Option("--for", help="Simulated time to run, such as 2s.")] = None,
+    until: Annotated[str | None, typer.Option("--until", help="Symbol where the run ends.")] = None,
+    until_uart: Annotated[str | None, typer.Option("--until-uart", help="Text at which the run ends.")] = None,
+    status: Annotated[
+        str | None, typer.Option("--exit", help="Variable whose low byte is the exit status at the end.")
+    ] = None,
+    uart: Annotated[
+        str | None, typer.Option("--uart", help="Serial interface to talk to; else the one that the board leads out.")
+    ] = None,
+    baud: Annotated[int, typer.Option("--baud", help="How fast the terminal types, 8N1.")] = 9600,
+    typed: Annotated[
+        Path | None, typer.Option("--input", help="File to type into the UART; - is standard input.")
+    ] = None,
+    typed_at: Annotated[str, typer.Option("--input-at", help="Simulated time from which it is typed.")] = "100ms",
+    pty: Annotated[
+        bool, typer.Option("--pty", help="Lead the UART to a pseudo-terminal, in real time, for your terminal program.")
+    ] = False,
+    adc: Annotated[
+        list[str] | None,
+        typer.Option("--adc", help="CHANNEL=1.2V or CHANNEL=FILE.csv (seconds, volts). Repeatable."),
+    ] = None,
+    pin: Annotated[
+        list[str] | None,
+        typer.Option("--pin", help="P1.3=0, =1, =toggle@1Hz or =FILE.csv (seconds, 0 or 1). Repeatable."),
+    ] = None,
+    pin_log: Annotated[
+        Path | None, typer.Option("--pin-log", help="Write every edge of an output pin into this .csv.")
+    ] = None,
+    vcc: Annotated[str | None, typer.Option("--vcc", help="Supply, such as 3.0V; else the board's.")] = None,
+    power: Annotated[str | None, typer.Option("--power", help="Power set for the joules.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of the output.")] = False,
+) -> None:
+    """Run a program as on a bench: its UART on your terminal, voltages and levels at its inputs.
+
+    What it writes goes to standard output, how it ended to standard error. Without `--for`, `--until` or `--until-uart`
+    it runs until it stops for good. The exit status is 0, or what the program says by semihosting or `--exit`; 1
+    where it faults, is reset again and again, or misses its end.
+    """
+    from sunseal import machine
+    from sunseal.running import Bench
+
+    if sys.stdout.isatty() and not as_json:
+        machine.watching = None  # what the program writes shows that it runs
+    writable(pin_log, (".csv",))
+    bench = Bench(board, elf, uart=uart, baud=baud, power=power, vcc_v=None if vcc is None else units.voltage_v(vcc))
+    for given in adc or ():
+        _connect(bench, given)
+    for given in pin or ():
+        _drive(bench, given)
+    if status is not None:
+        bench.machine.address(status)
+    if typed is not None:
+        bench.send(_read(typed), units.time_s(typed_at, "--input-at"))
+    shown = uart if uart is not None else bench.uart
+    if not as_json:
+        bench.on_output = lambda name, data: _show(name, data, shown)
+    with _terminal(bench, shown) if pty else contextlib.nullcontext():
+        ended, failure = _play(bench, until, until_uart, span)
+    if pin_log is not None:
+        rows = (f"{at_s!r},{name},{int(level)}\n" for at_s, _, name, level in bench.machine.pin_log())
+        pin_log.write_text("time_s,pin,level\n" + "".join(rows), encoding="utf-8")
+    code = 1 if failure is not None else ended.exit_status if ended is not None else 0
+    if status is not None and failure is None:
+        code = bench.machine.read_int(status) & 0xFF
+    _tell(bench, ended, failure, shown, as_json)
+    if code:
+        raise typer.Exit(code)
+
+
+def _play(bench: Bench, until: str | None, until_uart: str | None, span: str | None) -> tuple[Ended | None, str | None]:
+    from sunseal.running import Ended
+
+    if until is not None:
+        bench.machine.address(until)
+    try:
+        return bench.run(until, until_uart=until_uart, within=None if span is None else units.time_s(span)), None
+    except KeyboardInterrupt:
+        return Ended("time", "stopped by hand"), None
+    except EngineError as e:
+        return None, str(e)
+    except SunsealError as e:
+        if until is None and until_uart is None:
+            raise
+        return None, str(e)
+
+
+def _tell(bench: Bench, ended: Ended | None, failure: str | None, shown: str | None, as_json: bool) -> None:
+    why = failure if failure is not None else ended.detail if ended is not None else ""
+    # A supply or clock that the power set does not cover is a gap in the joules, not in the run.
+    try:
+        energy_j, gap = bench.energy_j, None
+    except (SunsealError, EngineError) as e:
+        energy_j, gap = None, str(e)
+    if as_json:
+        print_json(
+            {
+                "board": bench.board,
+                "ended": "failed" if ended is None else ended.why,
+                "why": why,
+                "time_s": bench.time_s,
+                "cycles": bench.machine.cycles,
+                "energy_j": energy_j,
+                "energy_gap": gap,
+                "resets": bench.resets,
+                "uart": {name: data.decode("utf-8", errors="replace") for name, data in bench.received.items()},
+                "semihosting": bench.console.decode("utf-8", errors="replace"),
+                "lints": bench.machine.lints(),
+            }
+        )
+        return
+    sys.stdout.flush()
+    joules = f"energy unknown ({gap})" if energy_j is None else f"{units.show(energy_j, 'J')} in the chip"
+    resets = f", {bench.resets} resets" if bench.resets else ""
+    first = "[bold red]failed:[/]" if failure is not None else "ended:"
+    err.print(f"{first} {escape(why)}")
+    err.print(f"{units.show(bench.time_s, 's')}, {bench.machine.cycles:,} cycles, {escape(joules)}{resets}")
+    for name, data in bench.received.items():
+        if name != shown:
+            err.print(f"{name} wrote {len(data)} bytes that are not shown; `--uart {name}` shows them")
+    for lint in bench.machine.lints():
+        err.print(f"[bold]warning:[/] {escape(lint)}")
+
+
+def _show(name: str, data: bytes, shown: str | None) -> None:
+    if shown is not None and name not in (shown, "semihosting"):
+        return
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def _read(path: Path) -> bytes:
+    if str(path) == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return path.read_bytes()
+    except OSError as e:
+        raise SunsealError(f"the input `{path}` cannot be read: {e.strerror or e}") from e
+
+
+def _connect(bench: Bench, given: str) -> None:
+    from sunseal.running import read_points
+
+    channel, eq, what = given.partition("=")
+    if not (eq and what and channel.strip().isdecimal()):
+        raise SunsealError(f"--adc `{given}` is not CHANNEL=VOLTAGE or CHANNEL=FILE.csv, such as `3=1.2V`")
+    if what.endswith(".csv"):
+        bench.adc(int(channel), read_points(Path(what), f"--adc {channel}"))
+    else:
+        bench.adc(int(channel), units.parse(what, "V", f"--adc {channel}", zero=True))
+
+
+def _drive(bench: Bench, given: str) -> None:
+    from sunseal.running import read_points
+
+    name, eq, what = given.partition("=")
+    if not (eq and what):
+        raise SunsealError(f"--pin `{given}` is not PIN=WHAT, such as `P1.3=1` or `P1.3=toggle@1Hz`")
+    if what in ("0", "1"):
+        bench.pin(name, what == "1")
+    elif what.startswith("toggle@"):
+        bench.toggle(name, units.parse(what.removeprefix("toggle@"), "Hz", f"--pin {name}"))
+    elif what.endswith(".csv"):
+        points = read_points(Path(what), f"--pin {name}")
+        if bad := [value for _, value in points if value not in (0.0, 1.0)]:
+            raise SunsealError(f"`{what}` holds the level {bad[0]:g} for pin {name}; a level is 0 or 1")
+        bench.pin(name, [(at_s, value == 1.0) for at_s, value in points])
+    else:
+        raise SunsealError(f"--pin `{given}`: write 0, 1, toggle@1Hz or a .csv file behind `=`")
+
+
+def _unread(terminal: int) -> int:
+    import fcntl
+    import termios
+
+    return int.from_bytes(fcntl.ioctl(terminal, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
+@contextlib.contextmanager
+def _terminal(bench: Bench, shown: str | None) -> Iterator[None]:
+    """Lead the UART to a pseudo-terminal and keep the machine from running ahead of the clock on the wall."""
+    try:
+        import pty
+        import tty
+    except ImportError as e:
+        raise SunsealError("this system has no pseudo-terminals; leave --pty out, or give --input") from e
+    master, slave = pty.openpty()
+    # The other end stays open here, so that a terminal program may come and go.
+    tty.setraw(slave)
+    err.print(f"the UART is at {os.ttyname(slave)}; Ctrl-C here ends the run")
+    began_s, from_s = time.monotonic(), bench.time_s
+
+    def write(name: str, data: bytes) -> Any:
+        if shown is None or name == shown:
+            # A terminal that nobody reads holds some kilobytes; what comes on top is lost, as on a real line.
+            with contextlib.suppress(BlockingIOError):
+                os.write(master, data)
+        elif name == "semihosting":
+            _show(name, data, shown)
+
+    last_s = from_s
+
+    def look(b: Bench) -> None:
+        nonlocal last_s
+        ahead_s = (b.time_s - from_s) - (time.monotonic() - began_s)
+        # The time of a program that has stopped for good stands still until a key is pressed.
+        wait_s = LOOK_S if b.time_s == last_s else max(ahead_s, 0.0)
+        last_s = b.time_s
+        if select.select([master], [], [], wait_s)[0]:
+            b.send(os.read(master, 4096))
+
+    os.set_blocking(master, False)
+    bench.on_output, bench.on_slice = write, look
+    try:
+        yield
+    finally:
+        # What has not been read yet goes with the line, and what was just written is on its way through the kernel.
+        patience_s = time.monotonic() + LINGER_S
+        time.sleep(LOOK_S)
+        while _unread(slave) and time.monotonic() < patience_s:
+            time.sleep(LOOK_S)
+        os.close(master)
+        os.close(slave)

@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""A program on a board as on a bench: its terminal, voltages and levels at its inputs, until something is seen.
+
+>>> from sunseal import Bench
+>>> node = Bench("msp430fr5994-launchpad", "boot.elf")  # doctest: +SKIP
+>>> node.run(until_uart="ready", within="2s")  # doctest: +SKIP
+Ended(why='uart', exit_status=0, detail="eusci_a0 wrote `ready`")
+"""
+
+from __future__ import annotations
+
+import csv
+import heapq
+import itertools
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from sunseal import _engine, abi, boards, machine, units
+from sunseal.errors import SunsealError
+from sunseal.machine import Machine, Place
+
+Why = Literal["until", "uart", "exit", "halted", "reset loop", "brown-out", "time"]
+SLICE_S = (1e-3, 0.25)
+"""Machine time between two looks at the terminal: the shortest, where it talks, and the longest."""
+BAUD = 9600
+BITS_A_BYTE = 10
+"""Of 8N1: start bit, eight data bits, stop bit."""
+PS = 10**12
+BKPT_SEMIHOSTING = b"\xab\xbe"
+"""BKPT 0xAB in Thumb code: Arm, Semihosting for AArch32 and AArch64 (2022), section 3.1."""
+TEXT_BYTES_MAX = 1 << 16
+
+
+@dataclass(frozen=True)
+class Ended:
+    """Why a run ended, with the exit status that the program asked for by semihosting."""
+
+    why: Why
+    detail: str
+    exit_status: int = 0
+
+
+class Bench:
+    """A board with a program, just powered on, whose terminal and inputs are in your hands."""
+
+    def __init__(
+        self,
+        board: str,
+        elf: str | os.PathLike[str] | bytes,
+        *,
+        uart: str | None = None,
+        baud: int = BAUD,
+        power: str | None = None,
+        vcc_v: float | None = None,
+    ) -> None:
+        """Put a program on a board.
+
+        `uart` is the serial interface that `send` types into, by default the one that the board leads out; `baud`
+        is how fast (8N1). `power` is the power set that `energy_j` is weighed with, `vcc_v` the supply.
+        """
+        if board not in boards.names("boards"):
+            raise SunsealError(
+                f"`{board}` is no board; known: {', '.join(boards.names('boards'))}",
+                hint="a bench needs a board's supply and crystals; `sunseal.Machine` runs a bare device",
+            )
+        if baud <= 0:
+            raise SunsealError(f"a terminal of {baud} baud types nothing: give one such as 9600")
+        self.machine = Machine(board, elf)
+        self.board = board
+        self._vcc_v = vcc_v if vcc_v is not None else _engine.Board(str(boards.board_path(board))).vcc_v
+        if vcc_v is not None:
+            self.machine.vcc_v = vcc_v
+        self.serials = self.machine.engine.serials()
+        self.uart = uart if uart is not None else self._led_out()
+        if self.uart is not None and self.uart not in self.serials:
+            raise SunsealError(f"{board} has no serial interface `{self.uart}`; it has {', '.join(self.serials)}")
+        self.received: dict[str, bytearray] = {}
+        """What each interface has written since power-on."""
+        self.console = bytearray()
+        """What the program has written by semihosting."""
+        self._power = power
+        self._byte_ps = BITS_A_BYTE * PS // baud
+        self._typed_until_ps = 0
+        self._exit: int | None = None
+        self._resets_before = self.machine.engine.resets()[0]
+        self._drives: list[tuple[int, int, str, bool | None, Iterator[tuple[int, bool | None]]]] = []
+        self._order = itertools.count()
+        self.on_output: Callable[[str, bytes], object] | None = None
+        """Called with an interface, or `semihosting`, and what it has just written."""
+        self.on_slice: Callable[[Bench], object] | None = None
+        """Called each time the machine stands still for a look at the terminal."""
+
+    def _led_out(self) -> str | None:
+        described = boards.read_toml(boards.board_path(self.board)).get("log")
+        serial = described.get("serial") if isinstance(described, dict) else None
+        return serial if isinstance(serial, str) else None
+
+    # --- What goes in ----------------------------------------------------------------------------
+
+    def send(self, data: bytes | str, at_s: float | None = None) -> None:
+        """Type into the UART, behind what was typed before, from `at_s` of machine time on."""
+        if self.uart is None:
+            raise SunsealError(f"{self.board} leads no UART out: name one of {', '.join(self.serials)} as `uart`")
+        start = max(self._now_ps, self._typed_until_ps, 0 if at_s is None else round(at_s * PS))
+        for byte in data.encode() if isinstance(data, str) else data:
+            start += self._byte_ps
+            self.machine.engine.uart_in(self.uart, start, byte)
+        self._typed_until_ps = start
+
+    def adc(self, channel: int, volts: float | Sequence[tuple[float, float]]) -> None:
+        """Connect a voltage, or points of machine time in seconds and volts with straight lines between them."""
+        if not 0 <= channel <= 255:
+            raise SunsealError(f"channel {channel} is no channel of an ADC: give one of 0 to 255")
+        if isinstance(volts, int | float):
+            self.machine.adc_volts(channel, float(volts))
+        else:
+            self.machine.engine.adc_points(channel, list(volts))
+
+    def pin(self, name: str, levels: bool | Sequence[tuple[float, bool | None]] | None) -> None:
+        """Drive a pin: a level, or points of machine time in seconds and level; None lets go of it."""
+        if levels is None or isinstance(levels, bool):
+            self.machine.set_pin(name, levels)
+            return
+        self.machine.pin(name)  # an unknown name is an error now
+        self._drive(name, iter([(round(t * PS), level) for t, level in levels]))
+
+    def toggle(self, name: str, freq_hz: float) -> None:
+        """Drive a pin with a square wave that starts low: `freq_hz` whole periods a second."""
+        if not 0 < freq_hz <= 1e6:
+            raise SunsealError(f"{name} cannot toggle at {freq_hz:g} Hz: give more than 0 and at most 1 MHz")
+        self.machine.set_pin(name, False)
+        half_ps = PS / (2 * freq_hz)
+        start = self._now_ps
+        self._drive(name, ((start + round(n * half_ps), n % 2 == 1) for n in itertools.count(1)))
+
+    def _drive(self, name: str, points: Iterator[tuple[int, bool | None]]) -> None:
+        following = next(points, None)
+        if following is not None:
+            heapq.heappush(self._drives, (following[0], next(self._order), name, following[1], points))
+
+    def _drive_due(self) -> None:
+        while self._drives and self._drives[0][0] <= self._now_ps:
+            _, _, name, level, points = heapq.heappop(self._drives)
+            self.machine.set_pin(name, level)
+            self._drive(name, points)
+
+    # --- What comes out --------------------------------------------------------------------------
+
+    @property
+    def _now_ps(self) -> int:
+        return self.machine.engine.time_ps
+
+    @property
+    def time_s(self) -> float:
+        """Machine time since power-on in seconds."""
+        return self.machine.time_s
+
+    @property
+    def text(self) -> str:
+        """What the board's UART has written, or the only one that has, as text."""
+        return self._talking().decode("utf-8", errors="replace")
+
+    def _talking(self) -> bytes:
+        wrote = [name for name, data in self.received.items() if data]
+        if self.uart in wrote or len(wrote) != 1:
+            return bytes(self.received.get(self.uart or "", b"")) or bytes(self.console)
+        return bytes(self.received[wrote[0]])
+
+    @property
+    def energy_j(self) -> float:
+        """What the chip drew since power-on in joules, by the power set, at the supply; without radio and LEDs."""
+        from sunseal.measurement import measuring
+
+        weights = measuring.PowerSet(self._power or measuring.DEFAULT_POWER, self.board)
+        return weights.inner.weigh_as_run(self.machine.engine.counts(), self._vcc_v).energy_j
+
+    @property
+    def resets(self) -> int:
+        """How often the program was reset since power-on, by whatever."""
+        return self.machine.engine.resets()[0] - self._resets_before
+
+    # --- Running ---------------------------------------------------------------------------------
+
+    def run(
+        self,
+        until: Place | None = None,
+        *,
+        until_uart: str | bytes | None = None,
+        within: str | float | None = None,
+    ) -> Ended:
+        """Run to a symbol, until a UART has written a text from now on, or for so long, whichever is first.
+
+        With `until` or `until_uart`, `within` is a deadline: a run that does not get there raises SunsealError. Without
+        them it ends by `within`, by the program's end, or where the program is reset again and again. `within` is in
+        seconds of machine time, or a text such as `2s`. A text is seen up to a millisecond of machine time after its
+        last byte. A fault of the program raises EngineError.
+        """
+        span_s = units.time_s(within, "within") if isinstance(within, str) else within
+        end_ps = None if span_s is None else self._now_ps + round(span_s * PS)
+        goals = [] if until is None else [self.machine.address(until)]
+        wanted = until_uart.encode() if isinstance(until_uart, str) else until_uart
+        seen_from = {name: len(data) for name, data in self.received.items()}
+        slice_s = SLICE_S[0]
+        while True:
+            self._drive_due()
+            kind, slept = self._slice(goals, end_ps, slice_s)
+            wrote = self._collect()
+            slice_s = SLICE_S[0] if wrote or not slept else min(2 * slice_s, SLICE_S[1])
+            if self.on_slice is not None:
+                self.on_slice(self)
+            if machine.watching is not None:
+                machine.watching(self.machine.cycles)
+            found = self._ended(kind, goals, wanted, seen_from, end_ps)
+            if found is not None:
+                missed = (until is not None or wanted is not None) and found.why not in ("until", "uart")
+                if missed:
+                    aim = f"`{until}` was not reached" if wanted is None else f"no UART wrote `{_shown(wanted)}`"
+                    raise SunsealError(f"{aim}: {found.detail}; {self._last_words()}")
+                return found
+
+    def _slice(self, goals: list[int], end_ps: int | None, slice_s: float) -> tuple[str, bool]:
+        """Run for a slice of machine time; say how it ended, and whether nothing was typed or driven in it."""
+        stop_ps = self._now_ps + round(slice_s * PS)
+        quiet = True
+        if self._drives:
+            stop_ps, quiet = min(stop_ps, self._drives[0][0]), False
+        if end_ps is not None:
+            stop_ps = min(stop_ps, end_ps)
+        try:
+            return self.machine.engine.run(None, stop_ps, goals, None)[0], quiet
+        except _engine.EngineError:
+            if not self._semihosting():
+                raise
+            return "semihosting", False
+
+    def _collect(self) -> bool:
+        wrote: dict[str, bytearray] = {}
+        for _, name, byte in self.machine.engine.take_uart():
+            wrote.setdefault(name, bytearray()).append(byte)
+        for name, data in wrote.items():
+            self.received.setdefault(name, bytearray()).extend(data)
+            if self.on_output is not None:
+                self.on_output(name, bytes(data))
+        return bool(wrote)
+
+    def _ended(
+        self, kind: str, goals: list[int], wanted: bytes | None, seen_from: dict[str, int], end_ps: int | None
+    ) -> Ended | None:
+        m = self.machine
+        if wanted is not None:
+            for name, data in self.received.items():
+                if wanted in data[max(0, seen_from.get(name, 0)) :]:
+                    return Ended("uart", f"{name} wrote `{_shown(wanted)}`")
+            if wanted in self.console:
+                return Ended("uart", f"the program wrote `{_shown(wanted)}` by semihosting")
+        if self._exit is not None:
+            return Ended("exit", f"the program left by semihosting with status {self._exit}", self._exit)
+        if kind == "pc" and m.pc in goals:
+            return Ended("until", f"it stands at {m.describe(m.pc)}")
+        if kind == "brown-out":
+            return Ended("brown-out", "the supply is too low to run")
+        if kind == "halted" and not self._drives and self._typed_until_ps <= self._now_ps and self.on_slice is None:
+            return Ended("halted", f"it has stopped for good at {m.describe(m.pc)}")
+        loop = m.reset_loop()
+        if loop is not None:
+            return Ended("reset loop", loop, 1)
+        if end_ps is not None and self._now_ps >= end_ps:
+            return Ended("time", f"{units.show(self.time_s, 's')} of machine time are over")
+        return None
+
+    def _last_words(self) -> str:
+        said = self._talking()
+        return f"its last words were `{_shown(said[-200:])}`" if said else "it has written nothing"
+
+    # --- Semihosting -----------------------------------------------------------------------------
+
+    def _semihosting(self) -> bool:
+        """Answer a call of the debugger by Thumb code; False where the machine stands at no such call."""
+        m = self.machine
+        if not isinstance(abi.of(m.device), abi.Arm) or m.read(m.pc, 2) != BKPT_SEMIHOSTING:
+            return False
+        operation, argument = m.registers["R0"], m.registers["R1"]
+        m.registers["R0"] = self._semihosting_call(operation, argument) & 0xFFFF_FFFF
+        m.registers["PC"] = m.pc + 2
+        return True
+
+    def _semihosting_call(self, operation: int, argument: int) -> int:
+        # Arm, Semihosting for AArch32 and AArch64 (2022), section 5: numbers and parameter blocks of the operations.
+        m = self.machine
+
+        def word(i: int) -> int:
+            return int.from_bytes(m.read(argument + 4 * i, 4), "little")
+
+        match operation:
+            case 0x01:  # SYS_OPEN: `:tt`, the console, alone
+                name = m.read(word(0), min(word(2), TEXT_BYTES_MAX))
+                return (2 if word(1) >= 4 else 1) if name == b":tt" else -1
+            case 0x02 | 0x09:  # SYS_CLOSE; SYS_ISTTY
+                return 0 if operation == 0x02 else 1
+            case 0x03:  # SYS_WRITEC
+                self._say(m.read(argument, 1))
+            case 0x04:  # SYS_WRITE0
+                self._say(self._string(argument))
+            case 0x05:  # SYS_WRITE
+                self._say(m.read(word(1), min(word(2), TEXT_BYTES_MAX)))
+                return 0
+            case 0x06:  # SYS_READ: the end of the file at once, all bytes unread
+                return word(2)
+            case 0x13:  # SYS_ERRNO
+                return 0
+            case 0x18:  # SYS_EXIT; ADP_Stopped_ApplicationExit is the good end
+                self._exit = 0 if argument == 0x20026 else 1
+            case 0x20:  # SYS_EXIT_EXTENDED
+                self._exit = word(1) & 0xFF if word(0) == 0x20026 else 1
+            case 0x10 | 0x11:  # SYS_CLOCK in hundredths of a second; SYS_TIME in seconds
+                return int(self.time_s * (100 if operation == 0x10 else 1))
+            case _:
+                raise SunsealError(
+                    f"the program asks its debugger for semihosting operation {operation:#04x} at "
+                    f"{m.describe(m.pc)}, which is not answered here",
+                    hint="console output, exit and the clock are: SYS_WRITE0, SYS_WRITEC, SYS_WRITE, SYS_EXIT",
+                )
+        return 0
+
+    def _string(self, address: int) -> bytes:
+        text = bytearray()
+        while len(text) < TEXT_BYTES_MAX and (byte := self.machine.read(address + len(text), 1)) != b"\0":
+            text += byte
+        return bytes(text)
+
+    def _say(self, data: bytes) -> None:
+        self.console.extend(data)
+        if self.on_output is not None:
+            self.on_output("semihosting", data)
+
+
+def _shown(data: bytes) -> str:
+    return data.decode("utf-8", errors="replace").encode("unicode_escape").decode("ascii")
+
+
+def read_points(path: Path, what: str) -> list[tuple[float, float]]:
+    """Read two columns, time in seconds and a value, of a CSV file; a first line of names is passed over.
+
+    Raises
+    ------
+    SunsealError names the line where a value is missing, is no number, or where time does not rise.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as e:
+        raise SunsealError(f"the file `{path}` for {what} cannot be read: {e}") from e
+    points: list[tuple[float, float]] = []
+    for number, row in enumerate(csv.reader(lines), 1):
+        cells = [cell.strip() for cell in row]
+        if not any(cells) or cells[0].startswith("#"):
+            continue
+        try:
+            time_s, value = (float(cell) for cell in cells)
+        except ValueError:
+            if number == 1 and all(cell and not cell[0].isdigit() for cell in cells):
+                continue
+            raise SunsealError(
+                f"`{path}` line {number} is not a time in seconds and a value: write `0.25,1.2`"
+            ) from None
+        if not (math.isfinite(time_s) and math.isfinite(value)):
+            raise SunsealError(f"`{path}` line {number} holds what is no finite number: `{','.join(row)}`")
+        if points and time_s <= points[-1][0]:
+            raise SunsealError(f"`{path}` line {number} does not come after the line before it: its time must rise")
+        points.append((time_s, value))
+    if not points:
+        raise SunsealError(f"`{path}` for {what} holds no points: write lines such as `0.25,1.2`")
+    return points

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`sunseal run`: programs that talk, on three instruction sets, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import Cli
+from sunseal import Bench, EngineError, SunsealError
+from sunseal.measurement import constant_time_matrix as matrix
+
+SOURCE = Path(__file__).parent / "data" / "on_the_bench.c"
+Built = Callable[[str], Path]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    def build(board: str) -> Path:
+        isa = next(s for s in matrix.SETS if s.board == board)
+        compiler = next(c for c in matrix.compilers(isa) if isinstance(c, matrix.Compiler) and "clang 19" in str(c))
+        return matrix.build(SOURCE, isa, compiler, "-O1", tmp_path_factory.mktemp("bench"))
+
+    return build
+
+
+FR, AVR, ARM = "msp430fr5994-launchpad", "micaz", "msp432p401r-launchpad"
+
+
+@pytest.mark.parametrize("board", [FR, AVR])
+def test_a_program_is_talked_with(built: Built, board: str) -> None:
+    node = Bench(board, built(board))
+    assert node.run(until_uart="ready\n", within="1s").why == "uart"
+    node.send("xyz")
+    node.run(until_uart="xyz", within="1s")
+    node.send("q")
+    node.run(until_uart="bye", within="1s")
+    assert node.text == "ready\nxyzbye\n"[: len(node.text)]
+    assert node.energy_j > 0
+    assert node.resets == 0
+
+
+def test_what_is_typed_has_a_baud_rate(built: Built) -> None:
+    begun = {}
+    for baud in (1200, 9600):
+        node = Bench(FR, built(FR), baud=baud)
+        node.run(until_uart="ready\n", within="1s")
+        at_s = node.time_s
+        node.send("0123456789" * 3)
+        node.run(until_uart="0123456789" * 3, within="1s")
+        begun[baud] = node.time_s - at_s
+    assert begun[1200] == pytest.approx(30 * 10 / 1200, rel=0.05)
+    assert begun[9600] == pytest.approx(30 * 10 / 9600, rel=0.1)
+
+
+def test_voltages_and_levels_follow_what_is_given(built: Built) -> None:
+    node = Bench(AVR, built(AVR))
+    node.run(until_uart="ready\n", within="1s")
+    vcc_v = node.machine.vcc_v
+
+    def answer(question: str) -> int:
+        before = len(node.text)
+        node.send(question)
+        node.run(until_uart="\n", within="1s")
+        return int(node.text[before:])
+
+    node.adc(3, vcc_v / 4)
+    assert answer("a") == 256
+    now_s = node.time_s
+    node.adc(3, [(now_s, 0.0), (now_s + 1.0, vcc_v)])
+    node.run(within=now_s + 0.5 - node.time_s)
+    assert answer("a") == pytest.approx(512, abs=12)  # the answer's own 4 to 8 ms are on the way
+    for level in (True, False):
+        node.pin("PD0", level)
+        assert answer("p") == int(level)
+    node.toggle("PD0", 5.0)
+    seen = []
+    for _ in range(8):
+        node.run(within=0.05)
+        seen.append(node.machine.pin("PD0"))
+    assert seen.count(True) == 4
+
+
+def test_semihosting_talks_and_leaves(built: Built, sunseal: Cli) -> None:
+    done = sunseal("run", built(ARM), "--board", ARM, "--json")
+    answer = json.loads(done.out)
+    assert (done.status, answer["ended"]) == (5, "exit")
+    assert answer["semihosting"] == "ready\nbye\nby name\n"
+
+
+def test_the_command_prints_what_the_program_says(built: Built, sunseal_process: Cli, tmp_path: Path) -> None:
+    typed = tmp_path / "typed"
+    typed.write_text("hello\nq", encoding="ascii")
+    log = tmp_path / "edges.csv"
+    done = sunseal_process(
+        *("run", built(FR), "--board", FR, "--input", typed, "--until-uart", "bye\n", "--for", "2s"),
+        *("--exit", "status", "--pin-log", log),
+    )
+    assert done.out == "ready\nhello\nbye\n"
+    assert log.read_text(encoding="ascii").startswith("time_s,pin,level\n")
+    assert done.status == 7
+    done = sunseal_process("run", built(FR), "--board", FR, "--input", typed, "--for", "300ms", "--exit", "status")
+    assert (done.out, done.status) == ("ready\nhello\nbye\n", 7)
+
+
+def test_a_missed_end_is_a_no(built: Built, sunseal: Cli) -> None:
+    done = sunseal("run", built(FR), "--board", FR, "--until-uart", "never", "--for", "50ms")
+    assert done.status == 1
+    assert "no UART wrote `never`" in done.err
+    assert "ready" in done.err
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (["--adc", "3=warm"], "is not a number with a unit"),
+        (["--adc", "three=1V"], "is not CHANNEL=VOLTAGE"),
+        (["--pin", "P1.3=maybe"], "write 0, 1, toggle@1Hz or a .csv file"),
+        (["--pin", "P99.1=1"], "is no pin"),
+        (["--uart", "usart7"], "has no serial interface `usart7`; it has eusci_a0"),
+        (["--baud", "0"], "types nothing"),
+        (["--until", "nowhere", "--for", "1s"], "nowhere"),
+        (["--input", "missing.txt"], "cannot be read"),
+    ],
+)
+def test_what_makes_no_bench_is_refused(built: Built, sunseal: Cli, args: list[str], sentence: str) -> None:
+    done = sunseal("run", built(FR), "--board", FR, *args)
+    assert done.status == 2
+    assert sentence in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("0,1\n0.5,\n", "line 2 is not a time"),
+        ("time,volts\n0,1\n0,2\n", "line 3 does not come after"),
+        ("0,nan\n", "no finite number"),
+        ("time,volts\n", "holds no points"),
+    ],
+)
+def test_a_file_with_a_gap_is_refused_by_its_line(
+    built: Built, sunseal: Cli, tmp_path: Path, text: str, sentence: str
+) -> None:
+    path = tmp_path / "volts.csv"
+    path.write_text(text, encoding="ascii")
+    done = sunseal("run", built(AVR), "--board", AVR, "--adc", f"3={path}", "--for", "1ms")
+    assert done.status == 2
+    assert sentence in done.err
+
+
+def test_a_fault_of_the_program_ends_the_run_with_its_place(built: Built) -> None:
+    node = Bench(ARM, built(ARM))
+    node.run(until="main", within="1s")
+    node.machine.registers["PC"] = 0x0700_0000
+    with pytest.raises(EngineError, match="0x"):
+        node.run(within="1s")
+
+
+def test_a_terminal_program_finds_the_uart_at_a_pseudo_terminal(built: Built) -> None:
+    elf = built(FR)
+    command = [sys.executable, "-m", "sunseal", "run", str(elf), "--board", FR, "--pty", "--until-uart", "bye\n"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as run:
+        assert run.stderr is not None
+        line = run.stderr.readline()
+        port = os.open(line.split("the UART is at ")[1].split(";")[0], os.O_RDWR | os.O_NOCTTY)
+        try:
+            said = b""
+            until = time.monotonic() + 20
+            while b"ready\n" not in said and time.monotonic() < until:
+                said += os.read(port, 100)
+            os.write(port, b"okq")
+            while b"bye\n" not in said and time.monotonic() < until:
+                said += os.read(port, 100)
+            assert run.wait(20) == 0
+        finally:
+            os.close(port)
+        assert said.replace(b"\r", b"") == b"ready\nokbye\n"
+
+
+def test_the_fixture_of_pytest(built: Built, tmp_path: Path) -> None:
+    test = tmp_path / "test_boot.py"
+    test.write_text(
+        "def test_boot(node):\n    node.run(until_uart='ready', within='2s')\n    assert node.energy_j < 3e-3\n",
+        encoding="ascii",
+    )
+    pytest_run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "sunseal.pytest_plugin"]
+    given = ["--sunseal-elf", str(built(FR)), "--sunseal-board", FR]
+    assert subprocess.run([*pytest_run, *given, str(test)], check=False, cwd=tmp_path).returncode == 0
+    without = subprocess.run([*pytest_run, str(test)], check=False, cwd=tmp_path, capture_output=True, text=True)
+    assert without.returncode == 1
+    assert "`node` needs elf" in without.stdout
+
+
+def test_a_bench_wants_a_board(built: Built) -> None:
+    with pytest.raises(SunsealError, match="is no board"):
+        Bench("msp430fr5994", built(FR))
