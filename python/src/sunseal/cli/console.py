@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from rich.status import Status
 
 
+PIPE_COLUMNS = 1000
+"""A pipe has no width of its own: no cell of a table is cut or broken there."""
+
+
 class Screen:
     """A console of rich's, which is imported when something is first printed."""
 
@@ -33,9 +37,10 @@ class Screen:
         if self._console is None:
             from rich.console import Console
 
-            # A pipe has no width of its own.
-            wide = not self._stderr and not (sys.stdout and sys.stdout.isatty())
-            self._console = Console(stderr=self._stderr, highlight=False, soft_wrap=True, width=120 if wide else None)
+            piped = not self._stderr and not (sys.stdout and sys.stdout.isatty())
+            self._console = Console(
+                stderr=self._stderr, highlight=False, soft_wrap=True, width=PIPE_COLUMNS if piped else None
+            )
         return self._console
 
     @property
@@ -45,6 +50,9 @@ class Screen:
 
     def print(self, *things: Any, style: str | None = None, markup: bool | None = None) -> None:
         """Print text with markup, or a table."""
+        for thing in things:
+            for column in getattr(thing, "columns", ()):
+                column.overflow = "fold"  # a word too long for its column is broken, not cut
         self.console.print(*things, style=style, markup=markup)
 
     def status(self, sentence: str) -> Status:

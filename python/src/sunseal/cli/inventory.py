@@ -40,15 +40,13 @@ def boards_command(
     if as_json:
         print_json(rows)
         return
-    table = Table("board", "device", "parts", "variants", "clock up to, from", "power sets", box=None)
+    table = Table("board, device, variants", "parts", "clock, from", "power sets", box=None)
     for row in rows:
         table.add_row(
-            row["board"],
-            row["device"],
-            ", ".join(row["parts"]),
-            "\n".join(row["variants"]),
-            "\n".join(f"{p['freq_max_hz'] / 1e6:g} MHz, {p['vcc_min_v']:g} V" for p in row["levels"]),
-            "\n".join(row["power_sets"]),
+            "\n".join((row["board"], f"  {row['device']}", *(f"  {v}" for v in row["variants"]))),
+            "\n".join(row["parts"]),
+            "\n".join(f"{p['freq_max_hz'] / 1e6:.3g} MHz, {p['vcc_min_v']:g} V" for p in row["levels"]),
+            "\n".join(p.removeprefix(f"{row['device']}-") for p in row["power_sets"]),
         )
     out.print(table)
 
