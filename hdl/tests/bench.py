@@ -8,7 +8,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from sunseal.cli import hdl
+from sunseal.benchmark import hdl
 
 HDL = Path(__file__).resolve().parent.parent
 VECTORS = HDL.parent / "data" / "vectors"

@@ -14,7 +14,7 @@ import conversation
 import pytest
 from bench import CORES, HDL
 
-from sunseal.cli import hdl
+from sunseal.benchmark import hdl
 from sunseal.errors import SunsealError
 
 slow = pytest.mark.skipif(

@@ -3,23 +3,64 @@
 
 >>> import sunseal
 >>> sunseal.measure("ecdsa-p256-sign", freq_hz=8_000_000, vcc_v=2.2).energy_j  # doctest: +SKIP
+
+A name is imported when it is first used, so that `import sunseal` stays quick.
 """
 
-from importlib.metadata import version
+from __future__ import annotations
 
-from sunseal._engine import EngineError
-from sunseal.air import Air, Frame
-from sunseal.api import FleetRun, lifetime, plan, reproduce, run_fleet, simulate, size, tune
-from sunseal.citing import Citations
-from sunseal.errors import SunsealError
-from sunseal.machine import Machine, Stop
-from sunseal.measurement.constant_time import Covered, Leak, Verdict
-from sunseal.measurement.coupon import metrics as coupon_metrics
-from sunseal.measurement.injecting import Failure, Hazard, Injection, inject, war
-from sunseal.measurement.measuring import Measurement, PowerSet, curve, in_joules, measure, profile
-from sunseal.running import Bench, Ended
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__version__ = version("sunseal")
+if TYPE_CHECKING:
+    from sunseal._engine import EngineError
+    from sunseal.air import Air, Frame
+    from sunseal.api import FleetRun, lifetime, plan, reproduce, run_fleet, simulate, size, tune
+    from sunseal.citing import Citations
+    from sunseal.errors import SunsealError
+    from sunseal.machine import Machine, Stop
+    from sunseal.measurement.constant_time import Covered, Leak, Verdict
+    from sunseal.measurement.coupon import metrics as coupon_metrics
+    from sunseal.measurement.injecting import Failure, Hazard, Injection, inject, war
+    from sunseal.measurement.measuring import Measurement, PowerSet, curve, in_joules, measure, profile
+    from sunseal.running import Bench, Ended
+
+    __version__: str
+
+_HOME = {
+    "_engine": "EngineError",
+    "air": "Air Frame",
+    "api": "FleetRun lifetime plan reproduce run_fleet simulate size tune",
+    "citing": "Citations",
+    "errors": "SunsealError",
+    "machine": "Machine Stop",
+    "measurement.constant_time": "Covered Leak Verdict",
+    "measurement.injecting": "Failure Hazard Injection inject war",
+    "measurement.measuring": "Measurement PowerSet curve in_joules measure profile",
+    "running": "Bench Ended",
+}
+"""Where each public name is defined; no module here may have a public name, which it would replace."""
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value: Any = version("sunseal")
+    elif name == "coupon_metrics":
+        value = import_module("sunseal.measurement.coupon").metrics
+    elif name in _MODULE_OF:
+        value = getattr(import_module(f"sunseal.{_MODULE_OF[name]}"), name)
+    else:
+        raise AttributeError(f"module `sunseal` has no attribute `{name}`")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "Air",

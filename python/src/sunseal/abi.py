@@ -6,18 +6,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from sunseal.machine import Argument, Machine
 
 
 class Convention:
     """What the three calling conventions share: words in registers, the rest on the stack."""
 
-    int_type: ClassVar[type[np.signedinteger[Any]]] = np.int16
+    int_bytes: ClassVar[int] = 2
     stack_offset = 0
     """From the stack pointer's value to the lowest byte in use."""
 
@@ -35,8 +35,21 @@ class Convention:
 
     def value(self, machine: Machine, returns: type[np.integer[Any]] | None) -> int:
         """Return the result, by its type or as an `int`."""
-        kind = np.dtype(returns or self.int_type)
+        kind = self.kind(returns)
         raw = self.result(machine)[: kind.itemsize]
+        return self.number(raw, kind)
+
+    def kind(self, returns: type[np.integer[Any]] | None) -> np.dtype[Any]:
+        """Return the type of a result: as asked for, or the compiler's `int`."""
+        import numpy as np
+
+        return np.dtype(returns or f"i{self.int_bytes}")
+
+    @staticmethod
+    def number(raw: bytes, kind: np.dtype[Any]) -> int:
+        """Read a little-endian number."""
+        import numpy as np
+
         return int(np.frombuffer(raw, dtype=kind.newbyteorder("<"))[0])
 
     def result(self, machine: Machine) -> bytes:
@@ -45,9 +58,9 @@ class Convention:
 
     def encode(self, arg: Argument) -> bytes:
         """Return an argument little-endian: a plain integer as wide as an `int`."""
-        if isinstance(arg, np.integer):
+        if not isinstance(arg, int):
             return arg.astype(arg.dtype.newbyteorder("<")).tobytes()
-        bits = 8 * np.dtype(self.int_type).itemsize
+        bits = 8 * self.int_bytes
         if not -(1 << (bits - 1)) <= arg < 1 << bits:
             raise SunsealError(f"{arg} does not fit an `int` of {bits} bits; pass a NumPy integer of the right width")
         return (arg % (1 << bits)).to_bytes(bits // 8, "little")
@@ -90,7 +103,7 @@ class Avr(Convention):
 
     def encode(self, arg: Argument) -> bytes:
         """As elsewhere, and an address of the data space as the debugger sees it becomes a pointer."""
-        return super().encode(arg - 0x800000 if not isinstance(arg, np.integer) and arg >> 16 == 0x80 else arg)
+        return super().encode(arg - 0x800000 if isinstance(arg, int) and arg >> 16 == 0x80 else arg)
 
     def enter(self, machine: Machine, function: int, args: Sequence[Argument], back: int) -> None:
         """r25 to r8; the return address is a word address, most significant byte lowest."""
@@ -117,15 +130,15 @@ class Avr(Convention):
 
     def value(self, machine: Machine, returns: type[np.integer[Any]] | None) -> int:
         """Results shorter than eight bytes lie in the upper registers."""
-        kind = np.dtype(returns or self.int_type)
+        kind = self.kind(returns)
         raw = self.result(machine)[8 - max(kind.itemsize, 2) :][: kind.itemsize]
-        return int(np.frombuffer(raw, dtype=kind.newbyteorder("<"))[0])
+        return self.number(raw, kind)
 
 
 class Arm(Convention):
     """Procedure Call Standard for the Arm Architecture (IHI 0042), base standard."""
 
-    int_type = np.int32
+    int_bytes = 4
 
     def enter(self, machine: Machine, function: int, args: Sequence[Argument], back: int) -> None:
         """R0 to R3; 64-bit numbers begin at an even register or an eighth byte."""

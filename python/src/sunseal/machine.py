@@ -16,20 +16,21 @@ import os
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sunseal import _engine, abi, boards
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import constant_time
 from sunseal.measurement.constant_time import Leak, Verdict
 
-Bytes = NDArray[np.uint8]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Bytes: TypeAlias = "NDArray[np.uint8]"
 Place = str | int
 """A symbol of the image, or an address."""
-Argument = int | np.integer[Any]
+Argument: TypeAlias = "int | np.integer[Any]"
 STACK_BYTES = 512
 """What `place` leaves to the stack at least."""
 watching: Callable[[int], object] | None = None
@@ -106,6 +107,8 @@ class Registers(MutableMapping[str, int]):
 
     def array(self) -> NDArray[np.uint32]:
         """Return the values in the order of their numbers."""
+        import numpy as np
+
         return np.array([value for _, _, value in self._inner.registers()], dtype=np.uint32)
 
 
@@ -243,6 +246,8 @@ class Machine:
         """
         goal = self.goal(until, cycles, time_s, pin)
         if out is None:
+            import numpy as np
+
             out = np.empty(1 << 24 if cycles is None else cycles + 64, dtype=np.uint8)
         weights = (bus_weight, bus_distance, register_distance)
         _, samples, lost = self._inner.power_trace(out, weights, *goal)
@@ -491,6 +496,8 @@ class Machine:
         else:
             addr, size = place, size_bytes
         view = self._inner.view(addr, size if size_bytes is None else size_bytes)
+        import numpy as np
+
         return np.frombuffer(memoryview(view), dtype=np.uint8)
 
     def read(self, place: Place, size_bytes: int | None = None) -> bytes:

@@ -8,16 +8,67 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from sunseal.errors import SunsealError
 
-# A pipe has no width of its own.
-out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout and sys.stdout.isatty() else 120)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.status import Status
+
+
+PIPE_COLUMNS = 1000
+"""A pipe has no width of its own: no cell of a table is cut or broken there."""
+
+
+class Screen:
+    """A console of rich's, which is imported when something is first printed."""
+
+    def __init__(self, stderr: bool) -> None:
+        """Stand for standard output, or for standard error."""
+        self._stderr = stderr
+        self._console: Console | None = None
+
+    @property
+    def console(self) -> Console:
+        """Make the console at its first use."""
+        if self._console is None:
+            from rich.console import Console
+
+            piped = not self._stderr and not (sys.stdout and sys.stdout.isatty())
+            self._console = Console(
+                stderr=self._stderr, highlight=False, soft_wrap=True, width=PIPE_COLUMNS if piped else None
+            )
+        return self._console
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a person looks at it."""
+        return self.console.is_terminal
+
+    def print(self, *things: Any, style: str | None = None, markup: bool | None = None) -> None:
+        """Print text with markup, or a table."""
+        for thing in things:
+            for column in getattr(thing, "columns", ()):
+                column.overflow = "fold"  # a word too long for its column is broken, not cut
+        self.console.print(*things, style=style, markup=markup)
+
+    def status(self, sentence: str) -> Status:
+        """Show that something goes on."""
+        return self.console.status(sentence)
+
+
+out = Screen(stderr=False)
+err = Screen(stderr=True)
+
+
+def escape(text: str) -> str:
+    """Take what stands in brackets for text and not for markup."""
+    from rich.markup import escape as escaped
+
+    return escaped(text)
 
 
 def print_json(value: Any) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import time as clock
 from pathlib import Path
 from typing import Annotated
 
@@ -11,9 +13,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from sunseal import boards, units
-from sunseal.cli.console import out, print_json
+from sunseal.cli.console import err, out, print_json
+from sunseal.cli.options import Json
 from sunseal.errors import SunsealError
 from sunseal.measurement import constant_time
+from sunseal.measurement import constant_time_matrix as matrices
 
 IN_FILE = "In a C file for --matrix a comment line `sunseal constant-time: --secret key --public tag` says the same."
 
@@ -55,7 +59,7 @@ def constant_time_command(
     jobs: Annotated[
         int | None, typer.Option("--jobs", min=1, help="Of a matrix: cells at a time; else one a core.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Follow secret bytes through runs of the binary: what branches on them, addresses memory or takes time.
 
@@ -64,12 +68,8 @@ def constant_time_command(
     """
     time_s = None if time is None else units.time_s(time)
     if matrix:
-        from sunseal.measurement import constant_time_matrix
-
-        given = constant_time_matrix.Question(
-            tuple(secret or ()), tuple(public or ()), start, until, time_s, tuple(inputs or ())
-        )
-        raise typer.Exit(constant_time_matrix.show(elf, given, jobs, as_json))
+        given = matrices.Question(tuple(secret or ()), tuple(public or ()), start, until, time_s, tuple(inputs or ()))
+        raise typer.Exit(_show_matrix(elf, given, jobs, as_json))
     if not secret:
         raise SunsealError("constant-time follows secret bytes: name them by `--secret SYMBOL`")
     judged = constant_time.program(
@@ -111,3 +111,31 @@ def _show(judged: constant_time.Verdict, name: str) -> None:
         out.print(f"blocks with secret data: {', '.join(told)}", style="dim")
     if judged.verdict == "clean":
         out.print(c.unseen, style="dim")
+
+
+def _show_matrix(source: Path, question: matrices.Question, jobs: int | None, as_json: bool) -> int:
+    """Print the matrix of a source; answers the exit status."""
+    begun = clock.monotonic()
+    waiting = contextlib.nullcontext() if as_json or not err.is_terminal else err.status("compiling and judging")
+    with waiting:
+        matrix = matrices.run(source, question, jobs)
+    took_s = clock.monotonic() - begun
+    if as_json:
+        print_json(matrices.as_json(source, matrix))
+    else:
+        table = Table("set", "compiler", *matrices.LEVELS, box=None)
+        rows: dict[tuple[str, str], dict[str, constant_time.Verdict]] = {}
+        for c in matrix.cells:
+            rows.setdefault((c.isa, c.compiler), {})[c.level] = c.verdict
+        for (isa, compiler), by_level in rows.items():
+            table.add_row(isa, compiler, *(matrices.word(by_level[level]) for level in matrices.LEVELS))
+        out.print(table)
+        for name in matrix.missing:
+            out.print(f"missing: {name}", style="dim", markup=False)
+        reasons = dict.fromkeys(
+            (c.isa, c.compiler, why) for c in matrix.cells if c.verdict.verdict == "undecided" for why in c.verdict.why
+        )
+        for isa, compiler, why in reasons:
+            out.print(f"undecided, {isa}, {compiler}: {why}", markup=False)
+        err.print(f"{len(matrix.cells)} binaries in {took_s:.1f} s", style="dim")
+    return {"clean": 0, "findings": 1, "undecided": 2}[matrix.verdict]

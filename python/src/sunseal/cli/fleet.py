@@ -12,6 +12,7 @@ from rich.table import Table
 
 from sunseal import boards, units
 from sunseal.cli.console import PAGE, Figure, Report, err, out, print_json, writable
+from sunseal.cli.options import Json
 from sunseal.measurement import measuring
 
 
@@ -22,7 +23,7 @@ def fleet_command(
     dask: Annotated[str | None, typer.Option("--dask", help="A Dask scheduler, such as tcp://host:8786.")] = None,
     report: Report = None,
     figure: Figure = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Play thousands of nodes over years from one measured profile; Ctrl-C and again goes on where it was."""
     from sunseal import api
@@ -36,7 +37,7 @@ def fleet_command(
         err.print("measuring the profile and drawing the fleet", style="dim")
     fleet = fleets.load(path)
     columns = (TextColumn("nodes"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=err, transient=True, disable=quiet) as bar:
+    with Progress(*columns, console=err.console, transient=True, disable=quiet) as bar:
         task = bar.add_task("nodes", total=len(fleet.nodes))
         rows = fleets.run(fleet, folder, jobs=jobs, dask=dask, heard=lambda done, _: bar.update(task, completed=done))
     played = api.FleetRun(fleet, rows)

@@ -12,13 +12,13 @@ from rich.table import Table
 
 from sunseal import units
 from sunseal.cli.console import out, print_json
+from sunseal.cli.options import Json
 
 node_app = typer.Typer(
     help="Enrol, challenge and revoke the nodes of a server; the operator's token stands in SUNSEAL_TOKEN.",
     no_args_is_help=True,
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")]
 Server = Annotated[str, typer.Option("--server", help="The server, as http://HOST:PORT.")]
 NodeId = Annotated[str, typer.Argument(help="16 hexadecimal digits.")]
 Suite = Annotated[str | None, typer.Option("--suite", help="Suite of the key that you vouch for.")]

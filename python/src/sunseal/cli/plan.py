@@ -13,6 +13,7 @@ from rich.table import Table
 
 from sunseal import units
 from sunseal.cli.console import PAGE, PICTURE, Figure, Report, err, out, print_json, writable
+from sunseal.cli.options import Json
 from sunseal.cli.tune import weighing
 from sunseal.errors import SunsealError
 from sunseal.harvest.light import low_light_text
@@ -42,7 +43,7 @@ def plan_command(
     ),
     report: Report = None,
     figure: Figure = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Find the cheapest node that meets requirements, how far it is from failing, and what that depends on."""
     from sunseal.planner import plan, plan_confirm, plan_requirements
@@ -92,7 +93,7 @@ def _sweep(everything: Any, path: Path, dask: str | None, quiet: bool) -> int:
     from sunseal.planner import sweep as sweeping
 
     columns = (TextColumn("supplies"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=err, transient=True, disable=quiet or not err.is_terminal) as bar:
+    with Progress(*columns, console=err.console, transient=True, disable=quiet or not err.is_terminal) as bar:
         task = bar.add_task("supplies", total=len(everything.supplies))
         return sweeping.write(everything, path, lambda done, _: bar.update(task, completed=done), dask)
 
@@ -183,7 +184,7 @@ def _microwatts(power_w: float) -> str:
 
 
 def _margin(m: Margin, value: float) -> str:
-    from sunseal.planner.plan import factor
+    from sunseal.planner.relaxations import factor
 
     if m.unit and math.isfinite(value):
         return f"{value:+.0f} bits" if m.unit == "bits" else f"{value:+.1f} {m.unit}"

@@ -18,6 +18,7 @@ from rich.markup import escape
 from sunseal import boards, units
 from sunseal._engine import EngineError
 from sunseal.cli.console import err, print_json, writable
+from sunseal.cli.options import Board
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ LINGER_S = 1.0
 
 def run_command(
     elf: Annotated[Path, typer.Argument(metavar="FILE.elf", help="Your program.")],
-    board: Annotated[str, typer.Option("--board", help="A board of `sunseal boards`.")] = boards.DEFAULT_BOARD,
+    board: Board = boards.DEFAULT_BOARD,
     span: Annotated[str | None, typer.Option("--for", help="Simulated time to run, such as 2s.")] = None,
     until: Annotated[str | None, typer.Option("--until", help="Symbol where the run ends.")] = None,
     until_uart: Annotated[str | None, typer.Option("--until-uart", help="Text at which the run ends.")] = None,

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from sunseal import boards, units
 from sunseal.cli.console import PAGE, Figure, Report, out, print_json, writable
+from sunseal.cli.options import Board, Freq, Json, Power, Variant, Vcc, freq_of, vcc_of
 from sunseal.harvest.light import low_light_text
 from sunseal.measurement import measuring
 
@@ -18,14 +19,10 @@ if TYPE_CHECKING:
     from sunseal.planner.asleep import Asleep
     from sunseal.planner.lifetime import Lifetime
     from sunseal.planner.radio import Exchange
+    from sunseal.planner.size import Sized
 
 Workload = Annotated[str, typer.Argument(help="A workload of `sunseal workloads`.")]
 Every = Annotated[str, typer.Option("--every", help="From one operation to the next, such as 10min.")]
-Freq = Annotated[str | None, typer.Option("--freq", help="CPU clock; else the board's.")]
-Vcc = Annotated[str | None, typer.Option("--vcc", help="Supply voltage; else the board's.")]
-Variant = Annotated[list[str] | None, typer.Option("--variant", help="A hardware fact, such as mpy=32. Repeatable.")]
-Power = Annotated[str, typer.Option("--power", help="Parameter set: datasheet, mane2014, piotrowski2006.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")]
 
 
 def _pictures(report: Path | None, figure: Path | None, answer: Any) -> None:
@@ -76,8 +73,8 @@ def size_command(
         every_s=units.time_s(every, "--every"),
         board=board,
         variant=variant or (),
-        freq_hz=None if freq is None else units.freq_hz(freq),
-        vcc_v=None if vcc is None else units.voltage_v(vcc),
+        freq_hz=freq_of(freq),
+        vcc_v=vcc_of(vcc),
         power=power,
         radio_j=None if radio is None else units.parse(radio, "J", "--radio", zero=True),
         sends_bytes=sends,
@@ -92,17 +89,23 @@ def size_command(
     _pictures(report, figure, sized)
     if as_json:
         print_json(sized.to_dict())
-        return
+    else:
+        _show_sized(sized)
+
+
+def _show_sized(sized: Sized) -> None:
     asked, m = sized.question, sized.measured
     demand, store_f = asked.demand, asked.store_f
     assert m is not None
     table = Table(box=None, show_header=False)
-    place = f"{board} {m.variant}".strip()
-    table.add_row("operation", f"{workload} on {place}, {m.vcc_v:g} V, {m.freq_hz / 1e6:g} MHz")
+    place = f"{m.board} {m.variant}".strip()
+    table.add_row("operation", f"{m.workload} on {place}, {m.vcc_v:g} V, {m.freq_hz / 1e6:g} MHz")
     air = f"{units.show(demand.radio_j, 'J')} on the air{_packets(sized.exchange)}"
     table.add_row("", f"{units.show(demand.compute_j, 'J')} and {air}, every {units.duration(demand.period_s)}")
     _show_asleep(table, sized.asleep, demand.sleep_w)
-    table.add_row("stored before it begins", f"{units.show(sized.needed_j, 'J')} (equation 6.1, margin {margin:g})")
+    table.add_row(
+        "stored before it begins", f"{units.show(sized.needed_j, 'J')} (equation 6.1, margin {demand.margin:g})"
+    )
     above = f"with the cut-off at {asked.cutoff_v:g} V {sized.capacitor_above_cutoff_v:.3f} V"
     table.add_row(f"voltage of {units.show(store_f, 'F')}", f"{sized.capacitor_v:.3f} V (6.1); {above}")
     table.add_row(
@@ -129,7 +132,7 @@ def lifetime_command(
     every: Annotated[
         str | None, typer.Option("--every", help="From one operation to the next; else without pause.")
     ] = None,
-    board: Annotated[str, typer.Option("--board", help="A board of `sunseal boards`.")] = "mica2dot",
+    board: Board = "mica2dot",
     variant: Variant = None,
     freq: Freq = None,
     vcc: Vcc = None,
@@ -165,8 +168,8 @@ def lifetime_command(
         every_s=0.0 if every is None else units.time_s(every, "--every"),
         board=board,
         variant=variant or (),
-        freq_hz=None if freq is None else units.freq_hz(freq),
-        vcc_v=None if vcc is None else units.voltage_v(vcc),
+        freq_hz=freq_of(freq),
+        vcc_v=vcc_of(vcc),
         power=power,
         battery=battery,
         cutoff_v=units.voltage_v(cutoff, "--cutoff"),

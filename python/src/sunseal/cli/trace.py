@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,12 +15,17 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from sunseal import boards, units
-from sunseal.cli.console import err, out, print_json, writable
+from sunseal.cli.console import Figure, err, out, print_json, writable
+from sunseal.cli.options import Board, Json, Power, Variant, freq_of
+from sunseal.cli.options import Freq as BoardFreq
+from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import measuring
 
 if TYPE_CHECKING:
     from sunseal.harvest.harvested import Harvested
+    from sunseal.trace.capacitor import Virtual
+    from sunseal.trace.comparing import Comparison, Simulated
     from sunseal.trace.energy import Bench, Energy, Term, Trigger
     from sunseal.trace.model import Recording, Told
 
@@ -31,7 +36,6 @@ trace_app = typer.Typer(
 )
 
 File = Annotated[Path, typer.Argument(help="A recording; its content says which instrument's.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")]
 Format = Annotated[
     str | None, typer.Option("--format", help="Take the file for this format instead of what it looks like.")
 ]
@@ -80,7 +84,6 @@ Tolerance = Annotated[
         help="How well a part is known, such as shunt=1%, gain=3%, vcc=0.5%, timebase=50ppm, offset=0.2mV. Repeatable.",
     ),
 ]
-Plot = Annotated[Path | None, typer.Option("--plot", help="Draw it into this .svg or .png file.")]
 
 
 @contextlib.contextmanager
@@ -95,7 +98,7 @@ def reading(what: str, total: int | None, quiet: bool) -> Iterator[Told | None]:
         TextColumn("{task.percentage:>3.0f} %"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=err, transient=True) as progress:
+    with Progress(*columns, console=err.console, transient=True) as progress:
         task = progress.add_task(what, total=total)
 
         def told(samples: int) -> None:
@@ -132,115 +135,134 @@ def _unitful(text: str, what: str) -> tuple[float, str]:
     raise SunsealError(f"{what} `{text}` is no voltage, current or power: write it such as `1V` or `10mA`")
 
 
-def _open(
-    path: Path, form: str | None, rate: str | None, unit: list[str] | None, part: str | None, uneven: bool
-) -> Recording:
-    from sunseal.trace.formats import open_recording
+@dataclass
+class Source:
+    """A recording, and what its file leaves open."""
 
-    rate_hz = None if rate is None else units.parse(rate, "Hz", "--rate")
-    by_name = dict(u.split("=", 1) for u in unit or () if "=" in u)
-    plain = [u for u in unit or () if "=" not in u]
-    if len(plain) > 1:
-        raise SunsealError(
-            f"--unit {' and '.join(plain)}: of columns without a name there is one; write NAME={plain[1]}"
+    file: File
+    form: Format = None
+    rate: Rate = None
+    unit: Unit = None
+    part: Part = None
+    uneven: Uneven = False
+
+    def open(self) -> Recording:
+        """Open it as what it looks like, or as what it was said to be."""
+        from sunseal.trace.formats import open_recording
+
+        rate_hz = None if self.rate is None else units.parse(self.rate, "Hz", "--rate")
+        by_name = dict(u.split("=", 1) for u in self.unit or () if "=" in u)
+        plain = [u for u in self.unit or () if "=" not in u]
+        if len(plain) > 1:
+            raise SunsealError(
+                f"--unit {' and '.join(plain)}: of columns without a name there is one; write NAME={plain[1]}"
+            )
+        return open_recording(
+            self.file,
+            form=self.form,
+            rate_hz=rate_hz,
+            unit=plain[0] if plain else None,
+            units=by_name,
+            part=self.part,
+            uneven=self.uneven,
         )
-    return open_recording(
-        path, form=form, rate_hz=rate_hz, unit=plain[0] if plain else None, units=by_name, part=part, uneven=uneven
-    )
 
 
-def _bench(
-    current: str | None,
-    vcc: str | None,
-    vcc_channel: str | None,
-    shunt: str | None,
-    gain: float,
-    offset: float,
-    scale: str | None,
-    burden: bool,
-    adc_bits: int | None,
-    vref: str | None,
-    tolerance: list[str] | None,
-    static: str | None = None,
-) -> Bench:
-    from sunseal.trace.energy import Bench
+@dataclass
+class Setup:
+    """How the instrument was connected, and how well its parts are known."""
 
-    if vcc is not None and vcc_channel is not None:
-        raise SunsealError("`--vcc` and `--vcc-channel` exclude each other: choose one of them")
-    if not gain > 0:
-        raise SunsealError(f"--gain {gain:g} must be above zero")
-    if (adc_bits is None) != (vref is None):
-        raise SunsealError("`--adc-bits` and `--vref` belong together: give both")
-    how = _tolerances(tolerance, ("shunt", "gain", "vcc", "timebase", "offset"))
-    factor, unit = (1.0, None) if scale is None else _unitful(scale, "--scale")
-    return Bench(
-        current=current,
-        vcc_v=None if vcc is None else units.voltage_v(vcc),
-        vcc_channel=vcc_channel,
-        shunt_ohm=None if shunt is None else units.parse(shunt, "ohm", "--shunt"),
-        gain=gain,
-        offset=offset,
-        scale=factor,
-        scale_unit=unit,
-        burden=burden,
-        adc_bits=adc_bits,
-        vref_v=None if vref is None else units.voltage_v(vref, "--vref"),
-        static_w=0.0 if static is None else units.parse(static, "W", "--static"),
-        shunt_tolerance=share(how.get("shunt", "0%"), "--tolerance shunt"),
-        gain_tolerance=share(how.get("gain", "0%"), "--tolerance gain"),
-        vcc_tolerance=share(how.get("vcc", "0%"), "--tolerance vcc"),
-        timebase_tolerance=share(how.get("timebase", "0%"), "--tolerance timebase"),
-        offset_tolerance=_unitful(how["offset"], "--tolerance offset")[0] if "offset" in how else 0.0,
-    )
+    current: Current = None
+    vcc: Vcc = None
+    vcc_channel: VccChannel = None
+    shunt: Shunt = None
+    gain: Gain = 1.0
+    offset: Offset = 0.0
+    scale: Scale = None
+    burden: Burden = False
+    adc_bits: AdcBits = None
+    vref: Vref = None
+    tolerance: Tolerance = None
+
+    def bench(self, static: str | None = None) -> Bench:
+        """Return it in SI units."""
+        from sunseal.trace.energy import Bench
+
+        if self.vcc is not None and self.vcc_channel is not None:
+            raise SunsealError("`--vcc` and `--vcc-channel` exclude each other: choose one of them")
+        if not self.gain > 0:
+            raise SunsealError(f"--gain {self.gain:g} must be above zero")
+        if (self.adc_bits is None) != (self.vref is None):
+            raise SunsealError("`--adc-bits` and `--vref` belong together: give both")
+        how = _tolerances(self.tolerance, ("shunt", "gain", "vcc", "timebase", "offset"))
+        factor, unit = (1.0, None) if self.scale is None else _unitful(self.scale, "--scale")
+        return Bench(
+            current=self.current,
+            vcc_v=None if self.vcc is None else units.voltage_v(self.vcc),
+            vcc_channel=self.vcc_channel,
+            shunt_ohm=None if self.shunt is None else units.parse(self.shunt, "ohm", "--shunt"),
+            gain=self.gain,
+            offset=self.offset,
+            scale=factor,
+            scale_unit=unit,
+            burden=self.burden,
+            adc_bits=self.adc_bits,
+            vref_v=None if self.vref is None else units.voltage_v(self.vref, "--vref"),
+            static_w=0.0 if static is None else units.parse(static, "W", "--static"),
+            shunt_tolerance=share(how.get("shunt", "0%"), "--tolerance shunt"),
+            gain_tolerance=share(how.get("gain", "0%"), "--tolerance gain"),
+            vcc_tolerance=share(how.get("vcc", "0%"), "--tolerance vcc"),
+            timebase_tolerance=share(how.get("timebase", "0%"), "--tolerance timebase"),
+            offset_tolerance=_unitful(how["offset"], "--tolerance offset")[0] if "offset" in how else 0.0,
+        )
 
 
-def _trigger(
-    channel: str | None,
-    level: float | None,
-    hysteresis: float | None,
-    falling: bool,
-    min_window: str | None,
-    samples_min: int,
-    begin: float | None = None,
-    end: float | None = None,
-) -> Trigger:
-    from sunseal.trace.energy import Trigger
+@dataclass
+class Windows:
+    """Where in a recording the operation runs."""
 
-    if channel is None and (level is not None or hysteresis is not None or falling):
-        raise SunsealError("`--level`, `--hysteresis` and `--falling` belong to `--trigger CHANNEL`")
-    return Trigger(
-        channel,
-        level,
-        hysteresis,
-        falling,
-        0.0 if min_window is None else units.time_s(min_window, "--min-window"),
-        begin,
-        end,
-        samples_min,
-    )
+    trigger: TriggerName = None
+    level: Level = None
+    hysteresis: Hysteresis = None
+    falling: Falling = False
+    min_window: MinWindow = None
+    samples_min: SamplesMin = 10
+
+    def chosen(self, begin: float | None = None, end: float | None = None) -> Trigger:
+        """Return the trigger in SI units."""
+        from sunseal.trace.energy import Trigger
+
+        if self.trigger is None and (self.level is not None or self.hysteresis is not None or self.falling):
+            raise SunsealError("`--level`, `--hysteresis` and `--falling` belong to `--trigger CHANNEL`")
+        return Trigger(
+            self.trigger,
+            self.level,
+            self.hysteresis,
+            self.falling,
+            0.0 if self.min_window is None else units.time_s(self.min_window, "--min-window"),
+            begin,
+            end,
+            self.samples_min,
+        )
 
 
 # --- import ----------------------------------------------------------------------------------
 
 
 @trace_app.command("import")
+@spread
 def import_command(
-    file: File,
-    form: Format = None,
-    rate: Rate = None,
-    unit: Unit = None,
-    part: Part = None,
-    uneven: Uneven = False,
+    source: Source,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write it as .csv, .npz or .vcd in SI units.")
+        Path | None, typer.Option("--out", "-o", help="Write it as .csv, .npz or .vcd in SI units.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Read a whole recording, check it, and say what it holds; with --output, write it in SI units."""
+    """Read a whole recording, check it, and say what it holds; with --out, write it in SI units."""
     from sunseal.trace import writers
 
-    recording = _open(file, form, rate, unit, part, uneven)
-    with reading(f"reading {file.name}", recording.samples, as_json) as told:
+    recording = source.open()
+    with reading(f"reading {source.file.name}", recording.samples, as_json) as told:
         facts = writers.convert(recording, output, told) if output else writers.summary(recording, told)
     if as_json:
         print_json(facts)
@@ -269,30 +291,11 @@ def import_command(
 
 
 @trace_app.command("energy")
+@spread
 def energy_command(
-    file: File,
-    form: Format = None,
-    rate: Rate = None,
-    unit: Unit = None,
-    part: Part = None,
-    uneven: Uneven = False,
-    current: Current = None,
-    vcc: Vcc = None,
-    vcc_channel: VccChannel = None,
-    shunt: Shunt = None,
-    gain: Gain = 1.0,
-    offset: Offset = 0.0,
-    scale: Scale = None,
-    burden: Burden = False,
-    adc_bits: AdcBits = None,
-    vref: Vref = None,
-    tolerance: Tolerance = None,
-    trigger: TriggerName = None,
-    level: Level = None,
-    hysteresis: Hysteresis = None,
-    falling: Falling = False,
-    min_window: MinWindow = None,
-    samples_min: SamplesMin = 10,
+    source: Source,
+    setup: Setup,
+    windows: Windows,
     begin: From = None,
     end: To = None,
     subtract_idle: Annotated[
@@ -304,38 +307,38 @@ def energy_command(
     ] = None,
     freq: Freq = None,
     rows: Annotated[int, typer.Option("--rows", min=0, help="Windows that the table lists.")] = 12,
-    plot: Plot = None,
+    figure: Figure = None,
     as_json: Json = False,
 ) -> None:
     """Integrate the power in the trigger's windows (Mane 2014, equations 3.1 and 3.2), with its uncertainty."""
     from sunseal.trace import energy
 
-    writable(plot)
-    bench = _bench(current, vcc, vcc_channel, shunt, gain, offset, scale, burden, adc_bits, vref, tolerance, static)
-    chosen = _trigger(trigger, level, hysteresis, falling, min_window, samples_min, begin, end)
-    recording = _open(file, form, rate, unit, part, uneven)
-    with reading(f"reading {file.name}", recording.samples, as_json) as told:
+    writable(figure)
+    bench = setup.bench(static)
+    chosen = windows.chosen(begin, end)
+    recording = source.open()
+    with reading(f"reading {source.file.name}", recording.samples, as_json) as told:
         found = energy.measure(
             recording,
             bench,
             chosen,
             subtract_idle=subtract_idle,
             idle_w=None if idle_power is None else units.parse(idle_power, "W", "--idle-power"),
-            freq_hz=None if freq is None else units.freq_hz(freq),
+            freq_hz=freq_of(freq),
             told=told,
         )
-    if plot is not None:
+    if figure is not None:
         from sunseal.report import trace_figures as figures
 
-        with reading(f"drawing {file.name}", recording.samples, as_json) as told:
+        with reading(f"drawing {source.file.name}", recording.samples, as_json) as told:
             seen = figures.envelope(recording, bench, chosen, told)
-        figures.trace_file(seen, found, f"{file.name}, {recording.format}", plot)
+        figures.trace_file(seen, found, f"{source.file.name}, {recording.format}", figure)
     if as_json:
         print_json(found.to_dict())
         return
     _show_energy(found, rows)
-    if plot is not None:
-        out.print(f"wrote {plot}")
+    if figure is not None:
+        out.print(f"wrote {figure}")
 
 
 def _show_energy(found: Energy, rows: int) -> None:
@@ -420,10 +423,10 @@ def capacitor_command(
             "--tolerance", help="Such as capacitance=2%, gain=0.1%, offset=1mV, leak=50%, esr=20%. Repeatable."
         ),
     ] = None,
-    board: Annotated[str, typer.Option("--board", help="A board of `sunseal boards`.")] = boards.DEFAULT_BOARD,
-    variant: Annotated[list[str] | None, typer.Option("--variant", help="A hardware fact, such as mpy=32.")] = None,
-    freq: Annotated[str | None, typer.Option("--freq", help="CPU clock of the board.")] = None,
-    power: Annotated[str, typer.Option("--power", help="Parameter set.")] = measuring.DEFAULT_POWER,
+    board: Board = boards.DEFAULT_BOARD,
+    variant: Variant = None,
+    freq: BoardFreq = None,
+    power: Power = measuring.DEFAULT_POWER,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Draw the true capacitor and voltmeter from the tolerances.")
     ] = None,
@@ -466,22 +469,26 @@ def capacitor_command(
         v1_v=v1_v,
         operations=operations,
         variant=tuple(variant or ()),
-        freq_hz=None if freq is None else units.freq_hz(freq),
+        freq_hz=freq_of(freq),
         power=power,
         seed=seed,
     )
     if as_json:
         print_json(seen.to_dict())
     else:
-        table = _capacitor_table(seen.reading)
-        table.add_row(
-            "ledger", f"{units.show(seen.ledger_j, 'J')} ({escape(seen.workload)} on {seen.board}, {seen.power_set})"
-        )
-        verdict = "agrees within its uncertainty" if seen.agrees else "[bold red]disagrees[/]"
-        table.add_row("instrument", f"{seen.error_j / seen.ledger_j:+.3%} beside the ledger: {verdict}")
-        out.print(table)
+        _show_seen(seen)
     if not seen.agrees:
         raise typer.Exit(1)
+
+
+def _show_seen(seen: Virtual) -> None:
+    table = _capacitor_table(seen.reading)
+    table.add_row(
+        "ledger", f"{units.show(seen.ledger_j, 'J')} ({escape(seen.workload)} on {seen.board}, {seen.power_set})"
+    )
+    verdict = "agrees within its uncertainty" if seen.agrees else "[bold red]disagrees[/]"
+    table.add_row("instrument", f"{seen.error_j / seen.ledger_j:+.3%} beside the ledger: {verdict}")
+    out.print(table)
 
 
 def _capacitor_table(reading_: Any) -> Table:
@@ -505,57 +512,38 @@ def _capacitor_table(reading_: Any) -> Table:
 
 
 @trace_app.command("compare")
+@spread
 def compare_command(
-    file: File,
+    source: Source,
     workload: Annotated[str, typer.Option("--workload", help="The workload of `sunseal workloads` that ran.")],
-    form: Format = None,
-    rate: Rate = None,
-    unit: Unit = None,
-    part: Part = None,
-    uneven: Uneven = False,
-    current: Current = None,
-    vcc: Vcc = None,
-    vcc_channel: VccChannel = None,
-    shunt: Shunt = None,
-    gain: Gain = 1.0,
-    offset: Offset = 0.0,
-    scale: Scale = None,
-    burden: Burden = False,
-    adc_bits: AdcBits = None,
-    vref: Vref = None,
-    tolerance: Tolerance = None,
-    trigger: TriggerName = None,
-    level: Level = None,
-    hysteresis: Hysteresis = None,
-    falling: Falling = False,
-    min_window: MinWindow = None,
-    samples_min: SamplesMin = 10,
-    board: Annotated[str, typer.Option("--board", help="A board of `sunseal boards`.")] = boards.DEFAULT_BOARD,
-    variant: Annotated[list[str] | None, typer.Option("--variant", help="A hardware fact, such as mpy=32.")] = None,
-    freq: Annotated[str | None, typer.Option("--freq", help="CPU clock of the board.")] = None,
-    power: Annotated[str, typer.Option("--power", help="Parameter set.")] = measuring.DEFAULT_POWER,
-    plot: Plot = None,
+    setup: Setup,
+    windows: Windows,
+    board: Board = boards.DEFAULT_BOARD,
+    variant: Variant = None,
+    freq: BoardFreq = None,
+    power: Power = measuring.DEFAULT_POWER,
+    figure: Figure = None,
     as_json: Json = False,
 ) -> None:
     """Hold each measured window against a simulated run: cycles, time, energy, power, waveform."""
     from sunseal.trace import comparing, energy
 
-    writable(plot)
-    bench = _bench(current, vcc, vcc_channel, shunt, gain, offset, scale, burden, adc_bits, vref, tolerance)
-    chosen = _trigger(trigger, level, hysteresis, falling, min_window, samples_min)
-    recording = _open(file, form, rate, unit, part, uneven)
-    with reading(f"reading {file.name}", recording.samples, as_json) as told:
+    writable(figure)
+    bench = setup.bench()
+    chosen = windows.chosen()
+    recording = source.open()
+    with reading(f"reading {source.file.name}", recording.samples, as_json) as told:
         found = energy.measure(recording, bench, chosen, told=told)
     simulated = comparing.simulate(
         workload,
         board=board,
         variant=variant or (),
-        freq_hz=None if freq is None else units.freq_hz(freq),
-        vcc_v=found.vcc_v if vcc is None else units.voltage_v(vcc),
+        freq_hz=freq_of(freq),
+        vcc_v=found.vcc_v if setup.vcc is None else units.voltage_v(setup.vcc),
         power=power,
     )
     compared = comparing.compare(found, simulated)
-    if plot is not None:
+    if figure is not None:
         from sunseal.report import trace_figures as figures
 
         window = found.windows[0]
@@ -567,11 +555,17 @@ def compare_command(
             from_s=window.begin_s - margin,
             to_s=window.begin_s + max(window.time_s, simulated.time_s) + margin,
         )
-        title = f"{file.name}, window 1, beside {workload} on {board}"
-        figures.comparison_file(seen, compared, window.begin_s, title, plot)
+        title = f"{source.file.name}, window 1, beside {workload} on {board}"
+        figures.comparison_file(seen, compared, window.begin_s, title, figure)
     if as_json:
         print_json(compared.to_dict())
         return
+    _show_compared(compared, found, simulated)
+    if figure is not None:
+        out.print(f"wrote {figure}")
+
+
+def _show_compared(compared: Comparison, found: Energy, simulated: Simulated) -> None:
     table = Table("window", "time", "cycles", "energy", "power", "time", "energy", "power", box=None)
     for row in compared.rows:
         table.add_row(
@@ -597,8 +591,6 @@ def compare_command(
         f"{simulated.power_set} ranges from {units.show(low, 'J', 3)} to {units.show(high, 'J', 3)}: "
         + ("the measurement lies within" if compared.within else "the measurement lies outside")
     )
-    if plot is not None:
-        out.print(f"wrote {plot}")
 
 
 # --- harvest ---------------------------------------------------------------------------------
@@ -613,7 +605,7 @@ def harvest_command(
         str | None, typer.Option("--format", help=f"Take the file for one of: {', '.join(SOURCES)}.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write it: .csv for a scenario, .h5 for Shepherd.")
+        Path | None, typer.Option("--out", "-o", help="Write it: .csv for a scenario, .h5 for Shepherd.")
     ] = None,
     panel: Annotated[str | None, typer.Option("--panel", help="Panel of data/parts, for climate and lux.")] = None,
     tilt: Annotated[float, typer.Option("--tilt", help="Tilt of the panel in degrees.")] = 36.0,

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,7 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from sunseal import units
-from sunseal.cli.console import PAGE, Report, err, out, print_json, writable
+from sunseal.cli.console import PAGE, Figure, Report, err, out, print_json, writable
+from sunseal.cli.options import Json, Power
 from sunseal.measurement import measuring
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def weighing(quiet: bool) -> Iterator[operations.Progress | None]:
         yield None
         return
     with Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=err, transient=True
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=err.console, transient=True
     ) as bar:
         task = bar.add_task("weighing")
         yield lambda done, total, label: bar.update(task, completed=done, total=total, description=label)
@@ -52,15 +52,11 @@ def tune_command(
     best: Annotated[
         str | None, typer.Option("--best", help="What to ask for: energy, latency, power, security, flash, ram.")
     ] = None,
-    power: Annotated[
-        str, typer.Option("--power", help="Parameter set: datasheet, mane2014.")
-    ] = measuring.DEFAULT_POWER,
+    power: Power = measuring.DEFAULT_POWER,
     rows: Annotated[int, typer.Option("--rows", min=1, help="Rows of the table of qualifying curves.")] = 12,
     report: Report = None,
-    figure: Annotated[
-        Path | None, typer.Option("--figure", "--plot", help="Draw front and bounds into this .svg or .png file.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")] = False,
+    figure: Figure = None,
+    as_json: Json = False,
 ) -> None:
     """Find the voltage, clock, board and algorithm within bounds (Mane 2014, chapter 5), over all curves at once."""
     from sunseal import api

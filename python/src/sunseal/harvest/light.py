@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -122,6 +122,45 @@ def weather_path(name: str) -> Path:
     )
 
 
+TYPICAL_YEAR = 1990
+"""The year that a typical year's months, each of another, are said to be of."""
+
+
+def _typical_year(path: Path, days: int) -> tuple[Any, dict[str, Any]]:
+    """Read the hours of a TMY3 file, each moved to its middle, with `days` more behind its end, and its station."""
+    import pandas as pd
+    import pvlib
+
+    try:
+        frame, meta = pvlib.iotools.read_tmy3(path, coerce_year=TYPICAL_YEAR, map_variables=True)
+        _ = frame[["ghi", "dni", "dhi", "temp_air", "wind_speed"]].astype(float)
+    except OSError as e:
+        raise SunsealError(f"the weather file `{path}` cannot be read: {e.strerror or e}") from e
+    except (ValueError, KeyError, IndexError, TypeError) as e:  # what pandas says of a file that is none
+        raise SunsealError(
+            f"the weather file `{path}` is not TMY3: it needs a line with the station, a line with the columns "
+            "and a row for each hour of the year",
+            hint=f"pvlib {pvlib.__version__} ships {DEFAULT_WEATHER}",
+        ) from e
+    _whole(frame, path)
+    if not 1 <= days <= 365:
+        raise SunsealError(f"{days} days of light: the typical year has 365")
+    frame = frame.set_index(frame.index - pd.Timedelta(minutes=30))
+    # The typical year closes on itself: it is followed by itself, and both ends get a neighbour.
+    before, after = frame.iloc[[-1]].copy(), frame.iloc[: 24 * days + 1].copy()
+    before.index = before.index - pd.Timedelta(days=365)
+    after.index = after.index + pd.Timedelta(days=365)
+    frame = pd.concat([before, frame, after]).sort_index()
+    return frame, meta
+
+
+def _of_energy(series: Array, time_s: Array, energy: float) -> tuple[Array, float]:
+    """Scale a series so that its integral is `energy`; return it with the scale."""
+    got = float(np.trapezoid(series, time_s))
+    scale = energy / got if got > 0 else 1.0
+    return series * scale, scale
+
+
 def sunlight(
     day: str = "06-21",
     *,
@@ -145,36 +184,13 @@ def sunlight(
 
     if not 0 < shading <= 1:
         raise SunsealError(f"shading {shading} is not a share above 0 and up to 1")
-    month, dom = month_day(day)
-    path = weather_path(weather)
-    year = 1990
-    try:
-        frame, meta = pvlib.iotools.read_tmy3(path, coerce_year=year, map_variables=True)
-        _ = frame[["ghi", "dni", "dhi", "temp_air", "wind_speed"]].astype(float)
-    except OSError as e:
-        raise SunsealError(f"the weather file `{path}` cannot be read: {e.strerror or e}") from e
-    except (ValueError, KeyError, IndexError, TypeError) as e:  # what pandas says of a file that is none
-        raise SunsealError(
-            f"the weather file `{path}` is not TMY3: it needs a line with the station, a line with the columns "
-            "and a row for each hour of the year",
-            hint=f"pvlib {pvlib.__version__} ships {DEFAULT_WEATHER}",
-        ) from e
-    _whole(frame, path)
-    frame = frame.set_index(frame.index - pd.Timedelta(minutes=30))
-    if not 1 <= days <= 365:
-        raise SunsealError(f"{days} days of light: the typical year has 365")
-    # The typical year closes on itself: it is followed by itself, and both ends get a neighbour.
-    before, after = frame.iloc[[-1]].copy(), frame.iloc[: 24 * days + 1].copy()
-    before.index = before.index - pd.Timedelta(days=365)
-    after.index = after.index + pd.Timedelta(days=365)
-    frame = pd.concat([before, frame, after]).sort_index()
-
-    midnight = pd.Timestamp(year=year, month=month, day=dom, tz=frame.index.tz)
-    span_s = days * DAY_S
-    time_s = np.arange(0.0, span_s + step_s / 2, step_s)
+    (month, dom), path = month_day(day), weather_path(weather)
+    frame, meta = _typical_year(path, days)
+    midnight = pd.Timestamp(year=TYPICAL_YEAR, month=month, day=dom, tz=frame.index.tz)
+    time_s = np.arange(0.0, days * DAY_S + step_s / 2, step_s)
     when = midnight + pd.to_timedelta(time_s, unit="s")
     have_s = (frame.index - midnight).total_seconds().to_numpy(dtype=float)
-    in_day = (have_s >= 0) & (have_s < span_s)
+    in_day = (have_s >= 0) & (have_s < days * DAY_S)
     if int(in_day.sum()) != 24 * days:
         raise SunsealError(
             f"`{path.name}` has {int(in_day.sum())} hours from {day} for {days} days; a day needs 24 of them"
@@ -185,14 +201,10 @@ def sunlight(
 
     sun = pvlib.solarposition.get_solarposition(when, meta["latitude"], meta["longitude"], altitude=meta["altitude"])
     up = sun["elevation"].to_numpy(dtype=float) > 0
-    light: dict[str, Array] = {}
-    scales: list[str] = []
+    light, scales = {}, []
     for column in ("ghi", "dni", "dhi"):
-        series = np.where(up, at(column), 0.0)
         hourly = frame[column].to_numpy(dtype=float)[in_day].sum() * 3600.0
-        got = float(np.trapezoid(series, time_s))
-        scale = hourly / got if got > 0 else 1.0
-        light[column] = series * scale
+        light[column], scale = _of_energy(np.where(up, at(column), 0.0), time_s, hourly)
         scales.append(f"{column} {scale:.4f}")
 
     plane = pvlib.irradiance.get_total_irradiance(
@@ -200,18 +212,17 @@ def sunlight(
         azimuth_deg,
         sun["apparent_zenith"],
         sun["azimuth"],
-        light["dni"],
-        light["ghi"],
-        light["dhi"],
+        *(light[column] for column in ("dni", "ghi", "dhi")),
         albedo=0.2,
     )
     poa = np.nan_to_num(plane["poa_global"].to_numpy(dtype=float)) * shading
     cell_c = np.asarray(pvlib.temperature.faiman(poa, at("temp_air"), at("wind_speed")), dtype=float)
     voltage, current = _at_maximum(panel, poa, cell_c)
-    low_light = low_light_of(panel, poa, voltage * current)
+    power = voltage * current
+    low_light = low_light_of(panel, poa, power)
     return Trace(
         time_s=time_s,
-        power_w=voltage * current,
+        power_w=power,
         voltage_v=voltage,
         current_a=current,
         irradiance_w_m2=poa,
@@ -263,10 +274,11 @@ def clear_sky(
     poa = np.nan_to_num(plane["poa_global"].to_numpy(dtype=float)) * shading
     cell_c = np.asarray(pvlib.temperature.faiman(poa, air_c, 1.0), dtype=float)
     voltage, current = _at_maximum(panel, poa, cell_c)
-    low_light = low_light_of(panel, poa, voltage * current)
+    power = voltage * current
+    low_light = low_light_of(panel, poa, power)
     return Trace(
         time_s=time_s,
-        power_w=voltage * current,
+        power_w=power,
         voltage_v=voltage,
         current_a=current,
         irradiance_w_m2=poa,

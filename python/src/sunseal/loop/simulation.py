@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from sunseal import _engine, boards, citing
 from sunseal.errors import SunsealError
 from sunseal.harvest import light as harvest
@@ -62,6 +60,8 @@ class Played:
         """Storage voltage at a moment, from the series."""
         series = self.record["series"]
         ends = [p["time_s"] for p in series[1:]] + [self.record["simulated_s"]]
+        import numpy as np
+
         return float(np.interp(time_s, ends, [p["vcap_v"] for p in series]))
 
     def energy(self) -> dict[str, Any]:

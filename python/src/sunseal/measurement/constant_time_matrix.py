@@ -6,14 +6,12 @@ Compilers undo what a source took care of, and differ in it from release to rele
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -21,11 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-
 from sunseal import boards
 from sunseal._engine import EngineError
-from sunseal.cli.console import err, out, print_json
 from sunseal.errors import SunsealError
 from sunseal.measurement.constant_time import Judged, Verdict, judge, program
 from sunseal.measurement.constant_time import Run as OneRun
@@ -284,31 +279,3 @@ def as_json(source: Path, matrix: Matrix) -> dict[str, Any]:
     """The matrix as the command prints it."""
     cells = [{"isa": c.isa, "compiler": c.compiler, "level": c.level, **c.verdict.as_json()} for c in matrix.cells]
     return {"source": source.name, "verdict": matrix.verdict, "missing": matrix.missing, "cells": cells}
-
-
-def show(source: Path, question: Question, jobs: int | None, json: bool) -> int:
-    """Print the matrix of a source; answers the exit status."""
-    begun = time.monotonic()
-    waiting = contextlib.nullcontext() if json or not err.is_terminal else err.status("compiling and judging")
-    with waiting:
-        matrix = run(source, question, jobs)
-    took_s = time.monotonic() - begun
-    if json:
-        print_json(as_json(source, matrix))
-    else:
-        table = Table("set", "compiler", *LEVELS, box=None)
-        rows: dict[tuple[str, str], dict[str, Verdict]] = {}
-        for c in matrix.cells:
-            rows.setdefault((c.isa, c.compiler), {})[c.level] = c.verdict
-        for (isa, compiler), by_level in rows.items():
-            table.add_row(isa, compiler, *(word(by_level[level]) for level in LEVELS))
-        out.print(table)
-        for name in matrix.missing:
-            out.print(f"missing: {name}", style="dim", markup=False)
-        reasons = dict.fromkeys(
-            (c.isa, c.compiler, why) for c in matrix.cells if c.verdict.verdict == "undecided" for why in c.verdict.why
-        )
-        for isa, compiler, why in reasons:
-            out.print(f"undecided, {isa}, {compiler}: {why}", markup=False)
-        err.print(f"{len(matrix.cells)} binaries in {took_s:.1f} s", style="dim")
-    return {"clean": 0, "findings": 1, "undecided": 2}[matrix.verdict]

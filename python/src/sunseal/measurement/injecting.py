@@ -15,8 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from sunseal import _engine, abi
 from sunseal.errors import SunsealError
 from sunseal.machine import Argument, Machine, Place
@@ -230,15 +228,49 @@ def inject(
         raise SunsealError(f"`every` is {every}; it must be 1 or more")
     at = _points(stretch, points)[::every]
     _enough(stretch, points, every, len(at))
-    twice = [0] * len(again)
     off_ps = round(off_s * 1e12)
+
+    twice = [0] * len(again)
+    cuts, failures = _cut_all(run, told, at, off_ps, seed, again, twice, call is not None, stop_at_first, progress)
+    if not failures and 0 in twice:
+        raise SunsealError(
+            f"no verdict: the supply never went {again[twice.index(0)]:,} cycles behind a reboot, as the program was "
+            "at its end before",
+            hint="give `again` fewer cycles",
+        )
+    return Injection(
+        os.fspath(elf) if not isinstance(elf, bytes) else "(bytes)",
+        board,
+        stretch.cycles,
+        cuts,
+        len(failures),
+        [run.failure(c, r, traced=i == 0) for i, (c, r) in enumerate(failures[:TOLD])],
+    )
+
+
+def _cut_all(
+    run: _Run,
+    told: Mapping[str, bytes],
+    at: Sequence[int],
+    off_ps: int,
+    seed: int,
+    again: Sequence[int],
+    twice: list[int],
+    calls: bool,
+    stop_at_first: bool,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[int, list[tuple[int, str]]]:
+    """Make the cuts; return how many, and cycle and reason of each that was not survived, the earliest first.
+
+    `twice` counts the reboots behind which the power went once more, by the entries of `again`.
+    """
 
     def cut(cycle: int) -> str | None:
         noise = seed * 0x9E3779B97F4A7C15 + cycle * (1 + len(again))
-        stretch.cut(cycle, off_ps, noise % 2**64)
+        run.stretch.cut(cycle, off_ps, noise % 2**64)
         for n, more in enumerate(again, 1):
             run.begin()
-            stops = [] if call is not None else [*run.goals, *run.assertions]
+            stops = [] if calls else [*run.goals, *run.assertions]
             if not run.machine.engine.power_cut_in(run.machine.cycles + more, stops):
                 return run.outcome(told, there=bool(stops))
             twice[n - 1] += 1
@@ -258,7 +290,7 @@ def inject(
             last_good = cycle if not failures else last_good
             continue
         if not failures:
-            between = [w for w in stretch.writes if last_good < w < cycle][:SHRINK_CUTS]
+            between = [w for w in run.stretch.writes if last_good < w < cycle][:SHRINK_CUTS]
             for earlier in between:
                 cuts += 1
                 if (found := cut(earlier)) is not None:
@@ -267,20 +299,7 @@ def inject(
         failures.append((cycle, reason))
         if stop_at_first:
             break
-    if not failures and 0 in twice:
-        raise SunsealError(
-            f"no verdict: the supply never went {again[twice.index(0)]:,} cycles behind a reboot, as the program was "
-            "at its end before",
-            hint="give `again` fewer cycles",
-        )
-    return Injection(
-        os.fspath(elf) if not isinstance(elf, bytes) else "(bytes)",
-        board,
-        stretch.cycles,
-        cuts,
-        len(failures),
-        [run.failure(c, r, traced=i == 0) for i, (c, r) in enumerate(failures[:TOLD])],
-    )
+    return cuts, failures
 
 
 def _points(stretch: _engine.Stretch, points: Points | str) -> Sequence[int]:
@@ -422,7 +441,7 @@ class _Run:
         for name, wanted in told.items():
             held = self.machine.read(name)[: len(wanted)]
             if held != wanted:
-                first = int(np.flatnonzero(np.frombuffer(held, np.uint8) != np.frombuffer(wanted, np.uint8))[0])
+                first = next(i for i, (a, b) in enumerate(zip(held, wanted, strict=True)) if a != b)
                 a, b = (x[first : first + 8].hex(" ") for x in (held, wanted))
                 where = f" from byte {first} on" if first else ""
                 source = "is expected" if name in self.expect else "stands after the uninterrupted run"

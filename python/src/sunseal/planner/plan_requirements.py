@@ -237,15 +237,7 @@ def read(told: Mapping[str, Any], file: str = "requirements", folder: Path | Non
     link = _link(whole.table("link")) if link_told else None
     if link is not None and all(t.sends_bytes is None for t in tasks):
         raise SunsealError(f"`{file}`: there is a [link], and no task says what it `sends`")
-    protocol = whole.table("protocol")
-    modes = protocol.take("modes", _texts, MODES[:1])
-    for mode in modes:
-        if mode not in MODES:
-            raise unknown("mode", mode, MODES, f"in `{file}`: protocol.modes")
-    window_s = (protocol.take("listen_every", _time, 15.0), protocol.take("listen_for", _time, 0.02))
-    protocol.end()
-    if window_s[1] > window_s[0]:
-        raise SunsealError(f"`{file}`: protocol.listen_for is longer than protocol.listen_every")
+    modes, window_s = _protocol(whole.table("protocol"), file)
     climate, survive_share, safety = None, 1.0, 2.0
     if "climate" in whole.told:
         climate, survive_share, safety = _climate(whole.table("climate"))
@@ -304,6 +296,18 @@ def read(told: Mapping[str, Any], file: str = "requirements", folder: Path | Non
         told=dict(told),
         folder=folder or Path(),
     )
+
+
+def _protocol(table: _Table, file: str) -> tuple[tuple[str, ...], tuple[float, float]]:
+    modes: tuple[str, ...] = table.take("modes", _texts, MODES[:1])
+    for mode in modes:
+        if mode not in MODES:
+            raise unknown("mode", mode, MODES, f"in `{file}`: protocol.modes")
+    window_s = (table.take("listen_every", _time, 15.0), table.take("listen_for", _time, 0.02))
+    table.end()
+    if window_s[1] > window_s[0]:
+        raise SunsealError(f"`{file}`: protocol.listen_for is longer than protocol.listen_every")
+    return modes, window_s
 
 
 def _allow(table: _Table) -> dict[str, tuple[str, ...]]:

@@ -382,7 +382,7 @@ SURE = {
 
 
 def _margin(value: float, unit: str) -> str:
-    from sunseal.planner.plan import factor
+    from sunseal.planner.relaxations import factor
 
     return f"{value:+.3g} {unit}" if unit and math.isfinite(value) else factor(value)
 

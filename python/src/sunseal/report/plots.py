@@ -86,6 +86,28 @@ def _above_floor(power_w: Sequence[float]) -> list[float]:
     return [max(p, POWER_FLOOR_W) for p in power_w]
 
 
+def _draw_lanes(figure: go.Figure, day: Day, lanes: list[tuple[str, Sequence[float], int]]) -> None:
+    """Draw a row of marks for each kind of event."""
+    for kind, hours, count in lanes:
+        symbol, _, color = MARKS[kind]
+        dense = len(hours) > DENSE
+        figure.add_scatter(
+            row=2,
+            col=1,
+            x=list(hours),
+            y=[f"{kind} ({count:,})"] * len(hours),
+            mode="markers",
+            marker={
+                "symbol": "line-ns-open" if dense else symbol,
+                "color": color,
+                "size": 8,
+                "line": {"width": 1, "color": color} if dense else {},
+            },
+            showlegend=False,
+            hovertemplate=f"%{{x:.4f}} {day.unit}<extra>{kind}</extra>",
+        )
+
+
 def day_figure(day: Day, *, slider: bool = False) -> go.Figure:
     """Storage voltage over the day, below it what happened, and the power of panel and node."""
     from plotly.subplots import make_subplots
@@ -136,24 +158,7 @@ def day_figure(day: Day, *, slider: bool = False) -> go.Figure:
             annotation_position="bottom right",
         )
     lanes = _lanes(day)
-    for kind, hours, count in lanes:
-        symbol, _, color = MARKS[kind]
-        dense = len(hours) > DENSE
-        figure.add_scatter(
-            row=2,
-            col=1,
-            x=list(hours),
-            y=[f"{kind} ({count:,})"] * len(hours),
-            mode="markers",
-            marker={
-                "symbol": "line-ns-open" if dense else symbol,
-                "color": color,
-                "size": 8,
-                "line": {"width": 1, "color": color} if dense else {},
-            },
-            showlegend=False,
-            hovertemplate=f"%{{x:.4f}} {day.unit}<extra>{kind}</extra>",
-        )
+    _draw_lanes(figure, day, lanes)
     for name, watts, color in (("panel", day.panel_w, SUN), ("node", day.node_w, NODE)):
         figure.add_scatter(
             row=3,

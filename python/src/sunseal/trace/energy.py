@@ -408,32 +408,7 @@ def measure(
     sums = _Sums()
     for block, power in powers(recording, chain, needs, told):
         _add(sums, block, power, labels(block, power), chain, ends)
-    found = dict(sums.windows)
-    if cut and sums.first_label:
-        found.pop(sums.first_label)
-        notes.append("a window that had begun before the recording is left out")
-    if cut and sums.last_label in found:
-        found.pop(sums.last_label)
-        notes.append("a window that had not ended with the recording is left out")
-    short = [k for k, s in found.items() if s.time_s < trigger.window_min_s]
-    for k in short:
-        found.pop(k)
-    if short:
-        notes.append(f"{len(short)} windows shorter than {show(trigger.window_min_s, 's')} are left out")
-    if not found:
-        raise SunsealError(
-            f"`{recording.path.name}` has no whole window" + (f": {'; '.join(notes)}" if notes else ""),
-            hint="set the trigger's level with `--level`, or record more before and behind the operation",
-        )
-    for number, s in enumerate(found.values(), 1):
-        if s.samples < trigger.samples_min:
-            step = s.time_s / s.samples
-            raise SunsealError(
-                f"window {number} ({recording.where(s.first)}) has {s.samples} samples in {show(s.time_s, 's')}: "
-                f"{show(1 / step, 'Hz')} does not resolve it; at least "
-                f"{show(trigger.samples_min / s.time_s, 'Hz')} are needed",
-                hint="`--min-window` leaves out short windows; `--samples-min` sets how many samples are enough",
-            )
+    found = _whole_windows(recording, trigger, sums, cut, notes)
     mean_idle = sums.idle_j / sums.idle_s if sums.idle_s > 0 else None
     taken = idle_w if idle_w is not None else mean_idle if subtract_idle else None
     if subtract_idle and taken is None:
@@ -478,6 +453,37 @@ def measure(
         ),
         freq_hz=freq_hz,
     )
+
+
+def _whole_windows(recording: Recording, trigger: Trigger, sums: _Sums, cut: bool, notes: list[str]) -> dict[int, _Sum]:
+    """Leave out what is cut off or too short, saying so in `notes`; refuse windows of too few samples."""
+    found = dict(sums.windows)
+    if cut and sums.first_label:
+        found.pop(sums.first_label)
+        notes.append("a window that had begun before the recording is left out")
+    if cut and sums.last_label in found:
+        found.pop(sums.last_label)
+        notes.append("a window that had not ended with the recording is left out")
+    short = [k for k, s in found.items() if s.time_s < trigger.window_min_s]
+    for k in short:
+        found.pop(k)
+    if short:
+        notes.append(f"{len(short)} windows shorter than {show(trigger.window_min_s, 's')} are left out")
+    if not found:
+        raise SunsealError(
+            f"`{recording.path.name}` has no whole window" + (f": {'; '.join(notes)}" if notes else ""),
+            hint="set the trigger's level with `--level`, or record more before and behind the operation",
+        )
+    for number, s in enumerate(found.values(), 1):
+        if s.samples < trigger.samples_min:
+            step = s.time_s / s.samples
+            raise SunsealError(
+                f"window {number} ({recording.where(s.first)}) has {s.samples} samples in {show(s.time_s, 's')}: "
+                f"{show(1 / step, 'Hz')} does not resolve it; at least "
+                f"{show(trigger.samples_min / s.time_s, 'Hz')} are needed",
+                hint="`--min-window` leaves out short windows; `--samples-min` sets how many samples are enough",
+            )
+    return found
 
 
 def _windows(recording: Recording, trigger: Trigger, chain: Front) -> tuple[Labels, tuple[str, ...], list[str], bool]:

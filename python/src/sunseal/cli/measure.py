@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`sunseal measure` and `sunseal curve`: one operation, at one operating point or at all."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from sunseal import units
+from sunseal.cli.console import Figure, err, out, print_json, writable
+from sunseal.cli.options import Json, Operation, Point, Power
+from sunseal.cli.progress import counting
+from sunseal.cli.spread import spread
+from sunseal.measurement import measuring
+
+
+@spread
+def measure_command(
+    operation: Operation,
+    point: Point,
+    unit: Annotated[
+        bool, typer.Option("--unit", help="Also say what the measurement unit of Mane 2014 would have read.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Measure one operation: cycles, time, joules, memory, and whether its result is right."""
+    with counting(as_json, operation.label) as progress:
+        m = measuring.measure(**operation.asked(), **point.asked(), unit=unit, progress=progress)
+    for lint in m.lints:
+        err.print(f"[bold yellow]warning:[/] {escape(lint)}")
+    if as_json:
+        print_json(m.to_dict())
+    else:
+        _show_measurement(m)
+    if m.result_valid is False:
+        raise typer.Exit(1)
+
+
+def _show_measurement(m: measuring.Measurement) -> None:
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim")
+    table.add_column()
+    valid = {
+        True: "agrees with an independent implementation",
+        False: "[bold red]wrong: an independent implementation disagrees[/]",
+        None: "not checked: your own program",
+    }[m.result_valid]
+    low, high = m.uncertainty["energy_low_j"], m.uncertainty["energy_high_j"]
+    table.add_row("workload", ", ".join(filter(None, (f"{escape(m.workload)} on {m.board}", m.variant))))
+    table.add_row("operating point", f"{units.show(m.freq_hz, 'Hz')}, {m.vcc_v:g} V, {m.power_set}")
+    table.add_row("cycles", f"{m.cycles:,}")
+    table.add_row("time", units.show(m.time_s, "s"))
+    table.add_row(
+        "energy",
+        f"{units.show(m.energy_j, 'J')}  ({units.show(low, 'J', 3)} to {units.show(high, 'J', 3)})",
+    )
+    for state, joules in sorted(m.energy_by_state_j.items(), key=lambda kv: -kv[1]):
+        if joules > 0:
+            table.add_row(f"  {state}", units.show(joules, "J"))
+    if m.measurement_unit is not None:
+        read = m.measurement_unit
+        table.add_row(
+            "measurement unit",
+            f"{units.show(read['energy_j'], 'J')} in {read['cycles']:,.0f} cycles by {read['samples']:,} samples at "
+            f"{read['sample_rate_hz'] / 1e6:g} MS/s; {read['error_j'] / m.energy_j:+.2%} beside the energy above, "
+            f"{read['clipped'] / read['samples']:.0%} clipped",
+        )
+    if m.timing is not None:
+        before = m.timing["default"]
+        switches = ", ".join(f"{name}={value}" for name, value in m.timing["switches"].items())
+        more = [new / (old or 1) - 1 for new, old in ((m.cycles, before["cycles"]), (m.energy_j, before["energy_j"]))]
+        table.add_row(
+            "by default",
+            f"{before['cycles']:,} cycles, {units.show(before['energy_j'], 'J')}: {escape(switches)} makes it "
+            f"{more[0]:+.4%} in cycles, {more[1]:+.4%} in joules",
+        )
+    table.add_row("flash, RAM, stack", f"{m.flash_bytes:,}, {m.ram_bytes:,}, {m.stack_bytes:,} bytes")
+    table.add_row("toolchain", escape(m.toolchain))
+    table.add_row("result", valid)
+    out.print(table)
+
+
+@spread
+def curve_command(
+    operation: Operation,
+    power: Power = measuring.DEFAULT_POWER,
+    vcc: Annotated[list[str] | None, typer.Option("--vcc", help="Only these voltages. Repeatable.")] = None,
+    figure: Figure = None,
+    as_json: Json = False,
+) -> None:
+    """Weigh one run over every voltage and clock that the device allows."""
+    writable(figure)
+    voltages_v = [units.voltage_v(v) for v in vcc or ()]
+    with counting(as_json, operation.label) as progress:
+        points = measuring.curve(**operation.asked(), power=power, voltages_v=voltages_v, progress=progress)
+    if figure is not None:
+        from sunseal.report import charts
+
+        charts.curve(points, f"{operation.workload or operation.elf} on {operation.board}").write(figure)
+    if as_json:
+        print_json(points)
+        return
+    table = Table("supply", "clock", "level", "time", "energy", "power", box=None)
+    best = min(points, key=lambda p: p["energy_j"])
+    for p in points:
+        table.add_row(
+            f"{p['vcc_v']:g} V",
+            f"{p['freq_hz'] / 1e6:g} MHz",
+            str(p["vcore"]),
+            units.show(p["time_s"], "s"),
+            units.show(p["energy_j"], "J") + (" (least)" if p is best else ""),
+            units.show(p["power_w"], "W"),
+            style="bold" if p is best else None,
+        )
+    out.print(table)
+    if figure is not None:
+        out.print(f"wrote {figure}")

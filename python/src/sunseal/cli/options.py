@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Options that stand on several commands, each defined once, and what is read from them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sunseal import boards, units
+from sunseal.cli.completion import boards as offer_boards
+from sunseal.cli.completion import power_sets, workloads
+from sunseal.errors import SunsealError
+from sunseal.measurement.measuring import DEFAULT_POWER
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")]
+Board = Annotated[str, typer.Option("--board", help="A board of `sunseal boards`.", autocompletion=offer_boards)]
+Variant = Annotated[
+    list[str] | None,
+    typer.Option("--variant", help="A hardware fact of the firmware, such as mpy=32. Repeatable."),
+]
+Freq = Annotated[
+    str | None,
+    typer.Option(
+        "--freq",
+        help="CPU clock, such as 8MHz; else the board's crystal, or 8 MHz. Your own ELF has the clock that it sets.",
+    ),
+]
+Vcc = Annotated[str | None, typer.Option("--vcc", help="Supply voltage, such as 2.2V; else the board's.")]
+Power = Annotated[
+    str,
+    typer.Option("--power", help="Parameter set: datasheet, mane2014, ...", autocompletion=power_sets),
+]
+WorkloadName = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[WORKLOAD|FILE.elf]",
+        help="A workload of `sunseal workloads`, or a program of yours.",
+        autocompletion=workloads,
+    ),
+]
+TimingSwitch = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--timing",
+        metavar="NAME=VALUE",
+        help="A disputed row of the core's timing (docs/accuracy.md), against the default. Repeatable.",
+    ),
+]
+ElfPath = Annotated[Path | None, typer.Option("--elf", help="Your own program instead of a workload.")]
+FromSymbol = Annotated[str | None, typer.Option("--from", help="Symbol where the measurement begins.")]
+ToSymbol = Annotated[str | None, typer.Option("--to", help="Symbol where it ends.")]
+Marks = Annotated[
+    bool,
+    typer.Option("--marks", help="Measure from the rise to the fall of the board's trigger pin."),
+]
+
+Image = Annotated[Path, typer.Argument(metavar="FILE.elf", help="Your program.")]
+Until = Annotated[str | None, typer.Option("--until", help="Symbol where the run ends; else the program's end.")]
+Seconds = Annotated[str | None, typer.Option("--for", help="Simulated time to run, such as 20ms.")]
+
+
+def _timing_of(switches: list[str] | None) -> dict[str, str]:
+    pairs = [switch.partition("=") for switch in switches or ()]
+    for name, equals, value in pairs:
+        if not (name and equals and value):
+            raise SunsealError(
+                f"--timing `{name}{equals}{value}` is not NAME=VALUE, such as `pc_write_one_less=true`",
+                hint="docs/accuracy.md lists the switches of each core",
+            )
+    return {name: value for name, _, value in pairs}
+
+
+def freq_of(text: str | None) -> int | None:
+    """Read a clock, if there is one."""
+    return None if text is None else units.freq_hz(text)
+
+
+def vcc_of(text: str | None) -> float | None:
+    """Read a supply voltage, if there is one."""
+    return None if text is None else units.voltage_v(text)
+
+
+def _window_of(elf: Path | None, start: str | None, end: str | None, marks: bool) -> tuple[str, str] | None:
+    if elf is None:
+        if start or end or marks:
+            raise SunsealError("`--from`, `--to` and `--marks` need a program of yours: add `--elf FILE`")
+        return None
+    if marks and (start or end):
+        raise SunsealError("`--marks` and `--from`/`--to` exclude each other: choose one of them")
+    if start and end:
+        return start, end
+    if start or end:
+        given, lacks = ("--from", "--to") if start else ("--to", "--from")
+        raise SunsealError(f"`{given}` needs its other end: add `{lacks} SYMBOL`")
+    return None
+
+
+@dataclass
+class Operation:
+    """What is measured: a workload of a board's firmware, or a stretch of a program of the user's own."""
+
+    workload: WorkloadName = None
+    board: Board = boards.DEFAULT_BOARD
+    variant: Variant = None
+    elf: ElfPath = None
+    start: FromSymbol = None
+    end: ToSymbol = None
+    marks: Marks = False
+    timing: TimingSwitch = None
+
+    def __post_init__(self) -> None:
+        """Take a first argument that is written like a file for a program of the user's own."""
+        given = self.workload
+        if given is None or given in boards.WORKLOADS or self.elf is not None:
+            return
+        if given.endswith(".elf") or os.sep in given or Path(given).is_file():
+            self.workload, self.elf = None, Path(given)
+
+    @property
+    def label(self) -> str:
+        """Name what is measured."""
+        return self.workload or (self.elf.name if self.elf else "")
+
+    @property
+    def window(self) -> tuple[str, str] | None:
+        """Return the two symbols between which a program is measured; None stands for its trigger marks."""
+        return _window_of(self.elf, self.start, self.end, self.marks)
+
+    def asked(self) -> dict[str, Any]:
+        """Return what `measuring.measure`, `curve` and `profile` all take."""
+        return {
+            "workload": self.workload,
+            "board": self.board,
+            "variant": self.variant or (),
+            "elf": self.elf,
+            "window": self.window,
+            "timing": _timing_of(self.timing),
+        }
+
+
+@dataclass
+class Point:
+    """The operating point, and whose coefficients weigh there."""
+
+    freq: Freq = None
+    vcc: Vcc = None
+    power: Power = DEFAULT_POWER
+
+    def asked(self) -> dict[str, Any]:
+        """Return it as `measuring.measure` takes it."""
+        return {"freq_hz": freq_of(self.freq), "vcc_v": vcc_of(self.vcc), "power": self.power}

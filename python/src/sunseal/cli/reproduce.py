@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`sunseal reproduce`: published figures beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from sunseal.cli.console import PAGE, Figure, Report, out, print_json, writable
+from sunseal.cli.options import Json
+from sunseal.cli.progress import counting
+from sunseal.errors import SunsealError
+from sunseal.measurement import measuring
+
+
+def reproduce_command(
+    table_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="A table, such as mane2014/table-4.1.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every table there is.")] = False,
+    report: Report = None,
+    figure: Figure = None,
+    as_json: Json = False,
+) -> None:
+    """Print published figures beside ours, with ratio and verdict, and what each agreement is worth."""
+    from sunseal import published
+
+    if (table_id is None) != everything:
+        raise SunsealError("`reproduce` takes one table or `--all`; the tables are " + ", ".join(published.ids()))
+    writable(report, PAGE)
+    writable(figure)
+    wanted = published.ids() if table_id is None else [table_id]
+    with counting(as_json, "reproducing") as progress:
+        tables = [published.reproduce(i, progress) for i in wanted]
+    if report is not None or figure is not None:
+        from sunseal.report import published_page
+
+        if figure is not None:
+            published_page.main(tables).write(figure)
+        if report is not None:
+            measuring.write_atomic(report, published_page.page(tables))
+    if as_json:
+        print_json([t.to_dict() for t in tables])
+    else:
+        for t in tables:
+            _show_table(t)
+        _show_classes(tables)
+    if any(row.verdict in (published.NOT_MET, published.NOT_COMPUTED) for t in tables for row in t.rows):
+        raise typer.Exit(1)
+
+
+def _show_classes(tables: Sequence[Any]) -> None:
+    from sunseal import published
+
+    found = published.counts(tables)
+    verdicts = [v for v in published.VERDICTS if any(of[v] for of in found.values())]
+    table = Table("class", *verdicts, "what it is worth", box=None)
+    for name, of in found.items():
+        table.add_row(name.replace("_", " "), *(str(of[v] or "") for v in verdicts), published.CLASSES[name])
+    out.print(table)
+    for paper, confirmed in dict.fromkeys((t.id.partition("/")[0], t.confirmed) for t in tables):
+        out.print(f"{paper}: {confirmed}")
+
+
+def _show_table(t: Any) -> None:
+    table = Table("", "published", "ours", "ratio", "verdict", "class", title=f"{t.id}: {t.title}", box=None)
+    table.title_justify = "left"
+    for row in t.rows:
+        table.add_row(
+            row.label,
+            row.show(row.published),
+            row.show(row.ours),
+            f"{row.ratio:.3f}" if row.ratio is not None else "",
+            row.verdict,
+            row.class_name,
+        )
+    out.print(table)
+    for row in t.rows:
+        if row.note:
+            out.print(f"  {row.label}: {row.note}", style="dim")
+    out.print(f"  source: {t.source}\n", style="dim")

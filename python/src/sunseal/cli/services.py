@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`sunseal serve`, `sunseal gateway` and `sunseal token`: the server's own program."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+
+def serve_command(ctx: typer.Context) -> None:
+    """Run the verifying server (`sunseal serve --help` lists its options)."""
+    _exec_server("serve", ctx.args)
+
+
+def gateway_command(ctx: typer.Context) -> None:
+    """Run the gateway between the radio and the server (`--help` lists its options)."""
+    _exec_server("gateway", ctx.args)
+
+
+def token_command(ctx: typer.Context) -> None:
+    """Make, list or end tokens in the server's database (`--help` lists its options)."""
+    _exec_server("token", ctx.args)
+
+
+def _exec_server(role: str, args: list[str]) -> None:
+    from sunseal.doctor import server_path
+
+    sys.stdout.flush()
+    program = str(server_path())
+    # `--json` holds on every command; the server's one line of output is JSON in any case.
+    os.execv(program, [program, role, *(a for a in args if a != "--json")])

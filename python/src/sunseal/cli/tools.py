@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`sunseal doctor` and `sunseal bench`: tools and figures."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from sunseal import boards
+from sunseal.cli.console import err, out, print_json
+from sunseal.cli.options import Json
+from sunseal.errors import SunsealError
+from sunseal.measurement import measuring
+
+
+def doctor_command(as_json: Json = False) -> None:
+    """Say which tools are there, which are missing, and how to get them."""
+    from sunseal import doctor
+
+    findings = doctor.examine()
+    missing = doctor.required_missing(findings)
+    if as_json:
+        print_json([vars(f) for f in findings])
+    else:
+        for f in findings:
+            if f.ok:
+                out.print(f"[green]ok[/]       {escape(f.name)} {f.version}  [dim]{escape(f.place)}[/]")
+            else:
+                out.print(f"[yellow]missing[/]  {escape(f.name)}: {escape(f.get)}  [dim]({f.needed_for})[/]")
+        if missing:
+            out.print(f"not ready: {', '.join(missing)} missing")
+        else:
+            out.print("ready: `sunseal demo` has all it needs")
+    if missing:
+        raise typer.Exit(1)
+
+
+def bench_command(
+    part: Annotated[
+        str | None, typer.Argument(metavar="[engine|loop|year|fleet|planner|crypto]", help="Only this part.")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="With `crypto`: say whether the page is current, change nothing.")
+    ] = False,
+    page: Annotated[
+        bool, typer.Option("--page", help="With `loop`: write docs/reference/loop.md anew, year and fleet in it.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Measure the simulator's own speed, and what cryptography costs: the tracked figures.
+
+    `bench crypto` writes docs/reference/crypto.md anew.
+    """
+    from sunseal.benchmark import bench, bench_loop
+
+    if page and part != "loop":
+        raise SunsealError("`--page` belongs to `bench loop`")
+
+    if check and part != "crypto":
+        raise SunsealError("`--check` belongs to `bench crypto`")
+    if part == "crypto" and not as_json:
+        _crypto_page(check)
+        return
+    with contextlib.nullcontext() if as_json else err.status("measuring"):
+        rows = [row for name in ((part, "year", "fleet") if page else (part,)) for row in bench.run(name)]
+    if page:
+        measuring.write_atomic(boards.home() / bench_loop.PAGE, bench_loop.page(rows))
+    if as_json:
+        print_json(rows)
+        return
+    table = Table("figure", "value", "unit", "conditions", box=None)
+    for row in rows:
+        table.add_row(row["name"], f"{row['value']:,.4g}", row["unit"], row["conditions"])
+    out.print(table)
+
+
+def _crypto_page(check: bool) -> None:
+    from sunseal.benchmark import crypto_table
+
+    path = boards.home() / crypto_table.PATH
+    with err.status("measuring") as status:
+        page = crypto_table.page(lambda what: status.update(f"measuring {escape(what)}"))
+    if not check:
+        measuring.write_atomic(path, page)
+        out.print(f"wrote {crypto_table.PATH}")
+        return
+    written = path.read_text(encoding="utf-8") if path.is_file() else ""
+    if written == page:
+        out.print(f"{crypto_table.PATH} is current")
+        return
+    names = ", ".join(crypto_table.differing(written, page))
+    out.print(f"{crypto_table.PATH} is not current: {escape(names)}; run `sunseal bench crypto`")
+    raise typer.Exit(1)
