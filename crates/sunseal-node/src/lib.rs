@@ -9,6 +9,7 @@
 
 mod board;
 mod config;
+mod coupons;
 mod error;
 mod fleet;
 pub mod inject;
@@ -22,6 +23,7 @@ pub use board::{
     StorageSense,
 };
 pub use config::{Mode, NodeConfig};
+pub use coupons::{CouponConfig, CouponKind, CouponRecord};
 pub use error::NodeError;
 pub use fleet::{Done, Fate, FleetError, Individual, NodeProfile, Task, play};
 pub use load::{LoadChoice, LoadRecord, LoadStep, play_load};
