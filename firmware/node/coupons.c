@@ -90,7 +90,7 @@ static const struct sunseal_coupon_kind kind = {
     .id = SUITE_COUPON_ID,
     .bytes = BYTES,
     .priority = 1,
-    .high = UINT16_MAX, /* the policy's affair */
+    .high = SLOTS, /* below it, the policy decides */
     .make = SUITE_COUPON_MAKE,
     .context = &source,
 };
