@@ -9,6 +9,7 @@
 
 mod board;
 mod config;
+mod coupons;
 mod error;
 mod fit;
 mod fleet;
@@ -23,6 +24,7 @@ pub use board::{
     StorageSense,
 };
 pub use config::{Mode, NodeConfig};
+pub use coupons::{CouponConfig, CouponKind, CouponRecord};
 pub use error::NodeError;
 pub use fit::{Antenna, Fitted};
 pub use fleet::{Done, Fate, FleetError, Individual, NodeProfile, Task, play};

@@ -6,6 +6,7 @@
 //! it asks for the crossing itself and takes the supply away there, in the middle of an instruction too.
 
 mod checkpoint;
+mod coupons;
 mod covered;
 mod functions;
 
@@ -32,6 +33,7 @@ use crate::fit::Antenna;
 use crate::record::{Doing, EnergyRecord, Recorder, RunRecord};
 use crate::{NodeError, Scenario};
 use checkpoint::{Identity, Keep};
+use coupons::Coupons;
 use covered::Covered;
 use functions::{Functions, Powers};
 
@@ -96,6 +98,7 @@ pub struct Node {
     longest_s: f64,
     steps: u64,
     functions: Option<Functions>,
+    coupons: Option<Coupons>,
     identity: Identity,
     keep: Option<Keep>,
 }
@@ -283,6 +286,7 @@ impl Node {
         // The run begins without supply: the store decides when it comes.
         machine.power_cut();
         let recorder = Recorder::new(scenario.duration_s, &scenario.output, supply.v_v());
+        let coupons = Coupons::new(&elf, &device);
         let functions =
             scenario.output.functions.then(|| Functions::new(Arc::new(elf), machine.device()));
         let stored_begin_j = supply.stored_j();
@@ -312,6 +316,7 @@ impl Node {
             longest_s: f64::INFINITY,
             steps: 0,
             functions,
+            coupons,
             identity,
             keep: None,
         })
@@ -787,7 +792,9 @@ impl Node {
         let target = Picos(now.0 + to_picos(dt_s).max(1));
         // The divider is no component of the machine, so its pin is watched.
         let pin_edge = self.sense.as_ref().map(|s| s.enable);
-        let until = Until { time: Some(target), pin_edge, state_change: true, ..Until::default() };
+        let pc = self.coupons.as_ref().map_or_else(Vec::new, Coupons::stops);
+        let until =
+            Until { time: Some(target), pin_edge, pc, state_change: true, ..Until::default() };
         let cycles = (self.machine.cycles(), self.machine.cycles_from_ram());
         let (begun, pc) = (*self.supply.sums(), self.machine.pc());
         let stop = match (last, &mut self.functions) {
@@ -828,6 +835,9 @@ impl Node {
             let (load_j, divider_j) =
                 (sums.load_j - begun.load_j, sums.store_load_j - begun.store_load_j);
             functions.step(powers, pc, gone_s, load_j, divider_j);
+        }
+        if let Some(coupons) = &mut self.coupons {
+            coupons.look(&self.machine, self.supply.sums().load_j);
         }
         if let Stop::Fault(fault) = stop {
             return Err(NodeError::Fault { time_s: self.time_s(), fault: fault.to_string() });
@@ -878,6 +888,9 @@ impl Node {
 
     fn cut(&mut self) {
         self.supply.switch_off();
+        if let Some(coupons) = &mut self.coupons {
+            coupons.cut(self.supply.sums().load_j);
+        }
         self.covered = Covered::default();
         let cycles = self.machine.cycles();
         self.brown_out_cycles.push(cycles);
@@ -960,6 +973,7 @@ impl Node {
             functions,
             window: r.window.take(),
             log,
+            coupons: self.coupons.as_ref().map(Coupons::told),
             load: None,
         })
     }
