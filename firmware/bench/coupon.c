@@ -319,6 +319,29 @@ SETUP(coupon_p256_produce) {
 WORKLOAD(coupon_p256_produce) {
     return produce();
 }
+#if defined(SUNSEAL_DEVICE_msp430fr5994)
+/* Of duty-coupon-p256: as many coupons as a host wrote here, and the whole computation from then on. */
+#define SPEND_SLOTS 128
+__attribute__((section(".nvm.spend"))) static uint16_t
+    spend_memory[SUNSEAL_COUPON_FRAM_WORDS(sizeof(struct sunseal_ecdsa_p256_coupon), SPEND_SLOTS)];
+static const struct sunseal_coupon_fram_place spend_place = {spend_memory, SPEND_SLOTS};
+
+SETUP(coupon_p256_spend) {
+    BENCH_LENGTH(32 + 32 + 64, 32 + 32 + 64);
+    entropy.context = (void *)(uintptr_t)(in + 32);
+    sunseal_sha256(hashed, in + 64, 64);
+    const struct sunseal_coupon_kind spent = {.id = 1,
+                                              .bytes = sizeof(struct sunseal_ecdsa_p256_coupon),
+                                              .high = SPEND_SLOTS,
+                                              .make = sunseal_coupon_ecdsa_p256_make,
+                                              .context = &entropy};
+    kind = spent;
+    pool.place = &spend_place;
+    int status = sunseal_coupon_open(&store);
+    return (int16_t)(status == SUNSEAL_ERR_STORE ? sunseal_coupon_format(&store, 0, 0) : status);
+}
+#endif
+
 SETUP(coupon_p256_use) {
     BEFORE_SIGN(p256, P256, sunseal_sha256);
 }

@@ -103,7 +103,7 @@ impl Coupons {
         let costs_j = self.books.costs_j.as_ref();
         CouponRecord {
             in_store_end: costs_j.map_or(0, |c| c.len() as u64),
-            in_store_end_j: costs_j.map_or(0.0, |c| c.iter().sum()),
+            in_store_end_j: costs_j.map_or(0.0, |c| c.iter().fold(0.0, |sum, j| sum + j)),
             ..self.books.told.clone()
         }
     }

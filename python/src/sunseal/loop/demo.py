@@ -327,6 +327,7 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("starts, brown-outs", f"{closing['starts']}, {closing['brown_outs']}"),
         *([("supervisor resets", f"{closing['supervisor_resets']:,}")] if closing["supervisor_resets"] else []),
         *_of_load(closing.get("load")),
+        *of_coupons(closing.get("coupons")),
         ("CPU cycles", f"{closing['cycles']:,}"),
         ("simulated time", duration(closing["simulated_s"])),
     ]
@@ -339,6 +340,24 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
             )
         )
     return out
+
+
+def of_coupons(told: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """Say what became of a node's coupons; energies are at the rail, and lie in the load's."""
+    if told is None:
+        return []
+    return [
+        ("coupons produced", f"{told['produced']:,} for {show(told['produced_j'], 'J')}"),
+        ("  used", f"{told['used']:,} signatures for {show(told['used_j'], 'J')}"),
+        ("  no coupon left", f"{told['fallbacks']:,} signatures computed whole for {show(told['fallback_j'], 'J')}"),
+        ("  discarded", f"{told['discarded']:,}, {show(told['discarded_j'], 'J')} lost with them"),
+        ("  interrupted", f"{told['interrupted']:,} begun and not kept, {show(told['interrupted_j'], 'J')}"),
+        (
+            "  in the store",
+            f"{told['in_store_begin']:,} at the beginning, {told['in_store_end']:,} at the end; "
+            f"{show(told['open_j'], 'J')} to find them at starts",
+        ),
+    ]
 
 
 def _of_load(load: Mapping[str, Any] | None) -> list[tuple[str, str]]:

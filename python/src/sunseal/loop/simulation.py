@@ -107,7 +107,7 @@ class Played:
             "energy_balance_rel": record["energy"]["balance_rel"],
             "residual_known": any(i["component"] == "board" for i in record["energy"]["load"]["items"]),
             **({"low_light": list(self.light.low_light)} if self.light is not None else {}),
-            **{key: record[key] for key in ("functions", "window", "load") if record.get(key) is not None},
+            **{key: record[key] for key in ("functions", "window", "coupons", "load") if record.get(key) is not None},
         }
 
     def never_ran(self) -> str | None:

@@ -413,6 +413,19 @@ def _states_table(load: Mapping[str, Any]) -> str:
     return table(("state or event", "how long, how often", "energy", "bounds", "coefficient from"), rows)
 
 
+def _coupons_section(page: Page, closing: Mapping[str, Any]) -> None:
+    from sunseal.demo import of_coupons
+
+    if "coupons" not in closing:
+        return
+    page.section(
+        "Coupons",
+        "Signatures prepared from surplus energy, and what became of them. Their joules are at the rail and lie in the "
+        "ledger above: begin + produced = used + discarded + end.",
+        table(("", ""), [(name.strip(), text) for name, text in of_coupons(closing["coupons"])]),
+    )
+
+
 def _server_section(page: Page, closing: Mapping[str, Any]) -> None:
     kinds = closing["verified_by_kind"]
     refused = closing["refused_by_verdict"]
@@ -533,6 +546,7 @@ def scenario_page(played: Played, closing: Mapping[str, Any]) -> str:
     _window_section(page, record.get("window"))
     _regimes_section(page, played)
     _ledger_section(page, played, closing)
+    _coupons_section(page, closing)
     _stacks_section(page, record)
     _origin_section(page, played)
     return page.render()
@@ -552,6 +566,7 @@ def demo_page(
     day = _day_section(page, played, served)
     _server_section(page, closing)
     _ledger_section(page, played, closing)
+    _coupons_section(page, closing)
     step("the flame graph of one signature")
     svg = _signature_section(page, played, served.node["suite"] or "ecdsa-p256-sha256")
     step("energy curves")
