@@ -237,6 +237,46 @@ block!(
     }
 );
 
+/// Addresses by name: first registers of blocks, interrupt vectors.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Addresses {
+    /// Document and table.
+    pub source: String,
+    /// Written from memory of the source.
+    #[serde(default)]
+    pub recalled: bool,
+    #[serde(flatten)]
+    at: BTreeMap<String, u32>,
+}
+
+impl Addresses {
+    /// The address of that name, if the device has it.
+    #[must_use]
+    pub fn at(&self, name: &str) -> Option<u32> {
+        self.at.get(name).copied()
+    }
+
+    /// That every name is known to the family, and every name that it cannot do without is there.
+    fn check(
+        &self,
+        device: &Device,
+        table: &str,
+        known: &[&str],
+        needed: &[&str],
+    ) -> Result<(), DeviceError> {
+        if let Some(name) = self.at.keys().find(|name| !known.contains(&name.as_str())) {
+            let known = known.join(", ");
+            return device.wrong(format!(
+                "[{table}] has `{name}`, which this family does not know; it knows {known}"
+            ));
+        }
+        match needed.iter().find(|name| self.at(name).is_none()) {
+            Some(name) => device.wrong(format!("[{table}] needs `{name}`")),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Which oscillator drifts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Drifting {
@@ -532,8 +572,8 @@ impl Device {
         match &self.facts {
             Facts::Atmega128(_) => None,
             Facts::F1xx(_) => Some(0x130),
-            Facts::F5xx(f) => Some(f.peripherals.mpy32),
-            Facts::Fr5xx(f) => Some(f.peripherals.mpy32),
+            Facts::F5xx(f) => f.peripherals.at("mpy32"),
+            Facts::Fr5xx(f) => f.peripherals.at("mpy32"),
             Facts::Msp432(_) => None,
         }
     }

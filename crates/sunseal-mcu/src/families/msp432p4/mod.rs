@@ -16,7 +16,7 @@ use sunseal_trace::{ComponentId, Cycles, Observer, OperatingPoint, Picos, StateI
 
 use crate::accounts::{self, Event, Names};
 use crate::blocks::adc14::{Adc14, Inside, Reference};
-use crate::blocks::aes256::{Aes256, AesCycles, AesRun};
+use crate::blocks::aes256::{Aes256, AesCycles};
 use crate::blocks::crc32_p4::Crc32;
 use crate::blocks::dio::Ports;
 use crate::blocks::eusci::{Done, Eusci};
@@ -28,7 +28,7 @@ use crate::blocks::timer32::Timer32;
 use crate::blocks::udma::{self as dma, Dma};
 use crate::blocks::wdt_a_p4::{self as wdt, Wdt};
 use crate::blocks::wide::{Class, Cx, Fx, Lines};
-use crate::blocks::{Ctx, Effects};
+use crate::blocks::{Block as _, Ctx, Effects};
 use crate::clock::{Jitter, Line, splitmix64};
 use crate::common::{Common, Drive, UartByte};
 use crate::cores::armv7m::dwt::Dwt;
@@ -36,6 +36,7 @@ use crate::cores::armv7m::scs::{self, Masks, Scs, cfsr, hfsr};
 use crate::device::{self, Device, us};
 use crate::engine::{Chip, Ran};
 use crate::instruments::lint::LintKind;
+use crate::instruments::taint::Follow;
 use crate::machine::Register;
 use crate::pin::{PORT_J, Pin};
 use crate::resets::ResetCause;
@@ -111,6 +112,14 @@ const NAMES: Names = Names {
         Event::EusciB3Byte,
     ],
 };
+
+/// How secrets go through the blocks, by their names in the device's data.
+pub(crate) fn known() -> Vec<(&'static str, Follow)> {
+    let timers = TIMERS.iter().map(|name| (*name, TimerA::TAINT));
+    let serials = SERIALS.iter().map(|name| (*name, Eusci::TAINT));
+    let own = [("aes256", Aes256::TAINT), ("crc32", Crc32::TAINT)];
+    timers.chain(serials).chain(own).collect()
+}
 
 // ---- memory
 
@@ -298,6 +307,7 @@ macro_rules! ctx {
             lints: &mut $soc.common.state.lints,
             fx: &mut $effects,
             vcc_v: $soc.common.state.vcc_v,
+            mode: 0,
         }
     };
 }

@@ -243,7 +243,7 @@ impl Soc {
                 2..=5 => serial(&r.eusci[4 + B[n][usize::from(source) - 2]]),
                 6 => r.timers[n].dma_flag(if receive { 2 } else { 0 }),
                 7 => match channel {
-                    0..=2 => r.aes.trigger(channel as u8),
+                    0..=2 => r.aes.triggers(channel as u8),
                     7 => r.adc.filled != 0,
                     _ => false,
                 },
@@ -471,13 +471,6 @@ impl Soc {
         if std::mem::take(&mut self.fx.clocks) {
             self.update_clocks(now, cycles);
         }
-        while let Some((run, _)) = self.r.aes.take_run() {
-            self.common.accounts.count(match run {
-                AesRun::Encrypt => Event::AesEncrypt,
-                AesRun::Decrypt => Event::AesDecrypt,
-                AesRun::RoundKey => Event::AesRoundKey,
-            });
-        }
         let uncached = self.common.uncached;
         let on = |on: bool, rest: StateId| if on { accounts::ON } else { rest };
         let states = [
@@ -555,11 +548,11 @@ impl Soc {
         match block {
             Block::Timer(i) => {
                 let t = &mut self.r.timers[usize::from(i)];
-                t.read(off, &ctx!(self, effects, addr, at, now)).map(u32::from)
+                t.read(off, 0xFFFF, &mut ctx!(self, effects, addr, at, now)).map(u32::from)
             }
             Block::Eusci(i) => {
                 let u = &mut self.r.eusci[usize::from(i)];
-                u.read(off, &ctx!(self, effects, addr, at, now)).map(u32::from)
+                u.read(off, 0xFFFF, &mut ctx!(self, effects, addr, at, now)).map(u32::from)
             }
             Block::Aes => {
                 // A read that sees the block done books its end when it was.
@@ -567,8 +560,8 @@ impl Soc {
                     self.r.aes.event(t);
                     self.settle_effects(t, at);
                 }
-                let c = ctx!(self, effects, addr, at, now);
-                self.r.aes.read(off, mask as u16, &c).map(u32::from)
+                let mut c = ctx!(self, effects, addr, at, now);
+                self.r.aes.read(off, mask as u16, &mut c).map(u32::from)
             }
             Block::RefA => self.r.reference.read(off, &cx!(self, addr, at, now)),
             Block::Crc32 => self.r.crc.read(off, &cx!(self, addr, at, now)),
@@ -615,7 +608,7 @@ impl Soc {
             }
             Block::Eusci(i) => {
                 let u = &mut self.r.eusci[usize::from(i)];
-                u.write(off, v, m, &ctx!(self, effects, addr, at, now))
+                u.write(off, v, m, &mut ctx!(self, effects, addr, at, now))
             }
             Block::Aes => self.r.aes.write(off, v, m, &mut ctx!(self, effects, addr, at, now)),
             Block::RefA => self.r.reference.write(off, value, mask, &mut cx!(self, addr, at, now)),
