@@ -14,12 +14,6 @@ impl Soc {
         self.r.lines.base.mclk.time_of(at)
     }
 
-    pub(super) fn word(&self, addr: u32) -> Option<u32> {
-        let i = place(addr)? as usize;
-        let b = self.memory.get(i..i + 4)?;
-        Some(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-    }
-
     pub(super) fn scramble_ram(&mut self, seed: u64, banks: impl Fn(u32) -> bool) {
         let range = SRAM_AT as usize..(SRAM_AT + SRAM_BYTES) as usize;
         for (i, chunk) in self.memory[range].chunks_mut(8).enumerate() {
@@ -286,7 +280,7 @@ impl Soc {
 
     // ---- events
 
-    pub(super) fn next_event(&self) -> Option<Picos> {
+    pub(super) fn own_event(&self) -> Option<Picos> {
         let (r, l) = (&self.r, &self.r.lines);
         let mut next = Picos::MAX;
         let mut sooner = |t: Option<Picos>| next = next.min(t.unwrap_or(Picos::MAX));
@@ -661,8 +655,8 @@ impl Soc {
             return match addr {
                 SCS..0xE000_F000 if self.common.dev.gap_at(addr).is_none() => {
                     let (off, scb, exception) = (addr - SCS, self.scb, self.exception);
-                    let c = cx!(self, addr, at, now);
-                    self.r.scs.read(off, exception, &scb, &c)
+                    let clock = self.r.lines.fclk;
+                    self.r.scs.read(off, exception, &scb, &arm!(self, &clock, addr, at, now))
                 }
                 _ if addr & !0xFFF == b.rstctl => {
                     let off = addr - b.rstctl;
@@ -676,7 +670,8 @@ impl Soc {
             };
         }
         if addr & !0xFFF == DWT {
-            return self.r.dwt.read(addr - DWT, trace, &cx!(self, addr, at, now));
+            let clock = &self.r.lines.fclk;
+            return self.r.dwt.read(addr - DWT, trace, &arm!(self, clock, addr, at, now));
         }
         let slot = (addr.wrapping_sub(PERIPHERALS) / SLOT) as usize;
         let Some(&(block, base)) = self.blocks.get(slot) else {
@@ -710,8 +705,13 @@ impl Soc {
             return match addr {
                 SCS..0xE000_F000 if self.common.dev.gap_at(addr).is_none() => {
                     let mut scb = self.scb;
-                    let mut c = cx!(self, addr, at, now);
-                    self.r.scs.write(addr - SCS, value, mask, &mut scb, &mut c)?;
+                    let clock = self.r.lines.fclk;
+                    let mut a = arm!(self, &clock, addr, at, now);
+                    self.r.scs.write(addr - SCS, value, mask, &mut scb, &mut a)?;
+                    if a.reset {
+                        // RSTCTL knows SYSRESETREQ as hard reset source 0.
+                        cx!(self, addr, at, now).reset(Class::Hard, 0);
+                    }
                     self.scb = scb;
                     let after = self.r.scs.trace_enabled();
                     if after != trace {
@@ -731,8 +731,9 @@ impl Soc {
             };
         }
         if addr & !0xFFF == DWT {
-            let mut c = cx!(self, addr, at, now);
-            return self.r.dwt.write(addr - DWT, value, mask, trace, &mut c);
+            let clock = &self.r.lines.fclk;
+            let a = arm!(self, clock, addr, at, now);
+            return self.r.dwt.write(addr - DWT, value, mask, trace, &a);
         }
         let slot = (addr.wrapping_sub(PERIPHERALS) / SLOT) as usize;
         let Some(&(block, base)) = self.blocks.get(slot) else {
