@@ -380,7 +380,7 @@ impl Dma {
 impl Block for Dma {
     const BYTES: u32 = 0x70;
     const LINES: usize = 1;
-    const TAINT: Follow = Follow::Hole;
+    const TAINT: Follow = Follow::Mover;
 
     fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         cx.fx.touched = true;

@@ -683,6 +683,21 @@ mod tests {
     }
 
     #[test]
+    fn a_chip_may_lack_a_block_but_not_have_one_that_nobody_knows() {
+        let text = include_str!("../../../../data/devices/msp430fr5994.toml");
+        let without = text.replace("crc32 = 0x0980\n", "").replace("ta4 = 0x07C0\n", "");
+        let device = Device::parse(&without).unwrap();
+        assert!(device.blocks().all(|(_, name)| name != "crc32" && name != "ta4"));
+        let err = |text: String| Device::parse(&text).unwrap_err().to_string();
+        let unknown = err(text.replace("crc32 = ", "crc64 = "));
+        assert!(unknown.contains("`crc64`") && unknown.contains("crc32"), "{unknown}");
+        let needed = err(text.replace("sfr = 0x0100\n", ""));
+        assert!(needed.contains("[peripherals] needs `sfr`"), "{needed}");
+        let vector = err(text.replace("ta0_ccr0 = 0x", "ta0_ccr9 = 0x"));
+        assert!(vector.contains("`ta0_ccr9`"), "{vector}");
+    }
+
+    #[test]
     fn the_level_follows_clock_and_supply() {
         let d = Device::msp430f5438a();
         assert_eq!(d.level_for(8_000_000, 1.8), Some(0));

@@ -119,12 +119,21 @@ pub enum Fate {
 pub(crate) enum Follow {
     /// Nobody knows: that it was given a secret is told by its name.
     Hole,
+    /// It moves data: what it moved is told by the machine, what its registers are given is lost.
+    Mover,
     /// A hole whatever it is given: it moves data out of sight.
     Unseen,
     /// TI's multiplier, with so many bytes of registers.
     Multiplier { bytes: u32 },
     /// What it gives back depends on all that it was given.
     Mixers(&'static [Mix]),
+}
+
+impl Follow {
+    /// Whether what it gives back is known from what it was given.
+    pub const fn is_known(self) -> bool {
+        matches!(self, Self::Multiplier { .. } | Self::Mixers(_))
+    }
 }
 
 /// A [`Rule::Mixer`] by offsets from the block's base.
@@ -512,7 +521,7 @@ impl Taint {
                     }
                 }
                 Follow::Unseen => taint.unseen.push(base..base + 1),
-                Follow::Hole => {}
+                Follow::Hole | Follow::Mover => {}
             }
         }
         taint.device = Some(device.clone());

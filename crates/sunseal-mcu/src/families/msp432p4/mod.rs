@@ -10,8 +10,8 @@ mod sysctl;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use sunseal_isa::thumb::{self, Bus, Cpu, Entry, Scb, Timing};
 use sunseal_isa::Fault;
+use sunseal_isa::thumb::{self, Bus, Cpu, Entry, Scb, Timing};
 use sunseal_trace::{ComponentId, Cycles, Observer, OperatingPoint, Picos, StateId, Width};
 
 use crate::accounts::{self, Event, Names};
@@ -118,7 +118,7 @@ const NAMES: Names = Names {
 pub(crate) fn known() -> Vec<(&'static str, Follow)> {
     let timers = TIMERS.iter().map(|name| (*name, TimerA::TAINT));
     let serials = SERIALS.iter().map(|name| (*name, Eusci::TAINT));
-    let own = [("aes256", Aes256::TAINT), ("crc32", Crc32::TAINT)];
+    let own = [("aes256", Aes256::TAINT), ("crc32", Crc32::TAINT), ("dma", Follow::Mover)];
     timers.chain(serials).chain(own).collect()
 }
 
