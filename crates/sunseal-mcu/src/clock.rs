@@ -175,6 +175,19 @@ pub(crate) struct Clocks {
     pub aclk: Line,
     pub vlo: Line,
     pub modosc: Line,
+    /// The watch crystal itself, where a block counts it.
+    pub lfxt: Line,
+}
+
+impl Clocks {
+    pub const STOPPED: Self = Self {
+        mclk: Line::STOPPED,
+        smclk: Line::STOPPED,
+        aclk: Line::STOPPED,
+        vlo: Line::STOPPED,
+        modosc: Line::STOPPED,
+        lfxt: Line::STOPPED,
+    };
 }
 
 #[cfg(test)]

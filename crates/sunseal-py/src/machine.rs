@@ -59,7 +59,7 @@ type Leak = (&'static str, u32, u64, String, Option<String>, String);
 /// Address, place, source line, cycles: independent, frame, dependent.
 type Spent = (u32, String, Option<(String, u32)>, (u64, u64, u64));
 /// Whether input was read; what was used and is not followed.
-type Split = (bool, Vec<&'static str>);
+type Split = (bool, Vec<String>);
 /// What a run says of its runtime input; branches are place and times.
 type Followed = (Ended, Counts, Vec<Spent>, Vec<CutPoint>, Vec<(String, u64)>, Split);
 /// Data bytes, control bytes, cycles saved, place.

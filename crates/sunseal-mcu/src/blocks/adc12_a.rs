@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::{Ctx, merge};
+use super::{Block, Ctx, Reset, merge};
 use crate::clock::{Clocks, Line};
 use crate::instruments::lint::LintKind;
+use crate::instruments::taint::Follow;
 
 const CTL0: u32 = 0x00;
 const CTL1: u32 = 0x02;
@@ -128,14 +129,6 @@ impl Adc12A {
     /// The reference that CTL0 asks for while REFMSTR is 0.
     pub fn reference(&self) -> (bool, u8) {
         (self.ctl0 & ADC12REFON != 0, if self.ctl0 & ADC12REF2_5V != 0 { 2 } else { 0 })
-    }
-
-    pub fn requests_smclk(&self) -> bool {
-        self.busy() && self.ctl1 & ADC12SSEL == 0x18
-    }
-
-    pub fn requests_aclk(&self) -> bool {
-        self.busy() && self.ctl1 & ADC12SSEL == 0x08
     }
 
     pub fn next_event(&self) -> Option<Picos> {
@@ -263,8 +256,14 @@ impl Adc12A {
             || (self.overflow && self.ctl0 & ADC12OVIE != 0)
             || (self.time_overflow && self.ctl0 & ADC12TOVIE != 0)
     }
+}
 
-    pub fn read(&mut self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+impl Block for Adc12A {
+    const BYTES: u32 = 0x40;
+    const LINES: usize = 1;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         Ok(match off {
             CTL0 => self.ctl0,
             CTL1 => self.ctl1 | if self.busy() { ADC12BUSY } else { 0 },
@@ -296,13 +295,7 @@ impl Adc12A {
         })
     }
 
-    pub fn write(
-        &mut self,
-        off: u32,
-        value: u16,
-        mask: u16,
-        cx: &mut Ctx<'_>,
-    ) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         let enabled = self.ctl0 & ADC12ENC != 0;
         let mut locked = |old: u16, new: u16, free: u16| {
             if enabled && (old ^ new) & !free != 0 {
@@ -323,7 +316,6 @@ impl Adc12A {
                 if new & ADC12ENC != 0 && before & ADC12ENC == 0 {
                     self.next = (self.ctl1 >> 12) as u8;
                 }
-                cx.fx.reference = true;
                 if new & (ADC12SC | ADC12ENC) == ADC12SC | ADC12ENC {
                     if self.ctl1 & ADC12SHS != 0 {
                         return Err(cx.refuse(
@@ -361,5 +353,29 @@ impl Adc12A {
             _ => return Err(cx.no_register()),
         }
         Ok(())
+    }
+
+    fn requests_smclk(&self) -> bool {
+        self.busy() && self.ctl1 & ADC12SSEL == 0x18
+    }
+
+    fn requests_aclk(&self) -> bool {
+        self.busy() && self.ctl1 & ADC12SSEL == 0x08
+    }
+
+    fn restart(&mut self, _: Reset) {
+        self.reset();
+    }
+
+    fn due(&self, _: &Clocks, _: Picos) -> Option<Picos> {
+        self.next_event()
+    }
+
+    fn asks(&self, _: usize) -> bool {
+        self.pending()
+    }
+
+    fn may_ask(&self, _: &Clocks, _: Picos, _: bool) -> bool {
+        self.enabled() && self.busy()
     }
 }

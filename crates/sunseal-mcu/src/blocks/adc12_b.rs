@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::{Ctx, merge};
+use super::{Block, Ctx, Reset, merge};
 use crate::clock::{Clocks, Line};
 use crate::instruments::lint::LintKind;
+use crate::instruments::taint::Follow;
 
 const CTL0: u32 = 0x00;
 const CTL1: u32 = 0x02;
@@ -148,14 +149,6 @@ impl Adc12B {
     /// Whether the conversions to come are measured against the built-in reference.
     pub fn wants_reference(&self) -> bool {
         self.busy() && self.mctl[usize::from(self.next)] & VRSEL == 0x0100
-    }
-
-    pub fn requests_smclk(&self) -> bool {
-        self.busy() && self.ctl[1] & ADC12SSEL == 0x18
-    }
-
-    pub fn requests_aclk(&self) -> bool {
-        self.busy() && self.ctl[1] & ADC12SSEL == 0x08
     }
 
     pub fn next_event(&self) -> Option<Picos> {
@@ -326,8 +319,14 @@ impl Adc12B {
             pending => 0xC + 2 * pending.trailing_zeros() as u16,
         }
     }
+}
 
-    pub fn read(&mut self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+impl Block for Adc12B {
+    const BYTES: u32 = 0xA0;
+    const LINES: usize = 1;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         Ok(match off {
             CTL1 => self.ctl[1] | if self.busy() { ADC12BUSY } else { 0 },
             CTL0 | CTL2 | CTL3 => self.ctl[(off / 2) as usize],
@@ -350,13 +349,7 @@ impl Adc12B {
         })
     }
 
-    pub fn write(
-        &mut self,
-        off: u32,
-        value: u16,
-        mask: u16,
-        cx: &mut Ctx<'_>,
-    ) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         let enabled = self.ctl[0] & ADC12ENC != 0;
         let (addr, at) = (cx.addr, cx.at);
         let lints = &mut *cx.lints;
@@ -384,7 +377,6 @@ impl Adc12B {
                 if new & ADC12ENC != 0 && before & ADC12ENC == 0 {
                     self.next = (self.ctl[3] & CSTARTADD) as u8;
                 }
-                cx.fx.reference = true;
                 if new & (ADC12SC | ADC12ENC) == ADC12SC | ADC12ENC {
                     if self.ctl[1] & ADC12SHS != 0 {
                         return Err(cx.refuse(
@@ -424,5 +416,37 @@ impl Adc12B {
             _ => return Err(cx.no_register()),
         }
         Ok(())
+    }
+
+    fn requests_smclk(&self) -> bool {
+        self.busy() && self.ctl[1] & ADC12SSEL == 0x18
+    }
+
+    fn requests_aclk(&self) -> bool {
+        self.busy() && self.ctl[1] & ADC12SSEL == 0x08
+    }
+
+    fn restart(&mut self, _: Reset) {
+        self.reset();
+    }
+
+    fn due(&self, _: &Clocks, _: Picos) -> Option<Picos> {
+        self.next_event()
+    }
+
+    fn asks(&self, _: usize) -> bool {
+        self.pending()
+    }
+
+    fn may_ask(&self, _: &Clocks, _: Picos, _: bool) -> bool {
+        self.enabled() && self.busy()
+    }
+
+    fn trigger(name: &str) -> Option<u8> {
+        name.is_empty().then_some(0)
+    }
+
+    fn triggers(&self, _: u8) -> bool {
+        self.done
     }
 }

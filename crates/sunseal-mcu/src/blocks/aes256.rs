@@ -7,7 +7,10 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::{Ctx, merge};
+use super::{Block, Ctx, Reset, merge};
+use crate::accounts::Event;
+use crate::clock::Clocks;
+use crate::instruments::taint::{Follow, Mix};
 
 const AESACTL0: u32 = 0x0;
 const AESACTL1: u32 = 0x2;
@@ -77,8 +80,6 @@ pub(crate) struct Aes256 {
     /// When the block that is being worked on is done.
     done_ps: Option<u128>,
     phase: Phase,
-    /// Runs that were begun and not fetched by [`take_run`](Self::take_run).
-    begun: Option<(AesRun, u16)>,
 }
 
 impl Aes256 {
@@ -96,7 +97,6 @@ impl Aes256 {
             out_count: 0,
             done_ps: None,
             phase: Phase::Idle,
-            begun: None,
         }
     }
 
@@ -146,16 +146,11 @@ impl Aes256 {
     }
 
     /// The level of DMA trigger `n` (0 to 2).
-    pub fn trigger(&self, n: u8) -> bool {
+    fn dma_trigger(&self, n: u8) -> bool {
         matches!(self.phase, Phase::Trigger(t, _) if t == n)
     }
 
-    /// What was begun since the last call, and the MCLK cycles it takes.
-    pub fn take_run(&mut self) -> Option<(AesRun, u16)> {
-        self.begun.take()
-    }
-
-    fn begin(&mut self, cx: &Ctx<'_>) {
+    fn begin(&mut self, cx: &mut Ctx<'_>) {
         let l = self.key_length();
         // In OFB and CFB the block cipher runs forward whatever AESOPx says.
         let forward = self.ctl0 & AESCMEN != 0 && self.ctl0 & AESCM >= 0x40 && self.op() != 2;
@@ -177,7 +172,11 @@ impl Aes256 {
                 self.last_round_key = cipher::last_key(&self.key[..self.key_bytes()]);
             }
         }
-        self.begun = Some((run, cycles));
+        cx.accounts.count(match run {
+            AesRun::Encrypt => Event::AesEncrypt,
+            AesRun::Decrypt => Event::AesDecrypt,
+            AesRun::RoundKey => Event::AesRoundKey,
+        });
         self.done_ps = Some(cx.clocks.mclk.time_of(cx.at + u64::from(cycles)).0);
         self.stat = (self.stat & !(AESDINWR | AESDOUTRD)) | AESBUSY;
         (self.in_count, self.out_count) = (0, 0);
@@ -187,7 +186,7 @@ impl Aes256 {
     }
 
     /// Begins if a key is there and the data were written.
-    fn begin_if_ready(&mut self, cx: &Ctx<'_>) {
+    fn begin_if_ready(&mut self, cx: &mut Ctx<'_>) {
         let ready = match self.op() {
             2 => self.stat & AESKEYWR != 0,
             3 => self.stat & AESDINWR != 0,
@@ -217,7 +216,7 @@ impl Aes256 {
     }
 
     /// A whole block went in (false) or out (true) while cipher mode runs.
-    fn block_moved(&mut self, out: bool, cx: &Ctx<'_>) {
+    fn block_moved(&mut self, out: bool, cx: &mut Ctx<'_>) {
         let Phase::Trigger(n, wants) = self.phase else { return };
         if wants != out {
             return;
@@ -253,25 +252,7 @@ impl Aes256 {
         };
     }
 
-    pub fn read(&mut self, off: u32, mask: u16, cx: &Ctx<'_>) -> Result<u16, Fault> {
-        self.event(cx.now);
-        Ok(match off {
-            AESACTL0 => self.ctl0,
-            AESACTL1 => self.ctl1,
-            AESASTAT => {
-                self.stat
-                    | u16::from(self.key_count & 15) << 4
-                    | u16::from(self.in_count & 15) << 8
-                    | u16::from(self.out_count & 15) << 12
-            }
-            AESADOUT => self.read_out(mask, cx),
-            // Write-only: they read as zero.
-            AESAKEY | AESADIN | AESAXDIN | AESAXIN => 0,
-            _ => return Err(cx.no_register()),
-        })
-    }
-
-    fn read_out(&mut self, mask: u16, cx: &Ctx<'_>) -> u16 {
+    fn read_out(&mut self, mask: u16, cx: &mut Ctx<'_>) -> u16 {
         if self.busy() {
             self.fail();
             return 0;
@@ -316,7 +297,7 @@ impl Aes256 {
         }
     }
 
-    fn write_data(&mut self, bytes: &[u8], xor: bool, starts: bool, cx: &Ctx<'_>) {
+    fn write_data(&mut self, bytes: &[u8], xor: bool, starts: bool, cx: &mut Ctx<'_>) {
         if self.in_count == 0 {
             self.stat &= !(AESDINWR | AESDOUTRD);
             self.out_count = 0;
@@ -335,92 +316,6 @@ impl Aes256 {
                 self.block_moved(false, cx);
             }
         }
-    }
-
-    pub fn write(
-        &mut self,
-        off: u32,
-        value: u16,
-        mask: u16,
-        cx: &mut Ctx<'_>,
-    ) -> Result<(), Fault> {
-        self.event(cx.now);
-        let pair = value.to_le_bytes();
-        let bytes = match mask {
-            0x00FF => &pair[..1],
-            0xFF00 => &pair[1..],
-            _ => &pair[..],
-        };
-        let held = self.busy() || self.in_mode();
-        match off {
-            AESACTL0 => {
-                let mut new = merge(self.ctl0, value, mask);
-                if new & AESSWRST != 0 {
-                    self.software_reset();
-                    return Ok(());
-                }
-                if held && (new ^ self.ctl0) & LOCKED != 0 {
-                    cx.lint(crate::instruments::lint::LintKind::LockedBits);
-                    new = (new & !LOCKED) | (self.ctl0 & LOCKED);
-                }
-                if (new ^ self.ctl0) & (AESKL | AESCMEN) != 0 {
-                    self.stat &= !(AESKEYWR | AESDINWR);
-                    (self.key_count, self.in_count, self.out_count) = (0, 0, 0);
-                }
-                self.ctl0 = new & CTL0;
-            }
-            AESACTL1 => {
-                if held {
-                    cx.lint(crate::instruments::lint::LintKind::LockedBits);
-                } else if self.ctl0 & AESCMEN != 0 {
-                    self.ctl1 = merge(self.ctl1, value, mask) & 0xFF;
-                    self.start_mode();
-                } else {
-                    cx.lint(crate::instruments::lint::LintKind::LockedBits);
-                }
-            }
-            AESASTAT => {
-                if self.busy() {
-                    self.fail();
-                    return Ok(());
-                }
-                let new = merge(self.stat, value, mask);
-                if (new ^ self.stat) & AESKEYWR != 0 {
-                    self.key_count = 0;
-                }
-                if (new ^ self.stat) & AESDINWR != 0 {
-                    self.in_count = 0;
-                }
-                if (new ^ self.stat) & AESDOUTRD != 0 {
-                    self.out_count = 0;
-                }
-                self.stat = new & (AESKEYWR | AESDINWR | AESDOUTRD);
-                self.begin_if_ready(cx);
-            }
-            AESAKEY | AESADIN | AESAXDIN | AESAXIN if self.busy() => self.fail(),
-            AESAKEY => {
-                self.ctl0 &= !AESRDYIFG;
-                self.write_key(bytes);
-                if self.op() == 2 {
-                    self.begin_if_ready(cx);
-                }
-            }
-            AESADIN => {
-                self.ctl0 &= !AESRDYIFG;
-                self.write_data(bytes, false, true, cx);
-            }
-            AESAXDIN => {
-                self.ctl0 &= !AESRDYIFG;
-                self.write_data(bytes, true, true, cx);
-            }
-            AESAXIN => {
-                self.ctl0 &= !AESRDYIFG;
-                self.write_data(bytes, true, false, cx);
-            }
-            AESADOUT => {}
-            _ => return Err(cx.no_register()),
-        }
-        Ok(())
     }
 }
 
@@ -630,5 +525,144 @@ mod cipher {
             let hex: String = last_key(&key)[..16].iter().map(|b| format!("{b:02x}")).collect();
             assert_eq!(hex, "d014f9a8c9ee2589e13f0cc8b6630ca6");
         }
+    }
+}
+
+impl Block for Aes256 {
+    const BYTES: u32 = 0x10;
+    const LINES: usize = 1;
+    /// AESAKEY to AESAXIN; AESADOUT; AESSWRST in AESACTL0.
+    const TAINT: Follow = Follow::Mixers(&[Mix {
+        input: 6..16,
+        output: 10..12,
+        start: 0..0,
+        reset: Some((0, 0x80)),
+    }]);
+
+    fn read(&mut self, off: u32, mask: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
+        cx.fx.touched = true;
+        self.event(cx.now);
+        Ok(match off {
+            AESACTL0 => self.ctl0,
+            AESACTL1 => self.ctl1,
+            AESASTAT => {
+                self.stat
+                    | u16::from(self.key_count & 15) << 4
+                    | u16::from(self.in_count & 15) << 8
+                    | u16::from(self.out_count & 15) << 12
+            }
+            AESADOUT => self.read_out(mask, cx),
+            // Write-only: they read as zero.
+            AESAKEY | AESADIN | AESAXDIN | AESAXIN => 0,
+            _ => return Err(cx.no_register()),
+        })
+    }
+
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
+        self.event(cx.now);
+        let pair = value.to_le_bytes();
+        let bytes = match mask {
+            0x00FF => &pair[..1],
+            0xFF00 => &pair[1..],
+            _ => &pair[..],
+        };
+        let held = self.busy() || self.in_mode();
+        match off {
+            AESACTL0 => {
+                let mut new = merge(self.ctl0, value, mask);
+                if new & AESSWRST != 0 {
+                    self.software_reset();
+                    return Ok(());
+                }
+                if held && (new ^ self.ctl0) & LOCKED != 0 {
+                    cx.lint(crate::instruments::lint::LintKind::LockedBits);
+                    new = (new & !LOCKED) | (self.ctl0 & LOCKED);
+                }
+                if (new ^ self.ctl0) & (AESKL | AESCMEN) != 0 {
+                    self.stat &= !(AESKEYWR | AESDINWR);
+                    (self.key_count, self.in_count, self.out_count) = (0, 0, 0);
+                }
+                self.ctl0 = new & CTL0;
+            }
+            AESACTL1 => {
+                if held {
+                    cx.lint(crate::instruments::lint::LintKind::LockedBits);
+                } else if self.ctl0 & AESCMEN != 0 {
+                    self.ctl1 = merge(self.ctl1, value, mask) & 0xFF;
+                    self.start_mode();
+                } else {
+                    cx.lint(crate::instruments::lint::LintKind::LockedBits);
+                }
+            }
+            AESASTAT => {
+                if self.busy() {
+                    self.fail();
+                    return Ok(());
+                }
+                let new = merge(self.stat, value, mask);
+                if (new ^ self.stat) & AESKEYWR != 0 {
+                    self.key_count = 0;
+                }
+                if (new ^ self.stat) & AESDINWR != 0 {
+                    self.in_count = 0;
+                }
+                if (new ^ self.stat) & AESDOUTRD != 0 {
+                    self.out_count = 0;
+                }
+                self.stat = new & (AESKEYWR | AESDINWR | AESDOUTRD);
+                self.begin_if_ready(cx);
+            }
+            AESAKEY | AESADIN | AESAXDIN | AESAXIN if self.busy() => self.fail(),
+            AESAKEY => {
+                self.ctl0 &= !AESRDYIFG;
+                self.write_key(bytes);
+                if self.op() == 2 {
+                    self.begin_if_ready(cx);
+                }
+            }
+            AESADIN => {
+                self.ctl0 &= !AESRDYIFG;
+                self.write_data(bytes, false, true, cx);
+            }
+            AESAXDIN => {
+                self.ctl0 &= !AESRDYIFG;
+                self.write_data(bytes, true, true, cx);
+            }
+            AESAXIN => {
+                self.ctl0 &= !AESRDYIFG;
+                self.write_data(bytes, true, false, cx);
+            }
+            AESADOUT => {}
+            _ => return Err(cx.no_register()),
+        }
+        Ok(())
+    }
+
+    fn restart(&mut self, _: Reset) {
+        self.reset();
+    }
+
+    fn due(&self, _: &Clocks, _: Picos) -> Option<Picos> {
+        self.next_event()
+    }
+
+    fn advance(&mut self, _: &Clocks, t: Picos) {
+        self.event(t);
+    }
+
+    fn asks(&self, _: usize) -> bool {
+        self.pending()
+    }
+
+    fn may_ask(&self, _: &Clocks, _: Picos, _: bool) -> bool {
+        self.enabled() && self.busy()
+    }
+
+    fn trigger(name: &str) -> Option<u8> {
+        name.parse().ok()
+    }
+
+    fn triggers(&self, number: u8) -> bool {
+        self.dma_trigger(number)
     }
 }

@@ -4,8 +4,9 @@
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 
-use super::{Ctx, merge};
+use super::{Block, Ctx, merge};
 use crate::accounts::Event;
+use crate::instruments::taint::{Follow, Mix};
 
 const CRCDI: u32 = 0;
 const CRCDIRB: u32 = 2;
@@ -24,7 +25,23 @@ impl Crc16 {
         Self { data: 0, res: 0xFFFF }
     }
 
-    pub fn read(&self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+    fn feed(&mut self, byte: u8) {
+        self.res ^= u16::from(byte) << 8;
+        for _ in 0..8 {
+            let out = self.res & 0x8000 != 0;
+            self.res = self.res << 1 ^ if out { POLYNOMIAL } else { 0 };
+        }
+    }
+}
+
+impl Block for Crc16 {
+    const BYTES: u32 = 8;
+    /// CRCDI, CRCDIRB; CRCINIRES, whose value starts it anew, CRCRESR.
+    const TAINT: Follow =
+        Follow::Mixers(&[Mix { input: 0..4, output: 0..8, start: 4..6, reset: None }]);
+    const QUIET: bool = true;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         match off {
             CRCDI => Ok(self.data),
             CRCDIRB => Ok(self.data.reverse_bits()),
@@ -34,13 +51,7 @@ impl Crc16 {
         }
     }
 
-    pub fn write(
-        &mut self,
-        off: u32,
-        value: u16,
-        mask: u16,
-        cx: &mut Ctx<'_>,
-    ) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         match off {
             CRCDI | CRCDIRB => {
                 self.data = value;
@@ -55,14 +66,6 @@ impl Crc16 {
             _ => return Err(cx.no_register()),
         }
         Ok(())
-    }
-
-    fn feed(&mut self, byte: u8) {
-        self.res ^= u16::from(byte) << 8;
-        for _ in 0..8 {
-            let out = self.res & 0x8000 != 0;
-            self.res = self.res << 1 ^ if out { POLYNOMIAL } else { 0 };
-        }
     }
 }
 

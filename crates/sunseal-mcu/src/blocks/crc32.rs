@@ -7,7 +7,9 @@
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 
-use super::{Ctx, merge};
+use super::{Block, Ctx, merge};
+use crate::accounts::Event;
+use crate::instruments::taint::{Follow, Mix};
 
 const CRC32DIW0: u32 = 0x00;
 const CRC32DIW1: u32 = 0x02;
@@ -40,11 +42,6 @@ impl Crc32 {
         Self { res32: 0xFFFF_FFFF, res16: 0xFFFF, data32: 0, data16: 0, bytes: 0 }
     }
 
-    /// How many bytes went in since the last call.
-    pub fn take_bytes(&mut self) -> u32 {
-        std::mem::take(&mut self.bytes)
-    }
-
     fn feed32(&mut self, byte: u8) {
         self.bytes += 1;
         self.res32 ^= u32::from(byte) << 24;
@@ -62,8 +59,18 @@ impl Crc32 {
             self.res16 = self.res16 << 1 ^ if out { POLYNOMIAL_16 } else { 0 };
         }
     }
+}
 
-    pub fn read(&self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+impl Block for Crc32 {
+    const BYTES: u32 = 0x20;
+    /// Side by side (SLAU367P): CRC32DI to CRC32RESR, then CRC16DI to CRC16RESR.
+    const TAINT: Follow = Follow::Mixers(&[
+        Mix { input: 0..8, output: 0..0x10, start: 8..0xC, reset: None },
+        Mix { input: 0x10..0x18, output: 0x10..0x20, start: 0x18..0x1A, reset: None },
+    ]);
+    const QUIET: bool = true;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         Ok(match off {
             CRC32DIW0 => self.data32 as u16,
             CRC32DIW1 => (self.data32 >> 16) as u16,
@@ -81,7 +88,7 @@ impl Crc32 {
         })
     }
 
-    pub fn write(&mut self, off: u32, value: u16, mask: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         let bytes = value.to_le_bytes();
         let written = (0..2).filter(|i| mask >> (8 * i) & 0xFF != 0).map(|i| bytes[i as usize]);
         match off {
@@ -108,6 +115,7 @@ impl Crc32 {
             CRC32RESRW1 | CRC32RESRW0 | CRC16RESRW0 => {}
             _ => return Err(cx.no_register()),
         }
+        cx.accounts.add(Event::Crc32Byte, std::mem::take(&mut self.bytes).into());
         Ok(())
     }
 }
@@ -128,6 +136,6 @@ mod tests {
         let mut c = Crc32::new();
         b"123456789".iter().for_each(|&b| c.feed16(b));
         assert_eq!(c.res16, 0x29B1, "CRC-16/IBM-3740");
-        assert_eq!(c.take_bytes(), 9);
+        assert_eq!(c.bytes, 9);
     }
 }

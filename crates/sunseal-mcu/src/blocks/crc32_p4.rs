@@ -7,8 +7,10 @@
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 
+use super::Block;
 use super::wide::{Cx, merge16};
 use crate::accounts::Event;
+use crate::instruments::taint::Follow;
 
 const DI: u32 = 0x00;
 const DIRB: u32 = 0x04;
@@ -31,6 +33,9 @@ pub(crate) struct Crc32 {
 }
 
 impl Crc32 {
+    /// Side by side (SLAU356I): CRC32DI to CRC32RESR, then CRC16DI to CRC16RESR, as on the FR5xx.
+    pub const TAINT: Follow = super::crc32::Crc32::TAINT;
+
     fn shift_32(&mut self, byte: u8) {
         self.crc32 ^= u32::from(byte) << 24;
         for _ in 0..8 {

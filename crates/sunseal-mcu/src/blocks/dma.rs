@@ -7,7 +7,8 @@
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 
-use super::{Ctx, merge};
+use super::{Block, Ctx, Reset, merge};
+use crate::instruments::taint::Follow;
 
 /// MCLK cycles before a single, block or burst transfer: one or two (SLAU367P 11.2.7); one here while
 /// the CPU runs and two while it is off, with which the maxima of table 11-3, 4 and 5, come out.
@@ -349,7 +350,40 @@ impl Dma {
 
     // ---- registers
 
-    pub fn read(&mut self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+    fn write_ctl(&mut self, i: usize, value: u16, mask: u16) {
+        let c = &mut self.channels[i];
+        let before = c.ctl;
+        c.ctl = merge(c.ctl, value, mask) & 0x7FFF;
+        if c.size == 0 {
+            // Nothing to transfer: it cannot be enabled.
+            c.ctl &= !DMAEN;
+        }
+        if c.ctl & DMAEN != 0 && before & DMAEN == 0 {
+            c.load();
+            // Only a trigger that comes now counts, unless the level does.
+            c.level = true;
+            c.requested = false;
+            c.ctl &= !DMAABORT;
+        }
+        if c.ctl & DMAEN == 0 {
+            c.requested = false;
+            // A single or block transfer that began is completed; bursts stop where they are.
+            if c.is_burst() && self.active.is_some_and(|(a, _)| a == i) {
+                self.active = None;
+            }
+        } else if c.ctl & DMAREQ != 0 && c.select == TRIGGER_REQUEST {
+            c.requested = true;
+        }
+    }
+}
+
+impl Block for Dma {
+    const BYTES: u32 = 0x70;
+    const LINES: usize = 1;
+    const TAINT: Follow = Follow::Mover;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
+        cx.fx.touched = true;
         let c = |i: usize| &self.channels[i];
         Ok(match self.register(off) {
             Reg::Select(first) => match self.layout {
@@ -377,13 +411,7 @@ impl Dma {
         })
     }
 
-    pub fn write(
-        &mut self,
-        off: u32,
-        value: u16,
-        mask: u16,
-        cx: &mut Ctx<'_>,
-    ) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         let word = |old: u32, high: bool| {
             let shift = if high { 16 } else { 0 };
             let new = merge((old >> shift) as u16, value, mask);
@@ -427,30 +455,12 @@ impl Dma {
         Ok(())
     }
 
-    fn write_ctl(&mut self, i: usize, value: u16, mask: u16) {
-        let c = &mut self.channels[i];
-        let before = c.ctl;
-        c.ctl = merge(c.ctl, value, mask) & 0x7FFF;
-        if c.size == 0 {
-            // Nothing to transfer: it cannot be enabled.
-            c.ctl &= !DMAEN;
-        }
-        if c.ctl & DMAEN != 0 && before & DMAEN == 0 {
-            c.load();
-            // Only a trigger that comes now counts, unless the level does.
-            c.level = true;
-            c.requested = false;
-            c.ctl &= !DMAABORT;
-        }
-        if c.ctl & DMAEN == 0 {
-            c.requested = false;
-            // A single or block transfer that began is completed; bursts stop where they are.
-            if c.is_burst() && self.active.is_some_and(|(a, _)| a == i) {
-                self.active = None;
-            }
-        } else if c.ctl & DMAREQ != 0 && c.select == TRIGGER_REQUEST {
-            c.requested = true;
-        }
+    fn restart(&mut self, _: Reset) {
+        self.reset();
+    }
+
+    fn asks(&self, _: usize) -> bool {
+        self.pending()
     }
 }
 

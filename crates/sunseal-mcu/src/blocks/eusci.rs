@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::{Ctx, merge};
+use super::{Block, Ctx, Reset, merge};
 use crate::clock::{Clocks, Line};
+use crate::instruments::taint::Follow;
 
 const CTLW0: u32 = 0x00;
 const CTLW1: u32 = 0x02;
@@ -189,14 +190,6 @@ impl Eusci {
         (0..1 + data + parity + stop).map(|i| self.uart_bit(i)).sum::<u64>().max(1)
     }
 
-    pub fn requests_smclk(&self) -> bool {
-        self.shifting.is_some() && self.ctlw0 & UCSSEL >= 0x80
-    }
-
-    pub fn requests_aclk(&self) -> bool {
-        self.shifting.is_some() && self.ctlw0 & UCSSEL == 0x40
-    }
-
     fn start(&mut self, what: Moving, cx: &Ctx<'_>) -> Result<(), Fault> {
         let Some(line) = self.line(cx.clocks) else {
             return Err(
@@ -213,15 +206,8 @@ impl Eusci {
     }
 
     /// Whether a byte has waited since its clock stood still.
-    pub fn wants_clock(&self) -> bool {
+    fn wants_clock(&self) -> bool {
         self.shifting.is_some_and(|(_, end)| end == u128::MAX)
-    }
-
-    /// The clocks have changed: a byte that waited for its own leaves now.
-    pub fn clocked(&mut self, clocks: &Clocks, now: Picos) {
-        let Some((what, u128::MAX)) = self.shifting else { return };
-        let Some(line) = self.line(clocks) else { return };
-        self.shifting = Some((what, line.time_of(line.tick_not_before(now) + self.byte_ticks()).0));
     }
 
     /// A byte arrives over the UART, its last bit ending at `time`.
@@ -347,36 +333,6 @@ impl Eusci {
         self.statw | if busy { bit } else { 0 }
     }
 
-    pub fn read(&mut self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
-        Ok(match off {
-            CTLW0 => self.ctlw0,
-            CTLW1 => self.ctlw1,
-            BRW => self.brw,
-            MCTLW if self.is_a => self.mctlw,
-            STATW if self.is_a => self.status(),
-            B_STATW if !self.is_a => self.status(),
-            B_TBCNT if !self.is_a => 0,
-            RXBUF => {
-                self.ifg &= !UCRXIFG;
-                self.statw &= !UCOE;
-                u16::from(self.rxbuf)
-            }
-            TXBUF => u16::from(self.txbuf),
-            ABCTL | IRCTL if self.is_a => 0,
-            A_IE if self.is_a => self.ie,
-            A_IFG if self.is_a => self.ifg,
-            A_IV if self.is_a => self.vector(),
-            I2COA0..=I2COA3 if !self.is_a => self.own[((off - I2COA0) / 2) as usize],
-            ADDRX if !self.is_a => 0,
-            ADDMASK if !self.is_a => self.add_mask,
-            I2CSA if !self.is_a => self.slave,
-            B_IE if !self.is_a => self.ie,
-            B_IFG if !self.is_a => self.ifg,
-            B_IV if !self.is_a => self.vector(),
-            _ => return Err(cx.no_register()),
-        })
-    }
-
     fn write_ctlw0(&mut self, new: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
         if new & UCSWRST != 0 {
             let listen = self.statw & UCLISTEN;
@@ -432,7 +388,13 @@ impl Eusci {
         Ok(())
     }
 
-    pub fn write(&mut self, off: u32, value: u16, mask: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
+    fn write_register(
+        &mut self,
+        off: u32,
+        value: u16,
+        mask: u16,
+        cx: &Ctx<'_>,
+    ) -> Result<(), Fault> {
         match off {
             CTLW0 => self.write_ctlw0(merge(self.ctlw0, value, mask), cx)?,
             CTLW1 => self.ctlw1 = merge(self.ctlw1, value, mask) & 0x01FF,
@@ -477,5 +439,87 @@ impl Eusci {
             _ => return Err(cx.no_register()),
         }
         Ok(())
+    }
+}
+
+impl Block for Eusci {
+    /// A eUSCI_A has 0x20; the block behind it takes the rest back.
+    const BYTES: u32 = 0x30;
+    const LINES: usize = 1;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
+        Ok(match off {
+            CTLW0 => self.ctlw0,
+            CTLW1 => self.ctlw1,
+            BRW => self.brw,
+            MCTLW if self.is_a => self.mctlw,
+            STATW if self.is_a => self.status(),
+            B_STATW if !self.is_a => self.status(),
+            B_TBCNT if !self.is_a => 0,
+            RXBUF => {
+                self.ifg &= !UCRXIFG;
+                self.statw &= !UCOE;
+                u16::from(self.rxbuf)
+            }
+            TXBUF => u16::from(self.txbuf),
+            ABCTL | IRCTL if self.is_a => 0,
+            A_IE if self.is_a => self.ie,
+            A_IFG if self.is_a => self.ifg,
+            A_IV if self.is_a => self.vector(),
+            I2COA0..=I2COA3 if !self.is_a => self.own[((off - I2COA0) / 2) as usize],
+            ADDRX if !self.is_a => 0,
+            ADDMASK if !self.is_a => self.add_mask,
+            I2CSA if !self.is_a => self.slave,
+            B_IE if !self.is_a => self.ie,
+            B_IFG if !self.is_a => self.ifg,
+            B_IV if !self.is_a => self.vector(),
+            _ => return Err(cx.no_register()),
+        })
+    }
+
+    fn requests_smclk(&self) -> bool {
+        self.shifting.is_some() && self.ctlw0 & UCSSEL >= 0x80
+    }
+
+    fn requests_aclk(&self) -> bool {
+        self.shifting.is_some() && self.ctlw0 & UCSSEL == 0x40
+    }
+
+    fn clocked(&mut self, clocks: &Clocks, now: Picos) {
+        let Some((what, u128::MAX)) = self.shifting else { return };
+        let Some(line) = self.line(clocks) else { return };
+        self.shifting = Some((what, line.time_of(line.tick_not_before(now) + self.byte_ticks()).0));
+    }
+
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
+        self.write_register(off, value, mask, cx)?;
+        // It asks for its clock (SLAU367P 3.2.7; SLAU208, UCS, operation from low-power modes).
+        cx.fx.clocks |= self.wants_clock();
+        Ok(())
+    }
+
+    fn restart(&mut self, _: Reset) {
+        self.reset();
+    }
+
+    fn due(&self, _: &Clocks, _: Picos) -> Option<Picos> {
+        self.next_event()
+    }
+
+    fn asks(&self, _: usize) -> bool {
+        self.pending()
+    }
+
+    fn may_ask(&self, _: &Clocks, _: Picos, pins: bool) -> bool {
+        (self.enabled() || pins) && self.next_event().is_some()
+    }
+
+    fn trigger(name: &str) -> Option<u8> {
+        ["rx", "tx"].iter().position(|n| *n == name).map(|n| n as u8)
+    }
+
+    fn triggers(&self, number: u8) -> bool {
+        if number == 0 { self.rx_trigger() } else { self.tx_trigger() }
     }
 }

@@ -9,12 +9,13 @@ use sunseal_isa::Fault;
 use sunseal_isa::msp430::Width;
 use sunseal_trace::{Picos, StateId};
 
-use super::{Ctx, ResetKind, cause};
+use super::{Block, Ctx, Reset, ResetKind, cause};
 use crate::accounts::{Event, IDLE};
-use crate::clock::splitmix64;
+use crate::clock::{Clocks, splitmix64};
 use crate::device::{Region, RegionKind, us};
 use crate::families::{ERASE, WRITE};
 use crate::instruments::lint::LintKind;
+use crate::instruments::taint::Follow;
 
 const FCTL1: u32 = 0;
 const FCTL3: u32 = 4;
@@ -81,50 +82,6 @@ impl FlashController {
 
     pub fn access_violation(&self) -> bool {
         self.fctl3 & ACCVIFG != 0
-    }
-
-    pub fn read(&self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
-        let busy = if self.running.is_some() { BUSY } else { 0 };
-        match off {
-            FCTL1 => Ok(FRPW | self.fctl1),
-            FCTL3 => Ok(FRPW | self.fctl3 | busy),
-            FCTL4 => Ok(FRPW | self.fctl4),
-            _ => Err(cx.no_register()),
-        }
-    }
-
-    pub fn write(
-        &mut self,
-        off: u32,
-        value: u16,
-        mask: u16,
-        cx: &mut Ctx<'_>,
-    ) -> Result<(), Fault> {
-        if !matches!(off, FCTL1 | FCTL3 | FCTL4) {
-            return Err(cx.no_register());
-        }
-        if mask != 0xFFFF || value >> 8 != FWPW_HIGH {
-            self.fctl3 |= KEYV;
-            cx.reset(ResetKind::Puc, cause::KEYV);
-            return Ok(());
-        }
-        match off {
-            FCTL1 if self.running.is_some() => self.fctl3 |= ACCVIFG,
-            FCTL1 => {
-                self.fctl1 = value & F1_BITS;
-                self.half = None;
-            }
-            FCTL3 if value & EMEX != 0 => {
-                return Err(cx.refuse("emergency exit of a flash operation (EMEX) is not modelled"));
-            }
-            FCTL3 => {
-                let toggled = if value & LOCKA != 0 { LOCKA } else { 0 };
-                let kept = self.fctl3 & LOCKA ^ toggled;
-                self.fctl3 = WAIT | kept | value & (LOCK | KEYV | ACCVIFG);
-            }
-            _ => self.fctl4 = value & 0xB1,
-        }
-        Ok(())
     }
 
     fn state(&self) -> StateId {
@@ -282,5 +239,56 @@ impl FlashController {
                 (start, bytes)
             }
         })
+    }
+}
+
+impl Block for FlashController {
+    const BYTES: u32 = 0x10;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
+        let busy = if self.running.is_some() { BUSY } else { 0 };
+        match off {
+            FCTL1 => Ok(FRPW | self.fctl1),
+            FCTL3 => Ok(FRPW | self.fctl3 | busy),
+            FCTL4 => Ok(FRPW | self.fctl4),
+            _ => Err(cx.no_register()),
+        }
+    }
+
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
+        if !matches!(off, FCTL1 | FCTL3 | FCTL4) {
+            return Err(cx.no_register());
+        }
+        if mask != 0xFFFF || value >> 8 != FWPW_HIGH {
+            self.fctl3 |= KEYV;
+            cx.reset(ResetKind::Puc, cause::KEYV);
+            return Ok(());
+        }
+        match off {
+            FCTL1 if self.running.is_some() => self.fctl3 |= ACCVIFG,
+            FCTL1 => {
+                self.fctl1 = value & F1_BITS;
+                self.half = None;
+            }
+            FCTL3 if value & EMEX != 0 => {
+                return Err(cx.refuse("emergency exit of a flash operation (EMEX) is not modelled"));
+            }
+            FCTL3 => {
+                let toggled = if value & LOCKA != 0 { LOCKA } else { 0 };
+                let kept = self.fctl3 & LOCKA ^ toggled;
+                self.fctl3 = WAIT | kept | value & (LOCK | KEYV | ACCVIFG);
+            }
+            _ => self.fctl4 = value & 0xB1,
+        }
+        Ok(())
+    }
+
+    fn restart(&mut self, _: Reset) {
+        self.reset();
+    }
+
+    fn due(&self, _: &Clocks, _: Picos) -> Option<Picos> {
+        self.next_event()
     }
 }

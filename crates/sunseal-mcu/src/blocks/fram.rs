@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Cycles;
 
-use super::{Ctx, Effects, ResetKind, merge};
+use super::{Block, Ctx, Effects, Reset, ResetKind, merge};
+use crate::instruments::taint::Follow;
 
 const FRCTL0: u32 = 0;
 const GCCTL0: u32 = 4;
@@ -202,7 +203,17 @@ impl FramController {
         };
     }
 
-    pub fn read(&self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+    fn violate(fx: &mut Effects) -> Result<(), Fault> {
+        fx.reset = Some((ResetKind::Puc, super::cause::FRCTLPW));
+        Ok(())
+    }
+}
+
+impl Block for FramController {
+    const BYTES: u32 = 0x10;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         Ok(match off {
             FRCTL0 => FRCTLPW_READ | self.ctl0,
             GCCTL0 => self.gcctl0,
@@ -211,13 +222,7 @@ impl FramController {
         })
     }
 
-    pub fn write(
-        &mut self,
-        off: u32,
-        value: u16,
-        mask: u16,
-        cx: &mut Ctx<'_>,
-    ) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         if off == FRCTL0 && mask & 0xFF00 != 0 {
             self.unlocked = value & 0xFF00 == FRCTLPW;
             if !self.unlocked && mask == 0xFFFF {
@@ -245,9 +250,8 @@ impl FramController {
         Ok(())
     }
 
-    fn violate(fx: &mut Effects) -> Result<(), Fault> {
-        fx.reset = Some((ResetKind::Puc, super::cause::FRCTLPW));
-        Ok(())
+    fn restart(&mut self, _: Reset) {
+        self.reset();
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod adc12_b;
 pub(crate) mod adc14;
 pub(crate) mod aes256;
 pub(crate) mod avr;
+pub(crate) mod block;
 pub(crate) mod crc16;
 pub(crate) mod crc32;
 pub(crate) mod crc32_p4;
@@ -23,6 +24,7 @@ pub(crate) mod fram;
 pub(crate) mod mpu;
 pub(crate) mod mpy32;
 pub(crate) mod port;
+pub(crate) mod ram_control;
 pub(crate) mod ref_a;
 pub(crate) mod ref_a_p4;
 pub(crate) mod reference;
@@ -43,6 +45,8 @@ pub(crate) mod wide;
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::{Cycles, Picos};
+
+pub(crate) use block::{Block, Reset};
 
 use crate::accounts::Accounts;
 use crate::clock::Clocks;
@@ -96,10 +100,11 @@ pub(crate) mod cause {
 pub(crate) struct Effects {
     pub reset: Option<(ResetKind, u8)>,
     pub clocks: bool,
-    pub reference: bool,
     pub ofifg: bool,
     /// Rights to memory changed.
     pub protection: bool,
+    /// A read changed what comes next.
+    pub touched: bool,
 }
 
 /// What a peripheral sees during an access or an event.
@@ -113,6 +118,8 @@ pub(crate) struct Ctx<'a> {
     pub lints: &'a mut Lints,
     pub fx: &'a mut Effects,
     pub vcc_v: f64,
+    /// SR bits that decide clocks and sleep.
+    pub mode: u32,
 }
 
 impl Ctx<'_> {
@@ -132,6 +139,17 @@ impl Ctx<'_> {
 
     pub fn lint(&mut self, kind: LintKind) {
         self.lints.report(kind, self.addr, self.at);
+    }
+}
+
+/// The refusal of an access to no block that is modelled.
+#[cold]
+pub(crate) fn no_block(dev: &Device, addr: u32) -> Fault {
+    match dev.gap_at(addr) {
+        Some(g) => {
+            Fault::device(addr, format!("register of {}, which is not modelled: {}", g.name, g.why))
+        }
+        None => Fault::unmapped(addr),
     }
 }
 

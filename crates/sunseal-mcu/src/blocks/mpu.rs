@@ -6,7 +6,8 @@
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 
-use super::{Ctx, ResetKind, cause, merge};
+use super::{Block, Ctx, Reset, ResetKind, cause, merge};
+use crate::instruments::taint::Follow;
 
 const MPUCTL0: u32 = 0x0;
 const MPUCTL1: u32 = 0x2;
@@ -115,8 +116,13 @@ impl Mpu {
         let segment = if code == 0x0A { INFO } else { usize::from(code - 0x0C) / 2 };
         self.ctl1 &= !(1 << segment);
     }
+}
 
-    pub fn read(&self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+impl Block for Mpu {
+    const BYTES: u32 = 0x10;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         Ok(match off {
             MPUCTL0 => MPUPW_READ | self.ctl0,
             MPUCTL1 => self.ctl1,
@@ -128,13 +134,7 @@ impl Mpu {
         })
     }
 
-    pub fn write(
-        &mut self,
-        off: u32,
-        value: u16,
-        mask: u16,
-        cx: &mut Ctx<'_>,
-    ) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         if off == MPUCTL0 && mask & 0xFF00 != 0 {
             self.unlocked = value & 0xFF00 == MPUPW;
             if !self.unlocked && mask == 0xFFFF {
@@ -172,6 +172,10 @@ impl Mpu {
         }
         cx.fx.protection = true;
         Ok(())
+    }
+
+    fn restart(&mut self, how: Reset) {
+        self.reset(how.kind);
     }
 }
 

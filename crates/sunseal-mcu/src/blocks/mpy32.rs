@@ -7,11 +7,14 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Cycles;
 
-use super::{Ctx, merge};
+use super::{Block, Ctx, Reset, merge};
 use crate::accounts::Event;
 use crate::device;
 use crate::instruments::lint::LintKind;
+use crate::instruments::taint::Follow;
 
+/// What its registers take in the address map.
+pub(crate) const MPY_BYTES: u32 = 0x30;
 const MPY: u32 = 0x00;
 const MACS: u32 = 0x06;
 const OP2: u32 = 0x08;
@@ -191,47 +194,6 @@ impl Mpy32 {
         ((self.visible() >> (16 * word)) as u16, early)
     }
 
-    #[inline]
-    pub fn read(&mut self, off: u32, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
-        Ok(match off {
-            RESLO | RESHI => {
-                let (v, early) = self.read_word(((off - RESLO) / 2) as usize, cx.at);
-                if early {
-                    cx.lint(LintKind::EarlyMpyRead);
-                }
-                v
-            }
-            RES0..=RES3 => {
-                let word = ((off - RES0) / 2) as usize;
-                let (v, early) = self.read_word(word, cx.at);
-                if early {
-                    cx.lint(LintKind::EarlyMpyRead);
-                } else if word >= 2 && !self.wide {
-                    cx.lint(LintKind::Mpy16HighWords);
-                }
-                v
-            }
-            SUMEXT => {
-                if cx.at < self.ready(CARRY) {
-                    cx.lint(LintKind::EarlyMpyRead);
-                }
-                self.sumext
-            }
-            MPY32CTL0 => {
-                if cx.at < self.ready(CARRY) {
-                    cx.lint(LintKind::EarlyMpyRead);
-                }
-                self.ctl0
-            }
-            MPY..=MACS => self.op1 as u16,
-            MPY32L..=MACS32H if off & 2 == 0 => self.op1 as u16,
-            MPY32L..=MACS32H => (self.op1 >> 16) as u16,
-            OP2 | OP2L => self.op2 as u16,
-            OP2H => (self.op2 >> 16) as u16,
-            _ => return Err(cx.no_register()),
-        })
-    }
-
     /// Like [`read`](Self::read), for an access that needs nothing else: the hot path.
     #[inline]
     pub fn read_fast(&self, off: u32, at: Cycles) -> Option<u16> {
@@ -300,57 +262,6 @@ impl Mpy32 {
             return None;
         }
         Some(None)
-    }
-
-    pub fn write(
-        &mut self,
-        off: u32,
-        value: u16,
-        mask: u16,
-        cx: &mut Ctx<'_>,
-    ) -> Result<(), Fault> {
-        let mut value = value;
-        if off != MPY32CTL0 && mask == 0xFF00 {
-            return Err(cx.refuse("byte write to the high byte of a multiplier register; write the low byte or the word"));
-        }
-        if mask == 0x00FF && off <= OP2H {
-            // A byte operand is extended by the mode of the register it is written to.
-            let signed = match off {
-                MPY..=MACS => off & 2 != 0,
-                MPY32L..=MACS32H => off & 4 != 0,
-                _ => self.signed(),
-            };
-            value = if signed { value as u8 as i8 as u16 } else { value & 0xFF };
-        }
-        if mask == 0x00FF && matches!(off, RESLO | RESHI | RES0..=RES3) {
-            let word = if off < RES0 { (off - RESLO) / 2 } else { (off - RES0) / 2 };
-            value = merge((self.res >> (16 * word)) as u16, value, mask);
-        }
-        let mut at = cx.at;
-        if matches!(off, OP2 | OP2L) && at < self.ready(3) {
-            if self.ctl0 & MPYDLYWRTEN != 0 {
-                // MPYDLY32 = 0: until RES3 is there, 1: until RES1 is (TI's register description, MPY32CTL0). The
-                // CPU goes on.
-                at = at.max(self.ready(if self.ctl0 & MPYDLY32 == 0 { 3 } else { 1 }));
-            } else {
-                cx.lint(LintKind::MpyOverlap);
-            }
-            self.wait = [0; 8];
-        }
-        if let Some(event) = self.write_word(off, value, at) {
-            if let Some(event) = event {
-                cx.accounts.count(event);
-            }
-            return Ok(());
-        }
-        match off {
-            SUMEXT => return Err(cx.refuse("write to SUMEXT, which is read-only")),
-            MPY32CTL0 => {
-                self.ctl0 = merge(self.ctl0, value, mask);
-            }
-            _ => return Err(cx.no_register()),
-        }
-        Ok(())
     }
 
     #[inline]
@@ -462,5 +373,100 @@ impl Mpy32 {
             self.res = sum;
             self.sumext = u16::from(carry);
         }
+    }
+}
+
+impl Block for Mpy32 {
+    const BYTES: u32 = MPY_BYTES;
+    const TAINT: Follow = Follow::Multiplier { bytes: MPY_BYTES };
+    const QUIET: bool = true;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
+        Ok(match off {
+            RESLO | RESHI => {
+                let (v, early) = self.read_word(((off - RESLO) / 2) as usize, cx.at);
+                if early {
+                    cx.lint(LintKind::EarlyMpyRead);
+                }
+                v
+            }
+            RES0..=RES3 => {
+                let word = ((off - RES0) / 2) as usize;
+                let (v, early) = self.read_word(word, cx.at);
+                if early {
+                    cx.lint(LintKind::EarlyMpyRead);
+                } else if word >= 2 && !self.wide {
+                    cx.lint(LintKind::Mpy16HighWords);
+                }
+                v
+            }
+            SUMEXT => {
+                if cx.at < self.ready(CARRY) {
+                    cx.lint(LintKind::EarlyMpyRead);
+                }
+                self.sumext
+            }
+            MPY32CTL0 => {
+                if cx.at < self.ready(CARRY) {
+                    cx.lint(LintKind::EarlyMpyRead);
+                }
+                self.ctl0
+            }
+            MPY..=MACS => self.op1 as u16,
+            MPY32L..=MACS32H if off & 2 == 0 => self.op1 as u16,
+            MPY32L..=MACS32H => (self.op1 >> 16) as u16,
+            OP2 | OP2L => self.op2 as u16,
+            OP2H => (self.op2 >> 16) as u16,
+            _ => return Err(cx.no_register()),
+        })
+    }
+
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
+        let mut value = value;
+        if off != MPY32CTL0 && mask == 0xFF00 {
+            return Err(cx.refuse("byte write to the high byte of a multiplier register; write the low byte or the word"));
+        }
+        if mask == 0x00FF && off <= OP2H {
+            // A byte operand is extended by the mode of the register it is written to.
+            let signed = match off {
+                MPY..=MACS => off & 2 != 0,
+                MPY32L..=MACS32H => off & 4 != 0,
+                _ => self.signed(),
+            };
+            value = if signed { value as u8 as i8 as u16 } else { value & 0xFF };
+        }
+        if mask == 0x00FF && matches!(off, RESLO | RESHI | RES0..=RES3) {
+            let word = if off < RES0 { (off - RESLO) / 2 } else { (off - RES0) / 2 };
+            value = merge((self.res >> (16 * word)) as u16, value, mask);
+        }
+        let mut at = cx.at;
+        if matches!(off, OP2 | OP2L) && at < self.ready(3) {
+            if self.ctl0 & MPYDLYWRTEN != 0 {
+                // MPYDLY32 = 0: until RES3 is there, 1: until RES1 is (TI's register description, MPY32CTL0). The
+                // CPU goes on.
+                at = at.max(self.ready(if self.ctl0 & MPYDLY32 == 0 { 3 } else { 1 }));
+            } else {
+                cx.lint(LintKind::MpyOverlap);
+            }
+            self.wait = [0; 8];
+        }
+        if let Some(event) = self.write_word(off, value, at) {
+            if let Some(event) = event {
+                cx.accounts.count(event);
+            }
+            return Ok(());
+        }
+        match off {
+            SUMEXT => return Err(cx.refuse("write to SUMEXT, which is read-only")),
+            MPY32CTL0 => {
+                self.ctl0 = merge(self.ctl0, value, mask);
+            }
+            _ => return Err(cx.no_register()),
+        }
+        Ok(())
+    }
+
+    fn restart(&mut self, _: Reset) {
+        self.reset();
     }
 }

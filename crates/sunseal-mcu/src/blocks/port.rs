@@ -4,7 +4,8 @@
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 
-use super::{Ctx, merge};
+use super::{Block, Ctx, Reset, merge};
+use crate::instruments::taint::Follow;
 
 const IN: u32 = 0x00;
 const OUT: u32 = 0x02;
@@ -153,8 +154,14 @@ impl PortPair {
         self.ifg &= !(1 << (bit + 8 * half));
         2 * (bit as u16 + 1)
     }
+}
 
-    pub fn read(&mut self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+impl Block for PortPair {
+    const BYTES: u32 = 0x20;
+    const LINES: usize = 2;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         Ok(match off {
             IN => self.levels(),
             OUT => self.out,
@@ -173,7 +180,7 @@ impl PortPair {
         })
     }
 
-    pub fn write(&mut self, off: u32, value: u16, mask: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         let before = self.levels();
         let register = match off {
             IN => return Err(cx.refuse("write to an input register (PxIN), which is read-only")),
@@ -210,5 +217,17 @@ impl PortPair {
         }
         self.edges(before);
         Ok(())
+    }
+
+    fn restart(&mut self, how: Reset) {
+        if how.woke {
+            self.wake_reset();
+        } else {
+            self.reset();
+        }
+    }
+
+    fn asks(&self, line: usize) -> bool {
+        self.pending(line)
     }
 }

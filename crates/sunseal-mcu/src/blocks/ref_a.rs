@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::{Ctx, merge};
+use super::{Block, Ctx, Reset, merge};
+use crate::instruments::taint::Follow;
 
 const REFON: u16 = 0x0001;
 const REFVSEL: u16 = 0x0030;
@@ -63,8 +64,13 @@ impl RefA {
             _ => {}
         }
     }
+}
 
-    pub fn read(&self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+impl Block for RefA {
+    const BYTES: u32 = 0x10;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         if off != 0 {
             return Err(cx.no_register());
         }
@@ -81,13 +87,7 @@ impl RefA {
         Ok(self.ctl0 & !(REFGENOT | REFBGOT) | status)
     }
 
-    pub fn write(
-        &mut self,
-        off: u32,
-        value: u16,
-        mask: u16,
-        cx: &mut Ctx<'_>,
-    ) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         if off != 0 {
             return Err(cx.no_register());
         }
@@ -101,7 +101,10 @@ impl RefA {
         }
         self.ctl0 = new;
         self.update(cx.now);
-        cx.fx.reference = true;
         Ok(())
+    }
+
+    fn restart(&mut self, _: Reset) {
+        self.reset();
     }
 }

@@ -4,7 +4,8 @@
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 
-use super::{Ctx, merge};
+use super::{Block, Ctx, Reset, merge};
+use crate::instruments::taint::Follow;
 
 const REFON: u16 = 0x0001;
 const REFVSEL: u16 = 0x0030;
@@ -45,8 +46,13 @@ impl Ref {
     pub fn on_since(&self) -> Option<u128> {
         self.on_since
     }
+}
 
-    pub fn read(&self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+impl Block for Ref {
+    const BYTES: u32 = 0x10;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         if off != 0 {
             return Err(cx.no_register());
         }
@@ -54,20 +60,17 @@ impl Ref {
         Ok(self.ctl0 | if self.output().0 { 0x0300 } else { 0 })
     }
 
-    pub fn write(
-        &mut self,
-        off: u32,
-        value: u16,
-        mask: u16,
-        cx: &mut Ctx<'_>,
-    ) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         if off != 0 {
             return Err(cx.no_register());
         }
         let before = self.output();
         self.ctl0 = merge(self.ctl0, value, mask) & !READ_ONLY;
         self.update(cx.now.0, before);
-        cx.fx.reference = true;
         Ok(())
+    }
+
+    fn restart(&mut self, _: Reset) {
+        *self = Self::new();
     }
 }

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::{Ctx, merge};
-use crate::clock::Line;
+use super::{Block, Ctx, Reset, merge};
+use crate::clock::{Clocks, Line};
+use crate::instruments::taint::Follow;
 
 const CTL0: u32 = 0x00;
 const CTL13: u32 = 0x02;
@@ -313,7 +314,43 @@ impl RtcC {
         self.show(low) | self.show(high) << 8
     }
 
-    pub fn read(&mut self, off: u32, line: &Line, cx: &Ctx<'_>) -> Result<u16, Fault> {
+    /// Takes the calendar to now, keeping the part of a second that has passed.
+    fn latch(&mut self, line: &Line, now: Picos) {
+        let ticks = self.ticks(line, now);
+        self.seconds += ticks / SECOND;
+        self.origin += ticks / SECOND * SECOND;
+    }
+
+    fn set_calendar(&mut self, off: u32, value: u16, mask: u16, line: &Line, cx: &Ctx<'_>) {
+        let old = match off {
+            TIM0 => self.register(TIM0, line, cx),
+            TIM1 => self.register(TIM1, line, cx),
+            DATE => self.register(DATE, line, cx),
+            _ => self.register(YEAR, line, cx),
+        };
+        let new = merge(old.unwrap_or(0), value, mask);
+        let number = |v: u16| if self.ctl13 & BCD != 0 { from_bcd(v) } else { u32::from(v) };
+        let (low, high) = (number(new & 0xFF), number(new >> 8));
+        let (year, month, day) = date(self.seconds / DAY);
+        let of_day = self.seconds % DAY;
+        let (h, m, sec) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+        let dow = self.weekday(self.seconds);
+        let time = |h: u64, m: u64, s: u64| (h % 24) * 3600 + (m % 60) * 60 + s % 60;
+        let (day_count, time, dow) = match off {
+            TIM0 => (days(year, month, day), time(h, high.into(), low.into()), dow),
+            TIM1 => (days(year, month, day), time(low.into(), m, sec), high % 7),
+            DATE => (days(year, high.clamp(1, 12), low), time(h, m, sec), dow),
+            _ => (days(number(new), month, day), time(h, m, sec), dow),
+        };
+        self.seconds = day_count * DAY + time;
+        // The day of the week is a register of its own: it keeps its value over a change of date.
+        self.dow_shift = ((u64::from(dow) + 7 - day_count % 7) % 7) as u8;
+        if off == TIM0 {
+            self.origin = line.ticks_at(cx.now);
+        }
+    }
+
+    fn register(&mut self, off: u32, line: &Line, cx: &Ctx<'_>) -> Result<u16, Fault> {
         let s = self.seconds_at(line, cx.now);
         let (year, month, day) = date(s / DAY);
         let of_day = s % DAY;
@@ -337,22 +374,21 @@ impl RtcC {
             _ => return Err(cx.no_register()),
         })
     }
+}
 
-    /// Takes the calendar to now, keeping the part of a second that has passed.
-    fn latch(&mut self, line: &Line, now: Picos) {
-        let ticks = self.ticks(line, now);
-        self.seconds += ticks / SECOND;
-        self.origin += ticks / SECOND * SECOND;
+impl Block for RtcC {
+    const BYTES: u32 = 0x20;
+    const LINES: usize = 1;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
+        cx.fx.touched = true;
+        self.register(off, &cx.clocks.lfxt, cx)
     }
 
-    pub fn write(
-        &mut self,
-        off: u32,
-        value: u16,
-        mask: u16,
-        line: &Line,
-        cx: &mut Ctx<'_>,
-    ) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
+        let clocks = cx.clocks;
+        let line = &clocks.lfxt;
         self.latch(line, cx.now);
         if off == CTL0 {
             if mask & 0xFF00 != 0 {
@@ -404,33 +440,20 @@ impl RtcC {
         Ok(())
     }
 
-    fn set_calendar(&mut self, off: u32, value: u16, mask: u16, line: &Line, cx: &Ctx<'_>) {
-        let old = match off {
-            TIM0 => self.read(TIM0, line, cx),
-            TIM1 => self.read(TIM1, line, cx),
-            DATE => self.read(DATE, line, cx),
-            _ => self.read(YEAR, line, cx),
-        };
-        let new = merge(old.unwrap_or(0), value, mask);
-        let number = |v: u16| if self.ctl13 & BCD != 0 { from_bcd(v) } else { u32::from(v) };
-        let (low, high) = (number(new & 0xFF), number(new >> 8));
-        let (year, month, day) = date(self.seconds / DAY);
-        let of_day = self.seconds % DAY;
-        let (h, m, sec) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
-        let dow = self.weekday(self.seconds);
-        let time = |h: u64, m: u64, s: u64| (h % 24) * 3600 + (m % 60) * 60 + s % 60;
-        let (day_count, time, dow) = match off {
-            TIM0 => (days(year, month, day), time(h, high.into(), low.into()), dow),
-            TIM1 => (days(year, month, day), time(low.into(), m, sec), high % 7),
-            DATE => (days(year, high.clamp(1, 12), low), time(h, m, sec), dow),
-            _ => (days(number(new), month, day), time(h, m, sec), dow),
-        };
-        self.seconds = day_count * DAY + time;
-        // The day of the week is a register of its own: it keeps its value over a change of date.
-        self.dow_shift = ((u64::from(dow) + 7 - day_count % 7) % 7) as u8;
-        if off == TIM0 {
-            self.origin = line.ticks_at(cx.now);
-        }
+    fn restart(&mut self, how: Reset) {
+        self.reset(how.rtc_kept);
+    }
+
+    fn due(&self, clocks: &Clocks, seen: Picos) -> Option<Picos> {
+        self.next_event(&clocks.lfxt, seen)
+    }
+
+    fn asks(&self, _: usize) -> bool {
+        self.pending()
+    }
+
+    fn may_ask(&self, clocks: &Clocks, now: Picos, _: bool) -> bool {
+        self.enabled() && self.next_event(&clocks.lfxt, now).is_some()
     }
 }
 

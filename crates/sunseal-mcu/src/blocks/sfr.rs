@@ -4,7 +4,8 @@
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 
-use super::{Ctx, merge};
+use super::{Block, Ctx, Reset, merge};
+use crate::instruments::taint::Follow;
 
 pub const WDTIFG: u16 = 0x0001;
 pub const OFIFG: u16 = 0x0002;
@@ -28,8 +29,15 @@ impl Sfr {
         self.ie1 = 0;
         self.ifg1 = (self.ifg1 & WDTIFG) | OFIFG;
     }
+}
 
-    pub fn read(&self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+impl Block for Sfr {
+    const BYTES: u32 = 0x20;
+    /// That of the watchdog in interval mode.
+    const LINES: usize = 1;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         match off {
             0 => Ok(self.ie1),
             2 => Ok(self.ifg1),
@@ -38,7 +46,7 @@ impl Sfr {
         }
     }
 
-    pub fn write(&mut self, off: u32, value: u16, mask: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         match off {
             0 => self.ie1 = merge(self.ie1, value, mask) & 0x00FB,
             2 => self.ifg1 = merge(self.ifg1, value, mask) & 0x00DB,
@@ -46,5 +54,17 @@ impl Sfr {
             _ => return Err(cx.no_register()),
         }
         Ok(())
+    }
+
+    fn restart(&mut self, _: Reset) {
+        self.reset();
+    }
+
+    fn asks(&self, _: usize) -> bool {
+        self.ie1 & self.ifg1 & WDTIFG != 0
+    }
+
+    fn taken(&mut self, _: usize) {
+        self.ifg1 &= !WDTIFG;
     }
 }

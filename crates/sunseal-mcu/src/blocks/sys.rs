@@ -4,7 +4,8 @@
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 
-use super::{Ctx, merge};
+use super::{Block, Ctx, Reset, merge};
+use crate::instruments::taint::Follow;
 
 pub const SYSCTL: u32 = 0x00;
 pub const SYSBSLC: u32 = 0x02;
@@ -36,8 +37,13 @@ impl Sys {
     pub fn add_cause(&mut self, code: u8) {
         self.causes |= 1 << (code / 2);
     }
+}
 
-    pub fn read(&mut self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+impl Block for Sys {
+    const BYTES: u32 = 0x20;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         match off {
             SYSCTL => Ok(self.ctl),
             SYSBSLC => Ok(self.bslc),
@@ -55,7 +61,7 @@ impl Sys {
         }
     }
 
-    pub fn write(&mut self, off: u32, value: u16, mask: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         match off {
             SYSCTL => {
                 let new = merge(self.ctl, value, mask);
@@ -69,5 +75,9 @@ impl Sys {
             _ => return Err(cx.no_register()),
         }
         Ok(())
+    }
+
+    fn restart(&mut self, _: Reset) {
+        self.reset();
     }
 }

@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::{Ctx, merge};
+use super::{Block, Ctx, Reset, merge};
 use crate::clock::{Clocks, Line};
 use crate::instruments::lint::LintKind;
+use crate::instruments::taint::Follow;
 
 const CTL: u32 = 0x00;
 const CCTL0: u32 = 0x02;
@@ -130,15 +131,6 @@ impl TimerA {
             0x20 => true,
             _ => self.compared[0] != 0,
         }
-    }
-
-    pub fn requests_smclk(&self) -> bool {
-        self.running() && self.ctl & TASSEL == 0x0200
-    }
-
-    pub fn requests_aclk(&self) -> bool {
-        (self.running() && self.ctl & TASSEL == 0x0100)
-            || (0..self.ccrs).any(|i| self.captures_aclk(i))
     }
 
     fn period(&self) -> u32 {
@@ -449,6 +441,15 @@ impl TimerA {
         self.cctl[i] &= !CCIFG;
     }
 
+    /// Feeds a capture input, A or B, from ACLK; false if there is no such block.
+    pub fn wire_aclk(&mut self, ccr: u8, b: bool) -> bool {
+        let block = self.aclk_inputs.get_mut(usize::from(ccr));
+        block.is_some_and(|sides| {
+            sides[usize::from(b)] = true;
+            true
+        })
+    }
+
     /// Whether any of its interrupts is enabled.
     pub fn enabled(&self) -> bool {
         self.ctl & TAIE != 0 || self.cctl[..self.ccrs].iter().any(|c| c & CCIE != 0)
@@ -485,8 +486,17 @@ impl TimerA {
             }
         }
     }
+}
 
-    pub fn read(&mut self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+impl Block for TimerA {
+    const BYTES: u32 = 0x30;
+    /// That of CCR0, and that of all others.
+    const LINES: usize = 2;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
+        // Reading an interrupt vector clears a flag, and with it the next event is another one.
+        cx.fx.touched |= off == IV;
         self.event(cx.clocks, cx.now);
         Ok(match off {
             CTL => self.ctl,
@@ -506,13 +516,7 @@ impl TimerA {
         })
     }
 
-    pub fn write(
-        &mut self,
-        off: u32,
-        value: u16,
-        mask: u16,
-        cx: &mut Ctx<'_>,
-    ) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         self.event(cx.clocks, cx.now);
         self.latch(cx.clocks, cx.now);
         let count = self.value(self.position);
@@ -597,5 +601,52 @@ impl TimerA {
             _ => return Err(cx.no_register()),
         }
         Ok(())
+    }
+
+    fn requests_smclk(&self) -> bool {
+        self.running() && self.ctl & TASSEL == 0x0200
+    }
+
+    fn requests_aclk(&self) -> bool {
+        (self.running() && self.ctl & TASSEL == 0x0100)
+            || (0..self.ccrs).any(|i| self.captures_aclk(i))
+    }
+
+    fn restart(&mut self, _: Reset) {
+        self.reset();
+    }
+
+    fn due(&self, clocks: &Clocks, _: Picos) -> Option<Picos> {
+        self.next_event(clocks)
+    }
+
+    fn advance(&mut self, clocks: &Clocks, t: Picos) {
+        self.event(clocks, t);
+    }
+
+    fn asks(&self, line: usize) -> bool {
+        if line == 0 { self.pending_ccr0() } else { self.pending() }
+    }
+
+    fn taken(&mut self, line: usize) {
+        if line == 0 {
+            self.acknowledge_ccr0();
+        }
+    }
+
+    fn may_ask(&self, clocks: &Clocks, _: Picos, _: bool) -> bool {
+        self.enabled() && self.next_event(clocks).is_some()
+    }
+
+    fn trigger(name: &str) -> Option<u8> {
+        name.parse().ok()
+    }
+
+    fn triggers(&self, number: u8) -> bool {
+        self.dma_flag(number.into())
+    }
+
+    fn served(&mut self, number: u8) {
+        self.clear_flag(number.into());
     }
 }

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::{Ctx, merge};
+use super::{Block, Ctx, Reset, merge};
 use crate::clock::{Clocks, Line};
+use crate::instruments::taint::Follow;
 
 const CTLW0: u32 = 0x00;
 const BRW: u32 = 0x06;
@@ -124,21 +125,9 @@ impl Usci {
         (1 + data + parity + stop) * bit
     }
 
-    pub fn requests_smclk(&self) -> bool {
-        self.shifting.is_some() && self.ctlw0 & UCSSEL >= 0x80
-    }
-
     /// Whether a byte has waited since its clock stood still.
-    pub fn wants_clock(&self) -> bool {
+    fn wants_clock(&self) -> bool {
         self.shifting.is_some_and(|(_, end)| end == u128::MAX)
-    }
-
-    /// The clocks have changed: a byte that waited for its own leaves now.
-    pub fn clocked(&mut self, clocks: &Clocks, now: Picos) {
-        let Some((byte, u128::MAX)) = self.shifting else { return };
-        let Some(line) = self.line(clocks) else { return };
-        let ticks = self.byte_eighths().div_ceil(8).max(1);
-        self.shifting = Some((byte, line.time_of(line.tick_not_before(now) + ticks).0));
     }
 
     fn start(&mut self, byte: u8, cx: &Ctx<'_>) -> Result<(), Fault> {
@@ -213,36 +202,13 @@ impl Usci {
         self.ictl & (self.ictl >> 8) & INTERRUPTS != 0
     }
 
-    pub fn read(&mut self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
-        Ok(match off {
-            CTLW0 => self.ctlw0,
-            BRW => self.brw,
-            MCTL if self.is_a => self.mctl,
-            STAT => self.stat | if self.shifting.is_some() { UCBUSY } else { 0 },
-            RXBUF => {
-                self.ictl &= !UCRXIFG;
-                self.stat &= !UCOE;
-                u16::from(self.rxbuf)
-            }
-            TXBUF => u16::from(self.txbuf),
-            ABCTL | IRCTL if self.is_a => 0,
-            ICTL => self.ictl,
-            IV => match self.ictl & (self.ictl >> 8) & INTERRUPTS {
-                0 => 0,
-                i if i & 1 != 0 => {
-                    self.ictl &= !UCRXIFG;
-                    2
-                }
-                _ => {
-                    self.ictl &= !UCTXIFG;
-                    4
-                }
-            },
-            _ => return Err(cx.no_register()),
-        })
-    }
-
-    pub fn write(&mut self, off: u32, value: u16, mask: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
+    fn write_register(
+        &mut self,
+        off: u32,
+        value: u16,
+        mask: u16,
+        cx: &Ctx<'_>,
+    ) -> Result<(), Fault> {
         match off {
             CTLW0 => {
                 let new = merge(self.ctlw0, value, mask);
@@ -294,5 +260,74 @@ impl Usci {
             _ => return Err(cx.no_register()),
         }
         Ok(())
+    }
+}
+
+impl Block for Usci {
+    const BYTES: u32 = 0x20;
+    const LINES: usize = 1;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
+        Ok(match off {
+            CTLW0 => self.ctlw0,
+            BRW => self.brw,
+            MCTL if self.is_a => self.mctl,
+            STAT => self.stat | if self.shifting.is_some() { UCBUSY } else { 0 },
+            RXBUF => {
+                self.ictl &= !UCRXIFG;
+                self.stat &= !UCOE;
+                u16::from(self.rxbuf)
+            }
+            TXBUF => u16::from(self.txbuf),
+            ABCTL | IRCTL if self.is_a => 0,
+            ICTL => self.ictl,
+            IV => match self.ictl & (self.ictl >> 8) & INTERRUPTS {
+                0 => 0,
+                i if i & 1 != 0 => {
+                    self.ictl &= !UCRXIFG;
+                    2
+                }
+                _ => {
+                    self.ictl &= !UCTXIFG;
+                    4
+                }
+            },
+            _ => return Err(cx.no_register()),
+        })
+    }
+
+    fn requests_smclk(&self) -> bool {
+        self.shifting.is_some() && self.ctlw0 & UCSSEL >= 0x80
+    }
+
+    fn clocked(&mut self, clocks: &Clocks, now: Picos) {
+        let Some((byte, u128::MAX)) = self.shifting else { return };
+        let Some(line) = self.line(clocks) else { return };
+        let ticks = self.byte_eighths().div_ceil(8).max(1);
+        self.shifting = Some((byte, line.time_of(line.tick_not_before(now) + ticks).0));
+    }
+
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
+        self.write_register(off, value, mask, cx)?;
+        // It asks for its clock (SLAU367P 3.2.7; SLAU208, UCS, operation from low-power modes).
+        cx.fx.clocks |= self.wants_clock();
+        Ok(())
+    }
+
+    fn restart(&mut self, _: Reset) {
+        self.reset();
+    }
+
+    fn due(&self, _: &Clocks, _: Picos) -> Option<Picos> {
+        self.next_event()
+    }
+
+    fn asks(&self, _: usize) -> bool {
+        self.pending()
+    }
+
+    fn may_ask(&self, _: &Clocks, _: Picos, pins: bool) -> bool {
+        (self.enabled() || pins) && self.next_event().is_some()
     }
 }

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::{Ctx, ResetKind, cause};
+use super::{Block, Ctx, ResetKind, cause};
 use crate::clock::{Clocks, Line};
+use crate::instruments::taint::Follow;
 
 const WDTPW: u16 = 0x5A00;
 const WDTPW_READ: u16 = 0x6900;
@@ -54,46 +55,6 @@ impl WdtA {
         1 << INTERVAL_BITS[(self.ctl & WDTIS) as usize]
     }
 
-    /// Whether it needs SMCLK to go on.
-    pub fn requests_smclk(&self) -> bool {
-        !self.held() && self.ctl & WDTSSEL == 0
-    }
-
-    /// Whether it needs ACLK to go on.
-    pub fn requests_aclk(&self) -> bool {
-        !self.held() && self.ctl & WDTSSEL == 0x20
-    }
-
-    pub fn read(&self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
-        if off == 0 { Ok(WDTPW_READ | self.ctl) } else { Err(cx.no_register()) }
-    }
-
-    pub fn write(
-        &mut self,
-        off: u32,
-        value: u16,
-        mask: u16,
-        cx: &mut Ctx<'_>,
-    ) -> Result<(), Fault> {
-        if off != 0 {
-            return Err(cx.no_register());
-        }
-        if mask != 0xFFFF || value & 0xFF00 != WDTPW {
-            cx.reset(ResetKind::Puc, cause::WDTKEY);
-            return Ok(());
-        }
-        let ticks = self.line(cx.clocks).ticks_at(cx.now);
-        if !self.held() {
-            self.count += ticks - self.start;
-        }
-        self.ctl = value & 0x00FF & !WDTCNTCL;
-        if value & WDTCNTCL != 0 {
-            self.count = 0;
-        }
-        self.start = self.line(cx.clocks).ticks_at(cx.now);
-        Ok(())
-    }
-
     pub fn next_event(&self, clocks: &Clocks) -> Option<Picos> {
         if self.held() {
             return None;
@@ -115,5 +76,46 @@ impl WdtA {
         if self.ctl & WDTTMSEL == 0 {
             cx.reset(ResetKind::Puc, cause::WDTTO);
         }
+    }
+}
+
+impl Block for WdtA {
+    const BYTES: u32 = 4;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
+        if off == 0 { Ok(WDTPW_READ | self.ctl) } else { Err(cx.no_register()) }
+    }
+
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
+        if off != 0 {
+            return Err(cx.no_register());
+        }
+        if mask != 0xFFFF || value & 0xFF00 != WDTPW {
+            cx.reset(ResetKind::Puc, cause::WDTKEY);
+            return Ok(());
+        }
+        let ticks = self.line(cx.clocks).ticks_at(cx.now);
+        if !self.held() {
+            self.count += ticks - self.start;
+        }
+        self.ctl = value & 0x00FF & !WDTCNTCL;
+        if value & WDTCNTCL != 0 {
+            self.count = 0;
+        }
+        self.start = self.line(cx.clocks).ticks_at(cx.now);
+        Ok(())
+    }
+
+    fn requests_smclk(&self) -> bool {
+        !self.held() && self.ctl & WDTSSEL == 0
+    }
+
+    fn requests_aclk(&self) -> bool {
+        !self.held() && self.ctl & WDTSSEL == 0x20
+    }
+
+    fn due(&self, clocks: &Clocks, _: Picos) -> Option<Picos> {
+        self.next_event(clocks)
     }
 }

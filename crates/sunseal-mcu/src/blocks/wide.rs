@@ -48,13 +48,7 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub const STOPPED: Self = Self {
-        base: Clocks {
-            mclk: Line::STOPPED,
-            smclk: Line::STOPPED,
-            aclk: Line::STOPPED,
-            vlo: Line::STOPPED,
-            modosc: Line::STOPPED,
-        },
+        base: Clocks::STOPPED,
         fclk: Line::STOPPED,
         hsmclk: Line::STOPPED,
         bclk: Line::STOPPED,

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
 use sunseal_isa::msp430::{self, Bus, Cpu, Exit, Timing, Width, sr};
-use sunseal_isa::{Fault, FaultKind};
 use sunseal_trace::{Cycles, Observer, Picos};
 
 use crate::accounts::Names;
@@ -186,13 +186,7 @@ impl Env {
     /// A register that is not modelled.
     #[cold]
     pub fn no_peripheral(&self, addr: u32) -> Fault {
-        match self.common.dev.gap_at(addr) {
-            Some(g) => Fault::device(
-                addr,
-                format!("register of {}, which is not modelled: {}", g.name, g.why),
-            ),
-            None => Fault::new(FaultKind::Unmapped, addr),
-        }
+        crate::blocks::no_block(&self.common.dev, addr)
     }
 
     fn save_memory(&mut self) -> Vec<Image> {

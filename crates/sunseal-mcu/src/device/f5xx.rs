@@ -3,7 +3,8 @@
 
 use serde::Deserialize;
 
-use super::{Capture, Device, DeviceError, Level, RegionKind, block};
+use super::{Addresses, Capture, Device, DeviceError, Level, RegionKind, block};
+use crate::families;
 
 /// What a device file of this family says beyond the common part.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -12,9 +13,9 @@ pub struct F5xx {
     /// Device descriptors.
     pub tlv: Tlv,
     /// Interrupt vectors.
-    pub vectors: Vectors,
+    pub vectors: Addresses,
     /// Base addresses.
-    pub peripherals: Bases,
+    pub peripherals: Addresses,
     /// Capture/compare blocks of each timer.
     pub timers: Timers,
     /// Capture inputs wired inside the chip.
@@ -52,70 +53,6 @@ block!(
         hardware_revision: u8,
         /// Boot code revision.
         firmware_revision: u8,
-    }
-);
-block!(
-    /// Addresses of the interrupt vectors; higher address, higher priority.
-    #[allow(missing_docs)]
-    Vectors {
-        reset: u32,
-        sysnmi: u32,
-        unmi: u32,
-        tb0_ccr0: u32,
-        tb0: u32,
-        wdt: u32,
-        usci_a0: u32,
-        usci_b0: u32,
-        adc12: u32,
-        ta0_ccr0: u32,
-        ta0: u32,
-        usci_a2: u32,
-        usci_b2: u32,
-        dma: u32,
-        ta1_ccr0: u32,
-        ta1: u32,
-        port1: u32,
-        usci_a1: u32,
-        usci_b1: u32,
-        usci_a3: u32,
-        usci_b3: u32,
-        port2: u32,
-        rtc: u32,
-    }
-);
-block!(
-    /// Base addresses of the peripherals.
-    #[allow(missing_docs)]
-    Bases {
-        sfr: u32,
-        pmm: u32,
-        flash: u32,
-        crc16: u32,
-        ram_control: u32,
-        wdt_a: u32,
-        ucs: u32,
-        sys: u32,
-        @rename = "ref" reference: u32,
-        port_a: u32,
-        port_b: u32,
-        port_c: u32,
-        port_d: u32,
-        port_e: u32,
-        port_f: u32,
-        port_j: u32,
-        ta0: u32,
-        ta1: u32,
-        tb0: u32,
-        mpy32: u32,
-        usci_a0: u32,
-        usci_b0: u32,
-        usci_a1: u32,
-        usci_b1: u32,
-        usci_a2: u32,
-        usci_b2: u32,
-        usci_a3: u32,
-        usci_b3: u32,
-        adc12_a: u32,
     }
 );
 block!(
@@ -305,6 +242,11 @@ impl F5xx {
     pub(super) fn check(&self, device: &Device) -> Result<(), DeviceError> {
         use RegionKind::{Flash, InfoFlash, Peripheral, Ram};
         device.needs("cpuxv2", &[Ram, Flash, InfoFlash, Peripheral])?;
+        let known: Vec<_> = families::f5xx::Blocks::known().into_iter().map(|b| b.0).collect();
+        self.peripherals.check(device, "peripherals", &known, &families::f5xx::NEEDED)?;
+        let lines =
+            [families::f5xx::Blocks::lines(), families::f5xx::OTHER_VECTORS.to_vec()].concat();
+        self.vectors.check(device, "vectors", &lines, &families::f5xx::OTHER_VECTORS[..3])?;
         if self.pmm.level.len() != 4 {
             return device
                 .wrong(format!("pmm has {} levels; the PMM knows 4", self.pmm.level.len()));

@@ -3,7 +3,8 @@
 
 use serde::Deserialize;
 
-use super::{Capture, Device, DeviceError, Level, Mpy32, RegionKind, block};
+use super::{Addresses, Capture, Device, DeviceError, Level, Mpy32, RegionKind, block};
+use crate::families;
 use crate::startup::SramStartup;
 
 /// What a device file of this family says beyond the common part.
@@ -13,9 +14,9 @@ pub struct Fr5xx {
     /// Device descriptors.
     pub tlv: Tlv,
     /// Interrupt vectors.
-    pub vectors: Vectors,
+    pub vectors: Addresses,
     /// Base addresses.
-    pub peripherals: Bases,
+    pub peripherals: Addresses,
     /// Capture/compare blocks of each timer.
     pub timers: Timers,
     /// Capture inputs wired inside the chip.
@@ -67,91 +68,6 @@ block!(
         random_address: u32,
         /// How long it is.
         random_bytes: u32,
-    }
-);
-block!(
-    /// Addresses of the interrupt vectors; higher address, higher priority.
-    #[allow(missing_docs)]
-    Vectors {
-        reset: u32,
-        sysnmi: u32,
-        unmi: u32,
-        comp_e: u32,
-        tb0_ccr0: u32,
-        tb0: u32,
-        wdt: u32,
-        eusci_a0: u32,
-        eusci_b0: u32,
-        adc12: u32,
-        ta0_ccr0: u32,
-        ta0: u32,
-        eusci_a1: u32,
-        dma: u32,
-        ta1_ccr0: u32,
-        ta1: u32,
-        port1: u32,
-        ta2_ccr0: u32,
-        ta2: u32,
-        port2: u32,
-        ta3_ccr0: u32,
-        ta3: u32,
-        port3: u32,
-        port4: u32,
-        rtc: u32,
-        aes: u32,
-        ta4_ccr0: u32,
-        ta4: u32,
-        port5: u32,
-        port6: u32,
-        eusci_a2: u32,
-        eusci_a3: u32,
-        eusci_b1: u32,
-        eusci_b2: u32,
-        eusci_b3: u32,
-        port7: u32,
-        port8: u32,
-        lea: u32,
-    }
-);
-block!(
-    /// Base addresses of the peripherals.
-    #[allow(missing_docs)]
-    Bases {
-        sfr: u32,
-        pmm: u32,
-        frctl: u32,
-        crc16: u32,
-        ram_control: u32,
-        wdt_a: u32,
-        cs: u32,
-        sys: u32,
-        @rename = "ref" reference: u32,
-        port_a: u32,
-        port_b: u32,
-        port_c: u32,
-        port_d: u32,
-        port_j: u32,
-        ta0: u32,
-        ta1: u32,
-        tb0: u32,
-        ta2: u32,
-        ta3: u32,
-        rtc_c: u32,
-        mpy32: u32,
-        dma: u32,
-        mpu: u32,
-        eusci_a0: u32,
-        eusci_a1: u32,
-        eusci_a2: u32,
-        eusci_a3: u32,
-        eusci_b0: u32,
-        eusci_b1: u32,
-        eusci_b2: u32,
-        eusci_b3: u32,
-        ta4: u32,
-        adc12_b: u32,
-        crc32: u32,
-        aes256: u32,
     }
 );
 block!(
@@ -332,6 +248,11 @@ impl Fr5xx {
     pub(super) fn check(&self, device: &Device) -> Result<(), DeviceError> {
         use RegionKind::{Fram, Peripheral, Ram};
         device.needs("cpuxv2", &[Ram, Fram, Peripheral])?;
+        let known: Vec<_> = families::fr5xx::Blocks::known().into_iter().map(|b| b.0).collect();
+        self.peripherals.check(device, "peripherals", &known, &families::fr5xx::NEEDED)?;
+        let lines =
+            [families::fr5xx::Blocks::lines(), families::fr5xx::OTHER_VECTORS.to_vec()].concat();
+        self.vectors.check(device, "vectors", &lines, &families::fr5xx::OTHER_VECTORS[..3])?;
         if self.dco.frequency_mhz.len() != 16 {
             return device
                 .wrong("dco needs 16 frequencies (DCOFSEL under DCORSEL 0, then 1)".into());

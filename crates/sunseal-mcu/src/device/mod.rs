@@ -237,6 +237,46 @@ block!(
     }
 );
 
+/// Addresses by name: first registers of blocks, interrupt vectors.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Addresses {
+    /// Document and table.
+    pub source: String,
+    /// Written from memory of the source.
+    #[serde(default)]
+    pub recalled: bool,
+    #[serde(flatten)]
+    at: BTreeMap<String, u32>,
+}
+
+impl Addresses {
+    /// The address of that name, if the device has it.
+    #[must_use]
+    pub fn at(&self, name: &str) -> Option<u32> {
+        self.at.get(name).copied()
+    }
+
+    /// That every name is known to the family, and every name that it cannot do without is there.
+    fn check(
+        &self,
+        device: &Device,
+        table: &str,
+        known: &[&str],
+        needed: &[&str],
+    ) -> Result<(), DeviceError> {
+        if let Some(name) = self.at.keys().find(|name| !known.contains(&name.as_str())) {
+            let known = known.join(", ");
+            return device.wrong(format!(
+                "[{table}] has `{name}`, which this family does not know; it knows {known}"
+            ));
+        }
+        match needed.iter().find(|name| self.at(name).is_none()) {
+            Some(name) => device.wrong(format!("[{table}] needs `{name}`")),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Which oscillator drifts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Drifting {
@@ -532,8 +572,8 @@ impl Device {
         match &self.facts {
             Facts::Atmega128(_) => None,
             Facts::F1xx(_) => Some(0x130),
-            Facts::F5xx(f) => Some(f.peripherals.mpy32),
-            Facts::Fr5xx(f) => Some(f.peripherals.mpy32),
+            Facts::F5xx(f) => f.peripherals.at("mpy32"),
+            Facts::Fr5xx(f) => f.peripherals.at("mpy32"),
             Facts::Msp432(_) => None,
         }
     }
@@ -640,6 +680,21 @@ mod tests {
             .replace("refo_Hz", "refo_hz");
         let err = Device::parse(&text).unwrap_err().to_string();
         assert!(err.contains("refo_hz"), "{err}");
+    }
+
+    #[test]
+    fn a_chip_may_lack_a_block_but_not_have_one_that_nobody_knows() {
+        let text = include_str!("../../../../data/devices/msp430fr5994.toml");
+        let without = text.replace("crc32 = 0x0980\n", "").replace("ta4 = 0x07C0\n", "");
+        let device = Device::parse(&without).unwrap();
+        assert!(device.blocks().all(|(_, name)| name != "crc32" && name != "ta4"));
+        let err = |text: String| Device::parse(&text).unwrap_err().to_string();
+        let unknown = err(text.replace("crc32 = ", "crc64 = "));
+        assert!(unknown.contains("`crc64`") && unknown.contains("crc32"), "{unknown}");
+        let needed = err(text.replace("sfr = 0x0100\n", ""));
+        assert!(needed.contains("[peripherals] needs `sfr`"), "{needed}");
+        let vector = err(text.replace("ta0_ccr0 = 0x", "ta0_ccr9 = 0x"));
+        assert!(vector.contains("`ta0_ccr9`"), "{vector}");
     }
 
     #[test]

@@ -4,12 +4,27 @@
 
 mod atmega128;
 mod f1xx;
-mod f5xx;
-mod fr5xx;
+pub(crate) mod f5xx;
+pub(crate) mod fr5xx;
 pub(crate) mod msp432p4;
+
+use crate::device::{Device, Facts};
+use crate::instruments::taint::Follow;
 
 pub(crate) use atmega128::Avr;
 pub(crate) use f1xx::F1xx;
 pub(crate) use f5xx::{ERASE, F5xx, WRITE};
 pub(crate) use fr5xx::Fr5xx;
 pub(crate) use msp432p4::Msp432;
+
+/// How secrets go through a block of `device`.
+pub(crate) fn follow(device: &Device, block: &str) -> Follow {
+    let known = match &device.facts {
+        Facts::Atmega128(_) => atmega128::known(),
+        Facts::F1xx(_) => f1xx::known(),
+        Facts::F5xx(_) => f5xx::Blocks::known(),
+        Facts::Fr5xx(_) => fr5xx::Blocks::known(),
+        Facts::Msp432(_) => msp432p4::known(),
+    };
+    known.into_iter().find(|(name, _)| *name == block).map_or(Follow::Hole, |(_, rule)| rule)
+}

@@ -20,6 +20,8 @@ use sunseal_trace::{Access, Cycles, Flow, Observer, Width};
 
 use crate::device::{Device, RegionKind};
 use crate::elf::{AVR_DATA, Architecture, Elf};
+use crate::families;
+use crate::instruments::taint::Follow;
 use crate::listing::Code;
 
 /// Values that a run may make; a longer run is refused, as its sums would be wrong.
@@ -119,6 +121,8 @@ pub struct Offline {
     peripherals: Vec<Range<u32>>,
     /// A peripheral block by its base: what it was given last (multiplier's operands), or ever.
     blocks: Vec<(Range<u32>, Rule)>,
+    /// The names of those of which nobody knows what they make of what they are given.
+    unknown: Vec<Option<String>>,
     values: Vec<Value>,
     seen: Vec<(u32, u32, bool)>,
     independent: Cycles,
@@ -131,7 +135,7 @@ pub struct Offline {
     overflow: bool,
     branches: HashMap<u32, u64>,
     /// Blocks that move data out of sight, which the run has used.
-    holes: BTreeSet<&'static str>,
+    holes: BTreeSet<String>,
     /// Registers of transfers by DMA.
     movers: Vec<Range<u32>>,
 }
@@ -162,15 +166,21 @@ impl Offline {
         let limit = |base| device.region(base).map_or(base, |r| r.end.saturating_add(1));
         let next = starts.iter().skip(1).map(|b| b.0).chain([u32::MAX]);
         let ends: Vec<u32> = starts.iter().zip(next).map(|(b, n)| n.min(limit(b.0))).collect();
-        let movers = starts.iter().zip(&ends).filter(|((_, name), _)| name.starts_with("dma"));
-        let movers = movers.map(|(&(base, _), &end)| base..end).collect();
-        let blocks = starts.iter().zip(ends).map(|(&(base, name), end)| {
-            let rule = match name {
-                "mpy" | "mpy32" => Rule::Multiplier { op1: BEFORE, result: BEFORE, adds: false },
+        let (mut movers, mut blocks, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
+        for (&(base, name), end) in starts.iter().zip(ends) {
+            let follow = families::follow(device, name);
+            let rule = match follow {
+                Follow::Multiplier { .. } => {
+                    Rule::Multiplier { op1: BEFORE, result: BEFORE, adds: false }
+                }
                 _ => Rule::All { state: BEFORE },
             };
-            (base..end, rule)
-        });
+            if matches!(follow, Follow::Mover) {
+                movers.push(base..end);
+            }
+            blocks.push((base..end, rule));
+            unknown.push((!follow.is_known()).then(|| name.to_owned()));
+        }
         let input = Value { made: Value::HERE, dependent: true, ..Value::default() };
         let before = Value { made: Value::HERE, ..Value::default() };
         Self {
@@ -181,7 +191,8 @@ impl Offline {
             places: vec![[Byte::default(); 4]; PLACES],
             memory: HashMap::new(),
             peripherals,
-            blocks: blocks.collect(),
+            blocks,
+            unknown,
             values: vec![before, input],
             seen: Vec::with_capacity(ACCESSES),
             independent: 0,
@@ -227,8 +238,8 @@ impl Offline {
 
     /// What the run has used and what is not followed: values behind it are taken for those of before.
     #[must_use]
-    pub fn holes(&self) -> Vec<&'static str> {
-        self.holes.iter().copied().collect()
+    pub fn holes(&self) -> Vec<String> {
+        self.holes.iter().cloned().collect()
     }
 
     /// Branches that input decided, by address: the run shows one of their ways.
@@ -349,7 +360,15 @@ impl Offline {
                     let byte = (addr - self.blocks[i].0.start) as u8 & 7;
                     Byte { value: result, byte }
                 }
-                Rule::All { state } => Byte { value: self.given_back(pc, state), byte: 0 },
+                Rule::All { state } => {
+                    if let Some(name) =
+                        self.unknown[i].as_ref().filter(|n| !self.holes.contains(*n))
+                        && self.values[state as usize].dependent
+                    {
+                        self.holes.insert(name.clone());
+                    }
+                    Byte { value: self.given_back(pc, state), byte: 0 }
+                }
             };
         }
         let byte = self.memory.get(&addr).copied().unwrap_or_default();
@@ -638,9 +657,9 @@ impl Observer for Offline {
     fn access(&mut self, _: u32, addr: u32, kind: Access, width: Width, _: u32, _: Cycles) {
         // A Cortex-M4's bits as words (ARMv7-M, B3.1).
         if self.width == 4 && matches!(addr >> 24, 0x22 | 0x23 | 0x42 | 0x43) {
-            self.holes.insert("bit-band");
+            self.holes.insert("bit-band".to_owned());
         } else if kind == Access::Write && self.movers.iter().any(|r| r.contains(&addr)) {
-            self.holes.insert("dma");
+            self.holes.insert("dma".to_owned());
         }
         if self.seen.len() < ACCESSES {
             self.seen.push((addr, width.bytes(), kind == Access::Write));

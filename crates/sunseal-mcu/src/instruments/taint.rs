@@ -7,8 +7,8 @@
 //! is loaded from a marked address is marked. What depends on a marked *branch* alone (which way was
 //! taken), or on where something was stored, is not: the branch, or the address, is the finding.
 //!
-//! Peripheral blocks: what multipliers, CRCs and ciphers give back is followed ([`followed`]), and so are transfers by
-//! DMA. Every other block is a hole: that it was given marked data is told by its name ([`Taint::crossings`]), and then
+//! Peripheral blocks: each says how secrets go through it (`Follow`); what multipliers, CRCs and ciphers give back is
+//! followed, and so are transfers by DMA. Every other block is a hole: that it was given marked data is told by its name ([`Taint::crossings`]), and then
 //! a run without findings has not shown that nothing depends on it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -19,6 +19,7 @@ use sunseal_trace::{Access, Cycles, Flow, Observer, Width};
 
 use crate::device::{Device, RegionKind};
 use crate::elf::{Architecture, Elf, SourceLine, SymbolKind};
+use crate::families;
 use crate::listing::Code;
 
 /// What is wrong at an instruction.
@@ -113,39 +114,35 @@ pub enum Fate {
     Overwritten,
 }
 
-/// How marks go through a block.
-enum Follow {
+/// How secrets go through a block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Follow {
+    /// Nobody knows: that it was given a secret is told by its name.
+    Hole,
+    /// It moves data: what it moved is told by the machine, what its registers are given is lost.
+    Mover,
+    /// A hole whatever it is given: it moves data out of sight.
+    Unseen,
+    /// TI's multiplier, with so many bytes of registers.
     Multiplier { bytes: u32 },
+    /// What it gives back depends on all that it was given.
     Mixers(&'static [Mix]),
 }
 
-/// A [`Rule::Mixer`] by offsets from the block's base.
-struct Mix {
-    input: Range<u32>,
-    output: Range<u32>,
-    start: Range<u32>,
-    reset: Option<(u32, u32)>,
+impl Follow {
+    /// Whether what it gives back is known from what it was given.
+    pub const fn is_known(self) -> bool {
+        matches!(self, Self::Multiplier { .. } | Self::Mixers(_))
+    }
 }
 
-/// The rules of blocks by their names in the devices' data. A block without one is a hole.
-fn followed(block: &str) -> Option<Follow> {
-    // CRCDI, CRCDIRB; CRCINIRES, whose value starts it anew, CRCRESR.
-    const CRC16: Mix = Mix { input: 0..4, output: 0..8, start: 4..6, reset: None };
-    // Side by side in SLAU367P and SLAU356I: CRC32DI to CRC32RESR, then CRC16DI to CRC16RESR.
-    const CRC32: [Mix; 2] = [
-        Mix { input: 0..8, output: 0..0x10, start: 8..0xC, reset: None },
-        Mix { input: 0x10..0x18, output: 0x10..0x20, start: 0x18..0x1A, reset: None },
-    ];
-    // AESAKEY to AESAXIN; AESADOUT; AESSWRST in AESACTL0.
-    const AES256: Mix = Mix { input: 6..16, output: 10..12, start: 0..0, reset: Some((0, 0x80)) };
-    Some(match block {
-        "mpy" => Follow::Multiplier { bytes: 0x10 },
-        "mpy32" => Follow::Multiplier { bytes: 0x30 },
-        "crc16" => Follow::Mixers(&[CRC16]),
-        "crc32" => Follow::Mixers(&CRC32),
-        "aes256" => Follow::Mixers(&[AES256]),
-        _ => return None,
-    })
+/// A [`Rule::Mixer`] by offsets from the block's base.
+#[derive(Debug)]
+pub(crate) struct Mix {
+    pub input: Range<u32>,
+    pub output: Range<u32>,
+    pub start: Range<u32>,
+    pub reset: Option<(u32, u32)>,
 }
 
 /// Registers of an entry or of the state in 64 bits: general ones from 0 (AVR's from 32), flags from 16, single
@@ -515,16 +512,16 @@ impl Taint {
         }
         for (base, name) in device.blocks() {
             let at = |r: &Range<u32>| base + r.start..base + r.end;
-            match followed(name) {
-                Some(Follow::Multiplier { bytes }) => taint.multiplier(base, bytes),
-                Some(Follow::Mixers(mixers)) => {
+            match families::follow(device, name) {
+                Follow::Multiplier { bytes } => taint.multiplier(base, bytes),
+                Follow::Mixers(mixers) => {
                     for m in mixers {
                         let reset = m.reset.map(|(off, bits)| (base + off, bits));
                         taint.mixer(at(&m.input), at(&m.output), at(&m.start), reset);
                     }
                 }
-                None if name == "self_programming" => taint.unseen.push(base..base + 1),
-                None => {}
+                Follow::Unseen => taint.unseen.push(base..base + 1),
+                Follow::Hole | Follow::Mover => {}
             }
         }
         taint.device = Some(device.clone());

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use sunseal_isa::{Dataflow, Registers, Transfer, avr, msp430, thumb};
 use sunseal_mcu::elf::Architecture;
+use sunseal_mcu::offline::Offline;
 use sunseal_mcu::taint::{Fate, FindingKind, Taint};
 use sunseal_mcu::{Device, Elf, Machine, Stop, Until};
 use sunseal_trace::{Access, Flow, Observer, Silent, Width};
@@ -246,6 +247,31 @@ fn no_block_takes_a_secret_silently() {
             assert_eq!(crossed.len(), 1, "{name} {addr:#x}");
             assert_eq!((crossed[0].block.as_str(), crossed[0].pc), (block, None));
             assert_eq!(crossed[0].followed, FOLLOWED.contains(&block), "{name} {block}");
+        }
+    }
+}
+
+/// What a block made of the input is known where the block says how; else its name is told.
+#[test]
+fn a_block_that_gives_back_what_nobody_follows_is_named() {
+    for (block, register) in [("crc16", 0x0150), ("ta0", 0x0352), ("adc12_b", 0x0820)] {
+        // mov &0x1C00, r12; mov r12, &register; mov &register, r13
+        let elf = image(&[0x421C, 0x1C00, 0x4C82, register, 0x421D, register]);
+        let device = Device::named("msp430fr5994").unwrap();
+        for input in [0x1C00..0x1C02, 0x1D00..0x1D02] {
+            let given = input.start == 0x1C00;
+            let mut offline = Offline::new(&device, &elf);
+            offline.input(input);
+            let mut step = |pc, addr, kind| {
+                offline.access(pc, addr, kind, Width::W16, 0, 0);
+                offline.instruction(pc, 0x2C00, 3, Flow::Next);
+            };
+            step(0x8000, 0x1C00, Access::Read);
+            step(0x8004, u32::from(register), Access::Write);
+            step(0x8008, u32::from(register), Access::Read);
+            let known = block == "crc16" || !given;
+            let expected = if known { vec![] } else { vec![block.to_owned()] };
+            assert_eq!(offline.holes(), expected, "{block}");
         }
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Cycles;
 
-use crate::blocks::wide::{Cx, merge};
+use super::{Access, merge};
 
 const CTRL: u32 = 0x00;
 const CYCCNT: u32 = 0x04;
@@ -68,7 +68,7 @@ impl Dwt {
         }
     }
 
-    pub fn read(&self, off: u32, trace: bool, cx: &Cx<'_>) -> Result<u32, Fault> {
+    pub fn read(&self, off: u32, trace: bool, cx: &Access<'_>) -> Result<u32, Fault> {
         Ok(match off {
             CTRL => self.ctrl | FIXED,
             CYCCNT => self.cycles(trace, cx.at),
@@ -88,7 +88,7 @@ impl Dwt {
         value: u32,
         mask: u32,
         trace: bool,
-        cx: &mut Cx<'_>,
+        cx: &Access<'_>,
     ) -> Result<(), Fault> {
         match off {
             CTRL => {

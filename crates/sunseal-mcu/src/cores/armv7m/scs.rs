@@ -9,7 +9,7 @@ use sunseal_isa::Fault;
 use sunseal_isa::thumb::{Scb, ccr};
 use sunseal_trace::Picos;
 
-use crate::blocks::wide::{Class, Cx, merge};
+use super::{Access, merge};
 use crate::clock::Line;
 
 pub(crate) const NMI: u32 = 2;
@@ -23,11 +23,10 @@ pub(crate) const PENDSV: u32 = 14;
 pub(crate) const SYSTICK: u32 = 15;
 /// The first input of the NVIC.
 pub(crate) const IRQ0: u32 = 16;
+/// As many as any chip here has.
 const INPUTS: u32 = 64;
 const COUNT: usize = (IRQ0 + INPUTS) as usize;
 
-/// Priorities have 3 bits here (SLAS826H section 6.6.2).
-const PRIORITY_BITS: u8 = 0xE0;
 /// Below every exception.
 pub(crate) const THREAD: i16 = 256;
 
@@ -147,6 +146,7 @@ impl SysTick {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Scs {
+    priority_bits: u8,
     pending: u128,
     active: u128,
     /// Inputs that are enabled, as exception numbers.
@@ -169,8 +169,10 @@ pub(crate) struct Scs {
 }
 
 impl Scs {
-    pub fn new() -> Self {
+    /// `priority_bits` of each priority are implemented.
+    pub fn new(priority_bits: u8) -> Self {
         Self {
+            priority_bits,
             pending: 0,
             active: 0,
             enabled: 0,
@@ -192,7 +194,7 @@ impl Scs {
 
     /// Debug settings and the counter's own state are all that a reset of the processor keeps.
     pub fn reset(&mut self) {
-        *self = Self { demcr: self.demcr, ..Self::new() };
+        *self = Self { demcr: self.demcr, ..Self::new(self.priority_bits) };
     }
 
     pub fn sleep_on_exit(&self) -> bool {
@@ -243,8 +245,8 @@ impl Scs {
     /// What an exception must be above to be taken.
     pub fn execution_priority(&self, masks: Masks) -> i16 {
         let mut priority = self.active_priority();
-        if masks.basepri & PRIORITY_BITS != 0 {
-            priority = priority.min(self.group(masks.basepri & PRIORITY_BITS));
+        if masks.basepri & self.priority_bits != 0 {
+            priority = priority.min(self.group(masks.basepri & self.priority_bits));
         }
         if masks.primask {
             priority = priority.min(0);
@@ -418,18 +420,18 @@ impl Scs {
     }
 
     /// A register at `off` from 0xE000E000; words.
-    pub fn read(&mut self, off: u32, ipsr: u32, scb: &Scb, cx: &Cx<'_>) -> Result<u32, Fault> {
+    pub fn read(&mut self, off: u32, ipsr: u32, scb: &Scb, cx: &Access<'_>) -> Result<u32, Fault> {
         Ok(match off {
             0x004 => INPUTS / 32 - 1,
             0x008 => self.actlr,
             0x010 => {
-                self.event(&cx.clocks.fclk, cx.now);
+                self.event(cx.clock, cx.now);
                 let csr = self.systick.csr;
                 self.systick.csr &= !CSR_COUNTFLAG;
                 csr
             }
             0x014 => self.systick.reload,
-            0x018 => self.systick.value_at(&cx.clocks.fclk, cx.now),
+            0x018 => self.systick.value_at(cx.clock, cx.now),
             // No reference clock; no calibration value.
             0x01C => 1 << 31,
             0x100 | 0x104 | 0x180 | 0x184 => Self::word(self.enabled, off >> 2 & 1),
@@ -486,14 +488,14 @@ impl Scs {
         value: u32,
         mask: u32,
         scb: &mut Scb,
-        cx: &mut Cx<'_>,
+        cx: &mut Access<'_>,
     ) -> Result<(), Fault> {
         let set = u128::from(value & mask) << (IRQ0 + 32 * (off >> 2 & 1));
         match off {
             0x004 | 0x01C | 0xD00 | 0x300 | 0x304 | 0xD90 => {}
             0x008 => self.actlr = merge(self.actlr, value, mask),
             0x010 => {
-                self.event(&cx.clocks.fclk, cx.now);
+                self.event(cx.clock, cx.now);
                 let bits = CSR_ENABLE | CSR_TICKINT | CSR_CLKSOURCE;
                 let new = merge(self.systick.csr & bits, value, mask) & bits;
                 if new & CSR_CLKSOURCE == 0 && new & CSR_ENABLE != 0 {
@@ -502,15 +504,15 @@ impl Scs {
                     ));
                 }
                 self.systick.csr = new | self.systick.csr & CSR_COUNTFLAG;
-                self.systick.origin = cx.clocks.fclk.ticks_at(cx.now);
+                self.systick.origin = cx.clock.ticks_at(cx.now);
             }
             0x014 => {
-                self.event(&cx.clocks.fclk, cx.now);
+                self.event(cx.clock, cx.now);
                 self.systick.reload = merge(self.systick.reload, value, mask) & 0xFF_FFFF;
             }
             0x018 => {
-                self.event(&cx.clocks.fclk, cx.now);
-                self.systick.latch(&cx.clocks.fclk, cx.now);
+                self.event(cx.clock, cx.now);
+                self.systick.latch(cx.clock, cx.now);
                 self.systick.value = 0;
                 self.systick.csr &= !CSR_COUNTFLAG;
             }
@@ -551,8 +553,7 @@ impl Scs {
                 if mask == u32::MAX && value >> 16 == 0x05FA {
                     self.prigroup = (value >> 8 & 7) as u8;
                     if value & 4 != 0 {
-                        // RSTCTL knows SYSRESETREQ as hard reset source 0.
-                        cx.reset(Class::Hard, 0);
+                        cx.reset = true;
                     }
                     if value & 3 != 0 {
                         return Err(cx.refuse(
@@ -602,7 +603,7 @@ impl Scs {
             let e = (first + i) as usize;
             // Of the system exceptions only those that exist have a priority.
             if e >= IRQ0 as usize || matches!(e, 4..=6 | 11 | 12 | 14 | 15) {
-                self.priority[e] = (new >> (8 * i)) as u8 & PRIORITY_BITS;
+                self.priority[e] = (new >> (8 * i)) as u8 & self.priority_bits;
             }
         }
     }
@@ -627,7 +628,7 @@ mod tests {
     const NO_MASKS: Masks = Masks { primask: false, faultmask: false, basepri: 0 };
 
     fn with(priorities: &[(u32, u8)]) -> Scs {
-        let mut s = Scs::new();
+        let mut s = Scs::new(0xE0);
         for &(irq, priority) in priorities {
             s.enabled |= 1 << (IRQ0 + irq);
             s.priority[(IRQ0 + irq) as usize] = priority;
@@ -695,7 +696,7 @@ mod tests {
 
     #[test]
     fn sevonpend_makes_a_pending_input_an_event() {
-        let mut s = Scs::new();
+        let mut s = Scs::new(0xE0);
         s.set_lines(1);
         assert!(!s.event_register);
         s.scr = SCR_SEVONPEND;

@@ -23,12 +23,13 @@ use crate::blocks::port::PortPair;
 use crate::blocks::timer_a::{self, TimerA};
 use crate::blocks::usart::{Sent, Usart};
 use crate::blocks::wdt::{Wdt, WdtEnd};
-use crate::blocks::{Ctx, Effects, ResetKind, cause};
+use crate::blocks::{Block, Ctx, Effects, ResetKind, cause};
 use crate::clock::{Clocks, Line};
 use crate::common::{ROOM_C, UartByte};
 use crate::cores::msp430::{CODE, Env, Peripherals, READ};
 use crate::device::{self, Device, RegionKind, us};
 use crate::instruments::lint::LintKind;
+use crate::instruments::taint::Follow;
 use crate::pin::Pin;
 use basic_clock::{At, BasicClock, Source};
 use svs::Svs;
@@ -77,6 +78,18 @@ const NAMES: Names = Names {
         Event::Usart1Byte,
     ],
 };
+
+/// How secrets go through the blocks, by their names in the device's data.
+pub(crate) fn known() -> Vec<(&'static str, Follow)> {
+    vec![
+        ("mpy", Follow::Multiplier { bytes: MPY_BYTES }),
+        ("adc12", Adc12A::TAINT),
+        ("dma", Dma::TAINT),
+        ("ports", PortPair::TAINT),
+        ("timer_a", TimerA::TAINT),
+        ("timer_b", TimerA::TAINT),
+    ]
+}
 
 // Where the modules lie, on the whole family (SLAS368, peripheral file map).
 const SFR_END: u32 = 0x06;
@@ -200,16 +213,9 @@ impl Registers {
                 timers[timer].pin_inputs[ccr][side] = true;
             }
         }
-        let stopped = Line::STOPPED;
         let a = &facts.adc12;
         Self {
-            clocks: Clocks {
-                mclk: stopped,
-                smclk: stopped,
-                aclk: stopped,
-                vlo: stopped,
-                modosc: stopped,
-            },
+            clocks: Clocks::STOPPED,
             clock: BasicClock::new(facts.clock.lfxt1_hz, facts.clock.xt2_hz),
             mpy: Mpy32::sixteen(facts.mpy16.after_op2),
             flash: FlashF1xx::new(),
@@ -252,6 +258,7 @@ macro_rules! cx {
             lints: &mut $env.common.state.lints,
             fx: &mut $soc.fx,
             vcc_v: $env.common.state.vcc_v,
+            mode: $env.mode,
         }
     };
 }
@@ -704,7 +711,7 @@ impl F1xx {
     fn read_byte(&mut self, env: &mut Env, addr: u32, at: Cycles) -> Result<u8, Fault> {
         let now = self.chip.clocks.mclk.time_of(at);
         if let Some((i, half, off)) = port_register(addr) {
-            let word = self.chip.ports[i].read(off, &cx!(self, env, addr, at, now))?;
+            let word = self.chip.ports[i].read(off, 0xFFFF, &mut cx!(self, env, addr, at, now))?;
             return Ok((word >> (8 * half)) as u8);
         }
         Ok(match addr {
@@ -719,7 +726,7 @@ impl F1xx {
             }
             0x80..=0x8F => {
                 let off = 0x10 + ((addr - ADC12MCTL) & !1);
-                let word = self.chip.adc.read(off, &cx!(self, env, addr, at, now))?;
+                let word = self.chip.adc.read(off, 0xFFFF, &mut cx!(self, env, addr, at, now))?;
                 (word >> (8 * (addr & 1))) as u8
             }
             _ => return Err(env.no_peripheral(addr)),
@@ -730,7 +737,7 @@ impl F1xx {
         let now = self.chip.clocks.mclk.time_of(at);
         if let Some((i, half, off)) = port_register(addr) {
             let (word, mask) = (u16::from(value) << (8 * half), 0xFF << (8 * half));
-            self.chip.ports[i].write(off, word, mask, &cx!(self, env, addr, at, now))?;
+            self.chip.ports[i].write(off, word, mask, &mut cx!(self, env, addr, at, now))?;
             self.port_written(env, i, now, at);
             return Ok(());
         }
@@ -802,18 +809,20 @@ impl F1xx {
                 // It clears a flag, and with it the next event is another one.
                 env.deadline = 0;
             }
-            return self.chip.timers[i].read(off, &cx!(self, env, addr, at, now));
+            return self.chip.timers[i].read(off, 0xFFFF, &mut cx!(self, env, addr, at, now));
         }
         if let Some(off) = Self::adc_offset(addr) {
-            return self.chip.adc.read(off, &cx!(self, env, addr, at, now));
+            return self.chip.adc.read(off, 0xFFFF, &mut cx!(self, env, addr, at, now));
         }
         if let Some(off) = Self::dma_offset(addr) {
-            return self.chip.dma.read(off, &cx!(self, env, addr, at, now));
+            return self.chip.dma.read(off, 0xFFFF, &mut cx!(self, env, addr, at, now));
         }
         match addr {
             WDTCTL => Ok(self.chip.wdt.read()),
             0x128 | 0x12A | 0x12C => Ok(self.chip.flash.read(addr - FCTL)),
-            0x130..=0x13E => self.chip.mpy.read(addr - MPY, &mut cx!(self, env, addr, at, now)),
+            0x130..=0x13E => {
+                self.chip.mpy.read(addr - MPY, 0xFFFF, &mut cx!(self, env, addr, at, now))
+            }
             _ => Err(env.no_peripheral(addr)),
         }
     }

@@ -13,17 +13,19 @@ use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos, StateId};
 
 use crate::accounts::{self, Event, Names};
 use crate::blocks::adc12_a::Adc12A;
+use crate::blocks::block::wire;
 use crate::blocks::crc16::Crc16;
 use crate::blocks::flash::FlashController;
-use crate::blocks::mpy32::Mpy32;
+use crate::blocks::mpy32::{MPY_BYTES, Mpy32};
 use crate::blocks::port::PortPair;
+use crate::blocks::ram_control::RamControl;
 use crate::blocks::reference::Ref;
 use crate::blocks::sfr::{self, Sfr};
 use crate::blocks::sys::{self, Sys};
-use crate::blocks::timer_a::{self, TimerA};
+use crate::blocks::timer_a::TimerA;
 use crate::blocks::usci::{Done, Usci};
 use crate::blocks::wdt_a::WdtA;
-use crate::blocks::{Ctx, Effects, ResetKind, cause};
+use crate::blocks::{Ctx, Effects, Reset, ResetKind, cause};
 use crate::clock::{Clocks, Jitter, Line};
 use crate::common::UartByte;
 use crate::cores::msp430::{CODE, Env, Peripherals, READ};
@@ -33,7 +35,6 @@ use crate::pin::{PORT_J, Pin};
 use pmm::Pmm;
 use ucs::{Source, Tap, Ucs};
 
-const MPY_BYTES: u32 = 0x30;
 /// Serial interfaces in the order of their register blocks.
 const SERIALS: [&str; 8] =
     ["usci_a0", "usci_b0", "usci_a1", "usci_b1", "usci_a2", "usci_b2", "usci_a3", "usci_b3"];
@@ -47,7 +48,6 @@ const USCI_BYTE: [Event; 8] = [
     Event::UsciA3Byte,
     Event::UsciB3Byte,
 ];
-const TIMERS: [&str; 3] = ["ta0", "ta1", "tb0"];
 
 pub(crate) const FLASH: ComponentId = ComponentId(1);
 const ADC12: ComponentId = ComponentId(2);
@@ -96,24 +96,45 @@ const NAMES: Names = Names {
     ],
 };
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Block {
-    None,
-    Sfr,
-    Pmm,
-    Flash,
-    Crc16,
-    RamControl,
-    WdtA,
-    Ucs,
-    Sys,
-    Ref,
-    Port(u8),
-    Timer(u8),
-    Mpy32,
-    Usci(u8),
-    Adc12,
-}
+wire!(
+    Blocks,
+    Slot,
+    Places {
+        pmm: Pmm = [("pmm", [])],
+        wdt: WdtA = [("wdt_a", [])],
+        flash: FlashController = [("flash", [])],
+        timers: [TimerA; 3] = [
+            ("ta0", ["ta0_ccr0", "ta0"]),
+            ("ta1", ["ta1_ccr0", "ta1"]),
+            ("tb0", ["tb0_ccr0", "tb0"]),
+        ],
+        usci: [Usci; 8] = SERIALS.map(|name| (name, [name])),
+        adc: Adc12A = [("adc12_a", ["adc12"])],
+        sfr: Sfr = [("sfr", ["wdt"])],
+        crc: Crc16 = [("crc16", [])],
+        ram_control: RamControl = [("ram_control", [])],
+        ucs: Ucs = [("ucs", [])],
+        sys: Sys = [("sys", [])],
+        reference: Ref = [("ref", [])],
+        /// PA to PF, and PJ.
+        ports: [PortPair; 7] = [
+            ("port_a", ["port1", "port2"]),
+            ("port_b", ["", ""]),
+            ("port_c", ["", ""]),
+            ("port_d", ["", ""]),
+            ("port_e", ["", ""]),
+            ("port_f", ["", ""]),
+            ("port_j", ["", ""]),
+        ],
+        mpy: Mpy32 = [("mpy32", [])],
+    }
+);
+
+/// The blocks that a chip of this family must have.
+pub(crate) const NEEDED: [&str; 9] =
+    ["sfr", "pmm", "flash", "wdt_a", "ucs", "sys", "mpy32", "port_a", "port_j"];
+/// Vectors of the core and of blocks that are not modelled.
+pub(crate) const OTHER_VECTORS: [&str; 5] = ["reset", "sysnmi", "unmi", "dma", "rtc"];
 
 fn pair(pin: Pin) -> (usize, u16) {
     if pin.port == PORT_J {
@@ -136,23 +157,11 @@ fn is_flash(kind: RegionKind) -> bool {
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Registers {
     clocks: Clocks,
-    mpy: Mpy32,
-    pmm: Pmm,
-    ucs: Ucs,
-    flash: FlashController,
-    crc: Crc16,
-    wdt: WdtA,
-    sfr: Sfr,
-    sys: Sys,
-    reference: Ref,
-    ports: [PortPair; 7],
-    timers: [TimerA; 3],
-    usci: [Usci; 8],
-    adc: Adc12A,
+    blocks: Blocks,
     outputs: [u16; 7],
 }
 
-impl Registers {
+impl Blocks {
     fn new(dev: &device::F5xx) -> Self {
         let t = &dev.timers;
         let mut timers = [
@@ -160,35 +169,26 @@ impl Registers {
             TimerA::new(t.ta1_ccrs, false),
             TimerA::new(t.tb0_ccrs, true),
         ];
-        for c in &dev.capture {
-            let timer = TIMERS.iter().position(|n| *n == c.timer);
-            if let (Some(timer), "aclk") = (timer, c.signal.as_str()) {
-                timers[timer].aclk_inputs[usize::from(c.ccr)][usize::from(c.input == "B")] = true;
+        for c in dev.capture.iter().filter(|c| c.signal == "aclk") {
+            if let Some(Slot::timers(i)) = Self::find(&c.timer) {
+                timers[usize::from(i)].wire_aclk(c.ccr, c.input == "B");
             }
         }
-        let stopped = Line::STOPPED;
         Self {
-            clocks: Clocks {
-                mclk: stopped,
-                smclk: stopped,
-                aclk: stopped,
-                vlo: stopped,
-                modosc: stopped,
-            },
-            mpy: Mpy32::new(&dev.mpy32),
             pmm: Pmm::new(),
-            ucs: Ucs::new(dev),
-            flash: FlashController::new(),
-            crc: Crc16::new(),
             wdt: WdtA::new(),
-            sfr: Sfr::new(),
-            sys: Sys::new(),
-            reference: Ref::new(),
-            ports: std::array::from_fn(|i| PortPair::new(i == 0, i != 6)),
+            flash: FlashController::new(),
             timers,
             usci: std::array::from_fn(|i| Usci::new(i % 2 == 0)),
             adc: Adc12A::new(&dev.adc12.sample_cycles, dev.adc12.convert_cycles, dev.adc12.bits),
-            outputs: [0; 7],
+            sfr: Sfr::new(),
+            crc: Crc16::new(),
+            ram_control: RamControl::new(0x000F, false),
+            ucs: Ucs::new(dev),
+            sys: Sys::new(),
+            reference: Ref::new(),
+            ports: std::array::from_fn(|i| PortPair::new(i == 0, i != 6)),
+            mpy: Mpy32::new(&dev.mpy32),
         }
     }
 }
@@ -196,7 +196,10 @@ impl Registers {
 /// The peripherals.
 pub(crate) struct F5xx {
     facts: Arc<device::F5xx>,
-    blocks: Box<[(Block, u16); 1024]>,
+    map: Box<[(Slot, u16); 1024]>,
+    at: Places,
+    /// Vectors of the system and the user NMI.
+    nmi: [u32; 2],
     mpy_base: u32,
     chip: Registers,
     fx: Effects,
@@ -216,43 +219,9 @@ macro_rules! cx {
             lints: &mut $env.common.state.lints,
             fx: &mut $soc.fx,
             vcc_v: $env.common.state.vcc_v,
+            mode: $env.mode,
         }
     };
-}
-
-fn blocks(b: &device::Bases) -> Box<[(Block, u16); 1024]> {
-    let mut blocks = Box::new([(Block::None, 0u16); 1024]);
-    let mut put = |block: Block, base: u32, bytes: u32| {
-        for i in base / 4..(base + bytes).div_ceil(4) {
-            blocks[i as usize] = (block, (i * 4 - base) as u16);
-        }
-    };
-    put(Block::Sfr, b.sfr, 0x20);
-    put(Block::Pmm, b.pmm, 0x20);
-    put(Block::Flash, b.flash, 0x10);
-    put(Block::Crc16, b.crc16, 8);
-    put(Block::RamControl, b.ram_control, 4);
-    put(Block::WdtA, b.wdt_a, 4);
-    put(Block::Ucs, b.ucs, 0x20);
-    put(Block::Sys, b.sys, 0x20);
-    put(Block::Ref, b.reference, 0x10);
-    let ports = [b.port_a, b.port_b, b.port_c, b.port_d, b.port_e, b.port_f, b.port_j];
-    for (i, base) in ports.into_iter().enumerate() {
-        put(Block::Port(i as u8), base, 0x20);
-    }
-    for (i, base) in [b.ta0, b.ta1, b.tb0].into_iter().enumerate() {
-        put(Block::Timer(i as u8), base, 0x30);
-    }
-    put(Block::Mpy32, b.mpy32, MPY_BYTES);
-    for (i, base) in usci_bases(b).into_iter().enumerate() {
-        put(Block::Usci(i as u8), base, 0x20);
-    }
-    put(Block::Adc12, b.adc12_a, 0x40);
-    blocks
-}
-
-fn usci_bases(b: &device::Bases) -> [u32; 8] {
-    [b.usci_a0, b.usci_b0, b.usci_a1, b.usci_b1, b.usci_a2, b.usci_b2, b.usci_a3, b.usci_b3]
 }
 
 impl F5xx {
@@ -275,29 +244,16 @@ impl F5xx {
         }
     }
 
-    fn requests_smclk(&self) -> bool {
-        let c = &self.chip;
-        c.wdt.requests_smclk()
-            || c.timers.iter().any(TimerA::requests_smclk)
-            || c.usci.iter().any(Usci::requests_smclk)
-            || c.adc.requests_smclk()
-    }
-
-    fn requests_aclk(&self) -> bool {
-        let c = &self.chip;
-        c.wdt.requests_aclk() || c.timers.iter().any(TimerA::requests_aclk) || c.adc.requests_aclk()
-    }
-
     /// SMCLK runs: not switched off by SCG1, or asked for by a module.
     fn smclk_on(&self, mode: u32) -> bool {
-        let c = &self.chip;
-        !c.ucs.smclk_off()
-            && (mode & sr::SCG1 == 0 || (c.ucs.smclk_requests() && self.requests_smclk()))
+        let b = &self.chip.blocks;
+        !b.ucs.smclk_off()
+            && (mode & sr::SCG1 == 0 || (b.ucs.smclk_requests() && b.requests_smclk()))
     }
 
     fn aclk_on(&self, mode: u32) -> bool {
-        let c = &self.chip;
-        mode & sr::OSCOFF == 0 || (c.ucs.aclk_requests() && self.requests_aclk())
+        let b = &self.chip.blocks;
+        mode & sr::OSCOFF == 0 || (b.ucs.aclk_requests() && b.requests_aclk())
     }
 
     fn cpu_state(m: u32, on: bool, smclk_on: bool, aclk_on: bool) -> StateId {
@@ -325,7 +281,7 @@ impl F5xx {
         let vcc_v = env.common.state.vcc_v;
         if point.mclk_hz > level.mclk_max_hz() {
             env.common.illegal = Some(Fault::device(
-                self.facts.peripherals.ucs,
+                self.at.ucs[0].base,
                 format!(
                     "MCLK {:.3} MHz exceeds the {} MHz that core voltage level {} allows at {vcc_v:.2} V; raise PMMCOREV before the clock",
                     f64::from(point.mclk_hz) / 1e6,
@@ -335,7 +291,7 @@ impl F5xx {
             ));
         } else if vcc_v < level.vcc_min_v || vcc_v > env.common.dev.supply.vcc_max_v {
             env.common.illegal = Some(Fault::device(
-                self.facts.peripherals.pmm,
+                self.at.pmm[0].base,
                 format!(
                     "supply of {vcc_v:.3} V is outside {} to {} V, which core voltage level {} needs (MCLK {:.3} MHz)",
                     level.vcc_min_v,
@@ -351,7 +307,7 @@ impl F5xx {
     /// the wake-up time from deeper modes.
     fn wake(&mut self, env: &mut Env, from: u32, smclk_was_on: bool, now: Picos, cycles: Cycles) {
         let facts = Arc::clone(&self.facts);
-        let tap = self.chip.ucs.mclk(&facts);
+        let tap = self.chip.blocks.ucs.mclk(&facts);
         let shallow = from & sr::SCG1 == 0 && from & sr::OSCOFF == 0;
         let start = if shallow || smclk_was_on {
             let line = &self.chip.clocks.mclk;
@@ -361,7 +317,7 @@ impl F5xx {
         } else {
             let w = &facts.wake;
             let mhz = f64::from(tap.hz / tap.div) / 1e6;
-            let time_us = match self.chip.pmm.wakes_fast() {
+            let time_us = match self.chip.blocks.pmm.wakes_fast() {
                 true if mhz >= w.fast_clock_threshold_mhz => w.fast_us,
                 true => w.fast_slow_clock_us,
                 false => w.slow_us,
@@ -374,13 +330,13 @@ impl F5xx {
     }
 
     fn note_faults(&mut self) {
-        if std::mem::take(&mut self.fx.ofifg) || self.chip.ucs.has_faults() {
-            self.chip.sfr.ifg1 |= sfr::OFIFG;
+        if std::mem::take(&mut self.fx.ofifg) || self.chip.blocks.ucs.has_faults() {
+            self.chip.blocks.sfr.ifg1 |= sfr::OFIFG;
         }
     }
 
     fn user_nmi(&self) -> Option<u16> {
-        let c = &self.chip;
+        let c = &self.chip.blocks;
         let on = c.sfr.ie1 & c.sfr.ifg1;
         if on & sfr::NMIIFG != 0 {
             Some(2)
@@ -417,7 +373,7 @@ impl F5xx {
     }
 
     fn usci_event(&mut self, env: &mut Env, i: usize, t: Picos, cycles: Cycles) {
-        let mut usci = self.chip.usci[i].clone();
+        let mut usci = self.chip.blocks.usci[i].clone();
         let done = usci.event(t);
         if let Some(done) = done {
             env.common.accounts.count(USCI_BYTE[i]);
@@ -430,7 +386,7 @@ impl F5xx {
                     });
                 }
                 Done::Spi(mosi) => {
-                    let base = usci_bases(&self.facts.peripherals)[i];
+                    let base = self.at.usci[i].base;
                     let (miso, drives) = env.common.exchange(i, mosi, t, cycles);
                     for (pin, level) in drives {
                         self.drive(pin, level, t);
@@ -443,12 +399,12 @@ impl F5xx {
                     usci.spi_received(mosi, miso.unwrap_or(0xFF));
                 }
             }
-            let base = usci_bases(&self.facts.peripherals)[i];
+            let base = self.at.usci[i].base;
             if let Err(fault) = usci.go_on(&cx!(self, env, base, cycles, t)) {
                 env.common.pending_fault = Some(fault);
             }
         }
-        self.chip.usci[i] = usci;
+        self.chip.blocks.usci[i] = usci;
         self.fx.clocks = true;
     }
 
@@ -459,33 +415,33 @@ impl F5xx {
     }
 
     fn adc_event(&mut self, env: &mut Env, t: Picos, cycles: Cycles) {
-        let Some(sample) = self.chip.adc.take_sample(t) else { return };
+        let Some(sample) = self.chip.blocks.adc.take_sample(t) else { return };
         env.common.accounts.count(Event::Adc12Conversion);
-        let ports = &self.chip.ports;
+        let ports = &self.chip.blocks.ports;
         let input = env.common.adc_volts(sample.channel, sample.time, &|pin| level(ports, pin));
         let volts = input.or(match sample.channel {
             10 => Some(self.facts.adc12.sensor_25c_mv * 1e-3),
             11 => Some(env.common.state.vcc_v / 2.0),
             _ => None,
         });
-        let base = self.facts.peripherals.adc12_a;
+        let base = self.at.adc[0].base;
         let Some(volts) = volts else {
             let what =
                 format!("ADC12 channel A{} has no voltage; connect one to it", sample.channel);
             env.common.pending_fault = Some(Fault::device(base, what));
             return;
         };
-        let (on, select) = self.chip.reference.output();
+        let (on, select) = self.chip.blocks.reference.output();
         let settle = us(self.facts.reference.settle_us);
         let settled =
-            self.chip.reference.on_since().is_some_and(|s| Picos(s) + settle <= sample.time);
+            self.chip.blocks.reference.on_since().is_some_and(|s| Picos(s) + settle <= sample.time);
         let reference = &self.facts.reference;
         let vref = on.then(|| (reference.levels_v[select], settled));
         if sample.uses_reference() && on && env.common.state.vcc_v < reference.avcc_min_v[select] {
             env.common.state.lints.report(LintKind::ReferenceSupply, base, cycles);
         }
         let result =
-            self.chip.adc.finish(sample, volts, vref, &mut cx!(self, env, base, cycles, t));
+            self.chip.blocks.adc.finish(sample, volts, vref, &mut cx!(self, env, base, cycles, t));
         if let Err(fault) = result {
             env.common.pending_fault = Some(fault);
         }
@@ -493,7 +449,7 @@ impl F5xx {
     }
 
     fn port_written(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
-        let outputs = self.chip.ports[i].outputs();
+        let outputs = self.chip.blocks.ports[i].outputs();
         let mut changed = outputs ^ self.chip.outputs[i];
         self.chip.outputs[i] = outputs;
         let mut drives = Vec::new();
@@ -504,7 +460,7 @@ impl F5xx {
             let high = outputs >> bit & 1 != 0;
             drives.extend(env.common.output(Pin { port, bit: bit % 8 }, high, now, cycles));
         }
-        let ports = &self.chip.ports;
+        let ports = &self.chip.blocks.ports;
         let low = |pin| {
             let (i, mask) = pair(pin);
             ports[i].output_bits() & mask != 0 && ports[i].outputs() & mask == 0
@@ -517,68 +473,34 @@ impl F5xx {
 
     fn read_register(&mut self, env: &mut Env, addr: u32, at: Cycles) -> Result<u16, Fault> {
         let now = self.chip.clocks.mclk.time_of(at);
-        let (block, base) = self.blocks[(addr >> 2) as usize & 1023];
+        let (slot, base) = self.map[(addr >> 2) as usize & 1023];
         let off = u32::from(base) + (addr & 2);
+        if let (Slot::sys(_), sys::SYSSNIV | sys::SYSUNIV) = (slot, off) {
+            return Ok(self.take_nmi(off));
+        }
         let mut cx = cx!(self, env, addr, at, now);
-        let mut touched = false;
-        let value = match block {
-            Block::None => return Err(env.no_peripheral(addr)),
-            Block::Sfr => self.chip.sfr.read(off, &cx),
-            Block::Pmm => self.chip.pmm.read(off, &cx),
-            Block::Flash => self.chip.flash.read(off, &cx),
-            Block::Crc16 => self.chip.crc.read(off, &cx),
-            Block::RamControl => Ok(0x6900),
-            Block::WdtA => self.chip.wdt.read(off, &cx),
-            Block::Ucs => self.chip.ucs.read(off, &cx),
-            Block::Sys => return self.read_sys(env, off, addr, at, now),
-            Block::Ref => self.chip.reference.read(off, &cx),
-            Block::Port(i) => self.chip.ports[usize::from(i)].read(off, &cx),
-            Block::Timer(i) => {
-                // Reading an interrupt vector clears a flag, and with it the next event is another one.
-                touched = off == timer_a::IV;
-                self.chip.timers[usize::from(i)].read(off, &cx)
-            }
-            Block::Mpy32 => self.chip.mpy.read(off, &mut cx),
-            Block::Usci(i) => self.chip.usci[usize::from(i)].read(off, &cx),
-            Block::Adc12 => self.chip.adc.read(off, &cx),
-        };
-        if touched || !env.common.state.lints.pending.is_empty() {
+        let value = self.chip.blocks.read(slot, off, 0xFFFF, &mut cx);
+        if std::mem::take(&mut self.fx.touched) || !env.common.state.lints.pending.is_empty() {
             env.deadline = 0;
         }
         value
     }
 
-    fn read_sys(
-        &mut self,
-        env: &mut Env,
-        off: u32,
-        addr: u32,
-        at: Cycles,
-        now: Picos,
-    ) -> Result<u16, Fault> {
-        match off {
-            sys::SYSSNIV => Ok(match self.chip.pmm.snmi() {
-                Some((code, flag)) => {
-                    self.chip.pmm.clear(flag);
-                    code
-                }
-                None => 0,
-            }),
-            sys::SYSUNIV => {
-                let code = self.user_nmi().unwrap_or(0);
-                match code {
-                    2 => self.chip.sfr.ifg1 &= !sfr::NMIIFG,
-                    4 => self.chip.sfr.ifg1 &= !sfr::OFIFG,
-                    _ => {}
-                }
-                self.note_faults();
-                Ok(code)
-            }
-            _ => {
-                let cx = cx!(self, env, addr, at, now);
-                self.chip.sys.read(off, &cx)
-            }
+    /// The vector of the pending system or user NMI, which is cleared.
+    fn take_nmi(&mut self, off: u32) -> u16 {
+        if off == sys::SYSSNIV {
+            let Some((code, flag)) = self.chip.blocks.pmm.snmi() else { return 0 };
+            self.chip.blocks.pmm.clear(flag);
+            return code;
         }
+        let code = self.user_nmi().unwrap_or(0);
+        match code {
+            2 => self.chip.blocks.sfr.ifg1 &= !sfr::NMIIFG,
+            4 => self.chip.blocks.sfr.ifg1 &= !sfr::OFIFG,
+            _ => {}
+        }
+        self.note_faults();
+        code
     }
 
     fn write_register(
@@ -590,56 +512,22 @@ impl F5xx {
         at: Cycles,
     ) -> Result<(), Fault> {
         let now = self.chip.clocks.mclk.time_of(at);
-        let (block, base) = self.blocks[(addr >> 2) as usize & 1023];
+        let (slot, base) = self.map[(addr >> 2) as usize & 1023];
         let off = u32::from(base) + (addr & 2);
-        let fll = env.mode & sr::SCG0 == 0;
         // Whatever it leads to is looked at behind this instruction.
         let deadline = std::mem::replace(&mut env.deadline, 0);
+        let level = self.chip.blocks.pmm.svsh_level();
         let mut cx = cx!(self, env, addr, at, now);
-        match block {
-            Block::None => return Err(env.no_peripheral(addr)),
-            Block::Sfr => self.chip.sfr.write(off, value, mask, &cx)?,
-            Block::Pmm => {
-                let level = self.chip.pmm.svsh_level();
-                self.chip.pmm.write(off, value, mask, &mut cx)?;
-                if level != self.chip.pmm.svsh_level() {
-                    self.supervise(env, now);
-                }
-            }
-            Block::Flash => self.chip.flash.write(off, value, mask, &mut cx)?,
-            Block::Crc16 => {
-                // Leads to nothing else.
+        if self.chip.blocks.write(slot, off, value, mask, &mut cx)? {
+            if env.common.state.lints.pending.is_empty() {
                 env.deadline = deadline;
-                return self.chip.crc.write(off, value, mask, &mut cx);
             }
-            Block::RamControl => {
-                if value & 0x000F != 0 {
-                    return Err(cx.refuse("switching RAM sectors off is not modelled"));
-                }
-            }
-            Block::WdtA => self.chip.wdt.write(off, value, mask, &mut cx)?,
-            Block::Ucs => self.chip.ucs.write(off, value, mask, fll, &mut cx)?,
-            Block::Sys => self.chip.sys.write(off, value, mask, &cx)?,
-            Block::Ref => self.chip.reference.write(off, value, mask, &mut cx)?,
-            Block::Port(i) => {
-                self.chip.ports[usize::from(i)].write(off, value, mask, &cx)?;
-                self.port_written(env, usize::from(i), now, at);
-            }
-            Block::Timer(i) => self.chip.timers[usize::from(i)].write(off, value, mask, &mut cx)?,
-            Block::Mpy32 => {
-                self.chip.mpy.write(off, value, mask, &mut cx)?;
-                if env.common.state.lints.pending.is_empty() {
-                    env.deadline = deadline;
-                }
-                return Ok(());
-            }
-            Block::Usci(i) => {
-                let usci = &mut self.chip.usci[usize::from(i)];
-                usci.write(off, value, mask, &cx)?;
-                // It asks for its clock (SLAU208, UCS, operation from low-power modes).
-                self.fx.clocks |= usci.wants_clock();
-            }
-            Block::Adc12 => self.chip.adc.write(off, value, mask, &mut cx)?,
+            return Ok(());
+        }
+        match slot {
+            Slot::pmm(_) if level != self.chip.blocks.pmm.svsh_level() => self.supervise(env, now),
+            Slot::ports(i) => self.port_written(env, usize::from(i), now, at),
+            _ => {}
         }
         self.settle_effects(env, now, at);
         Ok(())
@@ -652,27 +540,18 @@ impl F5xx {
         env.mode = 0;
         let facts = Arc::clone(&self.facts);
         // A reset aborts what the flash controller was doing.
-        let aborted = self.chip.flash.cut(&mut env.memory[..], now.0 as u64 ^ cycles);
+        let aborted = self.chip.blocks.flash.cut(&mut env.memory[..], now.0 as u64 ^ cycles);
         self.flash_changed(env, aborted);
         if env.common.state.powered {
             env.common.accounts.set_state(FLASH, accounts::IDLE, now, cycles, env.common.uncached);
         }
-        let c = &mut self.chip;
-        c.pmm.reset(kind);
-        c.ucs = Ucs::new(&facts);
-        c.flash.reset();
-        c.mpy.reset();
-        c.sfr.reset();
-        c.sys.reset();
-        c.sys.add_cause(cause);
-        c.reference = Ref::new();
-        c.ports.iter_mut().for_each(PortPair::reset);
-        c.timers.iter_mut().for_each(TimerA::reset);
-        c.usci.iter_mut().for_each(Usci::reset);
-        c.adc.reset();
+        let b = &mut self.chip.blocks;
+        b.restart(Reset::of(kind));
+        b.ucs = Ucs::new(&facts);
+        b.sys.add_cause(cause);
         env.common.pending_fault = None;
         self.update_clocks(env, now, cycles);
-        self.chip.wdt.reset(&cx!(self, env, 0, cycles, now));
+        self.chip.blocks.wdt.reset(&cx!(self, env, 0, cycles, now));
         for i in 0..7 {
             self.port_written(env, i, now, cycles);
         }
@@ -698,10 +577,17 @@ impl Peripherals for F5xx {
             env.memory[tlv + 6] = facts.tlv.firmware_revision;
             env.memory[tlv + 7] = facts.tlv.hardware_revision;
         }
+        let at = Places::of(&facts.peripherals, &facts.vectors);
         Self {
-            blocks: blocks(&facts.peripherals),
-            mpy_base: facts.peripherals.mpy32,
-            chip: Registers::new(&facts),
+            map: at.map(),
+            mpy_base: at.mpy[0].base,
+            at,
+            nmi: ["sysnmi", "unmi"].map(|name| facts.vectors.at(name).unwrap_or(0)),
+            chip: Registers {
+                clocks: Clocks::STOPPED,
+                blocks: Blocks::new(&facts),
+                outputs: [0; 7],
+            },
             fx: Effects::default(),
             flash_hidden: false,
             facts,
@@ -728,12 +614,18 @@ impl Peripherals for F5xx {
         let cpu_on = on && env.mode & sr::CPUOFF == 0;
         let smclk_on = on && self.smclk_on(env.mode);
         let aclk_on = on && self.aclk_on(env.mode);
-        let mclk_tap = self.chip.ucs.mclk(&facts);
+        let mclk_tap = self.chip.blocks.ucs.mclk(&facts);
         let mclk = self.line_for(env, mclk_tap);
-        let smclk =
-            if smclk_on { self.line_for(env, self.chip.ucs.smclk(&facts)) } else { (0, 1, None) };
-        let aclk =
-            if aclk_on { self.line_for(env, self.chip.ucs.aclk(&facts)) } else { (0, 1, None) };
+        let smclk = if smclk_on {
+            self.line_for(env, self.chip.blocks.ucs.smclk(&facts))
+        } else {
+            (0, 1, None)
+        };
+        let aclk = if aclk_on {
+            self.line_for(env, self.chip.blocks.ucs.aclk(&facts))
+        } else {
+            (0, 1, None)
+        };
         let vlo = if on {
             self.line_for(env, Tap { source: Source::Vlo, hz: facts.clock.vlo_hz, div: 1 })
         } else {
@@ -749,15 +641,13 @@ impl Peripherals for F5xx {
         l.aclk.retune(now, aclk.0, aclk.1, aclk.2);
         l.vlo.retune(now, vlo.0, vlo.1, vlo.2);
         l.modosc.retune(now, modosc, 1, None);
-        for usci in &mut self.chip.usci {
-            usci.clocked(l, now);
-        }
+        self.chip.blocks.clocked(l, now);
         let state = Self::cpu_state(env.mode, on, smclk_on, aclk_on);
         let point = OperatingPoint {
             mclk_hz: if cpu_on { mclk.0 / mclk.1 } else { 0 },
             smclk_hz: if smclk_on { self.chip.clocks.smclk.freq_hz() } else { 0 },
             aclk_hz: if aclk_on { self.chip.clocks.aclk.freq_hz() } else { 0 },
-            vcore: self.chip.pmm.level,
+            vcore: self.chip.blocks.pmm.level,
         };
         env.common.accounts.set_state(accounts::CPU, state, now, cycles, env.common.uncached);
         env.common.accounts.set_point(point, now, cycles, env.common.uncached);
@@ -770,7 +660,7 @@ impl Peripherals for F5xx {
         let new = env.mode;
         let smclk_was_on = self.smclk_on(old);
         if old & sr::SCG0 != 0 && new & sr::SCG0 == 0 {
-            self.chip.ucs.relock(&mut cx!(self, env, self.facts.peripherals.ucs, cycles, now));
+            self.chip.blocks.ucs.relock(&mut cx!(self, env, self.at.ucs[0].base, cycles, now));
             self.fx.clocks = false;
             self.note_faults();
         }
@@ -807,7 +697,7 @@ impl Peripherals for F5xx {
 
     fn vcc_changed(&mut self, env: &mut Env, now: Picos, cycles: Cycles) -> bool {
         let rising_v = &self.facts.svs.svsh_rising_v;
-        let least_v = self.chip.pmm.svsh_level().map_or(0.0, |l| rising_v[l]);
+        let least_v = self.chip.blocks.pmm.svsh_level().map_or(0.0, |l| rising_v[l]);
         let state = &mut env.common.state;
         if state.held_in_reset && state.vcc_v >= least_v {
             state.held_in_reset = false;
@@ -818,7 +708,7 @@ impl Peripherals for F5xx {
     }
 
     fn too_low(&self, env: &Env) -> Option<Picos> {
-        let (pmm, svs) = (&self.chip.pmm, &self.facts.svs);
+        let (pmm, svs) = (&self.chip.blocks.pmm, &self.facts.svs);
         // A level that the program just chose is not looked at until it has settled.
         if pmm.svsh_settles() {
             return None;
@@ -833,11 +723,11 @@ impl Peripherals for F5xx {
 
     fn hold(&mut self, env: &mut Env) {
         env.common.state.held_in_reset = true;
-        self.chip.pmm.note_svsh();
+        self.chip.blocks.pmm.note_svsh();
     }
 
     fn power_off(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
-        let done = self.chip.flash.cut(&mut env.memory[..], now.0 as u64 ^ cycles);
+        let done = self.chip.blocks.flash.cut(&mut env.memory[..], now.0 as u64 ^ cycles);
         self.flash_changed(env, done);
         for component in [FLASH, ADC12, REF] {
             let uncached = env.common.uncached;
@@ -853,113 +743,62 @@ impl Peripherals for F5xx {
     }
 
     fn pending_interrupt(&self, _env: &Env) -> Option<(u32, bool)> {
-        let c = &self.chip;
-        let v = &self.facts.vectors;
-        if c.pmm.snmi().is_some() {
-            return Some((v.sysnmi, false));
+        if self.chip.blocks.pmm.snmi().is_some() {
+            return Some((self.nmi[0], false));
         }
         if self.user_nmi().is_some() {
-            return Some((v.unmi, false));
+            return Some((self.nmi[1], false));
         }
-        let (ta0, ta1, tb0) = (&c.timers[0], &c.timers[1], &c.timers[2]);
-        let candidates = [
-            (v.tb0_ccr0, tb0.pending_ccr0()),
-            (v.tb0, tb0.pending()),
-            (v.wdt, c.sfr.ie1 & c.sfr.ifg1 & sfr::WDTIFG != 0),
-            (v.usci_a0, c.usci[0].pending()),
-            (v.usci_b0, c.usci[1].pending()),
-            (v.adc12, c.adc.pending()),
-            (v.ta0_ccr0, ta0.pending_ccr0()),
-            (v.ta0, ta0.pending()),
-            (v.usci_a2, c.usci[4].pending()),
-            (v.usci_b2, c.usci[5].pending()),
-            (v.ta1_ccr0, ta1.pending_ccr0()),
-            (v.ta1, ta1.pending()),
-            (v.port1, c.ports[0].pending(0)),
-            (v.usci_a1, c.usci[2].pending()),
-            (v.usci_b1, c.usci[3].pending()),
-            (v.usci_a3, c.usci[6].pending()),
-            (v.usci_b3, c.usci[7].pending()),
-            (v.port2, c.ports[0].pending(1)),
-        ];
-        candidates.into_iter().find(|&(_, p)| p).map(|(vector, _)| (vector, true))
+        self.chip.blocks.asks(&self.at, |_| false).map(|vector| (vector, true))
     }
 
     fn acknowledge(&mut self, _env: &mut Env, vector: u32) {
-        let v = &self.facts.vectors;
-        let c = &mut self.chip;
-        if vector == v.wdt {
-            c.sfr.ifg1 &= !sfr::WDTIFG;
-        } else if vector == v.ta0_ccr0 {
-            c.timers[0].acknowledge_ccr0();
-        } else if vector == v.ta1_ccr0 {
-            c.timers[1].acknowledge_ccr0();
-        } else if vector == v.tb0_ccr0 {
-            c.timers[2].acknowledge_ccr0();
-        }
+        self.chip.blocks.taken(&self.at, vector);
     }
 
     fn unmaskable_possible(&self) -> bool {
-        let c = &self.chip;
-        c.wdt.resets()
-            || c.pmm.snmi_possible()
-            || c.sfr.ie1 & sfr::ACCVIE != 0 && c.flash.busy_until().is_some()
+        let b = &self.chip.blocks;
+        b.wdt.resets()
+            || b.pmm.snmi_possible()
+            || b.sfr.ie1 & sfr::ACCVIE != 0 && b.flash.busy_until().is_some()
     }
 
     fn maskable_possible(&self, env: &Env) -> bool {
-        let c = &self.chip;
+        let (b, clocks) = (&self.chip.blocks, &self.chip.clocks);
         let pins = self.pins_may_wake();
-        c.sfr.ie1 & sfr::WDTIFG != 0 && c.wdt.next_event(&c.clocks).is_some()
-            || c.timers.iter().any(|t| t.enabled() && t.next_event(&c.clocks).is_some())
-            || c.usci.iter().any(|u| (u.enabled() || pins) && u.next_event().is_some())
-            || c.adc.enabled() && c.adc.busy()
+        b.sfr.ie1 & sfr::WDTIFG != 0 && b.wdt.next_event(clocks).is_some()
+            || b.may_ask(clocks, env.common.now(), pins)
             || pins && env.common.next_event().is_some()
             || self.pending_interrupt(env).is_some()
     }
 
     fn pins_may_wake(&self) -> bool {
-        self.chip.ports[0].may_wake()
+        self.chip.blocks.ports[0].may_wake()
     }
 
     fn next_event(&self) -> Option<Picos> {
-        let c = &self.chip;
-        let mut next = Picos::MAX;
-        let mut sooner = |t: Option<Picos>| next = next.min(t.unwrap_or(Picos::MAX));
-        sooner(c.pmm.next_event());
-        sooner(c.wdt.next_event(&c.clocks));
-        sooner(c.flash.next_event());
-        sooner(c.adc.next_event());
-        for t in &c.timers {
-            sooner(t.next_event(&c.clocks));
-        }
-        for u in &c.usci {
-            sooner(u.next_event());
-        }
+        let next = self.chip.blocks.due(&self.chip.clocks, Picos::ZERO);
         (next != Picos::MAX).then_some(next)
     }
 
     fn process_at(&mut self, env: &mut Env, t: Picos, now: Picos, cycles: Cycles) {
-        if self.chip.pmm.next_event().is_some_and(|e| e <= t) {
-            self.chip.pmm.event(&mut cx!(self, env, self.facts.peripherals.pmm, cycles, t));
+        if self.chip.blocks.pmm.next_event().is_some_and(|e| e <= t) {
+            self.chip.blocks.pmm.event(&mut cx!(self, env, self.at.pmm[0].base, cycles, t));
             self.supervise(env, t);
         }
-        if self.chip.wdt.next_event(&self.chip.clocks).is_some_and(|e| e <= t) {
-            self.chip.wdt.event(&mut cx!(self, env, self.facts.peripherals.wdt_a, cycles, t));
+        if self.chip.blocks.wdt.next_event(&self.chip.clocks).is_some_and(|e| e <= t) {
+            self.chip.blocks.wdt.event(&mut cx!(self, env, self.at.wdt[0].base, cycles, t));
             // A time-out also leaves WDTIFG set, by which start-up code knows it.
-            self.chip.sfr.ifg1 |= sfr::WDTIFG;
+            self.chip.blocks.sfr.ifg1 |= sfr::WDTIFG;
         }
-        if self.chip.flash.next_event().is_some_and(|e| e <= t) {
-            let done = self.chip.flash.event(&mut env.memory[..]);
+        if self.chip.blocks.flash.next_event().is_some_and(|e| e <= t) {
+            let done = self.chip.blocks.flash.event(&mut env.memory[..]);
             self.flash_changed(env, done);
             env.common.accounts.set_state(FLASH, accounts::IDLE, now, cycles, env.common.uncached);
         }
-        for timer in &mut self.chip.timers {
-            if timer.next_event(&self.chip.clocks).is_some_and(|e| e <= t) {
-                timer.event(&self.chip.clocks, t);
-            }
-        }
-        for i in 0..self.chip.usci.len() {
-            if self.chip.usci[i].next_event().is_some_and(|e| e <= t) {
+        self.chip.blocks.advance(&self.chip.clocks, t);
+        for i in 0..self.chip.blocks.usci.len() {
+            if self.chip.blocks.usci[i].next_event().is_some_and(|e| e <= t) {
                 self.usci_event(env, i, t, cycles);
             }
         }
@@ -971,17 +810,18 @@ impl Peripherals for F5xx {
         if std::mem::take(&mut self.fx.clocks) {
             self.update_clocks(env, now, cycles);
         }
-        let adc = if self.chip.adc.busy() { accounts::ON } else { accounts::OFF };
+        let adc = if self.chip.blocks.adc.busy() { accounts::ON } else { accounts::OFF };
         env.common.accounts.set_state(ADC12, adc, now, cycles, env.common.uncached);
-        let before = self.chip.reference.output();
-        self.chip.reference.adc = self.chip.adc.reference();
-        self.chip.reference.update(now.0, before);
-        let reference = if self.chip.reference.output().0 { accounts::ON } else { accounts::OFF };
+        let before = self.chip.blocks.reference.output();
+        self.chip.blocks.reference.adc = self.chip.blocks.adc.reference();
+        self.chip.blocks.reference.update(now.0, before);
+        let reference =
+            if self.chip.blocks.reference.output().0 { accounts::ON } else { accounts::OFF };
         env.common.accounts.set_state(REF, reference, now, cycles, env.common.uncached);
     }
 
     fn held_until(&mut self, env: &mut Env, pc: u32, sleeping: bool) -> Option<Picos> {
-        let end = self.chip.flash.busy_until()?;
+        let end = self.chip.blocks.flash.busy_until()?;
         if sleeping || !env.is_ram(pc) {
             // Flash cannot be read meanwhile: the CPU is held.
             return Some(end);
@@ -1018,7 +858,7 @@ impl Peripherals for F5xx {
     #[inline(always)]
     fn read_plain_register(&self, addr: u32, at: Cycles) -> Option<u16> {
         let off = addr.wrapping_sub(self.mpy_base);
-        if off < MPY_BYTES { self.chip.mpy.read_fast(off, at) } else { None }
+        if off < MPY_BYTES { self.chip.blocks.mpy.read_fast(off, at) } else { None }
     }
 
     #[inline(always)]
@@ -1027,7 +867,7 @@ impl Peripherals for F5xx {
         if off >= MPY_BYTES {
             return false;
         }
-        let Some(event) = self.chip.mpy.write_fast(off, value, at) else { return false };
+        let Some(event) = self.chip.blocks.mpy.write_fast(off, value, at) else { return false };
         if let Some(event) = event {
             env.common.accounts.count(event);
         }
@@ -1052,7 +892,7 @@ impl Peripherals for F5xx {
         let now = self.chip.clocks.mclk.time_of(at);
         env.deadline = 0;
         let mut cx = cx!(self, env, addr, at, now);
-        let state = self.chip.flash.store(region, width, value, &env.memory[..], &mut cx);
+        let state = self.chip.blocks.flash.store(region, width, value, &env.memory[..], &mut cx);
         env.common.accounts.set_state(FLASH, state?, now, at, env.common.uncached);
         Ok(())
     }
@@ -1069,26 +909,24 @@ impl Peripherals for F5xx {
     }
 
     fn pin_level(&self, pin: Pin) -> bool {
-        level(&self.chip.ports, pin)
+        level(&self.chip.blocks.ports, pin)
     }
 
     fn drive(&mut self, pin: Pin, level: Option<bool>, _at: Picos) {
         let (i, mask) = pair(pin);
-        self.chip.ports[i].drive(mask, level);
+        self.chip.blocks.ports[i].drive(mask, level);
     }
 
     fn uart_in(&mut self, serial: usize, time: Picos, byte: u8) {
-        self.chip.usci[serial].uart_in(time, byte);
+        self.chip.blocks.usci[serial].uart_in(time, byte);
     }
 
     fn wire_aclk(&mut self, timer: &str, ccr: u8, input: char) -> bool {
-        let timer = TIMERS.iter().position(|n| *n == timer);
-        let side = ['A', 'B'].iter().position(|n| *n == input);
-        let (Some(timer), Some(side)) = (timer, side) else { return false };
-        let block = self.chip.timers[timer].aclk_inputs.get_mut(usize::from(ccr));
-        block.is_some_and(|b| {
-            b[side] = true;
-            true
-        })
+        match Blocks::find(timer) {
+            Some(Slot::timers(i)) if matches!(input, 'A' | 'B') => {
+                self.chip.blocks.timers[usize::from(i)].wire_aclk(ccr, input == 'B')
+            }
+            _ => false,
+        }
     }
 }

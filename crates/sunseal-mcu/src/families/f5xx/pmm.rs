@@ -5,9 +5,11 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use crate::blocks::{Ctx, ResetKind, cause, merge};
+use crate::blocks::{Block, Ctx, Reset, ResetKind, cause, merge};
+use crate::clock::Clocks;
 use crate::device::us;
 use crate::instruments::lint::LintKind;
+use crate::instruments::taint::Follow;
 
 const PMMCTL0: u32 = 0x00;
 const PMMCTL1: u32 = 0x02;
@@ -135,72 +137,6 @@ impl Pmm {
         }
     }
 
-    pub fn read(&self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
-        Ok(match off {
-            PMMCTL0 => PMMPW_READ | self.ctl0,
-            PMMCTL1 => self.ctl1,
-            SVSMHCTL => self.svsmhctl | if self.high_settled.is_some() { SVSMDLYST } else { 0 },
-            SVSMLCTL => self.svsmlctl | if self.low_settled.is_some() { SVSMDLYST } else { 0 },
-            SVSMIO => self.svsmio,
-            PMMIFG => self.ifg,
-            PMMRIE => self.rie,
-            PM5CTL0 => self.pm5ctl0,
-            _ => return Err(cx.no_register()),
-        })
-    }
-
-    pub fn write(
-        &mut self,
-        off: u32,
-        value: u16,
-        mask: u16,
-        cx: &mut Ctx<'_>,
-    ) -> Result<(), Fault> {
-        if off == PMMCTL0 {
-            if mask & 0xFF00 != 0 {
-                self.unlocked = value >> 8 == PMMPW_HIGH;
-                if !self.unlocked && mask == 0xFFFF {
-                    cx.reset(ResetKind::Puc, cause::PMMKEY);
-                    return Ok(());
-                }
-                if mask == 0xFF00 {
-                    return Ok(());
-                }
-            }
-        } else if off > PM5CTL0 || off == 0x0A {
-            return Err(cx.no_register());
-        }
-        if !self.unlocked {
-            cx.reset(ResetKind::Puc, cause::PMMKEY);
-            return Ok(());
-        }
-        match off {
-            PMMCTL0 => return self.write_ctl0(value, cx),
-            PMMCTL1 => self.ctl1 = merge(self.ctl1, value, mask),
-            SVSMHCTL => {
-                self.svsmhctl = merge(self.svsmhctl, value, mask) & !SVSMDLYST;
-                let fast = self.svsmhctl & SVSFP != 0;
-                self.high_settled = Some(cx.now.0 + Self::delay(fast, cx).0);
-            }
-            SVSMLCTL => {
-                self.svsmlctl = merge(self.svsmlctl, value, mask) & !SVSMDLYST;
-                let fast = self.svsmlctl & SVSFP != 0;
-                self.low_settled = Some(cx.now.0 + Self::delay(fast, cx).0);
-                self.supply_flags(cx);
-            }
-            SVSMIO => self.svsmio = merge(self.svsmio, value, mask),
-            PMMIFG => {
-                self.ifg = merge(self.ifg, value, mask);
-                // A condition that lasts sets its flag again.
-                self.supply_flags(cx);
-            }
-            PMMRIE => self.rie = merge(self.rie, value, mask),
-            PM5CTL0 => self.pm5ctl0 = merge(self.pm5ctl0, value, mask),
-            _ => return Err(cx.no_register()),
-        }
-        Ok(())
-    }
-
     fn delay(fast: bool, cx: &Ctx<'_>) -> Picos {
         let t = &cx.dev.f5xx().pmm.timing;
         us(if fast { t.svs_delay_full_performance_us } else { t.svs_delay_normal_us })
@@ -289,5 +225,78 @@ impl Pmm {
 
     pub fn clear(&mut self, flag: u16) {
         self.ifg &= !flag;
+    }
+}
+
+impl Block for Pmm {
+    const BYTES: u32 = 0x20;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
+        Ok(match off {
+            PMMCTL0 => PMMPW_READ | self.ctl0,
+            PMMCTL1 => self.ctl1,
+            SVSMHCTL => self.svsmhctl | if self.high_settled.is_some() { SVSMDLYST } else { 0 },
+            SVSMLCTL => self.svsmlctl | if self.low_settled.is_some() { SVSMDLYST } else { 0 },
+            SVSMIO => self.svsmio,
+            PMMIFG => self.ifg,
+            PMMRIE => self.rie,
+            PM5CTL0 => self.pm5ctl0,
+            _ => return Err(cx.no_register()),
+        })
+    }
+
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
+        if off == PMMCTL0 {
+            if mask & 0xFF00 != 0 {
+                self.unlocked = value >> 8 == PMMPW_HIGH;
+                if !self.unlocked && mask == 0xFFFF {
+                    cx.reset(ResetKind::Puc, cause::PMMKEY);
+                    return Ok(());
+                }
+                if mask == 0xFF00 {
+                    return Ok(());
+                }
+            }
+        } else if off > PM5CTL0 || off == 0x0A {
+            return Err(cx.no_register());
+        }
+        if !self.unlocked {
+            cx.reset(ResetKind::Puc, cause::PMMKEY);
+            return Ok(());
+        }
+        match off {
+            PMMCTL0 => return self.write_ctl0(value, cx),
+            PMMCTL1 => self.ctl1 = merge(self.ctl1, value, mask),
+            SVSMHCTL => {
+                self.svsmhctl = merge(self.svsmhctl, value, mask) & !SVSMDLYST;
+                let fast = self.svsmhctl & SVSFP != 0;
+                self.high_settled = Some(cx.now.0 + Self::delay(fast, cx).0);
+            }
+            SVSMLCTL => {
+                self.svsmlctl = merge(self.svsmlctl, value, mask) & !SVSMDLYST;
+                let fast = self.svsmlctl & SVSFP != 0;
+                self.low_settled = Some(cx.now.0 + Self::delay(fast, cx).0);
+                self.supply_flags(cx);
+            }
+            SVSMIO => self.svsmio = merge(self.svsmio, value, mask),
+            PMMIFG => {
+                self.ifg = merge(self.ifg, value, mask);
+                // A condition that lasts sets its flag again.
+                self.supply_flags(cx);
+            }
+            PMMRIE => self.rie = merge(self.rie, value, mask),
+            PM5CTL0 => self.pm5ctl0 = merge(self.pm5ctl0, value, mask),
+            _ => return Err(cx.no_register()),
+        }
+        Ok(())
+    }
+
+    fn restart(&mut self, how: Reset) {
+        self.reset(how.kind);
+    }
+
+    fn due(&self, _: &Clocks, _: Picos) -> Option<Picos> {
+        self.next_event()
     }
 }

@@ -3,10 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
+use sunseal_isa::msp430::sr;
 
-use crate::blocks::{Ctx, merge};
+use crate::blocks::{Block, Ctx, merge};
 use crate::device::F5xx;
 use crate::instruments::lint::LintKind;
+use crate::instruments::taint::Follow;
 
 const DCOFFG: u16 = 0x0001;
 const XT1LFOFFG: u16 = 0x0002;
@@ -167,19 +169,28 @@ impl Ucs {
         self.ctl[7] & FAULTS != 0
     }
 
-    pub fn read(&self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+    /// The FLL was switched on again, or its target changed.
+    pub fn relock(&mut self, cx: &mut Ctx<'_>) {
+        if !self.lock(cx.dev.f5xx()) {
+            cx.lint(LintKind::DcoRange);
+        }
+        self.ctl[7] |= self.lasting_faults();
+        cx.fx.ofifg |= self.has_faults();
+        cx.fx.clocks = true;
+    }
+}
+
+impl Block for Ucs {
+    const BYTES: u32 = 0x20;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         self.ctl.get(off as usize / 2).copied().ok_or_else(|| cx.no_register())
     }
 
-    /// `fll` says whether the FLL runs (SR.SCG0 = 0).
-    pub fn write(
-        &mut self,
-        off: u32,
-        value: u16,
-        mask: u16,
-        fll: bool,
-        cx: &mut Ctx<'_>,
-    ) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
+        // The FLL runs.
+        let fll = cx.mode & sr::SCG0 == 0;
         let i = off as usize / 2;
         let Some(old) = self.ctl.get(i).copied() else { return Err(cx.no_register()) };
         self.ctl[i] = merge(old, value, mask);
@@ -192,15 +203,5 @@ impl Ucs {
         cx.fx.clocks = true;
         cx.fx.ofifg |= self.has_faults();
         Ok(())
-    }
-
-    /// The FLL was switched on again, or its target changed.
-    pub fn relock(&mut self, cx: &mut Ctx<'_>) {
-        if !self.lock(cx.dev.f5xx()) {
-            cx.lint(LintKind::DcoRange);
-        }
-        self.ctl[7] |= self.lasting_faults();
-        cx.fx.ofifg |= self.has_faults();
-        cx.fx.clocks = true;
     }
 }

@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use crate::blocks::{Ctx, ResetKind, cause, merge};
+use crate::blocks::{Block, Ctx, Reset, ResetKind, cause, merge};
+use crate::clock::Clocks;
 use crate::instruments::lint::LintKind;
+use crate::instruments::taint::Follow;
 
 const CSCTL0: usize = 0;
 const CSCTL4: usize = 4;
@@ -197,21 +199,20 @@ impl Cs {
     pub fn has_faults(&self) -> bool {
         self.ctl[CSCTL5] & (LFXTOFFG | HFXTOFFG) != 0
     }
+}
 
-    pub fn read(&self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+impl Block for Cs {
+    const BYTES: u32 = 0x10;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         match off as usize / 2 {
             CSCTL0 => Ok(KEY_READ),
             i => self.ctl.get(i).copied().ok_or_else(|| cx.no_register()),
         }
     }
 
-    pub fn write(
-        &mut self,
-        off: u32,
-        value: u16,
-        mask: u16,
-        cx: &mut Ctx<'_>,
-    ) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         let i = off as usize / 2;
         if i == CSCTL0 {
             if mask & 0xFF00 != 0 {
@@ -232,5 +233,13 @@ impl Cs {
         cx.fx.clocks = true;
         cx.fx.ofifg |= self.has_faults();
         Ok(())
+    }
+
+    fn restart(&mut self, _: Reset) {
+        self.reset();
+    }
+
+    fn due(&self, _: &Clocks, seen: Picos) -> Option<Picos> {
+        self.next_event(seen)
     }
 }

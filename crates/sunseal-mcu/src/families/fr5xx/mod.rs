@@ -13,22 +13,24 @@ use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos, StateId};
 
 use crate::accounts::{self, Event, Names};
 use crate::blocks::adc12_b::{Adc12B, AdcCycles, Inner};
-use crate::blocks::aes256::{Aes256, AesCycles, AesRun};
+use crate::blocks::aes256::{Aes256, AesCycles};
+use crate::blocks::block::wire;
 use crate::blocks::crc16::Crc16;
 use crate::blocks::crc32::Crc32;
 use crate::blocks::dma::{self, Dma, Layout, Next};
 use crate::blocks::eusci::{Done, Eusci};
 use crate::blocks::fram::{Cache, FramController};
 use crate::blocks::mpu::{self, Mpu};
-use crate::blocks::mpy32::Mpy32;
+use crate::blocks::mpy32::{MPY_BYTES, Mpy32};
 use crate::blocks::port::PortPair;
+use crate::blocks::ram_control::RamControl;
 use crate::blocks::ref_a::RefA;
 use crate::blocks::rtc_c::RtcC;
 use crate::blocks::sfr::{self, Sfr};
 use crate::blocks::sys::{self, Sys};
-use crate::blocks::timer_a::{self, TimerA};
+use crate::blocks::timer_a::TimerA;
 use crate::blocks::wdt_a::WdtA;
-use crate::blocks::{Ctx, Effects, ResetKind, cause};
+use crate::blocks::{Ctx, Effects, Reset, ResetKind, cause};
 use crate::clock::{Clocks, Jitter, Line, splitmix64};
 use crate::common::UartByte;
 use crate::cores::msp430::{CODE, Env, FRAM_READ, FRAM_WRITE, Peripherals};
@@ -40,7 +42,6 @@ use crate::startup;
 use cs::{Crystals, Cs, Source};
 use pmm::PmmFr;
 
-const MPY_BYTES: u32 = 0x30;
 /// What runs from here on lies in FRAM.
 const CODE_START: u32 = 0x4000;
 /// Serial interfaces in the order of their register blocks.
@@ -57,7 +58,6 @@ const EUSCI_BYTE: [Event; 8] = [
     Event::EusciB2Byte,
     Event::EusciB3Byte,
 ];
-const TIMERS: [&str; 6] = ["ta0", "ta1", "ta2", "ta3", "ta4", "tb0"];
 /// Place of port J behind PA to PD.
 const PAIR_J: usize = 4;
 const PAIRS: usize = 5;
@@ -127,29 +127,51 @@ const NAMES: Names = Names {
     ],
 };
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Block {
-    None,
-    Sfr,
-    Pmm,
-    Fram,
-    Crc16,
-    RamControl,
-    WdtA,
-    Cs,
-    Sys,
-    Ref,
-    Port(u8),
-    Timer(u8),
-    RtcC,
-    Mpy32,
-    Dma,
-    Mpu,
-    Eusci(u8),
-    Adc12,
-    Crc32,
-    Aes,
-}
+wire!(
+    Blocks,
+    Slot,
+    Places {
+        rtc: RtcC = [("rtc_c", ["rtc"])],
+        cs: Cs = [("cs", [])],
+        wdt: WdtA = [("wdt_a", [])],
+        aes: Aes256 = [("aes256", ["aes"])],
+        timers: [TimerA; 6] = [
+            ("ta0", ["ta0_ccr0", "ta0"]),
+            ("ta1", ["ta1_ccr0", "ta1"]),
+            ("ta2", ["ta2_ccr0", "ta2"]),
+            ("ta3", ["ta3_ccr0", "ta3"]),
+            ("ta4", ["ta4_ccr0", "ta4"]),
+            ("tb0", ["tb0_ccr0", "tb0"]),
+        ],
+        eusci: [Eusci; 8] = SERIALS.map(|name| (name, [name])),
+        adc: Adc12B = [("adc12_b", ["adc12"])],
+        sfr: Sfr = [("sfr", ["wdt"])],
+        pmm: PmmFr = [("pmm", [])],
+        fram: FramController = [("frctl", [])],
+        crc: Crc16 = [("crc16", [])],
+        crc32: Crc32 = [("crc32", [])],
+        ram_control: RamControl = [("ram_control", [])],
+        sys: Sys = [("sys", [])],
+        reference: RefA = [("ref", [])],
+        /// PA to PD, and PJ.
+        ports: [PortPair; PAIRS] = [
+            ("port_a", ["port1", "port2"]),
+            ("port_b", ["port3", "port4"]),
+            ("port_c", ["port5", "port6"]),
+            ("port_d", ["port7", "port8"]),
+            ("port_j", ["", ""]),
+        ],
+        mpy: Mpy32 = [("mpy32", [])],
+        dma: Dma = [("dma", ["dma"])],
+        mpu: Mpu = [("mpu", [])],
+    }
+);
+
+/// The blocks that a chip of this family must have.
+pub(crate) const NEEDED: [&str; 11] =
+    ["sfr", "pmm", "frctl", "wdt_a", "cs", "sys", "mpy32", "dma", "mpu", "port_a", "port_j"];
+/// Vectors of the core and of blocks that are not modelled.
+pub(crate) const OTHER_VECTORS: [&str; 5] = ["reset", "sysnmi", "unmi", "comp_e", "lea"];
 
 fn pair(pin: Pin) -> Option<(usize, u16)> {
     match pin.port {
@@ -170,36 +192,17 @@ fn level(ports: &[PortPair; PAIRS], pin: Pin) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trigger {
     Never,
-    /// CCIFG of a timer's block.
-    Timer(u8, u8),
-    Aes(u8),
-    Receive(u8),
-    Transmit(u8),
-    Adc,
-    Multiplier,
+    Block(Slot, u8),
     /// DMAxIFG of the channel before.
     Chain,
 }
 
 impl Trigger {
     fn parse(name: &str) -> Self {
-        let place = |names: &[&str], n: &str| names.iter().position(|x| *x == n).map(|i| i as u8);
-        let Some((block, what)) = name.split_once('.') else {
-            return match name {
-                "adc12" => Self::Adc,
-                "mpy" => Self::Multiplier,
-                "chain" => Self::Chain,
-                _ => Self::Never,
-            };
-        };
-        if let (Some(t), Ok(ccr)) = (place(&TIMERS, block), what.parse()) {
-            return Self::Timer(t, ccr);
-        }
-        match (block, what, place(&SERIALS, block)) {
-            ("aes", n, _) => n.parse().map_or(Self::Never, Self::Aes),
-            (_, "rx", Some(i)) => Self::Receive(i),
-            (_, "tx", Some(i)) => Self::Transmit(i),
-            _ => Self::Never,
+        match Blocks::trigger(name) {
+            Some((slot, number)) => Self::Block(slot, number),
+            None if name == "chain" => Self::Chain,
+            None => Self::Never,
         }
     }
 }
@@ -224,9 +227,8 @@ struct Ahead {
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Registers {
     clocks: Clocks,
-    lfxt: Line,
+    blocks: Blocks,
     cache: Cache,
-    fram: FramController,
     /// Wait states of a miss at the present clock.
     waits: Cycles,
     /// Those of data accesses that the CPU has not taken yet.
@@ -234,30 +236,13 @@ pub(crate) struct Registers {
     fram_writes: u64,
     /// FRAM is off: an access powers it up.
     fram_off: bool,
-    mpy: Mpy32,
-    pmm: PmmFr,
-    cs: Cs,
-    mpu: Mpu,
-    crc: Crc16,
-    crc32: Crc32,
-    aes: Aes256,
-    dma: Dma,
     /// The CPU stands still for a DMA transfer until then.
     dma_until: u128,
     /// A burst pauses for the CPU until then.
     dma_pause: u128,
     /// What the burst that the CPU waits for has written ahead of it.
     dma_ahead: Vec<Ahead>,
-    wdt: WdtA,
-    rtc: RtcC,
     rtc_seen_ps: u128,
-    sfr: Sfr,
-    sys: Sys,
-    reference: RefA,
-    ports: [PortPair; PAIRS],
-    timers: [TimerA; 6],
-    eusci: [Eusci; 8],
-    adc: Adc12B,
     outputs: [u16; PAIRS],
     deep: Option<Deep>,
     booked_hits: u64,
@@ -267,73 +252,18 @@ pub(crate) struct Registers {
 
 impl Registers {
     fn new(dev: &facts::Fr5xx) -> Self {
-        let t = &dev.timers;
-        let mut timers = [
-            TimerA::new(t.ta0_ccrs, false),
-            TimerA::new(t.ta1_ccrs, false),
-            TimerA::new(t.ta2_ccrs, false),
-            TimerA::new(t.ta3_ccrs, false),
-            TimerA::new(t.ta4_ccrs, false),
-            TimerA::new(t.tb0_ccrs, true),
-        ];
-        for c in &dev.capture {
-            let timer = TIMERS.iter().position(|n| *n == c.timer);
-            if let (Some(timer), "aclk") = (timer, c.signal.as_str()) {
-                timers[timer].aclk_inputs[usize::from(c.ccr)][usize::from(c.input == "B")] = true;
-            }
-        }
-        let stopped = Line::STOPPED;
-        let hz = dev.crystals.lfxt_hz;
-        let crystals = Crystals {
-            lfxt_hz: (hz != 0).then_some(hz),
-            hfxt_hz: None,
-            lfxt_start_ps: us(dev.crystals.lfxt_start_ms * 1e3).0,
-            hfxt_start_ps: us(dev.crystals.hfxt_start_ms * 1e3).0,
-        };
         Self {
-            clocks: Clocks {
-                mclk: stopped,
-                smclk: stopped,
-                aclk: stopped,
-                vlo: stopped,
-                modosc: stopped,
-            },
-            lfxt: stopped,
+            clocks: Clocks::STOPPED,
+            blocks: Blocks::new(dev),
             cache: Cache::new(),
-            fram: FramController::new(),
             waits: 0,
             stalled: 0,
             fram_writes: 0,
             fram_off: false,
-            mpy: Mpy32::new(&dev.mpy32),
-            pmm: PmmFr::new(),
-            cs: Cs::new(crystals),
-            mpu: Mpu::new(),
-            crc: Crc16::new(),
-            crc32: Crc32::new(),
-            aes: Aes256::new(AesCycles {
-                encrypt: dev.aes.encrypt_cycles,
-                decrypt: dev.aes.decrypt_cycles,
-                round_key: dev.aes.round_key_cycles,
-                decrypt_round_key: dev.aes.decrypt_round_key_cycles,
-            }),
-            dma: Dma::new(Layout::Five, dev.dma.channels),
             dma_until: 0,
             dma_pause: 0,
             dma_ahead: Vec::new(),
-            wdt: WdtA::new(),
-            rtc: RtcC::new(),
             rtc_seen_ps: 0,
-            sfr: Sfr::new(),
-            sys: Sys::new(),
-            reference: RefA::new(us(dev.reference.settle_us)),
-            ports: std::array::from_fn(|i| PortPair::fr5xx(i != PAIR_J)),
-            timers,
-            eusci: std::array::from_fn(|i| Eusci::new(i < 4)),
-            adc: Adc12B::new(AdcCycles {
-                sample: dev.adc12.sample_cycles.clone(),
-                convert: dev.adc12.convert_cycles,
-            }),
             outputs: [0; PAIRS],
             deep: None,
             booked_hits: 0,
@@ -343,10 +273,62 @@ impl Registers {
     }
 }
 
+impl Blocks {
+    fn new(dev: &facts::Fr5xx) -> Self {
+        let t = &dev.timers;
+        let ccrs = [t.ta0_ccrs, t.ta1_ccrs, t.ta2_ccrs, t.ta3_ccrs, t.ta4_ccrs, t.tb0_ccrs];
+        let mut timers = std::array::from_fn(|i| TimerA::new(ccrs[i], i == 5));
+        for c in dev.capture.iter().filter(|c| c.signal == "aclk") {
+            if let Some(Slot::timers(i)) = Self::find(&c.timer) {
+                timers[usize::from(i)].wire_aclk(c.ccr, c.input == "B");
+            }
+        }
+        let hz = dev.crystals.lfxt_hz;
+        let crystals = Crystals {
+            lfxt_hz: (hz != 0).then_some(hz),
+            hfxt_hz: None,
+            lfxt_start_ps: us(dev.crystals.lfxt_start_ms * 1e3).0,
+            hfxt_start_ps: us(dev.crystals.hfxt_start_ms * 1e3).0,
+        };
+        Self {
+            rtc: RtcC::new(),
+            cs: Cs::new(crystals),
+            wdt: WdtA::new(),
+            aes: Aes256::new(AesCycles {
+                encrypt: dev.aes.encrypt_cycles,
+                decrypt: dev.aes.decrypt_cycles,
+                round_key: dev.aes.round_key_cycles,
+                decrypt_round_key: dev.aes.decrypt_round_key_cycles,
+            }),
+            timers,
+            eusci: std::array::from_fn(|i| Eusci::new(i < 4)),
+            adc: Adc12B::new(AdcCycles {
+                sample: dev.adc12.sample_cycles.clone(),
+                convert: dev.adc12.convert_cycles,
+            }),
+            sfr: Sfr::new(),
+            pmm: PmmFr::new(),
+            fram: FramController::new(),
+            crc: Crc16::new(),
+            crc32: Crc32::new(),
+            ram_control: RamControl::new(0x00FF, true),
+            sys: Sys::new(),
+            reference: RefA::new(us(dev.reference.settle_us)),
+            ports: std::array::from_fn(|i| PortPair::fr5xx(i != PAIR_J)),
+            mpy: Mpy32::new(&dev.mpy32),
+            dma: Dma::new(Layout::Five, dev.dma.channels),
+            mpu: Mpu::new(),
+        }
+    }
+}
+
 /// The peripherals.
 pub(crate) struct Fr5xx {
     facts: Arc<facts::Fr5xx>,
-    blocks: Box<[(Block, u16); 1024]>,
+    map: Box<[(Slot, u16); 1024]>,
+    at: Places,
+    /// Vectors of the system and the user NMI.
+    nmi: [u32; 2],
     mpy_base: u32,
     /// What each trigger is, for the lower and the upper half of the channels.
     triggers: Box<[[Trigger; 2]; 32]>,
@@ -368,48 +350,9 @@ macro_rules! cx {
             lints: &mut $env.common.state.lints,
             fx: &mut $soc.fx,
             vcc_v: $env.common.state.vcc_v,
+            mode: $env.mode,
         }
     };
-}
-
-fn blocks(b: &facts::Bases) -> Box<[(Block, u16); 1024]> {
-    let mut blocks = Box::new([(Block::None, 0u16); 1024]);
-    let mut put = |block: Block, base: u32, bytes: u32| {
-        for i in base / 4..(base + bytes).div_ceil(4) {
-            blocks[i as usize] = (block, (i * 4 - base) as u16);
-        }
-    };
-    put(Block::Sfr, b.sfr, 0x20);
-    put(Block::Pmm, b.pmm, 0x20);
-    put(Block::Fram, b.frctl, 0x10);
-    put(Block::Crc16, b.crc16, 8);
-    put(Block::RamControl, b.ram_control, 4);
-    put(Block::WdtA, b.wdt_a, 4);
-    put(Block::Cs, b.cs, 0x10);
-    put(Block::Sys, b.sys, 0x20);
-    put(Block::Ref, b.reference, 0x10);
-    let ports = [b.port_a, b.port_b, b.port_c, b.port_d, b.port_j];
-    for (i, base) in ports.into_iter().enumerate() {
-        put(Block::Port(i as u8), base, 0x20);
-    }
-    for (i, base) in [b.ta0, b.ta1, b.ta2, b.ta3, b.ta4, b.tb0].into_iter().enumerate() {
-        put(Block::Timer(i as u8), base, 0x30);
-    }
-    put(Block::RtcC, b.rtc_c, 0x20);
-    put(Block::Mpy32, b.mpy32, MPY_BYTES);
-    put(Block::Dma, b.dma, 0x70);
-    put(Block::Mpu, b.mpu, 0x10);
-    for (i, base) in eusci_bases(b).into_iter().enumerate() {
-        put(Block::Eusci(i as u8), base, if i < 4 { 0x20 } else { 0x30 });
-    }
-    put(Block::Adc12, b.adc12_b, 0xA0);
-    put(Block::Crc32, b.crc32, 0x20);
-    put(Block::Aes, b.aes256, 0x10);
-    blocks
-}
-
-fn eusci_bases(b: &facts::Bases) -> [u32; 8] {
-    [b.eusci_a0, b.eusci_a1, b.eusci_a2, b.eusci_a3, b.eusci_b0, b.eusci_b1, b.eusci_b2, b.eusci_b3]
 }
 
 impl Fr5xx {
@@ -419,14 +362,13 @@ impl Fr5xx {
         let c = &self.facts.clock;
         let modosc = (c.modosc_mhz * 1e6).round() as u32;
         match source {
-            Source::Lfxt => self.chip.cs.crystal_hz(0),
+            Source::Lfxt => self.chip.blocks.cs.crystal_hz(0),
             Source::Vlo => c.vlo_hz,
             Source::LfMod => modosc / 128,
             Source::Mod => modosc,
-            Source::Dco => {
-                (self.facts.dco.frequency_mhz[self.chip.cs.dco_setting()] * 1e6).round() as u32
-            }
-            Source::Hfxt => self.chip.cs.crystal_hz(1),
+            Source::Dco => (self.facts.dco.frequency_mhz[self.chip.blocks.cs.dco_setting()] * 1e6)
+                .round() as u32,
+            Source::Hfxt => self.chip.blocks.cs.crystal_hz(1),
         }
     }
 
@@ -451,31 +393,15 @@ impl Fr5xx {
         (hz, div, self.jitter(env, source))
     }
 
-    fn requests_smclk(&self) -> bool {
-        let c = &self.chip;
-        c.wdt.requests_smclk()
-            || c.timers.iter().any(TimerA::requests_smclk)
-            || c.eusci.iter().any(Eusci::requests_smclk)
-            || c.adc.requests_smclk()
-    }
-
-    fn requests_aclk(&self) -> bool {
-        let c = &self.chip;
-        c.wdt.requests_aclk()
-            || c.timers.iter().any(TimerA::requests_aclk)
-            || c.eusci.iter().any(Eusci::requests_aclk)
-            || c.adc.requests_aclk()
-    }
-
     /// SMCLK runs: not switched off by SCG1, or asked for by a module.
     fn smclk_on(&self, mode: u32) -> bool {
-        let c = &self.chip;
-        !c.cs.smclk_off()
-            && (mode & sr::SCG1 == 0 || (c.cs.smclk_requests() && self.requests_smclk()))
+        let b = &self.chip.blocks;
+        !b.cs.smclk_off() && (mode & sr::SCG1 == 0 || (b.cs.smclk_requests() && b.requests_smclk()))
     }
 
     fn aclk_on(&self, mode: u32) -> bool {
-        mode & sr::OSCOFF == 0 || (self.chip.cs.aclk_requests() && self.requests_aclk())
+        let b = &self.chip.blocks;
+        mode & sr::OSCOFF == 0 || (b.cs.aclk_requests() && b.requests_aclk())
     }
 
     /// The LPM that the bits and the requests of modules make.
@@ -509,7 +435,7 @@ impl Fr5xx {
         let refuse = |addr, what: String| Some(Fault::device(addr, what));
         if mhz > l.mclk_max_mhz * 1.005 {
             env.common.illegal = refuse(
-                self.facts.peripherals.cs,
+                self.at.cs[0].base,
                 format!(
                     "MCLK {mhz:.3} MHz exceeds the {} MHz of this part; divide it (DIVMx)",
                     l.mclk_max_mhz
@@ -517,16 +443,16 @@ impl Fr5xx {
             );
         } else if vcc_v < l.vcc_min_v || vcc_v > env.common.dev.supply.vcc_max_v {
             env.common.illegal = refuse(
-                self.facts.peripherals.pmm,
+                self.at.pmm[0].base,
                 format!(
                     "supply of {vcc_v:.3} V is outside {} to {} V, which this part needs",
                     l.vcc_min_v, env.common.dev.supply.vcc_max_v
                 ),
             );
         } else if self.chip.waits < needed {
-            self.chip.fram.note_too_fast();
+            self.chip.blocks.fram.note_too_fast();
             env.common.illegal = refuse(
-                self.facts.peripherals.frctl,
+                self.at.fram[0].base,
                 format!(
                     "MCLK {mhz:.3} MHz with {} wait states of FRAM, which needs {needed}; set NWAITS in FRCTL0 before raising the clock",
                     self.chip.waits
@@ -545,7 +471,11 @@ impl Fr5xx {
             _ => w.lpm34_us + w.lpm34_dco_cycles * dco_us,
         };
         env.common.accounts.count(WAKE_LPM[usize::from(lpm)]);
-        if lpm == 0 && from & sr::CPUOFF != 0 && self.chip.fram_off && self.chip.fram.powered() {
+        if lpm == 0
+            && from & sr::CPUOFF != 0
+            && self.chip.fram_off
+            && self.chip.blocks.fram.powered()
+        {
             time_us += self.facts.fram.power_up_us;
             env.common.accounts.count(Event::FramPowerUp);
         }
@@ -556,13 +486,13 @@ impl Fr5xx {
     }
 
     fn note_faults(&mut self) {
-        if std::mem::take(&mut self.fx.ofifg) || self.chip.cs.has_faults() {
-            self.chip.sfr.ifg1 |= sfr::OFIFG;
+        if std::mem::take(&mut self.fx.ofifg) || self.chip.blocks.cs.has_faults() {
+            self.chip.blocks.sfr.ifg1 |= sfr::OFIFG;
         }
     }
 
     fn user_nmi(&self) -> Option<u16> {
-        let on = self.chip.sfr.ie1 & self.chip.sfr.ifg1;
+        let on = self.chip.blocks.sfr.ie1 & self.chip.blocks.sfr.ifg1;
         match () {
             () if on & sfr::NMIIFG != 0 => Some(2),
             () if on & sfr::OFIFG != 0 => Some(4),
@@ -571,7 +501,7 @@ impl Fr5xx {
     }
 
     fn system_nmi(&self) -> Option<u16> {
-        let (fram, mpu) = (self.chip.fram.snmi(), self.chip.mpu.snmi());
+        let (fram, mpu) = (self.chip.blocks.fram.snmi(), self.chip.blocks.mpu.snmi());
         [fram, mpu].into_iter().flatten().min()
     }
 
@@ -581,12 +511,12 @@ impl Fr5xx {
     fn protect(&mut self, env: &mut Env) {
         let dev = Arc::clone(&env.common.dev);
         let off = self.chip.fram_off;
-        let write = if self.chip.fram.has_write_protection() { 0 } else { FRAM_WRITE };
+        let write = if self.chip.blocks.fram.has_write_protection() { 0 } else { FRAM_WRITE };
         for r in dev.memory.iter().filter(|r| r.kind == RegionKind::Fram) {
             let info = r.start < 0x4000;
             let mut at = r.start & !0xFF;
             while at <= r.end {
-                let rights = self.chip.mpu.rights(at, info);
+                let rights = self.chip.blocks.mpu.rights(at, info);
                 let flag = |right: u16, flag: u8| if rights & right != 0 { flag } else { 0 };
                 let flags = if off {
                     flag(mpu::EXECUTE, CODE)
@@ -608,7 +538,7 @@ impl Fr5xx {
             return;
         }
         self.chip.fram_off = false;
-        self.chip.fram.power_up();
+        self.chip.blocks.fram.power_up();
         let hz = f64::from(self.chip.clocks.mclk.freq_hz());
         self.chip.stalled += (self.facts.fram.power_up_us * 1e-6 * hz).ceil() as Cycles;
         env.common.accounts.count(Event::FramPowerUp);
@@ -622,7 +552,7 @@ impl Fr5xx {
     }
 
     fn violate(&mut self, env: &mut Env, addr: u32) {
-        if let Some(reset) = self.chip.mpu.violate(addr, addr < 0x4000) {
+        if let Some(reset) = self.chip.blocks.mpu.violate(addr, addr < 0x4000) {
             self.fx.reset = Some(reset);
         }
         env.deadline = 0;
@@ -644,9 +574,9 @@ impl Fr5xx {
     // ---- serial interfaces and converter
 
     fn eusci_event(&mut self, env: &mut Env, i: usize, t: Picos, cycles: Cycles) {
-        let mut eusci = self.chip.eusci[i].clone();
+        let mut eusci = self.chip.blocks.eusci[i].clone();
         if let Some(done) = eusci.event(t) {
-            let base = eusci_bases(&self.facts.peripherals)[i];
+            let base = self.at.eusci[i].base;
             match done {
                 Done::Uart(byte) => {
                     env.common.accounts.count(EUSCI_BYTE[i]);
@@ -672,34 +602,34 @@ impl Fr5xx {
                 env.common.pending_fault = Some(fault);
             }
         }
-        self.chip.eusci[i] = eusci;
+        self.chip.blocks.eusci[i] = eusci;
         self.fx.clocks = true;
     }
 
     fn adc_event(&mut self, env: &mut Env, t: Picos, cycles: Cycles) {
-        let Some(sample) = self.chip.adc.take_sample(t) else { return };
+        let Some(sample) = self.chip.blocks.adc.take_sample(t) else { return };
         env.common.accounts.count(Event::Adc12Conversion);
-        let ports = &self.chip.ports;
+        let ports = &self.chip.blocks.ports;
         let volts = match sample.inner {
             Some(Inner::Temperature) => Some(self.facts.adc12.sensor_25c_mv * 1e-3),
             Some(Inner::HalfSupply) => Some(env.common.state.vcc_v / 2.0),
             None => env.common.adc_volts(sample.channel, sample.time, &|pin| level(ports, pin)),
         };
-        let base = self.facts.peripherals.adc12_b;
+        let base = self.at.adc[0].base;
         let Some(volts) = volts else {
             let what =
                 format!("ADC12 channel A{} has no voltage; connect one to it", sample.channel);
             env.common.pending_fault = Some(Fault::device(base, what));
             return;
         };
-        let r = &self.chip.reference;
+        let r = &self.chip.blocks.reference;
         let (select, reference) = (r.level(), &self.facts.reference);
         let vref = r.is_on().then(|| (reference.levels_v[select], r.settled(sample.time)));
         if sample.uses_reference() && env.common.state.vcc_v < reference.avcc_min_v[select] {
             env.common.state.lints.report(LintKind::ReferenceSupply, base, cycles);
         }
         let result =
-            self.chip.adc.finish(sample, volts, vref, &mut cx!(self, env, base, cycles, t));
+            self.chip.blocks.adc.finish(sample, volts, vref, &mut cx!(self, env, base, cycles, t));
         if let Err(fault) = result {
             env.common.pending_fault = Some(fault);
         }
@@ -709,7 +639,7 @@ impl Fr5xx {
     // ---- pins
 
     fn port_written(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
-        let outputs = self.chip.ports[i].outputs();
+        let outputs = self.chip.blocks.ports[i].outputs();
         let mut changed = outputs ^ self.chip.outputs[i];
         self.chip.outputs[i] = outputs;
         let mut drives = Vec::new();
@@ -720,7 +650,7 @@ impl Fr5xx {
             let high = outputs >> bit & 1 != 0;
             drives.extend(env.common.output(Pin { port, bit: bit % 8 }, high, now, cycles));
         }
-        let ports = &self.chip.ports;
+        let ports = &self.chip.blocks.ports;
         let low = |pin| {
             pair(pin).is_some_and(|(i, mask)| {
                 ports[i].output_bits() & mask != 0 && ports[i].outputs() & mask == 0
@@ -731,14 +661,14 @@ impl Fr5xx {
             self.drive(pin, level, now);
         }
         if i == PAIR_J {
-            let select = self.chip.ports[PAIR_J].select_0();
-            self.chip.cs.set_pins(select & 0x10 != 0, select & 0x40 != 0, now);
+            let select = self.chip.blocks.ports[PAIR_J].select_0();
+            self.chip.blocks.cs.set_pins(select & 0x10 != 0, select & 0x40 != 0, now);
             self.fx.clocks = true;
         }
     }
 
     fn lock_pins(&mut self, env: &mut Env, locked: bool, power_up: bool, now: Picos, at: Cycles) {
-        self.chip.ports.iter_mut().for_each(|p| p.lock(locked, power_up));
+        self.chip.blocks.ports.iter_mut().for_each(|p| p.lock(locked, power_up));
         for i in 0..PAIRS {
             self.port_written(env, i, now, at);
         }
@@ -747,7 +677,7 @@ impl Fr5xx {
     // ---- LPM3.5 and LPM4.5
 
     fn go_deep(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
-        let rtc = self.chip.rtc.is_on() && self.chip.cs.lfxt_hz(now).is_some();
+        let rtc = self.chip.blocks.rtc.is_on() && self.chip.blocks.cs.lfxt_hz(now).is_some();
         self.lock_pins(env, true, false, now, cycles);
         self.chip.deep = Some(Deep { rtc, since_ps: now.0 });
         self.update_clocks(env, now, cycles);
@@ -757,8 +687,8 @@ impl Fr5xx {
     /// Leaves LPM3.5 or LPM4.5 if an enabled interrupt of a pin or the RTC waits.
     fn wake_if_asked(&mut self) {
         let Some(deep) = self.chip.deep else { return };
-        let pins = self.chip.ports.iter().any(|p| p.pending(0) || p.pending(1));
-        if pins || (deep.rtc && self.chip.rtc.pending()) {
+        let pins = self.chip.blocks.ports.iter().any(|p| p.pending(0) || p.pending(1));
+        if pins || (deep.rtc && self.chip.blocks.rtc.pending()) {
             self.fx.reset = Some((ResetKind::Bor, cause::LPM5WU));
         }
     }
@@ -776,41 +706,35 @@ impl Fr5xx {
     // ---- DMA
 
     fn trigger_level(&self, channel: usize, select: u8) -> bool {
-        let c = &self.chip;
+        let b = &self.chip.blocks;
         let half = usize::from(2 * channel >= self.facts.dma.channels);
         match self.triggers[usize::from(select & 31)][half] {
             Trigger::Never => false,
-            Trigger::Timer(t, ccr) => c.timers[usize::from(t)].dma_flag(ccr.into()),
-            Trigger::Aes(n) => c.aes.trigger(n),
-            Trigger::Receive(i) => c.eusci[usize::from(i)].rx_trigger(),
-            Trigger::Transmit(i) => c.eusci[usize::from(i)].tx_trigger(),
-            Trigger::Adc => c.adc.done,
-            // Results are computed at once; the flag rises with each operation, which is not followed.
-            Trigger::Multiplier => false,
+            Trigger::Block(slot, number) => b.triggers(slot, number),
             Trigger::Chain => {
                 let group = if half == 0 { 0 } else { self.facts.dma.channels / 2 };
                 let n = self.facts.dma.channels.div_ceil(2);
-                c.dma.flag(group + (channel - group + n - 1) % n)
+                b.dma.flag(group + (channel - group + n - 1) % n)
             }
         }
     }
 
     fn poll_dma(&mut self) {
-        if !self.chip.dma.is_watching() {
+        if !self.chip.blocks.dma.is_watching() {
             return;
         }
         let levels: Vec<_> =
-            self.chip.dma.watched().map(|(c, s)| (c, self.trigger_level(c, s))).collect();
+            self.chip.blocks.dma.watched().map(|(c, s)| (c, self.trigger_level(c, s))).collect();
         for (channel, level) in levels {
-            self.chip.dma.observe(channel, level);
+            self.chip.blocks.dma.observe(channel, level);
         }
-        self.chip.adc.done = false;
+        self.chip.blocks.adc.done = false;
     }
 
     fn served(&mut self, channel: usize, select: u8) {
         let half = usize::from(2 * channel >= self.facts.dma.channels);
-        if let Trigger::Timer(t, ccr) = self.triggers[usize::from(select & 31)][half] {
-            self.chip.timers[usize::from(t)].clear_flag(ccr.into());
+        if let Trigger::Block(slot, number) = self.triggers[usize::from(select & 31)][half] {
+            self.chip.blocks.served(slot, number);
         }
     }
 
@@ -875,11 +799,11 @@ impl Fr5xx {
         self.chip.dma_ahead.clear();
         loop {
             self.poll_dma();
-            if let Some((channel, select)) = self.chip.dma.begin() {
+            if let Some((channel, select)) = self.chip.blocks.dma.begin() {
                 taken += if asleep { dma::SYNC_CYCLES_ASLEEP } else { dma::SYNC_CYCLES };
                 self.served(channel, select);
             }
-            let Some(m) = self.chip.dma.current() else { break };
+            let Some(m) = self.chip.blocks.dma.current() else { break };
             let width = |byte| if byte { Width::Byte } else { Width::Word };
             let align = |addr: u32, byte: bool| if byte { addr } else { addr & !1 };
             let from = align(m.from, m.from_byte);
@@ -895,7 +819,7 @@ impl Fr5xx {
             env.common.accounts.count(Event::DmaTransfer);
             env.common.moved(from, to, 2 - u32::from(m.from_byte), 2 - u32::from(m.to_byte));
             rounds += 1;
-            match self.chip.dma.moved() {
+            match self.chip.blocks.dma.moved() {
                 Next::Move => {}
                 Next::Pause if !asleep => {
                     let end = self.chip.clocks.mclk.time_of(at + taken + dma::BURST_PAUSE_CYCLES);
@@ -913,7 +837,7 @@ impl Fr5xx {
             }
             if rounds > 1 << 20 {
                 return Err(Fault::device(
-                    self.facts.peripherals.dma,
+                    self.at.dma[0].base,
                     "DMA transfers follow one another without end while the CPU is off; use an edge-sensitive trigger or a single transfer",
                 ));
             }
@@ -941,96 +865,39 @@ impl Fr5xx {
         at: Cycles,
     ) -> Result<u16, Fault> {
         let now = self.chip.clocks.mclk.time_of(at);
-        let (block, base) = self.blocks[(addr >> 2) as usize & 1023];
+        let (slot, base) = self.map[(addr >> 2) as usize & 1023];
         let off = u32::from(base) + (addr & 2);
+        if let (Slot::sys(_), sys::SYSSNIV | sys::SYSUNIV) = (slot, off) {
+            return Ok(self.take_nmi(off));
+        }
         let mut cx = cx!(self, env, addr, at, now);
-        let mut touched = self.chip.dma.is_watching();
-        let value = match block {
-            Block::None => return Err(env.no_peripheral(addr)),
-            Block::Sfr => self.chip.sfr.read(off, &cx),
-            Block::Pmm => self.chip.pmm.read(off, &cx),
-            Block::Fram => self.chip.fram.read(off, &cx),
-            Block::Crc16 => self.chip.crc.read(off, &cx),
-            Block::RamControl => Ok(0x6900),
-            Block::WdtA => self.chip.wdt.read(off, &cx),
-            Block::Cs => self.chip.cs.read(off, &cx),
-            Block::Sys => return self.read_sys(env, off, addr, at, now),
-            Block::Ref => self.chip.reference.read(off, &cx),
-            Block::Port(i) => self.chip.ports[usize::from(i)].read(off, &cx),
-            Block::Timer(i) => {
-                // Reading an interrupt vector clears a flag, and with it the next event is another one.
-                touched |= off == timer_a::IV;
-                self.chip.timers[usize::from(i)].read(off, &cx)
-            }
-            Block::RtcC => {
-                touched = true;
-                self.chip.rtc.read(off, &self.chip.lfxt, &cx)
-            }
-            Block::Mpy32 => self.chip.mpy.read(off, &mut cx),
-            Block::Dma => {
-                touched = true;
-                self.chip.dma.read(off, &cx)
-            }
-            Block::Mpu => self.chip.mpu.read(off, &cx),
-            Block::Eusci(i) => self.chip.eusci[usize::from(i)].read(off, &cx),
-            Block::Adc12 => self.chip.adc.read(off, &cx),
-            Block::Crc32 => self.chip.crc32.read(off, &cx),
-            Block::Aes => {
-                touched = true;
-                let value = self.chip.aes.read(off, mask, &cx);
-                self.book_aes(env);
-                value
-            }
-        };
+        let value = self.chip.blocks.read(slot, off, mask, &mut cx);
+        let touched = std::mem::take(&mut self.fx.touched) || self.chip.blocks.dma.is_watching();
         if touched || !env.common.state.lints.pending.is_empty() {
             env.deadline = 0;
         }
         value
     }
 
-    fn read_sys(
-        &mut self,
-        env: &mut Env,
-        off: u32,
-        addr: u32,
-        at: Cycles,
-        now: Picos,
-    ) -> Result<u16, Fault> {
-        match off {
-            sys::SYSSNIV => {
-                let code = self.system_nmi().unwrap_or(0);
-                match code {
-                    0 => {}
-                    0x0A..=0x10 => self.chip.mpu.clear(code),
-                    _ => self.chip.fram.clear(code),
-                }
-                Ok(code)
+    /// The vector of the pending system or user NMI, which is cleared.
+    fn take_nmi(&mut self, off: u32) -> u16 {
+        if off == sys::SYSSNIV {
+            let code = self.system_nmi().unwrap_or(0);
+            match code {
+                0 => {}
+                0x0A..=0x10 => self.chip.blocks.mpu.clear(code),
+                _ => self.chip.blocks.fram.clear(code),
             }
-            sys::SYSUNIV => {
-                let code = self.user_nmi().unwrap_or(0);
-                match code {
-                    2 => self.chip.sfr.ifg1 &= !sfr::NMIIFG,
-                    4 => self.chip.sfr.ifg1 &= !sfr::OFIFG,
-                    _ => {}
-                }
-                self.note_faults();
-                Ok(code)
-            }
-            _ => {
-                let cx = cx!(self, env, addr, at, now);
-                self.chip.sys.read(off, &cx)
-            }
+            return code;
         }
-    }
-
-    fn book_aes(&mut self, env: &mut Env) {
-        let event = match self.chip.aes.take_run() {
-            Some((AesRun::Encrypt, _)) => Event::AesEncrypt,
-            Some((AesRun::Decrypt, _)) => Event::AesDecrypt,
-            Some((AesRun::RoundKey, _)) => Event::AesRoundKey,
-            None => return,
-        };
-        env.common.accounts.count(event);
+        let code = self.user_nmi().unwrap_or(0);
+        match code {
+            2 => self.chip.blocks.sfr.ifg1 &= !sfr::NMIIFG,
+            4 => self.chip.blocks.sfr.ifg1 &= !sfr::OFIFG,
+            _ => {}
+        }
+        self.note_faults();
+        code
     }
 
     fn write_register(
@@ -1042,83 +909,42 @@ impl Fr5xx {
         at: Cycles,
     ) -> Result<(), Fault> {
         let now = self.chip.clocks.mclk.time_of(at);
-        let (block, base) = self.blocks[(addr >> 2) as usize & 1023];
+        let (slot, base) = self.map[(addr >> 2) as usize & 1023];
         let off = u32::from(base) + (addr & 2);
         // Whatever it leads to is looked at behind this instruction.
         let deadline = std::mem::replace(&mut env.deadline, 0);
+        if let Slot::rtc(_) = slot {
+            self.chip.rtc_seen_ps = now.0;
+        }
+        let pmm = &self.chip.blocks.pmm;
+        let (locked, watched) = (pmm.pins_locked(), pmm.svsh_on());
         let mut cx = cx!(self, env, addr, at, now);
-        match block {
-            Block::None => return Err(env.no_peripheral(addr)),
-            Block::Sfr => self.chip.sfr.write(off, value, mask, &cx)?,
-            Block::Pmm => {
-                let (locked, watched) = (self.chip.pmm.pins_locked(), self.chip.pmm.svsh_on());
-                self.chip.pmm.write(off, value, mask, &mut cx)?;
-                if locked && !self.chip.pmm.pins_locked() {
+        if self.chip.blocks.write(slot, off, value, mask, &mut cx)? {
+            if env.common.state.lints.pending.is_empty() {
+                env.deadline = deadline;
+            }
+            return Ok(());
+        }
+        match slot {
+            Slot::pmm(_) => {
+                if locked && !self.chip.blocks.pmm.pins_locked() {
                     self.lock_pins(env, false, false, now, at);
                 }
-                if watched != self.chip.pmm.svsh_on() {
+                if watched != self.chip.blocks.pmm.svsh_on() {
                     let too_low = self.too_low(env);
                     env.common.svs_sees(now, too_low);
                 }
             }
-            Block::Fram => {
-                self.chip.fram.write(off, value, mask, &mut cx)?;
-                if !self.chip.fram.powered() && !self.chip.fram_off {
+            Slot::fram(_) => {
+                if !self.chip.blocks.fram.powered() && !self.chip.fram_off {
                     self.chip.fram_off = true;
                     self.chip.cache.clear();
                 }
                 self.fx.clocks = true;
                 self.fx.protection = true;
             }
-            Block::Crc16 => {
-                // Leads to nothing else.
-                env.deadline = deadline;
-                return self.chip.crc.write(off, value, mask, &mut cx);
-            }
-            Block::Crc32 => {
-                env.deadline = deadline;
-                self.chip.crc32.write(off, value, mask, &cx)?;
-                env.common.accounts.add(Event::Crc32Byte, self.chip.crc32.take_bytes().into());
-                return Ok(());
-            }
-            Block::RamControl => {
-                if value & 0x00FF != 0 && value & 0xFF00 == 0x5A00 {
-                    return Err(cx.refuse("switching RAM sectors off is not modelled"));
-                }
-            }
-            Block::WdtA => self.chip.wdt.write(off, value, mask, &mut cx)?,
-            Block::Cs => self.chip.cs.write(off, value, mask, &mut cx)?,
-            Block::Sys => self.chip.sys.write(off, value, mask, &cx)?,
-            Block::Ref => self.chip.reference.write(off, value, mask, &mut cx)?,
-            Block::Port(i) => {
-                self.chip.ports[usize::from(i)].write(off, value, mask, &cx)?;
-                self.port_written(env, usize::from(i), now, at);
-            }
-            Block::Timer(i) => self.chip.timers[usize::from(i)].write(off, value, mask, &mut cx)?,
-            Block::RtcC => {
-                self.chip.rtc_seen_ps = now.0;
-                self.chip.rtc.write(off, value, mask, &self.chip.lfxt, &mut cx)?;
-            }
-            Block::Mpy32 => {
-                self.chip.mpy.write(off, value, mask, &mut cx)?;
-                if env.common.state.lints.pending.is_empty() {
-                    env.deadline = deadline;
-                }
-                return Ok(());
-            }
-            Block::Dma => self.chip.dma.write(off, value, mask, &mut cx)?,
-            Block::Mpu => self.chip.mpu.write(off, value, mask, &mut cx)?,
-            Block::Eusci(i) => {
-                let eusci = &mut self.chip.eusci[usize::from(i)];
-                eusci.write(off, value, mask, &cx)?;
-                // It asks for its clock (SLAU367P 3.2.7).
-                self.fx.clocks |= eusci.wants_clock();
-            }
-            Block::Adc12 => self.chip.adc.write(off, value, mask, &mut cx)?,
-            Block::Aes => {
-                self.chip.aes.write(off, value, mask, &mut cx)?;
-                self.book_aes(env);
-            }
+            Slot::ports(i) => self.port_written(env, usize::from(i), now, at),
+            _ => {}
         }
         self.settle_effects(env, now, at);
         Ok(())
@@ -1131,37 +957,21 @@ impl Fr5xx {
         // MCLK may have been at rest.
         self.chip.clocks.mclk.restart(now, cycles);
         env.mode = 0;
+        let woke = deep.is_some() && cause == cause::LPM5WU;
         let c = &mut self.chip;
         c.cache.clear();
-        c.fram.reset();
+        c.blocks.restart(Reset { kind, woke, rtc_kept: deep.is_some_and(|d| d.rtc) });
         c.fram_off = false;
         c.stalled = 0;
-        c.mpy.reset();
-        c.pmm.reset(kind);
-        c.cs.reset();
-        c.mpu.reset(kind);
-        c.aes.reset();
-        c.dma.reset();
         (c.dma_until, c.dma_pause) = (0, 0);
-        c.sfr.reset();
-        c.sys.reset();
-        c.sys.add_cause(cause);
-        c.reference.reset();
-        c.rtc.reset(deep.is_some_and(|d| d.rtc));
-        let woke = deep.is_some() && cause == cause::LPM5WU;
-        for p in &mut c.ports {
-            if woke { p.wake_reset() } else { p.reset() }
-        }
+        c.blocks.sys.add_cause(cause);
         if woke {
-            c.pmm.note_lpm5();
+            c.blocks.pmm.note_lpm5();
         }
-        c.timers.iter_mut().for_each(TimerA::reset);
-        c.eusci.iter_mut().for_each(Eusci::reset);
-        c.adc.reset();
         env.common.pending_fault = None;
-        let locked = self.chip.pmm.pins_locked();
+        let locked = self.chip.blocks.pmm.pins_locked();
         self.update_clocks(env, now, cycles);
-        self.chip.wdt.reset(&cx!(self, env, 0, cycles, now));
+        self.chip.blocks.wdt.reset(&cx!(self, env, 0, cycles, now));
         self.lock_pins(env, locked, kind == ResetKind::Bor && !woke, now, cycles);
         self.protect(env);
         self.settle_effects(env, now, cycles);
@@ -1188,9 +998,12 @@ impl Peripherals for Fr5xx {
             let (low, high) = names.split_once('|').unwrap_or((names, names));
             [Trigger::parse(low), Trigger::parse(high)]
         });
+        let at = Places::of(&facts.peripherals, &facts.vectors);
         let mut p = Self {
-            blocks: blocks(&facts.peripherals),
-            mpy_base: facts.peripherals.mpy32,
+            map: at.map(),
+            mpy_base: at.mpy[0].base,
+            at,
+            nmi: ["sysnmi", "unmi"].map(|name| facts.vectors.at(name).unwrap_or(0)),
             triggers: Box::new(triggers),
             chip: Registers::new(&facts),
             fx: Effects::default(),
@@ -1226,14 +1039,16 @@ impl Peripherals for Fr5xx {
         let cpu_on = on && env.mode & sr::CPUOFF == 0;
         let smclk_on = on && self.smclk_on(env.mode);
         let aclk_on = on && self.aclk_on(env.mode);
-        let mclk_tap = self.chip.cs.mclk(now);
+        let mclk_tap = self.chip.blocks.cs.mclk(now);
         let mclk = self.line_for(env, mclk_tap);
         let stopped = (0, 1, None);
-        let smclk = if smclk_on { self.line_for(env, self.chip.cs.smclk(now)) } else { stopped };
-        let aclk = if aclk_on { self.line_for(env, self.chip.cs.aclk(now)) } else { stopped };
+        let smclk =
+            if smclk_on { self.line_for(env, self.chip.blocks.cs.smclk(now)) } else { stopped };
+        let aclk =
+            if aclk_on { self.line_for(env, self.chip.blocks.cs.aclk(now)) } else { stopped };
         let vlo = if on { self.line_for(env, (Source::Vlo, 1)) } else { stopped };
         let modosc = if on { self.hz(Source::Mod) } else { 0 };
-        let crystal = self.chip.cs.lfxt_hz(now);
+        let crystal = self.chip.blocks.cs.lfxt_hz(now);
         let keeps = self.chip.deep.is_none_or(|d| d.rtc);
         let lfxt = crystal.filter(|_| supplied && keeps).unwrap_or(0);
         let l = &mut self.chip.clocks;
@@ -1245,15 +1060,13 @@ impl Peripherals for Fr5xx {
         l.aclk.retune(now, aclk.0, aclk.1, aclk.2);
         l.vlo.retune(now, vlo.0, vlo.1, vlo.2);
         l.modosc.retune(now, modosc, 1, None);
-        for eusci in &mut self.chip.eusci {
-            eusci.clocked(l, now);
-        }
-        self.chip.lfxt.retune(now, lfxt, 1, None);
+        l.lfxt.retune(now, lfxt, 1, None);
+        self.chip.blocks.clocked(l, now);
         let mclk_hz = mclk.0 / mclk.1;
         let access_hz = (self.facts.fram.access_max_mhz * 1e6) as u32;
         // What is set up may drift.
         let set_up_hz = self.hz(mclk_tap.0) / mclk_tap.1;
-        self.chip.waits = self.chip.fram.wait_states(set_up_hz, access_hz);
+        self.chip.waits = self.chip.blocks.fram.wait_states(set_up_hz, access_hz);
         let state = self.cpu_state(env.mode, supplied, smclk_on, aclk_on);
         let point = OperatingPoint {
             mclk_hz: if cpu_on { mclk_hz } else { 0 },
@@ -1278,7 +1091,7 @@ impl Peripherals for Fr5xx {
             return;
         }
         let deep = new & sr::CPUOFF != 0 && new & sr::SCG0 != 0 && new & sr::SCG1 != 0;
-        if deep && self.chip.pmm.regulator_off() {
+        if deep && self.chip.blocks.pmm.regulator_off() {
             self.go_deep(env, now, cycles);
         } else {
             self.update_clocks(env, now, cycles);
@@ -1303,7 +1116,7 @@ impl Peripherals for Fr5xx {
             let w = &self.facts.wake;
             let time_us = match (cause, self.chip.deep) {
                 (cause::LPM5WU, Some(Deep { rtc: true, .. })) => w.lpm35_us,
-                (cause::LPM5WU, _) if self.chip.pmm.svsh_on() => w.lpm45_us,
+                (cause::LPM5WU, _) if self.chip.blocks.pmm.svsh_on() => w.lpm45_us,
                 (cause::LPM5WU, _) => w.lpm45_without_svs_us,
                 _ => w.reset_us,
             };
@@ -1338,13 +1151,13 @@ impl Peripherals for Fr5xx {
 
     fn too_low(&self, env: &Env) -> Option<Picos> {
         let svs = &self.facts.svs;
-        let low = self.chip.pmm.svsh_on() && env.common.state.vcc_v < svs.falling_v;
+        let low = self.chip.blocks.pmm.svsh_on() && env.common.state.vcc_v < svs.falling_v;
         low.then(|| us(svs.delay_us))
     }
 
     fn hold(&mut self, env: &mut Env) {
         env.common.state.held_in_reset = true;
-        self.chip.pmm.note_svsh();
+        self.chip.blocks.pmm.note_svsh();
     }
 
     fn power_off(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
@@ -1370,125 +1183,68 @@ impl Peripherals for Fr5xx {
     }
 
     fn pending_interrupt(&self, _env: &Env) -> Option<(u32, bool)> {
-        let c = &self.chip;
-        let v = &self.facts.vectors;
-        if c.deep.is_some() {
+        if self.chip.deep.is_some() {
             return None;
         }
         if self.system_nmi().is_some() {
-            return Some((v.sysnmi, false));
+            return Some((self.nmi[0], false));
         }
         if self.user_nmi().is_some() {
-            return Some((v.unmi, false));
+            return Some((self.nmi[1], false));
         }
-        let [ta0, ta1, ta2, ta3, ta4, tb0] = &c.timers;
-        let locked = c.pmm.pins_locked();
-        let port = |n: usize| !locked && c.ports[(n - 1) / 2].pending((n - 1) % 2);
-        let candidates = [
-            (v.tb0_ccr0, tb0.pending_ccr0()),
-            (v.tb0, tb0.pending()),
-            (v.wdt, c.sfr.ie1 & c.sfr.ifg1 & sfr::WDTIFG != 0),
-            (v.eusci_a0, c.eusci[0].pending()),
-            (v.eusci_b0, c.eusci[4].pending()),
-            (v.adc12, c.adc.pending()),
-            (v.ta0_ccr0, ta0.pending_ccr0()),
-            (v.ta0, ta0.pending()),
-            (v.eusci_a1, c.eusci[1].pending()),
-            (v.dma, c.dma.pending()),
-            (v.ta1_ccr0, ta1.pending_ccr0()),
-            (v.ta1, ta1.pending()),
-            (v.port1, port(1)),
-            (v.ta2_ccr0, ta2.pending_ccr0()),
-            (v.ta2, ta2.pending()),
-            (v.port2, port(2)),
-            (v.ta3_ccr0, ta3.pending_ccr0()),
-            (v.ta3, ta3.pending()),
-            (v.port3, port(3)),
-            (v.port4, port(4)),
-            (v.rtc, c.rtc.pending()),
-            (v.aes, c.aes.pending()),
-            (v.ta4_ccr0, ta4.pending_ccr0()),
-            (v.ta4, ta4.pending()),
-            (v.port5, port(5)),
-            (v.port6, port(6)),
-            (v.eusci_a2, c.eusci[2].pending()),
-            (v.eusci_a3, c.eusci[3].pending()),
-            (v.eusci_b1, c.eusci[5].pending()),
-            (v.eusci_b2, c.eusci[6].pending()),
-            (v.eusci_b3, c.eusci[7].pending()),
-            (v.port7, port(7)),
-            (v.port8, port(8)),
-        ];
-        candidates.into_iter().find(|&(_, p)| p).map(|(vector, _)| (vector, true))
+        let b = &self.chip.blocks;
+        let locked = b.pmm.pins_locked();
+        let vector = b.asks(&self.at, |slot| locked && matches!(slot, Slot::ports(_)))?;
+        Some((vector, true))
     }
 
     fn acknowledge(&mut self, _env: &mut Env, vector: u32) {
-        let v = &self.facts.vectors;
-        let c = &mut self.chip;
-        let ccr0 = [v.ta0_ccr0, v.ta1_ccr0, v.ta2_ccr0, v.ta3_ccr0, v.ta4_ccr0, v.tb0_ccr0];
-        if vector == v.wdt {
-            c.sfr.ifg1 &= !sfr::WDTIFG;
-        } else if vector == v.sysnmi || vector == v.unmi {
-            c.dma.nmi();
-        } else if let Some(i) = ccr0.iter().position(|x| *x == vector) {
-            c.timers[i].acknowledge_ccr0();
+        if self.nmi.contains(&vector) {
+            self.chip.blocks.dma.nmi();
+        } else {
+            self.chip.blocks.taken(&self.at, vector);
         }
     }
 
     fn unmaskable_possible(&self) -> bool {
-        let c = &self.chip;
-        if let Some(deep) = c.deep {
+        let b = &self.chip.blocks;
+        if let Some(deep) = self.chip.deep {
             // Waking up from there is a reset.
-            return (deep.rtc && c.rtc.enabled()) || self.pins_may_wake();
+            return (deep.rtc && b.rtc.enabled()) || self.pins_may_wake();
         }
         // A DMA transfer that is still to come may end in something that wakes.
-        c.wdt.resets() || (c.dma.enabled() && c.dma.is_watching())
+        b.wdt.resets() || (b.dma.enabled() && b.dma.is_watching())
     }
 
     fn maskable_possible(&self, env: &Env) -> bool {
-        let c = &self.chip;
+        let (b, clocks) = (&self.chip.blocks, &self.chip.clocks);
         let pins = self.pins_may_wake();
-        c.sfr.ie1 & sfr::WDTIFG != 0 && c.wdt.next_event(&c.clocks).is_some()
-            || c.timers.iter().any(|t| t.enabled() && t.next_event(&c.clocks).is_some())
-            || c.eusci.iter().any(|u| (u.enabled() || pins) && u.next_event().is_some())
-            || c.adc.enabled() && c.adc.busy()
-            || c.aes.enabled() && c.aes.busy()
-            || c.rtc.enabled() && c.rtc.next_event(&c.lfxt, env.common.now()).is_some()
+        b.sfr.ie1 & sfr::WDTIFG != 0 && b.wdt.next_event(clocks).is_some()
+            || b.may_ask(clocks, env.common.now(), pins)
             || pins && env.common.next_event().is_some()
             || self.pending_interrupt(env).is_some()
     }
 
     fn pins_may_wake(&self) -> bool {
-        self.chip.ports.iter().any(PortPair::may_wake)
+        self.chip.blocks.ports.iter().any(PortPair::may_wake)
     }
 
     fn next_event(&self) -> Option<Picos> {
-        let c = &self.chip;
-        let mut next = Picos::MAX;
-        let mut sooner = |t: Option<Picos>| next = next.min(t.unwrap_or(Picos::MAX));
-        sooner(c.rtc.next_event(&c.lfxt, Picos(c.rtc_seen_ps)));
-        if c.deep.is_none() {
-            sooner(c.cs.next_event(Picos(c.rtc_seen_ps)));
-            sooner(c.wdt.next_event(&c.clocks));
-            sooner(c.adc.next_event());
-            sooner(c.aes.next_event());
-            sooner((c.dma_pause != 0).then_some(Picos(c.dma_pause)));
-            for t in &c.timers {
-                sooner(t.next_event(&c.clocks));
-            }
-            for u in &c.eusci {
-                sooner(u.next_event());
-            }
+        let (c, seen) = (&self.chip, Picos(self.chip.rtc_seen_ps));
+        if c.deep.is_some() {
+            return c.blocks.rtc.next_event(&c.clocks.lfxt, seen);
         }
+        let next = c.blocks.due(&c.clocks, seen);
+        let next = if c.dma_pause == 0 { next } else { next.min(Picos(c.dma_pause)) };
         (next != Picos::MAX).then_some(next)
     }
 
     fn process_at(&mut self, env: &mut Env, t: Picos, _now: Picos, cycles: Cycles) {
         let seen = Picos(self.chip.rtc_seen_ps);
-        if self.chip.rtc.next_event(&self.chip.lfxt, seen).is_some_and(|e| e <= t) {
-            self.chip.rtc.event(&self.chip.lfxt, t, t);
+        if self.chip.blocks.rtc.next_event(&self.chip.clocks.lfxt, seen).is_some_and(|e| e <= t) {
+            self.chip.blocks.rtc.event(&self.chip.clocks.lfxt, t, t);
         }
-        if self.chip.cs.next_event(seen).is_some_and(|e| e <= t) {
+        if self.chip.blocks.cs.next_event(seen).is_some_and(|e| e <= t) {
             self.fx.clocks = true;
         }
         self.chip.rtc_seen_ps = t.0;
@@ -1496,22 +1252,17 @@ impl Peripherals for Fr5xx {
             self.wake_if_asked();
             return;
         }
-        if self.chip.wdt.next_event(&self.chip.clocks).is_some_and(|e| e <= t) {
-            self.chip.wdt.event(&mut cx!(self, env, self.facts.peripherals.wdt_a, cycles, t));
+        if self.chip.blocks.wdt.next_event(&self.chip.clocks).is_some_and(|e| e <= t) {
+            self.chip.blocks.wdt.event(&mut cx!(self, env, self.at.wdt[0].base, cycles, t));
             // A time-out also leaves WDTIFG set, by which start-up code knows it.
-            self.chip.sfr.ifg1 |= sfr::WDTIFG;
+            self.chip.blocks.sfr.ifg1 |= sfr::WDTIFG;
         }
-        self.chip.aes.event(t);
         if self.chip.dma_pause != 0 && self.chip.dma_pause <= t.0 {
             self.chip.dma_pause = 0;
         }
-        for timer in &mut self.chip.timers {
-            if timer.next_event(&self.chip.clocks).is_some_and(|e| e <= t) {
-                timer.event(&self.chip.clocks, t);
-            }
-        }
-        for i in 0..self.chip.eusci.len() {
-            if self.chip.eusci[i].next_event().is_some_and(|e| e <= t) {
+        self.chip.blocks.advance(&self.chip.clocks, t);
+        for i in 0..self.chip.blocks.eusci.len() {
+            if self.chip.blocks.eusci[i].next_event().is_some_and(|e| e <= t) {
                 self.eusci_event(env, i, t, cycles);
             }
         }
@@ -1527,7 +1278,7 @@ impl Peripherals for Fr5xx {
             self.update_clocks(env, now, cycles);
         }
         let uncached = env.common.uncached;
-        let c = &mut self.chip;
+        let c = &mut self.chip.blocks;
         c.reference.want(c.adc.wants_reference(), now);
         let on = |on: bool| if on { accounts::ON } else { accounts::OFF };
         let states = [(AES, c.aes.busy()), (ADC12, c.adc.busy()), (REF, c.reference.is_on())];
@@ -1545,7 +1296,7 @@ impl Peripherals for Fr5xx {
             return Some(Picos(self.chip.dma_until));
         }
         self.poll_dma();
-        if !self.chip.dma.has_work() || self.chip.dma_pause != 0 {
+        if !self.chip.blocks.dma.has_work() || self.chip.dma_pause != 0 {
             return None;
         }
         let cycles = self.chip.clocks.mclk.ticks_at(now);
@@ -1597,7 +1348,7 @@ impl Peripherals for Fr5xx {
     #[inline(always)]
     fn read_plain_register(&self, addr: u32, at: Cycles) -> Option<u16> {
         let off = addr.wrapping_sub(self.mpy_base);
-        if off < MPY_BYTES { self.chip.mpy.read_fast(off, at) } else { None }
+        if off < MPY_BYTES { self.chip.blocks.mpy.read_fast(off, at) } else { None }
     }
 
     #[inline(always)]
@@ -1606,7 +1357,7 @@ impl Peripherals for Fr5xx {
         if off >= MPY_BYTES {
             return false;
         }
-        let Some(event) = self.chip.mpy.write_fast(off, value, at) else { return false };
+        let Some(event) = self.chip.blocks.mpy.write_fast(off, value, at) else { return false };
         if let Some(event) = event {
             env.common.accounts.count(event);
         }
@@ -1628,9 +1379,9 @@ impl Peripherals for Fr5xx {
             None => return Err(Fault::new(FaultKind::Unmapped, addr)),
         }
         self.power_fram_up(env);
-        if self.chip.mpu.rights(addr, addr < 0x4000) & mpu::WRITE == 0 {
+        if self.chip.blocks.mpu.rights(addr, addr < 0x4000) & mpu::WRITE == 0 {
             self.violate(env, addr);
-        } else if self.chip.fram.write_protected() {
+        } else if self.chip.blocks.fram.write_protected() {
             env.deadline = 0;
         } else {
             self.fram_written(addr);
@@ -1686,36 +1437,34 @@ impl Peripherals for Fr5xx {
     }
 
     fn pin_level(&self, pin: Pin) -> bool {
-        level(&self.chip.ports, pin)
+        level(&self.chip.blocks.ports, pin)
     }
 
     fn drive(&mut self, pin: Pin, level: Option<bool>, _at: Picos) {
         let Some((i, mask)) = pair(pin) else { return };
-        self.chip.ports[i].drive(mask, level);
+        self.chip.blocks.ports[i].drive(mask, level);
         self.wake_if_asked();
     }
 
     fn uart_in(&mut self, serial: usize, time: Picos, byte: u8) {
-        self.chip.eusci[serial].uart_in(time, byte);
+        self.chip.blocks.eusci[serial].uart_in(time, byte);
     }
 
     fn shifted_in(&mut self, _env: &mut Env, serial: usize, byte: u8) -> u8 {
-        self.chip.eusci[serial].slave_exchange(byte)
+        self.chip.blocks.eusci[serial].slave_exchange(byte)
     }
 
     fn fit_crystal(&mut self, oscillator: &str, hz: u32) -> bool {
-        self.chip.cs.fit(oscillator, hz)
+        self.chip.blocks.cs.fit(oscillator, hz)
     }
 
     fn wire_aclk(&mut self, timer: &str, ccr: u8, input: char) -> bool {
-        let timer = TIMERS.iter().position(|n| *n == timer);
-        let side = ['A', 'B'].iter().position(|n| *n == input);
-        let (Some(timer), Some(side)) = (timer, side) else { return false };
-        let block = self.chip.timers[timer].aclk_inputs.get_mut(usize::from(ccr));
-        block.is_some_and(|b| {
-            b[side] = true;
-            true
-        })
+        match Blocks::find(timer) {
+            Some(Slot::timers(i)) if matches!(input, 'A' | 'B') => {
+                self.chip.blocks.timers[usize::from(i)].wire_aclk(ccr, input == 'B')
+            }
+            _ => false,
+        }
     }
 }
 

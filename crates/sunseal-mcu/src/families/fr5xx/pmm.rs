@@ -4,7 +4,8 @@
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 
-use crate::blocks::{Ctx, ResetKind, cause, merge};
+use crate::blocks::{Block, Ctx, Reset, ResetKind, cause, merge};
+use crate::instruments::taint::Follow;
 
 const PMMCTL0: u32 = 0x00;
 const PMMIFG: u32 = 0x0A;
@@ -67,8 +68,13 @@ impl PmmFr {
     pub fn pins_locked(&self) -> bool {
         self.pm5ctl0 & LOCKLPM5 != 0
     }
+}
 
-    pub fn read(&self, off: u32, cx: &Ctx<'_>) -> Result<u16, Fault> {
+impl Block for PmmFr {
+    const BYTES: u32 = 0x20;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
         Ok(match off {
             PMMCTL0 => PMMPW_READ | self.ctl0,
             PMMIFG => self.ifg,
@@ -77,13 +83,7 @@ impl PmmFr {
         })
     }
 
-    pub fn write(
-        &mut self,
-        off: u32,
-        value: u16,
-        mask: u16,
-        cx: &mut Ctx<'_>,
-    ) -> Result<(), Fault> {
+    fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
         if off == PM5CTL0 {
             // The one register without a password. Software can only let go.
             self.pm5ctl0 &= merge(self.pm5ctl0, value, mask);
@@ -121,5 +121,9 @@ impl PmmFr {
         self.ctl0 = value & (PMMREGOFF | SVSHE);
         cx.fx.clocks = true;
         Ok(())
+    }
+
+    fn restart(&mut self, how: Reset) {
+        self.reset(how.kind);
     }
 }

@@ -10,13 +10,13 @@ mod sysctl;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use sunseal_isa::thumb::{self, Bus, Cpu, Entry, Exit, Scb, Timing, Usage};
-use sunseal_isa::{Fault, FaultKind};
+use sunseal_isa::Fault;
+use sunseal_isa::thumb::{self, Bus, Cpu, Entry, Scb, Timing};
 use sunseal_trace::{ComponentId, Cycles, Observer, OperatingPoint, Picos, StateId, Width};
 
 use crate::accounts::{self, Event, Names};
 use crate::blocks::adc14::{Adc14, Inside, Reference};
-use crate::blocks::aes256::{Aes256, AesCycles, AesRun};
+use crate::blocks::aes256::{Aes256, AesCycles};
 use crate::blocks::crc32_p4::Crc32;
 use crate::blocks::dio::Ports;
 use crate::blocks::eusci::{Done, Eusci};
@@ -28,14 +28,16 @@ use crate::blocks::timer32::Timer32;
 use crate::blocks::udma::{self as dma, Dma};
 use crate::blocks::wdt_a_p4::{self as wdt, Wdt};
 use crate::blocks::wide::{Class, Cx, Fx, Lines};
-use crate::blocks::{Ctx, Effects};
+use crate::blocks::{Block as _, Ctx, Effects};
 use crate::clock::{Jitter, Line, splitmix64};
 use crate::common::{Common, Drive, UartByte};
 use crate::cores::armv7m::dwt::Dwt;
-use crate::cores::armv7m::scs::{self, Masks, Scs, cfsr, hfsr};
+use crate::cores::armv7m::scs::{self, Scs};
+use crate::cores::armv7m::{Access, Around, CortexM};
 use crate::device::{self, Device, us};
 use crate::engine::{Chip, Ran};
 use crate::instruments::lint::LintKind;
+use crate::instruments::taint::Follow;
 use crate::machine::Register;
 use crate::pin::{PORT_J, Pin};
 use crate::resets::ResetCause;
@@ -112,6 +114,14 @@ const NAMES: Names = Names {
     ],
 };
 
+/// How secrets go through the blocks, by their names in the device's data.
+pub(crate) fn known() -> Vec<(&'static str, Follow)> {
+    let timers = TIMERS.iter().map(|name| (*name, TimerA::TAINT));
+    let serials = SERIALS.iter().map(|name| (*name, Eusci::TAINT));
+    let own = [("aes256", Aes256::TAINT), ("crc32", Crc32::TAINT), ("dma", Follow::Mover)];
+    timers.chain(serials).chain(own).collect()
+}
+
 // ---- memory
 
 /// Flash, information flash, ROM and SRAM lie in one buffer, SRAM at a place of its own.
@@ -131,6 +141,8 @@ const SLOT: u32 = 0x400;
 const SLOTS: usize = 0x50;
 const SCS: u32 = 0xE000_E000;
 const DWT: u32 = 0xE000_1000;
+/// Priorities have 3 bits (SLAS826H section 6.6.2).
+const PRIORITY_BITS: u8 = 0xE0;
 
 /// What 16 megabytes of the address space hold as far as plain accesses go.
 #[derive(Clone, Copy, Debug, Default)]
@@ -210,7 +222,7 @@ impl Registers {
         let a = &facts.aes256;
         Self {
             lines: Lines::STOPPED,
-            scs: Scs::new(),
+            scs: Scs::new(PRIORITY_BITS),
             dwt: Dwt::default(),
             cs: Cs::new(0, 0),
             pcm: Pcm::new(),
@@ -244,7 +256,7 @@ impl Registers {
 }
 
 /// The bus: memory and peripherals.
-struct Soc {
+pub(crate) struct Soc {
     common: Common,
     facts: Arc<device::Msp432>,
     memory: Box<[u8; BYTES]>,
@@ -298,6 +310,21 @@ macro_rules! ctx {
             lints: &mut $soc.common.state.lints,
             fx: &mut $effects,
             vcc_v: $soc.common.state.vcc_v,
+            mode: 0,
+        }
+    };
+}
+
+/// What Arm's own registers see.
+macro_rules! arm {
+    ($soc:expr, $clock:expr, $addr:expr, $at:expr, $now:expr) => {
+        Access {
+            now: $now,
+            at: $at,
+            addr: $addr,
+            clock: $clock,
+            chip: &$soc.common.dev.name,
+            reset: false,
         }
     };
 }
@@ -367,16 +394,11 @@ fn is_flash(addr: u32) -> bool {
     addr < SRAM_CODE
 }
 
-mod exceptions;
+mod modes;
 mod soc;
 
 /// The chip.
-pub(crate) struct Msp432 {
-    cpu: Cpu,
-    soc: Soc,
-    /// An EXC_RETURN that has been branched to and not been acted upon; asleep, that of SLEEPONEXIT.
-    returning: Option<u32>,
-}
+pub(crate) type Msp432 = CortexM<Soc>;
 
 /// What a snapshot keeps.
 #[derive(Clone, Serialize, Deserialize)]
@@ -441,7 +463,7 @@ impl Chip for Msp432 {
             facts,
         };
         let mut cpu = Cpu::new(timing);
-        cpu.basepri_mask = 0xE0;
+        cpu.basepri_mask = PRIORITY_BITS.into();
         let mut chip = Self { cpu, soc, returning: None };
         chip.soc.write_tlv();
         chip.soc.scramble_ram(0, |_| true);
@@ -580,12 +602,7 @@ impl Chip for Msp432 {
     }
 
     fn after_cpu(&mut self) {
-        if self.sleeping() {
-            return;
-        }
-        self.soc.common.uncached = self.cpu.cycles_uncached;
-        let now = self.soc.time_of(self.cpu.cycles);
-        self.soc.common.state.now_ps = now.0;
+        self.catch_up();
     }
 
     fn take_interrupt<O: Observer>(
@@ -609,7 +626,9 @@ impl Chip for Msp432 {
             if !wakes {
                 return Ok(false);
             }
-            self.wake();
+            if self.soc.wake(self.cpu.cycles) {
+                self.start_at_vector();
+            }
             if let Some(fault) = &self.soc.common.illegal {
                 return Err(fault.clone().at_pc(self.pc()));
             }
@@ -680,7 +699,7 @@ impl Chip for Msp432 {
     }
 
     fn next_event(&self) -> Option<Picos> {
-        [self.soc.next_event(), self.soc.common.next_event()].into_iter().flatten().min()
+        self.soc.next_event()
     }
 
     fn process_events(&mut self, now: Picos, cycles: Cycles) -> Option<Picos> {
@@ -688,7 +707,7 @@ impl Chip for Msp432 {
             if t > now || self.soc.common.pending_fault.is_some() {
                 break;
             }
-            self.process(t, now, cycles);
+            self.soc.process(t, now, cycles);
             if self.soc.fx.reset.is_some() {
                 break;
             }

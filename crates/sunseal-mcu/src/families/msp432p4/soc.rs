@@ -14,12 +14,6 @@ impl Soc {
         self.r.lines.base.mclk.time_of(at)
     }
 
-    pub(super) fn word(&self, addr: u32) -> Option<u32> {
-        let i = place(addr)? as usize;
-        let b = self.memory.get(i..i + 4)?;
-        Some(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-    }
-
     pub(super) fn scramble_ram(&mut self, seed: u64, banks: impl Fn(u32) -> bool) {
         let range = SRAM_AT as usize..(SRAM_AT + SRAM_BYTES) as usize;
         for (i, chunk) in self.memory[range].chunks_mut(8).enumerate() {
@@ -243,7 +237,7 @@ impl Soc {
                 2..=5 => serial(&r.eusci[4 + B[n][usize::from(source) - 2]]),
                 6 => r.timers[n].dma_flag(if receive { 2 } else { 0 }),
                 7 => match channel {
-                    0..=2 => r.aes.trigger(channel as u8),
+                    0..=2 => r.aes.triggers(channel as u8),
                     7 => r.adc.filled != 0,
                     _ => false,
                 },
@@ -286,7 +280,7 @@ impl Soc {
 
     // ---- events
 
-    pub(super) fn next_event(&self) -> Option<Picos> {
+    pub(super) fn own_event(&self) -> Option<Picos> {
         let (r, l) = (&self.r, &self.r.lines);
         let mut next = Picos::MAX;
         let mut sooner = |t: Option<Picos>| next = next.min(t.unwrap_or(Picos::MAX));
@@ -471,13 +465,6 @@ impl Soc {
         if std::mem::take(&mut self.fx.clocks) {
             self.update_clocks(now, cycles);
         }
-        while let Some((run, _)) = self.r.aes.take_run() {
-            self.common.accounts.count(match run {
-                AesRun::Encrypt => Event::AesEncrypt,
-                AesRun::Decrypt => Event::AesDecrypt,
-                AesRun::RoundKey => Event::AesRoundKey,
-            });
-        }
         let uncached = self.common.uncached;
         let on = |on: bool, rest: StateId| if on { accounts::ON } else { rest };
         let states = [
@@ -555,11 +542,11 @@ impl Soc {
         match block {
             Block::Timer(i) => {
                 let t = &mut self.r.timers[usize::from(i)];
-                t.read(off, &ctx!(self, effects, addr, at, now)).map(u32::from)
+                t.read(off, 0xFFFF, &mut ctx!(self, effects, addr, at, now)).map(u32::from)
             }
             Block::Eusci(i) => {
                 let u = &mut self.r.eusci[usize::from(i)];
-                u.read(off, &ctx!(self, effects, addr, at, now)).map(u32::from)
+                u.read(off, 0xFFFF, &mut ctx!(self, effects, addr, at, now)).map(u32::from)
             }
             Block::Aes => {
                 // A read that sees the block done books its end when it was.
@@ -567,8 +554,8 @@ impl Soc {
                     self.r.aes.event(t);
                     self.settle_effects(t, at);
                 }
-                let c = ctx!(self, effects, addr, at, now);
-                self.r.aes.read(off, mask as u16, &c).map(u32::from)
+                let mut c = ctx!(self, effects, addr, at, now);
+                self.r.aes.read(off, mask as u16, &mut c).map(u32::from)
             }
             Block::RefA => self.r.reference.read(off, &cx!(self, addr, at, now)),
             Block::Crc32 => self.r.crc.read(off, &cx!(self, addr, at, now)),
@@ -615,7 +602,7 @@ impl Soc {
             }
             Block::Eusci(i) => {
                 let u = &mut self.r.eusci[usize::from(i)];
-                u.write(off, v, m, &ctx!(self, effects, addr, at, now))
+                u.write(off, v, m, &mut ctx!(self, effects, addr, at, now))
             }
             Block::Aes => self.r.aes.write(off, v, m, &mut ctx!(self, effects, addr, at, now)),
             Block::RefA => self.r.reference.write(off, value, mask, &mut cx!(self, addr, at, now)),
@@ -668,8 +655,8 @@ impl Soc {
             return match addr {
                 SCS..0xE000_F000 if self.common.dev.gap_at(addr).is_none() => {
                     let (off, scb, exception) = (addr - SCS, self.scb, self.exception);
-                    let c = cx!(self, addr, at, now);
-                    self.r.scs.read(off, exception, &scb, &c)
+                    let clock = self.r.lines.fclk;
+                    self.r.scs.read(off, exception, &scb, &arm!(self, &clock, addr, at, now))
                 }
                 _ if addr & !0xFFF == b.rstctl => {
                     let off = addr - b.rstctl;
@@ -683,7 +670,8 @@ impl Soc {
             };
         }
         if addr & !0xFFF == DWT {
-            return self.r.dwt.read(addr - DWT, trace, &cx!(self, addr, at, now));
+            let clock = &self.r.lines.fclk;
+            return self.r.dwt.read(addr - DWT, trace, &arm!(self, clock, addr, at, now));
         }
         let slot = (addr.wrapping_sub(PERIPHERALS) / SLOT) as usize;
         let Some(&(block, base)) = self.blocks.get(slot) else {
@@ -717,8 +705,13 @@ impl Soc {
             return match addr {
                 SCS..0xE000_F000 if self.common.dev.gap_at(addr).is_none() => {
                     let mut scb = self.scb;
-                    let mut c = cx!(self, addr, at, now);
-                    self.r.scs.write(addr - SCS, value, mask, &mut scb, &mut c)?;
+                    let clock = self.r.lines.fclk;
+                    let mut a = arm!(self, &clock, addr, at, now);
+                    self.r.scs.write(addr - SCS, value, mask, &mut scb, &mut a)?;
+                    if a.reset {
+                        // RSTCTL knows SYSRESETREQ as hard reset source 0.
+                        cx!(self, addr, at, now).reset(Class::Hard, 0);
+                    }
                     self.scb = scb;
                     let after = self.r.scs.trace_enabled();
                     if after != trace {
@@ -738,8 +731,9 @@ impl Soc {
             };
         }
         if addr & !0xFFF == DWT {
-            let mut c = cx!(self, addr, at, now);
-            return self.r.dwt.write(addr - DWT, value, mask, trace, &mut c);
+            let clock = &self.r.lines.fclk;
+            let a = arm!(self, clock, addr, at, now);
+            return self.r.dwt.write(addr - DWT, value, mask, trace, &a);
         }
         let slot = (addr.wrapping_sub(PERIPHERALS) / SLOT) as usize;
         let Some(&(block, base)) = self.blocks.get(slot) else {

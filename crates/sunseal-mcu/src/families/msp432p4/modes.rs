@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Low-power modes, and what else the core asks the chip for.
+
+use super::*;
+
+impl Around for Soc {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn common_mut(&mut self) -> &mut Common {
+        &mut self.common
+    }
+
+    fn scs(&self) -> &Scs {
+        &self.r.scs
+    }
+
+    fn scs_mut(&mut self) -> &mut Scs {
+        &mut self.r.scs
+    }
+
+    fn dwt_mut(&mut self) -> &mut Dwt {
+        &mut self.r.dwt
+    }
+
+    fn clock(&self) -> &Line {
+        &self.r.lines.base.mclk
+    }
+
+    fn asleep(&self) -> bool {
+        self.r.sleep.is_some()
+    }
+
+    fn word(&self, addr: u32) -> Option<u32> {
+        let i = place(addr)? as usize;
+        let b = self.memory.get(i..i + 4)?;
+        Some(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+    }
+
+    fn holds(&self, addr: u32) -> bool {
+        place(addr).is_some()
+    }
+
+    fn set_exception(&mut self, number: u32) {
+        self.exception = number;
+    }
+
+    fn late_arrival_cycles(&self) -> Cycles {
+        self.facts.core_timing.late_arrival_cycles.into()
+    }
+
+    fn pop_preemption_cycles(&self) -> Cycles {
+        self.facts.core_timing.pop_preemption_cycles.into()
+    }
+
+    fn reset_pending(&self) -> bool {
+        self.fx.reset.is_some()
+    }
+
+    fn next_event(&self) -> Option<Picos> {
+        [self.own_event(), self.common.next_event()].into_iter().flatten().min()
+    }
+
+    fn process(&mut self, t: Picos, now: Picos, cycles: Cycles) {
+        self.process_at(t, cycles);
+        if self.common.next_event().is_some_and(|e| e <= t) {
+            let (drives, shifts) = self.common.events(t, now, cycles);
+            for shift in shifts {
+                let gave = self.r.eusci[shift.serial].slave_exchange(shift.byte);
+                self.common.shifted_out(&shift, t, gave);
+            }
+            self.drive(drives);
+            self.settle_effects(now, cycles);
+        }
+    }
+
+    fn fall_asleep(&mut self, cycles: Cycles, for_event: bool) {
+        let now = self.now();
+        let r = &mut self.r;
+        let mut sleep = Sleep::Lpm0;
+        if r.scs.sleep_deep() {
+            let deep = r.pcm.deep();
+            let clocks_asked = r.timers.iter().any(|t| t.requests_smclk() || t.requests_aclk())
+                || r.eusci.iter().any(|u| u.requests_smclk() || u.requests_aclk())
+                || r.adc.busy()
+                || !r.wdt.held() && !r.wdt.low_frequency();
+            if r.pcm.refuses(deep) {
+                r.pcm.flag(pcm::LPM_INVALID_TR);
+            } else if clocks_asked && !r.pcm.forces_entry() {
+                r.pcm.flag(pcm::LPM_INVALID_CLK);
+            } else {
+                sleep = match deep {
+                    Deep::Lpm3 if r.rtc.held() && r.wdt.held() => Sleep::Lpm4,
+                    Deep::Lpm3 => Sleep::Lpm3,
+                    Deep::Lpm35 => Sleep::Lpm35,
+                    Deep::Lpm45 => Sleep::Lpm45,
+                };
+            }
+        }
+        r.sleep = Some(sleep);
+        r.for_event = for_event;
+        let mut start = now;
+        if sleep != Sleep::Lpm0 {
+            // The way down still costs what the CPU costs.
+            start = now + us(self.facts.pcm.lpm3_entry_us);
+            self.common.state.now_ps = start.0;
+        }
+        self.r.slept_from = self.r.lines.fclk.ticks_at(start);
+        if matches!(sleep, Sleep::Lpm35 | Sleep::Lpm45) {
+            let keep = sleep == Sleep::Lpm35;
+            let seed = self.common.state.seed ^ start.0 as u64;
+            self.scramble_ram(seed, |bank| !(keep && bank == 0));
+        } else if sleep != Sleep::Lpm0 {
+            let retained = self.r.sysctl.retained();
+            let seed = self.common.state.seed ^ start.0 as u64;
+            self.scramble_ram(seed, |bank| retained >> bank & 1 == 0);
+        }
+        self.update_clocks(start, cycles);
+        self.refresh(start, cycles);
+    }
+}
+
+impl Soc {
+    /// The CPU goes on: at an edge of its clock from LPM0, behind the wake-up time from deeper modes,
+    /// by a reset from those that lose their registers.
+    /// True if it starts at its vector.
+    pub(super) fn wake(&mut self, cycles: Cycles) -> bool {
+        let Some(sleep) = self.r.sleep.take() else { return false };
+        let now = self.now();
+        let p = &self.facts.pcm;
+        let fclk = self.r.lines.fclk;
+        let start = match sleep {
+            Sleep::Lpm0 => {
+                let trace = self.r.scs.trace_enabled();
+                let slept = fclk.ticks_at(now).saturating_sub(self.r.slept_from);
+                self.r.dwt.slept(trace, slept);
+                let edge = fclk.tick_not_before(now);
+                fclk.time_of(edge + u64::from(p.lpm0_wake_cycles))
+            }
+            Sleep::Lpm3 | Sleep::Lpm4 => now + us(p.lpm3_wake_us),
+            Sleep::Lpm35 | Sleep::Lpm45 => {
+                let wait = if sleep == Sleep::Lpm35 { p.lpm35_wake_us } else { p.lpm45_wake_us };
+                let start = now + us(wait);
+                self.common.state.now_ps = start.0;
+                let rtc = self.r.rtc.clone();
+                self.reset_with(Class::Por, 0, true, start, cycles);
+                if sleep == Sleep::Lpm35 {
+                    self.r.rtc = rtc;
+                }
+                self.r.pcm.lock(sleep == Sleep::Lpm35);
+                return true;
+            }
+        };
+        self.common.state.now_ps = start.0;
+        self.r.lines.base.mclk.restart(start, cycles);
+        self.update_clocks(start, cycles);
+        false
+    }
+}
