@@ -274,10 +274,7 @@ def planned(plan: Planned, confirmed: Confirmed | None = None) -> str:
     page = Page(
         f"{plan.read.name}: "
         + (f"{best.row['workload']} on {best.row['board']}" if best else "nothing meets the requirements"),
-        "; ".join(
-            [f"{plan.considered:,} configurations were judged, {plan.qualifying:,} meet everything", *plan.remarks]
-        )
-        + ".",
+        f"{plan.considered:,} configurations were judged, {plan.qualifying:,} meet everything.",
     )
     if best is None:
         rows = [(sentence,) for sentence in plan.relaxations]
@@ -294,6 +291,8 @@ def planned(plan: Planned, confirmed: Confirmed | None = None) -> str:
     )
     if plan.losers:
         page.section("Why the others lost", "The best of each.", table(("", "because"), plan.losers))
+    if plan.remarks:
+        page.section("What was not judged", "And why.", table(("",), [(remark,) for remark in plan.remarks]))
     asked = html.escape(json.dumps(plan.requirements, indent=2))
     page.section("The requirements", "As they were read.", f"<pre>{asked}</pre>")
     page.ledger(plan.cite(), *_uncertain(plan))
