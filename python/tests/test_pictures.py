@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from markupsafe import Markup
 
 from sunseal.report import charts, page, plots
 from sunseal.report import scenario as report
@@ -100,7 +101,7 @@ def written() -> str:
         told.figure(plots.ledger_figure({"panel": 2.0}, {"cpu": 1.5, "leakage": 0.5}), 300),
         page.energy_table({"cpu": 1.5, "leakage": 0.5}, "all", 2.0),
     )
-    told.section("Signature", "Cycles.", plots.flame_graph(FOLDED, "cycles", "flame"))
+    told.section("Signature", "Cycles.", Markup(plots.flame_graph(FOLDED, "cycles", "flame")))
     told.section("Curves", "Energy.", report.curve_parts(told, {"one": POINTS, "two": POINTS}))
     return told.render()
 

@@ -106,6 +106,16 @@ def test_a_curve_breaks_at_other_wait_states_too() -> None:
     assert line.x.count(None) == 1
 
 
+def test_a_page_puts_a_space_before_every_unit() -> None:
+    trace = charts.Trace("line", [0.0, 1.0], [0.937e-3, 1.5e-3], plots.STORE)
+    chart = charts.Chart(charts.Axis("time", "s"), charts.Axis("energy", "J"), [trace], y_lines={"bound": 1e-3})
+    figure = chart.figure()
+    assert list(figure.data[0].y) == pytest.approx([0.937, 1.5])
+    assert figure.layout.yaxis.ticksuffix == " mJ"
+    assert figure.layout.shapes[0].y0 == pytest.approx(1.0)
+    assert [told[1] for told in figure.data[0].customdata] == ["937 µJ", "1.5 mJ"]
+
+
 def test_a_chart_says_the_same_on_a_page_and_on_paper(tmp_path: Path) -> None:
     trace = charts.Trace("line", [1e-3, None, 1.0], [1.0, None, 3.0], plots.STORE)
     chart = charts.Chart(charts.Axis("latency", "s", log=True), charts.Axis("energy", "J"), [trace], title="both")

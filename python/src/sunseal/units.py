@@ -93,14 +93,19 @@ def time_s(text: str, what: str = "--for") -> float:
     return parse(text, "s", what)
 
 
+def prefix_of(value: float) -> tuple[int, str]:
+    """Return the prefix, with its power of ten, that leaves one to three digits before the point."""
+    steps = ((9, "G"), (6, "M"), (3, "k"), (0, ""), (-3, "m"), (-6, "µ"), (-9, "n"))
+    return next((step for step in steps if abs(value) >= 10.0 ** step[0]), (-12, "p"))
+
+
 def show(value: float, unit: str, digits: int = 4) -> str:
     """Write a quantity with the prefix that leaves one to three digits before the point."""
     if value == 0:
         return f"0 {unit}"
     if not math.isfinite(value):
         return f"{value} {unit}"
-    steps = ((9, "G"), (6, "M"), (3, "k"), (0, ""), (-3, "m"), (-6, "µ"), (-9, "n"))
-    power, prefix = next((step for step in steps if abs(value) >= 10.0 ** step[0]), (-12, "p"))
+    power, prefix = prefix_of(value)
     scaled = float(f"{value / 10.0**power:.{digits}g}")
     return f"{scaled:.{max(digits, 6)}g} {prefix}{unit}"
 

@@ -15,6 +15,9 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
+from typer._click.exceptions import NoArgsIsHelpError
+from typer._click.shell_completion import CompletionItem
+from typer._completion_classes import completion_init
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
@@ -23,6 +26,9 @@ from sunseal.errors import Stopped, SunsealError, absent
 
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 """Settings of a command whose arguments another program reads."""
+
+COMPLETING = "_SUNSEAL_COMPLETE"
+"""Set by a shell's function when it asks what to offer."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "boards": ("inventory:boards_command", "List boards, devices, their limits of clock and voltage."),
@@ -98,8 +104,6 @@ class Commands(TyperGroup):
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """Complete the name of a command without importing any."""
-        from typer._click.shell_completion import CompletionItem
-
         names = [n for n in COMMANDS if n.startswith(incomplete)]
         return [CompletionItem(n, help=COMMANDS[n][1]) for n in names] or super().shell_complete(ctx, incomplete)
 
@@ -154,6 +158,9 @@ def _stopped(told: str) -> int:
 
 
 def _usage(e: TyperException, args: Sequence[str]) -> int:
+    if isinstance(e, NoArgsIsHelpError) and e.ctx is not None:
+        sys.stdout.write(e.ctx.get_help() + "\n")
+        return 0
     sentence = getattr(e, "format_message", lambda: str(e))()
     sentence = sentence[:1].lower() + sentence[1:].rstrip(".")
     hint = "`sunseal --help` lists the commands"
@@ -215,6 +222,8 @@ def main() -> None:
     """Enter from the console script."""
     # The arrays here are small: threads of BLAS would cost more to start than they bring.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if COMPLETING in os.environ:
+        completion_init()
     if sys.stdout is None:
         sys.exit(_fail("standard output is closed, so there is nowhere to write the answer: open it, or name a file"))
     status = run(sys.argv[1:])

@@ -11,8 +11,6 @@ import typer
 from sunseal.errors import unknown
 
 SHELLS = ["bash", "zsh", "fish"]
-VARIABLE = "_SUNSEAL_COMPLETE"
-"""Set by the shell's function when it asks what to offer."""
 
 
 def completion_command(
@@ -25,9 +23,11 @@ def completion_command(
     """
     from typer._completion_shared import get_completion_script
 
+    from sunseal.cli.app import COMPLETING
+
     if shell not in SHELLS:
         raise unknown("shell", shell, SHELLS)
-    script = get_completion_script(prog_name="sunseal", complete_var=VARIABLE, shell=shell)
+    script = get_completion_script(prog_name="sunseal", complete_var=COMPLETING, shell=shell)
     sys.stdout.write(script + "\n")
 
 

@@ -107,8 +107,8 @@ def _show(planned: Planned, explain: bool) -> None:
         if explain:
             _show_losers(planned)
         return
-    out.print(f"{planned.qualifying:,} of {planned.considered:,} configurations meet the requirements")
     out.print(f"cheapest: {best.name}", style="bold")
+    out.print(f"  of {planned.considered:,} configurations {planned.qualifying:,} meet the requirements")
     out.print(f"  {_what(best)}")
     for sentence in _powers(best):
         out.print(f"  {sentence}")

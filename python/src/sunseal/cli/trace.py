@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 trace_app = typer.Typer(
     help="Read what an instrument recorded: energy of trigger windows, the capacitor method, harvested power.",
-    rich_markup_mode=None,
+    no_args_is_help=True,
 )
 
 File = Annotated[Path, typer.Argument(help="A recording; its content says which instrument's.")]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sunseal.report import plots
-from sunseal.units import show
+from sunseal.units import prefix_of, show
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -76,6 +76,25 @@ class Axis:
 
 
 @dataclass(frozen=True)
+class _Scale:
+    """What the figures of an axis are divided by, as a power of ten, and what stands behind each."""
+
+    power: int
+    suffix: str
+
+    def of(self, value: Number) -> Any:
+        """Return a figure as it is drawn."""
+        return value if value is None or self.power == 0 else value / 10.0**self.power
+
+
+def _pointed(axis: Axis, value: Number) -> str:
+    """Write a value under the pointer."""
+    if value is None:
+        return ""
+    return show(value, axis.unit) if axis.unit else f"{value:,.6g}"
+
+
+@dataclass(frozen=True)
 class Chart:
     """A picture."""
 
@@ -102,29 +121,31 @@ class Chart:
         import plotly.graph_objects as go
 
         figure = go.Figure()
-        for i, (low, high, label) in enumerate(self.bands):
+        x, y = self._scale(self.x), self._scale(self.y)
+        for i, (low, high, label) in enumerate((x.of(a), x.of(b), name) for a, b, name in self.bands):
             if i % 2:
                 figure.add_vrect(x0=low, x1=high, fillcolor="rgba(122,135,148,0.12)", line_width=0, layer="below")
             figure.add_annotation(x=(low + high) / 2, y=0.01, yref="paper", yanchor="bottom", text=label, **_LABEL)
         for t in self.traces:
             figure.add_scatter(
-                x=list(t.x),
-                y=list(t.y),
+                x=[x.of(v) for v in t.x],
+                y=[y.of(v) for v in t.y],
                 text=list(t.text) or None,
                 name=t.name,
                 mode=t.look,
                 opacity=0.3 if t.faint else 1,
                 line={"color": t.color, "width": 2, "dash": "dash" if t.dash else "solid"},
                 marker={"symbol": t.mark, "size": t.size, "color": t.color},
-                hovertemplate=f"%{{x:.4s}}{self.x.unit}, %{{y:.4s}}{self.y.unit}<br>%{{text}}<extra>{t.name}</extra>"
-                if t.text
-                else f"%{{x:.4s}}{self.x.unit}, %{{y:.4s}}{self.y.unit}<extra>{t.name}</extra>",
+                customdata=[(_pointed(self.x, a), _pointed(self.y, b)) for a, b in zip(t.x, t.y, strict=True)],
+                hovertemplate="%{customdata[0]}, %{customdata[1]}"
+                + ("<br>%{text}" if t.text else "")
+                + f"<extra>{t.name}</extra>",
             )
         for b in self.bars:
             figure.add_bar(
                 y=list(b.at),
-                x=list(b.length),
-                base=list(b.start) if b.start is not None else None,
+                x=[x.of(v) for v in b.length],
+                base=[x.of(v) for v in b.start] if b.start is not None else None,
                 text=list(b.text) or None,
                 textposition="inside" if b.text else "none",
                 insidetextanchor="middle",
@@ -132,20 +153,20 @@ class Chart:
                 name=b.name,
                 orientation="h",
                 marker={"color": b.color},
-                hovertemplate=f"%{{y}}<br>%{{x:.4s}}{self.x.unit}<extra>{b.name}</extra>",
+                customdata=[_pointed(self.x, v) for v in b.length],
+                hovertemplate=f"%{{y}}<br>%{{customdata}}<extra>{b.name}</extra>",
             )
         plots.styled(figure)
-        for axis, update, lines in (
-            (self.x, figure.update_xaxes, self.x_lines),
-            (self.y, figure.update_yaxes, self.y_lines),
+        for axis, scale, update, lines in (
+            (self.x, x, figure.update_xaxes, self.x_lines),
+            (self.y, y, figure.update_yaxes, self.y_lines),
         ):
-            update(title=axis.title, ticksuffix=axis.unit, automargin=True)
-            update(**({"exponentformat": "SI", "minexponent": 0} if axis.unit else {"separatethousands": True}))
+            update(title=axis.title, ticksuffix=scale.suffix, automargin=True, separatethousands=True)
             draw = figure.add_vline if axis is self.x else figure.add_hline
             for name, value in lines.items():
-                draw(value, line={"color": plots.BAD, "dash": "dot", "width": 1.5})
+                draw(scale.of(value), line={"color": plots.BAD, "dash": "dot", "width": 1.5})
                 # Plotly puts an annotation on a logarithmic axis by its exponent.
-                at = math.log10(value) if axis.log else value
+                at = math.log10(value) if axis.log else scale.of(value)
                 place: dict[str, Any] = (
                     {"x": at, "y": 1, "yref": "paper", "xanchor": "right", "yanchor": "top"}
                     if axis is self.x
@@ -173,14 +194,24 @@ class Chart:
             title=self.title or None, margin={"r": 20, "t": top}, height=self.height, legend={"traceorder": "normal"}
         )
 
+    def _drawn(self, axis: Axis) -> list[float]:
+        """Return what is drawn along an axis."""
+        values: Iterable[Number] = [v for t in self.traces for v in (t.x if axis is self.x else t.y)]
+        if self.bars and axis is self.x:
+            values = [v for b in self.bars for v in b.length]
+        lines = self.x_lines if axis is self.x else self.y_lines
+        return [v for v in (*values, *lines.values()) if v is not None and not math.isnan(v)]
+
+    def _scale(self, axis: Axis) -> _Scale:
+        """Return how a page draws an axis: a linear one with one prefix, as Plotly puts no space before a unit."""
+        if axis.log or not axis.unit:
+            return _Scale(0, "")
+        power, prefix = prefix_of(max((abs(v) for v in self._drawn(axis)), default=0.0) or 1.0)
+        return _Scale(power, f" {prefix}{axis.unit}")
+
     def _decades(self, axis: Axis) -> tuple[float, float]:
         """Return the ends of a logarithmic axis as exponents: what is drawn, and some room."""
-        if self.bars and axis is self.x:
-            values: Iterable[Number] = [v for b in self.bars for v in b.length]
-        else:
-            values = [v for t in self.traces for v in (t.x if axis is self.x else t.y)]
-        lines = self.x_lines if axis is self.x else self.y_lines
-        shown = [math.log10(v) for v in (*values, *lines.values()) if v is not None and v > 0] or [0.0]
+        shown = [math.log10(v) for v in self._drawn(axis) if v > 0] or [0.0]
         room = max(0.06 * (max(shown) - min(shown)), 0.12)
         return min(shown) - room, max(shown) + room
 

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+from markupsafe import Markup
 
 from sunseal import boards
 from sunseal.harvest.light import low_light_text
@@ -18,7 +18,7 @@ from sunseal.planner.lifetime import Lifetime
 from sunseal.planner.size import DECISIONS, Sized
 from sunseal.planner.tune import QUANTITIES, Tuned
 from sunseal.report import drawings
-from sunseal.report.page import Cell, Html, Page, right, table
+from sunseal.report.page import Cell, Page, part, right, table
 from sunseal.units import duration, show
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _tuned_words(page: Page, answer: Tuned) -> None:
     page.section("What binds", text + "What lifting one bound alone would bring.", table(head, binds))
 
 
-def points_table(rows: pd.DataFrame) -> str:
+def points_table(rows: pd.DataFrame) -> Markup:
     """Write operating points as a table."""
     return table(
         ("workload", "where", "latency", "energy", "bounds", "bits"),
@@ -274,10 +274,7 @@ def planned(plan: Planned, confirmed: Confirmed | None = None) -> str:
     page = Page(
         f"{plan.read.name}: "
         + (f"{best.row['workload']} on {best.row['board']}" if best else "nothing meets the requirements"),
-        "; ".join(
-            [f"{plan.considered:,} configurations were judged, {plan.qualifying:,} meet everything", *plan.remarks]
-        )
-        + ".",
+        f"{plan.considered:,} configurations were judged, {plan.qualifying:,} meet everything.",
     )
     if best is None:
         rows = [(sentence,) for sentence in plan.relaxations]
@@ -294,8 +291,10 @@ def planned(plan: Planned, confirmed: Confirmed | None = None) -> str:
     )
     if plan.losers:
         page.section("Why the others lost", "The best of each.", table(("", "because"), plan.losers))
-    asked = html.escape(json.dumps(plan.requirements, indent=2))
-    page.section("The requirements", "As they were read.", f"<pre>{asked}</pre>")
+    if plan.remarks:
+        page.section("What was not judged", "And why.", table(("",), [(remark,) for remark in plan.remarks]))
+    asked = json.dumps(plan.requirements, indent=2)
+    page.section("The requirements", "As they were read.", part("pre", asked))
     page.ledger(plan.cite(), *_uncertain(plan))
     return page.render()
 
@@ -357,7 +356,7 @@ def _chosen(page: Page, plan: Planned, best: Configuration) -> None:
 
 
 def _confirmed(page: Page, confirmed: Confirmed) -> None:
-    def told(value: float, unit: str) -> Html:
+    def told(value: float, unit: str) -> Markup:
         return right(show(value, unit) if unit else f"{value:,.6g}")
 
     rows: list[Sequence[Cell]] = [
@@ -372,12 +371,12 @@ def _confirmed(page: Page, confirmed: Confirmed) -> None:
 
 
 INSIDE = {
-    True: Html('<span class="good">inside</span>'),
-    False: Html('<b class="bad">outside</b>'),
+    True: part("verdict", "inside", "good"),
+    False: part("verdict", "outside", "bad"),
 }
 SURE = {
-    True: Html('<span class="good">sure</span>'),
-    False: Html('<b class="mild">inside its uncertainty</b>'),
+    True: part("verdict", "sure", "good"),
+    False: part("verdict", "inside its uncertainty", "mild"),
 }
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal.units import show
+from sunseal.units import prefix_of, show
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -168,7 +168,8 @@ def day_figure(day: Day, *, slider: bool = False) -> go.Figure:
             name=f"{name}, mean power",
             mode="lines",
             line={"color": color, "width": 1.5},
-            hovertemplate=f"%{{x:.2f}} {day.unit}, %{{y:.3s}}W<extra>{name}</extra>",
+            customdata=[show(v, "W", 3) for v in watts],
+            hovertemplate=f"%{{x:.2f}} {day.unit}, %{{customdata}}<extra>{name}</extra>",
         )
     begin, end = day.span
     shown = [begin, end + (end - begin) * 0.005]
@@ -191,6 +192,8 @@ def window_figure(window: Mapping[str, Any], beside: str = "s") -> go.Figure:
 
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.5, 0.5], vertical_spacing=0.05)
     time_s, state = window["time_s"], window["state"]
+    power, prefix = prefix_of(max(window["load_w"], default=0.0) or 1.0)
+    load = [w / 10.0**power for w in window["load_w"]]
     figure.add_scatter(
         row=1,
         col=1,
@@ -204,7 +207,7 @@ def window_figure(window: Mapping[str, Any], beside: str = "s") -> go.Figure:
         row=2,
         col=1,
         x=time_s,
-        y=window["load_w"],
+        y=load,
         name="power of the node",
         mode="lines",
         line={"color": MUTED, "width": 1, "shape": "hv"},
@@ -216,7 +219,7 @@ def window_figure(window: Mapping[str, Any], beside: str = "s") -> go.Figure:
         for i in range(len(time_s) - 1):
             if state[i] == name:
                 x += [time_s[i], time_s[i + 1], None]
-                y += [window["load_w"][i]] * 2 + [None]
+                y += [load[i]] * 2 + [None]
         if x:
             figure.add_scatter(
                 row=2,
@@ -226,11 +229,11 @@ def window_figure(window: Mapping[str, Any], beside: str = "s") -> go.Figure:
                 name=name,
                 mode="lines",
                 line={"color": color, "width": 3},
-                hovertemplate=f"%{{x:.7g}} {beside}, %{{y:.4s}}W<extra>{name}</extra>",
+                hovertemplate=f"%{{x:.7g}} {beside}, %{{y:.4g}} {prefix}W<extra>{name}</extra>",
             )
     styled(figure)
     figure.update_yaxes(title="storage [V]", row=1, col=1)
-    figure.update_yaxes(title="power", ticksuffix="W", exponentformat="SI", minexponent=0, row=2, col=1)
+    figure.update_yaxes(title="power", ticksuffix=f" {prefix}W", row=2, col=1)
     figure.update_xaxes(title="seconds of the run", rangeslider={"visible": True, "thickness": 0.08}, row=2, col=1)
     return figure.update_layout(margin={"l": 64, "r": 24, "t": 40})
 

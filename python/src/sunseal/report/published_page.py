@@ -3,19 +3,20 @@
 
 from __future__ import annotations
 
-import html
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from markupsafe import Markup
+
 from sunseal import citing, published
 from sunseal.measurement import measuring
 from sunseal.published import Reproduction, Row
 from sunseal.report import plots
 from sunseal.report.charts import Axis, Bars, Chart, Trace, curve
-from sunseal.report.page import Cell, Html, Page, right, table
+from sunseal.report.page import Cell, Page, part, right, table
 from sunseal.units import show
 
 STYLE = {
@@ -33,29 +34,27 @@ BARS_MAX = 14
 LABEL_MAX = 56
 
 
-def tables(reproductions: Iterable[Reproduction]) -> str:
+def tables(reproductions: Iterable[Reproduction]) -> Markup:
     """Write published figures beside ours."""
-    return "".join(_table(r, f"{r.id}: {r.title}") for r in reproductions)
+    return Markup().join(_table(r, f"{r.id}: {r.title}") for r in reproductions)
 
 
-def _table(r: Reproduction, caption: str) -> str:
+def _table(r: Reproduction, caption: str) -> Markup:
     rows: list[Sequence[Cell]] = []
     for row in r.rows:
-        printed = f" <small>(printed {html.escape(row.printed)})</small>" if row.printed else ""
-        told = f"{html.escape(row.show(row.published))}{printed}"
         rows.append(
             (
                 row.label,
-                Html(f'<span class="n" style="display:block">{told}</span>'),
+                part("printed", row.show(row.published), row.printed),
                 right(row.show(row.ours)),
                 right(f"{row.ratio:.3f}" if row.ratio is not None else ""),
-                Html(f'<b class="{STYLE[row.verdict][0]}">{html.escape(row.verdict)}</b>'),
+                part("strong", row.verdict, STYLE[row.verdict][0]),
                 row.class_name,
-                Html(f"<small>{html.escape(row.note)}</small>" if row.note else ""),
+                part("small", row.note) if row.note else "",
             )
         )
     head = ("", "published", "ours", "ratio", "verdict", "class", "note")
-    return f'{table(head, rows, caption)}<p class="note">{html.escape(r.source)}</p>'
+    return table(head, rows, caption) + part("note", r.source)
 
 
 # --- Pictures --------------------------------------------------------------------------------
@@ -206,8 +205,8 @@ def page(reproductions: Sequence[Reproduction]) -> str:
         _overview(told, reproductions)
     for paper, of in itertools.groupby(reproductions, key=lambda r: r.id.partition("/")[0]):
         for r in of:
-            drawn = "".join(told.chart(chart) for chart in charts_of(r))
-            told.section(f"{paper} {r.id.partition('/')[2]}", r.title, drawn, _table(r, ""))
+            drawn = [told.chart(chart) for chart in charts_of(r)]
+            told.section(f"{paper} {r.id.partition('/')[2]}", r.title, *drawn, _table(r, ""))
     told.ledger(sum((r.cite() for r in reproductions), citing.NOTHING))
     return told.render()
 
@@ -224,7 +223,7 @@ def _classes(told: Page, reproductions: Sequence[Reproduction]) -> None:
         "Only rows of the first class speak of the world: the others agree by the paper's arithmetic, by a fit, or by "
         "what our model is.",
         table(("class", *STYLE, ""), rows),
-        "".join(f"<p><b>{html.escape(key)}</b>: {html.escape(said)}</p>" for key, said in papers),
+        *(part("named", key, said) for key, said in papers),
     )
 
 
@@ -237,5 +236,5 @@ def _overview(told: Page, reproductions: Sequence[Reproduction]) -> None:
         "All of them",
         "Each point a figure in its own unit; on the line ours is what the paper prints.",
         told.chart(main(reproductions)),
-        f"<details><summary>Verdicts by table</summary>{table(('', '', *STYLE), rows)}</details>",
+        part("fold", "Verdicts by table", table(("", "", *STYLE), rows)),
     )

@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
 from sunseal import boards, citing
 from sunseal.loop.simulation import LOSSES
 from sunseal.measurement import measuring
 from sunseal.report import charts, plots
-from sunseal.report.page import Cell, Html, Page, energy_table, right, table
+from sunseal.report.page import Cell, Page, energy_table, part, right, table
 from sunseal.units import duration, show
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from sunseal.loop.simulation import Played
 
 
-def curve_parts(page: Page, curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+def curve_parts(page: Page, curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> Markup:
     """Embed energy curves two by two."""
     return page.pair(*(charts.curve(points, title) for title, points in curves.items()))
 
@@ -176,7 +177,7 @@ def _day_section(page: Page, played: Played, served: Served | None) -> plots.Day
         "Storage voltage, what happened, and the power of panel and node, each point a mean over "
         f"{duration(_drawn(played.record) * _width_s(played.record))}. Shaded: the node had no "
         f"supply. The figures behind it stand in series.csv.{zoom}",
-        f'<div class="wide">{page.figure(plots.day_figure(day, slider=served is None), 680)}</div>',
+        page.figure(plots.day_figure(day, slider=served is None), 680),
     )
     return day
 
@@ -189,7 +190,7 @@ def _window_section(page: Page, window: Mapping[str, Any] | None) -> None:
         "A closer look",
         f"From {window['from_s']:.9g} s to {window['to_s']:.9g} s of the run, in the engine's own steps: every change "
         f"of state, and each brown-out to the cycle.{cut}",
-        f'<div class="wide">{page.figure(plots.window_figure(window), 560)}</div>',
+        page.figure(plots.window_figure(window), 560),
     )
 
 
@@ -252,7 +253,7 @@ def _stacks_section(page: Page, record: Mapping[str, Any]) -> None:
         "Energy by function and component",
         "What each of the firmware's functions took while it ran itself, by component; what it took asleep and to "
         "start is below, as that would press the rest together.",
-        page.chart(stacks(awake, components)) if awake else "",
+        *([page.chart(stacks(awake, components))] if awake else []),
         page.chart(stacks([row for row in told if row["function"] in STEADY and row["energy_j"] > 0], components)),
     )
 
@@ -371,18 +372,19 @@ def _ledger_section(page: Page, played: Played, closing: Mapping[str, Any]) -> N
         f"In - out - lost - change of the store comes to {balance:.1e} of the energy moved; below 1e-6 it counts "
         f"as closed. The node's own joules are its counted states and events, priced by {played.record['power_set']}; "
         f"the closed loop delivered the same to {abs(played.record['energy']['loop_over_ledger_rel']):.1e}.{note}",
-        f'<div class="wide">{page.figure(plots.ledger_figure(incoming, outgoing), 420)}</div>',
-        '<div class="pair"><div>',
-        energy_table(energy["by_component_j"], "delivered to the node", energy["out_j"]),
-        "</div><div>",
-        energy_table(energy["lost_by_j"], "lost or not taken", energy["lost_j"]),
-        "</div></div><details><summary>By state and event</summary>",
-        _states_table(played.record["energy"]["load"]),
-        "</details>",
+        page.figure(plots.ledger_figure(incoming, outgoing), 420),
+        part(
+            "halves",
+            [
+                energy_table(energy["by_component_j"], "delivered to the node", energy["out_j"]),
+                energy_table(energy["lost_by_j"], "lost or not taken", energy["lost_j"]),
+            ],
+        ),
+        part("fold", "By state and event", _states_table(played.record["energy"]["load"])),
     )
 
 
-def _states_table(load: Mapping[str, Any]) -> str:
+def _states_table(load: Mapping[str, Any]) -> Markup:
     """Write each state and event once, the CPU's by clock."""
     sums: dict[str, dict[str, Any]] = {}
     for item in load["items"]:
@@ -400,14 +402,13 @@ def _states_table(load: Mapping[str, Any]) -> str:
         joules = row["energy_j"]
         if joules["typ"] == 0:
             continue
-        unchecked = ' <b class="mild">unchecked</b>' if row["recalled"] else ""
         rows.append(
             (
                 label,
                 right(f"{row['count']:,} times" if row["kind"] == "event" else duration(row["time_s"])),
                 right(show(joules["typ"], "J", 4)),
                 right(f"{show(joules['low'], 'J', 3)} to {show(joules['high'], 'J', 3)}"),
-                Html(f"<small>{html.escape(row['source'])}{unchecked}</small>"),
+                part("coefficient", row["source"], row["recalled"]),
             )
         )
     return table(("state or event", "how long, how often", "energy", "bounds", "coefficient from"), rows)
@@ -473,7 +474,7 @@ def _signature_section(page: Page, played: Played, suite: str) -> str:
         "flash at one clock, so a function's share of the cycles is its share of the joules. Green: hashing and the "
         "nonce; blue: points and scalars; orange: multiplication and squaring; yellow: reduction and inversion; "
         "violet: run-time helpers.",
-        f'<div class="wide">{svg}</div>',
+        part("wide", Markup(svg)),  # it has escaped its own texts
     )
     return svg
 
@@ -513,7 +514,7 @@ def _published_section(page: Page) -> None:
 def _origin_section(page: Page, played: Played) -> None:
     page.ledger(played.cite())
     scenario = json.dumps(played.scenario, indent=2, sort_keys=True)
-    page.section("The scenario", "As it was played, defaults included.", f"<pre>{html.escape(scenario)}</pre>")
+    page.section("The scenario", "As it was played, defaults included.", part("pre", scenario))
 
 
 def _cards(closing: Mapping[str, Any]) -> list[tuple[str, str]]:

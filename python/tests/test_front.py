@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The command line as a whole: help, completion, spellings, widths."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import pty
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import pytest
+import typer
+
+from conftest import Cli
+from sunseal import boards
+from sunseal.cli import app
+from sunseal.cli.spread import spread
+
+
+@pytest.mark.parametrize("args", [(), ("-h",), ("--help",)])
+def test_help_is_printed_where_it_is_asked_for_and_where_nothing_is(sunseal: Cli, args: tuple[str, ...]) -> None:
+    done = sunseal(*args)
+    assert done.status == 0
+    assert done.out.startswith("Usage: sunseal ")
+    assert all(f"  {name} " in done.out for name in app.COMMANDS)
+    assert max(map(len, done.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("group", ["trace", "coupon", "hdl", "node"])
+def test_a_bare_group_prints_its_help(sunseal: Cli, group: str) -> None:
+    done = sunseal(group)
+    assert done.status == 0, done.err
+    assert done.out.startswith(f"Usage: sunseal {group} ")
+
+
+@pytest.mark.parametrize("name", sorted(set(app.COMMANDS) - {"serve", "gateway", "token"}))
+def test_every_command_answers_to_h(sunseal: Cli, name: str) -> None:
+    done = sunseal(name, "-h")
+    assert done.status == 0, done.err
+    assert done.out.startswith(f"Usage: sunseal {name} ")
+
+
+def options(name: str) -> dict[str, set[str]]:
+    """The options of a command, by the subcommand that has them."""
+    module, _, attribute = app.COMMANDS[name][0].partition(":")
+    found = getattr(import_module(f"sunseal.cli.{module}"), attribute)
+    if not isinstance(found, typer.Typer):
+        one = typer.Typer(add_completion=False)
+        one.command(name)(found)
+        found = one
+    command = typer.main.get_command(found)
+    every = getattr(command, "commands", {name: command})
+    return {sub: {o for p in c.params for o in p.opts if o.startswith("--")} for sub, c in every.items()}
+
+
+def test_an_option_has_one_spelling_on_all_commands() -> None:
+    for name in set(app.COMMANDS) - {"serve", "gateway", "token"}:
+        for sub, found in options(name).items():
+            assert not found & {"--plot", "--svg", "--figure-file", "--outfile"}, f"{name} {sub}"
+            if (name, sub) != ("coupon", "analyze"):  # there it is what an operation leaves
+                assert "--output" not in found, f"{name} {sub}"
+
+
+def test_an_earlier_spelling_is_still_understood(sunseal: Cli, firmware: None, tmp_path: Path) -> None:
+    flames = tmp_path / "flames.svg"
+    assert sunseal("profile", "sha256-hash", f"--svg={flames}").status == 0
+    assert flames.read_text().lstrip().startswith("<svg")
+
+
+SHELL = """
+sunseal() { "$PYTHON" -m sunseal "$@"; }
+PATH="$SHIM:$PATH"
+eval "$(sunseal completion bash)"
+COMP_WORDS=($LINE); COMP_CWORD=$AT
+_sunseal_completion sunseal
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "at", "offered"),
+    [
+        ("sunseal mea", 1, ["measure"]),
+        ("sunseal coupon ana", 2, ["analyze"]),
+        ("sunseal measure --board msp432", 3, ["msp432p401r-launchpad"]),
+        ("sunseal measure aes128-ctr", 2, ["aes128-ctr-encrypt"]),
+        ("sunseal simulate --ser", 2, ["--series"]),
+    ],
+)
+def test_bash_completes(tmp_path: Path, line: str, at: int, offered: list[str]) -> None:
+    shim = tmp_path / "sunseal"
+    shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sunseal "$@"\n')
+    shim.chmod(0o755)
+    env = os.environ | {"PYTHON": sys.executable, "SHIM": str(tmp_path), "LINE": line, "AT": str(at)}
+    done = subprocess.run(["bash", "-c", SHELL], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == offered, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("shell", "env", "offered"),
+    [
+        ("zsh", {"_TYPER_COMPLETE_ARGS": "sunseal mea"}, '"measure"'),
+        ("fish", {"_TYPER_COMPLETE_ARGS": "sunseal mea", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}, "measure\t"),
+    ],
+)
+def test_zsh_and_fish_are_answered(sunseal_process: Cli, shell: str, env: dict[str, str], offered: str) -> None:
+    script = sunseal_process("completion", shell)
+    assert script.status == 0
+    assert f"_SUNSEAL_COMPLETE=complete_{shell}" in script.out
+    assert offered in sunseal_process(_SUNSEAL_COMPLETE=f"complete_{shell}", **env).out
+
+
+def test_a_shell_without_completion_is_named(sunseal: Cli) -> None:
+    done = sunseal("completion", "tcsh")
+    assert done.status == 2
+    assert "unknown shell `tcsh`; known: bash, fish, zsh" in done.err
+
+
+def test_names_are_whole_in_a_pipe_and_at_80_columns(sunseal_process: Cli) -> None:
+    def lies_in(text: str) -> None:
+        assert "…" not in text
+        for name in [*boards.names("boards"), "suslowicz2017", "piotrowski2006", "two-aa-piotrowski2006"]:
+            assert name in text
+
+    lies_in(sunseal_process("boards").out)
+    outer, inner = pty.openpty()
+    env = os.environ | {"COLUMNS": "80", "NO_COLOR": "1"}
+    with subprocess.Popen([sys.executable, "-m", "sunseal", "boards"], stdout=inner, stderr=inner, env=env) as process:
+        os.close(inner)
+        seen = b""
+        while True:
+            try:
+                piece = os.read(outer, 65536)
+            except OSError:  # Linux says so where the other end is closed
+                break
+            seen += piece
+            if not piece:
+                break
+        assert process.wait() == 0
+    os.close(outer)
+    lies_in(seen.decode())
+
+
+def test_json_knows_no_colour(sunseal_process: Cli) -> None:
+    done = sunseal_process("boards", "--json", FORCE_COLOR="1", CLICOLOR_FORCE="1")
+    assert "\x1b" not in done.out
+    assert json.loads(done.out)
+
+
+def test_the_fields_of_a_request_become_options() -> None:
+    from dataclasses import dataclass
+
+    seen: list[object] = []
+
+    @dataclass
+    class Asked:
+        times: Annotated[int, typer.Option("--times")] = 2
+
+    def command(asked: Asked, loud: Annotated[bool, typer.Option("--loud")] = False) -> None:
+        seen.append((asked, loud))
+
+    command.__annotations__["asked"] = Asked  # local to this function, which no string names
+    spreading = spread(command)
+    assert list(inspect.signature(spreading).parameters) == ["times", "loud"]
+    spreading(times=3, loud=True)
+    assert seen == [(Asked(3), True)]
