@@ -12,11 +12,7 @@ use sunseal_node::{CouponRecord, LoopbackAir, Node, NodeError, RunRecord, Scenar
 const PROGRAM: &str = "p256-coupons";
 const BRIGHT: &str = "duration_s = 900\n[supply]\ninitial_v = 4.4\n[harvest]\nconstant_w = 20e-3\n";
 
-fn node(
-    program: &str,
-    more: &str,
-    air: Box<dyn sunseal_node::Air>,
-) -> Result<Node, NodeError> {
+fn node(program: &str, more: &str, air: Box<dyn sunseal_node::Air>) -> Result<Node, NodeError> {
     let text = format!(
         "name = \"coupons\"\nboard = \"msp430f5438a-anagear\"\nfirmware = {:?}\n{more}",
         firmware(program)
@@ -45,9 +41,8 @@ fn play(more: &str) -> (RunRecord, CouponRecord, Gateway) {
 }
 
 fn signed(gateway: &Gateway) -> u64 {
-    let is = |m: &Message| {
-        matches!(m, Message::Report(_) | Message::Response(_) | Message::Enrol(_))
-    };
+    let is =
+        |m: &Message| matches!(m, Message::Report(_) | Message::Response(_) | Message::Enrol(_));
     gateway.heard.iter().filter(|(_, m, _)| is(m)).count() as u64
 }
 

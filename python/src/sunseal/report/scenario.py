@@ -415,7 +415,7 @@ def _states_table(load: Mapping[str, Any]) -> Markup:
 
 
 def _coupons_section(page: Page, closing: Mapping[str, Any]) -> None:
-    from sunseal.demo import of_coupons
+    from sunseal.loop.demo import of_coupons
 
     if "coupons" not in closing:
         return
