@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * The DCO's trimmed frequencies and the watch crystal (SLAU367, CS), and the board's CC2500, which
- * wakes by itself, to sleep over eUSCI_B1 (SLAU367, eUSCI in SPI mode). DUTY_AT_ONCE: of a program that
- * never pauses and so waits for no crystal.
+ * wakes by itself, to sleep over eUSCI_B1 (SLAU367, eUSCI in SPI mode). DUTY_AT_ONCE: of a program
+ * that never pauses and so waits for no crystal.
  */
 #include "duty.h"
 
