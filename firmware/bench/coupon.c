@@ -320,7 +320,8 @@ WORKLOAD(coupon_p256_produce) {
     return produce();
 }
 #if defined(SUNSEAL_DEVICE_msp430fr5994)
-/* Of duty-coupon-p256: as many coupons as a host wrote here, and the whole computation from then on. */
+/* Of duty-coupon-p256: as many coupons as a host wrote here, and the whole computation from then
+ * on. */
 #define SPEND_SLOTS 128
 __attribute__((section(".nvm.spend"))) static uint16_t
     spend_memory[SUNSEAL_COUPON_FRAM_WORDS(sizeof(struct sunseal_ecdsa_p256_coupon), SPEND_SLOTS)];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * The DCO's trimmed frequencies and the watch crystal (SLAU367, CS), and the board's CC2500, which
- * wakes by itself, to sleep over eUSCI_B1 (SLAU367, eUSCI in SPI mode).
+ * wakes by itself, to sleep over eUSCI_B1 (SLAU367, eUSCI in SPI mode). DUTY_AT_ONCE: of a program
+ * that never pauses and so waits for no crystal.
  */
 #include "duty.h"
 
@@ -74,9 +75,11 @@ void duty_begin(uint16_t mclk_khz) {
     CSCTL3 = 0;
     CSCTL4 = LFXT_ON;
     CSCTL2 = LFXT_DCO_DCO;
+#if !defined(DUTY_AT_ONCE)
     do
         CSCTL5 &= (uint16_t)~LFXTOFFG;
     while (CSCTL5 & LFXTOFFG);
+#endif
     uint16_t i = 0;
     while (taps[i].khz > mclk_khz)
         i++;

@@ -47,17 +47,17 @@ static const struct sunseal_coupon_flash_place place = {
 #endif
 
 /* volatile: what stands here after the build is not what stands there on the node. */
-__attribute__((section(".info_a.coupons"), used)) const volatile struct coupon_policy node_coupons =
-    {
-        .magic = COUPON_POLICY_MAGIC,
-        .version = COUPON_POLICY_VERSION,
-        .bytes = COUPON_POLICY_BYTES,
-        .slots = SLOTS,
-        .high = SLOTS,
-        .refill_above_mv = 4500,
-        .use_uj = 500,
-        .every_s = 10,
-        .per_wake = 1,
+__attribute__((section(".info_a.coupons"), used))
+const volatile struct coupon_policy node_coupons = {
+    .magic = COUPON_POLICY_MAGIC,
+    .version = COUPON_POLICY_VERSION,
+    .bytes = COUPON_POLICY_BYTES,
+    .slots = SLOTS,
+    .high = SLOTS,
+    .refill_above_mv = 4500,
+    .use_uj = 500,
+    .every_s = 10,
+    .per_wake = 1,
 };
 
 const char *coupons_load(struct coupon_policy *policy) {
@@ -96,8 +96,7 @@ static const struct sunseal_coupon_kind kind = {
 };
 
 static struct SUITE_COUPON work;
-static struct sunseal_coupon_pool coupon_pool = {
-    .kind = &kind, .medium = &MEDIUM, .place = &place};
+static struct sunseal_coupon_pool coupon_pool = {.kind = &kind, .medium = &MEDIUM, .place = &place};
 static struct sunseal_coupon_store store = {.pools = &coupon_pool,
                                             .count = 1,
                                             .version = 1,

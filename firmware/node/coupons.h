@@ -26,8 +26,8 @@
 #define COUPON_POLICY_VERSION 1
 #define COUPON_POLICY_BYTES 28
 
-/* When coupons are made: the block `node_coupons` behind node_config (config.h) in segment A, which a
- * programmer, or a scenario, writes over. Little-endian, no padding. */
+/* When coupons are made: the block `node_coupons` behind node_config (config.h) in segment A, which
+ * a programmer, or a scenario, writes over. Little-endian, no padding. */
 struct coupon_policy {
     uint32_t magic;           /*  0 COUPON_POLICY_MAGIC */
     uint16_t version;         /*  4 COUPON_POLICY_VERSION */
@@ -36,17 +36,18 @@ struct coupon_policy {
     uint16_t low;             /* 10 with fewer, more are made from any energy that duties leave */
     uint16_t high;            /* 12 with so many, no more are made; 0: never any */
     uint16_t refill_above_mv; /* 14 from `low` on, the store must stand at this or higher */
-    uint32_t use_uj;          /* 16 one signature from a coupon, as node_config.sign_uj is of a whole one */
-    uint32_t reserve_uj;      /* 20 what stays in the store beside the next duty and the coupon itself */
-    uint16_t every_s;         /* 24 from one wake-up for coupons to the next */
-    uint8_t per_wake;         /* 26 coupons made in one of them at most */
-    uint8_t reserved;         /* 27 zero */
+    uint32_t use_uj; /* 16 one signature from a coupon, as node_config.sign_uj is of a whole one */
+    uint32_t reserve_uj; /* 20 what stays in the store beside the next duty and the coupon itself */
+    uint16_t every_s;    /* 24 from one wake-up for coupons to the next */
+    uint8_t per_wake;    /* 26 coupons made in one of them at most */
+    uint8_t reserved;    /* 27 zero */
 };
 
 extern const volatile struct coupon_policy node_coupons;
 
 /* Once after each start, before anything of the curve: loads its tables where a board keeps them
- * apart, and copies the block; NULL if it is sound, else which field is not and why, for the log. */
+ * apart, and copies the block; NULL if it is sound, else which field is not and why, for the log.
+ */
 const char *coupons_load(struct coupon_policy *policy);
 
 /*

@@ -299,8 +299,8 @@ static bool spares_a_coupon(void) {
     uint16_t ready = coupons_ready();
     if (ready >= coupons.high || !affordable(config.keygen_uj + duty_uj))
         return false;
-    uint32_t wanted_uj = gate_wanted_uj(config.keygen_uj + duty_uj, config.margin_percent,
-                                        config.overhead_uj);
+    uint32_t wanted_uj =
+        gate_wanted_uj(config.keygen_uj + duty_uj, config.margin_percent, config.overhead_uj);
     uint32_t stored_uj = gate_stored_uj(config.storage_uf, storage_mv, config.cutoff_mv);
     return stored_uj - wanted_uj >= coupons.reserve_uj &&
            (ready < coupons.low || storage_mv >= coupons.refill_above_mv);

@@ -70,9 +70,9 @@ fn without_a_surplus_nothing_is_made_and_the_node_signs_whole() {
         "{more}[node]\nmode = \"periodic\"\nperiod_s = 60\n[node.coupons]\nlow = 2\n"
     ));
     assert!(c.produced > 8 && c.in_store_end <= 2, "{c:?}");
-    // What is kept back is not spent: above 3.5 V the store has 0.43 J.
+    // What is kept back is not spent.
     let (_, c, _) = play(&format!(
-        "{more}[node]\nmode = \"periodic\"\nperiod_s = 60\n[node.coupons]\nlow = 2\nreserve_uj = 900000\n"
+        "{more}[node]\nmode = \"periodic\"\nperiod_s = 60\n[node.coupons]\nlow = 2\nreserve_uj = 16000000\n"
     ));
     assert_eq!(c.produced, 0);
 }
@@ -94,7 +94,7 @@ fn each_wake_up_makes_no_more_than_it_may() {
 #[test]
 fn a_node_that_dies_in_the_middle_of_everything_uses_no_coupon_twice_and_its_books_close() {
     // The gate is told that all is free, and a life lasts for little more than one coupon.
-    let more = "seed = 9\nduration_s = 1500\n[supply]\ncapacitance_f = 0.002\noverhead_j = 5e-4\ninitial_v = 2.6\n[harvest]\nconstant_w = 5e-4\n\
+    let more = "seed = 9\nduration_s = 1500\n[supply]\ncapacitance_f = 0.0045\noverhead_j = 5e-4\ninitial_v = 2.6\n[harvest]\nconstant_w = 5e-4\n\
                 [node]\nmode = \"both\"\nperiod_s = 1\nsign_uj = 1\nkeygen_uj = 1\nradio_uj = 1\nmargin_percent = 0\n\
                 [node.coupons]\nlow = 3\nuse_uj = 1\nevery_s = 1\n";
     let (r, c, g) = play(more);

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import math
 import operator
 import re
 from collections import Counter
@@ -14,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import _engine, boards, citing
+from sunseal import _engine, boards, citing, coupon_rate
 from sunseal.errors import SunsealError, unknown
 from sunseal.machine import Machine
 from sunseal.measurement import coupon, measuring, oracle
@@ -602,6 +603,19 @@ def _coupon(
     return m.original.over(m.runtime)[raw["quantity"]], f"{where}, after reset on {at}, {power}"
 
 
+def _rate(
+    _board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
+) -> tuple[float, str]:
+    """Play operations per second at one harvested power, told as a multiple of the whole operation's E/D."""
+    found = coupon_rate.around(_set(table, raw))
+    if raw["quantity"] == "inflection_w":
+        return found.inflection_w[raw["store"]], f"E/D at the rail, as harvested power behind {coupon_rate.HARVESTER}"
+    at_w = raw["factor"] * found.inflection_w["none"]
+    (p,) = [p for p in found.points if p.kind == raw["store"] and math.isclose(p.harvested_w, at_w)]
+    where = f"{p.operations} in {p.time_s:.4g} s at {show(p.harvested_w, 'W')}, {p.brown_outs} brown-outs"
+    return p.rate_hz, f"{where}; by the formula {p.formula_hz:.4g} Hz"
+
+
 Compute = Callable[[str, dict[str, Any], dict[str, Any], measuring.Progress | None], tuple[float, str]]
 KINDS: dict[str, Compute] = {
     "operating_points": _operating_point,
@@ -615,4 +629,5 @@ KINDS: dict[str, Compute] = {
     "facts": _facts,
     "surplus": _surplus,
     "coupon": _coupon,
+    "rate": _rate,
 }

@@ -10,8 +10,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from sunseal import boards, units
-from sunseal.cli.console import out, print_json
+from sunseal import boards, coupon_rate, units
+from sunseal.cli.console import PAGE, Figure, Report, out, print_json, writable
 from sunseal.measurement import coupon, measuring, precomputable
 
 coupon_app = typer.Typer(
@@ -178,3 +178,43 @@ def _show_metrics(found: list[coupon.Metrics]) -> None:
     for m in {m.kind: m for m in found}.values():
         if m.note:
             out.print(f"{m.kind}: {escape(m.note)}", style="dim")
+
+
+@coupon_app.command("rate")
+def rate_command(
+    harvested: Annotated[
+        list[str] | None,
+        typer.Option("--harvested", metavar="POWER", help="Harvested power, such as 1mW; else around E/D. Repeatable."),
+    ] = None,
+    power: Annotated[str, typer.Option("--power", help="A power set of `sunseal boards`.")] = measuring.DEFAULT_POWER,
+    report: Report = None,
+    figure: Figure = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Play signatures per second over harvested power: without coupons, with a store of them, with endless ones.
+
+    Figure 4 of Suslowicz 2017 from the closed loop, on the MSP430FR5994, with the paper's formula beside it.
+    """
+    writable(report, PAGE)
+    writable(figure)
+    found = coupon_rate.rates([units.parse(text, "W", "--harvested") for text in harvested or ()], power=power)
+    if figure is not None:
+        found.chart().write(figure)
+    if report is not None:
+        measuring.write_atomic(report, coupon_rate.page(found))
+    if as_json:
+        print_json(found.as_json())
+    else:
+        _show_rates(found)
+
+
+def _show_rates(found: coupon_rate.Rates) -> None:
+    out.print(f"ECDSA P-256, {found.board}, {found.freq_hz / 1e6:.3g} MHz, {found.vcc_v:g} V, {found.power_set}")
+    table = Table("harvested", *(f"{coupon_rate.TITLES[kind]}, formula" for kind in coupon_rate.KINDS), box=None)
+    for light_w in dict.fromkeys(p.harvested_w for p in found.points):
+        mine = {p.kind: p for p in found.points if p.harvested_w == light_w}
+        cells = (f"{mine[kind].rate_hz:.4g}, {mine[kind].formula_hz:.4g} Hz" for kind in coupon_rate.KINDS)
+        table.add_row(units.show(light_w, "W"), *cells)
+    out.print(table)
+    for kind, at in found.inflection_w.items():
+        out.print(f"E/D, {coupon_rate.TITLES[kind]}: {units.show(at, 'W')} harvested")
