@@ -160,6 +160,7 @@ macro_rules! wire {
             >; <$ty as $crate::blocks::block::Blocks>::COUNT],)*
         }
 
+        #[allow(dead_code)]
         impl $places {
             fn of(bases: &$crate::device::Addresses, vectors: &$crate::device::Addresses) -> Self {
                 Self { $($field: $blocks::$field().map(|(name, lines)| {

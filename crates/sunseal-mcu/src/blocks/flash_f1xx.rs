@@ -12,11 +12,12 @@ use sunseal_isa::Fault;
 use sunseal_isa::msp430::Width;
 use sunseal_trace::Picos;
 
-use super::Ctx;
+use super::{Block, Ctx, Reset, ResetKind, cause};
 use crate::accounts::Event;
-use crate::clock::splitmix64;
+use crate::clock::{Clocks, splitmix64};
 use crate::device::{Region, RegionKind};
 use crate::instruments::lint::LintKind;
+use crate::instruments::taint::Follow;
 
 const FCTL1: u32 = 0;
 const FCTL2: u32 = 2;
@@ -124,42 +125,6 @@ impl FlashF1xx {
 
     pub fn access_violation(&self) -> bool {
         self.fctl3 & ACCVIFG != 0
-    }
-
-    pub fn read(&self, off: u32) -> u16 {
-        match off {
-            FCTL1 => FRPW | self.fctl1,
-            FCTL2 => FRPW | self.fctl2,
-            _ => {
-                let busy = if self.is_busy() { BUSY } else { 0 };
-                let waits = self.block.is_none() || self.running.is_none();
-                FRPW | self.fctl3 & !WAIT | busy | if waits { WAIT } else { 0 }
-            }
-        }
-    }
-
-    /// Answers true if the password was wrong, which is a reset.
-    pub fn write(&mut self, off: u32, value: u16, cx: &mut Ctx<'_>) -> Result<bool, Fault> {
-        if value >> 8 != FWPW {
-            self.fctl3 |= KEYV;
-            return Ok(true);
-        }
-        match off {
-            FCTL1 if self.block.is_some() && value & BLKWRT == 0 => {
-                let end = cx.dev.f1xx().flash.block_end_cycles;
-                let from = self.running.as_ref().map_or(cx.now.0, |(_, t)| *t);
-                self.finish_block_at(from + self.cycles(end, cx)?.0);
-                self.fctl1 = value & F1_BITS;
-            }
-            FCTL1 | FCTL2 if self.is_busy() => self.fctl3 |= ACCVIFG,
-            FCTL1 => self.fctl1 = value & F1_BITS,
-            FCTL2 => self.fctl2 = value & 0xFF,
-            FCTL3 if value & EMEX != 0 => {
-                return Err(cx.refuse("emergency exit of a flash operation (EMEX) is not modelled"));
-            }
-            _ => self.fctl3 = WAIT | value & (LOCK | KEYV | ACCVIFG),
-        }
-        Ok(false)
     }
 
     fn finish_block_at(&mut self, end_ps: u128) {
@@ -342,5 +307,54 @@ impl FlashF1xx {
             }
             Operation::BlockEnd => Vec::new(),
         }
+    }
+}
+
+impl Block for FlashF1xx {
+    const BYTES: u32 = 6;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, _: &mut Ctx<'_>) -> Result<u16, Fault> {
+        Ok(match off {
+            FCTL1 => FRPW | self.fctl1,
+            FCTL2 => FRPW | self.fctl2,
+            _ => {
+                let busy = if self.is_busy() { BUSY } else { 0 };
+                let waits = self.block.is_none() || self.running.is_none();
+                FRPW | self.fctl3 & !WAIT | busy | if waits { WAIT } else { 0 }
+            }
+        })
+    }
+
+    fn write(&mut self, off: u32, value: u16, _: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
+        if value >> 8 != FWPW {
+            self.fctl3 |= KEYV;
+            cx.reset(ResetKind::Puc, cause::KEYV);
+            return Ok(());
+        }
+        match off {
+            FCTL1 if self.block.is_some() && value & BLKWRT == 0 => {
+                let end = cx.dev.f1xx().flash.block_end_cycles;
+                let from = self.running.as_ref().map_or(cx.now.0, |(_, t)| *t);
+                self.finish_block_at(from + self.cycles(end, cx)?.0);
+                self.fctl1 = value & F1_BITS;
+            }
+            FCTL1 | FCTL2 if self.is_busy() => self.fctl3 |= ACCVIFG,
+            FCTL1 => self.fctl1 = value & F1_BITS,
+            FCTL2 => self.fctl2 = value & 0xFF,
+            FCTL3 if value & EMEX != 0 => {
+                return Err(cx.refuse("emergency exit of a flash operation (EMEX) is not modelled"));
+            }
+            _ => self.fctl3 = WAIT | value & (LOCK | KEYV | ACCVIFG),
+        }
+        Ok(())
+    }
+
+    fn restart(&mut self, how: Reset) {
+        self.reset(how.kind != ResetKind::Puc);
+    }
+
+    fn due(&self, _: &Clocks, _: Picos) -> Option<Picos> {
+        self.next_event()
     }
 }

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::Ctx;
+use super::{Block, Ctx, Reset};
 use crate::clock::{Clocks, Line};
+use crate::instruments::taint::Follow;
 
 /// Offsets of the byte registers.
 const CTL: u32 = 0;
@@ -133,12 +134,6 @@ impl Usart {
             _ => Some(&clocks.smclk),
         }
     }
-
-    /// Whether it keeps SMCLK running in a low-power mode.
-    pub fn requests_smclk(&self) -> bool {
-        self.shifting.is_some() && self.tctl & SSEL >= 0x20
-    }
-
     /// Ticks of BRCLK that one byte takes, modulation bit by bit: m0 belongs to the start bit.
     fn byte_ticks(&self) -> u64 {
         let data = if self.ctl & CHAR != 0 { 8 } else { 7 };
@@ -257,7 +252,7 @@ impl Usart {
         self.tx_ie && self.tx_ifg
     }
 
-    pub fn read(&mut self, off: u32) -> u8 {
+    fn register(&mut self, off: u32) -> u8 {
         match off {
             CTL => self.ctl,
             TCTL => {
@@ -277,7 +272,7 @@ impl Usart {
         }
     }
 
-    pub fn write(&mut self, off: u32, value: u8, cx: &Ctx<'_>) -> Result<(), Fault> {
+    fn set_register(&mut self, off: u32, value: u8, cx: &Ctx<'_>) -> Result<(), Fault> {
         match off {
             CTL => {
                 if self.has_i2c && value & (SYNC | I2C) == SYNC | I2C {
@@ -366,5 +361,51 @@ impl Usart {
             self.begin(cx)?;
         }
         Ok(())
+    }
+}
+
+impl Block for Usart {
+    const BYTES: u32 = 8;
+    /// The receiver's and the transmitter's.
+    const LINES: usize = 2;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
+        // Reading the received byte clears its flag.
+        cx.fx.touched = true;
+        Ok(u16::from(self.register(off)))
+    }
+
+    fn write(&mut self, off: u32, value: u16, _: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
+        cx.fx.clocks = true;
+        self.set_register(off, value as u8, cx)
+    }
+
+    fn restart(&mut self, _: Reset) {
+        self.reset();
+    }
+
+    fn due(&self, _: &Clocks, _: Picos) -> Option<Picos> {
+        self.next_event()
+    }
+
+    fn requests_smclk(&self) -> bool {
+        self.shifting.is_some() && self.tctl & SSEL >= 0x20
+    }
+
+    fn asks(&self, line: usize) -> bool {
+        if line == 0 { self.rx_pending() } else { self.tx_pending() }
+    }
+
+    fn taken(&mut self, line: usize) {
+        if line == 0 {
+            self.rx_ifg = false;
+        } else {
+            self.tx_ifg = false;
+        }
+    }
+
+    fn may_ask(&self, _: &Clocks, _: Picos, pins: bool) -> bool {
+        (self.enabled() || pins) && self.next_event().is_some()
     }
 }

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::Ctx;
+use super::{Block, Ctx, ResetKind, cause};
 use crate::clock::{Clocks, Line};
+use crate::instruments::taint::Follow;
 
 const WDTPW: u16 = 0x5A00;
 const WDTPW_READ: u16 = 0x6900;
@@ -19,30 +20,25 @@ const WDTIS: u16 = 0x03;
 /// Logarithm of the interval by WDTISx.
 const INTERVAL_BITS: [u32; 4] = [15, 13, 9, 6];
 
-/// What the end of an interval, or a write, asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WdtEnd {
-    /// WDTIFG, as a flag.
-    Interval,
-    /// WDTIFG and a power-up clear.
-    Reset,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Wdt {
     ctl: u16,
     /// Ticks counted before `start`.
     count: u64,
     start: u64,
+    /// WDTIE and WDTIFG, which show in IE1 and IFG1.
+    pub ie: bool,
+    pub ifg: bool,
 }
 
 impl Wdt {
     pub fn new() -> Self {
-        Self { ctl: 0, count: 0, start: 0 }
+        Self { ctl: 0, count: 0, start: 0, ie: false, ifg: false }
     }
 
+    /// A power-up clear keeps WDTIFG.
     pub fn reset(&mut self, clocks: &Clocks, now: Picos) {
-        *self = Self { start: clocks.smclk.ticks_at(now), ..Self::new() };
+        *self = Self { start: clocks.smclk.ticks_at(now), ifg: self.ifg, ..Self::new() };
     }
 
     fn line<'a>(&self, clocks: &'a Clocks) -> &'a Line {
@@ -51,30 +47,6 @@ impl Wdt {
 
     fn held(&self) -> bool {
         self.ctl & WDTHOLD != 0
-    }
-
-    pub fn read(&self) -> u16 {
-        WDTPW_READ | self.ctl
-    }
-
-    /// A wrong password asks for a reset.
-    pub fn write(&mut self, value: u16, cx: &Ctx<'_>) -> Result<Option<WdtEnd>, Fault> {
-        if value & 0xFF00 != WDTPW {
-            return Ok(Some(WdtEnd::Reset));
-        }
-        if value & WDTNMI != 0 {
-            return Err(cx.refuse("NMI function of the RST/NMI pin (WDTNMI) is not modelled"));
-        }
-        let ticks = self.line(cx.clocks).ticks_at(cx.now);
-        if !self.held() {
-            self.count += ticks - self.start;
-        }
-        self.ctl = value & 0x00FF & !WDTCNTCL;
-        if value & WDTCNTCL != 0 {
-            self.count = 0;
-        }
-        self.start = self.line(cx.clocks).ticks_at(cx.now);
-        Ok(None)
     }
 
     pub fn next_event(&self, clocks: &Clocks) -> Option<Picos> {
@@ -92,10 +64,58 @@ impl Wdt {
         !self.held() && self.ctl & WDTTMSEL == 0 && self.line(clocks).is_running()
     }
 
-    /// The interval is over.
-    pub fn event(&mut self, clocks: &Clocks, now: Picos) -> WdtEnd {
+    /// The interval is over; true if it is a reset.
+    pub fn event(&mut self, clocks: &Clocks, now: Picos) -> bool {
         self.count = 0;
         self.start = self.line(clocks).ticks_at(now);
-        if self.ctl & WDTTMSEL == 0 { WdtEnd::Reset } else { WdtEnd::Interval }
+        self.ifg = true;
+        self.ctl & WDTTMSEL == 0
+    }
+}
+
+impl Block for Wdt {
+    const BYTES: u32 = 2;
+    const LINES: usize = 1;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, _: u32, _: u16, _: &mut Ctx<'_>) -> Result<u16, Fault> {
+        Ok(WDTPW_READ | self.ctl)
+    }
+
+    fn write(&mut self, _: u32, value: u16, _: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
+        if value & 0xFF00 != WDTPW {
+            self.ifg = true;
+            cx.reset(ResetKind::Puc, cause::WDTKEY);
+            return Ok(());
+        }
+        if value & WDTNMI != 0 {
+            return Err(cx.refuse("NMI function of the RST/NMI pin (WDTNMI) is not modelled"));
+        }
+        let ticks = self.line(cx.clocks).ticks_at(cx.now);
+        if !self.held() {
+            self.count += ticks - self.start;
+        }
+        self.ctl = value & 0x00FF & !WDTCNTCL;
+        if value & WDTCNTCL != 0 {
+            self.count = 0;
+        }
+        self.start = self.line(cx.clocks).ticks_at(cx.now);
+        Ok(())
+    }
+
+    fn due(&self, clocks: &Clocks, _: Picos) -> Option<Picos> {
+        self.next_event(clocks)
+    }
+
+    fn asks(&self, _: usize) -> bool {
+        self.ie && self.ifg
+    }
+
+    fn taken(&mut self, _: usize) {
+        self.ifg = false;
+    }
+
+    fn may_ask(&self, clocks: &Clocks, _: Picos, _: bool) -> bool {
+        self.ie && self.next_event(clocks).is_some()
     }
 }

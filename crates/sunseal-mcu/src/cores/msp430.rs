@@ -183,12 +183,6 @@ impl Env {
         self.changed.push(range);
     }
 
-    /// A register that is not modelled.
-    #[cold]
-    pub fn no_peripheral(&self, addr: u32) -> Fault {
-        crate::blocks::no_block(&self.common.dev, addr)
-    }
-
     fn save_memory(&mut self) -> Vec<Image> {
         let dev = Arc::clone(&self.common.dev);
         let regions = dev.memory.iter().zip(&mut self.images);

@@ -3,7 +3,8 @@
 
 use serde::Deserialize;
 
-use super::{Capture, Device, DeviceError, Level, RegionKind, block};
+use super::{Addresses, Capture, Device, DeviceError, Level, RegionKind, block};
+use crate::families;
 
 /// What a device file of this family says beyond the common part. The modules lie at the same
 /// addresses on the whole family: those are in the code.
@@ -15,7 +16,7 @@ pub struct F1xx {
     /// The boot ROM's identification.
     pub boot_rom: BootRom,
     /// Interrupt vectors.
-    pub vectors: Vectors,
+    pub vectors: Addresses,
     /// Capture inputs and what they are wired to inside the chip.
     #[serde(default)]
     pub capture: Vec<Capture>,
@@ -82,28 +83,6 @@ block!(
         id_at: u32,
         /// Device identification, high byte first.
         device_id: u16,
-    }
-);
-block!(
-    /// Addresses of the interrupt vectors; higher address, higher priority.
-    #[allow(missing_docs)]
-    Vectors {
-        reset: u32,
-        nmi: u32,
-        tb_ccr0: u32,
-        tb: u32,
-        comparator_a: u32,
-        wdt: u32,
-        usart0_rx: u32,
-        usart0_tx: u32,
-        adc12: u32,
-        ta_ccr0: u32,
-        ta: u32,
-        port1: u32,
-        usart1_rx: u32,
-        usart1_tx: u32,
-        port2: u32,
-        dac12_dma: u32,
     }
 );
 block!(
@@ -264,6 +243,9 @@ impl F1xx {
     pub(super) fn check(&self, device: &Device) -> Result<(), DeviceError> {
         use RegionKind::{Bsl, Flash, InfoFlash, Peripheral, Ram};
         device.needs("cpu", &[Ram, Flash, InfoFlash, Peripheral, Bsl])?;
+        let lines = [families::f1xx::Blocks::lines(), families::f1xx::OTHER_VECTORS.to_vec()];
+        let needed = &families::f1xx::OTHER_VECTORS[..2];
+        self.vectors.check(device, "vectors", &lines.concat(), needed)?;
         if self.svs.falling_v.len() != 14 {
             return device.wrong("svs needs 14 falling levels (VLD 1 to 14)".to_owned());
         }

@@ -238,7 +238,7 @@ block!(
 );
 
 /// Addresses by name: first registers of blocks, interrupt vectors.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct Addresses {
     /// Document and table.
     pub source: String,

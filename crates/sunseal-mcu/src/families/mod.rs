@@ -3,7 +3,7 @@
 //! management and its low-power modes.
 
 mod atmega128;
-mod f1xx;
+pub(crate) mod f1xx;
 pub(crate) mod f5xx;
 pub(crate) mod fr5xx;
 pub(crate) mod msp432p4;

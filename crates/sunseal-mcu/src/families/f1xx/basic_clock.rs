@@ -4,8 +4,11 @@
 //! The DCO runs at the typical part's frequency, which follows supply and temperature; MODx shows as its mean.
 
 use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
 
+use crate::blocks::{Block, Ctx, Reset};
 use crate::device::F1xx;
+use crate::instruments::taint::Follow;
 
 /// Offsets from DCOCTL; BCSCTL2 follows.
 const DCOCTL: u32 = 0;
@@ -159,20 +162,32 @@ impl BasicClock {
             || self.bcsctl2 & SELS != 0;
         (wants_xt2 && self.xt2_hz == 0) || (self.bcsctl1 & XTS != 0 && self.lfxt1_hz <= 100_000)
     }
+}
 
-    pub fn read(&self, off: u32) -> u8 {
-        match off {
+impl Block for BasicClock {
+    const BYTES: u32 = 3;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, off: u32, _: u16, _: &mut Ctx<'_>) -> Result<u16, Fault> {
+        Ok(u16::from(match off {
             DCOCTL => self.dcoctl,
             BCSCTL1 => self.bcsctl1,
             _ => self.bcsctl2,
-        }
+        }))
     }
 
-    pub fn write(&mut self, off: u32, value: u8) {
-        match off {
-            DCOCTL => self.dcoctl = value,
-            BCSCTL1 => self.bcsctl1 = value,
-            _ => self.bcsctl2 = value,
-        }
+    fn write(&mut self, off: u32, value: u16, _: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
+        let register = match off {
+            DCOCTL => &mut self.dcoctl,
+            BCSCTL1 => &mut self.bcsctl1,
+            _ => &mut self.bcsctl2,
+        };
+        *register = value as u8;
+        cx.fx.clocks = true;
+        Ok(())
+    }
+
+    fn restart(&mut self, _: Reset) {
+        self.reset();
     }
 }

@@ -16,18 +16,19 @@ use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos, StateId};
 
 use crate::accounts::{self, Event, Names};
 use crate::blocks::adc12_a::Adc12A;
+use crate::blocks::block::wire;
 use crate::blocks::dma::{self, Dma, Move, Next};
 use crate::blocks::flash_f1xx::{Activity, Changed, FlashF1xx};
 use crate::blocks::mpy32::Mpy32;
 use crate::blocks::port::PortPair;
 use crate::blocks::timer_a::{self, TimerA};
 use crate::blocks::usart::{Sent, Usart};
-use crate::blocks::wdt::{Wdt, WdtEnd};
-use crate::blocks::{Block, Ctx, Effects, ResetKind, cause};
+use crate::blocks::wdt::Wdt;
+use crate::blocks::{Block, Ctx, Effects, Reset, ResetKind, cause};
 use crate::clock::{Clocks, Line};
 use crate::common::{ROOM_C, UartByte};
 use crate::cores::msp430::{CODE, Env, Peripherals, READ};
-use crate::device::{self, Device, RegionKind, us};
+use crate::device::{self, Addresses, Device, RegionKind, us};
 use crate::instruments::lint::LintKind;
 use crate::instruments::taint::Follow;
 use crate::pin::Pin;
@@ -79,16 +80,35 @@ const NAMES: Names = Names {
     ],
 };
 
-/// How secrets go through the blocks, by their names in the device's data.
+wire!(
+    Blocks,
+    Slot,
+    Places {
+        wdt: Wdt = [("wdt", ["wdt"])],
+        svs: Svs = [("svs", [])],
+        flash: FlashF1xx = [("flash", [])],
+        timers: [TimerA; 2] = [("timer_a", ["ta_ccr0", "ta"]), ("timer_b", ["tb_ccr0", "tb"])],
+        usarts: [Usart; 2] =
+            [("usart0", ["usart0_rx", "usart0_tx"]), ("usart1", ["usart1_rx", "usart1_tx"]),],
+        adc: Adc12A = [("adc12", ["adc12"])],
+        dma: Dma = [("dma", ["dac12_dma"])],
+        clock: BasicClock = [("basic_clock", [])],
+        mpy: Mpy32 = [("mpy", [])],
+        /// PA to PC.
+        ports: [PortPair; 3] =
+            [("ports", ["port1", "port2"]), ("ports", ["", ""]), ("ports", ["", ""]),],
+    }
+);
+
+/// Vectors of the core and of blocks that are not modelled.
+pub(crate) const OTHER_VECTORS: [&str; 3] = ["reset", "nmi", "comparator_a"];
+
+/// How secrets go through the blocks. The multiplier has the first registers of the MPY32 alone.
 pub(crate) fn known() -> Vec<(&'static str, Follow)> {
-    vec![
-        ("mpy", Follow::Multiplier { bytes: MPY_BYTES }),
-        ("adc12", Adc12A::TAINT),
-        ("dma", Dma::TAINT),
-        ("ports", PortPair::TAINT),
-        ("timer_a", TimerA::TAINT),
-        ("timer_b", TimerA::TAINT),
-    ]
+    let mut known = Blocks::known();
+    known.retain(|(name, _)| *name != "mpy");
+    known.push(("mpy", Follow::Multiplier { bytes: MPY_BYTES }));
+    known
 }
 
 // Where the modules lie, on the whole family (SLAS368, peripheral file map).
@@ -111,7 +131,8 @@ const OP2: u32 = 0x08;
 const ADC12MEM: u32 = 0x140;
 const TA: u32 = 0x160;
 const TB: u32 = 0x180;
-const TIMER_BYTES: u32 = 0x20;
+const TA_END: u32 = TA + 0x20;
+const TB_END: u32 = TB + 0x20;
 const ADC12CTL: u32 = 0x1A0;
 const DMACTL: u32 = 0x122;
 const DMA_CHANNELS: u32 = 0x1E0;
@@ -123,8 +144,8 @@ const WDTIFG: u8 = 0x01;
 const OFIFG: u8 = 0x02;
 const NMIIFG: u8 = 0x10;
 const ACCVIE: u8 = 0x20;
-const IE1_OWN: u8 = WDTIFG | OFIFG | NMIIFG | ACCVIE;
-const IFG1_OWN: u8 = WDTIFG | OFIFG | NMIIFG;
+const IE1_OWN: u8 = OFIFG | NMIIFG | ACCVIE;
+const IFG1_OWN: u8 = OFIFG | NMIIFG;
 /// Place of the receiver's bit of each USART in IE, IFG and ME; the transmitter's is one higher.
 const USART_BIT: [u8; 2] = [6, 4];
 
@@ -183,18 +204,9 @@ impl DmaPhase {
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Registers {
     clocks: Clocks,
-    clock: BasicClock,
-    mpy: Mpy32,
-    flash: FlashF1xx,
-    wdt: Wdt,
-    svs: Svs,
+    blocks: Blocks,
     ie1: u8,
     ifg1: u8,
-    ports: [PortPair; 3],
-    timers: [TimerA; 2],
-    usarts: [Usart; 2],
-    adc: Adc12A,
-    dma: Dma,
     dma_phase: DmaPhase,
     /// Since when the reference stands, and REF2_5V.
     reference: Option<(u128, bool)>,
@@ -214,20 +226,23 @@ impl Registers {
             }
         }
         let a = &facts.adc12;
-        Self {
-            clocks: Clocks::STOPPED,
-            clock: BasicClock::new(facts.clock.lfxt1_hz, facts.clock.xt2_hz),
-            mpy: Mpy32::sixteen(facts.mpy16.after_op2),
-            flash: FlashF1xx::new(),
+        let blocks = Blocks {
             wdt: Wdt::new(),
             svs: Svs::new(),
-            ie1: 0,
-            ifg1: OFIFG,
-            ports: std::array::from_fn(|i| PortPair::new(i == 0, true)),
+            flash: FlashF1xx::new(),
             timers,
             usarts: [Usart::new(true), Usart::new(false)],
             adc: Adc12A::new(&a.sample_cycles, a.convert_cycles, a.bits),
             dma: Dma::new(dma::Layout::One, 3),
+            clock: BasicClock::new(facts.clock.lfxt1_hz, facts.clock.xt2_hz),
+            mpy: Mpy32::sixteen(facts.mpy16.after_op2),
+            ports: std::array::from_fn(|i| PortPair::new(i == 0, true)),
+        };
+        Self {
+            clocks: Clocks::STOPPED,
+            blocks,
+            ie1: 0,
+            ifg1: OFIFG,
             dma_phase: DmaPhase::Idle,
             reference: None,
             outputs: [0; 3],
@@ -238,6 +253,8 @@ impl Registers {
 /// The peripherals.
 pub(crate) struct F1xx {
     facts: Arc<device::F1xx>,
+    at: Places,
+    nmi: u32,
     /// Pins that feed capture inputs: timer, block, side.
     capture_pins: Vec<(Pin, usize, usize, usize)>,
     chip: Registers,
@@ -263,6 +280,10 @@ macro_rules! cx {
     };
 }
 
+mod modes;
+mod registers;
+mod transfers;
+
 /// What the DCO follows.
 fn dco_at(env: &Env) -> At {
     let over_room_k = env.common.state.temperature_c - ROOM_C;
@@ -270,139 +291,11 @@ fn dco_at(env: &Env) -> At {
 }
 
 impl F1xx {
-    // ---- clocks and modes
-
-    /// SMCLK runs: not switched off by SCG1, or kept by a USART.
-    fn smclk_on(&self, mode: u32) -> bool {
-        mode & sr::SCG1 == 0 || self.chip.usarts.iter().any(Usart::requests_smclk)
-    }
-
-    /// LFXT1 runs: not switched off by OSCOFF, or MCLK comes from it.
-    fn aclk_on(&self, env: &Env, mode: u32) -> bool {
-        mode & sr::OSCOFF == 0
-            || (mode & sr::CPUOFF == 0
-                && self.chip.clock.mclk(&self.facts, dco_at(env)).source == Source::Lfxt1)
-    }
-
-    fn cpu_state(m: u32, on: bool, smclk_on: bool, aclk_on: bool) -> StateId {
-        if !on {
-            return accounts::OFF;
-        }
-        if m & sr::CPUOFF == 0 {
-            return accounts::ACTIVE;
-        }
-        // A module that keeps SMCLK keeps the DCO: that is what the mode costs.
-        let lpm = match (m & sr::SCG0 != 0, m & sr::SCG1 != 0) {
-            _ if m & sr::OSCOFF != 0 && !aclk_on && !smclk_on => 4,
-            (scg0, true) if !smclk_on => 2 + u16::from(scg0),
-            (scg0, _) => u16::from(scg0),
-        };
-        StateId(LPM0.0 + lpm)
-    }
-
-    fn check_point(&self, env: &mut Env, cpu_on: bool, point: OperatingPoint) {
-        env.common.illegal = None;
-        if !cpu_on {
-            return;
-        }
-        let (speed, vcc_v) = (&self.facts.speed, env.common.state.vcc_v);
-        let mhz = f64::from(point.mclk_hz) / 1e6;
-        if vcc_v < speed.vcc_low_v || vcc_v > env.common.dev.supply.vcc_max_v {
-            env.common.illegal = Some(Fault::device(
-                CLOCK,
-                format!(
-                    "supply of {vcc_v:.3} V is outside {} to {} V, in which programs run (MCLK {mhz:.3} MHz)",
-                    speed.vcc_low_v, env.common.dev.supply.vcc_max_v,
-                ),
-            ));
-        } else if f64::from(point.mclk_hz) > speed.mclk_max_hz(vcc_v) {
-            env.common.illegal = Some(Fault::device(
-                CLOCK,
-                format!(
-                    "MCLK {mhz:.3} MHz exceeds the {:.3} MHz that a supply of {vcc_v:.3} V allows; it needs {:.3} V, or a slower clock",
-                    speed.mclk_max_hz(vcc_v) / 1e6,
-                    speed.vcc_min_v(point.mclk_hz),
-                ),
-            ));
-        }
-    }
-
-    /// MCLK starts again: at its next edge if its source ran on, after the DCO's start-up time if not.
-    fn wake(&mut self, env: &mut Env, old: u32, smclk_was_on: bool, now: Picos, cycles: Cycles) {
-        let facts = Arc::clone(&self.facts);
-        let at = dco_at(env);
-        let tap = self.chip.clock.mclk(&facts, at);
-        let ran_on = match tap.source {
-            Source::Dco => {
-                let feeds_smclk = self.chip.clock.smclk(&facts, at).source == Source::Dco;
-                old & (sr::SCG0 | sr::SCG1) == 0 || (smclk_was_on && feeds_smclk)
-            }
-            Source::Lfxt1 | Source::Xt2 => true,
-        };
-        let start = if ran_on {
-            let line = &self.chip.clocks.mclk;
-            if line.is_running() { line.time_of(line.tick_not_before(now)) } else { now }
-        } else {
-            now + us(facts.wake.dco_us)
-        };
-        env.common.state.now_ps = start.0;
-        self.chip.clocks.mclk.restart(start, cycles);
-        self.update_clocks(env, start, cycles);
-    }
-
-    fn note_faults(&mut self) {
-        if self.chip.clock.has_fault() {
-            self.chip.ifg1 |= OFIFG;
-        }
-    }
-
-    fn nmi(&self) -> bool {
-        let c = &self.chip;
-        c.ie1 & c.ifg1 & (OFIFG | NMIIFG) != 0
-            || (c.ie1 & ACCVIE != 0 && c.flash.access_violation())
-    }
-
-    // ---- flash
-
-    fn flash_changed(&mut self, env: &mut Env, done: Changed) {
-        if !self.chip.flash.is_busy() {
-            self.hide_flash(env, false);
-        }
-        for (start, bytes) in done {
-            env.code_changed(start & !1..start + bytes);
-        }
-    }
-
-    /// While flash is busy it cannot be read. Code in flash is held; code in RAM goes on, and its
-    /// reads must be caught, those of instructions decoded before included.
-    fn hide_flash(&mut self, env: &mut Env, hidden: bool) {
-        if self.flash_hidden == hidden {
-            return;
-        }
-        self.flash_hidden = hidden;
-        let dev = Arc::clone(&env.common.dev);
-        for r in dev.memory.iter().filter(|r| is_flash(r.kind)) {
-            env.set_pages(r.start, r.end, if hidden { 0 } else { READ | CODE });
-            if hidden {
-                env.changed.push(r.start..r.end + 1);
-            }
-        }
-    }
-
-    fn book_flash(&self, env: &mut Env, now: Picos, cycles: Cycles) {
-        let state = match self.chip.flash.activity() {
-            Activity::Idle => accounts::IDLE,
-            Activity::Write => WRITE,
-            Activity::Erase => ERASE,
-        };
-        env.common.accounts.set_state(FLASH, state, now, cycles, env.common.uncached);
-    }
-
     // ---- serial interfaces and the converter
 
     fn usart_event(&mut self, env: &mut Env, i: usize, t: Picos, cycles: Cycles) {
         let base = USART + USART_BYTES * i as u32;
-        let mut usart = self.chip.usarts[i].clone();
+        let mut usart = self.chip.blocks.usarts[i].clone();
         if let Some(sent) = usart.event(t) {
             env.common.accounts.count(USART_BYTE[i]);
             match sent {
@@ -429,14 +322,14 @@ impl F1xx {
                 env.common.pending_fault = Some(fault);
             }
         }
-        self.chip.usarts[i] = usart;
+        self.chip.blocks.usarts[i] = usart;
         self.fx.clocks = true;
     }
 
     fn adc_event(&mut self, env: &mut Env, t: Picos, cycles: Cycles) {
-        let Some(sample) = self.chip.adc.take_sample(t) else { return };
+        let Some(sample) = self.chip.blocks.adc.take_sample(t) else { return };
         env.common.accounts.count(Event::Adc12Conversion);
-        let ports = &self.chip.ports;
+        let ports = &self.chip.blocks.ports;
         let input = env.common.adc_volts(sample.channel, sample.time, &|pin| level(ports, pin));
         let volts = input.or(match sample.channel {
             10 => Some(self.facts.adc12.sensor_25c_mv * 1e-3),
@@ -460,175 +353,16 @@ impl F1xx {
             env.common.state.lints.report(LintKind::ReferenceSupply, ADC12CTL, cycles);
         }
         let mut cx = cx!(self, env, ADC12CTL, cycles, t);
-        if let Err(fault) = self.chip.adc.finish(sample, volts, vref, &mut cx) {
+        if let Err(fault) = self.chip.blocks.adc.finish(sample, volts, vref, &mut cx) {
             env.common.pending_fault = Some(fault);
         }
         self.fx.clocks = true;
     }
 
-    // ---- DMA
-
-    fn dma_offset(addr: u32) -> Option<u32> {
-        match addr {
-            0x122 | 0x124 => Some(addr - DMACTL),
-            0x1E0..=0x1F6 => Some(0x10 + (addr - DMA_CHANNELS)),
-            _ => None,
-        }
-    }
-
-    /// The level of a trigger (SLAU049 table 8-2).
-    fn trigger(&self, channel: usize, select: u8) -> bool {
-        let c = &self.chip;
-        let [ta, tb] = &c.timers;
-        match select {
-            1 => ta.dma_flag(2),
-            2 => tb.dma_flag(2),
-            3 => c.usarts[0].rx_ifg && !c.usarts[0].rx_ie,
-            4 => c.usarts[0].tx_ifg && !c.usarts[0].tx_ie,
-            ADC12_TRIGGER => c.adc.dma_flag(),
-            7 => ta.dma_flag(0),
-            8 => tb.dma_flag(0),
-            9 => c.usarts[1].rx_ifg && !c.usarts[1].rx_ie,
-            10 => c.usarts[1].tx_ifg && !c.usarts[1].tx_ie,
-            14 => c.dma.flag((channel + 2) % 3),
-            _ => false,
-        }
-    }
-
-    /// The transfer that a flag asked for begins: the flag falls, except the converter's.
-    fn triggered(&mut self, select: u8) {
-        let c = &mut self.chip;
-        match select {
-            1 => c.timers[0].clear_flag(2),
-            2 => c.timers[1].clear_flag(2),
-            3 => c.usarts[0].rx_ifg = false,
-            4 => c.usarts[0].tx_ifg = false,
-            7 => c.timers[0].clear_flag(0),
-            8 => c.timers[1].clear_flag(0),
-            9 => c.usarts[1].rx_ifg = false,
-            10 => c.usarts[1].tx_ifg = false,
-            _ => {}
-        }
-    }
-
-    fn look_at_triggers(&mut self) {
-        if self.chip.dma.is_watching() {
-            let watched: Vec<_> = self.chip.dma.watched().collect();
-            for (channel, select) in watched {
-                let level = self.trigger(channel, select);
-                self.chip.dma.observe(channel, level);
-            }
-        }
-    }
-
-    /// A trigger fell; whether it rose again shows when triggers are looked at next.
-    fn see_fall(&mut self, select: u8) {
-        let watched: Vec<_> = self.chip.dma.watched().filter(|w| w.1 == select).collect();
-        for (channel, _) in watched {
-            self.chip.dma.observe(channel, false);
-        }
-    }
-
-    /// `cycles` of MCLK behind `t`.
-    fn after_cycles(&self, t: Picos, cycles: u64) -> u128 {
-        let mclk = &self.chip.clocks.mclk;
-        mclk.time_of(mclk.ticks_at(t) + cycles).0
-    }
-
-    /// A transfer that waits begins, between instructions or while the CPU sleeps.
-    fn begin_dma(&mut self, env: &Env, sleeping: bool) {
-        if self.chip.dma_phase != DmaPhase::Idle || !self.chip.dma.has_work() {
-            return;
-        }
-        if let Some((channel, select)) = self.chip.dma.begin() {
-            self.triggered(select);
-            if select == ADC12_TRIGGER {
-                // Its flag falls when the result is read.
-                self.chip.dma.keep_level(channel);
-            }
-        }
-        let mut from = env.common.now();
-        let mut sync = dma::SYNC_CYCLES;
-        if sleeping {
-            sync = dma::SYNC_CYCLES_ASLEEP;
-            let dco = self.chip.clock.mclk(&self.facts, dco_at(env)).source == Source::Dco;
-            if dco && !self.smclk_on(env.mode) {
-                from += us(self.facts.wake.dco_us);
-            }
-        }
-        self.chip.dma_phase = DmaPhase::Moving(self.after_cycles(from, sync + dma::MOVE_CYCLES));
-    }
-
-    fn dma_event(&mut self, env: &mut Env, t: Picos) {
-        // Idle while it moves: the accesses it makes look at events, too.
-        self.chip.dma_phase = match std::mem::replace(&mut self.chip.dma_phase, DmaPhase::Idle) {
-            DmaPhase::Moving(_) => match self.chip.dma.current() {
-                Some(m) => {
-                    if let Err(fault) = self.carry(env, m, t) {
-                        env.common.pending_fault = Some(fault);
-                    }
-                    match self.chip.dma.moved() {
-                        Next::Move => DmaPhase::Moving(self.after_cycles(t, dma::MOVE_CYCLES)),
-                        Next::Pause => {
-                            DmaPhase::Paused(self.after_cycles(t, dma::BURST_PAUSE_CYCLES))
-                        }
-                        Next::Done => DmaPhase::Ending(self.after_cycles(t, dma::WAIT_CYCLES)),
-                    }
-                }
-                // Disabled under way.
-                None => DmaPhase::Idle,
-            },
-            _ => DmaPhase::Idle,
-        };
-    }
-
-    fn carry(&mut self, env: &mut Env, m: Move, t: Picos) -> Result<(), Fault> {
-        let at = self.chip.clocks.mclk.ticks_at(t);
-        let width = |byte: bool| if byte { Width::Byte } else { Width::Word };
-        let place = |addr: u32, byte: bool| if byte { addr } else { addr & !1 };
-        let (from, to) = (place(m.from, m.from_byte), place(m.to, m.to_byte));
-        let value = if env.page(from) & READ != 0 {
-            match m.from_byte {
-                true => u16::from(env.memory[from as usize]),
-                false => env.word(from),
-            }
-        } else if from < <Self as Peripherals>::PERIPHERALS_END {
-            self.read(env, from, width(m.from_byte), at)?
-        } else {
-            return Err(self.unreadable(env, from).unwrap_or_else(|| Fault::unmapped(from)));
-        };
-        let value = if m.to_byte || m.from_byte { value & 0xFF } else { value };
-        env.common.moved(from, to, 2 - u32::from(m.from_byte), 2 - u32::from(m.to_byte));
-        if to < <Self as Peripherals>::PERIPHERALS_END {
-            self.write(env, to, width(m.to_byte), value, at)
-        } else if env.is_ram(to) {
-            let [low, high] = value.to_le_bytes();
-            env.memory[to as usize] = low;
-            if !m.to_byte {
-                env.memory[to as usize + 1] = high;
-            }
-            Ok(())
-        } else {
-            self.store(env, to, width(m.to_byte), value, at)
-        }
-    }
-
-    /// Events that fall due inside an instruction show to its later accesses.
-    fn catch_up(&mut self, env: &mut Env, at: Cycles) {
-        let now = self.chip.clocks.mclk.time_of(at);
-        while let Some(t) = self.next_event().filter(|t| *t <= now) {
-            self.process_at(env, t, now, at);
-            env.deadline = 0;
-            if self.fx.reset.is_some() || env.common.pending_fault.is_some() {
-                break;
-            }
-        }
-    }
-
     // ---- pins
 
     fn port_written(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
-        let outputs = self.chip.ports[i].outputs();
+        let outputs = self.chip.blocks.ports[i].outputs();
         let mut changed = outputs ^ self.chip.outputs[i];
         self.chip.outputs[i] = outputs;
         let mut drives = Vec::new();
@@ -638,7 +372,7 @@ impl F1xx {
             let pin = Pin { port: 2 * i as u8 + 1 + bit / 8, bit: bit % 8 };
             drives.extend(env.common.output(pin, outputs >> bit & 1 != 0, now, cycles));
         }
-        let ports = &self.chip.ports;
+        let ports = &self.chip.blocks.ports;
         let low = |pin| {
             pair(pin).is_some_and(|(i, mask)| {
                 ports[i].output_bits() & mask != 0 && ports[i].outputs() & mask == 0
@@ -655,315 +389,11 @@ impl F1xx {
     fn feed_captures(&mut self, now: Picos) {
         for &(pin, timer, ccr, side) in &self.capture_pins {
             let Some((i, mask)) = pair(pin) else { continue };
-            if self.chip.ports[i].selected() & mask != 0 {
-                let high = self.chip.ports[i].levels() & mask != 0;
-                self.chip.timers[timer].input(ccr, side, high, &self.chip.clocks, now);
+            if self.chip.blocks.ports[i].selected() & mask != 0 {
+                let high = self.chip.blocks.ports[i].levels() & mask != 0;
+                self.chip.blocks.timers[timer].input(ccr, side, high, &self.chip.clocks, now);
             }
         }
-    }
-
-    // ---- special function registers
-
-    fn read_sfr(&self, addr: u32) -> u8 {
-        let c = &self.chip;
-        let u = usize::from(addr & 1 != 0);
-        let (usart, bit) = (&c.usarts[u], USART_BIT[u]);
-        let pair = |rx: bool, tx: bool| u8::from(rx) << bit | u8::from(tx) << (bit + 1);
-        match addr {
-            0 => c.ie1 | pair(usart.rx_ie, usart.tx_ie),
-            1 => pair(usart.rx_ie, usart.tx_ie),
-            2 => c.ifg1 | pair(usart.rx_ifg, usart.tx_ifg),
-            3 => pair(usart.rx_ifg, usart.tx_ifg),
-            _ => pair(usart.rx_on, usart.tx_on),
-        }
-    }
-
-    fn write_sfr(
-        &mut self,
-        addr: u32,
-        value: u8,
-        cx_at: (Cycles, Picos),
-        env: &mut Env,
-    ) -> Result<(), Fault> {
-        let u = usize::from(addr & 1 != 0);
-        let bit = USART_BIT[u];
-        let (rx, tx) = (value >> bit & 1 != 0, value >> (bit + 1) & 1 != 0);
-        match addr {
-            0 => self.chip.ie1 = value & IE1_OWN,
-            2 => self.chip.ifg1 = value & IFG1_OWN,
-            _ => {}
-        }
-        let mut usart = self.chip.usarts[u].clone();
-        match addr {
-            0 | 1 => (usart.rx_ie, usart.tx_ie) = (rx, tx),
-            2 | 3 => (usart.rx_ifg, usart.tx_ifg) = (rx, tx),
-            _ => {
-                (usart.rx_on, usart.tx_on) = (rx, tx);
-                usart.enabled_changed(&cx!(self, env, addr, cx_at.0, cx_at.1))?;
-            }
-        }
-        self.chip.usarts[u] = usart;
-        Ok(())
-    }
-
-    // ---- byte modules
-
-    fn read_byte(&mut self, env: &mut Env, addr: u32, at: Cycles) -> Result<u8, Fault> {
-        let now = self.chip.clocks.mclk.time_of(at);
-        if let Some((i, half, off)) = port_register(addr) {
-            let word = self.chip.ports[i].read(off, 0xFFFF, &mut cx!(self, env, addr, at, now))?;
-            return Ok((word >> (8 * half)) as u8);
-        }
-        Ok(match addr {
-            0..SFR_END => self.read_sfr(addr),
-            SVSCTL => self.chip.svs.read(),
-            CLOCK..CLOCK_END => self.chip.clock.read(addr - CLOCK),
-            0x70..=0x7F => {
-                let i = ((addr - USART) / USART_BYTES) as usize;
-                // Reading the received byte clears its flag.
-                env.deadline = 0;
-                self.chip.usarts[i].read(addr % USART_BYTES)
-            }
-            0x80..=0x8F => {
-                let off = 0x10 + ((addr - ADC12MCTL) & !1);
-                let word = self.chip.adc.read(off, 0xFFFF, &mut cx!(self, env, addr, at, now))?;
-                (word >> (8 * (addr & 1))) as u8
-            }
-            _ => return Err(env.no_peripheral(addr)),
-        })
-    }
-
-    fn write_byte(&mut self, env: &mut Env, addr: u32, value: u8, at: Cycles) -> Result<(), Fault> {
-        let now = self.chip.clocks.mclk.time_of(at);
-        if let Some((i, half, off)) = port_register(addr) {
-            let (word, mask) = (u16::from(value) << (8 * half), 0xFF << (8 * half));
-            self.chip.ports[i].write(off, word, mask, &mut cx!(self, env, addr, at, now))?;
-            self.port_written(env, i, now, at);
-            return Ok(());
-        }
-        match addr {
-            0..SFR_END => self.write_sfr(addr, value, (at, now), env)?,
-            SVSCTL => {
-                self.chip.svs.write(value, &cx!(self, env, addr, at, now))?;
-                self.supervise(env, now);
-            }
-            CLOCK..CLOCK_END => {
-                self.chip.clock.write(addr - CLOCK, value);
-                self.fx.clocks = true;
-                let (surroundings, speed) = (dco_at(env), &self.facts.speed);
-                let fastest_hz = self.chip.clock.mclk_fastest_hz(&self.facts, surroundings);
-                if fastest_hz > speed.mclk_max_hz(env.common.state.vcc_v) {
-                    env.common.state.lints.report(LintKind::DcoTooFast, addr, at);
-                }
-            }
-            0x70..=0x7F => {
-                let i = ((addr - USART) / USART_BYTES) as usize;
-                let mut usart = self.chip.usarts[i].clone();
-                usart.write(addr % USART_BYTES, value, &cx!(self, env, addr, at, now))?;
-                self.chip.usarts[i] = usart;
-                self.fx.clocks = true;
-                if addr % USART_BYTES == UXTXBUF {
-                    // UTXIFGx falls with the write; where the shift register is free it rises again at once.
-                    self.see_fall([4, 10][i]);
-                }
-            }
-            0x80..=0x8F => {
-                let (off, shift) = (0x10 + ((addr - ADC12MCTL) & !1), 8 * (addr & 1));
-                let mut adc = self.chip.adc.clone();
-                let mut cx = cx!(self, env, addr, at, now);
-                adc.write(off, u16::from(value) << shift, 0xFF << shift, &mut cx)?;
-                self.chip.adc = adc;
-            }
-            _ => return Err(env.no_peripheral(addr)),
-        }
-        Ok(())
-    }
-
-    // ---- word modules
-
-    /// The converter's offset, as the ADC12_A has its registers.
-    fn adc_offset(addr: u32) -> Option<u32> {
-        match addr {
-            0x140..=0x15E => Some(0x20 + (addr - ADC12MEM)),
-            0x1A0 | 0x1A2 => Some(addr - ADC12CTL),
-            0x1A4 | 0x1A6 | 0x1A8 => Some(addr - ADC12CTL - 4 + 0x0A),
-            _ => None,
-        }
-    }
-
-    /// The timer and its offset.
-    fn timer_offset(addr: u32) -> Option<(usize, u32)> {
-        match addr {
-            TAIV => Some((0, timer_a::IV)),
-            TBIV => Some((1, timer_a::IV)),
-            _ if (TA..TA + TIMER_BYTES).contains(&addr) => Some((0, addr - TA)),
-            _ if (TB..TB + TIMER_BYTES).contains(&addr) => Some((1, addr - TB)),
-            _ => None,
-        }
-    }
-
-    fn read_word(&mut self, env: &mut Env, addr: u32, at: Cycles) -> Result<u16, Fault> {
-        let now = self.chip.clocks.mclk.time_of(at);
-        if let Some((i, off)) = Self::timer_offset(addr) {
-            if off == timer_a::IV {
-                // It clears a flag, and with it the next event is another one.
-                env.deadline = 0;
-            }
-            return self.chip.timers[i].read(off, 0xFFFF, &mut cx!(self, env, addr, at, now));
-        }
-        if let Some(off) = Self::adc_offset(addr) {
-            return self.chip.adc.read(off, 0xFFFF, &mut cx!(self, env, addr, at, now));
-        }
-        if let Some(off) = Self::dma_offset(addr) {
-            return self.chip.dma.read(off, 0xFFFF, &mut cx!(self, env, addr, at, now));
-        }
-        match addr {
-            WDTCTL => Ok(self.chip.wdt.read()),
-            0x128 | 0x12A | 0x12C => Ok(self.chip.flash.read(addr - FCTL)),
-            0x130..=0x13E => {
-                self.chip.mpy.read(addr - MPY, 0xFFFF, &mut cx!(self, env, addr, at, now))
-            }
-            _ => Err(env.no_peripheral(addr)),
-        }
-    }
-
-    fn write_word(
-        &mut self,
-        env: &mut Env,
-        addr: u32,
-        value: u16,
-        at: Cycles,
-    ) -> Result<(), Fault> {
-        let now = self.chip.clocks.mclk.time_of(at);
-        if let Some((i, off)) = Self::timer_offset(addr) {
-            let mut cx = cx!(self, env, addr, at, now);
-            return self.chip.timers[i].write(off, value, 0xFFFF, &mut cx);
-        }
-        if let Some(off) = Self::adc_offset(addr) {
-            return self.chip.adc.write(off, value, 0xFFFF, &mut cx!(self, env, addr, at, now));
-        }
-        if let Some(off) = Self::dma_offset(addr) {
-            return self.write_dma(env, off, addr, value, at);
-        }
-        match addr {
-            WDTCTL => {
-                let end = self.chip.wdt.write(value, &cx!(self, env, addr, at, now))?;
-                self.watchdog(end, cause::WDTKEY);
-            }
-            0x128 | 0x12A | 0x12C => {
-                let mut cx = cx!(self, env, addr, at, now);
-                if self.chip.flash.write(addr - FCTL, value, &mut cx)? {
-                    cx.reset(ResetKind::Puc, cause::KEYV);
-                }
-                self.book_flash(env, now, at);
-            }
-            0x130..=0x13E => {
-                // Only the fast way counts operations; a second one too early comes here first.
-                if addr - MPY == OP2 && self.chip.mpy.abandon(at) {
-                    env.common.state.lints.report(LintKind::MpyOverlap, addr, at);
-                }
-                if !self.write_mpy(env, addr - MPY, value, at) {
-                    let mut cx = cx!(self, env, addr, at, now);
-                    self.chip.mpy.write(addr - MPY, value, 0xFFFF, &mut cx)?;
-                }
-            }
-            _ => return Err(env.no_peripheral(addr)),
-        }
-        Ok(())
-    }
-
-    fn write_dma(
-        &mut self,
-        env: &mut Env,
-        off: u32,
-        addr: u32,
-        value: u16,
-        at: Cycles,
-    ) -> Result<(), Fault> {
-        let now = self.chip.clocks.mclk.time_of(at);
-        let mut cx = cx!(self, env, addr, at, now);
-        if addr == DMACTL && (0..3).any(|i| matches!(value >> (4 * i) & 0xF, 5 | 11..=13 | 15)) {
-            return Err(cx.refuse(
-                "DMA triggers from DAC12, the multiplier and the pin DMAE0 are not modelled",
-            ));
-        }
-        self.chip.dma.write(off, value, 0xFFFF, &mut cx)
-    }
-
-    fn write_mpy(&mut self, env: &mut Env, off: u32, value: u16, at: Cycles) -> bool {
-        let Some(event) = self.chip.mpy.write_fast(off, value, at) else { return false };
-        if event.is_some() {
-            env.common.accounts.count(Event::Mpy16Op);
-        }
-        true
-    }
-
-    /// The interval's end or a write, and the reset's cause if it is one (in the codes of later parts).
-    fn watchdog(&mut self, end: Option<WdtEnd>, code: u8) {
-        if end.is_some() {
-            self.chip.ifg1 |= WDTIFG;
-        }
-        if end == Some(WdtEnd::Reset) {
-            self.fx.reset = Some((ResetKind::Puc, code));
-        }
-    }
-
-    /// Compares the supply with the SVS level.
-    fn supervise(&mut self, env: &mut Env, now: Picos) {
-        self.chip.svs.recover(&self.facts, env.common.state.vcc_v);
-        let too_low = self.too_low(env);
-        env.common.svs_sees(now, too_low);
-    }
-
-    // ---- resets
-
-    fn reset_as(
-        &mut self,
-        env: &mut Env,
-        kind: ResetKind,
-        by_svs: bool,
-        now: Picos,
-        cycles: Cycles,
-    ) {
-        self.fx = Effects::default();
-        // MCLK may have been at rest.
-        self.chip.clocks.mclk.restart(now, cycles);
-        env.mode = 0;
-        // A reset aborts what the flash controller was doing.
-        let aborted = self.chip.flash.cut(&mut env.memory[..], now.0 as u64 ^ cycles);
-        self.flash_changed(env, aborted);
-        let power_on = kind != ResetKind::Puc;
-        let c = &mut self.chip;
-        c.clock.reset();
-        c.flash.reset(power_on);
-        c.ie1 = 0;
-        c.ifg1 = c.ifg1 & (WDTIFG | NMIIFG) | OFIFG;
-        c.ports.iter_mut().for_each(PortPair::reset);
-        c.usarts.iter_mut().for_each(Usart::reset);
-        // Registers marked (0) in the guide know the power-on reset only: timers and converter go on.
-        if power_on {
-            c.ifg1 = OFIFG;
-            c.mpy.reset();
-            c.timers.iter_mut().for_each(TimerA::reset);
-            c.adc.reset();
-            c.dma.reset();
-            c.dma_phase = DmaPhase::Idle;
-            c.reference = None;
-        }
-        if kind == ResetKind::Bor || by_svs {
-            c.svs.reset(by_svs);
-        }
-        env.common.pending_fault = None;
-        self.update_clocks(env, now, cycles);
-        self.chip.wdt.reset(&self.chip.clocks, now);
-        for i in 0..3 {
-            self.port_written(env, i, now, cycles);
-        }
-        if env.common.state.powered {
-            self.book_flash(env, now, cycles);
-        }
-        self.settle_effects(env, now, cycles);
-        env.deadline = 0;
     }
 }
 
@@ -985,6 +415,9 @@ impl Peripherals for F1xx {
             Some((c.signal.parse().ok()?, timer, usize::from(c.ccr), usize::from(c.input == "B")))
         });
         Self {
+            // Registers lie where the whole family has them: see `place_of`.
+            at: Places::of(&Addresses::default(), &facts.vectors),
+            nmi: facts.vectors.at("nmi").unwrap_or(0),
             capture_pins: pins.collect(),
             chip: Registers::new(&facts),
             fx: Effects::default(),
@@ -1014,7 +447,7 @@ impl Peripherals for F1xx {
         let cpu_on = on && env.mode & sr::CPUOFF == 0;
         let smclk_on = on && self.smclk_on(env.mode);
         let aclk_on = on && self.aclk_on(env, env.mode);
-        let c = &self.chip.clock;
+        let c = &self.chip.blocks.clock;
         let mclk = c.mclk(&facts, at);
         let smclk = if smclk_on { c.smclk(&facts, at).line() } else { (0, 1) };
         let aclk = if aclk_on { c.aclk(&facts, at).line() } else { (0, 1) };
@@ -1066,7 +499,7 @@ impl Peripherals for F1xx {
     }
 
     fn vcc_changed(&mut self, env: &mut Env, now: Picos, cycles: Cycles) -> bool {
-        let low = self.chip.svs.recover(&self.facts, env.common.state.vcc_v);
+        let low = self.chip.blocks.svs.recover(&self.facts, env.common.state.vcc_v);
         let held = env.common.state.held_in_reset;
         if held && !low {
             env.common.state.held_in_reset = false;
@@ -1076,16 +509,16 @@ impl Peripherals for F1xx {
     }
 
     fn too_low(&self, env: &Env) -> Option<Picos> {
-        let low = self.chip.svs.below(&self.facts, env.common.state.vcc_v);
+        let low = self.chip.blocks.svs.below(&self.facts, env.common.state.vcc_v);
         low.then(|| us(self.facts.svs.delay_us))
     }
 
     fn hold(&mut self, env: &mut Env) {
-        env.common.state.held_in_reset = self.chip.svs.trip();
+        env.common.state.held_in_reset = self.chip.blocks.svs.trip();
     }
 
     fn power_off(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
-        let done = self.chip.flash.cut(&mut env.memory[..], now.0 as u64 ^ cycles);
+        let done = self.chip.blocks.flash.cut(&mut env.memory[..], now.0 as u64 ^ cycles);
         self.flash_changed(env, done);
         for component in [FLASH, ADC12, REF, SVS] {
             let uncached = env.common.uncached;
@@ -1101,116 +534,69 @@ impl Peripherals for F1xx {
     }
 
     fn pending_interrupt(&self, _env: &Env) -> Option<(u32, bool)> {
-        let c = &self.chip;
-        let v = &self.facts.vectors;
-        if self.nmi() {
-            return Some((v.nmi, false));
+        if self.has_nmi() {
+            return Some((self.nmi, false));
         }
-        let [ta, tb] = &c.timers;
-        let candidates = [
-            (v.tb_ccr0, tb.pending_ccr0()),
-            (v.tb, tb.pending()),
-            (v.wdt, c.ie1 & c.ifg1 & WDTIFG != 0),
-            (v.usart0_rx, c.usarts[0].rx_pending()),
-            (v.usart0_tx, c.usarts[0].tx_pending()),
-            (v.adc12, c.adc.pending()),
-            (v.ta_ccr0, ta.pending_ccr0()),
-            (v.ta, ta.pending()),
-            (v.port1, c.ports[0].pending(0)),
-            (v.usart1_rx, c.usarts[1].rx_pending()),
-            (v.usart1_tx, c.usarts[1].tx_pending()),
-            (v.port2, c.ports[0].pending(1)),
-            (v.dac12_dma, c.dma.pending()),
-        ];
-        candidates.into_iter().find(|&(_, p)| p).map(|(vector, _)| (vector, true))
+        self.chip.blocks.asks(&self.at, |_| false).map(|vector| (vector, true))
     }
 
     fn acknowledge(&mut self, _env: &mut Env, vector: u32) {
-        let v = &self.facts.vectors;
-        let c = &mut self.chip;
-        if vector == v.nmi {
+        if vector == self.nmi {
             // All enable bits of unmaskable interrupts fall; the handler sets them again (SLAU049, 2.2.1.2).
-            c.ie1 &= !(NMIIFG | OFIFG | ACCVIE);
-            c.dma.nmi();
-        } else if vector == v.wdt {
-            c.ifg1 &= !WDTIFG;
-        } else if vector == v.ta_ccr0 {
-            c.timers[0].acknowledge_ccr0();
-        } else if vector == v.tb_ccr0 {
-            c.timers[1].acknowledge_ccr0();
-        } else if vector == v.usart0_rx {
-            c.usarts[0].rx_ifg = false;
-        } else if vector == v.usart0_tx {
-            c.usarts[0].tx_ifg = false;
-        } else if vector == v.usart1_rx {
-            c.usarts[1].rx_ifg = false;
-        } else if vector == v.usart1_tx {
-            c.usarts[1].tx_ifg = false;
+            self.chip.ie1 &= !(NMIIFG | OFIFG | ACCVIE);
+            self.chip.blocks.dma.nmi();
+        } else {
+            self.chip.blocks.taken(&self.at, vector);
         }
     }
 
     fn unmaskable_possible(&self) -> bool {
         let c = &self.chip;
-        c.wdt.resets(&c.clocks) || self.nmi()
+        c.blocks.wdt.resets(&c.clocks) || self.has_nmi()
     }
 
     fn maskable_possible(&self, env: &Env) -> bool {
-        let c = &self.chip;
+        let (b, clocks) = (&self.chip.blocks, &self.chip.clocks);
         let pins = self.pins_may_wake();
-        c.ie1 & WDTIFG != 0 && c.wdt.next_event(&c.clocks).is_some()
-            || c.timers.iter().any(|t| t.enabled() && t.next_event(&c.clocks).is_some())
-            || c.usarts.iter().any(|u| (u.enabled() || pins) && u.next_event().is_some())
-            || c.adc.enabled() && c.adc.busy()
-            || c.dma.enabled()
-                && (c.dma.is_watching() || c.dma.has_work())
+        b.may_ask(clocks, env.common.now(), pins)
+            || b.dma.enabled()
+                && (b.dma.is_watching() || b.dma.has_work())
                 && self.next_event().is_some()
-            || (pins || c.usarts.iter().any(Usart::enabled)) && env.common.next_event().is_some()
+            || (pins || b.usarts.iter().any(Usart::enabled)) && env.common.next_event().is_some()
             || self.pending_interrupt(env).is_some()
     }
 
     fn pins_may_wake(&self) -> bool {
-        self.chip.ports[0].may_wake() || self.chip.timers.iter().any(TimerA::pins_may_wake)
+        self.chip.blocks.ports[0].may_wake()
+            || self.chip.blocks.timers.iter().any(TimerA::pins_may_wake)
     }
 
     fn next_event(&self) -> Option<Picos> {
         let c = &self.chip;
-        let mut next = Picos::MAX;
-        let mut sooner = |t: Option<Picos>| next = next.min(t.unwrap_or(Picos::MAX));
-        sooner(c.wdt.next_event(&c.clocks));
-        sooner(c.svs.next_event());
-        sooner(c.flash.next_event());
-        sooner(c.adc.next_event());
-        sooner(c.dma_phase.ends().map(Picos));
-        for t in &c.timers {
-            sooner(t.next_event(&c.clocks));
-        }
-        for u in &c.usarts {
-            sooner(u.next_event());
-        }
+        let next = c.blocks.due(&c.clocks, Picos::ZERO);
+        let next = c.dma_phase.ends().map_or(next, |t| next.min(Picos(t)));
         (next != Picos::MAX).then_some(next)
     }
 
     fn process_at(&mut self, env: &mut Env, t: Picos, now: Picos, cycles: Cycles) {
-        if self.chip.wdt.next_event(&self.chip.clocks).is_some_and(|e| e <= t) {
-            let end = self.chip.wdt.event(&self.chip.clocks, t);
-            self.watchdog(Some(end), cause::WDTTO);
+        if self.chip.blocks.wdt.next_event(&self.chip.clocks).is_some_and(|e| e <= t) {
+            if self.chip.blocks.wdt.event(&self.chip.clocks, t) {
+                // In the codes of later parts.
+                self.fx.reset = Some((ResetKind::Puc, cause::WDTTO));
+            }
         }
-        if self.chip.svs.next_event().is_some_and(|e| e <= t) {
-            self.chip.svs.event(t);
+        if self.chip.blocks.svs.next_event().is_some_and(|e| e <= t) {
+            self.chip.blocks.svs.event(t);
             self.supervise(env, t);
         }
-        if self.chip.flash.next_event().is_some_and(|e| e <= t) {
-            let done = self.chip.flash.event(&mut env.memory[..]);
+        if self.chip.blocks.flash.next_event().is_some_and(|e| e <= t) {
+            let done = self.chip.blocks.flash.event(&mut env.memory[..]);
             self.flash_changed(env, done);
             self.book_flash(env, now, cycles);
         }
-        for timer in &mut self.chip.timers {
-            if timer.next_event(&self.chip.clocks).is_some_and(|e| e <= t) {
-                timer.event(&self.chip.clocks, t);
-            }
-        }
-        for i in 0..self.chip.usarts.len() {
-            if self.chip.usarts[i].next_event().is_some_and(|e| e <= t) {
+        self.chip.blocks.advance(&self.chip.clocks, t);
+        for i in 0..self.chip.blocks.usarts.len() {
+            if self.chip.blocks.usarts[i].next_event().is_some_and(|e| e <= t) {
                 self.usart_event(env, i, t, cycles);
             }
         }
@@ -1231,14 +617,14 @@ impl Peripherals for F1xx {
         let on = |on: bool| if on { accounts::ON } else { accounts::OFF };
         let uncached = env.common.uncached;
         let accounts = &mut env.common.accounts;
-        accounts.set_state(ADC12, on(self.chip.adc.busy()), now, cycles, uncached);
-        let (refon, level) = self.chip.adc.reference();
+        accounts.set_state(ADC12, on(self.chip.blocks.adc.busy()), now, cycles, uncached);
+        let (refon, level) = self.chip.blocks.adc.reference();
         let asked = refon.then_some(level != 0);
         if self.chip.reference.map(|r| r.1) != asked {
             self.chip.reference = asked.map(|high| (now.0, high));
         }
         accounts.set_state(REF, on(refon), now, cycles, uncached);
-        accounts.set_state(SVS, on(self.chip.svs.is_on()), now, cycles, uncached);
+        accounts.set_state(SVS, on(self.chip.blocks.svs.is_on()), now, cycles, uncached);
     }
 
     fn held_until(&mut self, env: &mut Env, pc: u32, sleeping: bool) -> Option<Picos> {
@@ -1247,7 +633,7 @@ impl Peripherals for F1xx {
         {
             return Some(Picos(t));
         }
-        let flash = &self.chip.flash;
+        let flash = &self.chip.blocks.flash;
         if !flash.is_busy() {
             return None;
         }
@@ -1281,9 +667,9 @@ impl Peripherals for F1xx {
             if width == Width::Word {
                 env.common.state.lints.report(LintKind::ByteModule, addr, at);
             }
-            u16::from(self.read_byte(env, addr, at)?)
+            self.read_register(env, addr, 0xFF, at)?
         } else {
-            let word = self.read_word(env, even(addr)?, at)?;
+            let word = self.read_register(env, even(addr)?, 0xFFFF, at)?;
             if width == Width::Byte { word & 0xFF } else { word }
         };
         if !env.common.state.lints.pending.is_empty() {
@@ -1317,10 +703,10 @@ impl Peripherals for F1xx {
             if width == Width::Word && value > 0xFF {
                 env.common.state.lints.report(LintKind::ByteModule, addr, at);
             }
-            self.write_byte(env, addr, value as u8, at)?;
+            self.write_register(env, addr, value & 0xFF, 0xFF, at)?;
         } else {
             let value = if width == Width::Byte { value & 0xFF } else { value };
-            self.write_word(env, even(addr)?, value, at)?;
+            self.write_register(env, even(addr)?, value, 0xFFFF, at)?;
         }
         let now = self.chip.clocks.mclk.time_of(at);
         self.settle_effects(env, now, at);
@@ -1331,7 +717,7 @@ impl Peripherals for F1xx {
     #[inline(always)]
     fn read_plain_register(&self, addr: u32, at: Cycles) -> Option<u16> {
         let off = addr.wrapping_sub(MPY);
-        if off < MPY_BYTES { self.chip.mpy.read_fast(off, at) } else { None }
+        if off < MPY_BYTES { self.chip.blocks.mpy.read_fast(off, at) } else { None }
     }
 
     #[inline(always)]
@@ -1361,7 +747,7 @@ impl Peripherals for F1xx {
         let now = self.chip.clocks.mclk.time_of(at);
         env.deadline = 0;
         let mut cx = cx!(self, env, addr, at, now);
-        self.chip.flash.store(region, width, value, &env.memory[..], &mut cx)?;
+        self.chip.blocks.flash.store(region, width, value, &env.memory[..], &mut cx)?;
         self.book_flash(env, now, at);
         Ok(())
     }
@@ -1378,41 +764,39 @@ impl Peripherals for F1xx {
     }
 
     fn pin_level(&self, pin: Pin) -> bool {
-        level(&self.chip.ports, pin)
+        level(&self.chip.blocks.ports, pin)
     }
 
     fn drive(&mut self, pin: Pin, level: Option<bool>, at: Picos) {
         if let Some((i, mask)) = pair(pin) {
-            self.chip.ports[i].drive(mask, level);
+            self.chip.blocks.ports[i].drive(mask, level);
             self.feed_captures(at);
         }
     }
 
     fn uart_in(&mut self, serial: usize, time: Picos, byte: u8) {
-        self.chip.usarts[serial].uart_in(time, byte);
+        self.chip.blocks.usarts[serial].uart_in(time, byte);
     }
 
     fn shifted_in(&mut self, env: &mut Env, serial: usize, byte: u8) -> u8 {
         env.common.accounts.count(USART_BYTE[serial]);
         env.deadline = 0;
-        self.chip.usarts[serial].slave_exchange(byte)
+        self.chip.blocks.usarts[serial].slave_exchange(byte)
     }
 
     fn wire_aclk(&mut self, timer: &str, ccr: u8, input: char) -> bool {
-        let timer = TIMERS.iter().position(|n| *n == timer);
-        let side = ['A', 'B'].iter().position(|n| *n == input);
-        let (Some(timer), Some(side)) = (timer, side) else { return false };
-        let block = self.chip.timers[timer].aclk_inputs.get_mut(usize::from(ccr));
-        block.is_some_and(|b| {
-            b[side] = true;
-            true
-        })
+        match TIMERS.iter().position(|n| *n == timer) {
+            Some(i) if matches!(input, 'A' | 'B') => {
+                self.chip.blocks.timers[i].wire_aclk(ccr, input == 'B')
+            }
+            _ => false,
+        }
     }
 
     fn fit_crystal(&mut self, oscillator: &str, hz: u32) -> bool {
         match oscillator {
-            "lfxt1" => self.chip.clock.lfxt1_hz = hz,
-            "xt2" => self.chip.clock.xt2_hz = hz,
+            "lfxt1" => self.chip.blocks.clock.lfxt1_hz = hz,
+            "xt2" => self.chip.blocks.clock.xt2_hz = hz,
             _ => return false,
         }
         true

@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use crate::blocks::Ctx;
+use crate::blocks::{Block, Ctx};
+use crate::clock::Clocks;
 use crate::device::{F1xx, us};
+use crate::instruments::taint::Follow;
 
 const PORON: u8 = 0x08;
 const SVSON: u8 = 0x04;
@@ -75,13 +77,28 @@ impl Svs {
         self.low
     }
 
-    pub fn read(&self) -> u8 {
-        let on = if self.is_on() && self.settled.is_none() { SVSON } else { 0 };
-        let op = if self.low { SVSOP } else { 0 };
-        self.ctl | on | op | if self.flag { SVSFG } else { 0 }
+    pub fn next_event(&self) -> Option<Picos> {
+        self.settled.map(Picos)
     }
 
-    pub fn write(&mut self, value: u8, cx: &Ctx<'_>) -> Result<(), Fault> {
+    /// The comparator has settled.
+    pub fn event(&mut self, now: Picos) {
+        self.settled.take_if(|t| *t <= now.0);
+    }
+}
+
+impl Block for Svs {
+    const BYTES: u32 = 1;
+    const TAINT: Follow = Follow::Hole;
+
+    fn read(&mut self, _: u32, _: u16, _: &mut Ctx<'_>) -> Result<u16, Fault> {
+        let on = if self.is_on() && self.settled.is_none() { SVSON } else { 0 };
+        let op = if self.low { SVSOP } else { 0 };
+        Ok(u16::from(self.ctl | on | op | if self.flag { SVSFG } else { 0 }))
+    }
+
+    fn write(&mut self, _: u32, value: u16, _: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
+        let value = value as u8;
         if value >> 4 == 15 {
             return Err(cx.refuse("SVS comparison with the SVSIN pin (VLD = 15) is not modelled"));
         }
@@ -94,12 +111,7 @@ impl Svs {
         Ok(())
     }
 
-    pub fn next_event(&self) -> Option<Picos> {
-        self.settled.map(Picos)
-    }
-
-    /// The comparator has settled.
-    pub fn event(&mut self, now: Picos) {
-        self.settled.take_if(|t| *t <= now.0);
+    fn due(&self, _: &Clocks, _: Picos) -> Option<Picos> {
+        self.next_event()
     }
 }

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Clock lines, operating point, low-power modes, and flash as the CPU sees it.
+
+use super::*;
+
+impl F1xx {
+    // ---- clocks and modes
+
+    /// SMCLK runs: not switched off by SCG1, or kept by a USART.
+    pub(super) fn smclk_on(&self, mode: u32) -> bool {
+        mode & sr::SCG1 == 0 || self.chip.blocks.usarts.iter().any(Block::requests_smclk)
+    }
+
+    /// LFXT1 runs: not switched off by OSCOFF, or MCLK comes from it.
+    pub(super) fn aclk_on(&self, env: &Env, mode: u32) -> bool {
+        mode & sr::OSCOFF == 0
+            || (mode & sr::CPUOFF == 0
+                && self.chip.blocks.clock.mclk(&self.facts, dco_at(env)).source == Source::Lfxt1)
+    }
+
+    pub(super) fn cpu_state(m: u32, on: bool, smclk_on: bool, aclk_on: bool) -> StateId {
+        if !on {
+            return accounts::OFF;
+        }
+        if m & sr::CPUOFF == 0 {
+            return accounts::ACTIVE;
+        }
+        // A module that keeps SMCLK keeps the DCO: that is what the mode costs.
+        let lpm = match (m & sr::SCG0 != 0, m & sr::SCG1 != 0) {
+            _ if m & sr::OSCOFF != 0 && !aclk_on && !smclk_on => 4,
+            (scg0, true) if !smclk_on => 2 + u16::from(scg0),
+            (scg0, _) => u16::from(scg0),
+        };
+        StateId(LPM0.0 + lpm)
+    }
+
+    pub(super) fn check_point(&self, env: &mut Env, cpu_on: bool, point: OperatingPoint) {
+        env.common.illegal = None;
+        if !cpu_on {
+            return;
+        }
+        let (speed, vcc_v) = (&self.facts.speed, env.common.state.vcc_v);
+        let mhz = f64::from(point.mclk_hz) / 1e6;
+        if vcc_v < speed.vcc_low_v || vcc_v > env.common.dev.supply.vcc_max_v {
+            env.common.illegal = Some(Fault::device(
+                CLOCK,
+                format!(
+                    "supply of {vcc_v:.3} V is outside {} to {} V, in which programs run (MCLK {mhz:.3} MHz)",
+                    speed.vcc_low_v, env.common.dev.supply.vcc_max_v,
+                ),
+            ));
+        } else if f64::from(point.mclk_hz) > speed.mclk_max_hz(vcc_v) {
+            env.common.illegal = Some(Fault::device(
+                CLOCK,
+                format!(
+                    "MCLK {mhz:.3} MHz exceeds the {:.3} MHz that a supply of {vcc_v:.3} V allows; it needs {:.3} V, or a slower clock",
+                    speed.mclk_max_hz(vcc_v) / 1e6,
+                    speed.vcc_min_v(point.mclk_hz),
+                ),
+            ));
+        }
+    }
+
+    /// MCLK starts again: at its next edge if its source ran on, after the DCO's start-up time if not.
+    pub(super) fn wake(
+        &mut self,
+        env: &mut Env,
+        old: u32,
+        smclk_was_on: bool,
+        now: Picos,
+        cycles: Cycles,
+    ) {
+        let facts = Arc::clone(&self.facts);
+        let at = dco_at(env);
+        let tap = self.chip.blocks.clock.mclk(&facts, at);
+        let ran_on = match tap.source {
+            Source::Dco => {
+                let feeds_smclk = self.chip.blocks.clock.smclk(&facts, at).source == Source::Dco;
+                old & (sr::SCG0 | sr::SCG1) == 0 || (smclk_was_on && feeds_smclk)
+            }
+            Source::Lfxt1 | Source::Xt2 => true,
+        };
+        let start = if ran_on {
+            let line = &self.chip.clocks.mclk;
+            if line.is_running() { line.time_of(line.tick_not_before(now)) } else { now }
+        } else {
+            now + us(facts.wake.dco_us)
+        };
+        env.common.state.now_ps = start.0;
+        self.chip.clocks.mclk.restart(start, cycles);
+        self.update_clocks(env, start, cycles);
+    }
+
+    pub(super) fn note_faults(&mut self) {
+        if self.chip.blocks.clock.has_fault() {
+            self.chip.ifg1 |= OFIFG;
+        }
+    }
+
+    pub(super) fn has_nmi(&self) -> bool {
+        let c = &self.chip;
+        c.ie1 & c.ifg1 & (OFIFG | NMIIFG) != 0
+            || (c.ie1 & ACCVIE != 0 && c.blocks.flash.access_violation())
+    }
+
+    // ---- flash
+
+    pub(super) fn flash_changed(&mut self, env: &mut Env, done: Changed) {
+        if !self.chip.blocks.flash.is_busy() {
+            self.hide_flash(env, false);
+        }
+        for (start, bytes) in done {
+            env.code_changed(start & !1..start + bytes);
+        }
+    }
+
+    /// While flash is busy it cannot be read. Code in flash is held; code in RAM goes on, and its
+    /// reads must be caught, those of instructions decoded before included.
+    pub(super) fn hide_flash(&mut self, env: &mut Env, hidden: bool) {
+        if self.flash_hidden == hidden {
+            return;
+        }
+        self.flash_hidden = hidden;
+        let dev = Arc::clone(&env.common.dev);
+        for r in dev.memory.iter().filter(|r| is_flash(r.kind)) {
+            env.set_pages(r.start, r.end, if hidden { 0 } else { READ | CODE });
+            if hidden {
+                env.changed.push(r.start..r.end + 1);
+            }
+        }
+    }
+
+    pub(super) fn book_flash(&self, env: &mut Env, now: Picos, cycles: Cycles) {
+        let state = match self.chip.blocks.flash.activity() {
+            Activity::Idle => accounts::IDLE,
+            Activity::Write => WRITE,
+            Activity::Erase => ERASE,
+        };
+        env.common.accounts.set_state(FLASH, state, now, cycles, env.common.uncached);
+    }
+}
