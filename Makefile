@@ -22,7 +22,7 @@ C_SOURCES = $$(find firmware -name build -prune -o \( -name '*.c' -o -name '*.h'
 # Tests compare with mspdebug, OpenSSL, tshark and chromium; here their absence is a failure, not a skip.
 WITH_TOOLS = SUNSEAL_REQUIRE_TOOLS=1 PATH="$$($(GET) --for tests --print-bin):$$($(GET) --print-bin):$$PATH"
 
-.PHONY: help demo all venv engine server firmware all-boards tools test test-rust test-firmware test-library test-python test-hdl test-hdl-all test-all torture fuzz check mutants fmt bench clean
+.PHONY: help demo all venv engine server firmware all-boards tools wheel test test-rust test-firmware test-library test-python test-hdl test-hdl-all test-all torture fuzz check mutants fmt bench clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -119,11 +119,14 @@ test-library: all all-boards ## Hold the cryptographic library to known answers,
 test-python: all all-boards tools ## Test the command line, the report in a real browser, and what crosses languages.
 	$(WITH_TOOLS) $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal python/tests tests
 
+wheel: all all-boards ## Build a wheel that needs no source tree, into dist/.
+	$(BIN)/python packaging/wheel
+
 check: engine ## Check formats, lints and types.
 	cargo fmt --all --check
 	cargo clippy --locked --quiet --release --workspace --all-targets -- -D warnings
-	$(BIN)/ruff check python tests examples firmware hdl
-	$(BIN)/ruff format --check python tests examples firmware hdl
+	$(BIN)/ruff check python tests examples firmware hdl packaging
+	$(BIN)/ruff format --check python tests examples firmware hdl packaging
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(C_SOURCES)
 

@@ -9,6 +9,7 @@
 
 #include "config.h"
 #include "counter.h"
+#include "coupons.h"
 #include "entropy.h"
 #include "gate.h"
 #include "hal.h"
@@ -18,6 +19,7 @@
 #include "phy.h"
 #include "radio.h"
 #include "suite.h"
+#include "sunseal/coupon.h"
 #include "sunseal/sha.h"
 #include "sunseal/wipe.h"
 
@@ -39,6 +41,7 @@ enum reason { REASON_BOOT = 0, REASON_READY = 1, REASON_LOW = 2 };
 #define ANSWERS_SIGNED (1U << LINK_VERDICT)
 
 static struct node_config config;
+static struct coupon_policy coupons; /* of programs with COUPONS */
 static uint16_t lot;      /* state of the lots for back-off; nothing secret hangs on it */
 static uint8_t silent;    /* messages in a row that nobody answered */
 static bool enrolled;     /* the server has our key, as far as we know */
@@ -73,6 +76,11 @@ static bool affordable(uint32_t energy_uj) {
     storage_mv = hal_storage_mv();
     uint32_t wanted_uj = gate_wanted_uj(energy_uj, config.margin_percent, config.overhead_uj);
     return gate_stored_uj(config.storage_uf, storage_mv, config.cutoff_mv) >= wanted_uj;
+}
+
+/* A signature from the present state: from a coupon where there is one. */
+static uint32_t sign_uj(void) {
+    return COUPONS && coupons_ready() != 0 ? coupons.use_uj : config.sign_uj;
 }
 
 static enum link_kind hello(enum reason reason, struct link_message *answer);
@@ -147,13 +155,13 @@ static enum link_kind hello(enum reason reason, struct link_message *answer) {
 }
 
 /* Signs signed_bytes. Between the marks stands what Mane's testbench measures: hash and signature.
- */
+ * With COUPONS, the entropy of a signature that found none stands there too. */
 static bool sign(uint8_t *signature, uint16_t bytes) {
     uint8_t entropy[ENTROPY_BYTES];
     uint8_t digest[SUNSEAL_SHA256_BYTES];
     uint8_t digest_bytes = SUNSEAL_SHA256_BYTES;
     /* Without a healthy source it is zeros, and the nonce a deterministic one (ecdsa.h). */
-    if (!entropy_take(entropy, ENTROPY_SAMPLES_NONCE)) {
+    if (!COUPONS && !entropy_take(entropy, ENTROPY_SAMPLES_NONCE)) {
         log_word("entropy unhealthy");
         log_end();
     }
@@ -174,9 +182,12 @@ static bool sign(uint8_t *signature, uint16_t bytes) {
         sunseal_sha256_update(&sha256, signed_bytes, bytes);
         sunseal_sha256_final(&sha256, digest);
     }
-    int status = SUITE_SIGN(signature, key_private(), digest, digest_bytes, entropy);
+    int status = COUPONS ? coupons_sign(signature, digest, digest_bytes)
+                         : SUITE_SIGN(signature, key_private(), digest, digest_bytes, entropy);
     hal_mark(false);
     hal_watchdog_kick();
+    if (COUPONS)
+        return status == SUNSEAL_OK || status == SUNSEAL_COUPON_MONOLITHIC;
     sunseal_wipe(entropy, sizeof entropy);
     return status == SUNSEAL_OK;
 }
@@ -279,6 +290,49 @@ static bool enrol(void) {
     return true;
 }
 
+/* Coupons */
+
+/* Whether the store can spare a coupon: what the next duty wants stays, and the reserve. Making one
+ * takes what making a key pair takes. */
+static bool spares_a_coupon(void) {
+    uint32_t duty_uj = config.sign_uj + 2 * config.radio_uj;
+    uint16_t ready = coupons_ready();
+    if (ready >= coupons.high || !affordable(config.keygen_uj + duty_uj))
+        return false;
+    uint32_t wanted_uj = gate_wanted_uj(config.keygen_uj + duty_uj, config.margin_percent,
+                                        config.overhead_uj);
+    uint32_t stored_uj = gate_stored_uj(config.storage_uf, storage_mv, config.cutoff_mv);
+    return stored_uj - wanted_uj >= coupons.reserve_uj &&
+           (ready < coupons.low || storage_mv >= coupons.refill_above_mv);
+}
+
+/* Makes as many as one wake-up may. False if no more can be made before the next duty. */
+static bool refill(void) {
+    for (uint8_t made = 0; made < coupons.per_wake && spares_a_coupon(); made++) {
+        if (coupons_make() != SUNSEAL_OK)
+            return false;
+    }
+    return coupons_ready() < coupons.high;
+}
+
+/* Power-down until then; what the store can spare meanwhile goes into coupons. */
+static void rest(uint32_t seconds) {
+    if (!COUPONS) {
+        hal_sleep_s(seconds);
+        return;
+    }
+    uint32_t due_s = hal_seconds() + seconds;
+    bool refills = true;
+    int32_t left_s = (int32_t)seconds;
+    while (left_s > 0) {
+        refills = refills && refill();
+        left_s = (int32_t)(due_s - hal_seconds());
+        if (left_s > 0)
+            hal_sleep_s(refills && left_s > coupons.every_s ? coupons.every_s : (uint32_t)left_s);
+        left_s = (int32_t)(due_s - hal_seconds());
+    }
+}
+
 /* States */
 
 static void make_key(void) {
@@ -296,11 +350,11 @@ static void make_key(void) {
 static void become_enrolled(void) {
     uint32_t retry_s = config.enrol_retry_s;
     while (!enrolled) {
-        await_energy(config.sign_uj + config.hello_tries * (uint32_t)config.radio_uj, false);
+        await_energy(sign_uj() + config.hello_tries * (uint32_t)config.radio_uj, false);
         enrolled = enrol();
         if (enrolled)
             return;
-        hal_sleep_s(retry_s);
+        rest(retry_s);
         retry_s = retry_s * 2 > ENROL_RETRY_S_MAX ? ENROL_RETRY_S_MAX : retry_s * 2;
     }
 }
@@ -308,7 +362,7 @@ static void become_enrolled(void) {
 /* Shows itself and answers the challenge, if there is one; true if the gateway is there. Without a
  * verdict it asks again, as soon as the server would hand the same challenge out again. */
 static bool show(void) {
-    uint32_t answer_uj = config.sign_uj + config.radio_uj;
+    uint32_t answer_uj = sign_uj() + config.radio_uj;
     for (uint8_t tried = 0; tried < config.report_tries; tried++) {
         if (tried != 0)
             hal_sleep_s(ASK_AGAIN_S);
@@ -337,7 +391,7 @@ static void period(void) {
     for (uint8_t tried = 0; reports && enrolled && tried < config.report_tries; tried++) {
         if (tried != 0)
             pause_before_retry(tried);
-        await_energy(config.sign_uj + config.radio_uj, tried == 0);
+        await_energy(sign_uj() + config.radio_uj, tried == 0);
         if (report())
             return;
     }
@@ -367,12 +421,14 @@ static uint16_t listening_span_ms(uint32_t left_s) {
 /* Until the next period: listens as long as the store could pay an answer and wakes are left, else
  * sleeps. */
 static void listen_until(uint32_t due_s) {
-    uint32_t answer_uj = config.sign_uj + config.radio_uj;
+    uint32_t answer_uj = sign_uj() + config.radio_uj;
     uint16_t shares = config.wakes_max * WAKE_SHARES;
     int32_t left_s;
     while ((left_s = (int32_t)(due_s - hal_seconds())) > 0 && shares != 0 && enrolled &&
            affordable(answer_uj)) {
         struct link_message call;
+        if (COUPONS)
+            refill();
         enum radio_woken woken = radio_listen(listening_span_ms((uint32_t)left_s), &call);
         if (woken == RADIO_BROKEN)
             break;
@@ -384,7 +440,7 @@ static void listen_until(uint32_t due_s) {
     if (left_s > 0)
         left_s = (int32_t)(due_s - hal_seconds());
     if (left_s > 0)
-        hal_sleep_s((uint32_t)left_s);
+        rest((uint32_t)left_s);
 }
 
 static void warn_if_store_too_small(void) {
@@ -435,6 +491,10 @@ int main(void) {
     if (bad_field == NULL)
         radio_start(&config);
     stop_if(bad_field != NULL, HAL_TEXT("node_config."), bad_field);
+    if (COUPONS) {
+        bad_field = coupons_load(&coupons);
+        stop_if(bad_field != NULL, HAL_TEXT("node_coupons."), bad_field);
+    }
     /* Neither the counter's flash nor a fast clock before the store can pay a little: a node that
      * starts and dies over and over would wear the flash for nothing. */
     await_energy(config.radio_uj, false);
@@ -456,6 +516,8 @@ int main(void) {
 
     if (key == KEY_NONE)
         make_key();
+    if (COUPONS)
+        coupons_open();
     enrolled = key_enrolled();
     say_boot = true;
     for (;;) {
@@ -469,6 +531,6 @@ int main(void) {
         if (can_be_called())
             listen_until(due_s);
         else
-            hal_sleep_s(due_s - now_s);
+            rest(due_s - now_s);
     }
 }

@@ -12,7 +12,7 @@ use sunseal_trace::{ComponentId, Cycles, Picos};
 use crate::accounts::{Accounts, Names};
 use crate::device::{Device, Drifting};
 use crate::instruments::lint::Lints;
-use crate::pin::{Part, Pin, PinEdge, Wiring};
+use crate::pin::{Held, Part, Pin, PinEdge, Wiring};
 use crate::startup::SramStartup;
 
 /// The voltage at an ADC input, asked for when a sample ends.
@@ -245,6 +245,19 @@ impl Common {
         drives
     }
 
+    /// The chip holds a pin in another way.
+    #[must_use]
+    pub fn held(&mut self, pin: Pin, held: Held, now: Picos, cycles: Cycles) -> Vec<Drive> {
+        let mut drives = Vec::new();
+        for i in 0..self.parts.len() {
+            if self.parts[i].part.listens().contains(&pin) {
+                self.parts[i].part.held(now, pin, held);
+                drives.append(&mut self.sync(i, now, cycles));
+            }
+        }
+        drives
+    }
+
     /// The level of chip selects: `driven_low` says of a pin whether the chip drives it low.
     #[must_use]
     pub fn select(
@@ -287,6 +300,25 @@ impl Common {
             }
         }
         (miso, drives)
+    }
+
+    /// A byte left UART `serial`, in that time.
+    #[must_use]
+    pub fn sent(
+        &mut self,
+        serial: usize,
+        byte: u8,
+        time: Range<Picos>,
+        cycles: Cycles,
+    ) -> Vec<Drive> {
+        let mut drives = Vec::new();
+        for i in 0..self.parts.len() {
+            if self.parts[i].serial == Some(serial) {
+                self.parts[i].part.uart(time.start, time.end, byte);
+                drives.append(&mut self.sync(i, time.end, cycles));
+            }
+        }
+        drives
     }
 
     pub fn attach(

@@ -1,77 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Pins, what is wired to them, and their record.
-
-use std::fmt;
-use std::str::FromStr;
+//! Pins and parts, which are `sunseal-part`'s, and the record of pins.
 
 use serde::{Deserialize, Serialize};
 use sunseal_trace::{Cycles, Picos};
 
-/// Number under which port J is known.
-pub const PORT_J: u8 = 12;
-
-/// A pin of a digital port, such as P1.0 or PJ.3; PB0 on an AVR.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Pin {
-    /// 1 to 11, or [`PORT_J`]; the ASCII letter of an AVR's port.
-    pub port: u8,
-    /// 0 to 7.
-    pub bit: u8,
-}
-
-impl Pin {
-    /// Pin `bit` of port `port`.
-    ///
-    /// # Panics
-    /// If there is no such pin.
-    #[must_use]
-    pub const fn new(port: u8, bit: u8) -> Self {
-        assert!(
-            (port >= 1 && port <= PORT_J || port.is_ascii_uppercase()) && bit < 8,
-            "ports are 1 to 11, 12 for PJ and letters, bits 0 to 7"
-        );
-        Self { port, bit }
-    }
-
-    pub(crate) const fn mask(self) -> u8 {
-        1 << self.bit
-    }
-}
-
-impl fmt::Display for Pin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.port {
-            PORT_J => write!(f, "PJ.{}", self.bit),
-            port if port.is_ascii_uppercase() => write!(f, "P{}{}", char::from(port), self.bit),
-            port => write!(f, "P{port}.{}", self.bit),
-        }
-    }
-}
-
-/// A text that names no pin.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no pin; write P1.0 to P11.7 or PJ.0 to PJ.3, on an AVR PA0 to PG7")]
-pub struct PinError(String);
-
-impl FromStr for Pin {
-    type Err = PinError;
-    fn from_str(s: &str) -> Result<Self, PinError> {
-        let parse = || {
-            let rest = s.strip_prefix('P')?;
-            let (port, bit) = match rest.split_once('.') {
-                Some(("J", bit)) => (PORT_J, bit),
-                Some((port, bit)) => (port.parse().ok().filter(|p| (1..PORT_J).contains(p))?, bit),
-                None => {
-                    let letter = rest.bytes().next().filter(|l| (b'A'..=b'G').contains(l))?;
-                    (letter, &rest[1..])
-                }
-            };
-            let bit = bit.parse().ok().filter(|b| *b < 8)?;
-            Some(Self { port, bit })
-        };
-        parse().ok_or_else(|| PinError(s.to_owned()))
-    }
-}
+pub use sunseal_part::{Held, PORT_J, Part, Pin, PinError, Wiring};
 
 /// An output pin that changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,71 +24,5 @@ impl PinEdge {
     #[must_use]
     pub fn time(&self) -> Picos {
         Picos(self.time_ps)
-    }
-}
-
-/// A part beside the chip: it answers bytes on a serial bus, drives and hears pins, and has a state
-/// that costs energy.
-pub trait Part: Send {
-    /// Chip select went low.
-    fn select(&mut self, _now: Picos) {}
-    /// A byte went over the bus; it ends at `now`. Answers the byte that the part sent.
-    fn transfer(&mut self, _now: Picos, _mosi: u8) -> u8 {
-        0xFF
-    }
-    /// Chip select went high.
-    fn deselect(&mut self, _now: Picos) {}
-    /// When the part wants to be called next.
-    fn next_event(&self) -> Option<Picos>;
-    /// The time that [`next_event`](Self::next_event) named has come.
-    fn event(&mut self, now: Picos);
-    /// The pins it drives, with their levels.
-    fn pins(&self) -> &[(Pin, bool)];
-    /// The chip's output pins that it wants to hear of.
-    fn listens(&self) -> &[Pin] {
-        &[]
-    }
-    /// Such a pin changed.
-    fn pin(&mut self, _now: Picos, _pin: Pin, _level: bool) {}
-    /// For a part that clocks the chip's serial slave: the byte it has shifted into the chip. Asked
-    /// behind each [`event`](Self::event).
-    fn shifted_in(&mut self) -> Option<u8> {
-        None
-    }
-    /// The byte that the chip's shift register gave for it.
-    fn shifted_out(&mut self, _now: Picos, _byte: u8) {}
-    /// Its state, for the ledger.
-    fn state(&self) -> &str;
-    /// The supply went away or came back.
-    fn power(&mut self, _now: Picos, _on: bool) {}
-    /// Everything a snapshot must keep.
-    fn save(&self) -> Vec<u8> {
-        Vec::new()
-    }
-    /// Goes back to what [`save`](Self::save) gave.
-    fn restore(&mut self, _saved: &[u8]) {}
-}
-
-/// Which of the chip's connections a part is wired to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wiring<'a> {
-    /// A serial interface by its name: "usci_b0".
-    pub serial: Option<&'a str>,
-    /// The pin that selects the part while it is driven low; a part without one is always selected.
-    pub cs: Option<Pin>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pins_are_read_and_written_as_in_the_data_sheet() {
-        for text in ["P1.0", "P11.2", "PJ.3", "PB0", "PG4"] {
-            assert_eq!(text.parse::<Pin>().unwrap().to_string(), text);
-        }
-        for text in ["P0.1", "P12.0", "P1.8", "1.0", "P1", "PJ.x", "PH0", "PB8", "PB"] {
-            assert!(text.parse::<Pin>().is_err(), "{text}");
-        }
     }
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use sunseal_mcu::{Device, Machine, Part, Pin};
+use sunseal_mcu::{Device, Machine};
+use sunseal_part::{Part, Pin};
 use sunseal_power::toml_error;
 use sunseal_trace::Picos;
 
@@ -40,6 +41,9 @@ pub struct Board {
     /// Its radio: key `part`, `message` where the part has several (by band), and the wires by the names
     /// that `sunseal_radio::attach` knows.
     pub radio: Option<BTreeMap<String, String>>,
+    /// Further parts that are wired to its device: `name` in the ledger, `part` of `data/parts`, the other keys wires.
+    #[serde(default, rename = "part")]
+    pub parts: Vec<BTreeMap<String, String>>,
     /// Pins that the board holds at a level.
     #[serde(default)]
     pub pull: Vec<Pull>,
@@ -242,6 +246,13 @@ impl Board {
         if board.radio.as_ref().is_some_and(|r| !r.contains_key("part")) {
             return Err(bad("[radio] has no key part: which of data/parts it is".to_owned()));
         }
+        for key in ["name", "part"] {
+            if board.parts.iter().any(|p| !p.contains_key(key)) {
+                return Err(bad(format!(
+                    "a [[part]] has no key {key}; name is its component in the ledger, part its file in data/parts"
+                )));
+            }
+        }
         for pin in board.pins() {
             pin.parse::<Pin>().map_err(|e| bad(e.to_string()))?;
         }
@@ -254,10 +265,12 @@ impl Board {
         Some(self.radio.as_ref()?.get("part")?)
     }
 
-    /// The radio's wires, with what it is.
-    #[must_use]
-    pub fn radio_wires(&self) -> BTreeMap<String, String> {
-        self.radio.clone().unwrap_or_default()
+    /// The parts that are wired to its device: name in the ledger, part of `data/parts`, wires with what it is. Table
+    /// `[radio]` is the part named `radio`.
+    pub fn wired(&self) -> impl Iterator<Item = (&str, &str, &BTreeMap<String, String>)> {
+        let radio = self.radio.iter().map(|wires| ("radio", wires));
+        let parts = self.parts.iter().map(|wires| (wires["name"].as_str(), wires));
+        radio.chain(parts).map(|(name, wires)| (name, wires["part"].as_str(), wires))
     }
 
     /// The crystal that clocks the CPU, where that is fixed by the board.
@@ -266,7 +279,7 @@ impl Board {
         self.crystal.get("xtal_Hz").copied()
     }
 
-    /// A machine as it sits on the board: supply, crystals, fuses, pulled pins. Its radio is attached apart.
+    /// A machine as it sits on the board: supply, crystals, fuses, pulled pins. What is wired to it comes by [`fit`](Self::fit).
     ///
     /// # Errors
     /// If the device has no such oscillator, pin or timing switch.

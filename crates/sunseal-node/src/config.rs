@@ -6,6 +6,7 @@ use sunseal_link::Suite;
 use sunseal_mcu::{Elf, Machine};
 use sunseal_power::{Limits, SupplyConfig};
 
+use crate::coupons::CouponConfig;
 use crate::{NodeError, Scenario, Written};
 
 /// Who starts the exchange (Mane 2014, section 3.4).
@@ -77,6 +78,8 @@ pub struct NodeConfig {
     pub listen_every_s: Option<f64>,
     /// Calls answered from one HELLO to the next.
     pub wakes_max: Option<u8>,
+    /// When a program that has coupons makes them.
+    pub coupons: Option<CouponConfig>,
 }
 
 const SYMBOL: &str = "node_config";
@@ -89,7 +92,7 @@ const LISTEN_S: std::ops::RangeInclusive<f64> = 0.05..=60.0;
 const LISTENS: &str = "phy_listen";
 /// What the program's arithmetic bears: `firmware/node/config.h`.
 const MAX_PERIOD_S: u32 = i32::MAX as u32;
-const MAX_ENERGY_UJ: u32 = 0xFF_FFFF;
+pub(crate) const MAX_ENERGY_UJ: u32 = 0xFF_FFFF;
 const FLAG_LOG: u8 = 1;
 const FLAG_TELL_LOW: u8 = 2;
 
@@ -145,7 +148,7 @@ impl NodeConfig {
             Some((key, v, most)) => {
                 Err(format!("node.{key} is {}; the program takes at most {most}", v.unwrap_or(0)))
             }
-            None => Ok(()),
+            None => self.coupons.as_ref().map_or(Ok(()), CouponConfig::check),
         }
     }
 
@@ -298,7 +301,7 @@ pub(crate) fn write_config(
     let clock_hz = f64::from(u16::from_le_bytes([block[22], block[23]])) * 1e3;
     limits.level_for(supply.vcc_v, clock_hz).map_err(|e| bad(format!("node.mclk_khz: {e}")))?;
     machine.write_mem(addr, &block)?;
-    Ok(())
+    CouponConfig::write(wishes.coupons.as_ref(), machine, elf, supply).map_err(bad)
 }
 
 /// Writes what table [write] has into the program's symbols, as a programmer would.

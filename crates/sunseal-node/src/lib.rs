@@ -9,7 +9,9 @@
 
 mod board;
 mod config;
+mod coupons;
 mod error;
+mod fit;
 mod fleet;
 pub mod inject;
 mod load;
@@ -22,7 +24,9 @@ pub use board::{
     StorageSense,
 };
 pub use config::{Mode, NodeConfig};
+pub use coupons::{CouponConfig, CouponKind, CouponRecord};
 pub use error::NodeError;
+pub use fit::{Antenna, Fitted};
 pub use fleet::{Done, Fate, FleetError, Individual, NodeProfile, Task, play};
 pub use load::{LoadChoice, LoadRecord, LoadStep, play_load};
 pub use node::{Node, Progress, limits_of};

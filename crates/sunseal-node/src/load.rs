@@ -295,6 +295,7 @@ pub fn play_load(
         functions: None,
         window: recorder.window.take(),
         log: String::new(),
+        coupons: None,
         load: Some(LoadRecord { rounds, rounds_cut: brown_outs, terminal_min_v, v_safe_v }),
     })
 }

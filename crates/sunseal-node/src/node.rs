@@ -6,6 +6,7 @@
 //! it asks for the crossing itself and takes the supply away there, in the middle of an instruction too.
 
 mod checkpoint;
+mod coupons;
 mod covered;
 mod functions;
 
@@ -22,16 +23,17 @@ use sunseal_power::{
     PowerSet, RailAhead, Supply, load_part,
 };
 use sunseal_radio::{
-    Air, FaultyAir, GatewayAir, Medium, MediumConfig, Position, Radio, RadioHandle, RadioPart,
-    RadioPins, Silence, attach,
+    Air, FaultyAir, GatewayAir, Medium, MediumConfig, RadioHandle, RadioPart, Silence,
 };
 use sunseal_trace::{Observer, OperatingPoint, Picos, Silent, StateId};
 
 use crate::board::{Board, RESIDUAL, Residual, StorageSense};
 use crate::config::{write_config, write_symbols};
+use crate::fit::Antenna;
 use crate::record::{Doing, EnergyRecord, Recorder, RunRecord};
 use crate::{NodeError, Scenario};
 use checkpoint::{Identity, Keep};
+use coupons::Coupons;
 use covered::Covered;
 use functions::{Functions, Powers};
 
@@ -63,9 +65,6 @@ pub fn limits_of(device: &Device) -> Limits {
         vcc_max_v: device.supply.vcc_max_v,
     }
 }
-
-/// Path loss to a gateway's antenna: what a GatewayAir reports of a packet is -60 dBm.
-const GATEWAY_LOSS_DB: f64 = 60.0;
 
 /// A node ready to run.
 pub struct Node {
@@ -99,6 +98,7 @@ pub struct Node {
     longest_s: f64,
     steps: u64,
     functions: Option<Functions>,
+    coupons: Option<Coupons>,
     identity: Identity,
     keep: Option<Keep>,
 }
@@ -277,8 +277,8 @@ impl Node {
         }
         machine.count_pulses(board.trigger.pin.parse().ok());
         let medium = Medium::new(MediumConfig::default());
-        let fit = |part| Self::fit_radio(&mut machine, &board, part, &scenario, air, &medium);
-        let radio = radio_part.map(fit).transpose()?;
+        let antenna = Antenna::Gateway(&medium, Self::faulty(air, &scenario));
+        let radio = board.fit(&mut machine, &parts, Some(antenna))?.radio;
         if residual {
             machine.attach_part(RESIDUAL, Wiring::default(), Box::new(Residual::default()))?;
         }
@@ -286,6 +286,7 @@ impl Node {
         // The run begins without supply: the store decides when it comes.
         machine.power_cut();
         let recorder = Recorder::new(scenario.duration_s, &scenario.output, supply.v_v());
+        let coupons = Coupons::new(&elf, &device);
         let functions =
             scenario.output.functions.then(|| Functions::new(Arc::new(elf), machine.device()));
         let stored_begin_j = supply.stored_j();
@@ -315,44 +316,20 @@ impl Node {
             longest_s: f64::INFINITY,
             steps: 0,
             functions,
+            coupons,
             identity,
             keep: None,
         })
     }
 
-    /// The board's radio on the machine. A CC2500 is heard by `air` itself, the others by its antenna on the medium.
-    fn fit_radio(
-        machine: &mut Machine,
-        board: &Board,
-        part: RadioPart,
-        scenario: &Scenario,
-        air: Box<dyn Air>,
-        medium: &Medium,
-    ) -> Result<RadioHandle, NodeError> {
-        let wires = board.radio_wires();
+    /// The air with the faults that a scenario asks for.
+    fn faulty(air: Box<dyn Air>, scenario: &Scenario) -> Box<dyn Air> {
         let f = &scenario.faults;
-        let faulty = f.loss > 0.0 || f.flip > 0.0;
-        let air: Box<dyn Air> = if faulty {
+        if f.loss > 0.0 || f.flip > 0.0 {
             Box::new(FaultyAir::new(air, f.loss, f.flip, !f.crc_fooled, scenario.seed))
         } else {
             air
-        };
-        let RadioPart::Cc2500(part) = part else {
-            medium.set_gateway(air, GATEWAY_LOSS_DB);
-            return attach(machine, part, &wires, medium, Position::default())
-                .map_err(|reason| NodeError::Wiring { name: board.name.clone(), reason });
-        };
-        let wire = |key: &str| wires.get(key).and_then(|pin| pin.parse::<Pin>().ok());
-        let pins = RadioPins { gdo0: wire("gdo0"), gdo2: wire("gdo2"), somi: wire("somi") };
-        let (Some(csn), Some(serial)) = (wire("csn"), wires.get("serial")) else {
-            return Err(NodeError::Board {
-                name: board.name.clone(),
-                reason: "[radio] needs csn and serial".to_owned(),
-            });
-        };
-        let (chip, handle) = Radio::cc2500(part, pins, air);
-        machine.attach_spi("radio", serial, csn, Box::new(chip))?;
-        Ok(handle)
+        }
     }
 
     /// The supply of a scenario alone, its output off.
@@ -815,7 +792,9 @@ impl Node {
         let target = Picos(now.0 + to_picos(dt_s).max(1));
         // The divider is no component of the machine, so its pin is watched.
         let pin_edge = self.sense.as_ref().map(|s| s.enable);
-        let until = Until { time: Some(target), pin_edge, state_change: true, ..Until::default() };
+        let pc = self.coupons.as_ref().map_or_else(Vec::new, Coupons::stops);
+        let until =
+            Until { time: Some(target), pin_edge, pc, state_change: true, ..Until::default() };
         let cycles = (self.machine.cycles(), self.machine.cycles_from_ram());
         let (begun, pc) = (*self.supply.sums(), self.machine.pc());
         let stop = match (last, &mut self.functions) {
@@ -856,6 +835,9 @@ impl Node {
             let (load_j, divider_j) =
                 (sums.load_j - begun.load_j, sums.store_load_j - begun.store_load_j);
             functions.step(powers, pc, gone_s, load_j, divider_j);
+        }
+        if let Some(coupons) = &mut self.coupons {
+            coupons.look(&self.machine, self.supply.sums().load_j);
         }
         if let Stop::Fault(fault) = stop {
             return Err(NodeError::Fault { time_s: self.time_s(), fault: fault.to_string() });
@@ -906,6 +888,9 @@ impl Node {
 
     fn cut(&mut self) {
         self.supply.switch_off();
+        if let Some(coupons) = &mut self.coupons {
+            coupons.cut(self.supply.sums().load_j);
+        }
         self.covered = Covered::default();
         let cycles = self.machine.cycles();
         self.brown_out_cycles.push(cycles);
@@ -988,6 +973,7 @@ impl Node {
             functions,
             window: r.window.take(),
             log,
+            coupons: self.coupons.as_ref().map(Coupons::told),
             load: None,
         })
     }

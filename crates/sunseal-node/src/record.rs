@@ -11,6 +11,7 @@ use sunseal_power::{EnergyBreakdown, SupplySums};
 
 use sunseal_radio::{AirPacket, RadioCounts};
 
+use crate::coupons::CouponRecord;
 use crate::load::LoadRecord;
 use crate::scenario::Output;
 
@@ -198,6 +199,9 @@ pub struct RunRecord {
     pub window: Option<Window>,
     /// What the program wrote to its log.
     pub log: String,
+    /// What became of its coupons, where the program makes some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coupons: Option<CouponRecord>,
     /// What a load by profile met, where there is one instead of a program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadRecord>,

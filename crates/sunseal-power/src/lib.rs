@@ -36,7 +36,7 @@ pub use limits::{Level, LimitError, Limits};
 pub use measure::{MeasureError, Measurement, MeasurementUnit, Segment};
 pub use parts::{
     BranchPart, CapacitorPart, CellPart, ChargerPart, ConverterKind, ConverterPart, HarvesterPart,
-    OverheadReading, PanelPart, PartError, load_part, names_in,
+    OverheadReading, PanelPart, PartError, load_part, names_in, part_kinds,
 };
 pub use set::{Anchor, Coefficient, PowerError, PowerModel, PowerSet, Source};
 pub use storage::{Flow, Storage};

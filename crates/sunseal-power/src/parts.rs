@@ -453,6 +453,33 @@ pub struct PanelPart {
 /// # Errors
 /// If there is no such part, or it is not of that kind.
 pub fn load_part<T: DeserializeOwned>(dir: &Path, part: &str, kind: &str) -> Result<T, PartError> {
+    let (mut file, shown) = read_part(dir, part)?;
+    let bad =
+        |reason: String| PartError::Parse { part: part.to_owned(), path: shown.clone(), reason };
+    let Some(table) = file.remove(kind) else {
+        return Err(bad(format!(
+            "is not a {kind}: it has no table [{kind}] but {}",
+            tables(&file).join(", ")
+        )));
+    };
+    table
+        .try_into()
+        .map_err(|e: toml::de::Error| bad(format!("[{kind}] {}", e.to_string().trim_end())))
+}
+
+/// What a part of a folder is: the tables of its file, such as `radio`.
+///
+/// # Errors
+/// If there is no such part, or its file cannot be read.
+pub fn part_kinds(dir: &Path, part: &str) -> Result<Vec<String>, PartError> {
+    Ok(tables(&read_part(dir, part)?.0))
+}
+
+fn tables(file: &toml::Table) -> Vec<String> {
+    file.keys().filter(|k| file[*k].is_table()).cloned().collect()
+}
+
+fn read_part(dir: &Path, part: &str) -> Result<(toml::Table, String), PartError> {
     let path = dir.join(format!("{part}.toml"));
     let shown = path.display().to_string();
     let text = std::fs::read_to_string(&path).map_err(|e| PartError::Read {
@@ -461,17 +488,12 @@ pub fn load_part<T: DeserializeOwned>(dir: &Path, part: &str, kind: &str) -> Res
         reason: e.to_string(),
         known: known_parts(dir),
     })?;
-    let bad =
-        |reason: String| PartError::Parse { part: part.to_owned(), path: shown.clone(), reason };
-    let mut file: toml::Table = text.parse().map_err(|e: toml::de::Error| bad(e.to_string()))?;
-    let Some(table) = file.remove(kind) else {
-        let tables =
-            file.keys().filter(|k| file[*k].is_table()).cloned().collect::<Vec<_>>().join(", ");
-        return Err(bad(format!("is not a {kind}: it has no table [{kind}] but {tables}")));
-    };
-    table
-        .try_into()
-        .map_err(|e: toml::de::Error| bad(format!("[{kind}] {}", e.to_string().trim_end())))
+    let file = text.parse().map_err(|e: toml::de::Error| PartError::Parse {
+        part: part.to_owned(),
+        path: shown.clone(),
+        reason: e.to_string(),
+    })?;
+    Ok((file, shown))
 }
 
 fn known_parts(dir: &Path) -> String {

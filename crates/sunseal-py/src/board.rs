@@ -5,9 +5,7 @@ use std::path::Path;
 
 use pyo3::prelude::*;
 use sunseal_mcu::{Device, Machine};
-use sunseal_node::limits_of;
-use sunseal_power::load_part;
-use sunseal_radio::{Medium, Position, RadioHandle, RadioPart, attach};
+use sunseal_node::{Antenna, Fitted, limits_of};
 
 use crate::error::refuse;
 
@@ -30,17 +28,14 @@ impl Board {
         self.inner.machine(device).map_err(refuse)
     }
 
-    /// Puts the board's radio, of the parts in a folder, on its machine.
-    pub fn fit_radio(
+    /// Puts the parts that the board names, of a folder, on its machine; radios where there is an antenna.
+    pub fn fit(
         &self,
         machine: &mut Machine,
         parts: &Path,
-        medium: &Medium,
-        place: Position,
-    ) -> PyResult<Option<RadioHandle>> {
-        let Some(name) = self.inner.radio_part() else { return Ok(None) };
-        let part: RadioPart = load_part(parts, name, "radio").map_err(refuse)?;
-        attach(machine, part, &self.inner.radio_wires(), medium, place).map(Some).map_err(refuse)
+        antenna: Option<Antenna<'_>>,
+    ) -> PyResult<Fitted> {
+        self.inner.fit(machine, parts, antenna).map_err(refuse)
     }
 }
 
@@ -66,8 +61,8 @@ impl Board {
     fn parts(&self) -> Vec<&str> {
         let supply = self.inner.supply.as_ref();
         let supply = supply.map(|s| [&s.harvester, &s.capacitor, &s.panel].map(String::as_str));
-        let radio = self.inner.radio_part();
-        radio.into_iter().chain(supply.into_iter().flatten()).chain(self.battery()).collect()
+        let wired = self.inner.wired().map(|(_, part, _)| part);
+        wired.chain(supply.into_iter().flatten()).chain(self.battery()).collect()
     }
 
     #[getter]

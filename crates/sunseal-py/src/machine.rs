@@ -21,6 +21,7 @@ use sunseal_mcu::taint::{Fate, Taint};
 use sunseal_mcu::vcd::{Probes, Recorder, Stimulus};
 use sunseal_mcu::war::War;
 use sunseal_mcu::{Device, Elf, Pin, Snapshot as State, Stop, Until};
+use sunseal_node::Antenna;
 use sunseal_radio::{Medium, MediumConfig, Position, RadioHandle};
 use sunseal_trace::{Observer, Picos, Silent};
 
@@ -238,8 +239,9 @@ impl Machine {
         }
         let medium = air.map_or_else(|| Medium::new(MediumConfig::default()), |a| a.medium.clone());
         let place = Position { x_m: place.0, y_m: place.1 };
-        let fit = |b: &Board| b.fit_radio(&mut inner, Path::new(parts), &medium, place);
-        let radio = board.as_ref().map(fit).transpose()?.flatten();
+        let fit =
+            |b: &Board| b.fit(&mut inner, Path::new(parts), Some(Antenna::On(&medium, place)));
+        let radio = board.as_ref().map(fit).transpose()?.unwrap_or_default().radio;
         if radio.is_none() && air.is_some() {
             return Err(refuse("only a machine of a board with a radio can be on an air"));
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use sunseal_mcu::{Part, Pin};
+use sunseal_part::{Part, Pin};
 use sunseal_trace::Picos;
 
 use crate::medium::Port;

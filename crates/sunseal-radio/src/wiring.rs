@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use sunseal_mcu::{Machine, MachineError, Pin, PinError, Wiring};
+use sunseal_mcu::{Machine, MachineError};
+use sunseal_part::{Pin, PinError, Wiring};
 
 use crate::cc1000::Cc1000Pins;
 use crate::cc2420::Cc2420Pins;

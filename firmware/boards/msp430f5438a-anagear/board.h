@@ -38,6 +38,16 @@
 /* The supercapacitor, for the energy gate when the configuration has none. */
 #define BOARD_STORAGE_UF 100000UL /* 0.1 F */
 
+/* Coupons of the node in segments of main flash that programs leave alone (link.ld); SLAS655: 10^4
+ * erases at least. */
+#define BOARD_COUPON_BLOCKS 4
+#define BOARD_COUPON_BLOCK_BYTES 512
+#define BOARD_COUPON_ERASES 10000
+#define BOARD_COUPON_DRIVER sunseal_coupon_flash_msp430f5438a
+/* Their programs keep the curve's table above 64 KB (link_coupons.ld). */
+void hal_load_tables(void);
+#define BOARD_LOAD_TABLES hal_load_tables
+
 static inline void board_trigger_init(void) {
     P1OUT &= (uint8_t)~BOARD_TRIGGER;
     P1DIR |= BOARD_TRIGGER;

@@ -39,6 +39,9 @@
 /* The store, for the energy gate when the configuration has none: 0.22 F on the board. */
 #define BOARD_STORAGE_UF 220000UL
 
+/* Coupons of the node in FRAM that programs leave alone (link.ld): at most so many. */
+#define BOARD_COUPON_FRAM_SLOTS 24
+
 #define BOARD_HAS_WAIT_STATES
 static inline void board_wait_states(uint8_t waits) {
     FRCTL0 = (uint16_t)(FRCTLPW | waits << 4);

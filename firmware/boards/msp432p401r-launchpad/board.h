@@ -52,6 +52,13 @@
 #define BUFI 0x10
 #define BUFD 0x20
 
+/* Coupons of the node in sectors of bank 1 that programs leave alone (msp432p401r.ld); SLAS826H:
+ * 20,000 erases at least. */
+#define BOARD_COUPON_BLOCKS 2
+#define BOARD_COUPON_BLOCK_BYTES 4096
+#define BOARD_COUPON_ERASES 20000
+#define BOARD_COUPON_DRIVER sunseal_coupon_flash_msp432p401r
+
 #define BOARD_HAS_WAIT_STATES
 static inline void board_wait_states(uint8_t waits) {
     uint32_t control = waits == 0 ? 0 : (uint32_t)waits << 12 | BUFI | BUFD;

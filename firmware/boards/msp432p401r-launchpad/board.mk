@@ -8,4 +8,4 @@ VARIANTS_ALL := default
 BENCH_SKIP := %-sign-steps %-sign-tasks %-sign-checkpoint
 HAL_DIR  := hal/msp432
 RADIO    := cc2500
-NODES    := node-secp160r1 node-p256
+NODES    := node-secp160r1 node-p256 node-secp160r1-coupons node-p256-coupons

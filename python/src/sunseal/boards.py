@@ -17,20 +17,24 @@ from sunseal.errors import SunsealError, unknown
 
 DEFAULT_BOARD = "msp430f5438a-anagear"
 MULTIPLIERS = ("none", "16", "32")
+CARRIED = Path(__file__).resolve().parent / "home"
+"""What a wheel brings along (packaging/wheel)."""
 PLAIN_VARIANT = "default"
 """The folder of a board whose firmware has no variants."""
 
 
 @cache
 def home() -> Path:
-    """Find the tree that holds `data/` and `firmware/`: SUNSEAL_HOME, or above the package or the
-    working directory."""
+    """Find the tree that holds `data/` and `firmware/`: SUNSEAL_HOME, what an installed wheel carries, or above the
+    package or the working directory."""
     named = os.environ.get("SUNSEAL_HOME")
     if named:
         root = Path(named)
         if not (root / "data" / "devices").is_dir():
             raise SunsealError(f"SUNSEAL_HOME is `{named}`, which holds no `data/devices`")
         return root
+    if (CARRIED / "data" / "devices").is_dir():
+        return CARRIED
     for start in (Path(__file__).resolve(), Path.cwd()):
         for folder in start.parents if start.is_file() else (start, *start.parents):
             if (folder / "data" / "devices").is_dir() and (folder / "firmware").is_dir():

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 import shutil
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sunseal import _engine, boards
-from sunseal.boards import DEFAULT_BOARD, MULTIPLIERS, firmware_path, home, names
+from sunseal.boards import CARRIED, DEFAULT_BOARD, MULTIPLIERS, firmware_path, home, names
 from sunseal.errors import SunsealError
 
 SERVER = "sunseal-server"
@@ -189,10 +190,14 @@ def _data() -> Finding:
 
 
 def server_path() -> Path:
-    """Return the verifying server's program: beside the interpreter, or on PATH."""
-    beside = Path(sys.executable).parent / SERVER
+    """Return the verifying server's program: beside the interpreter, in the wheel, or on PATH."""
+    beside, carried = Path(sys.executable).parent / SERVER, CARRIED / "bin" / SERVER
     if beside.is_file():
         return beside
+    if carried.is_file():
+        if not os.access(carried, os.X_OK):  # an installer may drop the mode
+            carried.chmod(0o755)
+        return carried
     found = shutil.which(SERVER)
     if found:
         return Path(found)

@@ -20,6 +20,30 @@ class Stopped(Exception):  # noqa: N818  # it is no error
     """Ctrl-C or SIGTERM in the middle of something long. The text says what is left and how to go on."""
 
 
+EXTRAS = {
+    "jinja2": "plots",
+    "markupsafe": "plots",
+    "matplotlib": "plots",
+    "plotly": "plots",
+    "pvlib": "climate",
+    "h5py": "traces",
+    "pyarrow": "traces",
+    "pyjls": "traces",
+    "distributed": "fleet",
+}
+"""Packages that not every user installs, and the extra of pyproject.toml that brings each."""
+
+
+def absent(missing: ModuleNotFoundError) -> SunsealError:
+    """Build the error for a package that is not installed, with the extra that brings it."""
+    package = (missing.name or "").partition(".")[0]
+    extra = EXTRAS.get(package)
+    return SunsealError(
+        f"this needs the package `{package}`, which is not installed",
+        hint=f"`pip install 'sunseal[{extra}]'` brings it" if extra else f"`pip install {package}` may bring it",
+    )
+
+
 def unknown(kind: str, name: str, known: Iterable[str], where: str = "") -> SunsealError:
     """Build the error for a name that is not one of the known ones, with the nearest of them."""
     choices = sorted(known)

@@ -27,7 +27,7 @@ use crate::device::{self, Device, us};
 use crate::engine::{Chip, Ran};
 use crate::instruments::lint::LintKind;
 use crate::machine::Register;
-use crate::pin::Pin;
+use crate::pin::{Held, Pin};
 use crate::resets::ResetCause;
 
 const FLASH_BYTES: usize = 0x2_0000;
@@ -858,7 +858,11 @@ impl Soc {
         for i in 0..2 {
             let clocked = self.regs.clocks.io.is_running();
             let io = self.regs.clocks.io;
+            let frame = self.regs.usarts[i].frame_ticks();
             if let Some(byte) = self.regs.usarts[i].event(t, &io, clocked) {
+                let start = io.time_of(io.ticks_at(t).saturating_sub(frame));
+                let drives = self.common.sent(1 + i, byte, start..t, cycles);
+                self.drive_all(drives, t);
                 let event = [Event::Usart0Byte, Event::Usart1Byte][i];
                 self.common.accounts.count(event);
                 let usci = SERIALS[1 + i].to_owned();
@@ -889,7 +893,7 @@ impl Soc {
         if self.common.next_event().is_some_and(|e| e <= t) {
             let (drives, shifts) = self.common.events(t, now, cycles);
             for shift in shifts {
-                let gave = self.shifted_in(shift.serial, shift.byte);
+                let gave = self.shifted_in(shift.serial, shift.byte, t);
                 self.common.shifted_out(&shift, t, gave);
             }
             self.drive_all(drives, t);
@@ -909,8 +913,12 @@ impl Soc {
         self.regs.spi.received(miso.unwrap_or(0xFF));
     }
 
-    /// A part clocks a byte into the SPI slave.
-    fn shifted_in(&mut self, serial: usize, byte: u8) -> u8 {
+    /// A part clocks a byte into the SPI slave, or has sent one to a USART.
+    fn shifted_in(&mut self, serial: usize, byte: u8, t: Picos) -> u8 {
+        if let Some(usart) = serial.checked_sub(1).and_then(|i| self.regs.usarts.get_mut(i)) {
+            usart.uart_in(t, byte);
+            return 0xFF;
+        }
         // SS, PB0, selects a slave while it is low.
         let selected = self.regs.ports[PORT_B].levels() & 1 == 0;
         if serial != SPI || !self.regs.spi.is_slave() || !selected {
@@ -1005,6 +1013,7 @@ impl Soc {
     fn port_changed(&mut self, i: usize, at: Cycles, change: impl FnOnce(&mut Port)) {
         let now = self.regs.clocks.cpu.time_of(at + 1);
         let io = self.regs.clocks.io.ticks_at(now);
+        let before = self.regs.ports[i].held();
         let changed = self.regs.ports[i].change(io, change);
         if changed != 0 {
             self.levels_changed(i, changed, now);
@@ -1018,7 +1027,19 @@ impl Soc {
         }
         let ports = &self.regs.ports;
         drives.extend(self.common.select(|pin| is_driven_low(ports, pin), now, at + 1));
+        drives.extend(self.tell_held(i, before, now, at + 1));
         self.drive_all(drives, now);
+    }
+
+    /// Tells the parts which pins of port `i` the chip holds in another way than `before`.
+    fn tell_held(&mut self, i: usize, before: [Held; 8], now: Picos, cycles: Cycles) -> Vec<Drive> {
+        let after = self.regs.ports[i].held();
+        let mut drives = Vec::new();
+        for bit in (0..8).filter(|bit| before[usize::from(*bit)] != after[usize::from(*bit)]) {
+            let pin = Pin { port: b'A' + i as u8, bit };
+            drives.extend(self.common.held(pin, after[usize::from(bit)], now, cycles));
+        }
+        drives
     }
 
     // ---- registers
@@ -1193,7 +1214,7 @@ impl Soc {
                 self.regs.eeprom.eear =
                     self.regs.eeprom.eear & 0x00FF | u16::from(value & 0x0F) << 8;
             }
-            addr::SFIOR => self.write_sfior(value, io, now),
+            addr::SFIOR => self.write_sfior(value, io, at),
             addr::WDTCR => {
                 let line = self.regs.clocks.wdt;
                 self.regs.wdt.write(value, at, &line, now);
@@ -1276,8 +1297,9 @@ impl Soc {
         Ok(())
     }
 
-    fn write_sfior(&mut self, value: u8, io: u64, now: Picos) {
+    fn write_sfior(&mut self, value: u8, io: u64, at: Cycles) {
         use sfior::{ACME, PSR0, PSR321, PUD, TSM};
+        let now = self.regs.clocks.cpu.time_of(at);
         (0..4).for_each(|i| self.regs.advance_timer(i, now));
         let r = &mut self.regs;
         let held = value & TSM != 0;
@@ -1301,11 +1323,14 @@ impl Soc {
         r.sfior = value & (TSM | ACME | PUD) | if held { value & (PSR0 | PSR321) } else { 0 };
         let pull_up_disable = value & PUD != 0;
         for i in 0..r.ports.len() {
+            let before = self.regs.ports[i].held();
             let changed =
                 self.regs.ports[i].change(io + 1, |p| p.pull_up_disable = pull_up_disable);
             if changed != 0 {
                 self.levels_changed(i, changed, now);
             }
+            let drives = self.tell_held(i, before, now, at);
+            self.drive_all(drives, now);
         }
     }
 

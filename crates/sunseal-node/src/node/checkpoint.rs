@@ -11,13 +11,14 @@ use serde::{Deserialize, Serialize};
 use sunseal_mcu::Device;
 use sunseal_power::{HarvestTrace, PowerModel, SupplyConfig, SupplyState};
 
+use super::coupons;
 use super::functions::{Books, Functions};
 use super::{Covered, Events, Node};
 use crate::record::Recorder;
 use crate::{NodeError, Scenario};
 
 /// What every checkpoint begins with; the number is that of its form.
-const HEAD: &[u8] = b"sunseal checkpoint 4\n";
+const HEAD: &[u8] = b"sunseal checkpoint 5\n";
 
 /// FNV-1a (Fowler, Noll and Vo): to tell runs apart and find damage, not to defend them.
 struct Digest(u64);
@@ -117,6 +118,7 @@ struct Written<'a> {
     starts: u64,
     brown_out_cycles: &'a [u64],
     functions: Option<&'a Books>,
+    coupons: Option<&'a coupons::Books>,
 }
 
 /// The same, read.
@@ -134,6 +136,7 @@ struct Kept {
     starts: u64,
     brown_out_cycles: Vec<u64>,
     functions: Option<Books>,
+    coupons: Option<coupons::Books>,
 }
 
 /// Where a run is kept, and how often.
@@ -197,6 +200,7 @@ impl Node {
             starts: self.starts,
             brown_out_cycles: &self.brown_out_cycles,
             functions: self.functions.as_ref().map(Functions::books),
+            coupons: self.coupons.as_ref().map(|c| &c.books),
         };
         let body = postcard::to_stdvec(&written).expect("a run can always be written");
         let digest = Digest::new().add(&body).0.to_le_bytes();
@@ -226,6 +230,9 @@ impl Node {
         self.brown_out_cycles = kept.brown_out_cycles;
         if let (Some(functions), Some(books)) = (&mut self.functions, kept.functions) {
             functions.set_books(books);
+        }
+        if let (Some(coupons), Some(books)) = (&mut self.coupons, kept.coupons) {
+            coupons.books = books;
         }
         self.covered = kept.covered;
         self.prices.clear();

@@ -22,7 +22,7 @@ from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
 from sunseal.cli.console import err, escape, out
-from sunseal.errors import Stopped, SunsealError
+from sunseal.errors import Stopped, SunsealError, absent
 
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 """Settings of a command whose arguments another program reads."""
@@ -58,6 +58,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "token": ("services:token_command", "Make, list or end tokens of the server."),
     "node": ("node:node_app", "Enrol, challenge and revoke the nodes of a server."),
     "doctor": ("tools:doctor_command", "Say which tools are there and how to get the others."),
+    "toolchain": ("toolchain:toolchain_app", "Fetch cross compilers into your cache, without root."),
     "bench": ("tools:bench_command", "Measure the simulator's own speed."),
     "completion": ("completion:completion_command", "Print the completion script of bash, zsh or fish."),
 }
@@ -87,12 +88,13 @@ class Commands(TyperGroup):
             return None
         module, _, name = COMMANDS[cmd_name][0].partition(":")
         found = getattr(importlib.import_module(f"sunseal.cli.{module}"), name)
-        if not isinstance(found, typer.Typer):
-            one = typer.Typer(add_completion=False)
+        if isinstance(found, typer.Typer):
+            found.rich_markup_mode = None
+            command: Any = typer.main.get_group(found)
+        else:
+            one = typer.Typer(add_completion=False, rich_markup_mode=None)
             one.command(cmd_name, context_settings=PASSED_ON if module == "services" else None)(found)
-            found = one
-        found._add_completion, found.rich_markup_mode = False, None
-        command = typer.main.get_command(found)
+            command = typer.main.get_command(one)
         command.name = cmd_name
         return command
 
@@ -191,6 +193,9 @@ def _run(args: Sequence[str]) -> int:
         status = command(args=[_respelled(arg, args[0]) for arg in args], prog_name="sunseal", standalone_mode=False)
     except SunsealError as e:
         return _fail(str(e), e.hint)
+    except ModuleNotFoundError as e:
+        missing = absent(e)
+        return _fail(str(missing), missing.hint)
     except Stopped as e:
         return _stopped(str(e))
     except (typer.Abort, KeyboardInterrupt):

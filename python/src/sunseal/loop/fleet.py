@@ -435,7 +435,7 @@ def run(
 ) -> pd.DataFrame:
     """Play a fleet into `folder`, a Parquet file for each piece; what is there already is not played again.
 
-    With `dask`, the pieces go to the scheduler at that address (`pip install sunseal[dask]`); its workers need this
+    With `dask`, the pieces go to the scheduler at that address (`pip install sunseal[fleet]`); its workers need this
     package. Ctrl-C leaves the finished pieces.
     """
     import pandas as pd
@@ -532,7 +532,7 @@ def _on_dask(fleet: Fleet, pieces: Sequence[slice], address: str) -> Iterator[tu
     try:
         import distributed
     except ImportError as e:
-        raise SunsealError("`--dask` needs Dask distributed", hint="pip install 'sunseal[dask]'") from e
+        raise SunsealError("`--dask` needs Dask distributed", hint="pip install 'sunseal[fleet]'") from e
     dask: Any = distributed  # it has no types of its own
     try:
         client = dask.Client(address, timeout="10s")

@@ -689,7 +689,7 @@ def _pieces(field: Field, dask: str | None) -> Iterator[pd.DataFrame]:
     try:
         import distributed
     except ImportError as e:
-        raise SunsealError("`--dask` needs Dask distributed", hint="pip install 'sunseal[dask]'") from e
+        raise SunsealError("`--dask` needs Dask distributed", hint="pip install 'sunseal[fleet]'") from e
     package: Any = distributed  # it has no types of its own
     try:
         client = package.Client(dask, timeout="10s")

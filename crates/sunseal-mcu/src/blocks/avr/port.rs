@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::pin::Held;
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Port {
     pub port: u8,
@@ -27,6 +29,18 @@ impl Port {
         let pulled = if self.pull_up_disable { 0 } else { self.port };
         let inputs = self.driven & self.outside | !self.driven & pulled;
         self.ddr & self.port | !self.ddr & inputs
+    }
+
+    /// How the chip holds its pins.
+    pub fn held(&self) -> [Held; 8] {
+        std::array::from_fn(|bit| {
+            let high = self.port >> bit & 1 != 0;
+            match self.ddr >> bit & 1 {
+                1 => Held::Driven(high),
+                _ if high && !self.pull_up_disable => Held::PulledUp,
+                _ => Held::Floating,
+            }
+        })
     }
 
     /// PINx in clk_I/O tick `io`: the synchronizer shows the levels of one tick before.

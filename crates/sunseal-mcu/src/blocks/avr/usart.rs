@@ -86,7 +86,7 @@ impl Usart {
     }
 
     /// clk_I/O ticks of a frame.
-    fn frame_ticks(&self) -> u64 {
+    pub fn frame_ticks(&self) -> u64 {
         let bit = (u64::from(self.ubrr) + 1) * if self.u2x { 8 } else { 16 };
         let data = 5 + u64::from(self.c >> 1 & 3);
         let parity = u64::from(self.c & UPM != 0);

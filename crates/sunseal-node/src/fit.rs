@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The parts of a board on its machine, each by what its file in `data/parts` says that it is.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use sunseal_mcu::Machine;
+use sunseal_part::Pin;
+use sunseal_power::{load_part, part_kinds};
+use sunseal_radio::{Air, Medium, Position, Radio, RadioHandle, RadioPart, RadioPins, attach};
+
+use crate::{Board, NodeError};
+
+/// Path loss to a gateway's antenna: what a GatewayAir reports of a packet is -60 dBm.
+const GATEWAY_LOSS_DB: f64 = 60.0;
+/// Kinds of parts that can be wired to a chip: tables of the files in `data/parts`.
+const KINDS: [&str; 1] = ["radio"];
+
+/// Where a board's antenna stands, and who hears it.
+pub enum Antenna<'a> {
+    /// Among others on a medium.
+    On(&'a Medium, Position),
+    /// Alone, with a gateway: a CC2500 is heard by the air itself, other chips by its antenna on the medium.
+    Gateway(&'a Medium, Box<dyn Air>),
+}
+
+/// What is to be known of the parts that were fitted.
+#[derive(Default)]
+pub struct Fitted {
+    /// The radio.
+    pub radio: Option<RadioHandle>,
+}
+
+impl Board {
+    /// Puts the parts of the folder `parts` that the board names on its machine; radios where there is an antenna.
+    ///
+    /// # Errors
+    /// If a part is missing, cannot be wired to a chip, or is wired wrong.
+    pub fn fit(
+        &self,
+        machine: &mut Machine,
+        parts: &Path,
+        mut antenna: Option<Antenna<'_>>,
+    ) -> Result<Fitted, NodeError> {
+        let mut fitted = Fitted::default();
+        for (name, part, wires) in self.wired() {
+            let kinds = part_kinds(parts, part)?;
+            match kinds.iter().find_map(|k| KINDS.iter().find(|known| *known == k)) {
+                Some(&"radio") => {
+                    if let Some(antenna) = antenna.take() {
+                        let chip = load_part(parts, part, "radio")?;
+                        fitted.radio = Some(self.fit_antenna(machine, chip, wires, antenna)?);
+                    } else if fitted.radio.is_some() {
+                        return Err(self.bad(format!("{name} is a second radio; one is modelled")));
+                    }
+                }
+                _ => {
+                    return Err(self.bad(format!(
+                        "{name} is a {part}, of kind {}, which is wired to no chip; what can be: {}",
+                        kinds.join(", "),
+                        KINDS.join(", ")
+                    )));
+                }
+            }
+        }
+        Ok(fitted)
+    }
+
+    fn bad(&self, reason: String) -> NodeError {
+        NodeError::Board { name: self.name.clone(), reason }
+    }
+
+    fn fit_antenna(
+        &self,
+        machine: &mut Machine,
+        chip: RadioPart,
+        wires: &BTreeMap<String, String>,
+        antenna: Antenna<'_>,
+    ) -> Result<RadioHandle, NodeError> {
+        let (medium, place) = match (antenna, &chip) {
+            (Antenna::On(medium, place), _) => (medium, place),
+            (Antenna::Gateway(_, air), RadioPart::Cc2500(part)) => {
+                let wire = |key: &str| wires.get(key).and_then(|pin| pin.parse::<Pin>().ok());
+                let pins = RadioPins { gdo0: wire("gdo0"), gdo2: wire("gdo2"), somi: wire("somi") };
+                let (Some(csn), Some(serial)) = (wire("csn"), wires.get("serial")) else {
+                    return Err(self.bad("[radio] needs csn and serial".to_owned()));
+                };
+                let (radio, handle) = Radio::cc2500(part.clone(), pins, air);
+                machine.attach_spi("radio", serial, csn, Box::new(radio))?;
+                return Ok(handle);
+            }
+            (Antenna::Gateway(medium, air), _) => {
+                medium.set_gateway(air, GATEWAY_LOSS_DB);
+                (medium, Position::default())
+            }
+        };
+        attach(machine, chip, wires, medium, place)
+            .map_err(|reason| NodeError::Wiring { name: self.name.clone(), reason })
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is wired to a chip.
+
+use sunseal_trace::Picos;
+
+use crate::Pin;
+
+/// How a chip holds one of its pins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// An output.
+    Driven(bool),
+    /// An input with its pull-up on: high where nobody else drives the line.
+    PulledUp,
+    /// An input without: the line has no level of the chip's.
+    Floating,
+}
+
+/// A part beside the chip: it answers bytes on a serial bus, drives and hears pins, and has a state
+/// that costs energy.
+pub trait Part: Send {
+    /// Chip select went low.
+    fn select(&mut self, _now: Picos) {}
+    /// A byte went over the bus; it ends at `now`. Answers the byte that the part sent.
+    fn transfer(&mut self, _now: Picos, _mosi: u8) -> u8 {
+        0xFF
+    }
+    /// Chip select went high.
+    fn deselect(&mut self, _now: Picos) {}
+    /// When the part wants to be called next.
+    fn next_event(&self) -> Option<Picos>;
+    /// The time that [`next_event`](Self::next_event) named has come.
+    fn event(&mut self, now: Picos);
+    /// The pins it drives, with their levels.
+    fn pins(&self) -> &[(Pin, bool)];
+    /// The chip's output pins that it wants to hear of.
+    fn listens(&self) -> &[Pin] {
+        &[]
+    }
+    /// Such a pin changed.
+    fn pin(&mut self, _now: Picos, _pin: Pin, _level: bool) {}
+    /// Whether the chip drives such a pin, pulls it up or lets it float has changed. Told by the ATmega128 alone, behind
+    /// [`pin`](Self::pin).
+    fn held(&mut self, _now: Picos, _pin: Pin, _held: Held) {}
+    /// A byte that the chip's UART sent, from the beginning of its start bit to the end of its stop bit. Told by the
+    /// ATmega128 alone.
+    fn uart(&mut self, _start: Picos, _end: Picos, _byte: u8) {}
+    /// For a part that clocks the chip's serial slave, or sends to its UART: the byte it has shifted into the chip. Asked
+    /// behind each [`event`](Self::event).
+    fn shifted_in(&mut self) -> Option<u8> {
+        None
+    }
+    /// The byte that the chip's shift register gave for it.
+    fn shifted_out(&mut self, _now: Picos, _byte: u8) {}
+    /// Its state, for the ledger.
+    fn state(&self) -> &str;
+    /// The supply went away or came back.
+    fn power(&mut self, _now: Picos, _on: bool) {}
+    /// Everything a snapshot must keep.
+    fn save(&self) -> Vec<u8> {
+        Vec::new()
+    }
+    /// Goes back to what [`save`](Self::save) gave.
+    fn restore(&mut self, _saved: &[u8]) {}
+}
+
+/// Which of the chip's connections a part is wired to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wiring<'a> {
+    /// A serial interface by its name: "usci_b0".
+    pub serial: Option<&'a str>,
+    /// The pin that selects the part while it is driven low; a part without one is always selected.
+    pub cs: Option<Pin>,
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Pins by the names of data sheets.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Number under which port J is known.
+pub const PORT_J: u8 = 12;
+
+/// A pin of a digital port, such as P1.0 or PJ.3; PB0 on an AVR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Pin {
+    /// 1 to 11, or [`PORT_J`]; the ASCII letter of an AVR's port.
+    pub port: u8,
+    /// 0 to 7.
+    pub bit: u8,
+}
+
+impl Pin {
+    /// Pin `bit` of port `port`.
+    ///
+    /// # Panics
+    /// If there is no such pin.
+    #[must_use]
+    pub const fn new(port: u8, bit: u8) -> Self {
+        assert!(
+            (port >= 1 && port <= PORT_J || port.is_ascii_uppercase()) && bit < 8,
+            "ports are 1 to 11, 12 for PJ and letters, bits 0 to 7"
+        );
+        Self { port, bit }
+    }
+
+    /// Its bit in the registers of its port.
+    #[must_use]
+    pub const fn mask(self) -> u8 {
+        1 << self.bit
+    }
+}
+
+impl fmt::Display for Pin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.port {
+            PORT_J => write!(f, "PJ.{}", self.bit),
+            port if port.is_ascii_uppercase() => write!(f, "P{}{}", char::from(port), self.bit),
+            port => write!(f, "P{port}.{}", self.bit),
+        }
+    }
+}
+
+/// A text that names no pin.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no pin; write P1.0 to P11.7 or PJ.0 to PJ.3, on an AVR PA0 to PG7")]
+pub struct PinError(String);
+
+impl FromStr for Pin {
+    type Err = PinError;
+    fn from_str(s: &str) -> Result<Self, PinError> {
+        let parse = || {
+            let rest = s.strip_prefix('P')?;
+            let (port, bit) = match rest.split_once('.') {
+                Some(("J", bit)) => (PORT_J, bit),
+                Some((port, bit)) => (port.parse().ok().filter(|p| (1..PORT_J).contains(p))?, bit),
+                None => {
+                    let letter = rest.bytes().next().filter(|l| (b'A'..=b'G').contains(l))?;
+                    (letter, &rest[1..])
+                }
+            };
+            let bit = bit.parse().ok().filter(|b| *b < 8)?;
+            Some(Self { port, bit })
+        };
+        parse().ok_or_else(|| PinError(s.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pins_are_read_and_written_as_in_the_data_sheet() {
+        for text in ["P1.0", "P11.2", "PJ.3", "PB0", "PG4"] {
+            assert_eq!(text.parse::<Pin>().unwrap().to_string(), text);
+        }
+        for text in ["P0.1", "P12.0", "P1.8", "1.0", "P1", "PJ.x", "PH0", "PB8", "PB"] {
+            assert!(text.parse::<Pin>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The wheel in an environment of its own, outside the tree: what a person with Python alone gets."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import venv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel and install it, with what it depends on at the pinned versions."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, str(ROOT / "packaging" / "wheel"), "--out", str(folder)]
+    subprocess.run(build, check=True, cwd=ROOT)
+    (wheel,) = folder.glob("sunseal-*.whl")
+    pins = folder / "pins.txt"
+    lines = (ROOT / "requirements.txt").read_text(encoding="ascii").splitlines()
+    pins.write_text("\n".join(re.sub(r" *\\$", "", line) for line in lines if re.match(r"\w", line)), encoding="ascii")
+    venv.create(folder / "venv", with_pip=False)
+    python = folder / "venv" / "bin" / "python"
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--constraint", str(pins), str(wheel)], check=True, cwd=folder)
+    return folder
+
+
+@pytest.fixture
+def run(installed: Path, tmp_path: Path) -> Run:
+    outside = {k: v for k, v in os.environ.items() if k not in ("SUNSEAL_HOME", "PYTHONPATH", "VIRTUAL_ENV")}
+
+    def sunseal(*args: str | Path) -> subprocess.CompletedProcess[str]:
+        command = [str(installed / "venv" / "bin" / "sunseal"), *map(str, args)]
+        env = outside | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+        return subprocess.run(command, check=False, cwd=tmp_path, env=env, capture_output=True, text=True)
+
+    return sunseal
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A user's own program, of another place than the package's."""
+    (built,) = (ROOT / "firmware/build/telosb").glob("*/bench-sha256-hash.elf")
+    return Path(shutil.copy(built, tmp_path / "own.elf"))
+
+
+def answer(done: subprocess.CompletedProcess[str]) -> object:
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_boards_and_workloads_are_there(run: Run) -> None:
+    boards = answer(run("boards", "--json"))
+    assert isinstance(boards, list) and len(boards) >= 7
+
+
+@pytest.mark.parametrize("board", ["telosb", "micaz", "msp430fr5994-launchpad", "msp432p401r-launchpad"])
+def test_a_workload_is_measured(run: Run, board: str) -> None:
+    measured = answer(run("measure", "aes128-encrypt", "--board", board, "--json"))
+    assert isinstance(measured, dict)
+    assert measured["result_valid"] is True and measured["energy_j"] > 0
+
+
+def test_an_own_program_is_measured_and_run(run: Run, own: Path) -> None:
+    done = run("measure", "--elf", own, "--board", "telosb", "--from", "main", "--to", "bench_input", "--json")
+    assert done.returncode in (0, 2) and "Traceback" not in done.stderr
+    played = answer(run("run", own, "--board", "telosb", "--for", "100ms", "--json"))
+    assert isinstance(played, dict) and played["cycles"] > 0
+
+
+def test_a_supply_is_sized_and_a_plan_made(run: Run) -> None:
+    done = run("lifetime", "ecdsa-p256-sign", "--board", "telosb", "--every", "600s", "--json")
+    assert done.returncode == 0, done.stderr
+    requirements = ROOT / "examples" / "requirements-battery.toml"
+    done = run("plan", requirements, "--json")
+    assert done.returncode in (0, 1), done.stderr
+    assert json.loads(done.stdout)
+
+
+def test_what_an_extra_brings_is_named(run: Run, tmp_path: Path) -> None:
+    done = run("lifetime", "ecdsa-p256-sign", "--board", "telosb", "--every", "600s", "--report", tmp_path / "r.html")
+    assert done.returncode == 2
+    assert "pip install 'sunseal[plots]'" in done.stderr
+
+
+def test_the_server_serves(run: Run, installed: Path, tmp_path: Path) -> None:
+    doctor = answer(run("doctor", "--json"))
+    assert isinstance(doctor, list)
+    command = [str(installed / "venv" / "bin" / "sunseal"), "serve", "--db", str(tmp_path / "s.sqlite")]
+    with subprocess.Popen(
+        [*command, "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=tmp_path, text=True
+    ) as server:
+        assert server.stdout is not None
+        said, until = "", time.monotonic() + 20
+        while "listening" not in said and time.monotonic() < until and server.poll() is None:
+            said += server.stdout.readline()
+        server.terminate()
+    assert "listening" in said
