@@ -44,7 +44,8 @@ def simulate_command(
     A run of more than half a minute is kept in a checkpoint, and so is one that Ctrl-C or SIGTERM stops. Exit status 1
     if the node never executed an instruction.
     """
-    from sunseal.loop import demo, simulation
+    from sunseal import demo
+    from sunseal.loop import simulation
 
     writable(report, PAGE)
     writable(figure)
@@ -135,7 +136,7 @@ def demo_command(
     as_json: Json = False,
 ) -> None:
     """Run one day of a node against the real server, and write the report."""
-    from sunseal.loop import demo
+    from sunseal import demo
 
     if scenario and board != boards.DEFAULT_BOARD:
         raise SunsealError("--scenario names its board itself; leave out --board")

@@ -18,7 +18,7 @@ from sunseal.report.page import Cell, Page, energy_table, part, right, table
 from sunseal.units import duration, show
 
 if TYPE_CHECKING:
-    from sunseal.loop.demo import Served
+    from sunseal.demo import Served
     from sunseal.loop.simulation import Played
 
 
