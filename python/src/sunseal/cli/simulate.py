@@ -15,7 +15,7 @@ from rich.markup import escape
 
 from sunseal import boards, units
 from sunseal.cli.console import PAGE, Figure, Report, err, out, print_json, writable
-from sunseal.cli.options import Json
+from sunseal.cli.options import Board, Json
 from sunseal.errors import Stopped, SunsealError
 from sunseal.measurement import measuring
 
@@ -132,7 +132,7 @@ def demo_command(
     ),
     seed: Annotated[int, typer.Option("--seed", min=0, max=2**63 - 1, help="Same seed, same bytes.")] = 1,
     scenario: Annotated[Path | None, typer.Option("--scenario", help="Another scenario than the one built in.")] = None,
-    board: Annotated[str, typer.Option("--board", help="Whose built-in scenario is played.")] = boards.DEFAULT_BOARD,
+    board: Board = boards.DEFAULT_BOARD,
     as_json: Json = False,
 ) -> None:
     """Run one day of a node against the real server, and write the report."""
