@@ -79,6 +79,38 @@ def python_files() -> list[Path]:
     return sorted((ROOT / "python" / "src" / "sunseal").rglob("*.py"))
 
 
+# A room of the Python package and the rooms that it may import; modules beside the rooms are everybody's.
+MAY_IMPORT: dict[str, set[str]] = {
+    "measurement": set(),
+    "trace": {"measurement"},
+    "harvest": {"trace"},
+    "loop": {"harvest", "measurement"},
+    "planner": {"harvest", "loop", "measurement"},
+    "report": {"harvest", "loop", "measurement", "planner", "trace"},
+    "benchmark": {"loop", "measurement", "planner"},
+    "cli": {"benchmark", "harvest", "loop", "measurement", "planner", "report", "trace"},
+}
+
+
+def test_a_python_room_imports_only_what_it_may() -> None:
+    package = ROOT / "python" / "src" / "sunseal"
+    assert {p.parent.name for p in package.glob("*/__init__.py")} == set(MAY_IMPORT), "a room needs its line"
+    broken = []
+    for path in python_files():
+        room, *inside = path.relative_to(package).parts
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.ImportFrom) or node.module is None:
+                continue
+            first, *rest = node.module.split(".")
+            seen = {rest[0]} if rest else {alias.name for alias in node.names}
+            for other in seen & set(MAY_IMPORT) if first == "sunseal" else ():
+                # Of what stands beside the rooms only `python -m sunseal` knows the command line.
+                allowed = MAY_IMPORT[room] | {room} if inside else set(MAY_IMPORT) - {"cli"}
+                if other not in allowed and (room, other) != ("__main__.py", "cli"):
+                    broken.append(f"{path.relative_to(package)} imports sunseal.{other}")
+    assert not broken
+
+
 @pytest.mark.parametrize("path", python_files(), ids=lambda p: p.name)
 def test_python_sees_only_the_engine(path: Path) -> None:
     """Python reaches the crates by `_engine` alone: it never loads another compiled module of ours."""

@@ -20,10 +20,10 @@ import pytest
 from rich.console import Console
 
 from conftest import Cli, require
-from sunseal import boards
+from sunseal import boards, demo
 from sunseal.doctor import server_path
 from sunseal.errors import SunsealError
-from sunseal.loop import demo, services, simulation
+from sunseal.loop import services, simulation
 
 HALF_HOUR = """
 name = "half-hour"

@@ -9,7 +9,6 @@ import os
 import pty
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -31,7 +30,7 @@ def test_help_is_printed_where_it_is_asked_for_and_where_nothing_is(sunseal: Cli
     assert max(map(len, done.out.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("group", ["trace", "coupon", "hdl", "node"])
+@pytest.mark.parametrize("group", ["trace", "coupon", "hdl", "node", "toolchain"])
 def test_a_bare_group_prints_its_help(sunseal: Cli, group: str) -> None:
     done = sunseal(group)
     assert done.status == 0, done.err
@@ -47,13 +46,7 @@ def test_every_command_answers_to_h(sunseal: Cli, name: str) -> None:
 
 def options(name: str) -> dict[str, set[str]]:
     """The options of a command, by the subcommand that has them."""
-    module, _, attribute = app.COMMANDS[name][0].partition(":")
-    found = getattr(import_module(f"sunseal.cli.{module}"), attribute)
-    if not isinstance(found, typer.Typer):
-        one = typer.Typer(add_completion=False)
-        one.command(name)(found)
-        found = one
-    command = typer.main.get_command(found)
+    command = app.Commands(name="sunseal").get_command(None, name)
     every = getattr(command, "commands", {name: command})
     return {sub: {o for p in c.params for o in p.opts if o.startswith("--")} for sub, c in every.items()}
 

@@ -21,6 +21,8 @@ class Stopped(Exception):  # noqa: N818  # it is no error
 
 
 EXTRAS = {
+    "jinja2": "plots",
+    "markupsafe": "plots",
     "matplotlib": "plots",
     "plotly": "plots",
     "pvlib": "climate",

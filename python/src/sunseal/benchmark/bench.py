@@ -35,7 +35,7 @@ def _engine_speed() -> list[Row]:
 
 def _loop_speed() -> list[Row]:
     """Play the demo's day without a gateway: nobody answers, so the node enrols in vain."""
-    from sunseal.loop import demo
+    from sunseal import demo
 
     scenario = simulation.load(demo.built_in())
     began = time.perf_counter()

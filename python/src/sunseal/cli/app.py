@@ -88,12 +88,13 @@ class Commands(TyperGroup):
             return None
         module, _, name = COMMANDS[cmd_name][0].partition(":")
         found = getattr(importlib.import_module(f"sunseal.cli.{module}"), name)
-        if not isinstance(found, typer.Typer):
-            one = typer.Typer(add_completion=False)
+        if isinstance(found, typer.Typer):
+            found.rich_markup_mode = None
+            command: Any = typer.main.get_group(found)
+        else:
+            one = typer.Typer(add_completion=False, rich_markup_mode=None)
             one.command(cmd_name, context_settings=PASSED_ON if module == "services" else None)(found)
-            found = one
-        found._add_completion, found.rich_markup_mode = False, None
-        command = typer.main.get_command(found)
+            command = typer.main.get_command(one)
         command.name = cmd_name
         return command
 

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from sunseal import boards, units
 from sunseal.cli.console import err, out, print_json
-from sunseal.cli.options import Json
+from sunseal.cli.options import Board, Json, Until
 from sunseal.errors import SunsealError
 from sunseal.measurement import constant_time
 from sunseal.measurement import constant_time_matrix as matrices
@@ -30,9 +30,7 @@ def constant_time_command(
     secret: Annotated[
         list[str] | None, typer.Option("--secret", help=f"Symbol with secret bytes. Repeatable. {IN_FILE}")
     ] = None,
-    board: Annotated[
-        str, typer.Option("--board", help="A board of `sunseal boards`; a matrix has four of its own.")
-    ] = boards.DEFAULT_BOARD,
+    board: Board = boards.DEFAULT_BOARD,
     public: Annotated[
         list[str] | None,
         typer.Option("--public", help="Symbol that is no secret once written, such as a signature. Repeatable."),
@@ -43,9 +41,7 @@ def constant_time_command(
             "--from", help="Symbol from which the bytes are secret; else `main`, or the reset where there is none."
         ),
     ] = None,
-    until: Annotated[
-        str | None, typer.Option("--until", help="Symbol where the run ends; else the program's end.")
-    ] = None,
+    until: Until = None,
     time: Annotated[
         str | None, typer.Option("--for", help="Simulated time to run, such as 20ms; a matrix: else 10s.")
     ] = None,

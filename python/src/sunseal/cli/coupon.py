@@ -12,6 +12,7 @@ from rich.table import Table
 
 from sunseal import boards, coupon_rate, units
 from sunseal.cli.console import PAGE, Figure, Report, out, print_json, writable
+from sunseal.cli.options import Board, Json, Power, Variant, Vcc, vcc_of
 from sunseal.measurement import coupon, measuring, precomputable
 
 coupon_app = typer.Typer(
@@ -40,14 +41,14 @@ def analyze_command(
         list[str] | None,
         typer.Option("--output", metavar="BUF[:LEN]", help="What the operation leaves as its result. Repeatable."),
     ] = None,
-    board: Annotated[str, typer.Option("--board", help="A board of `sunseal boards`.")] = boards.DEFAULT_BOARD,
+    board: Board = boards.DEFAULT_BOARD,
     call: Annotated[int, typer.Option("--call", min=1, help="Follow this call of the function, 1 first.")] = 1,
     given: Annotated[
         Path | None, typer.Option("--input", metavar="FILE", help="Values to write before the start: `symbol = VALUE`.")
     ] = None,
-    power: Annotated[str, typer.Option("--power", help="A power set of `sunseal boards`.")] = measuring.DEFAULT_POWER,
-    vcc: Annotated[str | None, typer.Option("--vcc", help="Supply voltage, such as 2.2V; else the board's.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    power: Power = measuring.DEFAULT_POWER,
+    vcc: Vcc = None,
+    as_json: Json = False,
 ) -> None:
     """Say which cycles and joules of a function do not depend on its runtime input, and what a coupon would carry.
 
@@ -61,7 +62,7 @@ def analyze_command(
         board=board,
         output=output or (),
         power=power,
-        vcc_v=None if vcc is None else units.voltage_v(vcc),
+        vcc_v=vcc_of(vcc),
         call=call,
         given=given,
     )
@@ -119,12 +120,10 @@ def _some(cuts: tuple[precomputable.Cut, ...], most: int = 12) -> list[precomput
 @coupon_app.command("metrics")
 def metrics_command(
     kind: Annotated[str | None, typer.Option("--kind", help="One kind of coupon, such as `ctr` or `p256`.")] = None,
-    board: Annotated[str, typer.Option("--board", help="A board that keeps coupons.")] = "msp430fr5994-launchpad",
-    variant: Annotated[
-        list[str] | None, typer.Option("--variant", help="A hardware fact of the firmware, such as `mpy=32`.")
-    ] = None,
-    power: Annotated[str, typer.Option("--power", help="A power set of `sunseal boards`.")] = measuring.DEFAULT_POWER,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    board: Board = "msp430fr5994-launchpad",
+    variant: Variant = None,
+    power: Power = measuring.DEFAULT_POWER,
+    as_json: Json = False,
 ) -> None:
     """Price coupons: the operation whole, ahead of time and at run time, the ratios, and what the store adds.
 

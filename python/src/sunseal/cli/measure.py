@@ -11,7 +11,7 @@ from rich.table import Table
 
 from sunseal import units
 from sunseal.cli.console import Figure, err, out, print_json, writable
-from sunseal.cli.options import Json, Operation, Point, Power
+from sunseal.cli.options import Json, Operation, Point, Power, Voltages
 from sunseal.cli.progress import counting
 from sunseal.cli.spread import spread
 from sunseal.measurement import measuring
@@ -87,7 +87,7 @@ def _show_measurement(m: measuring.Measurement) -> None:
 def curve_command(
     operation: Operation,
     power: Power = measuring.DEFAULT_POWER,
-    vcc: Annotated[list[str] | None, typer.Option("--vcc", help="Only these voltages. Repeatable.")] = None,
+    vcc: Voltages = None,
     figure: Figure = None,
     as_json: Json = False,
 ) -> None:

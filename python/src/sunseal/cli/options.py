@@ -29,6 +29,7 @@ Freq = Annotated[
         help="CPU clock, such as 8MHz; else the board's crystal, or 8 MHz. Your own ELF has the clock that it sets.",
     ),
 ]
+Voltages = Annotated[list[str] | None, typer.Option("--vcc", help="Only these voltages. Repeatable.")]
 Vcc = Annotated[str | None, typer.Option("--vcc", help="Supply voltage, such as 2.2V; else the board's.")]
 Power = Annotated[
     str,

@@ -18,7 +18,7 @@ from rich.markup import escape
 from sunseal import boards, units
 from sunseal._engine import EngineError
 from sunseal.cli.console import err, print_json, writable
-from sunseal.cli.options import Board
+from sunseal.cli.options import Board, Image, Json, Seconds, Until, Vcc, vcc_of
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ LINGER_S = 1.0
 
 
 def run_command(
-    elf: Annotated[Path, typer.Argument(metavar="FILE.elf", help="Your program.")],
+    elf: Image,
     board: Board = boards.DEFAULT_BOARD,
-    span: Annotated[str | None, typer.Option("--for", help="Simulated time to run, such as 2s.")] = None,
-    until: Annotated[str | None, typer.Option("--until", help="Symbol where the run ends.")] = None,
+    span: Seconds = None,
+    until: Until = None,
     until_uart: Annotated[str | None, typer.Option("--until-uart", help="Text at which the run ends.")] = None,
     status: Annotated[
         str | None, typer.Option("--exit", help="Variable whose low byte is the exit status at the end.")
@@ -62,9 +62,9 @@ def run_command(
     pin_log: Annotated[
         Path | None, typer.Option("--pin-log", help="Write every edge of an output pin into this .csv.")
     ] = None,
-    vcc: Annotated[str | None, typer.Option("--vcc", help="Supply, such as 3.0V; else the board's.")] = None,
+    vcc: Vcc = None,
     power: Annotated[str | None, typer.Option("--power", help="Power set for the joules.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of the output.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Run a program as on a bench: its UART on your terminal, voltages and levels at its inputs.
 
@@ -78,7 +78,7 @@ def run_command(
     if sys.stdout.isatty() and not as_json:
         machine.watching = None  # what the program writes shows that it runs
     writable(pin_log, (".csv",))
-    bench = Bench(board, elf, uart=uart, baud=baud, power=power, vcc_v=None if vcc is None else units.voltage_v(vcc))
+    bench = Bench(board, elf, uart=uart, baud=baud, power=power, vcc_v=vcc_of(vcc))
     for given in adc or ():
         _connect(bench, given)
     for given in pin or ():

@@ -15,7 +15,7 @@ from rich.markup import escape
 
 from sunseal import boards, units
 from sunseal.cli.console import PAGE, Figure, Report, err, out, print_json, writable
-from sunseal.cli.options import Json
+from sunseal.cli.options import Board, Json
 from sunseal.errors import Stopped, SunsealError
 from sunseal.measurement import measuring
 
@@ -44,7 +44,8 @@ def simulate_command(
     A run of more than half a minute is kept in a checkpoint, and so is one that Ctrl-C or SIGTERM stops. Exit status 1
     if the node never executed an instruction.
     """
-    from sunseal.loop import demo, simulation
+    from sunseal import demo
+    from sunseal.loop import simulation
 
     writable(report, PAGE)
     writable(figure)
@@ -131,11 +132,11 @@ def demo_command(
     ),
     seed: Annotated[int, typer.Option("--seed", min=0, max=2**63 - 1, help="Same seed, same bytes.")] = 1,
     scenario: Annotated[Path | None, typer.Option("--scenario", help="Another scenario than the one built in.")] = None,
-    board: Annotated[str, typer.Option("--board", help="Whose built-in scenario is played.")] = boards.DEFAULT_BOARD,
+    board: Board = boards.DEFAULT_BOARD,
     as_json: Json = False,
 ) -> None:
     """Run one day of a node against the real server, and write the report."""
-    from sunseal.loop import demo
+    from sunseal import demo
 
     if scenario and board != boards.DEFAULT_BOARD:
         raise SunsealError("--scenario names its board itself; leave out --board")

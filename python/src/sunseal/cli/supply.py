@@ -10,6 +10,7 @@ import typer
 from rich.table import Table
 
 from sunseal import boards, units
+from sunseal.cli.completion import workloads
 from sunseal.cli.console import PAGE, Figure, Report, out, print_json, writable
 from sunseal.cli.options import Board, Freq, Json, Power, Variant, Vcc, freq_of, vcc_of
 from sunseal.harvest.light import low_light_text
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from sunseal.planner.radio import Exchange
     from sunseal.planner.size import Sized
 
-Workload = Annotated[str, typer.Argument(help="A workload of `sunseal workloads`.")]
+Workload = Annotated[str, typer.Argument(help="A workload of `sunseal workloads`.", autocompletion=workloads)]
 Every = Annotated[str, typer.Option("--every", help="From one operation to the next, such as 10min.")]
 
 
@@ -39,7 +40,7 @@ def _pictures(report: Path | None, figure: Path | None, answer: Any) -> None:
 def size_command(
     workload: Workload = "ecdsa-p256-sign",
     every: Every = "600s",
-    board: Annotated[str, typer.Option("--board", help="A board with a harvester.")] = boards.DEFAULT_BOARD,
+    board: Board = boards.DEFAULT_BOARD,
     variant: Variant = None,
     freq: Freq = None,
     vcc: Vcc = None,

@@ -12,8 +12,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from sunseal import units
+from sunseal.cli.completion import boards, workloads
 from sunseal.cli.console import PAGE, Figure, Report, err, out, print_json, writable
-from sunseal.cli.options import Json, Power
+from sunseal.cli.options import Json, Power, Voltages
 from sunseal.measurement import measuring
 
 if TYPE_CHECKING:
@@ -36,19 +37,24 @@ def weighing(quiet: bool) -> Iterator[operations.Progress | None]:
 
 def tune_command(
     workload: Annotated[
-        list[str] | None, typer.Argument(metavar="[WORKLOAD]...", help="Workloads to choose from; else by --operation.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[WORKLOAD]...", help="Workloads to choose from; else by --operation.", autocompletion=workloads
+        ),
     ] = None,
     operation: Annotated[str, typer.Option("--operation", help="What is done: sign, verify, agree, encrypt, ...")] = (
         "sign"
     ),
-    board: Annotated[list[str] | None, typer.Option("--board", help="Only these boards. Repeatable.")] = None,
+    board: Annotated[
+        list[str] | None, typer.Option("--board", help="Only these boards. Repeatable.", autocompletion=boards)
+    ] = None,
     energy: Annotated[str | None, typer.Option("--energy", help="At most this energy, such as 2mJ.")] = None,
     latency: Annotated[str | None, typer.Option("--latency", help="At most this time, such as 250ms.")] = None,
     power_most: Annotated[str | None, typer.Option("--power-most", help="At most this power, such as 10mW.")] = None,
     security: Annotated[int | None, typer.Option("--security", min=1, help="At least this many bits.")] = None,
     flash: Annotated[str | None, typer.Option("--flash", help="At most this much flash or FRAM, such as 32kB.")] = None,
     ram: Annotated[str | None, typer.Option("--ram", help="At most this much RAM and stack, such as 4kB.")] = None,
-    vcc: Annotated[list[str] | None, typer.Option("--vcc", help="Only these voltages. Repeatable.")] = None,
+    vcc: Voltages = None,
     best: Annotated[
         str | None, typer.Option("--best", help="What to ask for: energy, latency, power, security, flash, ram.")
     ] = None,

@@ -18,7 +18,7 @@ from sunseal.report.page import Cell, Page, energy_table, part, right, table
 from sunseal.units import duration, show
 
 if TYPE_CHECKING:
-    from sunseal.loop.demo import Served
+    from sunseal.demo import Served
     from sunseal.loop.simulation import Played
 
 
@@ -415,7 +415,7 @@ def _states_table(load: Mapping[str, Any]) -> Markup:
 
 
 def _coupons_section(page: Page, closing: Mapping[str, Any]) -> None:
-    from sunseal.loop.demo import of_coupons
+    from sunseal.demo import of_coupons
 
     if "coupons" not in closing:
         return
