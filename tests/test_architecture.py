@@ -134,7 +134,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "intermittent": {"intermittent", "crypto", "runtime"},
     "coupon": {"coupon", "crypto", "intermittent", "runtime"},
     "bench": {"bench", "crypto", "intermittent", "coupon", "hal", "boards", "runtime"},
-    "node": {"node", "crypto", "hal", "boards", "runtime"},
+    "node": {"node", "crypto", "coupon", "intermittent", "hal", "boards", "runtime"},
     "tests": {"tests", "crypto", "intermittent", "coupon", "hal", "node", "bench", "boards", "runtime"},
 }
 
