@@ -30,7 +30,9 @@ MAY_USE: dict[str, set[str]] = {
         "sunseal-power",
         "sunseal-link",
         "sunseal-radio",
+        "sunseal-hdl",
     },
+    "sunseal-hdl": {"sunseal-trace", "sunseal-part"},
     "sunseal-secp160r1": set(),
     "sunseal-verify": {"sunseal-link", "sunseal-secp160r1"},
     "sunseal-server": {"sunseal-link", "sunseal-verify"},
@@ -41,6 +43,7 @@ MAY_USE: dict[str, set[str]] = {
         "sunseal-node",
         "sunseal-radio",
         "sunseal-link",
+        "sunseal-hdl",
         "sunseal-verify",
     },
 }
