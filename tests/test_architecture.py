@@ -104,7 +104,8 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "hal": {"hal", "boards", "runtime"},
     "intermittent": {"intermittent", "crypto", "runtime"},
     "coupon": {"coupon", "crypto", "intermittent", "runtime"},
-    "bench": {"bench", "crypto", "intermittent", "coupon", "hal", "boards", "runtime"},
+    "coprocessor": {"coprocessor", "crypto", "boards", "hal", "runtime"},
+    "bench": {"bench", "crypto", "coprocessor", "intermittent", "coupon", "hal", "boards", "runtime"},
     "node": {"node", "crypto", "hal", "boards", "runtime"},
     "tests": {"tests", "crypto", "intermittent", "coupon", "hal", "node", "bench", "boards", "runtime"},
 }

@@ -19,18 +19,25 @@ unsafe extern "C" {
 }
 
 type Node = *mut c_void;
+type New = unsafe extern "C" fn() -> Node;
+type Act = unsafe extern "C" fn(Node);
+type Ask = unsafe extern "C" fn(Node) -> c_int;
+type Run = unsafe extern "C" fn(Node, u32, u64, *mut u32, *mut u64) -> u64;
+type Save = unsafe extern "C" fn(Node, *mut u8, usize) -> usize;
+type Restore = unsafe extern "C" fn(Node, *const u8, usize);
+type Version = unsafe extern "C" fn() -> u32;
 
 /// The functions of `hdl/model/shim.cpp`. A library stays open until the process ends.
 #[derive(Clone, Copy)]
 struct Functions {
-    new: unsafe extern "C" fn() -> Node,
-    delete: unsafe extern "C" fn(Node),
-    run: unsafe extern "C" fn(Node, u32, u64, *mut u32, *mut u64) -> u64,
-    sends: unsafe extern "C" fn(Node) -> c_int,
-    keep: unsafe extern "C" fn(Node),
-    back: unsafe extern "C" fn(Node),
-    save: unsafe extern "C" fn(Node, *mut u8, usize) -> usize,
-    restore: unsafe extern "C" fn(Node, *const u8, usize),
+    new: New,
+    delete: Act,
+    run: Run,
+    sends: Ask,
+    keep: Act,
+    back: Act,
+    save: Save,
+    restore: Restore,
 }
 
 /// One coprocessor.
@@ -79,26 +86,25 @@ impl Functions {
                 if found.is_null() { Err(bad(why())) } else { Ok(found) }
             };
             macro_rules! function {
-                ($name:literal) => {
-                    std::mem::transmute::<*mut c_void, _>(symbol($name)?)
+                ($name:literal, $function:ty) => {
+                    std::mem::transmute::<*mut c_void, $function>(symbol($name)?)
                 };
             }
-            let version: unsafe extern "C" fn() -> u32 = function!(c"sunseal_hdl_version");
-            let found = version();
+            let found = function!(c"sunseal_hdl_version", Version)();
             if found != VERSION {
                 return Err(bad(format!(
                     "is of version {found}; this engine needs {VERSION}: make it anew by hdl/model/build"
                 )));
             }
             Ok(Self {
-                new: function!(c"sunseal_hdl_new"),
-                delete: function!(c"sunseal_hdl_delete"),
-                run: function!(c"sunseal_hdl_run"),
-                sends: function!(c"sunseal_hdl_sends"),
-                keep: function!(c"sunseal_hdl_keep"),
-                back: function!(c"sunseal_hdl_back"),
-                save: function!(c"sunseal_hdl_save"),
-                restore: function!(c"sunseal_hdl_restore"),
+                new: function!(c"sunseal_hdl_new", New),
+                delete: function!(c"sunseal_hdl_delete", Act),
+                run: function!(c"sunseal_hdl_run", Run),
+                sends: function!(c"sunseal_hdl_sends", Ask),
+                keep: function!(c"sunseal_hdl_keep", Act),
+                back: function!(c"sunseal_hdl_back", Act),
+                save: function!(c"sunseal_hdl_save", Save),
+                restore: function!(c"sunseal_hdl_restore", Restore),
             })
         }
     }

@@ -82,11 +82,11 @@ static int step(void *opaque) {
         sunseal_coprocessor_power(false);
         return SUNSEAL_ERR_ENGINE;
     }
-    if (status & STATUS_REASON) {
+    if ((status & STATUS_REASON) != 0 ||
+        !link_receive(engine->on_key ? zeros_encrypted : engine->out, engine->sent)) {
         sunseal_coprocessor_power(false);
         return SUNSEAL_ERR_ENGINE;
     }
-    link_receive(engine->on_key ? zeros_encrypted : engine->out, engine->sent);
     link_finish();
     engine->out += engine->on_key ? 0 : engine->sent;
     engine->sent = 0;

@@ -18,7 +18,8 @@ void link_send(const uint8_t *bytes, uint16_t count);
 void link_turn(void);
 /* Whether the status has come. */
 bool link_status(uint8_t *status);
-void link_receive(uint8_t *bytes, uint16_t count);
+/* False if one did not come. */
+bool link_receive(uint8_t *bytes, uint16_t count);
 /* Behind the last byte received: it is the mote's turn. */
 void link_finish(void);
 

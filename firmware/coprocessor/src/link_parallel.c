@@ -76,7 +76,7 @@ bool link_status(uint8_t *status) {
     "nop\n\tnop\n\tnop\n\t"                                                                        \
     "in __tmp_reg__, %[pinc]\n\t"
 
-void link_receive(uint8_t *bytes, uint16_t count) {
+bool link_receive(uint8_t *bytes, uint16_t count) {
     uint8_t now = PORTB, other = now ^ BOARD_COPROCESSOR_TOGGLE;
     for (uint8_t eights = (uint8_t)(count / 8); eights != 0; eights--) {
         /* A read is stored behind the next toggle, while the coprocessor fetches. */
@@ -90,6 +90,7 @@ void link_receive(uint8_t *bytes, uint16_t count) {
             : [now] "r"(now), [other] "r"(other), [pinc] "I"(IO_PINC), [portb] "I"(IO_PORTB)
             : "memory");
     }
+    return true;
 }
 
 void link_finish(void) {

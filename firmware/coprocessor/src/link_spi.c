@@ -13,6 +13,7 @@ void link_open(void) {
     PORTC &= (uint8_t)~(BOARD_COPROCESSOR_SCK | BOARD_COPROCESSOR_MOSI);
     DDRC |= BOARD_COPROCESSOR_CS | BOARD_COPROCESSOR_SCK | BOARD_COPROCESSOR_MOSI;
     DDRC &= (uint8_t)~BOARD_COPROCESSOR_MISO;
+    PORTC |= BOARD_COPROCESSOR_MISO; /* pulled up where nobody drives it */
 }
 
 void link_close(void) {
@@ -47,12 +48,13 @@ void link_turn(void) {}
 
 bool link_status(uint8_t *status) {
     *status = exchange(0);
-    return *status != 0xFF;
+    return (*status & (uint8_t)~STATUS_REASON) == STATUS_READY;
 }
 
-void link_receive(uint8_t *bytes, uint16_t count) {
+bool link_receive(uint8_t *bytes, uint16_t count) {
     while (count-- != 0)
         *bytes++ = exchange(0);
+    return true;
 }
 
 void link_finish(void) {

@@ -34,16 +34,19 @@ bool link_status(uint8_t *status) {
     if ((UCSR1A & RXC) == 0)
         return false;
     *status = UDR1;
-    return true;
+    return (*status & (uint8_t)~STATUS_REASON) == STATUS_READY;
 }
 
-void link_receive(uint8_t *bytes, uint16_t count) {
+bool link_receive(uint8_t *bytes, uint16_t count) {
     while (count-- != 0) {
         uint16_t looks = LOOKS_MAX;
-        while ((UCSR1A & RXC) == 0 && --looks != 0) {
+        while ((UCSR1A & RXC) == 0) {
+            if (--looks == 0)
+                return false;
         }
         *bytes++ = UDR1;
     }
+    return true;
 }
 
 void link_finish(void) {}
