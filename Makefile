@@ -75,12 +75,17 @@ test: check test-rust test-firmware test-library test-python ## Run everything t
 
 test-all: test test-hdl-all torture fuzz ## Run what CI runs and what is slow.
 
+# The motes that a coprocessor is tested beside.
+FPGA_BOARDS = $(GET) --for avr && for b in mica2-fpga-up5k mica2-fpga-spartan3e; do $(MAKE) $(SILENT) --no-print-directory -C firmware BOARD=$$b bench; done
+
 test-hdl: engine ## Test the hardware of hdl/ in Icarus, as netlists, by proofs, with seeded faults, placed: under two minutes.
 	$(GET) --for hdl
+	$(FPGA_BOARDS)
 	SUNSEAL_REQUIRE_TOOLS=1 $(BIN)/python -m pytest -q -n $(JOBS) hdl/tests
 
 test-hdl-all: engine ## The same, and every core and bus in Verilator.
 	$(GET) --for hdl
+	$(FPGA_BOARDS)
 	SUNSEAL_SLOW=1 SUNSEAL_REQUIRE_TOOLS=1 $(BIN)/python -m pytest -q -n $(JOBS) hdl/tests
 
 torture: all-boards tools ## Run all of GCC's torture tests on three cores, each beside another simulator.
@@ -135,8 +140,8 @@ mutants: all all-boards tools ## Change our own code, place by place, and list w
 
 fmt: venv ## Format all sources in place.
 	cargo fmt --all
-	$(BIN)/ruff check --fix python tests examples firmware hdl
-	$(BIN)/ruff format python tests examples firmware hdl
+	$(BIN)/ruff check --fix python tests examples firmware hdl packaging
+	$(BIN)/ruff format python tests examples firmware hdl packaging
 	$(BIN)/clang-format -i $(C_SOURCES)
 
 bench: all ## Measure the simulator's and the server's speed (wall-clock figures, never asserted).

@@ -30,7 +30,9 @@ MAY_USE: dict[str, set[str]] = {
         "sunseal-power",
         "sunseal-link",
         "sunseal-radio",
+        "sunseal-hdl",
     },
+    "sunseal-hdl": {"sunseal-trace", "sunseal-part"},
     "sunseal-secp160r1": set(),
     "sunseal-verify": {"sunseal-link", "sunseal-secp160r1"},
     "sunseal-server": {"sunseal-link", "sunseal-verify"},
@@ -41,6 +43,7 @@ MAY_USE: dict[str, set[str]] = {
         "sunseal-node",
         "sunseal-radio",
         "sunseal-link",
+        "sunseal-hdl",
         "sunseal-verify",
     },
 }
@@ -133,7 +136,8 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "hal": {"hal", "boards", "runtime"},
     "intermittent": {"intermittent", "crypto", "runtime"},
     "coupon": {"coupon", "crypto", "intermittent", "runtime"},
-    "bench": {"bench", "crypto", "intermittent", "coupon", "hal", "boards", "runtime"},
+    "coprocessor": {"coprocessor", "crypto", "boards", "hal", "runtime"},
+    "bench": {"bench", "crypto", "coprocessor", "intermittent", "coupon", "hal", "boards", "runtime"},
     "node": {"node", "crypto", "coupon", "intermittent", "hal", "boards", "runtime"},
     "tests": {"tests", "crypto", "intermittent", "coupon", "hal", "node", "bench", "boards", "runtime"},
 }

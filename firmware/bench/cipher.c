@@ -35,12 +35,68 @@ static uint8_t schedule[SUNSEAL_SCHEDULE_BYTES_MAX]
     return (int16_t)sunseal_block_encrypt(&sunseal_##cipher, schedule, out, in + (key_bytes),      \
                                           in_len - (size_t)(key_bytes))
 
+#if defined(SUNSEAL_AES_FPGA)
+#include "board.h"
+#include "sunseal/coprocessor.h"
+
+/* The key goes into the coprocessor in front of the marks, as a schedule is made there. */
+static struct sunseal_coprocessor engine;
+static struct sunseal_crypt crypt;
+static volatile int event_error;
+
+static void done(struct sunseal_crypt *from __attribute__((unused)), int error) {
+    event_error = error;
+}
+
+static int16_t by_events(int status) {
+    event_error = SUNSEAL_ERR_ENGINE;
+    while (status == SUNSEAL_OK && sunseal_crypt_poll(&crypt)) {
+    }
+    return (int16_t)(status == SUNSEAL_OK ? event_error : status);
+}
+
+static int16_t coprocessor_key(enum sunseal_coprocessor_cipher cipher, const uint8_t *key) {
+    static const struct sunseal_crypt_events events = {done, done};
+    sunseal_coprocessor_power(true);
+    board_coprocessor_wait();
+    sunseal_coprocessor_init(&engine, cipher);
+    sunseal_crypt_init(&crypt, &engine.driver, &engine, &events);
+    return by_events(sunseal_crypt_set_key(&crypt, key, 16));
+}
+
+#define BY_COPROCESSOR(name, cipher)                                                               \
+    SETUP(name) {                                                                                  \
+        BENCH_LENGTH(16, INPUT_BYTES);                                                             \
+        return coprocessor_key(cipher, in);                                                        \
+    }                                                                                              \
+    WORKLOAD(name) {                                                                               \
+        const size_t len = in_len - 16U;                                                           \
+        return by_events(sunseal_crypt_encrypt_data(&crypt, out, len, in + 16, len));              \
+    }
+
+BY_COPROCESSOR(aes128_encrypt, SUNSEAL_COPROCESSOR_AES128)
+BY_COPROCESSOR(xtea_encrypt, SUNSEAL_COPROCESSOR_XTEA)
+BY_COPROCESSOR(present128_encrypt, SUNSEAL_COPROCESSOR_PRESENT128)
+#else
 SETUP(aes128_encrypt) {
     SET_KEY(aes128, 16);
 }
 WORKLOAD(aes128_encrypt) {
     ENCRYPT(aes128, 16);
 }
+SETUP(present128_encrypt) {
+    SET_KEY(present128, 16);
+}
+WORKLOAD(present128_encrypt) {
+    ENCRYPT(present128, 16);
+}
+SETUP(xtea_encrypt) {
+    SET_KEY(xtea, 16);
+}
+WORKLOAD(xtea_encrypt) {
+    ENCRYPT(xtea, 16);
+}
+#endif
 SETUP(aes128_sbox_encrypt) {
     SET_KEY(aes128_sbox, 16);
 }
@@ -76,18 +132,6 @@ SETUP(present80_table_encrypt) {
 }
 WORKLOAD(present80_table_encrypt) {
     ENCRYPT(present80_table, 10);
-}
-SETUP(present128_encrypt) {
-    SET_KEY(present128, 16);
-}
-WORKLOAD(present128_encrypt) {
-    ENCRYPT(present128, 16);
-}
-SETUP(xtea_encrypt) {
-    SET_KEY(xtea, 16);
-}
-WORKLOAD(xtea_encrypt) {
-    ENCRYPT(xtea, 16);
 }
 
 static struct sunseal_ctr ctr;

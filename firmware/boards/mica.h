@@ -25,19 +25,23 @@
 #define BOARD_SIGN_UJ 27000
 #endif
 
+#ifndef BOARD_TRIGGER
 #define BOARD_TRIGGER BIT0 /* port C */
+#define BOARD_TRIGGER_PORT PORTC
+#define BOARD_TRIGGER_DDR DDRC
+#endif
 #define BOARD_LOG_RXD BIT0 /* port E */
 #define BOARD_LOG_TXD BIT1 /* port E */
 
 static inline void board_trigger_init(void) {
-    PORTC &= (uint8_t)~BOARD_TRIGGER;
-    DDRC |= BOARD_TRIGGER;
+    BOARD_TRIGGER_PORT &= (uint8_t)~BOARD_TRIGGER;
+    BOARD_TRIGGER_DDR |= BOARD_TRIGGER;
 }
 static inline void board_trigger_high(void) {
-    PORTC |= BOARD_TRIGGER;
+    BOARD_TRIGGER_PORT |= BOARD_TRIGGER;
 }
 static inline void board_trigger_low(void) {
-    PORTC &= (uint8_t)~BOARD_TRIGGER;
+    BOARD_TRIGGER_PORT &= (uint8_t)~BOARD_TRIGGER;
 }
 
 #endif

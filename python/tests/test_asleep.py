@@ -38,7 +38,7 @@ def of_plan(board: str, power: str) -> float:
 
 
 @pytest.mark.parametrize(
-    ("board", "power"), [*((b, "datasheet") for b in boards.names("boards")), ("mica2", "shnayder2004")]
+    ("board", "power"), [*((b, "datasheet") for b in boards.of_nodes()), ("mica2", "shnayder2004")]
 )
 def test_every_command_says_the_same_mean_power(firmware: None, board: str, power: str) -> None:
     """Lifetime, size, plan and the closed loop: a signature every ten minutes at 3.0 V, within 1 %."""

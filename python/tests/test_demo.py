@@ -221,7 +221,7 @@ def test_the_same_program_is_verified_on_other_boards(board: str, built: None, t
 
 
 def test_every_board_has_a_scenario_for_the_node(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for board in boards.names("boards"):
+    for board in boards.of_nodes():
         assert simulation.facts(simulation.load(demo.built_in(board)))["board"] == board
     home = boards.home()
     (tmp_path / "examples" / "scenarios").mkdir(parents=True)

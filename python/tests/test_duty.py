@@ -21,7 +21,7 @@ def play(board: str, **changes: Any) -> simulation.Played:
     return simulation.play(simulation.duty_scenario(SIGN, board=board, **changes))
 
 
-@pytest.mark.parametrize("board", boards.names("boards"))
+@pytest.mark.parametrize("board", boards.of_nodes())
 def test_a_duty_cycle_takes_its_operations_and_its_sleep(board: str) -> None:
     """From one duration to a longer one start-up cancels; sleep, with its wake-ups, is that of an idle node."""
 

@@ -273,6 +273,12 @@ impl Board {
         radio.chain(parts).map(|(name, wires)| (name, wires["part"].as_str(), wires))
     }
 
+    /// Sets a key of a part's wires over what the file says; `false` where no part has that name.
+    pub fn rewire(&mut self, name: &str, key: &str, value: &str) -> bool {
+        let part = self.parts.iter_mut().find(|p| p["name"] == name);
+        part.map(|wires| wires.insert(key.to_owned(), value.to_owned())).is_some()
+    }
+
     /// The crystal that clocks the CPU, where that is fixed by the board.
     #[must_use]
     pub fn clock_hz(&self) -> Option<u32> {

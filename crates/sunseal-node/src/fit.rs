@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use sunseal_hdl::{FpgaHandle, FpgaPart, wire};
 use sunseal_mcu::Machine;
-use sunseal_part::Pin;
+use sunseal_part::{Part, Pin, Wiring};
 use sunseal_power::{load_part, part_kinds};
 use sunseal_radio::{Air, Medium, Position, Radio, RadioHandle, RadioPart, RadioPins, attach};
 
@@ -14,7 +15,7 @@ use crate::{Board, NodeError};
 /// Path loss to a gateway's antenna: what a GatewayAir reports of a packet is -60 dBm.
 const GATEWAY_LOSS_DB: f64 = 60.0;
 /// Kinds of parts that can be wired to a chip: tables of the files in `data/parts`.
-const KINDS: [&str; 1] = ["radio"];
+const KINDS: [&str; 2] = ["radio", "fpga"];
 
 /// Where a board's antenna stands, and who hears it.
 pub enum Antenna<'a> {
@@ -29,6 +30,8 @@ pub enum Antenna<'a> {
 pub struct Fitted {
     /// The radio.
     pub radio: Option<RadioHandle>,
+    /// The coprocessors, by their names in the ledger.
+    pub fpgas: Vec<(String, FpgaHandle)>,
 }
 
 impl Board {
@@ -54,6 +57,11 @@ impl Board {
                         return Err(self.bad(format!("{name} is a second radio; one is modelled")));
                     }
                 }
+                Some(&"fpga") => {
+                    let facts = load_part(parts, part, "fpga")?;
+                    let handle = self.fit_fpga(machine, name, &facts, wires)?;
+                    fitted.fpgas.push((name.to_owned(), handle));
+                }
                 _ => {
                     return Err(self.bad(format!(
                         "{name} is a {part}, of kind {}, which is wired to no chip; what can be: {}",
@@ -68,6 +76,30 @@ impl Board {
 
     fn bad(&self, reason: String) -> NodeError {
         NodeError::Board { name: self.name.clone(), reason }
+    }
+
+    fn fit_fpga(
+        &self,
+        machine: &mut Machine,
+        name: &str,
+        facts: &FpgaPart,
+        wires: &BTreeMap<String, String>,
+    ) -> Result<FpgaHandle, NodeError> {
+        // Only the ATmega128 tells its parts how it holds a pin.
+        let Some(mote_hz) = self.clock_hz() else {
+            return Err(self.bad(format!(
+                "{name} is an FPGA, whose wires are followed where a crystal clocks the CPU, on the ATmega128L alone"
+            )));
+        };
+        let wired = wire(facts, wires, f64::from(mote_hz))
+            .map_err(|reason| self.bad(reason.to_string()))?;
+        let mut part = wired.part;
+        if machine.is_powered() {
+            part.power(machine.time(), true);
+        }
+        let serial = wired.serial.as_deref();
+        machine.attach_part(name, Wiring { serial, cs: None }, Box::new(part))?;
+        Ok(wired.handle)
     }
 
     fn fit_antenna(

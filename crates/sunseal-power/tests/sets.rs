@@ -265,7 +265,7 @@ fn energy_by_hand(c: &CapacitorPart, v: f64) -> f64 {
 #[test]
 fn every_part_loads_as_what_it_is() {
     let dir = data("parts");
-    let mut kinds = [0; 7];
+    let mut kinds = [0; 8];
     for entry in std::fs::read_dir(&dir).unwrap() {
         let path = entry.unwrap().path();
         let part = path.file_stem().unwrap().to_str().unwrap().to_owned();
@@ -316,6 +316,16 @@ fn every_part_loads_as_what_it_is() {
             let p: PanelPart = load_part(&dir, &part, "panel").unwrap();
             assert!(p.v_mp_v < p.v_oc_v && p.i_mp_ma < p.i_sc_ma, "{part}");
             kinds[2] += 1;
+        } else if has("fpga") {
+            // Its wires are sunseal-hdl's; each of its supplies has a power set, made for it.
+            let f: toml::Table = load_part(&dir, &part, "fpga").unwrap();
+            for rail in f["rail"].as_array().unwrap() {
+                let set = rail["power_set"].as_str().unwrap();
+                let set = PowerSet::load(&data("power"), set, &part).unwrap();
+                let on = set.current_a("coprocessor", "on", &point(8, 0), 3.0).unwrap();
+                assert!(on.value.low > 0.0 && set.event_j("coprocessor.toggle", 1.2).is_ok());
+            }
+            kinds[7] += 1;
         } else if !has("charger") && !has("converter") {
             // What is in it is read by sunseal-radio.
             let r: toml::Table = load_part(&dir, &part, "radio").unwrap();

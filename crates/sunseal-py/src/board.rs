@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Boards and the limits of their devices.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use sunseal_mcu::{Device, Machine};
@@ -13,14 +13,28 @@ use crate::error::refuse;
 #[pyclass(frozen, module = "sunseal._engine")]
 pub struct Board {
     inner: sunseal_node::Board,
+    /// The folder of the parts that it names, beside that of boards.
+    parts: PathBuf,
 }
 
 impl Board {
-    /// The board with switches of its core's timing, over those of its file.
-    pub fn timed(mut self, timing: &[(String, String)]) -> Self {
-        let timing = timing.iter().map(|(n, v)| (n.clone(), v.clone().into()));
-        self.inner.timing.extend(timing);
-        self
+    /// The board with switches of its core's timing, over those of its file; `part.key` is a wire of a part.
+    pub fn timed(mut self, switches: &[(String, String)]) -> PyResult<Self> {
+        for (name, value) in switches {
+            let Some((part, key)) = name.split_once('.') else {
+                self.inner.timing.insert(name.clone(), value.clone().into());
+                continue;
+            };
+            if !self.inner.rewire(part, key, value) {
+                return Err(refuse(format!("board {} has no part {part}", self.inner.name)));
+            }
+        }
+        Ok(self)
+    }
+
+    /// Puts the parts that the board names on its machine, but for radios.
+    pub fn fit_beside(&self, machine: &mut Machine) -> PyResult<Fitted> {
+        self.fit(machine, &self.parts, None)
     }
 
     /// A machine as it sits on the board: supply, crystals, fuses. The other parts are the closed loop's.
@@ -43,7 +57,9 @@ impl Board {
 impl Board {
     #[new]
     pub fn new(path: &str) -> PyResult<Self> {
-        Ok(Self { inner: sunseal_node::Board::read(Path::new(path)).map_err(refuse)? })
+        let path = Path::new(path);
+        let parts = path.parent().unwrap_or(path).join("../parts");
+        Ok(Self { inner: sunseal_node::Board::read(path).map_err(refuse)?, parts })
     }
 
     #[getter]

@@ -36,7 +36,7 @@ mod _engine {
     #[pymodule_export]
     use machine::{Machine, Snapshot, View};
     #[pymodule_export]
-    use power::{PowerSet, UnitReading, Weighed, state_current_a};
+    use power::{PowerSet, UnitReading, Weighed, rail_energy_j, state_current_a};
     #[pymodule_export]
     use program::{Counts, profile, run, speed, symbols_bytes};
     #[pymodule_export]

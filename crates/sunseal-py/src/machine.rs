@@ -223,7 +223,7 @@ impl Machine {
         place: (f64, f64),
     ) -> PyResult<Self> {
         let mut device = Device::load(Path::new(device)).map_err(refuse)?;
-        let board = board.map(|b| PyResult::Ok(Board::new(b)?.timed(&timing))).transpose()?;
+        let board = board.map(|b| Board::new(b)?.timed(&timing)).transpose()?;
         let mut inner = match &board {
             Some(board) => board.machine(&device)?,
             None => {

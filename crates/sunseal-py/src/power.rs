@@ -147,6 +147,25 @@ impl PowerSet {
     }
 }
 
+/// Price of what a part counted, on one rail of its own: set of `power_dir` made for `model`, at the rail's voltage.
+/// Typical, lowest, highest; the figures that nobody has checked.
+#[pyfunction]
+pub fn rail_energy_j(
+    power_dir: &str,
+    set: &str,
+    model: &str,
+    counts: &Counts,
+    part: &str,
+    voltage_v: f64,
+) -> PyResult<(f64, f64, f64, Vec<String>)> {
+    let set = sunseal_power::PowerSet::load(Path::new(power_dir), set, model).map_err(refuse)?;
+    let own = counts.split(part, true);
+    let b = PowerModel::new(vec![set])
+        .and_then(|m| m.weigh(&own, &counts.vocabulary, voltage_v, sunseal_power::Clock::AsRun))
+        .map_err(refuse)?;
+    Ok((b.total_j.typ, b.total_j.low, b.total_j.high, b.unchecked))
+}
+
 /// Current of a component's state from a set of `power_dir`, made for `model`, at a supply and a watch
 /// crystal's auxiliary clock: typical, lowest, highest.
 #[pyfunction]

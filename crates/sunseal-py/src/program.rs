@@ -6,6 +6,7 @@ use std::path::Path;
 
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
+use sunseal_hdl::FpgaHandle;
 use sunseal_mcu::profile::{Profiler, StackWatch};
 use sunseal_mcu::{Device, Elf, Lint, Machine, Pin, Stop, Until};
 use sunseal_trace::{Ledger, Observer, OperatingPoint, Picos, Silent, Span, SpanKey, Vocabulary};
@@ -33,14 +34,28 @@ pub struct Counts {
 impl Counts {
     /// Of a stretch of a machine's run: what the chip did, without the board's radio, as when a program is measured.
     pub fn of_stretch(all: &Ledger, vocabulary: Vocabulary, cycles: u64, time_ps: u128) -> Self {
-        let radio = vocabulary.find_component("radio");
-        let mut ledger = Ledger::new();
-        for (key, span) in all.spans().filter(|(key, _)| Some(key.component) != radio) {
-            ledger.add_span(*key, span.cycles, span.time);
-        }
-        all.events().for_each(|(event, count)| ledger.add_event(event, count));
+        let ledger = part_of(all, &vocabulary, |name| name != "radio");
         Self { ledger, vocabulary, facts: Facts { cycles, time_ps, ..Facts::default() } }
     }
+
+    /// What of a part, or of everything but a part, was counted: its states, and the events whose names it begins.
+    pub fn split(&self, part: &str, own: bool) -> Ledger {
+        part_of(&self.ledger, &self.vocabulary, |name| (name == part) == own)
+    }
+}
+
+/// The spans and events of some components of a ledger; an event belongs to the component in front of its dot.
+fn part_of(all: &Ledger, vocabulary: &Vocabulary, wanted: impl Fn(&str) -> bool) -> Ledger {
+    let mut ledger = Ledger::new();
+    for (key, span) in all.spans().filter(|(k, _)| wanted(vocabulary.component_name(k.component))) {
+        ledger.add_span(*key, span.cycles, span.time);
+    }
+    for (event, count) in all.events() {
+        if wanted(vocabulary.event_name(event).split('.').next().unwrap_or_default()) {
+            ledger.add_event(event, count);
+        }
+    }
+    ledger
 }
 
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -166,6 +181,23 @@ impl Counts {
         self.facts.cycles
     }
 
+    /// The same run without a part, as the chip alone is priced.
+    fn without(&self, part: &str) -> Self {
+        let (vocabulary, facts) = (self.vocabulary.clone(), self.facts.clone());
+        Self { ledger: self.split(part, false), vocabulary, facts }
+    }
+
+    /// Seconds of a part's states, and its events.
+    fn of_part(&self, part: &str) -> (BTreeMap<String, f64>, BTreeMap<String, u64>) {
+        let (own, v) = (self.split(part, true), &self.vocabulary);
+        let mut states = BTreeMap::new();
+        for (key, span) in own.spans() {
+            *states.entry(v.state_name(key.state).to_owned()).or_insert(0.0) +=
+                span.time.as_seconds();
+        }
+        (states, own.events().map(|(e, n)| (v.event_name(e).to_owned(), n)).collect())
+    }
+
     /// Clocks that the CPU ran at between the marks: hertz, core voltage level, cycles; most cycles first.
     pub fn clocks(&self) -> Vec<(u32, u8, u64)> {
         let v = &self.vocabulary;
@@ -239,6 +271,7 @@ impl Counts {
 /// A program on its machine, and how to hear of the world outside.
 struct Run {
     machine: Machine,
+    fpgas: Vec<(String, FpgaHandle)>,
     elf: Elf,
     mark: Pin,
     cycles_max: u64,
@@ -255,11 +288,12 @@ impl Run {
         timing: &[(String, String)],
         progress: Progress,
     ) -> PyResult<Self> {
-        let board = Board::new(board)?.timed(timing);
+        let board = Board::new(board)?.timed(timing)?;
         let mark: Pin = board.trigger().parse().map_err(refuse)?;
         let device = Device::load(Path::new(device)).map_err(refuse)?;
         let elf = Elf::parse(image).map_err(refuse)?;
         let mut machine = board.machine(&device)?;
+        let fpgas = board.fit_beside(&mut machine)?.fpgas;
         machine.load(&elf).map_err(refuse)?;
         if let Some(fed) = fed {
             let room = elf.symbol("bench_input").map_err(refuse)?.size_bytes as usize;
@@ -273,7 +307,7 @@ impl Run {
             let size = u16::try_from(fed.len()).map_err(refuse)?;
             machine.write_symbol(&elf, "bench_input_len", &size.to_le_bytes()).map_err(refuse)?;
         }
-        Ok(Self { machine, elf, mark, cycles_max, progress })
+        Ok(Self { machine, fpgas, elf, mark, cycles_max, progress })
     }
 
     /// Runs on in slices; between them Ctrl-C is heard and progress told.
@@ -311,6 +345,22 @@ impl Run {
                 stop => return Ok(stop),
             }
         }
+    }
+
+    /// What the coprocessors have counted: events by name.
+    fn fpga_events(&self) -> Vec<(String, u64)> {
+        let counts = self.fpgas.iter().map(|(name, f)| (name, f.counts(self.machine.time())));
+        let events = counts.flat_map(|(name, c)| {
+            [("clock", c.clocks), ("toggle", c.toggles), ("boot", c.boots)]
+                .map(|(event, n)| (format!("{name}.{event}"), n))
+        });
+        events.collect()
+    }
+
+    /// Refuses a run in which the program broke the contract of a coprocessor's bus.
+    fn check_fpgas(&self) -> PyResult<()> {
+        let problem = self.fpgas.iter().find_map(|(n, f)| Some(format!("{n}: {}", f.problem()?)));
+        problem.map_or(Ok(()), |problem| Err(EngineError::new_err(problem)))
     }
 
     fn lint(&self, lint: &Lint) -> String {
@@ -400,8 +450,13 @@ pub fn run(
         run.reach_begin(&window, &mut watch)?;
         let (ledger, cycles, time) =
             (run.machine.ledger(), run.machine.cycles(), run.machine.time());
+        let before = run.fpga_events();
         run.reach_end(&window, &mut watch)?;
-        let window_ledger = run.machine.ledger().since(&ledger).map_err(refuse)?;
+        let mut window_ledger = run.machine.ledger().since(&ledger).map_err(refuse)?;
+        let mut vocabulary = run.machine.vocabulary().clone();
+        for ((name, end), (_, begin)) in run.fpga_events().into_iter().zip(before) {
+            window_ledger.add_event(vocabulary.event(&name), end - begin);
+        }
         let mut facts = Facts {
             cycles: run.machine.cycles() - cycles,
             time_ps: run.machine.time().since(time).0,
@@ -427,7 +482,8 @@ pub fn run(
         }
         let sizes = run.elf.sizes(run.machine.device());
         (facts.flash_bytes, facts.ram_bytes) = (sizes.flash_bytes, sizes.ram_bytes);
-        Ok(Counts { ledger: window_ledger, vocabulary: run.machine.vocabulary().clone(), facts })
+        run.check_fpgas()?;
+        Ok(Counts { ledger: window_ledger, vocabulary, facts })
     })
 }
 

@@ -37,6 +37,7 @@
 #define PINB SUNSEAL_REG8(0x36)
 #define DDRB SUNSEAL_REG8(0x37)
 #define PORTB SUNSEAL_REG8(0x38)
+#define PINC SUNSEAL_REG8(0x33)
 #define DDRC SUNSEAL_REG8(0x34)
 #define PORTC SUNSEAL_REG8(0x35)
 #define PIND SUNSEAL_REG8(0x30)
@@ -113,6 +114,15 @@
 #define UDRE 0x20
 #define U2X 0x02
 #define TXEN 0x08
+
+/* USART1. */
+#define UDR1 SUNSEAL_REG8(0x9C)
+#define UCSR1A SUNSEAL_REG8(0x9B)
+#define UCSR1B SUNSEAL_REG8(0x9A)
+#define UBRR1L SUNSEAL_REG8(0x99)
+#define UBRR1H SUNSEAL_REG8(0x98)
+#define RXC 0x80
+#define RXEN 0x10
 
 /* Comparator and converter. */
 #define ACSR SUNSEAL_REG8(0x28)

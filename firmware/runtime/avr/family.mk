@@ -13,7 +13,8 @@ WL := -Wl,
 link = $(CC) $(CPU) -nostartfiles -nostdlib -T $(LINK) -Wl,--gc-sections -Wl,-Map=$(basename $@).map -o $@ \
        $(2) $(1) -lgcc
 
-compile = $(CC) $(CFLAGS_TARGET) $(DEFINES)
+define_fpga = $(if $(filter aes-fpga-%,$(1)),-DSUNSEAL_AES_FPGA=1)
+compile = $(CC) $(CFLAGS_TARGET) $(DEFINES) $(define_fpga)
 
 define assemble
 $(CC) $(CPU) -x assembler-with-cpp $(INCLUDES) -Iruntime/include $(DEFINES) -MMD -MP -MF $@.d -MT $@ -c $< -o $@

@@ -269,10 +269,10 @@ def variants(board: str) -> dict[str, tuple[str, ...]]:
     values: dict[str, list[str]] = {}
     if has_firmware(board):
         for folder in _board_mk(board)["VARIANTS_ALL"]:
-            if folder != PLAIN_VARIANT:
-                key, _, value = folder.partition("-")
+            words = folder.split("-") if folder != PLAIN_VARIANT else []
+            for key, value in zip(words[::2], words[1::2], strict=True):
                 values.setdefault(key, []).append(value)
-    return {key: tuple(found) for key, found in values.items()}
+    return {key: tuple(dict.fromkeys(found)) for key, found in values.items()}
 
 
 def variant(pairs: list[str] | tuple[str, ...], board: str = DEFAULT_BOARD) -> dict[str, str]:
@@ -304,9 +304,17 @@ def has_firmware(board: str) -> bool:
     return (home() / "firmware" / "boards" / board).is_dir()
 
 
+def of_nodes() -> list[str]:
+    """List the boards whose firmware here makes a node: the others are benches, as a mote with a coprocessor is."""
+    return [name for name in names("boards") if has_firmware(name) and _board_mk(name).get("NODES")]
+
+
 def has_workload(board: str, name: str) -> bool:
     """Say whether a board's firmware has a workload: not where it does not fit or lacks the hardware."""
-    skipped = _board_mk(board).get("BENCH_SKIP", []) if has_firmware(board) else [name]
+    made = _board_mk(board) if has_firmware(board) else {"BENCH_SKIP": [name]}
+    if name not in made.get("BENCH_ONLY", [name]):
+        return False
+    skipped = made.get("BENCH_SKIP", [])
     return not any(fnmatch.fnmatchcase(name, pattern.replace("%", "*")) for pattern in skipped)
 
 

@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from sunseal import _engine, boards
+from sunseal import _engine, boards, coprocessor
 from sunseal.boards import CARRIED, DEFAULT_BOARD, MULTIPLIERS, firmware_path, home, names
 from sunseal.errors import SunsealError
 
@@ -81,6 +81,15 @@ TOOLS = (
 )
 
 
+def _models() -> Finding:
+    """Say whether boards with a coprocessor can be simulated."""
+    ok, text = coprocessor.tool()
+    needed_for = "boards with a coprocessor"
+    if not ok:
+        return Finding("coprocessor's model", False, needed_for, "", "", text)
+    return Finding("coprocessor's model", True, needed_for, "", text.split()[0], "built when needed")
+
+
 def tool_folders() -> list[Path]:
     """Ask the toolchain script where the tools of each group lie in the user's cache."""
     script = home() / "firmware" / "toolchain" / "get"
@@ -116,6 +125,7 @@ def examine() -> list[Finding]:
         _server(),
         _firmware(),
         _data(),
+        _models(),
         Finding("cache", True, "operation profiles and cross tools", "", str(boards.cache_dir()), "made when needed"),
     ]
 

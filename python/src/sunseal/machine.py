@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from sunseal import _engine, abi, boards
+from sunseal import _engine, abi, boards, coprocessor
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import constant_time
 from sunseal.measurement.constant_time import Leak, Verdict
@@ -113,8 +113,11 @@ class Registers(MutableMapping[str, int]):
 
 
 def timing_pairs(timing: Mapping[str, str | bool | int] | None) -> list[tuple[str, str]]:
-    """Write switches of a core's timing as the engine reads them: `True` is `true`."""
-    return [(name, str(value).lower()) for name, value in (timing or {}).items()]
+    """Write switches of a core's timing as the engine reads them: `True` is `true`.
+
+    A name with a dot is a wire of a part on the board, `coprocessor.phase`.
+    """
+    return [(n, str(value) if "." in n else str(value).lower()) for n, value in (timing or {}).items()]
 
 
 class Machine:
@@ -147,6 +150,8 @@ class Machine:
         switches = timing_pairs(timing)
         data = boards.home() / "data"
         device = str(data / "devices" / f"{name}.toml")
+        if self.board is not None:
+            coprocessor.ready(self.board, tuple(switches))
         self._inner = _engine.Machine(device, board, str(data / "parts"), image, switches, air, place)
         if watching is not None:
             self._inner.set_progress(watching)

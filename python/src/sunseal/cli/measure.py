@@ -60,6 +60,14 @@ def _show_measurement(m: measuring.Measurement) -> None:
     for state, joules in sorted(m.energy_by_state_j.items(), key=lambda kv: -kv[1]):
         if joules > 0:
             table.add_row(f"  {state}", units.show(joules, "J"))
+    if m.coprocessor is not None:
+        own = m.coprocessor
+        bracket = f"{units.show(own['energy_low_j'], 'J', 3)} to {units.show(own['energy_high_j'], 'J', 3)}"
+        table.add_row("mote alone", units.show(own["mote_j"], "J"))
+        table.add_row(
+            "coprocessor",
+            f"{units.show(own['energy_j'], 'J')}  ({bracket}), {own['clocks']:,} clocks, {own['toggles']:,} toggles",
+        )
     if m.measurement_unit is not None:
         read = m.measurement_unit
         table.add_row(

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-from sunseal import _engine, boards, citing
+from sunseal import _engine, boards, citing, coprocessor
 from sunseal.errors import SunsealError
 from sunseal.machine import timing_pairs
 from sunseal.measurement import oracle
@@ -64,6 +64,8 @@ class Measurement:
     """What the unit of Mane 2014, section 3.1, would have read, if that was asked for."""
     timing: dict[str, Any] | None = None
     """Where switches of the core's timing were set: those, and the cycles and joules that the default gives."""
+    coprocessor: dict[str, Any] | None = None
+    """On a board with one: what it drew on each of its supplies, with the bracket; `mote_j` is the mote alone."""
 
     def cite(self) -> citing.Citations:
         """Return the documents behind device, board and coefficients."""
@@ -72,7 +74,7 @@ class Measurement:
     def to_dict(self) -> dict[str, Any]:
         """Return the fields in the order of the contract."""
         fields = {k: v for k, v in asdict(self).items() if k != "lints"}
-        for asked in ("measurement_unit", "timing"):
+        for asked in ("measurement_unit", "timing", "coprocessor"):
             if fields[asked] is None:
                 del fields[asked]
         return fields
@@ -111,13 +113,15 @@ class Program:
     window: tuple[str, str] | None
     """Symbols; None stands for the edges of the trigger mark."""
     workload: boards.Workload | None
+    wires: coprocessor.Wires = ()
+    """What the variant says of the wires of parts on the board."""
 
 
 def builtin(workload: str | boards.Workload, board: str, variant: Mapping[str, str]) -> Program:
     """Load the bench program of a workload."""
     known = boards.workload(workload) if isinstance(workload, str) else workload
     path = boards.firmware_path(board, dict(variant), f"bench-{known.name}")
-    return Program(known.name, path.read_bytes(), None, known)
+    return Program(known.name, path.read_bytes(), None, known, coprocessor.wires(board, variant))
 
 
 def own(elf: Path, window: tuple[str, str] | None) -> Program:
@@ -217,12 +221,14 @@ def measure(
         counts, valid = run(program, board, progress, timing)
         vcc_v = _own_vcc(weights, counts, vcc_v)
         freq_hz = _own_clock(program, counts, freq_hz)
-        point = weights.inner.weigh_as_run(counts, vcc_v)
+        point = weights.inner.weigh_as_run(_mote(counts, board), vcc_v)
     else:
         freq_hz, vcc_v = operating_point(weights, freq_hz, vcc_v)
+        _only_as_wired(board, weights, freq_hz)
         counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, progress, timing)
-        point = weights.inner.weigh(counts, freq_hz, vcc_v)
+        point = weights.inner.weigh(_mote(counts, board), freq_hz, vcc_v)
     measured = _weighed(program.label, board, label, counts, valid, weights, freq_hz, vcc_v, point)
+    measured = _with_coprocessor(measured, coprocessor.price(board, counts))
     if measured.flash_bytes == 0:  # a program in FRAM
         measured = replace(measured, flash_bytes=image_bytes(program.image))
     if timing:
@@ -241,6 +247,37 @@ def measure(
     if not unit:
         return measured
     return replace(measured, measurement_unit=_unit_reading(weights, counts, freq_hz, vcc_v))
+
+
+def _mote(counts: _engine.Counts, board: str) -> _engine.Counts:
+    """Return what the chip did, without the coprocessors, which have coefficients and supplies of their own."""
+    for name in coprocessor.fitted(board):
+        counts = counts.without(name)
+    return counts
+
+
+def _only_as_wired(board: str, weights: PowerSet, freq_hz: int | None) -> None:
+    """Refuse another clock of a mote with a coprocessor: its cycles beside the coprocessor's clock would be others."""
+    if coprocessor.fitted(board) and freq_hz != weights.board.clock_hz:
+        raise SunsealError(
+            f"{board} has a coprocessor with a clock of its own, so a run cannot be priced at another clock than the "
+            f"board's crystal, {_mhz(weights.board.clock_hz or 0)}"
+        )
+
+
+def _with_coprocessor(measured: Measurement, price: dict[str, Any] | None) -> Measurement:
+    """Add what a coprocessor drew to a measurement of its mote."""
+    if price is None:
+        return measured
+    states = {f"coprocessor.{rail}": energy_j for rail, energy_j in price["rails_j"].items()}
+    bracket = {k: measured.uncertainty[k] + price[k] for k in ("energy_low_j", "energy_high_j")}
+    return replace(
+        measured,
+        energy_j=measured.energy_j + price["energy_j"],
+        energy_by_state_j={**measured.energy_by_state_j, **states},
+        uncertainty={**measured.uncertainty, **bracket},
+        coprocessor={"mote_j": measured.energy_j, **price},
+    )
 
 
 def _mhz(clock_hz: float) -> str:
@@ -305,6 +342,7 @@ def curve(
     run anew. Your own ELF sets its clock itself: its curve goes over the voltages alone."""
     program, _ = _choose(workload, board, variant, elf, window)
     weights = PowerSet(power, board)
+    _only_as_wired(board, weights, None)
     for vcc_v in voltages_v:
         weights.inner.check(1_000_000, vcc_v)  # a voltage without a legal clock is no empty curve
     if program.workload is None:
@@ -369,6 +407,7 @@ def profile(
     program, _ = _choose(workload, board, variant, elf, window)
     work = program.workload
     device = _device_path(_board(board).device)
+    coprocessor.ready(board, program.wires)
     return _engine.profile(
         str(boards.board_path(board)),
         str(device),
@@ -376,7 +415,7 @@ def profile(
         program.window,
         oracle.trial(work).fed if work else None,
         CYCLES_MAX,
-        timing_pairs(timing),
+        [*timing_pairs(timing), *program.wires],
         progress,
     )
 
@@ -470,6 +509,7 @@ def _counted(
     board_path = boards.board_path(board)
     key = hashlib.sha256()
     window = json.dumps(program.window).encode()
+    switches = [*timing_pairs(timing), *program.wires]
     for part in (
         engine_id(),
         device.read_bytes(),
@@ -478,12 +518,14 @@ def _counted(
         window,
         fed or b"",
         str(takes).encode(),
-        json.dumps(timing_pairs(timing)).encode(),
+        json.dumps(switches).encode(),
+        *(json.dumps(f, sort_keys=True).encode() for f in coprocessor.fitted(board).values()),
     ):
         key.update(len(part).to_bytes(8, "big") + part)
     path = boards.cache_dir() / "profiles" / f"{key.hexdigest()}.json"
     with contextlib.suppress(OSError, _engine.EngineError):
         return _engine.Counts.from_json(path.read_text(encoding="utf-8"))
+    coprocessor.ready(board, program.wires)
     counts = _engine.run(
         str(board_path),
         str(device),
@@ -492,7 +534,7 @@ def _counted(
         fed,
         takes,
         CYCLES_MAX,
-        timing_pairs(timing),
+        switches,
         progress,
     )
     with contextlib.suppress(OSError):  # a cache that cannot be written only costs time

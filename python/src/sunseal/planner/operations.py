@@ -68,7 +68,7 @@ def operations(
     """List what there is to choose from: each workload that a board's firmware has, in each variant or the fastest."""
     works = [boards.workload(name) for name in workloads or boards.WORKLOADS]
     found = []
-    for board in board_names or filter(boards.has_firmware, boards.names("boards")):
+    for board in board_names or boards.of_nodes():
         boards.board_path(board)
         values = boards.variants(board)
         every = [dict(zip(values, choice, strict=True)) for choice in itertools.product(*values.values())]

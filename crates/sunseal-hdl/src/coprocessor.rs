@@ -1,0 +1,603 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The coprocessor beside a chip. Its clock is its own: edge k comes at `origin + phase + k / clock_hz`, and what the
+//! chip did until then is what the edge sees.
+//!
+//! The model is stepped where somebody looks: up to each change of an input, and ahead of the chip as long as its outputs
+//! may change by themselves. What was run ahead is taken back when an input changes before.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use sunseal_part::{Held, Part, Pin};
+use sunseal_trace::Picos;
+
+use crate::model::Model;
+use crate::wiring::Bus;
+
+const PICOS: u128 = 1_000_000_000_000;
+/// Clocks from an input to whatever it leads to: two flops, the bus, control. Behind them only what computes changes.
+const PIPELINE_CLOCKS: u64 = 12;
+/// The longest look ahead at once.
+const CHUNK_CLOCKS_MAX: u64 = 4096;
+/// Clocks that the parallel bus needs: between toggles, from a toggle to the answer, from the last to the mote's byte.
+const TOGGLE_CLOCKS: f64 = 4.0;
+const TURN_CLOCKS: f64 = 8.0;
+
+const RESET_N: u32 = 1;
+const TOGGLE: u32 = 1 << 1;
+const LINES: u32 = 8;
+const SCK: u32 = 1 << 1;
+const CS_N: u32 = 1 << 2;
+const MOSI: u32 = 1 << 3;
+const RX: u32 = 1 << 1;
+
+const IRQ: u32 = 1;
+/// Drives its lines (parallel), MISO (SPI), TX (UART).
+const OUT: u32 = 1 << 1;
+
+/// What a coprocessor has done since it was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FpgaCounts {
+    /// Clocks while it was configured.
+    pub clocks: u64,
+    /// Changes of its flops.
+    pub toggles: u64,
+    /// How often it was configured.
+    pub boots: u64,
+    /// The first breach of the bus's contract, a sentence.
+    pub problem: Option<String>,
+}
+
+/// Its supply and configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Power {
+    Off,
+    /// Until when it loads its configuration.
+    Configuring(u128),
+    /// Since when its clock runs.
+    On(u128),
+}
+
+/// A frame of its UART: begin, and the levels since.
+type Frame = (u128, Vec<(u128, bool)>);
+
+/// What a snapshot keeps beside the model.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct State {
+    power: Power,
+    rail: bool,
+    switched_on: bool,
+    /// How the chip holds each wire, in the order of [`Bus::hears`].
+    held: Vec<SavedHeld>,
+    inputs: u32,
+    outputs: u32,
+    /// Clocks of this configuration that are done, and to where it was looked ahead.
+    clocks: u64,
+    next_ps: Option<u128>,
+    last_toggle_ps: Option<u128>,
+    frame: Option<Frame>,
+    received: Vec<u8>,
+    counts: FpgaCounts,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum SavedHeld {
+    Low,
+    High,
+    PulledUp,
+    Floating,
+}
+
+impl From<Held> for SavedHeld {
+    fn from(held: Held) -> Self {
+        match held {
+            Held::Driven(false) => Self::Low,
+            Held::Driven(true) => Self::High,
+            Held::PulledUp => Self::PulledUp,
+            Held::Floating => Self::Floating,
+        }
+    }
+}
+
+/// Facts that do not change.
+pub(crate) struct Facts {
+    pub bus: Bus,
+    pub clock_hz: u64,
+    /// Of the first edge behind the configuration, in shares of a period of 2^64.
+    pub phase: u64,
+    pub boot_ps: u128,
+    /// It cannot be switched: it is on whenever the rail is.
+    pub always_on: bool,
+}
+
+struct Inner {
+    facts: Facts,
+    model: Model,
+    s: State,
+    /// Beyond `s.clocks`: where the model stands, with its outputs and what toggled on the way.
+    ahead: u64,
+    ahead_outputs: u32,
+    ahead_toggles: u64,
+    chunk: u64,
+}
+
+impl Inner {
+    fn period_ps(&self) -> f64 {
+        PICOS as f64 / self.facts.clock_hz as f64
+    }
+
+    fn origin(&self) -> Option<u128> {
+        match self.s.power {
+            Power::On(since) => Some(since),
+            _ => None,
+        }
+    }
+
+    fn phase_ps(&self) -> u128 {
+        (u128::from(self.facts.phase) * PICOS / u128::from(self.facts.clock_hz)) >> 64
+    }
+
+    fn edge_ps(&self, k: u64) -> u128 {
+        let origin = self.origin().unwrap_or(0) + self.phase_ps();
+        origin + u128::from(k) * PICOS / u128::from(self.facts.clock_hz)
+    }
+
+    /// Edges at or before a moment.
+    fn edges(&self, now_ps: u128) -> u64 {
+        let Some(origin) = self.origin() else { return 0 };
+        let Some(since) = now_ps.checked_sub(origin + self.phase_ps()) else { return 0 };
+        let mut k = (since * u128::from(self.facts.clock_hz) / PICOS) as u64;
+        while self.edge_ps(k) <= now_ps {
+            k += 1;
+        }
+        while k > 0 && self.edge_ps(k - 1) > now_ps {
+            k -= 1;
+        }
+        k
+    }
+
+    // ---- the model and its clock
+
+    /// Takes back what was run ahead.
+    fn rewind(&mut self) {
+        if self.ahead != self.s.clocks {
+            self.model.back();
+            self.ahead = self.s.clocks;
+        }
+        (self.ahead_outputs, self.ahead_toggles) = (self.s.outputs, 0);
+    }
+
+    /// Makes what was run ahead the present.
+    fn commit(&mut self) {
+        self.s.counts.clocks += self.ahead - self.s.clocks;
+        self.s.counts.toggles += std::mem::take(&mut self.ahead_toggles);
+        self.s.clocks = self.ahead;
+        if self.ahead_outputs != self.s.outputs {
+            self.s.outputs = self.ahead_outputs;
+            self.transmitted(self.edge_ps(self.s.clocks.saturating_sub(1)));
+        }
+        self.model.keep();
+    }
+
+    fn run(&mut self, clocks: u64) {
+        let (out, toggles) = (&mut self.ahead_outputs, &mut self.ahead_toggles);
+        self.ahead += self.model.run(self.s.inputs, clocks, out, toggles);
+    }
+
+    /// Brings the model to a moment; inputs are as they were.
+    fn advance(&mut self, now_ps: u128) {
+        if self.origin().is_none() {
+            return;
+        }
+        let edges = self.edges(now_ps);
+        if self.ahead > edges {
+            self.rewind();
+        }
+        while self.ahead < edges || self.ahead_outputs != self.s.outputs {
+            if self.ahead_outputs != self.s.outputs {
+                self.commit();
+            } else {
+                self.run(edges - self.ahead);
+            }
+        }
+        self.commit();
+        self.chunk = 4;
+    }
+
+    /// Looks ahead until the outputs change, or says when to look again.
+    fn look(&mut self) {
+        self.s.next_ps = match self.s.power {
+            Power::Off => None,
+            Power::Configuring(until) => Some(until),
+            Power::On(_) => self.look_at_clocks(),
+        };
+        if let Some((begin, _)) = &self.s.frame {
+            let end = begin + self.bits_ps(20);
+            self.s.next_ps = Some(self.s.next_ps.map_or(end, |next| next.min(end)));
+        }
+    }
+
+    fn look_at_clocks(&mut self) -> Option<u128> {
+        if self.ahead_outputs != self.s.outputs {
+            return Some(self.edge_ps(self.ahead - 1));
+        }
+        let settled = self.ahead - self.s.clocks >= PIPELINE_CLOCKS;
+        if !self.model.sends() {
+            if settled {
+                return None;
+            }
+            if !self.facts.bus.is_uart() {
+                // It may begin to send once what came is through; a further input mostly comes before.
+                return Some(self.edge_ps(self.s.clocks + PIPELINE_CLOCKS));
+            }
+        }
+        self.run(self.chunk);
+        self.chunk = CHUNK_CLOCKS_MAX.min(2 * self.chunk);
+        Some(self.edge_ps(self.ahead - 1))
+    }
+
+    /// Goes on from where the last look ended; what changed on the way is committed.
+    fn look_again(&mut self, now_ps: u128) {
+        if self.origin().is_some() {
+            let edges = self.edges(now_ps);
+            if self.ahead > edges {
+                self.rewind();
+            }
+            while self.ahead < edges {
+                if self.ahead_outputs != self.s.outputs {
+                    self.commit();
+                }
+                self.run(edges - self.ahead);
+            }
+            if self.ahead_outputs != self.s.outputs {
+                self.commit();
+                self.chunk = 4;
+            }
+        }
+        self.look();
+    }
+
+    // ---- supply
+
+    fn supply(&mut self, now_ps: u128) {
+        let on = self.s.rail && (self.s.switched_on || self.facts.always_on);
+        match (on, self.s.power) {
+            (true, Power::Off) => self.s.power = Power::Configuring(now_ps + self.facts.boot_ps),
+            (false, Power::Off) => {}
+            (false, _) => {
+                self.advance(now_ps);
+                self.s.power = Power::Off;
+                self.s.outputs = 0;
+                self.s.frame = None;
+            }
+            (true, _) => {}
+        }
+    }
+
+    /// The configuration is loaded: flops at their initial values, a reset of some clocks inside.
+    fn configured(&mut self, at_ps: u128) {
+        self.model = self.model.fresh();
+        let mut out = 0;
+        self.model.run(self.s.inputs & !RESET_N, 4, &mut out, &mut 0);
+        self.s.power = Power::On(at_ps);
+        self.s.inputs |= RESET_N;
+        (self.s.clocks, self.ahead, self.ahead_toggles) = (0, 0, 0);
+        (self.s.outputs, self.ahead_outputs) = (out, out);
+        self.s.last_toggle_ps = None;
+        self.s.counts.boots += 1;
+        self.chunk = 4;
+        self.model.keep();
+    }
+
+    // ---- wires
+
+    /// How the chip holds wire `i` has changed.
+    fn wire(&mut self, now_ps: u128, i: usize, held: SavedHeld) {
+        if self.s.held[i] == held {
+            return;
+        }
+        self.advance(now_ps);
+        self.s.held[i] = held;
+        let high = matches!(held, SavedHeld::High | SavedHeld::PulledUp);
+        let driven = matches!(held, SavedHeld::High | SavedHeld::Low);
+        let name = self.facts.bus.hears()[i];
+        match name {
+            "power" => {
+                self.s.switched_on = held == SavedHeld::High;
+                self.supply(now_ps);
+            }
+            "toggle" => self.toggle(now_ps, high),
+            "sck" => self.input(SCK, high),
+            "cs" => self.input(CS_N, high),
+            "mosi" => self.input(MOSI, high),
+            _ => {
+                // A line that both let go of is high by the pull-up, or at no level, which reads as low.
+                if driven {
+                    self.drives(now_ps);
+                }
+                self.input(1 << (LINES + i as u32), high);
+            }
+        }
+        self.look();
+    }
+
+    fn input(&mut self, bit: u32, high: bool) {
+        self.s.inputs = if high { self.s.inputs | bit } else { self.s.inputs & !bit };
+    }
+
+    fn toggle(&mut self, now_ps: u128, high: bool) {
+        let bit = if high { TOGGLE } else { 0 };
+        if self.s.inputs & TOGGLE == bit {
+            return;
+        }
+        self.input(TOGGLE, high);
+        if self.origin().is_none() {
+            return;
+        }
+        if let Some(last) = self.s.last_toggle_ps.replace(now_ps) {
+            self.hold_to("toggled", "after its last toggle", now_ps - last, TOGGLE_CLOCKS);
+        }
+    }
+
+    /// The mote drives a line: not while the coprocessor does, and not too soon behind its last toggle.
+    fn drives(&mut self, now_ps: u128) {
+        if self.origin().is_none() || self.s.outputs & OUT == 0 {
+            return;
+        }
+        if let Some(last) = self.s.last_toggle_ps {
+            let what = "while the coprocessor still drove them, after its last toggle";
+            self.hold_to("drove the lines", what, now_ps - last, TURN_CLOCKS);
+        }
+        self.s.counts.problem.get_or_insert_with(|| {
+            "the mote drives the lines of the parallel bus while the coprocessor drives them"
+                .to_owned()
+        });
+    }
+
+    fn hold_to(&mut self, did: &str, when: &str, after_ps: u128, needed: f64) {
+        let clocks = after_ps as f64 / self.period_ps();
+        if clocks < needed {
+            let mhz = needed / (after_ps as f64 * 1e-6);
+            self.s.counts.problem.get_or_insert_with(|| {
+                format!(
+                    "the mote {did} {clocks:.2} clocks of the coprocessor {when}; the parallel bus needs {needed:.0}, so a clock of at least {mhz:.2} MHz instead of {:.2} MHz",
+                    self.facts.clock_hz as f64 * 1e-6
+                )
+            });
+        }
+    }
+
+    // ---- UART
+
+    /// So many half bits of its UART.
+    fn bits_ps(&self, halves: u64) -> u128 {
+        let clocks = u128::from(self.facts.bus.divider() * halves);
+        clocks * PICOS / u128::from(2 * self.facts.clock_hz)
+    }
+
+    /// The mote sent a byte: its bits, at the moments they had on the line.
+    fn uart(&mut self, start_ps: u128, end_ps: u128, byte: u8) {
+        let bits = u32::from(byte) << 1 | 1 << 9;
+        for i in 0..10 {
+            self.advance(start_ps + (end_ps - start_ps) * u128::from(i as u8) / 10);
+            self.input(RX, bits >> i & 1 != 0);
+        }
+        self.advance(end_ps);
+        self.look();
+    }
+
+    /// Its outputs have changed at that moment: the line of its UART may carry a frame.
+    fn transmitted(&mut self, at_ps: u128) {
+        if !self.facts.bus.is_uart() {
+            return;
+        }
+        let high = self.s.outputs & OUT != 0;
+        match &mut self.s.frame {
+            Some((_, levels)) => levels.push((at_ps, high)),
+            None if !high => self.s.frame = Some((at_ps, vec![(at_ps, false)])),
+            None => {}
+        }
+    }
+
+    /// The frame that has ended by now, if one has, is a byte for the mote.
+    fn framed(&mut self, now_ps: u128) {
+        let Some((begin, levels)) = &self.s.frame else { return };
+        if begin + self.bits_ps(20) > now_ps {
+            return;
+        }
+        let level = |at: u128| levels.iter().rev().find(|l| l.0 <= at).is_none_or(|l| l.1);
+        let byte =
+            (0..8).fold(0, |byte, i| byte | u8::from(level(begin + self.bits_ps(2 * i + 3))) << i);
+        if level(begin + self.bits_ps(19)) {
+            self.s.received.push(byte);
+        }
+        // A start bit of the next frame is in the list already where it followed at once.
+        let (end, last) = (begin + self.bits_ps(20), *levels.last().unwrap_or(&(0, true)));
+        self.s.frame = (!last.1 && last.0 + 1 >= end).then(|| (last.0, vec![last]));
+    }
+}
+
+/// The part on the board.
+pub struct Coprocessor {
+    inner: Arc<Mutex<Inner>>,
+    listens: Vec<Pin>,
+    pins: Vec<(Pin, bool)>,
+    wires: Wires,
+    next: Option<Picos>,
+    state: &'static str,
+}
+
+/// The pins that it drives.
+pub(crate) struct Wires {
+    pub lines: Vec<Pin>,
+    pub miso: Option<Pin>,
+    pub irq: Option<Pin>,
+    /// The pins that it hears, in the order of [`Bus::hears`].
+    pub heard: Vec<Pin>,
+}
+
+/// A look at a coprocessor from outside.
+#[derive(Clone)]
+pub struct FpgaHandle(Arc<Mutex<Inner>>);
+
+fn lock(inner: &Mutex<Inner>) -> MutexGuard<'_, Inner> {
+    inner.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl FpgaHandle {
+    /// What it has done until a moment that the machine has reached.
+    #[must_use]
+    pub fn counts(&self, now: Picos) -> FpgaCounts {
+        let mut inner = lock(&self.0);
+        inner.advance(now.0);
+        inner.look();
+        inner.s.counts.clone()
+    }
+
+    /// The first breach of the bus's contract, a sentence.
+    #[must_use]
+    pub fn problem(&self) -> Option<String> {
+        lock(&self.0).s.counts.problem.clone()
+    }
+}
+
+impl Coprocessor {
+    pub(crate) fn new(model: Model, facts: Facts, wires: Wires) -> (Self, FpgaHandle) {
+        let held = vec![SavedHeld::Floating; facts.bus.hears().len()];
+        // What nobody drives: CS by its pull-up on the board, the UART's line at rest.
+        let inputs = match facts.bus {
+            Bus::Parallel => 0,
+            Bus::Spi => CS_N,
+            Bus::Uart { .. } => RX,
+        };
+        let inner = Inner {
+            facts,
+            model,
+            s: State {
+                power: Power::Off,
+                rail: false,
+                switched_on: false,
+                held,
+                inputs,
+                outputs: 0,
+                clocks: 0,
+                next_ps: None,
+                last_toggle_ps: None,
+                frame: None,
+                received: Vec::new(),
+                counts: FpgaCounts::default(),
+            },
+            ahead: 0,
+            ahead_outputs: 0,
+            ahead_toggles: 0,
+            chunk: 4,
+        };
+        let inner = Arc::new(Mutex::new(inner));
+        let part = Self {
+            inner: Arc::clone(&inner),
+            listens: wires.heard.clone(),
+            pins: Vec::new(),
+            wires,
+            next: None,
+            state: "off",
+        };
+        (part, FpgaHandle(inner))
+    }
+
+    /// Does something, and takes over what came of it.
+    fn with<T>(&mut self, act: impl FnOnce(&mut Inner) -> T) -> T {
+        let mut inner = lock(&self.inner);
+        let answer = act(&mut inner);
+        self.next = inner.s.next_ps.map(Picos);
+        let out = inner.s.outputs;
+        self.state = match inner.s.power {
+            Power::Off => "off",
+            Power::Configuring(_) => "configuring",
+            Power::On(_) => "on",
+        };
+        self.pins.clear();
+        if inner.origin().is_some() {
+            if out & OUT != 0 {
+                let lines = self.wires.lines.iter().enumerate();
+                self.pins.extend(lines.map(|(i, p)| (*p, out >> (LINES + i as u32) & 1 != 0)));
+            }
+            self.pins.extend(self.wires.miso.map(|p| (p, out & OUT != 0)));
+            self.pins.extend(self.wires.irq.map(|p| (p, out & IRQ != 0)));
+        }
+        answer
+    }
+}
+
+impl Part for Coprocessor {
+    fn next_event(&self) -> Option<Picos> {
+        self.next
+    }
+
+    fn event(&mut self, now: Picos) {
+        self.with(|inner| {
+            if let Power::Configuring(until) = inner.s.power
+                && until <= now.0
+            {
+                inner.configured(until);
+            }
+            inner.look_again(now.0);
+            inner.framed(now.0);
+            inner.look();
+        });
+    }
+
+    fn pins(&self) -> &[(Pin, bool)] {
+        &self.pins
+    }
+
+    fn listens(&self) -> &[Pin] {
+        &self.listens
+    }
+
+    fn held(&mut self, now: Picos, pin: Pin, held: Held) {
+        let wire = self.listens.iter().position(|p| *p == pin);
+        if let Some(i) = wire {
+            self.with(|inner| inner.wire(now.0, i, held.into()));
+        }
+    }
+
+    fn uart(&mut self, start: Picos, end: Picos, byte: u8) {
+        self.with(|inner| inner.uart(start.0, end.0, byte));
+    }
+
+    fn shifted_in(&mut self) -> Option<u8> {
+        self.with(|inner| (!inner.s.received.is_empty()).then(|| inner.s.received.remove(0)))
+    }
+
+    fn state(&self) -> &str {
+        self.state
+    }
+
+    fn power(&mut self, now: Picos, on: bool) {
+        self.with(|inner| {
+            inner.s.rail = on;
+            inner.supply(now.0);
+            inner.look();
+        });
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let mut inner = lock(&self.inner);
+        inner.rewind();
+        let model = inner.model.save();
+        postcard::to_allocvec(&(&inner.s, model)).expect("plain data are written to memory")
+    }
+
+    fn restore(&mut self, saved: &[u8]) {
+        // A machine's snapshot is of this very build; what cannot be read is none of ours.
+        let Ok((state, model)) = postcard::from_bytes::<(State, Vec<u8>)>(saved) else { return };
+        self.with(|inner| {
+            inner.s = state;
+            inner.model.restore(&model);
+            inner.model.keep();
+            inner.ahead = inner.s.clocks;
+            (inner.ahead_outputs, inner.ahead_toggles) = (inner.s.outputs, 0);
+            inner.chunk = 4;
+        });
+    }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The library that `hdl/model/build` makes of a design, opened when a board asks for it.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::HdlError;
+
+/// Names the folder with the libraries.
+pub const MODELS: &str = "SUNSEAL_HDL_MODELS";
+const VERSION: u32 = 1;
+const RTLD_NOW: c_int = 2;
+
+unsafe extern "C" {
+    fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
+    fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+    fn dlerror() -> *const c_char;
+}
+
+type Node = *mut c_void;
+type New = unsafe extern "C" fn() -> Node;
+type Act = unsafe extern "C" fn(Node);
+type Ask = unsafe extern "C" fn(Node) -> c_int;
+type Run = unsafe extern "C" fn(Node, u32, u64, *mut u32, *mut u64) -> u64;
+type Save = unsafe extern "C" fn(Node, *mut u8, usize) -> usize;
+type Restore = unsafe extern "C" fn(Node, *const u8, usize);
+type Version = unsafe extern "C" fn() -> u32;
+
+/// The functions of `hdl/model/shim.cpp`. A library stays open until the process ends.
+#[derive(Clone, Copy)]
+struct Functions {
+    new: New,
+    delete: Act,
+    run: Run,
+    sends: Ask,
+    keep: Act,
+    back: Act,
+    save: Save,
+    restore: Restore,
+}
+
+/// One coprocessor.
+pub(crate) struct Model {
+    functions: Arc<Functions>,
+    node: Node,
+}
+
+// Safety: a node is used by whoever holds the model alone, and its library keeps no state beside it.
+unsafe impl Send for Model {}
+
+fn why() -> String {
+    // Safety: dlerror answers a text that lives until the next call, or null.
+    unsafe {
+        let text = dlerror();
+        if text.is_null() {
+            "unknown".to_owned()
+        } else {
+            CStr::from_ptr(text).to_string_lossy().into_owned()
+        }
+    }
+}
+
+/// The library of a model in the folder that [`MODELS`] names.
+pub(crate) fn find(name: &str) -> Result<PathBuf, HdlError> {
+    let missing = || HdlError::Missing { name: name.to_owned() };
+    let folder = std::env::var_os(MODELS).ok_or_else(missing)?;
+    let path = Path::new(&folder).join(format!("{name}.so"));
+    if path.is_file() { Ok(path) } else { Err(missing()) }
+}
+
+impl Functions {
+    fn open(path: &Path) -> Result<Self, HdlError> {
+        let shown = path.display().to_string();
+        let bad = |reason: String| HdlError::Library { path: shown.clone(), reason };
+        let name = CString::new(shown.as_bytes()).map_err(|e| bad(e.to_string()))?;
+        // Safety: the library is one that hdl/model/build made, whose loading runs no code but C++'s own set-up; each
+        // function has the type that the version stands for.
+        unsafe {
+            let library = dlopen(name.as_ptr(), RTLD_NOW);
+            if library.is_null() {
+                return Err(bad(why()));
+            }
+            let symbol = |name: &CStr| {
+                let found = dlsym(library, name.as_ptr());
+                if found.is_null() { Err(bad(why())) } else { Ok(found) }
+            };
+            macro_rules! function {
+                ($name:literal, $function:ty) => {
+                    std::mem::transmute::<*mut c_void, $function>(symbol($name)?)
+                };
+            }
+            let found = function!(c"sunseal_hdl_version", Version)();
+            if found != VERSION {
+                return Err(bad(format!(
+                    "is of version {found}; this engine needs {VERSION}: make it anew by hdl/model/build"
+                )));
+            }
+            Ok(Self {
+                new: function!(c"sunseal_hdl_new", New),
+                delete: function!(c"sunseal_hdl_delete", Act),
+                run: function!(c"sunseal_hdl_run", Run),
+                sends: function!(c"sunseal_hdl_sends", Ask),
+                keep: function!(c"sunseal_hdl_keep", Act),
+                back: function!(c"sunseal_hdl_back", Act),
+                save: function!(c"sunseal_hdl_save", Save),
+                restore: function!(c"sunseal_hdl_restore", Restore),
+            })
+        }
+    }
+}
+
+impl Model {
+    pub fn open(path: &Path) -> Result<Self, HdlError> {
+        let functions = Arc::new(Functions::open(path)?);
+        Ok(Self::of(functions))
+    }
+
+    fn of(functions: Arc<Functions>) -> Self {
+        // Safety: the function takes nothing and answers a node of its own.
+        let node = unsafe { (functions.new)() };
+        Self { functions, node }
+    }
+
+    /// A coprocessor that was just configured.
+    pub fn fresh(&self) -> Self {
+        Self::of(Arc::clone(&self.functions))
+    }
+
+    /// Runs so many clocks, or until the outputs are others than `out`. Answers the clocks; adds the flops' toggles.
+    pub fn run(&mut self, inputs: u32, most: u64, out: &mut u32, toggles: &mut u64) -> u64 {
+        // Safety: node and numbers live here.
+        unsafe { (self.functions.run)(self.node, inputs, most, out, toggles) }
+    }
+
+    /// Whether its outputs may change by themselves: it computes, or has something to say.
+    pub fn sends(&self) -> bool {
+        // Safety: as above; the model is only looked at.
+        unsafe { (self.functions.sends)(self.node) != 0 }
+    }
+
+    /// Keeps what it is, for [`back`](Self::back).
+    pub fn keep(&mut self) {
+        // Safety: as above.
+        unsafe { (self.functions.keep)(self.node) }
+    }
+
+    /// Goes back to what was kept.
+    pub fn back(&mut self) {
+        // Safety: as above; only called behind `keep`.
+        unsafe { (self.functions.back)(self.node) }
+    }
+
+    pub fn save(&self) -> Vec<u8> {
+        let mut bytes = vec![0; 0x1_0000];
+        // Safety: the length is the vector's; the model is only looked at.
+        let size = unsafe { (self.functions.save)(self.node, bytes.as_mut_ptr(), bytes.len()) };
+        assert!(size <= bytes.len(), "a coprocessor's state is a few kilobytes");
+        bytes.truncate(size);
+        bytes
+    }
+
+    pub fn restore(&mut self, bytes: &[u8]) {
+        // Safety: the bytes are `save`'s, of the same library: the design's hash is in its path.
+        unsafe { (self.functions.restore)(self.node, bytes.as_ptr(), bytes.len()) }
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        // Safety: nobody else has the node.
+        unsafe { (self.functions.delete)(self.node) }
+    }
+}

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# A MICA2 with the coprocessor of hdl/: the ciphers that it has, on each bus. What the mote does by itself is board mica2's.
+FAMILY   := avr
+DEVICE   := atmega128l
+ARCH     := avr
+LINK     := runtime/avr/atmega128l.ld
+VARIANTS_ALL := aes-fpga-bus-uart aes-fpga-bus-spi aes-fpga-bus-parallel
+BENCH_ONLY := aes128-encrypt xtea-encrypt present128-encrypt
+HAL_DIR  := hal/avr
+RADIO    := cc1000
+NODES    :=

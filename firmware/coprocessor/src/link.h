@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * A bus to the coprocessor: link_parallel.c, link_spi.c, link_uart.c. What goes over it and when:
+ * hdl/README.md.
+ */
+#ifndef SUNSEAL_COPROCESSOR_LINK_H
+#define SUNSEAL_COPROCESSOR_LINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The pins of the bus at rest; or as outputs at 0. */
+void link_open(void);
+void link_close(void);
+/* count is not 0. */
+void link_send(const uint8_t *bytes, uint16_t count);
+/* Behind the last byte sent: it is the coprocessor's turn. */
+void link_turn(void);
+/* Whether the status has come. */
+bool link_status(uint8_t *status);
+/* False if one did not come. */
+bool link_receive(uint8_t *bytes, uint16_t count);
+/* Behind the last byte received: it is the mote's turn. */
+void link_finish(void);
+
+#define STATUS_READY 0x80
+#define STATUS_REASON 0x03
+
+#endif

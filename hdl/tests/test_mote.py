@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The coprocessor on its buses beside a simulated MICA2 that runs the firmware's driver."""
+
+from __future__ import annotations
+
+import os
+import random
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+from bench import vectors
+
+from sunseal import Machine, _engine, boards, coprocessor, measuring
+from sunseal.errors import SunsealError
+
+UP5K, SPARTAN3E = "mica2-fpga-up5k", "mica2-fpga-spartan3e"
+CIPHERS = {"aes128": 16, "xtea": 8, "present128": 8}
+ERR_ENGINE = -46
+BYTES = bytes.fromhex
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _tools() -> None:
+    try:
+        for board in (UP5K, SPARTAN3E):
+            coprocessor.ready(board, ())
+            program(board, "aes128", "parallel")
+    except SunsealError as e:
+        if "SUNSEAL_REQUIRE_TOOLS" in os.environ:
+            raise
+        pytest.skip(str(e))
+
+
+def program(board: str, cipher: str, bus: str) -> bytes:
+    chosen = boards.variant(("aes=fpga", f"bus={bus}"), board)
+    return boards.firmware_path(board, chosen, f"bench-{cipher}-encrypt").read_bytes()
+
+
+def run(board: str, cipher: str, bus: str, key: bytes, data: bytes, **wires: str) -> _engine.Counts:
+    """Encrypt on the mote; `wires` are keys of the board's [[part]]."""
+    switches = (("coprocessor.bus", bus), *((f"coprocessor.{k}", v) for k, v in wires.items()))
+    coprocessor.ready(board, switches)
+    return _engine.run(
+        str(boards.board_path(board)),
+        str(boards.home() / "data" / "devices" / "atmega128l.toml"),
+        program(board, cipher, bus),
+        None,
+        key + data,
+        len(data),
+        measuring.CYCLES_MAX,
+        list(switches),
+        None,
+    )
+
+
+def messages(cipher: str) -> list[tuple[bytes, bytes, bytes]]:
+    """Key, plaintext, ciphertext of the vectors, the blocks of one key as one message."""
+    found = []
+    for key, blocks in groupby(vectors(cipher), key=lambda v: v[0]):
+        lines = list(blocks)[: 256 // CIPHERS[cipher]]
+        found.append((BYTES(key), BYTES("".join(b for _, b, _ in lines)), BYTES("".join(c for _, _, c in lines))))
+    return found
+
+
+@pytest.mark.parametrize("bus", ["parallel", "spi", "uart"])
+@pytest.mark.parametrize("cipher", CIPHERS)
+def test_mote_gets_the_vectors_over_the_bus(cipher: str, bus: str) -> None:
+    checked = 0
+    for key, plaintext, ciphertext in messages(cipher)[:12]:
+        counts = run(UP5K, cipher, bus, key, plaintext)
+        assert (counts.status, counts.output.hex()) == (0, ciphertext.hex())
+        checked += 1
+    assert checked >= 3
+
+
+def test_mote_gets_the_vectors_from_the_spartan3e() -> None:
+    for cipher in CIPHERS:
+        key, plaintext, ciphertext = messages(cipher)[0]
+        counts = run(SPARTAN3E, cipher, "parallel", key, plaintext)
+        assert (counts.status, counts.output.hex()) == (0, ciphertext.hex())
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_any_phase_and_ratio_of_the_clocks_gives_the_vectors(seed: int) -> None:
+    rng = random.Random(seed)
+    cipher = rng.choice(sorted(CIPHERS))
+    key, plaintext, ciphertext = rng.choice(messages(cipher))
+    bus = rng.choice(["parallel", "spi"])
+    clock = rng.uniform(11.07, 30.5)
+    counts = run(UP5K, cipher, bus, key, plaintext, clock_MHz=f"{clock:.6f}", phase=f"{rng.random():.9f}")
+    assert (counts.status, counts.output.hex()) == (0, ciphertext.hex()), (bus, clock)
+
+
+@pytest.mark.parametrize("bus", ["parallel", "spi", "uart"])
+def test_fpga_that_is_off_ends_in_a_status(bus: str) -> None:
+    # Its supply hangs on a pin that nobody drives.
+    key, plaintext, _ = messages("aes128")[0]
+    m = Machine(UP5K, program(UP5K, "aes128", bus), timing={"coprocessor.bus": bus, "coprocessor.power": "PA7"})
+    feed(m, key + plaintext)
+    assert m.run().kind == "halted"
+    assert int.from_bytes(m.read("bench_status", 2), "little", signed=True) == ERR_ENGINE
+
+
+def test_clock_too_slow_for_the_bus_is_refused_with_the_figure() -> None:
+    key, plaintext, _ = messages("aes128")[0]
+    with pytest.raises(_engine.EngineError, match=r"11 MHz is too slow for the bus.*at least 11\.06 MHz"):
+        run(UP5K, "aes128", "parallel", key, plaintext, clock_MHz="11")
+    with pytest.raises(_engine.EngineError, match=r"is above the 30\.5 MHz"):
+        run(UP5K, "aes128", "parallel", key, plaintext, clock_MHz="31")
+
+
+def test_toggles_that_come_too_fast_are_told_with_the_figure() -> None:
+    # The board says that its driver reads late, which it does not: the toggles themselves tell.
+    key, plaintext, _ = messages("aes128")[0]
+    with pytest.raises(_engine.EngineError, match=r"toggled 2\.\d\d clocks .* at least 7\.37 MHz instead of 5\.00"):
+        run(UP5K, "aes128", "parallel", key, plaintext, clock_MHz="5", read_cycles="100")
+
+
+@pytest.mark.parametrize(
+    ("wires", "sentence"),
+    [
+        ({"toggle": "PX9"}, "toggle: `PX9` is no pin"),
+        ({"bus": "i2c"}, "`i2c` is none; write parallel, spi or uart"),
+        ({"speed": "1"}, "speed: is no wire of a coprocessor"),
+    ],
+)
+def test_wrong_wires_are_told(wires: dict[str, str], sentence: str) -> None:
+    device = str(boards.home() / "data" / "devices" / "atmega128l.toml")
+    switches = [(f"coprocessor.{k}", v) for k, v in wires.items()]
+    with pytest.raises(_engine.EngineError, match=sentence):
+        _engine.Machine(
+            device,
+            str(boards.board_path(UP5K)),
+            str(boards.home() / "data" / "parts"),
+            None,
+            switches,
+            None,
+            (0.0, 0.0),
+        )
+
+
+@pytest.mark.parametrize("byte", [1, 5, 17, 24, 34])
+def test_next_run_starts_clean_where_a_brown_out_cut_the_bus(byte: int) -> None:
+    key, plaintext, ciphertext = messages("aes128")[0]
+    m = within_transfer(key + plaintext, byte)
+    m.power_cut()
+    m.power_on()
+    feed(m, key + plaintext)
+    assert finish(m, len(plaintext)) == ciphertext
+
+
+@pytest.mark.parametrize("byte", [3, 18, 25])
+def test_snapshot_in_a_transfer_goes_on_as_the_run_did(byte: int) -> None:
+    key, plaintext, ciphertext = messages("aes128")[0]
+    m = within_transfer(key + plaintext, byte)
+    kept = m.snapshot()
+    assert finish(m, len(plaintext)) == ciphertext
+    cycles = m.cycles
+    m.restore(kept)
+    assert finish(m, len(plaintext)) == ciphertext
+    assert m.cycles == cycles
+
+
+def feed(m: Machine, data: bytes) -> None:
+    m.write("bench_input", data)
+    m.write("bench_input_len", len(data).to_bytes(2, "little"))
+
+
+def within_transfer(data: bytes, toggles: int) -> Machine:
+    """Run a mote into the encryption of a block, to one of the 35 toggles that it takes on the parallel bus."""
+    m = Machine(UP5K, program(UP5K, "aes128", "parallel"))
+    feed(m, data)
+    m.run(pin="PE7")
+    for _ in range(toggles):
+        assert m.run(pin="PB4").kind == "pin"
+    return m
+
+
+def finish(m: Machine, size: int) -> bytes:
+    assert m.run().kind == "halted"
+    assert m.read("bench_status", 2) == bytes(2)
+    return m.read("bench_output", size)
+
+
+def test_without_verilator_the_part_is_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    if Path("/usr/bin/verilator").exists():
+        pytest.skip("Verilator is installed on this machine")
+    coprocessor._built.cache_clear()
+    with pytest.raises(SunsealError, match=r"Verilator is not here, .* --for hdl"):
+        coprocessor.ready(UP5K, ())
+    assert coprocessor.tool()[0] is False
+    coprocessor._built.cache_clear()
+    # Without the package's help the engine says what to do.
+    monkeypatch.setenv(coprocessor.MODELS, str(tmp_path))
+    monkeypatch.setattr(coprocessor, "GIVEN", str(tmp_path))
+    with pytest.raises(_engine.EngineError, match=r"`parallel-rounds` is not built; run `python3 hdl/model/build"):
+        Machine(UP5K)
+
+
+def test_measure_prices_mote_and_coprocessor_apart() -> None:
+    m = measuring.measure("aes128-encrypt", board=UP5K, variant=("aes=fpga",))
+    assert m.result_valid is True
+    own = m.coprocessor
+    assert own is not None
+    assert m.energy_j == pytest.approx(own["mote_j"] + sum(own["rails_j"].values()))
+    assert own["energy_low_j"] < own["energy_j"] < own["energy_high_j"]
+    # The clock is 12 MHz, the mote's 7.3728 MHz.
+    assert own["clocks"] == pytest.approx(m.cycles * 12 / 7.3728, abs=2)
+    assert own["toggles"] > own["clocks"]
+    with pytest.raises(SunsealError, match="has a coprocessor with a clock of its own"):
+        measuring.measure("aes128-encrypt", board=UP5K, variant=("aes=fpga",), freq_hz=4_000_000)
