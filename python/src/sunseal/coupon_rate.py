@@ -129,7 +129,7 @@ def page(found: Rates) -> str:
         "From the closed loop",
         "Marks are played: whole charges of a capacitor, or a stretch without any brown-out. Dashed is the formula of "
         "Suslowicz 2017, figure 4: an operation every E/P, and no faster than one every D. The difference is what a "
-        "restart takes, and the operation that the cut-off ends.",
+        "restart takes, the operation that the cut-off ends, and what the harvester draws while the node is off.",
         made.chart(found.chart()),
         table(("harvested", "coupons", "1/s", "formula, 1/s"), rows),
     )
