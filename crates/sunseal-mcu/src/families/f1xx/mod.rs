@@ -579,11 +579,11 @@ impl Peripherals for F1xx {
     }
 
     fn process_at(&mut self, env: &mut Env, t: Picos, now: Picos, cycles: Cycles) {
-        if self.chip.blocks.wdt.next_event(&self.chip.clocks).is_some_and(|e| e <= t) {
-            if self.chip.blocks.wdt.event(&self.chip.clocks, t) {
-                // In the codes of later parts.
-                self.fx.reset = Some((ResetKind::Puc, cause::WDTTO));
-            }
+        if self.chip.blocks.wdt.next_event(&self.chip.clocks).is_some_and(|e| e <= t)
+            && self.chip.blocks.wdt.event(&self.chip.clocks, t)
+        {
+            // In the codes of later parts.
+            self.fx.reset = Some((ResetKind::Puc, cause::WDTTO));
         }
         if self.chip.blocks.svs.next_event().is_some_and(|e| e <= t) {
             self.chip.blocks.svs.event(t);
