@@ -190,7 +190,7 @@ def test_the_fixture_of_pytest(built: Built, tmp_path: Path) -> None:
         "def test_boot(node):\n    node.run(until_uart='ready', within='2s')\n    assert node.energy_j < 3e-3\n",
         encoding="ascii",
     )
-    pytest_run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "sunseal.pytest_plugin"]
+    pytest_run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     given = ["--sunseal-elf", str(built(FR)), "--sunseal-board", FR]
     assert subprocess.run([*pytest_run, *given, str(test)], check=False, cwd=tmp_path).returncode == 0
     without = subprocess.run([*pytest_run, str(test)], check=False, cwd=tmp_path, capture_output=True, text=True)

@@ -147,6 +147,7 @@ def test_a_board_s_file_sets_switches(tmp_path: Path, monkeypatch: pytest.Monkey
     own = tmp_path / "data" / "boards" / "msp430f5438a-anagear.toml"
     text = boards.board_path(boards.DEFAULT_BOARD).read_text()
     own.parent.mkdir(parents=True)
+    (tmp_path / "data" / "parts").symlink_to(boards.home() / "data" / "parts")
     own.write_text(text + "\n[timing]\npc_write_one_less = true\n")
     device = boards.home() / "data" / "devices" / "msp430f5438a.toml"
     run = (elf.read_bytes(), ("main", "done"), None, 0, 10**7)

@@ -23,6 +23,7 @@ __all__ = [
     "levels",
     "packet_energy_j",
     "profile",
+    "rail_energy_j",
     "response_air",
     "run",
     "simulate",
