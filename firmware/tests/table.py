@@ -181,7 +181,7 @@ class Target(Implementation):
         self.machine.run(until="main", cycles=10_000_000)
         self.ready = self.machine.snapshot()
         self.convention = abi.of(self.machine.device)
-        self.pointer_bytes = np.dtype(self.convention.int_type).itemsize
+        self.pointer_bytes = self.convention.int_bytes
         self.aligned_bytes = {abi.Avr: 1, abi.Msp430: 2, abi.Arm: 8}[type(self.convention)]
 
     def has(self, function: str) -> bool:
