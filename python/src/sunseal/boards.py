@@ -25,20 +25,18 @@ PLAIN_VARIANT = "default"
 
 @cache
 def home() -> Path:
-    """Find the tree that holds `data/` and `firmware/`: SUNSEAL_HOME, what an installed wheel carries, or above the
-    package or the working directory."""
+    """Find the tree that holds `data/` and `firmware/`: SUNSEAL_HOME, above the package, in an installed wheel, or above
+    the working directory."""
     named = os.environ.get("SUNSEAL_HOME")
     if named:
         root = Path(named)
         if not (root / "data" / "devices").is_dir():
             raise SunsealError(f"SUNSEAL_HOME is `{named}`, which holds no `data/devices`")
         return root
-    if (CARRIED / "data" / "devices").is_dir():
-        return CARRIED
-    for start in (Path(__file__).resolve(), Path.cwd()):
-        for folder in start.parents if start.is_file() else (start, *start.parents):
-            if (folder / "data" / "devices").is_dir() and (folder / "firmware").is_dir():
-                return folder
+    # The tree comes first: while a wheel is built, what it will carry lies half done in the package.
+    for folder in (*Path(__file__).resolve().parents, CARRIED, Path.cwd(), *Path.cwd().parents):
+        if (folder / "data" / "devices").is_dir() and (folder / "firmware").is_dir():
+            return folder
     raise SunsealError(
         "the folders `data/` and `firmware/` are in no directory above the package or here",
         hint="set SUNSEAL_HOME to a clone of the repository",
