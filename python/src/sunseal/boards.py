@@ -25,8 +25,8 @@ PLAIN_VARIANT = "default"
 
 @cache
 def home() -> Path:
-    """Find the tree that holds `data/` and `firmware/`: SUNSEAL_HOME, above the package, in an installed wheel, or above
-    the working directory."""
+    """Find the tree that holds `data/` and `firmware/`: SUNSEAL_HOME, above the package, in an installed wheel, or
+    above the working directory."""
     named = os.environ.get("SUNSEAL_HOME")
     if named:
         root = Path(named)
