@@ -13,23 +13,33 @@ from sunseal.errors import unknown
 from sunseal.loop import simulation
 from sunseal.measurement import measuring, oracle
 
+CORES = {
+    "msp430": ("msp430f5438a-anagear", "msp430fr5994-launchpad", "telosb"),
+    "avr": ("micaz",),
+    "thumb": ("msp432p401r-launchpad",),
+}
+"""The instruction sets, each with the boards whose chip has a loop of its own."""
+
 
 def _engine_speed() -> list[Row]:
-    """Run a whole signature on the machine with its energy books open."""
+    """Run whole signatures on each machine with its energy books open."""
     rows: list[Row] = []
-    board = boards.DEFAULT_BOARD
-    device = _engine.Board(str(boards.board_path(board))).device
-    for name in ("ecdsa-p256-sign", "ecdsa-secp160r1-sign"):
-        program = measuring.builtin(name, board, boards.variant((), board))
-        fed = oracle.trial(boards.workload(name)).fed
-        paths = str(boards.board_path(board)), str(boards.home() / "data" / "devices" / f"{device}.toml")
-        best = min((_engine.speed(*paths, program.image, fed) for _ in range(5)), key=lambda r: r[2])
-        instructions, cycles, wall_s = best
-        conditions = f"{name}, mpy=32, whole program from reset, best of 5, one core"
-        rows += [
-            row("engine.msp430.mips", instructions / wall_s / 1e6, "million instructions/s", conditions),
-            row("engine.msp430.mcps", cycles / wall_s / 1e6, "million cycles/s", conditions),
-        ]
+    for core, named in CORES.items():
+        for board in named:
+            device = _engine.Board(str(boards.board_path(board))).device
+            paths = str(boards.board_path(board)), str(boards.home() / "data" / "devices" / f"{device}.toml")
+            for name in ("ecdsa-p256-sign", "ecdsa-secp160r1-sign"):
+                chosen = boards.variant((), board)
+                program = measuring.builtin(name, board, chosen)
+                fed = oracle.trial(boards.workload(name)).fed
+                best = min((_engine.speed(*paths, program.image, fed) for _ in range(5)), key=lambda r: r[2])
+                instructions, cycles, wall_s = best
+                on = ", ".join((board, *([boards.variant_text(chosen)] if chosen else [])))
+                conditions = f"{name}, {on}, whole program from reset, best of 5, one core"
+                rows += [
+                    row(f"engine.{core}.mips", instructions / wall_s / 1e6, "million instructions/s", conditions),
+                    row(f"engine.{core}.mcps", cycles / wall_s / 1e6, "million cycles/s", conditions),
+                ]
     return rows
 
 
