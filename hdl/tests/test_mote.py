@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from bench import vectors
 
-from sunseal import Machine, _engine, boards, coprocessor, measuring
+from sunseal import Machine, _engine, boards, coprocessor
 from sunseal.errors import SunsealError
+from sunseal.measurement import measuring
 
 UP5K, SPARTAN3E = "mica2-fpga-up5k", "mica2-fpga-spartan3e"
 CIPHERS = {"aes128": 16, "xtea": 8, "present128": 8}
