@@ -21,21 +21,21 @@ pub enum HdlError {
         "the coprocessor's model `{name}` is not built; run `python3 hdl/model/build {name}`, which needs Verilator (`python3 firmware/toolchain/get --for hdl`), and set {MODELS} to the folder that `python3 hdl/model/build --folder` prints"
     )]
     Missing {
-        /// Which.
+        /// Name of the model, such as `parallel`.
         name: String,
     },
     /// The model's library cannot be used.
     #[error("the coprocessor's model {path} {reason}")]
     Library {
-        /// Which file.
+        /// The shared library that was looked for.
         path: String,
-        /// Why.
+        /// What the loader says of it.
         reason: String,
     },
     /// A wire that is wrong.
     #[error("[[part]] {key}: {reason}")]
     Wire {
-        /// Which key.
+        /// The key of the board's or part's file.
         key: String,
         /// What is wrong, and what would be right.
         reason: String,
@@ -43,7 +43,7 @@ pub enum HdlError {
     /// A clock outside its limits.
     #[error("the coprocessor's clock of {clock_mhz} MHz {reason}")]
     Clock {
-        /// Its clock.
+        /// The clock of the FPGA that was asked for.
         clock_mhz: f64,
         /// What limit, with the figure.
         reason: String,

@@ -40,7 +40,7 @@ struct Functions {
     restore: Restore,
 }
 
-/// One coprocessor.
+/// A Verilated coprocessor with its state.
 pub(crate) struct Model {
     functions: Arc<Functions>,
     node: Node,

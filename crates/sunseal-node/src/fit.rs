@@ -28,7 +28,7 @@ pub enum Antenna<'a> {
 /// What is to be known of the parts that were fitted.
 #[derive(Default)]
 pub struct Fitted {
-    /// The radio.
+    /// The handle of the board's radio, if one was fitted.
     pub radio: Option<RadioHandle>,
     /// The coprocessors, by their names in the ledger.
     pub fpgas: Vec<(String, FpgaHandle)>,

@@ -286,9 +286,9 @@ const SURE_LOOK_S: f64 = 3600.0;
 pub struct RailAhead {
     /// For so long this tells it.
     pub time_s: f64,
-    /// The rail now.
+    /// Voltage of the rail at the start of the stretch.
     pub from_v: f64,
-    /// The rail then.
+    /// Voltage of the rail at the end of the stretch.
     pub to_v: f64,
 }
 

@@ -23,7 +23,7 @@ from sunseal import _engine, abi, boards, machine, units
 from sunseal.errors import SunsealError
 from sunseal.machine import Machine, Place
 
-Why = Literal["until", "uart", "exit", "halted", "reset loop", "brown-out", "time"]
+Why = Literal["until", "uart", "exit", "halted", "reset loop", "brown-out", "time", "failed"]
 SLICE_S = (1e-3, 0.25)
 """Machine time between two looks at the terminal: the shortest, where it talks, and the longest."""
 BAUD = 9600
@@ -37,7 +37,10 @@ TEXT_BYTES_MAX = 1 << 16
 
 @dataclass(frozen=True)
 class Ended:
-    """Why a run ended, with the exit status that the program asked for by semihosting."""
+    """Why a run ended, with the exit status that goes with it: what the program asked for by semihosting, 1 of a loop.
+
+    `Bench.run` raises where a run failed; only the command line writes that down as `failed`.
+    """
 
     why: Why
     detail: str
@@ -71,7 +74,6 @@ class Bench:
             raise SunsealError(f"a terminal of {baud} baud types nothing: give one such as 9600")
         self.machine = Machine(board, elf)
         self.board = board
-        self._vcc_v = vcc_v if vcc_v is not None else _engine.Board(str(boards.board_path(board))).vcc_v
         if vcc_v is not None:
             self.machine.vcc_v = vcc_v
         self.serials = self.machine.engine.serials()
@@ -176,7 +178,7 @@ class Bench:
         from sunseal.measurement import measuring
 
         weights = measuring.PowerSet(self._power or measuring.DEFAULT_POWER, self.board)
-        return weights.inner.weigh_as_run(self.machine.engine.counts(), self._vcc_v).energy_j
+        return weights.inner.weigh_as_run(self.machine.engine.counts(), self.machine.vcc_v).energy_j
 
     @property
     def resets(self) -> int:

@@ -40,7 +40,7 @@ struct Byte {
 
 /// What was there before the run: constants, tables, keys.
 const BEFORE: u32 = 0;
-/// The runtime input.
+/// Number of the value that stands for the runtime input.
 const INPUT: u32 = 1;
 
 /// A value that an instruction made.

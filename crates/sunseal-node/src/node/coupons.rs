@@ -199,7 +199,7 @@ impl Books {
         self.told.interrupted_j += cost_j;
     }
 
-    /// The oldest ones.
+    /// Takes the oldest coupons out of the books as discarded.
     fn discard(&mut self, count: usize) {
         let Some(costs_j) = &mut self.costs_j else { return };
         self.told.discarded += count as u64;

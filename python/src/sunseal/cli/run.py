@@ -91,37 +91,36 @@ def run_command(
     if not as_json:
         bench.on_output = lambda name, data: _show(name, data, shown)
     with _terminal(bench, shown) if pty else contextlib.nullcontext():
-        ended, failure = _play(bench, until, until_uart, span)
+        ended = _play(bench, until, until_uart, span)
     if pin_log is not None:
         rows = (f"{at_s!r},{name},{int(level)}\n" for at_s, _, name, level in bench.machine.pin_log())
         pin_log.write_text("time_s,pin,level\n" + "".join(rows), encoding="utf-8")
-    code = 1 if failure is not None else ended.exit_status if ended is not None else 0
-    if status is not None and failure is None:
+    code = ended.exit_status
+    if status is not None and ended.why != "failed":
         code = bench.machine.read_int(status) & 0xFF
-    _tell(bench, ended, failure, shown, as_json)
+    _tell(bench, ended, shown, as_json)
     if code:
         raise typer.Exit(code)
 
 
-def _play(bench: Bench, until: str | None, until_uart: str | None, span: str | None) -> tuple[Ended | None, str | None]:
+def _play(bench: Bench, until: str | None, until_uart: str | None, span: str | None) -> Ended:
     from sunseal.running import Ended
 
     if until is not None:
         bench.machine.address(until)
     try:
-        return bench.run(until, until_uart=until_uart, within=None if span is None else units.time_s(span)), None
+        return bench.run(until, until_uart=until_uart, within=None if span is None else units.time_s(span))
     except KeyboardInterrupt:
-        return Ended("time", "stopped by hand"), None
+        return Ended("time", "stopped by hand")
     except EngineError as e:
-        return None, str(e)
+        return Ended("failed", str(e), 1)
     except SunsealError as e:
         if until is None and until_uart is None:
             raise
-        return None, str(e)
+        return Ended("failed", str(e), 1)
 
 
-def _tell(bench: Bench, ended: Ended | None, failure: str | None, shown: str | None, as_json: bool) -> None:
-    why = failure if failure is not None else ended.detail if ended is not None else ""
+def _tell(bench: Bench, ended: Ended, shown: str | None, as_json: bool) -> None:
     # A supply or clock that the power set does not cover is a gap in the joules, not in the run.
     try:
         energy_j, gap = bench.energy_j, None
@@ -131,8 +130,8 @@ def _tell(bench: Bench, ended: Ended | None, failure: str | None, shown: str | N
         print_json(
             {
                 "board": bench.board,
-                "ended": "failed" if ended is None else ended.why,
-                "why": why,
+                "ended": ended.why,
+                "why": ended.detail,
                 "time_s": bench.time_s,
                 "cycles": bench.machine.cycles,
                 "energy_j": energy_j,
@@ -147,8 +146,8 @@ def _tell(bench: Bench, ended: Ended | None, failure: str | None, shown: str | N
     sys.stdout.flush()
     joules = f"energy unknown ({gap})" if energy_j is None else f"{units.show(energy_j, 'J')} in the chip"
     resets = f", {bench.resets} resets" if bench.resets else ""
-    first = "[bold red]failed:[/]" if failure is not None else "ended:"
-    err.print(f"{first} {escape(why)}")
+    first = "[bold red]failed:[/]" if ended.why == "failed" else "ended:"
+    err.print(f"{first} {escape(ended.detail)}")
     err.print(f"{units.show(bench.time_s, 's')}, {bench.machine.cycles:,} cycles, {escape(joules)}{resets}")
     for name, data in bench.received.items():
         if name != shown:

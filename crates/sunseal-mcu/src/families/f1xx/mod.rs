@@ -200,7 +200,7 @@ impl DmaPhase {
     }
 }
 
-/// The registers.
+/// What the registers of the blocks and the clocks hold, as a snapshot keeps it.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Registers {
     clocks: Clocks,
@@ -250,7 +250,7 @@ impl Registers {
     }
 }
 
-/// The peripherals.
+/// The chip around its core: blocks, facts of the device and what a register access leads to.
 pub(crate) struct F1xx {
     facts: Arc<device::F1xx>,
     at: Places,

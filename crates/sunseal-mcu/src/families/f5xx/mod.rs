@@ -153,7 +153,7 @@ fn is_flash(kind: RegionKind) -> bool {
     matches!(kind, RegionKind::Flash | RegionKind::InfoFlash | RegionKind::Bsl)
 }
 
-/// The registers.
+/// What the registers of the blocks and the clocks hold, as a snapshot keeps it.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Registers {
     clocks: Clocks,
@@ -193,7 +193,7 @@ impl Blocks {
     }
 }
 
-/// The peripherals.
+/// The chip around its core: blocks, facts of the device and what a register access leads to.
 pub(crate) struct F5xx {
     facts: Arc<device::F5xx>,
     map: Box<[(Slot, u16); 1024]>,

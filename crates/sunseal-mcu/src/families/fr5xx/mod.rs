@@ -223,7 +223,7 @@ struct Ahead {
     byte: bool,
 }
 
-/// The registers.
+/// What the registers of the blocks and the clocks hold, as a snapshot keeps it.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Registers {
     clocks: Clocks,
@@ -322,7 +322,7 @@ impl Blocks {
     }
 }
 
-/// The peripherals.
+/// The chip around its core: blocks, facts of the device and what a register access leads to.
 pub(crate) struct Fr5xx {
     facts: Arc<facts::Fr5xx>,
     map: Box<[(Slot, u16); 1024]>,
