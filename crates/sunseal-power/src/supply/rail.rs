@@ -9,13 +9,13 @@ use crate::{Light, Output};
 
 /// A rail that follows the store is told in steps of this.
 const RAIL_STEP_V: f64 = 0.01;
-/// A rail that moves by a step in less than this...
-const RAIL_FAST_S: f64 = 1e-3;
-/// ...is looked at so far ahead, and so many steps at most.
-const RAIL_SPAN_S: f64 = 5e-3;
+/// A moving rail is told so far ahead, and so many steps at most.
+const RAIL_SPAN_S: f64 = 20e-3;
 const RAIL_STEPS_MOST: f64 = 16.0;
 /// Over such a moment its speed is seen.
 const RAIL_MOMENT_S: f64 = 1e-5;
+/// What is told ahead may bend so far away from a straight line.
+const RAIL_BEND_V: f64 = 0.5 * RAIL_STEP_V;
 
 /// What a rail that follows the store will do.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,9 +132,9 @@ impl Supply {
         self.mode_margin(mode, p, fed).min(self.cut_margin_v(p)).min(within_v)
     }
 
-    /// What a rail that follows the store will do under a load, as far as a straight line of the store's state
-    /// tells: up to a step, or several where it moves fast, and not beyond a cut-off or a change of mode. No bound:
-    /// what is booked is what was drawn.
+    /// What a rail that follows the store will do under a load, as far as the rates of the store's state tell: up to a
+    /// step, or several where it moves by as much soon and nearly straight, and not beyond a cut-off or a change of
+    /// mode. No bound: what is booked is what was drawn.
     #[must_use]
     pub fn rail_ahead(&self, load: Load, light: impl Into<Light>, most_s: f64) -> RailAhead {
         let light = light.into();
@@ -153,11 +153,9 @@ impl Supply {
         let at = |t_s: f64| -> State { std::array::from_fn(|k| self.at.x[k] + rates[k] * t_s) };
         let rail_v = |t_s: f64| self.rail_of_v(mode, &net.probe(&at(t_s))).unwrap_or(from_v);
         let moment_s = RAIL_MOMENT_S.min(most_s);
-        let moves_v_per_s = (rail_v(moment_s) - from_v).abs() / moment_s;
-        let steps = match RAIL_STEP_V < moves_v_per_s * RAIL_FAST_S {
-            true => (moves_v_per_s * RAIL_SPAN_S / RAIL_STEP_V).clamp(1.0, RAIL_STEPS_MOST),
-            false => 1.0,
-        };
+        let begins_v_per_s = (rail_v(moment_s) - from_v) / moment_s;
+        let moves_v_per_s = begins_v_per_s.abs();
+        let steps = (moves_v_per_s * RAIL_SPAN_S / RAIL_STEP_V).clamp(1.0, RAIL_STEPS_MOST);
         let near_v = self.near_rail_v(mode, &now, steps);
         let fed = self.feed(&light, mode.cold);
         let margin = |t_s: f64| self.margin(mode, &net.probe(&at(t_s)), fed, near_v);
@@ -168,7 +166,19 @@ impl Supply {
         } else {
             crossing((0.0, margin(0.0)), (reach_s, end), 0.01 * reach_s, margin).1
         };
-        RailAhead { time_s, from_v, to_v: rail_v(time_s) }
+        if steps == 1.0 {
+            return RailAhead { time_s, from_v, to_v: rail_v(time_s) };
+        }
+        // The line bends as far as the speed at its end is another one than at its beginning.
+        let there = at(time_s);
+        let rates = net.state_rates(&there);
+        let moment = std::array::from_fn(|k| there[k] + rates[k] * moment_s);
+        let moved_v = |x: &State| self.rail_of_v(mode, &net.probe(x)).unwrap_or(from_v);
+        let ends_v_per_s = (moved_v(&moment) - moved_v(&there)) / moment_s;
+        let bend_v = (ends_v_per_s - begins_v_per_s) * time_s / 2.0;
+        let share = (RAIL_BEND_V / bend_v.abs()).sqrt().min(1.0);
+        let to_v = from_v + begins_v_per_s * time_s * share + bend_v * share * share;
+        RailAhead { time_s: time_s * share, from_v, to_v }
     }
 
     /// Prices the load at another rail from now on: the mean of what it will be.
