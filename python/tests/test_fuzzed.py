@@ -225,7 +225,7 @@ def test_damaged_boards_are_taken_or_refused() -> None:
         board = _engine.Board(str(path))
         data = boards.home() / "data"
         device = str(data / "devices" / "msp430f5438a.toml")
-        return _engine.Machine(device, str(path), str(data / "parts"), None, [], None, (0.0, 0.0)), board.device
+        return _engine.Machine(device, str(path), None, [], None, (0.0, 0.0)), board.device
 
     shaken(sorted((boards.home() / "data/boards").glob("*.toml")), "b.toml", read, 25)
 

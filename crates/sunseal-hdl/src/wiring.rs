@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use sunseal_part::Pin;
 
@@ -11,7 +12,7 @@ use crate::coprocessor::{Coprocessor, Facts, FpgaHandle, Wires};
 use crate::model::{Model, find};
 
 /// Table `[fpga]` of a file in `data/parts`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FpgaPart {
     /// What it is configured as; "coprocessor".
@@ -40,7 +41,7 @@ pub struct FpgaPart {
 }
 
 /// A supply of the FPGA.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rail {
     /// "core", "io".

@@ -4,16 +4,17 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use sunseal_mcu::{Device, Machine};
 use sunseal_part::{Part, Pin};
-use sunseal_power::toml_error;
+use sunseal_power::{Room, toml_error};
 use sunseal_trace::Picos;
 
 use crate::NodeError;
 
 /// A board.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Board {
     /// The file's name.
@@ -58,6 +59,7 @@ pub struct Board {
     pub log: Option<BoardLog>,
     /// Switches of the core's timing by name (docs/accuracy.md), where this board's chip was measured.
     #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Switch>")]
     pub timing: BTreeMap<String, toml::Value>,
     /// What is on it and not modelled.
     #[serde(default)]
@@ -65,7 +67,7 @@ pub struct Board {
 }
 
 /// Price and supply.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardPower {
     /// Default power set of the device.
@@ -76,6 +78,8 @@ pub struct BoardPower {
     pub residual: Option<String>,
 }
 
+/// What stands in place of a radio on a board, or in a scenario, that has none.
+pub(crate) const NO_RADIO: &str = "none";
 /// Component of the ledger that stands for what a board draws beside its chip and its radio.
 pub(crate) const RESIDUAL: &str = "board";
 
@@ -108,7 +112,7 @@ impl Part for Residual {
 }
 
 /// Parts of the supply.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardSupply {
     /// Harvester of `data/parts`.
@@ -120,7 +124,7 @@ pub struct BoardSupply {
 }
 
 /// The battery.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardBattery {
     /// Cell of `data/parts`.
@@ -130,7 +134,7 @@ pub struct BoardBattery {
 }
 
 /// Fuses of an AVR.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fuses {
     /// Low byte.
@@ -141,10 +145,21 @@ pub struct Fuses {
     pub extended: u8,
     /// Document and place.
     #[serde(rename = "source")]
+    #[schemars(with = "String")]
     _source: Ignored,
     /// Whether it is unchecked.
     #[serde(default, rename = "recalled")]
     _recalled: bool,
+}
+
+/// A value of a switch of the core's timing, as a schema has it.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "it is read as toml::Value")]
+enum Switch {
+    On(bool),
+    Number(i64),
+    Word(String),
 }
 
 /// A text that is there to be read in the file.
@@ -158,7 +173,7 @@ impl<'de> Deserialize<'de> for Ignored {
 }
 
 /// A pin that the board holds at a level.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pull {
     /// Which.
@@ -168,7 +183,7 @@ pub struct Pull {
 }
 
 /// The trigger mark.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardTrigger {
     /// Its pin.
@@ -176,7 +191,7 @@ pub struct BoardTrigger {
 }
 
 /// The storage voltage at an ADC input.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StorageSense {
     /// ADC channel.
@@ -194,7 +209,7 @@ pub struct StorageSense {
 }
 
 /// The log.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardLog {
     /// Serial module.
@@ -202,7 +217,7 @@ pub struct BoardLog {
 }
 
 /// What is on the board and not modelled.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Absent {
     /// Its name.
@@ -215,28 +230,34 @@ pub struct Absent {
 const FUSES: u32 = 0x82_0000;
 
 impl Board {
-    /// Reads `<dir>/<name>.toml`.
+    /// Reads a board by its name.
     ///
     /// # Errors
     /// If there is no such board or it is not sound.
-    pub fn load(dir: &Path, name: &str) -> Result<Self, NodeError> {
-        Self::read(&dir.join(format!("{name}.toml")))
+    pub fn load(boards: impl Into<Room>, name: &str) -> Result<Self, NodeError> {
+        let boards = boards.into();
+        let missing = || NodeError::Board { name: name.to_owned(), reason: boards.missing(name) };
+        Self::read(&boards.find(name).ok_or_else(missing)?, &boards)
     }
 
-    /// Reads a file, whose name is the board's.
+    /// Reads a file, whose name is the board's, with what it extends from a room.
     ///
     /// # Errors
     /// If there is no such board or it is not sound.
-    pub fn read(path: &Path) -> Result<Self, NodeError> {
+    pub fn read(path: &Path, boards: impl Into<Room>) -> Result<Self, NodeError> {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let bad = |reason: String| NodeError::Board { name: name.clone(), reason };
         let shown = path.display();
-        let text = std::fs::read_to_string(path).map_err(|e| {
-            let known = sunseal_power::names_in(path.parent().unwrap_or(path)).join(", ");
-            bad(format!("{shown} cannot be read ({e}); the boards there are {known}"))
-        })?;
-        let board: Self = toml::from_str(&text)
-            .map_err(|e| bad(format!("{shown} {}", toml_error::sentence(&text, &e))))?;
+        let table = Self::table(path, &boards.into()).map_err(bad)?;
+        // A mistake is told with its line, where the file is the whole board.
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let whole = text.parse::<toml::Table>().is_ok_and(|own| own == table);
+        let read = if whole { toml::from_str(&text) } else { table.try_into() };
+        let told = |e: toml::de::Error| match whole {
+            true => toml_error::sentence(&text, &e),
+            false => format!("with what it extends: {}", e.to_string().trim_end()),
+        };
+        let board: Self = read.map_err(|e| bad(format!("{shown} {}", told(e))))?;
         if board.name != name {
             return Err(bad(format!(
                 "name is {:?}; it must be the file's name, {name:?}",
@@ -257,6 +278,29 @@ impl Board {
             pin.parse::<Pin>().map_err(|e| bad(e.to_string()))?;
         }
         Ok(board)
+    }
+
+    /// The tables of a board's file with what it extends; `radio = "none"` stands for no table.
+    ///
+    /// # Errors
+    /// A clause that says what is wrong.
+    pub fn table(path: &Path, boards: &Room) -> Result<toml::Table, String> {
+        let mut table = boards
+            .read_file(path)
+            .map_err(|e| format!("{} {}", e.path.as_deref().unwrap_or(path).display(), e.reason))?;
+        match table.get("radio").and_then(toml::Value::as_str) {
+            Some(NO_RADIO) => {
+                table.remove("radio");
+            }
+            Some(other) => {
+                return Err(format!(
+                    "{} radio is {other:?}; it is {NO_RADIO:?}, or a table with key part and the wires",
+                    path.display()
+                ));
+            }
+            None => {}
+        }
+        Ok(table)
     }
 
     /// A part's name.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The node's configuration block in information memory, as `firmware/node/config.h` lays it out.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sunseal_link::Suite;
 use sunseal_mcu::{Elf, Machine};
@@ -10,7 +11,7 @@ use crate::coupons::CouponConfig;
 use crate::{NodeError, Scenario, Written};
 
 /// Who starts the exchange (Mane 2014, section 3.4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// The node: it reports every period.
@@ -23,7 +24,7 @@ pub enum Mode {
 
 /// What a scenario changes in the block; what it leaves out stays as the program was built.
 /// The store's capacitance and the cut-off are taken from the supply unless they stand here.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeConfig {
     /// Eight bytes in hexadecimal.
@@ -82,7 +83,7 @@ pub struct NodeConfig {
     pub coupons: Option<CouponConfig>,
 }
 
-const SYMBOL: &str = "node_config";
+pub(crate) const SYMBOL: &str = "node_config";
 const MAGIC: [u8; 4] = *b"SNDC";
 const VERSION: u16 = 1;
 const BYTES: usize = 72;

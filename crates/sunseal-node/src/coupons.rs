@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Coupons of the node's program (`firmware/node/coupons.h`): when it makes them, and what became of them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sunseal_mcu::{Elf, Machine};
 use sunseal_power::SupplyConfig;
@@ -15,7 +16,7 @@ const BYTES: usize = 28;
 const SURPLUS: f64 = 0.95;
 
 /// What a coupon is a part of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CouponKind {
     /// A signature on the program's curve.
@@ -23,7 +24,7 @@ pub enum CouponKind {
 }
 
 /// When coupons are made, table `[node.coupons]`; what it leaves out stays as the program was built.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CouponConfig {
     /// What they are a part of.
@@ -146,7 +147,7 @@ impl CouponConfig {
 
 /// What became of a node's coupons. `in_store_begin + produced = used + discarded + in_store_end`; energies are at
 /// the rail, the radio's and the board's share of that time included, and lie in the load's.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CouponRecord {
     /// Found at the first start.
     pub in_store_begin: u64,

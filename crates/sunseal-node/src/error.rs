@@ -41,6 +41,14 @@ pub enum NodeError {
         /// Where and what.
         reason: String,
     },
+    /// The part's file.
+    #[error("part {name}: {reason}")]
+    PartFile {
+        /// Which part.
+        name: String,
+        /// Where and what.
+        reason: String,
+    },
     /// A radio's wires.
     #[error("board {name}: {reason}")]
     Wiring {

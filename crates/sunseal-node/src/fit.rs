@@ -2,12 +2,11 @@
 //! The parts of a board on its machine, each by what its file in `data/parts` says that it is.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use sunseal_hdl::{FpgaHandle, FpgaPart, wire};
 use sunseal_mcu::Machine;
 use sunseal_part::{Part, Pin, Wiring};
-use sunseal_power::{load_part, part_kinds};
+use sunseal_power::{Room, load_part, part_kinds};
 use sunseal_radio::{Air, Medium, Position, Radio, RadioHandle, RadioPart, RadioPins, attach};
 
 use crate::{Board, NodeError};
@@ -35,17 +34,17 @@ pub struct Fitted {
 }
 
 impl Board {
-    /// Puts the parts of the folder `parts` that the board names on its machine; radios where there is an antenna.
+    /// Puts the parts of the room `parts` that the board names on its machine; radios where there is an antenna.
     ///
     /// # Errors
     /// If a part is missing, cannot be wired to a chip, or is wired wrong.
     pub fn fit(
         &self,
         machine: &mut Machine,
-        parts: &Path,
+        parts: impl Into<Room>,
         mut antenna: Option<Antenna<'_>>,
     ) -> Result<Fitted, NodeError> {
-        let mut fitted = Fitted::default();
+        let (mut fitted, parts) = (Fitted::default(), &parts.into());
         for (name, part, wires) in self.wired() {
             let kinds = part_kinds(parts, part)?;
             match kinds.iter().find_map(|k| KINDS.iter().find(|known| *known == k)) {

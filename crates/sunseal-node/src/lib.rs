@@ -16,6 +16,7 @@ mod fleet;
 pub mod inject;
 mod load;
 mod node;
+mod part_file;
 mod record;
 mod scenario;
 
@@ -30,6 +31,7 @@ pub use fit::{Antenna, Fitted};
 pub use fleet::{Done, Fate, FleetError, Individual, NodeProfile, Task, play};
 pub use load::{LoadChoice, LoadRecord, LoadStep, play_load};
 pub use node::{Node, Progress, limits_of};
+pub use part_file::{Gap, PartFile, Partial, SCHEMAS, Tolerance, schema};
 pub use record::{
     Doing, EnergyRecord, Event, FunctionEnergy, Messages, RunRecord, SeriesPoint, Stretch, Window,
 };

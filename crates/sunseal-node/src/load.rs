@@ -2,16 +2,17 @@
 //! A load told as steps of current and time, on a supply without a machine: pulses, bursts, and the voltage that they
 //! need (V_safe of Ruppel and others, Culpeo, ASPLOS 2022).
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sunseal_power::{Boundary, EnergyBreakdown, HarvestTrace, Light, Load, Supply};
+use sunseal_power::{Boundary, EnergyBreakdown, HarvestTrace, Library, Light, Load, Supply};
 
 use crate::record::{Doing, EnergyRecord, Recorder, RunRecord};
 use crate::{Board, Node, NodeError, Progress, Scenario};
 
 /// Table `[load]` of a scenario: steps that follow each other, again and again, as long as the output is on.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadChoice {
     /// Each follows the one before; behind the last comes the first.
@@ -22,7 +23,7 @@ pub struct LoadChoice {
 }
 
 /// A current at the rail for so long.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadStep {
     /// How long it lasts.
@@ -172,7 +173,7 @@ fn v_safe_v(supply: &Supply, steps: &[LoadStep]) -> Option<f64> {
 /// # Errors
 /// If a figure of the scenario is not sound, or the energies do not add up.
 pub fn play_load(
-    data: &Path,
+    data: impl Into<Library>,
     scenario: &Scenario,
     harvest: Option<HarvestTrace>,
     watch: &mut dyn FnMut(Progress) -> bool,
@@ -180,8 +181,9 @@ pub fn play_load(
     let bad = |reason: String| NodeError::Scenario { path: scenario.source.clone(), reason };
     let choice = scenario.load.as_ref().ok_or_else(|| bad("it has no table [load]".to_owned()))?;
     let steps = choice.read().map_err(bad)?;
-    let board = Board::load(&data.join("boards"), &scenario.board)?;
-    let mut supply = Node::supply_of(data, scenario)?;
+    let library = data.into();
+    let board = Board::load(&library.room("boards"), &scenario.board)?;
+    let mut supply = Node::supply_of(&library, scenario)?;
     let harvest = Node::light(scenario, harvest)?;
     supply.can_start(&harvest.peak()).map_err(|e| bad(format!("the node can never start: {e}")))?;
     let v_safe_v = v_safe_v(&supply, &steps);

@@ -11,7 +11,6 @@ mod covered;
 mod functions;
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,8 +18,8 @@ use serde::{Deserialize, Serialize};
 use sunseal_mcu::device::RegionKind;
 use sunseal_mcu::{Device, Elf, Machine, Pin, Stop, Symbol, Until, Wiring};
 use sunseal_power::{
-    Boundary, Clock, EnergyBreakdown, HarvestTrace, Level, Light, Limits, Load, PowerModel,
-    PowerSet, RailAhead, Supply, load_part,
+    Boundary, Clock, EnergyBreakdown, HarvestTrace, Level, Library, Light, Limits, Load,
+    PowerModel, PowerSet, RailAhead, Supply, load_part,
 };
 use sunseal_radio::{
     Air, FaultyAir, GatewayAir, Medium, MediumConfig, RadioHandle, RadioPart, Silence,
@@ -64,6 +63,11 @@ pub fn limits_of(device: &Device) -> Limits {
         levels: device.levels().into_iter().map(level).collect(),
         vcc_max_v: device.supply.vcc_max_v,
     }
+}
+
+/// The device of a board.
+fn device_of(library: &Library, board: &Board) -> Result<Device, NodeError> {
+    Ok(Device::load(&library.data().join("devices").join(format!("{}.toml", board.device)))?)
 }
 
 /// A node ready to run.
@@ -187,13 +191,13 @@ const RAILS: usize = 1000;
 const LOOK_S: f64 = 10e-3;
 
 impl Node {
-    /// Puts a scenario together; `data` is the folder with devices, boards, parts and power sets.
+    /// Puts a scenario together; `data` is the folder with devices, boards, parts and power sets, or a library.
     /// `harvest` stands for the file's light if given.
     ///
     /// # Errors
     /// If anything in it is not sound, or the gateway is not there.
     pub fn new(
-        data: &Path,
+        data: impl Into<Library>,
         scenario: Scenario,
         harvest: Option<HarvestTrace>,
     ) -> Result<Self, NodeError> {
@@ -209,14 +213,15 @@ impl Node {
     /// # Errors
     /// If anything in the scenario is not sound.
     pub fn with_air(
-        data: &Path,
+        data: impl Into<Library>,
         scenario: Scenario,
         harvest: Option<HarvestTrace>,
         air: Box<dyn Air>,
     ) -> Result<Self, NodeError> {
-        let board = Board::load(&data.join("boards"), &scenario.board)?;
-        let device = Device::load(&data.join("devices").join(format!("{}.toml", board.device)))?;
-        let parts = data.join("parts");
+        let library = data.into();
+        let board = scenario.own_board(&library)?;
+        let device = device_of(&library, &board)?;
+        let (parts, power) = (library.room("parts"), library.room("power"));
         let vcc_v = scenario.power.vcc_v.unwrap_or(board.power.vcc_v);
         // The slowest level must be legal; the rest is the machine's business.
         let limits = limits_of(&device);
@@ -224,11 +229,11 @@ impl Node {
         limits.level_for(vcc_v, 1e6).map_err(|e| bad(format!("power.vcc_v: {e}")))?;
 
         let set = scenario.power.set.as_deref().unwrap_or(&board.power.set);
-        let mut sets = vec![PowerSet::load(&data.join("power"), set, &board.device)?];
+        let mut sets = vec![PowerSet::load(&power, set, &board.device)?];
         let radio_part: Option<RadioPart> =
             board.radio_part().map(|part| load_part(&parts, part, "radio")).transpose()?;
         if let Some(r) = &radio_part {
-            sets.push(PowerSet::load(&data.join("power"), r.power_set(), r.model())?);
+            sets.push(PowerSet::load(&power, r.power_set(), r.model())?);
         }
         if scenario.node.as_ref().is_some_and(crate::config::NodeConfig::listens)
             && !matches!(radio_part, Some(RadioPart::Cc2500(_)))
@@ -242,12 +247,12 @@ impl Node {
         // A set that was measured on a whole board has the residual current inside.
         let mut residual = sets[0].components().iter().any(|c| c == RESIDUAL);
         if let (Some(own), false) = (&board.power.residual, residual) {
-            sets.push(PowerSet::load(&data.join("power"), own, &board.name)?);
+            sets.push(PowerSet::load(&power, own, &board.name)?);
             residual = true;
         }
         let model = PowerModel::new(sets)?;
 
-        let supply = Self::supply_of(data, &scenario)?;
+        let supply = Self::supply_of(&library, &scenario)?;
         let harvest = Self::light(&scenario, harvest)?;
         supply
             .can_start(&harvest.peak())
@@ -260,6 +265,9 @@ impl Node {
         let elf = Elf::parse(&bytes).map_err(|e| firmware(e.to_string()))?;
         let data = (&device, &model, supply.config());
         let identity = Identity::new(&scenario, &bytes, &harvest, data);
+        if radio_part.is_none() {
+            scenario.without_radio(&board, &elf)?;
+        }
         let mut machine = board.machine(&device)?;
         machine.supervise_at_once(scenario.supply.supervisors_at_once);
         machine.set_vcc(vcc_v);
@@ -336,14 +344,15 @@ impl Node {
     ///
     /// # Errors
     /// If a part is not there, or a figure cannot be.
-    pub fn supply_of(data: &Path, scenario: &Scenario) -> Result<Supply, NodeError> {
-        let board = Board::load(&data.join("boards"), &scenario.board)?;
-        let device = Device::load(&data.join("devices").join(format!("{}.toml", board.device)))?;
+    pub fn supply_of(data: impl Into<Library>, scenario: &Scenario) -> Result<Supply, NodeError> {
+        let library = data.into();
+        let board = scenario.own_board(&library)?;
+        let device = device_of(&library, &board)?;
         let vcc_v = scenario.power.vcc_v.unwrap_or(board.power.vcc_v);
         let levels = limits_of(&device).levels;
         let least_v = levels.iter().map(|l| l.vcc_min_v).fold(f64::INFINITY, f64::min);
         let (config, initial_v) =
-            scenario.supply_config(&data.join("parts"), &board, &device, least_v, vcc_v)?;
+            scenario.supply_config(&library.room("parts"), &board, &device, least_v, vcc_v)?;
         Supply::new(config, initial_v).map_err(|e| NodeError::Scenario {
             path: scenario.source.clone(),
             reason: format!("supply.{} is {}; {}", e.key, e.value, e.must),

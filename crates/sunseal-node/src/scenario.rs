@@ -4,23 +4,25 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sunseal_mcu::Device;
+use sunseal_mcu::{Device, Elf};
 use sunseal_power::{
     CapacitorPart, CellPart, Charger, ChargerPart, ConverterPart, Efficiency, HarvestError,
-    HarvestTrace, HarvesterPart, Output as Rail, OverheadReading, Store, SupplyConfig, load_part,
-    toml_error,
+    HarvestTrace, HarvesterPart, Library, Output as Rail, OverheadReading, Room, Store,
+    SupplyConfig, load_part, toml_error,
 };
 
+use crate::board::NO_RADIO;
 use crate::config::NodeConfig;
 use crate::load::LoadChoice;
-use crate::{Board, NodeError};
+use crate::{Board, NodeError, config};
 
 /// Ten years.
 const DURATION_MAX_S: f64 = 3650.0 * 86_400.0;
 
 /// A scenario file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// Its name.
@@ -40,6 +42,9 @@ pub struct Scenario {
     pub duration_s: f64,
     /// Temperature of chip and store; 25 degrees Celsius if absent.
     pub temperature_c: Option<f64>,
+    /// `"none"`: the board without its radio.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub radio: Option<String>,
     /// Prices.
     #[serde(default)]
     pub power: PowerChoice,
@@ -70,7 +75,7 @@ pub struct Scenario {
 }
 
 /// What a symbol is given.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Written {
     /// A number, little-endian, as wide as the symbol.
@@ -80,7 +85,7 @@ pub enum Written {
 }
 
 /// Which power set, which voltage.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PowerChoice {
     /// Power set; the board's if absent.
@@ -90,7 +95,7 @@ pub struct PowerChoice {
 }
 
 /// The supply, where it differs from the board's.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SupplyChoice {
     /// Capacitor of `data/parts`.
@@ -136,7 +141,7 @@ pub struct SupplyChoice {
 }
 
 /// The light: one of the five, or arrays given beside the file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HarvestChoice {
     /// A trace file, from the scenario's folder.
@@ -152,7 +157,7 @@ pub struct HarvestChoice {
 }
 
 /// On for the first part of each period.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Periodic {
     /// Power while on.
@@ -167,7 +172,7 @@ pub struct Periodic {
 }
 
 /// On and off by turns, each for an exponentially distributed time, by the scenario's seed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Markov {
     /// Power while on.
@@ -201,7 +206,7 @@ impl HarvestChoice {
 
 /// A day of weather on the board's panel. The engine does not read weather: who plays the scenario
 /// computes the panel's power and gives it as arrays.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sunlight {
     /// Month and day, `06-21`.
@@ -222,7 +227,7 @@ pub struct Sunlight {
 }
 
 /// Where the gateway listens.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GatewayChoice {
     /// `host:port`.
@@ -230,7 +235,7 @@ pub struct GatewayChoice {
 }
 
 /// Faults of the air, per packet, either way.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Faults {
     /// Probability that a packet is lost.
@@ -245,7 +250,7 @@ pub struct Faults {
 }
 
 /// What is kept of the run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Output {
     /// Points of the time series, each with the lowest and highest voltage of its stretch; 2000, or one an hour.
@@ -400,6 +405,11 @@ impl Scenario {
                 self.duration_s
             ));
         }
+        if let Some(radio) = self.radio.as_ref().filter(|r| *r != NO_RADIO) {
+            return bad(format!(
+                "radio is {radio:?}; it is {NO_RADIO:?}, or left out for the board's own"
+            ));
+        }
         match &self.load {
             None if self.firmware.as_os_str().is_empty() => {
                 return bad(
@@ -452,10 +462,38 @@ impl Scenario {
         self.node.as_ref().map_or(Ok(()), NodeConfig::check).or_else(bad)
     }
 
+    /// The board, without its radio where the scenario says so.
+    pub(crate) fn own_board(&self, library: &Library) -> Result<Board, NodeError> {
+        let mut board = Board::load(&library.room("boards"), &self.board)?;
+        if self.radio.is_some() {
+            board.radio = None;
+        }
+        Ok(board)
+    }
+
+    /// Refuses what asks for a radio where there is none: a gateway, and the node's program.
+    pub(crate) fn without_radio(&self, board: &Board, elf: &Elf) -> Result<(), NodeError> {
+        let where_ = match self.radio {
+            Some(_) => format!("radio is {NO_RADIO:?}"),
+            None => format!("{} has no radio", board.name),
+        };
+        let reason = if self.gateway.is_some() {
+            format!("{where_}, and there is a gateway, which nothing can reach; leave one out")
+        } else if elf.symbol(config::SYMBOL).is_ok() {
+            format!(
+                "{where_}, and {} is the node's program, which sends by it; take a program of your own or a duty-<workload>.elf, or the radio",
+                self.firmware.display()
+            )
+        } else {
+            return Ok(());
+        };
+        Err(NodeError::Scenario { path: self.source.clone(), reason })
+    }
+
     /// The supply that board and scenario make, and the voltage that its store begins at.
     pub(crate) fn supply_config(
         &self,
-        parts: &Path,
+        parts: &Room,
         board: &Board,
         device: &Device,
         least_v: f64,

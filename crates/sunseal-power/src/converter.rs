@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What stands between source and store, and between store and rail.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Efficiency over input voltage and current, from a few printed points: straight lines in the voltage
@@ -265,7 +266,7 @@ fn not_negative(figures: &[(&'static str, f64)]) -> Result<(), (&'static str, f6
 }
 
 /// Printed points of an efficiency, as a part's file has them.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EfficiencyTable {
     /// Input voltages.

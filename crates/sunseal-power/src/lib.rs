@@ -16,6 +16,7 @@ mod harvest;
 mod interval;
 mod iv;
 mod law;
+mod library;
 mod limits;
 mod measure;
 mod parts;
@@ -32,13 +33,14 @@ pub use harvest::{HarvestError, HarvestTrace};
 pub use interval::Interval;
 pub use iv::{IvCurve, Light, SingleDiode};
 pub use law::{CurrentLaw, EventLaw};
+pub use library::{Library, NotRead, PART_KINDS, ROOMS, Room};
 pub use limits::{Level, LimitError, Limits};
 pub use measure::{MeasureError, Measurement, MeasurementUnit, Segment};
 pub use parts::{
     BranchPart, CapacitorPart, CellPart, ChargerPart, ConverterKind, ConverterPart, HarvesterPart,
-    OverheadReading, PanelPart, PartError, load_part, names_in, part_kinds,
+    OverheadReading, PanelPart, PartError, load_part, part_kinds,
 };
-pub use set::{Anchor, Coefficient, PowerError, PowerModel, PowerSet, Source};
+pub use set::{Anchor, Coefficient, PowerError, PowerModel, PowerSet, Source, power_set_schema};
 pub use storage::{Flow, Storage};
 pub use store::{Branch, Curve, Element, State, Store};
 pub use supply::{

@@ -2,11 +2,11 @@
 //! Parts of `data/parts`: capacitors, cells, harvesters, chargers, converters, panels, each by its part
 //! number. Radios are there too; what they are is `sunseal-radio`'s.
 
-use std::path::Path;
-
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::library::{PART_KINDS, Room};
 use crate::{
     Branch, Charger, ColdStart, Curve, Efficiency, EfficiencyTable, Element, Output, Store,
 };
@@ -14,17 +14,13 @@ use crate::{
 /// What is wrong with a part.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PartError {
-    /// The file cannot be read.
-    #[error("part {part}: {path} cannot be read ({reason}); the parts there are {known}")]
+    /// There is no such file.
+    #[error("part {part}: {reason}")]
     Read {
         /// Which part.
         part: String,
-        /// Which file.
-        path: String,
-        /// What the system says.
+        /// Where it was looked for, and what there is.
         reason: String,
-        /// What there is.
-        known: String,
     },
     /// The file is not such a part.
     #[error("part {part} ({path}): {reason}")]
@@ -39,7 +35,7 @@ pub enum PartError {
 }
 
 /// A capacitor of any technology.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CapacitorPart {
     /// Capacitance; of a class-2 ceramic without bias, of one with branches all of them at 0 V.
@@ -73,7 +69,7 @@ pub struct CapacitorPart {
 }
 
 /// A branch of a supercapacitor.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BranchPart {
     /// Capacitance at 0 V.
@@ -125,7 +121,7 @@ impl CapacitorPart {
 }
 
 /// A galvanic cell.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CellPart {
     /// Charge from full to empty.
@@ -217,7 +213,7 @@ impl CellPart {
 }
 
 /// A boost charger for harvesters.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChargerPart {
     /// Share of the open-circuit voltage at which the source is held.
@@ -290,7 +286,7 @@ impl ChargerPart {
 }
 
 /// What a converter does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConverterKind {
     /// Up or down, always on.
@@ -302,7 +298,7 @@ pub enum ConverterKind {
 }
 
 /// A converter between store and rail.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConverterPart {
     /// What it does.
@@ -370,7 +366,7 @@ impl ConverterPart {
 }
 
 /// How the harvester's overhead of equation 6.1 is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OverheadReading {
     /// Each switching-on of the output costs it.
@@ -380,7 +376,7 @@ pub enum OverheadReading {
 }
 
 /// A harvester: charger and regulated output in one.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HarvesterPart {
     /// Overhead of equation 6.1.
@@ -418,7 +414,7 @@ pub struct HarvesterPart {
 }
 
 /// A photovoltaic panel at standard test conditions.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PanelPart {
     /// Open-circuit voltage.
@@ -437,6 +433,12 @@ pub struct PanelPart {
     pub alpha_sc_percent_per_k: f64,
     /// Temperature coefficient of the open-circuit voltage.
     pub beta_oc_percent_per_k: f64,
+    /// A lower light, where the datasheet prints the maximum power in it.
+    #[serde(rename = "low_light_W_m2")]
+    pub low_light_w_m2: Option<f64>,
+    /// The maximum power in that light.
+    #[serde(rename = "low_light_p_mp_mW")]
+    pub low_light_p_mp_mw: Option<f64>,
     /// Document and place.
     pub source: String,
     /// What to mind.
@@ -447,13 +449,20 @@ pub struct PanelPart {
     pub recalled: bool,
 }
 
-/// Reads table `[<kind>]` of `<dir>/<part>.toml`: `capacitor`, `cell`, `harvester`, `charger`,
-/// `converter`, `panel` or `radio`.
+/// Keys of a part's file beside the table of its kind.
+const KEYS: [&str; 6] = ["name", "title", "tolerance", "gap", "partial", "note"];
+
+/// Reads table `[<kind>]` of a part: `capacitor`, `cell`, `harvester`, `charger`, `converter`, `panel`, `radio` or
+/// `fpga`.
 ///
 /// # Errors
 /// If there is no such part, or it is not of that kind.
-pub fn load_part<T: DeserializeOwned>(dir: &Path, part: &str, kind: &str) -> Result<T, PartError> {
-    let (mut file, shown) = read_part(dir, part)?;
+pub fn load_part<T: DeserializeOwned>(
+    parts: impl Into<Room>,
+    part: &str,
+    kind: &str,
+) -> Result<T, PartError> {
+    let (mut file, shown) = read_part(&parts.into(), part)?;
     let bad =
         |reason: String| PartError::Parse { part: part.to_owned(), path: shown.clone(), reason };
     let Some(table) = file.remove(kind) else {
@@ -467,50 +476,38 @@ pub fn load_part<T: DeserializeOwned>(dir: &Path, part: &str, kind: &str) -> Res
         .map_err(|e: toml::de::Error| bad(format!("[{kind}] {}", e.to_string().trim_end())))
 }
 
-/// What a part of a folder is: the tables of its file, such as `radio`.
+/// What a part is: the tables of its file, such as `radio`.
 ///
 /// # Errors
 /// If there is no such part, or its file cannot be read.
-pub fn part_kinds(dir: &Path, part: &str) -> Result<Vec<String>, PartError> {
-    Ok(tables(&read_part(dir, part)?.0))
+pub fn part_kinds(parts: impl Into<Room>, part: &str) -> Result<Vec<String>, PartError> {
+    Ok(tables(&read_part(&parts.into(), part)?.0))
 }
 
 fn tables(file: &toml::Table) -> Vec<String> {
-    file.keys().filter(|k| file[*k].is_table()).cloned().collect()
+    PART_KINDS.iter().filter(|k| file.contains_key(**k)).map(|k| (*k).to_owned()).collect()
 }
 
-fn read_part(dir: &Path, part: &str) -> Result<(toml::Table, String), PartError> {
-    let path = dir.join(format!("{part}.toml"));
+fn read_part(parts: &Room, part: &str) -> Result<(toml::Table, String), PartError> {
+    let part = part.to_owned();
+    let (path, file) = parts.read(&part).map_err(|e| match e.path {
+        None => PartError::Read { part: part.clone(), reason: e.reason },
+        Some(path) => PartError::Parse {
+            part: part.clone(),
+            path: path.display().to_string(),
+            reason: e.reason,
+        },
+    })?;
     let shown = path.display().to_string();
-    let text = std::fs::read_to_string(&path).map_err(|e| PartError::Read {
-        part: part.to_owned(),
-        path: shown.clone(),
-        reason: e.to_string(),
-        known: known_parts(dir),
-    })?;
-    let file = text.parse().map_err(|e: toml::de::Error| PartError::Parse {
-        part: part.to_owned(),
-        path: shown.clone(),
-        reason: e.to_string(),
-    })?;
-    Ok((file, shown))
-}
-
-fn known_parts(dir: &Path) -> String {
-    let names = names_in(dir);
-    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
-}
-
-/// The data files of a folder by name, without `.toml`, sorted; none where it cannot be read.
-#[must_use]
-pub fn names_in(dir: &Path) -> Vec<String> {
-    let mut names: Vec<String> = std::fs::read_dir(dir)
-        .into_iter()
-        .flatten()
-        .filter_map(|e| {
-            e.ok()?.path().file_name()?.to_str()?.strip_suffix(".toml").map(str::to_owned)
-        })
-        .collect();
-    names.sort();
-    names
+    let known = |key: &&String| !KEYS.iter().chain(&PART_KINDS).any(|k| k == key);
+    let reason = match (file.keys().find(known), file.get("name").and_then(toml::Value::as_str)) {
+        (Some(key), _) => format!(
+            "`{key}` is no key of a part; there are {}, {}",
+            KEYS.join(", "),
+            PART_KINDS.join(", ")
+        ),
+        (None, Some(name)) if name == part => return Ok((file, shown)),
+        (None, name) => format!("name is {name:?}; it must be the file's name, {part:?}"),
+    };
+    Err(PartError::Parse { part, path: shown, reason })
 }

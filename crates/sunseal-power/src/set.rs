@@ -4,25 +4,25 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sunseal_trace::OperatingPoint;
 
 use crate::law::{ClockRow, CurrentLaw, EventLaw, VccRow};
+use crate::library::Room;
 use crate::units::Amperes;
 use crate::{Interval, LimitError};
 
 /// What can be wrong with a parameter set, or with a question to it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PowerError {
-    /// The file cannot be read.
-    #[error("power set {path}: {reason}; the sets there are {known}")]
+    /// There is no such file, or it cannot be read.
+    #[error("power set {name}: {reason}")]
     Read {
-        /// Which file.
-        path: String,
-        /// What the system says.
+        /// Which set.
+        name: String,
+        /// Where it was looked for, and what there is.
         reason: String,
-        /// Sets in the same folder.
-        known: String,
     },
     /// The file is not what it should be.
     #[error("power set {path}: {reason}")]
@@ -82,7 +82,7 @@ pub enum PowerError {
 }
 
 /// Where a figure comes from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
     /// Document.
@@ -98,7 +98,7 @@ pub struct Source {
 }
 
 /// An energy that a paper prints and that the set was fitted to, or is compared with.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Anchor {
     /// Supply voltage.
@@ -115,7 +115,7 @@ pub struct Anchor {
     pub place: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RawSet {
     set: RawHead,
@@ -128,7 +128,7 @@ struct RawSet {
     anchor: Vec<Anchor>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RawHead {
     name: String,
@@ -139,7 +139,7 @@ struct RawHead {
 }
 
 /// A figure in the unit that its document prints.
-#[derive(Clone, Copy, Default, Deserialize)]
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RawAmps {
     typ_ma: Option<f64>,
@@ -151,7 +151,7 @@ struct RawAmps {
     uncertainty_rel: Option<f64>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RawRow {
     vcore: u8,
@@ -164,7 +164,7 @@ struct RawRow {
     uncertainty_rel: Option<f64>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RawPlus {
     typ_ua: f64,
@@ -172,7 +172,7 @@ struct RawPlus {
     source: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RawSlope {
     typ_ua_per_mhz: f64,
@@ -180,14 +180,14 @@ struct RawSlope {
     source: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RawName {
     component: String,
     state: String,
 }
 
-#[derive(Clone, Copy, PartialEq, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum RawLaw {
     Table,
@@ -199,7 +199,7 @@ enum RawLaw {
     Zero,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RawCurrent {
     component: String,
@@ -229,7 +229,7 @@ struct RawCurrent {
     reason: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RawEvent {
     event: String,
@@ -291,6 +291,12 @@ pub struct Coefficient {
     pub recalled: bool,
     /// Whether the set asked does not hold it and the one it extends does.
     pub fallback: bool,
+}
+
+/// JSON Schema of a power set's file.
+#[must_use]
+pub fn power_set_schema() -> schemars::Schema {
+    schemars::schema_for!(RawSet)
 }
 
 fn one_of(pairs: &[(Option<f64>, f64)]) -> Result<Option<f64>, String> {
@@ -466,29 +472,27 @@ impl RawEvent {
 }
 
 impl PowerSet {
-    /// Reads `<dir>/<name>.toml` and the set it extends; `name` may leave out the device in front.
+    /// Reads a set by its name and the set it extends; `name` may leave out the device in front.
     ///
     /// # Errors
     /// If no such set is there, or it is not sound.
-    pub fn load(dir: &Path, name: &str, device: &str) -> Result<Self, PowerError> {
-        let full = format!("{device}-{name}");
-        let name = if dir.join(format!("{name}.toml")).exists() { name } else { full.as_str() };
-        Self::load_depth(dir, name, 0)
+    pub fn load(sets: impl Into<Room>, name: &str, device: &str) -> Result<Self, PowerError> {
+        let (sets, full) = (sets.into(), format!("{device}-{name}"));
+        let name = if sets.find(name).is_some() { name } else { full.as_str() };
+        Self::load_depth(&sets, name, 0)
     }
 
-    fn load_depth(dir: &Path, name: &str, depth: u8) -> Result<Self, PowerError> {
-        let path = dir.join(format!("{name}.toml"));
-        let text = std::fs::read_to_string(&path).map_err(|e| PowerError::Read {
-            path: path.display().to_string(),
-            reason: e.to_string(),
-            known: known_sets(dir),
-        })?;
+    fn load_depth(sets: &Room, name: &str, depth: u8) -> Result<Self, PowerError> {
+        let missing = |reason: String| PowerError::Read { name: name.to_owned(), reason };
+        let path = sets.find(name).ok_or_else(|| missing(sets.missing(name)))?;
+        let text = std::fs::read_to_string(&path)
+            .map_err(|e| missing(format!("{} cannot be read ({e})", path.display())))?;
         let mut set = Self::parse(&text, &path)?;
         if let Some(base) = set.base_name(&text)? {
             if depth > 4 {
                 return Err(set.parse_error("extends itself in a circle"));
             }
-            set.base = Some(Box::new(Self::load_depth(dir, &base, depth + 1)?));
+            set.base = Some(Box::new(Self::load_depth(sets, &base, depth + 1)?));
         }
         Ok(set)
     }
@@ -697,11 +701,6 @@ impl PowerSet {
         let value = entry.law.energy_j(vcc_v);
         Ok(Coefficient { value, set: self.name.clone(), source, recalled, fallback: false })
     }
-}
-
-fn known_sets(dir: &Path) -> String {
-    let names = crate::names_in(dir);
-    if names.is_empty() { format!("none in {}", dir.display()) } else { names.join(", ") }
 }
 
 /// The sets of all parts of a board, each component in exactly one of them.

@@ -6,15 +6,34 @@ use std::path::{Path, PathBuf};
 use pyo3::prelude::*;
 use sunseal_mcu::{Device, Machine};
 use sunseal_node::{Antenna, Fitted, limits_of};
+use sunseal_power::Room;
 
 use crate::error::refuse;
+use crate::library::Library;
 
 /// A board: a device, its parts and its wiring.
 #[pyclass(frozen, module = "sunseal._engine")]
+#[derive(Clone)]
 pub struct Board {
     inner: sunseal_node::Board,
-    /// The folder of the parts that it names, beside that of boards.
-    parts: PathBuf,
+    /// Where the parts are that it names.
+    parts: Room,
+}
+
+/// A board, or its file, with its parts in a folder beside that of boards.
+#[derive(FromPyObject)]
+pub enum BoardOrFile<'py> {
+    Board(PyRef<'py, Board>),
+    File(PathBuf),
+}
+
+impl BoardOrFile<'_> {
+    pub fn board(&self) -> PyResult<Board> {
+        match self {
+            Self::Board(board) => Ok((**board).clone()),
+            Self::File(path) => Board::new(path.clone(), None),
+        }
+    }
 }
 
 impl Board {
@@ -34,7 +53,7 @@ impl Board {
 
     /// Puts the parts that the board names on its machine, but for radios.
     pub fn fit_beside(&self, machine: &mut Machine) -> PyResult<Fitted> {
-        self.fit(machine, &self.parts, None)
+        self.fit(machine, None)
     }
 
     /// A machine as it sits on the board: supply, crystals, fuses. The other parts are the closed loop's.
@@ -42,24 +61,25 @@ impl Board {
         self.inner.machine(device).map_err(refuse)
     }
 
-    /// Puts the parts that the board names, of a folder, on its machine; radios where there is an antenna.
-    pub fn fit(
-        &self,
-        machine: &mut Machine,
-        parts: &Path,
-        antenna: Option<Antenna<'_>>,
-    ) -> PyResult<Fitted> {
-        self.inner.fit(machine, parts, antenna).map_err(refuse)
+    /// Puts the parts that the board names on its machine; radios where there is an antenna.
+    pub fn fit(&self, machine: &mut Machine, antenna: Option<Antenna<'_>>) -> PyResult<Fitted> {
+        self.inner.fit(machine, &self.parts, antenna).map_err(refuse)
     }
 }
 
 #[pymethods]
 impl Board {
+    /// Reads a file; what it extends and the parts that it names are the library's, or of the folder that its own lies in.
     #[new]
-    pub fn new(path: &str) -> PyResult<Self> {
-        let path = Path::new(path);
-        let parts = path.parent().unwrap_or(path).join("../parts");
-        Ok(Self { inner: sunseal_node::Board::read(path).map_err(refuse)?, parts })
+    #[pyo3(signature = (path, library=None))]
+    pub fn new(path: PathBuf, library: Option<PyRef<'_, Library>>) -> PyResult<Self> {
+        let folder = path.parent().unwrap_or(&path);
+        let library = match library {
+            Some(library) => library.inner.clone(),
+            None => (&folder.join("..")).into(),
+        };
+        let inner = sunseal_node::Board::read(&path, &library.room("boards")).map_err(refuse)?;
+        Ok(Self { inner, parts: library.room("parts") })
     }
 
     #[getter]

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Fleets of nodes from profiles, played from Python.
 
-use std::path::Path;
-
 use pyo3::prelude::*;
 use serde::Deserialize;
 use sunseal_node::{Fate, Individual, Node, NodeProfile};
 use sunseal_power::{HarvestTrace, Supply};
 
 use crate::error::{EngineError, refuse};
+use crate::library::Data;
 use crate::scenario::Scenario;
 
 /// A node as Python hands it over.
@@ -39,14 +38,14 @@ struct Plan {
 #[pyo3(signature = (data, scenario, plan, traces, heard))]
 pub fn fleet(
     py: Python<'_>,
-    data: &str,
+    data: Data<'_>,
     scenario: &Scenario,
     plan: &str,
     traces: Vec<(Vec<f64>, Vec<f64>)>,
     heard: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let Plan { duration_s, profiles, nodes } = serde_json::from_str(plan).map_err(refuse)?;
-    let mut scenario = scenario.inner.clone();
+    let (library, mut scenario) = (data.library(), scenario.inner.clone());
     py.detach(|| {
         let traces: Vec<HarvestTrace> = traces
             .into_iter()
@@ -74,7 +73,7 @@ pub fn fleet(
                 }
                 _ => {
                     scenario.supply.capacitance_f = node.capacitance_f.or(own_f);
-                    let made = Node::supply_of(Path::new(data), &scenario).map_err(refuse)?;
+                    let made = Node::supply_of(&library, &scenario).map_err(refuse)?;
                     supply = Some((node.capacitance_f, made.clone()));
                     made
                 }

@@ -11,11 +11,13 @@ mod board;
 mod error;
 mod fleet;
 mod inject;
+mod library;
 mod machine;
 mod power;
 mod program;
 mod radio;
 mod scenario;
+mod view;
 
 #[pymodule]
 mod _engine {
@@ -34,7 +36,9 @@ mod _engine {
     #[pymodule_export]
     use inject::Stretch;
     #[pymodule_export]
-    use machine::{Machine, Snapshot, View};
+    use library::{Library, schema};
+    #[pymodule_export]
+    use machine::{Machine, Snapshot};
     #[pymodule_export]
     use power::{PowerSet, UnitReading, Weighed, rail_energy_j, state_current_a};
     #[pymodule_export]
@@ -43,4 +47,6 @@ mod _engine {
     use radio::{ResponseAir, packet_energy_j, response_air, verify_ecdsa};
     #[pymodule_export]
     use scenario::{Scenario, simulate};
+    #[pymodule_export]
+    use view::View;
 }

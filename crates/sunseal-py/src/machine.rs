@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One machine under Python's hands: run, look, change, go back.
 
-use std::ffi::{c_int, c_void};
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::net::TcpListener;
@@ -9,8 +8,6 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::PyBufferError;
-use pyo3::ffi;
 use pyo3::prelude::*;
 use sunseal_mcu::coverage::Coverage;
 use sunseal_mcu::gdb;
@@ -26,9 +23,10 @@ use sunseal_radio::{Medium, MediumConfig, Position, RadioHandle};
 use sunseal_trace::{Observer, Picos, Silent};
 
 use crate::air::Air;
-use crate::board::Board;
+use crate::board::{Board, BoardOrFile};
 use crate::error::{EngineError, refuse, refuse_at};
 use crate::program::Counts;
+use crate::view::View;
 
 /// Between two looks at the keyboard.
 const SLICE_CYCLES: u64 = 20_000_000;
@@ -42,6 +40,8 @@ pub struct Machine {
     progress: Mutex<Option<Py<PyAny>>>,
     /// The board's radio and the air that it sends to.
     radio: Option<(RadioHandle, Medium)>,
+    /// What every run is written to, if it is.
+    dump: Mutex<Option<Recorder<BufWriter<File>>>>,
 }
 
 /// How a run under the watch for write-after-read ended: hazards, where tasks committed, and what was not followed.
@@ -208,22 +208,20 @@ impl Machine {
 
 #[pymethods]
 impl Machine {
-    /// A machine of the device in a file of `data/devices`, as it sits on the board in a file of
-    /// `data/boards`, if one is named: with its radio, of the folder `parts`, on an air at a place (metres), or one of
-    /// its own.
+    /// A machine of the device in a file of `data/devices`, as it sits on a board if one is named: with its radio on an
+    /// air at a place (metres), or one of its own.
     #[new]
-    #[pyo3(signature = (device, board, parts, image, timing, air, place))]
+    #[pyo3(signature = (device, board, image, timing, air, place))]
     fn new(
         device: &str,
-        board: Option<&str>,
-        parts: &str,
+        board: Option<BoardOrFile<'_>>,
         image: Option<&[u8]>,
         timing: Vec<(String, String)>,
         air: Option<&Air>,
         place: (f64, f64),
     ) -> PyResult<Self> {
         let mut device = Device::load(Path::new(device)).map_err(refuse)?;
-        let board = board.map(|b| Board::new(b)?.timed(&timing)).transpose()?;
+        let board = board.map(|b| b.board()?.timed(&timing)).transpose()?;
         let mut inner = match &board {
             Some(board) => board.machine(&device)?,
             None => {
@@ -239,14 +237,14 @@ impl Machine {
         }
         let medium = air.map_or_else(|| Medium::new(MediumConfig::default()), |a| a.medium.clone());
         let place = Position { x_m: place.0, y_m: place.1 };
-        let fit =
-            |b: &Board| b.fit(&mut inner, Path::new(parts), Some(Antenna::On(&medium, place)));
+        let fit = |b: &Board| b.fit(&mut inner, Some(Antenna::On(&medium, place)));
         let radio = board.as_ref().map(fit).transpose()?.unwrap_or_default().radio;
         if radio.is_none() && air.is_some() {
             return Err(refuse("only a machine of a board with a radio can be on an air"));
         }
         let radio = radio.map(|radio| (radio, medium));
-        Ok(Self { inner: Mutex::new(inner), elf, progress: Mutex::new(None), radio })
+        let (progress, dump) = (Mutex::new(None), Mutex::new(None));
+        Ok(Self { inner: Mutex::new(inner), elf, progress, radio, dump })
     }
 
     /// Has `progress` called with the machine's cycles every now and then while it runs.
@@ -276,7 +274,29 @@ impl Machine {
         pin: Option<&str>,
     ) -> PyResult<Ended> {
         let goal = Goal::new(cycles, time_ps, pc, pin)?;
-        py.detach(|| self.drive(&mut self.lock(), &goal, &mut Silent))
+        py.detach(|| {
+            let mut dump = self.dump.lock().unwrap_or_else(PoisonError::into_inner);
+            self.slices(&mut self.lock(), &goal, |machine, until| match dump.as_mut() {
+                None => Ok(machine.run(until, &mut Silent)),
+                Some(recorder) => recorder.run(machine, until, &mut Silent).map_err(refuse),
+            })
+        })
+    }
+
+    /// Has all that `run` does from now on written as a value change dump of pins and components' states.
+    fn record(&self, path: &str, pins: Vec<String>) -> PyResult<()> {
+        let pins = pins.iter().map(|pin| pin.parse().map_err(refuse)).collect::<PyResult<_>>()?;
+        let probes = Probes { states: true, pins, ..Probes::default() };
+        let out = BufWriter::new(File::create(path).map_err(refuse_at(path))?);
+        let recorder = Recorder::new(out, &self.lock(), probes).map_err(refuse_at(path))?;
+        *self.dump.lock().unwrap_or_else(PoisonError::into_inner) = Some(recorder);
+        Ok(())
+    }
+
+    /// Ends the dump.
+    fn recorded(&self) -> PyResult<()> {
+        let recorder = self.dump.lock().unwrap_or_else(PoisonError::into_inner).take();
+        recorder.map_or(Ok(()), |r| r.finish(&self.lock()).map_err(refuse))
     }
 
     /// Runs to one of the instructions at `pc` and says the lowest stack pointer on the way, and in a sentence where the
@@ -831,7 +851,7 @@ impl Machine {
             let memory = m.read_mem(addr, bytes).map_err(refuse)?;
             (memory.as_ptr() as usize, memory.len())
         };
-        Ok(View { _machine: slf, at, len })
+        Ok(View::new(slf, at, len))
     }
 }
 
@@ -845,38 +865,5 @@ fn voltage(points: &[(f64, f64)], time: Picos) -> f64 {
             let ((t0, v0), (t1, v1)) = (points[n - 1], points[n]);
             v0 + (v1 - v0) * (t - t0) / (t1 - t0)
         }
-    }
-}
-
-/// A read-only window into the memory of a machine, by the buffer protocol.
-#[pyclass(frozen, module = "sunseal._engine")]
-pub struct View {
-    /// Keeps the memory alive.
-    _machine: Py<Machine>,
-    at: usize,
-    len: usize,
-}
-
-#[pymethods]
-impl View {
-    fn __len__(&self) -> usize {
-        self.len
-    }
-
-    #[allow(clippy::missing_safety_doc)]
-    unsafe fn __getbuffer__(
-        slf: Bound<'_, Self>,
-        view: *mut ffi::Py_buffer,
-        flags: c_int,
-    ) -> PyResult<()> {
-        if flags & ffi::PyBUF_WRITABLE != 0 {
-            return Err(PyBufferError::new_err("this window is read-only; use Machine.write"));
-        }
-        let (at, len) = (slf.get().at, slf.get().len as ffi::Py_ssize_t);
-        // Safety: a machine's memory is allocated once and never moved while the machine lives, which the
-        // view sees to; Python only reads it, and nothing runs the machine meanwhile but by its leave.
-        let done =
-            unsafe { ffi::PyBuffer_FillInfo(view, slf.as_ptr(), at as *mut c_void, len, 1, flags) };
-        if done == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
     }
 }

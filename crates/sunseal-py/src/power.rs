@@ -12,6 +12,7 @@ use sunseal_power::{ItemKind, Limits, MeasurementUnit, PowerModel, Segment};
 use sunseal_trace::OperatingPoint;
 
 use crate::error::{EngineError, refuse};
+use crate::library::Data;
 use crate::program::Counts;
 
 /// A parameter set for a device, with the device's legal voltages and clocks.
@@ -23,14 +24,12 @@ pub struct PowerSet {
 
 #[pymethods]
 impl PowerSet {
+    /// A set by its name, for the device of a file.
     #[new]
-    fn new(path: &str, device: &str) -> PyResult<Self> {
-        let path = Path::new(path);
+    fn new(data: Data<'_>, name: &str, device: &str) -> PyResult<Self> {
         let device = Device::load(Path::new(device)).map_err(refuse)?;
-        let (dir, name) =
-            (path.parent().unwrap_or(Path::new(".")), path.file_stem().unwrap_or_default());
-        let set = sunseal_power::PowerSet::load(dir, &name.to_string_lossy(), &device.name)
-            .map_err(refuse)?;
+        let sets = data.library().room("power");
+        let set = sunseal_power::PowerSet::load(&sets, name, &device.name).map_err(refuse)?;
         Ok(Self { model: PowerModel::new(vec![set]).map_err(refuse)?, limits: limits_of(&device) })
     }
 
@@ -147,18 +146,19 @@ impl PowerSet {
     }
 }
 
-/// Price of what a part counted, on one rail of its own: set of `power_dir` made for `model`, at the rail's voltage.
+/// Price of what a part counted, on one rail of its own: a set made for `model`, at the rail's voltage.
 /// Typical, lowest, highest; the figures that nobody has checked.
 #[pyfunction]
 pub fn rail_energy_j(
-    power_dir: &str,
+    data: Data<'_>,
     set: &str,
     model: &str,
     counts: &Counts,
     part: &str,
     voltage_v: f64,
 ) -> PyResult<(f64, f64, f64, Vec<String>)> {
-    let set = sunseal_power::PowerSet::load(Path::new(power_dir), set, model).map_err(refuse)?;
+    let set =
+        sunseal_power::PowerSet::load(&data.library().room("power"), set, model).map_err(refuse)?;
     let own = counts.split(part, true);
     let b = PowerModel::new(vec![set])
         .and_then(|m| m.weigh(&own, &counts.vocabulary, voltage_v, sunseal_power::Clock::AsRun))
@@ -166,18 +166,19 @@ pub fn rail_energy_j(
     Ok((b.total_j.typ, b.total_j.low, b.total_j.high, b.unchecked))
 }
 
-/// Current of a component's state from a set of `power_dir`, made for `model`, at a supply and a watch
+/// Current of a component's state from a set made for `model`, at a supply and a watch
 /// crystal's auxiliary clock: typical, lowest, highest.
 #[pyfunction]
 pub fn state_current_a(
-    power_dir: &str,
+    data: Data<'_>,
     set: &str,
     model: &str,
     component: &str,
     state: &str,
     vcc_v: f64,
 ) -> PyResult<(f64, f64, f64)> {
-    let set = sunseal_power::PowerSet::load(Path::new(power_dir), set, model).map_err(refuse)?;
+    let set =
+        sunseal_power::PowerSet::load(&data.library().room("power"), set, model).map_err(refuse)?;
     let point =
         OperatingPoint { mclk_hz: 1_000_000, smclk_hz: 1_000_000, aclk_hz: 32_768, vcore: 0 };
     let c = set.current_a(component, state, &point, vcc_v).map_err(refuse)?.value;

@@ -11,7 +11,7 @@ use sunseal_mcu::profile::{Profiler, StackWatch};
 use sunseal_mcu::{Device, Elf, Lint, Machine, Pin, Stop, Until};
 use sunseal_trace::{Ledger, Observer, OperatingPoint, Picos, Silent, Span, SpanKey, Vocabulary};
 
-use crate::board::Board;
+use crate::board::{Board, BoardOrFile};
 use crate::error::{EngineError, refuse};
 
 /// Between two looks at the clock on the wall and the keyboard.
@@ -280,7 +280,7 @@ struct Run {
 
 impl Run {
     fn new(
-        board: &str,
+        board: Board,
         device: &str,
         image: &[u8],
         fed: Option<&[u8]>,
@@ -288,7 +288,7 @@ impl Run {
         timing: &[(String, String)],
         progress: Progress,
     ) -> PyResult<Self> {
-        let board = Board::new(board)?.timed(timing)?;
+        let board = board.timed(timing)?;
         let mark: Pin = board.trigger().parse().map_err(refuse)?;
         let device = Device::load(Path::new(device)).map_err(refuse)?;
         let elf = Elf::parse(image).map_err(refuse)?;
@@ -434,7 +434,7 @@ fn toolchain(elf: &Elf) -> String {
 #[expect(clippy::too_many_arguments, reason = "one call from Python, by name there")]
 pub fn run(
     py: Python<'_>,
-    board: &str,
+    board: BoardOrFile<'_>,
     device: &str,
     image: &[u8],
     window: Window,
@@ -444,6 +444,7 @@ pub fn run(
     timing: Vec<(String, String)>,
     progress: Progress,
 ) -> PyResult<Counts> {
+    let board = board.board()?;
     py.detach(|| {
         let mut run = Run::new(board, device, image, fed, cycles_max, &timing, progress)?;
         let mut watch = StackWatch::above_data(&run.elf);
@@ -493,7 +494,7 @@ pub fn run(
 #[expect(clippy::too_many_arguments, reason = "one call from Python, by name there")]
 pub fn profile(
     py: Python<'_>,
-    board: &str,
+    board: BoardOrFile<'_>,
     device: &str,
     image: &[u8],
     window: Window,
@@ -502,6 +503,7 @@ pub fn profile(
     timing: Vec<(String, String)>,
     progress: Progress,
 ) -> PyResult<BTreeMap<String, u64>> {
+    let board = board.board()?;
     py.detach(|| {
         let mut run = Run::new(board, device, image, fed, cycles_max, &timing, progress)?;
         run.reach_begin(&window, &mut Silent)?;
@@ -533,13 +535,14 @@ pub fn symbols_bytes(image: &[u8], names: Vec<String>) -> PyResult<u32> {
 #[pyfunction]
 pub fn speed(
     py: Python<'_>,
-    board: &str,
+    board: BoardOrFile<'_>,
     device: &str,
     image: &[u8],
     fed: &[u8],
 ) -> PyResult<(u64, u64, f64)> {
+    let board = board.board()?;
     py.detach(|| {
-        let mut counted = Run::new(board, device, image, Some(fed), u64::MAX, &[], None)?;
+        let mut counted = Run::new(board.clone(), device, image, Some(fed), u64::MAX, &[], None)?;
         let mut hash = sunseal_mcu::profile::TraceHash::<false>::default();
         counted.advance(&Until::halted(), &mut hash, "stop")?;
         let mut timed = Run::new(board, device, image, Some(fed), u64::MAX, &[], None)?;

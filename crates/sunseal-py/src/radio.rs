@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What goes over the air: sizes, packets, their energy, and signatures verified.
 
-use std::path::Path;
-
 use pyo3::prelude::*;
 use sunseal_link::{InlineBytes, Message, NodeId, Response, Suite, fragments};
 use sunseal_power::{PowerSet, load_part};
@@ -10,6 +8,7 @@ use sunseal_radio::Cc2500Part;
 use sunseal_trace::OperatingPoint;
 
 use crate::error::{EngineError, refuse};
+use crate::library::Data;
 
 /// How a response travels.
 #[pyclass(frozen, get_all, module = "sunseal._engine")]
@@ -51,14 +50,11 @@ pub fn response_air(suite_name: &str) -> PyResult<ResponseAir> {
 
 /// Energy of one packet of `packet_bytes` with its length byte, sent at 0 dBm by a calibrated CC2500.
 #[pyfunction]
-pub fn packet_energy_j(
-    parts_dir: &str,
-    power_dir: &str,
-    packet_bytes: u32,
-    vcc_v: f64,
-) -> PyResult<f64> {
-    let part: Cc2500Part = load_part(Path::new(parts_dir), "cc2500", "radio").map_err(refuse)?;
-    let set = PowerSet::load(Path::new(power_dir), &part.power_set, &part.model).map_err(refuse)?;
+pub fn packet_energy_j(data: Data<'_>, packet_bytes: u32, vcc_v: f64) -> PyResult<f64> {
+    let library = data.library();
+    let part: Cc2500Part = load_part(&library.room("parts"), "cc2500", "radio").map_err(refuse)?;
+    let set =
+        PowerSet::load(&library.room("power"), &part.power_set, &part.model).map_err(refuse)?;
     let mut charge_c = 0.0;
     for (state, time_s) in part.packet(packet_bytes) {
         let current = set.current_a("radio", state, &OperatingPoint::default(), vcc_v);

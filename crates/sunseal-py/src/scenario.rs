@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The closed loop, played from Python.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
@@ -9,6 +9,7 @@ use sunseal_node::{GatewayChoice, Node, Progress, play_load};
 use sunseal_power::HarvestTrace;
 
 use crate::error::{EngineError, refuse};
+use crate::library::Data;
 
 /// How often progress is told and Ctrl-C heard, by the clock on the wall.
 const LOOK: Duration = Duration::from_millis(50);
@@ -17,13 +18,15 @@ const LOOK: Duration = Duration::from_millis(50);
 #[pyclass(frozen, module = "sunseal._engine")]
 pub struct Scenario {
     pub(crate) inner: sunseal_node::Scenario,
+    /// Where it was read from.
+    folder: Option<PathBuf>,
 }
 
 impl Scenario {
     fn changed(&self, change: impl FnOnce(&mut sunseal_node::Scenario)) -> Self {
         let mut inner = self.inner.clone();
         change(&mut inner);
-        Self { inner }
+        Self { inner, folder: self.folder.clone() }
     }
 }
 
@@ -32,7 +35,9 @@ impl Scenario {
     /// Reads a file; paths in it are taken from its folder.
     #[new]
     fn new(path: &str) -> PyResult<Self> {
-        Ok(Self { inner: sunseal_node::Scenario::load(Path::new(path)).map_err(refuse)? })
+        let path = Path::new(path);
+        let inner = sunseal_node::Scenario::load(path).map_err(refuse)?;
+        Ok(Self { inner, folder: path.parent().map(Path::to_owned) })
     }
 
     /// What `to_json` has given, changed or not; paths in it are taken from the working folder.
@@ -40,12 +45,18 @@ impl Scenario {
     fn from_json(text: &str) -> PyResult<Self> {
         let inner: sunseal_node::Scenario = serde_json::from_str(text).map_err(refuse)?;
         inner.check(&inner.name).map_err(refuse)?;
-        Ok(Self { inner })
+        Ok(Self { inner, folder: None })
     }
 
     /// Everything in it, defaults included, as JSON.
     fn to_json(&self) -> PyResult<String> {
         serde_json::to_string(&self.inner).map_err(refuse)
+    }
+
+    /// The folder of its file, in which parts and boards of one's own may be; none of one that came as JSON.
+    #[getter]
+    fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
     }
 
     /// The same with another seed.
@@ -78,7 +89,7 @@ impl Scenario {
 #[expect(clippy::too_many_arguments, reason = "one function of Python, by name")]
 pub fn simulate(
     py: Python<'_>,
-    data: &str,
+    data: Data<'_>,
     scenario: &Scenario,
     light: Option<(Vec<f64>, Vec<f64>)>,
     progress: Option<Py<PyAny>>,
@@ -90,11 +101,10 @@ pub fn simulate(
         // A listener that fails must not end the run; Ctrl-C is heard at the next look.
         Python::attach(|py| told.as_ref().map(|f| f.call1(py, (sentence,)).map(|_| ())));
     };
-    let scenario = scenario.inner.clone();
+    let (library, scenario) = (data.library(), scenario.inner.clone());
     py.detach(|| {
         let light = light.map(|(time_s, power_w)| HarvestTrace::from_arrays(time_s, power_w));
         let light = light.transpose().map_err(refuse)?;
-        let data = Path::new(data);
         // A load by profile takes no machine, and no checkpoint.
         let (mut node, of_load) = match scenario.load {
             Some(_) if resume => {
@@ -103,7 +113,7 @@ pub fn simulate(
                 ));
             }
             Some(_) => (None, Some((scenario, light))),
-            None => (Some(Node::new(data, scenario, light).map_err(refuse)?), None),
+            None => (Some(Node::new(&library, scenario, light).map_err(refuse)?), None),
         };
         if let (Some(node), Some((file, every_s))) = (&mut node, keep) {
             let file = Path::new(&file);
@@ -131,7 +141,7 @@ pub fn simulate(
         };
         let record = match (node, of_load) {
             (Some(mut node), _) => node.run(&mut watch),
-            (None, Some((scenario, light))) => play_load(data, &scenario, light, &mut watch),
+            (None, Some((scenario, light))) => play_load(&library, &scenario, light, &mut watch),
             (None, None) => unreachable!("one of them is played"),
         };
         if let Some(e) = stopped {

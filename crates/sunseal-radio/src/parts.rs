@@ -2,10 +2,11 @@
 //! Radios of `data/parts`, table `[radio]`: what a model needs beside its registers. Currents are in
 //! `data/power`.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How well a receiver hears, and what beside its channel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReceiverPart {
     /// Input power at which so many packets are lost.
@@ -25,7 +26,7 @@ pub struct ReceiverPart {
 }
 
 /// What a message costs: bits at a rate, in the state of an output power.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MessagePart {
     /// The part's name, with its band where it has several.
@@ -53,7 +54,7 @@ pub struct MessagePart {
 macro_rules! part {
     ($(#[$doc:meta])* $name:ident { $($(#[$field:meta])* $key:ident: $type:ty,)* }) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+        #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct $name {
             /// Which model of this room it is.
@@ -157,7 +158,7 @@ part! {
 }
 
 /// A radio.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "lowercase")]
 pub enum RadioPart {
     /// Texas Instruments, 2.4 GHz, proprietary packets.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import fnmatch
+import json
 import os
 import re
 import tomllib
@@ -13,9 +14,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from sunseal import _engine, places
 from sunseal.errors import SunsealError, unknown
 
 DEFAULT_BOARD = "msp430f5438a-anagear"
+ROOMS = ("parts", "boards", "power")
+"""Rooms of `data/` in which the user may have files of his own."""
 MULTIPLIERS = ("none", "16", "32")
 CARRIED = Path(__file__).resolve().parent / "home"
 """What a wheel brings along (packaging/wheel)."""
@@ -53,31 +57,101 @@ def read_toml(path: Path) -> dict[str, object]:
         raise SunsealError(f"`{path}` is not valid TOML: {e}") from e
 
 
+@cache
+def _library(folders: tuple[Path, ...], data: Path) -> _engine.Library:
+    return _engine.Library(list(folders), data)
+
+
+def library() -> _engine.Library:
+    """Return where the engine, and this module through it, look for parts, boards and power sets."""
+    return _library(places.own_folders(), home() / "data")
+
+
 def names(folder: str) -> list[str]:
-    """List the entries of one room of `data/`, by file name without its ending."""
+    """List the entries of one room of `data/`, the user's own with them, by file name without its ending."""
+    if folder in ROOMS:
+        return library().names(folder)
     return sorted(p.stem for p in (home() / "data" / folder).glob("*.toml"))
+
+
+def _path(room: str, kind: str, name: str) -> Path:
+    """Return the file of a part, board or power set that exists; else say where it was looked for."""
+    path = library().find(room, name)
+    if path is None:
+        wrong = unknown(kind, name, names(room))
+        looked = ", ".join(f"`{folder}`" for folder in (*places.own_folders(), home() / "data"))
+        hint = f"looked in {looked}"
+        raise SunsealError(str(wrong), hint=f"{wrong.hint}; {hint}" if wrong.hint else hint)
+    return path
 
 
 def board_path(name: str) -> Path:
     """Return the file of a board that exists."""
-    if name not in names("boards"):
-        raise unknown("board", name, names("boards"))
-    return home() / "data" / "boards" / f"{name}.toml"
+    return _path("boards", "board", name)
+
+
+def part_path(name: str) -> Path:
+    """Return the file of a part that exists."""
+    return _path("parts", "part", name)
+
+
+def _facts(room: str, path: Path) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(library().table(room, path))
+    return told
+
+
+def board(name: str) -> dict[str, Any]:
+    """Return what a board's file says, with what it extends; a radio `"none"` is none."""
+    return _facts("boards", board_path(name))
+
+
+def part(name: str) -> dict[str, Any]:
+    """Return what a part's file says, with what it extends."""
+    return _facts("parts", part_path(name))
+
+
+def load(name: str) -> _engine.Board:
+    """Return a board as the engine reads it."""
+    return _engine.Board(board_path(name), library())
+
+
+def origin(path: Path) -> str:
+    """Say where a file is from: the package, or which folder of the user's own."""
+    if path.is_relative_to(home() / "data"):
+        return "package"
+    cwd = Path.cwd()
+    return str(path.parent.relative_to(cwd)) if path.is_relative_to(cwd) else str(path.parent)
+
+
+def scenario_path(given: Path) -> Path:
+    """Return a scenario's file: a path, or a name that is looked for in the user's folders and then in the package."""
+    if given.is_file() or given.parent != Path() or given.suffix not in ("", ".toml"):
+        return given
+    file = f"{given.stem}.toml"
+    folders = [f for own in (Path.cwd(), *places.own_folders()) for f in (own, own / "scenarios")]
+    looked = [*folders, home() / "examples" / "scenarios"]
+    found = next((folder / file for folder in looked if (folder / file).is_file()), None)
+    if found is None:
+        raise SunsealError(
+            f"there is no scenario `{given}`, neither as a file nor by name",
+            hint=f"looked for {file} in {', '.join(f'`{folder}`' for folder in dict.fromkeys(looked))}",
+        )
+    return found
 
 
 def residual_known(name: str) -> bool:
     """Say whether a board's residual current, beside chip and radio, was measured by anybody."""
-    power = read_toml(board_path(name)).get("power")
+    power = board(name).get("power")
     return isinstance(power, dict) and "residual" in power
 
 
 def power_set_path(name: str, device: str) -> Path:
     """Return the file of a power set, by its full name or without the device in front."""
-    known = names("power")
     for candidate in (name, f"{device}-{name}"):
-        if candidate in known:
-            return home() / "data" / "power" / f"{candidate}.toml"
-    fitting = [k for k in known if k.startswith(f"{device}-")]
+        found = library().find("power", candidate)
+        if found is not None:
+            return found
+    fitting = [k for k in names("power") if k.startswith(f"{device}-")]
     raise unknown("power set", name, fitting, f"for {device}")
 
 
@@ -85,7 +159,8 @@ def gaps(part: str) -> list[tuple[str, str, str]]:
     """List what of a device or another part is not modelled: block, what of it, why or what happens."""
     for folder in ("devices", "parts"):
         if part in names(folder):
-            facts = read_toml(home() / "data" / folder / f"{part}.toml")
+            path = home() / "data" / folder / f"{part}.toml"
+            facts = read_toml(path) if folder == "devices" else _facts(folder, part_path(part))
             break
     else:
         raise unknown("device or part", part, [*names("devices"), *names("parts")])
@@ -252,8 +327,12 @@ def workload(name: str) -> Workload:
         raise unknown("workload", name, WORKLOADS) from None
 
 
-@cache
 def _board_mk(board: str) -> dict[str, list[str]]:
+    return _made(_firmware_board(board))
+
+
+@cache
+def _made(board: str) -> dict[str, list[str]]:
     """Read what the firmware says of a board: `NAME := words` in board.mk, and in what it includes of `boards`."""
     folder = home() / "firmware" / "boards"
     text = (folder / board / "board.mk").read_text(encoding="utf-8")
@@ -297,14 +376,36 @@ def variant_text(chosen: dict[str, str]) -> str:
     return ",".join(f"{k}={v}" for k, v in sorted(chosen.items()))
 
 
+def _firmware_board(name: str) -> str:
+    """Return the board whose firmware a board runs: its own, or that of the board which it extends.
+
+    That is the same program where chip and trigger pin are the same.
+    """
+    own, seen = name, {name}
+    while not (home() / "firmware" / "boards" / own).is_dir():
+        path = library().find("boards", own)
+        base = read_toml(path).get("extends") if path is not None else None
+        if not isinstance(base, str) or base in seen or library().find("boards", base) is None:
+            return name
+        seen.add(base)
+        own = base
+    if own != name and any(board(own)[key] != board(name)[key] for key in ("device", "trigger")):
+        return name
+    return own
+
+
 def has_firmware(board: str) -> bool:
     """Say whether this tree holds firmware for a board."""
-    return (home() / "firmware" / "boards" / board).is_dir()
+    return (home() / "firmware" / "boards" / _firmware_board(board)).is_dir()
 
 
 def of_nodes() -> list[str]:
     """List the boards whose firmware here makes a node: the others are benches, as a mote with a coprocessor is."""
-    return [name for name in names("boards") if has_firmware(name) and _board_mk(name).get("NODES")]
+    return [
+        name
+        for name in names("boards")
+        if has_firmware(name) and _board_mk(name).get("NODES") and "radio" in board(name)
+    ]
 
 
 def base_programs(board: str) -> list[str]:
@@ -336,7 +437,7 @@ def firmware_path(board: str, chosen: dict[str, str], program: str) -> Path:
         )
     build = home() / "firmware" / "build"
     folder = "-".join(f"{k}-{v}" for k, v in sorted(chosen.items())) or PLAIN_VARIANT
-    path = build / board / folder / f"{program}.elf"
+    path = build / _firmware_board(board) / folder / f"{program}.elf"
     if not path.is_file():
         raise SunsealError(
             f"the firmware `{program}` for {board}{', ' * bool(chosen)}{variant_text(chosen)}, is not built: "

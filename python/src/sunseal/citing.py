@@ -119,12 +119,12 @@ def of(
     data = boards.home() / "data"
     found = NOTHING
     if board is not None:
-        device = str(boards.read_toml(boards.board_path(board))["device"])
+        device = str(boards.board(board)["device"])
         found += _file(data / "devices" / f"{device}.toml") + _file(boards.board_path(board))
     for name in power_sets:
         found += _power_set(name.strip())
     for part in parts:
-        found += _file(data / "parts" / f"{part}.toml")
+        found += _file(boards.part_path(part))
     if climate:
         found += Citations(
             tuple(Source("light", f"{key.replace('_', ' ')}: {value}") for key, value in climate.items())
@@ -139,7 +139,7 @@ def of_scenario(scenario: Mapping[str, Any], power_sets: Iterable[str] = ()) -> 
     Without `power_sets`, those that the scenario or else its board names.
     """
     board = str(scenario["board"])
-    told: Any = boards.read_toml(boards.board_path(board))
+    told: Any = boards.board(board)
     named = [s for s in power_sets if s] or [scenario["power"].get("set") or told["power"]["set"]]
     parts = supply_parts(board, scenario["supply"])
     if "radio" in told:
@@ -149,7 +149,7 @@ def of_scenario(scenario: Mapping[str, Any], power_sets: Iterable[str] = ()) -> 
 
 def supply_parts(board: str, changed: Mapping[str, Any] | None = None) -> list[str]:
     """Return the parts of a board's supply, or those that a scenario puts in their place."""
-    told: Any = boards.read_toml(boards.board_path(board)).get("supply", {})
+    told: Any = boards.board(board).get("supply", {})
     wished = {k: v for k, v in (changed or {}).items() if v is not None}
     named = {**told, **wished}
     if "charger" in wished and "output" in wished:
@@ -161,7 +161,7 @@ def supply_parts(board: str, changed: Mapping[str, Any] | None = None) -> list[s
 
 
 def _power_set(name: str) -> Citations:
-    path = boards.home() / "data" / "power" / f"{name}.toml"
+    path = boards.power_set_path(name, "")
     told: Any = boards.read_toml(path)
     base = told["set"].get("extends")
     return _file(path) + (_power_set(str(base)) if base else NOTHING)
@@ -181,8 +181,12 @@ def _papers() -> dict[str, Paper]:
 def _file(path: Path) -> Citations:
     """Read a file's sources, each once, and see whose paper they name."""
     told: Any = boards.read_toml(path)
-    name = str(path.relative_to(boards.home()))
+    name = str(path.relative_to(boards.home()) if path.is_relative_to(boards.home()) else path)
     sources = tuple(dict.fromkeys(Source(name, *entry) for entry in _sources(told, _keys(told))))
+    base = told.get("extends")
+    for room in ("parts", "boards"):
+        if isinstance(base, str) and (under := boards.library().find(room, base)) is not None:
+            sources += _file(under).sources
     named = " ".join([path.stem, *(s.text for s in sources)]).lower()
     papers = tuple(p for key, p in _papers().items() if key in named or _spoken(key, named))
     return Citations(sources, papers)

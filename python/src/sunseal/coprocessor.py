@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sunseal import _engine, boards
+from sunseal import _engine, boards, places
 from sunseal.errors import SunsealError
 
 MODELS = "SUNSEAL_HDL_MODELS"
@@ -21,13 +21,13 @@ GIVEN = os.environ.get(MODELS)
 Wires = tuple[tuple[str, str], ...]
 
 
-@cache
+@places.cached
 def fitted(board: str) -> dict[str, dict[str, Any]]:
     """Return the FPGAs on a board by name: the board's wires, and under `fpga` the facts of the part."""
-    tables: Any = boards.read_toml(boards.board_path(board)).get("part", [])
+    tables: Any = boards.board(board).get("part", [])
     found = {}
     for wires in tables:
-        facts: Any = boards.read_toml(boards.home() / "data" / "parts" / f"{wires['part']}.toml")
+        facts: Any = boards.part(wires["part"])
         if "fpga" in facts:
             found[wires["name"]] = {**wires, "fpga": facts["fpga"]}
     return found
@@ -87,12 +87,11 @@ def price(board: str, counts: _engine.Counts) -> dict[str, Any] | None:
     if len(found) > 1:
         raise SunsealError(f"{board} has {len(found)} FPGAs; one is priced")
     ((name, fpga),) = found.items()
-    power = str(boards.home() / "data" / "power")
     states, events = counts.of_part(name)
     rails, low, high = {}, 0.0, 0.0
     for rail in fpga["fpga"]["rail"]:
         typ_j, low_j, high_j, _ = _engine.rail_energy_j(
-            power, rail["power_set"], fpga["part"], counts, name, float(rail["voltage_V"])
+            boards.library(), rail["power_set"], fpga["part"], counts, name, float(rail["voltage_V"])
         )
         rails[rail["name"]] = typ_j
         low, high = low + low_j, high + high_j

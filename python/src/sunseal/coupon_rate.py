@@ -137,7 +137,7 @@ def page(found: Rates) -> str:
 
 
 def _harvester() -> dict[str, Any]:
-    part: dict[str, Any] = boards.read_toml(boards.home() / "data" / "parts" / f"{HARVESTER}.toml")
+    part: dict[str, Any] = boards.part(HARVESTER)
     return dict(part["harvester"])
 
 

@@ -138,21 +138,19 @@ class Machine:
         docs/accuracy.md: `{"trap_misaligned": False}`. Nobody hears the radio: machines that shall hear one
         another are made by `Air.machine`, which gives `air` and `place`.
         """
-        board = None
-        self.board = name if name in boards.names("boards") else None
+        board = boards.load(name) if boards.library().find("boards", name) is not None else None
+        self.board = name if board is not None else None
         """The board that it sits on."""
-        if name in boards.names("boards"):
-            board = str(boards.board_path(name))
-            name = _engine.Board(board).device
+        if board is not None:
+            name = board.device
         if name not in boards.names("devices"):
             raise unknown("device or board", name, [*boards.names("devices"), *boards.names("boards")])
         image = elf if isinstance(elf, bytes) or elf is None else _read(Path(elf))
         switches = timing_pairs(timing)
-        data = boards.home() / "data"
-        device = str(data / "devices" / f"{name}.toml")
+        device = str(boards.home() / "data" / "devices" / f"{name}.toml")
         if self.board is not None:
             coprocessor.ready(self.board, tuple(switches))
-        self._inner = _engine.Machine(device, board, str(data / "parts"), image, switches, air, place)
+        self._inner = _engine.Machine(device, board, image, switches, air, place)
         if watching is not None:
             self._inner.set_progress(watching)
         self._hooks: dict[int, Callable[[Machine], object]] = {}

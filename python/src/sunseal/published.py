@@ -110,7 +110,7 @@ class Reproduction:
             if "expr" not in r
         ):
             board, power = place
-            device = str(boards.read_toml(boards.board_path(board))["device"])
+            device = str(boards.board(board)["device"])
             parts = citing.supply_parts(board) if self.raw["kind"] == "surplus" else []
             found += citing.of(board=board, power_sets=[boards.power_set_path(power, device).stem], parts=parts)
         return found
@@ -235,7 +235,7 @@ def _verdict(better: str, published: float, ours: float, raw: dict[str, Any]) ->
 def _operating_point(
     board: str, _table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
 ) -> tuple[float, str]:
-    device = _engine.Board(str(boards.board_path(board))).device
+    device = boards.load(board).device
     levels = _engine.levels(str(boards.home() / "data" / "devices" / f"{device}.toml"))
     for freq_hz, vcc_v, vcore in levels:
         if raw["freq_max_hz"] <= freq_hz:
@@ -288,7 +288,7 @@ def _communication(
     if raw["quantity"] == "packets":
         return float(link.packets), f"body of {link.body_bytes} bytes"
     data = boards.home() / "data"
-    energy_j = _engine.packet_energy_j(str(data / "parts"), str(data / "power"), 64, 2.7)
+    energy_j = _engine.packet_energy_j(data, 64, 2.7)
     return (
         energy_j,
         "CC2500 datasheet, 0 dBm: settling, then 74 bytes at 249.9 kBd; 2.7 V and no calibration are the choice of the "

@@ -9,6 +9,7 @@ Ended(why='uart', exit_status=0, detail="eusci_a0 wrote `ready`")
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import heapq
 import itertools
@@ -65,7 +66,7 @@ class Bench:
         `uart` is the serial interface that `send` types into, by default the one that the board leads out; `baud`
         is how fast (8N1). `power` is the power set that `energy_j` is weighed with, `vcc_v` the supply.
         """
-        if board not in boards.names("boards"):
+        if boards.library().find("boards", board) is None:
             raise SunsealError(
                 f"`{board}` is no board; known: {', '.join(boards.names('boards'))}",
                 hint="a bench needs a board's supply and crystals; `sunseal.Machine` runs a bare device",
@@ -97,7 +98,7 @@ class Bench:
         """Called each time the machine stands still for a look at the terminal."""
 
     def _led_out(self) -> str | None:
-        described = boards.read_toml(boards.board_path(self.board)).get("log")
+        described = boards.board(self.board).get("log")
         serial = described.get("serial") if isinstance(described, dict) else None
         return serial if isinstance(serial, str) else None
 
@@ -149,6 +150,15 @@ class Bench:
             _, _, name, level, points = heapq.heappop(self._drives)
             self.machine.set_pin(name, level)
             self._drive(name, points)
+
+    @contextlib.contextmanager
+    def recording(self, path: Path, pins: Sequence[str] = ()) -> Iterator[None]:
+        """Write all that runs here as a value change dump: these pins (or the trigger pin) and components' states."""
+        self.machine.engine.record(str(path), list(pins) or [boards.load(self.board).trigger])
+        try:
+            yield
+        finally:
+            self.machine.engine.recorded()
 
     # --- What comes out --------------------------------------------------------------------------
 
@@ -210,7 +220,7 @@ class Bench:
         while True:
             self._drive_due()
             kind, slept = self._slice(goals, end_ps, slice_s)
-            wrote = self._collect()
+            wrote = self.collect()
             slice_s = SLICE_S[0] if wrote or not slept else min(2 * slice_s, SLICE_S[1])
             if self.on_slice is not None:
                 self.on_slice(self)
@@ -239,7 +249,8 @@ class Bench:
                 raise
             return "semihosting", False
 
-    def _collect(self) -> bool:
+    def collect(self) -> bool:
+        """Take what the UARTs have written; say whether it was anything."""
         wrote: dict[str, bytearray] = {}
         for _, name, byte in self.machine.engine.take_uart():
             wrote.setdefault(name, bytearray()).append(byte)

@@ -26,7 +26,7 @@ def _engine_speed() -> list[Row]:
     rows: list[Row] = []
     for core, named in CORES.items():
         for board in named:
-            device = _engine.Board(str(boards.board_path(board))).device
+            device = boards.load(board).device
             paths = str(boards.board_path(board)), str(boards.home() / "data" / "devices" / f"{device}.toml")
             for name in ("ecdsa-p256-sign", "ecdsa-secp160r1-sign"):
                 chosen = boards.variant((), board)

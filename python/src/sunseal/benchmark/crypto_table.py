@@ -165,7 +165,7 @@ def _records(progress: Progress | None) -> str:
 def _target(board: str, progress: Progress | None) -> str:
     measured = list(costs(board, progress))
     first = measured[0].measured
-    device = _engine.Board(str(boards.board_path(board))).device
+    device = boards.load(board).device
     assembler = "GNU as 2.40" if device.startswith("msp430") else "the compiler's assembler"
     about = (
         f"{board}{f', {first.variant}' if first.variant else ''}. {first.toolchain}, {assembler}. Time and energy at "

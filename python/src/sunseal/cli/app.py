@@ -6,6 +6,7 @@ A command's module is imported when the command is run: `--help` imports none of
 
 from __future__ import annotations
 
+import contextvars
 import difflib
 import importlib
 import os
@@ -32,6 +33,9 @@ COMPLETING = "_SUNSEAL_COMPLETE"
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "boards": ("inventory:boards_command", "List boards, devices, their limits of clock and voltage."),
+    "parts": ("parts:parts_command", "List parts, yours and the package's."),
+    "part": ("parts:part_app", "Write, check or fit a part of your own."),
+    "schema": ("schema:schema_command", "Print the JSON Schema of a kind of file, for your editor."),
     "workloads": ("inventory:workloads_command", "List the operations that can be measured."),
     "measure": ("measure:measure_command", "Measure one operation: cycles, time, joules, memory."),
     "curve": ("measure:curve_command", "Weigh one run over every voltage and clock."),
@@ -175,6 +179,11 @@ def _usage(e: TyperException, args: Sequence[str]) -> int:
 
 def run(args: Sequence[str]) -> int:
     """Run a command and return its exit status."""
+    # What a command sets for itself, as where it looks for files, ends with it.
+    return contextvars.copy_context().run(_watched, args)
+
+
+def _watched(args: Sequence[str]) -> int:
     if not args or {"--help", "-h"} & set(args):
         return _run(args or ["--help"])
     from sunseal.cli.progress import alive

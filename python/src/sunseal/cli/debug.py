@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
-from sunseal import _engine, boards, units
+from sunseal import boards, units
 from sunseal.cli.console import err, out, writable
 from sunseal.cli.options import Board, Image, Seconds, Until
 from sunseal.errors import SunsealError
@@ -38,7 +39,7 @@ def waveform_command(
     stop = m.waveform(
         vcd,
         until,
-        pins=pin or [_engine.Board(str(boards.board_path(board))).trigger],
+        pins=pin or [boards.load(board).trigger],
         symbols=symbol or (),
         stimulus=stimulus,
         signals={signal: name for signal, _, name in pairs},
@@ -59,20 +60,25 @@ def gdb_command(
     gdb-multiarch does not know; `sunseal doctor` says which is there and how to get it. `monitor help` in it
     lists what else it can do: reset, cut the supply, set its voltage.
     """
-    import signal
-
-    from sunseal.doctor import debugger
     from sunseal.machine import Machine
 
     m = Machine(board, elf)
+    ended = m.engine.gdb(listen, round(units.time_s(off, "--off") * 1e12), announced(m.device, elf))
+    err.print(f"the debugger has {ended}")
+
+
+def announced(device: str, elf: Path) -> Callable[[str], None]:
+    """Return what says where a debugger can come, once it can."""
+    import signal
+
+    from sunseal.doctor import debugger
 
     def listening(address: str) -> None:
         err.print(
             f"waiting on {address}; in another terminal: "
-            f"{debugger(m.device)} {escape(shlex.quote(str(elf)))} -ex 'target remote {address}'"
+            f"{debugger(device)} {escape(shlex.quote(str(elf)))} -ex 'target remote {address}'"
         )
         # From here on Ctrl-C ends this process, also in the middle of a debugger's session.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-    ended = m.engine.gdb(listen, round(units.time_s(off, "--off") * 1e12), listening)
-    err.print(f"the debugger has {ended}")
+    return listening

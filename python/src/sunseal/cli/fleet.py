@@ -10,7 +10,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from sunseal import boards, units
+from sunseal import boards, places, units
 from sunseal.cli.console import PAGE, Figure, Report, err, out, print_json, writable
 from sunseal.cli.options import Json
 from sunseal.measurement import measuring
@@ -36,6 +36,7 @@ def fleet_command(
     if not quiet:
         err.print("measuring the profile and drawing the fleet", style="dim")
     fleet = fleets.load(path)
+    places.look_beside(fleet.scenario.folder)
     columns = (TextColumn("nodes"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err.console, transient=True, disable=quiet) as bar:
         task = bar.add_task("nodes", total=len(fleet.nodes))

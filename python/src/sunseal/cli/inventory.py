@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from sunseal import _engine, boards
@@ -25,11 +26,13 @@ def boards_command(
         return
     rows: list[dict[str, Any]] = []
     for name in boards.names("boards"):
-        board = _engine.Board(str(boards.board_path(name)))
+        board = boards.load(name)
         levels = _engine.levels(str(boards.home() / "data" / "devices" / f"{board.device}.toml"))
         rows.append(
             {
                 "board": name,
+                "from": boards.origin(boards.board_path(name)),
+                "file": str(boards.board_path(name)),
                 "device": board.device,
                 "parts": board.parts,
                 "variants": [f"{k}={v}" for k, values in boards.variants(name).items() for v in values],
@@ -43,12 +46,17 @@ def boards_command(
     table = Table("board, device, variants", "parts", "clock, from", "power sets", box=None)
     for row in rows:
         table.add_row(
-            "\n".join((row["board"], f"  {row['device']}", *(f"  {v}" for v in row["variants"]))),
+            "\n".join((row["board"] + _from(row), f"  {row['device']}", *(f"  {v}" for v in row["variants"]))),
             "\n".join(row["parts"]),
             "\n".join(f"{p['freq_max_hz'] / 1e6:.3g} MHz, {p['vcc_min_v']:g} V" for p in row["levels"]),
             "\n".join(p.removeprefix(f"{row['device']}-") for p in row["power_sets"]),
         )
     out.print(table)
+
+
+def _from(row: dict[str, Any]) -> str:
+    """Say where a board is from that is not the package's."""
+    return "" if row["from"] == "package" else escape(f" (from {row['from']})")
 
 
 def _show_gaps(as_json: bool) -> None:

@@ -11,7 +11,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from sunseal import units
+from sunseal import places, units
 from sunseal.cli.console import PAGE, PICTURE, Figure, Report, err, out, print_json, writable
 from sunseal.cli.options import Json
 from sunseal.cli.tune import weighing
@@ -53,6 +53,7 @@ def plan_command(
         writable(file, endings)
     if dask is not None and sweep is None:
         raise SunsealError("`--dask` belongs to `--sweep`")
+    places.look_beside(path.parent)
     wanted = plan_requirements.load(path)
     with weighing(as_json) as progress:
         everything = sweeping.field(wanted, progress=progress)
@@ -209,8 +210,8 @@ def _show_losers(planned: Planned) -> None:
     for name, words in planned.losers:
         work, _, board = name.partition(" on ")
         said.setdefault((work, words), []).append(board)
-    for (work, words), places in said.items():
-        out.print(f"  {work} on {', '.join(places)}: {words}")
+    for (work, words), named in said.items():
+        out.print(f"  {work} on {', '.join(named)}: {words}")
     for remark in planned.remarks:
         out.print(f"  {remark}")
 

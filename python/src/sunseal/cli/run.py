@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import select
 import sys
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 LOOK_S = 0.02
 """Between two looks at the keyboard of a program that stands still."""
+
+OFF_S = 1.0
+"""How long the supply stays away after each loss that a debugger asks for."""
 
 LINGER_S = 1.0
 """How long the last words wait in the pseudo-terminal for their reader."""
@@ -62,6 +66,19 @@ def run_command(
     pin_log: Annotated[
         Path | None, typer.Option("--pin-log", help="Write every edge of an output pin into this .csv.")
     ] = None,
+    vcd: Annotated[
+        Path | None, typer.Option("--vcd", help="Write pins and states into this .vcd, for a waveform viewer.")
+    ] = None,
+    vcd_pin: Annotated[
+        list[str] | None, typer.Option("--vcd-pin", help="A pin in it; else the trigger pin. Repeatable.")
+    ] = None,
+    gdb: Annotated[
+        str | None, typer.Option("--gdb", metavar="HOST:PORT", help="Serve a debugger, which runs the program.")
+    ] = None,
+    supply: Annotated[
+        Path | None,
+        typer.Option("--supply", metavar="SCENARIO.toml", help="Feed it from a scenario's store and light, for --for."),
+    ] = None,
     vcc: Vcc = None,
     power: Annotated[str | None, typer.Option("--power", help="Power set for the joules.")] = None,
     as_json: Json = False,
@@ -78,6 +95,24 @@ def run_command(
     if sys.stdout.isatty() and not as_json:
         machine.watching = None  # what the program writes shows that it runs
     writable(pin_log, (".csv",))
+    writable(vcd, (".vcd",))
+    if vcd_pin and vcd is None:
+        raise SunsealError("`--vcd-pin` belongs to `--vcd`")
+    if supply is not None:
+        inputs = {"--until": until, "--until-uart": until_uart, "--exit": status, "--uart": uart, "--input": typed}
+        inputs |= {"--pty": pty, "--adc": adc, "--pin": pin, "--pin-log": pin_log, "--vcd": vcd, "--gdb": gdb}
+        if refused := [name for name, given in inputs.items() if given]:
+            raise SunsealError(
+                f"`{refused[0]}` is of a bench with a steady supply, and `--supply` feeds the program from a store "
+                "that may fail; leave one out"
+            )
+        _fed(elf, board, supply, span, vcc, power, as_json)
+        return
+    ends = {"--for": span, "--until": until, "--until-uart": until_uart, "--pty": pty, "--vcd": vcd}
+    moving = [given for given in pin or () if not given.endswith(("=0", "=1"))]
+    ends |= {f"--pin {given}": given for given in moving}
+    if gdb is not None and (refused := [name for name, given in ends.items() if given]):
+        raise SunsealError(f"`{refused[0]}` cannot stand beside `--gdb`: the debugger runs the program, not the bench")
     bench = Bench(board, elf, uart=uart, baud=baud, power=power, vcc_v=vcc_of(vcc))
     for given in adc or ():
         _connect(bench, given)
@@ -90,8 +125,9 @@ def run_command(
     shown = uart if uart is not None else bench.uart
     if not as_json:
         bench.on_output = lambda name, data: _show(name, data, shown)
-    with _terminal(bench, shown) if pty else contextlib.nullcontext():
-        ended = _play(bench, until, until_uart, span)
+    recording = bench.recording(vcd, vcd_pin or ()) if vcd is not None else contextlib.nullcontext()
+    with _terminal(bench, shown) if pty else contextlib.nullcontext(), recording:
+        ended = _debugged(bench, elf, gdb) if gdb is not None else _play(bench, until, until_uart, span)
     if pin_log is not None:
         rows = (f"{at_s!r},{name},{int(level)}\n" for at_s, _, name, level in bench.machine.pin_log())
         pin_log.write_text("time_s,pin,level\n" + "".join(rows), encoding="utf-8")
@@ -118,6 +154,52 @@ def _play(bench: Bench, until: str | None, until_uart: str | None, span: str | N
         if until is None and until_uart is None:
             raise
         return Ended("failed", str(e), 1)
+
+
+def _debugged(bench: Bench, elf: Path, listen: str) -> Ended:
+    """Let a debugger run the program, with what is connected to its inputs."""
+    from sunseal.cli.debug import announced
+    from sunseal.running import Ended
+
+    how = bench.machine.engine.gdb(listen, int(OFF_S * 1e12), announced(bench.machine.device, elf))
+    bench.collect()
+    return Ended("debugger", f"the debugger has {how}")
+
+
+def _fed(
+    elf: Path, board: str, supply: Path, span: str | None, vcc: str | None, power: str | None, as_json: bool
+) -> None:
+    """Run a program on what a scenario's store and light give, by the closed loop."""
+    from sunseal import _engine, demo, places
+    from sunseal.loop import simulation
+
+    loaded = simulation.load(supply)
+    places.look_beside(loaded.folder)
+    told = simulation.facts(loaded)
+    for key in ("node", "gateway", "load", "write"):
+        told.pop(key, None)
+    told |= {"firmware": str(elf), "board": board, "name": f"{elf.name} on {board}"}
+    told["output"] = {**told["output"], "symbols": []}
+    if span is not None:
+        told["duration_s"] = units.time_s(span)
+    if vcc is not None:
+        told["power"]["vcc_v"] = vcc_of(vcc)
+    if power is not None:
+        told["power"]["set"] = power
+    with demo.bar(err.console, as_json, told["duration_s"], told["start_s"]) as watch, places.beside(loaded.folder):
+        played = simulation.play(_engine.Scenario.from_json(json.dumps(told)), watch)
+    closing, written = played.closing(), played.record["log"]
+    never = played.never_ran()
+    if as_json:
+        print_json({**closing, "uart": written})
+    else:
+        sys.stdout.write(written)
+        sys.stdout.flush()
+        err.print(demo.closing_table(closing))
+        if never is not None:
+            err.print(escape(never))
+    if never is not None:
+        raise typer.Exit(1)
 
 
 def _tell(bench: Bench, ended: Ended, shown: str | None, as_json: bool) -> None:

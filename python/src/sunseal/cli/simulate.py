@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from sunseal import boards, units
+from sunseal import boards, places, units
 from sunseal.cli.console import PAGE, Figure, Report, err, out, print_json, writable
 from sunseal.cli.options import Board, Json
 from sunseal.errors import Stopped, SunsealError
@@ -58,6 +58,7 @@ def simulate_command(
     if kept.is_file() and not resume:
         err.print(f"`{escape(str(kept))}` keeps an earlier run (`--resume` goes on with it); this takes its place")
     loaded = simulation.load(scenario).observed(functions, None if window is None else _stretch(window))
+    places.look_beside(loaded.folder)
     told = simulation.facts(loaded)
     options = [("--report", report), ("--figure", figure), ("--series", series), ("--checkpoint", checkpoint)]
     given = [text for name, file in options if file is not None for text in (name, str(file))]

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sunseal.boards import home, names, read_toml
-from sunseal.errors import SunsealError, unknown
+from sunseal import boards
+from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,10 +53,7 @@ class Panel:
     @staticmethod
     def load(part: str) -> Panel:
         """Read a panel from `data/parts`."""
-        path = home() / "data" / "parts" / f"{part}.toml"
-        if not path.is_file():
-            raise unknown("part", part, names("parts"))
-        data = read_toml(path)
+        path, data = boards.part_path(part), boards.part(part)
         panel = data.get("panel")
         if not isinstance(panel, dict):
             raise SunsealError(f"`{path.name}` is not a panel: it has no table `[panel]`")

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sunseal import _engine, boards
+from sunseal import _engine, boards, places
 from sunseal.errors import Stopped, SunsealError, unknown
 from sunseal.harvest import light as harvest
 from sunseal.loop import simulation
@@ -96,7 +96,11 @@ def profile_of(scenario: _engine.Scenario) -> NodeProfile:
     except OSError as e:
         raise SunsealError(f"the program `{firmware}` cannot be read: {e.strerror or e}") from e
     key = hashlib.sha256(measuring.engine_id() + image + _data_id())
-    key.update(json.dumps({k: told[k] for k in ("board", "power", "supply", "node", "seed")}, sort_keys=True).encode())
+    key.update(
+        json.dumps(
+            {k: told.get(k) for k in ("board", "radio", "power", "supply", "node", "seed")}, sort_keys=True
+        ).encode()
+    )
     path = boards.cache_dir() / "profiles" / f"node-{key.hexdigest()}.json"
     with suppress(OSError, ValueError, TypeError, KeyError):
         return NodeProfile.from_dict(json.loads(path.read_text(encoding="utf-8")))
@@ -109,8 +113,9 @@ def profile_of(scenario: _engine.Scenario) -> NodeProfile:
 def _data_id() -> bytes:
     """Tell one state of the device, part and power files from another."""
     seen = hashlib.sha256()
-    for folder in ("boards", "devices", "parts", "power"):
-        for path in sorted((boards.home() / "data" / folder).glob("*.toml")):
+    own = [boards.library().find(room, name) for room in boards.ROOMS for name in boards.names(room)]
+    for path in (*own, *sorted((boards.home() / "data" / "devices").glob("*.toml"))):
+        if path is not None:
             seen.update(path.name.encode() + path.read_bytes())
     return seen.digest()
 
@@ -173,7 +178,7 @@ def _asleep(item: Mapping[str, Any]) -> bool:
 def _config(told: Mapping[str, Any], image: bytes) -> dict[str, float]:
     """Read the node's settings: the scenario's over those in the program (docs/reference/node.md, node_config)."""
     at = measuring.file_offset(image, "node_config")
-    places = {
+    offsets = {
         "period_s": (24, 4),
         "margin_percent": (34, 2),
         "overhead_uj": (36, 4),
@@ -181,7 +186,7 @@ def _config(told: Mapping[str, Any], image: bytes) -> dict[str, float]:
         "radio_uj": (48, 4),
         "poll_s": (52, 2),
     }
-    own = {k: int.from_bytes(image[at + o : at + o + n], "little") for k, (o, n) in places.items()}
+    own = {k: int.from_bytes(image[at + o : at + o + n], "little") for k, (o, n) in offsets.items()}
     wished = {k: v for k, v in told["node"].items() if k in own and v is not None}
     return {**own, **wished}
 
@@ -265,17 +270,19 @@ def load(path: Path, profile: NodeProfile | None = None) -> Fleet:
         if not isinstance(value, int) or value < 1:
             raise SunsealError(f"`{path}`: {key} is {value!r}; it must be a whole number, one or more")
     scenario = simulation.load(path.parent / str(told["scenario"]))
-    if profile is None:
-        profile = _given_profile(told["profile"], path) if "profile" in told else profile_of(scenario)
-    climate = told.get("climate", {})
-    for key in climate:
-        if key not in CLIMATE:
-            raise unknown("key", key, CLIMATE, f"in [climate] of `{path}`")
-    spread = {k: Spread.read(v, f"`{path}`: spread.{k}") for k, v in told.get("spread", {}).items()}
-    for key in spread:
-        if key not in SPREADS:
-            raise unknown("key", key, SPREADS, f"in [spread] of `{path}`")
-    return _drawn(str(told.get("name", path.stem)), path, scenario, profile, climate, spread, count, days, int(seed))
+    with places.beside(scenario.folder):
+        if profile is None:
+            profile = _given_profile(told["profile"], path) if "profile" in told else profile_of(scenario)
+        climate = told.get("climate", {})
+        for key in climate:
+            if key not in CLIMATE:
+                raise unknown("key", key, CLIMATE, f"in [climate] of `{path}`")
+        spread = {k: Spread.read(v, f"`{path}`: spread.{k}") for k, v in told.get("spread", {}).items()}
+        for key in spread:
+            if key not in SPREADS:
+                raise unknown("key", key, SPREADS, f"in [spread] of `{path}`")
+        name = str(told.get("name", path.stem))
+        return _drawn(name, path, scenario, profile, climate, spread, count, days, int(seed))
 
 
 def _given_profile(told: Mapping[str, Any], path: Path) -> NodeProfile:
@@ -363,7 +370,7 @@ def sunlit(board: str, climate: Mapping[str, Any]) -> Trace:
 
 def sunlight(board: str, climate: Mapping[str, Any]) -> harvest.Trace:
     """Compute a typical year of a board's panel, by the hour; `climate` as in a fleet file."""
-    facts: Any = boards.read_toml(boards.board_path(board))
+    facts: Any = boards.board(board)
     panel = climate.get("panel") or facts.get("supply", {}).get("panel")
     if panel is None:
         raise SunsealError(f"{board} has no panel, so no sun feeds it; name one with `panel`")
@@ -400,13 +407,19 @@ def play(
     fleet: Fleet, which: slice = slice(None), heard: Callable[[int], object] | None = None
 ) -> list[dict[str, Any]]:
     """Play some of a fleet's nodes and return their fates, in order."""
+    with places.beside(fleet.scenario.folder):
+        return _play(fleet, which, heard)
+
+
+def _play(fleet: Fleet, which: slice, heard: Callable[[int], object] | None) -> list[dict[str, Any]]:
     plan = {
         "duration_s": fleet.days * DAY_S,
         "profiles": [p.to_dict() for p in fleet.profiles],
         "nodes": fleet.nodes[which],
     }
-    data = str(boards.home() / "data")
-    fates: list[dict[str, Any]] = json.loads(_engine.fleet(data, fleet.scenario, json.dumps(plan), fleet.traces, heard))
+    fates: list[dict[str, Any]] = json.loads(
+        _engine.fleet(boards.library(), fleet.scenario, json.dumps(plan), fleet.traces, heard)
+    )
     return fates
 
 
@@ -541,7 +554,14 @@ def _on_dask(fleet: Fleet, pieces: Sequence[slice], address: str) -> Iterator[tu
     with client:
         # A scenario is an object of the engine; its JSON travels.
         shared = client.scatter(
-            (fleet.scenario.to_json(), fleet.days, [p.to_dict() for p in fleet.profiles], fleet.traces), broadcast=True
+            (
+                fleet.scenario.to_json(),
+                fleet.days,
+                [p.to_dict() for p in fleet.profiles],
+                fleet.traces,
+                fleet.scenario.folder,
+            ),
+            broadcast=True,
         )
         futures = {client.submit(_piece, shared, fleet.nodes[p], pure=False): p for p in pieces}
         for future in dask.as_completed(list(futures)):
@@ -550,9 +570,10 @@ def _on_dask(fleet: Fleet, pieces: Sequence[slice], address: str) -> Iterator[tu
 
 def _piece(shared: Any, nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Play a piece on a worker."""
-    scenario, days, profiles, traces = shared
+    scenario, days, profiles, traces, folder = shared
     profiles = [NodeProfile.from_dict(p) for p in profiles]
-    return play(Fleet("piece", _engine.Scenario.from_json(scenario), days, profiles, nodes, traces))
+    with places.beside(folder):
+        return play(Fleet("piece", _engine.Scenario.from_json(scenario), days, profiles, nodes, traces))
 
 
 def summary(rows: pd.DataFrame) -> dict[str, Any]:

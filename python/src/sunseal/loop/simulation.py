@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import _engine, boards, citing
+from sunseal import _engine, boards, citing, places
 from sunseal.errors import SunsealError
 from sunseal.harvest import light as harvest
 from sunseal.measurement import measuring, oracle
@@ -47,6 +47,8 @@ class Played:
     scenario: dict[str, Any]
     record: dict[str, Any]
     light: harvest.Trace | None
+    folder: Path | None = None
+    """Where its file lies, and parts of its own may."""
 
     @property
     def hours(self) -> list[float]:
@@ -132,7 +134,8 @@ class Played:
         """Return the documents behind board, parts, coefficients and light."""
         sets = [name.strip() for name in self.record["power_set"].split("+")]
         light = self.light.provenance if self.light is not None else None
-        return citing.of_scenario(self.scenario, sets) + citing.of(climate=light)
+        with places.beside(self.folder):
+            return citing.of_scenario(self.scenario, sets) + citing.of(climate=light)
 
     def series_csv(self) -> str:
         """Write the series as CSV: a header with units, a line for each stretch of the run."""
@@ -144,8 +147,8 @@ class Played:
 
 
 def load(path: Path) -> _engine.Scenario:
-    """Read a scenario file."""
-    return _engine.Scenario(str(path))
+    """Read a scenario by its path or its name; parts and boards of its own are looked for in its folder first."""
+    return _engine.Scenario(str(boards.scenario_path(path)))
 
 
 def facts(scenario: _engine.Scenario) -> dict[str, Any]:
@@ -161,7 +164,7 @@ def sunlight(scenario: Mapping[str, Any]) -> harvest.Trace | None:
         return None
     part = wanted.get("panel")
     if part is None:
-        board = boards.read_toml(boards.board_path(scenario["board"]))
+        board = boards.board(scenario["board"])
         supply = board["supply"]
         assert isinstance(supply, dict)
         part = str(supply["panel"])
@@ -196,13 +199,18 @@ def play(scenario: _engine.Scenario, watch: Watch | None = None, checkpoint: Che
     be written, the last one stays whole and the run goes on. Raises EngineError if what is to be gone on with is of
     another scenario, program, light or engine.
     """
+    with places.beside(scenario.folder):
+        return _play(scenario, watch, checkpoint)
+
+
+def _play(scenario: _engine.Scenario, watch: Watch | None, checkpoint: Checkpoint | None) -> Played:
     told = facts(scenario)
     light = sunlight(told)
     keep, resume, told_of = None, False, None
     if checkpoint is not None:
         keep, resume, told_of = (str(checkpoint.path), checkpoint.every_s), checkpoint.resume, checkpoint.told
     arrays = (light.time_s.tolist(), light.power_w.tolist()) if light is not None else None
-    record = json.loads(_engine.simulate(str(boards.home() / "data"), scenario, arrays, watch, keep, resume, told_of))
+    record = json.loads(_engine.simulate(boards.library(), scenario, arrays, watch, keep, resume, told_of))
     off = record["energy"]["balance_rel"]
     if not abs(off) <= BALANCE_MAX:
         raise SunsealError(
@@ -211,7 +219,7 @@ def play(scenario: _engine.Scenario, watch: Watch | None = None, checkpoint: Che
         )
     told.pop("gateway", None)  # a port that was free today is no fact of the scenario
     told["firmware"] = Path(told["firmware"]).name
-    return Played(told, record, light)
+    return Played(told, record, light, scenario.folder)
 
 
 DUTY_SYMBOLS = ("bench_output", "bench_status", "duty_failed")
@@ -285,7 +293,7 @@ def duty_scenario(
 def _stopping(supply: dict[str, Any], weights: measuring.PowerSet, freq_hz: int) -> dict[str, Any]:
     """Where the store is the rail, the node stops below what its clock needs, as a supervisor would stop it."""
     direct = supply.get("output", "direct") == "direct" and "harvester" not in supply
-    if not direct or "v_cut_v" in supply or "supply" in boards.read_toml(boards.board_path(weights.board.name)):
+    if not direct or "v_cut_v" in supply or "supply" in boards.board(weights.board.name):
         return supply
     least_v = min(v for hz, v, _ in weights.inner.levels() if hz >= freq_hz * 0.995)
     return {"v_cut_v": least_v, "v_on_v": least_v + 0.1, **supply}

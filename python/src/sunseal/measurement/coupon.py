@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Any
 
-from sunseal import _engine, boards
+from sunseal import boards
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import measuring, oracle
 
@@ -205,7 +205,7 @@ def _priced(
 @cache
 def _header_bytes(board: str) -> int:
     """Read what the store puts around a payload from the store's own header."""
-    device = _engine.Board(str(boards.board_path(board))).device
+    device = boards.load(board).device
     facts = boards.read_toml(boards.home() / "data" / "devices" / f"{device}.toml")
     text = (boards.home() / "firmware/coupon/include/sunseal/coupon.h").read_text(encoding="utf-8")
     name = f"SUNSEAL_COUPON_{'FRAM' if 'fram' in facts else 'FLASH'}_HEADER_WORDS"

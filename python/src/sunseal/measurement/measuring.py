@@ -87,7 +87,7 @@ class PowerSet:
         """Load the set `name`, with or without the device in front, for a board's device."""
         self.board = _board(board)
         path = boards.power_set_path(name, self.board.device)
-        self.inner = _engine.PowerSet(str(path), str(_device_path(self.board.device)))
+        self.inner = _engine.PowerSet(boards.library(), path.stem, str(_device_path(self.board.device)))
         self.facts: dict[str, Any] = boards.read_toml(_device_path(self.board.device))
         self.name = self.inner.name
 
@@ -97,7 +97,7 @@ class PowerSet:
 
 
 def _board(name: str) -> _engine.Board:
-    return _engine.Board(str(boards.board_path(name)))
+    return boards.load(name)
 
 
 def _device_path(device: str) -> Path:
@@ -388,7 +388,7 @@ def starts_from_v(board: str) -> float:
 
     An FR5994's SVSH is on after a reset and lets go at its rising level.
     """
-    facts: Any = boards.read_toml(boards.board_path(board))
+    facts: Any = boards.board(board)
     device: Any = boards.read_toml(boards.home() / "data" / "devices" / f"{facts['device']}.toml")
     return float(device.get("svs", {}).get("rising_V", 0.0))
 
@@ -409,7 +409,7 @@ def profile(
     device = _device_path(_board(board).device)
     coprocessor.ready(board, program.wires)
     return _engine.profile(
-        str(boards.board_path(board)),
+        boards.load(board),
         str(device),
         program.image,
         program.window,
@@ -506,14 +506,13 @@ def _counted(
     progress: Progress | None,
     timing: Timing | None = None,
 ) -> _engine.Counts:
-    board_path = boards.board_path(board)
     key = hashlib.sha256()
     window = json.dumps(program.window).encode()
     switches = [*timing_pairs(timing), *program.wires]
     for part in (
         engine_id(),
         device.read_bytes(),
-        board_path.read_bytes(),
+        json.dumps(boards.board(board), sort_keys=True).encode(),
         program.image,
         window,
         fed or b"",
@@ -527,7 +526,7 @@ def _counted(
         return _engine.Counts.from_json(path.read_text(encoding="utf-8"))
     coprocessor.ready(board, program.wires)
     counts = _engine.run(
-        str(board_path),
+        boards.load(board),
         str(device),
         program.image,
         program.window,

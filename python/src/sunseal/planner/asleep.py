@@ -72,13 +72,12 @@ def _sum(*parts: Ends) -> Ends:
 
 def of_board(board: str, vcc_v: float, power: str = measuring.DEFAULT_POWER) -> Asleep:
     """Return what a board draws asleep at a supply, by the set `power` of its chip."""
-    facts: Any = boards.read_toml(boards.board_path(board))
+    facts: Any = boards.board(board)
     device = str(facts["device"])
     chip_set = boards.power_set_path(power, device).stem
 
     def drawn_w(power_set: str, part: str, component: str, state: str) -> Ends:
-        data = str(boards.home() / "data" / "power")
-        typical, low, high = _engine.state_current_a(data, power_set, part, component, state, vcc_v)
+        typical, low, high = _engine.state_current_a(boards.library(), power_set, part, component, state, vcc_v)
         return typical * vcc_v, low * vcc_v, high * vcc_v
 
     known = _components(chip_set)
@@ -101,13 +100,13 @@ def of_board(board: str, vcc_v: float, power: str = measuring.DEFAULT_POWER) -> 
 
 def power_sets(board: str) -> list[str]:
     """Name the sets behind radio and residual current, for citations."""
-    facts: Any = boards.read_toml(boards.board_path(board))
+    facts: Any = boards.board(board)
     found = [radios.of_board(board).power_set] if "radio" in facts else []
     return [*found, *([str(facts["power"]["residual"])] if "residual" in facts["power"] else [])]
 
 
 def _components(power_set: str) -> set[str]:
     """Name the components that a set speaks for, those of the set it extends included."""
-    facts: Any = boards.read_toml(boards.home() / "data" / "power" / f"{power_set}.toml")
+    facts: Any = boards.read_toml(boards.power_set_path(power_set, ""))
     found = {str(c["component"]) for c in facts.get("current", [])}
     return found | (_components(facts["set"]["extends"]) if "extends" in facts["set"] else set())

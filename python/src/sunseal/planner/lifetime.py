@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sunseal import _engine, boards, citing
+from sunseal import boards, citing
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import measuring
 from sunseal.planner.asleep import Asleep
@@ -21,9 +21,7 @@ YEAR_S = 365.25 * 86_400.0
 
 def _parts(kind: str) -> dict[str, dict[str, Any]]:
     """Read the parts that have a table of this name."""
-    found = {
-        name: boards.read_toml(boards.home() / "data" / "parts" / f"{name}.toml") for name in boards.names("parts")
-    }
+    found = {name: boards.part(name) for name in boards.names("parts")}
     return {name: facts for name, facts in found.items() if kind in facts}
 
 
@@ -216,7 +214,7 @@ class Lifetime:
 
 def battery_of(board: str) -> str:
     """Return the battery of a board that has one."""
-    battery = _engine.Board(str(boards.board_path(board))).battery
+    battery = boards.load(board).battery
     if battery is None:
         raise SunsealError(
             f"{board} has no battery, so nothing says how long it lasts",

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sunseal import _engine, boards, citing, units
+from sunseal import _engine, boards, citing, places, units
 from sunseal.loop import fleet as fleets
 from sunseal.measurement import measuring
 from sunseal.planner import asleep, operations, sweep, uncertainty
@@ -181,7 +181,8 @@ def plan(
         wanted = wishes.load(Path(requirements))
     else:
         wanted = wishes.read(requirements)
-    return choose(sweep.field(wanted, progress=progress), best=best, check=check)
+    with places.beside(wanted.folder):
+        return choose(sweep.field(wanted, progress=progress), best=best, check=check)
 
 
 def choose(everything: sweep.Field, *, best: int = BEST, check: bool = True) -> Planned:
@@ -473,8 +474,9 @@ def play_trace(
     scenario |= {"power": {"vcc_v": vcc_v}, "supply": one.table()}
     node = {"profile": 0, "trace": 0, "light_scale": 1.0, "phase_s": 0.0, "capacitance_f": None}
     played = {"duration_s": days * fleets.DAY_S, "profiles": [profile.to_dict()], "nodes": [node]}
-    data = str(boards.home() / "data")
-    told = _engine.fleet(data, _engine.Scenario.from_json(json.dumps(scenario)), json.dumps(played), [trace], None)
+    told = _engine.fleet(
+        boards.library(), _engine.Scenario.from_json(json.dumps(scenario)), json.dumps(played), [trace], None
+    )
     fate: dict[str, Any] = json.loads(told)[0]
     return fate
 
@@ -608,7 +610,7 @@ def _sources(everything: sweep.Field, configurations: Sequence[Configuration]) -
         pairs = [(b, s) for b in sorted(everything.table.board.unique()) for s in everything.supplies]
     for board in dict.fromkeys(b for b, _ in pairs):
         sets, parts = [measuring.PowerSet(wanted.power_set, board).name, *asleep.power_sets(board)], []
-        facts: Any = boards.read_toml(boards.board_path(board))
+        facts: Any = boards.board(board)
         if "radio" in facts:
             parts.append(facts["radio"]["part"])
         found += citing.of(board=board, power_sets=sets, parts=parts)

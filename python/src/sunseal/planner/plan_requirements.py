@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sunseal import boards, units
+from sunseal import boards, places, units
 from sunseal.errors import SunsealError, unknown
 
 T = TypeVar("T")
@@ -220,7 +220,8 @@ def _ends(low: float, high: float) -> Callable[[Any, str], tuple[float, float]]:
 
 def load(path: Path) -> Requirements:
     """Read a requirements file."""
-    return read(boards.read_toml(path), path.name, path.parent)
+    with places.beside(path.parent):
+        return read(boards.read_toml(path), path.name, path.parent)
 
 
 def read(told: Mapping[str, Any], file: str = "requirements", folder: Path | None = None) -> Requirements:

@@ -16,18 +16,18 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sunseal import boards
+from sunseal import boards, places
 from sunseal.errors import SunsealError
 from sunseal.harvest import light as harvest
 from sunseal.loop import fleet as fleets
@@ -50,11 +50,10 @@ HEADROOM_V = 0.1
 """What a switching output needs above its rail; assumed."""
 
 
-@cache
+@places.cached
 def parts(kind: str) -> dict[str, dict[str, Any]]:
     """Read the parts that have a table of this name."""
-    folder = boards.home() / "data" / "parts"
-    found: dict[str, dict[str, Any]] = {n: dict(boards.read_toml(folder / f"{n}.toml")) for n in boards.names("parts")}
+    found: dict[str, dict[str, Any]] = {n: boards.part(n) for n in boards.names("parts")}
     return {name: facts for name, facts in found.items() if kind in facts}
 
 
@@ -120,7 +119,7 @@ def light(requirements: Requirements, panel: str) -> Light:
             raise SunsealError(f"the trace `{path}` must have rising times and powers from zero, without a gap")
         return Light(panel, time_s, power_w, {"climate": f"trace {path.name}"})
     key = hashlib.sha256(repr((sorted(climate.items()), panel)).encode())
-    key.update((boards.home() / "data" / "parts" / f"{panel}.toml").read_bytes())
+    key.update(json.dumps(boards.part(panel), sort_keys=True).encode())
     key.update(Path(harvest.__file__).read_bytes())
     if "latitude_deg" not in climate:
         key.update(harvest.weather_path(str(climate.get("weather", harvest.DEFAULT_WEATHER))).read_bytes())

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from functools import cache
 from typing import Any
 
-from sunseal import _engine, boards
+from sunseal import _engine, boards, places
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import oracle
 
@@ -45,8 +44,7 @@ class Radio:
 
     def power_w(self, state: str, vcc_v: float, power_set: str | None = None) -> tuple[float, float, float]:
         """Return what the chip takes in a state: typical, low, high."""
-        data = str(boards.home() / "data" / "power")
-        a = _engine.state_current_a(data, power_set or self.power_set, self.part, "radio", state, vcc_v)
+        a = _engine.state_current_a(boards.library(), power_set or self.power_set, self.part, "radio", state, vcc_v)
         return a[0] * vcc_v, a[1] * vcc_v, a[2] * vcc_v
 
     def asleep_w(self, vcc_v: float) -> tuple[float, float, float]:
@@ -54,12 +52,12 @@ class Radio:
         return self.power_w(self.asleep, vcc_v)
 
 
-@cache
+@places.cached
 def radios() -> dict[str, Radio]:
     """Read the messages of the parts that are radios."""
     found = {}
     for part in boards.names("parts"):
-        facts: Any = boards.read_toml(boards.home() / "data" / "parts" / f"{part}.toml")
+        facts: Any = boards.part(part)
         chip = facts.get("radio", {})
         for m in chip.get("message", []):
             found[m["name"]] = Radio(
@@ -80,10 +78,10 @@ def radios() -> dict[str, Radio]:
     return found
 
 
-@cache
+@places.cached
 def of_boards() -> dict[str, str]:
     """Return the radio of each board that has one whose messages are priced."""
-    tables: Any = {b: boards.read_toml(boards.board_path(b)).get("radio", {}) for b in boards.names("boards")}
+    tables: Any = {b: boards.board(b).get("radio", {}) for b in boards.names("boards")}
     found = {b: str(t.get("message", t.get("part"))) for b, t in tables.items()}
     return {b: name for b, name in found.items() if name in radios()}
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from sunseal import _engine, boards, citing
@@ -176,8 +175,9 @@ def year_of(
     scenario = {"name": "size", "board": board, "firmware": "none", "duration_s": 1.0}
     node = {"profile": 0, "trace": 0, "light_scale": light, "phase_s": 0.0, "capacitance_f": capacitance_f}
     plan = {"duration_s": days * fleets.DAY_S, "profiles": [profile.to_dict()], "nodes": [node]}
-    data = str(boards.home() / "data")
-    told = _engine.fleet(data, _engine.Scenario.from_json(json.dumps(scenario)), json.dumps(plan), [trace], None)
+    told = _engine.fleet(
+        boards.library(), _engine.Scenario.from_json(json.dumps(scenario)), json.dumps(plan), [trace], None
+    )
     (fate,) = json.loads(told)
     sums = fate["sums"]
     work_j = sums["load_j"] + sums["store_load_j"]
@@ -235,18 +235,11 @@ def size(
 
 def supply_of(board: str) -> dict[str, float]:
     """Return the figures of a board's own store and harvester: capacitance_f, v_max_v, v_cut_v, charge_efficiency."""
-    facts: Any = boards.read_toml(boards.board_path(board))
+    facts: Any = boards.board(board)
     if "supply" not in facts:
         raise SunsealError(f"{board} has no harvester and no store of its own: it lives on a battery; see `lifetime`")
-    parts = boards.home() / "data" / "parts"
-
-    def part(name: str) -> Any:
-        return boards.read_toml(Path(parts / f"{name}.toml"))
-
-    capacitor, harvester = (
-        part(facts["supply"]["capacitor"])["capacitor"],
-        part(facts["supply"]["harvester"])["harvester"],
-    )
+    capacitor = boards.part(facts["supply"]["capacitor"])["capacitor"]
+    harvester = boards.part(facts["supply"]["harvester"])["harvester"]
     return {
         "capacitance_f": float(capacitor["capacitance_f"]),
         "v_max_v": min(float(capacitor["v_rated_v"]), float(harvester["v_max_v"])),

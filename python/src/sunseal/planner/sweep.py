@@ -140,12 +140,12 @@ def clocks(weights: measuring.PowerSet) -> list[int]:
 
 def rail_limits(board: str, with_radio: bool) -> tuple[float, float]:
     """Return the least and the highest supply of a board's chip, and of its radio where something is sent."""
-    facts: Any = boards.read_toml(boards.board_path(board))
+    facts: Any = boards.board(board)
     device: Any = boards.read_toml(boards.home() / "data" / "devices" / f"{facts['device']}.toml")
     levels = _engine.levels(str(boards.home() / "data" / "devices" / f"{facts['device']}.toml"))
     low_v, high_v = min(v for _, v, _ in levels), float(device["supply"]["vcc_max_V"])
     if with_radio and "radio" in facts:
-        radio: Any = boards.read_toml(boards.home() / "data" / "parts" / f"{facts['radio']['part']}.toml")
+        radio: Any = boards.part(facts["radio"]["part"])
         low_v = max(low_v, float(radio["radio"]["vcc_min_v"]))
         high_v = min(high_v, float(radio["radio"]["vcc_max_v"]))
     return low_v, high_v
@@ -221,7 +221,7 @@ def _air(requirements: Requirements, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _has_radio(board: str) -> bool:
-    return "radio" in boards.read_toml(boards.board_path(board))
+    return "radio" in boards.board(board)
 
 
 def own_bytes(work: boards.Workload) -> int:

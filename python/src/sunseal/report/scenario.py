@@ -144,7 +144,7 @@ def _thresholds(scenario: Mapping[str, Any]) -> dict[str, float]:
     A charger's own comparator comes before a converter's limits, and these before the harvester's.
     """
     supply = scenario["supply"]
-    named: Any = boards.read_toml(boards.board_path(scenario["board"])).get("supply", {})
+    named: Any = boards.board(scenario["board"]).get("supply", {})
     places = (
         ("charger", supply.get("charger"), "v_ok_rising_V", "v_ok_falling_V"),
         ("converter", supply.get("output"), "v_start_V", "v_in_min_V"),
@@ -154,7 +154,7 @@ def _thresholds(scenario: Mapping[str, Any]) -> dict[str, float]:
     off: float | None = None
     for table_name, name, rising, falling in places:
         if name in boards.names("parts"):
-            part: Any = boards.read_toml(boards.home() / "data" / "parts" / f"{name}.toml")
+            part: Any = boards.part(name)
             own = part.get(table_name, {})
             on = own.get(rising)
             # A drop-out, a reserve or a cell's end may lie above it: then the part alone does not say.
@@ -347,7 +347,7 @@ def _capacitance_f(scenario: Mapping[str, Any]) -> float | None:
     if supply.get("capacitance_f"):
         return float(supply["capacitance_f"])
     for name in citing.supply_parts(scenario["board"], supply):
-        part: dict[str, Any] = boards.read_toml(boards.home() / "data" / "parts" / f"{name}.toml")
+        part: dict[str, Any] = boards.part(name)
         if "capacitor" in part and not supply.get("cell"):
             return float(part["capacitor"]["capacitance_f"])
     return None
@@ -480,7 +480,7 @@ def _signature_section(page: Page, played: Played, suite: str) -> str:
 
 
 def _device(board: str) -> str:
-    return str(boards.read_toml(boards.board_path(board))["device"])
+    return str(boards.board(board)["device"])
 
 
 def _curves_section(page: Page, board: str) -> dict[str, list[dict[str, Any]]]:

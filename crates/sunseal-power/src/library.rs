@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Folders of data files, looked into in order: the user's own first, the package's last.
+
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
+
+/// Rooms of a data folder in which the user may have files of his own.
+pub const ROOMS: [&str; 3] = ["parts", "boards", "power"];
+/// Tables by which a part's file says what it is.
+pub const PART_KINDS: [&str; 8] =
+    ["capacitor", "cell", "charger", "converter", "harvester", "panel", "radio", "fpga"];
+/// A chain of `extends` longer than this is a mistake.
+const DEPTH_MAX: usize = 8;
+
+/// A data folder, with folders of the user's own before it.
+///
+/// Own folders hold files in rooms, `parts/mine.toml`, or loose, `mine.toml`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Library {
+    own: Vec<PathBuf>,
+    data: PathBuf,
+}
+
+impl Library {
+    /// Own folders, the first that has a file wins, and the package's.
+    #[must_use]
+    pub fn new(own: Vec<PathBuf>, data: PathBuf) -> Self {
+        Self { own, data }
+    }
+
+    /// The package's folder, in which alone devices are.
+    #[must_use]
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// Where files of a room are looked for.
+    #[must_use]
+    pub fn room(&self, room: &'static str) -> Room {
+        let mut places = Vec::new();
+        for own in &self.own {
+            places.push((own.join(room), false));
+            places.push((own.clone(), true));
+        }
+        places.push((self.data.join(room), false));
+        Room { name: room, places }
+    }
+}
+
+impl<P: AsRef<Path> + ?Sized> From<&P> for Library {
+    fn from(data: &P) -> Self {
+        Self::new(Vec::new(), data.as_ref().to_owned())
+    }
+}
+
+impl From<&Library> for Library {
+    fn from(library: &Library) -> Self {
+        library.clone()
+    }
+}
+
+/// The folders of one kind of file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Room {
+    name: &'static str,
+    /// A loose one holds files of other kinds too.
+    places: Vec<(PathBuf, bool)>,
+}
+
+impl<P: AsRef<Path> + ?Sized> From<&P> for Room {
+    fn from(folder: &P) -> Self {
+        let folder = folder.as_ref().to_owned();
+        let is = |room: &&&str| folder.ends_with(room);
+        let name = ROOMS.iter().find(is).copied().unwrap_or(ROOMS[0]);
+        Self { name, places: vec![(folder, false)] }
+    }
+}
+
+impl From<&Room> for Room {
+    fn from(room: &Room) -> Self {
+        room.clone()
+    }
+}
+
+/// Why a file of a room was not read: what is wrong, and the file, if there is one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotRead {
+    /// The file.
+    pub path: Option<PathBuf>,
+    /// A clause.
+    pub reason: String,
+}
+
+impl Room {
+    /// The file of a name: the first that is there.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<PathBuf> {
+        // A name is no path: it must not lead out of the folders.
+        let plain = !name.is_empty() && !name.contains(['/', '\\']);
+        let file = format!("{name}.toml");
+        let mut paths = self.places.iter().map(|(folder, _)| folder.join(&file));
+        plain.then(|| paths.find(|path| path.is_file())).flatten()
+    }
+
+    /// Names that there are, sorted.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let of = |(folder, loose): &(PathBuf, bool)| {
+            let mut names = names_in(folder);
+            names.retain(|name| !loose || self.belongs(&folder.join(format!("{name}.toml")), 0));
+            names
+        };
+        let mut names: Vec<String> = self.places.iter().flat_map(of).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// The folders, for a message.
+    #[must_use]
+    pub fn places(&self) -> String {
+        let there = self.places.iter().map(|(folder, _)| folder.display().to_string());
+        there.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether a loose file is of this room, by what is in it or by what it extends.
+    fn belongs(&self, path: &Path, depth: usize) -> bool {
+        let Ok(text) = std::fs::read_to_string(path) else { return false };
+        let Ok(file) = text.parse::<Table>() else { return false };
+        let table = |key: &str| file.get(key).is_some_and(Value::is_table);
+        let here = match self.name {
+            "boards" => file.contains_key("device"),
+            "power" => table("set"),
+            _ => file.contains_key("name") && PART_KINDS.into_iter().any(table) && !table("power"),
+        };
+        let base = file.get("extends").and_then(Value::as_str);
+        let base = base.filter(|_| depth < DEPTH_MAX).and_then(|name| self.find(name));
+        here || base.is_some_and(|base| {
+            let in_room = base.parent().is_some_and(|folder| folder.ends_with(self.name));
+            in_room || self.belongs(&base, depth + 1)
+        })
+    }
+
+    /// Why there is no file of a name.
+    #[must_use]
+    pub fn missing(&self, name: &str) -> String {
+        let known = self.names();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        format!("there is no {name}.toml in {}; {} there are {known}", self.places(), self.name)
+    }
+
+    /// Reads a file and what it extends: a table of the base is laid under its own key by key, any other value is
+    /// replaced. A table that names another `part` replaces the base's whole.
+    ///
+    /// # Errors
+    /// If a file is missing, is no TOML, or extends itself.
+    pub fn read(&self, name: &str) -> Result<(PathBuf, Table), NotRead> {
+        let path =
+            self.find(name).ok_or_else(|| NotRead { path: None, reason: self.missing(name) })?;
+        let table = self.read_file(&path)?;
+        Ok((path, table))
+    }
+
+    /// As [`read`](Self::read), of a file that may lie anywhere.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_file(&self, path: &Path) -> Result<Table, NotRead> {
+        let bad = |path: &Path, reason: String| NotRead { path: Some(path.to_owned()), reason };
+        let mut chain = vec![path.to_owned()];
+        let mut tables = Vec::new();
+        loop {
+            let at = chain[chain.len() - 1].clone();
+            let text = std::fs::read_to_string(&at)
+                .map_err(|e| bad(&at, format!("cannot be read ({e})")))?;
+            let mut table: Table =
+                text.parse().map_err(|e| bad(&at, crate::toml_error::sentence(&text, &e)))?;
+            if let Some((key, figure)) = not_finite(&table) {
+                return Err(bad(&at, format!("{key} is {figure}; a figure is a finite number")));
+            }
+            let base = table.remove("extends");
+            tables.push(table);
+            let Some(base) = base else { break };
+            let Some(base) = base.as_str().map(str::to_owned) else {
+                return Err(bad(&at, format!("extends is {base}; it is a name in quotes")));
+            };
+            let Some(next) = self.find(&base) else {
+                return Err(bad(&at, format!("extends {base:?}, and {}", self.missing(&base))));
+            };
+            if chain.contains(&next) || chain.len() > DEPTH_MAX {
+                let names = chain.iter().chain([&next]).filter_map(|p| p.file_stem());
+                let ring: Vec<_> = names.map(|n| n.to_string_lossy().into_owned()).collect();
+                return Err(bad(
+                    path,
+                    format!(
+                        "extends itself: {}; name a base that ends somewhere",
+                        ring.join(" extends ")
+                    ),
+                ));
+            }
+            chain.push(next);
+        }
+        let mut whole = tables.pop().unwrap_or_default();
+        while let Some(over) = tables.pop() {
+            lay(&mut whole, over);
+        }
+        Ok(whole)
+    }
+}
+
+/// The first figure that is none, with its key.
+fn not_finite(table: &Table) -> Option<(String, f64)> {
+    fn of(key: &str, value: &Value) -> Option<(String, f64)> {
+        match value {
+            Value::Float(f) if !f.is_finite() => Some((key.to_owned(), *f)),
+            Value::Array(values) => values.iter().find_map(|v| of(key, v)),
+            Value::Table(table) => {
+                not_finite(table).map(|(inner, f)| (format!("{key}.{inner}"), f))
+            }
+            _ => None,
+        }
+    }
+    table.iter().find_map(|(key, value)| of(key, value))
+}
+
+/// Lays a table over another.
+fn lay(under: &mut Table, over: Table) {
+    for (key, value) in over {
+        match (under.get_mut(&key), value) {
+            (Some(Value::Table(base)), Value::Table(own))
+                if own.get("part").is_none_or(|part| base.get("part") == Some(part)) =>
+            {
+                lay(base, own);
+            }
+            (_, value) => {
+                under.insert(key, value);
+            }
+        }
+    }
+}
+
+/// The data files of a folder by name, without `.toml`, sorted; none where it cannot be read.
+#[must_use]
+pub fn names_in(dir: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(dir)
+        .into_iter()
+        .flatten()
+        .filter_map(|e| {
+            e.ok()?.path().file_name()?.to_str()?.strip_suffix(".toml").map(str::to_owned)
+        })
+        .collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Data files under Python's hands: the same search, and the same reading, as the engine's own.
+
+use std::path::{Path, PathBuf};
+
+use pyo3::prelude::*;
+use sunseal_node::{Board, PartFile};
+use sunseal_power::{ROOMS, Room};
+
+use crate::error::refuse;
+
+/// The user's own folders of parts, boards and power sets, the first that has a file wins, and the package's.
+#[pyclass(frozen, module = "sunseal._engine")]
+#[derive(Clone)]
+pub struct Library {
+    pub inner: sunseal_power::Library,
+}
+
+/// A library, or the package's folder alone.
+#[derive(FromPyObject)]
+pub enum Data<'py> {
+    Library(PyRef<'py, Library>),
+    Folder(PathBuf),
+}
+
+impl Data<'_> {
+    pub fn library(&self) -> sunseal_power::Library {
+        match self {
+            Self::Library(library) => library.inner.clone(),
+            Self::Folder(folder) => folder.into(),
+        }
+    }
+}
+
+impl Library {
+    fn room_of(&self, room: &str) -> PyResult<Room> {
+        let found = ROOMS.iter().find(|known| **known == room);
+        let found = found.ok_or_else(|| {
+            refuse(format!(
+                "there is no room {room:?} of one's own; there are {}",
+                ROOMS.join(", ")
+            ))
+        })?;
+        Ok(self.inner.room(found))
+    }
+}
+
+#[pymethods]
+impl Library {
+    #[new]
+    fn new(own: Vec<PathBuf>, data: PathBuf) -> Self {
+        Self { inner: sunseal_power::Library::new(own, data) }
+    }
+
+    /// The file of a name in a room: "parts", "boards" or "power".
+    fn find(&self, room: &str, name: &str) -> PyResult<Option<PathBuf>> {
+        Ok(self.room_of(room)?.find(name))
+    }
+
+    /// Names in a room.
+    fn names(&self, room: &str) -> PyResult<Vec<String>> {
+        Ok(self.room_of(room)?.names())
+    }
+
+    /// Why there is no file of a name, a clause with the places looked in.
+    fn missing(&self, room: &str, name: &str) -> PyResult<String> {
+        Ok(self.room_of(room)?.missing(name))
+    }
+
+    /// A file's tables with what it extends, as JSON.
+    fn table(&self, room: &str, path: PathBuf) -> PyResult<String> {
+        let room = self.room_of(room)?;
+        let is_board = room == self.inner.room("boards");
+        let table = if is_board {
+            Board::table(&path, &room).map_err(refuse)?
+        } else {
+            let told = |e: sunseal_power::NotRead| {
+                format!("{} {}", e.path.as_deref().unwrap_or(&path).display(), e.reason)
+            };
+            room.read_file(&path).map_err(|e| refuse(told(e)))?
+        };
+        serde_json::to_string(&table).map_err(refuse)
+    }
+
+    /// Refuses a part's file that the engine would refuse.
+    fn check_part(&self, path: PathBuf) -> PyResult<()> {
+        let shown = |reason: String| refuse(format!("{}: {reason}", path.display()));
+        let told = |e: sunseal_power::NotRead| match e.path.as_deref() {
+            Some(other) if other != Path::new(&path) => {
+                shown(format!("{} {}", other.display(), e.reason))
+            }
+            _ => shown(e.reason),
+        };
+        let table = self.inner.room("parts").read_file(&path).map_err(told)?;
+        PartFile::of(table).map(|_| ()).map_err(shown)
+    }
+}
+
+/// JSON Schema of a kind of file: "part", "board", "power-set" or "scenario".
+#[pyfunction]
+pub fn schema(kind: &str) -> PyResult<String> {
+    let found = sunseal_node::schema(kind).ok_or_else(|| {
+        let known = sunseal_node::SCHEMAS.join(", ");
+        refuse(format!("there is no schema of {kind:?}; there are {known}"))
+    })?;
+    serde_json::to_string(&found).map_err(refuse)
+}

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Parts of one's own: a template of each kind, and the check of a file against reader, units and its kin."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sunseal import _engine, boards, places
+from sunseal.errors import SunsealError, unknown
+
+MODELS = {
+    "capacitor": "supercap-0f47-branches",
+    "cell": "li-ion-lir2450",
+    "charger": "ti-bq25570",
+    "converter": "ti-tps7a02",
+    "harvester": "anagear-an1010",
+    "panel": "ixys-slmd600h10l",
+    "radio": "cc2420",
+    "fpga": "fpga-ice40up5k",
+}
+"""Each kind of part, and the part whose figures a template begins with."""
+KINDS = tuple(MODELS)
+FAR = 30.0
+"""A figure this many times above the largest of its kin, or below the smallest, is questioned."""
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+SAYS = ("source", "note", "recalled")
+"""Keys that say where figures are from: a new part has its own."""
+
+
+def kinds_of(facts: Mapping[str, Any]) -> list[str]:
+    """Name what a part's file says that it is."""
+    return [kind for kind in KINDS if kind in facts]
+
+
+# --- A new file ------------------------------------------------------------------------------
+
+
+def template(kind: str, name: str, extends: str | None = None) -> str:
+    """Write a part's file that can be used at once: figures of a part that there is, each with what it means.
+
+    With `extends` it has that part's figures, and the file names in comments what may be changed.
+    """
+    if kind not in MODELS:
+        raise unknown("kind", kind, KINDS)
+    if not NAME.fullmatch(name):
+        raise SunsealError(
+            f"`{name}` is no name of a part: take small letters, digits, `-` and `_`, as in `my-supercap`"
+        )
+    base = extends or MODELS[kind]
+    facts = boards.part(base)
+    if kind not in facts:
+        raise SunsealError(f"`{base}` is no {kind} but {', '.join(kinds_of(facts))}: a {kind} cannot extend it")
+    meanings = _meanings(kind)
+    lines = [
+        "# What each key means stands above it; `sunseal part check` says whether the file can be.",
+        f'name = "{name}"',
+    ]
+    if extends is not None:
+        lines += [f'extends = "{extends}"', f'title = "{name}: {facts["title"]}, changed"', "", f"[{kind}]"]
+        lines += [f"# {line}" for line in _table(kind, facts[kind], meanings)[1:] if line and not line.startswith("[")]
+        return "\n".join(lines) + "\n"
+    figures = {k: v for k, v in facts[kind].items() if k not in SAYS}
+    lines += [f'title = "{name}"', ""]
+    table = _table(kind, {"source": "who measured it, or document and page", **figures}, meanings)
+    lines += [table[0], f"# The figures are those of {base}: put your own in their place.", *table[1:]]
+    return "\n".join(lines) + "\n"
+
+
+def _table(head: str, facts: Mapping[str, Any], meanings: Mapping[str, str], array: bool = False) -> list[str]:
+    """Write a table of TOML, its plain values before the tables in it."""
+    lines = [f"[[{head}]]" if array else f"[{head}]"]
+    inner: list[str] = []
+    for key, value in facts.items():
+        if isinstance(value, dict):
+            inner += ["", *_table(f"{head}.{key}", value, meanings)]
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            for row in value:
+                inner += ["", *_table(f"{head}.{key}", row, meanings, array=True)]
+        else:
+            if key in meanings and not array:
+                lines.append(f"# {meanings[key]}")
+            lines.append(f"{key} = {json.dumps(value, ensure_ascii=False)}")
+    return lines + inner
+
+
+@cache
+def _meanings(kind: str) -> dict[str, str]:
+    """Return what each key of a kind means, as the types that read it say."""
+    schema = json.loads(_engine.schema("part"))
+    found: dict[str, str] = {}
+
+    def walk(node: Any, seen: frozenset[str]) -> None:
+        if isinstance(node, list):
+            for item in node:
+                walk(item, seen)
+        if not isinstance(node, dict):
+            return
+        for key, told in node.get("properties", {}).items():
+            if isinstance(told, dict) and "description" in told:
+                found.setdefault(key, " ".join(told["description"].split()))
+        reference = node.get("$ref", "").rpartition("/")[2]
+        if reference and reference not in seen:
+            walk(schema["$defs"][reference], seen | {reference})
+        for value in node.values():
+            walk(value, seen)
+
+    walk(schema["properties"][kind], frozenset())
+    return found
+
+
+# --- A check ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A file that the engine takes, and what of it is to be questioned."""
+
+    file: str
+    name: str
+    kinds: tuple[str, ...]
+    extends: str | None
+    questions: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields."""
+        return {**vars(self), "kinds": list(self.kinds), "questions": list(self.questions), "valid": True}
+
+
+def check(path: Path) -> Checked:
+    """Check a part's, a board's or a power set's file as the engine reads it; what cannot be is a `SunsealError`."""
+    raw = boards.read_toml(path)
+    base = raw.get("extends")
+    with places.beside(path.parent):
+        if "set" in raw:
+            return _power_set(path, raw)
+        if "device" in raw or (isinstance(base, str) and boards.library().find("parts", base) is None):
+            return _board(path, base)
+        _engine_takes(path)
+        facts = json.loads(boards.library().table("parts", path))
+        if facts["name"] != path.stem:
+            raise SunsealError(f"`{path}`: name is `{facts['name']}`; it must be the file's name, `{path.stem}`")
+        found = kinds_of(facts)
+        for kind in found:
+            for wrong in _impossible(kind, facts[kind]):
+                raise SunsealError(f"`{path}`: {wrong}")
+        questions = [q for kind in found for q in _questions(kind, facts)]
+        if raw.get("title") is None and base is not None:
+            questions.append("title is that of the part which it extends: say what is different")
+    return Checked(str(path), path.stem, tuple(found), base if isinstance(base, str) else None, tuple(questions))
+
+
+def _engine_takes(path: Path) -> None:
+    boards.library().check_part(path)
+
+
+def _power_set(path: Path, raw: Mapping[str, Any]) -> Checked:
+    told: Any = raw["set"]
+    device = str(told.get("device", "")) if isinstance(told, dict) else ""
+    file = boards.home() / "data" / "devices" / f"{device}.toml"
+    if file.is_file():
+        _engine.PowerSet(boards.library(), path.stem, str(file))
+    else:
+        # A radio's or a board's: any question to it reads it whole.
+        try:
+            _engine.state_current_a(boards.library(), path.stem, device, "", "", 3.0)
+        except _engine.EngineError as e:
+            if "no coefficient" not in str(e):
+                raise
+    return Checked(str(path), path.stem, ("power set",), told.get("extends"), ())
+
+
+def _board(path: Path, base: object) -> Checked:
+    board = _engine.Board(path, boards.library())
+    for part in board.parts:
+        boards.part_path(part)
+    if not (boards.home() / "data" / "devices" / f"{board.device}.toml").is_file():
+        raise unknown("device", board.device, boards.names("devices"), f"in `{path}`")
+    told = json.loads(boards.library().table("boards", path))
+    boards.power_set_path(str(told["power"]["set"]), board.device)
+    return Checked(str(path), board.name, ("board",), base if isinstance(base, str) else None, ())
+
+
+def _impossible(kind: str, facts: Mapping[str, Any]) -> Iterator[str]:
+    """Name what no such part can be."""
+
+    def rises(*keys: str) -> Iterator[str]:
+        for low, high in itertools.pairwise(keys):
+            a, b = facts.get(low), facts.get(high)
+            if a is not None and b is not None and not a < b:
+                yield f"{kind}.{low} is {a} and {kind}.{high} {b}; the first must be the lower"
+
+    for key, value in _figures(facts):
+        signed = key.endswith(("_dBm", "_per_k", "message.send.0"))
+        if value < 0 and not signed:
+            yield f"{kind}.{key} is {value:g}; it must be zero or more"
+        if key.endswith("efficiency") and value > 1:
+            yield f"{kind}.{key} is {value:g}; a share of the power is at most 1"
+        if re.search(r"(^|\.)percent(\.|$)|efficiency_percent$|mppt_percent$", key) and value > 100:
+            yield f"{kind}.{key} is {value:g}; it is at most 100 percent"
+    above_zero = {"capacitor": ("capacitance_f", "v_rated_v", "leakage_uA"), "cell": ("capacity_mAh",)}
+    for key in above_zero.get(kind, ()):
+        if not facts.get(key, 1.0) > 0:
+            yield f"{kind}.{key} is {facts[key]:g}; it must be above zero"
+    orders: dict[str, tuple[tuple[str, ...], ...]] = {
+        "panel": (("v_mp_v", "v_oc_v"), ("i_mp_mA", "i_sc_mA")),
+        "harvester": (("v_cut_v", "v_on_v", "v_max_v"),),
+        "charger": (("v_ok_falling_V", "v_ok_rising_V", "v_ov_V"), ("cold_until_V", "v_ov_V")),
+        "converter": (("v_in_min_V", "v_start_V"),) if facts.get("kind") != "linear" else (),
+    }
+    for order in orders.get(kind, ()):
+        yield from rises(*order)
+    if (
+        kind == "cell"
+        and facts["ocv_V"]
+        and not facts["v_end_V"] < facts["ocv_V"][-1][1] * facts.get("cells_in_series", 1)
+    ):
+        yield f"cell.v_end_V is {facts['v_end_V']}, which is above the full cells' voltage"
+
+
+def _figures(facts: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Go through the numbers of a table, each with its key; a list's by its key alone."""
+    for key, value in facts.items():
+        if isinstance(value, bool):
+            continue
+        if isinstance(value, int | float):
+            yield key, float(value)
+        elif isinstance(value, dict):
+            yield from ((f"{key}.{inner}", v) for inner, v in _figures(value))
+        elif isinstance(value, list):
+            for item in value:
+                if isinstance(item, int | float) and not isinstance(item, bool):
+                    yield key, float(item)
+                elif isinstance(item, dict):
+                    yield from ((f"{key}.{inner}", v) for inner, v in _figures(item))
+                elif isinstance(item, list):
+                    yield from ((f"{key}.{i}", float(v)) for i, v in enumerate(item) if isinstance(v, int | float))
+
+
+def _derived(kind: str, facts: Mapping[str, Any]) -> dict[str, float]:
+    """Return figures that do not depend on a part's size, by what they are called."""
+    if kind == "capacitor":
+        charge_c = facts["capacitance_f"] * facts["v_rated_v"]
+        return {
+            "leakage for its charge (uA/C)": facts["leakage_uA"] / charge_c,
+            "time constant of its series resistance (s)": facts["esr_ohm"] * facts["capacitance_f"],
+        }
+    if kind == "panel":
+        return {"fill factor": facts["v_mp_v"] * facts["i_mp_mA"] / (facts["v_oc_v"] * facts["i_sc_mA"])}
+    if kind == "cell":
+        return {"open-circuit voltage of one full cell (V)": facts["ocv_V"][-1][1]}
+    return {}
+
+
+def _questions(kind: str, facts: Mapping[str, Any]) -> Iterator[str]:
+    """Question what is far from every other part of the kind."""
+    own, name = facts[kind], facts["name"]
+    package = sorted(p.stem for p in (boards.home() / "data" / "parts").glob("*.toml"))
+    # Its base is of its kin; what the part was copied under its own name from is not asked.
+    kin = {n: boards.part(n)[kind] for n in package if n != name and kind in boards.part(n)}
+    if len(kin) < 2:
+        return
+    known: dict[str, list[float]] = {}
+    for told in kin.values():
+        for key, value in (*_figures(told), *_derived(kind, told).items()):
+            if value > 0:
+                known.setdefault(key, []).append(value)
+    asked = set()
+    for key, value in (*_figures(own), *_derived(kind, own).items()):
+        if value <= 0 or key in asked or len(known.get(key, ())) < 2:
+            continue
+        low, high = min(known[key]), max(known[key])
+        if low / FAR <= value <= high * FAR:
+            continue
+        asked.add(key)
+        factor = value / high if value > high else low / value
+        side = "the largest" if value > high else "the smallest"
+        place = key if " " in key else f"{kind}.{key}"
+        yield (
+            f"{place} is {value:g}, {factor:,.0f} times {'above' if value > high else 'below'} {side} of the other "
+            f"{len(kin)} ({low:g} to {high:g}): is that meant, and in this unit?"
+        )
+    if kind == "panel":
+        fill = _derived(kind, own)["fill factor"]
+        if not 0.4 <= fill <= 0.88:
+            yield f"fill factor is {fill:.2f}; cells of silicon have 0.5 to 0.85"

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Where files of the user's own are looked for: the one place that decides it, for Python and for the engine.
+
+In this order: the folder of the scenario or requirements that are read, `./sunseal`, the user's data directory, the
+package. In each a file lies in a room (`parts/`, `boards/`, `power/`, `scenarios/`) or loose.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from functools import cache, wraps
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from sunseal.errors import SunsealError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+OWN = "sunseal"
+"""Name of the folder in the working directory, and in the user's data directory."""
+_beside: ContextVar[Path | None] = ContextVar("beside", default=None)
+
+
+def user_dir() -> Path:
+    """Return the user's data directory (XDG base directory specification; Library on macOS, AppData on Windows)."""
+    named = os.environ.get("XDG_DATA_HOME")
+    if named:
+        return Path(named) / OWN
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / OWN
+    if sys.platform == "win32":
+        return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming") / OWN
+    return Path.home() / ".local" / "share" / OWN
+
+
+def look_beside(folder: Path | None) -> None:
+    """Look first in a folder from now on: that of the file which the command was given."""
+    _beside.set(None if folder is None else folder.absolute())
+
+
+@contextlib.contextmanager
+def beside(folder: Path | None) -> Iterator[None]:
+    """Look first in the folder of a scenario, if it came from a file, while it is worked on."""
+    if folder is None:
+        yield
+        return
+    token = _beside.set(folder.absolute())
+    try:
+        yield
+    finally:
+        _beside.reset(token)
+
+
+def own_folders() -> tuple[Path, ...]:
+    """Return the user's folders that there are, the first first."""
+    near = _beside.get()
+    wanted = [*([near] if near is not None else []), Path.cwd() / OWN, user_dir()]
+    return tuple(dict.fromkeys(folder for folder in wanted if _readable(folder)))
+
+
+def _readable(folder: Path) -> bool:
+    """Say whether a folder is there; one that may not be read is an error, as it may hold what is looked for."""
+    try:
+        if not folder.is_dir():
+            return False
+        next(folder.iterdir(), None)
+    except OSError as e:
+        raise SunsealError(
+            f"the folder `{folder}` may hold parts of your own and cannot be read: {e.strerror or e}",
+            hint="give yourself the right to read it, or move it away",
+        ) from e
+    return True
+
+
+def cached(function: Callable[P, T]) -> Callable[P, T]:
+    """Keep what a function found, for each list of folders that it may have looked in."""
+
+    @cache
+    def of(_folders: tuple[Path, ...], args: tuple[object, ...]) -> T:
+        return function(*args)  # type: ignore[arg-type,call-arg]
+
+    @wraps(function)
+    def found(*args: P.args, **_: P.kwargs) -> T:
+        return of(own_folders(), args)
+
+    return found

@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Parts, boards and scenarios of one's own: where they are found, what they extend, what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conftest import Cli
+from sunseal import _engine, boards, part_files, part_fitting, places
+from sunseal.errors import SunsealError
+
+CAP = """name = "{name}"
+title = "a capacitor of ours"
+
+[capacitor]
+capacitance_f = {f}
+tolerance_rel = 0.1
+esr_ohm = 1.0
+v_rated_v = 5.4
+leakage_uA = 8.0
+source = "ours"
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory and a user's data directory of one's own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    return tmp_path
+
+
+def put(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def cap(folder: Path, name: str, farads: float) -> Path:
+    return put(folder / f"{name}.toml", CAP.format(name=name, f=farads))
+
+
+def farads(name: str) -> float:
+    return float(boards.part(name)["capacitor"]["capacitance_f"])
+
+
+def test_the_nearest_folder_wins(here: Path) -> None:
+    cap(here / "share/sunseal/parts", "mine", 1.0)
+    assert farads("mine") == 1.0
+    cap(here / "sunseal/parts", "mine", 2.0)
+    assert farads("mine") == 2.0
+    beside = cap(here / "elsewhere", "mine", 3.0).parent
+    with places.beside(beside):
+        assert farads("mine") == 3.0
+        assert boards.origin(boards.part_path("mine")) == "elsewhere"
+    assert farads("mine") == 2.0
+    # One of the package's name stands before the package's.
+    assert farads("capxx-hw203") != 7.0
+    cap(here / "sunseal", "capxx-hw203", 7.0)
+    assert farads("capxx-hw203") == 7.0
+
+
+def test_loose_files_are_listed_by_what_they_are(here: Path) -> None:
+    cap(here / "sunseal", "loose", 1.0)
+    put(here / "sunseal/based.toml", 'name = "based"\nextends = "loose"\n')
+    put(here / "sunseal/bare.toml", 'name = "bare"\nextends = "telosb"\nradio = "none"\n')
+    put(here / "sunseal/day.toml", 'name = "day"\nboard = "telosb"\nduration_s = 1\n')
+    assert {"loose", "based"} <= set(boards.names("parts")) and "bare" not in boards.names("parts")
+    assert "bare" in boards.names("boards") and "day" not in boards.names("boards")
+
+
+def test_a_part_extends_another(here: Path) -> None:
+    put(
+        here / "sunseal/parts/bigger.toml",
+        'name = "bigger"\nextends = "supercap-0f47-branches"\n[capacitor]\nleakage_uA = 4.0\n',
+    )
+    base, own = boards.part("supercap-0f47-branches"), boards.part("bigger")
+    assert own["capacitor"] == {**base["capacitor"], "leakage_uA": 4.0}
+    put(
+        here / "sunseal/parts/radio2.toml",
+        'name = "radio2"\nextends = "cc2420"\n[radio.receiver]\nadjacent_dB = 30.0\n',
+    )
+    assert boards.part("radio2")["radio"]["receiver"]["alternate_dB"] == 54.0
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('name = "a"\nextends = "a"\n', "extends itself: a extends a"),
+        ('name = "a"\nextends = "b"\n', "extends itself: a extends b extends a"),
+        ('name = "a"\nextends = "nothing"\n', 'extends "nothing", and there is no nothing.toml in '),
+        ('name = "a"\nextends = 3\n', "extends is 3; it is a name in quotes"),
+        ('name = "a"\nextends = "c\n', "is not valid TOML: Illegal character"),
+    ],
+)
+def test_a_base_that_cannot_be_is_a_sentence(here: Path, sunseal: Cli, text: str, why: str) -> None:
+    file = put(here / "sunseal/parts/a.toml", text)
+    put(here / "sunseal/parts/b.toml", 'name = "b"\nextends = "a"\n')
+    done = sunseal("part", "check", file)
+    assert done.status == 2 and why in done.err and "Traceback" not in done.err, done.err
+    with pytest.raises(_engine.EngineError, match=r"a\.toml"):
+        boards.part("a")
+
+
+def test_an_error_names_the_places_looked_in(here: Path, sunseal: Cli, scenario: Callable[..., Path]) -> None:
+    (here / "sunseal").mkdir()
+    file = scenario(supply='capacitor = "capxx-hw204"')
+    done = sunseal("simulate", file)
+    assert done.status == 2
+    for place in (file.parent, here / "sunseal", boards.home() / "data/parts"):
+        assert str(place) in done.err, done.err
+    refused = sunseal("run", file, "--board", "telosc")
+    assert refused.status == 2 and "telosb" in refused.err
+
+
+@pytest.fixture
+def scenario(here: Path) -> Callable[..., Path]:
+    """Write a scenario of a load, which needs no program."""
+
+    def write(*, supply: str = "", board: str = "msp430fr5994-launchpad", top: str = "", name: str = "day") -> Path:
+        text = f'name = "{name}"\nboard = "{board}"\nduration_s = 60\n{top}\n'
+        text += f"[supply]\n{supply}\n[load]\nsteps = [{{ lasts_s = 1.0, current_a = 1e-4 }}]\n"
+        return put(here / "scenarios" / f"{name}.toml", text)
+
+    return write
+
+
+def test_engine_and_python_find_the_same_part(
+    here: Path, sunseal: Cli, scenario: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    supply = 'capacitor = "mine"\ninitial_v = 3.0\nv_cut_v = 1.9\nv_on_v = 2.5'
+    file = scenario(supply=supply)
+    drops = []
+    for farads_ in (0.1, 1.0):
+        cap(file.parent, "mine", farads_)
+        done = sunseal("simulate", file, "--json")
+        assert done.status == 0, done.err
+        told = json.loads(done.out)
+        drops.append(told["energy"]["stored_begin_j"])
+    assert drops[1] == pytest.approx(10 * drops[0])
+    # By name, from the user's folder of scenarios; the part lies in another.
+    (here / "share/sunseal/scenarios").mkdir(parents=True)
+    file.rename(here / "share/sunseal/scenarios/day.toml")
+    (file.parent / "mine.toml").rename(put(here / "sunseal/parts/keep.toml", "").parent / "mine.toml")
+    (here / "sunseal/parts/keep.toml").unlink()
+    done = sunseal("simulate", "day", "--json")
+    assert done.status == 0 and json.loads(done.out)["energy"]["stored_begin_j"] == pytest.approx(drops[1]), done.err
+    gone = sunseal("simulate", "nights")
+    assert gone.status == 2 and "share/sunseal/scenarios" in gone.err.replace("\n", ""), gone.err
+
+
+def test_each_command_takes_a_board_of_one_s_own(here: Path, sunseal: Cli) -> None:
+    put(here / "sunseal/boards/bare.toml", 'name = "bare"\nextends = "msp430fr5994-launchpad"\nradio = "none"\n')
+    rows = json.loads(sunseal("boards", "--json").out)
+    (own,) = (r for r in rows if r["board"] == "bare")
+    assert own["from"] == "sunseal/boards" and "cc2500" not in own["parts"]
+    assert all(r["from"] == "package" for r in rows if r["board"] != "bare")
+    plain = json.loads(sunseal("measure", "aes128-encrypt", "--board", "msp430fr5994-launchpad", "--json").out)
+    done = sunseal("measure", "aes128-encrypt", "--board", "bare", "--json")
+    assert done.status == 0, done.err
+    assert json.loads(done.out)["cycles"] == plain["cycles"] and json.loads(done.out)["board"] == "bare"
+    assert sunseal("curve", "aes128-encrypt", "--board", "bare").status == 0
+    asleep = [
+        json.loads(sunseal("lifetime", "aes128-encrypt", "--board", b, "--battery", "panasonic-cr2354", "--json").out)
+        for b in ("msp430fr5994-launchpad", "bare")
+    ]
+    assert asleep[1]["sleep_w"] < asleep[0]["sleep_w"]
+
+
+def test_a_radio_s_word_is_none_or_nothing(here: Path, sunseal: Cli, scenario: Callable[..., Path]) -> None:
+    put(here / "sunseal/boards/odd.toml", 'name = "odd"\nextends = "telosb"\nradio = "off"\n')
+    done = sunseal("part", "check", here / "sunseal/boards/odd.toml")
+    assert done.status == 2 and 'radio is "off"; it is "none"' in done.err.replace("\n", " "), done.err
+    done = sunseal("simulate", scenario(top='radio = "off"'))
+    assert done.status == 2 and 'radio is "off"; it is "none"' in done.err.replace("\n", " "), done.err
+
+
+def own_program(here: Path, radio: str, firmware: Path, board: str = "msp430fr5994-launchpad") -> Path:
+    text = f'name = "own"\nboard = "{board}"\nfirmware = "{firmware}"\nduration_s = 30\n{radio}'
+    text += '[supply]\ncapacitor = "capxx-hw203"\ninitial_v = 3.3\n'
+    return put(here / "own.toml", text)
+
+
+def test_without_a_radio_nobody_pays_for_it(here: Path, sunseal: Cli) -> None:
+    board = "msp430fr5994-launchpad"
+    firmware = boards.firmware_path(board, boards.variant((), board), "duty-aes128-encrypt")
+    joules = []
+    for radio in ("", 'radio = "none"\n'):
+        done = sunseal("simulate", own_program(here, radio, firmware), "--json")
+        assert done.status == 0, done.err
+        joules.append(json.loads(done.out)["energy"]["by_component_j"])
+    assert joules[0]["radio"] > 0 and "radio" not in joules[1]
+    assert joules[1]["cpu"] == pytest.approx(joules[0]["cpu"], rel=1e-4)
+
+
+def test_the_node_s_program_without_a_radio_is_refused(here: Path, sunseal: Cli) -> None:
+    board = "msp430fr5994-launchpad"
+    firmware = boards.firmware_path(board, boards.variant((), board), "node-p256")
+    done = sunseal("simulate", own_program(here, 'radio = "none"\n', firmware))
+    told = " ".join(done.err.split())
+    assert done.status == 2 and 'radio is "none", and' in told and "is the node's program, which sends by it" in told
+
+
+def test_a_folder_without_rights_is_a_sentence(here: Path, sunseal: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "sunseal").mkdir()
+
+    def locked(_: Path) -> object:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", locked)
+    done = sunseal("boards")
+    told = " ".join(done.err.split())
+    assert done.status == 2 and f"the folder `{here}/sunseal` may hold parts of your own and cannot be read" in told
+
+
+# --- part new, part check --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", part_files.KINDS)
+def test_each_template_checks(here: Path, sunseal: Cli, kind: str) -> None:
+    assert sunseal("part", "new", kind, "mine").status == 0
+    file = here / "sunseal/parts/mine.toml"
+    done = sunseal("part", "check", file, "--json")
+    assert done.status == 0, done.err
+    told = json.loads(done.out)
+    assert told["kinds"] == [kind] and told["questions"] == []
+    text = file.read_text()
+    assert text.count("#") > 5, "each key says what it means"
+    again = sunseal("part", "new", kind, "mine")
+    assert again.status == 2 and "is there already" in again.err
+    based = sunseal("part", "new", kind, "based", "--extends", "mine")
+    assert based.status == 0 and sunseal("part", "check", here / "sunseal/parts/based.toml").status == 0, based.err
+    assert json.loads(sunseal("parts", "--kind", kind, "--json").out)[-1]["kinds"] is not None
+
+
+def test_a_leak_far_from_its_kin_is_questioned(here: Path, sunseal: Cli) -> None:
+    file = put(here / "leaky.toml", CAP.format(name="leaky", f=0.47).replace("8.0", "80000.0"))
+    done = sunseal("part", "check", file)
+    told = " ".join(done.out.split())
+    assert done.status == 0 and "question: capacitor.leakage_uA is 80000" in told and "times above the largest" in told
+    fine = put(here / "fine.toml", CAP.format(name="fine", f=0.47))
+    assert json.loads(sunseal("part", "check", fine, "--json").out)["questions"] == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("leakage_uA", "leakage_ua", "unknown field `leakage_ua`"),
+        ("8.0", '"8 uA"', "invalid type: string"),
+        ("8.0", "-8.0", "leakage_uA is -8"),
+        ("8.0", "nan", "capacitor.leakage_uA is NaN; a figure is a finite number"),
+        ("0.47", "0.0", "capacitance_f is 0"),
+        ('name = "bad"', 'name = "good"', "it must be the file's name"),
+        ("[capacitor]", "[kondensator]", "unknown field `kondensator`"),
+        ('source = "ours"\n', "", "missing field `source`"),
+    ],
+)
+def test_a_part_that_cannot_be_is_refused(here: Path, sunseal: Cli, old: str, new: str, why: str) -> None:
+    file = put(here / "bad.toml", CAP.format(name="bad", f=0.47).replace(old, new))
+    done = sunseal("part", "check", file)
+    assert done.status == 2 and why in " ".join(done.err.split()), done.err
+
+
+def test_every_part_of_the_package_checks() -> None:
+    for room in ("parts", "boards", "power"):
+        for path in sorted((boards.home() / "data" / room).glob("*.toml")):
+            assert part_files.check(path).name == path.stem
+
+
+def test_a_name_that_leads_elsewhere_is_refused(here: Path, sunseal: Cli) -> None:
+    for name in ("../x", "A", "a b", ""):
+        assert sunseal("part", "new", "capacitor", name).status == 2
+    with pytest.raises(SunsealError, match="unknown part"):
+        boards.part_path("../boards/telosb")
+
+
+# --- part fit --------------------------------------------------------------------------------
+
+SPAN_S = np.linspace(0.0, 4000.0, 800)
+LOAD_A = np.where((SPAN_S % 400 < 200) & (SPAN_S < 2000), 1e-3, 0.0)
+
+
+def discharge(folder: Path, c_f: list[float], r_ohm: list[float], leak_ua: float, noise_v: float = 2e-4) -> Path:
+    run = part_fitting.Discharge("", SPAN_S, SPAN_S, LOAD_A)
+    v = part_fitting.voltages(np.array(c_f), np.array(r_ohm), leak_ua * 1e-6 / 5.4, 5.0, run)
+    v = v + np.random.default_rng(7).normal(0, noise_v, len(v))
+    rows = "".join(f"{t},{u},{i}\n" for t, u, i in zip(SPAN_S, v, LOAD_A, strict=True))
+    return put(folder / "measured.csv", "time_s,voltage_v,current_a\n" + rows)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_fit_finds_the_capacitor_that_was_measured(here: Path, sunseal: Cli, count: int) -> None:
+    c_f, r_ohm = [0.24, 0.09, 0.2][:count], [1.0, 1000.0, 5800.0][:count]
+    file = discharge(here, c_f, r_ohm, 8.0)
+    done = sunseal("part", "fit", file, "--rated", "5.4V", "--out", here / "fitted.toml", "--json")
+    assert done.status == 0, done.err
+    told = json.loads(done.out)
+    figures = {k: v["value"] for k, v in told["figures"].items()}
+    assert figures["capacitance_f"] == pytest.approx(sum(c_f), rel=0.01)
+    assert figures["leakage_uA"] == pytest.approx(8.0, rel=0.05)
+    assert len(told["part"].get("branch", [])) == (count if count > 1 else 0)
+    assert told["residual_rms"] == pytest.approx(2e-4, rel=0.1)
+    assert sunseal("part", "check", here / "fitted.toml").status == 0
+
+
+def test_a_fit_plays_as_the_engine_does(here: Path, sunseal: Cli) -> None:
+    """The network that is fitted is the one that the closed loop plays."""
+    c_f, r_ohm = [0.24, 0.09], [1.0, 1000.0]
+    text = CAP.format(name="two", f=0.33).replace("8.0", "40.0")
+    text += "".join(
+        f"[[capacitor.branch]]\ncapacitance_f = {c}\nr_ohm = {r}\n" for c, r in zip(c_f, r_ohm, strict=True)
+    )
+    put(here / "two.toml", text)
+    day = 'name = "d"\nboard = "msp430fr5994-launchpad"\nduration_s = 600\n[output]\npoints = 600\n'
+    day += '[supply]\ncapacitor = "two"\n'
+    day += 'initial_v = 3.5\nv_cut_v = 1.9\nv_on_v = 2.5\noutput = "direct"\n'
+    day += "[load]\nsteps = [{ lasts_s = 600.0, current_a = 1e-4 }]\n"
+    done = sunseal("simulate", put(here / "d.toml", day), "--series", here / "s.csv")
+    assert done.status == 0, done.err
+    played = np.genfromtxt(here / "s.csv", delimiter=",", names=True)
+    time_s = np.linspace(0, 600, 601)
+    run = part_fitting.Discharge("", time_s, time_s, np.full(601, 1e-4))
+    ours = part_fitting.voltages(np.array(c_f), np.array(r_ohm), 40e-6 / 5.4, 3.5, run)
+    # The series has the store at rest, the curve its terminal: 0.1 mV at 1 ohm.
+    assert played["vcap_v"][-1] == pytest.approx(ours[-1], abs=5e-4)
+
+
+def test_a_fit_finds_the_panel_that_was_measured(here: Path, sunseal: Cli) -> None:
+    x = np.array([25e-3, np.log(1e-10), np.log(5.0), 1 / 5000.0, 10 * 1.1 * 0.025693])
+    v = np.linspace(0.0, 5.44, 60)
+    i = part_fitting.diode_current(x, v) + np.random.default_rng(3).normal(0, 1e-5, 60)
+    file = put(here / "iv.csv", "voltage_v,current_a\n" + "".join(f"{a},{b}\n" for a, b in zip(v, i, strict=True)))
+    done = sunseal("part", "fit", file, "--cells", "10", "--name", "ours", "--json")
+    assert done.status == 0, done.err
+    told = json.loads(done.out)
+    assert told["figures"]["ideality"]["value"] == pytest.approx(1.1, rel=0.05)
+    assert told["part"]["i_sc_mA"] == pytest.approx(25.0, rel=0.005)
+    power = v * part_fitting.diode_current(x, v)
+    assert told["part"]["v_mp_v"] * told["part"]["i_mp_mA"] == pytest.approx(1e3 * power.max(), rel=0.01)
+    # Half the light at another temperature tells the same panel, about.
+    dim = x.copy()
+    dim[0], dim[3] = x[0] / 2, x[3] / 2
+    i = part_fitting.diode_current(dim, v)
+    good = i > 0
+    rows = "".join(f"{a},{b}\n" for a, b in zip(v[good], i[good], strict=True))
+    dark = put(here / "dim.csv", "voltage_v,current_a\n" + rows)
+    done = sunseal("part", "fit", dark, "--cells", "10", "--light", "500", "--json")
+    assert json.loads(done.out)["part"]["v_oc_v"] == pytest.approx(told["part"]["v_oc_v"], rel=0.01)
+
+
+def test_what_cannot_be_fitted_is_a_sentence(here: Path, sunseal: Cli) -> None:
+    rows = [f"{t},5.0" for t in range(20)]
+    for text, args, why in (
+        ("a,b\n1,2\n", (), "it must be one of `time_s,voltage_v`"),
+        ("time_s,voltage_v\n0,1\n", (), "a fit needs 8 or more"),
+        ("time_s,voltage_v\n" + "\n".join([*rows, "19,5"]), (), "line 22: the time does not rise"),
+        ("time_s,voltage_v\n" + "\n".join([*rows, "20,x"]), (), "line 22: `20,x` is not 2 numbers"),
+        ("time_s,voltage_v\n" + "\n".join(rows), (), "say it by `--rated`"),
+        ("time_s,voltage_v\n" + "\n".join(rows), ("--rated", "5.4V"), "give them by `--capacitance` and `--esr`"),
+        ("time_s,voltage_v\n" + "\n".join(rows), ("--rated", "3V"), "rated 3 V"),
+        ("voltage_v,current_a\n" + "\n".join(f"{t},1" for t in range(9)), (), "`--cells`"),
+        ("voltage_v,current_a\n" + "\n".join(f"{t},1" for t in range(9)), ("--cells", "4"), "only a part of the curve"),
+        ("voltage_v,current_a\n" + "\n".join(f"{t},-1" for t in range(9)), ("--cells", "4"), "gives power"),
+    ):
+        done = sunseal("part", "fit", put(here / "m.csv", text), *args)
+        assert done.status == 2 and why in " ".join(done.err.split()), (text, done.err)
