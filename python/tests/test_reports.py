@@ -311,7 +311,7 @@ def test_a_file_of_an_unknown_kind_is_refused_before_anything_runs(sunseal: Cli,
 # --- Notebooks -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["planner", "year"])
+@pytest.mark.parametrize("name", ["planner", "year", "coupons"])
 def test_a_notebook_runs(name: str, browser: Any, firmware: None, tmp_path: Path) -> None:
     notebook = json.loads((boards.home() / "examples" / f"{name}.ipynb").read_text(encoding="utf-8"))
     names: dict[str, Any] = {}

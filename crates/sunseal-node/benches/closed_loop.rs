@@ -74,6 +74,7 @@ fn from_profile(c: &mut Criterion) {
         energy_j: 2e-3,
         time_s: 0.2,
         gate_j: 4e-3,
+        deadline_s: None,
     };
     let profile = sunseal_node::NodeProfile {
         sleep_w: 2e-5,
@@ -81,6 +82,7 @@ fn from_profile(c: &mut Criterion) {
         start_s: 0.5,
         poll_s: 30.0,
         tasks: vec![sign],
+        coupons: None,
     };
     let text = "name = \"year\"\nboard = \"msp430f5438a-anagear\"\nfirmware = \"none.elf\"\nduration_s = 1.0\n";
     let scenario = Scenario::parse(text, "year").expect("the scenario is sound");

@@ -13,7 +13,7 @@ const MAGIC: [u8; 4] = *b"SNCP";
 const VERSION: u16 = 1;
 const BYTES: usize = 28;
 /// Share of the voltage at which charging stops from which on energy counts as surplus, unless a scenario says another.
-const SURPLUS: f64 = 0.95;
+pub(crate) const SURPLUS: f64 = 0.95;
 
 /// What a coupon is a part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -7,8 +7,13 @@
 //! boundary of the supply. A stretch in which the store surely stays above what every task wants is one
 //! jump, with the energy of the tasks in it spread over it.
 
+mod coupons;
+
 use serde::{Deserialize, Serialize};
 use sunseal_power::{Boundary, HarvestTrace, Load, Supply, SupplySums, Turn, Turned};
+
+use self::coupons::Pool;
+pub use self::coupons::{CouponFate, CouponProfile, Work};
 
 /// Something a node does again and again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +30,9 @@ pub struct Task {
     /// What the store must hold above the cut-off before the node begins it (equation 6.1 of Mane 2014:
     /// a margin times the energy, and an overhead).
     pub gate_j: f64,
+    /// Up to when it must be done after it fell due to be done in time; the next time it falls due if absent.
+    #[serde(default)]
+    pub deadline_s: Option<f64>,
 }
 
 /// A node as its firmware was measured.
@@ -41,6 +49,9 @@ pub struct NodeProfile {
     pub poll_s: f64,
     /// What it does. A task that waits for energy when it falls due again has missed once.
     pub tasks: Vec<Task>,
+    /// What of one of them is done ahead.
+    #[serde(default)]
+    pub coupons: Option<CouponProfile>,
 }
 
 /// What tells one node of a fleet from another.
@@ -60,6 +71,8 @@ pub struct Done {
     pub due: u64,
     /// Times it was done.
     pub done: u64,
+    /// Of these, within its deadline.
+    pub in_time: u64,
     /// Times it was begun and the supply gave out.
     pub lost: u64,
 }
@@ -69,6 +82,8 @@ pub struct Done {
 pub struct Fate {
     /// Each task's.
     pub tasks: Vec<Done>,
+    /// Of a profile with coupons, what became of them.
+    pub coupons: Option<CouponFate>,
     /// Times the output came on.
     pub starts: u64,
     /// Times it gave out.
@@ -148,6 +163,13 @@ impl NodeProfile {
                     "it must be a number, zero or more",
                 );
             }
+            if let Some(deadline_s) = task.deadline_s.filter(|d| !(d.is_finite() && *d > 0.0)) {
+                return bad(
+                    format!("{}.deadline_s", task.name),
+                    deadline_s,
+                    "it must be a number above zero",
+                );
+            }
             if task.time_s >= task.period_s {
                 return bad(
                     format!("{}.period_s", task.name),
@@ -156,7 +178,7 @@ impl NodeProfile {
                 );
             }
         }
-        Ok(())
+        self.coupons.as_ref().map_or(Ok(()), |c| c.check(self))
     }
 }
 
@@ -172,6 +194,8 @@ struct Play<'a> {
     due: Vec<u64>,
     /// Whether each task waits to be done.
     waits: Vec<bool>,
+    /// Coupons, if its profile has any.
+    pool: Option<Pool>,
     /// Whether tasks may be spread over a stretch; a test asks what that changes.
     spreads: bool,
     /// Days that were not survived so far, and the day that this was last said of.
@@ -219,6 +243,7 @@ fn play_with(
     }
     let tasks = profile.tasks.len();
     let v_v = supply.v_v();
+    let pool = profile.coupons.as_ref().map(|c| Pool::new(c, &supply)).transpose()?;
     let mut play = Play {
         supply,
         profile,
@@ -228,6 +253,7 @@ fn play_with(
         t_s: 0.0,
         due: vec![0; tasks],
         waits: vec![false; tasks],
+        pool,
         spreads,
         bad_days: 0,
         last_bad: None,
@@ -290,8 +316,14 @@ impl Play<'_> {
         Load { vcc_w: self.profile.sleep_w, store_w: 0.0 }
     }
 
-    fn running(task: &Task) -> Load {
-        Load { vcc_w: task.energy_j / task.time_s, store_w: 0.0 }
+    /// Counts a task that is done, so many seconds after it fell due.
+    fn count_done(&mut self, task: usize, count: u64, after_s: f64) {
+        let task_s = &self.profile.tasks[task];
+        let done = &mut self.fate.tasks[task];
+        done.done += count;
+        if after_s <= task_s.deadline_s.unwrap_or(task_s.period_s) {
+            done.in_time += count;
+        }
     }
 
     fn bad_day(&mut self, t_s: f64) {
@@ -383,26 +415,30 @@ impl Play<'_> {
             if !self.waits[i] {
                 continue;
             }
-            let task = &self.profile.tasks[i];
-            let load = Self::running(task);
+            let work = self.work(i);
             let (power_w, _) = self.light();
-            if self.supply.above_cut_j(load, power_w) < task.gate_j {
+            if self.supply.above_cut_j(work.load(), power_w) < work.gate_j {
                 wanting = true;
                 continue;
             }
-            let end_s = self.t_s + task.time_s;
+            let (end_s, since_s) = (self.t_s + work.time_s, self.due_at_s(i, self.due[i] - 1));
             self.waits[i] = false;
-            if self.flow(end_s, load) == Some(Boundary::Cut) {
+            let from_coupon = self.claim(i);
+            let cut = self.flow(end_s, work.load()) == Some(Boundary::Cut);
+            self.claimed(i, from_coupon, !cut && self.t_s >= end_s);
+            if cut {
                 self.fate.tasks[i].lost += 1;
                 self.cut();
-                return;
-            }
-            if self.t_s >= end_s {
-                self.fate.tasks[i].done += 1;
+            } else if self.t_s >= end_s {
+                self.count_done(i, 1, end_s - since_s);
             }
             return; // meanwhile others may have fallen due
         }
-        let until_s = if wanting { self.next_look_s() } else { self.next_due_s() };
+        if !wanting && self.make() {
+            return;
+        }
+        let until_s =
+            if wanting { self.next_look_s() } else { self.next_due_s().min(self.next_make_s()) };
         if self.spreads && !wanting && self.spread() {
             return;
         }
@@ -416,8 +452,9 @@ impl Play<'_> {
         let (power_w, light_s) = self.light();
         let next_s = self.next_due_s().min(light_s);
         let mut soonest_s = f64::INFINITY;
-        for (task, _) in self.profile.tasks.iter().zip(&self.waits).filter(|(_, waits)| **waits) {
-            let lacking_j = task.gate_j - self.supply.above_cut_j(Self::running(task), power_w);
+        for i in (0..self.waits.len()).filter(|i| self.waits[*i]) {
+            let work = self.work(i);
+            let lacking_j = work.gate_j - self.supply.above_cut_j(work.load(), power_w);
             // All the light, without a loss, and no load.
             let looks =
                 (lacking_j / (power_w.max(1e-30) * self.profile.poll_s)).floor().max(0.0) + 1.0;
@@ -448,6 +485,11 @@ impl Play<'_> {
     }
 
     fn spread_to(&mut self, mut end_s: f64, power_w: f64) -> Turned {
+        let surplus;
+        match self.alike_until(end_s, power_w) {
+            Some(alike) => (surplus, end_s) = alike,
+            None => return Turned::Never,
+        }
         let tasks = &self.profile.tasks;
         let mut counts = vec![0u64; tasks.len()];
         let mut whole = false;
@@ -465,27 +507,39 @@ impl Play<'_> {
             }
         }
         let span_s = end_s - self.t_s;
-        let share = |i: usize| counts[i] as f64 * tasks[i].time_s / span_s;
-        let busy: f64 = (0..tasks.len()).map(share).sum();
-        if counts.iter().sum::<u64>() < 2 || busy > 0.5 {
+        let made = self.made_in(surplus, span_s, &counts);
+        let works: Vec<Work> = (0..tasks.len()).map(|i| self.work(i)).collect();
+        let share = |i: usize| counts[i] as f64 * works[i].time_s / span_s;
+        let making = self.making(surplus);
+        let make_share = making.map_or(0.0, |(work, _)| made as f64 * work.time_s / span_s);
+        let busy: f64 = (0..tasks.len()).map(share).sum::<f64>() + make_share;
+        if counts.iter().sum::<u64>() + made < 2 || busy > 0.5 {
             return Turned::Never;
         }
         let mut turns = vec![Turn { share: 1.0 - busy, ..self.sleep().always() }];
         let mut gate_j = 0.0f64;
-        for (i, task) in tasks.iter().enumerate().filter(|(i, _)| counts[*i] > 0) {
-            let load = Self::running(task);
-            turns.push(Turn { load, share: share(i), lasts_s: task.time_s });
-            gate_j = gate_j.max(task.gate_j);
+        for (i, work) in works.iter().enumerate().filter(|(i, _)| counts[*i] > 0) {
+            turns.push(Turn { load: work.load(), share: share(i), lasts_s: work.time_s });
+            gate_j = gate_j.max(work.gate_j);
         }
+        if let Some((work, least_j)) = making {
+            turns.push(Turn { load: work.load(), share: make_share, lasts_s: work.time_s });
+            gate_j = gate_j.max(least_j);
+        }
+        let before = self.pool.is_some().then(|| (self.supply.clone(), self.t_s));
         let turned = self.supply.advance_in_turns(span_s, &turns, gate_j, power_w);
         if turned == Turned::Gone {
             self.t_s = end_s;
+            if !self.settle(surplus, power_w, made, &counts) {
+                (self.supply, self.t_s) = before.expect("there are coupons");
+                return Turned::TooLong;
+            }
             let v_v = self.supply.v_v();
             self.fate.v_min_v = self.fate.v_min_v.min(v_v);
             self.fate.v_max_v = self.fate.v_max_v.max(v_v);
             for (i, count) in counts.into_iter().enumerate() {
                 self.due[i] += count;
-                self.fate.tasks[i].done += count;
+                self.count_done(i, count, works[i].time_s);
             }
         }
         turned
@@ -504,6 +558,7 @@ impl Play<'_> {
         self.fate.v_end_v = self.supply.v_v();
         self.fate.sums = *self.supply.sums();
         self.fate.balance_rel = self.supply.balance_rel();
+        self.fate.coupons = self.pool.map(Pool::closed);
         self.fate
     }
 }
@@ -514,7 +569,7 @@ mod tests {
     use proptest::prelude::*;
     use sunseal_power::{Branch, Charger, Curve, Efficiency, Element, Output, Store, SupplyConfig};
 
-    fn config() -> SupplyConfig {
+    pub(super) fn config() -> SupplyConfig {
         SupplyConfig {
             store: Store::capacitor(0.47, 0.08, 2.75e6),
             charger: Charger::Constant { efficiency: 0.8, min_w: 5e-6 },
@@ -576,14 +631,21 @@ mod tests {
     }
 
     fn signer(period_s: f64) -> NodeProfile {
-        let sign =
-            Task { name: "sign".into(), period_s, energy_j: 2e-3, time_s: 0.2, gate_j: 4e-3 };
+        let sign = Task {
+            name: "sign".into(),
+            period_s,
+            energy_j: 2e-3,
+            time_s: 0.2,
+            gate_j: 4e-3,
+            deadline_s: None,
+        };
         let report = Task {
             name: "report".into(),
             period_s: 3.0 * period_s,
             energy_j: 5e-4,
             time_s: 0.05,
             gate_j: 1e-3,
+            deadline_s: None,
         };
         NodeProfile {
             sleep_w: 2e-5,
@@ -591,27 +653,28 @@ mod tests {
             start_s: 0.5,
             poll_s: 30.0,
             tasks: vec![sign, report],
+            coupons: None,
         }
     }
 
     /// Hours of light, midnight first; the same every day.
-    fn days(peak_w: f64) -> HarvestTrace {
+    pub(super) fn days(peak_w: f64) -> HarvestTrace {
         let hour = |h: f64| (peak_w * ((h - 6.0) / 12.0 * std::f64::consts::PI).sin()).max(0.0);
         let time_s = (0..=24).map(|h| f64::from(h) * 3600.0).collect();
         HarvestTrace::from_arrays(time_s, (0..=24).map(|h| hour(f64::from(h))).collect()).unwrap()
     }
 
-    fn alone() -> Individual {
+    pub(super) fn alone() -> Individual {
         Individual { light_scale: 1.0, phase_s: 60.0 }
     }
 
-    fn begun(config: SupplyConfig, v_v: f64) -> Supply {
+    pub(super) fn begun(config: SupplyConfig, v_v: f64) -> Supply {
         Supply::new(config, v_v).unwrap()
     }
 
     /// How far apart two ways may end: a millivolt; and where the store was full, what a round of the signer's tasks
     /// takes out of it, for the light may end before the last round is made up for.
-    fn near_v(slow: &Fate, full_v: f64, capacitance_f: f64) -> f64 {
+    pub(super) fn near_v(slow: &Fate, full_v: f64, capacitance_f: f64) -> f64 {
         let round_j = (2e-3 + 5e-4) / 0.85;
         let was_full = slow.v_max_v >= full_v - 1e-6;
         1e-3 + if was_full { round_j / (capacitance_f * slow.v_end_v) } else { 0.0 }
@@ -638,8 +701,8 @@ mod tests {
         let fate =
             play(begun(config(), 4.0), &signer(600.0), &days(5e-3), alone(), 10.0 * DAY_S).unwrap();
         assert_eq!((fate.starts, fate.brown_outs, fate.days, fate.days_survived), (1, 0, 10, 10));
-        assert_eq!(fate.tasks[0], Done { due: 1440, done: 1440, lost: 0 });
-        assert_eq!(fate.tasks[1], Done { due: 480, done: 480, lost: 0 });
+        assert_eq!(fate.tasks[0], Done { due: 1440, done: 1440, in_time: 1440, lost: 0 });
+        assert_eq!(fate.tasks[1], Done { due: 480, done: 480, in_time: 480, lost: 0 });
         let spent = 1440.0 * 2e-3 + 480.0 * 5e-4 + 2e-5 * 10.0 * DAY_S;
         assert!((fate.sums.load_j / spent - 1.0).abs() < 1e-3, "{} {spent}", fate.sums.load_j);
         assert!(fate.balance_rel < 1e-6);

@@ -28,7 +28,9 @@ pub use config::{Mode, NodeConfig};
 pub use coupons::{CouponConfig, CouponKind, CouponRecord};
 pub use error::NodeError;
 pub use fit::{Antenna, Fitted};
-pub use fleet::{Done, Fate, FleetError, Individual, NodeProfile, Task, play};
+pub use fleet::{
+    CouponFate, CouponProfile, Done, Fate, FleetError, Individual, NodeProfile, Task, Work, play,
+};
 pub use load::{LoadChoice, LoadRecord, LoadStep, play_load};
 pub use node::{Node, Progress, limits_of};
 pub use part_file::{Gap, PartFile, Partial, SCHEMAS, Tolerance, schema};

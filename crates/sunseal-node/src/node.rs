@@ -98,6 +98,8 @@ pub struct Node {
     priced: HashMap<u64, Priced>,
     covered: Covered,
     starts: u64,
+    /// How often a start has let the trigger pin fall, which ended no operation.
+    reset_falls: u64,
     brown_out_cycles: Vec<u64>,
     longest_s: f64,
     steps: u64,
@@ -320,6 +322,7 @@ impl Node {
             priced: HashMap::new(),
             covered: Covered::default(),
             starts: 0,
+            reset_falls: 0,
             brown_out_cycles: Vec::new(),
             longest_s: f64::INFINITY,
             steps: 0,
@@ -700,10 +703,12 @@ impl Node {
             "on",
             format!("store at {:.3} V", self.supply.v_v()),
         );
+        let falls = self.machine.pulses();
         // Each start wakes another RAM pattern.
         self.machine.power_on(
             self.scenario.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(self.starts),
         );
+        self.reset_falls += self.machine.pulses() - falls;
         let boot_s = (self.machine.time() - before).as_seconds();
         // The chip starts for so long before it runs its first instruction, with what its data say of that: the
         // charge of a reset (an event), or the states that it passes.
@@ -953,7 +958,7 @@ impl Node {
             duration_s: self.scenario.duration_s,
             simulated_s: self.machine.time().as_seconds(),
             finished,
-            operations: self.machine.pulses(),
+            operations: self.machine.pulses() - self.reset_falls,
             symbols,
             series: std::mem::take(&mut r.series),
             timeline: std::mem::take(&mut r.timeline),

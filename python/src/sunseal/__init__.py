@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sunseal.measurement.coupon import metrics as coupon_metrics
     from sunseal.measurement.injecting import Failure, Hazard, Injection, inject, war
     from sunseal.measurement.measuring import Measurement, PowerSet, curve, in_joules, measure, profile
+    from sunseal.planner.breakeven import breakeven as coupon_breakeven
     from sunseal.running import Bench, Ended
 
     __version__: str
@@ -40,6 +41,10 @@ _HOME = {
     "running": "Bench Ended",
 }
 """Where each public name is defined; no module here may have a public name, which it would replace."""
+_RENAMED = {
+    "coupon_breakeven": ("planner.breakeven", "breakeven"),
+    "coupon_metrics": ("measurement.coupon", "metrics"),
+}
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
 
@@ -48,8 +53,9 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         value: Any = version("sunseal")
-    elif name == "coupon_metrics":
-        value = import_module("sunseal.measurement.coupon").metrics
+    elif name in _RENAMED:
+        module, own = _RENAMED[name]
+        value = getattr(import_module(f"sunseal.{module}"), own)
     elif name in _MODULE_OF:
         value = getattr(import_module(f"sunseal.{_MODULE_OF[name]}"), name)
     else:
@@ -82,6 +88,7 @@ __all__ = [
     "SunsealError",
     "Verdict",
     "__version__",
+    "coupon_breakeven",
     "coupon_metrics",
     "curve",
     "in_joules",

@@ -38,6 +38,15 @@ CHARGES = 3
 FACTORS = (0.1, 0.4, 0.8, 1.5)
 """Harvested power, over that from which on a node without coupons computes all the time."""
 
+CHARGE_SHARES = (0.5, 1.2, 3.0)
+"""Stores of a node that recovers: how many whole signatures one charge of it pays."""
+RECOVERY_FACTOR = 0.1
+"""Harvested power of a node that recovers, over that from which on a node without coupons computes all the time."""
+RECOVERY_CHARGES = 4
+"""A node that has not answered after so many charges of its store never will: each begins as the first."""
+RECOVERED_TO_S = 1e-3
+"""The first answer is found to so much."""
+
 Kind = Literal["none", "store", "endless"]
 KINDS: tuple[Kind, ...] = ("none", "store", "endless")
 TITLES = {"none": "no coupons", "store": f"a store of {NODE_STORE}", "endless": "endless coupons"}
@@ -60,6 +69,33 @@ class Point:
 
 
 @dataclass(frozen=True)
+class Recovery:
+    """From the return of the light, the store at its cut-off, to the first answer."""
+
+    harvested_w: float
+    capacitance_f: float
+    charge_share: float
+    """How many whole signatures one charge of the store pays."""
+    on_s: float
+    """To the output's switching on, which coupons do not change."""
+    none_s: float | None
+    """Without a coupon left; None: each charge ends before the signature does."""
+    store_s: float | None
+    """With coupons left."""
+    none_brown_outs: int
+    """Of the run without, up to its answer or its end."""
+
+    @property
+    def sentence(self) -> str:
+        """Say it in words."""
+        store = f"a store that pays {self.charge_share:g} whole signatures a charge"
+        kept = "never" if self.store_s is None else f"{show(self.store_s, 's')} after the light"
+        if self.none_s is None:
+            return f"{store}: the first answer comes {kept} with coupons left, and never without"
+        return f"{store}: the first answer comes {kept} with coupons left, after {show(self.none_s, 's')} without"
+
+
+@dataclass(frozen=True)
 class Rates:
     """Figure 4."""
 
@@ -72,6 +108,8 @@ class Rates:
     runtime_j: float
     runtime_s: float
     points: tuple[Point, ...]
+    recoveries: tuple[Recovery, ...] = ()
+    """If they were asked for."""
 
     @property
     def inflection_w(self) -> dict[str, float]:
@@ -84,7 +122,12 @@ class Rates:
     def as_json(self) -> dict[str, Any]:
         """Return it in SI base units."""
         told = asdict(self)
-        return {**told, "inflection_w": self.inflection_w, "points": [asdict(p) for p in self.points]}
+        return {
+            **told,
+            "inflection_w": self.inflection_w,
+            "points": [asdict(p) for p in self.points],
+            "recoveries": [asdict(r) for r in self.recoveries],
+        }
 
     def chart(self) -> charts.Chart:
         """Draw rates over power, the formula dashed."""
@@ -133,6 +176,24 @@ def page(found: Rates) -> str:
         made.chart(found.chart()),
         table(("harvested", "coupons", "1/s", "formula, 1/s"), rows),
     )
+    if found.recoveries:
+        made.section(
+            "After starvation",
+            "The store stands at its cut-off when the light comes back. The same program with coupons left and "
+            "without: what is asked then is answered from what a start leaves, or waits for a whole signature.",
+            table(
+                ("harvested", "store", "a charge pays", "output on", "with coupons", "without"),
+                [
+                    (
+                        show(r.harvested_w, "W"),
+                        right(show(r.capacitance_f, "F")),
+                        right(f"{r.charge_share:g}"),
+                        *(right("never" if t is None else show(t, "s")) for t in (r.on_s, r.store_s, r.none_s)),
+                    )
+                    for r in found.recoveries
+                ],
+            ),
+        )
     return made.render()
 
 
@@ -261,14 +322,64 @@ def _point(kind: Kind, light_w: float, costs: tuple[float, float, float, float],
     return Point(light_w, rail_w, kind, operations / time_s, formula, operations, time_s, cuts)
 
 
+def _first_answer_s(told: dict[str, Any], most_s: float) -> tuple[float | None, dict[str, Any]]:
+    """Find when the first operation ends, and the record up to then; None if there is none so long."""
+    record = _play(told, most_s)
+    if not record["operations"]:
+        return None, record
+    low_s, high_s = 0.0, most_s
+    while high_s - low_s > RECOVERED_TO_S:
+        middle_s = (low_s + high_s) / 2
+        tried = _play(told, middle_s)
+        if tried["operations"]:
+            high_s, record = middle_s, tried
+        else:
+            low_s = middle_s
+    return high_s, record
+
+
+def _recover(share: float, light_w: float, whole_j: float, weights: measuring.PowerSet) -> Recovery:
+    """Play a node from its cut-off on, with coupons left and without."""
+    h = _harvester()
+    charge_j = share * whole_j / h["output_efficiency"]
+    capacitance_f = 2 * charge_j / (h["v_on_v"] ** 2 - h["v_cut_v"] ** 2)
+    charge_s = charge_j / max(light_w * h["charge_efficiency"] - h["quiescent_off_uW"] * 1e-6, 1e-9)
+    # Twice what a charge and its use take: the light goes on while the node works.
+    most_s = 2 * RECOVERY_CHARGES * charge_s
+    found, records = zip(
+        *(_first_answer_s(_scenario(kind, light_w, capacitance_f, weights), most_s) for kind in ("store", "none")),
+        strict=True,
+    )
+    on_s = next((float(e["time_s"]) for e in records[1]["events"] if e["kind"] == "on"), None)
+    if on_s is None:
+        raise SunsealError(
+            f"{light_w:g} W do not bring a store of {capacitance_f:.3g} F to its start in {most_s:.3g} s"
+        )
+    cuts = int(records[1]["brown_outs"])
+    if found[1] is None and cuts < 2:
+        raise SunsealError(
+            f"a node without coupons had {cuts} charges in {most_s:.3g} s: too few to say that it never answers"
+        )
+    return Recovery(light_w, capacitance_f, share, on_s, found[1], found[0], cuts)
+
+
 @cache
 def around(power: str) -> Rates:
     """Return figure 4 at `FACTORS`, once a process."""
     return rates(power=power)
 
 
-def rates(lights_w: Sequence[float] = (), *, board: str = BOARD, power: str = measuring.DEFAULT_POWER) -> Rates:
-    """Play the three stores at each harvested power; without any, around where latency becomes the limit."""
+def rates(
+    lights_w: Sequence[float] = (),
+    *,
+    board: str = BOARD,
+    power: str = measuring.DEFAULT_POWER,
+    recovery: bool = False,
+) -> Rates:
+    """Play the three stores at each harvested power; without any, around where latency becomes the limit.
+
+    With `recovery`, the first answer after starvation as well (section 3.5.1), on stores of `CHARGE_SHARES`.
+    """
     if board != BOARD:
         raise unknown("board with a program for the rate", board, [BOARD])
     for light_w in lights_w:
@@ -284,4 +395,8 @@ def rates(lights_w: Sequence[float] = (), *, board: str = BOARD, power: str = me
     costs = (whole.energy_j, whole.time_s, runtime.energy_j, runtime.time_s)
     at = lights_w or [factor * harvested_w(whole.energy_j / whole.time_s) for factor in FACTORS]
     points = tuple(_point(kind, light_w, costs, weights) for light_w in at for kind in KINDS)
-    return Rates(board, weights.name, FREQ_HZ, VCC_V, *costs, points)
+    recoveries: tuple[Recovery, ...] = ()
+    if recovery:
+        light_w = RECOVERY_FACTOR * harvested_w(whole.energy_j / whole.time_s)
+        recoveries = tuple(_recover(share, light_w, whole.energy_j, weights) for share in CHARGE_SHARES)
+    return Rates(board, weights.name, FREQ_HZ, VCC_V, *costs, points, recoveries)

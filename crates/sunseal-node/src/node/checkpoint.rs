@@ -116,6 +116,7 @@ struct Written<'a> {
     covered: Covered,
     events: &'a Events,
     starts: u64,
+    reset_falls: u64,
     brown_out_cycles: &'a [u64],
     functions: Option<&'a Books>,
     coupons: Option<&'a coupons::Books>,
@@ -134,6 +135,7 @@ struct Kept {
     covered: Covered,
     events: Events,
     starts: u64,
+    reset_falls: u64,
     brown_out_cycles: Vec<u64>,
     functions: Option<Books>,
     coupons: Option<coupons::Books>,
@@ -198,6 +200,7 @@ impl Node {
             covered: self.covered,
             events: &self.events,
             starts: self.starts,
+            reset_falls: self.reset_falls,
             brown_out_cycles: &self.brown_out_cycles,
             functions: self.functions.as_ref().map(Functions::books),
             coupons: self.coupons.as_ref().map(|c| &c.books),
@@ -227,7 +230,7 @@ impl Node {
         self.recorder = kept.recorder;
         (self.divider_j, self.charge_c) = (kept.divider_j, kept.charge_c);
         (self.priced_v, self.starts, self.events) = (kept.priced_v, kept.starts, kept.events);
-        self.brown_out_cycles = kept.brown_out_cycles;
+        (self.reset_falls, self.brown_out_cycles) = (kept.reset_falls, kept.brown_out_cycles);
         if let (Some(functions), Some(books)) = (&mut self.functions, kept.functions) {
             functions.set_books(books);
         }

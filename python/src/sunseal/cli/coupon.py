@@ -3,17 +3,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from sunseal import boards, coupon_rate, units
-from sunseal.cli.console import PAGE, Figure, Report, out, print_json, writable
+from sunseal.cli.console import PAGE, Figure, Report, err, out, print_json, writable
 from sunseal.cli.options import Board, Json, Power, Variant, Vcc, vcc_of
 from sunseal.measurement import coupon, measuring, precomputable
+
+if TYPE_CHECKING:
+    from sunseal.planner.breakeven import BreakEven
 
 coupon_app = typer.Typer(
     help="Precomputed work: what of a program can be done before its input comes.", no_args_is_help=True
@@ -185,6 +189,10 @@ def rate_command(
         list[str] | None,
         typer.Option("--harvested", metavar="POWER", help="Harvested power, such as 1mW; else around E/D. Repeatable."),
     ] = None,
+    recovery: Annotated[
+        bool,
+        typer.Option("--recovery", help="Also the time from starvation to the first answer, with coupons and without."),
+    ] = False,
     power: Annotated[str, typer.Option("--power", help="A power set of `sunseal boards`.")] = measuring.DEFAULT_POWER,
     report: Report = None,
     figure: Figure = None,
@@ -196,7 +204,8 @@ def rate_command(
     """
     writable(report, PAGE)
     writable(figure)
-    found = coupon_rate.rates([units.parse(text, "W", "--harvested") for text in harvested or ()], power=power)
+    lights_w = [units.parse(text, "W", "--harvested") for text in harvested or ()]
+    found = coupon_rate.rates(lights_w, power=power, recovery=recovery)
     if figure is not None:
         found.chart().write(figure)
     if report is not None:
@@ -217,3 +226,141 @@ def _show_rates(found: coupon_rate.Rates) -> None:
     out.print(table)
     for kind, at in found.inflection_w.items():
         out.print(f"E/D, {coupon_rate.TITLES[kind]}: {units.show(at, 'W')} harvested")
+    for told in found.recoveries:
+        out.print(f"{units.show(told.harvested_w, 'W')} after starvation, {told.sentence}")
+
+
+@coupon_app.command("breakeven")
+def breakeven_command(
+    scenario: Annotated[
+        Path | None,
+        typer.Argument(metavar="[SCENARIO.toml]", help="Board, supply, light, period and policy; options go first."),
+    ] = None,
+    kind: Annotated[str, typer.Option("--kind", help="A kind of coupon, such as `ctr` or `p256`.")] = "p256",
+    way: Annotated[
+        str | None, typer.Option("--way", help="How it is done whole: sbox, hw, ...; else the cheapest.")
+    ] = None,
+    board: Board = "msp430fr5994-launchpad",
+    power: Power = measuring.DEFAULT_POWER,
+    demand: Annotated[float | None, typer.Option("--demand", min=1.0, help="Answers a day; else 144.")] = None,
+    deadline: Annotated[
+        str | None, typer.Option("--deadline", help="Of an answer, such as 10s; else the next one.")
+    ] = None,
+    slots: Annotated[int | None, typer.Option("--slots", min=1, help="Coupons that are kept; else 24.")] = None,
+    slot_price: Annotated[
+        str | None, typer.Option("--slot-price", help="What a coupon costs beyond what was measured, such as 20uJ.")
+    ] = None,
+    beside: Annotated[
+        str | None, typer.Option("--beside", help="What an answer takes beside the operation, such as 1mJ of radio.")
+    ] = None,
+    sleep: Annotated[
+        str | None, typer.Option("--sleep", help="Power between answers; else the board's, asleep.")
+    ] = None,
+    capacitor: Annotated[str | None, typer.Option("--capacitor", help="A store of data/parts.")] = None,
+    capacitance: Annotated[
+        str | None, typer.Option("--capacitance", help="Another one than its own, such as 5mF.")
+    ] = None,
+    cell: Annotated[str | None, typer.Option("--cell", help="A rechargeable cell instead.")] = None,
+    harvester: Annotated[str | None, typer.Option("--harvester", help="A harvester of data/parts.")] = None,
+    charger: Annotated[str | None, typer.Option("--charger", help="A charger instead, with --output.")] = None,
+    output: Annotated[str | None, typer.Option("--output", help="The converter behind it.")] = None,
+    panel: Annotated[str | None, typer.Option("--panel", help="A panel of data/parts.")] = None,
+    weather: Annotated[
+        str | None, typer.Option("--weather", help="A TMY3 file; else the one that pvlib ships.")
+    ] = None,
+    constant: Annotated[
+        str | None, typer.Option("--constant", help="The same light always instead, such as 1mW.")
+    ] = None,
+    shading: Annotated[
+        float | None, typer.Option("--shading", min=1e-9, max=1.0, help="Share of the sun that reaches the panel.")
+    ] = None,
+    tilt: Annotated[float | None, typer.Option("--tilt", help="Of the panel, in degrees.")] = None,
+    axis: Annotated[
+        list[str] | None,
+        typer.Option("--axis", help="Only this break-even: demand, light, `slot price`, slots. Repeatable."),
+    ] = None,
+    days: Annotated[int, typer.Option("--days", min=1, help="How long to play.")] = 365,
+    report: Report = None,
+    figure: Figure = None,
+    as_json: Json = False,
+) -> None:
+    """Say whether coupons pay over a year of weather, and from which demand, light, slot price and store on.
+
+    Both nodes are played by the fleet's engine: answers given, in time and lost, joules thrown away, with coupons and
+    without. Exit status 1: they do not pay as it was asked.
+    """
+    from sunseal.planner import breakeven as asking
+
+    writable(report, PAGE)
+    writable(figure)
+    sky = {"weather": weather, "shading": shading, "tilt_deg": tilt}
+    sky["constant_w"] = None if constant is None else units.parse(constant, "W", "--constant")
+    behind = {"cell": cell, "capacitor": capacitor, "harvester": harvester, "charger": charger, "output": output}
+    with err.status("playing the year"):
+        found = asking.breakeven(
+            kind,
+            scenario=scenario,
+            board=board,
+            way=way,
+            power=power,
+            supply=_supply(behind, capacitance, scenario is None),
+            climate={k: v for k, v in sky.items() if v is not None} or None,
+            panel=panel,
+            sleep_w=None if sleep is None else units.parse(sleep, "W", "--sleep", zero=True),
+            demand=demand,
+            axes=axis,
+            deadline_s=None if deadline is None else units.time_s(deadline, "--deadline"),
+            slots=slots,
+            slot_price_j=None if slot_price is None else units.parse(slot_price, "J", "--slot-price", zero=True),
+            beside_j=None if beside is None else units.parse(beside, "J", "--beside", zero=True),
+            days=days,
+        )
+    if figure is not None:
+        found.chart().write(figure)
+    if report is not None:
+        measuring.write_atomic(report, asking.page(found))
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _show_breakeven(found)
+    if not found.pays:
+        raise typer.Exit(1)
+
+
+def _supply(parts: Mapping[str, str | None], capacitance: str | None, whole: bool) -> dict[str, Any] | None:
+    """Read the table [supply]; `whole` where no scenario stands behind it."""
+    from sunseal.planner import breakeven as asking
+
+    told: dict[str, Any] = {k: v for k, v in parts.items() if v is not None}
+    if capacitance is not None:
+        told["capacitance_f"] = units.parse(capacitance, "F", "--capacitance")
+    if whole and not {"charger", "harvester"} & set(told):
+        told["harvester"] = asking.SUPPLY["harvester"]
+    if whole and not {"cell", "capacitor"} & set(told):
+        told["capacitor"] = asking.SUPPLY["capacitor"]
+    return told or None
+
+
+def _show_breakeven(found: BreakEven) -> None:
+    from sunseal.planner import breakeven as asking
+
+    q, costs = found.question, found.question.costs
+    out.print(found.sentence, style="bold")
+    out.print(
+        f"{costs.board}, {costs.freq_hz / 1e6:.3g} MHz, {costs.vcc_v:g} V, {costs.power_set}; {q.demand:,.4g} answers "
+        f"a day, {units.show(q.mean_light_w, 'W', 3)} of light on average, {units.show(q.sleep_w, 'W', 3)} asleep"
+    )
+    store = f", the slot's guard {units.show(costs.guard.energy_j, 'J', 3)}" if costs.guard else ""
+    store += f", its writing {units.show(costs.write.energy_j, 'J', 3)}" if costs.write else ""
+    out.print(
+        f"{costs.kind} whole ({costs.way}) {units.show(costs.whole.energy_j, 'J', 3)}, a coupon "
+        f"{units.show(costs.make.energy_j, 'J', 3)}, an answer from one {units.show(costs.use.energy_j, 'J', 3)}{store}"
+    )
+    table = Table(f"{q.days} days", "with coupons", "without", box=None)
+    for row in asking.rows(found):
+        table.add_row(*row)
+    out.print(table)
+    for edges in found.edges:
+        out.print(edges.sentence)
+    for remark in found.remarks:
+        out.print(escape(remark), style="dim")

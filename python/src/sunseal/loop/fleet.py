@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +52,32 @@ class Task:
     time_s: float
     gate_j: float
     """What the store must hold above the cut-off before the node begins (Mane 2014, equation 6.1)."""
+    deadline_s: float | None = None
+    """Up to when it must be done after it fell due to be done in time; None: until it falls due again."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """Something that a node does in one go; energy at the regulated output."""
+
+    energy_j: float
+    time_s: float
+    gate_j: float
+
+
+@dataclass(frozen=True)
+class Coupons:
+    """What of a task is done ahead and kept, and when (`sunseal_node::CouponProfile`)."""
+
+    slots: int
+    make: Work
+    from_coupon: Work
+    every_s: float = 10.0
+    refill_above_v: float | None = None
+    """From where on the store has a surplus; None: as a node's program without `[node.coupons]`."""
+    ready: int = 0
+    """How many there are at the beginning."""
+    task: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,6 +89,7 @@ class NodeProfile:
     start_s: float
     poll_s: float
     tasks: tuple[Task, ...]
+    coupons: Coupons | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the engine's shape."""
@@ -71,7 +98,11 @@ class NodeProfile:
     @classmethod
     def from_dict(cls, told: Mapping[str, Any]) -> NodeProfile:
         """Read `to_dict`'s shape."""
-        return cls(**{**told, "tasks": tuple(Task(**t) for t in told["tasks"])})
+        coupons = told.get("coupons")
+        if coupons is not None:
+            works = {key: Work(**coupons[key]) for key in ("make", "from_coupon")}
+            coupons = Coupons(**{**coupons, **works})
+        return cls(**{**told, "tasks": tuple(Task(**t) for t in told["tasks"]), "coupons": coupons})
 
 
 # --- The profile of a node's program ---------------------------------------------------------
@@ -347,8 +378,8 @@ def _drawn(
 def every(profile: NodeProfile, period_s: float) -> NodeProfile:
     """Change the first task's period, and the others' in proportion."""
     scale = period_s / profile.tasks[0].period_s
-    tasks = tuple(Task(t.name, t.period_s * scale, t.energy_j, t.time_s, t.gate_j) for t in profile.tasks)
-    return NodeProfile(profile.sleep_w, profile.start_j, profile.start_s, profile.poll_s, tasks)
+    tasks = tuple(replace(t, period_s=t.period_s * scale) for t in profile.tasks)
+    return replace(profile, tasks=tasks)
 
 
 def _trace(scenario: _engine.Scenario, climate: Mapping[str, Any], path: Path) -> tuple[Trace, dict[str, str]]:

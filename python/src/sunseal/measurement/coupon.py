@@ -126,6 +126,14 @@ KINDS: dict[str, Kind] = {
 }
 
 
+OF_WORKLOAD: dict[str, tuple[str, int | None]] = {
+    **{f"ecdsa-{curve}-sign": (curve, None) for curve in ("secp160r1", "p224", "p256")},
+    "aes128-ctr-encrypt": ("ctr", 128),
+    "aes128-ccm-seal": ("ccm", 64),
+}
+"""The kind of coupon that does a workload's work ahead, and of which message, bytes."""
+
+
 @dataclass(frozen=True)
 class Metrics:
     """One kind of coupon on one board, beside one way to do the operation whole."""
@@ -215,6 +223,11 @@ def _header_bytes(board: str) -> int:
     return 2 * int(found[1])
 
 
+def slot_bytes(kind: str, board: str) -> int:
+    """Return what one coupon occupies."""
+    return KINDS[kind].payload_bytes + _header_bytes(board)
+
+
 def runtime(kind: str, board: str, power: str, vcc_v: float | None = None, *, guarded: bool = True) -> Cost:
     """Price the use of a coupon, with claim, check and wipe or without."""
     if kind not in KINDS:
@@ -297,7 +310,7 @@ def _of_kind(name: str, board: str, variant: tuple[str, ...], power: str) -> lis
                 runtime=used,
                 bare=bare,
                 store_write=produce - cost(kind.made_by) if kind.made_by else produce if kind.source else None,
-                slot_bytes=kind.payload_bytes + _header_bytes(board),
+                slot_bytes=slot_bytes(name, board),
                 published=_published(name, way, board),
                 note=kind.note,
             )

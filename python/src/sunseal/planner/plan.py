@@ -21,7 +21,7 @@ import pandas as pd
 from sunseal import _engine, boards, citing, places, units
 from sunseal.loop import fleet as fleets
 from sunseal.measurement import measuring
-from sunseal.planner import asleep, operations, sweep, uncertainty
+from sunseal.planner import asleep, operations, plan_coupons, sweep, uncertainty
 from sunseal.planner import plan_link as links
 from sunseal.planner import plan_requirements as wishes
 from sunseal.planner import plan_supplies as supply
@@ -189,11 +189,11 @@ def choose(everything: sweep.Field, *, best: int = BEST, check: bool = True) -> 
     """Choose from a field that was brought together before."""
     wanted, table = everything.requirements, everything.table
     groups, names = _groups(table)
-    found = Found(len(table))
+    found = Found(len(table), plan_coupons.eligible(wanted, table) if check else None)
     for i, judged in everything.judged():
         found.add(i, judged, groups)
-    candidates = _frame(everything, found)
-    configurations, dropped = _configurations(everything, candidates, best, check)
+    candidates = _frame(everything, found, found.kept)
+    configurations, dropped = _configurations(everything, candidates, found, best, check)
     losers = [*dropped, *_losers(everything, found, groups, names, candidates, configurations)]
     relaxed = [] if configurations else relaxations(everything, found)
     remarks = [f"taken only where they are named, for their keys are used up: {', '.join(sweep.used_up(wanted))}"]
@@ -228,11 +228,14 @@ def _groups(table: pd.DataFrame) -> tuple[Numbers, list[tuple[str, str]]]:
 class Found:
     """What is kept of each supply's judgement: the best of each group, and how near the others came."""
 
-    def __init__(self, loads: int) -> None:
-        """Begin with nothing found for any of so many loads."""
+    def __init__(self, loads: int, coupons: sweep.Flags | None) -> None:
+        """Begin with nothing found for any of so many loads; `coupons` tells which of them these could serve."""
         self.considered = self.qualifying = 0
         self.kept: list[tuple[int, int, float, float, float, bool]] = []
         """Supply, load, cost, power drawn, energy margin, whether it qualifies."""
+        self.coupons = coupons
+        self.for_coupons: list[tuple[int, int, float, float, float, bool]] = []
+        """The same of what fails nothing but its energy, where coupons could move some of it."""
         self.margin = np.full(loads, -np.inf)
         """The best energy margin of each load, over all supplies."""
         self.supply = np.full(loads, -1)
@@ -248,19 +251,29 @@ class Found:
         self.margin[better], self.supply[better] = margin[better], i
         rest = judged.fits & ~good
         near = judged.all_but("energy") & ~good & (margin >= -NEAR)
-        for some, qualifies, worth in ((good, True, judged.cost), (near, False, judged.cost), (rest, False, -margin)):
+        classes = [
+            (good, True, judged.cost, self.kept),
+            (near, False, judged.cost, self.kept),
+            (rest, False, -margin, self.kept),
+        ]
+        if self.coupons is not None and not judged.is_battery:
+            short = judged.all_but("energy") & ~good & (margin >= plan_coupons.LEAST) & self.coupons
+            classes.append((short, False, judged.cost, self.for_coupons))
+        for some, qualifies, worth, kept in classes:
             at = at_true(some)
             # The cheapest of each group; of equals the one with the larger margin. Of what fails, the nearest.
             order = at[np.lexsort((-margin[at], worth[at]))]
             _, first = np.unique(groups[order], return_index=True)
             for load in order[first]:
                 told = (float(v[load]) for v in (judged.cost, judged.drawn_w, margin))
-                self.kept.append((i, int(load), *told, qualifies))  # type: ignore[arg-type]
+                kept.append((i, int(load), *told, qualifies))  # type: ignore[arg-type]
 
 
-def _frame(everything: sweep.Field, found: Found) -> pd.DataFrame:
+def _frame(
+    everything: sweep.Field, found: Found, some: Sequence[tuple[int, int, float, float, float, bool]]
+) -> pd.DataFrame:
     """Return what was kept as a frame, best first."""
-    kept = dict.fromkeys(found.kept)  # the nearest of what fails may be the cheapest as well
+    kept = dict.fromkeys(some)  # the nearest of what fails may be the cheapest as well
     supplies, at, cost, drawn_w, margin, good = (list(c) for c in zip(*kept, strict=True))
     out = everything.table.iloc[at].reset_index(drop=True)
     out.insert(0, "cost", cost)
@@ -284,7 +297,7 @@ def _frame(everything: sweep.Field, found: Found) -> pd.DataFrame:
 
 
 def _configurations(
-    everything: sweep.Field, candidates: pd.DataFrame, best: int, check: bool
+    everything: sweep.Field, candidates: pd.DataFrame, found: Found, best: int, check: bool
 ) -> tuple[list[Configuration], list[tuple[str, str]]]:
     """Take the cheapest of different algorithm, board or store; play their year; give their margins ends.
 
@@ -322,16 +335,31 @@ def _configurations(
                 row["qualifies"], row["energy_margin"] = True, _year_margin(everything, one, load, share)
         seen.add(kind)
         kept.append((row, year))
-    cases = [
-        uncertainty.Case(everything.table.iloc[[int(r.load_index)]], everything.supplies[int(r.supply_index)])
-        for r, _ in kept
-    ]
-    made = []
+    cases = [_case(everything, row) for row, _ in kept]
+    made: list[_Made] = []
     for (row, year), case, swings in zip(kept, cases, uncertainty.tornadoes(everything, cases), strict=True):
-        margins = _margins(everything.requirements, row, case, swings)
-        made.append((row, year, case, swings, margins))
+        made.append((row, year, case, swings, ""))
+    if found.for_coupons:
+        rows = _frame(everything, found, found.for_coupons)
+        for offer in plan_coupons.offers(everything, rows, share, [float(r.cost) for r, _ in kept], best):
+            made.append((offer.row, offer.year, _case(everything, offer.row), offer.swings, offer.words))
+        made = sorted(made, key=lambda m: float(m[0].cost))[:best]
+    return _told(everything, made), dropped
+
+
+_Made = tuple[pd.Series, dict[str, Any] | None, uncertainty.Case, Sequence[uncertainty.Swing], str]
+"""A candidate, its year, its case, what its margin depends on, and what coupons do for it."""
+
+
+def _case(everything: sweep.Field, row: pd.Series) -> uncertainty.Case:
+    return uncertainty.Case(everything.table.iloc[[int(row.load_index)]], everything.supplies[int(row.supply_index)])
+
+
+def _told(everything: sweep.Field, made: Sequence[_Made]) -> list[Configuration]:
+    """Give the chosen their names, margins and words."""
     out = []
-    for n, (row, year, case, swings, margins) in enumerate(made):
+    for n, (row, year, case, swings, kept) in enumerate(made):
+        margins = _margins(everything.requirements, row, case, swings)
         words = (
             _why_chosen(everything.requirements, row, margins, swings)
             if n == 0
@@ -339,18 +367,18 @@ def _configurations(
         )
         out.append(
             Configuration(
-                name=name_of(row),
+                name=f"{name_of(row)}, {row.coupons} coupons" if kept else name_of(row),
                 row=_row(everything.requirements, row, case.supply),
                 cost=float(row.cost),
                 margins=tuple(margins),
                 sensitivity=tuple(swings),
                 year=year,
-                words=words,
+                words=f"{words}; {kept}" if kept else words,
                 supply=case.supply,
                 load=case.load,
             )
         )
-    return out, dropped
+    return out
 
 
 def _row(wanted: Requirements, row: pd.Series, one: supply.Harvested | supply.Battery) -> dict[str, Any]:
@@ -368,6 +396,7 @@ def _row(wanted: Requirements, row: pd.Series, one: supply.Harvested | supply.Ba
         }
         for i, (task, work) in enumerate(zip(wanted.tasks, str(row.workload).split(" + "), strict=True))
     ]
+    told["coupons"] = int(row.get("coupons", 0))
     told["listen_w"] = float(row.listen_w)
     told["asleep"] = asleep.of_board(str(row.board), float(row.vcc_v), wanted.power_set).to_dict()
     if isinstance(one, supply.Harvested):

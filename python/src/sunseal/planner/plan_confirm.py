@@ -89,6 +89,11 @@ def scenario(
     period_s: float | None = None,
 ) -> _engine.Scenario:
     """Return the scenario that plays one task of a configuration, in light that carries it; with the task's bytes."""
+    if chosen.row["coupons"]:
+        raise SunsealError(
+            f"{chosen.name}: the programs of a plan's scenarios keep no coupons",
+            hint="leave `coupons` out of the task; examples/scenarios/coupons.toml plays a node that keeps them",
+        )
     _, workload, every_s = _tasks(planned, chosen)[task]
     period_s = float(min(max(1, round(every_s)), simulation.PERIOD_MAX_S)) if period_s is None else period_s
     row, one, work = chosen.row, chosen.supply, boards.workload(workload)

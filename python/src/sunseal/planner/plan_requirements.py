@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from sunseal import boards, places, units
 from sunseal.errors import SunsealError, unknown
+from sunseal.measurement import coupon
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -58,6 +59,8 @@ class Task:
     size_bytes: int
     sends_bytes: int | None
     """What goes on the air besides the signature or tag; None: nothing does."""
+    coupons: int | None = None
+    """How many coupons may be kept for it (`plan_coupons`); None: it is always done whole."""
 
 
 @dataclass(frozen=True)
@@ -236,6 +239,8 @@ def read(told: Mapping[str, Any], file: str = "requirements", folder: Path | Non
     link_told = whole.told.get("link") is not None
     tasks = _tasks(whole, file, bits, allow, link_told)
     link = _link(whole.table("link")) if link_told else None
+    if sum(t.coupons is not None for t in tasks) > 1:
+        raise SunsealError(f"`{file}`: more than one task has `coupons`; a plan keeps them for one")
     if link is not None and all(t.sends_bytes is None for t in tasks):
         raise SunsealError(f"`{file}`: there is a [link], and no task says what it `sends`")
     modes, window_s = _protocol(whole.table("protocol"), file)
@@ -376,13 +381,19 @@ def _task(table: _Table, bits: int, allowed: set[str] | None, linked: bool) -> T
             "task `hash` for what is longer"
         )
     sends_bytes = table.take("sends", _bytes, None)
+    coupons = table.take("coupons", _whole(1), None)
+    if coupons is not None and not any(w in coupon.OF_WORKLOAD for w in works):
+        raise SunsealError(
+            f"{table.name('coupons')}: none of {', '.join(works[:4])} has a part that is done ahead; "
+            f"{', '.join(coupon.OF_WORKLOAD)} have"
+        )
     name = table.take("name", _text, operation or first.operation)
     table.end()
     if sends_bytes is not None and not linked:
         raise SunsealError(f"{table.name('sends')}: there is no [link] that says where to")
     if latency_s > every_s:
         latency_s = min(latency_s, every_s) if math.isinf(latency_s) else latency_s
-    return Task(name, tuple(works), every_s, asked_s, latency_s, size_bytes, sends_bytes)
+    return Task(name, tuple(works), every_s, asked_s, latency_s, size_bytes, sends_bytes, coupons)
 
 
 def _link(table: _Table) -> Link:
@@ -405,6 +416,11 @@ def _dbm(told: Any, where: str) -> int:
     if not isinstance(told, int) or isinstance(told, bool):
         raise SunsealError(f"{where} is {told!r}; it must be a whole number of dBm, such as 0 or -5")
     return told
+
+
+def climate(told: Mapping[str, Any], file: str) -> dict[str, Any]:
+    """Read a [climate] that stands elsewhere than in a requirements file."""
+    return _climate(_Table(told, "climate", file))[0]
 
 
 def _climate(table: _Table) -> tuple[dict[str, Any], float, float]:

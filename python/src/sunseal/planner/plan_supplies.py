@@ -101,14 +101,18 @@ class Light:
 
 def light(requirements: Requirements, panel: str) -> Light:
     """Return a panel's year in the climate that is asked for, from the cache if it was computed before."""
-    climate = requirements.climate
-    assert climate is not None
+    assert requirements.climate is not None
+    return light_in(requirements.climate, panel, requirements.folder)
+
+
+def light_in(climate: Mapping[str, Any], panel: str, folder: Path) -> Light:
+    """Return a panel's year in a climate; `folder` is where its trace lies."""
     if "constant_w" in climate:
         level_w = float(climate["constant_w"])
         ends = np.array([0.0, fleets.DAY_S]), np.full(2, level_w)
         return Light(panel, *ends, {"climate": f"{level_w:g} W always"})
     if "trace" in climate:
-        path = requirements.folder / str(climate["trace"])
+        path = folder / str(climate["trace"])
         time_s, power_w = (np.asarray(c, dtype=float) for c in fleets.trace_file(path))
         if (
             len(time_s) < 2

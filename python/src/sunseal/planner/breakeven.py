@@ -1,0 +1,689 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Whether coupons pay: a node's answers over a year of weather, with a store of coupons and without.
+
+The fleet's engine plays both nodes on the same supply in the same light (`crates/sunseal-node/src/fleet`): the node
+makes a coupon when its store has a surplus, answers from one while there is one, and whole otherwise. What an answer
+and a coupon cost is measured (`measurement.coupon`), the store's writing, claim, check and wipe included. Coupons pay
+where more answers are given in time than without. Demand, light, price of a slot and number of slots at which they
+begin and end to pay are found by bisection.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sunseal import _engine, boards, citing
+from sunseal.errors import SunsealError, unknown
+from sunseal.loop import fleet as fleets
+from sunseal.loop import simulation
+from sunseal.measurement import coupon, measuring
+from sunseal.measurement.coupon import Cost
+from sunseal.planner import asleep, plan_requirements
+from sunseal.planner import plan_supplies as supplies
+from sunseal.report import charts
+from sunseal.units import show
+
+LEAST = 1e-3
+"""Coupons pay from so many more answers in time on, as a share of those asked for: fewer may be dusk's rounding."""
+NEAR = 0.02
+"""An edge is found to so much."""
+FINEST_STEPS = 12
+GRID = 4.0
+"""From one value that is tried to the next, before an edge is bisected."""
+LIGHT = (1 / 64, 64.0)
+SLOTS = (1, 4096)
+DEMAND = (1.0, 2e4)
+"""Answers a day; no more than the node has time for."""
+PRICE = (1e-2, 1e3)
+"""A slot's further price, over what a whole operation takes."""
+BUSY = 0.5
+"""So much of its time a node may answer at most."""
+SUPPLY = {"harvester": "anagear-an1010", "capacitor": "capxx-hw203"}
+PANEL = "ixys-slmd600h10l"
+
+
+@dataclass(frozen=True)
+class Costs:
+    """An answer's operation whole, a coupon made ahead, and the operation from one; energies at the rail."""
+
+    kind: str
+    way: str
+    """How the operation is done without a coupon."""
+    board: str
+    freq_hz: int
+    vcc_v: float
+    power_set: str
+    whole: Cost
+    make: Cost
+    """Writing the slot included."""
+    use: Cost
+    """Claim, check and wipe included."""
+    guard: Cost | None = None
+    """Of `use`, what claim, check and wipe take; None: not measured alone."""
+    write: Cost | None = None
+    """Of `make`, what writing the slot takes; None: not measured alone."""
+    slot_bytes: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A node, what it is asked for, and what feeds it."""
+
+    costs: Costs
+    supply: Mapping[str, Any]
+    """Table [supply] of a scenario."""
+    trace: fleets.Trace
+    """What the panel offers, repeated without end."""
+    sleep_w: float
+    demand: float
+    """Answers a day."""
+    deadline_s: float | None = None
+    """Of an answer; None: until the next is asked for."""
+    slots: int = 24
+    slot_price_j: float = 0.0
+    """What a coupon costs beyond what was measured."""
+    beside_j: float = 0.0
+    """What an answer takes beside the operation: radio, sensor."""
+    beside_s: float = 0.0
+    margin: float = 2.0
+    """Safety factor of equation 6.1 of Mane 2014."""
+    refill_above_v: float | None = None
+    every_s: float = 10.0
+    light: float = 1.0
+    """Share of the trace's power that reaches the node."""
+    start_j: float = 0.0
+    start_s: float = 0.0
+    days: int = supplies.DAYS
+
+    @property
+    def mean_light_w(self) -> float:
+        """Return the mean power that the panel offers."""
+        time_s, power_w = self.trace
+        steps = zip(time_s, time_s[1:], power_w, power_w[1:], strict=False)
+        return self.light * sum((b - a) * (p + q) / 2 for a, b, p, q in steps) / (time_s[-1] - time_s[0])
+
+    @property
+    def demand_most(self) -> float:
+        """Return the demand that keeps the node busy for `BUSY` of its time."""
+        return BUSY * fleets.DAY_S / (self.costs.whole.time_s + self.beside_s)
+
+    def profile(self, slots: int) -> fleets.NodeProfile:
+        """Return the node as the fleet's engine takes it."""
+
+        def work(cost: Cost, then_j: float = 0.0) -> fleets.Work:
+            energy_j = cost.energy_j + self.beside_j
+            return fleets.Work(energy_j, cost.time_s + self.beside_s, self.margin * (energy_j + then_j))
+
+        costs, period_s = self.costs, fleets.DAY_S / self.demand
+        whole, use = work(costs.whole), work(costs.use)
+        make_j = costs.make.energy_j + self.slot_price_j
+        # Behind a coupon there must still be what the next answer wants.
+        make = fleets.Work(make_j, costs.make.time_s, self.margin * (make_j + whole.energy_j))
+        task = fleets.Task("answer", period_s, whole.energy_j, whole.time_s, whole.gate_j, self.deadline_s)
+        kept = fleets.Coupons(slots, make, use, self.every_s, self.refill_above_v)
+        poll_s = min(60.0, period_s)
+        return fleets.NodeProfile(self.sleep_w, self.start_j, self.start_s, poll_s, (task,), kept)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of the answers and of the joules over the time that was played."""
+
+    asked: int
+    given: int
+    in_time: int
+    lost: int
+    """Begun when the supply went."""
+    missed: int
+    """Neither given nor begun."""
+    thrown_away_j: float
+    """What the panel offered while the store was full."""
+    panel_j: float
+    load_j: float
+    brown_outs: int
+    off_s: float
+    made: int
+    used: int
+    discarded: int
+    """Claimed when the supply went."""
+    interrupted: int
+    """Not finished when the supply went."""
+    left: int
+    refill_above_v: float
+    energy_balance_rel: float
+
+
+def play(asked: Question, slots: int) -> Outcome:
+    """Play the node with so many slots; 0: without coupons."""
+    costs, where = asked.costs, (asked.supply, asked.trace)
+    return play_profile(costs.board, costs.vcc_v, *where, asked.profile(slots), light=asked.light, days=asked.days)
+
+
+def play_profile(
+    board: str,
+    vcc_v: float,
+    supply: Mapping[str, Any],
+    trace: fleets.Trace,
+    profile: fleets.NodeProfile,
+    *,
+    light: float = 1.0,
+    days: int = supplies.DAYS,
+) -> Outcome:
+    """Play a node that keeps coupons, on a supply, in a light, by the fleet's engine."""
+    scenario = {"name": "coupons", "board": board, "firmware": "none", "duration_s": 1.0}
+    scenario |= {"power": {"vcc_v": vcc_v}, "supply": dict(supply)}
+    node = {"profile": 0, "trace": 0, "light_scale": light, "phase_s": 0.0, "capacitance_f": None}
+    plan = {"duration_s": days * fleets.DAY_S, "profiles": [profile.to_dict()], "nodes": [node]}
+    parsed = _engine.Scenario.from_json(json.dumps(scenario))
+    (fate,) = json.loads(_engine.fleet(str(boards.home() / "data"), parsed, json.dumps(plan), [trace], None))
+    off = float(fate["balance_rel"])
+    if not abs(off) <= simulation.BALANCE_MAX:
+        raise SunsealError(f"the year's energy balance is off by {off:.1e} of the energy moved, so it means nothing")
+    task, kept, sums = fate["tasks"][0], fate["coupons"], fate["sums"]
+    return Outcome(
+        asked=task["due"],
+        given=task["done"],
+        in_time=task["in_time"],
+        lost=task["lost"],
+        missed=task["due"] - task["done"] - task["lost"],
+        thrown_away_j=sums["curtailed_j"],
+        panel_j=sums["panel_j"],
+        load_j=sums["load_j"],
+        brown_outs=fate["brown_outs"],
+        off_s=fate["off_s"],
+        made=kept["produced"],
+        used=kept["used"],
+        discarded=kept["discarded"],
+        interrupted=kept["interrupted"],
+        left=kept["in_store_end"],
+        refill_above_v=kept["refill_above_v"],
+        energy_balance_rel=off,
+    )
+
+
+@dataclass(frozen=True)
+class Point:
+    """One value of an axis, played with coupons and without."""
+
+    value: float
+    with_coupons: Outcome
+    without: Outcome
+
+    @property
+    def gained(self) -> int:
+        """Return how many more answers are in time with coupons."""
+        return self.with_coupons.in_time - self.without.in_time
+
+    @property
+    def pays(self) -> bool:
+        """Say whether that is more than the play's own rounding."""
+        return self.gained >= max(1.0, LEAST * self.without.asked)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A quantity of the question that is varied, everything else as it was asked."""
+
+    name: str
+    title: str
+    unit: str
+    low: float
+    high: float
+    asked: Callable[[Question], float]
+    vary: Callable[[Question, float], Question]
+    whole: bool = False
+    """Only whole numbers."""
+
+
+@dataclass(frozen=True)
+class Edges:
+    """From where to where coupons pay along an axis; None: as far as it was tried."""
+
+    axis: str
+    unit: str
+    asked: float
+    tried: tuple[float, float]
+    pays_from: float | None
+    pays_to: float | None
+    pays: bool
+    """Anywhere in the range."""
+    points: tuple[Point, ...] = field(repr=False)
+    thrown_away_j_per_day: float | None = None
+    """Without coupons, where they begin to pay."""
+
+    def text(self, value: float) -> str:
+        """Write a value of it."""
+        return show(value, self.unit, 3) if self.unit in ("W", "J") else f"{value:,.4g} {self.unit}".strip()
+
+    @property
+    def sentence(self) -> str:
+        """Say it in words."""
+        low, high = (self.text(v) for v in self.tried)
+        if not self.pays:
+            return f"{self.axis}: at no value from {low} to {high} do coupons pay"
+        begins = (
+            f"from {self.text(self.pays_from)}" if self.pays_from is not None else f"already at {low}, the least tried,"
+        )
+        ends = f"up to {self.text(self.pays_to)}" if self.pays_to is not None else f"up to {high}, the most tried"
+        surplus = ""
+        if self.thrown_away_j_per_day is not None:
+            surplus = f"; there a node without coupons throws away {show(self.thrown_away_j_per_day, 'J', 3)} a day"
+        return f"{self.axis}: coupons pay {begins} {ends}{surplus}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the shape of `--json`."""
+        told = {k: v for k, v in vars(self).items() if k != "points"}
+        curve = [{"value": p.value, "with": asdict(p.with_coupons), "without": asdict(p.without)} for p in self.points]
+        return {**told, "sentence": self.sentence, "points": curve}
+
+
+AXES = (
+    Axis("demand", "answers a day", "a day", *DEMAND, lambda q: q.demand, lambda q, v: replace(q, demand=v)),
+    Axis(
+        "light",
+        "mean power that the panel offers",
+        "W",
+        *LIGHT,
+        lambda q: q.mean_light_w,
+        lambda q, v: replace(q, light=q.light * v / q.mean_light_w),
+    ),
+    Axis(
+        "slot price",
+        "further price of a coupon's slot",
+        "J",
+        *PRICE,
+        lambda q: q.slot_price_j,
+        lambda q, v: replace(q, slot_price_j=v),
+    ),
+    Axis("slots", "slots", "slots", *SLOTS, lambda q: q.slots, lambda q, v: replace(q, slots=round(v)), True),
+)
+
+
+class _Search:
+    """Plays each question once."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.played: dict[tuple[str, float], Outcome] = {}
+
+    def outcome(self, asked: Question, slots: int) -> Outcome:
+        key = json.dumps(asked.profile(slots).to_dict()), asked.light
+        if key not in self.played:
+            self.played[key] = play(asked, slots)
+        return self.played[key]
+
+    def point(self, axis: Axis, value: float) -> Point:
+        asked = axis.vary(self.question, value)
+        return Point(value, self.outcome(asked, asked.slots), self.outcome(replace(asked, slot_price_j=0.0), 0))
+
+    def edges(self, axis: Axis) -> Edges:
+        low, high = _range(axis, self.question)
+        grid = _grid(low, high, axis.asked(self.question), axis.whole)
+        points = {value: self.point(axis, value) for value in grid}
+        at = axis.asked(self.question)
+        first, last = _run([points[v].pays for v in grid], min(range(len(grid)), key=lambda i: abs(grid[i] - at)))
+        begins = ends = None
+        if first is not None and last is not None:
+            if first > 0:
+                begins = self._edge(axis, points, grid[first - 1], grid[first])
+            if last < len(grid) - 1:
+                ends = self._edge(axis, points, grid[last + 1], grid[last])
+        surplus_j = None
+        if axis.name in ("demand", "light") and begins is not None:
+            surplus_j = points[begins].without.thrown_away_j / self.question.days
+        return Edges(
+            axis=axis.name,
+            unit=axis.unit,
+            asked=at,
+            tried=(low, high),
+            pays_from=begins,
+            pays_to=ends,
+            pays=first is not None,
+            points=tuple(points[v] for v in sorted(points)),
+            thrown_away_j_per_day=surplus_j,
+        )
+
+    def _edge(self, axis: Axis, points: dict[float, Point], out: float, inside: float) -> float:
+        """Bisect between a value that does not pay and one that does; return one that does."""
+        for _ in range(FINEST_STEPS):
+            if abs(math.log(out / inside)) <= math.log1p(NEAR) or (axis.whole and abs(out - inside) <= 1):
+                break
+            middle = math.sqrt(out * inside)
+            if axis.whole:
+                middle = min(max(round(middle), min(out, inside) + 1), max(out, inside) - 1)
+            points[middle] = self.point(axis, middle)
+            out, inside = (out, middle) if points[middle].pays else (middle, inside)
+        return inside
+
+
+def _range(axis: Axis, asked: Question) -> tuple[float, float]:
+    if axis.name == "demand":
+        return axis.low, min(axis.high, asked.demand_most)
+    scale = {"light": asked.mean_light_w, "slot price": asked.costs.whole.energy_j}.get(axis.name, 1.0)
+    return axis.low * scale, axis.high * scale
+
+
+def _grid(low: float, high: float, asked: float, whole: bool) -> list[float]:
+    steps = max(round(math.log(high / low, GRID)), 1)
+    values = {low * (high / low) ** (i / steps) for i in range(steps + 1)}
+    values |= {asked} if low <= asked <= high else set()
+    return sorted({float(round(v)) for v in values} if whole else values)
+
+
+def _run(pays: Sequence[bool], at: int) -> tuple[int | None, int | None]:
+    """Return the ends of the stretch of values that pay: that of the asked value, else the first."""
+    if not any(pays):
+        return None, None
+    first = last = at if pays[at] else pays.index(True)
+    while first > 0 and pays[first - 1]:
+        first -= 1
+    while last < len(pays) - 1 and pays[last + 1]:
+        last += 1
+    return first, last
+
+
+@dataclass(frozen=True)
+class BreakEven:
+    """The answer."""
+
+    question: Question = field(repr=False)
+    asked: Point
+    edges: tuple[Edges, ...]
+    remarks: tuple[str, ...]
+    citations: citing.Citations = field(default=citing.NOTHING, repr=False)
+
+    @property
+    def pays(self) -> bool:
+        """Say whether coupons pay as the question stands."""
+        return self.asked.pays
+
+    @property
+    def sentence(self) -> str:
+        """Say in words whether they do, and if not why."""
+        return _why(self.question, self.asked)
+
+    def cite(self) -> citing.Citations:
+        """Return the documents behind board, supply and light."""
+        return self.citations
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the shape of `--json`."""
+        q, hidden = self.question, ("costs", "supply", "trace")
+        return {
+            "pays": self.pays,
+            "sentence": self.sentence,
+            "costs": asdict(q.costs),
+            "supply": {k: v for k, v in q.supply.items() if v is not None},
+            "question": {**{k: v for k, v in vars(q).items() if k not in hidden}, "mean_light_w": q.mean_light_w},
+            "with": asdict(self.asked.with_coupons),
+            "without": asdict(self.asked.without),
+            "break_even": [e.to_dict() for e in self.edges],
+            "remarks": list(self.remarks),
+        }
+
+    def chart(self) -> charts.Chart:
+        """Draw the share of answers in time over the demand, with coupons and without."""
+        return _chart(self, next(e for e in self.edges if e.axis == "demand"))
+
+
+def _why(asked: Question, at: Point) -> str:
+    costs, without, kept = asked.costs, at.without, at.with_coupons
+    more = f"{kept.in_time:,} of {kept.asked:,} answers in time with {asked.slots} slots, {without.in_time:,} without"
+    if at.pays:
+        saved_j = without.thrown_away_j - kept.thrown_away_j
+        return f"coupons pay here: {more}; {show(saved_j, 'J', 3)} fewer are thrown away"
+    if costs.use.energy_j >= costs.whole.energy_j:
+        why = (
+            f"an answer from a coupon takes {show(costs.use.energy_j, 'J', 3)} and the whole operation "
+            f"{show(costs.whole.energy_j, 'J', 3)}, so there is nothing to save"
+        )
+    elif without.in_time == without.asked:
+        why = "without them every answer is in time already"
+    elif without.thrown_away_j == 0.0:
+        why = "the store is never full, so there is no surplus to make them of"
+    elif kept.made == 0:
+        why = (
+            f"the store never stands at {kept.refill_above_v:.3g} V with what making one and answering want, "
+            "so none is made"
+        )
+    else:
+        why = "what they save does not reach further than what they and the sleep between answers cost"
+    return f"coupons do not pay here: {why} ({more})"
+
+
+def costs_of(
+    kind: str, board: str, *, way: str | None = None, variant: Sequence[str] = (), power: str = measuring.DEFAULT_POWER
+) -> Costs:
+    """Price a kind of coupon and its whole operation by `coupon.metrics`; without `way`, the cheapest way to do it."""
+    found = coupon.metrics(kind, board=board, variant=variant, power=power)
+    ways = {m.variant: m for m in found if m.original is not None}
+    if not ways:
+        raise SunsealError(
+            f"coupons of kind `{kind}` have no break-even on {board}: no workload does the same whole",
+            hint=f"those that have one: {', '.join(k for k, v in coupon.KINDS.items() if v.originals)}",
+        )
+    if way is not None and way not in ways:
+        raise unknown("way to do it whole", way, ways, f"for coupons of kind `{kind}` on {board}")
+    whole = {name: m.original for name, m in ways.items() if m.original is not None}
+    chosen = way if way is not None else min(whole, key=lambda name: whole[name].energy_j)
+    m = ways[chosen]
+    return Costs(
+        kind=kind,
+        way=chosen,
+        board=board,
+        freq_hz=m.freq_hz,
+        vcc_v=m.vcc_v,
+        power_set=m.power_set,
+        whole=whole[chosen],
+        make=m.precompute,
+        use=m.runtime,
+        guard=None if m.bare is None else m.runtime - m.bare,
+        # Two measured runs' difference: where their own work differs by more, it says nothing of the slot.
+        write=m.store_write if m.store_write is not None and m.store_write.energy_j > 0 else None,
+        slot_bytes=m.slot_bytes,
+        note=m.note,
+    )
+
+
+def answer(question: Question, axes: Sequence[str] | None = None, remarks: Sequence[str] = ()) -> BreakEven:
+    """Play the question as it stands, then search along each axis."""
+    if not question.demand <= question.demand_most:
+        each_s = question.costs.whole.time_s + question.beside_s
+        raise SunsealError(
+            f"{question.demand:,.6g} answers a day of {show(each_s, 's')} each are more than half of the node's time; "
+            f"ask for {math.floor(question.demand_most):,} at most"
+        )
+    if question.slots < 1:
+        raise SunsealError(f"{question.slots} slots keep no coupon; take one or more")
+    for name in axes or ():
+        if name not in {a.name for a in AXES}:
+            raise unknown("axis", name, [a.name for a in AXES])
+    search = _Search(question)
+    asked = search.point(AXES[0], question.demand)
+    edges = tuple(search.edges(a) for a in AXES if axes is None or a.name in axes)
+    note = [question.costs.note] if question.costs.note else []
+    return BreakEven(question, asked, edges, (*note, *remarks))
+
+
+def breakeven(
+    kind: str = "p256",
+    *,
+    scenario: str | Path | None = None,
+    board: str = "msp430fr5994-launchpad",
+    way: str | None = None,
+    variant: Sequence[str] = (),
+    power: str = measuring.DEFAULT_POWER,
+    supply: Mapping[str, Any] | None = None,
+    climate: Mapping[str, Any] | None = None,
+    panel: str | None = None,
+    sleep_w: float | None = None,
+    demand: float | None = None,
+    axes: Sequence[str] | None = None,
+    **asked: Any,
+) -> BreakEven:
+    """Ask whether coupons of a kind pay on a board, behind a supply, in a climate; SI base units, a demand a day.
+
+    A scenario file gives board, supply, light, demand (its node's period) and policy; what is named beside it goes
+    first. `climate` is the table of a requirements file; `asked` are further figures of `Question`.
+    """
+    given: dict[str, Any] = {}
+    folder = Path()
+    if scenario is not None:
+        path = Path(scenario)
+        told = simulation.facts(simulation.load(path))
+        board, folder = str(told["board"]), path.parent
+        given = _of_scenario(told, path, climate is None)
+        supply = {**given.pop("supply"), **(supply or {})}
+    costs = costs_of(kind, board, way=way, variant=variant, power=power)
+    where: dict[str, str] = {"climate": f"the light of {scenario}"}
+    if "trace" not in given:
+        wished = plan_requirements.climate(climate or {}, "the options")
+        light = supplies.light_in(wished, panel or _panel(board), folder)
+        given["trace"], where = light.trace, light.provenance
+    remarks = []
+    if sleep_w is None:
+        waiting = asleep.of_board(board, costs.vcc_v, power)
+        sleep_w = waiting.total_w[0]
+        remarks += [waiting.remark] if waiting.remark else []
+    behind = dict(SUPPLY if supply is None else supply)
+    question = Question(
+        costs=costs,
+        supply=behind,
+        sleep_w=sleep_w,
+        demand=demand or given.pop("demand", 144.0),
+        **{**given, **{k: v for k, v in asked.items() if v is not None}},
+    )
+    parts = [str(v) for v in behind.values() if isinstance(v, str) and v in boards.names("parts")]
+    cited = citing.of(board=board, power_sets=[costs.power_set], parts=parts, climate=where)
+    return replace(answer(question, axes, remarks), citations=cited)
+
+
+def _panel(board: str) -> str:
+    facts: Any = boards.read_toml(boards.board_path(board))
+    return str(facts.get("supply", {}).get("panel", PANEL))
+
+
+def _of_scenario(told: Mapping[str, Any], path: Path, with_light: bool) -> dict[str, Any]:
+    """Read what a scenario says of supply, light, demand and policy."""
+    found: dict[str, Any] = {"supply": {k: v for k, v in told["supply"].items() if v is not None}}
+    node = told.get("node") or {}
+    if node.get("period_s"):
+        found["demand"] = fleets.DAY_S / float(node["period_s"])
+    policy = node.get("coupons") or {}
+    names = {"high": "slots", "refill_above_v": "refill_above_v", "every_s": "every_s"}
+    found |= {ours: policy[theirs] for theirs, ours in names.items() if policy.get(theirs)}
+    if with_light:
+        found["trace"] = _light_of(told, path)
+    return found
+
+
+def switched(on_w: float, off_w: float, period_s: float, on_s: float) -> fleets.Trace:
+    """Return light that is on for the first part of each period."""
+    edge_s = on_s + 1e-3
+    # The engine takes no row much longer after the one before than the second after the first.
+    rows = max(math.ceil((period_s - edge_s) / on_s), 1)
+    dark_s = [edge_s + (period_s - edge_s) * i / rows for i in range(rows + 1)]
+    return [0.0, on_s, *dark_s], [on_w, on_w, *[off_w] * len(dark_s)]
+
+
+def _light_of(told: Mapping[str, Any], path: Path) -> fleets.Trace:
+    harvest = told["harvest"]
+    if harvest.get("constant_w") is not None:
+        return [0.0, fleets.DAY_S], [float(harvest["constant_w"])] * 2
+    if harvest.get("periodic") is not None:
+        p = harvest["periodic"]
+        return switched(*(float(p[key]) for key in ("on_w", "off_w", "period_s", "on_s")))
+    if harvest.get("sunlight") is not None:
+        sun = harvest["sunlight"]
+        climate = {
+            k: sun[k] for k in ("tilt_deg", "azimuth_deg", "shading", "weather", "panel") if sun.get(k) is not None
+        }
+        return fleets.sunlit(str(told["board"]), climate)
+    if harvest.get("trace") is not None:
+        return fleets.trace_file(path.parent / str(harvest["trace"]))
+    raise SunsealError(
+        f"`{path}`: its light is none that a year can be made of (constant_w, periodic, sunlight, trace); give a "
+        "climate beside it, such as `--weather FILE` or `--constant 1mW`"
+    )
+
+
+# --- Page ------------------------------------------------------------------------------------
+
+
+def _chart(found: BreakEven, edges: Edges) -> charts.Chart:
+    axis = next(a for a in AXES if a.name == edges.axis)
+    x = [p.value for p in edges.points]
+    traces = []
+    for name, color, of in (
+        (f"{found.question.slots} slots" if axis.name != "slots" else "coupons", "#2a5d9f", "with_coupons"),
+        ("no coupons", "#b5442e", "without"),
+    ):
+        outcomes: list[Outcome] = [getattr(p, of) for p in edges.points]
+        told = [f"{o.in_time:,} of {o.asked:,}; {show(o.thrown_away_j, 'J', 3)} thrown away" for o in outcomes]
+        traces.append(charts.Trace(name, x, [o.in_time / max(o.asked, 1) for o in outcomes], color, text=told))
+    ends = {"pays from": edges.pays_from, "pays to": edges.pays_to}
+    return charts.Chart(
+        charts.Axis(axis.title, axis.unit if axis.unit in ("W", "J") else "", log=True),
+        charts.Axis("share of answers in time", zero=True),
+        traces,
+        title=f"{found.question.costs.kind} on {found.question.costs.board}",
+        x_lines={name: at for name, at in ends.items() if at is not None},
+    )
+
+
+ROWS = (
+    ("answers asked for", "asked"),
+    ("given", "given"),
+    ("in time", "in_time"),
+    ("lost, begun when the supply went", "lost"),
+    ("missed", "missed"),
+    ("brown-outs", "brown_outs"),
+    ("coupons made", "made"),
+    ("used", "used"),
+    ("discarded", "discarded"),
+    ("interrupted", "interrupted"),
+    ("left", "left"),
+)
+
+
+def rows(found: BreakEven) -> list[tuple[str, str, str]]:
+    """Return the outcome as a table: what, with coupons, without."""
+    kept, without = found.asked.with_coupons, found.asked.without
+    told = [(title, f"{getattr(kept, key):,}", f"{getattr(without, key):,}") for title, key in ROWS]
+    for title, key in (("thrown away", "thrown_away_j"), ("taken by the node", "load_j")):
+        told.append((title, show(getattr(kept, key), "J"), show(getattr(without, key), "J")))
+    return told
+
+
+def page(found: BreakEven) -> str:
+    """Write the answer as a page of its own."""
+    from sunseal.report.page import Page, right, table
+
+    q, costs = found.question, found.question.costs
+    made = Page("Whether coupons pay", f"{found.sentence}.")
+    made.section(
+        f"{q.days} days with coupons and without",
+        f"{q.demand:,.4g} answers a day, {show(q.mean_light_w, 'W', 3)} offered by the panel on average, "
+        f"{q.slots} slots of {costs.slot_bytes} bytes; played by the fleet's engine.",
+        table(("", "with coupons", "without"), [(a, right(b), right(c)) for a, b, c in rows(found)]),
+    )
+    for edges in found.edges:
+        made.section(f"Over the {edges.axis}", f"{edges.sentence}.", made.chart(_chart(found, edges)))
+    priced = {"whole": costs.whole, f"made ahead ({costs.kind})": costs.make, "from a coupon": costs.use}
+    priced |= {name: c for name, c in (("of that, the guard", costs.guard), ("writing the slot", costs.write)) if c}
+    made.section(
+        "What it costs",
+        f"At {costs.freq_hz / 1e6:.3g} MHz and {costs.vcc_v:g} V, priced by {costs.power_set}.",
+        table(
+            ("", "cycles", "time", "energy"),
+            [(n, c.cycles, right(show(c.time_s, "s")), right(show(c.energy_j, "J"))) for n, c in priced.items()],
+        ),
+    )
+    made.ledger(found.cite(), *(("", "", remark) for remark in found.remarks))
+    return made.render()
