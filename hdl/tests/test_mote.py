@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from bench import vectors
 
-from sunseal import Machine, _engine, base, boards, coprocessor, published
+from sunseal import Machine, _engine, base, boards, coprocessor, offload, published
 from sunseal.errors import MissingToolError, SunsealError
-from sunseal.measurement import measuring, offload
+from sunseal.measurement import measuring
 
 UP5K, SPARTAN3E = "mica2-fpga-up5k", "mica2-fpga-spartan3e"
 CIPHERS = {"aes128": 16, "xtea": 8, "present128": 8}

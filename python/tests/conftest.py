@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from sunseal import boards
+from sunseal import boards, offload
 from sunseal.cli import app as cli
 from sunseal.errors import SunsealError
-from sunseal.measurement import offload
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import _engine, boards, citing, coupon_rate
+from sunseal import _engine, boards, citing, coupon_rate, offload
 from sunseal.errors import MissingToolError, SunsealError, unknown
 from sunseal.machine import Machine
-from sunseal.measurement import coupon, measuring, offload, oracle
+from sunseal.measurement import coupon, measuring, oracle
 from sunseal.units import show
 
 if TYPE_CHECKING:
