@@ -22,8 +22,13 @@
 #include "sunseal/present.h"
 #include "sunseal/xtea.h"
 
+#if defined(SUNSEAL_AES_FPGA)
+#define INPUT_BYTES (16 + 1024) /* the coprocessor's buffer, with one command */
+BENCH_BUFFERS(INPUT_BYTES, 1024);
+#else
 #define INPUT_BYTES 304
 BENCH_BUFFERS(INPUT_BYTES, 288);
+#endif
 
 static uint8_t schedule[SUNSEAL_SCHEDULE_BYTES_MAX]
     __attribute__((aligned(SUNSEAL_SCHEDULE_ALIGN)));

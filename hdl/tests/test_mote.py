@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from bench import vectors
 
-from sunseal import Machine, _engine, boards, coprocessor
-from sunseal.errors import SunsealError
+from sunseal import Machine, _engine, base, boards, coprocessor, offload, published
+from sunseal.errors import MissingToolError, SunsealError
 from sunseal.measurement import measuring
 
 UP5K, SPARTAN3E = "mica2-fpga-up5k", "mica2-fpga-spartan3e"
@@ -213,3 +213,66 @@ def test_measure_prices_mote_and_coprocessor_apart() -> None:
     assert own["toggles"] > own["clocks"]
     with pytest.raises(SunsealError, match="has a coprocessor with a clock of its own"):
         measuring.measure("aes128-encrypt", board=UP5K, variant=("aes=fpga",), freq_hz=4_000_000)
+
+
+@pytest.mark.parametrize(
+    ("cipher", "board", "bus"),
+    [
+        ("aes128", UP5K, "parallel"),
+        ("xtea", UP5K, "spi"),
+        ("present128", UP5K, "uart"),
+        ("aes128", SPARTAN3E, "parallel"),
+    ],
+)
+def test_base_station_gets_its_blocks_from_the_fpga(cipher: str, board: str, bus: str) -> None:
+    key, plaintext, ciphertext = messages(cipher)[0]
+    place = base.Station(cipher, board, {"aes": "fpga", "bus": bus})
+    sent = place.send(base.Text(key, plaintext[:32]))
+    assert sent.valid
+    assert sent.result == ciphertext[:32]
+    # It was on for this alone.
+    assert place.node.pin("PB5") is False
+
+
+def test_base_station_is_told_that_the_fpga_does_not_answer() -> None:
+    # Its supply hangs on a pin that nobody drives.
+    key, plaintext, _ = messages("aes128")[0]
+    place = base.Station("aes128", UP5K, wires={"coprocessor.power": "PA7"})
+    with pytest.raises(base.NoAnswerError, match="the node's cipher failed with status -46"):
+        place.send(base.Text(key, plaintext[:16]))
+
+
+def test_report_of_2009_has_every_row_of_its_hardware() -> None:
+    tables = {i: published.reproduce(i) for i in published.ids() if i.startswith("rizvi2009/")}
+    rows = {(i, row.label): row for i, found in tables.items() for row in found.rows}
+    assert {row.verdict for row in rows.values()} <= {"agrees", "beaten", "differs", "misprint", "not printed"}
+    assert all(row.ours is not None for row in rows.values())
+    shares = [row.ours or 0 for (i, _), row in rows.items() if i == "rizvi2009/figure-10"]
+    assert len(shares) == 18
+    for k in range(0, 18, 3):
+        assert sum(shares[k : k + 3]) == pytest.approx(100)
+    suspicion = [row.verdict for (_, label), row in rows.items() if label.startswith("suspicion")]
+    assert suspicion == ["agrees", "differs", "differs"]
+
+
+def test_all_supplies_take_more_than_the_core_and_a_pause_pays_for_a_boot() -> None:
+    for board in (UP5K, SPARTAN3E):
+        cost = offload.message("aes128", 64, board, "parallel")
+        assert cost.mote_j < cost.energy_j("core") < cost.energy_j()
+        phases = offload.phases("aes128", board)
+        whole = offload.message("aes128", 16, board, "parallel")
+        assert sum(c.cycles for c in phases.values()) == pytest.approx(whole.cycles, abs=8)
+        assert sum(c.rails_j["core"] for c in phases.values()) == pytest.approx(whole.rails_j["core"], rel=0.02)
+        # Its clock runs while it waits, and is priced.
+        assert offload.idle_w(board) > offload.at_rest_w(board)
+        assert offload.pause_s(board) == pytest.approx(offload.boot_j(board) / offload.idle_w(board))
+
+
+def test_without_verilator_a_row_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offload, "missing", lambda: "Verilator is not here")
+    offload.message.cache_clear()
+    found = published.reproduce("rizvi2009/figure-11")
+    assert {row.verdict for row in found.rows} == {published.NO_TOOLS}
+    assert {row.note.rpartition("; ")[2] for row in found.rows} == {"Verilator is not here"}
+    with pytest.raises(MissingToolError):
+        offload.message("xtea", 16, UP5K, "spi")

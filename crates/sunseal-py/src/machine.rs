@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
+use sunseal_hdl::FpgaHandle;
 use sunseal_mcu::coverage::Coverage;
 use sunseal_mcu::gdb;
 use sunseal_mcu::leakage::{Leakage, Model};
@@ -18,14 +19,14 @@ use sunseal_mcu::taint::{Fate, Taint};
 use sunseal_mcu::vcd::{Probes, Recorder, Stimulus};
 use sunseal_mcu::war::War;
 use sunseal_mcu::{Device, Elf, Pin, Snapshot as State, Stop, Until};
-use sunseal_node::Antenna;
+use sunseal_node::{Antenna, Fitted};
 use sunseal_radio::{Medium, MediumConfig, Position, RadioHandle};
 use sunseal_trace::{Observer, Picos, Silent};
 
 use crate::air::Air;
 use crate::board::{Board, BoardOrFile};
 use crate::error::{EngineError, refuse, refuse_at};
-use crate::program::Counts;
+use crate::program::{Counts, fpga_events};
 use crate::view::View;
 
 /// Between two looks at the keyboard.
@@ -40,6 +41,8 @@ pub struct Machine {
     progress: Mutex<Option<Py<PyAny>>>,
     /// The board's radio and the air that it sends to.
     radio: Option<(RadioHandle, Medium)>,
+    /// The board's coprocessors by name.
+    fpgas: Vec<(String, FpgaHandle)>,
     /// What every run is written to, if it is.
     dump: Mutex<Option<Recorder<BufWriter<File>>>>,
 }
@@ -238,13 +241,13 @@ impl Machine {
         let medium = air.map_or_else(|| Medium::new(MediumConfig::default()), |a| a.medium.clone());
         let place = Position { x_m: place.0, y_m: place.1 };
         let fit = |b: &Board| b.fit(&mut inner, Some(Antenna::On(&medium, place)));
-        let radio = board.as_ref().map(fit).transpose()?.unwrap_or_default().radio;
+        let Fitted { radio, fpgas } = board.as_ref().map(fit).transpose()?.unwrap_or_default();
         if radio.is_none() && air.is_some() {
             return Err(refuse("only a machine of a board with a radio can be on an air"));
         }
         let radio = radio.map(|radio| (radio, medium));
         let (progress, dump) = (Mutex::new(None), Mutex::new(None));
-        Ok(Self { inner: Mutex::new(inner), elf, progress, radio, dump })
+        Ok(Self { inner: Mutex::new(inner), elf, progress, radio, fpgas, dump })
     }
 
     /// Has `progress` called with the machine's cycles every now and then while it runs.
@@ -790,10 +793,14 @@ impl Machine {
         (m.resets(), m.supervisor_resets())
     }
 
-    /// What the chip counted since power-on, to be weighed.
+    /// What the chip and its coprocessors counted since power-on, to be weighed.
     fn counts(&self) -> Counts {
         let m = self.lock();
-        Counts::of_stretch(&m.ledger(), m.vocabulary().clone(), m.cycles(), m.time().0)
+        let (mut ledger, mut vocabulary) = (m.ledger(), m.vocabulary().clone());
+        for (name, count) in fpga_events(&self.fpgas, m.time()) {
+            ledger.add_event(vocabulary.event(&name), count);
+        }
+        Counts::of_stretch(&ledger, vocabulary, m.cycles(), m.time().0)
     }
 
     fn lints(&self) -> Vec<String> {

@@ -44,6 +44,16 @@ impl Counts {
     }
 }
 
+/// What coprocessors have counted until a time: events by name.
+pub fn fpga_events(fpgas: &[(String, FpgaHandle)], time: Picos) -> Vec<(String, u64)> {
+    let counts = fpgas.iter().map(|(name, f)| (name, f.counts(time)));
+    let events = counts.flat_map(|(name, c)| {
+        [("clock", c.clocks), ("toggle", c.toggles), ("boot", c.boots)]
+            .map(|(event, n)| (format!("{name}.{event}"), n))
+    });
+    events.collect()
+}
+
 /// The spans and events of some components of a ledger; an event belongs to the component in front of its dot.
 fn part_of(all: &Ledger, vocabulary: &Vocabulary, wanted: impl Fn(&str) -> bool) -> Ledger {
     let mut ledger = Ledger::new();
@@ -347,16 +357,6 @@ impl Run {
         }
     }
 
-    /// What the coprocessors have counted: events by name.
-    fn fpga_events(&self) -> Vec<(String, u64)> {
-        let counts = self.fpgas.iter().map(|(name, f)| (name, f.counts(self.machine.time())));
-        let events = counts.flat_map(|(name, c)| {
-            [("clock", c.clocks), ("toggle", c.toggles), ("boot", c.boots)]
-                .map(|(event, n)| (format!("{name}.{event}"), n))
-        });
-        events.collect()
-    }
-
     /// Refuses a run in which the program broke the contract of a coprocessor's bus.
     fn check_fpgas(&self) -> PyResult<()> {
         let problem = self.fpgas.iter().find_map(|(n, f)| Some(format!("{n}: {}", f.problem()?)));
@@ -451,11 +451,13 @@ pub fn run(
         run.reach_begin(&window, &mut watch)?;
         let (ledger, cycles, time) =
             (run.machine.ledger(), run.machine.cycles(), run.machine.time());
-        let before = run.fpga_events();
+        let before = fpga_events(&run.fpgas, run.machine.time());
         run.reach_end(&window, &mut watch)?;
         let mut window_ledger = run.machine.ledger().since(&ledger).map_err(refuse)?;
         let mut vocabulary = run.machine.vocabulary().clone();
-        for ((name, end), (_, begin)) in run.fpga_events().into_iter().zip(before) {
+        for ((name, end), (_, begin)) in
+            fpga_events(&run.fpgas, run.machine.time()).into_iter().zip(before)
+        {
             window_ledger.add_event(vocabulary.event(&name), end - begin);
         }
         let mut facts = Facts {

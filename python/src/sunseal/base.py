@@ -220,8 +220,12 @@ class Station:
         seed: int = 1,
         frame_loss: float = 0.0,
         distance_m: float = 10.0,
+        wires: Mapping[str, str] | None = None,
     ) -> None:
-        """Put both motes on the air; the node encrypts by its board's variant. Chances come from the seed."""
+        """Put both motes on the air; the node encrypts by its board's variant. Chances come from the seed.
+
+        `wires` are others than the board's, as `Machine` takes them.
+        """
         cipher_of(cipher)
         chosen = boards.variant((), board) if variant is None else dict(variant)
         self.cipher, self.board, self.variant = cipher, board, boards.variant_text(chosen)
@@ -232,7 +236,9 @@ class Station:
         self.air = Air(seed, frame_loss=frame_loss)
         self.station = self.air.machine(STATION, boards.firmware_path(STATION, {}, "base-station"))
         elf = boards.firmware_path(board, chosen, program)
-        self.node = self.air.machine(board, elf, x_m=distance_m, timing=dict(coprocessor.wires(board, chosen)))
+        self.node = self.air.machine(
+            board, elf, x_m=distance_m, timing={**dict(coprocessor.wires(board, chosen)), **(wires or {})}
+        )
         facts: Any = boards.read_toml(boards.board_path(board))
         self.trigger = str(facts["trigger"]["pin"])
         self.packets = self.retries = 0

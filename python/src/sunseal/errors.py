@@ -16,6 +16,10 @@ class SunsealError(Exception):
         self.hint = hint
 
 
+class MissingToolError(SunsealError):
+    """A tool that not every user installs; the text says which, and how to get it."""
+
+
 class Stopped(Exception):  # noqa: N818  # it is no error
     """Ctrl-C or SIGTERM in the middle of something long. The text says what is left and how to go on."""
 

@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import _engine, boards, citing, coupon_rate
-from sunseal.errors import SunsealError, unknown
+from sunseal import _engine, boards, citing, coupon_rate, offload
+from sunseal.errors import MissingToolError, SunsealError, unknown
 from sunseal.machine import Machine
 from sunseal.measurement import coupon, measuring, oracle
 from sunseal.units import show
@@ -29,7 +29,9 @@ NOT_PRINTED = "not printed"
 """A figure that the paper only draws: ours stands alone."""
 NOT_COMPUTED = "not computed"
 """Ours could not be had; the note says why."""
-VERDICTS = (BEATEN, AGREES, DIFFERS, MISPRINT, NOT_PRINTED, NOT_MET, NOT_COMPUTED)
+NO_TOOLS = "no tools"
+"""Ours takes tools that are not installed here; the note says which, and how to get them."""
+VERDICTS = (BEATEN, AGREES, DIFFERS, MISPRINT, NOT_PRINTED, NOT_MET, NOT_COMPUTED, NO_TOOLS)
 CLASSES = {
     "independent": "ours comes from our firmware and models; no coefficient was fitted to the figure beside it",
     "fitted": "a coefficient of ours was fitted to this very figure, so that it shows the fit and no more",
@@ -180,6 +182,8 @@ def _row(board: str, table: dict[str, Any], raw: dict[str, Any], progress: measu
     printed, ours = _printed(raw), None
     try:
         ours, note = KINDS[raw.get("kind", table["kind"])](board, table, raw, progress)
+    except MissingToolError as e:
+        note, verdict = ": ".join(filter(None, (str(e), e.hint))), NO_TOOLS
     except (SunsealError, _engine.EngineError) as e:
         note, verdict = str(e), NOT_COMPUTED
     else:
@@ -616,6 +620,13 @@ def _rate(
     return p.rate_hz, f"{where}; by the formula {p.formula_hz:.4g} Hz"
 
 
+def _coprocessor(
+    board: str, table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
+) -> tuple[float, str]:
+    """Set a mote with a coprocessor beside software, or say what its FPGA takes."""
+    return offload.figure(table.get("board", board), raw)
+
+
 Compute = Callable[[str, dict[str, Any], dict[str, Any], measuring.Progress | None], tuple[float, str]]
 KINDS: dict[str, Compute] = {
     "operating_points": _operating_point,
@@ -630,4 +641,5 @@ KINDS: dict[str, Compute] = {
     "surplus": _surplus,
     "coupon": _coupon,
     "rate": _rate,
+    "coprocessor": _coprocessor,
 }

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sunseal.boards import home
-from sunseal.errors import SunsealError, unknown
+from sunseal.errors import MissingToolError, SunsealError, unknown
 
 # slices = 1.07 x (LUT4 + SRL + RAM LUTs + FF) / 2; four published ISE results on the same part lie within 6 %.
 SLICES_PER_CELL = 1.07 / 2
@@ -74,7 +74,7 @@ def tools() -> Path:
     )
     folder = Path(done.stdout.strip())
     if done.returncode or not (folder / "yosys").exists():
-        raise SunsealError("the hardware tools are missing", hint="run `firmware/toolchain/get --for hdl`")
+        raise MissingToolError("the hardware tools are missing", hint="run `firmware/toolchain/get --for hdl`")
     return folder
 
 

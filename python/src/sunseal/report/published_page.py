@@ -27,6 +27,7 @@ STYLE = {
     published.NOT_PRINTED: ("mild", plots.MUTED),
     published.NOT_MET: ("bad", plots.BAD),
     published.NOT_COMPUTED: ("bad", plots.INK),
+    published.NO_TOOLS: ("mild", plots.MUTED),
 }
 """What a verdict looks like in a table and in a picture."""
 BARS_MAX = 14
