@@ -6,7 +6,8 @@
     mutants.py sample                                what CI runs: rooms that need no compiler of Rust, two minutes
     mutants.py page                                  write docs/reference/mutants.md from what was measured
 
-Rooms and their judges stand in mutants.toml. Rust is changed by cargo-mutants, Python by Cosmic Ray's operators, C by
+Rooms and their judges stand in mutants.toml. Rust is changed as cargo-mutants would, all
+changes in one build behind a switch; Python by Cosmic Ray's operators, C by
 the few below, and compiled routines (C and assembly alike) in the program memory of their simulated part. What
 survives is either the gap of a test or equivalent; equivalent ones stand in mutants.toml with the reason.
 """
@@ -19,13 +20,17 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
+import time
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -231,23 +236,28 @@ def sources_of_c(room: dict[str, Any], most: int | None, rng: random.Random) -> 
 
 
 PYTHON_CHANGES = """
-import json, re, sys
+import json, random, re, sys
 from cosmic_ray import plugins
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 KIND = re.compile(r"Add_Sub|Sub_Add|Mul_Div|Div_Mul|Comparison|AddNot|AndWith|OrWith|True|False|Number|Break|Unary")
 NOT = re.compile(r"_Is|Is_|IsNot|UAdd|Invert|USub_Not")
-for name in sys.argv[1:]:
-    text = open(name, encoding="utf-8").read()
+most, seed, *names = sys.argv[1:]
+found, texts = [], {}
+for name in names:
+    texts[name] = open(name, encoding="utf-8").read()
+    nodes = list(ast_nodes(get_ast(texts[name])))
     for operator in plugins.operator_names():
-        if not KIND.search(operator) or NOT.search(operator):
-            continue
-        which = plugins.get_operator(operator)()
-        places = [at for node in ast_nodes(get_ast(text)) for at in which.mutation_positions(node)]
-        for n, (start, end) in enumerate(places):
-            new = mutate_code(text, which, n)
-            if new is not None and new != text:
-                print(json.dumps([name, start[0], operator.removeprefix("core/"), new]))
+        if KIND.search(operator) and not NOT.search(operator):
+            which = plugins.get_operator(operator)()
+            places = [at for node in nodes for at in which.mutation_positions(node)]
+            found += [(name, operator, n, start[0]) for n, (start, _) in enumerate(places)]
+if int(most) and int(most) < len(found):
+    found = [found[i] for i in sorted(random.Random(int(seed)).sample(range(len(found)), int(most)))]
+for name, operator, n, line in found:
+    new = mutate_code(texts[name], plugins.get_operator(operator)(), n)
+    if new is not None and new != texts[name]:
+        print(json.dumps([name, line, operator.removeprefix("core/"), new]))
 """
 
 
@@ -263,10 +273,11 @@ def sources_of_python(room: dict[str, Any], most: int | None, rng: random.Random
     shutil.copytree(ROOT / "python", tree / "python")
     for name in ("data", "firmware", "examples", "docs", "fuzz", "pyproject.toml", "conftest.py"):
         (tree / name).symlink_to(ROOT / name)
-    listing = [str(venv / "bin/python"), "-c", PYTHON_CHANGES, *(str(tree / name) for name in room["files"])]
+    draw = [str(most or 0), str(rng.randrange(1 << 30))]
+    listing = [str(venv / "bin/python"), "-c", PYTHON_CHANGES, *draw, *(str(tree / name) for name in room["files"])]
     found = subprocess.run(listing, check=True, capture_output=True, text=True).stdout.splitlines()
     environment = {**os.environ, "PYTHONPATH": str(tree / "python/src"), "SUNSEAL_HOME": str(tree)}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-n", "2", *room["tests"]]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *room["tests"]]
 
     def noticed() -> bool:
         try:
@@ -278,7 +289,7 @@ def sources_of_python(room: dict[str, Any], most: int | None, rng: random.Random
     if noticed():
         raise SystemExit(f"mutants: the tests of {room['name']} do not pass as they are")
     tally = Tally()
-    for row in drawn(rng, found, most):
+    for row in found:
         name, line, operator, new = json.loads(row)
         file = Path(name)
         text = file.read_text("utf-8")
@@ -290,35 +301,127 @@ def sources_of_python(room: dict[str, Any], most: int | None, rng: random.Random
     return tally
 
 
+SWITCH = """
+fn mutant() -> u32 {
+    static CHOSEN: std::sync::LazyLock<u32> =
+        std::sync::LazyLock::new(|| std::env::var("MUTANT").map_or(0, |chosen| chosen.parse().unwrap()));
+    *CHOSEN
+}
+"""
+"""What a changed file asks which of its mutants is to run; 0 is the right code."""
+
+
+def switched(text: str, mutants: dict[int, dict[str, Any]]) -> tuple[str, dict[int, int]]:
+    """Give each function its changed bodies beside its own, behind a switch; tell the mutant of each line written."""
+    begins = list(accumulate((len(line) for line in text.splitlines(keepends=True)), initial=0))
+
+    def span_of(told: dict[str, Any]) -> tuple[int, int]:
+        first, last = ((begins[told[end]["line"] - 1] + told[end]["column"] - 1) for end in ("start", "end"))
+        return first, last
+
+    bodies: dict[tuple[int, int], list[int]] = {}
+    for number, mutant in mutants.items():
+        first, last = span_of(mutant["function"]["span"])
+        bodies.setdefault((text.index("{", first) + 1, last - 1), []).append(number)
+    # A function within a function is changed with the outer one.
+    for inner in sorted(bodies, key=lambda body: body[1] - body[0]):
+        outer = next((body for body in bodies if body[0] < inner[0] and inner[1] < body[1]), None)
+        if outer is not None:
+            bodies[outer] += bodies.pop(inner)
+    new, written, done = "", {}, 0
+    for (first, last), numbers in sorted(bodies.items()):
+        new += text[done:first]
+        for number in numbers:
+            here, there = span_of(mutants[number]["span"])
+            begin = new.count("\n") + 1
+            body = text[first:here] + mutants[number]["replacement"] + text[there:last]
+            new += f"\nif mutant() == {number} {{\n{body}\n}} else "
+            written |= dict.fromkeys(range(begin + 1, new.count("\n") + 2), number)
+        new += "{\n" + text[first:last] + "\n}\n"
+        done = last
+    return new + text[done:] + SWITCH, written
+
+
+def built(tree: Path, room: dict[str, Any], mutants: dict[int, dict[str, Any]]) -> list[list[str]]:
+    """Compile a room's tests once with all mutants in them, but those that do not compile, which are taken out."""
+    command = ["cargo", "test", "--no-run", "--locked", "--profile", "mutants", "--message-format", "json"]
+    command += ["--package", room["package"], *room["tests"]]
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(OUT / "target")}
+    while True:
+        written = {}
+        for name in room["files"]:
+            here = {number: mutant for number, mutant in mutants.items() if mutant["file"] == name}
+            new, written[name] = switched((ROOT / name).read_text("utf-8"), here)
+            (tree / name).write_text(new, "utf-8")
+        done = subprocess.run(command, cwd=tree, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+        told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        if done.returncode == 0:
+            return [[told["executable"]] for told in told if told.get("executable") and told["profile"]["test"]]
+        errors = [t["message"] for t in told if t["reason"] == "compiler-message" and t["message"]["level"] == "error"]
+        spans = [span for error in errors for span in error["spans"]]
+        bad = {
+            written.get(s["file_name"], {}).get(line)
+            for s in spans
+            for line in range(s["line_start"], s["line_end"] + 1)
+        }
+        if not bad & mutants.keys():
+            raise SystemExit(f"mutants: {room['name']} does not compile:\n" + "".join(e["rendered"] for e in errors))
+        for number in bad & mutants.keys():
+            del mutants[number]
+
+
+def fails(command: list[str], folder: Path, mutant: int, timeout_s: float) -> bool:
+    """Run a test binary with one mutant in it, up to the first test that fails or for so long."""
+    environment = {**os.environ, "MUTANT": str(mutant)}
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        start_new_session=True,
+    ) as running:  # fmt: skip
+        timer = threading.Timer(timeout_s, os.killpg, (running.pid, signal.SIGKILL))
+        timer.start()
+        assert running.stdout is not None
+        failed = any(line.rstrip().endswith("... FAILED") for line in running.stdout)
+        if failed:
+            with suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+        timer.cancel()
+    return failed or running.returncode != 0
+
+
 def sources_of_rust(room: dict[str, Any], most: int | None, rng: random.Random) -> Tally:
-    """Have cargo-mutants change a crate's files and run its tests."""
+    """Change a crate's functions as cargo-mutants would; all changes are compiled at once, and tried one by one."""
     folder = OUT / "cargo"
     if not (folder / "bin/cargo-mutants").exists():
         install = ["cargo", "install", "cargo-mutants", "--locked", "--version", CARGO_MUTANTS, "--root", str(folder)]
         subprocess.run(install, check=True)
-    # A copy, which may be changed in place: what was compiled for one mutant serves the next.
-    tree = OUT / "rust"
+    tree = OUT / f"rust-{room['name']}"
     left_out = shutil.ignore_patterns("target", "out", ".venv", ".git", "build", "__pycache__")
     shutil.rmtree(tree, ignore_errors=True)
     shutil.copytree(ROOT, tree, ignore=left_out)
     (tree / "firmware/build").symlink_to(ROOT / "firmware/build")
-    environment = {**os.environ, "CARGO_TARGET_DIR": str(OUT / "target")}
     files = [word for name in room["files"] for word in ("--file", name)]
-    base = [str(folder / "bin/cargo-mutants"), "mutants", "--package", room["package"], *files, "--colors", "never"]
-    listed = subprocess.run([*base, "--list", "--json"], cwd=tree, check=True, capture_output=True, text=True)
-    shards = 1 if most is None else max(1, round(len(json.loads(listed.stdout)) / most))
-    out = OUT / room["name"]
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True)
-    command = [*base, "--shard", f"{rng.randrange(shards)}/{shards}", "--sharding", "round-robin", "--in-place"]
-    command += ["--timeout", "600", "--output", str(out), "--cargo-arg=--release", "--cargo-arg=--locked"]
-    subprocess.run([*command, "--", *room["tests"]], cwd=tree, env=environment, check=False)
+    listing = [str(folder / "bin/cargo-mutants"), "mutants", "--package", room["package"], *files, "--list", "--json"]
+    listed = json.loads(subprocess.run(listing, cwd=tree, check=True, capture_output=True, text=True).stdout)
+    # What is evaluated while it is compiled cannot ask a switch.
+    listed = [m for m in listed if m["function"] and not re.search(r"\bconst fn\b", head_of(tree, m))]
+    mutants = dict(enumerate(drawn(rng, listed, most), 1))
+    commands = built(tree, room, mutants)
+    crate = tree / "crates" / room["package"]
+    begun_s = time.monotonic()
+    if any(fails(command, crate, 0, 1800.0) for command in commands):
+        raise SystemExit(f"mutants: the tests of {room['name']} do not pass as they are")
+    timeout_s = 30.0 + 5.0 * (time.monotonic() - begun_s)
     tally = Tally()
-    for outcome in json.loads((out / "mutants.out/outcomes.json").read_text("utf-8"))["outcomes"]:
-        if outcome["scenario"] != "Baseline" and outcome["summary"] != "Unviable":
-            name = outcome["scenario"]["Mutant"]["name"]
-            tally.add(name, outcome["summary"] in ("CaughtMutant", "Timeout"))
+    for number, mutant in mutants.items():
+        tally.add(mutant["name"], any(fails(command, crate, number, timeout_s) for command in commands))
     return tally
+
+
+def head_of(tree: Path, mutant: dict[str, Any]) -> str:
+    """Return the line on which a mutant's function begins."""
+    lines = (tree / mutant["file"]).read_text("utf-8").splitlines()
+    return lines[mutant["function"]["span"]["start"]["line"] - 1]
 
 
 KINDS = {"instructions": instructions, "c": sources_of_c, "python": sources_of_python, "rust": sources_of_rust}
@@ -338,11 +441,11 @@ def judged(room: dict[str, Any], tally: Tally) -> tuple[int, list[str]]:
 
 def run(names: list[str], most: int | None, seed: int) -> None:
     """Measure rooms and keep the figures for the page."""
-    kept = json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}
     for name in names:
         room = ROOMS[name]
         print(f"# {name}", flush=True)
         tally = KINDS[room["kind"]](room, most, random.Random(seed))
+        kept = json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}
         kept[name] = {**asdict(tally), "drawn": most is not None}
         differ, _ = judged(room, tally)
         print(f"{name}: {tally.caught} of {differ} that differ were caught; {tally.of - differ} are equivalent")

@@ -23,11 +23,12 @@ def runs(path: Path, name: str) -> bool:
     """Tell whether the file defines a test of this name, one that its runner calls."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".rs":
-        return re.search(rf"#\[(tokio::)?test[^\]]*\]\n(#\[.*\]\n)*(async )?fn {name}\(\)", text) is not None
+        return re.search(rf"#\[(tokio::)?test[^\]]*\]\n(#\[(?!ignore).*\]\n)*(async )?fn {name}\(\)", text) is not None
     if path.suffix == ".c":
         body = text.split("int main(void)", 1)[1]
         return f"static void {name}(void) {{" in text and f"    {name}();" in body
-    return re.search(rf"^def {name}\(", text, re.MULTILINE) is not None
+    found = re.search(rf"^((?:@.*\n)*)def {name}\(", text, re.MULTILINE)
+    return found is not None and re.search(r"mark\.(skip\(|xfail)", found[1]) is None
 
 
 def test_each_promise_names_its_tests() -> None:
@@ -42,7 +43,13 @@ def test_a_named_test_is_there(path: str, name: str) -> None:
     assert runs(ROOT / path, name), f"SECURITY.md names {name}, which is no test of {path}"
 
 
-def test_what_does_not_run_is_found() -> None:
+def test_what_does_not_run_is_found(tmp_path: Path) -> None:
+    idle = tmp_path / "idle.rs"
+    idle.write_text("#[test]\n#[ignore]\nfn one() {}\n#[test]\nfn two() {}\n", encoding="utf-8")
+    assert not runs(idle, "one") and runs(idle, "two")
+    skipped = tmp_path / "skipped.py"
+    skipped.write_text('@pytest.mark.skip("why")\ndef test_one():\n\ndef test_two():\n', encoding="utf-8")
+    assert not runs(skipped, "test_one") and runs(skipped, "test_two")
     path = ROOT / "crates/sunseal-server/tests/server.rs"
     assert runs(path, "of_answers_that_race_exactly_one_is_accepted")
     assert not runs(path, "order")

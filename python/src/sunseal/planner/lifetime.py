@@ -249,9 +249,10 @@ def of(use: Use, cell: Cell, cutoff_v: float, boost: Boost | None = None) -> Lif
     time_s, leaked_j = run_down(direct_j, use.mean_w)
     lost_j, available_j = 0.0, direct_j
     if boost is not None:
-        # In slices of 50 mV, in which the efficiency changes little.
-        volts = np.arange(min(cutoff_v, cell.open_v[-1]), max(boost.v_in_min_v, cell.open_v[0]), -0.05)
-        for high, low in itertools.pairwise(volts):
+        # In slices of 50 mV, in which the efficiency changes little, and what is left of one at the end.
+        end_v = max(boost.v_in_min_v, cell.open_v[0])
+        volts = np.arange(min(cutoff_v, cell.open_v[-1]), end_v, -0.05)
+        for high, low in itertools.pairwise([*volts, end_v]):
             slice_j = cell.energy_j(float(low), float(high)) * math.exp(-rate * time_s)
             drawn_w = boost.drawn_w(float(high + low) / 2, use.mean_w, use.vcc_v)
             slice_s, slice_leaked_j = run_down(slice_j, drawn_w)

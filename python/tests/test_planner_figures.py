@@ -1,0 +1,573 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The planner's figures, each computed a second time from the data by hand: what changes one of them is seen here."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sunseal import boards
+from sunseal.errors import SunsealError
+from sunseal.loop import fleet
+from sunseal.planner import asleep, lifetime, radio, size
+from sunseal.planner import plan_supplies as supplies
+from sunseal.planner.plan_requirements import Requirements
+
+YEAR_S = 365.25 * 86_400.0
+DEMAND = size.Demand(2e-3, 0.2, 1e-3, 0.05, 1e-5, 100.0, 2.0, 0.125)
+CELL = lifetime.Cell("made up", "Made up", 3600.0, (0.0, 0.5, 1.0), (2.0, 3.0, 4.0), 0.0, "here")
+
+
+def told(part: str, kind: str) -> Any:
+    """Read a table of a part as it stands in its file."""
+    return tomllib.loads((boards.home() / "data" / "parts" / f"{part}.toml").read_text("utf-8"))[kind]
+
+
+def near(expected: Any, rel: float = 1e-9) -> Any:
+    return pytest.approx(expected, rel=rel, abs=1e-300)
+
+
+# --- size ------------------------------------------------------------------------------------
+
+
+def test_a_demand_and_its_equations() -> None:
+    assert size.OVERHEAD_J == 0.125 and size.MARGIN == 2.0
+    assert size.Demand(1.0, 1.0, 1.0, 1.0, 1.0, 1.0).needed_j == near(4.125)
+    assert DEMAND.needed_j == near(0.131)
+    assert DEMAND.mean_w == near(1e-5 + 3e-5)
+    assert size.capacitor_v(DEMAND, 0.5) == near(math.sqrt(0.524))
+    assert size.capacitor_v(DEMAND, 0.5, 1.5) == near(math.sqrt(0.524 + 2.25))
+    assert size.capacitance_f(DEMAND, 3.0, 1.0) == near(0.262 / 8.0)
+    assert size.capacitance_f(DEMAND, 2.0) == near(0.262 / 4.0)
+    assert size.autonomy_s(DEMAND, 8.0) == near(2e5)
+    assert size.shortest_period_s(DEMAND, 4e-5) == near(100.0)
+    assert size.shortest_period_s(DEMAND, 1.0) == near(0.25)
+    assert size.panel_w(DEMAND) == near(4e-5)
+    for refused in (
+        lambda: size.capacitor_v(DEMAND, 0.0),
+        lambda: size.capacitance_f(DEMAND, 2.0, 2.0),
+        lambda: size.shortest_period_s(DEMAND, 1e-5),
+        lambda: size.decide(DEMAND, 0.5, 3.0, "sometimes", True),
+        lambda: size.supply_of("telosb"),
+    ):
+        with pytest.raises(SunsealError):
+            refused()
+    exactly_v = size.capacitor_v(DEMAND, 0.5)
+    assert size.decide(DEMAND, 0.5, exactly_v, "periodic", False) == "sign and send"
+
+
+def test_a_mean_is_weighed_by_time() -> None:
+    assert size.mean_w(([100.0, 110.0, 140.0], [1.0, 3.0, 5.0])) == near((20.0 + 120.0) / 40.0)
+
+
+def test_the_answer_puts_the_equations_together() -> None:
+    trace: fleet.Trace = ([0.0, 86_400.0], [1e-4, 1e-4])
+    asked = {"store_f": 0.5, "v_max_v": 5.0, "cutoff_v": 1.9}
+    got = size.size(DEMAND, boards.DEFAULT_BOARD, **asked, efficiency=0.8)
+    assert got.year is None and got.shortest_period_s is None
+    assert got.capacitor_v == size.capacitor_v(DEMAND, 0.5)
+    assert got.capacitor_above_cutoff_v == size.capacitor_v(DEMAND, 0.5, 1.9)
+    assert got.capacitance_f == size.capacitance_f(DEMAND, 5.0, 1.9)
+    assert got.panel_w == near(5e-5)
+    assert got.autonomy_s == near(0.25 * (25.0 - 3.61) / 4e-5)
+    shown = got.to_dict()
+    assert {k: shown[k] for k in ("mean_w", "sleep_w", "compute_j", "radio_j", "asleep", "exchange")} == {
+        "mean_w": DEMAND.mean_w, "sleep_w": 1e-5, "compute_j": 2e-3, "radio_j": 1e-3, "asleep": None, "exchange": None,
+    }  # fmt: skip
+    assert "question" not in shown and "measured" not in shown and "citations" not in shown
+    lit = size.size(DEMAND, boards.DEFAULT_BOARD, **asked, trace=trace, efficiency=0.8)
+    assert lit.shortest_period_s == near(3e-3 / (8e-5 - 1e-5))
+    assert lit.year is not None and lit.year["days"] == 365
+    asleep_is_too_much = dataclasses.replace(DEMAND, sleep_w=1e-3)
+    dark = size.size(asleep_is_too_much, boards.DEFAULT_BOARD, **asked, trace=trace, efficiency=0.8)
+    assert dark.shortest_period_s is None
+
+
+def test_a_year_keeps_its_books() -> None:
+    trace: fleet.Trace = ([0.0, 86_400.0], [1e-3, 1e-3])
+    busy = dataclasses.replace(DEMAND, period_s=50.0)
+    got = size.year_of(busy, boards.DEFAULT_BOARD, 0.5, trace, light=0.5, days=4)
+    assert got["days"] == 4 and got["survived_share"] == got["days_survived"] / 4
+    assert got["panel_j"] == near(0.5e-3 * 4 * 86_400.0, 1e-3)
+    assert 0.0 < got["done_share"] <= 1.0 and got["brown_outs"] == 0
+    # While it is on, the node sleeps, and works every 50 s.
+    on_s = 4 * 86_400.0 - got["off_s"]
+    assert got["work_j"] == near(on_s * (1e-5 + 3e-3 / 50.0), 0.03)
+    assert got["done_share"] == near(on_s / (4 * 86_400.0), 0.01)
+    assert abs(got["energy_balance_rel"]) < 1e-6
+    assert got["lost_j"] > 0.0 and got["stored_j"] > 0.0
+    # A store that began at the restart voltage holds what came to it.
+    assert got["stored_j"] == near(0.25 * (got["v_end_v"] ** 2 - 2.6**2), 0.1)
+
+
+def test_a_board_brings_its_own_supply() -> None:
+    own = size.supply_of("msp430f5438a-anagear")
+    assert own == {"capacitance_f": 0.5, "v_max_v": 5.0, "v_cut_v": 1.9, "charge_efficiency": 0.8}
+
+
+# --- lifetime --------------------------------------------------------------------------------
+
+
+def test_a_cells_curve_is_charge_and_energy() -> None:
+    assert [CELL.share_above(v) for v in (1.0, 2.0, 2.5, 3.0, 3.5, 4.0, 9.0)] == near([1, 1, 0.75, 0.5, 0.25, 0, 0])
+    assert CELL.energy_j() == near(3600 * 3.0)
+    assert CELL.energy_j(3.0) == near(1800 * 3.5)
+    assert CELL.energy_j(2.5, 3.5) == near(900 * 2.75 + 900 * 3.25)
+    assert CELL.energy_j(3.5, 2.5) == 0.0 and CELL.energy_j(3.0, 3.0) == 0.0
+
+
+@pytest.mark.parametrize("part", lifetime.cells())
+def test_a_cell_is_what_its_file_says(part: str) -> None:
+    facts, cell = told(part, "cell"), lifetime.Cell.load(part)
+    row = facts.get("cells_in_series", 1)
+    assert cell.capacity_c == near(facts["capacity_mAh"] * 3.6)
+    assert cell.charge == near([at / 100 for at, _ in facts["ocv_V"]])
+    assert cell.open_v == near([v * row for _, v in facts["ocv_V"]])
+    assert cell.self_discharge_per_year == near(facts.get("self_discharge_percent_per_year", 0) / 100)
+    assert cell.part == part and cell.source == facts["source"]
+
+
+def test_a_switched_converter_is_what_its_table_says() -> None:
+    boost = lifetime.Boost.load("ti-tps61000")
+    assert boost.quiescent_a == near(50e-6) and boost.v_in_min_v == 0.8
+    assert boost.efficiency(2.4, 3.0 * 10e-3, 3.0) == near(0.87)
+    # Half way between two points on a logarithm of the current, and between two voltages.
+    assert boost.efficiency(2.1, 3.0 * math.sqrt(10.0) * 1e-3, 3.0) == near((0.74 + 0.83 + 0.78 + 0.87) / 4)
+    assert boost.efficiency(9.0, 0.0, 3.0) == near(0.60)
+    assert boost.drawn_w(2.4, 0.03, 3.0) == near(0.03 / 0.87 + 50e-6 * 2.4)
+    with pytest.raises(SunsealError, match="switched converter"):
+        lifetime.Boost.load("ti-tps7a02")
+
+
+def use(**changes: float) -> lifetime.Use:
+    fields = {"energy_j": 6e-3, "time_s": 0.5, "radio_j": 2e-3, "radio_s": 0.1, "sleep_w": 1e-5, "period_s": 60.0}
+    return lifetime.Use("sign", "telosb", 3.0, **{**fields, **changes})
+
+
+def test_what_a_node_does_has_a_mean() -> None:
+    assert use().round_j == near(8e-3) and use().duty == near(0.01)
+    assert use(beside_w=4e-5).mean_w == near(8e-3 / 60 + 1e-5 * 0.99 + 4e-7)
+    endless = use(period_s=0.0, beside_w=4e-5)
+    assert endless.duty == 1.0 and endless.mean_w == near(8e-3 / 0.6 + 4e-5)
+    # One after the other without pause can just be done.
+    assert lifetime.of(use(period_s=0.6), CELL, 2.0).duty_percent == near(100.0)
+
+
+def test_a_battery_runs_down() -> None:
+    got = lifetime.of(use(), CELL, 3.0)
+    mean_w = 8e-3 / 60 + 1e-5 * 0.99
+    assert got.available_j == near(6300.0) and got.unused_j == near(4500.0)
+    assert got.lifetime_s == near(6300.0 / mean_w) and got.lifetime_h == near(got.lifetime_s / 3600)
+    assert got.operations == near(got.lifetime_s / 60) and got.mean_w == near(mean_w)
+    assert got.duty_percent == near(1.0) and got.radio_share == near(0.25)
+    assert got.self_discharged_j == pytest.approx(0.0, abs=1e-9) and got.converter_lost_j == 0.0
+    assert lifetime.of(use(period_s=0.0), CELL, 3.0).operations == near(6300.0 / (8e-3 / 0.6) / 0.6)
+    with pytest.raises(SunsealError, match="never runs"):
+        lifetime.of(use(), CELL, 4.0)
+    shown = got.to_dict()
+    assert (shown["sleep_w"], shown["compute_j"], shown["radio_j"]) == (1e-5, 6e-3, 2e-3)
+    assert shown["asleep"] is None and shown["exchange"] is None and "question" not in shown
+
+
+@pytest.mark.parametrize("kept", [1.0, 0.9])
+def test_a_battery_with_a_converter_runs_down_in_small_steps(kept: float) -> None:
+    """The same, played by the thousandth of the charge: cells alone, then the converter, self-discharge beside both."""
+    boost, cell = lifetime.Boost.load("ti-tps61000"), dataclasses.replace(CELL, self_discharge_per_year=1.0 - kept)
+    rate = -math.log(kept) / YEAR_S
+    got = lifetime.of(use(period_s=1.0), cell, 2.9, boost)
+    mean_w = 8e-3 + 1e-5 * 0.4
+    time_s = leaked_j = lost_j = 0.0
+    steps = np.linspace(1.0, 0.0, 4001)
+    for high, low in itertools.pairwise(steps):
+        volts = 2.0 + 2.0 * (high + low) / 2
+        helped = volts < 2.9
+        drawn_w = boost.drawn_w(volts, mean_w, 3.0) if helped else mean_w
+        whole_j = 3600.0 * (high - low) * volts * math.exp(-rate * time_s * helped)
+        took_s = whole_j / (drawn_w + (whole_j * rate if not helped else 0.0))
+        time_s, lost_j = time_s + took_s, lost_j + (drawn_w - mean_w) * took_s
+        leaked_j += whole_j - drawn_w * took_s
+    assert got.available_j == near(10_800.0, 1e-6) and got.unused_j == pytest.approx(0.0, abs=1e-6)
+    assert got.lifetime_s == near(time_s, 0.02)
+    assert got.converter_lost_j == near(lost_j, 0.03)
+    assert got.available_j == near(mean_w * got.lifetime_s + got.converter_lost_j + got.self_discharged_j, 0.02)
+    alone = lifetime.of(use(period_s=1.0), cell, 2.9)
+    if kept < 1:
+        assert alone.lifetime_s == near(math.log(1 + rate * alone.available_j / mean_w) / rate)
+        assert alone.self_discharged_j == near(alone.available_j - mean_w * alone.lifetime_s)
+
+
+# --- asleep and radio ------------------------------------------------------------------------
+
+
+def test_a_sleeping_board_is_the_sum_of_its_parts() -> None:
+    got = asleep.Asleep("x", (1.0, 0.5, 2.0), (0.1, 0.05, 0.2), (0.01, 0.005, 0.02), (3.0, 2.0, 4.0))
+    assert got.total_w == near((4.11, 2.555, 6.22)) and got.beside_w == near((3.11, 2.055, 4.22))
+    assert got.remark is None
+    assert got.to_dict() == {
+        "total_w": near(4.11), "total_low_w": near(2.555), "total_high_w": near(6.22), "cpu_w": 1.0,
+        "oscillator_w": 0.1, "radio_w": 0.01, "residual_w": 3.0, "remark": None,
+    }  # fmt: skip
+    unknown = dataclasses.replace(got, residual_w=None)
+    assert unknown.total_w == near((1.11, 0.555, 2.22)) and "left out" in (unknown.remark or "")
+    assert unknown.to_dict()["residual_w"] is None
+
+
+def test_a_board_that_was_measured_whole_counts_its_radio_once() -> None:
+    whole, parts = asleep.of_board("mica2", 3.0, "shnayder2004"), asleep.of_board("mica2", 3.0)
+    assert whole.radio_w == (0.0, 0.0, 0.0) and whole.residual_w is not None and parts.radio_w[0] > 0.0
+    assert parts.oscillator_w[0] > 0.0 and parts.residual_w is not None
+    assert parts.radio_w[0] == near(radio.of_board("mica2").asleep_w(3.0)[0])
+    for board in boards.of_nodes():
+        drawn = asleep.of_board(board, 3.0)
+        half = asleep.of_board(board, 2.5)
+        assert all(low <= typical <= high for typical, low, high in (drawn.total_w, drawn.cpu_w, drawn.radio_w))
+        assert 0.0 < half.total_w[0] < drawn.total_w[0]
+    assert asleep.power_sets("mica2")[0] == "cc1000-datasheet" and len(asleep.power_sets("mica2")) == 2
+
+
+def test_a_radio_is_what_its_file_says() -> None:
+    for name, chip in radio.radios().items():
+        facts = told(chip.part, "radio")
+        (said,) = (m for m in facts["message"] if m["name"] == name)
+        assert chip.carrier_hz == near(said["carrier_MHz"] * 1e6) and chip.rate_bit_s == said["rate_bit_s"]
+        assert chip.wake == tuple((s, near(us / 1e6)) for s, us in said["wake"])
+        assert chip.settle == tuple((s, near(us / 1e6)) for s, us in said["settle"])
+        assert chip.send == dict(said["send"]) and chip.receive == said["receive"]
+        assert (chip.asleep, chip.overhead_bytes) == (facts["asleep"], said["overhead_bytes"])
+        assert chip.sensitivity_dbm == facts["receiver"]["sensitivity_dBm"]
+        # A current at the supply is a power.
+        assert chip.power_w(chip.receive, 3.0)[0] > 0.0
+    assert radio.of_board("telosb").name == "cc2420"
+    silent = set(boards.names("boards")) - radio.of_boards().keys()
+    assert silent
+    for board in silent:
+        with pytest.raises(SunsealError, match="no radio whose messages"):
+            radio.of_board(board)
+    for price in (radio.message, radio.prices):
+        with pytest.raises(SunsealError, match="radio"):
+            price("no-such-radio", 0)
+    with pytest.raises(SunsealError, match="no output power of 7 dBm"):
+        radio.prices("cc2420", 7)
+    with pytest.raises(SunsealError, match="no output power of 7 dBm"):
+        radio.message("cc2420", 8, 7)
+
+
+def test_a_message_is_bits_times_power() -> None:
+    got, chip = radio.message("cc2420", 500, -5, 2.5), radio.radios()["cc2420"]
+    assert got.time_s == near(500 / 250e3) and got.bits == 500
+    assert got.send_j == near(got.time_s * chip.power_w("tx.pa19", 2.5)[0])
+    assert got.receive_j == near(got.time_s * chip.power_w("rx", 2.5)[0])
+
+
+@pytest.mark.parametrize("listen_s", [None, 0.01])
+def test_an_exchange_is_its_bytes_packets_and_messages(listen_s: float | None) -> None:
+    chip, got = radio.radios()["cc1000-433"], radio.prices("cc1000-433", 5, 3.0, listen_s)
+    byte_s = 8 / 38.4e3
+    frame_s, settle_s, wake_s = 16 * byte_s, 250e-6, 2200e-6
+    window_s = 2e-3 + 29 * byte_s if listen_s is None else 0.01
+    for i in range(3):
+        tx_w, rx_w, xosc_w, bias_w, synth_w = (
+            chip.power_w(s, 3.0)[i] for s in ("tx.433mhz.pa70", chip.receive, "xosc", "xosc.bias", "synth.433mhz")
+        )
+        wake_j = 2000e-6 * xosc_w + 200e-6 * bias_w
+        for body, packets, messages in ((0, 0, 0), (56, 1, 1), (900, 17, 2)):
+            air = got.exchange(body)
+            assert (air.packets, air.messages, air.body_bytes) == (packets, messages, body)
+            send_j = body * byte_s * tx_w + packets * (settle_s * synth_w + frame_s * tx_w)
+            send_j += messages * (wake_j + settle_s * synth_w + window_s * rx_w)
+            hear_j = body * byte_s * rx_w + packets * (settle_s + frame_s) * rx_w
+            hear_j += messages * (wake_j + settle_s * synth_w + 2e-3 * rx_w + 29 * byte_s * tx_w)
+            assert (air.send_j[i], air.receive_j[i]) == (near(send_j), near(hear_j))
+            time_s = body * byte_s + packets * (settle_s + frame_s) + messages * (wake_s + settle_s + window_s)
+            assert air.time_s == near(time_s)
+    shown = got.exchange(56).to_dict()
+    assert (shown["send_j"], shown["receive_j"]) == (got.exchange(56).send_j[0], got.exchange(56).receive_j[0])
+
+
+def test_what_an_operation_puts_on_the_air() -> None:
+    for work, added in {
+        "ecdh-secp160r1-agree": 40, "ecdh-p224-agree": 56, "ecdh-p256-agree": 64, "x25519-agree": 32,
+        "ecdsa-p256-sign": 64, "ecdsa-p256-verify": 0, "aes128-ctr-encrypt": 0, "aes128-ccm-seal": 16,
+        "ldots-sign": 8192, "sha256-hash": 0, "ldots-sign-offline": 0,
+    }.items():  # fmt: skip
+        try:
+            known = boards.workload(work)
+        except SunsealError:
+            continue
+        assert radio.added_bytes(known) == added, work
+
+
+# --- supplies --------------------------------------------------------------------------------
+
+
+def wanted(**climate: Any) -> Requirements:
+    blank: Any = Requirements.__new__(Requirements)
+    for name, value in {"climate": climate, "folder": Path()}.items():
+        object.__setattr__(blank, name, value)
+    made: Requirements = blank
+    return made
+
+
+def test_hours_of_light_are_means_and_repeat() -> None:
+    # Two hours and a half: a ramp, of which the engine takes the mean, then as much as at its end.
+    ramp = supplies.Light("p", np.array([0.0, 3600.0, 9000.0]), np.array([0.0, 2.0, 2.0]), {})
+    hours = ramp.hours_w()
+    assert len(hours) == 8760
+    assert hours[:5] == near([1.0, 2.0, 1.5, 1.5, 2.0])
+    assert ramp.low_light is None and ramp.trace == ([0.0, 3600.0, 9000.0], [0.0, 2.0, 2.0])
+    late = supplies.Light("p", ramp.time_s + 500.0, ramp.power_w, {})
+    assert late.hours_w()[:5] == near(hours[:5])
+    ends = np.array([0.5, 0.5, 0.5]), np.array([2.0, 2.0, 2.0])
+    spread = dataclasses.replace(ramp, ends=ends)
+    assert spread.hours_w(-1)[0] == near(0.5) and spread.hours_w(1)[0] == near(2.0) and spread.hours_w()[0] == near(1.0)
+    assert spread.low_light == near((0.5, 2.0))
+    assert supplies.Light("p", ramp.time_s, ramp.power_w * 0, {}, ends).low_light is None
+
+
+def test_a_constant_light_and_a_trace_are_taken_as_they_are(tmp_path: Path) -> None:
+    always = supplies.light(wanted(constant_w=2e-3), "p")
+    assert always.time_s.tolist() == [0.0, 86_400.0] and always.power_w.tolist() == [2e-3, 2e-3]
+    assert always.hours_w().mean() == near(2e-3)
+    path = tmp_path / "light.csv"
+
+    def read(rows: str) -> supplies.Light:
+        path.write_text("time_s,power_w\n" + rows)
+        return supplies.light(wanted(trace=str(path)), "p")
+
+    got = read("0,1\n10,0\n30,2\n")
+    assert got.time_s.tolist() == [0.0, 10.0, 30.0] and got.power_w.tolist() == [1.0, 0.0, 2.0]
+    for bad in ("0,1\n", "0,1\n0,2\n", "0,1\n5,2\n4,2\n", "0,1\n5,-1\n", "0,1\n5,nan\n", "0,1\n5,inf\n"):
+        with pytest.raises(SunsealError):
+            read(bad)
+
+
+def made(harvester: str, output: str | None, store: str, is_cell: bool = False) -> supplies.Harvested:
+    got = supplies._supply(harvester, output, store, is_cell)
+    assert not isinstance(got, str), got
+    return dataclasses.replace(got, panel="ixys-slmd600h10l")
+
+
+def test_a_harvester_and_its_capacitor() -> None:
+    s = made("anagear-an1010", None, "capxx-hw203")
+    assert (s.v_on_v, s.v_cut_v, s.v_max_v, s.start_j) == (2.6, 1.9, 5.0, near(0.125))
+    assert s.store.full_j == near(0.25 * (25 - 3.61), 1e-5) and s.store.on_j == near(0.25 * (6.76 - 3.61), 1e-4)
+    assert s.store.begin_j == s.store.on_j and s.store.cut_j == near(0.25 * 3.61, 1e-4) and s.store.cold_j == 0.0
+    assert s.store.leak_per_s == near(2e-6 / 5.5 * 25 / 6.25, 1e-5)
+    assert (s.store.esr_ohm, s.store.tolerance_rel, s.store.tolerance_low_rel) == (0.08, 0.2, 0.2)
+    assert not s.store.is_cell and s.store.capacitance_f == 0.5
+    rails = np.array([1.8, 5.0, 5.01])
+    assert s.carries(rails).tolist() == [True, True, False]
+    load = np.array([1e-3])
+    assert s.drawn_w(load, rails[:1])[0] == near(1e-3 / 0.85 + 6e-6)
+    assert s.drawn_w(load, rails[:1], 0.5)[0] == near(1e-3 / 0.425 + 6e-6)
+    assert s.drawn_w(load, rails[:1], 2.0)[0] == near(1e-3 + 6e-6)
+    light_w = np.array([19e-6, 20e-6, 1e-3])
+    assert s.charged_w(light_w) == near([0.0, 16e-6, 0.8e-3]) and s.charged_cold_w(light_w) == near([0, 16e-6, 0.8e-3])
+    assert s.charged_w(light_w, 2.0) == near([0.0, 20e-6, 1e-3]) and s.charged_w(light_w, 0.5)[2] == near(0.4e-3)
+    assert s.off_per_s() == near(2e-6 / (0.25 * 6.76), 1e-4)
+    inner_v = 1.9 + (0.1 / 0.85 + 6e-6) / 1.9 * 0.08
+    reserve_j = s.reserve_j(np.array([0.1, 1e3]), np.array([1.8, 1.8]))
+    assert reserve_j[0] == near((inner_v**2 - 3.61) / (25 - 3.61) * s.store.full_j) and reserve_j[1] == math.inf
+    assert s.name == "ixys-slmd600h10l + anagear-an1010 + capxx-hw203"
+    assert s.parts == ("ixys-slmd600h10l", "anagear-an1010", "capxx-hw203")
+    facts = told("ixys-slmd600h10l", "panel")
+    assert s.panel_w == near(facts["v_mp_v"] * facts["i_mp_mA"] / 1e3)
+    assert s.table() == {"capacitor": "capxx-hw203", "harvester": "anagear-an1010"}
+
+
+def test_a_charger_a_switching_output_and_a_rechargeable_cell() -> None:
+    s = made("ti-bq25570", "ti-bq25570", "li-ion-lir2450", True)
+    cell = lifetime.Cell.load("li-ion-lir2450")
+    assert (s.v_cut_v, s.v_on_v, s.v_max_v) == (2.75, 2.8, 4.18) and s.start_j == 0.0
+    assert s.store.is_cell and s.store.capacitance_f == 0.0 and s.store.esr_ohm == near((1.2 + 0.6 + 0.4) / 3)
+    assert s.store.full_j == cell.energy_j(2.75, 4.18) == s.store.begin_j
+    assert s.store.on_j == cell.energy_j(2.75, 2.8) and s.store.cut_j == 0.0 == s.store.cold_j
+    assert s.store.leak_per_s == near(-math.log(0.8) / YEAR_S)
+    assert (s.store.tolerance_rel, s.store.tolerance_low_rel) == (0.1, 0.1)
+    assert s.carries(np.array([2.65, 2.66])).tolist() == [True, False]
+    middle_v = math.sqrt((4.18**2 + 2.75**2) / 2)
+    at = 1 + (middle_v - 3.0) / 1.2
+    share = (0.91 + (0.89 - 0.91) * (at - 1)) * 1.0
+    assert s.drawn_w(np.array([1.8e-3]), np.array([1.8]))[0] == near(1.8e-3 / share + 488e-9 * 2.8)
+    assert s.drawn_w(np.array([1.8e-3]), np.array([1.8]), 9.0)[0] == near(1.8e-3 + 488e-9 * 2.8)
+    assert s.drawn_w(np.array([1.8e-3]), np.array([1.8]), 0.5)[0] == near(1.8e-3 / (share / 2) + 488e-9 * 2.8)
+    # 1.2 V lies a fifth of the way from 1 V to 2 V; 1.2 mW are 1 mA there.
+    assert s.charged_w(np.array([4.9e-6, 1.2e-3]))[1] == near(1.2e-3 * (0.87 + 0.2 * 0.05))
+    assert s.charged_w(np.array([4.9e-6]))[0] == 0.0 and s.charged_w(np.array([5e-6]))[0] > 0.0
+    assert s.charged_w(np.array([1.2e-3]), 9.0)[0] == near(1.2e-3)
+    assert s.charged_cold_w(np.array([4.9e-6, 5e-6, 1e-3])) == near([0.0, 0.25e-6, 50e-6])
+    assert s.off_per_s() == near(488e-9 * 2.8 / s.store.on_j)
+    current_a = s.drawn_w(np.array([0.03]), np.array([1.8]))[0] / 2.75
+    part = current_a * s.store.esr_ohm / (4.18 - 2.75)
+    assert s.reserve_j(np.array([0.03]), np.array([1.8]))[0] == near(part * s.store.full_j)
+    assert s.reserve_j(np.array([9.0]), np.array([1.8]))[0] == math.inf
+    assert s.table() == {"cell": "li-ion-lir2450", "charger": "ti-bq25570", "output": "ti-bq25570"}
+    assert s.parts == ("ixys-slmd600h10l", "ti-bq25570", "li-ion-lir2450")
+
+
+def test_a_linear_output_and_stores_whose_capacitance_is_not_one_number() -> None:
+    s = made("ti-bq25504", "ti-tps7a02", "supercap-0f47-branches")
+    assert (s.v_on_v, s.v_cut_v, s.v_max_v) == (2.8, 2.4, 3.1)
+    assert s.carries(np.array([2.38, 2.39])).tolist() == [True, False]
+    middle_v = math.sqrt((3.1**2 + 2.4**2) / 2)
+    own_w = 0.025e-6 * middle_v + 330e-9 * 2.8
+    assert s.drawn_w(np.array([1e-3]), np.array([1.8]))[0] == near(1e-3 / 1.8 * middle_v + own_w)
+
+    def joules(v: float) -> float:  # the integral of C(u) u
+        return (0.2410 + 0.0893 + 0.1964) * v**2 / 2 + 0.0848 * v**3 / 3
+
+    assert s.store.full_j == near(joules(3.1) - joules(2.4), 1e-4)
+    assert s.store.on_j == near(joules(2.8) - joules(2.4), 1e-4) and s.store.begin_j == s.store.on_j
+    assert s.store.cut_j == near(joules(2.4), 1e-4) and s.store.cold_j == near(joules(1.77), 1e-4)
+    assert s.store.leak_per_s == near(8e-6 / 5.4 * 3.1**2 / joules(3.1), 1e-4)
+    assert (s.store.tolerance_low_rel, s.store.tolerance_rel) == (0.0, 1.0)
+    derated = made("ti-bq25504", "ti-tps7a02", "ceramic-100u-x5r").store
+    u = np.linspace(0.0, 3.1, 20_001)
+    farads = 1e-4 * np.interp(u, [0, 1, 2, 3, 4], [1.0, 0.96, 0.84, 0.68, 0.53])
+    below = u <= 2.4
+    assert derated.cut_j == near(np.trapezoid((farads * u)[below], u[below]), 1e-3)
+    assert derated.full_j + derated.cut_j == near(np.trapezoid(farads * u, u), 1e-4)
+
+
+def test_supplies_that_cannot_be_are_told() -> None:
+    # The charger stops at 3.1 V; a lithium cell may not be emptied below 2.75 V, so it is on above that.
+    assert made("ti-bq25504", "ti-tps7a02", "li-ion-lir2450", True).v_on_v == 2.8
+    found, refused = supplies.harvested({"harvesters": ["anagear-an1010"], "capacitors": ["ceramic-100u-x5r"]})
+    assert found == [] and len(refused) == 1 and "a start costs 0.125 J" in refused[0]
+    found, refused = supplies.harvested(
+        {"harvesters": ["anagear-an1010"], "capacitors": ["capxx-hw203"], "panels": ["ixys-slmd600h10l"]}
+    )
+    assert [s.name for s in found] == ["ixys-slmd600h10l + anagear-an1010 + capxx-hw203"] and refused == []
+    found, refused = supplies.harvested({})
+    ways = {(s.harvester, s.output) for s in found}
+    assert ways == {
+        ("anagear-an1010", None),
+        *((c, o) for c in ("ti-bq25504", "ti-bq25570") for o in ("ti-bq25570", "ti-tps7a02")),
+    }
+    assert {s.store.part for s in found if s.store.is_cell} <= {"li-ion-lir2450", "cymbet-cbc050"}
+    assert any(s.store.is_cell for s in found) and len({s.panel for s in found}) == len(supplies.parts("panel"))
+    only = supplies.harvested({"capacitors": ["capxx-hw203"]})[0]
+    assert not any(s.store.is_cell for s in only)
+    both = supplies.harvested({"capacitors": ["capxx-hw203"], "batteries": ["li-ion-lir2450"]})[0]
+    assert {s.store.part for s in both} == {"capxx-hw203", "li-ion-lir2450"}
+
+
+def played(s: supplies.Harvested, corner: supplies.Corner, load_w: float, gain_w: Any, cold_w: Any) -> list[float]:
+    """Play days by the ten seconds: the lowest energy above the cut-off of each, as `_lows` says it goes."""
+    store, c = s.store, corner.capacitance
+    cut, full, on = store.cut_j * c, store.full_j * c, store.on_j * c
+    rate = store.leak_per_s * corner.leakage / c
+    off_rate = rate + s.off_per_s() / c
+    energy = cut + max(store.begin_j * c - s.start_j, 0.0)
+    awake, owed, lows, step_s = energy > cut, 0.0, [], 10.0
+    for day in range(len(gain_w) // 24):
+        low = energy - cut - owed if awake else -full
+        for hour in range(day * 24, day * 24 + 24):
+            for _ in range(360):
+                if energy > cut:
+                    energy += (gain_w[hour] - load_w - rate * energy) * step_s
+                else:
+                    warm_w = cold_w[hour] if energy < store.cold_j * c else gain_w[hour]
+                    energy += (warm_w - off_rate * energy) * step_s
+                energy = min(max(energy, 0.0), cut + full)
+                if awake and energy <= cut:
+                    awake, owed = False, s.start_j
+            if not awake and energy >= cut + min(on + s.start_j, full):
+                awake = True
+            low = min(low, energy - cut - owed if awake else -full)
+        lows.append(low)
+    return lows
+
+
+def harvester_days() -> tuple[supplies.Harvested, Any]:
+    day = np.concatenate([np.zeros(7), np.full(5, 3e-3), np.full(4, 1e-3), np.zeros(8)])
+    return made("anagear-an1010", None, "capxx-hw203"), np.concatenate([day, day * 0.1, day * 0.0, day, day, day])
+
+
+def charger_days() -> tuple[supplies.Harvested, Any]:
+    day = np.concatenate([np.zeros(7), np.full(9, 2e-4), np.zeros(8)])
+    s = made("ti-bq25504", "ti-tps7a02", "tantalum-330u")
+    return s, np.concatenate([day, day * 0.0, day, day, day * 0.2, day])
+
+
+@pytest.mark.parametrize("days", [harvester_days, charger_days])
+@pytest.mark.parametrize("corner", [supplies.Corner(), supplies.Corner(capacitance=0.8, leakage=3.0)])
+def test_a_year_by_the_hour_is_one_by_the_ten_seconds(
+    monkeypatch: pytest.MonkeyPatch, days: Callable[[], tuple[supplies.Harvested, Any]], corner: supplies.Corner
+) -> None:
+    monkeypatch.setattr(supplies, "DAYS", 6)
+    s, light_w = days()
+    gain_w, cold_w = s.charged_w(light_w), s.charged_cold_w(light_w)
+    mean_w = float(gain_w.mean())
+    loads_w = np.array([0.3, 0.9, 1.5, 4.0]) * mean_w
+    lanes = np.zeros(len(loads_w), dtype=np.intp)
+    got = supplies._lows([(s, corner)] * len(lanes), loads_w, gain_w[:, None], cold_w[:, None], lanes)
+    assert got.shape == (6, 4)
+    for lane, load_w in enumerate(loads_w):
+        expected = played(s, corner, float(load_w), gain_w, cold_w)
+        full_j = s.store.full_j * corner.capacitance
+        assert got[:, lane] == pytest.approx(expected, abs=0.01 * full_j), (lane, got[:, lane] / full_j)
+
+
+def test_what_is_carried_is_the_largest_load_that_survives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supplies, "DAYS", 6)
+    s, light_w = harvester_days()
+    light = supplies.Light("ixys-slmd600h10l", np.arange(145) * 3600.0, np.append(light_w, 0.0), {})
+    for survive, corners in ((1.0, ()), (0.8, ()), (1.0, (supplies.Corner(light=2.0, charge_efficiency=0.5),))):
+        got = supplies.carried([s], {"ixys-slmd600h10l": light}, survive, corners)
+        assert got.full_j.tolist() == [s.store.full_j]
+        for gate in (0.0, 0.03, 0.1):
+            gate_j = np.array([gate * s.store.full_j])
+            (most_w,) = got.most_w(0, gate_j)
+            shares = [got.share(0, most_w * x, float(gate_j[0])) for x in (0.999, 1.003)]
+            assert most_w > 0 and shares[0] >= survive > shares[1], (gate, shares)
+        (between_w,) = got.most_w(0, np.array([0.065 * s.store.full_j]))
+        first_w, last_w = (got.loads_w[0][list(supplies.GATES).index(g)] for g in (0.03, 0.1))
+        assert between_w == near((first_w + last_w) / 2) and got.most_w(0, np.array([1.01 * s.store.full_j]))[0] == 0.0
+        assert (np.diff(got.loads_w[0]) <= 0).all()
+    small = supplies.carried([s], {"ixys-slmd600h10l": light}, 1.0, (supplies.Corner(capacitance=0.5),))
+    assert small.full_j[0] == near(s.store.full_j / 2) and small.loads_w[0][0] < got.loads_w[0][0]
+    dark = dataclasses.replace(light, power_w=light.power_w * 0.0)
+    assert (supplies.carried([s], {"ixys-slmd600h10l": dark}, 1.0).loads_w == 0.0).all()
+
+
+def test_a_battery_under_a_current() -> None:
+    battery = supplies.Battery(CELL, None, "direct", (1.0, 1.0, 1.0), 2.0)
+    # 0.5 A over an ohm: 3 V at the terminal are 3.5 V inside.
+    assert battery.share_above(np.array([3.0, 3.0, 1.0, 9.0]), np.array([0.5, 0.0, 0.0, 0.0])) == near(
+        [0.25, 0.5, 1.0, 0.0]
+    )
+    assert battery.mean_v(np.array([1.0, 0.5, 0.0])) == near([3.0, 3.5, 4.0])
+    assert battery.table(2.0) == {"cell": "made up", "charger": "diode", "output": "direct"}
+    helped = dataclasses.replace(battery, converter="ti-tps61000", kind="assisting")
+    assert helped.table(2.5) == {"cell": "made up", "charger": "diode", "output": "ti-tps61000", "below_v": 2.5}
+    assert helped.name == "made up + ti-tps61000" and helped.parts == ("made up", "ti-tps61000")
+    assert battery.name == "made up" and battery.parts == ("made up",)
+
+
+def test_batteries_that_are_allowed() -> None:
+    got = supplies.batteries({"batteries": ["own"], "converters": ["ti-tps7a02"]}, ["telosb"])
+    own = lifetime.battery_of("telosb")
+    assert [(b.cell.part, b.converter, b.kind) for b in got] == [(own, None, "direct"), (own, "ti-tps7a02", "linear")]
+    facts = told(own, "cell")
+    assert got[0].end_v == facts["v_end_V"]
+    at, ohms = zip(*facts["r_ohm"], strict=True)
+    assert got[0].ohms == near([np.interp(100 * c, at, ohms) for c in got[0].cell.charge])
+    every = supplies.batteries({}, [])
+    assert {b.cell.part for b in every} == set(lifetime.cells())
+    assert {b.kind for b in every} == {"direct", "linear", "assisting"}
+    assert "ti-bq25570" not in {b.converter for b in every}
+
+
+def test_a_constant_load_on_a_battery() -> None:
+    rate = -math.log(0.9) / YEAR_S
+    assert supplies.life_s(np.array([100.0]), np.array([2.0]), 0.0)[0] == near(50.0)
+    assert supplies.life_s(np.array([1e5]), np.array([1e-4]), 0.1)[0] == near(math.log(1 + rate * 1e9) / rate)
