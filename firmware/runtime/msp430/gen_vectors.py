@@ -30,7 +30,11 @@ def table(device: dict[str, Any]) -> str:
         "    vectors",
     ]
     if fram:
-        rows += ["    ; Signatures: words here would lock JTAG or the BSL.", f"    .rept   {SIGNATURES}", "    .word   0xFFFF"]
+        rows += [
+            "    ; Signatures: words here would lock JTAG or the BSL.",
+            f"    .rept   {SIGNATURES}",
+            "    .word   0xFFFF",
+        ]
         rows += ["    .endr"]
         first += 2 * SIGNATURES
     if empty := (min(at) - first) // 2:
@@ -56,7 +60,10 @@ def main() -> int:
         elif not out.is_file() or out.read_text("utf-8") != text:
             stale.append(out.name)
     if stale:
-        print(f"{', '.join(stale)}: not what the devices' data give; run runtime/msp430/gen_vectors.py write", file=sys.stderr)
+        print(
+            f"{', '.join(stale)}: not what the devices' data give; run runtime/msp430/gen_vectors.py write",
+            file=sys.stderr,
+        )
     return bool(stale)
 
 
