@@ -201,3 +201,72 @@ def test_the_fixture_of_pytest(built: Built, tmp_path: Path) -> None:
 def test_a_bench_wants_a_board(built: Built) -> None:
     with pytest.raises(SunsealError, match="is no board"):
         Bench("msp430fr5994", built(FR))
+
+
+def test_a_dump_has_the_pins_and_states_of_the_whole_run(built: Built, sunseal: Cli, tmp_path: Path) -> None:
+    dump = tmp_path / "run.vcd"
+    typed = tmp_path / "typed"
+    typed.write_bytes(b"q")
+    done = sunseal(
+        "run", built(FR), "--board", FR, "--input", typed, "--until-uart", "bye", "--vcd", dump, "--for", "1s"
+    )
+    assert done.status == 0, done.err
+    text = dump.read_text()
+    assert "$enddefinitions" in text and "P1.0" in text and "cpu" in text
+    last_ps = max(int(line[1:]) for line in text.splitlines() if line.startswith("#"))
+    assert last_ps > 0.1e12, "the run's many slices are one dump"
+    refused = sunseal("run", built(FR), "--board", FR, "--vcd", tmp_path / "nowhere/run.vcd")
+    assert refused.status == 2 and "nowhere" in refused.err
+    assert "belongs to `--vcd`" in sunseal("run", built(FR), "--vcd-pin", "P1.0").err
+
+
+def test_a_debugger_runs_the_program_on_the_bench(built: Built) -> None:
+    """It kills the session by the remote protocol's `k`, without a debugger's program."""
+    import socket
+
+    command = [sys.executable, "-m", "sunseal", "run", str(built(FR)), "--board", FR, "--gdb", "127.0.0.1:0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as served:
+        assert served.stderr is not None
+        said = served.stderr.readline()
+        host, _, port = said.split("waiting on ")[1].split(";")[0].rpartition(":")
+        with socket.create_connection((host, int(port)), timeout=10) as line:
+            line.sendall(b"$?#3f")
+            assert line.recv(64)
+            line.sendall(b"$k#6b")
+        told = served.stderr.read()
+        assert served.wait(timeout=30) == 0
+    assert "the debugger has" in told
+
+
+def test_what_ends_a_run_cannot_stand_beside_a_debugger(built: Built, sunseal: Cli) -> None:
+    for more in (("--for", "1s"), ("--pin", "P1.3=toggle@1Hz"), ("--pty",)):
+        done = sunseal("run", built(FR), "--board", FR, "--gdb", "127.0.0.1:0", *more)
+        assert done.status == 2 and "cannot stand beside `--gdb`" in done.err, done.err
+
+
+STORE = """name = "fed"
+board = "msp430fr5994-launchpad"
+firmware = "none.elf"
+duration_s = 60
+radio = "none"
+[supply]
+capacitor = "capxx-hf-0f1"
+capacitance_f = 1e-2
+initial_v = 3.3
+"""
+
+
+def test_a_program_is_fed_from_a_scenario_s_store(built: Built, sunseal: Cli, tmp_path: Path) -> None:
+    scenario = tmp_path / "store.toml"
+    scenario.write_text(STORE)
+    done = sunseal("run", built(FR), "--board", FR, "--supply", scenario, "--for", "20s", "--json")
+    assert done.status == 0, done.err
+    told = json.loads(done.out)
+    assert told["uart"].startswith("ready") and told["simulated_s"] == pytest.approx(20.0)
+    assert told["energy"]["stored_delta_j"] < 0 and "radio" not in told["energy"]["by_component_j"]
+    scenario.write_text(STORE.replace("1e-2", "1e-5"))
+    cut = json.loads(sunseal("run", built(FR), "--board", FR, "--supply", scenario, "--for", "20s", "--json").out)
+    assert (told["brown_outs"], cut["brown_outs"]) == (0, 1)
+    for more in (("--until", "main"), ("--adc", "3=1V"), ("--gdb", "127.0.0.1:0")):
+        refused = sunseal("run", built(FR), "--board", FR, "--supply", scenario, *more)
+        assert refused.status == 2 and "is of a bench with a steady supply" in refused.err, refused.err

@@ -67,6 +67,9 @@ def _readable(folder: Path) -> bool:
     try:
         if not folder.is_dir():
             return False
+    except OSError:  # a home of somebody else: nothing of ours is in it
+        return False
+    try:
         next(folder.iterdir(), None)
     except OSError as e:
         raise SunsealError(
@@ -77,14 +80,18 @@ def _readable(folder: Path) -> bool:
 
 
 def cached(function: Callable[P, T]) -> Callable[P, T]:
-    """Keep what a function found, for each list of folders that it may have looked in."""
+    """Keep what a function of plain arguments found, for each list of folders that it may have looked in."""
 
     @cache
     def of(_folders: tuple[Path, ...], args: tuple[object, ...]) -> T:
         return function(*args)  # type: ignore[arg-type,call-arg]
 
     @wraps(function)
-    def found(*args: P.args, **_: P.kwargs) -> T:
+    def found(*args: P.args, **named: P.kwargs) -> T:
+        if named:
+            raise TypeError(
+                f"{function.__name__} is kept by its arguments in order: give {', '.join(named)} without name"
+            )
         return of(own_folders(), args)
 
     return found
