@@ -12,7 +12,7 @@ const RAIL_STEP_V: f64 = 0.01;
 /// A moving rail is told so far ahead, and so many steps at most.
 const RAIL_SPAN_S: f64 = 20e-3;
 const RAIL_STEPS_MOST: f64 = 16.0;
-/// Over such a moment its speed is seen.
+/// Over such a moment its speed is seen, and so closely its end.
 const RAIL_MOMENT_S: f64 = 1e-5;
 /// What is told ahead may bend so far away from a straight line.
 const RAIL_BEND_V: f64 = 0.5 * RAIL_STEP_V;
@@ -164,7 +164,8 @@ impl Supply {
         let time_s = if end > 0.0 {
             reach_s
         } else {
-            crossing((0.0, margin(0.0)), (reach_s, end), 0.01 * reach_s, margin).1
+            crossing((0.0, margin(0.0)), (reach_s, end), RAIL_MOMENT_S.min(0.01 * reach_s), margin)
+                .1
         };
         if steps == 1.0 {
             return RailAhead { time_s, from_v, to_v: rail_v(time_s) };

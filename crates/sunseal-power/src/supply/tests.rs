@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whole supplies, both solvers.
 
+mod rail;
+
 use super::*;
 use proptest::prelude::*;
 
