@@ -283,4 +283,4 @@ def test_design_stays_within_its_ice40(name: str) -> None:
     assert rows["freq_hz"]["value"] >= rows["freq_hz"]["goal"]
     assert rows["block_rams"]["value"] <= rows["block_rams"]["goal"]
     # The coprocessor misses its goal of 1,100 logic cells: what it takes today may not grow.
-    assert rows["logic_cells"]["value"] <= max(rows["logic_cells"]["goal"], 1290)
+    assert rows["logic_cells"]["value"] <= max(rows["logic_cells"]["goal"], 1275)

@@ -66,7 +66,8 @@ module xtea #(
   assign key_idx_o = {key_word, ~step_q[1:0]};
   assign data_idx_o = {1'b0, (run_q || running_q ? {!even_q, byte_q} : step_q[2:0]) ^ {Decrypt, 2'b11}};
 
-  // Halves. `other` is the half that stays: its byte, the byte below and the byte above.
+  // Halves. `other` is the half that stays: its byte, the byte below and the byte above. What is in the lines goes round by
+  // itself: this one and the sum's stand still between blocks, and with them the rest.
   logic [7:0] above, other_q, kept, fresh, below_q;
   logic first_byte, last_byte;
   assign first_byte = byte_q == 2'd0;
@@ -76,7 +77,7 @@ module xtea #(
       .Depth(3)
   ) upper_line (
       .clk_i(clk_i),
-      .ce_i (1'b1),
+      .ce_i (busy_o),
       .d_i  (loading_q ? data_i : fresh),
       .q_o  (above)
   );
@@ -122,7 +123,7 @@ module xtea #(
       .Depth(4)
   ) sum_line (
       .clk_i(clk_i),
-      .ce_i (1'b1),
+      .ce_i (busy_o),
       .d_i  (loading_q ? First[{byte_q, 3'd0}+:8] : new_sum),
       .q_o  (old_sum)
   );

@@ -217,6 +217,7 @@ def lifetime(
     `accelerator_j` is the operation's energy in hardware instead; `converter` is switched on below the cut-off, such
     as `ti-tps61000`.
     """
+    from sunseal import coprocessor, offload
     from sunseal.planner import asleep, radio
     from sunseal.planner import lifetime as life
 
@@ -242,6 +243,7 @@ def lifetime(
         sleep_w=sleep.total_w[0] if sleep else sleep_w or 0.0,
         period_s=every_s,
         beside_w=sleep.beside_w[0] if sleep else 0.0,
+        coprocessor_j=offload.between_j(board, every_s - m.time_s) if coprocessor.fitted(board) else 0.0,
     )
     boost = None if converter is None else life.Boost.load(converter)
     found = life.of(use, life.Cell.load(part), cutoff_v, boost)

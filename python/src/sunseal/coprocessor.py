@@ -61,6 +61,17 @@ def ready(board: str, switches: Wires) -> None:
 
 
 @cache
+def _folder() -> str:
+    done = subprocess.run([sys.executable, str(_builder()), "--folder"], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def models_id(board: str) -> str:
+    """Tell one state of hdl/ from another for what is kept of runs beside a board's FPGAs; empty without any."""
+    return (GIVEN or _folder()) if fitted(board) else ""
+
+
+@cache
 def _built(board: str, model: str) -> Path:
     """Build a model where it is missing; return the folder of all."""
     done = subprocess.run([sys.executable, str(_builder()), model], capture_output=True, text=True, check=False)

@@ -201,6 +201,11 @@ def pause_s(board: str) -> float:
     return boot_j(board) / idle_w(board)
 
 
+def between_j(board: str, time_s: float) -> float:
+    """Return what an FPGA takes between two uses: one boot, or waiting with its clock running if that is less."""
+    return min(boot_j(board), idle_w(board) * max(time_s, 0.0))
+
+
 def bytes_for_a_boot(cipher: str, board: str) -> float | None:
     """Return the bytes that one boot must serve until mote and FPGA take less than software; None: it never pays.
 

@@ -219,6 +219,11 @@ def _show(found: Lifetime) -> None:
         "operation",
         f"{use.operation} on {use.board}: {units.show(use.energy_j, 'J')}{radio}, {units.show(use.time_s, 's')}",
     )
+    if use.coprocessor_j:
+        table.add_row(
+            "coprocessor",
+            f"{units.show(use.coprocessor_j, 'J')} until the next: switched off, or left on if that is less",
+        )
     if use.period_s:
         _show_asleep(table, found.asleep, use.sleep_w)
     else:

@@ -519,6 +519,7 @@ def _counted(
         str(takes).encode(),
         json.dumps(switches).encode(),
         *(json.dumps(f, sort_keys=True).encode() for f in coprocessor.fitted(board).values()),
+        coprocessor.models_id(board).encode(),
     ):
         key.update(len(part).to_bytes(8, "big") + part)
     path = boards.cache_dir() / "profiles" / f"{key.hexdigest()}.json"

@@ -138,11 +138,13 @@ class Use:
     """0: without pause."""
     beside_w: float = 0.0
     """What goes on being drawn beside the CPU while the operation runs (`Asleep.beside_w`)."""
+    coprocessor_j: float = 0.0
+    """What a coprocessor takes from one operation to the next: its boot, or waiting."""
 
     @property
     def round_j(self) -> float:
-        """Energy of an operation with its packet."""
-        return self.energy_j + self.radio_j
+        """Energy of an operation with its packet and its coprocessor's boot."""
+        return self.energy_j + self.radio_j + self.coprocessor_j
 
     @property
     def duty(self) -> float:
@@ -207,6 +209,7 @@ class Lifetime:
             "sleep_w": use.sleep_w,
             "compute_j": use.energy_j,
             "radio_j": use.radio_j,
+            **({"coprocessor_j": use.coprocessor_j} if use.coprocessor_j else {}),
             "asleep": None if self.asleep is None else self.asleep.to_dict(),
             "exchange": None if self.exchange is None else self.exchange.to_dict(),
         }
