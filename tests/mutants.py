@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Change our own code, one place at a time, and count what the tests beside it notice: `make mutants`.
 
-    mutants.py run [ROOM...] [--most N] [--seed S]   try so many of each room, drawn by the seed; all without --most
+    mutants.py run [ROOM...] [--most N] [--minutes M] [--seed S]
+                                                     try so many of each room, drawn by the seed; all without --most
     mutants.py sample                                what CI runs: rooms that need no compiler of Rust, two minutes
     mutants.py page                                  write docs/reference/mutants.md from what was measured
 
@@ -15,7 +16,9 @@ survives is either the gap of a test or equivalent; equivalent ones stand in mut
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
+import math
 import os
 import random
 import re
@@ -30,6 +33,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -75,7 +79,7 @@ def drawn(rng: random.Random, found: list[Any], most: int | None) -> list[Any]:
 # --- compiled routines ----------------------------------------------------------
 
 
-def instructions(room: dict[str, Any], most: int | None, rng: random.Random) -> Tally:
+def instructions(room: dict[str, Any], most: int | None, rng: random.Random, until_s: float) -> Tally:
     """Drop an instruction that a field's routine executes, or have it forget its carry."""
     sys.path.insert(0, str(ROOT / "firmware" / "tests"))
     import test_carries as carries
@@ -182,7 +186,7 @@ def changes_of_c(text: str) -> Iterator[tuple[int, str, str]]:
                 yield number, line, line[: match.start()] + new + line[match.end() :]
 
 
-def sources_of_c(room: dict[str, Any], most: int | None, rng: random.Random) -> Tally:
+def sources_of_c(room: dict[str, Any], most: int | None, rng: random.Random, until_s: float) -> Tally:
     """Change a line of C, build the host's tests with it and run them."""
     tree = OUT / "firmware"
     shutil.rmtree(tree, ignore_errors=True)
@@ -253,7 +257,7 @@ for name in names:
             places = [at for node in nodes for at in which.mutation_positions(node)]
             found += [(name, operator, n, start[0]) for n, (start, _) in enumerate(places)]
 if int(most) and int(most) < len(found):
-    found = [found[i] for i in sorted(random.Random(int(seed)).sample(range(len(found)), int(most)))]
+    found = random.Random(int(seed)).sample(found, int(most))
 for name, operator, n, line in found:
     new = mutate_code(texts[name], plugins.get_operator(operator)(), n)
     if new is not None and new != texts[name]:
@@ -261,7 +265,7 @@ for name, operator, n, line in found:
 """
 
 
-def sources_of_python(room: dict[str, Any], most: int | None, rng: random.Random) -> Tally:
+def sources_of_python(room: dict[str, Any], most: int | None, rng: random.Random, until_s: float) -> Tally:
     """Change an expression of Python by an operator of Cosmic Ray, and run the room's tests."""
     venv = OUT / "cosmic-ray"
     if not (venv / "bin/cosmic-ray").exists():
@@ -276,29 +280,63 @@ def sources_of_python(room: dict[str, Any], most: int | None, rng: random.Random
     draw = [str(most or 0), str(rng.randrange(1 << 30))]
     listing = [str(venv / "bin/python"), "-c", PYTHON_CHANGES, *draw, *(str(tree / name) for name in room["files"])]
     found = subprocess.run(listing, check=True, capture_output=True, text=True).stdout.splitlines()
-    environment = {**os.environ, "PYTHONPATH": str(tree / "python/src"), "SUNSEAL_HOME": str(tree)}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *room["tests"]]
+    for module in room["preload"]:
+        importlib.import_module(module)
 
-    def noticed() -> bool:
-        try:
-            done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, check=False, timeout=900)
-        except subprocess.TimeoutExpired:
-            return True
-        return done.returncode != 0
+    def begun(file: Path, new: str) -> int:
+        """Run the tests on one changed module in a process of its own, which has the libraries already."""
+        if child := os.fork():
+            return child
+        status = 1
+        with suppress(BaseException):
+            signal.alarm(1200)
+            changed_module(file, new)
+            os.chdir(tree)
+            os.environ["SUNSEAL_HOME"] = str(tree)
+            sys.path.insert(0, str(tree / "python/src"))
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            status = int(importlib.import_module("pytest").main(["-q", "-x", "-p", "no:cacheprovider", *room["tests"]]))
+        os._exit(status)
 
-    if noticed():
+    some = tree / room["files"][0]
+    if os.waitpid(begun(some, some.read_text("utf-8")), 0)[1] != 0:
         raise SystemExit(f"mutants: the tests of {room['name']} do not pass as they are")
     tally = Tally()
+    running: dict[int, str] = {}
+
+    def ended() -> None:
+        child, status = os.wait()
+        tally.add(running.pop(child), status != 0)
+
     for row in found:
+        if time.monotonic() > until_s:
+            break
         name, line, operator, new = json.loads(row)
         file = Path(name)
-        text = file.read_text("utf-8")
-        file.write_text(new, "utf-8")
-        old = text.splitlines()[line - 1].strip()
+        old = file.read_text("utf-8").splitlines()[line - 1].strip()
         now = new.splitlines()[line - 1].strip() if line <= len(new.splitlines()) else ""
-        tally.add(f"{file.relative_to(tree)}:{line}: {operator}: `{old}` as `{now}`", noticed())
-        file.write_text(text, "utf-8")
+        place = f"{file.relative_to(tree)}:{line}: {operator}: `{old}` as `{now}`"
+        running[begun(file, new)] = place
+        while len(running) >= 2 * (os.cpu_count() or 1):
+            ended()
+    while running:
+        ended()
     return tally
+
+
+def changed_module(file: Path, new: str) -> None:
+    """Have the next import of a file read another text, and no code that was compiled before."""
+    read = SourceFileLoader.get_data
+
+    def data(self: SourceFileLoader, path: str) -> bytes:
+        if path == str(file):
+            return new.encode()
+        if path.endswith(".pyc") and Path(path).name.startswith(f"{file.stem}."):
+            raise FileNotFoundError(path)
+        return read(self, path)
+
+    sys.dont_write_bytecode = True
+    SourceFileLoader.get_data = data  # type: ignore[method-assign]
 
 
 SWITCH = """
@@ -389,7 +427,7 @@ def fails(command: list[str], folder: Path, mutant: int, timeout_s: float) -> bo
     return failed or running.returncode != 0
 
 
-def sources_of_rust(room: dict[str, Any], most: int | None, rng: random.Random) -> Tally:
+def sources_of_rust(room: dict[str, Any], most: int | None, rng: random.Random, until_s: float) -> Tally:
     """Change a crate's functions as cargo-mutants would; all changes are compiled at once, and tried one by one."""
     folder = OUT / "cargo"
     if not (folder / "bin/cargo-mutants").exists():
@@ -413,7 +451,9 @@ def sources_of_rust(room: dict[str, Any], most: int | None, rng: random.Random) 
         raise SystemExit(f"mutants: the tests of {room['name']} do not pass as they are")
     timeout_s = 30.0 + 5.0 * (time.monotonic() - begun_s)
     tally = Tally()
-    for number, mutant in mutants.items():
+    for number, mutant in rng.sample(list(mutants.items()), len(mutants)):
+        if time.monotonic() > until_s:
+            break
         tally.add(mutant["name"], any(fails(command, crate, number, timeout_s) for command in commands))
     return tally
 
@@ -439,14 +479,14 @@ def judged(room: dict[str, Any], tally: Tally) -> tuple[int, list[str]]:
     return tally.caught + len(gaps), gaps
 
 
-def run(names: list[str], most: int | None, seed: int) -> None:
+def run(names: list[str], most: int | None, seed: int, minutes: float) -> None:
     """Measure rooms and keep the figures for the page."""
     for name in names:
         room = ROOMS[name]
         print(f"# {name}", flush=True)
-        tally = KINDS[room["kind"]](room, most, random.Random(seed))
+        tally = KINDS[room["kind"]](room, most, random.Random(seed), time.monotonic() + 60.0 * minutes)
         kept = json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}
-        kept[name] = {**asdict(tally), "drawn": most is not None}
+        kept[name] = {**asdict(tally), "drawn": most is not None or minutes < math.inf}
         differ, _ = judged(room, tally)
         print(f"{name}: {tally.caught} of {differ} that differ were caught; {tally.of - differ} are equivalent")
         MEASURED.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
@@ -458,7 +498,7 @@ def sample(seed: int) -> int:
     bad = 0
     for name, most in SAMPLE.items():
         room = ROOMS[name]
-        tally = KINDS[room["kind"]](room, most, random.Random(seed))
+        tally = KINDS[room["kind"]](room, most, random.Random(seed), math.inf)
         differ, gaps = judged(room, tally)
         print(f"{name}: {tally.caught} of {differ} mutants caught, goal {GOAL:.0%}")
         if len(gaps) > max(1.0, (1.0 - GOAL) * differ):  # of a dozen, one is within chance
@@ -505,6 +545,7 @@ def main() -> int:
     parser.add_argument("what", choices=["run", "sample", "page"])
     parser.add_argument("room", nargs="*", help=", ".join(ROOMS))
     parser.add_argument("--most", type=int, help="mutants of each room, drawn by the seed")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no mutant of Rust or Python after that")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     if unknown := set(given.room) - ROOMS.keys():
@@ -513,7 +554,7 @@ def main() -> int:
     if given.what == "sample":
         return sample(given.seed)
     if given.what == "run":
-        run(given.room or list(ROOMS), given.most, given.seed)
+        run(given.room or list(ROOMS), given.most, given.seed, given.minutes)
     write_page()
     return 0
 

@@ -68,7 +68,7 @@ def test_a_mean_is_weighed_by_time() -> None:
     assert size.mean_w(([100.0, 110.0, 140.0], [1.0, 3.0, 5.0])) == near((20.0 + 120.0) / 40.0)
 
 
-def test_the_answer_puts_the_equations_together() -> None:
+def test_the_answer_puts_the_equations_together(monkeypatch: pytest.MonkeyPatch) -> None:
     trace: fleet.Trace = ([0.0, 86_400.0], [1e-4, 1e-4])
     asked = {"store_f": 0.5, "v_max_v": 5.0, "cutoff_v": 1.9}
     got = size.size(DEMAND, boards.DEFAULT_BOARD, **asked, efficiency=0.8)
@@ -83,9 +83,11 @@ def test_the_answer_puts_the_equations_together() -> None:
         "mean_w": DEMAND.mean_w, "sleep_w": 1e-5, "compute_j": 2e-3, "radio_j": 1e-3, "asleep": None, "exchange": None,
     }  # fmt: skip
     assert "question" not in shown and "measured" not in shown and "citations" not in shown
+    played = size.year_of
+    monkeypatch.setattr(size, "year_of", lambda *given: played(*given, days=2))
     lit = size.size(DEMAND, boards.DEFAULT_BOARD, **asked, trace=trace, efficiency=0.8)
     assert lit.shortest_period_s == near(3e-3 / (8e-5 - 1e-5))
-    assert lit.year is not None and lit.year["days"] == 365
+    assert lit.year is not None and lit.year == played(DEMAND, boards.DEFAULT_BOARD, 0.5, trace, days=2)
     asleep_is_too_much = dataclasses.replace(DEMAND, sleep_w=1e-3)
     dark = size.size(asleep_is_too_much, boards.DEFAULT_BOARD, **asked, trace=trace, efficiency=0.8)
     assert dark.shortest_period_s is None
