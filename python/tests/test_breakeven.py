@@ -195,9 +195,10 @@ def test_the_books_close_whatever_is_asked(
     kept, without = breakeven.play(asked, slots), breakeven.play(asked, 0)
     for o in (kept, without):
         books_close(o)
-    # A coupon is made of surplus only: without one, nothing changes.
+    # A coupon is made of surplus only: without one, nothing changes but a sum's last digits (other steps).
     if kept.made == 0:
-        assert kept == without
+        for name, value in vars(without).items():
+            assert getattr(kept, name) == pytest.approx(value, rel=1e-9, abs=1e-9), name
     if without.thrown_away_j == 0.0 and kept.brown_outs == 0:
         assert kept.in_time >= without.in_time - 2
 

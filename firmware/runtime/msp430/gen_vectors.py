@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Write the vector tables of the MSP430s, vectors_<device>.S, from their data/devices: `gen_vectors.py write | check`."""
+"""Write the vector tables of the MSP430s, vectors_<device>.S, from data/devices: `gen_vectors.py write | check`."""
 
 from __future__ import annotations
 

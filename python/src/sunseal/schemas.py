@@ -165,6 +165,7 @@ def _requirements() -> Schema:
         latency=_quantity("1s"),
         bytes=_quantity("64B"),
         sends=_quantity("32B"),
+        coupons=WHOLE,
         name=TEXT,
     )
     task["oneOf"] = [{"required": ["operation"]}, {"required": ["workloads"]}]

@@ -262,8 +262,8 @@ def breakeven_command(
     ] = None,
     cell: Annotated[str | None, typer.Option("--cell", help="A rechargeable cell instead.")] = None,
     harvester: Annotated[str | None, typer.Option("--harvester", help="A harvester of data/parts.")] = None,
-    charger: Annotated[str | None, typer.Option("--charger", help="A charger instead, with --output.")] = None,
-    output: Annotated[str | None, typer.Option("--output", help="The converter behind it.")] = None,
+    charger: Annotated[str | None, typer.Option("--charger", help="A charger instead, with --converter.")] = None,
+    converter: Annotated[str | None, typer.Option("--converter", help="The converter behind it.")] = None,
     panel: Annotated[str | None, typer.Option("--panel", help="A panel of data/parts.")] = None,
     weather: Annotated[
         str | None, typer.Option("--weather", help="A TMY3 file; else the one that pvlib ships.")
@@ -290,12 +290,13 @@ def breakeven_command(
     without. Exit status 1: they do not pay as it was asked.
     """
     from sunseal.planner import breakeven as asking
+    from sunseal.report import breakeven_page
 
     writable(report, PAGE)
     writable(figure)
     sky = {"weather": weather, "shading": shading, "tilt_deg": tilt}
     sky["constant_w"] = None if constant is None else units.parse(constant, "W", "--constant")
-    behind = {"cell": cell, "capacitor": capacitor, "harvester": harvester, "charger": charger, "output": output}
+    behind = {"cell": cell, "capacitor": capacitor, "harvester": harvester, "charger": charger, "output": converter}
     with err.status("playing the year"):
         found = asking.breakeven(
             kind,
@@ -316,9 +317,9 @@ def breakeven_command(
             days=days,
         )
     if figure is not None:
-        found.chart().write(figure)
+        breakeven_page.chart(found).write(figure)
     if report is not None:
-        measuring.write_atomic(report, asking.page(found))
+        measuring.write_atomic(report, breakeven_page.page(found))
     if as_json:
         print_json(found.to_dict())
     else:
