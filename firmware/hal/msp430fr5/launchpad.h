@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * What the LaunchPads of the FR5xx and FR6xx have in common: a lamp on P1.0, which is the trigger of the
- * measurement unit, and the FRAM's wait states.
+ * What the LaunchPads of the FR5xx and FR6xx have in common: a lamp on P1.0, which is the trigger
+ * of the measurement unit, and the FRAM's wait states.
  */
 #ifndef SUNSEAL_LAUNCHPAD_H
 #define SUNSEAL_LAUNCHPAD_H
