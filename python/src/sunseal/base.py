@@ -233,7 +233,7 @@ class Station:
         self.station = self.air.machine(STATION, boards.firmware_path(STATION, {}, "base-station"))
         elf = boards.firmware_path(board, chosen, program)
         self.node = self.air.machine(board, elf, x_m=distance_m, timing=dict(coprocessor.wires(board, chosen)))
-        facts: Any = boards.read_toml(boards.board_path(board))
+        facts = boards.board(board)
         self.trigger = str(facts["trigger"]["pin"])
         self.packets = self.retries = 0
         self._serial = hdlc.Reader()
