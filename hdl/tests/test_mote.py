@@ -133,7 +133,6 @@ def test_wrong_wires_are_told(wires: dict[str, str], sentence: str) -> None:
         _engine.Machine(
             device,
             str(boards.board_path(UP5K)),
-            str(boards.home() / "data" / "parts"),
             None,
             switches,
             None,

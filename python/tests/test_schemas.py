@@ -104,6 +104,7 @@ def scenario(path: Path) -> object:
     return simulation.load(path)
 
 
+PROFILE = fleet.NodeProfile(1e-6, 0.0, 0.0, 60.0, (fleet.Task("sign", 600.0, 1e-3, 0.1, 2e-3),))
 READERS: dict[str, Callable[[Path], object]] = {
     "part": part_files.check,
     "board": part_files.check,
@@ -112,7 +113,6 @@ READERS: dict[str, Callable[[Path], object]] = {
     "requirements": plan_requirements.load,
     "fleet": lambda path: fleet.load(path, PROFILE),
 }
-PROFILE = fleet.NodeProfile(1e-6, 0.0, 0.0, 60.0, (fleet.Task("sign", 600.0, 1e-3, 0.1, 2e-3),))
 EXAMPLES: dict[str, list[Path]] = {
     "part": sorted((HOME / "data/parts").glob("*.toml")),
     "board": sorted((HOME / "data/boards").glob("*.toml")),

@@ -182,7 +182,7 @@ pub fn play_load(
     let choice = scenario.load.as_ref().ok_or_else(|| bad("it has no table [load]".to_owned()))?;
     let steps = choice.read().map_err(bad)?;
     let library = data.into();
-    let board = Board::load(&library.room("boards"), &scenario.board)?;
+    let board = Board::load(library.room("boards"), &scenario.board)?;
     let mut supply = Node::supply_of(&library, scenario)?;
     let harvest = Node::light(scenario, harvest)?;
     supply.can_start(&harvest.peak()).map_err(|e| bad(format!("the node can never start: {e}")))?;

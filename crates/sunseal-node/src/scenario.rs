@@ -464,7 +464,7 @@ impl Scenario {
 
     /// The board, without its radio where the scenario says so.
     pub(crate) fn own_board(&self, library: &Library) -> Result<Board, NodeError> {
-        let mut board = Board::load(&library.room("boards"), &self.board)?;
+        let mut board = Board::load(library.room("boards"), &self.board)?;
         if self.radio.is_some() {
             board.radio = None;
         }

@@ -45,7 +45,7 @@ fn a_room_comes_before_what_is_loose_and_both_before_the_package() {
     let cap = CAP.replace("NAME", "capxx-hw203");
     let farads = || {
         let part: CapacitorPart =
-            load_part(&own.library().room("parts"), "capxx-hw203", "capacitor").unwrap();
+            load_part(own.library().room("parts"), "capxx-hw203", "capacitor").unwrap();
         part.capacitance_f
     };
     let packages = farads();
@@ -132,6 +132,6 @@ fn a_power_set_of_one_s_own_extends_the_package_s() {
     let text = std::fs::read_to_string(data().join("power/msp430f5438a-mane2014.toml")).unwrap();
     assert!(text.contains("extends = \"msp430f5438a-datasheet\""));
     own.put("ours.toml", &text.replace("name = \"msp430f5438a-mane2014\"", "name = \"ours\""));
-    let set = PowerSet::load(&own.library().room("power"), "ours", "msp430f5438a").unwrap();
+    let set = PowerSet::load(own.library().room("power"), "ours", "msp430f5438a").unwrap();
     assert_eq!(set.base().map(|b| b.name.as_str()), Some("msp430f5438a-datasheet"));
 }

@@ -78,7 +78,7 @@ impl Board {
             Some(library) => library.inner.clone(),
             None => (&folder.join("..")).into(),
         };
-        let inner = sunseal_node::Board::read(&path, &library.room("boards")).map_err(refuse)?;
+        let inner = sunseal_node::Board::read(&path, library.room("boards")).map_err(refuse)?;
         Ok(Self { inner, parts: library.room("parts") })
     }
 

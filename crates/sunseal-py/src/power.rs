@@ -29,7 +29,7 @@ impl PowerSet {
     fn new(data: Data<'_>, name: &str, device: &str) -> PyResult<Self> {
         let device = Device::load(Path::new(device)).map_err(refuse)?;
         let sets = data.library().room("power");
-        let set = sunseal_power::PowerSet::load(&sets, name, &device.name).map_err(refuse)?;
+        let set = sunseal_power::PowerSet::load(sets, name, &device.name).map_err(refuse)?;
         Ok(Self { model: PowerModel::new(vec![set]).map_err(refuse)?, limits: limits_of(&device) })
     }
 
@@ -158,7 +158,7 @@ pub fn rail_energy_j(
     voltage_v: f64,
 ) -> PyResult<(f64, f64, f64, Vec<String>)> {
     let set =
-        sunseal_power::PowerSet::load(&data.library().room("power"), set, model).map_err(refuse)?;
+        sunseal_power::PowerSet::load(data.library().room("power"), set, model).map_err(refuse)?;
     let own = counts.split(part, true);
     let b = PowerModel::new(vec![set])
         .and_then(|m| m.weigh(&own, &counts.vocabulary, voltage_v, sunseal_power::Clock::AsRun))
@@ -178,7 +178,7 @@ pub fn state_current_a(
     vcc_v: f64,
 ) -> PyResult<(f64, f64, f64)> {
     let set =
-        sunseal_power::PowerSet::load(&data.library().room("power"), set, model).map_err(refuse)?;
+        sunseal_power::PowerSet::load(data.library().room("power"), set, model).map_err(refuse)?;
     let point =
         OperatingPoint { mclk_hz: 1_000_000, smclk_hz: 1_000_000, aclk_hz: 32_768, vcore: 0 };
     let c = set.current_a(component, state, &point, vcc_v).map_err(refuse)?.value;

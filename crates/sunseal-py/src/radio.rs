@@ -52,9 +52,9 @@ pub fn response_air(suite_name: &str) -> PyResult<ResponseAir> {
 #[pyfunction]
 pub fn packet_energy_j(data: Data<'_>, packet_bytes: u32, vcc_v: f64) -> PyResult<f64> {
     let library = data.library();
-    let part: Cc2500Part = load_part(&library.room("parts"), "cc2500", "radio").map_err(refuse)?;
+    let part: Cc2500Part = load_part(library.room("parts"), "cc2500", "radio").map_err(refuse)?;
     let set =
-        PowerSet::load(&library.room("power"), &part.power_set, &part.model).map_err(refuse)?;
+        PowerSet::load(library.room("power"), &part.power_set, &part.model).map_err(refuse)?;
     let mut charge_c = 0.0;
     for (state, time_s) in part.packet(packet_bytes) {
         let current = set.current_a("radio", state, &OperatingPoint::default(), vcc_v);

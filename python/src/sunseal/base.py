@@ -239,7 +239,7 @@ class Station:
         self.node = self.air.machine(
             board, elf, x_m=distance_m, timing={**dict(coprocessor.wires(board, chosen)), **(wires or {})}
         )
-        facts: Any = boards.read_toml(boards.board_path(board))
+        facts = boards.board(board)
         self.trigger = str(facts["trigger"]["pin"])
         self.packets = self.retries = 0
         self._serial = hdlc.Reader()

@@ -24,7 +24,7 @@ from sunseal import _engine, abi, boards, machine, units
 from sunseal.errors import SunsealError
 from sunseal.machine import Machine, Place
 
-Why = Literal["until", "uart", "exit", "halted", "reset loop", "brown-out", "time", "failed"]
+Why = Literal["until", "uart", "exit", "halted", "reset loop", "brown-out", "time", "failed", "debugger"]
 SLICE_S = (1e-3, 0.25)
 """Machine time between two looks at the terminal: the shortest, where it talks, and the longest."""
 BAUD = 9600
