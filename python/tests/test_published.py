@@ -131,6 +131,15 @@ def test_a_row_without_a_class_is_refused_by_name(monkeypatch: pytest.MonkeyPatc
         published._tables.cache_clear()
 
 
+def test_a_paper_stands_for_all_its_tables() -> None:
+    own = [i for i in published.ids() if i.startswith("rizvi2009/")]
+    assert published.named("rizvi2009") == own
+    assert {"rizvi2009/figure-8", "rizvi2009/figure-11", "rizvi2009/table-6", "rizvi2009/power-control"} < set(own)
+    assert published.named("rizvi2009/table-5") == ["rizvi2009/table-5"]
+    # Left to `reproduce`, which refuses it by name.
+    assert published.named("rizvi") == ["rizvi"]
+
+
 def test_an_impossible_row_costs_itself_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     paper = {"board": "msp430f5438a-anagear", "cite": "A paper", "confirmed": "Independently confirmed is nothing."}
     row = {"published": 1, "workload": "ecdsa-secp160r1-sign", "quantity": "energy_j", "vcc_v": 1.8}

@@ -164,6 +164,11 @@ def ids() -> list[str]:
     return sorted(_tables(), key=lambda name: [int(p) if p.isdigit() else p for p in re.split(r"(\d+)", name)])
 
 
+def named(name: str) -> list[str]:
+    """Return a table, or all tables of a paper, such as `rizvi2009`."""
+    return [i for i in ids() if i.startswith(f"{name}/")] or [name]
+
+
 def reproduce(table_id: str, progress: measuring.Progress | None = None) -> Reproduction:
     """Compute our figures for one table."""
     tables = _tables()

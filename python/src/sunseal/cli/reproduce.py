@@ -17,7 +17,9 @@ from sunseal.measurement import measuring
 
 
 def reproduce_command(
-    table_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="A table, such as mane2014/table-4.1.")] = None,
+    table_id: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="A table, such as mane2014/table-4.1, or a paper.")
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every table there is.")] = False,
     report: Report = None,
     figure: Figure = None,
@@ -30,7 +32,7 @@ def reproduce_command(
         raise SunsealError("`reproduce` takes one table or `--all`; the tables are " + ", ".join(published.ids()))
     writable(report, PAGE)
     writable(figure)
-    wanted = published.ids() if table_id is None else [table_id]
+    wanted = published.ids() if table_id is None else published.named(table_id)
     with counting(as_json, "reproducing") as progress:
         tables = [published.reproduce(i, progress) for i in wanted]
     if report is not None or figure is not None:
