@@ -12,6 +12,7 @@
 
 mod circuit;
 mod converter;
+mod dormand_prince;
 mod harvest;
 mod interval;
 mod iv;

@@ -6,6 +6,8 @@
 //! Prince 1980). The losses are integrals of their own, so that what the balance of energy leaves
 //! over is a real check on the integration.
 
+use crate::dormand_prince::{A, LOW};
+
 /// The capacitor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Storage {
@@ -94,28 +96,10 @@ impl Storage {
     /// One step of `h_s`: end state and error estimate.
     fn step(&self, y: [f64; 3], power_w: f64, h_s: f64) -> ([f64; 3], [f64; 3]) {
         // The right side depends on the voltage alone, so the stages need only its column.
-        const A: [&[f64]; 7] = [
-            &[],
-            &[1.0 / 5.0],
-            &[3.0 / 40.0, 9.0 / 40.0],
-            &[44.0 / 45.0, -56.0 / 15.0, 32.0 / 9.0],
-            &[19372.0 / 6561.0, -25360.0 / 2187.0, 64448.0 / 6561.0, -212.0 / 729.0],
-            &[9017.0 / 3168.0, -355.0 / 33.0, 46732.0 / 5247.0, 49.0 / 176.0, -5103.0 / 18656.0],
-            &[35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0],
-        ];
-        const LOW: [f64; 7] = [
-            5179.0 / 57600.0,
-            0.0,
-            7571.0 / 16695.0,
-            393.0 / 640.0,
-            -92097.0 / 339_200.0,
-            187.0 / 2100.0,
-            1.0 / 40.0,
-        ];
         let mut k = [[0.0; 3]; 7];
         let mut end = y;
         for stage in 0..7 {
-            let dv: f64 = A[stage].iter().zip(&k).map(|(a, k)| a * k[0]).sum();
+            let dv: f64 = A[stage][..stage].iter().zip(&k).map(|(a, k)| a * k[0]).sum();
             k[stage] = self.slope(y[0] + h_s * dv, power_w);
         }
         let mut error = [0.0; 3];

@@ -183,6 +183,14 @@ impl Branch {
         }
     }
 
+    /// The bend of a derated capacitance that a change of the state meets first, as a share of that change; none near
+    /// its ends.
+    pub(crate) fn bend(&self, x: f64, dx: f64) -> Option<f64> {
+        let Element::Derated { capacitance_f } = &self.element else { return None };
+        let shares = capacitance_f.x.iter().map(|bend_v| (bend_v - x) / dx);
+        shares.filter(|share| (0.02..0.98).contains(share)).reduce(f64::min)
+    }
+
     /// Growth of the open voltage with the state.
     fn slope_v(&self, x: f64) -> f64 {
         match &self.element {

@@ -229,18 +229,26 @@ impl<'a, const N: usize> Stretch<'a, N> {
             before = bad;
             let last = vain > 3 || *h_s < 1e-13;
             if (bad.is_nan() || bad > 1.0) && !last {
-                let shrink =
-                    if bad.is_nan() { 0.1 } else { (0.8 / bad.sqrt().sqrt()).clamp(0.05, 0.9) };
+                let bends = self.branches.iter().zip(x).zip(step.dx);
+                let bend = bends.filter_map(|((b, x), dx)| b.branch.bend(*x, dx)).reduce(f64::min);
+                let shrink = match bend {
+                    // No method sees over a bend: the step ends there.
+                    Some(share) if bad < 1e4 => share,
+                    _ if bad.is_nan() => 0.1,
+                    _ => (0.8 / bad.powf(step.per_order)).clamp(0.05, 0.9),
+                };
                 *h_s *= shrink;
                 continue;
             }
             let (before_s, bad_before) = self.last;
             let (bad, whole) = (bad.max(1e-10), before_s > 0.0);
             // As the last two errors foretell: where a transient dies away, steps grow.
-            let trend =
-                if whole { *h_s / before_s * (bad_before / bad).sqrt().sqrt() } else { 1.0 };
+            let trend = match whole {
+                true => *h_s / before_s * (bad_before / bad).powf(step.per_order),
+                false => 1.0,
+            };
             let most = if self.loose { 50.0 } else { 6.0 };
-            *next_s = *h_s * (0.9 / bad.sqrt().sqrt() * trend).clamp(1.0, most);
+            *next_s = *h_s * (0.9 / bad.powf(step.per_order) * trend).clamp(1.0, most);
             self.last = (*h_s, bad);
             return step;
         }
