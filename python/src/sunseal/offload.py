@@ -109,7 +109,7 @@ def message(cipher: str, size: int, board: str = MOTE, bus: str | None = None) -
     if bus is not None:
         _ready(board, program.wires)
     text = _text(size)
-    device = str(boards.read_toml(boards.board_path(board))["device"])
+    device = str(boards.board(board)["device"])
     counts = _engine.run(
         str(boards.board_path(board)),
         str(boards.home() / "data" / "devices" / f"{device}.toml"),
@@ -144,8 +144,8 @@ def phases(cipher: str, board: str) -> dict[str, Cost]:
     m = Machine(board, elf, timing=dict(wires))
     m.write("bench_input", KEY + _text(16))
     m.write("bench_input_len", (32).to_bytes(2, "little"))
-    toggle, facts = str(_fpga(board)[1]["toggle"]), boards.read_toml(boards.board_path(board))
-    trigger: Any = facts["trigger"]
+    toggle, facts = str(_fpga(board)[1]["toggle"]), boards.board(board)
+    trigger = facts["trigger"]
 
     def until(pin: str, edges: int) -> Cost:
         for _ in range(edges):
@@ -164,9 +164,8 @@ def at_rest_w(board: str, rail: str | None = None) -> float:
 
 
 def _state_w(fpga: Mapping[str, Any], rail: Mapping[str, Any], name: str, state: str) -> float:
-    power = str(boards.home() / "data" / "power")
     volts = float(rail["voltage_V"])
-    typ_a, _, _ = _engine.state_current_a(power, rail["power_set"], fpga["part"], name, state, volts)
+    typ_a, _, _ = _engine.state_current_a(boards.library(), rail["power_set"], fpga["part"], name, state, volts)
     return typ_a * volts
 
 
@@ -186,7 +185,7 @@ def idle_w(board: str) -> float:
     m = Machine(board, elf, timing=dict(wires))
     m.write("bench_input", KEY + _text(16))
     m.write("bench_input_len", (32).to_bytes(2, "little"))
-    pin: Any = boards.read_toml(boards.board_path(board))["trigger"]
+    pin = boards.board(board)["trigger"]
     m.run(pin=pin["pin"])
     # The trigger's rise is in front of the first command: back to there, and the mote does nothing.
     before = _weighed(board, m.engine.counts())

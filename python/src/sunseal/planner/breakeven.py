@@ -560,7 +560,7 @@ def breakeven(
 
 
 def _panel(board: str) -> str:
-    facts: Any = boards.read_toml(boards.board_path(board))
+    facts = boards.board(board)
     return str(facts.get("supply", {}).get("panel", PANEL))
 
 
