@@ -256,6 +256,8 @@ def test_a_radio_is_what_its_file_says() -> None:
     for price in (radio.message, radio.prices):
         with pytest.raises(SunsealError, match="radio"):
             price("no-such-radio", 0)
+    assert radio.prices("cc2420") == radio.prices("cc2420", 0, 3.0, None)
+    assert radio.message("cc2420", 8) == radio.message("cc2420", 8, 0, 3.0)
     with pytest.raises(SunsealError, match="no output power of 7 dBm"):
         radio.prices("cc2420", 7)
     with pytest.raises(SunsealError, match="no output power of 7 dBm"):
@@ -349,6 +351,27 @@ def test_a_constant_light_and_a_trace_are_taken_as_they_are(tmp_path: Path) -> N
     for bad in ("0,1\n", "0,1\n0,2\n", "0,1\n5,2\n4,2\n", "0,1\n5,-1\n", "0,1\n5,nan\n", "0,1\n5,inf\n"):
         with pytest.raises(SunsealError):
             read(bad)
+
+
+def test_a_plane_that_is_not_told_is_the_usual_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def noted(*place: float, **plane: Any) -> Any:
+        asked.append({"place": place, **plane})
+        raise LookupError
+
+    monkeypatch.setattr(supplies.harvest, "clear_sky", noted)
+    monkeypatch.setattr(supplies.harvest, "sunlight", noted)
+    usual = {"tilt_deg": 36.0, "azimuth_deg": 180.0, "shading": 1.0}
+    other = {"tilt_deg": 10.0, "azimuth_deg": 90.0, "shading": 0.5}
+    for climate, told_too in (
+        ({"latitude_deg": 50.0, "clearness": 0.6}, {"place": (50.0,), "clearness": 0.6, "air_c": 15.0}),
+        ({}, {"place": ("01-01",), "days": 365, "step_s": 3600.0}),
+    ):
+        for plane in (usual, other):
+            with pytest.raises(LookupError):
+                supplies._computed({**climate, **(plane if plane is other else {})}, "ixys-slmd600h10l")
+            assert {**plane, **told_too}.items() <= asked[-1].items()
 
 
 def made(harvester: str, output: str | None, store: str, is_cell: bool = False) -> supplies.Harvested:
