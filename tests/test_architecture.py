@@ -139,6 +139,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "coprocessor": {"coprocessor", "crypto", "boards", "hal", "runtime"},
     "bench": {"bench", "crypto", "coprocessor", "intermittent", "coupon", "hal", "boards", "runtime"},
     "node": {"node", "crypto", "coupon", "intermittent", "hal", "boards", "runtime"},
+    "base": {"base", "node", "crypto", "coprocessor", "hal", "boards", "runtime"},
     "tests": {"tests", "crypto", "intermittent", "coupon", "hal", "node", "bench", "boards", "runtime"},
 }
 

@@ -39,7 +39,7 @@ BENCH_BUFFERS(256, 180);
 #define CCM_MESSAGE_BYTES 64
 #define PAYLOAD_MAX 176
 
-#if defined(SUNSEAL_DEVICE_msp430fr5994)
+#if defined(SUNSEAL_FRAM)
 #define MEDIUM sunseal_coupon_fram
 #define SLOTS 2
 SUNSEAL_NVM static uint16_t memory[SUNSEAL_COUPON_FRAM_WORDS(PAYLOAD_MAX, SLOTS)] = {0};
@@ -219,7 +219,7 @@ WORKLOAD(coupon_sealed_use) {
 static uint16_t *bare;
 
 static int16_t begin_bare(const uint8_t *in, uint16_t bytes) {
-#if defined(SUNSEAL_DEVICE_msp430fr5994)
+#if defined(SUNSEAL_FRAM)
     bare = memory;
     memcpy(bare, in, bytes);
 #else
@@ -319,7 +319,7 @@ SETUP(coupon_p256_produce) {
 WORKLOAD(coupon_p256_produce) {
     return produce();
 }
-#if defined(SUNSEAL_DEVICE_msp430fr5994)
+#if defined(SUNSEAL_FRAM)
 /* Of duty-coupon-p256: as many coupons as a host wrote here, and the whole computation from then
  * on. */
 #define SPEND_SLOTS 128

@@ -5,8 +5,6 @@
  */
 #if defined(SUNSEAL_DEVICE_msp430f1611)
 #define HANDLER sunseal_isr_tb_ccr0
-#elif defined(SUNSEAL_DEVICE_msp430f5438a)
-#define HANDLER sunseal_isr_timer0_b0
 #else
 #define HANDLER sunseal_isr_tb0_ccr0
 #endif

@@ -17,10 +17,7 @@
 #define BOARD_TRIGGER_PORT PORTE
 #define BOARD_TRIGGER_DDR DDRE
 
-#include "mica.h"
-
-#define BOARD_CRYSTAL_HZ 7372800UL
-#define BOARD_MCLK_KHZ 7373 /* rounded */
+#include "mica2.h"
 
 #define BOARD_COPROCESSOR_TOGGLE BIT4 /* port B */
 #define BOARD_COPROCESSOR_SUPPLY BIT5 /* port B */

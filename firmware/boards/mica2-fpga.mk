@@ -10,3 +10,4 @@ BENCH_ONLY := aes128-encrypt xtea-encrypt present128-encrypt
 HAL_DIR  := hal/avr
 RADIO    := cc1000
 NODES    :=
+BASES    := base-node-aes128 base-node-xtea base-node-present128

@@ -56,6 +56,8 @@ fn cpu_s() -> f64 {
 fn main() {
     let mut args = std::env::args().skip(1).filter_map(|a| a.parse().ok());
     let (draws, seed, only) = (args.next().unwrap_or(100), args.next().unwrap_or(1), args.next());
+    // One alone runs as long as it may.
+    let simulated_s = if only.is_some() { 1e3 * SIMULATED_S } else { SIMULATED_S };
     let (words, _) = common::busy_fram();
     let elf = common::program("supplies", &words);
     let mut chance = Chance::new(seed);
@@ -77,7 +79,7 @@ fn main() {
             "{store}\n{charger}\n{output}\ninitial_v = {initial_v:.3}\n[harvest]\n{source}"
         );
         let text = format!(
-            "name = \"supplies\"\nboard = \"msp430fr5994-launchpad\"\nfirmware = {elf:?}\nduration_s = {SIMULATED_S}\n[supply]\n{what}\n"
+            "name = \"supplies\"\nboard = \"msp430fr5994-launchpad\"\nfirmware = {elf:?}\nduration_s = {simulated_s}\n[supply]\n{what}\n"
         );
         let node =
             Scenario::parse(&text, "supplies").and_then(|s| Node::new(&common::data(), s, None));

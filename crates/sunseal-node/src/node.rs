@@ -662,16 +662,16 @@ impl Node {
         let now = self.machine.time();
         let now_s = now.as_seconds();
         let (light, until_s) = self.light_now();
-        let dt_s = self.horizon_s(until_s) - now_s;
-        // How long until the restart: try it on a copy, then let machine and supply keep one time.
-        let mut trial = self.supply.clone();
-        let ahead = trial.advance(dt_s, Load::default(), &light);
-        let target = Picos(
-            (now.0 + to_picos(ahead.elapsed_s)).max(now.0 + u128::from(ahead.boundary.is_none())),
-        );
-        let _ = self.machine.run(&Until::time(target), &mut Silent);
-        let dt_s = (self.machine.time() - now).as_seconds();
-        self.book(now_s, dt_s, Load::default(), &light, Doing::Off);
+        // The supply goes ahead to the restart, if that comes first; the machine follows to the picosecond behind it.
+        let dt = Picos(to_picos(self.horizon_s(until_s) - now_s).max(1));
+        let off = Load::default();
+        let before = self.supply.terminal_v(off, &light);
+        let ahead = self.supply.advance(dt.as_seconds(), off, &light);
+        let gone = ahead.boundary.map_or(dt, |_| Picos(to_picos(ahead.elapsed_s)));
+        let _ = self.machine.run(&Until::time(Picos(now.0 + gone.0)), &mut Silent);
+        let dt_s = gone.as_seconds();
+        let after = self.supply.terminal_v(off, &light);
+        self.recorder.step(now_s, dt_s, (before, after), light.max_w, 0.0, Doing::Off);
         if let Some(functions) = &mut self.functions {
             functions.off(dt_s);
         }

@@ -599,6 +599,9 @@ impl Port {
             return noise;
         }
         let t = &s.live[&id];
+        if s.dropped(self, t) {
+            return noise;
+        }
         let inverts = tuning.carrier_hz > t.emission.tuning.carrier_hz;
         let n = (at.0 - t.emission.start.0) / bit_ps;
         let k = (n / 8) as i64;
@@ -709,6 +712,22 @@ mod tests {
         }
         // 1 % of 2000, three standard deviations wide.
         assert!((7..=33).contains(&lost), "{lost}");
+    }
+
+    #[test]
+    fn lost_frame_of_bits_is_noise() {
+        let heard = |frame_loss: f64| {
+            let loss = LinkLoss::Fixed { loss_db: 60.0 };
+            let m = Medium::new(MediumConfig { loss, frame_loss, ..MediumConfig::default() });
+            let (a, b) =
+                (m.join(Position::default(), receiver()), m.join(Position::default(), receiver()));
+            let phy = Phy::Bits { bit_ps: 1_000, manchester: true };
+            let tuning = Tuning { carrier_hz: 433_300_000, phy };
+            let id = a.begin(Emission { tuning, byte_ps: 8_000, head_bytes: 0, ..emission(0, 11) });
+            (0..8).for_each(|_| a.push(id, 0xA5));
+            (0..64).filter(|n| b.bit(tuning, Picos(n * 1_000 + 500)).1).count()
+        };
+        assert_eq!((heard(0.0), heard(1.0)), (64, 0));
     }
 
     #[test]

@@ -1,59 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * MICA2; the same facts as in data/boards/mica2.toml.
- *
- *   PA0..PA2     LEDs, on while low
- *   PA3          chip select of the flash memory; PD5, PD3, PD2 its clock, data in and out
- *   PA4          serial number chip, pulled up
- *   PA6          CC1000 CHP_OUT
- *   PB0          SS of the SPI as a slave, low on the board; PB1..PB3 CC1000 DCLK, DIO, DIO
- *   PC0          PW0: trigger of the measurement unit, high during the operation
- *   PD4, PD6, PD7  CC1000 PALE, PCLK, PDATA
- *   PE0, PE1     log, USART0
- *   PF0          CC1000 RSSI
+ * MICA2: ../mica2.h, and PC0 (PW0) as the trigger of the measurement unit, high during the
+ * operation.
  */
 #ifndef SUNSEAL_BOARD_H
 #define SUNSEAL_BOARD_H
 
-#include "../mica.h"
-
-#define BOARD_CRYSTAL_HZ 7372800UL
-#define BOARD_MCLK_KHZ 7373 /* rounded */
-#define BOARD_LOG_BAUD 115200UL
-#define BOARD_POWER 0x0F   /* 0 dBm at 433 MHz (SWRS048, table 3) */
-#define BOARD_WINDOW_MS 40 /* an answer takes 10 ms on the air */
-
-#define BOARD_RADIO_UJ 5000
-
-#define BOARD_LEDS 0x07        /* port A */
-#define BOARD_FLASH_CSN BIT3   /* port A */
-#define BOARD_SERIAL_ID BIT4   /* port A */
-#define BOARD_RADIO_CHP BIT6   /* port A */
-#define BOARD_RADIO_MISO BIT3  /* port B */
-#define BOARD_RADIO_SPI 0x0F   /* port B, SS to MISO */
-#define BOARD_FLASH_SO BIT2    /* port D */
-#define BOARD_RADIO_PALE BIT4  /* port D */
-#define BOARD_RADIO_PCLK BIT6  /* port D */
-#define BOARD_RADIO_PDATA BIT7 /* port D */
-#define BOARD_RADIO_RSSI BIT0  /* port F */
-
-/* Every pin that nothing drives is an output at 0, so that no input floats (2467X, "Unconnected
- * pins"). */
-static inline void board_pins_init(void) {
-    PORTA = BOARD_LEDS | BOARD_FLASH_CSN;
-    PORTB = 0;
-    PORTC = 0;
-    PORTD = BOARD_FLASH_SO | BOARD_RADIO_PALE | BOARD_RADIO_PCLK;
-    PORTE = BOARD_LOG_TXD | BOARD_LOG_RXD;
-    PORTF = 0;
-    PORTG = 0;
-    DDRA = (uint8_t)~(BOARD_SERIAL_ID | BOARD_RADIO_CHP);
-    DDRB = (uint8_t)~BOARD_RADIO_SPI;
-    DDRC = 0xFF;
-    DDRD = (uint8_t)~BOARD_FLASH_SO;
-    DDRE = (uint8_t)~BOARD_LOG_RXD;
-    DDRF = (uint8_t)~BOARD_RADIO_RSSI;
-    DDRG = 0xFF; /* PG3 and PG4 are the watch crystal's: AS0 takes them */
-}
+#include "../mica2.h"
 
 #endif

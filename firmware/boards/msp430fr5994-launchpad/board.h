@@ -12,9 +12,8 @@
 #ifndef SUNSEAL_BOARD_H
 #define SUNSEAL_BOARD_H
 
-#include "msp430fr5994.h"
+#include "launchpad.h"
 
-#define BOARD_TRIGGER BIT0         /* port 1 */
 #define BOARD_STORAGE_SENSE BIT3   /* port 1 */
 #define BOARD_STORAGE_CHANNEL 3    /* ADC12_B, A3 */
 #define BOARD_STORAGE_DIVIDER BIT4 /* port 1 */
@@ -41,23 +40,6 @@
 
 /* Coupons of the node in FRAM that programs leave alone (link.ld): at most so many. */
 #define BOARD_COUPON_FRAM_SLOTS 24
-
-#define BOARD_HAS_WAIT_STATES
-static inline void board_wait_states(uint8_t waits) {
-    FRCTL0 = (uint16_t)(FRCTLPW | waits << 4);
-}
-
-static inline void board_trigger_init(void) {
-    P1OUT &= (uint8_t)~BOARD_TRIGGER;
-    P1DIR |= BOARD_TRIGGER;
-    PM5CTL0 &= (uint16_t)~LOCKLPM5; /* until then the pins stay as the reset left them */
-}
-static inline void board_trigger_high(void) {
-    P1OUT |= BOARD_TRIGGER;
-}
-static inline void board_trigger_low(void) {
-    P1OUT &= (uint8_t)~BOARD_TRIGGER;
-}
 
 /* Every pin that nothing drives is an output at 0, so that no input floats (SLAU367, digital I/O,
  * "Configuration of unused port pins"). PJ stays with JTAG and the crystal. */

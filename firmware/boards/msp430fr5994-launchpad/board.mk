@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 FAMILY   := msp430
 DEVICE   := msp430fr5994
-ARCH     := fr5994 msp430x msp430
+ARCH     := fr5xx msp430x msp430
 LINK     := boards/msp430fr5994-launchpad/link.ld
 VARIANTS_ALL := mpy-32
 HAL_DIR  := hal/msp430fr5

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#define ISR_ALARM sunseal_isr_timer1_a0
-#define ISR_UPTIME sunseal_isr_timer0_a1
-#define ISR_CAPTURE sunseal_isr_timer0_b1
+#define ISR_ALARM sunseal_isr_ta1_ccr0
+#define ISR_UPTIME sunseal_isr_ta0
+#define ISR_CAPTURE sunseal_isr_tb0
 #define ISR_GDO0 sunseal_isr_port1
 #define GDO0 0x80       /* P1.7, board.h */
 #define GDO0_IFG 0x021C /* P1IFG */

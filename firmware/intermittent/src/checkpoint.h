@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What checkpoint.c and checkpoint_msp430fr5994.S share. */
+/* What checkpoint.c and checkpoint_fr5xx.S share. */
 #ifndef SUNSEAL_CHECKPOINT_INTERNAL_H
 #define SUNSEAL_CHECKPOINT_INTERNAL_H
 

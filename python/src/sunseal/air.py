@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sunseal import _engine
@@ -55,15 +56,24 @@ class Air:
         self._machines: list[Machine] = []
 
     def machine(
-        self, board: str, elf: str | os.PathLike[str] | bytes | None = None, *, x_m: float = 0.0, y_m: float = 0.0
+        self,
+        board: str,
+        elf: str | os.PathLike[str] | bytes | None = None,
+        *,
+        x_m: float = 0.0,
+        y_m: float = 0.0,
+        timing: Mapping[str, str | bool | int] | None = None,
     ) -> Machine:
-        """Put a new machine of a board on the air, its antenna at a place in metres. All begin at time 0."""
+        """Put a new machine of a board on the air, its antenna at a place in metres. All begin at time 0.
+
+        `timing` as for `Machine`.
+        """
         if self.time_s > 0:
             raise SunsealError(
                 f"the air has run for {self.time_s} s, and all its machines begin at the same time",
                 hint="make all machines before the first run",
             )
-        machine = Machine(board, elf, air=self._inner, place=(x_m, y_m))
+        machine = Machine(board, elf, timing=timing, air=self._inner, place=(x_m, y_m))
         self._machines.append(machine)
         return machine
 

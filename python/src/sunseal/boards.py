@@ -307,6 +307,11 @@ def of_nodes() -> list[str]:
     return [name for name in names("boards") if has_firmware(name) and _board_mk(name).get("NODES")]
 
 
+def base_programs(board: str) -> list[str]:
+    """List the programs of firmware/base that a board has: the base station, and its nodes, one a cipher."""
+    return _board_mk(board).get("BASES", []) if has_firmware(board) else []
+
+
 def has_workload(board: str, name: str) -> bool:
     """Say whether a board's firmware has a workload: not where it does not fit or lacks the hardware."""
     made = _board_mk(board) if has_firmware(board) else {"BENCH_SKIP": [name]}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! FRAM: its controller (FRCTL_A, SLAU367P) and the read cache in front of it.
+//! FRAM: its controller (FRCTL and FRCTL_A, SLAU367P, a chapter each) and the read cache in front of it.
 //!
 //! The cache has two sets of two lines of eight bytes, the less recently used line makes room, writes
 //! go around it and drop the line they touch (the organisation that Fused validated on silicon;
@@ -22,12 +22,16 @@ const FRCTLPW_READ: u16 = 0x9600;
 const WPROT: u16 = 0x0001;
 const AUTO: u16 = 0x0008;
 const NWAITS: u16 = 0x00F0;
+/// FRCTL has three bits of wait states; neither WPROT nor AUTO.
+const NWAITS_PLAIN: u16 = 0x0070;
 
 const FRPWR: u16 = 0x0004;
 const ACCTEIE: u16 = 0x0008;
 const WPIE: u16 = 0x0010;
 const CBDIE: u16 = 0x0020;
 const UBDIE: u16 = 0x0040;
+const FRLPMPWR: u16 = 0x0002;
+const GCCTL0_PLAIN: u16 = FRLPMPWR | FRPWR | ACCTEIE | CBDIE | UBDIE | 0x0080;
 const GCCTL0_BITS: u16 = FRPWR | ACCTEIE | WPIE | CBDIE | UBDIE | 0x0080;
 
 const CBDIFG: u16 = 0x0002;
@@ -119,9 +123,10 @@ impl Cache {
     }
 }
 
-/// FRCTL_A.
+/// FRCTL, or FRCTL_A.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FramController {
+    frctl_a: bool,
     unlocked: bool,
     ctl0: u16,
     gcctl0: u16,
@@ -129,13 +134,14 @@ pub(crate) struct FramController {
 }
 
 impl FramController {
-    pub fn new() -> Self {
-        Self { unlocked: false, ctl0: 0, gcctl0: FRPWR, gcctl1: 0 }
+    pub fn new(frctl_a: bool) -> Self {
+        let gcctl0 = if frctl_a { FRPWR } else { FRPWR | FRLPMPWR };
+        Self { frctl_a, unlocked: false, ctl0: 0, gcctl0, gcctl1: 0 }
     }
 
     pub fn reset(&mut self) {
         // The flags tell what led to a reset: they stay.
-        *self = Self { gcctl1: self.gcctl1, ..Self::new() };
+        *self = Self { gcctl1: self.gcctl1, ..Self::new(self.frctl_a) };
     }
 
     /// The wait states of an access that the cache does not serve, at this clock.
@@ -237,14 +243,19 @@ impl Block for FramController {
         }
         match off {
             FRCTL0 => {
-                self.ctl0 = merge(self.ctl0, value, mask) & (WPROT | AUTO | NWAITS);
+                let bits = if self.frctl_a { WPROT | AUTO | NWAITS } else { NWAITS_PLAIN };
+                self.ctl0 = merge(self.ctl0, value, mask) & bits;
                 cx.fx.clocks = true;
             }
             GCCTL0 => {
-                self.gcctl0 = merge(self.gcctl0, value, mask) & GCCTL0_BITS;
+                let bits = if self.frctl_a { GCCTL0_BITS } else { GCCTL0_PLAIN };
+                self.gcctl0 = merge(self.gcctl0, value, mask) & bits;
                 cx.fx.clocks = true;
             }
-            GCCTL1 => self.gcctl1 = merge(self.gcctl1, value, mask) & 0x001E,
+            GCCTL1 => {
+                let bits = if self.frctl_a { 0x001E } else { 0x000E };
+                self.gcctl1 = merge(self.gcctl1, value, mask) & bits;
+            }
             _ => return Err(cx.no_register()),
         }
         Ok(())

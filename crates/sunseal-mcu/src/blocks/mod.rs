@@ -28,7 +28,7 @@ pub(crate) mod ram_control;
 pub(crate) mod ref_a;
 pub(crate) mod ref_a_p4;
 pub(crate) mod reference;
-pub(crate) mod rtc_c;
+pub(crate) mod rtc;
 pub(crate) mod rtc_c_p4;
 pub(crate) mod sfr;
 pub(crate) mod sys;

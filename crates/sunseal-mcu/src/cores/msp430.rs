@@ -11,8 +11,9 @@ use sunseal_isa::Fault;
 use sunseal_isa::msp430::{self, Bus, Cpu, Exit, Timing, Width, sr};
 use sunseal_trace::{Cycles, Observer, Picos};
 
-use crate::accounts::Names;
+use crate::accounts::{Event, Names};
 use crate::blocks::cause;
+use crate::blocks::mpy32::{self, Mpy32};
 use crate::clock::{Line, splitmix64};
 use crate::common::{Common, Drive};
 use crate::device::{Device, RegionKind};
@@ -311,21 +312,34 @@ pub(crate) trait Peripherals: Sized {
         value: u16,
         at: Cycles,
     ) -> Result<(), Fault>;
-    /// See [`Bus::read_plain_register`].
+    /// The hardware multiplier, and where it lies.
+    fn mpy(&self) -> (&Mpy32, u32);
+    fn mpy_mut(&mut self) -> &mut Mpy32;
+    /// Bytes that its registers take.
+    const MPY_BYTES: u32 = mpy32::MPY_BYTES;
+    /// What each of its operations is booked as; none: as the multiplier says.
+    const MPY_EVENT: Option<Event> = None;
+
+    /// The multiplier's registers, as far as a word access leads to nothing else.
     #[inline(always)]
-    fn read_plain_register(&self, _addr: u32, _at: Cycles) -> Option<u16> {
-        None
+    fn read_plain_register(&self, addr: u32, at: Cycles) -> Option<u16> {
+        let (mpy, base) = self.mpy();
+        let off = addr.wrapping_sub(base);
+        if off < Self::MPY_BYTES { mpy.read_fast(off, at) } else { None }
     }
-    /// See [`Bus::write_plain_register`].
+
+    /// The same for a write; false where it leads to more, which a write by [`Self::write`] does then.
     #[inline(always)]
-    fn write_plain_register(
-        &mut self,
-        _env: &mut Env,
-        _addr: u32,
-        _value: u16,
-        _at: Cycles,
-    ) -> bool {
-        false
+    fn write_plain_register(&mut self, env: &mut Env, addr: u32, value: u16, at: Cycles) -> bool {
+        let off = addr.wrapping_sub(self.mpy().1);
+        if off >= Self::MPY_BYTES {
+            return false;
+        }
+        let Some(event) = self.mpy_mut().write_fast(off, value, at) else { return false };
+        if let Some(event) = event {
+            env.common.accounts.count(Self::MPY_EVENT.unwrap_or(event));
+        }
+        true
     }
     /// A store to memory that plain stores do not change.
     fn store(
@@ -377,6 +391,16 @@ pub(crate) trait Peripherals: Sized {
     /// Fits a crystal to an oscillator; 0 Hz takes it away. False if there is no such oscillator.
     fn fit_crystal(&mut self, _oscillator: &str, _hz: u32) -> bool {
         false
+    }
+}
+
+/// A write to a register as one to the word that it lies in: the value in its half, and the mask of that half.
+#[inline(always)]
+pub(crate) fn in_word(addr: u32, width: Width, value: u16) -> (u16, u16) {
+    let shift = 8 * (addr & 1);
+    match width {
+        Width::Word => (value, 0xFFFF),
+        Width::Byte => ((value & 0xFF) << shift, 0xFF << shift),
     }
 }
 

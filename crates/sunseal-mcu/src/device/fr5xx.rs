@@ -71,7 +71,7 @@ block!(
     }
 );
 block!(
-    /// Capture/compare blocks of each timer.
+    /// Capture/compare blocks of each timer; 0 for one that the chip lacks.
     #[allow(missing_docs)]
     Timers {
         ta0_ccrs: u8,
@@ -95,6 +95,8 @@ block!(
 block!(
     /// FRAM.
     Fram {
+        /// The controller is FRCTL_A, which sets its wait states by itself and refuses writes, and not FRCTL.
+        frctl_a: bool,
         /// Fastest clock without wait states.
         @rename = "access_max_MHz" access_max_mhz: f64,
         /// From off to on.

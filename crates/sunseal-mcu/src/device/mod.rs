@@ -330,11 +330,13 @@ pub(crate) fn us(time_us: f64) -> Picos {
 }
 
 /// The device files that are built in, by name.
-const BUILT_IN: [(&str, &str); 5] = [
+const BUILT_IN: [(&str, &str); 7] = [
     ("atmega128l", include_str!("../../../../data/devices/atmega128l.toml")),
     ("msp430f1611", include_str!("../../../../data/devices/msp430f1611.toml")),
     ("msp430f5438a", include_str!("../../../../data/devices/msp430f5438a.toml")),
+    ("msp430fr5969", include_str!("../../../../data/devices/msp430fr5969.toml")),
     ("msp430fr5994", include_str!("../../../../data/devices/msp430fr5994.toml")),
+    ("msp430fr6989", include_str!("../../../../data/devices/msp430fr6989.toml")),
     ("msp432p401r", include_str!("../../../../data/devices/msp432p401r.toml")),
 ];
 
@@ -398,7 +400,7 @@ impl Device {
                 return Err(DeviceError::Family {
                     device: c.name,
                     family: c.family,
-                    known: "atmega128, msp430x1xx, msp430x5xx, msp430fr5xx".to_owned(),
+                    known: "atmega128, msp430x1xx, msp430x5xx, msp430fr5xx, msp432p4".to_owned(),
                 });
             }
         };

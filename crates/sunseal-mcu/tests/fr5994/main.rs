@@ -22,4 +22,5 @@ mod dma;
 mod fram;
 mod modules;
 mod power;
+mod siblings;
 mod startup;

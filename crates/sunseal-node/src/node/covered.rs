@@ -9,6 +9,8 @@ use super::AWAKE_STEP_S;
 /// So much more than the heaviest load, a supply that follows the store is asked for: the load's current moves with
 /// the rail, and the answer is to stand for a while.
 const COVER: f64 = 1.02;
+/// How closely that is followed: it errs by far less than [`COVER`] gives.
+const TOLERANCE: f64 = 1e-5;
 
 /// A time for which the supply surely lasts, where the load stays at or below a current and a power and the light as it
 /// is: a lighter load leaves the store no lower, so the answer stands until then. A current is what a rail that
@@ -43,7 +45,7 @@ impl Covered {
         if !stands || now_s + least_s > self.until_s {
             let asked = Load { vcc_w: COVER * heaviest.vcc_w, store_w: COVER * heaviest.store_w };
             let look_s = (light_until_s - now_s).min(AWAKE_STEP_S).max(least_s);
-            let end = supply.clone().advance(look_s, asked, light);
+            let end = supply.clone().with_tolerance(TOLERANCE).advance(look_s, asked, light);
             *self = Self {
                 until_s: now_s + end.elapsed_s * (1.0 - 1e-9),
                 current_a: COVER * current_a,

@@ -7,7 +7,7 @@
 #include "function.inc"
 
 ; Looked up by secret bytes: see aes.h. FRAM above 8 MHz is cached, so there they lie in SRAM.
-#ifdef SUNSEAL_DEVICE_msp430fr5994
+#ifdef SUNSEAL_FRAM
     .section .data.sunseal_aes_words,"aw",@progbits
 #else
     .section .rodata.sunseal_aes_words,"a",@progbits

@@ -6,7 +6,7 @@
  * A table that is looked up by secret bytes must lie in memory of one speed. Flash with buffers
  * (MSP432P401R) and FRAM with a cache (MSP430FR5994) are not: there it lies in SRAM.
  */
-#if defined(__arm__) || defined(SUNSEAL_DEVICE_msp430fr5994)
+#if defined(__arm__) || defined(SUNSEAL_FRAM)
 #define AES_TBOX __attribute__((section(".data.aes_t")))
 #undef SUNSEAL_FLASH
 #define SUNSEAL_FLASH __attribute__((section(".data.aes_s")))

@@ -43,7 +43,7 @@ static void dco_write(uint16_t value) {
 static uint16_t dco_shifted(uint16_t value) {
     return value & (uint16_t)~MOD;
 }
-#elif defined(SUNSEAL_DEVICE_msp430fr5994)
+#elif defined(SUNSEAL_FRAM)
 #define CSCTL0_H REGISTER8(0x0161)
 #define CSCTL1 REGISTER16(0x0162)
 #define CSKEY_H 0xA5

@@ -52,6 +52,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("simulate:demo_command", "Run one day of a node against the real server."),
     "trace": ("trace:trace_app", "Read what an instrument or a harvester recorded."),
     "coupon": ("coupon:coupon_app", "Precomputed work: what can be done ahead, at what cost."),
+    "send": ("send:send_command", "Have blocks encrypted by a node over the air."),
     "hdl": ("hdl:hdl_app", "The coprocessor and the energy meter in hardware."),
     "serve": ("services:serve_command", "Run the verifying server."),
     "gateway": ("services:gateway_command", "Run the gateway between radio and server."),

@@ -713,20 +713,17 @@ impl Peripherals for F1xx {
         Ok(())
     }
 
-    /// The multiplier's registers, as far as a word access leads to nothing else.
+    const MPY_BYTES: u32 = MPY_BYTES;
+    const MPY_EVENT: Option<Event> = Some(Event::Mpy16Op);
+
     #[inline(always)]
-    fn read_plain_register(&self, addr: u32, at: Cycles) -> Option<u16> {
-        let off = addr.wrapping_sub(MPY);
-        if off < MPY_BYTES { self.chip.blocks.mpy.read_fast(off, at) } else { None }
+    fn mpy(&self) -> (&Mpy32, u32) {
+        (&self.chip.blocks.mpy, MPY)
     }
 
     #[inline(always)]
-    fn write_plain_register(&mut self, env: &mut Env, addr: u32, value: u16, at: Cycles) -> bool {
-        let off = addr.wrapping_sub(MPY);
-        if off >= MPY_BYTES {
-            return false;
-        }
-        self.write_mpy(env, off, value, at)
+    fn mpy_mut(&mut self) -> &mut Mpy32 {
+        &mut self.chip.blocks.mpy
     }
 
     fn store(

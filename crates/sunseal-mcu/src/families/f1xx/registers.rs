@@ -127,7 +127,7 @@ impl F1xx {
             if off == OP2 && self.chip.blocks.mpy.abandon(at) {
                 env.common.state.lints.report(LintKind::MpyOverlap, addr, at);
             }
-            if self.write_mpy(env, off, value, at) {
+            if self.write_plain_register(env, addr, value, at) {
                 return Ok(());
             }
         }
@@ -155,14 +155,6 @@ impl F1xx {
             _ => {}
         }
         Ok(())
-    }
-
-    pub(super) fn write_mpy(&mut self, env: &mut Env, off: u32, value: u16, at: Cycles) -> bool {
-        let Some(event) = self.chip.blocks.mpy.write_fast(off, value, at) else { return false };
-        if event.is_some() {
-            env.common.accounts.count(Event::Mpy16Op);
-        }
-        true
     }
 
     /// Compares the supply with the SVS level.

@@ -16,7 +16,7 @@ use crate::blocks::adc12_a::Adc12A;
 use crate::blocks::block::wire;
 use crate::blocks::crc16::Crc16;
 use crate::blocks::flash::FlashController;
-use crate::blocks::mpy32::{MPY_BYTES, Mpy32};
+use crate::blocks::mpy32::Mpy32;
 use crate::blocks::port::PortPair;
 use crate::blocks::ram_control::RamControl;
 use crate::blocks::reference::Ref;
@@ -28,7 +28,7 @@ use crate::blocks::wdt_a::WdtA;
 use crate::blocks::{Ctx, Effects, Reset, ResetKind, cause};
 use crate::clock::{Clocks, Jitter, Line};
 use crate::common::UartByte;
-use crate::cores::msp430::{CODE, Env, Peripherals, READ};
+use crate::cores::msp430::{CODE, Env, Peripherals, READ, in_word};
 use crate::device::{self, Drifting, RegionKind, us};
 use crate::instruments::lint::LintKind;
 use crate::pin::{PORT_J, Pin};
@@ -701,32 +701,18 @@ impl Peripherals for F5xx {
         value: u16,
         at: Cycles,
     ) -> Result<(), Fault> {
-        let shift = 8 * (addr & 1);
-        let (value, mask) = match width {
-            Width::Word => (value, 0xFFFF),
-            Width::Byte => ((value & 0xFF) << shift, 0xFF << shift),
-        };
+        let (value, mask) = in_word(addr, width, value);
         self.write_register(env, addr & !1, value, mask, at)
     }
 
-    /// The multiplier's registers, as far as a word access leads to nothing else.
     #[inline(always)]
-    fn read_plain_register(&self, addr: u32, at: Cycles) -> Option<u16> {
-        let off = addr.wrapping_sub(self.mpy_base);
-        if off < MPY_BYTES { self.chip.blocks.mpy.read_fast(off, at) } else { None }
+    fn mpy(&self) -> (&Mpy32, u32) {
+        (&self.chip.blocks.mpy, self.mpy_base)
     }
 
     #[inline(always)]
-    fn write_plain_register(&mut self, env: &mut Env, addr: u32, value: u16, at: Cycles) -> bool {
-        let off = addr.wrapping_sub(self.mpy_base);
-        if off >= MPY_BYTES {
-            return false;
-        }
-        let Some(event) = self.chip.blocks.mpy.write_fast(off, value, at) else { return false };
-        if let Some(event) = event {
-            env.common.accounts.count(event);
-        }
-        true
+    fn mpy_mut(&mut self) -> &mut Mpy32 {
+        &mut self.chip.blocks.mpy
     }
 
     fn store(

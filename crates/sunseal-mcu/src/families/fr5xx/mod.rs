@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! MSP430FR5xx: the peripherals of the FR5994 and how they hang together.
+//! MSP430FR5xx and FR6xx: their peripherals and how they hang together.
 
 mod cs;
 mod pmm;
@@ -21,11 +21,11 @@ use crate::blocks::dma::{self, Dma, Layout, Next};
 use crate::blocks::eusci::{Done, Eusci};
 use crate::blocks::fram::{Cache, FramController};
 use crate::blocks::mpu::{self, Mpu};
-use crate::blocks::mpy32::{MPY_BYTES, Mpy32};
+use crate::blocks::mpy32::Mpy32;
 use crate::blocks::port::PortPair;
 use crate::blocks::ram_control::RamControl;
 use crate::blocks::ref_a::RefA;
-use crate::blocks::rtc_c::RtcC;
+use crate::blocks::rtc::{Layout as RtcLayout, Rtc};
 use crate::blocks::sfr::{self, Sfr};
 use crate::blocks::sys::{self, Sys};
 use crate::blocks::timer_a::TimerA;
@@ -33,7 +33,7 @@ use crate::blocks::wdt_a::WdtA;
 use crate::blocks::{Ctx, Effects, Reset, ResetKind, cause};
 use crate::clock::{Clocks, Jitter, Line, splitmix64};
 use crate::common::UartByte;
-use crate::cores::msp430::{CODE, Env, FRAM_READ, FRAM_WRITE, Peripherals};
+use crate::cores::msp430::{CODE, Env, FRAM_READ, FRAM_WRITE, Peripherals, in_word};
 use crate::device::fr5xx as facts;
 use crate::device::{Drifting, RegionKind, us};
 use crate::instruments::lint::LintKind;
@@ -58,9 +58,9 @@ const EUSCI_BYTE: [Event; 8] = [
     Event::EusciB2Byte,
     Event::EusciB3Byte,
 ];
-/// Place of port J behind PA to PD.
-const PAIR_J: usize = 4;
-const PAIRS: usize = 5;
+/// Place of port J behind PA to PE.
+const PAIR_J: usize = 5;
+const PAIRS: usize = 6;
 
 const FRAM: ComponentId = ComponentId(1);
 const AES: ComponentId = ComponentId(2);
@@ -131,7 +131,8 @@ wire!(
     Blocks,
     Slot,
     Places {
-        rtc: RtcC = [("rtc_c", ["rtc"])],
+        /// A chip has one of them; the other never runs.
+        rtc: [Rtc; 2] = [("rtc_b", ["rtc"]), ("rtc_c", ["rtc"])],
         cs: Cs = [("cs", [])],
         wdt: WdtA = [("wdt_a", [])],
         aes: Aes256 = [("aes256", ["aes"])],
@@ -153,12 +154,13 @@ wire!(
         ram_control: RamControl = [("ram_control", [])],
         sys: Sys = [("sys", [])],
         reference: RefA = [("ref", [])],
-        /// PA to PD, and PJ.
+        /// PA to PE, and PJ.
         ports: [PortPair; PAIRS] = [
             ("port_a", ["port1", "port2"]),
             ("port_b", ["port3", "port4"]),
             ("port_c", ["port5", "port6"]),
             ("port_d", ["port7", "port8"]),
+            ("port_e", ["port9", "port10"]),
             ("port_j", ["", ""]),
         ],
         mpy: Mpy32 = [("mpy32", [])],
@@ -171,12 +173,13 @@ wire!(
 pub(crate) const NEEDED: [&str; 11] =
     ["sfr", "pmm", "frctl", "wdt_a", "cs", "sys", "mpy32", "dma", "mpu", "port_a", "port_j"];
 /// Vectors of the core and of blocks that are not modelled.
-pub(crate) const OTHER_VECTORS: [&str; 5] = ["reset", "sysnmi", "unmi", "comp_e", "lea"];
+pub(crate) const OTHER_VECTORS: [&str; 7] =
+    ["reset", "sysnmi", "unmi", "comp_e", "lea", "lcd_c", "esi"];
 
 fn pair(pin: Pin) -> Option<(usize, u16)> {
     match pin.port {
         PORT_J => Some((PAIR_J, u16::from(pin.mask()))),
-        port @ 1..=8 => {
+        port @ 1..=10 => {
             let n = port - 1;
             Some((usize::from(n / 2), u16::from(pin.mask()) << (8 * (n % 2))))
         }
@@ -291,7 +294,7 @@ impl Blocks {
             hfxt_start_ps: us(dev.crystals.hfxt_start_ms * 1e3).0,
         };
         Self {
-            rtc: RtcC::new(),
+            rtc: [RtcLayout::B, RtcLayout::C].map(Rtc::new),
             cs: Cs::new(crystals),
             wdt: WdtA::new(),
             aes: Aes256::new(AesCycles {
@@ -308,7 +311,7 @@ impl Blocks {
             }),
             sfr: Sfr::new(),
             pmm: PmmFr::new(),
-            fram: FramController::new(),
+            fram: FramController::new(dev.fram.frctl_a),
             crc: Crc16::new(),
             crc32: Crc32::new(),
             ram_control: RamControl::new(0x00FF, true),
@@ -696,7 +699,7 @@ impl Peripherals for Fr5xx {
         let b = &self.chip.blocks;
         if let Some(deep) = self.chip.deep {
             // Waking up from there is a reset.
-            return (deep.rtc && b.rtc.enabled()) || self.pins_may_wake();
+            return (deep.rtc && b.rtc.iter().any(Rtc::enabled)) || self.pins_may_wake();
         }
         // A DMA transfer that is still to come may end in something that wakes.
         b.wdt.resets() || (b.dma.enabled() && b.dma.is_watching())
@@ -718,7 +721,7 @@ impl Peripherals for Fr5xx {
     fn next_event(&self) -> Option<Picos> {
         let (c, seen) = (&self.chip, Picos(self.chip.rtc_seen_ps));
         if c.deep.is_some() {
-            return c.blocks.rtc.next_event(&c.clocks.lfxt, seen);
+            return c.blocks.rtc.iter().filter_map(|r| r.next_event(&c.clocks.lfxt, seen)).min();
         }
         let next = c.blocks.due(&c.clocks, seen);
         let next = if c.dma_pause == 0 { next } else { next.min(Picos(c.dma_pause)) };
@@ -727,8 +730,11 @@ impl Peripherals for Fr5xx {
 
     fn process_at(&mut self, env: &mut Env, t: Picos, _now: Picos, cycles: Cycles) {
         let seen = Picos(self.chip.rtc_seen_ps);
-        if self.chip.blocks.rtc.next_event(&self.chip.clocks.lfxt, seen).is_some_and(|e| e <= t) {
-            self.chip.blocks.rtc.event(&self.chip.clocks.lfxt, t, t);
+        let lfxt = &self.chip.clocks.lfxt;
+        for rtc in &mut self.chip.blocks.rtc {
+            if rtc.next_event(lfxt, seen).is_some_and(|e| e <= t) {
+                rtc.event(lfxt, t, t);
+            }
         }
         if self.chip.blocks.cs.next_event(seen).is_some_and(|e| e <= t) {
             self.fx.clocks = true;
@@ -822,32 +828,18 @@ impl Peripherals for Fr5xx {
         value: u16,
         at: Cycles,
     ) -> Result<(), Fault> {
-        let shift = 8 * (addr & 1);
-        let (value, mask) = match width {
-            Width::Word => (value, 0xFFFF),
-            Width::Byte => ((value & 0xFF) << shift, 0xFF << shift),
-        };
+        let (value, mask) = in_word(addr, width, value);
         self.write_register(env, addr & !1, value, mask, at)
     }
 
-    /// The multiplier's registers, as far as a word access leads to nothing else.
     #[inline(always)]
-    fn read_plain_register(&self, addr: u32, at: Cycles) -> Option<u16> {
-        let off = addr.wrapping_sub(self.mpy_base);
-        if off < MPY_BYTES { self.chip.blocks.mpy.read_fast(off, at) } else { None }
+    fn mpy(&self) -> (&Mpy32, u32) {
+        (&self.chip.blocks.mpy, self.mpy_base)
     }
 
     #[inline(always)]
-    fn write_plain_register(&mut self, env: &mut Env, addr: u32, value: u16, at: Cycles) -> bool {
-        let off = addr.wrapping_sub(self.mpy_base);
-        if off >= MPY_BYTES {
-            return false;
-        }
-        let Some(event) = self.chip.blocks.mpy.write_fast(off, value, at) else { return false };
-        if let Some(event) = event {
-            env.common.accounts.count(event);
-        }
-        true
+    fn mpy_mut(&mut self) -> &mut Mpy32 {
+        &mut self.chip.blocks.mpy
     }
 
     /// A store to memory that refuses it, to FRAM that is off, or to ROM.

@@ -160,7 +160,8 @@ impl Fr5xx {
     // ---- LPM3.5 and LPM4.5
 
     pub(super) fn go_deep(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
-        let rtc = self.chip.blocks.rtc.is_on() && self.chip.blocks.cs.lfxt_hz(now).is_some();
+        let rtc = self.chip.blocks.rtc.iter().any(Rtc::is_on)
+            && self.chip.blocks.cs.lfxt_hz(now).is_some();
         self.lock_pins(env, true, false, now, cycles);
         self.chip.deep = Some(Deep { rtc, since_ps: now.0 });
         self.update_clocks(env, now, cycles);
@@ -171,7 +172,7 @@ impl Fr5xx {
     pub(super) fn wake_if_asked(&mut self) {
         let Some(deep) = self.chip.deep else { return };
         let pins = self.chip.blocks.ports.iter().any(|p| p.pending(0) || p.pending(1));
-        if pins || (deep.rtc && self.chip.blocks.rtc.pending()) {
+        if pins || (deep.rtc && self.chip.blocks.rtc.iter().any(Rtc::pending)) {
             self.fx.reset = Some((ResetKind::Bor, cause::LPM5WU));
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! RTC_C (SLAU367P, RTC_C chapter): calendar with alarm, time event and prescaler interrupts, clocked by
-//! LFXT. Nothing is stepped: the calendar follows from the crystal's ticks.
+//! RTC_B and RTC_C of the FR5xx and FR6xx (SLAU367P, a chapter each): calendar with alarm, time event and
+//! prescaler interrupts, clocked by LFXT. Nothing is stepped: the calendar follows from the crystal's ticks.
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
@@ -10,7 +10,9 @@ use super::{Block, Ctx, Reset, merge};
 use crate::clock::{Clocks, Line};
 use crate::instruments::taint::Follow;
 
+/// RTC_B: RTCCTL01, without a key.
 const CTL0: u32 = 0x00;
+/// RTC_B: RTCCTL23, of which RTCCTL2 is the calibration.
 const CTL13: u32 = 0x02;
 const OCAL: u32 = 0x04;
 const TCMP: u32 = 0x06;
@@ -48,8 +50,40 @@ const ENABLED: u8 = 0x80;
 const SECOND: u64 = 32_768;
 const DAY: u64 = 86_400;
 
+/// Where the control bits lie, and the order of the vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Layout {
+    B,
+    C,
+}
+
+/// What interrupts; a chip's RTCIV has them in the order of its [`Layout`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Flag(u16),
+    Prescaler(usize),
+}
+
+const SOURCES_B: [Source; 6] = [
+    Source::Flag(RDYIFG),
+    Source::Flag(TEVIFG),
+    Source::Flag(AIFG),
+    Source::Prescaler(0),
+    Source::Prescaler(1),
+    Source::Flag(OFIFG),
+];
+const SOURCES_C: [Source; 6] = [
+    Source::Flag(OFIFG),
+    Source::Flag(RDYIFG),
+    Source::Flag(TEVIFG),
+    Source::Flag(AIFG),
+    Source::Prescaler(0),
+    Source::Prescaler(1),
+];
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RtcC {
+pub(crate) struct Rtc {
+    layout: Layout,
     unlocked: bool,
     ctl0: u16,
     ctl13: u16,
@@ -95,10 +129,11 @@ fn days(year: u32, month: u32, day: u32) -> u64 {
     year * 365 + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1
 }
 
-impl RtcC {
-    pub fn new() -> Self {
+impl Rtc {
+    pub fn new(layout: Layout) -> Self {
         Self {
-            unlocked: false,
+            layout,
+            unlocked: layout == Layout::B,
             ctl0: 0,
             ctl13: HOLD | MODE | RDY,
             ocal: 0,
@@ -118,9 +153,9 @@ impl RtcC {
     pub fn reset(&mut self, kept: bool) {
         if !kept {
             let seconds = self.seconds;
-            *self = Self { seconds, dow_shift: self.dow_shift, ..Self::new() };
+            *self = Self { seconds, dow_shift: self.dow_shift, ..Self::new(self.layout) };
         } else {
-            self.unlocked = false;
+            self.unlocked = self.layout == Layout::B;
         }
     }
 
@@ -278,32 +313,27 @@ impl RtcC {
         self.ctl0 & 0xF0 != 0 || self.ps_ctl.iter().any(|c| c & PSIE != 0)
     }
 
-    fn iv(&self) -> Option<u16> {
+    /// The first source that asks, and its place in RTCIV.
+    fn first(&self) -> Option<(usize, Source)> {
         let on = self.ctl0 & self.ctl0 >> 4;
-        let first = [(OFIFG, 2), (RDYIFG, 4), (TEVIFG, 6), (AIFG, 8)];
-        let ps = |n: usize| self.ps_ctl[n] & (PSIE | PSIFG) == PSIE | PSIFG;
-        first
-            .into_iter()
-            .find(|(flag, _)| on & flag != 0)
-            .map(|(_, code)| code)
-            .or(ps(0).then_some(10))
-            .or(ps(1).then_some(12))
+        let sources = if self.layout == Layout::B { SOURCES_B } else { SOURCES_C };
+        sources.into_iter().enumerate().find(|&(_, source)| match source {
+            Source::Flag(flag) => on & flag != 0,
+            Source::Prescaler(n) => self.ps_ctl[n] & (PSIE | PSIFG) == PSIE | PSIFG,
+        })
     }
 
     pub fn pending(&self) -> bool {
-        self.iv().is_some()
+        self.first().is_some()
     }
 
     fn take_vector(&mut self) -> u16 {
-        let Some(code) = self.iv() else { return 0 };
-        match code {
-            2 => self.ctl0 &= !OFIFG,
-            4 => self.ctl0 &= !RDYIFG,
-            6 => self.ctl0 &= !TEVIFG,
-            8 => self.ctl0 &= !AIFG,
-            code => self.ps_ctl[usize::from(code / 2 - 5)] &= !PSIFG,
+        let Some((place, source)) = self.first() else { return 0 };
+        match source {
+            Source::Flag(flag) => self.ctl0 &= !flag,
+            Source::Prescaler(n) => self.ps_ctl[n] &= !PSIFG,
         }
-        code
+        2 * (place as u16 + 1)
     }
 
     fn show(&self, n: u32) -> u16 {
@@ -354,29 +384,49 @@ impl RtcC {
         let s = self.seconds_at(line, cx.now);
         let (year, month, day) = date(s / DAY);
         let of_day = s % DAY;
-        Ok(match off {
-            CTL0 => KEY_READ | self.ctl0,
-            CTL13 => self.ctl13 | RDY,
-            OCAL => self.ocal,
-            TCMP => self.tcmp,
-            PS0CTL => self.ps_ctl[0],
-            PS1CTL => self.ps_ctl[1],
-            PS => (self.ticks(line, cx.now) & 0xFFFF) as u16,
-            IV => self.take_vector(),
-            TIM0 => self.pair((of_day % 60) as u32, (of_day / 60 % 60) as u32),
-            TIM1 => self.pair((of_day / 3600) as u32, self.weekday(s)),
-            DATE => self.pair(day, month),
-            YEAR => self.show(year),
-            AMINHR => u16::from_le_bytes([self.alarm[0], self.alarm[1]]),
-            ADOWDAY => u16::from_le_bytes([self.alarm[2], self.alarm[3]]),
-            BIN2BCD => self.bin2bcd,
-            BCD2BIN => self.bcd2bin,
+        Ok(match (self.layout, off) {
+            (Layout::B, CTL0) => self.ctl0 | (self.ctl13 & 0x00FF | RDY) << 8,
+            (Layout::B, CTL13) => self.ocal & 0x00FF | self.ctl13 & 0xFF00,
+            (Layout::B, OCAL | TCMP) => return Err(cx.no_register()),
+            (Layout::C, CTL0) => KEY_READ | self.ctl0,
+            (Layout::C, CTL13) => self.ctl13 | RDY,
+            (_, OCAL) => self.ocal,
+            (_, TCMP) => self.tcmp,
+            (_, PS0CTL) => self.ps_ctl[0],
+            (_, PS1CTL) => self.ps_ctl[1],
+            (_, PS) => (self.ticks(line, cx.now) & 0xFFFF) as u16,
+            (_, IV) => self.take_vector(),
+            (_, TIM0) => self.pair((of_day % 60) as u32, (of_day / 60 % 60) as u32),
+            (_, TIM1) => self.pair((of_day / 3600) as u32, self.weekday(s)),
+            (_, DATE) => self.pair(day, month),
+            (_, YEAR) => self.show(year),
+            (_, AMINHR) => u16::from_le_bytes([self.alarm[0], self.alarm[1]]),
+            (_, ADOWDAY) => u16::from_le_bytes([self.alarm[2], self.alarm[3]]),
+            (_, BIN2BCD) => self.bin2bcd,
+            (_, BCD2BIN) => self.bcd2bin,
             _ => return Err(cx.no_register()),
         })
     }
 }
 
-impl Block for RtcC {
+impl Rtc {
+    /// A write to RTCCTL1 (low byte) and RTCCTL3 (high byte).
+    fn control(&mut self, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
+        let new = merge(self.ctl13, value, mask);
+        if new & HOLD == 0 && new & (MODE | 0x0C) != MODE {
+            return Err(cx.refuse("counter mode and clocks other than LFXT are not modelled in the RTC; set RTCMODE and clear RTCSSx"));
+        }
+        let was_running = self.running();
+        self.ctl13 = new & 0x03EF;
+        if self.running() && !was_running {
+            self.origin = cx.clocks.lfxt.ticks_at(cx.now);
+        }
+        cx.fx.clocks = true;
+        Ok(())
+    }
+}
+
+impl Block for Rtc {
     const BYTES: u32 = 0x20;
     const LINES: usize = 1;
     const TAINT: Follow = Follow::Hole;
@@ -391,11 +441,15 @@ impl Block for RtcC {
         let line = &clocks.lfxt;
         self.latch(line, cx.now);
         if off == CTL0 {
+            // The flags and their enables are not protected.
+            self.ctl0 = merge(self.ctl0, value, mask) & 0x00FF;
+            if self.layout == Layout::B {
+                self.ctl13 |= MODE;
+                return self.control((value >> 8) | MODE, mask >> 8, cx);
+            }
             if mask & 0xFF00 != 0 {
                 self.unlocked = value & 0xFF00 == KEY;
             }
-            // The flags and their enables are not protected.
-            self.ctl0 = merge(self.ctl0, value, mask) & 0x00FF;
             return Ok(());
         }
         let protected = matches!(off, CTL13 | OCAL | TIM0 | TIM1 | DATE | YEAR | PS);
@@ -404,18 +458,12 @@ impl Block for RtcC {
             return Ok(());
         }
         match off {
-            CTL13 => {
-                let new = merge(self.ctl13, value, mask);
-                if new & HOLD == 0 && new & (MODE | 0x0C) != MODE {
-                    return Err(cx.refuse("RTC_C counter mode and clocks other than LFXT are not modelled; set RTCMODE and clear RTCSSx"));
-                }
-                let was_running = self.running();
-                self.ctl13 = new & 0x03EF;
-                if self.running() && !was_running {
-                    self.origin = line.ticks_at(cx.now);
-                }
-                cx.fx.clocks = true;
+            CTL13 if self.layout == Layout::B => {
+                self.ocal = merge(self.ocal, value, mask & 0x00FF);
+                return self.control(value, mask & 0xFF00, cx);
             }
+            CTL13 => return self.control(value, mask, cx),
+            OCAL | TCMP if self.layout == Layout::B => return Err(cx.no_register()),
             OCAL => self.ocal = merge(self.ocal, value, mask),
             TCMP => self.tcmp = merge(self.tcmp, value, mask),
             PS0CTL => self.ps_ctl[0] = merge(self.ps_ctl[0], value, mask) & 0x391F,

@@ -13,7 +13,7 @@
 #define SFRIFG1 REGISTER(0x0102)
 #define WDTIE 0x0001
 
-/* LPM3 with GIE until an interrupt ends it; supply_msp430fr5994.S. */
+/* LPM3 with GIE until an interrupt ends it; supply_fr5xx.S. */
 void sunseal_supply_sleep(void);
 
 static uint16_t look(uint8_t channel) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The registers of the MSP430FR5994 that the node's program uses, with TI's names.
- * Base addresses: SLASE54D, table 9-43; offsets and bits: SLAU367, the register tables of each
- * chapter.
+ * The registers of the FR5xx and FR6xx that programs of the boards use, with TI's names: those that the
+ * chips have in common lie at the same places. Base addresses: SLASE54D, table 9-43; offsets and bits:
+ * SLAU367, the register tables of each chapter.
  */
-#ifndef SUNSEAL_MSP430FR5994_H
-#define SUNSEAL_MSP430FR5994_H
+#ifndef SUNSEAL_MSP430FR5XX_H
+#define SUNSEAL_MSP430FR5XX_H
 
 #include <stdint.h>
 

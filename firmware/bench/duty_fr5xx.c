@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The DCO's trimmed frequencies and the watch crystal (SLAU367, CS), and the board's CC2500, which
- * wakes by itself, to sleep over eUSCI_B1 (SLAU367, eUSCI in SPI mode). DUTY_AT_ONCE: of a program
+ * The DCO's trimmed frequencies and the watch crystal (SLAU367, CS), and the CC2500 of the board that has one,
+ * which wakes by itself, to sleep over eUSCI_B1 (SLAU367, eUSCI in SPI mode). DUTY_AT_ONCE: of a program
  * that never pauses and so waits for no crystal.
  */
 #include "duty.h"
@@ -21,6 +21,7 @@
 #define PJSEL0 (*(volatile uint16_t *)0x032A)
 #define LFXT_PINS 0x0030
 
+#if defined(SUNSEAL_RADIO)
 #define P5IN (*(volatile uint8_t *)0x0240)
 #define P5OUT (*(volatile uint8_t *)0x0242)
 #define P5DIR (*(volatile uint8_t *)0x0244)
@@ -54,6 +55,10 @@ static void radio_to_sleep(void) {
     (void)UCB1RXBUF;
     P5OUT |= CSN;
 }
+#else
+static void radio_to_sleep(void) {
+}
+#endif
 
 /* SLASE54, DCO: DCORSEL and DCOFSEL << 1 by frequency. */
 static const struct {

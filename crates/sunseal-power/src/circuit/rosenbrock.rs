@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One step of RODAS, with its error estimate.
+
+use super::{Net, Q, Rated};
+
+/// Slopes of the rates at a point: all that the steps from it share.
+pub(super) struct Jacobian<const N: usize> {
+    /// d(rate of state k) / d(state j).
+    x: [[f64; N]; N],
+    /// d(rate of integral k) / d(state j).
+    q: [[f64; N]; Q],
+    pub moved_w: f64,
+    /// The rates there.
+    rates: ([f64; N], [f64; Q]),
+}
+
+/// A step and its error estimate.
+#[derive(Clone, Copy)]
+pub(super) struct Step<const N: usize> {
+    pub dx: [f64; N],
+    pub dq: [f64; Q],
+    pub error_x: [f64; N],
+    pub error_q: [f64; Q],
+    /// Whether it is longer than what grows: an implicit method then lands on the balance from which
+    /// the store in truth departs, and its error estimate says nothing.
+    pub outran: bool,
+}
+
+const GAMMA: f64 = 0.25;
+/// Relative rounding of the Jacobian's slopes: that of a double over the difference of 1e-7.
+const SLOPE_NOISE: f64 = 1e-8;
+/// Stage arguments; the sixth is the fifth plus its increment.
+const A: [[f64; 5]; 6] = [
+    [0.0; 5],
+    [1.544, 0.0, 0.0, 0.0, 0.0],
+    [0.9466785280815826, 0.2557011698983284, 0.0, 0.0, 0.0],
+    [3.314825187068521, 2.896124015972201, 0.9986419139977817, 0.0, 0.0],
+    [1.221224509226641, 6.019134481288629, 12.53708332932087, -0.687886036105895, 0.0],
+    [1.221224509226641, 6.019134481288629, 12.53708332932087, -0.687886036105895, 1.0],
+];
+const C: [[f64; 5]; 6] = [
+    [0.0; 5],
+    [-5.6688, 0.0, 0.0, 0.0, 0.0],
+    [-2.430093356833875, -0.2063599157091915, 0.0, 0.0, 0.0],
+    [-0.1073529058151375, -9.594562251023355, -20.47028614809616, 0.0, 0.0],
+    [7.496443313967647, -10.24680431464352, -33.99990352819905, 11.7089089320616, 0.0],
+    [
+        8.083246795921522,
+        -7.981132988064893,
+        -31.52159432874371,
+        16.31930543123136,
+        -6.058818238834054,
+    ],
+];
+
+impl<const N: usize> Jacobian<N> {
+    pub fn of(net: &Net<'_>, branches: &[Rated<'_>; N], x: &[f64; N]) -> Self {
+        let (f0, q0, moved_w) = net.rates(branches, x);
+        let (mut jx, mut jq) = ([[0.0; N]; N], [[0.0; N]; Q]);
+        for j in 0..N {
+            let scale = branches[j].branch.scale();
+            let d = 1e-7 * x[j].abs().max(0.1 * scale);
+            let mut there = *x;
+            there[j] += d;
+            let per_d = 1.0 / (there[j] - x[j]);
+            let (f1, q1, _) = net.rates(branches, &there);
+            for k in 0..N {
+                jx[k][j] = (f1[k] - f0[k]) * per_d;
+            }
+            for k in 0..Q {
+                jq[k][j] = (q1[k] - q0[k]) * per_d;
+            }
+        }
+        Self { x: jx, q: jq, moved_w, rates: (f0, q0) }
+    }
+
+    pub fn step(
+        &self,
+        net: &Net<'_>,
+        branches: &[Rated<'_>; N],
+        x: &[f64; N],
+        h_s: f64,
+    ) -> Step<N> {
+        let per_h = 1.0 / h_s;
+        let mut w = [[0.0; N]; N];
+        for k in 0..N {
+            for j in 0..N {
+                w[k][j] = -self.x[k][j];
+            }
+            w[k][k] += per_h / GAMMA;
+        }
+        let factors = Factors::of(w);
+        let outran = factors.turned && {
+            // Slopes are differences: those of a small capacitor hide a slow growth in their rounding.
+            let noise = (0..N).fold(0.0f64, |a, k| a.max(self.x[k][k].abs())) * SLOPE_NOISE;
+            (0..N).for_each(|k| w[k][k] += noise);
+            Factors::of(w).turned
+        };
+        let (mut kx, mut kq) = ([[0.0; N]; 6], [[0.0; Q]; 6]);
+        let (mut sum_x, mut sum_q) = ([0.0; N], [0.0; Q]);
+        for stage in 0..6 {
+            (sum_x, sum_q) = ([0.0; N], [0.0; Q]);
+            let (mut fx, mut fq) = ([0.0; N], [0.0; Q]);
+            for i in 0..stage {
+                let (a, c) = (A[stage][i], C[stage][i] * per_h);
+                for k in 0..N {
+                    sum_x[k] += a * kx[i][k];
+                    fx[k] += c * kx[i][k];
+                }
+                for k in 0..Q {
+                    sum_q[k] += a * kq[i][k];
+                    fq[k] += c * kq[i][k];
+                }
+            }
+            let (rates_x, rates_q) = if stage == 0 {
+                self.rates
+            } else {
+                let there = std::array::from_fn(|k| x[k] + sum_x[k]);
+                let (x, q, _) = net.rates(branches, &there);
+                (x, q)
+            };
+            for k in 0..N {
+                fx[k] += rates_x[k];
+            }
+            kx[stage] = factors.solve(fx);
+            for k in 0..Q {
+                let slope: f64 = (0..N).map(|j| self.q[k][j] * kx[stage][j]).sum();
+                kq[stage][k] = GAMMA * h_s * (fq[k] + rates_q[k] + slope);
+            }
+        }
+        Step {
+            dx: std::array::from_fn(|k| sum_x[k] + kx[5][k]),
+            dq: std::array::from_fn(|k| sum_q[k] + kq[5][k]),
+            error_x: kx[5],
+            error_q: kq[5],
+            outran,
+        }
+    }
+}
+
+/// A small matrix as the product of two triangles, rows exchanged.
+struct Factors<const N: usize> {
+    lu: [[f64; N]; N],
+    /// One over the diagonal.
+    per_pivot: [f64; N],
+    order: [usize; N],
+    /// Whether its determinant is negative.
+    turned: bool,
+}
+
+impl<const N: usize> Factors<N> {
+    fn of(mut m: [[f64; N]; N]) -> Self {
+        let mut order: [usize; N] = std::array::from_fn(|k| k);
+        let mut per_pivot = [0.0; N];
+        let mut turned = false;
+        for c in 0..N {
+            let mut best = c;
+            for r in c + 1..N {
+                if m[r][c].abs() > m[best][c].abs() {
+                    best = r;
+                }
+            }
+            m.swap(c, best);
+            order.swap(c, best);
+            per_pivot[c] = 1.0 / m[c][c];
+            turned ^= (best != c) ^ (m[c][c] < 0.0);
+            for r in c + 1..N {
+                m[r][c] *= per_pivot[c];
+                for k in c + 1..N {
+                    m[r][k] -= m[r][c] * m[c][k];
+                }
+            }
+        }
+        Self { lu: m, per_pivot, order, turned }
+    }
+
+    #[inline]
+    fn solve(&self, b: [f64; N]) -> [f64; N] {
+        let mut x = [0.0; N];
+        for r in 0..N {
+            x[r] = b[self.order[r]] - (0..r).map(|k| self.lu[r][k] * x[k]).sum::<f64>();
+        }
+        for r in (0..N).rev() {
+            let rest: f64 = (r + 1..N).map(|k| self.lu[r][k] * x[k]).sum();
+            x[r] = (x[r] - rest) * self.per_pivot[r];
+        }
+        x
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{bare, two_branches};
+    use super::*;
+    use crate::circuit::{Feed, Pace};
+
+    #[test]
+    fn the_method_is_of_fourth_order() {
+        let s = two_branches();
+        let mut x = s.at_rest(2.0);
+        x[1] = 1.5;
+        let net = Net { feed: Feed::Power(-5e-3), ..bare(&s) };
+        let exact = net.flow(&x, 40.0, &mut Pace::new(1e-13), |_| f64::INFINITY).dx[0];
+        let off = |pieces: u32| {
+            let branches = &[0, 1].map(|k| Rated::of(&s.branches[k]));
+            let mut y = [x[0], x[1]];
+            for _ in 0..pieces {
+                let here = Jacobian::of(&net, branches, &y);
+                let step = here.step(&net, branches, &y, 40.0 / f64::from(pieces));
+                y = std::array::from_fn(|k| y[k] + step.dx[k]);
+            }
+            (y[0] - x[0] - exact).abs()
+        };
+        let order = (off(8) / off(16)).log2();
+        assert!((3.5..5.5).contains(&order), "{order}");
+    }
+}

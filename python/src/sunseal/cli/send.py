@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`sunseal send`: the base station of Rizvi et al. 2009."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from sunseal import units
+from sunseal.cli.console import err, escape, out, print_json
+from sunseal.cli.options import Board, Json, Variant
+
+
+def send_command(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="The key on the first line, then blocks, in hex.")],
+    cipher: Annotated[str, typer.Option("--cipher", help="aes128, xtea or present128.")] = "aes128",
+    board: Board = "mica2",
+    variant: Variant = None,
+    loss: Annotated[float, typer.Option("--loss", help="Share of the frames that are lost, 0 to 1.")] = 0.0,
+    distance_m: Annotated[float, typer.Option("--distance", help="Between the motes, in metres.")] = 10.0,
+    seed: Annotated[int, typer.Option("--seed", help="Of the losses.")] = 1,
+    as_json: Json = False,
+) -> None:
+    """Send a key and blocks over the air to a node, which encrypts them and returns them; check the results.
+
+    The mote at the serial port and the node run their firmware on one air; the node encrypts in software, or by its
+    FPGA (`--board mica2-fpga-up5k`). Exit 1: a result is wrong, or the node does not answer.
+    """
+    from sunseal import base
+
+    try:
+        sent = base.send(path, cipher, board, tuple(variant or ()), seed=seed, frame_loss=loss, distance_m=distance_m)
+    except base.NoAnswerError as e:
+        err.print(f"[bold red]error:[/] {escape(str(e))}")
+        if e.hint:
+            err.print(f"[bold]hint:[/] {escape(e.hint)}")
+        raise typer.Exit(1) from e
+    if as_json:
+        print_json(sent.to_dict())
+    else:
+        _show(sent)
+    if not sent.valid:
+        raise typer.Exit(1)
+
+
+def _show(sent: object) -> None:
+    from sunseal import base
+
+    assert isinstance(sent, base.Sent)
+    table = Table("block", "in", "out", "", box=None)
+    for number, (plain, result, right) in enumerate(sent.blocks()):
+        table.add_row(str(number), plain.hex(), result.hex(), "" if right else "[bold red]wrong[/]")
+    out.print(table)
+    agree = sum(ok for _, _, ok in sent.blocks())
+    place = " ".join(filter(None, (sent.board, sent.variant)))
+    out.print(
+        f"{agree} of {len(sent.blocks())} blocks agree with an independent implementation of {sent.cipher}; "
+        f"encrypted by {place} in {units.show(sent.encrypting_s, 's')}, all in {units.show(sent.time_s, 's')}, "
+        f"{sent.packets} packets from the host, {sent.retries} of them sent again"
+    )
