@@ -16,6 +16,7 @@ import pytest
 
 from sunseal import boards
 from sunseal.errors import SunsealError
+from sunseal.harvest import light
 from sunseal.loop import fleet
 from sunseal.planner import asleep, lifetime, radio, size
 from sunseal.planner import plan_supplies as supplies
@@ -70,7 +71,7 @@ def test_a_mean_is_weighed_by_time() -> None:
 
 def test_the_answer_puts_the_equations_together(monkeypatch: pytest.MonkeyPatch) -> None:
     trace: fleet.Trace = ([0.0, 86_400.0], [1e-4, 1e-4])
-    asked = {"store_f": 0.5, "v_max_v": 5.0, "cutoff_v": 1.9}
+    asked: dict[str, Any] = {"store_f": 0.5, "v_max_v": 5.0, "cutoff_v": 1.9}
     got = size.size(DEMAND, boards.DEFAULT_BOARD, **asked, efficiency=0.8)
     assert got.year is None and got.shortest_period_s is None
     assert got.capacitor_v == size.capacitor_v(DEMAND, 0.5)
@@ -83,8 +84,8 @@ def test_the_answer_puts_the_equations_together(monkeypatch: pytest.MonkeyPatch)
         "mean_w": DEMAND.mean_w, "sleep_w": 1e-5, "compute_j": 2e-3, "radio_j": 1e-3, "asleep": None, "exchange": None,
     }  # fmt: skip
     assert "question" not in shown and "measured" not in shown and "citations" not in shown
-    played = size.year_of
-    monkeypatch.setattr(size, "year_of", lambda *given: played(*given, days=2))
+    played: Any = size.year_of
+    monkeypatch.setattr(size, "year_of", lambda *given: played(*given, 1.0, 2))
     lit = size.size(DEMAND, boards.DEFAULT_BOARD, **asked, trace=trace, efficiency=0.8)
     assert lit.shortest_period_s == near(3e-3 / (8e-5 - 1e-5))
     assert lit.year is not None and lit.year == played(DEMAND, boards.DEFAULT_BOARD, 0.5, trace, days=2)
@@ -256,6 +257,8 @@ def test_a_radio_is_what_its_file_says() -> None:
     for price in (radio.message, radio.prices):
         with pytest.raises(SunsealError, match="radio"):
             price("no-such-radio", 0)
+    assert radio.prices("cc2420") == radio.prices("cc2420", 0, 3.0, None)
+    assert radio.message("cc2420", 8) == radio.message("cc2420", 8, 0, 3.0)
     with pytest.raises(SunsealError, match="no output power of 7 dBm"):
         radio.prices("cc2420", 7)
     with pytest.raises(SunsealError, match="no output power of 7 dBm"):
@@ -349,6 +352,27 @@ def test_a_constant_light_and_a_trace_are_taken_as_they_are(tmp_path: Path) -> N
     for bad in ("0,1\n", "0,1\n0,2\n", "0,1\n5,2\n4,2\n", "0,1\n5,-1\n", "0,1\n5,nan\n", "0,1\n5,inf\n"):
         with pytest.raises(SunsealError):
             read(bad)
+
+
+def test_a_plane_that_is_not_told_is_the_usual_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def noted(*place: float, **plane: Any) -> Any:
+        asked.append({"place": place, **plane})
+        raise LookupError
+
+    monkeypatch.setattr(light, "clear_sky", noted)
+    monkeypatch.setattr(light, "sunlight", noted)
+    usual = {"tilt_deg": 36.0, "azimuth_deg": 180.0, "shading": 1.0}
+    other = {"tilt_deg": 10.0, "azimuth_deg": 90.0, "shading": 0.5}
+    for climate, told_too in (
+        ({"latitude_deg": 50.0, "clearness": 0.6}, {"place": (50.0,), "clearness": 0.6, "air_c": 15.0}),
+        ({}, {"place": ("01-01",), "days": 365, "step_s": 3600.0}),
+    ):
+        for plane in (usual, other):
+            with pytest.raises(LookupError):
+                supplies._computed({**climate, **(plane if plane is other else {})}, "ixys-slmd600h10l")
+            assert {**plane, **told_too}.items() <= asked[-1].items()
 
 
 def made(harvester: str, output: str | None, store: str, is_cell: bool = False) -> supplies.Harvested:
@@ -522,9 +546,9 @@ def test_a_year_by_the_hour_is_one_by_the_ten_seconds(
 def test_what_is_carried_is_the_largest_load_that_survives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supplies, "DAYS", 6)
     s, light_w = harvester_days()
-    light = supplies.Light("ixys-slmd600h10l", np.arange(145) * 3600.0, np.append(light_w, 0.0), {})
+    trace = supplies.Light("ixys-slmd600h10l", np.linspace(0.0, 144 * 3600.0, 145), np.append(light_w, 0.0), {})
     for survive, corners in ((1.0, ()), (0.8, ()), (1.0, (supplies.Corner(light=2.0, charge_efficiency=0.5),))):
-        got = supplies.carried([s], {"ixys-slmd600h10l": light}, survive, corners)
+        got = supplies.carried([s], {"ixys-slmd600h10l": trace}, survive, corners)
         assert got.full_j.tolist() == [s.store.full_j]
         for gate in (0.0, 0.03, 0.1):
             gate_j = np.array([gate * s.store.full_j])
@@ -535,9 +559,9 @@ def test_what_is_carried_is_the_largest_load_that_survives(monkeypatch: pytest.M
         first_w, last_w = (got.loads_w[0][list(supplies.GATES).index(g)] for g in (0.03, 0.1))
         assert between_w == near((first_w + last_w) / 2) and got.most_w(0, np.array([1.01 * s.store.full_j]))[0] == 0.0
         assert (np.diff(got.loads_w[0]) <= 0).all()
-    small = supplies.carried([s], {"ixys-slmd600h10l": light}, 1.0, (supplies.Corner(capacitance=0.5),))
+    small = supplies.carried([s], {"ixys-slmd600h10l": trace}, 1.0, (supplies.Corner(capacitance=0.5),))
     assert small.full_j[0] == near(s.store.full_j / 2) and small.loads_w[0][0] < got.loads_w[0][0]
-    dark = dataclasses.replace(light, power_w=light.power_w * 0.0)
+    dark = dataclasses.replace(trace, power_w=trace.power_w * 0.0)
     assert (supplies.carried([s], {"ixys-slmd600h10l": dark}, 1.0).loads_w == 0.0).all()
 
 

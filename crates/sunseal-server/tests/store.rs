@@ -15,7 +15,7 @@ use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use sunseal_link::{Message, NodeId, Report, Suite, VerdictCode};
+use sunseal_link::{Hello, Message, NodeId, Reason, Report, Suite, VerdictCode};
 use sunseal_server::api::{self, App, Settings};
 use sunseal_server::clock::Clock;
 use sunseal_server::judge::{self, MAX_QUEUED, Rules, Welcome};
@@ -163,6 +163,47 @@ fn a_flood_of_replays_costs_twenty_rows_a_minute_and_is_counted_to_the_last() {
     assert_eq!(counts, json!({"accepted": 1, "replayed-counter": 90_000}));
     // Unknown nodes have no row of their own to fill the disk with.
     assert_eq!(rows(&db, "SELECT count(*) FROM counts"), ["Integer(5)"]);
+}
+
+/// Its VERDICT was lost: the same key once more is accepted, changes nothing, and does not fill the disk.
+#[test]
+fn an_enrolment_that_comes_again_changes_nothing() {
+    let (db, _) = opened("enrolled-again");
+    let node = enrolled(&db, 1);
+    assert_eq!(judged(&db, 2, &node.report(b"x", 7)), VerdictCode::Accepted);
+    let kept = "SELECT suite, public_key, enrolled_us, counter FROM nodes";
+    let before = rows(&db, kept);
+    for again in 0..3 * ROWS_A_MINUTE as u64 {
+        assert_eq!(judged(&db, 3 + again, &node.enrol()), VerdictCode::Accepted);
+    }
+    assert_eq!(rows(&db, kept), before);
+    store::close_minutes(&db, 1).unwrap();
+    let sql =
+        "SELECT count(*), sum(coalesce(detail ->> 'times', 1)) FROM events WHERE kind = 'enrol'";
+    let told: (u64, u64) = db.query_row(sql, [], |r| Ok((r.get(0)?, r.get(1)?))).unwrap();
+    assert_eq!(told, (ROWS_A_MINUTE as u64 + 1, 3 * ROWS_A_MINUTE as u64));
+}
+
+/// No challenge is spent on who could not hear or not answer it.
+#[test]
+fn who_does_not_listen_or_has_no_key_is_not_called() {
+    let (db, _) = opened("called");
+    let (node, bare) = (enrolled(&db, 1), Node::new(2, Signer::new(Suite::EcdsaP256Sha256)));
+    judge::open(&db, 1, bare.id, "no key yet", None, None).unwrap().unwrap();
+    let called = |id| judge::wake(&db, 9, &Rules::default(), id).unwrap();
+    let listens = |node_id| {
+        // Low: it gets nothing for the HELLO itself.
+        let (reason, listen_ms) = (Reason::Low, 1000);
+        let said = Hello { node_id, counter: 0, vcap_mv: 2_700, reason, listen_ms };
+        assert!(matches!(judge::hello(&db, 2, &Rules::default(), &said).unwrap(), Welcome::Idle));
+    };
+    for id in [node.id, bare.id] {
+        judge::queue(&db, 1, id, None).unwrap().unwrap();
+        assert!(matches!(called(id), Welcome::Idle));
+        listens(id);
+    }
+    assert!(matches!(called(bare.id), Welcome::Idle));
+    assert!(matches!(called(node.id), Welcome::Challenge(_)));
 }
 
 /// What happens rarely, or is signed, has its row however often it comes.
