@@ -290,7 +290,7 @@ def breakeven_command(
     without. Exit status 1: they do not pay as it was asked.
     """
     from sunseal.planner import breakeven as asking
-    from sunseal.report import breakeven_page
+    from sunseal.report import breakeven_page as drawn
 
     writable(report, PAGE)
     writable(figure)
@@ -317,9 +317,9 @@ def breakeven_command(
             days=days,
         )
     if figure is not None:
-        breakeven_page.chart(found).write(figure)
+        drawn.chart(found).write(figure)
     if report is not None:
-        measuring.write_atomic(report, breakeven_page.page(found))
+        measuring.write_atomic(report, drawn.page(found))
     if as_json:
         print_json(found.to_dict())
     else:

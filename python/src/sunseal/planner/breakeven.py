@@ -608,7 +608,7 @@ def _light_of(told: Mapping[str, Any], path: Path) -> fleets.Trace:
     )
 
 
-# --- Table -----------------------------------------------------------------------------------
+# --- The answer as a table ---------------------------------------------------------------------
 
 ROWS = (
     ("answers asked for", "asked"),

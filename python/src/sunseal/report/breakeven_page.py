@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The report and the picture of whether coupons pay (`planner.breakeven`)."""
+"""Whether coupons pay, as a page and as a picture."""
 
 from __future__ import annotations
 
-from sunseal.planner.breakeven import AXES, BreakEven, Outcome, rows
+from sunseal.planner.breakeven import AXES, BreakEven, Edges, Outcome, rows
 from sunseal.report import charts
 from sunseal.report.page import Page, right, table
 from sunseal.units import show
 
 
-def chart(found: BreakEven, axis: str = "demand") -> charts.Chart:
-    """Draw the share of answers in time over an axis, with coupons and without."""
-    edges = next(e for e in found.edges if e.axis == axis)
-    over = next(a for a in AXES if a.name == axis)
+def chart(found: BreakEven, edges: Edges | None = None) -> charts.Chart:
+    """Draw the share of answers in time with coupons and without along an axis; without `edges`, the first."""
+    edges = edges or found.edges[0]
+    axis = next(a for a in AXES if a.name == edges.axis)
     x = [p.value for p in edges.points]
     traces = []
     for name, color, of in (
-        (f"{found.question.slots} slots" if axis != "slots" else "coupons", "#2a5d9f", "with_coupons"),
+        (f"{found.question.slots} slots" if axis.name != "slots" else "coupons", "#2a5d9f", "with_coupons"),
         ("no coupons", "#b5442e", "without"),
     ):
         outcomes: list[Outcome] = [getattr(p, of) for p in edges.points]
@@ -24,7 +24,7 @@ def chart(found: BreakEven, axis: str = "demand") -> charts.Chart:
         traces.append(charts.Trace(name, x, [o.in_time / max(o.asked, 1) for o in outcomes], color, text=told))
     ends = {"pays from": edges.pays_from, "pays to": edges.pays_to}
     return charts.Chart(
-        charts.Axis(over.title, over.unit if over.unit in ("W", "J") else "", log=True),
+        charts.Axis(axis.title, axis.unit if axis.unit in ("W", "J") else "", log=True),
         charts.Axis("share of answers in time", zero=True),
         traces,
         title=f"{found.question.costs.kind} on {found.question.costs.board}",
@@ -43,7 +43,7 @@ def page(found: BreakEven) -> str:
         table(("", "with coupons", "without"), [(a, right(b), right(c)) for a, b, c in rows(found)]),
     )
     for edges in found.edges:
-        made.section(f"Over the {edges.axis}", f"{edges.sentence}.", made.chart(chart(found, edges.axis)))
+        made.section(f"Over the {edges.axis}", f"{edges.sentence}.", made.chart(chart(found, edges)))
     priced = {"whole": costs.whole, f"made ahead ({costs.kind})": costs.make, "from a coupon": costs.use}
     priced |= {name: c for name, c in (("of that, the guard", costs.guard), ("writing the slot", costs.write)) if c}
     made.section(
