@@ -99,7 +99,13 @@ def run_command(
     if vcd_pin and vcd is None:
         raise SunsealError("`--vcd-pin` belongs to `--vcd`")
     if supply is not None:
-        inputs: dict[str, object] = {"--until": until, "--until-uart": until_uart, "--exit": status, "--uart": uart, "--input": typed}
+        inputs: dict[str, object] = {
+            "--until": until,
+            "--until-uart": until_uart,
+            "--exit": status,
+            "--uart": uart,
+            "--input": typed,
+        }
         inputs |= {"--pty": pty, "--adc": adc, "--pin": pin, "--pin-log": pin_log, "--vcd": vcd, "--gdb": gdb}
         if refused := [name for name, given in inputs.items() if given]:
             raise SunsealError(
