@@ -523,7 +523,7 @@ mod tests {
 
     #[test]
     fn the_alarm_is_found_weeks_ahead_and_time_events_are_strictly_behind() {
-        let mut r = RtcC::new();
+        let mut r = Rtc::new(Layout::C);
         r.seconds = days(2026, 11, 21) * DAY + 12 * 3600;
         r.alarm = [0x80 | 30, 0x80 | 6, 0, 0x80 | 3];
         let at = r.next_alarm(r.seconds).unwrap();
