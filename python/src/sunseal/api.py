@@ -130,8 +130,8 @@ def size(
     """Size capacitor and panel (Mane 2014, equations 6.1 to 6.3), and play the node through a typical year.
 
     With each operation a REPORT of `sends_bytes` goes out, with the signature, in the link layer's packets at `dbm`;
-    `radio_j` is its energy instead. `sleep_w` is else the board's own asleep, `capacitance_f` else the board's store,
-    `shading` the share of the sun that reaches the panel.
+    `radio_j` is its energy instead; a board without a radio sends nothing. `sleep_w` is else the board's own asleep,
+    `capacitance_f` else the board's store, `shading` the share of the sun that reaches the panel.
     """
     from sunseal.loop import fleet as fleets
     from sunseal.planner import asleep, radio
@@ -141,7 +141,7 @@ def size(
         raise SunsealError(f"the margin {margin:g} is below 1: the operation could not be paid from what is stored")
     m = _measured(workload, board=board, variant=variant, freq_hz=freq_hz, vcc_v=vcc_v, power=power)
     exchange, sleep = None, asleep.of_board(board, m.vcc_v, power) if sleep_w is None else None
-    if radio_j is None:
+    if radio_j is None and "radio" in boards.board(board):
         body_bytes = radio.REPORT_BYTES + sends_bytes + radio.added_bytes(boards.workload(workload))
         exchange = radio.prices(radio.of_board(board).name, dbm, m.vcc_v).exchange(body_bytes)
     demand = sizing.Demand(

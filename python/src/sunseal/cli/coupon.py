@@ -297,9 +297,10 @@ def breakeven_command(
     sky = {"weather": weather, "shading": shading, "tilt_deg": tilt}
     sky["constant_w"] = None if constant is None else units.parse(constant, "W", "--constant")
     behind = {"cell": cell, "capacitor": capacitor, "harvester": harvester, "charger": charger, "output": converter}
-    with err.status("playing the year"):
+    with err.status("playing the year") as status:
         found = asking.breakeven(
             kind,
+            heard=lambda nodes: status.update(f"playing the year: {nodes} nodes so far"),
             scenario=scenario,
             board=board,
             way=way,

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -305,26 +307,35 @@ AXES = (
 
 
 class _Search:
-    """Plays each question once."""
+    """Plays each question once, several at a time: the engine lets go of Python while it plays."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Question, heard: Callable[[int], object] | None = None) -> None:
         self.question = question
+        self.heard = heard
         self.played: dict[tuple[str, float], Outcome] = {}
 
-    def outcome(self, asked: Question, slots: int) -> Outcome:
-        key = json.dumps(asked.profile(slots).to_dict()), asked.light
-        if key not in self.played:
-            self.played[key] = play(asked, slots)
-        return self.played[key]
-
-    def point(self, axis: Axis, value: float) -> Point:
-        asked = axis.vary(self.question, value)
-        return Point(value, self.outcome(asked, asked.slots), self.outcome(replace(asked, slot_price_j=0.0), 0))
+    def points(self, axis: Axis, values: Iterable[float]) -> dict[float, Point]:
+        """Play an axis at some values, with coupons and without."""
+        wanted: dict[float, list[tuple[str, float]]] = {}
+        missing: dict[tuple[str, float], tuple[Question, int]] = {}
+        for value in values:
+            asked = axis.vary(self.question, value)
+            for of, slots in ((asked, asked.slots), (replace(asked, slot_price_j=0.0), 0)):
+                key = json.dumps(of.profile(slots).to_dict()), of.light
+                wanted.setdefault(value, []).append(key)
+                if key not in self.played:
+                    missing[key] = of, slots
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            for key, outcome in zip(missing, pool.map(lambda of: play(*of), missing.values()), strict=True):
+                self.played[key] = outcome
+                if self.heard is not None:
+                    self.heard(len(self.played))
+        return {value: Point(value, *(self.played[k] for k in keys)) for value, keys in wanted.items()}
 
     def edges(self, axis: Axis) -> Edges:
         low, high = _range(axis, self.question)
         grid = _grid(low, high, axis.asked(self.question), axis.whole)
-        points = {value: self.point(axis, value) for value in grid}
+        points = self.points(axis, grid)
         at = axis.asked(self.question)
         first, last = _run([points[v].pays for v in grid], min(range(len(grid)), key=lambda i: abs(grid[i] - at)))
         begins = ends = None
@@ -356,7 +367,7 @@ class _Search:
             middle = math.sqrt(out * inside)
             if axis.whole:
                 middle = min(max(round(middle), min(out, inside) + 1), max(out, inside) - 1)
-            points[middle] = self.point(axis, middle)
+            points |= self.points(axis, [middle])
             out, inside = (out, middle) if points[middle].pays else (middle, inside)
         return inside
 
@@ -486,8 +497,13 @@ def costs_of(
     )
 
 
-def answer(question: Question, axes: Sequence[str] | None = None, remarks: Sequence[str] = ()) -> BreakEven:
-    """Play the question as it stands, then search along each axis."""
+def answer(
+    question: Question,
+    axes: Sequence[str] | None = None,
+    remarks: Sequence[str] = (),
+    heard: Callable[[int], object] | None = None,
+) -> BreakEven:
+    """Play the question as it stands, then search along each axis; `heard` is told how many nodes were played."""
     if not question.demand <= question.demand_most:
         each_s = question.costs.whole.time_s + question.beside_s
         raise SunsealError(
@@ -499,8 +515,8 @@ def answer(question: Question, axes: Sequence[str] | None = None, remarks: Seque
     for name in axes or ():
         if name not in {a.name for a in AXES}:
             raise unknown("axis", name, [a.name for a in AXES])
-    search = _Search(question)
-    asked = search.point(AXES[0], question.demand)
+    search = _Search(question, heard)
+    asked = search.points(AXES[0], [question.demand])[question.demand]
     edges = tuple(search.edges(a) for a in AXES if axes is None or a.name in axes)
     note = [question.costs.note] if question.costs.note else []
     return BreakEven(question, asked, edges, (*note, *remarks))
@@ -520,6 +536,7 @@ def breakeven(
     sleep_w: float | None = None,
     demand: float | None = None,
     axes: Sequence[str] | None = None,
+    heard: Callable[[int], object] | None = None,
     **asked: Any,
 ) -> BreakEven:
     """Ask whether coupons of a kind pay on a board, behind a supply, in a climate; SI base units, a demand a day.
@@ -556,7 +573,7 @@ def breakeven(
     )
     parts = [str(v) for v in behind.values() if isinstance(v, str) and v in boards.names("parts")]
     cited = citing.of(board=board, power_sets=[costs.power_set], parts=parts, climate=where)
-    return replace(answer(question, axes, remarks), citations=cited)
+    return replace(answer(question, axes, remarks, heard), citations=cited)
 
 
 def _panel(board: str) -> str:
