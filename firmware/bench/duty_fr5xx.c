@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The DCO's trimmed frequencies and the watch crystal (SLAU367, CS), and the CC2500 of the board that has one,
- * which wakes by itself, to sleep over eUSCI_B1 (SLAU367, eUSCI in SPI mode). DUTY_AT_ONCE: of a program
- * that never pauses and so waits for no crystal.
+ * The DCO's trimmed frequencies and the watch crystal (SLAU367, CS), and the CC2500 of the board
+ * that has one, which wakes by itself, to sleep over eUSCI_B1 (SLAU367, eUSCI in SPI mode).
+ * DUTY_AT_ONCE: of a program that never pauses and so waits for no crystal.
  */
 #include "duty.h"
 
@@ -56,8 +56,7 @@ static void radio_to_sleep(void) {
     P5OUT |= CSN;
 }
 #else
-static void radio_to_sleep(void) {
-}
+static void radio_to_sleep(void) {}
 #endif
 
 /* SLASE54, DCO: DCORSEL and DCOFSEL << 1 by frequency. */
