@@ -95,6 +95,20 @@ def test_semihosting_talks_and_leaves(built: Built, sunseal: Cli) -> None:
     assert answer["semihosting"] == "ready\nbye\nby name\n"
 
 
+def test_resets_too_few_to_be_a_loop_are_told_with_their_cause(sunseal: Cli, tmp_path: Path) -> None:
+    source = tmp_path / "dog.c"
+    # 32,768 cycles of SMCLK at 1 MHz, and never fed.
+    source.write_text("int main(void) { *(volatile unsigned *)0x015C = 0x5A0C; for (;;) { } }\n", encoding="ascii")
+    isa = next(s for s in matrix.SETS if s.board == FR)
+    compiler = next(c for c in matrix.compilers(isa) if isinstance(c, matrix.Compiler) and "clang 19" in str(c))
+    elf = matrix.build(source, isa, compiler, "-O1", tmp_path)
+    done = sunseal("run", elf, "--board", FR, "--for", "200ms")
+    assert "6 resets" in done.err
+    assert "resets: the last 6 by the watchdog's time-out, before the instruction at main" in done.err
+    answer = json.loads(sunseal("run", elf, "--board", FR, "--for", "10ms", "--json").out)
+    assert answer["resets"] == 0 and answer["last_reset"] is None
+
+
 def test_the_command_prints_what_the_program_says(built: Built, sunseal_process: Cli, tmp_path: Path) -> None:
     typed = tmp_path / "typed"
     typed.write_text("hello\nq", encoding="ascii")

@@ -491,6 +491,12 @@ impl Machine {
         each!(self, e => e.reset_watch.found())
     }
 
+    /// The last reset that the chip made itself, loop or not.
+    #[must_use]
+    pub fn last_reset(&self) -> Option<ResetLoop> {
+        each!(self, e => e.reset_watch.last())
+    }
+
     /// How often a supervisor found the supply too low and held the chip in reset.
     #[must_use]
     pub fn supervisor_resets(&self) -> u64 {

@@ -61,16 +61,33 @@ impl ResetLoop {
     #[must_use]
     pub fn explain(&self, elf: Option<&Elf>) -> String {
         let (cause, hint) = self.cause.explain();
-        let place = match elf.map(|elf| (elf.describe(self.pc), elf.line_at(self.pc))) {
+        format!(
+            "the program is reset again and again: {} times in a row by {cause}, before the instruction at \
+             {}, every {} cycles, with nothing new in memory; {hint}",
+            self.times,
+            self.place(elf),
+            self.period
+        )
+    }
+
+    /// The same where it is not known to be a loop: the last reset, and how many in a row were like it.
+    #[must_use]
+    pub fn explain_last(&self, elf: Option<&Elf>) -> String {
+        let (cause, hint) = self.cause.explain();
+        let row = if self.times > 1 {
+            format!("the last {} by", self.times)
+        } else {
+            "the last by".into()
+        };
+        format!("{row} {cause}, before the instruction at {}; {hint}", self.place(elf))
+    }
+
+    fn place(&self, elf: Option<&Elf>) -> String {
+        match elf.map(|elf| (elf.describe(self.pc), elf.line_at(self.pc))) {
             Some((place, Some(line))) => format!("{place} ({line})"),
             Some((place, None)) => place,
             None => format!("{:#x}", self.pc),
-        };
-        format!(
-            "the program is reset again and again: {} times in a row by {cause}, before the instruction at \
-             {place}, every {} cycles, with nothing new in memory; {hint}",
-            self.times, self.period
-        )
+        }
     }
 }
 
@@ -113,6 +130,11 @@ impl ResetWatch {
         self.same_memory = if again && memory == self.memory { self.same_memory + 1 } else { 1 };
         self.last = ResetLoop { cause, times, pc, period: at - self.at };
         (self.at, self.memory) = (at, memory);
+    }
+
+    /// The last reset, with how many in a row had its cause and left non-volatile memory as it was.
+    pub fn last(&self) -> Option<ResetLoop> {
+        (self.last.times > 0).then_some(self.last)
     }
 
     /// Waking from deep sleep is a reset by design, however often.

@@ -246,7 +246,7 @@ fn what_is_not_sound_is_one_sentence() {
     let mut s = scenario("bad", &busy(), base);
     s.board = "msp430f5438a-anagaer".into();
     let t = text(s);
-    assert!(t.contains("the boards there are ") && t.contains("msp430f5438a-anagear"), "{t}");
+    assert!(t.contains("; boards there are ") && t.contains("msp430f5438a-anagear"), "{t}");
     let mut s = scenario("bad", &busy(), base);
     s.power.set = Some("mane".into());
     assert!(text(s).contains("msp430f5438a-mane2014"));

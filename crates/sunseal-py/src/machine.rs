@@ -260,6 +260,11 @@ impl Machine {
         self.lock().reset_loop().map(|found| found.explain(self.elf.as_ref()))
     }
 
+    /// The last reset that the chip made itself, a sentence's end; none if it made none.
+    fn last_reset(&self) -> Option<String> {
+        self.lock().last_reset().map(|last| last.explain_last(self.elf.as_ref()))
+    }
+
     /// What the radio did: sent, sent bytes, received, failed its CRC, filtered, missed, calibrations.
     fn radio_counts(&self) -> Option<[u64; 7]> {
         let c = self.radio()?.counts();

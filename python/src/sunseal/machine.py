@@ -550,6 +550,10 @@ class Machine:
         """
         return self._inner.reset_loop()
 
+    def last_reset(self) -> str | None:
+        """Say what the last reset came from that the chip made itself, before which instruction, how many in a row."""
+        return self._inner.last_reset()
+
     def reset(self) -> None:
         """Reset as a brown-out does, with the supply on."""
         self._inner.reset()

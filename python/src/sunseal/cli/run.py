@@ -225,6 +225,7 @@ def _tell(bench: Bench, ended: Ended, shown: str | None, as_json: bool) -> None:
                 "energy_j": energy_j,
                 "energy_gap": gap,
                 "resets": bench.resets,
+                "last_reset": bench.machine.last_reset(),
                 "uart": {name: data.decode("utf-8", errors="replace") for name, data in bench.received.items()},
                 "semihosting": bench.console.decode("utf-8", errors="replace"),
                 "lints": bench.machine.lints(),
@@ -233,10 +234,12 @@ def _tell(bench: Bench, ended: Ended, shown: str | None, as_json: bool) -> None:
         return
     sys.stdout.flush()
     joules = f"energy unknown ({gap})" if energy_j is None else f"{units.show(energy_j, 'J')} in the chip"
-    resets = f", {bench.resets} resets" if bench.resets else ""
+    resets, last = f", {bench.resets} resets" if bench.resets else "", bench.machine.last_reset()
     first = "[bold red]failed:[/]" if ended.why == "failed" else "ended:"
     err.print(f"{first} {escape(ended.detail)}")
     err.print(f"{units.show(bench.time_s, 's')}, {bench.machine.cycles:,} cycles, {escape(joules)}{resets}")
+    if bench.resets and last is not None and ended.why != "reset loop":
+        err.print(f"[bold]resets:[/] {escape(last)}")
     for name, data in bench.received.items():
         if name != shown:
             err.print(f"{name} wrote {len(data)} bytes that are not shown; `--uart {name}` shows them")
