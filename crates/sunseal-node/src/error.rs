@@ -41,12 +41,12 @@ pub enum NodeError {
         /// Where and what.
         reason: String,
     },
-    /// The part's file.
+    /// The file of a part is missing or cannot be used.
     #[error("part {name}: {reason}")]
     PartFile {
-        /// Which part.
+        /// The part that was asked for.
         name: String,
-        /// Where and what.
+        /// The file, or the folders looked in, and what is wrong.
         reason: String,
     },
     /// A radio's wires.

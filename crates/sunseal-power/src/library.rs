@@ -86,9 +86,9 @@ impl From<&Room> for Room {
 /// Why a file of a room was not read: what is wrong, and the file, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotRead {
-    /// The file.
+    /// The file that could not be read; none where no folder has one of the name.
     pub path: Option<PathBuf>,
-    /// A clause.
+    /// A clause that goes on behind the file's or the part's name.
     pub reason: String,
 }
 

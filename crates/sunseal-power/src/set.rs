@@ -19,7 +19,7 @@ pub enum PowerError {
     /// There is no such file, or it cannot be read.
     #[error("power set {name}: {reason}")]
     Read {
-        /// Which set.
+        /// The set's full name, device in front.
         name: String,
         /// Where it was looked for, and what there is.
         reason: String,

@@ -101,7 +101,7 @@ impl CouponProfile {
 /// What became of coupons: `ready + produced = used + discarded + in_store_end`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CouponFate {
-    /// Made and kept.
+    /// Coupons whose making ended and that were put into the store.
     pub produced: u64,
     /// Tasks done from one.
     pub used: u64,

@@ -12,7 +12,7 @@ pub(super) struct Jacobian<const N: usize> {
     /// d(rate of integral k) / d(state j).
     q: [[f64; N]; Q],
     pub moved_w: f64,
-    /// The rates there.
+    /// Rates of states and integrals at the point.
     rates: ([f64; N], [f64; Q]),
     /// A bound of what dies away or grows fastest.
     fastest_per_s: f64,

@@ -69,9 +69,9 @@ pub struct Unclosed {
     pub from_s: f64,
     /// Its end.
     pub to_s: f64,
-    /// What is missing.
+    /// Energy that no book holds.
     pub rest_j: f64,
-    /// What moved.
+    /// All energy that moved meanwhile.
     pub moved_j: f64,
 }
 

@@ -39,7 +39,7 @@ pub struct SupplyConfig {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("supply: {key} is {value}; {must}")]
 pub struct SupplyError {
-    /// Which.
+    /// The key of the scenario's table [supply].
     pub key: &'static str,
     /// Its value.
     pub value: f64,
