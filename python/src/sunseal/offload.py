@@ -111,7 +111,7 @@ def message(cipher: str, size: int, board: str = MOTE, bus: str | None = None) -
     text = _text(size)
     device = str(boards.board(board)["device"])
     counts = _engine.run(
-        str(boards.board_path(board)),
+        boards.load(board),
         str(boards.home() / "data" / "devices" / f"{device}.toml"),
         program.image,
         None,

@@ -454,6 +454,34 @@ def _play(fleet: Fleet, which: slice, heard: Callable[[int], object] | None) -> 
     return fates
 
 
+def play_one(
+    profile: NodeProfile,
+    trace: Trace,
+    days: int,
+    *,
+    board: str = boards.DEFAULT_BOARD,
+    vcc_v: float | None = None,
+    supply: Mapping[str, Any] | None = None,
+    light: float = 1.0,
+    capacitance_f: float | None = None,
+) -> dict[str, Any]:
+    """Play one node of a profile and return its fate; `supply` is the table of a scenario, else the board's own.
+
+    Of the board a supply knows only the chip's brown-out.
+    """
+    scenario: dict[str, Any] = {"name": "one node", "board": board, "firmware": "none", "duration_s": 1.0}
+    if vcc_v is not None:
+        scenario["power"] = {"vcc_v": vcc_v}
+    if supply is not None:
+        scenario["supply"] = dict(supply)
+    node = {"profile": 0, "trace": 0, "light_scale": light, "phase_s": 0.0, "capacitance_f": capacitance_f}
+    plan = {"duration_s": days * DAY_S, "profiles": [profile.to_dict()], "nodes": [node]}
+    parsed = _engine.Scenario.from_json(json.dumps(scenario))
+    fate: dict[str, Any]
+    (fate,) = json.loads(_engine.fleet(boards.library(), parsed, json.dumps(plan), [trace], None))
+    return fate
+
+
 def frame(fleet: Fleet, fates: Sequence[Mapping[str, Any]], first: int = 0) -> pd.DataFrame:
     """Return one row a node, SI base units, unit last; `first` is the number of the first of them."""
     import pandas as pd

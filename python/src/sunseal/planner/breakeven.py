@@ -15,11 +15,12 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sunseal import _engine, boards, citing
+from sunseal import boards, citing
 from sunseal.errors import SunsealError, unknown
 from sunseal.loop import fleet as fleets
 from sunseal.loop import simulation
@@ -177,12 +178,7 @@ def play_profile(
     days: int = supplies.DAYS,
 ) -> Outcome:
     """Play a node that keeps coupons, on a supply, in a light, by the fleet's engine."""
-    scenario = {"name": "coupons", "board": board, "firmware": "none", "duration_s": 1.0}
-    scenario |= {"power": {"vcc_v": vcc_v}, "supply": dict(supply)}
-    node = {"profile": 0, "trace": 0, "light_scale": light, "phase_s": 0.0, "capacitance_f": None}
-    plan = {"duration_s": days * fleets.DAY_S, "profiles": [profile.to_dict()], "nodes": [node]}
-    parsed = _engine.Scenario.from_json(json.dumps(scenario))
-    (fate,) = json.loads(_engine.fleet(str(boards.home() / "data"), parsed, json.dumps(plan), [trace], None))
+    fate = fleets.play_one(profile, trace, days, board=board, vcc_v=vcc_v, supply=supply, light=light)
     off = float(fate["balance_rel"])
     if not abs(off) <= simulation.BALANCE_MAX:
         raise SunsealError(f"the year's energy balance is off by {off:.1e} of the energy moved, so it means nothing")
@@ -326,8 +322,10 @@ class _Search:
                 if key not in self.played:
                     missing[key] = of, slots
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            for key, outcome in zip(missing, pool.map(lambda of: play(*of), missing.values()), strict=True):
-                self.played[key] = outcome
+            # Each in a copy of this context, which knows the folder of the scenario (places.beside).
+            begun = {key: pool.submit(copy_context().run, play, of, n) for key, (of, n) in missing.items()}
+            for key, playing in begun.items():
+                self.played[key] = playing.result()
                 if self.heard is not None:
                     self.heard(len(self.played))
         return {value: Point(value, *(self.played[k] for k in keys)) for value, keys in wanted.items()}

@@ -8,7 +8,6 @@ by the fleet's engine, and their margins get their uncertainty (`uncertainty`).
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sunseal import _engine, boards, citing, places, units
+from sunseal import boards, citing, places, units
 from sunseal.loop import fleet as fleets
 from sunseal.measurement import measuring
 from sunseal.planner import asleep, operations, plan_coupons, sweep, uncertainty
@@ -498,16 +497,8 @@ def play_trace(
     one: supply.Harvested, vcc_v: float, profile: fleets.NodeProfile, trace: fleets.Trace, days: int
 ) -> dict[str, Any]:
     """Play a profile on a supply in a light, by the fleet's engine."""
-    # Of the board a supply knows only the chip's brown-out, which lies below every cut-off here: any board will do.
-    scenario = {"name": "plan", "board": boards.DEFAULT_BOARD, "firmware": "none", "duration_s": 1.0}
-    scenario |= {"power": {"vcc_v": vcc_v}, "supply": one.table()}
-    node = {"profile": 0, "trace": 0, "light_scale": 1.0, "phase_s": 0.0, "capacitance_f": None}
-    played = {"duration_s": days * fleets.DAY_S, "profiles": [profile.to_dict()], "nodes": [node]}
-    told = _engine.fleet(
-        boards.library(), _engine.Scenario.from_json(json.dumps(scenario)), json.dumps(played), [trace], None
-    )
-    fate: dict[str, Any] = json.loads(told)[0]
-    return fate
+    # The chip's brown-out lies below every cut-off here: any board will do.
+    return fleets.play_one(profile, trace, days, vcc_v=vcc_v, supply=one.table())
 
 
 # --- Words -----------------------------------------------------------------------------------

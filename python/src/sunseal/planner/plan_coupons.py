@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sunseal import _engine, boards
+from sunseal import boards
 from sunseal.loop import fleet as fleets
 from sunseal.measurement import coupon, measuring
 from sunseal.measurement.coupon import Cost
@@ -67,7 +67,7 @@ def kind_of(workload: str, board: str, size_bytes: int) -> str | None:
     kind, message_bytes = coupon.OF_WORKLOAD.get(workload, (None, None))
     if kind is None or (message_bytes is not None and message_bytes != size_bytes):
         return None
-    device = _engine.Board(str(boards.board_path(board))).device
+    device = boards.load(board).device
     facts = boards.read_toml(boards.home() / "data" / "devices" / f"{device}.toml")
     return kind if "fram" in facts and boards.has_workload(board, f"coupon-{kind}-use") else None
 

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from sunseal import _engine, boards, citing
+from sunseal import boards, citing
 from sunseal.errors import SunsealError
 from sunseal.loop import fleet as fleets
 from sunseal.loop.simulation import LOSSES
@@ -172,13 +171,7 @@ def year_of(
         demand.margin * (demand.compute_j + demand.radio_j),
     )
     profile = fleets.NodeProfile(demand.sleep_w, 0.0, 0.0, min(60.0, demand.period_s), (task,))
-    scenario = {"name": "size", "board": board, "firmware": "none", "duration_s": 1.0}
-    node = {"profile": 0, "trace": 0, "light_scale": light, "phase_s": 0.0, "capacitance_f": capacitance_f}
-    plan = {"duration_s": days * fleets.DAY_S, "profiles": [profile.to_dict()], "nodes": [node]}
-    told = _engine.fleet(
-        boards.library(), _engine.Scenario.from_json(json.dumps(scenario)), json.dumps(plan), [trace], None
-    )
-    (fate,) = json.loads(told)
+    fate = fleets.play_one(profile, trace, days, board=board, light=light, capacitance_f=capacitance_f)
     sums = fate["sums"]
     work_j = sums["load_j"] + sums["store_load_j"]
     lost_j = sum(sums[key] for key in LOSSES if key != "curtailed_j")
