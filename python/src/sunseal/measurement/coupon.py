@@ -54,6 +54,10 @@ class Cost:
         return {**asdict(self), "edp_js": self.edp_js}
 
 
+VECTORS = 0xFF80
+"""Where signatures and vectors of an MSP430 with FRAM begin."""
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of coupon, and the workloads that it is made of and measured against."""
@@ -226,6 +230,29 @@ def _header_bytes(board: str) -> int:
 def slot_bytes(kind: str, board: str) -> int:
     """Return what one coupon occupies."""
     return KINDS[kind].payload_bytes + _header_bytes(board)
+
+
+def fram_bytes(board: str) -> int | None:
+    """Return the FRAM that program and coupons share, up to the vectors; None on a board that has none.
+
+    Our firmware's pointers have 16 bits, as those of every compiler's small data model: FRAM from 0x10000 on holds
+    none of its coupons.
+    """
+    device = boards.load(board).device
+    facts: dict[str, Any] = dict(boards.read_toml(boards.home() / "data" / "devices" / f"{device}.toml"))
+    if "fram" not in facts:
+        return None
+    return sum(
+        min(int(m["end"]) + 1, VECTORS) - int(m["start"])
+        for m in facts["memory"]
+        if m["kind"] == "fram" and m["name"] == "fram"
+    )
+
+
+def fitting(kind: str, board: str, program_bytes: int = 0) -> int | None:
+    """Return how many coupons fit into a board's FRAM beside a program; None on a board that has none."""
+    room = fram_bytes(board)
+    return None if room is None else max((room - program_bytes) // slot_bytes(kind, board), 0)
 
 
 def runtime(kind: str, board: str, power: str, vcc_v: float | None = None, *, guarded: bool = True) -> Cost:

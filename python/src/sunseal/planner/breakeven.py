@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sunseal import boards, citing
+from sunseal import boards, citing, places
 from sunseal.errors import SunsealError, unknown
 from sunseal.loop import fleet as fleets
 from sunseal.loop import simulation
@@ -373,6 +373,9 @@ class _Search:
 def _range(axis: Axis, asked: Question) -> tuple[float, float]:
     if axis.name == "demand":
         return axis.low, min(axis.high, asked.demand_most)
+    if axis.name == "slots":
+        most = coupon.fitting(asked.costs.kind, asked.costs.board)
+        return axis.low, axis.high if most is None else min(axis.high, most)
     scale = {"light": asked.mean_light_w, "slot price": asked.costs.whole.energy_j}.get(axis.name, 1.0)
     return axis.low * scale, axis.high * scale
 
@@ -510,6 +513,12 @@ def answer(
         )
     if question.slots < 1:
         raise SunsealError(f"{question.slots} slots keep no coupon; take one or more")
+    most = coupon.fitting(question.costs.kind, question.costs.board)
+    if most is not None and question.slots > most:
+        raise SunsealError(
+            f"{question.slots:,} slots are more than the {most:,} that the FRAM of {question.costs.board} holds as far "
+            "as 16-bit pointers reach"
+        )
     for name in axes or ():
         if name not in {a.name for a in AXES}:
             raise unknown("axis", name, [a.name for a in AXES])
@@ -543,35 +552,36 @@ def breakeven(
     first. `climate` is the table of a requirements file; `asked` are further figures of `Question`.
     """
     given: dict[str, Any] = {}
-    folder = Path()
-    if scenario is not None:
-        path = Path(scenario)
-        told = simulation.facts(simulation.load(path))
-        board, folder = str(told["board"]), path.parent
-        given = _of_scenario(told, path, climate is None)
-        supply = {**given.pop("supply"), **(supply or {})}
-    costs = costs_of(kind, board, way=way, variant=variant, power=power)
-    where: dict[str, str] = {"climate": f"the light of {scenario}"}
-    if "trace" not in given:
-        wished = plan_requirements.climate(climate or {}, "the options")
-        light = supplies.light_in(wished, panel or _panel(board), folder)
-        given["trace"], where = light.trace, light.provenance
-    remarks = []
-    if sleep_w is None:
-        waiting = asleep.of_board(board, costs.vcc_v, power)
-        sleep_w = waiting.total_w[0]
-        remarks += [waiting.remark] if waiting.remark else []
-    behind = dict(SUPPLY if supply is None else supply)
-    question = Question(
-        costs=costs,
-        supply=behind,
-        sleep_w=sleep_w,
-        demand=demand or given.pop("demand", 144.0),
-        **{**given, **{k: v for k, v in asked.items() if v is not None}},
-    )
-    parts = [str(v) for v in behind.values() if isinstance(v, str) and v in boards.names("parts")]
-    cited = citing.of(board=board, power_sets=[costs.power_set], parts=parts, climate=where)
-    return replace(answer(question, axes, remarks, heard), citations=cited)
+    folder = Path() if scenario is None else Path(scenario).parent
+    with places.beside(None if scenario is None else folder):
+        if scenario is not None:
+            path = Path(scenario)
+            told = simulation.facts(simulation.load(path))
+            board = str(told["board"])
+            given = _of_scenario(told, path, climate is None)
+            supply = {**given.pop("supply"), **(supply or {})}
+        costs = costs_of(kind, board, way=way, variant=variant, power=power)
+        where: dict[str, str] = {"climate": f"the light of {scenario}"}
+        if "trace" not in given:
+            wished = plan_requirements.climate(climate or {}, "the options")
+            light = supplies.light_in(wished, panel or _panel(board), folder)
+            given["trace"], where = light.trace, light.provenance
+        remarks = []
+        if sleep_w is None:
+            waiting = asleep.of_board(board, costs.vcc_v, power)
+            sleep_w = waiting.total_w[0]
+            remarks += [waiting.remark] if waiting.remark else []
+        behind = dict(SUPPLY if supply is None else supply)
+        question = Question(
+            costs=costs,
+            supply=behind,
+            sleep_w=sleep_w,
+            demand=demand or given.pop("demand", 144.0),
+            **{**given, **{k: v for k, v in asked.items() if v is not None}},
+        )
+        parts = [str(v) for v in behind.values() if isinstance(v, str) and v in boards.names("parts")]
+        cited = citing.of(board=board, power_sets=[costs.power_set], parts=parts, climate=where)
+        return replace(answer(question, axes, remarks, heard), citations=cited)
 
 
 def _panel(board: str) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from sunseal import boards
+from sunseal.errors import SunsealError
 from sunseal.loop import fleet as fleets
 from sunseal.measurement import coupon, measuring
 from sunseal.measurement.coupon import Cost
@@ -73,15 +74,27 @@ def kind_of(workload: str, board: str, size_bytes: int) -> str | None:
 
 
 def eligible(wanted: Requirements, table: pd.DataFrame) -> sweep.Flags | None:
-    """Tell which loads have a task that coupons can serve; None if no task allows them."""
+    """Tell which loads have a task that coupons can serve, and room for them; None if no task allows them."""
     i = task_of(wanted)
     if i is None:
         return None
-    pairs = table[["workload", "board"]].drop_duplicates().itertuples(index=False)
-    size_bytes = wanted.tasks[i].size_bytes
-    good = {(w, b) for w, b in pairs if kind_of(w.split(" + ")[i], b, size_bytes) is not None}
+    size_bytes, slots = wanted.tasks[i].size_bytes, wanted.tasks[i].coupons or 0
+    room: dict[tuple[str, str, int], int] = {}
+    for key in table[["workload", "board", "flash_bytes"]].drop_duplicates().itertuples(index=False, name=None):
+        workload, board, program_bytes = key
+        kind = kind_of(workload.split(" + ")[i], board, size_bytes)
+        if kind is not None:
+            room[key] = coupon.fitting(kind, board, int(program_bytes)) or 0
+    if room and max(room.values()) < slots:
+        (workload, board, program_bytes), most = max(room.items(), key=lambda found: found[1])
+        raise SunsealError(
+            f"[[task]] {wanted.tasks[i].name}: coupons is {slots:,}, and at most {most:,} fit: for {workload} on "
+            f"{board}, beside a program of {program_bytes:,} bytes, into the {coupon.fram_bytes(board):,} bytes of "
+            "FRAM that 16-bit pointers reach"
+        )
     periodic = (table["mode"] == "periodic").to_numpy()
-    return np.array([key in good for key in zip(table.workload, table.board, strict=True)]) & periodic
+    keys = zip(table.workload, table.board, table.flash_bytes, strict=True)
+    return np.array([room.get(key, -1) >= slots for key in keys]) & periodic
 
 
 @cache
