@@ -35,7 +35,8 @@ MAY_USE: dict[str, set[str]] = {
     "sunseal-hdl": {"sunseal-trace", "sunseal-part"},
     "sunseal-secp160r1": set(),
     "sunseal-verify": {"sunseal-link", "sunseal-secp160r1"},
-    "sunseal-server": {"sunseal-link", "sunseal-verify"},
+    "sunseal-server": {"sunseal-link", "sunseal-verify", "workspace-hack"},
+    "workspace-hack": set(),
     "sunseal-py": {
         "sunseal-trace",
         "sunseal-mcu",
@@ -45,6 +46,7 @@ MAY_USE: dict[str, set[str]] = {
         "sunseal-link",
         "sunseal-hdl",
         "sunseal-verify",
+        "workspace-hack",
     },
 }
 

@@ -40,7 +40,9 @@ def mspdebug() -> str:
 @pytest.fixture(scope="module")
 def run_elf() -> Path:
     """The example that runs an image on our machine."""
-    command = ["cargo", "build", "--locked", "--quiet", "--release", "-p", "sunseal-mcu", "--example", "run_elf"]
+    # The selection of `make test-rust`: with another one, other features would have the simulator compiled once more.
+    crates = ["--workspace", "--exclude", "sunseal-py"]
+    command = ["cargo", "build", "--locked", "--quiet", "--release", *crates, "--example", "run_elf"]
     subprocess.run(command, cwd=ROOT, check=True)
     return Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target") / "release/examples/run_elf"
 

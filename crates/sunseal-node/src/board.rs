@@ -17,9 +17,9 @@ use crate::NodeError;
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Board {
-    /// The file's name.
+    /// What scenarios and `--board` call the board: the name of its file, without `.toml`.
     pub name: String,
-    /// What it is.
+    /// The board in words, for lists and reports.
     pub title: String,
     /// Device of `data/devices`.
     pub device: String,

@@ -15,9 +15,9 @@ use crate::{Board, NodeError, Scenario};
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PartFile {
-    /// The file's name.
+    /// What scenarios, boards and options call the part: the name of its file, without `.toml`.
     pub name: String,
-    /// What it is.
+    /// The part in words, for lists and reports: maker, type, rating.
     pub title: String,
     /// What to mind of the whole.
     pub note: Option<String>,

@@ -262,7 +262,7 @@ struct EventEntry {
 pub struct PowerSet {
     /// Its name: the file's, without `.toml`.
     pub name: String,
-    /// What it is.
+    /// The set in words, for lists and reports.
     pub title: String,
     /// The part that it speaks for.
     pub device: String,

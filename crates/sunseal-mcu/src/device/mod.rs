@@ -159,7 +159,7 @@ pub enum RegionKind {
 pub struct Region {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// What may be done with it: read, written, executed, kept without supply.
     pub kind: RegionKind,
     /// First address.
     pub start: u32,

@@ -1,0 +1,1 @@
+//! Nothing: this crate is its Cargo.toml.
