@@ -342,6 +342,11 @@ impl Board {
                 reason: format!("[timing]: {e}"),
             })?;
         }
+        for pin in self.pins() {
+            device
+                .pin(pin)
+                .map_err(|e| NodeError::Board { name: self.name.clone(), reason: e.to_string() })?;
+        }
         let mut machine = Machine::new(&device);
         if let Some(f) = self.fuses {
             machine.write_mem(FUSES, &[f.low, f.high, f.extended])?;

@@ -88,16 +88,6 @@ struct Goal {
 }
 
 impl Goal {
-    fn new(
-        cycles: Option<u64>,
-        time_ps: Option<u128>,
-        pc: Vec<u32>,
-        pin: Option<&str>,
-    ) -> PyResult<Self> {
-        let pin = pin.map(str::parse).transpose().map_err(refuse)?;
-        Ok(Self { cycles, time: time_ps.map(Picos), pc, pin })
-    }
-
     /// Whether it is a place or a pin, and not only so many cycles or so much time.
     fn reaches(&self) -> bool {
         !self.pc.is_empty() || self.pin.is_some()
@@ -108,6 +98,17 @@ impl Machine {
     pub fn lock(&self) -> MutexGuard<'_, sunseal_mcu::Machine> {
         // A panic within a run leaves a machine that may be looked at.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn goal(
+        &self,
+        cycles: Option<u64>,
+        time_ps: Option<u128>,
+        pc: Vec<u32>,
+        pin: Option<&str>,
+    ) -> PyResult<Goal> {
+        let pin = pin.map(|name| self.lock().device().pin(name)).transpose().map_err(refuse)?;
+        Ok(Goal { cycles, time: time_ps.map(Picos), pc, pin })
     }
 
     fn drive<O: Observer>(
@@ -281,7 +282,7 @@ impl Machine {
         pc: Vec<u32>,
         pin: Option<&str>,
     ) -> PyResult<Ended> {
-        let goal = Goal::new(cycles, time_ps, pc, pin)?;
+        let goal = self.goal(cycles, time_ps, pc, pin)?;
         py.detach(|| {
             let mut dump = self.dump.lock().unwrap_or_else(PoisonError::into_inner);
             self.slices(&mut self.lock(), &goal, |machine, until| match dump.as_mut() {
@@ -293,7 +294,8 @@ impl Machine {
 
     /// Has all that `run` does from now on written as a value change dump of pins and components' states.
     fn record(&self, path: &str, pins: Vec<String>) -> PyResult<()> {
-        let pins = pins.iter().map(|pin| pin.parse().map_err(refuse)).collect::<PyResult<_>>()?;
+        let named = |pin: &String| self.lock().device().pin(pin).map_err(refuse);
+        let pins = pins.iter().map(named).collect::<PyResult<_>>()?;
         let probes = Probes { states: true, pins, ..Probes::default() };
         let out = BufWriter::new(File::create(path).map_err(refuse_at(path))?);
         let recorder = Recorder::new(out, &self.lock(), probes).map_err(refuse_at(path))?;
@@ -315,7 +317,7 @@ impl Machine {
         pc: Vec<u32>,
         floor: Option<u32>,
     ) -> PyResult<(u32, Option<String>)> {
-        let goal = Goal::new(None, None, pc, None)?;
+        let goal = self.goal(None, None, pc, None)?;
         let elf = self.elf()?;
         py.detach(|| {
             let mut machine = self.lock();
@@ -351,7 +353,7 @@ impl Machine {
         pc: Vec<u32>,
         pin: Option<&str>,
     ) -> PyResult<(Ended, usize, u64)> {
-        let goal = Goal::new(cycles, time_ps, pc, pin)?;
+        let goal = self.goal(cycles, time_ps, pc, pin)?;
         if buffer.readonly() || !buffer.is_c_contiguous() {
             return Err(refuse("samples go into a writable, contiguous array of uint8"));
         }
@@ -383,7 +385,7 @@ impl Machine {
         pc: Vec<u32>,
         pin: Option<&str>,
     ) -> PyResult<(Ended, Vec<Leak>, Covered)> {
-        let goal = Goal::new(cycles, time_ps, pc, pin)?;
+        let goal = self.goal(cycles, time_ps, pc, pin)?;
         let elf = self.elf()?;
         py.detach(|| {
             let mut machine = self.lock();
@@ -453,7 +455,7 @@ impl Machine {
         pc: Vec<u32>,
         pin: Option<&str>,
     ) -> PyResult<Followed> {
-        let goal = Goal::new(cycles, time_ps, pc, pin)?;
+        let goal = self.goal(cycles, time_ps, pc, pin)?;
         let elf = self.elf()?;
         py.detach(|| {
             let mut machine = self.lock();
@@ -514,7 +516,7 @@ impl Machine {
         pc: Vec<u32>,
         pin: Option<&str>,
     ) -> PyResult<WarFound> {
-        let goal = Goal::new(cycles, time_ps, pc, pin)?;
+        let goal = self.goal(cycles, time_ps, pc, pin)?;
         let elf = self.elf()?;
         py.detach(|| {
             let mut machine = self.lock();
@@ -556,7 +558,7 @@ impl Machine {
         pc: Vec<u32>,
         pin: Option<&str>,
     ) -> PyResult<(Ended, String)> {
-        let goal = Goal::new(cycles, time_ps, pc, pin)?;
+        let goal = self.goal(cycles, time_ps, pc, pin)?;
         let elf = self.elf()?;
         py.detach(|| {
             let mut coverage = Coverage::default();
@@ -589,17 +591,19 @@ impl Machine {
         pc: Vec<u32>,
         pin: Option<&str>,
     ) -> PyResult<Ended> {
-        let goal = Goal::new(cycles, time_ps, pc, pin)?;
+        let goal = self.goal(cycles, time_ps, pc, pin)?;
         let mut probes = Probes { states, ..Probes::default() };
         for pin in pins {
-            probes.pins.push(pin.parse().map_err(refuse)?);
+            probes.pins.push(self.lock().device().pin(&pin).map_err(refuse)?);
         }
         for symbol in symbols {
             probes.symbol(self.elf()?, &symbol).map_err(refuse)?;
         }
         let parsed: Vec<(&str, Pin)> = signals
             .iter()
-            .map(|(signal, pin)| Ok((signal.as_str(), pin.parse().map_err(refuse)?)))
+            .map(|(signal, pin)| {
+                Ok((signal.as_str(), self.lock().device().pin(pin).map_err(refuse)?))
+            })
             .collect::<PyResult<_>>()?;
         let mut stimulus = match stimulus {
             None => Stimulus::new(Vec::new()),
@@ -750,14 +754,15 @@ impl Machine {
     }
 
     fn set_pin(&self, pin: &str, level: Option<bool>) -> PyResult<()> {
-        let pin: Pin = pin.parse().map_err(refuse)?;
-        self.lock().set_pin(pin, level);
+        let mut machine = self.lock();
+        let pin = machine.device().pin(pin).map_err(refuse)?;
+        machine.set_pin(pin, level);
         Ok(())
     }
 
     fn pin(&self, pin: &str) -> PyResult<bool> {
-        let pin: Pin = pin.parse().map_err(refuse)?;
-        Ok(self.lock().pin(pin))
+        let machine = self.lock();
+        Ok(machine.pin(machine.device().pin(pin).map_err(refuse)?))
     }
 
     fn adc_volts(&self, channel: u8, volts: f64) {

@@ -17,6 +17,7 @@ use sunseal_isa::{avr as avr_core, msp430, thumb};
 use sunseal_trace::Picos;
 
 use crate::elf::Architecture;
+use crate::pin::{PORT_J, Pin};
 
 pub use avr::Atmega128;
 pub use f1xx::F1xx;
@@ -58,6 +59,16 @@ pub enum DeviceError {
         device: String,
         /// What is wrong and what would be right.
         what: String,
+    },
+    /// No such pin.
+    #[error("`{pin}` is no pin of the {device}, which has {pins}")]
+    NoPin {
+        /// Name of the device.
+        device: String,
+        /// What was asked for.
+        pin: String,
+        /// Its ports, in words.
+        pins: String,
     },
 }
 
@@ -616,6 +627,33 @@ impl Device {
         &self.gap
     }
 
+    /// A pin of this device by its name in the data sheet.
+    ///
+    /// # Errors
+    /// If no port of this device has it; bits that a port lacks (PJ, PG) are not told apart.
+    pub fn pin(&self, name: &str) -> Result<Pin, DeviceError> {
+        let ports = match &self.facts {
+            // PA to PG (2467X, figure 1); no port J (SLAS368G, figure 1); P1 to P10 and PJ (SLAS826H, table 4-1).
+            Facts::Atmega128(_) => b'A'..=b'G',
+            Facts::F1xx(_) => 1..=6,
+            Facts::Msp432(_) => 1..=10,
+            Facts::F5xx(f) => 1..=f.ports.last,
+            Facts::Fr5xx(f) => 1..=f.ports.last,
+        };
+        let has_j = !matches!(self.facts, Facts::Atmega128(_) | Facts::F1xx(_));
+        let here = |pin: &Pin| ports.contains(&pin.port) || (has_j && pin.port == PORT_J);
+        name.parse().ok().filter(here).ok_or_else(|| DeviceError::NoPin {
+            device: self.name.clone(),
+            pin: name.to_owned(),
+            pins: format!(
+                "{} to {}{}",
+                Pin::new(*ports.start(), 0),
+                Pin::new(*ports.end(), 7),
+                if has_j { " and PJ" } else { "" }
+            ),
+        })
+    }
+
     /// The peripheral blocks: first address and name, by address.
     pub fn blocks(&self) -> impl Iterator<Item = (u32, &str)> {
         self.blocks.iter().map(|(at, name)| (*at, name.as_str()))
@@ -697,6 +735,32 @@ mod tests {
         assert!(needed.contains("[peripherals] needs `sfr`"), "{needed}");
         let vector = err(text.replace("ta0_ccr0 = 0x", "ta0_ccr9 = 0x"));
         assert!(vector.contains("`ta0_ccr9`"), "{vector}");
+    }
+
+    #[test]
+    fn a_pin_is_one_of_the_ports_that_the_device_has() {
+        for (device, has, lacks) in [
+            ("atmega128l", &["PA0", "PG4"][..], &["P1.0", "PJ.0", "PH0", "PA8"][..]),
+            ("msp430f1611", &["P1.0", "P6.7"], &["P7.0", "PJ.0", "PA0"]),
+            ("msp430f5438a", &["P11.2", "PJ.3"], &["PA0", "P0.0"]),
+            ("msp430fr5969", &["P4.7", "PJ.0"], &["P5.0", "P9.1"]),
+            ("msp430fr6989", &["P10.2"], &["P11.0"]),
+            ("msp432p401r", &["P10.0", "PJ.5"], &["P11.0", "PB0"]),
+        ] {
+            let device = Device::named(device).unwrap();
+            for name in has {
+                assert_eq!(device.pin(name).unwrap().to_string(), *name);
+            }
+            for name in lacks {
+                let said = device.pin(name).unwrap_err().to_string();
+                assert!(
+                    said.contains(&format!("`{name}` is no pin of the {}", device.name)),
+                    "{said}"
+                );
+            }
+        }
+        let said = Device::named("msp430fr5969").unwrap().pin("P5.0").unwrap_err().to_string();
+        assert!(said.ends_with("which has P1.0 to P4.7 and PJ"), "{said}");
     }
 
     #[test]
