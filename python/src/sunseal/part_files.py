@@ -32,6 +32,8 @@ FAR = 30.0
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 SAYS = ("source", "note", "recalled")
 """Keys that say where figures are from: a new part has its own."""
+NO_SOURCE = "who measured it, or document and page"
+"""What a template has for a source."""
 
 
 def kinds_of(facts: Mapping[str, Any]) -> list[str]:
@@ -68,7 +70,7 @@ def template(kind: str, name: str, extends: str | None = None) -> str:
         return "\n".join(lines) + "\n"
     figures = {k: v for k, v in facts[kind].items() if k not in SAYS}
     lines += [f'title = "{name}"', ""]
-    table = _table(kind, {"source": "who measured it, or document and page", **figures}, meanings)
+    table = _table(kind, {"source": NO_SOURCE, **figures}, meanings)
     lines += [table[0], f"# The figures are those of {base}: put your own in their place.", *table[1:]]
     return "\n".join(lines) + "\n"
 
@@ -151,6 +153,9 @@ def check(path: Path) -> Checked:
             for wrong in _impossible(kind, facts[kind]):
                 raise SunsealError(f"`{path}`: {wrong}")
         questions = [q for kind in found for q in _questions(kind, facts)]
+        questions += [
+            f"{kind}.source is still the template's" for kind in found if facts[kind].get("source") == NO_SOURCE
+        ]
         if raw.get("title") is None and base is not None:
             questions.append("title is that of the part which it extends: say what is different")
     return Checked(str(path), path.stem, tuple(found), base if isinstance(base, str) else None, tuple(questions))
