@@ -108,7 +108,7 @@ test-rust: all all-boards tools ## Test the crates.
 	$(WITH_TOOLS) $(CARGO) test --no-fail-fast --release --workspace --exclude sunseal-py
 
 test-firmware: firmware all-boards ## Test the firmware on the host and on every simulated variant.
-	$(MAKE) $(SILENT) --no-print-directory -C firmware test-host test-boards
+	$(MAKE) $(SILENT) --no-print-directory -j$(JOBS) -O -C firmware test-host test-boards
 
 test-library: all all-boards ## Hold the cryptographic library to known answers, constant time and proofs on every target.
 	$(GET) --for proofs
