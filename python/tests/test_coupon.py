@@ -47,6 +47,10 @@ def test_every_kind_has_the_shape_of_the_contract(sunseal: Cli) -> None:
         assert (m["original"] == {}) == (m["kind"] == "schedule")
         if m["store"]["guard"]:
             assert m["store"]["guard"]["cycles"] == m["runtime"]["cycles"] - m["runtime_without_guard"]["cycles"]
+        # What writing a slot takes is never told below zero: of two long runs only the cycles may be subtracted.
+        assert all(value > 0 for value in m["store"]["write"].values()), m
+        if m["kind"] == "p256":
+            assert set(m["store"]["write"]) == {"cycles", "time_s"}
 
 
 def test_ratios_are_those_of_measure(sunseal: Cli) -> None:

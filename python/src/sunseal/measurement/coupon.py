@@ -156,7 +156,9 @@ class Metrics:
     bare: Cost | None
     """Without them."""
     store_write: Cost | None
-    """What the store adds to making a coupon, where a workload makes one without."""
+    """What the store adds to making a coupon, where that was measured alone or as a difference of two runs."""
+    write_alone: bool
+    """A difference of two long runs tells cycles and time; its energy is lost in what their data move."""
     slot_bytes: int
     published: dict[str, dict[str, float]] | None
     """The paper's own whole operation over our runtime, in the paper's conditions."""
@@ -182,12 +184,18 @@ class Metrics:
             "store": {
                 "guard": guard.as_json() if guard else {},
                 "guard_share_cycles": guard.cycles / self.runtime.cycles if guard else None,
-                "write": self.store_write.as_json() if self.store_write else {},
+                "write": self._write(),
             },
             "slot_bytes": self.slot_bytes,
             "published": self.published or {},
             "note": self.note,
         }
+
+    def _write(self) -> dict[str, float]:
+        if self.store_write is None:
+            return {}
+        told = self.store_write.as_json()
+        return told if self.write_alone else {key: told[key] for key in ("cycles", "time_s")}
 
 
 @cache
@@ -337,6 +345,7 @@ def _of_kind(name: str, board: str, variant: tuple[str, ...], power: str) -> lis
                 runtime=used,
                 bare=bare,
                 store_write=produce - cost(kind.made_by) if kind.made_by else produce if kind.source else None,
+                write_alone=kind.made_by is None,
                 slot_bytes=slot_bytes(name, board),
                 published=_published(name, way, board),
                 note=kind.note,

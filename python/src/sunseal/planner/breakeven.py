@@ -491,8 +491,7 @@ def costs_of(
         make=m.precompute,
         use=m.runtime,
         guard=None if m.bare is None else m.runtime - m.bare,
-        # Two measured runs' difference: where their own work differs by more, it says nothing of the slot.
-        write=m.store_write if m.store_write is not None and m.store_write.energy_j > 0 else None,
+        write=m.store_write if m.write_alone else None,
         slot_bytes=m.slot_bytes,
         note=m.note,
     )
