@@ -408,9 +408,17 @@ def built(tree: Path, room: dict[str, Any], mutants: dict[int, dict[str, Any]]) 
             del mutants[number]
 
 
+DRAWN_CASES = {
+    "PROPTEST_RNG_SEED": "1",
+    "PROPTEST_MAX_SHRINK_ITERS": "0",
+    "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1",
+}
+"""Each mutant meets the same cases of a property, none found by another, and the first that fails is enough."""
+
+
 def fails(command: list[str], folder: Path, mutant: int, timeout_s: float) -> bool:
     """Run a test binary with one mutant in it, up to the first test that fails or for so long."""
-    environment = {**os.environ, "MUTANT": str(mutant)}
+    environment = {**os.environ, "MUTANT": str(mutant), **DRAWN_CASES}
     with subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         start_new_session=True,
