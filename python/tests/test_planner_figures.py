@@ -111,6 +111,33 @@ def test_a_year_keeps_its_books() -> None:
     assert got["stored_j"] == near(0.25 * (got["v_end_v"] ** 2 - 2.6**2), 0.1)
 
 
+def test_a_year_is_played_from_the_demand(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Any] = []
+
+    def noted(profile: fleet.NodeProfile, *_: Any, **how: Any) -> Any:
+        told.append((profile, how))
+        raise LookupError
+
+    monkeypatch.setattr(fleet, "play_one", noted)
+    # A node that has nothing to do for long looks once a minute.
+    for period_s, poll_s in ((50.0, 50.0), (60.5, 60.0), (1e5, 60.0)):
+        demand = dataclasses.replace(DEMAND, period_s=period_s)
+        with pytest.raises(LookupError):
+            size.year_of(demand, "telosb", 0.5, ([0.0, 1.0], [1.0, 1.0]))
+        task = fleet.Task("sign", period_s, near(3e-3), near(0.25), near(6e-3))
+        assert told[-1] == (
+            fleet.NodeProfile(1e-5, 0.0, 0.0, poll_s, (task,)),
+            {"board": "telosb", "light": 1.0, "capacitance_f": 0.5},
+        )
+
+
+@pytest.mark.parametrize("module", [size, lifetime, asleep, radio, supplies])
+def test_figures_do_not_change_once_they_are_told(module: Any) -> None:
+    """Answers and parts are kept and handed out more than once: nobody may write into them."""
+    own = [c for c in vars(module).values() if dataclasses.is_dataclass(c) and c.__module__ == module.__name__]
+    assert own and all(c.__dataclass_params__.frozen for c in own), own  # type: ignore[attr-defined]
+
+
 def test_a_board_brings_its_own_supply() -> None:
     own = size.supply_of("msp430f5438a-anagear")
     assert own == {"capacitance_f": 0.5, "v_max_v": 5.0, "v_cut_v": 1.9, "charge_efficiency": 0.8}
@@ -398,6 +425,8 @@ def test_a_harvester_and_its_capacitor() -> None:
     light_w = np.array([19e-6, 20e-6, 1e-3])
     assert s.charged_w(light_w) == near([0.0, 16e-6, 0.8e-3]) and s.charged_cold_w(light_w) == near([0, 16e-6, 0.8e-3])
     assert s.charged_w(light_w, 2.0) == near([0.0, 20e-6, 1e-3]) and s.charged_w(light_w, 0.5)[2] == near(0.4e-3)
+    least_w = float(told("anagear-an1010", "harvester")["panel_min_uW"]) * 1e-6
+    assert s.charged_w(np.array([least_w]))[0] == near(0.8 * least_w)
     assert s.off_per_s() == near(2e-6 / (0.25 * 6.76), 1e-4)
     inner_v = 1.9 + (0.1 / 0.85 + 6e-6) / 1.9 * 0.08
     reserve_j = s.reserve_j(np.array([0.1, 1e3]), np.array([1.8, 1.8]))
@@ -557,8 +586,8 @@ def lossless(**changes: float) -> supplies.Harvested:
         (0.0, (0.0, 1.5e-3, 1e-3, 2e-3), (-100.0, -100.0, 43.2, 43.2)),
         # Less light than load, but some: it is held at the cut-off from both sides.
         (0.0, (0.5e-3, 0.5e-3, 1.6e-3, 1e-3), (-100.0, -100.0, -100.0, 51.84)),
-        # More light than load: 43.2 J a day, until it is full.
-        (0.0, (1.5e-3, 1.5e-3, 1.5e-3, 1e-3), (20.0, 63.2, 100.0, 100.0)),
+        # More light than load: 43.2 J a day, until it is full; then as much less.
+        (0.0, (1.5e-3, 1.5e-3, 1.5e-3, 0.5e-3), (20.0, 63.2, 100.0, 56.8)),
         # A start costs 5 J: of 20 J it leaves 15, and after the dark day the next one is still to be paid.
         (5.0, (1e-3, 0.0, 1.5e-3, 1e-3), (15.0, -100.0, -100.0, 38.2)),
         # 17.28 J above the cut-off are not the 20 J of a restart.
@@ -574,6 +603,41 @@ def test_a_store_without_leakage_runs_in_straight_lines(
     gain_w = np.repeat(days_w, 24)[:, None]
     got = supplies._lows([(s, supplies.Corner())], np.array([1e-3]), gain_w, gain_w, np.zeros(1, dtype=np.intp))
     assert got[:, 0] == pytest.approx(lows_j, abs=0.3), got[:, 0]
+
+
+def test_a_store_in_the_dark_leaks_on_below_the_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A night and most of a day without light, then 10 mW for two hours: each stretch by its exponential."""
+    monkeypatch.setattr(supplies, "DAYS", 3)
+    s, leak = lossless(leak_per_s=1e-5), 1e-5
+    off = leak + s.off_per_s()
+    # Below the cut-off from where 130 J above the rest of -100 J have become 110, until 22 h of the second day.
+    dark_s = 46 * 3600.0 - math.log(130 / 110) / leak
+    low_j = 10.0 * math.exp(-off * dark_s)
+    rise_s = math.log((0.01 / off - low_j) / (0.01 / off - 10.0)) / off
+    end_j = 900.0 - 890.0 * math.exp(-leak * (7200.0 - rise_s))
+    gain_w = np.concatenate([np.zeros(46), np.full(2, 0.01), np.full(24, 0.002)])[:, None]
+    got = supplies._lows([(s, supplies.Corner())], np.array([1e-3]), gain_w, gain_w, np.zeros(1, dtype=np.intp))
+    assert got[:, 0] == pytest.approx([-100.0, -100.0, end_j - 10.0], rel=1e-6)
+
+
+def test_a_full_store_without_leakage_carries_what_comes_in_and_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supplies, "DAYS", 3)
+    s = lossless(begin_j=100.0)
+    always = supplies.Light(s.panel, np.array([0.0, 86_400.0]), np.full(2, 1e-3), {})
+    # 80 % of 1 mW reach the store, and down to each gate it gives a share of its 100 J in the three days.
+    shares = np.array([0.0, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0])
+    expected_w = 0.8e-3 + (1.0 - shares) * 100.0 / (3 * 86_400.0)
+    carried_w = supplies.carried([s], {s.panel: always}, 1.0).loads_w[0]
+    # The scale of loads has 512 steps to an octave.
+    assert ((carried_w <= expected_w * (1 + 1e-9)) & (carried_w >= expected_w * 2 ** (-1 / 512))).all(), carried_w
+    whole = supplies.carried([s], {s.panel: always}, 1.0)
+    assert whole.most_w(0, np.array([100.0, 100.1, 200.0])).tolist() == [carried_w[-1], 0.0, 0.0]
+    # A dark day may be lost of three, all but one, and all but the best where no share is asked for.
+    dark = dataclasses.replace(
+        always, time_s=np.array([0.0, 86_400.0, 86_401.0, 259_200.0]), power_w=np.array([1e-3, 1e-3, 0, 0])
+    )
+    each_w = [supplies.carried([s], {s.panel: dark}, share).loads_w[0][-1] for share in (1.0, 0.6, 0.3, 0.0)]
+    assert each_w[:2] == [0.0, 0.0] and each_w[2] == each_w[3] == carried_w[-1]
 
 
 def played(s: supplies.Harvested, corner: supplies.Corner, load_w: float, gain_w: Any, cold_w: Any) -> list[float]:
@@ -662,6 +726,9 @@ def test_a_battery_under_a_current() -> None:
         [0.25, 0.5, 1.0, 0.0]
     )
     assert battery.mean_v(np.array([1.0, 0.5, 0.0])) == near([3.0, 3.5, 4.0])
+    # A knee close to the end: 3 V on the mean up to it, 4 V above.
+    knee = dataclasses.replace(CELL, charge=(0.0, 0.0025, 1.0), open_v=(2.0, 4.0, 4.0))
+    assert supplies.Battery(knee, None, "direct", (0.0,) * 3, 2.0).mean_v(np.array([1.0]))[0] == near(4.0 - 0.0025)
     assert battery.table(2.0) == {"cell": "made up", "charger": "diode", "output": "direct"}
     helped = dataclasses.replace(battery, converter="ti-tps61000", kind="assisting")
     assert helped.table(2.5) == {"cell": "made up", "charger": "diode", "output": "ti-tps61000", "below_v": 2.5}
