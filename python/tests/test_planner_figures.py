@@ -134,8 +134,10 @@ def test_a_year_is_played_from_the_demand(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("module", [size, lifetime, asleep, radio, supplies])
 def test_figures_do_not_change_once_they_are_told(module: Any) -> None:
     """Answers and parts are kept and handed out more than once: nobody may write into them."""
-    own = [c for c in vars(module).values() if dataclasses.is_dataclass(c) and c.__module__ == module.__name__]
-    assert own and all(c.__dataclass_params__.frozen for c in own), own  # type: ignore[attr-defined]
+    own: list[Any] = [
+        c for c in vars(module).values() if dataclasses.is_dataclass(c) and c.__module__ == module.__name__
+    ]
+    assert own and all(c.__dataclass_params__.frozen for c in own), own
 
 
 def test_a_board_brings_its_own_supply() -> None:
@@ -573,7 +575,7 @@ def test_a_start_must_leave_something(monkeypatch: pytest.MonkeyPatch) -> None:
 def lossless(**changes: float) -> supplies.Harvested:
     """Make a store without leakage: its energy runs in straight lines. 10 J to the cut-off, 100 J above it."""
     s = made("anagear-an1010", None, "capxx-hw203")
-    energies = {"cut_j": 10.0, "full_j": 100.0, "on_j": 20.0, "begin_j": 20.0, "leak_per_s": 0.0, "cold_j": 0.0}
+    energies: Any = {"cut_j": 10.0, "full_j": 100.0, "on_j": 20.0, "begin_j": 20.0, "leak_per_s": 0.0, "cold_j": 0.0}
     return dataclasses.replace(s, start_j=0.0, store=dataclasses.replace(s.store, **{**energies, **changes}))
 
 
