@@ -453,6 +453,8 @@ def sources_of_rust(room: dict[str, Any], most: int | None, rng: random.Random, 
     listed = [m for m in listed if m["function"] and not re.search(r"\bconst fn\b", head_of(tree, m))]
     mutants = dict(enumerate(drawn(rng, listed, most), 1))
     commands = built(tree, room, mutants)
+    # Quick tests come first: most mutants go no further.
+    commands = [[*command, *room["first"]] for command in commands if "first" in room] + commands
     crate = tree / "crates" / room["package"]
     begun_s = time.monotonic()
     if any(fails(command, crate, 0, 1800.0) for command in commands):

@@ -410,6 +410,12 @@ fn modes_have_their_hysteresis() {
     );
     near(s.mode_margin(off, &at(4.9, 4.9), Some((1e-3, 0.8e-3))), 0.1, 1e-9);
     assert_eq!(s.mode_margin(full, &at(5.0, 5.0), None), -1.0);
+    // A cell that is too low for the diode brings nothing: no light holds the store then.
+    let charger = Charger::Diode { drop_v: 0.3 };
+    let low = on_at(SupplyConfig { charger, ..config() }, 3.0);
+    let curve = Light::from(IvCurve::new(&[0.0, 3.0], &[2e-3, 0.0]).unwrap());
+    assert_eq!(low.feed(&curve, false), Some((0.0, 0.0)));
+    assert!(!low.next_mode(off, &at(5.0, 5.0), &curve).full);
     // The cut-off counts while it is on; a store that cannot give what is asked has met it.
     near(s.cut_margin_v(&at(2.5, 2.0)), 0.1, 1e-9);
     assert_eq!(s.cut_margin_v(&Probe { able: false, ..at(2.5, 2.0) }), -1.0);
