@@ -236,6 +236,15 @@ def test_a_battery_with_a_converter_runs_down_in_small_steps(kept: float) -> Non
         assert alone.self_discharged_j == near(alone.available_j - mean_w * alone.lifetime_s)
 
 
+def test_a_converter_that_loses_nothing_but_its_own_current() -> None:
+    # A load P and as many amperes as watts: t is the integral of dq / (P / V + I), 1800 C to a volt from 4 V to 2 V.
+    mean_w = use().mean_w
+    lossless_boost = lifetime.Boost("made up", mean_w, 0.8, (1.0,), (1e-3,), ((1.0,),))
+    got = lifetime.of(use(), CELL, 4.0, lossless_boost)
+    assert got.lifetime_s == near(1800.0 / mean_w * (2.0 - math.log(5.0 / 3.0)), 1e-4)
+    assert got.converter_lost_j == near(10_800.0 - mean_w * got.lifetime_s, 1e-4)
+
+
 # --- asleep and radio ------------------------------------------------------------------------
 
 
@@ -591,7 +600,7 @@ def lossless(**changes: float) -> supplies.Harvested:
         # More light than load: 43.2 J a day, until it is full; then as much less.
         (0.0, (1.5e-3, 1.5e-3, 1.5e-3, 0.5e-3), (20.0, 63.2, 100.0, 56.8)),
         # A start costs 5 J: of 20 J it leaves 15, and after the dark day the next one is still to be paid.
-        (5.0, (1e-3, 0.0, 1.5e-3, 1e-3), (15.0, -100.0, -100.0, 38.2)),
+        (5.0, (1e-3, 0.0, 1.5e-3, 1.5e-3), (15.0, -100.0, -100.0, 38.2)),
         # 17.28 J above the cut-off are not the 20 J of a restart.
         (0.0, (0.0, 1.2e-3, 1e-3, 1e-3), (-100.0, -100.0, -100.0, -100.0)),
     ],
@@ -746,6 +755,8 @@ def test_batteries_that_are_allowed() -> None:
     assert got[0].end_v == facts["v_end_V"]
     at, ohms = zip(*facts["r_ohm"], strict=True)
     assert got[0].ohms == near([np.interp(100 * c, at, ohms) for c in got[0].cell.charge])
+    beside = supplies.batteries({"batteries": ["own", "li-ion-lir2450"], "converters": ["ti-tps7a02"]}, ["telosb"])
+    assert {b.cell.part for b in beside} == {own, "li-ion-lir2450"}
     every = supplies.batteries({}, [])
     assert {b.cell.part for b in every} == set(lifetime.cells())
     assert {b.kind for b in every} == {"direct", "linear", "assisting"}
