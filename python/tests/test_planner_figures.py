@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -346,6 +347,20 @@ def test_what_an_operation_puts_on_the_air() -> None:
         except SunsealError:
             continue
         assert radio.added_bytes(known) == added, work
+
+
+def test_bodies_are_as_long_as_the_link_layer_has_them() -> None:
+    """The columns of the table of messages in link.md: `u8`, `u32`, `name[8]`; data and signature come on top."""
+    rows = (boards.home() / "docs" / "reference" / "link.md").read_text("utf-8").splitlines()
+
+    def fixed_bytes(kind: str) -> int:
+        (body,) = (row.split("|")[4] for row in rows if re.match(rf"\| \d+ \| {kind} \|", row))
+        return sum(int(n) for n in re.findall(r"\[(\d+)\]", body)) + sum(
+            int(n) // 8 for n in re.findall(r"\bu(\d+)\b", body)
+        )
+
+    assert fixed_bytes("REPORT") == radio.REPORT_BYTES
+    assert fixed_bytes("VERDICT") == radio.ANSWER_BYTES
 
 
 # --- supplies --------------------------------------------------------------------------------
