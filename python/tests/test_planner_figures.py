@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -111,6 +112,35 @@ def test_a_year_keeps_its_books() -> None:
     assert got["stored_j"] == near(0.25 * (got["v_end_v"] ** 2 - 2.6**2), 0.1)
 
 
+def test_a_year_is_played_from_the_demand(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Any] = []
+
+    def noted(profile: fleet.NodeProfile, *_: Any, **how: Any) -> Any:
+        told.append((profile, how))
+        raise LookupError
+
+    monkeypatch.setattr(fleet, "play_one", noted)
+    # A node that has nothing to do for long looks once a minute.
+    for period_s, poll_s in ((50.0, 50.0), (60.5, 60.0), (1e5, 60.0)):
+        demand = dataclasses.replace(DEMAND, period_s=period_s)
+        with pytest.raises(LookupError):
+            size.year_of(demand, "telosb", 0.5, ([0.0, 1.0], [1.0, 1.0]))
+        task = fleet.Task("sign", period_s, near(3e-3), near(0.25), near(6e-3))
+        assert told[-1] == (
+            fleet.NodeProfile(1e-5, 0.0, 0.0, poll_s, (task,)),
+            {"board": "telosb", "light": 1.0, "capacitance_f": 0.5},
+        )
+
+
+@pytest.mark.parametrize("module", [size, lifetime, asleep, radio, supplies])
+def test_figures_do_not_change_once_they_are_told(module: Any) -> None:
+    """Answers and parts are kept and handed out more than once: nobody may write into them."""
+    own: list[Any] = [
+        c for c in vars(module).values() if dataclasses.is_dataclass(c) and c.__module__ == module.__name__
+    ]
+    assert own and all(c.__dataclass_params__.frozen for c in own), own
+
+
 def test_a_board_brings_its_own_supply() -> None:
     own = size.supply_of("msp430f5438a-anagear")
     assert own == {"capacitance_f": 0.5, "v_max_v": 5.0, "v_cut_v": 1.9, "charge_efficiency": 0.8}
@@ -205,6 +235,15 @@ def test_a_battery_with_a_converter_runs_down_in_small_steps(kept: float) -> Non
     if kept < 1:
         assert alone.lifetime_s == near(math.log(1 + rate * alone.available_j / mean_w) / rate)
         assert alone.self_discharged_j == near(alone.available_j - mean_w * alone.lifetime_s)
+
+
+def test_a_converter_that_loses_nothing_but_its_own_current() -> None:
+    # A load P and as many amperes as watts: t is the integral of dq / (P / V + I), 1800 C to a volt from 4 V to 2 V.
+    mean_w = use().mean_w
+    lossless_boost = lifetime.Boost("made up", mean_w, 0.8, (1.0,), (1e-3,), ((1.0,),))
+    got = lifetime.of(use(), CELL, 4.0, lossless_boost)
+    assert got.lifetime_s == near(1800.0 / mean_w * (2.0 - math.log(5.0 / 3.0)), 1e-4)
+    assert got.converter_lost_j == near(10_800.0 - mean_w * got.lifetime_s, 1e-4)
 
 
 # --- asleep and radio ------------------------------------------------------------------------
@@ -310,6 +349,20 @@ def test_what_an_operation_puts_on_the_air() -> None:
         assert radio.added_bytes(known) == added, work
 
 
+def test_bodies_are_as_long_as_the_link_layer_has_them() -> None:
+    """The columns of the table of messages in link.md: `u8`, `u32`, `name[8]`; data and signature come on top."""
+    rows = (boards.home() / "docs" / "reference" / "link.md").read_text("utf-8").splitlines()
+
+    def fixed_bytes(kind: str) -> int:
+        (body,) = (row.split("|")[4] for row in rows if re.match(rf"\| \d+ \| {kind} \|", row))
+        return sum(int(n) for n in re.findall(r"\[(\d+)\]", body)) + sum(
+            int(n) // 8 for n in re.findall(r"\bu(\d+)\b", body)
+        )
+
+    assert fixed_bytes("REPORT") == radio.REPORT_BYTES
+    assert fixed_bytes("VERDICT") == radio.ANSWER_BYTES
+
+
 # --- supplies --------------------------------------------------------------------------------
 
 
@@ -398,6 +451,8 @@ def test_a_harvester_and_its_capacitor() -> None:
     light_w = np.array([19e-6, 20e-6, 1e-3])
     assert s.charged_w(light_w) == near([0.0, 16e-6, 0.8e-3]) and s.charged_cold_w(light_w) == near([0, 16e-6, 0.8e-3])
     assert s.charged_w(light_w, 2.0) == near([0.0, 20e-6, 1e-3]) and s.charged_w(light_w, 0.5)[2] == near(0.4e-3)
+    least_w = float(told("anagear-an1010", "harvester")["panel_min_uW"]) * 1e-6
+    assert s.charged_w(np.array([least_w]))[0] == near(0.8 * least_w)
     assert s.off_per_s() == near(2e-6 / (0.25 * 6.76), 1e-4)
     inner_v = 1.9 + (0.1 / 0.85 + 6e-6) / 1.9 * 0.08
     reserve_j = s.reserve_j(np.array([0.1, 1e3]), np.array([1.8, 1.8]))
@@ -486,6 +541,131 @@ def test_supplies_that_cannot_be_are_told() -> None:
     assert {s.store.part for s in both} == {"capxx-hw203", "li-ion-lir2450"}
 
 
+def stub_parts(monkeypatch: pytest.MonkeyPatch, **kinds: dict[str, dict[str, Any]]) -> None:
+    """Put made-up parts in the place of those that the data describe."""
+    monkeypatch.setattr(supplies, "parts", lambda kind: {n: {kind: f} for n, f in kinds.get(kind, {}).items()})
+
+
+CHARGER = {"v_ok_rising_V": 2.8, "v_ok_falling_V": 2.4, "v_ov_V": 3.5, "cold_until_V": 1.5}
+
+
+def test_a_cell_is_on_above_its_own_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 3600 C between 0.5 V and 4 V on a straight line: at 3 V it holds 5/7 of them.
+    cell = dataclasses.replace(CELL, charge=(0.0, 1.0), open_v=(0.5, 4.0), self_discharge_per_year=0.1)
+    monkeypatch.setattr(lifetime.Cell, "load", lambda part: cell)
+    facts = {"v_end_V": 3.0, "v_charge_V": 3.3, "r_ohm": [[0, 2.0], [100, 1.0]]}
+    stub_parts(monkeypatch, charger={"c": CHARGER}, cell={"made up": facts})
+    s = made("c", "o", "made up", True)
+    # The cell may not be emptied below 3 V, so the charger's own 2.8 V are not where it comes on: 1 % above its end is.
+    assert (s.v_cut_v, s.v_on_v, s.v_max_v) == (3.0, near(3.03), 3.3)
+
+    def joules(low_v: float, high_v: float) -> float:
+        return 3600.0 * (high_v - low_v) / 3.5 * (high_v + low_v) / 2
+
+    assert s.store.full_j == near(joules(3.0, 3.3)) == s.store.begin_j and s.store.on_j == near(joules(3.0, 3.03))
+    assert s.store.cut_j == near(joules(0.5, 3.0)) and s.store.cold_j == near(joules(0.5, 1.5))
+    assert s.store.leak_per_s == near(-math.log(0.9) / YEAR_S) and s.store.esr_ohm == near(1.5)
+    # One that is never emptied so far is on where the charger says.
+    stub_parts(monkeypatch, charger={"c": CHARGER}, cell={"made up": {**facts, "v_end_V": 1.0}})
+    s = made("c", "o", "made up", True)
+    assert (s.v_cut_v, s.v_on_v) == (2.4, 2.8)
+
+
+@pytest.mark.parametrize("rated_v", [2.8, 2.5, 2.9])
+def test_a_store_that_is_never_charged_to_where_the_output_comes_on(
+    monkeypatch: pytest.MonkeyPatch, rated_v: float
+) -> None:
+    facts = {"capacitance_f": 1.0, "v_rated_v": rated_v, "leakage_uA": 1, "esr_ohm": 0.1, "tolerance_rel": 0.2}
+    stub_parts(monkeypatch, charger={"c": CHARGER}, capacitor={"k": facts})
+    got = supplies._supply("c", "o", "k", False)
+    if rated_v > 2.8:
+        assert isinstance(got, supplies.Harvested) and got.v_max_v == rated_v
+    else:
+        assert got == f"c + o + k: the store is charged to {rated_v:g} V and the output comes on at 2.8 V"
+
+
+def test_a_start_must_leave_something(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 2 F between 1 V and 2 V hold 3 J above the cut-off.
+    facts = {"capacitance_f": 2.0, "v_rated_v": 5.0, "leakage_uA": 1, "esr_ohm": 0.1, "tolerance_rel": 0.2}
+    harvester = {"v_on_v": 2.0, "v_cut_v": 1.0, "v_max_v": 4.0}
+    for overhead_mj, can_be in ((2990.0, True), (3010.0, False)):
+        stub_parts(monkeypatch, harvester={"h": {**harvester, "overhead_mJ": overhead_mj}}, capacitor={"k": facts})
+        got = supplies._supply("h", None, "k", False)
+        assert isinstance(got, supplies.Harvested) == can_be, got
+        if not can_be:
+            assert f"a start costs {overhead_mj / 1e3:g} J, and at 2 V the store holds 3 J" in str(got)
+
+
+def lossless(**changes: float) -> supplies.Harvested:
+    """Make a store without leakage: its energy runs in straight lines. 10 J to the cut-off, 100 J above it."""
+    s = made("anagear-an1010", None, "capxx-hw203")
+    energies: Any = {"cut_j": 10.0, "full_j": 100.0, "on_j": 20.0, "begin_j": 20.0, "leak_per_s": 0.0, "cold_j": 0.0}
+    return dataclasses.replace(s, start_j=0.0, store=dataclasses.replace(s.store, **{**energies, **changes}))
+
+
+@pytest.mark.parametrize(
+    ("start_j", "days_w", "lows_j"),
+    [
+        # 86.4 J a day are drawn; on a day whose light covers that, the low is what the day begins with.
+        # 20 J are gone in 5.6 h; then the light alone lifts the store. At the cut-off it is drawn from again: of 1.5 mW
+        # 0.5 mW stay, 43.2 J in a day.
+        (0.0, (0.0, 1.5e-3, 1e-3, 2e-3), (-100.0, -100.0, 43.2, 43.2)),
+        # Less light than load, but some: it is held at the cut-off from both sides.
+        (0.0, (0.5e-3, 0.5e-3, 1.6e-3, 1e-3), (-100.0, -100.0, -100.0, 51.84)),
+        # More light than load: 43.2 J a day, until it is full; then as much less.
+        (0.0, (1.5e-3, 1.5e-3, 1.5e-3, 0.5e-3), (20.0, 63.2, 100.0, 56.8)),
+        # A start costs 5 J: of 20 J it leaves 15, and after the dark day the next one is still to be paid.
+        (5.0, (1e-3, 0.0, 1.5e-3, 1.5e-3), (15.0, -100.0, -100.0, 38.2)),
+        # 17.28 J above the cut-off are not the 20 J of a restart.
+        (0.0, (0.0, 1.2e-3, 1e-3, 1e-3), (-100.0, -100.0, -100.0, -100.0)),
+    ],
+)
+def test_a_store_without_leakage_runs_in_straight_lines(
+    monkeypatch: pytest.MonkeyPatch, start_j: float, days_w: tuple[float, ...], lows_j: tuple[float, ...]
+) -> None:
+    """A constant light each day, so a day is one step; the electronics' 2 uW with the output off are the tolerance."""
+    monkeypatch.setattr(supplies, "DAYS", len(days_w))
+    s = dataclasses.replace(lossless(), start_j=start_j)
+    gain_w = np.repeat(days_w, 24)[:, None]
+    got = supplies._lows([(s, supplies.Corner())], np.array([1e-3]), gain_w, gain_w, np.zeros(1, dtype=np.intp))
+    assert got[:, 0] == pytest.approx(lows_j, abs=0.3), got[:, 0]
+
+
+def test_a_store_in_the_dark_leaks_on_below_the_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A night and most of a day without light, then 10 mW for two hours: each stretch by its exponential."""
+    monkeypatch.setattr(supplies, "DAYS", 3)
+    s, leak = lossless(leak_per_s=1e-5), 1e-5
+    off = leak + s.off_per_s()
+    # Below the cut-off from where 130 J above the rest of -100 J have become 110, until 22 h of the second day.
+    dark_s = 46 * 3600.0 - math.log(130 / 110) / leak
+    low_j = 10.0 * math.exp(-off * dark_s)
+    rise_s = math.log((0.01 / off - low_j) / (0.01 / off - 10.0)) / off
+    end_j = 900.0 - 890.0 * math.exp(-leak * (7200.0 - rise_s))
+    gain_w = np.concatenate([np.zeros(46), np.full(2, 0.01), np.full(24, 0.002)])[:, None]
+    got = supplies._lows([(s, supplies.Corner())], np.array([1e-3]), gain_w, gain_w, np.zeros(1, dtype=np.intp))
+    assert got[:, 0] == pytest.approx([-100.0, -100.0, end_j - 10.0], rel=1e-6)
+
+
+def test_a_full_store_without_leakage_carries_what_comes_in_and_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supplies, "DAYS", 3)
+    s = lossless(begin_j=100.0)
+    always = supplies.Light(s.panel, np.array([0.0, 86_400.0]), np.full(2, 1e-3), {})
+    # 80 % of 1 mW reach the store, and down to each gate it gives a share of its 100 J in the three days.
+    shares = np.array([0.0, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0])
+    expected_w = 0.8e-3 + (1.0 - shares) * 100.0 / (3 * 86_400.0)
+    carried_w = supplies.carried([s], {s.panel: always}, 1.0).loads_w[0]
+    # The scale of loads has 512 steps to an octave.
+    assert ((carried_w <= expected_w * (1 + 1e-9)) & (carried_w >= expected_w * 2 ** (-1 / 512))).all(), carried_w
+    whole = supplies.carried([s], {s.panel: always}, 1.0)
+    assert whole.most_w(0, np.array([100.0, 100.1, 200.0])).tolist() == [carried_w[-1], 0.0, 0.0]
+    # A dark day may be lost of three, all but one, and all but the best where no share is asked for.
+    dark = dataclasses.replace(
+        always, time_s=np.array([0.0, 86_400.0, 86_401.0, 259_200.0]), power_w=np.array([1e-3, 1e-3, 0, 0])
+    )
+    each_w = [supplies.carried([s], {s.panel: dark}, share).loads_w[0][-1] for share in (1.0, 0.6, 0.3, 0.0)]
+    assert each_w[:2] == [0.0, 0.0] and each_w[2] == each_w[3] == carried_w[-1]
+
+
 def played(s: supplies.Harvested, corner: supplies.Corner, load_w: float, gain_w: Any, cold_w: Any) -> list[float]:
     """Play days by the ten seconds: the lowest energy above the cut-off of each, as `_lows` says it goes."""
     store, c = s.store, corner.capacitance
@@ -572,6 +752,9 @@ def test_a_battery_under_a_current() -> None:
         [0.25, 0.5, 1.0, 0.0]
     )
     assert battery.mean_v(np.array([1.0, 0.5, 0.0])) == near([3.0, 3.5, 4.0])
+    # A knee close to the end: 3 V on the mean up to it, 4 V above.
+    knee = dataclasses.replace(CELL, charge=(0.0, 0.0025, 1.0), open_v=(2.0, 4.0, 4.0))
+    assert supplies.Battery(knee, None, "direct", (0.0,) * 3, 2.0).mean_v(np.array([1.0]))[0] == near(4.0 - 0.0025)
     assert battery.table(2.0) == {"cell": "made up", "charger": "diode", "output": "direct"}
     helped = dataclasses.replace(battery, converter="ti-tps61000", kind="assisting")
     assert helped.table(2.5) == {"cell": "made up", "charger": "diode", "output": "ti-tps61000", "below_v": 2.5}
@@ -587,6 +770,8 @@ def test_batteries_that_are_allowed() -> None:
     assert got[0].end_v == facts["v_end_V"]
     at, ohms = zip(*facts["r_ohm"], strict=True)
     assert got[0].ohms == near([np.interp(100 * c, at, ohms) for c in got[0].cell.charge])
+    beside = supplies.batteries({"batteries": ["own", "li-ion-lir2450"], "converters": ["ti-tps7a02"]}, ["telosb"])
+    assert {b.cell.part for b in beside} == {own, "li-ion-lir2450"}
     every = supplies.batteries({}, [])
     assert {b.cell.part for b in every} == set(lifetime.cells())
     assert {b.kind for b in every} == {"direct", "linear", "assisting"}

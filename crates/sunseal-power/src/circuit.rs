@@ -353,6 +353,8 @@ impl Net<'_> {
 
 #[cfg(test)]
 mod tests {
+    mod figures;
+
     use super::*;
     use crate::store::{Branch, Curve, Element};
     use proptest::prelude::*;

@@ -322,3 +322,6 @@ pub(crate) fn crossing(
     }
     (low_s, high_s)
 }
+
+#[cfg(test)]
+mod tests;

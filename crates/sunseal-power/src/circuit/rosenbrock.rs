@@ -19,7 +19,7 @@ pub(super) struct Jacobian<const N: usize> {
 }
 
 /// A step and its error estimate.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Step<const N: usize> {
     pub dx: [f64; N],
     pub dq: [f64; Q],
@@ -259,6 +259,7 @@ mod tests {
     use super::super::tests::{bare, two_branches};
     use super::*;
     use crate::circuit::Pace;
+    use crate::store::Store;
 
     #[test]
     fn the_method_is_of_fourth_order() {
@@ -279,5 +280,68 @@ mod tests {
         };
         let order = (off(8) / off(16)).log2();
         assert!((3.5..5.5).contains(&order), "{order}");
+    }
+
+    #[test]
+    fn the_explicit_method_is_of_fifth_order_and_knows_its_error() {
+        let s = Store::capacitor(1e-3, 10.0, 1e12);
+        let net = Net { own_s: 1e-3, ..bare(&s) };
+        let per_s = 1e-3 / 1.01 / 1e-3;
+        let branches = &[Rated::of(&s.branches[0])];
+        let off = |h_s: f64| {
+            let step = Jacobian::of(&net, branches, &[3.0]).explicit(&net, branches, &[3.0], h_s);
+            let off_v = (3.0 + step.dx[0] - 3.0 * (-per_s * h_s).exp()).abs();
+            assert!(
+                step.error_x[0].abs() > off_v && step.error_x[0].abs() < 1e3 * off_v,
+                "{step:?}"
+            );
+            let own_j =
+                9.0 * per_s / 1.01 * 1e-3 * (1.0 - (-2.0 * per_s * h_s).exp()) / (2.0 * per_s);
+            assert!((step.dq[6] / own_j - 1.0).abs() < 1e-4, "{} {own_j}", step.dq[6]);
+            off_v
+        };
+        let order = (off(0.4) / off(0.2)).log2();
+        assert!((5.5..6.5).contains(&order), "of one step: {order}");
+    }
+
+    #[test]
+    fn slopes_are_those_of_the_equations() {
+        // Between the branches 0.1 + 500 ohm; each in its own measure they are as fast as both together.
+        let s = two_branches();
+        let here = Jacobian::of(&bare(&s), &[0, 1].map(|k| Rated::of(&s.branches[k])), &[3.0, 1.0]);
+        let per_s = 1.0 / 500.1;
+        for (k, j, slope) in
+            [(0, 0, -per_s / 0.5), (0, 1, per_s / 0.5), (1, 0, per_s), (1, 1, -per_s)]
+        {
+            assert!((here.x[k][j] - slope).abs() < 1e-7 * slope.abs(), "{k} {j}: {}", here.x[k][j]);
+        }
+        let across = per_s / 0.5f64.sqrt();
+        assert!(
+            (here.fastest_per_s / (per_s / 0.5 + across) - 1.0).abs() < 1e-6,
+            "{}",
+            here.fastest_per_s
+        );
+        // 2 V lie at 500.1 ohm: their square, and its slopes.
+        for (j, slope) in [(0, 2.0 * 2.0 * per_s), (1, -2.0 * 2.0 * per_s)] {
+            assert!((here.q[1][j] - slope).abs() < 1e-6 * slope.abs(), "{}", here.q[1][j]);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_small_matrix_is_solved_and_its_determinant_has_a_sign(
+            m in proptest::array::uniform3(proptest::array::uniform3(-1.0f64..1.0)), b in proptest::array::uniform3(-1.0f64..1.0),
+        ) {
+            let [[a, d, g], [e, f, h], [i, j, k]] = m;
+            let determinant = a * (f * k - h * j) - d * (e * k - h * i) + g * (e * j - f * i);
+            proptest::prop_assume!(determinant.abs() > 1e-3);
+            let factors = Factors::of(m);
+            proptest::prop_assert_eq!(factors.turned, determinant < 0.0);
+            let x = factors.solve(b);
+            for r in 0..3 {
+                let row: f64 = (0..3).map(|c| m[r][c] * x[c]).sum();
+                proptest::prop_assert!((row - b[r]).abs() < 1e-9, "{row} {}", b[r]);
+            }
+        }
     }
 }

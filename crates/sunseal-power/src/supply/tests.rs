@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whole supplies, both solvers.
 
+mod figures;
 mod rail;
 
 use super::*;

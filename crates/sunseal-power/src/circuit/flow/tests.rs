@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A stretch of time against closed forms: how close it ends, in how few steps, and where it finds a crossing.
+
+use std::cell::Cell;
+
+use super::super::tests::{bare, two_branches};
+use super::*;
+use crate::circuit::Draw;
+use crate::store::{Curve, Element};
+
+const LOOSE: f64 = 3e-5;
+
+/// Lets time go by and counts its steps: each looks at the margin once.
+fn flown(net: &Net<'_>, x: &State, dt_s: f64, pace: &mut Pace) -> (Gone, u32) {
+    let steps = Cell::new(0);
+    let gone = net.flow(x, dt_s, pace, |_| {
+        steps.set(steps.get() + 1);
+        f64::INFINITY
+    });
+    (gone, steps.get())
+}
+
+/// A capacitor that a conductance and its leakage empty: 1 mF behind 10 ohm, 100 kilohm and 0.1 mS; its rate of decay.
+fn decay() -> (Store, f64, f64) {
+    let (own_s, leak_ohm): (f64, f64) = (1e-4, 1e5);
+    let per_s = (1.0 / leak_ohm + own_s / (1.0 + 10.0 * own_s)) / 1e-3;
+    (Store::capacitor(1e-3, 10.0, leak_ohm), own_s, per_s)
+}
+
+#[test]
+fn a_decay_is_the_exponential_with_its_losses() {
+    let (s, own_s, per_s) = decay();
+    let net = Net { own_s, ..bare(&s) };
+    let dt_s = 3.0 / per_s;
+    let squares = 9.0 * (1.0 - (-2.0 * per_s * dt_s).exp()) / (2.0 * per_s);
+    let amperes_per_v = own_s / (1.0 + 10.0 * own_s);
+    for (tolerance, error, most) in [(TOLERANCE, 2e-9, 48), (LOOSE, 2e-6, 20)] {
+        let (gone, steps) = flown(&net, &s.at_rest(3.0), dt_s, &mut Pace::new(tolerance));
+        let off_v = 3.0 + gone.dx[0] - 3.0 * (-per_s * dt_s).exp();
+        assert_eq!((gone.time_s, gone.clear_s), (dt_s, dt_s));
+        for (booked_j, j) in [
+            (gone.leak_j, squares / 1e5),
+            (gone.esr_j, 10.0 * squares * amperes_per_v * amperes_per_v),
+            (gone.own_j, squares * amperes_per_v / (1.0 + 10.0 * own_s)),
+        ] {
+            assert!((booked_j / j - 1.0).abs() < error, "{booked_j} {j}");
+        }
+        assert!(off_v.abs() < error && steps <= most, "{off_v:e} V off in {steps} steps");
+    }
+}
+
+#[test]
+fn a_cell_decays_as_its_straight_line_has_it() {
+    // 2 V to 4 V over 36 C: a conductance takes charge in proportion to the voltage.
+    let element = Element::Cell {
+        capacity_c: 36.0,
+        ocv_v: Curve::new(&[[0.0, 2.0], [1.0, 4.0]]).unwrap(),
+        r_ohm: Curve::new(&[[0.0, 1.0]]).unwrap(),
+    };
+    let cell = Branch { element, r_ohm: 0.0, leak_ohm: f64::INFINITY, self_discharge_per_s: 0.0 };
+    let s = Store { branches: vec![cell] };
+    let net = Net { own_s: 1e-2, ..bare(&s) };
+    let dt_s = 1000.0;
+    let end_v = 4.0 * (-1e-2 / 1.01 / 18.0 * dt_s as f64).exp();
+    for (tolerance, error, most) in [(TOLERANCE, 3e-9, 12), (LOOSE, 3e-7, 5)] {
+        let (gone, steps) = flown(&net, &s.at_rest(4.0), dt_s, &mut Pace::new(tolerance));
+        let off_v = 2.0 + (36.0 + gone.dx[0]) / 18.0 - end_v;
+        assert!(off_v.abs() < error && steps <= most, "{off_v:e} V off in {steps} steps");
+    }
+}
+
+#[test]
+fn a_bend_of_the_capacitance_is_not_stepped_over() {
+    // 1 mF up to 2 V and less from there: 1 mA takes 1.2 mC down to 2 V and 1 mC more to 1 V.
+    let element = Element::Derated {
+        capacitance_f: Curve::new(&[[0.0, 1e-3], [2.0, 1e-3], [4.0, 2e-4]]).unwrap(),
+    };
+    let ceramic = Branch { element, r_ohm: 0.1, leak_ohm: 1e15, self_discharge_per_s: 0.0 };
+    let s = Store { branches: vec![ceramic] };
+    let net = Net { draw: Draw { current_a: 1e-3, ..Draw::default() }, ..bare(&s) };
+    for (tolerance, error, most) in [(TOLERANCE, 2e-9, 35), (LOOSE, 2e-6, 22)] {
+        let (gone, steps) = flown(&net, &s.at_rest(4.0), 2.2, &mut Pace::new(tolerance));
+        let off_v = 4.0 + gone.dx[0] - 1.0;
+        assert!(off_v.abs() < error && steps <= most, "{off_v:e} V off in {steps} steps");
+    }
+}
+
+#[test]
+fn steps_grow_where_a_transient_dies_away() {
+    // Two branches even out within minutes; then hours of almost nothing.
+    let s = two_branches();
+    let mut x = s.at_rest(1.0);
+    x[0] = 3.0;
+    let net = Net { draw: Draw { current_a: 1e-6, ..Draw::default() }, ..bare(&s) };
+    for (tolerance, most) in [(TOLERANCE, 190), (LOOSE, 46)] {
+        let (_, steps) = flown(&net, &x, 20_000.0, &mut Pace::new(tolerance));
+        assert!(steps <= most, "{steps} steps");
+    }
+}
+
+#[test]
+fn only_a_loose_pace_remembers_its_first_step() {
+    let s = two_branches();
+    let mut x = s.at_rest(1.0);
+    x[0] = 3.0;
+    let net = bare(&s);
+    // What a checkpoint does not keep must not matter: the tight pace begins each stretch anew.
+    let mut tight = Pace::new(TOLERANCE);
+    let first = flown(&net, &x, 200.0, &mut tight);
+    assert_eq!(tight.first_s, f64::INFINITY);
+    assert_eq!(flown(&net, &x, 200.0, &mut tight), first);
+    // A loose one begins as that went well: with a step of the transient, not of its end.
+    let mut loose = Pace::new(2.0 * TOLERANCE);
+    let (_, steps) = flown(&net, &x, 200.0, &mut loose);
+    let first_s = loose.first_s;
+    assert!(first_s > 0.01 && first_s < 20.0, "{first_s}");
+    let (_, again) = flown(&net, &x, 200.0, &mut loose);
+    assert!(again <= steps, "{again} {steps}");
+    // A stretch that is shorter than that says nothing of how long a step may be.
+    let mut loose = Pace { first_s: 1.0, ..Pace::new(LOOSE) };
+    let _ = flown(&net, &s.at_rest(2.0), 1e-3, &mut loose);
+    assert_eq!(loose.first_s, 1.0);
+    // One that went well all at once may be longer the next time.
+    let mut loose = Pace { first_s: 1.0, ..Pace::new(LOOSE) };
+    let _ = flown(&net, &s.at_rest(2.0), 2.0, &mut loose);
+    assert!(loose.first_s > 1.0, "{}", loose.first_s);
+}
+
+#[test]
+fn a_crossing_of_a_stretch_lies_where_the_exponential_has_it() {
+    let (s, own_s, per_s) = decay();
+    let net = Net { own_s, ..bare(&s) };
+    let at_s = 2f64.ln() / per_s;
+    for (pace, error) in [
+        (Pace::new(TOLERANCE), 1e-6),
+        (Pace::new(LOOSE), 1e-3),
+        (Pace::new(TOLERANCE).near(1e-3), 1e-2),
+    ] {
+        let mut pace = pace;
+        let gone = net.flow(&s.at_rest(3.0), 100.0 / per_s, &mut pace, |x| x[0] - 1.5);
+        let apart_s = gone.time_s - gone.clear_s;
+        assert!((gone.time_s / at_s - 1.0).abs() < error, "{gone:?} {at_s}");
+        assert!(apart_s > 0.0 && apart_s <= pace.crossing * at_s, "{apart_s}");
+        assert!(3.0 + gone.dx[0] <= 1.5);
+    }
+    // One that lies behind is met at once.
+    let gone = net.flow(&s.at_rest(1.0), 1.0, &mut Pace::new(TOLERANCE), |x| x[0] - 1.5);
+    assert_eq!((gone.time_s, gone.clear_s, gone.dx[0]), (0.0, 0.0, 0.0));
+    // A margin that is no number is crossed where it begins to be none.
+    let lost = |x: &State| if x[0] < 2.0 { f64::NAN } else { 1.0 };
+    let gone = net.flow(&s.at_rest(3.0), 100.0 / per_s, &mut Pace::new(TOLERANCE), lost);
+    let at_s = 1.5f64.ln() / per_s;
+    assert!((gone.time_s / at_s - 1.0).abs() < 1e-6, "{gone:?} {at_s}");
+}
+
+#[test]
+fn a_crossing_is_found_in_few_looks() {
+    type Margin = fn(f64) -> f64;
+    let cases: [(Margin, f64, u32); 5] = [
+        (|t| 3.0 - t, 3.0, 3),
+        (|t| (-t).exp() - 0.05, 20f64.ln(), 25),
+        (|t| 1.0 - (t / 3.0).powi(9), 3.0, 30),
+        (|t| if t < 3.0 { 1e-6 } else { -1.0 }, 3.0, 100),
+        (|t| if t < 3.0 { 1.0 } else { f64::NEG_INFINITY }, 3.0, 100),
+    ];
+    for (n, (margin, at_s, most)) in cases.into_iter().enumerate() {
+        let looks = Cell::new(0);
+        let near_s = 1e-9;
+        let (low_s, high_s) = crossing((0.0, margin(0.0)), (10.0, margin(10.0)), near_s, |t| {
+            looks.set(looks.get() + 1);
+            margin(t)
+        });
+        assert!(low_s < high_s && high_s - low_s <= near_s, "{n}: {low_s} {high_s}");
+        assert!(margin(low_s) > 0.0 && (low_s - at_s).abs() <= 1.001 * near_s, "{n}: {low_s}");
+        assert!(margin(high_s) <= 0.0, "{n}: {high_s}");
+        assert!(looks.get() <= most, "{n}: {} looks", looks.get());
+    }
+    // No finer than a double tells the time.
+    let (low_s, high_s) = crossing((0.0, 1.0), (1e6, -1.0), 0.0, |t| 123_456.789 - t);
+    assert!(low_s < high_s && high_s - low_s <= 1e6 * 4.0 * f64::EPSILON, "{low_s} {high_s}");
+}
+
+#[test]
+fn as_many_branches_as_there_may_be_share_a_current() {
+    // Behind equal resistances of equal voltages each gives as much: 1 mA of as many.
+    for n in 1..=Store::MOST {
+        let branches = (1..=n).map(|k| Branch::capacitor(k as f64, 1.0, 1e15)).collect();
+        let s = Store { branches };
+        let net = Net { draw: Draw { current_a: 1e-3 * n as f64, ..Draw::default() }, ..bare(&s) };
+        let x = s.at_rest(3.0);
+        let rates = net.state_rates(&x);
+        let gone = net.flow(&x, 1e-3, &mut Pace::new(TOLERANCE), |_| f64::INFINITY);
+        for k in 0..Store::MOST {
+            let per_s = if k < n { -1e-3 / (k + 1) as f64 } else { 0.0 };
+            assert!((rates[k] - per_s).abs() < 1e-12, "{k} of {n}: {rates:?}");
+            assert!((gone.dx[k] - per_s * 1e-3).abs() < 1e-9, "{k} of {n}: {gone:?}");
+        }
+        assert!((gone.drawn_j / (3e-6 * n as f64) - 1.0).abs() < 1e-3);
+    }
+}
