@@ -89,11 +89,11 @@ def run_command(
     it runs until it stops for good. The exit status is 0, or what the program says by semihosting or `--exit`; 1
     where it faults, is reset again and again, or misses its end.
     """
-    from sunseal import machine
+    from sunseal.cli import progress
     from sunseal.running import Bench
 
     if sys.stdout.isatty() and not as_json:
-        machine.watching = None  # what the program writes shows that it runs
+        progress.leave()  # what the program writes shows that it runs
     writable(pin_log, (".csv",))
     writable(vcd, (".vcd",))
     if vcd_pin and vcd is None:
