@@ -177,6 +177,25 @@ def test_a_run_that_did_not_get_there_is_undecided(
     assert why is None or any(why in reason for reason in judged.why), judged.why
 
 
+def test_an_undecided_verdict_tells_of_resets_and_where_they_came_from(make: Make) -> None:
+    # The watchdog of the FR5994 bites each 32,768 cycles of SMCLK at 1 MHz.
+    elf = make(
+        "msp430x",
+        """
+        volatile unsigned char key = 1, result;
+        int main(void) {
+            *(volatile unsigned *)0x015C = 0x5A0C;
+            result = key;
+            for (;;) {}
+        }
+        """,
+    )
+    judged = judge("msp430x", elf, time_s=0.2)
+    assert judged.verdict == "undecided"
+    assert "meanwhile 6 resets: the last 6 by the watchdog's time-out, before the instruction at main" in judged.why[0]
+    assert "reset" not in judge("msp430x", elf, time_s=0.01).why[0]
+
+
 def test_a_run_that_got_there_is_clean(make: Make) -> None:
     elf = make("msp430", UNREAD.replace("START", "result = key[0];"))
     for how in ({}, {"until": "done"}):

@@ -216,6 +216,24 @@ def test_what_cannot_be_is_one_sentence(build: Build, wrong: dict[str, object], 
         sunseal.inject(elf, BOARD, **{"start": "task", "end": "done", **wrong})  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("task", "limit", "told"),
+    [
+        ("bis #0xF0, r2", [], "it sleeps, and nothing can wake it, at done"),
+        ("1: jmp 1b", [], "it stays for good in a loop of one jump at task"),
+        ("1: nop\n jmp 1b", ["--limit", "1000000"], "it still runs at task"),
+    ],
+)
+def test_an_end_that_is_never_reached_is_told_with_where_the_program_is(
+    build: Build, sunseal: Cli, task: str, limit: list[str], told: str
+) -> None:
+    elf = build("never", task, count=7)
+    done = sunseal("inject", elf, "--board", BOARD, "--from", "task", "--to", "done", *limit)
+    assert done.status == 2
+    assert told in " ".join(done.err.split())
+    assert "or allow more cycles" in " ".join(done.err.split())
+
+
 def test_cuts_that_never_come_are_no_verdict(build: Build) -> None:
     elf = build("sound", SOUND, count=7, flag=0, shadow=0)
     with pytest.raises(SunsealError, match="no verdict: the supply never went 100,000 cycles behind a reboot"):

@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import pty
 import shutil
 import struct
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -122,3 +126,32 @@ def test_a_machine_that_runs_long_tells_its_cycles(monkeypatch: pytest.MonkeyPat
     m.run(cycles=50_000_000)
     assert told == sorted(told)
     assert len(told) == 2, "every 20 million cycles"
+
+
+SILENT = """
+import time
+from sunseal.cli import console, progress
+
+with progress.alive(quiet=False):
+    time.sleep(2.0)
+    console.out.print("answer")
+    with progress.bar(False, "cuts") as told:
+        told(1, 2)
+        time.sleep(2.0)
+"""
+
+
+def test_a_command_that_shows_nothing_for_a_moment_is_seen_to_go_on() -> None:
+    person, terminal = pty.openpty()
+    with subprocess.Popen([sys.executable, "-c", SILENT], stdout=subprocess.PIPE, stderr=terminal) as command:
+        os.close(terminal)
+        seen = b""
+        with contextlib.suppress(OSError):  # the command has ended
+            while more := os.read(person, 65536):
+                seen += more
+        os.close(person)
+        answer, _ = command.communicate()
+    assert answer == b"answer\n", "an answer goes to standard output, whatever is shown meanwhile"
+    waited, _, counted = seen.partition(b"cuts")
+    assert b"working" in waited
+    assert b"working" not in counted, "a bar has the screen to itself"

@@ -35,7 +35,7 @@ pub enum InjectError {
     NoEnd {
         /// How far it got.
         cycles: Cycles,
-        /// What it did instead.
+        /// What it did instead, and where.
         why: String,
     },
     /// Not of this stretch.
@@ -82,16 +82,79 @@ pub struct Stretch {
     origin: Cycles,
     /// A snapshot in front of the last cut.
     base: (Cycles, Snapshot),
-    /// Where instructions begin and waits go on, from the origin.
-    boundaries: Vec<u32>,
+    boundaries: Boundaries,
     writes: Vec<Cycles>,
     cycles: Cycles,
+}
+
+/// The cycles at which instructions begin and waits go on: a bit for each, as a stretch may have 10^9.
+#[derive(Default)]
+struct Boundaries(Vec<u64>);
+
+impl Boundaries {
+    fn push(&mut self, cycle: Cycles) {
+        let word = (cycle / 64) as usize;
+        if word >= self.0.len() {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << (cycle % 64);
+    }
+
+    /// The last one at `cycle` or before it.
+    fn before(&self, cycle: Cycles) -> Option<Cycles> {
+        let last = ((cycle / 64) as usize).min(self.0.len().checked_sub(1)?);
+        let mut known = self.0[last];
+        if last as u64 == cycle / 64 {
+            known &= u64::MAX >> (63 - cycle % 64);
+        }
+        let mut words = std::iter::once(known).chain(self.0[..last].iter().rev().copied()).zip(0..);
+        let (word, back) = words.find(|(word, _)| *word != 0)?;
+        Some((last as u64 - back) * 64 + 63 - Cycles::from(word.leading_zeros()))
+    }
 }
 
 /// The state of controllers that write on their own.
 fn writers(machine: &Machine) -> Vec<String> {
     let own = |c: &str| c == "flash" || c == "eeprom";
     machine.states().into_iter().filter(|(c, _)| own(c)).map(|(_, s)| s.to_owned()).collect()
+}
+
+/// Runs at full speed to the first of `ends`, or to the halt if there are none; answers the time there.
+fn find_end(
+    machine: &mut Machine,
+    elf: Option<&Elf>,
+    ends: &[u32],
+    limit: Cycles,
+    goes_on: &mut impl FnMut(Cycles) -> bool,
+) -> Result<Picos, InjectError> {
+    let origin = machine.cycles();
+    loop {
+        let slice = (machine.cycles() + (1 << TOLD_BITS)).min(origin.saturating_add(limit));
+        let until = Until { cycles: Some(slice), pc: ends.to_vec(), ..Until::default() };
+        let stop = machine.run(&until, &mut Silent);
+        let cycles = machine.cycles() - origin;
+        let why = match stop {
+            Stop::Pc(_) => return Ok(machine.time()),
+            Stop::Halted if ends.is_empty() => return Ok(machine.time()),
+            Stop::Halted => "it sleeps, and nothing can wake it,",
+            Stop::BrownOut => "it has no supply",
+            Stop::Fault(fault) => {
+                let fault = elf.map_or_else(|| fault.to_string(), |elf| elf.explain(&fault));
+                return Err(InjectError::Fault { cycle: cycles, fault });
+            }
+            _ if machine.is_at_rest() => "it stays for good in a loop of one jump",
+            _ => match machine.reset_loop() {
+                Some(found) => return Err(InjectError::NoEnd { cycles, why: found.explain(elf) }),
+                None if cycles >= limit => "it still runs",
+                None if goes_on(cycles) => continue,
+                None => "it was stopped",
+            },
+        };
+        let pc = machine.pc();
+        let place = elf.map_or_else(|| format!("{pc:#x}"), |elf| elf.describe(pc));
+        let line = elf.and_then(|elf| elf.line_at(pc)).map_or(String::new(), |l| format!(" ({l})"));
+        return Err(InjectError::NoEnd { cycles, why: format!("{why} at {place}{line}") });
+    }
 }
 
 impl Stretch {
@@ -101,36 +164,39 @@ impl Stretch {
     /// # Errors
     /// If the run does not get there.
     pub fn walk(machine: &mut Machine, ends: &[u32], limit: Cycles) -> Result<Self, InjectError> {
-        Self::walk_told(machine, ends, limit, |_| true)
+        Self::walk_told(machine, None, ends, limit, |_| true)
     }
 
-    /// The same; `goes_on` hears the cycles now and then and may end it.
+    /// The same; errors name places of `elf`; `goes_on` hears the cycles now and then and may end it.
     ///
     /// # Errors
     /// If the run does not get there.
     pub fn walk_told(
         machine: &mut Machine,
+        elf: Option<&Elf>,
         ends: &[u32],
         limit: Cycles,
         mut goes_on: impl FnMut(Cycles) -> bool,
     ) -> Result<Self, InjectError> {
         let first = machine.snapshot();
         let origin = machine.cycles();
+        let end = find_end(machine, elf, ends, limit, &mut goes_on)?;
+        machine.restore(&first)?;
         let mut me = Self {
             base: (0, first.clone()),
             first,
             origin,
-            boundaries: vec![0],
+            boundaries: Boundaries::default(),
             writes: vec![0],
             cycles: 0,
         };
         let fram = machine.device().memory.iter().filter(|r| r.kind == RegionKind::Fram);
         let mut seen = Seen { fram: fram.map(|r| (r.start, r.end)).collect(), ..Seen::default() };
-        let limit = limit.min(u32::MAX.into());
         let mut until = Until { state_change: true, ..Until::default() };
         let mut writing = writers(machine);
         loop {
             let before = machine.cycles();
+            me.boundaries.push(before - origin);
             until.cycles = Some(before + 1);
             seen.ran = false;
             let stop = machine.run(&until, &mut seen);
@@ -142,7 +208,6 @@ impl Stretch {
             me.writes.extend(seen.writes.drain(..).map(|at| at + 1 - origin));
             me.cycles = cycle;
             match stop {
-                Stop::Cycles | Stop::Time => {}
                 Stop::StateChange => {
                     let now = writers(machine);
                     if now != writing {
@@ -150,35 +215,15 @@ impl Stretch {
                         me.writes.extend([before - origin, cycle]);
                     }
                 }
-                Stop::Halted if ends.is_empty() => break,
-                Stop::Halted => {
-                    return Err(InjectError::NoEnd { cycles: cycle, why: "it halts".into() });
-                }
-                Stop::BrownOut => {
-                    return Err(InjectError::NoEnd {
-                        cycles: cycle,
-                        why: "it has no supply".into(),
-                    });
-                }
-                Stop::Fault(fault) => {
-                    return Err(InjectError::Fault { cycle, fault: fault.to_string() });
-                }
-                Stop::Pc(_) | Stop::Pin(_) | Stop::Observer => unreachable!("neither is asked for"),
+                Stop::Cycles | Stop::Time => {}
+                Stop::Halted => break,
+                stop => unreachable!("{stop:?} on a way that was gone before"),
             }
-            if ends.contains(&machine.pc()) {
+            if machine.time() >= end {
                 break;
-            }
-            if let Some(found) = machine.reset_loop() {
-                return Err(InjectError::NoEnd { cycles: cycle, why: found.explain(None) });
             }
             if cycle >> TOLD_BITS != (before - origin) >> TOLD_BITS && !goes_on(cycle) {
                 return Err(InjectError::NoEnd { cycles: cycle, why: "it was stopped".into() });
-            }
-            if cycle >= limit {
-                return Err(InjectError::NoEnd { cycles: cycle, why: "it still runs".into() });
-            }
-            if me.boundaries.last() != Some(&(cycle as u32)) {
-                me.boundaries.push(cycle as u32);
             }
         }
         me.writes.push(me.cycles);
@@ -202,8 +247,7 @@ impl Stretch {
 
     /// Where the instruction (or the wait) begins that cycle `at` falls into.
     fn boundary(&self, at: Cycles) -> Cycles {
-        let end = self.boundaries.partition_point(|b| Cycles::from(*b) <= at);
-        self.boundaries[end - 1].into()
+        self.boundaries.before(at).expect("an instruction begins at the origin")
     }
 
     fn check(&self, at: Cycles) -> Result<(), InjectError> {
@@ -253,11 +297,13 @@ impl Stretch {
         instructions: usize,
     ) -> Result<Trace, InjectError> {
         self.check(at)?;
-        let last = self.boundaries.partition_point(|b| Cycles::from(*b) <= at) - 1;
-        let start = Cycles::from(self.boundaries[last.saturating_sub(instructions.max(1) - 1)]);
+        let last = self.boundary(at);
+        let earlier = |from: &Cycles| self.boundaries.before(from.checked_sub(1)?);
+        let start = std::iter::successors(Some(last), earlier).take(instructions.max(1)).last();
+        let start = start.expect("`last` is one");
         self.go_to(machine, start)?;
         let mut listing = Listing::last(elf, instructions, start);
-        let boundary = self.origin + Cycles::from(self.boundaries[last]);
+        let boundary = self.origin + last;
         if machine.cycles() < boundary {
             let _ = machine.run(&Until::cycles(boundary), &mut listing);
         }

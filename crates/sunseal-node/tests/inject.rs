@@ -93,7 +93,13 @@ fn a_run_that_does_not_come_to_the_end_is_told() {
     let (mut m, end) = machine(&[]);
     let told = |e: Result<Stretch, InjectError>| e.err().unwrap().to_string();
     let text = told(Stretch::walk(&mut m, &[end + 0x100], 1000));
-    assert!(text.contains("it still runs") && text.contains("name an end"), "{text}");
+    assert!(text.contains("it stays for good in a loop of one jump at 0x"), "{text}");
+    let (mut m, end) = machine(&[0x3FFE, 0x4303]); // jmp to the instruction before
+    let text = told(Stretch::walk(&mut m, &[end], 1000));
+    assert!(text.contains("it still runs at 0x") && text.contains("name an end"), "{text}");
+    let (mut m, end) = machine(&[0xD032, 0x00F0]); // bis #LPM4, SR
+    let text = told(Stretch::walk(&mut m, &[end], 1000));
+    assert!(text.contains("it sleeps, and nothing can wake it, at 0x"), "{text}");
     let (mut m, end) = machine(&[0x4030, 0x0C00]); // br #0x0C00, where nothing is
     let text = told(Stretch::walk(&mut m, &[end], 1000));
     assert!(text.contains("the uninterrupted run stops in cycle"), "{text}");

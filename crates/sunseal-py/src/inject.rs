@@ -34,10 +34,16 @@ impl Stretch {
         let owner = machine.get();
         let mut heard = Ok(());
         let walked = py.detach(|| {
-            inject::Stretch::walk_told(&mut owner.lock(), &ends, limit, |cycles| {
-                heard = owner.tell(cycles);
-                heard.is_ok()
-            })
+            inject::Stretch::walk_told(
+                &mut owner.lock(),
+                owner.elf().ok(),
+                &ends,
+                limit,
+                |cycles| {
+                    heard = owner.tell(cycles);
+                    heard.is_ok()
+                },
+            )
         });
         heard?;
         Ok(Self { inner: Mutex::new(walked.map_err(refuse)?), machine })

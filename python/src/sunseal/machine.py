@@ -554,6 +554,18 @@ class Machine:
         """Say what the last reset came from that the chip made itself, before which instruction, how many in a row."""
         return self._inner.last_reset()
 
+    @property
+    def resets(self) -> int:
+        """How often the program was reset, by whatever, the reset at power-on included."""
+        return self._inner.resets()[0]
+
+    def explain_resets(self, since: int) -> str | None:
+        """Say how many resets there were since `resets` was `since`, and what the last came from; None without any."""
+        if (times := self.resets - since) <= 0:
+            return None
+        last = self.last_reset()
+        return f"{times:,} reset{'s' if times > 1 else ''}" + (f": {last}" if last else "")
+
     def reset(self) -> None:
         """Reset as a brown-out does, with the supply on."""
         self._inner.reset()

@@ -89,7 +89,7 @@ class Bench:
         self._byte_ps = BITS_A_BYTE * PS // baud
         self._typed_until_ps = 0
         self._exit: int | None = None
-        self._resets_before = self.machine.engine.resets()[0]
+        self._resets_before = self.machine.resets
         self._drives: list[tuple[int, int, str, bool | None, Iterator[tuple[int, bool | None]]]] = []
         self._order = itertools.count()
         self.on_output: Callable[[str, bytes], object] | None = None
@@ -193,7 +193,11 @@ class Bench:
     @property
     def resets(self) -> int:
         """How often the program was reset since power-on, by whatever."""
-        return self.machine.engine.resets()[0] - self._resets_before
+        return self.machine.resets - self._resets_before
+
+    def explain_resets(self) -> str | None:
+        """Say how many resets there were since power-on and what the last came from; None without any."""
+        return self.machine.explain_resets(self._resets_before)
 
     # --- Running ---------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +16,7 @@ from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.live import Live
     from rich.status import Status
 
 
@@ -30,6 +31,10 @@ class Screen:
         """Stand for standard output, or for standard error."""
         self._stderr = stderr
         self._console: Console | None = None
+        self.displays = 0
+        """Bars, spinners and the like that are on it now."""
+        self.on_use: Callable[[Live | None], object] | None = None
+        """Called before such a display begins, and before an answer is printed."""
 
     @property
     def console(self) -> Console:
@@ -37,8 +42,19 @@ class Screen:
         if self._console is None:
             from rich.console import Console
 
+            class Watched(Console):
+                def set_live(self, live: Live) -> bool:
+                    screen.use(live)
+                    screen.displays += 1
+                    return super().set_live(live)
+
+                def clear_live(self) -> None:
+                    screen.displays -= 1
+                    super().clear_live()
+
+            screen = self
             piped = not self._stderr and not (sys.stdout and sys.stdout.isatty())
-            self._console = Console(
+            self._console = Watched(
                 stderr=self._stderr, highlight=False, soft_wrap=True, width=PIPE_COLUMNS if piped else None
             )
         return self._console
@@ -48,11 +64,18 @@ class Screen:
         """Whether a person looks at it."""
         return self.console.is_terminal
 
+    def use(self, live: Live | None = None) -> None:
+        """Tell that something is about to be written."""
+        if self.on_use is not None:
+            self.on_use(live)
+
     def print(self, *things: Any, style: str | None = None, markup: bool | None = None) -> None:
         """Print text with markup, or a table."""
         for thing in things:
             for column in getattr(thing, "columns", ()):
                 column.overflow = "fold"  # a word too long for its column is broken, not cut
+        if not self._stderr:
+            err.use()
         self.console.print(*things, style=style, markup=markup)
 
     def status(self, sentence: str) -> Status:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time as clock
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +14,7 @@ from rich.table import Table
 from sunseal import boards, units
 from sunseal.cli.console import err, out, print_json
 from sunseal.cli.options import Board, Json, Until
+from sunseal.cli.progress import bar
 from sunseal.errors import SunsealError
 from sunseal.measurement import constant_time
 from sunseal.measurement import constant_time_matrix as matrices
@@ -112,9 +112,8 @@ def _show(judged: constant_time.Verdict, name: str) -> None:
 def _show_matrix(source: Path, question: matrices.Question, jobs: int | None, as_json: bool) -> int:
     """Print the matrix of a source; answers the exit status."""
     begun = clock.monotonic()
-    waiting = contextlib.nullcontext() if as_json or not err.is_terminal else err.status("compiling and judging")
-    with waiting:
-        matrix = matrices.run(source, question, jobs)
+    with bar(as_json, "binaries compiled and judged") as progress:
+        matrix = matrices.run(source, question, jobs, progress=progress)
     took_s = clock.monotonic() - begun
     if as_json:
         print_json(matrices.as_json(source, matrix))

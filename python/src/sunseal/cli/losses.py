@@ -47,7 +47,9 @@ def inject_command(
         typer.Option("--again", min=0, help="Cycles behind the reboot after which the power goes again. Repeatable."),
     ] = None,
     off: Annotated[str, typer.Option("--off", help="How long the supply stays away.")] = "1s",
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="CPU cycles allowed after the reboot.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="CPU cycles allowed up to --to and after the reboot.")
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the noise with which RAM wakes.")] = 1,
     first: Annotated[bool, typer.Option("--first", help="Stop at the first failure.")] = False,
     as_json: Json = False,

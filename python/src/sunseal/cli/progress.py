@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from sunseal.cli.console import err
 
+if TYPE_CHECKING:
+    from rich.live import Live
+
 ALIVE_AFTER_S = 1.0
-_SHOWING: list[str] = []
-"""Bars that are on the screen: a console takes one at a time."""
 
 
 @contextlib.contextmanager
@@ -41,38 +44,87 @@ def bar(quiet: bool, what: str) -> Iterator[Callable[[int, int], None] | None]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn(what), TimeRemainingColumn())
-    with Progress(*columns, console=err.console, transient=True) as progress:
+    with contextlib.ExitStack() as shown:
+        progress = Progress(*columns, console=err.console, transient=True)
         task = progress.add_task(what, total=None)
-        _SHOWING.append(what)
-        try:
-            yield lambda done, of: progress.update(task, completed=done, total=of)
-        finally:
-            _SHOWING.clear()
+
+        def report(done: int, of: int) -> None:
+            if not progress.live.is_started:
+                shown.enter_context(progress)
+            progress.update(task, completed=done, total=of)
+
+        yield report
+
+
+class Alive:
+    """A spinner with the time and a machine's cycles, wherever a command has shown nothing for a moment."""
+
+    def __init__(self) -> None:
+        """Begin to look at the clock."""
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+        # Answers go to standard output, whatever is shown here.
+        self._progress = Progress(
+            *columns, console=err.console, transient=True, redirect_stdout=False, redirect_stderr=False
+        )
+        self._task = self._progress.add_task("working", total=None)
+        self._lock = threading.RLock()
+        self._quiet_since = time.monotonic()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+        err.on_use = self._yield_to
+        self._thread.start()
+
+    def tell(self, cycles: int) -> None:
+        """Hear of a machine's cycles."""
+        self._progress.update(self._task, description=f"{cycles / 1e6:,.0f} M cycles")
+
+    def end(self) -> None:
+        """Show nothing any more."""
+        err.on_use = None
+        self._ended.set()
+        self._thread.join()
+        self._progress.stop()
+
+    def _look(self) -> None:
+        while not self._ended.wait(ALIVE_AFTER_S / 4):
+            with self._lock:
+                if err.displays:
+                    self._quiet_since = time.monotonic()
+                elif time.monotonic() - self._quiet_since > ALIVE_AFTER_S:
+                    self._progress.start()
+
+    def _yield_to(self, live: Live | None) -> None:
+        if live is not self._progress.live:
+            with self._lock:
+                self._progress.stop()
+                self._quiet_since = time.monotonic()
+
+
+_ALIVE: list[Alive] = []
 
 
 @contextlib.contextmanager
 def alive(quiet: bool) -> Iterator[None]:
-    """Show the cycles of any machine that runs for more than a moment and that no other bar tells of."""
+    """Show that a command goes on that takes more than a moment and shows nothing itself."""
     if quiet or not err.is_terminal:
         yield
         return
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
     from sunseal import machine
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    progress = Progress(*columns, console=err.console, transient=True)
-    task = progress.add_task("", total=None)
-    began = time.monotonic()
-
-    def tell(cycles: int) -> None:
-        if time.monotonic() - began > ALIVE_AFTER_S and not _SHOWING:
-            progress.start()
-            progress.update(task, description=f"{cycles / 1e6:,.0f} M cycles")
-
-    machine.watching = tell
+    _ALIVE.append(Alive())
+    machine.watching = _ALIVE[-1].tell
     try:
         yield
     finally:
-        machine.watching = None
-        progress.stop()
+        leave()
+
+
+def leave() -> None:
+    """Leave the terminal to the command."""
+    from sunseal import machine
+
+    machine.watching = None
+    while _ALIVE:
+        _ALIVE.pop().end()

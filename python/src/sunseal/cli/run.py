@@ -89,11 +89,11 @@ def run_command(
     it runs until it stops for good. The exit status is 0, or what the program says by semihosting or `--exit`; 1
     where it faults, is reset again and again, or misses its end.
     """
-    from sunseal import machine
+    from sunseal.cli import progress
     from sunseal.running import Bench
 
     if sys.stdout.isatty() and not as_json:
-        machine.watching = None  # what the program writes shows that it runs
+        progress.leave()  # what the program writes shows that it runs
     writable(pin_log, (".csv",))
     writable(vcd, (".vcd",))
     if vcd_pin and vcd is None:
@@ -234,12 +234,11 @@ def _tell(bench: Bench, ended: Ended, shown: str | None, as_json: bool) -> None:
         return
     sys.stdout.flush()
     joules = f"energy unknown ({gap})" if energy_j is None else f"{units.show(energy_j, 'J')} in the chip"
-    resets, last = f", {bench.resets} resets" if bench.resets else "", bench.machine.last_reset()
     first = "[bold red]failed:[/]" if ended.why == "failed" else "ended:"
     err.print(f"{first} {escape(ended.detail)}")
-    err.print(f"{units.show(bench.time_s, 's')}, {bench.machine.cycles:,} cycles, {escape(joules)}{resets}")
-    if bench.resets and last is not None and ended.why != "reset loop":
-        err.print(f"[bold]resets:[/] {escape(last)}")
+    err.print(f"{units.show(bench.time_s, 's')}, {bench.machine.cycles:,} cycles, {escape(joules)}")
+    if (resets := bench.explain_resets()) and ended.why != "reset loop":
+        err.print(resets, style="bold", markup=False)
     for name, data in bench.received.items():
         if name != shown:
             err.print(f"{name} wrote {len(data)} bytes that are not shown; `--uart {name}` shows them")

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from sunseal import boards
+from sunseal.cli import progress
 
 toolchain_app = typer.Typer(
     help="Fetch cross compilers and other tools into your cache, without root.", no_args_is_help=True
@@ -28,6 +29,7 @@ def get_command(
     """Fetch the tools for a purpose once; `sunseal doctor` says which are there."""
     script = boards.home() / "firmware" / "toolchain" / "get"
     command = [sys.executable, str(script), "--for", purpose, *(["--print-bin"] if print_bin else [])]
+    progress.leave()  # the program tells itself what it does
     status = subprocess.run(command, check=False).returncode
     if status:
         raise typer.Exit(status)

@@ -148,6 +148,7 @@ def follow(
 ) -> Run:
     """Run the machine with the bytes of `secret` marked."""
     _, _, stops, pin = goal
+    resets = machine.resets
     (kind, what), leaks, (fates, blocks, functions, ran, code_bytes) = machine.engine.taint(secret, public, *goal)
     run = Run(list(names), [], [bytes(f) for f in fates], [Block(*b) for b in blocks], functions, ran, code_bytes)
     for leak in (Leak(*one) for one in leaks):
@@ -157,12 +158,17 @@ def follow(
             run.leaks.append(leak)
     here = machine.describe(machine.pc)
     if kind == "fault":
-        run.why.append(f"the run ended in a fault: {what}")
+        run.why.append(f"the run ended in a fault: {what}{_resets(machine, resets)}")
     elif kind in ENDS and (stops or pin or kind != "halted"):
         goals = [*map(machine.describe, stops), *([f"an edge of {pin}"] if pin else [])]
         before = f" before {' or '.join(goals)} was reached" if goals else " before the program came to its end"
-        run.why.append(f"{ENDS[kind]}{before}, at {here}")
+        run.why.append(f"{ENDS[kind]}{before}, at {here}{_resets(machine, resets)}")
     return run
+
+
+def _resets(machine: Machine, since: int) -> str:
+    told = machine.explain_resets(since)
+    return f"; meanwhile {told}" if told else ""
 
 
 def judge(runs: Sequence[Run]) -> Verdict:
@@ -315,13 +321,14 @@ def _begin(m: Machine, secret: Sequence[str], start: str | None, time_s: float |
         return None
     if m.pc == m.address(start):
         return None
+    resets = m.resets
     try:
         stop = m.run(until=start, time_s=time_s)
     except (EngineError, SunsealError) as e:
         return Run(list(secret), why=[f"the program did not come to `{start}`: {e}"])
     if stop.kind == "pc":
         return None
-    return Run(list(secret), why=[f"the program did not come to `{start}`: {ENDS[stop.kind]}"])
+    return Run(list(secret), why=[f"the program did not come to `{start}`: {ENDS[stop.kind]}{_resets(m, resets)}"])
 
 
 def _has(m: Machine, symbol: str) -> bool:

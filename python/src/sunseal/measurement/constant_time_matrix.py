@@ -12,7 +12,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
@@ -240,9 +240,14 @@ def cell(source: Path, question: Question, isa: Set, compiler: Compiler, level: 
 
 
 def run(
-    source: Path, question: Question, jobs: int | None = None, levels: Sequence[str] = LEVELS, flags: Sequence[str] = ()
+    source: Path,
+    question: Question,
+    jobs: int | None = None,
+    levels: Sequence[str] = LEVELS,
+    flags: Sequence[str] = (),
+    progress: Callable[[int, int], None] | None = None,
 ) -> Matrix:
-    """Judge one source in every binary that the compilers here make of it."""
+    """Judge one source in every binary that the compilers here make of it; `progress` hears how many of them are."""
     noted = question_in(source)
     question = replace(
         question,
@@ -263,7 +268,11 @@ def run(
     if not todo:
         raise SunsealError(f"no compiler is there: {'; '.join(missing)}")
     with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
-        cells = list(pool.map(lambda one: cell(source, question, one[0], one[1], one[2], flags), todo))
+        cells = []
+        for judged in pool.map(lambda one: cell(source, question, one[0], one[1], one[2], flags), todo):
+            cells.append(judged)
+            if progress is not None:
+                progress(len(cells), len(todo))
     return Matrix(cells, missing)
 
 

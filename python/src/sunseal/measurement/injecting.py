@@ -25,7 +25,8 @@ Call = Callable[[Machine], tuple[Place, *tuple[Argument, ...]]]
 """Puts arguments in place and says what to call: a function and its arguments."""
 Points = Literal["cycles", "writes"] | Sequence[int]
 ASSERTION = "sunseal_assert_failed"
-WALK_CYCLES = 1 << 32
+WALK_CYCLES = 1_000_000_000
+"""So far an uninterrupted run is looked at, if no limit is given: seconds."""
 TRACE_INSTRUCTIONS = 12
 SHRINK_CUTS = 10_000
 TOLD = 100
@@ -208,11 +209,12 @@ def inject(
     cycles counted from its beginning; of these each `every`-th. A cut falls between the bus accesses of
     an instruction, too. `setup(machine)` is called at each power-up, before the first instruction.
 
-    Behind the reboot the program must reach `until` (`end`, if not given) within `limit_cycles` of the
-    CPU. There `golden` symbols must hold what they hold in the uninterrupted run, `expect` symbols the
-    given bytes, and every one of `invariants` must neither return False nor raise AssertionError. An
-    instruction at one of `assertions` (by default at `sunseal_assert_failed`, if there is one) is a
-    failure at once, and so is a fault.
+    The program must reach `end` within `limit_cycles` of the CPU (10^9, if not given) and, behind a reboot,
+    `until` (`end`, if not given) within as many (ten times what the uninterrupted run took and a million).
+    There `golden` symbols must hold what they hold in the uninterrupted run, `expect` symbols the given
+    bytes, and every one of `invariants` must neither return False nor raise AssertionError. An instruction
+    at one of `assertions` (by default at `sunseal_assert_failed`, if there is one) is a failure at once,
+    and so is a fault.
 
     `again` are cycles behind a reboot after which the power goes once more, one reboot each. The supply
     stays away for `off_s` seconds: memory that still holds its charge then keeps it. `seed` makes the
