@@ -104,8 +104,9 @@ fuzz: ## Run libFuzzer on what reads other people's bytes, a minute on each targ
 	  fuzz/target/$(FUZZ_HOST)/release/$$t -max_total_time=$(FUZZ_S) -max_len=16384 -timeout=10 -print_final_stats=1 \
 	  -artifact_prefix=fuzz/artifacts/$$t/ fuzz/target/found/$$t fuzz/corpus/$$t; done
 
+# No documentation comment holds an example, and looking for one takes rustdoc over every crate.
 test-rust: all all-boards tools ## Test the crates.
-	$(WITH_TOOLS) $(CARGO) test --no-fail-fast --release --workspace --exclude sunseal-py
+	$(WITH_TOOLS) $(CARGO) test --no-fail-fast --release --workspace --exclude sunseal-py --lib --bins --tests --examples
 
 test-firmware: firmware all-boards ## Test the firmware on the host and on every simulated variant.
 	$(MAKE) $(SILENT) --no-print-directory -j$(JOBS) -O -C firmware test-host test-boards
