@@ -129,11 +129,13 @@ def test_a_machine_that_runs_long_tells_its_cycles(monkeypatch: pytest.MonkeyPat
 
 
 SILENT = """
+import sys
 import time
 from sunseal.cli import console, progress
 
 with progress.alive(quiet=False):
     time.sleep(2.0)
+    sys.stdout.write("raw\\n")
     console.out.print("answer")
     with progress.bar(False, "cuts") as told:
         told(1, 2)
@@ -151,7 +153,7 @@ def test_a_command_that_shows_nothing_for_a_moment_is_seen_to_go_on() -> None:
                 seen += more
         os.close(person)
         answer, _ = command.communicate()
-    assert answer == b"answer\n", "an answer goes to standard output, whatever is shown meanwhile"
+    assert answer == b"raw\nanswer\n", "an answer goes to standard output, whatever is shown meanwhile"
     waited, _, counted = seen.partition(b"cuts")
     assert b"working" in waited
     assert b"working" not in counted, "a bar has the screen to itself"
