@@ -122,7 +122,7 @@ fn only_a_loose_pace_remembers_its_first_step() {
     assert_eq!(loose.first_s, 1.0);
     // One that went well all at once may be longer the next time.
     let mut loose = Pace { first_s: 1.0, ..Pace::new(LOOSE) };
-    let _ = flown(&net, &s.at_rest(2.0), 2.0, &mut loose);
+    let _ = flown(&net, &s.at_rest(2.0), 1.0, &mut loose);
     assert!(loose.first_s > 1.0, "{}", loose.first_s);
 }
 
