@@ -260,7 +260,7 @@ impl Supply {
     }
 
     /// Whether the store only loses: then it ends empty, and no solver need follow it there.
-    fn runs_out(&self, load: Load, light: &Light) -> bool {
+    pub(super) fn runs_out(&self, load: Load, light: &Light) -> bool {
         !self.at.on
             && load.store_w == 0.0
             && self.feed(light, self.at.mode.cold).is_none_or(|(taken_w, _)| taken_w == 0.0)

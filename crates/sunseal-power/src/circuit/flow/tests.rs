@@ -61,7 +61,7 @@ fn a_cell_decays_as_its_straight_line_has_it() {
     let s = Store { branches: vec![cell] };
     let net = Net { own_s: 1e-2, ..bare(&s) };
     let dt_s = 1000.0;
-    let end_v = 4.0 * (-1e-2 / 1.01 / 18.0 * dt_s as f64).exp();
+    let end_v = 4.0 * (-1e-2f64 / 1.01 / 18.0 * dt_s).exp();
     for (tolerance, error, most) in [(TOLERANCE, 3e-9, 12), (LOOSE, 3e-7, 5)] {
         let (gone, steps) = flown(&net, &s.at_rest(4.0), dt_s, &mut Pace::new(tolerance));
         let off_v = 2.0 + (36.0 + gone.dx[0]) / 18.0 - end_v;
@@ -122,7 +122,7 @@ fn only_a_loose_pace_remembers_its_first_step() {
     assert_eq!(loose.first_s, 1.0);
     // One that went well all at once may be longer the next time.
     let mut loose = Pace { first_s: 1.0, ..Pace::new(LOOSE) };
-    let _ = flown(&net, &s.at_rest(2.0), 2.0, &mut loose);
+    let _ = flown(&net, &s.at_rest(2.0), 1.0, &mut loose);
     assert!(loose.first_s > 1.0, "{}", loose.first_s);
 }
 
