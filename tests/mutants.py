@@ -377,7 +377,9 @@ def switched(text: str, mutants: dict[int, dict[str, Any]]) -> tuple[str, dict[i
             written |= dict.fromkeys(range(begin + 1, new.count("\n") + 2), number)
         new += "{\n" + text[first:last] + "\n}\n"
         done = last
-    return new + text[done:] + SWITCH, written
+    # Inlined into every handler of a core, a hundred bodies are a hundred times as long to compile.
+    new = (new + text[done:] + SWITCH).replace("#[inline(always)]", "#[inline(never)]")
+    return new, written
 
 
 def built(tree: Path, room: dict[str, Any], mutants: dict[int, dict[str, Any]]) -> list[list[str]]:

@@ -156,6 +156,90 @@ fn the_light_of_a_trace_is_the_light_that_is_booked() {
 }
 
 #[test]
+fn a_run_that_starts_later_has_the_light_of_then() {
+    let power = |t: f64| 1e-3 * (t / 120.0 * std::f64::consts::PI).sin().max(0.0);
+    let play = |start_s: f64| {
+        let time: Vec<f64> = (0..=120).map(f64::from).filter(|t| *t + start_s <= 120.0).collect();
+        let light = time.iter().map(|t| power(t + start_s)).collect();
+        let trace = HarvestTrace::from_arrays(time, light).unwrap();
+        let more =
+            format!("duration_s = 70\nstart_s = {}\n[supply]\ninitial_v = 3.0\n", 50.0 - start_s);
+        let s = scenario("later", &sleeper(), &more);
+        Node::new(&data(), s, Some(trace)).unwrap().run(&mut |_| true).unwrap()
+    };
+    let (later, moved) = (play(0.0), play(50.0));
+    let (a, b) = (later.energy.supply.panel_j, moved.energy.supply.panel_j);
+    assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
+}
+
+#[test]
+fn the_divider_draws_from_the_store_while_its_pin_is_high() {
+    let mut words = STOP_WATCHDOG.to_vec();
+    // mov.b #BIT7, &P6OUT ; mov.b #BIT7, &P6DIR
+    words.extend([0x40F2, 0x0080, 0x0243, 0x40F2, 0x0080, 0x0245, FOREVER]);
+    let more = "duration_s = 10\n[supply]\ninitial_v = 4.0\n[output]\nwindow = [5.0, 5.01]\n";
+    let r = run(scenario("divider", &words, more));
+    let e = &r.energy;
+    let mean = r.series.iter().map(|p| p.vcap_v * p.vcap_v).sum::<f64>() / r.series.len() as f64;
+    let expected_j = mean / 200e3 * 10.0;
+    assert!((e.divider_j / expected_j - 1.0).abs() < 2e-3, "{} {expected_j}", e.divider_j);
+    assert!((e.supply.store_load_j / e.divider_j - 1.0).abs() < 1e-6, "{:?}", e.supply);
+    // The window shows what both draw.
+    let mean_w = (e.supply.load_j + e.supply.store_load_j) / 10.0;
+    let window = r.window.unwrap();
+    assert!(!window.load_w.is_empty());
+    assert!(window.load_w.iter().all(|w| (w / mean_w - 1.0).abs() < 0.01), "{window:?} {mean_w}");
+}
+
+#[test]
+fn a_busy_run_is_watched_four_times_a_second() {
+    let more = "duration_s = 20\n[supply]\ninitial_v = 4.0\n[output]\npoints = 4\n";
+    let mut node = Node::new(&data(), scenario("watched", &busy(), more), None).unwrap();
+    let mut at_s = vec![0.0];
+    let s = busy_fr5994(
+        1.0,
+        "capacitor = \"capxx-hw203\"\nharvester = \"anagear-an1010\"\n[output]\npoints = 4",
+    );
+    let mut fine = Node::new(&data(), s, None).unwrap();
+    fine.set_longest_step_s(1e-3);
+    fine.run(&mut |_| true).unwrap();
+    assert!(fine.steps() >= 1_000, "{} steps of a millisecond", fine.steps());
+    node.run(&mut |p| {
+        at_s.push(p.simulated_s);
+        true
+    })
+    .unwrap();
+    let longest_s = at_s.windows(2).map(|t| t[1] - t[0]).fold(0.0, f64::max);
+    assert!(longest_s < 0.251 && node.steps() < 200, "{longest_s} s, {} steps", node.steps());
+}
+
+#[test]
+fn events_are_drawn_when_they_come_and_meet_the_cut_at_its_cycle() {
+    let supply = "harvester = \"anagear-an1010\"\ncapacitor = \"supercap-0f47-branches\"\ncapacitance_f = 2e-4\noverhead_j = 1e-5";
+    let play = |duration_s: f64, initial_v: f64, points: u32| {
+        let more = format!(
+            "{supply}\ninitial_v = {initial_v}\n[harvest]\nconstant_w = 1e-3\n[output]\npoints = {points}"
+        );
+        let mut node = Node::new(&data(), busy_fr5994(duration_s, &more), None).unwrap();
+        let r = node.run(&mut |_| true).unwrap();
+        (r, node.steps())
+    };
+    // Nothing is owed at the end of a short run, and nothing is left beyond a cut.
+    let ((short, _), (a, few), (b, many)) =
+        (play(0.05, 3.6, 10), play(8.0, 2.7, 3), play(8.0, 2.7, 900));
+    for r in [&short, &a, &b] {
+        let rel = r.energy.loop_over_ledger_rel;
+        assert!(rel.abs() < 1e-13, "{rel:e} with {} brown-outs", r.brown_outs);
+    }
+    assert!(a.brown_outs > 2 && a.brown_outs == b.brown_outs, "{} {}", a.brown_outs, b.brown_outs);
+    for (x, y) in a.brown_out_cycles.iter().zip(&b.brown_out_cycles) {
+        assert!(x.abs_diff(*y) <= 64, "{:?} {:?}", a.brown_out_cycles, b.brown_out_cycles);
+    }
+    // Far from the cut, steps are long.
+    assert!(few < 200 && many > 900, "{few} and {many} steps");
+}
+
+#[test]
 fn flash_survives_a_cut_and_ram_does_not() {
     let more = "duration_s = 12\n[supply]\ncapacitance_f = 1e-3\noverhead_j = 1e-4\ninitial_v = 3.0\n[harvest]\nconstant_w = 1e-3\n";
     // cmp #0x1234, &0x1C00 ; jeq to the end ; mov #0x1234, &0x1C00 ; jmp $ ; br #0x0C00, which is a fault.
@@ -422,16 +506,20 @@ fn on_a_rail_that_follows_a_supervisor_lets_code_run_on_for_its_delay() {
     words.extend([0x40B2, 0x4703, 0x0124, FOREVER]); // mov #SVMHE|SVSHE|SVSHRVL_3|SVSMHRRL_3, &SVSMHCTL
     let more =
         "duration_s = 0.02\n[supply]\noutput = \"direct\"\ncapacitance_f = 1e-5\ninitial_v = 2.6\n";
-    let cycles = |switch: &str| {
+    let cycles = |switch: &str, longest_s: f64| {
         let s = scenario("supervised", &words, &format!("{more}{switch}"));
         let mut node = Node::new(&data(), s, None).unwrap();
-        node.set_longest_step_s(5e-6);
+        node.set_longest_step_s(longest_s);
         let r = node.run(&mut |_| true).unwrap();
         // Held in reset above the cut-off, and cut there.
         assert_eq!((r.starts, r.brown_outs), (1, 1));
         r.cycles
     };
-    let (with, without) = (cycles(""), cycles("supervisors_at_once = true\n"));
+    let at_once = "supervisors_at_once = true\n";
+    let (with, without) = (cycles("", 5e-6), cycles(at_once, 5e-6));
+    // The rail is told within a long step too.
+    let long = cycles(at_once, 1.0);
+    assert_eq!(long, without);
     // A little above a megahertz, to the end of a jump.
     assert!(without > 100 && (20..=24).contains(&(with - without)), "{with} {without}");
 }
@@ -490,6 +578,7 @@ fn resets_by_the_supervisor_are_counted_and_hold_until_its_rising_level() {
         true
     });
     let r = r.unwrap();
+    assert!(node.steps() >= 1_000, "{} steps of 0.1 ms", node.steps());
     let ran = r.timeline.iter().find(|w| w.doing == Doing::Compute).unwrap();
     let at = seen.iter().rfind(|(t, _)| *t <= ran.from_s).unwrap().1;
     assert!((1.87..1.90).contains(&at), "{at}");

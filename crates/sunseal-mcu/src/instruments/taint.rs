@@ -5,7 +5,8 @@
 //! A mark follows data: an instruction's results are marked if one of its operands was, and clean
 //! again where everything they depend on is. Memory is marked by bytes, registers and flags whole. What
 //! is loaded from a marked address is marked. What depends on a marked *branch* alone (which way was
-//! taken), or on where something was stored, is not: the branch, or the address, is the finding.
+//! taken), or on where something was stored, is not: the branch, or the address, is the finding. Nor is
+//! what goes to the bits of an MSP430's SR that are no flags (sleep, interrupts).
 //!
 //! Peripheral blocks: each says how secrets go through it (`Follow`); what multipliers, CRCs and ciphers give back is
 //! followed, and so are transfers by DMA. Every other block is a hole: that it was given marked data is told by its name ([`Taint::crossings`]), and then
@@ -335,7 +336,9 @@ impl Multiplier {
     const WORDS: usize = Self::BYTES as usize / 2;
     const OP1: u8 = 0x20;
     const OP2: u8 = 0x40;
-    const RESULTS: u8 = 0x1F;
+    /// Of the sum, in the control register of MPY32.
+    const CARRY: u8 = 0x80;
+    const RESULTS: u8 = 0x1F | Self::CARRY;
     /// What a register gives back, by its word.
     const GIVES: [u8; Self::WORDS] = {
         let mut gives = [0; Self::WORDS];
@@ -373,8 +376,8 @@ impl Multiplier {
         takes
     };
     /// The marks of the registers' bytes, by `marked`.
-    const SHOWN: [[u8; Self::BYTES as usize]; 0x80] = {
-        let mut shown = [[0; Self::BYTES as usize]; 0x80];
+    const SHOWN: [[u8; Self::BYTES as usize]; 0x100] = {
+        let mut shown = [[0; Self::BYTES as usize]; 0x100];
         let mut marked = 0;
         while marked < shown.len() {
             let mut off = 0;
@@ -401,7 +404,7 @@ impl Multiplier {
     }
 }
 
-static SHOWN: [[u8; Multiplier::BYTES as usize]; 0x80] = Multiplier::SHOWN;
+static SHOWN: [[u8; Multiplier::BYTES as usize]; 0x100] = Multiplier::SHOWN;
 static TAKES: [Take; Multiplier::WORDS] = Multiplier::TAKES;
 
 /// Follows marked bytes.
@@ -788,17 +791,22 @@ impl Taint {
     /// Addresses that are others in disguise, and those of far-off corners, which share a region.
     #[cold]
     fn odd_slot(&self, addr: u32) -> usize {
-        const BIT_BANDS: [u32; 2] = [0x2200_0000, 0x4200_0000];
-        if self.architecture == Architecture::Arm {
-            // SRAM seen from the code bus; bits seen as words.
-            if addr >> 20 == 0x010 {
-                return self.slot(0x2000_0000 | addr & 0xF_FFFF);
-            }
-            if let Some(alias) = BIT_BANDS.iter().find(|a| addr & 0xFE00_0000 == **a) {
-                return self.slot((alias & 0xF000_0000) | (addr & 0x01FF_FFFF) >> 5);
-            }
+        // SRAM seen from the code bus; bits seen as words.
+        if self.architecture == Architecture::Arm && addr >> 20 == 0x010 {
+            return self.slot(0x2000_0000 | addr & 0xF_FFFF);
+        }
+        if let Some(byte) = self.byte_of_bit(addr) {
+            return self.slot(byte);
         }
         ((REGIONS - 1) * REGION_BYTES) | addr as usize & (REGION_BYTES - 1)
+    }
+
+    /// The byte that a word of a bit-band alias is a bit of (Armv7-M ARM B3.1).
+    fn byte_of_bit(&self, addr: u32) -> Option<u32> {
+        const BIT_BANDS: [u32; 2] = [0x2200_0000, 0x4200_0000];
+        let alias = BIT_BANDS.iter().find(|a| addr & 0xFE00_0000 == **a)?;
+        let byte = alias & 0xF000_0000 | (addr & 0x01FF_FFFF) >> 5;
+        (self.architecture == Architecture::Arm).then_some(byte)
     }
 
     /// Registers and flags in 64 bits.
@@ -1069,7 +1077,8 @@ impl Taint {
         for n in 0..self.accesses() {
             let s = self.seen[n];
             let slot = self.slot(s.addr());
-            let state = self.state(slot, s.bytes());
+            let bytes = if self.byte_of_bit(s.addr()).is_some() { 1 } else { s.bytes() };
+            let state = self.state(slot, bytes);
             if s.write() {
                 met |= Set::from(state & (shadow::MARKED | shadow::TELL)) << met::WRITE_SHIFT;
             } else if state & shadow::MARKED != 0 || self.is_asked(s.addr(), state) {
@@ -1157,7 +1166,15 @@ impl Taint {
 
     #[inline(always)]
     fn store(&mut self, n: usize, marked: bool) {
-        let s = self.seen[n];
+        let (mut s, mut marked) = (self.seen[n], marked);
+        if s.addr() & self.odd != 0
+            && let Some(byte) = self.byte_of_bit(s.addr())
+        {
+            // The byte's other bits stay.
+            marked |= self.is_marked(byte);
+            s = Seen::new(byte, 1, true, s.state());
+            self.seen[n] = s;
+        }
         let slot = self.slot(s.addr()) & (SLOTS - 1);
         let lanes = lanes(s.bytes()) & MARKS;
         let states = self.states(slot);
@@ -1266,7 +1283,7 @@ impl Taint {
     #[inline(always)]
     fn show_multiplier(&mut self, i: usize) {
         let m = &self.multipliers[i];
-        let (base, shown) = (self.slot(m.base), &SHOWN[usize::from(m.marked & 0x7F)]);
+        let (base, shown) = (self.slot(m.base), &SHOWN[usize::from(m.marked)]);
         let shadow = &mut self.shadow[base..base + m.bytes as usize];
         for (state, mark) in shadow.iter_mut().zip(shown) {
             *state = *state & !shadow::MARKED | mark;
@@ -1360,7 +1377,7 @@ const NO_PC: u32 = u32::MAX;
 /// Start of AVR's data space in an image.
 const AVR_DATA: u32 = 0x80_0000;
 
-/// Which result words the multiplier's register at `off` is: RES0 to RES3, then SUMEXT.
+/// Which result words the multiplier's register at `off` is: RES0 to RES3, then SUMEXT, then the carry.
 const fn result_bits(off: u32) -> u8 {
     match off {
         0x0A..0x0C | 0x24..0x26 => 1,
@@ -1368,6 +1385,7 @@ const fn result_bits(off: u32) -> u8 {
         0x28..0x2A => 4,
         0x2A..0x2C => 8,
         0x0E..0x10 => 16,
+        0x2C..0x2E => Multiplier::CARRY,
         _ => 0,
     }
 }

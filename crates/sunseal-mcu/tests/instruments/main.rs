@@ -3,6 +3,7 @@
 #![allow(missing_docs)]
 
 mod debugger;
+mod differing;
 mod fixture;
 mod fuzzed;
 mod images;

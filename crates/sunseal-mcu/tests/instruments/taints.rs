@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use sunseal_isa::{Dataflow, Registers, Transfer, avr, msp430, thumb};
-use sunseal_mcu::elf::Architecture;
+use sunseal_mcu::elf::{Architecture, Symbol, SymbolKind};
 use sunseal_mcu::offline::Offline;
 use sunseal_mcu::taint::{Fate, FindingKind, Taint};
 use sunseal_mcu::{Device, Elf, Machine, Stop, Until};
@@ -48,6 +48,15 @@ fn planted_leaks_are_found_on_an_msp430() {
     let finding = &taint.findings(&elf)[0];
     assert_eq!(finding.line.as_ref().unwrap().line, line_of("if (secret[0] & 1)"));
     assert!(finding.instruction.starts_with('J'), "{finding}");
+    assert!(finding.to_string().contains("` goes where marked data leads, "), "{finding}");
+    // The functions that ran, of all that are there.
+    let (ran, bytes) = taint.ran(&elf);
+    let functions = elf.symbols.iter().filter(|s| s.kind == SymbolKind::Function);
+    assert_eq!(bytes, functions.map(|s| s.size_bytes).sum::<u32>());
+    let branch = elf.symbol("leak_branch").unwrap().addr;
+    assert!(ran.iter().any(|r| r.contains(&branch)), "{ran:x?}");
+    let ran_bytes: u32 = ran.iter().map(|r| r.end - r.start).sum();
+    assert!(ran_bytes > bytes / 2 && ran_bytes <= bytes, "{ran_bytes} of {bytes}");
     // The table's value depends on the secret, the selection's too; a constant stored under a branch does not.
     let out = bytes_of(&elf, "out").start;
     assert_eq!(taint.marked(out..out + 4), [false, true, true, false]);
@@ -56,25 +65,14 @@ fn planted_leaks_are_found_on_an_msp430() {
 #[test]
 fn planted_leaks_are_found_on_an_avr() {
     let elf = Elf::parse(&leaks(Tool::AvrGcc)).unwrap();
-    let mut cpu = avr::Cpu::new(avr::Timing::AVRE);
-    let mut bus = avr::FlatBus::new();
-    for s in elf.segments.iter().filter(|s| !s.data.is_empty()) {
-        let mut bytes = s.data.clone();
-        bytes.resize(bytes.len().next_multiple_of(2), 0xFF);
-        let words: Vec<u16> = bytes.chunks(2).map(|w| u16::from_le_bytes([w[0], w[1]])).collect();
-        bus.load(s.load_addr / 2, &words);
-    }
-    let mut run_to = |name: &str, taint: &mut Taint| {
-        let pc = elf.symbol(name).unwrap().addr / 2;
-        while u32::from(cpu.pc) != pc {
-            let exit = cpu.step(&mut bus, taint);
-            assert!(!matches!(exit, avr::Exit::Fault(_)), "{exit:?}");
-        }
-    };
-    let mut taint = Taint::new(&elf);
-    run_to("main", &mut taint);
+    let mut m = Machine::new(&Device::named("atmega128l").unwrap());
+    m.load(&elf).unwrap();
+    let mut taint = Taint::of(m.device(), &elf);
+    let main = elf.symbol("main").unwrap().addr;
+    assert_eq!(m.run(&Until::pc(main), &mut taint), Stop::Pc(main));
     taint.mark(bytes_of(&elf, "secret"));
-    run_to("finished", &mut taint);
+    let end = elf.symbol("finished").unwrap().addr;
+    assert_eq!(m.run(&Until::pc(end), &mut taint), Stop::Pc(end));
     let found = found(&taint, &elf);
     let leaks =
         expected(&[("leak_branch", FindingKind::Branch), ("leak_table", FindingKind::Address)]);
@@ -169,7 +167,282 @@ fn the_multiplier_passes_marks_on() {
         step(0x8004, MPY + 8, Access::Write);
         step(0x8008, MPY + 10, Access::Read);
         assert_eq!(taint.is_register_marked(14), after, "R{marked} marked");
+        assert_eq!(taint.crossings().len(), usize::from(after));
     }
+}
+
+#[test]
+fn the_carry_of_a_marked_product_is_marked_until_it_is_written() {
+    const MPY: u32 = 0x04C0;
+    // mov r12, &MACS; mov r13, &OP2; mov &MPY32CTL0, r14; mov r13, &MPY32CTL0
+    let elf = image(&[0x4C82, 0x04C6, 0x4D82, 0x04C8, 0x421E, 0x04EC, 0x4D82, 0x04EC]);
+    let mut taint = Taint::new(&elf);
+    taint.multiplier(MPY, 0x30);
+    taint.mark_register(12);
+    let mut step = |pc, addr, kind| {
+        taint.access(pc, addr, kind, Width::W16, 5, 0);
+        taint.instruction(pc, 0x5C00, 4, Flow::Next);
+        taint.is_register_marked(14)
+    };
+    step(0x8000, MPY + 6, Access::Write);
+    assert!(!step(0x8008, MPY + 0x2C, Access::Read));
+    step(0x8004, MPY + 8, Access::Write);
+    assert!(step(0x8008, MPY + 0x2C, Access::Read));
+    step(0x800C, MPY + 0x2C, Access::Write);
+    assert!(!step(0x8008, MPY + 0x2C, Access::Read));
+    assert_eq!(taint.marked(MPY + 10..MPY + 16), [true; 6], "the sum is as it was");
+}
+
+#[test]
+fn a_bit_written_by_its_alias_leaves_the_marks_of_the_others() {
+    const RAM: u32 = 0x2000_0010;
+    let alias = |byte: u32, bit: u32| 0x2200_0000 + 32 * (RAM + byte - 0x2000_0000) + 4 * bit;
+    // str r1, [r0]; ldr r2, [r0]
+    let mut elf = image(&[0x6001, 0x6802]);
+    elf.architecture = Architecture::Arm;
+    let mut taint = Taint::new(&elf);
+    taint.mark(RAM + 1..RAM + 2);
+    let mut step = |marked: bool, pc, addr, kind| {
+        taint.clear_registers();
+        if marked {
+            taint.mark_register(1);
+        }
+        taint.access(pc, addr, kind, Width::W32, 1, 0);
+        taint.instruction(pc, 0x2000_8000, 2, Flow::Next);
+        (taint.is_register_marked(2), taint.marked(RAM..RAM + 4))
+    };
+    for (byte, marked) in [(0, false), (1, true), (2, false)] {
+        assert_eq!(step(false, 0x8002, alias(byte, 7), Access::Read).0, marked, "{byte}");
+        let kept = [false, true, false, false];
+        assert_eq!(step(false, 0x8000, alias(byte, 3), Access::Write).1, kept, "{byte}");
+    }
+    assert_eq!(step(true, 0x8000, alias(2, 3), Access::Write).1, [false, true, true, false]);
+}
+
+#[test]
+fn functions_without_size_or_code_do_not_count_as_run() {
+    // nop; nop; nop; nop
+    let mut elf = image(&[0x4303; 4]);
+    let (kind, global) = (SymbolKind::Function, true);
+    for (name, addr, size_bytes) in
+        [("a", 0x8000, 4), ("b", 0x8004, 4), ("c", 0x8002, 0), ("d", 0x9000, 4)]
+    {
+        elf.symbols.push(Symbol { name: name.to_owned(), addr, size_bytes, kind, global });
+    }
+    let mut taint = Taint::new(&elf);
+    taint.instruction(0x8000, 0x5C00, 1, Flow::Next);
+    taint.mark_register(5);
+    taint.instruction(0x8002, 0x5C00, 1, Flow::Next);
+    let (ran, bytes) = taint.ran(&elf);
+    assert_eq!((ran.len(), ran[0].clone(), bytes), (1, 0x8000..0x8004, 8));
+}
+
+/// Marks of a word, and of words at the same place of other regions.
+#[test]
+fn a_mark_is_of_its_own_region() {
+    let msp430 = [0x8010, 0x1_8010, 0x8020];
+    let avr = [0x110, 0x80_0110, 0x81_0110, 0x80_0120];
+    let arm = [0x17, 0x0030_0017, 0x0030_0027, 0x2000_0017, 0x4000_0017];
+    for (architecture, places) in [
+        (Architecture::Msp430, &msp430[..]),
+        (Architecture::Avr, &avr[..]),
+        (Architecture::Arm, &arm[..]),
+    ] {
+        let mut elf = image(&[0x4303]);
+        elf.architecture = architecture;
+        for place in places {
+            let mut taint = Taint::new(&elf);
+            taint.mark(*place..place + 1);
+            let marked: Vec<_> = places.iter().filter(|p| taint.is_marked(**p)).collect();
+            assert_eq!(marked, [place], "{architecture:?}");
+            taint.clear(*place..place + 1);
+            assert!(!taint.is_marked(*place), "{architecture:?}");
+        }
+    }
+}
+
+#[test]
+fn both_words_of_an_address_that_is_stored_are_marked() {
+    // mova r12, 0(r4)
+    let elf = image(&[0x0C74, 0x0000]);
+    let mut taint = Taint::new(&elf);
+    taint.mark_register(12);
+    // The second time it is known.
+    for to in [DATA, DATA + 8] {
+        taint.access(0x8000, to, Access::Write, Width::W16, 5, 0);
+        taint.access(0x8000, to + 2, Access::Write, Width::W16, 1, 0);
+        taint.instruction(0x8000, 0x5C00, 4, Flow::Next);
+        assert_eq!(taint.marked(to..to + 5), [true, true, true, true, false]);
+    }
+    assert!(taint.crossings().is_empty(), "RAM is no block");
+}
+
+#[test]
+fn a_transfer_from_an_alias_of_marked_memory_marks_its_registers() {
+    // ldm r0!, {r1, r2}
+    let mut elf = image(&[0xC806]);
+    elf.architecture = Architecture::Arm;
+    let mut taint = Taint::new(&elf);
+    taint.mark(0x2000_0010..0x2000_0014);
+    taint.access(0x8000, 0x0100_0010, Access::Read, Width::W32, 0, 0);
+    taint.access(0x8000, 0x0100_0014, Access::Read, Width::W32, 0, 0);
+    taint.instruction(0x8000, 0x2000_8000, 3, Flow::Next);
+    assert!(taint.is_register_marked(1) && !taint.is_register_marked(2));
+}
+
+#[test]
+fn what_is_read_and_given_to_a_block_by_one_instruction_is_followed() {
+    const MPY: u32 = 0x04C0;
+    // mov &DATA, &MPY; mov r13, &OP2; mov &RESLO, r14
+    let elf = image(&[0x4292, DATA as u16, 0x04C0, 0x4D82, 0x04C8, 0x421E, 0x04CA]);
+    let mut taint = Taint::new(&elf);
+    taint.multiplier(MPY, 0x30);
+    assert!(taint.is_constant_time());
+    taint.mark_secret(DATA..DATA + 2);
+    taint.access(0x8000, DATA, Access::Read, Width::W16, 5, 0);
+    for (pc, addr, kind) in [
+        (0x8000, MPY, Access::Write),
+        (0x8006, MPY + 8, Access::Write),
+        (0x800A, MPY + 10, Access::Read),
+    ] {
+        taint.access(pc, addr, kind, Width::W16, 5, 0);
+        taint.instruction(pc, 0x5C00, 4, Flow::Next);
+    }
+    assert!(taint.is_register_marked(14) && taint.is_constant_time());
+    assert_eq!(taint.crossings().len(), 1);
+}
+
+#[test]
+fn a_register_of_an_avr_that_was_a_secret_byte_is_followed_by_its_address_on() {
+    // lds r16, 5
+    let mut elf = image(&[0x9100, 0x0005]);
+    elf.architecture = Architecture::Avr;
+    let mut taint = Taint::new(&elf);
+    let load = |taint: &mut Taint| {
+        taint.access(0x8000, 0x80_0005, Access::Read, Width::W8, 0, 0);
+        taint.instruction(0x8000, 0x10FF, 2, Flow::Next);
+        taint.is_register_marked(16)
+    };
+    taint.mark_secret(0x80_0005..0x80_0006);
+    assert!(load(&mut taint));
+    assert!(taint.fates(0x80_0005..0x80_0006).all(|fate| fate == Fate::Read));
+    taint.clear(0x80_0005..0x80_0006);
+    assert!(!load(&mut taint));
+    taint.mark_register(5);
+    assert!(load(&mut taint));
+}
+
+#[test]
+fn stores_to_an_avrs_registers_by_address_mark_and_clean_them() {
+    // sts 5, r16; sts SREG, r16; in r0, SREG
+    let mut elf = image(&[0x9300, 0x0005, 0x9300, 0x005F, 0xB60F]);
+    elf.architecture = Architecture::Avr;
+    let mut taint = Taint::new(&elf);
+    for marked in [true, false, true, false] {
+        // r0 stays as it is until it is written.
+        taint.clear_registers();
+        taint.mark_register(if marked { 16 } else { 5 });
+        taint.mark_register(0);
+        for (pc, addr) in [(0x8000, 0x80_0005), (0x8004, 0x80_005F)] {
+            taint.access(pc, addr, Access::Write, Width::W8, 0, 0);
+            taint.instruction(pc, 0x10FF, 2, Flow::Next);
+        }
+        taint.instruction(0x8008, 0x10FF, 1, Flow::Next);
+        let of: Vec<u8> = (0..32).filter(|r| taint.is_register_marked(*r)).collect();
+        assert_eq!(of, if marked { vec![0, 5, 16] } else { vec![] });
+    }
+}
+
+#[test]
+fn an_msp430s_interrupt_saves_marked_flags() {
+    // add r12, r5; mov SR, r15
+    let elf = image(&[0x5C05, 0x420F]);
+    let mut taint = Taint::new(&elf);
+    taint.mark_register(12);
+    taint.instruction(0x8000, 0x5C00, 1, Flow::Next);
+    taint.mark(DATA..DATA + 4);
+    taint.access(0x8002, DATA + 2, Access::Write, Width::W16, 0x8002, 0);
+    taint.access(0x8002, DATA, Access::Write, Width::W16, 3, 0);
+    taint.instruction(0x8002, DATA, 6, Flow::Interrupt { vector: 0xFFF4 });
+    assert_eq!(taint.marked(DATA..DATA + 4), [true, true, false, false]);
+    taint.instruction(0x8002, DATA, 1, Flow::Next);
+    assert!(!taint.is_register_marked(15) && taint.is_register_marked(12));
+}
+
+#[test]
+fn an_exceptions_frame_takes_marks_and_gives_them_back() {
+    const SP: u32 = 0x2000_0100;
+    // adds r3, r1, r2; vcmp.f32 s0, s1
+    let mut elf = image(&[0x188B, 0xEEB4, 0x0A60]);
+    elf.architecture = Architecture::Arm;
+    let mut taint = Taint::new(&elf);
+    taint.mark_register(1);
+    taint.mark_register(12);
+    taint.mark_register(33);
+    taint.instruction(0x8000, SP, 1, Flow::Next);
+    taint.instruction(0x8002, SP, 1, Flow::Next);
+    for n in 0..26 {
+        taint.access(0x8006, SP + 4 * n, Access::Write, Width::W32, 0, 0);
+    }
+    taint.instruction(0x8006, SP, 12, Flow::Interrupt { vector: 0x3C });
+    // R1, R3, R12, the flags, S1, the flags of floating point.
+    let marked: Vec<u32> = (0..26).filter(|n| taint.is_marked(SP + 4 * n)).collect();
+    assert_eq!(marked, [1, 3, 4, 7, 9, 24]);
+    taint.clear_registers();
+    taint.mark_register(0);
+    for n in 0..26 {
+        taint.access(0x8100, SP + 4 * n, Access::Read, Width::W32, 0, 0);
+    }
+    taint.instruction(0x8100, SP + 0x68, 12, Flow::InterruptReturn);
+    let registers: Vec<u8> = (0..64).filter(|r| taint.is_register_marked(*r)).collect();
+    assert_eq!(
+        registers.iter().filter(|r| **r < 16 || **r >= 32).copied().collect::<Vec<_>>(),
+        [1, 3, 12, 33]
+    );
+}
+
+#[test]
+fn a_block_starts_anew_word_by_word() {
+    const BLOCK: u32 = 0x0980;
+    // mov r12, &BLOCK; mov &BLOCK+8, r14; mov r13, &BLOCK+2; mov r13, &BLOCK+4; mov r12, &BLOCK+4
+    let elf =
+        image(&[0x4C82, 0x0980, 0x421E, 0x0988, 0x4D82, 0x0982, 0x4D82, 0x0984, 0x4C82, 0x0984]);
+    let mut taint = Taint::new(&elf);
+    taint.mixer(BLOCK..BLOCK + 2, BLOCK + 8..BLOCK + 10, BLOCK + 2..BLOCK + 6, None);
+    taint.mark_register(12);
+    let mut step = |pc: u32, off| {
+        taint.access(pc, BLOCK + off, Access::Write, Width::W16, 0, 0);
+        taint.instruction(pc, 0x5C00, 4, Flow::Next);
+        taint.access(0x8004, BLOCK + 8, Access::Read, Width::W16, 0, 0);
+        taint.instruction(0x8004, 0x5C00, 4, Flow::Next);
+        taint.is_register_marked(14)
+    };
+    // The whole of it by its input, its upper word alone by what it starts with.
+    assert!(step(0x8000, 0) && step(0x8008, 2) && !step(0x800C, 4));
+    assert!(step(0x8010, 4) && step(0x8008, 2) && step(0x8008, 2) && !step(0x800C, 4));
+}
+
+/// The second time and later, a finding takes a shorter way.
+#[test]
+fn findings_are_counted_each_time_by_what_they_are() {
+    // udiv r2, r0, r1; beq; nop
+    let mut elf = image(&[0xFBB0, 0xF2F1, 0xD000, 0xBF00]);
+    elf.architecture = Architecture::Arm;
+    let mut taint = Taint::new(&elf);
+    taint.mark_register(0);
+    for _ in 0..5 {
+        taint.instruction(0x8000, 0x2000_8000, 4, Flow::Next);
+        taint.instruction(0x8006, 0x2000_8000, 1, Flow::Next);
+    }
+    let told = |taint: &Taint| -> Vec<_> {
+        taint.findings(&elf).iter().map(|f| (f.pc, f.kind, f.count)).collect()
+    };
+    assert_eq!(told(&taint), [(0x8000, FindingKind::Time, 5)]);
+    // What is trusted later is counted as such from then on.
+    taint.trust(0x8000..0x8004);
+    taint.instruction(0x8000, 0x2000_8000, 4, Flow::Next);
+    assert_eq!((told(&taint).len(), taint.trusted_count()), (1, 1));
+    assert_eq!(told(&taint)[0].2, 5);
 }
 
 #[test]
@@ -308,6 +581,7 @@ fn a_secret_is_read_unread_or_overwritten() {
     let fates: Vec<Fate> = taint.fates(DATA..DATA + 3).collect();
     assert_eq!(fates, [Fate::Read, Fate::Overwritten, Fate::Unread]);
     assert_eq!(taint.reached(), [0x8000, 0x8002]);
+    assert!(taint.crossings().is_empty());
 }
 
 #[test]
@@ -414,7 +688,7 @@ impl Plain {
 const DATA: u32 = 0x2000;
 
 /// What the instruction at `pc` of `words`, which begin at 0x8000, does to marks, if it is one.
-fn decoded(architecture: Architecture, words: &[u16], pc: u32) -> Option<Dataflow> {
+pub fn decoded(architecture: Architecture, words: &[u16], pc: u32) -> Option<Dataflow> {
     let fetch = |addr: u32| {
         let word = words.get((addr.wrapping_sub(0x8000) / 2) as usize);
         word.copied().ok_or_else(|| sunseal_isa::Fault::not_code(addr))
