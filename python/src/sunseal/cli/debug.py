@@ -71,9 +71,11 @@ def announced(device: str, elf: Path) -> Callable[[str], None]:
     """Return what says where a debugger can come, once it can."""
     import signal
 
+    from sunseal.cli import progress
     from sunseal.doctor import debugger
 
     def listening(address: str) -> None:
+        progress.leave()  # from here on the debugger tells
         err.print(
             f"waiting on {address}; in another terminal: "
             f"{debugger(device)} {escape(shlex.quote(str(elf)))} -ex 'target remote {address}'"

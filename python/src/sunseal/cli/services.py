@@ -25,9 +25,11 @@ def token_command(ctx: typer.Context) -> None:
 
 
 def _exec_server(role: str, args: list[str]) -> None:
+    from sunseal.cli import progress
     from sunseal.doctor import server_path
 
     sys.stdout.flush()
     program = str(server_path())
     # `--json` holds on every command; the server's one line of output is JSON in any case.
+    progress.leave()
     os.execv(program, [program, role, *(a for a in args if a != "--json")])
