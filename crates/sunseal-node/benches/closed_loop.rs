@@ -3,7 +3,7 @@
 //! as "times real time".
 #![allow(missing_docs, reason = "Criterion's macro makes a public function")]
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/it/common/mod.rs"]
 mod common;
 
 use common::gateway::{Gateway, firmware};

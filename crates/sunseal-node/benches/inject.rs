@@ -4,7 +4,7 @@
 //! builds the images.
 #![allow(missing_docs, reason = "Criterion's macro makes a public function")]
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/it/common/mod.rs"]
 mod common;
 #[path = "../../sunseal-isa/benches/shared/mod.rs"]
 mod shared;

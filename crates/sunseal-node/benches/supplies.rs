@@ -5,7 +5,7 @@
 //! `cargo bench -p sunseal-node --bench supplies -- [DRAWS [SEED [DRAW]]]`; with DRAW that one alone, to be profiled.
 #![allow(missing_docs)]
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/it/common/mod.rs"]
 mod common;
 
 use std::time::Instant;

@@ -4,7 +4,7 @@
 //! taken to a year; `cargo bench -p sunseal-node --bench year -- 365` plays it whole. CPU time is that of this thread.
 #![allow(missing_docs, reason = "a bench is no library")]
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/it/common/mod.rs"]
 mod common;
 
 use common::gateway::{Gateway, firmware};

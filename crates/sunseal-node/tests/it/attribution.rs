@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Energy by function and component, and the window: both beside a run that neither was asked for.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use common::gateway::{Gateway, firmware};
+use crate::common;
+use crate::common::gateway::{Gateway, firmware};
 use common::{DUTIES, FOREVER, STOP_WATCHDOG, blinker, data, duty, program, program_with};
 use sunseal_node::{Doing, LoopbackAir, Node, RunRecord, Scenario, Sent};
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Cuts at every cycle of small programs: where they land, and what flash makes of them.
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use common::{CODE, FOREVER, STOP_WATCHDOG};
+use crate::common::{self, CODE, FOREVER, STOP_WATCHDOG};
 use sunseal_mcu::{Device, Elf, Machine, Part, Pin, Stop, Until, Wiring};
 use sunseal_node::inject::{InjectError, Stretch, reboot};
 use sunseal_trace::{Picos, Silent};

@@ -2,11 +2,10 @@
 //! The loop with the node's own program: real signatures, a gateway in this process that verifies
 //! them, light that comes and goes.
 
-mod common;
-
 use std::sync::{Arc, Mutex};
 
-use common::gateway::{Gateway, firmware};
+use crate::common;
+use crate::common::gateway::{Gateway, firmware};
 use sunseal_link::{Message, Reason, VerdictCode};
 use sunseal_node::{Answer, LoopbackAir, Node, RunRecord, Scenario, Sent};
 use sunseal_power::HarvestTrace;

@@ -2,13 +2,12 @@
 //! What the firmware must not do on a chip, asked of every variant: helpers that compute wrongly, slips
 //! that the machine notices, interrupts held off for long, more stack than a program has.
 
-mod common;
-
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use common::gateway::Gateway;
+use crate::common;
+use crate::common::gateway::Gateway;
 use sunseal_mcu::{Device, Elf, Machine, Stop, Until};
 use sunseal_node::{LoopbackAir, Node, Scenario, Sent};
 use sunseal_trace::{Access, Cycles, Flow, Observer, Picos, Silent, Width};

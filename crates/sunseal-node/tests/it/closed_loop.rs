@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The closed loop with programs of a few words.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use common::{
-    FOREVER, LPM3, RELEASE_RADIO, SILENCE_RADIO, STOP_WATCHDOG, data, program, program_with,
+use crate::common::{
+    self, FOREVER, LPM3, RELEASE_RADIO, SILENCE_RADIO, STOP_WATCHDOG, data, program, program_with,
 };
 use sunseal_node::{Doing, Node, NodeError, RunRecord, Scenario};
 use sunseal_power::HarvestTrace;

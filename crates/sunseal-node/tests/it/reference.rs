@@ -2,9 +2,7 @@
 //! The closed loop against a plain reference: one cycle (or five microseconds of sleep) at a time, the
 //! store integrated by a classic fourth-order step in each, no jumps, nothing asked ahead.
 
-mod common;
-
-use common::{FOREVER, STOP_WATCHDOG, blinker, data, program_with};
+use crate::common::{self, FOREVER, STOP_WATCHDOG, blinker, data, program_with};
 use proptest::prelude::*;
 use sunseal_mcu::{Device, Elf, Machine, Until};
 use sunseal_node::{Board, Node, NodeError, Radio, RadioPins, RunRecord, Scenario, Silence};

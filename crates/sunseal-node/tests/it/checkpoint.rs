@@ -2,13 +2,12 @@
 //! A run in pieces, each by a node of its own that goes on from the last one's file, leaves the bytes of a run that
 //! nobody stopped.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use common::gateway::{Gateway, firmware};
+use crate::common;
+use crate::common::gateway::{Gateway, firmware};
 use common::{DUTIES, FOREVER, STOP_WATCHDOG, blinker, data, duty, program, program_with};
 use proptest::prelude::*;
 use sunseal_node::{Air, AirError, Answer, Node, NodeError, RunRecord, Scenario, Sent, Silence};

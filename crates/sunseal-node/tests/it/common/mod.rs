@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Small programs, encoded by hand, as ELF files.
-#![allow(dead_code, reason = "each test file takes what it needs")]
+#![allow(dead_code, reason = "each benchmark takes what it needs")]
 
 pub mod gateway;
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The node's program with coupons in the closed loop: surplus becomes signatures, which the gateway accepts as any others.
 
-mod common;
-
 use std::sync::{Arc, Mutex};
 
-use common::gateway::{Gateway, firmware};
+use crate::common;
+use crate::common::gateway::{Gateway, firmware};
 use sunseal_link::{Message, VerdictCode};
 use sunseal_node::{CouponRecord, LoopbackAir, Node, NodeError, RunRecord, Scenario, Sent};
 

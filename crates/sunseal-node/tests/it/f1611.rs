@@ -2,8 +2,7 @@
 //! The MSP430F1611's datasheet set weighs every name that the machine can report.
 #![allow(missing_docs)]
 
-mod common;
-
+use crate::common;
 use sunseal_mcu::{Device, Machine};
 use sunseal_power::PowerSet;
 use sunseal_trace::OperatingPoint;
