@@ -358,11 +358,11 @@ def shape(table: str) -> list[str]:
 HEAD = """# Known answers
 
 Written by `.venv/bin/python firmware/tests/table.py write`, after every call in it gave the known answer; `make
-vectors` runs the same and compares, CI a sample of the slow calls. A cell counts the vectors that ran on this implementation: the host's build, and
-the target's own binary on its simulated board. An empty cell is a vector that nothing ran there. Slow targets
-run a sample of the operations that take tens of millions of cycles, and no target a call whose buffers its RAM
-does not hold. Rows of `refused` are the calls above with a null pointer or with overlapping buffers: each must
-answer its error and write nothing. Where the vectors come from:
+vectors` runs the same and compares, CI a sample of the slow calls. A cell counts the vectors that ran on this
+implementation: the host's build, and the target's own binary on its simulated board. An empty cell is a vector
+that nothing ran there. Slow targets run a sample of the operations that take tens of millions of cycles, and no
+target a call whose buffers its RAM does not hold. Rows of `refused` are the calls above with a null pointer or
+with overlapping buffers: each must answer its error and write nothing. Where the vectors come from:
 [data/vectors](../../data/vectors/README.md).
 """
 

@@ -103,8 +103,7 @@ fn steps_grow_where_a_transient_dies_away() {
 }
 
 #[test]
-fn a_step_whose_error_is_rounding_is_taken() {
-    // Behind the kinks of a panel's curve errors do not fall with the step: after four tries it is taken as it is.
+fn a_panels_curve_takes_more_steps_than_a_smooth_one() {
     let curve = crate::SingleDiode {
         photocurrent_a: 25e-3,
         saturation_a: 2e-10,
