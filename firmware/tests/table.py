@@ -388,8 +388,8 @@ def main() -> int:
     if sys.argv[1] == "write":
         TABLE.write_text(table, encoding="utf-8")
         return 0
-    kept = TABLE.read_text(encoding="utf-8")
-    if shape(kept) != shape(table) if sys.argv[1] == "sample" else kept != table:
+    compared = shape if sys.argv[1] == "sample" else str
+    if compared(TABLE.read_text(encoding="utf-8")) != compared(table):
         print(
             f"table.py: {TABLE.name} is out of date; run `table.py write` and look at the difference", file=sys.stderr
         )

@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 
-use super::super::tests::{bare, two_branches};
+use super::super::tests::{bare, sun_cell, two_branches};
 use super::*;
 use crate::circuit::{Draw, Feed};
 use crate::store::{Curve, Element};
@@ -103,15 +103,8 @@ fn steps_grow_where_a_transient_dies_away() {
 }
 
 #[test]
-fn a_panels_curve_takes_more_steps_than_a_smooth_one() {
-    let curve = crate::SingleDiode {
-        photocurrent_a: 25e-3,
-        saturation_a: 2e-10,
-        series_ohm: 8.0,
-        shunt_ohm: 200e3,
-        n_ns_vth_v: 0.2,
-    }
-    .curve();
+fn a_panels_curve_is_followed_in_so_many_steps() {
+    let curve = sun_cell();
     let s = Store::capacitor(0.1, 0.1, 1e9);
     let net = Net { feed: Feed::Curve { curve: &curve, drop_v: 0.3 }, ..bare(&s) };
     for (tolerance, count) in [(TOLERANCE, 237), (LOOSE, 7)] {
