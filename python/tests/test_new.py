@@ -23,10 +23,13 @@ FR, TELOSB, AVR, ARM = "msp430fr5994-launchpad", "telosb", "micaz", "msp432p401r
 
 def tools(board: str) -> Path:
     """Return the folder with a board's compilers, which must be there."""
-    group = "avr" if boards.board(board)["device"].startswith("atmega") else "firmware"
+    return fetched("avr" if boards.board(board)["device"].startswith("atmega") else "firmware")
+
+
+def fetched(group: str) -> Path:
     get = [sys.executable, str(boards.home() / "firmware" / "toolchain" / "get"), "--for", group, "--print-bin"]
     folder = Path(subprocess.run(get, check=True, capture_output=True, text=True).stdout.strip())
-    require(folder.is_dir(), f"the compilers of `sunseal toolchain get --for {group}`")
+    require(folder.is_dir(), f"what `firmware/toolchain/get --for {group}` brings")
     return folder
 
 
@@ -67,7 +70,7 @@ def test_cmake_builds_it_too(board: str, tmp_path: Path) -> None:
     greets(board, tmp_path / "node" / "build" / "node.elf")
 
 
-def test_another_compiler_is_a_variable(tmp_path: Path) -> None:
+def test_another_compiler_is_a_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     require(shutil.which("arm-none-eabi-gcc") is not None, "arm-none-eabi-gcc on PATH")
     kit.write(tmp_path / "node", ARM)
     done = make(tmp_path / "node", "TOOLCHAIN=gcc", "TOOLS=/nowhere")
@@ -75,7 +78,11 @@ def test_another_compiler_is_a_variable(tmp_path: Path) -> None:
     greets(ARM, tmp_path / "node" / "build" / "node.elf")
     done = make(tmp_path / "node", "-B", "TOOLCHAIN=gcc", "CC=no-such-compiler")
     assert done.returncode != 0
-    done = make(tmp_path / "node", "-B", "TOOLS=/nowhere", "PATH=/nowhere")
+    (tmp_path / "bin").mkdir()
+    for name in ("make", "sh", "mkdir"):
+        (tmp_path / "bin" / name).symlink_to(str(shutil.which(name)))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    done = make(tmp_path / "node", "-B", "TOOLS=/nowhere")
     assert "clang is neither in the folder of" in done.stderr
 
 
@@ -179,6 +186,56 @@ def test_the_simulator_has_every_register_of_a_header(device: str) -> None:
     assert len({r.name for r in found}) == len(found)
     for register in found:
         read_by_the_core(m, core, register)  # a fault names the address
+
+
+def compared(folder: Path, words: list[str], include: str, bits: dict[str, str]) -> int:
+    """Let a compiler compare names of bits with a header's; return how many the header has."""
+    lines = [f'#ifdef {n}\n_Static_assert({n} == {v}, "{n}");\nint have_{n};\n#endif' for n, v in bits.items()]
+    (folder / "bits.c").write_text(f"#include <{include}>\n" + "\n".join(lines) + "\n")
+    done = subprocess.run([*words, "-E", "bits.c"], cwd=folder, check=True, capture_output=True, text=True)
+    subprocess.run([*words, "-c", "bits.c", "-o", "bits.o"], cwd=folder, check=True)
+    return done.stdout.count("int have_")
+
+
+# Where msp430mcu of 2012, older than the chip, is wrong: SLAU367 and SLAS704 have PxSELC at 0x16.
+EARLY = {"PASELC", "PBSELC", "PJSELC"}
+
+
+@pytest.mark.parametrize(
+    ("device", "theirs", "same"),
+    [
+        ("msp430f1611", "msp430f1611", (145, 65)),
+        ("msp430f5438a", "msp430f5438a", (235, 67)),
+        ("msp430fr5969", "msp430fr5969", (279, 75)),
+        ("msp430fr5994", "msp430fr5969", (280, 75)),
+    ],
+)
+def test_an_msp430s_registers_are_msp430mcus(device: str, theirs: str, same: tuple[int, int], tmp_path: Path) -> None:
+    mcu = fetched("tests").parent / "debian" / "usr" / "msp430"
+    script = (mcu / "lib" / "ldscripts" / theirs / "periph.x").read_text()
+    places = {n: int(at, 16) for n, at in re.findall(r"__(\w+) = (0x\w+);", script)}
+    blocks = registers.blocks(device)
+    both = {r.name: r.address for b in blocks for r in b.registers if r.name in places and r.name not in EARLY}
+    assert both == {name: places[name] for name in both}
+    words = [
+        str(fetched("firmware") / "clang"),
+        "--target=msp430",
+        "-std=gnu11",
+        f"-D__{theirs.upper()}__",
+        f"-I{mcu / 'include'}",
+    ]
+    bits = compared(tmp_path, words, f"{theirs}.h", {n: f"{v:#x}" for b in blocks for n, v in b.bits.items()})
+    assert (len(both), bits) == same
+
+
+def test_the_atmega128s_registers_are_avr_libcs(tmp_path: Path) -> None:
+    words = [str(fetched("avr") / "avr-gcc"), "-mmcu=atmega128", "-D_SFR_ASM_COMPAT=1"]
+    blocks = registers.blocks("atmega128l")
+    places = {r.name: hex(r.address) for b in blocks for r in b.registers}
+    assert compared(tmp_path, words, "avr/io.h", {n: f"({at})" for n, at in places.items()}) == len(places) == 83
+    # avr-libc names a bit by its place in the register.
+    bits = {n: str(v.bit_length() - 1) for b in blocks for n, v in b.bits.items()}
+    assert compared(tmp_path, words, "avr/io.h", bits) == len(bits) > 60
 
 
 HEADERS = {

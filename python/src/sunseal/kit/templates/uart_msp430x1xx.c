@@ -4,7 +4,7 @@ void board_init(void) {
     ME@MODULE@ |= UTXE@NUMBER@ | URXE@NUMBER@;
     U@NUMBER@CTL = SWRST;
     U@NUMBER@CTL = CHAR | SWRST;
-    U@NUMBER@TCTL = SSEL_ACLK | TXEPT;
+    U@NUMBER@TCTL = SSEL0 | TXEPT;
     U@NUMBER@BR0 = @BR@;
     U@NUMBER@BR1 = 0;
     U@NUMBER@MCTL = @MCTL@;
