@@ -17,6 +17,7 @@ mod power;
 mod program;
 mod radio;
 mod scenario;
+mod trace;
 mod view;
 
 #[pymodule]
@@ -47,6 +48,8 @@ mod _engine {
     use radio::{ResponseAir, packet_energy_j, response_air, verify_ecdsa};
     #[pymodule_export]
     use scenario::{Scenario, simulate};
+    #[pymodule_export]
+    use trace::{disassemble, trace};
     #[pymodule_export]
     use view::View;
 }
