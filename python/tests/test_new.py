@@ -108,8 +108,14 @@ def test_an_interrupt_is_handled_as_the_header_says(board: str, tmp_path: Path) 
     done = make(tmp_path / "node")
     assert (done.returncode, done.stderr) == (0, "")
     node = Bench(board, tmp_path / "node" / "build" / "node.elf")
+    node.keep_trace()
     node.run(until="sunseal_halt", within="1s")
     assert node.machine.read_int("ticks") >= 3
+    ways = [row for row in node.trace if row["text"].startswith("(interrupt by the vector at 0x")]
+    assert len(ways) == node.machine.read_int("ticks")
+    handlers = {node.machine.describe(int(row["PC"])).split("+")[0].split()[0] for row in ways}
+    assert len(handlers) == 1
+    assert handlers != {"main"}
 
 
 def test_it_says_what_it_wrote(sunseal: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

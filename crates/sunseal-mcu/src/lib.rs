@@ -28,4 +28,5 @@ pub use instruments::lint::{Lint, LintKind};
 pub use instruments::{coverage, gdb, leakage, offline, profile, taint, vcd, war, watch};
 pub use machine::{Machine, MachineError, Register, Snapshot, Stop, Until};
 pub use pin::{Held, PORT_J, Part, Pin, PinEdge, PinError, Wiring};
+pub use sunseal_isa::thumb::it_state;
 pub use sunseal_isa::{Fault, FaultKind};

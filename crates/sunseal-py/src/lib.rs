@@ -11,6 +11,7 @@ mod board;
 mod error;
 mod fleet;
 mod inject;
+mod instructions;
 mod library;
 mod machine;
 mod power;
@@ -35,6 +36,8 @@ mod _engine {
     use fleet::fleet;
     #[pymodule_export]
     use inject::Stretch;
+    #[pymodule_export]
+    use instructions::{disassemble, trace};
     #[pymodule_export]
     use library::{Library, schema};
     #[pymodule_export]

@@ -55,7 +55,7 @@ type WarFound = (Ended, Vec<Hazard>, Vec<u32>, Option<String>);
 pub struct Snapshot(State);
 
 /// Why a run ended, and the address, pin or count that goes with it.
-type Ended = (&'static str, String);
+pub type Ended = (&'static str, String);
 /// Kind, address, times, place, source line, instruction.
 type Leak = (&'static str, u32, u64, String, Option<String>, String);
 
@@ -80,7 +80,7 @@ type Place = (u32, String, Option<String>);
 type Hazard = (u32, u32, Option<String>, Place, Place, u64, u64);
 
 /// Until when to run.
-struct Goal {
+pub struct Goal {
     cycles: Option<u64>,
     time: Option<Picos>,
     pc: Vec<u32>,
@@ -100,7 +100,7 @@ impl Machine {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn goal(
+    pub fn goal(
         &self,
         cycles: Option<u64>,
         time_ps: Option<u128>,
@@ -122,7 +122,7 @@ impl Machine {
 
     /// Runs in slices; between them Ctrl-C is heard and progress told. A run that is to reach a place, a pin or
     /// the program's end fails at once where the program is reset again and again.
-    fn slices(
+    pub fn slices(
         &self,
         m: &mut sunseal_mcu::Machine,
         goal: &Goal,

@@ -21,6 +21,7 @@ __all__ = [
     "UnitReading",
     "View",
     "Weighed",
+    "disassemble",
     "fleet",
     "levels",
     "packet_energy_j",
@@ -33,6 +34,7 @@ __all__ = [
     "speed",
     "state_current_a",
     "symbols_bytes",
+    "trace",
     "verify_ecdsa",
 ]
 
@@ -391,3 +393,7 @@ def fleet(
     traces: Sequence[tuple[Sequence[float], Sequence[float]]],
     heard: Callable[[int], object] | None,
 ) -> str: ...
+def disassemble(machine: Machine, start: int, end: int) -> list[tuple[int, int, str | None]]: ...
+def trace(
+    machine: Machine, most: int, cycles: int | None, time_ps: int | None, pc: Sequence[int], pin: str | None
+) -> tuple[tuple[str, str], list[str], bytes, bytes, list[str]]: ...

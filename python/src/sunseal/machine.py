@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from sunseal import _engine, abi, boards, coprocessor
+from sunseal import _engine, abi, boards, coprocessor, instructions
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import constant_time
 from sunseal.measurement.constant_time import Leak, Verdict
@@ -27,9 +27,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from sunseal.instructions import Instruction, Trace
+
 Bytes: TypeAlias = "NDArray[np.uint8]"
 Place = str | int
 """A symbol of the image, or an address."""
+Places: TypeAlias = "Place | Sequence[Place] | None"
+"""Where a run ends: at one place, or at whichever of several comes first."""
 Argument: TypeAlias = "int | np.integer[Any]"
 STACK_BYTES = 512
 """What `place` leaves to the stack at least."""
@@ -112,6 +116,50 @@ class Registers(MutableMapping[str, int]):
         return np.array([value for _, _, value in self._inner.registers()], dtype=np.uint32)
 
 
+# SLAU208 and SLAU049, status register; DS40002198, SREG; DDI0403, B1.4.2.
+FLAGS = {
+    "SR": {"C": 0, "Z": 1, "N": 2, "GIE": 3, "CPUOFF": 4, "OSCOFF": 5, "SCG0": 6, "SCG1": 7, "V": 8},
+    "SREG": {"C": 0, "Z": 1, "N": 2, "V": 3, "S": 4, "H": 5, "T": 6, "I": 7},
+    "xPSR": {"N": 31, "Z": 30, "C": 29, "V": 28, "Q": 27, "T": 24},
+}
+"""Bits of each core's status register by the names of its manual."""
+
+
+class Flags(MutableMapping[str, bool]):
+    """The flags of the core's status register by name; assigning changes the machine."""
+
+    def __init__(self, registers: Registers) -> None:
+        """Look at the status register among the registers."""
+        self._registers = registers
+        self._status, self._bits = next((name, FLAGS[name]) for name in registers if name in FLAGS)
+
+    def _bit(self, name: str) -> int:
+        if name not in self._bits:
+            raise unknown("flag", name, self._bits, f"of {self._status}")
+        return 1 << self._bits[name]
+
+    def __getitem__(self, name: str) -> bool:
+        """Say whether a flag is set."""
+        return bool(self._registers[self._status] & self._bit(name))
+
+    def __setitem__(self, name: str, value: bool) -> None:
+        """Set or clear a flag."""
+        held, bit = self._registers[self._status], self._bit(name)
+        self._registers[self._status] = held | bit if value else held & ~bit
+
+    def __delitem__(self, name: str) -> None:
+        """Refuse: flags stay."""
+        raise SunsealError(f"flag {name} cannot be taken out of {self._status}; assign False to it")
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names."""
+        return iter(self._bits)
+
+    def __len__(self) -> int:
+        """Count them."""
+        return len(self._bits)
+
+
 def timing_pairs(timing: Mapping[str, str | bool | int] | None) -> list[tuple[str, str]]:
     """Write switches of a core's timing as the engine reads them: `True` is `true`.
 
@@ -156,6 +204,7 @@ class Machine:
         self._hooks: dict[int, Callable[[Machine], object]] = {}
         self._free: int | None = None
         self.registers = Registers(self._inner)
+        self.flags = Flags(self.registers)
 
     @property
     def engine(self) -> _engine.Machine:
@@ -206,13 +255,13 @@ class Machine:
 
     def run(
         self,
-        until: Place | None = None,
+        until: Places = None,
         *,
         cycles: int | None = None,
         time_s: float | None = None,
         pin: str | None = None,
     ) -> Stop:
-        """Run until a symbol or address, for so many cycles or seconds more, or until a pin changes.
+        """Run until a symbol or address, or one of several, for so many cycles or seconds more, or until a pin changes.
 
         The first of what is given ends the run; with nothing given it ends when the program has stopped
         for good. A fault of the program raises EngineError with the address, the symbol and what would
@@ -230,7 +279,7 @@ class Machine:
 
     def power_trace(
         self,
-        until: Place | None = None,
+        until: Places = None,
         *,
         cycles: int | None = None,
         time_s: float | None = None,
@@ -261,10 +310,44 @@ class Machine:
             )
         return out[:samples]
 
+    def disassemble(self, place: Place | tuple[int, int], size_bytes: int | None = None) -> list[Instruction]:
+        """List the instructions of a function, of `(address, size in bytes)`, or of so many bytes at a place.
+
+        It is memory as it is now, so code that was written into RAM is there as well. On a Cortex-M4 the first
+        instruction is taken to stand outside of an IT block.
+        """
+        start, size = place if isinstance(place, tuple) else (self.address(place), size_bytes)
+        if size is None and isinstance(place, str):
+            size = self._inner.symbol(place)[1]
+        if not size:
+            raise SunsealError(f"code at {self.describe(start)} needs its size: write ({start:#x}, bytes)")
+        return instructions.disassemble(self._inner, start, size)
+
+    def trace(
+        self,
+        until: Places = None,
+        *,
+        cycles: int | None = None,
+        time_s: float | None = None,
+        pin: str | None = None,
+        most: int = instructions.MOST,
+    ) -> Trace:
+        """Run as `run` does and return a row for each instruction that ran, and for each way into an interrupt.
+
+        Columns are `address`, `cycle` (CPU cycles since power-on when it began), `cycles`, `text` and the registers
+        behind it by their names. A run of more than `most` instructions raises SunsealError. Hooks are not called.
+        """
+        rows, (kind, told) = instructions.trace(self._inner, most, self.goal(until, cycles, time_s, pin))
+        if kind == "fault":
+            raise _engine.EngineError(told)
+        if kind == "state":
+            raise instructions.full(most)
+        return rows
+
     def constant_time(
         self,
         secret: Sequence[Place | tuple[int, int]],
-        until: Place | None = None,
+        until: Places = None,
         *,
         public: Sequence[Place | tuple[int, int]] = (),
         cycles: int | None = None,
@@ -295,7 +378,7 @@ class Machine:
     def leaks(
         self,
         secret: Sequence[Place | tuple[int, int]],
-        until: Place | None = None,
+        until: Places = None,
         *,
         public: Sequence[Place | tuple[int, int]] = (),
         cycles: int | None = None,
@@ -315,7 +398,7 @@ class Machine:
 
     def coverage(
         self,
-        until: Place | None = None,
+        until: Places = None,
         *,
         cycles: int | None = None,
         time_s: float | None = None,
@@ -327,7 +410,7 @@ class Machine:
     def waveform(
         self,
         path: str | os.PathLike[str],
-        until: Place | None = None,
+        until: Places = None,
         *,
         pins: Sequence[str] = (),
         symbols: Sequence[str] = (),
@@ -354,13 +437,13 @@ class Machine:
         return self._stop(ended)
 
     def goal(
-        self, until: Place | None, cycles: int | None, time_s: float | None, pin: str | None
+        self, until: Places, cycles: int | None, time_s: float | None, pin: str | None
     ) -> tuple[int | None, int | None, list[int], str | None]:
         """Return the end of a run as the engine takes it: cycles, picoseconds, addresses, pin."""
         return (
             None if cycles is None else self.cycles + cycles,
             None if time_s is None else self._inner.time_ps + round(time_s * 1e12),
-            [] if until is None else [self.address(until)],
+            self.addresses(until),
             pin,
         )
 
@@ -480,6 +563,12 @@ class Machine:
     def address(self, place: Place) -> int:
         """Return the address of a symbol; an address stays itself."""
         return self._inner.symbol(place)[0] if isinstance(place, str) else place
+
+    def addresses(self, places: Places) -> list[int]:
+        """Return the addresses of one place, of several, or of none."""
+        if places is None:
+            return []
+        return [self.address(p) for p in ([places] if isinstance(places, str | int) else places)]
 
     def describe(self, place: Place) -> str:
         """Say where an address lies: symbol and offset, with the source line where it is known."""

@@ -18,11 +18,14 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from sunseal import _engine, abi, boards, machine, units
+from sunseal import _engine, abi, boards, instructions, machine, units
 from sunseal.errors import SunsealError
-from sunseal.machine import Machine, Place
+from sunseal.machine import Machine, Places
+
+if TYPE_CHECKING:
+    from sunseal.instructions import Trace
 
 Why = Literal["until", "uart", "exit", "halted", "reset loop", "brown-out", "time", "failed", "debugger"]
 SLICE_S = (1e-3, 0.25)
@@ -89,6 +92,7 @@ class Bench:
         self._byte_ps = BITS_A_BYTE * PS // baud
         self._typed_until_ps = 0
         self._exit: int | None = None
+        self._traced: list[Trace] | None = None
         self._resets_before = self.machine.resets
         self._drives: list[tuple[int, int, str, bool | None, Iterator[tuple[int, bool | None]]]] = []
         self._order = itertools.count()
@@ -160,6 +164,19 @@ class Bench:
         finally:
             self.machine.engine.recorded()
 
+    def keep_trace(self) -> None:
+        """Take down each instruction that runs from now on, for `trace`: some hundred thousand a second."""
+        self._traced = []
+
+    @property
+    def trace(self) -> Trace:
+        """What has run since `keep_trace`, as `Machine.trace` returns it."""
+        import numpy as np
+
+        if not self._traced:
+            raise SunsealError("nothing has been traced: call `keep_trace`, then run")
+        return np.concatenate(self._traced)
+
     # --- What comes out --------------------------------------------------------------------------
 
     @property
@@ -203,12 +220,12 @@ class Bench:
 
     def run(
         self,
-        until: Place | None = None,
+        until: Places = None,
         *,
         until_uart: str | bytes | None = None,
         within: str | float | None = None,
     ) -> Ended:
-        """Run to a symbol, until a UART has written a text from now on, or for so long, whichever is first.
+        """Run to a symbol or one of several, until a UART has written a text from now on, or for so long.
 
         With `until` or `until_uart`, `within` is a deadline: a run that does not get there raises SunsealError. Without
         them it ends by `within`, by the program's end, or where the program is reset again and again. `within` is in
@@ -217,7 +234,7 @@ class Bench:
         """
         span_s = units.time_s(within, "within") if isinstance(within, str) else within
         end_ps = None if span_s is None else self._now_ps + round(span_s * PS)
-        goals = [] if until is None else [self.machine.address(until)]
+        goals = self.machine.addresses(until)
         wanted = until_uart.encode() if isinstance(until_uart, str) else until_uart
         seen_from = {name: len(data) for name, data in self.received.items()}
         slice_s = SLICE_S[0]
@@ -234,7 +251,7 @@ class Bench:
             if found is not None:
                 missed = (until is not None or wanted is not None) and found.why not in ("until", "uart")
                 if missed:
-                    aim = f"`{until}` was not reached" if wanted is None else f"no UART wrote `{_shown(wanted)}`"
+                    aim = _missed(until) if wanted is None else f"no UART wrote `{_shown(wanted)}`"
                     raise SunsealError(f"{aim}: {found.detail}; {self._last_words()}")
                 return found
 
@@ -247,11 +264,23 @@ class Bench:
         if end_ps is not None:
             stop_ps = min(stop_ps, end_ps)
         try:
-            return self.machine.engine.run(None, stop_ps, goals, None)[0], quiet
+            return self._run(stop_ps, goals), quiet
         except _engine.EngineError:
             if not self._semihosting():
                 raise
             return "semihosting", False
+
+    def _run(self, stop_ps: int, goals: list[int]) -> str:
+        if self._traced is None:
+            return self.machine.engine.run(None, stop_ps, goals, None)[0]
+        left = instructions.MOST - sum(map(len, self._traced))
+        rows, (kind, told) = instructions.trace(self.machine.engine, left, (None, stop_ps, goals, None))
+        self._traced.append(rows)
+        if kind == "fault":
+            raise _engine.EngineError(told)
+        if kind == "state":
+            raise instructions.full(instructions.MOST)
+        return kind
 
     def collect(self) -> bool:
         """Take what the UARTs have written; say whether it was anything."""
@@ -353,6 +382,11 @@ class Bench:
         self.console.extend(data)
         if self.on_output is not None:
             self.on_output("semihosting", data)
+
+
+def _missed(places: Places) -> str:
+    several = [f"`{p}`" for p in ([places] if isinstance(places, str | int) else places or ())]
+    return f"{several[0]} was not reached" if len(several) == 1 else f"none of {', '.join(several)} was reached"
 
 
 def _shown(data: bytes) -> str:

@@ -67,6 +67,17 @@ pub enum Context {
 }
 
 impl Context {
+    /// Of an instruction in front of which the state of an IT block is `it`; 0 is outside of one.
+    #[must_use]
+    pub fn of(it: u8) -> Self {
+        let condition = Condition::of(u32::from(it) >> 4);
+        match it & 0xF {
+            0 => Self::Outside,
+            8 => Self::Last(condition),
+            _ => Self::Inside(condition),
+        }
+    }
+
     /// The condition of an instruction here.
     #[must_use]
     pub fn condition(self) -> Condition {
@@ -75,6 +86,19 @@ impl Context {
             Self::Inside(condition) | Self::Last(condition) => condition,
         }
     }
+}
+
+/// The state of an IT block in the program status register.
+#[must_use]
+pub fn it_state(psr: u32) -> u8 {
+    (psr >> 25 & 3 | psr >> 8 & 0xFC) as u8
+}
+
+/// The state behind an instruction of an IT block: behind the first condition, bits 4:0 move left until none is left.
+#[inline(always)]
+#[must_use]
+pub fn it_behind(it: u8) -> u8 {
+    if it & 7 == 0 { 0 } else { it & 0xE0 | it << 1 & 0x1F }
 }
 
 /// Data processing with a flexible second operand.

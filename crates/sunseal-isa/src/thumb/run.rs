@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::bus::Bus;
 use super::execute::{Done, recent, undecoded};
 use super::fast::{Op, Table, kind, likely, lower};
-use super::insn::{self, Condition, Context, Insn};
+use super::insn::{self, Context, Insn, it_behind, it_state};
 use super::{Cpu, Exit, PC, SP, Timing, Usage, alu, psr};
 use crate::breakpoints::MARK;
 use crate::threading::{Likely, THREAD_CYCLES, dispatch};
@@ -190,8 +190,7 @@ impl Cpu {
     /// How the instruction at the program counter is conditioned.
     #[must_use]
     pub fn context(&self) -> Context {
-        let it = self.psr >> 25 & 3 | self.psr >> 8 & 0xFC;
-        context(it as u8)
+        Context::of(it_state(self.psr))
     }
 
     /// Makes the region of `pc` the one at hand.
@@ -331,7 +330,7 @@ impl Cpu {
             };
             *op = translated;
             at = op.next();
-            it = behind(it);
+            it = it_behind(it);
             if it == 0 {
                 break;
             }
@@ -348,7 +347,7 @@ impl Cpu {
         it: u8,
         wanted: bool,
     ) -> Result<Translated, Exit> {
-        let insn = insn::decode(pc, context(it), |addr| bus.fetch(addr))
+        let insn = insn::decode(pc, Context::of(it), |addr| bus.fetch(addr))
             .map_err(|reason| undecoded(reason, pc))?;
         let last = pc.wrapping_add(u32::from(insn.bytes) - 2);
         let cacheable = bus.cacheable(pc) && bus.cacheable(last);
@@ -607,7 +606,7 @@ pub(crate) fn it<B: Bus, O: Observer>(
         }
         let op = cpu.blocks[slot].ops[i];
         next = conditional(cpu, bus, observer, op, next, state);
-        state = behind(state);
+        state = it_behind(state);
         if next & 1 != 0 {
             return next;
         }
@@ -622,21 +621,6 @@ pub(crate) fn it<B: Bus, O: Observer>(
     follow_access(cpu, bus, observer, next, const { likely(kind::IT_END) })
 }
 
-fn context(it: u8) -> Context {
-    let condition = Condition::of(u32::from(it) >> 4);
-    match it & 0xF {
-        0 => Context::Outside,
-        8 => Context::Last(condition),
-        _ => Context::Inside(condition),
-    }
-}
-
-/// The state behind an instruction of an IT block.
-#[inline(always)]
-fn behind(it: u8) -> u8 {
-    if it & 7 == 0 { 0 } else { it & 0xE0 | it << 1 & 0x1F }
-}
-
 /// An instruction of an IT block, in which the state is `state`.
 #[inline(always)]
 fn conditional<B: Bus, O: Observer>(
@@ -648,7 +632,7 @@ fn conditional<B: Bus, O: Observer>(
     state: u8,
 ) -> u32 {
     let holds = cpu.flags.holds_any(u32::from(state) >> 4);
-    cpu.it = behind(state);
+    cpu.it = it_behind(state);
     if !holds {
         let done = (op.next(), 1, 0, Flow::Next);
         let next = cpu.end::<B, O, false>(bus, observer, op, pc, done);

@@ -220,14 +220,11 @@ impl<'a, const N: usize> Stretch<'a, N> {
         next_s: &mut f64,
     ) -> Step<N> {
         let books = self.books(&self.q, self.t, x);
-        // Rejected steps whose error did not fall with their length: it is rounding, not truncation.
-        let (mut before, mut vain) = (f64::INFINITY, 0);
+        let mut tries = Tries::default();
         loop {
             let step = here.step(self.net, &self.branches, x, *h_s);
             let bad = self.badness(here, x, &step, *h_s, books);
-            vain += u32::from(bad < 1e2 && bad > before / 2.0);
-            before = bad;
-            let last = vain > 3 || *h_s < 1e-13;
+            let last = tries.only_rounding(bad) || *h_s < 1e-13;
             if (bad.is_nan() || bad > 1.0) && !last {
                 let bends = self.branches.iter().zip(x).zip(step.dx);
                 let bend = bends.filter_map(|((b, x), dx)| b.branch.bend(*x, dx)).reduce(f64::min);
@@ -283,6 +280,25 @@ impl<'a, const N: usize> Stretch<'a, N> {
             rail_j,
             own_j,
         }
+    }
+}
+
+/// Tries of one step, each shorter than the last.
+#[derive(Default)]
+struct Tries {
+    /// The error of the last one over the allowed one.
+    bad: Option<f64>,
+    in_vain: u32,
+}
+
+impl Tries {
+    /// Whether with this one four errors did not halve as the steps shrank: that is rounding, not truncation, and no
+    /// shorter step makes it better.
+    fn only_rounding(&mut self, bad: f64) -> bool {
+        let stayed = self.bad.is_some_and(|before| bad > before / 2.0);
+        self.in_vain += u32::from(stayed && bad < 1e2);
+        self.bad = Some(bad);
+        self.in_vain > 3
     }
 }
 

@@ -9,7 +9,7 @@ import os
 import select
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +19,7 @@ from rich.markup import escape
 from sunseal import boards, units
 from sunseal._engine import EngineError
 from sunseal.cli.console import err, print_json, writable
-from sunseal.cli.options import Board, Image, Json, Seconds, Until, Vcc, vcc_of
+from sunseal.cli.options import Board, Image, Json, Seconds, Vcc, vcc_of
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ def run_command(
     elf: Image,
     board: Board = boards.DEFAULT_BOARD,
     span: Seconds = None,
-    until: Until = None,
+    until: Annotated[
+        list[str] | None, typer.Option("--until", help="Symbol or address at which the run ends. Repeatable.")
+    ] = None,
     until_uart: Annotated[str | None, typer.Option("--until-uart", help="Text at which the run ends.")] = None,
     status: Annotated[
         str | None, typer.Option("--exit", help="Variable whose low byte is the exit status at the end.")
@@ -72,6 +74,10 @@ def run_command(
     vcd_pin: Annotated[
         list[str] | None, typer.Option("--vcd-pin", help="A pin in it; else the trigger pin. Repeatable.")
     ] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option("--trace", help="Write each instruction with its registers into this .csv or .parquet."),
+    ] = None,
     gdb: Annotated[
         str | None, typer.Option("--gdb", metavar="HOST:PORT", help="Serve a debugger, which runs the program.")
     ] = None,
@@ -96,6 +102,7 @@ def run_command(
         progress.leave()  # what the program writes shows that it runs
     writable(pin_log, (".csv",))
     writable(vcd, (".vcd",))
+    writable(trace, (".csv", ".parquet"))
     if vcd_pin and vcd is None:
         raise SunsealError("`--vcd-pin` belongs to `--vcd`")
     if supply is not None:
@@ -107,6 +114,7 @@ def run_command(
             "--input": typed,
         }
         inputs |= {"--pty": pty, "--adc": adc, "--pin": pin, "--pin-log": pin_log, "--vcd": vcd, "--gdb": gdb}
+        inputs |= {"--trace": trace}
         if refused := [name for name, given in inputs.items() if given]:
             raise SunsealError(
                 f"`{refused[0]}` is of a bench with a steady supply, and `--supply` feeds the program from a store "
@@ -114,7 +122,9 @@ def run_command(
             )
         _fed(elf, board, supply, span, vcc, power, as_json)
         return
-    ends = {"--for": span, "--until": until, "--until-uart": until_uart, "--pty": pty, "--vcd": vcd}
+    if trace is not None and vcd is not None:
+        raise SunsealError("`--trace` cannot stand beside `--vcd`: run it once with each, the run is the same")
+    ends = {"--for": span, "--until": until, "--until-uart": until_uart, "--pty": pty, "--vcd": vcd, "--trace": trace}
     moving = [given for given in pin or () if not given.endswith(("=0", "=1"))]
     ends |= {f"--pin {given}": given for given in moving}
     if gdb is not None and (refused := [name for name, given in ends.items() if given]):
@@ -126,6 +136,8 @@ def run_command(
         _drive(bench, given)
     if status is not None:
         bench.machine.address(status)
+    if trace is not None:
+        bench.keep_trace()
     if typed is not None:
         bench.send(_read(typed), units.time_s(typed_at, "--input-at"))
     shown = uart if uart is not None else bench.uart
@@ -137,6 +149,8 @@ def run_command(
     if pin_log is not None:
         rows = (f"{at_s!r},{name},{int(level)}\n" for at_s, _, name, level in bench.machine.pin_log())
         pin_log.write_text("time_s,pin,level\n" + "".join(rows), encoding="utf-8")
+    if trace is not None:
+        _write_trace(bench, trace)
     code = ended.exit_status
     if status is not None and ended.why != "failed":
         code = bench.machine.read_int(status) & 0xFF
@@ -145,19 +159,35 @@ def run_command(
         raise typer.Exit(code)
 
 
-def _play(bench: Bench, until: str | None, until_uart: str | None, span: str | None) -> Ended:
+def _places(bench: Bench, given: Sequence[str]) -> list[str | int]:
+    """Read symbols, which the program must have, and addresses such as 0x5c00."""
+    places: list[str | int] = [int(text, 16) if text.startswith("0x") else text for text in given]
+    bench.machine.addresses(places)
+    return places
+
+
+def _write_trace(bench: Bench, path: Path) -> None:
+    import pandas as pd
+
+    rows = pd.DataFrame(bench.trace)
+    if path.suffix == ".csv":
+        rows.to_csv(path, index=False)
+    else:
+        rows.to_parquet(path, index=False)
+
+
+def _play(bench: Bench, until: list[str] | None, until_uart: str | None, span: str | None) -> Ended:
     from sunseal.running import Ended
 
-    if until is not None:
-        bench.machine.address(until)
+    places = _places(bench, until or ())
     try:
-        return bench.run(until, until_uart=until_uart, within=None if span is None else units.time_s(span))
+        return bench.run(places or None, until_uart=until_uart, within=None if span is None else units.time_s(span))
     except KeyboardInterrupt:
         return Ended("time", "stopped by hand")
     except EngineError as e:
         return Ended("failed", str(e), 1)
     except SunsealError as e:
-        if until is None and until_uart is None:
+        if not until and until_uart is None:
             raise
         return Ended("failed", str(e), 1)
 

@@ -319,3 +319,23 @@ fn as_many_branches_as_there_may_be_share_a_current() {
         assert!((gone.drawn_j / (3e-6 * n as f64) - 1.0).abs() < 1e-3);
     }
 }
+
+/// With which of these errors, one a try, no shorter step is looked for; none where it goes on.
+fn given_up(errors: &[f64]) -> Option<usize> {
+    let mut tries = Tries::default();
+    errors.iter().position(|bad| tries.only_rounding(*bad))
+}
+
+#[test]
+fn four_errors_that_do_not_halve_are_rounding() {
+    assert_eq!(given_up(&[50.0, 40.0, 30.0, 20.0]), None);
+    assert_eq!(given_up(&[50.0, 40.0, 30.0, 20.0, 15.0]), Some(4));
+    // Halved is getting on, and so is what the next try starts from.
+    assert_eq!(given_up(&[64.0, 32.0, 16.0, 8.0, 4.0, 2.0]), None);
+    assert_eq!(given_up(&[64.0, 40.0, 30.0, 10.0, 9.0, 8.0]), Some(5));
+    // A hundred times too much is no rounding; neither is what is no number.
+    assert_eq!(given_up(&[100.0; 9]), None);
+    assert_eq!(given_up(&[99.0; 5]), Some(4));
+    assert_eq!(given_up(&[f64::NAN, 3.0, f64::NAN, 3.0, 3.0, 3.0, 3.0]), None);
+    assert_eq!(given_up(&[f64::NAN, 3.0, f64::NAN, 3.0, 3.0, 3.0, 3.0, 3.0]), Some(7));
+}
