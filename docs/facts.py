@@ -105,6 +105,8 @@ def missing(part: str) -> str:
     rows = boards.gaps(part)
     if not rows:
         return "No gap is on record.\n"
+    if not any(addresses for _, addresses, _ in rows):
+        return table(("block", "what happens, and why"), ((block, told) for block, _, told in rows))
     return table(("block", "addresses", "what happens, and why"), rows)
 
 

@@ -25,7 +25,7 @@ import sunseal
 from sunseal.cli import app
 
 NAVIGATION = {
-    "Learn": ["tutorial", "gallery/index"],
+    "Learn": ["tutorial", "tutorials/reproduce", "tutorials/verifier", "tutorials/intermittent", "gallery/index"],
     "How to": [
         "reference/install",
         *(f"reference/{page}" for page in ("run", "parts", "sweep", "traces", "intermittent", "coupon")),
@@ -40,9 +40,9 @@ REST = "Reference"
 DOORS = (
     ("measure, profile and debug a program of your own", "[An afternoon with Sunseal](tutorial.md), sections 1 to 3"),
     ("design a node: algorithm, board, clock, store, panel, battery", "[the same](tutorial.md), sections 4 and 5"),
-    ("see published figures beside ours", "`sunseal reproduce --all`, [its command](commands/reproduce.md)"),
-    ("verify what nodes sign", "[the server](reference/http.md)"),
-    ("write a program that outlasts its supply", "[work that outlasts the supply](reference/intermittent.md)"),
+    ("see published figures beside ours", "[Reproduce a paper](tutorials/reproduce.md)"),
+    ("verify what nodes sign", "[Run a verifier](tutorials/verifier.md)"),
+    ("write a program that outlasts its supply", "[An intermittent program](tutorials/intermittent.md)"),
     (
         "look something up",
         "[commands](commands/index.md), [Python](python.md), [scenario files](reference/scenario.md)",
@@ -176,7 +176,7 @@ def _command(command: Any, path: str, depth: int) -> Iterator[str]:
     arguments = [p for p in parameters if p.param_type_name == "argument"]
     options = [p for p in parameters if p.param_type_name == "option"]
     yield table(("argument", ""), ((f"`{_metavar(p)}`", p.help or "") for p in arguments))
-    yield table(("option", "", "default"), ((_spelled(p), p.help or "", _default(p)) for p in options))
+    yield table(("option", ""), ((_spelled(p), f"{p.help or ''} {_default(p)}".strip()) for p in options))
     for name, inner in sorted(getattr(command, "commands", {}).items()):
         yield from _command(inner, f"{path} {name}", depth + 1)
 
@@ -196,10 +196,10 @@ def _spelled(option: Any) -> str:
 def _default(option: Any) -> str:
     value = option.default
     if option.required:
-        return "required"
+        return "Required."
     if value is None or callable(value) or value in (False, (), []):
         return ""
-    return f"`{getattr(value, 'value', value)}`"
+    return f"Default: `{getattr(value, 'value', value)}`."
 
 
 # --- Python ----------------------------------------------------------------------------------
