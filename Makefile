@@ -22,7 +22,7 @@ C_SOURCES = $$(find firmware -name build -prune -o \( -name '*.c' -o -name '*.h'
 # Tests compare with mspdebug, OpenSSL, tshark and chromium; here their absence is a failure, not a skip.
 WITH_TOOLS = SUNSEAL_REQUIRE_TOOLS=1 PATH="$$($(GET) --for tests --print-bin):$$($(GET) --print-bin):$$PATH"
 
-.PHONY: help demo all venv engine server firmware all-boards tools wheel test debugger vectors test-rust test-firmware test-library test-python test-hdl test-hdl-all test-all torture fuzz check mutants fmt bench clean
+.PHONY: help demo all venv engine server firmware all-boards tools wheel test debugger vectors test-rust test-firmware test-library test-python test-hdl test-hdl-all test-all docs torture fuzz check mutants fmt bench clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -135,11 +135,23 @@ test-python: all all-boards tools ## Test the command line, the report in a real
 wheel: all all-boards ## Build a wheel that needs no source tree, into dist/.
 	$(BIN)/python packaging/wheel
 
+DOCS_PACKAGES = $(CARGO_TARGET_DIR)/docs
+SERVE ?=
+docs: engine all-boards $(STAMPS)/docs ## Build the documentation as a site into out/docs/html, in two minutes; SERVE=8000 shows it at that port.
+	PYTHONPATH=$(DOCS_PACKAGES):$(CURDIR)/python/src $(BIN)/python docs/pages.py
+	$(if $(SERVE),$(PYTHON) -m http.server --bind 127.0.0.1 --directory out/docs/html $(SERVE))
+
+# Sphinx and what it needs lie beside .venv, not in it: nothing else is to wait for them.
+$(STAMPS)/docs: $(STAMPS)/venv docs/requirements.txt
+	@rm -rf $(DOCS_PACKAGES)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --target $(DOCS_PACKAGES) -r docs/requirements.txt
+	@touch $@
+
 check: engine ## Check formats, lints and types.
 	cargo fmt --all --check
 	cargo clippy --locked --quiet --release --workspace --all-targets -- -D warnings
-	$(BIN)/ruff check python tests examples firmware hdl packaging
-	$(BIN)/ruff format --check python tests examples firmware hdl packaging
+	$(BIN)/ruff check python tests examples firmware hdl packaging docs
+	$(BIN)/ruff format --check python tests examples firmware hdl packaging docs
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(C_SOURCES)
 
@@ -148,8 +160,8 @@ mutants: all all-boards tools ## Change our own code, place by place, and list w
 
 fmt: venv ## Format all sources in place.
 	cargo fmt --all
-	$(BIN)/ruff check --fix python tests examples firmware hdl packaging
-	$(BIN)/ruff format python tests examples firmware hdl packaging
+	$(BIN)/ruff check --fix python tests examples firmware hdl packaging docs
+	$(BIN)/ruff format python tests examples firmware hdl packaging docs
 	$(BIN)/clang-format -i $(C_SOURCES)
 
 bench: all ## Measure the simulator's and the server's speed (wall-clock figures, never asserted).

@@ -92,9 +92,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "harvest": {"trace"},
     "loop": {"harvest", "measurement"},
     "planner": {"harvest", "loop", "measurement"},
+    "sweeps": {"loop", "measurement", "planner"},
     "report": {"harvest", "loop", "measurement", "planner", "trace"},
     "benchmark": {"loop", "measurement", "planner"},
-    "cli": {"benchmark", "harvest", "kit", "loop", "measurement", "planner", "report", "trace"},
+    "cli": {"benchmark", "harvest", "kit", "loop", "measurement", "planner", "report", "sweeps", "trace"},
 }
 
 

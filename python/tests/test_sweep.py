@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -17,8 +18,9 @@ from hypothesis import strategies as st
 
 import sunseal as package
 from conftest import Cli
-from sunseal import SunsealError, boards, keypaths, sampling, schemas, simulate, sobol_indices, sweep, sweeping
-from sunseal.sweep_figures import of_played
+from sunseal import SunsealError, boards, schemas, simulate, sobol_indices, sweep
+from sunseal.sweeps import keypaths, sampling, sweeping
+from sunseal.sweeps.figures import of_played
 
 PULSE: dict[str, Any] = {
     "name": "pulse",
@@ -108,6 +110,48 @@ def test_another_spec_is_refused_with_what_differs(tmp_path: Path) -> None:
         sweep(PULSE, {"seed": [1, 2]}, out=out)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"point": 1, "ro\n',
+        b"\0\0\0\0\0\0\0\0\n",
+        b'{"point": 1, "row": {"error": "\xff"}}\n',
+        b"\n",
+        b"[1, 2]\n",
+        b'{"point": 1}\n',
+        b'{"point": 7, "row": {"error": ""}}\n',
+        b'{"point": "1", "row": {"error": ""}}\n',
+    ],
+)
+def test_a_damaged_line_of_a_journal_is_a_point_that_is_run_again(line: bytes, tmp_path: Path) -> None:
+    out = tmp_path / "s.csv"
+    journal = tmp_path / "s.csv.points"
+    sweep(PULSE, {"seed": [1, 2, 3]}, out=out, jobs=1)
+    table, kept = out.read_bytes(), journal.read_bytes().splitlines(keepends=True)
+    assert len(kept) == 4
+    journal.write_bytes(b"".join([*kept[:2], line, *kept[3:]]))
+    ran: list[int] = []
+    told = f"`{journal}`, line 3 is damaged: its point is run again"
+    with pytest.warns(UserWarning, match=re.escape(told)) as warned:
+        sweep(PULSE, {"seed": [1, 2, 3]}, out=out, jobs=1, heard=lambda done, _: ran.append(done))
+    assert warned[0].filename == __file__
+    assert ran == [2, 3], "one point was run, the others were kept"
+    assert out.read_bytes() == table
+    assert sorted(journal.read_bytes().splitlines(keepends=True)[1:]) == sorted(kept[1:])
+
+
+def test_the_command_says_which_line_of_a_journal_was_damaged(sunseal: Cli, tmp_path: Path) -> None:
+    given = ["sweep", "examples/scenarios/pulse.toml", "--over", "seed=1,2", "--over", "duration_s=1", "--out"]
+    assert sunseal(*given, tmp_path / "s.csv").status == 0
+    journal = tmp_path / "s.csv.points"
+    head, *kept = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join([head, kept[0][:9] + "\n", *kept[1:]]))
+    told = sunseal(*given, tmp_path / "s.csv")
+    assert told.status == 0
+    assert "s.csv.points`, line 2 is damaged" in " ".join(told.err.split())
+    assert "Traceback" not in told.err
+
+
 def test_a_part_of_ones_own_that_changed_is_another_sweep(tmp_path: Path) -> None:
     part = tmp_path / "mine.toml"
     shutil.copy(boards.home() / "data" / "parts" / "capxx-hf-0f1.toml", part)
@@ -190,7 +234,7 @@ def test_a_sampler_of_ones_own() -> None:
     frame = sweep(PULSE, {"supply.initial_v": [3.3, 3.5]}, sampler=corners, samples=3, seed=5)
     assert len(frame) == 3
     assert set(frame["supply.initial_v"]) <= {3.3, 3.5}
-    with pytest.raises(SunsealError, match="no key of a scenario"):
+    with pytest.raises(SunsealError, match="unknown key `sed` of a scenario"):
         sweep(PULSE, {}, sampler=lambda *_: [{"sed": 1}])
 
 
@@ -318,7 +362,7 @@ def test_simulate_takes_tables_and_overrides() -> None:
     assert played.energy()["in_j"] == 0.0
     file = boards.home() / "examples" / "scenarios" / "pulse.toml"
     assert simulate(file, overrides={"duration_s": 2.0}).closing()["simulated_s"] == pytest.approx(2.0)
-    with pytest.raises(SunsealError, match=r"`supply\.initial` is no key of a scenario"):
+    with pytest.raises(SunsealError, match=r"unknown key `supply\.initial` of a scenario"):
         simulate(file, overrides={"supply.initial": 3.4})
     with pytest.raises(SunsealError, match="scenario pulse: unknown field `boad`"):
         simulate({"name": "pulse", "boad": "x", "duration_s": 1})

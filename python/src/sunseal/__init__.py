@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from sunseal.measurement.measuring import Measurement, PowerSet, curve, in_joules, measure, profile
     from sunseal.planner.breakeven import breakeven as coupon_breakeven
     from sunseal.running import Bench, Ended
-    from sunseal.sweeping import sobol_indices, sweep
+    from sunseal.sweeps.sobol import sobol_indices
+    from sunseal.sweeps.sweeping import sweep
 
     __version__: str
 
@@ -40,7 +41,8 @@ _HOME = {
     "measurement.injecting": "Failure Hazard Injection inject war",
     "measurement.measuring": "Measurement PowerSet curve in_joules measure profile",
     "running": "Bench Ended",
-    "sweeping": "sobol_indices sweep",
+    "sweeps.sobol": "sobol_indices",
+    "sweeps.sweeping": "sweep",
 }
 """Where each public name is defined; no module here may have a public name, which it would replace."""
 _RENAMED = {

@@ -41,8 +41,8 @@ def simulate(
     `scenario` is a file, the name of one, or its tables, in which files are named from the working directory.
     `overrides` sets other values at key paths: `{"supply.capacitance_f": 0.1}`; None takes a key away.
     """
-    from sunseal import keypaths
     from sunseal.loop import simulation
+    from sunseal.sweeps import keypaths
 
     if not isinstance(scenario, Mapping) and not overrides:
         return simulation.play(simulation.load(Path(scenario)), watch)

@@ -48,12 +48,18 @@ def absent(missing: ModuleNotFoundError) -> SunsealError:
     )
 
 
-def unknown(kind: str, name: str, known: Iterable[str], where: str = "") -> SunsealError:
-    """Build the error for a name that is not one of the known ones, with the nearest of them."""
+def unknown(kind: str, name: str, known: Iterable[str], where: str = "", listed: str = "") -> SunsealError:
+    """Build the error for a name that is not one of the known ones, with the nearest of them.
+
+    `listed` says where they stand if they are too many for a sentence.
+    """
     choices = sorted(known)
-    near = difflib.get_close_matches(name, choices, n=1, cutoff=0.5)
+    # A key that stands in another table than was thought is nearer than any of like letters.
+    elsewhere = [c for c in choices if "." in c and c.rpartition(".")[2] == name.rpartition(".")[2]]
+    near = elsewhere or difflib.get_close_matches(name, choices, n=1, cutoff=0.5)
+    told = f"known: {', '.join(choices) or 'none'}"
     place = f" {where}" if where else ""
     return SunsealError(
-        f"unknown {kind} `{name}`{place}; known: {', '.join(choices) or 'none'}",
+        f"unknown {kind} `{name}`{place}; {listed or told}",
         hint=f"did you mean `{near[0]}`?" if near else None,
     )

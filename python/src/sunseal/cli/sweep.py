@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import warnings
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from sunseal import keypaths, sampling
 from sunseal.cli import progress
 from sunseal.cli.console import err, escape, out, print_json, writable
 from sunseal.cli.options import Json
 from sunseal.errors import Stopped, SunsealError
+from sunseal.sweeps import keypaths, sampling
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +61,8 @@ def sweep_command(
 
     A point that could not be run is a row with the sentence in column `error`. Exit status 2 if no point could be run.
     """
-    from sunseal import sweeping
+    from sunseal.sweeps import sobol as indexing
+    from sunseal.sweeps import sweeping
 
     writable(table, sweeping.ENDINGS)
     if sobol is not None and sampler != "saltelli":
@@ -72,7 +74,8 @@ def sweep_command(
             raise SunsealError(f"`--over {path}=...` stands twice; give all its values in one")
         wanted[path] = values
     done = [0, 0]
-    with progress.bar(as_json, "points") as bar:
+    with warnings.catch_warnings(record=True) as warned, progress.bar(as_json, "points") as bar:
+        warnings.simplefilter("always", UserWarning)
 
         def heard(points: int, of: int) -> None:
             done[:] = points, of
@@ -87,10 +90,13 @@ def sweep_command(
             if table is None or not done[1]:
                 raise
             raise Stopped(f"`{table}` has {done[0]:,} of {done[1]:,} points; the same command goes on with them") from e
+        finally:
+            for warning in warned:
+                err.print(f"[bold yellow]warning:[/] {escape(str(warning.message))}")
     lost = frame[frame.error != ""]
     if len(lost) == len(frame):
         raise SunsealError(f"no point could be run; the first: {lost.error.iloc[0]}")
-    indices = None if sobol is None else sweeping.sobol_indices(frame, sobol, seed=seed)
+    indices = None if sobol is None else indexing.sobol_indices(frame, sobol, seed=seed)
     if as_json:
         rows = _rows(frame.reset_index())
         print_json(rows if indices is None else {"points": rows, "indices": _rows(indices.reset_index())})

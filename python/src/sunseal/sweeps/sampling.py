@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sunseal import keypaths
 from sunseal.errors import SunsealError, unknown
+from sunseal.sweeps import keypaths
 
 if TYPE_CHECKING:
     import numpy as np

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import copy
-import difflib
 import math
 import re
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sunseal import boards, schemas
-from sunseal.errors import SunsealError
+from sunseal.errors import SunsealError, unknown
 
 _STEP = re.compile(r"([^.\[\]]+)((?:\[\d+\])*)")
 ANY = "*"
@@ -77,16 +76,9 @@ def check(path: str, kind: str) -> dict[str, Any]:
     for name in (whole, f"{above}.{ANY}"):
         if name in every:
             return every[name]
-    names = [name for name in every if ANY not in name]
-    near = difflib.get_close_matches(whole, names, n=1, cutoff=0.5)
-    # A key that stands in another table than was thought is nearer than any of like letters.
-    last = [name for name in names if name.rpartition(".")[2] == whole.rpartition(".")[2]]
-    meant = last[:1] or near
     article = {"scenario": "a scenario", "requirements": "a requirements file"}[kind]
-    listed = f"`sunseal schema {kind}` has them all"
-    raise SunsealError(
-        f"`{path}` is no key of {article}", hint=f"did you mean `{meant[0]}`? {listed}" if meant else listed
-    )
+    names = (name for name in every if ANY not in name)
+    raise unknown("key", path, names, f"of {article}", f"`sunseal schema {kind}` has them all")
 
 
 KINDS: dict[str, tuple[type, ...]] = {"number": (int, float), "integer": (int,), "string": (str,), "boolean": (bool,)}

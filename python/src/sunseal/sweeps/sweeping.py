@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """`sunseal.sweep`: a scenario or a plan at many points, into one table.
 
-A journal beside the table (`x.parquet.points`: JSON, the spec and then a line a point) holds every point that is done,
-so that the same call goes on with it. A point that could not be run is a row with the sentence in column `error`.
+A point that could not be run is a row with the sentence in column `error`; points that are done are kept by a journal.
 """
 
 from __future__ import annotations
@@ -21,16 +20,17 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
-from sunseal import _engine, boards, keypaths, places, sampling, sweep_figures
-from sunseal.errors import SunsealError, unknown
+from sunseal import _engine, boards, places
+from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
-from sunseal.sampling import Point, Sampler
-from sunseal.sweep_figures import Row
+from sunseal.sweeps import figures, keypaths, sampling
+from sunseal.sweeps.figures import Row
+from sunseal.sweeps.journal import Journal
+from sunseal.sweeps.sampling import Point, Sampler
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
 
 Heard = Callable[[int, int], None]
@@ -120,7 +120,7 @@ def _figures(sweep: Sweep, tables: dict[str, Any], stopped: Callable[[], bool]) 
     if sweep.kind == "requirements":
         from sunseal.planner import plan, plan_requirements
 
-        return sweep_figures.of_planned(plan.plan(plan_requirements.read(tables, folder=sweep.folder), best=1))
+        return figures.of_planned(plan.plan(plan_requirements.read(tables, folder=sweep.folder), best=1))
     from sunseal.loop import simulation
 
     def watch(_time_s: float, _vcap_v: float, _brown_outs: int, _sent: int) -> None:
@@ -128,94 +128,10 @@ def _figures(sweep: Sweep, tables: dict[str, Any], stopped: Callable[[], bool]) 
             raise KeyboardInterrupt
 
     told = keypaths.from_folder(tables, "scenario", sweep.folder)
-    return sweep_figures.of_played(simulation.play_tables(told, sweep.folder, watch))
+    return figures.of_played(simulation.play_tables(told, sweep.folder, watch))
 
 
-# --- What is done is kept --------------------------------------------------------------------
-
-
-class Journal:
-    """The points that are done, in memory and, where the sweep has a file, beside it."""
-
-    def __init__(self, sweep: Sweep, out: Path | None) -> None:
-        """Read what an earlier call of the same sweep has left."""
-        self.rows: dict[int, Row] = {}
-        self.path = None if out is None else out.with_name(f"{out.name}.points")
-        self._file: IO[str] | None = None
-        if self.path is None or out is None:
-            return
-        if self.path.is_file():
-            self._read(sweep)
-        elif out.exists():
-            raise SunsealError(
-                f"`{out}` is there, and `{self.path}`, which says of what sweep, is not",
-                hint="name another file, or move that one away",
-            )
-        else:
-            measuring.write_atomic(self.path, json.dumps(sweep.spec) + "\n")
-        self._file = self.path.open("a", encoding="utf-8")
-
-    def _read(self, sweep: Sweep) -> None:
-        assert self.path is not None
-        text = self.path.read_text(encoding="utf-8")
-        head, *lines = text.splitlines(keepends=True) or [""]
-        try:
-            spec = json.loads(head)
-        except ValueError:
-            spec = None
-        if not isinstance(spec, dict):
-            raise SunsealError(f"`{self.path}` is no journal of a sweep", hint="name another file, or move it away")
-        if differs := difference(spec, sweep.spec):
-            raise SunsealError(
-                f"`{self.path}` keeps another sweep: {differs}",
-                hint="name another file for this one, or remove both files of that one",
-            )
-        good = len(head)
-        for line in lines:
-            if not line.endswith("\n"):
-                break  # the last one was being written when the process ended
-            told = json.loads(line)
-            self.rows[int(told["point"])] = told["row"]
-            good += len(line)
-        if good < len(text):
-            measuring.write_atomic(self.path, text[:good])
-
-    def keep(self, index: int, row: Row) -> None:
-        """Add a point."""
-        self.rows[index] = row
-        if self._file is not None:
-            try:
-                self._file.write(json.dumps({"point": index, "row": row}) + "\n")
-                self._file.flush()
-            except OSError as e:
-                raise SunsealError(
-                    f"`{self.path}` cannot be written: {e.strerror or e}", hint="make room; the same call goes on"
-                ) from e
-
-    def close(self) -> None:
-        """Let go of the file."""
-        if self._file is not None:
-            self._file.close()
-
-
-def difference(was: Any, now: Any, path: str = "") -> str:
-    """Say where two specs differ first; an empty text if they do not."""
-    if was == now:
-        return ""
-    if isinstance(was, dict) and isinstance(now, dict):
-        for key in {**was, **now}:
-            if told := difference(was.get(key), now.get(key), f"{path}.{key}" if path else str(key)):
-                return told
-    if path == "points":
-        return "its sampler gave other points"
-    if path.startswith("files."):
-        return f"`{path.removeprefix('files.')}` has changed since"
-    return f"`{path}` was {_short(was)} and is {_short(now)}"
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value) if value is not None else "absent"
-    return text if len(text) <= 60 else f"{text[:57]}..."
+# --- The table -------------------------------------------------------------------------------
 
 
 def table(sweep: Sweep, rows: Mapping[int, Row]) -> pd.DataFrame:
@@ -224,11 +140,11 @@ def table(sweep: Sweep, rows: Mapping[int, Row]) -> pd.DataFrame:
 
     done = sorted(rows)
     paths = list(sweep.points[0])
-    figures = {name: None for i in done for name in rows[i] if name not in paths and name not in ("remark", "error")}
+    named = {name: None for i in done for name in rows[i] if name not in paths and name not in ("remark", "error")}
     columns: dict[str, Any] = {}
     for path in paths:
         columns[path] = _column([sweep.points[i][path] for i in done])
-    for name in figures:
+    for name in named:
         # A message that was never sent was sent no times.
         absent = 0 if name.startswith("messages_") else None
         columns[name] = _column([rows[i].get(name, absent if not rows[i]["error"] else None) for i in done])
@@ -351,7 +267,7 @@ def sweep(
         raise SunsealError(f"`jobs` is {jobs}; one or more are needed")
     prepared = prepare(scenario_or_plan, over, sampler, samples, seed)
     workers = jobs or (os.cpu_count() or 1 if prepared.kind == "scenario" else 1)
-    journal = Journal(prepared, path)
+    journal = Journal(prepared.spec, len(prepared.points), path)
     todo = [i for i in range(len(prepared.points)) if i not in journal.rows]
     tell = heard or (lambda _done, _of: None)
     written_s = time.monotonic()
@@ -368,60 +284,3 @@ def sweep(
         if path is not None and journal.rows:
             _write(table(prepared, journal.rows), path)
     return table(prepared, journal.rows)
-
-
-# --- Sensitivity -----------------------------------------------------------------------------
-
-RESAMPLES = 1000
-CONFIDENCE = 0.95
-
-
-def sobol_indices(frame: pd.DataFrame, figure: str, *, seed: int = 1) -> pd.DataFrame:
-    """Return first-order and total Sobol indices of a figure over the keys of a sweep with `sampler="saltelli"`.
-
-    Estimators of Saltelli et al. 2010, table 2, (b) and (f); `_low` and `_high` enclose the middle 95 % of 1000
-    resamplings. An index of a figure that does not vary is missing.
-    """
-    import numpy as np
-    import pandas as pd
-
-    told = frame.attrs.get("sweep", {})
-    if told.get("sampler") != "saltelli":
-        raise SunsealError('Sobol indices need the points of a sweep with `sampler="saltelli"`')
-    paths, samples = list(told["over"]), int(told["samples"])
-    if figure not in frame or not pd.api.types.is_numeric_dtype(frame[figure]):
-        numbers = [c for c in frame.columns if pd.api.types.is_numeric_dtype(frame[c]) and c not in paths]
-        raise unknown("figure", figure, numbers, "of this sweep")
-    values = frame[figure].to_numpy(dtype=float, na_value=np.nan)
-    if len(values) != samples * (len(paths) + 2) or not np.isfinite(values).all():
-        lost = int((~np.isfinite(values)).sum()) + samples * (len(paths) + 2) - len(values)
-        raise SunsealError(
-            f"{lost} points of the sweep have no `{figure}`; indices need all {samples * (len(paths) + 2)}"
-        )
-    # Around their mean: the first-order estimator's spread grows with the square of it.
-    f_a, f_b, *mixed = (values - values[: 2 * samples].mean()).reshape(-1, samples)
-    draws = np.random.default_rng(seed).integers(0, samples, (RESAMPLES, samples))
-    rows = []
-    for path, f_ab in zip(paths, mixed, strict=True):
-        row: Row = {"key": path}
-        for name, of in (("first_order", _first_order), ("total", _total)):
-            row[name] = float(of(f_a, f_b, f_ab))
-            again = of(f_a[draws], f_b[draws], f_ab[draws])
-            ends = np.quantile(again[np.isfinite(again)], [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-            row[f"{name}_low"], row[f"{name}_high"] = (float(e) for e in ends)
-        rows.append(row)
-    return pd.DataFrame(rows).set_index("key")
-
-
-def _variance(f_a: np.ndarray[Any, Any], f_b: np.ndarray[Any, Any]) -> Any:
-    import numpy as np
-
-    return np.concatenate([f_a, f_b], axis=-1).var(axis=-1)
-
-
-def _first_order(f_a: Any, f_b: Any, f_ab: Any) -> Any:
-    return (f_b * (f_ab - f_a)).mean(axis=-1) / _variance(f_a, f_b)
-
-
-def _total(f_a: Any, f_b: Any, f_ab: Any) -> Any:
-    return ((f_a - f_ab) ** 2).mean(axis=-1) / (2 * _variance(f_a, f_b))
