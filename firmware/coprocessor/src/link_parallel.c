@@ -22,9 +22,11 @@ void link_open(void) {
     DDRC = 0xFF;
     PORTB &= (uint8_t)~BOARD_COPROCESSOR_TOGGLE;
     DDRB |= BOARD_COPROCESSOR_TOGGLE;
+    link_ready_open();
 }
 
 void link_close(void) {
+    link_ready_close();
     PORTB &= (uint8_t)~BOARD_COPROCESSOR_TOGGLE;
     DDRB |= BOARD_COPROCESSOR_TOGGLE;
     PORTC = 0;
