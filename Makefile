@@ -22,7 +22,7 @@ C_SOURCES = $$(find firmware -name build -prune -o \( -name '*.c' -o -name '*.h'
 # Tests compare with mspdebug, OpenSSL, tshark and chromium; here their absence is a failure, not a skip.
 WITH_TOOLS = SUNSEAL_REQUIRE_TOOLS=1 PATH="$$($(GET) --for tests --print-bin):$$($(GET) --print-bin):$$PATH"
 
-.PHONY: help demo all venv engine server firmware all-boards tools wheel test test-rust test-firmware test-library test-python test-hdl test-hdl-all test-all torture fuzz check mutants fmt bench clean
+.PHONY: help demo all venv engine server firmware all-boards tools wheel test debugger vectors test-rust test-firmware test-library test-python test-hdl test-hdl-all test-all torture fuzz check mutants fmt bench clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -73,7 +73,7 @@ tools: ## Fetch what the tests compare with: mspdebug, OpenSSL, tshark, chromium
 
 test: check test-rust test-firmware test-library test-python ## Run everything that CI runs.
 
-test-all: test test-hdl-all torture fuzz ## Run what CI runs and what is slow.
+test-all: debugger test vectors test-hdl-all torture fuzz ## Run what CI runs and what is slow.
 
 # The motes that a coprocessor is tested beside, and the one without.
 FPGA_BOARDS = $(GET) --for avr && for b in mica2-fpga-up5k mica2-fpga-spartan3e mica2; do $(MAKE) $(SILENT) --no-print-directory -C firmware BOARD=$$b bench base || exit 1; done && $(MAKE) $(SILENT) --no-print-directory -C firmware BOARD=mica2-fpga-up5k library
@@ -87,6 +87,13 @@ test-hdl-all: engine ## The same, and every core and bus in Verilator.
 	$(GET) --for hdl
 	$(FPGA_BOARDS)
 	SUNSEAL_SLOW=1 SUNSEAL_REQUIRE_TOOLS=1 $(BIN)/python -m pytest -q -n $(JOBS) hdl/tests
+
+vectors: all all-boards ## Run every known answer of the library on every target, the slow ones too.
+	$(MAKE) $(SILENT) --no-print-directory -C firmware host
+	$(BIN)/python firmware/tests/table.py check
+
+debugger: ## Build the MSP430's GDB, seven minutes once; without it its session is the one test that is skipped.
+	$(GET) --for gdb
 
 torture: all-boards tools ## Run all of GCC's torture tests on three cores, each beside another simulator.
 	$(WITH_TOOLS) $(CARGO) run --release -p sunseal-dev -- torture msp430 avr thumb
@@ -115,7 +122,7 @@ test-library: all all-boards ## Hold the cryptographic library to known answers,
 	$(GET) --for proofs
 	$(MAKE) $(SILENT) --no-print-directory -C firmware host
 	$(BIN)/python firmware/tests/prove.py
-	$(BIN)/python firmware/tests/table.py check
+	$(BIN)/python firmware/tests/table.py sample
 	$(BIN)/python firmware/tests/verdicts.py check
 	$(BIN)/python firmware/tests/intermittent.py check
 	$(BIN)/python firmware/tests/coupon.py check

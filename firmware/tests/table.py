@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Run every known answer through every implementation: python table.py write|check [COLUMN...].
+"""Run every known answer through every implementation: python table.py write|check|sample [COLUMN...].
 
 The host's library is called through ctypes, each target's on its simulated board. The table goes to
 docs/reference/vectors.md: rows are documents and functions, columns are implementations, an empty cell
-is a vector that nothing ran.
+is a vector that nothing ran. A sample runs on the targets one in eight of the calls of a row that are marked slow,
+at least one of each, and holds the table to its rows and to which of its cells are empty.
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ SLOW = {
     "telosb/mpy-16": 8,
 }
 """Of the calls that are marked slow, one in so many runs here; all of them run in the other columns."""
+SAMPLED = 8
+"""Of the slow calls of a row that a target runs, one in so many is in a sample."""
 
 
 def content(arg: In | InOut | Out) -> bytes:
@@ -262,15 +265,21 @@ def row(call: Call) -> tuple[str, str]:
     return source, " ".join([call.function, *objects])
 
 
-def chosen(calls: Iterable[Call], column: str) -> list[Call]:
+def chosen(calls: Iterable[Call], column: str, sampled: bool) -> list[Call]:
     """The calls that a column runs: those that its RAM has room for; of slow ones, a sample on slow targets."""
     every, some, met = SLOW.get(column, 1), [], 0
+    taken: dict[tuple[str, str], int] = defaultdict(int)
+    thinned = SAMPLED if sampled and column != HOST else 1
     for call in calls:
         if not fits(call, column):
             continue
         met += call.slow
-        if not call.slow or (met - 1) % every == 0:
+        if not call.slow:
             some.append(call)
+        elif (met - 1) % every == 0:
+            if taken[row(call)] % thinned == 0:
+                some.append(call)
+            taken[row(call)] += 1
     return some
 
 
@@ -296,13 +305,14 @@ class Share:
     column: str
     part: int
     parts: int
+    sampled: bool
 
 
 def work(share: Share) -> tuple[str, dict[tuple[str, str], int], list[str]]:
     """Run a share; return how many of each row were run, and what was wrong."""
     run: dict[tuple[str, str], int] = defaultdict(int)
     errors: list[str] = []
-    for call in chosen(ALL, share.column)[share.part :: share.parts]:
+    for call in chosen(ALL, share.column, share.sampled)[share.part :: share.parts]:
         for implementation in implementations(share.column):
             if all(map(implementation.has, symbols(call))):
                 run[row(call)] += 1
@@ -313,12 +323,12 @@ def work(share: Share) -> tuple[str, dict[tuple[str, str], int], list[str]]:
     return share.column, dict(run), errors
 
 
-def tabulate(columns: Sequence[str]) -> tuple[str, list[str]]:
-    """Run everything; return the table as Markdown, and what was wrong."""
+def tabulate(columns: Sequence[str], sampled: bool = False) -> tuple[str, list[str]]:
+    """Run everything, or a sample; return the table as Markdown, and what was wrong."""
     counts: dict[str, dict[tuple[str, str], int]] = {c: defaultdict(int) for c in columns}
     errors: list[str] = []
     parts = 8
-    shares = [Share(c, part, parts) for c in columns for part in range(parts)]
+    shares = [Share(c, part, parts, sampled) for c in columns for part in range(parts)]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for column, run, found in track(
             pool.map(work, shares), total=len(shares), description="known answers", disable=not sys.stderr.isatty()
@@ -339,14 +349,20 @@ def tabulate(columns: Sequence[str]) -> tuple[str, list[str]]:
     return "\n".join(lines) + "\n", errors
 
 
+def shape(table: str) -> list[str]:
+    """A table without its counts: rows, vectors, and which implementations ran any."""
+    rows = [line.split(" | ") for line in table.splitlines() if line.startswith("| ") and "| all |" not in line]
+    return [" | ".join([*r[:3], *("ran" if cell.strip(" |") else "" for cell in r[3:])]) for r in rows]
+
+
 HEAD = """# Known answers
 
-Written by `.venv/bin/python firmware/tests/table.py write`, after every call in it gave the known answer; CI
-runs the same and compares. A cell counts the vectors that ran on this implementation: the host's build, and
-the target's own binary on its simulated board. An empty cell is a vector that nothing ran there. Slow targets
-run a sample of the operations that take tens of millions of cycles, and no target a call whose buffers its RAM
-does not hold. Rows of `refused` are the calls above with a null pointer or with overlapping buffers: each must
-answer its error and write nothing. Where the vectors come from:
+Written by `.venv/bin/python firmware/tests/table.py write`, after every call in it gave the known answer; `make
+vectors` runs the same and compares, CI a sample of the slow calls. A cell counts the vectors that ran on this
+implementation: the host's build, and the target's own binary on its simulated board. An empty cell is a vector
+that nothing ran there. Slow targets run a sample of the operations that take tens of millions of cycles, and no
+target a call whose buffers its RAM does not hold. Rows of `refused` are the calls above with a null pointer or
+with overlapping buffers: each must answer its error and write nothing. Where the vectors come from:
 [data/vectors](../../data/vectors/README.md).
 """
 
@@ -355,11 +371,15 @@ ALL = list(cases())
 
 def main() -> int:
     """The verdict."""
-    if len(sys.argv) < 2 or sys.argv[1] not in ("write", "check") or any(c not in COLUMNS for c in sys.argv[2:]):
-        print(f"table.py: write or check, then any of the columns {', '.join(COLUMNS)}", file=sys.stderr)
+    if (
+        len(sys.argv) < 2
+        or sys.argv[1] not in ("write", "check", "sample")
+        or any(c not in COLUMNS for c in sys.argv[2:])
+    ):
+        print(f"table.py: write, check or sample, then any of the columns {', '.join(COLUMNS)}", file=sys.stderr)
         return 2
     columns = sys.argv[2:] or list(COLUMNS)
-    table, errors = tabulate(columns)
+    table, errors = tabulate(columns, sys.argv[1] == "sample")
     for error in errors:
         print(error, file=sys.stderr)
     if errors or len(columns) < len(COLUMNS):
@@ -367,7 +387,9 @@ def main() -> int:
         return bool(errors)
     if sys.argv[1] == "write":
         TABLE.write_text(table, encoding="utf-8")
-    elif TABLE.read_text(encoding="utf-8") != table:
+        return 0
+    compared = shape if sys.argv[1] == "sample" else str
+    if compared(TABLE.read_text(encoding="utf-8")) != compared(table):
         print(
             f"table.py: {TABLE.name} is out of date; run `table.py write` and look at the difference", file=sys.stderr
         )

@@ -371,6 +371,17 @@ mod tests {
         }
     }
 
+    pub fn sun_cell() -> crate::IvCurve {
+        crate::SingleDiode {
+            photocurrent_a: 25e-3,
+            saturation_a: 2e-10,
+            series_ohm: 8.0,
+            shunt_ohm: 200e3,
+            n_ns_vth_v: 0.2,
+        }
+        .curve()
+    }
+
     pub fn two_branches() -> Store {
         // A fast and a slow one: 50 ms and 500 s.
         Store {
@@ -477,14 +488,7 @@ mod tests {
 
     #[test]
     fn a_cell_of_the_sun_charges_through_a_diode_until_their_voltages_meet() {
-        let curve = crate::SingleDiode {
-            photocurrent_a: 25e-3,
-            saturation_a: 2e-10,
-            series_ohm: 8.0,
-            shunt_ohm: 200e3,
-            n_ns_vth_v: 0.2,
-        }
-        .curve();
+        let curve = sun_cell();
         let s = Store::capacitor(0.1, 0.1, 1e9);
         let net = Net { feed: Feed::Curve { curve: &curve, drop_v: 0.3 }, ..bare(&s) };
         let x = s.at_rest(1.0);

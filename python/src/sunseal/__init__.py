@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sunseal.measurement.measuring import Measurement, PowerSet, curve, in_joules, measure, profile
     from sunseal.planner.breakeven import breakeven as coupon_breakeven
     from sunseal.running import Bench, Ended
+    from sunseal.sweeping import sobol_indices, sweep
 
     __version__: str
 
@@ -39,6 +40,7 @@ _HOME = {
     "measurement.injecting": "Failure Hazard Injection inject war",
     "measurement.measuring": "Measurement PowerSet curve in_joules measure profile",
     "running": "Bench Ended",
+    "sweeping": "sobol_indices sweep",
 }
 """Where each public name is defined; no module here may have a public name, which it would replace."""
 _RENAMED = {
@@ -101,6 +103,8 @@ __all__ = [
     "run_fleet",
     "simulate",
     "size",
+    "sobol_indices",
+    "sweep",
     "tune",
     "war",
 ]

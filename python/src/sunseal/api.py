@@ -30,11 +30,26 @@ if TYPE_CHECKING:
     from sunseal.published import Reproduction
 
 
-def simulate(scenario: str | Path, watch: Watch | None = None) -> Played:
-    """Play a scenario file in the closed loop; `.frame()` is the storage voltage over time, `.closing()` the ledger."""
+def simulate(
+    scenario: str | Path | Mapping[str, Any],
+    watch: Watch | None = None,
+    *,
+    overrides: Mapping[str, Any] | None = None,
+) -> Played:
+    """Play a scenario in the closed loop; `.frame()` is the storage voltage over time, `.closing()` the ledger.
+
+    `scenario` is a file, the name of one, or its tables, in which files are named from the working directory.
+    `overrides` sets other values at key paths: `{"supply.capacitance_f": 0.1}`; None takes a key away.
+    """
+    from sunseal import keypaths
     from sunseal.loop import simulation
 
-    return simulation.play(simulation.load(Path(scenario)), watch)
+    if not isinstance(scenario, Mapping) and not overrides:
+        return simulation.play(simulation.load(Path(scenario)), watch)
+    tables, folder, _ = keypaths.read(scenario)
+    values = {path: keypaths.plain(v, path, keypaths.check(path, "scenario")) for path, v in (overrides or {}).items()}
+    told = keypaths.from_folder(keypaths.changed(tables, values), "scenario", folder)
+    return simulation.play_tables(told, folder, watch)
 
 
 def reproduce(table_id: str, progress: measuring.Progress | None = None) -> Reproduction:

@@ -52,6 +52,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "war": ("losses:war_command", "Find non-volatile bytes written after they were read."),
     "reproduce": ("reproduce:reproduce_command", "Print published figures beside ours."),
     "simulate": ("simulate:simulate_command", "Play a scenario in the closed loop."),
+    "sweep": ("sweep:sweep_command", "Run a scenario or a plan at many points, into a table."),
     "fleet": ("fleet:fleet_command", "Play thousands of nodes over years."),
     "demo": ("simulate:demo_command", "Run one day of a node against the real server."),
     "trace": ("trace:trace_app", "Read what an instrument or a harvester recorded."),

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -149,6 +150,24 @@ class Played:
 def load(path: Path) -> _engine.Scenario:
     """Read a scenario by its path or its name; parts and boards of its own are looked for in its folder first."""
     return _engine.Scenario(str(boards.scenario_path(path)))
+
+
+def play_tables(tables: Mapping[str, Any], folder: Path | None = None, watch: Watch | None = None) -> Played:
+    """Play the tables of a scenario file; files in them are named from the working directory.
+
+    `folder` is where parts and boards of one's own are looked for first.
+    """
+    name = f"scenario {tables.get('name', 'without a name')}"
+    try:
+        with places.beside(folder):
+            scenario = _engine.Scenario.from_json(json.dumps(tables, allow_nan=False))
+            return replace(play(scenario, watch), folder=folder)
+    except _engine.EngineError as e:
+        # Where a file would be named stands nothing, and a line of JSON was never seen by anybody.
+        sentence = re.sub(r" at line \d+ column \d+$", "", str(e)).replace("scenario : ", f"{name}: ", 1)
+        raise SunsealError(sentence if sentence.startswith("scenario ") else f"{name}: {sentence}") from e
+    except (TypeError, ValueError) as e:
+        raise SunsealError(f"{name}: a value is none that a file could hold: {e}") from e
 
 
 def facts(scenario: _engine.Scenario) -> dict[str, Any]:

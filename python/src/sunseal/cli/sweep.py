@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`sunseal sweep`."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from sunseal import keypaths, sampling
+from sunseal.cli import progress
+from sunseal.cli.console import err, escape, out, print_json, writable
+from sunseal.cli.options import Json
+from sunseal.errors import Stopped, SunsealError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHOWN = 24
+"""So many points are printed; the others are in the file."""
+FIRST = {
+    "scenario": ("operations", "brown_outs", "vcap_min_v", "out_j", "stored_end_j"),
+    "requirements": ("qualifying", "board", "workload", "mean_w", "cost"),
+}
+"""Figures that are printed unless `--show` names others."""
+
+
+def sweep_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="A scenario, or requirements of a plan.")],
+    over: Annotated[
+        list[str],
+        typer.Option(
+            "--over",
+            metavar="KEY=VALUES",
+            help="A key path and its values: a,b,c, START:STOP:N, START:STOP:N:log; for a sampler START:STOP. "
+            "Repeatable.",
+        ),
+    ],
+    table: Annotated[
+        Path | None, typer.Option("--out", help="Write a .parquet or .csv; again goes on with it.")
+    ] = None,
+    sampler: Annotated[str, typer.Option("--sampler", help=f"{', '.join(sampling.SAMPLERS)}.")] = "grid",
+    samples: Annotated[int | None, typer.Option("--samples", min=1, help="Points of a sampler.")] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of a sampler: same seed, same points.")] = 1,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Threads, of a plan processes; else one a core, of a plan one.")
+    ] = None,
+    show: Annotated[list[str] | None, typer.Option("--show", help="A figure to print. Repeatable.")] = None,
+    sobol: Annotated[
+        str | None, typer.Option("--sobol", metavar="FIGURE", help="Its Sobol indices, by --sampler saltelli.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run a scenario or a plan at many points, into one table; Ctrl-C and again goes on where it was.
+
+    A point that could not be run is a row with the sentence in column `error`. Exit status 2 if no point could be run.
+    """
+    from sunseal import sweeping
+
+    writable(table, sweeping.ENDINGS)
+    if sobol is not None and sampler != "saltelli":
+        raise SunsealError("`--sobol` needs the points of `--sampler saltelli`, and `--samples`")
+    wanted: dict[str, Any] = {}
+    for text in over:
+        path, values = _over(text)
+        if path in wanted:
+            raise SunsealError(f"`--over {path}=...` stands twice; give all its values in one")
+        wanted[path] = values
+    done = [0, 0]
+    with progress.bar(as_json, "points") as bar:
+
+        def heard(points: int, of: int) -> None:
+            done[:] = points, of
+            if bar is not None:
+                bar(points, of)
+
+        try:
+            frame = sweeping.sweep(
+                file, wanted, sampler=sampler, samples=samples, seed=seed, jobs=jobs, out=table, heard=heard
+            )
+        except KeyboardInterrupt as e:
+            if table is None or not done[1]:
+                raise
+            raise Stopped(f"`{table}` has {done[0]:,} of {done[1]:,} points; the same command goes on with them") from e
+    lost = frame[frame.error != ""]
+    if len(lost) == len(frame):
+        raise SunsealError(f"no point could be run; the first: {lost.error.iloc[0]}")
+    indices = None if sobol is None else sweeping.sobol_indices(frame, sobol, seed=seed)
+    if as_json:
+        rows = _rows(frame.reset_index())
+        print_json(rows if indices is None else {"points": rows, "indices": _rows(indices.reset_index())})
+        return
+    _show(frame, list(wanted), show, "requirements" if "qualifying" in frame else "scenario")
+    if indices is not None:
+        _show_indices(indices, str(sobol))
+    for index, sentence in list(lost.error.items())[:3]:
+        err.print(f"point {index}: {escape(sentence)}")
+    if len(lost) > 3:
+        err.print(f"and {len(lost) - 3:,} more points that could not be run, in column `error`")
+    if table is not None:
+        out.print(f"wrote {table}: {len(frame):,} points, {len(lost):,} of them not run")
+
+
+def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return rows for JSON, which has no word for a figure that is missing or without end."""
+    return [
+        {str(k): None if _missing(v) or v in (math.inf, -math.inf) else v for k, v in row.items()}
+        for row in frame.astype(object).to_dict("records")
+    ]
+
+
+def _missing(value: Any) -> bool:
+    import pandas as pd
+
+    return bool(pd.isna(value))
+
+
+def _over(text: str) -> tuple[str, Any]:
+    """Read `KEY=VALUES`."""
+    path, equals, values = text.partition("=")
+    if not (path and equals and values):
+        raise SunsealError(f"`--over {text}` is not KEY=VALUES, such as `supply.capacitance_f=0.01:0.1:5`")
+    keypaths.split(path)
+    ends = values.split(":")
+    log = ends[-1] == "log"
+    numbers = [_value(part) for part in (ends[:-1] if log else ends)]
+    if len(ends) == 1 or not all(isinstance(n, int | float) for n in numbers):
+        return path, [_value(part.strip()) for part in values.split(",")]
+    if len(numbers) == 2:
+        return path, (*numbers, *(["log"] * log))
+    if len(numbers) != 3 or not isinstance(numbers[2], int) or numbers[2] < 2:
+        raise SunsealError(f"`--over {text}`: a range is START:STOP:N, N two or more, or START:STOP for a sampler")
+    return path, _range(text, numbers[0], numbers[1], numbers[2], log)
+
+
+def _range(text: str, start: float, stop: float, count: int, log: bool) -> list[float]:
+    if count > sampling.POINTS_MAX:
+        raise SunsealError(f"`--over {text}` has {count:,} values; {sampling.POINTS_MAX:,} points are the most")
+    if log and (start <= 0 or stop <= 0):
+        raise SunsealError(f"`--over {text}`: a logarithmic range has both ends above 0")
+    if log:
+        values = [start * (stop / start) ** (i / (count - 1)) for i in range(count - 1)]
+        return [*values, stop]
+    # Exact, so that 0.1:0.5:5 gives 0.3 and not its neighbour.
+    low, high = Fraction(str(start)), Fraction(str(stop))
+    exact = [low + (high - low) * i / (count - 1) for i in range(count)]
+    whole = isinstance(start, int) and isinstance(stop, int) and all(v.denominator == 1 for v in exact)
+    return [int(v) if whole else float(v) for v in exact]
+
+
+def _value(text: str) -> Any:
+    if text in ("true", "false"):
+        return text == "true"
+    for read in (int, float):
+        with contextlib.suppress(ValueError):
+            return read(text)
+    return text
+
+
+def _show(frame: pd.DataFrame, paths: list[str], show: list[str] | None, kind: str) -> None:
+    from sunseal.errors import unknown
+
+    for name in show or ():
+        if name not in frame:
+            raise unknown("figure", name, frame.columns, "of this sweep")
+    columns = [*paths, *(show or [name for name in FIRST[kind] if name in frame])]
+    shown = Table("point", *columns, box=None)
+    for index, row in frame.head(SHOWN).iterrows():
+        shown.add_row(str(index), *(_cell(row[name]) for name in columns))
+    out.print(shown)
+    if len(frame) > SHOWN:
+        out.print(f"and {len(frame) - SHOWN:,} more", style="dim")
+
+
+def _cell(value: Any) -> str:
+    if _missing(value):
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _show_indices(indices: pd.DataFrame, figure: str) -> None:
+    table = Table("key", "first order", "", "total", "", box=None, title=f"Sobol indices of {figure}")
+    table.title_justify = "left"
+    for key, row in indices.iterrows():
+        ends = (f"{row[f'{name}_low']:.3f} to {row[f'{name}_high']:.3f}" for name in ("first_order", "total"))
+        first, total = ends
+        table.add_row(str(key), f"{row['first_order']:.3f}", first, f"{row['total']:.3f}", total)
+    out.print(table)
