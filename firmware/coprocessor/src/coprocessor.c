@@ -40,7 +40,7 @@ static void begin(struct sunseal_coprocessor *engine, uint16_t bytes, uint16_t a
     link_turn();
     engine->answer = answer;
     engine->kept = kept;
-    engine->polls = 0;
+    engine->polls = link_polls_max();
 }
 
 static int start_key(void *opaque, const uint8_t *key) {
@@ -166,7 +166,7 @@ static int step(void *opaque) {
     if (engine->answer == 0)
         return SUNSEAL_OK;
     if (!link_status(&status)) {
-        if (engine->polls++ < POLLS_MAX)
+        if (engine->polls-- != 0)
             return SUNSEAL_PENDING;
         status = STATUS_REASON;
     }
@@ -202,11 +202,11 @@ void sunseal_coprocessor_power(bool on) {
 int sunseal_coprocessor_status(void) {
     const uint8_t command = COMMAND_STATUS;
     uint8_t status = 0;
-    uint16_t polls = 0;
+    uint16_t polls = link_polls_max();
     link_send(&command, 1);
     link_turn();
     while (!link_status(&status)) {
-        if (++polls == POLLS_MAX) {
+        if (--polls == 0) {
             sunseal_coprocessor_power(false);
             return SUNSEAL_ERR_ENGINE;
         }

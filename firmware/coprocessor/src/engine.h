@@ -4,10 +4,6 @@
 
 #include "sunseal/coprocessor.h"
 
-/* Looks for an answer before it is given up: with 20 cycles or more a look, 160 ms; the longest
- * message takes 2.9 ms at 12 MHz. */
-#define POLLS_MAX 60000U
-
 /* Bits 3:2 of a command. */
 enum { MODE_ECB = 0x00, MODE_CTR = 0x04, MODE_CBC_MAC = 0x08 };
 

@@ -53,6 +53,10 @@ bool link_status(uint8_t *status) {
     return (*status & (uint8_t)~STATUS_REASON) == STATUS_READY;
 }
 
+uint16_t link_polls_max(void) {
+    return 6000; /* 200 cycles a look, which is a byte */
+}
+
 bool link_receive(uint8_t *bytes, uint16_t count) {
     while (count-- != 0)
         *bytes++ = exchange(0);

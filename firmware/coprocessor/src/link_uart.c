@@ -59,6 +59,10 @@ bool link_status(uint8_t *status) {
     return (*status & (uint8_t)~STATUS_REASON) == STATUS_READY;
 }
 
+uint16_t link_polls_max(void) {
+    return 60000; /* 20 cycles a look */
+}
+
 bool link_receive(uint8_t *bytes, uint16_t count) {
     while (count-- != 0) {
         uint16_t looks = LOOKS_MAX;

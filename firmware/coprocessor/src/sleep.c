@@ -25,8 +25,10 @@ __attribute__((noinline)) static void idle(struct sunseal_coprocessor *engine) {
     __asm__ volatile("sei\n\tsleep\n\tcli" ::: "memory");
     TCCR2 = 0;
     TIMSK &= (uint8_t)~TOIE2;
-    if (late)
-        engine->polls = engine->polls < POLLS_MAX / 2 ? POLLS_MAX / 2 : POLLS_MAX;
+    if (late) {
+        const uint16_t half = link_polls_max() / 2;
+        engine->polls = engine->polls > half ? half : 0;
+    }
     SREG = interrupts;
 }
 
