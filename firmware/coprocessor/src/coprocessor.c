@@ -40,7 +40,7 @@ static void begin(struct sunseal_coprocessor *engine, uint16_t bytes, uint16_t a
     link_turn();
     engine->answer = answer;
     engine->kept = kept;
-    engine->polls = link_polls_max();
+    engine->polls = 0;
 }
 
 static int start_key(void *opaque, const uint8_t *key) {
@@ -166,7 +166,7 @@ static int step(void *opaque) {
     if (engine->answer == 0)
         return SUNSEAL_OK;
     if (!link_status(&status)) {
-        if (engine->polls-- != 0)
+        if (engine->polls++ < engine->polls_max)
             return SUNSEAL_PENDING;
         status = STATUS_REASON;
     }
@@ -189,6 +189,7 @@ void sunseal_coprocessor_init(struct sunseal_coprocessor *engine,
     engine->first = engine->out = NULL;
     engine->in = NULL;
     engine->left = engine->answer = engine->kept = engine->polls = 0;
+    engine->polls_max = link_polls_max();
 }
 
 void sunseal_coprocessor_power(bool on) {

@@ -26,8 +26,8 @@ __attribute__((noinline)) static void idle(struct sunseal_coprocessor *engine) {
     TCCR2 = 0;
     TIMSK &= (uint8_t)~TOIE2;
     if (late) {
-        const uint16_t half = link_polls_max() / 2;
-        engine->polls = engine->polls > half ? half : 0;
+        const uint16_t half = engine->polls_max / 2;
+        engine->polls = engine->polls < half ? half : engine->polls_max;
     }
     SREG = interrupts;
 }

@@ -45,7 +45,7 @@ struct sunseal_coprocessor {
     const uint8_t *in;
     uint16_t left, answer; /* bytes of the message not sent yet, of the answer under way */
     uint16_t kept;         /* bytes of the answer for out; the rest fills a block */
-    uint16_t polls;        /* that are left */
+    uint16_t polls, polls_max;
 };
 
 void sunseal_coprocessor_init(struct sunseal_coprocessor *engine,
