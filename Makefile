@@ -76,7 +76,7 @@ test: check test-rust test-firmware test-library test-python ## Run everything t
 test-all: debugger test vectors test-hdl-all torture fuzz ## Run what CI runs and what is slow.
 
 # The motes that a coprocessor is tested beside, and the one without.
-FPGA_BOARDS = $(GET) --for avr && for b in mica2-fpga-up5k mica2-fpga-spartan3e mica2; do $(MAKE) $(SILENT) --no-print-directory -C firmware BOARD=$$b bench base || exit 1; done
+FPGA_BOARDS = $(GET) --for avr && for b in mica2-fpga-up5k mica2-fpga-spartan3e mica2; do $(MAKE) $(SILENT) --no-print-directory -C firmware BOARD=$$b bench base || exit 1; done && $(MAKE) $(SILENT) --no-print-directory -C firmware BOARD=mica2-fpga-up5k library
 
 test-hdl: engine ## Test the hardware of hdl/ in Icarus, as netlists, by proofs, with seeded faults, placed: under two minutes.
 	$(GET) --for hdl

@@ -59,6 +59,22 @@ static struct {
     uint8_t segments; /* of the data, 0 before the first */
 } session;
 
+#if defined(SUNSEAL_AES_FPGA)
+#include "sunseal/coprocessor.h"
+
+static struct sunseal_coprocessor engine;
+
+static void engine_sleep(void) {
+    sunseal_coprocessor_sleep(&engine);
+}
+#else
+static struct sunseal_crypt_software engine;
+static uint8_t schedule[SUNSEAL_SCHEDULE_BYTES_MAX]
+    __attribute__((aligned(SUNSEAL_SCHEDULE_ALIGN)));
+
+static void engine_sleep(void) {}
+#endif
+
 static void done(struct sunseal_crypt *from, int error) {
     (void)from;
     event_error = error;
@@ -68,16 +84,12 @@ static const struct sunseal_crypt_events events = {done, done};
 
 static int by_events(int status) {
     event_error = SUNSEAL_ERR_ENGINE;
-    while (status == SUNSEAL_OK && sunseal_crypt_poll(&crypt)) {
-    }
+    while (status == SUNSEAL_OK && sunseal_crypt_poll(&crypt))
+        engine_sleep();
     return status == SUNSEAL_OK ? event_error : status;
 }
 
 #if defined(SUNSEAL_AES_FPGA)
-#include "sunseal/coprocessor.h"
-
-static struct sunseal_coprocessor engine;
-
 static void engine_on(void) {
     sunseal_coprocessor_power(true);
     hal_sleep_ms(BOARD_COPROCESSOR_BOOT_MS);
@@ -89,10 +101,6 @@ static void engine_off(void) {
     sunseal_coprocessor_power(false);
 }
 #else
-static struct sunseal_crypt_software engine;
-static uint8_t schedule[SUNSEAL_SCHEDULE_BYTES_MAX]
-    __attribute__((aligned(SUNSEAL_SCHEDULE_ALIGN)));
-
 static void engine_on(void) {
     sunseal_crypt_software_init(&engine, &CIPHER, schedule);
     sunseal_crypt_init(&crypt, &engine.driver, &engine, &events);

@@ -23,8 +23,8 @@
 #include "sunseal/xtea.h"
 
 #if defined(SUNSEAL_AES_FPGA)
-#define INPUT_BYTES (16 + 1024) /* the coprocessor's buffer, with one command */
-BENCH_BUFFERS(INPUT_BYTES, 1024);
+#define INPUT_BYTES (48 + 1024) /* the coprocessor's buffer, with one command */
+BENCH_BUFFERS(INPUT_BYTES, 1024 + 16);
 #else
 #define INPUT_BYTES 304
 BENCH_BUFFERS(INPUT_BYTES, 288);
@@ -55,8 +55,8 @@ static void done(struct sunseal_crypt *from __attribute__((unused)), int error) 
 
 static int16_t by_events(int status) {
     event_error = SUNSEAL_ERR_ENGINE;
-    while (status == SUNSEAL_OK && sunseal_crypt_poll(&crypt)) {
-    }
+    while (status == SUNSEAL_OK && sunseal_crypt_poll(&crypt))
+        sunseal_coprocessor_sleep(&engine);
     return (int16_t)(status == SUNSEAL_OK ? event_error : status);
 }
 
@@ -82,6 +82,28 @@ static int16_t coprocessor_key(enum sunseal_coprocessor_cipher cipher, const uin
 BY_COPROCESSOR(aes128_encrypt, SUNSEAL_COPROCESSOR_AES128)
 BY_COPROCESSOR(xtea_encrypt, SUNSEAL_COPROCESSOR_XTEA)
 BY_COPROCESSOR(present128_encrypt, SUNSEAL_COPROCESSOR_PRESENT128)
+
+SETUP(aes128_ctr_encrypt) {
+    BENCH_LENGTH(32, INPUT_BYTES);
+    return coprocessor_key(SUNSEAL_COPROCESSOR_AES128, in);
+}
+WORKLOAD(aes128_ctr_encrypt) {
+    int status = sunseal_coprocessor_start_ctr(&engine, in + 16, out, in + 32, in_len - 32U);
+    if (status == SUNSEAL_OK)
+        status = sunseal_coprocessor_finish(&engine);
+    return (int16_t)status;
+}
+
+SETUP(aes128_ccm_seal) {
+    BENCH_LENGTH(48, INPUT_BYTES);
+    return coprocessor_key(SUNSEAL_COPROCESSOR_AES128, in);
+}
+WORKLOAD(aes128_ccm_seal) {
+    const struct sunseal_ccm_public header = {in + 16, 13, in + 29, 19};
+    const size_t len = in_len - 48U;
+    return (int16_t)sunseal_coprocessor_ccm_seal(&engine, &header, out, in + 48, len, out + len,
+                                                 16);
+}
 #else
 SETUP(aes128_encrypt) {
     SET_KEY(aes128, 16);
@@ -100,6 +122,30 @@ SETUP(xtea_encrypt) {
 }
 WORKLOAD(xtea_encrypt) {
     ENCRYPT(xtea, 16);
+}
+
+static struct sunseal_ctr ctr;
+
+SETUP(aes128_ctr_encrypt) {
+    BENCH_LENGTH(32, INPUT_BYTES);
+    int status = sunseal_block_set_key(&sunseal_aes128, schedule, in, 16);
+    if (status == SUNSEAL_OK)
+        status = sunseal_ctr_init(&ctr, &sunseal_aes128, schedule, in + 16);
+    return (int16_t)status;
+}
+WORKLOAD(aes128_ctr_encrypt) {
+    return (int16_t)sunseal_ctr_update(&ctr, out, in + 32, in_len - 32U);
+}
+
+SETUP(aes128_ccm_seal) {
+    BENCH_LENGTH(48, INPUT_BYTES);
+    return (int16_t)sunseal_block_set_key(&sunseal_aes128, schedule, in, 16);
+}
+WORKLOAD(aes128_ccm_seal) {
+    const struct sunseal_ccm_public header = {in + 16, 13, in + 29, 19};
+    const size_t len = in_len - 48U;
+    return (int16_t)sunseal_ccm_seal(&sunseal_aes128, schedule, &header, out, in + 48, len,
+                                     out + len, 16);
 }
 #endif
 SETUP(aes128_sbox_encrypt) {
@@ -137,30 +183,6 @@ SETUP(present80_table_encrypt) {
 }
 WORKLOAD(present80_table_encrypt) {
     ENCRYPT(present80_table, 10);
-}
-
-static struct sunseal_ctr ctr;
-
-SETUP(aes128_ctr_encrypt) {
-    BENCH_LENGTH(32, INPUT_BYTES);
-    int status = sunseal_block_set_key(&sunseal_aes128, schedule, in, 16);
-    if (status == SUNSEAL_OK)
-        status = sunseal_ctr_init(&ctr, &sunseal_aes128, schedule, in + 16);
-    return (int16_t)status;
-}
-WORKLOAD(aes128_ctr_encrypt) {
-    return (int16_t)sunseal_ctr_update(&ctr, out, in + 32, in_len - 32U);
-}
-
-SETUP(aes128_ccm_seal) {
-    BENCH_LENGTH(48, INPUT_BYTES);
-    return (int16_t)sunseal_block_set_key(&sunseal_aes128, schedule, in, 16);
-}
-WORKLOAD(aes128_ccm_seal) {
-    const struct sunseal_ccm_public header = {in + 16, 13, in + 29, 19};
-    const size_t len = in_len - 48U;
-    return (int16_t)sunseal_ccm_seal(&sunseal_aes128, schedule, &header, out, in + 48, len,
-                                     out + len, 16);
 }
 
 SETUP(aes128_cmac_tag) {

@@ -8,6 +8,7 @@
  *   PB4        PWM0: toggle
  *   PB5        PWM1A: supply of the FPGA, on while high
  *   PD2, PD3   USART1
+ *   PE6        INT2, the chip's INT6: a result is ready
  *   PE7        INT3: trigger of the measurement unit, which PW0 is on a MICA2 alone
  */
 #ifndef SUNSEAL_BOARD_MICA2_FPGA_H
@@ -19,13 +20,15 @@
 
 #include "mica2.h"
 
-#define BOARD_COPROCESSOR_TOGGLE BIT4 /* port B */
-#define BOARD_COPROCESSOR_SUPPLY BIT5 /* port B */
-#define BOARD_COPROCESSOR_SCK BIT0    /* port C */
-#define BOARD_COPROCESSOR_CS BIT1     /* port C */
-#define BOARD_COPROCESSOR_MOSI BIT2   /* port C */
-#define BOARD_COPROCESSOR_MISO BIT3   /* port C */
-#define BOARD_COPROCESSOR_UBRR 1      /* 460,800 baud: 7372800 / 8 / 2 */
+#define BOARD_COPROCESSOR_TOGGLE BIT4    /* port B */
+#define BOARD_COPROCESSOR_SUPPLY BIT5    /* port B */
+#define BOARD_COPROCESSOR_SCK BIT0       /* port C */
+#define BOARD_COPROCESSOR_CS BIT1        /* port C */
+#define BOARD_COPROCESSOR_MOSI BIT2      /* port C */
+#define BOARD_COPROCESSOR_MISO BIT3      /* port C */
+#define BOARD_COPROCESSOR_IRQ BIT6       /* port E, INT6 */
+#define BOARD_COPROCESSOR_IRQ_RISES 0x30 /* EICRB: ISC61 | ISC60 */
+#define BOARD_COPROCESSOR_UBRR 1         /* 460,800 baud: 7372800 / 8 / 2 */
 
 static inline void board_coprocessor_power(bool on) {
     DDRB |= BOARD_COPROCESSOR_SUPPLY;

@@ -90,8 +90,13 @@ class Remembered : public VerilatedDeserialize {
     }
 };
 
+// A model is evaluated by who calls; Verilator starts a thread for each otherwise.
+struct Context : VerilatedContext {
+    Context() { threads(1); }
+};
+
 struct Node {
-    VerilatedContext context;
+    Context context;
     MODEL model{&context};
     Flops before;
     alignas(ROOT) uint8_t kept[sizeof(ROOT)];
@@ -141,8 +146,11 @@ Node *sunseal_hdl_new(void) {
 }
 
 void sunseal_hdl_delete(Node *n) {
+    // A model takes its scopes out of the thread's context, which is that of the last model made, maybe freed already.
+    Verilated::threadContextp(&n->context);
     n->model.final();
     delete n;
+    Verilated::threadContextp(nullptr);
 }
 
 // Runs so many clocks, or until the outputs are others than *out. Answers the clocks; adds the flops' toggles.

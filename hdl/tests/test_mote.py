@@ -11,7 +11,21 @@ from pathlib import Path
 import pytest
 from bench import vectors
 
-from sunseal import Machine, _engine, base, boards, coprocessor, lifetime, offload, published
+from sunseal import (
+    Bench,
+    Machine,
+    _engine,
+    base,
+    boards,
+    coprocessor,
+    curve,
+    lifetime,
+    offload,
+    published,
+    simulate,
+    size,
+    tune,
+)
 from sunseal.errors import MissingToolError, SunsealError
 from sunseal.measurement import measuring
 
@@ -121,6 +135,48 @@ def test_toggles_that_come_too_fast_are_told_with_the_figure() -> None:
 @pytest.mark.parametrize(
     ("wires", "sentence"),
     [
+        ({"clock_MHz": "5", "read_cycles": "100"}, r"toggled 2\.\d\d clocks .* at least 7\.37 MHz instead of 5\.00"),
+        (
+            {"bus": "spi", "clock_MHz": "2", "sck_cycles": "100"},
+            r"lowered SCK 0\.\d\d clocks .* SPI needs 1, so a clock of at least 3\.69 MHz instead of 2\.00",
+        ),
+        (
+            {"bus": "spi", "clock_MHz": "1.2", "sck_cycles": "100"},
+            r"raised SCK 3\.\d\d clocks .* SPI needs 4, so a clock of at least 1\.23 MHz instead of 1\.20",
+        ),
+        (
+            {"bus": "uart", "baud": "500000"},
+            r"sends at 460800 baud and the coprocessor's UART takes 500000, 8\.5 % apart; they may be 4\.2 % apart",
+        ),
+    ],
+)
+def test_every_run_is_told_of_a_broken_contract(wires: dict[str, str], sentence: str) -> None:
+    key, plaintext, _ = messages("aes128")[0]
+    image = program(UP5K, "aes128", wires.get("bus", "parallel"))
+    m = Machine(UP5K, image, timing={f"coprocessor.{k}": v for k, v in wires.items()})
+    kept = m.snapshot()
+    feed(m, key + plaintext)
+    with pytest.raises(_engine.EngineError, match=sentence):
+        m.run()
+    with pytest.raises(_engine.EngineError, match=sentence):
+        m.engine.counts()
+    # Back in front of it, nothing is broken yet.
+    m.restore(kept)
+    assert m.run(cycles=100).kind == "cycles"
+    with pytest.raises(_engine.EngineError, match=sentence):
+        run(UP5K, "aes128", key=key, data=plaintext, **{"bus": "parallel", **wires})
+
+
+def test_a_rate_within_the_uarts_reach_is_told_nothing() -> None:
+    key, plaintext, ciphertext = messages("aes128")[0]
+    for baud in ("450000", "470000"):
+        counts = run(UP5K, "aes128", "uart", key, plaintext, baud=baud)
+        assert (counts.status, counts.output) == (0, ciphertext)
+
+
+@pytest.mark.parametrize(
+    ("wires", "sentence"),
+    [
         ({"toggle": "PX9"}, "toggle: `PX9` is no pin"),
         ({"bus": "i2c"}, "`i2c` is none; write parallel, spi or uart"),
         ({"speed": "1"}, "speed: is no wire of a coprocessor"),
@@ -207,8 +263,8 @@ def test_measure_prices_mote_and_coprocessor_apart() -> None:
     assert own is not None
     assert m.energy_j == pytest.approx(own["mote_j"] + sum(own["rails_j"].values()))
     assert own["energy_low_j"] < own["energy_j"] < own["energy_high_j"]
-    # The clock is 12 MHz, the mote's 7.3728 MHz.
-    assert own["clocks"] == pytest.approx(m.cycles * 12 / 7.3728, abs=2)
+    # The clock is 12 MHz; the mote sleeps in between.
+    assert own["clocks"] == pytest.approx(m.time_s * 12e6, abs=2)
     assert own["toggles"] > own["clocks"]
     with pytest.raises(SunsealError, match="has a coprocessor with a clock of its own"):
         measuring.measure("aes128-encrypt", board=UP5K, variant=("aes=fpga",), freq_hz=4_000_000)
@@ -265,6 +321,46 @@ def test_all_supplies_take_more_than_the_core_and_a_pause_pays_for_a_boot() -> N
         # Its clock runs while it waits, and is priced.
         assert offload.idle_w(board) > offload.at_rest_w(board)
         assert offload.pause_s(board) == pytest.approx(offload.boot_j(board) / offload.idle_w(board))
+
+
+def test_curve_and_bench_count_the_coprocessor() -> None:
+    variant = ("aes=fpga",)
+    points = curve("aes128-encrypt", board=UP5K, variant=variant, voltages_v=(2.7, 3.0))
+    assert [(p["vcc_v"], p["freq_hz"]) for p in points] == [(2.7, 7_372_800), (3.0, 7_372_800)]
+    m = measuring.measure("aes128-encrypt", board=UP5K, variant=variant, vcc_v=3.0)
+    own = m.coprocessor
+    assert own is not None
+    assert own["energy_j"] > 0
+    assert points[1]["energy_j"] == pytest.approx(own["mote_j"] + own["energy_j"])
+    assert points[1]["energy_high_j"] == pytest.approx(m.uncertainty["energy_high_j"])
+    with pytest.raises(_engine.EngineError, match="below the lowest supply voltage"):
+        curve("aes128-encrypt", board=UP5K, variant=variant, voltages_v=(2.0,))
+    elf = boards.firmware_path(UP5K, {"aes": "fpga", "bus": "parallel"}, "bench-aes128-encrypt")
+    bench = Bench(UP5K, elf)
+    key, plaintext, _ = messages("aes128")[0]
+    feed(bench.machine, key + plaintext)
+    assert bench.run().why == "halted"
+    price = coprocessor.price(UP5K, bench.machine.engine.counts())
+    assert price is not None
+    # From reset on: its boot too.
+    assert price["energy_j"] > offload.boot_j(UP5K) > 0
+    assert bench.energy_j > price["energy_j"]
+    window = ("main", "sunseal_halt")
+    (own_point,) = curve(board=UP5K, elf=elf, window=window, voltages_v=(3.0,))
+    assert own_point["energy_j"] == pytest.approx(
+        measuring.measure(board=UP5K, elf=elf, window=window, vcc_v=3.0).energy_j
+    )
+
+
+def test_what_would_leave_the_coprocessor_out_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SunsealError, match="whose supplies `size` does not weigh"):
+        size("aes128-encrypt", board=UP5K, variant=("aes=fpga",))
+    with pytest.raises(SunsealError, match="whose supplies a sweep over voltages and clocks does not weigh"):
+        tune(workloads=["aes128-encrypt"], board_names=[UP5K])
+    scenario = boards.read_toml(boards.home() / "examples" / "scenarios" / "node-mica2.toml")
+    image = boards.firmware_path(UP5K, {"aes": "fpga", "bus": "parallel"}, "base-node-aes128")
+    with pytest.raises(SunsealError, match="whose supplies the loop of node and supply does not weigh"):
+        simulate({**scenario, "board": UP5K, "firmware": str(image)})
 
 
 def test_lifetime_pays_for_the_boot_or_for_waiting() -> None:

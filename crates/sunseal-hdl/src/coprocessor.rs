@@ -12,7 +12,7 @@ use sunseal_part::{Held, Part, Pin};
 use sunseal_trace::Picos;
 
 use crate::model::Model;
-use crate::wiring::Bus;
+use crate::wiring::{Bus, SCK_CLOCKS};
 
 const PICOS: u128 = 1_000_000_000_000;
 /// Clocks from an input to whatever it leads to: two flops, the bus, control. Behind them only what computes changes.
@@ -22,6 +22,9 @@ const CHUNK_CLOCKS_MAX: u64 = 4096;
 /// Clocks that the parallel bus needs: between toggles, from a toggle to the answer, from the last to the mote's byte.
 const TOGGLE_CLOCKS: f64 = 4.0;
 const TURN_CLOCKS: f64 = 8.0;
+/// Clocks that the SPI needs of SCK beside its period: high, and low or selected in front of a rise.
+const SCK_HIGH_CLOCKS: f64 = 1.0;
+const SCK_LOW_CLOCKS: f64 = 4.0;
 
 const RESET_N: u32 = 1;
 const TOGGLE: u32 = 1 << 1;
@@ -75,6 +78,9 @@ struct State {
     clocks: u64,
     next_ps: Option<u128>,
     last_toggle_ps: Option<u128>,
+    /// When SCK last rose, and when it fell or the select did.
+    last_rise_ps: Option<u128>,
+    last_fall_ps: Option<u128>,
     frame: Option<Frame>,
     received: Vec<u8>,
     counts: FpgaCounts,
@@ -283,7 +289,7 @@ impl Inner {
         self.s.inputs |= RESET_N;
         (self.s.clocks, self.ahead, self.ahead_toggles) = (0, 0, 0);
         (self.s.outputs, self.ahead_outputs) = (out, out);
-        self.s.last_toggle_ps = None;
+        (self.s.last_toggle_ps, self.s.last_rise_ps, self.s.last_fall_ps) = (None, None, None);
         self.s.counts.boots += 1;
         self.chunk = 4;
         self.model.keep();
@@ -307,8 +313,11 @@ impl Inner {
                 self.supply(now_ps);
             }
             "toggle" => self.toggle(now_ps, high),
-            "sck" => self.input(SCK, high),
-            "cs" => self.input(CS_N, high),
+            "sck" => self.sck(now_ps, high),
+            "cs" => {
+                self.input(CS_N, high);
+                (self.s.last_rise_ps, self.s.last_fall_ps) = (None, Some(now_ps));
+            }
             "mosi" => self.input(MOSI, high),
             _ => {
                 // A line that both let go of is high by the pull-up, or at no level, which reads as low.
@@ -339,6 +348,36 @@ impl Inner {
         }
     }
 
+    fn sck(&mut self, now_ps: u128, high: bool) {
+        if (self.s.inputs & SCK != 0) == high {
+            return;
+        }
+        self.input(SCK, high);
+        if self.origin().is_none() || self.s.inputs & CS_N != 0 {
+            return;
+        }
+        let (rise, fall) = (self.s.last_rise_ps, self.s.last_fall_ps);
+        if !high {
+            self.s.last_fall_ps = Some(now_ps);
+            if let Some(rise) = rise {
+                self.hold_to(
+                    "lowered SCK",
+                    "after it had raised it",
+                    now_ps - rise,
+                    SCK_HIGH_CLOCKS,
+                );
+            }
+            return;
+        }
+        self.s.last_rise_ps = Some(now_ps);
+        if let Some(fall) = fall {
+            self.hold_to("raised SCK", "after SCK or CS had fallen", now_ps - fall, SCK_LOW_CLOCKS);
+        }
+        if let Some(rise) = rise {
+            self.hold_to("raised SCK", "after it last had", now_ps - rise, SCK_CLOCKS);
+        }
+    }
+
     /// The mote drives a line: not while the coprocessor does, and not too soon behind its last toggle.
     fn drives(&mut self, now_ps: u128) {
         if self.origin().is_none() || self.s.outputs & OUT == 0 {
@@ -360,7 +399,8 @@ impl Inner {
             let mhz = needed / (after_ps as f64 * 1e-6);
             self.s.counts.problem.get_or_insert_with(|| {
                 format!(
-                    "the mote {did} {clocks:.2} clocks of the coprocessor {when}; the parallel bus needs {needed:.0}, so a clock of at least {mhz:.2} MHz instead of {:.2} MHz",
+                    "the mote {did} {clocks:.2} clocks of the coprocessor {when}; {} needs {needed:.0}, so a clock of at least {mhz:.2} MHz instead of {:.2} MHz",
+                    self.facts.bus.title(),
                     self.facts.clock_hz as f64 * 1e-6
                 )
             });
@@ -375,8 +415,30 @@ impl Inner {
         clocks * PICOS / u128::from(2 * self.facts.clock_hz)
     }
 
+    /// The mote's frame of ten bits took so long: its USART's rate is to be the UART's.
+    fn hold_to_rate(&mut self, frame_ps: u128) {
+        let own_ps = self.bits_ps(20);
+        let off = (frame_ps as f64 / own_ps as f64 - 1.0).abs();
+        // An edge may be half a bit off less a clock, and another clock for its phase: hdl/proofs/uart_proof.sv.
+        let divider = self.facts.bus.divider() as f64;
+        let off_max = (divider / 2.0 - 2.0) / (10.0 * divider);
+        if self.origin().is_some() && off > off_max {
+            let baud = |ps: u128| 10.0 * PICOS as f64 / ps as f64;
+            self.s.counts.problem.get_or_insert_with(|| {
+                format!(
+                    "the mote's USART sends at {:.0} baud and the coprocessor's UART takes {:.0}, {:.1} % apart; they may be {:.1} % apart",
+                    baud(frame_ps),
+                    baud(own_ps),
+                    off * 100.0,
+                    off_max * 100.0
+                )
+            });
+        }
+    }
+
     /// The mote sent a byte: its bits, at the moments they had on the line.
     fn uart(&mut self, start_ps: u128, end_ps: u128, byte: u8) {
+        self.hold_to_rate(end_ps - start_ps);
         let bits = u32::from(byte) << 1 | 1 << 9;
         for i in 0..10 {
             self.advance(start_ps + (end_ps - start_ps) * u128::from(i as u8) / 10);
@@ -483,6 +545,8 @@ impl Coprocessor {
                 clocks: 0,
                 next_ps: None,
                 last_toggle_ps: None,
+                last_rise_ps: None,
+                last_fall_ps: None,
                 frame: None,
                 received: Vec::new(),
                 counts: FpgaCounts::default(),

@@ -80,7 +80,7 @@ const OTHERS: [&str; 10] = [
 /// Clocks from a toggle to the answer on the lines.
 const READ_CLOCKS: f64 = 6.0;
 /// SCK may have an eighth of the clock.
-const SCK_CLOCKS: f64 = 8.0;
+pub(crate) const SCK_CLOCKS: f64 = 8.0;
 
 impl Bus {
     /// Wires that it hears; the lines come first, by their numbers.
@@ -100,6 +100,14 @@ impl Bus {
         match self {
             Self::Uart { divider } => divider,
             _ => 1,
+        }
+    }
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Parallel => "the parallel bus",
+            Self::Spi => "the SPI",
+            Self::Uart { .. } => "the UART",
         }
     }
 

@@ -26,7 +26,7 @@ use sunseal_trace::{Observer, Picos, Silent};
 use crate::air::Air;
 use crate::board::{Board, BoardOrFile};
 use crate::error::{EngineError, refuse, refuse_at};
-use crate::program::{Counts, fpga_events};
+use crate::program::{Counts, check_fpgas, fpga_events};
 use crate::view::View;
 
 /// Between two looks at the keyboard.
@@ -139,7 +139,7 @@ impl Machine {
                 state_change: false,
             };
             let stop = run(m, &slice)?;
-            self.check_radio()?;
+            self.check_parts()?;
             if let Some((_, medium)) = &self.radio {
                 // Nobody hears what it sent.
                 medium.forget_before(m.time());
@@ -197,10 +197,11 @@ impl Machine {
         }
     }
 
-    /// What the program asked of its radio that cannot be.
-    fn check_radio(&self) -> PyResult<()> {
+    /// What the program asked of its radio or its coprocessors that cannot be.
+    fn check_parts(&self) -> PyResult<()> {
         let problem = self.radio().and_then(RadioHandle::problem);
-        problem.map_or(Ok(()), |reason| Err(refuse(reason)))
+        problem.map_or(Ok(()), |reason| Err(refuse(reason)))?;
+        check_fpgas(&self.fpgas)
     }
 
     pub fn elf(&self) -> PyResult<&Elf> {
@@ -665,7 +666,7 @@ impl Machine {
         let until = Until::cycles(m.cycles() + 1);
         match m.run(&until, &mut Silent) {
             Stop::Fault(fault) => Err(refuse(fault)),
-            _ => self.check_radio(),
+            _ => self.check_parts(),
         }
     }
 
@@ -804,13 +805,14 @@ impl Machine {
     }
 
     /// What the chip and its coprocessors counted since power-on, to be weighed.
-    fn counts(&self) -> Counts {
+    fn counts(&self) -> PyResult<Counts> {
+        self.check_parts()?;
         let m = self.lock();
         let (mut ledger, mut vocabulary) = (m.ledger(), m.vocabulary().clone());
         for (name, count) in fpga_events(&self.fpgas, m.time()) {
             ledger.add_event(vocabulary.event(&name), count);
         }
-        Counts::of_stretch(&ledger, vocabulary, m.cycles(), m.time().0)
+        Ok(Counts::of_stretch(&ledger, vocabulary, m.cycles(), m.time().0))
     }
 
     fn lints(&self) -> Vec<String> {

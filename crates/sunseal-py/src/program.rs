@@ -44,6 +44,12 @@ impl Counts {
     }
 }
 
+/// Refuses a run in which the program broke the contract of a coprocessor's bus.
+pub fn check_fpgas(fpgas: &[(String, FpgaHandle)]) -> PyResult<()> {
+    let problem = fpgas.iter().find_map(|(n, f)| Some(format!("{n}: {}", f.problem()?)));
+    problem.map_or(Ok(()), |problem| Err(EngineError::new_err(problem)))
+}
+
 /// What coprocessors have counted until a time: events by name.
 pub fn fpga_events(fpgas: &[(String, FpgaHandle)], time: Picos) -> Vec<(String, u64)> {
     let counts = fpgas.iter().map(|(name, f)| (name, f.counts(time)));
@@ -341,7 +347,9 @@ impl Run {
                 time: Some(TIME_MAX.min(time + SLICE_TIME)),
                 ..until.clone()
             };
-            match self.machine.run(&slice, observer) {
+            let stop = self.machine.run(&slice, observer);
+            check_fpgas(&self.fpgas)?;
+            match stop {
                 Stop::Cycles | Stop::Time if self.machine.reset_loop().is_some() => {
                     let found = self.machine.reset_loop().expect("one was found");
                     return Err(EngineError::new_err(found.explain(Some(&self.elf))));
@@ -355,12 +363,6 @@ impl Run {
                 stop => return Ok(stop),
             }
         }
-    }
-
-    /// Refuses a run in which the program broke the contract of a coprocessor's bus.
-    fn check_fpgas(&self) -> PyResult<()> {
-        let problem = self.fpgas.iter().find_map(|(n, f)| Some(format!("{n}: {}", f.problem()?)));
-        problem.map_or(Ok(()), |problem| Err(EngineError::new_err(problem)))
     }
 
     fn lint(&self, lint: &Lint) -> String {
@@ -485,7 +487,6 @@ pub fn run(
         }
         let sizes = run.elf.sizes(run.machine.device());
         (facts.flash_bytes, facts.ram_bytes) = (sizes.flash_bytes, sizes.ram_bytes);
-        run.check_fpgas()?;
         Ok(Counts { ledger: window_ledger, vocabulary, facts })
     })
 }

@@ -4,8 +4,12 @@
  */
 #include "sunseal/coprocessor.h"
 
+#include <string.h>
+
 #include "board.h"
+#include "engine.h"
 #include "link.h"
+#include "sunseal/wipe.h"
 
 #define COMMAND_KEY_AND_DATA 0x00
 #define COMMAND_DATA 0x40
@@ -14,28 +18,44 @@
 #define UNIT_BYTES 8
 #define KEY_BYTES 16
 
-/* Looks for an answer before it is given up: with 20 cycles or more a look, 160 ms; the longest
- * message takes 1.3 ms at 12 MHz. */
-#define POLLS_MAX 60000U
+static const uint8_t zeros[16];
 
-static const uint8_t no_data[16];
+/* The command of a message of whole blocks under the key that is there. */
+static void send_head(const struct sunseal_coprocessor *engine, uint8_t mode, uint16_t bytes) {
+    uint8_t head[2] = {COMMAND_DATA | engine->cipher | mode, (uint8_t)(bytes / UNIT_BYTES)};
+    if (bytes == engine->driver.block_bytes) {
+        link_send(head, 1);
+    } else {
+        head[0] |= COMMAND_LENGTH;
+        link_send(head, 2);
+    }
+}
 
-static void begin(struct sunseal_coprocessor *engine, uint16_t bytes) {
+/* So many bytes were sent, so many come back. */
+static void begin(struct sunseal_coprocessor *engine, uint16_t bytes, uint16_t answer,
+                  uint16_t kept) {
+    engine->sleeps = bytes >= BOARD_COPROCESSOR_SLEEP_BYTES;
+    if (engine->sleeps)
+        link_watch(false); /* it takes longer than this to be ready */
     link_turn();
-    engine->sent = bytes;
+    engine->answer = answer;
+    engine->kept = kept;
     engine->polls = 0;
 }
 
 static int start_key(void *opaque, const uint8_t *key) {
     struct sunseal_coprocessor *engine = opaque;
     const uint8_t command = COMMAND_KEY_AND_DATA | engine->cipher;
+    const uint8_t block = engine->driver.block_bytes;
     engine->on_key = true;
+    engine->keyed = false;
+    engine->first = NULL;
     engine->left = 0;
     /* There is no command for a key alone: a block of zeros goes with it. */
     link_send(&command, 1);
     link_send(key, KEY_BYTES);
-    link_send(no_data, engine->driver.block_bytes);
-    begin(engine, engine->driver.block_bytes);
+    link_send(zeros, block);
+    begin(engine, block, block, 0);
     return SUNSEAL_OK;
 }
 
@@ -43,17 +63,11 @@ static void send_message(struct sunseal_coprocessor *engine) {
     uint16_t bytes = engine->left;
     if (bytes > SUNSEAL_COPROCESSOR_MESSAGE_BYTES)
         bytes = SUNSEAL_COPROCESSOR_MESSAGE_BYTES;
-    const uint8_t head[2] = {COMMAND_DATA | COMMAND_LENGTH | engine->cipher,
-                             (uint8_t)(bytes / UNIT_BYTES)};
-    const uint8_t one_block = COMMAND_DATA | engine->cipher;
-    if (bytes == engine->driver.block_bytes)
-        link_send(&one_block, 1);
-    else
-        link_send(head, 2);
+    send_head(engine, MODE_ECB, bytes);
     link_send(engine->in, bytes);
     engine->in += bytes;
     engine->left -= bytes;
-    begin(engine, bytes);
+    begin(engine, bytes, bytes, bytes);
 }
 
 static int start_data(void *opaque, uint8_t *out, const uint8_t *in, size_t blocks) {
@@ -62,38 +76,105 @@ static int start_data(void *opaque, uint8_t *out, const uint8_t *in, size_t bloc
     if (bytes > UINT16_MAX)
         return SUNSEAL_ERR_LENGTH;
     engine->on_key = false;
+    engine->first = NULL;
     engine->out = out;
     engine->in = in;
     engine->left = (uint16_t)bytes;
-    engine->sent = 0;
+    engine->answer = 0;
     if (bytes != 0)
         send_message(engine);
     return SUNSEAL_OK;
 }
 
-static int step(void *opaque) {
-    struct sunseal_coprocessor *engine = opaque;
-    uint8_t status, zeros_encrypted[16];
-    if (engine->sent == 0)
-        return SUNSEAL_OK;
-    if (!link_status(&status)) {
-        if (++engine->polls < POLLS_MAX)
-            return SUNSEAL_PENDING;
-        sunseal_coprocessor_power(false);
-        return SUNSEAL_ERR_ENGINE;
+int coprocessor_start(struct sunseal_coprocessor *engine, uint8_t mode, const uint8_t *counter,
+                      const struct sunseal_coprocessor_piece *pieces, uint8_t count) {
+    const uint8_t block = engine->driver.block_bytes;
+    uint16_t bytes = 0;
+    for (uint8_t i = 0; i < count; i++) {
+        if (pieces[i].bytes == NULL && pieces[i].count != 0)
+            return SUNSEAL_ERR_NULL;
+        if (pieces[i].count > SUNSEAL_COPROCESSOR_MESSAGE_BYTES - bytes)
+            return SUNSEAL_ERR_LENGTH;
+        bytes += pieces[i].count;
     }
-    if ((status & STATUS_REASON) != 0 ||
-        !link_receive(engine->on_key ? zeros_encrypted : engine->out, engine->sent)) {
+    const uint8_t fill = (uint8_t)-bytes & (uint8_t)(block - 1);
+    if (bytes == 0)
+        return SUNSEAL_ERR_LENGTH;
+    if (engine->answer != 0)
+        return SUNSEAL_ERR_BUSY;
+    if (!engine->keyed)
+        return SUNSEAL_ERR_NO_KEY;
+    engine->on_key = false;
+    engine->first = NULL;
+    engine->left = 0;
+    send_head(engine, mode, bytes + fill);
+    if (counter != NULL)
+        link_send(counter, block);
+    for (uint8_t i = 0; i < count; i++) {
+        if (pieces[i].count != 0)
+            link_send(pieces[i].bytes, pieces[i].count);
+    }
+    if (fill != 0)
+        link_send(zeros, fill);
+    begin(engine, bytes, mode == MODE_CBC_MAC ? block : bytes + fill, bytes);
+    return SUNSEAL_OK;
+}
+
+/* What is kept goes to its places, what fills the last block to none. */
+static bool take_answer(struct sunseal_coprocessor *engine) {
+    const uint8_t block = engine->driver.block_bytes;
+    const uint16_t whole = engine->kept & (uint16_t)~(block - 1U);
+    uint16_t answer = engine->answer;
+    uint8_t last[16];
+    if (engine->first != NULL) {
+        if (!link_receive(engine->first, block))
+            return false;
+        answer -= block;
+    }
+    if (whole != 0 && !link_receive(engine->out, whole))
+        return false;
+    if (answer != whole) {
+        if (!link_receive(last, block))
+            return false;
+        if (engine->kept != whole)
+            memcpy(engine->out + whole, last, engine->kept - whole);
+        sunseal_wipe(last, sizeof last);
+    }
+    return true;
+}
+
+static int answered(struct sunseal_coprocessor *engine, uint8_t reason) {
+    if (reason != 0 || !take_answer(engine)) {
+        engine->answer = 0;
+        engine->keyed = false;
         sunseal_coprocessor_power(false);
         return SUNSEAL_ERR_ENGINE;
     }
     link_finish();
-    engine->out += engine->on_key ? 0 : engine->sent;
-    engine->sent = 0;
+    engine->keyed = true;
+    engine->answer = 0;
     if (engine->left == 0)
         return SUNSEAL_OK;
+    engine->out += engine->kept;
     send_message(engine);
     return SUNSEAL_PENDING;
+}
+
+static int step(void *opaque) {
+    struct sunseal_coprocessor *engine = opaque;
+    uint8_t status;
+    if (engine->answer == 0)
+        return SUNSEAL_OK;
+    if (!link_status(&status)) {
+        if (engine->polls++ < engine->polls_max)
+            return SUNSEAL_PENDING;
+        status = STATUS_REASON;
+    }
+    return answered(engine, status & STATUS_REASON);
+}
+
+int sunseal_coprocessor_poll(struct sunseal_coprocessor *engine) {
+    return step(engine);
 }
 
 void sunseal_coprocessor_init(struct sunseal_coprocessor *engine,
@@ -104,10 +185,11 @@ void sunseal_coprocessor_init(struct sunseal_coprocessor *engine,
     engine->driver.start_data = start_data;
     engine->driver.step = step;
     engine->cipher = (uint8_t)cipher;
-    engine->on_key = false;
-    engine->out = NULL;
+    engine->on_key = engine->keyed = engine->sleeps = false;
+    engine->first = engine->out = NULL;
     engine->in = NULL;
-    engine->left = engine->sent = engine->polls = 0;
+    engine->left = engine->answer = engine->kept = engine->polls = 0;
+    engine->polls_max = link_polls_max();
 }
 
 void sunseal_coprocessor_power(bool on) {
@@ -121,12 +203,14 @@ void sunseal_coprocessor_power(bool on) {
 int sunseal_coprocessor_status(void) {
     const uint8_t command = COMMAND_STATUS;
     uint8_t status = 0;
-    uint16_t polls = 0;
+    uint16_t polls = link_polls_max();
     link_send(&command, 1);
     link_turn();
     while (!link_status(&status)) {
-        if (++polls == POLLS_MAX)
+        if (--polls == 0) {
+            sunseal_coprocessor_power(false);
             return SUNSEAL_ERR_ENGINE;
+        }
     }
     link_finish();
     return status & STATUS_REASON;

@@ -18,10 +18,23 @@ void link_send(const uint8_t *bytes, uint16_t count);
 void link_turn(void);
 /* Whether the status has come. */
 bool link_status(uint8_t *status);
+/* How often link_status is asked before an answer is given up, some 160 ms: the longest message
+ * takes 2.9 ms at 12 MHz. */
+uint16_t link_polls_max(void);
 /* False if one did not come. */
 bool link_receive(uint8_t *bytes, uint16_t count);
 /* Behind the last byte received: it is the mote's turn. */
 void link_finish(void);
+
+/* Whether the interrupt of a result that is ready is let through; off forgets one that came. On
+ * with interrupts off only. */
+void link_watch(bool on);
+/* Whether it came since then: the status is there, or will be within two bytes. */
+bool link_seen(void);
+
+/* The line IRQ, of the buses that have it (link_ready.c). */
+void link_ready_open(void);
+void link_ready_close(void);
 
 #define STATUS_READY 0x80
 #define STATUS_REASON 0x03

@@ -5,9 +5,9 @@
  * BOARD_COPROCESSOR_READ_CYCLES from a toggle to the read is what boards are held to (`read_cycles`
  * in data/boards).
  *
- *   sending, eight bytes at a time      4.6 cycles a byte: 4 from toggle to toggle, 3 until the
- * lines change receiving, eight bytes at a time    7.6 cycles a byte: 4 from a toggle to what IN
- * reads, which is the level of a cycle before (2467X, "Reading the pin value")
+ * Sending, eight bytes at a time, takes 4.6 cycles a byte: 4 from toggle to toggle, 3 until the
+ * lines change. Receiving, eight bytes at a time, takes 7.6: 4 from a toggle to what IN reads,
+ * which is the level of a cycle before (2467X, "Reading the pin value").
  */
 #include "board.h"
 #include "link.h"
@@ -22,9 +22,11 @@ void link_open(void) {
     DDRC = 0xFF;
     PORTB &= (uint8_t)~BOARD_COPROCESSOR_TOGGLE;
     DDRB |= BOARD_COPROCESSOR_TOGGLE;
+    link_ready_open();
 }
 
 void link_close(void) {
+    link_ready_close();
     PORTB &= (uint8_t)~BOARD_COPROCESSOR_TOGGLE;
     DDRB |= BOARD_COPROCESSOR_TOGGLE;
     PORTC = 0;
@@ -68,6 +70,10 @@ void link_turn(void) {
 bool link_status(uint8_t *status) {
     *status = PINC;
     return (*status & (uint8_t)~STATUS_REASON) == STATUS_READY;
+}
+
+uint16_t link_polls_max(void) {
+    return 60000; /* 20 cycles a look */
 }
 
 #define RECEIVE_NEXT(level)                                                                        \

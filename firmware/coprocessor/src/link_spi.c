@@ -14,9 +14,11 @@ void link_open(void) {
     DDRC |= BOARD_COPROCESSOR_CS | BOARD_COPROCESSOR_SCK | BOARD_COPROCESSOR_MOSI;
     DDRC &= (uint8_t)~BOARD_COPROCESSOR_MISO;
     PORTC |= BOARD_COPROCESSOR_MISO; /* pulled up where nobody drives it */
+    link_ready_open();
 }
 
 void link_close(void) {
+    link_ready_close();
     const uint8_t pins = BOARD_COPROCESSOR_CS | BOARD_COPROCESSOR_SCK | BOARD_COPROCESSOR_MOSI |
                          BOARD_COPROCESSOR_MISO;
     PORTC &= (uint8_t)~pins;
@@ -49,6 +51,10 @@ void link_turn(void) {}
 bool link_status(uint8_t *status) {
     *status = exchange(0);
     return (*status & (uint8_t)~STATUS_REASON) == STATUS_READY;
+}
+
+uint16_t link_polls_max(void) {
+    return 6000; /* 200 cycles a look, which is a byte */
 }
 
 bool link_receive(uint8_t *bytes, uint16_t count) {

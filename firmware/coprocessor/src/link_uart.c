@@ -20,6 +20,28 @@ void link_close(void) {
     UCSR1B = 0;
 }
 
+/* The receiver itself wakes; its interrupt stays until UDR1 is read. */
+static volatile bool seen;
+
+void __vector_30(void) __attribute__((signal, used, externally_visible));
+void __vector_30(void) {
+    UCSR1B &= (uint8_t)~RXCIE;
+    seen = true;
+}
+
+void link_watch(bool on) {
+    if (on) {
+        UCSR1B |= RXCIE;
+    } else {
+        UCSR1B &= (uint8_t)~RXCIE;
+        seen = false;
+    }
+}
+
+bool link_seen(void) {
+    return seen;
+}
+
 void link_send(const uint8_t *bytes, uint16_t count) {
     while (count-- != 0) {
         while ((UCSR1A & UDRE) == 0) {
@@ -35,6 +57,10 @@ bool link_status(uint8_t *status) {
         return false;
     *status = UDR1;
     return (*status & (uint8_t)~STATUS_REASON) == STATUS_READY;
+}
+
+uint16_t link_polls_max(void) {
+    return 60000; /* 20 cycles a look */
 }
 
 bool link_receive(uint8_t *bytes, uint16_t count) {

@@ -57,6 +57,7 @@
 #define EIFR SUNSEAL_REG8(0x58)
 
 /* Sleep and reset. */
+#define SREG SUNSEAL_REG8(0x5F)
 #define MCUCR SUNSEAL_REG8(0x55)
 #define MCUCSR SUNSEAL_REG8(0x54)
 #define SE_IDLE 0x20       /* SE */
@@ -64,13 +65,15 @@
 #define SE_POWER_DOWN 0x30 /* SE | SM1 */
 #define RESET_CAUSES 0x1F
 
-/* Timers 0 and 1. */
+/* Timers 0 to 2. */
 #define TIMSK SUNSEAL_REG8(0x57)
 #define TIFR SUNSEAL_REG8(0x56)
 #define TOIE0 0x01
+#define TOIE2 0x40
 #define OCIE0 0x02
 #define OCIE1A 0x10
 #define TOV0 0x01
+#define TOV2 0x40
 #define OCF0 0x02
 #define OCF1A 0x10
 #define TCCR0 SUNSEAL_REG8(0x53)
@@ -84,6 +87,9 @@
 #define TCNT1 SUNSEAL_REG16(0x4C)
 #define OCR1A SUNSEAL_REG16(0x4A)
 #define TIMER1_CTC_BY_1024 0x0D /* WGM12 | CS12 | CS10 */
+#define TCCR2 SUNSEAL_REG8(0x45)
+#define TCNT2 SUNSEAL_REG8(0x44)
+#define TIMER2_BY_1024 0x05 /* CS22 | CS20 */
 
 /* EEPROM. */
 #define EEAR SUNSEAL_REG16(0x3E)
@@ -123,6 +129,7 @@
 #define UBRR1H SUNSEAL_REG8(0x98)
 #define RXC 0x80
 #define RXEN 0x10
+#define RXCIE 0x80
 
 /* Comparator and converter. */
 #define ACSR SUNSEAL_REG8(0x28)

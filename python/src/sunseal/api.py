@@ -148,9 +148,12 @@ def size(
     `radio_j` is its energy instead; a board without a radio sends nothing. `sleep_w` is else the board's own asleep,
     `capacitance_f` else the board's store, `shading` the share of the sun that reaches the panel.
     """
+    from sunseal import coprocessor
     from sunseal.loop import fleet as fleets
     from sunseal.planner import asleep, radio
     from sunseal.planner import size as sizing
+
+    coprocessor.refuse(board, "`size`")
 
     if not margin >= 1:
         raise SunsealError(f"the margin {margin:g} is below 1: the operation could not be paid from what is stored")

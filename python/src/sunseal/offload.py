@@ -79,10 +79,7 @@ def _fpga(board: str) -> tuple[str, dict[str, Any]]:
 def _weighed(board: str, counts: _engine.Counts) -> Cost:
     weights = measuring.PowerSet(measuring.DEFAULT_POWER, board)
     freq_hz, vcc_v = measuring.operating_point(weights, None, None)
-    alone = counts
-    for name in coprocessor.fitted(board):
-        alone = alone.without(name)
-    point = weights.inner.weigh(alone, freq_hz, vcc_v)
+    point = weights.inner.weigh(coprocessor.without(board, counts), freq_hz, vcc_v)
     price = coprocessor.price(board, counts)
     return Cost(counts.cycles, point.time_s, point.energy_j, {} if price is None else price["rails_j"])
 

@@ -201,11 +201,18 @@ class Bench:
 
     @property
     def energy_j(self) -> float:
-        """What the chip drew since power-on in joules, by the power set, at the supply; without radio and LEDs."""
+        """What the chip drew since power-on in joules, by the power set, at the supply; without radio and LEDs.
+
+        A coprocessor in an FPGA is counted, on each of its supplies.
+        """
+        from sunseal import coprocessor
         from sunseal.measurement import measuring
 
         weights = measuring.PowerSet(self._power or measuring.DEFAULT_POWER, self.board)
-        return weights.inner.weigh_as_run(self.machine.engine.counts(), self.machine.vcc_v).energy_j
+        counts = self.machine.engine.counts()
+        mote = weights.inner.weigh_as_run(coprocessor.without(self.board, counts), self.machine.vcc_v)
+        price = coprocessor.price(self.board, counts)
+        return mote.energy_j + (price["energy_j"] if price is not None else 0.0)
 
     @property
     def resets(self) -> int:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from sunseal import boards, units
+from sunseal import boards, coprocessor, units
 from sunseal._engine import EngineError
 from sunseal.cli.console import err, print_json, writable
 from sunseal.cli.options import Board, Image, Json, Seconds, Vcc, vcc_of
@@ -263,7 +263,8 @@ def _tell(bench: Bench, ended: Ended, shown: str | None, as_json: bool) -> None:
         )
         return
     sys.stdout.flush()
-    joules = f"energy unknown ({gap})" if energy_j is None else f"{units.show(energy_j, 'J')} in the chip"
+    drawn_in = "chip and coprocessor" if coprocessor.fitted(bench.board) else "the chip"
+    joules = f"energy unknown ({gap})" if energy_j is None else f"{units.show(energy_j, 'J')} in {drawn_in}"
     first = "[bold red]failed:[/]" if ended.why == "failed" else "ended:"
     err.print(f"{first} {escape(ended.detail)}")
     err.print(f"{units.show(bench.time_s, 's')}, {bench.machine.cycles:,} cycles, {escape(joules)}")

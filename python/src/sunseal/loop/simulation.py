@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sunseal import _engine, boards, citing, places
+from sunseal import _engine, boards, citing, coprocessor, places
 from sunseal.errors import SunsealError
 from sunseal.harvest import light as harvest
 from sunseal.measurement import measuring, oracle
@@ -224,6 +224,7 @@ def play(scenario: _engine.Scenario, watch: Watch | None = None, checkpoint: Che
 
 def _play(scenario: _engine.Scenario, watch: Watch | None, checkpoint: Checkpoint | None) -> Played:
     told = facts(scenario)
+    coprocessor.refuse(told["board"], "the loop of node and supply")
     light = sunlight(told)
     keep, resume, told_of = None, False, None
     if checkpoint is not None:

@@ -221,12 +221,12 @@ def measure(
         counts, valid = run(program, board, progress, timing)
         vcc_v = _own_vcc(weights, counts, vcc_v)
         freq_hz = _own_clock(program, counts, freq_hz)
-        point = weights.inner.weigh_as_run(_mote(counts, board), vcc_v)
+        point = weights.inner.weigh_as_run(coprocessor.without(board, counts), vcc_v)
     else:
         freq_hz, vcc_v = operating_point(weights, freq_hz, vcc_v)
         _only_as_wired(board, weights, freq_hz)
         counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, progress, timing)
-        point = weights.inner.weigh(_mote(counts, board), freq_hz, vcc_v)
+        point = weights.inner.weigh(coprocessor.without(board, counts), freq_hz, vcc_v)
     measured = _weighed(program.label, board, label, counts, valid, weights, freq_hz, vcc_v, point)
     measured = _with_coprocessor(measured, coprocessor.price(board, counts))
     if measured.flash_bytes == 0:  # a program in FRAM
@@ -247,13 +247,6 @@ def measure(
     if not unit:
         return measured
     return replace(measured, measurement_unit=_unit_reading(weights, counts, freq_hz, vcc_v))
-
-
-def _mote(counts: _engine.Counts, board: str) -> _engine.Counts:
-    """Return what the chip did, without the coprocessors, which have coefficients and supplies of their own."""
-    for name in coprocessor.fitted(board):
-        counts = counts.without(name)
-    return counts
 
 
 def _only_as_wired(board: str, weights: PowerSet, freq_hz: int | None) -> None:
@@ -339,41 +332,48 @@ def curve(
     progress: Progress | None = None,
 ) -> list[dict[str, Any]]:
     """Weigh a run over every operating point, each whole megahertz that each voltage allows; wait states make the
-    run anew. Your own ELF sets its clock itself: its curve goes over the voltages alone."""
+    run anew. Your own ELF sets its clock itself: its curve goes over the voltages alone, as does that of a board with
+    a coprocessor, whose supplies have voltages of their own and count the same at each of the mote's."""
     program, _ = _choose(workload, board, variant, elf, window)
     weights = PowerSet(power, board)
-    _only_as_wired(board, weights, None)
+    wired_hz = weights.board.clock_hz if coprocessor.fitted(board) else None
     for vcc_v in voltages_v:
-        weights.inner.check(1_000_000, vcc_v)  # a voltage without a legal clock is no empty curve
+        weights.inner.check(wired_hz or 1_000_000, vcc_v)  # a voltage without a legal clock is no empty curve
     if program.workload is None:
         counts, _ = run(program, board, progress, timing)
         own_hz = _own_clock(program, counts, None)
         legal = [v for v in curve_voltages(weights) if own_hz <= weights.inner.freq_max_hz(v) * (1 + CLOCK_GRACE)]
         return [
-            _point(own_hz, vcc_v, counts, weights.inner.weigh_as_run(counts, vcc_v)) for vcc_v in voltages_v or legal
+            _point(own_hz, vcc_v, counts, weights.inner.weigh_as_run(coprocessor.without(board, counts), vcc_v), board)
+            for vcc_v in voltages_v or legal
         ]
     points = []
     for vcc_v in voltages_v or curve_voltages(weights):
-        for freq_hz in range(1_000_000, weights.inner.freq_max_hz(vcc_v) + 1, 1_000_000):
+        fastest_hz = weights.inner.freq_max_hz(vcc_v)
+        whole_hz = range(1_000_000, fastest_hz + 1, 1_000_000)
+        for freq_hz in whole_hz if wired_hz is None else [wired_hz] if wired_hz <= fastest_hz else []:
             # From the profile cache but for the first clock of each number of wait states.
             counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, progress, timing)
             if valid is False:
                 raise SunsealError(f"`{program.label}` gives a wrong result, so its curve would mean nothing")
-            points.append(_point(freq_hz, vcc_v, counts, weights.inner.weigh(counts, freq_hz, vcc_v)))
+            mote = weights.inner.weigh(coprocessor.without(board, counts), freq_hz, vcc_v)
+            points.append(_point(freq_hz, vcc_v, counts, mote, board))
     return points
 
 
-def _point(freq_hz: int, vcc_v: float, counts: _engine.Counts, point: _engine.Weighed) -> dict[str, Any]:
+def _point(freq_hz: int, vcc_v: float, counts: _engine.Counts, mote: _engine.Weighed, board: str) -> dict[str, Any]:
+    joules = {name: getattr(mote, name) for name in ("energy_j", "energy_low_j", "energy_high_j")}
+    price = coprocessor.price(board, counts)
+    if price is not None:
+        joules = {name: energy_j + price[name] for name, energy_j in joules.items()}
     return {
         "freq_hz": freq_hz,
         "vcc_v": vcc_v,
-        "vcore": point.vcore,
+        "vcore": mote.vcore,
         "cycles": counts.cycles,
-        "time_s": point.time_s,
-        "energy_j": point.energy_j,
-        "energy_low_j": point.energy_low_j,
-        "energy_high_j": point.energy_high_j,
-        "power_w": point.energy_j / point.time_s,
+        "time_s": mote.time_s,
+        **joules,
+        "power_w": joules["energy_j"] / mote.time_s,
     }
 
 

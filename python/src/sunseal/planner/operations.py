@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from sunseal import _engine, boards
+from sunseal import _engine, boards, coprocessor
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
 
@@ -70,6 +70,7 @@ def operations(
     found = []
     for board in board_names or boards.of_nodes():
         boards.board_path(board)
+        coprocessor.refuse(board, "a sweep over voltages and clocks")
         values = boards.variants(board)
         every = [dict(zip(values, choice, strict=True)) for choice in itertools.product(*values.values())]
         chosen = every if every_variant else [boards.variant((), board)]
