@@ -73,7 +73,7 @@ tools: ## Fetch what the tests compare with: mspdebug, OpenSSL, tshark, chromium
 
 test: check test-rust test-firmware test-library test-python ## Run everything that CI runs.
 
-test-all: debugger test vectors test-hdl-all torture fuzz ## Run what CI runs and what is slow.
+test-all: debugger test vectors test-hdl-all torture fuzz docs ## Run what CI runs and what is slow; build the site.
 
 # The motes that a coprocessor is tested beside, and the one without.
 FPGA_BOARDS = $(GET) --for avr && for b in mica2-fpga-up5k mica2-fpga-spartan3e mica2; do $(MAKE) $(SILENT) --no-print-directory -C firmware BOARD=$$b bench base || exit 1; done && $(MAKE) $(SILENT) --no-print-directory -C firmware BOARD=mica2-fpga-up5k library

@@ -117,7 +117,7 @@ def power_set(name: str, depth: int = 3) -> str:
     lines = [f"{'#' * depth} {name}", "", f"{head['title']}. {head.get('cite', '')}", ""]
     if "extends" in head:
         lines += [f"What does not stand here is that of `{head['extends']}`.", ""]
-    rows = [
+    rows: list[tuple[Any, ...]] = [
         (f"`{c['component']}`", f"`{c['state']}`", c.get("law", ""), _drawn(c), c.get("source", ""))
         for c in told.get("current", ())
     ]
@@ -147,12 +147,14 @@ SCALES = {
     "pf": (1e-12, "F"),
 }
 """Units at the end of a key of data/power, in SI."""
-CONDITIONS = {"vcore": "level", "vcc": "", "mclk": "", "aclk_from": "ACLK from", "aclk_below": "ACLK below"}
+CONDITIONS = {"vcore": "core at", "vcc": "", "mclk": "", "aclk_from": "ACLK from", "aclk_below": "ACLK below"}
 
 
 def _drawn(row: Facts) -> str:
     own = {k: v for k, v in row.items() if k not in KEPT}
-    lines = [_coefficient(r) for r in row.get("rows", ())]
+    rows = row.get("rows", ())
+    unnamed = {"vcore"} if {r.get("vcore") for r in rows} == {0} else set()  # a chip of one level has none to name
+    lines = [_coefficient({k: v for k, v in r.items() if k not in unnamed}) for r in rows]
     return BREAK.join([*([_coefficient(own)] if own else []), *lines])
 
 
@@ -198,7 +200,7 @@ def of_chips() -> Iterator[tuple[str, str, str]]:
         on = ", ".join(f"[{b}](../boards/{b}.md)" for b in carriers)
         rows.append((f"[{name.upper()}]({name}.md)", told["core"], on))
         levels = _engine.levels(str(ROOT / "data" / "devices" / f"{name}.toml"))
-        near = [h for h in headings if name.upper() in h.upper()]
+        near = [h for h in headings if name.upper() in h.upper() or h in OF_CORES.get(told["core"], ())]
         lines = [f"# {name.upper()}", "", _lead(name), ""]
         lines += [f"Core: `{told['core']}`, family: `{told['family']}`. Boards: {on or 'none'}.", ""]
         lines += ["## Clock and voltage", "", table(("clock up to", "supply from"), _levels(levels))]
@@ -222,6 +224,16 @@ DRAWS = (
     "Currents are at 25 °C, typical; *at most* is the printed maximum, ± what is taken where none is printed. A state "
     "without a current says why. How they become joules: [the method](../method.md)."
 )
+
+
+OF_CORES = {
+    core: (family, "Where sources disagree: named switches", "Where silicon is known to differ from the manual")
+    for core, family in (
+        ("cpuxv2", "The core (MSP430X, timing of CPUXV2)"),
+        ("cpu", "The MSP430 cores: three timing families"),
+    )
+}
+"""Sections of accuracy.md on a core that several chips have."""
 
 
 def _lead(name: str) -> str:

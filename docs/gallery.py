@@ -57,12 +57,13 @@ def _page(name: str, cells: list[dict[str, Any]], folder: Path) -> Iterator[str]
 def _run(source: str, names: dict[str, Any]) -> tuple[str, Any]:
     """Run a cell; return what it printed and the value of its last line, of `chart.figure()` the chart."""
     body = ast.parse(source).body
-    last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
+    last = body[-1] if body else None
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        exec(compile(ast.Module(body, []), "<cell>", "exec"), names)
-        if last is None:
+        if not isinstance(last, ast.Expr):
+            exec(compile(ast.Module(body, []), "<cell>", "exec"), names)
             return out.getvalue(), None
+        exec(compile(ast.Module(body[:-1], []), "<cell>", "exec"), names)
         shown = last.value
         if isinstance(shown, ast.Call) and isinstance(shown.func, ast.Attribute) and shown.func.attr == "figure":
             shown = shown.func.value

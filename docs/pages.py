@@ -63,7 +63,20 @@ def main() -> int:
     gather(source)
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     built = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-D", f"version={version}", source, html],
+        [
+            sys.executable,
+            "-m",
+            "sphinx",
+            "-j",
+            "auto",
+            "-W",
+            "--keep-going",
+            "-q",
+            "-D",
+            f"version={version}",
+            source,
+            html,
+        ],
         check=False,
     )
     if built.returncode:

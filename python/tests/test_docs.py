@@ -91,6 +91,9 @@ def test_a_chips_page_says_what_it_lacks_and_what_it_draws(device: str, source: 
     text = (source / "chips" / f"{device}.md").read_text(encoding="utf-8")
     for block, _, _ in boards.gaps(device):
         assert f"| {block} |" in text
+    assert text.count("](../accuracy.md#") >= 1, "it says where accuracy.md speaks of it"
+    for core in sys.modules["facts"].OF_CORES.values():
+        assert all(f"# {heading}\n" in (DOCS / "accuracy.md").read_text(encoding="utf-8") for heading in core)
     for heading in ("Not modelled", "Errata and assumptions", "What it draws", "What is modelled"):
         assert f"\n## {heading}\n" in text
     assert re.search(r"\| `cpu` \| `active[.a-z]*` \| [a-z_0-9]+ \| [^|]*\d [µm]?A", text)
