@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from conftest import Cli
-from sunseal import _engine, boards, part_files, schemas
+from sunseal import _engine, boards, network, part_files, schemas
 from sunseal.errors import SunsealError
 from sunseal.loop import fleet, simulation
 from sunseal.planner import plan_requirements
@@ -112,6 +112,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "scenario": scenario,
     "requirements": plan_requirements.load,
     "fleet": lambda path: fleet.load(path, PROFILE),
+    "network": network.load,
 }
 EXAMPLES: dict[str, list[Path]] = {
     "part": sorted((HOME / "data/parts").glob("*.toml")),
@@ -120,6 +121,7 @@ EXAMPLES: dict[str, list[Path]] = {
     "scenario": sorted((HOME / "examples/scenarios").glob("*.toml")),
     "requirements": sorted((HOME / "examples").glob("requirements*.toml")),
     "fleet": [HOME / "examples/fleet.toml"],
+    "network": [HOME / "examples/two-motes.toml"],
 }
 ALL = [(kind, path) for kind, paths in EXAMPLES.items() for path in paths]
 
@@ -171,6 +173,8 @@ def test_a_seeded_wrong_key_is_refused_by_both(kind: str, tmp_path: Path) -> Non
     copied.parent.mkdir(exist_ok=True)
     if kind == "fleet":
         told["scenario"] = str(HOME / "examples" / told["scenario"])
+    for node in told.get("node", []) if kind == "network" else []:
+        node["elf"] = str(HOME / "examples" / node["elf"])
     copied.write_text(toml(told))
     READERS[kind](copied)  # what is written here is what was read
     seeded = 0
@@ -190,17 +194,19 @@ def test_a_seeded_wrong_key_is_refused_by_both(kind: str, tmp_path: Path) -> Non
     assert seeded >= 2
 
 
-@pytest.mark.parametrize("kind", ["requirements", "fleet"])
+@pytest.mark.parametrize("kind", ["requirements", "fleet", "network"])
 def test_schemas_by_hand_know_the_reader_s_keys(kind: str, tmp_path: Path) -> None:
     """A reader's error lists its keys: they are the schema's."""
     told = tomllib.loads(EXAMPLES[kind][-1].read_text())
     if kind == "fleet":
         told["scenario"] = str(HOME / "examples" / told["scenario"])
-    else:
+    elif kind == "requirements":
         told["battery"] = {"lifetime": "2years"}
+    for node in told.get("node", []) if kind == "network" else []:
+        node["elf"] = str(HOME / "examples" / node["elf"])
     whole = schemas.schema(kind)
     names = [None, *(k for k, v in whole["properties"].items() if "properties" in v)]
-    names += ["task"] if kind == "requirements" else []
+    names += {"requirements": ["task"], "network": ["node", "link"]}.get(kind, [])
     held = 0
     for name in names:
         if name == "profile":

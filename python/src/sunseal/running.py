@@ -25,6 +25,7 @@ from sunseal.errors import SunsealError
 from sunseal.machine import Machine, Places
 
 if TYPE_CHECKING:
+    from sunseal.air import Air
     from sunseal.instructions import Trace
 
 Why = Literal["until", "uart", "exit", "halted", "reset loop", "brown-out", "time", "failed", "debugger"]
@@ -63,9 +64,13 @@ class Bench:
         baud: int = BAUD,
         power: str | None = None,
         vcc_v: float | None = None,
+        air: Air | None = None,
+        x_m: float = 0.0,
+        y_m: float = 0.0,
     ) -> None:
         """Put a program on a board.
 
+        With an `air`, its radio's antenna stands there, and `Air.run` or `sunseal.network` runs it with the others.
         `uart` is the serial interface that `send` types into, by default the one that the board leads out; `baud`
         is how fast (8N1). `power` is the power set that `energy_j` is weighed with, `vcc_v` the supply.
         """
@@ -76,7 +81,7 @@ class Bench:
             )
         if baud <= 0:
             raise SunsealError(f"a terminal of {baud} baud types nothing: give one such as 9600")
-        self.machine = Machine(board, elf)
+        self.machine = Machine(board, elf) if air is None else air.machine(board, elf, x_m=x_m, y_m=y_m)
         self.board = board
         if vcc_v is not None:
             self.machine.vcc_v = vcc_v
@@ -149,7 +154,12 @@ class Bench:
         if following is not None:
             heapq.heappush(self._drives, (following[0], next(self._order), name, following[1], points))
 
-    def _drive_due(self) -> None:
+    def quiet_s(self, most_s: float) -> float:
+        """Return the seconds up to which no pin is driven, or `most_s`."""
+        return min(most_s, (self._drives[0][0] - self._now_ps) / PS) if self._drives else most_s
+
+    def drive_due(self) -> None:
+        """Drive the pins whose time has come, before the machine runs on."""
         while self._drives and self._drives[0][0] <= self._now_ps:
             _, _, name, level, points = heapq.heappop(self._drives)
             self.machine.set_pin(name, level)
@@ -246,7 +256,7 @@ class Bench:
         seen_from = {name: len(data) for name, data in self.received.items()}
         slice_s = SLICE_S[0]
         while True:
-            self._drive_due()
+            self.drive_due()
             kind, slept = self._slice(goals, end_ps, slice_s)
             wrote = self.collect()
             slice_s = SLICE_S[0] if wrote or not slept else min(2 * slice_s, SLICE_S[1])

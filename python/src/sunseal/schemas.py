@@ -2,7 +2,7 @@
 """JSON Schema of every kind of file, for editors that complete and check.
 
 Those of parts, boards, power sets and scenarios come from the types by which the engine reads them; those of
-requirements and fleets stand here, and python/tests/test_schemas.py holds each to its reader.
+requirements, fleets and networks stand here, and python/tests/test_schemas.py holds each to its reader.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ TITLES = {
     "scenario": "A scenario of `sunseal simulate`",
     "requirements": "Requirements of `sunseal plan`",
     "fleet": "A fleet of `sunseal fleet`",
+    "network": "Programs on one air, of `sunseal run`",
 }
 Schema = dict[str, Any]
 
@@ -35,8 +36,9 @@ def schema(kind: str) -> Schema:
     if kind not in TITLES:
         raise unknown("kind of file", kind, TITLES)
     head = {"$schema": DRAFT, "title": TITLES[kind]}
-    if kind in ("requirements", "fleet"):
-        return {**head, **(_requirements() if kind == "requirements" else _fleet())}
+    by_hand = {"requirements": _requirements, "fleet": _fleet, "network": _network}
+    if kind in by_hand:
+        return {**head, **by_hand[kind]()}
     told = _tidy(json.loads(_engine.schema(kind)))
     told.pop("$schema", None)
     told.pop("title", None)
@@ -245,4 +247,23 @@ def _fleet() -> Schema:
         climate=_table([], **climate_keys),
         spread=_table([], **dict.fromkeys(sorted(reader.SPREADS), spread)),
         profile=profile,
+    )
+
+
+def _network() -> Schema:
+    from sunseal import network as reader
+
+    number = _number()
+    node = _table(
+        ["name", "board", "elf"],
+        name=TEXT, board=TEXT, elf=TEXT, x_m=number, y_m=number,
+        uart=TEXT, baud=WHOLE, input=TEXT, input_at_s=_number(0),
+    )  # fmt: skip
+    pair = {"type": "array", "items": TEXT, "minItems": 2, "maxItems": 2}
+    return _table(
+        ["node"],
+        seed={"type": "integer", "minimum": 0},
+        air=_table([], **{key: _number(0, 1) if key == "frame_loss" else number for key in reader.AIR}),
+        node={"type": "array", "items": node, "minItems": 1, "maxItems": reader.NODES_MAX},
+        link={"type": "array", "items": _table(["between", "loss_db"], between=pair, loss_db=number)},
     )

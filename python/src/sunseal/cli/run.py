@@ -19,7 +19,7 @@ from rich.markup import escape
 from sunseal import boards, coprocessor, units
 from sunseal._engine import EngineError
 from sunseal.cli.console import err, print_json, writable
-from sunseal.cli.options import Board, Image, Json, Seconds, Vcc, vcc_of
+from sunseal.cli.options import Board, Json, Seconds, Vcc, vcc_of
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ LINGER_S = 1.0
 
 
 def run_command(
-    elf: Image,
+    elf: Annotated[Path, typer.Argument(metavar="FILE", help="Your program, an ELF; or several on one air, a TOML.")],
     board: Board = boards.DEFAULT_BOARD,
     span: Seconds = None,
     until: Annotated[
@@ -78,6 +78,9 @@ def run_command(
         Path | None,
         typer.Option("--trace", help="Write each instruction with its registers into this .csv or .parquet."),
     ] = None,
+    frames: Annotated[
+        Path | None, typer.Option("--frames", help="Write what the nodes of a FILE.toml sent into this .csv.")
+    ] = None,
     gdb: Annotated[
         str | None, typer.Option("--gdb", metavar="HOST:PORT", help="Serve a debugger, which runs the program.")
     ] = None,
@@ -103,6 +106,17 @@ def run_command(
     writable(pin_log, (".csv",))
     writable(vcd, (".vcd",))
     writable(trace, (".csv", ".parquet"))
+    writable(frames, (".csv",))
+    if elf.suffix == ".toml":
+        alone = {"--until": until, "--exit": status, "--uart": uart, "--input": typed, "--pty": pty, "--adc": adc}
+        alone |= {"--pin": pin, "--pin-log": pin_log, "--vcd": vcd, "--trace": trace, "--gdb": gdb, "--supply": supply}
+        alone |= {"--vcc": vcc, "--power": power}
+        if refused := [name for name, given in alone.items() if given]:
+            raise SunsealError(f"`{refused[0]}` is of one program alone, and `{elf}` names several on an air")
+        _on_air(elf, span, until_uart, frames, as_json)
+        return
+    if frames is not None:
+        raise SunsealError("`--frames` is of several programs on an air: give a FILE.toml that names them")
     if vcd_pin and vcd is None:
         raise SunsealError("`--vcd-pin` belongs to `--vcd`")
     if supply is not None:
@@ -190,6 +204,62 @@ def _play(bench: Bench, until: list[str] | None, until_uart: str | None, span: s
         if not until and until_uart is None:
             raise
         return Ended("failed", str(e), 1)
+
+
+def _on_air(path: Path, span: str | None, until_uart: str | None, frames: Path | None, as_json: bool) -> None:
+    """Run the programs of a file on one air; each line that one writes has its name in front."""
+    from sunseal import network
+
+    net = network.load(path)
+    lines = _Lines()
+    if not as_json:
+        net.on_output = lines.heard
+    failed = by = why = None
+    try:
+        by = net.run(until_uart=until_uart, within=None if span is None else units.time_s(span))
+    except KeyboardInterrupt:
+        why = "stopped by hand"
+    except (EngineError, SunsealError) as e:
+        if net.air.time_s == 0:
+            raise
+        failed = str(e)
+    lines.rest()
+    if frames is not None:
+        net.write_frames(frames)
+    if as_json:
+        nodes = {}
+        for name, b in net.nodes.items():
+            wrote = {uart: data.decode("utf-8", errors="replace") for uart, data in b.received.items()}
+            radio = b.machine.radio
+            sent = {} if radio is None else {"sent": radio.sent, "received": radio.received}
+            nodes[name] = {"board": b.board, "cycles": b.machine.cycles, "resets": b.resets, "uart": wrote, **sent}
+        print_json(
+            {"time_s": net.air.time_s, "ended_by": by, "failed": failed, "frames": len(net.frames), "nodes": nodes}
+        )
+    else:
+        why = why or failed or ("the time is over" if by is None else f"{by} wrote `{until_uart}`")
+        err.print(f"{'[bold red]failed:[/]' if failed else 'ended:'} {escape(why)}")
+        err.print(f"{units.show(net.air.time_s, 's')}, {len(net.nodes)} nodes, {len(net.frames)} frames on the air")
+    if failed is not None:
+        raise typer.Exit(1)
+
+
+class _Lines:
+    """Whole lines of several nodes, each with its node's name in front."""
+
+    def __init__(self) -> None:
+        self._begun: dict[tuple[str, str], str] = {}
+
+    def heard(self, name: str, serial: str, data: bytes) -> None:
+        *whole, rest = (self._begun.get((name, serial), "") + data.decode("utf-8", errors="replace")).split("\n")
+        self._begun[name, serial] = rest
+        for line in whole:
+            print(f"{name}: {line.rstrip(chr(13))}", flush=True)
+
+    def rest(self) -> None:
+        for (name, _), line in self._begun.items():
+            if line:
+                print(f"{name}: {line}", flush=True)
 
 
 def _debugged(bench: Bench, elf: Path, listen: str) -> Ended:
