@@ -42,6 +42,7 @@ def _page(name: str, cells: list[dict[str, Any]], folder: Path) -> Iterator[str]
             continue
         yield from ("```python", source, "```", "")
         printed, shown = _run(source, names)
+        printed = printed.replace(f"{ROOT}/", "")  # the page does not depend on where it was made
         if printed:
             yield from ("```text", printed.rstrip(), "```", "")
         if isinstance(shown, Chart):

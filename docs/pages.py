@@ -62,23 +62,8 @@ def main() -> int:
     shutil.rmtree(out, ignore_errors=True)
     gather(source)
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    built = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "sphinx",
-            "-j",
-            "auto",
-            "-W",
-            "--keep-going",
-            "-q",
-            "-D",
-            f"version={version}",
-            source,
-            html,
-        ],
-        check=False,
-    )
+    options = ["-j", "auto", "-W", "--keep-going", "-q", "-d", out / "doctrees", "-D", f"version={version}"]
+    built = subprocess.run([sys.executable, "-m", "sphinx", *options, source, html], check=False)
     if built.returncode:
         return built.returncode
     if loaded := list(from_the_net(html)):
