@@ -70,6 +70,7 @@ def test_a_person_with_python_alone(run: Run, own: Path, installed: Path, tmp_pa
         assert isinstance(measured, dict)
         assert measured["result_valid"] is True and measured["energy_j"] > 0
     an_own_program(run, own)
+    a_new_program(run, tmp_path)
     done = run("lifetime", "ecdsa-p256-sign", "--board", "telosb", "--every", "600s", "--json")
     assert done.returncode == 0, done.stderr
     done = run("plan", ROOT / "examples" / "requirements-battery.toml", "--json")
@@ -88,6 +89,18 @@ def an_own_program(run: Run, own: Path) -> None:
     assert isinstance(measured, dict) and measured["cycles"] > 0
     played = answer(run("run", own, "--board", "telosb", "--for", "100ms", "--json"))
     assert isinstance(played, dict) and played["cycles"] > 0
+
+
+def a_new_program(run: Run, tmp_path: Path) -> None:
+    assert run("new", "node", "--board", "telosb").returncode == 0
+    get = [sys.executable, str(ROOT / "firmware" / "toolchain" / "get"), "--print-bin"]
+    tools = subprocess.run(get, check=True, capture_output=True, text=True).stdout.strip()
+    done = subprocess.run(
+        ["make", "-s", f"TOOLS={tools}"], cwd=tmp_path / "node", capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    said = run("run", "node/build/node.elf", "--board", "telosb")
+    assert (said.returncode, said.stdout) == (0, "hello from telosb\nready\n"), said.stderr
 
 
 def the_server(run: Run, installed: Path, tmp_path: Path) -> None:

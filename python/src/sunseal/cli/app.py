@@ -42,6 +42,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "profile": ("profile:profile_command", "Tell where cycles and joules go; draw a flame graph."),
     "constant-time": ("constant_time:constant_time_command", "Follow secret bytes through runs of a binary."),
     "waveform": ("debug:waveform_command", "Record pins, states, variables as a VCD file."),
+    "new": ("new:new_command", "Write a program for a board that builds and runs at once."),
     "run": ("run:run_command", "Run a program as on a bench, its UART on the terminal."),
     "gdb": ("debug:gdb_command", "Serve a debugger, through losses of supply."),
     "tune": ("tune:tune_command", "Find voltage, clock, board, algorithm within bounds."),

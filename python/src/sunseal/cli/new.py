@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`sunseal new`: a program of one's own, to begin from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sunseal import boards
+from sunseal.cli.console import out, print_json
+from sunseal.cli.options import Board, Json
+
+WHAT = (
+    ("main.c", "says hello over the UART, blinks, stops"),
+    ("board.h, board.c", "the board's LED and UART"),
+    ("CHIP.h", "the chip's registers"),
+    ("link.ld", "its memories"),
+    ("runtime/", "what starts it and helps the compiler"),
+    ("Makefile", "make, make run, make test"),
+    ("CMakeLists.txt, toolchain.cmake", "the same by CMake"),
+    ("test_node.py, pytest.ini", "a test in the simulator"),
+    ("README.md", "how to go on"),
+)
+"""What the folder holds, for people."""
+
+
+def new_command(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that is new or empty.")],
+    board: Board = boards.DEFAULT_BOARD,
+    as_json: Json = False,
+) -> None:
+    """Write a folder with a program for a board: it builds by make or CMake and runs at once.
+
+    It has start-up code, the chip's registers and memories, a test, and a program that says hello over the UART.
+    """
+    from sunseal import kit
+
+    files = kit.write(folder, board)
+    if as_json:
+        print_json({"board": board, "folder": str(folder), "files": files})
+        return
+    out.print(f"wrote {folder} for {board}:", markup=False)
+    for names, what in WHAT:
+        out.print(f"  {names.replace('CHIP', boards.load(board).device):<38}{what}", markup=False)
+    out.print(f"next: cd {folder} && make run", markup=False)

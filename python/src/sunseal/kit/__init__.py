@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""A folder for a program of one's own on a board, which builds and runs at once: `sunseal new`.
+
+What starts a chip is copied from `firmware/runtime`, registers and memories come from `data/`; the rest are the
+templates beside this file, in which `@NAME@` is a fact of the board.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from sunseal import boards
+from sunseal.errors import SunsealError
+from sunseal.kit import registers
+
+TEMPLATES = Path(__file__).resolve().parent / "templates"
+SHARED = {
+    "msp430": ("crt0.S", "memory.S", "mspabi_div.S", "mspabi_mul_mpy.S", "mspabi_shift.S", "vectors.inc"),
+    "armv7em": ("crt0.S", "memory.S", "aeabi_div.S"),
+    "avr": ("crt0.S", "memory.S"),
+}
+"""What of firmware/runtime each core's programs are built with."""
+
+FILES = {name: name for name in ("main.c", "board.h", "board.c", "Makefile", "CMakeLists.txt", "toolchain.cmake")}
+FILES |= {"README.md": "README.md", "pytest.ini": "pytest.ini", "test_node.py": "test_node", ".gitignore": "gitignore"}
+"""Each file that is a template filled in."""
+
+
+def write(folder: Path, board: str) -> list[str]:
+    """Write the folder and return the names of its files.
+
+    Raises
+    ------
+    SunsealError where the folder holds something already, the board is not known, or has no UART to say hello over.
+    """
+    facts = _facts(boards.board(board), board, folder)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise SunsealError(f"`{folder}` is there already and not an empty folder: give a new name")
+    files = {name: _filled(template, facts) for name, template in FILES.items()}
+    files |= {
+        f"{facts['DEVICE']}.h": registers.header(facts["DEVICE"]),
+        "link.ld": registers.link_script(facts["DEVICE"]),
+    }
+    files |= _runtime(facts)
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return sorted(files)
+
+
+def _template(name: str) -> str:
+    return (TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def _filled(name: str, facts: dict[str, str]) -> str:
+    """Put facts into a template; a line that is left empty by one is dropped."""
+    text = _template(name)
+    if "@CORE@" in text:
+        ending = ".cmake" if name.endswith(".cmake") else ".mk"
+        text = text.replace("@CORE@", _template(facts["RUNTIME_FOLDER"] + ending).rstrip())
+    for empty in (key for key, value in facts.items() if not value):
+        text = text.replace(f"@{empty}@\n", "")
+    while found := re.search(r"@([A-Z_]+)@", text):
+        text = text.replace(found[0], facts[found[1]])
+    return text
+
+
+def _runtime(facts: dict[str, str]) -> dict[str, str]:
+    """Copy what starts the chip, and what the compiler calls, from where the firmware has it."""
+    core, firmware = facts["RUNTIME_FOLDER"], boards.home() / "firmware"
+    here = firmware / "runtime" / core
+    files = {f"runtime/{name}": (here / name).read_text(encoding="utf-8") for name in SHARED[core]}
+    for path in sorted((firmware / "runtime" / "include").iterdir()):
+        files[f"runtime/include/{path.name}"] = path.read_text(encoding="utf-8")
+    if core == "msp430":
+        files["runtime/vectors.S"] = (here / f"vectors_{facts['DEVICE']}.S").read_text(encoding="utf-8")
+        files["runtime/isa430x.awk"] = (firmware / "toolchain" / "isa430x.awk").read_text(encoding="utf-8")
+        files["runtime/assemble"] = _filled("assemble", facts)
+    return files
+
+
+def _facts(board: dict[str, Any], name: str, folder: Path) -> dict[str, str]:
+    """Gather what the templates ask for."""
+    device = str(board["device"])
+    chip = registers.device(device)
+    told = registers.family(str(chip["family"]))
+    core = registers.runtime(chip)
+    leds = board.get("leds", {})
+    led = leds.get("red") or next(iter(leds.values()), board["trigger"]["pin"])
+    out, direction, bit = _pin(led)
+    facts = {
+        "NAME": folder.resolve().name,
+        "PROJECT": re.sub(r"\W", "_", f"node_{folder.resolve().name}"),
+        "BOARD": name,
+        "TITLE": str(board["title"]),
+        "DEVICE": device,
+        "RUNTIME_FOLDER": core,
+        "LED": f"{led}, a LED" if leds else f"{led}, the trigger pin: the board has no LED",
+        "LED_OUT": out,
+        "LED_DIR": direction,
+        "LED_BIT": bit,
+        # The power sets of chips do not price what else a board has on its pins.
+        "TEST_ENERGY": "" if board.get("part") else "    assert node.energy_j < 10e-3",
+        "MCLK_HZ": str(told["reset"].get("mclk_Hz") or board["crystal"]["xtal_Hz"]),
+        "MCLK_SOURCE": "after a reset" if "mclk_Hz" in told["reset"] else "the crystal",
+        "WAIT": _template(f"wait_{core}.c").rstrip(),
+    }
+    rates = told["reset"].get("baud_9600", {})
+    facts |= {key: f"0x{value:X}" if "CTL" in key else str(value) for key, value in rates.items()}
+    return facts | _uart_facts(board, name, chip, told) | _tool_facts(chip, core)
+
+
+def _pin(name: str) -> tuple[str, str, str]:
+    """Return output register, direction register and bit of `P5.4`, or of an AVR's `PA2`."""
+    if "." in name:
+        port, bit = name.split(".")
+        return f"{port}OUT", f"{port}DIR", f"BIT{bit}"
+    return f"PORT{name[1]}", f"DDR{name[1]}", f"BIT{name[2]}"
+
+
+def _uart_facts(board: dict[str, Any], name: str, chip: dict[str, Any], told: dict[str, Any]) -> dict[str, str]:
+    serial = str(board.get("log", {}).get("serial", ""))
+    number = serial[-1:]
+    row = next((u for u in told["uart"] if u["serial"] == serial and chip["name"] in u["devices"]), None)
+    if row is None:
+        known = ", ".join(u["serial"] for u in told["uart"] if chip["name"] in u["devices"])
+        leads = f"leads `{serial}` out" if serial else "leads no UART out"
+        raise SunsealError(f"{name} {leads}, and a new program says hello over {known} of the {chip['name']}")
+    pins = [
+        f"    {row['txd'].split('.')[0]}{select} |= BIT{row['txd'][-1]} | BIT{row['rxd'][-1]}; /* TXD, RXD */"
+        for select in row["select"]
+    ]
+    if chip["family"] == "msp430fr5xx":
+        pins.append("    PM5CTL0 &= (uint16_t)~LOCKLPM5; /* pins are held until then */")
+    template = {"msp430fr5xx": "msp432p4"}.get(chip["family"], chip["family"])
+    # The F1611's enable bits of USART0 lie in ME1, those of USART1 in ME2.
+    facts = {"NUMBER": number, "MODULE": {"0": "1", "1": "2"}.get(number, ""), "PINS": "\n".join(pins)}
+    return facts | {"UART": _template(f"uart_{template}.c")}
+
+
+def _tool_facts(chip: dict[str, Any], core: str) -> dict[str, str]:
+    classic, small = chip["core"] == "cpu", core == "msp430"
+    multiplier = 16 if "mpy16" in chip else 32
+    floats = "- clang brings no floating point for the MSP430; `make TOOLCHAIN=gcc` with msp430-elf-gcc on PATH does."
+    help_gcc = {
+        "msp430": "#   make TOOLCHAIN=gcc     msp430-elf-gcc of PATH for all of it",
+        "armv7em": "#   make TOOLCHAIN=gcc     arm-none-eabi-gcc of PATH for all of it",
+    }
+    return {
+        "GROUP": "avr" if core == "avr" else "firmware",
+        "GET_FOR": " --for avr" if core == "avr" else "",
+        "PROCESSOR": {"msp430": "msp430", "avr": "avr", "armv7em": "arm"}[core],
+        "CLASSIC": "-v classic=1 " if classic else "",
+        "CLANG_HWMULT": "16bit" if multiplier == 16 else "f5series",
+        "GCC_CPU": "-mcpu=msp430" if classic else "-mcpu=msp430x -msmall",
+        "DEFINES": f"-DSUNSEAL_DEVICE_{chip['name']}=1 -DSUNSEAL_MPY={multiplier}",
+        "MAKE_HELP": help_gcc.get(core, ""),
+        "README_FLOATS": floats if small else "",
+    }

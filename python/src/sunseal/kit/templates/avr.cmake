@@ -1,0 +1,8 @@
+find_program(GCC avr-gcc HINTS $ENV{SUNSEAL_TOOLS} REQUIRED)
+set(CMAKE_C_COMPILER ${GCC} CACHE FILEPATH "")
+set(CMAKE_ASM_COMPILER ${CMAKE_C_COMPILER})
+set(TARGET "-mmcu=atmega128 -std=gnu11")
+set(CMAKE_ASM_FLAGS_INIT "-mmcu=atmega128 -x assembler-with-cpp")
+set(RUNTIME crt0 memory)
+set(GC_SECTIONS -Wl,--gc-sections)
+set(CMAKE_C_LINK_EXECUTABLE "<CMAKE_C_COMPILER> ${TARGET} -nostartfiles -nostdlib <LINK_FLAGS> <OBJECTS> -o <TARGET> -lgcc")

@@ -1,0 +1,13 @@
+find_program(CLANG clang HINTS $ENV{SUNSEAL_TOOLS} REQUIRED)
+find_program(LLD ld.lld HINTS $ENV{SUNSEAL_TOOLS} REQUIRED)
+find_program(AR llvm-ar HINTS $ENV{SUNSEAL_TOOLS} REQUIRED)
+find_program(GAS msp430-elf-as HINTS $ENV{SUNSEAL_TOOLS} REQUIRED)
+set(CMAKE_C_COMPILER ${CLANG} CACHE FILEPATH "")
+set(CMAKE_ASM_COMPILER ${CMAKE_C_COMPILER})
+set(CMAKE_AR ${AR} CACHE FILEPATH "")
+set(TARGET "--target=msp430 -mhwmult=@CLANG_HWMULT@ -std=c11 -nostdlibinc")
+set(RUNTIME crt0 vectors memory mspabi_div mspabi_mul_mpy mspabi_shift)
+set(GC_SECTIONS --gc-sections)
+set(CMAKE_ASM_COMPILE_OBJECT
+    "sh ${CMAKE_CURRENT_LIST_DIR}/runtime/assemble <OBJECT> <SOURCE> ${CMAKE_C_COMPILER} ${GAS} @DEFINES@")
+set(CMAKE_C_LINK_EXECUTABLE "${LLD} <LINK_FLAGS> <OBJECTS> -o <TARGET>")

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`sunseal new`: what it writes builds and runs on every board, and its registers are the chip's."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import Cli, require
+from sunseal import Bench, Machine, boards, kit
+from sunseal.kit import registers
+
+BOARDS = boards.names("boards")
+SUNSEAL = f"{sys.executable} -m sunseal"
+FR, TELOSB, AVR, ARM = "msp430fr5994-launchpad", "telosb", "micaz", "msp432p401r-launchpad"
+
+
+def tools(board: str) -> Path:
+    """Return the folder with a board's compilers, which must be there."""
+    return fetched("avr" if boards.board(board)["device"].startswith("atmega") else "firmware")
+
+
+def fetched(group: str) -> Path:
+    get = [sys.executable, str(boards.home() / "firmware" / "toolchain" / "get"), "--for", group, "--print-bin"]
+    folder = Path(subprocess.run(get, check=True, capture_output=True, text=True).stdout.strip())
+    require(folder.is_dir(), f"what `firmware/toolchain/get --for {group}` brings")
+    return folder
+
+
+def make(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    command = ["make", "-s", f"SUNSEAL={SUNSEAL}", "WARN=-Wall -Wextra -Werror", *args]
+    return subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True)
+
+
+def greets(board: str, elf: Path) -> None:
+    node = Bench(board, elf)
+    node.run(until_uart="ready\r\n", within="2s")
+    assert node.text == f"hello from {board}\r\nready\r\n"
+    assert node.run(within="1s").why == "halted"
+    assert node.machine.read_int("blinks") == 3
+    assert (node.resets, node.machine.lints()) == (0, [])
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_new_program_builds_and_greets(board: str, tmp_path: Path) -> None:
+    tools(board)
+    kit.write(tmp_path / "node", board)
+    done = make(tmp_path / "node")
+    assert (done.returncode, done.stderr) == (0, "")
+    greets(board, tmp_path / "node" / "build" / "node.elf")
+
+
+@pytest.mark.parametrize("board", [FR, TELOSB, AVR, ARM])
+def test_cmake_builds_it_too(board: str, tmp_path: Path) -> None:
+    if shutil.which("cmake") is None:
+        pytest.skip("cmake is not installed")
+    kit.write(tmp_path / "node", board)
+    env = os.environ | {"SUNSEAL_TOOLS": str(tools(board))}
+    for step in (["-B", "build", "-DCMAKE_TOOLCHAIN_FILE=toolchain.cmake"], ["--build", "build"]):
+        done = subprocess.run(
+            ["cmake", *step], cwd=tmp_path / "node", env=env, check=False, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    greets(board, tmp_path / "node" / "build" / "node.elf")
+
+
+def test_another_compiler_is_a_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    require(shutil.which("arm-none-eabi-gcc") is not None, "arm-none-eabi-gcc on PATH")
+    kit.write(tmp_path / "node", ARM)
+    done = make(tmp_path / "node", "TOOLCHAIN=gcc", "TOOLS=/nowhere")
+    assert (done.returncode, done.stderr) == (0, "")
+    greets(ARM, tmp_path / "node" / "build" / "node.elf")
+    done = make(tmp_path / "node", "-B", "TOOLCHAIN=gcc", "CC=no-such-compiler")
+    assert done.returncode != 0
+    (tmp_path / "bin").mkdir()
+    for name in ("make", "sh", "mkdir"):
+        (tmp_path / "bin" / name).symlink_to(str(shutil.which(name)))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    done = make(tmp_path / "node", "-B", "TOOLS=/nowhere")
+    assert "clang is neither in the folder of" in done.stderr
+
+
+TICKING = {
+    FR: "ISR(ta0_ccr0) { ticks++; }\n#define START TA0CCR0 = 999; TA0CCTL0 = CCIE; TA0CTL = TASSEL__SMCLK | MC__UP",
+    TELOSB: "ISR(ta_ccr0) { ticks++; }\n#define START TACCR0 = 999; TACCTL0 = CCIE; TACTL = TASSEL_2 | MC_1",
+    AVR: "ISR(16) { ticks++; }\n#define START TIMSK = TOIE0; TCCR0 = CS02",
+    ARM: "ISR(24) { TA0CCTL0 &= (uint16_t)~CCIFG; ticks++; }\n#define START NVIC_ISER0 = 1 << 8; TA0CCR0 = 999; "
+    "TA0CCTL0 = CCIE; TA0CTL = TASSEL__SMCLK | MC__UP",
+}
+ENABLE = {FR: "nop\\n\\teint\\n\\tnop", TELOSB: "eint", AVR: "sei", ARM: "cpsie i"}
+
+
+@pytest.mark.parametrize("board", TICKING)
+def test_an_interrupt_is_handled_as_the_header_says(board: str, tmp_path: Path) -> None:
+    tools(board)
+    kit.write(tmp_path / "node", board)
+    (tmp_path / "node" / "main.c").write_text(
+        '#include "board.h"\nvolatile uint8_t ticks;\n'
+        f"{TICKING[board]}\n"
+        f'int main(void) {{ START; __asm__ volatile("{ENABLE[board]}"); while (ticks < 3) {{}} return 0; }}\n'
+    )
+    done = make(tmp_path / "node")
+    assert (done.returncode, done.stderr) == (0, "")
+    node = Bench(board, tmp_path / "node" / "build" / "node.elf")
+    node.run(until="sunseal_halt", within="1s")
+    assert node.machine.read_int("ticks") >= 3
+
+
+def test_it_says_what_it_wrote(sunseal: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = sunseal("new", "my-node", "--board", "telosb")
+    assert (done.status, done.err) == (0, "")
+    assert done.out == (
+        "wrote my-node for telosb:\n"
+        "  main.c                                says hello over the UART, blinks, stops\n"
+        "  board.h, board.c                      the board's LED and UART\n"
+        "  msp430f1611.h                         the chip's registers\n"
+        "  link.ld                               its memories\n"
+        "  runtime/                              what starts it and helps the compiler\n"
+        "  Makefile                              make, make run, make test\n"
+        "  CMakeLists.txt, toolchain.cmake       the same by CMake\n"
+        "  test_node.py, pytest.ini              a test in the simulator\n"
+        "  README.md                             how to go on\n"
+        "next: cd my-node && make run\n"
+    )
+    assert len((tmp_path / "my-node" / "README.md").read_text().splitlines()) <= 12
+    left = [p for p in (tmp_path / "my-node").rglob("*") if p.is_file() and re.search(r"@[A-Z_]+@", p.read_text())]
+    assert not left
+
+
+def test_what_cannot_be_written_is_refused(sunseal: Cli, tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.tex").touch()
+    for args, sentence in (
+        ((tmp_path / "full",), "is there already and not an empty folder"),
+        ((tmp_path / "full" / "thesis.tex",), "is there already and not an empty folder"),
+        ((tmp_path / "new", "--board", "arduino"), "unknown board `arduino`"),
+    ):
+        done = sunseal("new", *args)
+        assert (done.status, done.out) == (2, "")
+        assert sentence in " ".join(done.err.split())
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "empty").mkdir()
+    assert sunseal("new", tmp_path / "empty").status == 0
+
+
+def test_a_board_without_a_uart_is_refused(sunseal: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sunseal" / "boards").mkdir(parents=True)
+    told = (boards.home() / "data" / "boards" / "telosb.toml").read_text().replace('name = "telosb"', 'name = "mute"')
+    (tmp_path / "sunseal" / "boards" / "mute.toml").write_text(told.replace('[log]\nserial = "usart1"\n', ""))
+    done = sunseal("new", "node", "--board", "mute")
+    assert done.status == 2
+    assert "mute leads no UART out, and a new program says hello over usart1" in " ".join(done.err.split())
+
+
+# --- Registers -------------------------------------------------------------------------------------
+
+
+def read_by_the_core(m: Machine, core: str, register: registers.Register) -> None:
+    """Run an instruction that reads a register, so that the bus answers and no debugger."""
+    if core in ("cpu", "cpuxv2"):
+        start, words = 0x1C00, [0x425C if register.bits == 8 else 0x421C, register.address]  # MOV(.B) &address, R12
+    elif core == "avre":
+        start = 0x100
+        words = [w for i in range(register.bits // 8) for w in (0x9180, register.address + i)]  # LDS R24, address
+    else:
+        start, words = 0x2000_0000, [{8: 0x7808, 16: 0x8808, 32: 0x6808}[register.bits]]  # LDR(B, H) R0, [R1]
+        m.registers["R1"] = register.address
+    m.write(start, b"".join(word.to_bytes(2, "little") for word in words))
+    m.registers["PC"] = start
+    m.step(register.bits // 8 if core == "avre" else 1)
+
+
+@pytest.mark.parametrize("device", boards.names("devices"))
+def test_the_simulator_has_every_register_of_a_header(device: str) -> None:
+    core, m = registers.device(device)["core"], Machine(device)
+    found = [r for block in registers.blocks(device) for r in block.registers]
+    assert len(found) > 80
+    assert len({r.name for r in found}) == len(found)
+    for register in found:
+        read_by_the_core(m, core, register)  # a fault names the address
+
+
+def compared(folder: Path, words: list[str], include: str, bits: dict[str, str]) -> int:
+    """Let a compiler compare names of bits with a header's; return how many the header has."""
+    lines = [f'#ifdef {n}\n_Static_assert({n} == {v}, "{n}");\nint have_{n};\n#endif' for n, v in bits.items()]
+    (folder / "bits.c").write_text(f"#include <{include}>\n" + "\n".join(lines) + "\n")
+    done = subprocess.run([*words, "-E", "bits.c"], cwd=folder, check=True, capture_output=True, text=True)
+    subprocess.run([*words, "-c", "bits.c", "-o", "bits.o"], cwd=folder, check=True)
+    return done.stdout.count("int have_")
+
+
+# Where msp430mcu of 2012, older than the chip, is wrong: SLAU367 and SLAS704 have PxSELC at 0x16.
+EARLY = {"PASELC", "PBSELC", "PJSELC"}
+
+
+@pytest.mark.parametrize(
+    ("device", "theirs", "same"),
+    [
+        ("msp430f1611", "msp430f1611", (145, 65)),
+        ("msp430f5438a", "msp430f5438a", (235, 67)),
+        ("msp430fr5969", "msp430fr5969", (279, 75)),
+        ("msp430fr5994", "msp430fr5969", (280, 75)),
+    ],
+)
+def test_an_msp430s_registers_are_msp430mcus(device: str, theirs: str, same: tuple[int, int], tmp_path: Path) -> None:
+    mcu = fetched("tests").parent / "debian" / "usr" / "msp430"
+    script = (mcu / "lib" / "ldscripts" / theirs / "periph.x").read_text()
+    places = {n: int(at, 16) for n, at in re.findall(r"__(\w+) = (0x\w+);", script)}
+    blocks = registers.blocks(device)
+    both = {r.name: r.address for b in blocks for r in b.registers if r.name in places and r.name not in EARLY}
+    assert both == {name: places[name] for name in both}
+    words = [
+        str(fetched("firmware") / "clang"),
+        "--target=msp430",
+        "-std=gnu11",
+        f"-D__{theirs.upper()}__",
+        f"-I{mcu / 'include'}",
+    ]
+    bits = compared(tmp_path, words, f"{theirs}.h", {n: f"{v:#x}" for b in blocks for n, v in b.bits.items()})
+    assert (len(both), bits) == same
+
+
+def test_the_atmega128s_registers_are_avr_libcs(tmp_path: Path) -> None:
+    words = [str(fetched("avr") / "avr-gcc"), "-mmcu=atmega128", "-D_SFR_ASM_COMPAT=1"]
+    blocks = registers.blocks("atmega128l")
+    places = {r.name: hex(r.address) for b in blocks for r in b.registers}
+    assert compared(tmp_path, words, "avr/io.h", {n: f"({at})" for n, at in places.items()}) == len(places) == 83
+    # avr-libc names a bit by its place in the register.
+    bits = {n: str(v.bit_length() - 1) for b in blocks for n, v in b.bits.items()}
+    assert compared(tmp_path, words, "avr/io.h", bits) == len(bits) > 60
+
+
+HEADERS = {
+    "msp430f5/msp430f5438a.h": "msp430f5438a",
+    "msp430fr5/msp430fr5xx.h": "msp430fr5994",
+    "msp430f1/msp430f1611.h": "msp430f1611",
+    "msp432/msp432p401r.h": "msp432p401r",
+    "avr/atmega128l.h": "atmega128l",
+}
+
+
+@pytest.mark.parametrize("path", HEADERS)
+def test_the_firmware_has_its_registers_at_the_same_places(path: str) -> None:
+    row = re.compile(r"#define (\w+) (?:SUNSEAL_)?REG(\d+)\((0x\w+)\)")
+    text = (boards.home() / "firmware" / "hal" / path).read_text()
+    firmware = {name: (bits, int(address, 16)) for name, bits, address in row.findall(text)}
+    data = {name: (bits, int(address, 16)) for name, bits, address in row.findall(registers.header(HEADERS[path]))}
+    assert len(firmware) > 40
+    assert {name: data.get(name) for name in firmware} == firmware
+
+
+@pytest.mark.parametrize("device", boards.names("devices"))
+def test_a_link_script_has_the_chips_memories(device: str) -> None:
+    script = registers.link_script(device)
+    regions = {n: int(s, 16) for n, s in re.findall(r"^ +(\w+) +\(\w+\) : ORIGIN = (0x\w+)", script, re.MULTILINE)}
+    starts = {m["start"] for m in registers.device(device)["memory"]}
+    assert {regions["ram"], regions["flash"]} <= starts
+    assert "node_key" not in script
