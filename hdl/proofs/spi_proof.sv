@@ -112,7 +112,7 @@ module spi_proof #(
     cs1_nq             <= !settled || cs_nq;
   end
   always @(posedge clk_i)
-    if (settled && age_q == 3'd7) begin
+    if (settled) begin
       assert (\dut.sck_q [0] == before_q && \dut.cs_nq [0] == cs1_nq);
       assert (!(cs_nq && (sck_q || before_q)));
       assert (sck_q || low_q == 3'd0 || !before_q);
