@@ -78,7 +78,7 @@ test-all: debugger test vectors test-hdl-all torture fuzz docs ## Run what CI ru
 # The motes that a coprocessor is tested beside, and the one without.
 FPGA_BOARDS = $(GET) --for avr && for b in mica2-fpga-up5k mica2-fpga-spartan3e mica2; do $(MAKE) $(SILENT) --no-print-directory -C firmware BOARD=$$b bench base || exit 1; done && $(MAKE) $(SILENT) --no-print-directory -C firmware BOARD=mica2-fpga-up5k library
 
-test-hdl: engine ## Test the hardware of hdl/ in Icarus, as netlists, by proofs, with seeded faults, placed: under two minutes.
+test-hdl: engine ## Test the hardware of hdl/ in Icarus, as netlists, by proofs, with seeded faults, placed: some three minutes.
 	$(GET) --for hdl
 	$(FPGA_BOARDS)
 	SUNSEAL_REQUIRE_TOOLS=1 $(BIN)/python -m pytest -q -n $(JOBS) hdl/tests

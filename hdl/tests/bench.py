@@ -91,6 +91,7 @@ def prove(name: str, steps: int, folder: Path = HDL, *, work: Path, induct: bool
     command = [
         str(hdl.tools() / "yosys-smtbmc"),
         "--noprogress",
+        "--unroll",
         "-s",
         "z3",
         *(["-i"] if induct else []),
