@@ -152,11 +152,13 @@ def _range(text: str, start: float, stop: float, count: int, log: bool) -> list[
     if log:
         values = [start * (stop / start) ** (i / (count - 1)) for i in range(count - 1)]
         return [*values, stop]
-    # Exact, so that 0.1:0.5:5 gives 0.3 and not its neighbour.
-    low, high = Fraction(str(start)), Fraction(str(stop))
-    exact = [low + (high - low) * i / (count - 1) for i in range(count)]
-    whole = isinstance(start, int) and isinstance(stop, int) and all(v.denominator == 1 for v in exact)
-    return [int(v) if whole else float(v) for v in exact]
+    # Exact, so that 0.1:0.5:5 gives 0.3 and not its neighbour: whole numbers over one denominator.
+    low, step = Fraction(str(start)), (Fraction(str(stop)) - Fraction(str(start))) / (count - 1)
+    below = math.lcm(low.denominator, step.denominator)
+    first, each = int(low * below), int(step * below)
+    if below == 1 and isinstance(start, int) and isinstance(stop, int):
+        return [first + i * each for i in range(count)]
+    return [(first + i * each) / below for i in range(count)]
 
 
 def _value(text: str) -> Any:
