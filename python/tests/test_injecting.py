@@ -2,6 +2,7 @@
 """Losses of power at every cycle of programs of a few instructions, right ones and wrong ones."""
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -284,3 +285,14 @@ def test_checks_that_do_not_run_are_named(tmp_path: Path) -> None:
     bad.write_text("x = 1\n")
     with pytest.raises(SunsealError, match=r"has no function `check_"):
         injecting.checks(bad)
+
+
+def test_a_program_that_is_done_is_not_cut_again(tmp_path: Path) -> None:
+    """With few cycles left behind the first cut, it comes to its end before the second."""
+    examples = Path(__file__).parents[2] / "examples"
+    elf = tmp_path / "sum.elf"
+    command = [str(examples / "own_firmware" / "build.sh"), str(elf), str(examples / "intermittent" / "sum.c")]
+    subprocess.run(command, check=True, env={**os.environ, "BOARD": BOARD})
+    for again in (30, 90, 200):
+        told = sunseal.inject(elf, BOARD, start="main", end="done", golden=["result"], again=[again])
+        assert (told.cuts > 600, told.failures) == (True, [])

@@ -118,6 +118,24 @@ def test_an_interrupt_is_handled_as_the_header_says(board: str, tmp_path: Path) 
     assert handlers != {"main"}
 
 
+def test_a_run_that_begins_asleep_stops_at_the_next_interrupt(tmp_path: Path) -> None:
+    kit.write(tmp_path / "node", TELOSB)
+    (tmp_path / "node" / "main.c").write_text(
+        '#include "board.h"\nvolatile uint8_t ticks;\n'
+        f"{TICKING[TELOSB]}\n"
+        'int main(void) { START; for (;;) __asm__ volatile("bis #0x18, sr"); }\n'
+    )
+    done = make(tmp_path / "node")
+    assert (done.returncode, done.stderr) == (0, "")
+    m = Machine(TELOSB, tmp_path / "node" / "build" / "node.elf")
+    for _ in range(3):
+        m.run(time_s=0.0101)
+        ticks = m.read_int("ticks")
+        assert ticks > 0
+        assert m.run(until="sunseal_isr_ta_ccr0", time_s=0.1).kind == "pc"
+        assert m.read_int("ticks") == ticks
+
+
 def test_it_says_what_it_wrote(sunseal: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = sunseal("new", "my-node", "--board", "telosb")
@@ -238,7 +256,7 @@ def test_the_atmega128s_registers_are_avr_libcs(tmp_path: Path) -> None:
     words = [str(fetched("avr") / "avr-gcc"), "-mmcu=atmega128", "-D_SFR_ASM_COMPAT=1"]
     blocks = registers.blocks("atmega128l")
     places = {r.name: hex(r.address) for b in blocks for r in b.registers}
-    assert compared(tmp_path, words, "avr/io.h", {n: f"({at})" for n, at in places.items()}) == len(places) == 83
+    assert compared(tmp_path, words, "avr/io.h", {n: f"({at})" for n, at in places.items()}) == len(places) == 84
     # avr-libc names a bit by its place in the register.
     bits = {n: str(v.bit_length() - 1) for b in blocks for n, v in b.bits.items()}
     assert compared(tmp_path, words, "avr/io.h", bits) == len(bits) > 60

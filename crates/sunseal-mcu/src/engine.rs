@@ -264,7 +264,8 @@ impl<C: Chip> Engine<C> {
         common.watched = None;
         common.accounts.changed = false;
         self.chip.set_breakpoints(&until.pc);
-        let mut first = true;
+        // A run passes the place where it begins. Asleep it stands in front of no instruction yet.
+        let mut first = !self.chip.sleeping();
         loop {
             if !self.chip.common().runs() {
                 return self.off(until);
@@ -293,7 +294,7 @@ impl<C: Chip> Engine<C> {
                     self.hold(end, until)
                 };
                 if let Some(stop) = stop {
-                    return stop;
+                    return self.at_place(stop, first);
                 }
                 continue;
             }
@@ -302,6 +303,7 @@ impl<C: Chip> Engine<C> {
             match self.chip.take_interrupt(until.state_change, observer) {
                 Ok(true) => {
                     self.watch_stack();
+                    first = false;
                     continue;
                 }
                 Ok(false) => {}
@@ -315,15 +317,28 @@ impl<C: Chip> Engine<C> {
                 continue;
             }
             if until.cycles.is_some_and(|c| self.chip.cycles() >= c) {
-                return Stop::Cycles;
+                return self.at_place(Stop::Cycles, first);
             }
             if until.time.is_some_and(|t| self.now() >= t) {
-                return Stop::Time;
+                return self.at_place(Stop::Time, first);
             }
             self.tell_transfers(observer);
             if let Some(stop) = self.run_cpu(until, observer, &mut first) {
                 return stop;
             }
+        }
+    }
+
+    /// A limit that ends a run in front of a breakpoint is told as that: the next run begins there and passes it.
+    fn at_place(&self, stop: Stop, first: bool) -> Stop {
+        let pc = self.chip.pc();
+        match stop {
+            Stop::Cycles | Stop::Time
+                if !first && !self.chip.sleeping() && self.chip.is_breakpoint(pc) =>
+            {
+                Stop::Pc(pc)
+            }
+            stop => stop,
         }
     }
 

@@ -126,7 +126,6 @@ impl Rows {
             }
             before = behind;
             match stop {
-                Stop::Cycles if last > 0 && slice.pc.contains(&m.pc()) => return Stop::Pc(m.pc()),
                 Stop::Cycles => {}
                 other => return other,
             }

@@ -63,6 +63,32 @@ fn stops<O: Observer>(
     unreachable!("there is a set")
 }
 
+/// The same in runs that end every so many cycles and every so often as well.
+fn in_slices(
+    m: &mut Machine,
+    sets: &[Vec<u32>],
+    end: Cycles,
+    cycles: Cycles,
+    time: Option<Picos>,
+) -> (Vec<At>, Snapshot) {
+    let (mut all, mut set) = (Vec::new(), 0);
+    loop {
+        let slice = Until {
+            time: time.map(|t| m.time() + t),
+            ..until(m.cycles().saturating_add(cycles).min(end), &sets[set % sets.len()])
+        };
+        match m.run(&slice, &mut Silent) {
+            Stop::Pc(pc) => {
+                all.push((pc, m.cycles(), m.time()));
+                set += 1;
+            }
+            Stop::Time => {}
+            Stop::Cycles if m.cycles() < end => {}
+            _ => return (all, m.snapshot()),
+        }
+    }
+}
+
 /// Tries a program's own addresses, all of them and some of them, as breakpoints of its first `cycles`, and what
 /// it reads and writes as watchpoints; the addresses that ran.
 pub fn check(m: &mut Machine, cycles: Cycles) -> Vec<u32> {
@@ -75,6 +101,9 @@ pub fn check(m: &mut Machine, cycles: Cycles) -> Vec<u32> {
     let (mut free, mut watched, mut alone) = (path(), path(), path());
     let last = m.run(&until(end, &[]), &mut free);
     let state = m.snapshot();
+    // What would have run next is stopped at too.
+    let ahead: Vec<u32> =
+        free.pcs.iter().copied().chain((last == Stop::Cycles).then(|| m.pc())).collect();
     let mut places = free.pcs.clone();
     places.sort_unstable();
     places.dedup();
@@ -99,7 +128,7 @@ pub fn check(m: &mut Machine, cycles: Cycles) -> Vec<u32> {
         assert_eq!((&stop, &there), (&last, &state), "breakpoints at {sets:x?}");
         let (mut expected, mut set) = (Vec::new(), 0);
         // Not where a run begins; that is where the one before it stopped.
-        for (i, pc) in free.pcs.iter().enumerate().skip(1) {
+        for (i, pc) in ahead.iter().enumerate().skip(1) {
             if sets[set].contains(pc) && expected.last() != Some(&i) {
                 expected.push(i);
                 set = (set + 1) % sets.len();
@@ -108,8 +137,15 @@ pub fn check(m: &mut Machine, cycles: Cycles) -> Vec<u32> {
         assert_eq!(indices, expected, "stops of {sets:x?}");
         assert_eq!(
             with.iter().map(|at| at.0).collect::<Vec<_>>(),
-            expected.iter().map(|&i| free.pcs[i]).collect::<Vec<_>>(),
+            expected.iter().map(|&i| ahead[i]).collect::<Vec<_>>(),
         );
+        // A limit in front of a place hides it no more than sleep does. One that sleeps for good has no end by time.
+        let by_time = (last == Stop::Cycles).then_some((Cycles::MAX, Some(Picos(31_000_000))));
+        for (cycles, time) in [(7, None)].into_iter().chain(by_time) {
+            m.restore(&start).unwrap();
+            let (sliced, there) = in_slices(m, &sets, end, cycles, time);
+            assert_eq!((&sliced, &there), (&with, &state), "slices of {cycles} cycles, {sets:x?}");
+        }
         // Nobody looks on: another loop.
         m.restore(&start).unwrap();
         let (silent, _, stop, there) = stops(m, &sets, end, &mut Silent, |_| 0);
