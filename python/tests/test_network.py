@@ -116,6 +116,7 @@ def test_the_same_file_gives_the_same_run_and_a_link_decides_who_hears(folder: P
         ("seed = 7", "seed = -7", "a whole number from 0"),
         ("exponent = 2.5", "frame_loss = 2", "a share from 0 to 1"),
         ("seed = 7", "seed = ", "is not valid TOML"),
+        (NET, 'name = "day"\n', "has no [[node]]"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_named(folder: Path, tmp_path: Path, old: str, new: str, sentence: str) -> None:

@@ -114,7 +114,7 @@ def test_an_error_names_the_places_looked_in(here: Path, sunseal: Cli, scenario:
     assert done.status == 2
     for place in (file.parent, here / "sunseal", boards.home() / "data/parts"):
         assert str(place) in done.err, done.err
-    refused = sunseal("run", file, "--board", "telosc")
+    refused = sunseal("run", file.with_suffix(".elf"), "--board", "telosc")
     assert refused.status == 2 and "telosb" in refused.err
 
 

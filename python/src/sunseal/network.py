@@ -94,6 +94,11 @@ def load(path: str | Path) -> Network:
     """
     path = Path(path)
     told = boards.read_toml(path)
+    if "node" not in told:
+        raise SunsealError(
+            f"`{path}` has no [[node]], so it names no program to run on an air",
+            hint="`sunseal simulate` plays a scenario, `sunseal fleet` a fleet",
+        )
     _known(told, ("seed", "air", "node", "link"), f"in `{path}`")
     air_told = _table(told.get("air", {}), f"[air] of `{path}`")
     _known(air_told, AIR, f"in [air] of `{path}`")

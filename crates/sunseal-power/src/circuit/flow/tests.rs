@@ -296,6 +296,13 @@ fn a_crossing_is_found_in_few_looks() {
         assert!(margin(high_s) <= 0.0, "{n}: {high_s}");
         assert!(looks.get() <= most, "{n}: {} looks", looks.get());
     }
+    // How fast it narrows is judged by the stretch itself, wherever that begins.
+    let (looks, margin) = (Cell::new(0), |t: f64| 1.0 - (t / 3.0).powi(9));
+    let (low_s, high_s) = crossing((2.0, margin(2.0)), (3.5, margin(3.5)), 1e-9, |t| {
+        looks.set(looks.get() + 1);
+        margin(t)
+    });
+    assert!(low_s < 3.0 && high_s >= 3.0 && looks.get() <= 11, "{low_s} {high_s}, {looks:?}");
     // No finer than a double tells the time.
     let (low_s, high_s) = crossing((0.0, 1.0), (1e6, -1.0), 0.0, |t| 123_456.789 - t);
     assert!(low_s < high_s && high_s - low_s <= 1e6 * 4.0 * f64::EPSILON, "{low_s} {high_s}");

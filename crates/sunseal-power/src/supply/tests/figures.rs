@@ -33,7 +33,9 @@ fn both_solvers_give_the_figures_of_a_plain_capacitor() {
     for plain in [on_at(config(), 3.0), on_at(config(), 3.0).without_shortcut()] {
         near(plain.drawn_w(node), taken_w, 1e-9);
         // V = 3 + 0.08 P / V.
-        for (light_w, net_w) in [(0.0, -taken_w), (5e-3, 4e-3 - taken_w), (4e-6, -taken_w)] {
+        // The charger starts at just its 5 uW.
+        let lit = [(0.0, 0.0), (5e-3, 4e-3), (4e-6, 0.0), (5e-6, 4e-6)];
+        for (light_w, net_w) in lit.map(|(light_w, in_w)| (light_w, in_w - taken_w)) {
             let terminal_v = (3.0 + (9.0 + 0.32 * net_w).sqrt()) / 2.0;
             near(plain.terminal_v(node, light_w), terminal_v, 1e-12);
         }
@@ -548,6 +550,10 @@ fn what_can_never_start_is_told_with_its_figures() {
     let told = diode.can_start(&curve(2.8)).unwrap_err();
     assert!(told.contains("at most 2.500 V, 0.100 V too little"), "{told}");
     assert!(diode.can_start(&Light::default()).unwrap_err().contains("the source gives nothing"));
+    // What comes no higher than the restart voltage nears it for ever.
+    let low = SupplyConfig { charger: Charger::Diode { drop_v: 0.5 }, v_on_v: 2.5, ..config() };
+    let told = Supply::new(low, 1.0).unwrap().can_start(&curve(3.0)).unwrap_err();
+    assert!(told.contains("at most 2.500 V, 0.000 V too little"), "{told}");
     let constant = of(Charger::Constant { efficiency: 0.8, min_w: 5e-6 }, 1.0);
     let told = constant.can_start(&4e-6.into()).unwrap_err();
     assert!(told.contains("gives at most 4.000e-6 W, 1.000e-6 W too little"), "{told}");
@@ -572,6 +578,38 @@ fn what_can_never_start_is_told_with_its_figures() {
     assert!(told.contains("needs 0.13 V and 0.00001 W at its input to start and"), "{told}");
     let told = of(tracking(), 1.76).can_start(&1e-6.into()).unwrap_err();
     assert!(told.contains("to start on an empty store and"), "{told}");
+}
+
+#[test]
+fn a_store_at_its_cut_has_nothing_above_it() {
+    for v_v in [1.9, 1.85] {
+        let s = on_at(config(), v_v).without_shortcut();
+        assert_eq!(s.above_cut_j(load(1e-3), 0.0), 0.0, "{v_v}");
+    }
+    assert!(on_at(config(), 1.95).without_shortcut().above_cut_j(load(1e-3), 0.0) > 0.0);
+}
+
+#[test]
+fn a_store_that_runs_out_is_empty_at_the_end_of_that_stretch() {
+    let c = SupplyConfig { start_overhead_j: 1e-6, ..capacitor(1e-3, 0.08, 2.75e6) };
+    let mut s = Supply::new(c, 0.5).unwrap().without_shortcut();
+    let a = s.advance(5.0 * 86_400.0, Load::default(), 0.0);
+    assert_eq!((a.elapsed_s, a.boundary, s.v_v(), s.stored_j()), (5.0 * 86_400.0, None, 0.0, 0.0));
+}
+
+#[test]
+fn books_may_be_off_by_what_rounding_leaves() {
+    // 0.25 J each in the store, from the panel, in the load and lost: 64 times the rounding of their sum.
+    let allowed_j = 64.0 * f64::EPSILON * 1.0;
+    for (off_j, closed) in [(0.9 * allowed_j, true), (1.1 * allowed_j, false)] {
+        let mut s = Supply::new(config(), 1.0).unwrap();
+        s.at.sums =
+            SupplySums { panel_j: 0.25, leak_j: 0.25, load_j: 0.25, ..SupplySums::default() };
+        assert_eq!(s.stored_j(), 0.25);
+        s.at.balanced_j = s.rest_j() - off_j;
+        s.audit(1.0, 0.75);
+        assert_eq!(s.unclosed().is_none(), closed, "{off_j}");
+    }
 }
 
 #[test]
