@@ -177,7 +177,7 @@ def run(folder: Path, fault: Fault | None) -> subprocess.CompletedProcess[str]:
                 text = text.replace(*fault.also)
         (folder / source).write_text(text, encoding="utf-8")
     program = folder / "campaign"
-    flags = ["-std=c11", "-O1", "-w", "-ffunction-sections", "-Wl,--gc-sections", "-I", str(FIRMWARE / "coupon/src")]
+    flags = ["-std=c11", "-O2", "-w", "-ffunction-sections", "-Wl,--gc-sections", "-I", str(FIRMWARE / "coupon/src")]
     flags += [f"-I{FIRMWARE / path}" for path in INCLUDES]
     sources = [*(str(folder / s) for s in SOURCES), str(FIRMWARE / "tests/test_coupon.c")]
     sources.append(str(FIRMWARE / "crypto/src/mp/mp.c"))

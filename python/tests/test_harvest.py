@@ -132,11 +132,12 @@ def test_a_year_is_pvlibs_own_in_any_light(part: str, shading: float) -> None:
         },
     )
     year = sunlight("01-01", panel=panel, shading=shading, days=365, step_s=3600.0)
-    lit = year.irradiance_w_m2 > 1e-3
+    # One hour in eleven meets every hour of the day and every week.
+    lit = np.flatnonzero(year.irradiance_w_m2 > 1e-3)[::11]
     fit = {k: v for k, v in fit.items() if k not in ("irrad_ref", "temp_ref")}
     diode = pvlib.pvsystem.calcparams_desoto(year.irradiance_w_m2[lit], year.temperature_c[lit], **fit)
     theirs = pvlib.pvsystem.max_power_point(*diode, method="brentq")["p_mp"].sum()
-    assert year.power_w.sum() == pytest.approx(theirs, rel=0.03)
+    assert year.power_w[lit].sum() == pytest.approx(theirs, rel=0.03)
     low, high = year.low_light
     assert low < 0.97 and 1.0 <= high < 1.1
     assert f"{(low - 1) * 100:+.0f} to" in year.provenance["low_light"]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import os
 import re
 import tomllib
 from dataclasses import replace
@@ -30,8 +31,9 @@ from sunseal.planner import plan_supplies as supply
 BOARDS = ["msp432p401r-launchpad", "msp430fr5994-launchpad"]
 WORKS = ["ecdsa-secp160r1-sign", "ecdsa-p256-sign", "ed25519-sign", "aes128-ccm-seal", "ascon-aead128-seal"]
 PANEL, CAPACITORS = "ixys-slmd600h10l", ["capxx-hw203", "capxx-hf-0f1"]
+EXAMPLES_OF_A_YEAR = 30 if os.environ.get("SUNSEAL_SLOW") else 3
 SLOW = settings(
-    max_examples=5,
+    max_examples=EXAMPLES_OF_A_YEAR,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -585,7 +587,7 @@ def test_a_latitude_has_its_seasons() -> None:
     assert np.isfinite(days).all()
 
 
-@settings(SLOW, max_examples=6)
+@settings(SLOW)
 @given(
     board=st.sampled_from(BOARDS),
     every_s=st.integers(5, 30),
@@ -717,10 +719,10 @@ def test_a_task_waits_for_the_others(firmware: None) -> None:
 def test_data_are_priced_by_blocks(firmware: None) -> None:
     board = BOARDS[0]
     for work, block in (("aes128-cmac-tag", 16), ("sha256-hash", 64), ("sha512-hash", 128), ("aes128-encrypt", 16)):
-        shares = [sweep.work_share(work, board, "", n) for n in range(1, 700)]
+        shares = [sweep.work_share(work, board, "", n) for n in range(1, 2 * block + 60)]
         # One more byte costs a block at most; a whole last block is spared its padding.
         steps = np.diff(shares)
-        per_block = (shares[640] - shares[0]) / (640 / block)
+        per_block = (shares[2 * block] - shares[0]) / 2
         assert -0.4 * per_block < steps.min() and 0.9 * per_block < steps.max() < 1.5 * per_block, work
     assert sweep.work_share("aes128-cmac-tag", board, "", 65) < 1.3
     assert sweep.work_share("sha256-hash", board, "", 64) == 1.0

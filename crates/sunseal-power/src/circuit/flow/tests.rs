@@ -245,6 +245,15 @@ fn only_a_loose_pace_remembers_its_first_step() {
     let mut loose = Pace { first_s: 1.0, ..Pace::new(LOOSE) };
     let _ = flown(&net, &s.at_rest(2.0), 1.0, &mut loose);
     assert!(loose.first_s > 1.0, "{}", loose.first_s);
+    // It is a share of what went well: a transient of microseconds leaves a step of microseconds.
+    let fast = Store {
+        branches: vec![Branch::capacitor(0.5e-6, 0.1, 1e12), Branch::capacitor(1e-6, 500.0, 1e12)],
+    };
+    let mut x = fast.at_rest(1.0);
+    x[0] = 3.0;
+    let mut loose = Pace::new(LOOSE);
+    let _ = flown(&bare(&fast), &x, 200e-6, &mut loose);
+    assert!(loose.first_s > 1e-8 && loose.first_s < 100e-6, "{}", loose.first_s);
 }
 
 #[test]
@@ -295,6 +304,18 @@ fn a_crossing_is_found_in_few_looks() {
         assert!(margin(low_s) > 0.0 && (low_s - at_s).abs() <= 1.001 * near_s, "{n}: {low_s}");
         assert!(margin(high_s) <= 0.0, "{n}: {high_s}");
         assert!(looks.get() <= most, "{n}: {} looks", looks.get());
+    }
+    // A straight line is met where it crosses, on a stretch of any length.
+    for wide_s in [1e-6, 1e-2, 1e4] {
+        let looks = Cell::new(0);
+        let (near_s, margin) = (1e-6 * wide_s, |t: f64| 0.3 - t / wide_s);
+        let (low_s, high_s) = crossing((0.0, 0.3), (wide_s, -0.7), near_s, |t| {
+            looks.set(looks.get() + 1);
+            margin(t)
+        });
+        assert!(margin(low_s) > 0.0 && margin(high_s) <= 0.0, "{low_s} {high_s}");
+        assert!(high_s - low_s <= near_s, "{wide_s}: {low_s} to {high_s}");
+        assert!(looks.get() <= 3, "{wide_s}: {} looks", looks.get());
     }
     // How fast it narrows is judged by the stretch itself, wherever that begins.
     let (looks, margin) = (Cell::new(0), |t: f64| 1.0 - (t / 3.0).powi(9));

@@ -271,6 +271,9 @@ fn a_node_on_the_rails_capacitance_leaves_the_store_to_the_light() {
         near(a.elapsed_s, 0.9, 1e-9);
         assert_eq!(a.boundary, Some(Boundary::Cut), "{solver}");
         assert_eq!(s.unclosed(), None);
+        // What draws nothing is carried for ever, at the rail's very end as well.
+        (s.at.coasting, s.at.rail_c_v) = (true, s.config.rail_end_v);
+        assert_eq!(s.sure_time_s(load(0.0), 0.0), f64::INFINITY);
     }
 }
 
@@ -409,6 +412,9 @@ fn modes_have_their_hysteresis() {
         assert_eq!(s.next_mode(mode, &at(v, v), &dark).boost, boost, "{now} {v}");
     }
     assert!(s.next_mode(Mode { boost: true, ..off }, &at(2.7, 2.49), &dark).boost);
+    // Exactly where it comes on, its margin is used up, and so it goes off there.
+    assert!(!s.next_mode(Mode { boost: true, ..off }, &at(2.7, 2.5), &dark).boost);
+    assert_eq!(s.mode_margin(Mode { boost: true, ..off }, &at(2.7, 2.5), None), 0.0);
     // A converter that helps holds the rail itself: the store does not move it.
     assert_eq!(s.rail_of_v(off, &at(2.6, 2.6)), Some(2.6));
     assert_eq!(s.rail_of_v(Mode { boost: true, ..off }, &at(2.45, 2.45)), None);
@@ -452,6 +458,8 @@ fn modes_have_their_hysteresis() {
     );
     near(s.mode_margin(off, &at(4.9, 4.9), Some((1e-3, 0.8e-3))), 0.1, 1e-9);
     assert_eq!(s.mode_margin(full, &at(5.0, 5.0), None), -1.0);
+    // A charger that brings nothing fills nothing: the next change is the regulator's, at 2.3 V.
+    near(s.mode_margin(off, &at(5.0, 5.0), Some((0.0, 0.0))), 2.7, 1e-9);
     // A cell that is too low for the diode brings nothing: no light holds the store then.
     let charger = Charger::Diode { drop_v: 0.3 };
     let low = on_at(SupplyConfig { charger, ..config() }, 3.0);
