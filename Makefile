@@ -43,7 +43,7 @@ $(STAMPS)/venv: requirements.txt
 	  $(GET) --for python; wheel=$$(echo $$($(GET) --for python --print-bin)/pip-*.whl); \
 	  $(PYTHON) -m venv --without-pip $(VENV); \
 	  $(BIN)/python "$$wheel/pip" install --quiet --no-index --force-reinstall "$$wheel"; fi
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements.txt
 	@touch $@
 
 engine: $(STAMPS)/engine ## Build the Rust engine and install the Python package into .venv.
@@ -152,7 +152,7 @@ docs: engine all-boards $(STAMPS)/docs ## Build the documentation as a site into
 # Sphinx and what it needs lie beside .venv, not in it: nothing else is to wait for them.
 $(STAMPS)/docs: $(STAMPS)/venv docs/requirements.txt
 	@rm -rf $(DOCS_PACKAGES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --target $(DOCS_PACKAGES) -r docs/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --target $(DOCS_PACKAGES) -r docs/requirements.txt
 	@touch $@
 
 check: engine ## Check formats, lints and types.

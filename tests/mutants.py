@@ -271,7 +271,7 @@ def sources_of_python(room: dict[str, Any], most: int | None, rng: random.Random
     if not (venv / "bin/cosmic-ray").exists():
         subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
         pip = [str(venv / "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, "--require-hashes", "-r", str(COSMIC_RAY)], check=True)
+        subprocess.run([*pip, "--require-hashes", "--no-deps", "-r", str(COSMIC_RAY)], check=True)
     tree = OUT / "tree"
     shutil.rmtree(tree, ignore_errors=True)
     shutil.copytree(ROOT / "python", tree / "python")
