@@ -22,6 +22,7 @@ from sunseal import _engine, abi, boards, coprocessor, instructions
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import constant_time
 from sunseal.measurement.constant_time import Leak, Verdict
+from sunseal.variables import Variables
 
 if TYPE_CHECKING:
     import numpy as np
@@ -205,6 +206,8 @@ class Machine:
         self._free: int | None = None
         self.registers = Registers(self._inner)
         self.flags = Flags(self.registers)
+        self.variables = Variables(self, image)
+        """Variables of the program with the types of its debug data: `m.variables["state.samples[2]"]`."""
 
     @property
     def engine(self) -> _engine.Machine:
