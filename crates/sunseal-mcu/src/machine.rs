@@ -17,7 +17,10 @@ use crate::device::{Device, Facts, RegionKind};
 use crate::elf::{Architecture, Elf, ElfError, Symbol};
 use crate::engine::{Chip, Engine, Saved};
 use crate::families::{Avr, F1xx, F5xx, Fr5xx, Msp432};
+use crate::instruments::leakage::Leakage;
 use crate::instruments::lint::{Lint, LintKind};
+use crate::instruments::taint::Taint;
+use crate::instruments::watch::Watchpoints;
 use crate::pin::{Part, Pin, PinEdge, Wiring};
 use crate::resets::ResetLoop;
 use crate::startup::SramStartup;
@@ -410,7 +413,23 @@ impl Machine {
         }
     }
 
-    // Not generic, so that these two loops of every chip are compiled once, here.
+    // `run` with these compiles a loop of its own for each chip, minutes of it, in whatever crate calls it. These
+    // are not generic, so that it is done once, here.
+
+    /// Runs as [`run`](Self::run), with marks followed.
+    pub fn run_tainted(&mut self, until: &Until, taint: &mut Taint) -> Stop {
+        self.run(until, taint)
+    }
+
+    /// Runs as [`run`](Self::run), to the first access that a watchpoint is for.
+    pub fn run_to_access(&mut self, until: &Until, watchpoints: &mut Watchpoints) -> Stop {
+        self.run(until, watchpoints)
+    }
+
+    /// Runs as [`run`](Self::run), with a sample for each cycle.
+    pub fn run_sampled(&mut self, until: &Until, leakage: &mut Leakage<'_, u8>) -> Stop {
+        self.run(until, leakage)
+    }
 
     fn run_unwatched(&mut self, until: &Until) -> Stop {
         each_mut!(self, e => e.run(until, &mut Silent))

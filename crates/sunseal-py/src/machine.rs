@@ -366,7 +366,9 @@ impl Machine {
             let samples = unsafe { std::slice::from_raw_parts_mut(at as *mut u8, len) };
             let mut machine = self.lock();
             let mut leakage = Leakage::new(samples, model, machine.cycles());
-            let ended = self.drive(&mut machine, &goal, &mut leakage)?;
+            let ended = self.slices(&mut machine, &goal, |machine, until| {
+                Ok(machine.run_sampled(until, &mut leakage))
+            })?;
             Ok((ended, leakage.samples(), leakage.lost()))
         })
     }
@@ -401,7 +403,7 @@ impl Machine {
             }
             let mut fault = None;
             let ended = self.slices(&mut machine, &goal, |machine, until| {
-                Ok(match machine.run(until, &mut taint) {
+                Ok(match machine.run_tainted(until, &mut taint) {
                     Stop::Fault(f) => {
                         fault = Some(format!("{f} in {}", elf.describe(machine.pc())));
                         Stop::Halted
