@@ -15,7 +15,7 @@ use crate::ieee802154::Identity;
 use crate::medium::Port;
 use crate::modem::{Config, Filter, Modem, Note, SYMBOL, State};
 use crate::parts::Cc2420Part;
-use crate::security::{Block, Cipher, counter};
+use crate::security::{Block, Cipher, Nonce};
 
 /// Register addresses (SWRS041B, table 11).
 mod reg {
@@ -197,15 +197,6 @@ impl Chip {
         self.regs[usize::from(address - reg::MAIN)]
     }
 
-    fn unknown(&mut self, what: &str) {
-        self.journal
-            .refuse(|| format!("radio: {what}, which this model of the CC2420 does not have"));
-    }
-
-    fn misuse(&mut self, what: &str) {
-        self.journal.refuse(|| format!("radio: {what}"));
-    }
-
     fn reset(&mut self, now: Picos) {
         self.modem.reset(now);
         self.regs = RESET;
@@ -300,44 +291,22 @@ impl Chip {
     }
 
     fn note(&mut self, at: Picos, note: Note) {
-        let counts = &mut self.journal.counts;
+        self.modem.book(&mut self.journal, at, &note);
         match note {
-            Note::RxDone { good, .. } => {
-                if good {
-                    counts.received += 1;
-                } else {
-                    counts.crc_failed += 1;
-                }
-                let packet = self.modem.last_packet.clone();
-                self.journal.packet(at, false, packet, good);
-                self.pending = false;
-            }
-            Note::RxRejected => counts.filtered += 1,
-            Note::RxOverflow => counts.overflows += 1,
-            Note::TxDone | Note::AckDone => {
-                counts.sent += 1;
-                let packet = self.modem.last_packet.clone();
-                counts.sent_bytes += packet.len() as u64;
-                self.journal.packet(at, true, packet, true);
-            }
-            Note::TxUnderflow => {
-                counts.underflows += 1;
-                self.underflow = true;
-            }
-            Note::RxSfd | Note::RxAccepted { .. } | Note::TxSfd => {}
+            Note::RxDone { .. } => self.pending = false,
+            Note::TxUnderflow => self.underflow = true,
+            _ => {}
         }
     }
 
     // --- SPI ----------------------------------------------------------------------------------------
 
     fn status(&self) -> u8 {
-        let lock =
-            matches!(self.modem.state, State::Search | State::Receive | State::Tx | State::Ack);
         u8::from(self.on()) << 6
             | u8::from(self.underflow) << 5
             | u8::from(self.busy_until > self.now) << 4
             | u8::from(self.modem.transmitting()) << 3
-            | u8::from(lock) << 2
+            | u8::from(self.modem.locked()) << 2
             | u8::from(self.modem.rssi_valid(self.now)) << 1
     }
 
@@ -465,12 +434,7 @@ impl Chip {
                 value & 0xFF00 | u16::from(rssi as u8)
             }
             reg::FSCTRL => {
-                let running = matches!(
-                    self.modem.state,
-                    State::RxCalibrate { .. }
-                        | State::TxCalibrate { .. }
-                        | State::AckCalibrate { .. }
-                );
+                let running = self.modem.calibrating();
                 let idle = self.modem.state == State::Idle;
                 value & 0xCBFF
                     | u16::from(!running && !idle) << 13
@@ -666,9 +630,7 @@ impl Chip {
         decrypt: bool,
     ) {
         let control = self.reg(reg::SECCTRL0);
-        let flags_nonce = self.reversed(nonce);
-        let (flags, n13) = (flags_nonce[0], &flags_nonce[1..14]);
-        let ctr_flags = flags >> 5 << 6 | flags & 7;
+        let nonce = Nonce(self.reversed(nonce));
         let mode = control & 3;
         let tag_bytes = if mode == 2 { 0 } else { self.tag_bytes() };
         let Some(end) = body.len().checked_sub(tag_bytes).filter(|end| *end >= clear) else {
@@ -685,24 +647,10 @@ impl Chip {
                 Some(cipher.cbc_mac(&[&[first, data].concat()]))
             }
             2 => {
-                cipher.ctr(
-                    counter(ctr_flags, n13, u16::from_be_bytes([flags_nonce[14], flags_nonce[15]])),
-                    data,
-                );
+                cipher.ctr(nonce.first(), data);
                 None
             }
-            _ => {
-                let cbc_flags = flags >> 3 << 6 | ((control >> 2 & 7) as u8) << 3 | flags & 7;
-                if decrypt {
-                    cipher.ctr(counter(ctr_flags, n13, 1), data);
-                }
-                let mut t = cipher.ccm_tag(cbc_flags, n13, head, data);
-                if !decrypt {
-                    cipher.ctr(counter(ctr_flags, n13, 1), data);
-                }
-                cipher.ctr(counter(ctr_flags, n13, 0), &mut t);
-                Some(t)
-            }
+            _ => Some(cipher.ccm(&nonce, (control >> 2 & 7) as u8, head, data, decrypt)),
         };
         if let Some(expected) = expected {
             if decrypt {
@@ -769,13 +717,7 @@ impl Chip {
         if self.rx_held || !self.on() {
             return (false, false);
         }
-        if self.modem.state == State::RxOverflow {
-            return (false, true);
-        }
-        let len = self.modem.rx.len();
-        let threshold = usize::from(self.reg(reg::IOCFG0) & 0x7F);
-        let fifop = self.modem.rx.has_frame() || self.modem.accepted() && len > threshold;
-        (len > 0, fifop)
+        self.modem.fifo_pins(usize::from(self.reg(reg::IOCFG0) & 0x7F))
     }
 
     fn regulated(&self) -> bool {
@@ -800,6 +742,10 @@ impl Chip {
 }
 
 impl RadioChip for Chip {
+    fn name(&self) -> &'static str {
+        "CC2420"
+    }
+
     fn journal(&self) -> &Journal {
         &self.journal
     }
@@ -912,12 +858,12 @@ impl RadioChip for Chip {
     }
 
     fn save(&self) -> Vec<u8> {
-        saved(self, self.modem.port())
+        saved(self, self.modem.save_air())
     }
 
     fn restore(&mut self, saved: &[u8]) {
-        let Some(mut was) = restored::<Self>(saved, self.modem.port()) else { return };
-        was.modem.rejoin(&mut self.modem);
+        let Some((mut was, air)) = restored::<Self>(saved) else { return };
+        was.modem.rejoin(&mut self.modem, &air);
         *self = Self { part: self.part.clone(), pins: self.pins, ..was };
     }
 }

@@ -13,7 +13,7 @@ use sunseal_mcu::Pin;
 use sunseal_trace::Picos;
 
 use crate::air::{Air, Answer, Sent, Silence};
-use crate::chip::{Journal, Radio, RadioChip, RadioHandle, micros};
+use crate::chip::{Journal, Radio, RadioChip, RadioHandle, micros, restored, saved};
 use crate::medium::{Emission, Heard, Phy, Port, SENSE_LAG, Tuning};
 use crate::parts::Cc2500Part;
 
@@ -190,17 +190,23 @@ struct Live {
     broken: bool,
 }
 
+#[derive(Serialize, Deserialize)]
 struct Chip {
+    #[serde(skip)]
     part: Cc2500Part,
+    #[serde(skip)]
     wired: RadioPins,
     journal: Journal,
+    #[serde(skip, default = "silence")]
     air: Box<dyn Air>,
     /// The antenna, where there is a medium and no gateway.
+    #[serde(skip)]
     port: Option<Port>,
     /// What it has on the air.
     sending: Option<u64>,
     searched: Picos,
     state: State,
+    #[serde(with = "crate::chip::array")]
     regs: [u8; 0x2F],
     pa_table: [u8; 8],
     /// Counts PATABLE accesses since chip select went low.
@@ -228,33 +234,6 @@ struct Access {
     address: u8,
     read: bool,
     burst: bool,
-}
-
-/// What a snapshot keeps of a chip and its side of the air; of a medium, only where it has that for itself.
-#[derive(Serialize, Deserialize)]
-struct Saved {
-    journal: Journal,
-    air: Vec<u8>,
-    sending: Option<u64>,
-    searched: Picos,
-    state: State,
-    regs: Vec<u8>,
-    pa_table: [u8; 8],
-    pa_index: usize,
-    tx: VecDeque<u8>,
-    rx: VecDeque<u8>,
-    outgoing: Option<Outgoing>,
-    receiving: Option<Receiving>,
-    arrivals: VecDeque<Incoming>,
-    listening_since: Picos,
-    last_rssi: u8,
-    last_lqi: u8,
-    crc_pin: bool,
-    selected: bool,
-    sleep_asked: bool,
-    wor: wor::Wor,
-    access: Option<Access>,
-    now: Picos,
 }
 
 /// CRC-16 of the packet handler: x^16 + x^15 + x^2 + 1 from all ones (15.2.2).
@@ -318,11 +297,6 @@ impl Chip {
 
     fn reg(&self, r: u8) -> u8 {
         self.regs[usize::from(r)]
-    }
-
-    fn unknown(&mut self, what: &str) {
-        self.journal
-            .refuse(|| format!("radio: {what}, which this model of the CC2500 does not have"));
     }
 
     /// Data rate.
@@ -1251,7 +1225,7 @@ pub(crate) fn states() -> Vec<&'static str> {
 }
 
 /// The pins that the chip is wired to.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct RadioPins {
     /// GDO0.
     pub gdo0: Option<Pin>,
@@ -1271,11 +1245,15 @@ impl Radio {
     /// A CC2500 without supply on a medium, and the handle to watch it by.
     #[must_use]
     pub fn cc2500_on(part: Cc2500Part, wired: RadioPins, port: Port) -> (Self, RadioHandle) {
-        Self::wrap(Chip::new(part, wired, Box::new(Silence), Some(port)), Vec::new())
+        Self::wrap(Chip::new(part, wired, silence(), Some(port)), Vec::new())
     }
 }
 
 impl RadioChip for Chip {
+    fn name(&self) -> &'static str {
+        "CC2500"
+    }
+
     fn journal(&self) -> &Journal {
         &self.journal
     }
@@ -1348,50 +1326,25 @@ impl RadioChip for Chip {
     }
 
     fn save(&self) -> Vec<u8> {
-        let air = self.port.as_ref().map_or_else(|| self.air.save(), Port::save);
-        let Some(air) = air else { return Vec::new() };
-        let saved = Saved {
-            journal: self.journal.clone(),
-            air,
-            sending: self.sending,
-            searched: self.searched,
-            state: self.state,
-            regs: self.regs.to_vec(),
-            pa_table: self.pa_table,
-            pa_index: self.pa_index,
-            tx: self.tx.clone(),
-            rx: self.rx.clone(),
-            outgoing: self.outgoing.clone(),
-            receiving: self.receiving.clone(),
-            arrivals: self.arrivals.clone(),
-            listening_since: self.listening_since,
-            last_rssi: self.last_rssi,
-            last_lqi: self.last_lqi,
-            crc_pin: self.crc_pin,
-            selected: self.selected,
-            sleep_asked: self.sleep_asked,
-            wor: self.wor,
-            access: self.access,
-            now: self.now,
-        };
-        postcard::to_stdvec(&saved).expect("registers can always be written")
+        saved(self, self.port.as_ref().map_or_else(|| self.air.save(), Port::save))
     }
 
     fn restore(&mut self, saved: &[u8]) {
-        let Ok(s) = postcard::from_bytes::<Saved>(saved) else { return };
+        let Some((was, air)) = restored::<Self>(saved) else { return };
         match &self.port {
-            Some(port) => port.restore(&s.air),
-            None => self.air.restore(&s.air),
+            Some(port) => port.restore(&air),
+            None => self.air.restore(&air),
         }
-        self.sending = s.sending;
-        (self.journal, self.searched, self.state) = (s.journal, s.searched, s.state);
-        self.regs.copy_from_slice(&s.regs);
-        (self.pa_table, self.pa_index) = (s.pa_table, s.pa_index);
-        (self.tx, self.rx) = (s.tx, s.rx);
-        (self.outgoing, self.receiving, self.arrivals) = (s.outgoing, s.receiving, s.arrivals);
-        self.listening_since = s.listening_since;
-        (self.last_rssi, self.last_lqi, self.crc_pin) = (s.last_rssi, s.last_lqi, s.crc_pin);
-        (self.selected, self.sleep_asked, self.wor) = (s.selected, s.sleep_asked, s.wor);
-        (self.access, self.now) = (s.access, s.now);
+        *self = Self {
+            part: self.part.clone(),
+            wired: self.wired,
+            air: std::mem::replace(&mut self.air, silence()),
+            port: self.port.take(),
+            ..was
+        };
     }
+}
+
+fn silence() -> Box<dyn Air> {
+    Box::new(Silence)
 }

@@ -16,7 +16,7 @@ use crate::ieee802154::{Header, Identity, Sources};
 use crate::medium::Port;
 use crate::modem::{Config, Filter, Modem, Note, SYMBOL, State};
 use crate::parts::Cc2520Part;
-use crate::security::{Block, Cipher, counter};
+use crate::security::{Block, Cipher, Nonce};
 
 /// Register addresses (SWRS068, section 28).
 mod reg {
@@ -327,15 +327,6 @@ impl Chip {
         self.regs[usize::from(address)]
     }
 
-    fn unknown(&mut self, what: &str) {
-        self.journal
-            .refuse(|| format!("radio: {what}, which this model of the CC2520 does not have"));
-    }
-
-    fn misuse(&mut self, what: &str) {
-        self.journal.refuse(|| format!("radio: {what}"));
-    }
-
     fn raise(&mut self, exception: u8) {
         self.exceptions |= 1 << exception;
     }
@@ -475,6 +466,7 @@ impl Chip {
     }
 
     fn note(&mut self, at: Picos, note: Note) {
+        self.modem.book(&mut self.journal, at, &note);
         match note {
             Note::RxSfd | Note::TxSfd => self.raise(exception::SFD),
             Note::RxAccepted { header } => {
@@ -483,39 +475,20 @@ impl Chip {
                     self.match_source(&h);
                 }
             }
-            Note::RxDone { good, .. } => {
-                if good {
-                    self.journal.counts.received += 1;
-                } else {
-                    self.journal.counts.crc_failed += 1;
-                }
-                let packet = self.modem.last_packet.clone();
-                self.journal.packet(at, false, packet, good);
+            Note::RxDone { .. } => {
                 self.raise(exception::RX_FRM_DONE);
                 self.pending = false;
             }
-            Note::RxRejected => {
-                self.journal.counts.filtered += 1;
-            }
-            Note::RxOverflow => {
-                self.journal.counts.overflows += 1;
-                self.raise(exception::RX_OVERFLOW);
-            }
+            Note::RxRejected => {}
+            Note::RxOverflow => self.raise(exception::RX_OVERFLOW),
             Note::TxDone | Note::AckDone => {
-                let packet = self.modem.last_packet.clone();
-                self.journal.counts.sent += 1;
-                self.journal.counts.sent_bytes += packet.len() as u64;
-                self.journal.packet(at, true, packet, true);
                 let done = note == Note::TxDone;
                 self.raise(if done { exception::TX_FRM_DONE } else { exception::TX_ACK_DONE });
                 if self.modem.state == State::Idle {
                     self.raise(exception::RF_IDLE);
                 }
             }
-            Note::TxUnderflow => {
-                self.journal.counts.underflows += 1;
-                self.raise(exception::TX_UNDERFLOW);
-            }
+            Note::TxUnderflow => self.raise(exception::TX_UNDERFLOW),
         }
     }
 
@@ -695,12 +668,7 @@ impl Chip {
                     | u8::from(self.jobs[0].is_some())
             }
             reg::FSMSTAT0 => {
-                let running = matches!(
-                    self.modem.state,
-                    State::RxCalibrate { .. }
-                        | State::TxCalibrate { .. }
-                        | State::AckCalibrate { .. }
-                );
+                let running = self.modem.calibrating();
                 u8::from(!running && self.modem.state != State::Idle) << 7
                     | u8::from(running) << 6
                     | self.fsm_state()
@@ -712,7 +680,7 @@ impl Chip {
                     | u8::from(self.modem.sfd()) << 5
                     | u8::from(self.modem.clear_channel(self.now, &cfg)) << 4
                     | u8::from(self.sampled_cca) << 3
-                    | u8::from(self.locked()) << 2
+                    | u8::from(self.modem.locked()) << 2
                     | u8::from(self.modem.transmitting()) << 1
                     | u8::from(self.receiver_on())
             }
@@ -723,10 +691,6 @@ impl Chip {
             reg::TXFIFOCNT => self.modem.tx.len() as u8,
             _ => self.reg(address),
         }
-    }
-
-    fn locked(&self) -> bool {
-        matches!(self.modem.state, State::Search | State::Receive | State::Tx | State::Ack)
     }
 
     fn fsm_state(&self) -> u8 {
@@ -1045,9 +1009,7 @@ impl Chip {
                 let (key, n) =
                     (self.reversed(u16::from(i[1]) << 4), self.reversed(u16::from(i[3]) << 4));
                 let mut data = self.fetch(a, count(2));
-                let flags = ctr_flags(n[0]);
-                let first = u16::from_be_bytes([n[14], n[15]]);
-                Cipher::new(&key).ctr(counter(flags, &n[1..14], first), &mut data);
+                Cipher::new(&key).ctr(Nonce(n).first(), &mut data);
                 self.store(place(a, e), &data);
             }
             0x64 | 0x66 => {
@@ -1109,19 +1071,9 @@ impl Chip {
             0 => 0,
             len => (len as u8 - 2) / 2,
         };
-        let cbc_flags = n[0] >> 3 << 6 | m << 3 | n[0] & 7;
-        let stream = ctr_flags(n[0]);
         let head = self.fetch(a, clear);
         let mut data = self.fetch(a + clear as u16, bytes);
-        let mut cipher = Cipher::new(&key);
-        if verify {
-            cipher.ctr(counter(stream, &n[1..14], 1), &mut data);
-        }
-        let mut tag = cipher.ccm_tag(cbc_flags, &n[1..14], &head, &data);
-        if !verify {
-            cipher.ctr(counter(stream, &n[1..14], 1), &mut data);
-        }
-        cipher.ctr(counter(stream, &n[1..14], 0), &mut tag);
+        let tag = Cipher::new(&key).ccm(&Nonce(n), m, &head, &mut data, verify);
         let body = a + clear as u16;
         if verify {
             let given = self.fetch(body + bytes as u16, tag_len);
@@ -1140,13 +1092,7 @@ impl Chip {
         if !self.active() {
             return (false, false);
         }
-        if self.modem.state == State::RxOverflow {
-            return (false, true);
-        }
-        let len = self.modem.rx.len();
-        let threshold = usize::from(self.reg(reg::FIFOPCTRL) & 0x7F);
-        let fifop = self.modem.rx.has_frame() || self.modem.accepted() && len > threshold;
-        (len > 0, fifop)
+        self.modem.fifo_pins(usize::from(self.reg(reg::FIFOPCTRL) & 0x7F))
     }
 
     /// What a GPIO pin shows, if it is an output.
@@ -1164,7 +1110,7 @@ impl Chip {
             0x28 => fifop,
             0x29 => self.active() && self.modem.clear_channel(self.now, &self.config()),
             0x2A => self.modem.sfd(),
-            0x2B => self.active() && self.locked(),
+            0x2B => self.active() && self.modem.locked(),
             0x2C => self.modem.rssi_valid(self.now),
             0x2D => self.sampled_cca,
             0x7F => true,
@@ -1192,10 +1138,6 @@ impl Chip {
             _ => {}
         }
     }
-}
-
-fn ctr_flags(stored: u8) -> u8 {
-    stored >> 5 << 6 | stored & 7
 }
 
 /// Bytes of the integrity code by the parameter M of CBCMAC and CCM.
@@ -1230,6 +1172,10 @@ const GPIO_STROBES: [(u8, u8); 14] = [
 ];
 
 impl RadioChip for Chip {
+    fn name(&self) -> &'static str {
+        "CC2520"
+    }
+
     fn journal(&self) -> &Journal {
         &self.journal
     }
@@ -1362,12 +1308,12 @@ impl RadioChip for Chip {
     }
 
     fn save(&self) -> Vec<u8> {
-        saved(self, self.modem.port())
+        saved(self, self.modem.save_air())
     }
 
     fn restore(&mut self, saved: &[u8]) {
-        let Some(mut was) = restored::<Self>(saved, self.modem.port()) else { return };
-        was.modem.rejoin(&mut self.modem);
+        let Some((mut was, air)) = restored::<Self>(saved) else { return };
+        was.modem.rejoin(&mut self.modem, &air);
         *self = Self { part: self.part.clone(), pins: self.pins, ..was };
     }
 }
