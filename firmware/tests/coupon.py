@@ -69,7 +69,7 @@ def figures() -> Iterator[str]:
     yield "|---|--:|--:|--:|--:|--:|"
     for kind, title in KINDS.items():
         use, alone = cycles(FRAM, f"coupon-{kind}-use"), bare(kind)
-        share = "| " if alone is None else f"{alone:,} | {100 * (use - alone) / use:.0f} %"
+        share = "| " if alone is None else f"{alone:,} | {100 * (use - alone) / use:.1f} %"
         slot = PAYLOADS[kind] + HEADERS[FRAM]
         yield f"| {title} | {slot} | {cycles(FRAM, f'coupon-{kind}-produce'):,} | {use:,} | {share} |"
     yield "\nFlash, in milliseconds at the clock after reset (about 1 MHz; 3 MHz on the MSP432P401R):\n"

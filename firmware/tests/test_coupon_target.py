@@ -115,7 +115,6 @@ def test_flash_cut_at_every_write(board: str, operation: str) -> None:
         board,
         start=f"bench_coupon_ctr_{operation}",
         points="writes",
-        every=3 if board == "msp432p401r-launchpad" else 1,
         setup=lambda m: feed(m, name),
         invariants=[right],
         seed=7,
