@@ -306,6 +306,16 @@ def _coupons() -> Iterator[Workload]:
     ):
         for op, what in (("produce", f"{made}, into the store"), ("use", f"{used}: claim, check and wipe included")):
             yield Workload(f"coupon-{parameter}-{op}", "coupon", parameter, op, hash_name, bits, what)
+    for parameter, hash_name, bits, kept in (
+        ("wots-sha1", "sha1", 80, "fourth"),
+        ("wots-sha256", "sha256", 128, "eighth"),
+    ):
+        for op, what in (
+            ("produce", f"each {kept} value of a key's chains, into the store"),
+            ("use", "Winternitz signature of a hash: claim, check and wipe included"),
+            ("whole", "the same without a coupon, its number burnt"),
+        ):
+            yield Workload(f"coupon-{parameter}-{op}", "coupon", parameter, op, hash_name, bits, what)
     for parameter, what in (("ctr", "128 bytes of XOR"), ("random", "256 bits copied")):
         yield Workload(f"coupon-{parameter}-bare", "coupon", parameter, "bare", "", 128, f"{what}, without any guard")
 

@@ -5,6 +5,7 @@
 #include "sunseal/aes.h"
 #include "sunseal/coupon.h"
 #include "sunseal/ecdsa.h"
+#include "sunseal/ots.h"
 
 /*
  * Kinds of coupons
@@ -109,6 +110,51 @@ int sunseal_coupon_ecdsa_p256_sign(struct sunseal_coupon_store *store, uint8_t p
  */
 #define SUNSEAL_COUPON_ECDH_P256_BYTES 96
 int sunseal_coupon_ecdh_p256_make(void *context, uint32_t sequence, void *payload);
+
+/*
+ * Winternitz chains with checkpoints
+ * ----------------------------------
+ * The one-time signature of sunseal/ots.h over SHA-1 or SHA-256: the index is the coupon's number,
+ * so that no one-time key serves twice, and the public key is that of sunseal_wots_*_public_key. A
+ * payload holds each chain's values 0, every, 2 every ..; sign takes the last one in front of its
+ * digit and walks on, every - 1 links at most, (every - 1) / 2 on average, instead of a secret
+ * value and 7.5. every is 1, 2, 4, 8 or 16.
+ *
+ *   payload, bytes       every 16      8      4      2      1
+ *   SHA-1                     860   1720   3440   6880  13760
+ *   SHA-256                  2144   4288   8576  17152  34304
+ *
+ * A slot is no longer than an erase block: none of these fits into one of the MSP430F5438A's.
+ *
+ * make does one chain a step (SUNSEAL_PENDING), 1 + 16 - every hashes; one context serves one pool.
+ * sign answers with the index. payload is room for a coupon, aligned, and is wiped; sig may be the
+ * same bytes. What the coupon leaves undone is public: the hash's digits. One seed has one pool and
+ * no other signer: not sunseal_wots_*_sign, whose store knows nothing of this one.
+ */
+#define SUNSEAL_COUPON_WOTS_BYTES(digest_bytes, every)                                             \
+    ((digest_bytes) * SUNSEAL_WOTS_CHAINS(digest_bytes) * (16 / (every)))
+
+struct sunseal_coupon_wots_sha1 {
+    struct sunseal_ots_sha1_key key;
+    uint8_t every;
+    uint8_t chains;    /* made so far; zero at first */
+    uint32_t sequence; /* of the coupon that they belong to */
+};
+struct sunseal_coupon_wots_sha256 {
+    struct sunseal_ots_sha256_key key;
+    uint8_t every;
+    uint8_t chains;    /* made so far; zero at first */
+    uint32_t sequence; /* of the coupon that they belong to */
+};
+
+int sunseal_coupon_wots_sha1_make(void *context, uint32_t sequence, void *payload);
+int sunseal_coupon_wots_sha1_sign(struct sunseal_coupon_store *store, uint8_t pool,
+                                  uint8_t sig[SUNSEAL_WOTS_SHA1_SIGNATURE_BYTES],
+                                  const uint8_t hash[20], void *payload, uint32_t *index);
+int sunseal_coupon_wots_sha256_make(void *context, uint32_t sequence, void *payload);
+int sunseal_coupon_wots_sha256_sign(struct sunseal_coupon_store *store, uint8_t pool,
+                                    uint8_t sig[SUNSEAL_WOTS_SHA256_SIGNATURE_BYTES],
+                                    const uint8_t hash[32], void *payload, uint32_t *index);
 
 /*
  * Sealed coupons

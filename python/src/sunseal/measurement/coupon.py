@@ -93,6 +93,15 @@ def _ecdsa(curve: str, digest: str, payload_bytes: int) -> Kind:
     )
 
 
+def _winternitz(digest: str, digest_bytes: int, every: int) -> Kind:
+    return Kind(
+        f"Winternitz, {digest.upper()}, each {every}th value",
+        digest_bytes * (2 * digest_bytes + 3) * 16 // every,
+        {"sign": ((1, f"coupon-wots-{digest}-whole"),)},
+        note="without the hash of the message; whole and coupon burn a number of the store",
+    )
+
+
 _RANDOM = {"sram_sha256": ((1, "trng-sram-256bit"),)}
 KINDS: dict[str, Kind] = {
     "ctr": Kind(
@@ -127,6 +136,8 @@ KINDS: dict[str, Kind] = {
     "secp160r1": _ecdsa("secp160r1", "sha1", 76),
     "p224": _ecdsa("p224", "sha256", 88),
     "p256": _ecdsa("p256", "sha256", 100),
+    "wots-sha1": _winternitz("sha1", 20, 4),
+    "wots-sha256": _winternitz("sha256", 32, 8),
 }
 
 
@@ -308,7 +319,12 @@ def metrics(
     boards.board_path(board)
     if not boards.has_workload(board, "coupon-ctr-use"):
         raise SunsealError(f"the firmware of {board} keeps no coupons, so they have no figures there")
-    return [m for name in ([kind] if kind else KINDS) for m in _of_kind(name, board, tuple(variant), power)]
+    if kind is not None and not boards.has_workload(board, f"coupon-{kind}-use"):
+        raise SunsealError(
+            f"the firmware of {board} keeps no coupons of kind `{kind}`: a slot is longer than its memory's"
+        )
+    kept = [kind] if kind else [name for name in KINDS if boards.has_workload(board, f"coupon-{name}-use")]
+    return [m for name in kept for m in _of_kind(name, board, tuple(variant), power)]
 
 
 def _of_kind(name: str, board: str, variant: tuple[str, ...], power: str) -> list[Metrics]:

@@ -368,6 +368,15 @@ def _coupon(work: Workload) -> Trial:
         entropy = _bytes("coupon entropy")
         fed = entropy + _bytes("device key", 16)
         return _exactly(fed, entropy if work.operation == "use" else b"")
+    if work.parameter in ("wots-sha1", "wots-sha256"):
+        seed, digest = (
+            _bytes("one-time seed")[: 20 if work.hash == "sha1" else 32],
+            hashlib.new(work.hash, MESSAGE).digest(),
+        )
+        if work.operation == "produce":
+            return _exactly(seed, b"")
+        length = len(references.wots_sign(seed, 0, digest, work.hash))
+        return _numbered(seed + MESSAGE, length, lambda n: references.wots_sign(seed, n, digest, work.hash))
     if work.operation == "bare":
         stream, message = _bytes("stream", 128), MESSAGE + MESSAGE[::-1]
         return _exactly(stream + message, bytes(a ^ b for a, b in zip(stream, message, strict=True)))
