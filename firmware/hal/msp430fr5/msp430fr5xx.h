@@ -61,6 +61,8 @@
 #define SELA__VLOCLK 0x0100
 #define SELS__DCOCLK 0x0030
 #define SELM__DCOCLK 0x0003
+#define DIVM__2 0x0001
+#define DIVM__4 0x0002
 
 /* System, 0x0180. */
 #define SYSRSTIV SUNSEAL_REG16(0x019E)

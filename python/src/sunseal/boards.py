@@ -190,6 +190,13 @@ class Workload:
     hash: str
     security_bits: int
     summary: str
+    own_clock: bool = False
+    """Its program sets the clocks, and an oscillator says how long it takes: it is priced as it runs."""
+
+    @property
+    def program(self) -> str:
+        """Name of its ELF behind `bench-`: C has no `-`, the Makefile writes each `_` so."""
+        return self.name.replace("_", "-")
 
 
 def _ecdsa(parameter: str, bits: int, hash_name: str) -> Iterator[Workload]:
@@ -290,6 +297,18 @@ def _random() -> Iterator[Workload]:
         ("trng-xor32-condition", "xor32", "condition", "512 samples folded 32 to 1, Von Neumann, to 24 bits"),
     ):
         yield Workload(name, "trng", parameter, op, "", 128, what)
+    for generator, what in (
+        ("osc_clksft", "VLO against a DCO that shifts, 16 low bits to 1, Von Neumann"),
+        ("osc_noclksft", "VLO against DCO, 32 low bits to 1, Von Neumann"),
+        ("sram_aes", "3072 bytes of SRAM at start-up by CBC-MAC on the accelerator"),
+        ("sram_swaes", "the same by the S-box in software"),
+        ("sram_sha256", "2560 bytes of SRAM at start-up by SHA-256"),
+        ("sram_xor16cvn", "SRAM at start-up folded 16 to 1, Von Neumann"),
+        ("sram_xor32cvn", "SRAM at start-up folded 32 to 1, Von Neumann"),
+    ):
+        osc = generator.startswith("osc")
+        made = f"256 random bits, each sample tested: {what}"
+        yield Workload(f"trng-{generator}-256bit", "trng", generator, "256bit", "", 128, made, osc)
     yield Workload("hmac-drbg-generate", "drbg", "hmac", "generate", "sha256", 128, "32 bytes from a seeded generator")
 
 
@@ -425,6 +444,7 @@ def base_programs(board: str) -> list[str]:
 
 def has_workload(board: str, name: str) -> bool:
     """Say whether a board's firmware has a workload: not where it does not fit or lacks the hardware."""
+    name = name.replace("_", "-")
     made = _board_mk(board) if has_firmware(board) else {"BENCH_SKIP": [name]}
     if name not in made.get("BENCH_ONLY", [name]):
         return False
@@ -439,8 +459,9 @@ def firmware_path(board: str, chosen: dict[str, str], program: str) -> Path:
             f"there is no firmware for {board} here, so `{program}` cannot be run on it",
             hint="measure a program of yours with `--elf FILE`",
         )
-    work = program.removeprefix("bench-").removeprefix("duty-")
-    if work in WORKLOADS and not has_workload(board, work):
+    part = program.removeprefix("bench-").removeprefix("duty-")
+    work = next((name for name, known in WORKLOADS.items() if known.program == part), None)
+    if work is not None and not has_workload(board, work):
         raise SunsealError(
             f"{board} has no `{work}`: it lacks the hardware or the memory",
             hint=f"firmware/boards/{board}/board.mk says which",

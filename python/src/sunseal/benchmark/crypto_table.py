@@ -65,7 +65,7 @@ def _stack(work: boards.Workload, board: str) -> int:
 
     For the AVR, whose stack pointer is set in two halves, so that the engine's watch does not know where it began.
     """
-    machine = Machine(board, boards.firmware_path(board, boards.variant((), board), f"bench-{work.name}"))
+    machine = Machine(board, boards.firmware_path(board, boards.variant((), board), f"bench-{work.program}"))
     fed = oracle.trial(work).fed
     machine.write("bench_input", fed)
     machine.write("bench_input_len", len(fed).to_bytes(2, "little"))
