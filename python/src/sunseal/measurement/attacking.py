@@ -334,10 +334,10 @@ def aes_by_counter(traces: Recording, key: bytes, places: Mapping[int, Places]) 
         added = np.zeros(16, dtype=np.uint8)
         added[at] = [guess.best for guess in guesses]
         if any(guess.disclosed_at is None for guess in guesses):
-            return Attack(tuple(told), False, traces.recorded)
+            return Attack(tuple(told), False, min(traces.recorded, traces.most))
         if alone and changing.all():
             found = aes.base.inv_key_schedule(added, round_in=number - 1)[0, 0]
-            return Attack(tuple(told), found.tobytes() == key, traces.recorded)
+            return Attack(tuple(told), found.tobytes() == key, min(traces.recorded, traces.most))
         alone = bool(changing.all())
         steps.append((changing, added))
         changing = _spread(changing)
@@ -366,8 +366,8 @@ def product(traces: Recording, secret: int, words: int, places: Places = ()) -> 
         told.append((_word_guessed(traces, values, right, f"word {word}", places[word : word + 1]),))
         found |= told[-1][0].best << 16 * word
         if told[-1][0].disclosed_at is None:
-            return Attack(tuple(told), False, traces.recorded)
-    return Attack(tuple(told), found == secret, traces.recorded)
+            return Attack(tuple(told), False, min(traces.recorded, traces.most))
+    return Attack(tuple(told), found == secret, min(traces.recorded, traces.most))
 
 
 def _word_guessed(traces: Recording, predicted: Predicted, right: int, name: str, places: Places) -> Guessed:
