@@ -21,7 +21,7 @@ def chart(found: Leakage) -> charts.Chart:
     lines = []
     for phase in found.phases:
         parts = phase.attack.parts
-        counts = sorted({point[0] for part in parts for point in part.curve} | {found.asked.traces})
+        counts = sorted({point[0] for part in parts for point in part.curve})
         shares = [
             sum(part.disclosed_at is not None and part.disclosed_at <= n for part in parts) / len(parts) for n in counts
         ]
