@@ -486,6 +486,29 @@ impl Machine {
         each_mut!(self, e => e.power_on(ram_seed));
     }
 
+    /// What a loss of power here and now would leave of registers and parts, as bytes that are the same for every
+    /// moment that leaves the same; none where the family cannot tell. Left out: memory, the hardware multiplier,
+    /// the CRC module.
+    pub fn remains(&mut self) -> Option<Vec<u8>> {
+        each_mut!(self, e => e.remains())
+    }
+
+    /// When something happens next in the chip or its parts that no instruction does.
+    #[must_use]
+    pub fn next_event(&self) -> Option<Picos> {
+        each!(self, e => e.next_event())
+    }
+
+    /// How long RAM holds all it had without supply.
+    #[must_use]
+    pub fn ram_holds(&self) -> Picos {
+        let own = match &self.device().facts {
+            Facts::Fr5xx(f) => Some(f.sram.startup()),
+            _ => None,
+        };
+        self.common().sram.or(own).map_or(Picos(0), |s| Picos(u128::from(s.decay_ps() / 2)))
+    }
+
     /// Whether the supply is on.
     #[must_use]
     pub fn is_powered(&self) -> bool {

@@ -19,6 +19,7 @@ use sunseal_mcu::taint::{Fate, Taint};
 use sunseal_mcu::vcd::{Probes, Recorder, Stimulus};
 use sunseal_mcu::war::War;
 use sunseal_mcu::{Device, Elf, Pin, Snapshot as State, Stop, Until};
+use sunseal_node::inject::Footprint;
 use sunseal_node::{Antenna, Fitted};
 use sunseal_radio::{Medium, MediumConfig, Position, RadioHandle};
 use sunseal_trace::{Observer, Picos, Silent};
@@ -45,6 +46,8 @@ pub struct Machine {
     fpgas: Vec<(String, FpgaHandle)>,
     /// What every run is written to, if it is.
     dump: Mutex<Option<Recorder<BufWriter<File>>>>,
+    /// What the run since a reboot looks at, if that is followed.
+    footprint: Mutex<Option<Footprint>>,
 }
 
 /// How a run under the watch for write-after-read ended: hazards, where tasks committed, and what was not followed.
@@ -204,6 +207,17 @@ impl Machine {
         check_fpgas(&self.fpgas)
     }
 
+    fn footprint(&self) -> MutexGuard<'_, Option<Footprint>> {
+        self.footprint.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was followed since [`follow`](Self::follow); from here on nothing is.
+    pub fn followed(&self) -> Option<Footprint> {
+        let mut footprint = self.footprint().take();
+        footprint.iter_mut().for_each(|f| f.ended(&self.lock()));
+        footprint
+    }
+
     pub fn elf(&self) -> PyResult<&Elf> {
         self.elf.as_ref().ok_or_else(|| {
             EngineError::new_err("the machine was given no image, so there are no symbols")
@@ -249,7 +263,8 @@ impl Machine {
         }
         let radio = radio.map(|radio| (radio, medium));
         let (progress, dump) = (Mutex::new(None), Mutex::new(None));
-        Ok(Self { inner: Mutex::new(inner), elf, progress, radio, fpgas, dump })
+        let footprint = Mutex::new(None);
+        Ok(Self { inner: Mutex::new(inner), elf, progress, radio, fpgas, dump, footprint })
     }
 
     /// Has `progress` called with the machine's cycles every now and then while it runs.
@@ -286,8 +301,12 @@ impl Machine {
         let goal = self.goal(cycles, time_ps, pc, pin)?;
         py.detach(|| {
             let mut dump = self.dump.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut footprint = self.footprint();
             self.slices(&mut self.lock(), &goal, |machine, until| match dump.as_mut() {
-                None => Ok(machine.run(until, &mut Silent)),
+                None => Ok(match footprint.as_mut() {
+                    None => machine.run(until, &mut Silent),
+                    Some(footprint) => machine.run(until, footprint),
+                }),
                 Some(recorder) => recorder.run(machine, until, &mut Silent).map_err(refuse),
             })
         })
@@ -712,10 +731,12 @@ impl Machine {
     }
 
     fn read(&self, addr: u32, bytes: usize) -> PyResult<Vec<u8>> {
+        self.footprint().iter_mut().for_each(|f| f.looked(addr, bytes as u32));
         self.lock().read_mem(addr, bytes).map(<[u8]>::to_vec).map_err(refuse)
     }
 
     fn write(&self, addr: u32, bytes: &[u8]) -> PyResult<()> {
+        self.footprint().iter_mut().for_each(|f| f.wrote(addr, bytes.len() as u32));
         self.lock().write_mem(addr, bytes).map_err(refuse)
     }
 
@@ -835,15 +856,33 @@ impl Machine {
     /// false if the program came to its end, or to one of `pc`, before.
     fn power_cut_in(&self, py: Python<'_>, cycles: u64, pc: Vec<u32>) -> PyResult<bool> {
         let until = Until { cycles: Some(cycles), pc, ..Until::default() };
-        py.detach(|| match self.lock().run_to_cut(&until) {
-            Stop::Fault(fault) => Err(refuse(fault)),
-            stop => Ok(stop == Stop::BrownOut),
+        py.detach(|| {
+            let (mut footprint, mut machine) = (self.footprint(), self.lock());
+            if let Some(footprint) = footprint.as_mut() {
+                // Followed up to behind the cut, then cut.
+                let here = machine.snapshot();
+                footprint.ends_at(cycles);
+                let _ = machine.run(&until, footprint);
+                machine.restore(&here).map_err(refuse)?;
+            }
+            match machine.run_to_cut(&until) {
+                Stop::Fault(fault) => Err(refuse(fault)),
+                stop => Ok(stop == Stop::BrownOut),
+            }
         })
+    }
+
+    /// Follows what is looked at from here on, just behind a power-up, until `Stretch.covers` asks for it.
+    fn follow(&self) {
+        let mut footprint = self.footprint();
+        *footprint = Footprint::of(&self.lock());
     }
 
     /// Lets the supply stay away for so long and brings it back; RAM wakes with noise made from the seed.
     fn reboot(&self, off_ps: u128, seed: u64) {
-        sunseal_node::inject::reboot(&mut self.lock(), Picos(off_ps), seed);
+        let (mut footprint, mut machine) = (self.footprint(), self.lock());
+        sunseal_node::inject::reboot(&mut machine, Picos(off_ps), seed);
+        footprint.iter_mut().for_each(|f| f.rebooted(&machine, Picos(off_ps)));
     }
 
     fn power_on(&self, ram_seed: u64) {
@@ -868,6 +907,7 @@ impl Machine {
     /// Memory to look at without copying it: it shows what the machine holds now.
     fn view(slf: Py<Self>, addr: u32, bytes: usize) -> PyResult<View> {
         let (at, len) = {
+            slf.get().footprint().iter_mut().for_each(|f| f.looked(addr, bytes as u32));
             let m = slf.get().lock();
             let memory = m.read_mem(addr, bytes).map_err(refuse)?;
             (memory.as_ptr() as usize, memory.len())

@@ -240,6 +240,11 @@ pub(crate) trait Peripherals: Sized {
     const SERIALS: &'static [&'static str];
     /// See [`Chip::EVENTS_STAY`].
     const EVENTS_STAY: bool = false;
+    /// See [`Chip::forget_ticks`] and [`Chip::remains`].
+    fn forget_ticks(&mut self) {}
+    fn remains(&self) -> Option<Vec<u8>> {
+        None
+    }
     /// Registers lie below this address.
     const PERIPHERALS_END: u32 = 0x1000;
 
@@ -775,6 +780,14 @@ impl<P: Peripherals> Chip for Msp430<P> {
 
     fn cycles_from_ram(&self) -> Cycles {
         self.cpu.cycles_uncached
+    }
+
+    fn forget_ticks(&mut self) {
+        self.soc.p.forget_ticks();
+    }
+
+    fn remains(&self) -> Option<Vec<u8>> {
+        self.soc.p.remains()
     }
 
     fn save(&mut self) -> Self::Saved {

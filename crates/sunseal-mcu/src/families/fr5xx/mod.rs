@@ -515,6 +515,22 @@ impl Peripherals for Fr5xx {
         self.protect(env);
     }
 
+    fn forget_ticks(&mut self) {
+        self.chip.clocks = Clocks::STOPPED;
+    }
+
+    fn remains(&self) -> Option<Vec<u8>> {
+        let mut left = self.chip.clone();
+        left.blocks.mpy = Mpy32::new(&self.facts.mpy32);
+        left.blocks.crc = Crc16::new();
+        // Counts for the books, and how far events have been looked at.
+        (left.cache.hits, left.cache.misses, left.fram_writes) = (0, 0, 0);
+        (left.booked_hits, left.booked_misses, left.booked_writes) = (0, 0, 0);
+        left.rtc_seen_ps = 0;
+        left.dma_ahead.clear();
+        postcard::to_stdvec(&left).ok()
+    }
+
     fn mclk(&self) -> &Line {
         &self.chip.clocks.mclk
     }
