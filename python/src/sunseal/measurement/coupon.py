@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Any
 
-from sunseal import boards
+from sunseal import _engine, boards
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import measuring, oracle
 
@@ -69,7 +69,7 @@ class Kind:
     bare: str | None = None
     """The same use without a store: no claim, check or wipe."""
     source: str | None = None
-    """What the entropy of a coupon costs, where the workload that makes one is fed with it."""
+    """What the entropy of a coupon costs, where the workload that makes one is fed with it: a workload, or ORIGINAL."""
     message_bytes: int | None = None
     """What the ciphers among the originals are fed, where that is not the bench's input."""
     made_by: str | None = None
@@ -102,7 +102,21 @@ def _winternitz(digest: str, digest_bytes: int, every: int) -> Kind:
     )
 
 
-_RANDOM = {"sram_sha256": ((1, "trng-sram-256bit"),)}
+ORIGINAL = "original"
+"""A kind whose entropy is the whole operation: each way to do that is the source of a coupon."""
+_RANDOM = {
+    generator: ((1, f"trng-{generator}-256bit"),)
+    for generator in (
+        "sram_sha256",
+        "sram_aes",
+        "sram_swaes",
+        "sram_xor16cvn",
+        "sram_xor32cvn",
+        "osc_clksft",
+        "osc_noclksft",
+    )
+}
+"""Suslowicz 2017, table 6."""
 KINDS: dict[str, Kind] = {
     "ctr": Kind(
         "AES-128 keystream, 128 bytes",
@@ -127,12 +141,11 @@ KINDS: dict[str, Kind] = {
         32,
         _RANDOM,
         bare="coupon-random-bare",
-        source="trng-sram-256bit",
-        note="from SRAM at start-up by SHA-256; the cycle of power that refills the SRAM is not counted",
+        source=ORIGINAL,
+        note="the cycle of power that refills the SRAM is not counted; Von Neumann's generators need more or fewer "
+        "samples with each unit and run: these are one seed's",
     ),
-    "sealed": Kind(
-        "256 random bits, sealed", 40, _RANDOM, source="trng-sram-256bit", note="as random, under a device's key"
-    ),
+    "sealed": Kind("256 random bits, sealed", 40, _RANDOM, source=ORIGINAL, note="as random, under a device's key"),
     "secp160r1": _ecdsa("secp160r1", "sha1", 76),
     "p224": _ecdsa("p224", "sha256", 88),
     "p256": _ecdsa("p256", "sha256", 100),
@@ -227,10 +240,18 @@ def _priced(
         counts = measuring.count(program, board, (fed * 2)[: head + message_bytes])
         if counts.status != oracle.STATUS_OK:
             raise SunsealError(f"`{name}` takes no message of {message_bytes} bytes on {board}")
-    ((clock_hz, _, _),) = counts.clocks()
+    clock_hz = _clock(counts, work)
     vcc_v = measuring.operating_point(weights, None, vcc_v)[1]
     point = weights.inner.weigh_as_run(counts, vcc_v)
     return Cost(counts.cycles, point.time_s, point.energy_j), clock_hz, vcc_v, weights.name
+
+
+def _clock(counts: _engine.Counts, work: boards.Workload) -> int:
+    """Return the one clock that a run had, or the one that it had longest where it sets its own."""
+    clocks = counts.clocks()
+    if len(clocks) > 1 and not work.own_clock:
+        raise SunsealError(f"`{work.name}` changed its clock between its marks, so its coupon has no figures")
+    return clocks[0][0]
 
 
 @cache
@@ -336,7 +357,6 @@ def _of_kind(name: str, board: str, variant: tuple[str, ...], power: str) -> lis
     produce = cost(f"coupon-{name}-produce")
     used, clock_hz, vcc_v, power_set = _priced(f"coupon-{name}-use", board, variant, power, None, None)
     bare = cost(kind.bare) if kind.bare else None
-    precompute = produce + cost(kind.source) if kind.source else produce
     made = []
     ways = {
         way: parts
@@ -344,6 +364,8 @@ def _of_kind(name: str, board: str, variant: tuple[str, ...], power: str) -> lis
         if all(boards.has_workload(board, workload) for _, workload in parts)
     }
     for way, parts in (ways or {"": ()}).items():
+        sources = [workload for _, workload in parts] if kind.source == ORIGINAL else [kind.source or ""]
+        precompute = sum((cost(source) for source in sources if source), produce)
         whole = None
         for sign, workload in parts:
             part = cost(workload)

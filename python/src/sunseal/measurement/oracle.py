@@ -8,6 +8,8 @@ here, in integers, by the affine formulas of SEC 1 section 2.2.1. None of it sha
 
 from __future__ import annotations
 
+import bisect
+import contextlib
 import hashlib
 import hmac
 import operator
@@ -337,29 +339,48 @@ def _cbc_mac(key: bytes, samples: bytes) -> bytes:
 
 
 def _low_bits(output: bytes, fold: int) -> bytes:
-    """Compute what an oscillator's generator makes of the low bits behind its start-up ones: they lie packed."""
+    """Return the bytes whose folding is that of an oscillator's low bits behind its start-up ones: they lie packed."""
     bits = [byte >> i & 1 for byte in output for i in range(8)][OSCILLATOR_STARTUP:]
     whole = len(bits) // (8 * fold) * fold
     # A byte holds eight folded bits one behind the other, where SRAM's bytes are folded side by side.
-    turned = bytes(
+    return bytes(
         sum(bits[8 * at + fold * i + j] << i for i in range(8)) for at in range(0, whole, fold) for j in range(fold)
     )
-    return references.von_neumann(turned, fold, 32)
+
+
+def _fold(generator: str) -> int:
+    return 16 if generator in ("sram_xor16cvn", "osc_clksft") else 32
 
 
 def _generated(generator: str, output: bytes) -> bool:
     """Recompute a generator's conditioning from the raw samples that its program left behind its 256 bits."""
     bits, samples = output[:32], output[32:]
-    fold = 16 if "16" in generator or generator == "osc_clksft" else 32
-    if generator.startswith("osc"):
-        expected = _low_bits(samples, fold)
-    elif generator == "sram_sha256":
+    if generator == "sram_sha256":
         expected = hashlib.sha256(samples[:2560]).digest()
     elif generator in ("sram_aes", "sram_swaes"):
         expected = _cbc_mac(MAC_KEY, samples[:1536]) + _cbc_mac(MAC_KEY, samples[1536:3072])
     else:
-        expected = references.von_neumann(samples, fold, 32)
+        fold = _fold(generator)
+        folded = _low_bits(samples, fold) if generator.startswith("osc") else samples
+        expected = references.von_neumann(folded, fold, 32)
     return bits == expected
+
+
+def samples_taken(generator: str, output: bytes) -> int:
+    """Count the raw samples that a generator took for its 256 bits, start-up ones too."""
+    fixed = {"sram_sha256": 2560, "sram_aes": 3072, "sram_swaes": 3072}
+    if generator in fixed:
+        return fixed[generator]
+    fold, osc, samples = _fold(generator), generator.startswith("osc"), output[32:]
+    folded = _low_bits(samples, fold) if osc else samples
+
+    def full(folds: int) -> bool:
+        with contextlib.suppress(ValueError):
+            return bool(references.von_neumann(folded[: folds * fold], fold, 32))
+        return False
+
+    bytes_taken = fold * bisect.bisect_left(range(len(folded) // fold + 1), True, key=full)
+    return 8 * bytes_taken + OSCILLATOR_STARTUP if osc else bytes_taken
 
 
 def _trng(work: Workload) -> Trial:
