@@ -11,12 +11,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from figures import settle
+
 from sunseal import Machine, boards
 from sunseal.measurement import coupon, measuring, oracle
 
 FIRMWARE = Path(__file__).resolve().parents[1]
 PAGE = FIRMWARE.parent / "docs" / "reference" / "coupon.md"
-BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"
 FRAM = "msp430fr5994-launchpad"
 FLASH = {"msp430f5438a-anagear": "mpy-32", "msp432p401r-launchpad": "default"}
 KINDS = {
@@ -92,22 +93,5 @@ def figures() -> Iterator[str]:
     yield f"\nOn the MSP432P401R the XOR of 128 bytes from flash alone takes {alone:,} cycles."
 
 
-def main() -> int:
-    """Write the page, or say whether it is current."""
-    if sys.argv[1:] not in (["write"], ["check"]):
-        print("usage: coupon.py write|check", file=sys.stderr)
-        return 2
-    text = PAGE.read_text(encoding="utf-8")
-    head, _, rest = text.partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    new = head + BEGIN + "\n".join(figures()) + "\n" + END + tail
-    if sys.argv[1] == "write":
-        PAGE.write_text(new, encoding="utf-8")
-    elif new != text:
-        print(f"{PAGE} is not current: python firmware/tests/coupon.py write", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(settle(PAGE, figures(), __file__))

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use sunseal_link::air::Train;
 use sunseal_trace::Picos;
 
-use super::{Chip, Incoming, State, Target, reg};
+use super::map::reg;
+use super::{Chip, Incoming, State, Target};
 use crate::chip::{RadioChip, micros};
 
 /// Crystal periods of one period of the RC oscillator.
