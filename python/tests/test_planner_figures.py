@@ -786,7 +786,7 @@ def test_a_constant_load_on_a_battery() -> None:
 
 def test_no_margin_ends_below_nothing() -> None:
     worst = [uncertainty.Swing(name, "", "", -1.0, 1.5) for name in ("light", "leakage")]
-    assert uncertainty.ends(0.5, worst) == (-1.0, pytest.approx(0.5 + math.sqrt(2.0)))
-    assert uncertainty.ends(0.5, [dataclasses.replace(worst[0], outcome_low=0.2)]) == pytest.approx((0.2, 1.5))
+    assert uncertainty.ends(0.5, worst) == near((-1.0, 0.5 + math.sqrt(2.0)))
+    assert uncertainty.ends(0.5, [dataclasses.replace(worst[0], outcome_low=0.2)]) == near((0.2, 1.5))
     # A tenth more is carried at both ends; nothing stays nothing.
     assert worst[0].eased(1.1).outcome_low == -1.0 and worst[0].eased(1.1).outcome_high == pytest.approx(1.75)

@@ -50,9 +50,17 @@ int main(void) {
     }
 }
 """
-OTHER = "#include <stdint.h>\nuint16_t unused = 3;\nstatic volatile uint16_t on = 700;\nuint16_t also(void) { return on; }\n"
+OTHER = """
+#include <stdint.h>
+uint16_t unused = 3;
+static volatile uint16_t on = 700;
+uint16_t also(void) { return on; }
+"""
 FLAGS = ["-std=c11", "-g", "-ffunction-sections", "-fdata-sections", "-fno-inline"]
-MEMORY = {"msp430f5438a-anagear": ("0x5c00", "0x1c00", "0xfffe"), "msp432p401r-launchpad": ("0x400", "0x20000000", "0")}
+MEMORY = {
+    "msp430f5438a-anagear": ("0x5c00", "0x1c00", "0xfffe"),
+    "msp432p401r-launchpad": ("0x400", "0x20000000", "0"),
+}
 """Where code, RAM and the vector of the reset begin."""
 BOARDS = ["msp430f5438a-anagear", "micaz", "msp432p401r-launchpad"]
 
