@@ -29,6 +29,11 @@ KINDS = {
     "secp160r1": "ECDSA, secp160r1",
     "p224": "ECDSA, P-224",
     "p256": "ECDSA, P-256",
+    **{
+        f"{curve}-{way}": f"ECDSA, {name}, {how}"
+        for way, how in (("steps", "in steps"), ("pool", "of a pool (not recommended)"))
+        for curve, name in (("secp160r1", "secp160r1"), ("p224", "P-224"), ("p256", "P-256"))
+    },
     "wots-sha1": "Winternitz, SHA-1, each fourth value",
     "wots-sha256": "Winternitz, SHA-256, each eighth value",
 }
@@ -61,8 +66,9 @@ def bare(kind: str) -> int | None:
     """Cycles of the same use without a store: from memory, or from a coupon in RAM."""
     if kind.startswith("wots"):
         return None
-    if kind in ("secp160r1", "p224", "p256"):
-        return cycles(FRAM, f"ecdsa-{kind}-sign-online")
+    curve = kind.partition("-")[0]
+    if curve in ("secp160r1", "p224", "p256"):
+        return cycles(FRAM, f"ecdsa-{curve}-sign-online")
     return cycles(FRAM, f"coupon-{kind}-bare") if kind in ("ctr", "random") else None
 
 

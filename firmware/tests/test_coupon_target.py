@@ -175,8 +175,24 @@ def test_a_one_time_key_signs_once(operation: str, every: int) -> None:
 @pytest.mark.parametrize("board", VARIANTS)
 def test_every_kind_is_right(board: str) -> None:
     kinds = [w.name for w in boards.WORKLOADS.values() if w.algorithm == "coupon"]
-    assert len(kinds) == 24
+    assert len(kinds) == 36
     there = [name for name in kinds if boards.has_workload(board, name)]
-    assert len(there) == {FRAM: 24, "msp430f5438a-anagear": 18, "msp432p401r-launchpad": 21}[board]
+    assert len(there) == {FRAM: 36, "msp430f5438a-anagear": 30, "msp432p401r-launchpad": 33}[board]
     for name in there:
         assert measuring.measure(name, board=board).result_valid is True
+
+
+@pytest.mark.parametrize(("curve", "part"), [("secp160r1", 6), ("p224", 7), ("p256", 8)])
+def test_a_step_of_a_coupon_is_a_bounded_part_of_it(curve: str, part: int) -> None:
+    name = f"coupon-{curve}-steps-produce"
+    m = Machine(FRAM, program(FRAM, name))
+    feed(m, name)
+    m.run(until=f"bench_{name.replace('-', '_')}")
+    begun, steps = m.cycles, []
+    while m.read_int("bench_status") == 0x7FFF:
+        at = m.cycles
+        m.run(until="sunseal_coupon_produce")
+        steps.append(m.cycles - at)
+    assert m.read_int("bench_status") == 0
+    assert len(steps) > 30
+    assert max(steps) < (m.cycles - begun) / part

@@ -335,6 +335,10 @@ def _coupons() -> Iterator[Workload]:
             ("whole", "the same without a coupon, its number burnt"),
         ):
             yield Workload(f"coupon-{parameter}-{op}", "coupon", parameter, op, hash_name, bits, what)
+    for curve, hash_name, bits in (("secp160r1", "sha1", 80), ("p224", "sha256", 112), ("p256", "sha256", 128)):
+        for way, how in (("steps", "in steps"), ("pool", "of 16 of a pool's 64 pairs, for comparison alone")):
+            for op, what in (("produce", f"r and 1/k {how}, into the store"), ("use", "s of a hash: guard included")):
+                yield Workload(f"coupon-{curve}-{way}-{op}", "coupon", f"{curve}-{way}", op, hash_name, bits, what)
     for parameter, what in (("ctr", "128 bytes of XOR"), ("random", "256 bits copied")):
         yield Workload(f"coupon-{parameter}-bare", "coupon", parameter, "bare", "", 128, f"{what}, without any guard")
 

@@ -5,6 +5,8 @@
 #include "sunseal/aes.h"
 #include "sunseal/coupon.h"
 #include "sunseal/ecdsa.h"
+#include "sunseal/ecdsa_pool.h"
+#include "sunseal/ecdsa_steps.h"
 #include "sunseal/ots.h"
 
 /*
@@ -103,6 +105,66 @@ int sunseal_coupon_ecdsa_p256_make(void *context, uint32_t sequence, void *paylo
 int sunseal_coupon_ecdsa_p256_sign(struct sunseal_coupon_store *store, uint8_t pool,
                                    uint8_t sig[64], const uint8_t d[32], const uint8_t *hash,
                                    size_t hash_len);
+
+/*
+ * ECDSA in steps
+ * --------------
+ * The same coupon, made a step at a time (sunseal/ecdsa_steps.h), so that the work of one wake-up
+ * is bounded: no step is longer than an inversion, a sixth of the whole (secp160r1) to an eighth
+ * (P-256); entropy is read in the first. One context serves one pool; it holds k between two steps,
+ * in RAM: a coupon whose making is cut begins anew, with other entropy. sign is that of the kind
+ * above, whose contexts this one begins like.
+ */
+struct sunseal_coupon_ecdsa_secp160r1_steps {
+    struct sunseal_coupon_entropy source;
+    struct sunseal_ecdsa_secp160r1_offline state; /* zero at first */
+    uint32_t sequence;                            /* of the coupon that it belongs to */
+};
+struct sunseal_coupon_ecdsa_p224_steps {
+    struct sunseal_coupon_entropy source;
+    struct sunseal_ecdsa_p224_offline state; /* zero at first */
+    uint32_t sequence;                       /* of the coupon that it belongs to */
+};
+struct sunseal_coupon_ecdsa_p256_steps {
+    struct sunseal_coupon_entropy source;
+    struct sunseal_ecdsa_p256_offline state; /* zero at first */
+    uint32_t sequence;                       /* of the coupon that it belongs to */
+};
+
+int sunseal_coupon_ecdsa_secp160r1_make_step(void *context, uint32_t sequence, void *payload);
+int sunseal_coupon_ecdsa_p224_make_step(void *context, uint32_t sequence, void *payload);
+int sunseal_coupon_ecdsa_p256_make_step(void *context, uint32_t sequence, void *payload);
+
+/*
+ * ECDSA with nonces of a pool: not recommended
+ * --------------------------------------------
+ * For comparison alone: sunseal/ecdsa_pool.h says what is known against it. Of `terms` bytes of
+ * fresh entropy, 32 at most, a coupon is the sum of as many pairs of the pool, which lies where it
+ * outlasts the supply and nobody reads it. sign is that of the kind above, whose contexts this one
+ * begins like.
+ */
+struct sunseal_coupon_ecdsa_secp160r1_pool {
+    struct sunseal_coupon_entropy source;
+    const struct sunseal_ecdsa_secp160r1_pair *pairs;
+    uint16_t count;
+    uint8_t terms;
+};
+struct sunseal_coupon_ecdsa_p224_pool {
+    struct sunseal_coupon_entropy source;
+    const struct sunseal_ecdsa_p224_pair *pairs;
+    uint16_t count;
+    uint8_t terms;
+};
+struct sunseal_coupon_ecdsa_p256_pool {
+    struct sunseal_coupon_entropy source;
+    const struct sunseal_ecdsa_p256_pair *pairs;
+    uint16_t count;
+    uint8_t terms;
+};
+
+int sunseal_coupon_ecdsa_secp160r1_make_pool(void *context, uint32_t sequence, void *payload);
+int sunseal_coupon_ecdsa_p224_make_pool(void *context, uint32_t sequence, void *payload);
+int sunseal_coupon_ecdsa_p256_make_pool(void *context, uint32_t sequence, void *payload);
 
 /*
  * Ephemeral key pairs of ECDH on P-256: d || Q, by sunseal_ecdsa_p256_keygen; take with

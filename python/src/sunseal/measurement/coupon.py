@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -82,15 +82,28 @@ def _ctr(cipher: str) -> tuple[tuple[int, str], ...]:
     return (1, "aes128-ctr-encrypt"), (1, f"aes128-{cipher}-encrypt"), (-1, "aes128-encrypt")
 
 
-def _ecdsa(curve: str, digest: str, payload_bytes: int) -> Kind:
+def _ecdsa(curve: str, digest: str, payload_bytes: int, way: str = "") -> Kind:
     return Kind(
-        f"ECDSA, {curve}",
+        f"ECDSA, {curve}{way}",
         payload_bytes,
         {"sign": ((1, f"ecdsa-{curve}-sign"), (-1, f"{digest}-hash"))},
         bare=f"ecdsa-{curve}-sign-online",
         made_by=f"ecdsa-{curve}-sign-offline",
         note="without the hash of the message; the original hedges its nonce with key and hash, a coupon's is entropy",
     )
+
+
+def _other_ways(curve: str, digest: str, payload_bytes: int) -> dict[str, Kind]:
+    """The same coupons made in steps, and for comparison of a pool of nonces."""
+    steps = _ecdsa(curve, digest, payload_bytes, ", in steps")
+    pool = _ecdsa(curve, digest, payload_bytes, ", nonces of a pool (not recommended)")
+    against = (
+        "nonces of a pool give the key away to who has enough signatures: firmware/crypto/include/sunseal/ecdsa_pool.h"
+    )
+    return {
+        f"{curve}-steps": replace(steps, made_by=None),
+        f"{curve}-pool": replace(pool, made_by=None, note=f"not recommended: {against}"),
+    }
 
 
 def _winternitz(digest: str, digest_bytes: int, every: int) -> Kind:
@@ -149,6 +162,9 @@ KINDS: dict[str, Kind] = {
     "secp160r1": _ecdsa("secp160r1", "sha1", 76),
     "p224": _ecdsa("p224", "sha256", 88),
     "p256": _ecdsa("p256", "sha256", 100),
+    **_other_ways("secp160r1", "sha1", 76),
+    **_other_ways("p224", "sha256", 88),
+    **_other_ways("p256", "sha256", 100),
     "wots-sha1": _winternitz("sha1", 20, 4),
     "wots-sha256": _winternitz("sha256", 32, 8),
 }

@@ -416,6 +416,9 @@ def ctr(key: bytes, counter: bytes, text: bytes) -> bytes:
 
 
 def _coupon(work: Workload) -> Trial:
+    curve, _, way = (work.parameter or "").partition("-")
+    if way in ("steps", "pool"):
+        return _coupon(replace(work, parameter=curve))
     if work.parameter in CURVES:
         online = work.operation == "use"
         entropy = _bytes(f"{work.parameter} entropy")
