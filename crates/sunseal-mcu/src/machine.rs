@@ -787,6 +787,11 @@ impl Machine {
         self.common_mut().parts.iter_mut().find(|a| a.name == name).map(|a| &mut *a.part)
     }
 
+    /// The attached parts, by name.
+    pub fn parts(&self) -> impl Iterator<Item = (&str, &dyn Part)> {
+        self.common().telling()
+    }
+
     /// Call behind a change of an attached part from outside: takes over its pins and state.
     pub fn sync_parts(&mut self) {
         let (now, cycles) = (self.time(), self.cycles());
