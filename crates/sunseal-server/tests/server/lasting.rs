@@ -3,7 +3,6 @@
 
 use serde_json::json;
 use sunseal_link::Suite;
-use sunseal_server::serve;
 
 use crate::common::*;
 

@@ -148,7 +148,7 @@ fn a_port_in_use_and_wrong_arguments_are_told() {
 }
 
 /// Sends bytes as they are and reads until the server hangs up.
-fn raw(server: &Running, request: &str) -> String {
+pub fn raw(server: &Running, request: &str) -> String {
     let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
     stream.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
     stream.write_all(request.as_bytes()).unwrap();

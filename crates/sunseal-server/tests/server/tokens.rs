@@ -3,9 +3,10 @@
 
 use serde_json::{Value, json};
 use sunseal_link::{Message, Suite};
-use sunseal_server::{hex, serve};
+use sunseal_server::hex;
 
 use crate::common::*;
+use crate::requests::raw;
 
 /// Every path of the server, and what it takes to be heard there.
 #[tokio::test]
