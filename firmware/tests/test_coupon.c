@@ -216,7 +216,7 @@ static void flash_cut(size_t i, uint16_t target) {
     }
 }
 
-static unsigned together; /* words of one pulse, where they begin at a multiple of so many */
+static unsigned together = 1; /* words of one pulse, where they begin at a multiple of so many */
 
 static int flash_program(uint16_t *at, const uint16_t *from, uint16_t words) {
     while (words > 0) {
