@@ -15,6 +15,7 @@ export CARGO_TARGET_DIR ?= $(CURDIR)/target
 STAMPS := $(CARGO_TARGET_DIR)/stamps
 CARGO := cargo --locked --quiet
 JOBS ?= $(shell nproc)
+MAKEFLAGS += --no-print-directory
 SILENT := $(if $(V),,--silent) # V=1 shows each command of the firmware's build
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -path '*/src/*' -o -name Cargo.toml -o -name '*.html')
@@ -22,7 +23,7 @@ C_SOURCES = $$(find firmware -name build -prune -o \( -name '*.c' -o -name '*.h'
 # Tests compare with mspdebug, OpenSSL, tshark and chromium; here their absence is a failure, not a skip.
 WITH_TOOLS = SUNSEAL_REQUIRE_TOOLS=1 PATH="$$($(GET) --for tests --print-bin):$$($(GET) --print-bin):$$PATH"
 
-.PHONY: help demo all venv engine server firmware all-boards tools wheel test debugger vectors test-rust test-firmware test-library test-python test-hdl test-hdl-all test-all docs torture fuzz check mutants fmt bench clean
+.PHONY: help demo all ready venv engine server firmware all-boards tools wheel release test debugger vectors test-rust test-firmware test-library test-python test-hdl test-hdl-all test-all docs torture fuzz check mutants fmt bench clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -30,7 +31,11 @@ help: ## Print this list.
 demo: all ## Run one simulated day of a harvested node against the real server; writes out/demo/report.html.
 	$(BIN)/sunseal demo
 
-all: engine server firmware ## Build everything: virtual environment, engine, server and firmware.
+# A second goal beside engine and server: compilers are fetched and firmware is built while Rust's leaves a core idle.
+beside = trap 'kill 0' INT TERM; ended=0; $(MAKE) $(1) & aside=$$!; $(MAKE) engine server || ended=1; wait $$aside || ended=1; exit $$ended
+
+all: ## Build everything: virtual environment, engine, server and firmware.
+	+@$(if $(BUILT),,$(call beside,firmware))
 
 venv: $(STAMPS)/venv ## Make .venv with the pinned Python packages.
 
@@ -54,37 +59,41 @@ $(STAMPS)/engine: $(STAMPS)/venv $(RUST_SOURCES) pyproject.toml
 
 server: $(BIN)/sunseal-server ## Build the verifying server and its gateway.
 
-$(BIN)/sunseal-server: $(STAMPS)/venv $(RUST_SOURCES)
+$(BIN)/sunseal-server: $(RUST_SOURCES)
 	$(CARGO) build --release -p sunseal-server
-	@install -m 755 $(CARGO_TARGET_DIR)/release/sunseal-server $@
+	@install -D -m 755 $(CARGO_TARGET_DIR)/release/sunseal-server $@
 
 firmware: ## Fetch the cross compiler once and build the node's firmware, all variants.
 	$(GET)
-	$(MAKE) $(SILENT) --no-print-directory -j$(JOBS) -C firmware BOARD=$(BOARD)
+	$(MAKE) $(SILENT) -j$(JOBS) -C firmware BOARD=$(BOARD)
 
 all-boards: ## Build the firmware of every board; fetches GCC for the AVR as well.
-	$(GET)
-	$(GET) --for avr
-	$(MAKE) $(SILENT) --no-print-directory -j$(JOBS) -C firmware all-boards
+	$(if $(BUILT),,$(GET))
+	$(if $(BUILT),,$(GET) --for avr)
+	$(if $(BUILT),,$(MAKE) $(SILENT) -j$(JOBS) -C firmware all-boards)
 
-tools: ## Fetch what the tests compare with: mspdebug, OpenSSL, tshark, chromium, GCC's torture tests.
-	$(GET) --for tests
-	$(GET) --for torture
+tools: ## Fetch what the tests compare with: mspdebug, OpenSSL, tshark, chromium, GCC's torture tests, proofs.
+	$(if $(BUILT),,for group in tests torture proofs spin; do $(GET) --for $$group || exit 1; done)
 
-# Compiling the crates' tests leaves a core idle now and then, which what needs no compiler of Rust fills.
-test: all all-boards tools ## Run everything that CI runs: crates beside firmware and library, then Python.
+# Compiling the crates' tests leaves a core idle now and then, which what needs no compiler of Rust fills. BUILT tells the
+# targets below that all is built: to look costs ten seconds each time.
+test: BUILT_MAKE = $(MAKE) BUILT=1
+test: ready ## Run everything that CI runs: crates beside firmware and library, then Python.
 	@mkdir -p out
 	@echo "check and test-rust run beside test-firmware and test-library; what they say follows, and lies in out/test-crates.log" >&2
-	@trap 'kill 0' INT TERM; { $(MAKE) check && $(MAKE) test-rust; } > out/test-crates.log 2>&1 & crates=$$!; ended=0; \
-	  { $(MAKE) test-firmware && $(MAKE) test-library; } || ended=1; \
+	@trap 'kill 0' INT TERM; { $(BUILT_MAKE) check && $(BUILT_MAKE) test-rust; } > out/test-crates.log 2>&1 & crates=$$!; ended=0; \
+	  { $(BUILT_MAKE) test-firmware && $(BUILT_MAKE) test-library; } || ended=1; \
 	  wait $$crates || ended=1; cat out/test-crates.log; exit $$ended
-	$(MAKE) test-python
+	$(BUILT_MAKE) test-python
+
+ready: ## Build and fetch all that the tests use.
+	+@$(call beside,all-boards tools)
 
 test-all: export SUNSEAL_SLOW := 1
 test-all: debugger test vectors test-hdl-all torture fuzz docs ## Run what CI runs and what is slow, some properties on ten times the cases; build the site.
 
 # The motes that a coprocessor is tested beside, and the one without.
-FPGA_BOARDS = $(GET) --for avr && for b in mica2-fpga-up5k mica2-fpga-spartan3e mica2; do $(MAKE) $(SILENT) --no-print-directory -C firmware BOARD=$$b bench base || exit 1; done && $(MAKE) $(SILENT) --no-print-directory -C firmware BOARD=mica2-fpga-up5k library
+FPGA_BOARDS = $(GET) --for avr && for b in mica2-fpga-up5k mica2-fpga-spartan3e mica2; do $(MAKE) $(SILENT) -C firmware BOARD=$$b bench base || exit 1; done && $(MAKE) $(SILENT) -C firmware BOARD=mica2-fpga-up5k library
 
 test-hdl: engine ## Test the hardware of hdl/ in Icarus, as netlists, by proofs, with seeded faults, placed: some three minutes.
 	$(GET) --for hdl
@@ -97,7 +106,7 @@ test-hdl-all: engine ## The same, and every core and bus in Verilator.
 	SUNSEAL_SLOW=1 SUNSEAL_REQUIRE_TOOLS=1 $(BIN)/python -m pytest -q -n $(JOBS) hdl/tests
 
 vectors: all all-boards ## Run every known answer of the library on every target, the slow ones too.
-	$(MAKE) $(SILENT) --no-print-directory -C firmware host
+	$(MAKE) $(SILENT) -C firmware host
 	$(BIN)/python firmware/tests/table.py check
 
 debugger: ## Build the MSP430's GDB, seven minutes once; without it its session is the one test that is skipped.
@@ -123,13 +132,11 @@ fuzz: ## Run libFuzzer on what reads other people's bytes, a minute on each targ
 test-rust: all all-boards tools ## Test the crates.
 	$(WITH_TOOLS) $(CARGO) test --no-fail-fast --release --workspace --exclude sunseal-py --lib --bins --tests
 
-test-firmware: firmware all-boards ## Test the firmware on the host and on every simulated variant.
-	$(MAKE) $(SILENT) --no-print-directory -j$(JOBS) -O -C firmware test-host test-boards
+test-firmware: all-boards ## Test the firmware on the host and on every simulated variant.
+	$(MAKE) $(SILENT) -j$(JOBS) -O -C firmware test-host test-boards
 
-test-library: all all-boards ## Hold the cryptographic library to known answers, constant time and proofs on every target.
-	$(GET) --for proofs
-	$(GET) --for spin
-	$(MAKE) $(SILENT) --no-print-directory -C firmware host
+test-library: all all-boards tools ## Hold the cryptographic library to known answers, constant time and proofs on every target.
+	$(MAKE) $(SILENT) -C firmware host
 	$(BIN)/python firmware/tests/prove.py
 	$(BIN)/python firmware/tests/table.py sample
 	$(BIN)/python firmware/tests/verdicts.py check
@@ -143,6 +150,10 @@ test-python: all all-boards tools ## Test the command line, the report in a real
 
 wheel: all all-boards ## Build a wheel that needs no source tree, into dist/.
 	$(BIN)/python packaging/wheel
+
+release: all all-boards ## The same with the engine optimised by a profile of training programs; it is built twice, ten minutes.
+	$(GET) --for profile
+	$(BIN)/python packaging/wheel --profiled
 
 DOCS_PACKAGES = $(CARGO_TARGET_DIR)/docs
 SERVE ?=

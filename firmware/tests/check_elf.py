@@ -96,8 +96,9 @@ def load(path: Path) -> Image:
     for i in range(phnum):
         kind, offset, _, physical, size = struct.unpack_from("<5I", data, phoff + 32 * i)
         if kind == 1:
-            for at in range(0, size - 1, 2):
-                image.words[physical + at] = struct.unpack_from("<H", data, offset + at)[0]
+            count = size // 2
+            places = range(physical, physical + 2 * count, 2)
+            image.words.update(zip(places, struct.unpack_from(f"<{count}H", data, offset), strict=True))
     sections = [struct.unpack_from("<10I", data, shoff + 40 * i) for i in range(shnum)]
     for _, kind, flags, address, offset, length, link, _, _, _ in sections:
         if kind == 1 and flags & 4:
