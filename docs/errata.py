@@ -58,20 +58,20 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def section(name: str) -> tuple[list[str], list[tuple[str, ...]]]:
-    """Return the sentences above a chip's or part's table of errata, and its rows."""
+def section(name: str) -> tuple[list[str], list[tuple[tuple[str, ...], ...]]]:
+    """Return the sentences above a chip's or part's table of errata, and its rows: cells of lines."""
     facts = read(name)
     if "none" in facts:
         return [f"Maker's list: {facts['document']}. {facts['none']}."], []
     above = [f"Maker's list: {facts['document']}. Read: {facts['read']}."]
     if unread := facts.get("unread"):
         above.append(f"On the list, but its text not read, and not looked for in the model: {', '.join(unread)}.")
-    rows = [
-        (f"**{e['id']}**", e["revisions"], e["silicon"], e["program"], f"**{e['model']}**: {e['here']}", _source(e))
+    return above, [
+        (
+            (f"**{e['id']}**", f"revisions: {e['revisions']}"),
+            (f"{e['silicon']}.", f"({e['source']}{', partly from memory' if e.get('recalled') else ''})"),
+            (f"{e['program']}.",),
+            (f"**{e['model']}**: {e['here']}.",),
+        )
         for e in facts["erratum"]
     ]
-    return above, rows
-
-
-def _source(erratum: Mapping[str, Any]) -> str:
-    return erratum["source"] + (" (that this part has it: from memory)" if erratum.get("recalled") else "")

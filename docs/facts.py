@@ -242,10 +242,15 @@ OF_CORES = {
 def errata_of(name: str) -> str:
     """Write the maker's errata of a chip or part, and whether the model shows them."""
     above, rows = errata.section(name)
-    return "\n\n".join([*(line.replace("<", "&lt;") for line in above), table(ERRATUM, rows)])
+    return "\n\n".join(
+        [
+            *(line.replace("<", "&lt;") for line in above),
+            table(ERRATUM, ((BREAK.join(cell) for cell in row) for row in rows)),
+        ]
+    )
 
 
-ERRATUM = ("erratum", "revisions", "what silicon does", "what it means for a program", "the model", "source")
+ERRATUM = ("erratum", "what silicon does", "what it means for a program", "the model")
 
 
 def _lead(name: str) -> str:
