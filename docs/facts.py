@@ -219,8 +219,8 @@ def of_chips() -> Iterator[tuple[str, str, str]]:
 
 
 ERRATA = (
-    "An erratum that the model *does not* show is a trap: a program that needs the workaround runs here without it. "
-    "*Not concerned* is one in what is not modelled: reaching for it traps, or nothing here can."
+    "What the model *does not* show goes unnoticed here: a program without the workaround runs, and fails on the chip. "
+    "*Not concerned* is an erratum in what is not modelled: reaching for it traps, or nothing here can."
 )
 ASSUMPTIONS = "Where silicon is known to differ from the manual otherwise, or the manual says nothing, is told under:"
 DRAWS = (
