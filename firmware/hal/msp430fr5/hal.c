@@ -40,10 +40,14 @@ static uint32_t smclk_hz(void) {
     return mclk_khz_now * UINT32_C(1000);
 }
 
+/* The DCO overshoots when its frequency changes: divided by 4 for 10 us no clock runs too fast (erratum CS12). */
 static void dco(uint16_t setting) {
     CSCTL0 = CSKEY;
-    CSCTL1 = setting;
     CSCTL2 = SELA__VLOCLK | SELS__DCOCLK | SELM__DCOCLK;
+    CSCTL3 = DIVS__4 | DIVM__4;
+    CSCTL1 = setting;
+    for (volatile uint8_t at_most_4_mhz = 0; at_most_4_mhz < 10; at_most_4_mhz++) {
+    }
     CSCTL3 = 0; /* nothing divided */
     CSCTL0_H = 0;
 }

@@ -43,6 +43,7 @@
 #define DCOFSEL_SHIFT 1
 #define SELA__VLOCLK 0x0100
 #define SELS__DCOCLK 0x0030
+#define DIVS__4 0x0020
 #define SELM__DCOCLK 0x0003
 #define DIVM__2 0x0001
 #define DIVM__4 0x0002
