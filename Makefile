@@ -152,7 +152,6 @@ wheel: all all-boards ## Build a wheel that needs no source tree, into dist/.
 	$(BIN)/python packaging/wheel
 
 release: all all-boards ## The same with the engine optimised by a profile of training programs; it is built twice, ten minutes.
-	$(GET) --for profile
 	$(BIN)/python packaging/wheel --profiled
 
 DOCS_PACKAGES = $(CARGO_TARGET_DIR)/docs

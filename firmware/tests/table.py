@@ -4,7 +4,7 @@
 
 The host's library is called through ctypes, each target's on its simulated board. The table goes to
 docs/reference/vectors.md: rows are documents and functions, columns are implementations, an empty cell
-is a vector that nothing ran. A sample runs on the targets one in sixteen of the calls of a row that are marked slow,
+is a vector that nothing ran. A sample runs on the targets one in thirty-two of the calls of a row that are marked slow,
 at least one of each, and holds the table to its rows and to which of its cells are empty.
 """
 
@@ -62,7 +62,7 @@ SLOW = {
     "telosb/mpy-16": 8,
 }
 """Of the calls that are marked slow, one in so many runs here; all of them run in the other columns."""
-SAMPLED = 16
+SAMPLED = 32
 """Of the slow calls of a row that a target runs, one in so many is in a sample."""
 
 
