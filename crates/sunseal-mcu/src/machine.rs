@@ -104,6 +104,28 @@ pub enum MachineError {
         /// What there is.
         known: String,
     },
+    /// A part with an I2C address on an interface without I2C.
+    #[error("`{name}` speaks no I2C; of {device} {known} do")]
+    NoI2c {
+        /// What was asked for.
+        name: String,
+        /// The device.
+        device: String,
+        /// What there is.
+        known: String,
+    },
+    /// Two parts at one I2C address.
+    #[error("{part} cannot have I2C address {address:#04x} on {serial}: {other} has it")]
+    AddressTaken {
+        /// Who came second.
+        part: String,
+        /// Who has it.
+        other: String,
+        /// The bus.
+        serial: String,
+        /// The address.
+        address: u8,
+    },
     /// Unknown timer or capture input.
     #[error("`{0}` is no capture input; write timer, block and input as in tb0, 6, B")]
     NoCapture(String),
@@ -711,7 +733,8 @@ impl Machine {
     /// Wires a part to the chip. It appears in the ledger as component `name`.
     ///
     /// # Errors
-    /// If there is no such serial interface.
+    /// If there is no such serial interface, or a part that answers at an I2C address is wired to one without I2C, or
+    /// shares its address with another.
     pub fn attach_part(
         &mut self,
         name: &str,
@@ -719,6 +742,9 @@ impl Machine {
         part: Box<dyn Part>,
     ) -> Result<(), MachineError> {
         let serial = wiring.serial.map(|s| self.serial(s)).transpose()?;
+        if !part.addresses().is_empty() {
+            self.check_bus(name, wiring.serial.unwrap_or("nothing"), &*part)?;
+        }
         let cycles = self.cycles();
         let drives = self.common_mut().attach(name, serial, wiring, part, cycles);
         each_mut!(self, e => e.chip.drive(drives));
@@ -729,6 +755,39 @@ impl Machine {
     #[must_use]
     pub fn serials(&self) -> &'static [&'static str] {
         each!(self, e => e.chip.serials())
+    }
+
+    /// Those of them that the chip has and that are an I2C master where the program wants it.
+    #[must_use]
+    pub fn i2c_serials(&self) -> Vec<&'static str> {
+        let bases = match &self.device().facts {
+            Facts::F5xx(facts) => Some(&facts.peripherals),
+            Facts::Fr5xx(facts) => Some(&facts.peripherals),
+            _ => None,
+        };
+        let there = |name: &str| bases.is_none_or(|b| b.at(name).is_some_and(|base| base != 0));
+        let speaks = |name: &&str| {
+            name.starts_with("eusci_b") || name.starts_with("usci_b") || *name == "twi"
+        };
+        self.serials().iter().copied().filter(speaks).filter(|name| there(name)).collect()
+    }
+
+    fn check_bus(&self, name: &str, serial: &str, part: &dyn Part) -> Result<(), MachineError> {
+        let known = self.i2c_serials();
+        if !known.contains(&serial) {
+            let (name, device) = (serial.to_owned(), self.device().name.clone());
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            return Err(MachineError::NoI2c { name, device, known });
+        }
+        match self.common().shares_address(self.serial(serial)?, part) {
+            None => Ok(()),
+            Some((other, address)) => Err(MachineError::AddressTaken {
+                part: name.to_owned(),
+                other: other.to_owned(),
+                serial: serial.to_owned(),
+                address,
+            }),
+        }
     }
 
     fn serial(&self, name: &str) -> Result<usize, MachineError> {

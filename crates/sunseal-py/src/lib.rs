@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 mod air;
 mod board;
+mod device;
 mod error;
 mod fleet;
 mod inject;
@@ -30,6 +31,8 @@ mod _engine {
     use air::Air;
     #[pymodule_export]
     use board::{Board, levels};
+    #[pymodule_export]
+    use device::{attach_device, device_states, i2c_serials};
     #[pymodule_export]
     use error::EngineError;
     #[pymodule_export]

@@ -25,6 +25,7 @@ use sunseal_trace::{Observer, Picos, Silent};
 
 use crate::air::Air;
 use crate::board::{Board, BoardOrFile};
+use crate::device::{self, Raised};
 use crate::error::{EngineError, refuse, refuse_at};
 use crate::program::{Counts, check_fpgas, fpga_events};
 use crate::view::View;
@@ -43,6 +44,8 @@ pub struct Machine {
     radio: Option<(RadioHandle, Medium)>,
     /// The board's coprocessors by name.
     fpgas: Vec<(String, FpgaHandle)>,
+    /// Devices of Python on its serial buses, by name, and what they have raised.
+    devices: Mutex<Vec<(String, Raised)>>,
     /// What every run is written to, if it is.
     dump: Mutex<Option<Recorder<BufWriter<File>>>>,
 }
@@ -96,6 +99,7 @@ impl Goal {
 
 impl Machine {
     pub fn lock(&self) -> MutexGuard<'_, sunseal_mcu::Machine> {
+        device::refuse_if_asked();
         // A panic within a run leaves a machine that may be looked at.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -201,7 +205,17 @@ impl Machine {
     fn check_parts(&self) -> PyResult<()> {
         let problem = self.radio().and_then(RadioHandle::problem);
         problem.map_or(Ok(()), |reason| Err(refuse(reason)))?;
+        let raised = self.devices().iter().find_map(|(_, raised)| raised.take());
+        raised.map_or(Ok(()), Err)?;
         check_fpgas(&self.fpgas)
+    }
+
+    fn device_names(&self) -> Vec<String> {
+        self.devices().iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    pub fn devices(&self) -> MutexGuard<'_, Vec<(String, Raised)>> {
+        self.devices.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn elf(&self) -> PyResult<&Elf> {
@@ -249,7 +263,8 @@ impl Machine {
         }
         let radio = radio.map(|radio| (radio, medium));
         let (progress, dump) = (Mutex::new(None), Mutex::new(None));
-        Ok(Self { inner: Mutex::new(inner), elf, progress, radio, fpgas, dump })
+        let devices = Mutex::new(Vec::new());
+        Ok(Self { inner: Mutex::new(inner), elf, progress, radio, fpgas, devices, dump })
     }
 
     /// Has `progress` called with the machine's cycles every now and then while it runs.
@@ -480,6 +495,7 @@ impl Machine {
                 machine.vocabulary().clone(),
                 machine.cycles() - cycles,
                 machine.time().since(time).0,
+                &self.device_names(),
             );
             let spent = offline.spent().into_iter().map(|(pc, s)| {
                 let line = elf.line_at(pc).map(|l| (l.file, l.line));
@@ -812,7 +828,8 @@ impl Machine {
         for (name, count) in fpga_events(&self.fpgas, m.time()) {
             ledger.add_event(vocabulary.event(&name), count);
         }
-        Ok(Counts::of_stretch(&ledger, vocabulary, m.cycles(), m.time().0))
+        let (cycles, time_ps) = (m.cycles(), m.time().0);
+        Ok(Counts::of_stretch(&ledger, vocabulary, cycles, time_ps, &self.device_names()))
     }
 
     fn lints(&self) -> Vec<String> {
@@ -855,12 +872,15 @@ impl Machine {
                 "the machine shares its air with others, whom a snapshot of it cannot take back; keep one of a machine on an air of its own",
             ));
         }
-        Ok(Snapshot(machine.snapshot()))
+        let snapshot = Snapshot(machine.snapshot());
+        self.check_parts()?;
+        Ok(snapshot)
     }
 
     fn restore(&self, snapshot: &Snapshot) -> PyResult<()> {
         self.alone()?;
-        self.lock().restore(&snapshot.0).map_err(refuse)
+        self.lock().restore(&snapshot.0).map_err(refuse)?;
+        self.check_parts()
     }
 
     /// Memory to look at without copying it: it shows what the machine holds now.

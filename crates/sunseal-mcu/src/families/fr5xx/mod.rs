@@ -32,7 +32,7 @@ use crate::blocks::timer_a::TimerA;
 use crate::blocks::wdt_a::WdtA;
 use crate::blocks::{Ctx, Effects, Reset, ResetKind, cause};
 use crate::clock::{Clocks, Jitter, Line, splitmix64};
-use crate::common::UartByte;
+use crate::common::{OnBus, UartByte};
 use crate::cores::msp430::{CODE, Env, FRAM_READ, FRAM_WRITE, Peripherals, in_word};
 use crate::device::fr5xx as facts;
 use crate::device::{Drifting, RegionKind, us};
@@ -389,7 +389,16 @@ impl Fr5xx {
                     }
                     eusci.spi_received(mosi, miso.unwrap_or(0xFF));
                 }
-                Done::Unanswered => {}
+                Done::I2c(step) => {
+                    if step != OnBus::Stop {
+                        env.common.accounts.count(EUSCI_BYTE[i]);
+                    }
+                    let (answer, drives) = env.common.i2c(i, step, t, cycles);
+                    for (pin, level) in drives {
+                        self.drive(pin, level, t);
+                    }
+                    eusci.i2c_answered(answer, t);
+                }
             }
             if let Err(fault) = eusci.go_on(&cx!(self, env, base, cycles, t)) {
                 env.common.pending_fault = Some(fault);
