@@ -128,6 +128,7 @@ test-firmware: firmware all-boards ## Test the firmware on the host and on every
 
 test-library: all all-boards ## Hold the cryptographic library to known answers, constant time and proofs on every target.
 	$(GET) --for proofs
+	$(GET) --for spin
 	$(MAKE) $(SILENT) --no-print-directory -C firmware host
 	$(BIN)/python firmware/tests/prove.py
 	$(BIN)/python firmware/tests/table.py sample

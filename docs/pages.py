@@ -25,7 +25,11 @@ import sunseal
 from sunseal.cli import app
 
 NAVIGATION = {
-    "Learn": ["tutorial", "tutorials/reproduce", "tutorials/verifier", "tutorials/intermittent", "gallery/index"],
+    "Learn": [
+        "tutorial",
+        *(f"tutorials/{page}" for page in ("reproduce", "verifier", "intermittent", "coupons")),
+        "gallery/index",
+    ],
     "How to": [
         "reference/install",
         *(f"reference/{page}" for page in ("run", "parts", "sweep", "traces", "intermittent", "coupon")),
@@ -43,6 +47,7 @@ DOORS = (
     ("see published figures beside ours", "[Reproduce a paper](tutorials/reproduce.md)"),
     ("verify what nodes sign", "[Run a verifier](tutorials/verifier.md)"),
     ("write a program that outlasts its supply", "[An intermittent program](tutorials/intermittent.md)"),
+    ("know whether work done ahead pays", "[Are coupons worth it here](tutorials/coupons.md)"),
     (
         "look something up",
         "[commands](commands/index.md), [Python](python.md), [scenario files](reference/scenario.md)",

@@ -191,6 +191,7 @@ def sources_of_c(room: dict[str, Any], most: int | None, rng: random.Random, unt
     tree = OUT / "firmware"
     shutil.rmtree(tree, ignore_errors=True)
     shutil.copytree(ROOT / "firmware", tree, ignore=shutil.ignore_patterns("build"))
+    shutil.copytree(ROOT / "firmware" / "build" / "tables", tree / "build" / "tables")
     program = tree / "build" / room["build"]
     # Without the sanitizers, and each source apart: only one changes.
     dry = subprocess.run(

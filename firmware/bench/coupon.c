@@ -17,6 +17,7 @@
  *   random_bare         in  entropy[32]                          out entropy
  *   <curve>_produce     in  entropy[32]                          out nothing but the status
  *   <curve>_use         in  d[N] entropy[32] message[64]         out r[N] s[N]
+ *   <curve>_steps_*, <curve>_pool_* the same, made in steps or of a pool of 64 pairs, 16 terms
  *
  * Numbers are little-endian. In front of the marks the store is formatted and opened and, for use,
  * one coupon made; signing has the hash in front of them, too. sealed is a random value under a
@@ -82,7 +83,11 @@ static int16_t begin_with_one(uint16_t bytes, int (*make)(void *, uint32_t, void
 }
 
 static int16_t produce(void) {
-    return (int16_t)sunseal_coupon_produce(&store);
+    int status;
+    do {
+        status = sunseal_coupon_produce(&store);
+    } while (status == SUNSEAL_PENDING);
+    return (int16_t)status;
 }
 
 /* ---- AES --------------------------------------------------------------------------------------
@@ -319,6 +324,137 @@ SETUP(coupon_p256_produce) {
 WORKLOAD(coupon_p256_produce) {
     return produce();
 }
+/* ---- ECDSA in steps, and of a pool ---------------------------------------------------------- */
+
+#define POOL_PAIRS 64
+#define POOL_TERMS 16
+
+/* The pool lies where it outlasts the supply; here it is made in front of the marks. */
+#if defined(SUNSEAL_FRAM)
+#define IN_POOL(curve) __attribute__((section(".nvm.pool_" #curve), aligned(4))) static
+#else
+#define IN_POOL(curve) static __attribute__((aligned(4)))
+#endif
+
+#define ANOTHER_WAY(curve, CURVE, hash)                                                            \
+    static struct sunseal_coupon_ecdsa_##curve##_steps curve##_steps = {.source = {fed, NULL}};    \
+    IN_POOL(curve) struct sunseal_ecdsa_##curve##_pair curve##_pairs[POOL_PAIRS];                  \
+    static struct sunseal_coupon_ecdsa_##curve##_pool curve##_pool = {                             \
+        {fed, NULL}, curve##_pairs, POOL_PAIRS, POOL_TERMS};                                       \
+                                                                                                   \
+    static int16_t begin_##curve##_steps(const uint8_t *in) {                                      \
+        curve##_steps.source.context = (void *)(uintptr_t)in;                                      \
+        return (int16_t)begin(sizeof(struct sunseal_ecdsa_##curve##_coupon),                       \
+                              sunseal_coupon_ecdsa_##curve##_make_step, &curve##_steps);           \
+    }                                                                                              \
+                                                                                                   \
+    static int16_t begin_##curve##_pool(const uint8_t *in) {                                       \
+        uint8_t drawn[32];                                                                         \
+        memcpy(drawn, in, sizeof drawn);                                                           \
+        int status = SUNSEAL_OK;                                                                   \
+        for (uint8_t i = 0; i < POOL_PAIRS && status == SUNSEAL_OK; i++) {                         \
+            sunseal_sha256(drawn, drawn, sizeof drawn);                                            \
+            status = sunseal_ecdsa_##curve##_pair(&curve##_pairs[i], drawn);                       \
+        }                                                                                          \
+        curve##_pool.source.context = (void *)(uintptr_t)in;                                       \
+        return status != SUNSEAL_OK                                                                \
+                   ? (int16_t)status                                                               \
+                   : (int16_t)begin(sizeof(struct sunseal_ecdsa_##curve##_coupon),                 \
+                                    sunseal_coupon_ecdsa_##curve##_make_pool, &curve##_pool);      \
+    }                                                                                              \
+                                                                                                   \
+    static int16_t use_##curve(int16_t (*before)(const uint8_t *), const uint8_t *in,              \
+                               uint16_t in_len) {                                                  \
+        BENCH_LENGTH(SUNSEAL_##CURVE##_PRIVATE_BYTES + 32 + 64,                                    \
+                     SUNSEAL_##CURVE##_PRIVATE_BYTES + 32 + 64);                                   \
+        hash(hashed, in + SUNSEAL_##CURVE##_PRIVATE_BYTES + 32, 64);                               \
+        int16_t status = before(in + SUNSEAL_##CURVE##_PRIVATE_BYTES);                             \
+        return status == SUNSEAL_OK ? produce() : status;                                          \
+    }
+
+ANOTHER_WAY(secp160r1, SECP160R1, sunseal_sha1)
+ANOTHER_WAY(p224, P224, sunseal_sha256)
+ANOTHER_WAY(p256, P256, sunseal_sha256)
+
+SETUP(coupon_secp160r1_steps_produce) {
+    BENCH_LENGTH(32, 32);
+    return begin_secp160r1_steps(in);
+}
+WORKLOAD(coupon_secp160r1_steps_produce) {
+    return produce();
+}
+SETUP(coupon_secp160r1_steps_use) {
+    return use_secp160r1(begin_secp160r1_steps, in, in_len);
+}
+WORKLOAD(coupon_secp160r1_steps_use) {
+    SIGN(secp160r1, SHA1);
+}
+SETUP(coupon_secp160r1_pool_produce) {
+    BENCH_LENGTH(32, 32);
+    return begin_secp160r1_pool(in);
+}
+WORKLOAD(coupon_secp160r1_pool_produce) {
+    return produce();
+}
+SETUP(coupon_secp160r1_pool_use) {
+    return use_secp160r1(begin_secp160r1_pool, in, in_len);
+}
+WORKLOAD(coupon_secp160r1_pool_use) {
+    SIGN(secp160r1, SHA1);
+}
+SETUP(coupon_p224_steps_produce) {
+    BENCH_LENGTH(32, 32);
+    return begin_p224_steps(in);
+}
+WORKLOAD(coupon_p224_steps_produce) {
+    return produce();
+}
+SETUP(coupon_p224_steps_use) {
+    return use_p224(begin_p224_steps, in, in_len);
+}
+WORKLOAD(coupon_p224_steps_use) {
+    SIGN(p224, SHA256);
+}
+SETUP(coupon_p224_pool_produce) {
+    BENCH_LENGTH(32, 32);
+    return begin_p224_pool(in);
+}
+WORKLOAD(coupon_p224_pool_produce) {
+    return produce();
+}
+SETUP(coupon_p224_pool_use) {
+    return use_p224(begin_p224_pool, in, in_len);
+}
+WORKLOAD(coupon_p224_pool_use) {
+    SIGN(p224, SHA256);
+}
+SETUP(coupon_p256_steps_produce) {
+    BENCH_LENGTH(32, 32);
+    return begin_p256_steps(in);
+}
+WORKLOAD(coupon_p256_steps_produce) {
+    return produce();
+}
+SETUP(coupon_p256_steps_use) {
+    return use_p256(begin_p256_steps, in, in_len);
+}
+WORKLOAD(coupon_p256_steps_use) {
+    SIGN(p256, SHA256);
+}
+SETUP(coupon_p256_pool_produce) {
+    BENCH_LENGTH(32, 32);
+    return begin_p256_pool(in);
+}
+WORKLOAD(coupon_p256_pool_produce) {
+    return produce();
+}
+SETUP(coupon_p256_pool_use) {
+    return use_p256(begin_p256_pool, in, in_len);
+}
+WORKLOAD(coupon_p256_pool_use) {
+    SIGN(p256, SHA256);
+}
+
 #if defined(SUNSEAL_FRAM)
 /* Of duty-coupon-p256: as many coupons as a host wrote here, and the whole computation from then
  * on. */

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Write or check the generated tables of the curves.
+"""Write the tables of the curves into a folder; firmware/Makefile names it.
 
-    python3 firmware/crypto/gen_curves.py write|check
+    python3 firmware/crypto/gen_curves.py FOLDER
 
 Everything is computed from the domain parameters of SEC 2 (version 1.0 for secp160r1, 2.0 for P-256)
 and from FIPS 180-4; nothing outside the standard library is used.
@@ -10,14 +10,12 @@ and from FIPS 180-4; nothing outside the standard library is used.
 
 import hashlib
 import struct
-import sys
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from pathlib import Path
+from typing import ClassVar
 
-from settle import command, settle
+from generated import primes, write
 
-SOURCE = Path(__file__).resolve().parent / "src"
-COMMAND = command(__file__)
 Point = tuple[int, int] | None
 
 
@@ -27,8 +25,63 @@ def division_steps(bits: int) -> int:
     return -(-(45907 * bits + 26313) // 19929)
 
 
+class Group(ABC):
+    """Points under addition, and the tables that multiplication of the base point looks up."""
+
+    neutral: ClassVar[Point] = None
+    teeth: int
+
+    @property
+    @abstractmethod
+    def base(self) -> Point:
+        """The base point."""
+
+    @abstractmethod
+    def add(self, left: Point, right: Point) -> Point:
+        """Affine addition with every special case."""
+
+    @abstractmethod
+    def negate(self, point: Point) -> Point:
+        """The point's inverse."""
+
+    def multiply(self, scalar: int, point: Point) -> Point:
+        """Double and add, most significant bit first."""
+        result = self.neutral
+        for bit in bin(scalar)[2:]:
+            result = self.add(result, result)
+            if bit == "1":
+                result = self.add(result, point)
+        return result
+
+    def odd_multiples(self, width: int) -> list[Point]:
+        """The base point times 1, 3, 5, ... for verification's signed digits of so many bits."""
+        twice = self.add(self.base, self.base)
+        points = [self.base]
+        while len(points) < 1 << (width - 2):
+            points.append(self.add(points[-1], twice))
+        return points
+
+    def comb(self, distance: int, tables: int) -> list[Point]:
+        """The points sum(sign_i 2^(distance i)) 2^(table step) times the base point; the last sign is +, the others
+        are the bits of the index (1 for +)."""
+        step = distance // tables
+        assert step * tables == distance
+        powers = [self.base]
+        while len(powers) <= self.teeth * distance:
+            powers.append(self.add(powers[-1], powers[-1]))
+        points: list[Point] = []
+        for first in range(0, distance, step):
+            row = [powers[first + distance * (self.teeth - 1)]]
+            for i in range(self.teeth - 1):
+                row[0] = self.add(row[0], self.negate(powers[first + distance * i]))
+            for i in range(self.teeth - 1):
+                row += [self.add(entry, powers[first + distance * i + 1]) for entry in row]
+            points += row
+        return points
+
+
 @dataclass(frozen=True)
-class Curve:
+class Curve(Group):
     """Short Weierstrass curve with a = -3 and the shape of its signed comb."""
 
     name: str
@@ -49,6 +102,11 @@ class Curve:
     steps: int  # division steps from delta 1/2 that surely invert
     g_width: int  # bits of verification's signed digits for G: 2^(g_width - 2) points
 
+    @property
+    def base(self) -> Point:
+        """G."""
+        return self.gx, self.gy
+
     def add(self, left: Point, right: Point) -> Point:
         """Affine addition with every special case."""
         if left is None:
@@ -65,50 +123,18 @@ class Curve:
         x3 = (slope * slope - x1 - x2) % self.p
         return x3, (slope * (x1 - x3) - y1) % self.p
 
-    def multiply(self, scalar: int, point: Point) -> Point:
-        """Double and add, most significant bit first."""
-        result: Point = None
-        for bit in bin(scalar)[2:]:
-            result = self.add(result, result)
-            if bit == "1":
-                result = self.add(result, point)
-        return result
+    def negate(self, point: Point) -> Point:
+        """The point's mirror image."""
+        return point and (point[0], self.p - point[1])
 
     def encode(self, value: int) -> int:
         """The value as the firmware keeps it."""
         return (value << (16 * self.field_words)) % self.p if self.montgomery else value % self.p
 
-    def odd_multiples(self) -> list[tuple[int, int]]:
-        """G, 3G, 5G, ... for verification's digits of g_width bits."""
-        twice = self.add((self.gx, self.gy), (self.gx, self.gy))
-        point: Point = (self.gx, self.gy)
-        points: list[tuple[int, int]] = []
-        for _ in range(1 << (self.g_width - 2)):
-            assert point is not None
-            points.append(point)
-            point = self.add(point, twice)
-        return points
-
-    def comb(self, distance: int, tables: int) -> list[tuple[int, int]]:
-        """The points sum(sign_i 2^(distance i)) 2^(table step) G; the last sign is +, the others
-        are the bits of the index (1 for +)."""
-        points: list[tuple[int, int]] = []
-        step = distance // tables
-        assert step * tables == distance
-        assert self.teeth * distance >= self.n.bit_length()
-        for table in range(tables):
-            base = self.multiply(1 << (table * step), (self.gx, self.gy))
-            teeth = [self.multiply(1 << (distance * i), base) for i in range(self.teeth)]
-            doubles = [self.add(tooth, tooth) for tooth in teeth]
-            row: list[Point] = [teeth[-1]]
-            for tooth in teeth[:-1]:
-                assert tooth is not None
-                row[0] = self.add(row[0], (tooth[0], self.p - tooth[1]))
-            for i in range(self.teeth - 1):
-                row += [self.add(entry, doubles[i]) for entry in row]
-            assert None not in row
-            points += [entry for entry in row if entry is not None]
-        return points
+    def encoded(self, points: list[Point]) -> list[int]:
+        """The words of x and y of each point."""
+        assert None not in points
+        return [word for point in points for v in point or () for word in words(self.encode(v), self.field_words)]
 
 
 SECP160R1 = Curve(
@@ -174,17 +200,6 @@ SHA256_INITIAL = [
 ]  # fmt: skip
 SHA1_INITIAL = [0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476, 0xC3D2E1F0]
 MASK32 = 0xFFFFFFFF
-
-
-def primes(count: int) -> list[int]:
-    """The first primes."""
-    found: list[int] = []
-    candidate = 2
-    while len(found) < count:
-        if all(candidate % prime for prime in found):
-            found.append(candidate)
-        candidate += 1
-    return found
 
 
 def cube_root_words(count: int) -> list[int]:
@@ -285,14 +300,13 @@ def comb_shape(distance: int, tables: int) -> str:
 def curve_header(curve: Curve) -> str:
     """The text of one curve's table header."""
     assert (curve.gy**2 - curve.gx**3 + 3 * curve.gx - curve.b) % curve.p == 0
-    assert curve.multiply(curve.n, (curve.gx, curve.gy)) is None
+    assert curve.multiply(curve.n, curve.base) is None
+    assert all(curve.teeth * distance >= curve.n.bit_length() for distance, _ in (curve.small, curve.large))
     r_order = 1 << (16 * curve.order_words)
     scale = curve.encode(1)
     initial = SHA1_INITIAL if curve.zero_hash == "sha1" else SHA256_INITIAL
     states = zero_key_states(curve.zero_hash)
-    text = f"""/* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* clang-format off */
-/* Generated from {curve.document}, by `{COMMAND}`. Do not edit. */
+    text = f"""/* From {curve.document}. */
 /* Words are 16 bits, least significant first. Field elements are kept {
         f"times 2^{16 * curve.field_words} mod p (Montgomery)" if curve.montgomery else "plain"
     }. */
@@ -301,7 +315,7 @@ def curve_header(curve: Curve) -> str:
 
 #include <stdint.h>
 
-#include "../mp/mp.h"
+#include "mp/mp.h"
 
 #define FIELD_WORDS {curve.field_words}
 #define FIELD_BYTES {2 * curve.field_words}
@@ -347,19 +361,16 @@ def curve_header(curve: Curve) -> str:
         + "\n};\n"
     )
 
-    def flat(points: list[tuple[int, int]]) -> list[int]:
-        return [word for point in points for v in point for word in words(curve.encode(v), curve.field_words)]
-
     text += "/* x, y of sum(sign_i 2^(COMB_DISTANCE i)) 2^(COMB_STEP table) G; last sign +. */\n"
-    text += "#ifdef __arm__\n" + array("comb_table", flat(curve.comb(*curve.large)), flash=True)
-    text += "#else\n" + array("comb_table", flat(curve.comb(*curve.small)), flash=True) + "#endif\n"
+    text += "#ifdef __arm__\n" + array("comb_table", curve.encoded(curve.comb(*curve.large)), flash=True)
+    text += "#else\n" + array("comb_table", curve.encoded(curve.comb(*curve.small)), flash=True) + "#endif\n"
     text += "/* x, y of G, 3 G, 5 G, ... */\n"
-    text += array("g_table", flat(curve.odd_multiples()), flash=True)
+    text += array("g_table", curve.encoded(curve.odd_multiples(curve.g_width)), flash=True)
     return text + "\n#endif\n"
 
 
 @dataclass(frozen=True)
-class Edwards:
+class Edwards(Group):
     """Ed25519's curve -x^2 + y^2 = 1 + d x^2 y^2 and the shape of its signed comb."""
 
     p: int = 2**255 - 19
@@ -368,6 +379,7 @@ class Edwards:
     distance: int = 44
     tables: int = 4
     width: int = 7  # bits of verification's signed digits for B: 32 points
+    neutral: ClassVar[Point] = (0, 1)
 
     @property
     def d(self) -> int:
@@ -380,7 +392,7 @@ class Edwards:
         return pow(2, (self.p - 1) // 4, self.p)
 
     @property
-    def base(self) -> tuple[int, int]:
+    def base(self) -> Point:
         """y = 4/5 and the even x."""
         y = 4 * pow(5, -1, self.p) % self.p
         square = (y * y - 1) * pow(self.d * y * y + 1, -1, self.p) % self.p
@@ -389,50 +401,25 @@ class Edwards:
             x = x * self.root % self.p
         return (self.p - x if x & 1 else x), y
 
-    def add(self, left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
+    def add(self, left: Point, right: Point) -> Point:
         """The complete affine law."""
+        assert left and right
         (x1, y1), (x2, y2), p = left, right, self.p
         t = self.d * x1 * x2 * y1 * y2
-        return (
-            (x1 * y2 + x2 * y1) * pow(1 + t, -1, p) % p,
-            (y1 * y2 + x1 * x2) * pow(1 - t, -1, p) % p,
-        )
+        # One inversion for both coordinates.
+        both = pow(1 - t * t, -1, p)
+        return (x1 * y2 + x2 * y1) * (1 - t) * both % p, (y1 * y2 + x1 * x2) * (1 + t) * both % p
 
-    def multiply(self, scalar: int, point: tuple[int, int]) -> tuple[int, int]:
-        """Double and add, most significant bit first."""
-        result = (0, 1)
-        for bit in bin(scalar)[2:]:
-            result = self.add(result, result)
-            if bit == "1":
-                result = self.add(result, point)
-        return result
+    def negate(self, point: Point) -> Point:
+        """The point with -x."""
+        return point and (self.p - point[0], point[1])
 
-    def comb(self) -> list[tuple[int, int]]:
-        """As the comb of Curve."""
-        points = []
-        step = self.distance // self.tables
-        for table in range(self.tables):
-            first = self.multiply(1 << (table * step), self.base)
-            teeth = [self.multiply(1 << (self.distance * i), first) for i in range(self.teeth)]
-            row = [teeth[-1]]
-            for x, y in teeth[:-1]:
-                row[0] = self.add(row[0], (self.p - x, y))
-            for tooth in teeth[:-1]:
-                row += [self.add(entry, self.add(tooth, tooth)) for entry in row]
-            points += row
-        return points
-
-    def odd_multiples(self) -> list[tuple[int, int]]:
-        """B, 3B, 5B, ..."""
-        points = [self.base]
-        while len(points) < 1 << (self.width - 2):
-            points.append(self.add(points[-1], self.add(self.base, self.base)))
-        return points
-
-    def niels(self, points: list[tuple[int, int]]) -> list[int]:
-        """y + x, y - x, 2 d x y."""
+    def niels(self, points: list[Point]) -> list[int]:
+        """The words of y + x, y - x, 2 d x y of each point."""
         flat: list[int] = []
-        for x, y in points:
+        for point in points:
+            assert point
+            x, y = point
             for value in (y + x, y - x, 2 * self.d * x * y):
                 flat += words(value % self.p, 16)
         return flat
@@ -441,6 +428,7 @@ class Edwards:
 def edwards_headers() -> tuple[str, str]:
     """The texts of field25519_tables.h and ed25519_tables.h."""
     curve = Edwards()
+    assert curve.base
     x, y = curve.base
     assert (-x * x + y * y - 1 - curve.d * x * x * y * y) % curve.p == 0
     assert curve.multiply(curve.n, curve.base) == (0, 1)
@@ -455,11 +443,10 @@ def edwards_headers() -> tuple[str, str]:
 
     def head(guard: str) -> str:
         return (
-            "/* SPDX-License-Identifier: MIT OR Apache-2.0 */\n/* clang-format off */\n"
-            f"/* Generated from RFC 8032, section 5.1, by `{COMMAND}`. Do not edit. */\n"
+            "/* From RFC 8032, section 5.1. */\n"
             "/* Words are 16 bits, least significant first. */\n"
             f"#ifndef SUNSEAL_{guard}_TABLES_H\n#define SUNSEAL_{guard}_TABLES_H\n\n"
-            '#include <stdint.h>\n\n#include "../mp/mp.h"\n\n'
+            '#include <stdint.h>\n\n#include "mp/mp.h"\n\n'
         )
 
     field = head("FIELD25519") + array("field_p", words(curve.p, 17)) + modulus("field_p", curve.p) + "\n#endif\n"
@@ -482,23 +469,13 @@ def edwards_headers() -> tuple[str, str]:
     text += array("curve_2d", words(2 * curve.d % curve.p, 16))
     text += array("root_of_minus_one", words(curve.root, 16))
     text += "/* y + x, y - x, 2 d x y of sum(sign_i 2^(COMB_DISTANCE i)) 2^(COMB_STEP table) B; last sign +. */\n"
-    text += array("comb_table", curve.niels(curve.comb()), flash=True)
+    text += array("comb_table", curve.niels(curve.comb(curve.distance, curve.tables)), flash=True)
     text += "/* The same of B, 3 B, 5 B, ... */\n"
-    text += array("b_table", curve.niels(curve.odd_multiples()), flash=True)
+    text += array("b_table", curve.niels(curve.odd_multiples(curve.width)), flash=True)
     return field, text + "\n#endif\n"
 
 
-def files() -> dict[Path, str]:
-    """The files and what is in them."""
-    field25519, ed25519 = edwards_headers()
-    return {
-        SOURCE / "ecc" / "field25519_tables.h": field25519,
-        SOURCE / "ecc" / "ed25519_tables.h": ed25519,
-        SOURCE / "ecdsa" / "secp160r1_tables.h": curve_header(SECP160R1),
-        SOURCE / "ecdsa" / "p224_tables.h": curve_header(P224),
-        SOURCE / "ecdsa" / "p256_tables.h": curve_header(P256),
-    }
-
-
 if __name__ == "__main__":
-    sys.exit(settle(files(), __file__))
+    FIELD25519, ED25519 = edwards_headers()
+    write({"field25519_tables.h": FIELD25519, "ed25519_tables.h": ED25519})
+    write({f"{curve.name}_tables.h": curve_header(curve) for curve in (SECP160R1, P224, P256)})

@@ -1,31 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Write or check the round constants of SHA-256 and SHA-512.
+"""Write the round constants of SHA-256 and SHA-512 into a folder; firmware/Makefile names it.
 
-    python3 firmware/crypto/gen_hash.py write|check
+    python3 firmware/crypto/gen_hash.py FOLDER
 
 The first bits of the fractional parts of the cube roots of the primes, FIPS 180-4, sections 4.2.2
 and 4.2.3. One file serves C and every assembler: the includer defines K(word).
 """
 
-import sys
-from pathlib import Path
-
-from settle import command, settle
-
-HASH = Path(__file__).resolve().parent / "src" / "hash"
-COMMAND = command(__file__)
-
-
-def primes(count: int) -> list[int]:
-    """The first primes."""
-    found: list[int] = []
-    candidate = 2
-    while len(found) < count:
-        if all(candidate % prime for prime in found):
-            found.append(candidate)
-        candidate += 1
-    return found
+from generated import primes, write
 
 
 def cube_root(value: int) -> int:
@@ -40,20 +23,8 @@ def cube_root(value: int) -> int:
 def constants(section: str, count: int, bits: int) -> str:
     """The text of one file."""
     words = [cube_root(prime << (3 * bits)) % (1 << bits) for prime in primes(count)]
-    return (
-        "/* SPDX-License-Identifier: MIT OR Apache-2.0 */\n"
-        f"/* Generated from FIPS 180-4, section {section}, by `{COMMAND}`. Do not edit. */\n"
-        + "".join(f"K(0x{word:0{bits // 4}x})\n" for word in words)
-    )
-
-
-def files() -> dict[Path, str]:
-    """The files and what is in them."""
-    return {
-        HASH / "sha256_k.inc": constants("4.2.2", 64, 32),
-        HASH / "sha512_k.inc": constants("4.2.3", 80, 64),
-    }
+    return f"/* FIPS 180-4, section {section}. */\n" + "".join(f"K(0x{word:0{bits // 4}x})\n" for word in words)
 
 
 if __name__ == "__main__":
-    sys.exit(settle(files(), __file__))
+    write({"sha256_k.inc": constants("4.2.2", 64, 32), "sha512_k.inc": constants("4.2.3", 80, 64)})

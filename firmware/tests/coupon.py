@@ -11,12 +11,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from figures import settle
+
 from sunseal import Machine, boards
-from sunseal.measurement import measuring, oracle
+from sunseal.measurement import coupon, measuring, oracle
 
 FIRMWARE = Path(__file__).resolve().parents[1]
 PAGE = FIRMWARE.parent / "docs" / "reference" / "coupon.md"
-BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"
 FRAM = "msp430fr5994-launchpad"
 FLASH = {"msp430f5438a-anagear": "mpy-32", "msp432p401r-launchpad": "default"}
 KINDS = {
@@ -28,8 +29,14 @@ KINDS = {
     "secp160r1": "ECDSA, secp160r1",
     "p224": "ECDSA, P-224",
     "p256": "ECDSA, P-256",
+    **{
+        f"{curve}-{way}": f"ECDSA, {name}, {how}"
+        for way, how in (("steps", "in steps"), ("pool", "of a pool (not recommended)"))
+        for curve, name in (("secp160r1", "secp160r1"), ("p224", "P-224"), ("p256", "P-256"))
+    },
+    "wots-sha1": "Winternitz, SHA-1, each fourth value",
+    "wots-sha256": "Winternitz, SHA-256, each eighth value",
 }
-PAYLOADS = dict(zip(KINDS, (128, 96, 176, 32, 40, 76, 88, 100), strict=True))
 HEADERS = {FRAM: 14}
 FLASH_HEADER = 16
 
@@ -57,8 +64,11 @@ def milliseconds(board: str, name: str) -> float:
 
 def bare(kind: str) -> int | None:
     """Cycles of the same use without a store: from memory, or from a coupon in RAM."""
-    if kind in ("secp160r1", "p224", "p256"):
-        return cycles(FRAM, f"ecdsa-{kind}-sign-online")
+    if kind.startswith("wots"):
+        return None
+    curve = kind.partition("-")[0]
+    if curve in ("secp160r1", "p224", "p256"):
+        return cycles(FRAM, f"ecdsa-{curve}-sign-online")
     return cycles(FRAM, f"coupon-{kind}-bare") if kind in ("ctr", "random") else None
 
 
@@ -69,35 +79,25 @@ def figures() -> Iterator[str]:
     yield "|---|--:|--:|--:|--:|--:|"
     for kind, title in KINDS.items():
         use, alone = cycles(FRAM, f"coupon-{kind}-use"), bare(kind)
-        share = "| " if alone is None else f"{alone:,} | {100 * (use - alone) / use:.0f} %"
-        slot = PAYLOADS[kind] + HEADERS[FRAM]
+        share = "| " if alone is None else f"{alone:,} | {100 * (use - alone) / use:.1f} %"
+        slot = coupon.KINDS[kind].payload_bytes + HEADERS[FRAM]
         yield f"| {title} | {slot} | {cycles(FRAM, f'coupon-{kind}-produce'):,} | {use:,} | {share} |"
     yield "\nFlash, in milliseconds at the clock after reset (about 1 MHz; 3 MHz on the MSP432P401R):\n"
     yield "| kind | slot, bytes | F5438A produce | F5438A use | MSP432P401R produce | MSP432P401R use |"
     yield "|---|--:|--:|--:|--:|--:|"
     for kind, title in KINDS.items():
-        cells = [f"{milliseconds(board, f'coupon-{kind}-{op}'):,.2f}" for board in FLASH for op in ("produce", "use")]
-        yield f"| {title} | {PAYLOADS[kind] + FLASH_HEADER} | {' | '.join(cells)} |"
+        cells = [
+            f"{milliseconds(board, f'coupon-{kind}-{op}'):,.2f}"
+            if boards.has_workload(board, f"coupon-{kind}-{op}")
+            else ""
+            for board in FLASH
+            for op in ("produce", "use")
+        ]
+        if any(cells):
+            yield f"| {title} | {coupon.KINDS[kind].payload_bytes + FLASH_HEADER} | {' | '.join(cells)} |"
     alone = cycles("msp432p401r-launchpad", "coupon-ctr-bare")
     yield f"\nOn the MSP432P401R the XOR of 128 bytes from flash alone takes {alone:,} cycles."
 
 
-def main() -> int:
-    """Write the page, or say whether it is current."""
-    if sys.argv[1:] not in (["write"], ["check"]):
-        print("usage: coupon.py write|check", file=sys.stderr)
-        return 2
-    text = PAGE.read_text(encoding="utf-8")
-    head, _, rest = text.partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    new = head + BEGIN + "\n".join(figures()) + "\n" + END + tail
-    if sys.argv[1] == "write":
-        PAGE.write_text(new, encoding="utf-8")
-    elif new != text:
-        print(f"{PAGE} is not current: python firmware/tests/coupon.py write", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(settle(PAGE, figures(), __file__))

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from figures import settle
+
 from sunseal import Machine, boards
 from sunseal.measurement import oracle
 
 FIRMWARE = Path(__file__).resolve().parents[1]
 PAGE = FIRMWARE.parent / "docs" / "reference" / "intermittent.md"
-BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"
 BOARD = "msp430fr5994-launchpad"
 TITLES = {"secp160r1": "secp160r1", "p256": "P-256"}
 STEPS = (1, 2, 4, 8, 16)
@@ -130,22 +131,5 @@ def figures() -> Iterator[str]:
         yield f"| {TITLES[curve]} sign, `{place}` | {size:,} | {save:,} | {back:,} |"
 
 
-def main() -> int:
-    """Write the page, or say whether it is current."""
-    if sys.argv[1:] not in (["write"], ["check"]):
-        print("usage: intermittent.py write|check", file=sys.stderr)
-        return 2
-    text = PAGE.read_text(encoding="utf-8")
-    head, _, rest = text.partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    new = head + BEGIN + "\n".join(figures()) + "\n" + END + tail
-    if sys.argv[1] == "write":
-        PAGE.write_text(new, encoding="utf-8")
-    elif new != text:
-        print(f"{PAGE} is not current: python firmware/tests/intermittent.py write", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(settle(PAGE, figures(), __file__))

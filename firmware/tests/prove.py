@@ -62,7 +62,7 @@ class Proof:
 @cache
 def preprocessed(source: Path, width: str, model: bool = True) -> str:
     """A source as its compiler sees it; with the model of buffers.h, but for the proof of that itself."""
-    includes = [f"-I{FIRMWARE / folder}" for folder in ("crypto/src", "crypto/include")]
+    includes = [f"-I{FIRMWARE / folder}" for folder in ("crypto/src", "crypto/include", "build/tables")]
     includes += ["-isystem", str(FIRMWARE / "runtime" / "include")] if width != "host" else []
     includes += ["-include", str(FOLDER / "model.h")] if model else []
     command = [*PREPROCESS[width], *includes, str(source)]

@@ -8,18 +8,17 @@
  * All histories of so many calls and so many longer ones, until so many failures, of both media or
  * of flash alone.
  *
- * A write that is cut leaves the old word or the new one; in flash also one with some of the bits
- * programmed, and one that reads otherwise each time, or in each life. After each cut the store is
- * opened, the history goes on, the store is filled and emptied, and what came out is compared with
- * what was committed.
+ * Flash is played twice, its words programmed one by one and four at once. A write that is cut
+ * leaves the old word or the new one; in flash also one with some of the bits programmed, and one
+ * that reads otherwise each time, or in each life. After each cut the store is opened, the history
+ * goes on, the store is filled and emptied, and what came out is compared with what was committed.
  */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sunseal/coupon.h"
-#include "sunseal/nvm.h"
+#include "../coupon/src/coupon.h"
 
 #define BYTES 12
 #define WORDS (BYTES / 2)
@@ -39,14 +38,15 @@
 enum { AHEAD = 1, GIVEN = 2, MADE = 4 };
 
 static struct world {
-    uint16_t memory[FLASH_WORDS > FRAM_WORDS ? FLASH_WORDS : FRAM_WORDS];
+    uint16_t memory[FLASH_WORDS > FRAM_WORDS ? FLASH_WORDS : FRAM_WORDS]
+        __attribute__((aligned(16)));
     uint16_t weak[FLASH_WORDS]; /* bits of a word of flash that read now so, now so */
     struct sunseal_coupon_pool pool;
     struct sunseal_coupon_store store;
     uint16_t work[WORDS];
     uint16_t epoch, version;
     uint8_t number[NUMBERS];
-    uint16_t lost_allowed, steps;
+    uint16_t lost_allowed, steps, masks;
     uint32_t noise;
     uint16_t asleep[FLASH_WORDS]; /* bits that read erased, and will be weak */
     uint8_t wakes;                /* at so many starts from now */
@@ -138,39 +138,46 @@ uint16_t sunseal_nvm_copy(void *to, const void *from, uint16_t words, uint16_t s
     return seed;
 }
 
-uint16_t sunseal_coupon_copy_xor(uint16_t *out, const uint16_t *in, const uint16_t *from,
-                                 uint16_t words, uint16_t crc);
-uint16_t sunseal_coupon_move_xor(uint16_t *out, const uint16_t *in, uint16_t *from, uint16_t words,
-                                 uint16_t crc);
-uint16_t sunseal_coupon_move(uint16_t *to, uint16_t *from, uint16_t words, uint16_t crc);
-void sunseal_coupon_zero(uint16_t *words, uint16_t count);
+static uint16_t running; /* the CRC of words on their way */
 
-uint16_t sunseal_coupon_copy_xor(uint16_t *out, const uint16_t *in, const uint16_t *from,
-                                 uint16_t words, uint16_t crc) {
-    for (; words > 0; words--, from++) {
-        crc = crc_word(crc, *from);
-        *out++ = *in++ ^ *from;
-    }
-    return crc;
+void sunseal_coupon_begin(uint16_t low, uint16_t high, uint16_t seed) {
+    running = crc_word(crc_word(seed, low), high);
 }
 
-uint16_t sunseal_coupon_move_xor(uint16_t *out, const uint16_t *in, uint16_t *from, uint16_t words,
-                                 uint16_t crc) {
+uint16_t sunseal_coupon_copy(uint16_t *out, const uint16_t *from, uint16_t words) {
     for (; words > 0; words--, from++) {
-        crc = crc_word(crc, *from);
+        running = crc_word(running, *from);
+        *out++ = *from;
+    }
+    return running;
+}
+
+uint16_t sunseal_coupon_copy_xor(uint16_t *out, const uint16_t *in, const uint16_t *from,
+                                 uint16_t words) {
+    for (; words > 0; words--, from++) {
+        running = crc_word(running, *from);
+        *out++ = *in++ ^ *from;
+    }
+    return running;
+}
+
+uint16_t sunseal_coupon_move_xor(uint16_t *out, const uint16_t *in, uint16_t *from,
+                                 uint16_t words) {
+    for (; words > 0; words--, from++) {
+        running = crc_word(running, *from);
         *out++ = *in++ ^ *from;
         fram_write(from, 0);
     }
-    return crc;
+    return running;
 }
 
-uint16_t sunseal_coupon_move(uint16_t *to, uint16_t *from, uint16_t words, uint16_t crc) {
+uint16_t sunseal_coupon_move(uint16_t *out, uint16_t *from, uint16_t words) {
     for (; words > 0; words--, from++) {
-        crc = crc_word(crc, *from);
-        *to++ = *from;
+        running = crc_word(running, *from);
+        *out++ = *from;
         fram_write(from, 0);
     }
-    return crc;
+    return running;
 }
 
 void sunseal_coupon_zero(uint16_t *words, uint16_t count) {
@@ -209,27 +216,36 @@ static void flash_cut(size_t i, uint16_t target) {
     }
 }
 
+static unsigned together = 1; /* words of one pulse, where they begin at a multiple of so many */
+
 static int flash_program(uint16_t *at, const uint16_t *from, uint16_t words) {
-    for (; words > 0; words--, at++) {
+    while (words > 0) {
         size_t i = (size_t)(at - w.memory);
-        uint16_t value = from == NULL ? 0 : *from++;
-        if (!in_memory(at)) {
+        const uint16_t count = words >= together && i % together == 0 ? (uint16_t)together : 1;
+        if (!in_memory(at) || !in_memory(at + count - 1)) {
             fail("programmed outside the flash");
             return -1;
         }
         for (size_t other = 0; w.any_weak && other < FLASH_WORDS; other++) {
             reread(other);
         }
+        for (uint16_t k = 0; k < count; k++, i++) {
+            uint16_t value = from == NULL ? 0 : from[k];
+            if (fuel == 0) {
+                flash_cut(i, w.memory[i] & value);
+            } else if (!(stuck_on && i == stuck_word)) {
+                w.memory[i] &= value;
+                w.weak[i] &= value;
+                w.asleep[i] &= value;
+            }
+        }
         if (fuel == 0) {
-            flash_cut(i, w.memory[i] & value);
             longjmp(off, 1);
         }
         fuel -= fuel > 0;
-        if (!(stuck_on && i == stuck_word)) {
-            w.memory[i] &= value;
-            w.weak[i] &= value;
-            w.asleep[i] &= value;
-        }
+        at += count;
+        from = from == NULL ? NULL : from + count;
+        words = (uint16_t)(words - count);
     }
     return 0;
 }
@@ -385,15 +401,17 @@ static int take(void) {
     return status;
 }
 
+/* In turn with a message that is shorter than a coupon, and with one as long. */
 static int mask(void) {
     static const uint16_t zeros[WORDS];
     uint16_t out[WORDS], right[WORDS];
     uint32_t sequence;
+    const size_t less = w.masks++ % 2 == 0 ? 3 : 0;
     int status = sunseal_coupon_xor(&w.store, 0, (uint8_t *)out, (const uint8_t *)zeros,
-                                    kind.bytes - 3u, &sequence);
+                                    kind.bytes - less, &sequence);
     if (status == SUNSEAL_OK) {
         payload_of(sequence, right);
-        memcpy((uint8_t *)out + kind.bytes - 3, (uint8_t *)right + kind.bytes - 3, 3);
+        memcpy((uint8_t *)out + kind.bytes - less, (uint8_t *)right + kind.bytes - less, less);
         came_out(out, sequence);
     }
     return status;
@@ -682,15 +700,15 @@ static void flips(const char *calls) {
                 call(*then);
             }
             settle(true);
-            /* And while the store is open. */
-            w = before;
-            if (bit >= 16 * words) {
-                continue;
+            /* And while the store is open: taken, and used for short and whole messages. */
+            for (int way = 0; way < 3 && bit < 16 * words; way++) {
+                w = before;
+                w.memory[bit / 16] ^= (uint16_t)(1u << bit % 16);
+                w.lost_allowed = 100;
+                w.masks = (uint16_t)way;
+                (void)(way == 2 ? take() : mask());
+                take();
             }
-            w.memory[bit / 16] ^= (uint16_t)(1u << bit % 16);
-            w.lost_allowed = 100;
-            take();
-            take();
         }
         w = before;
         if (*at == '\0') {
@@ -795,7 +813,10 @@ int main(int argc, char **argv) {
     int length = argc > 1 ? atoi(argv[1]) : 3;
     long longer = argc > 2 ? atol(argv[2]) : 8;
     stop_at = argc > 3 ? strtoul(argv[3], NULL, 10) : stop_at;
-    for (flash = argc > 4 && *argv[4] == 'f'; flash < 2; flash++) {
+    const bool flash_alone = argc > 4 && *argv[4] == 'f';
+    for (int medium = flash_alone ? 1 : 0; medium < 3; medium++) {
+        flash = medium > 0;
+        together = medium == 2 ? 4 : 1;
         refusals();
         flips("PPTRPBPTT");
         flips("PPTTPPTTPPTTPPTTPRRPT");

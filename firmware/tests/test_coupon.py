@@ -34,9 +34,9 @@ FAULTS = (
     Fault(
         "fram: used without a claim, and wiped behind",
         "fram.c",
-        "sunseal_nvm_commit(here + STATE, CLAIMED);",
-        ";",
-        also=(": sunseal_coupon_move(out, payload, count, crc);", ": sunseal_nvm_copy(out, payload, count, crc);"),
+        "    sunseal_coupon_commit(slot + STATE, CLAIMED);\n    pool->oldest",
+        "    pool->oldest",
+        also=("sunseal_coupon_move(out, slot + PAYLOAD, words);", "sunseal_coupon_copy(out, slot + PAYLOAD, words);"),
     ),
     Fault(
         "fram: ready before the payload is written",
@@ -79,8 +79,17 @@ FAULTS = (
         " && slot[EPOCH] == pool->epoch &&\n           slot[VERSION] == pool->version;",
         ";",
     ),
-    Fault("store: the CRC is not looked at", "store.c", "return crc == slot->check;", "return true;"),
-    Fault("store: what is claimed is not wiped", "store.c", "    pool->medium->wipe(pool, slot);\n", ""),
+    Fault("store: the CRC of a short message's coupon is not looked at", "store.c", "crc == slot.check", "crc < 65536"),
+    Fault("store: what is claimed is not wiped", "store.c", "        pool->medium->wipe(pool, &slot);\n", ""),
+    Fault("fram: the CRC is not looked at", "fram.c", "if (crc == check) {", "if (1) {"),
+    Fault(
+        "fram: the payload stays where the whole of it is used",
+        "fram.c",
+        "sunseal_coupon_move_xor(out, in, slot + PAYLOAD, words)",
+        "sunseal_coupon_copy_xor(out, in, slot + PAYLOAD, words)",
+    ),
+    Fault("flash: the CRC is not looked at", "flash.c", "if (crc == slot.check) {", "if (1) {"),
+    Fault("flash: used and not wiped", "flash.c", "        slot_wipe(pool, slot.slot);\n", ""),
     Fault(
         "store: a generator that fails makes a coupon",
         "store.c",

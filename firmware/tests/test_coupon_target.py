@@ -6,6 +6,7 @@ The programs are `bench-coupon-*.elf`: they open the store, make a coupon where 
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -115,7 +116,6 @@ def test_flash_cut_at_every_write(board: str, operation: str) -> None:
         board,
         start=f"bench_coupon_ctr_{operation}",
         points="writes",
-        every=3 if board == "msp432p401r-launchpad" else 1,
         setup=lambda m: feed(m, name),
         invariants=[right],
         seed=7,
@@ -127,9 +127,72 @@ def test_flash_cut_at_every_write(board: str, operation: str) -> None:
         assert len(seen) == 2
 
 
+def checkpoints(seed: bytes, index: int) -> list[bytes]:
+    """The values that a coupon of SHA-1 chains keeps: each fourth of each chain."""
+    values = []
+    for j in range(43):
+        x = hashlib.sha1(seed + index.to_bytes(4, "big") + j.to_bytes(2, "big"), usedforsecurity=False).digest()
+        for link in range(16):
+            if link % 4 == 0:
+                values.append(x)
+            x = hashlib.sha1(x, usedforsecurity=False).digest()
+    return values
+
+
+@pytest.mark.parametrize(("operation", "every"), [("use", 151), ("produce", 211)])
+def test_a_one_time_key_signs_once(operation: str, every: int) -> None:
+    """Behind a cut the chains of a claimed index are gone, and the signature is of another one."""
+    name = f"coupon-wots-sha1-{operation}"
+    seed = oracle.trial(boards.workload(name)).fed[:20]
+    seen: set[int] = set()
+
+    def right(m: Machine) -> None:
+        memory = m.read("memory")
+        if operation == "use":
+            _, number = result(m, name)
+            seen.add(number)
+            assert not any(value in memory for value in checkpoints(seed, number))
+        else:
+            held = [n for n in range(5) if any(value in memory for value in checkpoints(seed, n))]
+            assert len(held) == 1, "chains of two one-time keys, or of none"
+
+    done = sunseal.inject(
+        program(FRAM, name),
+        FRAM,
+        start=f"bench_{name.replace('-', '_')}",
+        points="writes",
+        every=every,
+        setup=lambda m: feed(m, name),
+        invariants=[right],
+        seed=7,
+    )
+    assert done.passed, done.earliest
+    assert done.cuts > 8
+    if operation == "use":
+        assert len(seen) == 2, "the index that was there, or where the cut came behind its claim the next one"
+
+
 @pytest.mark.parametrize("board", VARIANTS)
 def test_every_kind_is_right(board: str) -> None:
     kinds = [w.name for w in boards.WORKLOADS.values() if w.algorithm == "coupon"]
-    assert len(kinds) == 18
-    for name in kinds:
+    assert len(kinds) == 36
+    there = [name for name in kinds if boards.has_workload(board, name)]
+    assert len(there) == {FRAM: 36, "msp430f5438a-anagear": 30, "msp432p401r-launchpad": 33}[board]
+    for name in there:
         assert measuring.measure(name, board=board).result_valid is True
+
+
+@pytest.mark.parametrize(("curve", "part"), [("secp160r1", 6), ("p224", 7), ("p256", 8)])
+def test_a_step_of_a_coupon_is_a_bounded_part_of_it(curve: str, part: int) -> None:
+    name = f"coupon-{curve}-steps-produce"
+    m = Machine(FRAM, program(FRAM, name))
+    feed(m, name)
+    m.run(until=f"bench_{name.replace('-', '_')}")
+    begun, steps = m.cycles, []
+    while m.read_int("bench_status") == 0x7FFF:
+        at = m.cycles
+        m.run(until="sunseal_coupon_produce")
+        steps.append(m.cycles - at)
+    assert m.read_int("bench_status") == 0
+    assert len(steps) > 30
+    assert max(steps) < (m.cycles - begun) / part

@@ -8,9 +8,12 @@ import hashlib
 import hmac
 import random
 from collections.abc import Iterable, Iterator
+from functools import reduce
+from operator import xor
 
 import numpy as np
 from calls import ERRORS, Argument, Call, Function, In, InOut, Out, Struct, Symbol, load
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 DIGEST_BYTES = {"sha1": 20, "sha256": 32, "sha512": 64}
 LENGTHS = (0, 1, 3, 20, 54, 55, 56, 57, 63, 64, 65, 111, 112, 113, 119, 120, 127, 128, 129, 183, 257, 600)
@@ -619,9 +622,57 @@ def gathered() -> Iterator[Call]:
         yield Call(f"model entropy, {what}", "random", "sunseal_entropy", args, expected, (digest, None))
 
 
+def unequal(fold: int, count: int) -> bytes:
+    """Samples of which Von Neumann drops nothing: each two bits of what is folded differ."""
+    source = random.Random(fold)
+    samples = b""
+    for _ in range(count // 4):
+        group = source.randbytes(fold - 1)
+        folded = sum(source.choice((1, 2)) << i for i in range(0, 8, 2))
+        samples += group + bytes([reduce(xor, group) ^ folded])
+    return samples
+
+
+def generator(samples: bytes, count: int, cipher: Argument, fold: int) -> Struct:
+    """A generator over SRAM whose bytes are trusted with 8 bits; health is new."""
+    sram = Struct((In(samples), np.uint16(count)))
+    source = (Function("sunseal_sram_read"), sram, np.uint16(5), np.uint16(300), np.uint16(0), np.uint8(64))
+    # Health, of 14 bytes for each of four clocks; then cipher, fold and what stays 0.
+    return Struct((*source, *[np.uint16(0)] * 28, cipher, np.uint8(fold), *[np.uint8(0)] * 4))
+
+
+def generated() -> Iterator[Call]:
+    """Generators over SRAM against hashlib, CBC-MAC by the package cryptography, and the model."""
+    aes, none = Symbol("sunseal_aes128"), In(b"")
+    samples = random.Random(7).randbytes(64)
+    encrypt = algorithms.AES128(bytes(range(16)))
+    macs = [
+        Cipher(encrypt, modes.CBC(bytes(16))).encryptor().update(half)[-16:] for half in (samples[:32], samples[32:])
+    ]
+    rows = [
+        ("generate_sha256", samples, none, 0, hashlib.sha256(samples[:40]).digest()),
+        ("generate_cbc_mac", samples, aes, 0, b"".join(macs)),
+    ]
+    for fold in (16, 32):
+        folded = unequal(fold, 256)
+        bits = conditioned(folded, fold)
+        out = bytes(sum(bit << i for i, bit in enumerate(bits[8 * at : 8 * at + 8])) for at in range(32))
+        rows.append(("generate_xor_vartime", folded, none, fold, out))
+    for name, given, cipher, fold, out in rows:
+        for what, fed, count, expected in (
+            ("", given, len(given), 0),
+            (", one byte for ever", bytes([0x5A] * len(given)), len(given), ERRORS["HEALTH"]),
+            (", runs dry", given, 38, ERRORS["ENTROPY"]),
+        ):
+            args = (generator(fed, count, cipher, fold), Out(32))
+            want = bytes(32) if expected else out
+            yield Call(f"model {fold or ''}{what}", "random", f"sunseal_{name}", args, expected, (want,))
+
+
 def cases() -> Iterator[Call]:
     """All of them."""
     yield from gathered()
+    yield from generated()
     yield from digests()
     yield from macs()
     yield from hkdf()

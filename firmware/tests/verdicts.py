@@ -72,13 +72,14 @@ SECRET: dict[str, tuple[Sequence[Mark], Sequence[Mark]]] = {
     r"condition_sha256": ((1,), ()),
     r"condition_cbc_mac": ((2, 3), ()),
     r"entropy": (("1.1.0",), (0,)),
+    r"generate_(sha256|cbc_mac)": (("0.1.0",), ()),
 }
 """Arguments that are secret, by the function's name behind `sunseal_`, and outputs that are not any more."""
 
 FORGED = {r"ccm_open_once": 10, r"ascon_aead128_open": 7, r"cmac_check": 5, r"hmac_sha\d+_verify": 0}
 """Where the tag stands: it is changed in its first byte, and in its last."""
 
-REFUSING = {r"rsa1024_decrypt_oaep": "DECRYPTION", r"(entropy|health_sample)": "HEALTH"}
+REFUSING = {r"rsa1024_decrypt_oaep": "DECRYPTION", r"(entropy|health_sample|generate_\w+)": "HEALTH"}
 """What is wrong in the known answers that are compared: each is followed, and all must take the same cycles."""
 
 RENEWS = r"sunseal_health_sample"
@@ -87,7 +88,7 @@ RENEWS = r"sunseal_health_sample"
 OUTCOMES = ("sunseal_rsa_verdict",)
 """Bytes through which a function lets its outcome out on purpose, and nothing else."""
 
-LOOK_UPS = re.compile(r" sunseal_(aes128(_sbox|_tbox)?|present(80|128)_table)$")
+LOOK_UPS = re.compile(r" sunseal_(aes128(_sbox|_tbox)?|present(80|128)_table|generate_cbc_mac)$")
 """Ciphers whose headers say that they look up by secret bytes."""
 
 ALLOWED = {
@@ -95,7 +96,7 @@ ALLOWED = {
     r"coupon->state": "the coupon's state, which is no secret",
     r"sunseal_differ\(|return differs": "whether the tag is right",
     r"SUNSEAL_ERR_INFINITY": "whether the shared secret is zero",
-    r"health\.c.*health->failed|entropy\.c.*(status|final)": "whether a health test failed",
+    r"health\.c.*health->failed|(entropy|generator)\.c.*(status|final)": "whether a health test failed",
     r"lms\.c.*(changed|status)": "whether a node of the tree, which is public, reads back",
 }
 """Source lines that may branch on a secret, and what of it they tell."""

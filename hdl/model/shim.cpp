@@ -9,7 +9,7 @@
 #include "verilated_save.h"
 
 // Raise it when a function changes its meaning.
-static const uint32_t kVersion = 1;
+static const uint32_t kVersion = 2;
 // So many clocks without a change of any flop: the inputs are as they were, so it rests. Registers that are no flop of
 // ours (a memory's output) follow within two.
 static const unsigned kStill = 8;
@@ -102,9 +102,11 @@ struct Node {
     alignas(ROOT) uint8_t kept[sizeof(ROOT)];
 };
 
-// Bit 0 of the inputs is the reset (low: in reset), bit 0 of the outputs the interrupt; the rest is the bus's.
+// Bit 0 of the inputs is the reset (low: in reset), bit 4 the slow clock, bit 0 of the outputs the interrupt; the rest is
+// the bus's.
 void put(MODEL &m, uint32_t in) {
     m.rst_ni = in & 1;
+    m.tick_i = in >> 4 & 1;
 #if defined(BUS_PARALLEL)
     m.toggle_i = in >> 1 & 1;
     m.lines_i = in >> 8 & 0xff;
@@ -153,8 +155,9 @@ void sunseal_hdl_delete(Node *n) {
     Verilated::threadContextp(nullptr);
 }
 
-// Runs so many clocks, or until the outputs are others than *out. Answers the clocks; adds the flops' toggles.
-uint64_t sunseal_hdl_run(Node *n, uint32_t in, uint64_t most, uint32_t *out, uint64_t *toggles) {
+// Runs for so many periods of the clock, or until the outputs are others than *out. Answers the periods; adds the clocks that
+// came through to the flops, fewer where the design lets them stand still, and the flops' toggles.
+uint64_t sunseal_hdl_run(Node *n, uint32_t in, uint64_t most, uint32_t *out, uint64_t *clocks, uint64_t *toggles) {
     MODEL &m = n->model;
     put(m, in);
     uint64_t done = 0;
@@ -162,9 +165,12 @@ uint64_t sunseal_hdl_run(Node *n, uint32_t in, uint64_t most, uint32_t *out, uin
     while (done < most) {
         m.clk_i = 0;
         m.eval();
+        if (!m.clock_wanted_o)
+            return most;
         m.clk_i = 1;
         m.eval();
         done++;
+        ++*clocks;
         const uint64_t toggled = n->before.toggled(*m.rootp);
         *toggles += toggled;
         n->before.take(*m.rootp);
@@ -175,15 +181,44 @@ uint64_t sunseal_hdl_run(Node *n, uint32_t in, uint64_t most, uint32_t *out, uin
             break;
         }
         // Nothing changes by itself any more.
-        if (still == kStill)
+        if (still == kStill) {
+            *clocks += most - done;
             return most;
+        }
     }
     return done;
 }
 
-// Whether it computes or has something to say: its outputs may change by themselves.
-int sunseal_hdl_sends(const Node *n) {
+// With these inputs, bit 0: it computes or has something to say, so that its outputs may change by themselves. Bit 1: it wants the slow clock.
+int sunseal_hdl_sends(Node *n, uint32_t in) {
+#if defined(GATED)
+    put(n->model, in);
+    n->model.clk_i = 0;
+    n->model.eval();
+    return n->model.clock_wanted_o | n->model.tick_wanted_o << 1;
+#else
+    static_cast<void>(in);
     return n->model.rootp->XMIT_MODE;
+#endif
+}
+
+// Register i of at most 64 bits: its value, name and width, 0 behind the last.
+uint64_t sunseal_hdl_signal(const Node *n, uint32_t i, const char **name, uint32_t *bits) {
+    static const struct {
+        const char *name;
+        uint32_t bits;
+        uint64_t (*value)(const ROOT &);
+    } kSignals[] = {
+#define SIGNAL(name, bits) {#name, bits, [](const ROOT &r) -> uint64_t { return r.name; }},
+#include "signals.inc"
+#undef SIGNAL
+    };
+    *bits = 0;
+    if (i >= sizeof kSignals / sizeof *kSignals)
+        return 0;
+    *name = kSignals[i].name;
+    *bits = kSignals[i].bits;
+    return kSignals[i].value(*n->model.rootp);
 }
 
 // One snapshot within the process, to take back what was run ahead.

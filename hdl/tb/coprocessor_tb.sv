@@ -12,14 +12,28 @@ module coprocessor_tb;
   // After so many wrong bytes the rest says nothing new.
   localparam int MostFailures = 8;
   int seed = 1;
-  logic clk = 1'b0;
+  logic clk;
   logic rst_n = 1'b0;
   int file, count, value, failures, checks, polls;
   string path, word;
   logic [7:0] got;
   logic irq;
 
-  always #(half_clock) clk = ~clk;
+  // GATED: what the coprocessor asks for of its clock, cut as it is asked, and a slow one that passes the time.
+  logic oscillator = 1'b0;
+  logic tick = 1'b0;
+  logic clock_wanted;
+  always #(half_clock) oscillator = ~oscillator;
+`ifdef GATED
+  localparam bit Gated = 1'b1;
+  localparam int TimeoutBits = 7;
+  assign clk = oscillator && clock_wanted !== 1'b0;
+  always #(640.0) tick = ~tick;
+`else
+  localparam bit Gated = 1'b0;
+  localparam int TimeoutBits = 12;
+  assign clk = oscillator;
+`endif
 
 `ifdef PARALLEL
   logic toggle = 1'b0;
@@ -31,10 +45,14 @@ module coprocessor_tb;
   assign lines = mote_drives ? mote_lines : chip_drives ? chip_lines : 8'hff;
   coprocessor_parallel #(
       .PresentByRounds(`ROUNDS),
-      .TimeoutBits(12)
+      .TimeoutBits(TimeoutBits),
+      .Gated(Gated)
   ) dut (
       .clk_i(clk),
       .rst_ni(rst_n),
+      .tick_i(tick),
+      .tick_wanted_o(),
+      .clock_wanted_o(clock_wanted),
       .toggle_i(toggle),
       .lines_i(lines),
       .lines_o(chip_lines),
@@ -82,10 +100,14 @@ module coprocessor_tb;
   coprocessor_uart #(
       .Divider(16),
       .PresentByRounds(`ROUNDS),
-      .TimeoutBits(12)
+      .TimeoutBits(TimeoutBits),
+      .Gated(Gated)
   ) dut (
       .clk_i(clk),
       .rst_ni(rst_n),
+      .tick_i(tick),
+      .tick_wanted_o(),
+      .clock_wanted_o(clock_wanted),
       .rx_pin_i(to_chip),
       .tx_pin_o(from_chip),
       .irq_o(irq)
@@ -137,10 +159,14 @@ module coprocessor_tb;
   logic miso;
   coprocessor_spi #(
       .PresentByRounds(`ROUNDS),
-      .TimeoutBits(12)
+      .TimeoutBits(TimeoutBits),
+      .Gated(Gated)
   ) dut (
       .clk_i(clk),
       .rst_ni(rst_n),
+      .tick_i(tick),
+      .tick_wanted_o(),
+      .clock_wanted_o(clock_wanted),
       .sck_i(sck),
       .cs_ni(cs_n),
       .mosi_i(mosi),
@@ -195,7 +221,7 @@ module coprocessor_tb;
     while ($fscanf(file, "%s", word) == 1) begin
       #(0.001 * ($random(seed) & 16383));
       if (word == "z") begin
-        repeat (4500) @(posedge clk);
+        repeat (4500) @(posedge oscillator);
 `ifdef SPI
         finish;
 `endif

@@ -96,11 +96,13 @@ def converse(
     *plus: str,
     folder: Path = HDL,
     rounds: str = "1'b0",
+    technology: str = "behavioural",
+    **defines: str,
 ) -> str:
     (work / "script").write_text(script.text())
-    files = [*hdl.sources("behavioural", folder), HDL / "tb" / "coprocessor_tb.sv"]
-    defines = {bus.upper(): "", "ROUNDS": rounds}
-    return simulate("coprocessor_tb", files, defines, work, f"+script={work / 'script'}", *plus)  # type: ignore[operator]
+    files = [*hdl.sources(technology, folder), HDL / "tb" / "coprocessor_tb.sv"]
+    chosen = {bus.upper(): "", "ROUNDS": rounds, **defines}
+    return simulate("coprocessor_tb", files, chosen, work, f"+script={work / 'script'}", *plus)  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("script", ["vectors", "random"])
@@ -114,6 +116,15 @@ def test_coprocessor_answers_on_every_bus(bus: str, script: str, tmp_path: Path)
 def test_coprocessor_answers_with_present_a_round_a_clock(tmp_path: Path) -> None:
     said = conversation.from_vectors()
     text = converse("parallel", said, tmp_path, bench.icarus, rounds="1'b1")
+    assert bench.verdict(text) == (said.answers, 0), text
+
+
+@pytest.mark.parametrize("script", ["vectors", "random"])
+@pytest.mark.parametrize("bus", ["parallel", "uart", "spi"])
+def test_coprocessor_answers_with_a_clock_that_stands_still(bus: str, script: str, tmp_path: Path) -> None:
+    # As the UP5K has it; there what is read of a byte being written is not defined: unknown here.
+    said = conversation.from_vectors() if script == "vectors" else conversation.random_messages(7)
+    text = converse(bus, said, tmp_path, bench.icarus, rounds="1'b1", technology="ice40", GATED="", COLLIDE="")
     assert bench.verdict(text) == (said.answers, 0), text
 
 
@@ -247,6 +258,8 @@ FAULTS = {
         "parallel",
     ),
     "counter without carry": ("control/rtl/control.sv", "(carry_q && iv == 8'hff)", "1'b0", "parallel"),
+    "clock stops before the answer": ("control/rtl/control.sv", "|| fetch_q || ready_q || quiet", "|| quiet", "gated"),
+    "time stands still with the clock": ("control/rtl/control.sv", "|| (open && {tick", "|| (1'b0 && {tick", "gated"),
     "tag not chained": ("control/rtl/control.sv", "mac && !first_q ? iv", "1'b0 ? iv", "parallel"),
     "key counts when cleared": ("keystore/rtl/keystore.sv", "!rst_ni || clear_i", "!rst_ni", "parallel"),
     "UART samples a clock early": ("bus/rtl/bus_uart.sv", "Divider / 2 - 1", "Divider / 2 - 2", "uart_proof"),
@@ -277,6 +290,10 @@ def test_seeded_fault_is_found(fault: str, tmp_path: Path) -> None:
         assert meter_messages(meter_windows(), 5, tmp_path, copy) != meter_expected(meter_windows(), 5)
     elif finder.endswith("_proof"):
         assert not holds(finder, tmp_path, copy)
+    elif finder == "gated":
+        said = conversation.random_messages(7)
+        text = converse("parallel", said, tmp_path, bench.icarus, folder=copy, GATED="")
+        assert bench.verdict(text)[0] < said.answers
     else:
         said = conversation.random_messages(7)
         passed, _ = bench.verdict(converse(finder, said, tmp_path, bench.icarus, folder=copy))
@@ -284,9 +301,12 @@ def test_seeded_fault_is_found(fault: str, tmp_path: Path) -> None:
 
 
 def two_flops_after_the_pin(folder: Path) -> bool:
-    """Whether the toggle line reaches one flop alone, whose output reaches another alone."""
+    """Whether the toggle line reaches one flop alone, whose output reaches another alone, beside the clock's gate."""
     source = (folder / "bus" / "rtl" / "bus_parallel.sv").read_text()
-    return source.count("toggle_i") == 2 and "{toggle_q[1:0], toggle_i}" in source and "toggle_q[0]" not in source
+    gate = "  assign clock_wanted_o     = {toggle_q[1:0], toggle_i} != {3{toggle_q[2]}};\n"
+    assert source.count(gate) == 1
+    rest = source.replace(gate, "")
+    return rest.count("toggle_i") == 2 and "{toggle_q[1:0], toggle_i}" in rest and "toggle_q[0]" not in rest
 
 
 @pytest.mark.parametrize("name", ["aes128", "xtea", "present128", "present80-rounds", "coprocessor-parallel"])
@@ -300,5 +320,4 @@ def test_design_stays_within_its_ice40(name: str) -> None:
     rows = {r["unit"]: r for r in hdl.size([name], ["ice40"])}
     assert rows["freq_hz"]["value"] >= rows["freq_hz"]["goal"]
     assert rows["block_rams"]["value"] <= rows["block_rams"]["goal"]
-    # The coprocessor misses its goal of 1,100 logic cells: what it takes today may not grow.
-    assert rows["logic_cells"]["value"] <= max(rows["logic_cells"]["goal"], 1275)
+    assert rows["logic_cells"]["value"] <= rows["logic_cells"]["goal"]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -144,8 +146,6 @@ def test_a_year_is_pvlibs_own_in_any_light(part: str, shading: float) -> None:
 
 
 def test_a_point_at_low_light_settles_the_ideality() -> None:
-    from dataclasses import replace
-
     import pvlib
 
     from sunseal.harvest.light import _single_diode
@@ -161,3 +161,37 @@ def test_a_point_at_low_light_settles_the_ideality() -> None:
     (open_low, _), (low, high) = bounds(panel, at), bounds(settled, at)
     assert low[1] == pytest.approx(1.0, abs=2e-3) and high[1] == pytest.approx(1.0, abs=2e-3)
     assert open_low[0] < low[0] < 0.9
+
+
+KXOB25 = replace(
+    Panel.load(PANEL), part="kxob25-05x3f", v_oc_v=2.07, i_sc_a=19.5e-3, v_mp_v=1.67, i_mp_a=18.4e-3, cells_in_series=3
+)
+"""Three cells whose curve is square: no ideality above 1.19 passes through its points."""
+
+
+@pytest.mark.parametrize("panel", [Panel.load(PANEL), Panel.load("ixys-slmd121h04l"), KXOB25], ids=lambda p: p.part)
+def test_what_others_measured_at_low_light_lies_within_the_bounds(panel: Panel) -> None:
+    low, high = bounds(panel, np.array([36.0, 50.0, 68.0, 1000.0]))
+    assert (low[:3] <= 0.5).all() and low[3] > 0.98 and (high >= 1.0).all()
+    # The darkest reading never gives more power in less light.
+    light = np.geomspace(0.02, 1000.0, 200)
+    assert (np.diff(bounds(panel, light)[0] * light) >= 0).all()
+
+
+def test_a_shunt_that_is_a_plain_resistance_is_within_the_bounds() -> None:
+    import pvlib
+
+    from sunseal.harvest.light import _single_diode
+
+    panel = Panel.load(PANEL)
+    at, warm = np.array([20.0, 100.0, 300.0]), np.full(3, 25.0)
+    i_l, i_0, r_s, r_sh, a = diode_at(panel, at, warm)
+    told = pvlib.pvsystem.max_power_point(i_l, i_0, r_s, r_sh, a, method="brentq")["p_mp"]
+    ohmic = pvlib.pvsystem.max_power_point(i_l, i_0, r_s, _single_diode(panel)[3], a, method="brentq")["p_mp"]
+    assert (bounds(panel, at)[0] <= ohmic / told * 1.01).all()
+
+
+def test_a_square_curve_is_a_panel_like_any_other() -> None:
+    year = sunlight("06-21", panel=KXOB25)
+    low, high = year.low_light
+    assert 0.5 < low < 1.0 <= high < 1.1 and "measured cells" in year.provenance["low_light"]

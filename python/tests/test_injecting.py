@@ -165,7 +165,7 @@ def test_a_called_function_is_called_again_behind_the_reboot() -> None:
         seen.append(m.cycles)
         return "bench_setup", key, 32, m.place(64)
 
-    done = sunseal.inject(elf, "telosb", call=call, every=5, off_s=0.1)
+    done = sunseal.inject(elf, "telosb", call=call, every=5, off_s=0.1, brute=True)
     assert done.passed
     assert len(seen) == done.cuts + 1
 
@@ -296,3 +296,61 @@ def test_a_program_that_is_done_is_not_cut_again(tmp_path: Path) -> None:
     for again in (30, 90, 200):
         told = sunseal.inject(elf, BOARD, start="main", end="done", golden=["result"], again=[again])
         assert (told.cuts > 600, told.failures) == (True, [])
+
+
+# A count with a shadow and a flag, in eight ways to write its words, each with one fault that a constant seeds.
+def _seeded(n: int) -> str:
+    """Return a task of four stores in an order, of values and to words that the number decides."""
+    names = ["count", "flag", "shadow", "other"]
+    lines = ["    tst &flag", "    jne done"] if n % 3 else []
+    for i in range(4):
+        target = names[(n // 4**i) % 4]
+        source = ["&count", "&shadow", "&other", f"#{n % 7 + 1}"][(n * 7 + i * 5) // 3 % 4]
+        lines += [
+            f"    mov {source}, r12",
+            f"    add #{(n + i) % 3}, r12",
+            "    nop" * (n % 2),
+            f"    mov r12, &{target}",
+        ]
+    return "\n".join([*lines, "    mov #1, &flag", ""])
+
+
+def test_classes_have_the_verdicts_of_single_cuts_on_a_hundred_seeded_faults(build: Build) -> None:
+    """Each cut alone, and one of each class: the same cuts fail for the same reasons, and most fall into classes."""
+    failing = cuts = played = 0
+    for n in range(100):
+        elf = build(f"seeded{n}", _seeded(37 * n + 11), count=7, flag=0, shadow=3, other=1)
+        brute, classes = (
+            sunseal.inject(elf, BOARD, start="task", end="done", golden=["count", "shadow", "other"], brute=brute)
+            for brute in (True, False)
+        )
+        assert brute.played == brute.cuts
+        assert (classes.cuts, classes.failed) == (brute.cuts, brute.failed)
+        assert [(f.cycle, f.reason) for f in classes.failures] == [(f.cycle, f.reason) for f in brute.failures]
+        failing += not brute.passed
+        cuts, played = cuts + classes.cuts, played + classes.played
+    assert 40 < failing < 100
+    assert played < cuts / 3
+
+
+def test_checks_that_ask_when_the_cut_fell_have_each_cut_played(build: Build) -> None:
+    elf = build("sound", SOUND, count=7, flag=0, shadow=0)
+
+    def late(m: Machine) -> bool:
+        return m.cycles > 0
+
+    done = sunseal.inject(elf, BOARD, start="task", end="done", invariants=[late])
+    assert done.played == done.cuts
+    assert done.alone == {"the checks ask the machine for `cycles`": done.cuts}
+
+
+NOISE = """
+    mov &0x1C80, r12
+    mov r12, &count
+"""
+
+
+def test_a_program_that_reads_ram_as_it_woke_has_each_cut_played(build: Build) -> None:
+    done = sunseal.inject(build("noise", NOISE, count=7), BOARD, start="task", end="done")
+    assert done.played == done.cuts
+    assert done.alone == {"RAM is read that woke with noise": done.cuts}

@@ -19,7 +19,7 @@ from sunseal import boards
 from sunseal.errors import SunsealError
 from sunseal.harvest import light
 from sunseal.loop import fleet
-from sunseal.planner import asleep, lifetime, radio, size
+from sunseal.planner import asleep, lifetime, radio, size, uncertainty
 from sunseal.planner import plan_supplies as supplies
 from sunseal.planner.plan_requirements import Requirements
 
@@ -782,3 +782,11 @@ def test_a_constant_load_on_a_battery() -> None:
     rate = -math.log(0.9) / YEAR_S
     assert supplies.life_s(np.array([100.0]), np.array([2.0]), 0.0)[0] == near(50.0)
     assert supplies.life_s(np.array([1e5]), np.array([1e-4]), 0.1)[0] == near(math.log(1 + rate * 1e9) / rate)
+
+
+def test_no_margin_ends_below_nothing() -> None:
+    worst = [uncertainty.Swing(name, "", "", -1.0, 1.5) for name in ("light", "leakage")]
+    assert uncertainty.ends(0.5, worst) == near((-1.0, 0.5 + math.sqrt(2.0)))
+    assert uncertainty.ends(0.5, [dataclasses.replace(worst[0], outcome_low=0.2)]) == near((0.2, 1.5))
+    # A tenth more is carried at both ends; nothing stays nothing.
+    assert worst[0].eased(1.1).outcome_low == -1.0 and worst[0].eased(1.1).outcome_high == pytest.approx(1.75)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,6 +48,12 @@ def test_what_is_no_quantity_is_refused_by_name(text: str, unit: str, says: str)
     with pytest.raises(SunsealError, match=r"--x") as caught:
         units.parse(text, unit, "--x")
     assert says in str(caught.value)
+
+
+def test_a_time_that_is_none_is_quoted_as_it_was_typed() -> None:
+    for text in ("-3min", "0h", "1e999d"):
+        with pytest.raises(SunsealError, match=re.escape(f"--every `{text}` must be above zero and finite")):
+            units.time_s(text, "--every")
 
 
 def test_a_wrong_case_is_pointed_out() -> None:

@@ -8,10 +8,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
-use sunseal_part::{Held, Part, Pin};
+use sunseal_part::{Held, Part, Pin, Signal};
 use sunseal_trace::Picos;
 
-use crate::model::Model;
+use crate::model::{Model, Moved};
 use crate::wiring::{Bus, SCK_CLOCKS};
 
 const PICOS: u128 = 1_000_000_000_000;
@@ -33,6 +33,7 @@ const SCK: u32 = 1 << 1;
 const CS_N: u32 = 1 << 2;
 const MOSI: u32 = 1 << 3;
 const RX: u32 = 1 << 1;
+const TICK: u32 = 1 << 4;
 
 const IRQ: u32 = 1;
 /// Drives its lines (parallel), MISO (SPI), TX (UART).
@@ -41,7 +42,7 @@ const OUT: u32 = 1 << 1;
 /// What a coprocessor has done since it was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FpgaCounts {
-    /// Clocks while it was configured.
+    /// Clocks that came to its flops; a gated one lets them stand still while nothing is wanted.
     pub clocks: u64,
     /// Changes of its flops.
     pub toggles: u64,
@@ -74,9 +75,11 @@ struct State {
     held: Vec<SavedHeld>,
     inputs: u32,
     outputs: u32,
-    /// Clocks of this configuration that are done, and to where it was looked ahead.
+    /// Periods of the clock in this configuration that are done, and to where it was looked ahead.
     clocks: u64,
     next_ps: Option<u128>,
+    /// The next edge of the slow clock, while it is wanted.
+    tick_ps: Option<u128>,
     last_toggle_ps: Option<u128>,
     /// When SCK last rose, and when it fell or the select did.
     last_rise_ps: Option<u128>,
@@ -112,18 +115,30 @@ pub(crate) struct Facts {
     /// Of the first edge behind the configuration, in shares of a period of 2^64.
     pub phase: u64,
     pub boot_ps: u128,
+    /// Half a period of the slow clock, where the fast one stands still while nothing is wanted.
+    pub tick_ps: Option<u128>,
     /// It cannot be switched: it is on whenever the rail is.
     pub always_on: bool,
 }
 
+/// What a waveform is told: registers' changes, committed and of what was run ahead.
+#[derive(Default)]
+struct Trace {
+    values: Vec<u64>,
+    log: Vec<(Picos, usize, u64)>,
+    ahead_values: Vec<u64>,
+    ahead_log: Vec<(Picos, usize, u64)>,
+}
+
 struct Inner {
+    trace: Option<Trace>,
     facts: Facts,
     model: Model,
     s: State,
     /// Beyond `s.clocks`: where the model stands, with its outputs and what toggled on the way.
     ahead: u64,
     ahead_outputs: u32,
-    ahead_toggles: u64,
+    ahead_moved: Moved,
     chunk: u64,
 }
 
@@ -169,15 +184,24 @@ impl Inner {
         if self.ahead != self.s.clocks {
             self.model.back();
             self.ahead = self.s.clocks;
+            if let Some(trace) = &mut self.trace {
+                trace.ahead_values.clone_from(&trace.values);
+                trace.ahead_log.clear();
+            }
         }
-        (self.ahead_outputs, self.ahead_toggles) = (self.s.outputs, 0);
+        (self.ahead_outputs, self.ahead_moved) = (self.s.outputs, Moved::default());
     }
 
     /// Makes what was run ahead the present.
     fn commit(&mut self) {
-        self.s.counts.clocks += self.ahead - self.s.clocks;
-        self.s.counts.toggles += std::mem::take(&mut self.ahead_toggles);
+        let moved = std::mem::take(&mut self.ahead_moved);
+        self.s.counts.clocks += moved.clocks;
+        self.s.counts.toggles += moved.toggles;
         self.s.clocks = self.ahead;
+        if let Some(trace) = &mut self.trace {
+            trace.values.clone_from(&trace.ahead_values);
+            trace.log.append(&mut trace.ahead_log);
+        }
         if self.ahead_outputs != self.s.outputs {
             self.s.outputs = self.ahead_outputs;
             self.transmitted(self.edge_ps(self.s.clocks.saturating_sub(1)));
@@ -186,8 +210,34 @@ impl Inner {
     }
 
     fn run(&mut self, clocks: u64) {
-        let (out, toggles) = (&mut self.ahead_outputs, &mut self.ahead_toggles);
-        self.ahead += self.model.run(self.s.inputs, clocks, out, toggles);
+        if self.trace.is_some() {
+            return self.run_traced(clocks);
+        }
+        let (out, moved) = (&mut self.ahead_outputs, &mut self.ahead_moved);
+        self.ahead += self.model.run(self.s.inputs, clocks, out, moved);
+    }
+
+    /// The same a clock at a time, with what each register does.
+    fn run_traced(&mut self, clocks: u64) {
+        let (end, before) = (self.ahead + clocks, self.ahead_outputs);
+        while self.ahead < end && self.ahead_outputs == before {
+            let moved = self.ahead_moved.clocks;
+            let (out, all) = (&mut self.ahead_outputs, &mut self.ahead_moved);
+            self.model.run(self.s.inputs, 1, out, all);
+            // Its clock stands still, and will until an input changes.
+            self.ahead = if self.ahead_moved.clocks == moved { end } else { self.ahead + 1 };
+            self.look_at_registers(self.edge_ps(self.ahead - 1));
+        }
+    }
+
+    fn look_at_registers(&mut self, at_ps: u128) {
+        let Some(trace) = &mut self.trace else { return };
+        for (i, old) in trace.ahead_values.iter_mut().enumerate() {
+            let new = self.model.signal(i);
+            if std::mem::replace(old, new) != new {
+                trace.ahead_log.push((Picos(at_ps), i, new));
+            }
+        }
     }
 
     /// Brings the model to a moment; inputs are as they were.
@@ -211,11 +261,15 @@ impl Inner {
     }
 
     /// Looks ahead until the outputs change, or says when to look again.
-    fn look(&mut self) {
+    fn look(&mut self, now_ps: u128) {
         self.s.next_ps = match self.s.power {
             Power::Off => None,
             Power::Configuring(until) => Some(until),
-            Power::On(_) => self.look_at_clocks(),
+            Power::On(since) => {
+                let next_ps = self.look_at_clocks();
+                self.look_at_ticks(now_ps, since);
+                next_ps.into_iter().chain(self.s.tick_ps).min()
+            }
         };
         if let Some((begin, _)) = &self.s.frame {
             let end = begin + self.bits_ps(20);
@@ -228,8 +282,9 @@ impl Inner {
             return Some(self.edge_ps(self.ahead - 1));
         }
         let settled = self.ahead - self.s.clocks >= PIPELINE_CLOCKS;
-        if !self.model.sends() {
-            if settled {
+        let gated = self.facts.tick_ps.is_some();
+        if !self.model.sends(self.s.inputs).by_itself {
+            if settled || gated {
                 return None;
             }
             if !self.facts.bus.is_uart() {
@@ -240,6 +295,25 @@ impl Inner {
         self.run(self.chunk);
         self.chunk = CHUNK_CLOCKS_MAX.min(2 * self.chunk);
         Some(self.edge_ps(self.ahead - 1))
+    }
+
+    /// While a transfer is open the slow clock passes the time.
+    fn look_at_ticks(&mut self, now_ps: u128, since: u128) {
+        let Some(half) = self.facts.tick_ps else { return };
+        if !self.model.sends(self.s.inputs).ticked {
+            self.s.tick_ps = None;
+        } else if self.s.tick_ps.is_none() {
+            self.s.tick_ps = Some(since + ((now_ps - since) / half + 1) * half);
+        }
+    }
+
+    /// An edge of the slow clock that is due.
+    fn tick(&mut self, now_ps: u128) {
+        if self.s.tick_ps.is_some_and(|at| at <= now_ps) {
+            self.advance(now_ps);
+            self.s.inputs ^= TICK;
+            self.s.tick_ps = None;
+        }
     }
 
     /// Goes on from where the last look ended; what changed on the way is committed.
@@ -260,7 +334,7 @@ impl Inner {
                 self.chunk = 4;
             }
         }
-        self.look();
+        self.look(now_ps);
     }
 
     // ---- supply
@@ -273,6 +347,7 @@ impl Inner {
             (false, _) => {
                 self.advance(now_ps);
                 self.s.power = Power::Off;
+                self.s.tick_ps = None;
                 self.s.outputs = 0;
                 self.s.frame = None;
             }
@@ -284,15 +359,16 @@ impl Inner {
     fn configured(&mut self, at_ps: u128) {
         self.model = self.model.fresh();
         let mut out = 0;
-        self.model.run(self.s.inputs & !RESET_N, 4, &mut out, &mut 0);
+        self.model.run(self.s.inputs & !RESET_N, 4, &mut out, &mut Moved::default());
         self.s.power = Power::On(at_ps);
         self.s.inputs |= RESET_N;
-        (self.s.clocks, self.ahead, self.ahead_toggles) = (0, 0, 0);
+        (self.s.clocks, self.ahead, self.ahead_moved) = (0, 0, Moved::default());
         (self.s.outputs, self.ahead_outputs) = (out, out);
         (self.s.last_toggle_ps, self.s.last_rise_ps, self.s.last_fall_ps) = (None, None, None);
         self.s.counts.boots += 1;
         self.chunk = 4;
         self.model.keep();
+        self.look_at_registers(at_ps);
     }
 
     // ---- wires
@@ -327,7 +403,7 @@ impl Inner {
                 self.input(1 << (LINES + i as u32), high);
             }
         }
-        self.look();
+        self.look(now_ps);
     }
 
     fn input(&mut self, bit: u32, high: bool) {
@@ -445,7 +521,7 @@ impl Inner {
             self.input(RX, bits >> i & 1 != 0);
         }
         self.advance(end_ps);
-        self.look();
+        self.look(end_ps);
     }
 
     /// Its outputs have changed at that moment: the line of its UART may carry a frame.
@@ -512,7 +588,7 @@ impl FpgaHandle {
     pub fn counts(&self, now: Picos) -> FpgaCounts {
         let mut inner = lock(&self.0);
         inner.advance(now.0);
-        inner.look();
+        inner.look(now.0);
         inner.s.counts.clone()
     }
 
@@ -533,6 +609,7 @@ impl Coprocessor {
             Bus::Uart { .. } => RX,
         };
         let inner = Inner {
+            trace: None,
             facts,
             model,
             s: State {
@@ -544,6 +621,7 @@ impl Coprocessor {
                 outputs: 0,
                 clocks: 0,
                 next_ps: None,
+                tick_ps: None,
                 last_toggle_ps: None,
                 last_rise_ps: None,
                 last_fall_ps: None,
@@ -553,7 +631,7 @@ impl Coprocessor {
             },
             ahead: 0,
             ahead_outputs: 0,
-            ahead_toggles: 0,
+            ahead_moved: Moved::default(),
             chunk: 4,
         };
         let inner = Arc::new(Mutex::new(inner));
@@ -593,6 +671,27 @@ impl Coprocessor {
 }
 
 impl Part for Coprocessor {
+    fn signals(&self) -> Vec<Signal> {
+        let mut inner = lock(&self.inner);
+        inner.rewind();
+        let known = inner.model.signals();
+        let values: Vec<u64> = (0..known.len()).map(|i| inner.model.signal(i)).collect();
+        inner.trace = Some(Trace {
+            values: values.clone(),
+            ahead_values: values.clone(),
+            ..Trace::default()
+        });
+        let named = known.into_iter().zip(values);
+        named.map(|((name, bits), value)| Signal { name, bits, value }).collect()
+    }
+
+    fn changes(&self, now: Picos) -> Vec<(Picos, usize, u64)> {
+        let mut inner = lock(&self.inner);
+        inner.advance(now.0);
+        inner.look(now.0);
+        inner.trace.as_mut().map(|t| std::mem::take(&mut t.log)).unwrap_or_default()
+    }
+
     fn next_event(&self) -> Option<Picos> {
         self.next
     }
@@ -605,8 +704,9 @@ impl Part for Coprocessor {
                 inner.configured(until);
             }
             inner.look_again(now.0);
+            inner.tick(now.0);
             inner.framed(now.0);
-            inner.look();
+            inner.look(now.0);
         });
     }
 
@@ -641,7 +741,7 @@ impl Part for Coprocessor {
         self.with(|inner| {
             inner.s.rail = on;
             inner.supply(now.0);
-            inner.look();
+            inner.look(now.0);
         });
     }
 
@@ -660,7 +760,11 @@ impl Part for Coprocessor {
             inner.model.restore(&model);
             inner.model.keep();
             inner.ahead = inner.s.clocks;
-            (inner.ahead_outputs, inner.ahead_toggles) = (inner.s.outputs, 0);
+            if let Some(trace) = &mut inner.trace {
+                trace.ahead_log.clear();
+                trace.values.clone_from(&trace.ahead_values);
+            }
+            (inner.ahead_outputs, inner.ahead_moved) = (inner.s.outputs, Moved::default());
             inner.chunk = 4;
         });
     }

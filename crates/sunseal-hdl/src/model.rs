@@ -9,7 +9,7 @@ use crate::HdlError;
 
 /// Names the folder with the libraries.
 pub const MODELS: &str = "SUNSEAL_HDL_MODELS";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const RTLD_NOW: c_int = 2;
 
 unsafe extern "C" {
@@ -21,8 +21,9 @@ unsafe extern "C" {
 type Node = *mut c_void;
 type New = unsafe extern "C" fn() -> Node;
 type Act = unsafe extern "C" fn(Node);
-type Ask = unsafe extern "C" fn(Node) -> c_int;
-type Run = unsafe extern "C" fn(Node, u32, u64, *mut u32, *mut u64) -> u64;
+type Ask = unsafe extern "C" fn(Node, u32) -> c_int;
+type Run = unsafe extern "C" fn(Node, u32, u64, *mut u32, *mut u64, *mut u64) -> u64;
+type Signal = unsafe extern "C" fn(Node, u32, *mut *const c_char, *mut u32) -> u64;
 type Save = unsafe extern "C" fn(Node, *mut u8, usize) -> usize;
 type Restore = unsafe extern "C" fn(Node, *const u8, usize);
 type Version = unsafe extern "C" fn() -> u32;
@@ -34,10 +35,29 @@ struct Functions {
     delete: Act,
     run: Run,
     sends: Ask,
+    signal: Signal,
     keep: Act,
     back: Act,
     save: Save,
     restore: Restore,
+}
+
+/// What a model has done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Moved {
+    /// Clocks that came to its flops.
+    pub clocks: u64,
+    /// Changes of its flops.
+    pub toggles: u64,
+}
+
+/// What a model is about to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sends {
+    /// Its outputs may change by themselves: it computes, or has something to say.
+    pub by_itself: bool,
+    /// It wants the slow clock.
+    pub ticked: bool,
 }
 
 /// A Verilated coprocessor with its state.
@@ -101,6 +121,7 @@ impl Functions {
                 delete: function!(c"sunseal_hdl_delete", Act),
                 run: function!(c"sunseal_hdl_run", Run),
                 sends: function!(c"sunseal_hdl_sends", Ask),
+                signal: function!(c"sunseal_hdl_signal", Signal),
                 keep: function!(c"sunseal_hdl_keep", Act),
                 back: function!(c"sunseal_hdl_back", Act),
                 save: function!(c"sunseal_hdl_save", Save),
@@ -127,16 +148,45 @@ impl Model {
         Self::of(Arc::clone(&self.functions))
     }
 
-    /// Runs so many clocks, or until the outputs are others than `out`. Answers the clocks; adds the flops' toggles.
-    pub fn run(&mut self, inputs: u32, most: u64, out: &mut u32, toggles: &mut u64) -> u64 {
+    /// Runs for so many periods, or until the outputs are others than `out`. Answers the periods; adds to `moved`.
+    pub fn run(&mut self, inputs: u32, most: u64, out: &mut u32, moved: &mut Moved) -> u64 {
+        let Moved { clocks, toggles } = moved;
         // Safety: node and numbers live here.
-        unsafe { (self.functions.run)(self.node, inputs, most, out, toggles) }
+        unsafe { (self.functions.run)(self.node, inputs, most, out, clocks, toggles) }
     }
 
-    /// Whether its outputs may change by themselves: it computes, or has something to say.
-    pub fn sends(&self) -> bool {
-        // Safety: as above; the model is only looked at.
-        unsafe { (self.functions.sends)(self.node) != 0 }
+    /// What it is about to do with these inputs.
+    pub fn sends(&mut self, inputs: u32) -> Sends {
+        // Safety: as above.
+        let bits = unsafe { (self.functions.sends)(self.node, inputs) };
+        Sends { by_itself: bits & 1 != 0, ticked: bits & 2 != 0 }
+    }
+
+    /// A register's value; its name and width once for all: [`signals`](Self::signals).
+    pub fn signal(&self, i: usize) -> u64 {
+        let (mut name, mut bits) = (std::ptr::null(), 0);
+        // Safety: the model is only looked at; both pointers live here.
+        unsafe { (self.functions.signal)(self.node, i as u32, &raw mut name, &raw mut bits) }
+    }
+
+    /// Names and widths of its registers.
+    pub fn signals(&self) -> Vec<(String, u32)> {
+        let mut found = Vec::new();
+        loop {
+            let (mut name, mut bits) = (std::ptr::null(), 0);
+            let i = found.len() as u32;
+            // Safety: as above; where there is a width, the name is a text of the library, which stays open.
+            let text = unsafe {
+                (self.functions.signal)(self.node, i, &raw mut name, &raw mut bits);
+                if bits == 0 {
+                    return found;
+                }
+                CStr::from_ptr(name).to_string_lossy()
+            };
+            // Without the top module: core.commands.state_q.
+            let below = text.split("__DOT__").skip(1).collect::<Vec<_>>().join(".");
+            found.push((if below.is_empty() { text.into_owned() } else { below }, bits));
+        }
     }
 
     /// Keeps what it is, for [`back`](Self::back).

@@ -23,6 +23,9 @@ pub struct FpgaPart {
     /// Its clock where the board does not say otherwise.
     #[serde(rename = "clock_MHz")]
     pub clock_mhz: f64,
+    /// A slow clock that passes the time while the fast one stands still, as nothing is wanted; none: the clock never does.
+    #[serde(rename = "tick_kHz", default)]
+    pub tick_khz: Option<f64>,
     /// The fastest that the design takes.
     #[serde(rename = "clock_max_MHz")]
     pub clock_max_mhz: f64,
@@ -79,6 +82,8 @@ const OTHERS: [&str; 10] = [
 ];
 /// Clocks from a toggle to the answer on the lines.
 const READ_CLOCKS: f64 = 6.0;
+/// And for an oscillator to be let through again.
+const WAKE_CLOCKS: f64 = 2.0;
 /// SCK may have an eighth of the clock.
 pub(crate) const SCK_CLOCKS: f64 = 8.0;
 
@@ -205,16 +210,24 @@ pub fn wire(
         _ => None,
     };
     let phase = table.number("phase")?.unwrap_or(0.0).fract();
+    let tick_ps = part.tick_khz.map(|khz| (0.5e9 / khz).round() as u128);
+    if tick_ps == Some(0) || part.tick_khz.is_some_and(|khz| khz.is_nan() || khz <= 0.0) {
+        return Err(Table::bad("tick_kHz", "is no frequency; write one above 0"));
+    }
+    // A frame of the mote is told behind its end: what passes the time in between cannot be stepped beside it.
+    let tick_ps = tick_ps.filter(|_| !bus.is_uart());
     let facts = Facts {
         bus,
+        tick_ps,
         clock_hz,
         phase: (phase * 2_f64.powi(64)) as u64,
         boot_ps: (part.boot_ms * 1e9).round() as u128,
         always_on: power.is_none(),
     };
     let rounds = if part.present_by_rounds { "-rounds" } else { "" };
+    let gated = if tick_ps.is_some() { "-gated" } else { "" };
     let timeout = table.number("timeout_bits")?.map_or(String::new(), |n| format!("-timeout{n}"));
-    let model = Model::open(&find(&format!("{}{rounds}{timeout}", bus.named()))?)?;
+    let model = Model::open(&find(&format!("{}{rounds}{gated}{timeout}", bus.named()))?)?;
     let irq = table.pin("irq")?;
     let (part, handle) = Coprocessor::new(model, facts, Wires { lines, miso, irq, heard });
     Ok(Wired { part, handle, serial })
@@ -257,8 +270,9 @@ fn check_clock(
     if clock_mhz > part.clock_max_mhz {
         return bad(format!("is above the {} MHz that the design reaches", part.clock_max_mhz));
     }
+    let wake = if part.tick_khz.is_some() { WAKE_CLOCKS } else { 0.0 };
     let (key, clocks, what) = match bus {
-        Bus::Parallel => ("read_cycles", READ_CLOCKS, "reads the answer after its toggle"),
+        Bus::Parallel => ("read_cycles", READ_CLOCKS + wake, "reads the answer after its toggle"),
         Bus::Spi => ("sck_cycles", SCK_CLOCKS, "ends a period of SCK"),
         Bus::Uart { .. } => return Ok(()),
     };

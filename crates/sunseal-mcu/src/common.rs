@@ -480,6 +480,11 @@ impl Common {
         Some(input(&Probe { time, vcc_v: self.state.vcc_v, level }))
     }
 
+    /// The parts that tell of their inside, by name, and what does.
+    pub fn telling(&self) -> impl Iterator<Item = (&str, &dyn Part)> {
+        self.parts.iter().map(|a| (a.name.as_str(), &*a.part as &dyn Part))
+    }
+
     pub fn save_parts(&self) -> Vec<(String, Vec<u8>, bool)> {
         self.parts.iter().map(|a| (a.name.clone(), a.part.save(), a.selected)).collect()
     }

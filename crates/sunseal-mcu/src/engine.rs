@@ -12,7 +12,8 @@ use crate::accounts::Accounts;
 use crate::clock::Line;
 use crate::common::{Common, Drive, State};
 use crate::device::{Device, RegionKind, us};
-use crate::machine::{MachineError, Register, Stop, Until};
+use crate::error::MachineError;
+use crate::machine::{Register, Stop, Until};
 use crate::pin::Pin;
 use crate::resets::{self, ResetCause, ResetWatch};
 
@@ -128,6 +129,12 @@ pub(crate) trait Chip: Sized {
     fn cycles_from_ram(&self) -> Cycles {
         0
     }
+    /// The clocks, at rest without supply, forget their ticks: from here on nothing tells one start from another.
+    fn forget_ticks(&mut self) {}
+    /// Registers of all blocks behind a start, but for multiplier and checksums; none where the family cannot tell.
+    fn remains(&self) -> Option<Vec<u8>> {
+        None
+    }
 
     fn save(&mut self) -> Self::Saved;
     fn restore(&mut self, saved: Self::Saved);
@@ -147,6 +154,10 @@ pub(crate) enum Ran {
 /// Longer than any instruction, interrupt entry and wait for memory together: so far in front of a cut the
 /// run goes instruction by instruction.
 const NEAR_CYCLES: Cycles = 160;
+
+/// Where [`Engine::remains`] starts again, later than any run.
+const START_PS: u128 = 1 << 80;
+const START_CYCLES: Cycles = 1 << 50;
 
 /// What the last instruction wrote, and when.
 #[derive(Default)]
@@ -343,7 +354,7 @@ impl<C: Chip> Engine<C> {
     }
 
     /// The next event of the chip, its parts and its supervisors.
-    fn next_event(&self) -> Option<Picos> {
+    pub fn next_event(&self) -> Option<Picos> {
         let own = if C::EVENTS_STAY { self.next_event } else { self.chip.next_event() };
         own.into_iter().chain(self.chip.common().trip_at()).min()
     }
@@ -650,6 +661,28 @@ impl<C: Chip> Engine<C> {
         (common.state.bor_due_ps, common.state.svs_due_ps) = (None, None);
         self.chip.power_on(ram_seed);
         self.chip.settle();
+    }
+
+    /// What a loss of power here and now would leave beside memory, multiplier and checksums, as bytes that
+    /// are the same for every moment that leaves the same; none where the family cannot tell.
+    pub fn remains(&mut self) -> Option<Vec<u8>> {
+        self.chip.remains()?;
+        let here = self.save();
+        self.power_cut();
+        let common = self.chip.common_mut();
+        common.state.now_ps = START_PS;
+        // No time without supply: what RAM holds is not asked for.
+        common.state.off_since_ps = START_PS;
+        self.chip.set_cycles(START_CYCLES);
+        self.chip.forget_ticks();
+        self.power_on(0);
+        let mut left = self.chip.remains();
+        let parts = self.chip.common().save_parts();
+        if let Some(left) = &mut left {
+            parts.iter().for_each(|(_, bytes, _)| left.extend_from_slice(bytes));
+        }
+        self.restore(&here).expect("the engine's own snapshot");
+        left
     }
 
     // ---- memory

@@ -16,8 +16,12 @@ use crate::cores::msp430::Msp430;
 use crate::device::{Device, Facts, RegionKind};
 use crate::elf::{Architecture, Elf, ElfError, Symbol};
 use crate::engine::{Chip, Engine, Saved};
+use crate::error::MachineError;
 use crate::families::{Avr, F1xx, F5xx, Fr5xx, Msp432};
+use crate::instruments::leakage::Leakage;
 use crate::instruments::lint::{Lint, LintKind};
+use crate::instruments::taint::Taint;
+use crate::instruments::watch::Watchpoints;
 use crate::pin::{Part, Pin, PinEdge, Wiring};
 use crate::resets::ResetLoop;
 use crate::startup::SramStartup;
@@ -91,73 +95,6 @@ pub enum Stop {
     Fault(Fault),
     /// The supply is too low: the machine is off or held in reset.
     BrownOut,
-}
-
-/// What a machine was asked that it cannot do.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MachineError {
-    /// Unknown serial interface.
-    #[error("`{name}` is no serial interface of this device; the known ones are {known}")]
-    NoSerial {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        known: String,
-    },
-    /// A part with an I2C address on an interface without I2C.
-    #[error("`{name}` speaks no I2C; of {device} {known} do")]
-    NoI2c {
-        /// What was asked for.
-        name: String,
-        /// The device.
-        device: String,
-        /// What there is.
-        known: String,
-    },
-    /// Two parts at one I2C address.
-    #[error("{part} cannot have I2C address {address:#04x} on {serial}: {other} has it")]
-    AddressTaken {
-        /// Who came second.
-        part: String,
-        /// Who has it.
-        other: String,
-        /// The bus.
-        serial: String,
-        /// The address.
-        address: u8,
-    },
-    /// Unknown timer or capture input.
-    #[error("`{0}` is no capture input; write timer, block and input as in tb0, 6, B")]
-    NoCapture(String),
-    /// Unknown oscillator.
-    #[error("`{0}` is no oscillator of this device that takes a crystal")]
-    NoOscillator(String),
-    /// Unknown register.
-    #[error("`{name}` is no register of this device's core; the known ones are {known}")]
-    NoRegister {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        known: String,
-    },
-    /// Memory that is not there.
-    #[error("{bytes} bytes at {addr:#07x} are not all memory of {device}")]
-    NoMemory {
-        /// First address.
-        addr: u32,
-        /// How many.
-        bytes: usize,
-        /// The device.
-        device: String,
-    },
-    /// Not a snapshot of such a machine.
-    #[error(
-        "the snapshot does not fit: {0}; restore it into a machine with the same device and the same parts attached"
-    )]
-    Snapshot(String),
-    /// The image could not be used.
-    #[error(transparent)]
-    Elf(#[from] ElfError),
 }
 
 /// A register of the core.
@@ -432,7 +369,23 @@ impl Machine {
         }
     }
 
-    // Not generic, so that these two loops of every chip are compiled once, here.
+    // `run` with these compiles a loop of its own for each chip, minutes of it, in whatever crate calls it. These
+    // are not generic, so that it is done once, here.
+
+    /// Runs as [`run`](Self::run), with marks followed.
+    pub fn run_tainted(&mut self, until: &Until, taint: &mut Taint) -> Stop {
+        self.run(until, taint)
+    }
+
+    /// Runs as [`run`](Self::run), to the first access that a watchpoint is for.
+    pub fn run_to_access(&mut self, until: &Until, watchpoints: &mut Watchpoints) -> Stop {
+        self.run(until, watchpoints)
+    }
+
+    /// Runs as [`run`](Self::run), with a sample for each cycle.
+    pub fn run_sampled(&mut self, until: &Until, leakage: &mut Leakage<'_, u8>) -> Stop {
+        self.run(until, leakage)
+    }
 
     fn run_unwatched(&mut self, until: &Until) -> Stop {
         each_mut!(self, e => e.run(until, &mut Silent))
@@ -487,6 +440,29 @@ impl Machine {
     /// brown-out circuit lets go ([`set_vcc`](Self::set_vcc) first) the machine stays off.
     pub fn power_on(&mut self, ram_seed: u64) {
         each_mut!(self, e => e.power_on(ram_seed));
+    }
+
+    /// What a loss of power here and now would leave of registers and parts, as bytes that are the same for every
+    /// moment that leaves the same; none where the family cannot tell. Left out: memory, the hardware multiplier,
+    /// the CRC module.
+    pub fn remains(&mut self) -> Option<Vec<u8>> {
+        each_mut!(self, e => e.remains())
+    }
+
+    /// When something happens next in the chip or its parts that no instruction does.
+    #[must_use]
+    pub fn next_event(&self) -> Option<Picos> {
+        each!(self, e => e.next_event())
+    }
+
+    /// How long RAM holds all it had without supply.
+    #[must_use]
+    pub fn ram_holds(&self) -> Picos {
+        let own = match &self.device().facts {
+            Facts::Fr5xx(f) => Some(f.sram.startup()),
+            _ => None,
+        };
+        self.common().sram.or(own).map_or(Picos(0), |s| Picos(u128::from(s.decay_ps() / 2)))
     }
 
     /// Whether the supply is on.
@@ -766,10 +742,9 @@ impl Machine {
             _ => None,
         };
         let there = |name: &str| bases.is_none_or(|b| b.at(name).is_some_and(|base| base != 0));
-        let speaks = |name: &&str| {
-            name.starts_with("eusci_b") || name.starts_with("usci_b") || *name == "twi"
-        };
-        self.serials().iter().copied().filter(speaks).filter(|name| there(name)).collect()
+        let masters = ["eusci_b", "usci_b", "twi"];
+        let speaks = |name: &&str| masters.iter().any(|m| name.starts_with(m)) && there(name);
+        self.serials().iter().copied().filter(speaks).collect()
     }
 
     fn check_bus(&self, name: &str, serial: &str, part: &dyn Part) -> Result<(), MachineError> {
@@ -779,15 +754,11 @@ impl Machine {
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
             return Err(MachineError::NoI2c { name, device, known });
         }
-        match self.common().shares_address(self.serial(serial)?, part) {
-            None => Ok(()),
-            Some((other, address)) => Err(MachineError::AddressTaken {
-                part: name.to_owned(),
-                other: other.to_owned(),
-                serial: serial.to_owned(),
-                address,
-            }),
-        }
+        let shared = self.common().shares_address(self.serial(serial)?, part);
+        shared.map_or(Ok(()), |(other, address)| {
+            let (part, other, serial) = (name.to_owned(), other.to_owned(), serial.to_owned());
+            Err(MachineError::AddressTaken { part, other, serial, address })
+        })
     }
 
     fn serial(&self, name: &str) -> Result<usize, MachineError> {
@@ -802,6 +773,11 @@ impl Machine {
     #[must_use]
     pub fn part(&mut self, name: &str) -> Option<&mut (dyn Part + 'static)> {
         self.common_mut().parts.iter_mut().find(|a| a.name == name).map(|a| &mut *a.part)
+    }
+
+    /// The attached parts, by name.
+    pub fn parts(&self) -> impl Iterator<Item = (&str, &dyn Part)> {
+        self.common().telling()
     }
 
     /// Call behind a change of an attached part from outside: takes over its pins and state.

@@ -32,7 +32,7 @@ fn share(of: f64) -> u64 {
 }
 
 impl SramStartup {
-    fn decay_ps(&self) -> u64 {
+    pub(crate) fn decay_ps(&self) -> u64 {
         (self.decay_ms.max(0.0) * 1e9) as u64
     }
 

@@ -5,6 +5,10 @@
 //! it. What survives is what the hardware leaves: non-volatile memory with the words that were written
 //! before the cut, a flash operation half done, RAM as far as it holds its charge.
 
+mod classes;
+
+use classes::Survivors;
+pub use classes::{Alone, ELSEWHERE, Footprint};
 use sunseal_mcu::device::RegionKind;
 use sunseal_mcu::listing::Listing;
 use sunseal_mcu::{Elf, Machine, MachineError, Register, Snapshot, Stop, Until};
@@ -85,6 +89,7 @@ pub struct Stretch {
     boundaries: Boundaries,
     writes: Vec<Cycles>,
     cycles: Cycles,
+    survivors: Option<(Picos, Survivors)>,
 }
 
 /// The cycles at which instructions begin and waits go on: a bit for each, as a stretch may have 10^9.
@@ -189,6 +194,7 @@ impl Stretch {
             boundaries: Boundaries::default(),
             writes: vec![0],
             cycles: 0,
+            survivors: None,
         };
         let fram = machine.device().memory.iter().filter(|r| r.kind == RegionKind::Fram);
         let mut seen = Seen { fram: fram.map(|r| (r.start, r.end)).collect(), ..Seen::default() };
@@ -282,6 +288,29 @@ impl Stretch {
         self.go_to(machine, self.boundary(at))?;
         let _ = machine.run_to_cut(&Until::cycles(self.origin + at));
         Ok(())
+    }
+
+    /// The last cut that provably has the same run behind it as the one at `at`, which lasted for `off` and
+    /// whose run left the footprint `run`: one verdict holds for all of them.
+    ///
+    /// # Errors
+    /// If `at` is not in the stretch; within, why that cut stands alone.
+    pub fn covers(
+        &mut self,
+        machine: &mut Machine,
+        at: Cycles,
+        off: Picos,
+        run: &Footprint,
+    ) -> Result<Result<Cycles, Alone>, InjectError> {
+        self.check(at)?;
+        if self.survivors.as_ref().is_none_or(|(for_off, _)| *for_off != off) {
+            let here = machine.snapshot();
+            let survivors = Survivors::survey(machine, &self.first, self.cycles, off);
+            machine.restore(&here)?;
+            self.survivors = Some((off, survivors));
+        }
+        let (_, survivors) = self.survivors.as_mut().expect("it has just been made");
+        Ok(survivors.covers(at, run))
     }
 
     /// What led to cycle `at`: the last `instructions` with what they read and wrote, the one that `at` falls

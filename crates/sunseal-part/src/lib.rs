@@ -5,5 +5,5 @@
 mod part;
 mod pin;
 
-pub use part::{Held, Part, Wiring};
+pub use part::{Held, Part, Signal, Wiring};
 pub use pin::{PORT_J, Pin, PinError};

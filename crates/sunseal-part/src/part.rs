@@ -16,9 +16,28 @@ pub enum Held {
     Floating,
 }
 
+/// A signal inside a part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signal {
+    /// Its name, with the modules above it.
+    pub name: String,
+    /// Its width, 1 to 64.
+    pub bits: u32,
+    /// Its value now.
+    pub value: u64,
+}
+
 /// A part beside the chip: it answers bytes on a serial bus, drives and hears pins, and has a state
 /// that costs energy.
 pub trait Part: Send {
+    /// What goes on inside it, for a waveform; from the first call on it keeps the changes.
+    fn signals(&self) -> Vec<Signal> {
+        Vec::new()
+    }
+    /// What has changed by now since it was last asked: when, which signal, and its value.
+    fn changes(&self, _now: Picos) -> Vec<(Picos, usize, u64)> {
+        Vec::new()
+    }
     /// Chip select went low.
     fn select(&mut self, _now: Picos) {}
     /// A byte went over the bus; it ends at `now`. Answers the byte that the part sent.

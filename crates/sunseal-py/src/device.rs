@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyTypeError;
@@ -19,27 +20,30 @@ thread_local! {
     static ASKED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does what reaches into a device's Python code.
+/// Does what reaches into a device's Python code. A panic in there, such as that of [`refuse_if_asked`], is an error of
+/// the device.
 fn asking<T>(ask: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    /// Also where a panic within the Python code goes on through here.
-    struct Before(bool);
-    impl Drop for Before {
-        fn drop(&mut self) {
-            ASKED.set(self.0);
-        }
-    }
-    let _before = Before(ASKED.replace(true));
-    ask()
+    let before = ASKED.replace(true);
+    let answer = catch_unwind(AssertUnwindSafe(ask));
+    ASKED.set(before);
+    answer.unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<String>().map(String::as_str);
+        let said = said.or_else(|| panic.downcast_ref::<&str>().copied());
+        Err(refuse(said.unwrap_or("the device ended in a panic")))
+    })
 }
 
 /// # Panics
 /// If a device on a machine's bus asks a machine for something while it is told of a byte: its own is in the middle of a
-/// step. The panic ends the run as an exception.
+/// step, and its lock is taken.
 pub fn refuse_if_asked() {
-    assert!(
-        !ASKED.get(),
-        "a device cannot use a machine while it is asked for a byte or told of one; its attribute `time_s` has the time"
-    );
+    if ASKED.get() {
+        // No failure of this program, whose place in it would be shown.
+        resume_unwind(Box::new(
+            "a device cannot use a machine while it is asked for a byte or told of one; its attribute `time_s` has the time"
+                .to_owned(),
+        ));
+    }
 }
 
 /// What a device has raised, until the run that it ended tells of it.
@@ -105,6 +109,11 @@ impl Device {
         self.state = state.map(|s| s.extract()).transpose()?.unwrap_or_else(|| "on".to_owned());
         let next_s = object.getattr_opt("next_s")?.filter(|s| !s.is_none());
         let next_s: Option<f64> = next_s.map(|s| s.extract()).transpose()?;
+        if next_s.is_some_and(f64::is_nan) {
+            return Err(refuse(format!("next_s of {} is no number", self.name)));
+        }
+        // Never, where it is infinite.
+        let next_s = next_s.filter(|s| s.is_finite());
         self.next = next_s.map(|s| Picos((s.max(0.0) * 1e12).round() as u128));
         Ok(())
     }

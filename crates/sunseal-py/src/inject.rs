@@ -71,6 +71,27 @@ impl Stretch {
         })
     }
 
+    /// The last cut that provably has the same run behind it as the one at `at`, which the machine has just
+    /// followed from its reboot; or why that one stands alone.
+    fn covers(
+        &self,
+        py: Python<'_>,
+        at: u64,
+        off_ps: u128,
+    ) -> PyResult<(Option<u64>, Option<&'static str>)> {
+        let owner = self.machine.get();
+        let Some(run) = owner.followed() else {
+            return Ok((None, Some(inject::ELSEWHERE)));
+        };
+        py.detach(|| {
+            let found = self.lock().covers(&mut owner.lock(), at, Picos(off_ps), &run);
+            Ok(match found.map_err(refuse)? {
+                Ok(last) => (Some(last), None),
+                Err(why) => (None, Some(why)),
+            })
+        })
+    }
+
     /// What led to cycle `at`: text of the last instructions, address of the cut one, registers in front of it.
     fn trace(&self, at: u64, instructions: usize) -> PyResult<Trace> {
         let owner = self.machine.get();

@@ -10,6 +10,7 @@ mod air;
 mod board;
 mod device;
 mod error;
+mod findings;
 mod fleet;
 mod inject;
 mod instructions;

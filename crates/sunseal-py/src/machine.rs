@@ -15,10 +15,11 @@ use sunseal_mcu::gdb;
 use sunseal_mcu::leakage::{Leakage, Model};
 use sunseal_mcu::offline::Offline;
 use sunseal_mcu::profile::StackWatch;
-use sunseal_mcu::taint::{Fate, Taint};
+use sunseal_mcu::taint::Taint;
 use sunseal_mcu::vcd::{Probes, Recorder, Stimulus};
 use sunseal_mcu::war::War;
 use sunseal_mcu::{Device, Elf, Pin, Snapshot as State, Stop, Until};
+use sunseal_node::inject::Footprint;
 use sunseal_node::{Antenna, Fitted};
 use sunseal_radio::{Medium, MediumConfig, Position, RadioHandle};
 use sunseal_trace::{Observer, Picos, Silent};
@@ -27,6 +28,7 @@ use crate::air::Air;
 use crate::board::{Board, BoardOrFile};
 use crate::device::{self, Raised};
 use crate::error::{EngineError, refuse, refuse_at};
+use crate::findings::{self, Branch, Covered, CutPoint, Hazard, Leak, Spent};
 use crate::program::{Counts, check_fpgas, fpga_events};
 use crate::view::View;
 
@@ -48,6 +50,8 @@ pub struct Machine {
     devices: Mutex<Vec<(String, Raised)>>,
     /// What every run is written to, if it is.
     dump: Mutex<Option<Recorder<BufWriter<File>>>>,
+    /// What the run since a reboot looks at, if that is followed.
+    footprint: Mutex<Option<Footprint>>,
 }
 
 /// How a run under the watch for write-after-read ended: hazards, where tasks committed, and what was not followed.
@@ -59,28 +63,10 @@ pub struct Snapshot(State);
 
 /// Why a run ended, and the address, pin or count that goes with it.
 pub type Ended = (&'static str, String);
-/// Kind, address, times, place, source line, instruction.
-type Leak = (&'static str, u32, u64, String, Option<String>, String);
-
-/// Address, place, source line, cycles: independent, frame, dependent.
-type Spent = (u32, String, Option<(String, u32)>, (u64, u64, u64));
 /// Whether input was read; what was used and is not followed.
 type Split = (bool, Vec<String>);
 /// What a run says of its runtime input; branches are place and times.
-type Followed = (Ended, Counts, Vec<Spent>, Vec<CutPoint>, Vec<(String, u64)>, Split);
-/// Data bytes, control bytes, cycles saved, place.
-type CutPoint = (u64, u64, u64, Option<String>);
-
-/// Whether and how each byte of each secret was met (0 not read, 1 read, 2 overwritten); blocks given marked data
-/// (name, whether they are followed, the place that gave it); functions that ran with marked data; stretches of code
-/// that ran (first, end); bytes of all functions.
-type Covered =
-    (Vec<Vec<u8>>, Vec<(String, bool, Option<String>)>, Vec<String>, Vec<(u32, u32)>, u32);
-
-/// Address, function and offset, source line of an instruction.
-type Place = (u32, String, Option<String>);
-/// Address, bytes, object, reader, writer, times, changes.
-type Hazard = (u32, u32, Option<String>, Place, Place, u64, u64);
+type Followed = (Ended, Counts, Vec<Spent>, Vec<CutPoint>, Vec<Branch>, Split);
 
 /// Until when to run.
 pub struct Goal {
@@ -218,6 +204,17 @@ impl Machine {
         self.devices.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn footprint(&self) -> MutexGuard<'_, Option<Footprint>> {
+        self.footprint.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was followed since [`follow`](Self::follow); from here on nothing is.
+    pub fn followed(&self) -> Option<Footprint> {
+        let mut footprint = self.footprint().take();
+        footprint.iter_mut().for_each(|f| f.ended(&self.lock()));
+        footprint
+    }
+
     pub fn elf(&self) -> PyResult<&Elf> {
         self.elf.as_ref().ok_or_else(|| {
             EngineError::new_err("the machine was given no image, so there are no symbols")
@@ -263,8 +260,8 @@ impl Machine {
         }
         let radio = radio.map(|radio| (radio, medium));
         let (progress, dump) = (Mutex::new(None), Mutex::new(None));
-        let devices = Mutex::new(Vec::new());
-        Ok(Self { inner: Mutex::new(inner), elf, progress, radio, fpgas, devices, dump })
+        let (footprint, devices) = (Mutex::new(None), Mutex::new(Vec::new()));
+        Ok(Self { inner: Mutex::new(inner), elf, progress, radio, fpgas, devices, dump, footprint })
     }
 
     /// Has `progress` called with the machine's cycles every now and then while it runs.
@@ -301,8 +298,12 @@ impl Machine {
         let goal = self.goal(cycles, time_ps, pc, pin)?;
         py.detach(|| {
             let mut dump = self.dump.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut footprint = self.footprint();
             self.slices(&mut self.lock(), &goal, |machine, until| match dump.as_mut() {
-                None => Ok(machine.run(until, &mut Silent)),
+                None => Ok(match footprint.as_mut() {
+                    None => machine.run(until, &mut Silent),
+                    Some(footprint) => machine.run(until, footprint),
+                }),
                 Some(recorder) => recorder.run(machine, until, &mut Silent).map_err(refuse),
             })
         })
@@ -381,7 +382,9 @@ impl Machine {
             let samples = unsafe { std::slice::from_raw_parts_mut(at as *mut u8, len) };
             let mut machine = self.lock();
             let mut leakage = Leakage::new(samples, model, machine.cycles());
-            let ended = self.drive(&mut machine, &goal, &mut leakage)?;
+            let ended = self.slices(&mut machine, &goal, |machine, until| {
+                Ok(machine.run_sampled(until, &mut leakage))
+            })?;
             Ok((ended, leakage.samples(), leakage.lost()))
         })
     }
@@ -416,7 +419,7 @@ impl Machine {
             }
             let mut fault = None;
             let ended = self.slices(&mut machine, &goal, |machine, until| {
-                Ok(match machine.run(until, &mut taint) {
+                Ok(match machine.run_tainted(until, &mut taint) {
                     Stop::Fault(f) => {
                         fault = Some(format!("{f} in {}", elf.describe(machine.pc())));
                         Stop::Halted
@@ -426,32 +429,8 @@ impl Machine {
                 })
             })?;
             let ended = fault.map_or(ended, |text| ("fault", text));
-            let place = |pc| elf.describe(pc);
-            let crossed = taint.crossings().into_iter();
-            let crossed = crossed.map(|c| (c.block, c.followed, c.pc.map(place))).collect();
-            let mut reached: Vec<String> = Vec::new();
-            for pc in taint.reached() {
-                let place = elf.describe(pc);
-                let name = place.split_once('+').map_or(place.as_str(), |(name, _)| name);
-                if reached.last().is_none_or(|last| last != name) {
-                    reached.push(name.to_owned());
-                }
-            }
-            let fate = |fate| match fate {
-                Fate::Unread => 0,
-                Fate::Read => 1,
-                Fate::Overwritten => 2,
-            };
-            let fates =
-                secret.into_iter().map(|range| taint.fates(range).map(fate).collect()).collect();
-            let (ran, code_bytes) = taint.ran(elf);
-            let ran = ran.into_iter().map(|r| (r.start, r.end)).collect();
-            let covered = (fates, crossed, reached, ran, code_bytes);
-            let leaks = taint.findings(elf).into_iter().map(|f| {
-                let line = f.line.map(|l| format!("{}:{}", l.file, l.line));
-                (f.kind.name(), f.pc, f.count, f.symbol, line, f.instruction)
-            });
-            Ok((ended, leaks.collect(), covered))
+            let (leaks, covered) = findings::of_taint(&taint, elf, secret);
+            Ok((ended, leaks, covered))
         })
     }
 
@@ -497,23 +476,9 @@ impl Machine {
                 machine.time().since(time).0,
                 &self.device_names(),
             );
-            let spent = offline.spent().into_iter().map(|(pc, s)| {
-                let line = elf.line_at(pc).map(|l| (l.file, l.line));
-                (pc, elf.describe(pc), line, (s.independent, s.frame, s.dependent))
-            });
-            let spent = spent.collect();
-            let place = |pc| elf.describe(pc);
-            let cuts = offline.cuts().into_iter();
-            let cuts = cuts.map(|c| (c.data_bytes, c.control_bytes, c.saved, c.pc.map(place)));
-            let branches = offline.branches().into_iter().map(|(pc, n)| (place(pc), n));
-            Ok((
-                ended,
-                counts,
-                spent,
-                cuts.collect(),
-                branches.collect(),
-                (offline.has_read_input(), offline.holes()),
-            ))
+            let (spent, cuts, branches) = findings::of_offline(&mut offline, elf);
+            let split = (offline.has_read_input(), offline.holes());
+            Ok((ended, counts, spent, cuts, branches, split))
         })
     }
 
@@ -554,14 +519,8 @@ impl Machine {
                 )),
                 (n, _) => Some(format!("the DMA controller made {n} transfers")),
             };
-            let place = |p: sunseal_mcu::war::Place| {
-                (p.pc, p.symbol, p.line.map(|l| format!("{}:{}", l.file, l.line)))
-            };
-            let found = war.findings(elf).into_iter();
-            let found = found.map(|h| {
-                (h.addr, h.bytes, h.symbol, place(h.read), place(h.write), h.times, h.changes)
-            });
-            Ok((ended, found.collect(), war.commits_unmet(), unfollowed))
+            let found = findings::of_war(&war, elf);
+            Ok((ended, found, war.commits_unmet(), unfollowed))
         })
     }
 
@@ -680,9 +639,11 @@ impl Machine {
         self.alone()?;
         let mut m = self.lock();
         let until = Until::cycles(m.cycles() + 1);
-        match m.run(&until, &mut Silent) {
+        let stop = m.run(&until, &mut Silent);
+        self.check_parts()?;
+        match stop {
             Stop::Fault(fault) => Err(refuse(fault)),
-            _ => self.check_parts(),
+            _ => Ok(()),
         }
     }
 
@@ -726,10 +687,12 @@ impl Machine {
     }
 
     fn read(&self, addr: u32, bytes: usize) -> PyResult<Vec<u8>> {
+        self.footprint().iter_mut().for_each(|f| f.looked(addr, bytes as u32));
         self.lock().read_mem(addr, bytes).map(<[u8]>::to_vec).map_err(refuse)
     }
 
     fn write(&self, addr: u32, bytes: &[u8]) -> PyResult<()> {
+        self.footprint().iter_mut().for_each(|f| f.wrote(addr, bytes.len() as u32));
         self.lock().write_mem(addr, bytes).map_err(refuse)
     }
 
@@ -850,15 +813,33 @@ impl Machine {
     /// false if the program came to its end, or to one of `pc`, before.
     fn power_cut_in(&self, py: Python<'_>, cycles: u64, pc: Vec<u32>) -> PyResult<bool> {
         let until = Until { cycles: Some(cycles), pc, ..Until::default() };
-        py.detach(|| match self.lock().run_to_cut(&until) {
-            Stop::Fault(fault) => Err(refuse(fault)),
-            stop => Ok(stop == Stop::BrownOut),
+        py.detach(|| {
+            let (mut footprint, mut machine) = (self.footprint(), self.lock());
+            if let Some(footprint) = footprint.as_mut() {
+                // Followed up to behind the cut, then cut.
+                let here = machine.snapshot();
+                footprint.ends_at(cycles);
+                let _ = machine.run(&until, footprint);
+                machine.restore(&here).map_err(refuse)?;
+            }
+            match machine.run_to_cut(&until) {
+                Stop::Fault(fault) => Err(refuse(fault)),
+                stop => Ok(stop == Stop::BrownOut),
+            }
         })
+    }
+
+    /// Follows what is looked at from here on, just behind a power-up, until `Stretch.covers` asks for it.
+    fn follow(&self) {
+        let mut footprint = self.footprint();
+        *footprint = Footprint::of(&self.lock());
     }
 
     /// Lets the supply stay away for so long and brings it back; RAM wakes with noise made from the seed.
     fn reboot(&self, off_ps: u128, seed: u64) {
-        sunseal_node::inject::reboot(&mut self.lock(), Picos(off_ps), seed);
+        let (mut footprint, mut machine) = (self.footprint(), self.lock());
+        sunseal_node::inject::reboot(&mut machine, Picos(off_ps), seed);
+        footprint.iter_mut().for_each(|f| f.rebooted(&machine, Picos(off_ps)));
     }
 
     fn power_on(&self, ram_seed: u64) {
@@ -886,6 +867,7 @@ impl Machine {
     /// Memory to look at without copying it: it shows what the machine holds now.
     fn view(slf: Py<Self>, addr: u32, bytes: usize) -> PyResult<View> {
         let (at, len) = {
+            slf.get().footprint().iter_mut().for_each(|f| f.looked(addr, bytes as u32));
             let m = slf.get().lock();
             let memory = m.read_mem(addr, bytes).map_err(refuse)?;
             (memory.as_ptr() as usize, memory.len())

@@ -254,15 +254,6 @@ impl Chip {
         self.regs[usize::from(address)]
     }
 
-    fn unknown(&mut self, what: &str) {
-        self.journal
-            .refuse(|| format!("radio: {what}, which this model of the CC1000 does not have"));
-    }
-
-    fn misuse(&mut self, what: &str) {
-        self.journal.refuse(|| format!("radio: {what}"));
-    }
-
     // --- frequencies and rates ----------------------------------------------------------------------
 
     /// REFDIV.
@@ -679,6 +670,10 @@ impl Chip {
 }
 
 impl RadioChip for Chip {
+    fn name(&self) -> &'static str {
+        "CC1000"
+    }
+
     fn journal(&self) -> &Journal {
         &self.journal
     }
@@ -812,12 +807,14 @@ impl RadioChip for Chip {
     }
 
     fn save(&self) -> Vec<u8> {
-        saved(self, self.port.as_ref())
+        saved(self, self.port.as_ref().map_or_else(|| Some(Vec::new()), Port::save))
     }
 
     fn restore(&mut self, saved: &[u8]) {
-        let Some(was) = restored::<Self>(saved, self.port.as_ref()) else { return };
-        let (part, pins, port) = (self.part.clone(), self.pins, self.port.take());
-        *self = Self { part, pins, port, ..was };
+        let Some((was, air)) = restored::<Self>(saved) else { return };
+        if let Some(port) = &self.port {
+            port.restore(&air);
+        }
+        *self = Self { part: self.part.clone(), pins: self.pins, port: self.port.take(), ..was };
     }
 }

@@ -6,6 +6,8 @@
 //! monitor, in-line security on frames that are not whole ...) becomes a
 //! [`problem`](crate::RadioHandle::problem) that stops the run with a sentence.
 
+mod security;
+
 use serde::{Deserialize, Serialize};
 use sunseal_mcu::Pin;
 use sunseal_trace::Picos;
@@ -15,7 +17,7 @@ use crate::ieee802154::Identity;
 use crate::medium::Port;
 use crate::modem::{Config, Filter, Modem, Note, SYMBOL, State};
 use crate::parts::Cc2420Part;
-use crate::security::{Block, Cipher, counter};
+use crate::security::Block;
 
 /// Register addresses (SWRS041B, table 11).
 mod reg {
@@ -172,7 +174,6 @@ impl Radio {
         Self::wrap(Chip::new(part, pins, port), listens)
     }
 }
-
 impl Chip {
     fn new(part: Cc2420Part, pins: Cc2420Pins, port: Option<Port>) -> Self {
         Self {
@@ -195,15 +196,6 @@ impl Chip {
 
     fn reg(&self, address: u8) -> u16 {
         self.regs[usize::from(address - reg::MAIN)]
-    }
-
-    fn unknown(&mut self, what: &str) {
-        self.journal
-            .refuse(|| format!("radio: {what}, which this model of the CC2420 does not have"));
-    }
-
-    fn misuse(&mut self, what: &str) {
-        self.journal.refuse(|| format!("radio: {what}"));
     }
 
     fn reset(&mut self, now: Picos) {
@@ -276,7 +268,7 @@ impl Chip {
         self.power == Power::On
     }
 
-    // --- time ---------------------------------------------------------------------------------------
+    // --- time -------------------------------------------------------------------------------------------
 
     fn advance(&mut self, now: Picos) {
         match self.power {
@@ -300,44 +292,22 @@ impl Chip {
     }
 
     fn note(&mut self, at: Picos, note: Note) {
-        let counts = &mut self.journal.counts;
+        self.modem.book(&mut self.journal, at, &note);
         match note {
-            Note::RxDone { good, .. } => {
-                if good {
-                    counts.received += 1;
-                } else {
-                    counts.crc_failed += 1;
-                }
-                let packet = self.modem.last_packet.clone();
-                self.journal.packet(at, false, packet, good);
-                self.pending = false;
-            }
-            Note::RxRejected => counts.filtered += 1,
-            Note::RxOverflow => counts.overflows += 1,
-            Note::TxDone | Note::AckDone => {
-                counts.sent += 1;
-                let packet = self.modem.last_packet.clone();
-                counts.sent_bytes += packet.len() as u64;
-                self.journal.packet(at, true, packet, true);
-            }
-            Note::TxUnderflow => {
-                counts.underflows += 1;
-                self.underflow = true;
-            }
-            Note::RxSfd | Note::RxAccepted { .. } | Note::TxSfd => {}
+            Note::RxDone { .. } => self.pending = false,
+            Note::TxUnderflow => self.underflow = true,
+            _ => {}
         }
     }
 
-    // --- SPI ----------------------------------------------------------------------------------------
+    // --- SPI --------------------------------------------------------------------------------------------
 
     fn status(&self) -> u8 {
-        let lock =
-            matches!(self.modem.state, State::Search | State::Receive | State::Tx | State::Ack);
         u8::from(self.on()) << 6
             | u8::from(self.underflow) << 5
             | u8::from(self.busy_until > self.now) << 4
             | u8::from(self.modem.transmitting()) << 3
-            | u8::from(lock) << 2
+            | u8::from(self.modem.locked()) << 2
             | u8::from(self.modem.rssi_valid(self.now)) << 1
     }
 
@@ -465,12 +435,7 @@ impl Chip {
                 value & 0xFF00 | u16::from(rssi as u8)
             }
             reg::FSCTRL => {
-                let running = matches!(
-                    self.modem.state,
-                    State::RxCalibrate { .. }
-                        | State::TxCalibrate { .. }
-                        | State::AckCalibrate { .. }
-                );
+                let running = self.modem.calibrating();
                 let idle = self.modem.state == State::Idle;
                 value & 0xCBFF
                     | u16::from(!running && !idle) << 13
@@ -625,157 +590,13 @@ impl Chip {
         self.modem.tx_on(now, cfg);
     }
 
-    // --- security -----------------------------------------------------------------------------------
-
-    fn key(&self, second: bool) -> Block {
-        self.reversed(if second { ram::KEY1 } else { ram::KEY0 })
-    }
-
-    fn busy(&mut self, now: Picos, cipher: &Cipher) {
-        let time = micros(self.part.aes_block_us) * u64::from(cipher.blocks);
-        self.busy_until = self.busy_until.max(now) + time;
-    }
-
-    fn stand_alone(&mut self, now: Picos) {
-        let i = usize::from(ram::SABUF - ram::KEY0);
-        let mut block: Block = std::array::from_fn(|k| self.bank[i + k]);
-        let mut cipher = Cipher::new(&self.key(self.reg(reg::SECCTRL0) & 0x80 != 0));
-        cipher.encrypt(&mut block);
-        self.bank[i..i + 16].copy_from_slice(&block);
-        self.busy(now, &cipher);
-    }
-
-    /// Bytes of the message integrity code.
-    fn tag_bytes(&mut self) -> usize {
-        let m = usize::from(self.reg(reg::SECCTRL0) >> 2 & 7);
-        if m == 0 {
-            self.misuse("SECCTRL0.SEC_M is 0, which is reserved; 1 to 7 are 4 to 16 bytes");
-        }
-        2 * (m + 1)
-    }
-
-    /// Runs the mode of SECCTRL0 over `body`, whose first `clear` bytes stay readable and whose last are
-    /// the integrity code, if there is one. Decrypting, the code ends in 0x00 if it held, else in 0xFF.
-    fn secure(
-        &mut self,
-        now: Picos,
-        clear: usize,
-        second: bool,
-        nonce: u16,
-        body: &mut [u8],
-        decrypt: bool,
-    ) {
-        let control = self.reg(reg::SECCTRL0);
-        let flags_nonce = self.reversed(nonce);
-        let (flags, n13) = (flags_nonce[0], &flags_nonce[1..14]);
-        let ctr_flags = flags >> 5 << 6 | flags & 7;
-        let mode = control & 3;
-        let tag_bytes = if mode == 2 { 0 } else { self.tag_bytes() };
-        let Some(end) = body.len().checked_sub(tag_bytes).filter(|end| *end >= clear) else {
-            self.misuse("the frame is shorter than SEC_TXL or SEC_RXL and the integrity code say");
-            return;
-        };
-        let mut cipher = Cipher::new(&self.key(second));
-        let (head, rest) = body.split_at_mut(clear);
-        let (data, tag) = rest.split_at_mut(end - clear);
-        let expected = match mode {
-            1 => {
-                let length = [data.len() as u8];
-                let first: &[u8] = if control & 0x100 != 0 { &length } else { &[] };
-                Some(cipher.cbc_mac(&[&[first, data].concat()]))
-            }
-            2 => {
-                cipher.ctr(
-                    counter(ctr_flags, n13, u16::from_be_bytes([flags_nonce[14], flags_nonce[15]])),
-                    data,
-                );
-                None
-            }
-            _ => {
-                let cbc_flags = flags >> 3 << 6 | ((control >> 2 & 7) as u8) << 3 | flags & 7;
-                if decrypt {
-                    cipher.ctr(counter(ctr_flags, n13, 1), data);
-                }
-                let mut t = cipher.ccm_tag(cbc_flags, n13, head, data);
-                if !decrypt {
-                    cipher.ctr(counter(ctr_flags, n13, 1), data);
-                }
-                cipher.ctr(counter(ctr_flags, n13, 0), &mut t);
-                Some(t)
-            }
-        };
-        if let Some(expected) = expected {
-            if decrypt {
-                let held = *tag == expected[..tag_bytes];
-                if let Some(last) = tag.last_mut() {
-                    *last = if held { 0x00 } else { 0xFF };
-                }
-            } else {
-                tag.copy_from_slice(&expected[..tag_bytes]);
-            }
-        }
-        self.busy(now, &cipher);
-    }
-
-    fn fcs_bytes(&self) -> usize {
-        if self.reg(reg::MDMCTRL0) & 0x20 != 0 { 2 } else { 0 }
-    }
-
-    fn encrypt(&mut self, now: Picos) {
-        let control = self.reg(reg::SECCTRL0);
-        if control & 3 == 0 {
-            return;
-        }
-        let clear = usize::from(self.reg(reg::SECCTRL1) >> 8 & 0x7F);
-        let tag_bytes = if control & 3 == 2 { 0 } else { 2 * (usize::from(control >> 2 & 7) + 1) };
-        let length = self.modem.tx.first().map_or(0, |l| usize::from(l & 0x7F));
-        let Some(body_bytes) = length.checked_sub(self.fcs_bytes()).filter(|b| *b >= tag_bytes)
-        else {
-            self.misuse("in-line encryption began without a frame in the TXFIFO");
-            return;
-        };
-        if self.modem.tx.len() < 1 + body_bytes - tag_bytes {
-            self.unknown("in-line encryption began before the whole frame was in the TXFIFO");
-            return;
-        }
-        let mut tx = std::mem::take(&mut self.modem.tx);
-        tx.resize(1 + body_bytes, 0);
-        self.secure(now, clear, control & 0x40 != 0, ram::TXNONCE, &mut tx[1..], false);
-        self.modem.tx = tx;
-    }
-
-    fn decrypt(&mut self, now: Picos) {
-        let control = self.reg(reg::SECCTRL0);
-        if control & 3 == 0 {
-            return;
-        }
-        let Some((start, end)) = self.modem.rx.frame() else {
-            self.unknown("SRXDEC was strobed without a whole frame in the RXFIFO");
-            return;
-        };
-        let clear = usize::from(self.reg(reg::SECCTRL1) & 0x7F);
-        let last = end.saturating_sub(2).max(start + 1);
-        let mut body: Vec<u8> = (start + 1..last).map(|p| self.modem.rx.at(p)).collect();
-        self.secure(now, clear, control & 0x20 != 0, ram::RXNONCE, &mut body, true);
-        for (p, byte) in (start + 1..last).zip(body) {
-            self.modem.rx.set(p, byte);
-        }
-        self.rx_held = true;
-    }
-
-    // --- pins ---------------------------------------------------------------------------------------
+    // --- pins -------------------------------------------------------------------------------------------
 
     fn fifo_pins(&self) -> (bool, bool) {
         if self.rx_held || !self.on() {
             return (false, false);
         }
-        if self.modem.state == State::RxOverflow {
-            return (false, true);
-        }
-        let len = self.modem.rx.len();
-        let threshold = usize::from(self.reg(reg::IOCFG0) & 0x7F);
-        let fifop = self.modem.rx.has_frame() || self.modem.accepted() && len > threshold;
-        (len > 0, fifop)
+        self.modem.fifo_pins(usize::from(self.reg(reg::IOCFG0) & 0x7F))
     }
 
     fn regulated(&self) -> bool {
@@ -800,6 +621,10 @@ impl Chip {
 }
 
 impl RadioChip for Chip {
+    fn name(&self) -> &'static str {
+        "CC2420"
+    }
+
     fn journal(&self) -> &Journal {
         &self.journal
     }
@@ -912,12 +737,12 @@ impl RadioChip for Chip {
     }
 
     fn save(&self) -> Vec<u8> {
-        saved(self, self.modem.port())
+        saved(self, self.modem.save_air())
     }
 
     fn restore(&mut self, saved: &[u8]) {
-        let Some(mut was) = restored::<Self>(saved, self.modem.port()) else { return };
-        was.modem.rejoin(&mut self.modem);
+        let Some((mut was, air)) = restored::<Self>(saved) else { return };
+        was.modem.rejoin(&mut self.modem, &air);
         *self = Self { part: self.part.clone(), pins: self.pins, ..was };
     }
 }

@@ -6,6 +6,10 @@
 //! slotted acknowledgments, test modes ...) becomes a [`problem`](crate::RadioHandle::problem) that
 //! stops the run with a sentence. What the chip itself reports as an exception is one.
 
+mod dpu;
+mod map;
+mod registers;
+
 use serde::{Deserialize, Serialize};
 use sunseal_mcu::Pin;
 use sunseal_trace::Picos;
@@ -16,174 +20,7 @@ use crate::ieee802154::{Header, Identity, Sources};
 use crate::medium::Port;
 use crate::modem::{Config, Filter, Modem, Note, SYMBOL, State};
 use crate::parts::Cc2520Part;
-use crate::security::{Block, Cipher, counter};
-
-/// Register addresses (SWRS068, section 28).
-mod reg {
-    pub const FRMFILT0: u16 = 0x00;
-    pub const FRMFILT1: u16 = 0x01;
-    pub const SRCMATCH: u16 = 0x02;
-    pub const SRCSHORTEN0: u16 = 0x04;
-    pub const SRCEXTEN0: u16 = 0x08;
-    pub const FRMCTRL0: u16 = 0x0C;
-    pub const FRMCTRL1: u16 = 0x0D;
-    pub const RXENABLE0: u16 = 0x0E;
-    pub const RXENABLE1: u16 = 0x0F;
-    pub const EXCFLAG0: u16 = 0x10;
-    pub const EXCFLAG2: u16 = 0x12;
-    pub const EXCMASKA0: u16 = 0x14;
-    pub const EXCMASKB0: u16 = 0x18;
-    pub const EXCBINDX0: u16 = 0x1C;
-    pub const EXCBINDY1: u16 = 0x1F;
-    pub const GPIOCTRL0: u16 = 0x20;
-    pub const GPIOCTRL5: u16 = 0x25;
-    pub const GPIOPOLARITY: u16 = 0x26;
-    pub const DPUSTAT: u16 = 0x2C;
-    pub const FREQCTRL: u16 = 0x2E;
-    pub const TXPOWER: u16 = 0x30;
-    pub const FSMSTAT0: u16 = 0x32;
-    pub const FSMSTAT1: u16 = 0x33;
-    pub const FIFOPCTRL: u16 = 0x34;
-    pub const FSMCTRL: u16 = 0x35;
-    pub const CCACTRL0: u16 = 0x36;
-    pub const CCACTRL1: u16 = 0x37;
-    pub const RSSI: u16 = 0x38;
-    pub const RSSISTAT: u16 = 0x39;
-    pub const RXFIRST: u16 = 0x3C;
-    pub const RXFIFOCNT: u16 = 0x3E;
-    pub const TXFIFOCNT: u16 = 0x3F;
-    pub const CHIPID: u16 = 0x40;
-    pub const VERSION: u16 = 0x42;
-    pub const EXTCLOCK: u16 = 0x44;
-    pub const MDMCTRL0: u16 = 0x46;
-    pub const MDMCTRL1: u16 = 0x47;
-}
-
-/// Memory map (section 12).
-mod ram {
-    pub const TXFIFO: u16 = 0x100;
-    pub const RXFIFO: u16 = 0x180;
-    pub const FREE: u16 = 0x200;
-    pub const SOURCES: u16 = 0x380;
-    pub const SRCRESMASK: u16 = 0x3E0;
-    pub const SRCRESINDEX: u16 = 0x3E3;
-    pub const SRCSHORTPENDEN: u16 = 0x3E4;
-    pub const SRCEXTPENDEN: u16 = 0x3E7;
-    pub const EXTADDR: u16 = 0x3EA;
-    pub const PANID: u16 = 0x3F2;
-    pub const SHORTADDR: u16 = 0x3F4;
-    pub const END: u16 = 0x400;
-}
-
-/// Exceptions by number (table 14).
-mod exception {
-    pub const RF_IDLE: u8 = 0x00;
-    pub const TX_FRM_DONE: u8 = 0x01;
-    pub const TX_ACK_DONE: u8 = 0x02;
-    pub const TX_UNDERFLOW: u8 = 0x03;
-    pub const TX_OVERFLOW: u8 = 0x04;
-    pub const RX_UNDERFLOW: u8 = 0x05;
-    pub const RX_OVERFLOW: u8 = 0x06;
-    pub const RXENABLE_ZERO: u8 = 0x07;
-    pub const RX_FRM_DONE: u8 = 0x08;
-    pub const RX_FRM_ACCEPTED: u8 = 0x09;
-    pub const SRC_MATCH_DONE: u8 = 0x0A;
-    pub const SRC_MATCH_FOUND: u8 = 0x0B;
-    pub const FIFOP: u8 = 0x0C;
-    pub const SFD: u8 = 0x0D;
-    pub const DPU_DONE_L: u8 = 0x0E;
-    pub const MEMADDR_ERROR: u8 = 0x10;
-    pub const USAGE_ERROR: u8 = 0x11;
-    pub const OPERAND_ERROR: u8 = 0x12;
-    pub const SPI_ERROR: u8 = 0x13;
-    pub const RX_FRM_ABORTED: u8 = 0x15;
-}
-
-/// Values after a reset of the registers 0x00 to 0x7F.
-const RESET: [u8; 0x80] = {
-    let mut r = [0; 0x80];
-    let set: [(u8, u8); 47] = [
-        (0x00, 0x0D),
-        (0x01, 0x78),
-        (0x02, 0x07),
-        (0x0C, 0x40),
-        (0x0D, 0x01),
-        (0x21, 0x27),
-        (0x22, 0x28),
-        (0x23, 0x29),
-        (0x24, 0x2A),
-        (0x25, 0x90),
-        (0x26, 0x3F),
-        (0x2A, 0x01),
-        (0x2E, 0x0B),
-        (0x2F, 0x0F),
-        (0x30, 0x06),
-        (0x31, 0x69),
-        (0x34, 0x40),
-        (0x35, 0x01),
-        (0x36, 0xE0),
-        (0x37, 0x1A),
-        (0x38, 0x80),
-        (0x40, 0x84),
-        (0x44, 0x20),
-        (0x46, 0x45),
-        (0x47, 0x2E),
-        (0x4A, 0x29),
-        (0x4C, 0x55),
-        (0x4E, 0x24),
-        (0x4F, 0x29),
-        (0x50, 0x20),
-        (0x51, 0x2A),
-        (0x52, 0x5F),
-        (0x53, 0x0E),
-        (0x54, 0x00),
-        (0x55, 0x2E),
-        (0x56, 0x66),
-        (0x57, 0x0A),
-        (0x58, 0x05),
-        (0x5A, 0x05),
-        (0x5B, 0x08),
-        (0x5C, 0x00),
-        (0x5D, 0x00),
-        (0x5E, 0x00),
-        (0x5F, 0x00),
-        (0x60, 0x00),
-        (0x61, 0x00),
-        (0x7E, 0x02),
-    ];
-    let mut i = 0;
-    while i < set.len() {
-        r[set[i].0 as usize] = set[i].1;
-        i += 1;
-    }
-    r
-};
-
-/// Values that the data sheet asks for instead (section 28.1, table 21).
-const RECOMMENDED: [(u16, u8); 8] = [
-    (0x4A, 0x3F),
-    (0x4C, 0x5A),
-    (0x4F, 0x2B),
-    (0x53, 0x11),
-    // AGCCTRL2 as Contiki's driver sets it: the LNA's gain fixed instead of controlled.
-    (0x54, 0xEB),
-    (0x56, 0x10),
-    (0x57, 0x0E),
-    (0x58, 0x03),
-];
-
-/// Output power by TXPOWER (table 17), dBm, with the name of the state.
-const POWER: [(u8, f64, &str); 9] = [
-    (0xF7, 5.0, "tx.plus5dbm"),
-    (0xF2, 3.0, "tx.plus3dbm"),
-    (0xAB, 2.0, "tx.plus2dbm"),
-    (0x13, 1.0, "tx.plus1dbm"),
-    (0x32, 0.0, "tx.0dbm"),
-    (0x81, -2.0, "tx.minus2dbm"),
-    (0x88, -4.0, "tx.minus4dbm"),
-    (0x2C, -7.0, "tx.minus7dbm"),
-    (0x03, -18.0, "tx.minus18dbm"),
-];
+use map::*;
 
 /// Every state that the chip can be in, as the ledger names it.
 pub(crate) fn states() -> Vec<&'static str> {
@@ -295,7 +132,6 @@ impl Radio {
         Self::wrap(Chip::new(part, pins, port), listens)
     }
 }
-
 impl Chip {
     fn new(part: Cc2520Part, pins: Cc2520Pins, port: Option<Port>) -> Self {
         Self {
@@ -325,15 +161,6 @@ impl Chip {
 
     fn reg(&self, address: u16) -> u8 {
         self.regs[usize::from(address)]
-    }
-
-    fn unknown(&mut self, what: &str) {
-        self.journal
-            .refuse(|| format!("radio: {what}, which this model of the CC2520 does not have"));
-    }
-
-    fn misuse(&mut self, what: &str) {
-        self.journal.refuse(|| format!("radio: {what}"));
     }
 
     fn raise(&mut self, exception: u8) {
@@ -431,7 +258,7 @@ impl Chip {
         u16::from_le_bytes([self.reg(reg::RXENABLE0), self.reg(reg::RXENABLE1)])
     }
 
-    // --- time ---------------------------------------------------------------------------------------
+    // --- time -------------------------------------------------------------------------------------------
 
     fn advance(&mut self, now: Picos) {
         loop {
@@ -475,6 +302,7 @@ impl Chip {
     }
 
     fn note(&mut self, at: Picos, note: Note) {
+        self.modem.book(&mut self.journal, at, &note);
         match note {
             Note::RxSfd | Note::TxSfd => self.raise(exception::SFD),
             Note::RxAccepted { header } => {
@@ -483,39 +311,20 @@ impl Chip {
                     self.match_source(&h);
                 }
             }
-            Note::RxDone { good, .. } => {
-                if good {
-                    self.journal.counts.received += 1;
-                } else {
-                    self.journal.counts.crc_failed += 1;
-                }
-                let packet = self.modem.last_packet.clone();
-                self.journal.packet(at, false, packet, good);
+            Note::RxDone { .. } => {
                 self.raise(exception::RX_FRM_DONE);
                 self.pending = false;
             }
-            Note::RxRejected => {
-                self.journal.counts.filtered += 1;
-            }
-            Note::RxOverflow => {
-                self.journal.counts.overflows += 1;
-                self.raise(exception::RX_OVERFLOW);
-            }
+            Note::RxRejected => {}
+            Note::RxOverflow => self.raise(exception::RX_OVERFLOW),
             Note::TxDone | Note::AckDone => {
-                let packet = self.modem.last_packet.clone();
-                self.journal.counts.sent += 1;
-                self.journal.counts.sent_bytes += packet.len() as u64;
-                self.journal.packet(at, true, packet, true);
                 let done = note == Note::TxDone;
                 self.raise(if done { exception::TX_FRM_DONE } else { exception::TX_ACK_DONE });
                 if self.modem.state == State::Idle {
                     self.raise(exception::RF_IDLE);
                 }
             }
-            Note::TxUnderflow => {
-                self.journal.counts.underflows += 1;
-                self.raise(exception::TX_UNDERFLOW);
-            }
+            Note::TxUnderflow => self.raise(exception::TX_UNDERFLOW),
         }
     }
 
@@ -538,7 +347,7 @@ impl Chip {
         }
     }
 
-    // --- SPI ----------------------------------------------------------------------------------------
+    // --- SPI --------------------------------------------------------------------------------------------
 
     fn channel(&self, mask: u16) -> bool {
         self.exceptions & self.bits(mask) != 0
@@ -644,191 +453,6 @@ impl Chip {
     fn put_tx(&mut self, byte: u8) {
         if !self.modem.write_tx(byte) {
             self.raise(exception::TX_OVERFLOW);
-        }
-    }
-
-    fn read(&mut self, address: u16) -> u8 {
-        match address {
-            0..0x80 => self.read_register(address),
-            ram::TXFIFO..ram::RXFIFO => {
-                self.modem.tx.get(usize::from(address - ram::TXFIFO)).copied().unwrap_or(0)
-            }
-            ram::RXFIFO..ram::FREE => self.modem.rx.ring[usize::from(address - ram::RXFIFO)],
-            ram::FREE..ram::END => self.bank[usize::from(address - ram::FREE)],
-            _ => {
-                self.raise(exception::MEMADDR_ERROR);
-                0
-            }
-        }
-    }
-
-    fn write(&mut self, now: Picos, address: u16, byte: u8) {
-        match address {
-            0..0x80 => self.write_register(now, address, byte),
-            ram::TXFIFO..ram::RXFIFO => {
-                let i = usize::from(address - ram::TXFIFO);
-                match self.modem.tx.get_mut(i) {
-                    Some(slot) => *slot = byte,
-                    None => {
-                        self.unknown("memory was written in the TX FIFO where it holds no byte")
-                    }
-                }
-            }
-            ram::RXFIFO..ram::FREE => {
-                self.modem.rx.ring[usize::from(address - ram::RXFIFO)] = byte;
-            }
-            ram::FREE..ram::END => self.bank[usize::from(address - ram::FREE)] = byte,
-            _ => self.raise(exception::MEMADDR_ERROR),
-        }
-    }
-
-    fn read_register(&mut self, address: u16) -> u8 {
-        let cfg = self.config();
-        match address {
-            reg::EXCFLAG0..=reg::EXCFLAG2 => {
-                (self.exceptions >> (8 * (address - reg::EXCFLAG0))) as u8
-            }
-            reg::DPUSTAT => {
-                u8::from(self.authentic[1]) << 3
-                    | u8::from(self.authentic[0]) << 2
-                    | u8::from(self.jobs[1].is_some()) << 1
-                    | u8::from(self.jobs[0].is_some())
-            }
-            reg::FSMSTAT0 => {
-                let running = matches!(
-                    self.modem.state,
-                    State::RxCalibrate { .. }
-                        | State::TxCalibrate { .. }
-                        | State::AckCalibrate { .. }
-                );
-                u8::from(!running && self.modem.state != State::Idle) << 7
-                    | u8::from(running) << 6
-                    | self.fsm_state()
-            }
-            reg::FSMSTAT1 => {
-                let (fifo, fifop) = self.fifo_pins();
-                u8::from(fifo) << 7
-                    | u8::from(fifop) << 6
-                    | u8::from(self.modem.sfd()) << 5
-                    | u8::from(self.modem.clear_channel(self.now, &cfg)) << 4
-                    | u8::from(self.sampled_cca) << 3
-                    | u8::from(self.locked()) << 2
-                    | u8::from(self.modem.transmitting()) << 1
-                    | u8::from(self.receiver_on())
-            }
-            reg::RSSI => self.modem.rssi_value(self.now, &cfg).unwrap_or(-128) as u8,
-            reg::RSSISTAT => u8::from(self.modem.rssi_valid(self.now)),
-            reg::RXFIRST => self.modem.rx.ring[self.modem.rx.first()],
-            reg::RXFIFOCNT => self.modem.rx.len() as u8,
-            reg::TXFIFOCNT => self.modem.tx.len() as u8,
-            _ => self.reg(address),
-        }
-    }
-
-    fn locked(&self) -> bool {
-        matches!(self.modem.state, State::Search | State::Receive | State::Tx | State::Ack)
-    }
-
-    fn fsm_state(&self) -> u8 {
-        match self.modem.state {
-            State::Idle => 0,
-            State::RxCalibrate { .. } => 2,
-            State::Search => 3,
-            State::Receive => 7,
-            State::RxOverflow => 17,
-            State::TxCalibrate { .. } => 32,
-            State::Tx => 34,
-            State::AckCalibrate { .. } => 48,
-            State::Ack => 49,
-            State::TxUnderflow => 56,
-        }
-    }
-
-    fn write_register(&mut self, now: Picos, address: u16, value: u8) {
-        let reset = RESET[usize::from(address)];
-        match address {
-            reg::EXCFLAG0..=reg::EXCFLAG2 => {
-                // A flag goes by writing 0.
-                let shift = 8 * (address - reg::EXCFLAG0);
-                self.exceptions &= !(u32::from(!value) << shift);
-                return;
-            }
-            reg::RXENABLE0 | reg::RXENABLE1 => {
-                let mut mask = self.rx_mask().to_le_bytes();
-                mask[usize::from(address - reg::RXENABLE0)] = value;
-                self.set_rx_mask(now, u16::from_le_bytes(mask));
-                return;
-            }
-            reg::DPUSTAT
-            | reg::FSMSTAT0
-            | reg::FSMSTAT1
-            | reg::RSSI
-            | reg::RSSISTAT
-            | reg::RXFIRST
-            | reg::RXFIFOCNT
-            | reg::TXFIFOCNT
-            | reg::CHIPID
-            | reg::VERSION => {
-                self.misuse(&format!("register {address:#05x} of the CC2520 can only be read"));
-                return;
-            }
-            reg::FRMFILT1 if value & 6 != 0 => self.unknown("FRMFILT1.MODIFY_FT_FILTER is set"),
-            reg::FRMCTRL0 if value & 0x9F != 0 => self.unknown(&format!(
-                "FRMCTRL0 is {value:#04x} (APPEND_DATA_MODE, ENERGY_SCAN, test modes)"
-            )),
-            reg::FRMCTRL1 if value & 2 != 0 => self.unknown("FRMCTRL1.IGNORE_TX_UNDERF is set"),
-            reg::EXCBINDX0..=reg::EXCBINDY1 if value != 0 => {
-                self.unknown("an exception is bound to an instruction");
-            }
-            reg::FSMCTRL if value != reset => {
-                self.unknown(&format!(
-                    "FSMCTRL is {value:#04x} (slotted acknowledgments, RX2RX time)"
-                ));
-            }
-            reg::GPIOCTRL0..=reg::GPIOCTRL5 if !known_gpio(value) => {
-                self.unknown(&format!("GPIOCTRL{} is {value:#04x}", address - reg::GPIOCTRL0));
-            }
-            reg::TXPOWER if value != reset && !POWER.iter().any(|p| p.0 == value) => {
-                self.unknown(&format!("TXPOWER is {value:#04x}; the printed ones are 0xF7, 0xF2, 0xAB, 0x13, 0x32, 0x81, 0x88, 0x2C and 0x03; another"));
-            }
-            reg::FRMFILT0..=reg::TXPOWER
-            | reg::FIFOPCTRL
-            | reg::FSMCTRL
-            | reg::CCACTRL0
-            | reg::CCACTRL1
-            | reg::EXTCLOCK
-            | reg::MDMCTRL0
-            | reg::MDMCTRL1 => {}
-            _ if value != reset && !RECOMMENDED.contains(&(address, value)) => {
-                self.unknown(&format!(
-                    "register {address:#05x} is {value:#04x}, neither its reset value nor the recommended one"
-                ));
-            }
-            _ => {}
-        }
-        self.regs[usize::from(address)] = value;
-        let cfg = self.config();
-        self.modem.assess(now, &cfg);
-    }
-
-    fn set_rx_mask(&mut self, now: Picos, mask: u16) {
-        let before = self.rx_mask();
-        let [low, high] = mask.to_le_bytes();
-        self.regs[usize::from(reg::RXENABLE0)] = low;
-        self.regs[usize::from(reg::RXENABLE1)] = high;
-        if before != 0 && mask == 0 {
-            self.raise(exception::RXENABLE_ZERO);
-            if self.receiver_on() {
-                if self.modem.receiving() {
-                    self.raise(exception::RX_FRM_ABORTED);
-                }
-                self.modem.rf_off(now);
-                self.raise(exception::RF_IDLE);
-            }
-        } else if before == 0 && mask != 0 && self.modem.state == State::Idle && self.active() {
-            self.journal.counts.calibrations += 1;
-            let cfg = self.config();
-            self.modem.rx_on(now, &cfg);
         }
     }
 
@@ -957,196 +581,13 @@ impl Chip {
         self.modem.tx_on(now, &cfg);
     }
 
-    // --- data processing unit -----------------------------------------------------------------------
-
-    fn start_job(&mut self, now: Picos, i: &[u8]) {
-        let priority = usize::from(i[0] & 1);
-        if self.jobs[priority].is_some() {
-            self.raise(exception::USAGE_ERROR);
-            return;
-        }
-        let block = micros(self.part.aes_block_us);
-        let step = micros(self.part.move_byte_us);
-        let blocks = |bytes: u8| u64::from(bytes & 0x7F).div_ceil(16);
-        let time = match i[0] & 0xFE {
-            0x60 => block * blocks(i[2]),
-            0x64 | 0x66 => block * (1 + blocks(i[2])),
-            0x68 | 0x6A => {
-                let a =
-                    if i[7] & 0x7F == 0 { 0 } else { (u64::from(i[7] & 0x7F) + 2).div_ceil(16) };
-                block * (2 + a + 2 * blocks(i[2]))
-            }
-            0x70..=0x77 => block,
-            0x78 => step * 16,
-            _ => step * u64::from(i[1]),
-        };
-        let behind = self.jobs[1 - priority].as_ref().map_or(now, |j| j.until.max(now));
-        // The high one goes first.
-        let start = if priority == 1 { now } else { behind };
-        self.jobs[priority] = Some(Job { until: start + time.max(step), bytes: i.to_vec() });
-    }
-
-    fn reversed(&mut self, address: u16) -> Block {
-        std::array::from_fn(|k| self.read(address + 15 - k as u16))
-    }
-
-    fn fetch(&mut self, address: u16, bytes: usize) -> Vec<u8> {
-        (0..bytes).map(|k| self.read(address + k as u16)).collect()
-    }
-
-    fn store(&mut self, address: u16, data: &[u8]) {
-        let now = self.now;
-        for (k, b) in data.iter().enumerate() {
-            self.write(now, address + k as u16, *b);
-        }
-    }
-
-    fn perform(&mut self, priority: usize, i: &[u8]) {
-        let pair = |at: usize| {
-            (
-                u16::from(i[at] >> 4) << 8 | u16::from(i[at + 1]),
-                u16::from(i[at] & 0x0F) << 8 | u16::from(i[at + 2]),
-            )
-        };
-        let single = |at: usize| u16::from(i[at] & 0x0F) << 8 | u16::from(i[at + 1]);
-        let place = |a: u16, e: u16| if e == 0 { a } else { e };
-        let count = |at: usize| usize::from(i[at] & 0x7F);
-        match i[0] & 0xFE {
-            0x32 => {
-                let (bytes, to) = (usize::from(i[1]), single(2));
-                if self.modem.rx.len() < bytes {
-                    self.unknown(
-                        "RXBUFMOV asked for more bytes than the RX FIFO holds (it waits for them)",
-                    );
-                    return;
-                }
-                let data: Vec<u8> = (0..bytes).map(|_| self.take_rx()).collect();
-                self.store(to, &data);
-            }
-            0x3E => {
-                let data = self.fetch(single(2), usize::from(i[1]));
-                data.into_iter().for_each(|b| self.put_tx(b));
-            }
-            0x50 | 0x52 | 0x54 => {
-                let (a, e) = pair(2);
-                let mut data = self.fetch(a, usize::from(i[1]));
-                match i[0] & 0xFE {
-                    0x52 => data.reverse(),
-                    0x54 => {
-                        let old = self.fetch(e, data.len());
-                        data.iter_mut().zip(old).for_each(|(d, o)| *d ^= o);
-                    }
-                    _ => {}
-                }
-                self.store(e, &data);
-            }
-            0x60 => {
-                let (a, e) = pair(4);
-                let (key, n) =
-                    (self.reversed(u16::from(i[1]) << 4), self.reversed(u16::from(i[3]) << 4));
-                let mut data = self.fetch(a, count(2));
-                let flags = ctr_flags(n[0]);
-                let first = u16::from_be_bytes([n[14], n[15]]);
-                Cipher::new(&key).ctr(counter(flags, &n[1..14], first), &mut data);
-                self.store(place(a, e), &data);
-            }
-            0x64 | 0x66 => {
-                let verify = i[0] & 2 != 0;
-                let (a, e) = if verify { (single(3), 0) } else { pair(3) };
-                let tag_bytes = tag_bytes(i[if verify { 5 } else { 6 }]);
-                let (bytes, key) = (count(2), self.reversed(u16::from(i[1]) << 4));
-                let data = self.fetch(a, bytes);
-                let tag = Cipher::new(&key).cbc_mac(&[&data]);
-                if verify {
-                    let given = self.fetch(a + bytes as u16, tag_bytes);
-                    self.authentic[priority] = given == tag[..tag_bytes];
-                } else {
-                    self.store(if e == 0 { a + bytes as u16 } else { e }, &tag[..tag_bytes]);
-                }
-            }
-            0x68 | 0x6A => self.ccm(priority, i, pair(4)),
-            0x70 | 0x72 | 0x74 | 0x76 => {
-                if i[2] >> 4 != 0 {
-                    self.unknown("ECB with C other than 0 (a shortened block)");
-                    return;
-                }
-                let a = single(2);
-                let e = if i[0] & 2 != 0 { a } else { single(4) };
-                let key = self.reversed(u16::from(i[1]) << 4);
-                let mut block: Block = std::array::from_fn(|k| self.read(a + k as u16));
-                Cipher::new(&key).encrypt(&mut block);
-                if i[0] & 4 != 0 {
-                    let old = self.fetch(e, 16);
-                    block.iter_mut().zip(old).for_each(|(b, o)| *b ^= o);
-                }
-                self.store(place(a, e), &block);
-            }
-            _ => {
-                // INC: a number of 1, 2, 4 or 8 bytes, least significant first.
-                let bytes = 1 << (i[1] >> 4 & 3);
-                let mut number = self.fetch(single(1), bytes);
-                for b in &mut number {
-                    *b = b.wrapping_add(1);
-                    if *b != 0 {
-                        break;
-                    }
-                }
-                self.store(single(1), &number);
-            }
-        }
-    }
-
-    fn ccm(&mut self, priority: usize, i: &[u8], (a, e): (u16, u16)) {
-        let verify = i[0] & 2 != 0;
-        let (clear, bytes) = (usize::from(i[7] & 0x7F), usize::from(i[2] & 0x7F));
-        let tag_len = tag_bytes(i[8]);
-        if usize::from(a) + clear + bytes + tag_len > usize::from(ram::END) {
-            self.raise(exception::OPERAND_ERROR);
-            return;
-        }
-        let (key, n) = (self.reversed(u16::from(i[1]) << 4), self.reversed(u16::from(i[3]) << 4));
-        let m = match tag_len {
-            0 => 0,
-            len => (len as u8 - 2) / 2,
-        };
-        let cbc_flags = n[0] >> 3 << 6 | m << 3 | n[0] & 7;
-        let stream = ctr_flags(n[0]);
-        let head = self.fetch(a, clear);
-        let mut data = self.fetch(a + clear as u16, bytes);
-        let mut cipher = Cipher::new(&key);
-        if verify {
-            cipher.ctr(counter(stream, &n[1..14], 1), &mut data);
-        }
-        let mut tag = cipher.ccm_tag(cbc_flags, &n[1..14], &head, &data);
-        if !verify {
-            cipher.ctr(counter(stream, &n[1..14], 1), &mut data);
-        }
-        cipher.ctr(counter(stream, &n[1..14], 0), &mut tag);
-        let body = a + clear as u16;
-        if verify {
-            let given = self.fetch(body + bytes as u16, tag_len);
-            self.authentic[priority] = given == tag[..tag_len];
-            self.store(if e == 0 { body } else { e }, &data);
-        } else {
-            let to = if e == 0 { body } else { e };
-            self.store(to, &data);
-            self.store(to + bytes as u16, &tag[..tag_len]);
-        }
-    }
-
-    // --- pins ---------------------------------------------------------------------------------------
+    // --- pins -------------------------------------------------------------------------------------------
 
     fn fifo_pins(&self) -> (bool, bool) {
         if !self.active() {
             return (false, false);
         }
-        if self.modem.state == State::RxOverflow {
-            return (false, true);
-        }
-        let len = self.modem.rx.len();
-        let threshold = usize::from(self.reg(reg::FIFOPCTRL) & 0x7F);
-        let fifop = self.modem.rx.has_frame() || self.modem.accepted() && len > threshold;
-        (len > 0, fifop)
+        self.modem.fifo_pins(usize::from(self.reg(reg::FIFOPCTRL) & 0x7F))
     }
 
     /// What a GPIO pin shows, if it is an output.
@@ -1164,7 +605,7 @@ impl Chip {
             0x28 => fifop,
             0x29 => self.active() && self.modem.clear_channel(self.now, &self.config()),
             0x2A => self.modem.sfd(),
-            0x2B => self.active() && self.locked(),
+            0x2B => self.active() && self.modem.locked(),
             0x2C => self.modem.rssi_valid(self.now),
             0x2D => self.sampled_cca,
             0x7F => true,
@@ -1194,42 +635,11 @@ impl Chip {
     }
 }
 
-fn ctr_flags(stored: u8) -> u8 {
-    stored >> 5 << 6 | stored & 7
-}
-
-/// Bytes of the integrity code by the parameter M of CBCMAC and CCM.
-fn tag_bytes(m: u8) -> usize {
-    [0, 4, 8, 16][usize::from(m & 3)]
-}
-
-/// Outputs and inputs that the model drives or follows.
-fn known_gpio(control: u8) -> bool {
-    if control & 0x80 != 0 {
-        return GPIO_STROBES.iter().any(|s| s.0 == control & 0x7F) || control & 0x7F == 0x10;
-    }
-    matches!(control, 0x00..=0x18 | 0x21 | 0x22 | 0x27..=0x2D | 0x7E | 0x7F)
-}
-
-/// Strobes that a rising GPIO input gives (table 13).
-const GPIO_STROBES: [(u8, u8); 14] = [
-    (0x00, 0x03),
-    (0x01, 0x4D),
-    (0x02, 0x4C),
-    (0x03, 0x42),
-    (0x04, 0x04),
-    (0x05, 0x49),
-    (0x06, 0x4A),
-    (0x07, 0x4B),
-    (0x08, 0x43),
-    (0x09, 0x44),
-    (0x0A, 0x47),
-    (0x0B, 0x48),
-    (0x0E, 0x45),
-    (0x0F, 0x46),
-];
-
 impl RadioChip for Chip {
+    fn name(&self) -> &'static str {
+        "CC2520"
+    }
+
     fn journal(&self) -> &Journal {
         &self.journal
     }
@@ -1362,12 +772,12 @@ impl RadioChip for Chip {
     }
 
     fn save(&self) -> Vec<u8> {
-        saved(self, self.modem.port())
+        saved(self, self.modem.save_air())
     }
 
     fn restore(&mut self, saved: &[u8]) {
-        let Some(mut was) = restored::<Self>(saved, self.modem.port()) else { return };
-        was.modem.rejoin(&mut self.modem);
+        let Some((mut was, air)) = restored::<Self>(saved) else { return };
+        was.modem.rejoin(&mut self.modem, &air);
         *self = Self { part: self.part.clone(), pins: self.pins, ..was };
     }
 }

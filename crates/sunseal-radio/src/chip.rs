@@ -9,8 +9,6 @@ use serde::{Deserialize, Serialize};
 use sunseal_part::{Part, Pin};
 use sunseal_trace::Picos;
 
-use crate::medium::Port;
-
 /// What the radio did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RadioCounts {
@@ -77,8 +75,20 @@ pub(crate) fn micros(us: f64) -> Picos {
 
 /// A chip as its bus and its pins see it. Every call brings the present time first.
 pub(crate) trait RadioChip: Send {
+    /// The chip's name in sentences.
+    fn name(&self) -> &'static str;
     fn journal(&self) -> &Journal;
     fn journal_mut(&mut self) -> &mut Journal;
+    /// The program asked for what the chip can do and this model cannot.
+    fn unknown(&mut self, what: &str) {
+        let name = self.name();
+        let sentence = || format!("radio: {what}, which this model of the {name} does not have");
+        self.journal_mut().refuse(sentence);
+    }
+    /// The program asked for what the chip cannot do.
+    fn misuse(&mut self, what: &str) {
+        self.journal_mut().refuse(|| format!("radio: {what}"));
+    }
     fn select(&mut self, _now: Picos) {}
     fn transfer(&mut self, _now: Picos, _mosi: u8) -> u8 {
         0xFF
@@ -115,22 +125,14 @@ pub(crate) fn lock<T: ?Sized>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// A chip as a snapshot keeps it, with its air; empty where other antennas share that.
-pub(crate) fn saved<C: Serialize>(chip: &C, port: Option<&Port>) -> Vec<u8> {
-    let air = match port.map(Port::save) {
-        None => Some(Vec::new()),
-        Some(air) => air,
-    };
+pub(crate) fn saved<C: Serialize>(chip: &C, air: Option<Vec<u8>>) -> Vec<u8> {
     let written = |air| postcard::to_stdvec(&(chip, air)).expect("registers can always be written");
     air.map(written).unwrap_or_default()
 }
 
-/// The chip that [`saved`] wrote, without its part, pins and antenna; its air is taken back.
-pub(crate) fn restored<C: DeserializeOwned>(saved: &[u8], port: Option<&Port>) -> Option<C> {
-    let (chip, air): (C, Vec<u8>) = postcard::from_bytes(saved).ok()?;
-    if let Some(port) = port {
-        port.restore(&air);
-    }
-    Some(chip)
+/// The chip that [`saved`] wrote, without its part, pins and antenna, and its air.
+pub(crate) fn restored<C: DeserializeOwned>(saved: &[u8]) -> Option<(C, Vec<u8>)> {
+    postcard::from_bytes(saved).ok()
 }
 
 /// Arrays of any length, which serde knows up to 32.

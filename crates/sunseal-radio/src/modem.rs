@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use sunseal_trace::Picos;
 
+use crate::chip::Journal;
 use crate::ieee802154::{self as frame, Address, Header, Identity, Parsed, Sources};
 use crate::medium::{Emission, Heard, Phy, Port, SENSE_LAG, Tuning};
 
@@ -295,13 +296,17 @@ impl Modem {
         }
     }
 
-    pub fn port(&self) -> Option<&Port> {
-        self.port.as_ref()
+    /// The air of its side, for a snapshot; none where others share it.
+    pub fn save_air(&self) -> Option<Vec<u8>> {
+        self.port.as_ref().map_or_else(|| Some(Vec::new()), Port::save)
     }
 
-    /// Takes over another's antenna, which no snapshot holds.
-    pub fn rejoin(&mut self, other: &mut Self) {
+    /// Takes over another's antenna, which no snapshot holds, and takes its air back.
+    pub fn rejoin(&mut self, other: &mut Self, air: &[u8]) {
         self.port = other.port.take();
+        if let Some(port) = &self.port {
+            port.restore(air);
+        }
     }
 
     fn tune(&mut self, cfg: &Config) {
@@ -465,6 +470,49 @@ impl Modem {
                 2 => self.incoming.is_none(),
                 _ => !self.energy_busy && self.incoming.is_none(),
             }
+    }
+
+    /// The synthesizer is on its frequency.
+    pub fn locked(&self) -> bool {
+        matches!(self.state, State::Search | State::Receive | State::Tx | State::Ack)
+    }
+
+    /// The synthesizer is on its way there.
+    pub fn calibrating(&self) -> bool {
+        matches!(
+            self.state,
+            State::RxCalibrate { .. } | State::TxCalibrate { .. } | State::AckCalibrate { .. }
+        )
+    }
+
+    /// FIFO and FIFOP: bytes wait; a whole frame does, or more bytes than the threshold.
+    pub fn fifo_pins(&self, threshold: usize) -> (bool, bool) {
+        if self.state == State::RxOverflow {
+            return (false, true);
+        }
+        let len = self.rx.len();
+        (len > 0, self.rx.has_frame() || self.accepted() && len > threshold)
+    }
+
+    /// Enters what happened in the journal: counts, and packets with their times.
+    pub fn book(&self, journal: &mut Journal, at: Picos, note: &Note) {
+        let counts = &mut journal.counts;
+        match note {
+            Note::RxDone { good, .. } => {
+                counts.received += u64::from(*good);
+                counts.crc_failed += u64::from(!good);
+                journal.packet(at, false, self.last_packet.clone(), *good);
+            }
+            Note::RxRejected => counts.filtered += 1,
+            Note::RxOverflow => counts.overflows += 1,
+            Note::TxDone | Note::AckDone => {
+                counts.sent += 1;
+                counts.sent_bytes += self.last_packet.len() as u64;
+                journal.packet(at, true, self.last_packet.clone(), true);
+            }
+            Note::TxUnderflow => counts.underflows += 1,
+            Note::RxSfd | Note::RxAccepted { .. } | Note::TxSfd => {}
+        }
     }
 
     pub fn transmitting(&self) -> bool {

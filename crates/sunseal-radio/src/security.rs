@@ -45,7 +45,7 @@ impl Cipher {
     }
 
     /// The authentication tag of CCM, not yet encrypted. `nonce` has thirteen bytes; `m` is the tag's length.
-    pub fn ccm_tag(&mut self, flags: u8, nonce: &[u8], a: &[u8], data: &[u8]) -> Block {
+    fn ccm_tag(&mut self, flags: u8, nonce: &[u8], a: &[u8], data: &[u8]) -> Block {
         let mut b0 = [0; 16];
         b0[0] = flags;
         b0[1..14].copy_from_slice(nonce);
@@ -57,10 +57,43 @@ impl Cipher {
         }
         self.cbc_mac(&[&b0, &head, data])
     }
+
+    /// CCM: encrypts the data behind `head`, or decrypts them, and gives their authentication tag as it is sent.
+    /// `m` is the tag's length as the flags have it.
+    pub fn ccm(&mut self, n: &Nonce, m: u8, head: &[u8], data: &mut [u8], decrypt: bool) -> Block {
+        let flags = n.0[0] >> 3 << 6 | m << 3 | n.0[0] & 7;
+        if decrypt {
+            self.ctr(n.counter(1), data);
+        }
+        let mut tag = self.ccm_tag(flags, &n.0[1..14], head, data);
+        if !decrypt {
+            self.ctr(n.counter(1), data);
+        }
+        self.ctr(n.counter(0), &mut tag);
+        tag
+    }
+}
+
+/// Nonce and flags of CTR and CCM, as a chip keeps both in one block.
+pub(crate) struct Nonce(pub Block);
+
+impl Nonce {
+    fn ctr_flags(&self) -> u8 {
+        self.0[0] >> 5 << 6 | self.0[0] & 7
+    }
+
+    /// The first counter block of CTR, from the counter in the block.
+    pub fn first(&self) -> Block {
+        self.counter(u16::from_be_bytes([self.0[14], self.0[15]]))
+    }
+
+    fn counter(&self, i: u16) -> Block {
+        counter(self.ctr_flags(), &self.0[1..14], i)
+    }
 }
 
 /// The counter block `i` of CCM.
-pub(crate) fn counter(flags: u8, nonce: &[u8], i: u16) -> Block {
+fn counter(flags: u8, nonce: &[u8], i: u16) -> Block {
     let mut out = [0; 16];
     out[0] = flags;
     out[1..14].copy_from_slice(nonce);

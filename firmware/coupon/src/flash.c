@@ -254,7 +254,11 @@ static int write(struct sunseal_coupon_pool *pool, const struct sunseal_coupon_s
         reads_back(pool, slot + PAYLOAD, payload, payload_words(pool))) {
         program(pool, slot + COMMIT, &committed, 1);
         if (state_of(pool, slot) == IS_READY) {
-            pool->ready++;
+            if (pool->ready++ == 0 && pool->head < slot && slot < pool->head + block_words(pool)) {
+                /* The only one: claims look here, not through all that was used before. */
+                pool->oldest_base = pool->head;
+                pool->oldest = slot;
+            }
             return SUNSEAL_OK;
         }
     }
@@ -295,7 +299,10 @@ static int medium_open(struct sunseal_coupon_pool *pool) {
         for (uint16_t left = slots; left > 0; left--, slot += slot_words(pool)) {
             enum state state = state_of(pool, slot);
             if (state == IS_READY) {
-                pool->ready++;
+                if (pool->ready++ == 0) {
+                    pool->oldest_base = block;
+                    pool->oldest = slot;
+                }
                 newest = slot;
             } else if (state == IS_TORN) {
                 pool->refused += word(pool, slot + CLAIM) == ERASED;
@@ -346,13 +353,13 @@ static int format(struct sunseal_coupon_pool *pool, uint32_t first) {
 }
 
 static int claim(struct sunseal_coupon_pool *pool, struct sunseal_coupon_slot *claimed) {
-    const uint16_t words = slot_words(pool);
+    const uint16_t words = slot_words(pool), all = block_words(pool);
     struct header header;
     for (uint16_t i = pool->ready > 0 ? place_of(pool)->blocks + 1 : 0; i > 0; i--) {
         uint16_t *slot = pool->oldest;
-        const uint16_t *end = pool->oldest_base + BLOCK_HEADER + slots_per_block(pool) * words;
+        const uint16_t *end = pool->oldest_base + all - words;
         bool known = header_read(pool, pool->oldest_base, &header);
-        for (; known && slot < end; slot += words) {
+        for (; known && slot <= end; slot += words) {
             if (state_of(pool, slot) != IS_READY) {
                 continue;
             }
@@ -363,7 +370,8 @@ static int claim(struct sunseal_coupon_pool *pool, struct sunseal_coupon_slot *c
                 claimed->slot = slot;
                 claimed->sequence =
                     sunseal_coupon_join(word(pool, slot + LOW), word(pool, slot + HIGH));
-                claimed->crc = sunseal_nvm_check(slot + LOW, 2, pool->seed);
+                sunseal_coupon_begin(sunseal_coupon_low(claimed->sequence),
+                                     sunseal_coupon_high(claimed->sequence), pool->seed);
                 claimed->check = word(pool, slot + CHECK);
                 return SUNSEAL_OK;
             }
@@ -377,16 +385,31 @@ static int claim(struct sunseal_coupon_pool *pool, struct sunseal_coupon_slot *c
     return SUNSEAL_ERR_COUPON;
 }
 
-static uint16_t pass(const struct sunseal_coupon_slot *claimed, uint16_t *out, const uint16_t *in,
-                     uint16_t from, uint16_t count, uint16_t crc) {
-    const uint16_t *payload = claimed->slot + PAYLOAD + from;
-    return in != NULL ? sunseal_coupon_copy_xor(out, in, payload, count, crc)
-                      : sunseal_nvm_copy(out, payload, count, crc);
+static uint16_t pass(const struct sunseal_coupon_slot *claimed, uint16_t *out, uint16_t from,
+                     uint16_t count) {
+    return sunseal_coupon_copy(out, claimed->slot + PAYLOAD + from, count);
 }
 
-static int wipe(struct sunseal_coupon_pool *pool, const struct sunseal_coupon_slot *claimed) {
+static void wipe(struct sunseal_coupon_pool *pool, const struct sunseal_coupon_slot *claimed) {
     slot_wipe(pool, claimed->slot);
-    return SUNSEAL_OK;
+}
+
+static int use(struct sunseal_coupon_pool *pool, uint16_t *out, const uint16_t *in,
+               uint32_t *sequence) {
+    struct sunseal_coupon_slot slot;
+    while (claim(pool, &slot) == SUNSEAL_OK) {
+        const uint16_t *payload = slot.slot + PAYLOAD;
+        uint16_t words = payload_words(pool);
+        uint16_t crc = in != NULL ? sunseal_coupon_copy_xor(out, in, payload, words)
+                                  : sunseal_coupon_copy(out, payload, words);
+        slot_wipe(pool, slot.slot);
+        if (crc == slot.check) {
+            *sequence = slot.sequence;
+            return SUNSEAL_OK;
+        }
+        pool->refused++;
+    }
+    return SUNSEAL_ERR_COUPON;
 }
 
 static uint32_t erases(const struct sunseal_coupon_pool *pool) {
@@ -394,5 +417,5 @@ static uint32_t erases(const struct sunseal_coupon_pool *pool) {
     return header_read(pool, pool->head, &header) ? header.erases : 0;
 }
 
-const struct sunseal_coupon_medium sunseal_coupon_flash = {format, medium_open, burn, drop,  write,
-                                                           claim,  pass,        wipe, erases};
+const struct sunseal_coupon_medium sunseal_coupon_flash = {format, medium_open, burn, drop, write,
+                                                           claim,  pass,        wipe, use,  erases};

@@ -25,7 +25,8 @@ static uint16_t *first_slot(const struct sunseal_coupon_pool *pool) {
 }
 
 static uint16_t *behind(const struct sunseal_coupon_pool *pool, uint16_t *slot) {
-    slot += PAYLOAD + payload_words(pool);
+    /* By bytes, of which there is an even number: one shift less. */
+    slot = (uint16_t *)(void *)((uint8_t *)(slot + PAYLOAD) + pool->kind->bytes);
     return slot == pool->head ? first_slot(pool) : slot;
 }
 
@@ -163,39 +164,70 @@ static int write(struct sunseal_coupon_pool *pool, const struct sunseal_coupon_s
     return SUNSEAL_OK;
 }
 
-static int claim(struct sunseal_coupon_pool *pool, struct sunseal_coupon_slot *claimed) {
+/* The oldest slot that is ready, which is nobody's from here on; NULL where none is. */
+static inline __attribute__((always_inline)) uint16_t *
+claim_next(struct sunseal_coupon_pool *pool) {
     uint16_t *slot = pool->oldest;
-    for (uint16_t left = pool->ready > 0 ? place_of(pool)->slots : 0; left > 0; left--) {
-        uint16_t *here = slot;
-        slot = behind(pool, slot);
-        if (here[STATE] == READY) {
-            sunseal_nvm_commit(here + STATE, CLAIMED);
-            pool->oldest = slot;
-            pool->ready--;
-            claimed->slot = here;
-            claimed->sequence = sunseal_coupon_join(here[LOW], here[HIGH]);
-            claimed->crc = sunseal_nvm_check(here + LOW, 2, pool->seed);
-            claimed->check = here[CHECK];
-            return SUNSEAL_OK;
+    if (pool->ready == 0) {
+        return NULL;
+    }
+    for (uint16_t left = place_of(pool)->slots; slot[STATE] != READY; slot = behind(pool, slot)) {
+        if (--left == 0) {
+            pool->ready = 0;
+            return NULL;
         }
     }
-    pool->ready = 0;
-    return SUNSEAL_ERR_COUPON;
+    sunseal_coupon_commit(slot + STATE, CLAIMED);
+    pool->oldest = behind(pool, slot);
+    pool->ready--;
+    return slot;
 }
 
-static uint16_t pass(const struct sunseal_coupon_slot *claimed, uint16_t *out, const uint16_t *in,
-                     uint16_t from, uint16_t count, uint16_t crc) {
-    uint16_t *payload = claimed->slot + PAYLOAD + from;
-    return in != NULL ? sunseal_coupon_move_xor(out, in, payload, count, crc)
-                      : sunseal_coupon_move(out, payload, count, crc);
+/* What moving the payload has left. */
+static inline void wipe_header(uint16_t *slot) {
+    sunseal_coupon_commit(slot + CHECK, 0);
+    sunseal_coupon_commit(slot + STATE, FREE);
 }
 
-/* What pass has left. */
-static int wipe(struct sunseal_coupon_pool *pool, const struct sunseal_coupon_slot *claimed) {
-    (void)pool;
-    sunseal_nvm_commit(claimed->slot + CHECK, 0);
-    sunseal_nvm_commit(claimed->slot + STATE, FREE);
+static int claim(struct sunseal_coupon_pool *pool, struct sunseal_coupon_slot *claimed) {
+    uint16_t *slot = claim_next(pool);
+    if (slot == NULL) {
+        return SUNSEAL_ERR_COUPON;
+    }
+    claimed->slot = slot;
+    claimed->sequence = sunseal_coupon_join(slot[LOW], slot[HIGH]);
+    sunseal_coupon_begin(slot[LOW], slot[HIGH], pool->seed);
+    claimed->check = slot[CHECK];
     return SUNSEAL_OK;
+}
+
+static uint16_t pass(const struct sunseal_coupon_slot *claimed, uint16_t *out, uint16_t from,
+                     uint16_t count) {
+    return sunseal_coupon_move(out, claimed->slot + PAYLOAD + from, count);
+}
+
+static void wipe(struct sunseal_coupon_pool *pool, const struct sunseal_coupon_slot *claimed) {
+    (void)pool;
+    wipe_header(claimed->slot);
+}
+
+static int use(struct sunseal_coupon_pool *pool, uint16_t *out, const uint16_t *in,
+               uint32_t *sequence) {
+    uint16_t *slot;
+    while ((slot = claim_next(pool)) != NULL) {
+        uint16_t words = payload_words(pool);
+        sunseal_coupon_begin(slot[LOW], slot[HIGH], pool->seed);
+        const uint16_t crc = in != NULL ? sunseal_coupon_move_xor(out, in, slot + PAYLOAD, words)
+                                        : sunseal_coupon_move(out, slot + PAYLOAD, words);
+        const uint16_t check = slot[CHECK];
+        wipe_header(slot);
+        if (crc == check) {
+            *sequence = sunseal_coupon_join(slot[LOW], slot[HIGH]);
+            return SUNSEAL_OK;
+        }
+        pool->refused++;
+    }
+    return SUNSEAL_ERR_COUPON;
 }
 
 static uint32_t erases(const struct sunseal_coupon_pool *pool) {
@@ -203,5 +235,5 @@ static uint32_t erases(const struct sunseal_coupon_pool *pool) {
     return 0;
 }
 
-const struct sunseal_coupon_medium sunseal_coupon_fram = {format, medium_open, burn, drop,  write,
-                                                          claim,  pass,        wipe, erases};
+const struct sunseal_coupon_medium sunseal_coupon_fram = {format, medium_open, burn, drop, write,
+                                                          claim,  pass,        wipe, use,  erases};

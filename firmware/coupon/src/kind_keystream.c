@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <string.h>
 
+#include "coupon.h"
 #include "sunseal/coupon_kinds.h"
 #include "sunseal/ctr.h"
 #include "sunseal/wipe.h"
@@ -37,17 +38,23 @@ int sunseal_coupon_keystream_make(void *context, uint32_t sequence, void *payloa
     return stream(key, sequence, payload, payload, key->bytes);
 }
 
-int sunseal_coupon_ctr_encrypt(struct sunseal_coupon_store *store, uint8_t pool, uint8_t *out,
-                               const uint8_t *in, size_t len, uint32_t *sequence) {
-    int status = sunseal_coupon_xor(store, pool, out, in, len, sequence);
-    if (status != SUNSEAL_ERR_COUPON && status != SUNSEAL_ERR_LENGTH) {
-        return status;
-    }
-    status = sunseal_coupon_reserve(store, pool, sequence);
+static __attribute__((noinline)) int monolithic(struct sunseal_coupon_store *store, uint8_t pool,
+                                                uint8_t *out, const uint8_t *in, size_t len,
+                                                uint32_t *sequence) {
+    int status = sunseal_coupon_reserve(store, pool, sequence);
     if (status == SUNSEAL_OK) {
         status = stream(store->pools[pool].kind->context, *sequence, out, in, len);
     }
     return status == SUNSEAL_OK ? SUNSEAL_COUPON_MONOLITHIC : status;
+}
+
+int sunseal_coupon_ctr_encrypt(struct sunseal_coupon_store *store, uint8_t pool, uint8_t *out,
+                               const uint8_t *in, size_t len, uint32_t *sequence) {
+    int status = sunseal_coupon_xor_here(store, pool, out, in, len, sequence);
+    if (status == SUNSEAL_ERR_COUPON || status == SUNSEAL_ERR_LENGTH) {
+        status = monolithic(store, pool, out, in, len, sequence);
+    }
+    return status;
 }
 
 int sunseal_coupon_schedule_make(void *context, uint32_t sequence, void *payload) {

@@ -4,8 +4,6 @@
 #include "coupon.h"
 #include "sunseal/wipe.h"
 
-#define OPENED 0x6A95
-
 #define CHUNK_WORDS 8
 
 /* Of payloads. */
@@ -36,7 +34,7 @@ int sunseal_coupon_format(struct sunseal_coupon_store *store, uint8_t index, uin
     if (status == SUNSEAL_OK) {
         status = pool->medium->open(pool);
     }
-    pool->opened = status == SUNSEAL_OK ? OPENED : 0;
+    pool->opened = status == SUNSEAL_OK ? SUNSEAL_COUPON_OPENED : 0;
     return status;
 }
 
@@ -47,18 +45,12 @@ int sunseal_coupon_open(struct sunseal_coupon_store *store) {
         struct sunseal_coupon_pool *pool = &store->pools[i];
         pool->ready = pool->refused = 0;
         int status = prepare(store, pool) ? pool->medium->open(pool) : SUNSEAL_ERR_PARAMETERS;
-        pool->opened = status == SUNSEAL_OK ? OPENED : 0;
+        pool->opened = status == SUNSEAL_OK ? SUNSEAL_COUPON_OPENED : 0;
         if (first_error == SUNSEAL_OK) {
             first_error = status;
         }
     }
     return first_error;
-}
-
-static struct sunseal_coupon_pool *pool_of(const struct sunseal_coupon_store *store,
-                                           uint8_t index) {
-    return index < store->count && store->pools[index].opened == OPENED ? &store->pools[index]
-                                                                        : NULL;
 }
 
 /* ---- making --------------------------------------------------------------------------------- */
@@ -69,7 +61,7 @@ static struct sunseal_coupon_pool *most_wanted(const struct sunseal_coupon_store
     struct sunseal_coupon_pool *best = NULL;
     uint16_t best_rank = 0;
     for (uint8_t i = 0; i < store->count; i++) {
-        struct sunseal_coupon_pool *pool = pool_of(store, i);
+        struct sunseal_coupon_pool *pool = sunseal_coupon_pool_of(store, i);
         if (pool == NULL || (tried >> i & 1) != 0 || pool->ready >= pool->kind->high) {
             continue;
         }
@@ -123,7 +115,7 @@ int sunseal_coupon_produce(struct sunseal_coupon_store *store) {
 }
 
 int sunseal_coupon_reserve(struct sunseal_coupon_store *store, uint8_t index, uint32_t *sequence) {
-    struct sunseal_coupon_pool *pool = pool_of(store, index);
+    struct sunseal_coupon_pool *pool = sunseal_coupon_pool_of(store, index);
     struct sunseal_coupon_slot slot;
     *sequence = 0;
     if (pool == NULL) {
@@ -139,45 +131,30 @@ int sunseal_coupon_reserve(struct sunseal_coupon_store *store, uint8_t index, ui
 
 /* ---- use ------------------------------------------------------------------------------------ */
 
-/* Whether what was passed with this CRC is what was written. */
-static bool finish(struct sunseal_coupon_pool *pool, const struct sunseal_coupon_slot *slot,
-                   uint16_t crc) {
-    pool->medium->wipe(pool, slot);
-    pool->refused += crc != slot->check;
-    return crc == slot->check;
-}
-
 int sunseal_coupon_take(struct sunseal_coupon_store *store, uint8_t index, void *out,
                         uint32_t *sequence) {
-    struct sunseal_coupon_pool *pool = pool_of(store, index);
-    struct sunseal_coupon_slot slot;
-    int status = SUNSEAL_ERR_STORE;
+    struct sunseal_coupon_pool *pool = sunseal_coupon_pool_of(store, index);
     *sequence = 0;
     if (pool == NULL) {
-        return status;
+        return SUNSEAL_ERR_STORE;
     }
-    const uint16_t words = pool->kind->bytes / 2;
-    while ((status = pool->medium->claim(pool, &slot)) == SUNSEAL_OK) {
-        uint16_t crc = pool->medium->pass(&slot, out, NULL, 0, words, slot.crc);
-        if (finish(pool, &slot, crc)) {
-            *sequence = slot.sequence;
-            return SUNSEAL_OK;
-        }
+    int status = pool->medium->use(pool, out, NULL, sequence);
+    if (status != SUNSEAL_OK) {
+        sunseal_wipe(out, pool->kind->bytes);
     }
-    sunseal_wipe(out, pool->kind->bytes);
     return status;
 }
 
 /* A message that is shorter than its coupon, or not aligned: through a buffer, and the rest of the
  * payload behind it. */
-static __attribute__((noinline)) uint16_t pass_bytes(const struct sunseal_coupon_pool *pool,
-                                                     const struct sunseal_coupon_slot *slot,
-                                                     uint8_t *out, const uint8_t *in, size_t len) {
-    uint16_t stream[CHUNK_WORDS], crc = slot->crc;
+static uint16_t pass_bytes(const struct sunseal_coupon_pool *pool,
+                           const struct sunseal_coupon_slot *slot, uint8_t *out, const uint8_t *in,
+                           size_t len) {
+    uint16_t stream[CHUNK_WORDS], crc = 0;
     const uint8_t *bytes = (const uint8_t *)stream;
     for (uint16_t from = 0, words = pool->kind->bytes / 2; from < words;) {
         uint16_t count = words - from < CHUNK_WORDS ? (uint16_t)(words - from) : CHUNK_WORDS;
-        crc = pool->medium->pass(slot, stream, NULL, from, count, crc);
+        crc = pool->medium->pass(slot, stream, from, count);
         from = (uint16_t)(from + count);
         for (uint16_t i = 0; i < 2 * count && len > 0; i++, len--) {
             *out++ = *in++ ^ bytes[i];
@@ -187,46 +164,33 @@ static __attribute__((noinline)) uint16_t pass_bytes(const struct sunseal_coupon
     return crc;
 }
 
-int sunseal_coupon_xor(struct sunseal_coupon_store *store, uint8_t index, uint8_t *out,
-                       const uint8_t *in, size_t len, uint32_t *sequence) {
-    struct sunseal_coupon_pool *pool = pool_of(store, index);
+int sunseal_coupon_xor_bytes(struct sunseal_coupon_pool *pool, uint8_t *out, const uint8_t *in,
+                             size_t len, uint32_t *sequence) {
     struct sunseal_coupon_slot slot;
-    const uintptr_t apart = (uintptr_t)in - (uintptr_t)out;
     int status;
-    *sequence = 0;
-    if (pool == NULL) {
-        return SUNSEAL_ERR_STORE;
-    }
-    if (len > pool->kind->bytes) {
-        return SUNSEAL_ERR_LENGTH;
-    }
-    if (apart < len || 0 - apart < len) {
-        return SUNSEAL_ERR_OVERLAP;
-    }
     while ((status = pool->medium->claim(pool, &slot)) == SUNSEAL_OK) {
-        uint16_t crc;
-        if (len == pool->kind->bytes && (((uintptr_t)out | (uintptr_t)in) & 1) == 0) {
-            crc = pool->medium->pass(&slot, (uint16_t *)(void *)out,
-                                     (const uint16_t *)(const void *)in, 0, (uint16_t)(len / 2),
-                                     slot.crc);
-        } else {
-            crc = pass_bytes(pool, &slot, out, in, len);
-        }
-        if (finish(pool, &slot, crc)) {
+        uint16_t crc = pass_bytes(pool, &slot, out, in, len);
+        pool->medium->wipe(pool, &slot);
+        if (crc == slot.check) {
             *sequence = slot.sequence;
             return SUNSEAL_OK;
         }
+        pool->refused++;
     }
-    sunseal_wipe(out, len);
     return status;
 }
 
+int sunseal_coupon_xor(struct sunseal_coupon_store *store, uint8_t index, uint8_t *out,
+                       const uint8_t *in, size_t len, uint32_t *sequence) {
+    return sunseal_coupon_xor_here(store, index, out, in, len, sequence);
+}
+
 uint16_t sunseal_coupon_ready(const struct sunseal_coupon_store *store, uint8_t index) {
-    const struct sunseal_coupon_pool *pool = pool_of(store, index);
+    const struct sunseal_coupon_pool *pool = sunseal_coupon_pool_of(store, index);
     return pool == NULL ? 0 : pool->ready;
 }
 
 uint32_t sunseal_coupon_erases(const struct sunseal_coupon_store *store, uint8_t index) {
-    const struct sunseal_coupon_pool *pool = pool_of(store, index);
+    const struct sunseal_coupon_pool *pool = sunseal_coupon_pool_of(store, index);
     return pool == NULL ? 0 : pool->medium->erases(pool);
 }

@@ -5,89 +5,65 @@
 #define CRCDI 0x0150
 #define CRCINIRES 0x0154
 
-    ; uint16_t sunseal_coupon_copy_xor(uint16_t *out r12, const uint16_t *in r13, const uint16_t *from r14,
-    ;                                  uint16_t words r15, uint16_t crc 2(sp))
-    function sunseal_coupon_copy_xor
-    mov     2(r1), &CRCINIRES
-    tst     r15
-    jz      2f
-1:  mov     @r14+, r11
+    ; One word on its way, r11: 2 cycles to read it, 3 for its CRC, 3 to wipe it, 2 against `in`, 3 to write it.
+    .macro on_its_way from, out, to, in=0, wipe=0
+    mov     @\from\()+, r11
     mov     r11, &CRCDI
+    .if \wipe
+    mov     #0, -2(\from)
+    .endif
+    .if \in
     xor     @r13+, r11
-    mov     r11, 0(r12)
+    .endif
+    mov     r11, \to(\out)
+    .endm
+
+    ; `words` of them, so many a round (a power of two): what that does not divide one by one, then the rounds.
+    .macro words_on_their_way from, out, words, round, in=0, wipe=0
+1:  bit     #\round - 1, \words
+    jz      2f
+    on_its_way \from, \out, 0, \in, \wipe
+    incd    \out
+    dec     \words
+    jmp     1b
+2:  tst     \words
+    jz      4f
+3:
+    .set    at, 0
+    .rept   \round
+    on_its_way \from, \out, at, \in, \wipe
+    .set    at, at + 2
+    .endr
+    add     #2 * \round, \out
+    sub     #\round, \words
+    jnz     3b
+4:  mov     &CRCINIRES, r12
+    ret
+    .endm
+
+    ; uint16_t sunseal_coupon_copy(uint16_t *out r12, const uint16_t *from r13, uint16_t words r14)
+    function sunseal_coupon_copy
+    tst     r14
+    jz      2f
+1:  on_its_way r13, r12, 0
     incd    r12
-    dec     r15
+    dec     r14
     jnz     1b
 2:  mov     &CRCINIRES, r12
     ret
 
-    ; The same, from = 0. Each round of four words takes 56 cycles.
-    function sunseal_coupon_move_xor
-    mov     2(r1), &CRCINIRES
-1:  bit     #3, r15
-    jz      2f
-    mov     @r14+, r11
-    mov     r11, &CRCDI
-    mov     #0, -2(r14)
-    xor     @r13+, r11
-    mov     r11, 0(r12)
-    incd    r12
-    dec     r15
-    jmp     1b
-2:  tst     r15
-    jz      4f
-3:  mov     @r14+, r11
-    mov     r11, &CRCDI
-    mov     #0, -2(r14)
-    xor     @r13+, r11
-    mov     r11, 0(r12)
-    mov     @r14+, r11
-    mov     r11, &CRCDI
-    mov     #0, -2(r14)
-    xor     @r13+, r11
-    mov     r11, 2(r12)
-    mov     @r14+, r11
-    mov     r11, &CRCDI
-    mov     #0, -2(r14)
-    xor     @r13+, r11
-    mov     r11, 4(r12)
-    mov     @r14+, r11
-    mov     r11, &CRCDI
-    mov     #0, -2(r14)
-    xor     @r13+, r11
-    mov     r11, 6(r12)
-    add     #8, r12
-    sub     #4, r15
-    jnz     3b
-4:  mov     &CRCINIRES, r12
-    ret
+    ; uint16_t sunseal_coupon_copy_xor(uint16_t *out r12, const uint16_t *in r13, const uint16_t *from r14,
+    ;                                  uint16_t words r15)
+    function sunseal_coupon_copy_xor
+    words_on_their_way r14, r12, r15, 4, in=1
 
-    ; uint16_t sunseal_coupon_move(uint16_t *to r12, uint16_t *from r13, uint16_t words r14, uint16_t crc r15)
+    ; The same, from = 0.
+    function sunseal_coupon_move_xor
+    words_on_their_way r14, r12, r15, 16, in=1, wipe=1
+
+    ; uint16_t sunseal_coupon_move(uint16_t *out r12, uint16_t *from r13, uint16_t words r14)
     function sunseal_coupon_move
-    mov     r15, &CRCINIRES
-    clrc
-    rrc     r14
-    jnc     1f
-    mov     @r13+, r11
-    mov     r11, &CRCDI
-    mov     #0, -2(r13)
-    mov     r11, 0(r12)
-    incd    r12
-1:  tst     r14
-    jz      3f
-2:  mov     @r13+, r11
-    mov     r11, &CRCDI
-    mov     #0, -2(r13)
-    mov     r11, 0(r12)
-    mov     @r13+, r11
-    mov     r11, &CRCDI
-    mov     #0, -2(r13)
-    mov     r11, 2(r12)
-    add     #4, r12
-    dec     r14
-    jnz     2b
-3:  mov     &CRCINIRES, r12
-    ret
+    words_on_their_way r13, r12, r14, 4, wipe=1
 
     ; void sunseal_coupon_zero(uint16_t *words r12, uint16_t count r13)
     function sunseal_coupon_zero

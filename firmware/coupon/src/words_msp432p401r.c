@@ -28,9 +28,18 @@ uint16_t sunseal_nvm_copy(void *to, const void *from, uint16_t words, uint16_t s
     return CRC16INIRES;
 }
 
+void sunseal_coupon_begin(uint16_t low, uint16_t high, uint16_t seed) {
+    CRC16INIRES = seed;
+    CRC16DI = low;
+    CRC16DI = high;
+}
+
+uint16_t sunseal_coupon_copy(uint16_t *out, const uint16_t *from, uint16_t words) {
+    return sunseal_nvm_copy(out, from, words, CRC16INIRES);
+}
+
 uint16_t sunseal_coupon_copy_xor(uint16_t *out, const uint16_t *in, const uint16_t *from,
-                                 uint16_t words, uint16_t crc) {
-    CRC16INIRES = crc;
+                                 uint16_t words) {
     for (; words >= 2; words -= 2, from += 2, in += 2, out += 2) {
         uint32_t stream = sunseal_coupon_join(from[0], from[1]);
         CRC16DI = (uint16_t)stream;

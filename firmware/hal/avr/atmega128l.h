@@ -6,7 +6,7 @@
 #ifndef SUNSEAL_ATMEGA128L_H
 #define SUNSEAL_ATMEGA128L_H
 
-#include <stdint.h>
+#include "registers.h"
 
 /* Crystals give no jitter that could be counted: what RAM held at power-on. 4 KB of it do not hold
  * 256 bits at 1/8 bit a byte (sunseal/random.h): 1280 bytes are 160 bits, a quarter more than the
@@ -17,18 +17,6 @@
 /* In EEPROM, the first bytes left alone: 2467X, "Preventing EEPROM corruption", and the first
  * address is where a register that has lost its value points. The linker script agrees. */
 #define HAL_EEPROM_START 0x80
-
-#define SUNSEAL_REG8(address) (*(volatile uint8_t *)(address))
-#define SUNSEAL_REG16(address) (*(volatile uint16_t *)(address)) /* high byte written first */
-
-#define BIT0 0x01
-#define BIT1 0x02
-#define BIT2 0x04
-#define BIT3 0x08
-#define BIT4 0x10
-#define BIT5 0x20
-#define BIT6 0x40
-#define BIT7 0x80
 
 /* Ports. */
 #define PINA SUNSEAL_REG8(0x39)

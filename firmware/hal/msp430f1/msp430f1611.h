@@ -6,7 +6,8 @@
 #ifndef SUNSEAL_MSP430F1611_H
 #define SUNSEAL_MSP430F1611_H
 
-#include <stdint.h>
+#include "msp430/status.h"
+#include "registers.h"
 
 /* SLAS368, figure 1: 8 MHz at 3.6 V. */
 #define HAL_MCLK_KHZ_MIN 1000
@@ -14,25 +15,6 @@
 
 /* The crystal is steadier than the DCO's steps: counting one by the other gives nothing new. */
 #define HAL_ENTROPY_SRAM
-
-#define SUNSEAL_REG8(address) (*(volatile uint8_t *)(address))
-#define SUNSEAL_REG16(address) (*(volatile uint16_t *)(address))
-
-#define BIT0 0x01
-#define BIT1 0x02
-#define BIT2 0x04
-#define BIT3 0x08
-#define BIT4 0x10
-#define BIT5 0x20
-#define BIT6 0x40
-#define BIT7 0x80
-
-/* Status register. */
-#define GIE 0x0008
-#define CPUOFF 0x0010
-#define OSCOFF 0x0020
-#define SCG0 0x0040
-#define SCG1 0x0080
 
 /* Special functions. */
 #define IFG1 SUNSEAL_REG8(0x0002)

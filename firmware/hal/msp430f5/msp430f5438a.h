@@ -7,29 +7,11 @@
 #ifndef SUNSEAL_MSP430F5438A_H
 #define SUNSEAL_MSP430F5438A_H
 
-#include <stdint.h>
-
-#define SUNSEAL_REG8(address) (*(volatile uint8_t *)(address))
-#define SUNSEAL_REG16(address) (*(volatile uint16_t *)(address))
+#include "msp430/status.h"
+#include "registers.h"
 
 #define HAL_MCLK_KHZ_MIN 1000
 #define HAL_MCLK_KHZ_MAX 25000
-
-#define BIT0 0x01
-#define BIT1 0x02
-#define BIT2 0x04
-#define BIT3 0x08
-#define BIT4 0x10
-#define BIT5 0x20
-#define BIT6 0x40
-#define BIT7 0x80
-
-/* Status register. */
-#define GIE 0x0008
-#define CPUOFF 0x0010
-#define OSCOFF 0x0020
-#define SCG0 0x0040
-#define SCG1 0x0080
 
 /* Special functions, 0x0100. */
 #define SFRIE1 SUNSEAL_REG16(0x0100)

@@ -7,29 +7,12 @@
 #ifndef SUNSEAL_MSP430FR5XX_H
 #define SUNSEAL_MSP430FR5XX_H
 
-#include <stdint.h>
+#include "msp430/status.h"
+#include "eusci.h"
+#include "registers.h"
 
 #define HAL_MCLK_KHZ_MIN 1000
 #define HAL_MCLK_KHZ_MAX 16000
-
-#define SUNSEAL_REG8(address) (*(volatile uint8_t *)(address))
-#define SUNSEAL_REG16(address) (*(volatile uint16_t *)(address))
-
-#define BIT0 0x01
-#define BIT1 0x02
-#define BIT2 0x04
-#define BIT3 0x08
-#define BIT4 0x10
-#define BIT5 0x20
-#define BIT6 0x40
-#define BIT7 0x80
-
-/* Status register. */
-#define GIE 0x0008
-#define CPUOFF 0x0010
-#define OSCOFF 0x0020
-#define SCG0 0x0040
-#define SCG1 0x0080
 
 /* Power management, 0x0120: pins stay as the reset left them until LOCKLPM5 is cleared. */
 #define PM5CTL0 SUNSEAL_REG16(0x0130)
@@ -61,6 +44,8 @@
 #define SELA__VLOCLK 0x0100
 #define SELS__DCOCLK 0x0030
 #define SELM__DCOCLK 0x0003
+#define DIVM__2 0x0001
+#define DIVM__4 0x0002
 
 /* System, 0x0180. */
 #define SYSRSTIV SUNSEAL_REG16(0x019E)
@@ -132,15 +117,6 @@
 #define UCB1RXBUF SUNSEAL_REG16(0x068C)
 #define UCB1TXBUF SUNSEAL_REG16(0x068E)
 #define UCB1IFG SUNSEAL_REG16(0x06AC)
-#define UCCKPH 0x8000
-#define UCMSB 0x2000
-#define UCMST 0x0800
-#define UCSYNC 0x0100
-#define UCSSEL__SMCLK 0x0080
-#define UCSWRST 0x0001
-#define UCBUSY 0x0001
-#define UCRXIFG 0x0001
-#define UCTXIFG 0x0002
 
 /* ADC12_B, 0x0800. */
 #define ADC12CTL0 SUNSEAL_REG16(0x0800)

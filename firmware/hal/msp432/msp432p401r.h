@@ -6,7 +6,8 @@
 #ifndef SUNSEAL_MSP432P401R_H
 #define SUNSEAL_MSP432P401R_H
 
-#include <stdint.h>
+#include "eusci.h"
+#include "registers.h"
 
 /* SLAS826, CPU frequency ranges: 24 MHz in AM_LDO_VCORE0. */
 #define HAL_MCLK_KHZ_MIN 1000
@@ -16,19 +17,6 @@
 
 /* Timers' capture inputs do not see the VLO; of 64 KB of RAM there is enough. */
 #define HAL_ENTROPY_SRAM
-
-#define SUNSEAL_REG8(address) (*(volatile uint8_t *)(address))
-#define SUNSEAL_REG16(address) (*(volatile uint16_t *)(address))
-#define SUNSEAL_REG32(address) (*(volatile uint32_t *)(address))
-
-#define BIT0 0x01
-#define BIT1 0x02
-#define BIT2 0x04
-#define BIT3 0x08
-#define BIT4 0x10
-#define BIT5 0x20
-#define BIT6 0x40
-#define BIT7 0x80
 
 /* Core: DDI0403, B3. */
 #define SCR SUNSEAL_REG32(0xE000ED10)
@@ -64,15 +52,6 @@
 #define UCB0RXBUF SUNSEAL_REG16(0x4000200C)
 #define UCB0TXBUF SUNSEAL_REG16(0x4000200E)
 #define UCB0IFG SUNSEAL_REG16(0x4000202C)
-#define UCCKPH 0x8000
-#define UCMSB 0x2000
-#define UCMST 0x0800
-#define UCSYNC 0x0100
-#define UCSSEL__SMCLK 0x0080
-#define UCSWRST 0x0001
-#define UCBUSY 0x0001
-#define UCRXIFG 0x0001
-#define UCTXIFG 0x0002
 
 /* REF_A. */
 #define REFCTL0 SUNSEAL_REG16(0x40003000)

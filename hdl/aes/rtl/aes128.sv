@@ -93,6 +93,7 @@ module aes128 (
   );
 
   // MixColumns: b ^ t ^ 2 (b ^ next b), t the sum of the column. In round 10 t is 0 and the next byte is the byte itself.
+  logic [7:0] key_next, key_used;
   logic [7:0] column_q, total_q, total, byte_b, next_b, diff, mixed;
   logic last_q;
   assign total = (step_q[1:0] == 2'd2 ? 8'd0 : column_q) ^ sbox;
@@ -103,31 +104,22 @@ module aes128 (
       last_q  <= round_q == LastRound;
     end
   end
-  tech_delay #(
-      .Width(8),
-      .Depth(4)
-  ) byte_line (
-      .clk_i(clk_i),
-      .ce_i (1'b1),
-      .d_i  (sbox),
-      .q_o  (byte_b)
-  );
-  tech_tap #(
-      .Width  (8),
-      .MostTap(6)
-  ) next_line (
+  tech_aes_lines lines (
       .clk_i (clk_i),
-      .ce_i  (1'b1),
+      .ce_i  (busy_q),
+      .load_i(load),
       .tap_i ({1'b0, step_q[1:0] == 2'd1 && !last_q, 1'b1, last_q}),  // 2, for the last row 6, in round 10 always 3
-      .d_i   (sbox),
-      .tap_o (next_b),
-      .last_o()
+      .sbox_i(sbox),
+      .key_i (key_next),
+      .byte_o(byte_b),
+      .next_o(next_b),
+      .key_o (key_used)
   );
   assign diff  = byte_b ^ next_b;
   assign mixed = byte_b ^ total_q ^ {diff[6:0], 1'b0} ^ (diff[7] ? 8'h1b : 8'h00);
 
   // Key schedule: byte i of the next round key at steps 18, 19, 0 to 13; used eight clocks later.
-  logic [7:0] key_last, key_next, key_used, rcon_q;
+  logic [7:0] key_last, rcon_q;
   logic first_word, key_step;
   assign first_word = (step_q[4] && step_q[1]) || to_1;
   assign key_step   = busy_q && (key_load ? step_q != 5'd17 : !(step_q[3:1] == 3'd7 || (step_q[4] && !step_q[1])));
@@ -158,17 +150,6 @@ module aes128 (
       .d_i   (key_next),
       .tap_o (key_tap),
       .last_o(key_last)
-  );
-  tech_tap #(
-      .Width  (8),
-      .MostTap(7)
-  ) key_wait (
-      .clk_i (clk_i),
-      .ce_i  (1'b1),
-      .tap_i (load ? 4'd0 : 4'd7),
-      .d_i   (key_next),
-      .tap_o (key_used),
-      .last_o()
   );
 
   assign sum    = (load ? data_i : mixed) ^ key_used;

@@ -7,6 +7,7 @@
 module bus_parallel (
     input  logic       clk_i,
     input  logic       rst_ni,
+    output logic       clock_wanted_o,  // something has changed on the pins, or goes on
     // pins
     input  logic       toggle_i,
     input  logic [7:0] lines_i,
@@ -32,6 +33,7 @@ module bus_parallel (
       if (byte_ready_i) answer_q <= 1'b1;
     end
   end
+  assign clock_wanted_o     = {toggle_q[1:0], toggle_i} != {3{toggle_q[2]}};
   assign drive_o            = turned_q && answer_q;
   assign byte_transferred_o = rst_ni && edge_seen && (!xmit_mode_i || drive_o);
   assign lines_o            = tx_i;

@@ -6,6 +6,7 @@
 module bus_spi (
     input  logic       clk_i,
     input  logic       rst_ni,
+    output logic       clock_wanted_o,  // something has changed on the pins, or goes on
     // pins
     input  logic       sck_i,
     input  logic       cs_ni,
@@ -52,5 +53,7 @@ module bus_spi (
       end
     end
   end
+  // While it is selected; then until it has seen that it no longer is, and what it was told last.
+  assign clock_wanted_o = !cs_ni || cs_nq != 2'b11 || {sck_q[1:0], sck_i} != {3{sck_q[2]}} || byte_transferred_o;
   assign miso_o = out_q[7];
 endmodule

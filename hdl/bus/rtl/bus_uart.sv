@@ -5,6 +5,7 @@ module bus_uart #(
 ) (
     input  logic       clk_i,
     input  logic       rst_ni,
+    output logic       clock_wanted_o,  // something has changed on the pins, or goes on
     // pins
     input  logic       rx_pin_i,
     output logic       tx_pin_o,
@@ -64,6 +65,7 @@ module bus_uart #(
       sent_q     <= tx_bit_q == 4'd9;
     end
   end
+  assign clock_wanted_o     = rx_busy_q || tx_busy_q || received_q || sent_q || {pin_q, rx_pin_i} != 4'hf;
   assign tx_pin_o           = !tx_busy_q || tx_shift_q[0];
   assign byte_transferred_o = received_q || sent_q;
 endmodule

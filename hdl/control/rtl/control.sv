@@ -5,10 +5,14 @@
 // addr_q counts the bytes of whatever comes or goes; while a cipher runs, its upper bits name the block.
 module control #(
     parameter int AddrBits    = 10,  // message buffer of 2^AddrBits bytes
-    parameter int TimeoutBits = 17   // a transfer that stands still for 2^TimeoutBits clocks is given up
+    parameter int TimeoutBits = 17,  // a transfer that stands still for 2^TimeoutBits clocks is given up
+    parameter bit Gated       = 1'b0 // for so many edges of tick_i instead, as clk_i stands still while nothing is wanted
 ) (
     input  logic       clk_i,
     input  logic       rst_ni,
+    input  logic       tick_i,
+    output logic       tick_wanted_o,
+    output logic       clock_wanted_o,
     // towards the communication module
     output logic       byte_ready_o,        // a clock: tx_o is valid and stays until transferred
     output logic       xmit_mode_o,
@@ -125,12 +129,28 @@ module control #(
 
   // A transfer that stands still.
   logic [TimeoutBits-1:0] quiet_q;
-  assign quiet = &quiet_q;
+  logic [TimeoutBits:0] quiet_next;
+  logic open, passes;
+  assign open = receiving || state_q == StReady || state_q == StSend || state_q == StRefused;
+  assign quiet_next = quiet_q + 1'b1;
+  assign quiet = quiet_next[TimeoutBits];
   always_ff @(posedge clk_i) begin
-    if (!rst_ni || got_q || !(receiving || state_q == StReady || state_q == StSend || state_q == StRefused)) quiet_q <= '0;
-    else quiet_q <= quiet_q + 1'b1;
+    if (!rst_ni || got_q || !open || (Gated && quiet)) quiet_q <= '0;
+    else if (passes) quiet_q <= quiet_next[TimeoutBits-1:0];
   end
   assign bus_reset_o = quiet;
+  assign tick_wanted_o = open;
+  if (Gated) begin : g_ticks
+    logic [2:0] tick_q;  // two flops against metastability, one to compare with
+    always_ff @(posedge clk_i) tick_q <= {tick_q[1:0], tick_i};
+    assign passes = tick_q[2] != tick_q[1];
+    // What changes without the mote's doing; a flop that follows another by a clock has its turn in between.
+    assign clock_wanted_o = !rst_ni || running || enciphered_q || state_q == StCount || got_q || fetch_q || ready_q || quiet
+        || (open && {tick_q[1:0], tick_i} != {3{tick_q[2]}});
+  end else begin : g_clocks
+    assign passes = 1'b1;
+    assign clock_wanted_o = 1'b1;
+  end
 
   always_ff @(posedge clk_i) begin
     got_q        <= byte_transferred_i;

@@ -3,10 +3,14 @@
 module coprocessor #(
     parameter bit PresentByRounds = 1'b0,  // PRESENT a round a clock instead of a byte a clock
     parameter int AddrBits = 10,
-    parameter int TimeoutBits = 17
+    parameter int TimeoutBits = 17,
+    parameter bit Gated = 1'b0  // clk_i may stand still while clock_wanted_o is low; tick_i passes the time
 ) (
     input  logic       clk_i,
     input  logic       rst_ni,
+    input  logic       tick_i,
+    output logic       tick_wanted_o,
+    output logic       clock_wanted_o,
     output logic       byte_ready_o,
     output logic       xmit_mode_o,
     output logic       bus_reset_o,
@@ -25,10 +29,14 @@ module coprocessor #(
 
   control #(
       .AddrBits(AddrBits),
-      .TimeoutBits(TimeoutBits)
+      .TimeoutBits(TimeoutBits),
+      .Gated(Gated)
   ) commands (
       .clk_i(clk_i),
       .rst_ni(rst_ni),
+      .tick_i(tick_i),
+      .tick_wanted_o(tick_wanted_o),
+      .clock_wanted_o(clock_wanted_o),
       .byte_ready_o(byte_ready_o),
       .xmit_mode_o(xmit_mode_o),
       .bus_reset_o(bus_reset_o),

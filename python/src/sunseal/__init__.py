@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sunseal.measurement.constant_time import Covered, Leak, Verdict
     from sunseal.measurement.coupon import metrics as coupon_metrics
     from sunseal.measurement.injecting import Failure, Hazard, Injection, inject, war
+    from sunseal.measurement.leakage import leakage as coupon_leakage
     from sunseal.measurement.measuring import Measurement, PowerSet, curve, in_joules, measure, profile
     from sunseal.planner.breakeven import breakeven as coupon_breakeven
     from sunseal.running import Bench, Ended
@@ -47,6 +48,7 @@ _HOME = {
 """Where each public name is defined; no module here may have a public name, which it would replace."""
 _RENAMED = {
     "coupon_breakeven": ("planner.breakeven", "breakeven"),
+    "coupon_leakage": ("measurement.leakage", "leakage"),
     "coupon_metrics": ("measurement.coupon", "metrics"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
@@ -93,6 +95,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "coupon_breakeven",
+    "coupon_leakage",
     "coupon_metrics",
     "curve",
     "in_joules",

@@ -190,6 +190,13 @@ class Workload:
     hash: str
     security_bits: int
     summary: str
+    own_clock: bool = False
+    """Its program sets the clocks, and an oscillator says how long it takes: it is priced as it runs."""
+
+    @property
+    def program(self) -> str:
+        """Name of its ELF behind `bench-`: C has no `-`, the Makefile writes each `_` so."""
+        return self.name.replace("_", "-")
 
 
 def _ecdsa(parameter: str, bits: int, hash_name: str) -> Iterator[Workload]:
@@ -290,6 +297,18 @@ def _random() -> Iterator[Workload]:
         ("trng-xor32-condition", "xor32", "condition", "512 samples folded 32 to 1, Von Neumann, to 24 bits"),
     ):
         yield Workload(name, "trng", parameter, op, "", 128, what)
+    for generator, what in (
+        ("osc_clksft", "VLO against a DCO that shifts, 16 low bits to 1, Von Neumann"),
+        ("osc_noclksft", "VLO against DCO, 32 low bits to 1, Von Neumann"),
+        ("sram_aes", "3072 bytes of SRAM at start-up by CBC-MAC on the accelerator"),
+        ("sram_swaes", "the same by the S-box in software"),
+        ("sram_sha256", "2560 bytes of SRAM at start-up by SHA-256"),
+        ("sram_xor16cvn", "SRAM at start-up folded 16 to 1, Von Neumann"),
+        ("sram_xor32cvn", "SRAM at start-up folded 32 to 1, Von Neumann"),
+    ):
+        osc = generator.startswith("osc")
+        made = f"256 random bits, each sample tested: {what}"
+        yield Workload(f"trng-{generator}-256bit", "trng", generator, "256bit", "", 128, made, osc)
     yield Workload("hmac-drbg-generate", "drbg", "hmac", "generate", "sha256", 128, "32 bytes from a seeded generator")
 
 
@@ -306,6 +325,20 @@ def _coupons() -> Iterator[Workload]:
     ):
         for op, what in (("produce", f"{made}, into the store"), ("use", f"{used}: claim, check and wipe included")):
             yield Workload(f"coupon-{parameter}-{op}", "coupon", parameter, op, hash_name, bits, what)
+    for parameter, hash_name, bits, kept in (
+        ("wots-sha1", "sha1", 80, "fourth"),
+        ("wots-sha256", "sha256", 128, "eighth"),
+    ):
+        for op, what in (
+            ("produce", f"each {kept} value of a key's chains, into the store"),
+            ("use", "Winternitz signature of a hash: claim, check and wipe included"),
+            ("whole", "the same without a coupon, its number burnt"),
+        ):
+            yield Workload(f"coupon-{parameter}-{op}", "coupon", parameter, op, hash_name, bits, what)
+    for curve, hash_name, bits in (("secp160r1", "sha1", 80), ("p224", "sha256", 112), ("p256", "sha256", 128)):
+        for way, how in (("steps", "in steps"), ("pool", "of 16 of a pool's 64 pairs, for comparison alone")):
+            for op, what in (("produce", f"r and 1/k {how}, into the store"), ("use", "s of a hash: guard included")):
+                yield Workload(f"coupon-{curve}-{way}-{op}", "coupon", f"{curve}-{way}", op, hash_name, bits, what)
     for parameter, what in (("ctr", "128 bytes of XOR"), ("random", "256 bits copied")):
         yield Workload(f"coupon-{parameter}-bare", "coupon", parameter, "bare", "", 128, f"{what}, without any guard")
 
@@ -415,6 +448,7 @@ def base_programs(board: str) -> list[str]:
 
 def has_workload(board: str, name: str) -> bool:
     """Say whether a board's firmware has a workload: not where it does not fit or lacks the hardware."""
+    name = name.replace("_", "-")
     made = _board_mk(board) if has_firmware(board) else {"BENCH_SKIP": [name]}
     if name not in made.get("BENCH_ONLY", [name]):
         return False
@@ -429,8 +463,9 @@ def firmware_path(board: str, chosen: dict[str, str], program: str) -> Path:
             f"there is no firmware for {board} here, so `{program}` cannot be run on it",
             hint="measure a program of yours with `--elf FILE`",
         )
-    work = program.removeprefix("bench-").removeprefix("duty-")
-    if work in WORKLOADS and not has_workload(board, work):
+    part = program.removeprefix("bench-").removeprefix("duty-")
+    work = next((name for name, known in WORKLOADS.items() if known.program == part), None)
+    if work is not None and not has_workload(board, work):
         raise SunsealError(
             f"{board} has no `{work}`: it lacks the hardware or the memory",
             hint=f"firmware/boards/{board}/board.mk says which",

@@ -43,7 +43,8 @@ def _model(fpga: Mapping[str, Any]) -> str:
     bus = fpga["bus"] if fpga["bus"] in ("parallel", "spi", "uart") else "parallel"  # the engine refuses others
     clock_hz = float(fpga.get("clock_MHz", fpga["fpga"]["clock_MHz"])) * 1e6
     divider = str(round(clock_hz / float(fpga["baud"]))) if bus == "uart" else ""
-    return f"{bus}{divider}{'-rounds' if fpga['fpga'].get('present_by_rounds') else ''}"
+    rounds, gated = fpga["fpga"].get("present_by_rounds"), fpga["fpga"].get("tick_kHz") and bus != "uart"
+    return f"{bus}{divider}{'-rounds' if rounds else ''}{'-gated' if gated else ''}"
 
 
 def _builder() -> Path:

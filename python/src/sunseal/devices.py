@@ -22,10 +22,12 @@ attribute `time_s` is set to the machine time in seconds. What it raises ends th
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import math
 import pickle
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -42,12 +44,10 @@ def at(quantity: Input, time_s: float) -> float:
     """Return what a quantity is at a time; before the first point and behind the last it stays level."""
     if isinstance(quantity, int | float):
         return float(quantity)
-    before = [point for point in quantity if point[0] <= time_s]
-    if not before:
-        return float(quantity[0][1])
-    if len(before) == len(quantity):
-        return float(quantity[-1][1])
-    (t0, v0), (t1, v1) = quantity[len(before) - 1], quantity[len(before)]
+    n = bisect.bisect_right(quantity, time_s, key=lambda point: point[0])
+    if n in (0, len(quantity)):
+        return float(quantity[max(n - 1, 0)][1])
+    (t0, v0), (t1, v1) = quantity[n - 1], quantity[n]
     return float(v0 + (v1 - v0) * (time_s - t0) / (t1 - t0))
 
 
@@ -55,7 +55,9 @@ class Model:
     """What the devices of the package have in common: their part's facts, and currents by state."""
 
     inputs: ClassVar[dict[str, str]] = {}
-    """What can be connected to it, the first without its name: a unit, `pin`, `file`."""
+    """What can be connected to it, the first without its name: a unit, `pin`, `file`, `rows`."""
+    needs: ClassVar[tuple[str, ...]] = ()
+    """Keys of [peripheral] that it cannot do without."""
 
     def __init__(self, name: str, facts: Mapping[str, Any]) -> None:
         """Make the device of a part."""
@@ -85,6 +87,7 @@ class Tmp102(Model):
     """TMP102 (SBOS397): pointer, temperature, configuration and limits; conversions take their time."""
 
     inputs: ClassVar[dict[str, str]] = {"temperature": "C"}
+    needs: ClassVar[tuple[str, ...]] = ("convert_ms",)
     RATES_HZ = (0.25, 1.0, 4.0, 8.0)
     LSB_C = 0.0625
 
@@ -182,7 +185,8 @@ class Tmp102(Model):
 class Adxl345(Model):
     """ADXL345 (revision D): identity, rates, ranges, three axes, data ready on its flag and its pins."""
 
-    inputs: ClassVar[dict[str, str]] = {"axes": "file", "x": "g", "y": "g", "z": "g", "int1": "pin", "int2": "pin"}
+    inputs: ClassVar[dict[str, str]] = {"axes": "rows", "x": "g", "y": "g", "z": "g", "int1": "pin", "int2": "pin"}
+    needs: ClassVar[tuple[str, ...]] = ("id",)
     BW_RATE, POWER_CTL, INT_ENABLE, INT_MAP, INT_SOURCE, DATA_FORMAT = range(0x2C, 0x32)
     DATAX0, FIFO_CTL, FIFO_STATUS = 0x32, 0x38, 0x39
     READ_ONLY = (0x00, 0x2B, INT_SOURCE, *range(DATAX0, DATAX0 + 6), FIFO_STATUS)
@@ -326,6 +330,7 @@ class Fram(Model):
     """A FRAM: on I2C two bytes of address and then data (DS501-00017), on SPI by op-codes (001-84494)."""
 
     inputs: ClassVar[dict[str, str]] = {"image": "file"}
+    needs: ClassVar[tuple[str, ...]] = ("bytes",)
     WRSR, WRITE, READ, WRDI, RDSR, WREN, FSTRD, RDID, SLEEP = 1, 2, 3, 4, 5, 6, 0x0B, 0x9F, 0xB9
 
     def __init__(self, name: str, facts: Mapping[str, Any], image: bytes = b"") -> None:
@@ -432,7 +437,7 @@ class Fram(Model):
         return 0xFF
 
 
-MODELS: dict[str, Callable[..., Model]] = {"tmp102": Tmp102, "adxl345": Adxl345, "fram": Fram}
+MODELS: dict[str, type[Model]] = {"tmp102": Tmp102, "adxl345": Adxl345, "fram": Fram}
 """What a part's `peripheral.model` names."""
 
 
@@ -440,6 +445,25 @@ def known(bus: str | None = None) -> list[str]:
     """Name the parts of kind peripheral, those on a bus or all."""
     facts = {name: boards.part(name).get("peripheral") for name in boards.names("parts")}
     return [name for name, f in facts.items() if f is not None and (bus is None or bus in f["buses"])]
+
+
+def _check_input(given: object, unit: str, what: str) -> None:
+    if unit == "pin":
+        right, wanted = given is None or isinstance(given, str), "a pin's name such as `P1.3`"
+    elif unit == "file":
+        right, wanted = isinstance(given, bytes | bytearray), "bytes"
+    elif unit == "rows":
+        right = isinstance(given, list | tuple) and bool(given) and all(len(row) == 4 for row in given)
+        wanted = "rows of seconds, x, y and z"
+    elif isinstance(given, list | tuple):
+        pairs = [p for p in given if isinstance(p, list | tuple) and len(p) == 2]
+        right = bool(given) and len(pairs) == len(given) and all(a[0] < b[0] for a, b in itertools.pairwise(pairs))
+        wanted = "points of seconds, which rise, and value"
+    else:
+        right = isinstance(given, int | float) and math.isfinite(given)
+        wanted = f"a number in {unit}, or points of seconds and value"
+    if not right:
+        raise SunsealError(f"{what} is {given!r}; {wanted} is wanted")
 
 
 def make(bus: str, name: str, vcc_v: float, inputs: Mapping[str, Any]) -> tuple[Model, list[int]]:
@@ -460,10 +484,12 @@ def make(bus: str, name: str, vcc_v: float, inputs: Mapping[str, Any]) -> tuple[
     model = MODELS.get(facts["model"])
     if model is None:
         raise unknown("model", facts["model"], MODELS, f"of part {name}")
-    allowed = model.inputs  # type: ignore[attr-defined]
-    for key in inputs:
-        if key not in allowed:
-            raise unknown("input", key, allowed, f"of {name}")
+    if missing := [key for key in model.needs if not facts.get(key)]:
+        raise SunsealError(f"part `{name}` lacks `{missing[0]}` in [peripheral], which model {facts['model']} needs")
+    for key, given in inputs.items():
+        if key not in model.inputs:
+            raise unknown("input", key, model.inputs, f"of {name}")
+        _check_input(given, model.inputs[key], f"`{key}` of {name}")
     return model(name, facts, **inputs), list(facts.get("addresses", ()))
 
 
@@ -481,7 +507,7 @@ def read_text(
     serial, colon, at_place = place.rpartition(":")
     name, _, told = rest.partition(":")
     if not (eq and at_place and name) or (colon and not serial):
-        example = "0x48=tmp102:21.5C" if bus == "i2c" else "eusci_b1:P5.3=fm25v02"
+        example = "0x48=tmp102:21.5C" if bus == "i2c" else "eusci_b3:P6.7=fm25v02"
         raise SunsealError(f"{what} `{given}` is not [SERIAL:]{_PLACES[bus]}=DEVICE[:INPUTS], such as `{example}`")
     if name not in boards.names("parts") or "peripheral" not in boards.part(name):
         raise unknown("device", name, known(bus), f"of {what} `{given}`")
@@ -515,10 +541,10 @@ def _quantity(text: str, unit: str, what: str, folder: Path) -> Any:
 
     if unit == "pin":
         return text
+    if unit == "rows":
+        return read_rows(folder / text, what, 3)
     if unit == "file":
         path = folder / text
-        if path.suffix == ".csv":
-            return read_rows(path, what, 3)
         try:
             return path.read_bytes()
         except OSError as e:

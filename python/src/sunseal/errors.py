@@ -34,6 +34,8 @@ EXTRAS = {
     "pyarrow": "traces",
     "pyjls": "traces",
     "distributed": "fleet",
+    "scared": "leakage",
+    "estraces": "leakage",
 }
 """Packages that not every user installs, and the extra of pyproject.toml that brings each."""
 

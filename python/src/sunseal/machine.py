@@ -22,6 +22,7 @@ from sunseal import _engine, abi, boards, coprocessor, instructions
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import constant_time
 from sunseal.measurement.constant_time import Leak, Verdict
+from sunseal.variables import Variables
 
 if TYPE_CHECKING:
     import numpy as np
@@ -205,8 +206,11 @@ class Machine:
         self._free: int | None = None
         self.devices: dict[str, object] = {}
         """What `i2c` and `spi` have put on its buses, by name."""
+        self._selects: dict[str, str] = {}
         self.registers = Registers(self._inner)
         self.flags = Flags(self.registers)
+        self.variables = Variables(self, image)
+        """Variables of the program with the types of its debug data: `m.variables["state.samples[2]"]`."""
 
     @property
     def engine(self) -> _engine.Machine:
@@ -646,6 +650,8 @@ class Machine:
         from sunseal import devices
 
         addresses = [address] if isinstance(address, int) else list(address)
+        if not addresses:
+            raise SunsealError("a device on I2C has at least one address; on SPI, `spi` takes it")
         for each in addresses:
             if not 0 <= each <= devices.ADDRESS_MAX:
                 raise SunsealError(f"{each:#x} is no I2C address of seven bits: give one of 0x00 to 0x7f")
@@ -686,6 +692,10 @@ class Machine:
             )
         if select is not None:
             self.pin(select)  # an unknown name is an error now
+            radio = boards.board(self.board).get("radio", {}).get("csn") if self.board is not None else None
+            chosen = {each: what for what, each in self._selects.items()} | ({radio: "the radio"} if radio else {})
+            if select in chosen:
+                raise SunsealError(f"{select} selects {chosen[select]} already: give {kind} a pin of its own")
         known = self._inner.serials()
         serial = serial or ("spi" if "spi" in known else None)
         if serial is None:
@@ -699,6 +709,8 @@ class Machine:
             name = f"{name} on {serial}"
         _engine.attach_device(self._inner, name, serial, device, addresses, select)
         self.devices[name] = device
+        if select is not None:
+            self._selects[name] = select
         return device
 
     @property

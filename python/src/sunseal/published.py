@@ -608,8 +608,22 @@ def _coupon(
         raise unknown("original", raw["whole"], found, f"of `{raw['label']}` in data/published")
     m = found[raw["whole"]]
     assert m.original is not None
+    if raw.get("alone"):
+        where = f"ours, {m.original.cycles:,} cycles in {show(m.original.time_s, 's')}, at its clock, on {at}, {power}"
+        return m.original.as_json()[raw["quantity"]], where
     where = f"ours, {m.original.cycles:,} cycles, over ours, {m.runtime.cycles:,} with claim, check and wipe"
     return m.original.over(m.runtime)[raw["quantity"]], f"{where}, after reset on {at}, {power}"
+
+
+def _generator(
+    board: str, _table: dict[str, Any], raw: dict[str, Any], _progress: measuring.Progress | None
+) -> tuple[float, str]:
+    """Count what a generator takes for its 256 bits."""
+    at, work = raw.get("board", board), boards.workload(f"trng-{raw['generator']}-256bit")
+    counts, valid = measuring.run(measuring.builtin(work, at, boards.variant((), at)), at)
+    if valid is not True:
+        raise SunsealError(f"`{work.name}` gives a wrong result on {at}")
+    return float(oracle.samples_taken(raw["generator"], counts.output)), f"{work.name} on {at}"
 
 
 def _rate(
@@ -645,6 +659,7 @@ KINDS: dict[str, Compute] = {
     "facts": _facts,
     "surplus": _surplus,
     "coupon": _coupon,
+    "generator": _generator,
     "rate": _rate,
     "coprocessor": _coprocessor,
 }

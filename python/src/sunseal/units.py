@@ -33,10 +33,10 @@ _BARE = re.compile(r"\d+\.?\d*")
 _NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\d\s.+-].*)?", re.ASCII)
 
 
-def parse(text: str, unit: str, what: str, *, zero: bool = False) -> float:
+def parse(text: str, unit: str, what: str, *, zero: bool = False, typed: str = "") -> float:
     """Read a positive quantity of `unit`: `parse("8MHz", "Hz", "--freq") == 8e6`; with `zero`, none is one too.
 
-    A bare number counts in the unit itself. Decimal arithmetic keeps `2.7V` exactly 2.7.
+    A bare number counts in the unit itself. Decimal arithmetic keeps `2.7V` exactly 2.7. Errors quote what was `typed`.
     """
     shape = f"a number with a unit such as `{_example(unit)}`"
     match = _NUMBER.fullmatch(text.strip())
@@ -57,7 +57,7 @@ def parse(text: str, unit: str, what: str, *, zero: bool = False) -> float:
     except ArithmeticError:
         value = float("inf")
     if not 0 <= value < float("inf") or (value == 0 and not zero):
-        raise SunsealError(f"{what} `{text}` must be {'zero or more' if zero else 'above zero'} and finite")
+        raise SunsealError(f"{what} `{typed or text}` must be {'zero or more' if zero else 'above zero'} and finite")
     return value
 
 
@@ -89,7 +89,7 @@ def time_s(text: str, what: str = "--for") -> float:
     for suffix, span_s in SPANS_S.items():
         body = text.strip().removesuffix(suffix)
         if body != text.strip() and _NUMBER.fullmatch(body.strip()):
-            return parse(f"{body.strip()}s", "s", what) * span_s
+            return parse(f"{body.strip()}s", "s", what, typed=text) * span_s
     return parse(text, "s", what)
 
 

@@ -1223,7 +1223,7 @@ fn mova<B: Bus, O: Observer>(
 ) -> u32 {
     let op = Op { head, data };
     let (start, mode, reg) = (cpu.cycles, op.src_mode(), op.rs());
-    if reg == SR {
+    if reg == SR || op.rd() == SR {
         cpu.flags_to_status();
     }
     let value = fetch_source(cpu, bus, obs, pc, mode, reg, op.a(), Size::A, start + 1);

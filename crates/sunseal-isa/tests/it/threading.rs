@@ -137,6 +137,13 @@ fn operand() -> impl Strategy<Value = Arg> {
     ]
 }
 
+/// SUBC.B and AND.B set flags, then MOVA R7, X(SR) writes where they point to, then a jump back.
+#[test]
+fn msp430_address_of_flags_is_made_of_the_last_ones() -> Result<(), TestCaseError> {
+    both!(msp430, msp430_of(&[0x71E2, 0x1C00, 0xF3C0, 0xBFFA, 0x0772, 0x3FFA]), 10);
+    Ok(())
+}
+
 fn avr_of(words: &[u16]) -> (avr::Cpu, avr::FlatBus) {
     let mut bus = avr::FlatBus::new();
     bus.load(0, words);

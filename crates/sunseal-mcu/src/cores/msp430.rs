@@ -12,8 +12,9 @@ use sunseal_isa::msp430::{self, Bus, Cpu, Exit, Timing, Width, sr};
 use sunseal_trace::{Cycles, Observer, Picos};
 
 use crate::accounts::{Event, Names};
-use crate::blocks::cause;
 use crate::blocks::mpy32::{self, Mpy32};
+use crate::blocks::timer_a::TimerA;
+use crate::blocks::{Effects, cause};
 use crate::clock::{Line, splitmix64};
 use crate::common::{Common, Drive};
 use crate::device::{Device, RegionKind};
@@ -240,6 +241,11 @@ pub(crate) trait Peripherals: Sized {
     const SERIALS: &'static [&'static str];
     /// See [`Chip::EVENTS_STAY`].
     const EVENTS_STAY: bool = false;
+    /// See [`Chip::forget_ticks`] and [`Chip::remains`].
+    fn forget_ticks(&mut self) {}
+    fn remains(&self) -> Option<Vec<u8>> {
+        None
+    }
     /// Registers lie below this address.
     const PERIPHERALS_END: u32 = 0x1000;
 
@@ -261,9 +267,8 @@ pub(crate) trait Peripherals: Sized {
 
     /// As behind a brown-out reset.
     fn reset(&mut self, env: &mut Env, now: Picos, cycles: Cycles);
-    fn reset_pending(&self) -> bool;
-    /// SYSRSTIV's code of the pending reset; 0 if there is none.
-    fn reset_code(&self) -> u8;
+    /// What register accesses and events led to outside their block.
+    fn effects(&self) -> &Effects;
     /// Carries out the pending reset, its start-up time included.
     fn carry_out_reset(&mut self, env: &mut Env, cycles: Cycles);
     /// The supply voltage changed; true if the chip was let go of and must be reset as by
@@ -271,6 +276,11 @@ pub(crate) trait Peripherals: Sized {
     fn vcc_changed(&mut self, env: &mut Env, now: Picos, cycles: Cycles) -> bool;
     /// The supervisor finds the supply too low: how long that must last.
     fn too_low(&self, env: &Env) -> Option<Picos>;
+    /// Compares the supply with the supervisor's level.
+    fn supervise(&mut self, env: &mut Env, now: Picos) {
+        let too_low = self.too_low(env);
+        env.common.svs_sees(now, too_low);
+    }
     /// It has lasted for so long.
     fn hold(&mut self, env: &mut Env);
     fn power_off(&mut self, env: &mut Env, now: Picos, cycles: Cycles);
@@ -387,7 +397,13 @@ pub(crate) trait Peripherals: Sized {
     fn shifted_in(&mut self, _env: &mut Env, _serial: usize, _byte: u8) -> u8 {
         0xFF
     }
-    fn wire_aclk(&mut self, timer: &str, ccr: u8, input: char) -> bool;
+    /// The timer of this name.
+    fn timer(&mut self, name: &str) -> Option<&mut TimerA>;
+    /// Wires ACLK to a capture input; false if there is no such input.
+    fn wire_aclk(&mut self, timer: &str, ccr: u8, input: char) -> bool {
+        let timer = self.timer(timer).filter(|_| matches!(input, 'A' | 'B'));
+        timer.is_some_and(|t| t.wire_aclk(ccr, input == 'B'))
+    }
     /// Fits a crystal to an oscillator; 0 Hz takes it away. False if there is no such oscillator.
     fn fit_crystal(&mut self, _oscillator: &str, _hz: u32) -> bool {
         false
@@ -401,6 +417,15 @@ pub(crate) fn in_word(addr: u32, width: Width, value: u16) -> (u16, u16) {
     match width {
         Width::Word => (value, 0xFFFF),
         Width::Byte => ((value & 0xFF) << shift, 0xFF << shift),
+    }
+}
+
+/// What a read of a register's word gives: the word, or the half that was asked for.
+#[inline(always)]
+pub(crate) fn of_word(addr: u32, width: Width, word: u16) -> u16 {
+    match width {
+        Width::Word => word,
+        Width::Byte => word >> (8 * (addr & 1)) & 0xFF,
     }
 }
 
@@ -659,7 +684,7 @@ impl<P: Peripherals> Chip for Msp430<P> {
                 Self::drive_all(soc, drives, t);
             }
             soc.p.settle_effects(&mut soc.env, now, cycles);
-            if soc.p.reset_pending() {
+            if soc.p.effects().reset.is_some() {
                 return None;
             }
         }
@@ -672,11 +697,11 @@ impl<P: Peripherals> Chip for Msp430<P> {
     }
 
     fn reset_pending(&self) -> bool {
-        self.soc.p.reset_pending()
+        self.soc.p.effects().reset.is_some()
     }
 
     fn reset_cause(&self) -> ResetCause {
-        cause::of(self.soc.p.reset_code())
+        cause::of(self.soc.p.effects().reset.map_or(0, |(_, code)| code))
     }
 
     fn carry_out_reset(&mut self) {
@@ -777,6 +802,14 @@ impl<P: Peripherals> Chip for Msp430<P> {
         self.cpu.cycles_uncached
     }
 
+    fn forget_ticks(&mut self) {
+        self.soc.p.forget_ticks();
+    }
+
+    fn remains(&self) -> Option<Vec<u8>> {
+        self.soc.p.remains()
+    }
+
     fn save(&mut self) -> Self::Saved {
         let s = self.cpu.state();
         SavedMsp430 {
@@ -815,10 +848,7 @@ impl<P: Peripherals> Soc<P> {
     fn read_slow(&mut self, addr: u32, width: Width, at: Cycles) -> Result<u16, Fault> {
         if addr >= P::PERIPHERALS_END {
             if let Some(word) = self.p.refused(&mut self.env, addr) {
-                return Ok(match width {
-                    Width::Word => word,
-                    Width::Byte => word >> (8 * (addr & 1)) & 0xFF,
-                });
+                return Ok(of_word(addr, width, word));
             }
             let busy = self.p.unreadable(&self.env, addr);
             return Err(busy.unwrap_or_else(|| Fault::unmapped(addr)));

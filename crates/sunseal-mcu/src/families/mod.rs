@@ -6,6 +6,7 @@ mod atmega128;
 pub(crate) mod f1xx;
 pub(crate) mod f5xx;
 pub(crate) mod fr5xx;
+pub(crate) mod msp430;
 pub(crate) mod msp432p4;
 
 use crate::device::{Device, Facts};
@@ -13,8 +14,9 @@ use crate::instruments::taint::Follow;
 
 pub(crate) use atmega128::Avr;
 pub(crate) use f1xx::F1xx;
-pub(crate) use f5xx::{ERASE, F5xx, WRITE};
+pub(crate) use f5xx::F5xx;
 pub(crate) use fr5xx::Fr5xx;
+pub(crate) use msp430::{ERASE, WRITE};
 pub(crate) use msp432p4::Msp432;
 
 /// How secrets go through a block of `device`.

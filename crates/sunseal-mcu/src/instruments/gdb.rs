@@ -442,7 +442,7 @@ impl<'a> Session<'a> {
         let stop = if self.watches.is_empty() {
             self.machine.run(&until, &mut Silent)
         } else {
-            self.machine.run(&until, &mut watching)
+            self.machine.run_to_access(&until, &mut watching)
         };
         let moved = self.machine.cycles() != cycles;
         match stop {

@@ -24,7 +24,7 @@ pub struct Variable {
 pub struct Probes {
     /// Pins, whoever drives them.
     pub pins: Vec<Pin>,
-    /// Every component's state, as text.
+    /// Every component's state, as text, and what parts tell of their inside.
     pub states: bool,
     /// Variables: each store by the CPU in its cycle, what else changes them at the next stop.
     pub variables: Vec<Variable>,
@@ -159,6 +159,7 @@ enum Change {
     Pin(usize, bool),
     Variable(usize, u64),
     State(usize, String),
+    Inside(usize, u64),
 }
 
 /// Writes a dump while a machine runs.
@@ -169,6 +170,9 @@ pub struct Recorder<W: Write> {
     variables: Vec<(IdCode, Option<u64>)>,
     /// Component, signal, state.
     states: Vec<(String, IdCode, String)>,
+    /// Of parts: which part, signal, width, value; and where each part's begin.
+    inside: Vec<(IdCode, u32, u64)>,
+    inside_of: Vec<usize>,
     /// Length of the pin log that is written.
     log: usize,
     last_ps: Option<u128>,
@@ -211,9 +215,24 @@ impl<W: Write> Recorder<W> {
             out.upscope()?;
         }
         out.upscope()?;
+        let (mut inside, mut inside_of) = (Vec::new(), Vec::new());
+        for (name, part) in machine.parts().filter(|_| probes.states) {
+            inside_of.push(inside.len());
+            let signals = part.signals();
+            if signals.is_empty() {
+                continue;
+            }
+            out.add_module(&word(name))?;
+            for s in signals {
+                let id = out.add_var(VarType::Reg, s.bits, &word(&s.name), None)?;
+                inside.push((id, s.bits, s.value));
+            }
+            out.upscope()?;
+        }
         out.enddefinitions()?;
         let log = machine.pin_log().len();
-        let mut recorder = Self { out, probes, pins, variables, states, log, last_ps: None };
+        let mut recorder =
+            Self { out, probes, pins, variables, states, inside, inside_of, log, last_ps: None };
         recorder.stamp(machine.time())?;
         recorder.out.begin(::vcd::SimulationCommand::Dumpvars)?;
         for &(id, level) in &recorder.pins {
@@ -224,6 +243,9 @@ impl<W: Write> Recorder<W> {
         }
         for (v, &(id, value)) in recorder.probes.variables.iter().zip(&recorder.variables) {
             recorder.out.change_vector(id, bits(value, v.bytes))?;
+        }
+        for &(id, width, value) in &recorder.inside {
+            recorder.out.change_vector(id, low_bits(value, width))?;
         }
         recorder.out.end()?;
         Ok(recorder)
@@ -284,6 +306,10 @@ impl<W: Write> Recorder<W> {
             }
         }
         self.log = log.len();
+        for ((_, part), first) in machine.parts().zip(&self.inside_of) {
+            let told = part.changes(machine.time()).into_iter();
+            changes.extend(told.map(|(at, i, value)| (at.0, Change::Inside(first + i, value))));
+        }
         changes.sort_by_key(|c| c.0);
         let now = machine.time().0;
         for (i, &pin) in self.probes.pins.iter().enumerate() {
@@ -325,6 +351,11 @@ impl<W: Write> Recorder<W> {
                 self.stamp(Picos(time_ps))?;
                 self.out.change_string(self.states[i].1, &word(&state))?;
                 self.states[i].2 = state;
+            }
+            Change::Inside(i, value) if self.inside[i].2 != value => {
+                self.stamp(Picos(time_ps))?;
+                self.inside[i].2 = value;
+                self.out.change_vector(self.inside[i].0, low_bits(value, self.inside[i].1))?;
             }
             _ => {}
         }
@@ -368,6 +399,10 @@ fn bits(value: Option<u64>, bytes: u32) -> impl Iterator<Item = Value> {
         Some(value) => Value::from(value >> i & 1 != 0),
         None => Value::X,
     })
+}
+
+fn low_bits(value: u64, width: u32) -> impl Iterator<Item = Value> {
+    (0..width).rev().map(move |i| Value::from(value >> i & 1 != 0))
 }
 
 fn value_of(machine: &Machine, v: &Variable) -> Option<u64> {

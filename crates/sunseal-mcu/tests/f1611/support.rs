@@ -2,10 +2,13 @@
 //! Small programs for the F1611: words from the core's test assembler, registers by TI's names.
 #![allow(dead_code)]
 
-use sunseal_mcu::{Device, LintKind, Machine, Stop, Until};
-use sunseal_trace::Silent;
+use sunseal_mcu::{Device, LintKind, Machine};
 
-use crate::asm::{self, Arg, Arg::*, Size::*, double, single};
+use crate::asm::Arg::*;
+
+#[path = "../programs/mod.rs"]
+mod programs;
+pub use programs::*;
 
 pub const CODE: u32 = 0x4000;
 pub const RAM: u32 = 0x1100;
@@ -113,15 +116,6 @@ pub const DMA0SZ: u32 = 0x1E6;
 /// MOV @SP+, PC
 pub const RET: u16 = 0x4130;
 
-pub const GIE: u16 = 0x08;
-pub const SCG0: u16 = 0x40;
-pub const LPM0: u16 = 0x10;
-pub const LPM1: u16 = 0x50;
-pub const LPM2: u16 = 0x90;
-pub const LPM3: u16 = 0xD0;
-pub const LPM4: u16 = 0xF0;
-
-pub const VECTOR_RESET: u32 = 0xFFFE;
 pub const VECTOR_NMI: u32 = 0xFFFC;
 pub const VECTOR_TB_CCR0: u32 = 0xFFFA;
 pub const VECTOR_TB: u32 = 0xFFF8;
@@ -137,58 +131,10 @@ pub const VECTOR_USART1_TX: u32 = 0xFFE4;
 pub const VECTOR_PORT2: u32 = 0xFFE2;
 pub const VECTOR_DMA: u32 = 0xFFE0;
 
-/// Word addresses of kept values, one behind the other.
-pub const KEPT: u32 = RAM + 0x100;
-
-#[derive(Clone)]
-pub struct Program {
-    words: Vec<u16>,
-    vectors: Vec<(u32, u32)>,
-    kept: u32,
-}
+/// What a program writes before anything else.
+pub const HELD: &[(u32, u16)] = &[(WDTCTL, 0x5A80)];
 
 impl Program {
-    /// Begins at the reset vector with a stack and the watchdog still on.
-    pub fn bare() -> Self {
-        let mut p = Self { words: Vec::new(), vectors: vec![(VECTOR_RESET, CODE)], kept: 0 };
-        p.put(double("MOV", W, Imm(STACK), R(1)));
-        p
-    }
-
-    /// The same with the watchdog held.
-    pub fn new() -> Self {
-        let mut p = Self::bare();
-        p.set(WDTCTL, 0x5A80);
-        p
-    }
-
-    pub fn here(&self) -> u32 {
-        CODE + 2 * self.words.len() as u32
-    }
-
-    pub fn put(&mut self, words: Vec<u16>) -> &mut Self {
-        self.words.extend(words);
-        self
-    }
-
-    pub fn op(&mut self, op: &str, src: Arg, dst: Arg) -> &mut Self {
-        self.put(double(op, W, src, dst))
-    }
-
-    pub fn op_b(&mut self, op: &str, src: Arg, dst: Arg) -> &mut Self {
-        self.put(double(op, B, src, dst))
-    }
-
-    /// MOV.W #value, &addr
-    pub fn set(&mut self, addr: u32, value: u16) -> &mut Self {
-        self.op("MOV", Imm(value.into()), Abs(addr))
-    }
-
-    /// MOV.B #value, &addr
-    pub fn set_b(&mut self, addr: u32, value: u8) -> &mut Self {
-        self.op_b("MOV", Imm(value.into()), Abs(addr))
-    }
-
     /// BIS.B #bits, &addr
     pub fn bis_b(&mut self, addr: u32, bits: u8) -> &mut Self {
         self.op_b("BIS", Imm(bits.into()), Abs(addr))
@@ -199,77 +145,16 @@ impl Program {
         self.op_b("BIC", Imm(bits.into()), Abs(addr))
     }
 
-    /// MOV.W &addr, to the next kept word
-    pub fn keep(&mut self, addr: u32) -> &mut Self {
-        let to = self.next_kept();
-        self.op("MOV", Abs(addr), Abs(to))
-    }
-
     /// MOV.B &addr, to the next kept word
     pub fn keep_b(&mut self, addr: u32) -> &mut Self {
         let to = self.next_kept();
         self.op("MOV", Cg(0), Abs(to)).op_b("MOV", Abs(addr), Abs(to))
     }
 
-    fn next_kept(&mut self) -> u32 {
-        self.kept += 2;
-        KEPT + self.kept - 2
-    }
-
-    pub fn nops(&mut self, n: usize) -> &mut Self {
-        self.put(vec![0x4303; n])
-    }
-
-    pub fn back(&mut self, condition: &str, target: u32) -> &mut Self {
-        let words = (target as i32 - self.here() as i32 - 2) / 2;
-        self.put(asm::jump(condition, words as i16))
-    }
-
-    /// Waits until bits of a word are set.
-    pub fn wait_set(&mut self, addr: u32, bits: u16) -> &mut Self {
-        let again = self.here();
-        self.op("BIT", Imm(bits.into()), Abs(addr)).back("JEQ", again)
-    }
-
-    /// Waits until bits of a word are clear.
-    pub fn wait_clear(&mut self, addr: u32, bits: u16) -> &mut Self {
-        let again = self.here();
-        self.op("BIT", Imm(bits.into()), Abs(addr)).back("JNE", again)
-    }
-
     /// Waits until bits of a byte are set.
     pub fn wait_set_b(&mut self, addr: u32, bits: u8) -> &mut Self {
         let again = self.here();
         self.op_b("BIT", Imm(bits.into()), Abs(addr)).back("JEQ", again)
-    }
-
-    /// BIS #bits, SR
-    pub fn sleep(&mut self, bits: u16) -> &mut Self {
-        self.op("BIS", Imm(bits.into()), R(2))
-    }
-
-    /// MOV #LPM4, SR: no interrupts either, the machine halts.
-    pub fn halt(&mut self) -> &mut Self {
-        self.op("MOV", Imm(LPM4.into()), R(2))
-    }
-
-    /// From here on, the handler of `vector`.
-    pub fn handler(&mut self, vector: u32) -> &mut Self {
-        self.vectors.push((vector, self.here()));
-        self
-    }
-
-    /// Leaves a handler with the CPU awake: BIC #LPM4, 0(SP); RETI
-    pub fn wake_and_return(&mut self) -> &mut Self {
-        self.op("BIC", Imm(LPM4.into()), X(0, 1)).reti()
-    }
-
-    pub fn reti(&mut self) -> &mut Self {
-        self.put(vec![asm::RETI])
-    }
-
-    pub fn call(&mut self, addr: u32) -> &mut Self {
-        self.put(single("CALL", W, Imm(addr)))
     }
 
     /// Copies the words from `from` to `to` into RAM at `at` and calls them there.
@@ -292,69 +177,19 @@ impl Program {
         let to = from + 2 * routine.words.len() as u32;
         self.call_in_ram(from, to, at).halt().put(routine.words.clone())
     }
-
-    pub fn bytes(&self) -> Vec<u8> {
-        self.words.iter().flat_map(|w| w.to_le_bytes()).collect()
-    }
-
-    pub fn machine(&self) -> Machine {
-        let mut m = Machine::new(&device());
-        m.write_mem(CODE, &self.bytes()).unwrap();
-        for &(vector, handler) in &self.vectors {
-            m.write_mem(vector, &(handler as u16).to_le_bytes()).unwrap();
-        }
-        m.reset();
-        m
-    }
-
-    /// Ends it in a halt and runs it there.
-    pub fn run_halted(&mut self) -> Machine {
-        self.halt().run()
-    }
-
-    /// Runs it to its halt.
-    pub fn run(&self) -> Machine {
-        let mut m = self.machine();
-        halt(&mut m);
-        m
-    }
 }
 
 pub fn device() -> Device {
     Device::named("msp430f1611").unwrap()
 }
 
-pub fn halt(m: &mut Machine) {
-    let until = Until { cycles: Some(m.cycles() + 50_000_000), ..Until::default() };
-    assert_eq!(m.run(&until, &mut Silent), Stop::Halted, "at {:#07x}", m.pc());
-}
-
-pub fn word(m: &Machine, addr: u32) -> u16 {
-    let b = m.read_mem(addr, 2).unwrap();
-    u16::from_le_bytes([b[0], b[1]])
-}
-
-/// The n-th kept word.
-pub fn kept(m: &Machine, n: u32) -> u16 {
-    word(m, KEPT + 2 * n)
+pub fn machine() -> Machine {
+    Machine::new(&device())
 }
 
 /// The first `N` kept words.
 pub fn all_kept<const N: usize>(m: &Machine) -> [u16; N] {
     std::array::from_fn(|n| kept(m, n as u32))
-}
-
-/// The fault that a program ends in, as its sentence.
-pub fn fault_of(p: &Program) -> String {
-    fault_in(&mut p.machine())
-}
-
-pub fn fault_in(m: &mut Machine) -> String {
-    let until = Until { cycles: Some(m.cycles() + 10_000_000), ..Until::default() };
-    match m.run(&until, &mut Silent) {
-        Stop::Fault(f) => f.to_string(),
-        other => panic!("no fault but {other:?} at {:#07x}", m.pc()),
-    }
 }
 
 /// The kinds of slips that were reported.

@@ -10,7 +10,7 @@ use crate::support::*;
 #[test]
 fn after_a_reset_mclk_is_the_dco_of_8_mhz_by_8() {
     let m = Program::new().run_halted();
-    assert_eq!(fr5994().operating_point().mclk_hz, 1_000_000);
+    assert_eq!(machine().operating_point().mclk_hz, 1_000_000);
     assert!(m.lints().is_empty(), "{:?}", m.lints());
 }
 

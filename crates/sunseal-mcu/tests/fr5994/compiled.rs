@@ -71,7 +71,7 @@ fn expected() -> Vec<u16> {
 fn a_compiled_program_computes_what_the_host_does_and_its_counter_outlives_the_supply() {
     for optimization in ["-O0", "-Os", "-O2"] {
         let elf = build(optimization);
-        let mut m = fr5994();
+        let mut m = machine();
         m.load(&elf).unwrap();
         for starts in 1..=3 {
             let results = to_done(&mut m, &elf);

@@ -59,7 +59,7 @@ fn bias_noise_and_decay_can_be_set_and_a_short_cut_loses_nothing() {
 
 #[test]
 fn the_random_seed_of_the_tlv_is_the_unit_s() {
-    let mut m = fr5994();
+    let mut m = machine();
     let mut seed = |n| {
         m.set_unit_seed(n);
         m.read_mem(0x1A30, 16).unwrap().to_vec()

@@ -312,8 +312,14 @@ impl Bench {
         self.machine.set_register("PC", at).unwrap();
     }
 
-    /// Runs the words from `at` to their end.
-    fn run(&mut self, at: u32, words: &[u16], begin: &Begin, observer: &mut impl Observer) -> Stop {
+    /// Runs the words from `at` to their end, by `run`.
+    fn run(
+        &mut self,
+        at: u32,
+        words: &[u16],
+        begin: &Begin,
+        run: impl FnOnce(&mut Machine, &Until) -> Stop,
+    ) -> Stop {
         self.machine.restore(&self.ready).unwrap();
         self.set(at, words, begin);
         let until = Until {
@@ -321,7 +327,7 @@ impl Bench {
             time: Some(Picos(self.machine.time().0 + 10_000_000_000)),
             ..Until::pc(at + 2 * words.len() as u32)
         };
-        self.machine.run(&until, observer)
+        run(&mut self.machine, &until)
     }
 
     fn taint(&self, at: u32, words: &[u16]) -> (Taint, Elf) {
@@ -361,23 +367,23 @@ impl Bench {
         }
         let (mut one, mut two) = (Way::default(), Way::default());
         let end = Stop::Pc(at + 2 * words.len() as u32);
-        let reached = self.run(at, &words, &other, &mut two) == end;
+        let reached = self.run(at, &words, &other, |m, until| m.run(until, &mut two)) == end;
         let (registers, ram) = (self.machine.registers(), self.ram());
-        if !reached || self.run(at, &words, begin, &mut one) != end {
+        if !reached || self.run(at, &words, begin, |m, until| m.run(until, &mut one)) != end {
             return Ok(false);
         }
         if one.0 != two.0 {
             let both = one.0.iter().zip(&two.0);
             let parts = both.take_while(|(a, b)| a == b).count();
             let near = &one.0[parts.saturating_sub(1)..one.0.len().min(parts + 1)];
-            self.run(at, &words, begin, &mut taint);
+            self.run(at, &words, begin, |m, until| m.run_tainted(until, &mut taint));
             let told: Vec<u32> = taint.findings(&elf).iter().map(|f| f.pc).collect();
             if near.iter().any(|way| told.contains(&way.0)) {
                 return Ok(false);
             }
             return Err(format!("runs part at {near:x?} and findings stand at {told:x?}"));
         }
-        assert_eq!(self.run(at, &words, begin, &mut taint), end);
+        assert_eq!(self.run(at, &words, begin, |m, until| m.run_tainted(until, &mut taint)), end);
         for (name, number) in &self.free {
             let differs = self.machine.registers().into_iter().zip(&registers);
             let differs = differs.filter(|(r, _)| r.name == *name).any(|(a, b)| a.value != b.value);

@@ -31,7 +31,7 @@ fn a_sample_a_cycle_says_what_the_model_says() {
     let mut buffer = [0xAAu8; 64];
     let from = m.cycles();
     let mut leakage = Leakage::new(&mut buffer, Model::default(), from);
-    assert_eq!(m.run(&Until::pc(end), &mut leakage), Stop::Pc(end));
+    assert_eq!(m.run_sampled(&Until::pc(end), &mut leakage), Stop::Pc(end));
     let samples = leakage.samples();
     assert_eq!(samples as u64, m.cycles() - from);
     assert_eq!(leakage.lost(), 0);

@@ -41,7 +41,7 @@ fn planted_leaks_are_found_on_an_msp430() {
     let mut taint = Taint::of(m.device(), &elf);
     taint.mark(bytes_of(&elf, "secret"));
     let end = elf.symbol("finished").unwrap().addr;
-    assert_eq!(m.run(&Until::pc(end), &mut taint), Stop::Pc(end));
+    assert_eq!(m.run_tainted(&Until::pc(end), &mut taint), Stop::Pc(end));
     let leaks =
         expected(&[("leak_branch", FindingKind::Branch), ("leak_table", FindingKind::Address)]);
     assert_eq!(found(&taint, &elf), leaks);
@@ -69,10 +69,10 @@ fn planted_leaks_are_found_on_an_avr() {
     m.load(&elf).unwrap();
     let mut taint = Taint::of(m.device(), &elf);
     let main = elf.symbol("main").unwrap().addr;
-    assert_eq!(m.run(&Until::pc(main), &mut taint), Stop::Pc(main));
+    assert_eq!(m.run_tainted(&Until::pc(main), &mut taint), Stop::Pc(main));
     taint.mark(bytes_of(&elf, "secret"));
     let end = elf.symbol("finished").unwrap().addr;
-    assert_eq!(m.run(&Until::pc(end), &mut taint), Stop::Pc(end));
+    assert_eq!(m.run_tainted(&Until::pc(end), &mut taint), Stop::Pc(end));
     let found = found(&taint, &elf);
     let leaks =
         expected(&[("leak_branch", FindingKind::Branch), ("leak_table", FindingKind::Address)]);
@@ -96,7 +96,7 @@ fn planted_leaks_are_found_on_a_cortex_m4() {
         let mut taint = Taint::of(m.device(), &elf);
         taint.mark(bytes_of(&elf, "secret"));
         let end = elf.symbol("finished").unwrap().addr;
-        assert_eq!(m.run(&Until::pc(end), &mut taint), Stop::Pc(end));
+        assert_eq!(m.run_tainted(&Until::pc(end), &mut taint), Stop::Pc(end));
         // The table is in flash, behind its read buffers; the division is an instruction.
         let found = found(&taint, &elf);
         let others = expected(&[
@@ -130,7 +130,7 @@ fn trusted_code_and_declassified_memory_are_silent() {
     taint.trust(bytes_of(&elf, "leak_branch"));
     taint.declassify(bytes_of(&elf, "out"));
     let end = elf.symbol("finished").unwrap().addr;
-    assert_eq!(m.run(&Until::pc(end), &mut taint), Stop::Pc(end));
+    assert_eq!(m.run_tainted(&Until::pc(end), &mut taint), Stop::Pc(end));
     assert!(taint.marked(bytes_of(&elf, "secret")).iter().all(|m| *m), "the copy is marked too");
     assert_eq!(found(&taint, &elf), expected(&[("leak_table", FindingKind::Address)]));
     assert_eq!(taint.trusted_count(), 1);

@@ -254,7 +254,7 @@ fn check_watchpoints(m: &mut Machine, cycles: Cycles) {
         let mut next = 0;
         loop {
             let mut watching = Watchpoints::new(&watches);
-            let stop = m.run(&until(end, &[]), &mut watching);
+            let stop = m.run_to_access(&until(end, &[]), &mut watching);
             let expected = (next..all.len()).find(|&i| hits(&all[i]));
             if stop != Stop::Observer {
                 assert_eq!((&stop, expected), (&last, None), "{watches:x?}");

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use sunseal_link::air::Train;
 use sunseal_trace::Picos;
 
-use super::{Chip, Incoming, State, Target, reg};
-use crate::chip::micros;
+use super::map::reg;
+use super::{Chip, Incoming, State, Target};
+use crate::chip::{RadioChip, micros};
 
 /// Crystal periods of one period of the RC oscillator.
 const RC_DIVIDER: f64 = 750.0;

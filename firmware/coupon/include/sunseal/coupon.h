@@ -114,7 +114,6 @@ struct sunseal_coupon_kind {
 struct sunseal_coupon_slot {
     uint16_t *slot;
     uint32_t sequence;
-    uint16_t crc;   /* claimed: over the header */
     uint16_t check; /* claimed: over header and payload, as it was written */
 };
 
@@ -128,9 +127,11 @@ struct sunseal_coupon_slot {
  *   drop    the burnt number gets no coupon
  *   write   a coupon of the burnt number
  *   claim   the oldest coupon, for good; SUNSEAL_ERR_COUPON: there is none
- *   pass    count words of the claimed payload, from `from` on, go to out, combined with in by XOR
- *           if in is not NULL; returns their CRC on top of `crc`. It may wipe them.
+ *   pass    count words of the claimed payload, from `from` on, go to out; piece by piece, and
+ *           nothing else in between. Returns the CRC up to here. It may wipe them.
  *   wipe    the claimed slot, whose payload has been passed
+ *   use     claim, pass of a whole payload and wipe, until one is what was written; out is combined
+ *           with in by XOR if in is not NULL
  *   erases  how often the most used block was erased; 0 where nothing wears
  */
 struct sunseal_coupon_medium {
@@ -141,9 +142,11 @@ struct sunseal_coupon_medium {
     int (*write)(struct sunseal_coupon_pool *pool, const struct sunseal_coupon_slot *slot,
                  const uint16_t *payload);
     int (*claim)(struct sunseal_coupon_pool *pool, struct sunseal_coupon_slot *slot);
-    uint16_t (*pass)(const struct sunseal_coupon_slot *slot, uint16_t *out, const uint16_t *in,
-                     uint16_t from, uint16_t count, uint16_t crc);
-    int (*wipe)(struct sunseal_coupon_pool *pool, const struct sunseal_coupon_slot *slot);
+    uint16_t (*pass)(const struct sunseal_coupon_slot *slot, uint16_t *out, uint16_t from,
+                     uint16_t count);
+    void (*wipe)(struct sunseal_coupon_pool *pool, const struct sunseal_coupon_slot *slot);
+    int (*use)(struct sunseal_coupon_pool *pool, uint16_t *out, const uint16_t *in,
+               uint32_t *sequence);
     uint32_t (*erases)(const struct sunseal_coupon_pool *pool);
 };
 
@@ -214,8 +217,8 @@ struct sunseal_coupon_pool {
     uint16_t *oldest_base; /* flash: block of oldest */
     uint16_t *write;       /* slot that burn or write looks at first */
     uint16_t *head;        /* flash: block of write; FRAM: end of the slots */
-    uint16_t left;         /* flash: free slots of head */
-    uint16_t fixed;        /* flash: the header of head is beyond doubt */
+    uint16_t left : 15;    /* flash: free slots of head */
+    uint16_t fixed : 1;    /* flash: the header of head is beyond doubt */
 };
 
 /*

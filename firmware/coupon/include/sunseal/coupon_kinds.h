@@ -5,6 +5,9 @@
 #include "sunseal/aes.h"
 #include "sunseal/coupon.h"
 #include "sunseal/ecdsa.h"
+#include "sunseal/ecdsa_pool.h"
+#include "sunseal/ecdsa_steps.h"
+#include "sunseal/ots.h"
 
 /*
  * Kinds of coupons
@@ -104,11 +107,116 @@ int sunseal_coupon_ecdsa_p256_sign(struct sunseal_coupon_store *store, uint8_t p
                                    size_t hash_len);
 
 /*
+ * ECDSA in steps
+ * --------------
+ * The same coupon, made a step at a time (sunseal/ecdsa_steps.h), so that the work of one wake-up
+ * is bounded: no step is longer than an inversion, a sixth of the whole (secp160r1) to an eighth
+ * (P-256); entropy is read in the first. One context serves one pool; it holds k between two steps,
+ * in RAM: a coupon whose making is cut begins anew, with other entropy. sign is that of the kind
+ * above, whose contexts this one begins like.
+ */
+struct sunseal_coupon_ecdsa_secp160r1_steps {
+    struct sunseal_coupon_entropy source;
+    struct sunseal_ecdsa_secp160r1_offline state; /* zero at first */
+    uint32_t sequence;                            /* of the coupon that it belongs to */
+};
+struct sunseal_coupon_ecdsa_p224_steps {
+    struct sunseal_coupon_entropy source;
+    struct sunseal_ecdsa_p224_offline state; /* zero at first */
+    uint32_t sequence;                       /* of the coupon that it belongs to */
+};
+struct sunseal_coupon_ecdsa_p256_steps {
+    struct sunseal_coupon_entropy source;
+    struct sunseal_ecdsa_p256_offline state; /* zero at first */
+    uint32_t sequence;                       /* of the coupon that it belongs to */
+};
+
+int sunseal_coupon_ecdsa_secp160r1_make_step(void *context, uint32_t sequence, void *payload);
+int sunseal_coupon_ecdsa_p224_make_step(void *context, uint32_t sequence, void *payload);
+int sunseal_coupon_ecdsa_p256_make_step(void *context, uint32_t sequence, void *payload);
+
+/*
+ * ECDSA with nonces of a pool: not recommended
+ * --------------------------------------------
+ * For comparison alone: sunseal/ecdsa_pool.h says what is known against it. Of `terms` bytes of
+ * fresh entropy, 32 at most, a coupon is the sum of as many pairs of the pool, which lies where it
+ * outlasts the supply and nobody reads it. sign is that of the kind above, whose contexts this one
+ * begins like.
+ */
+struct sunseal_coupon_ecdsa_secp160r1_pool {
+    struct sunseal_coupon_entropy source;
+    const struct sunseal_ecdsa_secp160r1_pair *pairs;
+    uint16_t count;
+    uint8_t terms;
+};
+struct sunseal_coupon_ecdsa_p224_pool {
+    struct sunseal_coupon_entropy source;
+    const struct sunseal_ecdsa_p224_pair *pairs;
+    uint16_t count;
+    uint8_t terms;
+};
+struct sunseal_coupon_ecdsa_p256_pool {
+    struct sunseal_coupon_entropy source;
+    const struct sunseal_ecdsa_p256_pair *pairs;
+    uint16_t count;
+    uint8_t terms;
+};
+
+int sunseal_coupon_ecdsa_secp160r1_make_pool(void *context, uint32_t sequence, void *payload);
+int sunseal_coupon_ecdsa_p224_make_pool(void *context, uint32_t sequence, void *payload);
+int sunseal_coupon_ecdsa_p256_make_pool(void *context, uint32_t sequence, void *payload);
+
+/*
  * Ephemeral key pairs of ECDH on P-256: d || Q, by sunseal_ecdsa_p256_keygen; take with
  * sunseal_coupon_take, wipe d when the secret is agreed.
  */
 #define SUNSEAL_COUPON_ECDH_P256_BYTES 96
 int sunseal_coupon_ecdh_p256_make(void *context, uint32_t sequence, void *payload);
+
+/*
+ * Winternitz chains with checkpoints
+ * ----------------------------------
+ * The one-time signature of sunseal/ots.h over SHA-1 or SHA-256: the index is the coupon's number,
+ * so that no one-time key serves twice, and the public key is that of sunseal_wots_*_public_key. A
+ * payload holds each chain's values 0, every, 2 every ..; sign takes the last one in front of its
+ * digit and walks on, every - 1 links at most, (every - 1) / 2 on average, instead of a secret
+ * value and 7.5. every is 1, 2, 4, 8 or 16.
+ *
+ *   payload, bytes       every 16      8      4      2      1
+ *   SHA-1                     860   1720   3440   6880  13760
+ *   SHA-256                  2144   4288   8576  17152  34304
+ *
+ * A slot is no longer than an erase block: none of these fits into one of the MSP430F5438A's.
+ *
+ * make does one chain a step (SUNSEAL_PENDING), 1 + 16 - every hashes; one context serves one pool.
+ * sign answers with the index. payload is room for a coupon, aligned, and is wiped; sig may be the
+ * same bytes. What the coupon leaves undone is public: the hash's digits. One seed has one pool and
+ * no other signer: not sunseal_wots_*_sign, whose store knows nothing of this one.
+ */
+#define SUNSEAL_COUPON_WOTS_BYTES(digest_bytes, every)                                             \
+    ((digest_bytes) * SUNSEAL_WOTS_CHAINS(digest_bytes) * (16 / (every)))
+
+struct sunseal_coupon_wots_sha1 {
+    struct sunseal_ots_sha1_key key;
+    uint8_t every;
+    uint8_t chains;    /* made so far; zero at first */
+    uint32_t sequence; /* of the coupon that they belong to */
+};
+struct sunseal_coupon_wots_sha256 {
+    struct sunseal_ots_sha256_key key;
+    uint8_t every;
+    uint8_t chains;    /* made so far; zero at first */
+    uint32_t sequence; /* of the coupon that they belong to */
+};
+
+int sunseal_coupon_wots_sha1_make(void *context, uint32_t sequence, void *payload);
+int sunseal_coupon_wots_sha1_sign(struct sunseal_coupon_store *store, uint8_t pool,
+                                  uint8_t sig[SUNSEAL_WOTS_SHA1_SIGNATURE_BYTES],
+                                  const uint8_t hash[20], void *payload, uint32_t *index);
+int sunseal_coupon_wots_sha256_make(void *context, uint32_t sequence, void *payload);
+int sunseal_coupon_wots_sha256_sign(struct sunseal_coupon_store *store, uint8_t pool,
+                                    uint8_t sig[SUNSEAL_WOTS_SHA256_SIGNATURE_BYTES],
+                                    const uint8_t hash[32], void *payload, uint32_t *index);
 
 /*
  * Sealed coupons

@@ -147,4 +147,41 @@ int sunseal_ecdsa_p256_sign_begin(struct sunseal_ecdsa_p256_sign *s, const uint8
 int sunseal_ecdsa_p256_sign_step(struct sunseal_ecdsa_p256_sign *s);
 int sunseal_ecdsa_p256_sign_finish(struct sunseal_ecdsa_p256_sign *s, uint8_t sig[64]);
 
+/*
+ * A coupon of a signature
+ * -----------------------
+ * With the same entropy the coupon of sunseal_ecdsa_<curve>_sign_offline. begin returns SUNSEAL_OK
+ * or SUNSEAL_ERR_ENTROPY; step fills the coupon, wipes the structure and returns SUNSEAL_OK when it
+ * is whole. The longest steps are the last two, an inversion each. Coordinates are not blinded: k
+ * is of this coupon alone, and a step that is repeated repeats what was computed of it.
+ */
+struct sunseal_ecdsa_secp160r1_offline {
+    uint32_t phase;
+    uint16_t k[12];
+    struct sunseal_scalarmul_secp160r1 point;
+};
+struct sunseal_ecdsa_p224_offline {
+    uint32_t phase;
+    uint16_t k[14];
+    struct sunseal_scalarmul_p224 point;
+};
+struct sunseal_ecdsa_p256_offline {
+    uint32_t phase;
+    uint16_t k[16];
+    struct sunseal_scalarmul_p256 point;
+};
+
+int sunseal_ecdsa_secp160r1_offline_begin(struct sunseal_ecdsa_secp160r1_offline *s,
+                                          const uint8_t entropy[32]);
+int sunseal_ecdsa_secp160r1_offline_step(struct sunseal_ecdsa_secp160r1_offline *s,
+                                         struct sunseal_ecdsa_secp160r1_coupon *coupon);
+int sunseal_ecdsa_p224_offline_begin(struct sunseal_ecdsa_p224_offline *s,
+                                     const uint8_t entropy[32]);
+int sunseal_ecdsa_p224_offline_step(struct sunseal_ecdsa_p224_offline *s,
+                                    struct sunseal_ecdsa_p224_coupon *coupon);
+int sunseal_ecdsa_p256_offline_begin(struct sunseal_ecdsa_p256_offline *s,
+                                     const uint8_t entropy[32]);
+int sunseal_ecdsa_p256_offline_step(struct sunseal_ecdsa_p256_offline *s,
+                                    struct sunseal_ecdsa_p256_coupon *coupon);
+
 #endif

@@ -17,7 +17,8 @@
  *   health       SP 800-90B, section 4.4, on every sample
  *   condition    samples to bits (Suslowicz 2017, table 6)
  *   entropy      the three together: 32 bytes of full entropy, if the source gives what it claims
- *   hmac_drbg    SP 800-90A, section 10.1.2, over SHA-256: any number of bytes from these
+ *   generate     the same with any of these conditionings, as one call that a coupon's source can
+ * be hmac_drbg    SP 800-90A, section 10.1.2, over SHA-256: any number of bytes from these
  *
  * How much entropy a sample holds is an assumption about silicon that this library cannot check;
  * each source states it. The health tests only notice a source that breaks down.
@@ -29,7 +30,9 @@
  * Timing: constant-time in the data but where _vartime says otherwise.
  *
  * Stack in bytes, at most, with the return address: condition_sha256 440, condition_xor 70,
- * condition_cbc_mac 420 and the cipher's, entropy 500 and the source's, hmac_drbg 580.
+ * condition_cbc_mac 420 and the cipher's, entropy 500 and the source's, generate_sha256 520,
+ * generate_cbc_mac 480 and the cipher's, generate_xor 140, all three and the source's, hmac_drbg
+ * 580.
  */
 
 /*
@@ -80,10 +83,11 @@ int sunseal_condition_xor_vartime(uint8_t *out, size_t out_len, const uint8_t *s
 /*
  * Sources
  * -------
- * read fills samples and returns 0, or an error. eighths: assumed min-entropy of a sample, in
- * eighths of a bit; the cutoffs belong to it. startup: samples that are tested and thrown away
- * before the first use (SP 800-90B, section 4.3, wants 1024 tested ones; a source that cannot be
- * read twice, such as SRAM, tests the ones it uses).
+ * read fills samples and returns 0, or an error; asked for none, it ends a series: what runs
+ * between reads rests until the next. eighths: assumed min-entropy of a sample, in eighths of a
+ * bit; the cutoffs belong to it. startup: samples that are tested and thrown away before the first
+ * use (SP 800-90B, section 4.3, wants 1024 tested ones; a source that cannot be read twice, such as
+ * SRAM, tests the ones it uses).
  *
  * entropy hashes as many samples as hold 256 + 64 bits by that assumption (SP 800-90C's margin for
  * full entropy behind a vetted function). health is all zero before the first call, which begins
@@ -120,15 +124,65 @@ int sunseal_sram_read(void *context, uint8_t *samples, size_t count);
  * VLO against DCO: the low byte of a period of the VLO counted in periods of SMCLK, which the
  * caller has put on the DCO (after SLAA338). Assumed: 1/2 bit a sample without shifting, where a
  * period of 0.1 % jitter (assumed) is counted in 850 periods or more; no more is credited with
- * shifting, which changes the DCO's tap between two samples, and by it the phase. context is
- * struct sunseal_jitter. On the MSP430F5438A and the MSP430FR5994; others have no VLO, or no timer
- * that captures it. Interrupts of the timer stay off; ACLK must be the VLO.
+ * shifting, which steps the DCO down through SUNSEAL_JITTER_CLOCKS of its settings and back (two,
+ * with and without its modulator, where an FLL or an MSP430F1611's tap holds it), another after
+ * each `shift` samples. The period in which it changes is no sample: where it changes is the loop's
+ * doing, and would pass every health test without any jitter. context is struct sunseal_jitter, all
+ * zero but for shift. The timer runs on between reads, so that what the caller does meanwhile costs
+ * no period; where edges were missed, the sample is the next whole period. A read of 0 samples, and
+ * any error, stops it and puts the DCO back. On the MSP430F5438A and the MSP430FR5994; others have
+ * no VLO, or no timer that captures it. Interrupts of the timer stay off; ACLK must be the VLO.
  */
+#define SUNSEAL_JITTER_CLOCKS 4
+
 struct sunseal_jitter {
-    uint8_t shift;
+    uint8_t shift;             /* 0: not at all */
+    uint8_t runs, step, taken; /* the source's */
+    uint16_t before, dco;
 };
 
 int sunseal_jitter_read(void *context, uint8_t *samples, size_t count);
+
+/*
+ * Generators
+ * ----------
+ * The seven of Suslowicz 2017, table 6, are a source and one of these; read and context of a
+ * struct sunseal_coupon_entropy are a function and its generator:
+ *
+ *   sram_sha256                  sram     generate_sha256
+ *   sram_aes, sram_swaes         sram     generate_cbc_mac, cipher = sunseal_aes128_hw, _sbox
+ *   sram_xor16cvn, sram_xor32cvn sram     generate_xor, fold = 16, 32
+ *   osc_noclksft                 jitter   generate_xor, fold = 32, low_bit, one_by_one
+ *   osc_clksft                   jitter   the same, fold = shift = 16, series = 4
+ *
+ * Each gives 32 bytes, or zeros and an error: of entropy above; SUNSEAL_ERR_PARAMETERS also where
+ * fold or cipher (AES-128) is none of these or series too large; SUNSEAL_ERR_ENTROPY where
+ * Von Neumann leaves of 2040 folded bits less than 256. Every sample is tested before it is used.
+ * A generator whose source failed its tests answers SUNSEAL_ERR_HEALTH until health is zero again.
+ *
+ *   sha256       sunseal_entropy with the generator's source: 320 bits in by the source's claim
+ *   cbc_mac      two blocks, each of samples of its own that hold 128 + 64 bits by that claim,
+ * under the key of SP 800-90A, section 10.3.2 xor_vartime  as condition_xor_vartime: by its time it
+ * shows which bits Von Neumann drops, and it takes as many samples as that needs. No credit but the
+ * source's: 16 bytes of SRAM hold 2 bits by its claim, and give 2 on average
+ *
+ * low_bit: of a sample of an oscillator only the lowest bit is folded, as the others hardly move;
+ * eight folded bits go to Von Neumann as a byte, the first the lowest. one_by_one: samples are read
+ * singly, so that the source is waited for as little as can be. series: after fold samples comes
+ * the next of so many clocks (an oscillator that shifts), and each has health tests of its own,
+ * else one that stands still would hide behind the shifting; 0 is 1.
+ */
+struct sunseal_generator {
+    struct sunseal_source source;
+    struct sunseal_health health[SUNSEAL_JITTER_CLOCKS];
+    const struct sunseal_block *cipher;
+    uint8_t fold, low_bit, one_by_one, series;
+    uint8_t turn; /* the generator's */
+};
+
+int sunseal_generate_sha256(void *generator, uint8_t entropy[32]);
+int sunseal_generate_cbc_mac(void *generator, uint8_t entropy[32]);
+int sunseal_generate_xor_vartime(void *generator, uint8_t entropy[32]);
 
 /*
  * HMAC-DRBG

@@ -18,4 +18,9 @@
 #define MUL_STATE sunseal_scalarmul_p256
 #define SIGN(suffix) sunseal_ecdsa_p256_sign_##suffix
 #define SIGN_STATE sunseal_ecdsa_p256_sign
+#define OFFLINE(suffix) sunseal_ecdsa_p256_offline_##suffix
+#define OFFLINE_STATE sunseal_ecdsa_p256_offline
 #include "steps.inc"
+
+#define PAIR sunseal_ecdsa_p256_pair
+#include "pool.inc"

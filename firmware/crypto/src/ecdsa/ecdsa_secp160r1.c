@@ -18,4 +18,9 @@
 #define MUL_STATE sunseal_scalarmul_secp160r1
 #define SIGN(suffix) sunseal_ecdsa_secp160r1_sign_##suffix
 #define SIGN_STATE sunseal_ecdsa_secp160r1_sign
+#define OFFLINE(suffix) sunseal_ecdsa_secp160r1_offline_##suffix
+#define OFFLINE_STATE sunseal_ecdsa_secp160r1_offline
 #include "steps.inc"
+
+#define PAIR sunseal_ecdsa_secp160r1_pair
+#include "pool.inc"

@@ -5,6 +5,7 @@
 #include "sunseal/random.h"
 #include "sunseal/sha.h"
 #include "sunseal/wipe.h"
+#include "von_neumann.h"
 
 int sunseal_condition_sha256(uint8_t out[32], const uint8_t *samples, size_t samples_len) {
     return sunseal_sha256(out, samples, samples_len);
@@ -12,29 +13,19 @@ int sunseal_condition_sha256(uint8_t out[32], const uint8_t *samples, size_t sam
 
 int sunseal_condition_xor_vartime(uint8_t *out, size_t out_len, const uint8_t *samples,
                                   size_t samples_len, uint8_t fold) {
-    uint8_t gathered = 0, bits = 0;
-    size_t done = 0;
+    struct sunseal_von_neumann to = {.out = out, .out_len = out_len};
     if (fold != 16 && fold != 32) {
         return SUNSEAL_ERR_PARAMETERS;
     }
     SUNSEAL_REQUIRE_APART(out, out_len, samples, samples_len);
-    for (; samples_len >= fold && done < out_len; samples_len -= fold) {
+    for (; samples_len >= fold && to.done < out_len; samples_len -= fold) {
         uint8_t folded = 0;
         for (uint8_t i = 0; i < fold; i++) {
             folded ^= *samples++;
         }
-        for (uint8_t pair = 0; pair < 4 && done < out_len; pair++) {
-            if ((folded ^ (folded >> 1)) & 1) {
-                gathered = (uint8_t)(gathered >> 1 | (folded & 1) << 7);
-                if (++bits == 8) {
-                    out[done++] = gathered;
-                    bits = 0;
-                }
-            }
-            folded >>= 2;
-        }
+        sunseal_von_neumann(&to, folded);
     }
-    if (done < out_len) {
+    if (to.done < out_len) {
         sunseal_wipe(out, out_len);
         return SUNSEAL_ERR_ENTROPY;
     }

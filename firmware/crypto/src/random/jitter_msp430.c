@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include <stdbool.h>
+#include <string.h>
+
 #include "../buffers.h"
 #include "sunseal/random.h"
 
@@ -27,10 +30,12 @@
 #define CM_RISING 0x4000
 #define CCIS_B 0x1000
 #define SCS 0x0800
+#define COV 0x0002
 #define CAP 0x0100
 #define CCIFG 0x0001
 
-/* The DCO at its lowest fraction of a tap, or a step down, and back: never faster than it was. */
+/* The DCO at its lowest fraction of a tap, or some steps down, and back: never faster than it was.
+ */
 #if defined(SUNSEAL_DEVICE_msp430f1611)
 #define DCOCTL REGISTER8(0x0056)
 #define MOD 0x1F
@@ -40,8 +45,8 @@ static uint16_t dco_read(void) {
 static void dco_write(uint16_t value) {
     DCOCTL = (uint8_t)value;
 }
-static uint16_t dco_shifted(uint16_t value) {
-    return value & (uint16_t)~MOD;
+static uint16_t dco_shifted(uint16_t value, uint8_t step) {
+    return step & 1 ? value & (uint16_t)~MOD : value;
 }
 #elif defined(SUNSEAL_FRAM)
 #define CSCTL0_H REGISTER8(0x0161)
@@ -57,8 +62,9 @@ static void dco_write(uint16_t value) {
     CSCTL1 = value;
     CSCTL0_H = 0;
 }
-static uint16_t dco_shifted(uint16_t value) {
-    return (value & DCOFSEL) != 0 ? value - DCOFSEL_1 : value;
+static uint16_t dco_shifted(uint16_t value, uint8_t step) {
+    uint16_t down = (uint16_t)(step * DCOFSEL_1);
+    return (value & DCOFSEL) >= down ? value - down : value;
 }
 #else
 #define UCSCTL0 REGISTER16(0x0160)
@@ -69,15 +75,17 @@ static uint16_t dco_read(void) {
 static void dco_write(uint16_t value) {
     UCSCTL0 = value;
 }
-static uint16_t dco_shifted(uint16_t value) {
-    return value & (uint16_t)~MOD;
+static uint16_t dco_shifted(uint16_t value, uint8_t step) {
+    return step & 1 ? value & (uint16_t)~MOD : value;
 }
 #endif
 
-/* Where the timer has gone round twice without an edge, ACLK stands. */
-static int edge(uint16_t *at) {
+#define CAPTURE (CM_RISING | CCIS_B | SCS | CAP)
+
+/* Waits for an edge, or takes the one that came meanwhile; not alone where there were more than
+ * that one. Where the timer has gone round twice without an edge, ACLK stands. */
+static inline int edge(uint16_t *at, bool *alone) {
     uint8_t rounds = 0;
-    TBCCTL6 = CM_RISING | CCIS_B | SCS | CAP;
     while ((TBCCTL6 & CCIFG) == 0) {
         if (TBCTL & TBIFG) {
             TBCTL &= (uint16_t)~TBIFG;
@@ -87,29 +95,64 @@ static int edge(uint16_t *at) {
         }
     }
     *at = TBCCR6;
+    *alone = (TBCCTL6 & COV) == 0;
+    TBCCTL6 = CAPTURE;
     return SUNSEAL_OK;
 }
 
-int sunseal_jitter_read(void *context, uint8_t *samples, size_t count) {
-    const struct sunseal_jitter *jitter = context;
-    SUNSEAL_REQUIRE_APART(samples, count, jitter, sizeof *jitter);
-    uint16_t before = 0, now = 0, dco = dco_read();
+static int start(struct sunseal_jitter *jitter) {
+    bool alone;
+    jitter->dco = dco_read();
+    jitter->step = 0;
+    jitter->taken = 0;
+    jitter->runs = 1;
     TBCTL = TBSSEL_SMCLK | MC_CONTINUOUS | TBCLR;
-    int status = edge(&before);
-    for (size_t i = 0; i < count; i++) {
-        if (jitter->shift) {
-            dco_write(i & 1 ? dco : dco_shifted(dco));
-        }
-        if (status == SUNSEAL_OK) {
-            status = edge(&now);
-        }
-        samples[i] = status == SUNSEAL_OK ? (uint8_t)(now - before) : 0;
-        before = now;
+    TBCCTL6 = CAPTURE;
+    return edge(&jitter->before, &alone);
+}
+
+static void stop(struct sunseal_jitter *jitter) {
+    if (jitter->runs && jitter->shift) {
+        dco_write(jitter->dco);
     }
-    if (jitter->shift) {
-        dco_write(dco);
-    }
+    jitter->runs = 0;
     TBCCTL6 = 0;
     TBCTL = 0;
+}
+
+int sunseal_jitter_read(void *context, uint8_t *samples, size_t count) {
+    struct sunseal_jitter *jitter = context;
+    SUNSEAL_REQUIRE_APART(samples, count, jitter, sizeof *jitter);
+    if (count == 0) {
+        stop(jitter);
+        return SUNSEAL_OK;
+    }
+    int status = jitter->runs ? SUNSEAL_OK : start(jitter);
+    while (count > 0 && status == SUNSEAL_OK) {
+        uint16_t before;
+        bool alone, whole = true;
+        if (jitter->shift && jitter->taken++ == jitter->shift) {
+            jitter->taken = 1;
+            jitter->step = (jitter->step + 1) & (SUNSEAL_JITTER_CLOCKS - 1);
+            dco_write(dco_shifted(jitter->dco, jitter->step));
+            /* Where in this period the clock changed is the polling's doing, and looks like noise.
+             */
+            whole = false;
+        }
+        do {
+            before = jitter->before;
+            status = edge(&jitter->before, &alone);
+            alone &= whole;
+            whole = true;
+        } while (status == SUNSEAL_OK && !alone);
+        if (status == SUNSEAL_OK) {
+            *samples++ = (uint8_t)(jitter->before - before);
+            count--;
+        }
+    }
+    if (status != SUNSEAL_OK) {
+        stop(jitter);
+        memset(samples, 0, count);
+    }
     return status;
 }

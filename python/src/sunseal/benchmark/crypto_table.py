@@ -41,9 +41,11 @@ def timing(work: boards.Workload, board: str) -> str:
     """Say what the headers promise of a workload on a board; the constant-time tests check it on the binaries."""
     if work.operation == "verify":
         return "_vartime, public"
-    if work.algorithm == "trng" and (work.parameter or "").startswith("xor"):
+    if work.algorithm == "trng" and ("xor" in (work.parameter or "") or work.own_clock):
         return "_vartime"
-    tables = work.parameter == "table" or (work.algorithm == "aes128" and work.parameter in ("sbox", "tbox"))
+    tables = work.parameter in ("table", "sram_swaes") or (
+        work.algorithm == "aes128" and work.parameter in ("sbox", "tbox")
+    )
     if work.parameter == "table" and board == "msp432p401r-launchpad":
         return "_vartime"
     return "constant, tables" if tables else "constant"
@@ -65,7 +67,7 @@ def _stack(work: boards.Workload, board: str) -> int:
 
     For the AVR, whose stack pointer is set in two halves, so that the engine's watch does not know where it began.
     """
-    machine = Machine(board, boards.firmware_path(board, boards.variant((), board), f"bench-{work.name}"))
+    machine = Machine(board, boards.firmware_path(board, boards.variant((), board), f"bench-{work.program}"))
     fed = oracle.trial(work).fed
     machine.write("bench_input", fed)
     machine.write("bench_input_len", len(fed).to_bytes(2, "little"))

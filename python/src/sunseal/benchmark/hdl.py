@@ -45,8 +45,8 @@ DESIGNS = (
     Design("coprocessor-spi", "coprocessor_spi", {}, gates=False),
     Design(
         "coprocessor-parallel-up5k",
-        "coprocessor_parallel",
-        {"PresentByRounds": 1},
+        "coprocessor_up5k",
+        {},
         ice40="up5k",
         goals={"logic_cells": 1100, "block_rams": 8, "freq_hz": 24e6},
         gates=False,
@@ -90,7 +90,9 @@ def run_tool(name: str, *arguments: str, cwd: Path | None = None) -> str:
 
 def synthesize(design: Design, technology: str, commands: str, folder: Path | None = None) -> str:
     """Read the sources, set the parameters, run the commands of yosys."""
-    files = " ".join(str(p) for p in sources(technology, folder))
+    # The oscillators of a device stand around the design in a file of their own.
+    around = (folder or home() / "hdl") / "tech" / f"{design.ice40}.sv"
+    files = " ".join(str(p) for p in [*sources(technology, folder), *([around] if around.exists() else [])])
     chosen = "".join(f"chparam -set {k} {v} {design.top}; " for k, v in design.parameters.items())
     return run_tool("yosys", "-q", "-p", f"read_verilog -sv {files}; {chosen}hierarchy -top {design.top}; {commands}")
 

@@ -17,6 +17,7 @@ from sunseal.cli.options import Board, Json, Power, Variant, Vcc, vcc_of
 from sunseal.measurement import coupon, measuring, precomputable
 
 if TYPE_CHECKING:
+    from sunseal.measurement.leakage import Leakage
     from sunseal.planner.breakeven import BreakEven
 
 coupon_app = typer.Typer(
@@ -364,5 +365,62 @@ def _show_breakeven(found: BreakEven) -> None:
     out.print(table)
     for edges in found.edges:
         out.print(edges.sentence)
+    for remark in found.remarks:
+        out.print(escape(remark), style="dim")
+
+
+@coupon_app.command("leakage")
+def leakage_command(
+    kind: Annotated[str, typer.Option("--kind", help="ctr: AES-128 in counter mode; p256: ECDSA over P-256.")] = "ctr",
+    way: Annotated[str, typer.Option("--way", help="The cipher in software: sbox or tbox.")] = "sbox",
+    board: Board = "msp430fr5994-launchpad",
+    traces: Annotated[int, typer.Option("--traces", help="For each t-test, and at most for each attack.")] = 10_000,
+    noise: Annotated[
+        float, typer.Option("--noise", help="Standard deviation on each sample, in switched bits.")
+    ] = 10.0,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Of keys, messages and noise: the same one, the same answer.")
+    ] = 1,
+    report: Report = None,
+    figure: Figure = None,
+    as_json: Json = False,
+) -> None:
+    """Say what simulated power traces give away: an operation whole, the making of its coupon, and the coupon's use.
+
+    Each is asked by Welch's t-test whether traces tell a fixed key from random ones, and a fixed message from random
+    ones, and by correlation for the key: from how many traces on it is found.
+    """
+    from sunseal.cli.progress import bar
+    from sunseal.measurement.leakage import leakage
+
+    writable(report, PAGE)
+    writable(figure)
+    with bar(as_json, "traces") as heard:
+        found = leakage(kind, way=way, board=board, traces=traces, noise=noise, seed=seed, heard=heard)
+    if figure is not None or report is not None:
+        from sunseal.report import leakage_page as drawn
+
+        if figure is not None:
+            drawn.chart(found).write(figure)
+        if report is not None:
+            measuring.write_atomic(report, drawn.page(found))
+    if as_json:
+        print_json(found.as_json())
+    else:
+        _show_leakage(found)
+
+
+def _show_leakage(found: Leakage) -> None:
+    from sunseal.measurement.leakage import KINDS
+
+    asked = found.asked
+    out.print(
+        f"{KINDS[found.kind]}{f', {found.way}' * bool(found.way)}, {found.board}; {asked.traces:,} traces a question, "
+        f"noise of {asked.noise:g} bits, seed {asked.seed}"
+    )
+    table = Table("when", "asked", "answer", box=None)
+    for row in found.rows:
+        table.add_row(*row)
+    out.print(table)
     for remark in found.remarks:
         out.print(escape(remark), style="dim")

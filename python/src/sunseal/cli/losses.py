@@ -52,6 +52,9 @@ def inject_command(
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the noise with which RAM wakes.")] = 1,
     first: Annotated[bool, typer.Option("--first", help="Stop at the first failure.")] = False,
+    brute: Annotated[
+        bool, typer.Option("--brute", help="Play each cut, not one of each class that has the same run behind it.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Cut the power at every cycle of a stretch, boot again and check that the program keeps its word.
@@ -80,6 +83,7 @@ def inject_command(
             off_s=units.time_s(off, "--off"),
             seed=seed,
             stop_at_first=first,
+            brute=brute,
             progress=progress,
         )
     if as_json:
@@ -108,6 +112,10 @@ def _points(text: str) -> Any:
 
 def _show_injection(done: Any) -> None:
     out.print(f"{done.cuts:,} cuts in a stretch of {done.stretch_cycles:,} cycles, {done.failed:,} not survived")
+    if done.played < done.cuts:
+        out.print(f"{done.played:,} of them played, one of each class that has the same run behind it", style="dim")
+        for why, times in sorted(done.alone.items(), key=lambda a: -a[1]):
+            out.print(f"  {times:,} in no class: {escape(why)}", style="dim")
     first = done.earliest
     if first is None:
         return

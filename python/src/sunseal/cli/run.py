@@ -71,7 +71,7 @@ def run_command(
     ] = None,
     spi: Annotated[
         list[str] | None,
-        typer.Option("--spi", help="SERIAL:P5.3=fm25v02, a device that a pin selects. Repeatable."),
+        typer.Option("--spi", help="SERIAL:P6.7=fm25v02, a device that a pin selects. Repeatable."),
     ] = None,
     pin_log: Annotated[
         Path | None, typer.Option("--pin-log", help="Write every edge of an output pin into this .csv.")

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from sunseal import boards
+from sunseal import _engine, boards
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import measuring, oracle
 
@@ -69,7 +69,7 @@ class Kind:
     bare: str | None = None
     """The same use without a store: no claim, check or wipe."""
     source: str | None = None
-    """What the entropy of a coupon costs, where the workload that makes one is fed with it."""
+    """What the entropy of a coupon costs, where the workload that makes one is fed with it: a workload, or ORIGINAL."""
     message_bytes: int | None = None
     """What the ciphers among the originals are fed, where that is not the bench's input."""
     made_by: str | None = None
@@ -82,9 +82,9 @@ def _ctr(cipher: str) -> tuple[tuple[int, str], ...]:
     return (1, "aes128-ctr-encrypt"), (1, f"aes128-{cipher}-encrypt"), (-1, "aes128-encrypt")
 
 
-def _ecdsa(curve: str, digest: str, payload_bytes: int) -> Kind:
+def _ecdsa(curve: str, digest: str, payload_bytes: int, way: str = "") -> Kind:
     return Kind(
-        f"ECDSA, {curve}",
+        f"ECDSA, {curve}{way}",
         payload_bytes,
         {"sign": ((1, f"ecdsa-{curve}-sign"), (-1, f"{digest}-hash"))},
         bare=f"ecdsa-{curve}-sign-online",
@@ -93,7 +93,43 @@ def _ecdsa(curve: str, digest: str, payload_bytes: int) -> Kind:
     )
 
 
-_RANDOM = {"sram_sha256": ((1, "trng-sram-256bit"),)}
+def _other_ways(curve: str, digest: str, payload_bytes: int) -> dict[str, Kind]:
+    """The same coupons made in steps, and for comparison of a pool of nonces."""
+    steps = _ecdsa(curve, digest, payload_bytes, ", in steps")
+    pool = _ecdsa(curve, digest, payload_bytes, ", nonces of a pool (not recommended)")
+    against = (
+        "nonces of a pool give the key away to who has enough signatures: firmware/crypto/include/sunseal/ecdsa_pool.h"
+    )
+    return {
+        f"{curve}-steps": replace(steps, made_by=None),
+        f"{curve}-pool": replace(pool, made_by=None, note=f"not recommended: {against}"),
+    }
+
+
+def _winternitz(digest: str, digest_bytes: int, every: int) -> Kind:
+    return Kind(
+        f"Winternitz, {digest.upper()}, each {every}th value",
+        digest_bytes * (2 * digest_bytes + 3) * 16 // every,
+        {"sign": ((1, f"coupon-wots-{digest}-whole"),)},
+        note="without the hash of the message; whole and coupon burn a number of the store",
+    )
+
+
+ORIGINAL = "original"
+"""A kind whose entropy is the whole operation: each way to do that is the source of a coupon."""
+_RANDOM = {
+    generator: ((1, f"trng-{generator}-256bit"),)
+    for generator in (
+        "sram_sha256",
+        "sram_aes",
+        "sram_swaes",
+        "sram_xor16cvn",
+        "sram_xor32cvn",
+        "osc_clksft",
+        "osc_noclksft",
+    )
+}
+"""Suslowicz 2017, table 6."""
 KINDS: dict[str, Kind] = {
     "ctr": Kind(
         "AES-128 keystream, 128 bytes",
@@ -118,15 +154,19 @@ KINDS: dict[str, Kind] = {
         32,
         _RANDOM,
         bare="coupon-random-bare",
-        source="trng-sram-256bit",
-        note="from SRAM at start-up by SHA-256; the cycle of power that refills the SRAM is not counted",
+        source=ORIGINAL,
+        note="the cycle of power that refills the SRAM is not counted; Von Neumann's generators need more or fewer "
+        "samples with each unit and run: these are one seed's",
     ),
-    "sealed": Kind(
-        "256 random bits, sealed", 40, _RANDOM, source="trng-sram-256bit", note="as random, under a device's key"
-    ),
+    "sealed": Kind("256 random bits, sealed", 40, _RANDOM, source=ORIGINAL, note="as random, under a device's key"),
     "secp160r1": _ecdsa("secp160r1", "sha1", 76),
     "p224": _ecdsa("p224", "sha256", 88),
     "p256": _ecdsa("p256", "sha256", 100),
+    **_other_ways("secp160r1", "sha1", 76),
+    **_other_ways("p224", "sha256", 88),
+    **_other_ways("p256", "sha256", 100),
+    "wots-sha1": _winternitz("sha1", 20, 4),
+    "wots-sha256": _winternitz("sha256", 32, 8),
 }
 
 
@@ -216,10 +256,18 @@ def _priced(
         counts = measuring.count(program, board, (fed * 2)[: head + message_bytes])
         if counts.status != oracle.STATUS_OK:
             raise SunsealError(f"`{name}` takes no message of {message_bytes} bytes on {board}")
-    ((clock_hz, _, _),) = counts.clocks()
+    clock_hz = _clock(counts, work)
     vcc_v = measuring.operating_point(weights, None, vcc_v)[1]
     point = weights.inner.weigh_as_run(counts, vcc_v)
     return Cost(counts.cycles, point.time_s, point.energy_j), clock_hz, vcc_v, weights.name
+
+
+def _clock(counts: _engine.Counts, work: boards.Workload) -> int:
+    """Return the one clock that a run had, or the one that it had longest where it sets its own."""
+    clocks = counts.clocks()
+    if len(clocks) > 1 and not work.own_clock:
+        raise SunsealError(f"`{work.name}` changed its clock between its marks, so its coupon has no figures")
+    return clocks[0][0]
 
 
 @cache
@@ -308,7 +356,12 @@ def metrics(
     boards.board_path(board)
     if not boards.has_workload(board, "coupon-ctr-use"):
         raise SunsealError(f"the firmware of {board} keeps no coupons, so they have no figures there")
-    return [m for name in ([kind] if kind else KINDS) for m in _of_kind(name, board, tuple(variant), power)]
+    if kind is not None and not boards.has_workload(board, f"coupon-{kind}-use"):
+        raise SunsealError(
+            f"the firmware of {board} keeps no coupons of kind `{kind}`: a slot is longer than its memory's"
+        )
+    kept = [kind] if kind else [name for name in KINDS if boards.has_workload(board, f"coupon-{name}-use")]
+    return [m for name in kept for m in _of_kind(name, board, tuple(variant), power)]
 
 
 def _of_kind(name: str, board: str, variant: tuple[str, ...], power: str) -> list[Metrics]:
@@ -320,7 +373,6 @@ def _of_kind(name: str, board: str, variant: tuple[str, ...], power: str) -> lis
     produce = cost(f"coupon-{name}-produce")
     used, clock_hz, vcc_v, power_set = _priced(f"coupon-{name}-use", board, variant, power, None, None)
     bare = cost(kind.bare) if kind.bare else None
-    precompute = produce + cost(kind.source) if kind.source else produce
     made = []
     ways = {
         way: parts
@@ -328,6 +380,8 @@ def _of_kind(name: str, board: str, variant: tuple[str, ...], power: str) -> lis
         if all(boards.has_workload(board, workload) for _, workload in parts)
     }
     for way, parts in (ways or {"": ()}).items():
+        sources = [workload for _, workload in parts] if kind.source == ORIGINAL else [kind.source or ""]
+        precompute = sum((cost(source) for source in sources if source), produce)
         whole = None
         for sign, workload in parts:
             part = cost(workload)

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,11 @@ TRACE_INSTRUCTIONS = 12
 SHRINK_CUTS = 10_000
 TOLD = 100
 """Failures that are told with their place; the rest are counted."""
+PLAIN = frozenset(
+    "address addresses adc_volts board describe device flags hook memory pc pin place ranges read read_int registers "
+    "release run set_pin states timing unhook vcc_v write __class__".split()
+)
+"""What checks may ask a machine for without being told when the cut fell."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +72,13 @@ class Injection:
     stretch_cycles: int
     """Length of the stretch that was cut."""
     cuts: int
-    """How many were made, those that shrank the first failure included."""
+    """How many have a verdict, those that shrank the first failure included."""
+    played: int
+    """How many were made: one of each class, and those that stand alone."""
+    alone: dict[str, int]
+    """How many of these are in no class, by the reason; none where classes were switched off."""
     failed: int
-    """After how many of them the program did not keep its word."""
+    """After how many cuts the program did not keep its word."""
     failures: list[Failure]
     """The first of them; the earliest has its trace."""
 
@@ -199,6 +209,7 @@ def inject(
     off_s: float = 1.0,
     seed: int = 1,
     stop_at_first: bool = False,
+    brute: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Injection:
     """Cut the power at every point of a stretch of the run, boot again, run on and check what must hold.
@@ -220,6 +231,10 @@ def inject(
     stays away for `off_s` seconds: memory that still holds its charge then keeps it. `seed` makes the
     noise with which RAM wakes, another one each time.
 
+    Cuts that provably have the same run behind them are one class, of which the first is played; `brute` plays
+    each cut. `setup`, `call` and `invariants` must then do the same whenever the machine is the same; where they
+    ask for what tells one cut from another, such as `cycles`, each cut is played.
+
     The first failure is followed back to the earliest cut that fails. Raises SunsealError where the
     uninterrupted run does not reach its end or does not keep its word itself.
     """
@@ -232,76 +247,112 @@ def inject(
     _enough(stretch, points, every, len(at))
     off_ps = round(off_s * 1e12)
 
-    twice = [0] * len(again)
-    cuts, failures = _cut_all(run, told, at, off_ps, seed, again, twice, call is not None, stop_at_first, progress)
-    if not failures and 0 in twice:
+    campaign = _Campaign(run, told, off_ps, seed, again, brute)
+    campaign.cut_all(at, stop_at_first, progress)
+    if not campaign.failed and 0 in campaign.twice:
         raise SunsealError(
-            f"no verdict: the supply never went {again[twice.index(0)]:,} cycles behind a reboot, as the program was "
-            "at its end before",
+            f"no verdict: the supply never went {again[campaign.twice.index(0)]:,} cycles behind a reboot, as the "
+            "program was at its end before",
             hint="give `again` fewer cycles",
         )
     return Injection(
         os.fspath(elf) if not isinstance(elf, bytes) else "(bytes)",
         board,
         stretch.cycles,
-        cuts,
-        len(failures),
-        [run.failure(c, r, traced=i == 0) for i, (c, r) in enumerate(failures[:TOLD])],
+        campaign.cuts,
+        campaign.played,
+        campaign.alone,
+        campaign.failed,
+        [run.failure(c, r, traced=i == 0) for i, (c, r) in enumerate(campaign.failures)],
     )
 
 
-def _cut_all(
-    run: _Run,
-    told: Mapping[str, bytes],
-    at: Sequence[int],
-    off_ps: int,
-    seed: int,
-    again: Sequence[int],
-    twice: list[int],
-    calls: bool,
-    stop_at_first: bool,
-    progress: Callable[[int, int], None] | None,
-) -> tuple[int, list[tuple[int, str]]]:
-    """Make the cuts; return how many, and cycle and reason of each that was not survived, the earliest first.
+class _Campaign:
+    """The cuts of a stretch and what became of them."""
 
-    `twice` counts the reboots behind which the power went once more, by the entries of `again`.
-    """
+    def __init__(
+        self,
+        run: _Run,
+        told: Mapping[str, bytes],
+        off_ps: int,
+        seed: int,
+        again: Sequence[int],
+        brute: bool,
+    ) -> None:
+        self.run, self.told, self.off_ps, self.seed, self.again = run, told, off_ps, seed, again
+        self.brute = brute
+        self.cuts = self.played = self.failed = 0
+        self.alone: dict[str, int] = {}
+        self.failures: list[tuple[int, str]] = []
+        """Cycle and reason of the first that were not survived."""
+        self.twice = [0] * len(again)
+        """Reboots behind which the power went once more, by the entries of `again`."""
 
-    def cut(cycle: int) -> str | None:
-        noise = seed * 0x9E3779B97F4A7C15 + cycle * (1 + len(again))
-        run.stretch.cut(cycle, off_ps, noise % 2**64)
-        for n, more in enumerate(again, 1):
+    def _play(self, cycle: int) -> str | None:
+        """Cut at a cycle; return what is wrong then, if anything."""
+        run, engine = self.run, self.run.machine.engine
+        noise = self.seed * 0x9E3779B97F4A7C15 + cycle * (1 + len(self.again))
+        run.stretch.cut(cycle, self.off_ps, noise % 2**64)
+        self.played += 1
+        if not self.brute:
+            run.asked.clear()
+            engine.follow()
+        for n, more in enumerate(self.again, 1):
             run.begin()
-            stops = [] if calls else [*run.goals, *run.assertions]
-            if not run.machine.engine.power_cut_in(run.machine.cycles + more, stops):
-                return run.outcome(told, there=bool(stops))
-            twice[n - 1] += 1
-            run.machine.engine.reboot(off_ps, (noise + n) % 2**64)
+            stops = [] if run.call is not None else [*run.goals, *run.assertions]
+            if not engine.power_cut_in(run.machine.cycles + more, stops):
+                return run.outcome(self.told, there=bool(stops))
+            self.twice[n - 1] += 1
+            engine.reboot(self.off_ps, (noise + n) % 2**64)
         run.begin()
-        return run.outcome(told)
+        return run.outcome(self.told)
 
-    failures: list[tuple[int, str]] = []
-    cuts = 0
-    last_good = -1
-    for cycle in at:
-        reason = cut(cycle)
-        cuts += 1
-        if progress is not None:
-            progress(cuts, len(at))
-        if reason is None:
-            last_good = cycle if not failures else last_good
-            continue
-        if not failures:
-            between = [w for w in run.stretch.writes if last_good < w < cycle][:SHRINK_CUTS]
-            for earlier in between:
-                cuts += 1
-                if (found := cut(earlier)) is not None:
-                    failures.append((earlier, found))
-                    break
-        failures.append((cycle, reason))
-        if stop_at_first:
-            break
-    return cuts, failures
+    def _last(self, cycle: int) -> int:
+        """Return the last cut of the class of the one that was just played: itself, if it stands alone."""
+        if self.brute:
+            return cycle
+        last, why = self.run.stretch.covers(cycle, self.off_ps)
+        if self.run.asked:
+            why = "the checks ask the machine for " + ", ".join(f"`{name}`" for name in sorted(self.run.asked))
+        elif last is not None:
+            return last
+        self.alone[str(why)] = self.alone.get(str(why), 0) + 1
+        return cycle
+
+    def _shrink(self, good: int, bad: int) -> None:
+        """Look for an earlier failure between a cut that was survived and one that was not."""
+        for earlier in [w for w in self.run.stretch.writes if good < w < bad][:SHRINK_CUTS]:
+            self.cuts += 1
+            reason = self._play(earlier)
+            self._last(earlier)
+            if reason is not None:
+                self.failures.append((earlier, reason))
+                self.failed += 1
+                return
+
+    def cut_all(self, at: Sequence[int], stop_at_first: bool, progress: Callable[[int, int], None] | None) -> None:
+        """Give each of the cuts, which rise, its verdict."""
+        last_good, done = -1, 0
+        while done < len(at):
+            cycle = at[done]
+            reason = self._play(cycle)
+            behind = max(bisect_right(at, self._last(cycle)), done + 1)
+            if reason is not None and stop_at_first:
+                behind = done + 1
+            self.cuts += behind - done
+            if reason is None:
+                last_good = at[behind - 1] if not self.failed else last_good
+            else:
+                if not self.failed:
+                    self._shrink(last_good, cycle)
+                self.failed += behind - done
+                room = max(TOLD - len(self.failures), 0)
+                self.failures += [(c, reason) for c in at[done : min(behind, done + room)]]
+            done = behind
+            if progress is not None:
+                progress(done, len(at))
+            if reason is not None and stop_at_first:
+                return
 
 
 def _points(stretch: _engine.Stretch, points: Points | str) -> Sequence[int]:
@@ -332,6 +383,22 @@ def _enough(stretch: _engine.Stretch, points: Points | str, every: int, chosen: 
             f"of the points of the stretch ({stretch.cycles:,} cycles) each {every:,}th is only the first",
             hint="give a smaller `every`",
         )
+
+
+class _Witness(Machine):
+    """A machine as those see it who set it up and check it: keeps a list of what they ask for beyond `PLAIN`."""
+
+    def __init__(self, machine: Machine, asked: set[str]) -> None:
+        object.__setattr__(self, "_seen", (machine, asked))
+
+    def __getattribute__(self, name: str) -> Any:
+        machine, asked = object.__getattribute__(self, "_seen")
+        if name not in PLAIN:
+            asked.add(name)
+        return getattr(machine, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        setattr(object.__getattribute__(self, "_seen")[0], name, value)
 
 
 class _Run:
@@ -371,6 +438,9 @@ class _Run:
         self.assertions = {m.address(a): a for a in assertions}
         self.limit = 0
         self.stretch: _engine.Stretch
+        self.asked: set[str] = set()
+        """What `setup`, `call` and invariants asked for that tells when a cut fell."""
+        self.witness = _Witness(m, self.asked)
 
     def uninterrupted(self, limit_cycles: int | None) -> dict[str, bytes]:
         """Walk the stretch and return what the symbols of `golden` and `expect` must hold."""
@@ -392,7 +462,7 @@ class _Run:
     def begin(self) -> None:
         """Prepare the first instruction behind a power-up."""
         if self.setup is not None:
-            self.setup(self.machine)
+            self.setup(self.witness)
 
     def outcome(self, told: Mapping[str, bytes], *, there: bool = False) -> str | None:
         """Run on from the reboot, unless the end is `there`; return what is wrong then, if anything."""
@@ -422,7 +492,7 @@ class _Run:
         m = self.machine
         _reach(m, "main", limit)
         m.release()
-        function, *args = self.call(m)
+        function, *args = self.call(self.witness)
         abi.of(m.device).enter(m, m.address(function), args, m.address("main"))
 
     def _arrive(self, there: bool = False) -> str | None:
@@ -451,7 +521,7 @@ class _Run:
         for invariant in self.invariants:
             name = getattr(invariant, "__name__", "an invariant")
             try:
-                if invariant(self.machine) is False:
+                if invariant(self.witness) is False:
                     return f"`{name}` does not hold"
             except AssertionError as e:
                 return f"`{name}` does not hold" + (f": {str(e).splitlines()[0]}" if str(e) else "")

@@ -116,11 +116,16 @@ class Program:
     wires: coprocessor.Wires = ()
     """What the variant says of the wires of parts on the board."""
 
+    @property
+    def own_clock(self) -> bool:
+        """Whether it sets its clocks itself, and so has a price at no other."""
+        return self.workload is None or self.workload.own_clock
+
 
 def builtin(workload: str | boards.Workload, board: str, variant: Mapping[str, str]) -> Program:
     """Load the bench program of a workload."""
     known = boards.workload(workload) if isinstance(workload, str) else workload
-    path = boards.firmware_path(board, dict(variant), f"bench-{known.name}")
+    path = boards.firmware_path(board, dict(variant), f"bench-{known.program}")
     return Program(known.name, path.read_bytes(), None, known, coprocessor.wires(board, variant))
 
 
@@ -167,6 +172,12 @@ def wait_states(weights: PowerSet, freq_hz: int, vcc_v: float) -> int:
 
 def at_clock(program: Program, weights: PowerSet, freq_hz: int, vcc_v: float) -> Program:
     """Write the wait states of a clock into a workload's image; a program of the user's own sets its own."""
+    if program.workload is not None and program.own_clock:
+        raise SunsealError(
+            f"`{program.label}` sets up its own clock and takes as long as its oscillator says, so it has no price at "
+            "another clock",
+            hint=f"`sunseal measure {program.label}` without a clock prices it as it runs",
+        )
     waits = wait_states(weights, freq_hz, vcc_v)
     if waits == 0 or program.workload is None:
         return program
@@ -210,14 +221,15 @@ def measure(
 ) -> Measurement:
     """Measure a built-in workload, or your own ELF between two symbols or its trigger marks.
 
-    Without a clock or a supply the board's own are taken (see `operating_point`). Your own ELF is priced at the
-    clock and the core voltage level that it sets up itself; another clock is refused. With `unit`, say also
+    Without a clock or a supply the board's own are taken (see `operating_point`). Your own ELF, and a workload that
+    an oscillator times, is priced at the clock and the core voltage level that it sets up itself; another clock is
+    refused. With `unit`, say also
     what the thesis's measurement unit would have read of it; with `timing`, switches of docs/accuracy.md, what
     the result owes to them.
     """
     program, label = _choose(workload, board, variant, elf, window)
     weights = PowerSet(power, board)
-    if program.workload is None:
+    if program.own_clock:
         counts, valid = run(program, board, progress, timing)
         vcc_v = _own_vcc(weights, counts, vcc_v)
         freq_hz = _own_clock(program, counts, freq_hz)
@@ -236,7 +248,7 @@ def measure(
             workload,
             board=board,
             variant=variant,
-            freq_hz=None if program.workload is None else freq_hz,
+            freq_hz=None if program.own_clock else freq_hz,
             vcc_v=vcc_v,
             power=power,
             elf=elf,
@@ -339,7 +351,7 @@ def curve(
     wired_hz = weights.board.clock_hz if coprocessor.fitted(board) else None
     for vcc_v in voltages_v:
         weights.inner.check(wired_hz or 1_000_000, vcc_v)  # a voltage without a legal clock is no empty curve
-    if program.workload is None:
+    if program.own_clock:
         counts, _ = run(program, board, progress, timing)
         own_hz = _own_clock(program, counts, None)
         legal = [v for v in curve_voltages(weights) if own_hz <= weights.inner.freq_max_hz(v) * (1 + CLOCK_GRACE)]

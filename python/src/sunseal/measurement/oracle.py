@@ -8,6 +8,8 @@ here, in integers, by the affine formulas of SEC 1 section 2.2.1. None of it sha
 
 from __future__ import annotations
 
+import bisect
+import contextlib
 import hashlib
 import hmac
 import operator
@@ -326,7 +328,65 @@ def _lms(work: Workload) -> Trial:
     return Trial(fed, 1380, lambda output: key.verify(MESSAGE, output))
 
 
+MAC_KEY = bytes(range(16))
+"""SP 800-90A, section 10.3.2, step 8."""
+SRAM_SAMPLES_BYTES, OSCILLATOR_STARTUP = 5120, 1024
+"""Of firmware/bench/generator.c."""
+
+
+def _cbc_mac(key: bytes, samples: bytes) -> bytes:
+    return Cipher(algorithms.AES128(key), modes.CBC(bytes(16))).encryptor().update(samples)[-16:]
+
+
+def _low_bits(output: bytes, fold: int) -> bytes:
+    """Return the bytes whose folding is that of an oscillator's low bits behind its start-up ones: they lie packed."""
+    bits = [byte >> i & 1 for byte in output for i in range(8)][OSCILLATOR_STARTUP:]
+    whole = len(bits) // (8 * fold) * fold
+    # A byte holds eight folded bits one behind the other, where SRAM's bytes are folded side by side.
+    return bytes(
+        sum(bits[8 * at + fold * i + j] << i for i in range(8)) for at in range(0, whole, fold) for j in range(fold)
+    )
+
+
+def _fold(generator: str) -> int:
+    return 16 if generator in ("sram_xor16cvn", "osc_clksft") else 32
+
+
+def _generated(generator: str, output: bytes) -> bool:
+    """Recompute a generator's conditioning from the raw samples that its program left behind its 256 bits."""
+    bits, samples = output[:32], output[32:]
+    if generator == "sram_sha256":
+        expected = hashlib.sha256(samples[:2560]).digest()
+    elif generator in ("sram_aes", "sram_swaes"):
+        expected = _cbc_mac(MAC_KEY, samples[:1536]) + _cbc_mac(MAC_KEY, samples[1536:3072])
+    else:
+        fold = _fold(generator)
+        folded = _low_bits(samples, fold) if generator.startswith("osc") else samples
+        expected = references.von_neumann(folded, fold, 32)
+    return bits == expected
+
+
+def samples_taken(generator: str, output: bytes) -> int:
+    """Count the raw samples that a generator took for its 256 bits, start-up ones too."""
+    fixed = {"sram_sha256": 2560, "sram_aes": 3072, "sram_swaes": 3072}
+    if generator in fixed:
+        return fixed[generator]
+    fold, osc, samples = _fold(generator), generator.startswith("osc"), output[32:]
+    folded = _low_bits(samples, fold) if osc else samples
+
+    def full(folds: int) -> bool:
+        with contextlib.suppress(ValueError):
+            return bool(references.von_neumann(folded[: folds * fold], fold, 32))
+        return False
+
+    bytes_taken = fold * bisect.bisect_left(range(len(folded) // fold + 1), True, key=full)
+    return 8 * bytes_taken + OSCILLATOR_STARTUP if osc else bytes_taken
+
+
 def _trng(work: Workload) -> Trial:
+    generator = work.parameter or ""
+    if generator.startswith(("osc_", "sram_")):
+        return Trial(b"", 32 + SRAM_SAMPLES_BYTES, lambda output: _generated(generator, output))
     if work.operation == "256bit":
         samples = _bytes("sram", 2560)
         return _exactly(samples, hashlib.sha256(samples).digest())
@@ -335,8 +395,7 @@ def _trng(work: Workload) -> Trial:
         return _exactly(samples, hashlib.sha256(samples).digest())
     if work.parameter == "aes":
         key = _bytes("conditioner key", 16)
-        chained = Cipher(algorithms.AES128(key), modes.CBC(bytes(16))).encryptor().update(samples)
-        return _exactly(key + samples, chained[-16:])
+        return _exactly(key + samples, _cbc_mac(key, samples))
     fold, count = {"xor16": (16, 6), "xor32": (32, 3)}[work.parameter or ""]
     return _exactly(samples, references.von_neumann(samples, fold, count))
 
@@ -357,6 +416,9 @@ def ctr(key: bytes, counter: bytes, text: bytes) -> bytes:
 
 
 def _coupon(work: Workload) -> Trial:
+    curve, _, way = (work.parameter or "").partition("-")
+    if way in ("steps", "pool"):
+        return _coupon(replace(work, parameter=curve))
     if work.parameter in CURVES:
         online = work.operation == "use"
         entropy = _bytes(f"{work.parameter} entropy")
@@ -368,6 +430,15 @@ def _coupon(work: Workload) -> Trial:
         entropy = _bytes("coupon entropy")
         fed = entropy + _bytes("device key", 16)
         return _exactly(fed, entropy if work.operation == "use" else b"")
+    if work.parameter in ("wots-sha1", "wots-sha256"):
+        seed, digest = (
+            _bytes("one-time seed")[: 20 if work.hash == "sha1" else 32],
+            hashlib.new(work.hash, MESSAGE).digest(),
+        )
+        if work.operation == "produce":
+            return _exactly(seed, b"")
+        length = len(references.wots_sign(seed, 0, digest, work.hash))
+        return _numbered(seed + MESSAGE, length, lambda n: references.wots_sign(seed, n, digest, work.hash))
     if work.operation == "bare":
         stream, message = _bytes("stream", 128), MESSAGE + MESSAGE[::-1]
         return _exactly(stream + message, bytes(a ^ b for a, b in zip(stream, message, strict=True)))

@@ -156,14 +156,14 @@ def _sha256(*parts: bytes) -> bytes:
     return hashlib.sha256(b"".join(parts)).digest()
 
 
-def _ots_secret(seed: bytes, index: int, j: int) -> bytes:
+def _ots_secret(seed: bytes, index: int, j: int, hash_name: str = "sha256") -> bytes:
     """x[j] as sunseal/ots.h has it."""
-    return _sha256(seed, index.to_bytes(4, "big"), j.to_bytes(2, "big"))
+    return hashlib.new(hash_name, seed + index.to_bytes(4, "big") + j.to_bytes(2, "big")).digest()
 
 
-def _wots_chain(x: bytes, steps: int) -> bytes:
+def _wots_chain(x: bytes, steps: int, hash_name: str = "sha256") -> bytes:
     for _ in range(steps):
-        x = _sha256(x)
+        x = hashlib.new(hash_name, x).digest()
     return x
 
 
@@ -172,9 +172,11 @@ def wots_public_key(seed: bytes, index: int) -> bytes:
     return _sha256(*(_wots_chain(_ots_secret(seed, index, j), 15) for j in range(67)))
 
 
-def wots_sign(seed: bytes, index: int, digest: bytes) -> bytes:
-    """Sign a hash of 32 bytes."""
-    return b"".join(_wots_chain(_ots_secret(seed, index, j), d) for j, d in enumerate(_digits(digest, 3)))
+def wots_sign(seed: bytes, index: int, digest: bytes, hash_name: str = "sha256") -> bytes:
+    """Sign a hash, of 32 bytes where nothing else is said."""
+    return b"".join(
+        _wots_chain(_ots_secret(seed, index, j, hash_name), d, hash_name) for j, d in enumerate(_digits(digest, 3))
+    )
 
 
 def lamport_sign(seed: bytes, index: int, digest: bytes) -> list[bytes]:

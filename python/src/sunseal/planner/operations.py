@@ -65,8 +65,17 @@ class Operation:
 def operations(
     workloads: Iterable[str] | None = None, board_names: Iterable[str] | None = None, *, every_variant: bool = True
 ) -> list[Operation]:
-    """List what there is to choose from: each workload that a board's firmware has, in each variant or the fastest."""
-    works = [boards.workload(name) for name in workloads or boards.WORKLOADS]
+    """List what there is to choose from: each workload that a board's firmware has, in each variant or the fastest.
+
+    One that an oscillator times has no price at other clocks: it is refused where nothing else is asked for.
+    """
+    asked = [boards.workload(name) for name in workloads or boards.WORKLOADS]
+    works = [work for work in asked if not work.own_clock]
+    if asked and not works:
+        raise SunsealError(
+            f"`{asked[0].name}` sets up its own clock, so there is nothing to choose",
+            hint="`sunseal measure` prices it as it runs",
+        )
     found = []
     for board in board_names or boards.of_nodes():
         boards.board_path(board)

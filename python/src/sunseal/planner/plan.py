@@ -33,6 +33,8 @@ SPARE = 3
 """So many more are kept to take the place of one that the engine's year refuses."""
 NEAR = 0.05
 """So much below the edge the engine's year is asked, for the hourly year is a little harder than it."""
+SURELY = 0.10
+"""Below this margin by the hourly year, the engine's year is asked for its own."""
 NEAR_PLAYS = 24
 """So many of those at most, the cheapest first."""
 UNITS = {"link": "dB", "security": "bits"}
@@ -307,7 +309,7 @@ def _configurations(
     if check:
         others = candidates[[f"meets_{name}" for name in COMMON if f"meets_{name}" in candidates]].all(axis=1)
         asked = asked | ((candidates.energy_margin >= -NEAR) & (candidates.panel != "") & others)
-    kept: list[tuple[pd.Series, dict[str, Any] | None]] = []
+    kept: list[tuple[pd.Series, dict[str, Any] | None, float]] = []
     dropped: list[tuple[str, str]] = []
     seen: set[tuple[Any, ...]] = set()
     for row in (r.copy() for _, r in candidates[asked].sort_values("cost", kind="stable").iterrows()):
@@ -317,7 +319,7 @@ def _configurations(
         if kind in seen or (not row.qualifies and tried == 0):
             continue
         one = everything.supplies[int(row.supply_index)]
-        year = None
+        year, easier = None, 1.0
         if check and isinstance(one, supply.Harvested):
             load = everything.table.iloc[[int(row.load_index)]]
             year = play_year(everything, one, load)
@@ -330,17 +332,21 @@ def _configurations(
                 else:
                     tried -= 1
                 continue
-            if not row.qualifies:
-                row["qualifies"], row["energy_margin"] = True, _year_margin(everything, one, load, share)
+            hourly = float(row.energy_margin)
+            if hourly < SURELY:
+                # The larger of two margins that both grow with the light: so does what is told.
+                margin = max(_year_margin(everything, one, load, share), hourly)
+                easier = (1.0 + margin) / (1.0 + hourly)
+                row["qualifies"], row["energy_margin"] = True, margin
         seen.add(kind)
-        kept.append((row, year))
-    cases = [_case(everything, row) for row, _ in kept]
+        kept.append((row, year, easier))
+    cases = [_case(everything, row) for row, _, _ in kept]
     made: list[_Made] = []
-    for (row, year), case, swings in zip(kept, cases, uncertainty.tornadoes(everything, cases), strict=True):
-        made.append((row, year, case, swings, ""))
+    for (row, year, easier), case, swings in zip(kept, cases, uncertainty.tornadoes(everything, cases), strict=True):
+        made.append((row, year, case, [s.eased(easier) for s in swings], ""))
     if found.for_coupons:
         rows = _frame(everything, found, found.for_coupons)
-        for offer in plan_coupons.offers(everything, rows, share, [float(r.cost) for r, _ in kept], best):
+        for offer in plan_coupons.offers(everything, rows, share, [float(r.cost) for r, _, _ in kept], best):
             made.append((offer.row, offer.year, _case(everything, offer.row), offer.swings, offer.words))
         made = sorted(made, key=lambda m: float(m[0].cost))[:best]
     return _told(everything, made), dropped
@@ -447,8 +453,8 @@ def _margins(
 
 
 def _year_margin(everything: sweep.Field, one: supply.Harvested, load: pd.DataFrame, share: float) -> float:
-    """Return by how much a load may grow until the engine's year refuses it, to a thousandth."""
-    low, high = 0.0, 2 * NEAR
+    """Return by how much a load may grow until the engine's year refuses it, to a thousandth, up to `SURELY`."""
+    low, high = 0.0, SURELY
     while high - low > 1e-3:
         middle = (low + high) / 2
         more = load.assign(**{name: load[name] * (1.0 + middle) for name in ("mean_w", "compute_w", "radio_w")})

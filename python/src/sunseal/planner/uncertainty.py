@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,11 @@ class Swing:
         """Return how far the ends lie apart."""
         return abs(self.outcome_high - self.outcome_low)
 
+    def eased(self, factor: float) -> Swing:
+        """Return it with as much more carried at both ends."""
+        low, high = ((1.0 + m) * factor - 1.0 for m in (self.outcome_low, self.outcome_high))
+        return replace(self, outcome_low=low, outcome_high=high)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields."""
         return asdict(self)
@@ -65,10 +70,13 @@ def tornadoes(field: sweep.Field, cases: Sequence[Case]) -> list[list[Swing]]:
 
 
 def ends(margin: float, swings: Sequence[Swing]) -> tuple[float, float]:
-    """Return the ends of a margin: its swings to either side, added by the root of the sum of squares."""
+    """Return the ends of a margin: its swings to either side, added by the root of the sum of squares.
+
+    Nothing carries, or lasts, less than nothing: no end lies below -100 %.
+    """
     down = [max(margin - min(s.outcome_low, s.outcome_high), 0.0) for s in swings]
     up = [max(max(s.outcome_low, s.outcome_high) - margin, 0.0) for s in swings]
-    return margin - math.hypot(*down), margin + math.hypot(*up)
+    return max(margin - math.hypot(*down), -1.0), margin + math.hypot(*up)
 
 
 def _factor(value: float) -> str:

@@ -5,6 +5,7 @@
 use crate::avr_tools;
 use sunseal_isa::avr::{Bus, Cpu, DATA_SPACE, Exit, FlatBus, Timing, dataflow, decode, sreg};
 use sunseal_isa::{Access, Cycles, Fault, Flow, Observer, Registers, Silent, Width};
+use sunseal_trace::Pointed;
 
 fn load(program: &[u16]) -> (Cpu, FlatBus) {
     let mut bus = FlatBus::new();
@@ -355,7 +356,7 @@ fn observers_hear_accesses_then_results_then_the_instruction() {
     (cpu.r[26], cpu.r[27]) = (0xFF, 0x01);
     let mut log = Log::default();
     for _ in 0..6 {
-        cpu.step(&mut bus, &mut log);
+        cpu.step(&mut bus, &mut Pointed::new(&mut log));
     }
     let lpm = bus.flash()[0] & 0xFF;
     assert_eq!(

@@ -7,6 +7,7 @@ use sunseal_isa::msp430::{
     Bus, Cpu, Exit, Family, FlatBus, PC, PageKind, SP, SR, Timing, Width, decode, decode_for, sr,
 };
 use sunseal_isa::{Access, Cycles, Fault, FaultKind, Flow, Observer, Silent};
+use sunseal_trace::Pointed;
 
 const CODE: u32 = 0x5C00;
 const RAM: u32 = 0x1C00;
@@ -76,7 +77,7 @@ fn interrupt_entry_stores_pc_and_sr_and_clears_all_but_scg0() {
         cpu.r[SR] = sr::C | sr::V | sr::GIE | sr::CPUOFF | sr::SCG0 | sr::SCG1 | sr::OSCOFF;
         let before = cpu.r[SR];
         let mut log = Log::default();
-        cpu.interrupt(&mut bus, &mut log, VECTOR).unwrap();
+        cpu.interrupt(&mut bus, &mut Pointed::new(&mut log), VECTOR).unwrap();
         assert_eq!((cpu.r[PC], cpu.r[SP], cpu.r[SR]), (HANDLER, STACK - 4, sr::SCG0));
         let last = timing.interrupt_cycles();
         let expected = [
@@ -322,7 +323,7 @@ fn an_observer_hears_accesses_then_results_then_the_instruction() {
     (cpu.r[4], cpu.r[5]) = (RAM, RAM + 0x10);
     let mut log = Log::default();
     for _ in &program {
-        assert_eq!(cpu.step(&mut bus, &mut log), Exit::Deadline);
+        assert_eq!(cpu.step(&mut bus, &mut Pointed::new(&mut log)), Exit::Deadline);
     }
     let expected = [
         "Read W16 1c00 1111 at 1",
@@ -432,7 +433,7 @@ fn wait_states_lengthen_instructions_and_delay_their_accesses() {
     let (mut cpu, mut bus) = fram(&program);
     let mut log = Log::default();
     for _ in &program {
-        assert_eq!(cpu.step(&mut bus, &mut log), Exit::Deadline);
+        assert_eq!(cpu.step(&mut bus, &mut Pointed::new(&mut log)), Exit::Deadline);
     }
     let expected = [
         "Read W16 5000 0 at 4",
@@ -478,7 +479,7 @@ fn a_store_into_decoded_code_runs_as_the_new_code() {
         cpu.r[5] = u32::from(new);
         bus.flat.deadline = 60;
         let exit = if observed {
-            cpu.run(&mut bus, &mut Log::default())
+            cpu.run(&mut bus, &mut Pointed::new(&mut Log::default()))
         } else {
             cpu.run(&mut bus, &mut Silent)
         };

@@ -6,6 +6,7 @@ use crate::asm::{self, Arg::*, ONCE, Repeat, Size::*};
 use proptest::prelude::*;
 use sunseal_isa::msp430::{Cpu, FlatBus, PC, PageKind, SR, Timing, dataflow, decode, sr};
 use sunseal_isa::{Access, Cycles, Dataflow, Flow, Observer, Registers, Transfer, Width};
+use sunseal_trace::Pointed;
 
 const CODE: u32 = 0x8000;
 
@@ -131,7 +132,7 @@ fn run(words: &[u16], r: [u32; 16], flip: Option<u32>) -> Option<Ran> {
     cpu.r = r;
     cpu.r[PC] = CODE;
     let mut heard = Heard::default();
-    let exit = cpu.step(&mut bus, &mut heard);
+    let exit = cpu.step(&mut bus, &mut Pointed::new(&mut heard));
     let ran = !matches!(exit, sunseal_isa::msp430::Exit::Fault(_));
     ran.then_some(Ran { r: cpu.r, cycles: cpu.cycles, heard })
 }

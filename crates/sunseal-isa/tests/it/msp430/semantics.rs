@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use sunseal_isa::msp430::{Cpu, Exit, PC, Timing, sr};
 use sunseal_isa::msp430::{FlatBus, PageKind};
 use sunseal_isa::{Access, Cycles, Fault, Flow, Observer, Silent, Width};
+use sunseal_trace::Pointed;
 
 const CODE: u32 = 0x8000;
 /// Where words are even.
@@ -226,7 +227,7 @@ fn on_core(words: &[u16], r: [u32; 16]) -> Result<([u32; 16], BTreeMap<u32, u8>)
         cpu.r = r;
         let start = cpu.cycles;
         let mut writes = Writes::default();
-        let exit = cpu.step(bus, &mut writes);
+        let exit = cpu.step(bus, &mut Pointed::new(&mut writes));
         let written: BTreeMap<u32, u8> = writes.0.into_iter().collect();
         for (&addr, &byte) in &written {
             assert_eq!(bus.bytes()[addr as usize], byte, "what the observer heard at {addr:#x}");

@@ -6,6 +6,7 @@ use sunseal_isa::thumb::{
     Condition, Context, Cpu, Exit, FlatBus, Insn, Kind, Timing, dataflow, decode, psr,
 };
 use sunseal_isa::{Access, Cycles, Dataflow, Fault, FaultKind, Flow, Observer, Registers, Width};
+use sunseal_trace::Pointed;
 
 /// R0 to R14, N, Z, C, V, Q, GE, S0 to S31, FPSCR's flags.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,7 +117,7 @@ impl Bench {
         state.control = 4;
         self.cpu.set_state(&state);
         let mut stores = Stores::default();
-        let exit = self.cpu.step(&mut self.bus, &mut stores);
+        let exit = self.cpu.step(&mut self.bus, &mut Pointed::new(&mut stores));
         matches!(exit, Exit::Deadline | Exit::Status).then(|| Run {
             r: self.cpu.r,
             apsr: self.cpu.psr & psr::APSR,

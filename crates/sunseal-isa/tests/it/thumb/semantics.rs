@@ -6,6 +6,7 @@ use sunseal_isa::thumb::{
     Cpu, Entry, Exit, FlatBus, LR, PC, SP, Timing, Usage, ccr, control, fpccr, psr,
 };
 use sunseal_isa::{Access, Cycles, FaultKind, Flow, Observer, Silent, Width};
+use sunseal_trace::Pointed;
 
 const STACK: u32 = FlatBus::RAM + 0x8000;
 /// The exception of the tests: SysTick.
@@ -260,7 +261,7 @@ fn observers_hear_accesses_then_results_then_the_instruction() {
     (cpu.r[0], cpu.r[1]) = (2, 3);
     let mut log = Log::default();
     for _ in 0..6 {
-        cpu.step(&mut bus, &mut log);
+        cpu.step(&mut bus, &mut Pointed::new(&mut log));
     }
     assert_eq!(
         log.0,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use sunseal_isa::msp430::{Timing, Width, sr};
 use sunseal_isa::{Fault, FaultKind};
-use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos, StateId};
+use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos};
 
 use crate::accounts::{self, Event, Names};
 use crate::blocks::adc12_a::Adc12A;
@@ -24,11 +24,12 @@ use crate::blocks::port::PortPair;
 use crate::blocks::timer_a::{self, TimerA};
 use crate::blocks::usart::{Sent, Usart};
 use crate::blocks::wdt::Wdt;
-use crate::blocks::{Block, Ctx, Effects, Reset, ResetKind, cause};
+use crate::blocks::{Block, Effects, Reset, ResetKind, cause};
 use crate::clock::{Clocks, Line};
 use crate::common::{ROOM_C, UartByte};
-use crate::cores::msp430::{CODE, Env, Peripherals, READ};
+use crate::cores::msp430::{Env, Peripherals, READ};
 use crate::device::{self, Addresses, Device, RegionKind, us};
+use crate::families::msp430::{self, ERASE, WRITE, cx};
 use crate::instruments::lint::LintKind;
 use crate::instruments::taint::Follow;
 use crate::pin::Pin;
@@ -43,9 +44,6 @@ const FLASH: ComponentId = ComponentId(1);
 const ADC12: ComponentId = ComponentId(2);
 const REF: ComponentId = ComponentId(3);
 const SVS: ComponentId = ComponentId(4);
-const LPM0: StateId = StateId(5);
-const WRITE: StateId = StateId(10);
-const ERASE: StateId = StateId(11);
 
 const NAMES: Names = Names {
     components: &[
@@ -55,20 +53,7 @@ const NAMES: Names = Names {
         ("ref", accounts::OFF),
         ("svs", accounts::OFF),
     ],
-    states: &[
-        "active.flash",
-        "active.ram",
-        "off",
-        "idle",
-        "on",
-        "lpm0",
-        "lpm1",
-        "lpm2",
-        "lpm3",
-        "lpm4",
-        "write",
-        "erase",
-    ],
+    states: msp430::FLASH_STATES,
     events: &[
         Event::Mpy16Op,
         Event::FlashWordWrite,
@@ -263,23 +248,6 @@ pub(crate) struct F1xx {
     flash_hidden: bool,
 }
 
-macro_rules! cx {
-    ($soc:expr, $env:expr, $addr:expr, $at:expr, $now:expr) => {
-        Ctx {
-            now: $now,
-            at: $at,
-            addr: $addr,
-            clocks: &$soc.chip.clocks,
-            dev: &$env.common.dev,
-            accounts: &mut $env.common.accounts,
-            lints: &mut $env.common.state.lints,
-            fx: &mut $soc.fx,
-            vcc_v: $env.common.state.vcc_v,
-            mode: $env.mode,
-        }
-    };
-}
-
 mod modes;
 mod registers;
 mod transfers;
@@ -362,23 +330,10 @@ impl F1xx {
     // ---- pins
 
     fn port_written(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
-        let outputs = self.chip.blocks.ports[i].outputs();
-        let mut changed = outputs ^ self.chip.outputs[i];
-        self.chip.outputs[i] = outputs;
-        let mut drives = Vec::new();
-        while changed != 0 {
-            let bit = changed.trailing_zeros() as u8;
-            changed &= changed - 1;
-            let pin = Pin { port: 2 * i as u8 + 1 + bit / 8, bit: bit % 8 };
-            drives.extend(env.common.output(pin, outputs >> bit & 1 != 0, now, cycles));
-        }
+        let pin = |bit: u8| Pin { port: 2 * i as u8 + 1 + bit / 8, bit: bit % 8 };
+        let seen = (i, &mut self.chip.outputs[i]);
         let ports = &self.chip.blocks.ports;
-        let low = |pin| {
-            pair(pin).is_some_and(|(i, mask)| {
-                ports[i].output_bits() & mask != 0 && ports[i].outputs() & mask == 0
-            })
-        };
-        drives.extend(env.common.select(low, now, cycles));
+        let drives = msp430::tell_outputs(env, ports, seen, pin, pair, (now, cycles));
         for (pin, level) in drives {
             self.drive(pin, level, now);
         }
@@ -460,7 +415,7 @@ impl Peripherals for F1xx {
         l.smclk.retune(now, smclk.0, smclk.1, None);
         l.aclk.retune(now, aclk.0, aclk.1, None);
         l.modosc.retune(now, adc12osc, 1, None);
-        let state = Self::cpu_state(env.mode, on, smclk_on, aclk_on);
+        let state = msp430::cpu_state(env.mode, on, smclk_on, aclk_on);
         let point = OperatingPoint {
             mclk_hz: if cpu_on { mclk.hz / mclk.div } else { 0 },
             smclk_hz: self.chip.clocks.smclk.freq_hz(),
@@ -485,12 +440,8 @@ impl Peripherals for F1xx {
         self.reset_as(env, ResetKind::Bor, false, now, cycles);
     }
 
-    fn reset_pending(&self) -> bool {
-        self.fx.reset.is_some()
-    }
-
-    fn reset_code(&self) -> u8 {
-        self.fx.reset.map_or(0, |(_, code)| code)
+    fn effects(&self) -> &Effects {
+        &self.fx
     }
 
     fn carry_out_reset(&mut self, env: &mut Env, cycles: Cycles) {
@@ -506,6 +457,12 @@ impl Peripherals for F1xx {
             self.reset_as(env, ResetKind::Por, true, now, cycles);
         }
         held && !low
+    }
+
+    fn supervise(&mut self, env: &mut Env, now: Picos) {
+        self.chip.blocks.svs.recover(&self.facts, env.common.state.vcc_v);
+        let too_low = self.too_low(env);
+        env.common.svs_sees(now, too_low);
     }
 
     fn too_low(&self, env: &Env) -> Option<Picos> {
@@ -752,12 +709,7 @@ impl Peripherals for F1xx {
     fn unreadable(&self, env: &Env, addr: u32) -> Option<Fault> {
         let flash =
             self.flash_hidden && env.common.dev.region(addr).is_some_and(|r| is_flash(r.kind));
-        flash.then(|| {
-            Fault::device(
-                addr,
-                "access to flash while BUSY is set, by code in RAM; wait until FCTL3.BUSY is clear",
-            )
-        })
+        flash.then(|| msp430::flash_is_busy(addr))
     }
 
     fn pin_level(&self, pin: Pin) -> bool {
@@ -781,13 +733,9 @@ impl Peripherals for F1xx {
         self.chip.blocks.usarts[serial].slave_exchange(byte)
     }
 
-    fn wire_aclk(&mut self, timer: &str, ccr: u8, input: char) -> bool {
-        match TIMERS.iter().position(|n| *n == timer) {
-            Some(i) if matches!(input, 'A' | 'B') => {
-                self.chip.blocks.timers[i].wire_aclk(ccr, input == 'B')
-            }
-            _ => false,
-        }
+    fn timer(&mut self, name: &str) -> Option<&mut TimerA> {
+        let i = TIMERS.iter().position(|n| *n == name)?;
+        Some(&mut self.chip.blocks.timers[i])
     }
 
     fn fit_crystal(&mut self, oscillator: &str, hz: u32) -> bool {

@@ -157,13 +157,6 @@ impl F1xx {
         Ok(())
     }
 
-    /// Compares the supply with the SVS level.
-    pub(super) fn supervise(&mut self, env: &mut Env, now: Picos) {
-        self.chip.blocks.svs.recover(&self.facts, env.common.state.vcc_v);
-        let too_low = self.too_low(env);
-        env.common.svs_sees(now, too_low);
-    }
-
     // ---- resets
 
     pub(super) fn reset_as(

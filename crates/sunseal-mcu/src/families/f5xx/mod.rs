@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use sunseal_isa::msp430::{Timing, Width, sr};
 use sunseal_isa::{Fault, FaultKind};
-use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos, StateId};
+use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos};
 
 use crate::accounts::{self, Event, Names};
 use crate::blocks::adc12_a::Adc12A;
@@ -25,11 +25,12 @@ use crate::blocks::sys::{self, Sys};
 use crate::blocks::timer_a::TimerA;
 use crate::blocks::usci::{Done, Usci};
 use crate::blocks::wdt_a::WdtA;
-use crate::blocks::{Ctx, Effects, Reset, ResetKind, cause};
+use crate::blocks::{Effects, Reset, ResetKind, cause};
 use crate::clock::{Clocks, Jitter, Line};
 use crate::common::{OnBus, UartByte};
-use crate::cores::msp430::{CODE, Env, Peripherals, READ, in_word};
+use crate::cores::msp430::{Env, Peripherals, in_word, of_word};
 use crate::device::{self, Drifting, RegionKind, us};
+use crate::families::msp430::{self, cx};
 use crate::instruments::lint::LintKind;
 use crate::pin::{PORT_J, Pin};
 use pmm::Pmm;
@@ -52,9 +53,6 @@ const USCI_BYTE: [Event; 8] = [
 pub(crate) const FLASH: ComponentId = ComponentId(1);
 const ADC12: ComponentId = ComponentId(2);
 const REF: ComponentId = ComponentId(3);
-const LPM0: StateId = StateId(5);
-pub(crate) const WRITE: StateId = StateId(10);
-pub(crate) const ERASE: StateId = StateId(11);
 
 const NAMES: Names = Names {
     components: &[
@@ -63,20 +61,7 @@ const NAMES: Names = Names {
         ("adc12", accounts::OFF),
         ("ref", accounts::OFF),
     ],
-    states: &[
-        "active.flash",
-        "active.ram",
-        "off",
-        "idle",
-        "on",
-        "lpm0",
-        "lpm1",
-        "lpm2",
-        "lpm3",
-        "lpm4",
-        "write",
-        "erase",
-    ],
+    states: msp430::FLASH_STATES,
     events: &[
         Event::MpyOp16,
         Event::MpyOp32,
@@ -207,23 +192,6 @@ pub(crate) struct F5xx {
     flash_hidden: bool,
 }
 
-macro_rules! cx {
-    ($soc:expr, $env:expr, $addr:expr, $at:expr, $now:expr) => {
-        Ctx {
-            now: $now,
-            at: $at,
-            addr: $addr,
-            clocks: &$soc.chip.clocks,
-            dev: &$env.common.dev,
-            accounts: &mut $env.common.accounts,
-            lints: &mut $env.common.state.lints,
-            fx: &mut $soc.fx,
-            vcc_v: $env.common.state.vcc_v,
-            mode: $env.mode,
-        }
-    };
-}
-
 mod modes;
 
 impl F5xx {
@@ -272,12 +240,6 @@ impl F5xx {
         self.fx.clocks = true;
     }
 
-    /// Compares the supply with SVSH's level.
-    fn supervise(&self, env: &mut Env, now: Picos) {
-        let too_low = self.too_low(env);
-        env.common.svs_sees(now, too_low);
-    }
-
     fn adc_event(&mut self, env: &mut Env, t: Picos, cycles: Cycles) {
         let Some(sample) = self.chip.blocks.adc.take_sample(t) else { return };
         env.common.accounts.count(Event::Adc12Conversion);
@@ -313,23 +275,14 @@ impl F5xx {
     }
 
     fn port_written(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
-        let outputs = self.chip.blocks.ports[i].outputs();
-        let mut changed = outputs ^ self.chip.outputs[i];
-        self.chip.outputs[i] = outputs;
-        let mut drives = Vec::new();
-        while changed != 0 {
-            let bit = changed.trailing_zeros() as u8;
-            changed &= changed - 1;
-            let port = if i == 6 { PORT_J } else { 2 * i as u8 + 1 + bit / 8 };
-            let high = outputs >> bit & 1 != 0;
-            drives.extend(env.common.output(Pin { port, bit: bit % 8 }, high, now, cycles));
-        }
-        let ports = &self.chip.blocks.ports;
-        let low = |pin| {
-            let (i, mask) = pair(pin);
-            ports[i].output_bits() & mask != 0 && ports[i].outputs() & mask == 0
+        let pin = |bit: u8| Pin {
+            port: if i == 6 { PORT_J } else { 2 * i as u8 + 1 + bit / 8 },
+            bit: bit % 8,
         };
-        drives.extend(env.common.select(low, now, cycles));
+        let seen = (i, &mut self.chip.outputs[i]);
+        let ports = &self.chip.blocks.ports;
+        let drives =
+            msp430::tell_outputs(env, ports, seen, pin, |pin| Some(pair(pin)), (now, cycles));
         for (pin, level) in drives {
             self.drive(pin, level, now);
         }
@@ -506,7 +459,7 @@ impl Peripherals for F5xx {
         l.vlo.retune(now, vlo.0, vlo.1, vlo.2);
         l.modosc.retune(now, modosc, 1, None);
         self.chip.blocks.clocked(l, now);
-        let state = Self::cpu_state(env.mode, on, smclk_on, aclk_on);
+        let state = msp430::cpu_state(env.mode, on, smclk_on, aclk_on);
         let point = OperatingPoint {
             mclk_hz: if cpu_on { mclk.0 / mclk.1 } else { 0 },
             smclk_hz: if smclk_on { self.chip.clocks.smclk.freq_hz() } else { 0 },
@@ -539,12 +492,8 @@ impl Peripherals for F5xx {
         self.reset_as(env, ResetKind::Bor, cause::BOR, now, cycles);
     }
 
-    fn reset_pending(&self) -> bool {
-        self.fx.reset.is_some()
-    }
-
-    fn reset_code(&self) -> u8 {
-        self.fx.reset.map_or(0, |(_, code)| code)
+    fn effects(&self) -> &Effects {
+        &self.fx
     }
 
     fn carry_out_reset(&mut self, env: &mut Env, cycles: Cycles) {
@@ -696,10 +645,7 @@ impl Peripherals for F5xx {
 
     fn read(&mut self, env: &mut Env, addr: u32, width: Width, at: Cycles) -> Result<u16, Fault> {
         let word = self.read_register(env, addr & !1, at)?;
-        Ok(match width {
-            Width::Word => word,
-            Width::Byte => word >> (8 * (addr & 1)) & 0xFF,
-        })
+        Ok(of_word(addr, width, word))
     }
 
     fn write(
@@ -750,12 +696,7 @@ impl Peripherals for F5xx {
     fn unreadable(&self, env: &Env, addr: u32) -> Option<Fault> {
         let flash =
             self.flash_hidden && env.common.dev.region(addr).is_some_and(|r| is_flash(r.kind));
-        flash.then(|| {
-            Fault::device(
-                addr,
-                "access to flash while BUSY is set, by code in RAM; wait until FCTL3.BUSY is clear",
-            )
-        })
+        flash.then(|| msp430::flash_is_busy(addr))
     }
 
     fn pin_level(&self, pin: Pin) -> bool {
@@ -771,12 +712,10 @@ impl Peripherals for F5xx {
         self.chip.blocks.usci[serial].uart_in(time, byte);
     }
 
-    fn wire_aclk(&mut self, timer: &str, ccr: u8, input: char) -> bool {
-        match Blocks::find(timer) {
-            Some(Slot::timers(i)) if matches!(input, 'A' | 'B') => {
-                self.chip.blocks.timers[usize::from(i)].wire_aclk(ccr, input == 'B')
-            }
-            _ => false,
+    fn timer(&mut self, name: &str) -> Option<&mut TimerA> {
+        match Blocks::find(name) {
+            Some(Slot::timers(i)) => Some(&mut self.chip.blocks.timers[usize::from(i)]),
+            _ => None,
         }
     }
 }

@@ -37,22 +37,6 @@ impl F5xx {
         mode & sr::OSCOFF == 0 || (b.ucs.aclk_requests() && b.requests_aclk())
     }
 
-    pub(super) fn cpu_state(m: u32, on: bool, smclk_on: bool, aclk_on: bool) -> StateId {
-        if !on {
-            return accounts::OFF;
-        }
-        if m & sr::CPUOFF == 0 {
-            return accounts::ACTIVE;
-        }
-        // A module that asks for its clock keeps the oscillator on: that is what the mode costs.
-        let lpm = match (m & sr::SCG0 != 0, m & sr::SCG1 != 0) {
-            _ if m & sr::OSCOFF != 0 && !aclk_on && !smclk_on => 4,
-            (scg0, true) if !smclk_on => 2 + u16::from(scg0),
-            (scg0, _) => u16::from(scg0),
-        };
-        StateId(LPM0.0 + lpm)
-    }
-
     pub(super) fn check_point(&self, env: &mut Env, cpu_on: bool, point: OperatingPoint) {
         env.common.illegal = None;
         if !cpu_on {
@@ -144,19 +128,9 @@ impl F5xx {
         }
     }
 
-    /// While flash is busy it cannot be read. Code in flash is held; code in RAM goes on, and its
-    /// reads must be caught, those of instructions decoded before included.
     pub(super) fn hide_flash(&mut self, env: &mut Env, hidden: bool) {
-        if self.flash_hidden == hidden {
-            return;
-        }
-        self.flash_hidden = hidden;
-        let dev = Arc::clone(&env.common.dev);
-        for r in dev.memory.iter().filter(|r| is_flash(r.kind)) {
-            env.set_pages(r.start, r.end, if hidden { 0 } else { READ | CODE });
-            if hidden {
-                env.changed.push(r.start..r.end + 1);
-            }
+        if std::mem::replace(&mut self.flash_hidden, hidden) != hidden {
+            msp430::hide_flash(env, is_flash, hidden);
         }
     }
 }

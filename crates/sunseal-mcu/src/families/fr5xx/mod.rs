@@ -30,12 +30,13 @@ use crate::blocks::sfr::{self, Sfr};
 use crate::blocks::sys::{self, Sys};
 use crate::blocks::timer_a::TimerA;
 use crate::blocks::wdt_a::WdtA;
-use crate::blocks::{Ctx, Effects, Reset, ResetKind, cause};
+use crate::blocks::{Effects, Reset, ResetKind, cause};
 use crate::clock::{Clocks, Jitter, Line, splitmix64};
 use crate::common::{OnBus, UartByte};
 use crate::cores::msp430::{CODE, Env, FRAM_READ, FRAM_WRITE, Peripherals, in_word};
 use crate::device::fr5xx as facts;
 use crate::device::{Drifting, RegionKind, us};
+use crate::families::msp430::{self, cx};
 use crate::instruments::lint::LintKind;
 use crate::pin::{PORT_J, Pin};
 use crate::startup;
@@ -66,7 +67,6 @@ const FRAM: ComponentId = ComponentId(1);
 const AES: ComponentId = ComponentId(2);
 const ADC12: ComponentId = ComponentId(3);
 const REF: ComponentId = ComponentId(4);
-const LPM0: StateId = StateId(5);
 const LPM35: StateId = StateId(10);
 const LPM45: StateId = StateId(11);
 const WAKE_LPM: [Event; 5] =
@@ -341,124 +341,23 @@ pub(crate) struct Fr5xx {
     seeded: Option<u64>,
 }
 
-macro_rules! cx {
-    ($soc:expr, $env:expr, $addr:expr, $at:expr, $now:expr) => {
-        Ctx {
-            now: $now,
-            at: $at,
-            addr: $addr,
-            clocks: &$soc.chip.clocks,
-            dev: &$env.common.dev,
-            accounts: &mut $env.common.accounts,
-            lints: &mut $env.common.state.lints,
-            fx: &mut $soc.fx,
-            vcc_v: $env.common.state.vcc_v,
-            mode: $env.mode,
-        }
-    };
-}
-
 mod memory;
 mod modes;
 mod registers;
+mod serial;
 mod transfers;
 
 impl Fr5xx {
-    // ---- serial interfaces and converter
-
-    fn eusci_event(&mut self, env: &mut Env, i: usize, t: Picos, cycles: Cycles) {
-        let mut eusci = self.chip.blocks.eusci[i].clone();
-        if let Some(done) = eusci.event(t) {
-            let base = self.at.eusci[i].base;
-            match done {
-                Done::Uart(byte) => {
-                    env.common.accounts.count(EUSCI_BYTE[i]);
-                    let usci = SERIALS[i].to_owned();
-                    env.common.state.uart_log.push(UartByte { time_ps: t.0, usci, byte });
-                }
-                Done::Spi(mosi) => {
-                    env.common.accounts.count(EUSCI_BYTE[i]);
-                    let (miso, drives) = env.common.exchange(i, mosi, t, cycles);
-                    for (pin, level) in drives {
-                        self.drive(pin, level, t);
-                    }
-                    if miso.is_none() {
-                        env.common.state.lints.report(LintKind::SpiNobody, base, cycles);
-                    } else if !eusci.is_mode_0() {
-                        env.common.state.lints.report(LintKind::SpiMode, base, cycles);
-                    }
-                    eusci.spi_received(mosi, miso.unwrap_or(0xFF));
-                }
-                Done::I2c(step) => {
-                    if step != OnBus::Stop {
-                        env.common.accounts.count(EUSCI_BYTE[i]);
-                    }
-                    let (answer, drives) = env.common.i2c(i, step, t, cycles);
-                    for (pin, level) in drives {
-                        self.drive(pin, level, t);
-                    }
-                    eusci.i2c_answered(answer, t);
-                }
-            }
-            if let Err(fault) = eusci.go_on(&cx!(self, env, base, cycles, t)) {
-                env.common.pending_fault = Some(fault);
-            }
-        }
-        self.chip.blocks.eusci[i] = eusci;
-        self.fx.clocks = true;
-    }
-
-    fn adc_event(&mut self, env: &mut Env, t: Picos, cycles: Cycles) {
-        let Some(sample) = self.chip.blocks.adc.take_sample(t) else { return };
-        env.common.accounts.count(Event::Adc12Conversion);
-        let ports = &self.chip.blocks.ports;
-        let volts = match sample.inner {
-            Some(Inner::Temperature) => Some(self.facts.adc12.sensor_25c_mv * 1e-3),
-            Some(Inner::HalfSupply) => Some(env.common.state.vcc_v / 2.0),
-            None => env.common.adc_volts(sample.channel, sample.time, &|pin| level(ports, pin)),
-        };
-        let base = self.at.adc[0].base;
-        let Some(volts) = volts else {
-            let what =
-                format!("ADC12 channel A{} has no voltage; connect one to it", sample.channel);
-            env.common.pending_fault = Some(Fault::device(base, what));
-            return;
-        };
-        let r = &self.chip.blocks.reference;
-        let (select, reference) = (r.level(), &self.facts.reference);
-        let vref = r.is_on().then(|| (reference.levels_v[select], r.settled(sample.time)));
-        if sample.uses_reference() && env.common.state.vcc_v < reference.avcc_min_v[select] {
-            env.common.state.lints.report(LintKind::ReferenceSupply, base, cycles);
-        }
-        let result =
-            self.chip.blocks.adc.finish(sample, volts, vref, &mut cx!(self, env, base, cycles, t));
-        if let Err(fault) = result {
-            env.common.pending_fault = Some(fault);
-        }
-        self.fx.clocks = true;
-    }
-
     // ---- pins
 
     fn port_written(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
-        let outputs = self.chip.blocks.ports[i].outputs();
-        let mut changed = outputs ^ self.chip.outputs[i];
-        self.chip.outputs[i] = outputs;
-        let mut drives = Vec::new();
-        while changed != 0 {
-            let bit = changed.trailing_zeros() as u8;
-            changed &= changed - 1;
-            let port = if i == PAIR_J { PORT_J } else { 2 * i as u8 + 1 + bit / 8 };
-            let high = outputs >> bit & 1 != 0;
-            drives.extend(env.common.output(Pin { port, bit: bit % 8 }, high, now, cycles));
-        }
-        let ports = &self.chip.blocks.ports;
-        let low = |pin| {
-            pair(pin).is_some_and(|(i, mask)| {
-                ports[i].output_bits() & mask != 0 && ports[i].outputs() & mask == 0
-            })
+        let pin = |bit: u8| Pin {
+            port: if i == PAIR_J { PORT_J } else { 2 * i as u8 + 1 + bit / 8 },
+            bit: bit % 8,
         };
-        drives.extend(env.common.select(low, now, cycles));
+        let seen = (i, &mut self.chip.outputs[i]);
+        let ports = &self.chip.blocks.ports;
+        let drives = msp430::tell_outputs(env, ports, seen, pin, pair, (now, cycles));
         for (pin, level) in drives {
             self.drive(pin, level, now);
         }
@@ -524,6 +423,22 @@ impl Peripherals for Fr5xx {
         self.protect(env);
     }
 
+    fn forget_ticks(&mut self) {
+        self.chip.clocks = Clocks::STOPPED;
+    }
+
+    fn remains(&self) -> Option<Vec<u8>> {
+        let mut left = self.chip.clone();
+        left.blocks.mpy = Mpy32::new(&self.facts.mpy32);
+        left.blocks.crc = Crc16::new();
+        // Counts for the books, and how far events have been looked at.
+        (left.cache.hits, left.cache.misses, left.fram_writes) = (0, 0, 0);
+        (left.booked_hits, left.booked_misses, left.booked_writes) = (0, 0, 0);
+        left.rtc_seen_ps = 0;
+        left.dma_ahead.clear();
+        postcard::to_stdvec(&left).ok()
+    }
+
     fn mclk(&self) -> &Line {
         &self.chip.clocks.mclk
     }
@@ -584,7 +499,7 @@ impl Peripherals for Fr5xx {
     fn mode_changed(&mut self, env: &mut Env, old: u32, now: Picos, cycles: Cycles) {
         let new = env.mode;
         if old & sr::CPUOFF != 0 && new & sr::CPUOFF == 0 {
-            let lpm = Self::lpm(old, self.smclk_on(old), self.aclk_on(old));
+            let lpm = msp430::lpm(old, self.smclk_on(old), self.aclk_on(old));
             self.wake(env, old, lpm, now, cycles);
             return;
         }
@@ -600,12 +515,8 @@ impl Peripherals for Fr5xx {
         self.reset_as(env, ResetKind::Bor, cause::BOR, now, cycles);
     }
 
-    fn reset_pending(&self) -> bool {
-        self.fx.reset.is_some()
-    }
-
-    fn reset_code(&self) -> u8 {
-        self.fx.reset.map_or(0, |(_, code)| code)
+    fn effects(&self) -> &Effects {
+        &self.fx
     }
 
     fn carry_out_reset(&mut self, env: &mut Env, cycles: Cycles) {
@@ -945,12 +856,10 @@ impl Peripherals for Fr5xx {
         self.chip.blocks.cs.fit(oscillator, hz)
     }
 
-    fn wire_aclk(&mut self, timer: &str, ccr: u8, input: char) -> bool {
-        match Blocks::find(timer) {
-            Some(Slot::timers(i)) if matches!(input, 'A' | 'B') => {
-                self.chip.blocks.timers[usize::from(i)].wire_aclk(ccr, input == 'B')
-            }
-            _ => false,
+    fn timer(&mut self, name: &str) -> Option<&mut TimerA> {
+        match Blocks::find(name) {
+            Some(Slot::timers(i)) => Some(&mut self.chip.blocks.timers[usize::from(i)]),
+            _ => None,
         }
     }
 }

@@ -56,22 +56,12 @@ impl Fr5xx {
         mode & sr::OSCOFF == 0 || (b.cs.aclk_requests() && b.requests_aclk())
     }
 
-    /// The LPM that the bits and the requests of modules make.
-    pub(super) fn lpm(mode: u32, smclk_on: bool, aclk_on: bool) -> u16 {
-        match (mode & sr::SCG0 != 0, mode & sr::SCG1 != 0) {
-            _ if mode & sr::OSCOFF != 0 && !aclk_on && !smclk_on => 4,
-            (scg0, true) if !smclk_on => 2 + u16::from(scg0),
-            (scg0, _) => u16::from(scg0),
-        }
-    }
-
     pub(super) fn cpu_state(&self, mode: u32, on: bool, smclk_on: bool, aclk_on: bool) -> StateId {
         match self.chip.deep {
             _ if !on => accounts::OFF,
             Some(Deep { rtc: true, .. }) => LPM35,
             Some(_) => LPM45,
-            None if mode & sr::CPUOFF == 0 => accounts::ACTIVE,
-            None => StateId(LPM0.0 + Self::lpm(mode, smclk_on, aclk_on)),
+            None => msp430::cpu_state(mode, on, smclk_on, aclk_on),
         }
     }
 

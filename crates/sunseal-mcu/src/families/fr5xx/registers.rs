@@ -80,8 +80,7 @@ impl Fr5xx {
                     self.lock_pins(env, false, false, now, at);
                 }
                 if watched != self.chip.blocks.pmm.svsh_on() {
-                    let too_low = self.too_low(env);
-                    env.common.svs_sees(now, too_low);
+                    self.supervise(env, now);
                 }
             }
             Slot::fram(_) => {

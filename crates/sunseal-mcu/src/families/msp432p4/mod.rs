@@ -394,6 +394,7 @@ fn is_flash(addr: u32) -> bool {
     addr < SRAM_CODE
 }
 
+mod bus;
 mod modes;
 mod soc;
 

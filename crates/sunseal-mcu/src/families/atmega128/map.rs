@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Where registers and vectors lie (ATmega128, register summary and table 23), and their bits.
+
+use crate::blocks::avr::timer;
+
+/// Bits of registers that the chip itself keeps.
+pub(super) mod mcucr {
+    pub const SRE: u8 = 1 << 7;
+    pub const SE: u8 = 1 << 5;
+    pub const SM1: u8 = 1 << 4;
+    pub const SM0: u8 = 1 << 3;
+    pub const SM2: u8 = 1 << 2;
+    pub const IVSEL: u8 = 1 << 1;
+    pub const IVCE: u8 = 1 << 0;
+}
+pub(super) mod mcucsr {
+    pub const JTD: u8 = 1 << 7;
+    pub const WDRF: u8 = 1 << 3;
+    pub const BORF: u8 = 1 << 2;
+    pub const PORF: u8 = 1 << 0;
+}
+pub(super) mod sfior {
+    pub const TSM: u8 = 1 << 7;
+    pub const ACME: u8 = 1 << 3;
+    pub const PUD: u8 = 1 << 2;
+    pub const PSR0: u8 = 1 << 1;
+    pub const PSR321: u8 = 1 << 0;
+}
+pub(super) const XDIVEN: u8 = 1 << 7;
+pub(super) const ACD: u8 = 1 << 7;
+pub(super) const AS0: u8 = 1 << 3;
+
+/// Addresses in the data space (datasheet, "Register Summary").
+pub(super) mod addr {
+    pub const ADCL: u16 = 0x24;
+    pub const ADCH: u16 = 0x25;
+    pub const ADCSRA: u16 = 0x26;
+    pub const ADMUX: u16 = 0x27;
+    pub const ACSR: u16 = 0x28;
+    pub const UBRR0L: u16 = 0x29;
+    pub const UCSR0B: u16 = 0x2A;
+    pub const UCSR0A: u16 = 0x2B;
+    pub const UDR0: u16 = 0x2C;
+    pub const SPCR: u16 = 0x2D;
+    pub const SPSR: u16 = 0x2E;
+    pub const SPDR: u16 = 0x2F;
+    pub const EECR: u16 = 0x3C;
+    pub const EEDR: u16 = 0x3D;
+    pub const EEARL: u16 = 0x3E;
+    pub const EEARH: u16 = 0x3F;
+    pub const SFIOR: u16 = 0x40;
+    pub const WDTCR: u16 = 0x41;
+    pub const ASSR: u16 = 0x50;
+    pub const MCUCSR: u16 = 0x54;
+    pub const MCUCR: u16 = 0x55;
+    pub const TIFR: u16 = 0x56;
+    pub const TIMSK: u16 = 0x57;
+    pub const EIFR: u16 = 0x58;
+    pub const EIMSK: u16 = 0x59;
+    pub const EICRB: u16 = 0x5A;
+    pub const XDIV: u16 = 0x5C;
+    pub const SPMCSR: u16 = 0x68;
+    pub const EICRA: u16 = 0x6A;
+    pub const XMCRB: u16 = 0x6C;
+    pub const XMCRA: u16 = 0x6D;
+    pub const OSCCAL: u16 = 0x6F;
+    pub const TWBR: u16 = 0x70;
+    pub const TWSR: u16 = 0x71;
+    pub const TWAR: u16 = 0x72;
+    pub const TWDR: u16 = 0x73;
+    pub const TWCR: u16 = 0x74;
+    pub const ETIFR: u16 = 0x7C;
+    pub const ETIMSK: u16 = 0x7D;
+    pub const UBRR0H: u16 = 0x90;
+    pub const UCSR0C: u16 = 0x95;
+    pub const UBRR1H: u16 = 0x98;
+    pub const UBRR1L: u16 = 0x99;
+    pub const UCSR1B: u16 = 0x9A;
+    pub const UCSR1A: u16 = 0x9B;
+    pub const UDR1: u16 = 0x9C;
+    pub const UCSR1C: u16 = 0x9D;
+}
+
+/// Ports in the order of their letters: addresses of PINx, DDRx, PORTx.
+pub(super) const PORTS: [[u16; 3]; 7] = [
+    [0x39, 0x3A, 0x3B],
+    [0x36, 0x37, 0x38],
+    [0x33, 0x34, 0x35],
+    [0x30, 0x31, 0x32],
+    [0x21, 0x22, 0x23],
+    [0x20, 0x61, 0x62],
+    [0x63, 0x64, 0x65],
+];
+pub(super) const PORT_B: usize = 1;
+pub(super) const PORT_D: usize = 3;
+pub(super) const PORT_E: usize = 4;
+/// Port G has five pins.
+pub(super) const PORT_MASKS: [u8; 7] = [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x1F];
+
+/// A timer and its register at an address.
+pub(super) fn timer_at(addr: u16) -> Option<(usize, timer::Reg)> {
+    use timer::Reg::{IcrH, IcrL, OcrH, OcrL, Tccra, Tccrb, Tccrc, TcntH, TcntL};
+    Some(match addr {
+        0x51 => (0, OcrL(0)),
+        0x52 => (0, TcntL),
+        0x53 => (0, Tccrb),
+        0x43 => (2, OcrL(0)),
+        0x44 => (2, TcntL),
+        0x45 => (2, Tccrb),
+        0x46 => (1, IcrL),
+        0x47 => (1, IcrH),
+        0x48 => (1, OcrL(1)),
+        0x49 => (1, OcrH(1)),
+        0x4A => (1, OcrL(0)),
+        0x4B => (1, OcrH(0)),
+        0x4C => (1, TcntL),
+        0x4D => (1, TcntH),
+        0x4E => (1, Tccrb),
+        0x4F => (1, Tccra),
+        0x78 => (1, OcrL(2)),
+        0x79 => (1, OcrH(2)),
+        0x7A => (1, Tccrc),
+        0x80 => (3, IcrL),
+        0x81 => (3, IcrH),
+        0x82 => (3, OcrL(2)),
+        0x83 => (3, OcrH(2)),
+        0x84 => (3, OcrL(1)),
+        0x85 => (3, OcrH(1)),
+        0x86 => (3, OcrL(0)),
+        0x87 => (3, OcrH(0)),
+        0x88 => (3, TcntL),
+        0x89 => (3, TcntH),
+        0x8A => (3, Tccrb),
+        0x8B => (3, Tccra),
+        0x8C => (3, Tccrc),
+        _ => return None,
+    })
+}
+
+/// Flags of TIFR and TIMSK (or ETIFR and ETIMSK): bit, timer, the timer's own flag.
+pub(super) type FlagPlaces = [(u8, usize, u8)];
+pub(super) const TIFR_FLAGS: &FlagPlaces = &[
+    (7, 2, timer::OCFA),
+    (6, 2, timer::TOV),
+    (5, 1, timer::ICF),
+    (4, 1, timer::OCFA),
+    (3, 1, timer::OCFB),
+    (2, 1, timer::TOV),
+    (1, 0, timer::OCFA),
+    (0, 0, timer::TOV),
+];
+pub(super) const ETIFR_FLAGS: &FlagPlaces = &[
+    (5, 3, timer::ICF),
+    (4, 3, timer::OCFA),
+    (3, 3, timer::OCFB),
+    (2, 3, timer::TOV),
+    (1, 3, timer::OCFC),
+    (0, 1, timer::OCFC),
+];
+
+/// Interrupts of the timers: vector number, timer, flag.
+pub(super) const TIMER_VECTORS: [(u8, usize, u8); 14] = [
+    (10, 2, timer::OCFA),
+    (11, 2, timer::TOV),
+    (12, 1, timer::ICF),
+    (13, 1, timer::OCFA),
+    (14, 1, timer::OCFB),
+    (15, 1, timer::TOV),
+    (16, 0, timer::OCFA),
+    (17, 0, timer::TOV),
+    (25, 1, timer::OCFC),
+    (26, 3, timer::ICF),
+    (27, 3, timer::OCFA),
+    (28, 3, timer::OCFB),
+    (29, 3, timer::OCFC),
+    (30, 3, timer::TOV),
+];
+pub(super) const INT0: u8 = 2;
+pub(super) const SPI_STC: u8 = 18;
+pub(super) const USART0_RX: u8 = 19;
+pub(super) const ADC_DONE: u8 = 22;
+pub(super) const EE_READY: u8 = 23;
+pub(super) const USART1_RX: u8 = 31;
+pub(super) const TWI_DONE: u8 = 34;
+pub(super) const SPM_READY: u8 = 35;

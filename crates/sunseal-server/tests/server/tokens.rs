@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Who may do what: tokens, an open server, nodes that are revoked.
+
+use serde_json::{Value, json};
+use sunseal_link::{Message, Suite};
+use sunseal_server::hex;
+
+use crate::common::*;
+use crate::requests::raw;
+
+/// Every path of the server, and what it takes to be heard there.
+#[tokio::test]
+async fn whoever_merely_reaches_the_port_is_refused() {
+    let server = Running::server(&folder("tokens").join("s.db"), &[]);
+    let operator = Client::new(&server);
+    let known = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
+    operator.enrol(&known).await;
+    let before = operator.get("/v1/events").await;
+    let strangers = [
+        Client::without_token(&server),
+        Client::with_token(&server, "operator-0"),
+        Client::with_token(&server, &server.tokens.operator.to_uppercase()),
+        Client::with_token(&server, ""),
+    ];
+    let gateway = Client::with_token(&server, &server.tokens.gateway);
+    let id = json!({"node_id": "00000000000000aa"});
+    let of_operator = [
+        ("/v1/nodes".to_owned(), id),
+        (known.path("challenges"), json!({})),
+        (known.path("revoke"), json!({})),
+        (known.path("rekey"), json!({})),
+        ("/v1/tokens".to_owned(), json!({"role": "operator"})),
+        ("/v1/tokens/1/revoke".to_owned(), json!({})),
+    ];
+    let questions =
+        ["/", "/v1/summary", "/v1/events", "/v1/nodes", "/v1/nodes/6e6f646500000001", "/v1/tokens"];
+    let Message::Enrol(m) = known.enrol() else { unreachable!() };
+    let of_gateway = [
+        (
+            known.path("enrol"),
+            json!({"suite": 1, "public_key": hex::encode(&m.public_key),
+                                     "signature": hex::encode(&m.signature)}),
+        ),
+        (known.path("hello"), json!({"counter": 0, "vcap_mv": 2500, "reason": "ready"})),
+        (known.path("responses"), json!({"body": hex::encode(&known.id.0)})),
+        (known.path("reports"), json!({"body": hex::encode(&known.id.0)})),
+    ];
+    for stranger in &strangers {
+        for (path, body) in of_operator.iter().chain(&of_gateway) {
+            let (status, said) = stranger.post(path, body.clone()).await;
+            assert_eq!(status, 401, "{path}: {said}");
+            assert!(said["error"].as_str().unwrap().contains("Bearer TOKEN"), "{said}");
+        }
+        for path in questions {
+            assert_eq!(stranger.try_get(path).await.0, 401, "{path}");
+        }
+        assert_eq!(stranger.try_get("/healthz").await.0, 200);
+    }
+    for (path, body) in &of_operator {
+        let (status, said) = gateway.post(path, body.clone()).await;
+        assert_eq!(status, 403, "{path}: {said}");
+        assert!(said["error"].as_str().unwrap().contains("token of an operator"), "{said}");
+    }
+    for path in questions {
+        assert_eq!(gateway.try_get(path).await.0, 403, "{path}");
+    }
+    assert_eq!(operator.get("/v1/events").await, before);
+    let judged = [200, 200, 400, 400];
+    for ((path, body), status) in of_gateway.iter().zip(judged) {
+        assert_eq!(gateway.post(path, body.clone()).await.0, status, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn tokens_are_told_once_kept_as_hashes_and_can_be_ended() {
+    let db = folder("token-file").join("s.db");
+    let path = db.to_str().unwrap();
+    let server = Running::server(&db, &[]);
+    let first = server.tokens.clone();
+    assert!(first.operator.starts_with("operator-") && first.operator.len() == 9 + 48);
+    assert_eq!(server.line["gateway_token"], *first.gateway);
+    // Another, while the server runs, by whoever may write its file.
+    let made = ends(&["token", "--db", path, "--role", "operator", "--name", "spare"]);
+    let made: Value = serde_json::from_slice(&made.stdout).unwrap();
+    let spare = Client::with_token(&server, made["token"].as_str().unwrap());
+    assert_eq!(spare.get("/v1/tokens").await["tokens"].as_array().unwrap().len(), 3);
+    assert_eq!(spare.post("/v1/tokens/1/revoke", json!({})).await.0, 200);
+    assert_eq!(Client::new(&server).try_get("/v1/nodes").await.0, 401, "revoked");
+    assert_eq!(server.signal("-INT"), Some(0));
+
+    let server = Running::server(&db, &[]);
+    assert_eq!(server.line.get("operator_token"), None, "told a second time");
+    assert_eq!(server.signal("-INT"), Some(0));
+    let bytes = std::fs::read(&db).unwrap();
+    for token in [&first.operator, &first.gateway] {
+        let secret = &token.as_bytes()[token.len() - 48..];
+        assert!(!bytes.windows(48).any(|window| window == secret), "a token stands in the file");
+    }
+    let listed = ends(&["token", "--db", path]);
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    assert!(listed["tokens"][0]["revoked_us"].is_u64() && listed["tokens"][2]["name"] == "spare");
+    refused(&["token", "--db", path, "--revoke", "1"], &["no token 1 holds"]);
+    refused(&["token", "--db", path, "--role", "king"], &["operator or gateway"]);
+}
+
+#[tokio::test]
+async fn an_open_server_says_so_and_is_only_for_loopback() {
+    let folder = folder("open");
+    let db = folder.join("s.db");
+    let path = db.to_str().unwrap();
+    refused(
+        &["serve", "--listen", "0.0.0.0:0", "--db", path, "--open"],
+        &["--open", "loopback", "0.0.0.0:0"],
+    );
+    assert!(!db.exists());
+    let server = Running::server(&db, &["--open"]);
+    assert_eq!(server.line.get("operator_token"), None);
+    let client = Client::without_token(&server);
+    client.enrol(&Node::new(1, Signer::new(Suite::EcdsaP256Sha256))).await;
+    assert_eq!(client.get("/v1/summary").await["open_to_all"], true);
+    assert_eq!(server.tells("open", 1)[0]["level"], "warn");
+    let page = raw(&server, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    assert!(page.contains("Open: whoever reaches this port is the operator"), "{page}");
+    assert_eq!(server.signal("-INT"), Some(0));
+    // Without --open the next time, the tokens are made.
+    let server = Running::server(&db, &[]);
+    assert!(server.line["operator_token"].is_string());
+    assert_eq!(Client::new(&server).get("/v1/summary").await["open_to_all"], false);
+}
+
+#[tokio::test]
+async fn a_node_is_revoked_and_given_up_to_a_new_key() {
+    let server = Running::server(&folder("revoke").join("s.db"), &[]);
+    let mut client = Client::new(&server);
+    let node = Node::new(1, Signer::new(Suite::EcdsaP256Sha256));
+    client.enrol(&node).await;
+    client.ask(&node).await;
+    client.ask(&node).await;
+    let challenge = client.challenge(&node).await;
+    let old = node.report(b"old", 7);
+    assert_eq!(verdict(&client.send(&old).await), 0);
+    let body = json!({"why": "stolen"});
+    let (status, said) = client.post(&node.path("revoke"), body.clone()).await;
+    assert_eq!((status, &said["state"]), (200, &json!("revoked")), "{said}");
+    for message in [node.report(b"x", 8), node.response(challenge, 9), node.enrol(), node.hello()] {
+        let answer = client.send(&message).await;
+        assert_eq!(verdict(&answer), 9, "{answer:?}");
+        assert!(answer.1["why"].as_str().unwrap().contains("revoked"), "{answer:?}");
+    }
+    assert_eq!(client.post(&node.path("challenges"), json!({})).await.0, 409);
+    assert_eq!(client.post(&node.path("revoke"), body).await.0, 409);
+    assert_eq!(client.node(&node).await["counter"], 7);
+
+    // A new key under the old name: the old one never again, and not what it has signed.
+    let (status, said) = client.post(&node.path("rekey"), json!({})).await;
+    assert_eq!((status, &said["state"], &said["counter"]), (200, &json!("open"), &Value::Null));
+    assert_eq!(verdict(&client.send(&node.enrol()).await), 9);
+    assert_eq!(verdict(&client.send(&old).await), 1);
+    let renewed = Node::new(1, Signer::new(Suite::EcdsaSecp160r1Sha256));
+    assert_eq!(verdict(&client.send(&renewed.enrol()).await), 0);
+    assert_eq!(verdict(&client.send(&old).await), 8);
+    assert_eq!(verdict(&client.send(&renewed.report(b"new", 1)).await), 0);
+    client.time_us += 600_000_001;
+    let challenge = client.challenge(&renewed).await;
+    assert_eq!(verdict(&client.send(&renewed.response(challenge, 2)).await), 0);
+    let summary = client.get("/v1/summary").await;
+    assert_eq!(summary["accepted_by_security_bits"], json!({"80": 2, "128": 1}));
+
+    // On the operator's word: not a key that the node has or had, nor one off the curve.
+    for (key, status) in [
+        (&node.signer.public_key()[..], 409),
+        (&[0; 64][..], 403),
+        (&Signer::new(Suite::EcdsaP256Sha256).public_key()[..], 200),
+    ] {
+        let body = json!({"suite": 1, "public_key": hex::encode(key)});
+        assert_eq!(client.post(&node.path("rekey"), body).await.0, status);
+    }
+    let same = client.node(&node).await["public_key"].clone();
+    let body = json!({"suite": 1, "public_key": same});
+    assert_eq!(client.post(&node.path("rekey"), body).await.0, 409);
+    assert_eq!(client.node(&node).await["state"], "enrolled");
+    assert_eq!(client.post("/v1/nodes/00000000000000aa/rekey", json!({})).await.0, 404);
+}
