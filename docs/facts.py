@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import errata
+
 from sunseal import _engine, boards, units
 from sunseal.planner import asleep
 
@@ -206,7 +208,7 @@ def of_chips() -> Iterator[tuple[str, str, str]]:
         lines += ["## Clock and voltage", "", table(("clock up to", "supply from"), _levels(levels))]
         lines += ["## Memory", "", _memory(told)]
         lines += ["## Not modelled", "", missing(name)]
-        lines += ["## Errata and assumptions", "", ERRATA, ""]
+        lines += ["## Errata and assumptions", "", ERRATA, "", errata_of(name), ASSUMPTIONS, ""]
         lines += [f"- [{h}](../accuracy.md#{anchor(h)})" for h in near] or ["- [Accuracy](../accuracy.md)"]
         lines += ["", "## What it draws", "", DRAWS, ""]
         lines += [power_set(p) for p in names("power") if read("power", p)["set"].get("device") == name]
@@ -217,9 +219,10 @@ def of_chips() -> Iterator[tuple[str, str, str]]:
 
 
 ERRATA = (
-    "No erratum of the maker's list is modelled: a program that needs a workaround runs here without it. Where silicon "
-    "is known to differ from the manual, or the manual says nothing, is told under:"
+    "What the model *does not* show goes unnoticed here: a program without the workaround runs, and fails on the chip. "
+    "*Not concerned* is an erratum in what is not modelled: reaching for it traps, or nothing here can."
 )
+ASSUMPTIONS = "Where silicon is known to differ from the manual otherwise, or the manual says nothing, is told under:"
 DRAWS = (
     "Currents are at 25 °C, typical; *at most* is the printed maximum, ± what is taken where none is printed. A state "
     "without a current says why. How they become joules: [the method](../method.md)."
@@ -234,6 +237,20 @@ OF_CORES = {
     )
 }
 """Sections of accuracy.md on a core that several chips have."""
+
+
+def errata_of(name: str) -> str:
+    """Write the maker's errata of a chip or part, and whether the model shows them."""
+    above, rows = errata.section(name)
+    return "\n\n".join(
+        [
+            *(line.replace("<", "&lt;") for line in above),
+            table(ERRATUM, ((BREAK.join(cell) for cell in row) for row in rows)),
+        ]
+    )
+
+
+ERRATUM = ("erratum", "what silicon does", "what it means for a program", "the model")
 
 
 def _lead(name: str) -> str:
@@ -332,6 +349,8 @@ def of_parts() -> Iterator[tuple[str, str, str]]:
         lines = [f"# {name}", "", " ".join([f"{told['title']}.", preface("parts", name)]).strip(), ""]
         if boards.gaps(name):
             lines += ["## Not modelled", "", missing(name)]
+        if (errata.FOLDER / f"{name}.toml").exists():
+            lines += ["## Errata", "", ERRATA, "", errata_of(name)]
         sets = [p for p in names("power") if read("power", p)["set"].get("device") == name]
         if sets:
             lines += ["## What it draws", "", *(power_set(p) for p in sets)]

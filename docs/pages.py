@@ -92,7 +92,7 @@ def from_the_net(html: Path) -> Iterator[str]:
             yield f"{path.relative_to(html)}: {next(filter(None, match.groups()))}"
 
 
-IGNORED = shutil.ignore_patterns("pages.py", "facts.py", "gallery.py", "requirements.txt", "__pycache__")
+IGNORED = shutil.ignore_patterns("pages.py", "facts.py", "errata.py", "gallery.py", "requirements.txt", "__pycache__")
 
 
 def gather(source: Path, run: bool = True) -> None:
