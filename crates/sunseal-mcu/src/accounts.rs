@@ -84,6 +84,7 @@ events! {
     FlashPageWrite = "flash.page_write",
     AdcConversion = "adc.conversion",
     SpiByte = "spi.byte",
+    TwiByte = "twi.byte",
     Adc14Conversion = "adc14.conversion",
     Crc32Byte = "crc32.byte",
     AesEncrypt = "aes256.encrypt",

@@ -121,8 +121,28 @@ pub(crate) struct Shift {
     pub byte: u8,
 }
 
+/// What an I2C master has done on its bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnBus {
+    Address { address: u8, read: bool },
+    Write(u8),
+    Read,
+    Stop,
+}
+
 /// A pin that a part has begun to drive (with its level) or let go of.
 pub(crate) type Drive = (Pin, Option<bool>);
+
+impl Attached {
+    fn is_on_i2c(&self) -> bool {
+        !self.part.addresses().is_empty()
+    }
+
+    /// Whether it is selected while nothing is driven: it has no chip select, and is on no bus of addresses.
+    fn is_always_selected(&self) -> bool {
+        self.cs.is_none() && !self.is_on_i2c()
+    }
+}
 
 impl Common {
     pub fn new(dev: Arc<Device>, names: &Names) -> Self {
@@ -294,12 +314,56 @@ impl Common {
     ) -> (Option<u8>, Vec<Drive>) {
         let (mut miso, mut drives) = (None, Vec::new());
         for i in 0..self.parts.len() {
-            if self.parts[i].serial == Some(serial) && self.parts[i].selected {
+            let a = &self.parts[i];
+            if a.serial == Some(serial) && a.selected && !a.is_on_i2c() {
                 miso = Some(self.parts[i].part.transfer(now, mosi));
                 drives.append(&mut self.sync(i, now, cycles));
             }
         }
         (miso, drives)
+    }
+
+    /// A step on the I2C bus of serial interface `serial`: `None` where nobody acknowledged, else the byte that was
+    /// read. On I2C the selected part is the one that was addressed.
+    pub fn i2c(
+        &mut self,
+        serial: usize,
+        step: OnBus,
+        now: Picos,
+        cycles: Cycles,
+    ) -> (Option<u8>, Vec<Drive>) {
+        let (mut answer, mut drives) = (None, Vec::new());
+        for i in 0..self.parts.len() {
+            let a = &mut self.parts[i];
+            if a.serial != Some(serial) || !a.is_on_i2c() {
+                continue;
+            }
+            let part = &mut a.part;
+            match step {
+                OnBus::Address { address, read } if part.addresses().contains(&address) => {
+                    a.selected = part.addressed(now, address, read);
+                    answer = a.selected.then_some(0);
+                }
+                _ if !a.selected => continue,
+                OnBus::Write(byte) => answer = part.written(now, byte).then_some(0),
+                OnBus::Read => answer = Some(part.given(now)),
+                OnBus::Address { .. } | OnBus::Stop => {
+                    part.stopped(now);
+                    a.selected = false;
+                }
+            }
+            drives.append(&mut self.sync(i, now, cycles));
+        }
+        (answer, drives)
+    }
+
+    /// The part that has the I2C address of another on the same bus, if there is one, and the address.
+    pub fn shares_address(&self, serial: usize, part: &dyn Part) -> Option<(&str, u8)> {
+        let on_bus = self.parts.iter().filter(|a| a.serial == Some(serial));
+        let shared = |a: &Attached| {
+            a.part.addresses().iter().copied().find(|address| part.addresses().contains(address))
+        };
+        on_bus.filter_map(|a| Some((a.name.as_str(), shared(a)?))).next()
     }
 
     /// A byte left UART `serial`, in that time.
@@ -337,9 +401,12 @@ impl Common {
             cs: wiring.cs,
             part,
             component,
-            selected: wiring.cs.is_none(),
+            selected: false,
             driving: Vec::new(),
         });
+        if let Some(a) = self.parts.last_mut() {
+            a.selected = a.is_always_selected();
+        }
         self.sync(self.parts.len() - 1, now, cycles)
     }
 
@@ -378,7 +445,7 @@ impl Common {
         for i in 0..self.parts.len() {
             let a = &mut self.parts[i];
             a.part.power(now, on);
-            a.selected = on && a.selected || a.cs.is_none();
+            a.selected = on && a.selected || a.is_always_selected();
             drives.append(&mut self.sync(i, now, cycles));
         }
         drives
@@ -388,6 +455,9 @@ impl Common {
     #[must_use]
     pub fn sync(&mut self, i: usize, now: Picos, cycles: Cycles) -> Vec<Drive> {
         let a = &mut self.parts[i];
+        if let Some(problem) = a.part.problem() {
+            self.pending_fault = Some(Fault::device(0, format!("{}: {problem}", a.name)));
+        }
         let (component, state) = (a.component, self.accounts.state(a.part.state()));
         self.accounts.set_state(component, state, now, cycles, self.uncached);
         let pins = a.part.pins();

@@ -12,7 +12,8 @@ use crate::accounts::Accounts;
 use crate::clock::Line;
 use crate::common::{Common, Drive, State};
 use crate::device::{Device, RegionKind, us};
-use crate::machine::{MachineError, Register, Stop, Until};
+use crate::error::MachineError;
+use crate::machine::{Register, Stop, Until};
 use crate::pin::Pin;
 use crate::resets::{self, ResetCause, ResetWatch};
 

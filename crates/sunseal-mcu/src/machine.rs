@@ -16,6 +16,7 @@ use crate::cores::msp430::Msp430;
 use crate::device::{Device, Facts, RegionKind};
 use crate::elf::{Architecture, Elf, ElfError, Symbol};
 use crate::engine::{Chip, Engine, Saved};
+use crate::error::MachineError;
 use crate::families::{Avr, F1xx, F5xx, Fr5xx, Msp432};
 use crate::instruments::leakage::Leakage;
 use crate::instruments::lint::{Lint, LintKind};
@@ -94,51 +95,6 @@ pub enum Stop {
     Fault(Fault),
     /// The supply is too low: the machine is off or held in reset.
     BrownOut,
-}
-
-/// What a machine was asked that it cannot do.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MachineError {
-    /// Unknown serial interface.
-    #[error("`{name}` is no serial interface of this device; the known ones are {known}")]
-    NoSerial {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        known: String,
-    },
-    /// Unknown timer or capture input.
-    #[error("`{0}` is no capture input; write timer, block and input as in tb0, 6, B")]
-    NoCapture(String),
-    /// Unknown oscillator.
-    #[error("`{0}` is no oscillator of this device that takes a crystal")]
-    NoOscillator(String),
-    /// Unknown register.
-    #[error("`{name}` is no register of this device's core; the known ones are {known}")]
-    NoRegister {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        known: String,
-    },
-    /// Memory that is not there.
-    #[error("{bytes} bytes at {addr:#07x} are not all memory of {device}")]
-    NoMemory {
-        /// First address.
-        addr: u32,
-        /// How many.
-        bytes: usize,
-        /// The device.
-        device: String,
-    },
-    /// Not a snapshot of such a machine.
-    #[error(
-        "the snapshot does not fit: {0}; restore it into a machine with the same device and the same parts attached"
-    )]
-    Snapshot(String),
-    /// The image could not be used.
-    #[error(transparent)]
-    Elf(#[from] ElfError),
 }
 
 /// A register of the core.
@@ -753,7 +709,8 @@ impl Machine {
     /// Wires a part to the chip. It appears in the ledger as component `name`.
     ///
     /// # Errors
-    /// If there is no such serial interface.
+    /// If there is no such serial interface, or a part that answers at an I2C address is wired to one without I2C, or
+    /// shares its address with another.
     pub fn attach_part(
         &mut self,
         name: &str,
@@ -761,6 +718,9 @@ impl Machine {
         part: Box<dyn Part>,
     ) -> Result<(), MachineError> {
         let serial = wiring.serial.map(|s| self.serial(s)).transpose()?;
+        if !part.addresses().is_empty() {
+            self.check_bus(name, wiring.serial.unwrap_or("nothing"), &*part)?;
+        }
         let cycles = self.cycles();
         let drives = self.common_mut().attach(name, serial, wiring, part, cycles);
         each_mut!(self, e => e.chip.drive(drives));
@@ -771,6 +731,34 @@ impl Machine {
     #[must_use]
     pub fn serials(&self) -> &'static [&'static str] {
         each!(self, e => e.chip.serials())
+    }
+
+    /// Those of them that the chip has and that are an I2C master where the program wants it.
+    #[must_use]
+    pub fn i2c_serials(&self) -> Vec<&'static str> {
+        let bases = match &self.device().facts {
+            Facts::F5xx(facts) => Some(&facts.peripherals),
+            Facts::Fr5xx(facts) => Some(&facts.peripherals),
+            _ => None,
+        };
+        let there = |name: &str| bases.is_none_or(|b| b.at(name).is_some_and(|base| base != 0));
+        let masters = ["eusci_b", "usci_b", "twi"];
+        let speaks = |name: &&str| masters.iter().any(|m| name.starts_with(m)) && there(name);
+        self.serials().iter().copied().filter(speaks).collect()
+    }
+
+    fn check_bus(&self, name: &str, serial: &str, part: &dyn Part) -> Result<(), MachineError> {
+        let known = self.i2c_serials();
+        if !known.contains(&serial) {
+            let (name, device) = (serial.to_owned(), self.device().name.clone());
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            return Err(MachineError::NoI2c { name, device, known });
+        }
+        let shared = self.common().shares_address(self.serial(serial)?, part);
+        shared.map_or(Ok(()), |(other, address)| {
+            let (part, other, serial) = (name.to_owned(), other.to_owned(), serial.to_owned());
+            Err(MachineError::AddressTaken { part, other, serial, address })
+        })
     }
 
     fn serial(&self, name: &str) -> Result<usize, MachineError> {

@@ -57,6 +57,8 @@ pub struct Board {
     pub storage_sense: Option<StorageSense>,
     /// Where it writes its log.
     pub log: Option<BoardLog>,
+    /// The I2C bus that it leads out, for sensors and memories on it.
+    pub i2c: Option<BoardBus>,
     /// Switches of the core's timing by name (docs/accuracy.md), where this board's chip was measured.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Switch>")]
@@ -212,6 +214,14 @@ pub struct StorageSense {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardLog {
+    /// Serial module.
+    pub serial: String,
+}
+
+/// A bus.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BoardBus {
     /// Serial module.
     pub serial: String,
 }

@@ -21,8 +21,8 @@ mod record;
 mod scenario;
 
 pub use board::{
-    Absent, Board, BoardBattery, BoardLog, BoardPower, BoardSupply, BoardTrigger, Fuses, Pull,
-    StorageSense,
+    Absent, Board, BoardBattery, BoardBus, BoardLog, BoardPower, BoardSupply, BoardTrigger, Fuses,
+    Pull, StorageSense,
 };
 pub use config::{Mode, NodeConfig};
 pub use coupons::{CouponConfig, CouponKind, CouponRecord};

@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use sunseal_hdl::FpgaPart;
 use sunseal_power::{
-    CapacitorPart, CellPart, ChargerPart, ConverterPart, HarvesterPart, PanelPart, Room,
+    CapacitorPart, CellPart, ChargerPart, ConverterPart, HarvesterPart, PanelPart, PeripheralPart,
+    Room,
 };
 use sunseal_radio::RadioPart;
 
@@ -37,6 +38,8 @@ pub struct PartFile {
     pub radio: Option<RadioPart>,
     /// An FPGA with the coprocessor.
     pub fpga: Option<FpgaPart>,
+    /// A sensor or memory on a serial bus.
+    pub peripheral: Option<PeripheralPart>,
     /// Where the tolerance's lower end is not the upper one's mirror.
     pub tolerance: Option<Tolerance>,
     /// What is not modelled and traps.
@@ -115,7 +118,8 @@ impl PartFile {
             && part.harvester.is_none()
             && part.panel.is_none()
             && part.radio.is_none()
-            && part.fpga.is_none();
+            && part.fpga.is_none()
+            && part.peripheral.is_none();
         if none {
             let kinds = sunseal_power::PART_KINDS.join(", ");
             return Err(format!("has no table that says what it is; the kinds are {kinds}"));

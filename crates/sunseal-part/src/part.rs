@@ -46,6 +46,29 @@ pub trait Part: Send {
     }
     /// Chip select went high.
     fn deselect(&mut self, _now: Picos) {}
+    /// The addresses at which it answers on an I2C bus; none for a part that is on none.
+    fn addresses(&self) -> &[u8] {
+        &[]
+    }
+    /// START, one of its addresses and the direction went over the bus; the acknowledge bit ends at `now`. Whether the
+    /// part acknowledges.
+    fn addressed(&mut self, _now: Picos, _address: u8, _read: bool) -> bool {
+        true
+    }
+    /// The master sent it a byte; whether it acknowledges.
+    fn written(&mut self, _now: Picos, _byte: u8) -> bool {
+        true
+    }
+    /// The byte that it sent to the master.
+    fn given(&mut self, _now: Picos) -> u8 {
+        0xFF
+    }
+    /// STOP, or START for another part.
+    fn stopped(&mut self, _now: Picos) {}
+    /// What it has found wrong since it was last asked, which ends the run.
+    fn problem(&mut self) -> Option<String> {
+        None
+    }
     /// When the part wants to be called next.
     fn next_event(&self) -> Option<Picos>;
     /// The time that [`next_event`](Self::next_event) named has come.

@@ -39,7 +39,7 @@ pub use limits::{Level, LimitError, Limits};
 pub use measure::{MeasureError, Measurement, MeasurementUnit, Segment};
 pub use parts::{
     BranchPart, CapacitorPart, CellPart, ChargerPart, ConverterKind, ConverterPart, HarvesterPart,
-    OverheadReading, PanelPart, PartError, load_part, part_kinds,
+    OverheadReading, PanelPart, PartError, PeripheralPart, load_part, part_kinds,
 };
 pub use set::{Anchor, Coefficient, PowerError, PowerModel, PowerSet, Source, power_set_schema};
 pub use storage::{Flow, Storage};

@@ -8,8 +8,17 @@ use toml::{Table, Value};
 /// Rooms of a data folder in which the user may have files of his own.
 pub const ROOMS: [&str; 3] = ["parts", "boards", "power"];
 /// Tables by which a part's file says what it is.
-pub const PART_KINDS: [&str; 8] =
-    ["capacitor", "cell", "charger", "converter", "harvester", "panel", "radio", "fpga"];
+pub const PART_KINDS: [&str; 9] = [
+    "capacitor",
+    "cell",
+    "charger",
+    "converter",
+    "harvester",
+    "panel",
+    "radio",
+    "fpga",
+    "peripheral",
+];
 /// A chain of `extends` longer than this is a mistake.
 const DEPTH_MAX: usize = 8;
 

@@ -2,6 +2,8 @@
 //! Parts of `data/parts`: capacitors, cells, harvesters, chargers, converters, panels, each by its part
 //! number. Radios are there too; what they are is `sunseal-radio`'s.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -449,11 +451,54 @@ pub struct PanelPart {
     pub recalled: bool,
 }
 
+/// A sensor or memory on a chip's serial bus. What it does is a model of `sunseal.devices`.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PeripheralPart {
+    /// Model of what it does: "tmp102", "adxl345", "fram".
+    pub model: String,
+    /// Buses that it speaks: "i2c", "spi".
+    pub buses: Vec<String>,
+    /// I2C addresses that its pins choose from.
+    #[serde(default)]
+    pub addresses: Vec<u8>,
+    /// Fastest clock on I2C.
+    #[serde(rename = "scl_max_kHz")]
+    pub scl_max_khz: Option<f64>,
+    /// Fastest clock on SPI.
+    #[serde(rename = "sck_max_MHz")]
+    pub sck_max_mhz: Option<f64>,
+    /// Lowest supply.
+    pub vcc_min_v: f64,
+    /// Highest supply.
+    pub vcc_max_v: f64,
+    /// Size of a memory.
+    #[serde(default)]
+    pub bytes: Option<u32>,
+    /// What a memory says of itself when it is asked who it is.
+    #[serde(default)]
+    pub id: Vec<u8>,
+    /// How long a sensor takes for a conversion.
+    #[serde(default)]
+    pub convert_ms: Option<f64>,
+    /// Typical supply current by state; a state without one is not priced.
+    #[serde(default, rename = "current_uA")]
+    pub current_ua: BTreeMap<String, f64>,
+    /// Document and place.
+    pub source: String,
+    /// What to mind.
+    #[serde(default)]
+    pub note: String,
+    /// Whether a figure is unchecked.
+    #[serde(default)]
+    pub recalled: bool,
+}
+
 /// Keys of a part's file beside the table of its kind.
 const KEYS: [&str; 6] = ["name", "title", "tolerance", "gap", "partial", "note"];
 
-/// Reads table `[<kind>]` of a part: `capacitor`, `cell`, `harvester`, `charger`, `converter`, `panel`, `radio` or
-/// `fpga`.
+/// Reads table `[<kind>]` of a part: `capacitor`, `cell`, `harvester`, `charger`, `converter`, `panel`, `radio`,
+/// `fpga` or `peripheral`.
 ///
 /// # Errors
 /// If there is no such part, or it is not of that kind.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use sunseal_power::{
     CapacitorPart, CellPart, ChargerPart, Clock, ConverterPart, HarvesterPart, Level, Limits,
-    PanelPart, PowerModel, PowerSet, load_part,
+    PanelPart, PeripheralPart, PowerModel, PowerSet, load_part,
 };
 use sunseal_trace::{Ledger, OperatingPoint, Picos, SpanKey, Vocabulary};
 
@@ -265,7 +265,7 @@ fn energy_by_hand(c: &CapacitorPart, v: f64) -> f64 {
 #[test]
 fn every_part_loads_as_what_it_is() {
     let dir = data("parts");
-    let mut kinds = [0; 8];
+    let mut kinds = [0; 9];
     for entry in std::fs::read_dir(&dir).unwrap() {
         let path = entry.unwrap().path();
         let part = path.file_stem().unwrap().to_str().unwrap().to_owned();
@@ -326,6 +326,11 @@ fn every_part_loads_as_what_it_is() {
                 assert!(on.value.low > 0.0 && set.event_j("coprocessor.toggle", 1.2).is_ok());
             }
             kinds[7] += 1;
+        } else if has("peripheral") {
+            let p: PeripheralPart = load_part(&dir, &part, "peripheral").unwrap();
+            assert!(p.vcc_min_v < p.vcc_max_v && p.current_ua.values().all(|i| *i > 0.0), "{part}");
+            assert_eq!(p.buses.iter().any(|b| b == "i2c"), !p.addresses.is_empty(), "{part}");
+            kinds[8] += 1;
         } else if !has("charger") && !has("converter") {
             // What is in it is read by sunseal-radio.
             let r: toml::Table = load_part(&dir, &part, "radio").unwrap();

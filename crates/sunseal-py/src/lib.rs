@@ -8,7 +8,9 @@ use pyo3::prelude::*;
 
 mod air;
 mod board;
+mod device;
 mod error;
+mod findings;
 mod fleet;
 mod inject;
 mod instructions;
@@ -30,6 +32,8 @@ mod _engine {
     use air::Air;
     #[pymodule_export]
     use board::{Board, levels};
+    #[pymodule_export]
+    use device::{attach_device, device_states, i2c_serials};
     #[pymodule_export]
     use error::EngineError;
     #[pymodule_export]

@@ -15,7 +15,7 @@ use sunseal_mcu::gdb;
 use sunseal_mcu::leakage::{Leakage, Model};
 use sunseal_mcu::offline::Offline;
 use sunseal_mcu::profile::StackWatch;
-use sunseal_mcu::taint::{Fate, Taint};
+use sunseal_mcu::taint::Taint;
 use sunseal_mcu::vcd::{Probes, Recorder, Stimulus};
 use sunseal_mcu::war::War;
 use sunseal_mcu::{Device, Elf, Pin, Snapshot as State, Stop, Until};
@@ -26,7 +26,9 @@ use sunseal_trace::{Observer, Picos, Silent};
 
 use crate::air::Air;
 use crate::board::{Board, BoardOrFile};
+use crate::device::{self, Raised};
 use crate::error::{EngineError, refuse, refuse_at};
+use crate::findings::{self, Branch, Covered, CutPoint, Hazard, Leak, Spent};
 use crate::program::{Counts, check_fpgas, fpga_events};
 use crate::view::View;
 
@@ -44,6 +46,8 @@ pub struct Machine {
     radio: Option<(RadioHandle, Medium)>,
     /// The board's coprocessors by name.
     fpgas: Vec<(String, FpgaHandle)>,
+    /// Devices of Python on its serial buses, by name, and what they have raised.
+    devices: Mutex<Vec<(String, Raised)>>,
     /// What every run is written to, if it is.
     dump: Mutex<Option<Recorder<BufWriter<File>>>>,
     /// What the run since a reboot looks at, if that is followed.
@@ -59,28 +63,10 @@ pub struct Snapshot(State);
 
 /// Why a run ended, and the address, pin or count that goes with it.
 pub type Ended = (&'static str, String);
-/// Kind, address, times, place, source line, instruction.
-type Leak = (&'static str, u32, u64, String, Option<String>, String);
-
-/// Address, place, source line, cycles: independent, frame, dependent.
-type Spent = (u32, String, Option<(String, u32)>, (u64, u64, u64));
 /// Whether input was read; what was used and is not followed.
 type Split = (bool, Vec<String>);
 /// What a run says of its runtime input; branches are place and times.
-type Followed = (Ended, Counts, Vec<Spent>, Vec<CutPoint>, Vec<(String, u64)>, Split);
-/// Data bytes, control bytes, cycles saved, place.
-type CutPoint = (u64, u64, u64, Option<String>);
-
-/// Whether and how each byte of each secret was met (0 not read, 1 read, 2 overwritten); blocks given marked data
-/// (name, whether they are followed, the place that gave it); functions that ran with marked data; stretches of code
-/// that ran (first, end); bytes of all functions.
-type Covered =
-    (Vec<Vec<u8>>, Vec<(String, bool, Option<String>)>, Vec<String>, Vec<(u32, u32)>, u32);
-
-/// Address, function and offset, source line of an instruction.
-type Place = (u32, String, Option<String>);
-/// Address, bytes, object, reader, writer, times, changes.
-type Hazard = (u32, u32, Option<String>, Place, Place, u64, u64);
+type Followed = (Ended, Counts, Vec<Spent>, Vec<CutPoint>, Vec<Branch>, Split);
 
 /// Until when to run.
 pub struct Goal {
@@ -99,6 +85,7 @@ impl Goal {
 
 impl Machine {
     pub fn lock(&self) -> MutexGuard<'_, sunseal_mcu::Machine> {
+        device::refuse_if_asked();
         // A panic within a run leaves a machine that may be looked at.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -204,7 +191,17 @@ impl Machine {
     fn check_parts(&self) -> PyResult<()> {
         let problem = self.radio().and_then(RadioHandle::problem);
         problem.map_or(Ok(()), |reason| Err(refuse(reason)))?;
+        let raised = self.devices().iter().find_map(|(_, raised)| raised.take());
+        raised.map_or(Ok(()), Err)?;
         check_fpgas(&self.fpgas)
+    }
+
+    fn device_names(&self) -> Vec<String> {
+        self.devices().iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    pub fn devices(&self) -> MutexGuard<'_, Vec<(String, Raised)>> {
+        self.devices.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn footprint(&self) -> MutexGuard<'_, Option<Footprint>> {
@@ -263,8 +260,8 @@ impl Machine {
         }
         let radio = radio.map(|radio| (radio, medium));
         let (progress, dump) = (Mutex::new(None), Mutex::new(None));
-        let footprint = Mutex::new(None);
-        Ok(Self { inner: Mutex::new(inner), elf, progress, radio, fpgas, dump, footprint })
+        let (footprint, devices) = (Mutex::new(None), Mutex::new(Vec::new()));
+        Ok(Self { inner: Mutex::new(inner), elf, progress, radio, fpgas, devices, dump, footprint })
     }
 
     /// Has `progress` called with the machine's cycles every now and then while it runs.
@@ -432,32 +429,8 @@ impl Machine {
                 })
             })?;
             let ended = fault.map_or(ended, |text| ("fault", text));
-            let place = |pc| elf.describe(pc);
-            let crossed = taint.crossings().into_iter();
-            let crossed = crossed.map(|c| (c.block, c.followed, c.pc.map(place))).collect();
-            let mut reached: Vec<String> = Vec::new();
-            for pc in taint.reached() {
-                let place = elf.describe(pc);
-                let name = place.split_once('+').map_or(place.as_str(), |(name, _)| name);
-                if reached.last().is_none_or(|last| last != name) {
-                    reached.push(name.to_owned());
-                }
-            }
-            let fate = |fate| match fate {
-                Fate::Unread => 0,
-                Fate::Read => 1,
-                Fate::Overwritten => 2,
-            };
-            let fates =
-                secret.into_iter().map(|range| taint.fates(range).map(fate).collect()).collect();
-            let (ran, code_bytes) = taint.ran(elf);
-            let ran = ran.into_iter().map(|r| (r.start, r.end)).collect();
-            let covered = (fates, crossed, reached, ran, code_bytes);
-            let leaks = taint.findings(elf).into_iter().map(|f| {
-                let line = f.line.map(|l| format!("{}:{}", l.file, l.line));
-                (f.kind.name(), f.pc, f.count, f.symbol, line, f.instruction)
-            });
-            Ok((ended, leaks.collect(), covered))
+            let (leaks, covered) = findings::of_taint(&taint, elf, secret);
+            Ok((ended, leaks, covered))
         })
     }
 
@@ -501,24 +474,11 @@ impl Machine {
                 machine.vocabulary().clone(),
                 machine.cycles() - cycles,
                 machine.time().since(time).0,
+                &self.device_names(),
             );
-            let spent = offline.spent().into_iter().map(|(pc, s)| {
-                let line = elf.line_at(pc).map(|l| (l.file, l.line));
-                (pc, elf.describe(pc), line, (s.independent, s.frame, s.dependent))
-            });
-            let spent = spent.collect();
-            let place = |pc| elf.describe(pc);
-            let cuts = offline.cuts().into_iter();
-            let cuts = cuts.map(|c| (c.data_bytes, c.control_bytes, c.saved, c.pc.map(place)));
-            let branches = offline.branches().into_iter().map(|(pc, n)| (place(pc), n));
-            Ok((
-                ended,
-                counts,
-                spent,
-                cuts.collect(),
-                branches.collect(),
-                (offline.has_read_input(), offline.holes()),
-            ))
+            let (spent, cuts, branches) = findings::of_offline(&mut offline, elf);
+            let split = (offline.has_read_input(), offline.holes());
+            Ok((ended, counts, spent, cuts, branches, split))
         })
     }
 
@@ -559,14 +519,8 @@ impl Machine {
                 )),
                 (n, _) => Some(format!("the DMA controller made {n} transfers")),
             };
-            let place = |p: sunseal_mcu::war::Place| {
-                (p.pc, p.symbol, p.line.map(|l| format!("{}:{}", l.file, l.line)))
-            };
-            let found = war.findings(elf).into_iter();
-            let found = found.map(|h| {
-                (h.addr, h.bytes, h.symbol, place(h.read), place(h.write), h.times, h.changes)
-            });
-            Ok((ended, found.collect(), war.commits_unmet(), unfollowed))
+            let found = findings::of_war(&war, elf);
+            Ok((ended, found, war.commits_unmet(), unfollowed))
         })
     }
 
@@ -685,9 +639,11 @@ impl Machine {
         self.alone()?;
         let mut m = self.lock();
         let until = Until::cycles(m.cycles() + 1);
-        match m.run(&until, &mut Silent) {
+        let stop = m.run(&until, &mut Silent);
+        self.check_parts()?;
+        match stop {
             Stop::Fault(fault) => Err(refuse(fault)),
-            _ => self.check_parts(),
+            _ => Ok(()),
         }
     }
 
@@ -835,7 +791,8 @@ impl Machine {
         for (name, count) in fpga_events(&self.fpgas, m.time()) {
             ledger.add_event(vocabulary.event(&name), count);
         }
-        Ok(Counts::of_stretch(&ledger, vocabulary, m.cycles(), m.time().0))
+        let (cycles, time_ps) = (m.cycles(), m.time().0);
+        Ok(Counts::of_stretch(&ledger, vocabulary, cycles, time_ps, &self.device_names()))
     }
 
     fn lints(&self) -> Vec<String> {
@@ -896,12 +853,15 @@ impl Machine {
                 "the machine shares its air with others, whom a snapshot of it cannot take back; keep one of a machine on an air of its own",
             ));
         }
-        Ok(Snapshot(machine.snapshot()))
+        let snapshot = Snapshot(machine.snapshot());
+        self.check_parts()?;
+        Ok(snapshot)
     }
 
     fn restore(&self, snapshot: &Snapshot) -> PyResult<()> {
         self.alone()?;
-        self.lock().restore(&snapshot.0).map_err(refuse)
+        self.lock().restore(&snapshot.0).map_err(refuse)?;
+        self.check_parts()
     }
 
     /// Memory to look at without copying it: it shows what the machine holds now.

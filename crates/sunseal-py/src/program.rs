@@ -32,9 +32,17 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Of a stretch of a machine's run: what the chip did, without the board's radio, as when a program is measured.
-    pub fn of_stretch(all: &Ledger, vocabulary: Vocabulary, cycles: u64, time_ps: u128) -> Self {
-        let ledger = part_of(all, &vocabulary, |name| name != "radio");
+    /// Of a stretch of a machine's run: what the chip did, without the board's radio, as when a program is measured, and
+    /// without the devices that hang on its buses.
+    pub fn of_stretch(
+        all: &Ledger,
+        vocabulary: Vocabulary,
+        cycles: u64,
+        time_ps: u128,
+        devices: &[String],
+    ) -> Self {
+        let own = |name: &str| name != "radio" && devices.iter().all(|device| device != name);
+        let ledger = part_of(all, &vocabulary, own);
         Self { ledger, vocabulary, facts: Facts { cycles, time_ps, ..Facts::default() } }
     }
 

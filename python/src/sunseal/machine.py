@@ -204,6 +204,9 @@ class Machine:
             self._inner.set_progress(watching)
         self._hooks: dict[int, Callable[[Machine], object]] = {}
         self._free: int | None = None
+        self.devices: dict[str, object] = {}
+        """What `i2c` and `spi` have put on its buses, by name."""
+        self._selects: dict[str, str] = {}
         self.registers = Registers(self._inner)
         self.flags = Flags(self.registers)
         self.variables = Variables(self, image)
@@ -628,6 +631,101 @@ class Machine:
     def adc_volts(self, channel: int, volts: float) -> None:
         """Connect a voltage to a channel of the analogue to digital converter."""
         self._inner.adc_volts(channel, volts)
+
+    def i2c(
+        self,
+        address: int | Sequence[int],
+        device: object,
+        *,
+        serial: str | None = None,
+        name: str | None = None,
+        **inputs: Any,
+    ) -> Any:
+        """Put a device on an I2C bus and return it.
+
+        `device` names a part of the package, whose `inputs` are quantities such as `temperature=21.5` or points of
+        seconds and value; or it is an object of your own, see `sunseal.devices`. `serial` is the interface, by default
+        the one that the board leads out or the only one; `name` what its states are booked under.
+        """
+        from sunseal import devices
+
+        addresses = [address] if isinstance(address, int) else list(address)
+        if not addresses:
+            raise SunsealError("a device on I2C has at least one address; on SPI, `spi` takes it")
+        for each in addresses:
+            if not 0 <= each <= devices.ADDRESS_MAX:
+                raise SunsealError(f"{each:#x} is no I2C address of seven bits: give one of 0x00 to 0x7f")
+        kind = type(device).__name__.lower()
+        if isinstance(device, str):
+            kind = device
+            device, allowed = devices.make("i2c", kind, self.vcc_v, inputs)
+            if wrong := [each for each in addresses if each not in allowed]:
+                listed = ", ".join(f"{each:#04x}" for each in allowed)
+                raise SunsealError(f"a {kind} answers at {listed}, not at {wrong[0]:#04x}")
+        elif inputs:
+            raise SunsealError(
+                f"`{next(iter(inputs))}` is an input of the package's devices; give it to your own yourself"
+            )
+        known = _engine.i2c_serials(self._inner)
+        led_out = boards.board(self.board).get("i2c", {}).get("serial") if self.board is not None else None
+        serial = serial or led_out or (known[0] if len(known) == 1 else None)
+        if serial is None:
+            listed = ", ".join(known) or "none"
+            raise SunsealError(
+                f"name the interface that {kind} is on, as `serial` or in front of its address: {listed}"
+            )
+        return self._attach(name or f"{kind}@{addresses[0]:#04x}", serial, device, addresses, None)
+
+    def spi(
+        self, select: str | None, device: object, *, serial: str | None = None, name: str | None = None, **inputs: Any
+    ) -> Any:
+        """Put a device on an SPI bus, selected while a pin is driven low, and return it; the rest as for `i2c`."""
+        from sunseal import devices
+
+        kind = type(device).__name__.lower()
+        if isinstance(device, str):
+            kind = device
+            device, _ = devices.make("spi", kind, self.vcc_v, inputs)
+        elif inputs:
+            raise SunsealError(
+                f"`{next(iter(inputs))}` is an input of the package's devices; give it to your own yourself"
+            )
+        if select is not None:
+            self.pin(select)  # an unknown name is an error now
+            radio = boards.board(self.board).get("radio", {}).get("csn") if self.board is not None else None
+            chosen = {each: what for what, each in self._selects.items()} | ({radio: "the radio"} if radio else {})
+            if select in chosen:
+                raise SunsealError(f"{select} selects {chosen[select]} already: give {kind} a pin of its own")
+        known = self._inner.serials()
+        serial = serial or ("spi" if "spi" in known else None)
+        if serial is None:
+            listed = ", ".join(known)
+            raise SunsealError(f"name the interface that {kind} is on, as `serial` or in front of its pin: {listed}")
+        return self._attach(name or f"{kind}@{select or serial}", serial, device, [], select)
+
+    def _attach(self, name: str, serial: str, device: object, addresses: list[int], select: str | None) -> object:
+        if name in self.devices:
+            # The same address or pin of another bus; on the same one the engine refuses it.
+            name = f"{name} on {serial}"
+        _engine.attach_device(self._inner, name, serial, device, addresses, select)
+        self.devices[name] = device
+        if select is not None:
+            self._selects[name] = select
+        return device
+
+    @property
+    def device_energy_j(self) -> dict[str, float | None]:
+        """What each device on a bus drew since it was put there, at the supply, by its currents.
+
+        None where it was in a state whose current is not known.
+        """
+        drawn: dict[str, float | None] = dict.fromkeys(self.devices, 0.0)
+        for name, state, time_ps in _engine.device_states(self._inner):
+            current_a = getattr(self.devices[name], "current_a", {}).get(state)
+            so_far = drawn[name]
+            known = so_far is not None and (current_a is not None or time_ps == 0)
+            drawn[name] = (so_far or 0.0) + (current_a or 0.0) * self.vcc_v * time_ps * 1e-12 if known else None
+        return drawn
 
     def lints(self) -> list[str]:
         """Return what the program did that works here and fails on a chip."""

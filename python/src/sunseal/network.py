@@ -24,7 +24,7 @@ from sunseal.running import SLICE_S, Bench
 
 NODES_MAX = 256
 AIR = {"exponent": 3.0, "loss_db": None, "frame_loss": 0.0, "capture_db": None}
-NODE = ("name", "board", "elf", "x_m", "y_m", "uart", "baud", "input", "input_at_s")
+NODE = ("name", "board", "elf", "x_m", "y_m", "uart", "baud", "input", "input_at_s", "i2c", "spi")
 LINK = ("between", "loss_db")
 
 
@@ -141,6 +141,12 @@ def _bench(node: dict[str, Any], air: Air, folder: Path, where: str) -> Bench:
         raise SunsealError(f"`baud` of {where} is {baud!r}; a whole number such as 9600 is wanted")
     uart = None if "uart" not in node else _text(node, "uart", where)
     bench = Bench(_text(node, "board", where), elf, uart=uart, baud=baud, air=air, x_m=at[0], y_m=at[1])
+    for bus in ("i2c", "spi"):
+        listed = node.get(bus, [])
+        if not isinstance(listed, list) or not all(isinstance(given, str) for given in listed):
+            raise SunsealError(f'`{bus}` of {where} is a list of texts, such as `["0x48=tmp102:21.5C"]`')
+        for given in listed:
+            bench.put(bus, given, folder)
     if "input" in node:
         typed = folder / _text(node, "input", where)
         try:

@@ -24,12 +24,15 @@ MODELS = {
     "panel": "ixys-slmd600h10l",
     "radio": "cc2420",
     "fpga": "fpga-ice40up5k",
+    "peripheral": "mb85rc256v",
 }
 """Each kind of part, and the part whose figures a template begins with."""
 KINDS = tuple(MODELS)
 FAR = 30.0
 """A figure this many times above the largest of its kin, or below the smallest, is questioned."""
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+"""A key that TOML takes without quotes."""
 SAYS = ("source", "note", "recalled")
 """Keys that say where figures are from: a new part has its own."""
 NO_SOURCE = "who measured it, or document and page"
@@ -88,7 +91,8 @@ def _table(head: str, facts: Mapping[str, Any], meanings: Mapping[str, str], arr
         else:
             if key in meanings and not array:
                 lines.append(f"# {meanings[key]}")
-            lines.append(f"{key} = {json.dumps(value, ensure_ascii=False)}")
+            shown = key if BARE_KEY.fullmatch(key) else json.dumps(key)
+            lines.append(f"{shown} = {json.dumps(value, ensure_ascii=False)}")
     return lines + inner
 
 

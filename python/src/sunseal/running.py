@@ -18,7 +18,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sunseal import _engine, abi, boards, instructions, machine, units
 from sunseal.errors import SunsealError
@@ -67,12 +67,15 @@ class Bench:
         air: Air | None = None,
         x_m: float = 0.0,
         y_m: float = 0.0,
+        i2c: Sequence[str] = (),
+        spi: Sequence[str] = (),
     ) -> None:
         """Put a program on a board.
 
         With an `air`, its radio's antenna stands there, and `Air.run` or `sunseal.network` runs it with the others.
         `uart` is the serial interface that `send` types into, by default the one that the board leads out; `baud`
-        is how fast (8N1). `power` is the power set that `energy_j` is weighed with, `vcc_v` the supply.
+        is how fast (8N1). `power` is the power set that `energy_j` is weighed with, `vcc_v` the supply. `i2c` and `spi`
+        are devices on its buses as `sunseal run` takes them, `0x48=tmp102:21.5C`.
         """
         if boards.library().find("boards", board) is None:
             raise SunsealError(
@@ -105,6 +108,9 @@ class Bench:
         """Called with an interface, or `semihosting`, and what it has just written."""
         self.on_slice: Callable[[Bench], object] | None = None
         """Called each time the machine stands still for a look at the terminal."""
+        for bus, listed in (("i2c", i2c), ("spi", spi)):
+            for given in listed:
+                self.put(bus, given)
 
     def _led_out(self) -> str | None:
         described = boards.board(self.board).get("log")
@@ -148,6 +154,36 @@ class Bench:
         half_ps = PS / (2 * freq_hz)
         start = self._now_ps
         self._drive(name, ((start + round(n * half_ps), n % 2 == 1) for n in itertools.count(1)))
+
+    def i2c(
+        self,
+        address: int | Sequence[int],
+        device: object,
+        *,
+        serial: str | None = None,
+        name: str | None = None,
+        **inputs: Any,
+    ) -> Any:
+        """Put a device on an I2C bus, as `Machine.i2c` does."""
+        return self.machine.i2c(address, device, serial=serial, name=name, **inputs)
+
+    def spi(
+        self, select: str | None, device: object, *, serial: str | None = None, name: str | None = None, **inputs: Any
+    ) -> Any:
+        """Put a device on an SPI bus, as `Machine.spi` does."""
+        return self.machine.spi(select, device, serial=serial, name=name, **inputs)
+
+    def put(self, bus: str, given: str, folder: Path | None = None) -> Any:
+        """Put a device of the package on a bus as text: `[SERIAL:]ADDRESS=DEVICE:INPUTS` on `i2c`, a pin on `spi`.
+
+        Files are looked for in `folder`.
+        """
+        from sunseal import devices
+
+        serial, place, device, inputs = devices.read_text(bus, given, f"--{bus}", folder)
+        if bus == "i2c":
+            return self.i2c(devices.address(place, f"--i2c {given}:"), device, serial=serial, **inputs)
+        return self.spi(place, device, serial=serial, **inputs)
 
     def _drive(self, name: str, points: Iterator[tuple[int, bool | None]]) -> None:
         following = next(points, None)
@@ -417,28 +453,35 @@ def read_points(path: Path, what: str) -> list[tuple[float, float]]:
     ------
     SunsealError names the line where a value is missing, is no number, or where time does not rise.
     """
+    return [(time_s, value) for time_s, value in read_rows(path, what, 1)]
+
+
+def read_rows(path: Path, what: str, values: int) -> list[tuple[float, ...]]:
+    """Read a column of time in seconds and some of values, as `read_points` does."""
+    wanted = "a time in seconds and " + ("a value" if values == 1 else f"{values} values")
+    example = ",".join(["0.25", "1.2", "0.1", "1.0"][: 1 + values])
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as e:
         raise SunsealError(f"the file `{path}` for {what} cannot be read: {e}") from e
-    points: list[tuple[float, float]] = []
+    points: list[tuple[float, ...]] = []
     for number, row in enumerate(csv.reader(lines), 1):
         cells = [cell.strip() for cell in row]
         if not any(cells) or cells[0].startswith("#"):
             continue
         try:
-            time_s, value = (float(cell) for cell in cells)
+            point = tuple(float(cell) for cell in cells)
         except ValueError:
+            point = ()
+        if len(point) != 1 + values:
             if number == 1 and all(cell and not cell[0].isdigit() for cell in cells):
                 continue
-            raise SunsealError(
-                f"`{path}` line {number} is not a time in seconds and a value: write `0.25,1.2`"
-            ) from None
-        if not (math.isfinite(time_s) and math.isfinite(value)):
+            raise SunsealError(f"`{path}` line {number} is not {wanted}: write `{example}`")
+        if not all(map(math.isfinite, point)):
             raise SunsealError(f"`{path}` line {number} holds what is no finite number: `{','.join(row)}`")
-        if points and time_s <= points[-1][0]:
+        if points and point[0] <= points[-1][0]:
             raise SunsealError(f"`{path}` line {number} does not come after the line before it: its time must rise")
-        points.append((time_s, value))
+        points.append(point)
     if not points:
-        raise SunsealError(f"`{path}` for {what} holds no points: write lines such as `0.25,1.2`")
+        raise SunsealError(f"`{path}` for {what} holds no points: write lines such as `{example}`")
     return points

@@ -254,10 +254,11 @@ def _network() -> Schema:
     from sunseal import network as reader
 
     number = _number()
+    listed = {"type": "array", "items": TEXT}
     node = _table(
         ["name", "board", "elf"],
         name=TEXT, board=TEXT, elf=TEXT, x_m=number, y_m=number,
-        uart=TEXT, baud=WHOLE, input=TEXT, input_at_s=_number(0),
+        uart=TEXT, baud=WHOLE, input=TEXT, input_at_s=_number(0), i2c=listed, spi=listed,
     )  # fmt: skip
     pair = {"type": "array", "items": TEXT, "minItems": 2, "maxItems": 2}
     return _table(

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! eUSCI_A and eUSCI_B (SLAU367P, SLAU356I): UART with its modulation, SPI master, I2C master as far
-//! as an empty bus answers. Whole bytes take their time; single bits do not show.
+//! eUSCI_A and eUSCI_B (SLAU367P, SLAU356I): UART with its modulation, SPI master and slave, I2C master. Whole bytes take
+//! their time; single bits do not show.
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
+use super::i2c::{self, I2c, UCTXSTP, UCTXSTT};
 use super::{Block, Ctx, Reset, merge};
 use crate::clock::{Clocks, Line};
+use crate::common::OnBus;
 use crate::instruments::taint::Follow;
 
 const CTLW0: u32 = 0x00;
@@ -34,15 +36,14 @@ const B_IFG: u32 = 0x2C;
 const B_IV: u32 = 0x2E;
 
 const UCSWRST: u16 = 0x0001;
-const UCTXSTT: u16 = 0x0002;
-const UCTXSTP: u16 = 0x0004;
 const UCTXNACK: u16 = 0x0008;
-const UCTR: u16 = 0x0010;
 const UCSSEL: u16 = 0x00C0;
 const UCSYNC: u16 = 0x0100;
 const UCMODE: u16 = 0x0600;
 const UCMODE_I2C: u16 = 0x0600;
 const UCMST: u16 = 0x0800;
+/// I2C: ten bits of address.
+const UCSLA10: u16 = 0x4000;
 const UCSPB: u16 = 0x0800;
 const UC7BIT: u16 = 0x1000;
 const UCMSB: u16 = 0x2000;
@@ -59,6 +60,7 @@ const UCLISTEN: u16 = 0x80;
 const UCOE: u16 = 0x20;
 const UCBUSY: u16 = 0x01;
 const B_UCBBUSY: u16 = 0x10;
+const B_UCSCLLOW: u16 = 0x40;
 
 const UCRXIFG: u16 = 0x0001;
 const UCTXIFG: u16 = 0x0002;
@@ -66,8 +68,9 @@ const UCTXIFG: u16 = 0x0002;
 const UCSTTIFG: u16 = 0x0004;
 /// UART: the last stop bit left and nothing follows.
 const UCTXCPTIFG: u16 = 0x0008;
-const I2C_UCNACKIFG: u16 = 0x0020;
-const I2C_UCSTPIFG: u16 = 0x0008;
+
+/// UCCLTOx in nanoseconds: 135,000, 150,000 and 165,000 periods of MODCLK's 4.8 MHz (SLAU367P, UCBxCTLW1).
+const CLOCK_LOW_NS: [u128; 4] = [0, 28_125_000, 31_250_000, 34_375_000];
 
 /// What an interface did when its time came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,15 +79,8 @@ pub(crate) enum Done {
     Spi(u8),
     /// A byte left over the UART.
     Uart(u8),
-    /// An I2C address went out and nobody answered.
-    Unanswered,
-}
-
-/// What moves on the line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Moving {
-    Byte(u8),
-    Address,
+    /// A step on the I2C bus; answer with [`Eusci::i2c_answered`].
+    I2c(OnBus),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,8 +98,10 @@ pub(crate) struct Eusci {
     slave: u16,
     ie: u16,
     ifg: u16,
+    tbcnt: u16,
+    i2c: I2c,
     waiting: bool,
-    shifting: Option<(Moving, u128)>,
+    shifting: Option<(u8, u128)>,
     /// Bytes that come in over the UART, with the time their last bit ends.
     incoming: Vec<(u128, u8)>,
 }
@@ -125,6 +123,8 @@ impl Eusci {
             slave: 0,
             ie: 0,
             ifg: UCTXIFG,
+            tbcnt: 0,
+            i2c: I2c::default(),
             waiting: false,
             shifting: None,
             incoming: Vec::new(),
@@ -179,9 +179,6 @@ impl Eusci {
 
     fn byte_ticks(&self) -> u64 {
         let data = if self.ctlw0 & UC7BIT != 0 { 7 } else { 8 };
-        if self.is_i2c() {
-            return 9 * u64::from(self.brw).max(1);
-        }
         if self.is_spi() {
             return u64::from(data) * u64::from(self.brw).max(1);
         }
@@ -190,24 +187,74 @@ impl Eusci {
         (0..1 + data + parity + stop).map(|i| self.uart_bit(i)).sum::<u64>().max(1)
     }
 
-    fn start(&mut self, what: Moving, cx: &Ctx<'_>) -> Result<(), Fault> {
-        let Some(line) = self.line(cx.clocks) else {
-            return Err(
-                cx.refuse("eUSCI clocked from its UCLK pin is not modelled; select ACLK or SMCLK")
-            );
-        };
+    fn brclk<'a>(&self, cx: &'a Ctx<'_>) -> Result<&'a Line, Fault> {
+        self.line(cx.clocks).ok_or_else(|| {
+            cx.refuse("eUSCI clocked from its UCLK pin is not modelled; select ACLK or SMCLK")
+        })
+    }
+
+    fn start(&mut self, byte: u8, cx: &Ctx<'_>) -> Result<(), Fault> {
+        let line = self.brclk(cx)?;
         let ticks = self.byte_ticks();
         let end = line.time_of(line.tick_not_before(cx.now) + ticks);
-        self.shifting = Some((what, end.0));
-        if matches!(what, Moving::Byte(_)) {
-            self.ifg |= UCTXIFG;
-        }
+        self.shifting = Some((byte, end.0));
+        self.ifg |= UCTXIFG;
         Ok(())
+    }
+
+    // ---- I2C
+
+    fn i2c_regs(&self) -> i2c::Regs {
+        let counter = i2c::Counter {
+            threshold: self.tbcnt as u8,
+            tells: self.ctlw1 & 0x000C != 0,
+            stops: self.ctlw1 & 0x000C == 0x0008,
+        };
+        i2c::Regs {
+            ctl: self.ctlw0 & 0x00FF,
+            ifg: self.ifg,
+            address: self.slave as u8 & 0x7F,
+            counter: Some(counter),
+        }
+    }
+
+    /// Has the master do something, takes over the registers it changed, and times what it has begun.
+    fn with_i2c<T>(&mut self, act: impl FnOnce(&mut I2c, &mut i2c::Regs) -> T) -> T {
+        let mut regs = self.i2c_regs();
+        let result = act(&mut self.i2c, &mut regs);
+        self.ctlw0 = self.ctlw0 & 0xFF00 | regs.ctl;
+        self.ifg = regs.ifg;
+        result
+    }
+
+    fn time_i2c(&mut self, cx: &Ctx<'_>) -> Result<(), Fault> {
+        if !self.is_i2c() || !self.i2c.is_clocked() {
+            return Ok(());
+        }
+        let line = *self.brclk(cx)?;
+        self.i2c.time(&line, self.brw, cx.now);
+        Ok(())
+    }
+
+    fn low_max(&self) -> Option<Picos> {
+        let chosen = self.ctlw1 >> 6 & 3;
+        (chosen != 0).then(|| Picos(CLOCK_LOW_NS[usize::from(chosen)] * 1000))
+    }
+
+    /// What became of a step on the bus; `None` where nobody acknowledged.
+    pub fn i2c_answered(&mut self, answer: Option<u8>, now: Picos) {
+        if let Some(byte) = self.with_i2c(|i2c, regs| i2c.answered(answer, regs, now)) {
+            self.rxbuf = byte;
+        }
+    }
+
+    fn is_clocked(&self) -> bool {
+        self.shifting.is_some() || self.i2c.is_clocked()
     }
 
     /// Whether a byte has waited since its clock stood still.
     fn wants_clock(&self) -> bool {
-        self.shifting.is_some_and(|(_, end)| end == u128::MAX)
+        self.shifting.is_some_and(|(_, end)| end == u128::MAX) || self.i2c.wants_clock()
     }
 
     /// A byte arrives over the UART, its last bit ending at `time`.
@@ -230,7 +277,8 @@ impl Eusci {
     pub fn next_event(&self) -> Option<Picos> {
         let shift = self.shifting.map(|(_, t)| t).filter(|&t| t != u128::MAX);
         let rx = self.incoming.first().map(|e| e.0);
-        shift.into_iter().chain(rx).min().map(Picos)
+        let i2c = self.i2c.next_event(self.low_max()).map(|t| t.0);
+        shift.into_iter().chain(rx).chain(i2c).min().map(Picos)
     }
 
     pub fn event(&mut self, now: Picos) -> Option<Done> {
@@ -244,13 +292,11 @@ impl Eusci {
                 self.receive(byte);
             }
         }
-        let (moving, _) = self.shifting.take_if(|(_, t)| *t <= now.0)?;
-        let Moving::Byte(byte) = moving else {
-            // No part answers on the bus: not acknowledged.
-            self.ctlw0 &= !UCTXSTT;
-            self.ifg = (self.ifg | I2C_UCNACKIFG) & !UCTXIFG;
-            return Some(Done::Unanswered);
-        };
+        if self.is_i2c() {
+            let low_max = self.low_max();
+            return self.with_i2c(|i2c, regs| i2c.event(low_max, regs, now)).map(Done::I2c);
+        }
+        let (byte, _) = self.shifting.take_if(|(_, t)| *t <= now.0)?;
         if self.is_spi() {
             return Some(Done::Spi(self.wire(byte)));
         }
@@ -263,13 +309,10 @@ impl Eusci {
         Some(Done::Uart(byte))
     }
 
-    /// Starts the byte that waits in TXBUF, if any.
+    /// Starts the byte that waits in TXBUF, if any, or what the I2C master does next.
     pub fn go_on(&mut self, cx: &Ctx<'_>) -> Result<(), Fault> {
-        if std::mem::take(&mut self.waiting) {
-            self.start(Moving::Byte(self.txbuf), cx)
-        } else {
-            Ok(())
-        }
+        self.time_i2c(cx)?;
+        if std::mem::take(&mut self.waiting) { self.start(self.txbuf, cx) } else { Ok(()) }
     }
 
     /// What the other side sent during an SPI byte.
@@ -307,8 +350,18 @@ impl Eusci {
     /// The interrupt flags in the order of their vectors.
     fn order(&self) -> &'static [(u16, u16)] {
         if self.is_i2c() {
-            // NACK 4, start 6, stop 8, receive 0 22, transmit 0 24 (SLAU367P, UCBxIV in I2C mode).
-            &[(0x20, 4), (0x04, 6), (0x08, 8), (UCRXIFG, 22), (UCTXIFG, 24)]
+            // NACK 4, start 6, stop 8, receive 0 22, transmit 0 24, counter 26, clock low 28, bit nine 30 (SLAU367P, UCBxIV in
+            // I2C mode).
+            &[
+                (0x0020, 4),
+                (0x0004, 6),
+                (0x0008, 8),
+                (UCRXIFG, 22),
+                (UCTXIFG, 24),
+                (0x0040, 26),
+                (0x0080, 28),
+                (0x4000, 30),
+            ]
         } else if self.is_spi() {
             &[(UCRXIFG, 2), (UCTXIFG, 4)]
         } else {
@@ -328,9 +381,12 @@ impl Eusci {
     }
 
     fn status(&self) -> u16 {
-        let busy = self.shifting.is_some();
-        let bit = if self.is_i2c() { B_UCBBUSY } else { UCBUSY };
-        self.statw | if busy { bit } else { 0 }
+        if self.is_i2c() {
+            let busy = if self.i2c.is_busy() { B_UCBBUSY } else { 0 };
+            let low = if self.i2c.holds_low() { B_UCSCLLOW } else { 0 };
+            return u16::from(self.i2c.count) << 8 | self.statw | busy | low;
+        }
+        self.statw | if self.shifting.is_some() { UCBUSY } else { 0 }
     }
 
     fn write_ctlw0(&mut self, new: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
@@ -338,10 +394,11 @@ impl Eusci {
             let listen = self.statw & UCLISTEN;
             self.shifting = None;
             self.waiting = false;
+            self.i2c = I2c::default();
             self.ie = 0;
-            self.ifg = UCTXIFG;
             self.statw = listen;
             self.ctlw0 = new & !(UCTXSTT | UCTXSTP);
+            self.ifg = if self.is_i2c() { 0 } else { UCTXIFG };
             return Ok(());
         }
         let sync = new & UCSYNC != 0;
@@ -369,23 +426,20 @@ impl Eusci {
     }
 
     fn write_i2c(&mut self, new: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
-        let begins = new & UCTXSTT != 0 && self.ctlw0 & UCTXSTT == 0;
-        let ends = new & UCTXSTP != 0 && self.shifting.is_none() && !begins;
         if self.ctlw0 & UCMODE != UCMODE_I2C || self.ctlw0 & UCSWRST != 0 {
             self.ifg = 0;
         }
-        self.ctlw0 = new & !UCTXNACK;
-        if begins {
-            if new & UCTR != 0 {
-                self.ifg |= UCTXIFG;
-            }
-            self.start(Moving::Address, cx)?;
+        let already = self.ctlw0 & (UCTXSTT | UCTXSTP);
+        // What has been asked for and not been done yet stands.
+        self.ctlw0 = new & !UCTXNACK | already;
+        if self.ctlw0 & UCTXSTT != 0 {
+            i2c::check(self.brw, self.ctlw0 & UCSLA10 != 0, self.slave)
+                .map_err(|e| cx.refuse(&e))?;
         }
-        if ends {
-            self.ctlw0 &= !UCTXSTP;
-            self.ifg |= I2C_UCSTPIFG;
+        if self.ctlw0 & (UCTXSTT | UCTXSTP) != already {
+            self.with_i2c(|i2c, regs| i2c.asked(already, regs, cx.now));
         }
-        Ok(())
+        self.time_i2c(cx)
     }
 
     fn write_register(
@@ -409,11 +463,15 @@ impl Eusci {
                 if self.ctlw0 & UCSWRST != 0 {
                     return Ok(());
                 }
-                if self.is_i2c() || (self.is_spi() && self.ctlw0 & UCMST == 0) {
-                    // Waits for an address to be acknowledged, or for the master.
+                if self.is_i2c() {
+                    let byte = self.txbuf;
+                    self.with_i2c(|i2c, regs| i2c.written(byte, regs, cx.now));
+                    self.time_i2c(cx)?;
+                } else if self.is_spi() && self.ctlw0 & UCMST == 0 {
+                    // Waits for the master.
                     self.ifg &= !UCTXIFG;
                 } else if self.shifting.is_none() {
-                    self.start(Moving::Byte(self.txbuf), cx)?;
+                    self.start(self.txbuf, cx)?;
                 } else {
                     self.waiting = true;
                     self.ifg &= !UCTXIFG;
@@ -434,6 +492,10 @@ impl Eusci {
             I2CSA if !self.is_a => self.slave = merge(self.slave, value, mask) & 0x03FF,
             B_IE if !self.is_a => self.ie = merge(self.ie, value, mask) & 0x7FFF,
             B_IFG if !self.is_a => self.ifg = merge(self.ifg, value, mask) & 0x7FFF,
+            // May be set in reset alone (SLAU367P, UCBxTBCNT).
+            B_TBCNT if !self.is_a && self.ctlw0 & UCSWRST != 0 => {
+                self.tbcnt = merge(self.tbcnt, value, mask) & 0x00FF;
+            }
             B_TBCNT | ADDRX if !self.is_a => {}
             RXBUF | A_IV | B_IV => {}
             _ => return Err(cx.no_register()),
@@ -456,11 +518,20 @@ impl Block for Eusci {
             MCTLW if self.is_a => self.mctlw,
             STATW if self.is_a => self.status(),
             B_STATW if !self.is_a => self.status(),
-            B_TBCNT if !self.is_a => 0,
+            B_TBCNT if !self.is_a => self.tbcnt,
             RXBUF => {
                 self.ifg &= !UCRXIFG;
                 self.statw &= !UCOE;
-                u16::from(self.rxbuf)
+                let byte = u16::from(self.rxbuf);
+                if self.is_i2c()
+                    && let Some(next) = self.with_i2c(|i2c, regs| i2c.read(regs, cx.now))
+                {
+                    self.rxbuf = next;
+                    self.time_i2c(cx)?;
+                    cx.fx.touched = true;
+                    cx.fx.clocks |= self.wants_clock();
+                }
+                byte
             }
             TXBUF => u16::from(self.txbuf),
             ABCTL | IRCTL if self.is_a => 0,
@@ -479,17 +550,24 @@ impl Block for Eusci {
     }
 
     fn requests_smclk(&self) -> bool {
-        self.shifting.is_some() && self.ctlw0 & UCSSEL >= 0x80
+        self.is_clocked() && self.ctlw0 & UCSSEL >= 0x80
     }
 
     fn requests_aclk(&self) -> bool {
-        self.shifting.is_some() && self.ctlw0 & UCSSEL == 0x40
+        self.is_clocked() && self.ctlw0 & UCSSEL == 0x40
     }
 
     fn clocked(&mut self, clocks: &Clocks, now: Picos) {
-        let Some((what, u128::MAX)) = self.shifting else { return };
+        if !self.wants_clock() {
+            return;
+        }
         let Some(line) = self.line(clocks) else { return };
-        self.shifting = Some((what, line.time_of(line.tick_not_before(now) + self.byte_ticks()).0));
+        if let Some((byte, _)) = self.shifting {
+            let end = line.time_of(line.tick_not_before(now) + self.byte_ticks());
+            self.shifting = Some((byte, end.0));
+        } else {
+            self.i2c.retime(line, self.brw, now);
+        }
     }
 
     fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {

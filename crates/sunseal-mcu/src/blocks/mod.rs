@@ -21,6 +21,7 @@ pub(crate) mod flash;
 pub(crate) mod flash_f1xx;
 pub(crate) mod flctl;
 pub(crate) mod fram;
+pub(crate) mod i2c;
 pub(crate) mod mpu;
 pub(crate) mod mpy32;
 pub(crate) mod port;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! USCI_A and USCI_B: SPI master and UART. Whole bytes take their time; single bits do not show.
+//! USCI_A and USCI_B (SLAU208, chapters 36 to 38): SPI master, UART, I2C master. Whole bytes take their time; single bits
+//! do not show.
 
 use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
+use super::i2c::{self, I2c, UCTXSTP, UCTXSTT};
 use super::{Block, Ctx, Reset, merge};
 use crate::clock::{Clocks, Line};
+use crate::common::OnBus;
 use crate::instruments::taint::Follow;
 
 const CTLW0: u32 = 0x00;
@@ -17,6 +20,8 @@ const RXBUF: u32 = 0x0C;
 const TXBUF: u32 = 0x0E;
 const ABCTL: u32 = 0x10;
 const IRCTL: u32 = 0x12;
+const I2COA: u32 = 0x10;
+const I2CSA: u32 = 0x12;
 const ICTL: u32 = 0x1C;
 const IV: u32 = 0x1E;
 
@@ -25,6 +30,7 @@ const UCSWRST: u16 = 0x0001;
 const UCSSEL: u16 = 0x00C0;
 const UCSYNC: u16 = 0x0100;
 const UCMODE: u16 = 0x0600;
+const UCMODE_I2C: u16 = 0x0600;
 const UCMST: u16 = 0x0800;
 const UCSPB: u16 = 0x0800;
 const UC7BIT: u16 = 0x1000;
@@ -32,14 +38,23 @@ const UCMSB: u16 = 0x2000;
 const UCCKPL: u16 = 0x4000;
 const UCCKPH: u16 = 0x8000;
 const UCPEN: u16 = 0x8000;
+/// I2C: ten bits of address.
+const UCSLA10: u16 = 0x4000;
 
 const UCLISTEN: u16 = 0x80;
 const UCOE: u16 = 0x20;
 const UCBUSY: u16 = 0x01;
+const B_UCBBUSY: u16 = 0x10;
+const B_UCSCLLOW: u16 = 0x40;
 
 const UCRXIFG: u16 = 0x0100;
 const UCTXIFG: u16 = 0x0200;
 const INTERRUPTS: u16 = 0x03;
+const I2C_INTERRUPTS: u16 = 0x3F;
+/// Flags of I2C in the order of their vectors (SLAU208, UCBxIV): lost arbitration 2, not acknowledged 4, START 6, STOP 8,
+/// received 10, to be sent 12.
+const I2C_ORDER: [(u16, u16); 6] =
+    [(0x10, 2), (0x20, 4), (0x04, 6), (0x08, 8), (0x01, 10), (0x02, 12)];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Done {
@@ -47,6 +62,8 @@ pub(crate) enum Done {
     Spi(u8),
     /// A byte left over the UART.
     Uart(u8),
+    /// A step on the I2C bus; answer with [`Usci::i2c_answered`].
+    I2c(OnBus),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +76,9 @@ pub(crate) struct Usci {
     rxbuf: u8,
     txbuf: u8,
     ictl: u16,
+    own: u16,
+    slave: u16,
+    i2c: I2c,
     waiting: bool,
     shifting: Option<(u8, u128)>,
     /// Bytes that come in over the UART, with the time their last bit ends.
@@ -76,6 +96,9 @@ impl Usci {
             rxbuf: 0,
             txbuf: 0,
             ictl: UCTXIFG,
+            own: 0,
+            slave: 0,
+            i2c: I2c::default(),
             waiting: false,
             shifting: None,
             incoming: Vec::new(),
@@ -95,7 +118,16 @@ impl Usci {
     }
 
     fn is_spi(&self) -> bool {
-        self.ctlw0 & UCSYNC != 0
+        self.ctlw0 & UCSYNC != 0 && !self.is_i2c()
+    }
+
+    fn is_i2c(&self) -> bool {
+        !self.is_a && self.ctlw0 & (UCSYNC | UCMODE) == UCSYNC | UCMODE_I2C
+    }
+
+    /// The interrupts that the mode has, by their bits in UCxIE.
+    fn interrupts(&self) -> u16 {
+        if self.is_i2c() { I2C_INTERRUPTS } else { INTERRUPTS }
     }
 
     /// Whether the clock rests low and data stand at its rising edge (SPI mode 0), as the devices here want it.
@@ -125,22 +157,80 @@ impl Usci {
         (1 + data + parity + stop) * bit
     }
 
+    fn is_clocked(&self) -> bool {
+        self.shifting.is_some() || self.i2c.is_clocked()
+    }
+
     /// Whether a byte has waited since its clock stood still.
     fn wants_clock(&self) -> bool {
-        self.shifting.is_some_and(|(_, end)| end == u128::MAX)
+        self.shifting.is_some_and(|(_, end)| end == u128::MAX) || self.i2c.wants_clock()
+    }
+
+    fn brclk<'a>(&self, cx: &'a Ctx<'_>) -> Result<&'a Line, Fault> {
+        self.line(cx.clocks).ok_or_else(|| {
+            cx.refuse("USCI clocked from its UCLK pin is not modelled; select ACLK or SMCLK")
+        })
     }
 
     fn start(&mut self, byte: u8, cx: &Ctx<'_>) -> Result<(), Fault> {
-        let Some(line) = self.line(cx.clocks) else {
-            return Err(
-                cx.refuse("USCI clocked from its UCLK pin is not modelled; select ACLK or SMCLK")
-            );
-        };
+        let line = self.brclk(cx)?;
         let ticks = self.byte_eighths().div_ceil(8).max(1);
         let end = line.time_of(line.tick_not_before(cx.now) + ticks);
         self.shifting = Some((byte, end.0));
         self.ictl |= UCTXIFG;
         Ok(())
+    }
+
+    // ---- I2C
+
+    /// Has the master do something and takes over the registers it changed: UCBxIFG is the upper half of `ictl`.
+    fn with_i2c<T>(&mut self, act: impl FnOnce(&mut I2c, &mut i2c::Regs) -> T) -> T {
+        let mut regs = i2c::Regs {
+            ctl: self.ctlw0 & 0x00FF,
+            ifg: self.ictl >> 8,
+            address: self.slave as u8 & 0x7F,
+            counter: None,
+        };
+        let result = act(&mut self.i2c, &mut regs);
+        self.ctlw0 = self.ctlw0 & 0xFF00 | regs.ctl;
+        self.ictl = self.ictl & 0x00FF | regs.ifg << 8;
+        result
+    }
+
+    fn time_i2c(&mut self, cx: &Ctx<'_>) -> Result<(), Fault> {
+        if !self.is_i2c() || !self.i2c.is_clocked() {
+            return Ok(());
+        }
+        let line = *self.brclk(cx)?;
+        self.i2c.time(&line, self.brw, cx.now);
+        Ok(())
+    }
+
+    /// What became of a step on the bus; `None` where nobody acknowledged.
+    pub fn i2c_answered(&mut self, answer: Option<u8>, now: Picos) {
+        if let Some(byte) = self.with_i2c(|i2c, regs| i2c.answered(answer, regs, now)) {
+            self.rxbuf = byte;
+        }
+    }
+
+    fn write_i2c(&mut self, new: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
+        if new & UCMST == 0 {
+            return Err(cx.refuse("I2C slave mode of the USCI is not modelled; set UCMST"));
+        }
+        if !self.is_i2c() || self.ctlw0 & UCSWRST != 0 {
+            self.ictl &= 0x00FF;
+        }
+        let already = self.ctlw0 & (UCTXSTT | UCTXSTP);
+        // What has been asked for and not been done yet stands.
+        self.ctlw0 = new | already;
+        if self.ctlw0 & UCTXSTT != 0 {
+            i2c::check(self.brw, self.ctlw0 & UCSLA10 != 0, self.slave)
+                .map_err(|e| cx.refuse(&e))?;
+        }
+        if self.ctlw0 & (UCTXSTT | UCTXSTP) != already {
+            self.with_i2c(|i2c, regs| i2c.asked(already, regs, cx.now));
+        }
+        self.time_i2c(cx)
     }
 
     /// A byte arrives over the UART, its last bit ending at `time`.
@@ -152,7 +242,8 @@ impl Usci {
     pub fn next_event(&self) -> Option<Picos> {
         let shift = self.shifting.map(|(_, t)| t).filter(|&t| t != u128::MAX);
         let rx = self.incoming.first().map(|e| e.0);
-        shift.into_iter().chain(rx).min().map(Picos)
+        let i2c = self.i2c.next_event(None).map(|t| t.0);
+        shift.into_iter().chain(rx).chain(i2c).min().map(Picos)
     }
 
     pub fn event(&mut self, now: Picos) -> Option<Done> {
@@ -165,6 +256,9 @@ impl Usci {
                 self.receive(byte);
             }
         }
+        if self.is_i2c() {
+            return self.with_i2c(|i2c, regs| i2c.event(None, regs, now)).map(Done::I2c);
+        }
         let (byte, _) = self.shifting.take_if(|(_, t)| *t <= now.0)?;
         if self.is_spi() {
             return Some(Done::Spi(self.wire(byte)));
@@ -175,8 +269,9 @@ impl Usci {
         Some(Done::Uart(byte))
     }
 
-    /// Starts the byte that waits in TXBUF, if any.
+    /// Starts the byte that waits in TXBUF, if any, or what the I2C master does next.
     pub fn go_on(&mut self, cx: &Ctx<'_>) -> Result<(), Fault> {
+        self.time_i2c(cx)?;
         if std::mem::take(&mut self.waiting) { self.start(self.txbuf, cx) } else { Ok(()) }
     }
 
@@ -195,11 +290,11 @@ impl Usci {
 
     /// Whether any of its interrupts is enabled.
     pub fn enabled(&self) -> bool {
-        self.ictl & INTERRUPTS != 0
+        self.ictl & self.interrupts() != 0
     }
 
     pub fn pending(&self) -> bool {
-        self.ictl & (self.ictl >> 8) & INTERRUPTS != 0
+        self.ictl & (self.ictl >> 8) & self.interrupts() != 0
     }
 
     fn write_register(
@@ -212,8 +307,12 @@ impl Usci {
         match off {
             CTLW0 => {
                 let new = merge(self.ctlw0, value, mask);
-                if new & UCSYNC != 0 && new & UCMODE == 0x0600 {
-                    return Err(cx.refuse("I2C mode of the USCI is not modelled"));
+                let i2c = new & (UCSYNC | UCMODE) == UCSYNC | UCMODE_I2C;
+                if i2c && self.is_a {
+                    return Err(cx.refuse("UCMODEx = 3 (I2C) on a USCI_A, which has no I2C"));
+                }
+                if i2c && new & UCSWRST == 0 {
+                    return self.write_i2c(new, cx);
                 }
                 if new & UCSWRST == 0 {
                     if new & UCSYNC != 0 && new & UCMST == 0 {
@@ -230,8 +329,11 @@ impl Usci {
                 } else {
                     self.shifting = None;
                     self.waiting = false;
-                    self.ictl = UCTXIFG;
+                    self.i2c = I2c::default();
+                    self.ictl = if i2c { 0 } else { UCTXIFG };
                     self.stat &= UCLISTEN;
+                    self.ctlw0 = new & !(if i2c { UCTXSTT | UCTXSTP } else { 0 });
+                    return Ok(());
                 }
                 self.ctlw0 = new;
             }
@@ -243,7 +345,11 @@ impl Usci {
                 if self.ctlw0 & UCSWRST != 0 {
                     return Ok(());
                 }
-                if self.shifting.is_none() {
+                if self.is_i2c() {
+                    let byte = self.txbuf;
+                    self.with_i2c(|i2c, regs| i2c.written(byte, regs, cx.now));
+                    self.time_i2c(cx)?;
+                } else if self.shifting.is_none() {
                     self.start(self.txbuf, cx)?;
                 } else {
                     self.waiting = true;
@@ -255,6 +361,8 @@ impl Usci {
                     return Err(cx.refuse("LIN and IrDA functions of the USCI are not modelled"));
                 }
             }
+            I2COA if !self.is_a => self.own = merge(self.own, value, mask),
+            I2CSA if !self.is_a => self.slave = merge(self.slave, value, mask) & 0x03FF,
             ICTL => self.ictl = merge(self.ictl, value, mask),
             RXBUF | IV => {}
             _ => return Err(cx.no_register()),
@@ -273,15 +381,40 @@ impl Block for Usci {
             CTLW0 => self.ctlw0,
             BRW => self.brw,
             MCTL if self.is_a => self.mctl,
+            STAT if self.is_i2c() => {
+                let busy = if self.i2c.is_busy() { B_UCBBUSY } else { 0 };
+                self.stat | busy | if self.i2c.holds_low() { B_UCSCLLOW } else { 0 }
+            }
             STAT => self.stat | if self.shifting.is_some() { UCBUSY } else { 0 },
             RXBUF => {
                 self.ictl &= !UCRXIFG;
                 self.stat &= !UCOE;
-                u16::from(self.rxbuf)
+                let byte = u16::from(self.rxbuf);
+                if self.is_i2c()
+                    && let Some(next) = self.with_i2c(|i2c, regs| i2c.read(regs, cx.now))
+                {
+                    self.rxbuf = next;
+                    self.time_i2c(cx)?;
+                    cx.fx.touched = true;
+                    cx.fx.clocks |= self.wants_clock();
+                }
+                byte
             }
             TXBUF => u16::from(self.txbuf),
             ABCTL | IRCTL if self.is_a => 0,
+            I2COA if !self.is_a => self.own,
+            I2CSA if !self.is_a => self.slave,
             ICTL => self.ictl,
+            IV if self.is_i2c() => {
+                let on = self.ictl & (self.ictl >> 8);
+                match I2C_ORDER.iter().find(|(flag, _)| on & flag != 0) {
+                    Some(&(flag, code)) => {
+                        self.ictl &= !(flag << 8);
+                        code
+                    }
+                    None => 0,
+                }
+            }
             IV => match self.ictl & (self.ictl >> 8) & INTERRUPTS {
                 0 => 0,
                 i if i & 1 != 0 => {
@@ -298,14 +431,20 @@ impl Block for Usci {
     }
 
     fn requests_smclk(&self) -> bool {
-        self.shifting.is_some() && self.ctlw0 & UCSSEL >= 0x80
+        self.is_clocked() && self.ctlw0 & UCSSEL >= 0x80
     }
 
     fn clocked(&mut self, clocks: &Clocks, now: Picos) {
-        let Some((byte, u128::MAX)) = self.shifting else { return };
+        if !self.wants_clock() {
+            return;
+        }
         let Some(line) = self.line(clocks) else { return };
-        let ticks = self.byte_eighths().div_ceil(8).max(1);
-        self.shifting = Some((byte, line.time_of(line.tick_not_before(now) + ticks).0));
+        if let Some((byte, _)) = self.shifting {
+            let ticks = self.byte_eighths().div_ceil(8).max(1);
+            self.shifting = Some((byte, line.time_of(line.tick_not_before(now) + ticks).0));
+        } else {
+            self.i2c.retime(line, self.brw, now);
+        }
     }
 
     fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {

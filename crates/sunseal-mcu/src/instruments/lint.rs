@@ -28,6 +28,8 @@ pub enum LintKind {
     SpiNobody,
     /// SPI bytes were exchanged in another mode than mode 0, which the device speaks.
     SpiMode,
+    /// A TWI master began with TWBR below 10.
+    TwiTooFast,
     /// PMMCOREV was raised by more than one level at a time.
     CoreVoltageStep,
     /// A timer's output unit was set up; its pins do not move here.
@@ -71,6 +73,9 @@ impl fmt::Display for LintKind {
             Self::SpiNobody => "SPI byte sent while no chip select is low",
             Self::SpiMode => {
                 "SPI byte in another mode than the device's; set UCCKPH and clear UCCKPL (mode 0)"
+            }
+            Self::TwiTooFast => {
+                "TWI master with TWBR below 10, which may put wrong levels on SDA and SCL; raise TWBR or lower TWPS"
             }
             Self::CoreVoltageStep => "PMMCOREV raised by more than one level; go up one at a time",
             Self::TimerOutput => "timer output unit set up; its pins do not move in this machine",

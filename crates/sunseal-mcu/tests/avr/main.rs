@@ -2,6 +2,9 @@
 //! The ATmega128L, tested by small assembly programs with avr-libc's register names, and by compiled ones.
 #![allow(missing_docs)]
 
+#[allow(dead_code)]
+#[path = "../bus/mod.rs"]
+mod bus;
 #[path = "../stops/mod.rs"]
 mod stops;
 mod support;
@@ -16,3 +19,4 @@ mod power;
 mod serial;
 mod sleep;
 mod timers;
+mod twi;

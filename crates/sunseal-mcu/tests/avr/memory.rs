@@ -103,7 +103,6 @@ fn fuses_are_read_by_lpm_behind_blbset() {
 fn what_is_not_there_is_named_with_its_address() {
     for (source, what) in [
         ("lds r16, 0x1100", "0x801100"),
-        ("lds r16, TWCR", "Two-wire"),
         ("in r16, OCDR", "debug"),
         ("ldi r16, 0x80\n out MCUCR, r16", "SRE"),
         ("ldi r16, 2\n sts XMCRA, r16", "XMCRA"),

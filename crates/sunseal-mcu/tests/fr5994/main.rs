@@ -4,6 +4,8 @@
 
 #[path = "../../../sunseal-isa/tests/asm/mod.rs"]
 mod asm;
+#[path = "../bus/mod.rs"]
+mod bus;
 #[allow(dead_code)]
 #[path = "../instruments/fixture.rs"]
 mod fixture;
@@ -20,6 +22,7 @@ mod compiled;
 mod cuts;
 mod dma;
 mod fram;
+mod i2c;
 mod modules;
 mod power;
 mod siblings;

@@ -4,6 +4,9 @@
 
 #[path = "../../../sunseal-isa/tests/asm/mod.rs"]
 mod asm;
+#[path = "../bus/mod.rs"]
+#[allow(dead_code)]
+mod bus;
 mod support;
 
 mod adc;

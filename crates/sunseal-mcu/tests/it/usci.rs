@@ -3,10 +3,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use sunseal_mcu::{LintKind, Machine, MachineError, Part, Pin};
+use sunseal_mcu::{LintKind, Machine, MachineError, Part, Pin, Wiring};
 use sunseal_trace::Picos;
 
 use crate::asm::Arg::*;
+use crate::bus::{Registers, Step};
 use crate::support::*;
 
 const CS: Pin = Pin::new(3, 0);
@@ -242,8 +243,66 @@ fn a_uart_receives_and_interrupts() {
 }
 
 #[test]
+fn i2c_writes_reads_and_is_not_acknowledged_by_nobody() {
+    const UCB0I2CSA: u32 = 0x5F2;
+    const UCB0STAT: u32 = 0x5EA;
+    const UCB0IV: u32 = 0x5FE;
+    // UCTXSTT 2, UCTXSTP 4, UCTR 10h of UCB0CTL1.
+    let ask = |p: &mut Program, bits: u32| {
+        p.op_b("BIS", Imm(bits), Abs(UCB0CTLW0));
+    };
+    let mut p = Program::new();
+    p.set(UCB0CTLW0, 0x0F81).set(UCB0BRW, 10).set(UCB0I2CSA, 0x48).set(UCB0CTLW0, 0x0F80);
+    p.set_b(UCB0ICTL, 0x3F);
+    ask(&mut p, 0x12);
+    for byte in [0x20, 0xA5] {
+        p.wait_set(UCB0ICTL, 0x0200).set_b(UCB0TXBUF, byte);
+    }
+    // The pointer again, then a single byte: STOP is asked for as soon as the address is out.
+    p.wait_set(UCB0ICTL, 0x0200);
+    ask(&mut p, 0x02);
+    // UCTXIFG still tells of the byte before: what is written now would be discarded by the START.
+    p.wait_clear(UCB0CTLW0, 2).set_b(UCB0TXBUF, 0x20).wait_set(UCB0ICTL, 0x0200);
+    p.op_b("BIC", Imm(0x10), Abs(UCB0CTLW0));
+    ask(&mut p, 0x02);
+    p.wait_clear(UCB0CTLW0, 2);
+    ask(&mut p, 0x04);
+    p.wait_clear(UCB0CTLW0, 4).keep(UCB0IV).keep(UCB0RXBUF).keep(UCB0IV);
+    // Somebody else's address.
+    p.set(UCB0I2CSA, 0x10);
+    ask(&mut p, 0x12);
+    p.wait_clear(UCB0CTLW0, 2).keep(UCB0IV).keep(UCB0STAT);
+    ask(&mut p, 0x04);
+    p.wait_clear(UCB0CTLW0, 4).keep(UCB0STAT).halt();
+    let part = Registers::at(0x48);
+    let mut m = p.machine();
+    let wiring = Wiring { serial: Some("usci_b0"), cs: None };
+    m.attach_part("registers", wiring, Box::new(part.clone())).unwrap();
+    halt(&mut m);
+    use Step::*;
+    let expected = [
+        Address(false),
+        Write(0x20),
+        Write(0xA5),
+        Address(false),
+        Write(0x20),
+        Address(true),
+        Read(0xA5),
+        Stop,
+    ];
+    assert_eq!(part.steps(), expected);
+    // Received, room for a byte (of the time before), not acknowledged; SCL low and the bus busy, then free.
+    let words: Vec<_> = (0..5).map(|n| kept(&m, n)).collect();
+    assert_eq!(words, [10, 0xA5, 12, 4, 0x50]);
+    assert_eq!(kept(&m, 5) & 0xFF, 0);
+    let times = part.times_ps();
+    let tick_ps = (times[7] - times[6]) / 10;
+    assert!((times[1] - times[0]).abs_diff(90 * tick_ps) < 10 * tick_ps);
+}
+
+#[test]
 fn what_the_usci_cannot_do_traps() {
-    for (ctlw0, words) in [(0x0F80, "I2C"), (0x0180, "slave"), (0x0B80, "4-pin")] {
+    for (ctlw0, words) in [(0x0780, "I2C slave"), (0x0180, "slave"), (0x0B80, "4-pin")] {
         let mut p = Program::new();
         let fault = fault_of(p.set(UCB0CTLW0, ctlw0));
         assert!(fault.contains(words) && fault.contains("not modelled"), "{fault}");

@@ -65,6 +65,14 @@ def run_command(
         list[str] | None,
         typer.Option("--pin", help="P1.3=0, =1, =toggle@1Hz or =FILE.csv (seconds, 0 or 1). Repeatable."),
     ] = None,
+    i2c: Annotated[
+        list[str] | None,
+        typer.Option("--i2c", help="[SERIAL:]0x48=tmp102:21.5C, a device at an I2C address. Repeatable."),
+    ] = None,
+    spi: Annotated[
+        list[str] | None,
+        typer.Option("--spi", help="SERIAL:P6.7=fm25v02, a device that a pin selects. Repeatable."),
+    ] = None,
     pin_log: Annotated[
         Path | None, typer.Option("--pin-log", help="Write every edge of an output pin into this .csv.")
     ] = None,
@@ -110,7 +118,7 @@ def run_command(
     if elf.suffix == ".toml":
         alone = {"--until": until, "--exit": status, "--uart": uart, "--input": typed, "--pty": pty, "--adc": adc}
         alone |= {"--pin": pin, "--pin-log": pin_log, "--vcd": vcd, "--trace": trace, "--gdb": gdb, "--supply": supply}
-        alone |= {"--vcc": vcc, "--power": power}
+        alone |= {"--vcc": vcc, "--power": power, "--i2c": i2c, "--spi": spi}
         if refused := [name for name, given in alone.items() if given]:
             raise SunsealError(f"`{refused[0]}` is of one program alone, and `{elf}` names several on an air")
         _on_air(elf, span, until_uart, frames, as_json)
@@ -128,7 +136,7 @@ def run_command(
             "--input": typed,
         }
         inputs |= {"--pty": pty, "--adc": adc, "--pin": pin, "--pin-log": pin_log, "--vcd": vcd, "--gdb": gdb}
-        inputs |= {"--trace": trace}
+        inputs |= {"--trace": trace, "--i2c": i2c, "--spi": spi}
         if refused := [name for name, given in inputs.items() if given]:
             raise SunsealError(
                 f"`{refused[0]}` is of a bench with a steady supply, and `--supply` feeds the program from a store "
@@ -148,6 +156,9 @@ def run_command(
         _connect(bench, given)
     for given in pin or ():
         _drive(bench, given)
+    for bus, devices in (("i2c", i2c), ("spi", spi)):
+        for given in devices or ():
+            bench.put(bus, given)
     if status is not None:
         bench.machine.address(status)
     if trace is not None:
@@ -324,6 +335,7 @@ def _tell(bench: Bench, ended: Ended, shown: str | None, as_json: bool) -> None:
                 "cycles": bench.machine.cycles,
                 "energy_j": energy_j,
                 "energy_gap": gap,
+                "device_energy_j": bench.machine.device_energy_j,
                 "resets": bench.resets,
                 "last_reset": bench.machine.last_reset(),
                 "uart": {name: data.decode("utf-8", errors="replace") for name, data in bench.received.items()},
@@ -338,6 +350,9 @@ def _tell(bench: Bench, ended: Ended, shown: str | None, as_json: bool) -> None:
     first = "[bold red]failed:[/]" if ended.why == "failed" else "ended:"
     err.print(f"{first} {escape(ended.detail)}")
     err.print(f"{units.show(bench.time_s, 's')}, {bench.machine.cycles:,} cycles, {escape(joules)}")
+    for name, device_j in bench.machine.device_energy_j.items():
+        shown_j = "energy unknown" if device_j is None else units.show(device_j, "J")
+        err.print(f"{name}: {shown_j}", markup=False)
     if (resets := bench.explain_resets()) and ended.why != "reset loop":
         err.print(resets, style="bold", markup=False)
     for name, data in bench.received.items():

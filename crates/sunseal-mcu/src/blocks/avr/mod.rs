@@ -10,6 +10,7 @@ pub(crate) mod port;
 pub(crate) mod selfprog;
 pub(crate) mod spi;
 pub(crate) mod timer;
+pub(crate) mod twi;
 pub(crate) mod usart;
 pub(crate) mod watchdog;
 

@@ -290,13 +290,15 @@ impl Chip for Avr {
             *r = splitmix64(ram_seed ^ 0x5EED_0000 ^ i as u64) as u8;
         }
         self.soc.regs.fuses.copy_from_slice(&self.soc.fuse_bytes[..3]);
+        // The parts have the supply while the chip starts.
+        let now = self.soc.common.now();
+        let drives = self.soc.common.power_parts(true, now, cycles);
+        self.soc.drive_all(drives, now);
         self.soc.common.state.now_ps += self.soc.reset_time().0;
         let now = self.soc.common.now();
         for component in [FLASH, EEPROM] {
             self.soc.set_state(component, accounts::IDLE, now, cycles);
         }
-        let drives = self.soc.common.power_parts(true, now, cycles);
-        self.soc.drive_all(drives, now);
         self.reset();
     }
 

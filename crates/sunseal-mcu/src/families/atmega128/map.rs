@@ -64,6 +64,11 @@ pub(super) mod addr {
     pub const XMCRB: u16 = 0x6C;
     pub const XMCRA: u16 = 0x6D;
     pub const OSCCAL: u16 = 0x6F;
+    pub const TWBR: u16 = 0x70;
+    pub const TWSR: u16 = 0x71;
+    pub const TWAR: u16 = 0x72;
+    pub const TWDR: u16 = 0x73;
+    pub const TWCR: u16 = 0x74;
     pub const ETIFR: u16 = 0x7C;
     pub const ETIMSK: u16 = 0x7D;
     pub const UBRR0H: u16 = 0x90;
@@ -176,4 +181,5 @@ pub(super) const USART0_RX: u8 = 19;
 pub(super) const ADC_DONE: u8 = 22;
 pub(super) const EE_READY: u8 = 23;
 pub(super) const USART1_RX: u8 = 31;
+pub(super) const TWI_DONE: u8 = 34;
 pub(super) const SPM_READY: u8 = 35;

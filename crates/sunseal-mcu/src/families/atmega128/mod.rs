@@ -17,11 +17,12 @@ use crate::blocks::avr::port::Port;
 use crate::blocks::avr::selfprog::{NRWW, PAGE_BYTES, SelfProgramming, Work};
 use crate::blocks::avr::spi::Spi;
 use crate::blocks::avr::timer::{self, Prescaler, Timer};
+use crate::blocks::avr::twi::Twi;
 use crate::blocks::avr::usart::{self, Source, Usart};
 use crate::blocks::avr::watchdog::Watchdog;
 use crate::blocks::avr::{Clocks, Cx, Window};
 use crate::clock::{Line, splitmix64};
-use crate::common::{Common, Drive, UartByte};
+use crate::common::{Common, Drive, OnBus, UartByte};
 use crate::cores::msp430::Image;
 use crate::device::{self, Device, us};
 use crate::engine::{Chip, Ran};
@@ -38,8 +39,9 @@ const EEPROM_START: u32 = 0x81_0000;
 const EEPROM_BYTES: usize = 0x1000;
 const FUSES_START: u32 = 0x82_0000;
 
-const SERIALS: [&str; 3] = ["spi", "usart0", "usart1"];
+const SERIALS: [&str; 4] = ["spi", "usart0", "usart1", "twi"];
 const SPI: usize = 0;
+const TWI: usize = 3;
 
 const FLASH: ComponentId = ComponentId(1);
 const EEPROM: ComponentId = ComponentId(2);
@@ -93,6 +95,7 @@ const NAMES: Names = Names {
         Event::FlashPageWrite,
         Event::AdcConversion,
         Event::SpiByte,
+        Event::TwiByte,
         Event::Usart0Byte,
         Event::Usart1Byte,
     ],
@@ -153,6 +156,7 @@ pub(crate) struct Registers {
     prescaler_321: Prescaler,
     asynchronous: Asynchronous,
     spi: Spi,
+    twi: Twi,
     usarts: [Usart; 2],
     adc: Adc,
     eeprom: Eeprom,
@@ -243,6 +247,7 @@ impl Registers {
             prescaler_321: Prescaler::default(),
             asynchronous: Asynchronous::default(),
             spi: Spi::default(),
+            twi: Twi::default(),
             usarts: [Usart::new(), Usart::new()],
             adc: Adc::default(),
             eeprom: Eeprom::default(),
@@ -396,6 +401,7 @@ impl Registers {
             .or_else(|| self.eeprom.pending().then_some(EE_READY))
             .or_else(|| timer(25..31))
             .or_else(|| usart(1, USART1_RX))
+            .or_else(|| self.twi.pending().then_some(TWI_DONE))
             .or_else(|| (self.spm.spmie && !self.spm.is_busy()).then_some(SPM_READY))
     }
 
@@ -421,6 +427,7 @@ impl Registers {
                 self.timer_line(i).is_running() && self.timers[i].may_interrupt(self.prescaler(i))
             })
             || self.spi.may_interrupt()
+            || self.twi.may_interrupt()
             || self.usarts.iter().any(Usart::may_interrupt)
             || self.adc.may_interrupt()
             || self.eeprom.may_interrupt()
@@ -495,6 +502,7 @@ impl Soc {
         let mut sooner = |t: Option<Picos>| next = next.min(t.unwrap_or(Picos::MAX));
         (0..4).for_each(|i| sooner(r.timer_event(i)));
         sooner(r.spi.next_event());
+        sooner(r.twi.next_event());
         r.usarts.iter().for_each(|u| sooner(u.next_event()));
         sooner(r.adc.next_event());
         sooner(r.eeprom.next_event());
@@ -512,6 +520,15 @@ impl Soc {
         }
         if let Some(byte) = self.regs.spi.event(t) {
             self.spi_byte(byte, t, cycles);
+        }
+        let io = self.regs.clocks.io;
+        if let Some(step) = self.regs.twi.event(t, &io) {
+            if step != OnBus::Stop {
+                self.common.accounts.count(Event::TwiByte);
+            }
+            let (answer, drives) = self.common.i2c(TWI, step, t, cycles);
+            self.regs.twi.answered(step, answer);
+            self.drive_all(drives, t);
         }
         for i in 0..2 {
             let clocked = self.regs.clocks.io.is_running();
@@ -722,6 +739,7 @@ impl Soc {
         r.acsr = 0;
         r.osccal = 0;
         r.spi.reset();
+        r.twi.reset();
         r.usarts.iter_mut().for_each(Usart::reset);
         r.adc.reset();
         r.eeprom.reset();

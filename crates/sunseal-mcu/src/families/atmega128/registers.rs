@@ -63,6 +63,11 @@ impl Soc {
             addr::SPCR => r.spi.spcr(),
             addr::SPSR => r.spi.read_spsr(),
             addr::SPDR => r.spi.read_spdr(),
+            addr::TWBR => r.twi.twbr,
+            addr::TWSR => r.twi.twsr(),
+            addr::TWAR => r.twi.twar,
+            addr::TWDR => r.twi.twdr(),
+            addr::TWCR => r.twi.twcr(),
             addr::EECR => r.eeprom.eecr(at),
             addr::EEDR => r.eeprom.eedr,
             addr::EEARL => r.eeprom.eear as u8,
@@ -154,6 +159,11 @@ impl Soc {
             }
             addr::SPSR => self.regs.spi.write_spsr(value),
             addr::SPDR => self.regs.spi.write_spdr(value, &cx),
+            addr::TWBR => self.regs.twi.twbr = value,
+            addr::TWSR => self.regs.twi.write_twsr(value),
+            addr::TWAR => self.regs.twi.twar = value,
+            addr::TWDR => self.regs.twi.write_twdr(value),
+            addr::TWCR => self.regs.twi.write_twcr(value, &mut cx),
             addr::EECR => {
                 let write_time = us(self.facts.eeprom.write_ms * 1e3);
                 let busy = self.regs.spm.is_busy();

@@ -27,7 +27,7 @@ use crate::blocks::usci::{Done, Usci};
 use crate::blocks::wdt_a::WdtA;
 use crate::blocks::{Effects, Reset, ResetKind, cause};
 use crate::clock::{Clocks, Jitter, Line};
-use crate::common::UartByte;
+use crate::common::{OnBus, UartByte};
 use crate::cores::msp430::{Env, Peripherals, in_word, of_word};
 use crate::device::{self, Drifting, RegionKind, us};
 use crate::families::msp430::{self, cx};
@@ -199,7 +199,9 @@ impl F5xx {
         let mut usci = self.chip.blocks.usci[i].clone();
         let done = usci.event(t);
         if let Some(done) = done {
-            env.common.accounts.count(USCI_BYTE[i]);
+            if done != Done::I2c(OnBus::Stop) {
+                env.common.accounts.count(USCI_BYTE[i]);
+            }
             match done {
                 Done::Uart(byte) => {
                     env.common.state.uart_log.push(UartByte {
@@ -220,6 +222,13 @@ impl F5xx {
                         env.common.state.lints.report(LintKind::SpiMode, base, cycles);
                     }
                     usci.spi_received(mosi, miso.unwrap_or(0xFF));
+                }
+                Done::I2c(step) => {
+                    let (answer, drives) = env.common.i2c(i, step, t, cycles);
+                    for (pin, level) in drives {
+                        self.drive(pin, level, t);
+                    }
+                    usci.i2c_answered(answer, t);
                 }
             }
             let base = self.at.usci[i].base;

@@ -32,7 +32,7 @@ use crate::blocks::timer_a::TimerA;
 use crate::blocks::wdt_a::WdtA;
 use crate::blocks::{Effects, Reset, ResetKind, cause};
 use crate::clock::{Clocks, Jitter, Line, splitmix64};
-use crate::common::UartByte;
+use crate::common::{OnBus, UartByte};
 use crate::cores::msp430::{CODE, Env, FRAM_READ, FRAM_WRITE, Peripherals, in_word};
 use crate::device::fr5xx as facts;
 use crate::device::{Drifting, RegionKind, us};
@@ -344,74 +344,10 @@ pub(crate) struct Fr5xx {
 mod memory;
 mod modes;
 mod registers;
+mod serial;
 mod transfers;
 
 impl Fr5xx {
-    // ---- serial interfaces and converter
-
-    fn eusci_event(&mut self, env: &mut Env, i: usize, t: Picos, cycles: Cycles) {
-        let mut eusci = self.chip.blocks.eusci[i].clone();
-        if let Some(done) = eusci.event(t) {
-            let base = self.at.eusci[i].base;
-            match done {
-                Done::Uart(byte) => {
-                    env.common.accounts.count(EUSCI_BYTE[i]);
-                    let usci = SERIALS[i].to_owned();
-                    env.common.state.uart_log.push(UartByte { time_ps: t.0, usci, byte });
-                }
-                Done::Spi(mosi) => {
-                    env.common.accounts.count(EUSCI_BYTE[i]);
-                    let (miso, drives) = env.common.exchange(i, mosi, t, cycles);
-                    for (pin, level) in drives {
-                        self.drive(pin, level, t);
-                    }
-                    if miso.is_none() {
-                        env.common.state.lints.report(LintKind::SpiNobody, base, cycles);
-                    } else if !eusci.is_mode_0() {
-                        env.common.state.lints.report(LintKind::SpiMode, base, cycles);
-                    }
-                    eusci.spi_received(mosi, miso.unwrap_or(0xFF));
-                }
-                Done::Unanswered => {}
-            }
-            if let Err(fault) = eusci.go_on(&cx!(self, env, base, cycles, t)) {
-                env.common.pending_fault = Some(fault);
-            }
-        }
-        self.chip.blocks.eusci[i] = eusci;
-        self.fx.clocks = true;
-    }
-
-    fn adc_event(&mut self, env: &mut Env, t: Picos, cycles: Cycles) {
-        let Some(sample) = self.chip.blocks.adc.take_sample(t) else { return };
-        env.common.accounts.count(Event::Adc12Conversion);
-        let ports = &self.chip.blocks.ports;
-        let volts = match sample.inner {
-            Some(Inner::Temperature) => Some(self.facts.adc12.sensor_25c_mv * 1e-3),
-            Some(Inner::HalfSupply) => Some(env.common.state.vcc_v / 2.0),
-            None => env.common.adc_volts(sample.channel, sample.time, &|pin| level(ports, pin)),
-        };
-        let base = self.at.adc[0].base;
-        let Some(volts) = volts else {
-            let what =
-                format!("ADC12 channel A{} has no voltage; connect one to it", sample.channel);
-            env.common.pending_fault = Some(Fault::device(base, what));
-            return;
-        };
-        let r = &self.chip.blocks.reference;
-        let (select, reference) = (r.level(), &self.facts.reference);
-        let vref = r.is_on().then(|| (reference.levels_v[select], r.settled(sample.time)));
-        if sample.uses_reference() && env.common.state.vcc_v < reference.avcc_min_v[select] {
-            env.common.state.lints.report(LintKind::ReferenceSupply, base, cycles);
-        }
-        let result =
-            self.chip.blocks.adc.finish(sample, volts, vref, &mut cx!(self, env, base, cycles, t));
-        if let Err(fault) = result {
-            env.common.pending_fault = Some(fault);
-        }
-        self.fx.clocks = true;
-    }
-
     // ---- pins
 
     fn port_written(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {

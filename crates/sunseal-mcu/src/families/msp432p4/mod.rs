@@ -30,7 +30,7 @@ use crate::blocks::wdt_a_p4::{self as wdt, Wdt};
 use crate::blocks::wide::{Class, Cx, Fx, Lines};
 use crate::blocks::{Block as _, Ctx, Effects};
 use crate::clock::{Jitter, Line, splitmix64};
-use crate::common::{Common, Drive, UartByte};
+use crate::common::{Common, Drive, OnBus, UartByte};
 use crate::cores::armv7m::dwt::Dwt;
 use crate::cores::armv7m::scs::{self, Scs};
 use crate::cores::armv7m::{Access, Around, CortexM};

@@ -375,7 +375,9 @@ impl Soc {
         let mut eusci = self.r.eusci[i].clone();
         let base = eusci_bases(&self.facts.peripherals)[i];
         if let Some(done) = eusci.event(t) {
-            self.common.accounts.count(SERIAL_BYTE[i]);
+            if done != Done::I2c(OnBus::Stop) {
+                self.common.accounts.count(SERIAL_BYTE[i]);
+            }
             match done {
                 Done::Uart(byte) => {
                     self.common.state.uart_log.push(UartByte {
@@ -394,7 +396,11 @@ impl Soc {
                     }
                     eusci.spi_received(mosi, miso.unwrap_or(0xFF));
                 }
-                Done::Unanswered => {}
+                Done::I2c(step) => {
+                    let (answer, drives) = self.common.i2c(i, step, t, cycles);
+                    self.drive(drives);
+                    eusci.i2c_answered(answer, t);
+                }
             }
             let mut effects = Effects::default();
             if let Err(fault) = eusci.go_on(&ctx!(self, effects, base, cycles, t)) {

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Requests that a machine refuses, each a sentence.
+
+use crate::elf::ElfError;
+
+/// What a machine was asked that it cannot do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MachineError {
+    /// Unknown serial interface.
+    #[error("`{name}` is no serial interface of this device; the known ones are {known}")]
+    NoSerial {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// A part with an I2C address on an interface without I2C.
+    #[error("`{name}` speaks no I2C; of {device} {known} do")]
+    NoI2c {
+        /// What was asked for.
+        name: String,
+        /// The device.
+        device: String,
+        /// What there is.
+        known: String,
+    },
+    /// Two parts at one I2C address.
+    #[error("{part} cannot have I2C address {address:#04x} on {serial}: {other} has it")]
+    AddressTaken {
+        /// Who came second.
+        part: String,
+        /// Who has it.
+        other: String,
+        /// The bus.
+        serial: String,
+        /// The address.
+        address: u8,
+    },
+    /// Unknown timer or capture input.
+    #[error("`{0}` is no capture input; write timer, block and input as in tb0, 6, B")]
+    NoCapture(String),
+    /// Unknown oscillator.
+    #[error("`{0}` is no oscillator of this device that takes a crystal")]
+    NoOscillator(String),
+    /// Unknown register.
+    #[error("`{name}` is no register of this device's core; the known ones are {known}")]
+    NoRegister {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// Memory that is not there.
+    #[error("{bytes} bytes at {addr:#07x} are not all memory of {device}")]
+    NoMemory {
+        /// First address.
+        addr: u32,
+        /// How many.
+        bytes: usize,
+        /// The device.
+        device: String,
+    },
+    /// Not a snapshot of such a machine.
+    #[error(
+        "the snapshot does not fit: {0}; restore it into a machine with the same device and the same parts attached"
+    )]
+    Snapshot(String),
+    /// The image could not be used.
+    #[error(transparent)]
+    Elf(#[from] ElfError),
+}
