@@ -371,7 +371,9 @@ def _show_breakeven(found: BreakEven) -> None:
 
 @coupon_app.command("leakage")
 def leakage_command(
-    kind: Annotated[str, typer.Option("--kind", help="ctr: AES-128 in counter mode; p256: ECDSA over P-256.")] = "ctr",
+    kind: Annotated[
+        str, typer.Option("--kind", help="ctr: AES-128 in counter mode; secp160r1, p224, p256: ECDSA.")
+    ] = "ctr",
     way: Annotated[str, typer.Option("--way", help="The cipher in software: sbox or tbox.")] = "sbox",
     board: Board = "msp430fr5994-launchpad",
     traces: Annotated[int, typer.Option("--traces", help="For each t-test, and at most for each attack.")] = 10_000,
@@ -381,6 +383,10 @@ def leakage_command(
     seed: Annotated[
         int, typer.Option("--seed", help="Of keys, messages and noise: the same one, the same answer.")
     ] = 1,
+    journal: Annotated[
+        Path | None,
+        typer.Option("--journal", help="Keeps each answer; the same command goes on from it when it was interrupted."),
+    ] = None,
     report: Report = None,
     figure: Figure = None,
     as_json: Json = False,
@@ -396,7 +402,7 @@ def leakage_command(
     writable(report, PAGE)
     writable(figure)
     with bar(as_json, "traces") as heard:
-        found = leakage(kind, way=way, board=board, traces=traces, noise=noise, seed=seed, heard=heard)
+        found = leakage(kind, way=way, board=board, traces=traces, noise=noise, seed=seed, journal=journal, heard=heard)
     if figure is not None or report is not None:
         from sunseal.report import leakage_page as drawn
 
