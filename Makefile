@@ -23,7 +23,7 @@ C_SOURCES = $$(find firmware -name build -prune -o \( -name '*.c' -o -name '*.h'
 # Tests compare with mspdebug, OpenSSL, tshark and chromium; here their absence is a failure, not a skip.
 WITH_TOOLS = SUNSEAL_REQUIRE_TOOLS=1 PATH="$$($(GET) --for tests --print-bin):$$($(GET) --print-bin):$$PATH"
 
-.PHONY: help demo all ready venv engine server firmware all-boards tools wheel release test debugger vectors test-rust test-firmware test-library test-python test-hdl test-hdl-all test-all docs torture fuzz check mutants fmt bench clean
+.PHONY: help demo all ready venv engine server firmware all-boards tools wheel release test debugger vectors test-rust test-firmware test-library test-python test-hdl test-hdl-all test-all docs randomness torture fuzz check mutants fmt bench clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -147,6 +147,13 @@ test-library: all all-boards tools ## Hold the cryptographic library to known an
 
 test-python: all all-boards tools ## Test the command line, the report in a real browser, and what crosses languages.
 	$(WITH_TOOLS) $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal python/tests tests
+
+# Compiled where they are asked for, with libraries that not every machine has: neither in .venv nor in `make test`.
+RANDOMNESS_PACKAGES = $(CARGO_TARGET_DIR)/randomness
+randomness: engine all-boards ## Compile NIST's estimators (SP 800-90B, SP 800-22) and hold the generators to them.
+	@test -f /usr/include/divsufsort.h -a -f /usr/include/bzlib.h || { echo "NIST's estimators are compiled with libdivsufsort-dev and libbz2-dev: apt install them" >&2; exit 2; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --upgrade --target $(RANDOMNESS_PACKAGES) -r packaging/randomness.txt
+	PYTHONPATH=$(RANDOMNESS_PACKAGES) $(BIN)/python -m pytest -q python/tests/test_randomness.py
 
 wheel: all all-boards ## Build a wheel that needs no source tree, into dist/.
 	$(BIN)/python packaging/wheel

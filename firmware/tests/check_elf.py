@@ -8,7 +8,8 @@
 Walks every path from the reset vector and the interrupt vectors through the machine code, adds up
 what each function pushes, and compares the deepest chain of calls, an interrupt on top, with the
 RAM between __stack_limit and __stack_top. A call through a register may lead to every function whose
-address is taken. Prints the figures; exits 1 if a program breaks a rule.
+address is taken, but for those that HELD_BY keeps to some callers. Prints the figures; exits 1 if a
+program breaks a rule.
 
 With --operands only this, for every program linked: no PUSH, PUSHX, CALL or CALLA reads an operand by SP. Silicon
 decrements SP before it makes the address of X(SP), compilers make code as if it did so behind (docs/accuracy.md).
@@ -16,6 +17,7 @@ decrements SP before it makes the address of X(SP), compilers make code as if it
 
 from __future__ import annotations
 
+import re
 import struct
 import sys
 from collections.abc import Callable
@@ -30,15 +32,38 @@ INTERRUPT_FRAME_BYTES = 4
 VECTORS = range(0xFF80, 0xFFFE, 2)
 RESET_VECTOR = 0xFFFE
 UNUSED_VECTOR = 0xFFFF
-# A structure of pointers; larger objects are tables of numbers.
+# A structure of pointers; larger constants are tables of numbers.
 TABLE_BYTES_MAX = 64
+# A structure in RAM that begins with some.
+STATE_BYTES_MAX = 1024
 # How far from its label assembly may call it by a register; farther off, a number is that by chance.
 LABEL_BYTES_MAX = 2048
+# Functions that only some callers hold a pointer to, by the type of the member that it stands in, which is in no ELF:
+# whoever else calls through a register cannot reach them. By the function's name, or by that of the table that it
+# stands in; the first that fits counts.
+HELD_BY = (
+    # struct sunseal_coupon_kind, and what a sealed kind makes its payload with: no sealed one (coupon_kinds.h)
+    (re.compile(r"sunseal_coupon_sealed_make"), re.compile(r"sunseal_coupon_produce")),
+    (re.compile(r"sunseal_coupon_\w+_make(_step|_pool)?"), re.compile(r"sunseal_coupon_(produce|sealed_make)")),
+    # No pointer to any other of these but in a table; a number in the program may be its address by chance.
+    (re.compile(r"alone sunseal_coupon_\w+"), re.compile(r"(?!)")),
+    # struct sunseal_coupon_medium is the store's (coupon/src/store.c, coupon.h), never the medium's own
+    (re.compile(r"table sunseal_coupon_(fram|flash)"), re.compile(r"sunseal_coupon_(?!\w+_make)\w+|pass_bytes")),
+    # struct sunseal_coupon_flash_driver is that medium's
+    (
+        re.compile(r"table sunseal_coupon_flash_msp\w+"),
+        re.compile(r"(?!sunseal_)\w+|bench_setup_coupon_(ctr|random)_bare"),
+    ),
+)
 CONSTANTS = {(SR, 2): 4, (SR, 3): 8, (CG, 0): 0, (CG, 1): 1, (CG, 2): 2, (CG, 3): 0xFFFF}
 
 
 class BrokenRuleError(Exception):
     """A rule that a program breaks, as a sentence."""
+
+
+class NotCallableError(BrokenRuleError):
+    """A function that pops what others pushed: it is jumped to, and a number that is its address is so by chance."""
 
 
 @dataclass
@@ -51,18 +76,30 @@ class Image:
     functions: set[int] = field(default_factory=set)
     labels: set[int] = field(default_factory=set)
     tables: list[tuple[int, int]] = field(default_factory=list)
+    starts: dict[int, int] = field(default_factory=dict)
+    """Words of RAM that the program starts with."""
     code: list[tuple[int, int]] = field(default_factory=list)
     """Executable sections, first address and end."""
 
     def taken(self) -> set[int]:
         """Functions whose address stands in a constant structure, or is moved or pushed as a number; labels near by."""
-        found = {self.words.get(at) for start, end in self.tables for at in range(start, end, 2)} & self.functions
+        found = {f for start, end in self.tables for f in self.pointers(start, end)}
         for at, word in self.words.items():
             if (word & 0xFF30 == 0x4030 and word != 0x4030) or word == 0x1230:
                 value = self.words.get(at + 2, 0)
                 if value in self.functions or (value in self.labels and abs(value - at) < LABEL_BYTES_MAX):
                     found.add(value)
         return found - {self.words.get(RESET_VECTOR)}
+
+    def pointers(self, start: int, end: int) -> set[int]:
+        """Functions whose addresses lie between two others."""
+        return {self.words.get(at, self.starts.get(at, 0)) for at in range(start, end, 2)} & self.functions
+
+    def named(self, function: int) -> list[str]:
+        """A function's name, and those of the tables that it stands in, or `alone` before its own."""
+        tables = {start for start, end in self.tables if function in self.pointers(start, end)}
+        name = self.name(function)
+        return [name, *([f"table {n}" for n, at in self.symbols.items() if at in tables] or [f"alone {name}"])]
 
     def name(self, address: int) -> str:
         """The function at an address, or the one before it with an offset."""
@@ -94,11 +131,13 @@ def load(path: Path) -> Image:
     phoff, shoff = struct.unpack_from("<II", data, 28)
     phnum, _, shnum = struct.unpack_from("<HHH", data, 44)
     for i in range(phnum):
-        kind, offset, _, physical, size = struct.unpack_from("<5I", data, phoff + 32 * i)
+        kind, offset, virtual, physical, size = struct.unpack_from("<5I", data, phoff + 32 * i)
         if kind == 1:
             count = size // 2
-            places = range(physical, physical + 2 * count, 2)
-            image.words.update(zip(places, struct.unpack_from(f"<{count}H", data, offset), strict=True))
+            words = struct.unpack_from(f"<{count}H", data, offset)
+            image.words.update(zip(range(physical, physical + 2 * count, 2), words, strict=True))
+            if virtual != physical:
+                image.starts.update(zip(range(virtual, virtual + 2 * count, 2), words, strict=True))
     sections = [struct.unpack_from("<10I", data, shoff + 40 * i) for i in range(shnum)]
     for _, kind, flags, address, offset, length, link, _, _, _ in sections:
         if kind == 1 and flags & 4:
@@ -116,7 +155,7 @@ def load(path: Path) -> Image:
                 image.functions.add(value)
             elif info == 0 and code and text.isidentifier():  # those with numbers are none
                 image.labels.add(value)
-            elif info & 15 == 1 and size <= TABLE_BYTES_MAX:
+            elif info & 15 == 1 and size <= (STATE_BYTES_MAX if value in image.starts else TABLE_BYTES_MAX):
                 image.tables.append((value, value + size))
             if (text and info & 15 == 2) or text.startswith("sunseal_isr_"):
                 image.names.setdefault(value, text)
@@ -212,6 +251,17 @@ class Walker:
         """A jump: within the function, or to another one that ends for this one and is walked with it."""
         self.todo.append((target, depth))
 
+    def reachable(self) -> set[int]:
+        """Where a register may lead."""
+        caller = self.image.name(self.entry)
+
+        def holds(target: int) -> bool:
+            names = self.image.named(target)
+            holders = (who for what, who in HELD_BY if any(map(what.fullmatch, names)))
+            return (who := next(holders, None)) is None or who.fullmatch(caller) is not None
+
+        return {target for target in self.taken if holds(target)}
+
     def into_what_follows(self, at: int, first: int, depth: int) -> int:
         """ADD to PC enters unrolled code anywhere up to its next jump: nothing there may move SP or return."""
         behind: int | None = first
@@ -229,7 +279,9 @@ class Walker:
             size, word = 4, self.fetch(at + 2)
         first = at + size
         if word in (RETI, RET):
-            if depth != 0:
+            if depth < 0:
+                raise NotCallableError(self.fail(at, f"returns with {depth} bytes still pushed"))
+            if depth > 0:
                 raise self.fail(at, f"returns with {depth} bytes still pushed")
             self.function.returns = True
             return None, depth
@@ -252,7 +304,7 @@ class Walker:
             if word & 0x0380 == 0x0200:
                 depth += 2
             elif word & 0x0380 == 0x0280:
-                targets = {self.fetch(first)} if (reg, mode) == (PC, 3) else self.taken
+                targets = {self.fetch(first)} if (reg, mode) == (PC, 3) else self.reachable()
                 if not targets:
                     raise self.fail(at, "calls through a register, and no function's address is taken")
                 for target in sorted(targets):
@@ -296,10 +348,20 @@ class Program:
     def __init__(self, image: Image, walker: type[Walker] = Walker) -> None:
         """Nothing is walked yet; `walker` knows the instruction set."""
         self.image, self.walker = image, walker
-        self.taken = image.taken()
+        self.taken = {entry for entry in image.taken() if self.callable(entry)}
         self.functions: dict[int, Function] = {}
         self.need: dict[int, int] = {}
         self.chain: list[int] = []
+
+    def callable(self, entry: int) -> bool:
+        """Whether a call may lead there: not into what ends for those that jump to it."""
+        try:
+            self.walker(self.image, entry, lambda _: Function(returns=True), {entry}).walk()
+        except NotCallableError:
+            return False
+        except BrokenRuleError:
+            pass  # which the walk from its caller will say
+        return True
 
     def function(self, entry: int) -> Function:
         """What the function at an address does; it may be asked for while its caller is walked."""

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from typing import TypeVar
 
 from calls import ERRORS, Call, In, InOut, Out, Symbol
@@ -25,7 +26,9 @@ from refused import REFUSED
 from rich.progress import track
 from table import ALL, COLUMNS, FIRMWARE, HOST, Target, content, fits, implementations, symbols
 
-from sunseal import EngineError, Leak, SunsealError
+from sunseal import EngineError, Leak, Machine, SunsealError, Verdict
+from sunseal.boards import WORKLOADS
+from sunseal.measurement import oracle
 
 T = TypeVar("T")
 TABLE = FIRMWARE.parent / "docs" / "reference" / "constant-time.md"
@@ -98,11 +101,32 @@ ALLOWED = {
     r"SUNSEAL_ERR_INFINITY": "whether the shared secret is zero",
     r"health\.c.*health->failed|(entropy|generator)\.c.*(status|final)": "whether a health test failed",
     r"lms\.c.*(changed|status)": "whether a node of the tree, which is public, reads back",
+    r"pool\.inc.*is_zero\(": "whether the sum of a pool's nonces is zero",
+    r"(fram|flash)\.c.*crc ==": "whether a coupon is whole",
+    r"flash\.c.*reads_back|flash_\w+\.c.*!done": "whether flash holds what was written",
 }
 """Source lines that may branch on a secret, and what of it they tell."""
 
 TOO_LONG = {("msp430f5438a-anagear/mpy-none", "rsa2048"), ("micaz/default", "rsa2048")}
 """Minutes each; the code is that of RSA-1024."""
+
+
+PROGRAMS = tuple(
+    work
+    for work in WORKLOADS.values()
+    if (work.algorithm == "coupon" and work.operation != "bare") or work.operation == "sign-steps"
+)
+"""Programs of the bench that are followed whole, from reset to end."""
+
+PUBLIC_TAIL = {"ecdsa": 64, "coupon": 64}
+"""Bytes of a message that is signed, behind the secrets of a program's input; seeds, keys, entropy, messages that are
+encrypted and nonces are all marked."""
+
+PROGRAM_LOOK_UPS = re.compile(r"coupon-(ctr|ccm|sealed|schedule)-")
+"""Programs that expand a key by the S-box's table, or encrypt by the T-box's where there is no accelerator."""
+
+PROGRAMS_TOO_LONG = re.compile(r"msp430f5438a-anagear/mpy-(none|16) .*-pool-")
+"""A pool is 64 multiplications."""
 
 
 def secrets_of(function: str) -> tuple[Sequence[Mark], Sequence[Mark]] | None:
@@ -192,7 +216,12 @@ def judge(target: Target, call: Call) -> tuple[set[str], list[Leak]]:
     released = marked(1) + [(m.address(name), 1) for name in OUTCOMES if target.has(name)]
     judged = m.constant_time(marked(0), public=released, call=(call.function, *args))
     renews = re.fullmatch(RENEWS, call.function)
-    why = [w for w in judged.why if not (renews and "were overwritten before they were read" in w)]
+    return sorted_out(judged, renewed=bool(renews))
+
+
+def sorted_out(judged: Verdict, *, renewed: bool = False) -> tuple[set[str], list[Leak]]:
+    """What of a verdict's findings is allowed, by its reason, and the rest; a run that is no verdict is an error."""
+    why = [w for w in judged.why if not (renewed and "were overwritten before they were read" in w)]
     if judged.verdict == "undecided" and why:
         raise SunsealError(f"the run is no verdict: {'; '.join(why)}")
     reasons, rest = set[str](), []
@@ -239,15 +268,51 @@ def work(job: tuple[str, str]) -> tuple[str, str, str, list[str]]:
     return column, name, "", []
 
 
+def program_work(job: tuple[str, str]) -> tuple[str, str, str, list[str]]:
+    """The verdict of one column about one program of the bench, run from reset to its end on the oracle's input."""
+    column, name = job
+    work = next(w for w in PROGRAMS if w.name == name)
+    elf = FIRMWARE / "build" / column / f"bench-{work.program}.elf"
+    if not elf.is_file() or PROGRAMS_TOO_LONG.match(f"{column} {name}"):
+        return column, name, "", []
+    machine, trial = Machine(column.partition("/")[0], elf), oracle.trial(work)
+    signs = work.operation in ("use", "whole", "sign-steps") and work.hash
+    secret = len(trial.fed) - (PUBLIC_TAIL[work.algorithm] if signs else 0)
+    machine.write("bench_input", trial.fed)
+    machine.write("bench_input_len", len(trial.fed).to_bytes(2, "little"))
+    # The output of chains is the store's buffer before.
+    released = [] if "wots" in name else ["bench_output"]
+    try:
+        judged = machine.constant_time([(machine.address("bench_input"), secret)], public=released)
+        told, leaks = sorted_out(judged)
+    except (EngineError, SunsealError) as e:
+        return column, name, "", [f"{column}: {name}: {e}"]
+    errors = []
+    status = int.from_bytes(machine.read("bench_status"), "little", signed=True)
+    if status != 0 or not trial.right(machine.read("bench_output")[: trial.output_bytes]):
+        errors.append(f"status {status}, or a wrong output")
+    kinds = {leak.kind for leak in leaks}
+    if PROGRAM_LOOK_UPS.match(name) and kinds and kinds <= {"address", "cached-address"}:
+        verdict = "look-ups"
+    else:
+        verdict, found = described(leaks)
+        errors += found
+    note = f": {'; '.join(sorted(told))}" if told and verdict != "leaks" else ""
+    return column, name, verdict + note, [f"{column}: {name}: {error}" for error in errors]
+
+
+def described(leaks: list[Leak]) -> tuple[str, list[str]]:
+    """Yes, or what fails."""
+    places = Counter((leak.kind, leak.place.partition("+")[0], leak.line) for leak in leaks)
+    return "leaks" if leaks else "yes", [f"{kind} in {where} ({line})" for kind, where, line in places]
+
+
 def sentence(call: Call, leaks: list[Leak]) -> tuple[str, list[str]]:
     """The verdict in a word, and what fails."""
     kinds = {leak.kind for leak in leaks}
     if LOOK_UPS.search(f" {subject(call)}") and kinds and kinds <= {"address", "cached-address"}:
         return ("no: cached look-ups, `_vartime` by the header" if "cached-address" in kinds else "look-ups"), []
-    if leaks:
-        places = Counter((leak.kind, leak.place.partition("+")[0], leak.line) for leak in leaks)
-        return "leaks", [f"{kind} in {where} ({line})" for kind, where, line in places]
-    return "yes", []
+    return described(leaks)
 
 
 HEAD = """# Constant time, by following secrets through the binaries
@@ -277,6 +342,16 @@ clean. In the others, a sum with carries at -O3 for AVR by clang 16 and 19 (not 
 """
 
 
+PROGRAMS_HEAD = """## Programs: coupons, and signatures in steps
+
+Whole programs of the bench (`firmware/bench`), followed from reset to their end: the store in FRAM or flash is made,
+a coupon produced and, where the name says use, claimed, used and wiped. Marked are keys, seeds, entropy and what is
+encrypted, not a message that is signed; the output is no secret. A function that is called in steps
+(`sunseal/ecdsa_steps.h`) keeps its secrets from call to call, so it is judged by the programs that call it. Of a pool
+on an F5438A without MPY32 nothing was followed: 64 multiplications take too long.
+"""
+
+
 def tabulate(columns: Sequence[str], cells: dict[tuple[str, str], str]) -> str:
     """The verdicts as Markdown."""
     notes: list[str] = []
@@ -296,7 +371,12 @@ def tabulate(columns: Sequence[str], cells: dict[tuple[str, str], str]) -> str:
         what = " ".join([f"`{function}`", *(c.removeprefix("sunseal_") for c in ciphers)])
         what += f", {failing}" if failing else ""
         lines.append(f"| {what} | " + " | ".join(short(cells.get((c, name), "")) for c in columns) + " |")
-    lines += ["", *(f"{i}. {note}." for i, note in enumerate(notes, 1))]
+    kept = [c for c in columns if any(cells.get((c, work.name)) for work in PROGRAMS)]
+    lines += ["", PROGRAMS_HEAD, "| program | " + " | ".join(COLUMNS[c] for c in kept) + " |"]
+    lines.append("|---" * (1 + len(kept)) + "|")
+    for work in PROGRAMS:
+        lines.append(f"| `{work.name}` | " + " | ".join(short(cells.get((c, work.name), "")) for c in kept) + " |")
+    lines += ["", "## Notes", "", *(f"{i}. {note}." for i, note in enumerate(notes, 1))]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -310,9 +390,12 @@ def main() -> int:
     cells: dict[tuple[str, str], str] = {}
     errors: list[str] = []
     jobs = [(c, n) for c in columns for n in sorted(examples()) if not any(c == t and w in n for t, w in TOO_LONG)]
+    programs = [(c, w.name) for c in columns for w in PROGRAMS]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
+        done = chain(pool.map(work, jobs), pool.map(program_work, programs))
+        total = len(jobs) + len(programs)
         for column, name, verdict, found in track(
-            pool.map(work, jobs), total=len(jobs), description="secrets", disable=not sys.stderr.isatty()
+            done, total=total, description="secrets", disable=not sys.stderr.isatty()
         ):
             cells[column, name] = verdict
             errors += found

@@ -15,7 +15,7 @@ from scipy import stats
 
 from conftest import Cli, require
 from sunseal import boards
-from sunseal.errors import SunsealError
+from sunseal.errors import Stopped, SunsealError
 from sunseal.measurement import attacking, leakage
 
 pytest.importorskip("scared")
@@ -26,7 +26,7 @@ WEIGHTS = np.array([value.bit_count() for value in range(1 << 16)])
 
 
 def _built() -> None:
-    for program in ("library-cipher", "library-ecc-p256", "bench-coupon-ctr-use"):
+    for program in ("library-cipher", *(f"library-ecc-{kind}" for kind in leakage.CURVES), "bench-coupon-ctr-use"):
         try:
             boards.firmware_path(BOARD, boards.variant((), BOARD), program)
         except SunsealError as e:
@@ -166,13 +166,41 @@ def test_the_command_prints_what_the_function_returns_and_draws_it(
     assert "making a coupon" in page.read_text(encoding="utf-8")
 
 
-def test_a_signatures_private_key_is_found_from_coupons() -> None:
+@pytest.mark.parametrize("kind", leakage.CURVES)
+def test_a_signatures_private_key_is_found_from_coupons(kind: str) -> None:
     _built()
-    found = leakage.leakage("p256", traces=300, noise=0.5)
+    found = leakage.leakage(kind, traces=300, noise=0.5)
     (coupon,) = found.phases
     assert coupon.attack.found
     assert all(test.leaks for test in coupon.tests)
-    assert len(coupon.attack.steps) == leakage.WORDS
+    assert len(coupon.attack.steps) == leakage.CURVES[kind][1]
+
+
+def test_an_interrupted_question_goes_on_from_its_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _built()
+    journal = tmp_path / "answers"
+    asked: dict[str, Any] = {"traces": 100, "noise": 0.5, "journal": journal}
+    whole = leakage.leakage("secp160r1", traces=100, noise=0.5)
+    product = attacking.product
+
+    def interrupted(*_: Any) -> attacking.Attack:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(attacking, "product", interrupted)
+    with pytest.raises(Stopped, match="2 answers are kept"):
+        leakage.leakage("secp160r1", **asked)
+    with journal.open("ab") as file:
+        file.write(b'{"name": "cut short')
+    monkeypatch.setattr(attacking, "product", product)
+    monkeypatch.setattr(attacking, "welch", interrupted)  # both t-tests are known
+    assert leakage.leakage("secp160r1", **asked).as_json() == whole.as_json()
+    monkeypatch.setattr(attacking, "product", interrupted)
+    assert leakage.leakage("secp160r1", **asked).as_json() == whole.as_json()
+    with pytest.raises(SunsealError, match="answers to another question: `seed` was 1 and is 2"):
+        leakage.leakage("secp160r1", seed=2, **asked)
+    (tmp_path / "other").write_text("no journal\n", encoding="utf-8")
+    with pytest.raises(SunsealError, match="is no journal of answers"):
+        leakage.leakage("secp160r1", traces=100, journal=tmp_path / "other")
 
 
 def test_traces_of_different_lengths_are_refused() -> None:
@@ -185,7 +213,7 @@ def test_traces_of_different_lengths_are_refused() -> None:
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (("--kind", "ccm"), "unknown kind of coupon whose leakage is played `ccm`; known: ctr, p256"),
+        (("--kind", "ccm"), "unknown kind of coupon whose leakage is played `ccm`; known: ctr, p224, p256, secp160r1"),
         (("--way", "hw"), "what switches inside of an accelerator is in no trace of ours"),
         (("--way", "s-box"), "unknown way `s-box`; known: sbox, tbox"),
         (("--board", "micaz"), "the firmware of micaz keeps no coupons"),

@@ -14,6 +14,7 @@ from conftest import require
 from sunseal import boards
 from sunseal.errors import SunsealError
 from sunseal.machine import Machine
+from sunseal.measurement import oracle
 
 # The channel that sees half of the store.
 BOARDS = {"msp430fr5994-launchpad": 3, "msp430f5438a-anagear": 0, "msp432p401r-launchpad": 13}
@@ -28,13 +29,14 @@ class Bench:
     """A node that nobody answers: it enrols, rests, refills while it rests, and enrols again."""
 
     board: str
+    name: str = PROGRAM
     machine: Machine = field(init=False)
     nonces: dict[bytes, int] = field(default_factory=dict)
     life: int = 0
 
     def __post_init__(self) -> None:
         try:
-            program = boards.firmware_path(self.board, boards.variant((), self.board), PROGRAM)
+            program = boards.firmware_path(self.board, boards.variant((), self.board), self.name)
         except SunsealError as e:
             require(False, str(e))
         self.machine = Machine(self.board, program)
@@ -151,6 +153,34 @@ def test_whatever_the_supply_does_no_coupon_serves_twice_and_none_is_lost_but_th
         assert answers == [0] * ready + [3]
         bench.machine.adc_volts(BOARDS[board], FULL_V)
     assert torn > 0 and used > 0
+
+
+def test_secp160r1_signs_from_coupons_where_its_table_and_constants_lie_above_64_kb() -> None:
+    bench, curve = Bench("msp430f5438a-anagear", "node-secp160r1-coupons"), oracle.SECP160R1
+    machine, taken = bench.machine, []
+
+    def signed() -> int:
+        machine.run(until="coupons_sign", time_s=8000.0)
+        place, digest, back = bench.argument(0), bench.argument(1), bench.back()
+        size = bench.argument(2) & 0xFF
+        machine.run(until=back, time_s=60.0)
+        status = bench.argument(0)
+        r, s = (int.from_bytes(machine.read(place + at, 21), "big") for at in (0, 21))
+        e = int.from_bytes(machine.read(digest, size), "big") >> max(8 * size - curve.n.bit_length(), 0)
+        d = int.from_bytes(machine.read(machine.address("node_key") + 4, 21), "big")
+        # k G for the k of this signature: (e + r d) / s.
+        k = (e + r * d) * pow(s, -1, curve.n) % curve.n
+        assert oracle._multiply(curve, k, curve.g)[0] % curve.n == r
+        taken.append(r)
+        return status
+
+    assert open_(bench) == 0
+    assert signed() == 3
+    assert bench.call("coupons_make") == 0
+    machine.adc_volts(BOARDS[bench.board], LOW_V)
+    assert signed() == 0
+    assert signed() == 3
+    assert len(set(taken)) == 3
 
 
 @pytest.mark.parametrize("board", ["msp430fr5994-launchpad", "msp430f5438a-anagear"])

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sunseal.measurement.injecting import Failure, Hazard, Injection, inject, war
     from sunseal.measurement.leakage import leakage as coupon_leakage
     from sunseal.measurement.measuring import Measurement, PowerSet, curve, in_joules, measure, profile
+    from sunseal.measurement.randomness import randomness as coupon_randomness
     from sunseal.planner.breakeven import breakeven as coupon_breakeven
     from sunseal.running import Bench, Ended
     from sunseal.sweeps.sobol import sobol_indices
@@ -50,6 +51,7 @@ _RENAMED = {
     "coupon_breakeven": ("planner.breakeven", "breakeven"),
     "coupon_leakage": ("measurement.leakage", "leakage"),
     "coupon_metrics": ("measurement.coupon", "metrics"),
+    "coupon_randomness": ("measurement.randomness", "randomness"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
@@ -97,6 +99,7 @@ __all__ = [
     "coupon_breakeven",
     "coupon_leakage",
     "coupon_metrics",
+    "coupon_randomness",
     "curve",
     "in_joules",
     "inject",

@@ -36,6 +36,8 @@ EXTRAS = {
     "distributed": "fleet",
     "scared": "leakage",
     "estraces": "leakage",
+    "sp80022suite": "randomness",
+    "sp800_90b": "randomness",
 }
 """Packages that not every user installs, and the extra of pyproject.toml that brings each."""
 

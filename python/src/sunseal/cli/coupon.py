@@ -14,10 +14,12 @@ from rich.table import Table
 from sunseal import boards, coupon_rate, units
 from sunseal.cli.console import PAGE, Figure, Report, err, out, print_json, writable
 from sunseal.cli.options import Board, Json, Power, Variant, Vcc, vcc_of
+from sunseal.errors import SunsealError
 from sunseal.measurement import coupon, measuring, precomputable
 
 if TYPE_CHECKING:
     from sunseal.measurement.leakage import Leakage
+    from sunseal.measurement.randomness import Randomness
     from sunseal.planner.breakeven import BreakEven
 
 coupon_app = typer.Typer(
@@ -371,7 +373,9 @@ def _show_breakeven(found: BreakEven) -> None:
 
 @coupon_app.command("leakage")
 def leakage_command(
-    kind: Annotated[str, typer.Option("--kind", help="ctr: AES-128 in counter mode; p256: ECDSA over P-256.")] = "ctr",
+    kind: Annotated[
+        str, typer.Option("--kind", help="ctr: AES-128 in counter mode; secp160r1, p224, p256: ECDSA.")
+    ] = "ctr",
     way: Annotated[str, typer.Option("--way", help="The cipher in software: sbox or tbox.")] = "sbox",
     board: Board = "msp430fr5994-launchpad",
     traces: Annotated[int, typer.Option("--traces", help="For each t-test, and at most for each attack.")] = 10_000,
@@ -381,6 +385,10 @@ def leakage_command(
     seed: Annotated[
         int, typer.Option("--seed", help="Of keys, messages and noise: the same one, the same answer.")
     ] = 1,
+    journal: Annotated[
+        Path | None,
+        typer.Option("--journal", help="Keeps each answer; the same command goes on from it when it was interrupted."),
+    ] = None,
     report: Report = None,
     figure: Figure = None,
     as_json: Json = False,
@@ -396,7 +404,7 @@ def leakage_command(
     writable(report, PAGE)
     writable(figure)
     with bar(as_json, "traces") as heard:
-        found = leakage(kind, way=way, board=board, traces=traces, noise=noise, seed=seed, heard=heard)
+        found = leakage(kind, way=way, board=board, traces=traces, noise=noise, seed=seed, journal=journal, heard=heard)
     if figure is not None or report is not None:
         from sunseal.report import leakage_page as drawn
 
@@ -422,5 +430,75 @@ def _show_leakage(found: Leakage) -> None:
     for row in found.rows:
         table.add_row(*row)
     out.print(table)
+    for remark in found.remarks:
+        out.print(escape(remark), style="dim")
+
+
+@coupon_app.command("randomness")
+def randomness_command(
+    generator: Annotated[
+        list[str] | None,
+        typer.Option("--generator", help="One of the board's generators, such as `sram_sha256`. Repeatable."),
+    ] = None,
+    board: Board = "msp430fr5994-launchpad",
+    bits: Annotated[
+        int | None,
+        typer.Option("--bits", help="Of each generator, for SP 800-22; else 1,000,000, and 100,000 of oscillators."),
+    ] = None,
+    off: Annotated[
+        str, typer.Option("--off", help="How long the supply stays away between two starts, such as 10s.")
+    ] = "10s",
+    seed: Annotated[int, typer.Option("--seed", help="Of the simulated noise: the same one, the same answer.")] = 1,
+    raw: Annotated[
+        Path | None, typer.Option("--raw", help="A chip's own noise instead: a million samples, a byte each.")
+    ] = None,
+    restarts: Annotated[
+        Path | None, typer.Option("--restarts", help="Beside --raw: 1,000 samples of each of 1,000 starts.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", help="A generator's own output instead, as bytes.")] = None,
+    width: Annotated[int, typer.Option("--width", help="Bits of a sample of --raw.")] = 8,
+    claim: Annotated[
+        float | None, typer.Option("--claim", help="Min-entropy that is claimed of a sample of --raw, in bits.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Ask NIST's estimators of raw noise sources (SP 800-90B) and of what generators make of them (SP 800-22).
+
+    The board's own firmware runs, start after start. A simulated source proves the code and not the silicon: a chip's
+    recordings are judged with --raw, --restarts and --output. Exit status 1: a claim does not hold or a test fails.
+    """
+    from sunseal.cli.progress import bar
+    from sunseal.measurement import randomness as asking
+
+    if raw is not None or restarts is not None or output is not None:
+        if generator or bits is not None:
+            raise SunsealError("recordings have no generator of a board: leave --generator and --bits away")
+        found = asking.recorded(raw=raw, over_restarts=restarts, output=output, width=width, claim=claim)
+    else:
+        if claim is not None:
+            raise SunsealError("the claim of a board's source is the firmware's: --claim goes with --raw")
+        off_s = units.time_s(off, "--off")
+        with bar(as_json, "starts") as heard:
+            found = asking.randomness(generator, board=board, bits=bits, seed=seed, off_s=off_s, heard=heard)
+    if as_json:
+        print_json(found.as_json())
+    else:
+        _show_randomness(found)
+    if not found.holds:
+        raise typer.Exit(1)
+
+
+def _show_randomness(found: Randomness) -> None:
+    out.print(escape(found.sentence), style="bold")
+    table = Table("raw source", "stands", "SP 800-90B, min-entropy", box=None)
+    for source in found.sources:
+        table.add_row(escape(source.name), "yes" if source.holds else "no", escape(source.sentence))
+    if found.sources:
+        out.print(table)
+    table = Table("generator", "stands", "SP 800-22", box=None)
+    for output in found.outputs:
+        table.add_row(escape(output.name), "yes" if output.holds else "no", escape(output.sentence))
+    if found.outputs:
+        out.print(table)
     for remark in found.remarks:
         out.print(escape(remark), style="dim")

@@ -255,6 +255,15 @@ class Attack:
     traces: int
     """Traces that it had."""
 
+    @classmethod
+    def known(cls, told: Mapping[str, Any]) -> Attack:
+        """Make it again from what `dataclasses.asdict` made of it, by way of JSON."""
+
+        def guessed(one: Mapping[str, Any]) -> Guessed:
+            return Guessed(**{**one, "curve": tuple((n, right, other) for n, right, other in one["curve"])})
+
+        return cls(tuple(tuple(map(guessed, step)) for step in told["steps"]), told["found"], told["traces"])
+
     @property
     def parts(self) -> list[Guessed]:
         """Every guess of every step."""
@@ -346,11 +355,12 @@ def aes_by_counter(traces: Recording, key: bytes, places: Mapping[int, Places]) 
 # --- A product with a secret factor ----------------------------------------------------------------------
 
 
-def product(traces: Recording, secret: int, words: int, places: Places = ()) -> Attack:
+def product(traces: Recording, secret: int, words: int, places: Places = (), modulus: int | None = None) -> Attack:
     """Find a factor by the words of its product with known ones, 16 bits at a time from the lowest on.
 
     `known["factor"]` holds the known factors as rows of words, lowest first. Word i of a product depends on words 0 to
-    i of both factors alone. `places` says for each word where it shows. A word that fails is the last one.
+    i of the secret factor alone; so does what stands there in a Montgomery product, with its `modulus`. `places` says
+    for each word where it shows. A word that fails is the last one.
     """
     found = 0
     told: list[tuple[Guessed, ...]] = []
@@ -358,7 +368,7 @@ def product(traces: Recording, secret: int, words: int, places: Places = ()) -> 
 
         def values(known: dict[str, Any], guesses: Values, word: int = word, found: int = found) -> Values:
             rows = known["factor"]
-            below = np.array([word_of(row, found, word) for row in rows], dtype=np.uint16)
+            below = np.array([word_of(row, found, word, modulus) for row in rows], dtype=np.uint16)
             predicted: Values = (below[:, None] + rows[:, :1] * guesses[None, :])[:, :, None]
             return predicted
 
@@ -386,7 +396,23 @@ def _word_guessed(traces: Recording, predicted: Predicted, right: int, name: str
     return Guessed(name, right, best, _settled(curve), curve[-1][1], tuple(curve))
 
 
-def word_of(factor: NDArray[np.uint16], secret: int, word: int) -> int:
-    """Return one word of a known factor's product with a number."""
-    low = int.from_bytes(factor[: word + 1].astype("<u2").tobytes(), "little")
-    return low * secret >> 16 * word & 0xFFFF
+DIGIT_BITS = 32
+"""Of a Montgomery product by MPY32, which reduces behind each digit."""
+
+
+def word_of(factor: NDArray[np.uint16], secret: int, word: int, modulus: int | None = None) -> int:
+    """Return one word of a known factor's product with a number: plain, or in the sum of a Montgomery product.
+
+    That sum is T <- (T + a b_j + m n) / 2^32 over the digits b_j of the secret, with m so that the division is exact
+    (Montgomery 1985); a word of digit j is that of T + a b_j.
+    """
+    if modulus is None:
+        low = int.from_bytes(factor[: word + 1].astype("<u2").tobytes(), "little")
+        return low * secret >> 16 * word & 0xFFFF
+    known, radix = int.from_bytes(factor.astype("<u2").tobytes(), "little"), 1 << DIGIT_BITS
+    digit, half = divmod(word, DIGIT_BITS // 16)
+    minus_inverse, total = -pow(modulus, -1, radix), 0
+    for j in range(digit):
+        total += known * (secret >> DIGIT_BITS * j & (radix - 1))
+        total = total + total * minus_inverse % radix * modulus >> DIGIT_BITS
+    return total + known * (secret >> DIGIT_BITS * digit & (radix - 1)) >> 16 * half & 0xFFFF

@@ -117,7 +117,7 @@ def _winternitz(digest: str, digest_bytes: int, every: int) -> Kind:
 
 ORIGINAL = "original"
 """A kind whose entropy is the whole operation: each way to do that is the source of a coupon."""
-_RANDOM = {
+RANDOM = {
     generator: ((1, f"trng-{generator}-256bit"),)
     for generator in (
         "sram_sha256",
@@ -152,13 +152,13 @@ KINDS: dict[str, Kind] = {
     "random": Kind(
         "256 random bits",
         32,
-        _RANDOM,
+        RANDOM,
         bare="coupon-random-bare",
         source=ORIGINAL,
         note="the cycle of power that refills the SRAM is not counted; Von Neumann's generators need more or fewer "
         "samples with each unit and run: these are one seed's",
     ),
-    "sealed": Kind("256 random bits, sealed", 40, _RANDOM, source=ORIGINAL, note="as random, under a device's key"),
+    "sealed": Kind("256 random bits, sealed", 40, RANDOM, source=ORIGINAL, note="as random, under a device's key"),
     "secp160r1": _ecdsa("secp160r1", "sha1", 76),
     "p224": _ecdsa("p224", "sha256", 88),
     "p256": _ecdsa("p256", "sha256", 100),

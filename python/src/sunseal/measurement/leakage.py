@@ -11,16 +11,18 @@ from __future__ import annotations
 import itertools
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from sunseal import abi, boards, citing
-from sunseal.errors import SunsealError, unknown
+from sunseal.errors import Stopped, SunsealError, unknown
 from sunseal.machine import Machine
-from sunseal.measurement import attacking, coupon
-from sunseal.measurement.oracle import P256
+from sunseal.measurement import attacking, coupon, oracle
+from sunseal.measurement.answers import Answers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +34,16 @@ Rows: TypeAlias = "dict[str, NDArray[np.uint8]]"
 Heard = Callable[[int, int], object]
 """Hears how many traces are done, of how many at most."""
 
-KINDS = {"ctr": "AES-128 in counter mode", "p256": "ECDSA P-256"}
+KINDS = {
+    "ctr": "AES-128 in counter mode",
+    "secp160r1": "ECDSA secp160r1",
+    "p224": "ECDSA P-224",
+    "p256": "ECDSA P-256",
+}
+CURVES = {"secp160r1": (oracle.SECP160R1, 12, 20), "p224": (oracle.P224, 14, 28), "p256": (oracle.P256, 16, 32)}
+"""Kinds of ECDSA: the curve, words of 16 bits that a scalar takes, and bytes of the hash that is signed."""
+PLAIN = ("p256",)
+"""Curves whose scalars the library multiplies whole, in halves, before it reduces; others digit by digit."""
 WAYS = ("sbox", "tbox")
 """Ciphers in software; what is inside of an accelerator is in no trace of ours."""
 CHUNK = 500
@@ -41,8 +52,6 @@ PROFILED = 500
 ROUNDS = range(1, 5)
 """Of AES, that the attack looks into."""
 MESSAGE_BYTES, NONCE_BYTES, BLOCK = 128, 8, 16
-WORDS = 16
-"""Of a scalar of P-256, 16 bits each."""
 TRACES_MAX = 1_000_000
 
 
@@ -186,18 +195,8 @@ def _counter_mode(row: Row) -> bytes:
     return cipher.update(row["message"])
 
 
-def _below_n(data: bytes) -> int:
-    """Return a number in [1, n) of P-256 from 32 random bytes; the bias of 2^-32 shows in no trace."""
-    return int.from_bytes(data, "big") % (P256.n - 1) + 1
-
-
-def _scaled(number: int) -> int:
-    """Return a number as the coupon of P-256 keeps it, times 2^256."""
-    return (number << 16 * WORDS) % P256.n
-
-
 class SignOnline(_Called):
-    """`sunseal_ecdsa_p256_sign_online`: s of a hash, of (1/k, r) from a coupon.
+    """`sunseal_ecdsa_<curve>_sign_online`: s of a hash, of (1/k, r) from a coupon.
 
     r is random and not that of k G, which would take 2 million cycles a trace and changes nothing of what is computed
     here.
@@ -205,30 +204,49 @@ class SignOnline(_Called):
 
     READY = 0x53656C21
     """`COUPON_READY` in ecdsa.inc: without it nothing is signed, and the first run is refused."""
+    RANDOM_BYTES = 32
+    """What a scalar is drawn from."""
 
-    def __init__(self, board: str) -> None:
+    def __init__(self, board: str, kind: str) -> None:
         """Load the library's functions of the curve."""
-        super().__init__(_library(board, "ecc-p256"), 1 << 20)
-        m = self.machine
-        self._coupon, self._sig = m.place(4 + 3 * 2 * WORDS), m.place(64)
-        self._d, self._hash = m.place(32), m.place(32)
+        super().__init__(_library(board, f"ecc-{kind}"), 1 << 20)
+        self.curve, self.words, self.hash_bytes = CURVES[kind]
+        self._function = f"sunseal_ecdsa_{kind}_sign_online"
+        m, order = self.machine, self.curve.order_bytes
+        self._coupon, self._sig = m.place(4 + 3 * 2 * self.words), m.place(2 * order)
+        self._d, self._hash = m.place(order), m.place(self.hash_bytes)
         self._fresh = m.snapshot()
+
+    def below_n(self, data: bytes) -> int:
+        """Return a number in [1, n) from 32 random bytes; the bias, 2^-32 at most, shows in no trace."""
+        return int.from_bytes(data, "big") % (self.curve.n - 1) + 1
+
+    def scaled(self, number: int) -> int:
+        """Return a number as the coupon keeps it, times 2 to the bits of its words."""
+        return (number << 16 * self.words) % self.curve.n
+
+    def factors(self, rows: Rows) -> dict[str, Any]:
+        """Return r of each signature as the library multiplies it with d, in words of 16 bits."""
+        scaled = [self.scaled(self.below_n(r.tobytes())).to_bytes(2 * self.words, "little") for r in rows["r"]]
+        return {"factor": np.array([np.frombuffer(r, dtype="<u2") for r in scaled])}
 
     def run(self, row: Row) -> NDArray[np.uint8]:
         """Sign once."""
-        m = self.machine
-        d, k, r = (_below_n(row[name]) for name in ("d", "k", "r"))
-        e = int.from_bytes(row["hash"], "big")
+        m, n, order = self.machine, self.curve.n, self.curve.order_bytes
+        d, k, r = (self.below_n(row[name]) for name in ("d", "k", "r"))
+        # bits2int of RFC 6979: the leftmost bits, as many as n has.
+        e = int.from_bytes(row["hash"], "big") >> max(8 * self.hash_bytes - n.bit_length(), 0)
         m.restore(self._fresh)
-        inverse = pow(k, -1, P256.n)
-        kept = (r, _scaled(r), _scaled(inverse))
-        m.write(self._coupon, self.READY.to_bytes(4, "little") + b"".join(n.to_bytes(32, "little") for n in kept))
-        m.write(self._d, d.to_bytes(32, "big"))
+        inverse = pow(k, -1, n)
+        kept = (r, self.scaled(r), self.scaled(inverse))
+        numbers = b"".join(value.to_bytes(2 * self.words, "little") for value in kept)
+        m.write(self._coupon, self.READY.to_bytes(4, "little") + numbers)
+        m.write(self._d, d.to_bytes(order, "big"))
         m.write(self._hash, row["hash"])
         # The fifth argument lies on the stack.
-        args = (self._sig, self._coupon, self._d, self._hash, 32)
-        trace = self._fitting(self._traced("sunseal_ecdsa_p256_sign_online", args))
-        if int.from_bytes(m.read(self._sig + 32, 32), "big") != inverse * (e + d * r) % P256.n:
+        args = (self._sig, self._coupon, self._d, self._hash, self.hash_bytes)
+        trace = self._fitting(self._traced(self._function, args))
+        if int.from_bytes(m.read(self._sig + order, order), "big") != inverse * (e + d * r) % n:
             raise SunsealError("the library signs wrongly, so its traces say nothing")
         return trace
 
@@ -384,7 +402,7 @@ class Leakage:
             f"{', '.join(f'{name} {value:.2f}' for name, value in words.items())}"
             for words in shows
         ]
-        return [*told, *NOT_PLAYED[self.kind], MODEL]
+        return [*told, NOT_PLAYED["ctr" if self.kind == "ctr" else "ecdsa"], MODEL]
 
     def as_json(self) -> dict[str, Any]:
         """Return the contract's shape."""
@@ -413,12 +431,12 @@ MODEL = (
 NOT_PLAYED = {
     "ctr": (
         "The attacker knows program and counter, has a device of his own, and records aligned traces. A keystream is "
-        "used once: one trace of it cannot be averaged, but templates read more from one trace than correlation does",
+        "used once: one trace of it cannot be averaged, but templates read more from one trace than correlation does"
     ),
-    "p256": (
+    "ecdsa": (
         "The operation whole ends in the same multiplication by the same routine. Not played: 1/k and k G, each used "
         "once, which single-trace and template attacks take and coupons move to production; a few known bits of each "
-        "of many nonces give d by lattices",
+        "of many nonces give d by lattices"
     ),
 }
 
@@ -426,12 +444,15 @@ NOT_PLAYED = {
 class _Questions:
     """The questions to one phase of an operation."""
 
-    def __init__(self, asked: Asked, name: str, heard: Callable[[int], object]) -> None:
-        self.asked, self.name, self.heard = asked, name, heard
+    def __init__(self, asked: Asked, name: str, heard: Callable[[int], object], answers: Answers) -> None:
+        self.asked, self.name, self.heard, self.answers = asked, name, heard, answers
 
     def test(self, program: Program, of: str, fixed: Draw, drawn: Draw) -> Test:
         """Compare traces of two ways to draw, in an order that is random too."""
         stream = f"{self.name} t {of}"
+        if (known := self.answers.get(stream)) is not None:
+            self.heard(self.asked.traces)
+            return Test(of, self.asked.traces, np.array(known))
 
         def batches() -> Iterator[tuple[attacking.Samples, NDArray[np.bool_]]]:
             for chunk, begun in enumerate(range(0, self.asked.traces, CHUNK)):
@@ -443,7 +464,19 @@ class _Questions:
                 yield self.asked.record(program, rows, slice(None), rng), second
                 self.heard(count)
 
-        return Test(of, self.asked.traces, attacking.welch(batches()))
+        t = attacking.welch(batches())
+        self.answers.keep(stream, t.tolist())
+        return Test(of, self.asked.traces, t)
+
+    def attack(self, played: Callable[[], attacking.Attack]) -> attacking.Attack:
+        """Play an attack, if its answer is not known."""
+        stream = f"{self.name} attack"
+        if (known := self.answers.get(stream)) is not None:
+            self.heard(known["traces"])
+            return attacking.Attack.known(known)
+        found = played()
+        self.answers.keep(stream, asdict(found))
+        return found
 
     def recording(
         self, program: Program, draw: Draw, known: Callable[[Rows], dict[str, Any]], columns: Any
@@ -485,10 +518,12 @@ def _counters(rng: np.random.Generator, count: int, nonce: bytes) -> NDArray[np.
     return blocks
 
 
-def _ctr_phase(asked: Asked, name: str, board: str, way: str, heard: Callable[[int], object]) -> Phase:
+def _ctr_phase(
+    asked: Asked, name: str, board: str, way: str, heard: Callable[[int], object], answers: Answers
+) -> Phase:
     secrets = asked.random("device", 0)
     key, nonce, text = (_bytes(secrets, 1, size).tobytes() for size in (16, NONCE_BYTES, MESSAGE_BYTES))
-    ask = _Questions(asked, f"ctr {name}", heard)
+    ask = _Questions(asked, f"ctr {name}", heard, answers)
 
     def draw(*, fixed_key: bool, message: bytes | None = None) -> Draw:
         def rows(rng: np.random.Generator, count: int) -> Rows:
@@ -526,10 +561,13 @@ def _ctr_phase(asked: Asked, name: str, board: str, way: str, heard: Callable[[i
     found = [p for values in outputs for p in attacking.profiled(own, values)]
     columns, places = _wanted(found)
     by_round = {number: places[16 * i : 16 * i + 16] for i, number in enumerate(ROUNDS)} if places else {}
-    traces = ask.recording(
-        attacked, draw(fixed_key=True, message=zeros), lambda rows: {"counter": rows["counter"]}, columns
-    )
-    attack = attacking.aes_by_counter(traces, key, by_round)
+
+    def by_counter() -> attacking.Attack:
+        known = draw(fixed_key=True, message=zeros)
+        traces = ask.recording(attacked, known, lambda rows: {"counter": rows["counter"]}, columns)
+        return attacking.aes_by_counter(traces, key, by_round)
+
+    attack = ask.attack(by_counter)
     shows = _ctr_shows(own, rows) if name == "coupon" else {}
     return Phase(name, title, tuple(tests), attack, "the key", bool(places), shows)
 
@@ -558,38 +596,38 @@ def _ctr_shows(samples: attacking.Samples, rows: Rows) -> dict[str, float]:
 # --- ECDSA -------------------------------------------------------------------------------------------
 
 
-def _p256_phase(asked: Asked, board: str, heard: Callable[[int], object]) -> Phase:
+def _ecdsa_phase(asked: Asked, kind: str, board: str, heard: Callable[[int], object], answers: Answers) -> Phase:
     secrets = asked.random("device", 0)
-    key, digest = (_bytes(secrets, 1, 32).tobytes() for _ in range(2))
-    ask = _Questions(asked, "p256 coupon", heard)
+    program = SignOnline(board, kind)
+    size = dict.fromkeys(("d", "k", "r"), program.RANDOM_BYTES) | {"hash": program.hash_bytes}
+    key, digest = (_bytes(secrets, 1, size[name]).tobytes() for name in ("d", "hash"))
+    ask = _Questions(asked, f"{kind} coupon", heard, answers)
 
     def draw(d: bytes | None, e: bytes | None = None) -> Draw:
         def rows(rng: np.random.Generator, count: int) -> Rows:
-            drawn = {name: _bytes(rng, count, 32) for name in ("d", "k", "r", "hash")}
+            drawn = {name: _bytes(rng, count, bytes_of) for name, bytes_of in size.items()}
             drawn |= {} if d is None else {"d": _repeated(d, count)}
             return drawn | ({} if e is None else {"hash": _repeated(e, count)})
 
         return rows
 
-    program = SignOnline(board)
     tests = (
         ask.test(program, "key", draw(key), draw(None)),
         ask.test(program, "message", draw(key, digest), draw(key)),
     )
-    own, rows = ask.own_device(program, draw(_bytes(secrets, 1, 32).tobytes()))
-    factor = _factors(rows)["factor"]
-    secret = _below_n(rows["d"][0].tobytes())
-    words = np.array([[attacking.word_of(f, secret, i) for i in range(WORDS)] for f in factor], dtype=np.uint16)
+    own, rows = ask.own_device(program, draw(_bytes(secrets, 1, size["d"]).tobytes()))
+    factor = program.factors(rows)["factor"]
+    secret = program.below_n(rows["d"][0].tobytes())
+    n, every = None if kind in PLAIN else program.curve.n, range(program.words)
+    words = np.array([[attacking.word_of(f, secret, i, n) for i in every] for f in factor], dtype=np.uint16)
     columns, places = _wanted(attacking.profiled(own, words))
-    traces = ask.recording(program, draw(key), _factors, columns)
-    attack = attacking.product(traces, _below_n(key), WORDS, places)
-    return Phase("coupon", "a coupon at message time", tests, attack, "the key d", bool(places), {})
 
+    def attacked() -> attacking.Attack:
+        traces = ask.recording(program, draw(key), program.factors, columns)
+        return attacking.product(traces, program.below_n(key), program.words, places, n)
 
-def _factors(rows: Rows) -> dict[str, Any]:
-    """Return r of each signature as the library multiplies it with d: r 2^256 mod n, in words of 16 bits."""
-    scaled = [_scaled(_below_n(r.tobytes())).to_bytes(32, "little") for r in rows["r"]]
-    return {"factor": np.array([np.frombuffer(r, dtype="<u2") for r in scaled])}
+    title = "a coupon at message time"
+    return Phase("coupon", title, tests, ask.attack(attacked), "the key d", bool(places), {})
 
 
 # --- The answer ----------------------------------------------------------------------------------------
@@ -603,15 +641,19 @@ def leakage(
     traces: int = 10_000,
     noise: float = 10.0,
     seed: int = 1,
+    journal: Path | None = None,
     heard: Heard | None = None,
 ) -> Leakage:
     """Ask simulated traces of an operation, whole, in the making of its coupon and in the coupon's use, for its key.
 
     `noise` is the standard deviation that is added to each sample, in switched bits; `way` the cipher in software.
-    Each t-test takes `traces` traces, and each attack as many as it needs, up to `traces`.
+    Each t-test takes `traces` traces, and each attack as many as it needs, up to `traces`. `journal` is a file that
+    keeps each answer: the same call after an interruption goes on from the question that it stopped in.
     """
     _refuse(kind, way, board, traces, noise, seed)
     asked = Asked(traces, noise, seed)
+    way = way if kind == "ctr" else ""
+    answers = Answers(journal, _spec(kind, way, board, asked))
     names = ("whole", "production", "coupon") if kind == "ctr" else ("coupon",)
     of, done = traces * (8 if kind == "ctr" else 3), 0
 
@@ -621,11 +663,26 @@ def leakage(
         if heard is not None:
             heard(min(done, of), of)
 
-    phases = [
-        _ctr_phase(asked, name, board, way, more) if kind == "ctr" else _p256_phase(asked, board, more)
-        for name in names
-    ]
-    return Leakage(kind, way if kind == "ctr" else "", board, asked, tuple(phases))
+    try:
+        phases = [
+            _ctr_phase(asked, name, board, way, more, answers)
+            if kind == "ctr"
+            else _ecdsa_phase(asked, kind, board, more, answers)
+            for name in names
+        ]
+    except KeyboardInterrupt as e:
+        if journal is None:
+            raise
+        raise Stopped(f"{len(answers)} answers are kept in `{journal}`; the same command goes on from there") from e
+    return Leakage(kind, way, board, asked, tuple(phases))
+
+
+def _spec(kind: str, way: str, board: str, asked: Asked) -> dict[str, Any]:
+    """Say what is asked, and of which programs: answers of others are none."""
+    variant = boards.variant((), board)
+    programs = ("library-cipher", "bench-coupon-ctr-use") if kind == "ctr" else (f"library-ecc-{kind}",)
+    sums = {name: zlib.crc32(boards.firmware_path(board, variant, name).read_bytes()) for name in programs}
+    return {"kind": kind, "way": way, "board": board, **asdict(asked), "sunseal": version("sunseal"), **sums}
 
 
 def _refuse(kind: str, way: str, board: str, traces: int, noise: float, seed: int) -> None:
@@ -643,7 +700,7 @@ def _refuse(kind: str, way: str, board: str, traces: int, noise: float, seed: in
     boards.board_path(board)
     if not boards.has_workload(board, f"coupon-{kind}-use"):
         raise SunsealError(f"the firmware of {board} keeps no coupons, so they leak nothing there")
-    if kind == "p256" and not _has_mpy32(board):
+    if kind in CURVES and not _has_mpy32(board):
         raise SunsealError(
             f"the multiplication of {board} keeps other words than those that the attack on d looks for, so that "
             "finding nothing says nothing",

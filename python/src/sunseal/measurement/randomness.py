@@ -1,0 +1,418 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Sources of random coupons under NIST's estimators: raw noise of the board's own firmware, and what it makes of it.
+
+A simulated source is arithmetic from a seed: what is judged is that the firmware reads, tests and conditions it as it
+should, never the silicon. A chip's own recordings are judged by the same functions (`recorded`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sunseal import boards, citing
+from sunseal.errors import SunsealError, unknown
+from sunseal.machine import Machine
+from sunseal.measurement import coupon, estimators
+from sunseal.measurement.estimators import Bits, Entropy, Restarts
+
+Heard = Callable[[int, int], object]
+"""Hears how many starts are done, of how many."""
+
+GENERATORS = tuple(coupon.RANDOM)
+CLAIMS = {"sram": 1 / 8, "jitter": 1 / 2, "jitter, shifting": 1 / 2}
+"""Min-entropy of a sample that firmware/crypto/include/sunseal/random.h assumes, in bits."""
+SHIFT = {"osc_clksft": 16, "osc_noclksft": 0}
+VALUE_BYTES = 32
+VALUES_BITS = {"sram": 1_000_000, "osc": 100_000}
+"""Bits of a generator that are tested unless asked otherwise; a value of oscillators takes three seconds of theirs."""
+READ_AT_ONCE = 1000
+HEALTH = -86
+"""`SUNSEAL_ERR_HEALTH` of firmware/crypto/include/sunseal/error.h."""
+OFF_S = 10.0
+"""Without supply between two starts: RAM has then forgotten all it held."""
+SYSTEM = "a simulated source proves the code and not the silicon"
+
+
+@dataclass(frozen=True)
+class Noise:
+    """A raw source: its estimates, and what is claimed of it."""
+
+    name: str
+    claim: float | None
+    """Bits of min-entropy a sample; None where none is claimed."""
+    entropy: Entropy
+    low_bit: Entropy | None
+    """Of the lowest bits alone, where only these are used."""
+    restarts: Restarts | None
+
+    @property
+    def initial(self) -> float:
+        """Return the least of estimate and claim: section 3.1.3."""
+        return min(self.entropy.least, self.claim if self.claim is not None else float(self.entropy.width))
+
+    @property
+    def assessed(self) -> float | None:
+        """Return what SP 800-90B, section 3.1.4.2, awards; None where the restarts award nothing."""
+        r = self.restarts
+        if r is None:
+            return self.initial
+        return min(self.initial, r.least) if r.sane and r.least >= self.initial / 2 else None
+
+    @property
+    def holds(self) -> bool:
+        """Say whether what is awarded is what is claimed; without a claim, whether anything is."""
+        awarded = self.assessed
+        return awarded is not None and awarded > 0 and (self.claim is None or awarded >= self.claim)
+
+    @property
+    def sentence(self) -> str:
+        """Say what comes of it."""
+        e, r = self.entropy, self.restarts
+        seen = f"{e.least:.3g} bits a sample in a row ({e.by})"
+        if r is not None:
+            seen += f", {r.rows.least:.3g} over restarts, {r.columns.least:.3g} place by place ({r.columns.by})"
+        if r is not None and not r.sane:
+            times = f"one value comes {r.most_seen} times in {estimators.RESTARTS}, where {r.allowed} are allowed"
+            return f"nothing awarded: {times}; {seen}"
+        if r is not None and self.assessed is None:
+            return f"nothing awarded: restarts give less than half of {self.initial:.3g}; {seen}"
+        if self.claim is None:
+            return f"{self.assessed:.3g} bits a sample awarded: {seen}"
+        verdict = "holds" if self.holds else "does not hold"
+        return f"the claim of {self.claim:g} {verdict}: {self.assessed:.3g} awarded; {seen}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the contract's shape."""
+        return {
+            "source": self.name,
+            "claim_bits": self.claim,
+            "assessed_bits": None if self.assessed is None else float(f"{self.assessed:.4g}"),
+            "holds": self.holds,
+            "sequential": self.entropy.as_json(),
+            "low_bit": None if self.low_bit is None else self.low_bit.as_json(),
+            "restarts": None if self.restarts is None else self.restarts.as_json(),
+            "sentence": self.sentence,
+        }
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a generator gave, and what SP 800-22 says of it."""
+
+    name: str
+    starts: int
+    refused: int
+    """Starts whose health tests failed, so that nothing was given."""
+    repeated: int
+    """Values that had come before."""
+    bits: Bits | None
+    """None where too little was given to ask anything."""
+
+    @property
+    def holds(self) -> bool:
+        """Say whether nothing was refused or repeated, and no test failed."""
+        return self.bits is not None and not (self.refused or self.repeated or self.bits.failed)
+
+    @property
+    def sentence(self) -> str:
+        """Say what comes of it."""
+        told = []
+        if self.refused:
+            told.append(f"{self.refused:,} of {self.starts:,} starts gave nothing: health tests failed")
+        if self.repeated:
+            told.append(f"{self.repeated:,} of {self.starts - self.refused:,} values had come before")
+        if self.bits is not None and self.bits.failed:
+            told.append(f"fails {', '.join(test.title for test in self.bits.failed)}")
+        if self.bits is not None and not told:
+            least = self.bits.least
+            told.append(f"passes {len(self.bits.asked)} tests, least p {least.p:.2g} ({least.title})")
+        return "; ".join(told)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the contract's shape."""
+        return {
+            "generator": self.name,
+            "starts": self.starts,
+            "refused": self.refused,
+            "repeated": self.repeated,
+            "holds": self.holds,
+            "sp800_22": None if self.bits is None else self.bits.as_json(),
+            "sentence": self.sentence,
+        }
+
+
+@dataclass(frozen=True)
+class Randomness:
+    """Sources and generators of a board, or recordings, as NIST's estimators see them."""
+
+    board: str | None
+    """None for recordings."""
+    seed: int
+    off_s: float
+    sources: tuple[Noise, ...]
+    outputs: tuple[Output, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Say whether every claim holds and every output passes."""
+        return all(s.holds for s in self.sources) and all(o.holds for o in self.outputs)
+
+    @property
+    def sentence(self) -> str:
+        """Say it in a line."""
+        parts = [(f"source {s.name}", s.holds) for s in self.sources] + [(o.name, o.holds) for o in self.outputs]
+        bad = [name for name, holds in parts if not holds]
+        if bad:
+            return f"{len(bad)} of {len(parts)} do not stand NIST's estimators: {', '.join(bad)}"
+        return f"{len(parts)} of {len(parts)} stand NIST's estimators"
+
+    @property
+    def remarks(self) -> list[str]:
+        """Say what this is no proof of."""
+        passed = "passing tests is no proof of randomness: a counter under a cipher passes all of them"
+        if self.board is None:
+            return [passed]
+        places = [s for s in self.sources if s.name == "sram" and s.restarts is not None]
+        told = [
+            f"sram: {s.restarts.constant:,} of {estimators.RESTARTS:,} bytes woke alike in all starts, and hold "
+            f"nothing; over all places a byte holds {s.restarts.by_place:.3g} bits on average, and the firmware's "
+            f"credit of {s.claim:g} is for such an average, each place read once a start"
+            for s in places
+            if s.restarts is not None
+        ]
+        return [
+            *told,
+            f"{SYSTEM}: SRAM and jitter are arithmetic from a seed here, with shares and spreads that were assumed "
+            "(docs/accuracy.md); record your chip and ask with --raw and --restarts",
+            passed,
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the contract's shape."""
+        return {
+            "board": self.board,
+            "simulated": self.board is not None,
+            "seed": self.seed,
+            "off_s": self.off_s,
+            "holds": self.holds,
+            "sources": [source.as_json() for source in self.sources],
+            "generators": [output.as_json() for output in self.outputs],
+            "sentence": self.sentence,
+            "remarks": self.remarks,
+        }
+
+    def cite(self) -> citing.Citations:
+        """Return the paper whose table 6 names the generators."""
+        return citing.of(papers=[coupon.PAPER_POWER])
+
+
+# --- Firmware on the board -----------------------------------------------------------------------------
+
+
+class Node:
+    """A board with a generator's program, switched off and on again for each start."""
+
+    def __init__(self, board: str, generator: str, seed: int, off_s: float) -> None:
+        """Load the program; seeds of the starts follow each other from `seed`."""
+        program = boards.firmware_path(board, boards.variant((), board), f"bench-{_workload(generator).program}")
+        self.machine = Machine(board, program)
+        self.shift = SHIFT.get(generator)
+        self._seed, self._off_ps, self.starts = seed, round(off_s * 1e12), 0
+        self._context = self._samples = 0
+
+    def start(self) -> None:
+        """Take the supply away and bring it back."""
+        self.machine.power_cut()
+        # Another chip draws other noise: seeds of two runs share no start.
+        self.machine.engine.reboot(self._off_ps, (self._seed << 32) + self.starts + 1)
+        self.starts += 1
+
+    def value(self) -> tuple[bytes | None, bytes]:
+        """Start, and return 256 bits, or None where health tests failed, with the raw samples behind them."""
+        self.start()
+        self.machine.run()
+        status = int.from_bytes(self.machine.read("bench_status"), "little", signed=True)
+        out = self.machine.read("bench_output")
+        if status not in (0, HEALTH):
+            raise SunsealError(f"the generator's program ends with status {status}, so its output says nothing")
+        return (None if status else out[:VALUE_BYTES]), out[VALUE_BYTES:]
+
+    def listen(self) -> None:
+        """Start, with the clocks as the generator wants them, and no sample read yet."""
+        m = self.machine
+        self.start()
+        m.run(until="main")
+        m.call("bench_setup", 0, 0, 0)
+        if not self._samples:
+            self._context, self._samples = m.place(16), m.place(READ_AT_ONCE)
+        m.write(self._context, bytes([self.shift or 0]) + bytes(15))
+
+    def read(self, count: int) -> bytes:
+        """Return the oscillators' next samples by the firmware's own reading, `READ_AT_ONCE` or fewer."""
+        done = self.machine.call("sunseal_jitter_read", self._context, self._samples, count)
+        if done.value != 0:
+            raise SunsealError(f"the oscillators' samples end with status {done.value}")
+        return self.machine.read(self._samples, count)
+
+
+def _workload(generator: str) -> boards.Workload:
+    return boards.workload(f"trng-{generator}-256bit")
+
+
+def _oscillators(node: Node, told: Callable[[], object]) -> Iterator[bytes]:
+    """Go through 1,000 samples of each of 1,000 starts, then a million of the last start."""
+    for _ in range(estimators.RESTARTS):
+        node.listen()
+        yield node.read(READ_AT_ONCE)
+        told()
+    for _ in range(estimators.SAMPLES // READ_AT_ONCE):
+        yield node.read(READ_AT_ONCE)
+        told()
+
+
+def _jitter(board: str, generator: str, seed: int, off_s: float, told: Callable[[], object]) -> Noise:
+    node = Node(board, generator, seed, off_s)
+    pieces = list(_oscillators(node, told))
+    matrix, row = b"".join(pieces[: estimators.RESTARTS]), b"".join(pieces[estimators.RESTARTS :])
+    name = "jitter, shifting" if node.shift else "jitter"
+    low = bytes(sample & 1 for sample in row)
+    return _judged(name, row, 8, CLAIMS[name], matrix, low)
+
+
+def _judged(
+    name: str, row: bytes, width: int, claim: float | None, matrix: bytes | None, low: bytes | None = None
+) -> Noise:
+    found = estimators.entropy(row, width, name)
+    noise = Noise(name, claim, found, None if low is None else estimators.entropy(low, 1, name), None)
+    if matrix is None:
+        return noise
+    over = estimators.restarts(matrix, width, noise.initial, name, found if matrix == row else None)
+    return Noise(name, claim, found, noise.low_bit, over)
+
+
+def _outputs(name: str, values: Sequence[bytes | None]) -> Output:
+    given = [value for value in values if value is not None]
+    stream = b"".join(given)
+    judged = estimators.statistics(stream, name) if 8 * len(stream) >= estimators.BITS_MIN else None
+    return Output(name, len(values), len(values) - len(given), len(given) - len(set(given)), judged)
+
+
+# --- The answers -----------------------------------------------------------------------------------------
+
+
+def randomness(
+    generators: Sequence[str] | None = None,
+    *,
+    board: str = "msp430fr5994-launchpad",
+    bits: int | None = None,
+    seed: int = 1,
+    off_s: float = OFF_S,
+    heard: Heard | None = None,
+) -> Randomness:
+    """Judge raw sources and outputs of a board's generators, by its firmware, over many starts of one unit.
+
+    A raw source is judged by SP 800-90B, a generator's output by SP 800-22 of `bits` bits; without it a million of
+    SRAM, 100,000 of oscillators. `off_s` is how long the supply stays away between two starts.
+    """
+    asked = _asked(generators, board)
+    if bits is not None and bits < estimators.BITS_MIN:
+        raise SunsealError(f"{bits:,} bits are too few: SP 800-22's tests want {estimators.BITS_MIN:,} at least")
+    if seed < 0:
+        raise SunsealError(f"the seed {seed} is negative: it is a number from 0 on")
+    _packages()
+    wanted = {g: -(-(bits or VALUES_BITS[g.partition("_")[0]]) // (8 * VALUE_BYTES)) for g in asked}
+    sram = next((g for g in asked if g.startswith("sram")), None)
+    if sram is not None:
+        wanted[sram] = max(wanted[sram], estimators.RESTARTS)
+    of = sum(wanted.values()) + sum(2 * estimators.RESTARTS for g in asked if g in SHIFT)
+    done = 0
+
+    def told() -> None:
+        nonlocal done
+        done += 1
+        if heard is not None:
+            heard(done, of)
+
+    sources, outputs = [], []
+    for generator in asked:
+        node = Node(board, generator, seed, off_s)
+        values: list[bytes | None] = []
+        raw: list[bytes] = []
+        for _ in range(wanted[generator]):
+            value, samples = node.value()
+            values.append(value)
+            if generator == sram and len(raw) < estimators.RESTARTS:
+                raw.append(samples)
+            told()
+        if raw:
+            sources.append(_sram(raw))
+        if generator in SHIFT:
+            sources.append(_jitter(board, generator, seed, off_s, told))
+        outputs.append(_outputs(generator, values))
+    return Randomness(board, seed, off_s, tuple(sources), tuple(outputs))
+
+
+def _sram(starts: Sequence[bytes]) -> Noise:
+    """Judge memory by the first samples of each start: a start is over before a million are read.
+
+    So the samples in a row are those of start after start, as section 3.1.3 joins smaller sets.
+    """
+    matrix = b"".join(samples[: estimators.RESTARTS] for samples in starts)
+    return _judged("sram", matrix, 8, CLAIMS["sram"], matrix)
+
+
+def _asked(generators: Sequence[str] | None, board: str) -> list[str]:
+    boards.board_path(board)
+    there = [g for g in GENERATORS if boards.has_workload(board, _workload(g).name)]
+    for name in generators or ():
+        if name not in GENERATORS:
+            raise unknown("generator", name, GENERATORS)
+        if name not in there:
+            raise SunsealError(
+                f"{board} has no generator `{name}`", hint=f"it has {', '.join(there) or 'none of them'}"
+            )
+    if not there:
+        raise SunsealError(
+            f"{board} has none of the generators of random coupons",
+            hint="msp430fr5994-launchpad, msp432p401r-launchpad and msp430f5438a-anagear have some",
+        )
+    return list(dict.fromkeys(generators or there))
+
+
+def recorded(
+    *,
+    raw: Path | None = None,
+    over_restarts: Path | None = None,
+    output: Path | None = None,
+    width: int = 8,
+    claim: float | None = None,
+) -> Randomness:
+    """Judge recordings: raw samples and samples of restarts, a byte each, and random bytes."""
+    if over_restarts is not None and raw is None:
+        raise SunsealError("samples of restarts are judged beside a recording in a row: give it with --raw")
+    if claim is not None and not 0 < claim <= width:
+        raise SunsealError(f"a claim of {claim:g} bits a sample is none: it lies above 0, up to {width}")
+    _packages()
+    sources, outputs = [], []
+    if raw is not None:
+        matrix = None if over_restarts is None else _file(over_restarts)
+        sources.append(_judged(raw.name, _file(raw), width, claim, matrix))
+    if output is not None:
+        outputs.append(Output(output.name, 1, 0, 0, estimators.statistics(_file(output), output.name)))
+    return Randomness(None, 0, 0.0, tuple(sources), tuple(outputs))
+
+
+def _file(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as e:
+        raise SunsealError(f"the recording `{path}` cannot be read: {e.strerror or e}") from e
+
+
+def _packages() -> None:
+    """Ask for both packages before anything runs; a missing one is named."""
+    import sp800_90b  # noqa: F401
+    import sp80022suite  # noqa: F401
