@@ -19,12 +19,8 @@ from sunseal import (
     boards,
     coprocessor,
     curve,
-    lifetime,
     offload,
     published,
-    simulate,
-    size,
-    tune,
 )
 from sunseal.errors import MissingToolError, SunsealError
 from sunseal.measurement import measuring
@@ -353,7 +349,8 @@ def test_all_supplies_take_more_than_the_core_and_a_pause_pays_for_a_boot() -> N
             assert offload.idle_w(board) > offload.at_rest_w(board)
         else:
             assert offload.idle_w(board) == pytest.approx(offload.at_rest_w(board))
-        assert offload.pause_s(board) == pytest.approx(offload.boot_j(board) / offload.idle_w(board))
+        # A start is the boot, and the mote that waits for it.
+        assert offload.pause_s(board) > offload.boot_j(board) / offload.idle_w(board)
 
 
 def test_curve_and_bench_count_the_coprocessor() -> None:
@@ -383,26 +380,6 @@ def test_curve_and_bench_count_the_coprocessor() -> None:
     assert own_point["energy_j"] == pytest.approx(
         measuring.measure(board=UP5K, elf=elf, window=window, vcc_v=3.0).energy_j
     )
-
-
-def test_what_would_leave_the_coprocessor_out_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SunsealError, match="whose supplies `size` does not weigh"):
-        size("aes128-encrypt", board=UP5K, variant=("aes=fpga",))
-    with pytest.raises(SunsealError, match="whose supplies a sweep over voltages and clocks does not weigh"):
-        tune(workloads=["aes128-encrypt"], board_names=[UP5K])
-    scenario = boards.read_toml(boards.home() / "examples" / "scenarios" / "node-mica2.toml")
-    image = boards.firmware_path(UP5K, {"aes": "fpga", "bus": "parallel"}, "base-node-aes128")
-    with pytest.raises(SunsealError, match="whose supplies the loop of node and supply does not weigh"):
-        simulate({**scenario, "board": UP5K, "firmware": str(image)})
-
-
-def test_lifetime_pays_for_the_boot_or_for_waiting() -> None:
-    def coprocessor_j(every_s: float) -> float:
-        return lifetime("aes128-encrypt", every_s=every_s, board=UP5K).question.use.coprocessor_j
-
-    pause_s = offload.pause_s(UP5K)
-    assert coprocessor_j(0) == 0
-    assert 0 < coprocessor_j(pause_s / 2) < coprocessor_j(pause_s * 2) == offload.boot_j(UP5K)
 
 
 def test_without_verilator_a_row_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

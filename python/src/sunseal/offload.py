@@ -19,7 +19,7 @@ from sunseal import _engine, base, boards, coprocessor
 from sunseal.benchmark import hdl
 from sunseal.errors import MissingToolError, SunsealError, unknown
 from sunseal.machine import Machine
-from sunseal.measurement import measuring
+from sunseal.measurement import measuring, switching
 
 MOTE = "mica2"
 BATCH_BYTES = 256
@@ -173,42 +173,31 @@ def boot_j(board: str) -> float:
     return time_s * sum(_state_w(fpga, r, name, "configuring") for r in fpga["fpga"]["rail"])
 
 
-@cache
+def between(board: str, bus: str = "parallel", cipher: str = "aes128") -> switching.Between:
+    """Return what an FPGA takes from one use to the next, by its own bench program."""
+    _ready(board, coprocessor.wires(board, {"bus": bus}))
+    found = switching.of(f"{cipher}-encrypt", board, (("aes", "fpga"), ("bus", bus)))
+    assert found is not None
+    return found
+
+
 def idle_w(board: str) -> float:
-    """Measure what an FPGA draws that waits for a command, on all supplies, its clock running."""
-    wires = coprocessor.wires(board, {"bus": "parallel"})
-    _ready(board, wires)
-    elf = boards.firmware_path(board, {"aes": "fpga", "bus": "parallel"}, "bench-aes128-encrypt")
-    m = Machine(board, elf, timing=dict(wires))
-    m.write("bench_input", KEY + _text(16))
-    m.write("bench_input_len", (32).to_bytes(2, "little"))
-    pin = boards.board(board)["trigger"]
-    m.run(pin=pin["pin"])
-    # The trigger's rise is in front of the first command: back to there, and the mote does nothing.
-    before = _weighed(board, m.engine.counts())
-    m.engine.set_register("PC", m.address("sunseal_halt"))
-    m.run(time_s=0.01)
-    after = _weighed(board, m.engine.counts())
-    return sum(after.less(before).rails_j.values()) / 0.01
+    """Return what an FPGA draws that waits for a command on the parallel bus, on all supplies."""
+    return between(board).wait_w[0]
 
 
 def pause_s(board: str) -> float:
-    """Return the time between uses from which switching an FPGA off saves: one boot over what it draws idle."""
-    return boot_j(board) / idle_w(board)
-
-
-def between_j(board: str, time_s: float) -> float:
-    """Return what an FPGA takes between two uses: one boot, or waiting with its clock running if that is less."""
-    return min(boot_j(board), idle_w(board) * max(time_s, 0.0))
+    """Return the time between uses from which switching an FPGA off saves: one start over what it draws idle."""
+    return between(board).pause_s
 
 
 def bytes_for_a_boot(cipher: str, board: str) -> float | None:
-    """Return the bytes that one boot must serve until mote and FPGA take less than software; None: it never pays.
+    """Return the bytes that one start must serve until mote and FPGA take less than software; None: it never pays.
 
-    In messages of 1,024 bytes on the parallel bus, all supplies counted; the mote's own wait is left out.
+    In messages of 1,024 bytes on the parallel bus, all supplies counted.
     """
     saved_j = message(cipher, 1024).energy_j() - message(cipher, 1024, board, "parallel").energy_j()
-    return None if saved_j <= 0 else 1024 * boot_j(board) / saved_j
+    return None if saved_j <= 0 else 1024 * between(board, cipher=cipher).start_j[0] / saved_j
 
 
 @cache
@@ -266,6 +255,7 @@ def figure(board: str, raw: Mapping[str, Any]) -> tuple[float, str]:
         "at_rest_w": lambda: at_rest_w(at, raw.get("rail")),
         "idle_w": lambda: idle_w(at),
         "boot_j": lambda: boot_j(at),
+        "start_j": lambda: between(at).start_j[0],
         "pause_s": lambda: pause_s(at),
     }
     if quantity not in of_board:
