@@ -46,7 +46,7 @@ def energy_command(
     cores: Annotated[list[str] | None, typer.Argument(metavar="[CORE]...", help="aes128, xtea, present128.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Weigh what cores take for 16 bytes in cells of 0.18 um: each net's edges in simulation by the library's tables."""
+    """Weigh cores for 16 bytes in cells of 0.18 um: each net's edges in simulation by the library's tables."""
     from sunseal.benchmark import asic
 
     found = asic.all_of(cores)
