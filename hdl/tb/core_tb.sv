@@ -13,6 +13,7 @@ module core_tb;
   logic [7:0] key_byte, data_byte, result;
   logic [8*KeyBytes-1:0] key;
   logic [8*BlockBytes-1:0] block, expected, got;
+  real half_clock = 5;
   int file, fields, blocks, clocks, bytes_out, failures;
   string path;
 
@@ -29,7 +30,7 @@ module core_tb;
       .data_o(result)
   );
 
-  always #5 clk = ~clk;
+  always #(half_clock) clk = ~clk;
 
   // Byte 0 is the first of the vector's text.
   always @(posedge clk) begin
@@ -43,12 +44,18 @@ module core_tb;
 
   initial begin
     if (!$value$plusargs("vectors=%s", path)) $fatal(1, "+vectors=FILE is missing");
+    if ($value$plusargs("half_clock=%f", half_clock)) ;
     file = $fopen(path, "r");
     blocks = 0;
     failures = 0;
     repeat (4) @(posedge clk);
     #1 rst_n = 1'b1;
     repeat (20) @(posedge clk);
+    // Edges of every net, from here on.
+    if ($value$plusargs("dump=%s", path)) begin
+      $dumpfile(path);
+      $dumpvars(1, dut);
+    end
     fields = $fscanf(file, "%h %h %h", key, block, expected);
     while (fields == 3) begin
       bytes_out = 0;

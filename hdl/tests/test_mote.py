@@ -19,12 +19,8 @@ from sunseal import (
     boards,
     coprocessor,
     curve,
-    lifetime,
     offload,
     published,
-    simulate,
-    size,
-    tune,
 )
 from sunseal.errors import MissingToolError, SunsealError
 from sunseal.measurement import measuring
@@ -102,7 +98,7 @@ def test_any_phase_and_ratio_of_the_clocks_gives_the_vectors(seed: int) -> None:
     cipher = rng.choice(sorted(CIPHERS))
     key, plaintext, ciphertext = rng.choice(messages(cipher))
     bus = rng.choice(["parallel", "spi"])
-    clock = rng.uniform(14.75, 32.0)
+    clock = rng.uniform(14.75, 28.0)
     counts = run(UP5K, cipher, bus, key, plaintext, clock_MHz=f"{clock:.6f}", phase=f"{rng.random():.9f}")
     assert (counts.status, counts.output.hex()) == (0, ciphertext.hex()), (bus, clock)
 
@@ -121,7 +117,7 @@ def test_clock_too_slow_for_the_bus_is_refused_with_the_figure() -> None:
     key, plaintext, _ = messages("aes128")[0]
     with pytest.raises(_engine.EngineError, match=r"11 MHz is too slow for the bus.*at least 14\.75 MHz"):
         run(UP5K, "aes128", "parallel", key, plaintext, clock_MHz="11")
-    with pytest.raises(_engine.EngineError, match=r"is above the 32 MHz"):
+    with pytest.raises(_engine.EngineError, match=r"is above the 28 MHz"):
         run(UP5K, "aes128", "parallel", key, plaintext, clock_MHz="33")
 
 
@@ -300,6 +296,14 @@ def test_measure_prices_mote_and_coprocessor_apart() -> None:
         measuring.measure("aes128-encrypt", board=UP5K, variant=("aes=fpga",), freq_hz=4_000_000)
 
 
+def test_clock_stands_still_between_the_edges_of_the_spi() -> None:
+    own = measuring.measure("aes128-encrypt", board=UP5K, variant=("aes=fpga", "bus=spi")).coprocessor
+    assert own is not None
+    # 515 bytes of 16 edges, four clocks or so each, and 16 blocks; selected throughout, 24 MHz would be 230,000.
+    edges = 515 * 16
+    assert 3 * edges + 16 * 222 < own["clocks"] < 5 * edges + 16 * 222
+
+
 @pytest.mark.parametrize(
     ("cipher", "board", "bus"),
     [
@@ -353,7 +357,8 @@ def test_all_supplies_take_more_than_the_core_and_a_pause_pays_for_a_boot() -> N
             assert offload.idle_w(board) > offload.at_rest_w(board)
         else:
             assert offload.idle_w(board) == pytest.approx(offload.at_rest_w(board))
-        assert offload.pause_s(board) == pytest.approx(offload.boot_j(board) / offload.idle_w(board))
+        # A start is the boot, and the mote that waits for it.
+        assert offload.pause_s(board) > offload.boot_j(board) / offload.idle_w(board)
 
 
 def test_curve_and_bench_count_the_coprocessor() -> None:
@@ -383,26 +388,6 @@ def test_curve_and_bench_count_the_coprocessor() -> None:
     assert own_point["energy_j"] == pytest.approx(
         measuring.measure(board=UP5K, elf=elf, window=window, vcc_v=3.0).energy_j
     )
-
-
-def test_what_would_leave_the_coprocessor_out_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SunsealError, match="whose supplies `size` does not weigh"):
-        size("aes128-encrypt", board=UP5K, variant=("aes=fpga",))
-    with pytest.raises(SunsealError, match="whose supplies a sweep over voltages and clocks does not weigh"):
-        tune(workloads=["aes128-encrypt"], board_names=[UP5K])
-    scenario = boards.read_toml(boards.home() / "examples" / "scenarios" / "node-mica2.toml")
-    image = boards.firmware_path(UP5K, {"aes": "fpga", "bus": "parallel"}, "base-node-aes128")
-    with pytest.raises(SunsealError, match="whose supplies the loop of node and supply does not weigh"):
-        simulate({**scenario, "board": UP5K, "firmware": str(image)})
-
-
-def test_lifetime_pays_for_the_boot_or_for_waiting() -> None:
-    def coprocessor_j(every_s: float) -> float:
-        return lifetime("aes128-encrypt", every_s=every_s, board=UP5K).question.use.coprocessor_j
-
-    pause_s = offload.pause_s(UP5K)
-    assert coprocessor_j(0) == 0
-    assert 0 < coprocessor_j(pause_s / 2) < coprocessor_j(pause_s * 2) == offload.boot_j(UP5K)
 
 
 def test_without_verilator_a_row_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

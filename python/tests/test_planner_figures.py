@@ -86,7 +86,7 @@ def test_the_answer_puts_the_equations_together(monkeypatch: pytest.MonkeyPatch)
     }  # fmt: skip
     assert "question" not in shown and "measured" not in shown and "citations" not in shown
     played: Any = size.year_of
-    monkeypatch.setattr(size, "year_of", lambda *given: played(*given, 1.0, 2))
+    monkeypatch.setattr(size, "year_of", lambda *given, lender: played(*given, 1.0, 2, lender))
     lit = size.size(DEMAND, boards.DEFAULT_BOARD, **asked, trace=trace, efficiency=0.8)
     assert lit.shortest_period_s == near(3e-3 / (8e-5 - 1e-5))
     assert lit.year is not None and lit.year == played(DEMAND, boards.DEFAULT_BOARD, 0.5, trace, days=2)
@@ -128,7 +128,7 @@ def test_a_year_is_played_from_the_demand(monkeypatch: pytest.MonkeyPatch) -> No
         task = fleet.Task("sign", period_s, near(3e-3), near(0.25), near(6e-3))
         assert told[-1] == (
             fleet.NodeProfile(1e-5, 0.0, 0.0, poll_s, (task,)),
-            {"board": "telosb", "light": 1.0, "capacitance_f": 0.5},
+            {"board": "telosb", "supply": None, "light": 1.0, "capacitance_f": 0.5},
         )
 
 

@@ -48,6 +48,7 @@ def rows() -> st.SearchStrategy[pd.DataFrame]:
                 "flash_bytes": flash * 1000,
                 "ram_bytes": ram * 100,
                 "stack_bytes": 50,
+                "wait_w": 0.0,
             }
         )
 

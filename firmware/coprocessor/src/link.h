@@ -18,8 +18,8 @@ void link_send(const uint8_t *bytes, uint16_t count);
 void link_turn(void);
 /* Whether the status has come. */
 bool link_status(uint8_t *status);
-/* How often link_status is asked before an answer is given up, some 160 ms: the longest message
- * takes 2.9 ms at 12 MHz. */
+/* How often link_status is asked before an answer is given up, some 160 ms: the longest message,
+ * 1,024 bytes of XTEA, takes 1.4 ms at 24 MHz. */
 uint16_t link_polls_max(void);
 /* False if one did not come. */
 bool link_receive(uint8_t *bytes, uint16_t count);

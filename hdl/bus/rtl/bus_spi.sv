@@ -53,7 +53,11 @@ module bus_spi (
       end
     end
   end
-  // While it is selected; then until it has seen that it no longer is, and what it was told last.
-  assign clock_wanted_o = !cs_ni || cs_nq != 2'b11 || {sck_q[1:0], sck_i} != {3{sck_q[2]}} || byte_transferred_o;
+  // Behind an edge of SCK or CS until it has gone through, and for whatever a flop is about to get.
+  logic stale, unselected;
+  assign stale = !started_q && (sending_q != waiting_q || out_q != (waiting_q ? tx_i : 8'hff));
+  assign unselected = bit_q != 3'd0 || started_q || sending_q || out_q != 8'hff;
+  assign clock_wanted_o = {cs_nq, cs_ni} != {3{cs_ni}} || {sck_q[1:0], sck_i} != {3{sck_q[2]}} || byte_transferred_o
+      || (cs_nq[1] ? unselected : stale) || (waiting_q && !xmit_mode_i);
   assign miso_o = out_q[7];
 endmodule

@@ -21,8 +21,8 @@ module coprocessor #(
 );
   logic [2:0] start, busy, valid;
   logic [1:0] cipher;
-  logic [3:0] key_idx[4], data_idx[4];
-  logic [7:0] result[4];
+  logic [3:0] key_idx[4], data_idx[4], present_key_idx, present_data_idx;
+  logic [7:0] result[4], present_result;
   logic [7:0] key_byte, data_byte, key_wdata;
   logic [3:0] key_waddr;
   logic key_we, key_clear, key_loaded;
@@ -102,12 +102,12 @@ module coprocessor #(
         .rst_ni(rst_ni),
         .start_i(start[2]),
         .busy_o(busy[2]),
-        .key_idx_o(key_idx[2]),
+        .key_idx_o(present_key_idx),
         .key_i(key_byte),
-        .data_idx_o(data_idx[2]),
+        .data_idx_o(present_data_idx),
         .data_i(data_byte),
         .valid_o(valid[2]),
-        .data_o(result[2])
+        .data_o(present_result)
     );
   end else begin : g_serial
     present_serial present (
@@ -115,15 +115,16 @@ module coprocessor #(
         .rst_ni(rst_ni),
         .start_i(start[2]),
         .busy_o(busy[2]),
-        .key_idx_o(key_idx[2]),
+        .key_idx_o(present_key_idx),
         .key_i(key_byte),
-        .data_idx_o(data_idx[2]),
+        .data_idx_o(present_data_idx),
         .data_i(data_byte),
         .valid_o(valid[2]),
-        .data_o(result[2])
+        .data_o(present_result)
     );
   end
-  assign key_idx[3]  = key_idx[2];
-  assign data_idx[3] = data_idx[2];
-  assign result[3]   = result[2];
+  // The fourth is nobody's. An array that is assigned to itself, simulators take for a loop.
+  assign {key_idx[2], key_idx[3]}   = {2{present_key_idx}};
+  assign {data_idx[2], data_idx[3]} = {2{present_data_idx}};
+  assign {result[2], result[3]}     = {2{present_result}};
 endmodule

@@ -72,13 +72,15 @@ def tune(
     ram_bytes: float | None = None,
     voltages_v: Sequence[float] = (),
     best: str | None = None,
+    every_s: float | None = None,
     power: str = measuring.DEFAULT_POWER,
     progress: operations.Progress | None = None,
 ) -> Tuned:
     """Find the operating points within bounds (Mane 2014, chapter 5), over all curves at once.
 
     `workloads`, else all that do `operation`; each bound is at most, but the security level, which is at least.
-    `best` names what is asked for: energy, latency, power, security, flash, ram.
+    `best` names what is asked for: energy, latency, power, security, flash, ram. An operation by a coprocessor counts
+    its start, or, with `every_s` from one operation to the next, its waiting where that takes less.
     """
     from sunseal.planner import operations as every
     from sunseal.planner import tune as tuning
@@ -105,7 +107,8 @@ def tune(
         chosen = [o for o in chosen if _has_set(power, o.board)]
         if not chosen:
             raise SunsealError(f"no chosen board has the parameter set `{power}`")
-    return tuning.tune(every.points(chosen, power=power, voltages_v=voltages_v, progress=progress), bounds, best)
+    frame = every.points(chosen, power=power, voltages_v=voltages_v, progress=progress)
+    return tuning.tune(frame, bounds, best, every_s)
 
 
 def _has_set(power: str, board: str) -> bool:
@@ -137,6 +140,7 @@ def size(
     dbm: int = 0,
     sleep_w: float | None = None,
     capacitance_f: float | None = None,
+    supply: str | None = None,
     margin: float = 2.0,
     overhead_j: float = 0.125,
     shading: float = 1.0,
@@ -146,14 +150,14 @@ def size(
 
     With each operation a REPORT of `sends_bytes` goes out, with the signature, in the link layer's packets at `dbm`;
     `radio_j` is its energy instead; a board without a radio sends nothing. `sleep_w` is else the board's own asleep,
-    `capacitance_f` else the board's store, `shading` the share of the sun that reaches the panel.
+    `capacitance_f` else the board's store, `shading` the share of the sun that reaches the panel. `supply` names the
+    board whose harvester, store and panel are taken, else its own. A coprocessor is switched off between uses, or
+    left on where that takes less.
     """
-    from sunseal import coprocessor
     from sunseal.loop import fleet as fleets
+    from sunseal.measurement import switching
     from sunseal.planner import asleep, radio
     from sunseal.planner import size as sizing
-
-    coprocessor.refuse(board, "`size`")
 
     if not margin >= 1:
         raise SunsealError(f"the margin {margin:g} is below 1: the operation could not be paid from what is stored")
@@ -172,8 +176,12 @@ def size(
         margin=margin,
         overhead_j=overhead_j,
     )
-    own = sizing.supply_of(board)
-    light = fleets.sunlight(board, {"shading": shading}) if year else None
+    between = switching.of(workload, board, _variant(board, variant), m.vcc_v, power)
+    ways = sizing.ways(demand, between)
+    demand = min(ways, key=lambda d: d.mean_w)
+    lender = supply or board
+    own = sizing.supply_of(lender)
+    light = fleets.sunlight(lender, {"shading": shading}) if year else None
     sized = sizing.size(
         demand,
         board,
@@ -182,16 +190,22 @@ def size(
         cutoff_v=own["v_cut_v"],
         trace=(light.time_s.tolist(), light.power_w.tolist()) if light else None,
         efficiency=own["charge_efficiency"],
+        lender=supply,
+        others=[d for d in ways if d is not demand],
     )
     cited = m.cite() + citing.of(
         power_sets=asleep.power_sets(board),
-        parts=citing.supply_parts(board),
+        parts=citing.supply_parts(lender),
         papers=["mane2014"],
         climate=light.provenance if light else None,
     )
     if sized.year is not None and light is not None:
         sized = replace(sized, year={**sized.year, "low_light": list(light.low_light)})
-    return replace(sized, measured=m, asleep=sleep, exchange=exchange, citations=cited)
+    return replace(sized, measured=m, asleep=sleep, exchange=exchange, between=between, citations=cited)
+
+
+def _variant(board: str, pairs: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(boards.variant(tuple(pairs), board).items()))
 
 
 def plan(requirements: str | Path | Mapping[str, Any], *, best: int = 5, check: bool = True) -> Planned:
@@ -235,7 +249,7 @@ def lifetime(
     `accelerator_j` is the operation's energy in hardware instead; `converter` is switched on below the cut-off, such
     as `ti-tps61000`.
     """
-    from sunseal import coprocessor, offload
+    from sunseal.measurement import switching
     from sunseal.planner import asleep, radio
     from sunseal.planner import lifetime as life
 
@@ -248,6 +262,7 @@ def lifetime(
         prices = radio.prices(radio.of_board(board).name, dbm, m.vcc_v)
         sent, received = prices.exchange(math.ceil(bits / 8)), prices.exchange(math.ceil(receives / 8))
     sleep = asleep.of_board(board, m.vcc_v, power) if sleep_w is None else None
+    between = switching.of(workload, board, _variant(board, variant), m.vcc_v, power)
     use = life.Use(
         operation=workload,
         board=board,
@@ -261,7 +276,7 @@ def lifetime(
         sleep_w=sleep.total_w[0] if sleep else sleep_w or 0.0,
         period_s=every_s,
         beside_w=sleep.beside_w[0] if sleep else 0.0,
-        coprocessor_j=offload.between_j(board, every_s - m.time_s) if coprocessor.fitted(board) else 0.0,
+        coprocessor_j=between.energy_j(every_s - m.time_s) if between else 0.0,
     )
     boost = None if converter is None else life.Boost.load(converter)
     found = life.of(use, life.Cell.load(part), cutoff_v, boost)
@@ -270,7 +285,7 @@ def lifetime(
         parts=filter(None, (part, converter)),
         papers=["piotrowski2006"],
     )
-    return replace(found, measured=m, asleep=sleep, exchange=sent, citations=cited)
+    return replace(found, measured=m, asleep=sleep, exchange=sent, between=between, citations=cited)
 
 
 @dataclass(frozen=True)

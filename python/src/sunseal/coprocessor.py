@@ -93,7 +93,7 @@ def refuse(board: str, what: str) -> None:
     if fitted(board):
         raise SunsealError(
             f"{board} has a coprocessor in an FPGA, whose supplies {what} does not weigh",
-            hint="`sunseal measure`, `curve`, `lifetime` and `run` count them",
+            hint="`sunseal measure`, `curve`, `tune`, `size`, `lifetime`, `plan` and `run` count them",
         )
 
 

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from sunseal import _engine, base, boards, coprocessor
-from sunseal.benchmark import hdl
+from sunseal.benchmark import asic, hdl
 from sunseal.errors import MissingToolError, SunsealError, unknown
 from sunseal.machine import Machine
-from sunseal.measurement import measuring
+from sunseal.measurement import measuring, switching
 
 MOTE = "mica2"
 BATCH_BYTES = 256
@@ -173,42 +173,31 @@ def boot_j(board: str) -> float:
     return time_s * sum(_state_w(fpga, r, name, "configuring") for r in fpga["fpga"]["rail"])
 
 
-@cache
+def between(board: str, bus: str = "parallel", cipher: str = "aes128") -> switching.Between:
+    """Return what an FPGA takes from one use to the next, by its own bench program."""
+    _ready(board, coprocessor.wires(board, {"bus": bus}))
+    found = switching.of(f"{cipher}-encrypt", board, (("aes", "fpga"), ("bus", bus)))
+    assert found is not None
+    return found
+
+
 def idle_w(board: str) -> float:
-    """Measure what an FPGA draws that waits for a command, on all supplies, its clock running."""
-    wires = coprocessor.wires(board, {"bus": "parallel"})
-    _ready(board, wires)
-    elf = boards.firmware_path(board, {"aes": "fpga", "bus": "parallel"}, "bench-aes128-encrypt")
-    m = Machine(board, elf, timing=dict(wires))
-    m.write("bench_input", KEY + _text(16))
-    m.write("bench_input_len", (32).to_bytes(2, "little"))
-    pin = boards.board(board)["trigger"]
-    m.run(pin=pin["pin"])
-    # The trigger's rise is in front of the first command: back to there, and the mote does nothing.
-    before = _weighed(board, m.engine.counts())
-    m.engine.set_register("PC", m.address("sunseal_halt"))
-    m.run(time_s=0.01)
-    after = _weighed(board, m.engine.counts())
-    return sum(after.less(before).rails_j.values()) / 0.01
+    """Return what an FPGA draws that waits for a command on the parallel bus, on all supplies."""
+    return between(board).wait_w[0]
 
 
 def pause_s(board: str) -> float:
-    """Return the time between uses from which switching an FPGA off saves: one boot over what it draws idle."""
-    return boot_j(board) / idle_w(board)
-
-
-def between_j(board: str, time_s: float) -> float:
-    """Return what an FPGA takes between two uses: one boot, or waiting with its clock running if that is less."""
-    return min(boot_j(board), idle_w(board) * max(time_s, 0.0))
+    """Return the time between uses from which switching an FPGA off saves: one start over what it draws idle."""
+    return between(board).pause_s
 
 
 def bytes_for_a_boot(cipher: str, board: str) -> float | None:
-    """Return the bytes that one boot must serve until mote and FPGA take less than software; None: it never pays.
+    """Return the bytes that one start must serve until mote and FPGA take less than software; None: it never pays.
 
-    In messages of 1,024 bytes on the parallel bus, all supplies counted; the mote's own wait is left out.
+    In messages of 1,024 bytes on the parallel bus, all supplies counted.
     """
     saved_j = message(cipher, 1024).energy_j() - message(cipher, 1024, board, "parallel").energy_j()
-    return None if saved_j <= 0 else 1024 * boot_j(board) / saved_j
+    return None if saved_j <= 0 else 1024 * between(board, cipher=cipher).start_j[0] / saved_j
 
 
 @cache
@@ -218,6 +207,23 @@ def slices(name: str) -> float:
     (design,) = (d for d in hdl.DESIGNS if d.name == name)
     with tempfile.TemporaryDirectory() as work:
         return hdl.slices(design, Path(work))
+
+
+def asic_j(cipher: str) -> float:
+    """Return what a cipher's core takes for 16 bytes in a cell library of 0.18 um at 1.8 V."""
+    _tools()
+    return asic.energy(cipher).energy_j
+
+
+def _of_asic(board: str, raw: Mapping[str, Any]) -> tuple[float, str]:
+    """Weigh a core as an ASIC; beside software with the mote's part of the exchange on the parallel bus."""
+    cipher, own = raw["cipher"], asic_j(raw["cipher"])
+    e = asic.energy(cipher)
+    told = f"{cipher} in {e.library}, 16 bytes, {e.low_j * 1e9:.3g} to {e.high_j * 1e9:.3g} nJ, the core alone"
+    if raw["quantity"] == "asic_j":
+        return own, told
+    mote_j = message(cipher, 16, board, "parallel").mote_j
+    return (mote_j + own) / message(cipher, 16).mote_j, f"{told}; with the mote of {board}, parallel, over software"
 
 
 def _counted(raw: Mapping[str, Any]) -> str:
@@ -252,6 +258,8 @@ def figure(board: str, raw: Mapping[str, Any]) -> tuple[float, str]:
     quantity, at = raw["quantity"], raw.get("board", board)
     if quantity in ("time_s", "cycles", "energy_j"):
         return _of_message(at, raw)
+    if quantity in ("asic_j", "asic_over_software"):
+        return _of_asic(at, raw)
     if quantity == "share_percent":
         return _of_phase(at, raw)
     if quantity == "slices":
@@ -266,6 +274,7 @@ def figure(board: str, raw: Mapping[str, Any]) -> tuple[float, str]:
         "at_rest_w": lambda: at_rest_w(at, raw.get("rail")),
         "idle_w": lambda: idle_w(at),
         "boot_j": lambda: boot_j(at),
+        "start_j": lambda: between(at).start_j[0],
         "pause_s": lambda: pause_s(at),
     }
     if quantity not in of_board:

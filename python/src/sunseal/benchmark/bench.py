@@ -6,11 +6,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from sunseal import _engine, boards
+from sunseal import _engine, boards, coprocessor
 from sunseal.benchmark import bench_loop, crypto_table
 from sunseal.benchmark.bench_loop import Row, row
 from sunseal.errors import unknown
 from sunseal.loop import simulation
+from sunseal.machine import Machine
 from sunseal.measurement import measuring, oracle
 
 CORES = {
@@ -40,6 +41,43 @@ def _engine_speed() -> list[Row]:
                     row(f"engine.{core}.mips", instructions / wall_s / 1e6, "million instructions/s", conditions),
                     row(f"engine.{core}.mcps", cycles / wall_s / 1e6, "million cycles/s", conditions),
                 ]
+    return rows
+
+
+def _coprocessor_speed() -> list[Row]:
+    """Encrypt 256 bytes beside each FPGA on each bus, by the CPU time of one core: the mote's clocks, and both's.
+
+    The FPGA's are those that come to its flops: a clock that stands still is not stepped.
+    """
+    rows: list[Row] = []
+    there, told = coprocessor.tool()
+    for board in ("mica2-fpga-up5k", "mica2-fpga-spartan3e") if there else ():
+        for bus in ("parallel", "spi"):
+            program = measuring.builtin("aes128-encrypt", board, {"aes": "fpga", "bus": bus})
+            coprocessor.ready(board, program.wires)
+            m = Machine(board, program.image, timing=dict(program.wires))
+            fed = oracle.trial(boards.workload("aes128-encrypt")).fed
+            m.write("bench_input", fed)
+            m.write("bench_input_len", len(fed).to_bytes(2, "little"))
+            pin = str(boards.board(board)["trigger"]["pin"])
+            m.run(pin=pin)
+            begin, kept = coprocessor.price(board, m.engine.counts()), m.snapshot()
+            times = []
+            for _ in range(20):
+                m.restore(kept)
+                cycles, began = m.cycles, time.process_time()
+                m.run(pin=pin)
+                times.append(time.process_time() - began)
+            end, cycles = coprocessor.price(board, m.engine.counts()), m.cycles - cycles
+            assert begin is not None
+            assert end is not None
+            clocks = end["clocks"] - begin["clocks"]
+            conditions = f"aes128-encrypt, 256 bytes, {board}, {bus}, model by {told.split()[-1]}, best of 20, CPU time"
+            name = f"engine.coprocessor.{board.rpartition('-')[2]}.{bus}"
+            rows += [
+                row(f"{name}.mote_mcps", cycles / min(times) / 1e6, "million cycles/s", conditions),
+                row(f"{name}.both_mcps", (cycles + clocks) / min(times) / 1e6, "million cycles/s", conditions),
+            ]
     return rows
 
 
@@ -88,6 +126,7 @@ def _planner_speed() -> list[Row]:
 
 PARTS: dict[str, Callable[[], list[Row]]] = {
     "engine": _engine_speed,
+    "coprocessor": _coprocessor_speed,
     "loop": _loop_speed,
     "year": bench_loop.year,
     "fleet": bench_loop.fleet,

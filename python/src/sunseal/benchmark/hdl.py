@@ -148,14 +148,20 @@ def place(design: Design, work: Path) -> dict[str, float]:
     }
 
 
-def gates(design: Design, library: str, work: Path) -> float:
-    """Area in two-input NAND gates of a cell library, without wires."""
+def map_gates(design: Design, library: str, work: Path, then: str = "") -> None:
+    """Map a design to a cell library and write its area; every net inside gets a name of one word and one bit."""
     liberty = tools() / f"{library}_stdcells.lib"
     steps = (
         f"synth -flatten -top {design.top}; dfflibmap -liberty {liberty}; abc -liberty {liberty}; opt_clean -purge; "
-        f"tee -q -o {work}/area.txt stat -liberty {liberty}"
+        f"splitnets; rename -hide; rename -enumerate; tee -q -o {work}/area.txt stat -liberty {liberty}; {then}"
     )
     synthesize(design, "behavioural", steps)
+
+
+def gates(design: Design, library: str, work: Path) -> float:
+    """Area in two-input NAND gates of a cell library, without wires."""
+    liberty = tools() / f"{library}_stdcells.lib"
+    map_gates(design, library, work)
     area = re.findall(r"Chip area[^:]*: ([0-9.]+)", (work / "area.txt").read_text())
     nand = re.search(r"cell \(NAND2X1\) \{.*?area : ([0-9.]+)", liberty.read_text(), re.S)
     if not area or not nand:

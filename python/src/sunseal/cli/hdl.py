@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from sunseal import units
 from sunseal.benchmark.hdl import meets, size
 from sunseal.cli.console import out, print_json
 from sunseal.cli.options import Json
@@ -38,6 +39,31 @@ def size_command(
         out.print(table)
     if any(meets(r) is False for r in rows):
         raise typer.Exit(1)
+
+
+@hdl_app.command("energy")
+def energy_command(
+    cores: Annotated[list[str] | None, typer.Argument(metavar="[CORE]...", help="aes128, xtea, present128.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Weigh cores for 16 bytes in cells of 0.18 um: each net's edges in simulation by the library's tables."""
+    from sunseal.benchmark import asic
+
+    found = asic.all_of(cores)
+    if as_json:
+        print_json([e.to_dict() for e in found])
+        return
+    table = Table("core", "16 bytes", "bracket", *asic.PARTS, "of it wires", "clocks", "cells", box=None)
+    for e in found:
+        bracket = f"{units.show(e.low_j, 'J', 3)} to {units.show(e.high_j, 'J', 3)}"
+        parts = (units.show(e.parts_j[part], "J", 3) for part in asic.PARTS)
+        sums = units.show(e.energy_j, "J", 3), bracket, *parts, units.show(e.wire_j, "J", 3)
+        table.add_row(e.design, *sums, f"{e.clocks:,}", f"{e.cells:,}")
+    out.print(table)
+    out.print(
+        f"{asic.LIBRARY}: each core alone, without pads, clock buffers, key store, bus and control; wires by Donath's "
+        "mean length, the bracket from none to twice that and from the cheapest to the dearest input of each cell"
+    )
 
 
 @hdl_app.callback()

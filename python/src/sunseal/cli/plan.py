@@ -174,10 +174,22 @@ def _powers(c: Configuration) -> list[str]:
         )
     if c.row["listen_w"]:
         told.append(f"listening for challenges: {_microwatts(c.row['listen_w'])}")
+    if c.row.get("coprocessor"):
+        told.append(_coprocessor(c))
     told.append(f"sleep: {_microwatts(c.row['sleep_w'])}")
     if c.row["asleep"]["remark"]:
         told.append(c.row["asleep"]["remark"])
     return told
+
+
+def _coprocessor(c: Configuration) -> str:
+    from sunseal.measurement import switching
+
+    counted = "all its supplies counted, their regulators not"
+    if c.row["coprocessor"] == switching.ON:
+        return f"its FPGA {switching.ON}: {_microwatts(c.row['coprocessor_w'])} for waiting, {counted}"
+    start = units.show(c.row["start_j"], "J", 3)
+    return f"its FPGA {switching.OFF}: {start} a round for configuration and key, {counted}"
 
 
 def _microwatts(power_w: float) -> str:

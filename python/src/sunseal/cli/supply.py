@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,9 +15,10 @@ from sunseal.cli.completion import workloads
 from sunseal.cli.console import PAGE, Figure, Report, out, print_json, writable
 from sunseal.cli.options import Board, Freq, Json, Power, Variant, Vcc, freq_of, vcc_of
 from sunseal.harvest.light import low_light_text
-from sunseal.measurement import measuring
+from sunseal.measurement import measuring, switching
 
 if TYPE_CHECKING:
+    from sunseal.measurement.switching import Between
     from sunseal.planner.asleep import Asleep
     from sunseal.planner.lifetime import Lifetime
     from sunseal.planner.radio import Exchange
@@ -56,6 +58,9 @@ def size_command(
     capacitance: Annotated[
         str | None, typer.Option("--capacitance", help="The store, such as 470mF; else the board's.")
     ] = None,
+    supply: Annotated[
+        str | None, typer.Option("--supply", help="Board whose harvester, store and panel are taken; else its own.")
+    ] = None,
     margin: Annotated[float, typer.Option("--margin", help="Safety factor of equation 6.1.")] = 2.0,
     overhead: Annotated[str, typer.Option("--overhead", help="The harvester's overhead in equation 6.1.")] = "125mJ",
     shading: Annotated[float, typer.Option("--shading", help="Share of the sun that reaches the panel.")] = 1.0,
@@ -82,6 +87,7 @@ def size_command(
         dbm=dbm,
         sleep_w=None if sleep is None else units.parse(sleep, "W", "--sleep", zero=True),
         capacitance_f=None if capacitance is None else units.parse(capacitance, "F", "--capacitance"),
+        supply=supply,
         margin=margin,
         overhead_j=units.parse(overhead, "J", "--overhead", zero=True),
         shading=shading,
@@ -103,6 +109,7 @@ def _show_sized(sized: Sized) -> None:
     table.add_row("operation", f"{m.workload} on {place}, {m.vcc_v:g} V, {m.freq_hz / 1e6:g} MHz")
     air = f"{units.show(demand.radio_j, 'J')} on the air{_packets(sized.exchange)}"
     table.add_row("", f"{units.show(demand.compute_j, 'J')} and {air}, every {units.duration(demand.period_s)}")
+    _show_between(table, sized.between, demand.between)
     _show_asleep(table, sized.asleep, demand.sleep_w)
     table.add_row(
         "stored before it begins", f"{units.show(sized.needed_j, 'J')} (equation 6.1, margin {demand.margin:g})"
@@ -197,6 +204,17 @@ def _packets(exchange: Exchange | None, before: str = " (", after: str = ")") ->
     return f"{before}{packets} for {exchange.body_bytes:,} bytes, {answers}{after}"
 
 
+def _show_between(table: Table, between: Between | None, chosen: str) -> None:
+    if between is None:
+        return
+    started, rest_w = units.show(between.start_j[0], "J"), units.show(between.wait_w[0], "W")
+    told = f"a start {started} (configuration, key), waiting {rest_w}"
+    if math.isfinite(between.start_j[0]):
+        told += f"; off pays from {units.show(between.pause_s, 's')} between uses"
+    table.add_row("coprocessor", f"{chosen}: {told}")
+    table.add_row("", "all supplies of the FPGA are counted, their regulators not")
+
+
 def _show_asleep(table: Table, asleep: Asleep | None, sleep_w: float) -> None:
     if asleep is None:
         table.add_row("asleep", f"{units.show(sleep_w, 'W')}, as given")
@@ -219,11 +237,9 @@ def _show(found: Lifetime) -> None:
         "operation",
         f"{use.operation} on {use.board}: {units.show(use.energy_j, 'J')}{radio}, {units.show(use.time_s, 's')}",
     )
-    if use.coprocessor_j:
-        table.add_row(
-            "coprocessor",
-            f"{units.show(use.coprocessor_j, 'J')} until the next: switched off, or left on if that is less",
-        )
+    if use.period_s and found.between is not None:
+        waits = use.coprocessor_j < found.between.start_j[0]
+        _show_between(table, found.between, switching.ON if waits else switching.OFF)
     if use.period_s:
         _show_asleep(table, found.asleep, use.sleep_w)
     else:

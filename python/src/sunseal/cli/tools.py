@@ -41,7 +41,8 @@ def doctor_command(as_json: Json = False) -> None:
 
 def bench_command(
     part: Annotated[
-        str | None, typer.Argument(metavar="[engine|loop|year|fleet|planner|crypto]", help="Only this part.")
+        str | None,
+        typer.Argument(metavar="[engine|coprocessor|loop|year|fleet|planner|crypto]", help="Only this part."),
     ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="With `crypto`: say whether the page is current, change nothing.")

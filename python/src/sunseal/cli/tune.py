@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,6 +18,8 @@ from sunseal.cli.options import Json, Power, Voltages
 from sunseal.measurement import measuring
 
 if TYPE_CHECKING:
+    from pandas import Series
+
     from sunseal.planner import operations
     from sunseal.planner.tune import Tuned
 
@@ -58,6 +60,9 @@ def tune_command(
     best: Annotated[
         str | None, typer.Option("--best", help="What to ask for: energy, latency, power, security, flash, ram.")
     ] = None,
+    every: Annotated[
+        str | None, typer.Option("--every", help="From one operation to the next, such as 10s: a coprocessor may wait.")
+    ] = None,
     power: Power = measuring.DEFAULT_POWER,
     rows: Annotated[int, typer.Option("--rows", min=1, help="Rows of the table of qualifying curves.")] = 12,
     report: Report = None,
@@ -86,6 +91,7 @@ def tune_command(
             ram_bytes=at_most(ram, "B", "--ram"),
             voltages_v=[units.voltage_v(v) for v in vcc or ()],
             best=best,
+            every_s=None if every is None else units.time_s(every, "--every"),
             power=power,
             progress=progress,
         )
@@ -113,8 +119,12 @@ def _quantity(name: str, value: float) -> str:
 
 
 def _where(row: dict[str, Any]) -> str:
-    place = f"{row['board']} {row['variant']}".strip()
-    return f"{row['workload']} on {place}, {row['vcc_v']:.2f} V, {row['freq_hz'] / 1e6:g} MHz"
+    return f"{row['workload']} on {_place(row)}, {row['vcc_v']:.2f} V, {row['freq_hz'] / 1e6:g} MHz"
+
+
+def _place(row: Mapping[str, Any] | Series) -> str:
+    rest = f"FPGA {row['coprocessor']}" if row["coprocessor"] else ""
+    return " ".join(filter(None, (row["board"], row["variant"], rest)))
 
 
 def _show(tuned: Tuned, rows: int) -> None:
@@ -144,6 +154,11 @@ def _show(tuned: Tuned, rows: int) -> None:
         f"{units.show(best['power_w'], 'W')}, {best['security_bits']} bits, {best['flash_bytes']:,} bytes of program, "
         f"{best['memory_bytes']:,} of RAM and stack"
     )
+    if best["coprocessor"]:
+        out.print(
+            f"  of which {units.show(best['coprocessor_j'], 'J')} for the FPGA {best['coprocessor']}; mote and all "
+            "supplies of the FPGA are counted, their regulators not"
+        )
     if not best["sure"]:
         out.print("  its margin is inside the uncertainty of the coefficients: see `sure` in --json")
     for b in tuned.binds:
@@ -161,7 +176,7 @@ def _show(tuned: Tuned, rows: int) -> None:
         )
         table.add_row(
             c.workload,
-            f"{c.board} {c.variant}".strip(),
+            _place(c),
             f"{c.vcc_v:.2f} V",
             f"{clocks} MHz",
             _span(c.time_min_s, c.time_max_s, "s"),
@@ -173,7 +188,7 @@ def _show(tuned: Tuned, rows: int) -> None:
     front = Table("workload", "where", "latency", "energy", "bits", box=None, title="Pareto front")
     front.title_justify = "left"
     for _, p in tuned.front.iterrows():
-        where = f"{p.board} {p.variant}".strip() + f", {p.vcc_v:.2f} V, {p.freq_hz / 1e6:g} MHz"
+        where = f"{_place(p)}, {p.vcc_v:.2f} V, {p.freq_hz / 1e6:g} MHz"
         front.add_row(p.workload, where, units.show(p.time_s, "s"), units.show(p.energy_j, "J"), str(p.security_bits))
     out.print(front)
 

@@ -373,6 +373,26 @@ def curve(
     return points
 
 
+@dataclass(frozen=True)
+class Weighed:
+    """What a run takes at an operating point, its coprocessor's supplies included."""
+
+    time_s: float
+    energy_j: tuple[float, float, float]
+    """Typical, lowest and highest coefficient."""
+
+
+def weighed(weights: PowerSet, board: str, counts: _engine.Counts, freq_hz: int, vcc_v: float) -> Weighed:
+    """Weigh a run of a board whole: the chip at a clock and a voltage, a coprocessor on its own supplies."""
+    mote = weights.inner.weigh(coprocessor.without(board, counts), freq_hz, vcc_v)
+    joules = mote.energy_j, mote.energy_low_j, mote.energy_high_j
+    price = coprocessor.price(board, counts)
+    if price is not None:
+        own = price["energy_j"], price["energy_low_j"], price["energy_high_j"]
+        joules = (joules[0] + own[0], joules[1] + own[1], joules[2] + own[2])
+    return Weighed(mote.time_s, joules)
+
+
 def _point(freq_hz: int, vcc_v: float, counts: _engine.Counts, mote: _engine.Weighed, board: str) -> dict[str, Any]:
     joules = {name: getattr(mote, name) for name in ("energy_j", "energy_low_j", "energy_high_j")}
     price = coprocessor.price(board, counts)

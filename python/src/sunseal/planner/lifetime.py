@@ -13,6 +13,7 @@ import numpy as np
 from sunseal import boards, citing
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import measuring
+from sunseal.measurement.switching import Between
 from sunseal.planner.asleep import Asleep
 from sunseal.planner.radio import Exchange
 
@@ -139,11 +140,11 @@ class Use:
     beside_w: float = 0.0
     """What goes on being drawn beside the CPU while the operation runs (`Asleep.beside_w`)."""
     coprocessor_j: float = 0.0
-    """What a coprocessor takes from one operation to the next: its boot, or waiting."""
+    """What a coprocessor takes from one operation to the next: its start, or waiting."""
 
     @property
     def round_j(self) -> float:
-        """Energy of an operation with its packet and its coprocessor's boot."""
+        """Energy of an operation with its packet and its coprocessor's start or waiting."""
         return self.energy_j + self.radio_j + self.coprocessor_j
 
     @property
@@ -194,6 +195,8 @@ class Lifetime:
     """Of what the sleep's power consists; None: it was given."""
     exchange: Exchange | None = field(default=None, repr=False)
     """What goes over the air with each operation."""
+    between: Between | None = field(default=None, repr=False)
+    """What a coprocessor takes between two operations; None on a board without one."""
     citations: citing.Citations = field(default=citing.NOTHING, repr=False)
 
     def cite(self) -> citing.Citations:
@@ -203,13 +206,13 @@ class Lifetime:
     def to_dict(self) -> dict[str, Any]:
         """Return the shape of `--json`."""
         use = self.question.use
-        hidden = ("question", "measured", "citations", "asleep", "exchange")
+        hidden = ("question", "measured", "citations", "asleep", "exchange", "between")
         return {
             **{k: v for k, v in vars(self).items() if k not in hidden},
             "sleep_w": use.sleep_w,
             "compute_j": use.energy_j,
             "radio_j": use.radio_j,
-            **({"coprocessor_j": use.coprocessor_j} if use.coprocessor_j else {}),
+            **({"coprocessor_j": use.coprocessor_j, **self.between.to_dict()} if self.between else {}),
             "asleep": None if self.asleep is None else self.asleep.to_dict(),
             "exchange": None if self.exchange is None else self.exchange.to_dict(),
         }

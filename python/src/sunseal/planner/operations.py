@@ -14,9 +14,9 @@ from typing import Any
 
 import pandas as pd
 
-from sunseal import _engine, boards, coprocessor
+from sunseal import _engine, boards
 from sunseal.errors import SunsealError
-from sunseal.measurement import measuring
+from sunseal.measurement import measuring, switching
 
 COLUMNS = {
     "workload": "str",
@@ -39,9 +39,16 @@ COLUMNS = {
     "flash_bytes": "int64",
     "ram_bytes": "int64",
     "stack_bytes": "int64",
+    "start_s": "float64",
+    "start_awake_s": "float64",
+    **{
+        f"{name}{end}_{unit}": "float64"
+        for name, unit in (("start", "j"), ("wait", "w"))
+        for end in ("", "_low", "_high")
+    },
 }
 """Columns of the frame, SI base units, unit last. `energy_low_j` and `energy_high_j` bound what the documents
-leave open of the coefficients."""
+leave open of the coefficients. `start_*` and `wait_*` are a coprocessor's between uses (`switching`), else 0."""
 
 Progress = Callable[[int, int, str], None]
 """Done, of all, and what is next."""
@@ -79,7 +86,6 @@ def operations(
     found = []
     for board in board_names or boards.of_nodes():
         boards.board_path(board)
-        coprocessor.refuse(board, "a sweep over voltages and clocks")
         values = boards.variants(board)
         every = [dict(zip(values, choice, strict=True)) for choice in itertools.product(*values.values())]
         chosen = every if every_variant else [boards.variant((), board)]
@@ -90,6 +96,12 @@ def operations(
             for variant in chosen
         ]
     return found
+
+
+def _between(found: switching.Between | None) -> tuple[float, ...]:
+    if found is None:
+        return (0.0,) * 8
+    return found.start_s, found.start_awake_s, *found.start_j, *found.wait_w
 
 
 def clocks_hz(weights: measuring.PowerSet, vcc_v: float) -> list[int]:
@@ -148,7 +160,8 @@ def _rows(
                 raise SunsealError(f"{operation.label} gives a wrong result, so its price would mean nothing")
             counted[waits] = counts
         counts = counted[waits]
-        weighed = weights.inner.weigh(counts, freq_hz, vcc_v)
+        weighed = measuring.weighed(weights, operation.board, counts, freq_hz, vcc_v)
+        between = switching.of(work.name, operation.board, operation.variant, vcc_v, weights.name)
         yield (
             work.name,
             work.algorithm,
@@ -163,11 +176,10 @@ def _rows(
             waits,
             counts.cycles,
             weighed.time_s,
-            weighed.energy_j,
-            weighed.energy_low_j,
-            weighed.energy_high_j,
-            weighed.energy_j / weighed.time_s,
+            *weighed.energy_j,
+            weighed.energy_j[0] / weighed.time_s,
             counts.flash_bytes or measuring.image_bytes(program.image),
             counts.ram_bytes,
             counts.stack_bytes,
+            *_between(between),
         )

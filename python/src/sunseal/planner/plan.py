@@ -389,6 +389,7 @@ def _told(everything: sweep.Field, made: Sequence[_Made]) -> list[Configuration]
 def _row(wanted: Requirements, row: pd.Series, one: supply.Harvested | supply.Battery) -> dict[str, Any]:
     names = "workload board variant vcc_v freq_hz mode security_bits energy_j compute_j radio_j time_s latency_s"
     names += " mean_w mean_low_w mean_high_w drawn_w sleep_w gate_j busy flash_bytes memory_bytes dbm"
+    names += " coprocessor coprocessor_w start_j" if row["coprocessor"] else ""
     told = {n: v.item() if isinstance(v := row[n], np.generic) else v for n in names.split()}
     told["dbm"] = None if math.isnan(row.dbm) else int(row.dbm)
     told["tasks"] = [

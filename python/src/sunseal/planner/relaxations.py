@@ -42,7 +42,9 @@ def name_of(row: Mapping[str, Any] | pd.Series) -> str:
     """Name a configuration: algorithm, board, operating point, supply."""
     place = f"{row['board']} {row['variant']}".strip()
     mode = ", asynchronous" if row["mode"] == "asynchronous" else ""
-    return f"{row['workload']} on {place}, {row['vcc_v']:.2f} V, {row['freq_hz'] / 1e6:g} MHz{mode}; {row['supply']}"
+    rest = f", its FPGA {row['coprocessor']}" if row.get("coprocessor") else ""
+    point = f"{row['vcc_v']:.2f} V, {row['freq_hz'] / 1e6:g} MHz"
+    return f"{row['workload']} on {place}, {point}{mode}{rest}; {row['supply']}"
 
 
 def at_true(flags: sweep.Flags) -> Numbers:

@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sunseal import boards, citing
 from sunseal.errors import SunsealError
 from sunseal.loop import fleet as fleets
 from sunseal.loop.simulation import LOSSES
+from sunseal.measurement import switching
 from sunseal.measurement.measuring import Measurement
+from sunseal.measurement.switching import Between
 from sunseal.planner.asleep import Asleep
 from sunseal.planner.radio import Exchange
 
@@ -34,6 +38,8 @@ class Demand:
     period_s: float
     margin: float = MARGIN
     overhead_j: float = OVERHEAD_J
+    between: str = ""
+    """What becomes of a coprocessor between uses; its start is part of computing, its waiting of the sleep."""
 
     @property
     def needed_j(self) -> float:
@@ -44,6 +50,19 @@ class Demand:
     def mean_w(self) -> float:
         """Mean power: the right side of equation 6.2, with the duty cycle as operations a second."""
         return self.sleep_w + (self.compute_j + self.radio_j) / self.period_s
+
+
+def ways(demand: Demand, between: Between | None) -> list[Demand]:
+    """Add what a coprocessor takes between uses: one demand where it is switched off, one where it is left on."""
+    if between is None:
+        return [demand]
+    (start_j, _, _), (wait_w, _, _) = between.start_j, between.wait_w
+    found = [replace(demand, sleep_w=demand.sleep_w + wait_w, between=switching.ON)]
+    if math.isfinite(start_j):
+        # The sleep through its configuration is in `sleep_w`.
+        compute_j, compute_s = demand.compute_j + start_j, demand.compute_s + between.start_awake_s
+        found.append(replace(demand, compute_j=compute_j, compute_s=compute_s, between=switching.OFF))
+    return found
 
 
 def capacitor_v(demand: Demand, capacitance_f: float, cutoff_v: float = 0.0) -> float:
@@ -112,6 +131,8 @@ class Question:
     cutoff_v: float
     trace: fleets.Trace | None
     efficiency: float
+    lender: str | None = None
+    """The board whose supply it is; None: its own."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +159,8 @@ class Sized:
     """Of what the sleep's power consists; None: it was given."""
     exchange: Exchange | None = field(default=None, repr=False)
     """What goes over the air with each operation; None: its energy was given."""
+    between: Between | None = field(default=None, repr=False)
+    """What a coprocessor takes between two operations; None on a board without one."""
     citations: citing.Citations = field(default=citing.NOTHING, repr=False)
 
     def cite(self) -> citing.Citations:
@@ -147,22 +170,32 @@ class Sized:
     def to_dict(self) -> dict[str, Any]:
         """Return the shape of `--json`."""
         demand = self.question.demand
-        hidden = ("question", "measured", "citations", "asleep", "exchange")
+        hidden = ("question", "measured", "citations", "asleep", "exchange", "between")
         return {
             **{k: v for k, v in vars(self).items() if k not in hidden},
             "mean_w": demand.mean_w,
             "sleep_w": demand.sleep_w,
             "compute_j": demand.compute_j,
             "radio_j": demand.radio_j,
+            **({"coprocessor": {"between": demand.between, **self.between.to_dict()}} if self.between else {}),
             "asleep": None if self.asleep is None else self.asleep.to_dict(),
             "exchange": None if self.exchange is None else self.exchange.to_dict(),
         }
 
 
 def year_of(
-    demand: Demand, board: str, capacitance_f: float, trace: fleets.Trace, light: float = 1.0, days: int = 365
+    demand: Demand,
+    board: str,
+    capacitance_f: float,
+    trace: fleets.Trace,
+    light: float = 1.0,
+    days: int = 365,
+    lender: str | None = None,
 ) -> dict[str, Any]:
-    """Play a year on the board's own supply from the profile that `demand` is; see `sunseal_node::fleet`."""
+    """Play a year on the board's own supply, or a lender's, from the profile that `demand` is.
+
+    See `sunseal_node::fleet`.
+    """
     task = fleets.Task(
         "sign",
         demand.period_s,
@@ -171,7 +204,8 @@ def year_of(
         demand.margin * (demand.compute_j + demand.radio_j),
     )
     profile = fleets.NodeProfile(demand.sleep_w, 0.0, 0.0, min(60.0, demand.period_s), (task,))
-    fate = fleets.play_one(profile, trace, days, board=board, light=light, capacitance_f=capacitance_f)
+    supply: Any = None if lender is None else {k: v for k, v in boards.board(lender)["supply"].items() if k != "panel"}
+    fate = fleets.play_one(profile, trace, days, board=board, supply=supply, light=light, capacitance_f=capacitance_f)
     sums = fate["sums"]
     work_j = sums["load_j"] + sums["store_load_j"]
     lost_j = sum(sums[key] for key in LOSSES if key != "curtailed_j")
@@ -204,15 +238,21 @@ def size(
     cutoff_v: float,
     trace: fleets.Trace | None = None,
     efficiency: float = 1.0,
+    lender: str | None = None,
+    others: Sequence[Demand] = (),
 ) -> Sized:
-    """Answer equations 6.1 to 6.3 for a store, and play the year if there is light to play."""
+    """Answer equations 6.1 to 6.3 for a store, and play the year if there is light to play.
+
+    `others` are the same operation with its coprocessor left on or switched off instead: at the shortest period that
+    may take less.
+    """
     stored_j = store_f * (v_max_v**2 - cutoff_v**2) / 2
     period_s = None
     if trace is not None:
-        try:
-            period_s = shortest_period_s(demand, efficiency * mean_w(trace))
-        except SunsealError:
-            period_s = None
+        for one in (demand, *others):
+            with contextlib.suppress(SunsealError):
+                shortest_s = shortest_period_s(one, efficiency * mean_w(trace))
+                period_s = shortest_s if period_s is None else min(period_s, shortest_s)
     return Sized(
         needed_j=demand.needed_j,
         capacitor_v=capacitor_v(demand, store_f),
@@ -221,8 +261,8 @@ def size(
         panel_w=panel_w(demand, efficiency),
         autonomy_s=autonomy_s(demand, stored_j),
         shortest_period_s=period_s,
-        year=None if trace is None else year_of(demand, board, store_f, trace),
-        question=Question(demand, board, store_f, v_max_v, cutoff_v, trace, efficiency),
+        year=None if trace is None else year_of(demand, board, store_f, trace, lender=lender),
+        question=Question(demand, board, store_f, v_max_v, cutoff_v, trace, efficiency, lender),
     )
 
 
@@ -230,7 +270,10 @@ def supply_of(board: str) -> dict[str, float]:
     """Return the figures of a board's own store and harvester: capacitance_f, v_max_v, v_cut_v, charge_efficiency."""
     facts: Any = boards.board(board)
     if "supply" not in facts:
-        raise SunsealError(f"{board} has no harvester and no store of its own: it lives on a battery; see `lifetime`")
+        raise SunsealError(
+            f"{board} has no harvester and no store of its own: it lives on a battery; see `lifetime`",
+            hint="`--supply msp430f5438a-anagear` takes that board's harvester, store and panel",
+        )
     capacitor = boards.part(facts["supply"]["capacitor"])["capacitor"]
     harvester = boards.part(facts["supply"]["harvester"])["harvester"]
     return {

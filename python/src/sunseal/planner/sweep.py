@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sunseal import _engine, boards
+from sunseal import _engine, boards, coprocessor
 from sunseal.errors import SunsealError
-from sunseal.measurement import measuring, oracle
+from sunseal.measurement import measuring, oracle, switching
 from sunseal.planner import asleep, lifetime, operations
 from sunseal.planner import plan_link as links
 from sunseal.planner import plan_supplies as supply
@@ -37,6 +37,8 @@ DAY_S = 86_400.0
 REQUIREMENTS = ("security", "latency", "link", "flash", "ram", "duty", "energy")
 ENDS = ("", "_low", "_high")
 """Endings of columns: typical, lowest and highest coefficient."""
+POWERS = ("compute", "radio", "sleep", "listen", "coprocessor")
+"""Parts of the mean power; the last is a coprocessor that waits, a start of one is computing."""
 AIR = ("byte", "packet", "message")
 MESSAGE_MAX = 160
 """What every bench program's buffer holds of a message, bytes."""
@@ -275,6 +277,46 @@ def work_share(workload: str, board: str, variant: str, size_bytes: int) -> floa
     return found / cycles(own_bytes(work))
 
 
+@cache
+def _fpga_shares(
+    workload: str, board: str, variant: str, vcc_v: float, freq_hz: int, size_bytes: int, power: str
+) -> tuple[float, float]:
+    """Return the same in energy and in time beside a coprocessor: the mote sleeps through long messages."""
+    work = boards.workload(workload)
+    if work.operation not in REPEATED:
+        return 1.0, 1.0
+    chosen = dict(pair.split("=") for pair in variant.split(",") if pair)
+    program, weights = measuring.builtin(work, board, chosen), measuring.PowerSet(power, board)
+
+    def cost(length: int) -> Array:
+        counts = measuring.count(program, board, fed(work, length))
+        if counts.status != oracle.STATUS_OK:
+            raise SunsealError(f"{workload} on {board} refuses a message of {length} bytes, so it has no price")
+        found = measuring.weighed(weights, board, counts, freq_hz, vcc_v)
+        return np.array([found.energy_j[0], found.time_s])
+
+    length, beyond = played_bytes(work, size_bytes)
+    found = cost(length)
+    if beyond:
+        # Between two lengths through which the mote waits alike.
+        found += beyond * 2 * (cost(MESSAGE_MAX) - cost(MESSAGE_MAX - PERIOD_BYTES // 2))
+    more, times = found / cost(own_bytes(work))
+    return float(more), float(times)
+
+
+def _shares(rows: pd.DataFrame, size_bytes: int, power: str) -> tuple[Array, Array]:
+    """Return what a message takes of each row's own run, in energy and in time."""
+    names = ["workload", "board", "variant", "vcc_v", "freq_hz"]
+    found = []
+    for work, board, variant, vcc_v, freq_hz in rows[names].itertuples(index=False, name=None):
+        if coprocessor.fitted(board):
+            found.append(_fpga_shares(work, board, variant, vcc_v, freq_hz, size_bytes, power))
+        else:
+            found.append((share := work_share(work, board, variant, size_bytes), share))
+    shares = np.array(found, dtype=float).reshape(-1, 2)
+    return shares[:, 0], shares[:, 1]
+
+
 def body_bytes(work: boards.Workload, data_bytes: int) -> int:
     """Return the body of the message that carries an operation's data, with its signature, tag or public key."""
     return radios.REPORT_BYTES + data_bytes + radios.added_bytes(work)
@@ -285,8 +327,7 @@ def _options(requirements: Requirements, i: int, frame: pd.DataFrame, air: pd.Da
     task = requirements.tasks[i]
     rows = frame[frame.workload.isin(task.workloads)].merge(air, on=["board", "vcc_v"], how="left")
     works = {w: boards.workload(w) for w in task.workloads}
-    kinds = zip(rows.workload, rows.board, rows.variant, strict=True)
-    times = np.array([work_share(*kind, task.size_bytes) for kind in kinds], dtype=float)
+    more, times = _shares(rows, task.size_bytes, requirements.power_set)
     link, every_s = requirements.link, task.every_s if mode == "periodic" else task.asked_s
     on_air: dict[str, Array] = dict.fromkeys(AIR, np.zeros(len(rows)))
     if link is not None and task.sends_bytes is not None:
@@ -298,13 +339,23 @@ def _options(requirements: Requirements, i: int, frame: pd.DataFrame, air: pd.Da
     time_s = rows.time_s.to_numpy() * times
     out = rows[[*PLACE, "cutoff_v", "workload", "security_bits", "legal"]].copy()
     for end in ENDS:
-        out[f"compute{end}_j"] = rows[f"energy{end}_j"].to_numpy() * times
+        out[f"compute{end}_j"] = rows[f"energy{end}_j"].to_numpy() * more
     for end in (*ENDS, "_worst"):
         out[f"radio{end}_j"] = tries * sum(on_air[of] * rows[f"{of}{end}_j"].to_numpy() for of in AIR)
     for name in ("compute", "compute_low", "compute_high", "radio", "radio_low", "radio_high", "radio_worst"):
         out[f"{name}_w"] = out[f"{name}_j"] / every_s
+    for end in ENDS:
+        out[f"start{end}_j"], out[f"wait{end}_w"] = rows[f"start{end}_j"].to_numpy(), rows[f"wait{end}_w"].to_numpy()
+        out[f"start{end}_w"] = out[f"start{end}_j"] / every_s
+    # The mote sleeps through a configuration.
+    out["start_s"], out["start_busy"] = rows.start_s.to_numpy(), rows.start_awake_s.to_numpy() / every_s
+    out["on_busy"] = np.where(out.wait_w > 0.0, time_s / every_s, 0.0)
     # Of the task alone, for what is said of it; the other columns are summed over tasks.
-    out[f"task{i}_compute_w"], out[f"task{i}_radio_w"] = out.compute_w, out.radio_w
+    out[f"task{i}_compute_w"], out[f"task{i}_radio_w"], out[f"task{i}_start_w"] = (
+        out.compute_w,
+        out.radio_w,
+        out.start_w,
+    )
     out["round_j"] = out.compute_j + out.radio_j
     out["round_high_j"] = out.compute_high_j + out.radio_high_j
     air_s = tries * sum(on_air[of] * rows[f"{of}_s"].to_numpy() for of in AIR)
@@ -320,9 +371,13 @@ def _options(requirements: Requirements, i: int, frame: pd.DataFrame, air: pd.Da
 SUMMED = (
     *("compute_j", "radio_j", "round_j", "round_high_j", "busy", "busy_s", "cpu_latency_s", "flash_bytes"),
     *("compute_w", "compute_low_w", "compute_high_w", "radio_w", "radio_low_w", "radio_high_w", "radio_worst_w"),
+    *("start_j", "start_high_j", "start_w", "start_low_w", "start_high_w", "start_s", "start_busy", "on_busy"),
 )
-LARGEST = ("peak_w", "memory_bytes")
-DROPPED = ("compute_low_j", "compute_high_j", "radio_low_j", "radio_high_j", "radio_worst_j")
+LARGEST = ("peak_w", "memory_bytes", "wait_w", "wait_low_w", "wait_high_w")
+DROPPED = (
+    *("compute_low_j", "compute_high_j", "radio_low_j", "radio_high_j", "radio_worst_j", "start_low_j"),
+    *("start_high_j", "start_low_w", "start_high_w", "wait_w", "wait_low_w", "wait_high_w"),
+)
 
 
 def _joined(left: pd.DataFrame, right: pd.DataFrame, i: int) -> pd.DataFrame:
@@ -339,7 +394,7 @@ def _joined(left: pd.DataFrame, right: pd.DataFrame, i: int) -> pd.DataFrame:
 def _unbeaten(options: pd.DataFrame) -> pd.DataFrame:
     """Keep, at each operating point, what no other operation beats or equals in everything that can decide."""
     names = ["compute_j", "radio_j", "round_high_j", "busy", "busy_s", "peak_w", "flash_bytes"]
-    values = options[[*names, "memory_bytes"]].to_numpy(dtype=float)
+    values = options[[*names, "memory_bytes", "start_high_j", "start_s", "wait_w"]].to_numpy(dtype=float)
     values = np.column_stack([values, -options.security_bits.to_numpy(dtype=float)])
     keep = np.ones(len(options), dtype=bool)
     for _, places in options.groupby(PLACE, sort=False).indices.items():
@@ -350,8 +405,32 @@ def _unbeaten(options: pd.DataFrame) -> pd.DataFrame:
     return options[keep].reset_index(drop=True)
 
 
+def _between_uses(joined: pd.DataFrame) -> pd.DataFrame:
+    """Split the loads with a coprocessor in two: left on between uses, and switched off, where each use starts it.
+
+    Which of them takes less, and whether a task may wait for a start, is the judgement's to say.
+    """
+    fitted = joined.wait_w.to_numpy() > 0.0
+    left_on = joined.assign(coprocessor=np.where(fitted, switching.ON, ""))
+    idle = np.maximum(1.0 - left_on.on_busy, 0.0)
+    for end in ENDS:
+        left_on[f"coprocessor{end}_w"] = left_on[f"wait{end}_w"] * idle
+    off = joined[fitted & np.isfinite(joined.start_j.to_numpy())].assign(coprocessor=switching.OFF)
+    for end in ENDS:
+        off[f"coprocessor{end}_w"] = 0.0
+        off[f"compute{end}_w"] += off[f"start{end}_w"]
+    for name, more in (("compute_j", "start_j"), ("round_j", "start_j"), ("round_high_j", "start_high_j")):
+        off[name] += off[more]
+    for name, more in (("busy_s", "start_s"), ("cpu_latency_s", "start_s"), ("busy", "start_busy")):
+        off[name] += off[more]
+    for name in [c for c in off if str(c).startswith("task") and str(c).endswith("_start_w")]:
+        off[name.replace("_start_w", "_compute_w")] += off[name]
+    return pd.concat([left_on, off], ignore_index=True) if len(off) else left_on
+
+
 def _with_rest(requirements: Requirements, joined: pd.DataFrame, air: pd.DataFrame, mode: str) -> pd.DataFrame:
-    """Add sleep and listening, and sum up."""
+    """Add sleep, listening and a coprocessor's rest, and sum up."""
+    joined = _between_uses(joined)
     names = ["board", "vcc_v", *(f"{of}{end}_w" for of in ("cpu", "beside", "rx") for end in ENDS)]
     rest = joined[["board", "vcc_v"]].merge(air[[*names, "dbm", "dbm_worst", "link_margin_db"]], on=["board", "vcc_v"])
     out = joined.drop(columns=[c for c in DROPPED if c in joined])
@@ -361,7 +440,7 @@ def _with_rest(requirements: Requirements, joined: pd.DataFrame, air: pd.DataFra
         # What the board draws beside its CPU, it draws while that computes too.
         out[f"sleep{name}_w"] = rest[f"cpu{name}_w"].to_numpy() * quiet + rest[f"beside{name}_w"] * (1.0 - quiet)
         out[f"listen{name}_w"] = rest[f"rx{name}_w"].to_numpy() * share
-        out[f"mean{name}_w"] = sum(out[f"{part}{name}_w"] for part in ("compute", "radio", "sleep", "listen"))
+        out[f"mean{name}_w"] = sum(out[f"{part}{name}_w"] for part in POWERS)
     for name in ("dbm", "dbm_worst", "link_margin_db"):
         out[name] = rest[name].to_numpy()
     # A task runs to its end: whoever asks while all the others have asked too waits for them.
@@ -644,7 +723,7 @@ def _priced(
 
 COLUMNS = (
     *("workload", "board", "variant", "vcc_v", "freq_hz", "mode", "security_bits", "latency_s", "flash_bytes"),
-    *("memory_bytes", "mean_w", "mean_low_w", "mean_high_w", "dbm"),
+    *("memory_bytes", "mean_w", "mean_low_w", "mean_high_w", "dbm", "coprocessor"),
 )
 
 

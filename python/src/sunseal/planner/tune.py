@@ -16,6 +16,8 @@ import pandas as pd
 
 from sunseal import citing
 from sunseal.errors import SunsealError, unknown
+from sunseal.measurement import switching
+from sunseal.planner import asleep
 
 QUANTITIES = {
     "energy": ("energy_j", "J"),
@@ -120,10 +122,43 @@ def with_derived(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def tune(frame: pd.DataFrame, bounds: Mapping[str, float], objective: str | None = None) -> Tuned:
+def between_uses(frame: pd.DataFrame, every_s: float | None) -> pd.DataFrame:
+    """Add what a coprocessor takes between uses, in column `coprocessor_j`, and in `coprocessor` what becomes of it.
+
+    It is switched off, so that each operation starts it, the mote asleep meanwhile; or, where `every_s` says for how
+    long, left on to wait.
+    """
+    fitted = frame.wait_w.to_numpy() > 0.0
+    found = [frame[~fitted].assign(coprocessor="", coprocessor_j=0.0)]
+    own = frame[fitted]
+    for between in (switching.OFF, switching.ON) if len(own) else ():
+        if between == switching.ON and every_s is None:
+            continue
+        some = own[np.isfinite(own.start_j)] if between == switching.OFF else own
+        pause_s = 0.0 if every_s is None else np.maximum(every_s - some.time_s, 0.0)
+        added = {}
+        places = zip(some.board, some.vcc_v, some.power_set, strict=True)
+        asleep_w = np.array([asleep.of_board(*place).total_w for place in places]).reshape(-1, 3)
+        for i, end in enumerate(("", "_low", "_high")):
+            of = some[f"wait{end}_w"] * pause_s
+            if between == switching.OFF:
+                of = some[f"start{end}_j"] + asleep_w[:, i] * (some.start_s - some.start_awake_s)
+            added[f"energy{end}_j"] = some[f"energy{end}_j"] + of
+        if between == switching.OFF:
+            added["time_s"] = some.time_s + some.start_s
+            added["power_w"] = added["energy_j"] / added["time_s"]
+        coprocessor_j = added["energy_j"] - some.energy_j
+        found.append(some.assign(coprocessor=between, coprocessor_j=coprocessor_j, **added))
+    return pd.concat(found, ignore_index=True)
+
+
+def tune(
+    frame: pd.DataFrame, bounds: Mapping[str, float], objective: str | None = None, every_s: float | None = None
+) -> Tuned:
     """Find the operating points within `bounds` (SI base units, by the names of `QUANTITIES`), best first.
 
-    Without an objective: the latency if the energy is bounded and the latency is not, else the energy.
+    Without an objective: the latency if the energy is bounded and the latency is not, else the energy. `every_s` is
+    from one operation to the next, of which a coprocessor's price depends.
     """
     for name in (*bounds, *([objective] if objective else [])):
         if name not in QUANTITIES:
@@ -132,7 +167,7 @@ def tune(frame: pd.DataFrame, bounds: Mapping[str, float], objective: str | None
         raise SunsealError("there is no operation to choose from: the filters leave none")
     if objective is None:
         objective = "latency" if "energy" in bounds and "latency" not in bounds else "energy"
-    frame = with_derived(frame)
+    frame = between_uses(with_derived(frame), every_s)
     met = {name: _met(frame, name, bound) for name, bound in bounds.items()}
     qualifying = _sorted(frame[_all(frame, met)], objective)
     sure = {name: _met(qualifying, name, bound, unfavourable=True) for name, bound in bounds.items()}
@@ -172,7 +207,8 @@ def _all(frame: pd.DataFrame, met: Mapping[str, pd.Series], but: str | None = No
 
 def _sorted(frame: pd.DataFrame, objective: str) -> pd.DataFrame:
     # What ties is settled by energy, then time, then names, so that the same question has the same answer.
-    keys = [QUANTITIES[objective][0], "energy_j", "time_s", "workload", "board", "variant", "vcc_v", "freq_hz"]
+    keys = [QUANTITIES[objective][0], "energy_j", "time_s", "workload", "board", "variant", "coprocessor", "vcc_v"]
+    keys.append("freq_hz")
     keys = list(dict.fromkeys(keys))
     rising = [key != QUANTITIES[objective][0] or objective not in MORE_IS_BETTER for key in keys]
     return frame.sort_values(keys, ascending=rising, kind="stable").reset_index(drop=True)
@@ -192,7 +228,7 @@ def _front(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _curves(frame: pd.DataFrame) -> pd.DataFrame:
-    by = ["workload", "board", "variant", "vcc_v"]
+    by = ["workload", "board", "variant", "coprocessor", "vcc_v"]
     return frame.groupby(by, sort=False, as_index=False).agg(
         freq_min_hz=("freq_hz", "min"),
         freq_max_hz=("freq_hz", "max"),

@@ -25,6 +25,7 @@ COEFFICIENTS = {
     "sleep": "current asleep",
     "radio": "current of the radio",
     "listen": "current while listening",
+    "coprocessor": "current of the waiting coprocessor",
 }
 
 

@@ -239,7 +239,7 @@ def survival(sized: Sized) -> Chart | None:
     q = sized.question
     if q.trace is None:
         return None
-    years = [sizing.year_of(q.demand, q.board, q.store_f, q.trace, light) for light in LIGHT]
+    years = [sizing.year_of(q.demand, q.board, q.store_f, q.trace, light, lender=q.lender) for light in LIGHT]
     return Chart(
         Axis("light, times what was asked", log=True),
         Axis("share of a typical year [%]", zero=True),
