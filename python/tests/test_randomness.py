@@ -138,6 +138,43 @@ def test_bytes_that_wake_alike_repeat_values_and_no_health_test_sees_it(packages
     assert (fresh.repeated, fresh.refused) == (0, 0)
 
 
+def test_a_board_is_judged_from_its_starts_to_the_verdict(monkeypatch: pytest.MonkeyPatch, packages: None) -> None:
+    """The whole way, on a hundredth of the samples that the standard wants."""
+    for generator in ("sram_sha256", "osc_noclksft"):
+        _built(generator)
+    for module, name, value in (
+        (estimators, "RESTARTS", 100),
+        (estimators, "SAMPLES", 10_000),
+        (estimators, "REPEATED", 1000),
+        (randomness, "READ_AT_ONCE", 100),
+    ):
+        monkeypatch.setattr(module, name, value)
+    heard: list[tuple[int, int]] = []
+    found = randomness.randomness(
+        ["sram_sha256", "osc_noclksft"], bits=1024, heard=lambda done, of: heard.append((done, of))
+    )
+    told = json.loads(json.dumps(found.as_json()))
+    assert heard[-1][0] == heard[-1][1] == 100 + 4 + 200
+    sram, jitter = told["sources"]
+    assert (sram["source"], sram["claim_bits"], jitter["source"], jitter["claim_bits"]) == (
+        "sram",
+        0.125,
+        "jitter",
+        0.5,
+    )
+    assert not sram["holds"]
+    assert sram["restarts"]["constant_columns"] > 20
+    assert jitter["restarts"]["constant_columns"] == 0
+    assert jitter["low_bit"]["bits_per_sample"] == 1
+    assert [g["starts"] for g in told["generators"]] == [100, 4]
+    assert all(g["refused"] == g["repeated"] == 0 for g in told["generators"])
+    short = randomness.randomness(["sram_sha256"], bits=1024, off_s=1e-3)
+    assert short.outputs[0].repeated == 99
+    assert short.sources[0].restarts is not None
+    assert short.sources[0].restarts.constant == 100
+    assert not short.holds
+
+
 def test_oscillators_read_by_the_firmware_differ_from_start_to_start() -> None:
     _built("osc_noclksft")
     node = randomness.Node(BOARD, "osc_noclksft", 1, 10.0)

@@ -185,6 +185,12 @@ class Randomness:
         ]
         return [
             *told,
+            *(
+                f"{output.name}: Von Neumann takes a bias that both bits of a pair have alike, and cells of a memory "
+                "have each its own, so every unit keeps some of it"
+                for output in self.outputs
+                if "xor" in output.name and not output.holds
+            ),
             f"{SYSTEM}: SRAM and jitter are arithmetic from a seed here, with shares and spreads that were assumed "
             "(docs/accuracy.md); record your chip and ask with --raw and --restarts",
             passed,
@@ -226,7 +232,7 @@ class Node:
     def start(self) -> None:
         """Take the supply away and bring it back."""
         self.machine.power_cut()
-        # Another chip draws other noise: seeds of two runs share no start.
+        # Noise of two seeds shares no start; the unit, with its own cells and places, stays the same.
         self.machine.engine.reboot(self._off_ps, (self._seed << 32) + self.starts + 1)
         self.starts += 1
 
