@@ -708,6 +708,22 @@ def test_what_the_engines_year_carries_is_not_refused(frame: pd.DataFrame, tmp_p
     assert found is not None and 0.0 <= found.margin["energy"] < 0.05
 
 
+def test_far_below_the_edge_the_engines_year_is_asked_and_decides(
+    frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked_for = at_the_edge(frame, tmp_path)
+    # It does not carry this, and is believed.
+    refused = plan.choose(asked_for(1.15))
+    assert refused.best is None
+    assert -plan.FAR < refused.candidates.energy_margin.max() < -plan.NEAR
+    carries = {"survived_share": 1.0, "brown_outs": 0, "energy_balance_rel": 0.0}
+    monkeypatch.setattr(plan, "play_year", lambda *_: carries)
+    found = plan.choose(asked_for(1.15)).best
+    assert found is not None and 0.0 <= found.margin["energy"] <= plan.SURELY
+    # Beyond that it is not asked.
+    assert plan.choose(asked_for(1.4)).best is None
+
+
 def test_one_percent_less_load_never_has_less_margin(frame: pd.DataFrame, tmp_path: Path) -> None:
     """The margin of a load that the hourly year refuses is the engine's, the other's was not: it fell from 4 to 1 %."""
     asked_for = at_the_edge(frame, tmp_path)

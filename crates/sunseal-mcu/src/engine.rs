@@ -137,6 +137,12 @@ pub(crate) trait Chip: Sized {
     }
 
     fn save(&mut self) -> Self::Saved;
+    /// As [`save`](Self::save), to go back to once from a few instructions on: what they do not change need not be copied.
+    fn save_near(&mut self) -> Self::Saved {
+        self.save()
+    }
+    /// There is no going back to what [`save_near`](Self::save_near) gave any more.
+    fn forget_near(&mut self) {}
     fn restore(&mut self, saved: Self::Saved);
 }
 
@@ -485,6 +491,12 @@ impl<C: Chip> Engine<C> {
     /// Runs on and takes the supply away when the cycle or the time that `until` names has come, in the middle
     /// of an instruction too: what it wrote by then stays, what it would have written does not happen.
     pub fn run_to_cut(&mut self, until: &Until) -> Stop {
+        let stop = self.run_to_cut_kept(until);
+        self.chip.forget_near();
+        stop
+    }
+
+    fn run_to_cut_kept(&mut self, until: &Until) -> Stop {
         // To go back to from beyond the cut. A copy holds all memory, so one serves for instructions that touch
         // nothing else: they are run again.
         let mut kept = None;
@@ -497,6 +509,7 @@ impl<C: Chip> Engine<C> {
                 until.cycles.is_some_and(|c| cycles >= c) || until.time.is_some_and(|t| now >= t)
             };
             if there(now, done) {
+                self.chip.forget_near();
                 self.power_cut();
                 return Stop::BrownOut;
             }
@@ -507,6 +520,8 @@ impl<C: Chip> Engine<C> {
             }
             let near = moment.saturating_sub(NEAR_CYCLES);
             if !asleep && done < near {
+                kept = None;
+                self.chip.forget_near();
                 match self.run(&Until { cycles: Some(near), ..until.clone() }, &mut Silent) {
                     Stop::Cycles | Stop::Time => continue,
                     other => return other,
@@ -515,13 +530,17 @@ impl<C: Chip> Engine<C> {
             if asleep {
                 kept = None;
             }
-            let back = kept.get_or_insert_with(|| self.save());
+            let back = kept.get_or_insert_with(|| {
+                let chip = self.chip.save_near();
+                self.saved(chip)
+            });
             let mut writes = Writes::default();
             let step = Until { cycles: Some(done + 1), ..until.clone() };
             let stop = self.run(&step, &mut Pointed::new(&mut writes));
             if gone_by(self.now(), self.chip.cycles()) {
                 if asleep && until.time.is_none() {
                     // Woken up: asleep there are no cycles to cut in, so it falls behind the interrupt's entry.
+                    self.chip.forget_near();
                     self.power_cut();
                     return Stop::BrownOut;
                 }
@@ -722,6 +741,10 @@ impl<C: Chip> Engine<C> {
 
     pub fn save(&mut self) -> Saved<C::Saved> {
         let chip = self.chip.save();
+        self.saved(chip)
+    }
+
+    fn saved(&self, chip: C::Saved) -> Saved<C::Saved> {
         let common = self.chip.common();
         Saved {
             chip,

@@ -9,6 +9,7 @@ mod checkpoint;
 mod coupons;
 mod covered;
 mod functions;
+mod start;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -18,8 +19,8 @@ use serde::{Deserialize, Serialize};
 use sunseal_mcu::device::RegionKind;
 use sunseal_mcu::{Device, Elf, Machine, Pin, Stop, Symbol, Until, Wiring};
 use sunseal_power::{
-    Boundary, Clock, EnergyBreakdown, HarvestTrace, Level, Library, Light, Limits, Load,
-    PowerModel, PowerSet, RailAhead, Supply, load_part,
+    Boundary, Clock, HarvestTrace, Level, Library, Light, Limits, Load, PowerModel, PowerSet,
+    RailAhead, Supply, load_part,
 };
 use sunseal_radio::{
     Air, FaultyAir, GatewayAir, Medium, MediumConfig, RadioHandle, RadioPart, Silence,
@@ -35,6 +36,7 @@ use checkpoint::{Identity, Keep};
 use coupons::Coupons;
 use covered::Covered;
 use functions::{Functions, Powers};
+use start::Start;
 
 /// Where a run stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,6 +98,7 @@ pub struct Node {
     /// The rail that the prices are for, and those of rails that were there before.
     priced_v: f64,
     priced: HashMap<u64, Priced>,
+    start: Option<Start>,
     covered: Covered,
     starts: u64,
     /// How often a start has let the trigger pin fall, which ended no operation.
@@ -320,6 +323,7 @@ impl Node {
             charge_c: 0.0,
             priced_v: vcc_v,
             priced: HashMap::new(),
+            start: None,
             covered: Covered::default(),
             starts: 0,
             reset_falls: 0,
@@ -691,56 +695,6 @@ impl Node {
             self.switch_on(&light)?;
         }
         Ok(())
-    }
-
-    fn switch_on(&mut self, light: &Light) -> Result<(), NodeError> {
-        self.supply.switch_on();
-        self.follow_rail()?;
-        self.starts += 1;
-        let (before, weighed_before) = (self.machine.time(), self.weighed()?);
-        self.recorder.event(
-            before.as_seconds(),
-            "on",
-            format!("store at {:.3} V", self.supply.v_v()),
-        );
-        let falls = self.machine.pulses();
-        // Each start wakes another RAM pattern.
-        self.machine.power_on(
-            self.scenario.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(self.starts),
-        );
-        self.reset_falls += self.machine.pulses() - falls;
-        let boot_s = (self.machine.time() - before).as_seconds();
-        // The chip starts for so long before it runs its first instruction, with what its data say of that: the
-        // charge of a reset (an event), or the states that it passes.
-        let weighed = self.weighed()?;
-        let boot_j = weighed.total_j.typ - weighed_before.total_j.typ;
-        let boot_w = if boot_s > 0.0 { boot_j / boot_s } else { 0.0 };
-        self.events.spent_j(self.machine.event_counts());
-        let load = Load { vcc_w: boot_w.max(0.0), store_w: 0.0 };
-        let begun_j = self.supply.sums().load_j;
-        if self.book(before.as_seconds(), boot_s, load, light, Doing::Sleep) == Some(Boundary::Cut)
-        {
-            self.cut();
-        }
-        if let Some(functions) = &mut self.functions {
-            let parts: Vec<&str> = self.machine.states().into_iter().map(|s| s.0).collect();
-            let mut shares_j = vec![0.0; parts.len()];
-            for (all, sign) in [(weighed, 1.0), (weighed_before, -1.0)] {
-                for item in &all.items {
-                    // The charge of a reset is an event of no component: the CPU, which is the first, starts.
-                    let place = parts.iter().position(|p| *p == item.component).unwrap_or(0);
-                    shares_j[place] += sign * item.energy_j.typ;
-                }
-            }
-            functions.start(boot_s, self.supply.sums().load_j - begun_j, &shares_j);
-        }
-        Ok(())
-    }
-
-    /// Everything drawn so far, from the machine's own ledger.
-    fn weighed(&self) -> Result<EnergyBreakdown, NodeError> {
-        let (ledger, names) = (self.machine.ledger(), self.machine.vocabulary());
-        Ok(self.model.weigh(&ledger, names, self.priced_v, Clock::AsRun)?)
     }
 
     fn step_on(&mut self) -> Result<(), NodeError> {

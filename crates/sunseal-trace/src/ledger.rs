@@ -148,18 +148,26 @@ impl Ledger {
     /// # Errors
     /// If `begin` is not an earlier state of the same ledger.
     pub fn since(&self, begin: &Self) -> Result<Self, LedgerError> {
-        let less = |what: String, end: u128, begin: u128| {
-            end.checked_sub(begin).ok_or(LedgerError::NotEarlier { what, begin, end })
-        };
-        let fewer = |what: String, end: u64, begin: u64| {
-            less(what, end.into(), begin.into()).map(|left| left as u64)
-        };
+        fn less(
+            end: u128,
+            begin: u128,
+            what: impl FnOnce() -> String,
+        ) -> Result<u128, LedgerError> {
+            end.checked_sub(begin).ok_or_else(|| LedgerError::NotEarlier {
+                what: what(),
+                begin,
+                end,
+            })
+        }
+        fn fewer(end: u64, begin: u64, what: impl FnOnce() -> String) -> Result<u64, LedgerError> {
+            less(end.into(), begin.into(), what).map(|left| left as u64)
+        }
         let mut window = self.clone();
         for (key, span) in &begin.spans {
             let end = self.span(key);
             let left = Span {
-                cycles: fewer(format!("cycles of {key:?}"), end.cycles, span.cycles)?,
-                time: Picos(less(format!("time of {key:?}"), end.time.0, span.time.0)?),
+                cycles: fewer(end.cycles, span.cycles, || format!("cycles of {key:?}"))?,
+                time: Picos(less(end.time.0, span.time.0, || format!("time of {key:?}"))?),
             };
             if left.is_zero() {
                 window.spans.remove(key);
@@ -168,7 +176,7 @@ impl Ledger {
             }
         }
         for (event, count) in begin.events() {
-            let left = fewer(format!("{event:?}"), self.event(event), count)?;
+            let left = fewer(self.event(event), count, || format!("{event:?}"))?;
             window.events[event.index()] = left;
         }
         while window.events.last() == Some(&0) {

@@ -5,5 +5,7 @@
 #define ISR_GDO0 sunseal_isr_port1
 #define GDO0 0x80       /* P1.7, board.h */
 #define GDO0_IFG 0x021C /* P1IFG */
+#define TB0CCTL_ACLK 0x03CE
+#define TB0CCR_ACLK  0x03DE
 
 #include "msp430/interrupts.inc"

@@ -56,6 +56,8 @@ pub(crate) struct Env {
     pub cells: Vec<Cells>,
     /// Copies of memory that plain stores do not change, for snapshots; by place in the memory map.
     images: Vec<Option<Image>>,
+    /// Pages of FRAM as they were at [`Chip::save_near`], each kept when it is first written; none while nobody asks.
+    near: Option<Vec<(usize, [u8; PAGE_BYTES])>>,
 }
 
 /// Bytes of a memory region that snapshots share.
@@ -114,6 +116,7 @@ impl Env {
             mode: 0,
             cells: Vec::new(),
             images,
+            near: None,
         }
     }
 
@@ -170,9 +173,12 @@ impl Env {
         }
     }
 
-    /// Makes the pages of memory `flags`.
-    pub fn set_pages(&mut self, start: u32, end: u32, flags: u8) {
-        self.pages[(start >> 8) as usize..=(end >> 8) as usize].fill(flags);
+    /// Makes the pages of memory `flags`; whether that is code which was none, or none which was.
+    pub fn set_pages(&mut self, start: u32, end: u32, flags: u8) -> bool {
+        let pages = &mut self.pages[(start >> 8) as usize..=(end >> 8) as usize];
+        let changes = pages.iter().fold(0, |all, page| all | (page ^ flags)) & CODE != 0;
+        pages.fill(flags);
+        changes
     }
 
     /// Plain memory of `range` changed, or cannot be read as before: the core forgets what it decoded.
@@ -185,7 +191,23 @@ impl Env {
         self.changed.push(range);
     }
 
-    fn save_memory(&mut self) -> Vec<Image> {
+    /// Whether writes of FRAM are to come by [`Peripherals::store`], which tells of them.
+    pub fn fram_is_watched(&self) -> bool {
+        self.near.is_some()
+    }
+
+    /// FRAM is about to be written: its page is kept, if there is to be a way back.
+    pub fn keep_page(&mut self, addr: u32) {
+        let start = addr as usize & MASK & !(PAGE_BYTES - 1);
+        if let Some(kept) = self.near.as_mut().filter(|k| k.iter().all(|page| page.0 != start)) {
+            let mut page = [0; PAGE_BYTES];
+            page.copy_from_slice(&self.memory[start..start + PAGE_BYTES]);
+            kept.push((start, page));
+        }
+    }
+
+    /// Copies of all memory; with `near` FRAM's is left empty, for its pages are kept as they are written.
+    fn save_memory(&mut self, near: bool) -> Vec<Image> {
         let dev = Arc::clone(&self.common.dev);
         let regions = dev.memory.iter().zip(&mut self.images);
         let memory = &self.memory;
@@ -194,6 +216,7 @@ impl Env {
         regions
             .filter(|(r, _)| r.kind != RegionKind::Peripheral)
             .map(|(r, kept)| match r.kind {
+                RegionKind::Fram if near => Image(Arc::default()),
                 RegionKind::Ram | RegionKind::Fram => copy(r.start, r.end),
                 _ => kept.get_or_insert_with(|| copy(r.start, r.end)).clone(),
             })
@@ -201,12 +224,16 @@ impl Env {
     }
 
     fn restore_memory(&mut self, saved: &[Image]) {
+        for (start, page) in self.near.take().unwrap_or_default() {
+            self.memory[start..start + PAGE_BYTES].copy_from_slice(&page);
+            self.changed.push(start as u32..(start + PAGE_BYTES) as u32);
+        }
         let dev = Arc::clone(&self.common.dev);
         let regions = dev.memory.iter().enumerate();
         let regions = regions.filter(|(_, r)| r.kind != RegionKind::Peripheral);
         for ((i, r), image) in regions.zip(saved) {
             let kept = self.images[i].as_ref();
-            if kept.is_some_and(|k| Arc::ptr_eq(&k.0, &image.0)) {
+            if kept.is_some_and(|k| Arc::ptr_eq(&k.0, &image.0)) || image.0.is_empty() {
                 continue;
             }
             let range = r.start as usize..=r.end as usize;
@@ -253,6 +280,8 @@ pub(crate) trait Peripherals: Sized {
     fn registers(&self) -> &Self::Registers;
     /// Goes back to a snapshot; memory, books and time are there already.
     fn set_registers(&mut self, env: &mut Env, registers: Self::Registers);
+    /// Whether FRAM is watched has changed.
+    fn fram_watched(&mut self, _env: &mut Env) {}
 
     // ---- clocks and modes
 
@@ -461,6 +490,20 @@ impl<P: Peripherals> Msp430<P> {
         self.nmi_sp = None;
         self.cpu.r = [0; 16];
         self.cpu.r[msp430::PC] = u32::from(self.soc.env.word(RESET_VECTOR));
+    }
+
+    fn saved(&mut self, near: bool) -> SavedMsp430<P::Registers> {
+        let s = self.cpu.state();
+        SavedMsp430 {
+            memory: self.soc.env.save_memory(near),
+            registers: self.soc.p.registers().clone(),
+            mode: self.soc.env.mode,
+            r: s.r,
+            cycles: s.cycles,
+            cycles_uncached: s.cycles_uncached,
+            interrupt_shadow: s.interrupt_shadow,
+            nmi_sp: self.nmi_sp,
+        }
     }
 
     /// The CPU's status register changed.
@@ -811,16 +854,21 @@ impl<P: Peripherals> Chip for Msp430<P> {
     }
 
     fn save(&mut self) -> Self::Saved {
-        let s = self.cpu.state();
-        SavedMsp430 {
-            memory: self.soc.env.save_memory(),
-            registers: self.soc.p.registers().clone(),
-            mode: self.soc.env.mode,
-            r: s.r,
-            cycles: s.cycles,
-            cycles_uncached: s.cycles_uncached,
-            interrupt_shadow: s.interrupt_shadow,
-            nmi_sp: self.nmi_sp,
+        self.saved(false)
+    }
+
+    fn save_near(&mut self) -> Self::Saved {
+        let saved = self.saved(P::FRAM);
+        if P::FRAM {
+            self.soc.env.near = Some(Vec::new());
+            self.soc.p.fram_watched(&mut self.soc.env);
+        }
+        saved
+    }
+
+    fn forget_near(&mut self) {
+        if self.soc.env.near.take().is_some() {
+            self.soc.p.fram_watched(&mut self.soc.env);
         }
     }
 

@@ -84,14 +84,14 @@ fn the_crystal_needs_its_pins_and_its_time_and_vlo_stands_in_nowhere() {
     assert_eq!(m.operating_point().aclk_hz, 32_768);
 }
 
-/// SMCLK ticks between rising edges of ACLK, from captures of TA2 on its inner input CCI1B.
+/// SMCLK ticks between rising edges of ACLK, from captures of TA2 on its inner input CCI0B.
 fn captures(seed: u64, n: usize) -> Vec<f64> {
     let mut p = Program::clocked(0x000C, 0);
-    p.set(CSCTL2, 0x0133).set(TA2CCTL1, 0x5900).set(TA2CTL, 0x0224);
+    p.set(CSCTL2, 0x0133).set(TA2CCTL0, 0x5900).set(TA2CTL, 0x0224);
     let again = p.here();
-    p.wait_set(TA2CCTL1, 1).op("BIC", Imm(1), Abs(TA2CCTL1));
+    p.wait_set(TA2CCTL0, 1).op("BIC", Imm(1), Abs(TA2CCTL0));
     let took = p.here();
-    p.op("MOV", Abs(TA2CCR1), R(5)).back("JMP", again);
+    p.op("MOV", Abs(TA2CCR0), R(5)).back("JMP", again);
     let mut m = p.machine();
     m.set_unit_seed(seed);
     let mut last: Option<u16> = None;

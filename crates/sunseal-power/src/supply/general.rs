@@ -38,8 +38,12 @@ impl Solver for General {
             x
         };
         let (mut low, mut high) = (0.0, 2.0 * energy_j / s.v_v().max(1e-3));
-        for _ in 0..100 {
+        loop {
             let mid = (low + high) / 2.0;
+            // To the last bit.
+            if mid <= low || mid >= high {
+                break;
+            }
             if before - store.energy_j(&shift(mid)) < energy_j { low = mid } else { high = mid }
         }
         s.at.x = shift(high);

@@ -6,8 +6,9 @@
 #include "sunseal/random.h"
 
 /*
- * ACLK's rising edges capture Timer_B, which counts SMCLK: on all three parts the timer's last
- * block has ACLK for its input B. SLAU208 and SLAU367 (Timer_B, UCS, CS), SLAU049 (Timer_B, basic
+ * ACLK's rising edges capture Timer_B, which counts SMCLK: one of the timer's blocks has ACLK for
+ * its input B, the last one of MSP430F5438A and F1611, the third of the FRAM parts (SLASE54D table
+ * 9-17, SLAS704G table 6-17). SLAU208 and SLAU367 (Timer_B, UCS, CS), SLAU049 (Timer_B, basic
  * clock).
  */
 
@@ -20,8 +21,13 @@
 #define TIMER_B 0x03C0
 #endif
 #define TBCTL REGISTER16(TIMER_B)
-#define TBCCTL6 REGISTER16(TIMER_B + 0x0E)
-#define TBCCR6 REGISTER16(TIMER_B + 0x1E)
+#ifdef SUNSEAL_FRAM
+#define BLOCK 2
+#else
+#define BLOCK 6
+#endif
+#define TBCCTL REGISTER16(TIMER_B + 0x02 + 2 * BLOCK)
+#define TBCCR REGISTER16(TIMER_B + 0x12 + 2 * BLOCK)
 
 #define TBSSEL_SMCLK 0x0200
 #define MC_CONTINUOUS 0x0020
@@ -86,7 +92,7 @@ static uint16_t dco_shifted(uint16_t value, uint8_t step) {
  * that one. Where the timer has gone round twice without an edge, ACLK stands. */
 static inline int edge(uint16_t *at, bool *alone) {
     uint8_t rounds = 0;
-    while ((TBCCTL6 & CCIFG) == 0) {
+    while ((TBCCTL & CCIFG) == 0) {
         if (TBCTL & TBIFG) {
             TBCTL &= (uint16_t)~TBIFG;
             if (++rounds == 2) {
@@ -94,9 +100,9 @@ static inline int edge(uint16_t *at, bool *alone) {
             }
         }
     }
-    *at = TBCCR6;
-    *alone = (TBCCTL6 & COV) == 0;
-    TBCCTL6 = CAPTURE;
+    *at = TBCCR;
+    *alone = (TBCCTL & COV) == 0;
+    TBCCTL = CAPTURE;
     return SUNSEAL_OK;
 }
 
@@ -107,7 +113,7 @@ static int start(struct sunseal_jitter *jitter) {
     jitter->taken = 0;
     jitter->runs = 1;
     TBCTL = TBSSEL_SMCLK | MC_CONTINUOUS | TBCLR;
-    TBCCTL6 = CAPTURE;
+    TBCCTL = CAPTURE;
     return edge(&jitter->before, &alone);
 }
 
@@ -116,7 +122,7 @@ static void stop(struct sunseal_jitter *jitter) {
         dco_write(jitter->dco);
     }
     jitter->runs = 0;
-    TBCCTL6 = 0;
+    TBCCTL = 0;
     TBCTL = 0;
 }
 

@@ -37,7 +37,14 @@ SURELY = 0.10
 """Below this margin by the hourly year, the engine's year is asked for its own."""
 NEAR_PLAYS = 24
 """So many of those at most, the cheapest first."""
+FAR = 0.25
+"""The hourly year is harder by up to so much: 29 % more load was carried by the engine's (docs/accuracy.md)."""
+FAR_PLAYS = 24
+"""So many between these two at most are asked of the engine's year, the nearest to the edge: more light adds others
+behind them."""
 UNITS = {"link": "dB", "security": "bits"}
+KIND = ["workload", "board", "store", "mode"]
+"""Of each of these combinations one is offered."""
 COMMON = ("security", "latency", "link", "flash", "ram", "duty")
 """Requirements that no supply changes."""
 
@@ -251,15 +258,17 @@ class Found:
         better = judged.fits & (margin > self.margin)
         self.margin[better], self.supply[better] = margin[better], i
         rest = judged.fits & ~good
-        near = judged.all_but("energy") & ~good & (margin >= -NEAR)
+        short = judged.all_but("energy") & ~good
+        near, far = short & (margin >= -NEAR), short & (margin < -NEAR) & (margin >= -FAR)
         classes = [
             (good, True, judged.cost, self.kept),
             (near, False, judged.cost, self.kept),
+            (far, False, judged.cost, self.kept),
             (rest, False, -margin, self.kept),
         ]
         if self.coupons is not None and not judged.is_battery:
-            short = judged.all_but("energy") & ~good & (margin >= plan_coupons.LEAST) & self.coupons
-            classes.append((short, False, judged.cost, self.for_coupons))
+            eased = short & (margin >= plan_coupons.LEAST) & self.coupons
+            classes.append((eased, False, judged.cost, self.for_coupons))
         for some, qualifies, worth, kept in classes:
             at = at_true(some)
             # The cheapest of each group; of equals the one with the larger margin. Of what fails, the nearest.
@@ -307,16 +316,16 @@ def _configurations(
     share = everything.requirements.survive_share - 0.5 / supply.DAYS
     asked, tried = candidates.qualifies, NEAR_PLAYS
     if check:
-        others = candidates[[f"meets_{name}" for name in COMMON if f"meets_{name}" in candidates]].all(axis=1)
-        asked = asked | ((candidates.energy_margin >= -NEAR) & (candidates.panel != "") & others)
+        asked = asked | _worth_asking(candidates, best)
     kept: list[tuple[pd.Series, dict[str, Any] | None, float]] = []
     dropped: list[tuple[str, str]] = []
     seen: set[tuple[Any, ...]] = set()
     for row in (r.copy() for _, r in candidates[asked].sort_values("cost", kind="stable").iterrows()):
-        kind = (row.workload, row.board, row.store, row["mode"])
+        kind = tuple(row[KIND])
         if len(kept) == best or (row.qualifies and len(seen) >= best + SPARE):
             break
-        if kind in seen or (not row.qualifies and tried == 0):
+        near = not row.qualifies and row.energy_margin >= -NEAR
+        if kind in seen or (near and tried == 0):
             continue
         one = everything.supplies[int(row.supply_index)]
         year, easier = None, 1.0
@@ -329,8 +338,7 @@ def _configurations(
                     dropped.append(
                         (name_of(row), f"the engine's year refuses it: {year['survived_share']:.1%} of days survived")
                     )
-                else:
-                    tried -= 1
+                tried -= near
                 continue
             hourly = float(row.energy_margin)
             if hourly < SURELY:
@@ -350,6 +358,19 @@ def _configurations(
             made.append((offer.row, offer.year, _case(everything, offer.row), offer.swings, offer.words))
         made = sorted(made, key=lambda m: float(m[0].cost))[:best]
     return _told(everything, made), dropped
+
+
+def _worth_asking(candidates: pd.DataFrame, best: int) -> pd.Series:
+    """Return which of those that the hourly year refuses the engine's year is asked for."""
+    others = candidates[[f"meets_{name}" for name in COMMON if f"meets_{name}" in candidates]].all(axis=1)
+    short = (candidates.panel != "") & others & ~candidates.qualifies
+    near = short & (candidates.energy_margin >= -NEAR)
+    # Whatever is dearer than all that is offered anyway is not reached.
+    offered = candidates[candidates.qualifies].sort_values("cost", kind="stable").drop_duplicates(KIND).cost
+    most = offered.iloc[best - 1] if len(offered) >= best else math.inf
+    far = short & ~near & (candidates.energy_margin >= -FAR) & (candidates.cost < most)
+    nearest = candidates.energy_margin[far].nlargest(FAR_PLAYS)
+    return near | candidates.index.isin(nearest.index)
 
 
 _Made = tuple[pd.Series, dict[str, Any] | None, uncertainty.Case, Sequence[uncertainty.Swing], str]

@@ -6,27 +6,30 @@ use super::*;
 impl Fr5xx {
     // ---- FRAM
 
-    /// Gives FRAM's pages the flags that MPU, WPROT and its power state leave them.
+    /// Gives FRAM's pages the flags that MPU, WPROT and its power state leave them, and who watches its writes.
     pub(super) fn protect(&mut self, env: &mut Env) {
         let dev = Arc::clone(&env.common.dev);
         let off = self.chip.fram_off;
-        let write = if self.chip.blocks.fram.has_write_protection() { 0 } else { FRAM_WRITE };
+        let plain = !self.chip.blocks.fram.has_write_protection() && !env.fram_is_watched();
+        let write = if plain { FRAM_WRITE } else { 0 };
+        let mpu = &self.chip.blocks.mpu;
         for r in dev.memory.iter().filter(|r| r.kind == RegionKind::Fram) {
             let info = r.start < 0x4000;
             let mut at = r.start & !0xFF;
             while at <= r.end {
-                let rights = self.chip.blocks.mpu.rights(at, info);
+                // Without the unit all of a region has the same rights.
+                let last = if mpu.enabled() { at } else { r.end };
+                let rights = mpu.rights(at, info);
                 let flag = |right: u16, flag: u8| if rights & right != 0 { flag } else { 0 };
                 let flags = if off {
                     flag(mpu::EXECUTE, CODE)
                 } else {
                     flag(mpu::READ, FRAM_READ) | flag(mpu::WRITE, write) | flag(mpu::EXECUTE, CODE)
                 };
-                if env.page(at) & CODE != flags & CODE {
-                    env.changed.push(at..at + 256);
+                if env.set_pages(at, last, flags) {
+                    env.changed.push(at..(last | 0xFF) + 1);
                 }
-                env.set_pages(at, at, flags);
-                at += 256;
+                at = (last | 0xFF) + 1;
             }
         }
     }

@@ -423,6 +423,10 @@ impl Peripherals for Fr5xx {
         self.protect(env);
     }
 
+    fn fram_watched(&mut self, env: &mut Env) {
+        self.protect(env);
+    }
+
     fn forget_ticks(&mut self) {
         self.chip.clocks = Clocks::STOPPED;
     }
@@ -783,6 +787,7 @@ impl Peripherals for Fr5xx {
             env.deadline = 0;
         } else {
             self.fram_written(addr);
+            env.keep_page(addr);
             env.put(addr, width, value);
             env.code_changed(addr & !1..(addr & !1) + 2);
         }
