@@ -32,7 +32,7 @@ NAVIGATION = {
     ],
     "How to": [
         "reference/install",
-        *(f"reference/{page}" for page in ("run", "parts", "sweep", "traces", "intermittent", "coupon")),
+        *(f"reference/{page}" for page in ("run", "parts", "sweep", "traces", "intermittent", "inject", "coupon")),
     ],
     "How it works": ["method", "accuracy", "glossary", "nomenclature", "decisions"],
     "Reference": ["commands/index", "python", "reference/scenario"],

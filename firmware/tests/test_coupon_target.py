@@ -1,35 +1,16 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Coupons on the boards, the power cut in front of every instruction, and in flash at every write.
+"""Coupons on the boards, the power cut in front of every instruction, at every cycle, and in flash at every write.
 
 The programs are `bench-coupon-*.elf`: they open the store, make a coupon where there is none, and use it.
 """
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
-
 import pytest
+from coupon_cuts import FRAM, VARIANTS, Cuts, feed, program
 
-import sunseal
 from sunseal import Machine, boards
 from sunseal.measurement import measuring, oracle
-
-BUILD = Path(__file__).resolve().parents[1] / "build"
-FRAM = "msp430fr5994-launchpad"
-FLASH = {"msp430f5438a-anagear": (0xF000, 1024), "msp432p401r-launchpad": (0x38000, 8192)}
-VARIANTS = {FRAM: "mpy-32", "msp430f5438a-anagear": "mpy-32", "msp432p401r-launchpad": "default"}
-
-
-def program(board: str, name: str) -> Path:
-    return BUILD / board / VARIANTS[board] / f"bench-{name}.elf"
-
-
-def feed(m: Machine, name: str) -> None:
-    """Write what the program reads from RAM, which no power cut leaves."""
-    fed = oracle.trial(boards.workload(name)).fed
-    m.write("bench_input", fed)
-    m.write("bench_input_len", len(fed).to_bytes(2, "little"))
 
 
 def result(m: Machine, name: str) -> tuple[bytes, int]:
@@ -96,80 +77,26 @@ def test_cut_in_front_of_every_instruction(operation: str) -> None:
     assert len(seen) > 300
 
 
-@pytest.mark.parametrize("board", FLASH)
-@pytest.mark.parametrize("operation", ["use", "produce"])
-def test_flash_cut_at_every_write(board: str, operation: str) -> None:
-    """Writes and erases cut before, within and behind them; the next life is right and keeps no copy."""
-    name = f"coupon-ctr-{operation}"
-    place, size = FLASH[board]
-    seen: set[int] = set()
-
-    def right(m: Machine) -> None:
-        memory = m.read(place, size)
-        if operation == "use":
-            _, number = result(m, name)
-            seen.add(number)
-            assert not any(left_in(memory, n) for n in range(number + 1) if n >= number - 2)
-
-    done = sunseal.inject(
-        program(board, name),
-        board,
-        start=f"bench_coupon_ctr_{operation}",
-        points="writes",
-        setup=lambda m: feed(m, name),
-        invariants=[right],
-        seed=7,
-    )
-    assert done.passed, done.earliest
-    assert done.cuts > 40
-    if operation == "use":
-        # The coupon that was there, or where the cut came behind its claim, the next one.
-        assert len(seen) == 2
-
-
-def checkpoints(seed: bytes, index: int) -> list[bytes]:
-    """The values that a coupon of SHA-1 chains keeps: each fourth of each chain."""
-    values = []
-    for j in range(43):
-        x = hashlib.sha1(seed + index.to_bytes(4, "big") + j.to_bytes(2, "big"), usedforsecurity=False).digest()
-        for link in range(16):
-            if link % 4 == 0:
-                values.append(x)
-            x = hashlib.sha1(x, usedforsecurity=False).digest()
-    return values
-
-
-@pytest.mark.parametrize(("operation", "every"), [("use", 151), ("produce", 211)])
-def test_a_one_time_key_signs_once(operation: str, every: int) -> None:
-    """Behind a cut the chains of a claimed index are gone, and the signature is of another one."""
-    name = f"coupon-wots-sha1-{operation}"
-    seed = oracle.trial(boards.workload(name)).fed[:20]
-    seen: set[int] = set()
-
-    def right(m: Machine) -> None:
-        memory = m.read("memory")
-        if operation == "use":
-            _, number = result(m, name)
-            seen.add(number)
-            assert not any(value in memory for value in checkpoints(seed, number))
-        else:
-            held = [n for n in range(5) if any(value in memory for value in checkpoints(seed, n))]
-            assert len(held) == 1, "chains of two one-time keys, or of none"
-
-    done = sunseal.inject(
-        program(FRAM, name),
-        FRAM,
-        start=f"bench_{name.replace('-', '_')}",
-        points="writes",
-        every=every,
-        setup=lambda m: feed(m, name),
-        invariants=[right],
-        seed=7,
-    )
-    assert done.passed, done.earliest
-    assert done.cuts > 8
-    if operation == "use":
-        assert len(seen) == 2, "the index that was there, or where the cut came behind its claim the next one"
+# A minute of `coupon_cuts.py`: how often the power goes in a row, each how many-th cut is made, and how many there
+# are at least.
+@pytest.mark.parametrize(
+    ("board", "name", "losses", "every", "least"),
+    [
+        (FRAM, "coupon-ctr-use", 2, 1, 30_000),
+        (FRAM, "coupon-ctr-produce", 2, 1, 50_000),
+        (FRAM, "coupon-wots-sha1-use", 1, 1, 100_000),
+        ("msp430f5438a-anagear", "coupon-ctr-use", 1, 1, 40),
+        ("msp430f5438a-anagear", "coupon-ctr-produce", 1, 1, 40),
+        ("msp432p401r-launchpad", "coupon-ctr-use", 1, 1, 39),
+        ("msp432p401r-launchpad", "coupon-ctr-produce", 1, 1, 39),
+    ],
+)
+def test_no_cut_lets_a_number_serve_twice(board: str, name: str, losses: int, every: int, least: int) -> None:
+    done = Cuts(board, name, losses, every).cut()
+    assert done.cuts + done.recovery_cuts > least
+    assert done.uncut == 0
+    if losses > 1:
+        assert done.recoveries > 1
 
 
 @pytest.mark.parametrize("board", VARIANTS)

@@ -13,7 +13,7 @@ import pytest
 import sunseal
 from conftest import Cli, require
 from sunseal import Machine, SunsealError
-from sunseal.measurement import injecting
+from sunseal.measurement import cutting, injecting
 
 BOARD = "msp430fr5994-launchpad"
 SCRIPT = Path(__file__).parents[2] / "crates/sunseal-mcu/tests/fr5994/program/msp430fr5994.ld"
@@ -354,3 +354,136 @@ def test_a_program_that_reads_ram_as_it_woke_has_each_cut_played(build: Build) -
     done = sunseal.inject(build("noise", NOISE, count=7), BOARD, start="task", end="done")
     assert done.played == done.cuts
     assert done.alone == {"RAM is read that woke with noise": done.cuts}
+
+
+def test_an_accumulator_of_which_a_program_sets_only_what_it_uses_is_no_noise(build: Build) -> None:
+    """MAC with 16 bits adds to RESLO and RESHI: the words above them may be anything; of the whole, it is noise."""
+    narrow = """
+        mov #3, &0x04CA
+        mov #0, &0x04CC
+        mov #5, &0x04C4
+        mov #7, &0x04C8
+        nop
+        mov &0x04CA, r12
+        mov r12, &count
+    """
+    elf = build("narrow", narrow, count=7)
+    done = sunseal.inject(elf, BOARD, start="task", end="done", golden=["count"])
+    assert (done.passed, done.alone) == (True, {})
+    assert Machine(BOARD, elf).run(until="done").kind == "pc"
+    wide = narrow.replace("0x04C4", "0x04D8").replace("0x04C8", "0x04E0")  # MAC32L, OP2L
+    done = sunseal.inject(build("wide", wide, count=7), BOARD, start="task", end="done")
+    assert done.alone == {"the multiplier is used as it woke, with noise": done.cuts}
+
+
+def test_a_store_that_the_mpu_refuses_is_not_taken_for_one(build: Build) -> None:
+    """What lies in a refused word survives, and is read."""
+    refused = """
+        mov #0xA500, &0x05A0
+        mov #0, &0x05A6
+        mov #0x1000, &0x05A4
+        mov #0x7757, &0x05A8
+        mov #0xA501, &0x05A0
+        mov #1, &count
+        mov &count, r12
+        mov r12, &0x1C80
+    """
+    done = sunseal.inject(build("refused", refused, count=7), BOARD, start="task", end="done", golden=["count"])
+    assert done.passed
+    assert done.alone == {"FRAM holds something else than what was stored there": done.cuts}
+
+
+def _verdicts(elf: Path, brute: bool) -> dict[tuple[int, int], str | None]:
+    """Cut twice everywhere; return what is wrong by the cycles of both cuts."""
+    run = cutting.Run(elf, BOARD, "task", "done", None, None, None, ["count", "shadow", "other"], {}, [], None)
+    told = run.uninterrupted(None)
+    campaign = cutting.Campaign(run, told, 10**12, 1, losses=2, brute=brute)
+    root = cutting.Left((), stretch=run.stretch)
+    campaign.cut_all(root, False, None)
+    assert not campaign.uncut
+    return {
+        (first, second): behind.reason
+        for a, b, left in root.classes
+        for c, d, behind in left.classes
+        for first in range(a, b + 1)
+        for second in range(c, d + 1)
+    }
+
+
+def test_second_losses_have_the_verdicts_of_single_cuts(build: Build) -> None:
+    """Each pair of cuts alone, and one of each class of recoveries and of cuts in them."""
+    failing = 0
+    for n in range(0, 100, 9):
+        elf = build(f"twice{n}", _seeded(37 * n + 11), count=7, flag=0, shadow=3, other=1)
+        brute, classes = (_verdicts(elf, brute) for brute in (True, False))
+        assert classes == brute
+        failing += any(reason is not None for reason in brute.values())
+    assert failing > 1
+
+
+# Wrong only where two losses follow each other: the first leaves `flag` at 1, the second finds it so.
+TWICE = """
+    cmp #2, &flag
+    jeq done
+    add #1, &tries
+    cmp #3, &tries
+    jlo 1f
+    mov #9, &count
+1:  nop
+    mov #2, &flag
+"""
+
+
+def test_a_fault_that_takes_two_losses_is_found_by_two(build: Build, sunseal: Cli) -> None:
+    elf = build("twice", TWICE, count=7, flag=0, tries=0)
+    asked = ("inject", elf, "--board", BOARD, "--from", "task", "--to", "done", "--golden", "count")
+    assert "0 not survived" in sunseal(*asked).out
+    done = sunseal(*asked, "--losses", "2", "--json")
+    assert done.status == 1
+    told = json.loads(done.out)
+    assert told["recoveries"] > 0
+    assert all(len(f["again"]) == 1 for f in told["failures"])
+    assert "`count` holds 09 00 where 07 00" in told["failures"][0]["reason"]
+
+
+GETS_ON = """
+    mov &count, r12
+1:  cmp #9, r12
+    jeq done
+    mov #20, r13
+2:  dec r13
+    jne 2b
+    add #1, r12
+    mov r12, &count
+    jmp 1b
+"""
+
+
+def _ends(elf: Path, cycles: int) -> bool:
+    """Say whether lives of so many cycles come to the end."""
+    m = Machine(BOARD, elf)
+    m.power_cut()
+    for life in range(40):
+        m.engine.reboot(10**12, life)
+        if not m.engine.power_cut_in(m.cycles + cycles, [m.address("done")]):
+            return True
+    return False
+
+
+def test_the_least_capacitor_is_that_of_the_longest_life_that_gets_nowhere(build: Build, sunseal: Cli) -> None:
+    elf = build("gets_on", GETS_ON, count=0)
+    asked = ("least-capacitor", elf, "--board", BOARD, "--to", "done", "--volts", "3.0-2.0", "--golden", "count")
+    found = json.loads(sunseal(*asked, "--json").out)
+    assert _ends(elf, found["cycles"])
+    assert not _ends(elf, found["cycles"] - 1)
+    assert found["cycles"] < found["whole_cycles"] / 5
+    # Charge by the datasheet's current of the time that it takes, and as much as the energy at 3 V says at least.
+    assert found["capacitance_f"] == pytest.approx(found["charge_c"] / 1.0)
+    assert found["charge_c"] >= found["energy_j"] / 3.0 * 0.999
+    assert "uF between 3 and 2 V" in sunseal(*asked).out
+    refused = sunseal(*asked[:-4], "--volts", "2-3")
+    assert (refused.status, "has no energy: give the higher first" in refused.err) == (2, True)
+    # A program that keeps nothing must come through in one life.
+    once = build("once", "    mov #200, r13\n2:  dec r13\n    jne 2b\n", count=0)
+    found = json.loads(sunseal("least-capacitor", once, *asked[2:6], "--volts", "3.0-2.0", "--json").out)
+    assert found["cycles"] == found["whole_cycles"]

@@ -131,7 +131,7 @@ pub(crate) trait Chip: Sized {
     }
     /// The clocks, at rest without supply, forget their ticks: from here on nothing tells one start from another.
     fn forget_ticks(&mut self) {}
-    /// Registers of all blocks behind a start, but for multiplier and checksums; none where the family cannot tell.
+    /// Registers of all blocks behind a start; none where the family cannot tell.
     fn remains(&self) -> Option<Vec<u8>> {
         None
     }
@@ -544,6 +544,12 @@ impl<C: Chip> Engine<C> {
                     self.power_cut();
                     return Stop::BrownOut;
                 }
+                // Memory that refuses a store (MPU, write protection) refuses it in front of the cut too.
+                writes.0.retain(|&(addr, width, value, _)| {
+                    let bytes = width.bytes() as usize;
+                    let held = self.chip.memory(addr, bytes);
+                    held.is_none_or(|held| held == &value.to_le_bytes()[..bytes])
+                });
                 self.restore(back).expect("the engine's own snapshot");
                 if self.chip.cycles() < done {
                     let _ = self.run(&Until::cycles(done), &mut Silent);
@@ -682,8 +688,8 @@ impl<C: Chip> Engine<C> {
         self.chip.settle();
     }
 
-    /// What a loss of power here and now would leave beside memory, multiplier and checksums, as bytes that
-    /// are the same for every moment that leaves the same; none where the family cannot tell.
+    /// What a loss of power here and now would leave beside memory, as bytes that are the same for every moment
+    /// that leaves the same; none where the family cannot tell.
     pub fn remains(&mut self) -> Option<Vec<u8>> {
         self.chip.remains()?;
         let here = self.save();

@@ -443,8 +443,7 @@ impl Machine {
     }
 
     /// What a loss of power here and now would leave of registers and parts, as bytes that are the same for every
-    /// moment that leaves the same; none where the family cannot tell. Left out: memory, the hardware multiplier,
-    /// the CRC module.
+    /// moment that leaves the same; none where the family cannot tell. Memory is left out.
     pub fn remains(&mut self) -> Option<Vec<u8>> {
         each_mut!(self, e => e.remains())
     }

@@ -26,6 +26,38 @@ impl Stretch {
     }
 }
 
+/// What a run behind a reboot looked at of what the cut had left.
+#[pyclass(frozen, module = "sunseal._engine")]
+pub struct Footprint(Mutex<inject::Footprint>);
+
+impl Footprint {
+    pub fn new(inner: inject::Footprint) -> Self {
+        Self(Mutex::new(inner))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, inject::Footprint> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Footprint {
+    /// The power went once more in this run, in cycle `at` of the machine and for `off_ps`: what `behind`, the
+    /// run from there on, looked at. True if that is more than was known.
+    fn join(&self, machine: &Machine, at: u64, off_ps: u128, behind: &Self) -> bool {
+        if std::ptr::eq(self, behind) {
+            return false;
+        }
+        self.lock().join(&machine.lock(), at, Picos(off_ps), &behind.lock())
+    }
+
+    /// Why the cut in front of it is in no class, if so.
+    #[getter]
+    fn alone(&self) -> Option<&'static str> {
+        self.lock().alone()
+    }
+}
+
 #[pymethods]
 impl Stretch {
     /// Walks from where the machine stands to the first of `ends` (or to its halt), in at most `limit` cycles.
@@ -71,19 +103,22 @@ impl Stretch {
         })
     }
 
-    /// The last cut that provably has the same run behind it as the one at `at`, which the machine has just
-    /// followed from its reboot; or why that one stands alone.
+    /// The last cut that provably has the same run behind it as the one at `at`, whose footprint is `run`, none
+    /// where no run is followed; or why that one stands alone.
+    #[pyo3(signature = (at, off_ps, run))]
     fn covers(
         &self,
         py: Python<'_>,
         at: u64,
         off_ps: u128,
+        run: Option<Py<Footprint>>,
     ) -> PyResult<(Option<u64>, Option<&'static str>)> {
         let owner = self.machine.get();
-        let Some(run) = owner.followed() else {
+        let Some(run) = run else {
             return Ok((None, Some(inject::ELSEWHERE)));
         };
         py.detach(|| {
+            let run = run.get().lock();
             let found = self.lock().covers(&mut owner.lock(), at, Picos(off_ps), &run);
             Ok(match found.map_err(refuse)? {
                 Ok(last) => (Some(last), None),

@@ -208,13 +208,6 @@ impl Machine {
         self.footprint.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was followed since [`follow`](Self::follow); from here on nothing is.
-    pub fn followed(&self) -> Option<Footprint> {
-        let mut footprint = self.footprint().take();
-        footprint.iter_mut().for_each(|f| f.ended(&self.lock()));
-        footprint
-    }
-
     pub fn elf(&self) -> PyResult<&Elf> {
         self.elf.as_ref().ok_or_else(|| {
             EngineError::new_err("the machine was given no image, so there are no symbols")
@@ -829,10 +822,22 @@ impl Machine {
         })
     }
 
-    /// Follows what is looked at from here on, just behind a power-up, until `Stretch.covers` asks for it.
+    /// Follows what is looked at from here on, just behind a power-up, until `followed` asks for it.
     fn follow(&self) {
         let mut footprint = self.footprint();
         *footprint = Footprint::of(&self.lock());
+    }
+
+    /// What was looked at since `follow`, none on chips where that cannot be followed; from here on nothing is.
+    fn followed(&self) -> Option<crate::inject::Footprint> {
+        let mut footprint = self.footprint().take()?;
+        footprint.ended(&self.lock());
+        Some(crate::inject::Footprint::new(footprint))
+    }
+
+    /// A number that is the same wherever a loss of power for so long left the same; none where that is not known.
+    fn left(&self, off_ps: u128) -> Option<u128> {
+        sunseal_node::inject::left(&mut self.lock(), Picos(off_ps))
     }
 
     /// Lets the supply stay away for so long and brings it back; RAM wakes with noise made from the seed.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sunseal.measurement.constant_time import Covered, Leak, Verdict
     from sunseal.measurement.coupon import metrics as coupon_metrics
     from sunseal.measurement.injecting import Failure, Hazard, Injection, inject, war
+    from sunseal.measurement.lasting import Least, least_capacitor
     from sunseal.measurement.leakage import leakage as coupon_leakage
     from sunseal.measurement.measuring import Measurement, PowerSet, curve, in_joules, measure, profile
     from sunseal.measurement.randomness import randomness as coupon_randomness
@@ -41,6 +42,7 @@ _HOME = {
     "machine": "Machine Stop",
     "measurement.constant_time": "Covered Leak Verdict",
     "measurement.injecting": "Failure Hazard Injection inject war",
+    "measurement.lasting": "Least least_capacitor",
     "measurement.measuring": "Measurement PowerSet curve in_joules measure profile",
     "running": "Bench Ended",
     "sweeps.sobol": "sobol_indices",
@@ -89,6 +91,7 @@ __all__ = [
     "Hazard",
     "Injection",
     "Leak",
+    "Least",
     "Machine",
     "Measurement",
     "PowerSet",
@@ -103,6 +106,7 @@ __all__ = [
     "curve",
     "in_joules",
     "inject",
+    "least_capacitor",
     "lifetime",
     "measure",
     "plan",

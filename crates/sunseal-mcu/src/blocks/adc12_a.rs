@@ -367,6 +367,10 @@ impl Block for Adc12A {
         self.reset();
     }
 
+    fn forget(&mut self, _: u64) {
+        *self = Self::with(self.timing.clone());
+    }
+
     fn due(&self, _: &Clocks, _: Picos) -> Option<Picos> {
         self.next_event()
     }

@@ -430,6 +430,10 @@ impl Block for Adc12B {
         self.reset();
     }
 
+    fn forget(&mut self, _: u64) {
+        *self = Self::new(self.cycles.clone());
+    }
+
     fn due(&self, _: &Clocks, _: Picos) -> Option<Picos> {
         self.next_event()
     }

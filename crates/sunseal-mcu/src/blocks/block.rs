@@ -44,6 +44,10 @@ pub(crate) trait Block {
     /// Takes its reset values, where the block does so by itself.
     fn restart(&mut self, _how: Reset) {}
 
+    /// The supply was gone: what no reset sets is lost too. `noise` is what registers wake with whose value the
+    /// manual leaves open, where programs could mistake what was left in them for a result.
+    fn forget(&mut self, _noise: u64) {}
+
     /// When something happens in it next; `seen` is how far the chip has come.
     fn due(&self, _clocks: &Clocks, _seen: Picos) -> Option<Picos> {
         None
@@ -243,6 +247,11 @@ macro_rules! wire {
             fn restart(&mut self, how: $crate::blocks::block::Reset) {
                 use $crate::blocks::block::{Block, Blocks};
                 $(self.$field.all_mut().iter_mut().for_each(|b| b.restart(how));)*
+            }
+
+            fn forget(&mut self, noise: u64) {
+                use $crate::blocks::block::{Block, Blocks};
+                $(self.$field.all_mut().iter_mut().for_each(|b| b.forget(noise));)*
             }
 
             fn clocked(&mut self, clocks: &$crate::clock::Clocks, now: sunseal_trace::Picos) {

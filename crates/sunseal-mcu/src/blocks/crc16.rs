@@ -67,6 +67,10 @@ impl Block for Crc16 {
         }
         Ok(())
     }
+
+    fn forget(&mut self, _: u64) {
+        *self = Self::new();
+    }
 }
 
 #[cfg(test)]

@@ -118,6 +118,10 @@ impl Block for Crc32 {
         cx.accounts.add(Event::Crc32Byte, std::mem::take(&mut self.bytes).into());
         Ok(())
     }
+
+    fn forget(&mut self, _: u64) {
+        *self = Self::new();
+    }
 }
 
 #[cfg(test)]

@@ -288,6 +288,10 @@ impl Block for FlashController {
         self.reset();
     }
 
+    fn forget(&mut self, _: u64) {
+        self.fctl3 &= !KEYV;
+    }
+
     fn due(&self, _: &Clocks, _: Picos) -> Option<Picos> {
         self.next_event()
     }

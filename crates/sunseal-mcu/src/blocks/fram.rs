@@ -264,6 +264,10 @@ impl Block for FramController {
     fn restart(&mut self, _: Reset) {
         self.reset();
     }
+
+    fn forget(&mut self, _: u64) {
+        *self = Self::new(self.frctl_a);
+    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use sunseal_trace::Cycles;
 
 use super::{Block, Ctx, Reset, merge};
 use crate::accounts::Event;
+use crate::clock::splitmix64;
 use crate::device;
 use crate::instruments::lint::LintKind;
 use crate::instruments::taint::Follow;
@@ -468,5 +469,22 @@ impl Block for Mpy32 {
 
     fn restart(&mut self, _: Reset) {
         self.reset();
+    }
+
+    fn forget(&mut self, noise: u64) {
+        let word = |n: u64| splitmix64(noise ^ 0x6D70_7933 ^ n << 32);
+        *self = Self {
+            latency: self.latency,
+            op1: word(0) as u32,
+            op2: word(1) as u32,
+            ctl0: word(2) as u16 & (MPYC | MPYM | OP1_32 | OP2_32),
+            res: word(3),
+            res_before: word(4),
+            carry_before: word(5) & 1 != 0,
+            sumext: word(6) as u16,
+            begun: 0,
+            wait: [0; 8],
+            wide: true,
+        };
     }
 }

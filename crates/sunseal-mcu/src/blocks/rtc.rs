@@ -492,6 +492,10 @@ impl Block for Rtc {
         self.reset(how.rtc_kept);
     }
 
+    fn forget(&mut self, _: u64) {
+        *self = Self::new(self.layout);
+    }
+
     fn due(&self, clocks: &Clocks, seen: Picos) -> Option<Picos> {
         self.next_event(&clocks.lfxt, seen)
     }

@@ -60,6 +60,10 @@ impl Block for Sfr {
         self.reset();
     }
 
+    fn forget(&mut self, _: u64) {
+        *self = Self::new();
+    }
+
     fn asks(&self, _: usize) -> bool {
         self.ie1 & self.ifg1 & WDTIFG != 0
     }

@@ -80,4 +80,8 @@ impl Block for Sys {
     fn restart(&mut self, _: Reset) {
         self.reset();
     }
+
+    fn forget(&mut self, _: u64) {
+        *self = Self::new();
+    }
 }

@@ -591,16 +591,6 @@ impl Device {
         }
     }
 
-    /// Address of the first register of the module that makes CRC-16, if there is one.
-    #[must_use]
-    pub fn crc16(&self) -> Option<u32> {
-        match &self.facts {
-            Facts::F5xx(f) => f.peripherals.at("crc16"),
-            Facts::Fr5xx(f) => f.peripherals.at("crc16"),
-            Facts::Atmega128(_) | Facts::F1xx(_) | Facts::Msp432(_) => None,
-        }
-    }
-
     /// The legal stretches of clock and supply, slowest first.
     #[must_use]
     pub fn levels(&self) -> Vec<Level> {

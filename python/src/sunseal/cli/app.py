@@ -50,6 +50,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "lifetime": ("supply:lifetime_command", "Tell how long a battery lasts."),
     "plan": ("plan:plan_command", "Find the cheapest node that meets requirements."),
     "inject": ("losses:inject_command", "Cut the power at every cycle of a stretch."),
+    "least-capacitor": ("losses:least_command", "Find the least capacitor with which a program gets on."),
     "war": ("losses:war_command", "Find non-volatile bytes written after they were read."),
     "reproduce": ("reproduce:reproduce_command", "Print published figures beside ours."),
     "simulate": ("simulate:simulate_command", "Play a scenario in the closed loop."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -13,9 +13,14 @@ from rich.table import Table
 
 from sunseal import boards, units
 from sunseal.cli.console import out, print_json
-from sunseal.cli.options import Board, Image, Json
+from sunseal.cli.options import Board, Image, Json, Power
 from sunseal.cli.progress import bar
 from sunseal.errors import SunsealError
+
+if TYPE_CHECKING:
+    from sunseal.measurement.lasting import Least
+
+DEFAULT_POWER = "datasheet"
 
 
 def inject_command(
@@ -46,6 +51,9 @@ def inject_command(
         list[int] | None,
         typer.Option("--again", min=0, help="Cycles behind the reboot after which the power goes again. Repeatable."),
     ] = None,
+    losses: Annotated[
+        str, typer.Option("--losses", help="So many losses in a row, or any: recoveries are cut too.")
+    ] = "1",
     off: Annotated[str, typer.Option("--off", help="How long the supply stays away.")] = "1s",
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, help="CPU cycles allowed up to --to and after the reboot.")
@@ -80,6 +88,7 @@ def inject_command(
             invariants=checks.invariants,
             assertions=assertion,
             again=again or (),
+            losses=_losses(losses),
             off_s=units.time_s(off, "--off"),
             seed=seed,
             stop_at_first=first,
@@ -92,6 +101,15 @@ def inject_command(
         _show_injection(done)
     if not done.passed:
         raise typer.Exit(1)
+
+
+def _losses(text: str) -> int | None:
+    if text == "any":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise SunsealError(f"--losses `{text}` is neither a number nor `any`") from None
 
 
 def _points(text: str) -> Any:
@@ -112,6 +130,12 @@ def _points(text: str) -> Any:
 
 def _show_injection(done: Any) -> None:
     out.print(f"{done.cuts:,} cuts in a stretch of {done.stretch_cycles:,} cycles, {done.failed:,} not survived")
+    if done.losses != 1:
+        often = "any number of times" if done.losses is None else f"{done.losses} times"
+        fell = f"{done.recovery_cuts:,} of the cuts fell into {done.recoveries:,} recoveries"
+        out.print(f"the power went {often} in a row: {fell}", style="dim")
+        if done.uncut:
+            out.print(f"not cut: {done.uncut:,} more recoveries", style="yellow")
     if done.played < done.cuts:
         out.print(f"{done.played:,} of them played, one of each class that has the same run behind it", style="dim")
         for why, times in sorted(done.alone.items(), key=lambda a: -a[1]):
@@ -119,16 +143,20 @@ def _show_injection(done: Any) -> None:
     first = done.earliest
     if first is None:
         return
-    out.print(f"[bold red]cycle {first.cycle}[/], in {escape(first.place)}: {escape(first.reason)}")
+    out.print(f"[bold red]cycle {_path(first)}[/], in {escape(first.place)}: {escape(first.reason)}")
     sys.stdout.write(first.trace)
     width = 4
     named = [f"{name}={value:0{width}x}" for name, value in first.registers.items()]
     for i in range(0, len(named), 8):
         out.print("  " + " ".join(named[i : i + 8]), style="dim")
     for failure in done.failures[1:11]:
-        out.print(f"cycle {failure.cycle}, in {escape(failure.place)}: {escape(failure.reason)}", style="dim")
+        out.print(f"cycle {_path(failure)}, in {escape(failure.place)}: {escape(failure.reason)}", style="dim")
     if done.failed > 11:
         out.print(f"and {done.failed - 11:,} more", style="dim")
+
+
+def _path(failure: Any) -> str:
+    return ", then ".join(str(cycle) for cycle in (failure.cycle, *failure.again))
 
 
 def war_command(
@@ -166,3 +194,85 @@ def war_command(
         out.print(table)
     if found:
         raise typer.Exit(1)
+
+
+def least_command(
+    elf: Image,
+    volts: Annotated[
+        str, typer.Option("--volts", help="Of the capacitor where a life begins and where it ends, such as 3.0-1.8.")
+    ],
+    board: Board = boards.DEFAULT_BOARD,
+    end: Annotated[
+        str | None, typer.Option("--to", help="Symbol that the program must reach; else the program's halt.")
+    ] = None,
+    golden: Annotated[
+        list[str] | None,
+        typer.Option("--golden", help="Symbol that must then hold what it holds uninterrupted. Repeatable."),
+    ] = None,
+    check: Annotated[
+        Path | None, typer.Option("--check", help="Python file: check_*(machine) must hold; setup(machine).")
+    ] = None,
+    power: Power = DEFAULT_POWER,
+    off: Annotated[str, typer.Option("--off", help="How long the supply stays away.")] = "1s",
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="CPU cycles allowed up to --to.")] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the noise with which RAM wakes.")] = 1,
+    as_json: Json = False,
+) -> None:
+    """Find the least capacitor with which a program gets on, wherever its lives end.
+
+    Cuts at every cycle from power-up on, and at every cycle of each recovery, say which lives leave as much to do as
+    there was; the answer bears a longer one. Nothing is harvested within a life.
+    """
+    from sunseal.measurement import injecting, lasting
+
+    checks = injecting.checks(check) if check is not None else injecting.Checks([], None, None)
+    if checks.call is not None:
+        raise SunsealError(f"`{check}` calls a function, but lives begin at power-up: leave `call` out")
+    try:
+        on_v, off_v = (float(v.strip().removesuffix("V")) for v in volts.split("-"))
+    except ValueError:
+        raise SunsealError(f"--volts `{volts}` are not two voltages such as `3.0-1.8`") from None
+    with bar(as_json, "cuts") as progress:
+        found = lasting.least_capacitor(
+            elf,
+            board,
+            voltage_on_v=on_v,
+            voltage_off_v=off_v,
+            end=end,
+            golden=golden or (),
+            invariants=checks.invariants,
+            setup=checks.setup,
+            power=power,
+            limit_cycles=limit,
+            off_s=units.time_s(off, "--off"),
+            seed=seed,
+            progress=progress,
+        )
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _show_least(found)
+    if found.uncut:
+        raise typer.Exit(2)
+
+
+def _show_least(found: Least) -> None:
+    span = f"between {found.voltage_on_v:g} and {found.voltage_off_v:g} V"
+    worth = f"{found.time_s * 1e3:.3g} ms, {found.energy_j * 1e6:.3g} uJ"
+    least = "at least " if found.uncut else ""
+    out.print(f"[bold]{least}{found.capacitance_f * 1e6:.3g} uF[/] {span}: each life has {found.cycles:,} cycles ({worth})")
+    path = ", then ".join(f"{c:,}" for c in found.path)
+    life = f"the life behind a loss of power {path} cycles behind power-up" if path else "the first life"
+    out.print(f"with fewer {life} may leave as much to do as there was, where it ends in {escape(found.place)}")
+    out.print(f"the whole run in one life takes {found.whole_cycles:,} cycles and {found.whole_f * 1e6:.3g} uF")
+    out.print(
+        f"this rests on {found.cuts:,} cuts of the runs from {found.states:,} memories that losses leave "
+        f"({found.runs:,} runs made) and on `{found.power}`; the capacitor feeds the chip, and nothing is harvested "
+        "within a life",
+        style="dim",
+    )
+    if found.uncut:
+        out.print(
+            f"undecided: lives from {found.uncut:,} more memories were not looked at, and one of them may need more",
+            style="yellow",
+        )

@@ -290,6 +290,8 @@ impl Chip for Avr {
             *r = splitmix64(ram_seed ^ 0x5EED_0000 ^ i as u64) as u8;
         }
         self.soc.regs.fuses.copy_from_slice(&self.soc.fuse_bytes[..3]);
+        // EEAR's start value is undefined (datasheet, EEARH and EEARL); no reset but this one changes it.
+        self.soc.regs.eeprom.eear = splitmix64(ram_seed ^ 0x6565_6172) as u16 & 0x0FFF;
         // The parts have the supply while the chip starts.
         let now = self.soc.common.now();
         let drives = self.soc.common.power_parts(true, now, cycles);

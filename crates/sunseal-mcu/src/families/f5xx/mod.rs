@@ -421,6 +421,14 @@ impl Peripherals for F5xx {
         self.hide_flash(env, false);
     }
 
+    fn forget_ticks(&mut self) {
+        self.chip.clocks = Clocks::STOPPED;
+    }
+
+    fn remains(&self) -> Option<Vec<u8>> {
+        postcard::to_stdvec(&self.chip).ok()
+    }
+
     fn mclk(&self) -> &Line {
         &self.chip.clocks.mclk
     }
@@ -550,6 +558,7 @@ impl Peripherals for F5xx {
 
     fn power_on(&mut self, env: &mut Env, ram_seed: u64, cycles: Cycles) {
         env.scramble_ram(ram_seed);
+        self.chip.blocks.forget(ram_seed);
         env.common.state.now_ps += us(self.facts.wake.reset_ms * 1e3).0;
         let (now, uncached) = (env.common.now(), env.common.uncached);
         env.common.accounts.set_state(FLASH, accounts::IDLE, now, cycles, uncached);

@@ -296,6 +296,10 @@ impl Block for Pmm {
         self.reset(how.kind);
     }
 
+    fn forget(&mut self, _: u64) {
+        *self = Self::new();
+    }
+
     fn due(&self, _: &Clocks, _: Picos) -> Option<Picos> {
         self.next_event()
     }

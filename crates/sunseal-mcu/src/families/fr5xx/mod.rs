@@ -433,8 +433,6 @@ impl Peripherals for Fr5xx {
 
     fn remains(&self) -> Option<Vec<u8>> {
         let mut left = self.chip.clone();
-        left.blocks.mpy = Mpy32::new(&self.facts.mpy32);
-        left.blocks.crc = Crc16::new();
         // Counts for the books, and how far events have been looked at.
         (left.cache.hits, left.cache.misses, left.fram_writes) = (0, 0, 0);
         (left.booked_hits, left.booked_misses, left.booked_writes) = (0, 0, 0);
@@ -587,6 +585,7 @@ impl Peripherals for Fr5xx {
     fn power_on(&mut self, env: &mut Env, ram_seed: u64, _cycles: Cycles) {
         let off = env.common.off_time();
         self.wake_ram(env, off, ram_seed);
+        self.chip.blocks.forget(ram_seed);
         env.common.accounts.count(Event::WakeReset);
         env.common.state.now_ps += us(self.facts.wake.power_up_us).0;
         // SVSH is on after a reset and lets go at its rising level only.

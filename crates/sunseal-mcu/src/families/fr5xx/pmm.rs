@@ -126,4 +126,8 @@ impl Block for PmmFr {
     fn restart(&mut self, how: Reset) {
         self.reset(how.kind);
     }
+
+    fn forget(&mut self, _: u64) {
+        *self = Self::new();
+    }
 }

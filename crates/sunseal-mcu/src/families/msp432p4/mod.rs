@@ -807,6 +807,8 @@ impl Chip for Msp432 {
     fn power_on(&mut self, ram_seed: u64) {
         let cycles = self.cpu.cycles;
         self.soc.scramble_ram(ram_seed, |_| true);
+        // A power-up is not the reset that keeps the causes of those before it.
+        self.soc.r.sysctl = Sysctl::new();
         self.soc.common.state.now_ps += us(self.soc.facts.pcm.reset_ms * 1e3).0;
         let now = self.soc.now();
         let drives = self.soc.common.power_parts(true, now, cycles);

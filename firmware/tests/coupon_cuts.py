@@ -1,0 +1,274 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Cut the power in the coupons' programs on the boards: python coupon_cuts.py [BOARD] [PROGRAM]...
+
+In FRAM every cycle of making or using a coupon is cut, and every cycle of each recovery; in flash every write and
+erase, before, within and behind it. Making is burning a number and writing a slot; using is claim, use and wipe.
+Held to: no number serves twice, a coupon is lost only if it is in use, no torn slot is taken, the store goes on.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from sunseal import EngineError, Machine, boards
+from sunseal.errors import SunsealError
+from sunseal.measurement import coupon, oracle
+from sunseal.measurement.cutting import Campaign, Left, Run
+
+BUILD = Path(__file__).resolve().parents[1] / "build"
+FRAM = "msp430fr5994-launchpad"
+FLASH = {"msp430f5438a-anagear": (0xF000, 1024), "msp432p401r-launchpad": (0x38000, 8192)}
+VARIANTS = {FRAM: "mpy-32", "msp430f5438a-anagear": "mpy-32", "msp432p401r-launchpad": "default"}
+OFF_PS = 10**12
+READY, FREE = 0x5555, 0x0000
+FULL = 2
+RECORD_BYTES, HEADER_BYTES, FLASH_HEADER_BYTES = 16, 14, 16
+TAKES = ("sunseal_coupon_move", "sunseal_coupon_move_xor")
+"""Where a claimed coupon's payload is read first, in FRAM."""
+
+
+def program(board: str, name: str) -> Path:
+    """Find a program of the bench."""
+    return BUILD / board / VARIANTS[board] / f"bench-{name}.elf"
+
+
+def feed(m: Machine, name: str) -> None:
+    """Write what the program reads from RAM, which no power cut leaves."""
+    fed = oracle.trial(boards.workload(name)).fed
+    m.write("bench_input", fed)
+    m.write("bench_input_len", len(fed).to_bytes(2, "little"))
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What the program's pool says of itself."""
+
+    ready: int
+    next: int
+    oldest: int
+
+    @classmethod
+    def of(cls, m: Machine, board: str) -> Pool:
+        """Read it from the program's memory (struct sunseal_coupon_pool)."""
+        wide = board == "msp432p401r-launchpad"
+        shape = struct.Struct("<12x H 10x I I" if wide else "<6x H 10x I H")
+        return cls(*shape.unpack_from(m.read("pool")))
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A slot in FRAM."""
+
+    state: int
+    number: int
+    payload: bytes
+
+
+def slots(m: Machine) -> list[Slot]:
+    """Read the slots of a pool in FRAM."""
+    memory, size = m.read("memory"), int.from_bytes(m.read("kind")[2:4], "little")
+    found = []
+    for at in range(RECORD_BYTES, len(memory) - HEADER_BYTES - size + 1, HEADER_BYTES + size):
+        state, _, _, _, low, high, _ = struct.unpack_from("<7H", memory, at)
+        found.append(Slot(state, high << 16 | low, memory[at + HEADER_BYTES : at + HEADER_BYTES + size]))
+    return found
+
+
+class Cuts:
+    """A program whose making or using of a coupon is cut."""
+
+    def __init__(self, board: str, name: str, losses: int | None, every: int = 1) -> None:
+        """Run it once without a cut."""
+        self.board, self.name = board, name
+        self.uses = name.endswith("-use")
+        self.numbers: list[int] = []
+        """What each run behind a reboot left: the number that was used, or the next one to be burnt."""
+        self.pieces: set[bytes] = set()
+        """Of the payloads of the coupon that is there when use begins, and of the one behind it."""
+        self.run = Run(
+            program(board, name),
+            board,
+            f"bench_{name.replace('-', '_')}",
+            None,
+            None,
+            None,
+            lambda m: feed(m, name),
+            (),
+            {},
+            [self.right],
+            None,
+        )
+        told = self.run.uninterrupted(None)
+        self.number = self.numbers[-1]
+        self.numbers.clear()
+        if self.uses and board in FLASH:
+            self._keep_payloads()
+        points = "cycles" if board == FRAM else "writes"
+        self.campaign = Campaign(self.run, told, OFF_PS, 7, losses=losses, points=points, every=every)
+
+    def _keep_payloads(self) -> None:
+        m = Machine(self.board, program(self.board, self.name))
+        for life in range(2):
+            feed(m, self.name)
+            m.run(until=self.run.start)
+            size = int.from_bytes(m.read("kind")[2:4], "little")
+            payload = m.read(Pool.of(m, self.board).oldest + FLASH_HEADER_BYTES, size)
+            pieces = (payload[i : i + 8] for i in range(0, size - 7, 8))
+            self.pieces.update(p for p in pieces if len(set(p)) > 2)
+            m.run()
+            m.power_cut()
+            m.power_on(life)
+
+    def right(self, m: Machine) -> None:
+        """Hold what a run leaves to what must hold; take its number down."""
+        pool = Pool.of(m, self.board)
+        status = m.read_int("bench_status")
+        assert status == 0 or (status == FULL and not self.uses), "the program fails"
+        if self.uses:
+            trial = oracle.trial(boards.workload(self.name))
+            assert trial.right(m.read("bench_output", trial.output_bytes)), "the output is wrong"
+            assert pool.ready == 0, "a coupon is left that was not there"
+            self._nothing_left(m)
+            self.numbers.append(pool.next - 1)
+        else:
+            assert pool.ready > 0, "there is no coupon"
+            if self.board == FRAM:
+                held = [slot.number for slot in slots(m) if slot.state == READY]
+                assert len(set(held)) == pool.ready, "two coupons of one number, or fewer than are told"
+                assert all(number < pool.next for number in held), "the number of a coupon will be burnt again"
+            self.numbers.append(pool.next)
+
+    def _nothing_left(self, m: Machine) -> None:
+        if self.board == FRAM:
+            assert not any(slot.state != FREE or any(slot.payload) for slot in slots(m)), "a coupon was not wiped"
+        else:
+            memory = m.read(*FLASH[self.board])
+            assert not any(piece in memory for piece in self.pieces), "a coupon was not wiped"
+
+    def cut(self) -> Result:
+        """Cut it everywhere."""
+        begun = time.process_time()
+        campaign = self.campaign
+        root = Left((), stretch=self.run.stretch)
+        campaign.cut_all(root, False, None)
+        for node in campaign.nodes:
+            for cycle, reason in campaign.failed(node)[:1]:
+                raise SunsealError(f"{self.name} on {self.board}, cut at {(*node.path, cycle)}: {reason}")
+        for node in campaign.nodes:
+            self._no_number_twice(node)
+        return Result(
+            self.board,
+            self.name,
+            len(campaign.points_of(root)),
+            len(campaign.recoveries),
+            sum(campaign.cut(node) for node in campaign.recoveries),
+            campaign.runs,
+            len(campaign.uncut),
+            time.process_time() - begun,
+        )
+
+    def _number(self, left: Left) -> int:
+        return self.numbers[left.run]
+
+    def _no_number_twice(self, node: Left) -> None:
+        """A cut costs a number at most; where the payload is read, and behind it, no cut brings its coupon back."""
+        own = self.number if not node.path else self._number(node)
+        seen = [(last, self._number(left)) for _, last, left in node.classes]
+        behind = f", behind cuts at {node.path}" if node.path else ""
+        where = f"{self.name} on {self.board}{behind}"
+        if not {number for _, number in seen} <= {own, own + 1}:
+            raise SunsealError(f"{where}: cuts lead to the numbers {sorted({n for _, n in seen})} and not to {own}")
+        if not self.uses:
+            return
+        again = max((last for last, number in seen if number == own), default=-1)
+        if not node.path and (seen[0][1] != own or any(number != own for last, number in seen if last < again)):
+            raise SunsealError(f"{where}: the coupon {own} is lost without being used")
+        if again == seen[-1][0]:
+            raise SunsealError(f"{where}: the coupon {own} serves again when it has been used")
+        if self.board == FRAM and again >= (taken := self._taken(node)):
+            raise SunsealError(f"{where}: the coupon {own}, read from cycle {taken} on, serves again behind {again}")
+
+    def _taken(self, node: Left) -> int:
+        """Return the cycle of the stretch in which the payload is read first."""
+        m = self.run.machine
+        if node.path:
+            assert node.snapshot is not None
+            m.restore(node.snapshot)
+            self.run.begin()
+        else:
+            m = Machine(self.board, program(self.board, self.name))
+            feed(m, self.name)
+            m.run(until=self.run.start)
+        begun = m.cycles
+        # What opens the store wipes, which reads no payload.
+        stop = m.engine.run(begun + 10**9, None, [m.address(name) for name in TAKES if self._has(name)], None)
+        if stop[0] != "pc":
+            raise SunsealError(f"{self.name} uses its coupon by none of {', '.join(TAKES)}")
+        return m.cycles - begun
+
+    def _has(self, name: str) -> bool:
+        try:
+            self.run.machine.address(name)
+        except EngineError:
+            return False
+        return True
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of one program."""
+
+    board: str
+    name: str
+    cuts: int
+    """Of making or using."""
+    recoveries: int
+    """Different ones that were cut, too."""
+    recovery_cuts: int
+    runs: int
+    """That were made, one for each class."""
+    uncut: int
+    cpu_s: float
+
+    def row(self) -> str:
+        """Return it as a line of the table."""
+        return (
+            f"{self.board:24} {self.name:28} {self.cuts:12,} {self.recoveries:10,} {self.recovery_cuts:14,} "
+            f"{self.runs:8,} {self.cpu_s:8.1f}"
+        )
+
+
+def programs(board: str) -> list[str]:
+    """Name the programs of a board that make or use a coupon, a kind after the other.
+
+    Those that use one made in steps are left out: two coupons may be ready in them, which `right` does not follow.
+    """
+    named = [f"coupon-{kind}-{op}" for kind in coupon.KINDS for op in ("produce", "use")]
+    named = [name for name in named if not name.endswith("-steps-use")]
+    return [name for name in named if name in boards.WORKLOADS and boards.has_workload(board, name)]
+
+
+def main(asked: list[str]) -> None:
+    """Cut what is asked for, or everything, and print a line for each."""
+    on = [board for board in VARIANTS if board in asked] or list(VARIANTS)
+    names = [name for name in asked if name not in VARIANTS]
+    print(f"{'board':24} {'program':28} {'cuts':>12} {'recoveries':>10} {'cuts in them':>14} {'runs':>8} {'CPU, s':>8}")
+    done: list[Result] = []
+    for board in on:
+        for name in programs(board):
+            if not names or name in names:
+                done.append(Cuts(board, name, 2 if board != "msp432p401r-launchpad" else 1).cut())
+                print(done[-1].row(), flush=True)
+    if not done:
+        raise SystemExit(f"coupon_cuts.py: no such program: {', '.join(names)}; there are {', '.join(programs(FRAM))}")
+    cuts, runs = sum(r.cuts + r.recovery_cuts for r in done), sum(r.runs for r in done)
+    print(f"{cuts:,} cuts in {runs:,} classes, {sum(r.cpu_s for r in done):,.0f} s of CPU; each was survived")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

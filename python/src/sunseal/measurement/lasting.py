@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The least capacitor with which a program always gets on, whatever its lives begin with.
+
+A program gets on if each life leaves it nearer to its end: fewer cycles without a further loss. What a cut can
+leave is found by cutting the run from power-up, then each recovery, until nothing new is left.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sunseal import _engine
+from sunseal.errors import SunsealError
+from sunseal.machine import Place
+from sunseal.measurement import measuring
+from sunseal.measurement.cutting import Campaign, Invariant, Left, Run
+
+
+@dataclass(frozen=True)
+class Least:
+    """The shortest lives that always get on, and the capacitor that bears them."""
+
+    program: str
+    board: str
+    power: str
+    """The set of coefficients."""
+    voltage_on_v: float
+    voltage_off_v: float
+    capacitance_f: float
+    """Least capacitance at the chip's terminals, charged to `voltage_on_v` where a life begins."""
+    charge_c: float
+    """What the longest life that gets nowhere takes: the greater of the two voltages' prices."""
+    energy_j: float
+    """The same at `voltage_on_v`."""
+    cycles: int
+    """From power-up; a life that ends behind fewer may get nowhere."""
+    time_s: float
+    """From power-up, the start-up time included."""
+    place: str
+    """Where such a life ends at the latest."""
+    path: tuple[int, ...]
+    """The cuts that lead to its beginning, each in cycles from power-up; none is the first life."""
+    whole_f: float
+    """The capacitance for the whole run in one life."""
+    whole_cycles: int
+    states: int
+    """How many different memories a life may begin with; each was cut everywhere."""
+    cuts: int
+    runs: int
+    uncut: int
+    """Memories whose recovery was not cut, as there were too many: the answer leaves them out."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return vars(self) | {"path": list(self.path)}
+
+
+def least_capacitor(
+    elf: str | os.PathLike[str] | bytes,
+    board: str,
+    *,
+    voltage_on_v: float,
+    voltage_off_v: float,
+    end: Place | None = None,
+    golden: Sequence[str] = (),
+    invariants: Sequence[Invariant] = (),
+    setup: Invariant | None = None,
+    power: str = measuring.DEFAULT_POWER,
+    limit_cycles: int | None = None,
+    off_s: float = 1.0,
+    seed: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> Least:
+    """Find the least capacitor with which a program comes from power-up to `end` whatever cuts it meets.
+
+    A life begins with the capacitor at `voltage_on_v` and ends at `voltage_off_v` or later; nothing is harvested in
+    it. The answer holds for all lives that are at least so long, of whatever lengths. Raises SunsealError where a
+    cut is not survived.
+    """
+    if not 0 < voltage_off_v < voltage_on_v:
+        raise SunsealError(f"a life from {voltage_on_v:g} to {voltage_off_v:g} V has no energy: give the higher first")
+    weights = measuring.PowerSet(power, board)
+    run = Run(elf, board, "main", end, None, None, setup, golden, {}, invariants, None)
+    off_ps = round(off_s * 1e12)
+    m = run.machine
+    first = m.snapshot()
+    told = run.uninterrupted(limit_cycles)
+    m.restore(first)
+    m.power_cut()
+    m.engine.reboot(off_ps, seed)
+    campaign = Campaign(run, told, off_ps, seed, losses=None)
+    campaign.cut_all(Left((), snapshot=m.snapshot()), False, progress)
+    for node in campaign.nodes:
+        for cycle, reason in campaign.failed(node)[:1]:
+            path = ", then ".join(f"{c:,}" for c in (*node.path, cycle))
+            raise SunsealError(
+                f"no capacitor helps: a loss of power {path} cycles behind power-up is not survived: {reason}",
+                hint="`sunseal inject` without --least tells more of it",
+            )
+    volts = (voltage_on_v, voltage_off_v)
+    lives = [(_price(campaign, weights, node, _in_vain(node), *volts), node) for node in campaign.nodes]
+    (charge_c, energy_j, time_s), node = max(lives, key=lambda life: life[0][0])
+    cycles = _in_vain(node)
+    root = campaign.nodes[0]
+    whole_c, _, _ = _price(campaign, weights, root, root.cycles, *volts)
+    assert node.stretch is not None
+    place = run.where(node.stretch, min(cycles, node.stretch.cycles), traced=False)[1]
+    span_v = voltage_on_v - voltage_off_v
+    return Least(
+        os.fspath(elf) if not isinstance(elf, bytes) else "(bytes)",
+        board,
+        weights.name,
+        voltage_on_v,
+        voltage_off_v,
+        charge_c / span_v,
+        charge_c,
+        energy_j,
+        cycles,
+        time_s,
+        place,
+        node.path,
+        whole_c / span_v,
+        root.cycles,
+        len(campaign.nodes),
+        sum(campaign.cut(n) for n in campaign.nodes),
+        campaign.runs,
+        len(campaign.uncut),
+    )
+
+
+def _in_vain(node: Left) -> int:
+    """Return how long a life from here must at least last to leave less to do than there was."""
+    assert node.stretch is not None
+    latest = max((last for _, last, left in node.classes if left.cycles >= node.cycles), default=-1)
+    in_front = node.cycles - node.stretch.cycles
+    return min(in_front + latest + 1, node.cycles)
+
+
+def _price(
+    campaign: Campaign, weights: measuring.PowerSet, node: Left, cycles: int, on_v: float, off_v: float
+) -> tuple[float, float, float]:
+    """Return charge, energy at the higher voltage and time of a life of so many cycles, its start-up included."""
+    run, m = campaign.run, campaign.run.machine
+    assert node.snapshot is not None
+    m.restore(node.snapshot)
+    m.power_cut()
+    before, since_s = m.engine.counts(), m.time_s
+    m.engine.reboot(campaign.off_ps, campaign.seed)
+    booted = m.cycles
+    run.begin()
+    m.engine.power_cut_in(booted + cycles, [])
+    after, until_s = m.engine.counts(), m.time_s
+
+    def energy_j(counts: _engine.Counts, volts: float) -> float:
+        return weights.inner.weigh_as_run(counts, volts).energy_j
+
+    spent = {v: energy_j(after, v) - energy_j(before, v) for v in (on_v, off_v)}
+    charge_c = max(spent[v] / v for v in (on_v, off_v))
+    return charge_c, spent[on_v], until_s - since_s - campaign.off_ps * 1e-12
