@@ -111,6 +111,14 @@ def test_a_source_that_repeats_itself_is_told_at_once(packages: None) -> None:
     assert found.least < 0.01
 
 
+def test_what_the_package_prints_stays_out_of_the_output(packages: None, capfd: pytest.CaptureFixture[str]) -> None:
+    lots = random.Random(6)
+    # Two of eight bits: the package says that symbols are narrow.
+    assert estimators.entropy(bytes(lots.choices(range(4), k=MILLION)), 8).symbols == 4
+    print("after")
+    assert capfd.readouterr().out == "after\n"
+
+
 def test_a_constant_source_holds_nothing_and_a_biased_bit_what_its_bias_leaves(packages: None) -> None:
     assert estimators.entropy(bytes(MILLION), 8).least == 0
     lots = random.Random(3)

@@ -7,8 +7,11 @@ Both packages are NIST's own code behind Python: `sp800-90b` is its entropy asse
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import itertools
 import math
+import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -122,10 +125,28 @@ def entropy(samples: bytes, width: int, what: str = "the source") -> Entropy:
     if (bound := _of_a_long_repeat(samples)) is not None:
         return Entropy(len(samples), width, symbols, {"longest repeated substring": bound}, {})
     # Bits of samples are as many as NIST's tool looks at.
-    data = sp800_90b.Data(samples, width, True)
-    of_samples = dict(_estimates(data, "h_", symbols == 2))
-    bits = {} if width == 1 else {n: width * v for n, v in _estimates(data, "h_bitstring_", True)}
+    with _silent():
+        data = sp800_90b.Data(samples, width, True)
+        of_samples = dict(_estimates(data, "h_", symbols == 2))
+        bits = {} if width == 1 else {n: width * v for n, v in _estimates(data, "h_bitstring_", True)}
     return Entropy(len(samples), width, symbols, of_samples, bits)
+
+
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Keep what the package's C code prints, such as of symbols that are narrow, out of the command's output."""
+    flush = ctypes.CDLL(None).fflush
+    sys.stdout.flush()
+    flush(None)
+    kept = os.dup(1)
+    try:
+        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123  # a file descriptor is what is wanted
+            os.dup2(nowhere.fileno(), 1)
+        yield
+    finally:
+        flush(None)
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _of_a_long_repeat(samples: bytes) -> float | None:
