@@ -260,7 +260,8 @@ def _show_least(found: Least) -> None:
     span = f"between {found.voltage_on_v:g} and {found.voltage_off_v:g} V"
     worth = f"{found.time_s * 1e3:.3g} ms, {found.energy_j * 1e6:.3g} uJ"
     least = "at least " if found.uncut else ""
-    out.print(f"[bold]{least}{found.capacitance_f * 1e6:.3g} uF[/] {span}: each life has {found.cycles:,} cycles ({worth})")
+    answer = f"[bold]{least}{found.capacitance_f * 1e6:.3g} uF[/]"
+    out.print(f"{answer} {span}: each life has {found.cycles:,} cycles ({worth})")
     path = ", then ".join(f"{c:,}" for c in found.path)
     life = f"the life behind a loss of power {path} cycles behind power-up" if path else "the first life"
     out.print(f"with fewer {life} may leave as much to do as there was, where it ends in {escape(found.place)}")
