@@ -40,7 +40,7 @@ static uint32_t smclk_hz(void) {
     return mclk_khz_now * UINT32_C(1000);
 }
 
-/* The DCO overshoots when its frequency changes: divided by 4 for 10 us no clock runs too fast (erratum CS12). */
+/* Divided by 4 for 10 us, since the DCO overshoots when its frequency changes (erratum CS12). */
 static void dco(uint16_t setting) {
     CSCTL0 = CSKEY;
     CSCTL2 = SELA__VLOCLK | SELS__DCOCLK | SELM__DCOCLK;
