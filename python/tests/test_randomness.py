@@ -214,11 +214,11 @@ def test_a_recording_of_ones_own_is_judged(sunseal: Cli, tmp_path: Path, package
     good, bad = tmp_path / "good.bin", tmp_path / "bad.bin"
     good.write_bytes(random.Random(4).randbytes(4000))
     bad.write_bytes(bytes(4000))
-    done = sunseal("coupon", "randomness", "--output", good, "--json")
+    done = sunseal("coupon", "randomness", "--values", good, "--json")
     told: dict[str, Any] = json.loads(done.out)
     assert (done.status, told["simulated"], told["holds"]) == (0, False, True)
     assert told["generators"][0]["sp800_22"]["bits"] == 32_000
-    done = sunseal("coupon", "randomness", "--output", bad)
+    done = sunseal("coupon", "randomness", "--values", bad)
     assert done.status == 1
     assert "fails frequency" in " ".join(done.out.split())
     short = sunseal("coupon", "randomness", "--raw", good)

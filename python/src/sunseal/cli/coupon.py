@@ -455,7 +455,7 @@ def randomness_command(
     restarts: Annotated[
         Path | None, typer.Option("--restarts", help="Beside --raw: 1,000 samples of each of 1,000 starts.")
     ] = None,
-    output: Annotated[Path | None, typer.Option("--output", help="A generator's own output instead, as bytes.")] = None,
+    output: Annotated[Path | None, typer.Option("--values", help="A generator's own values instead, as bytes.")] = None,
     width: Annotated[int, typer.Option("--width", help="Bits of a sample of --raw.")] = 8,
     claim: Annotated[
         float | None, typer.Option("--claim", help="Min-entropy that is claimed of a sample of --raw, in bits.")
@@ -465,7 +465,7 @@ def randomness_command(
     """Ask NIST's estimators of raw noise sources (SP 800-90B) and of what generators make of them (SP 800-22).
 
     The board's own firmware runs, start after start. A simulated source proves the code and not the silicon: a chip's
-    recordings are judged with --raw, --restarts and --output. Exit status 1: a claim does not hold or a test fails.
+    recordings are judged with --raw, --restarts and --values. Exit status 1: a claim does not hold or a test fails.
     """
     from sunseal.cli.progress import bar
     from sunseal.measurement import randomness as asking
