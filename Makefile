@@ -31,8 +31,9 @@ help: ## Print this list.
 demo: all ## Run one simulated day of a harvested node against the real server; writes out/demo/report.html.
 	$(BIN)/sunseal demo
 
-# A second goal beside engine and server: compilers are fetched and firmware is built while Rust's leaves a core idle.
-beside = trap 'kill 0' INT TERM; ended=0; $(MAKE) $(1) & aside=$$!; $(MAKE) engine server || ended=1; wait $$aside || ended=1; exit $$ended
+# Goals beside engine and server: tools are fetched and firmware is built while Rust's compiler leaves a core idle.
+beside = trap 'kill 0' INT TERM; ended=0; aside=; for goal in $(1); do $(MAKE) $$goal & aside="$$aside $$!"; done; \
+	$(MAKE) engine server || ended=1; for goal in $$aside; do wait $$goal || ended=1; done; exit $$ended
 
 all: ## Build everything: virtual environment, engine, server and firmware.
 	+@$(if $(BUILT),,$(call beside,firmware))
