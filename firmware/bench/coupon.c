@@ -369,7 +369,7 @@ WORKLOAD(coupon_p256_produce) {
                      SUNSEAL_##CURVE##_PRIVATE_BYTES + 32 + 64);                                   \
         hash(hashed, in + SUNSEAL_##CURVE##_PRIVATE_BYTES + 32, 64);                               \
         int16_t status = before(in + SUNSEAL_##CURVE##_PRIVATE_BYTES);                             \
-        return status == SUNSEAL_OK ? produce() : status;                                          \
+        return status == SUNSEAL_OK && sunseal_coupon_ready(&store, 0) == 0 ? produce() : status;  \
     }
 
 ANOTHER_WAY(secp160r1, SECP160R1, sunseal_sha1)

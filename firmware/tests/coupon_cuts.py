@@ -244,12 +244,8 @@ class Result:
 
 
 def programs(board: str) -> list[str]:
-    """Name the programs of a board that make or use a coupon, a kind after the other.
-
-    Those that use one made in steps are left out: two coupons may be ready in them, which `right` does not follow.
-    """
+    """Name the programs of a board that make or use a coupon, a kind after the other."""
     named = [f"coupon-{kind}-{op}" for kind in coupon.KINDS for op in ("produce", "use")]
-    named = [name for name in named if not name.endswith("-steps-use")]
     return [name for name in named if name in boards.WORKLOADS and boards.has_workload(board, name)]
 
 
