@@ -6,12 +6,12 @@ use crate::elf::ElfError;
 /// What a machine was asked that it cannot do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MachineError {
-    /// Unknown serial interface.
+    /// A serial interface that the device does not have.
     #[error("`{name}` is no serial interface of this device; the known ones are {known}")]
     NoSerial {
         /// What was asked for.
         name: String,
-        /// What there is.
+        /// The device's serial interfaces, for the sentence.
         known: String,
     },
     /// A part with an I2C address on an interface without I2C.
@@ -19,35 +19,35 @@ pub enum MachineError {
     NoI2c {
         /// What was asked for.
         name: String,
-        /// The device.
+        /// The device's name, as its file in data/devices.
         device: String,
-        /// What there is.
+        /// The interfaces that do speak it, for the sentence.
         known: String,
     },
     /// Two parts at one I2C address.
     #[error("{part} cannot have I2C address {address:#04x} on {serial}: {other} has it")]
     AddressTaken {
-        /// Who came second.
+        /// The part that was attached second and is refused.
         part: String,
-        /// Who has it.
+        /// The part that answers there already.
         other: String,
-        /// The bus.
+        /// The serial interface whose bus it is, as `eusci_b0`.
         serial: String,
-        /// The address.
+        /// The I2C address that both claim, of seven bits.
         address: u8,
     },
     /// Unknown timer or capture input.
     #[error("`{0}` is no capture input; write timer, block and input as in tb0, 6, B")]
     NoCapture(String),
-    /// Unknown oscillator.
+    /// An oscillator that the device does not have, or that takes no crystal.
     #[error("`{0}` is no oscillator of this device that takes a crystal")]
     NoOscillator(String),
-    /// Unknown register.
+    /// A register that the core does not have.
     #[error("`{name}` is no register of this device's core; the known ones are {known}")]
     NoRegister {
         /// What was asked for.
         name: String,
-        /// What there is.
+        /// The core's registers, for the sentence.
         known: String,
     },
     /// Memory that is not there.
@@ -57,7 +57,7 @@ pub enum MachineError {
         addr: u32,
         /// How many.
         bytes: usize,
-        /// The device.
+        /// The device's name, as its file in data/devices.
         device: String,
     },
     /// Not a snapshot of such a machine.

@@ -63,7 +63,7 @@ mod word {
     /// What 16 bits add to.
     pub const LOW_RESULT: u16 = 3 * RES0;
     pub const RESULT: u16 = 15 * RES0;
-    /// SUMEXT and MPYC.
+    /// What goes beyond the 64 bits of the result: SUMEXT and MPYC.
     pub const CARRY: u16 = 256;
     pub const ALL: u16 = 511;
     /// OP2L, and the result with it, as OP2H goes on from them.
