@@ -336,7 +336,7 @@ WORKLOAD(coupon_p256_produce) {
 #define IN_POOL(curve) static __attribute__((aligned(4)))
 #endif
 
-#define ANOTHER_WAY(curve, CURVE, hash)                                                            \
+#define ANOTHER_WAY(curve)                                                                         \
     static struct sunseal_coupon_ecdsa_##curve##_steps curve##_steps = {.source = {fed, NULL}};    \
     IN_POOL(curve) struct sunseal_ecdsa_##curve##_pair curve##_pairs[POOL_PAIRS];                  \
     static struct sunseal_coupon_ecdsa_##curve##_pool curve##_pool = {                             \
@@ -361,20 +361,19 @@ WORKLOAD(coupon_p256_produce) {
                    ? (int16_t)status                                                               \
                    : (int16_t)begin(sizeof(struct sunseal_ecdsa_##curve##_coupon),                 \
                                     sunseal_coupon_ecdsa_##curve##_make_pool, &curve##_pool);      \
-    }                                                                                              \
-                                                                                                   \
-    static int16_t use_##curve(int16_t (*before)(const uint8_t *), const uint8_t *in,              \
-                               uint16_t in_len) {                                                  \
-        BENCH_LENGTH(SUNSEAL_##CURVE##_PRIVATE_BYTES + 32 + 64,                                    \
-                     SUNSEAL_##CURVE##_PRIVATE_BYTES + 32 + 64);                                   \
-        hash(hashed, in + SUNSEAL_##CURVE##_PRIVATE_BYTES + 32, 64);                               \
-        int16_t status = before(in + SUNSEAL_##CURVE##_PRIVATE_BYTES);                             \
-        return status == SUNSEAL_OK && sunseal_coupon_ready(&store, 0) == 0 ? produce() : status;  \
     }
 
-ANOTHER_WAY(secp160r1, SECP160R1, sunseal_sha1)
-ANOTHER_WAY(p224, P224, sunseal_sha256)
-ANOTHER_WAY(p256, P256, sunseal_sha256)
+/* A use is set up with its message's hash, and with a coupon unless an earlier life left one. */
+#define SET_UP_USE(curve, CURVE, hash, way)                                                        \
+    BENCH_LENGTH(SUNSEAL_##CURVE##_PRIVATE_BYTES + 32 + 64,                                        \
+                 SUNSEAL_##CURVE##_PRIVATE_BYTES + 32 + 64);                                       \
+    hash(hashed, in + SUNSEAL_##CURVE##_PRIVATE_BYTES + 32, 64);                                   \
+    int16_t status = begin_##curve##_##way(in + SUNSEAL_##CURVE##_PRIVATE_BYTES);                  \
+    return status == SUNSEAL_OK && sunseal_coupon_ready(&store, 0) == 0 ? produce() : status
+
+ANOTHER_WAY(secp160r1)
+ANOTHER_WAY(p224)
+ANOTHER_WAY(p256)
 
 SETUP(coupon_secp160r1_steps_produce) {
     BENCH_LENGTH(32, 32);
@@ -384,7 +383,7 @@ WORKLOAD(coupon_secp160r1_steps_produce) {
     return produce();
 }
 SETUP(coupon_secp160r1_steps_use) {
-    return use_secp160r1(begin_secp160r1_steps, in, in_len);
+    SET_UP_USE(secp160r1, SECP160R1, sunseal_sha1, steps);
 }
 WORKLOAD(coupon_secp160r1_steps_use) {
     SIGN(secp160r1, SHA1);
@@ -397,7 +396,7 @@ WORKLOAD(coupon_secp160r1_pool_produce) {
     return produce();
 }
 SETUP(coupon_secp160r1_pool_use) {
-    return use_secp160r1(begin_secp160r1_pool, in, in_len);
+    SET_UP_USE(secp160r1, SECP160R1, sunseal_sha1, pool);
 }
 WORKLOAD(coupon_secp160r1_pool_use) {
     SIGN(secp160r1, SHA1);
@@ -410,7 +409,7 @@ WORKLOAD(coupon_p224_steps_produce) {
     return produce();
 }
 SETUP(coupon_p224_steps_use) {
-    return use_p224(begin_p224_steps, in, in_len);
+    SET_UP_USE(p224, P224, sunseal_sha256, steps);
 }
 WORKLOAD(coupon_p224_steps_use) {
     SIGN(p224, SHA256);
@@ -423,7 +422,7 @@ WORKLOAD(coupon_p224_pool_produce) {
     return produce();
 }
 SETUP(coupon_p224_pool_use) {
-    return use_p224(begin_p224_pool, in, in_len);
+    SET_UP_USE(p224, P224, sunseal_sha256, pool);
 }
 WORKLOAD(coupon_p224_pool_use) {
     SIGN(p224, SHA256);
@@ -436,7 +435,7 @@ WORKLOAD(coupon_p256_steps_produce) {
     return produce();
 }
 SETUP(coupon_p256_steps_use) {
-    return use_p256(begin_p256_steps, in, in_len);
+    SET_UP_USE(p256, P256, sunseal_sha256, steps);
 }
 WORKLOAD(coupon_p256_steps_use) {
     SIGN(p256, SHA256);
@@ -449,7 +448,7 @@ WORKLOAD(coupon_p256_pool_produce) {
     return produce();
 }
 SETUP(coupon_p256_pool_use) {
-    return use_p256(begin_p256_pool, in, in_len);
+    SET_UP_USE(p256, P256, sunseal_sha256, pool);
 }
 WORKLOAD(coupon_p256_pool_use) {
     SIGN(p256, SHA256);
