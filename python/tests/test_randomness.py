@@ -18,13 +18,9 @@ from sunseal.measurement import estimators, randomness
 
 BOARD = "msp430fr5994-launchpad"
 MILLION = estimators.SAMPLES
-
-
-@pytest.fixture
-def packages() -> None:
-    # Compiled where they are installed, so no lock has them; `make randomness` asks for them.
-    pytest.importorskip("sp800_90b")
-    pytest.importorskip("sp80022suite")
+# Compiled where they are installed, so no lock has them: `make randomness` brings them, conftest.py leaves these tests
+# out elsewhere.
+PACKAGES = pytest.mark.nist_packages
 
 
 def _built(generator: str) -> None:
@@ -50,7 +46,8 @@ def digits_of_e(count: int) -> int:
     return total >> 64
 
 
-def test_the_digits_of_e_give_what_nist_printed_of_them(packages: None) -> None:
+@PACKAGES
+def test_the_digits_of_e_give_what_nist_printed_of_them() -> None:
     """SP 800-22 revision 1a, appendix B: p-values of the first million binary digits of e."""
     found = estimators.statistics(digits_of_e(MILLION).to_bytes(MILLION // 8, "big"))
     p = {test.title: test.p for test in found.tests}
@@ -77,7 +74,8 @@ def test_templates_that_do_not_overlap_are_as_many_as_nist_has() -> None:
     assert "000000001" in estimators.templates(9)
 
 
-def test_random_bits_pass_and_seeded_faults_fail(packages: None) -> None:
+@PACKAGES
+def test_random_bits_pass_and_seeded_faults_fail() -> None:
     good = random.Random(1).randbytes(20_000)
     found = estimators.statistics(good)
     assert not found.failed, found.failed
@@ -94,7 +92,8 @@ def test_random_bits_pass_and_seeded_faults_fail(packages: None) -> None:
         assert estimators.statistics(stream).failed, fault
 
 
-def test_too_few_bits_and_samples_are_said_with_the_figure_that_is_needed(packages: None) -> None:
+@PACKAGES
+def test_too_few_bits_and_samples_are_said_with_the_figure_that_is_needed() -> None:
     with pytest.raises(SunsealError, match=r"has 800 bits, and SP 800-22's tests want 1,000 at least"):
         estimators.statistics(bytes(100))
     with pytest.raises(SunsealError, match=r"has 999 samples, and SP 800-90B wants 1,000,000"):
@@ -105,13 +104,15 @@ def test_too_few_bits_and_samples_are_said_with_the_figure_that_is_needed(packag
         estimators.entropy(bytes([2]) * MILLION, 1)
 
 
-def test_a_source_that_repeats_itself_is_told_at_once(packages: None) -> None:
+@PACKAGES
+def test_a_source_that_repeats_itself_is_told_at_once() -> None:
     found = estimators.entropy(random.Random(5).randbytes(25_000) * 40, 8)
     assert found.by == "longest repeated substring"
     assert found.least < 0.01
 
 
-def test_what_the_package_prints_stays_out_of_the_output(packages: None, capfd: pytest.CaptureFixture[str]) -> None:
+@PACKAGES
+def test_what_the_package_prints_stays_out_of_the_output(capfd: pytest.CaptureFixture[str]) -> None:
     lots = random.Random(6)
     # Two of eight bits: the package says that symbols are narrow.
     assert estimators.entropy(bytes(lots.choices(range(4), k=MILLION)), 8).symbols == 4
@@ -119,7 +120,8 @@ def test_what_the_package_prints_stays_out_of_the_output(packages: None, capfd: 
     assert capfd.readouterr().out == "after\n"
 
 
-def test_a_constant_source_holds_nothing_and_a_biased_bit_what_its_bias_leaves(packages: None) -> None:
+@PACKAGES
+def test_a_constant_source_holds_nothing_and_a_biased_bit_what_its_bias_leaves() -> None:
     assert estimators.entropy(bytes(MILLION), 8).least == 0
     lots = random.Random(3)
     biased = estimators.entropy(bytes(lots.random() < 0.75 for _ in range(MILLION)), 1)
@@ -130,7 +132,8 @@ def test_a_constant_source_holds_nothing_and_a_biased_bit_what_its_bias_leaves(p
     assert biased.of_bits == {}
 
 
-def test_bytes_that_wake_alike_repeat_values_and_no_health_test_sees_it(packages: None) -> None:
+@PACKAGES
+def test_bytes_that_wake_alike_repeat_values_and_no_health_test_sees_it() -> None:
     """A supply that is away for too short a time: the seeded bad source."""
     _built("sram_sha256")
     node = randomness.Node(BOARD, "sram_sha256", 1, 1e-3)
@@ -146,7 +149,8 @@ def test_bytes_that_wake_alike_repeat_values_and_no_health_test_sees_it(packages
     assert (fresh.repeated, fresh.refused) == (0, 0)
 
 
-def test_a_board_is_judged_from_its_starts_to_the_verdict(monkeypatch: pytest.MonkeyPatch, packages: None) -> None:
+@PACKAGES
+def test_a_board_is_judged_from_its_starts_to_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole way, on a hundredth of the samples that the standard wants."""
     for generator in ("sram_sha256", "osc_noclksft"):
         _built(generator)
@@ -210,7 +214,8 @@ def test_a_source_is_awarded_what_restarts_leave_of_it() -> None:
     assert "nothing awarded" in source(1.4, 1.3, 901).sentence
 
 
-def test_a_recording_of_ones_own_is_judged(sunseal: Cli, tmp_path: Path, packages: None) -> None:
+@PACKAGES
+def test_a_recording_of_ones_own_is_judged(sunseal: Cli, tmp_path: Path) -> None:
     good, bad = tmp_path / "good.bin", tmp_path / "bad.bin"
     good.write_bytes(random.Random(4).randbytes(4000))
     bad.write_bytes(bytes(4000))
