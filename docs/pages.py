@@ -32,6 +32,7 @@ NAVIGATION = {
     ],
     "How to": [
         "reference/install",
+        "runtimes",
         *(f"reference/{page}" for page in ("run", "parts", "sweep", "traces", "intermittent", "inject", "coupon")),
     ],
     "How it works": ["method", "accuracy", "glossary", "nomenclature", "decisions"],
@@ -47,6 +48,7 @@ DOORS = (
     ("see published figures beside ours", "[Reproduce a paper](tutorials/reproduce.md)"),
     ("verify what nodes sign", "[Run a verifier](tutorials/verifier.md)"),
     ("write a program that outlasts its supply", "[An intermittent program](tutorials/intermittent.md)"),
+    ("run a framework for intermittent computing that I have", "[Bring your runtime](runtimes.md)"),
     ("know whether work done ahead pays", "[Are coupons worth it here](tutorials/coupons.md)"),
     (
         "look something up",

@@ -36,6 +36,7 @@ EXTRAS = {
     "distributed": "fleet",
     "scared": "leakage",
     "estraces": "leakage",
+    "optuna": "search",
     "sp80022suite": "randomness",
     "sp800_90b": "randomness",
 }

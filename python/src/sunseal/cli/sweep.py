@@ -48,9 +48,16 @@ def sweep_command(
     sampler: Annotated[str, typer.Option("--sampler", help=f"{', '.join(sampling.SAMPLERS)}.")] = "grid",
     samples: Annotated[int | None, typer.Option("--samples", min=1, help="Points of a sampler.")] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of a sampler: same seed, same points.")] = 1,
+    minimise: Annotated[
+        str | None, typer.Option("--minimise", metavar="FIGURE", help="Search for its least, by --sampler optuna.")
+    ] = None,
+    maximise: Annotated[
+        str | None, typer.Option("--maximise", metavar="FIGURE", help="Search for its greatest, by --sampler optuna.")
+    ] = None,
     jobs: Annotated[
         int | None, typer.Option("--jobs", min=1, help="Threads, of a plan processes; else one a core, of a plan one.")
     ] = None,
+    dask: Annotated[str | None, typer.Option("--dask", help="A Dask scheduler, such as tcp://host:8786.")] = None,
     show: Annotated[list[str] | None, typer.Option("--show", help="A figure to print. Repeatable.")] = None,
     sobol: Annotated[
         str | None, typer.Option("--sobol", metavar="FIGURE", help="Its Sobol indices, by --sampler saltelli.")
@@ -84,7 +91,17 @@ def sweep_command(
 
         try:
             frame = sweeping.sweep(
-                file, wanted, sampler=sampler, samples=samples, seed=seed, jobs=jobs, out=table, heard=heard
+                file,
+                wanted,
+                sampler=sampler,
+                samples=samples,
+                seed=seed,
+                minimise=minimise,
+                maximise=maximise,
+                jobs=jobs,
+                dask=dask,
+                out=table,
+                heard=heard,
             )
         except KeyboardInterrupt as e:
             if table is None or not done[1]:
@@ -101,7 +118,11 @@ def sweep_command(
         rows = _rows(frame.reset_index())
         print_json(rows if indices is None else {"points": rows, "indices": _rows(indices.reset_index())})
         return
-    _show(frame, list(wanted), show, "requirements" if "qualifying" in frame else "scenario")
+    figure = minimise or maximise
+    shown = show if figure is None or figure in (show or ()) else [figure, *(show or ())]
+    _show(frame, list(wanted), shown, "requirements" if "qualifying" in frame else "scenario")
+    if figure is not None:
+        _show_best(frame, list(wanted), figure)
     if indices is not None:
         _show_indices(indices, str(sobol))
     for index, sentence in list(lost.error.items())[:3]:
@@ -183,6 +204,13 @@ def _show(frame: pd.DataFrame, paths: list[str], show: list[str] | None, kind: s
     out.print(shown)
     if len(frame) > SHOWN:
         out.print(f"and {len(frame) - SHOWN:,} more", style="dim")
+
+
+def _show_best(frame: pd.DataFrame, paths: list[str], figure: str) -> None:
+    best = frame.attrs["best"]
+    row = frame.loc[best]
+    named = ", ".join(f"{path} {_cell(row[path])}" for path in paths)
+    out.print(f"best: point {best}, {figure} {_cell(row[figure])} with {named}")
 
 
 def _cell(value: Any) -> str:

@@ -255,6 +255,8 @@ def link_script(name: str) -> str:
     ]
     extra = ['REGION_ALIAS("work", ram)', "__stack_least = 256;", ""] if core == "msp430" else []
     sections = (boards.home() / "firmware" / "runtime" / core / "sections.ld").read_text(encoding="utf-8")
+    if core == "msp430":
+        sections = _with_foreign(sections, fram="fram" in memories)
     return "\n".join(
         [
             f"/* Memories of the {name.upper()}, written by `sunseal new` from Sunseal's data.",
@@ -271,6 +273,35 @@ def link_script(name: str) -> str:
             "",
         ]
     )
+
+
+PERSISTENT = ".persistent .persistent.* .TI.persistent .nv .nv.* .nv_vars .fram_vars"
+"""What msp430-gcc, TI's compiler and runtimes for intermittent computing call variables that outlast the supply."""
+
+
+def _with_foreign(sections: str, fram: bool) -> str:
+    """Take sections by the names that other people's programs use, and refuse a handler that no vector would lead to.
+
+    `--orphan-handling=error` refuses every other name: a linker puts it into RAM without a word, where it is forgotten.
+    """
+    if fram:
+        sections = sections.replace("*(.nvm .nvm.*)", f"*(.nvm .nvm.* {PERSISTENT})")
+    discarded = "\n                *(__interrupt_vector_*)"
+    assert discarded in sections
+    sections = sections.replace(discarded, "")
+    debug = ("debug_addr", "debug_line_str", "debug_loclists", "debug_rnglists", "debug_str_offsets")
+    rows = [
+        "    /* ISR() of the chip's header names the handler; the number that the compiler wants beside it is 2. */",
+        "    /DISCARD/ : { *(__interrupt_vector_2) }",
+        "    .interrupt_numbers 0 : { KEEP(*(__interrupt_vector_*)) }",
+        *(f"    .{name} 0 : {{ *(.{name}) }}" for name in (*debug, "symtab", "strtab", "shstrtab")),
+    ]
+    first = "    .debug_abbrev 0"
+    refused = (
+        "ASSERT(SIZEOF(.interrupt_numbers) == 0, \"this script finds an interrupt's handler by its name: "
+        "write ISR(ta0_ccr0) { ... } with a name from the end of the chip's header, not interrupt(number)\")"
+    )
+    return sections.replace(first, "\n".join([*rows, first]), 1).rstrip() + f"\n{refused}\n"
 
 
 def runtime(chip: dict[str, Any]) -> str:

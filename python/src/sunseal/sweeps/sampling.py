@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 POINTS_MAX = 1_000_000
 """A sweep of more is refused: its journal and table are kept in memory."""
 QUASI_RANDOM = ("sobol", "halton")
-SAMPLERS = ("grid", *QUASI_RANDOM, "saltelli")
+SAMPLERS = ("grid", *QUASI_RANDOM, "saltelli", "optuna")
 
 Point: TypeAlias = dict[str, Any]
 Sampler: TypeAlias = "Callable[[Mapping[str, Any], int, np.random.Generator], Iterable[Mapping[str, Any]]]"
@@ -100,7 +100,7 @@ def count(axes: Sequence[Axis], sampler: str, samples: int | None) -> int:
     else:
         if samples is None or samples < 1:
             raise SunsealError(f"the sampler `{sampler}` needs `samples`: how many points, 1 or more")
-        if sampler != "halton" and samples & (samples - 1):
+        if sampler not in ("halton", "optuna") and samples & (samples - 1):
             near = 1 << round(math.log2(samples))
             raise SunsealError(
                 f"`samples` is {samples}; Sobol's points are balanced only as a power of two: take {near}"
@@ -120,6 +120,11 @@ def points(axes: Sequence[Axis], sampler: str, samples: int | None, seed: int) -
     assert samples is not None
     shares = saltelli(len(axes), samples, seed) if sampler == "saltelli" else _shares(len(axes), sampler, samples, seed)
     return [{a.path: a.at(float(share)) for a, share in zip(axes, row, strict=True)} for row in shares]
+
+
+def each(axes: Sequence[Axis]) -> list[Point]:
+    """Return a point for each value that is listed: what a search may name before it has chosen any."""
+    return [{a.path: value} for a in axes for value in a.values]
 
 
 def _shares(dimensions: int, sampler: str, samples: int, seed: int) -> Any:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from sunseal import _engine, boards, places
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
-from sunseal.sweeps import figures, keypaths, sampling
+from sunseal.sweeps import figures, keypaths, sampling, searching
 from sunseal.sweeps.figures import Row
 from sunseal.sweeps.journal import Journal
 from sunseal.sweeps.sampling import Point, Sampler
@@ -50,6 +50,9 @@ class Sweep:
     points: list[Point]
     spec: dict[str, Any]
     """What makes it this sweep and no other; JSON."""
+    count: int = 0
+    search: searching.Search | None = None
+    """Where the next points come from; `points` grows by rounds then."""
 
 
 def prepare(
@@ -58,18 +61,25 @@ def prepare(
     sampler: str | Sampler,
     samples: int | None,
     seed: int,
+    goal: searching.Goal | None = None,
 ) -> Sweep:
     """Read and check everything that can be before a point is run."""
     tables, folder, where = keypaths.read(given)
     kind = keypaths.kind_of(tables, where)
     if not over and not callable(sampler):
         raise SunsealError("nothing is swept: `over` names no key")
+    search, points = None, []
+    told_over: dict[str, Any] = {}
     if callable(sampler):
         points = sampling.own(sampler, over, samples, seed, kind)
-        told_over: dict[str, Any] = {}
+        count = len(points)
     else:
         axes = [sampling.axis(path, told, kind) for path, told in over.items()]
-        points = sampling.points(axes, sampler, samples, seed)
+        count = sampling.count(axes, sampler, samples)
+        if goal is not None:
+            search = searching.Search(axes, seed, goal)
+        else:
+            points = sampling.points(axes, sampler, samples, seed)
         told_over = {a.path: list(a.values) or [*(a.ends or ()), *(["log"] * a.log)] for a in axes}
     spec = {
         "file": tables,
@@ -78,10 +88,13 @@ def prepare(
         "samples": samples,
         "seed": seed,
         "points": hashlib.sha256(json.dumps(points, sort_keys=True).encode()).hexdigest(),
-        "files": _digests(tables, points, kind, folder),
+        "files": _digests(tables, points if search is None else sampling.each(axes), kind, folder),
         "engine": _engine.VERSION,
     }
-    return Sweep(tables, kind, folder, points, json.loads(json.dumps(spec, default=str)))
+    if search is not None and goal is not None:
+        # Another version may choose other points.
+        spec |= {"minimise" if goal.least else "maximise": goal.figure, "optuna": search.version}
+    return Sweep(tables, kind, folder, points, json.loads(json.dumps(spec, default=str)), count, search)
 
 
 def _digests(tables: dict[str, Any], points: Sequence[Point], kind: str, folder: Path | None) -> dict[str, str]:
@@ -138,7 +151,7 @@ def table(sweep: Sweep, rows: Mapping[int, Row]) -> pd.DataFrame:
     """Return the points that are done, in their order: what was set, the figures, `remark` and `error`."""
     import pandas as pd
 
-    done = sorted(rows)
+    done = [i for i in sorted(rows) if i < len(sweep.points)]
     paths = list(sweep.points[0])
     named = {name: None for i in done for name in rows[i] if name not in paths and name not in ("remark", "error")}
     columns: dict[str, Any] = {}
@@ -152,6 +165,8 @@ def table(sweep: Sweep, rows: Mapping[int, Row]) -> pd.DataFrame:
         columns[name] = [rows[i].get(name, "") for i in done]
     frame = pd.DataFrame(columns, index=pd.Index(done, name="point"))
     frame.attrs["sweep"] = {key: sweep.spec[key] for key in ("over", "sampler", "samples", "seed")}
+    if sweep.search is not None:
+        frame.attrs["best"] = sweep.search.goal.best({i: rows[i] for i in done})
     return frame
 
 
@@ -236,6 +251,36 @@ def _run(sweep: Sweep, todo: Sequence[int], jobs: int) -> Iterator[tuple[int, Ro
         pool.shutdown(cancel_futures=True)
 
 
+def _on_dask(sweep: Sweep, todo: Sequence[int], address: str) -> Iterator[tuple[int, Row]]:
+    """Yield points as a cluster's workers are done with them; files are looked for where those are."""
+    try:
+        import distributed
+    except ImportError as e:
+        raise SunsealError("`dask` needs Dask distributed", hint="pip install 'sunseal[fleet]'") from e
+    dask: Any = distributed  # it has no types of its own
+    try:
+        client = dask.Client(address, timeout="10s")
+    except (OSError, ValueError, TimeoutError) as e:
+        raise SunsealError(f"no Dask scheduler answers at {address}: {e}") from e
+    with client:
+        alone = client.scatter(Sweep(sweep.tables, sweep.kind, sweep.folder, [], {}), broadcast=True)
+        futures = {client.submit(run_point, alone, sweep.points[i], pure=False): i for i in todo}
+        for future in dask.as_completed(list(futures)):
+            yield futures[future], future.result()
+
+
+def _rounds(prepared: Sweep, rows: Mapping[int, Row]) -> Iterator[range]:
+    """Yield which points are next: all of them, or a search's next, which knows what the rounds before came to."""
+    if prepared.search is None:
+        yield range(prepared.count)
+        return
+    while (first := len(prepared.points)) < prepared.count:
+        prepared.points.extend(prepared.search.ask(min(searching.ROUND, prepared.count - first)))
+        asked = range(first, len(prepared.points))
+        yield asked
+        prepared.search.tell([rows[i] for i in asked])
+
+
 def sweep(
     scenario_or_plan: str | Path | Mapping[str, Any],
     over: Mapping[str, Any],
@@ -243,19 +288,25 @@ def sweep(
     sampler: str | Sampler = "grid",
     samples: int | None = None,
     seed: int = 1,
+    minimise: str | None = None,
+    maximise: str | None = None,
     jobs: int | None = None,
+    dask: str | None = None,
     out: str | Path | None = None,
     heard: Heard | None = None,
 ) -> pd.DataFrame:
     """Run a scenario, or a plan of requirements, at many points; a row a point, SI units last in the columns' names.
 
     `over` maps key paths (`supply.capacitance_f`, `task[0].every`) to lists of values, or for a sampler also to ranges
-    `(low, high)` and `(low, high, "log")`. `sampler` is `grid`, `sobol`, `halton`, `saltelli` (for `sobol_indices`), or
-    a function of `over`, `samples` and a generator. A point that could not be run has the sentence in `error`; a figure
-    that a point does not have, as of a part that its board lacks, is missing there.
+    `(low, high)` and `(low, high, "log")`. `sampler` is `grid`, `sobol`, `halton`, `saltelli` (for `sobol_indices`),
+    `optuna` (the extra `search`: each round of points is chosen by what the rounds before came to, so that the figure
+    named by `minimise` or `maximise` becomes so; `attrs["best"]` is the best point), or a function of `over`, `samples`
+    and a generator. A point that could not be run has the sentence in `error`; a figure that a point does not have, as
+    of a part that its board lacks, is missing there.
 
     `jobs` are threads for a scenario (one a core) and processes for a plan (one unless asked for: the main module of a
-    script that asks for more needs its `if __name__ == "__main__"`). With `out`, a .parquet or .csv file, points are
+    script that asks for more needs its `if __name__ == "__main__"`); with `dask`, points go to the scheduler at that
+    address, whose workers need this package and the files. With `out`, a .parquet or .csv file, points are
     kept as they come in `out` and ".points" behind it, and the same call goes on. `heard` gets points done, and all.
     """
     path = None if out is None else Path(out)
@@ -265,22 +316,30 @@ def sweep(
         import_module("pyarrow")  # asked for before anything long
     if jobs is not None and jobs < 1:
         raise SunsealError(f"`jobs` is {jobs}; one or more are needed")
-    prepared = prepare(scenario_or_plan, over, sampler, samples, seed)
+    goal = searching.Goal.of(minimise, maximise, sampler)
+    prepared = prepare(scenario_or_plan, over, sampler, samples, seed, goal)
     workers = jobs or (os.cpu_count() or 1 if prepared.kind == "scenario" else 1)
-    journal = Journal(prepared.spec, len(prepared.points), path)
-    todo = [i for i in range(len(prepared.points)) if i not in journal.rows]
+    journal = Journal(prepared.spec, prepared.count, path)
     tell = heard or (lambda _done, _of: None)
     written_s = time.monotonic()
     try:
-        tell(len(journal.rows), len(prepared.points))
-        for index, row in _run(prepared, todo, workers) if todo else ():
-            journal.keep(index, row)
-            tell(len(journal.rows), len(prepared.points))
-            if path is not None and time.monotonic() - written_s > TABLE_EVERY_S:
-                _write(table(prepared, journal.rows), path)
-                written_s = time.monotonic()
+        tell(len(journal.rows), prepared.count)
+        for asked in _rounds(prepared, journal.rows):
+            todo = [i for i in asked if i not in journal.rows]
+            for index, row in _run_on(prepared, todo, workers, dask):
+                journal.keep(index, row)
+                tell(len(journal.rows), prepared.count)
+                if path is not None and time.monotonic() - written_s > TABLE_EVERY_S:
+                    _write(table(prepared, journal.rows), path)
+                    written_s = time.monotonic()
     finally:
         journal.close()
-        if path is not None and journal.rows:
+        if path is not None and prepared.points and journal.rows:
             _write(table(prepared, journal.rows), path)
     return table(prepared, journal.rows)
+
+
+def _run_on(sweep: Sweep, todo: Sequence[int], jobs: int, dask: str | None) -> Iterator[tuple[int, Row]]:
+    if not todo:
+        return
+    yield from _run(sweep, todo, jobs) if dask is None else _on_dask(sweep, todo, dask)

@@ -7,7 +7,7 @@ set(CMAKE_ASM_COMPILER ${CMAKE_C_COMPILER})
 set(CMAKE_AR ${AR} CACHE FILEPATH "")
 set(TARGET "--target=msp430 -mhwmult=@CLANG_HWMULT@ -std=c11 -nostdlibinc")
 set(RUNTIME crt0 vectors memory mspabi_div mspabi_mul_mpy mspabi_shift)
-set(GC_SECTIONS --gc-sections)
+set(GC_SECTIONS --gc-sections --orphan-handling=error)
 set(CMAKE_ASM_COMPILE_OBJECT
     "sh ${CMAKE_CURRENT_LIST_DIR}/runtime/assemble <OBJECT> <SOURCE> ${CMAKE_C_COMPILER} ${GAS} @DEFINES@")
 set(CMAKE_C_LINK_EXECUTABLE "${LLD} <LINK_FLAGS> <OBJECTS> -o <TARGET>")

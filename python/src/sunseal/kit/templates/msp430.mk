@@ -12,7 +12,7 @@ endif
 TARGET := --target=msp430 -mhwmult=@CLANG_HWMULT@ -std=c11 -nostdlibinc
 RUNTIME := crt0 vectors memory mspabi_div mspabi_mul_mpy mspabi_shift
 LINK = $(LD)
-GC := --gc-sections
+GC := --gc-sections --orphan-handling=error
 ASSEMBLE = sh runtime/assemble $@ $< $(CC) $(AS) @DEFINES@
 else
 ifeq ($(origin CC),default)
