@@ -235,6 +235,25 @@ def finish(m: Machine, size: int) -> bytes:
     return m.read("bench_output", size)
 
 
+@pytest.mark.parametrize("bus", ["parallel", "spi"])
+def test_counts_are_the_same_however_often_they_are_looked_at(bus: str) -> None:
+    key, plaintext, ciphertext = messages("aes128")[0]
+
+    def counted(step_s: float | None) -> dict[str, int]:
+        m = Machine(UP5K, program(UP5K, "aes128", bus), timing={"coprocessor.bus": bus})
+        feed(m, key + 8 * plaintext)
+        m.run(pin="PE7")
+        while step_s is not None and m.run(time_s=step_s).kind == "time":
+            m.engine.counts()
+        assert finish(m, len(plaintext)) == ciphertext
+        return dict(m.engine.counts().of_part("coprocessor")[1])
+
+    whole = counted(None)
+    assert whole["coprocessor.toggle"] > 10_000
+    for step_s in (1.1e-6, 3.7e-6, 13e-6):
+        assert counted(step_s) == whole
+
+
 def test_waveform_has_both_sides_in_one_file(tmp_path: Path) -> None:
     key, plaintext, ciphertext = messages("aes128")[0]
     m = Machine(UP5K, program(UP5K, "aes128", "parallel"))
