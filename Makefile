@@ -23,7 +23,7 @@ C_SOURCES = $$(find firmware -name build -prune -o \( -name '*.c' -o -name '*.h'
 # Tests compare with mspdebug, OpenSSL, tshark and chromium; here their absence is a failure, not a skip.
 WITH_TOOLS = SUNSEAL_REQUIRE_TOOLS=1 PATH="$$($(GET) --for tests --print-bin):$$($(GET) --print-bin):$$PATH"
 
-.PHONY: help demo all ready venv engine server firmware all-boards tools wheel release test debugger vectors test-rust test-firmware test-library test-python test-hdl test-hdl-all test-all docs randomness torture fuzz check mutants fmt bench clean
+.PHONY: help demo all ready venv engine server firmware all-boards tools wheel release sdist test debugger vectors test-rust test-firmware test-library test-python test-hdl test-hdl-all test-all docs randomness torture fuzz check mutants fmt bench clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -158,6 +158,9 @@ randomness: engine all-boards ## Compile NIST's estimators (SP 800-90B, SP 800-2
 
 wheel: all all-boards ## Build a wheel that needs no source tree, into dist/.
 	$(BIN)/python packaging/wheel
+
+sdist: venv all-boards ## Pack the engine's source with data and built programs, into dist/: pip compiles it where no wheel fits.
+	$(BIN)/python packaging/wheel --source
 
 release: all all-boards ## The same with the engine optimised by a profile of training programs; it is built twice, ten minutes.
 	$(BIN)/python packaging/wheel --profiled

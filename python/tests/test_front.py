@@ -108,6 +108,26 @@ def test_zsh_and_fish_are_answered(sunseal_process: Cli, shell: str, env: dict[s
     assert offered in sunseal_process(_SUNSEAL_COMPLETE=f"complete_{shell}", **env).out
 
 
+ROFF = {".TH", ".SH", ".PP", ".TP"}
+
+
+def test_each_command_has_a_manual_page(sunseal: Cli, tmp_path: Path) -> None:
+    assert sunseal("man", tmp_path / "man1").status == 0
+    pages = {path.stem: path.read_text() for path in (tmp_path / "man1").iterdir()}
+    assert set(pages) == {"sunseal", *(f"sunseal-{name}" for name in app.COMMANDS)}
+    for name, page in pages.items():
+        lines = page.splitlines()
+        assert lines[0].startswith(".TH") and ".SH SYNOPSIS" in lines and ".SH EXIT STATUS" in lines, name
+        # What begins with a dot or an apostrophe is read as a request, and a line that is lost says nothing.
+        assert {line.split()[0] for line in lines if line.startswith((".", "'"))} <= ROFF, name
+    sweep = pages["sunseal-sweep"].replace("\\-", "-")
+    assert "\\fB--over\\fR \\fIKEY=VALUES\\fR" in sweep and "Default: grid." in sweep
+    assert "COUPON ANALYZE" in pages["sunseal-coupon"] and "\\-\\-runtime\\-input" in pages["sunseal-coupon"]
+    (tmp_path / "file").write_text("")
+    refused = sunseal("man", tmp_path / "file" / "man1")
+    assert refused.status == 2 and "cannot be written" in refused.err and "Traceback" not in refused.err
+
+
 def test_a_shell_without_completion_is_named(sunseal: Cli) -> None:
     done = sunseal("completion", "tcsh")
     assert done.status == 2

@@ -69,6 +69,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "toolchain": ("toolchain:toolchain_app", "Fetch cross compilers into your cache, without root."),
     "bench": ("tools:bench_command", "Measure the simulator's own speed."),
     "completion": ("completion:completion_command", "Print the completion script of bash, zsh or fish."),
+    "man": ("manual:man_command", "Write a manual page for each command."),
 }
 """Each command: where it is defined, and what `--help` says of it on one line."""
 
