@@ -129,21 +129,35 @@ def test_coprocessor_answers_with_a_clock_that_stands_still(bus: str, script: st
     assert bench.verdict(text) == (said.answers, 0), text
 
 
+# How each family is synthesized, as the UP5K is placed and as slices are counted, and what the bench is told of it.
+FAMILIES: dict[str, tuple[str, dict[str, int], dict[str, str]]] = {
+    "ice40": (
+        "synth_ice40 -abc2",
+        {"PresentByRounds": 1, "TimeoutBits": 7, "Gated": 1},
+        {"GATED": "", "NO_ICE40_DEFAULT_ASSIGNMENTS": ""},
+    ),
+    "spartan3e": ("synth_xilinx -family xc3se -nowidelut -noiopad -flatten", {"TimeoutBits": 12}, {}),
+}
+
+
 @cache
-def netlist_for_ice40(bus: str, folder: Path) -> Path:
-    """The whole coprocessor as the UP5K gets it, on one bus, without the oscillators around it."""
-    top, net = f"coprocessor_{bus}", folder / f"{bus}.v"
-    chosen = {"PresentByRounds": 1, "TimeoutBits": 7, "Gated": 1} | ({"Divider": 16} if bus == "uart" else {})
-    hdl.synthesize(hdl.Design(top, top, chosen), "ice40", f"synth_ice40 -abc2 -top {top}; write_verilog -noattr {net}")
+def netlist(family: str, bus: str, folder: Path) -> Path:
+    """The whole coprocessor on one bus, without the UP5K's oscillators around it."""
+    synth, chosen, _ = FAMILIES[family]
+    top, net = f"coprocessor_{bus}", folder / f"{family}_{bus}.v"
+    divider = {"Divider": 16} if bus == "uart" else {}
+    design = hdl.Design(top, top, {**chosen, **divider})
+    hdl.synthesize(design, family, f"{synth} -top {top}; write_verilog -noattr {net}")
     return net
 
 
-def converse_with_netlist(bus: str, made: Path, work: Path, **defines: str) -> tuple[tuple[int, int], int]:
+def converse_with_netlist(family: str, bus: str, made: Path, work: Path, **defines: str) -> tuple[tuple[int, int], int]:
     """The verdict on its answers, and how many bytes they are."""
     said = conversation.from_vectors()
     (work / "script").write_text(said.text())
-    files = [yosys_cells("ice40"), netlist_for_ice40(bus, made), HDL / "tb" / "coprocessor_tb.sv"]
-    chosen = {bus.upper(): "", "NETLIST": "", "GATED": "", "NO_ICE40_DEFAULT_ASSIGNMENTS": "", **defines}
+    cells = [yosys_cells("ice40")] if family == "ice40" else [yosys_cells("xilinx"), HDL / "tb" / "ramb16.sv"]
+    files = [*cells, netlist(family, bus, made), HDL / "tb" / "coprocessor_tb.sv"]
+    chosen = {bus.upper(): "", "NETLIST": "", **FAMILIES[family][2], **defines}
     text = bench.icarus("coprocessor_tb", files, chosen, work, f"+script={work / 'script'}")
     return bench.verdict(text), said.answers
 
@@ -154,13 +168,14 @@ def netlists(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("bus", ["parallel", pytest.param("uart", marks=slow), pytest.param("spi", marks=slow)])
-def test_netlist_for_ice40_answers_with_a_clock_that_stands_still(bus: str, netlists: Path, tmp_path: Path) -> None:
-    verdict, answers = converse_with_netlist(bus, netlists, tmp_path)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_netlist_of_the_whole_answers(family: str, bus: str, netlists: Path, tmp_path: Path) -> None:
+    verdict, answers = converse_with_netlist(family, bus, netlists, tmp_path)
     assert verdict == (answers, 0)
 
 
 def test_netlist_is_clocked_twice_where_the_wish_is_not_held(netlists: Path, tmp_path: Path) -> None:
-    (_, failed), _ = converse_with_netlist("parallel", netlists, tmp_path, UNHELD="")
+    (_, failed), _ = converse_with_netlist("ice40", "parallel", netlists, tmp_path, UNHELD="")
     assert failed > 0
 
 
