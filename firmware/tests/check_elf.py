@@ -8,7 +8,8 @@
 Walks every path from the reset vector and the interrupt vectors through the machine code, adds up
 what each function pushes, and compares the deepest chain of calls, an interrupt on top, with the
 RAM between __stack_limit and __stack_top. A call through a register may lead to every function whose
-address is taken, but for those that HELD_BY keeps to some callers. Prints the figures; exits 1 if a
+address is taken, but for those that HELD_BY keeps to some callers: the linker's map and the objects that
+it names tell where addresses are, so that no number is one by chance. Prints the figures; exits 1 if a
 program breaks a rule.
 
 With --operands only this, for every program linked: no PUSH, PUSHX, CALL or CALLA reads an operand by SP. Silicon
@@ -22,22 +23,25 @@ import struct
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
+# The folder that the linker ran in, to which a map's names are relative.
+FIRMWARE = Path(__file__).resolve().parents[1]
 PC, SP, SR, CG = 0, 1, 2, 3
 RETI = 0x1300
 RET = 0x4130
+CALL_IMMEDIATE = 0x12B0
+BR_IMMEDIATE = 0x4030
 INTERRUPT_FRAME_BYTES = 4
 # SLAS655, interrupt vectors of the MSP430F5438A; 0xFFFE is the reset.
 VECTORS = range(0xFF80, 0xFFFE, 2)
 RESET_VECTOR = 0xFFFE
 UNUSED_VECTOR = 0xFFFF
-# A structure of pointers; larger constants are tables of numbers.
-TABLE_BYTES_MAX = 64
-# A structure in RAM that begins with some.
-STATE_BYTES_MAX = 1024
-# How far from its label assembly may call it by a register; farther off, a number is that by chance.
-LABEL_BYTES_MAX = 2048
+# MSP430 ELF ABI (SLAA534), relocations: those that hold a distance and no address.
+DISTANCES = (2, 4)  # R_MSP430_10_PCREL, R_MSP430_16_PCREL
+# "    5c00     5c00       3c     1         build/crt0.S.o:(.text.start)"
+PLACED = re.compile(r"\s*([0-9a-f]+)\s+[0-9a-f]+\s+[0-9a-f]+\s+\d+ {9}([^<\s]\S*):\((\.(?!debug)\S+)\)")
 # Functions that only some callers hold a pointer to, by the type of the member that it stands in, which is in no ELF:
 # whoever else calls through a register cannot reach them. By the function's name, or by that of the table that it
 # stands in; the first that fits counts.
@@ -45,10 +49,6 @@ HELD_BY = (
     # struct sunseal_coupon_kind, and what a sealed kind makes its payload with: no sealed one (coupon_kinds.h)
     (re.compile(r"sunseal_coupon_sealed_make"), re.compile(r"sunseal_coupon_produce")),
     (re.compile(r"sunseal_coupon_\w+_make(_step|_pool)?"), re.compile(r"sunseal_coupon_(produce|sealed_make)")),
-    # Bytes of Ascon, of which two may be an address by chance.
-    (re.compile(r"table separator"), re.compile(r"(?!)")),
-    # No pointer to any other of these but in a table; a number in the program may be its address by chance.
-    (re.compile(r"alone sunseal_coupon_\w+"), re.compile(r"(?!)")),
     # struct sunseal_coupon_medium is the store's (coupon/src/store.c, coupon.h), never the medium's own
     (re.compile(r"table sunseal_coupon_(fram|flash)"), re.compile(r"sunseal_coupon_(?!\w+_make)\w+|pass_bytes")),
     # struct sunseal_coupon_flash_driver is that medium's
@@ -65,7 +65,7 @@ class BrokenRuleError(Exception):
 
 
 class NotCallableError(BrokenRuleError):
-    """A function that pops what others pushed: it is jumped to, and a number that is its address is so by chance."""
+    """A function that pops what others pushed: its address is held to jump there, not to call it."""
 
 
 @dataclass
@@ -78,30 +78,27 @@ class Image:
     functions: set[int] = field(default_factory=set)
     labels: set[int] = field(default_factory=set)
     tables: list[tuple[int, int]] = field(default_factory=list)
-    starts: dict[int, int] = field(default_factory=dict)
-    """Words of RAM that the program starts with."""
+    """Objects, first address and end."""
+    references: dict[int, int] = field(default_factory=dict)
+    """Words that hold an address, by their own, as the objects' relocations tell."""
     code: list[tuple[int, int]] = field(default_factory=list)
     """Executable sections, first address and end."""
 
     def taken(self) -> set[int]:
-        """Functions whose address stands in a constant structure, or is moved or pushed as a number; labels near by."""
-        found = {f for start, end in self.tables for f in self.pointers(start, end)}
-        for at, word in self.words.items():
-            if (word & 0xFF30 == 0x4030 and word != 0x4030) or word == 0x1230:
-                value = self.words.get(at + 2, 0)
-                if value in self.functions or (value in self.labels and abs(value - at) < LABEL_BYTES_MAX):
-                    found.add(value)
-        return found - {self.words.get(RESET_VECTOR)}
-
-    def pointers(self, start: int, end: int) -> set[int]:
-        """Functions whose addresses lie between two others."""
-        return {self.words.get(at, self.starts.get(at, 0)) for at in range(start, end, 2)} & self.functions
+        """Functions and assembly's labels whose address is held by a word that is neither a vector nor called."""
+        held = {
+            target
+            for at, target in self.references.items()
+            if at not in VECTORS and at != RESET_VECTOR and self.words.get(at - 2) not in (CALL_IMMEDIATE, BR_IMMEDIATE)
+        }
+        # Flash may begin with the program where the stack begins, __stack_top.
+        return held & (self.functions | self.labels) - {self.words.get(RESET_VECTOR)}
 
     def named(self, function: int) -> list[str]:
-        """A function's name, and those of the tables that it stands in, or `alone` before its own."""
-        tables = {start for start, end in self.tables if function in self.pointers(start, end)}
-        name = self.name(function)
-        return [name, *([f"table {n}" for n, at in self.symbols.items() if at in tables] or [f"alone {name}"])]
+        """A function's name, and those of the tables that it stands in."""
+        places = [at for at, target in self.references.items() if target == function]
+        tables = {start for start, end in self.tables if any(start <= at < end for at in places)}
+        return [self.name(function), *(f"table {n}" for n, at in self.symbols.items() if at in tables)]
 
     def name(self, address: int) -> str:
         """The function at an address, or the one before it with an offset."""
@@ -133,13 +130,11 @@ def load(path: Path) -> Image:
     phoff, shoff = struct.unpack_from("<II", data, 28)
     phnum, _, shnum = struct.unpack_from("<HHH", data, 44)
     for i in range(phnum):
-        kind, offset, virtual, physical, size = struct.unpack_from("<5I", data, phoff + 32 * i)
+        kind, offset, _, physical, size = struct.unpack_from("<5I", data, phoff + 32 * i)
         if kind == 1:
             count = size // 2
             words = struct.unpack_from(f"<{count}H", data, offset)
             image.words.update(zip(range(physical, physical + 2 * count, 2), words, strict=True))
-            if virtual != physical:
-                image.starts.update(zip(range(virtual, virtual + 2 * count, 2), words, strict=True))
     sections = [struct.unpack_from("<10I", data, shoff + 40 * i) for i in range(shnum)]
     for _, kind, flags, address, offset, length, link, _, _, _ in sections:
         if kind == 1 and flags & 4:
@@ -157,11 +152,67 @@ def load(path: Path) -> Image:
                 image.functions.add(value)
             elif info == 0 and code and text.isidentifier():  # those with numbers are none
                 image.labels.add(value)
-            elif info & 15 == 1 and size <= (STATE_BYTES_MAX if value in image.starts else TABLE_BYTES_MAX):
+            elif info & 15 == 1 and size:
                 image.tables.append((value, value + size))
             if (text and info & 15 == 2) or text.startswith("sunseal_isr_"):
                 image.names.setdefault(value, text)
     return image
+
+
+@cache
+def relocations(path: Path) -> tuple[dict[str, list[int]], dict[int, list[tuple[int, str, int, int]]]]:
+    """An object's sections by their names, and each one's absolute relocations: place, symbol, its section, addend.
+
+    A symbol of this object is told as its section and its place there; another's by its name and section 0.
+    """
+    data = path.read_bytes()
+    (shoff,), (shnum, names) = struct.unpack_from("<I", data, 32), struct.unpack_from("<HH", data, 48)
+    sections = [struct.unpack_from("<10I", data, shoff + 40 * i) for i in range(shnum)]
+
+    def text(strings: int, at: int) -> str:
+        begin = sections[strings][4] + at
+        return data[begin : data.index(0, begin)].decode()
+
+    named: dict[str, list[int]] = {}
+    for i, section in enumerate(sections):
+        named.setdefault(text(names, section[0]), []).append(i)
+    found: dict[int, list[tuple[int, str, int, int]]] = {}
+    for _, kind, _, _, offset, length, link, target, _, _ in sections:
+        if kind != 4 or not sections[target][2] & 2:  # SHT_RELA of what is loaded
+            continue
+        symbols, strings = sections[link][4], sections[link][6]
+        for at in range(offset, offset + length, 12):
+            place, info, addend = struct.unpack_from("<IIi", data, at)
+            name, value, _, _, _, where = struct.unpack_from("<IIIBBH", data, symbols + 16 * (info >> 8))
+            if info & 0xFF in DISTANCES:
+                continue
+            inside = 0 < where < len(sections)
+            told = (place, "" if inside else text(strings, name), where if inside else 0, addend + value * inside)
+            found.setdefault(target, []).append(told)
+    return named, found
+
+
+def references(path: Path, image: Image) -> dict[int, int]:
+    """Where a program holds addresses: relocations of the objects that its map names, where that placed them."""
+    try:
+        placed = [m.groups() for m in map(PLACED.match, path.with_suffix(".map").read_text().splitlines()) if m]
+    except OSError as e:
+        raise BrokenRuleError(f"has no map beside it ({e.strerror}), which tells where addresses are") from e
+    at: dict[Path, dict[int, int]] = {}
+    for address, name, section in placed:
+        file = FIRMWARE / name
+        taken = at.setdefault(file, {})
+        index = next(i for i in relocations(file)[0][section] if i not in taken)
+        taken[index] = int(address, 16)
+    found = {}
+    for file, bases in at.items():
+        held = relocations(file)[1]
+        for section, start in bases.items():
+            for place, symbol, where, addend in held.get(section, ()):
+                base = bases.get(where) if where else image.symbols.get(symbol)
+                if base is not None:
+                    found[start + place] = base + addend
+    return found
 
 
 def operand(word: int, source: bool) -> tuple[int, int]:
@@ -400,6 +451,7 @@ def check(path: Path) -> str:
     for symbol in ("__stack_top", "__stack_limit"):
         if symbol not in image.symbols:
             raise BrokenRuleError(f"has no symbol {symbol}")
+    image.references = references(path, image)
     program = Program(image)
     sys.setrecursionlimit(10_000)
     reset = image.words[RESET_VECTOR]
@@ -443,6 +495,7 @@ def check_the_checker() -> None:
     # mov #0x5C08, r10 ; call r10 ; ret ; push r10 ; pop r10 ; ret: four bytes by the call through a register
     through = (0x403A, 0x5C08, 0x128A, RET, 0x120A, 0x413A, RET)
     image = Image({0x5C00 + 2 * i: w for i, w in enumerate(through)}, {0x5C00: "through"}, functions={0x5C08})
+    image.references = {0x5C02: 0x5C08}
     assert Program(image).bytes_from(0x5C00) == 4
     # add r10, pc ; nop ; nop ; jne the first nop ; ret
     unrolled = (0x5A00, 0x4303, 0x4303, 0x23FD, RET)

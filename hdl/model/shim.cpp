@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A Verilated coprocessor behind a few C functions, for crates/sunseal-hdl. `build` compiles it with the model, gives MODEL
-// its class, ROOT the class of its signals, BUS_<NAME>, CLOCK_BEFORE what it remembers of the clock, and lists the flops in
-// flops.inc.
+// its class, ROOT the class of its signals, EVAL what evaluates these, BUS_<NAME>, CLOCK_BEFORE what it remembers of the clock,
+// and lists the flops in flops.inc.
 #include <cstdint>
 #include <cstring>
 
@@ -10,7 +10,7 @@
 #include "verilated_save.h"
 
 // Raise it when a function changes its meaning.
-static const uint32_t kVersion = 2;
+static const uint32_t kVersion = 3;
 // So many clocks without a change of any flop: the inputs are as they were, so it rests. Registers that are no flop of
 // ours (a memory's output) follow within two.
 static const unsigned kStill = 8;
@@ -165,25 +165,27 @@ void sunseal_hdl_delete(Node *n) {
     Verilated::threadContextp(nullptr);
 }
 
-// Runs for so many periods of the clock, or until the outputs are others than *out. Answers the periods; adds the clocks that
-// came through to the flops, fewer where the design lets them stand still, and the flops' toggles.
-uint64_t sunseal_hdl_run(Node *n, uint32_t in, uint64_t most, uint32_t *out, uint64_t *clocks, uint64_t *toggles) {
+// What sunseal_hdl_run answers: nothing changes any more until an input does; the clock comes to the flops nevertheless; its
+// outputs may change by themselves; it wants the slow clock.
+enum { kRests = 1, kClocked = 2, kByItself = 4, kTicked = 8 };
+
+// Runs for so many periods of the clock, until the outputs are others than *out, or until it rests. Adds the periods, each
+// a clock to the flops, and the flops' toggles. With no periods it only tells what it is about to do.
+uint32_t sunseal_hdl_run(Node *n, uint32_t in, uint64_t most, uint32_t *out, uint64_t *periods, uint64_t *toggles) {
     MODEL &m = n->model;
+    ROOT &r = *m.rootp;
     put(m, in);
     uint64_t done = 0;
     unsigned still = 0;
     m.clk_i = 0;
-    m.eval();
-    while (done < most) {
-        if (!m.clock_wanted_o)
-            return most;
+    EVAL(&r);
+    while (done < most && m.clock_wanted_o && still < kStill) {
         // Nothing hangs on the falling edge: the model is told of it, and spared it.
-        m.rootp->CLOCK_BEFORE = 0;
+        r.CLOCK_BEFORE = 0;
         m.clk_i = 1;
-        m.eval();
+        EVAL(&r);
         done++;
-        ++*clocks;
-        const uint64_t toggled = n->before.toggled(*m.rootp);
+        const uint64_t toggled = n->before.toggled(r);
         *toggles += toggled;
         still = toggled == 0 ? still + 1 : 0;
         const uint32_t now = get(m);
@@ -191,26 +193,16 @@ uint64_t sunseal_hdl_run(Node *n, uint32_t in, uint64_t most, uint32_t *out, uin
             *out = now;
             break;
         }
-        // Nothing changes by itself any more.
-        if (still == kStill) {
-            *clocks += most - done;
-            return most;
-        }
     }
-    return done;
-}
-
-// With these inputs, bit 0: it computes or has something to say, so that its outputs may change by themselves. Bit 1: it wants the slow clock.
-int sunseal_hdl_sends(Node *n, uint32_t in) {
+    *periods += done;
+    uint32_t told = !m.clock_wanted_o ? kRests : still == kStill ? kRests | kClocked : 0;
 #if defined(GATED)
-    put(n->model, in);
-    n->model.clk_i = 0;
-    n->model.eval();
-    return n->model.clock_wanted_o | n->model.tick_wanted_o << 1;
+    told |= m.clock_wanted_o ? kByItself : 0;
+    told |= m.tick_wanted_o ? kTicked : 0;
 #else
-    static_cast<void>(in);
-    return n->model.rootp->XMIT_MODE;
+    told |= r.XMIT_MODE ? kByItself : 0;
 #endif
+    return told;
 }
 
 // Register i of at most 64 bits: its value, name and width, 0 behind the last.

@@ -19,7 +19,8 @@ module coprocessor_tb;
   logic [7:0] got;
   logic irq;
 
-  // GATED: what the coprocessor asks for of its clock, cut as it is asked, and a slow one that passes the time.
+  // GATED: what the coprocessor asks for of its clock, its first period cut as it is asked, and a slow one that passes the time.
+  // UNHELD: the wish is not held while the clock is high, so that a netlist's flicker makes edges of its own.
   logic oscillator = 1'b0;
   logic tick = 1'b0;
   logic clock_wanted;
@@ -27,7 +28,11 @@ module coprocessor_tb;
 `ifdef GATED
   localparam bit Gated = 1'b1;
   localparam int TimeoutBits = 7;
+`ifdef UNHELD
   assign clk = oscillator && clock_wanted !== 1'b0;
+`else
+  assign clk = oscillator && (clock_wanted !== 1'b0 || clk);
+`endif
   always #(640.0) tick = ~tick;
 `else
   localparam bit Gated = 1'b0;
@@ -43,11 +48,15 @@ module coprocessor_tb;
   logic chip_drives;
   // Pull-ups where nobody drives.
   assign lines = mote_drives ? mote_lines : chip_drives ? chip_lines : 8'hff;
-  coprocessor_parallel #(
+  coprocessor_parallel
+`ifndef NETLIST
+  #(
       .PresentByRounds(`ROUNDS),
       .TimeoutBits(TimeoutBits),
       .Gated(Gated)
-  ) dut (
+  )
+`endif
+  dut (
       .clk_i(clk),
       .rst_ni(rst_n),
       .tick_i(tick),
@@ -97,12 +106,16 @@ module coprocessor_tb;
   logic to_chip = 1'b1;
   logic from_chip;
   localparam real Bit = 320.0;
-  coprocessor_uart #(
+  coprocessor_uart
+`ifndef NETLIST
+  #(
       .Divider(16),
       .PresentByRounds(`ROUNDS),
       .TimeoutBits(TimeoutBits),
       .Gated(Gated)
-  ) dut (
+  )
+`endif
+  dut (
       .clk_i(clk),
       .rst_ni(rst_n),
       .tick_i(tick),
@@ -157,11 +170,15 @@ module coprocessor_tb;
   logic cs_n = 1'b1;
   logic mosi = 1'b0;
   logic miso;
-  coprocessor_spi #(
+  coprocessor_spi
+`ifndef NETLIST
+  #(
       .PresentByRounds(`ROUNDS),
       .TimeoutBits(TimeoutBits),
       .Gated(Gated)
-  ) dut (
+  )
+`endif
+  dut (
       .clk_i(clk),
       .rst_ni(rst_n),
       .tick_i(tick),

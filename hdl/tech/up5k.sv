@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The coprocessor with the oscillators of an iCE40 UP5K: 48 MHz by two, whose output stands still while nothing is wanted,
 // and 10 kHz for the time that a transfer may stand still. Read beside ice40.sv, by place and route alone.
+//
+// Behind each edge the wish flickers until it has settled; while the clock is high it holds itself, so that no second edge
+// comes of that.
 module coprocessor_up5k #(
     parameter bit PresentByRounds = 1'b1
 ) (
@@ -16,7 +19,7 @@ module coprocessor_up5k #(
       .CLKHF_DIV("0b01")
   ) fast (
       .CLKHFPU(1'b1),
-      .CLKHFEN(clock_wanted),
+      .CLKHFEN(clock_wanted || clk),
       .CLKHF  (clk)
   );
   SB_LFOSC slow (

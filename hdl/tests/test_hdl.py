@@ -7,6 +7,7 @@ import os
 import random
 import re
 import shutil
+from functools import cache
 from pathlib import Path
 
 import bench
@@ -17,9 +18,7 @@ from bench import CORES, HDL
 from sunseal.benchmark import hdl
 from sunseal.errors import SunsealError
 
-slow = pytest.mark.skipif(
-    "SUNSEAL_SLOW" not in os.environ, reason="Verilator compiles each bench; `make test-hdl-all` sets SUNSEAL_SLOW"
-)
+slow = pytest.mark.skipif("SUNSEAL_SLOW" not in os.environ, reason="takes long; `make test-hdl-all` sets SUNSEAL_SLOW")
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -71,10 +70,12 @@ def test_core_gives_the_vectors_in_verilator(core: str, tmp_path: Path) -> None:
 
 def cell_models(technology: str) -> list[Path]:
     """The vendor's cells that a technology names, from yosys."""
-    if technology != "spartan3e":
-        return []
+    return [yosys_cells("xilinx")] if technology == "spartan3e" else []
+
+
+def yosys_cells(family: str) -> Path:
     share = hdl.tools().parent / "debian" / "usr" / "share" / "yosys"
-    return [(share if share.exists() else Path("/usr/share/yosys")) / "xilinx" / "cells_sim.v"]
+    return (share if share.exists() else Path("/usr/share/yosys")) / family / "cells_sim.v"
 
 
 @pytest.mark.parametrize("core", ["aes128", "xtea", "present128"])
@@ -126,6 +127,41 @@ def test_coprocessor_answers_with_a_clock_that_stands_still(bus: str, script: st
     said = conversation.from_vectors() if script == "vectors" else conversation.random_messages(7)
     text = converse(bus, said, tmp_path, bench.icarus, rounds="1'b1", technology="ice40", GATED="", COLLIDE="")
     assert bench.verdict(text) == (said.answers, 0), text
+
+
+@cache
+def netlist_for_ice40(bus: str, folder: Path) -> Path:
+    """The whole coprocessor as the UP5K gets it, on one bus, without the oscillators around it."""
+    top, net = f"coprocessor_{bus}", folder / f"{bus}.v"
+    chosen = {"PresentByRounds": 1, "TimeoutBits": 7, "Gated": 1} | ({"Divider": 16} if bus == "uart" else {})
+    hdl.synthesize(hdl.Design(top, top, chosen), "ice40", f"synth_ice40 -abc2 -top {top}; write_verilog -noattr {net}")
+    return net
+
+
+def converse_with_netlist(bus: str, made: Path, work: Path, **defines: str) -> tuple[tuple[int, int], int]:
+    """The verdict on its answers, and how many bytes they are."""
+    said = conversation.from_vectors()
+    (work / "script").write_text(said.text())
+    files = [yosys_cells("ice40"), netlist_for_ice40(bus, made), HDL / "tb" / "coprocessor_tb.sv"]
+    chosen = {bus.upper(): "", "NETLIST": "", "GATED": "", "NO_ICE40_DEFAULT_ASSIGNMENTS": "", **defines}
+    text = bench.icarus("coprocessor_tb", files, chosen, work, f"+script={work / 'script'}")
+    return bench.verdict(text), said.answers
+
+
+@pytest.fixture(scope="module")
+def netlists(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("netlists")
+
+
+@pytest.mark.parametrize("bus", ["parallel", pytest.param("uart", marks=slow), pytest.param("spi", marks=slow)])
+def test_netlist_for_ice40_answers_with_a_clock_that_stands_still(bus: str, netlists: Path, tmp_path: Path) -> None:
+    verdict, answers = converse_with_netlist(bus, netlists, tmp_path)
+    assert verdict == (answers, 0)
+
+
+def test_netlist_is_clocked_twice_where_the_wish_is_not_held(netlists: Path, tmp_path: Path) -> None:
+    (_, failed), _ = converse_with_netlist("parallel", netlists, tmp_path, UNHELD="")
+    assert failed > 0
 
 
 @pytest.mark.parametrize("half_clock", ["7.3", "15.1", "20.83"])

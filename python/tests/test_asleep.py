@@ -84,8 +84,10 @@ def test_an_unknown_residual_current_is_said(firmware: None, sunseal: Cli) -> No
 def test_times_are_typed_as_people_do(firmware: None, sunseal: Cli) -> None:
     for text, seconds in (("10min", 600.0), ("2h", 7200.0), ("1.5 d", 129_600.0), ("600s", 600.0), ("250ms", 0.25)):
         assert units.time_s(text) == pytest.approx(seconds)
-    with pytest.raises(SunsealError, match="unknown prefix `minute`"):
-        units.time_s("10minutes")
+    for text, seconds in (("10 minutes", 600.0), ("1 hour", 3600.0), ("1day", 86_400.0), ("2weeks", 1_209_600.0)):
+        assert units.time_s(text) == pytest.approx(seconds)
+    with pytest.raises(SunsealError, match="unknown prefix `fortnight`"):
+        units.time_s("10fortnights")
     with pytest.raises(SunsealError, match="must be above zero"):
         units.time_s("0min")
     # Piotrowski's own assumption.
@@ -93,6 +95,15 @@ def test_times_are_typed_as_people_do(firmware: None, sunseal: Cli) -> None:
     assert told["sleep_w"] == 0.0 and told["asleep"] is None
     assert told["mean_w"] == pytest.approx(told["compute_j"] / 600.0)
     assert sunseal("lifetime", "--sleep", "-1W").status == 2
+
+
+def test_a_life_beyond_what_makers_promise_of_cells_is_said(firmware: None, sunseal: Cli) -> None:
+    asked = ("lifetime", "--board", "telosb", "--every", "1day", "--sleep")
+    told = json.loads(sunseal(*asked, "8uW", "--json").out)
+    assert told["lifetime_s"] > 10 * 31_557_600
+    assert "more than the ten that makers promise a cell on the shelf" in told["remark"]
+    assert "ageing is not" in " ".join(sunseal(*asked, "8uW").out.split())
+    assert json.loads(sunseal(*asked, "40uW", "--json").out)["remark"] is None
 
 
 def test_a_message_costs_what_the_link_layer_sends() -> None:

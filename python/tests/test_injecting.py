@@ -393,6 +393,33 @@ def test_a_store_that_the_mpu_refuses_is_not_taken_for_one(build: Build) -> None
     assert done.alone == {"FRAM holds something else than what was stored there": done.cuts}
 
 
+@pytest.mark.parametrize("refused", [True, False])
+def test_a_store_that_is_refused_is_refused_in_front_of_a_cut_too(build: Build, refused: bool) -> None:
+    """The MPU lets nothing be written where `count` lies, or is not switched on: in no cycle is the word another."""
+    store = f"""
+        mov #0xA500, &0x05A0
+        mov #0, &0x05A6
+        mov #0x1000, &0x05A4
+        mov #0x7757, &0x05A8
+        mov #{0xA501 if refused else 0xA500}, &0x05A0
+    store:
+        mov #1, &count
+    stored:
+        nop
+    """
+    m = Machine(BOARD, build("store", store, count=7))
+    m.run(until="store")
+    here, first = m.snapshot(), m.cycles
+    m.run(until="stored")
+    seen = []
+    for at in range(first, m.cycles + 1):
+        m.restore(here)
+        assert m.engine.power_cut_in(at, [])
+        seen.append(m.read_int("count"))
+    assert len(seen) == 4
+    assert (set(seen), seen[-1]) == (({7}, 7) if refused else ({7, 1}, 1))
+
+
 def _verdicts(elf: Path, brute: bool) -> dict[tuple[int, int], str | None]:
     """Cut twice everywhere; return what is wrong by the cycles of both cuts."""
     run = cutting.Run(elf, BOARD, "task", "done", None, None, None, ["count", "shadow", "other"], {}, [], None)

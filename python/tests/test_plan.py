@@ -283,6 +283,15 @@ def test_what_nothing_helps_is_said_once(frame: pd.DataFrame) -> None:
 # --- The answer ------------------------------------------------------------------------------
 
 
+def test_a_plan_that_outlasts_its_cells_says_so(frame: pd.DataFrame) -> None:
+    for every, beyond in (("1day", True), (1.0, False)):
+        asked = told(battery={"lifetime": "30d"}, task={"every": every})
+        del asked["climate"], asked["allow"]["capacitors"], asked["allow"]["panels"], asked["allow"]["harvesters"]
+        best = plan.choose(sweep.field(wishes.read(asked), frame), check=False, best=1).best
+        assert best is not None
+        assert ("more than the ten that makers promise a cell on the shelf" in best.words) is beyond
+
+
 def test_every_configuration_is_judged_as_by_hand(frame: pd.DataFrame) -> None:
     everything = sweep.field(wishes.read(told(battery={"lifetime": "1year"})), frame)
     wanted, table = everything.requirements, everything.table

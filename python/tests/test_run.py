@@ -89,6 +89,46 @@ def test_voltages_and_levels_follow_what_is_given(built: Built) -> None:
     assert seen.count(True) == 4
 
 
+def test_a_program_that_reads_a_voltage_is_measured(sunseal: Cli, tmp_path: Path) -> None:
+    source = tmp_path / "waits.c"
+    # ATmega128: a conversion of channel 3 against AVCC; it waits as many turns as that says.
+    source.write_text(
+        "#define ADCSRA (*(volatile unsigned char *)0x26)\n"
+        "volatile unsigned turns;\n"
+        '__attribute__((noinline)) void done(void) { __asm__ volatile(""); }\n'
+        "int main(void) {\n"
+        "    *(volatile unsigned char *)0x27 = 0x43;\n"
+        "    ADCSRA = 0xC7;\n"
+        "    while (ADCSRA & 0x40) { }\n"
+        "    turns = *(volatile unsigned *)0x24;\n"
+        "    for (volatile unsigned i = 0; i < turns; i++) { }\n"
+        "    done();\n"
+        "    return 0;\n"
+        "}\n",
+        encoding="ascii",
+    )
+    isa = next(s for s in matrix.SETS if s.board == AVR)
+    compiler = next(c for c in matrix.compilers(isa) if isinstance(c, matrix.Compiler) and "clang 19" in str(c))
+    asked = (matrix.build(source, isa, compiler, "-O1", tmp_path), "--board", AVR, "--from", "main", "--to", "done")
+    done = sunseal("measure", *asked)
+    assert done.status == 2 and "channel 3 has no voltage" in done.err
+    cycles = [json.loads(sunseal("measure", *asked, "--adc", v, "--json").out)["cycles"] for v in ("3=1V", "ADC3=2V")]
+    # 2 V and 1 V of 3 V are 341 steps of 1,024 apart.
+    assert (cycles[1] - cycles[0]) % 341 == 0 and cycles[1] > cycles[0]
+    folded = sunseal("profile", *asked, "--adc", "a3=1V").out
+    assert sum(int(line.split()[-1]) for line in folded.splitlines()) == cycles[0]
+    verdict = json.loads(sunseal("constant-time", *asked[:3], "--secret", "turns", "--adc", "3=1V", "--json").out)
+    assert verdict["covered"]["runs"] == 1 and not any("voltage" in why for why in verdict["why"])
+    for wrong, says in (
+        (("aes128-encrypt", "--adc", "3=1V"), "`--adc` belongs to a program of yours"),
+        ((*asked, "--adc", "3"), "is not CHANNEL=VOLTAGE"),
+        ((*asked, "--adc", "300=1V"), "is not CHANNEL=VOLTAGE"),
+        ((*asked, "--adc", "3=1V", "--adc", "A3=2V"), "names channel 3 twice"),
+    ):
+        done = sunseal("measure", *wrong)
+        assert (done.status, done.out) == (2, "") and says in " ".join(done.err.split())
+
+
 def test_semihosting_talks_and_leaves(built: Built, sunseal: Cli) -> None:
     done = sunseal("run", built(ARM), "--board", ARM, "--json")
     answer = json.loads(done.out)

@@ -3,7 +3,8 @@
 //! chip did until then is what the edge sees.
 //!
 //! The model is stepped where somebody looks: up to each change of an input, and ahead of the chip as long as its outputs
-//! may change by themselves. What was run ahead is taken back when an input changes before.
+//! may change by themselves. What was run ahead is taken back when an input changes before, unless the model rests since
+//! before that: until an input changes, nothing does.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,13 +12,14 @@ use serde::{Deserialize, Serialize};
 use sunseal_part::{Held, Part, Pin, Signal};
 use sunseal_trace::Picos;
 
-use crate::model::{Model, Moved};
+use crate::model::{Model, Moved, Told};
 use crate::wiring::{Bus, SCK_CLOCKS};
 
 const PICOS: u128 = 1_000_000_000_000;
 /// Clocks from an input to whatever it leads to: two flops, the bus, control. Behind them only what computes changes.
 const PIPELINE_CLOCKS: u64 = 12;
-/// The longest look ahead at once.
+/// The shortest look ahead at once, in which a byte on the bus mostly is through, and the longest.
+const CHUNK_CLOCKS_MIN: u64 = 16;
 const CHUNK_CLOCKS_MAX: u64 = 4096;
 /// Clocks that the parallel bus needs: between toggles, from a toggle to the answer, from the last to the mote's byte.
 const TOGGLE_CLOCKS: f64 = 4.0;
@@ -135,11 +137,20 @@ struct Inner {
     facts: Facts,
     model: Model,
     s: State,
-    /// Beyond `s.clocks`: where the model stands, with its outputs and what toggled on the way.
+    /// What is to come, as of `s.clocks`.
+    told: Told,
+    /// Beyond `s.clocks`: where the model stands, with its outputs, what is to come, and what toggled on the way.
     ahead: u64,
     ahead_outputs: u32,
+    ahead_told: Told,
     ahead_moved: Moved,
+    /// It was run since it was kept.
+    moved: bool,
     chunk: u64,
+    /// Periods that were done when an input last changed.
+    input_clocks: u64,
+    /// Since when a look at what comes next is due.
+    look_due_ps: Option<u128>,
 }
 
 impl Inner {
@@ -163,32 +174,27 @@ impl Inner {
         origin + u128::from(k) * PICOS / u128::from(self.facts.clock_hz)
     }
 
-    /// Edges at or before a moment.
+    /// Edges at or before a moment: the k of which `edge_ps(k)` is at most that.
     fn edges(&self, now_ps: u128) -> u64 {
         let Some(origin) = self.origin() else { return 0 };
         let Some(since) = now_ps.checked_sub(origin + self.phase_ps()) else { return 0 };
-        let mut k = (since * u128::from(self.facts.clock_hz) / PICOS) as u64;
-        while self.edge_ps(k) <= now_ps {
-            k += 1;
-        }
-        while k > 0 && self.edge_ps(k - 1) > now_ps {
-            k -= 1;
-        }
-        k
+        edges_within(since, self.facts.clock_hz)
     }
 
     // ---- the model and its clock
 
     /// Takes back what was run ahead.
     fn rewind(&mut self) {
-        if self.ahead != self.s.clocks {
+        if self.moved {
             self.model.back();
-            self.ahead = self.s.clocks;
+            self.moved = false;
             if let Some(trace) = &mut self.trace {
                 trace.ahead_values.clone_from(&trace.values);
                 trace.ahead_log.clear();
             }
         }
+        self.ahead = self.s.clocks;
+        self.ahead_told = self.told;
         (self.ahead_outputs, self.ahead_moved) = (self.s.outputs, Moved::default());
     }
 
@@ -198,6 +204,7 @@ impl Inner {
         self.s.counts.clocks += moved.clocks;
         self.s.counts.toggles += moved.toggles;
         self.s.clocks = self.ahead;
+        self.told = self.ahead_told;
         if let Some(trace) = &mut self.trace {
             trace.values.clone_from(&trace.ahead_values);
             trace.log.append(&mut trace.ahead_log);
@@ -206,7 +213,10 @@ impl Inner {
             self.s.outputs = self.ahead_outputs;
             self.transmitted(self.edge_ps(self.s.clocks.saturating_sub(1)));
         }
-        self.model.keep();
+        if self.moved {
+            self.model.keep();
+            self.moved = false;
+        }
     }
 
     fn run(&mut self, clocks: u64) {
@@ -214,18 +224,33 @@ impl Inner {
             return self.run_traced(clocks);
         }
         let (out, moved) = (&mut self.ahead_outputs, &mut self.ahead_moved);
-        self.ahead += self.model.run(self.s.inputs, clocks, out, moved);
+        let periods;
+        (periods, self.ahead_told) = self.model.run(self.s.inputs, clocks, out, moved);
+        self.ahead += periods;
+        self.moved |= periods > 0;
+    }
+
+    /// Passes time in which nothing changes.
+    fn rest_until(&mut self, clocks: u64) {
+        let rested = clocks.saturating_sub(self.ahead);
+        if self.ahead_told.is_clocked() {
+            self.ahead_moved.clocks += rested;
+        }
+        self.ahead += rested;
     }
 
     /// The same a clock at a time, with what each register does.
     fn run_traced(&mut self, clocks: u64) {
         let (end, before) = (self.ahead + clocks, self.ahead_outputs);
         while self.ahead < end && self.ahead_outputs == before {
-            let moved = self.ahead_moved.clocks;
-            let (out, all) = (&mut self.ahead_outputs, &mut self.ahead_moved);
-            self.model.run(self.s.inputs, 1, out, all);
-            // Its clock stands still, and will until an input changes.
-            self.ahead = if self.ahead_moved.clocks == moved { end } else { self.ahead + 1 };
+            let (out, moved) = (&mut self.ahead_outputs, &mut self.ahead_moved);
+            let periods;
+            (periods, self.ahead_told) = self.model.run(self.s.inputs, 1, out, moved);
+            if periods == 0 {
+                return;
+            }
+            self.ahead += 1;
+            self.moved = true;
             self.look_at_registers(self.edge_ps(self.ahead - 1));
         }
     }
@@ -240,24 +265,43 @@ impl Inner {
         }
     }
 
+    /// Runs to so many periods; each change of the outputs on the way becomes the present.
+    fn run_until(&mut self, edges: u64) {
+        if self.ahead > edges {
+            self.rewind();
+        }
+        while self.ahead < edges {
+            if self.ahead_outputs != self.s.outputs {
+                self.commit();
+            } else if self.ahead_told.rests() {
+                self.rest_until(edges);
+            } else {
+                self.run(edges - self.ahead);
+            }
+        }
+    }
+
     /// Brings the model to a moment; inputs are as they were.
     fn advance(&mut self, now_ps: u128) {
         if self.origin().is_none() {
             return;
         }
-        let edges = self.edges(now_ps);
-        if self.ahead > edges {
-            self.rewind();
-        }
-        while self.ahead < edges || self.ahead_outputs != self.s.outputs {
-            if self.ahead_outputs != self.s.outputs {
-                self.commit();
-            } else {
-                self.run(edges - self.ahead);
-            }
-        }
+        self.run_until(self.edges(now_ps));
         self.commit();
-        self.chunk = 4;
+        self.chunk = CHUNK_CLOCKS_MIN;
+    }
+
+    /// Looks at what comes next once somebody asks: several pins may change at once.
+    fn look_later(&mut self, now_ps: u128) {
+        self.look_due_ps = Some(now_ps);
+    }
+
+    /// When to look again, if nothing changes before.
+    fn next_ps(&mut self) -> Option<u128> {
+        if let Some(now_ps) = self.look_due_ps.take() {
+            self.look(now_ps);
+        }
+        self.s.next_ps
     }
 
     /// Looks ahead until the outputs change, or says when to look again.
@@ -278,40 +322,48 @@ impl Inner {
     }
 
     fn look_at_clocks(&mut self) -> Option<u128> {
-        if self.ahead_outputs != self.s.outputs {
-            return Some(self.edge_ps(self.ahead - 1));
-        }
-        let settled = self.ahead - self.s.clocks >= PIPELINE_CLOCKS;
-        let gated = self.facts.tick_ps.is_some();
-        if !self.model.sends(self.s.inputs).by_itself {
-            if settled || gated {
+        if self.ahead_outputs == self.s.outputs {
+            if self.ahead_told.rests() {
                 return None;
             }
-            if !self.facts.bus.is_uart() {
-                // It may begin to send once what came is through; a further input mostly comes before.
-                return Some(self.edge_ps(self.s.clocks + PIPELINE_CLOCKS));
+            // One whose clock stands still says when it is done; another is given the time that an input takes.
+            if self.facts.tick_ps.is_none() && !self.ahead_told.by_itself() {
+                let is_uart = self.facts.bus.is_uart();
+                let since = if is_uart { self.s.clocks } else { self.input_clocks };
+                if self.ahead - since >= PIPELINE_CLOCKS {
+                    return None;
+                }
+                if !is_uart {
+                    // It may begin to send once what came is through; a further input mostly comes before.
+                    return Some(self.edge_ps(since + PIPELINE_CLOCKS));
+                }
+            }
+            self.run(self.chunk);
+            self.chunk = CHUNK_CLOCKS_MAX.min(2 * self.chunk);
+            if self.ahead_outputs == self.s.outputs && self.ahead_told.rests() {
+                return None;
             }
         }
-        self.run(self.chunk);
-        self.chunk = CHUNK_CLOCKS_MAX.min(2 * self.chunk);
         Some(self.edge_ps(self.ahead - 1))
     }
 
-    /// While a transfer is open the slow clock passes the time.
+    /// While a transfer is open the slow clock passes the time: where it may be by then, an edge is due.
     fn look_at_ticks(&mut self, now_ps: u128, since: u128) {
         let Some(half) = self.facts.tick_ps else { return };
-        if !self.model.sends(self.s.inputs).ticked {
+        if !self.told.is_ticked() && !self.ahead_told.is_ticked() {
             self.s.tick_ps = None;
         } else if self.s.tick_ps.is_none() {
             self.s.tick_ps = Some(since + ((now_ps - since) / half + 1) * half);
         }
     }
 
-    /// An edge of the slow clock that is due.
+    /// An edge of the slow clock that is due comes if it is wanted at that moment, however far was looked ahead.
     fn tick(&mut self, now_ps: u128) {
         if self.s.tick_ps.is_some_and(|at| at <= now_ps) {
             self.advance(now_ps);
-            self.s.inputs ^= TICK;
+            if self.told.is_ticked() {
+                self.input(TICK, self.s.inputs & TICK == 0);
+            }
             self.s.tick_ps = None;
         }
     }
@@ -319,22 +371,15 @@ impl Inner {
     /// Goes on from where the last look ended; what changed on the way is committed.
     fn look_again(&mut self, now_ps: u128) {
         if self.origin().is_some() {
-            let edges = self.edges(now_ps);
-            if self.ahead > edges {
-                self.rewind();
-            }
-            while self.ahead < edges {
-                if self.ahead_outputs != self.s.outputs {
-                    self.commit();
-                }
-                self.run(edges - self.ahead);
-            }
+            self.run_until(self.edges(now_ps));
             if self.ahead_outputs != self.s.outputs {
                 self.commit();
-                self.chunk = 4;
+                self.chunk = CHUNK_CLOCKS_MIN;
+            } else if !self.facts.bus.is_uart() {
+                // A frame of the mote is told behind its end, all else when it comes: nothing will reach back to here.
+                self.commit();
             }
         }
-        self.look(now_ps);
     }
 
     // ---- supply
@@ -359,14 +404,17 @@ impl Inner {
     fn configured(&mut self, at_ps: u128) {
         self.model = self.model.fresh();
         let mut out = 0;
-        self.model.run(self.s.inputs & !RESET_N, 4, &mut out, &mut Moved::default());
+        let reset = self.s.inputs & !RESET_N;
+        let (_, told) = self.model.run(reset, 4, &mut out, &mut Moved::default());
         self.s.power = Power::On(at_ps);
         self.s.inputs |= RESET_N;
         (self.s.clocks, self.ahead, self.ahead_moved) = (0, 0, Moved::default());
+        (self.told, self.ahead_told) = (told.woken(), told.woken());
+        (self.input_clocks, self.moved) = (0, false);
         (self.s.outputs, self.ahead_outputs) = (out, out);
         (self.s.last_toggle_ps, self.s.last_rise_ps, self.s.last_fall_ps) = (None, None, None);
         self.s.counts.boots += 1;
-        self.chunk = 4;
+        self.chunk = CHUNK_CLOCKS_MIN;
         self.model.keep();
         self.look_at_registers(at_ps);
     }
@@ -403,11 +451,18 @@ impl Inner {
                 self.input(1 << (LINES + i as u32), high);
             }
         }
-        self.look(now_ps);
+        self.look_later(now_ps);
     }
 
+    /// Sets an input, behind [`advance`](Self::advance).
     fn input(&mut self, bit: u32, high: bool) {
-        self.s.inputs = if high { self.s.inputs | bit } else { self.s.inputs & !bit };
+        let inputs = if high { self.s.inputs | bit } else { self.s.inputs & !bit };
+        if inputs != self.s.inputs {
+            self.s.inputs = inputs;
+            self.told = self.told.woken();
+            self.ahead_told = self.told;
+            self.input_clocks = self.s.clocks;
+        }
     }
 
     fn toggle(&mut self, now_ps: u128, high: bool) {
@@ -521,7 +576,7 @@ impl Inner {
             self.input(RX, bits >> i & 1 != 0);
         }
         self.advance(end_ps);
-        self.look(end_ps);
+        self.look_later(end_ps);
     }
 
     /// Its outputs have changed at that moment: the line of its UART may carry a frame.
@@ -561,7 +616,8 @@ pub struct Coprocessor {
     listens: Vec<Pin>,
     pins: Vec<(Pin, bool)>,
     wires: Wires,
-    next: Option<Picos>,
+    /// The outputs that `pins` are of, none where it is not on.
+    shown: Option<u32>,
     state: &'static str,
 }
 
@@ -572,6 +628,12 @@ pub(crate) struct Wires {
     pub irq: Option<Pin>,
     /// The pins that it hears, in the order of [`Bus::hears`].
     pub heard: Vec<Pin>,
+}
+
+/// Edges of a clock within so long from the first one on.
+fn edges_within(since_ps: u128, clock_hz: u64) -> u64 {
+    // Edge k is at floor(k PICOS / clock_hz): the k below (since + 1) clock_hz / PICOS.
+    ((since_ps + 1) * u128::from(clock_hz)).div_ceil(PICOS) as u64
 }
 
 /// A look at a coprocessor from outside.
@@ -588,7 +650,7 @@ impl FpgaHandle {
     pub fn counts(&self, now: Picos) -> FpgaCounts {
         let mut inner = lock(&self.0);
         inner.advance(now.0);
-        inner.look(now.0);
+        inner.look_later(now.0);
         inner.s.counts.clone()
     }
 
@@ -629,10 +691,15 @@ impl Coprocessor {
                 received: Vec::new(),
                 counts: FpgaCounts::default(),
             },
+            told: Told::default(),
             ahead: 0,
             ahead_outputs: 0,
+            ahead_told: Told::default(),
             ahead_moved: Moved::default(),
-            chunk: 4,
+            moved: false,
+            chunk: CHUNK_CLOCKS_MIN,
+            input_clocks: 0,
+            look_due_ps: None,
         };
         let inner = Arc::new(Mutex::new(inner));
         let part = Self {
@@ -640,7 +707,7 @@ impl Coprocessor {
             listens: wires.heard.clone(),
             pins: Vec::new(),
             wires,
-            next: None,
+            shown: None,
             state: "off",
         };
         (part, FpgaHandle(inner))
@@ -650,21 +717,23 @@ impl Coprocessor {
     fn with<T>(&mut self, act: impl FnOnce(&mut Inner) -> T) -> T {
         let mut inner = lock(&self.inner);
         let answer = act(&mut inner);
-        self.next = inner.s.next_ps.map(Picos);
-        let out = inner.s.outputs;
         self.state = match inner.s.power {
             Power::Off => "off",
             Power::Configuring(_) => "configuring",
             Power::On(_) => "on",
         };
-        self.pins.clear();
-        if inner.origin().is_some() {
-            if out & OUT != 0 {
-                let lines = self.wires.lines.iter().enumerate();
-                self.pins.extend(lines.map(|(i, p)| (*p, out >> (LINES + i as u32) & 1 != 0)));
+        let shown = inner.origin().map(|_| inner.s.outputs);
+        if shown != self.shown {
+            self.shown = shown;
+            self.pins.clear();
+            if let Some(out) = shown {
+                if out & OUT != 0 {
+                    let lines = self.wires.lines.iter().enumerate();
+                    self.pins.extend(lines.map(|(i, p)| (*p, out >> (LINES + i as u32) & 1 != 0)));
+                }
+                self.pins.extend(self.wires.miso.map(|p| (p, out & OUT != 0)));
+                self.pins.extend(self.wires.irq.map(|p| (p, out & IRQ != 0)));
             }
-            self.pins.extend(self.wires.miso.map(|p| (p, out & OUT != 0)));
-            self.pins.extend(self.wires.irq.map(|p| (p, out & IRQ != 0)));
         }
         answer
     }
@@ -688,12 +757,12 @@ impl Part for Coprocessor {
     fn changes(&self, now: Picos) -> Vec<(Picos, usize, u64)> {
         let mut inner = lock(&self.inner);
         inner.advance(now.0);
-        inner.look(now.0);
+        inner.look_later(now.0);
         inner.trace.as_mut().map(|t| std::mem::take(&mut t.log)).unwrap_or_default()
     }
 
     fn next_event(&self) -> Option<Picos> {
-        self.next
+        lock(&self.inner).next_ps().map(Picos)
     }
 
     fn event(&mut self, now: Picos) {
@@ -706,7 +775,7 @@ impl Part for Coprocessor {
             inner.look_again(now.0);
             inner.tick(now.0);
             inner.framed(now.0);
-            inner.look(now.0);
+            inner.look_later(now.0);
         });
     }
 
@@ -741,12 +810,13 @@ impl Part for Coprocessor {
         self.with(|inner| {
             inner.s.rail = on;
             inner.supply(now.0);
-            inner.look(now.0);
+            inner.look_later(now.0);
         });
     }
 
     fn save(&self) -> Vec<u8> {
         let mut inner = lock(&self.inner);
+        inner.next_ps();
         inner.rewind();
         let model = inner.model.save();
         postcard::to_allocvec(&(&inner.s, model)).expect("plain data are written to memory")
@@ -759,13 +829,34 @@ impl Part for Coprocessor {
             inner.s = state;
             inner.model.restore(&model);
             inner.model.keep();
-            inner.ahead = inner.s.clocks;
+            inner.look_due_ps = None;
+            (inner.ahead, inner.input_clocks) = (inner.s.clocks, inner.s.clocks);
+            let (inputs, mut out) = (inner.s.inputs, inner.s.outputs);
+            let (_, told) = inner.model.run(inputs, 0, &mut out, &mut Moved::default());
+            (inner.told, inner.ahead_told, inner.moved) = (told.woken(), told.woken(), false);
             if let Some(trace) = &mut inner.trace {
                 trace.ahead_log.clear();
                 trace.values.clone_from(&trace.ahead_values);
             }
             (inner.ahead_outputs, inner.ahead_moved) = (inner.s.outputs, Moved::default());
-            inner.chunk = 4;
+            inner.chunk = CHUNK_CLOCKS_MIN;
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_are_counted_up_to_the_picosecond_of_each() {
+        for clock_hz in [14_745_600, 24_000_000, 33_333_333, 50_000_000] {
+            let edge_ps = |k: u64| u128::from(k) * PICOS / u128::from(clock_hz);
+            for k in [1, 2, 3, 1000, 1_000_003, 86_400 * clock_hz + 7] {
+                assert_eq!(edges_within(edge_ps(k) - 1, clock_hz), k);
+                assert_eq!(edges_within(edge_ps(k), clock_hz), k + 1);
+            }
+            assert_eq!(edges_within(0, clock_hz), 1);
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::HdlError;
 
 /// Names the folder with the libraries.
 pub const MODELS: &str = "SUNSEAL_HDL_MODELS";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const RTLD_NOW: c_int = 2;
 
 unsafe extern "C" {
@@ -21,8 +21,7 @@ unsafe extern "C" {
 type Node = *mut c_void;
 type New = unsafe extern "C" fn() -> Node;
 type Act = unsafe extern "C" fn(Node);
-type Ask = unsafe extern "C" fn(Node, u32) -> c_int;
-type Run = unsafe extern "C" fn(Node, u32, u64, *mut u32, *mut u64, *mut u64) -> u64;
+type Run = unsafe extern "C" fn(Node, u32, u64, *mut u32, *mut u64, *mut u64) -> u32;
 type Signal = unsafe extern "C" fn(Node, u32, *mut *const c_char, *mut u32) -> u64;
 type Save = unsafe extern "C" fn(Node, *mut u8, usize) -> usize;
 type Restore = unsafe extern "C" fn(Node, *const u8, usize);
@@ -34,7 +33,6 @@ struct Functions {
     new: New,
     delete: Act,
     run: Run,
-    sends: Ask,
     signal: Signal,
     keep: Act,
     back: Act,
@@ -51,13 +49,35 @@ pub(crate) struct Moved {
     pub toggles: u64,
 }
 
-/// What a model is about to do.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sends {
+/// What a model is about to do, as `sunseal_hdl_run` tells it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Told(u32);
+
+impl Told {
+    /// Nothing changes any more until an input does.
+    pub fn rests(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    /// The clock comes to the flops of one that rests.
+    pub fn is_clocked(self) -> bool {
+        self.0 & 2 != 0
+    }
+
     /// Its outputs may change by themselves: it computes, or has something to say.
-    pub by_itself: bool,
+    pub fn by_itself(self) -> bool {
+        self.0 & 4 != 0
+    }
+
     /// It wants the slow clock.
-    pub ticked: bool,
+    pub fn is_ticked(self) -> bool {
+        self.0 & 8 != 0
+    }
+
+    /// The same with another input, which may end its rest.
+    pub fn woken(self) -> Self {
+        Self(self.0 & !3)
+    }
 }
 
 /// A Verilated coprocessor with its state.
@@ -120,7 +140,6 @@ impl Functions {
                 new: function!(c"sunseal_hdl_new", New),
                 delete: function!(c"sunseal_hdl_delete", Act),
                 run: function!(c"sunseal_hdl_run", Run),
-                sends: function!(c"sunseal_hdl_sends", Ask),
                 signal: function!(c"sunseal_hdl_signal", Signal),
                 keep: function!(c"sunseal_hdl_keep", Act),
                 back: function!(c"sunseal_hdl_back", Act),
@@ -148,18 +167,16 @@ impl Model {
         Self::of(Arc::clone(&self.functions))
     }
 
-    /// Runs for so many periods, or until the outputs are others than `out`. Answers the periods; adds to `moved`.
-    pub fn run(&mut self, inputs: u32, most: u64, out: &mut u32, moved: &mut Moved) -> u64 {
-        let Moved { clocks, toggles } = moved;
+    /// Runs for so many periods, until the outputs are others than `out`, or until it rests. Adds to `moved`; answers the
+    /// periods, and what comes next.
+    pub fn run(&mut self, inputs: u32, most: u64, out: &mut u32, moved: &mut Moved) -> (u64, Told) {
+        let mut periods = 0;
         // Safety: node and numbers live here.
-        unsafe { (self.functions.run)(self.node, inputs, most, out, clocks, toggles) }
-    }
-
-    /// What it is about to do with these inputs.
-    pub fn sends(&mut self, inputs: u32) -> Sends {
-        // Safety: as above.
-        let bits = unsafe { (self.functions.sends)(self.node, inputs) };
-        Sends { by_itself: bits & 1 != 0, ticked: bits & 2 != 0 }
+        let told = unsafe {
+            (self.functions.run)(self.node, inputs, most, out, &raw mut periods, &mut moved.toggles)
+        };
+        moved.clocks += periods;
+        (periods, Told(told))
     }
 
     /// A register's value; its name and width once for all: [`signals`](Self::signals).

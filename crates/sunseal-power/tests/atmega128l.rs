@@ -43,7 +43,7 @@ fn the_measured_mica2_speaks_for_what_it_measured() {
     let set = load("shnayder2004");
     let own = set.current_a("cpu", "active.flash", &awake(7_372_800), 3.0).unwrap();
     close(own.value.typ, 8.0e-3, 0.001);
-    assert!(!own.fallback && own.recalled);
+    assert!(!own.fallback && !own.recalled);
     let idle = OperatingPoint { mclk_hz: 0, ..awake(7_372_800) };
     close(set.current_a("cpu", "idle", &idle, 3.0).unwrap().value.typ, 3.2e-3, 0.001);
     assert!(set.current_a("adc", "on", &idle, 3.0).unwrap().fallback);

@@ -334,6 +334,13 @@ impl Run {
         Ok(Self { machine, fpgas, elf, mark, cycles_max, progress })
     }
 
+    /// Connects steady voltages to channels of the ADC.
+    fn connect(&mut self, adc: &[(u8, f64)]) {
+        for (channel, volts) in adc {
+            self.machine.adc_volts(*channel, *volts);
+        }
+    }
+
     /// Runs on in slices; between them Ctrl-C is heard and progress told.
     fn advance<O: Observer>(
         &mut self,
@@ -440,7 +447,7 @@ fn toolchain(elf: &Elf) -> String {
 
 /// Runs a program and counts what happens between its marks, or between two symbols.
 #[pyfunction]
-#[pyo3(signature = (board, device, image, window, fed, output_bytes, cycles_max, timing, progress))]
+#[pyo3(signature = (board, device, image, window, fed, output_bytes, cycles_max, timing, progress, adc=Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "one call from Python, by name there")]
 pub fn run(
     py: Python<'_>,
@@ -453,10 +460,12 @@ pub fn run(
     cycles_max: u64,
     timing: Vec<(String, String)>,
     progress: Progress,
+    adc: Vec<(u8, f64)>,
 ) -> PyResult<Counts> {
     let board = board.board()?;
     py.detach(|| {
         let mut run = Run::new(board, device, image, fed, cycles_max, &timing, progress)?;
+        run.connect(&adc);
         let mut watch = StackWatch::above_data(&run.elf);
         run.reach_begin(&window, &mut watch)?;
         let (ledger, cycles, time) =
@@ -501,7 +510,7 @@ pub fn run(
 
 /// Cycles between the marks by call stack, `outer;inner`.
 #[pyfunction]
-#[pyo3(signature = (board, device, image, window, fed, cycles_max, timing, progress))]
+#[pyo3(signature = (board, device, image, window, fed, cycles_max, timing, progress, adc=Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "one call from Python, by name there")]
 pub fn profile(
     py: Python<'_>,
@@ -513,10 +522,12 @@ pub fn profile(
     cycles_max: u64,
     timing: Vec<(String, String)>,
     progress: Progress,
+    adc: Vec<(u8, f64)>,
 ) -> PyResult<BTreeMap<String, u64>> {
     let board = board.board()?;
     py.detach(|| {
         let mut run = Run::new(board, device, image, fed, cycles_max, &timing, progress)?;
+        run.connect(&adc);
         run.reach_begin(&window, &mut Silent)?;
         let multiplier = run.machine.device().multiplier().unwrap_or(u32::MAX);
         let mut profiler = Profiler::new(multiplier).of_image(&run.elf);

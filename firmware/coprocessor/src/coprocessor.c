@@ -34,7 +34,7 @@ static void send_head(const struct sunseal_coprocessor *engine, uint8_t mode, ui
 /* So many bytes were sent, so many come back. */
 static void begin(struct sunseal_coprocessor *engine, uint16_t bytes, uint16_t answer,
                   uint16_t kept) {
-    engine->sleeps = bytes >= BOARD_COPROCESSOR_SLEEP_BYTES;
+    engine->sleeps = bytes >= engine->sleep_bytes;
     if (engine->sleeps)
         link_watch(false); /* it takes longer than this to be ready */
     link_turn();
@@ -120,8 +120,9 @@ int coprocessor_start(struct sunseal_coprocessor *engine, uint8_t mode, const ui
     return SUNSEAL_OK;
 }
 
-/* What is kept goes to its places, what fills the last block to none. */
-static bool take_answer(struct sunseal_coprocessor *engine) {
+/* What is kept goes to its places, what fills the last block to none. Apart, as it takes a frame.
+ */
+__attribute__((noinline)) static bool take_pieces(struct sunseal_coprocessor *engine) {
     const uint8_t block = engine->driver.block_bytes;
     const uint16_t whole = engine->kept & (uint16_t)~(block - 1U);
     uint16_t answer = engine->answer;
@@ -143,13 +144,29 @@ static bool take_answer(struct sunseal_coprocessor *engine) {
     return true;
 }
 
-static int answered(struct sunseal_coprocessor *engine, uint8_t reason) {
-    if (reason != 0 || !take_answer(engine)) {
-        engine->answer = 0;
-        engine->keyed = false;
-        sunseal_coprocessor_power(false);
-        return SUNSEAL_ERR_ENGINE;
-    }
+__attribute__((noinline)) static int no_answer(struct sunseal_coprocessor *engine) {
+    engine->answer = 0;
+    engine->keyed = false;
+    sunseal_coprocessor_power(false);
+    return SUNSEAL_ERR_ENGINE;
+}
+
+static int step(void *opaque) {
+    struct sunseal_coprocessor *engine = opaque;
+    const uint16_t answer = engine->answer;
+    if (answer == 0)
+        return SUNSEAL_OK;
+    const uint8_t status = link_status();
+    if (status == 0)
+        return engine->polls++ < engine->polls_max ? SUNSEAL_PENDING : no_answer(engine);
+    if ((status & STATUS_REASON) != 0)
+        return no_answer(engine);
+    /* An answer of whole blocks that are all kept is one piece. */
+    const bool came = engine->first == NULL && engine->kept == answer
+                          ? link_receive(engine->out, answer)
+                          : take_pieces(engine);
+    if (!came)
+        return no_answer(engine);
     link_finish();
     engine->keyed = true;
     engine->answer = 0;
@@ -158,19 +175,6 @@ static int answered(struct sunseal_coprocessor *engine, uint8_t reason) {
     engine->out += engine->kept;
     send_message(engine);
     return SUNSEAL_PENDING;
-}
-
-static int step(void *opaque) {
-    struct sunseal_coprocessor *engine = opaque;
-    uint8_t status;
-    if (engine->answer == 0)
-        return SUNSEAL_OK;
-    if (!link_status(&status)) {
-        if (engine->polls++ < engine->polls_max)
-            return SUNSEAL_PENDING;
-        status = STATUS_REASON;
-    }
-    return answered(engine, status & STATUS_REASON);
 }
 
 int sunseal_coprocessor_poll(struct sunseal_coprocessor *engine) {
@@ -190,6 +194,14 @@ void sunseal_coprocessor_init(struct sunseal_coprocessor *engine,
     engine->in = NULL;
     engine->left = engine->answer = engine->kept = engine->polls = 0;
     engine->polls_max = link_polls_max();
+    if (link_is_slow())
+        engine->sleep_bytes = 0;
+    else if (cipher == SUNSEAL_COPROCESSOR_AES128)
+        engine->sleep_bytes = BOARD_COPROCESSOR_SLEEP_BYTES_AES;
+    else if (cipher == SUNSEAL_COPROCESSOR_XTEA)
+        engine->sleep_bytes = BOARD_COPROCESSOR_SLEEP_BYTES_XTEA;
+    else
+        engine->sleep_bytes = BOARD_COPROCESSOR_SLEEP_BYTES_PRESENT;
 }
 
 void sunseal_coprocessor_power(bool on) {
@@ -202,11 +214,11 @@ void sunseal_coprocessor_power(bool on) {
 
 int sunseal_coprocessor_status(void) {
     const uint8_t command = COMMAND_STATUS;
-    uint8_t status = 0;
+    uint8_t status;
     uint16_t polls = link_polls_max();
     link_send(&command, 1);
     link_turn();
-    while (!link_status(&status)) {
+    while ((status = link_status()) == 0) {
         if (--polls == 0) {
             sunseal_coprocessor_power(false);
             return SUNSEAL_ERR_ENGINE;

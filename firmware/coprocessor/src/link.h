@@ -16,11 +16,13 @@ void link_close(void);
 void link_send(const uint8_t *bytes, uint16_t count);
 /* Behind the last byte sent: it is the coprocessor's turn. */
 void link_turn(void);
-/* Whether the status has come. */
-bool link_status(uint8_t *status);
+/* The status, 0 while it has not come. */
+uint8_t link_status(void);
 /* How often link_status is asked before an answer is given up, some 160 ms: the longest message,
  * 1,024 bytes of XTEA, takes 1.4 ms at 24 MHz. */
 uint16_t link_polls_max(void);
+/* Whether a status comes so much later than the result that any answer is worth falling asleep. */
+bool link_is_slow(void);
 /* False if one did not come. */
 bool link_receive(uint8_t *bytes, uint16_t count);
 /* Behind the last byte received: it is the mote's turn. */

@@ -67,13 +67,17 @@ void link_turn(void) {
     toggle();
 }
 
-bool link_status(uint8_t *status) {
-    *status = PINC;
-    return (*status & (uint8_t)~STATUS_REASON) == STATUS_READY;
+uint8_t link_status(void) {
+    const uint8_t status = PINC;
+    return (status & (uint8_t)~STATUS_REASON) == STATUS_READY ? status : 0;
 }
 
 uint16_t link_polls_max(void) {
     return 60000; /* 20 cycles a look */
+}
+
+bool link_is_slow(void) {
+    return false;
 }
 
 #define RECEIVE_NEXT(level)                                                                        \

@@ -48,13 +48,17 @@ void link_send(const uint8_t *bytes, uint16_t count) {
 
 void link_turn(void) {}
 
-bool link_status(uint8_t *status) {
-    *status = exchange(0);
-    return (*status & (uint8_t)~STATUS_REASON) == STATUS_READY;
+uint8_t link_status(void) {
+    const uint8_t status = exchange(0);
+    return (status & (uint8_t)~STATUS_REASON) == STATUS_READY ? status : 0;
 }
 
 uint16_t link_polls_max(void) {
     return 6000; /* 200 cycles a look, which is a byte */
+}
+
+bool link_is_slow(void) {
+    return false;
 }
 
 bool link_receive(uint8_t *bytes, uint16_t count) {

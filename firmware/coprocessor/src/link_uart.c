@@ -52,15 +52,20 @@ void link_send(const uint8_t *bytes, uint16_t count) {
 
 void link_turn(void) {}
 
-bool link_status(uint8_t *status) {
+uint8_t link_status(void) {
     if ((UCSR1A & RXC) == 0)
-        return false;
-    *status = UDR1;
-    return (*status & (uint8_t)~STATUS_REASON) == STATUS_READY;
+        return 0;
+    const uint8_t status = UDR1;
+    return (status & (uint8_t)~STATUS_REASON) == STATUS_READY ? status : 0;
 }
 
 uint16_t link_polls_max(void) {
     return 60000; /* 20 cycles a look */
+}
+
+bool link_is_slow(void) {
+    /* Two bytes are still on their way, and the status takes a frame: 480 cycles. */
+    return true;
 }
 
 bool link_receive(uint8_t *bytes, uint16_t count) {

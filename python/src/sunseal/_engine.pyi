@@ -119,6 +119,7 @@ def run(
     cycles_max: int,
     timing: Sequence[tuple[str, str]],
     progress: Callable[[int], None] | None,
+    adc: Sequence[tuple[int, float]] = (),
 ) -> Counts: ...
 def profile(
     board: Board | str | Path,
@@ -129,6 +130,7 @@ def profile(
     cycles_max: int,
     timing: Sequence[tuple[str, str]],
     progress: Callable[[int], None] | None,
+    adc: Sequence[tuple[int, float]] = (),
 ) -> dict[str, int]: ...
 def speed(board: Board | str | Path, device: str, image: bytes, fed: bytes) -> tuple[int, int, float]: ...
 def symbols_bytes(image: bytes, names: Sequence[str]) -> int: ...

@@ -178,14 +178,15 @@ class Machine:
         elf: str | os.PathLike[str] | bytes | None = None,
         *,
         timing: Mapping[str, str | bool | int] | None = None,
+        adc_v: Mapping[int, float] | None = None,
         air: _engine.Air | None = None,
         place: tuple[float, float] = (0.0, 0.0),
     ) -> None:
         """Make the machine of a device, or as it sits on a board (supply, crystals, fuses, radio).
 
         Load an ELF, from a file or its bytes. `timing` sets switches of the core's timing by the names of
-        docs/accuracy.md: `{"trap_misaligned": False}`. Nobody hears the radio: machines that shall hear one
-        another are made by `Air.machine`, which gives `air` and `place`.
+        docs/accuracy.md: `{"trap_misaligned": False}`; `adc_v` connects voltages to channels of the ADC. Nobody
+        hears the radio: machines that shall hear one another are made by `Air.machine`, which gives `air` and `place`.
         """
         board = boards.load(name) if boards.library().find("boards", name) is not None else None
         self.board = name if board is not None else None
@@ -202,6 +203,8 @@ class Machine:
         self._inner = _engine.Machine(device, board, image, switches, air, place)
         if watching is not None:
             self._inner.set_progress(watching)
+        for channel, volts in (adc_v or {}).items():
+            self.adc_volts(channel, volts)
         self._hooks: dict[int, Callable[[Machine], object]] = {}
         self._free: int | None = None
         self.devices: dict[str, object] = {}

@@ -22,11 +22,11 @@ PREFIX: dict[str, int] = {
     "G": 9,
 }
 SPANS_S: dict[str, float] = {
-    "min": 60.0,
-    "h": 3600.0,
-    "d": 86_400.0,
-    "years": 365.25 * 86_400.0,
-    "year": 365.25 * 86_400.0,
+    **dict.fromkeys(("min", "minutes", "minute"), 60.0),
+    **dict.fromkeys(("h", "hours", "hour"), 3600.0),
+    **dict.fromkeys(("d", "days", "day"), 86_400.0),
+    **dict.fromkeys(("weeks", "week"), 7 * 86_400.0),
+    **dict.fromkeys(("years", "year"), 365.25 * 86_400.0),
 }
 """Units of time beside the second."""
 _BARE = re.compile(r"\d+\.?\d*")

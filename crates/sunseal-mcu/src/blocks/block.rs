@@ -323,7 +323,7 @@ macro_rules! wire {
                 })*
             }
 
-            fn trigger(name: &str) -> Option<($slot, u8)> {
+            pub(crate) fn trigger(name: &str) -> Option<($slot, u8)> {
                 use $crate::blocks::block::{Block, Blocks};
                 let (block, what) = name.split_once('.').unwrap_or((name, ""));
                 let slot = Self::find(block)?;

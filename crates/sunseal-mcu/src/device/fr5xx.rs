@@ -87,11 +87,19 @@ block!(
     Dma {
         /// How many channels.
         channels: usize,
-        /// What each DMAxTSEL waits for, by number; with a bar, what the lower and the upper half of the
-        /// channels wait for.
+        /// What each DMAxTSEL waits for, by number; with bars, one name a channel.
         triggers: Vec<String>,
     }
 );
+
+impl Dma {
+    /// Name of trigger `select` for a channel; none: not modelled, or reserved.
+    pub fn trigger(&self, select: usize, channel: usize) -> &str {
+        let names = &self.triggers[select];
+        if names.contains('|') { names.split('|').nth(channel).unwrap_or("") } else { names }
+    }
+}
+
 block!(
     /// FRAM.
     Fram {
@@ -261,6 +269,23 @@ impl Fr5xx {
         }
         if self.dma.triggers.len() != 32 || self.dma.channels == 0 || self.dma.channels > 8 {
             return device.wrong("dma needs 1 to 8 channels and 32 triggers".into());
+        }
+        for names in &self.dma.triggers {
+            let count = names.split('|').count();
+            if count > 1 && count != self.dma.channels {
+                return device.wrong(format!(
+                    "dma trigger `{names}` needs one name for all channels or one for each of {}",
+                    self.dma.channels
+                ));
+            }
+            let unknown = |name: &&str| {
+                !name.is_empty()
+                    && *name != "chain"
+                    && families::fr5xx::Blocks::trigger(name).is_none()
+            };
+            if let Some(name) = names.split('|').find(unknown) {
+                return device.wrong(format!("dma trigger `{name}` is not one that a block has"));
+            }
         }
         let r = &self.reference;
         if self.adc12.sample_cycles.len() > 16 || r.levels_v.len() != 4 || r.avcc_min_v.len() != 4 {

@@ -147,3 +147,46 @@ fn serial_bytes_go_out_by_dma() {
     let text: Vec<u8> = m.uart_log().iter().map(|b| b.byte).collect();
     assert_eq!(text, b"hello");
 }
+
+#[test]
+fn the_upper_channels_wait_for_an_eusci_b_each() {
+    // TI's msp430fr5994.h: trigger 19 is UCB0TXIFG0 for channels 0 to 2, then UCB1, UCB2 and UCB3.
+    for (channel, other) in [(0, 1), (1, 1), (2, 0), (3, 1), (4, 2), (5, 3)] {
+        let module = [0, 0, 0, 1, 2, 3][channel as usize];
+        let at = |module: u32, register: u32| register + 0x40 * module;
+        let mut p = Program::new();
+        // SPI masters on SMCLK, both let go: their TXIFG rises.
+        for m in [module, other] {
+            p.set(at(m, UCB0CTLW0), 0x0981).set(at(m, UCB0BRW), 8).set(at(m, UCB0CTLW0), 0x0980);
+        }
+        let select = if channel % 2 == 0 { 19 } else { 19 << 8 };
+        p.set(DMACTL0 + 2 * (channel / 2), select)
+            .set(DMA0SA + 0x10 * channel, RAM as u16)
+            .set(DMA0DA + 0x10 * channel, OUT as u16)
+            .set(DMA0SZ + 0x10 * channel, 1)
+            .set(DMA0CTL + 0x10 * channel, 0x0010);
+        let edge = |p: &mut Program, m: u32| {
+            p.set(at(m, UCB0IFG), 0).set(at(m, UCB0IFG), 2).nops(8);
+        };
+        if other != module {
+            edge(&mut p, other);
+        }
+        p.keep(DMA0CTL + 0x10 * channel);
+        edge(&mut p, module);
+        p.keep(DMA0CTL + 0x10 * channel);
+        let m = p.run_halted();
+        let done = [kept(&m, 0) & 8, kept(&m, 1) & 8];
+        assert_eq!(done, [0, 8], "channel {channel}: eUSCI_B{other}, eUSCI_B{module}");
+    }
+}
+
+#[test]
+fn a_channel_that_would_wait_for_ever_stops_the_program() {
+    // Slave addresses of eUSCI_B0, LEA, a ready multiplier, DMAE0, and a reserved one.
+    for select in [20, 27, 28, 29, 31] {
+        let mut p = Program::new();
+        p.set(DMACTL0, select).set(DMA0SZ, 1).set(DMA0CTL, 0x0010).halt();
+        let text = fault_of(&p);
+        assert!(text.contains("DMA channel"), "trigger {select}: {text}");
+    }
+}

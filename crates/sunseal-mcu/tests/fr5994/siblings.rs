@@ -138,3 +138,33 @@ fn memory_ends_where_the_data_sheets_say() {
         assert!(m.read_mem(0x23FF, 1).is_ok() && m.read_mem(0x2400, 1).is_err(), "{device}");
     }
 }
+
+#[test]
+fn the_second_eusci_b_of_the_fr6989_asks_for_dma_by_24_and_25() {
+    // TI's msp430fr6989.h; 20 to 23 belong to slave addresses of eUSCI_B0.
+    let waiting = |select: u16| {
+        let mut p = program();
+        p.set(UCB0CTLW0 + 0x40, 0x0981).set(UCB0BRW + 0x40, 8).set(UCB0CTLW0 + 0x40, 0x0980);
+        p.set(DMACTL0, select)
+            .set(DMA0SA, RAM as u16)
+            .set(DMA0DA, RAM as u16 + 0x600)
+            .set(DMA0SZ, 1)
+            .set(DMA0CTL, 0x0010)
+            .set(UCB0IFG + 0x40, 0)
+            .set(UCB0IFG + 0x40, 2)
+            .nops(8)
+            .keep(DMA0CTL);
+        p
+    };
+    for (select, flag) in [(24, 1), (25, 2)] {
+        let mut p = waiting(select);
+        p.set(UCB0IFG + 0x40, 0).set(UCB0IFG + 0x40, flag).nops(8).keep(DMA0CTL);
+        let m = run(&mut p, FR6989);
+        let done = [kept(&m, 0) & 8, kept(&m, 1) & 8];
+        assert_eq!(done, if flag == 2 { [8, 8] } else { [0, 8] }, "trigger {select}");
+    }
+    for select in [20, 21, 22, 23] {
+        let text = fault(waiting(select).halt(), FR6989);
+        assert!(text.contains("DMA channel"), "trigger {select}: {text}");
+    }
+}

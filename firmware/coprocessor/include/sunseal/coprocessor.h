@@ -46,6 +46,7 @@ struct sunseal_coprocessor {
     uint16_t left, answer; /* bytes of the message not sent yet, of the answer under way */
     uint16_t kept;         /* bytes of the answer for out; the rest fills a block */
     uint16_t polls, polls_max;
+    uint16_t sleep_bytes; /* from here on a message is worth falling asleep */
 };
 
 void sunseal_coprocessor_init(struct sunseal_coprocessor *engine,

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from sunseal import boards, units
 from sunseal.cli.console import err, out, print_json
-from sunseal.cli.options import Board, Json, Until
+from sunseal.cli.options import Adc, Board, Json, Until, adc_of
 from sunseal.cli.progress import bar
 from sunseal.errors import SunsealError
 from sunseal.measurement import constant_time
@@ -55,6 +55,7 @@ def constant_time_command(
     jobs: Annotated[
         int | None, typer.Option("--jobs", min=1, help="Of a matrix: cells at a time; else one a core.")
     ] = None,
+    adc: Adc = None,
     as_json: Json = False,
 ) -> None:
     """Follow secret bytes through runs of the binary: what branches on them, addresses memory or takes time.
@@ -63,13 +64,23 @@ def constant_time_command(
     reach its end, a secret was never read or was overwritten, or secret data went through a block that is not followed.
     """
     time_s = None if time is None else units.time_s(time)
+    if matrix and adc:
+        raise SunsealError("`--adc` belongs to one program; a matrix of --matrix has none of a board's inputs")
     if matrix:
         given = matrices.Question(tuple(secret or ()), tuple(public or ()), start, until, time_s, tuple(inputs or ()))
         raise typer.Exit(_show_matrix(elf, given, jobs, as_json))
     if not secret:
         raise SunsealError("constant-time follows secret bytes: name them by `--secret SYMBOL`")
     judged = constant_time.program(
-        board, elf, secret, public=public or (), start=start, until=until, time_s=time_s, inputs=inputs or ()
+        board,
+        elf,
+        secret,
+        public=public or (),
+        start=start,
+        until=until,
+        time_s=time_s,
+        inputs=inputs or (),
+        adc_v=adc_of(adc),
     )
     if as_json:
         print_json(judged.as_json())

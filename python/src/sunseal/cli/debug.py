@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from sunseal import boards, units
 from sunseal.cli.console import err, out, writable
-from sunseal.cli.options import Board, Image, Seconds, Until
+from sunseal.cli.options import Adc, Board, Image, Seconds, Until, adc_of
 from sunseal.errors import SunsealError
 
 
@@ -27,6 +27,7 @@ def waveform_command(
     drive: Annotated[list[str] | None, typer.Option("--drive", help="SIGNAL=PIN of the stimulus. Repeatable.")] = None,
     until: Until = None,
     time: Seconds = None,
+    adc: Adc = None,
 ) -> None:
     """Record pins, states and variables as a value change dump (VCD), for any waveform viewer."""
     from sunseal.machine import Machine
@@ -35,7 +36,7 @@ def waveform_command(
     pairs = [text.partition("=") for text in drive or ()]
     if bad := [signal for signal, eq, name in pairs if not (signal and eq and name)]:
         raise SunsealError(f"--drive `{bad[0]}` is not written `SIGNAL=PIN`, such as `button=P1.1`")
-    m = Machine(board, elf)
+    m = Machine(board, elf, adc_v=adc_of(adc))
     stop = m.waveform(
         vcd,
         until,
@@ -53,6 +54,7 @@ def gdb_command(
     board: Board = boards.DEFAULT_BOARD,
     listen: Annotated[str, typer.Option("--listen", help="Address for the debugger.")] = "127.0.0.1:3333",
     off: Annotated[str, typer.Option("--off", help="How long the supply stays away after each simulated loss.")] = "1s",
+    adc: Adc = None,
 ) -> None:
     """Serve a debugger: breakpoints, watchpoints, registers, through losses of supply.
 
@@ -62,7 +64,7 @@ def gdb_command(
     """
     from sunseal.machine import Machine
 
-    m = Machine(board, elf)
+    m = Machine(board, elf, adc_v=adc_of(adc))
     ended = m.engine.gdb(listen, round(units.time_s(off, "--off") * 1e12), announced(m.device, elf))
     err.print(f"the debugger has {ended}")
 

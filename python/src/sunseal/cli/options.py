@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -51,6 +52,12 @@ TimingSwitch = Annotated[
         help="A disputed row of the core's timing (docs/accuracy.md), against the default. Repeatable.",
     ),
 ]
+Adc = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--adc", metavar="CHANNEL=VOLTAGE", help="Voltage at a channel of the ADC, such as 3=1.2V. Repeatable."
+    ),
+]
 ElfPath = Annotated[Path | None, typer.Option("--elf", help="Your own program instead of a workload.")]
 FromSymbol = Annotated[str | None, typer.Option("--from", help="Symbol where the measurement begins.")]
 ToSymbol = Annotated[str | None, typer.Option("--to", help="Symbol where it ends.")]
@@ -62,6 +69,23 @@ Marks = Annotated[
 Image = Annotated[Path, typer.Argument(metavar="FILE.elf", help="Your program.")]
 Until = Annotated[str | None, typer.Option("--until", help="Symbol where the run ends; else the program's end.")]
 Seconds = Annotated[str | None, typer.Option("--for", help="Simulated time to run, such as 20ms.")]
+
+
+def adc_channel(given: str) -> tuple[int, str]:
+    """Read a channel of the ADC, which data sheets call A3 or ADC3, and return what is said of it."""
+    named, _, what = given.partition("=")
+    channel = re.sub("^(ADC|A)", "", named.strip(), flags=re.IGNORECASE)
+    if not (what and channel.isdecimal() and int(channel) < 256):
+        raise SunsealError(f"--adc `{given}` is not CHANNEL=VOLTAGE, such as `3=1.2V`")
+    return int(channel), what
+
+
+def adc_of(given: list[str] | None) -> dict[int, float]:
+    """Read steady voltages at channels of the ADC."""
+    said = [adc_channel(text) for text in given or ()]
+    if twice := [channel for i, (channel, _) in enumerate(said) if channel in dict(said[:i])]:
+        raise SunsealError(f"--adc names channel {twice[0]} twice")
+    return {channel: units.parse(what, "V", f"--adc {channel}", zero=True) for channel, what in said}
 
 
 def _timing_of(switches: list[str] | None) -> dict[str, str]:
@@ -112,6 +136,7 @@ class Operation:
     end: ToSymbol = None
     marks: Marks = False
     timing: TimingSwitch = None
+    adc: Adc = None
 
     def __post_init__(self) -> None:
         """Take a first argument that is written like a file for a program of the user's own."""
@@ -140,6 +165,7 @@ class Operation:
             "elf": self.elf,
             "window": self.window,
             "timing": _timing_of(self.timing),
+            "adc_v": adc_of(self.adc),
         }
 
 

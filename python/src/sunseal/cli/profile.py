@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sunseal.cli.console import out, print_json, writable
-from sunseal.cli.options import Json, Operation, Point
+from sunseal.cli.options import Json, Operation, Point, adc_of
 from sunseal.cli.progress import counting
 from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
@@ -76,7 +76,7 @@ def _cover(path: Path, operation: Operation) -> None:
     if operation.elf is None:
         raise SunsealError("`--coverage` belongs to a program of yours; give its ELF")
     writable(path, (".info", ".lcov"))
-    m = Machine(operation.board, operation.elf)
+    m = Machine(operation.board, operation.elf, adc_v=adc_of(operation.adc))
     if window is not None:
         m.run(until=window[0])
     measuring.write_atomic(path, m.coverage(window[1] if window else None))

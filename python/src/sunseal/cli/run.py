@@ -19,7 +19,7 @@ from rich.markup import escape
 from sunseal import boards, coprocessor, units
 from sunseal._engine import EngineError
 from sunseal.cli.console import err, print_json, writable
-from sunseal.cli.options import Board, Json, Seconds, Vcc, vcc_of
+from sunseal.cli.options import Board, Json, Seconds, Vcc, adc_channel, vcc_of
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
@@ -345,6 +345,8 @@ def _tell(bench: Bench, ended: Ended, shown: str | None, as_json: bool) -> None:
         )
         return
     sys.stdout.flush()
+    if shown is not None and not bench.received.get(shown, b"\n").endswith(b"\n"):
+        err.print()  # the program was in the middle of a line
     drawn_in = "chip and coprocessor" if coprocessor.fitted(bench.board) else "the chip"
     joules = f"energy unknown ({gap})" if energy_j is None else f"{units.show(energy_j, 'J')} in {drawn_in}"
     first = "[bold red]failed:[/]" if ended.why == "failed" else "ended:"
@@ -381,13 +383,11 @@ def _read(path: Path) -> bytes:
 def _connect(bench: Bench, given: str) -> None:
     from sunseal.running import read_points
 
-    channel, eq, what = given.partition("=")
-    if not (eq and what and channel.strip().isdecimal()):
-        raise SunsealError(f"--adc `{given}` is not CHANNEL=VOLTAGE or CHANNEL=FILE.csv, such as `3=1.2V`")
+    channel, what = adc_channel(given)
     if what.endswith(".csv"):
-        bench.adc(int(channel), read_points(Path(what), f"--adc {channel}"))
+        bench.adc(channel, read_points(Path(what), f"--adc {channel}"))
     else:
-        bench.adc(int(channel), units.parse(what, "V", f"--adc {channel}", zero=True))
+        bench.adc(channel, units.parse(what, "V", f"--adc {channel}", zero=True))
 
 
 def _drive(bench: Bench, given: str) -> None:

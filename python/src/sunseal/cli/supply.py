@@ -229,6 +229,8 @@ def _show_asleep(table: Table, asleep: Asleep | None, sleep_w: float) -> None:
 
 
 def _show(found: Lifetime) -> None:
+    from sunseal.planner.lifetime import beyond_shelf_life
+
     use, cell = found.question.use, found.question.cell
     table = Table(box=None, show_header=False)
     share = f"{found.radio_share:.1%}{_packets(found.exchange, ', ', '')}"
@@ -252,6 +254,8 @@ def _show(found: Lifetime) -> None:
     table.add_row("operations", f"{found.operations:,.0f}")
     years = found.lifetime_h / 8766
     table.add_row("lifetime", f"{found.lifetime_h:,.1f} h" + (f" ({years:.2f} years)" if years > 0.5 else ""))
+    if (remark := beyond_shelf_life(found.lifetime_s)) is not None:
+        table.add_row("", remark)
     table.add_row("duty cycle", f"{found.duty_percent:.4g} %")
     if found.self_discharged_j > 0:
         table.add_row("lost to self-discharge", units.show(found.self_discharged_j, "J"))

@@ -23,6 +23,13 @@ SHARED = {
 }
 """What of firmware/runtime each core's programs are built with."""
 
+SLEEP = {
+    "msp430": "LPM3_bits /* ACLK's timers run on; LPM0_bits: SMCLK's, too. Handlers are WAKING_ISR */",
+    "avr": "(SM1 | SM0) /* power-save: Timer 0 runs on a watch crystal; 0, idle: all run on */",
+    "armv7em": "0 /* sleep, all run on; SLEEPDEEP: LPM3, in which ACLK's timers run on */",
+}
+"""Each core's mode of sleeping and what else there is, in C."""
+
 FILES = {name: name for name in ("main.c", "board.h", "board.c", "Makefile", "CMakeLists.txt", "toolchain.cmake")}
 FILES |= {"README.md": "README.md", "pytest.ini": "pytest.ini", "test_node.py": "test_node", ".gitignore": "gitignore"}
 """Each file that is a template filled in."""
@@ -106,6 +113,7 @@ def _facts(board: dict[str, Any], name: str, folder: Path) -> dict[str, str]:
         "TEST_ENERGY": "" if board.get("part") else "    assert node.energy_j < 10e-3",
         "MCLK_HZ": str(told["reset"].get("mclk_Hz") or board["crystal"]["xtal_Hz"]),
         "MCLK_SOURCE": "after a reset" if "mclk_Hz" in told["reset"] else "the crystal",
+        "SLEEP": SLEEP[core],
         "WAIT": _template(f"wait_{core}.c").rstrip(),
     }
     rates = told["reset"].get("baud_9600", {})

@@ -97,7 +97,10 @@ def _block(told: dict[str, Any], chip: dict[str, Any], peripheral: str, base: in
 
 
 def _made(name: str, block: dict[str, Any], registers: list[Register]) -> Block:
-    return Block(name, block["source"], registers, block.get("bits", {}))
+    bits = dict(block.get("bits", {}))
+    for field, (shift, values) in block.get("fields", {}).items():
+        bits |= {f"{field}_{value}": value << shift for value in range(values)}
+    return Block(name, block["source"], registers, bits)
 
 
 def _rows(table: str) -> Iterator[tuple[str, int, int]]:
@@ -179,7 +182,10 @@ def _core_lines(chip: dict[str, Any]) -> list[str]:
     if chip["core"] not in ("cpu", "cpuxv2"):
         return []
     bits = {"GIE": 0x8, "CPUOFF": 0x10, "OSCOFF": 0x20, "SCG0": 0x40, "SCG1": 0x80}
-    return ["", "/* Status register. */", *(f"#define {name} 0x{value:04X}" for name, value in bits.items())]
+    modes = {"LPM0": "CPUOFF", "LPM1": "(SCG0 | CPUOFF)", "LPM2": "(SCG1 | CPUOFF)", "LPM3": "(SCG1 | SCG0 | CPUOFF)"}
+    modes |= {"LPM4": "(SCG1 | SCG0 | OSCOFF | CPUOFF)"}
+    named = [f"#define {name} 0x{value:04X}" for name, value in bits.items()]
+    return ["", "/* Status register. */", *named, *(f"#define {name}_bits {made}" for name, made in modes.items())]
 
 
 def _handlers(chip: dict[str, Any]) -> list[str]:
@@ -189,6 +195,7 @@ def _handlers(chip: dict[str, Any]) -> list[str]:
             "/* An interrupt's handler: ISR(12) { ... } for vector 12, counted from reset as 0. */",
             "#define ISR_(number) __attribute__((signal, used)) void __vector_##number(void)",
             "#define ISR(number) void __vector_##number(void); ISR_(number)",
+            *_WAKES,
         ]
     if chip["core"] == "cortex_m4":
         numbers = ", ".join(f"{name} {16 + n}" for name, n in chip["interrupts"].items() if isinstance(n, int))
@@ -197,6 +204,7 @@ def _handlers(chip: dict[str, Any]) -> list[str]:
             *(f" * {line}" for line in _wrapped(numbers)),
             " */",
             "#define ISR(number) void sunseal_isr_##number(void); void sunseal_isr_##number(void)",
+            *_WAKES,
         ]
     names = ", ".join(n for n, a in sorted(chip["vectors"].items(), key=lambda v: str(v[1])) if n not in _NO_HANDLER)
     return [
@@ -204,9 +212,20 @@ def _handlers(chip: dict[str, Any]) -> list[str]:
         *(f" * {line}" for line in _wrapped(names)),
         " */",
         "#define ISR(name) void sunseal_isr_##name(void); __attribute__((interrupt(2))) void sunseal_isr_##name(void)",
+        "/* One that ends the low-power mode, WAKING_ISR(ta0_ccr0) { ... }: the status register that it goes back to",
+        " * has its bits cleared first. */",
+        "#define WAKING_ISR(name) \\",
+        '    __asm__(".text\\n\\t.global sunseal_isr_" #name "\\nsunseal_isr_" #name ":\\n\\t" \\',
+        '            "bic #0xF0, 0(r1)\\n\\tbr #sunseal_woken_" #name "\\n"); \\',
+        "    void sunseal_woken_##name(void); \\",
+        "    __attribute__((interrupt(2), used)) void sunseal_woken_##name(void)",
     ]
 
 
+_WAKES = (
+    "/* The same: each interrupt ends the sleep. On an MSP430 only WAKING_ISR does. */",
+    "#define WAKING_ISR(number) ISR(number)",
+)
 _NO_HANDLER = ("reset", "source")
 
 

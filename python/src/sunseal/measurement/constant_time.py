@@ -285,6 +285,7 @@ def program(
     until: str | None = None,
     time_s: float | None = None,
     inputs: Sequence[Path] = (),
+    adc_v: Mapping[int, float] | None = None,
 ) -> Verdict:
     """Judge a whole program, once for each file of public inputs.
 
@@ -295,7 +296,7 @@ def program(
 
     given = [(path, read_input(path)) for path in inputs]
     runs = []
-    m = Machine(board, elf)
+    m = Machine(board, elf, adc_v=adc_v)
     hidden, shown = m.ranges(secret), m.ranges(public)
     if empty := [name for name, (_, size) in zip(secret, hidden, strict=True) if not size]:
         raise SunsealError(

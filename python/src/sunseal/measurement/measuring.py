@@ -115,6 +115,8 @@ class Program:
     workload: boards.Workload | None
     wires: coprocessor.Wires = ()
     """What the variant says of the wires of parts on the board."""
+    adc_v: tuple[tuple[int, float], ...] = ()
+    """Channels of the ADC with the voltage at each."""
 
     @property
     def own_clock(self) -> bool:
@@ -129,13 +131,13 @@ def builtin(workload: str | boards.Workload, board: str, variant: Mapping[str, s
     return Program(known.name, path.read_bytes(), None, known, coprocessor.wires(board, variant))
 
 
-def own(elf: Path, window: tuple[str, str] | None) -> Program:
+def own(elf: Path, window: tuple[str, str] | None, adc_v: Mapping[int, float] | None = None) -> Program:
     """Load the user's program."""
     try:
         image = elf.read_bytes()
     except OSError as e:
         raise SunsealError(f"the program `{elf}` cannot be read: {e.strerror or e}") from e
-    return Program(elf.name, image, window, None)
+    return Program(elf.name, image, window, None, adc_v=tuple(sorted((adc_v or {}).items())))
 
 
 def run(
@@ -217,17 +219,18 @@ def measure(
     window: tuple[str, str] | None = None,
     unit: bool = False,
     timing: Timing | None = None,
+    adc_v: Mapping[int, float] | None = None,
     progress: Progress | None = None,
 ) -> Measurement:
     """Measure a built-in workload, or your own ELF between two symbols or its trigger marks.
 
     Without a clock or a supply the board's own are taken (see `operating_point`). Your own ELF, and a workload that
     an oscillator times, is priced at the clock and the core voltage level that it sets up itself; another clock is
-    refused. With `unit`, say also
-    what the thesis's measurement unit would have read of it; with `timing`, switches of docs/accuracy.md, what
-    the result owes to them.
+    refused. Your own ELF finds the voltages of
+    `adc_v` at channels of the ADC. With `unit`, say also what the thesis's measurement unit would have read of it;
+    with `timing`, switches of docs/accuracy.md, what the result owes to them.
     """
-    program, label = _choose(workload, board, variant, elf, window)
+    program, label = _choose(workload, board, variant, elf, window, adc_v)
     weights = PowerSet(power, board)
     if program.own_clock:
         counts, valid = run(program, board, progress, timing)
@@ -253,6 +256,7 @@ def measure(
             power=power,
             elf=elf,
             window=window,
+            adc_v=adc_v,
         )
         default = {"cycles": plain.cycles, "time_s": plain.time_s, "energy_j": plain.energy_j}
         measured = replace(measured, timing={"switches": dict(timing_pairs(timing)), "default": default})
@@ -341,12 +345,13 @@ def curve(
     elf: Path | None = None,
     window: tuple[str, str] | None = None,
     timing: Timing | None = None,
+    adc_v: Mapping[int, float] | None = None,
     progress: Progress | None = None,
 ) -> list[dict[str, Any]]:
     """Weigh a run over every operating point, each whole megahertz that each voltage allows; wait states make the
     run anew. Your own ELF sets its clock itself: its curve goes over the voltages alone, as does that of a board with
     a coprocessor, whose supplies have voltages of their own and count the same at each of the mote's."""
-    program, _ = _choose(workload, board, variant, elf, window)
+    program, _ = _choose(workload, board, variant, elf, window, adc_v)
     weights = PowerSet(power, board)
     wired_hz = weights.board.clock_hz if coprocessor.fitted(board) else None
     for vcc_v in voltages_v:
@@ -433,10 +438,11 @@ def profile(
     elf: Path | None = None,
     window: tuple[str, str] | None = None,
     timing: Timing | None = None,
+    adc_v: Mapping[int, float] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, int]:
     """Return folded stacks (`outer;inner`) and the cycles spent in each."""
-    program, _ = _choose(workload, board, variant, elf, window)
+    program, _ = _choose(workload, board, variant, elf, window, adc_v)
     work = program.workload
     device = _device_path(_board(board).device)
     coprocessor.ready(board, program.wires)
@@ -449,6 +455,7 @@ def profile(
         CYCLES_MAX,
         [*timing_pairs(timing), *program.wires],
         progress,
+        list(program.adc_v),
     )
 
 
@@ -465,6 +472,7 @@ def _choose(
     variant: Sequence[str],
     elf: Path | None,
     window: tuple[str, str] | None,
+    adc_v: Mapping[int, float] | None,
 ) -> tuple[Program, str]:
     boards.board_path(board)
     if (workload is None) == (elf is None):
@@ -475,12 +483,14 @@ def _choose(
     if workload is not None:
         if window is not None:
             raise SunsealError("`--from` and `--to` belong to `--elf`; a workload has its own marks")
+        if adc_v:
+            raise SunsealError("`--adc` belongs to a program of yours; no workload reads the ADC")
         chosen = boards.variant(tuple(variant), board)
         return builtin(workload, board, chosen), boards.variant_text(chosen)
     assert elf is not None
     if variant:
         raise SunsealError("`--variant` belongs to a workload; your own ELF is one variant already")
-    return own(elf, window), "own"
+    return own(elf, window, adc_v), "own"
 
 
 def _weighed(
@@ -550,6 +560,7 @@ def _counted(
         fed or b"",
         str(takes).encode(),
         json.dumps(switches).encode(),
+        json.dumps(program.adc_v).encode(),
         *(json.dumps(f, sort_keys=True).encode() for f in coprocessor.fitted(board).values()),
         coprocessor.models_id(board).encode(),
     ):
@@ -568,6 +579,7 @@ def _counted(
         CYCLES_MAX,
         switches,
         progress,
+        list(program.adc_v),
     )
     with contextlib.suppress(OSError):  # a cache that cannot be written only costs time
         write_atomic(path, counts.to_json())

@@ -18,6 +18,8 @@ from sunseal.planner.asleep import Asleep
 from sunseal.planner.radio import Exchange
 
 YEAR_S = 365.25 * 86_400.0
+SHELF_LIFE_S = 10 * YEAR_S
+"""What makers promise of primary cells unused: Energizer of its alkaline AA, Panasonic of its lithium coin cells."""
 
 
 def _parts(kind: str) -> dict[str, dict[str, Any]]:
@@ -215,7 +217,18 @@ class Lifetime:
             **({"coprocessor_j": use.coprocessor_j, **self.between.to_dict()} if self.between else {}),
             "asleep": None if self.asleep is None else self.asleep.to_dict(),
             "exchange": None if self.exchange is None else self.exchange.to_dict(),
+            "remark": beyond_shelf_life(self.lifetime_s),
         }
+
+
+def beyond_shelf_life(time_s: float) -> str | None:
+    """Say what no maker promises, where a battery is to last longer than its shelf life."""
+    if time_s <= SHELF_LIFE_S:
+        return None
+    return (
+        f"{time_s / YEAR_S:.0f} years are more than the ten that makers promise a cell on the shelf: self-discharge is "
+        "counted, ageing is not"
+    )
 
 
 def battery_of(board: str) -> str:

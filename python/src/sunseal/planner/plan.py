@@ -20,7 +20,7 @@ import pandas as pd
 from sunseal import boards, citing, places, units
 from sunseal.loop import fleet as fleets
 from sunseal.measurement import measuring
-from sunseal.planner import asleep, operations, plan_coupons, sweep, uncertainty
+from sunseal.planner import asleep, lifetime, operations, plan_coupons, sweep, uncertainty
 from sunseal.planner import plan_link as links
 from sunseal.planner import plan_requirements as wishes
 from sunseal.planner import plan_supplies as supply
@@ -391,6 +391,9 @@ def _told(everything: sweep.Field, made: Sequence[_Made]) -> list[Configuration]
             if n == 0
             else _why_dearer(everything.requirements, row, made[0][0])
         )
+        if isinstance(case.supply, supply.Battery) and everything.requirements.lifetime_s is not None:
+            lasts_s = everything.requirements.lifetime_s * (1.0 + float(row.energy_margin))
+            words = "; ".join(filter(None, (words, lifetime.beyond_shelf_life(lasts_s))))
         out.append(
             Configuration(
                 name=f"{name_of(row)}, {row.coupons} coupons" if kept else name_of(row),

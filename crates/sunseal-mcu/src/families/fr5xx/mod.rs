@@ -333,8 +333,8 @@ pub(crate) struct Fr5xx {
     /// Vectors of the system and the user NMI.
     nmi: [u32; 2],
     mpy_base: u32,
-    /// What each trigger is, for the lower and the upper half of the channels.
-    triggers: Box<[[Trigger; 2]; 32]>,
+    /// What each DMAxTSEL stands for, by channel.
+    triggers: Box<[Vec<Trigger>; 32]>,
     chip: Registers,
     fx: Effects,
     /// The unit whose random seed lies in the TLV.
@@ -391,9 +391,7 @@ impl Peripherals for Fr5xx {
         env.memory[tlv + 6] = facts.tlv.firmware_revision;
         env.memory[tlv + 7] = facts.tlv.hardware_revision;
         let triggers = std::array::from_fn(|i| {
-            let names = &facts.dma.triggers[i];
-            let (low, high) = names.split_once('|').unwrap_or((names, names));
-            [Trigger::parse(low), Trigger::parse(high)]
+            (0..facts.dma.channels).map(|c| Trigger::parse(facts.dma.trigger(i, c))).collect()
         });
         let at = Places::of(&facts.peripherals, &facts.vectors);
         let mut p = Self {

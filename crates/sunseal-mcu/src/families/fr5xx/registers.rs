@@ -68,7 +68,19 @@ impl Fr5xx {
         let pmm = &self.chip.blocks.pmm;
         let (locked, watched) = (pmm.pins_locked(), pmm.svsh_on());
         let mut cx = cx!(self, env, addr, at, now);
-        if self.chip.blocks.write(slot, off, value, mask, &mut cx)? {
+        let settled = self.chip.blocks.write(slot, off, value, mask, &mut cx)?;
+        if let Slot::dma(_) = slot {
+            // A channel would wait for ever.
+            let never = |(c, select): (usize, u8)| {
+                self.triggers[usize::from(select & 31)][c] == Trigger::Never
+            };
+            if self.chip.blocks.dma.watched().any(never) {
+                return Err(cx.refuse(
+                    "a DMA channel is enabled with a trigger that is reserved or not modelled",
+                ));
+            }
+        }
+        if settled {
             if env.common.state.lints.pending.is_empty() {
                 env.deadline = deadline;
             }

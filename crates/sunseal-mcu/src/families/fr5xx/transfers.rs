@@ -8,12 +8,12 @@ impl Fr5xx {
 
     pub(super) fn trigger_level(&self, channel: usize, select: u8) -> bool {
         let b = &self.chip.blocks;
-        let half = usize::from(2 * channel >= self.facts.dma.channels);
-        match self.triggers[usize::from(select & 31)][half] {
+        match self.triggers[usize::from(select & 31)][channel] {
             Trigger::Never => false,
             Trigger::Block(slot, number) => b.triggers(slot, number),
             Trigger::Chain => {
-                let group = if half == 0 { 0 } else { self.facts.dma.channels / 2 };
+                let upper = 2 * channel >= self.facts.dma.channels;
+                let group = if upper { self.facts.dma.channels / 2 } else { 0 };
                 let n = self.facts.dma.channels.div_ceil(2);
                 b.dma.flag(group + (channel - group + n - 1) % n)
             }
@@ -33,8 +33,7 @@ impl Fr5xx {
     }
 
     pub(super) fn served(&mut self, channel: usize, select: u8) {
-        let half = usize::from(2 * channel >= self.facts.dma.channels);
-        if let Trigger::Block(slot, number) = self.triggers[usize::from(select & 31)][half] {
+        if let Trigger::Block(slot, number) = self.triggers[usize::from(select & 31)][channel] {
             self.chip.blocks.served(slot, number);
         }
     }

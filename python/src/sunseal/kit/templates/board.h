@@ -18,5 +18,8 @@ void board_write(const char *text);
 void board_toggle(void);
 /* Wait about so long, at the clock after a reset. */
 void board_wait_ms(uint16_t ms);
+/* Sleep until a handler of an interrupt has set the flag; interrupts are enabled from then on. */
+#define BOARD_SLEEP @SLEEP@
+void board_sleep_until(const volatile uint8_t *flag);
 
 #endif
