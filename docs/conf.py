@@ -26,6 +26,9 @@ html_math_renderer = "mathml"
 # What a doctest or a console shows is nobody's syntax; a code of an unknown language is shown as it is.
 suppress_warnings = ["misc.highlighting_failure"]
 
+# Quotes and ellipses only: `--out` in a sentence is an option and no dash.
+smartquotes_action = "qe"
+
 # The docstrings write code in single backticks.
 default_role = "code"
 autodoc_typehints = "signature"

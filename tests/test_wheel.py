@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import time
 import venv
 from collections.abc import Callable
@@ -80,6 +81,7 @@ def test_a_person_with_python_alone(run: Run, own: Path, installed: Path, tmp_pa
     assert done.returncode == 2
     assert "pip install 'sunseal[plots]'" in done.stderr
     the_server(run, installed, tmp_path)
+    a_source_distribution(tmp_path)
 
 
 def an_own_program(run: Run, own: Path) -> None:
@@ -116,3 +118,24 @@ def the_server(run: Run, installed: Path, tmp_path: Path) -> None:
             said += server.stdout.readline()
         server.terminate()
     assert "listening" in said
+
+
+INCLUDED = re.compile(r"include_(?:str|bytes)!\(\s*\"([^\"]+)\"")
+
+
+def a_source_distribution(folder: Path) -> None:
+    """What the engine is compiled from is in it, and what the package reads; pip's build of it takes minutes."""
+    build = [sys.executable, str(ROOT / "packaging" / "wheel"), "--source", "--out", str(folder)]
+    subprocess.run(build, check=True, cwd=ROOT)
+    (archive,) = folder.glob("sunseal-*.tar.gz")
+    with tarfile.open(archive) as packed:
+        packed.extractall(folder, filter="data")
+    unpacked = folder / archive.name.removesuffix(".tar.gz")
+    sources = list(unpacked.glob("crates/*/src/**/*.rs"))
+    named = [(s.parent / name).resolve() for s in sources for name in INCLUDED.findall(s.read_text(encoding="utf-8"))]
+    assert len(named) > 6 and all(p.is_file() for p in named), [p for p in named if not p.is_file()]
+    home = unpacked / "python" / "src" / "sunseal" / "home"
+    for board in (ROOT / "firmware" / "boards").glob("*/board.mk"):
+        assert any((home / "firmware" / "build" / board.parent.name).glob("*/bench-*.elf")), board
+    assert (home / "data" / "parts").is_dir() and not (home / "bin").exists()
+    assert (unpacked / "Cargo.lock").is_file()

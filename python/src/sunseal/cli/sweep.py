@@ -80,36 +80,8 @@ def sweep_command(
         if path in wanted:
             raise SunsealError(f"`--over {path}=...` stands twice; give all its values in one")
         wanted[path] = values
-    done = [0, 0]
-    with warnings.catch_warnings(record=True) as warned, progress.bar(as_json, "points") as bar:
-        warnings.simplefilter("always", UserWarning)
-
-        def heard(points: int, of: int) -> None:
-            done[:] = points, of
-            if bar is not None:
-                bar(points, of)
-
-        try:
-            frame = sweeping.sweep(
-                file,
-                wanted,
-                sampler=sampler,
-                samples=samples,
-                seed=seed,
-                minimise=minimise,
-                maximise=maximise,
-                jobs=jobs,
-                dask=dask,
-                out=table,
-                heard=heard,
-            )
-        except KeyboardInterrupt as e:
-            if table is None or not done[1]:
-                raise
-            raise Stopped(f"`{table}` has {done[0]:,} of {done[1]:,} points; the same command goes on with them") from e
-        finally:
-            for warning in warned:
-                err.print(f"[bold yellow]warning:[/] {escape(str(warning.message))}")
+    asked = {"sampler": sampler, "samples": samples, "seed": seed, "minimise": minimise, "maximise": maximise}
+    frame = _swept(file, wanted, table, as_json, asked | {"jobs": jobs, "dask": dask})
     lost = frame[frame.error != ""]
     if len(lost) == len(frame):
         raise SunsealError(f"no point could be run; the first: {lost.error.iloc[0]}")
@@ -131,6 +103,30 @@ def sweep_command(
         err.print(f"and {len(lost) - 3:,} more points that could not be run, in column `error`")
     if table is not None:
         out.print(f"wrote {table}: {len(frame):,} points, {len(lost):,} of them not run")
+
+
+def _swept(file: Path, wanted: dict[str, Any], table: Path | None, as_json: bool, asked: dict[str, Any]) -> Any:
+    """Run the points with a bar, and tell what a journal had to warn of."""
+    from sunseal.sweeps import sweeping
+
+    done = [0, 0]
+    with warnings.catch_warnings(record=True) as warned, progress.bar(as_json, "points") as bar:
+        warnings.simplefilter("always", UserWarning)
+
+        def heard(points: int, of: int) -> None:
+            done[:] = points, of
+            if bar is not None:
+                bar(points, of)
+
+        try:
+            return sweeping.sweep(file, wanted, **asked, out=table, heard=heard)
+        except KeyboardInterrupt as e:
+            if table is None or not done[1]:
+                raise
+            raise Stopped(f"`{table}` has {done[0]:,} of {done[1]:,} points; the same command goes on with them") from e
+        finally:
+            for warning in warned:
+                err.print(f"[bold yellow]warning:[/] {escape(str(warning.message))}")
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
