@@ -13,7 +13,7 @@ import pytest
 import sunseal
 from conftest import Cli, require
 from sunseal import Machine, SunsealError
-from sunseal.measurement import cutting, injecting
+from sunseal.measurement import cutting, injecting, measuring
 
 BOARD = "msp430fr5994-launchpad"
 SCRIPT = Path(__file__).parents[2] / "crates/sunseal-mcu/tests/fr5994/program/msp430fr5994.ld"
@@ -420,21 +420,26 @@ def test_a_store_that_is_refused_is_refused_in_front_of_a_cut_too(build: Build, 
     assert (set(seen), seen[-1]) == (({7}, 7) if refused else ({7, 1}, 1))
 
 
-def _verdicts(elf: Path, brute: bool) -> dict[tuple[int, int], str | None]:
-    """Cut twice everywhere; return what is wrong by the cycles of both cuts."""
+def _verdicts(elf: Path, brute: bool, losses: int = 2, every: int = 1) -> dict[tuple[int, ...], str | None]:
+    """Cut so often in a row; return what is wrong by the cycles of all cuts."""
     run = cutting.Run(elf, BOARD, "task", "done", None, None, None, ["count", "shadow", "other"], {}, [], None)
     told = run.uninterrupted(None)
-    campaign = cutting.Campaign(run, told, 10**12, 1, losses=2, brute=brute)
+    campaign = cutting.Campaign(run, told, 10**12, 1, losses=losses, brute=brute, every=every, recoveries_most=100_000)
     root = cutting.Left((), stretch=run.stretch)
     campaign.cut_all(root, False, None)
     assert not campaign.uncut
-    return {
-        (first, second): behind.reason
-        for a, b, left in root.classes
-        for c, d, behind in left.classes
-        for first in range(a, b + 1)
-        for second in range(c, d + 1)
-    }
+    found: dict[tuple[int, ...], str | None] = {}
+
+    def look(path: tuple[int, ...], node: cutting.Left) -> None:
+        for first, last, left in node.classes:
+            for cycle in range(first, last + 1):
+                if cycle % every == 0 and (len(path) + 1 == losses or not left.classes):
+                    found[*path, cycle] = left.reason
+                elif cycle % every == 0:
+                    look((*path, cycle), left)
+
+    look((), root)
+    return found
 
 
 def test_second_losses_have_the_verdicts_of_single_cuts(build: Build) -> None:
@@ -473,6 +478,104 @@ def test_a_fault_that_takes_two_losses_is_found_by_two(build: Build, sunseal: Cl
     assert "`count` holds 09 00 where 07 00" in told["failures"][0]["reason"]
 
 
+# The high byte of `w` is 9 between two stores, which the run behind a cut there does not read; the run behind one more
+# cut, with `flag` at 1, counts it. The low byte, which is read, has had each of its values before.
+LATE = """
+    cmp #2, &flag
+    jeq done
+    cmp #1, &flag
+    jeq 2f
+    tst &begun
+    jnz 1f
+    mov #1, &begun
+    mov #0x0701, &w
+    mov #0x0702, &w
+    mov #0x0901, &w
+    nop
+    mov #0x0702, &w
+1:  cmp.b #2, &w
+    mov #1, &flag
+    nop
+    mov #0x0502, &w
+    jmp 3f
+2:  mov.b &w+1, r12
+    mov r12, &count
+    mov #0x0502, &w
+3:  mov #2, &flag
+"""
+
+
+def test_what_only_a_further_loss_reads_tells_two_recoveries_apart(build: Build) -> None:
+    """Taken for each other by what their own runs read, they are compared again when more is known."""
+
+    def counts_seven_or_five(m: Machine) -> bool:
+        return m.read_int("count") in (5, 7)
+
+    elf = build("late", LATE, count=7, flag=0, begun=0, w=0x0700)
+    once, twice, often, brute = (
+        sunseal.inject(
+            elf, BOARD, start="task", end="done", invariants=[counts_seven_or_five], losses=losses, brute=brute
+        )
+        for losses, brute in ((1, False), (2, False), (None, False), (2, True))
+    )
+    assert once.passed
+    assert {f.cycle for f in twice.failures} < {f.cycle for f in brute.failures}
+    for done in (twice, often):
+        assert done.earliest is not None
+        assert (done.uncut, len(done.earliest.again)) == (0, 1)
+
+
+THRICE = TWICE.replace("cmp #3", "cmp #4")
+
+
+def test_a_fault_that_takes_three_losses_is_found_by_any_number(build: Build) -> None:
+    elf = build("thrice", THRICE, count=7, flag=0, tries=0)
+    two, three, every = (
+        sunseal.inject(elf, BOARD, start="task", end="done", golden=["count"], losses=n) for n in (2, 3, None)
+    )
+    assert two.passed
+    assert (three.passed, every.passed, every.uncut) == (False, False, 0)
+    assert {len(f.again) for f in three.failures} == {2}
+
+
+def test_third_losses_have_the_verdicts_of_single_cuts(build: Build) -> None:
+    failing = 0
+    for n in range(4, 100, 24):
+        elf = build(f"thrice{n}", _seeded(37 * n + 11), count=7, flag=0, shadow=3, other=1)
+        brute, classes = (_verdicts(elf, brute, losses=3, every=4) for brute in (True, False))
+        assert classes == brute
+        failing += any(reason is not None for reason in brute.values())
+    assert failing > 0
+
+
+COUNTS = """
+    add #1, &lives
+    tst &flag
+    jne done
+    mov #1, &flag
+"""
+
+
+def test_a_count_of_lives_is_named_and_may_be_held(build: Build, sunseal: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cutting, "RECOVERIES_MOST", 40)
+    elf = build("counts", COUNTS, flag=0, lives=0)
+    asked = ("--board", BOARD, "--to", "done", "--golden", "flag")
+    done = sunseal("inject", elf, *asked, "--from", "task", "--losses", "any", "--json")
+    told = json.loads(done.out)
+    assert told["uncut"] > 0
+    assert list(told["changing"]) == ["lives"]
+    assert told["changing"]["lives"] > 15
+    least = sunseal("least-capacitor", elf, *asked, "--volts", "3.0-2.0")
+    assert least.status == 2
+    assert "told apart by `lives`" in " ".join(least.out.split())
+    told = json.loads(
+        sunseal("inject", elf, *asked, "--from", "task", "--losses", "any", "--hold", "lives", "--json").out
+    )
+    assert (told["passed"], told["uncut"], told["held"]) == (True, 0, ["lives"])
+    least = sunseal("least-capacitor", elf, *asked, "--volts", "3.0-2.0", "--hold", "lives", "--json")
+    assert (least.status, json.loads(least.out)["uncut"]) == (0, 0)
+
+
 GETS_ON = """
     mov &count, r12
 1:  cmp #9, r12
@@ -497,6 +600,23 @@ def _ends(elf: Path, cycles: int) -> bool:
     return False
 
 
+def _ends_on(elf: Path, capacitance_f: float, on_v: float, off_v: float) -> bool:
+    """Say whether lives on a capacitor come to the end: each is followed cycle by cycle until it is too low."""
+    m, weights = Machine(BOARD, elf), measuring.PowerSet("msp430fr5994-datasheet", BOARD).inner
+    m.power_cut()
+    for life in range(40):
+        volts, before = on_v, m.engine.counts()
+        m.engine.reboot(10**12, life)
+        while volts > off_v:
+            after = m.engine.counts()
+            spent_j = weights.weigh_as_run(after, volts).energy_j - weights.weigh_as_run(before, volts).energy_j
+            volts, before = volts - spent_j / volts / capacitance_f, after
+            if volts > off_v and m.engine.run(m.cycles + 1, None, [m.address("done")], None)[0] == "pc":
+                return True
+        m.power_cut()
+    return False
+
+
 def test_the_least_capacitor_is_that_of_the_longest_life_that_gets_nowhere(build: Build, sunseal: Cli) -> None:
     elf = build("gets_on", GETS_ON, count=0)
     asked = ("least-capacitor", elf, "--board", BOARD, "--to", "done", "--volts", "3.0-2.0", "--golden", "count")
@@ -510,6 +630,9 @@ def test_the_least_capacitor_is_that_of_the_longest_life_that_gets_nowhere(build
     assert "uF between 3 and 2 V" in sunseal(*asked).out
     refused = sunseal(*asked[:-4], "--volts", "2-3")
     assert (refused.status, "has no energy: give the higher first" in refused.err) == (2, True)
+    # The same by the joules of each cycle, on a capacitor that lives leave at 2 V.
+    on = {share: _ends_on(elf, share * found["capacitance_f"], 3.0, 2.0) for share in (0.98, 1.0, 1.02)}
+    assert on == {0.98: False, 1.0: True, 1.02: True}
     # A program that keeps nothing must come through in one life.
     once = build("once", "    mov #200, r13\n2:  dec r13\n    jne 2b\n", count=0)
     found = json.loads(sunseal("least-capacitor", once, *asked[2:6], "--volts", "3.0-2.0", "--json").out)

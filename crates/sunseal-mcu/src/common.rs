@@ -489,6 +489,12 @@ impl Common {
         self.parts.iter().map(|a| (a.name.clone(), a.part.save(), a.selected)).collect()
     }
 
+    /// What a loss of power left in the parts, each with its length in front.
+    pub fn parts_remain(&self) -> Vec<u8> {
+        let each = |left: Vec<u8>| [&(left.len() as u64).to_le_bytes()[..], &left].concat();
+        self.parts.iter().flat_map(|a| each(a.part.remains())).collect()
+    }
+
     pub fn restore_parts(&mut self, saved: &[(String, Vec<u8>, bool)]) {
         for (a, (_, bytes, selected)) in self.parts.iter_mut().zip(saved) {
             a.part.restore(bytes);

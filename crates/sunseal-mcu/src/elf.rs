@@ -687,6 +687,16 @@ impl Elf {
             .or_else(|| before(&self.labels).filter(|s| s.addr > behind && self.has_code(addr)))
     }
 
+    /// The object that an address of data lies in.
+    #[must_use]
+    pub fn object_at(&self, addr: u32) -> Option<&Symbol> {
+        let holds = |s: &&Symbol| {
+            (s.addr..s.addr.saturating_add(s.size_bytes.max(1))).contains(&addr)
+                && s.kind == SymbolKind::Object
+        };
+        self.symbols.iter().find(holds)
+    }
+
     /// `function` or `function+offset`, or the bare address.
     #[must_use]
     pub fn describe(&self, addr: u32) -> String {

@@ -702,10 +702,8 @@ impl<C: Chip> Engine<C> {
         self.chip.forget_ticks();
         self.power_on(0);
         let mut left = self.chip.remains();
-        let parts = self.chip.common().save_parts();
-        if let Some(left) = &mut left {
-            parts.iter().for_each(|(_, bytes, _)| left.extend_from_slice(bytes));
-        }
+        let parts = self.chip.common().parts_remain();
+        left.iter_mut().for_each(|left| left.extend_from_slice(&parts));
         self.restore(&here).expect("the engine's own snapshot");
         left
     }

@@ -7,12 +7,12 @@
 
 mod classes;
 mod footprint;
-
-use std::hash::Hasher;
+mod left;
 
 pub use classes::ELSEWHERE;
 use classes::Survivors;
 pub use footprint::{Alone, Footprint};
+pub use left::{Differing, Left};
 use sunseal_mcu::device::RegionKind;
 use sunseal_mcu::listing::Listing;
 use sunseal_mcu::{Elf, Machine, MachineError, Register, Snapshot, Stop, Until};
@@ -355,28 +355,6 @@ pub struct Trace {
     pub pc: u32,
     /// In front of it.
     pub registers: Vec<Register>,
-}
-
-/// What a loss of power for `off` has left to the machine, which is about to boot, as a number that is the same for
-/// the same; none where registers cannot be told.
-pub fn left(machine: &mut Machine, off: Picos) -> Option<u128> {
-    let registers = machine.remains()?;
-    let held = off <= machine.ram_holds();
-    let kept = footprint::ranges(machine.device(), |kind| match kind {
-        RegionKind::Fram | RegionKind::Flash | RegionKind::InfoFlash => true,
-        RegionKind::Ram => held,
-        _ => false,
-    });
-    let half = |salt: u8| {
-        let mut hasher = std::hash::DefaultHasher::new();
-        hasher.write_u8(salt);
-        hasher.write(&registers);
-        for (start, end) in &kept {
-            hasher.write(machine.read_mem(*start, (end - start + 1) as usize).unwrap_or(&[]));
-        }
-        u128::from(hasher.finish())
-    };
-    footprint::follows(machine.device()).then(|| half(0) << 64 | half(1))
 }
 
 /// The supply, which has gone, comes back after `off`; `seed` makes the noise with which RAM wakes.

@@ -104,6 +104,11 @@ pub trait Part: Send {
     }
     /// Goes back to what [`save`](Self::save) gave.
     fn restore(&mut self, _saved: &[u8]) {}
+    /// Asked just behind a start: bytes that are the same wherever the part goes on the same from there, whatever it did
+    /// before and whenever that was.
+    fn remains(&self) -> Vec<u8> {
+        self.save()
+    }
 }
 
 /// Which of the chip's connections a part is wired to.

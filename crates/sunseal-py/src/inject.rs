@@ -58,6 +58,40 @@ impl Footprint {
     }
 }
 
+/// What a loss of power left.
+#[pyclass(frozen, module = "sunseal._engine")]
+pub struct Left(pub inject::Left);
+
+#[pymethods]
+impl Left {
+    /// Where it differs from another one of the same machine; none where registers or parts do.
+    fn differing(&self, other: &Self) -> Option<Differing> {
+        self.0.differing(&other.0).map(Differing)
+    }
+
+    /// The bytes from `addr` on; none where they do not survive.
+    fn bytes(&self, addr: u32, bytes: u32) -> Option<Vec<u8>> {
+        self.0.bytes(addr, bytes)
+    }
+}
+
+/// Addresses at which two losses of power left different bytes.
+#[pyclass(frozen, module = "sunseal._engine")]
+pub struct Differing(inject::Differing);
+
+#[pymethods]
+impl Differing {
+    /// Whether a run, or one behind further losses, tells the two apart, or may.
+    fn read_by(&self, run: &Footprint) -> bool {
+        self.0.read_by(&run.lock())
+    }
+
+    /// Those that it reads.
+    fn seen_by(&self, run: &Footprint) -> Vec<u32> {
+        self.0.seen_by(&run.lock())
+    }
+}
+
 #[pymethods]
 impl Stretch {
     /// Walks from where the machine stands to the first of `ends` (or to its halt), in at most `limit` cycles.

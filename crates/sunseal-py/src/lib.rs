@@ -39,7 +39,7 @@ mod _engine {
     #[pymodule_export]
     use fleet::fleet;
     #[pymodule_export]
-    use inject::{Footprint, Stretch};
+    use inject::{Differing, Footprint, Left, Stretch};
     #[pymodule_export]
     use instructions::{disassemble, trace};
     #[pymodule_export]

@@ -19,7 +19,7 @@ use sunseal_mcu::taint::Taint;
 use sunseal_mcu::vcd::{Probes, Recorder, Stimulus};
 use sunseal_mcu::war::War;
 use sunseal_mcu::{Device, Elf, Pin, Snapshot as State, Stop, Until};
-use sunseal_node::inject::Footprint;
+use sunseal_node::inject::{self, Footprint};
 use sunseal_node::{Antenna, Fitted};
 use sunseal_radio::{Medium, MediumConfig, Position, RadioHandle};
 use sunseal_trace::{Observer, Picos, Silent};
@@ -695,6 +695,12 @@ impl Machine {
         Ok((s.addr, s.size_bytes))
     }
 
+    /// The object that an address of data lies in: name, address, size in bytes.
+    fn object_at(&self, addr: u32) -> Option<(String, u32, u32)> {
+        let object = self.elf.as_ref()?.object_at(addr)?;
+        Some((object.name.clone(), object.addr, object.size_bytes))
+    }
+
     /// Where an address lies: symbol and offset, with the source line where it is known.
     fn describe(&self, addr: u32) -> String {
         let Some(elf) = &self.elf else { return format!("{addr:#x}") };
@@ -835,9 +841,16 @@ impl Machine {
         Some(crate::inject::Footprint::new(footprint))
     }
 
-    /// A number that is the same wherever a loss of power for so long left the same; none where that is not known.
-    fn left(&self, off_ps: u128) -> Option<u128> {
-        sunseal_node::inject::left(&mut self.lock(), Picos(off_ps))
+    /// What a loss of power for so long left, on a machine about to boot; none where that is not known. It shares with
+    /// `like` what is the same there.
+    #[pyo3(signature = (off_ps, like))]
+    fn left(
+        &self,
+        off_ps: u128,
+        like: Option<&crate::inject::Left>,
+    ) -> Option<crate::inject::Left> {
+        let like = like.map(|like| &like.0);
+        inject::Left::of(&mut self.lock(), Picos(off_ps), like).map(crate::inject::Left)
     }
 
     /// Lets the supply stay away for so long and brings it back; RAM wakes with noise made from the seed.

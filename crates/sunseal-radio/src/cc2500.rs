@@ -773,6 +773,19 @@ impl RadioChip for Chip {
             ..was
         };
     }
+
+    fn remains(&self) -> Vec<u8> {
+        // What it put on the air, or heard, is there still; else nothing is left but times that nobody reads again.
+        if self.journal.has_traffic() || self.listening_since != Picos::MAX {
+            return self.save();
+        }
+        let registers = (self.state, &self.regs[..], self.pa_table, self.pa_index, self.selected);
+        let received = (self.last_rssi, self.last_lqi, self.crc_pin, self.sleep_asked);
+        let queues = (&self.tx, &self.rx, &self.arrivals, self.access, &self.wor);
+        let under_way = (self.sending, &self.outgoing, &self.receiving, &self.journal.problem);
+        let left = (registers, received, queues, under_way);
+        postcard::to_stdvec(&left).expect("registers can always be written")
+    }
 }
 
 fn silence() -> Box<dyn Air> {

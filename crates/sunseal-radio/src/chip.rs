@@ -63,6 +63,11 @@ impl Journal {
         }
     }
 
+    /// Whether anything was sent or heard.
+    pub fn has_traffic(&self) -> bool {
+        !self.log.is_empty() || self.counts != RadioCounts::default()
+    }
+
     pub fn packet(&mut self, at: Picos, sent: bool, packet: Vec<u8>, crc_ok: bool) {
         let time_us = self.epoch_us + at.as_micros();
         self.log.push(AirPacket { time_us, sent, packet, crc_ok });
@@ -117,6 +122,10 @@ pub(crate) trait RadioChip: Send {
     }
     /// Goes back to what [`save`](Self::save) gave.
     fn restore(&mut self, _saved: &[u8]) {}
+    /// See [`Part::remains`].
+    fn remains(&self) -> Vec<u8> {
+        self.save()
+    }
 }
 
 pub(crate) fn lock<T: ?Sized>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -234,6 +243,10 @@ impl Part for Radio {
 
     fn restore(&mut self, saved: &[u8]) {
         self.with(|c| c.restore(saved));
+    }
+
+    fn remains(&self) -> Vec<u8> {
+        lock(&self.chip).remains()
     }
 
     fn shifted_in(&mut self) -> Option<u8> {

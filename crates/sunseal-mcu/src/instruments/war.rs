@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use sunseal_trace::{Access, Cycles, Flow, Observer, Width};
 
 use crate::device::{Device, RegionKind};
-use crate::elf::{Architecture, Elf, SourceLine, SymbolKind};
+use crate::elf::{Architecture, Elf, SourceLine};
 
 /// Why such hazards cannot be looked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -221,11 +221,7 @@ impl War {
     /// What was found, by where it is written.
     #[must_use]
     pub fn findings(&self, elf: &Elf) -> Vec<Hazard> {
-        let object = |addr: u32| {
-            let holds = |a: u32, bytes: u32| (a..a.saturating_add(bytes.max(1))).contains(&addr);
-            let mut all = elf.symbols.iter().filter(|s| s.kind == SymbolKind::Object);
-            all.find(|s| holds(s.addr, s.size_bytes)).map(|s| s.name.clone())
-        };
+        let object = |addr: u32| elf.object_at(addr).map(|s| s.name.clone());
         let mut by: BTreeMap<(u32, u32, Option<String>), Hazard> = BTreeMap::new();
         for (&(read, write, addr), counts) in &self.found {
             let symbol = object(addr);

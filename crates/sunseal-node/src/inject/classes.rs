@@ -12,7 +12,7 @@ use sunseal_mcu::device::RegionKind;
 use sunseal_mcu::{Machine, Snapshot, Stop, Until};
 use sunseal_trace::{Access, Cycles, Flow, Observer, Picos, Width};
 
-use super::footprint::{Alone, Footprint, MULTIPLIER_BYTES, SPACE, follows, ranges};
+use super::footprint::{Alone, Footprint, MULTIPLIER_BYTES, follows, ranges};
 
 /// So many times it is asked what registers a cut leaves; from then on each touch of them begins a class.
 const ASKED_MOST: u32 = 20_000;
@@ -142,7 +142,7 @@ impl Survivors {
             changes: Vec::new(),
             loose: Vec::new(),
             registers: Vec::new(),
-            first: vec![0; SPACE as usize],
+            first: Vec::new(),
             now: Vec::new(),
             applied: 0,
             ram_held: off <= machine.ram_holds(),
@@ -161,11 +161,12 @@ impl Survivors {
             RegionKind::Ram => held,
             _ => false,
         });
+        let top = kept.iter().map(|(_, end)| *end as usize + 1).max().unwrap_or(0);
+        me.first = vec![0; top];
         let mut step = Step { multiplier: machine.device().multiplier(), ..Step::default() };
         let (image, found) = (me.first.clone(), HashMap::new());
         let mut survey = Survey { machine, kept, image, found, asked: 0, next: 0 };
-        survey.look(0, &mut me.changes);
-        me.changes.clear();
+        survey.look(0, &mut Vec::new());
         me.first.clone_from(&survey.image);
         me.registers.push((0, survey.registers()));
         let mut writing = super::writers(survey.machine);
@@ -212,6 +213,7 @@ impl Survivors {
             me.why_not = Some("memory was changed by something that is not followed");
         }
         me.changes.sort_by_key(|c| c.at);
+        me.changes.shrink_to_fit();
         me.now.clone_from(&me.first);
         me
     }
@@ -242,11 +244,11 @@ impl Survivors {
             }
             last = last.min(from - 1);
         }
-        let mut ram = run.ram.iter().flat_map(|(start, end)| *start..=*end);
-        if !self.ram_held && ram.any(|addr| run.read.has(addr)) {
+        if !self.ram_held && run.reads_ram() {
             return Err("RAM is read that woke with noise");
         }
-        if let Some((from, _)) = self.registers.iter().find(|(from, _)| *from > at) {
+        let behind = self.registers.partition_point(|(from, _)| *from <= at);
+        if let Some((from, _)) = self.registers.get(behind) {
             last = last.min(from - 1);
         }
         if self.changes.get(self.applied.wrapping_sub(1)).is_some_and(|c| c.at > at) {

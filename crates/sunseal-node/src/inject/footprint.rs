@@ -22,6 +22,11 @@ impl Bits {
         Self(vec![0; SPACE as usize / 64].into_boxed_slice())
     }
 
+    /// Of no address: not to be asked any more.
+    fn none() -> Self {
+        Self(Box::default())
+    }
+
     fn of(device: &Device, which: impl Fn(RegionKind) -> bool) -> Self {
         let mut me = Self::new();
         for (start, end) in ranges(device, which) {
@@ -256,6 +261,11 @@ impl Footprint {
         grown != 0 || self.alone != before
     }
 
+    /// Whether it, or a run behind a further loss, reads RAM before writing it.
+    pub(super) fn reads_ram(&self) -> bool {
+        self.ram.iter().flat_map(|(start, end)| *start..=*end).any(|addr| self.read.has(addr))
+    }
+
     /// Why the cut in front of this run is in no class, if so.
     #[must_use]
     pub fn alone(&self) -> Option<Alone> {
@@ -291,6 +301,12 @@ impl Footprint {
         if self.firsts.iter().any(|(_, addr)| refused(addr)) {
             self.alone = Some("FRAM holds something else than what was stored there");
         }
+        // What only following needs: a campaign keeps thousands of them.
+        let following = [&mut self.memory, &mut self.flash, &mut self.fram];
+        following.into_iter().for_each(|bits| *bits = Bits::none());
+        (self.written, self.fetched) = (Bits::none(), Bits::none());
+        self.stored = Vec::new();
+        self.firsts.shrink_to_fit();
     }
 
     fn register(&mut self, addr: u32, kind: Access, width: Width) {

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -54,6 +55,10 @@ def inject_command(
     losses: Annotated[
         str, typer.Option("--losses", help="So many losses in a row, or any: recoveries are cut too.")
     ] = "1",
+    hold: Annotated[
+        list[str] | None,
+        typer.Option("--hold", help="Object that is as in the image in each life: a count of lives. Repeatable."),
+    ] = None,
     off: Annotated[str, typer.Option("--off", help="How long the supply stays away.")] = "1s",
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, help="CPU cycles allowed up to --to and after the reboot.")
@@ -89,6 +94,7 @@ def inject_command(
             assertions=assertion,
             again=again or (),
             losses=_losses(losses),
+            held=hold or (),
             off_s=units.time_s(off, "--off"),
             seed=seed,
             stop_at_first=first,
@@ -135,7 +141,9 @@ def _show_injection(done: Any) -> None:
         fell = f"{done.recovery_cuts:,} of the cuts fell into {done.recoveries:,} recoveries"
         out.print(f"the power went {often} in a row: {fell}", style="dim")
         if done.uncut:
-            out.print(f"not cut: {done.uncut:,} more recoveries", style="yellow")
+            out.print(f"not cut: {done.uncut:,} more recoveries{_told_apart(done.changing)}", style="yellow")
+        if done.held:
+            out.print(f"each life began with {_names(done.held)} as the image has it", style="dim")
     if done.played < done.cuts:
         out.print(f"{done.played:,} of them played, one of each class that has the same run behind it", style="dim")
         for why, times in sorted(done.alone.items(), key=lambda a: -a[1]):
@@ -153,6 +161,18 @@ def _show_injection(done: Any) -> None:
         out.print(f"cycle {_path(failure)}, in {escape(failure.place)}: {escape(failure.reason)}", style="dim")
     if done.failed > 11:
         out.print(f"and {done.failed - 11:,} more", style="dim")
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(f"`{escape(name)}`" for name in names)
+
+
+def _told_apart(changing: Mapping[str, int]) -> str:
+    """Say what keeps changing, where a program never comes to memories that were there before."""
+    if not changing:
+        return ""
+    held = ", ".join(f"`{escape(name)}` ({values:,} values)" for name, values in list(changing.items())[:5])
+    return f"; they are told apart by {held}: if a program's lives are counted there, --hold it"
 
 
 def _path(failure: Any) -> str:
@@ -213,6 +233,10 @@ def least_command(
         Path | None, typer.Option("--check", help="Python file: check_*(machine) must hold; setup(machine).")
     ] = None,
     power: Power = DEFAULT_POWER,
+    hold: Annotated[
+        list[str] | None,
+        typer.Option("--hold", help="Object that is as in the image in each life: a count of lives. Repeatable."),
+    ] = None,
     off: Annotated[str, typer.Option("--off", help="How long the supply stays away.")] = "1s",
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="CPU cycles allowed up to --to.")] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the noise with which RAM wakes.")] = 1,
@@ -242,6 +266,7 @@ def least_command(
             golden=golden or (),
             invariants=checks.invariants,
             setup=checks.setup,
+            held=hold or (),
             power=power,
             limit_cycles=limit,
             off_s=units.time_s(off, "--off"),
@@ -274,6 +299,9 @@ def _show_least(found: Least) -> None:
     )
     if found.uncut:
         out.print(
-            f"undecided: lives from {found.uncut:,} more memories were not looked at, and one of them may need more",
+            f"undecided: lives from {found.uncut:,} more memories were not looked at, and one of them may need more"
+            f"{_told_apart(found.changing)}",
             style="yellow",
         )
+    if found.held:
+        out.print(f"each life began with {_names(found.held)} as the image has it", style="dim")

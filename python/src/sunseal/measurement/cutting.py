@@ -23,8 +23,10 @@ WALK_CYCLES = 1_000_000_000
 """So far an uninterrupted run is looked at, if no limit is given: seconds."""
 TRACE_INSTRUCTIONS = 12
 SHRINK_CUTS = 10_000
-RECOVERIES_MOST = 300
-"""So many different recoveries are cut; each keeps its stretch, a few megabytes."""
+RECOVERIES_MOST = 1000
+"""So many different recoveries are cut; each keeps its stretch, a megabyte."""
+UNCUT_NAMED = 100
+"""Of so many that were not, it is told what tells them from those that were."""
 PLAIN = frozenset(
     "address addresses adc_volts board describe device flags hook memory pc pin place ranges read read_int registers "
     "release run set_pin states timing unhook vcc_v write __class__".split()
@@ -82,9 +84,11 @@ class Run:
         expect: Mapping[str, bytes],
         invariants: Sequence[Invariant],
         assertions: Sequence[Place] | None,
+        held: Sequence[str] = (),
     ) -> None:
-        """Load the program and look its places up."""
+        """Load the program and look its places up; each life begins with what the image has in `held`."""
         self.machine = m = Machine(board, elf)
+        self.held = [(m.address(name), m.read(name)) for name in held]
         self.call, self.setup = call, setup
         self.start: Place = "main" if call is not None else start
         if call is not None and (end is not None or until is not None):
@@ -127,6 +131,8 @@ class Run:
 
     def begin(self) -> None:
         """Prepare the first instruction behind a power-up."""
+        for addr, image in self.held:
+            self.machine.write(addr, image)
         if self.setup is not None:
             self.setup(self.witness)
 
@@ -224,8 +230,14 @@ class Left:
     """What that run looked at, and what runs behind further cuts of it did."""
     asked: str = ""
     """What checks asked for that tells when the cut fell."""
+    kept: _engine.Left | None = None
+    """Memory, registers and parts as the cut left them, to recognise others by."""
+    grown: int = 0
+    """How often `seen` has become more."""
     snapshot: _engine.Snapshot | None = None
     """About to boot."""
+    uncut: bool = False
+    """Its recovery was to be cut, and there were too many."""
     stretch: _engine.Stretch | None = None
     """Of that run, where it is cut too."""
     origin: int = 0
@@ -234,8 +246,30 @@ class Left:
     """First and last cut of its stretch that left the same, and that."""
     alone: dict[str, int] = field(default_factory=dict)
     """How many of these cuts are in no class, by the reason."""
-    plays: dict[int, Left] = field(default_factory=dict)
+    plays: dict[int, Taken] = field(default_factory=dict)
     """What the cuts left that were made, by their cycles."""
+
+
+@dataclass(eq=False)
+class Taken:
+    """A cut, and the state that what it left is taken for."""
+
+    left: Left
+    differing: _engine.Differing | None
+    """Where what it left differs from that state; none if it is the state itself."""
+    compared: int
+    """How much `left.grown` was when they were compared."""
+    joined: int = -1
+    """How much it was when the run that was cut took over what is read behind the cut."""
+
+    def holds(self) -> bool:
+        """Whether the two have the same run still, as far as is known what runs behind further cuts read."""
+        left = self.left
+        if self.differing is None or self.compared == left.grown:
+            return True
+        assert left.seen is not None
+        self.compared = left.grown
+        return not self.differing.read_by(left.seen)
 
 
 class Campaign:
@@ -253,14 +287,14 @@ class Campaign:
         losses: int | None = 1,
         points: Points | str = "cycles",
         every: int = 1,
-        recoveries_most: int = RECOVERIES_MOST,
+        recoveries_most: int | None = None,
     ) -> None:
         """Say what is cut, and what must hold in the end."""
         self.run, self.told, self.off_ps, self.seed, self.again = run, told, off_ps, seed, again
         self.brute, self.losses, self.points, self.every = brute, losses, points, every
-        self.recoveries_most = recoveries_most
-        self.uncut: set[tuple[int, ...]] = set()
-        """Paths to recoveries that were not cut, as there were too many."""
+        self.recoveries_most = RECOVERIES_MOST if recoveries_most is None else recoveries_most
+        self.uncut: list[Left] = []
+        """Recoveries that were not cut, as there were too many."""
         self.runs = 0
         """Runs behind a reboot that were made."""
         self.shrunk: list[tuple[int, Left]] = []
@@ -269,7 +303,9 @@ class Campaign:
         """What is cut: the stretch, then each different recovery."""
         self.twice = [0] * len(again)
         """Reboots behind which the power went once more, by the entries of `again`."""
-        self._known: dict[int, Left] = {}
+        self._known: list[Left] = []
+        """What was left that others can be taken for."""
+        self._like: _engine.Left | None = None
 
     @property
     def recoveries(self) -> list[Left]:
@@ -333,15 +369,13 @@ class Campaign:
         self, node: Left, at: Sequence[int], stop_at_first: bool, progress: Callable[[int, int], None] | None
     ) -> bool:
         """Cut a stretch at the points, which rise; true if more was found than was known before."""
-        engine = self.run.machine.engine
         grown, done, survived = False, 0, -1
         node.classes, node.alone = [], {}
         while done < len(at):
             cycle = at[done]
-            left, new = self._play(node, cycle)
-            grown |= new
-            if node.seen is not None and left.seen is not None:
-                grown |= node.seen.join(engine, node.origin + cycle, self.off_ps, left.seen)
+            taken, new = self._play(node, cycle)
+            left = taken.left
+            grown |= new | self._join(node, cycle, taken)
             behind = max(bisect_right(at, self._last(node, cycle, left)), done + 1)
             if left.reason is not None:
                 behind = done + 1 if stop_at_first else behind
@@ -349,6 +383,8 @@ class Campaign:
                     self._shrink(node, survived, cycle)
             survived = at[behind - 1]
             node.classes.append((cycle, survived, left))
+            if self.losses == 1:
+                left.seen = None  # nobody asks again, and there may be a million of them
             done = behind
             if progress is not None:
                 progress(done, len(at))
@@ -356,28 +392,38 @@ class Campaign:
                 break
         return grown
 
-    def _play(self, node: Left, cycle: int) -> tuple[Left, bool]:
-        """Cut a stretch at a cycle; return what that left, and whether it is a recovery that is still to be cut."""
+    def _join(self, node: Left, cycle: int, taken: Taken) -> bool:
+        """Have a run read what the one behind its cut reads; true if that is more than was known."""
+        left = taken.left
+        if node.seen is None or left.seen is None or taken.joined == left.grown:
+            return False
+        more = node.seen.join(self.run.machine.engine, node.origin + cycle, self.off_ps, left.seen)
+        taken.joined = left.grown
+        node.grown += more
+        return more
+
+    def _play(self, node: Left, cycle: int) -> tuple[Taken, bool]:
+        """Cut a stretch at a cycle; return what that is taken for, and whether that changes what is known."""
         run, engine = self.run, self.run.machine.engine
-        if cycle in node.plays:
-            return node.plays[cycle], False
+        if (known := node.plays.get(cycle)) is not None and known.holds():
+            return known, False
         assert node.stretch is not None
         noise = self.seed * 0x9E3779B97F4A7C15
         for earlier in node.path:
             noise = (noise + earlier + 1) * 0xD1342543DE82EF95
         noise += cycle * (1 + len(self.again))
         node.stretch.cut(cycle, self.off_ps, noise % 2**64)
+        path = (*node.path, cycle)
+        left = Left(path, run=self.runs)
+        taken = Taken(left, None, 0)
         deeper = self.losses != 1
-        key = engine.left(self.off_ps) if deeper and not self.brute else None
-        if key is not None and key in self._known:
-            node.plays[cycle] = left = self._known[key]
-            # It may have been met so deep that its recovery was not to be cut.
-            cut = left.reason is not None or left in self.nodes
-            return left, not cut and self._keep(left, (*node.path, cycle))
-        left = Left((*node.path, cycle), run=self.runs)
         if deeper:
-            node.plays[cycle] = left
-        new = self._keep(left, left.path)
+            left.kept = self._like = engine.left(self.off_ps, self._like)
+            if not self.brute and (same := self._recognise(left)) is not None:
+                node.plays[cycle] = same
+                return same, known is not None
+            node.plays[cycle] = taken
+        new = self._keep(left, path)
         booted = engine.cycles
         self.runs += 1
         run.asked.clear()
@@ -386,23 +432,70 @@ class Campaign:
         left.reason = self._further_cuts(noise)
         left.cycles = engine.cycles - booted
         left.seen, left.asked = engine.followed(), ", ".join(f"`{name}`" for name in sorted(run.asked))
-        if key is not None and not left.asked and left.seen is not None and left.seen.alone is None:
-            self._known[key] = left
+        followed = left.seen is not None and left.seen.alone is None
+        if deeper and left.kept is not None and not left.asked and followed:
+            self._known.append(left)
         if new and left.reason is not None:
             self.nodes.remove(left)
-            return left, False
-        return left, new
+            new = False
+        elif not new and left.reason is None and self._deep_enough(path):
+            left.uncut = True
+            self.uncut.append(left)
+        return taken, new or known is not None
+
+    def _recognise(self, found: Left) -> Taken | None:
+        """Find a known state that has the same run, and the same runs behind the cuts that may follow."""
+        if found.kept is None:
+            return None
+        for left in self._known:
+            assert left.kept is not None and left.seen is not None
+            differing = found.kept.differing(left.kept)
+            if differing is None or differing.read_by(left.seen):
+                continue
+            # It may have been met so deep that its recovery was cut less often, or not at all.
+            cut = left.snapshot is not None and (self.losses is None or len(left.path) <= len(found.path))
+            if cut or left.reason is not None or left.uncut or not self._deep_enough(found.path):
+                return Taken(left, differing, left.grown)
+        return None
+
+    def _deep_enough(self, path: tuple[int, ...]) -> bool:
+        """Say whether a recovery behind these cuts is to be cut, too."""
+        return self.losses is None or len(path) < self.losses
 
     def _keep(self, left: Left, path: tuple[int, ...]) -> bool:
         """Have the recovery that the machine is about to begin cut too, if so many losses are asked for."""
-        if self.losses is not None and len(path) >= self.losses:
+        if not self._deep_enough(path) or len(self.nodes) > self.recoveries_most:
             return False
-        if len(self.nodes) > self.recoveries_most:
-            self.uncut.add(left.path)
-            return False
-        left.path, left.snapshot = path, self.run.machine.snapshot()
+        left.snapshot = self.run.machine.snapshot()
         self.nodes.append(left)
         return True
+
+    def changing(self) -> dict[str, int]:
+        """Return what told recoveries that were not cut from those that were: objects, with the values they had."""
+        found: dict[tuple[str, int, int], set[bytes]] = {}
+        for left in self.uncut[:UNCUT_NAMED]:
+            for name in self._told_by(left):
+                found[name] = set()
+        for name, values in found.items():
+            held = (left.kept.bytes(*name[1:]) for left in (*self.nodes, *self.uncut) if left.kept is not None)
+            values.update(bytes(value) for value in held if value is not None)
+        if self.uncut and not found:
+            return {"registers or parts": len(self.uncut)}
+        return {name: len(values) for (name, _, _), values in sorted(found.items(), key=lambda f: -len(f[1]))}
+
+    def _told_by(self, left: Left) -> list[tuple[str, int, int]]:
+        """Return the objects by which a state differs from the known one that is nearest."""
+        best: list[int] | None = None
+        for known in self.recoveries:
+            if left.kept is None or known.kept is None or known.seen is None or known is left:
+                continue
+            differing = left.kept.differing(known.kept)
+            seen = [] if differing is None else differing.seen_by(known.seen)
+            if seen and (best is None or len(seen) < len(best)):
+                best = seen
+        engine = self.run.machine.engine
+        named = [engine.object_at(addr) or (f"{addr:#07x}", addr, 1) for addr in best or ()]
+        return sorted({(name, addr, size) for name, addr, size in named if size})
 
     def _further_cuts(self, noise: int) -> str | None:
         """Run on behind a reboot, through the cuts of `again`; return what is wrong at the end, if anything."""
@@ -434,7 +527,7 @@ class Campaign:
         """Look for an earlier failure between a cut that was survived and one that was not."""
         assert node.stretch is not None
         for earlier in [w for w in node.stretch.writes if good < w < bad][:SHRINK_CUTS]:
-            left, _ = self._play(node, earlier)
+            left = self._play(node, earlier)[0].left
             self.shrunk.append((earlier, left))
             self._last(node, earlier, left)
             if left.reason is not None:

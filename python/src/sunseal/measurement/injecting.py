@@ -77,6 +77,10 @@ class Injection:
     """How many of the cuts fell there."""
     uncut: int = 0
     """Recoveries that were not cut, as there were too many different ones."""
+    changing: Mapping[str, int] = field(default_factory=dict)
+    """The objects that tell those from the others, by name, and how many values they had."""
+    held: Sequence[str] = ()
+    """Objects that each life began with as the image has them."""
 
     @property
     def passed(self) -> bool:
@@ -187,6 +191,7 @@ def inject(
     assertions: Sequence[Place] | None = None,
     again: Sequence[int] = (),
     losses: int | None = 1,
+    held: Sequence[str] = (),
     off_s: float = 1.0,
     seed: int = 1,
     stop_at_first: bool = False,
@@ -210,9 +215,10 @@ def inject(
 
     `losses` is how often in a row the power may go: with 2 each recovery is cut at all its points too, with None
     recoveries of recoveries as well until no cut leaves anything that was not there before, so that the verdict holds
-    for any number of losses. `again` are, without that, cycles behind a reboot after which the power goes once more,
-    one reboot each. The supply stays away for `off_s` seconds: memory that still holds its charge then keeps it. `seed`
-    makes the noise with which RAM wakes, another one each time.
+    for any number of losses. A program that counts its lives never comes to that: name the count in `held`, and each
+    life begins with what the image has there. `again` are, without that, cycles behind a reboot after which the power
+    goes once more, one reboot each. The supply stays away for `off_s` seconds: memory that still holds its charge then
+    keeps it. `seed` makes the noise with which RAM wakes, another one each time.
 
     Cuts that provably have the same run behind them are one class, of which the first is played; `brute` plays
     each cut. `setup`, `call` and `invariants` must then do the same whenever the machine is the same; where they
@@ -221,7 +227,7 @@ def inject(
     The first failure is followed back to the earliest cut that fails. Raises SunsealError where the
     uninterrupted run does not reach its end or does not keep its word itself.
     """
-    run = Run(elf, board, start, end, call, until, setup, golden, expect or {}, invariants, assertions)
+    run = Run(elf, board, start, end, call, until, setup, golden, expect or {}, invariants, assertions, held)
     told = run.uninterrupted(limit_cycles)
     if every < 1:
         raise SunsealError(f"`every` is {every}; it must be 1 or more")
@@ -245,7 +251,7 @@ def inject(
     )
     enough(run.stretch, points, every, len(campaign.points_of(root)))
     campaign.cut_all(root, stop_at_first, progress)
-    found = _injection(campaign, os.fspath(elf) if not isinstance(elf, bytes) else "(bytes)", board)
+    found = _injection(campaign, os.fspath(elf) if not isinstance(elf, bytes) else "(bytes)", board, tuple(held))
     if found.passed and 0 in campaign.twice:
         raise SunsealError(
             f"no verdict: the supply never went {again[campaign.twice.index(0)]:,} cycles behind a reboot, as the "
@@ -255,7 +261,7 @@ def inject(
     return found
 
 
-def _injection(campaign: Campaign, program: str, board: str) -> Injection:
+def _injection(campaign: Campaign, program: str, board: str, held: tuple[str, ...]) -> Injection:
     """Take down what came of a campaign."""
     root, alone, failed = campaign.nodes[0], dict[str, int](), 0
     failures: list[Failure] = []
@@ -283,6 +289,8 @@ def _injection(campaign: Campaign, program: str, board: str) -> Injection:
         len(campaign.recoveries),
         sum(campaign.cut(node) for node in campaign.recoveries),
         len(campaign.uncut),
+        campaign.changing(),
+        held,
     )
 
 

@@ -8,7 +8,7 @@ leave is found by cutting the run from power-up, then each recovery, until nothi
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +52,10 @@ class Least:
     runs: int
     uncut: int
     """Memories whose recovery was not cut, as there were too many: the answer leaves them out."""
+    changing: Mapping[str, int]
+    """The objects that tell those from the others, by name, and how many values they had."""
+    held: tuple[str, ...]
+    """Objects that each life began with as the image has them."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""
@@ -68,6 +72,7 @@ def least_capacitor(
     golden: Sequence[str] = (),
     invariants: Sequence[Invariant] = (),
     setup: Invariant | None = None,
+    held: Sequence[str] = (),
     power: str = measuring.DEFAULT_POWER,
     limit_cycles: int | None = None,
     off_s: float = 1.0,
@@ -77,13 +82,14 @@ def least_capacitor(
     """Find the least capacitor with which a program comes from power-up to `end` whatever cuts it meets.
 
     A life begins with the capacitor at `voltage_on_v` and ends at `voltage_off_v` or later; nothing is harvested in
-    it. The answer holds for all lives that are at least so long, of whatever lengths. Raises SunsealError where a
-    cut is not survived.
+    it. The answer holds for all lives that are at least so long, of whatever lengths. Each life begins with what the
+    image has in `held`, as a count of lives must for the answer to be one for any number of them. Raises SunsealError
+    where a cut is not survived.
     """
     if not 0 < voltage_off_v < voltage_on_v:
         raise SunsealError(f"a life from {voltage_on_v:g} to {voltage_off_v:g} V has no energy: give the higher first")
     weights = measuring.PowerSet(power, board)
-    run = Run(elf, board, "main", end, None, None, setup, golden, {}, invariants, None)
+    run = Run(elf, board, "main", end, None, None, setup, golden, {}, invariants, None, held)
     off_ps = round(off_s * 1e12)
     m = run.machine
     first = m.snapshot()
@@ -128,6 +134,8 @@ def least_capacitor(
         sum(campaign.cut(n) for n in campaign.nodes),
         campaign.runs,
         len(campaign.uncut),
+        campaign.changing(),
+        tuple(held),
     )
 
 
