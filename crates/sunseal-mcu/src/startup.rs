@@ -41,39 +41,75 @@ impl SramStartup {
         let (ones, noisy) = (share(self.ones), share(self.noisy));
         // Chance of 1 of a noisy cell: a power of an even variable, so that its mean is the bias.
         let exponent = 1.0 / self.ones.clamp(0.01, 0.99) - 1.0;
-        let mut cells = Cells {
-            startup: self,
-            start,
-            device,
-            own: vec![0; bytes],
-            hold: Vec::with_capacity(8 * bytes),
-            noisy: Vec::new(),
-        };
-        for i in 0..8 * bytes {
+        let cell_of = |i: usize| {
             let at = u64::from(start) * 8 + i as u64;
-            let cell = splitmix64(device ^ at.wrapping_mul(0xA076_1D64_78BD_642F));
-            let [value, kind, own, hold] = [0, 16, 32, 48].map(|s| cell >> s & 0xFFFF);
-            cells.hold.push(hold as u16);
-            if kind < noisy {
-                let chance = if ones == HALF {
-                    own
+            splitmix64(device ^ at.wrapping_mul(0xA076_1D64_78BD_642F))
+        };
+        let mut noisy_cells = Vec::new();
+        let mut words = Vec::with_capacity(bytes.div_ceil(8));
+        for word in 0..bytes.div_ceil(8) {
+            let mut made = Word { own: 0, hold: [0; 16], noisy_end: 0 };
+            for bit in 0..64.min(8 * (bytes - 8 * word)) {
+                let cell = cell_of(64 * word + bit);
+                let [value, kind, own, hold] = [0, 16, 32, 48].map(|s| cell >> s & 0xFFFF);
+                for (place, plane) in made.hold.iter_mut().enumerate() {
+                    *plane |= (hold >> place & 1) << bit;
+                }
+                if kind < noisy {
+                    let chance = if ones == HALF {
+                        own
+                    } else {
+                        ((own as f64 / 65_536.0).powf(exponent) * 65_536.0) as u64
+                    };
+                    let salt = cell.rotate_left(17);
+                    noisy_cells.push(Noisy { salt, chance: chance as u32, bit: bit as u32 });
                 } else {
-                    ((own as f64 / 65_536.0).powf(exponent) * 65_536.0) as u64
-                };
-                cells.noisy.push(Noisy { at: i as u32, chance, salt: cell.rotate_left(17) });
-            } else {
-                cells.own[i / 8] |= u8::from(value < ones) << (i % 8);
+                    made.own |= u64::from(value < ones) << bit;
+                }
             }
+            made.noisy_end = noisy_cells.len();
+            words.push(made);
         }
-        cells
+        Cells { startup: self, start, device, bytes, words, noisy: noisy_cells }
     }
 }
 
 /// A cell that noise decides.
 struct Noisy {
-    at: u32,
-    chance: u64,
     salt: u64,
+    chance: u32,
+    /// Its place in the word.
+    bit: u32,
+}
+
+/// What 64 cells are like.
+struct Word {
+    /// Start-up values of those that noise does not decide.
+    own: u64,
+    /// How long each holds its content, in 65536ths of the decay time beyond its half: a bit of that of all 64 each,
+    /// the lowest first.
+    hold: [u64; 16],
+    /// Where the noisy cells of the next word begin.
+    noisy_end: usize,
+}
+
+impl Word {
+    /// The cells that hold for less than `limit`: all 64 compared at once, from the highest bit down.
+    fn holds_less(&self, limit: u32) -> u64 {
+        if limit > 0xFFFF {
+            return !0;
+        }
+        let (mut less, mut equal) = (0, !0);
+        for (place, plane) in self.hold.iter().enumerate().rev() {
+            if limit >> place & 1 != 0 {
+                less |= equal & !plane;
+                equal &= plane;
+            } else {
+                equal &= !plane;
+            }
+        }
+        less
+    }
 }
 
 /// What the cells of a memory are like; the same at each start.
@@ -81,17 +117,16 @@ pub(crate) struct Cells {
     startup: SramStartup,
     start: u32,
     device: u64,
-    /// Start-up values of the cells that noise does not decide.
-    own: Vec<u8>,
-    /// How long each holds its content, in 65536ths of the decay time beyond its half.
-    hold: Vec<u16>,
+    bytes: usize,
+    words: Vec<Word>,
+    /// Those that noise decides, word by word.
     noisy: Vec<Noisy>,
 }
 
 impl Cells {
     /// Whether these are the cells of that memory.
     pub fn are(&self, startup: SramStartup, start: u32, bytes: usize, device: u64) -> bool {
-        (self.startup, self.start, self.own.len(), self.device) == (startup, start, bytes, device)
+        (self.startup, self.start, self.bytes, self.device) == (startup, start, bytes, device)
     }
 
     /// Gives `memory` what it holds after `off` without supply; `noise` is another one each time.
@@ -100,26 +135,30 @@ impl Cells {
         if off_ps < decay / 2 {
             return;
         }
-        let mut woken = self.own.clone();
-        for cell in &self.noisy {
-            let one = (splitmix64(noise ^ cell.salt) & 0xFFFF) < cell.chance;
-            woken[cell.at as usize / 8] |= u8::from(one) << (cell.at % 8);
-        }
-        if off_ps >= decay.saturating_add(decay / 2) {
-            memory.copy_from_slice(&woken);
-            return;
-        }
+        let all = off_ps >= decay.saturating_add(decay / 2);
         // Cells that hold for less than this have lost their content: those whose time is up.
         let until = |hold: u32| decay / 2 + (u128::from(decay) * u128::from(hold) / 65_536) as u64;
         let (mut low, mut high) = (0, 65_536);
-        while low < high {
+        while !all && low < high {
             let mid = (low + high) / 2;
             if off_ps >= until(mid) { low = mid + 1 } else { high = mid }
         }
-        for ((byte, woken), holds) in memory.iter_mut().zip(&woken).zip(self.hold.chunks_exact(8)) {
-            let bit = |(i, hold): (usize, &u16)| u8::from(u32::from(*hold) < low) << i;
-            let lost = holds.iter().enumerate().map(bit).fold(0, |all, bit| all | bit);
-            *byte = *byte & !lost | woken & lost;
+        let mut noisy_begin = 0;
+        for (bytes, word) in memory.chunks_mut(8).zip(&self.words) {
+            let noisy = &self.noisy[noisy_begin..word.noisy_end];
+            noisy_begin = word.noisy_end;
+            let one = |cell: &Noisy| {
+                let drawn = splitmix64(noise ^ cell.salt) as u32 & 0xFFFF;
+                u64::from(drawn < cell.chance) << cell.bit
+            };
+            let mut woken = noisy.iter().fold(word.own, |bits, cell| bits | one(cell));
+            if !all {
+                let mut kept = [0; 8];
+                kept[..bytes.len()].copy_from_slice(bytes);
+                let lost = word.holds_less(low);
+                woken = u64::from_le_bytes(kept) & !lost | woken & lost;
+            }
+            bytes.copy_from_slice(&woken.to_le_bytes()[..bytes.len()]);
         }
     }
 }
@@ -221,5 +260,45 @@ mod tests {
         assert_eq!(kept(99.0), 1.0);
         assert!((kept(200.0) - 0.5).abs() < 0.02, "{}", kept(200.0));
         assert!(kept(301.0).abs() < 0.02, "{}", kept(301.0));
+    }
+
+    /// As the cells of a memory are defined, one after the other.
+    fn bit_by_bit(s: SramStartup, memory: &mut [u8], start: u32, noise: u64, off: Picos) {
+        let (decay, off_ps) = (s.decay_ps(), off.0 as u64);
+        for i in 0..8 * memory.len() {
+            let at = u64::from(start) * 8 + i as u64;
+            let cell = splitmix64(7 ^ at.wrapping_mul(0xA076_1D64_78BD_642F));
+            let [value, kind, own, hold] = [0, 16, 32, 48].map(|s| cell >> s & 0xFFFF);
+            let even = if s.ones == 0.5 {
+                own
+            } else {
+                ((own as f64 / 65_536.0).powf(1.0 / s.ones - 1.0) * 65_536.0) as u64
+            };
+            let one = match kind < share(s.noisy) {
+                true => (splitmix64(noise ^ cell.rotate_left(17)) & 0xFFFF) < even,
+                false => value < share(s.ones),
+            };
+            let lost = off_ps >= decay / 2 + decay * hold / 65_536 && off_ps >= decay / 2;
+            if lost {
+                memory[i / 8] = memory[i / 8] & !(1 << (i % 8)) | u8::from(one) << (i % 8);
+            }
+        }
+    }
+
+    #[test]
+    fn words_wake_as_their_cells_do() {
+        for (ones, bytes) in [(0.5, 4096), (0.62, 1021), (0.2, 3)] {
+            let s = SramStartup { ones, noisy: 0.15, decay_ms: 0.1 };
+            let mut kept = Vec::new();
+            // Around the first and the last cell's time, and between.
+            for off_us in [0.0, 49.999, 50.0, 50.001, 77.0, 100.0, 149.99, 150.0, 1e6] {
+                let off = Picos((off_us * 1e6) as u128);
+                let mut ours: Vec<u8> = (0..bytes).map(|i| (i * 37) as u8).collect();
+                let mut theirs = ours.clone();
+                wake(&mut kept, s, (&mut ours, 0x1C00), 7, 3, off);
+                bit_by_bit(s, &mut theirs, 0x1C00, 3, off);
+                assert_eq!(ours, theirs, "{ones} {bytes} {off_us}");
+            }
+        }
     }
 }

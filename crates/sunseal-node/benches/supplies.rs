@@ -58,8 +58,6 @@ fn cpu_s() -> f64 {
 fn main() {
     let mut args = std::env::args().skip(1).filter_map(|a| a.parse().ok());
     let (draws, seed, only) = (args.next().unwrap_or(200), args.next().unwrap_or(1), args.next());
-    // One alone runs as long as it may.
-    let simulated_s = if only.is_some() { 1e3 * SIMULATED_S } else { SIMULATED_S };
     let (words, _) = common::busy_fram();
     let elf = common::program("supplies", &words);
     let mut chance = Chance::new(seed);
@@ -77,6 +75,9 @@ fn main() {
                 "markov = {{ on_w = {power_w}, mean_on_s = {dark_s}, mean_off_s = {dark_s} }}"
             ),
         };
+        let draw = told.len() as u64;
+        // One alone runs as long as it may.
+        let simulated_s = if only == Some(draw) { 1e3 * SIMULATED_S } else { SIMULATED_S };
         let what = format!(
             "{store}\n{charger}\n{output}\ninitial_v = {initial_v:.3}\n[harvest]\n{source}"
         );
@@ -89,7 +90,6 @@ fn main() {
             refused += 1;
             continue;
         };
-        let draw = told.len() as u64;
         if only.is_some_and(|only| only != draw) {
             told.push((f64::INFINITY, String::new()));
             continue;

@@ -9,13 +9,13 @@ mod checkpoint;
 mod coupons;
 mod covered;
 mod functions;
+mod prices;
 mod start;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use serde::{Deserialize, Serialize};
 use sunseal_mcu::device::RegionKind;
 use sunseal_mcu::{Device, Elf, Machine, Pin, Stop, Symbol, Until, Wiring};
 use sunseal_power::{
@@ -25,17 +25,18 @@ use sunseal_power::{
 use sunseal_radio::{
     Air, FaultyAir, GatewayAir, Medium, MediumConfig, RadioHandle, RadioPart, Silence,
 };
-use sunseal_trace::{Observer, OperatingPoint, Picos, Silent, StateId};
+use sunseal_trace::{Observer, Picos, Silent, StateId};
 
 use crate::board::{Board, RESIDUAL, Residual, StorageSense};
 use crate::config::{write_config, write_symbols};
 use crate::fit::Antenna;
 use crate::record::{Doing, EnergyRecord, Recorder, RunRecord};
 use crate::{NodeError, Scenario};
-use checkpoint::{Identity, Keep};
+use checkpoint::{Identity, Keep, program_digest};
 use coupons::Coupons;
 use covered::Covered;
-use functions::{Functions, Powers};
+use functions::Functions;
+use prices::{Events, Price, Priced};
 use start::Start;
 
 /// Where a run stands.
@@ -108,72 +109,11 @@ pub struct Node {
     steps: u64,
     functions: Option<Functions>,
     coupons: Option<Coupons>,
-    identity: Identity,
+    /// Digest of its file, for checkpoints.
+    program: u64,
+    identity: OnceLock<Identity>,
     keep: Option<Keep>,
 }
-
-/// Power of one set of states, and what the node is at. Where code runs from is no state of the machine: it
-/// may change with every jump, so a step is priced by the cycles that ran from RAM.
-#[derive(Clone, Debug)]
-struct Price {
-    states: Vec<StateId>,
-    point: OperatingPoint,
-    flash_w: f64,
-    ram_w: f64,
-    doing: Doing,
-    /// By component, where functions are asked for.
-    powers: Option<Powers>,
-}
-
-/// What is priced at one rail: sets of states, and events.
-#[derive(Default)]
-struct Priced {
-    prices: Vec<Price>,
-    costs_j: Vec<(usize, f64)>,
-    cycle_j: f64,
-}
-
-/// What the events cost that a power set prices one by one: FRAM misses, wake-ups, multiplications.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Events {
-    /// Place in the machine's counts, and energy, at the rail.
-    costs_j: Vec<(usize, f64)>,
-    /// The dearest that may come with every cycle.
-    cycle_j: f64,
-    /// As they were last looked at.
-    counts: Vec<u64>,
-    /// Spent and not yet drawn.
-    owed_j: f64,
-    /// Of the last step in which the CPU ran.
-    recent_w: f64,
-}
-
-impl Events {
-    /// The energy of what has happened since the last look.
-    fn spent_j(&mut self, counts: &[u64]) -> f64 {
-        if self.costs_j.is_empty() {
-            return 0.0;
-        }
-        self.counts.resize(counts.len(), 0);
-        let since = |i: usize| (counts[i] - self.counts[i]) as f64;
-        let spent_j = self.costs_j.iter().map(|(i, j)| since(*i) * j).sum();
-        self.counts.copy_from_slice(counts);
-        spent_j
-    }
-
-    /// The power by which what is owed is drawn in a step.
-    fn draw_w(&mut self, dt_s: f64) -> f64 {
-        if dt_s <= 0.0 {
-            return 0.0;
-        }
-        let w = (self.owed_j / dt_s).clamp(0.0, EVENTS_MAX_W);
-        self.owed_j -= w * dt_s;
-        w
-    }
-}
-
-/// The charge of a wake-up is drawn with so much power at most, which is some microseconds.
-const EVENTS_MAX_W: f64 = 0.02;
 
 /// The store's voltage as the ADC's closure sees it.
 struct Sense {
@@ -182,16 +122,12 @@ struct Sense {
     divider_ohm: f64,
 }
 
-/// The CPU's first state on every chip: "active.flash" or "active.fram".
-const FROM_PROGRAM_MEMORY: StateId = StateId(0);
 /// Awake, the longest step: so that a run can be watched and stopped.
 const AWAKE_STEP_S: f64 = 0.25;
 /// Below this sure time the crossing itself is asked for.
 const NEAR_S: f64 = 1e-3;
 /// So many cycles in front of the crossing, code is taken to stay in the memory that it runs from.
 const LAST_CYCLES: f64 = 256.0;
-/// Rails whose prices are remembered.
-const RAILS: usize = 1000;
 /// How far ahead the crossing is looked for.
 const LOOK_S: f64 = 10e-3;
 
@@ -268,8 +204,6 @@ impl Node {
         };
         let bytes = std::fs::read(&scenario.firmware).map_err(|e| firmware(e.to_string()))?;
         let elf = Elf::parse(&bytes).map_err(|e| firmware(e.to_string()))?;
-        let data = (&device, &model, supply.config());
-        let identity = Identity::new(&scenario, &bytes, &harvest, data);
         if radio_part.is_none() {
             scenario.without_radio(&board, &elf)?;
         }
@@ -332,7 +266,8 @@ impl Node {
             steps: 0,
             functions,
             coupons,
-            identity,
+            program: program_digest(&bytes),
+            identity: OnceLock::new(),
             keep: None,
         })
     }
@@ -442,91 +377,6 @@ impl Node {
         self.machine.time().as_seconds()
     }
 
-    /// The place of the price of the states that the machine's parts are in, at its rail.
-    fn price(&mut self) -> Result<usize, NodeError> {
-        let point = self.machine.operating_point();
-        let is =
-            |p: &Price| p.point == point && self.machine.state_ids().eq(p.states.iter().copied());
-        if !self.prices.get(self.price).is_some_and(is) {
-            self.price = match self.prices.iter().position(is) {
-                Some(known) => known,
-                None => {
-                    let price = self.new_price(point)?;
-                    self.prices.push(price);
-                    self.prices.len() - 1
-                }
-            };
-        }
-        Ok(self.price)
-    }
-
-    fn new_price(&self, point: OperatingPoint) -> Result<Price, NodeError> {
-        let vcc_v = self.priced_v;
-        let states = self.machine.state_ids().collect();
-        let doing = self.doing();
-        let mut price = Price { states, point, flash_w: 0.0, ram_w: 0.0, doing, powers: None };
-        let mut powers = Powers { watts: Vec::new(), cpu_ram_w: 0.0, awake: false };
-        let names = self.machine.vocabulary();
-        for (component, state) in self.machine.states() {
-            let power_w = |state: &str| {
-                self.model.current_a(component, state, &point, vcc_v).map(|c| c.value.typ * vcc_v)
-            };
-            if component == "cpu" && state.starts_with("active") {
-                let (flash_w, ram_w) =
-                    (power_w(names.state_name(FROM_PROGRAM_MEMORY))?, power_w("active.ram")?);
-                price.flash_w += flash_w;
-                price.ram_w += ram_w;
-                powers.watts.push(flash_w);
-                (powers.cpu_ram_w, powers.awake) = (ram_w, true);
-            } else {
-                let w = power_w(state)?;
-                price.flash_w += w;
-                price.ram_w += w;
-                powers.watts.push(w);
-            }
-        }
-        if !powers.awake {
-            powers.cpu_ram_w = powers.watts[0];
-        }
-        price.powers = self.functions.is_some().then_some(powers);
-        Ok(price)
-    }
-
-    /// Tells the machine the rail, where that follows the store.
-    fn follow_rail(&mut self) -> Result<(), NodeError> {
-        let rail_v = self.supply.rail_v();
-        self.price_at(rail_v)?;
-        if rail_v != self.machine.vcc() {
-            self.machine.set_vcc(rail_v);
-        }
-        Ok(())
-    }
-
-    /// Prices states and events at a rail.
-    fn price_at(&mut self, rail_v: f64) -> Result<(), NodeError> {
-        if rail_v == self.priced_v {
-            return Ok(());
-        }
-        if self.priced.len() >= RAILS {
-            self.priced.clear();
-        }
-        let e = &mut self.events;
-        let before = Priced {
-            prices: std::mem::take(&mut self.prices),
-            costs_j: std::mem::take(&mut e.costs_j),
-            cycle_j: e.cycle_j,
-        };
-        self.priced.insert(self.priced_v.to_bits(), before);
-        self.priced_v = rail_v;
-        match self.priced.remove(&rail_v.to_bits()) {
-            Some(known) => {
-                (self.prices, e.costs_j, e.cycle_j) = (known.prices, known.costs_j, known.cycle_j);
-                Ok(())
-            }
-            None => self.price_events(),
-        }
-    }
-
     fn doing(&self) -> Doing {
         let at_rest = [
             "off",
@@ -599,25 +449,6 @@ impl Node {
             brown_outs: self.brown_out_cycles.len() as u64,
             sent: self.radio.as_ref().map_or(0, |r| r.counts().sent),
         }
-    }
-
-    /// What each event costs at the rail; its price must be in the set.
-    fn price_events(&mut self) -> Result<(), NodeError> {
-        let e = &mut self.events;
-        (e.costs_j, e.cycle_j) = (Vec::new(), 0.0);
-        for (_, event) in self.machine.vocabulary().events() {
-            let cost_j = self.model.event_j(event, self.priced_v)?.value.typ;
-            if cost_j == 0.0 {
-                continue;
-            }
-            // Chips count by these names.
-            let Some(place) = Machine::event_place(event) else { continue };
-            e.costs_j.push((place, cost_j));
-            if !(event.starts_with("pmm.wake") || event == "fram.power_up") {
-                e.cycle_j = e.cycle_j.max(cost_j);
-            }
-        }
-        Ok(())
     }
 
     /// Light now, and until when it stays.

@@ -50,6 +50,11 @@ impl fmt::Write for Digest {
     }
 }
 
+/// Of a program's file.
+pub(super) fn program_digest(bytes: &[u8]) -> u64 {
+    Digest::new().add(bytes).0
+}
+
 /// What a run is of: a checkpoint goes on with these only.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
@@ -61,9 +66,9 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    pub fn new(
+    fn new(
         scenario: &Scenario,
-        program: &[u8],
+        program: u64,
         light: &HarvestTrace,
         data: (&Device, &PowerModel, &SupplyConfig),
     ) -> Self {
@@ -76,7 +81,7 @@ impl Identity {
         Self {
             engine: env!("CARGO_PKG_VERSION").to_owned(),
             scenario: Digest::of(&(told, scenario.gateway.is_some())),
-            program: Digest::new().add(program).0,
+            program,
             light: Digest::of(light),
             data: Digest::of(&data),
         }
@@ -188,10 +193,19 @@ impl Node {
         }
     }
 
+    /// What this run is of. It reads the whole light, so it is made when a checkpoint first asks for it.
+    fn identity(&self) -> &Identity {
+        self.identity.get_or_init(|| {
+            let data = (self.machine.device(), &self.model, self.supply.config());
+            Identity::new(&self.scenario, self.program, &self.harvest, data)
+        })
+    }
+
     fn checkpoint(&mut self) -> Vec<u8> {
+        let machine = self.machine.snapshot().to_bytes();
         let written = Written {
-            machine: self.machine.snapshot().to_bytes(),
-            identity: &self.identity,
+            machine,
+            identity: self.identity(),
             supply: self.supply.state(),
             recorder: &self.recorder,
             divider_j: self.divider_j,
@@ -221,7 +235,7 @@ impl Node {
             |reason: String| NodeError::Checkpoint { path: path.display().to_string(), reason };
         let bytes = std::fs::read(path).map_err(|e| wrong(format!("it cannot be read: {e}")))?;
         let kept = read(&bytes).map_err(|e| wrong(e.to_owned()))?;
-        if let Some(what) = self.identity.differs(&kept.identity) {
+        if let Some(what) = self.identity().differs(&kept.identity) {
             return Err(wrong(what));
         }
         let snapshot = self.machine.read_snapshot(&kept.machine)?;

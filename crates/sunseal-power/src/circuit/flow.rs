@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Lets a stretch of time go by in steps that are as long as their errors allow, up to a crossing.
 
+use std::cell::Cell;
+
 use super::rosenbrock::{Jacobian, Step};
 use super::{Gone, Net, Q, Rated};
 use crate::store::{Branch, State, Store};
@@ -94,11 +96,19 @@ impl Net<'_> {
                     clear_s = Some(0.0);
                     break;
                 }
+                // The end of the crossing is a step that was taken on the way to it.
+                let behind = Cell::new((done_s, end));
                 let (low_s, high_s) =
                     crossing(begun, (done_s, margin_end), pace.crossing * done_s, |h_s| {
-                        margin(stretch.at(&here.step(self, &stretch.branches, &x, h_s).dx))
+                        let step = here.step(self, &stretch.branches, &x, h_s);
+                        let here = margin(stretch.at(&step.dx));
+                        if here.is_nan() || here <= 0.0 {
+                            behind.set((h_s, step));
+                        }
+                        here
                     });
-                end = here.step(self, &stretch.branches, &x, high_s);
+                debug_assert_eq!(behind.get().0, high_s);
+                end = behind.get().1;
                 (done_s, crossed) = (high_s, Some(stretch.t + low_s));
             }
             stretch.goes_on(&here, &end, done_s);
@@ -210,6 +220,12 @@ impl<'a, const N: usize> Stretch<'a, N> {
         bad.max((rest_j - rest_before_j).abs() / (allowed_j + 8.0 * self.floor_j))
     }
 
+    /// The bend that a change of the state meets first, as a share of that change.
+    fn bend(&self, x: &[f64; N], dx: &[f64; N]) -> Option<f64> {
+        let bends = self.branches.iter().zip(x).zip(dx);
+        bends.filter_map(|((b, x), dx)| b.branch.bend(*x, *dx)).reduce(f64::min)
+    }
+
     /// A step from `x` that is good enough, of `h_s` or, as that turns out, less; `next_s` becomes what the next might be.
     #[inline]
     fn step(
@@ -226,15 +242,13 @@ impl<'a, const N: usize> Stretch<'a, N> {
             let bad = self.badness(here, x, &step, *h_s, books);
             let last = tries.only_rounding(bad) || *h_s < 1e-13;
             if (bad.is_nan() || bad > 1.0) && !last {
-                let bends = self.branches.iter().zip(x).zip(step.dx);
-                let bend = bends.filter_map(|((b, x), dx)| b.branch.bend(*x, dx)).reduce(f64::min);
-                let shrink = match bend {
-                    // No method sees over a bend: the step ends there.
-                    Some(share) if bad < 1e4 => share,
-                    _ if bad.is_nan() => 0.1,
-                    _ => (0.8 / bad.powf(step.per_order)).clamp(0.05, 0.9),
+                // No method sees over a bend: the step ends there.
+                let bend = if bad < 1e4 { self.bend(x, &step.dx) } else { None };
+                *h_s *= match bend {
+                    Some(share) => share,
+                    None if bad.is_nan() => 0.1,
+                    None => (0.8 / bad.powf(step.per_order)).clamp(0.05, 0.9),
                 };
-                *h_s *= shrink;
                 continue;
             }
             let (before_s, bad_before) = self.last;
