@@ -447,7 +447,7 @@ fn toolchain(elf: &Elf) -> String {
 
 /// Runs a program and counts what happens between its marks, or between two symbols.
 #[pyfunction]
-#[pyo3(signature = (board, device, image, window, fed, output_bytes, cycles_max, timing, progress, adc=Vec::new()))]
+#[pyo3(signature = (board, device, image, window, fed, output_bytes, cycles_max, timing, progress, adc=None))]
 #[expect(clippy::too_many_arguments, reason = "one call from Python, by name there")]
 pub fn run(
     py: Python<'_>,
@@ -460,12 +460,12 @@ pub fn run(
     cycles_max: u64,
     timing: Vec<(String, String)>,
     progress: Progress,
-    adc: Vec<(u8, f64)>,
+    adc: Option<Vec<(u8, f64)>>,
 ) -> PyResult<Counts> {
     let board = board.board()?;
     py.detach(|| {
         let mut run = Run::new(board, device, image, fed, cycles_max, &timing, progress)?;
-        run.connect(&adc);
+        run.connect(adc.as_deref().unwrap_or_default());
         let mut watch = StackWatch::above_data(&run.elf);
         run.reach_begin(&window, &mut watch)?;
         let (ledger, cycles, time) =
@@ -510,7 +510,7 @@ pub fn run(
 
 /// Cycles between the marks by call stack, `outer;inner`.
 #[pyfunction]
-#[pyo3(signature = (board, device, image, window, fed, cycles_max, timing, progress, adc=Vec::new()))]
+#[pyo3(signature = (board, device, image, window, fed, cycles_max, timing, progress, adc=None))]
 #[expect(clippy::too_many_arguments, reason = "one call from Python, by name there")]
 pub fn profile(
     py: Python<'_>,
@@ -522,12 +522,12 @@ pub fn profile(
     cycles_max: u64,
     timing: Vec<(String, String)>,
     progress: Progress,
-    adc: Vec<(u8, f64)>,
+    adc: Option<Vec<(u8, f64)>>,
 ) -> PyResult<BTreeMap<String, u64>> {
     let board = board.board()?;
     py.detach(|| {
         let mut run = Run::new(board, device, image, fed, cycles_max, &timing, progress)?;
-        run.connect(&adc);
+        run.connect(adc.as_deref().unwrap_or_default());
         run.reach_begin(&window, &mut Silent)?;
         let multiplier = run.machine.device().multiplier().unwrap_or(u32::MAX);
         let mut profiler = Profiler::new(multiplier).of_image(&run.elf);

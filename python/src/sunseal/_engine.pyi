@@ -10,8 +10,10 @@ __all__ = [
     "Air",
     "Board",
     "Counts",
+    "Differing",
     "EngineError",
     "Footprint",
+    "Left",
     "Library",
     "Machine",
     "PowerSet",
@@ -119,7 +121,7 @@ def run(
     cycles_max: int,
     timing: Sequence[tuple[str, str]],
     progress: Callable[[int], None] | None,
-    adc: Sequence[tuple[int, float]] = (),
+    adc: Sequence[tuple[int, float]] | None = None,
 ) -> Counts: ...
 def profile(
     board: Board | str | Path,
@@ -130,7 +132,7 @@ def profile(
     cycles_max: int,
     timing: Sequence[tuple[str, str]],
     progress: Callable[[int], None] | None,
-    adc: Sequence[tuple[int, float]] = (),
+    adc: Sequence[tuple[int, float]] | None = None,
 ) -> dict[str, int]: ...
 def speed(board: Board | str | Path, device: str, image: bytes, fed: bytes) -> tuple[int, int, float]: ...
 def symbols_bytes(image: bytes, names: Sequence[str]) -> int: ...

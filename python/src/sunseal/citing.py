@@ -90,6 +90,11 @@ class Citations:
             ]
         return "\n".join(lines)
 
+    @property
+    def unchecked(self) -> list[str]:
+        """Name the files of which something was written from memory and not read again."""
+        return list(dict.fromkeys(s.file for s in self.sources if s.recalled))
+
     def bibtex(self) -> str:
         """Return a BibTeX entry for each of the papers; data sheets are in `sources`."""
         return "\n\n".join(p.bibtex() for p in self.papers)

@@ -60,6 +60,8 @@ def _show_measurement(m: measuring.Measurement) -> None:
     for state, joules in sorted(m.energy_by_state_j.items(), key=lambda kv: -kv[1]):
         if joules > 0:
             table.add_row(f"  {state}", units.show(joules, "J"))
+    if m.unchecked:
+        table.add_row("unchecked", f"recalled from the document, not read again: {', '.join(m.unchecked)}")
     if m.coprocessor is not None:
         own = m.coprocessor
         bracket = f"{units.show(own['energy_low_j'], 'J', 3)} to {units.show(own['energy_high_j'], 'J', 3)}"

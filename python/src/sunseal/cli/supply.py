@@ -18,6 +18,7 @@ from sunseal.harvest.light import low_light_text
 from sunseal.measurement import measuring, switching
 
 if TYPE_CHECKING:
+    from sunseal.citing import Citations
     from sunseal.measurement.switching import Between
     from sunseal.planner.asleep import Asleep
     from sunseal.planner.lifetime import Lifetime
@@ -132,7 +133,14 @@ def _show_sized(sized: Sized) -> None:
             f"{y['brown_outs']} brown-outs",
         )
         table.add_row("its light, uncertain when low", low_light_text(y["low_light"]))
+    _show_unchecked(table, sized.citations)
     out.print(table)
+
+
+def _show_unchecked(table: Table, rests_on: Citations) -> None:
+    if rests_on.unchecked:
+        files = ", ".join(file.removeprefix("data/").removesuffix(".toml") for file in rests_on.unchecked)
+        table.add_row("unchecked", f"in part recalled, not read again: {files}")
 
 
 def lifetime_command(
@@ -261,4 +269,5 @@ def _show(found: Lifetime) -> None:
         table.add_row("lost to self-discharge", units.show(found.self_discharged_j, "J"))
     if found.converter_lost_j > 0:
         table.add_row("lost in the converter", units.show(found.converter_lost_j, "J"))
+    _show_unchecked(table, found.citations)
     out.print(table)

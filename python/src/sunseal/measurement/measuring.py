@@ -58,6 +58,8 @@ class Measurement:
     result_valid: bool | None
     """Whether an independent implementation agrees with the output; None where there is none."""
     uncertainty: dict[str, float]
+    unchecked: tuple[str, ...] = ()
+    """States and events whose coefficients were written from memory of their document and not read again."""
     lints: tuple[str, ...] = ()
     """Slips that a chip would punish, such as a multiplier's result read too early; not in the JSON."""
     measurement_unit: dict[str, float] | None = None
@@ -526,6 +528,8 @@ def _weighed(
         power_set=weights.name,
         result_valid=valid,
         uncertainty={"energy_low_j": point.energy_low_j, "energy_high_j": point.energy_high_j},
+        # An event is told by its own name, and with its component where it is weighed.
+        unchecked=tuple(sorted(n for n in point.unchecked if point.by_state_j.get(n, 1.0) > 0)),
         lints=lints,
     )
 

@@ -218,6 +218,7 @@ class Lifetime:
             "asleep": None if self.asleep is None else self.asleep.to_dict(),
             "exchange": None if self.exchange is None else self.exchange.to_dict(),
             "remark": beyond_shelf_life(self.lifetime_s),
+            "unchecked": self.citations.unchecked,
         }
 
 
