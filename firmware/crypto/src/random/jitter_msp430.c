@@ -57,15 +57,27 @@ static uint16_t dco_shifted(uint16_t value, uint8_t step) {
 #elif defined(SUNSEAL_FRAM)
 #define CSCTL0_H REGISTER8(0x0161)
 #define CSCTL1 REGISTER16(0x0162)
+#define CSCTL3 REGISTER16(0x0166)
+#define DIVA 0x0700
+#define DIVS_4 0x0020
+#define DIVM_4 0x0002
 #define CSKEY_H 0xA5
 #define DCOFSEL 0x000E
 #define DCOFSEL_1 0x0002
 static uint16_t dco_read(void) {
     return CSCTL1;
 }
+/* For about 10 us behind the change the DCO overshoots, and FRAM might be read too fast: SMCLK and
+ * MCLK are divided by 4 meanwhile (erratum CS12, SLAZ683L). 60 cycles are 10 us of 24 MHz by 4. */
 static void dco_write(uint16_t value) {
     CSCTL0_H = CSKEY_H;
+    uint16_t dividers = CSCTL3;
+    CSCTL3 = (uint16_t)((dividers & DIVA) | DIVS_4 | DIVM_4);
     CSCTL1 = value;
+    for (uint8_t rounds = 20; rounds > 0; rounds--) {
+        __asm__ volatile(""); /* 3 cycles or more each */
+    }
+    CSCTL3 = dividers;
     CSCTL0_H = 0;
 }
 static uint16_t dco_shifted(uint16_t value, uint8_t step) {
