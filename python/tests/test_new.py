@@ -88,6 +88,15 @@ def test_another_compiler_is_a_variable(tmp_path: Path, monkeypatch: pytest.Monk
     assert "clang is neither in the folder of" in done.stderr
 
 
+def built(folder: Path, board: str, source: str) -> Path:
+    """Build a new program whose main.c is this; return the ELF."""
+    kit.write(folder, board)
+    (folder / "main.c").write_text('#include "board.h"\n' + source)
+    done = make(folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    return folder / "build" / "node.elf"
+
+
 TICKING = {
     FR: "ISR(ta0_ccr0) { ticks++; }\n#define START TA0CCR0 = 999; TA0CCTL0 = CCIE; TA0CTL = TASSEL__SMCLK | MC__UP",
     TELOSB: "ISR(ta_ccr0) { ticks++; }\n#define START TACCR0 = 999; TACCTL0 = CCIE; TACTL = TASSEL_2 | MC_1",
@@ -101,15 +110,11 @@ ENABLE = {FR: "nop\\n\\teint\\n\\tnop", TELOSB: "eint", AVR: "sei", ARM: "cpsie 
 @pytest.mark.parametrize("board", TICKING)
 def test_an_interrupt_is_handled_as_the_header_says(board: str, tmp_path: Path) -> None:
     tools(board)
-    kit.write(tmp_path / "node", board)
-    (tmp_path / "node" / "main.c").write_text(
-        '#include "board.h"\nvolatile uint8_t ticks;\n'
-        f"{TICKING[board]}\n"
+    source = (
+        f"volatile uint8_t ticks;\n{TICKING[board]}\n"
         f'int main(void) {{ START; __asm__ volatile("{ENABLE[board]}"); while (ticks < 3) {{}} return 0; }}\n'
     )
-    done = make(tmp_path / "node")
-    assert (done.returncode, done.stderr) == (0, "")
-    node = Bench(board, tmp_path / "node" / "build" / "node.elf")
+    node = Bench(board, built(tmp_path / "node", board, source))
     node.keep_trace()
     node.run(until="sunseal_halt", within="1s")
     assert node.machine.read_int("ticks") >= 3
@@ -134,15 +139,11 @@ SLEEPING = {
 @pytest.mark.parametrize("board", SLEEPING)
 def test_a_program_sleeps_until_a_handler_sets_its_flag(board: str, tmp_path: Path) -> None:
     tools(board)
-    kit.write(tmp_path / "node", board)
-    (tmp_path / "node" / "main.c").write_text(
-        '#include "board.h"\nvolatile uint8_t ticks, woken, before;\n'
-        f"{SLEEPING[board]}\n"
+    source = (
+        f"volatile uint8_t ticks, woken, before;\n{SLEEPING[board]}\n"
         "int main(void) { START; while (before < 20) { board_sleep_until(&woken); woken = 0; before++; } return 0; }\n"
     )
-    done = make(tmp_path / "node")
-    assert (done.returncode, done.stderr) == (0, "")
-    node = Bench(board, tmp_path / "node" / "build" / "node.elf")
+    node = Bench(board, built(tmp_path / "node", board, source))
     node.run(until="sunseal_halt", within="1s")
     assert node.machine.read_int("ticks") == node.machine.read_int("before") == 20
     assert node.machine.lints() == []
@@ -152,15 +153,11 @@ def test_a_program_sleeps_until_a_handler_sets_its_flag(board: str, tmp_path: Pa
 
 
 def test_a_run_that_begins_asleep_stops_at_the_next_interrupt(tmp_path: Path) -> None:
-    kit.write(tmp_path / "node", TELOSB)
-    (tmp_path / "node" / "main.c").write_text(
-        '#include "board.h"\nvolatile uint8_t ticks;\n'
-        f"{TICKING[TELOSB]}\n"
+    source = (
+        f"volatile uint8_t ticks;\n{TICKING[TELOSB]}\n"
         'int main(void) { START; for (;;) __asm__ volatile("bis #0x18, sr"); }\n'
     )
-    done = make(tmp_path / "node")
-    assert (done.returncode, done.stderr) == (0, "")
-    m = Machine(TELOSB, tmp_path / "node" / "build" / "node.elf")
+    m = Machine(TELOSB, built(tmp_path / "node", TELOSB, source))
     for _ in range(3):
         m.run(time_s=0.0101)
         ticks = m.read_int("ticks")

@@ -122,7 +122,7 @@ pub(crate) trait RadioChip: Send {
     }
     /// Goes back to what [`save`](Self::save) gave.
     fn restore(&mut self, _saved: &[u8]) {}
-    /// See [`Part::remains`].
+    /// What survives a loss of power, without the time of one that has done nothing yet ([`Part::remains`]).
     fn remains(&self) -> Vec<u8> {
         self.save()
     }

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sunseal import _engine, boards, places
+from sunseal.cluster import connected
 from sunseal.errors import Stopped, SunsealError, unknown
 from sunseal.harvest import light as harvest
 from sunseal.loop import simulation
@@ -601,16 +602,7 @@ def _played(
 
 
 def _on_dask(fleet: Fleet, pieces: Sequence[slice], address: str) -> Iterator[tuple[slice, list[dict[str, Any]]]]:
-    try:
-        import distributed
-    except ImportError as e:
-        raise SunsealError("`--dask` needs Dask distributed", hint="pip install 'sunseal[fleet]'") from e
-    dask: Any = distributed  # it has no types of its own
-    try:
-        client = dask.Client(address, timeout="10s")
-    except (OSError, ValueError, TimeoutError) as e:
-        raise SunsealError(f"no Dask scheduler answers at {address}: {e}") from e
-    with client:
+    with connected(address) as (dask, client):
         # A scenario is an object of the engine; its JSON travels.
         shared = client.scatter(
             (

@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sunseal import _engine, boards, coprocessor
+from sunseal.cluster import connected
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring, oracle, switching
 from sunseal.planner import asleep, lifetime, operations
@@ -765,16 +766,7 @@ def _pieces(field: Field, dask: str | None) -> Iterator[pd.DataFrame]:
         for i, judged in field.judged():
             yield rows(field, i, judged)
         return
-    try:
-        import distributed
-    except ImportError as e:
-        raise SunsealError("`--dask` needs Dask distributed", hint="pip install 'sunseal[fleet]'") from e
-    package: Any = distributed  # it has no types of its own
-    try:
-        client = package.Client(dask, timeout="10s")
-    except (OSError, ValueError, TimeoutError) as e:
-        raise SunsealError(f"no Dask scheduler answers at {dask}: {e}") from e
-    with client:
+    with connected(dask) as (_, client):
         shared = client.scatter(field, broadcast=True)
         futures = [client.submit(_piece, shared, i, pure=False) for i in range(len(field.supplies))]
         for future in futures:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sunseal import _engine, boards, places
+from sunseal.cluster import connected
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
 from sunseal.sweeps import figures, keypaths, sampling, searching
@@ -253,16 +254,7 @@ def _run(sweep: Sweep, todo: Sequence[int], jobs: int) -> Iterator[tuple[int, Ro
 
 def _on_dask(sweep: Sweep, todo: Sequence[int], address: str) -> Iterator[tuple[int, Row]]:
     """Yield points as a cluster's workers are done with them; files are looked for where those are."""
-    try:
-        import distributed
-    except ImportError as e:
-        raise SunsealError("`dask` needs Dask distributed", hint="pip install 'sunseal[fleet]'") from e
-    dask: Any = distributed  # it has no types of its own
-    try:
-        client = dask.Client(address, timeout="10s")
-    except (OSError, ValueError, TimeoutError) as e:
-        raise SunsealError(f"no Dask scheduler answers at {address}: {e}") from e
-    with client:
+    with connected(address) as (dask, client):
         alone = client.scatter(Sweep(sweep.tables, sweep.kind, sweep.folder, [], {}), broadcast=True)
         futures = {client.submit(run_point, alone, sweep.points[i], pure=False): i for i in todo}
         for future in dask.as_completed(list(futures)):

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""A Dask cluster that fleets, plans and sweeps send their work to."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from sunseal.errors import SunsealError
+
+
+@contextlib.contextmanager
+def connected(address: str) -> Iterator[tuple[Any, Any]]:
+    """Give Dask's package and a client of the scheduler at an address; both are untyped.
+
+    Raises
+    ------
+    SunsealError where the package is not installed or no scheduler answers.
+    """
+    try:
+        import distributed
+    except ImportError as e:
+        raise SunsealError("`--dask` needs Dask distributed", hint="pip install 'sunseal[fleet]'") from e
+    dask: Any = distributed  # it has no types of its own
+    try:
+        client = dask.Client(address, timeout="10s")
+    except (OSError, ValueError, TimeoutError) as e:
+        raise SunsealError(f"no Dask scheduler answers at {address}: {e}") from e
+    with client:
+        yield dask, client
