@@ -661,6 +661,10 @@ impl Node {
     ) -> RailAhead {
         let now_s = self.time_s();
         let mut rail = self.supply.rail_ahead(likely, light, most_s);
+        if rail.time_s <= NEAR_S {
+            // The heaviest load shortens nothing below that.
+            return rail;
+        }
         let until_s = self.covered.until_s(
             &self.supply,
             heaviest,
