@@ -93,7 +93,12 @@ def facts(told: Facts, skip: Iterable[str] = ()) -> str:
 
 
 def _fact(key: str, told: Any) -> str:
-    return f"`{told:#06x}`" if key == "peripherals" and isinstance(told, int) else value(told)
+    return _at(told) if key == "vectors" and isinstance(told, int) else value(told)
+
+
+def _at(number: int) -> str:
+    """Write an address as such, and the number of an interrupt as such."""
+    return f"`{number:#06x}`" if number > 0xFF else f"`{number}`"
 
 
 def sourced(block: Facts) -> str:
@@ -212,7 +217,7 @@ def of_chips() -> Iterator[tuple[str, str, str]]:
         lines += [f"- [{h}](../accuracy.md#{anchor(h)})" for h in near] or ["- [Accuracy](../accuracy.md)"]
         lines += ["", "## What it draws", "", DRAWS, ""]
         lines += [power_set(p) for p in names("power") if read("power", p)["set"].get("device") == name]
-        lines += ["## What is modelled", "", facts(told, ("vectors",)), listed(told)]
+        lines += ["## What is modelled", "", _blocks(told), facts(told), listed(told)]
         yield "chips", name, "\n".join(lines)
     body = ["# Chips", "", table(("chip", "core", "boards"), rows), toctree(names("devices"), hidden=True)]
     yield "chips", "index", "\n".join(body)
@@ -283,11 +288,38 @@ def _memory(told: Facts) -> str:
     return table(("name", "kind", "addresses", "bytes", "source"), rows)
 
 
+def _blocks(told: Facts) -> str:
+    """Write the peripheral blocks of a chip: where each lies, what it asks for and runs by."""
+    rows = []
+    for block in told["block"]:
+        stretches = [block, *block.get("apart", ())]
+        further = {k: v for k, v in block.items() if k in ("ccrs", "channels", "ports")}
+        rows.append(
+            (
+                f"`{block['name']}`",
+                f"`{block['kind']}`",
+                BREAK.join(f"`{s['base']:#06x}`, {s['size_bytes']} bytes" for s in stretches),
+                BREAK.join(f"`{name}` {_at(number)}" for name, number in block.get("interrupts", {}).items()),
+                ", ".join(block.get("clocks", ())),
+                value(further) if further else "",
+                block["source"],
+            )
+        )
+    heads = ("name", "kind", "registers from", "interrupts", "clocks", "", "source")
+    return "\n".join(["### Blocks", "", table(heads, rows), *_triggers(told)])
+
+
+def _triggers(told: Facts) -> Iterator[str]:
+    for block in told["block"]:
+        if triggers := block.get("triggers"):
+            yield f"Triggers of `{block['name']}`, by number: {value(triggers)}.\n"
+
+
 def listed(told: Facts) -> str:
     """Write lists of tables, such as captures and pulls."""
     lines = []
     for key, items in told.items():
-        if isinstance(items, list) and key not in ("memory", "gap", "partial", "absent") and items:
+        if isinstance(items, list) and key not in ("memory", "block", "gap", "partial", "absent") and items:
             lines += [f"### {key}", "", *(f"- {value(i)}" for i in items), ""]
     return "\n".join(lines)
 

@@ -735,12 +735,7 @@ impl Machine {
     /// Those of them that the chip has and that are an I2C master where the program wants it.
     #[must_use]
     pub fn i2c_serials(&self) -> Vec<&'static str> {
-        let bases = match &self.device().facts {
-            Facts::F5xx(facts) => Some(&facts.peripherals),
-            Facts::Fr5xx(facts) => Some(&facts.peripherals),
-            _ => None,
-        };
-        let there = |name: &str| bases.is_none_or(|b| b.at(name).is_some_and(|base| base != 0));
+        let there = |name: &str| self.device().block(name).is_some();
         let masters = ["eusci_b", "usci_b", "twi"];
         let speaks = |name: &&str| masters.iter().any(|m| name.starts_with(m)) && there(name);
         self.serials().iter().copied().filter(speaks).collect()

@@ -17,7 +17,8 @@ SIGNATURES = 8
 
 def table(device: dict[str, Any]) -> str:
     """The table of one device: a row for each vector, filled up where the silicon has none."""
-    at = {address: name for name, address in device["vectors"].items() if isinstance(address, int)}
+    places = [device["vectors"], *(b.get("interrupts", {}) for b in [*device["block"], *device["gap"]])]
+    at = {address: name for place in places for name, address in place.items() if isinstance(address, int)}
     fram = device["family"] == "msp430fr5xx"
     first = 0xFF80 if device["core"] == "cpuxv2" else min(at)
     rows = [

@@ -556,7 +556,8 @@ def _facts(
         return state["typ_ua"] * 1e-6 * raw["vcc_v"], where
     device = _sheet(data / "devices" / f"{known['device']}.toml")
     if quantity == "dma_channels":
-        return float(device["dma"]["channels"]), known["device"]
+        (dma,) = (block for block in device["block"] if block["name"] == "dma")
+        return float(dma["channels"]), known["device"]
     memories = [m for m in device["memory"] if m["name"] in raw["memory"]]
     return float(sum(m["end"] - m["start"] + 1 for m in memories)), f"{known['device']}: {', '.join(raw['memory'])}"
 

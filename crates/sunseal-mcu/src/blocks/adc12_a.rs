@@ -259,7 +259,6 @@ impl Adc12A {
 }
 
 impl Block for Adc12A {
-    const BYTES: u32 = 0x40;
     const LINES: usize = 1;
     const TAINT: Follow = Follow::Hole;
 

@@ -322,7 +322,6 @@ impl Adc12B {
 }
 
 impl Block for Adc12B {
-    const BYTES: u32 = 0xA0;
     const LINES: usize = 1;
     const TAINT: Follow = Follow::Hole;
 

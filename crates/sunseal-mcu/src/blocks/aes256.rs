@@ -529,7 +529,6 @@ mod cipher {
 }
 
 impl Block for Aes256 {
-    const BYTES: u32 = 0x10;
     const LINES: usize = 1;
     /// AESAKEY to AESAXIN; AESADOUT; AESSWRST in AESACTL0.
     const TAINT: Follow = Follow::Mixers(&[Mix {

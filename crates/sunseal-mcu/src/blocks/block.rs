@@ -29,8 +29,6 @@ impl Reset {
 
 /// A peripheral block on a 16-bit bus. A byte access is a word access under a mask.
 pub(crate) trait Block {
-    /// Bytes that its registers take in the address map.
-    const BYTES: u32;
     /// Interrupts that it raises; a chip names a vector for each.
     const LINES: usize = 0;
     /// How secrets go through it.
@@ -132,13 +130,14 @@ impl<B: Block, const N: usize> Blocks for [B; N] {
     }
 }
 
-/// A block's name in the device's data, and those of its interrupts.
-pub(crate) type Named<const LINES: usize> = (&'static str, [&'static str; LINES]);
+/// A block's name and kind in the device's data, and the names of its interrupts.
+pub(crate) type Named<const LINES: usize> = (&'static str, &'static str, [&'static str; LINES]);
 
 /// Where a block lies on a chip, 0 where the chip has none, and its vectors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<const LINES: usize> {
     pub base: u32,
+    pub size_bytes: u32,
     pub vectors: [u32; LINES],
 }
 
@@ -166,9 +165,9 @@ macro_rules! wire {
 
         #[allow(dead_code)]
         impl $places {
-            fn of(bases: &$crate::device::Addresses, vectors: &$crate::device::Addresses) -> Self {
-                Self { $($field: $blocks::$field().map(|(name, lines)| {
-                    $crate::blocks::block::place(name, lines, bases, vectors)
+            fn of(device: &$crate::device::Device) -> Self {
+                Self { $($field: $blocks::$field().map(|(name, _, lines)| {
+                    $crate::blocks::block::place(name, lines, device)
                 }),)* }
             }
 
@@ -176,9 +175,7 @@ macro_rules! wire {
             fn map(&self) -> Box<[($slot, u16); 1024]> {
                 let mut map = Box::new([($slot::none, 0u16); 1024]);
                 $(for (i, place) in self.$field.iter().enumerate().filter(|(_, p)| p.base != 0) {
-                    let bytes = <<$ty as $crate::blocks::block::Blocks>::Item
-                        as $crate::blocks::block::Block>::BYTES;
-                    for at in place.base / 4..(place.base + bytes).div_ceil(4) {
+                    for at in place.base / 4..(place.base + place.size_bytes).div_ceil(4) {
                         map[at as usize] = ($slot::$field(i as u8), (4 * at - place.base) as u16);
                     }
                 })*
@@ -195,18 +192,21 @@ macro_rules! wire {
             /// The blocks that the family knows: their names, and how secrets go through them.
             pub(crate) fn known() -> Vec<(&'static str, $crate::instruments::taint::Follow)> {
                 let mut known = Vec::new();
-                $(known.extend(Self::$field().map(|(name, _)| {
+                $(known.extend(Self::$field().map(|(name, ..)| {
                     (name, <<$ty as $crate::blocks::block::Blocks>::Item
                         as $crate::blocks::block::Block>::TAINT)
                 }));)*
                 known
             }
 
-            /// The names of their interrupts.
-            pub(crate) fn lines() -> Vec<&'static str> {
-                let mut lines = Vec::new();
-                $(lines.extend(Self::$field().iter().flat_map(|(_, lines)| lines));)*
-                lines
+            /// Their names and kinds, and the names of their interrupts.
+            pub(crate) fn made() -> $crate::families::Made {
+                let (mut blocks, mut interrupts) = (Vec::new(), Vec::new());
+                $(for (name, kind, lines) in Self::$field() {
+                    blocks.push((name, kind));
+                    interrupts.extend(lines);
+                })*
+                (blocks, interrupts)
             }
 
             /// The slot of the block of that name.
@@ -360,9 +360,8 @@ pub(crate) use wire;
 pub(crate) fn place<const LINES: usize>(
     name: &str,
     lines: [&str; LINES],
-    bases: &crate::device::Addresses,
-    vectors: &crate::device::Addresses,
+    device: &crate::device::Device,
 ) -> Place<LINES> {
-    let base = bases.at(name).unwrap_or(0);
-    Place { base, vectors: lines.map(|line| vectors.at(line).unwrap_or(0)) }
+    let (base, size_bytes) = device.block(name).map_or((0, 0), |b| (b.base, b.size_bytes));
+    Place { base, size_bytes, vectors: lines.map(|line| device.interrupt(line).unwrap_or(0)) }
 }

@@ -35,7 +35,6 @@ impl Crc16 {
 }
 
 impl Block for Crc16 {
-    const BYTES: u32 = 8;
     /// CRCDI, CRCDIRB; CRCINIRES, whose value starts it anew, CRCRESR.
     const TAINT: Follow =
         Follow::Mixers(&[Mix { input: 0..4, output: 0..8, start: 4..6, reset: None }]);

@@ -62,7 +62,6 @@ impl Crc32 {
 }
 
 impl Block for Crc32 {
-    const BYTES: u32 = 0x20;
     /// Side by side (SLAU367P): CRC32DI to CRC32RESR, then CRC16DI to CRC16RESR.
     const TAINT: Follow = Follow::Mixers(&[
         Mix { input: 0..8, output: 0..0x10, start: 8..0xC, reset: None },

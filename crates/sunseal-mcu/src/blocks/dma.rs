@@ -378,7 +378,6 @@ impl Dma {
 }
 
 impl Block for Dma {
-    const BYTES: u32 = 0x70;
     const LINES: usize = 1;
     const TAINT: Follow = Follow::Mover;
 

@@ -505,8 +505,6 @@ impl Eusci {
 }
 
 impl Block for Eusci {
-    /// A eUSCI_A has 0x20; the block behind it takes the rest back.
-    const BYTES: u32 = 0x30;
     const LINES: usize = 1;
     const TAINT: Follow = Follow::Hole;
 

@@ -243,7 +243,6 @@ impl FlashController {
 }
 
 impl Block for FlashController {
-    const BYTES: u32 = 0x10;
     const TAINT: Follow = Follow::Hole;
 
     fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {

@@ -311,7 +311,6 @@ impl FlashF1xx {
 }
 
 impl Block for FlashF1xx {
-    const BYTES: u32 = 6;
     const TAINT: Follow = Follow::Hole;
 
     fn read(&mut self, off: u32, _: u16, _: &mut Ctx<'_>) -> Result<u16, Fault> {

@@ -216,7 +216,6 @@ impl FramController {
 }
 
 impl Block for FramController {
-    const BYTES: u32 = 0x10;
     const TAINT: Follow = Follow::Hole;
 
     fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {

@@ -378,7 +378,6 @@ impl Mpy32 {
 }
 
 impl Block for Mpy32 {
-    const BYTES: u32 = MPY_BYTES;
     const TAINT: Follow = Follow::Multiplier { bytes: MPY_BYTES };
     const QUIET: bool = true;
 

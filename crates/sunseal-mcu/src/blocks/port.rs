@@ -157,7 +157,6 @@ impl PortPair {
 }
 
 impl Block for PortPair {
-    const BYTES: u32 = 0x20;
     const LINES: usize = 2;
     const TAINT: Follow = Follow::Hole;
 

@@ -22,7 +22,6 @@ impl RamControl {
 }
 
 impl Block for RamControl {
-    const BYTES: u32 = 4;
     const TAINT: Follow = Follow::Hole;
 
     fn read(&mut self, _: u32, _: u16, _: &mut Ctx<'_>) -> Result<u16, Fault> {

@@ -67,7 +67,6 @@ impl RefA {
 }
 
 impl Block for RefA {
-    const BYTES: u32 = 0x10;
     const TAINT: Follow = Follow::Hole;
 
     fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {

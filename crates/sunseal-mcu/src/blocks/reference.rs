@@ -49,7 +49,6 @@ impl Ref {
 }
 
 impl Block for Ref {
-    const BYTES: u32 = 0x10;
     const TAINT: Follow = Follow::Hole;
 
     fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {

@@ -427,7 +427,6 @@ impl Rtc {
 }
 
 impl Block for Rtc {
-    const BYTES: u32 = 0x20;
     const LINES: usize = 1;
     const TAINT: Follow = Follow::Hole;
 

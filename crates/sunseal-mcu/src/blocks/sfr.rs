@@ -32,7 +32,6 @@ impl Sfr {
 }
 
 impl Block for Sfr {
-    const BYTES: u32 = 0x20;
     /// That of the watchdog in interval mode.
     const LINES: usize = 1;
     const TAINT: Follow = Follow::Hole;

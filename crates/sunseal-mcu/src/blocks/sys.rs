@@ -40,7 +40,6 @@ impl Sys {
 }
 
 impl Block for Sys {
-    const BYTES: u32 = 0x20;
     const TAINT: Follow = Follow::Hole;
 
     fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {

@@ -489,7 +489,6 @@ impl TimerA {
 }
 
 impl Block for TimerA {
-    const BYTES: u32 = 0x30;
     /// That of CCR0, and that of all others.
     const LINES: usize = 2;
     const TAINT: Follow = Follow::Hole;

@@ -365,7 +365,6 @@ impl Usart {
 }
 
 impl Block for Usart {
-    const BYTES: u32 = 8;
     /// The receiver's and the transmitter's.
     const LINES: usize = 2;
     const TAINT: Follow = Follow::Hole;

@@ -372,7 +372,6 @@ impl Usci {
 }
 
 impl Block for Usci {
-    const BYTES: u32 = 0x20;
     const LINES: usize = 1;
     const TAINT: Follow = Follow::Hole;
 

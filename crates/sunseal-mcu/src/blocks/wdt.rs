@@ -74,7 +74,6 @@ impl Wdt {
 }
 
 impl Block for Wdt {
-    const BYTES: u32 = 2;
     const LINES: usize = 1;
     const TAINT: Follow = Follow::Hole;
 

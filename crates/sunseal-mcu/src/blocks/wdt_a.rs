@@ -80,7 +80,6 @@ impl WdtA {
 }
 
 impl Block for WdtA {
-    const BYTES: u32 = 4;
     const TAINT: Follow = Follow::Hole;
 
     fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {

@@ -4,9 +4,9 @@
 use serde::Deserialize;
 
 use super::{Device, DeviceError, Level, RegionKind, block};
+use crate::families;
 
-/// What a device file of this family says beyond the common part. The modules lie at the same addresses on the whole
-/// family: those are in the code.
+/// What a device file of this family says beyond the common part.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Atmega128 {
@@ -128,8 +128,9 @@ block!(
     }
 );
 
-/// Blocks by the data-space address of their first register (DS40002198 "Register Summary").
-pub(super) const BLOCKS: &[(u32, &str)] = &[
+/// Where the whole family has its blocks in the data space (DS40002198 "Register Summary"): it decodes addresses by
+/// these.
+const BLOCKS: &[(u32, &str)] = &[
     (0x80_0000, "registers"),
     (0x80_0020, "ports"),
     (0x80_0024, "adc"),
@@ -140,7 +141,6 @@ pub(super) const BLOCKS: &[(u32, &str)] = &[
     (0x80_003C, "eeprom"),
     (0x80_0040, "sfior"),
     (0x80_0041, "watchdog"),
-    (0x80_0042, "ocdr"),
     (0x80_0043, "timer2"),
     (0x80_0046, "timer1"),
     (0x80_0050, "timer0"),
@@ -168,6 +168,8 @@ impl Atmega128 {
     pub(super) fn check(&self, device: &Device) -> Result<(), DeviceError> {
         use RegionKind::{Eeprom, Flash, Peripheral, Ram};
         device.needs("avre", &[Ram, Flash, Eeprom, Peripheral])?;
+        device.lies_at(BLOCKS)?;
+        families::atmega128::check(device)?;
         let ram = device.region_of(Ram);
         if (ram.start, ram.size_bytes()) != (0x80_0100, 0x1000) {
             return device.wrong("ram of this family is 0x800100 to 0x8010ff".to_owned());

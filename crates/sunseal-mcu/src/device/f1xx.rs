@@ -3,11 +3,9 @@
 
 use serde::Deserialize;
 
-use super::{Addresses, Capture, Device, DeviceError, Level, RegionKind, block};
-use crate::families;
+use super::{Capture, Device, DeviceError, Level, RegionKind, block};
 
-/// What a device file of this family says beyond the common part. The modules lie at the same
-/// addresses on the whole family: those are in the code.
+/// What a device file of this family says beyond the common part.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct F1xx {
@@ -15,8 +13,6 @@ pub struct F1xx {
     pub mirror: Mirror,
     /// The boot ROM's identification.
     pub boot_rom: BootRom,
-    /// Interrupt vectors.
-    pub vectors: Addresses,
     /// Capture inputs and what they are wired to inside the chip.
     #[serde(default)]
     pub capture: Vec<Capture>,
@@ -41,13 +37,12 @@ pub struct F1xx {
     pub mpy16: Mpy16,
 }
 
-/// Blocks by the address of their first register (SLAU049F, register tables of the chapters).
-pub(super) const BLOCKS: &[(u32, &str)] = &[
+/// Where the whole family has its blocks (SLAU049F, register tables of the chapters): it decodes addresses by these.
+const BLOCKS: &[(u32, &str)] = &[
     (0x000, "sfr"),
-    (0x010, "ports"),
+    (0x018, "ports"),
     (0x055, "svs"),
     (0x056, "basic_clock"),
-    (0x059, "comparator_a"),
     (0x070, "usart0"),
     (0x078, "usart1"),
     (0x080, "adc12"),
@@ -61,7 +56,6 @@ pub(super) const BLOCKS: &[(u32, &str)] = &[
     (0x160, "timer_a"),
     (0x180, "timer_b"),
     (0x1A0, "adc12"),
-    (0x1C0, "dac12"),
     (0x1E0, "dma"),
 ];
 
@@ -243,9 +237,7 @@ impl F1xx {
     pub(super) fn check(&self, device: &Device) -> Result<(), DeviceError> {
         use RegionKind::{Bsl, Flash, InfoFlash, Peripheral, Ram};
         device.needs("cpu", &[Ram, Flash, InfoFlash, Peripheral, Bsl])?;
-        let lines = [families::f1xx::Blocks::lines(), families::f1xx::OTHER_VECTORS.to_vec()];
-        let needed = &families::f1xx::OTHER_VECTORS[..2];
-        self.vectors.check(device, "vectors", &lines.concat(), needed)?;
+        device.lies_at(BLOCKS)?;
         if self.svs.falling_v.len() != 14 {
             return device.wrong("svs needs 14 falling levels (VLD 1 to 14)".to_owned());
         }

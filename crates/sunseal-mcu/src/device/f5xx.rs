@@ -3,8 +3,7 @@
 
 use serde::Deserialize;
 
-use super::{Addresses, Capture, Device, DeviceError, Level, RegionKind, block};
-use crate::families;
+use super::{Capture, Device, DeviceError, Level, RegionKind, block};
 
 /// What a device file of this family says beyond the common part.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -12,12 +11,6 @@ use crate::families;
 pub struct F5xx {
     /// Device descriptors.
     pub tlv: Tlv,
-    /// Interrupt vectors.
-    pub vectors: Addresses,
-    /// Base addresses.
-    pub peripherals: Addresses,
-    /// Capture/compare blocks of each timer.
-    pub timers: Timers,
     /// Capture inputs wired inside the chip.
     #[serde(default)]
     pub capture: Vec<Capture>,
@@ -40,8 +33,6 @@ pub struct F5xx {
     pub reference: Reference,
     /// Multiplier latencies.
     pub mpy32: Mpy32,
-    /// Digital ports.
-    pub ports: Ports,
 }
 
 block!(
@@ -53,15 +44,6 @@ block!(
         hardware_revision: u8,
         /// Boot code revision.
         firmware_revision: u8,
-    }
-);
-block!(
-    /// Capture/compare blocks of each timer.
-    #[allow(missing_docs)]
-    Timers {
-        ta0_ccrs: u8,
-        ta1_ccrs: u8,
-        tb0_ccrs: u8,
     }
 );
 block!(
@@ -205,15 +187,6 @@ block!(
         op32_after_op2h: [u8; 5],
     }
 );
-block!(
-    /// Digital ports.
-    Ports {
-        /// Highest port number (PJ is apart).
-        last: u8,
-        /// Ports that interrupt.
-        interrupt_ports: Vec<u8>,
-    }
-);
 
 /// One core voltage level.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -242,11 +215,6 @@ impl F5xx {
     pub(super) fn check(&self, device: &Device) -> Result<(), DeviceError> {
         use RegionKind::{Flash, InfoFlash, Peripheral, Ram};
         device.needs("cpuxv2", &[Ram, Flash, InfoFlash, Peripheral])?;
-        let known: Vec<_> = families::f5xx::Blocks::known().into_iter().map(|b| b.0).collect();
-        self.peripherals.check(device, "peripherals", &known, &families::f5xx::NEEDED)?;
-        let lines =
-            [families::f5xx::Blocks::lines(), families::f5xx::OTHER_VECTORS.to_vec()].concat();
-        self.vectors.check(device, "vectors", &lines, &families::f5xx::OTHER_VECTORS[..3])?;
         if self.pmm.level.len() != 4 {
             return device
                 .wrong(format!("pmm has {} levels; the PMM knows 4", self.pmm.level.len()));

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::{Addresses, Capture, Device, DeviceError, Level, Mpy32, RegionKind, block};
+use super::{Capture, Device, DeviceError, Level, Mpy32, RegionKind, block};
 use crate::families;
 use crate::startup::SramStartup;
 
@@ -13,17 +13,9 @@ use crate::startup::SramStartup;
 pub struct Fr5xx {
     /// Device descriptors.
     pub tlv: Tlv,
-    /// Interrupt vectors.
-    pub vectors: Addresses,
-    /// Base addresses.
-    pub peripherals: Addresses,
-    /// Capture/compare blocks of each timer.
-    pub timers: Timers,
     /// Capture inputs wired inside the chip.
     #[serde(default)]
     pub capture: Vec<Capture>,
-    /// DMA controller.
-    pub dma: Dma,
     /// FRAM.
     pub fram: Fram,
     /// AES accelerator.
@@ -51,8 +43,6 @@ pub struct Fr5xx {
     pub reference: Reference,
     /// Multiplier latencies.
     pub mpy32: Mpy32,
-    /// Digital ports.
-    pub ports: Ports,
 }
 
 block!(
@@ -70,36 +60,6 @@ block!(
         random_bytes: u32,
     }
 );
-block!(
-    /// Capture/compare blocks of each timer; 0 for one that the chip lacks.
-    #[allow(missing_docs)]
-    Timers {
-        ta0_ccrs: u8,
-        ta1_ccrs: u8,
-        ta2_ccrs: u8,
-        ta3_ccrs: u8,
-        ta4_ccrs: u8,
-        tb0_ccrs: u8,
-    }
-);
-block!(
-    /// DMA controller.
-    Dma {
-        /// How many channels.
-        channels: usize,
-        /// What each DMAxTSEL waits for, by number; with bars, one name a channel.
-        triggers: Vec<String>,
-    }
-);
-
-impl Dma {
-    /// Name of trigger `select` for a channel; none: not modelled, or reserved.
-    pub fn trigger(&self, select: usize, channel: usize) -> &str {
-        let names = &self.triggers[select];
-        if names.contains('|') { names.split('|').nth(channel).unwrap_or("") } else { names }
-    }
-}
-
 block!(
     /// FRAM.
     Fram {
@@ -238,15 +198,6 @@ block!(
         settle_us: f64,
     }
 );
-block!(
-    /// Digital ports.
-    Ports {
-        /// Highest port number (PJ is apart).
-        last: u8,
-        /// Ports that interrupt.
-        interrupt_ports: Vec<u8>,
-    }
-);
 
 impl Sram {
     pub(crate) fn startup(&self) -> SramStartup {
@@ -258,35 +209,11 @@ impl Fr5xx {
     pub(super) fn check(&self, device: &Device) -> Result<(), DeviceError> {
         use RegionKind::{Fram, Peripheral, Ram};
         device.needs("cpuxv2", &[Ram, Fram, Peripheral])?;
-        let known: Vec<_> = families::fr5xx::Blocks::known().into_iter().map(|b| b.0).collect();
-        self.peripherals.check(device, "peripherals", &known, &families::fr5xx::NEEDED)?;
-        let lines =
-            [families::fr5xx::Blocks::lines(), families::fr5xx::OTHER_VECTORS.to_vec()].concat();
-        self.vectors.check(device, "vectors", &lines, &families::fr5xx::OTHER_VECTORS[..3])?;
         if self.dco.frequency_mhz.len() != 16 {
             return device
                 .wrong("dco needs 16 frequencies (DCOFSEL under DCORSEL 0, then 1)".into());
         }
-        if self.dma.triggers.len() != 32 || self.dma.channels == 0 || self.dma.channels > 8 {
-            return device.wrong("dma needs 1 to 8 channels and 32 triggers".into());
-        }
-        for names in &self.dma.triggers {
-            let count = names.split('|').count();
-            if count > 1 && count != self.dma.channels {
-                return device.wrong(format!(
-                    "dma trigger `{names}` needs one name for all channels or one for each of {}",
-                    self.dma.channels
-                ));
-            }
-            let unknown = |name: &&str| {
-                !name.is_empty()
-                    && *name != "chain"
-                    && families::fr5xx::Blocks::trigger(name).is_none()
-            };
-            if let Some(name) = names.split('|').find(unknown) {
-                return device.wrong(format!("dma trigger `{name}` is not one that a block has"));
-            }
-        }
+        check_triggers(device)?;
         let r = &self.reference;
         if self.adc12.sample_cycles.len() > 16 || r.levels_v.len() != 4 || r.avcc_min_v.len() != 4 {
             return device.wrong(
@@ -304,4 +231,29 @@ impl Fr5xx {
         let mclk_max_hz = (self.limits.mclk_max_mhz * 1e6).round() as u32;
         vec![Level { mclk_max_hz, vcc_min_v: self.limits.vcc_min_v, vcore: 0 }]
     }
+}
+
+/// That each trigger of the DMA controller is one that a block has, for each channel or for all.
+fn check_triggers(device: &Device) -> Result<(), DeviceError> {
+    let Some(dma) = device.block("dma") else { return Ok(()) };
+    let channels = dma.channels.unwrap_or(0);
+    if dma.triggers.len() != 32 || channels == 0 || channels > 8 {
+        return device.wrong("[[block]] `dma` needs 1 to 8 channels and 32 triggers".into());
+    }
+    for names in &dma.triggers {
+        let count = names.split('|').count();
+        if count > 1 && count != channels {
+            return device.wrong(format!(
+                "[[block]] `dma`: trigger `{names}` needs one name for all channels or one for each of {channels}"
+            ));
+        }
+        let unknown = |name: &&str| {
+            !name.is_empty() && *name != "chain" && families::fr5xx::Blocks::trigger(name).is_none()
+        };
+        if let Some(name) = names.split('|').find(unknown) {
+            return device
+                .wrong(format!("[[block]] `dma`: trigger `{name}` is not one that a block has"));
+        }
+    }
+    Ok(())
 }

@@ -3,6 +3,7 @@
 //! one family knows in a module of its own.
 
 pub mod avr;
+pub mod blocks;
 pub mod f1xx;
 mod f5xx;
 pub mod fr5xx;
@@ -20,10 +21,11 @@ use crate::elf::Architecture;
 use crate::pin::{PORT_J, Pin};
 
 pub use avr::Atmega128;
+pub use blocks::{BlockInstance, Stretch};
 pub use f1xx::F1xx;
 pub use f5xx::*;
 pub use fr5xx::Fr5xx;
-pub use msp432::{Bases as Msp432Bases, Msp432};
+pub use msp432::{Bases as Msp432Bases, Interrupts as Msp432Interrupts, Msp432};
 
 /// Why device data could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +41,15 @@ pub enum DeviceError {
     /// The text is not device data.
     #[error("device data is not valid: {0}")]
     Parse(#[from] toml::de::Error),
+    /// What is wrong with a file, by its name.
+    #[error("{path}: {error}")]
+    InFile {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        #[source]
+        error: Box<DeviceError>,
+    },
     /// No such family.
     #[error("device {device}: family `{family}` is not known; the known ones are {known}")]
     Family {
@@ -88,8 +99,12 @@ pub struct Device {
     /// Functions of modelled blocks that trap or are flagged when used.
     pub partial: Vec<Partial>,
     gap: Vec<Gap>,
-    /// Its peripheral blocks: name and first address, by address.
-    blocks: Vec<(u32, String)>,
+    /// Its peripheral blocks, in the order of the file.
+    blocks: Vec<BlockInstance>,
+    /// Interrupts that no block asks for.
+    vectors: Addresses,
+    /// Where the stretches of its blocks begin, by address.
+    starts: Vec<(u32, String)>,
     /// Switches of the core's timing that are not at their default.
     timing: BTreeMap<String, String>,
     /// What its family knows beyond that.
@@ -122,14 +137,19 @@ struct Common {
     drift: Option<Drift>,
     #[serde(default, rename = "gap")]
     gap: Vec<Gap>,
+    #[serde(rename = "block")]
+    blocks: Vec<BlockInstance>,
+    vectors: Addresses,
     #[serde(default)]
     partial: Vec<Partial>,
     #[serde(default)]
     timing: BTreeMap<String, toml::Value>,
 }
 
-const COMMON: [&str; 9] =
-    ["name", "family", "core", "memory", "supply", "drift", "gap", "partial", "timing"];
+const COMMON: [&str; 11] = [
+    "name", "family", "core", "memory", "supply", "drift", "gap", "block", "vectors", "partial",
+    "timing",
+];
 
 /// A legal stretch of clocks: up to so fast, from so much supply on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -248,7 +268,7 @@ block!(
     }
 );
 
-/// Addresses by name: first registers of blocks, interrupt vectors.
+/// Interrupts by name: addresses of vectors, inputs of the NVIC, or numbers of vectors.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct Addresses {
     /// Document and table.
@@ -265,26 +285,6 @@ impl Addresses {
     #[must_use]
     pub fn at(&self, name: &str) -> Option<u32> {
         self.at.get(name).copied()
-    }
-
-    /// That every name is known to the family, and every name that it cannot do without is there.
-    fn check(
-        &self,
-        device: &Device,
-        table: &str,
-        known: &[&str],
-        needed: &[&str],
-    ) -> Result<(), DeviceError> {
-        if let Some(name) = self.at.keys().find(|name| !known.contains(&name.as_str())) {
-            let known = known.join(", ");
-            return device.wrong(format!(
-                "[{table}] has `{name}`, which this family does not know; it knows {known}"
-            ));
-        }
-        match needed.iter().find(|name| self.at(name).is_none()) {
-            Some(name) => device.wrong(format!("[{table}] needs `{name}`")),
-            None => Ok(()),
-        }
     }
 }
 
@@ -320,6 +320,9 @@ pub struct Gap {
     pub start: u32,
     /// Last address.
     pub end: u32,
+    /// Its interrupts, as a block's.
+    #[serde(default)]
+    pub interrupts: BTreeMap<String, u32>,
     /// Why it is not modelled.
     pub why: String,
 }
@@ -386,7 +389,10 @@ impl Device {
     pub fn load(path: &Path) -> Result<Self, DeviceError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| DeviceError::Read { path: path.display().to_string(), source })?;
-        Self::parse(&text)
+        Self::parse(&text).map_err(|error| DeviceError::InFile {
+            path: path.display().to_string(),
+            error: Box::new(error),
+        })
     }
 
     /// Device data from text.
@@ -397,10 +403,6 @@ impl Device {
         let mut own: toml::Table = toml::from_str(text)?;
         let common = COMMON.iter().filter_map(|k| Some(((*k).to_owned(), own.remove(*k)?)));
         let c: Common = toml::Table::from_iter(common).try_into()?;
-        let bases = own.get("peripherals").and_then(toml::Value::as_table).into_iter().flatten();
-        let mut blocks: Vec<(u32, String)> = bases
-            .filter_map(|(name, at)| Some((u32::try_from(at.as_integer()?).ok()?, name.clone())))
-            .collect();
         let facts = match c.family.as_str() {
             "atmega128" => Facts::Atmega128(family(own)?),
             "msp430x1xx" => Facts::F1xx(family(own)?),
@@ -417,17 +419,33 @@ impl Device {
         };
         let (name, core, memory, supply) = (c.name, c.core, c.memory, c.supply);
         let (drift, partial, gap) = (c.drift, c.partial, c.gap);
-        let fixed = match &facts {
-            Facts::Atmega128(_) => avr::BLOCKS,
-            Facts::F1xx(_) => f1xx::BLOCKS,
-            _ => &[],
+        let starts = |b: &BlockInstance| -> Vec<_> {
+            b.stretches().map(|s| (s.base, b.name.clone())).collect()
         };
-        blocks.extend(fixed.iter().map(|&(at, name)| (at, name.to_owned())));
-        blocks.sort();
+        let mut starts: Vec<(u32, String)> = c.blocks.iter().flat_map(starts).collect();
+        starts.sort();
+        let (blocks, vectors) = (c.blocks, c.vectors);
         let timing = BTreeMap::new();
-        let mut device =
-            Self { name, core, memory, supply, drift, partial, gap, blocks, timing, facts };
+        let mut device = Self {
+            name,
+            core,
+            memory,
+            supply,
+            drift,
+            partial,
+            gap,
+            blocks,
+            vectors,
+            starts,
+            timing,
+            facts,
+        };
         device.check()?;
+        if let Facts::Msp432(facts) = &device.facts {
+            let mut placed = facts.clone();
+            placed.placed(&device)?;
+            device.facts = Facts::Msp432(placed);
+        }
         for (switch, value) in &c.timing {
             device.set_timing(switch, &switch_text(value))?;
         }
@@ -455,6 +473,7 @@ impl Device {
                 }
             }
         }
+        self.check_blocks()?;
         match &self.facts {
             Facts::Atmega128(f) => f.check(self),
             Facts::F1xx(f) => f.check(self),
@@ -497,6 +516,19 @@ impl Device {
             set(&mut timing, switch, value).expect("checked when it was set");
         }
         timing
+    }
+
+    /// That the stretches of its blocks are those that its family decodes addresses by.
+    pub(crate) fn lies_at(&self, family: &[(u32, &str)]) -> Result<(), DeviceError> {
+        let wrong = |(at, name): (u32, &str)| {
+            let there = self.starts.iter().any(|s| (s.0, s.1.as_str()) == (at, name));
+            (!there)
+                .then(|| format!("[[block]] `{name}` of this family has registers from {at:#x}"))
+        };
+        match family.iter().copied().find_map(wrong) {
+            Some(what) => self.wrong(what),
+            None => Ok(()),
+        }
     }
 
     /// The refusal of a device whose values do not fit together.
@@ -582,13 +614,7 @@ impl Device {
     /// Address of the first register of the hardware multiplier, if there is one.
     #[must_use]
     pub fn multiplier(&self) -> Option<u32> {
-        match &self.facts {
-            Facts::Atmega128(_) => None,
-            Facts::F1xx(_) => Some(0x130),
-            Facts::F5xx(f) => f.peripherals.at("mpy32"),
-            Facts::Fr5xx(f) => f.peripherals.at("mpy32"),
-            Facts::Msp432(_) => None,
-        }
+        self.base("mpy32").or_else(|| self.base("mpy"))
     }
 
     /// The legal stretches of clock and supply, slowest first.
@@ -635,10 +661,7 @@ impl Device {
         let ports = match &self.facts {
             // PA to PG (2467X, figure 1); no port J (SLAS368G, figure 1); P1 to P10 and PJ (SLAS826H, table 4-1).
             Facts::Atmega128(_) => b'A'..=b'G',
-            Facts::F1xx(_) => 1..=6,
-            Facts::Msp432(_) => 1..=10,
-            Facts::F5xx(f) => 1..=f.ports.last,
-            Facts::Fr5xx(f) => 1..=f.ports.last,
+            _ => 1..=self.last_port(),
         };
         let has_j = !matches!(self.facts, Facts::Atmega128(_) | Facts::F1xx(_));
         let here = |pin: &Pin| ports.contains(&pin.port) || (has_j && pin.port == PORT_J);
@@ -654,16 +677,16 @@ impl Device {
         })
     }
 
-    /// The peripheral blocks: first address and name, by address.
+    /// The stretches of the peripheral blocks: first address and name, by address.
     pub fn blocks(&self) -> impl Iterator<Item = (u32, &str)> {
-        self.blocks.iter().map(|(at, name)| (*at, name.as_str()))
+        self.starts.iter().map(|(at, name)| (*at, name.as_str()))
     }
 
     /// The peripheral block that `addr` is a register of: the last that begins there or before, in the same stretch.
     #[must_use]
     pub fn block_at(&self, addr: u32) -> Option<&str> {
         let region = self.region(addr).filter(|r| r.kind == RegionKind::Peripheral)?;
-        let (at, name) = &self.blocks[..self.blocks.partition_point(|b| b.0 <= addr)].last()?;
+        let (at, name) = &self.starts[..self.starts.partition_point(|b| b.0 <= addr)].last()?;
         region.contains(*at).then_some(name.as_str())
     }
 
@@ -725,16 +748,20 @@ mod tests {
     #[test]
     fn a_chip_may_lack_a_block_but_not_have_one_that_nobody_knows() {
         let text = include_str!("../../../../data/devices/msp430fr5994.toml");
-        let without = text.replace("crc32 = 0x0980\n", "").replace("ta4 = 0x07C0\n", "");
-        let device = Device::parse(&without).unwrap();
-        assert!(device.blocks().all(|(_, name)| name != "crc32" && name != "ta4"));
-        let err = |text: String| Device::parse(&text).unwrap_err().to_string();
-        let unknown = err(text.replace("crc32 = ", "crc64 = "));
-        assert!(unknown.contains("`crc64`") && unknown.contains("crc32"), "{unknown}");
-        let needed = err(text.replace("sfr = 0x0100\n", ""));
-        assert!(needed.contains("[peripherals] needs `sfr`"), "{needed}");
-        let vector = err(text.replace("ta0_ccr0 = 0x", "ta0_ccr9 = 0x"));
-        assert!(vector.contains("`ta0_ccr9`"), "{vector}");
+        let cut = |text: &str, name: &str| {
+            let (before, block) =
+                text.split_once(&format!("[[block]]\nname = \"{name}\"")).unwrap();
+            format!("{before}{}", &block[block.find("\n\n").unwrap()..])
+        };
+        let device = Device::parse(&cut(&cut(text, "crc32"), "aes256")).unwrap();
+        assert!(device.blocks().all(|(_, name)| name != "crc32" && name != "aes256"));
+        let needed = Device::parse(&cut(text, "sfr")).unwrap_err().to_string();
+        assert!(needed.contains("there is no [[block]] `sfr`"), "{needed}");
+        let dangling = Device::parse(&cut(text, "ta4")).map(|_| ());
+        assert!(
+            dangling.is_ok(),
+            "a trigger of a timer that is not there never comes: {dangling:?}"
+        );
     }
 
     #[test]

@@ -26,78 +26,100 @@ block!(
         dcoir_constk_rsel5: f64,
     }
 );
-block!(
+/// Addresses or numbers that the code knows by name, out of those of the blocks.
+macro_rules! named {
+    ($(#[$doc:meta])* $name:ident by $find:ident { $($field:ident,)* }) => {
+        $(#[$doc])*
+        #[allow(missing_docs)]
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct $name { $(pub $field: u32,)* }
+
+        impl $name {
+            /// The names of all.
+            pub const NAMES: &'static [&'static str] = &[$(stringify!($field)),*];
+
+            fn of(device: &Device) -> Result<Self, DeviceError> {
+                let mut found = Self::default();
+                $(match device.$find(stringify!($field)) {
+                    Some(at) => found.$field = at,
+                    None => device.wrong(concat!("no [[block]] has `", stringify!($field), "`").to_owned())?,
+                })*
+                Ok(found)
+            }
+        }
+    };
+}
+
+named!(
     /// Base addresses of the peripherals.
-    #[allow(missing_docs)]
-    Bases {
-        ta0: u32,
-        ta1: u32,
-        ta2: u32,
-        ta3: u32,
-        eusci_a0: u32,
-        eusci_a1: u32,
-        eusci_a2: u32,
-        eusci_a3: u32,
-        eusci_b0: u32,
-        eusci_b1: u32,
-        eusci_b2: u32,
-        eusci_b3: u32,
-        ref_a: u32,
-        aes256: u32,
-        crc32: u32,
-        rtc_c: u32,
-        wdt_a: u32,
-        dio: u32,
-        pmap: u32,
-        timer32: u32,
-        dma: u32,
-        pcm: u32,
-        cs: u32,
-        pss: u32,
-        flctl: u32,
-        adc14: u32,
-        rstctl: u32,
-        sysctl: u32,
+    Bases by base {
+        ta0,
+        ta1,
+        ta2,
+        ta3,
+        eusci_a0,
+        eusci_a1,
+        eusci_a2,
+        eusci_a3,
+        eusci_b0,
+        eusci_b1,
+        eusci_b2,
+        eusci_b3,
+        ref_a,
+        aes256,
+        crc32,
+        rtc_c,
+        wdt_a,
+        dio,
+        pmap,
+        timer32,
+        dma,
+        pcm,
+        cs,
+        pss,
+        flctl,
+        adc14,
+        rstctl,
+        sysctl,
     }
 );
-block!(
+named!(
     /// Inputs of the NVIC.
-    #[allow(missing_docs)]
-    Interrupts {
-        pss: u32,
-        cs: u32,
-        pcm: u32,
-        wdt_a: u32,
-        fpu: u32,
-        flctl: u32,
-        ta0_0: u32,
-        ta0_n: u32,
-        ta1_0: u32,
-        ta1_n: u32,
-        ta2_0: u32,
-        ta2_n: u32,
-        ta3_0: u32,
-        ta3_n: u32,
-        eusci_a0: u32,
-        eusci_a1: u32,
-        eusci_a2: u32,
-        eusci_a3: u32,
-        eusci_b0: u32,
-        eusci_b1: u32,
-        eusci_b2: u32,
-        eusci_b3: u32,
-        adc14: u32,
-        t32_int1: u32,
-        t32_int2: u32,
-        t32_intc: u32,
-        aes256: u32,
-        rtc_c: u32,
-        dma_err: u32,
-        dma_int3: u32,
-        dma_int2: u32,
-        dma_int1: u32,
-        dma_int0: u32,
-        port1: u32,
+    Interrupts by interrupt {
+        pss,
+        cs,
+        pcm,
+        wdt_a,
+        fpu,
+        flctl,
+        ta0_0,
+        ta0_n,
+        ta1_0,
+        ta1_n,
+        ta2_0,
+        ta2_n,
+        ta3_0,
+        ta3_n,
+        eusci_a0,
+        eusci_a1,
+        eusci_a2,
+        eusci_a3,
+        eusci_b0,
+        eusci_b1,
+        eusci_b2,
+        eusci_b3,
+        adc14,
+        t32_int1,
+        t32_int2,
+        t32_intc,
+        aes256,
+        rtc_c,
+        dma_err,
+        dma_int3,
+        dma_int2,
+        dma_int1,
+        dma_int0,
+        port1,
     }
 );
 block!(
@@ -271,9 +293,11 @@ block!(
 pub struct Msp432 {
     /// Device descriptors.
     pub tlv: Tlv,
-    /// Base addresses.
+    /// Base addresses, those of the blocks.
+    #[serde(skip)]
     pub peripherals: Bases,
-    /// NVIC inputs.
+    /// Inputs of the NVIC, those of the blocks.
+    #[serde(skip)]
     pub interrupts: Interrupts,
     /// Core voltage and power modes.
     pub pcm: Pcm,
@@ -297,6 +321,12 @@ pub struct Msp432 {
 }
 
 impl Msp432 {
+    /// With the places of the device's blocks.
+    pub(super) fn placed(&mut self, device: &Device) -> Result<(), DeviceError> {
+        (self.peripherals, self.interrupts) = (Bases::of(device)?, Interrupts::of(device)?);
+        Ok(())
+    }
+
     pub(super) fn check(&self, device: &Device) -> Result<(), DeviceError> {
         use RegionKind::{Flash, InfoFlash, Peripheral, Ram};
         device.needs("cortex_m4", &[Ram, Flash, InfoFlash, Peripheral])?;

@@ -17,7 +17,6 @@ from sunseal.errors import SunsealError, unknown
 
 CHANNEL_BYTES = 0x10
 """From one DMA channel's registers to the next one's (SLAU367, DMA registers)."""
-PORT_PAIRS = "abcdef"
 
 
 @dataclass(frozen=True)
@@ -64,9 +63,8 @@ def blocks(name: str) -> list[Block]:
     chip = device(name)
     told = family(str(chip["family"]))
     found: list[Block] = []
-    for peripheral, base in chip.get("peripherals", {}).items():
-        if peripheral != "source":
-            found.append(_block(told, chip, peripheral, base))
+    if not told.get("fixed"):
+        found += [_block(told, chip, block) for block in chip["block"]]
     found += [
         _made(key, block, [r for n, a, b in _rows(block["registers"]) for r in _counted(n, block["base"] + a, b, {})])
         for key, block in told["block"].items()
@@ -75,25 +73,34 @@ def blocks(name: str) -> list[Block]:
     return sorted(found, key=lambda b: b.registers[0].address)
 
 
-def _block(told: dict[str, Any], chip: dict[str, Any], peripheral: str, base: int) -> Block:
-    """Place the block that a peripheral is: `usci_a1` is number 1 of `usci_a`."""
-    kinds: dict[str, Any] = told["block"]
-    channels = chip.get("dma", {}).get("channels", 0)
-    counts = {"channels": channels, "pairs": (channels + 1) // 2}
-    if peripheral.startswith("port_") and peripheral not in kinds:
-        return _made(peripheral, kinds["port"], list(_port(kinds["port"], chip, peripheral[-1], base)))
-    kind = peripheral if peripheral in kinds else peripheral.rstrip("0123456789")
-    if kind not in kinds:
-        raise SunsealError(f"data/registers/{chip['family']}.toml has no block `{kind}`, which {chip['name']} has")
-    if "pairs" in (block := kinds[kind]):
+def interrupts(chip: dict[str, Any]) -> dict[str, int]:
+    """List a chip's interrupts, with the addresses of their vectors or with their numbers."""
+    found = {name: at for name, at in chip["vectors"].items() if isinstance(at, int)}
+    for block in [*chip["block"], *chip.get("gap", ())]:
+        found |= block.get("interrupts", {})
+    return found
+
+
+def _block(told: dict[str, Any], chip: dict[str, Any], instance: dict[str, Any]) -> Block:
+    """Place a block of a chip: `usci_a1` is number 1 of its kind."""
+    name, base, kinds = instance["name"], instance["base"], told["block"]
+    if instance["kind"] not in kinds:
+        raise SunsealError(
+            f"data/registers/{chip['family']}.toml has no block `{instance['kind']}`, which {chip['name']} has"
+        )
+    block = kinds[instance["kind"]]
+    if instance["kind"] == "port":
+        return _made(name, block, list(_port(block, instance)))
+    if "pairs" in block:
         pairs = [
             r for i, x in enumerate(block["pairs"]) for r in _pair(block, 2 * i + 1, x, base + i * block["pair_bytes"])
         ]
-        return _made(peripheral, block, pairs)
-    counts["ccrs"] = chip.get("timers", {}).get(f"{peripheral}_ccrs", told.get("ccrs", 0))
-    number = peripheral.removeprefix(kind)
+        return _made(name, block, pairs)
+    channels = instance.get("channels", 0)
+    counts = {"channels": channels, "pairs": (channels + 1) // 2, "ccrs": instance.get("ccrs", 0)}
+    number = name[len(name.rstrip("0123456789")) :]
     rows = [(n.format(n=number), base + a, b) for n, a, b in _rows(block["registers"])]
-    return _made(peripheral, block, [r for row in rows for r in _counted(*row, counts)])
+    return _made(name, block, [r for row in rows for r in _counted(*row, counts)])
 
 
 def _made(name: str, block: dict[str, Any], registers: list[Register]) -> Block:
@@ -129,12 +136,11 @@ def _pair(block: dict[str, Any], odd: int, letter: str, base: int) -> Iterator[R
         yield Register(name.format(x=letter, odd=odd, even=odd + 1), base + offset, bits)
 
 
-def _port(block: dict[str, Any], chip: dict[str, Any], letter: str, base: int) -> Iterator[Register]:
-    ports = chip.get("ports", {"last": 2 * len(PORT_PAIRS), "interrupt_ports": [1, 2, 3, 4]})
-    odd = 2 * PORT_PAIRS.index(letter) + 1
-    asks = {"interrupt_pairs": [letter.upper()] if odd in ports["interrupt_ports"] else []}
-    for register in _pair({**block, **asks}, odd, letter.upper(), base):
-        if not register.name.startswith(f"P{odd + 1}") or odd + 1 <= ports["last"]:
+def _port(block: dict[str, Any], instance: dict[str, Any]) -> Iterator[Register]:
+    odd, letter = instance["ports"][0], instance["name"][-1].upper()
+    asks = {"interrupt_pairs": [letter] if "interrupts" in instance else []}
+    for register in _pair({**block, **asks}, odd, letter, instance["base"]):
+        if not register.name.startswith(f"P{odd + 1}") or odd + 1 in instance["ports"]:
             yield register
 
 
@@ -198,7 +204,7 @@ def _handlers(chip: dict[str, Any]) -> list[str]:
             *_WAKES,
         ]
     if chip["core"] == "cortex_m4":
-        numbers = ", ".join(f"{name} {16 + n}" for name, n in chip["interrupts"].items() if isinstance(n, int))
+        numbers = ", ".join(f"{name} {16 + n}" for name, n in sorted(interrupts(chip).items(), key=lambda i: i[1]))
         return [
             "/* An interrupt's handler: ISR(24) { ... } by its number in the table of vectors, which are:",
             *(f" * {line}" for line in _wrapped(numbers)),
@@ -206,7 +212,7 @@ def _handlers(chip: dict[str, Any]) -> list[str]:
             "#define ISR(number) void sunseal_isr_##number(void); void sunseal_isr_##number(void)",
             *_WAKES,
         ]
-    names = ", ".join(n for n, a in sorted(chip["vectors"].items(), key=lambda v: str(v[1])) if n not in _NO_HANDLER)
+    names = ", ".join(n for n, _ in sorted(interrupts(chip).items(), key=lambda i: i[1]) if n != "reset")
     return [
         "/* An interrupt's handler: ISR(ta0_ccr0) { ... }. The names:",
         *(f" * {line}" for line in _wrapped(names)),
@@ -226,7 +232,6 @@ _WAKES = (
     "/* The same: each interrupt ends the sleep. On an MSP430 only WAKING_ISR does. */",
     "#define WAKING_ISR(number) ISR(number)",
 )
-_NO_HANDLER = ("reset", "source")
 
 
 def _wrapped(text: str, columns: int = 96) -> list[str]:
@@ -246,7 +251,7 @@ def link_script(name: str) -> str:
     source = [f"{region['name']}: {region['source']}" for region in (ram, program)]
     core = runtime(chip)
     if core == "msp430":
-        vectors = 0xFF80 if chip["core"] == "cpuxv2" else min(a for a in chip["vectors"].values() if isinstance(a, int))
+        vectors = 0xFF80 if chip["core"] == "cpuxv2" else min(interrupts(chip).values())
         regions["flash"] = ("rx", program["start"], vectors - 1)
         regions["vectors"] = ("r", vectors, 0xFFFF)
     rows = [

@@ -24,8 +24,9 @@ use crate::blocks::avr::{Clocks, Cx, Window};
 use crate::clock::{Line, splitmix64};
 use crate::common::{Common, Drive, OnBus, UartByte};
 use crate::cores::msp430::Image;
-use crate::device::{self, Device, us};
+use crate::device::{self, Device, DeviceError, us};
 use crate::engine::{Chip, Ran};
+use crate::families::Makes;
 use crate::instruments::lint::LintKind;
 use crate::instruments::taint::Follow;
 use crate::machine::Register;
@@ -57,6 +58,51 @@ const STANDBY: StateId = StateId(8);
 const EXTENDED_STANDBY: StateId = StateId(9);
 const WRITE: StateId = StateId(10);
 const ERASE: StateId = StateId(11);
+
+/// What a device file of this family lists: all of it, as its modules lie at the same addresses on every chip.
+pub(crate) fn makes() -> Makes {
+    const BLOCKS: [(&str, &str); 25] = [
+        ("registers", "register_file"),
+        ("ports", "ports"),
+        ("adc", "adc"),
+        ("analog_comparator", "analog_comparator"),
+        ("usart0", "usart"),
+        ("spi", "spi"),
+        ("eeprom", "eeprom"),
+        ("sfior", "sfior"),
+        ("watchdog", "watchdog"),
+        ("timer2", "timer8"),
+        ("timer1", "timer16"),
+        ("timer0", "timer8_async"),
+        ("mcu_control", "mcu_control"),
+        ("timer_interrupts", "timer_interrupts"),
+        ("external_interrupts", "external_interrupts"),
+        ("rampz", "rampz"),
+        ("xdiv", "xdiv"),
+        ("stack_pointer", "stack_pointer"),
+        ("sreg", "sreg"),
+        ("self_programming", "self_programming"),
+        ("external_memory", "external_memory"),
+        ("osccal", "osccal"),
+        ("twi", "twi"),
+        ("timer3", "timer16"),
+        ("usart1", "usart"),
+    ];
+    Makes::of((BLOCKS.to_vec(), VECTORS.to_vec()))
+        .needs(&BLOCKS.map(|b| b.0))
+        .core(&["reset"])
+        .clocks(&["io", "adc", "asy", "wdt", "rc"])
+}
+
+/// That the interrupts of `device` have the numbers by which this family serves them.
+pub(crate) fn check(device: &Device) -> Result<(), DeviceError> {
+    for (number, name) in (1..).zip(VECTORS) {
+        if device.interrupt(name) != Some(number) {
+            return device.wrong(format!("interrupt `{name}` of this family is number {number}"));
+        }
+    }
+    Ok(())
+}
 
 /// The blocks that let secrets through in another way than by not being followed.
 pub(crate) fn known() -> Vec<(&'static str, Follow)> {

@@ -165,7 +165,6 @@ impl BasicClock {
 }
 
 impl Block for BasicClock {
-    const BYTES: u32 = 3;
     const TAINT: Follow = Follow::Hole;
 
     fn read(&mut self, off: u32, _: u16, _: &mut Ctx<'_>) -> Result<u16, Fault> {

@@ -28,7 +28,8 @@ use crate::blocks::{Block, Effects, Reset, ResetKind, cause};
 use crate::clock::{Clocks, Line};
 use crate::common::{ROOM_C, UartByte};
 use crate::cores::msp430::{Env, Peripherals, READ};
-use crate::device::{self, Addresses, Device, RegionKind, us};
+use crate::device::{self, Device, RegionKind, us};
+use crate::families::Makes;
 use crate::families::msp430::{self, ERASE, WRITE, cx};
 use crate::instruments::lint::LintKind;
 use crate::instruments::taint::Follow;
@@ -69,24 +70,39 @@ wire!(
     Blocks,
     Slot,
     Places {
-        wdt: Wdt = [("wdt", ["wdt"])],
-        svs: Svs = [("svs", [])],
-        flash: FlashF1xx = [("flash", [])],
-        timers: [TimerA; 2] = [("timer_a", ["ta_ccr0", "ta"]), ("timer_b", ["tb_ccr0", "tb"])],
-        usarts: [Usart; 2] =
-            [("usart0", ["usart0_rx", "usart0_tx"]), ("usart1", ["usart1_rx", "usart1_tx"]),],
-        adc: Adc12A = [("adc12", ["adc12"])],
-        dma: Dma = [("dma", ["dac12_dma"])],
-        clock: BasicClock = [("basic_clock", [])],
-        mpy: Mpy32 = [("mpy", [])],
+        wdt: Wdt = [("wdt", "wdt", ["wdt"])],
+        svs: Svs = [("svs", "svs", [])],
+        flash: FlashF1xx = [("flash", "flash", [])],
+        timers: [TimerA; 2] =
+            [("timer_a", "timer_a", ["ta_ccr0", "ta"]), ("timer_b", "timer_b", ["tb_ccr0", "tb"])],
+        usarts: [Usart; 2] = [
+            ("usart0", "usart", ["usart0_rx", "usart0_tx"]),
+            ("usart1", "usart", ["usart1_rx", "usart1_tx"]),
+        ],
+        adc: Adc12A = [("adc12", "adc12", ["adc12"])],
+        dma: Dma = [("dma", "dma", ["dac12_dma"])],
+        clock: BasicClock = [("basic_clock", "basic_clock", [])],
+        mpy: Mpy32 = [("mpy", "mpy", [])],
         /// PA to PC.
-        ports: [PortPair; 3] =
-            [("ports", ["port1", "port2"]), ("ports", ["", ""]), ("ports", ["", ""]),],
+        ports: [PortPair; 3] = [
+            ("ports", "ports", ["port1", "port2"]),
+            ("ports", "ports", ["", ""]),
+            ("ports", "ports", ["", ""]),
+        ],
     }
 );
 
-/// Vectors of the core and of blocks that are not modelled.
-pub(crate) const OTHER_VECTORS: [&str; 3] = ["reset", "nmi", "comparator_a"];
+/// What a device file of this family lists: all of it, as its modules lie at the same addresses on every chip.
+pub(crate) fn makes() -> Makes {
+    let (mut blocks, interrupts) = Blocks::made();
+    blocks.push(("sfr", "sfr"));
+    let needed: Vec<_> = blocks.iter().map(|b| b.0).collect();
+    Makes::of((blocks, interrupts))
+        .needs(&needed)
+        .core(&["reset", "nmi"])
+        .unmodelled(&["comparator_a"])
+        .clocks(&["mclk", "smclk", "aclk", "adc12osc"])
+}
 
 /// How secrets go through the blocks. The multiplier has the first registers of the MPY32 alone.
 pub(crate) fn known() -> Vec<(&'static str, Follow)> {
@@ -199,8 +215,10 @@ pub(crate) struct Registers {
 }
 
 impl Registers {
-    fn new(facts: &device::F1xx) -> Self {
-        let mut timers = [TimerA::of_1xx(3), TimerA::new(7, true)];
+    fn new(device: &Device) -> Self {
+        let facts = device.f1xx();
+        let mut timers =
+            [TimerA::of_1xx(device.ccrs("timer_a")), TimerA::new(device.ccrs("timer_b"), true)];
         for c in &facts.capture {
             let Some(timer) = TIMERS.iter().position(|n| *n == c.timer) else { continue };
             let (ccr, side) = (usize::from(c.ccr), usize::from(c.input == "B"));
@@ -371,10 +389,10 @@ impl Peripherals for F1xx {
         });
         Self {
             // Registers lie where the whole family has them: see `place_of`.
-            at: Places::of(&Addresses::default(), &facts.vectors),
-            nmi: facts.vectors.at("nmi").unwrap_or(0),
+            at: Places::of(&dev),
+            nmi: dev.interrupt("nmi").unwrap_or(0),
             capture_pins: pins.collect(),
-            chip: Registers::new(&facts),
+            chip: Registers::new(&dev),
             fx: Effects::default(),
             flash_hidden: false,
             facts,

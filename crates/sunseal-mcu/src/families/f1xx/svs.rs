@@ -88,7 +88,6 @@ impl Svs {
 }
 
 impl Block for Svs {
-    const BYTES: u32 = 1;
     const TAINT: Follow = Follow::Hole;
 
     fn read(&mut self, _: u32, _: u16, _: &mut Ctx<'_>) -> Result<u16, Fault> {

@@ -29,7 +29,8 @@ use crate::blocks::{Effects, Reset, ResetKind, cause};
 use crate::clock::{Clocks, Jitter, Line};
 use crate::common::{OnBus, UartByte};
 use crate::cores::msp430::{Env, Peripherals, in_word, of_word};
-use crate::device::{self, Drifting, RegionKind, us};
+use crate::device::{self, Device, Drifting, RegionKind, us};
+use crate::families::Makes;
 use crate::families::msp430::{self, cx};
 use crate::instruments::lint::LintKind;
 use crate::pin::{PORT_J, Pin};
@@ -85,41 +86,44 @@ wire!(
     Blocks,
     Slot,
     Places {
-        pmm: Pmm = [("pmm", [])],
-        wdt: WdtA = [("wdt_a", [])],
-        flash: FlashController = [("flash", [])],
+        pmm: Pmm = [("pmm", "pmm", [])],
+        wdt: WdtA = [("wdt_a", "wdt_a", [])],
+        flash: FlashController = [("flash", "flash", [])],
         timers: [TimerA; 3] = [
-            ("ta0", ["ta0_ccr0", "ta0"]),
-            ("ta1", ["ta1_ccr0", "ta1"]),
-            ("tb0", ["tb0_ccr0", "tb0"]),
+            ("ta0", "timer_a", ["ta0_ccr0", "ta0"]),
+            ("ta1", "timer_a", ["ta1_ccr0", "ta1"]),
+            ("tb0", "timer_b", ["tb0_ccr0", "tb0"]),
         ],
-        usci: [Usci; 8] = SERIALS.map(|name| (name, [name])),
-        adc: Adc12A = [("adc12_a", ["adc12"])],
-        sfr: Sfr = [("sfr", ["wdt"])],
-        crc: Crc16 = [("crc16", [])],
-        ram_control: RamControl = [("ram_control", [])],
-        ucs: Ucs = [("ucs", [])],
-        sys: Sys = [("sys", [])],
-        reference: Ref = [("ref", [])],
+        usci: [Usci; 8] = SERIALS.map(|name| (name, &name[.."usci_a".len()], [name])),
+        adc: Adc12A = [("adc12_a", "adc12_a", ["adc12"])],
+        sfr: Sfr = [("sfr", "sfr", ["wdt"])],
+        crc: Crc16 = [("crc16", "crc16", [])],
+        ram_control: RamControl = [("ram_control", "ram_control", [])],
+        ucs: Ucs = [("ucs", "ucs", [])],
+        sys: Sys = [("sys", "sys", [])],
+        reference: Ref = [("ref", "ref", [])],
         /// PA to PF, and PJ.
         ports: [PortPair; 7] = [
-            ("port_a", ["port1", "port2"]),
-            ("port_b", ["", ""]),
-            ("port_c", ["", ""]),
-            ("port_d", ["", ""]),
-            ("port_e", ["", ""]),
-            ("port_f", ["", ""]),
-            ("port_j", ["", ""]),
+            ("port_a", "port", ["port1", "port2"]),
+            ("port_b", "port", ["", ""]),
+            ("port_c", "port", ["", ""]),
+            ("port_d", "port", ["", ""]),
+            ("port_e", "port", ["", ""]),
+            ("port_f", "port", ["", ""]),
+            ("port_j", "port_j", ["", ""]),
         ],
-        mpy: Mpy32 = [("mpy32", [])],
+        mpy: Mpy32 = [("mpy32", "mpy32", [])],
     }
 );
 
-/// The blocks that a chip of this family must have.
-pub(crate) const NEEDED: [&str; 9] =
-    ["sfr", "pmm", "flash", "wdt_a", "ucs", "sys", "mpy32", "port_a", "port_j"];
-/// Vectors of the core and of blocks that are not modelled.
-pub(crate) const OTHER_VECTORS: [&str; 5] = ["reset", "sysnmi", "unmi", "dma", "rtc"];
+/// What a device file of this family may list, and what it must.
+pub(crate) fn makes() -> Makes {
+    Makes::of(Blocks::made())
+        .needs(&["sfr", "pmm", "flash", "wdt_a", "ucs", "sys", "mpy32", "port_a", "port_j"])
+        .core(&["reset", "sysnmi", "unmi"])
+        .unmodelled(&["dma", "rtc"])
+        .clocks(&["mclk", "smclk", "aclk", "vlo", "modosc"])
+}
 
 fn pair(pin: Pin) -> (usize, u16) {
     if pin.port == PORT_J {
@@ -147,13 +151,10 @@ pub(crate) struct Registers {
 }
 
 impl Blocks {
-    fn new(dev: &device::F5xx) -> Self {
-        let t = &dev.timers;
-        let mut timers = [
-            TimerA::new(t.ta0_ccrs, false),
-            TimerA::new(t.ta1_ccrs, false),
-            TimerA::new(t.tb0_ccrs, true),
-        ];
+    fn new(device: &Device) -> Self {
+        let dev = device.f5xx();
+        let mut timers =
+            Self::timers().map(|(name, kind, _)| TimerA::new(device.ccrs(name), kind == "timer_b"));
         for c in dev.capture.iter().filter(|c| c.signal == "aclk") {
             if let Some(Slot::timers(i)) = Self::find(&c.timer) {
                 timers[usize::from(i)].wire_aclk(c.ccr, c.input == "B");
@@ -164,7 +165,7 @@ impl Blocks {
             wdt: WdtA::new(),
             flash: FlashController::new(),
             timers,
-            usci: std::array::from_fn(|i| Usci::new(i % 2 == 0)),
+            usci: Self::usci().map(|(_, kind, _)| Usci::new(kind == "usci_a")),
             adc: Adc12A::new(&dev.adc12.sample_cycles, dev.adc12.convert_cycles, dev.adc12.bits),
             sfr: Sfr::new(),
             crc: Crc16::new(),
@@ -394,17 +395,13 @@ impl Peripherals for F5xx {
             env.memory[tlv + 6] = facts.tlv.firmware_revision;
             env.memory[tlv + 7] = facts.tlv.hardware_revision;
         }
-        let at = Places::of(&facts.peripherals, &facts.vectors);
+        let at = Places::of(&dev);
         Self {
             map: at.map(),
             mpy_base: at.mpy[0].base,
             at,
-            nmi: ["sysnmi", "unmi"].map(|name| facts.vectors.at(name).unwrap_or(0)),
-            chip: Registers {
-                clocks: Clocks::STOPPED,
-                blocks: Blocks::new(&facts),
-                outputs: [0; 7],
-            },
+            nmi: ["sysnmi", "unmi"].map(|name| dev.interrupt(name).unwrap_or(0)),
+            chip: Registers { clocks: Clocks::STOPPED, blocks: Blocks::new(&dev), outputs: [0; 7] },
             fx: Effects::default(),
             flash_hidden: false,
             facts,

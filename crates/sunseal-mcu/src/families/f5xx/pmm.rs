@@ -229,7 +229,6 @@ impl Pmm {
 }
 
 impl Block for Pmm {
-    const BYTES: u32 = 0x20;
     const TAINT: Follow = Follow::Hole;
 
     fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {

@@ -202,7 +202,6 @@ impl Cs {
 }
 
 impl Block for Cs {
-    const BYTES: u32 = 0x10;
     const TAINT: Follow = Follow::Hole;
 
     fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {

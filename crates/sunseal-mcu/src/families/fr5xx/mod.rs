@@ -35,7 +35,8 @@ use crate::clock::{Clocks, Jitter, Line, splitmix64};
 use crate::common::{OnBus, UartByte};
 use crate::cores::msp430::{CODE, Env, FRAM_READ, FRAM_WRITE, Peripherals, in_word};
 use crate::device::fr5xx as facts;
-use crate::device::{Drifting, RegionKind, us};
+use crate::device::{Device, Drifting, RegionKind, us};
+use crate::families::Makes;
 use crate::families::msp430::{self, cx};
 use crate::instruments::lint::LintKind;
 use crate::pin::{PORT_J, Pin};
@@ -132,49 +133,58 @@ wire!(
     Slot,
     Places {
         /// A chip has one of them; the other never runs.
-        rtc: [Rtc; 2] = [("rtc_b", ["rtc"]), ("rtc_c", ["rtc"])],
-        cs: Cs = [("cs", [])],
-        wdt: WdtA = [("wdt_a", [])],
-        aes: Aes256 = [("aes256", ["aes"])],
+        rtc: [Rtc; 2] = [("rtc_b", "rtc_b", ["rtc"]), ("rtc_c", "rtc_c", ["rtc"])],
+        cs: Cs = [("cs", "cs", [])],
+        wdt: WdtA = [("wdt_a", "wdt_a", [])],
+        aes: Aes256 = [("aes256", "aes256", ["aes"])],
         timers: [TimerA; 6] = [
-            ("ta0", ["ta0_ccr0", "ta0"]),
-            ("ta1", ["ta1_ccr0", "ta1"]),
-            ("ta2", ["ta2_ccr0", "ta2"]),
-            ("ta3", ["ta3_ccr0", "ta3"]),
-            ("ta4", ["ta4_ccr0", "ta4"]),
-            ("tb0", ["tb0_ccr0", "tb0"]),
+            ("ta0", "timer_a", ["ta0_ccr0", "ta0"]),
+            ("ta1", "timer_a", ["ta1_ccr0", "ta1"]),
+            ("ta2", "timer_a", ["ta2_ccr0", "ta2"]),
+            ("ta3", "timer_a", ["ta3_ccr0", "ta3"]),
+            ("ta4", "timer_a", ["ta4_ccr0", "ta4"]),
+            ("tb0", "timer_b", ["tb0_ccr0", "tb0"]),
         ],
-        eusci: [Eusci; 8] = SERIALS.map(|name| (name, [name])),
-        adc: Adc12B = [("adc12_b", ["adc12"])],
-        sfr: Sfr = [("sfr", ["wdt"])],
-        pmm: PmmFr = [("pmm", [])],
-        fram: FramController = [("frctl", [])],
-        crc: Crc16 = [("crc16", [])],
-        crc32: Crc32 = [("crc32", [])],
-        ram_control: RamControl = [("ram_control", [])],
-        sys: Sys = [("sys", [])],
-        reference: RefA = [("ref", [])],
+        eusci: [Eusci; 8] = SERIALS.map(|name| (name, &name[.."eusci_a".len()], [name])),
+        adc: Adc12B = [("adc12_b", "adc12_b", ["adc12"])],
+        sfr: Sfr = [("sfr", "sfr", ["wdt"])],
+        pmm: PmmFr = [("pmm", "pmm", [])],
+        fram: FramController = [("frctl", "frctl", [])],
+        crc: Crc16 = [("crc16", "crc16", [])],
+        crc32: Crc32 = [("crc32", "crc32", [])],
+        ram_control: RamControl = [("ram_control", "ram_control", [])],
+        sys: Sys = [("sys", "sys", [])],
+        reference: RefA = [("ref", "ref", [])],
         /// PA to PE, and PJ.
         ports: [PortPair; PAIRS] = [
-            ("port_a", ["port1", "port2"]),
-            ("port_b", ["port3", "port4"]),
-            ("port_c", ["port5", "port6"]),
-            ("port_d", ["port7", "port8"]),
-            ("port_e", ["port9", "port10"]),
-            ("port_j", ["", ""]),
+            ("port_a", "port", ["port1", "port2"]),
+            ("port_b", "port", ["port3", "port4"]),
+            ("port_c", "port", ["port5", "port6"]),
+            ("port_d", "port", ["port7", "port8"]),
+            ("port_e", "port", ["port9", "port10"]),
+            ("port_j", "port_j", ["", ""]),
         ],
-        mpy: Mpy32 = [("mpy32", [])],
-        dma: Dma = [("dma", ["dma"])],
-        mpu: Mpu = [("mpu", [])],
+        mpy: Mpy32 = [("mpy32", "mpy32", [])],
+        dma: Dma = [("dma", "dma", ["dma"])],
+        mpu: Mpu = [("mpu", "mpu", [])],
     }
 );
 
-/// The blocks that a chip of this family must have.
-pub(crate) const NEEDED: [&str; 11] =
-    ["sfr", "pmm", "frctl", "wdt_a", "cs", "sys", "mpy32", "dma", "mpu", "port_a", "port_j"];
-/// Vectors of the core and of blocks that are not modelled.
-pub(crate) const OTHER_VECTORS: [&str; 7] =
-    ["reset", "sysnmi", "unmi", "comp_e", "lea", "lcd_c", "esi"];
+/// What a device file of this family may list, and what it must.
+pub(crate) fn makes() -> Makes {
+    Makes::of(Blocks::made())
+        .needs(&[
+            "sfr", "pmm", "frctl", "wdt_a", "cs", "sys", "mpy32", "dma", "mpu", "port_a", "port_j",
+        ])
+        .core(&["reset", "sysnmi", "unmi"])
+        .unmodelled(&["comp_e", "lea", "lcd_c", "esi"])
+        .clocks(&["mclk", "smclk", "aclk", "vlo", "modosc", "lfxt"])
+}
+
+/// Channels of a device's DMA controller.
+fn channels(device: &Device) -> usize {
+    device.block("dma").and_then(|b| b.channels).unwrap_or(0)
+}
 
 fn pair(pin: Pin) -> Option<(usize, u16)> {
     match pin.port {
@@ -254,10 +264,10 @@ pub(crate) struct Registers {
 }
 
 impl Registers {
-    fn new(dev: &facts::Fr5xx) -> Self {
+    fn new(device: &Device) -> Self {
         Self {
             clocks: Clocks::STOPPED,
-            blocks: Blocks::new(dev),
+            blocks: Blocks::new(device),
             cache: Cache::new(),
             waits: 0,
             stalled: 0,
@@ -277,10 +287,10 @@ impl Registers {
 }
 
 impl Blocks {
-    fn new(dev: &facts::Fr5xx) -> Self {
-        let t = &dev.timers;
-        let ccrs = [t.ta0_ccrs, t.ta1_ccrs, t.ta2_ccrs, t.ta3_ccrs, t.ta4_ccrs, t.tb0_ccrs];
-        let mut timers = std::array::from_fn(|i| TimerA::new(ccrs[i], i == 5));
+    fn new(device: &Device) -> Self {
+        let dev = device.fr5xx();
+        let mut timers =
+            Self::timers().map(|(name, kind, _)| TimerA::new(device.ccrs(name), kind == "timer_b"));
         for c in dev.capture.iter().filter(|c| c.signal == "aclk") {
             if let Some(Slot::timers(i)) = Self::find(&c.timer) {
                 timers[usize::from(i)].wire_aclk(c.ccr, c.input == "B");
@@ -304,7 +314,7 @@ impl Blocks {
                 decrypt_round_key: dev.aes.decrypt_round_key_cycles,
             }),
             timers,
-            eusci: std::array::from_fn(|i| Eusci::new(i < 4)),
+            eusci: Self::eusci().map(|(_, kind, _)| Eusci::new(kind == "eusci_a")),
             adc: Adc12B::new(AdcCycles {
                 sample: dev.adc12.sample_cycles.clone(),
                 convert: dev.adc12.convert_cycles,
@@ -319,7 +329,7 @@ impl Blocks {
             reference: RefA::new(us(dev.reference.settle_us)),
             ports: std::array::from_fn(|i| PortPair::fr5xx(i != PAIR_J)),
             mpy: Mpy32::new(&dev.mpy32),
-            dma: Dma::new(Layout::Five, dev.dma.channels),
+            dma: Dma::new(Layout::Five, channels(device)),
             mpu: Mpu::new(),
         }
     }
@@ -391,16 +401,17 @@ impl Peripherals for Fr5xx {
         env.memory[tlv + 6] = facts.tlv.firmware_revision;
         env.memory[tlv + 7] = facts.tlv.hardware_revision;
         let triggers = std::array::from_fn(|i| {
-            (0..facts.dma.channels).map(|c| Trigger::parse(facts.dma.trigger(i, c))).collect()
+            let dma = dev.block("dma").expect("checked when the device was read");
+            (0..channels(&dev)).map(|c| Trigger::parse(dma.trigger(i, c))).collect()
         });
-        let at = Places::of(&facts.peripherals, &facts.vectors);
+        let at = Places::of(&dev);
         let mut p = Self {
             map: at.map(),
             mpy_base: at.mpy[0].base,
             at,
-            nmi: ["sysnmi", "unmi"].map(|name| facts.vectors.at(name).unwrap_or(0)),
+            nmi: ["sysnmi", "unmi"].map(|name| dev.interrupt(name).unwrap_or(0)),
             triggers: Box::new(triggers),
-            chip: Registers::new(&facts),
+            chip: Registers::new(&dev),
             fx: Effects::default(),
             seeded: None,
             facts,

@@ -12,9 +12,9 @@ impl Fr5xx {
             Trigger::Never => false,
             Trigger::Block(slot, number) => b.triggers(slot, number),
             Trigger::Chain => {
-                let upper = 2 * channel >= self.facts.dma.channels;
-                let group = if upper { self.facts.dma.channels / 2 } else { 0 };
-                let n = self.facts.dma.channels.div_ceil(2);
+                let channels = self.triggers[0].len();
+                let group = if 2 * channel >= channels { channels / 2 } else { 0 };
+                let n = channels.div_ceil(2);
                 b.dma.flag(group + (channel - group + n - 1) % n)
             }
         }

@@ -36,6 +36,7 @@ use crate::cores::armv7m::scs::{self, Scs};
 use crate::cores::armv7m::{Access, Around, CortexM};
 use crate::device::{self, Device, us};
 use crate::engine::{Chip, Ran};
+use crate::families::Makes;
 use crate::instruments::lint::LintKind;
 use crate::instruments::taint::Follow;
 use crate::machine::Register;
@@ -113,6 +114,26 @@ const NAMES: Names = Names {
         Event::EusciB3Byte,
     ],
 };
+
+/// What a device file of this family lists: all of it.
+pub(crate) fn makes() -> Makes {
+    let blocks: Vec<_> = device::Msp432Bases::NAMES.iter().map(|n| (*n, kind(n))).collect();
+    let ports = ["port2", "port3", "port4", "port5", "port6"];
+    let interrupts = [&device::Msp432Interrupts::NAMES[..], &ports].concat();
+    Makes::of((blocks, interrupts))
+        .needs(device::Msp432Bases::NAMES)
+        .core(&["fpu"])
+        .clocks(&["mclk", "hsmclk", "smclk", "aclk", "bclk", "vlo", "modosc", "sysosc"])
+}
+
+/// The kind of the block of a name: `eusci_a1` is an `eusci_a`.
+fn kind(name: &'static str) -> &'static str {
+    match name.trim_end_matches(|c: char| c.is_ascii_digit()) {
+        "ta" => "timer_a",
+        numbered @ ("eusci_a" | "eusci_b") => numbered,
+        _ => name,
+    }
+}
 
 /// How secrets go through the blocks, by their names in the device's data.
 pub(crate) fn known() -> Vec<(&'static str, Follow)> {
