@@ -74,7 +74,7 @@ def value(told: Any) -> str:
     return f"`{told}`" if str(told) else "none"
 
 
-META = ("source", "recalled", "name")
+META = ("source", "recalled", "assumed", "name")
 
 
 def facts(told: Facts, skip: Iterable[str] = ()) -> str:
@@ -104,7 +104,8 @@ def _at(number: int) -> str:
 def sourced(block: Facts) -> str:
     """Say where a block's figures come from."""
     recalled = " Written from memory of that source, not read again." if block.get("recalled") else ""
-    return f"Source: {block['source']}.{recalled}".replace("<", "&lt;") if "source" in block else ""
+    assumed = f" Assumed: {block['assumed']}." if "assumed" in block else ""
+    return f"Source: {block['source']}.{recalled}{assumed}".replace("<", "&lt;") if "source" in block else ""
 
 
 def missing(part: str) -> str:
@@ -132,11 +133,21 @@ def power_set(name: str, depth: int = 3) -> str:
     rows = [(f"`{e['event']}`", _drawn(e), e.get("source", "")) for e in told.get("event", ())]
     lines.append(table(("event", "charge or energy", "source"), rows))
     rows = [
-        (key, f"{s.get('document', '')}, {s.get('place', '')}", s.get("note", ""))
+        (key, f"{s.get('document', '')}, {s.get('place', '')}", BREAK.join(_read(s)))
         for key, s in told.get("source", {}).items()
     ]
     lines.append(table(("source", "document and place", "how it was read"), rows))
     return "\n".join(lines)
+
+
+def _read(source: Facts) -> Iterator[str]:
+    """Yield how a source of a power set was read, and the marks that it bears."""
+    if "note" in source:
+        yield source["note"]
+    if source.get("recalled"):
+        yield "Written from memory of the document."
+    if "assumed" in source:
+        yield f"Assumed: {source['assumed']}."
 
 
 KEPT = ("component", "state", "event", "law", "source", "rows")

@@ -16,7 +16,7 @@ from sunseal import boards, published
 
 FIELDS = (
     "workload board variant toolchain freq_hz vcc_v cycles time_s energy_j energy_by_state_j "
-    "flash_bytes ram_bytes stack_bytes counts power_set result_valid uncertainty unchecked"
+    "flash_bytes ram_bytes stack_bytes counts power_set result_valid uncertainty unchecked assumed"
 ).split()
 
 
@@ -30,14 +30,24 @@ def answer(sunseal: Cli, *args: str | Path) -> Any:
 def test_answers_say_what_of_their_coefficients_was_not_read(firmware: None, sunseal: Cli) -> None:
     # No sheet of the MSP432P401R's currents was at hand; those of an F5438A's CPU were.
     at = ("aes128-encrypt", "--board", "msp432p401r-launchpad")
-    assert answer(sunseal, "measure", *at)["unchecked"] == ["aes256.on", "cpu.active.flash"]
-    assert "not read again: aes256.on, cpu.active.flash" in " ".join(sunseal("measure", *at).out.split())
-    assert answer(sunseal, "measure", "aes128-encrypt")["unchecked"] == []
-    assert "unchecked" not in sunseal("measure", "aes128-encrypt").out
+    # What its AES256 draws is in none: an assumption, which is told apart.
+    found = answer(sunseal, "measure", *at)
+    assert (found["unchecked"], found["assumed"]) == (["cpu.active.flash"], ["aes256.on"])
+    shown = " ".join(sunseal("measure", *at).out.split())
+    assert "not read again: cpu.active.flash" in shown
+    assert "assumed by us, in no document: aes256.on" in shown
+    found = answer(sunseal, "measure", "aes128-encrypt")
+    assert found["unchecked"] == found["assumed"] == []
+    assert not any(word in sunseal("measure", "aes128-encrypt").out for word in ("unchecked", "assumed"))
     asked = ("lifetime", "--board", "mica2", "--every", "10min")
     assert "data/parts/two-aa-piotrowski2006.toml" in answer(sunseal, *asked)["unchecked"]
-    assert "in part recalled, not read again" in " ".join(sunseal(*asked).out.split())
-    assert "data/power/msp430f5438a-datasheet.toml" in answer(sunseal, "size", "--no-year")["unchecked"]
+    assert "data/power/atmega128l-datasheet.toml" in answer(sunseal, *asked)["assumed"]
+    shown = " ".join(sunseal(*asked).out.split())
+    assert "in part recalled, not read again" in shown
+    assert "in part by us, in no document" in shown
+    sized = answer(sunseal, "size", "--no-year")
+    assert "data/power/msp430f5438a-datasheet.toml" in sized["assumed"]
+    assert "data/power/msp430f5438a-datasheet.toml" not in sized["unchecked"]
 
 
 def test_boards_are_listed_with_their_limits(sunseal: Cli) -> None:

@@ -67,7 +67,7 @@ def test_citations_add_up_without_saying_anything_twice() -> None:
     assert one + one == one
     assert len(one + two) == len(one) + len(two)
     assert [p.key for p in one.papers] == ["mane2014"]
-    assert list(one.frame().columns) == ["file", "text", "note", "recalled"]
+    assert list(one.frame().columns) == ["file", "text", "note", "recalled", "assumed"]
 
 
 # --- Pictures --------------------------------------------------------------------------------

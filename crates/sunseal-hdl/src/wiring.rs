@@ -41,6 +41,8 @@ pub struct FpgaPart {
     /// Whether a figure is unchecked.
     #[serde(default)]
     pub recalled: bool,
+    /// Why a figure is an assumption of ours and of no document, and what would settle it.
+    pub assumed: Option<String>,
 }
 
 /// A supply of the FPGA.

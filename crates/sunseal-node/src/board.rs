@@ -28,6 +28,8 @@ pub struct Board {
     /// Whether a figure is unchecked.
     #[serde(default)]
     pub recalled: bool,
+    /// Why a figure is an assumption of ours and of no document, and what would settle it.
+    pub assumed: Option<String>,
     /// How it is priced and supplied.
     pub power: BoardPower,
     /// What harvests for it, where it does.
@@ -152,6 +154,10 @@ pub struct Fuses {
     /// Whether it is unchecked.
     #[serde(default, rename = "recalled")]
     _recalled: bool,
+    /// Why a figure is an assumption of ours and of no document, and what would settle it.
+    #[serde(default, rename = "assumed")]
+    #[schemars(with = "Option<String>")]
+    _assumed: Option<Ignored>,
 }
 
 /// A value of a switch of the core's timing, as a schema has it.

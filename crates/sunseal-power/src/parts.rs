@@ -68,6 +68,8 @@ pub struct CapacitorPart {
     /// Whether a figure is unchecked.
     #[serde(default)]
     pub recalled: bool,
+    /// Why a figure is an assumption of ours and of no document, and what would settle it.
+    pub assumed: Option<String>,
 }
 
 /// A branch of a supercapacitor.
@@ -164,6 +166,8 @@ pub struct CellPart {
     /// Whether a figure is unchecked.
     #[serde(default)]
     pub recalled: bool,
+    /// Why a figure is an assumption of ours and of no document, and what would settle it.
+    pub assumed: Option<String>,
 }
 
 fn one_cell() -> u32 {
@@ -262,6 +266,8 @@ pub struct ChargerPart {
     /// Whether a figure is unchecked.
     #[serde(default)]
     pub recalled: bool,
+    /// Why a figure is an assumption of ours and of no document, and what would settle it.
+    pub assumed: Option<String>,
 }
 
 impl ChargerPart {
@@ -333,6 +339,8 @@ pub struct ConverterPart {
     /// Whether a figure is unchecked.
     #[serde(default)]
     pub recalled: bool,
+    /// Why a figure is an assumption of ours and of no document, and what would settle it.
+    pub assumed: Option<String>,
 }
 
 impl ConverterPart {
@@ -413,6 +421,8 @@ pub struct HarvesterPart {
     /// Whether a figure is unchecked.
     #[serde(default)]
     pub recalled: bool,
+    /// Why a figure is an assumption of ours and of no document, and what would settle it.
+    pub assumed: Option<String>,
 }
 
 /// A photovoltaic panel at standard test conditions.
@@ -449,6 +459,8 @@ pub struct PanelPart {
     /// Whether a figure is unchecked.
     #[serde(default)]
     pub recalled: bool,
+    /// Why a figure is an assumption of ours and of no document, and what would settle it.
+    pub assumed: Option<String>,
 }
 
 /// A sensor or memory on a chip's serial bus. What it does is a model of `sunseal.devices`.
@@ -492,6 +504,8 @@ pub struct PeripheralPart {
     /// Whether a figure is unchecked.
     #[serde(default)]
     pub recalled: bool,
+    /// Why a figure is an assumption of ours and of no document, and what would settle it.
+    pub assumed: Option<String>,
 }
 
 /// Keys of a part's file beside the table of its kind.

@@ -95,6 +95,9 @@ pub struct Source {
     /// Whether nobody has checked it against the document.
     #[serde(default)]
     pub recalled: bool,
+    /// Why it is an assumption of ours and of no document, and what would settle it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assumed: Option<String>,
 }
 
 /// An energy that a paper prints and that the set was fitted to, or is compared with.
@@ -289,6 +292,8 @@ pub struct Coefficient {
     pub source: String,
     /// Whether the figure is unchecked.
     pub recalled: bool,
+    /// Whether the figure is an assumption of ours and of no document.
+    pub assumed: bool,
     /// Whether the set asked does not hold it and the one it extends does.
     pub fallback: bool,
 }
@@ -621,9 +626,16 @@ impl PowerSet {
         all
     }
 
-    fn source_text(&self, key: &str) -> (String, bool) {
-        let s = &self.sources[key];
-        (format!("{}, {}", s.document, s.place), s.recalled)
+    fn coefficient(&self, value: Interval, source: &str) -> Coefficient {
+        let s = &self.sources[source];
+        Coefficient {
+            value,
+            set: self.name.clone(),
+            source: format!("{}, {}", s.document, s.place),
+            recalled: s.recalled,
+            assumed: s.assumed.is_some(),
+            fallback: false,
+        }
     }
 
     /// The current of a component's state.
@@ -654,8 +666,7 @@ impl PowerSet {
             what: format!("{component} in state {state}"),
             reason,
         })?;
-        let (source, recalled) = self.source_text(&entry.source);
-        Ok(Coefficient { value, set: self.name.clone(), source, recalled, fallback: false })
+        Ok(self.coefficient(value, &entry.source))
     }
 
     fn missing_current(&self, component: &str, state: &str) -> PowerError {
@@ -697,9 +708,7 @@ impl PowerSet {
                 }),
             };
         };
-        let (source, recalled) = self.source_text(&entry.source);
-        let value = entry.law.energy_j(vcc_v);
-        Ok(Coefficient { value, set: self.name.clone(), source, recalled, fallback: false })
+        Ok(self.coefficient(entry.law.energy_j(vcc_v), &entry.source))
     }
 }
 

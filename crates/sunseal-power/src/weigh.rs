@@ -62,6 +62,8 @@ pub struct Item {
     pub source: String,
     /// Whether the figure is unchecked.
     pub recalled: bool,
+    /// Whether the figure is an assumption of ours and of no document.
+    pub assumed: bool,
 }
 
 /// Where the joules went.
@@ -81,6 +83,8 @@ pub struct EnergyBreakdown {
     pub fallbacks: Vec<String>,
     /// Lines whose figure nobody has checked against its document.
     pub unchecked: Vec<String>,
+    /// Lines whose figure is an assumption of ours and of no document.
+    pub assumed: Vec<String>,
 }
 
 impl EnergyBreakdown {
@@ -166,6 +170,7 @@ impl PowerModel {
                     set: c.set,
                     source: c.source,
                     recalled: c.recalled,
+                    assumed: c.assumed,
                 },
                 c.fallback,
             );
@@ -188,6 +193,7 @@ impl PowerModel {
                     set: c.set,
                     source: c.source,
                     recalled: c.recalled,
+                    assumed: c.assumed,
                 },
                 c.fallback,
             );
@@ -250,7 +256,11 @@ impl EnergyBreakdown {
             ItemKind::State => format!("{}.{}", item.component, item.name),
             ItemKind::Event => item.name.clone(),
         };
-        for (list, yes) in [(&mut self.fallbacks, fallback), (&mut self.unchecked, item.recalled)] {
+        for (list, yes) in [
+            (&mut self.fallbacks, fallback),
+            (&mut self.unchecked, item.recalled),
+            (&mut self.assumed, item.assumed),
+        ] {
             if yes && !list.contains(&name) {
                 list.push(name.clone());
             }

@@ -105,17 +105,19 @@ fn spreads(at: &toml::Value, found: &mut Vec<f64>) {
 }
 
 #[test]
-fn a_recalled_figure_is_never_sure() {
-    let mut seen = 0;
+fn a_figure_recalled_or_assumed_is_never_sure() {
+    let mut seen = [0; 2];
     for file in std::fs::read_dir(data("power")).unwrap() {
         let path = file.unwrap().path();
         let set: toml::Table = std::fs::read_to_string(&path).unwrap().parse().unwrap();
-        let recalled = |key: &toml::Value| {
-            set["source"][key.as_str().unwrap()].get("recalled")
-                == Some(&toml::Value::Boolean(true))
-        };
         for list in ["current", "event"].map(|k| set.get(k).and_then(|l| l.as_array())) {
-            for row in list.into_iter().flatten().filter(|row| recalled(&row["source"])) {
+            for row in list.into_iter().flatten() {
+                let source = &set["source"][row["source"].as_str().unwrap()];
+                let Some(mark) =
+                    ["recalled", "assumed"].iter().position(|m| source.get(m).is_some())
+                else {
+                    continue;
+                };
                 let mut found = Vec::new();
                 spreads(row, &mut found);
                 assert!(
@@ -123,11 +125,32 @@ fn a_recalled_figure_is_never_sure() {
                     "{}: {found:?} of {row}",
                     path.display()
                 );
-                seen += found.len();
+                seen[mark] += found.len();
             }
         }
     }
-    assert!(seen > 100, "{seen}");
+    assert!(seen[0] > 100 && seen[1] > 10, "{seen:?}");
+}
+
+#[test]
+fn assumptions_and_recalled_figures_are_told_apart() {
+    let at = point(3, 0);
+    let set = PowerSet::load(&data("power"), "msp432p401r-datasheet", "msp432p401r").unwrap();
+    let aes = set.current_a("aes256", "on", &at, 3.0).unwrap();
+    assert!(aes.assumed && !aes.recalled);
+    let cpu = set.current_a("cpu", "active.flash", &at, 3.0).unwrap();
+    assert!(cpu.recalled && !cpu.assumed);
+    let (mut l, mut v) = (Ledger::new(), Vocabulary::new());
+    for (component, state) in [("cpu", "active.flash"), ("aes256", "on")] {
+        let (component, state) = (v.component(component), v.state(state));
+        let time = Picos::of_ticks(3_000, 3_000_000);
+        l.add_span(SpanKey { component, state, point: at }, 3_000, time);
+    }
+    let b = PowerModel::new(vec![set]).unwrap().weigh(&l, &v, 3.0, Clock::AsRun).unwrap();
+    assert_eq!(
+        (b.unchecked, b.assumed),
+        (vec!["cpu.active.flash".into()], vec!["aes256.on".into()])
+    );
 }
 
 #[test]

@@ -52,14 +52,15 @@ impl PowerSet {
         out
     }
 
-    /// Each source of a figure: document, place, note, and whether it is unchecked.
-    fn sources(&self) -> Vec<(String, String, String, bool)> {
+    /// Each source of a figure: document, place, note, whether it is unchecked, and why it is assumed.
+    fn sources(&self) -> Vec<(String, String, String, bool, Option<String>)> {
         let mut out = Vec::new();
         for set in self.model.sets() {
             let mut next = Some(set);
             while let Some(set) = next {
                 let row = |s: &sunseal_power::Source| {
-                    (s.document.clone(), s.place.clone(), s.note.clone(), s.recalled)
+                    let told = (s.document.clone(), s.place.clone(), s.note.clone());
+                    (told.0, told.1, told.2, s.recalled, s.assumed.clone())
                 };
                 out.extend(set.sources.values().map(row));
                 next = set.base();
@@ -147,7 +148,7 @@ impl PowerSet {
 }
 
 /// Price of what a part counted, on one rail of its own: a set made for `model`, at the rail's voltage.
-/// Typical, lowest, highest; the figures that nobody has checked.
+/// Typical, lowest, highest; the figures that nobody has checked, and those that are assumed.
 #[pyfunction]
 pub fn rail_energy_j(
     data: Data<'_>,
@@ -156,14 +157,14 @@ pub fn rail_energy_j(
     counts: &Counts,
     part: &str,
     voltage_v: f64,
-) -> PyResult<(f64, f64, f64, Vec<String>)> {
+) -> PyResult<(f64, f64, f64, Vec<String>, Vec<String>)> {
     let set =
         sunseal_power::PowerSet::load(data.library().room("power"), set, model).map_err(refuse)?;
     let own = counts.split(part, true);
     let b = PowerModel::new(vec![set])
         .and_then(|m| m.weigh(&own, &counts.vocabulary, voltage_v, sunseal_power::Clock::AsRun))
         .map_err(refuse)?;
-    Ok((b.total_j.typ, b.total_j.low, b.total_j.high, b.unchecked))
+    Ok((b.total_j.typ, b.total_j.low, b.total_j.high, b.unchecked, b.assumed))
 }
 
 /// Current of a component's state from a set made for `model`, at a supply and a watch
@@ -212,6 +213,7 @@ pub struct Weighed {
     by_component_j: BTreeMap<String, f64>,
     fallbacks: Vec<String>,
     unchecked: Vec<String>,
+    assumed: Vec<String>,
 }
 
 impl Weighed {
@@ -226,6 +228,7 @@ impl Weighed {
             by_component_j: b.by_component().into_iter().map(|(k, v)| (k, v.typ)).collect(),
             fallbacks: b.fallbacks.clone(),
             unchecked: b.unchecked.clone(),
+            assumed: b.assumed.clone(),
         }
     }
 }

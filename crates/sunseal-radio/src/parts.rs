@@ -87,6 +87,8 @@ macro_rules! part {
             /// Whether a figure is unchecked.
             #[serde(default)]
             pub recalled: bool,
+            /// Why a figure is an assumption of ours and of no document, and what would settle it.
+            pub assumed: Option<String>,
         }
     };
 }

@@ -27,6 +27,8 @@ class Source:
     note: str = ""
     recalled: bool = False
     """Written from memory of the document, and not read again."""
+    assumed: str = ""
+    """Of figures that no document gives: why they are ours, and what would settle them."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class Citations:
             lines.append(f"{file}:")
             lines += [
                 f"  {s.text}{' (recalled, not read again)' if s.recalled else ''}"
+                + (f" (assumed: {s.assumed})" if s.assumed else "")
                 for s in self.sources
                 if s.file == file
             ]
@@ -95,15 +98,30 @@ class Citations:
         """Name the files of which something was written from memory and not read again."""
         return list(dict.fromkeys(s.file for s in self.sources if s.recalled))
 
+    @property
+    def assumed(self) -> list[str]:
+        """Name the files of which something is our assumption and in no document."""
+        return list(dict.fromkeys(s.file for s in self.sources if s.assumed))
+
+    def unread(self) -> Iterator[tuple[str, str]]:
+        """Yield a word and a sentence for the files with recalled figures, and for those with assumptions."""
+        for word, told, files in (
+            ("unchecked", "in part recalled, not read again", self.unchecked),
+            ("assumed", "in part by us, in no document", self.assumed),
+        ):
+            if files:
+                names = ", ".join(file.removeprefix("data/").removesuffix(".toml") for file in files)
+                yield word, f"{told}: {names}"
+
     def bibtex(self) -> str:
         """Return a BibTeX entry for each of the papers; data sheets are in `sources`."""
         return "\n\n".join(p.bibtex() for p in self.papers)
 
     def frame(self) -> pd.DataFrame:
-        """Return a row a source: file, text, note, recalled."""
+        """Return a row a source: file, text, note, recalled, assumed."""
         import pandas as pd
 
-        return pd.DataFrame([asdict(s) for s in self.sources], columns=["file", "text", "note", "recalled"])
+        return pd.DataFrame([asdict(s) for s in self.sources], columns=["file", "text", "note", "recalled", "assumed"])
 
 
 NOTHING = Citations()
@@ -203,7 +221,7 @@ def _keys(told: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(kept) if isinstance(kept, dict) else frozenset()
 
 
-def _sources(value: object, keys: frozenset[str]) -> Iterator[tuple[str, str, bool]]:
+def _sources(value: object, keys: frozenset[str]) -> Iterator[tuple[str, str, bool, str]]:
     if isinstance(value, list):
         for item in value:
             yield from _sources(item, keys)
@@ -213,7 +231,7 @@ def _sources(value: object, keys: frozenset[str]) -> Iterator[tuple[str, str, bo
     if "document" in value:
         text = ", ".join(filter(None, (value["document"], value.get("place"))))
     if isinstance(text, str) and text not in keys:
-        yield text, str(value.get("note", "")), bool(value.get("recalled", False))
+        yield text, str(value.get("note", "")), bool(value.get("recalled", False)), str(value.get("assumed", ""))
     for item in value.values():
         yield from _sources(item, keys)
 

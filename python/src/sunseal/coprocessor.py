@@ -118,7 +118,7 @@ def price(board: str, counts: _engine.Counts) -> dict[str, Any] | None:
     states, events = counts.of_part(name)
     rails, low, high = {}, 0.0, 0.0
     for rail in fpga["fpga"]["rail"]:
-        typ_j, low_j, high_j, _ = _engine.rail_energy_j(
+        typ_j, low_j, high_j, *_ = _engine.rail_energy_j(
             boards.library(), rail["power_set"], fpga["part"], counts, name, float(rail["voltage_V"])
         )
         rails[rail["name"]] = typ_j

@@ -33,7 +33,7 @@ FAR = 30.0
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 """A key that TOML takes without quotes."""
-SAYS = ("source", "note", "recalled")
+SAYS = ("source", "note", "recalled", "assumed")
 """Keys that say where figures are from: a new part has its own."""
 NO_SOURCE = "who measured it, or document and page"
 """What a template has for a source."""

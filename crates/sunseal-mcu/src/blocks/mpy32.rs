@@ -133,6 +133,7 @@ impl Mpy32 {
             op32_after_op2h: after_op2,
             source: String::new(),
             recalled: false,
+            assumed: None,
         };
         Self::new(&d)
     }

@@ -228,6 +228,8 @@ macro_rules! block {
             /// Written from memory of the source.
             #[serde(default)]
             pub recalled: bool,
+            /// Why a figure is an assumption of ours and of no document, and what would settle it.
+            pub assumed: Option<String>,
         }
     };
 }
@@ -276,6 +278,8 @@ pub struct Addresses {
     /// Written from memory of the source.
     #[serde(default)]
     pub recalled: bool,
+    /// Why a figure is an assumption of ours and of no document, and what would settle it.
+    pub assumed: Option<String>,
     #[serde(flatten)]
     at: BTreeMap<String, u32>,
 }

@@ -62,6 +62,8 @@ def _show_measurement(m: measuring.Measurement) -> None:
             table.add_row(f"  {state}", units.show(joules, "J"))
     if m.unchecked:
         table.add_row("unchecked", f"recalled from the document, not read again: {', '.join(m.unchecked)}")
+    if m.assumed:
+        table.add_row("assumed", f"by us, in no document: {', '.join(m.assumed)}")
     if m.coprocessor is not None:
         own = m.coprocessor
         bracket = f"{units.show(own['energy_low_j'], 'J', 3)} to {units.show(own['energy_high_j'], 'J', 3)}"

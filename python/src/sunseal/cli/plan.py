@@ -226,6 +226,8 @@ def _show_losers(planned: Planned) -> None:
         out.print(f"  {work} on {', '.join(named)}: {words}")
     for remark in planned.remarks:
         out.print(f"  {remark}")
+    for word, told in planned.citations.unread():
+        out.print(f"  {word}: {told}")
 
 
 def _show_confirmed(confirmed: Confirmed) -> None:

@@ -133,14 +133,13 @@ def _show_sized(sized: Sized) -> None:
             f"{y['brown_outs']} brown-outs",
         )
         table.add_row("its light, uncertain when low", low_light_text(y["low_light"]))
-    _show_unchecked(table, sized.citations)
+    _show_unread(table, sized.citations)
     out.print(table)
 
 
-def _show_unchecked(table: Table, rests_on: Citations) -> None:
-    if rests_on.unchecked:
-        files = ", ".join(file.removeprefix("data/").removesuffix(".toml") for file in rests_on.unchecked)
-        table.add_row("unchecked", f"in part recalled, not read again: {files}")
+def _show_unread(table: Table, rests_on: Citations) -> None:
+    for word, told in rests_on.unread():
+        table.add_row(word, told)
 
 
 def lifetime_command(
@@ -269,5 +268,5 @@ def _show(found: Lifetime) -> None:
         table.add_row("lost to self-discharge", units.show(found.self_discharged_j, "J"))
     if found.converter_lost_j > 0:
         table.add_row("lost in the converter", units.show(found.converter_lost_j, "J"))
-    _show_unchecked(table, found.citations)
+    _show_unread(table, found.citations)
     out.print(table)

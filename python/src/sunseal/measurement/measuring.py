@@ -60,6 +60,8 @@ class Measurement:
     uncertainty: dict[str, float]
     unchecked: tuple[str, ...] = ()
     """States and events whose coefficients were written from memory of their document and not read again."""
+    assumed: tuple[str, ...] = ()
+    """States and events whose coefficients are assumptions of ours and in no document."""
     lints: tuple[str, ...] = ()
     """Slips that a chip would punish, such as a multiplier's result read too early; not in the JSON."""
     measurement_unit: dict[str, float] | None = None
@@ -506,6 +508,9 @@ def _weighed(
     vcc_v: float,
     point: _engine.Weighed,
 ) -> Measurement:
+    def told(names: list[str]) -> tuple[str, ...]:  # an event by its own name, and with its component where weighed
+        return tuple(sorted(n for n in names if point.by_state_j.get(n, 1.0) > 0))
+
     lints = tuple(counts.lints)
     if valid is None and len(clocks := counts.clocks()) > 1:
         parts = ", ".join(f"{n:,} cycles at {_mhz(hz)}" for hz, _, n in clocks)
@@ -528,8 +533,8 @@ def _weighed(
         power_set=weights.name,
         result_valid=valid,
         uncertainty={"energy_low_j": point.energy_low_j, "energy_high_j": point.energy_high_j},
-        # An event is told by its own name, and with its component where it is weighed.
-        unchecked=tuple(sorted(n for n in point.unchecked if point.by_state_j.get(n, 1.0) > 0)),
+        unchecked=told(point.unchecked),
+        assumed=told(point.assumed),
         lints=lints,
     )
 

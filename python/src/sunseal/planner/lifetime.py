@@ -219,6 +219,7 @@ class Lifetime:
             "exchange": None if self.exchange is None else self.exchange.to_dict(),
             "remark": beyond_shelf_life(self.lifetime_s),
             "unchecked": self.citations.unchecked,
+            "assumed": self.citations.assumed,
         }
 
 

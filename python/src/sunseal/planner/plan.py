@@ -162,7 +162,12 @@ class Planned:
             "runners_up": [{"name": name, "words": words} for name, words in self.losers],
             "relaxations": [asdict(r) | {"sentence": r.sentence} for r in self.relaxed],
             "remarks": list(self.remarks),
-            "sources": [{"file": s.file, "source": s.text, "recalled": s.recalled} for s in self.citations],
+            "sources": [
+                {"file": s.file, "source": s.text, "recalled": s.recalled, "assumed": s.assumed or None}
+                for s in self.citations
+            ],
+            "unchecked": self.citations.unchecked,
+            "assumed": self.citations.assumed,
         }
 
 

@@ -179,6 +179,7 @@ class Sized:
             "radio_j": demand.radio_j,
             **({"coprocessor": {"between": demand.between, **self.between.to_dict()}} if self.between else {}),
             "unchecked": self.citations.unchecked,
+            "assumed": self.citations.assumed,
             "asleep": None if self.asleep is None else self.asleep.to_dict(),
             "exchange": None if self.exchange is None else self.exchange.to_dict(),
         }

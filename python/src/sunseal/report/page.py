@@ -112,15 +112,18 @@ class Page:
 
 def _documents(file: str, sources: Sequence[citing.Source]) -> Markup:
     """Fold a data file's documents under its name."""
-    recalled = sum(s.recalled for s in sources)
+    recalled, assumed = sum(s.recalled for s in sources), sum(bool(s.assumed) for s in sources)
     told = f"{len(sources)} document{'s' * (len(sources) > 1)}" + f", {recalled} unchecked" * bool(recalled)
-    rows = [(s.text, part("small", s.note), MARKED[s.recalled]) for s in sources]
+    told += f", {assumed} assumed" * bool(assumed)
+    rows = [(s.text, part("small", s.assumed or s.note), _marked(s)) for s in sources]
     name = part("beside", file, told)
     return part("fold", name, table(("document", "note", ""), rows))
 
 
-MARKED = {False: part("verdict", "read", "good"), True: part("verdict", "unchecked", "mild")}
-"""What is said of a source that was read, and of one recalled."""
+def _marked(source: citing.Source) -> Markup:
+    """Tell a source that was read from one recalled and from an assumption."""
+    words = [word for word, holds in (("unchecked", source.recalled), ("assumed", source.assumed)) if holds]
+    return part("verdict", ", ".join(words), "mild") if words else part("verdict", "read", "good")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Cell]], caption: str = "") -> Markup:

@@ -365,8 +365,10 @@ def _ledger_section(page: Page, played: Played, closing: Mapping[str, Any]) -> N
     energy = closing["energy"]
     incoming, outgoing = _ways(energy)
     balance = closing["energy_balance_rel"]
-    bound = {item["name"] for item in played.record["energy"]["load"]["items"] if item["recalled"]}
-    note = f" Unchecked coefficients: {', '.join(sorted(bound))}." if bound else ""
+    note = ""
+    for word, mark in (("Unchecked", "recalled"), ("Assumed", "assumed")):
+        if bound := {item["name"] for item in played.record["energy"]["load"]["items"] if item[mark]}:
+            note += f" {word} coefficients: {', '.join(sorted(bound))}."
     page.section(
         "Energy ledger",
         f"In - out - lost - change of the store comes to {balance:.1e} of the energy moved; below 1e-6 it counts "
@@ -408,7 +410,7 @@ def _states_table(load: Mapping[str, Any]) -> Markup:
                 right(f"{row['count']:,} times" if row["kind"] == "event" else duration(row["time_s"])),
                 right(show(joules["typ"], "J", 4)),
                 right(f"{show(joules['low'], 'J', 3)} to {show(joules['high'], 'J', 3)}"),
-                part("coefficient", row["source"], row["recalled"]),
+                part("coefficient", row["source"], row["recalled"], row["assumed"]),
             )
         )
     return table(("state or event", "how long, how often", "energy", "bounds", "coefficient from"), rows)
