@@ -7,12 +7,13 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from conftest import Cli
-from sunseal import boards, published
+from sunseal import boards, coprocessor, published
+from sunseal.measurement import measuring
 
 FIELDS = (
     "workload board variant toolchain freq_hz vcc_v cycles time_s energy_j energy_by_state_j "
@@ -48,6 +49,31 @@ def test_answers_say_what_of_their_coefficients_was_not_read(firmware: None, sun
     sized = answer(sunseal, "size", "--no-year")
     assert "data/power/msp430f5438a-datasheet.toml" in sized["assumed"]
     assert "data/power/msp430f5438a-datasheet.toml" not in sized["unchecked"]
+
+
+def test_a_coprocessors_rails_say_what_of_them_was_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Counts:
+        def of_part(self, _: str) -> tuple[dict[str, float], dict[str, int]]:
+            return {}, {}
+
+    def priced(*asked: Any) -> tuple[float, float, float, list[str], list[str]]:
+        return 1e-6, 1e-6, 1e-6, ["coprocessor.on"], ["coprocessor.toggle"] if "core" in asked[1] else []
+
+    monkeypatch.setattr(coprocessor._engine, "rail_energy_j", priced)
+    price = coprocessor.price("mica2-fpga-spartan3e", cast(Any, Counts()))
+    assert price is not None
+    assert price["unchecked"] == [f"coprocessor.on ({rail})" for rail in price["rails_j"]]
+    assert price["assumed"] == ["coprocessor.toggle (core)"]
+    mote = measuring.Measurement(
+        *("w", "b", "v", "t", 1, 3.0, 1, 1.0, 1.0, {}, 1, 1, 1, {}, "p", True),
+        {"energy_low_j": 1.0, "energy_high_j": 1.0},
+        unchecked=("cpu.active",),
+    )
+    both = measuring._with_coprocessor(mote, price)
+    assert both.unchecked == ("cpu.active", *price["unchecked"])
+    assert both.assumed == ("coprocessor.toggle (core)",)
+    assert both.coprocessor is not None
+    assert "unchecked" not in both.coprocessor
 
 
 def test_boards_are_listed_with_their_limits(sunseal: Cli) -> None:

@@ -147,6 +147,9 @@ impl PowerSet {
     }
 }
 
+/// Joules on a rail, typical, lowest and highest; what of them is recalled, and what assumed.
+type RailPrice = (f64, f64, f64, Vec<String>, Vec<String>);
+
 /// Price of what a part counted, on one rail of its own: a set made for `model`, at the rail's voltage.
 /// Typical, lowest, highest; the figures that nobody has checked, and those that are assumed.
 #[pyfunction]
@@ -157,7 +160,7 @@ pub fn rail_energy_j(
     counts: &Counts,
     part: &str,
     voltage_v: f64,
-) -> PyResult<(f64, f64, f64, Vec<String>, Vec<String>)> {
+) -> PyResult<RailPrice> {
     let set =
         sunseal_power::PowerSet::load(data.library().room("power"), set, model).map_err(refuse)?;
     let own = counts.split(part, true);

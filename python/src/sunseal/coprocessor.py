@@ -117,12 +117,15 @@ def price(board: str, counts: _engine.Counts) -> dict[str, Any] | None:
     ((name, fpga),) = found.items()
     states, events = counts.of_part(name)
     rails, low, high = {}, 0.0, 0.0
+    unread: dict[str, list[str]] = {"unchecked": [], "assumed": []}
     for rail in fpga["fpga"]["rail"]:
-        typ_j, low_j, high_j, *_ = _engine.rail_energy_j(
+        typ_j, low_j, high_j, *names = _engine.rail_energy_j(
             boards.library(), rail["power_set"], fpga["part"], counts, name, float(rail["voltage_V"])
         )
         rails[rail["name"]] = typ_j
         low, high = low + low_j, high + high_j
+        for told, found_names in zip(unread.values(), names, strict=True):
+            told += [f"{n} ({rail['name']})" for n in found_names]
     return {
         "part": fpga["part"],
         "rails_j": rails,
@@ -132,4 +135,5 @@ def price(board: str, counts: _engine.Counts) -> dict[str, Any] | None:
         "time_s": states,
         "clocks": events.get(f"{name}.clock", 0),
         "toggles": events.get(f"{name}.toggle", 0),
+        **unread,
     }
