@@ -19,6 +19,7 @@ MAKEFLAGS += --no-print-directory
 SILENT := $(if $(V),,--silent) # V=1 shows each command of the firmware's build
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -path '*/src/*' -o -name Cargo.toml -o -name '*.html')
+PYTHON_SOURCES := $(shell find python/src -name '*.py')
 C_SOURCES = $$(find firmware -name build -prune -o \( -name '*.c' -o -name '*.h' \) -print)
 # Tests compare with mspdebug, OpenSSL, tshark and chromium; here their absence is a failure, not a skip.
 WITH_TOOLS = SUNSEAL_REQUIRE_TOOLS=1 PATH="$$($(GET) --for tests --print-bin):$$($(GET) --print-bin):$$PATH"
@@ -52,10 +53,15 @@ $(STAMPS)/venv: requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements.txt
 	@touch $@
 
-engine: $(STAMPS)/engine ## Build the Rust engine and install the Python package into .venv.
+engine: $(STAMPS)/engine $(STAMPS)/bytecode ## Build the Rust engine and install the Python package into .venv.
 
 $(STAMPS)/engine: $(STAMPS)/venv $(RUST_SOURCES) pyproject.toml
 	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
+	@touch $@
+
+# Each command would compile the package again where Python may write no bytecode by itself (PYTHONDONTWRITEBYTECODE).
+$(STAMPS)/bytecode: $(STAMPS)/venv $(PYTHON_SOURCES)
+	$(BIN)/python -m compileall -q python/src/sunseal
 	@touch $@
 
 server: $(BIN)/sunseal-server ## Build the verifying server and its gateway.

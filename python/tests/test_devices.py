@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from conftest import Cli
-from sunseal import Bench, EngineError, Machine, SunsealError, boards, devices, network
+from sunseal import Bench, EngineError, Machine, SunsealError, _engine, boards, devices, network, simulate
+from sunseal.loop import simulation
 from sunseal.measurement import constant_time_matrix as matrix
 
 DATA = Path(__file__).parent / "data"
@@ -441,3 +442,108 @@ def test_a_device_drives_pins_in_its_own_time(built: Built) -> None:
     node.i2c(0x20, Stuck())
     with pytest.raises(EngineError, match="event left next_s where it was"):
         node.run(within=5e-3)
+
+
+FED: dict[str, Any] = {
+    "name": "fed",
+    "board": FR,
+    "radio": "none",
+    "duration_s": 1.0,
+    "supply": {"capacitor": "capxx-hf-0f1", "initial_v": 3.0, "output": "direct"},
+    "output": {"symbols": ["sampled", "sensed"]},
+}
+
+
+def last(played: Any) -> tuple[int, float]:
+    """Return what the program has sampled and sensed last, in steps and in degrees Celsius."""
+    bytes_ = {name: bytes.fromhex(held) for name, held in played.record["symbols"].items()}
+    return (
+        int.from_bytes(bytes_["sampled"], "little"),
+        int.from_bytes(bytes_["sensed"], "little", signed=True) / 256,
+    )
+
+
+def test_a_scenario_has_voltages_and_devices(built: Built, tmp_path: Path) -> None:
+    firmware = str(built(FR, "at_its_inputs.c"))
+    tables = {**FED, "firmware": firmware, "adc": {"4": 1.5}, "i2c": ["0x48=tmp102:21.5C"]}
+    played = simulate(tables)
+    sampled, sensed_c = last(played)
+    assert sampled == pytest.approx(1.5 / 3.0 * 4096, rel=0.02) and sensed_c == 21.5
+    # At 4 Hz it draws 7 uA, from the rail of 3 V.
+    own_j = played.energy()["by_component_j"]["tmp102@0x48"]
+    assert own_j == pytest.approx(7e-6 * 3.0 * 1.0, rel=0.05)
+    alone = simulate({**tables, "i2c": [], "duration_s": 0.01}, overrides={"i2c": None})
+    assert "tmp102@0x48" not in alone.energy()["by_component_j"]
+    assert "SBOS397" not in str(played.cite()) and str(played.cite())
+
+    (tmp_path / "volts.csv").write_text("time_s,volts\n0,0\n2,3\n", encoding="ascii")
+    (tmp_path / "warm.csv").write_text("0,10\n2,30\n", encoding="ascii")
+    lines = [f"{key} = {json.dumps(FED[key])}" for key in ("name", "board", "radio", "duration_s")]
+    lines += [f'firmware = "{firmware}"', 'i2c = ["0x48=tmp102:warm.csv"]', '[adc]\n4 = "volts.csv"']
+    lines += ['[supply]\ncapacitor = "capxx-hf-0f1"\ninitial_v = 3.0\noutput = "direct"']
+    lines += ['[output]\nsymbols = ["sampled", "sensed"]']
+    (tmp_path / "day.toml").write_text("\n".join(lines), encoding="ascii")
+    for overrides in ({}, {"seed": 2}):
+        sampled, sensed_c = last(simulate(tmp_path / "day.toml", overrides=overrides))
+        # Of its conversions, four a second and 26 ms behind, the fourth was the last.
+        assert sampled == pytest.approx(1.5 / 3.0 * 4096, rel=0.02) and sensed_c == pytest.approx(17.8, abs=0.15)
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({}, "A4 has no voltage; connect one to it: `--adc 4=1.2V`, `4 = 1.2` in [adc] of a scenario"),
+        ({"adc": {"3": 1.0}}, "adc.3 stands at the store's voltage on msp430fr5994-launchpad"),
+        ({"adc": {"4": "gone.csv"}}, "adc.4: gone.csv cannot be read"),
+        ({"adc": {"4": "1.2V"}}, 'adc.4 is "1.2V"; write volts as a number'),
+        ({"adc": {"4": 1.0}, "i2c": ["0x48=tmp102", "0x48=tmp102"]}, "tmp102@0x48 has it"),
+        ({"adc": {"4": 1.0}, "i2c": ["0x48=tmp10"]}, "unknown device `tmp10`"),
+        ({"adc": {"4": 1.0}, "i2c": ["0x48=tmp102"], "power": {"vcc_v": 3.7}}, "3.6 V"),
+    ],
+)
+def test_what_a_scenario_cannot_have_at_its_inputs_is_a_sentence(
+    built: Built, changed: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises((SunsealError, EngineError)) as raised:
+        simulate({**FED, "firmware": str(built(FR, "at_its_inputs.c")), **changed})
+    assert sentence in str(raised.value)
+
+
+def test_a_run_goes_on_with_its_devices_as_they_were(built: Built, tmp_path: Path) -> None:
+    tables = {**FED, "firmware": str(built(FR, "at_its_inputs.c")), "adc": {"4": 1.5}, "i2c": ["0x48=tmp102:21.5C"]}
+    kept = simulation.Checkpoint(tmp_path / "kept", every_s=0.0)
+    scenario = _engine.Scenario.from_json(json.dumps(tables))
+    whole = simulation.play(scenario)
+
+    def stop(at_s: float, *_: object) -> None:
+        if at_s > 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        simulation.play(scenario, stop, kept)
+    again = simulation.play(scenario, None, dataclasses.replace(kept, resume=True))
+    assert again.record == whole.record
+    other = _engine.Scenario.from_json(json.dumps({**tables, "adc": {"4": 1.6}}))
+    with pytest.raises(EngineError, match="it is of another scenario"):
+        simulation.play(other, None, dataclasses.replace(kept, resume=True))
+
+
+def test_a_program_is_fed_with_devices_and_voltages(built: Built, sunseal: Cli, tmp_path: Path) -> None:
+    (tmp_path / "store.toml").write_text(
+        f'name = "fed"\nboard = "{FR}"\nradio = "none"\nduration_s = 0.2\n[supply]\ncapacitor = "capxx-hf-0f1"\n'
+        'initial_v = 3.0\noutput = "direct"\n',
+        encoding="ascii",
+    )
+    asked = ("run", built(FR, "at_its_inputs.c"), "--supply", tmp_path / "store.toml")
+    # Neither `firmware` in the scenario nor `--board` is needed.
+    done = sunseal(*asked, "--adc", "4=1.5V", "--i2c", "0x48=tmp102:21.5C", "--json")
+    assert done.status == 0, done.err
+    told = json.loads(done.out)
+    assert told["board"] == FR and told["energy"]["by_component_j"]["tmp102@0x48"] > 0
+    without = sunseal(*asked)
+    assert without.status == 2 and "A4 has no voltage" in without.err
+
+
+def test_a_chip_without_a_master_says_so() -> None:
+    with pytest.raises(SunsealError, match="msp430f1611 has no I2C master here, so tmp102 has no bus to be on"):
+        Machine("telosb").i2c(0x48, "tmp102")

@@ -224,6 +224,28 @@ RUNS: dict[tuple[str, str], tuple[str, Callable[[Machine], object], object]] = {
         hz_behind_the_change,
         pytest.approx(125e3, rel=0.05),
     ),
+    # Supply by channel 31, repeated, triggered again while busy: on the chip, no further conversion.
+    ("msp430fr5994", "ADC42"): (
+        "mov #0x0210, &0x800\n mov #0x0204, &0x802\n mov #0x20, &0x804\n mov #0x40, &0x806\n mov #31, &0x820\n"
+        " mov #0x0213, &0x800\n mov #0x0213, &0x800\n mov #200, r10\n1: dec r10\n jnz 1b\n mov &0x80c, r11\n"
+        " mov &0x860, r9\n mov #0x0213, &0x800\n mov #200, r10\n2: dec r10\n jnz 2b\n mov &0x80c, r12",
+        lambda m: (at_done(m).registers["R11"] & 1, m.registers["R12"] & 1),
+        (1, 1),
+    ),
+    # MOV @PC, R7: on the chip, the instruction behind it is lost.
+    ("msp430fr5994", "CPU22"): ("clr r12\n mov @pc, r7\n add #1, r12", lambda m: at_done(m).registers["R12"], 1),
+    # 0x0140 behind a jump: on the chip, it lands two bytes behind the label.
+    ("msp430fr5994", "CPU40"): (
+        "clr r12\n jmp 1f\n .word 0x0140\n1: mov #1, r12",
+        lambda m: at_done(m).registers["R12"],
+        1,
+    ),
+    # POPM up to the top of the RAM: on the chip, VMAIFG.
+    ("msp430fr5994", "CPU46"): (
+        "mov #0x3bfc, r1\n .word 0x171b\n mov &0x0102, r12",
+        lambda m: (at_done(m).registers["R12"] & 8, m.registers["SP"]),
+        (0, 0x3C00),
+    ),
     # eUSCI_A0 as SPI master: on the chip, UCBUSY may stay.
     ("msp430fr5994", "USCI41"): (
         "mov #0x6981, &0x5c0\n mov #2, &0x5c6\n bic #1, &0x5c0\n mov #0x55, &0x5ce\n mov &0x5ca, r11\n"

@@ -445,8 +445,9 @@ def test_the_page_says_what_how_far_and_why(firmware: None, tmp_path: Path, suns
     assert shape.startswith("cheapest: "), "the report opens with the answer"
     for line in (
         "  of # configurations # meet the requirements\n",
-        "cheapest: ecdsa-secp#r#-sign on msp#p#r-launchpad, # V, # MHz; ixys-slmd#h#l + ",
-        "  at # V and # MHz # µJ and # µJ on the air at # dBm a round, # ms; mean # µW (# µW to # µW), asleep # µW; ",
+        "cheapest: ecdsa-secp#r#-sign on MSP-EXP#P#R LaunchPad with a CC# radio, # V, # MHz; SLMD#H#L + AN# (",
+        "\n  board msp#p#r-launchpad; parts ixys-slmd#h#l + ",
+        "  at # V and # MHz # µJ and # µJ on the air at # dBm a round, # ms; mean # µW (# to # µW), asleep # µW; ",
         "  sign by ecdsa-secp#r#-sign every # s: # µW for computing and # µW for the radio\n",
         "  sleep: # µW\n",
         "  the residual current of msp#p#r-launchpad is unknown and left out",

@@ -241,6 +241,22 @@ def test_a_terminal_program_finds_the_uart_at_a_pseudo_terminal(built: Built) ->
         assert said.replace(b"\r", b"") == b"ready\nokbye\n"
 
 
+def test_a_terminal_program_that_closes_its_end_ends_the_run(built: Built) -> None:
+    command = [sys.executable, "-m", "sunseal", "run", str(built(FR)), "--board", FR, "--pty", "--until-uart", "bye\n"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as run:
+        assert run.stderr is not None
+        name = run.stderr.readline().split("the UART is at ")[1].split(";")[0]
+        for _ in range(2):  # it may come back within a second
+            port = os.open(name, os.O_RDWR | os.O_NOCTTY)
+            time.sleep(0.2)
+            os.close(port)
+            time.sleep(0.1)
+        assert run.poll() is None
+        said = run.stderr.read()
+        assert run.wait(20) == 2, said
+    assert said.startswith(f"error: the terminal at {name} was closed and nobody has opened it since")
+
+
 def test_the_fixture_of_pytest(built: Built, tmp_path: Path) -> None:
     test = tmp_path / "test_boot.py"
     test.write_text(
@@ -328,6 +344,6 @@ def test_a_program_is_fed_from_a_scenario_s_store(built: Built, sunseal: Cli, tm
     scenario.write_text(STORE.replace("1e-2", "1e-5"))
     cut = json.loads(sunseal("run", built(FR), "--board", FR, "--supply", scenario, "--for", "20s", "--json").out)
     assert (told["brown_outs"], cut["brown_outs"]) == (0, 1)
-    for more in (("--until", "main"), ("--adc", "3=1V"), ("--gdb", "127.0.0.1:0")):
+    for more in (("--until", "main"), ("--pin", "P1.3=1"), ("--gdb", "127.0.0.1:0")):
         refused = sunseal("run", built(FR), "--board", FR, "--supply", scenario, *more)
         assert refused.status == 2 and "is of a bench with a steady supply" in refused.err, refused.err

@@ -91,3 +91,25 @@ def test_the_prefix_only_moves_the_point(count: int, prefix: str) -> None:
 def test_what_is_shown_reads_back(value: float) -> None:
     text = units.show(value, "J", 17)
     assert units.parse(text, "J", "shown") == pytest.approx(value, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("value", "like", "says"),
+    [
+        (937e-6, 1.5e-3, "0.937 mJ"),
+        (1.5e-3, 937e-6, "1500 µJ"),
+        (20e-6, 1.5e-3, "0.02 mJ"),
+        (3e-6, 1.5e-3, "3 µJ"),
+        (15.0, 1.5e-3, "15 J"),
+        (-937e-6, 1.5e-3, "-0.937 mJ"),
+        (937e-6, 0.0, "937 µJ"),
+        (0.0, 1.5e-3, "0 J"),
+    ],
+)
+def test_a_quantity_takes_the_unit_of_the_one_beside_it(value: float, like: float, says: str) -> None:
+    assert units.show(value, "J", like=like) == says
+
+
+def test_the_ends_of_a_range_share_a_unit() -> None:
+    assert units.span(968e-6, 1.32e-3, "J", 1.145e-3) == "0.968 to 1.32 mJ"
+    assert units.span(2e-9, 1.32e-3, "J", 1.145e-3) == "2 nJ to 1.32 mJ"

@@ -503,3 +503,11 @@ impl Common {
         }
     }
 }
+
+/// Says that nothing stands at a channel of a converter, and by what something would.
+#[cold]
+pub fn no_voltage(label: &str, channel: u8) -> String {
+    format!(
+        "{label}{channel} has no voltage; connect one to it: `--adc {channel}=1.2V`, `{channel} = 1.2` in [adc] of a scenario, or `adc_volts({channel}, 1.2)` in Python"
+    )
+}

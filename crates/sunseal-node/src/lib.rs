@@ -14,6 +14,7 @@ mod error;
 mod fit;
 mod fleet;
 pub mod inject;
+mod inputs;
 mod load;
 mod node;
 mod part_file;
@@ -31,6 +32,7 @@ pub use fit::{Antenna, Fitted};
 pub use fleet::{
     CouponFate, CouponProfile, Done, Fate, FleetError, Individual, NodeProfile, Task, Work, play,
 };
+pub use inputs::{BusDevice, Voltage, check_points, voltage_at};
 pub use load::{LoadChoice, LoadRecord, LoadStep, play_load};
 pub use node::{Node, Progress, limits_of};
 pub use part_file::{Gap, PartFile, Partial, SCHEMAS, Tolerance, schema};

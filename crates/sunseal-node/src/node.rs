@@ -30,6 +30,7 @@ use sunseal_trace::{Observer, Picos, Silent, StateId};
 use crate::board::{Board, RESIDUAL, Residual, StorageSense};
 use crate::config::{write_config, write_symbols};
 use crate::fit::Antenna;
+use crate::inputs::{self, BusDevice, Given};
 use crate::record::{Doing, EnergyRecord, Recorder, RunRecord};
 use crate::{NodeError, Scenario};
 use checkpoint::{Identity, Keep, program_digest};
@@ -85,6 +86,7 @@ pub struct Node {
     supply: Supply,
     harvest: HarvestTrace,
     sense: Option<Sense>,
+    given: Given,
     /// Kept at the end.
     symbols: Vec<Symbol>,
     prices: Vec<Price>,
@@ -142,11 +144,7 @@ impl Node {
         scenario: Scenario,
         harvest: Option<HarvestTrace>,
     ) -> Result<Self, NodeError> {
-        let air: Box<dyn Air> = match &scenario.gateway {
-            Some(g) => Box::new(GatewayAir::connect(&g.address)?),
-            None => Box::new(Silence),
-        };
-        Self::with_air(data, scenario, harvest, air)
+        Self::with_devices(data, scenario, harvest, Vec::new())
     }
 
     /// As [`new`](Self::new), with an air of one's own.
@@ -159,7 +157,37 @@ impl Node {
         harvest: Option<HarvestTrace>,
         air: Box<dyn Air>,
     ) -> Result<Self, NodeError> {
-        let library = data.into();
+        Self::assembled(data.into(), scenario, harvest, air, Vec::new())
+    }
+
+    /// As [`new`](Self::new), with the devices on its buses that the scenario names.
+    ///
+    /// # Errors
+    /// If anything in it is not sound, or the gateway is not there.
+    pub fn with_devices(
+        data: impl Into<Library>,
+        scenario: Scenario,
+        harvest: Option<HarvestTrace>,
+        devices: Vec<BusDevice>,
+    ) -> Result<Self, NodeError> {
+        let air = Self::air_of(&scenario)?;
+        Self::assembled(data.into(), scenario, harvest, air, devices)
+    }
+
+    fn air_of(scenario: &Scenario) -> Result<Box<dyn Air>, NodeError> {
+        Ok(match &scenario.gateway {
+            Some(g) => Box::new(GatewayAir::connect(&g.address)?),
+            None => Box::new(Silence),
+        })
+    }
+
+    fn assembled(
+        library: Library,
+        scenario: Scenario,
+        harvest: Option<HarvestTrace>,
+        air: Box<dyn Air>,
+        devices: Vec<BusDevice>,
+    ) -> Result<Self, NodeError> {
         let board = scenario.own_board(&library)?;
         let device = device_of(&library, &board)?;
         let (parts, power) = (library.room("parts"), library.room("power"));
@@ -191,7 +219,19 @@ impl Node {
             sets.push(PowerSet::load(&power, own, &board.name)?);
             residual = true;
         }
+        if !devices.is_empty() {
+            sets.push(inputs::prices(&devices)?);
+        }
         let model = PowerModel::new(sets)?;
+        if devices.len() != scenario.i2c.len() + scenario.spi.len() {
+            return Err(bad(
+                "i2c and spi name devices that the engine does not have; play it by `sunseal simulate` or `sunseal.simulate`".into(),
+            ));
+        }
+        let given = Given {
+            adc: inputs::read(&scenario.adc, &board).map_err(bad)?,
+            devices: devices.iter().map(|d| d.part.save()).collect(),
+        };
 
         let supply = Self::supply_of(&library, &scenario)?;
         let harvest = Self::light(&scenario, harvest)?;
@@ -230,6 +270,8 @@ impl Node {
             machine.attach_part(RESIDUAL, Wiring::default(), Box::new(Residual::default()))?;
         }
         let sense = board.storage_sense.as_ref().and_then(|s| Self::connect_sense(&mut machine, s));
+        inputs::connect(&mut machine, &given.adc);
+        inputs::attach(&mut machine, devices)?;
         // The run begins without supply: the store decides when it comes.
         machine.power_cut();
         let recorder = Recorder::new(scenario.duration_s, &scenario.output, supply.v_v());
@@ -247,6 +289,7 @@ impl Node {
             supply,
             harvest,
             sense,
+            given,
             symbols,
             prices: Vec::new(),
             price: 0,

@@ -15,6 +15,7 @@ use sunseal_power::{
 
 use crate::board::NO_RADIO;
 use crate::config::NodeConfig;
+use crate::inputs::{self, Voltage};
 use crate::load::LoadChoice;
 use crate::{Board, NodeError, config};
 
@@ -61,6 +62,15 @@ pub struct Scenario {
     /// What is written into the program's symbols before the first start, as a programmer would.
     #[serde(default)]
     pub write: BTreeMap<String, Written>,
+    /// Voltages at channels of the chip's converter, by number.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub adc: BTreeMap<String, Voltage>,
+    /// Devices on its I2C buses, `[SERIAL:]0x48=tmp102:21.5C`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub i2c: Vec<String>,
+    /// Devices on its SPI buses, `SERIAL:P6.7=fm25v02`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spi: Vec<String>,
     /// Who answers.
     pub gateway: Option<GatewayChoice>,
     /// What goes wrong on the air.
@@ -297,18 +307,38 @@ impl Scenario {
     /// # Errors
     /// If it cannot be read or is not sound.
     pub fn load(path: &Path) -> Result<Self, NodeError> {
+        Self::load_as(path, None)
+    }
+
+    /// As [`load`](Self::load), for a program of one's own: what the file says of its own program is left out.
+    ///
+    /// # Errors
+    /// If it cannot be read or is not sound.
+    pub fn load_for(path: &Path, program: &Path) -> Result<Self, NodeError> {
+        Self::load_as(path, Some(program))
+    }
+
+    fn load_as(path: &Path, program: Option<&Path>) -> Result<Self, NodeError> {
         let shown = path.display().to_string();
         let text = std::fs::read_to_string(path)
             .map_err(|e| NodeError::Scenario { path: shown.clone(), reason: e.to_string() })?;
-        let mut s = Self::parse(&text, &shown)?;
+        let mut s = Self::read(&text, &shown)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        if s.load.is_none() {
+        if let Some(program) = program {
+            program.clone_into(&mut s.firmware);
+            (s.load, s.node, s.gateway) = (None, None, None);
+            s.write.clear();
+            s.output.symbols.clear();
+        }
+        s.check(&shown)?;
+        if s.load.is_none() && program.is_none() {
             s.firmware = folder.join(&s.firmware);
         }
         if let Some(trace) = s.load.as_mut().and_then(|l| l.trace.as_mut()) {
             *trace = folder.join(&*trace);
         }
         s.harvest.trace = s.harvest.trace.map(|t| folder.join(t));
+        inputs::from_folder(&mut s.adc, folder);
         // A name that is no file here is one of those that pvlib ships.
         if let Some(weather) = s.harvest.sunlight.as_mut().and_then(|l| l.weather.as_mut()) {
             let beside = folder.join(&*weather);
@@ -324,12 +354,17 @@ impl Scenario {
     /// # Errors
     /// If it is not sound.
     pub fn parse(text: &str, path: &str) -> Result<Self, NodeError> {
+        let s = Self::read(text, path)?;
+        s.check(path)?;
+        Ok(s)
+    }
+
+    fn read(text: &str, path: &str) -> Result<Self, NodeError> {
         let mut s: Self = toml::from_str(text).map_err(|e| NodeError::Scenario {
             path: path.to_owned(),
             reason: toml_error::sentence(text, &e),
         })?;
         path.clone_into(&mut s.source);
-        s.check(path)?;
         Ok(s)
     }
 
@@ -417,19 +452,23 @@ impl Scenario {
                 );
             }
             Some(_)
-                if !self.firmware.as_os_str().is_empty()
-                    || self.node.is_some()
-                    || !self.write.is_empty()
-                    || self.gateway.is_some() =>
+                if !(self.firmware.as_os_str().is_empty()
+                    && self.node.is_none()
+                    && self.gateway.is_none()
+                    && self.write.is_empty()
+                    && self.adc.is_empty()
+                    && self.i2c.is_empty()
+                    && self.spi.is_empty()) =>
             {
                 return bad(
-                    "load stands for a program; leave out firmware, [node], [write] and [gateway]"
+                    "load stands for a program; leave out firmware, [node], [write], [adc], i2c, spi and [gateway]"
                         .to_owned(),
                 );
             }
             Some(load) => load.check().or_else(bad)?,
             None => {}
         }
+        inputs::check(&self.adc).or_else(bad)?;
         let h = &self.harvest;
         let lights = [
             ("trace", h.trace.is_some()),
@@ -729,6 +768,10 @@ mod tests {
         let two = error("[harvest]\ntrace = \"a\"\nsunlight = { day = \"06-21\" }\n");
         assert!(two.contains("harvest has trace and sunlight; keep one"), "{two}");
         assert!(error("[faults]\nloss = 1.5\n").contains("faults.loss is 1.5"));
+        assert!(error("[adc]\nA3 = 1\n").contains("adc.A3 is no channel of a converter"));
+        assert!(error("[adc]\n256 = 1\n").contains("adc.256 is no channel"));
+        assert!(error("[adc]\n3 = -1\n").contains("adc.3 is -1; it must be a number of volts"));
+        assert!(error("[adc]\n3 = \"1.2V\"\n").contains("adc.3 is \"1.2V\"; write volts"));
         assert!(error("[harvest]\ntrace = \"a\"\nconstant_w = 1\n").contains("keep one"));
         assert!(error("[output]\npoints = 1\n").contains("output.points is 1"));
         assert!(error("start_s = nan\n").contains("start_s is NaN"));

@@ -10,6 +10,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sunseal_mcu::{Part, Pin, Wiring};
+use sunseal_node::BusDevice;
 use sunseal_trace::Picos;
 
 use crate::error::refuse;
@@ -273,6 +274,20 @@ impl Part for Device {
             self.raised.put(error);
         }
     }
+}
+
+/// A device of Python on a bus as Python tells it: its name, the interface, itself, its addresses on I2C, the pin that
+/// selects it on SPI, and its currents by state in amperes.
+pub type OnBus = (String, String, Py<PyAny>, Vec<u8>, Option<String>, BTreeMap<String, f64>);
+
+/// Makes a node's device of it, and what hears of what it raises.
+pub fn on_bus(told: OnBus) -> PyResult<(BusDevice, Raised)> {
+    let (name, serial, object, addresses, select, current_a) = told;
+    let device = Device::new(object, &name, addresses, Picos(0))?;
+    let raised = device.raised();
+    let select = select.map(|pin| pin.parse()).transpose().map_err(refuse)?;
+    let part = Box::new(device);
+    Ok((BusDevice { name, serial, select, part, current_a }, raised))
 }
 
 /// Puts a device of Python on a serial interface of a machine: at I2C addresses, or without any on SPI, selected while the

@@ -20,7 +20,7 @@ use sunseal_mcu::vcd::{Probes, Recorder, Stimulus};
 use sunseal_mcu::war::War;
 use sunseal_mcu::{Device, Elf, Pin, Snapshot as State, Stop, Until};
 use sunseal_node::inject::{self, Footprint};
-use sunseal_node::{Antenna, Fitted};
+use sunseal_node::{Antenna, Fitted, check_points, voltage_at};
 use sunseal_radio::{Medium, MediumConfig, Position, RadioHandle};
 use sunseal_trace::{Observer, Picos, Silent};
 
@@ -750,14 +750,8 @@ impl Machine {
 
     /// Connects a voltage that follows points (time in seconds, volts), straight between them, to a channel of the ADC.
     fn adc_points(&self, channel: u8, points: Vec<(f64, f64)>) -> PyResult<()> {
-        let rising = points.windows(2).all(|p| p[0].0 < p[1].0);
-        if points.is_empty()
-            || !rising
-            || !points.iter().all(|p| p.0.is_finite() && p.1.is_finite())
-        {
-            return Err(refuse("the points of a voltage have finite times that rise"));
-        }
-        self.lock().adc_input(channel, Box::new(move |probe| voltage(&points, probe.time)));
+        check_points(&points).map_err(refuse)?;
+        self.lock().adc_input(channel, Box::new(move |probe| voltage_at(&points, probe.time)));
         Ok(())
     }
 
@@ -891,18 +885,5 @@ impl Machine {
             (memory.as_ptr() as usize, memory.len())
         };
         Ok(View::new(slf, at, len))
-    }
-}
-
-/// The voltage at a time: straight between points, and level before the first and behind the last.
-fn voltage(points: &[(f64, f64)], time: Picos) -> f64 {
-    let t = time.0 as f64 * 1e-12;
-    match points.partition_point(|p| p.0 <= t) {
-        0 => points[0].1,
-        n if n == points.len() => points[n - 1].1,
-        n => {
-            let ((t0, v0), (t1, v1)) = (points[n - 1], points[n]);
-            v0 + (v1 - v0) * (t - t0) / (t1 - t0)
-        }
     }
 }

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use sunseal_node::{GatewayChoice, Node, Progress, play_load};
 use sunseal_power::HarvestTrace;
 
+use crate::device::{self, OnBus, Raised};
 use crate::error::{EngineError, refuse};
 use crate::library::Data;
 
@@ -32,11 +33,17 @@ impl Scenario {
 
 #[pymethods]
 impl Scenario {
-    /// Reads a file; paths in it are taken from its folder.
+    /// Reads a file; paths in it are taken from its folder. With `program`, that is played: what the file says of a
+    /// program of its own, or of a load, is left out.
     #[new]
-    fn new(path: &str) -> PyResult<Self> {
+    #[pyo3(signature = (path, program=None))]
+    fn new(path: &str, program: Option<&str>) -> PyResult<Self> {
         let path = Path::new(path);
-        let inner = sunseal_node::Scenario::load(path).map_err(refuse)?;
+        let inner = match program {
+            Some(program) => sunseal_node::Scenario::load_for(path, Path::new(program)),
+            None => sunseal_node::Scenario::load(path),
+        };
+        let inner = inner.map_err(refuse)?;
         Ok(Self { inner, folder: path.parent().map(Path::to_owned) })
     }
 
@@ -83,9 +90,10 @@ impl Scenario {
 /// Plays a scenario and returns its record as JSON. `light` is time_s and power_w of the panel, and
 /// stands for the file's own; `progress` hears simulated_s, vcap_v, brown_outs, packets sent. With `keep`, a
 /// file and seconds of the clock on the wall, the run is kept there so often and when it is stopped; with
-/// `resume` it goes on from there. `told` hears sentences: where it goes on, what could not be kept.
+/// `resume` it goes on from there. `told` hears sentences: where it goes on, what could not be kept. `devices` are those
+/// that the scenario names on its buses.
 #[pyfunction]
-#[pyo3(signature = (data, scenario, light, progress, keep, resume, told))]
+#[pyo3(signature = (data, scenario, light, progress, keep, resume, told, devices=None))]
 #[expect(clippy::too_many_arguments, reason = "one function of Python, by name")]
 pub fn simulate(
     py: Python<'_>,
@@ -96,7 +104,11 @@ pub fn simulate(
     keep: Option<(String, f64)>,
     resume: bool,
     told: Option<Py<PyAny>>,
+    devices: Option<Vec<OnBus>>,
 ) -> PyResult<String> {
+    let devices: Vec<_> =
+        devices.unwrap_or_default().into_iter().map(device::on_bus).collect::<PyResult<_>>()?;
+    let (devices, raised): (Vec<_>, Vec<_>) = devices.into_iter().unzip();
     let told = move |sentence: &str| {
         // A listener that fails must not end the run; Ctrl-C is heard at the next look.
         Python::attach(|py| told.as_ref().map(|f| f.call1(py, (sentence,)).map(|_| ())));
@@ -113,7 +125,10 @@ pub fn simulate(
                 ));
             }
             Some(_) => (None, Some((scenario, light))),
-            None => (Some(Node::new(&library, scenario, light).map_err(refuse)?), None),
+            None => {
+                let node = Node::with_devices(&library, scenario, light, devices);
+                (Some(node.map_err(refuse)?), None)
+            }
         };
         if let (Some(node), Some((file, every_s))) = (&mut node, keep) {
             let file = Path::new(&file);
@@ -144,7 +159,8 @@ pub fn simulate(
             (None, Some((scenario, light))) => play_load(&library, &scenario, light, &mut watch),
             (None, None) => unreachable!("one of them is played"),
         };
-        if let Some(e) = stopped {
+        // What a device has raised is why the machine stopped.
+        if let Some(e) = stopped.or_else(|| raised.iter().find_map(Raised::take)) {
             return Err(e);
         }
         let record = record.map_err(refuse)?;

@@ -403,7 +403,7 @@ def verify_ecdsa(suite_name: str, public_key: bytes, message: bytes, signature: 
 
 @final
 class Scenario:
-    def __new__(cls, path: str) -> Scenario: ...
+    def __new__(cls, path: str, program: str | None = None) -> Scenario: ...
     @staticmethod
     def from_json(text: str) -> Scenario: ...
     def to_json(self) -> str: ...
@@ -421,6 +421,7 @@ def simulate(
     keep: tuple[str, float] | None,
     resume: bool,
     told: Callable[[str], None] | None,
+    devices: Sequence[tuple[str, str, object, Sequence[int], str | None, dict[str, float]]] | None = None,
 ) -> str: ...
 def fleet(
     data: Library | str | Path,

@@ -110,6 +110,12 @@ def part(name: str) -> dict[str, Any]:
     return _facts("parts", part_path(name))
 
 
+def called(kind: str, name: str) -> str:
+    """Return what a board or a part is called: its title up to the first comma or colon."""
+    title: str = (board(name) if kind == "boards" else part(name)).get("title", name)
+    return re.split("[,:]", title, maxsplit=1)[0]
+
+
 def load(name: str) -> _engine.Board:
     """Return a board as the engine reads it."""
     return _engine.Board(board_path(name), library())

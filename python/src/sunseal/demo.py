@@ -305,24 +305,25 @@ def rows(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
         for attempt in closing["intruder"]:
             out.append((f"  intruder's {attempt['what']}", attempt["verdict_name"]))
     energy = closing["energy"]
-    out.append(("energy in", show(energy["in_j"], "J")))
+    most_j = max(abs(energy[key]) for key in ("in_j", "out_j", "lost_j", "stored_delta_j"))
+
+    def joules(value: float) -> str:
+        return show(value, "J", like=most_j)
+
+    out.append(("energy in", joules(energy["in_j"])))
     if "low_light" in closing:
         out.append(("  uncertain at low light", harvest.low_light_text(closing["low_light"])))
-    out.append(("energy out", show(energy["out_j"], "J")))
+    out.append(("energy out", joules(energy["out_j"])))
     out += [
-        (f"  {name}", show(j, "J"))
-        for name, j in sorted(energy["by_component_j"].items(), key=lambda kv: -kv[1])
-        if j > 0
+        (f"  {name}", joules(j)) for name, j in sorted(energy["by_component_j"].items(), key=lambda kv: -kv[1]) if j > 0
     ]
     out += _by_function(closing.get("functions", []))
     if not closing.get("residual_known", True):
         out.append(("  not counted", f"the residual current of {closing['board']}: nobody's measurement is known here"))
-    out.append(("energy lost", show(energy["lost_j"], "J")))
+    out.append(("energy lost", joules(energy["lost_j"])))
+    out += [(f"  {name}", joules(j)) for name, j in sorted(energy["lost_by_j"].items(), key=lambda kv: -kv[1]) if j > 0]
     out += [
-        (f"  {name}", show(j, "J")) for name, j in sorted(energy["lost_by_j"].items(), key=lambda kv: -kv[1]) if j > 0
-    ]
-    out += [
-        ("change of the store", show(energy["stored_delta_j"], "J")),
+        ("change of the store", joules(energy["stored_delta_j"])),
         ("balance", f"{closing['energy_balance_rel']:.1e} of the energy moved"),
         ("starts, brown-outs", f"{closing['starts']}, {closing['brown_outs']}"),
         *([("supervisor resets", f"{closing['supervisor_resets']:,}")] if closing["supervisor_resets"] else []),
@@ -390,14 +391,15 @@ def _by_function(functions: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]
         parts.setdefault(row["function"], []).append(row)
     joules = {name: sum(row["energy_j"] for row in rows) for name, rows in parts.items()}
     most = sorted(joules, key=lambda name: -joules[name])
-    out = [("energy by function", show(sum(joules.values()), "J"))]
+    total_j = sum(joules.values())
+    out = [("energy by function", show(total_j, "J"))]
     for name in most[:FUNCTIONS]:
         first = parts[name][0]
-        by = ", ".join(f"{row['component']} {show(row['energy_j'], 'J', 3)}" for row in parts[name][:3])
-        out.append((f"  {name}", f"{show(joules[name], 'J')} in {show(first['time_s'], 's')}: {by}"))
+        by = ", ".join(f"{row['component']} {show(row['energy_j'], 'J', 3, total_j)}" for row in parts[name][:3])
+        out.append((f"  {name}", f"{show(joules[name], 'J', like=total_j)} in {show(first['time_s'], 's')}: {by}"))
     rest = most[FUNCTIONS:]
     if rest:
-        out.append((f"  and {len(rest)} more", show(sum(joules[name] for name in rest), "J")))
+        out.append((f"  and {len(rest)} more", show(sum(joules[name] for name in rest), "J", like=total_j)))
     return out
 
 

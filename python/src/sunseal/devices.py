@@ -29,10 +29,13 @@ import pickle
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sunseal import boards
 from sunseal.errors import SunsealError, unknown
+
+if TYPE_CHECKING:
+    from sunseal.machine import Machine
 
 Input = float | Sequence[tuple[float, float]]
 """A quantity: fixed, or points of machine time in seconds and value, with straight lines between them."""
@@ -525,6 +528,50 @@ def read_text(
 
 
 _PLACES = {"i2c": "ADDRESS", "spi": "SELECT_PIN"}
+
+
+def from_folder(given: str, folder: Path) -> str:
+    """Write a device's text with its files named from the working directory and not from a folder."""
+    head, colon, told = given.partition("=")[2].partition(":")
+    part = boards.part(head).get("peripheral", {}) if head in boards.names("parts") else {}
+    allowed: dict[str, str] = getattr(MODELS.get(part.get("model", "")), "inputs", {})
+    items = []
+    for item in told.split(",") if colon else ():
+        key, eq, value = item.partition("=")
+        if not eq:
+            key, value = next(iter(allowed), ""), item
+        named = allowed.get(key) in ("rows", "file") or value.endswith(".csv")
+        items.append(f"{key}={folder / value}" if named else item)
+    return f"{given.partition('=')[0]}={head}{colon}{','.join(items)}"
+
+
+def put(machine: Machine, bus: str, given: str, folder: Path | None = None, what: str | None = None) -> Any:
+    """Put a device of the package on a machine's bus as text: `[SERIAL:]ADDRESS=DEVICE:INPUTS`, a pin on `spi`."""
+    what = what or f"--{bus}"
+    serial, place, device, inputs = read_text(bus, given, what, folder)
+    if bus == "i2c":
+        return machine.i2c(address(place, f"{what} {given}:"), device, serial=serial, **inputs)
+    return machine.spi(place, device, serial=serial, **inputs)
+
+
+OnBus = tuple[str, str, object, list[int], str | None, dict[str, float]]
+"""A device as the engine's closed loop takes it: name, interface, itself, addresses, select pin, amperes by state."""
+
+
+def of_scenario(scenario: Mapping[str, Any]) -> list[OnBus]:
+    """Make the devices that a scenario names; their files are named from the working directory."""
+    listed = [(bus, text) for bus in ("i2c", "spi") for text in scenario.get(bus, ())]
+    if not listed:
+        return []
+    from sunseal.machine import Machine
+
+    # A machine that never runs: it knows the board's buses, and refuses what cannot be on them.
+    trial = Machine(scenario["board"])
+    if (vcc_v := scenario["power"].get("vcc_v")) is not None:
+        trial.vcc_v = vcc_v
+    for bus, text in listed:
+        put(trial, bus, text, what=bus)
+    return [(*wired, dict(getattr(wired[2], "current_a", {}))) for wired in trial.wired]
 
 
 def address(text: str, what: str) -> int:

@@ -209,6 +209,8 @@ class Machine:
         self._free: int | None = None
         self.devices: dict[str, object] = {}
         """What `i2c` and `spi` have put on its buses, by name."""
+        self.wired: list[tuple[str, str, object, list[int], str | None]] = []
+        """The same with their wires: name, interface, device, addresses on I2C, pin that selects on SPI."""
         self._selects: dict[str, str] = {}
         self.registers = Registers(self._inner)
         self.flags = Flags(self.registers)
@@ -673,7 +675,9 @@ class Machine:
         led_out = boards.board(self.board).get("i2c", {}).get("serial") if self.board is not None else None
         serial = serial or led_out or (known[0] if len(known) == 1 else None)
         if serial is None:
-            listed = ", ".join(known) or "none"
+            if not known:
+                raise SunsealError(f"{self.device} has no I2C master here, so {kind} has no bus to be on")
+            listed = ", ".join(known)
             raise SunsealError(
                 f"name the interface that {kind} is on, as `serial` or in front of its address: {listed}"
             )
@@ -712,6 +716,7 @@ class Machine:
             name = f"{name} on {serial}"
         _engine.attach_device(self._inner, name, serial, device, addresses, select)
         self.devices[name] = device
+        self.wired.append((name, serial, device, addresses, select))
         if select is not None:
             self._selects[name] = select
         return device

@@ -180,10 +180,7 @@ class Bench:
         """
         from sunseal import devices
 
-        serial, place, device, inputs = devices.read_text(bus, given, f"--{bus}", folder)
-        if bus == "i2c":
-            return self.i2c(devices.address(place, f"--i2c {given}:"), device, serial=serial, **inputs)
-        return self.spi(place, device, serial=serial, **inputs)
+        return devices.put(self.machine, bus, given, folder)
 
     def _drive(self, name: str, points: Iterator[tuple[int, bool | None]]) -> None:
         following = next(points, None)

@@ -99,15 +99,33 @@ def prefix_of(value: float) -> tuple[int, str]:
     return next((step for step in steps if abs(value) >= 10.0 ** step[0]), (-12, "p"))
 
 
-def show(value: float, unit: str, digits: int = 4) -> str:
-    """Write a quantity with the prefix that leaves one to three digits before the point."""
+LEAST_SHARE, MOST_SHARE = 1e-2, 1e4
+"""Between these a quantity takes the prefix of another that it stands beside, so that both are read in one unit."""
+
+
+def show(value: float, unit: str, digits: int = 4, like: float | None = None) -> str:
+    """Write a quantity with the prefix that leaves one to three digits before the point.
+
+    Beside a quantity that it is `like`, with the prefix of that one, where this leaves 0.01 to 9999.
+    """
     if value == 0:
         return f"0 {unit}"
     if not math.isfinite(value):
         return f"{value} {unit}"
     power, prefix = prefix_of(value)
+    if like is not None and like != 0 and math.isfinite(like):
+        wished = prefix_of(like)
+        if LEAST_SHARE <= abs(value) / 10.0 ** wished[0] < MOST_SHARE:
+            power, prefix = wished
     scaled = float(f"{value / 10.0**power:.{digits}g}")
     return f"{scaled:.{max(digits, 6)}g} {prefix}{unit}"
+
+
+def span(low: float, high: float, unit: str, like: float, digits: int = 3) -> str:
+    """Write two ends of a range in the unit of a quantity between them: `0.968 to 1.32 mJ`."""
+    ends = [show(end, unit, digits, like) for end in (low, high)]
+    (first, its), (_, other) = (end.rsplit(" ", 1) for end in ends)
+    return f"{first} to {ends[1]}" if its == other else " to ".join(ends)
 
 
 def duration(seconds: float) -> str:

@@ -14,11 +14,12 @@ use sunseal_power::{HarvestTrace, PowerModel, SupplyConfig, SupplyState};
 use super::coupons;
 use super::functions::{Books, Functions};
 use super::{Covered, Events, Node};
+use crate::inputs::Given;
 use crate::record::Recorder;
 use crate::{NodeError, Scenario};
 
 /// What every checkpoint begins with; the number is that of its form.
-const HEAD: &[u8] = b"sunseal checkpoint 5\n";
+const HEAD: &[u8] = b"sunseal checkpoint 6\n";
 
 /// FNV-1a (Fowler, Noll and Vo): to tell runs apart and find damage, not to defend them.
 struct Digest(u64);
@@ -70,6 +71,7 @@ impl Identity {
         scenario: &Scenario,
         program: u64,
         light: &HarvestTrace,
+        given: &Given,
         data: (&Device, &PowerModel, &SupplyConfig),
     ) -> Self {
         // Names of files may change, what is in them may not; a gateway may listen elsewhere.
@@ -78,9 +80,10 @@ impl Identity {
         told.firmware = PathBuf::new();
         told.harvest.trace = None;
         told.gateway = None;
+        told.adc.clear();
         Self {
             engine: env!("CARGO_PKG_VERSION").to_owned(),
-            scenario: Digest::of(&(told, scenario.gateway.is_some())),
+            scenario: Digest::of(&(told, scenario.gateway.is_some(), &given.adc, &given.devices)),
             program,
             light: Digest::of(light),
             data: Digest::of(&data),
@@ -197,7 +200,7 @@ impl Node {
     fn identity(&self) -> &Identity {
         self.identity.get_or_init(|| {
             let data = (self.machine.device(), &self.model, self.supply.config());
-            Identity::new(&self.scenario, self.program, &self.harvest, data)
+            Identity::new(&self.scenario, self.program, &self.harvest, &self.given, data)
         })
     }
 

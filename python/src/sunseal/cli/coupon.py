@@ -359,7 +359,8 @@ def _show_breakeven(found: BreakEven) -> None:
     store += f", its writing {units.show(costs.write.energy_j, 'J', 3)}" if costs.write else ""
     out.print(
         f"{costs.kind} whole ({costs.way}) {units.show(costs.whole.energy_j, 'J', 3)}, a coupon "
-        f"{units.show(costs.make.energy_j, 'J', 3)}, an answer from one {units.show(costs.use.energy_j, 'J', 3)}{store}"
+        f"{units.show(costs.make.energy_j, 'J', 3, costs.whole.energy_j)}, an answer from one "
+        f"{units.show(costs.use.energy_j, 'J', 3, costs.whole.energy_j)}{store}"
     )
     table = Table(f"{q.days} days", "with coupons", "without", box=None)
     for row in asking.rows(found):

@@ -55,29 +55,31 @@ def _show_measurement(m: measuring.Measurement) -> None:
     table.add_row("time", units.show(m.time_s, "s"))
     table.add_row(
         "energy",
-        f"{units.show(m.energy_j, 'J')}  ({units.show(low, 'J', 3)} to {units.show(high, 'J', 3)})",
+        f"{units.show(m.energy_j, 'J')}  ({units.span(low, high, 'J', m.energy_j)})",
     )
     for state, joules in sorted(m.energy_by_state_j.items(), key=lambda kv: -kv[1]):
         if joules > 0:
-            table.add_row(f"  {state}", units.show(joules, "J"))
+            table.add_row(f"  {state}", units.show(joules, "J", like=m.energy_j))
     if m.unchecked:
         table.add_row("unchecked", f"recalled from the document, not read again: {', '.join(m.unchecked)}")
     if m.assumed:
         table.add_row("assumed", f"by us, in no document: {', '.join(m.assumed)}")
     if m.coprocessor is not None:
         own = m.coprocessor
-        bracket = f"{units.show(own['energy_low_j'], 'J', 3)} to {units.show(own['energy_high_j'], 'J', 3)}"
-        table.add_row("mote alone", units.show(own["mote_j"], "J"))
+        bracket = units.span(own["energy_low_j"], own["energy_high_j"], "J", own["energy_j"])
+        table.add_row("mote alone", units.show(own["mote_j"], "J", like=m.energy_j))
         table.add_row(
             "coprocessor",
-            f"{units.show(own['energy_j'], 'J')}  ({bracket}), {own['clocks']:,} clocks, {own['toggles']:,} toggles",
+            f"{units.show(own['energy_j'], 'J', like=m.energy_j)}  ({bracket}), {own['clocks']:,} clocks, "
+            f"{own['toggles']:,} toggles",
         )
     if m.measurement_unit is not None:
         read = m.measurement_unit
         table.add_row(
             "measurement unit",
-            f"{units.show(read['energy_j'], 'J')} in {read['cycles']:,.0f} cycles by {read['samples']:,} samples at "
-            f"{read['sample_rate_hz'] / 1e6:g} MS/s; {read['error_j'] / m.energy_j:+.2%} beside the energy above, "
+            f"{units.show(read['energy_j'], 'J', like=m.energy_j)} in {read['cycles']:,.0f} cycles by "
+            f"{read['samples']:,} samples at {read['sample_rate_hz'] / 1e6:g} MS/s; "
+            f"{read['error_j'] / m.energy_j:+.2%} beside the energy above, "
             f"{read['clipped'] / read['samples']:.0%} clipped",
         )
     if m.timing is not None:
@@ -86,8 +88,8 @@ def _show_measurement(m: measuring.Measurement) -> None:
         more = [new / (old or 1) - 1 for new, old in ((m.cycles, before["cycles"]), (m.energy_j, before["energy_j"]))]
         table.add_row(
             "by default",
-            f"{before['cycles']:,} cycles, {units.show(before['energy_j'], 'J')}: {escape(switches)} makes it "
-            f"{more[0]:+.4%} in cycles, {more[1]:+.4%} in joules",
+            f"{before['cycles']:,} cycles, {units.show(before['energy_j'], 'J', like=m.energy_j)}: "
+            f"{escape(switches)} makes it {more[0]:+.4%} in cycles, {more[1]:+.4%} in joules",
         )
     table.add_row("flash, RAM, stack", f"{m.flash_bytes:,}, {m.ram_bytes:,}, {m.stack_bytes:,} bytes")
     table.add_row("toolchain", escape(m.toolchain))
@@ -117,14 +119,15 @@ def curve_command(
         return
     table = Table("supply", "clock", "level", "time", "energy", "power", box=None)
     best = min(points, key=lambda p: p["energy_j"])
+    most = {key: max(p[key] for p in points) for key in ("time_s", "energy_j", "power_w")}
     for p in points:
         table.add_row(
             f"{p['vcc_v']:g} V",
             f"{p['freq_hz'] / 1e6:g} MHz",
             str(p["vcore"]),
-            units.show(p["time_s"], "s"),
-            units.show(p["energy_j"], "J") + (" (least)" if p is best else ""),
-            units.show(p["power_w"], "W"),
+            units.show(p["time_s"], "s", like=most["time_s"]),
+            units.show(p["energy_j"], "J", like=most["energy_j"]) + (" (least)" if p is best else ""),
+            units.show(p["power_w"], "W", like=most["power_w"]),
             style="bold" if p is best else None,
         )
     out.print(table)

@@ -11,7 +11,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from sunseal import places, units
+from sunseal import boards, places, units
 from sunseal.cli.console import PAGE, PICTURE, Figure, Report, err, out, print_json, writable
 from sunseal.cli.options import Json
 from sunseal.cli.tune import weighing
@@ -108,7 +108,8 @@ def _show(planned: Planned, explain: bool) -> None:
         if explain:
             _show_losers(planned)
         return
-    out.print(f"cheapest: {best.name}", style="bold")
+    out.print(f"cheapest: {best.title}", style="bold")
+    out.print(f"  {_parts(best)}")
     out.print(f"  of {planned.considered:,} configurations {planned.qualifying:,} meet the requirements")
     out.print(f"  {_what(best)}")
     for sentence in _powers(best):
@@ -136,8 +137,9 @@ def _show(planned: Planned, explain: bool) -> None:
             table.add_row(
                 f"{c.cost:.4g}",
                 str(c.row["workload"]),
-                f"{c.row['board']} {c.row['variant']}".strip() + f", {c.row['vcc_v']:.2f} V, {_mhz(c)}",
-                c.supply.name,
+                f"{boards.called('boards', c.row['board'])} {c.row['variant']}".strip()
+                + f", {c.row['vcc_v']:.2f} V, {_mhz(c)}",
+                c.supply.title,
                 units.show(c.row["mean_w"], "W", 3),
                 f"{_margin(energy, energy.value)} ({_margin(energy, energy.low)} to {_margin(energy, energy.high)})",
                 "" if not c.unsure else f"unsure: {', '.join(c.unsure)}",
@@ -147,18 +149,27 @@ def _show(planned: Planned, explain: bool) -> None:
         _show_losers(planned)
 
 
+def _parts(c: Configuration) -> str:
+    """Say by which names board and parts stand in scenarios and requirements."""
+    return f"board {c.row['board']}; parts {c.supply.name}"
+
+
 def _mhz(c: Configuration) -> str:
     return f"{c.row['freq_hz'] / 1e6:g} MHz"
 
 
 def _what(c: Configuration) -> str:
     row = c.row
-    air = f" and {units.show(row['radio_j'], 'J', 3)} on the air at {row['dbm']:+d} dBm" if row["radio_j"] else ""
-    low, high = units.show(row["mean_low_w"], "W", 3), units.show(row["mean_high_w"], "W", 3)
+    air = (
+        f" and {units.show(row['radio_j'], 'J', 3, row['compute_j'])} on the air at {row['dbm']:+d} dBm"
+        if row["radio_j"]
+        else ""
+    )
+    ends = units.span(row["mean_low_w"], row["mean_high_w"], "W", row["mean_w"])
     round_s = units.show(row["latency_s"], "s", 3)
     return (
         f"at {row['vcc_v']:.2f} V and {_mhz(c)} {units.show(row['compute_j'], 'J', 3)}{air} a round, {round_s}; mean "
-        f"{units.show(row['mean_w'], 'W', 3)} ({low} to {high}), asleep {units.show(row['sleep_w'], 'W', 3)}; "
+        f"{units.show(row['mean_w'], 'W', 3)} ({ends}), asleep {units.show(row['sleep_w'], 'W', 3, row['mean_w'])}; "
         f"{row['flash_bytes']:,} bytes of program, {row['memory_bytes']:,} of RAM and stack"
     )
 
@@ -216,7 +227,7 @@ def _show_sensitivity(c: Configuration) -> None:
 
 def _show_losers(planned: Planned) -> None:
     for c in planned.configurations[1:]:
-        out.print(f"  {c.name}: {c.words}")
+        out.print(f"  {c.title}: {c.words}")
     # What is said of several boards is said once.
     said: dict[tuple[str, str], list[str]] = {}
     for name, words in planned.losers:

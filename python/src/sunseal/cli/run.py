@@ -32,10 +32,14 @@ OFF_S = 1.0
 """How long the supply stays away after each loss that a debugger asks for."""
 
 LINGER_S = 1.0
-"""How long the last words wait in the pseudo-terminal for their reader."""
+"""How long the last words wait in the pseudo-terminal for their reader, and a program for the next terminal."""
+
+PENDING_BYTES = 4096
+"""What is kept for a terminal that has not been opened yet; what comes on top is lost, as on a real line."""
 
 
 def run_command(
+    ctx: typer.Context,
     elf: Annotated[Path, typer.Argument(metavar="FILE", help="Your program, an ELF; or several on one air, a TOML.")],
     board: Board = boards.DEFAULT_BOARD,
     span: Seconds = None,
@@ -135,14 +139,19 @@ def run_command(
             "--uart": uart,
             "--input": typed,
         }
-        inputs |= {"--pty": pty, "--adc": adc, "--pin": pin, "--pin-log": pin_log, "--vcd": vcd, "--gdb": gdb}
-        inputs |= {"--trace": trace, "--i2c": i2c, "--spi": spi}
+        inputs |= {"--pty": pty, "--pin": pin, "--pin-log": pin_log, "--vcd": vcd, "--gdb": gdb, "--trace": trace}
         if refused := [name for name, given in inputs.items() if given]:
             raise SunsealError(
                 f"`{refused[0]}` is of a bench with a steady supply, and `--supply` feeds the program from a store "
                 "that may fail; leave one out"
             )
-        _fed(elf, board, supply, span, vcc, power, as_json)
+        source = ctx.get_parameter_source("board")
+        own = source is None or source.name == "DEFAULT"  # else the scenario's board
+        told = _as_fed(supply, elf, None if own else board, span, vcc, power)
+        told["adc"] = {**told.get("adc", {}), **_voltages(adc)}
+        for bus, devices in (("i2c", i2c), ("spi", spi)):
+            told[bus] = [*told.get(bus, ()), *(devices or ())]
+        _fed(told, supply, as_json)
         return
     if trace is not None and vcd is not None:
         raise SunsealError("`--trace` cannot stand beside `--vcd`: run it once with each, the run is the same")
@@ -209,6 +218,8 @@ def _play(bench: Bench, until: list[str] | None, until_uart: str | None, span: s
         return bench.run(places or None, until_uart=until_uart, within=None if span is None else units.time_s(span))
     except KeyboardInterrupt:
         return Ended("time", "stopped by hand")
+    except LineClosedError:
+        raise
     except EngineError as e:
         return Ended("failed", str(e), 1)
     except SunsealError as e:
@@ -283,28 +294,52 @@ def _debugged(bench: Bench, elf: Path, listen: str) -> Ended:
     return Ended("debugger", f"the debugger has {how}")
 
 
-def _fed(
-    elf: Path, board: str, supply: Path, span: str | None, vcc: str | None, power: str | None, as_json: bool
-) -> None:
-    """Run a program on what a scenario's store and light give, by the closed loop."""
-    from sunseal import _engine, demo, places
+def _as_fed(
+    supply: Path, elf: Path, board: str | None, span: str | None, vcc: str | None, power: str | None
+) -> dict[str, Any]:
+    """Return a scenario with a program of one's own in place of the scenario's."""
+    from sunseal import places
     from sunseal.loop import simulation
+    from sunseal.sweeps import keypaths
 
-    loaded = simulation.load(supply)
+    loaded = simulation.load(supply, elf)
     places.look_beside(loaded.folder)
     told = simulation.facts(loaded)
-    for key in ("node", "gateway", "load", "write"):
-        told.pop(key, None)
-    told |= {"firmware": str(elf), "board": board, "name": f"{elf.name} on {board}"}
-    told["output"] = {**told["output"], "symbols": []}
+    told |= keypaths.from_folder({bus: told.get(bus, []) for bus in ("i2c", "spi")}, "scenario", loaded.folder)
+    if board is not None:
+        told["board"] = board
+    told["name"] = f"{elf.name} on {told['board']}"
     if span is not None:
         told["duration_s"] = units.time_s(span)
     if vcc is not None:
         told["power"]["vcc_v"] = vcc_of(vcc)
     if power is not None:
         told["power"]["set"] = power
-    with demo.bar(err.console, as_json, told["duration_s"], told["start_s"]) as watch, places.beside(loaded.folder):
-        played = simulation.play(_engine.Scenario.from_json(json.dumps(told)), watch)
+    return told
+
+
+def _voltages(given: list[str] | None) -> dict[str, float | str]:
+    """Read `--adc` as a scenario has it."""
+    told: dict[str, float | str] = {}
+    for text in given or ():
+        channel, what = adc_channel(text)
+        file = what.endswith(".csv")
+        told[str(channel)] = what if file else units.parse(what, "V", f"--adc {channel}", zero=True)
+    return told
+
+
+def _fed(told: dict[str, Any], supply: Path, as_json: bool) -> None:
+    """Run a program on what a scenario's store and light give, by the closed loop."""
+    from sunseal import _engine, demo, places
+    from sunseal.loop import simulation
+
+    folder = boards.scenario_path(supply).parent
+    with demo.bar(err.console, as_json, told["duration_s"], told["start_s"]) as watch, places.beside(folder):
+        try:
+            played = simulation.play(_engine.Scenario.from_json(json.dumps(told)), watch)
+        except EngineError as e:
+            # What was put together here has no file of its own.
+            raise SunsealError(str(e).replace("scenario : ", f"scenario {supply}: ", 1)) from e
     closing, written = played.closing(), played.record["log"]
     never = played.never_ran()
     if as_json:
@@ -416,25 +451,104 @@ def _unread(terminal: int) -> int:
     return int.from_bytes(fcntl.ioctl(terminal, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
+class LineClosedError(SunsealError):
+    """The terminal program has closed its end of the line."""
+
+
+class _Line:
+    """A pseudo-terminal for one terminal program after another; the run ends when the last has gone for good."""
+
+    def __init__(self) -> None:
+        try:
+            import pty
+            import tty
+        except ImportError as e:
+            raise SunsealError("this system has no pseudo-terminals; leave --pty out, or give --input") from e
+        self.master, slave = pty.openpty()
+        tty.setraw(slave)
+        self.name = os.ttyname(slave)
+        os.set_blocking(self.master, False)
+        # While this end were open here as well, nobody could be seen to close it.
+        os.close(slave)
+        self.opened = False
+        """Whether a terminal program has ever been there."""
+        self._gone_s: float | None = None
+        self._kept = bytearray()
+        self._poll = select.poll()
+        self._poll.register(self.master, select.POLLIN)
+
+    def _look(self, wait_s: float) -> tuple[bool, bool]:
+        """Say whether a terminal program is there, and whether it has typed."""
+        seen = dict(self._poll.poll(wait_s * 1e3)).get(self.master, 0)
+        there, typed = not seen & select.POLLHUP, bool(seen & select.POLLIN)
+        self.opened |= there or typed
+        return there, typed
+
+    def write(self, data: bytes) -> None:
+        """Send to the terminal program; keep it while none has been there."""
+        there, _ = self._look(0.0)
+        if not there:
+            self._kept = (self._kept + data)[:PENDING_BYTES]
+            return
+        # A terminal that nobody reads holds some kilobytes; what comes on top is lost, as on a real line.
+        with contextlib.suppress(BlockingIOError):
+            os.write(self.master, bytes(self._kept) + data)
+        self._kept.clear()
+
+    def read(self, wait_s: float) -> bytes:
+        """Return what has been typed within a time.
+
+        Raises
+        ------
+        LineClosedError where the terminal program has closed its end and none has opened it since.
+        """
+        there, typed = self._look(wait_s)
+        if there and self._kept:
+            self.write(b"")
+        if typed:
+            self._gone_s = None
+            return os.read(self.master, 4096)
+        if there or not self.opened:
+            self._gone_s = None
+        else:
+            self._gone_s = self._gone_s or time.monotonic()
+            if time.monotonic() - self._gone_s > LINGER_S:
+                raise LineClosedError(
+                    f"the terminal at {self.name} was closed and nobody has opened it since: keep it open while the "
+                    "program runs, or leave `--pty` out"
+                )
+        if not there:
+            time.sleep(wait_s)  # an end that is closed is told at once, and nobody types there
+        return b""
+
+    def close(self) -> None:
+        """Wait a while until what was written has been read; what has not goes with the line."""
+        patience_s = time.monotonic() + LINGER_S
+        time.sleep(LOOK_S)  # what was just written is on its way through the kernel
+        there, _ = self._look(0.0)
+        while not there and not self.opened and self._kept and time.monotonic() < patience_s:
+            time.sleep(LOOK_S)
+            there, _ = self._look(0.0)
+        if there:
+            self.write(b"")
+            slave = os.open(self.name, os.O_RDWR | os.O_NOCTTY)
+            time.sleep(LOOK_S)
+            while _unread(slave) and time.monotonic() < patience_s:
+                time.sleep(LOOK_S)
+            os.close(slave)
+        os.close(self.master)
+
+
 @contextlib.contextmanager
 def _terminal(bench: Bench, shown: str | None) -> Iterator[None]:
     """Lead the UART to a pseudo-terminal and keep the machine from running ahead of the clock on the wall."""
-    try:
-        import pty
-        import tty
-    except ImportError as e:
-        raise SunsealError("this system has no pseudo-terminals; leave --pty out, or give --input") from e
-    master, slave = pty.openpty()
-    # The other end stays open here, so that a terminal program may come and go.
-    tty.setraw(slave)
-    err.print(f"the UART is at {os.ttyname(slave)}; Ctrl-C here ends the run")
+    line = _Line()
+    err.print(f"the UART is at {line.name}; Ctrl-C here ends the run")
     began_s, from_s = time.monotonic(), bench.time_s
 
     def write(name: str, data: bytes) -> Any:
         if shown is None or name == shown:
-            # A terminal that nobody reads holds some kilobytes; what comes on top is lost, as on a real line.
-            with contextlib.suppress(BlockingIOError):
-                os.write(master, data)
+            line.write(data)
         elif name == "semihosting":
             _show(name, data, shown)
 
@@ -446,18 +560,11 @@ def _terminal(bench: Bench, shown: str | None) -> Iterator[None]:
         # The time of a program that has stopped for good stands still until a key is pressed.
         wait_s = LOOK_S if b.time_s == last_s else max(ahead_s, 0.0)
         last_s = b.time_s
-        if select.select([master], [], [], wait_s)[0]:
-            b.send(os.read(master, 4096))
+        if typed := line.read(wait_s):
+            b.send(typed)
 
-    os.set_blocking(master, False)
     bench.on_output, bench.on_slice = write, look
     try:
         yield
     finally:
-        # What has not been read yet goes with the line, and what was just written is on its way through the kernel.
-        patience_s = time.monotonic() + LINGER_S
-        time.sleep(LOOK_S)
-        while _unread(slave) and time.monotonic() < patience_s:
-            time.sleep(LOOK_S)
-        os.close(master)
-        os.close(slave)
+        line.close()

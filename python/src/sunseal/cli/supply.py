@@ -108,7 +108,7 @@ def _show_sized(sized: Sized) -> None:
     table = Table(box=None, show_header=False)
     place = f"{m.board} {m.variant}".strip()
     table.add_row("operation", f"{m.workload} on {place}, {m.vcc_v:g} V, {m.freq_hz / 1e6:g} MHz")
-    air = f"{units.show(demand.radio_j, 'J')} on the air{_packets(sized.exchange)}"
+    air = f"{units.show(demand.radio_j, 'J', like=demand.compute_j)} on the air{_packets(sized.exchange)}"
     table.add_row("", f"{units.show(demand.compute_j, 'J')} and {air}, every {units.duration(demand.period_s)}")
     _show_between(table, sized.between, demand.between)
     _show_asleep(table, sized.asleep, demand.sleep_w)
@@ -241,7 +241,7 @@ def _show(found: Lifetime) -> None:
     use, cell = found.question.use, found.question.cell
     table = Table(box=None, show_header=False)
     share = f"{found.radio_share:.1%}{_packets(found.exchange, ', ', '')}"
-    radio = f" and {units.show(use.radio_j, 'J')} on the air ({share})" if use.radio_j else ""
+    radio = f" and {units.show(use.radio_j, 'J', like=use.energy_j)} on the air ({share})" if use.radio_j else ""
     table.add_row(
         "operation",
         f"{use.operation} on {use.board}: {units.show(use.energy_j, 'J')}{radio}, {units.show(use.time_s, 's')}",

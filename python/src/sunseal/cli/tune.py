@@ -149,9 +149,10 @@ def _show(tuned: Tuned, rows: int) -> None:
     out.print(f"{len(tuned.qualifying):,} operating points have {bounds or 'no bounds'}")
     out.print(f"best {tuned.objective}: {_where(best)}", style="bold")
     out.print(
-        f"  {units.show(best['energy_j'], 'J')} ({units.show(best['energy_low_j'], 'J')} to "
-        f"{units.show(best['energy_high_j'], 'J')}), {units.show(best['time_s'], 's')}, "
-        f"{units.show(best['power_w'], 'W')}, {best['security_bits']} bits, {best['flash_bytes']:,} bytes of program, "
+        f"  {units.show(best['energy_j'], 'J')} "
+        f"({units.span(best['energy_low_j'], best['energy_high_j'], 'J', best['energy_j'], 4)}), "
+        f"{units.show(best['time_s'], 's')}, {units.show(best['power_w'], 'W')}, {best['security_bits']} bits, "
+        f"{best['flash_bytes']:,} bytes of program, "
         f"{best['memory_bytes']:,} of RAM and stack"
     )
     if best["coprocessor"]:
@@ -187,11 +188,13 @@ def _show(tuned: Tuned, rows: int) -> None:
         out.print(f"  and {len(tuned.curves) - rows} curves more (--rows)")
     front = Table("workload", "where", "latency", "energy", "bits", box=None, title="Pareto front")
     front.title_justify = "left"
+    most_s, most_j = tuned.front.time_s.max(), tuned.front.energy_j.max()
     for _, p in tuned.front.iterrows():
         where = f"{_place(p)}, {p.vcc_v:.2f} V, {p.freq_hz / 1e6:g} MHz"
-        front.add_row(p.workload, where, units.show(p.time_s, "s"), units.show(p.energy_j, "J"), str(p.security_bits))
+        time, energy = units.show(p.time_s, "s", like=most_s), units.show(p.energy_j, "J", like=most_j)
+        front.add_row(p.workload, where, time, energy, str(p.security_bits))
     out.print(front)
 
 
 def _span(low: float, high: float, unit: str) -> str:
-    return units.show(low, unit) if low == high else f"{units.show(low, unit)} to {units.show(high, unit)}"
+    return units.show(low, unit) if low == high else units.span(low, high, unit, high, 4)

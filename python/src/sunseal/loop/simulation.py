@@ -38,6 +38,8 @@ LOSSES = {
     "decoupling_j": "left in the decoupling capacitance at a cut",
 }
 DIVIDER = "voltage divider"
+DEVICES = "devices"
+"""What the engine calls the prices of devices on buses, whose parts a scenario names."""
 BALANCE_MAX = 1e-6
 
 
@@ -134,6 +136,7 @@ class Played:
     def cite(self) -> citing.Citations:
         """Return the documents behind board, parts, coefficients and light."""
         sets = [name.strip() for name in self.record["power_set"].split("+")]
+        sets = [name for name in sets if name != DEVICES]
         light = self.light.provenance if self.light is not None else None
         with places.beside(self.folder):
             return citing.of_scenario(self.scenario, sets) + citing.of(climate=light)
@@ -147,9 +150,12 @@ class Played:
         return "\n".join(lines) + "\n"
 
 
-def load(path: Path) -> _engine.Scenario:
-    """Read a scenario by its path or its name; parts and boards of its own are looked for in its folder first."""
-    return _engine.Scenario(str(boards.scenario_path(path)))
+def load(path: Path, program: Path | None = None) -> _engine.Scenario:
+    """Read a scenario by its path or its name; parts and boards of its own are looked for in its folder first.
+
+    With `program`, that is played, and what the file says of a program of its own is left out.
+    """
+    return _engine.Scenario(str(boards.scenario_path(path)), None if program is None else str(program))
 
 
 def play_tables(tables: Mapping[str, Any], folder: Path | None = None, watch: Watch | None = None) -> Played:
@@ -223,14 +229,20 @@ def play(scenario: _engine.Scenario, watch: Watch | None = None, checkpoint: Che
 
 
 def _play(scenario: _engine.Scenario, watch: Watch | None, checkpoint: Checkpoint | None) -> Played:
+    from sunseal import devices
+
     told = facts(scenario)
     coprocessor.refuse(told["board"], "the loop of node and supply")
+    for bus in ("i2c", "spi"):
+        if scenario.folder is not None and bus in told:
+            told[bus] = [devices.from_folder(text, scenario.folder) for text in told[bus]]
+    on_buses = devices.of_scenario(told)
     light = sunlight(told)
     keep, resume, told_of = None, False, None
     if checkpoint is not None:
         keep, resume, told_of = (str(checkpoint.path), checkpoint.every_s), checkpoint.resume, checkpoint.told
     arrays = (light.time_s.tolist(), light.power_w.tolist()) if light is not None else None
-    record = json.loads(_engine.simulate(boards.library(), scenario, arrays, watch, keep, resume, told_of))
+    record = json.loads(_engine.simulate(boards.library(), scenario, arrays, watch, keep, resume, told_of, on_buses))
     off = record["energy"]["balance_rel"]
     if not abs(off) <= BALANCE_MAX:
         raise SunsealError(

@@ -85,6 +85,13 @@ class Configuration:
     load: pd.DataFrame = field(repr=False)
 
     @property
+    def title(self) -> str:
+        """Return its name with board and parts as they are called, in place of the names of their files."""
+        board = str(self.row["board"])
+        shown = self.name.replace(f" on {board}", f" on {boards.called('boards', board)}", 1)
+        return shown.replace(self.supply.name, self.supply.title, 1)
+
+    @property
     def margin(self) -> dict[str, float]:
         """Return each requirement's margin."""
         return {m.requirement: m.value for m in self.margins}

@@ -215,6 +215,11 @@ class Harvested:
         return " + ".join(filter(None, (self.panel, self.harvester, self.output, self.store.part)))
 
     @property
+    def title(self) -> str:
+        """Return what its parts are called."""
+        return _called(self.name)
+
+    @property
     def parts(self) -> tuple[str, ...]:
         """Return its parts."""
         return tuple(dict.fromkeys(filter(None, (self.panel, self.harvester, self.output, self.store.part))))
@@ -290,6 +295,11 @@ class Harvested:
         facts = parts("charger")[self.harvester]["charger"]
         share = float(facts["cold_efficiency_percent"]) / 100
         return np.where(power_w >= float(facts["cold_p_min_uW"]) * 1e-6, power_w * share, 0.0)
+
+
+def _called(name: str) -> str:
+    known = boards.names("parts")
+    return " + ".join(boards.called("parts", part) if part in known else part for part in name.split(" + "))
 
 
 def _efficiency(table: Mapping[str, Any], v_v: float, current_a: Array) -> Array:
@@ -618,6 +628,11 @@ class Battery:
     def name(self) -> str:
         """Name it as a person would."""
         return " + ".join(filter(None, (self.cell.part, self.converter)))
+
+    @property
+    def title(self) -> str:
+        """Return what its parts are called."""
+        return _called(self.name)
 
     @property
     def parts(self) -> tuple[str, ...]:

@@ -151,7 +151,7 @@ def right(text: str) -> Markup:
 def energy_table(energies: Mapping[str, float], total_label: str, total_j: float) -> Markup:
     """Write joules by name with their share."""
     rows: list[Sequence[Cell]] = [
-        (name, right(show(j, "J", 4)), right(f"{j / total_j:.2%}" if total_j else ""))
+        (name, right(show(j, "J", 4, total_j)), right(f"{j / total_j:.2%}" if total_j else ""))
         for name, j in sorted(energies.items(), key=lambda kv: -kv[1])
         if j != 0
     ]

@@ -19,7 +19,7 @@ from sunseal.planner.size import DECISIONS, Sized
 from sunseal.planner.tune import QUANTITIES, Tuned
 from sunseal.report import drawings
 from sunseal.report.page import Cell, Page, part, right, table
-from sunseal.units import duration, show
+from sunseal.units import duration, show, span
 
 if TYPE_CHECKING:
     from sunseal.api import FleetRun
@@ -122,9 +122,9 @@ def points_table(rows: pd.DataFrame) -> Markup:
             (
                 str(r.workload),
                 drawings.place(r),
-                right(show(r.time_s, "s")),
-                right(show(r.energy_j, "J")),
-                right(f"{show(r.energy_low_j, 'J', 3)} to {show(r.energy_high_j, 'J', 3)}"),
+                right(show(r.time_s, "s", like=rows.time_s.max())),
+                right(show(r.energy_j, "J", like=rows.energy_j.max())),
+                right(span(r.energy_low_j, r.energy_high_j, "J", r.energy_j)),
                 int(r.security_bits),
             )
             for _, r in rows.iterrows()
@@ -135,8 +135,8 @@ def points_table(rows: pd.DataFrame) -> Markup:
 def _coefficients(row: Mapping[str, Any]) -> list[Assumption]:
     return [
         (
-            "energy between",
-            f"{show(row['energy_low_j'], 'J', 3)} and {show(row['energy_high_j'], 'J', 3)}",
+            "energy from",
+            span(row["energy_low_j"], row["energy_high_j"], "J", row["energy_j"]),
             f"the bounds that {row['power_set']} gives its coefficients",
         )
     ]
@@ -151,8 +151,8 @@ def sized(answer: Sized) -> str:
     what = "an operation" if m is None else f"{m.workload}, {_point(m)},"
     page = Page(
         f"A store and a panel for {q.board}",
-        f"{what} every {duration(d.period_s)}, {show(d.compute_j, 'J')} and {show(d.radio_j, 'J')} on the air; "
-        f"{show(d.sleep_w, 'W')} between.",
+        f"{what} every {duration(d.period_s)}, {show(d.compute_j, 'J')} and "
+        f"{show(d.radio_j, 'J', like=d.compute_j)} on the air; {show(d.sleep_w, 'W')} between.",
     )
     page.cards = [
         ("least capacitance", show(answer.capacitance_f, "F", 3)),
@@ -228,7 +228,7 @@ def lifetime(found: Lifetime) -> str:
     """Write the report of `sunseal lifetime`."""
     use, cell = found.question.use, found.question.cell
     pause = f"every {duration(use.period_s)}" if use.period_s else "without pause"
-    sent = f", {show(use.radio_j, 'J')} on the air" if use.radio_j else ""
+    sent = f", {show(use.radio_j, 'J', like=use.energy_j)} on the air" if use.radio_j else ""
     page = Page(
         f"{use.board} on {cell.title}",
         f"{use.operation} {pause}: {show(use.energy_j, 'J')} in {show(use.time_s, 's')}{sent}; down to "
@@ -321,6 +321,7 @@ def _chosen(page: Page, plan: Planned, best: Configuration) -> None:
         if year
         else ""
     )
+    most_j, most_s = (max(c.row[key] for c in plan.configurations) for key in ("energy_j", "latency_s"))
     page.section(
         "The choice",
         f"{best.words[:1].upper()}{best.words[1:]}.{played} A margin says how far it is from failing, and what it is "
@@ -332,8 +333,8 @@ def _chosen(page: Page, plan: Planned, best: Configuration) -> None:
                 (
                     c.name,
                     round(c.cost, 4),
-                    right(show(c.row["energy_j"], "J", 4)),
-                    right(show(c.row["latency_s"], "s", 4)),
+                    right(show(c.row["energy_j"], "J", 4, most_j)),
+                    right(show(c.row["latency_s"], "s", 4, most_s)),
                     right(_margin(drawings.supply_margin(c)[1], "")),
                 )
                 for c in plan.configurations

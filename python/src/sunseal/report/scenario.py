@@ -15,7 +15,7 @@ from sunseal.loop.simulation import LOSSES
 from sunseal.measurement import measuring
 from sunseal.report import charts, plots
 from sunseal.report.page import Cell, Page, energy_table, part, right, table
-from sunseal.units import duration, show
+from sunseal.units import duration, show, span
 
 if TYPE_CHECKING:
     from sunseal.demo import Served
@@ -325,8 +325,10 @@ def _regimes_section(page: Page, played: Played) -> None:
         return  # a store that is more than one capacitance: its voltage does not tell what is in it
     lost = energy["lost_by_j"]
     full, dim = (lost[LOSSES[key]] for key in ("curtailed_j", "unused_j"))
+    most_j = max(abs(j[k]) for j in found.values() for k in KEPT)
     rows: list[Sequence[Cell]] = [
-        (name, right(duration(j["time_s"])), *(right(show(j[k], "J", 4)) for k in KEPT)) for name, j in found.items()
+        (name, right(duration(j["time_s"])), *(right(show(j[k], "J", 4, most_j)) for k in KEPT))
+        for name, j in found.items()
     ]
     page.section(
         "Under scarcity and under surplus",
@@ -400,6 +402,7 @@ def _states_table(load: Mapping[str, Any]) -> Markup:
         for end, joules in item["energy_j"].items():
             row["energy_j"][end] += joules
     rows: list[Sequence[Cell]] = []
+    most_j = max((row["energy_j"]["typ"] for row in sums.values()), default=0.0)
     for label, row in sorted(sums.items(), key=lambda kv: -kv[1]["energy_j"]["typ"]):
         joules = row["energy_j"]
         if joules["typ"] == 0:
@@ -408,8 +411,8 @@ def _states_table(load: Mapping[str, Any]) -> Markup:
             (
                 label,
                 right(f"{row['count']:,} times" if row["kind"] == "event" else duration(row["time_s"])),
-                right(show(joules["typ"], "J", 4)),
-                right(f"{show(joules['low'], 'J', 3)} to {show(joules['high'], 'J', 3)}"),
+                right(show(joules["typ"], "J", 4, most_j)),
+                right(span(joules["low"], joules["high"], "J", joules["typ"])),
                 part("coefficient", row["source"], row["recalled"], row["assumed"]),
             )
         )
@@ -530,7 +533,7 @@ def _cards(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
         *cards,
         ("light on the panel", show(energy["in_j"], "J", 4)),
-        ("delivered to the node", show(energy["out_j"], "J", 4)),
+        ("delivered to the node", show(energy["out_j"], "J", 4, energy["in_j"])),
         ("brown-outs", f"{closing['brown_outs']}"),
         *([("supervisor resets", f"{closing['supervisor_resets']:,}")] if closing["supervisor_resets"] else []),
         ("balance error", f"{abs(closing['energy_balance_rel']):.0e}"),

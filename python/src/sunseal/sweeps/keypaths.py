@@ -165,6 +165,15 @@ def from_folder(tables: Mapping[str, Any], kind: str, folder: Path | None) -> di
         # A weather that is no file here is one of those that pvlib ships.
         if isinstance(name, str) and (not path.endswith("weather") or (folder / name).is_file()):
             put(told, path, str(folder / name))
+    if kind == "scenario":
+        from sunseal import devices
+
+        for channel, volts in told.get("adc", {}).items():
+            if isinstance(volts, str):
+                told["adc"][channel] = str(folder / volts)
+        for bus in ("i2c", "spi"):
+            if bus in told:
+                told[bus] = [devices.from_folder(text, folder) for text in told[bus]]
     return told
 
 

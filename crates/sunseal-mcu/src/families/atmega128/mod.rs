@@ -664,8 +664,7 @@ impl Soc {
         };
         let fault = |what: String| Some(Fault::device(DATA_SPACE | u32::from(addr::ADMUX), what));
         let Some(volts) = volts else {
-            self.common.pending_fault =
-                fault(format!("ADC channel {mux} has no voltage; connect one to it"));
+            self.common.pending_fault = fault(crate::common::no_voltage("ADC channel ", mux));
             return;
         };
         let reference_v = match reference {

@@ -323,8 +323,7 @@ impl F1xx {
             _ => None,
         });
         let Some(volts) = volts else {
-            let what =
-                format!("ADC12 channel A{} has no voltage; connect one to it", sample.channel);
+            let what = crate::common::no_voltage("ADC12 channel A", sample.channel);
             env.common.pending_fault = Some(Fault::device(ADC12CTL, what));
             return;
         };

@@ -57,8 +57,7 @@ impl Fr5xx {
         };
         let base = self.at.adc[0].base;
         let Some(volts) = volts else {
-            let what =
-                format!("ADC12 channel A{} has no voltage; connect one to it", sample.channel);
+            let what = crate::common::no_voltage("ADC12 channel A", sample.channel);
             env.common.pending_fault = Some(Fault::device(base, what));
             return;
         };

@@ -445,10 +445,7 @@ impl Soc {
                     adc.hold(volts, vref, bits);
                 }
                 (None, _) => {
-                    let what = format!(
-                        "ADC14 channel A{} has no voltage; connect one to it",
-                        sample.channel
-                    );
+                    let what = crate::common::no_voltage("ADC14 channel A", sample.channel);
                     self.common.pending_fault = Some(Fault::device(base, what));
                 }
                 (_, None) => {
