@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from conftest import Cli
-from sunseal import boards, coprocessor, published
+from sunseal import boards, coprocessor, doctor, published
 from sunseal.measurement import measuring
 
 FIELDS = (
@@ -118,6 +118,18 @@ def test_the_engine_is_what_its_stub_says(tmp_path: Path) -> None:
         [*command, "--allowlist", str(tmp_path / "allowed")], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_package_without_a_server_says_how_to_get_one(
+    sunseal: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    served = sunseal("serve")
+    assert served.status == 2 and "hint: run `make server`" in served.err
+    monkeypatch.setattr(doctor, "CARRIED", boards.home())  # as where a source distribution was installed
+    served = sunseal("serve")
+    assert "hint: this package was built from a source distribution, which brings no server" in served.err
 
 
 def test_doctor_names_each_tool_and_a_way_to_get_it(sunseal: Cli) -> None:

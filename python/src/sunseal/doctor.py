@@ -170,7 +170,7 @@ def _version(place: str, flag: str) -> str | None:
 
 
 def _server() -> Finding:
-    use, get = "`sunseal serve`, `sunseal gateway`, `sunseal demo`", "run `make server`"
+    use, get = "`sunseal serve`, `sunseal gateway`, `sunseal demo`", _how_to_get_server()
     try:
         place = str(server_path())
     except SunsealError:
@@ -213,5 +213,14 @@ def server_path() -> Path:
         return Path(found)
     raise SunsealError(
         f"the program `{SERVER}` is neither beside {sys.executable} nor on PATH",
-        hint="run `make server` in the repository",
+        hint=_how_to_get_server(),
+    )
+
+
+def _how_to_get_server() -> str:
+    if home() != CARRIED:
+        return "run `make server`"
+    return (
+        "this package was built from a source distribution, which brings no server: install a wheel, which does, or "
+        f"put the `{SERVER}` that `make server` builds in the repository on PATH"
     )
