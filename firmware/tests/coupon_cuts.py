@@ -3,8 +3,9 @@
 """Cut the power in the coupons' programs on the boards: python coupon_cuts.py [BOARD] [PROGRAM]...
 
 In FRAM every cycle of making or using a coupon is cut, and every cycle of each recovery; in flash every write and
-erase, before, within and behind it. Making is burning a number and writing a slot; using is claim, use and wipe.
-Held to: no number serves twice, a coupon is lost only if it is in use, no torn slot is taken, the store goes on.
+erase, before, within and behind it, and of `AGAIN` those of each recovery. Making is burning a number and writing a
+slot; using is claim, use and wipe. Held to: no number serves twice, a coupon is lost only if it is in use, no torn
+slot is taken, the store goes on. A pool of nonces is made once and stays, as a node's does.
 """
 
 from __future__ import annotations
@@ -23,13 +24,17 @@ from sunseal.measurement.cutting import Campaign, Left, Run
 BUILD = Path(__file__).resolve().parents[1] / "build"
 FRAM = "msp430fr5994-launchpad"
 FLASH = {"msp430f5438a-anagear": (0xF000, 1024), "msp432p401r-launchpad": (0x38000, 8192)}
+BLOCKS = 2
+AGAIN = {("msp430f5438a-anagear", "coupon-random-produce"): 8, ("msp430f5438a-anagear", "coupon-random-use"): 8}
+"""In flash, whose recoveries are cut, too, and each how many-th of their points: hardly two leave the same."""
 VARIANTS = {FRAM: "mpy-32", "msp430f5438a-anagear": "mpy-32", "msp432p401r-launchpad": "default"}
 OFF_PS = 10**12
 READY, FREE = 0x5555, 0x0000
 FULL = 2
-RECORD_BYTES, HEADER_BYTES, FLASH_HEADER_BYTES = 16, 14, 16
-TAKES = ("sunseal_coupon_move", "sunseal_coupon_move_xor")
-"""Where a claimed coupon's payload is read first, in FRAM."""
+RECORD_BYTES, HEADER_BYTES, FLASH_HEADER_BYTES, FLASH_BLOCK_BYTES = 16, 14, 16, 32
+ERASED = 0xFFFF
+TAKES = ("sunseal_coupon_move", "sunseal_coupon_move_xor", "sunseal_coupon_copy", "sunseal_coupon_copy_xor")
+"""Where a claimed coupon's payload is read first."""
 
 
 def program(board: str, name: str) -> Path:
@@ -37,11 +42,18 @@ def program(board: str, name: str) -> Path:
     return BUILD / board / VARIANTS[board] / f"bench-{name}.elf"
 
 
-def feed(m: Machine, name: str) -> None:
-    """Write what the program reads from RAM, which no power cut leaves."""
+def feed(m: Machine, name: str, kept: bytes = b"") -> None:
+    """Write what the program reads from RAM, which no power cut leaves: its input, and a pool that outlasts the cut."""
     fed = oracle.trial(boards.workload(name)).fed
     m.write("bench_input", fed)
     m.write("bench_input_len", len(fed).to_bytes(2, "little"))
+    if kept:
+        m.write(pool_of(name), kept)
+
+
+def pool_of(name: str) -> str:
+    """Name the object with the pairs of nonces of a program."""
+    return f"{name.removeprefix('coupon-').partition('-')[0]}_kept"
 
 
 @dataclass(frozen=True)
@@ -62,16 +74,19 @@ class Pool:
 
 @dataclass(frozen=True)
 class Slot:
-    """A slot in FRAM."""
+    """A slot of the store."""
 
     state: int
     number: int
     payload: bytes
 
 
-def slots(m: Machine) -> list[Slot]:
-    """Read the slots of a pool in FRAM."""
-    memory, size = m.read("memory"), int.from_bytes(m.read("kind")[2:4], "little")
+def slots(m: Machine, board: str = FRAM) -> list[Slot]:
+    """Read the slots of a pool; in flash the state is READY or FREE."""
+    size = int.from_bytes(m.read("kind")[2:4], "little")
+    if board in FLASH:
+        return flash_slots(m.read(*FLASH[board]), size)
+    memory = m.read("memory")
     found = []
     for at in range(RECORD_BYTES, len(memory) - HEADER_BYTES - size + 1, HEADER_BYTES + size):
         state, _, _, _, low, high, _ = struct.unpack_from("<7H", memory, at)
@@ -79,15 +94,31 @@ def slots(m: Machine) -> list[Slot]:
     return found
 
 
+def flash_slots(memory: bytes, size: int) -> list[Slot]:
+    """Read the slots of a pool in flash, those that hold a coupon."""
+    found, block_bytes = [], len(memory) // BLOCKS
+    for block in range(0, len(memory), block_bytes):
+        last = block + block_bytes - FLASH_HEADER_BYTES - size
+        for at in range(block + FLASH_BLOCK_BYTES, last + 1, FLASH_HEADER_BYTES + size):
+            commit, claim, _, _, _, low, high, _ = struct.unpack_from("<8H", memory, at)
+            if (commit, claim) == (READY, ERASED):
+                payload = memory[at + FLASH_HEADER_BYTES : at + FLASH_HEADER_BYTES + size]
+                found.append(Slot(READY, high << 16 | low, payload))
+    return found
+
+
 class Cuts:
     """A program whose making or using of a coupon is cut."""
 
-    def __init__(self, board: str, name: str, losses: int | None, every: int = 1) -> None:
+    def __init__(self, board: str, name: str, losses: int | None, every: int = 1, every_behind: int = 1) -> None:
         """Run it once without a cut."""
         self.board, self.name = board, name
         self.uses = name.endswith("-use")
+        self.block = FLASH[board][1] // BLOCKS // FLASH_HEADER_BYTES if board in FLASH else 0
+        """Numbers of a block of flash: as many as slots without a payload."""
+        self.pool = self._pool() if board in FLASH and "-pool-" in name else b""
         self.numbers: list[int] = []
-        """What each run behind a reboot left: the number that was used, or the next one to be burnt."""
+        """The last number that each run behind a reboot, or one before it, gave."""
         self.pieces: set[bytes] = set()
         """Of the payloads of the coupon that is there when use begins, and of the one behind it."""
         self.run = Run(
@@ -97,7 +128,7 @@ class Cuts:
             None,
             None,
             None,
-            lambda m: feed(m, name),
+            self._feed,
             (),
             {},
             [self.right],
@@ -109,12 +140,23 @@ class Cuts:
         if self.uses and board in FLASH:
             self._keep_payloads()
         points = "cycles" if board == FRAM else "writes"
-        self.campaign = Campaign(self.run, told, OFF_PS, 7, losses=losses, points=points, every=every)
+        self.campaign = Campaign(
+            self.run, told, OFF_PS, 7, losses=losses, points=points, every=every, every_behind=every_behind
+        )
+
+    def _feed(self, m: Machine) -> None:
+        feed(m, self.name, self.pool)
+
+    def _pool(self) -> bytes:
+        m = Machine(self.board, program(self.board, self.name))
+        feed(m, self.name)
+        m.run(until=f"bench_{self.name.replace('-', '_')}")
+        return m.read(pool_of(self.name))
 
     def _keep_payloads(self) -> None:
         m = Machine(self.board, program(self.board, self.name))
         for life in range(2):
-            feed(m, self.name)
+            self._feed(m)
             m.run(until=self.run.start)
             size = int.from_bytes(m.read("kind")[2:4], "little")
             payload = m.read(Pool.of(m, self.board).oldest + FLASH_HEADER_BYTES, size)
@@ -134,14 +176,12 @@ class Cuts:
             assert trial.right(m.read("bench_output", trial.output_bytes)), "the output is wrong"
             assert pool.ready == 0, "a coupon is left that was not there"
             self._nothing_left(m)
-            self.numbers.append(pool.next - 1)
         else:
             assert pool.ready > 0, "there is no coupon"
-            if self.board == FRAM:
-                held = [slot.number for slot in slots(m) if slot.state == READY]
-                assert len(set(held)) == pool.ready, "two coupons of one number, or fewer than are told"
-                assert all(number < pool.next for number in held), "the number of a coupon will be burnt again"
-            self.numbers.append(pool.next)
+            held = [slot.number for slot in slots(m, self.board) if slot.state == READY]
+            assert len(held) == len(set(held)) == pool.ready, "two coupons of one number, or fewer than are told"
+            assert all(number < pool.next for number in held), "the number of a coupon will be burnt again"
+        self.numbers.append(pool.next - 1)
 
     def _nothing_left(self, m: Machine) -> None:
         if self.board == FRAM:
@@ -181,8 +221,8 @@ class Cuts:
         seen = [(last, self._number(left)) for _, last, left in node.classes]
         behind = f", behind cuts at {node.path}" if node.path else ""
         where = f"{self.name} on {self.board}{behind}"
-        if not {number for _, number in seen} <= {own, own + 1}:
-            raise SunsealError(f"{where}: cuts lead to the numbers {sorted({n for _, n in seen})} and not to {own}")
+        if wrong := sorted({number for _, number in seen if not self._may_follow(own, number)}):
+            raise SunsealError(f"{where}: cuts lead to the numbers {wrong} and not to {own}")
         if not self.uses:
             return
         again = max((last for last, number in seen if number == own), default=-1)
@@ -190,8 +230,17 @@ class Cuts:
             raise SunsealError(f"{where}: the coupon {own} is lost without being used")
         if again == seen[-1][0]:
             raise SunsealError(f"{where}: the coupon {own} serves again when it has been used")
-        if self.board == FRAM and again >= (taken := self._taken(node)):
+        if again >= (taken := self._taken(node)):
             raise SunsealError(f"{where}: the coupon {own}, read from cycle {taken} on, serves again behind {again}")
+
+    def _may_follow(self, own: int, number: int) -> bool:
+        """Say whether a cut may lead to a number: it costs one at most, or in flash the rest of a block.
+
+        A block that was not begun whole, and the one behind it, are passed over: `block_next` in coupon/src/flash.c.
+        """
+        if number in (own, own + 1):
+            return True
+        return self.block > 0 and number % self.block == 0 and 1 <= number // self.block - own // self.block <= 2
 
     def _taken(self, node: Left) -> int:
         """Return the cycle of the stretch in which the payload is read first."""
@@ -202,7 +251,7 @@ class Cuts:
             self.run.begin()
         else:
             m = Machine(self.board, program(self.board, self.name))
-            feed(m, self.name)
+            self._feed(m)
             m.run(until=self.run.start)
         begun = m.cycles
         # What opens the store wipes, which reads no payload.
@@ -258,7 +307,8 @@ def main(asked: list[str]) -> None:
     for board in on:
         for name in programs(board):
             if not names or name in names:
-                done.append(Cuts(board, name, 2 if board != "msp432p401r-launchpad" else 1).cut())
+                again = AGAIN.get((board, name))
+                done.append(Cuts(board, name, 2 if board == FRAM or again else 1, 1, again or 1).cut())
                 print(done[-1].row(), flush=True)
     if not done:
         raise SystemExit(f"coupon_cuts.py: no such program: {', '.join(names)}; there are {', '.join(programs(FRAM))}")

@@ -10,7 +10,9 @@ import pytest
 from coupon_cuts import FRAM, VARIANTS, Cuts, feed, program
 
 from sunseal import Machine, boards
+from sunseal.errors import SunsealError
 from sunseal.measurement import measuring, oracle
+from sunseal.measurement.cutting import Left
 
 
 def result(m: Machine, name: str) -> tuple[bytes, int]:
@@ -77,26 +79,59 @@ def test_cut_in_front_of_every_instruction(operation: str) -> None:
     assert len(seen) > 300
 
 
-# A minute of `coupon_cuts.py`: how often the power goes in a row, each how many-th cut is made, and how many there
-# are at least.
+# A minute of `coupon_cuts.py`: how often the power goes in a row, each how many-th cut of a recovery is made, and how
+# many there are at least.
 @pytest.mark.parametrize(
-    ("board", "name", "losses", "every", "least"),
+    ("board", "name", "losses", "every_behind", "least"),
     [
         (FRAM, "coupon-ctr-use", 2, 1, 30_000),
         (FRAM, "coupon-ctr-produce", 2, 1, 50_000),
         (FRAM, "coupon-wots-sha1-use", 1, 1, 100_000),
+        (FRAM, "coupon-secp160r1-pool-use", 2, 1, 500_000),
         ("msp430f5438a-anagear", "coupon-ctr-use", 1, 1, 40),
         ("msp430f5438a-anagear", "coupon-ctr-produce", 1, 1, 40),
+        ("msp430f5438a-anagear", "coupon-random-use", 2, 16, 250),
         ("msp432p401r-launchpad", "coupon-ctr-use", 1, 1, 39),
         ("msp432p401r-launchpad", "coupon-ctr-produce", 1, 1, 39),
+        ("msp432p401r-launchpad", "coupon-wots-sha1-use", 1, 1, 39),
     ],
 )
-def test_no_cut_lets_a_number_serve_twice(board: str, name: str, losses: int, every: int, least: int) -> None:
-    done = Cuts(board, name, losses, every).cut()
+def test_no_cut_lets_a_number_serve_twice(board: str, name: str, losses: int, every_behind: int, least: int) -> None:
+    done = Cuts(board, name, losses, 1, every_behind).cut()
     assert done.cuts + done.recovery_cuts > least
     assert done.uncut == 0
     if losses > 1:
         assert done.recoveries > 1
+
+
+@pytest.mark.parametrize(
+    ("board", "name", "block"),
+    [(FRAM, "coupon-ctr-use", 0), ("msp432p401r-launchpad", "coupon-wots-sha1-use", 256)],
+)
+def test_the_campaign_tells_a_number_that_comes_again(board: str, name: str, block: int) -> None:
+    """In flash a cut may cost the rest of a block, or two blocks; no number comes again, and none is made up."""
+    cuts = Cuts(board, name, 1)
+    root = Left((), stretch=cuts.run.stretch)
+    own, taken = cuts.number, cuts._taken(root)
+
+    def judge(*numbers: int, turn: int = taken) -> None:
+        cuts.numbers = list(numbers)
+        ends = [(0, turn - 1), (turn, cuts.run.stretch.cycles)]
+        root.classes = [(first, last, Left((), run=i)) for i, (first, last) in enumerate(ends)]
+        cuts._no_number_twice(root)
+
+    base = own - own % block if block else own
+    for number in (own + 1, *((base + block, base + 2 * block) if block else ())):
+        judge(own, number)
+    for number in (own - 1, own + 2, *((base + block + 1, base + 3 * block) if block else ())):
+        with pytest.raises(SunsealError, match=f"lead to the numbers .*{number}"):
+            judge(own, number)
+    with pytest.raises(SunsealError, match="serves again when it has been used"):
+        judge(own, own)
+    with pytest.raises(SunsealError, match="lost without being used"):
+        judge(own + 1, own)
+    with pytest.raises(SunsealError, match=f"read from cycle {taken} on, serves again"):
+        judge(own, own + 1, turn=taken + 1)
 
 
 @pytest.mark.parametrize("board", VARIANTS)

@@ -20,12 +20,14 @@ from types import ModuleType
 import intermittent
 import numpy as np
 import pytest
+import signature_faults
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sunseal
 from sunseal import EngineError, Machine, boards
 from sunseal.measurement import oracle
+from sunseal.measurement.cutting import Left
 
 BUILD = Path(__file__).resolve().parents[1] / "build"
 BOARD = "msp430fr5994-launchpad"
@@ -621,3 +623,15 @@ def test_no_word_of_fram_is_read_and_then_written_between_commits(way: str) -> N
         setup=fed(way),
     )
     assert {h.symbol for h in hazards} - {"bench_done"} == {"bench_lives"}
+
+
+@NEW_ENGINE
+def test_classes_have_the_verdicts_of_single_cuts_on_faulty_signatures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of the hundred of `signature_faults.py`; and a verdict that is another one is told."""
+    done = signature_faults.compare(3)
+    assert (done.faults, done.shown) == (3, 2)
+    assert done.cuts > 7_000_000
+    assert 20 < done.spoilt < done.single - 20
+    monkeypatch.setattr(signature_faults, "behind", lambda _left, _cycle: Left((), "another reason"))
+    with pytest.raises(sunseal.SunsealError, match="and by its class: another reason"):
+        signature_faults.compare(1)

@@ -12,7 +12,7 @@ import pytest
 
 import sunseal
 from conftest import Cli, require
-from sunseal import Machine, SunsealError
+from sunseal import EngineError, Machine, SunsealError
 from sunseal.measurement import cutting, injecting, measuring
 
 BOARD = "msp430fr5994-launchpad"
@@ -637,3 +637,36 @@ def test_the_least_capacitor_is_that_of_the_longest_life_that_gets_nowhere(build
     once = build("once", "    mov #200, r13\n2:  dec r13\n    jne 2b\n", count=0)
     found = json.loads(sunseal("least-capacitor", once, *asked[2:6], "--volts", "3.0-2.0", "--json").out)
     assert found["cycles"] == found["whole_cycles"]
+
+
+MEASURES = """
+    bis.b #8, &0x020A
+    bis.b #8, &0x020C
+    mov #0x0210, &0x0800
+    mov #0x0200, &0x0802
+    mov #3, &0x0820
+    bis #3, &0x0800
+1:  bit #1, &0x080C
+    jz 1b
+    mov &0x0860, &level
+"""
+
+
+def test_a_voltage_at_the_adc_is_there_in_each_life(build: Build, sunseal: Cli) -> None:
+    """P1.3 is A3; ADC12_B against AVCC, 3 V."""
+    elf = build("measures", MEASURES, level=0)
+    with pytest.raises(EngineError, match="channel A3 has no voltage"):
+        injecting.inject(elf, BOARD, start="task", end="done", golden=["level"])
+    told = (2048).to_bytes(2, "little")
+    done = injecting.inject(elf, BOARD, start="task", end="done", expect={"level": told}, losses=2, adc_v={3: 1.5})
+    assert done.passed
+    assert done.recoveries > 0
+    asked = ("inject", elf, "--board", BOARD, "--from", "task", "--to", "done", "--golden", "level")
+    assert sunseal(*asked, "--adc", "3=1.5V").status == 0
+    assert sunseal("war", elf, "--board", BOARD, "--to", "done", "--adc", "3=1.5V").status == 0
+    least = ("least-capacitor", elf, "--board", BOARD, "--to", "done", "--volts", "3.0-1.8")
+    assert sunseal(*least, "--adc", "3=1.5V").status == 0
+    for command in (least, ("war", elf, "--board", BOARD, "--to", "done")):
+        refused = sunseal(*command)
+        assert refused.status == 2
+        assert "channel A3 has no voltage" in " ".join(refused.err.split())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """What a loss of power takes from registers, chip by chip: a program sets them, and looks at them when it starts again.
 
-Reset values: SLAU208, SLAU367 and SLAU049, the registers' tables of each chapter.
+Reset values: SLAU208, SLAU367, SLAU049, SLAU356 and 2467X, the registers' tables of each chapter.
 """
 
 import shutil
@@ -196,3 +196,172 @@ def test_a_loss_of_power_leaves_of_registers_what_the_manual_says(chip: Chip, tm
         woke.append(left["product"])
     assert len(set(woke)) == 3, "the multiplier's results wake with noise"
     assert held["product"] not in woke
+
+
+AVR = """
+    .global main, waiting, done
+    .text
+main:
+    lds r16, {phase}
+    cpi r16, 0
+    brne 1f
+    inc r16
+    sts {phase}, r16
+    ldi r17, 0x18
+    sts 0x41, r17
+    ldi r17, 0x08
+    sts 0x41, r17
+0:  rjmp 0b
+1:  cpi r16, 1
+    brne look
+{set_up}
+waiting:
+    rjmp waiting
+look:
+{look}
+done:
+    rjmp done
+"""
+# 2467X, register summary: address in data space, what it is set to, and its initial value.
+AVR_REGISTERS = {
+    "ADMUX": (0x27, 0xC3, 0),
+    "UBRR0L": (0x29, 0x33, 0),
+    "SPCR": (0x2D, 0x03, 0),
+    "OCR1AL": (0x4A, 0x5A, 0),
+    "OCR0": (0x51, 0xA5, 0),
+    "TWBR": (0x70, 0x48, 0),
+    "OCR3AL": (0x86, 0x5A, 0),
+    "UBRR1L": (0x99, 0x33, 0),
+}
+EEARL, MCUCSR, PORF, WDRF = 0x3E, 0x54, 0x01, 0x08
+
+
+def test_a_loss_of_power_leaves_of_an_atmega_what_its_manual_says(tmp_path: Path) -> None:
+    clang, lld = shutil.which("clang"), shutil.which("ld.lld")
+    require(clang is not None and lld is not None, "clang and ld.lld")
+    ram = 0x100
+    set_up = "\n".join(f"    ldi r17, {v}\n    sts {at}, r17" for at, v, _ in AVR_REGISTERS.values())
+    set_up += f"\n    ldi r17, 0x5A\n    sts {EEARL}, r17"
+    watched = [at for at, _, _ in AVR_REGISTERS.values()] + [EEARL, MCUCSR]
+    look = "\n".join(f"    lds r17, {at}\n    sts {ram + 2 + i}, r17" for i, at in enumerate(watched))
+    source, script, elf = tmp_path / "chip.S", tmp_path / "chip.ld", tmp_path / "chip.elf"
+    source.write_text(AVR.format(phase=ram, set_up=set_up, look=look))
+    script.write_text("SECTIONS { . = 0; .text : { *(.text*) } /DISCARD/ : { *(.comment) *(.note*) } }")
+    subprocess.run([str(clang), "--target=avr", "-mmcu=atmega128", "-c", "-o", f"{elf}.o", str(source)], check=True)
+    subprocess.run([str(lld), "-T", str(script), "-e", "main", "-o", str(elf), f"{elf}.o"], check=True)
+    data = 0x800000 + ram
+    m = Machine("micaz", elf)
+
+    def looked() -> dict[str, int]:
+        m.write(data, b"\2")
+        assert m.run(until="done", cycles=1_000_000).kind == "pc"
+        return dict(zip([*AVR_REGISTERS, "EEARL", "MCUCSR"], m.read(data + 2, len(watched)), strict=True))
+
+    m.write(data, b"\0")
+    assert m.run(until="waiting", cycles=1_000_000).kind == "pc", "behind a reset by the watchdog"
+    here = m.snapshot()
+    m.registers["PC"] = m.address("main")
+    held = looked()
+    assert held == {name: v for name, (_, v, _) in AVR_REGISTERS.items()} | {"EEARL": 0x5A, "MCUCSR": PORF | WDRF}
+    woke = []
+    for seed in (1, 2, 3):
+        m.restore(here)
+        m.power_cut()
+        m.power_on(seed)
+        left = looked()
+        woke.append(left.pop("EEARL"))
+        assert left == {name: v for name, (_, _, v) in AVR_REGISTERS.items()} | {"MCUCSR": PORF}
+    assert len(set(woke)) == 3, "EEAR is undefined behind a start"
+
+
+ARM = """
+    .syntax unified
+    .thumb
+    .global main, waiting, done
+    .section .vectors,"a",%progbits
+    .word 0x20008000
+    .word main
+    .text
+    .thumb_func
+main:
+    ldr r0, =0x4000480C
+    ldr r1, =0x5A80
+    strh r1, [r0]
+    ldr r4, =0x20000000
+    ldr r5, [r4]
+    cmp r5, #0
+    bne 1f
+    movs r5, #1
+    str r5, [r4]
+    movs r1, #0
+    strh r1, [r0]
+0:  b 0b
+1:  cmp r5, #1
+    bne look
+{set_up}
+waiting:
+    b waiting
+    .ltorg
+look:
+{look}
+done:
+    b done
+    .ltorg
+"""
+# SLAU356's tables of registers, and DDI0403 for NVIC: address, bytes, what it is set to, and its value behind a reset.
+ARM_REGISTERS = {
+    "TA0CCR1": (0x40000014, 2, 0x1234, 0),
+    "UCA0BRW": (0x40001006, 2, 0x0033, 0),
+    "P1DIR": (0x40004C04, 1, 0x01, 0),
+    "P1IE": (0x40004C1A, 1, 0x01, 0),
+    "T32LOAD1": (0x4000C000, 4, 0x12345678, 0),
+    "NVIC_ISER0": (0xE000E100, 4, 0x00000100, 0),
+}
+HARDRESET_STAT = 0xE0042004
+
+
+def test_a_loss_of_power_leaves_of_an_msp432_what_its_manual_says(tmp_path: Path) -> None:
+    clang, lld = shutil.which("clang"), shutil.which("ld.lld")
+    require(clang is not None and lld is not None, "clang and ld.lld")
+    kind = {1: "b", 2: "h", 4: ""}
+    set_up = "\n".join(
+        f"    ldr r0, ={at}\n    ldr r1, ={v}\n    str{kind[size]} r1, [r0]"
+        for at, size, v, _ in ARM_REGISTERS.values()
+    )
+    watched = [(at, size) for at, size, _, _ in ARM_REGISTERS.values()] + [(HARDRESET_STAT, 4)]
+    look = "\n".join(
+        f"    ldr r0, ={at}\n    ldr{kind[size]} r1, [r0]\n    str r1, [r4, #{4 + 4 * i}]"
+        for i, (at, size) in enumerate(watched)
+    )
+    source, script, elf = tmp_path / "chip.S", tmp_path / "chip.ld", tmp_path / "chip.elf"
+    source.write_text(ARM.format(set_up=set_up, look=look))
+    script.write_text(
+        "SECTIONS { . = 0; .vectors : { KEEP(*(.vectors)) } . = 0x140; .text : { *(.text*) } "
+        "/DISCARD/ : { *(.comment) *(.note*) *(.ARM*) } }"
+    )
+    command = [str(clang), "--target=thumbv7em-none-eabi", "-mcpu=cortex-m4", "-c", "-o", f"{elf}.o", str(source)]
+    subprocess.run(command, check=True)
+    subprocess.run([str(lld), "-T", str(script), "-e", "main", "-o", str(elf), f"{elf}.o"], check=True)
+    ram = 0x20000000
+    m = Machine("msp432p401r-launchpad", elf)
+
+    def looked() -> dict[str, int]:
+        m.write(ram, (2).to_bytes(4, "little"))
+        assert m.run(until="done", cycles=1_000_000).kind == "pc"
+        words = m.read(ram + 4, 4 * len(watched))
+        values = [int.from_bytes(words[i : i + 4], "little") for i in range(0, len(words), 4)]
+        return dict(zip([*ARM_REGISTERS, "HARDRESET_STAT"], values, strict=True))
+
+    m.write(ram, bytes(4))
+    assert m.run(until="waiting", cycles=1_000_000).kind == "pc", "behind a reset by the watchdog's password"
+    here = m.snapshot()
+    m.registers["PC"] = m.address("main")
+    held = looked()
+    assert held.pop("HARDRESET_STAT") != 0
+    assert held == {name: v for name, (_, _, v, _) in ARM_REGISTERS.items()}
+    for seed in (1, 2):
+        m.restore(here)
+        m.power_cut()
+        m.power_on(seed)
+        left = looked()
+        assert left == {name: v for name, (_, _, _, v) in ARM_REGISTERS.items()} | {"HARDRESET_STAT": 0}

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from sunseal import boards, units
 from sunseal.cli.console import out, print_json
-from sunseal.cli.options import Board, Image, Json, Power
+from sunseal.cli.options import Adc, Board, Image, Json, Power, adc_of
 from sunseal.cli.progress import bar
 from sunseal.errors import SunsealError
 
@@ -68,6 +68,7 @@ def inject_command(
     brute: Annotated[
         bool, typer.Option("--brute", help="Play each cut, not one of each class that has the same run behind it.")
     ] = False,
+    adc: Adc = None,
     as_json: Json = False,
 ) -> None:
     """Cut the power at every cycle of a stretch, boot again and check that the program keeps its word.
@@ -99,6 +100,7 @@ def inject_command(
             seed=seed,
             stop_at_first=first,
             brute=brute,
+            adc_v=adc_of(adc),
             progress=progress,
         )
     if as_json:
@@ -192,6 +194,7 @@ def war_command(
         list[str] | None, typer.Option("--ignore", help="Object that keeps itself consistent. Repeatable.")
     ] = None,
     check: Annotated[Path | None, typer.Option("--check", help="Python file with setup(machine).")] = None,
+    adc: Adc = None,
     as_json: Json = False,
 ) -> None:
     """Find non-volatile bytes that are read and then written between two commits.
@@ -201,7 +204,16 @@ def war_command(
     from sunseal.measurement import injecting
 
     setup = injecting.checks(check).setup if check is not None else None
-    found = injecting.war(elf, board, start=start, end=end, commits=commit or (), ignore=ignore or (), setup=setup)
+    found = injecting.war(
+        elf,
+        board,
+        start=start,
+        end=end,
+        commits=commit or (),
+        ignore=ignore or (),
+        setup=setup,
+        adc_v=adc_of(adc),
+    )
     if as_json:
         print_json([vars(h) for h in found])
     elif not found:
@@ -240,6 +252,7 @@ def least_command(
     off: Annotated[str, typer.Option("--off", help="How long the supply stays away.")] = "1s",
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="CPU cycles allowed up to --to.")] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the noise with which RAM wakes.")] = 1,
+    adc: Adc = None,
     as_json: Json = False,
 ) -> None:
     """Find the least capacitor with which a program gets on, wherever its lives end.
@@ -271,6 +284,7 @@ def least_command(
             limit_cycles=limit,
             off_s=units.time_s(off, "--off"),
             seed=seed,
+            adc_v=adc_of(adc),
             progress=progress,
         )
     if as_json:

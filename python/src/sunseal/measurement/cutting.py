@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -25,6 +26,8 @@ TRACE_INSTRUCTIONS = 12
 SHRINK_CUTS = 10_000
 RECOVERIES_MOST = 1000
 """So many different recoveries are cut; each keeps its stretch, a megabyte."""
+LAST_KEPT = 64
+"""So many of what a last loss left are kept, to recognise others by: in flash there are thousands, hardly two alike."""
 UNCUT_NAMED = 100
 """Of so many that were not, it is told what tells them from those that were."""
 PLAIN = frozenset(
@@ -85,9 +88,10 @@ class Run:
         invariants: Sequence[Invariant],
         assertions: Sequence[Place] | None,
         held: Sequence[str] = (),
+        adc_v: Mapping[int, float] | None = None,
     ) -> None:
         """Load the program and look its places up; each life begins with what the image has in `held`."""
-        self.machine = m = Machine(board, elf)
+        self.machine = m = Machine(board, elf, adc_v=adc_v)
         self.held = [(m.address(name), m.read(name)) for name in held]
         self.call, self.setup = call, setup
         self.start: Place = "main" if call is not None else start
@@ -261,6 +265,8 @@ class Taken:
     """How much `left.grown` was when they were compared."""
     joined: int = -1
     """How much it was when the run that was cut took over what is read behind the cut."""
+    last: tuple[int | None, str | None] | None = None
+    """The last cut of its class, or why it is in none; kept where the power does not go again behind it."""
 
     def holds(self) -> bool:
         """Whether the two have the same run still, as far as is known what runs behind further cuts read."""
@@ -287,11 +293,16 @@ class Campaign:
         losses: int | None = 1,
         points: Points | str = "cycles",
         every: int = 1,
+        every_behind: int = 1,
         recoveries_most: int | None = None,
     ) -> None:
-        """Say what is cut, and what must hold in the end."""
+        """Say what is cut, and what must hold in the end.
+
+        Of a recovery's points each `every_behind`-th is cut, in each from another one on.
+        """
         self.run, self.told, self.off_ps, self.seed, self.again = run, told, off_ps, seed, again
-        self.brute, self.losses, self.points, self.every = brute, losses, points, every
+        self.brute, self.losses, self.points = brute, losses, points
+        self.every, self.every_behind = every, every_behind
         self.recoveries_most = RECOVERIES_MOST if recoveries_most is None else recoveries_most
         self.uncut: list[Left] = []
         """Recoveries that were not cut, as there were too many."""
@@ -304,7 +315,9 @@ class Campaign:
         self.twice = [0] * len(again)
         """Reboots behind which the power went once more, by the entries of `again`."""
         self._known: list[Left] = []
-        """What was left that others can be taken for."""
+        """What was left that others can be taken for, by losses that are not the last."""
+        self._last_left: deque[Left] = deque()
+        """The same of last losses: the latest."""
         self._like: _engine.Left | None = None
 
     @property
@@ -316,6 +329,8 @@ class Campaign:
         """Return where its stretch is cut."""
         assert node.stretch is not None
         chosen = self.points if isinstance(self.points, str) or len(node.path) == 0 else "cycles"
+        if node.path and self.every_behind > 1:
+            return points_of(node.stretch, chosen)[sum(node.path) % self.every_behind :: self.every_behind]
         return points_of(node.stretch, chosen)[:: self.every]
 
     def cut_all(self, root: Left, stop_at_first: bool, progress: Callable[[int, int], None] | None) -> None:
@@ -376,7 +391,7 @@ class Campaign:
             taken, new = self._play(node, cycle)
             left = taken.left
             grown |= new | self._join(node, cycle, taken)
-            behind = max(bisect_right(at, self._last(node, cycle, left)), done + 1)
+            behind = max(bisect_right(at, self._last(node, cycle, taken)), done + 1)
             if left.reason is not None:
                 behind = done + 1 if stop_at_first else behind
                 if node is self.nodes[0] and not self._fails(node) and not self.shrunk:
@@ -434,7 +449,16 @@ class Campaign:
         left.seen, left.asked = engine.followed(), ", ".join(f"`{name}`" for name in sorted(run.asked))
         followed = left.seen is not None and left.seen.alone is None
         if deeper and left.kept is not None and not left.asked and followed:
-            self._known.append(left)
+            if self._deep_enough(path):
+                self._known.append(left)
+            else:
+                self._last_left.append(left)
+        elif deeper and not self._deep_enough(path):
+            left.kept = None
+        if len(self._last_left) > LAST_KEPT:
+            # Both take hundreds of kilobytes.
+            forgotten = self._last_left.popleft()
+            forgotten.kept = forgotten.seen = None
         if new and left.reason is not None:
             self.nodes.remove(left)
             new = False
@@ -447,7 +471,8 @@ class Campaign:
         """Find a known state that has the same run, and the same runs behind the cuts that may follow."""
         if found.kept is None:
             return None
-        for left in self._known:
+        last: Sequence[Left] = () if self._deep_enough(found.path) else self._last_left
+        for left in (*self._known, *last):
             assert left.kept is not None and left.seen is not None
             differing = found.kept.differing(left.kept)
             if differing is None or differing.read_by(left.seen):
@@ -510,12 +535,18 @@ class Campaign:
         run.begin()
         return run.outcome(self.told)
 
-    def _last(self, node: Left, cycle: int, left: Left) -> int:
+    def _last(self, node: Left, cycle: int, taken: Taken) -> int:
         """Return the last cut of the class of the one that left this: itself, if it stands alone."""
         if self.brute:
             return cycle
         assert node.stretch is not None
-        last, why = node.stretch.covers(cycle, self.off_ps, left.seen)
+        left = taken.left
+        if taken.last is not None:
+            last, why = taken.last
+        else:
+            last, why = node.stretch.covers(cycle, self.off_ps, left.seen)
+            if not self._deep_enough(left.path):
+                taken.last = last, why
         if left.asked:
             why = f"the checks ask the machine for {left.asked}"
         elif last is not None:
@@ -527,9 +558,10 @@ class Campaign:
         """Look for an earlier failure between a cut that was survived and one that was not."""
         assert node.stretch is not None
         for earlier in [w for w in node.stretch.writes if good < w < bad][:SHRINK_CUTS]:
-            left = self._play(node, earlier)[0].left
+            taken = self._play(node, earlier)[0]
+            left = taken.left
             self.shrunk.append((earlier, left))
-            self._last(node, earlier, left)
+            self._last(node, earlier, taken)
             if left.reason is not None:
                 return
 

@@ -127,17 +127,18 @@ def war(
     ignore: Sequence[Place | tuple[int, int]] = (),
     setup: Invariant | None = None,
     limit_cycles: int = 1_000_000_000,
+    adc_v: Mapping[int, float] | None = None,
 ) -> list[Hazard]:
     """Find non-volatile bytes that are read and then written between two commits, without having been written first.
 
     Code between two commits runs again from its beginning when the power is lost in it; such bytes make
     the second run another one. An instruction at one of `commits` begins a new region, and so does
-    `start`. `ignore` names objects that keep themselves consistent. Raises SunsealError if `end` or a commit is
-    not reached, or where there would be no verdict: a DMA controller moved data, or something else than the CPU's
-    stores (the erase of a flash segment) changed non-volatile memory. Raises EngineError on a fault, or on an AVR,
-    whose non-volatile memory plain loads and stores do not reach.
+    `start`. `ignore` names objects that keep themselves consistent, `adc_v` the voltages at channels of the ADC. Raises
+    SunsealError if `end` or a commit is not reached, or where there would be no verdict: a DMA controller moved data,
+    or something else than the CPU's stores (the erase of a flash segment) changed non-volatile memory. Raises
+    EngineError on a fault, or on an AVR, whose non-volatile memory plain loads and stores do not reach.
     """
-    m = Machine(board, elf)
+    m = Machine(board, elf, adc_v=adc_v)
     if setup is not None:
         setup(m)
     reach(m, start, limit_cycles)
@@ -196,6 +197,7 @@ def inject(
     seed: int = 1,
     stop_at_first: bool = False,
     brute: bool = False,
+    adc_v: Mapping[int, float] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Injection:
     """Cut the power at every point of a stretch of the run, boot again, run on and check what must hold.
@@ -218,7 +220,8 @@ def inject(
     for any number of losses. A program that counts its lives never comes to that: name the count in `held`, and each
     life begins with what the image has there. `again` are, without that, cycles behind a reboot after which the power
     goes once more, one reboot each. The supply stays away for `off_s` seconds: memory that still holds its charge then
-    keeps it. `seed` makes the noise with which RAM wakes, another one each time.
+    keeps it. `seed` makes the noise with which RAM wakes, another one each time. `adc_v` are the voltages at channels
+    of the ADC, in each life the same.
 
     Cuts that provably have the same run behind them are one class, of which the first is played; `brute` plays
     each cut. `setup`, `call` and `invariants` must then do the same whenever the machine is the same; where they
@@ -227,7 +230,7 @@ def inject(
     The first failure is followed back to the earliest cut that fails. Raises SunsealError where the
     uninterrupted run does not reach its end or does not keep its word itself.
     """
-    run = Run(elf, board, start, end, call, until, setup, golden, expect or {}, invariants, assertions, held)
+    run = Run(elf, board, start, end, call, until, setup, golden, expect or {}, invariants, assertions, held, adc_v)
     told = run.uninterrupted(limit_cycles)
     if every < 1:
         raise SunsealError(f"`every` is {every}; it must be 1 or more")

@@ -77,6 +77,7 @@ def least_capacitor(
     limit_cycles: int | None = None,
     off_s: float = 1.0,
     seed: int = 1,
+    adc_v: Mapping[int, float] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Least:
     """Find the least capacitor with which a program comes from power-up to `end` whatever cuts it meets.
@@ -89,7 +90,7 @@ def least_capacitor(
     if not 0 < voltage_off_v < voltage_on_v:
         raise SunsealError(f"a life from {voltage_on_v:g} to {voltage_off_v:g} V has no energy: give the higher first")
     weights = measuring.PowerSet(power, board)
-    run = Run(elf, board, "main", end, None, None, setup, golden, {}, invariants, None, held)
+    run = Run(elf, board, "main", end, None, None, setup, golden, {}, invariants, None, held, adc_v)
     off_ps = round(off_s * 1e12)
     m = run.machine
     first = m.snapshot()

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Hold classes of cuts to single cuts on a P-256 signature in steps with seeded faults: signature_faults.py [FAULTS].
+
+To play each of its 2.4 million cuts takes a day, so of each faulty signature cuts drawn at random are played alone,
+half of them beside writes to FRAM, and their verdicts compared with those of all cuts by classes; of each fifth
+signature recoveries, too, by pairs of cuts. A fault is an instruction of the commits or the tasks that is left out,
+swapped with its neighbour, or jumps the other way, where the signature still comes out right without a cut.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import time
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sunseal import EngineError, Machine, boards
+from sunseal.errors import SunsealError
+from sunseal.measurement import oracle
+from sunseal.measurement.cutting import Campaign, Left, Run
+
+BOARD = "msp430fr5994-launchpad"
+WORKLOAD = "ecdsa-p256-sign-tasks"
+START = "bench_ecdsa_p256_sign_tasks"
+ELF = Path(__file__).resolve().parents[1] / "build" / BOARD / "mpy-32" / f"bench-{WORKLOAD}.elf"
+FUNCTIONS = (
+    "sunseal_cell_load sunseal_cell_commit sunseal_nvm_commit sunseal_nvm_copy sunseal_program_run run "
+    "p256_begin p256_steps p256_finish sunseal_ecdsa_p256_sign_step"
+).split()
+"""Where faults are seeded: how progress is kept, and what is done between two commits."""
+NOP = 0x4303
+OFF_PS = 10**12
+LIMIT_CYCLES = 5_000_000
+"""Of a faulty signature; a right one takes 2.4 million."""
+CUTS, PAIRS, PAIRED_EVERY = 24, 12, 5
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """As the disassembler has it."""
+
+    addr: int
+    words: tuple[int, ...]
+
+
+def instructions() -> list[Instruction]:
+    """Disassemble the functions in which faults are seeded."""
+    tool = shutil.which("llvm-objdump")
+    if tool is None:
+        raise SunsealError("llvm-objdump is not on the path: it comes with the firmware's toolchain")
+    command = [tool, "-d", f"--disassemble-symbols={','.join(FUNCTIONS)}", str(ELF)]
+    found = []
+    for line in subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines():
+        addr, colon, rest = line.strip().partition(":")
+        code = rest.split("\t")[0].split()
+        if colon and code and all(len(byte) == 2 for byte in code):
+            raw = bytes.fromhex("".join(code))
+            found.append(Instruction(int(addr, 16), struct.unpack(f"<{len(raw) // 2}H", raw)))
+    return found
+
+
+OTHER_WAY = {0x2000: 0x2400, 0x2400: 0x2000, 0x2800: 0x2C00, 0x2C00: 0x2800, 0x3400: 0x3800, 0x3800: 0x3400}
+"""JNE and JEQ, JNC and JC, JGE and JL."""
+
+
+def _jumps(word: int) -> bool:
+    return 0x2000 <= word < 0x4000
+
+
+def faults(seed: int) -> Iterator[tuple[str, int, bytes]]:
+    """Go through faults in an order that the seed decides: name, address, code."""
+    code = instructions()
+    found: list[tuple[str, int, Sequence[int]]] = []
+    for one, other in zip(code, [*code[1:], None], strict=True):
+        found.append(("left out", one.addr, [NOP] * len(one.words)))
+        if (other_way := OTHER_WAY.get(one.words[0] & 0xFC00)) is not None:
+            found.append(("jumps the other way", one.addr, [other_way | one.words[0] & 0x3FF]))
+        follows = other is not None and other.addr == one.addr + 2 * len(one.words)
+        if other is not None and follows and not _jumps(one.words[0]) and not _jumps(other.words[0]):
+            found.append(("swapped with the next", one.addr, [*other.words, *one.words]))
+    random.Random(seed).shuffle(found)
+    for name, addr, words in found:
+        yield name, addr, struct.pack(f"<{len(words)}H", *words)
+
+
+def patched(image: bytes, addr: int, code: bytes) -> bytes:
+    """Return the program with other code at an address."""
+    (at,), (size, count) = struct.unpack_from("<I", image, 28), struct.unpack_from("<HH", image, 42)
+    for header in range(at, at + size * count, size):
+        kind, offset, start, _, held = struct.unpack_from("<5I", image, header)
+        if kind == 1 and start <= addr < start + held:
+            place = offset + addr - start
+            return image[:place] + code + image[place + len(code) :]
+    raise SunsealError(f"the program has nothing at {addr:#x}")
+
+
+class Signature:
+    """A signature with a fault, and what becomes of cuts of it."""
+
+    def __init__(self, image: bytes, right: dict[str, bytes]) -> None:
+        """Run it once without a cut; raises where it is wrong then, too."""
+        trial = oracle.trial(boards.workload(WORKLOAD))
+
+        def setup(m: Machine) -> None:
+            m.write("bench_input", trial.fed)
+            m.write("bench_input_len", len(trial.fed).to_bytes(2, "little"))
+
+        self.run = Run(image, BOARD, START, None, None, None, setup, (), right, (), None, ())
+        self.told = self.run.uninterrupted(LIMIT_CYCLES)
+
+    def _campaign(self, seed: int, **more: object) -> tuple[Campaign, Left]:
+        campaign = Campaign(self.run, self.told, OFF_PS, seed, **more)  # type: ignore[arg-type]
+        root = Left((), stretch=self.run.stretch)
+        campaign.cut_all(root, False, None)
+        return campaign, root
+
+    def by_classes(self, losses: int) -> Left:
+        """Give each cut its verdict."""
+        return self._campaign(1, losses=losses)[1]
+
+    def alone(self, cuts: Sequence[int], again: Sequence[int] = ()) -> dict[int, str | None]:
+        """Play these cuts, with other noise in RAM than the classes had."""
+        campaign, root = self._campaign(2, brute=True, points=cuts, again=again)
+        if 0 in campaign.twice:
+            raise SunsealError(f"behind a cut at {cuts} the power did not go once more at {again}")
+        return {cycle: left.reason for cycle, _, left in root.classes}
+
+    def drawn(self, lots: random.Random, left: Left, count: int) -> list[int]:
+        """Draw cuts of a stretch, half of them beside writes."""
+        assert left.stretch is not None
+        end, writes = left.stretch.cycles, left.stretch.writes
+        beside = [min(max(lots.choice(writes) + lots.randrange(-2, 3), 0), end) for _ in range(count // 2)]
+        return sorted({*beside, *(lots.randrange(end + 1) for _ in range(count - len(beside)))})
+
+
+def behind(left: Left, cycle: int) -> Left:
+    """Return what a cut is taken for."""
+    first, last, found = left.classes[bisect_right([first for first, _, _ in left.classes], cycle) - 1]
+    assert first <= cycle <= last
+    return found
+
+
+def right_output() -> dict[str, bytes]:
+    """Return what a signature without a fault leaves."""
+    trial = oracle.trial(boards.workload(WORKLOAD))
+    m = Machine(BOARD, ELF)
+    m.write("bench_input", trial.fed)
+    m.write("bench_input_len", len(trial.fed).to_bytes(2, "little"))
+    m.run()
+    return {"bench_output": m.read("bench_output", trial.output_bytes), "bench_status": bytes(2)}
+
+
+@dataclass
+class Result:
+    """What was compared, and what came of it."""
+
+    faults: int = 0
+    """Signatures that are right without a cut."""
+    shown: int = 0
+    """Of these, those that some cut spoils."""
+    cuts: int = 0
+    """Cuts that have a verdict by classes."""
+    single: int = 0
+    """Cuts that were played alone, too."""
+    spoilt: int = 0
+    """Of these, those that were not survived."""
+    pairs: int = 0
+    """Cuts of recoveries that were played alone, too."""
+    pairs_spoilt: int = 0
+
+
+def compare(count: int, seed: int = 1, told: bool = False) -> Result:
+    """Compare so many faulty signatures; raises where a verdict by classes is another than that of the cut alone."""
+    done, lots = Result(), random.Random(seed)
+    image, right = ELF.read_bytes(), right_output()
+    for name, addr, code in faults(seed):
+        if done.faults == count:
+            return done
+        try:
+            one = Signature(patched(image, addr, code), right)
+        except (SunsealError, EngineError):
+            continue
+        done.faults += 1
+        what = f"{name} at {one.run.machine.describe(addr)}"
+        paired = done.faults % PAIRED_EVERY == 0
+        root = one.by_classes(2 if paired else 1)
+        _compare_single(done, one, root, lots, what)
+        if paired:
+            _compare_pairs(done, one, root, lots, what)
+        done.shown += any(left.reason is not None for _, _, left in root.classes)
+        assert root.stretch is not None
+        done.cuts += root.stretch.cycles + 1
+        if told:
+            print(f"{what}: {done} {time.process_time():.0f} s", flush=True)
+    return done
+
+
+def _compare_single(done: Result, one: Signature, root: Left, lots: random.Random, what: str) -> None:
+    for cycle, reason in one.alone(one.drawn(lots, root, CUTS)).items():
+        if (by := behind(root, cycle).reason) != reason:
+            raise SunsealError(f"{what}, cut at {cycle}: {reason}, and by its class: {by}")
+        done.single += 1
+        done.spoilt += reason is not None
+
+
+def _compare_pairs(done: Result, one: Signature, root: Left, lots: random.Random, what: str) -> None:
+    for cycle in one.drawn(lots, root, PAIRS):
+        left = behind(root, cycle)
+        if left.reason is not None or left.stretch is None:
+            continue
+        (second, *_) = one.drawn(lots, left, 2)
+        (reason,) = one.alone([cycle], [second]).values()
+        if (by := behind(left, second).reason) != reason:
+            raise SunsealError(f"{what}, cut at {cycle}, then {second}: {reason}, and by its class: {by}")
+        done.pairs += 1
+        done.pairs_spoilt += reason is not None
+
+
+if __name__ == "__main__":
+    begun = time.process_time()
+    print(compare(int(sys.argv[1]) if len(sys.argv) > 1 else 100, told=True), f"{time.process_time() - begun:.0f} s")
