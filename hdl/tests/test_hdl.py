@@ -216,14 +216,32 @@ def test_proof_holds(name: str, tmp_path: Path) -> None:
     assert holds(name, tmp_path)
 
 
-def meter_messages(windows: list[list[int]], count_bits: int, work: Path, folder: Path = HDL) -> list[str]:
-    """Run the meter over windows of samples, with samples before and after each; the messages that it sent, in hex."""
+def meter_netlist(family: str, count_bits: int, work: Path, folder: Path = HDL) -> list[Path]:
+    """The meter synthesized for a family, with the bench's Divider, and the cells that it is made of."""
+    synth, net = FAMILIES[family][0], work / "meter_net.v"
+    design = hdl.Design("meter", "meter", {"Divider": 6, "CountBits": count_bits})
+    hdl.synthesize(design, family, f"{synth} -top meter; write_verilog -noattr {net}", folder)
+    return [yosys_cells("ice40" if family == "ice40" else "xilinx"), net]
+
+
+def meter_messages(
+    windows: list[list[int]], count_bits: int, work: Path, folder: Path = HDL, family: str | None = None
+) -> list[str]:
+    """Run the meter over windows of samples, with samples before and after each; the messages that it sent, in hex.
+
+    It is the source, or its netlist for a family.
+    """
     lines = []
     for window in windows:
         lines += ["s 3ff", "t 1", *(f"s {s:x}" for s in window), "t 0", "s 2aa", "m"]
     (work / "script").write_text("\n".join(lines) + "\n")
-    files = [*hdl.sources("behavioural", folder), HDL / "tb" / "meter_tb.sv"]
     defines = {"COUNT_BITS": str(count_bits)}
+    if family is None:
+        files = hdl.sources("behavioural", folder)
+    else:
+        files = meter_netlist(family, count_bits, work, folder)
+        defines |= {"NETLIST": "", "NO_ICE40_DEFAULT_ASSIGNMENTS": ""}
+    files = [*files, HDL / "tb" / "meter_tb.sv"]
     text = bench.icarus("meter_tb", files, defines, work, f"+script={work / 'script'}")
     return re.findall(r"message of 8 bytes, 0 without a stop bit:(\w{16})", text)
 
@@ -254,6 +272,21 @@ def meter_windows() -> list[list[int]]:
 def test_meter_sends_the_sum_and_the_count(count_bits: int, tmp_path: Path) -> None:
     windows = meter_windows()
     assert meter_messages(windows, count_bits, tmp_path) == meter_expected(windows, count_bits)
+
+
+@pytest.mark.parametrize("count_bits", [22, 5])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_meter_as_a_netlist_sends_them_too(family: str, count_bits: int, tmp_path: Path) -> None:
+    windows = meter_windows()
+    assert meter_messages(windows, count_bits, tmp_path, family=family) == meter_expected(windows, count_bits)
+
+
+def test_meter_as_a_netlist_shows_what_its_source_lacks(tmp_path: Path) -> None:
+    copy = tmp_path / "hdl"
+    shutil.copytree(HDL, copy, ignore=shutil.ignore_patterns("tests"))
+    name, old, new, _ = FAULTS["meter keeps its sum"]
+    (copy / name).write_text((copy / name).read_text().replace(old, new))
+    assert meter_messages(meter_windows(), 5, tmp_path, copy, "ice40") != meter_expected(meter_windows(), 5)
 
 
 def reaches_an_output(wires: list[str], rounds: int, work: Path, folder: Path = HDL) -> set[str]:

@@ -120,28 +120,31 @@ int coprocessor_start(struct sunseal_coprocessor *engine, uint8_t mode, const ui
     return SUNSEAL_OK;
 }
 
-/* What is kept goes to its places, what fills the last block to none. Apart, as it takes a frame.
- */
+/* The last block of an answer, of which so much is kept as fills a message. Apart, as it takes a
+ * frame. */
+__attribute__((noinline)) static bool take_last(uint8_t *out, uint8_t kept, uint8_t block) {
+    uint8_t last[16];
+    if (!link_receive(last, block))
+        return false;
+    memcpy(out, last, kept);
+    sunseal_wipe(last, sizeof last);
+    return true;
+}
+
+/* What is kept goes to its places, what fills the last block to none. Apart, as step needs fewer
+ * registers by itself. */
 __attribute__((noinline)) static bool take_pieces(struct sunseal_coprocessor *engine) {
     const uint8_t block = engine->driver.block_bytes;
     const uint16_t whole = engine->kept & (uint16_t)~(block - 1U);
-    uint16_t answer = engine->answer;
-    uint8_t last[16];
+    uint16_t rest = engine->answer - whole;
     if (engine->first != NULL) {
         if (!link_receive(engine->first, block))
             return false;
-        answer -= block;
+        rest -= block;
     }
     if (whole != 0 && !link_receive(engine->out, whole))
         return false;
-    if (answer != whole) {
-        if (!link_receive(last, block))
-            return false;
-        if (engine->kept != whole)
-            memcpy(engine->out + whole, last, engine->kept - whole);
-        sunseal_wipe(last, sizeof last);
-    }
-    return true;
+    return rest == 0 || take_last(engine->out + whole, (uint8_t)(engine->kept - whole), block);
 }
 
 __attribute__((noinline)) static int no_answer(struct sunseal_coprocessor *engine) {
