@@ -18,6 +18,7 @@ MAY_USE: dict[str, set[str]] = {
     "sunseal-trace": set(),
     "sunseal-isa": {"sunseal-trace"},
     "sunseal-part": {"sunseal-trace"},
+    "sunseal-registers": set(),
     "sunseal-dev": {"sunseal-isa", "sunseal-mcu"},
     "sunseal-mcu": {"sunseal-trace", "sunseal-isa", "sunseal-part"},
     "sunseal-power": {"sunseal-trace"},

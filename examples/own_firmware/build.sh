@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # build.sh OUT.elf [SOURCE.c]: compile fletcher.c, or another file, with the compilers that `make firmware` has fetched,
-# and CFLAGS. A source without `_start` gets that of start.c. BOARD is another MSP430 board of firmware/boards than
-# msp430f5438a-anagear.
+# the linker script that it made, and CFLAGS. A source without `_start` gets that of start.c. BOARD is another MSP430
+# board of firmware/boards than msp430f5438a-anagear.
 set -eu
 if [ $# -lt 1 ] || [ $# -gt 2 ]; then
     echo "build.sh takes the program to write and, if it is not fletcher.c, the source: build.sh OUT.elf [SOURCE.c]" >&2
@@ -21,5 +21,5 @@ compile() {
 compile "${2:-$here/fletcher.c}" program.o
 compile "$here/start.c" start.o
 # Linker scripts name what they include from the firmware's folder.
-"$tools/ld.lld" -L "$root/firmware" -T "$root/firmware/boards/${BOARD:-msp430f5438a-anagear}/link.ld" \
+"$tools/ld.lld" -L "$root/firmware" -T "$root/firmware/build/${BOARD:-msp430f5438a-anagear}/link.ld" \
     "$objects/program.o" --start-lib "$objects/start.o" --end-lib -o "$1"

@@ -3,18 +3,11 @@
  * The CPU's crystal is what it is. Timer 0 on the watch crystal / 1024, and power-save: 2467X,
  * "Asynchronous operation of the Timer/Counter", "Power-save mode".
  */
+#include "chip.h"
 #include "duty.h"
 
-#define TIMSK (*(volatile uint8_t *)0x57)
-#define TCCR0 (*(volatile uint8_t *)0x53)
-#define OCR0 (*(volatile uint8_t *)0x51)
-#define ASSR (*(volatile uint8_t *)0x50)
-#define MCUCR (*(volatile uint8_t *)0x55)
-
-#define AS0 0x08
-#define BUSY 0x07        /* TCN0UB | OCR0UB | TCR0UB */
-#define CTC_BY_1024 0x0F /* WGM01 | CS02 | CS01 | CS00 */
-#define OCIE0 0x02
+#define BUSY 0x07          /* TCN0UB | OCR0UB | TCR0UB */
+#define CTC_BY_1024 0x0F   /* WGM01 | CS02 | CS01 | CS00 */
 #define SE_POWER_SAVE 0x38 /* SE | SM1 | SM0 */
 
 #define TICKS_HZ (32768 / 1024)

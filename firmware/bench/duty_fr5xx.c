@@ -4,40 +4,19 @@
  * that has one, which wakes by itself, to sleep over eUSCI_B1 (SLAU367, eUSCI in SPI mode).
  * DUTY_AT_ONCE: of a program that never pauses and so waits for no crystal.
  */
+#include "chip.h"
 #include "duty.h"
 
-#define CSCTL0 (*(volatile uint16_t *)0x0160)
-#define CSCTL0_H (*(volatile uint8_t *)0x0161)
-#define CSCTL1 (*(volatile uint16_t *)0x0162)
-#define CSCTL2 (*(volatile uint16_t *)0x0164)
-#define CSCTL3 (*(volatile uint16_t *)0x0166)
-#define CSCTL4 (*(volatile uint16_t *)0x0168)
-#define CSCTL5 (*(volatile uint16_t *)0x016A)
-#define CSKEY 0xA500
-#define DCORSEL 0x0040
 #define LFXT_DCO_DCO 0x0033
 #define LFXT_ON 0xCDC8 /* as after reset, without LFXTOFF */
-#define LFXTOFFG 0x0001
-#define PJSEL0 (*(volatile uint16_t *)0x032A)
 #define LFXT_PINS 0x0030
 
 #if defined(SUNSEAL_RADIO)
-#define P5IN (*(volatile uint8_t *)0x0240)
-#define P5OUT (*(volatile uint8_t *)0x0242)
-#define P5DIR (*(volatile uint8_t *)0x0244)
-#define P5SEL0 (*(volatile uint8_t *)0x024A)
 #define SOMI 0x02
 #define CSN 0x08
 #define SPI_PINS 0x07
-#define UCB1CTLW0 (*(volatile uint16_t *)0x0680)
-#define UCB1BRW (*(volatile uint16_t *)0x0686)
-#define UCB1RXBUF (*(volatile uint16_t *)0x068C)
-#define UCB1TXBUF (*(volatile uint16_t *)0x068E)
-#define UCB1IFG (*(volatile uint16_t *)0x06AC)
 #define SPI_MASTER 0xA980 /* UCCKPH | UCMSB | UCMST | UCSYNC | UCSSEL__SMCLK */
-#define UCSWRST 0x0001
-#define UCRXIFG 0x0001
-#define CC2500_SPWD 0x39 /* SWRS040, command strobes */
+#define CC2500_SPWD 0x39  /* SWRS040, command strobes */
 
 static void radio_to_sleep(void) {
     P5OUT |= CSN;

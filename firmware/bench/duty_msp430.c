@@ -2,19 +2,16 @@
  *
  * Timer_B on ACLK / 8, and LPM3: SLAU049, SLAU208 and SLAU367, Timer_B, "Up mode".
  */
+#include "chip.h"
 #include "duty.h"
 
-#ifdef SUNSEAL_DEVICE_msp430f1611
-#define TIMER_B 0x0180
-#else
-#define TIMER_B 0x03C0
+#ifndef SUNSEAL_DEVICE_msp430f1611
+#define TBCTL TB0CTL
+#define TBCCTL0 TB0CCTL0
+#define TBCCR0 TB0CCR0
 #endif
-#define TBCTL (*(volatile uint16_t *)(TIMER_B))
-#define TBCCTL0 (*(volatile uint16_t *)(TIMER_B + 0x02))
-#define TBCCR0 (*(volatile uint16_t *)(TIMER_B + 0x12))
 #define ACLK_BY_8_UP 0x01D4 /* TBSSEL_1 | ID_3 | MC_1 | TBCLR */
-#define CCIE 0x0010
-#define LPM3_GIE 0x00D8 /* SCG1 | SCG0 | CPUOFF | GIE */
+#define LPM3_GIE 0x00D8     /* SCG1 | SCG0 | CPUOFF | GIE */
 
 #define TICKS_HZ (32768 / 8)
 

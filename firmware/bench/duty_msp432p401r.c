@@ -10,13 +10,10 @@
 #include "msp432/dco.inc"
 
 #define LFXT_DCO_DCO 0x00000033 /* ACLK, BCLK from LFXT; SMCLK, HSMCLK, MCLK from the DCO */
-#define PCMCTL0 SUNSEAL_REG32(0x40010000)
-#define PCMCTL1 SUNSEAL_REG32(0x40010004)
 #define PCM_KEY 0x695A0000u
 #define AM_LDO_VCORE1 1u
 #define PMR_BUSY 0x100
 
-#define RTCTIM0 SUNSEAL_REG16(0x40004410) /* minute and second */
 #define RTCTEVIE 0x40
 #define EVERY_MINUTE 0
 

@@ -45,7 +45,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
             isa = next(s for s in matrix.SETS if s.board == (FR if board == F5 else board))
             if board == F5:
                 runtime = "msp430f5438a/mpy-32/runtime/msp430"
-                isa = dataclasses.replace(isa, board=F5, script=f"boards/{F5}/link.ld", runtime=runtime)
+                isa = dataclasses.replace(isa, board=F5, script=f"build/{F5}/link.ld", runtime=runtime)
             compiler = next(c for c in matrix.compilers(isa) if isinstance(c, matrix.Compiler) and "clang 19" in str(c))
             switches = BUS[board][1] if source == "on_a_bus.c" else SPI[board][2]
             folder = tmp_path_factory.mktemp("bus")

@@ -20,11 +20,13 @@
  *   zero             words of FRAM
  */
 #if defined(__MSP430__)
-/* SLAU208 and SLAU367, CRC16 module: CRCDI, CRCINIRES */
+#include "chip.h"
+
+/* SLAU208 and SLAU367, CRC16 module */
 static inline void sunseal_coupon_begin(uint16_t low, uint16_t high, uint16_t seed) {
-    *(volatile uint16_t *)0x0154 = seed;
-    *(volatile uint16_t *)0x0150 = low;
-    *(volatile uint16_t *)0x0150 = high;
+    CRCINIRES = seed;
+    CRCDI = low;
+    CRCDI = high;
 }
 #else
 void sunseal_coupon_begin(uint16_t low, uint16_t high, uint16_t seed);

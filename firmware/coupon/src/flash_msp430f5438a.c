@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The flash controller of the MSP430F5438A, run from flash: the CPU is held meanwhile. Segment A of
  * information flash stays locked. */
+#include "chip.h"
 #include "coupon.h"
-
-/* SLAU208, flash memory controller */
-#define FCTL1 (*(volatile uint16_t *)0x0140)
-#define FCTL3 (*(volatile uint16_t *)0x0144)
-#define FWPW 0xA500
-#define ERASE 0x0002
-#define WRT 0x0040
-#define BLKWRT 0x0080 /* without WRT: 32 bits at once, the low word first */
-#define BUSY 0x0001
-#define LOCK 0x0010
 
 static uint16_t word(const uint16_t *at) {
     return *(const volatile uint16_t *)at;

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The flash controller of the MSP432P401R: sectors of bank 1, while the program runs in bank 0. */
+#include "chip.h"
 #include "coupon.h"
 
 /* SLAU356, FLCTL */
-#define FLCTL_PRG_CTLSTAT (*(volatile uint32_t *)0x40011050)
-#define FLCTL_ERASE_CTLSTAT (*(volatile uint32_t *)0x400110A0)
-#define FLCTL_ERASE_SECTADDR (*(volatile uint32_t *)0x400110A4)
-#define FLCTL_BANK1_MAIN_WEPROT (*(volatile uint32_t *)0x400110C4)
-#define FLCTL_IFG (*(volatile uint32_t *)0x400110F0)
-#define FLCTL_CLRIFG (*(volatile uint32_t *)0x400110F8)
 #define PRG_ENABLE 0x01u
 #define PRG_FULL_WORD 0x02u /* 128 bits at once, 32 by 32, from the lowest on */
 #define PRG_VERIFIED 0x0Cu
@@ -18,7 +13,7 @@
 #define IFG_ERASE 0x20u
 
 #define BANK1 0x20000u
-#define SECTOR_BYTES 0x1000u
+#define SECTOR_BYTES CHIP_FLASH_SEGMENT_BYTES
 /* Pulses of programming; of erasing ten times as many (SLAS826, device descriptors; recalled). */
 #define PULSES_MAX 5
 

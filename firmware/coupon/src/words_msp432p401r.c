@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Words with their CRC by the CRC32 module; what is zeroed in FRAM elsewhere is in flash here, so
  * that there is neither move nor zero. */
+#include "chip.h"
 #include "coupon.h"
-
-/* SLAU356, CRC32 */
-#define CRC16DI (*(volatile uint16_t *)0x40004010)
-#define CRC16INIRES (*(volatile uint16_t *)0x40004018)
 
 uint16_t sunseal_nvm_check(const void *from, uint16_t words, uint16_t seed) {
     const uint16_t *at = from;

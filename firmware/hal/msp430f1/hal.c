@@ -275,9 +275,9 @@ extern uint16_t __segment_c[], __segment_d[];
 static volatile uint16_t *segment_address(enum hal_segment segment) {
     switch (segment) {
     case HAL_SEGMENT_A:
-        return (volatile uint16_t *)0x1080;
+        return (volatile uint16_t *)(CHIP_INFO + CHIP_INFO_SEGMENT_BYTES);
     case HAL_SEGMENT_B:
-        return (volatile uint16_t *)0x1000;
+        return (volatile uint16_t *)CHIP_INFO;
     case HAL_SEGMENT_C:
         return __segment_c;
     default:

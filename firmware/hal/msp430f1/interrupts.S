@@ -3,8 +3,8 @@
  * Interrupt handlers. In assembly, because they change the saved status register so that the
  * program goes on after RETI, which C cannot say.
  */
-#define TBIV        0x011E
-#define P1IFG       0x0023
+#include "chip.h"
+
 #define FIFOP       0x01        /* P1.0, board.h */
 #define LPM_BITS    0x00F0      /* SCG1 | SCG0 | OSCOFF | CPUOFF */
 

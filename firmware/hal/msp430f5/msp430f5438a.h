@@ -1,213 +1,21 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The registers of the MSP430F5438A that this firmware uses, with TI's names.
- * Base addresses: SLAS655, peripheral file map; offsets and bits: SLAU208, the
- * register tables of each chapter.
+ * The MSP430F5438A as this firmware uses it. Registers and bits, with TI's names: chip.h, which the
+ * build makes of data/.
  */
 #ifndef SUNSEAL_MSP430F5438A_H
 #define SUNSEAL_MSP430F5438A_H
 
-#include "msp430/status.h"
-#include "registers.h"
+#include "chip.h"
 
 #define HAL_MCLK_KHZ_MIN 1000
 #define HAL_MCLK_KHZ_MAX 25000
 
-/* Special functions, 0x0100. */
-#define SFRIE1 SUNSEAL_REG16(0x0100)
-#define SFRIFG1 SUNSEAL_REG16(0x0102)
-#define OFIFG 0x0002
-
-/* Power management, 0x0120. */
-#define PMMCTL0 SUNSEAL_REG16(0x0120)
-#define PMMCTL0_L SUNSEAL_REG8(0x0120)
-#define PMMCTL0_H SUNSEAL_REG8(0x0121)
-#define SVSMHCTL SUNSEAL_REG16(0x0124)
-#define SVSMLCTL SUNSEAL_REG16(0x0126)
-#define PMMIFG SUNSEAL_REG16(0x012C)
-#define PMMPW 0xA500
-#define PMMPW_H 0xA5
+/* Fields (SLAU208): of PMMCTL0 as a mask, of UCSCTL1 and UCSCTL2 by their places. */
 #define PMMCOREV 0x0003
-#define SVSHE 0x0400
-#define SVMHE 0x4000
-#define SVSMHRRL0 0x0001
-#define SVSHRVL0 0x0100
-#define SVSLE 0x0400
-#define SVMLE 0x4000
-#define SVSMLRRL0 0x0001
-#define SVSLRVL0 0x0100
-#define SVSMLDLYIFG 0x0001
-#define SVMLIFG 0x0002
-#define SVMLVLRIFG 0x0004
-#define SVSMHDLYIFG 0x0010
-#define SVMHIFG 0x0020
-#define SVMHVLRIFG 0x0040
-
-/* Flash controller, 0x0140. */
-#define FCTL1 SUNSEAL_REG16(0x0140)
-#define FCTL3 SUNSEAL_REG16(0x0144)
-#define FWPW 0xA500
-#define ERASE 0x0002
-#define WRT 0x0040
-#define BUSY 0x0001
-#define LOCK 0x0010
-#define LOCKA 0x0040
-
-/* Watchdog, 0x015C. */
-#define WDTCTL SUNSEAL_REG16(0x015C)
-#define WDTPW 0x5A00
-#define WDTHOLD 0x0080
-#define WDTSSEL__VLO 0x0040
-#define WDTSSEL__ACLK 0x0020
-#define WDTCNTCL 0x0008
-#define WDTIS__8192K 0x0002 /* 2^23 */
-#define WDTIS__512K 0x0003  /* 2^19 */
-
-/* Clocks, 0x0160. */
-#define UCSCTL0 SUNSEAL_REG16(0x0160)
-#define UCSCTL1 SUNSEAL_REG16(0x0162)
-#define UCSCTL2 SUNSEAL_REG16(0x0164)
-#define UCSCTL3 SUNSEAL_REG16(0x0166)
-#define UCSCTL4 SUNSEAL_REG16(0x0168)
-#define UCSCTL5 SUNSEAL_REG16(0x016A)
-#define UCSCTL6 SUNSEAL_REG16(0x016C)
-#define UCSCTL7 SUNSEAL_REG16(0x016E)
-#define UCSCTL8 SUNSEAL_REG16(0x0170)
 #define DCORSEL_SHIFT 4
 #define FLLD_SHIFT 12
-#define SELREF__REFOCLK 0x0020
-#define SELA__VLOCLK 0x0100
-#define SELA__REFOCLK 0x0200
-#define SELS__DCOCLKDIV 0x0040
-#define SELM__DCOCLKDIV 0x0004
-#define DCOFFG 0x0001
 
-/* System, 0x0180. */
-#define SYSRSTIV SUNSEAL_REG16(0x019E)
-
-/* Reference, 0x01B0. */
-#define REFCTL0 SUNSEAL_REG16(0x01B0)
-#define REFMSTR 0x0080
-#define REFVSEL_2 0x0020 /* 2.5 V */
-#define REFTCOFF 0x0008
-#define REFON 0x0001
-
-/* Ports, 0x0200 and up: two 8-bit ports a block. */
-#define P1IN SUNSEAL_REG8(0x0200)
-#define P1OUT SUNSEAL_REG8(0x0202)
-#define P1DIR SUNSEAL_REG8(0x0204)
-#define P1REN SUNSEAL_REG8(0x0206)
-#define P1SEL SUNSEAL_REG8(0x020A)
-#define P1IES SUNSEAL_REG8(0x0218)
-#define P1IE SUNSEAL_REG8(0x021A)
-#define P1IFG SUNSEAL_REG8(0x021C)
-#define P2DIR SUNSEAL_REG8(0x0205)
-#define PAOUT SUNSEAL_REG16(0x0202)
-#define PCOUT SUNSEAL_REG16(0x0242)
-#define PDOUT SUNSEAL_REG16(0x0262)
-#define PEOUT SUNSEAL_REG16(0x0282)
-#define P11OUT SUNSEAL_REG8(0x02A2)
-#define P4OUT SUNSEAL_REG8(0x0223)
-#define P4DIR SUNSEAL_REG8(0x0225)
-#define PDDIR SUNSEAL_REG16(0x0264)
-#define PEDIR SUNSEAL_REG16(0x0284)
-#define P11DIR SUNSEAL_REG8(0x02A4)
-#define P3IN SUNSEAL_REG8(0x0220)
-#define P3OUT SUNSEAL_REG8(0x0222)
-#define P3DIR SUNSEAL_REG8(0x0224)
-#define P3SEL SUNSEAL_REG8(0x022A)
-#define P5OUT SUNSEAL_REG8(0x0242)
-#define P6OUT SUNSEAL_REG8(0x0243)
-#define P5DIR SUNSEAL_REG8(0x0244)
-#define P6DIR SUNSEAL_REG8(0x0245)
-#define P5SEL SUNSEAL_REG8(0x024A)
-#define P6SEL SUNSEAL_REG8(0x024B)
-
-/* Timer0_A5, 0x0340. */
-#define TA0CTL SUNSEAL_REG16(0x0340)
-#define TA0R SUNSEAL_REG16(0x0350)
-#define TA0EX0 SUNSEAL_REG16(0x0360)
-
-/* Timer1_A3, 0x0380. */
-#define TA1CTL SUNSEAL_REG16(0x0380)
-#define TA1CCTL0 SUNSEAL_REG16(0x0382)
-#define TA1R SUNSEAL_REG16(0x0390)
-#define TA1CCR0 SUNSEAL_REG16(0x0392)
-#define TA1EX0 SUNSEAL_REG16(0x03A0)
-
-/* Timer0_B7, 0x03C0. */
-#define TB0CTL SUNSEAL_REG16(0x03C0)
-#define TB0CCTL6 SUNSEAL_REG16(0x03CE)
 #define TB0CCTL_ACLK TB0CCTL6 /* whose CCI6B is ACLK */
-#define TBSSEL__SMCLK 0x0200
-
-#define TASSEL__ACLK 0x0100
-#define TASSEL__SMCLK 0x0200
-#define ID__8 0x00C0
-#define MC__STOP 0x0000
-#define MC__UP 0x0010
-#define MC__CONTINUOUS 0x0020
-#define TACLR 0x0004
-#define TAIE 0x0002
-#define TAIFG 0x0001
-#define CM_1 0x4000
-#define CCIS_1 0x1000
-#define SCS 0x0800
-#define CAP 0x0100
-#define CCIE 0x0010
-#define CCI 0x0008
-#define COV 0x0002
-#define CCIFG 0x0001
-
-/* USCI_B0, 0x05E0, as SPI master. */
-#define UCB0CTL1 SUNSEAL_REG8(0x05E0)
-#define UCB0CTL0 SUNSEAL_REG8(0x05E1)
-#define UCB0BR0 SUNSEAL_REG8(0x05E6)
-#define UCB0BR1 SUNSEAL_REG8(0x05E7)
-#define UCB0STAT SUNSEAL_REG8(0x05EA)
-#define UCB0RXBUF SUNSEAL_REG8(0x05EC)
-#define UCB0TXBUF SUNSEAL_REG8(0x05EE)
-#define UCB0IE SUNSEAL_REG8(0x05FC)
-#define UCB0IFG SUNSEAL_REG8(0x05FD)
-
-/* USCI_A1, 0x0600, as UART. */
-#define UCA1CTL1 SUNSEAL_REG8(0x0600)
-#define UCA1CTL0 SUNSEAL_REG8(0x0601)
-#define UCA1BR0 SUNSEAL_REG8(0x0606)
-#define UCA1BR1 SUNSEAL_REG8(0x0607)
-#define UCA1MCTL SUNSEAL_REG8(0x0608)
-#define UCA1STAT SUNSEAL_REG8(0x060A)
-#define UCA1TXBUF SUNSEAL_REG8(0x060E)
-#define UCA1IFG SUNSEAL_REG8(0x061D)
-
-#define UCCKPH 0x80
-#define UCMSB 0x20
-#define UCMST 0x08
-#define UCSYNC 0x01
-#define UCSSEL__SMCLK 0x80
-#define UCSWRST 0x01
-#define UCBUSY 0x01
-#define UCRXIFG 0x01
-#define UCTXIFG 0x02
-
-/* ADC12_A, 0x0700. */
-#define ADC12CTL0 SUNSEAL_REG16(0x0700)
-#define ADC12CTL1 SUNSEAL_REG16(0x0702)
-#define ADC12CTL2 SUNSEAL_REG16(0x0704)
-#define ADC12IFG SUNSEAL_REG16(0x070A)
-#define ADC12IE SUNSEAL_REG16(0x070C)
-#define ADC12MCTL0 SUNSEAL_REG8(0x0710)
-#define ADC12MEM0 SUNSEAL_REG16(0x0720)
-#define ADC12SHT0_8 0x0800 /* 256 ADC12CLK */
-#define ADC12ON 0x0010
-#define ADC12ENC 0x0002
-#define ADC12SC 0x0001
-#define ADC12SHP 0x0200
-#define ADC12SSEL_0 0x0000 /* ADC12OSC, about 5 MHz */
-#define ADC12BUSY 0x0001
-#define ADC12RES_2 0x0020 /* 12 bits */
-#define ADC12SREF_1 0x10  /* VREF+ and AVSS */
-#define ADC12INCH_0 0x00
-#define ADC12INCH_10 0x0A /* temperature sensor */
 
 #endif

@@ -3,10 +3,10 @@
 #define ISR_UPTIME sunseal_isr_ta0
 #define ISR_CAPTURE sunseal_isr_tb0
 #define ISR_GDO0 sunseal_isr_port6
-#define GDO0 0x02       /* P6.1, board.h */
-#define GDO0_IFG 0x025D /* P6IFG */
-#define TB0CCTL_ACLK 0x03C6
-#define TB0CCR_ACLK  0x03D6
+#define GDO0 0x02 /* P6.1, board.h */
+#define GDO0_IFG P6IFG
+#define TB0CCTL_ACLK TB0CCTL2
+#define TB0CCR_ACLK  TB0CCR2
 
 #include "msp430/interrupts.inc"
 

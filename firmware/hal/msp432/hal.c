@@ -307,8 +307,8 @@ bool hal_radio_wait(uint16_t timeout_ms) {
 
 /* Flash */
 
-#define SEGMENTS 0x3C000 /* the linker script agrees */
-#define SECTOR_BYTES 0x1000
+#define SECTOR_BYTES CHIP_FLASH_SEGMENT_BYTES
+#define SEGMENTS (CHIP_FLASH + CHIP_FLASH_BYTES - 4 * SECTOR_BYTES) /* the linker script agrees */
 #define PULSES_MAX                                                                                 \
     5 /* of programming; of erasing ten times as many (SLAS826, device descriptors; recalled) */
 

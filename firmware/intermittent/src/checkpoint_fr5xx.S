@@ -4,11 +4,8 @@
  * (48 bytes), SR and PC as an interrupt leaves them. GIE is clear all the time.
  */
 #include "checkpoint.h"
+#include "chip.h"
 #include "function.inc"
-
-/* SLASE54D and SLAU367, MPY32 */
-#define OP2H 0x04E2
-#define GIE 0x0008
 
     .section .bss.sunseal_checkpoint_trampoline,"aw",@nobits
     .balign 2

@@ -7,23 +7,7 @@
 #include "sunseal/error.h"
 #include "sunseal/wipe.h"
 
-/* CRC16 and MPY32. */
-#define CRCINIRES REGISTER(0x0154)
-#define MPY REGISTER(0x04C0)
-#define MPYS REGISTER(0x04C2)
-#define MAC REGISTER(0x04C4)
-#define OP2 REGISTER(0x04C8)
-#define RESLO REGISTER(0x04CA)
-#define RESHI REGISTER(0x04CC)
-#define SUMEXT REGISTER(0x04CE)
-#define MPY32L REGISTER(0x04D0)
-#define MPY32H REGISTER(0x04D2)
-#define RES(i) REGISTER(0x04E4 + 2 * (i))
-#define MPY32CTL0 REGISTER(0x04EC)
-#define MPYFRAC 0x0004
-#define MPYSAT 0x0008
-#define MPYOP1_32 0x0040
-#define MPYOP2_32 0x0080
+#define RES(i) SUNSEAL_REG16((uintptr_t)&RES0 + 2 * (i))
 
 extern uint16_t __data_start[], __noinit_end[], __stack_top[];
 
@@ -136,7 +120,7 @@ static int save(uint16_t sp, const struct multiplier *multiplier, uint16_t crc_m
     slot->crc_module = crc_module;
     slot->multiplier = *multiplier;
     for (size_t i = 0; i < config->count; i++) {
-        slot->registers[i] = REGISTER(config->registers[i].address);
+        slot->registers[i] = SUNSEAL_REG16(config->registers[i].address);
     }
     uint16_t sum = sunseal_nvm_check(&slot->sp, HEAD_WORDS, sequence);
     sum = sunseal_nvm_copy(slot->memory, __data_start, first, sum);
@@ -171,7 +155,7 @@ void sunseal_checkpoint_restore(const struct slot *slot) {
     for (size_t i = 0; i < config->count; i++) {
         const struct sunseal_checkpoint_register *r = &config->registers[i];
         uint16_t value = slot->registers[i];
-        REGISTER(r->address) = r->password ? (uint16_t)((value & 0xFF) | r->password) : value;
+        SUNSEAL_REG16(r->address) = r->password ? (uint16_t)((value & 0xFF) | r->password) : value;
     }
     multiplier_restore(&slot->multiplier);
     CRCINIRES = slot->crc_module;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "chip.h"
 #include "function.inc"
-
-/* SLAU208 and SLAU367, CRC16 module */
-#define CRCDI 0x0150
-#define CRCINIRES 0x0154
 
     ; uint16_t sunseal_nvm_copy(void *to r12, const void *from r13, uint16_t words r14, uint16_t seed r15)
     ; 2 words a round: the loop lies in three lines of the FRAM's cache.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "chip.h"
 #include "function.inc"
 
 #define LPM3 0x00D0
-#define GIE 0x0008
 
     .global sunseal_isr_wdt
     function sunseal_isr_wdt

@@ -2,17 +2,6 @@
 #include "adc12_b.h"
 #include "sunseal/supply.h"
 
-/* SLAU367P, WDT_A and SFR. */
-#define WDTCTL REGISTER(0x015C)
-#define WDTPW 0x5A00
-#define WDTSSEL__VLO 0x0040
-#define WDTTMSEL 0x0010
-#define WDTCNTCL 0x0008
-#define WDTIS__512 0x0006
-#define SFRIE1 REGISTER(0x0100)
-#define SFRIFG1 REGISTER(0x0102)
-#define WDTIE 0x0001
-
 /* LPM3 with GIE until an interrupt ends it; supply_fr5xx.S. */
 void sunseal_supply_sleep(void);
 

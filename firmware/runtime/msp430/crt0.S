@@ -4,8 +4,8 @@
  * it is, main called. When main returns the CPU stops in LPM4 with interrupts
  * off, from which only a reset leads out: the simulator reports it as halted.
  *
- * An interrupt handler is a function with one of the names in
- * vectors_<device>.S; all other vectors lead to sunseal_unexpected.
+ * An interrupt handler is a function with one of the names in vectors.S;
+ * all other vectors lead to sunseal_unexpected.
  */
 #if defined(SUNSEAL_DEVICE_msp430f1611)
 #define WDTCTL 0x0120 /* SLAU049, watchdog timer */

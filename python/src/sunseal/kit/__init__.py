@@ -83,7 +83,7 @@ def _runtime(facts: dict[str, str]) -> dict[str, str]:
     for path in sorted((firmware / "runtime" / "include").iterdir()):
         files[f"runtime/include/{path.name}"] = path.read_text(encoding="utf-8")
     if core == "msp430":
-        files["runtime/vectors.S"] = (here / f"vectors_{facts['DEVICE']}.S").read_text(encoding="utf-8")
+        files["runtime/vectors.S"] = registers.vectors(facts["DEVICE"])
         files["runtime/isa430x.awk"] = (firmware / "toolchain" / "isa430x.awk").read_text(encoding="utf-8")
         files["runtime/assemble"] = _filled("assemble", facts)
     return files

@@ -1,41 +1,20 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""A chip's registers and memories by the makers' names, as a C header and a linker script.
+"""A chip's registers and memories by the makers' names, as a C header and a linker script for a new program.
 
-Registers lie in `data/registers`, a file a family, by block; where a chip has which block, in `data/devices`.
+What `data/devices` and `data/registers` say is read by `chips`, which the firmware's build runs too.
 """
 
 from __future__ import annotations
 
-import re
 import textwrap
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from sunseal import boards
 from sunseal.errors import SunsealError, unknown
+from sunseal.kit import chips
+from sunseal.kit.chips import Block, Register
 
-CHANNEL_BYTES = 0x10
-"""From one DMA channel's registers to the next one's (SLAU367, DMA registers)."""
-
-
-@dataclass(frozen=True)
-class Register:
-    """A register where the chip has it."""
-
-    name: str
-    address: int
-    bits: int
-
-
-@dataclass(frozen=True)
-class Block:
-    """A peripheral of a chip: its registers, and the names of their bits."""
-
-    name: str
-    source: str
-    registers: list[Register]
-    bits: dict[str, int]
+__all__ = ["Block", "Register", "blocks", "device", "family", "header", "link_script", "runtime", "vectors"]
 
 
 def device(name: str) -> dict[str, Any]:
@@ -47,101 +26,24 @@ def device(name: str) -> dict[str, Any]:
 
 def family(name: str) -> dict[str, Any]:
     """Return the registers of a family, with those it shares with another one."""
-    path = boards.home() / "data" / "registers" / f"{name}.toml"
-    if not path.is_file():
-        known = sorted(p.stem for p in path.parent.glob("*.toml"))
-        raise SunsealError(f"the registers of {name} are not known; known families: {', '.join(known)}")
-    told: dict[str, Any] = boards.read_toml(path)
-    if same := told.get("same"):
-        other = family(same["family"])["block"]
-        told["block"] = {key: other[key] for key in same["blocks"]} | told["block"]
-    return told
+    try:
+        return chips.family(name, boards.home() / "data")
+    except chips.ChipError as error:
+        raise SunsealError(str(error)) from error
 
 
 def blocks(name: str) -> list[Block]:
     """List a chip's blocks in the order of their addresses."""
     chip = device(name)
-    told = family(str(chip["family"]))
-    found: list[Block] = []
-    if not told.get("fixed"):
-        found += [_block(told, chip, block) for block in chip["block"]]
-    found += [
-        _made(key, block, [r for n, a, b in _rows(block["registers"]) for r in _counted(n, block["base"] + a, b, {})])
-        for key, block in told["block"].items()
-        if "base" in block
-    ]
-    return sorted(found, key=lambda b: b.registers[0].address)
+    try:
+        return chips.blocks(chip, family(str(chip["family"])))
+    except chips.ChipError as error:
+        raise SunsealError(str(error)) from error
 
 
-def interrupts(chip: dict[str, Any]) -> dict[str, int]:
-    """List a chip's interrupts, with the addresses of their vectors or with their numbers."""
-    found = {name: at for name, at in chip["vectors"].items() if isinstance(at, int)}
-    for block in [*chip["block"], *chip.get("gap", ())]:
-        found |= block.get("interrupts", {})
-    return found
-
-
-def _block(told: dict[str, Any], chip: dict[str, Any], instance: dict[str, Any]) -> Block:
-    """Place a block of a chip: `usci_a1` is number 1 of its kind."""
-    name, base, kinds = instance["name"], instance["base"], told["block"]
-    if instance["kind"] not in kinds:
-        raise SunsealError(
-            f"data/registers/{chip['family']}.toml has no block `{instance['kind']}`, which {chip['name']} has"
-        )
-    block = kinds[instance["kind"]]
-    if instance["kind"] == "port":
-        return _made(name, block, list(_port(block, instance)))
-    if "pairs" in block:
-        pairs = [
-            r for i, x in enumerate(block["pairs"]) for r in _pair(block, 2 * i + 1, x, base + i * block["pair_bytes"])
-        ]
-        return _made(name, block, pairs)
-    channels = instance.get("channels", 0)
-    counts = {"channels": channels, "pairs": (channels + 1) // 2, "ccrs": instance.get("ccrs", 0)}
-    number = name[len(name.rstrip("0123456789")) :]
-    rows = [(n.format(n=number), base + a, b) for n, a, b in _rows(block["registers"])]
-    return _made(name, block, [r for row in rows for r in _counted(*row, counts)])
-
-
-def _made(name: str, block: dict[str, Any], registers: list[Register]) -> Block:
-    bits = dict(block.get("bits", {}))
-    for field, (shift, values) in block.get("fields", {}).items():
-        bits |= {f"{field}_{value}": value << shift for value in range(values)}
-    return Block(name, block["source"], registers, bits)
-
-
-def _rows(table: str) -> Iterator[tuple[str, int, int]]:
-    for line in table.split("\n"):
-        if line.strip():
-            offset, bits, name = line.split()
-            yield name, int(offset, 16), int(bits)
-
-
-def _counted(name: str, address: int, bits: int, counts: dict[str, int]) -> Iterator[Register]:
-    """Write out `ADC12MEM[16]`, or how many a chip has: `TA0CCR[ccrs]`."""
-    several = re.search(r"\[(\w+)\]", name)
-    if several is None:
-        yield Register(name, address, bits)
-        return
-    count = int(several[1]) if several[1].isdigit() else counts[several[1]]
-    stride = CHANNEL_BYTES if several[1] == "channels" else bits // 8
-    for i in range(count):
-        yield Register(name.replace(several[0], str(i)), address + i * stride, bits)
-
-
-def _pair(block: dict[str, Any], odd: int, letter: str, base: int) -> Iterator[Register]:
-    """Two ports of eight bits that are one of sixteen: P1 and P2 are PA."""
-    interrupts = letter in block.get("interrupt_pairs", [])
-    for name, offset, bits in _rows(block["registers"] + (block["interrupts"] if interrupts else "")):
-        yield Register(name.format(x=letter, odd=odd, even=odd + 1), base + offset, bits)
-
-
-def _port(block: dict[str, Any], instance: dict[str, Any]) -> Iterator[Register]:
-    odd, letter = instance["ports"][0], instance["name"][-1].upper()
-    asks = {"interrupt_pairs": [letter] if "interrupts" in instance else []}
-    for register in _pair({**block, **asks}, odd, letter, instance["base"]):
-        if not register.name.startswith(f"P{odd + 1}") or odd + 1 in instance["ports"]:
-            yield register
+def vectors(name: str) -> str:
+    """Write the table of an MSP430's vectors."""
+    return chips.vectors(device(name))
 
 
 # --- As C ------------------------------------------------------------------------------------------
@@ -167,27 +69,16 @@ def header(name: str) -> str:
         *(f"#define BIT{i:X} 0x{1 << i:04X}" for i in range(8 if chip["core"] == "avre" else 16)),
     ]
     lines += _core_lines(chip)
-    known: dict[str, int] = {}
-    for block in blocks(name):
-        lines += ["", f"/* {block.name}: {block.source}. */"]
-        for r in block.registers:
-            lines.append(f"#define {r.name} REG{r.bits}(0x{r.address:04X})")
-            if told["low_and_high"] and r.bits == 16:
-                lines += [f"#define {r.name}_{half} REG8(0x{r.address + i:04X})" for i, half in enumerate("LH")]
-        for bit, value in block.bits.items():
-            # A name of two blocks stands at the first.
-            if bit not in known:
-                lines.append(f"#define {bit} 0x{value:X}")
-            elif known[bit] != value:
-                raise SunsealError(f"data/registers/{chip['family']}.toml gives {bit} two values")
-            known[bit] = value
+    try:
+        lines += chips.definitions(chip, told)
+    except chips.ChipError as error:
+        raise SunsealError(str(error)) from error
     return "\n".join([*lines, "", *_handlers(chip), "", "#endif", ""])
 
 
 def _core_lines(chip: dict[str, Any]) -> list[str]:
-    if chip["core"] not in ("cpu", "cpuxv2"):
+    if not (bits := chips.status_bits(chip)):
         return []
-    bits = {"GIE": 0x8, "CPUOFF": 0x10, "OSCOFF": 0x20, "SCG0": 0x40, "SCG1": 0x80}
     modes = {"LPM0": "CPUOFF", "LPM1": "(SCG0 | CPUOFF)", "LPM2": "(SCG1 | CPUOFF)", "LPM3": "(SCG1 | SCG0 | CPUOFF)"}
     modes |= {"LPM4": "(SCG1 | SCG0 | OSCOFF | CPUOFF)"}
     named = [f"#define {name} 0x{value:04X}" for name, value in bits.items()]
@@ -204,7 +95,9 @@ def _handlers(chip: dict[str, Any]) -> list[str]:
             *_WAKES,
         ]
     if chip["core"] == "cortex_m4":
-        numbers = ", ".join(f"{name} {16 + n}" for name, n in sorted(interrupts(chip).items(), key=lambda i: i[1]))
+        numbers = ", ".join(
+            f"{name} {16 + n}" for name, n in sorted(chips.interrupts(chip).items(), key=lambda i: i[1])
+        )
         return [
             "/* An interrupt's handler: ISR(24) { ... } by its number in the table of vectors, which are:",
             *(f" * {line}" for line in _wrapped(numbers)),
@@ -212,7 +105,7 @@ def _handlers(chip: dict[str, Any]) -> list[str]:
             "#define ISR(number) void sunseal_isr_##number(void); void sunseal_isr_##number(void)",
             *_WAKES,
         ]
-    names = ", ".join(n for n, _ in sorted(interrupts(chip).items(), key=lambda i: i[1]) if n != "reset")
+    names = ", ".join(n for n, _ in sorted(chips.interrupts(chip).items(), key=lambda i: i[1]) if n != "reset")
     return [
         "/* An interrupt's handler: ISR(ta0_ccr0) { ... }. The names:",
         *(f" * {line}" for line in _wrapped(names)),
@@ -251,9 +144,9 @@ def link_script(name: str) -> str:
     source = [f"{region['name']}: {region['source']}" for region in (ram, program)]
     core = runtime(chip)
     if core == "msp430":
-        vectors = 0xFF80 if chip["core"] == "cpuxv2" else min(interrupts(chip).values())
-        regions["flash"] = ("rx", program["start"], vectors - 1)
-        regions["vectors"] = ("r", vectors, 0xFFFF)
+        first = chips.first_vector(chip)
+        regions["flash"] = ("rx", program["start"], first - 1)
+        regions["vectors"] = ("r", first, 0xFFFF)
     rows = [
         f"    {region:<7} ({mode}) : ORIGIN = 0x{start:04X}, LENGTH = 0x{end + 1 - start:04X}"
         for region, (mode, start, end) in regions.items()

@@ -53,7 +53,7 @@ SETS = (
         "telosb",
         ("--target=msp430", "-mhwmult=16bit"),
         None,
-        script="boards/telosb/link.ld",
+        script="build/telosb/link.ld",
         runtime="msp430f1611/mpy-16/runtime/msp430",
     ),
     Set(
@@ -61,7 +61,7 @@ SETS = (
         "msp430fr5994-launchpad",
         ("--target=msp430", "-mhwmult=f5series"),
         None,
-        script="boards/msp430fr5994-launchpad/link.ld",
+        script="build/msp430fr5994-launchpad/link.ld",
         runtime="msp430fr5994/mpy-32/runtime/msp430",
     ),
     Set("avr", "micaz", ("--target=avr", "-mmcu=atmega128"), "avr-gcc", ("-mmcu=atmega128",)),
@@ -71,7 +71,7 @@ SETS = (
         ("--target=thumbv7em-none-eabi", "-mcpu=cortex-m4", "-mfloat-abi=soft"),
         "arm-none-eabi-gcc",
         ("-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=soft"),
-        script="runtime/armv7em/msp432p401r.ld",
+        script="build/msp432p401r-launchpad/link.ld",
         runtime="msp432p401r/default/runtime/armv7em",
     ),
 )
@@ -205,7 +205,7 @@ def build(source: Path, isa: Set, compiler: Compiler, level: str, into: Path, fl
         return elf
     lld = _find("ld.lld")
     runtime = sorted((firmware / "build" / "obj" / isa.runtime).glob("*.o"))
-    if lld is None or not runtime:
+    if lld is None or not runtime or not (firmware / isa.script).is_file():
         raise SunsealError(f"the start-up code of {isa.board} is not built: `make firmware BOARD={isa.board}`")
     command = [lld, "-T", isa.script, "--gc-sections", "-o", str(elf), *map(str, runtime), str(obj)]
     _do(command, "linking by ld.lld", cwd=firmware)

@@ -119,7 +119,7 @@ const NAMES: Names = Names {
 pub(crate) fn makes() -> Makes {
     let blocks: Vec<_> = device::Msp432Bases::NAMES.iter().map(|n| (*n, kind(n))).collect();
     let ports = ["port2", "port3", "port4", "port5", "port6"];
-    let interrupts = [&device::Msp432Interrupts::NAMES[..], &ports].concat();
+    let interrupts = [device::Msp432Interrupts::NAMES, &ports].concat();
     Makes::of((blocks, interrupts))
         .needs(device::Msp432Bases::NAMES)
         .core(&["fpu"])

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""A chip's registers, memories and interrupts from data/devices and data/registers, for whoever writes them out.
+
+`python3 chips.py write|check DEVICE FOLDER` makes what the firmware's build includes: `chip.h` (registers and bits, for
+C and for assembly), `memory.h` (where memories lie, for linker scripts too) and, of an MSP430, `vectors.S`; `chips.py
+rust FILE` makes the constants of tests in Rust. Builds run it without a virtual environment, so this module leans on
+the standard library alone.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+CHANNEL_BYTES = 0x10
+"""From one DMA channel's registers to the next one's (SLAU367, DMA registers)."""
+SIGNATURES = 8
+"""Words at 0xFF80 of an FR5xx that lock JTAG or the BSL unless they are erased (SLAU367P section 1.11.7)."""
+MSP430 = ("cpu", "cpuxv2")
+
+
+class ChipError(Exception):
+    """The data of a chip do not fit together."""
+
+
+@dataclass(frozen=True)
+class Register:
+    """A register where the chip has it."""
+
+    name: str
+    address: int
+    bits: int
+
+
+@dataclass(frozen=True)
+class Block:
+    """A peripheral of a chip: its registers, and the names of their bits."""
+
+    name: str
+    source: str
+    registers: list[Register]
+    bits: dict[str, int]
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read a TOML file."""
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def family(name: str, data: Path) -> dict[str, Any]:
+    """Return the registers of a family, with those it shares with another one."""
+    path = data / "registers" / f"{name}.toml"
+    if not path.is_file():
+        known = sorted(p.stem for p in path.parent.glob("*.toml"))
+        raise ChipError(f"the registers of {name} are not known; known families: {', '.join(known)}")
+    told = read(path)
+    if same := told.get("same"):
+        other = family(same["family"], data)["block"]
+        told["block"] = {key: other[key] for key in same["blocks"]} | told["block"]
+    return told
+
+
+def interrupts(chip: dict[str, Any]) -> dict[str, int]:
+    """List a chip's interrupts, with the addresses of their vectors or with their numbers."""
+    found = {name: at for name, at in chip["vectors"].items() if isinstance(at, int)}
+    for block in [*chip["block"], *chip.get("gap", ())]:
+        found |= block.get("interrupts", {})
+    return found
+
+
+def blocks(chip: dict[str, Any], told: dict[str, Any]) -> list[Block]:
+    """List a chip's blocks in the order of their addresses; `told` are the registers of its family."""
+    found: list[Block] = []
+    if not told.get("fixed"):
+        found += [_block(told, chip, block) for block in chip["block"]]
+    found += [
+        _made(key, block, [r for n, a, b in _rows(block["registers"]) for r in _counted(n, block["base"] + a, b, {})])
+        for key, block in told["block"].items()
+        if "base" in block
+    ]
+    return sorted(found, key=lambda b: b.registers[0].address)
+
+
+def _block(told: dict[str, Any], chip: dict[str, Any], instance: dict[str, Any]) -> Block:
+    """Place a block of a chip: `usci_a1` is number 1 of its kind."""
+    name, base, kinds = instance["name"], instance["base"], told["block"]
+    if instance["kind"] not in kinds:
+        raise ChipError(
+            f"data/registers/{chip['family']}.toml has no block `{instance['kind']}`, which {chip['name']} has"
+        )
+    block = kinds[instance["kind"]]
+    if instance["kind"] == "port":
+        return _made(name, block, list(_port(block, instance)))
+    if "pairs" in block:
+        pairs = [
+            r for i, x in enumerate(block["pairs"]) for r in _pair(block, 2 * i + 1, x, base + i * block["pair_bytes"])
+        ]
+        return _made(name, block, pairs)
+    channels = instance.get("channels", 0)
+    counts = {"channels": channels, "pairs": (channels + 1) // 2, "ccrs": instance.get("ccrs", 0)}
+    number = name[len(name.rstrip("0123456789")) :]
+    rows = [(n.format(n=number), base + a, b) for n, a, b in _rows(block["registers"])]
+    return _made(name, block, [r for row in rows for r in _counted(*row, counts)])
+
+
+def _made(name: str, block: dict[str, Any], registers: list[Register]) -> Block:
+    bits = dict(block.get("bits", {}))
+    for field, (shift, values) in block.get("fields", {}).items():
+        bits |= {f"{field}_{value}": value << shift for value in range(values)}
+    return Block(name, block["source"], registers, bits)
+
+
+def _rows(table: str) -> Iterator[tuple[str, int, int]]:
+    for line in table.split("\n"):
+        if line.strip():
+            offset, bits, name = line.split()
+            yield name, int(offset, 16), int(bits)
+
+
+def _counted(name: str, address: int, bits: int, counts: dict[str, int]) -> Iterator[Register]:
+    """Write out `ADC12MEM[16]`, or how many a chip has: `TA0CCR[ccrs]`."""
+    several = re.search(r"\[(\w+)\]", name)
+    if several is None:
+        yield Register(name, address, bits)
+        return
+    count = int(several[1]) if several[1].isdigit() else counts[several[1]]
+    stride = CHANNEL_BYTES if several[1] == "channels" else bits // 8
+    for i in range(count):
+        yield Register(name.replace(several[0], str(i)), address + i * stride, bits)
+
+
+def _pair(block: dict[str, Any], odd: int, letter: str, base: int) -> Iterator[Register]:
+    """Two ports of eight bits that are one of sixteen: P1 and P2 are PA."""
+    interrupts = letter in block.get("interrupt_pairs", [])
+    for name, offset, bits in _rows(block["registers"] + (block["interrupts"] if interrupts else "")):
+        yield Register(name.format(x=letter, odd=odd, even=odd + 1), base + offset, bits)
+
+
+def _port(block: dict[str, Any], instance: dict[str, Any]) -> Iterator[Register]:
+    odd, letter = instance["ports"][0], instance["name"][-1].upper()
+    asks = {"interrupt_pairs": [letter] if "interrupts" in instance else []}
+    for register in _pair({**block, **asks}, odd, letter, instance["base"]):
+        if not register.name.startswith(f"P{odd + 1}") or odd + 1 in instance["ports"]:
+            yield register
+
+
+# --- As C and assembly ------------------------------------------------------------------------------
+
+
+def definitions(chip: dict[str, Any], told: dict[str, Any], prefix: str = "") -> list[str]:
+    """Write registers and bits as macros; a register is `prefix` REG8, REG16 or REG32 of its address."""
+    lines = []
+    known: dict[str, int] = {}
+    for block in blocks(chip, told):
+        lines += ["", f"/* {block.name}: {block.source}. */"]
+        for r in block.registers:
+            lines.append(f"#define {r.name} {prefix}REG{r.bits}(0x{r.address:04X})")
+            if told["low_and_high"] and r.bits == 16:
+                lines += [f"#define {r.name}_{half} {prefix}REG8(0x{r.address + i:04X})" for i, half in enumerate("LH")]
+        for bit, value in block.bits.items():
+            # A name of two blocks stands at the first.
+            if bit not in known:
+                lines.append(f"#define {bit} 0x{value:X}")
+            elif known[bit] != value:
+                raise ChipError(f"data/registers/{chip['family']}.toml gives {bit} two values")
+            known[bit] = value
+    return lines
+
+
+def status_bits(chip: dict[str, Any]) -> dict[str, int]:
+    """Return the bits of an MSP430's status register; other cores have none that C would name."""
+    if chip["core"] not in MSP430:
+        return {}
+    return {"GIE": 0x8, "CPUOFF": 0x10, "OSCOFF": 0x20, "SCG0": 0x40, "SCG1": 0x80}
+
+
+def chip_header(chip: dict[str, Any], told: dict[str, Any]) -> str:
+    """Write `chip.h`: in assembly a register is its address."""
+    guard = f"SUNSEAL_CHIP_{chip['name'].upper()}_H"
+    return "\n".join(
+        [
+            *_made_from(chip, f"Registers of the {chip['name'].upper()}: {told['header']}."),
+            f"#ifndef {guard}",
+            f"#define {guard}",
+            "",
+            '#include "memory.h"',
+            "",
+            "#ifdef __ASSEMBLER__",
+            *(f"#define SUNSEAL_REG{bits}(address) address" for bits in (8, 16, 32)),
+            "#else",
+            "#include <stdint.h>",
+            *(f"#define SUNSEAL_REG{bits}(address) (*(volatile uint{bits}_t *)(address))" for bits in (8, 16, 32)),
+            "#endif",
+            "",
+            *(f"#define BIT{i:X} 0x{1 << i:04X}" for i in range(8 if chip["core"] == "avre" else 16)),
+            *([""] if status_bits(chip) else []),
+            *(f"#define {name} 0x{value:04X}" for name, value in status_bits(chip).items()),
+            *definitions(chip, told, "SUNSEAL_"),
+            "",
+            "#endif",
+            "",
+        ]
+    )
+
+
+def memory_header(chip: dict[str, Any]) -> str:
+    """Write `memory.h`: start, size and erase unit of each memory; of an MSP430, where the vectors begin."""
+    guard = f"SUNSEAL_MEMORY_{chip['name'].upper()}_H"
+    lines = [*_made_from(chip, f"Memories of the {chip['name'].upper()}."), f"#ifndef {guard}", f"#define {guard}"]
+    for m in chip["memory"]:
+        if m["kind"] != "peripheral":
+            name = f"CHIP_{m['name'].upper()}"
+            lines += ["", f"/* {m['source']}. */"]
+            lines += [f"#define {name} 0x{m['start']:04X}", f"#define {name}_BYTES 0x{m['end'] + 1 - m['start']:X}"]
+            if "segment_bytes" in m:
+                lines.append(f"#define {name}_SEGMENT_BYTES {m['segment_bytes']}")
+    if chip["core"] in MSP430:
+        lines += ["", f"#define CHIP_VECTORS 0x{first_vector(chip):04X}"]
+    return "\n".join([*lines, "", "#endif", ""])
+
+
+def first_vector(chip: dict[str, Any]) -> int:
+    """Return where the table of an MSP430's vectors begins, the words that are no vectors with it."""
+    return 0xFF80 if chip["core"] == "cpuxv2" else min(interrupts(chip).values())
+
+
+def vectors(chip: dict[str, Any]) -> str:
+    """Write the vectors of an MSP430: a row for each, filled up where the silicon has none."""
+    at = {address: name for name, address in interrupts(chip).items()}
+    first = first_vector(chip)
+    rows = [*_made_from(chip, "The table of vectors."), '#include "vectors.inc"', "", "    vectors"]
+    if chip["family"] == "msp430fr5xx":
+        rows += [
+            "    ; Signatures: words here would lock JTAG or the BSL.",
+            f"    .rept   {SIGNATURES}",
+            "    .word   0xFFFF",
+            "    .endr",
+        ]
+        first += 2 * SIGNATURES
+    if empty := (min(at) - first) // 2:
+        rows += [f"    .rept   {empty}", "    unexpected", "    .endr"]
+    for address in range(min(at), 0xFFFE, 2):
+        row = f"    vector  {at[address]}" if address in at else "    unexpected"
+        rows.append(f"{row:<36}; 0x{address:04X}")
+    rows.append(f"{'    .word   _start':<36}; 0xFFFE")
+    return "\n".join(rows) + "\n"
+
+
+def _made_from(chip: dict[str, Any], what: str) -> list[str]:
+    return [
+        "/* SPDX-License-Identifier: MIT OR Apache-2.0",
+        " *",
+        f" * {what}",
+        f" * Made by python/src/sunseal/kit/chips.py from data/devices/{chip['name']}.toml.",
+        " */",
+    ]
+
+
+def files(chip: dict[str, Any], told: dict[str, Any]) -> dict[str, str]:
+    """Return what the firmware's build includes of a chip, by the names of files."""
+    made = {"chip.h": chip_header(chip, told), "memory.h": memory_header(chip)}
+    return made | ({"vectors.S": vectors(chip)} if chip["core"] in MSP430 else {})
+
+
+def rust(data: Path) -> str:
+    """Write the addresses of all chips' registers and vectors as constants, a module a chip."""
+    lines = []
+    for path in sorted((data / "devices").glob("*.toml")):
+        chip = read(path)
+        found = {r.name: r.address for b in blocks(chip, family(str(chip["family"]), data)) for r in b.registers}
+        found |= {f"VECTOR_{name.upper()}": at for name, at in interrupts(chip).items()}
+        rows = (f"    pub const {name}: u32 = {address:#x};" for name, address in found.items())
+        lines += [f"pub mod {chip['name']} {{", *rows, "}", ""]
+    return "\n".join(lines)
+
+
+def main(args: list[str]) -> int:
+    """Write what the build includes, or say what differs."""
+    data = Path(__file__).resolve().parents[4] / "data"
+    if len(args) == 2 and args[0] == "rust":
+        Path(args[1]).write_text(rust(data), encoding="utf-8")
+        return 0
+    if len(args) != 3 or args[0] not in ("write", "check"):
+        print(__doc__, file=sys.stderr)
+        return 2
+    device, folder = args[1], Path(args[2])
+    chip = read(data / "devices" / f"{device}.toml")
+    made = files(chip, family(str(chip["family"]), data))
+    if args[0] == "write":
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in made.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        return 0
+    stale = [n for n, text in made.items() if not (folder / n).is_file() or (folder / n).read_text("utf-8") != text]
+    if stale:
+        print(f"{', '.join(stale)} of {folder}: not what the data of {device} give; run make", file=sys.stderr)
+    return bool(stale)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
