@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::{Device, DeviceError, Level, RegionKind, block};
+use super::{Device, DeviceError, Level, Nvic, RegionKind, block};
 
 block!(
     /// Device descriptors: what software reads at 0x0020_1000.
@@ -273,6 +273,8 @@ pub struct Msp432 {
     pub tlv: Tlv,
     /// Base addresses.
     pub peripherals: Bases,
+    /// The interrupt controller.
+    pub nvic: Nvic,
     /// NVIC inputs.
     pub interrupts: Interrupts,
     /// Core voltage and power modes.
@@ -300,6 +302,7 @@ impl Msp432 {
     pub(super) fn check(&self, device: &Device) -> Result<(), DeviceError> {
         use RegionKind::{Flash, InfoFlash, Peripheral, Ram};
         device.needs("cortex_m4", &[Ram, Flash, InfoFlash, Peripheral])?;
+        self.nvic.check(device)?;
         let f = &self.flash;
         if [
             &f.normal_read_vcore0_mhz,

@@ -8,6 +8,7 @@ pub(crate) mod f5xx;
 pub(crate) mod fr5xx;
 pub(crate) mod msp430;
 pub(crate) mod msp432p4;
+pub(crate) mod stm32l4;
 
 use crate::device::{Device, Facts};
 use crate::instruments::taint::Follow;
@@ -18,6 +19,7 @@ pub(crate) use f5xx::F5xx;
 pub(crate) use fr5xx::Fr5xx;
 pub(crate) use msp430::{ERASE, WRITE};
 pub(crate) use msp432p4::Msp432;
+pub(crate) use stm32l4::Stm32l4;
 
 /// How secrets go through a block of `device`.
 pub(crate) fn follow(device: &Device, block: &str) -> Follow {
@@ -27,6 +29,7 @@ pub(crate) fn follow(device: &Device, block: &str) -> Follow {
         Facts::F5xx(_) => f5xx::Blocks::known(),
         Facts::Fr5xx(_) => fr5xx::Blocks::known(),
         Facts::Msp432(_) => msp432p4::known(),
+        Facts::Stm32l4(_) => stm32l4::known(),
     };
     known.into_iter().find(|(name, _)| *name == block).map_or(Follow::Hole, |(_, rule)| rule)
 }

@@ -76,22 +76,23 @@ def blocks(name: str) -> list[Block]:
 
 
 def _block(told: dict[str, Any], chip: dict[str, Any], peripheral: str, base: int) -> Block:
-    """Place the block that a peripheral is: `usci_a1` is number 1 of `usci_a`."""
+    """Place the block that a peripheral is: `usci_a1` is number 1 of `usci_a`, `gpioa` letter A of `gpio`."""
     kinds: dict[str, Any] = told["block"]
     channels = chip.get("dma", {}).get("channels", 0)
     counts = {"channels": channels, "pairs": (channels + 1) // 2}
     if peripheral.startswith("port_") and peripheral not in kinds:
         return _made(peripheral, kinds["port"], list(_port(kinds["port"], chip, peripheral[-1], base)))
-    kind = peripheral if peripheral in kinds else peripheral.rstrip("0123456789")
-    if kind not in kinds:
-        raise SunsealError(f"data/registers/{chip['family']}.toml has no block `{kind}`, which {chip['name']} has")
+    numbered = peripheral.rstrip("0123456789")
+    kind = next((k for k in (peripheral, numbered, peripheral[:-1]) if k in kinds), None)
+    if kind is None:
+        raise SunsealError(f"data/registers/{chip['family']}.toml has no block `{numbered}`, which {chip['name']} has")
     if "pairs" in (block := kinds[kind]):
         pairs = [
             r for i, x in enumerate(block["pairs"]) for r in _pair(block, 2 * i + 1, x, base + i * block["pair_bytes"])
         ]
         return _made(peripheral, block, pairs)
     counts["ccrs"] = chip.get("timers", {}).get(f"{peripheral}_ccrs", told.get("ccrs", 0))
-    number = peripheral.removeprefix(kind)
+    number = peripheral.removeprefix(kind).upper()
     rows = [(n.format(n=number), base + a, b) for n, a, b in _rows(block["registers"])]
     return _made(peripheral, block, [r for row in rows for r in _counted(*row, counts)])
 
