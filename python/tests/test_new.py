@@ -235,9 +235,10 @@ def read_by_the_core(m: Machine, core: str, register: registers.Register) -> Non
 def give_clocks(m: Machine, device: str) -> None:
     """Set all clock enables of an STM32: a block without a clock does not answer."""
     chip = registers.device(device)
-    for offset in {at[0] for name, at in chip["enables"].items() if name not in ("source", "recalled")}:
+    rcc = next(block["base"] for block in chip["block"] if block["name"] == "rcc")
+    for offset in {block["enable"][0] for block in chip["block"] if "enable" in block}:
         m.write(0x2000_0000, (0x6008).to_bytes(2, "little"))  # STR R0, [R1]
-        m.registers["R0"], m.registers["R1"] = 0xFFFF_FFFF, chip["peripherals"]["rcc"] + offset
+        m.registers["R0"], m.registers["R1"] = 0xFFFF_FFFF, rcc + offset
         m.registers["PC"] = 0x2000_0000
         m.step()
 
