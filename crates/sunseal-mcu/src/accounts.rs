@@ -98,6 +98,12 @@ events! {
     EusciB1Byte = "eusci_b1.byte",
     EusciB2Byte = "eusci_b2.byte",
     EusciB3Byte = "eusci_b3.byte",
+    FlashDoubleWordWrite = "flash.double_word_write",
+    Usart2Byte = "usart2.byte",
+    Usart3Byte = "usart3.byte",
+    Spi1Byte = "spi1.byte",
+    Spi2Byte = "spi2.byte",
+    Spi3Byte = "spi3.byte",
 }
 
 /// One component's present state and since when it is booked.

@@ -511,3 +511,19 @@ pub fn no_voltage(label: &str, channel: u8) -> String {
         "{label}{channel} has no voltage; connect one to it: `--adc {channel}=1.2V`, `{channel} = 1.2` in [adc] of a scenario, or `adc_volts({channel}, 1.2)` in Python"
     )
 }
+
+/// Bytes that snapshots share until one changes.
+#[derive(Clone)]
+pub(crate) struct SharedBytes(pub Arc<Vec<u8>>);
+
+impl Serialize for SharedBytes {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        self.0.as_slice().serialize(s)
+    }
+}
+
+impl<'de> Deserialize<'de> for SharedBytes {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        Ok(Self(Arc::new(Vec::deserialize(d)?)))
+    }
+}

@@ -17,7 +17,7 @@ use crate::device::{Device, Facts, RegionKind};
 use crate::elf::{Architecture, Elf, ElfError, Symbol};
 use crate::engine::{Chip, Engine, Saved};
 use crate::error::MachineError;
-use crate::families::{Avr, F1xx, F5xx, Fr5xx, Msp432};
+use crate::families::{Avr, F1xx, F5xx, Fr5xx, Msp432, Stm32l4};
 use crate::instruments::leakage::Leakage;
 use crate::instruments::lint::{Lint, LintKind};
 use crate::instruments::taint::Taint;
@@ -26,8 +26,7 @@ use crate::pin::{Part, Pin, PinEdge, Wiring};
 use crate::resets::ResetLoop;
 use crate::startup::SramStartup;
 
-/// Until when to run. Everything that is set ends the run; with nothing set it ends when the machine
-/// halts or faults.
+/// Until when to run. Everything that is set ends the run; with nothing set, a halt or a fault does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Until {
     /// CPU cycles since power-on: stops at the first instruction boundary at or behind it.
@@ -120,37 +119,38 @@ enum Kind {
     F5xx(Box<Engine<Msp430<F5xx>>>),
     Fr5xx(Box<Engine<Msp430<Fr5xx>>>),
     Msp432(Box<Engine<Msp432>>),
+    Stm32l4(Box<Engine<Stm32l4>>),
 }
 
 /// The same expression for whichever family it is.
-macro_rules! each {
-    ($machine:expr, $engine:ident => $result:expr) => {
-        match &$machine.kind {
+macro_rules! dispatch {
+    ($kind:expr, $engine:ident => $result:expr) => {
+        match $kind {
             Kind::Avr($engine) => $result,
             Kind::F1xx($engine) => $result,
             Kind::F5xx($engine) => $result,
             Kind::Fr5xx($engine) => $result,
             Kind::Msp432($engine) => $result,
+            Kind::Stm32l4($engine) => $result,
         }
+    };
+}
+
+macro_rules! each {
+    ($machine:expr, $engine:ident => $result:expr) => {
+        dispatch!(&$machine.kind, $engine => $result)
     };
 }
 
 macro_rules! each_mut {
     ($machine:expr, $engine:ident => $result:expr) => {
-        match &mut $machine.kind {
-            Kind::Avr($engine) => $result,
-            Kind::F1xx($engine) => $result,
-            Kind::F5xx($engine) => $result,
-            Kind::Fr5xx($engine) => $result,
-            Kind::Msp432($engine) => $result,
-        }
+        dispatch!(&mut $machine.kind, $engine => $result)
     };
 }
 
 type SavedBy<C> = Saved<<C as Chip>::Saved>;
 
-/// Everything that a machine is, to go back to. Cheap to make, to keep and to clone: what plain
-/// stores do not change is shared.
+/// Everything that a machine is, to go back to; cheap to keep and clone: what plain stores do not change is shared.
 #[derive(Clone)]
 pub struct Snapshot {
     device: Arc<Device>,
@@ -164,6 +164,21 @@ enum AnySaved {
     F5xx(Box<SavedBy<Msp430<F5xx>>>),
     Fr5xx(Box<SavedBy<Msp430<Fr5xx>>>),
     Msp432(Box<SavedBy<Msp432>>),
+    Stm32l4(Box<SavedBy<Stm32l4>>),
+}
+
+/// What a machine of each family is saved as.
+macro_rules! saved_by {
+    ($kind:expr, $engine:ident => $saved:expr) => {
+        match $kind {
+            Kind::Avr($engine) => AnySaved::Avr(Box::new($saved)),
+            Kind::F1xx($engine) => AnySaved::F1xx(Box::new($saved)),
+            Kind::F5xx($engine) => AnySaved::F5xx(Box::new($saved)),
+            Kind::Fr5xx($engine) => AnySaved::Fr5xx(Box::new($saved)),
+            Kind::Msp432($engine) => AnySaved::Msp432(Box::new($saved)),
+            Kind::Stm32l4($engine) => AnySaved::Stm32l4(Box::new($saved)),
+        }
+    };
 }
 
 impl PartialEq for Snapshot {
@@ -191,6 +206,7 @@ impl Snapshot {
             AnySaved::F5xx(s) => s.to_bytes(&self.device.name),
             AnySaved::Fr5xx(s) => s.to_bytes(&self.device.name),
             AnySaved::Msp432(s) => s.to_bytes(&self.device.name),
+            AnySaved::Stm32l4(s) => s.to_bytes(&self.device.name),
         }
     }
 }
@@ -206,6 +222,7 @@ impl Machine {
             Facts::F5xx(_) => Kind::F5xx(Box::new(Engine::new(dev))),
             Facts::Fr5xx(_) => Kind::Fr5xx(Box::new(Engine::new(dev))),
             Facts::Msp432(_) => Kind::Msp432(Box::new(Engine::new(dev))),
+            Facts::Stm32l4(_) => Kind::Stm32l4(Box::new(Engine::new(dev))),
         };
         Self { kind }
     }
@@ -603,8 +620,7 @@ impl Machine {
         self.write_mem(addr, bytes)
     }
 
-    /// Watches the stack pointer at every stop of the run loop from now on. For every instruction,
-    /// run with a [`StackWatch`](crate::profile::StackWatch).
+    /// Watches the stack pointer at each stop of a run; [`StackWatch`](crate::profile::StackWatch) does everywhere.
     pub fn watch_stack(&mut self) {
         let sp = self.sp();
         each_mut!(self, e => e.stack_low = Some(sp));
@@ -653,7 +669,7 @@ impl Machine {
         std::mem::take(&mut self.common_mut().state.pin_log)
     }
 
-    /// Whether the pin log is kept, as it is from the start. A run over days does better without.
+    /// Whether the pin log is kept, as from the start. A run over days does better without.
     pub fn log_pins(&mut self, on: bool) {
         self.common_mut().log_pins = on;
     }
@@ -675,7 +691,7 @@ impl Machine {
         self.common().state.pulses
     }
 
-    /// Drives a pin from outside, or lets go of it with `None`.
+    /// Drives a pin from outside; `None` lets go.
     pub fn set_pin(&mut self, pin: Pin, level: Option<bool>) {
         each_mut!(self, e => e.chip.drive(vec![(pin, level)]));
     }
@@ -690,8 +706,7 @@ impl Machine {
         self.common_mut().adc_inputs.insert(channel, volts);
     }
 
-    /// Puts a part on a serial interface ("usci_b0"), selected while `cs` is driven low. It appears
-    /// in the ledger as component `name`.
+    /// Puts a part on a serial interface ("usci_b0"), selected while `cs` is low. In the ledger it is component `name`.
     ///
     /// # Errors
     /// If there is no such interface.
@@ -842,13 +857,7 @@ impl Machine {
     /// Everything that the machine is.
     #[must_use]
     pub fn snapshot(&mut self) -> Snapshot {
-        let saved = match &mut self.kind {
-            Kind::Avr(e) => AnySaved::Avr(Box::new(e.save())),
-            Kind::F1xx(e) => AnySaved::F1xx(Box::new(e.save())),
-            Kind::F5xx(e) => AnySaved::F5xx(Box::new(e.save())),
-            Kind::Fr5xx(e) => AnySaved::Fr5xx(Box::new(e.save())),
-            Kind::Msp432(e) => AnySaved::Msp432(Box::new(e.save())),
-        };
+        let saved = saved_by!(&mut self.kind, e => e.save());
         Snapshot { device: Arc::clone(&self.common().dev), saved }
     }
 
@@ -867,6 +876,7 @@ impl Machine {
             (Kind::F5xx(e), AnySaved::F5xx(s)) => e.restore(s),
             (Kind::Fr5xx(e), AnySaved::Fr5xx(s)) => e.restore(s),
             (Kind::Msp432(e), AnySaved::Msp432(s)) => e.restore(s),
+            (Kind::Stm32l4(e), AnySaved::Stm32l4(s)) => e.restore(s),
             _ => Err(MachineError::Snapshot("it is of another device".to_owned())),
         }
     }
@@ -877,16 +887,8 @@ impl Machine {
     /// If the bytes are none.
     pub fn read_snapshot(&self, bytes: &[u8]) -> Result<Snapshot, MachineError> {
         let common = self.common();
-        let (name, accounts) = (&common.dev.name, &common.accounts);
-        let saved = match &self.kind {
-            Kind::Avr(_) => AnySaved::Avr(Box::new(Saved::from_bytes(bytes, name, accounts)?)),
-            Kind::F1xx(_) => AnySaved::F1xx(Box::new(Saved::from_bytes(bytes, name, accounts)?)),
-            Kind::F5xx(_) => AnySaved::F5xx(Box::new(Saved::from_bytes(bytes, name, accounts)?)),
-            Kind::Fr5xx(_) => AnySaved::Fr5xx(Box::new(Saved::from_bytes(bytes, name, accounts)?)),
-            Kind::Msp432(_) => {
-                AnySaved::Msp432(Box::new(Saved::from_bytes(bytes, name, accounts)?))
-            }
-        };
+        let (name, books) = (&common.dev.name, &common.accounts);
+        let saved = saved_by!(&self.kind, _e => Saved::from_bytes(bytes, name, books)?);
         Ok(Snapshot { device: Arc::clone(&common.dev), saved })
     }
 }

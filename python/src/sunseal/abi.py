@@ -166,7 +166,7 @@ class Arm(Convention):
 
 def of(device: str) -> Convention:
     """Return the calling convention of a device's compilers."""
-    for prefix, convention in (("atmega", Avr), ("msp432", Arm), ("msp430", Msp430)):
+    for prefix, convention in (("atmega", Avr), ("msp432", Arm), ("stm32", Arm), ("msp430", Msp430)):
         if device.startswith(prefix):
             return convention()
     raise SunsealError(f"functions of the device {device} cannot be called: its calling convention is not known here")

@@ -45,7 +45,7 @@ class Tool:
     below: tuple[int, ...] = ()
 
 
-DEBUGGERS = {"atmega": "avr-gdb", "msp432": "gdb-multiarch", "msp430": "msp430-elf-gdb"}
+DEBUGGERS = {"atmega": "avr-gdb", "msp432": "gdb-multiarch", "stm32": "gdb-multiarch", "msp430": "msp430-elf-gdb"}
 """By the beginning of a device's name: the one of GDB's builds in Debian, or made from its sources, that knows it."""
 TOOLCHAIN = "run `make firmware`, which fetches the cross tools into the cache"
 TESTS = "run `firmware/toolchain/get --for tests`, or apt install"
@@ -65,7 +65,7 @@ TOOLS = (
         False,
     ),
     Tool("avr-gdb", ("avr-gdb",), "`sunseal gdb` of an ATmega", f"{TESTS} gdb-avr", False),
-    Tool("gdb-multiarch", ("gdb-multiarch",), "`sunseal gdb` of an MSP432", f"{TESTS} gdb-multiarch", False),
+    Tool("gdb-multiarch", ("gdb-multiarch",), "`sunseal gdb` of an MSP432 or STM32", f"{TESTS} gdb-multiarch", False),
     Tool(
         "msp430-elf-gdb",
         ("msp430-elf-gdb",),

@@ -80,7 +80,7 @@ pub mod fpccr {
 /// timings). `at` is the number of cycles completed before the cycle of the access: a load of two
 /// cycles that starts at `c` reads at `c + 1`, a store into the write buffer writes at `c`.
 pub trait Bus {
-    /// Whether [`fetched`](Self::fetched) and [`stall`](Self::stall) are called.
+    /// Whether [`fetched_at`](Self::fetched_at) and [`stall`](Self::stall) are called.
     const WAITS: bool = false;
 
     /// Reads 8, 16 or 32 bits, zero-extended, at an aligned address.
@@ -140,6 +140,13 @@ pub trait Bus {
     fn fetched(&mut self, pc: u32, bytes: u32) -> Cycles {
         let _ = (pc, bytes);
         0
+    }
+
+    /// The same, told the cycle at which the instruction began: for memory that reads ahead.
+    #[inline(always)]
+    fn fetched_at(&mut self, pc: u32, bytes: u32, at: Cycles) -> Cycles {
+        let _ = at;
+        self.fetched(pc, bytes)
     }
 
     /// Wait states of the data accesses since the last call; added to the instruction.

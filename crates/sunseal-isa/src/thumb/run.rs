@@ -425,7 +425,7 @@ impl Cpu {
             after |= op.behind(self.recent);
         }
         if B::WAITS {
-            cycles += bus.fetched(pc, op.bytes()) as u32 + bus.stall() as u32;
+            cycles += bus.fetched_at(pc, op.bytes(), self.cycles) as u32 + bus.stall() as u32;
         }
         self.recent = after;
         self.cycles += Cycles::from(cycles);

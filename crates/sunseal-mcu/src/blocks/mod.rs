@@ -32,6 +32,7 @@ pub(crate) mod reference;
 pub(crate) mod rtc;
 pub(crate) mod rtc_c_p4;
 pub(crate) mod sfr;
+pub(crate) mod st;
 pub(crate) mod sys;
 pub(crate) mod timer32;
 pub(crate) mod timer_a;

@@ -54,6 +54,8 @@ pub struct BlockInstance {
     /// What each trigger select of a DMA controller waits for, by number; with bars, one name a channel.
     #[serde(default)]
     pub triggers: Vec<String>,
+    /// What lets it have its bus clock, where something must: a register of RCC by its offset, and the bit.
+    pub enable: Option<[u32; 2]>,
     /// The numbers of the digital ports that it is.
     #[serde(default)]
     pub ports: Vec<u8>,

@@ -2,12 +2,14 @@
 //! The facts of a microcontroller, read from `data/devices`: what all have in common here, what only
 //! one family knows in a module of its own.
 
+mod arm;
 pub mod avr;
 pub mod blocks;
 pub mod f1xx;
 mod f5xx;
 pub mod fr5xx;
 mod msp432;
+pub mod stm32l4;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,12 +22,14 @@ use sunseal_trace::Picos;
 use crate::elf::Architecture;
 use crate::pin::{PORT_J, Pin};
 
+pub use arm::Nvic;
 pub use avr::Atmega128;
 pub use blocks::{BlockInstance, Stretch};
 pub use f1xx::F1xx;
 pub use f5xx::*;
 pub use fr5xx::Fr5xx;
 pub use msp432::{Bases as Msp432Bases, Interrupts as Msp432Interrupts, Msp432};
+pub use stm32l4::{Places, Stm32l4};
 
 /// Why device data could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -120,6 +124,8 @@ pub enum Facts {
     F1xx(Box<F1xx>),
     /// MSP432P4xx.
     Msp432(Box<Msp432>),
+    /// STM32L4x6.
+    Stm32l4(Box<Stm32l4>),
     /// MSP430F5xx and F6xx.
     F5xx(Box<F5xx>),
     /// MSP430FR5xx.
@@ -348,7 +354,7 @@ pub(crate) fn us(time_us: f64) -> Picos {
 }
 
 /// The device files that are built in, by name.
-const BUILT_IN: [(&str, &str); 7] = [
+const BUILT_IN: [(&str, &str); 8] = [
     ("atmega128l", include_str!("../../../../data/devices/atmega128l.toml")),
     ("msp430f1611", include_str!("../../../../data/devices/msp430f1611.toml")),
     ("msp430f5438a", include_str!("../../../../data/devices/msp430f5438a.toml")),
@@ -356,6 +362,7 @@ const BUILT_IN: [(&str, &str); 7] = [
     ("msp430fr5994", include_str!("../../../../data/devices/msp430fr5994.toml")),
     ("msp430fr6989", include_str!("../../../../data/devices/msp430fr6989.toml")),
     ("msp432p401r", include_str!("../../../../data/devices/msp432p401r.toml")),
+    ("stm32l476rg", include_str!("../../../../data/devices/stm32l476rg.toml")),
 ];
 
 impl Device {
@@ -413,11 +420,13 @@ impl Device {
             "msp430x5xx" => Facts::F5xx(family(own)?),
             "msp430fr5xx" => Facts::Fr5xx(family(own)?),
             "msp432p4" => Facts::Msp432(family(own)?),
+            "stm32l4" => Facts::Stm32l4(family(own)?),
             _ => {
                 return Err(DeviceError::Family {
                     device: c.name,
                     family: c.family,
-                    known: "atmega128, msp430x1xx, msp430x5xx, msp430fr5xx, msp432p4".to_owned(),
+                    known: "atmega128, msp430x1xx, msp430x5xx, msp430fr5xx, msp432p4, stm32l4"
+                        .to_owned(),
                 });
             }
         };
@@ -445,11 +454,13 @@ impl Device {
             facts,
         };
         device.check()?;
-        if let Facts::Msp432(facts) = &device.facts {
-            let mut placed = facts.clone();
-            placed.placed(&device)?;
-            device.facts = Facts::Msp432(placed);
+        let mut facts = device.facts.clone();
+        match &mut facts {
+            Facts::Msp432(own) => own.placed(&device)?,
+            Facts::Stm32l4(own) => own.placed(&device),
+            _ => {}
         }
+        device.facts = facts;
         for (switch, value) in &c.timing {
             device.set_timing(switch, &switch_text(value))?;
         }
@@ -484,6 +495,7 @@ impl Device {
             Facts::F5xx(f) => f.check(self),
             Facts::Fr5xx(f) => f.check(self),
             Facts::Msp432(f) => f.check(self),
+            Facts::Stm32l4(f) => f.check(self),
         }
     }
 
@@ -574,6 +586,17 @@ impl Device {
         }
     }
 
+    /// The facts of an STM32L4x6.
+    ///
+    /// # Panics
+    /// For a device of another family.
+    pub(crate) fn stm32l4(&self) -> &Stm32l4 {
+        match &self.facts {
+            Facts::Stm32l4(facts) => facts,
+            _ => unreachable!("a chip is made of its own family's facts"),
+        }
+    }
+
     /// The facts of an MSP430x5xx.
     ///
     /// # Panics
@@ -630,6 +653,7 @@ impl Device {
             Facts::F5xx(f) => f.levels(),
             Facts::Fr5xx(f) => f.levels(),
             Facts::Msp432(f) => f.levels(),
+            Facts::Stm32l4(f) => f.levels(),
         }
     }
 
@@ -665,17 +689,21 @@ impl Device {
         let ports = match &self.facts {
             // PA to PG (2467X, figure 1); no port J (SLAS368G, figure 1); P1 to P10 and PJ (SLAS826H, table 4-1).
             Facts::Atmega128(_) => b'A'..=b'G',
+            Facts::Stm32l4(f) => b'A'..=f.last_port(),
             _ => 1..=self.last_port(),
         };
-        let has_j = !matches!(self.facts, Facts::Atmega128(_) | Facts::F1xx(_));
-        let here = |pin: &Pin| ports.contains(&pin.port) || (has_j && pin.port == PORT_J);
+        let has_j = !matches!(self.facts, Facts::Atmega128(_) | Facts::F1xx(_) | Facts::Stm32l4(_));
+        let last_bit = if matches!(self.facts, Facts::Stm32l4(_)) { 15 } else { 7 };
+        let here = |pin: &Pin| {
+            pin.bit <= last_bit && (ports.contains(&pin.port) || (has_j && pin.port == PORT_J))
+        };
         name.parse().ok().filter(here).ok_or_else(|| DeviceError::NoPin {
             device: self.name.clone(),
             pin: name.to_owned(),
             pins: format!(
                 "{} to {}{}",
                 Pin::new(*ports.start(), 0),
-                Pin::new(*ports.end(), 7),
+                Pin::new(*ports.end(), last_bit),
                 if has_j { " and PJ" } else { "" }
             ),
         })
@@ -777,6 +805,7 @@ mod tests {
             ("msp430fr5969", &["P4.7", "PJ.0"], &["P5.0", "P9.1"]),
             ("msp430fr6989", &["P10.2"], &["P11.0"]),
             ("msp432p401r", &["P10.0", "PJ.5"], &["P11.0", "PB0"]),
+            ("stm32l476rg", &["PA0", "PC13", "PH1"], &["PI0", "P1.0", "PJ.0"]),
         ] {
             let device = Device::named(device).unwrap();
             for name in has {

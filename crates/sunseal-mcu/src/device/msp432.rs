@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::{Device, DeviceError, Level, RegionKind, block};
+use super::{Device, DeviceError, Level, Nvic, RegionKind, block};
 
 block!(
     /// Device descriptors: what software reads at 0x0020_1000.
@@ -296,6 +296,8 @@ pub struct Msp432 {
     /// Base addresses, those of the blocks.
     #[serde(skip)]
     pub peripherals: Bases,
+    /// The interrupt controller.
+    pub nvic: Nvic,
     /// Inputs of the NVIC, those of the blocks.
     #[serde(skip)]
     pub interrupts: Interrupts,
@@ -330,6 +332,7 @@ impl Msp432 {
     pub(super) fn check(&self, device: &Device) -> Result<(), DeviceError> {
         use RegionKind::{Flash, InfoFlash, Peripheral, Ram};
         device.needs("cortex_m4", &[Ram, Flash, InfoFlash, Peripheral])?;
+        self.nvic.check(device)?;
         let f = &self.flash;
         if [
             &f.normal_read_vcore0_mhz,

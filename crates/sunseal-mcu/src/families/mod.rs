@@ -8,6 +8,7 @@ pub(crate) mod f5xx;
 pub(crate) mod fr5xx;
 pub(crate) mod msp430;
 pub(crate) mod msp432p4;
+pub(crate) mod stm32l4;
 
 use crate::device::{Device, Facts};
 use crate::instruments::taint::Follow;
@@ -18,6 +19,7 @@ pub(crate) use f5xx::F5xx;
 pub(crate) use fr5xx::Fr5xx;
 pub(crate) use msp430::{ERASE, WRITE};
 pub(crate) use msp432p4::Msp432;
+pub(crate) use stm32l4::Stm32l4;
 
 /// Names and kinds of blocks, and the names of their interrupts.
 pub(crate) type Made = (Vec<(&'static str, &'static str)>, Vec<&'static str>);
@@ -69,12 +71,20 @@ pub(crate) fn makes(facts: &Facts) -> Makes {
         Facts::F5xx(_) => f5xx::makes(),
         Facts::Fr5xx(_) => fr5xx::makes(),
         Facts::Msp432(_) => msp432p4::makes(),
+        Facts::Stm32l4(_) => stm32l4::makes(),
     }
 }
 
 /// The kinds of blocks that any family makes.
 pub(crate) fn kinds() -> Vec<&'static str> {
-    let all = [atmega128::makes(), f1xx::makes(), f5xx::makes(), fr5xx::makes(), msp432p4::makes()];
+    let all = [
+        atmega128::makes(),
+        f1xx::makes(),
+        f5xx::makes(),
+        fr5xx::makes(),
+        msp432p4::makes(),
+        stm32l4::makes(),
+    ];
     all.iter().flat_map(|m| &m.blocks).map(|b| b.1).collect()
 }
 
@@ -86,6 +96,7 @@ pub(crate) fn follow(device: &Device, block: &str) -> Follow {
         Facts::F5xx(_) => f5xx::Blocks::known(),
         Facts::Fr5xx(_) => fr5xx::Blocks::known(),
         Facts::Msp432(_) => msp432p4::known(),
+        Facts::Stm32l4(_) => stm32l4::known(),
     };
     known.into_iter().find(|(name, _)| *name == block).map_or(Follow::Hole, |(_, rule)| rule)
 }

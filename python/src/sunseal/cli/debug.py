@@ -58,7 +58,7 @@ def gdb_command(
 ) -> None:
     """Serve a debugger: breakpoints, watchpoints, registers, through losses of supply.
 
-    It is avr-gdb for an AVR, gdb-multiarch for the MSP432, and msp430-elf-gdb for an MSP430, which Debian's
+    It is avr-gdb for an AVR, gdb-multiarch for MSP432 and STM32, and msp430-elf-gdb for an MSP430, which Debian's
     gdb-multiarch does not know; `sunseal doctor` says which is there and how to get it. `monitor help` in it
     lists what else it can do: reset, cut the supply, set its voltage.
     """

@@ -27,8 +27,9 @@ SLEEP = {
     "msp430": "LPM3_bits /* ACLK's timers run on; LPM0_bits: SMCLK's, too. Handlers are WAKING_ISR */",
     "avr": "(SM1 | SM0) /* power-save: Timer 0 runs on a watch crystal; 0, idle: all run on */",
     "armv7em": "0 /* sleep, all run on; SLEEPDEEP: LPM3, in which ACLK's timers run on */",
+    "stm32l4": "0 /* sleep, all run on; SLEEPDEEP: what PWR_CR1.LPMS says, in which RTC and LPTIM on LSE run on */",
 }
-"""Each core's mode of sleeping and what else there is, in C."""
+"""Each core's mode of sleeping, or each family's, and what else there is, in C."""
 
 FILES = {name: name for name in ("main.c", "board.h", "board.c", "Makefile", "CMakeLists.txt", "toolchain.cmake")}
 FILES |= {"README.md": "README.md", "pytest.ini": "pytest.ini", "test_node.py": "test_node", ".gitignore": "gitignore"}
@@ -97,7 +98,7 @@ def _facts(board: dict[str, Any], name: str, folder: Path) -> dict[str, str]:
     core = registers.runtime(chip)
     leds = board.get("leds", {})
     led = leds.get("red") or next(iter(leds.values()), board["trigger"]["pin"])
-    out, direction, bit = _pin(led)
+    out, direction, bit = _stm32_pin(led) if chip["family"] == "stm32l4" else _pin(led)
     facts = {
         "NAME": folder.resolve().name,
         "PROJECT": re.sub(r"\W", "_", f"node_{folder.resolve().name}"),
@@ -109,16 +110,17 @@ def _facts(board: dict[str, Any], name: str, folder: Path) -> dict[str, str]:
         "LED_OUT": out,
         "LED_DIR": direction,
         "LED_BIT": bit,
+        "LED_SHIFT": str(2 * int(bit.removeprefix("BIT"), 16)),
         # The power sets of chips do not price what else a board has on its pins.
         "TEST_ENERGY": "" if board.get("part") else "    assert node.energy_j < 10e-3",
         "MCLK_HZ": str(told["reset"].get("mclk_Hz") or board["crystal"]["xtal_Hz"]),
         "MCLK_SOURCE": "after a reset" if "mclk_Hz" in told["reset"] else "the crystal",
-        "SLEEP": SLEEP[core],
+        "SLEEP": SLEEP.get(chip["family"], SLEEP[core]),
         "WAIT": _template(f"wait_{core}.c").rstrip(),
     }
     rates = told["reset"].get("baud_9600", {})
     facts |= {key: f"0x{value:X}" if "CTL" in key else str(value) for key, value in rates.items()}
-    return facts | _uart_facts(board, name, chip, told) | _tool_facts(chip, core)
+    return facts | _uart_facts(board, name, chip, told, led) | _tool_facts(chip, core)
 
 
 def _pin(name: str) -> tuple[str, str, str]:
@@ -129,7 +131,40 @@ def _pin(name: str) -> tuple[str, str, str]:
     return f"PORT{name[1]}", f"DDR{name[1]}", f"BIT{name[2]}"
 
 
-def _uart_facts(board: dict[str, Any], name: str, chip: dict[str, Any], told: dict[str, Any]) -> dict[str, str]:
+def _stm32_pin(name: str) -> tuple[str, str, str]:
+    """Return output register, mode register and bit of an STM32's `PA5`."""
+    return f"GPIO{name[1]}_ODR", f"GPIO{name[1]}_MODER", f"BIT{int(name[2:]):X}"
+
+
+ENABLE_REGISTERS = {0x48: "AHB1ENR", 0x4C: "AHB2ENR", 0x58: "APB1ENR1", 0x5C: "APB1ENR2", 0x60: "APB2ENR"}
+"""Registers of an STM32L4's RCC that let a block have its clock, by offset (RM0351, RCC registers)."""
+
+
+def _stm32_pins(row: dict[str, Any], chip: dict[str, Any], led: str) -> list[str]:
+    """Write what gives ports and UART their clocks, and the UART its pins."""
+    pins = [str(row["txd"]), str(row["rxd"])]
+    clocks: dict[int, int] = {}
+    for block in (str(row["serial"]), *(f"gpio{pin[1].lower()}" for pin in (*pins, led))):
+        offset, bit = chip["enables"][block]
+        clocks[offset] = clocks.get(offset, 0) | 1 << bit
+    lines = [f"    RCC_{ENABLE_REGISTERS[offset]} |= 0x{bits:X};" for offset, bits in sorted(clocks.items())]
+    lines += [f"    (void)RCC_{ENABLE_REGISTERS[max(clocks)]}; /* two cycles until the clocks are there */"]
+    function = int(row["select"][0].removeprefix("AF"))
+    for pin in pins:
+        port, bit = f"GPIO{pin[1]}", int(pin[2:])
+        for register, shift, width, value in (
+            (f"{port}_AFR{'LH'[bit // 8]}", 4 * (bit % 8), 0xF, function),
+            (f"{port}_MODER", 2 * bit, 3, 2),
+        ):
+            lines.append(
+                f"    {register} = ({register} & ~(0x{width:X}u << {shift})) | {value}u << {shift}; /* {pin} */"
+            )
+    return lines
+
+
+def _uart_facts(
+    board: dict[str, Any], name: str, chip: dict[str, Any], told: dict[str, Any], led: str
+) -> dict[str, str]:
     serial = str(board.get("log", {}).get("serial", ""))
     number = serial[-1:]
     row = next((u for u in told["uart"] if u["serial"] == serial and chip["name"] in u["devices"]), None)
@@ -137,10 +172,14 @@ def _uart_facts(board: dict[str, Any], name: str, chip: dict[str, Any], told: di
         known = ", ".join(u["serial"] for u in told["uart"] if chip["name"] in u["devices"])
         leads = f"leads `{serial}` out" if serial else "leads no UART out"
         raise SunsealError(f"{name} {leads}, and a new program says hello over {known} of the {chip['name']}")
-    pins = [
-        f"    {row['txd'].split('.')[0]}{select} |= BIT{row['txd'][-1]} | BIT{row['rxd'][-1]}; /* TXD, RXD */"
-        for select in row["select"]
-    ]
+    pins = (
+        _stm32_pins(row, chip, led)
+        if chip["family"] == "stm32l4"
+        else [
+            f"    {row['txd'].split('.')[0]}{select} |= BIT{row['txd'][-1]} | BIT{row['rxd'][-1]}; /* TXD, RXD */"
+            for select in row["select"]
+        ]
+    )
     if chip["family"] == "msp430fr5xx":
         pins.append("    PM5CTL0 &= (uint16_t)~LOCKLPM5; /* pins are held until then */")
     template = {"msp430fr5xx": "msp432p4"}.get(chip["family"], chip["family"])

@@ -103,7 +103,10 @@ def _block(told: dict[str, Any], chip: dict[str, Any], instance: dict[str, Any])
         return _made(name, block, pairs)
     channels = instance.get("channels", 0)
     counts = {"channels": channels, "pairs": (channels + 1) // 2, "ccrs": instance.get("ccrs", 0)}
+    # `gpioa` is letter A of its kind, `usart1` number 1; `ta0` is a timer_a of that number.
     number = name[len(name.rstrip("0123456789")) :]
+    if name.startswith(instance["kind"]):
+        number = name.removeprefix(instance["kind"]).upper()
     rows = [(n.format(n=number), base + a, b) for n, a, b in _rows(block["registers"])]
     return _made(name, block, [r for row in rows for r in _counted(*row, counts)])
 

@@ -141,7 +141,7 @@ class Counter(_Called):
 class CounterCoupon(Program):
     """The bench's use of a keystream coupon, made in each run by the store in front of the marks."""
 
-    FIRST: ClassVar[Mapping[str, tuple[str, ...]]] = {"msp430": ("R14", "R15"), "msp432": ("R2",)}
+    FIRST: ClassVar[Mapping[str, tuple[str, ...]]] = {"msp430": ("R14", "R15"), "msp432": ("R2",), "stm32": ("R2",)}
     """Registers of `sunseal_coupon_format`'s third argument, by family."""
 
     def __init__(self, board: str) -> None:

@@ -18,7 +18,7 @@ from sunseal.planner import radio as radios
 Ends = tuple[float, float, float]
 """A power at its typical, lowest and highest coefficient, W."""
 NOTHING: Ends = (0.0, 0.0, 0.0)
-STATES = {"atmega128l": "power_save", "msp430": "lpm3", "msp432": "lpm3"}
+STATES = {"atmega128l": "power_save", "msp430": "lpm3", "msp432": "lpm3", "stm32l4": "stop2"}
 """The state in which a node waits for its timer, by the beginning of the device's name."""
 
 

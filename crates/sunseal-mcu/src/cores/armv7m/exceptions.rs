@@ -218,9 +218,12 @@ impl<S: Around> CortexM<S> {
             return self.enter(next, Entry::TailChain(exc_return), observer);
         }
         if to_thread && self.soc.scs().sleep_on_exit() {
-            self.returning = Some(exc_return);
             self.soc.fall_asleep(self.cpu.cycles, false);
-            return Ok(());
+            // A chip may refuse to.
+            if self.soc.asleep() {
+                self.returning = Some(exc_return);
+                return Ok(());
+            }
         }
         // What arrives while the registers are popped is tail-chained.
         let start = self.cpu.cycles;

@@ -4,6 +4,8 @@
 
 pub(crate) mod dwt;
 mod exceptions;
+pub(crate) mod memory;
+mod registers;
 pub(crate) mod scs;
 
 use sunseal_isa::Fault;
@@ -13,6 +15,8 @@ use sunseal_trace::{Cycles, Picos};
 use crate::clock::Line;
 use crate::common::Common;
 use dwt::Dwt;
+pub(crate) use registers::SavedCore;
+pub(crate) use scs::INPUTS_MAX;
 use scs::Scs;
 
 /// What a Cortex-M needs of the chip around it.
@@ -25,7 +29,7 @@ pub(crate) trait Around: Bus {
     /// The line whose ticks are the CPU's cycles.
     fn clock(&self) -> &Line;
     fn asleep(&self) -> bool;
-    /// WFI or WFE at cycle `at`: the mode that SCR and the power management ask for.
+    /// WFI or WFE at cycle `at`: the mode that SCR and the power management ask for, or none where the chip refuses.
     fn fall_asleep(&mut self, at: Cycles, for_event: bool);
     /// A word of memory, without side effects.
     fn word(&self, addr: u32) -> Option<u32>;
@@ -91,4 +95,10 @@ impl Access<'_> {
 /// `old` with the masked bits from `value`.
 fn merge(old: u32, value: u32, mask: u32) -> u32 {
     (old & !mask) | (value & mask)
+}
+
+/// The byte and the bit that a word of an alias region stands for (Armv7-M ARM B3.1; DDI0439 3.7).
+pub(crate) fn bit_band(addr: u32) -> (u32, u32) {
+    let off = addr & 0x01FF_FFFF;
+    (addr & 0xF000_0000 | off >> 5, off >> 2 & 7)
 }

@@ -11,6 +11,7 @@ use sunseal_trace::Picos;
 
 use super::{Access, merge};
 use crate::clock::Line;
+use crate::device::Nvic;
 
 pub(crate) const NMI: u32 = 2;
 pub(crate) const HARD_FAULT: u32 = 3;
@@ -23,9 +24,8 @@ pub(crate) const PENDSV: u32 = 14;
 pub(crate) const SYSTICK: u32 = 15;
 /// The first input of the NVIC.
 pub(crate) const IRQ0: u32 = 16;
-/// As many as any chip here has.
-const INPUTS: u32 = 64;
-const COUNT: usize = (IRQ0 + INPUTS) as usize;
+/// As many inputs as the sets of exceptions here can hold.
+pub(crate) const INPUTS_MAX: u32 = 128 - IRQ0;
 
 /// Below every exception.
 pub(crate) const THREAD: i16 = 256;
@@ -78,14 +78,27 @@ pub(crate) struct Masks {
 pub(crate) struct SysTick {
     csr: u32,
     reload: u32,
-    /// Count at tick `origin` of the free-running clock.
+    /// Count at tick `origin` of the free-running clock, or of the reference that is that clock divided.
     value: u32,
     origin: u64,
+    /// The reference clock is the processor's divided by so much; 0 where the chip has none.
+    reference: u32,
 }
 
 impl SysTick {
-    const fn new() -> Self {
-        Self { csr: CSR_CLKSOURCE, reload: 0, value: 0, origin: 0 }
+    /// With a reference clock it starts on that.
+    const fn new(reference: u32) -> Self {
+        let csr = if reference == 0 { CSR_CLKSOURCE } else { 0 };
+        Self { csr, reload: 0, value: 0, origin: 0, reference }
+    }
+
+    /// Cycles of the processor's clock that a count takes.
+    fn divider(&self) -> u64 {
+        if self.csr & CSR_CLKSOURCE != 0 { 1 } else { u64::from(self.reference.max(1)) }
+    }
+
+    fn ticks_at(&self, line: &Line, t: Picos) -> u64 {
+        line.ticks_at(t) / self.divider()
     }
 
     fn running(&self) -> bool {
@@ -96,7 +109,7 @@ impl SysTick {
         if !self.running() {
             return self.value;
         }
-        let n = line.ticks_at(t).saturating_sub(self.origin);
+        let n = self.ticks_at(line, t).saturating_sub(self.origin);
         if n <= u64::from(self.value) {
             return self.value - n as u32;
         }
@@ -120,7 +133,7 @@ impl SysTick {
 
     fn latch(&mut self, line: &Line, t: Picos) {
         self.value = self.value_at(line, t);
-        self.origin = line.ticks_at(t);
+        self.origin = self.ticks_at(line, t);
     }
 
     fn next_event(&self, line: &Line) -> Option<Picos> {
@@ -128,13 +141,14 @@ impl SysTick {
         if self.csr & CSR_TICKINT == 0 && self.csr & CSR_COUNTFLAG != 0 {
             return None;
         }
-        let t = line.time_of(self.origin.checked_add(self.until_zero()?)?);
+        let tick = self.origin.checked_add(self.until_zero()?)?.checked_mul(self.divider())?;
+        let t = line.time_of(tick);
         (t != Picos::MAX).then_some(t)
     }
 
     /// Takes the count to `t`; true if it has become zero on the way.
     fn advance(&mut self, line: &Line, t: Picos) -> bool {
-        let n = line.ticks_at(t).saturating_sub(self.origin);
+        let n = self.ticks_at(line, t).saturating_sub(self.origin);
         let zero = self.until_zero().is_some_and(|z| n >= z);
         if zero {
             self.csr |= CSR_COUNTFLAG;
@@ -146,13 +160,15 @@ impl SysTick {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Scs {
-    priority_bits: u8,
+    /// The bits of a priority that are there, the upper ones.
+    priority_mask: u8,
+    inputs: u32,
     pending: u128,
     active: u128,
     /// Inputs that are enabled, as exception numbers.
     enabled: u128,
     /// Levels of the inputs.
-    lines: u64,
+    lines: u128,
     priority: Vec<u8>,
     prigroup: u8,
     scr: u32,
@@ -169,15 +185,20 @@ pub(crate) struct Scs {
 }
 
 impl Scs {
-    /// `priority_bits` of each priority are implemented.
-    pub fn new(priority_bits: u8) -> Self {
+    /// As the chip's maker has built it.
+    pub fn new(nvic: &Nvic) -> Self {
+        Self::built(nvic.priority_mask(), nvic.inputs, nvic.systick_reference_divider.unwrap_or(0))
+    }
+
+    fn built(priority_mask: u8, inputs: u32, reference: u32) -> Self {
         Self {
-            priority_bits,
+            priority_mask,
+            inputs,
             pending: 0,
             active: 0,
             enabled: 0,
             lines: 0,
-            priority: vec![0; COUNT],
+            priority: vec![0; (IRQ0 + inputs) as usize],
             prigroup: 0,
             scr: 0,
             shcsr: 0,
@@ -187,14 +208,15 @@ impl Scs {
             bfar: 0,
             demcr: 0,
             actlr: 0,
-            systick: SysTick::new(),
+            systick: SysTick::new(reference),
             event_register: false,
         }
     }
 
     /// Debug settings and the counter's own state are all that a reset of the processor keeps.
     pub fn reset(&mut self) {
-        *self = Self { demcr: self.demcr, ..Self::new(self.priority_bits) };
+        let built = Self::built(self.priority_mask, self.inputs, self.systick.reference);
+        *self = Self { demcr: self.demcr, ..built };
     }
 
     pub fn sleep_on_exit(&self) -> bool {
@@ -245,8 +267,8 @@ impl Scs {
     /// What an exception must be above to be taken.
     pub fn execution_priority(&self, masks: Masks) -> i16 {
         let mut priority = self.active_priority();
-        if masks.basepri & self.priority_bits != 0 {
-            priority = priority.min(self.group(masks.basepri & self.priority_bits));
+        if masks.basepri & self.priority_mask != 0 {
+            priority = priority.min(self.group(masks.basepri & self.priority_mask));
         }
         if masks.primask {
             priority = priority.min(0);
@@ -345,7 +367,7 @@ impl Scs {
     }
 
     /// Levels of the inputs now. A rising input is pending, and stays so.
-    pub fn set_lines(&mut self, lines: u64) {
+    pub fn set_lines(&mut self, lines: u128) {
         let risen = lines & !self.lines;
         self.lines = lines;
         let mut fresh = risen;
@@ -412,17 +434,25 @@ impl Scs {
     }
 
     fn word(bits: u128, i: u32) -> u32 {
-        (bits >> (IRQ0 + 32 * i)) as u32
+        bits.checked_shr(IRQ0 + 32 * i).unwrap_or(0) as u32
+    }
+
+    /// The bits of word `i` of a register of the inputs, as exceptions; those of no input are dropped.
+    fn exceptions(&self, word: u32, i: u32) -> u128 {
+        let there = u128::MAX >> (INPUTS_MAX - self.inputs);
+        let at = u128::from(word).checked_shl(IRQ0 + 32 * i).unwrap_or(0);
+        at & there
     }
 
     fn priorities(&self, first: u32) -> u32 {
-        (0..4).fold(0, |w, i| w | u32::from(self.priority[(first + i) as usize]) << (8 * i))
+        let of = |i: u32| self.priority.get((first + i) as usize).copied().unwrap_or(0);
+        (0..4).fold(0, |w, i| w | u32::from(of(i)) << (8 * i))
     }
 
     /// A register at `off` from 0xE000E000; words.
     pub fn read(&mut self, off: u32, ipsr: u32, scb: &Scb, cx: &Access<'_>) -> Result<u32, Fault> {
         Ok(match off {
-            0x004 => INPUTS / 32 - 1,
+            0x004 => self.inputs.div_ceil(32) - 1,
             0x008 => self.actlr,
             0x010 => {
                 self.event(cx.clock, cx.now);
@@ -432,15 +462,13 @@ impl Scs {
             }
             0x014 => self.systick.reload,
             0x018 => self.systick.value_at(cx.clock, cx.now),
-            // No reference clock; no calibration value.
-            0x01C => 1 << 31,
-            0x100 | 0x104 | 0x180 | 0x184 => Self::word(self.enabled, off >> 2 & 1),
-            0x200 | 0x204 | 0x280 | 0x284 => Self::word(self.pending, off >> 2 & 1),
-            0x300 | 0x304 => Self::word(self.active, off >> 2 & 1),
-            0x400..=0x43C => self.priorities(IRQ0 + off - 0x400),
-            // Inputs that this part does not have.
-            0x108..=0x11C | 0x188..=0x19C | 0x208..=0x21C | 0x288..=0x29C | 0x308..=0x31C => 0,
-            0x440..=0x4EC => 0,
+            // No calibration value; NOREF where there is no reference clock.
+            0x01C => u32::from(self.systick.reference == 0) << 31,
+            // Inputs that the chip does not have read as zero.
+            0x100..=0x11C | 0x180..=0x19C => Self::word(self.enabled, off >> 2 & 7),
+            0x200..=0x21C | 0x280..=0x29C => Self::word(self.pending, off >> 2 & 7),
+            0x300..=0x31C => Self::word(self.active, off >> 2 & 7),
+            0x400..=0x4EC => self.priorities(IRQ0 + off - 0x400),
             0xD00 => 0x410F_C241,
             0xD04 => self.icsr(ipsr),
             0xD08 => scb.vtor,
@@ -490,21 +518,22 @@ impl Scs {
         scb: &mut Scb,
         cx: &mut Access<'_>,
     ) -> Result<(), Fault> {
-        let set = u128::from(value & mask) << (IRQ0 + 32 * (off >> 2 & 1));
+        let set = self.exceptions(value & mask, off >> 2 & 7);
         match off {
-            0x004 | 0x01C | 0xD00 | 0x300 | 0x304 | 0xD90 => {}
+            0x004 | 0x01C | 0xD00 | 0x300..=0x31C | 0xD90 => {}
             0x008 => self.actlr = merge(self.actlr, value, mask),
             0x010 => {
                 self.event(cx.clock, cx.now);
                 let bits = CSR_ENABLE | CSR_TICKINT | CSR_CLKSOURCE;
                 let new = merge(self.systick.csr & bits, value, mask) & bits;
-                if new & CSR_CLKSOURCE == 0 && new & CSR_ENABLE != 0 {
+                if new & CSR_CLKSOURCE == 0 && new & CSR_ENABLE != 0 && self.systick.reference == 0
+                {
                     return Err(cx.refuse(
                         "SysTick on a reference clock, which this chip does not have; set SYST_CSR.CLKSOURCE",
                     ));
                 }
                 self.systick.csr = new | self.systick.csr & CSR_COUNTFLAG;
-                self.systick.origin = cx.clock.ticks_at(cx.now);
+                self.systick.origin = self.systick.ticks_at(cx.clock, cx.now);
             }
             0x014 => {
                 self.event(cx.clock, cx.now);
@@ -516,21 +545,19 @@ impl Scs {
                 self.systick.value = 0;
                 self.systick.csr &= !CSR_COUNTFLAG;
             }
-            0x100 | 0x104 => self.enabled |= set,
-            0x180 | 0x184 => self.enabled &= !set,
-            0x200 | 0x204 => {
+            0x100..=0x11C => self.enabled |= set,
+            0x180..=0x19C => self.enabled &= !set,
+            0x200..=0x21C => {
                 for e in bits(set) {
                     self.pend(e);
                 }
             }
-            0x280 | 0x284 => {
+            0x280..=0x29C => {
                 self.pending &= !set;
                 // An input that is high stays pending.
-                self.pending |= u128::from(self.lines) << IRQ0 & set;
+                self.pending |= self.lines << IRQ0 & set;
             }
-            0x400..=0x43C => self.set_priorities(IRQ0 + off - 0x400, value, mask),
-            0x108..=0x11C | 0x188..=0x19C | 0x208..=0x21C | 0x288..=0x29C | 0x308..=0x31C => {}
-            0x440..=0x4EC => {}
+            0x400..=0x4EC => self.set_priorities(IRQ0 + off - 0x400, value, mask),
             0xD04 => {
                 let v = value & mask;
                 if v >> 31 & 1 != 0 {
@@ -585,7 +612,7 @@ impl Scs {
             0xDFC => self.demcr = merge(self.demcr, value, mask) & 0x010F_07F1,
             0xF00 => {
                 let e = IRQ0 + (value & mask & 0x1FF);
-                if e < COUNT as u32 {
+                if e < IRQ0 + self.inputs {
                     self.pend(e);
                 }
             }
@@ -600,10 +627,11 @@ impl Scs {
     fn set_priorities(&mut self, first: u32, value: u32, mask: u32) {
         let new = merge(self.priorities(first), value, mask);
         for i in 0..4 {
-            let e = (first + i) as usize;
+            let e = first + i;
             // Of the system exceptions only those that exist have a priority.
-            if e >= IRQ0 as usize || matches!(e, 4..=6 | 11 | 12 | 14 | 15) {
-                self.priority[e] = (new >> (8 * i)) as u8 & self.priority_bits;
+            let there = e >= IRQ0 || matches!(e, 4..=6 | 11 | 12 | 14 | 15);
+            if let Some(priority) = self.priority.get_mut(e as usize).filter(|_| there) {
+                *priority = (new >> (8 * i)) as u8 & self.priority_mask;
             }
         }
     }
@@ -628,7 +656,7 @@ mod tests {
     const NO_MASKS: Masks = Masks { primask: false, faultmask: false, basepri: 0 };
 
     fn with(priorities: &[(u32, u8)]) -> Scs {
-        let mut s = Scs::new(0xE0);
+        let mut s = Scs::built(0xE0, 64, 0);
         for &(irq, priority) in priorities {
             s.enabled |= 1 << (IRQ0 + irq);
             s.priority[(IRQ0 + irq) as usize] = priority;
@@ -695,8 +723,44 @@ mod tests {
     }
 
     #[test]
+    fn inputs_beyond_the_chips_are_not_there() {
+        let mut s = Scs::built(0xF0, 82, 8);
+        let line = Line::STOPPED;
+        let mut access = Access {
+            now: Picos(0),
+            at: 0,
+            addr: 0xE000_E000,
+            clock: &line,
+            chip: "a chip",
+            reset: false,
+        };
+        let mut scb = Scb::default();
+        let mut put = |s: &mut Scs, off: u32| {
+            s.write(off, u32::MAX, u32::MAX, &mut scb, &mut access).unwrap();
+            s.read(off, 0, &scb, &access).unwrap()
+        };
+        assert_eq!((put(&mut s, 0x104), put(&mut s, 0x108)), (u32::MAX, 0x3_FFFF));
+        assert_eq!((put(&mut s, 0x10C), put(&mut s, 0x450), put(&mut s, 0x454)), (0, 0xF0F0, 0));
+        assert_eq!(s.read(0x004, 0, &scb, &access).unwrap(), 2, "words of 32 inputs, less one");
+        assert_eq!(s.read(0x01C, 0, &scb, &access).unwrap(), 0, "it has a reference clock");
+        s.set_lines(1 << 81);
+        assert_eq!(s.next(NO_MASKS), Some(IRQ0 + 81));
+    }
+
+    #[test]
+    fn systick_counts_a_reference_that_is_the_clock_divided() {
+        let mut line = Line::STOPPED;
+        line.retune(Picos(0), 8_000_000, 1, None);
+        let mut tick = SysTick { csr: CSR_ENABLE, reload: 9, value: 9, ..SysTick::new(8) };
+        let us = |n: u128| Picos(n * 1_000_000);
+        assert_eq!((tick.value_at(&line, us(4)), tick.next_event(&line)), (5, Some(us(9))));
+        tick.csr |= CSR_CLKSOURCE;
+        assert_eq!(tick.next_event(&line), Some(Picos(9 * 125_000)));
+    }
+
+    #[test]
     fn sevonpend_makes_a_pending_input_an_event() {
-        let mut s = Scs::new(0xE0);
+        let mut s = Scs::built(0xE0, 64, 0);
         s.set_lines(1);
         assert!(!s.event_register);
         s.scr = SCR_SEVONPEND;
@@ -710,12 +774,8 @@ mod tests {
         let mut line = Line::STOPPED;
         line.retune(Picos(0), 1_000_000, 1, None);
         let us = |n: u128| Picos(n * 1_000_000);
-        let mut t = SysTick {
-            csr: CSR_ENABLE | CSR_TICKINT | CSR_CLKSOURCE,
-            reload: 9,
-            value: 0,
-            origin: 0,
-        };
+        let mut t =
+            SysTick { csr: CSR_ENABLE | CSR_TICKINT | CSR_CLKSOURCE, reload: 9, ..SysTick::new(0) };
         // The first tick loads, and ten more make a period.
         assert_eq!(t.value_at(&line, us(1)), 9);
         assert_eq!(t.value_at(&line, us(10)), 0);

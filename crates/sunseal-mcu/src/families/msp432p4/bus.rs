@@ -2,6 +2,7 @@
 //! The bus: plain accesses, registers, what is neither.
 
 use super::*;
+use crate::cores::armv7m::bit_band;
 
 impl Soc {
     // ---- registers
@@ -393,12 +394,6 @@ impl Soc {
         let bytes = &self.memory[i as usize..];
         (0..width.bytes()).fold(0, |v, n| v | u32::from(bytes[n as usize]) << (8 * n))
     }
-}
-
-/// The byte and the bit that a word of an alias region stands for (Armv7-M ARM B3.1; DDI0439 3.7).
-fn bit_band(addr: u32) -> (u32, u32) {
-    let off = addr & 0x01FF_FFFF;
-    (addr & 0xF000_0000 | off >> 5, off >> 2 & 7)
 }
 
 impl Bus for Soc {

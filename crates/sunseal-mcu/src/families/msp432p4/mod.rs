@@ -30,10 +30,10 @@ use crate::blocks::wdt_a_p4::{self as wdt, Wdt};
 use crate::blocks::wide::{Class, Cx, Fx, Lines};
 use crate::blocks::{Block as _, Ctx, Effects};
 use crate::clock::{Jitter, Line, splitmix64};
-use crate::common::{Common, Drive, OnBus, UartByte};
+use crate::common::{Common, Drive, OnBus, SharedBytes, UartByte};
 use crate::cores::armv7m::dwt::Dwt;
 use crate::cores::armv7m::scs::{self, Scs};
-use crate::cores::armv7m::{Access, Around, CortexM};
+use crate::cores::armv7m::{Access, Around, CortexM, SavedCore};
 use crate::device::{self, Device, us};
 use crate::engine::{Chip, Ran};
 use crate::families::Makes;
@@ -162,8 +162,6 @@ const SLOT: u32 = 0x400;
 const SLOTS: usize = 0x50;
 const SCS: u32 = 0xE000_E000;
 const DWT: u32 = 0xE000_1000;
-/// Priorities have 3 bits (SLAS826H section 6.6.2).
-const PRIORITY_BITS: u8 = 0xE0;
 
 /// What 16 megabytes of the address space hold as far as plain accesses go.
 #[derive(Clone, Copy, Debug, Default)]
@@ -243,7 +241,7 @@ impl Registers {
         let a = &facts.aes256;
         Self {
             lines: Lines::STOPPED,
-            scs: Scs::new(PRIORITY_BITS),
+            scs: Scs::new(&facts.nvic),
             dwt: Dwt::default(),
             cs: Cs::new(0, 0),
             pcm: Pcm::new(),
@@ -428,35 +426,8 @@ pub(crate) struct SavedMsp432 {
     flash: SharedBytes,
     sram: Vec<u8>,
     registers: Registers,
-    scb: [u32; 6],
     stall: Cycles,
-    r: [u32; 16],
-    sp_other: u32,
-    psr: u32,
-    masks: [u32; 4],
-    s: [u32; 32],
-    fpscr: u32,
-    exclusive: bool,
-    cycles: Cycles,
-    cycles_uncached: Cycles,
-    pipeline: (u32, u32, Cycles),
-    returning: Option<u32>,
-}
-
-/// Bytes that snapshots share until one changes.
-#[derive(Clone)]
-struct SharedBytes(Arc<Vec<u8>>);
-
-impl Serialize for SharedBytes {
-    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        self.0.as_slice().serialize(s)
-    }
-}
-
-impl<'de> Deserialize<'de> for SharedBytes {
-    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        Ok(Self(Arc::new(Vec::deserialize(d)?)))
-    }
+    core: SavedCore,
 }
 
 impl Chip for Msp432 {
@@ -464,6 +435,7 @@ impl Chip for Msp432 {
 
     fn new(dev: Arc<Device>) -> Self {
         let facts = Arc::new(dev.msp432().clone());
+        let priority_mask = facts.nvic.priority_mask();
         let timing = dev.timed(Timing::CORTEX_M4, Timing::set);
         let memory: Box<[u8; BYTES]> =
             vec![0xFF; BYTES].into_boxed_slice().try_into().expect("the vector has as many bytes");
@@ -485,7 +457,7 @@ impl Chip for Msp432 {
             facts,
         };
         let mut cpu = Cpu::new(timing);
-        cpu.basepri_mask = PRIORITY_BITS.into();
+        cpu.basepri_mask = priority_mask.into();
         let mut chip = Self { cpu, soc, returning: None };
         chip.soc.write_tlv();
         chip.soc.scramble_ram(0, |_| true);
@@ -523,62 +495,11 @@ impl Chip for Msp432 {
     }
 
     fn registers(&self) -> Vec<Register> {
-        const NAMES: [&str; 16] = [
-            "R0", "R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8", "R9", "R10", "R11", "R12", "SP",
-            "LR", "PC",
-        ];
-        let c = &self.cpu;
-        let named =
-            |name: &'static str, value: u32| Register { name: name.into(), bits: 32, value };
-        let mut all: Vec<Register> =
-            NAMES.iter().zip(c.r).map(|(name, value)| named(name, value)).collect();
-        all.extend([
-            named("xPSR", c.psr),
-            named("MSP", c.msp()),
-            named("PSP", c.psp()),
-            named("PRIMASK", c.primask),
-            named("BASEPRI", c.basepri),
-            named("FAULTMASK", c.faultmask),
-            named("CONTROL", c.control),
-            named("FPSCR", c.fpscr),
-        ]);
-        all.extend((0..32).map(|i| Register {
-            name: format!("S{i}").into(),
-            bits: 32,
-            value: c.s[i],
-        }));
-        all
+        self.named_registers()
     }
 
     fn set_register(&mut self, name: &str, value: u32) -> bool {
-        let numbered = |prefix: &str, end: usize| {
-            let n: Option<usize> = name.strip_prefix(prefix).and_then(|n| n.parse().ok());
-            n.filter(|n| *n < end)
-        };
-        let c = &mut self.cpu;
-        match name {
-            "SP" => c.r[thumb::SP] = value & !3,
-            "LR" => c.r[thumb::LR] = value,
-            "PC" => c.r[thumb::PC] = value & !1,
-            "xPSR" => c.psr = value,
-            "MSP" => c.set_msp(value),
-            "PSP" => c.set_psp(value),
-            "PRIMASK" => c.primask = value & 1,
-            "BASEPRI" => c.basepri = value & c.basepri_mask,
-            "FAULTMASK" => c.faultmask = value & 1,
-            "CONTROL" => return false,
-            "FPSCR" => c.fpscr = value,
-            _ => {
-                if let Some(n) = numbered("R", 13) {
-                    c.r[n] = value;
-                } else if let Some(n) = numbered("S", 32) {
-                    c.s[n] = value;
-                } else {
-                    return false;
-                }
-            }
-        }
-        true
+        self.set_named_register(name, value)
     }
 
     fn sleeping(&self) -> bool {
@@ -893,29 +814,17 @@ impl Chip for Msp432 {
     }
 
     fn save(&mut self) -> Self::Saved {
-        let s = self.cpu.state();
+        let core = self.save_core();
         let soc = &mut self.soc;
         let memory = &soc.memory;
         let flash =
             soc.image.get_or_insert_with(|| Arc::new(memory[..SRAM_AT as usize].to_vec())).clone();
-        let scb = soc.scb;
         SavedMsp432 {
             flash: SharedBytes(flash),
             sram: memory[SRAM_AT as usize..(SRAM_AT + SRAM_BYTES) as usize].to_vec(),
             registers: soc.r.clone(),
-            scb: [scb.vtor, scb.ccr, scb.cpacr, scb.fpccr, scb.fpcar, scb.fpdscr],
             stall: soc.stall,
-            r: s.r,
-            sp_other: s.sp_other,
-            psr: s.psr,
-            masks: [s.primask, s.basepri, s.faultmask, s.control],
-            s: s.s,
-            fpscr: s.fpscr,
-            exclusive: s.exclusive,
-            cycles: s.cycles,
-            cycles_uncached: s.cycles_uncached,
-            pipeline: (s.pipeline.recent, s.pipeline.float_result, s.pipeline.float_ready),
-            returning: self.returning,
+            core,
         }
     }
 
@@ -931,30 +840,9 @@ impl Chip for Msp432 {
         let n = s.sram.len().min(SRAM_BYTES as usize);
         soc.memory[SRAM_AT as usize..SRAM_AT as usize + n].copy_from_slice(&s.sram[..n]);
         soc.r = s.registers;
-        let [vtor, ccr, cpacr, fpccr, fpcar, fpdscr] = s.scb;
-        soc.scb = Scb { vtor, ccr, cpacr, fpccr, fpcar, fpdscr };
         soc.stall = s.stall;
         soc.fx = Fx::default();
-        let [primask, basepri, faultmask, control] = s.masks;
-        let (recent, float_result, float_ready) = s.pipeline;
-        let pipeline = thumb::Pipeline { recent, float_result, float_ready };
-        self.cpu.set_state(&thumb::State {
-            r: s.r,
-            sp_other: s.sp_other,
-            psr: s.psr,
-            primask,
-            basepri,
-            faultmask,
-            control,
-            s: s.s,
-            fpscr: s.fpscr,
-            exclusive: s.exclusive,
-            cycles: s.cycles,
-            cycles_uncached: s.cycles_uncached,
-            pipeline,
-        });
-        self.returning = s.returning;
-        self.soc.exception = self.cpu.exception();
+        self.restore_core(&s.core);
         let (now, cycles) = (self.soc.now(), self.cpu.cycles);
         self.soc.map();
         self.soc.update_clocks(now, cycles);

@@ -251,7 +251,7 @@ impl Soc {
     /// Behind whatever may have changed a flag.
     pub(super) fn refresh(&mut self, now: Picos, cycles: Cycles) {
         let inputs = self.inputs();
-        self.r.scs.set_lines(inputs);
+        self.r.scs.set_lines(inputs.into());
         let nmi = self.nmi_flags() & self.r.sysctl.nmi_sources();
         if nmi != 0 {
             self.r.scs.pend(scs::NMI);

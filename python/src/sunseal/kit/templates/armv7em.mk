@@ -7,7 +7,7 @@ endif
 ifeq ($(origin LD),default)
 LD := $(call tool,ld.lld)
 endif
-TARGET := --target=thumbv7em-none-eabi $(CPU) -std=c11 -nostdlibinc
+TARGET := --target=thumbv7em-none-eabi $(CPU) -std=c11 -nostdlibinc -DSUNSEAL_DEVICE_@DEVICE@=1
 RUNTIME := crt0 memory aeabi_div
 LINK = $(LD)
 GC := --gc-sections
@@ -15,7 +15,7 @@ else
 ifeq ($(origin CC),default)
 CC := $(call tool,arm-none-eabi-gcc)
 endif
-TARGET := $(CPU) -std=c11
+TARGET := $(CPU) -std=c11 -DSUNSEAL_DEVICE_@DEVICE@=1
 RUNTIME := crt0 memory
 LINK = $(CC) $(TARGET) -nostartfiles -nostdlib
 GC := -Wl,--gc-sections

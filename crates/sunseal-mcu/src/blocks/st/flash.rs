@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The flash interface of the STM32L4 (RM0351 chapter 3): wait states and caches, double words that are programmed, pages
+//! and banks that are erased.
+//!
+//! Memory changes when an operation ends. A supply cut in between leaves a double word of which some bits are
+//! programmed, or a page of which some bits are erased, by the machine's seed.
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+use sunseal_trace::{Picos, StateId, Width};
+
+use super::art::Art;
+use super::{Block, Cx, merge, only};
+use crate::accounts::{self, Event};
+use crate::clock::splitmix64;
+use crate::device::us;
+use crate::instruments::lint::LintKind;
+
+const ACR: u32 = 0x00;
+const PDKEYR: u32 = 0x04;
+const KEYR: u32 = 0x08;
+const OPTKEYR: u32 = 0x0C;
+const SR: u32 = 0x10;
+const CR: u32 = 0x14;
+const ECCR: u32 = 0x18;
+const OPTR: u32 = 0x20;
+
+const LATENCY: u32 = 7;
+const PRFTEN: u32 = 1 << 8;
+const ICEN: u32 = 1 << 9;
+const DCEN: u32 = 1 << 10;
+const ICRST: u32 = 1 << 11;
+const DCRST: u32 = 1 << 12;
+const SLEEP_PD: u32 = 1 << 14;
+const ACR_RESET: u32 = ICEN | DCEN;
+
+const KEY1: u32 = 0x4567_0123;
+const KEY2: u32 = 0xCDEF_89AB;
+
+const EOP: u32 = 1 << 0;
+const PROGERR: u32 = 1 << 3;
+const PGAERR: u32 = 1 << 5;
+const SIZERR: u32 = 1 << 6;
+const PGSERR: u32 = 1 << 7;
+const ERRORS: u32 = 0xC3FA;
+const BSY: u32 = 1 << 16;
+
+const PG: u32 = 1 << 0;
+const PER: u32 = 1 << 1;
+const MER1: u32 = 1 << 2;
+const BKER: u32 = 1 << 11;
+const MER2: u32 = 1 << 15;
+const STRT: u32 = 1 << 16;
+const EOPIE: u32 = 1 << 24;
+const ERRIE: u32 = 1 << 25;
+const OPTLOCK: u32 = 1 << 30;
+const LOCK: u32 = 1 << 31;
+const CR_PLAIN: u32 = PG | PER | MER1 | 0xFF << 3 | BKER | MER2 | EOPIE | ERRIE;
+
+/// The option bytes as the part is delivered: no protection, brown-out level 0, both banks used.
+const OPTR_DELIVERED: u32 = 0xFFEF_F8AA;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Operation {
+    Program { offset: u32, bytes: Vec<u8> },
+    Erase { from: u32, to: u32 },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Flash {
+    pub art: Art,
+    acr: u32,
+    sr: u32,
+    cr: u32,
+    key: u8,
+    /// A wrong key locks it until the next reset.
+    jammed: bool,
+    /// The first half of a double word.
+    first: Option<(u32, u32)>,
+    running: Option<(Operation, u128)>,
+    bank_bytes: u32,
+}
+
+impl Flash {
+    pub fn new(dev: &crate::device::Stm32l4) -> Self {
+        Self {
+            art: Art::new(&dev.art),
+            acr: ACR_RESET,
+            sr: 0,
+            cr: LOCK | OPTLOCK,
+            key: 0,
+            jammed: false,
+            first: None,
+            running: None,
+            bank_bytes: dev.flash.bank_bytes,
+        }
+    }
+
+    pub fn wait_states(&self) -> u32 {
+        self.acr & LATENCY
+    }
+
+    /// Whether any read may take longer than a cycle.
+    pub fn may_wait(&self) -> bool {
+        self.running.is_some() || self.wait_states() != 0
+    }
+
+    pub fn busy_until(&self) -> Option<Picos> {
+        self.running.as_ref().map(|(_, t)| Picos(*t))
+    }
+
+    fn bank(&self, offset: u32) -> u32 {
+        offset / self.bank_bytes
+    }
+
+    /// Whether the bank of an offset in the flash is worked on and cannot be read.
+    pub fn is_busy(&self, offset: u32) -> bool {
+        match &self.running {
+            None => false,
+            Some((Operation::Program { offset: at, .. }, _)) => self.bank(*at) == self.bank(offset),
+            Some((Operation::Erase { from, to }, _)) => {
+                (self.bank(*from)..=self.bank(*to - 1)).contains(&self.bank(offset))
+            }
+        }
+    }
+
+    pub fn state(&self, write: StateId, erase: StateId) -> StateId {
+        match &self.running {
+            None => accounts::IDLE,
+            Some((Operation::Program { .. }, _)) => write,
+            Some((Operation::Erase { .. }, _)) => erase,
+        }
+    }
+
+    /// A store to flash at `offset`.
+    pub fn store(
+        &mut self,
+        offset: u32,
+        width: Width,
+        value: u32,
+        cx: &mut Cx<'_>,
+    ) -> Result<(), Fault> {
+        if self.cr & PG == 0 {
+            return Err(cx.refuse(
+                "store to flash while it is not being programmed; unlock it with FLASH_KEYR and set FLASH_CR.PG first",
+            ));
+        }
+        if self.running.is_some() {
+            return Err(cx.refuse(
+                "store to flash while an operation runs; wait until FLASH_SR.BSY is clear",
+            ));
+        }
+        if self.sr & ERRORS != 0 {
+            self.sr |= PGSERR;
+            return Ok(());
+        }
+        if width != Width::W32 {
+            self.sr |= SIZERR;
+            return Ok(());
+        }
+        match self.first.take() {
+            None if offset.is_multiple_of(8) => self.first = Some((offset, value)),
+            None => self.sr |= PGAERR,
+            Some((first, low)) if offset == first + 4 => {
+                let bytes = [low.to_le_bytes(), value.to_le_bytes()].concat();
+                let time = cx.dev.flash.double_word_program_us;
+                self.begin(Operation::Program { offset: first, bytes }, time, cx);
+                cx.accounts.count(Event::FlashDoubleWordWrite);
+            }
+            Some(_) => self.sr |= PGAERR,
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, operation: Operation, time_us: f64, cx: &mut Cx<'_>) {
+        self.running = Some((operation, (cx.now + us(time_us)).0));
+        self.art.flash_changed();
+        cx.fx.memory = true;
+    }
+
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        if self.running.is_some() || self.sr & ERRORS != 0 {
+            self.sr |= PGSERR;
+            return;
+        }
+        let f = &cx.dev.flash;
+        let (from, to, ms) = match (self.cr & PER != 0, self.cr & (MER1 | MER2)) {
+            (true, 0) => {
+                let bank = if self.cr & BKER != 0 { self.bank_bytes } else { 0 };
+                let from = bank + (self.cr >> 3 & 0xFF) * f.page_bytes;
+                (from, from + f.page_bytes, f.page_erase_ms)
+            }
+            (false, MER1) => (0, self.bank_bytes, f.mass_erase_ms),
+            (false, MER2) => (self.bank_bytes, 2 * self.bank_bytes, f.mass_erase_ms),
+            (false, both) if both == MER1 | MER2 => (0, 2 * self.bank_bytes, f.mass_erase_ms),
+            _ => {
+                self.sr |= PGSERR;
+                return;
+            }
+        };
+        let page = self.cr & PER != 0;
+        cx.accounts.count(if page { Event::FlashPageErase } else { Event::FlashMassErase });
+        self.begin(Operation::Erase { from, to }, ms * 1e3, cx);
+    }
+
+    /// Ends an operation that is due: `poke` changes memory.
+    pub fn event(
+        &mut self,
+        now: Picos,
+        memory: &dyn Fn(u32) -> u8,
+        poke: &mut dyn FnMut(u32, u8),
+    ) -> bool {
+        let Some((operation, _)) = self.running.take_if(|(_, t)| *t <= now.0) else {
+            return false;
+        };
+        match operation {
+            Operation::Program { offset, bytes } => {
+                // Only an erased double word, or zeros over anything, can be programmed (RM0351 3.3.7).
+                let erased = (offset..offset + 8).all(|a| memory(a) == 0xFF);
+                if erased || bytes.iter().all(|b| *b == 0) {
+                    (offset..).zip(bytes).for_each(|(a, new)| poke(a, new));
+                } else {
+                    self.sr |= PROGERR;
+                }
+            }
+            Operation::Erase { from, to } => (from..to).for_each(|a| poke(a, 0xFF)),
+        }
+        if self.cr & EOPIE != 0 && self.sr & ERRORS == 0 {
+            self.sr |= EOP;
+        }
+        self.art.flash_changed();
+        true
+    }
+
+    /// The supply goes away: what was under way is left half done.
+    pub fn cut(
+        &mut self,
+        seed: u64,
+        memory: &dyn Fn(u32) -> u8,
+        poke: &mut dyn FnMut(u32, u8),
+    ) -> bool {
+        let Some((operation, _)) = self.running.take() else { return false };
+        let noise = |a: u32| splitmix64(seed ^ u64::from(a)) as u8;
+        match operation {
+            Operation::Program { offset, bytes } => {
+                for (a, new) in (offset..).zip(bytes) {
+                    poke(a, memory(a) & (new | noise(a)));
+                }
+            }
+            Operation::Erase { from, to } => {
+                (from..to).for_each(|a| poke(a, memory(a) | noise(a)));
+            }
+        }
+        self.art.flash_changed();
+        true
+    }
+
+    fn write_acr(&mut self, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        let new = merge(self.acr, value, mask);
+        let known = LATENCY | PRFTEN | ICEN | DCEN | ICRST | DCRST | SLEEP_PD;
+        only(new, known, "flash that is off in Run mode (FLASH_ACR.RUN_PD) is not modelled", cx)?;
+        if new & LATENCY > 4 {
+            return Err(cx.refuse("FLASH_ACR.LATENCY is reserved above 4"));
+        }
+        // Caches may be reset only while they are off.
+        if new & ICRST != 0 && self.acr & ICEN != 0 || new & DCRST != 0 && self.acr & DCEN != 0 {
+            cx.lint(LintKind::LockedBits);
+        }
+        if new & ICRST != 0 && self.acr & ICEN == 0 {
+            self.art.clear_instructions();
+        }
+        if new & DCRST != 0 && self.acr & DCEN == 0 {
+            self.art.clear_data();
+        }
+        self.acr = new;
+        self.art.waits = new & LATENCY;
+        self.art.icache = new & ICEN != 0;
+        self.art.dcache = new & DCEN != 0;
+        self.art.prefetch = new & PRFTEN != 0;
+        (cx.fx.memory, cx.fx.clocks) = (true, true);
+        Ok(())
+    }
+
+    fn write_cr(&mut self, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        if self.cr & LOCK != 0 {
+            cx.lint(LintKind::LockedBits);
+            return Ok(());
+        }
+        let new = merge(self.cr, value, mask);
+        only(
+            new & !(LOCK | OPTLOCK | STRT),
+            CR_PLAIN,
+            "fast programming and option bytes are not modelled; program double words with FLASH_CR.PG",
+            cx,
+        )?;
+        self.cr = new & CR_PLAIN | self.cr & OPTLOCK | new & LOCK;
+        self.first = None;
+        if new & STRT != 0 {
+            self.start(cx);
+        }
+        Ok(())
+    }
+
+    fn write_key(&mut self, value: u32, cx: &mut Cx<'_>) {
+        match (self.key, value) {
+            _ if self.jammed || self.cr & LOCK == 0 => cx.lint(LintKind::LockedBits),
+            (0, KEY1) => self.key = 1,
+            (1, KEY2) => {
+                self.key = 0;
+                self.cr &= !LOCK;
+            }
+            _ => self.jammed = true,
+        }
+    }
+}
+
+impl Block for Flash {
+    fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
+        Ok(match off {
+            ACR => self.acr,
+            SR => self.sr | if self.running.is_some() { BSY } else { 0 },
+            CR => self.cr | if self.running.is_some() { STRT } else { 0 },
+            ECCR | KEYR | PDKEYR | OPTKEYR => 0,
+            OPTR => OPTR_DELIVERED,
+            _ => return Err(cx.no_register()),
+        })
+    }
+
+    fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        match off {
+            ACR => self.write_acr(value, mask, cx)?,
+            KEYR => self.write_key(value, cx),
+            SR => self.sr &= !(value & mask & (EOP | ERRORS)),
+            CR => self.write_cr(value, mask, cx)?,
+            ECCR => {}
+            _ => return Err(cx.no_register()),
+        }
+        Ok(())
+    }
+
+    fn asks(&self) -> bool {
+        self.cr & EOPIE != 0 && self.sr & EOP != 0 || self.cr & ERRIE != 0 && self.sr & ERRORS != 0
+    }
+
+    fn may_ask(&self) -> bool {
+        self.cr & (EOPIE | ERRIE) != 0 && self.running.is_some()
+    }
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! LPTIM (RM0351 chapter 34): a 16-bit counter whose clock may run through the Stop modes. No pin moves.
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+use sunseal_trace::Picos;
+
+use super::{Block, Cx, merge, only};
+use crate::clock::Line;
+
+const ISR: u32 = 0x00;
+const ICR: u32 = 0x04;
+const IER: u32 = 0x08;
+const CFGR: u32 = 0x0C;
+const CR: u32 = 0x10;
+const CMP: u32 = 0x14;
+const ARR: u32 = 0x18;
+const CNT: u32 = 0x1C;
+
+const CMPM: u32 = 1 << 0;
+const ARRM: u32 = 1 << 1;
+const CMPOK: u32 = 1 << 3;
+const ARROK: u32 = 1 << 4;
+const FLAGS: u32 = CMPM | ARRM | CMPOK | ARROK;
+const ENABLE: u32 = 1 << 0;
+const SNGSTRT: u32 = 1 << 1;
+const CNTSTRT: u32 = 1 << 2;
+const PRESC: u32 = 7 << 9;
+/// WAVE, WAVPOL and PRELOAD besides: they shape an output that no pin shows, and when CMP and ARR are taken over.
+const CFGR_KNOWN: u32 = PRESC | 7 << 20;
+/// Periods of the kernel clock until a value written to CMP or ARR has arrived; assumed.
+const ARRIVAL: u64 = 2;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Counts {
+    Not,
+    Once,
+    On,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Lptim {
+    isr: u32,
+    ier: u32,
+    cfgr: u32,
+    enabled: bool,
+    counts: Counts,
+    cmp: u32,
+    arr: u32,
+    cnt: u32,
+    origin: u64,
+    /// Ticks at which CMPOK and ARROK come.
+    cmp_arrives: Option<u64>,
+    arr_arrives: Option<u64>,
+    clock: Line,
+}
+
+impl Lptim {
+    pub fn new() -> Self {
+        Self {
+            isr: 0,
+            ier: 0,
+            cfgr: 0,
+            enabled: false,
+            counts: Counts::Not,
+            cmp: 0,
+            arr: 1,
+            cnt: 0,
+            origin: 0,
+            cmp_arrives: None,
+            arr_arrives: None,
+            clock: Line::STOPPED,
+        }
+    }
+
+    pub fn reset(&mut self) {
+        *self = Self { clock: self.clock, ..Self::new() };
+    }
+
+    fn prescaler(&self) -> u64 {
+        1 << (self.cfgr >> 9 & 7)
+    }
+
+    /// Counts from now until the counter is next at `value`.
+    fn until(&self, value: u32) -> Option<u64> {
+        if self.counts == Counts::Not || value > self.arr {
+            return None;
+        }
+        let (cnt, period) = (u64::from(self.cnt), u64::from(self.arr) + 1);
+        Some(if value > self.cnt {
+            u64::from(value) - cnt
+        } else {
+            period - cnt + u64::from(value)
+        })
+    }
+
+    fn sync(&mut self, t: Picos) {
+        let ticks = self.clock.ticks_at(t);
+        for (arrives, flag) in [(&mut self.cmp_arrives, CMPOK), (&mut self.arr_arrives, ARROK)] {
+            if arrives.take_if(|at| *at <= ticks).is_some() {
+                self.isr |= flag;
+            }
+        }
+        if self.counts == Counts::Not {
+            self.origin = ticks;
+            return;
+        }
+        let counts = ticks.saturating_sub(self.origin) / self.prescaler();
+        self.origin += counts * self.prescaler();
+        if self.until(self.cmp).is_some_and(|n| n <= counts) {
+            self.isr |= CMPM;
+        }
+        if self.until(self.arr).is_some_and(|n| n <= counts) {
+            self.isr |= ARRM;
+        }
+        let wraps = self.until(0).is_some_and(|n| n <= counts);
+        self.cnt = ((u64::from(self.cnt) + counts) % (u64::from(self.arr) + 1)) as u32;
+        if wraps && self.counts == Counts::Once {
+            (self.counts, self.cnt) = (Counts::Not, 0);
+        }
+    }
+
+    fn write_cr(&mut self, bits: u32, cx: &Cx<'_>) -> Result<(), Fault> {
+        only(bits, ENABLE | SNGSTRT | CNTSTRT, "LPTIM_CR has no other bits on this part", cx)?;
+        let was = self.enabled;
+        self.enabled = bits & ENABLE != 0;
+        if !self.enabled {
+            (self.counts, self.cnt, self.cmp, self.arr) = (Counts::Not, 0, 0, 1);
+            (self.cmp_arrives, self.arr_arrives) = (None, None);
+            return Ok(());
+        }
+        if !self.clock.is_running() {
+            return Err(cx.refuse(
+                "the LPTIM's kernel clock is off; RCC_CCIPR chooses it, and its oscillator must run",
+            ));
+        }
+        if bits & (SNGSTRT | CNTSTRT) != 0 && !was {
+            return Err(cx.refuse("LPTIM_CR: set ENABLE first, then CNTSTRT or SNGSTRT"));
+        }
+        if bits & CNTSTRT != 0 {
+            self.counts = Counts::On;
+        } else if bits & SNGSTRT != 0 {
+            self.counts = Counts::Once;
+        }
+        Ok(())
+    }
+}
+
+impl Block for Lptim {
+    fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
+        self.sync(cx.now);
+        Ok(match off {
+            ISR => self.isr,
+            ICR => 0,
+            IER => self.ier,
+            CFGR => self.cfgr,
+            CR => u32::from(self.enabled),
+            CMP => self.cmp,
+            ARR => self.arr,
+            CNT => self.cnt,
+            _ => return Err(cx.no_register()),
+        })
+    }
+
+    fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        self.sync(cx.now);
+        match off {
+            ISR | CNT => {}
+            ICR => self.isr &= !(value & mask),
+            IER | CFGR if self.enabled => {
+                return Err(cx.refuse(
+                    "LPTIM_IER and LPTIM_CFGR are written only while LPTIM_CR.ENABLE is clear",
+                ));
+            }
+            IER => {
+                self.ier = merge(self.ier, value, mask);
+                let what = "external triggers and encoders of the LPTIM are not modelled";
+                only(self.ier, FLAGS, what, cx)?;
+            }
+            CFGR => {
+                self.cfgr = merge(self.cfgr, value, mask);
+                let what = "external clocks and triggers, encoders and time-outs of the LPTIM are not modelled";
+                only(self.cfgr, CFGR_KNOWN, what, cx)?;
+            }
+            CR => self.write_cr(value & mask, cx)?,
+            CMP | ARR if !self.enabled => {
+                return Err(cx.refuse(
+                    "LPTIM_CMP and LPTIM_ARR are written only while LPTIM_CR.ENABLE is set",
+                ));
+            }
+            CMP => {
+                self.cmp = merge(self.cmp, value, mask) & 0xFFFF;
+                self.cmp_arrives = Some(self.clock.ticks_at(cx.now) + ARRIVAL);
+            }
+            ARR => {
+                self.arr = merge(self.arr, value, mask) & 0xFFFF;
+                self.arr_arrives = Some(self.clock.ticks_at(cx.now) + ARRIVAL);
+            }
+            _ => return Err(cx.no_register()),
+        }
+        Ok(())
+    }
+
+    fn clocked(&mut self, clock: &Line, now: Picos) {
+        self.sync(now);
+        let old = self.clock.ticks_at(now);
+        self.clock = *clock;
+        let new = self.clock.ticks_at(now);
+        let ticks = [Some(&mut self.origin), self.cmp_arrives.as_mut(), self.arr_arrives.as_mut()];
+        for tick in ticks.into_iter().flatten() {
+            *tick = (*tick + new).saturating_sub(old);
+        }
+    }
+
+    fn due(&self) -> Option<Picos> {
+        let fresh = self.ier & !self.isr;
+        let counted = |flag: u32, value: u32| {
+            let counts = (fresh & flag != 0).then(|| self.until(value)).flatten()?;
+            Some(self.origin + counts * self.prescaler())
+        };
+        let arrives = |flag: u32, at: Option<u64>| at.filter(|_| fresh & flag != 0);
+        let ticks = [
+            counted(CMPM, self.cmp),
+            counted(ARRM, self.arr),
+            arrives(CMPOK, self.cmp_arrives),
+            arrives(ARROK, self.arr_arrives),
+        ];
+        let t = self.clock.time_of(ticks.into_iter().flatten().min()?);
+        (t != Picos::MAX).then_some(t)
+    }
+
+    fn advance(&mut self, t: Picos) {
+        self.sync(t);
+    }
+
+    fn asks(&self) -> bool {
+        self.ier & self.isr & FLAGS != 0
+    }
+
+    fn may_ask(&self) -> bool {
+        self.due().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_matches_wraps_and_stops_when_asked_to_count_once() {
+        let mut line = Line::STOPPED;
+        line.retune(Picos(0), 1_000_000, 1, None);
+        let us = |n: u128| Picos(n * 1_000_000);
+        let mut t = Lptim { enabled: true, arr: 99, cmp: 40, ier: CMPM | ARRM, ..Lptim::new() };
+        t.clocked(&line, Picos(0));
+        t.cfgr = 1 << 9;
+        t.counts = Counts::On;
+        assert_eq!(t.due(), Some(us(80)));
+        t.sync(us(81));
+        assert_eq!((t.cnt, t.isr, t.due()), (40, CMPM, Some(us(198))));
+        t.sync(us(210));
+        assert_eq!((t.cnt, t.isr), (5, CMPM | ARRM));
+        t.counts = Counts::Once;
+        t.sync(us(450));
+        assert_eq!((t.cnt, t.counts), (0, Counts::Not));
+    }
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! RTC (RM0351 chapter 38): a calendar in BCD, the wakeup timer, and registers that outlast a reset.
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+use sunseal_trace::Picos;
+
+use super::{Block, Cx, merge, only};
+use crate::clock::Line;
+use crate::instruments::lint::LintKind;
+
+const TR: u32 = 0x00;
+const DR: u32 = 0x04;
+const CR: u32 = 0x08;
+const ISR: u32 = 0x0C;
+const PRER: u32 = 0x10;
+const WUTR: u32 = 0x14;
+const WPR: u32 = 0x24;
+const SSR: u32 = 0x28;
+const BKP0R: u32 = 0x50;
+const BKP31R: u32 = 0xCC;
+
+const WUCKSEL: u32 = 7;
+const BYPSHAD: u32 = 1 << 5;
+const WUTE: u32 = 1 << 10;
+const WUTIE: u32 = 1 << 14;
+const BKP: u32 = 1 << 18;
+const CR_KNOWN: u32 = WUCKSEL | BYPSHAD | WUTE | WUTIE | BKP;
+
+const WUTWF: u32 = 1 << 2;
+const INITS: u32 = 1 << 4;
+const RSF: u32 = 1 << 5;
+const INITF: u32 = 1 << 6;
+const INIT: u32 = 1 << 7;
+const WUTF: u32 = 1 << 10;
+
+const DAY_S: u64 = 86_400;
+const MONTHS: [u64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Rtc {
+    /// RCC_BDCR.RTCEN lets the RTC run.
+    on: bool,
+    cr: u32,
+    prer: u32,
+    wutr: u32,
+    init: bool,
+    wutf: bool,
+    /// How far the key of RTC_WPR has come: 2 is unlocked.
+    key: u8,
+    /// Seconds since 2000-01-01 at tick `origin` of RTCCLK.
+    seconds: u64,
+    origin: u64,
+    /// The weekday counts on from here.
+    weekday: u64,
+    /// The tick at which the wakeup timer next runs out.
+    wakes: Option<u64>,
+    backup: [u32; 32],
+    clock: Line,
+}
+
+fn days_of(month: u64, year: u64) -> u64 {
+    MONTHS[month as usize] + u64::from(month == 1 && year.is_multiple_of(4))
+}
+
+fn bcd(n: u64) -> u32 {
+    ((n / 10) << 4 | (n % 10)) as u32
+}
+
+/// A number of two decimal digits.
+fn number(bcd: u32) -> Option<u64> {
+    let (tens, ones) = (bcd >> 4 & 0xF, bcd & 0xF);
+    (tens < 10 && ones < 10).then_some(u64::from(10 * tens + ones))
+}
+
+impl Rtc {
+    pub fn new() -> Self {
+        Self {
+            on: false,
+            cr: 0,
+            prer: 0x007F_00FF,
+            wutr: 0xFFFF,
+            init: false,
+            wutf: false,
+            key: 0,
+            seconds: 0,
+            origin: 0,
+            weekday: 1,
+            wakes: None,
+            backup: [0; 32],
+            clock: Line::STOPPED,
+        }
+    }
+
+    /// The wakeup timer has run out and its interrupt is let through: line 20 of EXTI.
+    pub fn wakeup(&self) -> bool {
+        self.wutf && self.cr & WUTIE != 0
+    }
+
+    /// RTCEN lets it run.
+    pub fn enable_if_changed(&mut self, on: bool, now: Picos) {
+        if on != self.on {
+            self.enable(on, now);
+        }
+    }
+
+    fn enable(&mut self, on: bool, now: Picos) {
+        self.latch(now);
+        self.on = on;
+        self.origin = self.clock.ticks_at(now);
+    }
+
+    /// Ticks of RTCCLK in a second, and behind the first prescaler.
+    fn second(&self) -> u64 {
+        self.first() * (u64::from(self.prer & 0x7FFF) + 1)
+    }
+
+    fn first(&self) -> u64 {
+        u64::from(self.prer >> 16 & 0x7F) + 1
+    }
+
+    fn ticks(&self, now: Picos) -> u64 {
+        if self.on && !self.init { self.clock.ticks_at(now).saturating_sub(self.origin) } else { 0 }
+    }
+
+    fn seconds_at(&self, now: Picos) -> u64 {
+        self.seconds + self.ticks(now) / self.second()
+    }
+
+    fn latch(&mut self, now: Picos) {
+        let (whole, rest) = (self.ticks(now) / self.second(), self.ticks(now) % self.second());
+        self.seconds += whole;
+        self.origin = self.clock.ticks_at(now).saturating_sub(rest);
+    }
+
+    /// Ticks of RTCCLK between two counts of the wakeup timer, and its period in counts.
+    fn wakeup_period(&self) -> (u64, u64) {
+        let counts = u64::from(self.wutr) + 1;
+        match self.cr & WUCKSEL {
+            slow @ 0..=3 => (16 >> slow, counts),
+            4 | 5 => (self.second(), counts),
+            _ => (self.second(), counts + 0x1_0000),
+        }
+    }
+
+    fn start_wakeup(&mut self, now: Picos) {
+        let (step, counts) = self.wakeup_period();
+        // Counts come with the prescalers, which run already.
+        let gone = self.clock.ticks_at(now).saturating_sub(self.origin) / step;
+        self.wakes = Some(self.origin + (gone + counts) * step);
+    }
+
+    fn tr(&self, now: Picos) -> u32 {
+        let s = self.seconds_at(now) % DAY_S;
+        bcd(s / 3600) << 16 | bcd(s / 60 % 60) << 8 | bcd(s % 60)
+    }
+
+    fn dr(&self, now: Picos) -> u32 {
+        let days = self.seconds_at(now) / DAY_S;
+        let (mut rest, mut year, mut month) = (days % 36_525, 0, 0);
+        while rest >= days_of(month, year) {
+            rest -= days_of(month, year);
+            (month, year) = if month == 11 { (0, year + 1) } else { (month + 1, year) };
+        }
+        let weekday = ((self.weekday + days - 1) % 7 + 1) as u32;
+        bcd(year) << 16 | weekday << 13 | bcd(month + 1) << 8 | bcd(rest + 1)
+    }
+
+    fn set_time(&mut self, tr: u32, cx: &Cx<'_>) -> Result<(), Fault> {
+        only(tr, 0x003F_7F7F, "the RTC's twelve-hour notation (RTC_TR.PM) is not modelled", cx)?;
+        let (h, m, s) = (number(tr >> 16 & 0x3F), number(tr >> 8 & 0x7F), number(tr & 0x7F));
+        let time = match (h, m, s) {
+            (Some(h @ 0..24), Some(m @ 0..60), Some(s @ 0..60)) => 3600 * h + 60 * m + s,
+            _ => return Err(cx.refuse(format!("RTC_TR of {tr:#010x} is no time in BCD"))),
+        };
+        self.seconds = self.seconds / DAY_S * DAY_S + time;
+        Ok(())
+    }
+
+    fn set_date(&mut self, dr: u32, cx: &Cx<'_>) -> Result<(), Fault> {
+        let (year, month, day) =
+            (number(dr >> 16 & 0xFF), number(dr >> 8 & 0x1F), number(dr & 0x3F));
+        let weekday = u64::from(dr >> 13 & 7);
+        let (Some(year), Some(month @ 1..=12), Some(day @ 1..), 1..) = (year, month, day, weekday)
+        else {
+            return Err(cx.refuse(format!("RTC_DR of {dr:#010x} is no date in BCD")));
+        };
+        if day > days_of(month - 1, year) {
+            return Err(cx.refuse(format!("RTC_DR of {dr:#010x} is a day that the month lacks")));
+        }
+        let before = 365 * year + year.div_ceil(4);
+        let days = before + (0..month - 1).map(|m| days_of(m, year)).sum::<u64>() + day - 1;
+        self.seconds = days * DAY_S + self.seconds % DAY_S;
+        self.weekday = (weekday + 6 + 7 - days % 7) % 7 + 1;
+        Ok(())
+    }
+
+    fn isr(&self) -> u32 {
+        let flag = |on: bool, bit: u32| if on { bit } else { 0 };
+        3 | flag(self.cr & WUTE == 0, WUTWF)
+            | flag(self.seconds / DAY_S >= 366, INITS)
+            | flag(!self.init, RSF)
+            | flag(self.init, INITF | INIT)
+            | flag(self.wutf, WUTF)
+    }
+
+    fn write_cr(&mut self, new: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        let what = "alarms, time stamps, outputs, daylight saving and twelve-hour notation of the RTC are not modelled";
+        only(new, CR_KNOWN, what, cx)?;
+        if self.cr & WUTE != 0 && (new ^ self.cr) & WUCKSEL != 0 {
+            cx.lint(LintKind::LockedBits);
+            return Ok(());
+        }
+        let begins = new & !self.cr & WUTE != 0;
+        self.cr = new;
+        if begins {
+            self.start_wakeup(cx.now);
+        } else if new & WUTE == 0 {
+            self.wakes = None;
+        }
+        Ok(())
+    }
+
+    fn write_isr(&mut self, value: u32, mask: u32, cx: &Cx<'_>) {
+        // Flags are cleared by writing 0.
+        if mask & WUTF != 0 && value & WUTF == 0 {
+            self.wutf = false;
+        }
+        let init = merge(u32::from(self.init) << 7, value, mask) & INIT != 0;
+        if init && !self.init {
+            self.latch(cx.now);
+        } else if !init && self.init {
+            // The prescalers start anew.
+            self.origin = self.clock.ticks_at(cx.now);
+        }
+        self.init = init;
+    }
+}
+
+impl Block for Rtc {
+    fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
+        Ok(match off {
+            TR => self.tr(cx.now),
+            DR => self.dr(cx.now),
+            CR => self.cr,
+            ISR => self.isr(),
+            PRER => self.prer,
+            WUTR => self.wutr,
+            WPR => 0,
+            SSR => {
+                let into = self.ticks(cx.now) % self.second() / self.first();
+                (self.prer & 0x7FFF) - into as u32
+            }
+            BKP0R..=BKP31R => self.backup[((off - BKP0R) / 4) as usize],
+            _ => {
+                return Err(cx.refuse(
+                    "alarms, time stamps, tampers and calibration of the RTC are not modelled",
+                ));
+            }
+        })
+    }
+
+    fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        let bits = value & mask;
+        if !cx.backup_writable && off != WPR {
+            cx.lint(LintKind::LockedBits);
+            return Ok(());
+        }
+        match off {
+            WPR => {
+                self.key = match (self.key, bits & 0xFF) {
+                    (0, 0xCA) => 1,
+                    (1, 0x53) => 2,
+                    _ => 0,
+                };
+            }
+            BKP0R..=BKP31R => {
+                let kept = &mut self.backup[((off - BKP0R) / 4) as usize];
+                *kept = merge(*kept, value, mask);
+            }
+            // The flags are not protected.
+            ISR if self.key != 2 => {
+                if mask & WUTF != 0 && value & WUTF == 0 {
+                    self.wutf = false;
+                }
+                if (bits & INIT != 0) != self.init {
+                    cx.lint(LintKind::LockedBits);
+                }
+            }
+            TR | DR | PRER if self.key != 2 || !self.init => cx.lint(LintKind::LockedBits),
+            CR | WUTR if self.key != 2 => cx.lint(LintKind::LockedBits),
+            TR => self.set_time(bits, cx)?,
+            DR => self.set_date(bits, cx)?,
+            PRER => self.prer = merge(self.prer, value, mask) & 0x007F_7FFF,
+            CR => self.write_cr(merge(self.cr, value, mask), cx)?,
+            ISR => self.write_isr(value, mask, cx),
+            WUTR if self.cr & WUTE != 0 => cx.lint(LintKind::LockedBits),
+            WUTR => self.wutr = merge(self.wutr, value, mask) & 0xFFFF,
+            _ => {
+                return Err(cx.refuse(
+                    "alarms, time stamps, tampers and calibration of the RTC are not modelled",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn clocked(&mut self, clock: &Line, now: Picos) {
+        let old = self.clock.ticks_at(now);
+        self.clock = *clock;
+        let new = self.clock.ticks_at(now);
+        self.origin = (self.origin + new).saturating_sub(old);
+        self.wakes = self.wakes.map(|tick| (tick + new).saturating_sub(old));
+    }
+
+    fn due(&self) -> Option<Picos> {
+        let waited_for = self.on && self.cr & WUTIE != 0 && !self.wutf;
+        let t = self.clock.time_of(self.wakes.filter(|_| waited_for)?);
+        (t != Picos::MAX).then_some(t)
+    }
+
+    fn advance(&mut self, t: Picos) {
+        let ticks = self.clock.ticks_at(t);
+        let (step, counts) = self.wakeup_period();
+        if let Some(tick) = self.wakes.filter(|tick| self.on && *tick <= ticks) {
+            self.wutf = true;
+            let periods = (ticks - tick) / (step * counts) + 1;
+            self.wakes = Some(tick + periods * step * counts);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rtc() -> Rtc {
+        let mut line = Line::STOPPED;
+        line.retune(Picos(0), 32_768, 1, None);
+        let mut r = Rtc::new();
+        r.clocked(&line, Picos(0));
+        r.enable(true, Picos(0));
+        r
+    }
+
+    fn s(n: u128) -> Picos {
+        Picos(n * 1_000_000_000_000)
+    }
+
+    #[test]
+    fn the_calendar_knows_leap_years_and_weekdays() {
+        let r = rtc();
+        assert_eq!((r.tr(s(0)), r.dr(s(0))), (0, 0x2101));
+        assert_eq!(r.tr(s(86_399)), 0x0023_5959);
+        // 2000-02-29 was 59 days on, a Thursday where the first day counts as Monday.
+        assert_eq!(r.dr(s(59 * 86_400)), 4 << 13 | 0x0229);
+        assert_eq!(r.dr(s(366 * 86_400)) & 0xFF_1FFF, 0x01_0101);
+    }
+
+    #[test]
+    fn the_wakeup_timer_counts_seconds_on_their_edges() {
+        let mut r = rtc();
+        (r.cr, r.wutr) = (4 | WUTE | WUTIE, 9);
+        r.start_wakeup(Picos(s(5).0 + 300_000_000_000));
+        assert_eq!(r.due(), Some(s(15)));
+        r.advance(s(15));
+        assert!(r.wakeup() && r.due().is_none());
+        r.wutf = false;
+        assert_eq!(r.due(), Some(s(25)));
+    }
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! SPI as a master of bytes (RM0351 chapter 42), with its FIFOs of four bytes each.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+use sunseal_trace::Picos;
+
+use super::{Block, Cx, merge, only};
+use crate::clock::Line;
+
+const CR1: u32 = 0x00;
+const CR2: u32 = 0x04;
+const SR: u32 = 0x08;
+const DR: u32 = 0x0C;
+const CRCPR: u32 = 0x10;
+
+const CPHA: u32 = 1 << 0;
+const CPOL: u32 = 1 << 1;
+const MSTR: u32 = 1 << 2;
+const BR: u32 = 7 << 3;
+const SPE: u32 = 1 << 6;
+const SSI: u32 = 1 << 8;
+const SSM: u32 = 1 << 9;
+const CR1_KNOWN: u32 = CPHA | CPOL | MSTR | BR | SPE | SSI | SSM;
+const SSOE: u32 = 1 << 2;
+const RXNEIE: u32 = 1 << 6;
+const TXEIE: u32 = 1 << 7;
+const DS: u32 = 0xF << 8;
+const DS_8: u32 = 7 << 8;
+const FRXTH: u32 = 1 << 12;
+const CR2_KNOWN: u32 = SSOE | RXNEIE | TXEIE | DS | FRXTH | 1 << 5;
+
+const RXNE: u32 = 1 << 0;
+const TXE: u32 = 1 << 1;
+const OVR: u32 = 1 << 6;
+const BSY: u32 = 1 << 7;
+const FIFO: usize = 4;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Spi {
+    cr1: u32,
+    cr2: u32,
+    crcpr: u32,
+    out: VecDeque<u8>,
+    come: VecDeque<u8>,
+    overrun: bool,
+    shifting: Option<(u8, u128)>,
+    clock: Line,
+}
+
+impl Spi {
+    pub fn new() -> Self {
+        Self {
+            cr1: 0,
+            cr2: DS_8,
+            crcpr: 7,
+            out: VecDeque::new(),
+            come: VecDeque::new(),
+            overrun: false,
+            shifting: None,
+            clock: Line::STOPPED,
+        }
+    }
+
+    pub fn reset(&mut self) {
+        *self = Self { clock: self.clock, ..Self::new() };
+    }
+
+    /// CPOL and CPHA are clear.
+    pub fn is_mode_0(&self) -> bool {
+        self.cr1 & (CPOL | CPHA) == 0
+    }
+
+    fn go_on(&mut self, now: Picos) {
+        if self.cr1 & SPE == 0 || self.shifting.is_some() || !self.clock.is_running() {
+            return;
+        }
+        if let Some(byte) = self.out.pop_front() {
+            let ticks = 8 * (2u64 << (self.cr1 >> 3 & 7));
+            let end = self.clock.time_of(self.clock.tick_not_before(now) + ticks);
+            self.shifting = Some((byte, end.0));
+        }
+    }
+
+    /// The byte whose last bit has gone over the wire by `t`.
+    pub fn shifted(&mut self, t: Picos) -> Option<(u8, Picos)> {
+        let (byte, end) = self.shifting.take_if(|(_, end)| *end <= t.0)?;
+        Some((byte, Picos(end)))
+    }
+
+    /// What came back for it; the next one begins.
+    pub fn received(&mut self, byte: u8, end: Picos) {
+        if self.come.len() < FIFO {
+            self.come.push_back(byte);
+        } else {
+            self.overrun = true;
+        }
+        self.go_on(end);
+    }
+
+    fn level(bytes: usize) -> u32 {
+        match bytes {
+            0 => 0,
+            1 => 1,
+            2 | 3 => 2,
+            _ => 3,
+        }
+    }
+
+    fn sr(&self) -> u32 {
+        let least = if self.cr2 & FRXTH != 0 { 1 } else { 2 };
+        let flag = |on: bool, bit: u32| if on { bit } else { 0 };
+        flag(self.come.len() >= least, RXNE)
+            | flag(self.out.len() <= FIFO / 2, TXE)
+            | flag(self.overrun, OVR)
+            | flag(self.shifting.is_some() || !self.out.is_empty(), BSY)
+            | Self::level(self.come.len()) << 9
+            | Self::level(self.out.len()) << 11
+    }
+
+    fn check(&self, cx: &Cx<'_>) -> Result<(), Fault> {
+        let what =
+            "receive-only, bit-reversed, bidirectional and CRC modes of the SPI are not modelled";
+        only(self.cr1, CR1_KNOWN, what, cx)?;
+        let what = "DMA, TI frames and NSS pulses of the SPI are not modelled";
+        only(self.cr2, CR2_KNOWN, what, cx)?;
+        if self.cr1 & SPE == 0 {
+            return Ok(());
+        }
+        if self.cr1 & MSTR == 0 {
+            return Err(cx.refuse("the SPI as a slave is not modelled; set SPI_CR1.MSTR"));
+        }
+        if self.cr1 & SSM != 0 && self.cr1 & SSI == 0 || self.cr1 & SSM == 0 && self.cr2 & SSOE == 0
+        {
+            return Err(cx.refuse(
+                "a mode fault: the SPI sees its own NSS low; set SPI_CR1.SSM and SSI, or SPI_CR2.SSOE",
+            ));
+        }
+        // Sizes below 4 bits count as 8.
+        if self.cr2 & DS >= 3 << 8 && self.cr2 & DS != DS_8 {
+            return Err(
+                cx.refuse("of the SPI's data sizes only 8 bits are modelled (SPI_CR2.DS = 7)")
+            );
+        }
+        Ok(())
+    }
+}
+
+impl Block for Spi {
+    fn read(&mut self, off: u32, mask: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
+        Ok(match off {
+            CR1 => self.cr1,
+            CR2 => self.cr2,
+            SR => {
+                let sr = self.sr();
+                // OVR ends with a read of DR and one of SR (RM0351 42.4.12); here with that of SR.
+                self.overrun = false;
+                sr
+            }
+            DR => {
+                let low = self.come.pop_front().unwrap_or(0);
+                let high = if mask & 0xFF00 != 0 { self.come.pop_front().unwrap_or(0) } else { 0 };
+                u32::from(low) | u32::from(high) << 8
+            }
+            CRCPR => self.crcpr,
+            _ => return Err(cx.no_register()),
+        })
+    }
+
+    fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        match off {
+            CR1 => {
+                self.cr1 = merge(self.cr1, value, mask) & 0xFFFF;
+                self.check(cx)?;
+                self.go_on(cx.now);
+            }
+            CR2 => {
+                self.cr2 = merge(self.cr2, value, mask) & 0x7FFF;
+                self.check(cx)?;
+            }
+            SR => {}
+            DR => {
+                // A halfword is two frames of a byte.
+                let bytes = if mask & 0xFF00 != 0 { 2 } else { 1 };
+                for byte in &value.to_le_bytes()[..bytes] {
+                    if self.out.len() == FIFO {
+                        return Err(
+                            cx.refuse("SPI_DR written while its FIFO is full; wait for SPI_SR.TXE")
+                        );
+                    }
+                    self.out.push_back(*byte);
+                    self.go_on(cx.now);
+                }
+            }
+            CRCPR => self.crcpr = merge(self.crcpr, value, mask) & 0xFFFF,
+            _ => return Err(cx.no_register()),
+        }
+        Ok(())
+    }
+
+    fn clocked(&mut self, clock: &Line, _: Picos) {
+        self.clock = *clock;
+    }
+
+    fn due(&self) -> Option<Picos> {
+        self.shifting.map(|(_, end)| Picos(end))
+    }
+
+    fn asks(&self) -> bool {
+        let sr = self.sr();
+        self.cr2 & RXNEIE != 0 && sr & RXNE != 0 || self.cr2 & TXEIE != 0 && sr & TXE != 0
+    }
+
+    fn may_ask(&self) -> bool {
+        self.cr2 & (RXNEIE | TXEIE) != 0 && self.shifting.is_some()
+    }
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! General-purpose timers TIM2 to TIM5 (RM0351 chapter 31): counting up by a prescaled clock, update and compare
+//! interrupts. No pin moves.
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+use sunseal_trace::Picos;
+
+use super::{Block, Cx, merge, only};
+use crate::clock::Line;
+use crate::instruments::lint::LintKind;
+
+const CR1: u32 = 0x00;
+const CR2: u32 = 0x04;
+const SMCR: u32 = 0x08;
+const DIER: u32 = 0x0C;
+const SR: u32 = 0x10;
+const EGR: u32 = 0x14;
+const CCMR1: u32 = 0x18;
+const CCMR2: u32 = 0x1C;
+const CCER: u32 = 0x20;
+const CNT: u32 = 0x24;
+const PSC: u32 = 0x28;
+const ARR: u32 = 0x2C;
+const CCR1: u32 = 0x34;
+const CCR4: u32 = 0x40;
+
+const CEN: u32 = 1 << 0;
+const UDIS: u32 = 1 << 1;
+const URS: u32 = 1 << 2;
+const OPM: u32 = 1 << 3;
+const ARPE: u32 = 1 << 7;
+const CR1_KNOWN: u32 = CEN | UDIS | URS | OPM | ARPE;
+const UIF: u32 = 1;
+const INTERRUPTS: u32 = 0x1F;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Tim {
+    /// The greatest count that the counter holds.
+    most: u32,
+    cr1: u32,
+    dier: u32,
+    sr: u32,
+    ccmr: [u32; 2],
+    ccer: u32,
+    ccr: [u32; 4],
+    /// In force, and what takes its place with the next update.
+    psc: u32,
+    psc_next: u32,
+    arr: u32,
+    arr_next: u32,
+    /// Count at tick `origin`.
+    cnt: u32,
+    origin: u64,
+    clock: Line,
+}
+
+impl Tim {
+    /// A timer of 16 or 32 bits.
+    pub fn new(bits: u32) -> Self {
+        let most = u32::MAX >> (32 - bits);
+        Self {
+            most,
+            cr1: 0,
+            dier: 0,
+            sr: 0,
+            ccmr: [0; 2],
+            ccer: 0,
+            ccr: [0; 4],
+            psc: 0,
+            psc_next: 0,
+            arr: most,
+            arr_next: most,
+            cnt: 0,
+            origin: 0,
+            clock: Line::STOPPED,
+        }
+    }
+
+    pub fn reset(&mut self) {
+        let bits = self.most.count_ones();
+        *self = Self { clock: self.clock, ..Self::new(bits) };
+    }
+
+    fn runs(&self) -> bool {
+        self.cr1 & CEN != 0 && self.arr != 0
+    }
+
+    /// Counts from now until the counter is next at `value`; none if it never is.
+    fn until(&self, value: u32) -> Option<u64> {
+        let (cnt, arr, value) = (u64::from(self.cnt), u64::from(self.arr), u64::from(value));
+        // A count above ARR goes on to the end of the counter.
+        let wraps = if cnt <= arr { arr + 1 } else { u64::from(self.most) + 1 };
+        if value > cnt && value < wraps {
+            Some(value - cnt)
+        } else {
+            (value <= arr).then(|| wraps - cnt + value)
+        }
+    }
+
+    fn time_of(&self, counts: u64) -> Option<Picos> {
+        let tick = self.origin.checked_add(counts.checked_mul(u64::from(self.psc) + 1)?)?;
+        let t = self.clock.time_of(tick);
+        (t != Picos::MAX).then_some(t)
+    }
+
+    /// Takes over what waits for an update.
+    fn update(&mut self) {
+        (self.psc, self.arr) = (self.psc_next, self.arr_next);
+    }
+
+    /// Takes counter and flags to `t`.
+    fn sync(&mut self, t: Picos) {
+        loop {
+            let prescaler = u64::from(self.psc) + 1;
+            let ticks = self.clock.ticks_at(t);
+            if !self.runs() {
+                self.origin = ticks;
+                return;
+            }
+            let counts = ticks.saturating_sub(self.origin) / prescaler;
+            let first = self.until(0).unwrap_or(u64::MAX);
+            // Up to the update, which may change how it counts on.
+            let stop =
+                self.cr1 & OPM != 0 || (self.psc, self.arr) != (self.psc_next, self.arr_next);
+            let now = if stop { counts.min(first) } else { counts };
+            for (i, ccr) in self.ccr.iter().enumerate() {
+                if self.until(*ccr).is_some_and(|n| n <= now) {
+                    self.sr |= 2 << i;
+                }
+            }
+            let updated = first <= now;
+            if updated && self.cr1 & UDIS == 0 {
+                self.sr |= UIF;
+            }
+            self.cnt = self.after(now);
+            self.origin += now * prescaler;
+            if updated && self.cr1 & UDIS == 0 {
+                self.update();
+            }
+            if updated && self.cr1 & OPM != 0 {
+                self.cr1 &= !CEN;
+            }
+            if now == counts {
+                return;
+            }
+        }
+    }
+
+    /// The counter so many counts on.
+    fn after(&self, counts: u64) -> u32 {
+        let first = self.until(0).unwrap_or(u64::MAX);
+        if counts < first {
+            return (u64::from(self.cnt) + counts) as u32;
+        }
+        ((counts - first) % (u64::from(self.arr) + 1)) as u32
+    }
+
+    fn write_cr1(&mut self, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        let new = merge(self.cr1, value, mask);
+        only(new, CR1_KNOWN, "of the timers only counting up is modelled", cx)?;
+        if new & CEN != 0 && !self.clock.is_running() {
+            return Err(cx.refuse("the timer's clock is off"));
+        }
+        self.cr1 = new;
+        self.sync(cx.now);
+        Ok(())
+    }
+}
+
+impl Block for Tim {
+    fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
+        self.sync(cx.now);
+        Ok(match off {
+            CR1 => self.cr1,
+            CR2 | SMCR | EGR => 0,
+            DIER => self.dier,
+            SR => self.sr,
+            CCMR1 => self.ccmr[0],
+            CCMR2 => self.ccmr[1],
+            CCER => self.ccer,
+            CNT => self.cnt,
+            PSC => self.psc_next,
+            ARR => self.arr_next,
+            CCR1..=CCR4 => self.ccr[((off - CCR1) / 4) as usize],
+            _ => return Err(cx.no_register()),
+        })
+    }
+
+    fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        self.sync(cx.now);
+        let bits = value & mask;
+        match off {
+            CR1 => self.write_cr1(value, mask, cx)?,
+            CR2 | SMCR => {
+                let what =
+                    "triggers, slave modes and external clocks of the timers are not modelled";
+                only(bits, 0, what, cx)?;
+            }
+            DIER => {
+                self.dier = merge(self.dier, value, mask);
+                let what = "DMA requests and triggers of the timers are not modelled";
+                only(self.dier, INTERRUPTS, what, cx)?;
+            }
+            // A flag is cleared by writing 0.
+            SR => self.sr &= !mask | value,
+            EGR => {
+                only(bits, INTERRUPTS, "of TIMx_EGR only UG and CCxG are modelled", cx)?;
+                self.sr |= bits & 0x1E;
+                if bits & 1 != 0 {
+                    self.update();
+                    (self.cnt, self.origin) = (0, self.clock.ticks_at(cx.now));
+                    if self.cr1 & (URS | UDIS) == 0 {
+                        self.sr |= UIF;
+                    }
+                }
+            }
+            CCMR1 | CCMR2 => {
+                let kept = &mut self.ccmr[usize::from(off == CCMR2)];
+                *kept = merge(*kept, value, mask);
+                let captures = *kept & 0x0303;
+                only(captures, 0, "input capture of the timers is not modelled", cx)?;
+            }
+            CCER => {
+                self.ccer = merge(self.ccer, value, mask) & 0xBBBB;
+                if self.ccer & 0x1111 != 0 {
+                    cx.lint(LintKind::TimerOutput);
+                }
+            }
+            CNT => self.cnt = merge(self.cnt, value, mask) & self.most,
+            PSC => self.psc_next = merge(self.psc_next, value, mask) & 0xFFFF,
+            ARR => {
+                self.arr_next = merge(self.arr_next, value, mask) & self.most;
+                if self.cr1 & ARPE == 0 {
+                    self.arr = self.arr_next;
+                    self.origin = self.clock.ticks_at(cx.now).max(self.origin);
+                }
+            }
+            CCR1..=CCR4 => {
+                let kept = &mut self.ccr[((off - CCR1) / 4) as usize];
+                *kept = merge(*kept, value, mask) & self.most;
+            }
+            _ => return Err(cx.no_register()),
+        }
+        Ok(())
+    }
+
+    fn clocked(&mut self, clock: &Line, now: Picos) {
+        self.sync(now);
+        // The prescaler keeps its place.
+        let rest = self.clock.ticks_at(now).saturating_sub(self.origin);
+        self.clock = *clock;
+        self.origin = self.clock.ticks_at(now).saturating_sub(rest);
+    }
+
+    fn due(&self) -> Option<Picos> {
+        if !self.runs() {
+            return None;
+        }
+        let fresh = self.dier & !self.sr;
+        let update = (fresh & UIF != 0).then(|| self.until(0)).flatten();
+        let compares = self.ccr.iter().enumerate().filter(|(i, _)| fresh & 2 << i != 0);
+        let compares = compares.filter_map(|(_, ccr)| self.until(*ccr));
+        self.time_of(compares.chain(update).min()?)
+    }
+
+    fn advance(&mut self, t: Picos) {
+        self.sync(t);
+    }
+
+    fn asks(&self) -> bool {
+        self.dier & self.sr & INTERRUPTS != 0
+    }
+
+    fn may_ask(&self) -> bool {
+        self.due().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn timer(arr: u32, psc: u32) -> Tim {
+        let mut t = Tim { cr1: CEN, arr, arr_next: arr, psc, psc_next: psc, ..Tim::new(16) };
+        let mut line = Line::STOPPED;
+        line.retune(Picos(0), 1_000_000, 1, None);
+        t.clocked(&line, Picos(0));
+        t
+    }
+
+    fn us(n: u128) -> Picos {
+        Picos(n * 1_000_000)
+    }
+
+    #[test]
+    fn it_counts_prescaled_and_wraps_behind_arr() {
+        let mut t = timer(9, 3);
+        t.dier = 1 | 4;
+        t.ccr[1] = 6;
+        assert_eq!(t.due(), Some(us(4 * 6)));
+        t.sync(us(25));
+        assert_eq!((t.cnt, t.sr & 5, t.due()), (6, 4, Some(us(40))));
+        t.sync(us(40 + 4 * 23));
+        assert_eq!((t.cnt, t.sr & 1), (3, 1));
+        t.cr1 |= OPM;
+        t.sync(us(1000));
+        assert_eq!((t.cnt, t.cr1 & CEN), (0, 0), "one pulse, and it stands");
+    }
+
+    #[test]
+    fn a_new_prescaler_waits_for_the_update() {
+        let mut t = timer(9, 0);
+        t.psc_next = 9;
+        t.sync(us(10 + 20));
+        assert_eq!((t.cnt, t.psc), (2, 9));
+    }
+
+    #[test]
+    fn a_clock_that_changes_keeps_the_count() {
+        let mut t = timer(999, 1);
+        let mut line = t.clock;
+        line.retune(us(101), 2_000_000, 1, None);
+        t.clocked(&line, us(101));
+        assert_eq!(t.cnt, 50);
+        // A tick of the old clock is left over: the next count comes after one of the new one.
+        t.sync(Picos(us(101).0 + 500_000));
+        assert_eq!(t.cnt, 51);
+    }
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! USART as a UART (RM0351 chapter 40): asynchronous, both ways, 7 to 9 bits with or without parity.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
+use sunseal_trace::Picos;
+
+use super::{Block, Cx, merge, only};
+use crate::clock::Line;
+
+const CR1: u32 = 0x00;
+const CR2: u32 = 0x04;
+const CR3: u32 = 0x08;
+const BRR: u32 = 0x0C;
+const GTPR: u32 = 0x10;
+const RTOR: u32 = 0x14;
+const RQR: u32 = 0x18;
+const ISR: u32 = 0x1C;
+const ICR: u32 = 0x20;
+const RDR: u32 = 0x24;
+const TDR: u32 = 0x28;
+
+const UE: u32 = 1 << 0;
+const RE: u32 = 1 << 2;
+const TE: u32 = 1 << 3;
+const RXNEIE: u32 = 1 << 5;
+const TCIE: u32 = 1 << 6;
+const TXEIE: u32 = 1 << 7;
+const PS: u32 = 1 << 9;
+const PCE: u32 = 1 << 10;
+const M0: u32 = 1 << 12;
+const OVER8: u32 = 1 << 15;
+const M1: u32 = 1 << 28;
+const CR1_KNOWN: u32 =
+    UE | RE | TE | RXNEIE | TCIE | TXEIE | PS | PCE | M0 | OVER8 | M1 | 1 << 4 | 1 << 8;
+/// Interrupts of an idle line and of wrong parity: neither happens here.
+const STOP: u32 = 3 << 12;
+/// EIE and ONEBIT, which noise alone would matter to.
+const CR3_KNOWN: u32 = 1 | 1 << 11 | OVRDIS;
+const OVRDIS: u32 = 1 << 12;
+
+const ORE: u32 = 1 << 3;
+const RXNE: u32 = 1 << 5;
+const TC: u32 = 1 << 6;
+const TXE: u32 = 1 << 7;
+const BUSY: u32 = 1 << 16;
+const TEACK: u32 = 1 << 21;
+const REACK: u32 = 1 << 22;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Usart {
+    cr1: u32,
+    cr2: u32,
+    cr3: u32,
+    brr: u32,
+    rtor: u32,
+    gtpr: u32,
+    rdr: u16,
+    /// ORE, RXNE and TC.
+    flags: u32,
+    tdr: Option<u16>,
+    /// What is on its way out, and when its last bit ends.
+    shifting: Option<(u16, u128)>,
+    /// An idle frame goes out first, until then.
+    idle_until: u128,
+    coming: VecDeque<(u128, u8)>,
+    clock: Line,
+}
+
+impl Usart {
+    pub fn new() -> Self {
+        Self {
+            cr1: 0,
+            cr2: 0,
+            cr3: 0,
+            brr: 0,
+            rtor: 0,
+            gtpr: 0,
+            rdr: 0,
+            flags: TC,
+            tdr: None,
+            shifting: None,
+            idle_until: 0,
+            coming: VecDeque::new(),
+            clock: Line::STOPPED,
+        }
+    }
+
+    pub fn reset(&mut self) {
+        let coming = std::mem::take(&mut self.coming);
+        *self = Self { coming, clock: self.clock, ..Self::new() };
+    }
+
+    fn on(&self, side: u32) -> bool {
+        self.cr1 & (UE | side) == UE | side
+    }
+
+    /// Kernel clock ticks of a frame: start bit, data with parity, stop bits.
+    fn frame_ticks(&self) -> u64 {
+        let data = if self.cr1 & M1 != 0 {
+            7
+        } else if self.cr1 & M0 != 0 {
+            9
+        } else {
+            8
+        };
+        // Halves of bits.
+        let stop = [2, 1, 4, 3][(self.cr2 >> 12 & 3) as usize];
+        let halves: u64 = 2 + 2 * data + stop;
+        let (over8, brr) = (self.cr1 & OVER8 != 0, u64::from(self.brr));
+        let bit_halves = if over8 { brr & 0xFFF0 | (brr & 7) << 1 } else { 2 * brr };
+        (halves * bit_halves).div_ceil(4)
+    }
+
+    /// Begins the next frame, if there is one.
+    fn go_on(&mut self, now: Picos) {
+        if self.shifting.is_some() || !self.on(TE) {
+            return;
+        }
+        if let Some(word) = self.tdr.take() {
+            let start = Picos(now.0.max(self.idle_until));
+            let tick = self.clock.tick_not_before(start);
+            let end = self.clock.time_of(tick + self.frame_ticks());
+            self.shifting = Some((word, end.0));
+        }
+    }
+
+    /// The byte whose last bit has left by `t`, and when.
+    pub fn sent(&mut self, t: Picos) -> Option<(u8, Picos)> {
+        let (word, end) = self.shifting.take_if(|(_, end)| *end <= t.0)?;
+        self.go_on(Picos(end));
+        if self.shifting.is_none() {
+            self.flags |= TC;
+        }
+        // With parity its bit is the highest of the word.
+        let bits = if self.cr1 & M1 != 0 { 7 } else { 8 };
+        let data = if self.cr1 & (PCE | M0) == PCE { bits - 1 } else { bits };
+        Some((word as u8 & (0xFF >> (8 - data.min(8))), Picos(end)))
+    }
+
+    /// A frame is on its way out.
+    pub fn is_sending(&self) -> bool {
+        self.shifting.is_some()
+    }
+
+    /// A byte that arrives, its last bit ending at `time`.
+    pub fn uart_in(&mut self, time: Picos, byte: u8) {
+        self.coming.push_back((time.0, byte));
+    }
+
+    fn check(&self, cx: &Cx<'_>) -> Result<(), Fault> {
+        if self.cr1 & UE != 0 && self.cr1 & (TE | RE) != 0 && self.brr < 16 {
+            return Err(cx.refuse("USART_BRR must be 16 or more before UE, TE or RE is set"));
+        }
+        if self.cr1 & UE != 0 && self.cr1 & TE != 0 && !self.clock.is_running() {
+            return Err(cx.refuse(
+                "the USART's kernel clock is off; RCC_CCIPR chooses it, and its oscillator must run",
+            ));
+        }
+        Ok(())
+    }
+
+    fn write_cr1(&mut self, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        let new = merge(self.cr1, value, mask);
+        let what = "receiver time-outs, wake-up from Stop, mute mode and driver enable of the USART are not modelled";
+        only(new, CR1_KNOWN, what, cx)?;
+        let began = new & !self.cr1 & (UE | TE) != 0;
+        self.cr1 = new;
+        self.check(cx)?;
+        if began && self.on(TE) {
+            self.idle_until =
+                self.clock.time_of(self.clock.ticks_at(cx.now) + self.frame_ticks()).0;
+        }
+        if new & UE == 0 {
+            // Off, it forgets what is on its way.
+            (self.tdr, self.shifting, self.flags) = (None, None, TC);
+        }
+        self.go_on(cx.now);
+        Ok(())
+    }
+
+    fn write_tdr(&mut self, value: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        if !self.on(TE) {
+            return Err(cx.refuse(
+                "USART_TDR written while the transmitter is off; set USART_CR1.UE and TE first",
+            ));
+        }
+        self.flags &= !TC;
+        self.tdr = Some(value as u16 & 0x1FF);
+        self.go_on(cx.now);
+        Ok(())
+    }
+
+    fn isr(&self) -> u32 {
+        self.flags
+            | if self.tdr.is_none() { TXE } else { 0 }
+            | if self.on(TE) { TEACK } else { 0 }
+            | if self.on(RE) { REACK } else { 0 }
+    }
+}
+
+impl Block for Usart {
+    fn read(&mut self, off: u32, _: u32, cx: &mut Cx<'_>) -> Result<u32, Fault> {
+        Ok(match off {
+            CR1 => self.cr1,
+            CR2 => self.cr2,
+            CR3 => self.cr3,
+            BRR => self.brr,
+            GTPR => self.gtpr,
+            RTOR => self.rtor,
+            RQR | ICR => 0,
+            ISR => self.isr() & !BUSY,
+            RDR => {
+                self.flags &= !RXNE;
+                self.rdr.into()
+            }
+            TDR => self.tdr.unwrap_or(0).into(),
+            _ => return Err(cx.no_register()),
+        })
+    }
+
+    fn write(&mut self, off: u32, value: u32, mask: u32, cx: &mut Cx<'_>) -> Result<(), Fault> {
+        let bits = value & mask;
+        let off_only = |usart: &Self, cx: &Cx<'_>| match usart.cr1 & UE {
+            0 => Ok(()),
+            _ => Err(
+                cx.refuse("this register of the USART is written only while USART_CR1.UE is clear")
+            ),
+        };
+        match off {
+            CR1 => self.write_cr1(value, mask, cx)?,
+            CR2 => {
+                off_only(self, cx)?;
+                self.cr2 = merge(self.cr2, value, mask);
+                let what = "synchronous mode, LIN, inverted or swapped pins, automatic baud rates and time-outs of the USART are not modelled";
+                only(self.cr2, STOP, what, cx)?;
+            }
+            CR3 => {
+                self.cr3 = merge(self.cr3, value, mask);
+                let what = "IrDA, smartcards, half duplex, DMA and flow control of the USART are not modelled";
+                only(self.cr3, CR3_KNOWN, what, cx)?;
+            }
+            BRR => {
+                off_only(self, cx)?;
+                self.brr = merge(self.brr, value, mask) & 0xFFFF;
+            }
+            GTPR => self.gtpr = merge(self.gtpr, value, mask) & 0xFFFF,
+            RTOR => self.rtor = merge(self.rtor, value, mask),
+            RQR => {
+                only(bits, 1 << 3, "of USART_RQR only RXFRQ is modelled", cx)?;
+                if bits & 1 << 3 != 0 {
+                    self.flags &= !RXNE;
+                }
+            }
+            ISR => {}
+            ICR => self.flags &= !(bits & (ORE | TC)),
+            TDR => self.write_tdr(bits, cx)?,
+            _ => return Err(cx.no_register()),
+        }
+        Ok(())
+    }
+
+    fn clocked(&mut self, clock: &Line, _: Picos) {
+        self.clock = *clock;
+    }
+
+    fn due(&self) -> Option<Picos> {
+        let sent = self.shifting.map(|(_, end)| end);
+        let come = self.coming.front().map(|(t, _)| *t);
+        sent.into_iter().chain(come).min().map(Picos)
+    }
+
+    /// Bytes that have arrived.
+    fn advance(&mut self, t: Picos) {
+        while let Some(&(_, byte)) = self.coming.front().filter(|(at, _)| *at <= t.0) {
+            self.coming.pop_front();
+            if !self.on(RE) || !self.clock.is_running() {
+                continue;
+            }
+            if self.flags & RXNE == 0 {
+                self.rdr = byte.into();
+                self.flags |= RXNE;
+            } else if self.cr3 & OVRDIS != 0 {
+                self.rdr = byte.into();
+            } else {
+                self.flags |= ORE;
+            }
+        }
+    }
+
+    fn asks(&self) -> bool {
+        let isr = self.isr();
+        self.cr1 & RXNEIE != 0 && isr & (RXNE | ORE) != 0
+            || self.cr1 & TCIE != 0 && isr & TC != 0
+            || self.cr1 & TXEIE != 0 && isr & TXE != 0
+    }
+
+    fn may_ask(&self) -> bool {
+        self.cr1 & (TCIE | TXEIE) != 0 && self.shifting.is_some()
+            || self.on(RE) && self.cr1 & RXNEIE != 0 && !self.coming.is_empty()
+    }
+}

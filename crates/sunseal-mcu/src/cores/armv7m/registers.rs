@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The core's registers by name, and the core as a snapshot keeps it.
+
+use serde::{Deserialize, Serialize};
+use sunseal_isa::thumb::{self, Scb};
+use sunseal_trace::Cycles;
+
+use super::{Around, CortexM};
+use crate::machine::Register;
+
+const NAMES: [&str; 16] = [
+    "R0", "R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8", "R9", "R10", "R11", "R12", "SP", "LR",
+    "PC",
+];
+
+/// What a snapshot keeps of core and system control block.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct SavedCore {
+    scb: [u32; 6],
+    r: [u32; 16],
+    sp_other: u32,
+    psr: u32,
+    masks: [u32; 4],
+    s: [u32; 32],
+    fpscr: u32,
+    exclusive: bool,
+    cycles: Cycles,
+    cycles_uncached: Cycles,
+    pipeline: (u32, u32, Cycles),
+    returning: Option<u32>,
+}
+
+impl<S: Around> CortexM<S> {
+    /// All registers, in the order of their numbers.
+    pub fn named_registers(&self) -> Vec<Register> {
+        let c = &self.cpu;
+        let named =
+            |name: &'static str, value: u32| Register { name: name.into(), bits: 32, value };
+        let mut all: Vec<Register> =
+            NAMES.iter().zip(c.r).map(|(name, value)| named(name, value)).collect();
+        all.extend([
+            named("xPSR", c.psr),
+            named("MSP", c.msp()),
+            named("PSP", c.psp()),
+            named("PRIMASK", c.primask),
+            named("BASEPRI", c.basepri),
+            named("FAULTMASK", c.faultmask),
+            named("CONTROL", c.control),
+            named("FPSCR", c.fpscr),
+        ]);
+        all.extend((0..32).map(|i| Register {
+            name: format!("S{i}").into(),
+            bits: 32,
+            value: c.s[i],
+        }));
+        all
+    }
+
+    /// Whether there is such a register that can be set.
+    pub fn set_named_register(&mut self, name: &str, value: u32) -> bool {
+        let numbered = |prefix: &str, end: usize| {
+            let n: Option<usize> = name.strip_prefix(prefix).and_then(|n| n.parse().ok());
+            n.filter(|n| *n < end)
+        };
+        let c = &mut self.cpu;
+        match name {
+            "SP" => c.r[thumb::SP] = value & !3,
+            "LR" => c.r[thumb::LR] = value,
+            "PC" => c.r[thumb::PC] = value & !1,
+            "xPSR" => c.psr = value,
+            "MSP" => c.set_msp(value),
+            "PSP" => c.set_psp(value),
+            "PRIMASK" => c.primask = value & 1,
+            "BASEPRI" => c.basepri = value & c.basepri_mask,
+            "FAULTMASK" => c.faultmask = value & 1,
+            "CONTROL" => return false,
+            "FPSCR" => c.fpscr = value,
+            _ => {
+                if let Some(n) = numbered("R", 13) {
+                    c.r[n] = value;
+                } else if let Some(n) = numbered("S", 32) {
+                    c.s[n] = value;
+                } else {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    pub fn save_core(&self) -> SavedCore {
+        let s = self.cpu.state();
+        let scb = self.soc.scb();
+        SavedCore {
+            scb: [scb.vtor, scb.ccr, scb.cpacr, scb.fpccr, scb.fpcar, scb.fpdscr],
+            r: s.r,
+            sp_other: s.sp_other,
+            psr: s.psr,
+            masks: [s.primask, s.basepri, s.faultmask, s.control],
+            s: s.s,
+            fpscr: s.fpscr,
+            exclusive: s.exclusive,
+            cycles: s.cycles,
+            cycles_uncached: s.cycles_uncached,
+            pipeline: (s.pipeline.recent, s.pipeline.float_result, s.pipeline.float_ready),
+            returning: self.returning,
+        }
+    }
+
+    pub fn restore_core(&mut self, saved: &SavedCore) {
+        let [vtor, ccr, cpacr, fpccr, fpcar, fpdscr] = saved.scb;
+        *self.soc.scb_mut() = Scb { vtor, ccr, cpacr, fpccr, fpcar, fpdscr };
+        let [primask, basepri, faultmask, control] = saved.masks;
+        let (recent, float_result, float_ready) = saved.pipeline;
+        self.cpu.set_state(&thumb::State {
+            r: saved.r,
+            sp_other: saved.sp_other,
+            psr: saved.psr,
+            primask,
+            basepri,
+            faultmask,
+            control,
+            s: saved.s,
+            fpscr: saved.fpscr,
+            exclusive: saved.exclusive,
+            cycles: saved.cycles,
+            cycles_uncached: saved.cycles_uncached,
+            pipeline: thumb::Pipeline { recent, float_result, float_ready },
+        });
+        self.returning = saved.returning;
+        let exception = self.cpu.exception();
+        self.soc.set_exception(exception);
+    }
+}
