@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ ERRORS = {
     name: int(value) for name, value in re.findall(r"SUNSEAL_ERR_(\w+) = (-\d+)", ERROR_H.read_text(encoding="utf-8"))
 }
 """What the library may answer, by name."""
+PENDING = 1
+"""`SUNSEAL_PENDING`: call again."""
 VECTORS = Path(__file__).resolve().parents[2] / "data" / "vectors"
 
 
@@ -78,6 +80,15 @@ Argument = In | InOut | Out | Symbol | Into | Struct | int | np.integer[Any]
 
 
 @dataclass(frozen=True)
+class Part:
+    """One of several functions that are called one behind the other: again while it answers `PENDING`."""
+
+    function: str
+    arguments: tuple[int, ...]
+    """Which of the call's."""
+
+
+@dataclass(frozen=True)
 class Call:
     """One function, its arguments, and what must come of it."""
 
@@ -94,11 +105,43 @@ class Call:
     is not looked at."""
     slow: bool = False
     """Hundreds of millions of cycles: slow targets run a sample of these."""
+    parts: tuple[Part, ...] = ()
+    """What is called instead of `function`, which then is only what the row is named by; the last answer counts."""
 
 
 def load(name: str) -> Any:
     """Read one file of data/vectors."""
     return json.loads((VECTORS / name).read_text(encoding="utf-8"))
+
+
+STEPPED_BYTES = {"secp160r1": (92, 280, 120), "p224": (124, 344, 156), "p256": (140, 360, 176)}
+"""Of the structures of a scalar multiplication, a signature and a coupon in steps (sunseal/ecdsa_steps.h)."""
+
+
+def in_steps(call: Call) -> Call:
+    """A key pair, a signature or a coupon by its functions in steps: with the same entropy the same bytes."""
+    curve, _, operation = call.function.removeprefix("sunseal_ecdsa_").partition("_")
+    point, signature, coupon = STEPPED_BYTES[curve]
+    if operation == "keygen":
+        stem, size, begun, step = f"scalarmul_{curve}", point, (0, 2, 3), (0,)
+        (d, _), (_, q, entropy) = call.outputs, call.args
+        assert d is not None
+        args: tuple[Argument, ...] = (InOut(bytes(size)), q, In(d), entropy)
+        outputs = call.outputs[1:]
+    elif operation == "sign":
+        stem, size, begun, step = f"ecdsa_{curve}_sign", signature, (0, 2, 3, 4, 5), (0,)
+        args, outputs = (InOut(bytes(size)), *call.args), call.outputs
+    else:
+        stem, size, begun, step = f"ecdsa_{curve}_offline", coupon, (0, 2), (0, 1)
+        args, outputs = (InOut(bytes(size)), *call.args), call.outputs
+    parts = [Part(f"sunseal_{stem}_begin", begun), Part(f"sunseal_{stem}_step", step)]
+    if operation != "sign_offline":
+        parts.append(Part(f"sunseal_{stem}_finish", (0, 1)))
+    name = f"{call.name}, in steps"
+    wiped = bytes(size)
+    return replace(
+        call, name=name, function=parts[1].function, args=args, outputs=(wiped, *outputs), parts=tuple(parts)
+    )
 
 
 def first() -> Iterator[Call]:
@@ -150,4 +193,7 @@ def cases() -> Iterator[Call]:
     for path in sorted(Path(__file__).parent.glob("vectors_*.py")):
         known += import_module(path.stem).cases()
     yield from known
+    for call in known:
+        if call.expected == 0 and re.fullmatch(r"sunseal_ecdsa_\w+_(keygen|sign|sign_offline)", call.function):
+            yield in_steps(call)
     yield from import_module("refused").cases(known)

@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from calls import Argument, Call, Function, In, InOut, Into, Out, Struct, Symbol, cases
+from calls import PENDING, Argument, Call, Function, In, InOut, Into, Out, Struct, Symbol, cases
 from refused import REFUSED
 from rich.progress import track
 
@@ -62,6 +62,8 @@ SLOW = {
     "telosb/mpy-16": 8,
 }
 """Of the calls that are marked slow, one in so many runs here; all of them run in the other columns."""
+STEPS_MOST = 100
+"""Of one computation: so many make none that never ends."""
 SAMPLED = 32
 """Of the slow calls of a row that a target runs, one in so many is in a sample."""
 
@@ -71,7 +73,7 @@ def content(arg: In | InOut | Out) -> bytes:
     return FILL * arg.size if isinstance(arg, Out) else arg.data
 
 
-def wrong(call: Call, value: int, outputs: Sequence[bytes]) -> str | None:
+def wrong(call: Call, value: int | None, outputs: Sequence[bytes]) -> str | None:
     """What differs from the known answer."""
     allowed = (call.expected,) if isinstance(call.expected, int) else call.expected
     if allowed is not None and value not in allowed:
@@ -127,6 +129,24 @@ class Implementation:
                 numbers[i] = int(numbers[arg.argument]) + arg.offset
         return numbers, buffers
 
+    def invoke(self, function: str, numbers: Sequence[int | np.integer]) -> int | None:
+        """Call a function of it."""
+        raise NotImplementedError
+
+    def answer(self, call: Call, numbers: Sequence[int | np.integer]) -> int | None:
+        """Call, in parts where it has some, and return what the last answers; one that refuses is the last."""
+        value = None
+        for part in call.parts or (None,):
+            if part is None:
+                return self.invoke(call.function, numbers)
+            for _ in range(STEPS_MOST):
+                value = self.invoke(part.function, [numbers[i] for i in part.arguments])
+                if value != PENDING:
+                    break
+            if value != 0:
+                break
+        return value
+
     def members(self, struct: Struct, passed: Callable[[Argument], int | np.integer]) -> bytes:
         """A structure's bytes."""
         out = b""
@@ -166,11 +186,16 @@ class Host(Implementation):
         """As data."""
         return self.pointer(ctypes.cast(self.library[name], ctypes.c_void_p).value or 0)
 
+    def invoke(self, function: str, numbers: Sequence[int | np.integer]) -> int:
+        """As C's int."""
+        answer: int = self.library[function](*(ctypes.c_uint64(int(n) % 2**64) for n in numbers))
+        return answer
+
     def run(self, call: Call) -> str | None:
         """Call once; say what is wrong."""
         self.held.clear()
         numbers, buffers = self.prepare(call)
-        value = self.library[call.function](*(ctypes.c_uint64(int(n) % 2**64) for n in numbers))
+        value = self.answer(call, numbers)
         outputs = [ctypes.string_at(at, len(content(arg))) for arg, at in buffers if isinstance(arg, InOut | Out)]
         return wrong(call, value, outputs)
 
@@ -219,12 +244,16 @@ class Target(Implementation):
         self.machine.release()
         return super().prepare(call)
 
+    def invoke(self, function: str, numbers: Sequence[int | np.integer]) -> int | None:
+        """By the calling convention."""
+        return self.machine.call(function, *numbers).value
+
     def run(self, call: Call) -> str | None:
         """Call once from the same state as always; say what is wrong."""
         m = self.machine
         try:
             numbers, buffers = self.prepare(call)
-            value = m.call(call.function, *numbers).value
+            value = self.answer(call, numbers)
             if told := m.lints():
                 return f"{call.name}: {call.function}: {told[0]}"
         except (EngineError, SunsealError) as e:
@@ -244,7 +273,7 @@ def implementations(column: str) -> tuple[Host | Target, ...]:
 
 def symbols(call: Call) -> list[str]:
     """What the library must have."""
-    return [call.function, *named(call.args)]
+    return [*(part.function for part in call.parts), *([] if call.parts else [call.function]), *named(call.args)]
 
 
 def named(args: Iterable[object]) -> list[str]:
@@ -361,9 +390,10 @@ Written by `.venv/bin/python firmware/tests/table.py write`, after every call in
 vectors` runs the same and compares, CI a sample of the slow calls. A cell counts the vectors that ran on this
 implementation: the host's build, and the target's own binary on its simulated board. An empty cell is a vector
 that nothing ran there. Slow targets run a sample of the operations that take tens of millions of cycles, and no
-target a call whose buffers its RAM does not hold. Rows of `refused` are the calls above with a null pointer or
-with overlapping buffers: each must answer its error and write nothing. Where the vectors come from:
-[data/vectors](../../data/vectors/README.md).
+target a call whose buffers its RAM does not hold. Rows of a `_step` are whole computations in steps: begin, all
+steps, and finish where there is one; the structure must be wiped in the end. Rows of `refused` are the calls above
+with a null pointer or with overlapping buffers: each must answer its error and write nothing. Where the vectors
+come from: [data/vectors](../../data/vectors/README.md).
 """
 
 ALL = list(cases())

@@ -139,7 +139,7 @@ def examples() -> dict[str, tuple[Call, ...]]:
     """What is run for each row: the first known answer that succeeds, by function and cipher, and calls that fail."""
     found: dict[str, tuple[Call, ...]] = {}
     for call in ALL:
-        if secrets_of(call.function) is None or call.name.startswith(REFUSED):
+        if call.parts or secrets_of(call.function) is None or call.name.startswith(REFUSED):
             continue
         if not all(size for _, _, size in spans(call, 0)):
             continue
