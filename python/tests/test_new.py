@@ -249,7 +249,7 @@ def test_the_simulator_has_every_register_of_a_header(device: str) -> None:
     found = [r for block in registers.blocks(device) for r in block.registers]
     assert len(found) > 80
     assert len({r.name for r in found}) == len(found)
-    if "enables" in registers.device(device):
+    if any("enable" in block for block in registers.device(device)["block"]):
         give_clocks(m, device)
     for register in found:
         read_by_the_core(m, core, register)  # a fault names the address

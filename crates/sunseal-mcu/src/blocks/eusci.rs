@@ -7,9 +7,9 @@ use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
 use super::i2c::{self, I2c, UCTXSTP, UCTXSTT};
+use super::serial::{Done, Serial};
 use super::{Block, Ctx, Reset, merge};
 use crate::clock::{Clocks, Line};
-use crate::common::OnBus;
 use crate::instruments::taint::Follow;
 
 const CTLW0: u32 = 0x00;
@@ -71,17 +71,6 @@ const UCTXCPTIFG: u16 = 0x0008;
 
 /// UCCLTOx in nanoseconds: 135,000, 150,000 and 165,000 periods of MODCLK's 4.8 MHz (SLAU367P, UCBxCTLW1).
 const CLOCK_LOW_NS: [u128; 4] = [0, 28_125_000, 31_250_000, 34_375_000];
-
-/// What an interface did when its time came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Done {
-    /// A byte left over SPI, as the line carries it; answer with [`Eusci::spi_received`].
-    Spi(u8),
-    /// A byte left over the UART.
-    Uart(u8),
-    /// A step on the I2C bus; answer with [`Eusci::i2c_answered`].
-    I2c(OnBus),
-}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Eusci {
@@ -153,11 +142,6 @@ impl Eusci {
 
     fn is_spi(&self) -> bool {
         self.is_sync() && !self.is_i2c()
-    }
-
-    /// Whether the clock rests low and data stand at its rising edge (SPI mode 0), as the parts here want it.
-    pub fn is_mode_0(&self) -> bool {
-        self.ctlw0 & (UCCKPH | UCCKPL) == UCCKPH
     }
 
     /// A byte of the buffers as the line carries it, first bit in the top place; and back again.
@@ -241,13 +225,6 @@ impl Eusci {
         (chosen != 0).then(|| Picos(CLOCK_LOW_NS[usize::from(chosen)] * 1000))
     }
 
-    /// What became of a step on the bus; `None` where nobody acknowledged.
-    pub fn i2c_answered(&mut self, answer: Option<u8>, now: Picos) {
-        if let Some(byte) = self.with_i2c(|i2c, regs| i2c.answered(answer, regs, now)) {
-            self.rxbuf = byte;
-        }
-    }
-
     fn is_clocked(&self) -> bool {
         self.shifting.is_some() || self.i2c.is_clocked()
     }
@@ -313,11 +290,6 @@ impl Eusci {
     pub fn go_on(&mut self, cx: &Ctx<'_>) -> Result<(), Fault> {
         self.time_i2c(cx)?;
         if std::mem::take(&mut self.waiting) { self.start(self.txbuf, cx) } else { Ok(()) }
-    }
-
-    /// What the other side sent during an SPI byte.
-    pub fn spi_received(&mut self, mosi: u8, miso: u8) {
-        self.receive(self.wire(if self.statw & UCLISTEN != 0 { mosi } else { miso }));
     }
 
     fn receive(&mut self, byte: u8) {
@@ -501,6 +473,22 @@ impl Eusci {
             _ => return Err(cx.no_register()),
         }
         Ok(())
+    }
+}
+
+impl Serial for Eusci {
+    fn is_mode_0(&self) -> bool {
+        self.ctlw0 & (UCCKPH | UCCKPL) == UCCKPH
+    }
+
+    fn spi_received(&mut self, mosi: u8, miso: u8) {
+        self.receive(self.wire(if self.statw & UCLISTEN != 0 { mosi } else { miso }));
+    }
+
+    fn i2c_answered(&mut self, answer: Option<u8>, now: Picos) {
+        if let Some(byte) = self.with_i2c(|i2c, regs| i2c.answered(answer, regs, now)) {
+            self.rxbuf = byte;
+        }
     }
 }
 

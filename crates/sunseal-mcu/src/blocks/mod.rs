@@ -31,6 +31,7 @@ pub(crate) mod ref_a_p4;
 pub(crate) mod reference;
 pub(crate) mod rtc;
 pub(crate) mod rtc_c_p4;
+pub(crate) mod serial;
 pub(crate) mod sfr;
 pub(crate) mod st;
 pub(crate) mod sys;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
+use super::serial::{Done, Serial};
 use super::{Block, Ctx, Reset};
 use crate::clock::{Clocks, Line};
 use crate::instruments::taint::Follow;
@@ -41,15 +42,6 @@ const OE: u8 = 0x20;
 const URXWIE: u8 = 0x04;
 /// Error bits and RXWAKE, which reading UxRXBUF clears.
 const RCTL_ERRORS: u8 = 0xF3;
-
-/// A byte that is out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sent {
-    /// Over SPI; answer with [`Usart::spi_received`].
-    Spi(u8),
-    /// Over the UART.
-    Uart(u8),
-}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Usart {
@@ -122,11 +114,6 @@ impl Usart {
         self.ctl & SWRST != 0
     }
 
-    /// Whether the clock rests low and data stand at its rising edge (SPI mode 0).
-    pub fn is_mode_0(&self) -> bool {
-        self.tctl & (CKPH | CKPL) == CKPH
-    }
-
     fn line<'a>(&self, clocks: &'a Clocks) -> Option<&'a Line> {
         match self.tctl & SSEL {
             0x00 => None,
@@ -178,7 +165,7 @@ impl Usart {
         shift.into_iter().chain(rx).min().map(Picos)
     }
 
-    pub fn event(&mut self, now: Picos) -> Option<Sent> {
+    pub fn event(&mut self, now: Picos) -> Option<Done> {
         while let Some(&(t, byte)) = self.incoming.first() {
             if t > now.0 {
                 break;
@@ -190,22 +177,17 @@ impl Usart {
         }
         let (byte, _) = self.shifting.take_if(|(_, t)| *t <= now.0)?;
         if self.is_spi() {
-            return Some(Sent::Spi(byte));
+            return Some(Done::Spi(byte));
         }
         if self.ctl & LISTEN != 0 {
             self.receive(byte);
         }
-        Some(Sent::Uart(byte))
+        Some(Done::Uart(byte))
     }
 
     /// Starts the byte that waits in TXBUF, if any.
     pub fn go_on(&mut self, cx: &Ctx<'_>) -> Result<(), Fault> {
         if std::mem::take(&mut self.waiting) { self.start(self.txbuf, cx) } else { Ok(()) }
-    }
-
-    /// What the other side sent during an SPI byte.
-    pub fn spi_received(&mut self, mosi: u8, miso: u8) {
-        self.receive(if self.ctl & LISTEN != 0 { mosi } else { miso });
     }
 
     /// A master outside shifted a byte in; answers the one shifted out.
@@ -361,6 +343,16 @@ impl Usart {
             self.begin(cx)?;
         }
         Ok(())
+    }
+}
+
+impl Serial for Usart {
+    fn is_mode_0(&self) -> bool {
+        self.tctl & (CKPH | CKPL) == CKPH
+    }
+
+    fn spi_received(&mut self, mosi: u8, miso: u8) {
+        self.receive(if self.ctl & LISTEN != 0 { mosi } else { miso });
     }
 }
 

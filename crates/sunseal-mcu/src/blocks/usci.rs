@@ -7,9 +7,9 @@ use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
 use super::i2c::{self, I2c, UCTXSTP, UCTXSTT};
+use super::serial::{Done, Serial};
 use super::{Block, Ctx, Reset, merge};
 use crate::clock::{Clocks, Line};
-use crate::common::OnBus;
 use crate::instruments::taint::Follow;
 
 const CTLW0: u32 = 0x00;
@@ -55,16 +55,6 @@ const I2C_INTERRUPTS: u16 = 0x3F;
 /// received 10, to be sent 12.
 const I2C_ORDER: [(u16, u16); 6] =
     [(0x10, 2), (0x20, 4), (0x04, 6), (0x08, 8), (0x01, 10), (0x02, 12)];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Done {
-    /// A byte left over SPI; answer with [`Usci::spi_received`].
-    Spi(u8),
-    /// A byte left over the UART.
-    Uart(u8),
-    /// A step on the I2C bus; answer with [`Usci::i2c_answered`].
-    I2c(OnBus),
-}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Usci {
@@ -128,11 +118,6 @@ impl Usci {
     /// The interrupts that the mode has, by their bits in UCxIE.
     fn interrupts(&self) -> u16 {
         if self.is_i2c() { I2C_INTERRUPTS } else { INTERRUPTS }
-    }
-
-    /// Whether the clock rests low and data stand at its rising edge (SPI mode 0), as the devices here want it.
-    pub fn is_mode_0(&self) -> bool {
-        self.ctlw0 & (UCCKPH | UCCKPL) == UCCKPH
     }
 
     /// A byte of the buffers as the line carries it, first bit in the top place; and back again.
@@ -206,13 +191,6 @@ impl Usci {
         Ok(())
     }
 
-    /// What became of a step on the bus; `None` where nobody acknowledged.
-    pub fn i2c_answered(&mut self, answer: Option<u8>, now: Picos) {
-        if let Some(byte) = self.with_i2c(|i2c, regs| i2c.answered(answer, regs, now)) {
-            self.rxbuf = byte;
-        }
-    }
-
     fn write_i2c(&mut self, new: u16, cx: &Ctx<'_>) -> Result<(), Fault> {
         if new & UCMST == 0 {
             return Err(cx.refuse("I2C slave mode of the USCI is not modelled; set UCMST"));
@@ -273,11 +251,6 @@ impl Usci {
     pub fn go_on(&mut self, cx: &Ctx<'_>) -> Result<(), Fault> {
         self.time_i2c(cx)?;
         if std::mem::take(&mut self.waiting) { self.start(self.txbuf, cx) } else { Ok(()) }
-    }
-
-    /// What the other side sent during an SPI byte.
-    pub fn spi_received(&mut self, mosi: u8, miso: u8) {
-        self.receive(self.wire(if self.stat & UCLISTEN != 0 { mosi } else { miso }));
     }
 
     fn receive(&mut self, byte: u8) {
@@ -368,6 +341,22 @@ impl Usci {
             _ => return Err(cx.no_register()),
         }
         Ok(())
+    }
+}
+
+impl Serial for Usci {
+    fn is_mode_0(&self) -> bool {
+        self.ctlw0 & (UCCKPH | UCCKPL) == UCCKPH
+    }
+
+    fn spi_received(&mut self, mosi: u8, miso: u8) {
+        self.receive(self.wire(if self.stat & UCLISTEN != 0 { mosi } else { miso }));
+    }
+
+    fn i2c_answered(&mut self, answer: Option<u8>, now: Picos) {
+        if let Some(byte) = self.with_i2c(|i2c, regs| i2c.answered(answer, regs, now)) {
+            self.rxbuf = byte;
+        }
     }
 }
 

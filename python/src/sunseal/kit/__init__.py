@@ -143,9 +143,10 @@ ENABLE_REGISTERS = {0x48: "AHB1ENR", 0x4C: "AHB2ENR", 0x58: "APB1ENR1", 0x5C: "A
 def _stm32_pins(row: dict[str, Any], chip: dict[str, Any], led: str) -> list[str]:
     """Write what gives ports and UART their clocks, and the UART its pins."""
     pins = [str(row["txd"]), str(row["rxd"])]
+    enables = {block["name"]: block.get("enable") for block in chip["block"]}
     clocks: dict[int, int] = {}
     for block in (str(row["serial"]), *(f"gpio{pin[1].lower()}" for pin in (*pins, led))):
-        offset, bit = chip["enables"][block]
+        offset, bit = enables[block]
         clocks[offset] = clocks.get(offset, 0) | 1 << bit
     lines = [f"    RCC_{ENABLE_REGISTERS[offset]} |= 0x{bits:X};" for offset, bits in sorted(clocks.items())]
     lines += [f"    (void)RCC_{ENABLE_REGISTERS[max(clocks)]}; /* two cycles until the clocks are there */"]

@@ -21,12 +21,13 @@ use crate::blocks::dma::{self, Dma, Move, Next};
 use crate::blocks::flash_f1xx::{Activity, Changed, FlashF1xx};
 use crate::blocks::mpy32::Mpy32;
 use crate::blocks::port::PortPair;
+use crate::blocks::serial::Which;
 use crate::blocks::timer_a::{self, TimerA};
-use crate::blocks::usart::{Sent, Usart};
+use crate::blocks::usart::Usart;
 use crate::blocks::wdt::Wdt;
 use crate::blocks::{Block, Effects, Reset, ResetKind, cause};
 use crate::clock::{Clocks, Line};
-use crate::common::{ROOM_C, UartByte};
+use crate::common::ROOM_C;
 use crate::cores::msp430::{Env, Peripherals, READ};
 use crate::device::{self, Device, RegionKind, us};
 use crate::families::Makes;
@@ -282,27 +283,10 @@ impl F1xx {
     fn usart_event(&mut self, env: &mut Env, i: usize, t: Picos, cycles: Cycles) {
         let base = USART + USART_BYTES * i as u32;
         let mut usart = self.chip.blocks.usarts[i].clone();
-        if let Some(sent) = usart.event(t) {
-            env.common.accounts.count(USART_BYTE[i]);
-            match sent {
-                Sent::Uart(byte) => env.common.state.uart_log.push(UartByte {
-                    time_ps: t.0,
-                    usci: SERIALS[i].to_owned(),
-                    byte,
-                }),
-                Sent::Spi(mosi) => {
-                    let (miso, drives) = env.common.exchange(i, mosi, t, cycles);
-                    for (pin, level) in drives {
-                        self.drive(pin, level, t);
-                    }
-                    let lints = &mut env.common.state.lints;
-                    if miso.is_none() {
-                        lints.report(LintKind::SpiNobody, base, cycles);
-                    } else if !usart.is_mode_0() {
-                        lints.report(LintKind::SpiMode, base, cycles);
-                    }
-                    usart.spi_received(mosi, miso.unwrap_or(0xFF));
-                }
+        if let Some(done) = usart.event(t) {
+            let which = Which { index: i, name: SERIALS[i], byte: USART_BYTE[i], base };
+            for (pin, level) in env.common.carry_out(&mut usart, which, done, (t, cycles)) {
+                self.drive(pin, level, t);
             }
             if let Err(fault) = usart.go_on(&cx!(self, env, base, cycles, t)) {
                 env.common.pending_fault = Some(fault);

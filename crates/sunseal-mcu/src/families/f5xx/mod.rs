@@ -20,14 +20,14 @@ use crate::blocks::mpy32::Mpy32;
 use crate::blocks::port::PortPair;
 use crate::blocks::ram_control::RamControl;
 use crate::blocks::reference::Ref;
+use crate::blocks::serial::Which;
 use crate::blocks::sfr::{self, Sfr};
 use crate::blocks::sys::{self, Sys};
 use crate::blocks::timer_a::TimerA;
-use crate::blocks::usci::{Done, Usci};
+use crate::blocks::usci::Usci;
 use crate::blocks::wdt_a::WdtA;
 use crate::blocks::{Effects, Reset, ResetKind, cause};
 use crate::clock::{Clocks, Jitter, Line};
-use crate::common::{OnBus, UartByte};
 use crate::cores::msp430::{Env, Peripherals, in_word, of_word};
 use crate::device::{self, Device, Drifting, RegionKind, us};
 use crate::families::Makes;
@@ -200,39 +200,11 @@ impl F5xx {
         let mut usci = self.chip.blocks.usci[i].clone();
         let done = usci.event(t);
         if let Some(done) = done {
-            if done != Done::I2c(OnBus::Stop) {
-                env.common.accounts.count(USCI_BYTE[i]);
-            }
-            match done {
-                Done::Uart(byte) => {
-                    env.common.state.uart_log.push(UartByte {
-                        time_ps: t.0,
-                        usci: SERIALS[i].to_owned(),
-                        byte,
-                    });
-                }
-                Done::Spi(mosi) => {
-                    let base = self.at.usci[i].base;
-                    let (miso, drives) = env.common.exchange(i, mosi, t, cycles);
-                    for (pin, level) in drives {
-                        self.drive(pin, level, t);
-                    }
-                    if miso.is_none() {
-                        env.common.state.lints.report(LintKind::SpiNobody, base, cycles);
-                    } else if !usci.is_mode_0() {
-                        env.common.state.lints.report(LintKind::SpiMode, base, cycles);
-                    }
-                    usci.spi_received(mosi, miso.unwrap_or(0xFF));
-                }
-                Done::I2c(step) => {
-                    let (answer, drives) = env.common.i2c(i, step, t, cycles);
-                    for (pin, level) in drives {
-                        self.drive(pin, level, t);
-                    }
-                    usci.i2c_answered(answer, t);
-                }
-            }
             let base = self.at.usci[i].base;
+            let which = Which { index: i, name: SERIALS[i], byte: USCI_BYTE[i], base };
+            for (pin, level) in env.common.carry_out(&mut usci, which, done, (t, cycles)) {
+                self.drive(pin, level, t);
+            }
             if let Err(fault) = usci.go_on(&cx!(self, env, base, cycles, t)) {
                 env.common.pending_fault = Some(fault);
             }

@@ -8,35 +8,9 @@ impl Fr5xx {
         let mut eusci = self.chip.blocks.eusci[i].clone();
         if let Some(done) = eusci.event(t) {
             let base = self.at.eusci[i].base;
-            match done {
-                Done::Uart(byte) => {
-                    env.common.accounts.count(EUSCI_BYTE[i]);
-                    let usci = SERIALS[i].to_owned();
-                    env.common.state.uart_log.push(UartByte { time_ps: t.0, usci, byte });
-                }
-                Done::Spi(mosi) => {
-                    env.common.accounts.count(EUSCI_BYTE[i]);
-                    let (miso, drives) = env.common.exchange(i, mosi, t, cycles);
-                    for (pin, level) in drives {
-                        self.drive(pin, level, t);
-                    }
-                    if miso.is_none() {
-                        env.common.state.lints.report(LintKind::SpiNobody, base, cycles);
-                    } else if !eusci.is_mode_0() {
-                        env.common.state.lints.report(LintKind::SpiMode, base, cycles);
-                    }
-                    eusci.spi_received(mosi, miso.unwrap_or(0xFF));
-                }
-                Done::I2c(step) => {
-                    if step != OnBus::Stop {
-                        env.common.accounts.count(EUSCI_BYTE[i]);
-                    }
-                    let (answer, drives) = env.common.i2c(i, step, t, cycles);
-                    for (pin, level) in drives {
-                        self.drive(pin, level, t);
-                    }
-                    eusci.i2c_answered(answer, t);
-                }
+            let which = Which { index: i, name: SERIALS[i], byte: EUSCI_BYTE[i], base };
+            for (pin, level) in env.common.carry_out(&mut eusci, which, done, (t, cycles)) {
+                self.drive(pin, level, t);
             }
             if let Err(fault) = eusci.go_on(&cx!(self, env, base, cycles, t)) {
                 env.common.pending_fault = Some(fault);

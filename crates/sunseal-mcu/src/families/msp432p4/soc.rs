@@ -375,33 +375,9 @@ impl Soc {
         let mut eusci = self.r.eusci[i].clone();
         let base = eusci_bases(&self.facts.peripherals)[i];
         if let Some(done) = eusci.event(t) {
-            if done != Done::I2c(OnBus::Stop) {
-                self.common.accounts.count(SERIAL_BYTE[i]);
-            }
-            match done {
-                Done::Uart(byte) => {
-                    self.common.state.uart_log.push(UartByte {
-                        time_ps: t.0,
-                        usci: SERIALS[i].to_owned(),
-                        byte,
-                    });
-                }
-                Done::Spi(mosi) => {
-                    let (miso, drives) = self.common.exchange(i, mosi, t, cycles);
-                    self.drive(drives);
-                    if miso.is_none() {
-                        self.common.state.lints.report(LintKind::SpiNobody, base, cycles);
-                    } else if !eusci.is_mode_0() {
-                        self.common.state.lints.report(LintKind::SpiMode, base, cycles);
-                    }
-                    eusci.spi_received(mosi, miso.unwrap_or(0xFF));
-                }
-                Done::I2c(step) => {
-                    let (answer, drives) = self.common.i2c(i, step, t, cycles);
-                    self.drive(drives);
-                    eusci.i2c_answered(answer, t);
-                }
-            }
+            let which = Which { index: i, name: SERIALS[i], byte: SERIAL_BYTE[i], base };
+            let drives = self.common.carry_out(&mut eusci, which, done, (t, cycles));
+            self.drive(drives);
             let mut effects = Effects::default();
             if let Err(fault) = eusci.go_on(&ctx!(self, effects, base, cycles, t)) {
                 self.common.pending_fault = Some(fault);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What leaves and enters the chip when a serial interface is done, whichever of USART, USCI and eUSCI it is.
+
+use sunseal_trace::{Cycles, Picos};
+
+use crate::accounts::Event;
+use crate::common::{Common, Drive, OnBus, UartByte};
+use crate::instruments::lint::LintKind;
+
+/// What an interface did when its time came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Done {
+    /// A byte left over SPI, as the line carries it.
+    Spi(u8),
+    /// A byte left over the UART.
+    Uart(u8),
+    /// A step on the I2C bus.
+    I2c(OnBus),
+}
+
+/// A serial interface as those see it that it speaks to.
+pub(crate) trait Serial {
+    /// Whether the clock rests low and data stand at its rising edge (SPI mode 0), as the parts here want it.
+    fn is_mode_0(&self) -> bool;
+    /// What the other side sent during an SPI byte.
+    fn spi_received(&mut self, mosi: u8, miso: u8);
+    /// What became of a step on the I2C bus; `None` where nobody acknowledged. An interface without I2C takes none.
+    fn i2c_answered(&mut self, _answer: Option<u8>, _now: Picos) {}
+}
+
+/// Which interface of a chip it is.
+#[derive(Clone, Copy)]
+pub(crate) struct Which {
+    /// Its place among the chip's.
+    pub index: usize,
+    pub name: &'static str,
+    /// What a byte of it is called in the ledger.
+    pub byte: Event,
+    /// Where lints about it point.
+    pub base: u32,
+}
+
+impl Common {
+    /// Carries out what an interface did: a byte of the UART is kept, one of SPI exchanged, a step on the I2C bus
+    /// answered. Returns what parts drive by it.
+    pub fn carry_out(
+        &mut self,
+        serial: &mut impl Serial,
+        which: Which,
+        done: Done,
+        (t, cycles): (Picos, Cycles),
+    ) -> Vec<Drive> {
+        if done != Done::I2c(OnBus::Stop) {
+            self.accounts.count(which.byte);
+        }
+        match done {
+            Done::Uart(byte) => {
+                let usci = which.name.to_owned();
+                self.state.uart_log.push(UartByte { time_ps: t.0, usci, byte });
+                Vec::new()
+            }
+            Done::Spi(mosi) => {
+                let (miso, drives) = self.exchange(which.index, mosi, t, cycles);
+                if miso.is_none() {
+                    self.state.lints.report(LintKind::SpiNobody, which.base, cycles);
+                } else if !serial.is_mode_0() {
+                    self.state.lints.report(LintKind::SpiMode, which.base, cycles);
+                }
+                serial.spi_received(mosi, miso.unwrap_or(0xFF));
+                drives
+            }
+            Done::I2c(step) => {
+                let (answer, drives) = self.i2c(which.index, step, t, cycles);
+                serial.i2c_answered(answer, t);
+                drives
+            }
+        }
+    }
+}
