@@ -18,7 +18,7 @@ use crate::record::Recorder;
 use crate::{NodeError, Scenario};
 
 /// What every checkpoint begins with; the number is that of its form.
-const HEAD: &[u8] = b"sunseal checkpoint 5\n";
+const HEAD: &[u8] = b"sunseal checkpoint 6\n";
 
 /// FNV-1a (Fowler, Noll and Vo): to tell runs apart and find damage, not to defend them.
 struct Digest(u64);
@@ -71,6 +71,7 @@ impl Identity {
         program: u64,
         light: &HarvestTrace,
         data: (&Device, &PowerModel, &SupplyConfig),
+        fpgas: &str,
     ) -> Self {
         // Names of files may change, what is in them may not; a gateway may listen elsewhere.
         let mut told = scenario.clone();
@@ -83,7 +84,7 @@ impl Identity {
             scenario: Digest::of(&(told, scenario.gateway.is_some())),
             program,
             light: Digest::of(light),
-            data: Digest::of(&data),
+            data: Digest::of(&(data, fpgas)),
         }
     }
 
@@ -197,7 +198,7 @@ impl Node {
     fn identity(&self) -> &Identity {
         self.identity.get_or_init(|| {
             let data = (self.machine.device(), &self.model, self.supply.config());
-            Identity::new(&self.scenario, self.program, &self.harvest, data)
+            Identity::new(&self.scenario, self.program, &self.harvest, data, &self.fpgas.told())
         })
     }
 
