@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -144,6 +145,24 @@ def test_brown_outs_take_the_configuration_and_nothing_else(bus: str) -> None:
         assert -1e-9 < time_s - 0.07 * items[0]["count"] < 0.07 * run.record["brown_outs"] * 0.5
     # The rail moves by a quarter, and in its mean counts the power of a clock, which on the UART never stands still.
     assert abs(run.record["energy"]["loop_over_ledger_rel"]) < (0.02 if bus == "uart" else 2e-3)
+
+
+def test_run_that_was_stopped_goes_on_as_if_it_never_was(tmp_path: Path) -> None:
+    scenario = simulation.duty_scenario(AES, board=UP5K, variant=variant("parallel"), period_s=1.0, duration_s=90.5)
+    whole = simulation.play(scenario).record
+    # Its progress is told by the clock on the wall: it must last longer than that.
+    kept = tmp_path / "kept"
+    seen = []
+
+    def stop(time_s: float, *_: Any) -> None:
+        seen.append(time_s)
+        if time_s > 2.0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        simulation.play(scenario, stop, simulation.Checkpoint(kept))
+    assert 2.0 < seen[-1] < 90.5
+    assert simulation.play(scenario, None, simulation.Checkpoint(kept, resume=True)).record == whole
 
 
 def test_bus_out_of_its_contract_ends_the_run() -> None:
