@@ -28,6 +28,12 @@ WORKLOAD(no_setup) {
     return 0;
 }
 
+#if defined(SUNSEAL_AES_FPGA)
+void bench_coprocessor_wait(void) {
+    board_coprocessor_wait();
+}
+#endif
+
 int main(void) {
     bench_status = BENCH_RUNNING;
     board_trigger_init();

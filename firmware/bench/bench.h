@@ -46,6 +46,11 @@ extern int16_t bench_status;
 
 #define SETUP(name) WORKLOAD(setup_##name)
 
+/* Until a coprocessor that was just switched on is configured: awake on the bench, asleep in
+ * duty.c.
+ */
+void bench_coprocessor_wait(void);
+
 /* Refuses an input that fits no layout. */
 #define BENCH_LENGTH(least, most)                                                                  \
     if ((uint16_t)(in_len - (least)) > (most) - (least))                                           \

@@ -63,7 +63,7 @@ static int16_t by_events(int status) {
 static int16_t coprocessor_key(enum sunseal_coprocessor_cipher cipher, const uint8_t *key) {
     static const struct sunseal_crypt_events events = {done, done};
     sunseal_coprocessor_power(true);
-    board_coprocessor_wait();
+    bench_coprocessor_wait();
     sunseal_coprocessor_init(&engine, cipher);
     sunseal_crypt_init(&crypt, &engine.driver, &engine, &events);
     return by_events(sunseal_crypt_set_key(&crypt, key, 16));

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sunseal import boards, coprocessor, lifetime, offload, plan, simulate, size, tune
+from sunseal import boards, coprocessor, lifetime, offload, plan, size, tune
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring, switching
 from sunseal.planner import asleep
@@ -171,10 +171,3 @@ def test_more_light_carries_no_less() -> None:
         found = plan(told, check=False).candidates
         margins.append(float(found.energy_margin.max()))
     assert margins == sorted(margins)
-
-
-def test_the_closed_loop_refuses_what_it_would_leave_out() -> None:
-    scenario = boards.read_toml(boards.home() / "examples" / "scenarios" / "node-mica2.toml")
-    image = boards.firmware_path(UP5K, {"aes": "fpga", "bus": "parallel"}, "base-node-aes128")
-    with pytest.raises(SunsealError, match="whose supplies the loop of node and supply does not weigh"):
-        simulate({**scenario, "board": UP5K, "firmware": str(image)})

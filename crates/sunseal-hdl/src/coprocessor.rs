@@ -28,6 +28,9 @@ const TURN_CLOCKS: f64 = 8.0;
 const SCK_HIGH_CLOCKS: f64 = 1.0;
 const SCK_LOW_CLOCKS: f64 = 4.0;
 
+/// Of registers beyond 64 bits: PRESENT's key, a round a clock.
+const WIDE_BITS: u32 = 128;
+
 const RESET_N: u32 = 1;
 const TOGGLE: u32 = 1 << 1;
 const LINES: u32 = 8;
@@ -289,6 +292,19 @@ impl Inner {
         self.run_until(self.edges(now_ps));
         self.commit();
         self.chunk = CHUNK_CLOCKS_MIN;
+    }
+
+    fn counts(&mut self, now_ps: u128) -> FpgaCounts {
+        if !self.facts.bus.is_uart() || self.origin().is_none() {
+            self.advance(now_ps);
+            return self.s.counts.clone();
+        }
+        // A frame of the mote is told behind its end, and may have begun: nothing of it is made the present.
+        self.run_until(self.edges(now_ps));
+        let mut counts = self.s.counts.clone();
+        counts.clocks += self.ahead_moved.clocks;
+        counts.toggles += self.ahead_moved.toggles;
+        counts
     }
 
     /// Looks at what comes next once somebody asks: several pins may change at once.
@@ -649,9 +665,21 @@ impl FpgaHandle {
     #[must_use]
     pub fn counts(&self, now: Picos) -> FpgaCounts {
         let mut inner = lock(&self.0);
-        inner.advance(now.0);
+        let counts = inner.counts(now.0);
         inner.look_later(now.0);
-        inner.s.counts.clone()
+        counts
+    }
+
+    /// Of its clock, which stands still where nothing is wanted.
+    #[must_use]
+    pub fn clock_hz(&self) -> u64 {
+        lock(&self.0).facts.clock_hz
+    }
+
+    /// More than a clock changes: the bits of its registers, and of the few that are wider than a waveform shows.
+    #[must_use]
+    pub fn toggles_max(&self) -> u32 {
+        WIDE_BITS + lock(&self.0).model.signals().iter().map(|s| s.1).sum::<u32>()
     }
 
     /// The first breach of the bus's contract, a sentence.
@@ -809,6 +837,11 @@ impl Part for Coprocessor {
     fn power(&mut self, now: Picos, on: bool) {
         self.with(|inner| {
             inner.s.rail = on;
+            if !on {
+                // A chip without supply holds no pin, and says so only behind its next start.
+                inner.s.held.fill(SavedHeld::Floating);
+                inner.s.switched_on = false;
+            }
             inner.supply(now.0);
             inner.look_later(now.0);
         });

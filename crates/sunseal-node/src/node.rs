@@ -8,6 +8,7 @@
 mod checkpoint;
 mod coupons;
 mod covered;
+mod fpga;
 mod functions;
 mod prices;
 mod start;
@@ -19,8 +20,8 @@ use std::sync::{Arc, OnceLock};
 use sunseal_mcu::device::RegionKind;
 use sunseal_mcu::{Device, Elf, Machine, Pin, Stop, Symbol, Until, Wiring};
 use sunseal_power::{
-    Boundary, Clock, HarvestTrace, Level, Library, Light, Limits, Load, PowerModel, PowerSet,
-    RailAhead, Supply, load_part,
+    Boundary, HarvestTrace, Level, Library, Light, Limits, Load, PowerModel, PowerSet, RailAhead,
+    Supply, load_part,
 };
 use sunseal_radio::{
     Air, FaultyAir, GatewayAir, Medium, MediumConfig, RadioHandle, RadioPart, Silence,
@@ -29,13 +30,14 @@ use sunseal_trace::{Observer, Picos, Silent, StateId};
 
 use crate::board::{Board, RESIDUAL, Residual, StorageSense};
 use crate::config::{write_config, write_symbols};
-use crate::fit::Antenna;
+use crate::fit::{Antenna, Fitted};
 use crate::inputs::{self, BusDevice, Given};
 use crate::record::{Doing, EnergyRecord, Recorder, RunRecord};
 use crate::{NodeError, Scenario};
 use checkpoint::{Identity, Keep, program_digest};
 use coupons::Coupons;
 use covered::Covered;
+use fpga::Fpgas;
 use functions::Functions;
 use prices::{Events, Price, Priced};
 use start::Start;
@@ -83,6 +85,7 @@ pub struct Node {
     /// Where a radio that no gateway hears sends to.
     medium: Medium,
     model: PowerModel,
+    fpgas: Fpgas,
     supply: Supply,
     harvest: HarvestTrace,
     sense: Option<Sense>,
@@ -265,7 +268,8 @@ impl Node {
         machine.count_pulses(board.trigger.pin.parse().ok());
         let medium = Medium::new(MediumConfig::default());
         let antenna = Antenna::Gateway(&medium, Self::faulty(air, &scenario));
-        let radio = board.fit(&mut machine, &parts, Some(antenna))?.radio;
+        let Fitted { radio, fpgas } = board.fit(&mut machine, &parts, Some(antenna))?;
+        let fpgas = Fpgas::new(&library, &board, fpgas)?;
         if residual {
             machine.attach_part(RESIDUAL, Wiring::default(), Box::new(Residual::default()))?;
         }
@@ -286,6 +290,7 @@ impl Node {
             radio,
             medium,
             model,
+            fpgas,
             supply,
             harvest,
             sense,
@@ -540,7 +545,9 @@ impl Node {
         }
         self.divider_j += load.store_w * dt_s;
         if self.supply.sums().load_j > on_j {
-            self.charge_c += load.vcc_w / rail_v * dt_s;
+            let fpga_w = self.events.fpga_w;
+            self.charge_c += (load.vcc_w - fpga_w) / rail_v * dt_s;
+            self.events.fpga_j += fpga_w * dt_s;
         }
         let after = self.supply.terminal_v(load, light);
         let load_w = if self.supply.is_on() { load.vcc_w + load.store_w } else { 0.0 };
@@ -577,11 +584,12 @@ impl Node {
         let (light, until_s) = self.light_now();
         self.follow_rail()?;
         let price = self.price()?;
-        let Price { point, flash_w, ram_w, doing, .. } = self.prices[price];
+        let Price { point, flash_w, ram_w, fpga_max_w, doing, .. } = self.prices[price];
         let store_w = self.divider_w();
         // Surely not more than this; what it was is known afterwards.
         let computes = doing == Doing::Compute;
-        let events_w = if computes { self.events.cycle_j * f64::from(point.mclk_hz) } else { 0.0 };
+        let cycles_w = if computes { self.events.cycle_j * f64::from(point.mclk_hz) } else { 0.0 };
+        let events_w = cycles_w + fpga_max_w;
         let load = Load { vcc_w: flash_w.max(ram_w) + events_w, store_w };
         if let Some(s) = &self.sense {
             s.shared.store(self.supply.terminal_v(load, &light).to_bits(), Ordering::Relaxed);
@@ -631,6 +639,7 @@ impl Node {
                 (price, self.prices[price].flash_w, self.prices[price].ram_w)
             }
         };
+        self.events.fpga_w = self.prices[price].fpga_w;
         let target = Picos(now.0 + to_picos(dt_s).max(1));
         // The divider is no component of the machine, so its pin is watched.
         let pin_edge = self.sense.as_ref().map(|s| s.enable);
@@ -647,7 +656,7 @@ impl Node {
         };
         let gone = self.machine.time() - now;
         let gone_s = gone.as_seconds();
-        let spent_j = self.events.spent_j(self.machine.event_counts());
+        let spent_j = self.spent_j();
         self.events.owed_j += spent_j;
         if let Some((state, time)) = self.machine.take_passed() {
             let names = self.machine.vocabulary();
@@ -663,7 +672,7 @@ impl Node {
             self.events.owed_j -= self.events.recent_w * gone_s;
             load
         } else {
-            if computes && gone_s > 0.0 {
+            if (computes || fpga_max_w > 0.0) && gone_s > 0.0 {
                 self.events.recent_w = (spent_j / gone_s).min(events_w);
             }
             let ran = (self.machine.cycles() - cycles.0).max(1);
@@ -683,6 +692,9 @@ impl Node {
         }
         if let Stop::Fault(fault) = stop {
             return Err(NodeError::Fault { time_s: self.time_s(), fault: fault.to_string() });
+        }
+        if let Some(fault) = self.fpgas.problem() {
+            return Err(NodeError::Fault { time_s: self.time_s(), fault });
         }
         // A step that ends on the cut's own bit of time is a cut.
         let at_cut = self.supply.above_cut_j(load, &light) <= 0.0;
@@ -764,12 +776,12 @@ impl Node {
     fn finish(&mut self, finished: bool) -> Result<RunRecord, NodeError> {
         let ledger = self.machine.ledger();
         let sums = *self.supply.sums();
-        // A rail that followed the store is weighed at its mean by charge.
+        // A rail that followed the store is weighed at its mean by charge, but for FPGAs, which draw power.
         let vcc_v = match self.supply.config().output.is_regulated() || self.charge_c == 0.0 {
             true => self.supply.config().vcc_v,
-            false => sums.load_j / self.charge_c,
+            false => (sums.load_j - self.events.fpga_j) / self.charge_c,
         };
-        let load = self.model.weigh(&ledger, self.machine.vocabulary(), vcc_v, Clock::AsRun)?;
+        let load = self.weigh(&ledger, vcc_v, &self.events.fpgas)?;
         let log = self.machine.uart_log().iter().map(|b| char::from(b.byte)).collect();
         let ratio = if load.total_j.typ > 0.0 { sums.load_j / load.total_j.typ - 1.0 } else { 0.0 };
         let components: Vec<&str> = self.machine.states().into_iter().map(|s| s.0).collect();
@@ -784,7 +796,7 @@ impl Node {
         Ok(RunRecord {
             scenario: self.scenario.name.clone(),
             board: self.board.name.clone(),
-            power_set: self.model.name(),
+            power_set: self.fpgas.sets(&self.model.name()),
             seed: self.scenario.seed,
             vcc_v,
             duration_s: self.scenario.duration_s,

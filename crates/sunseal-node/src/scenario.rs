@@ -46,6 +46,9 @@ pub struct Scenario {
     /// `"none"`: the board without its radio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radio: Option<String>,
+    /// Wires of the board's parts that are others than its file says, by part and key: `[wires.coprocessor] bus = "spi"`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub wires: BTreeMap<String, BTreeMap<String, String>>,
     /// Prices.
     #[serde(default)]
     pub power: PowerChoice,
@@ -506,6 +509,15 @@ impl Scenario {
         let mut board = Board::load(library.room("boards"), &self.board)?;
         if self.radio.is_some() {
             board.radio = None;
+        }
+        for (part, wires) in &self.wires {
+            for (key, value) in wires {
+                if !board.rewire(part, key, value) {
+                    let path = self.source.clone();
+                    let reason = format!("wires.{part}: {} has no such [[part]]", board.name);
+                    return Err(NodeError::Scenario { path, reason });
+                }
+            }
         }
         Ok(board)
     }

@@ -96,6 +96,23 @@ impl EnergyBreakdown {
         out
     }
 
+    /// Adds what something else costs that was on the books over the same time, at a supply of its own.
+    pub fn merge(&mut self, other: Self) {
+        self.total_j += other.total_j;
+        self.time_s = self.time_s.max(other.time_s);
+        self.cycles = self.cycles.max(other.cycles);
+        self.items.extend(other.items);
+        let lists =
+            [(&mut self.fallbacks, other.fallbacks), (&mut self.unchecked, other.unchecked)];
+        for (list, more) in lists {
+            for name in more {
+                if !list.contains(&name) {
+                    list.push(name);
+                }
+            }
+        }
+    }
+
     /// Joules by component.
     #[must_use]
     pub fn by_component(&self) -> BTreeMap<String, Interval> {

@@ -42,13 +42,13 @@ impl Counts {
         devices: &[String],
     ) -> Self {
         let own = |name: &str| name != "radio" && devices.iter().all(|device| device != name);
-        let ledger = part_of(all, &vocabulary, own);
+        let ledger = all.of(&vocabulary, own);
         Self { ledger, vocabulary, facts: Facts { cycles, time_ps, ..Facts::default() } }
     }
 
     /// What of a part, or of everything but a part, was counted: its states, and the events whose names it begins.
     pub fn split(&self, part: &str, own: bool) -> Ledger {
-        part_of(&self.ledger, &self.vocabulary, |name| (name == part) == own)
+        self.ledger.of(&self.vocabulary, |name| (name == part) == own)
     }
 }
 
@@ -66,20 +66,6 @@ pub fn fpga_events(fpgas: &[(String, FpgaHandle)], time: Picos) -> Vec<(String, 
             .map(|(event, n)| (format!("{name}.{event}"), n))
     });
     events.collect()
-}
-
-/// The spans and events of some components of a ledger; an event belongs to the component in front of its dot.
-fn part_of(all: &Ledger, vocabulary: &Vocabulary, wanted: impl Fn(&str) -> bool) -> Ledger {
-    let mut ledger = Ledger::new();
-    for (key, span) in all.spans().filter(|(k, _)| wanted(vocabulary.component_name(k.component))) {
-        ledger.add_span(*key, span.cycles, span.time);
-    }
-    for (event, count) in all.events() {
-        if wanted(vocabulary.event_name(event).split('.').next().unwrap_or_default()) {
-            ledger.add_event(event, count);
-        }
-    }
-    ledger
 }
 
 #[derive(Clone, Default, Serialize, Deserialize)]

@@ -143,6 +143,23 @@ impl Ledger {
         }
     }
 
+    /// The spans and events of some components; an event belongs to the component in front of its first dot.
+    #[must_use]
+    pub fn of(&self, names: &Vocabulary, wanted: impl Fn(&str) -> bool) -> Self {
+        let mut own = Self::new();
+        for (key, span) in &self.spans {
+            if wanted(names.component_name(key.component)) {
+                own.add_span(*key, span.cycles, span.time);
+            }
+        }
+        for (event, count) in self.events() {
+            if wanted(names.event_name(event).split('.').next().unwrap_or_default()) {
+                own.add_event(event, count);
+            }
+        }
+        own
+    }
+
     /// The window from `begin` to `self`: what was booked in between.
     ///
     /// # Errors
@@ -286,6 +303,25 @@ mod tests {
         assert_eq!(cpu, ComponentId(1));
         assert_eq!(t.component_total(cpu).cycles, 1);
         assert_eq!(t.event(b.find_event("crc16.byte").unwrap()), 3);
+    }
+
+    #[test]
+    fn a_component_takes_its_states_and_events_along() {
+        let mut names = Vocabulary::new();
+        let point = OperatingPoint::default();
+        let mut l = Ledger::new();
+        for (name, cycles) in [("cpu", 5), ("fpga", 7)] {
+            let key = SpanKey { component: names.component(name), state: names.state("on"), point };
+            l.add_span(key, cycles, Picos(1));
+        }
+        l.add_event(names.event("fpga.clock"), 3);
+        l.add_event(names.event("fram.miss"), 4);
+        let own = l.of(&names, |name| name == "fpga");
+        assert_eq!(own.spans().map(|s| s.1.cycles).collect::<Vec<_>>(), [7]);
+        assert_eq!(own.events().map(|e| e.1).collect::<Vec<_>>(), [3]);
+        let mut both = l.of(&names, |name| name != "fpga");
+        both.merge(&own);
+        assert_eq!(both, l);
     }
 
     proptest! {

@@ -88,15 +88,6 @@ def tool() -> tuple[bool, str]:
     return done.returncode == 0, text.removeprefix("hdl/model/build: ")
 
 
-def refuse(board: str, what: str) -> None:
-    """Refuse what would weigh the mote alone on a board with an FPGA, and so leave out its supplies."""
-    if fitted(board):
-        raise SunsealError(
-            f"{board} has a coprocessor in an FPGA, whose supplies {what} does not weigh",
-            hint="`sunseal measure`, `curve`, `tune`, `size`, `lifetime`, `plan` and `run` count them",
-        )
-
-
 def without(board: str, counts: _engine.Counts) -> _engine.Counts:
     """Return what a board's chip did: its FPGAs have coefficients and supplies of their own."""
     for name in fitted(board):

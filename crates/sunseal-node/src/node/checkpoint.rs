@@ -73,6 +73,7 @@ impl Identity {
         light: &HarvestTrace,
         given: &Given,
         data: (&Device, &PowerModel, &SupplyConfig),
+        fpgas: &str,
     ) -> Self {
         // Names of files may change, what is in them may not; a gateway may listen elsewhere.
         let mut told = scenario.clone();
@@ -86,7 +87,7 @@ impl Identity {
             scenario: Digest::of(&(told, scenario.gateway.is_some(), &given.adc, &given.devices)),
             program,
             light: Digest::of(light),
-            data: Digest::of(&data),
+            data: Digest::of(&(data, fpgas)),
         }
     }
 
@@ -200,7 +201,8 @@ impl Node {
     fn identity(&self) -> &Identity {
         self.identity.get_or_init(|| {
             let data = (self.machine.device(), &self.model, self.supply.config());
-            Identity::new(&self.scenario, self.program, &self.harvest, &self.given, data)
+            let (given, fpgas) = (&self.given, self.fpgas.told());
+            Identity::new(&self.scenario, self.program, &self.harvest, given, data, &fpgas)
         })
     }
 

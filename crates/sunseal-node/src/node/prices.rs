@@ -18,6 +18,9 @@ pub(super) struct Price {
     pub point: OperatingPoint,
     pub flash_w: f64,
     pub ram_w: f64,
+    /// Of it, what FPGAs draw whatever the rail is; and more than their clocks and toggles take.
+    pub fpga_w: f64,
+    pub fpga_max_w: f64,
     pub doing: Doing,
     /// By component, where functions are asked for.
     pub powers: Option<Powers>,
@@ -38,11 +41,15 @@ pub(super) struct Events {
     pub costs_j: Vec<(usize, f64)>,
     /// The dearest that may come with every cycle.
     pub cycle_j: f64,
-    /// As they were last looked at.
+    /// As they were last looked at, and those of FPGAs.
     pub counts: Vec<u64>,
+    pub fpgas: Vec<[u64; 3]>,
+    /// What FPGAs draw now in their states, and have drawn.
+    pub fpga_w: f64,
+    pub fpga_j: f64,
     /// Spent and not yet drawn.
     pub owed_j: f64,
-    /// Of the last step in which the CPU ran.
+    /// Of the last step in which the CPU ran, or an FPGA was on.
     pub recent_w: f64,
 }
 
@@ -101,7 +108,16 @@ impl Node {
         let vcc_v = self.priced_v;
         let states = self.machine.state_ids().collect();
         let doing = self.doing();
-        let mut price = Price { states, point, flash_w: 0.0, ram_w: 0.0, doing, powers: None };
+        let mut price = Price {
+            states,
+            point,
+            flash_w: 0.0,
+            ram_w: 0.0,
+            fpga_w: 0.0,
+            fpga_max_w: 0.0,
+            doing,
+            powers: None,
+        };
         let mut powers = Powers { watts: Vec::new(), cpu_ram_w: 0.0, awake: false };
         let names = self.machine.vocabulary();
         for (component, state) in self.machine.states() {
@@ -116,7 +132,10 @@ impl Node {
                 powers.watts.push(flash_w);
                 (powers.cpu_ram_w, powers.awake) = (ram_w, true);
             } else {
-                let w = power_w(state)?;
+                let fpga_w = self.fpgas.state_w(component, state, &point)?;
+                let w = fpga_w.map_or_else(|| power_w(state), Ok)?;
+                price.fpga_w += fpga_w.unwrap_or(0.0);
+                price.fpga_max_w += self.fpgas.events_max_w(component, state);
                 price.flash_w += w;
                 price.ram_w += w;
                 powers.watts.push(w);
@@ -127,6 +146,12 @@ impl Node {
         }
         price.powers = self.functions.is_some().then_some(powers);
         Ok(price)
+    }
+
+    /// The energy of what has happened since the last look.
+    pub(super) fn spent_j(&mut self) -> f64 {
+        let own_j = self.events.spent_j(self.machine.event_counts());
+        own_j + self.fpgas.spent_j(self.machine.time(), &mut self.events.fpgas)
     }
 
     /// Tells the machine the rail, where that follows the store.

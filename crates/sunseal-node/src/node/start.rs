@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The chip's start: from the output's switching on to its first instruction, and what that costs.
 
-use sunseal_power::{Boundary, Clock, EnergyBreakdown, Light, Load, PowerError};
+use sunseal_power::{Boundary, EnergyBreakdown, Light, Load, PowerError};
 use sunseal_trace::Ledger;
 
 use super::Node;
@@ -37,7 +37,8 @@ impl Node {
         // charge of a reset (an event), or the states that it passes.
         let boot_j = self.weigh_start(&begun)?.weighed.total_j.typ;
         let boot_w = if boot_s > 0.0 { boot_j / boot_s } else { 0.0 };
-        self.events.spent_j(self.machine.event_counts());
+        self.spent_j();
+        self.events.fpga_w = 0.0;
         let load = Load { vcc_w: boot_w.max(0.0), store_w: 0.0 };
         let begun_j = self.supply.sums().load_j;
         if self.book(before.as_seconds(), boot_s, load, light, Doing::Sleep) == Some(Boundary::Cut)
@@ -66,8 +67,8 @@ impl Node {
         let start = match known {
             Some(start) => start,
             None => {
-                let names = self.machine.vocabulary();
-                let weighed = self.model.weigh(&passed, names, self.priced_v, Clock::AsRun)?;
+                // An FPGA that is always on counts no clock so soon.
+                let weighed = self.weigh(&passed, self.priced_v, &[])?;
                 Start { rail_v: self.priced_v, passed, weighed }
             }
         };

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sunseal import _engine, boards, citing, coprocessor, places
 from sunseal.errors import SunsealError
 from sunseal.harvest import light as harvest
-from sunseal.measurement import measuring, oracle
+from sunseal.measurement import measuring, oracle, switching
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -232,11 +232,12 @@ def _play(scenario: _engine.Scenario, watch: Watch | None, checkpoint: Checkpoin
     from sunseal import devices
 
     told = facts(scenario)
-    coprocessor.refuse(told["board"], "the loop of node and supply")
     for bus in ("i2c", "spi"):
         if scenario.folder is not None and bus in told:
             told[bus] = [devices.from_folder(text, scenario.folder) for text in told[bus]]
     on_buses = devices.of_scenario(told)
+    switches = {f"{part}.{key}": value for part, own in told.get("wires", {}).items() for key, value in own.items()}
+    coprocessor.ready(told["board"], tuple(switches.items()))
     light = sunlight(told)
     keep, resume, told_of = None, False, None
     if checkpoint is not None:
@@ -274,13 +275,15 @@ def duty_scenario(
     temperature_c: float | None = None,
     seed: int = 1,
     fed: bytes | None = None,
+    switched_off: bool | None = None,
 ) -> _engine.Scenario:
     """Make a scenario of a workload every so often, asleep in between, by the real firmware `firmware/bench/duty.c`.
 
     Clock and supply are filled in as `measuring.measure` does. The program comes as near to the clock as its device
     can without being above it. `supply` and `harvest` are the tables of a scenario file; without them the store is the
     board's own, in the dark. `period_s` is a whole number of seconds, 0 for no pause at all. `fed` is the
-    program's input where it shall not be the workload's own; nobody judges its output.
+    program's input where it shall not be the workload's own; nobody judges its output. `switched_off` says what becomes
+    of a board's coprocessor between uses; without it, what takes less.
     """
     work = boards.workload(workload)
     if work.operation in LASTING:
@@ -305,6 +308,11 @@ def duty_scenario(
     }
     if waits := measuring.wait_states(weights, freq_hz, vcc_v):
         write["bench_wait_states"] = waits
+    if coprocessor.fitted(board):
+        if switched_off is None:
+            between = switching.of(work.name, board, tuple(sorted(chosen.items())), vcc_v, power)
+            switched_off = between is not None and between.pause_s < period_s
+        write["duty_switched_off"] = int(switched_off)
     told: dict[str, Any] = {
         "name": f"{work.name} on {board}",
         "board": board,
@@ -317,6 +325,9 @@ def duty_scenario(
         "write": write,
         "output": {"points": 2000, "symbols": list(DUTY_SYMBOLS)},
     }
+    for wire, value in coprocessor.wires(board, chosen):
+        part, key = wire.split(".")
+        told.setdefault("wires", {}).setdefault(part, {})[key] = value
     if temperature_c is not None:
         told["temperature_c"] = temperature_c
     return _engine.Scenario.from_json(json.dumps(told))

@@ -23,7 +23,7 @@ from sunseal import _engine, boards
 from sunseal.errors import SunsealError
 from sunseal.loop import fleet as fleets
 from sunseal.loop import simulation
-from sunseal.measurement import measuring
+from sunseal.measurement import measuring, switching
 from sunseal.planner import plan_supplies as supply
 from sunseal.planner import radio, sweep
 from sunseal.planner.plan import Configuration, Planned, play_trace, summed_profile
@@ -35,6 +35,8 @@ PLAYED_MOST_S = 600.0
 """The longest period that is played: an operation costs the same however long the sleep behind it."""
 DUTY_CYCLES = 2_500
 """What the duty program adds around an operation, at most: 2,320 cycles on the MSP432P401R, measured."""
+PAUSE_CYCLES = 3_000
+"""What its pause in front of a coprocessor's start adds: 2,846 cycles on the ATmega128L, measured."""
 IDLE_S = 65_520
 """The period of a program that only sleeps."""
 WEEK = 7
@@ -119,6 +121,7 @@ def scenario(
         harvest=harvest,
         power=planned.read.power_set,
         fed=sweep.fed(work, sweep.played_bytes(work, planned.read.tasks[task].size_bytes)[0]),
+        switched_off=row["coprocessor"] == switching.OFF if row["coprocessor"] else None,
     )
 
 
@@ -220,9 +223,11 @@ def confirm(planned: Planned, chosen: Configuration, everything: sweep.Field | N
     found = [_play(planned, chosen, i, every_s) for i, (_, _, every_s) in enumerate(tasks)]
     for (name, workload, _), one, task in zip(tasks, found, planned.read.tasks, strict=True):
         counted = _foretold_cycles(chosen, workload, sweep.played_bytes(boards.workload(workload), task.size_bytes)[0])
+        start = _start_cycles(planned, chosen, workload)
+        counted, around = counted + start, DUTY_CYCLES + (PAUSE_CYCLES if start else 0)
         low, high = _within(counted)
         rows += [
-            Row(name, "cycles of an operation", "", counted, low, high + DUTY_CYCLES, one.cycles),
+            Row(name, "cycles of an operation", "", counted, low, high + around, one.cycles),
             Row(name, "operations", "", ROUNDS, ROUNDS, ROUNDS, one.operations),
             Row(name, "brown-outs", "", 0, 0, 0, one.brown_outs),
         ]
@@ -266,6 +271,17 @@ def _foretold_cycles(chosen: Configuration, workload: str, size_bytes: int) -> f
     placed = measuring.at_clock(program, weights, int(row["freq_hz"]), float(row["vcc_v"]))
     counts, _ = measuring.run(placed, str(row["board"]))
     return counts.cycles * sweep.work_share(workload, str(row["board"]), str(row["variant"]), size_bytes)
+
+
+def _start_cycles(planned: Planned, chosen: Configuration, workload: str) -> float:
+    """Return the cycles in which the mote starts a coprocessor that is switched off between uses."""
+    row = chosen.row
+    if row["coprocessor"] != switching.OFF:
+        return 0.0
+    variant = tuple(sorted((k, v) for k, _, v in (pair.partition("=") for pair in str(row["variant"]).split(","))))
+    between = switching.of(workload, str(row["board"]), variant, float(row["vcc_v"]), planned.read.power_set)
+    assert between is not None
+    return between.start_awake_s * float(row["freq_hz"])
 
 
 def _radio_s(planned: Planned, chosen: Configuration) -> list[float]:
