@@ -180,6 +180,22 @@ def evening(folder: Path) -> Path:
     return path
 
 
+def test_a_start_is_paid_once(tmp_path: Path) -> None:
+    """A store that went empty in the first night was short of a start's energy all year: loads were refused for it."""
+    allow = {"panels": ["ixys-slmd121h04l"], "capacitors": ["capxx-hf-0f1"], "harvesters": ["anagear-an1010"]}
+    (one,) = (s for s in supply.harvested(allow)[0] if s.output is None)
+    climate = {"trace": str(evening(tmp_path))}
+    lights = {one.panel: supply.light_in(climate, one.panel, tmp_path)}
+    # One begins at the restart voltage, at midnight; the other with a full store.
+    pair = [one, replace(one, store=replace(one.store, begin_j=one.store.full_j))]
+    year = supply.carried(pair, lights, 0.97).year
+    lows = year.lows(np.array([0, 1]), np.array([9e-6, 9e-6]))
+    assert lows[0, 0] < 0.0 < lows[0, 1], "only the first starts anew"
+    assert lows[1:, 0] == pytest.approx(lows[:-1, 1], rel=1e-9), (
+        "but for their first days, the one's worst and the other's best"
+    )
+
+
 def test_what_a_supply_carries_is_where_the_engines_year_ends(frame: pd.DataFrame, tmp_path: Path) -> None:
     # Around the load that a supply is said to carry: well below it the engine's year survives, well above it does not.
     climate = {"trace": str(evening(tmp_path)), "survive": 0.97}

@@ -599,6 +599,8 @@ def _lows(
                 # Pushed back from both sides it stays at the cut-off.
                 goes = np.where(rises, then > cut[at], then < cut[at])
                 moved[at] = np.where(goes, then + (cut[at] - then) * np.exp(-then_rate * left_s), cut[at])
+            # What a start took decays as any difference between two stores, and is made good where one is full.
+            owed = np.maximum(np.where(awake, owed * keep, owed) - np.maximum(moved - top, 0.0), 0.0)
             energy = np.clip(moved, 0.0, top)
             alive = awake & (energy > cut)
             owed = np.where(awake & ~alive, start, owed)
