@@ -132,3 +132,8 @@ def test_the_report_opens_in_a_browser_without_error_or_network(browser: Any, wr
         tab.set_viewport_size({"width": width, "height": 900})
         wide = tab.evaluate("document.documentElement.scrollWidth")
         assert wide <= width
+    # The charts were drawn again with letters for a telephone; the flows keep their width.
+    drawn = "d => [d.clientWidth, d._fullLayout.font.size, d.data[0].type]"
+    tab.wait_for_function("document.querySelector('#figure-1')._fullLayout.font.size === 10")
+    for width_px, size_px, kind in tab.evaluate(f"[...document.querySelectorAll('.js-plotly-plot')].map({drawn})"):
+        assert (width_px >= 640) if kind == "sankey" else (width_px <= 400 and size_px == 10), kind

@@ -324,3 +324,30 @@ def test_a_notebook_runs(name: str, browser: Any, firmware: None, tmp_path: Path
         pytest.fail(str(e))
     if name == "planner":
         assert {*opened(browser, names["page"], tmp_path)} >= {"The choice", "What the margin depends on"}
+
+
+@pytest.mark.parametrize(
+    ("harvest", "seconds", "says"),
+    [
+        ({"constant_w": 1e-3}, 3.0, ["from the constant source", "constant source, mean power", "time [s]", "3 s sim"]),
+        (
+            {"periodic": {"on_w": 1e-3, "period_s": 60.0, "on_s": 30.0}},
+            1800.0,
+            ["from the periodic source", "time [min]"],
+        ),
+        ({}, 36000.0, ["power of source (dark) and node", "time [h]", "10 h simulated", "The run"]),
+        ({"constant_w": 1e-3}, 864000.0, ["time [d]", "240 h simulated"]),
+    ],
+)
+def test_a_scenario_s_page_calls_scale_and_source_by_their_kind(
+    harvest: dict[str, Any], seconds: float, says: list[str]
+) -> None:
+    steps = [{"lasts_s": 1.0, "current_a": 1e-5}]
+    tables = {"name": "pulse", "board": "telosb", "duration_s": seconds, "load": {"steps": steps}, "harvest": harvest}
+    supply = {"capacitor": "capxx-hw203", "charger": "diode", "output": "direct", "initial_v": 3.0}
+    played = api.simulate({**tables, "supply": supply})
+    page = report.scenario_page(played, played.closing())
+    for text in says:
+        assert text in page, text
+    for text in ("local standard time", "light on the panel", "The day", "panel, mean power"):
+        assert text not in page, text

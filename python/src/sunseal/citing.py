@@ -164,8 +164,10 @@ def of_scenario(scenario: Mapping[str, Any], power_sets: Iterable[str] = ()) -> 
     board = str(scenario["board"])
     told: Any = boards.board(board)
     named = [s for s in power_sets if s] or [scenario["power"].get("set") or told["power"]["set"]]
+    if scenario.get("load"):  # its steps are currents: no set priced them, and no radio was there
+        return of(board=board, parts=supply_parts(board, scenario["supply"]))
     parts = supply_parts(board, scenario["supply"])
-    if "radio" in told:
+    if "radio" in told and scenario.get("radio") != "none":
         parts.append(str(told["radio"]["part"]))
     return of(board=board, power_sets=map(str, named), parts=parts)
 

@@ -43,13 +43,19 @@ class Day:
     between_v: tuple[Sequence[float], Sequence[float]] = ((), ())
     """Lowest and highest storage voltage within each point."""
     unit: str = "h"
-    """What the times are in: hours, minutes of a short run, days of a long one."""
+    """What the times are in: hours, minutes or seconds of a short run, days of a long one."""
+    source: str = "panel"
+    """What brings the power, in a word or two."""
+    by_the_sun: bool = True
+    """Whether the times are those of a day with its sun; else of the run alone."""
 
     @property
     def time_title(self) -> str:
         """What the time axis says."""
-        clock = ", local standard time"
-        return {"h": f"hour of the day{clock}", "min": f"minute of the day{clock}"}.get(self.unit, "day")
+        if not self.by_the_sun:
+            return f"time [{self.unit}]"
+        scale = {"h": "hour", "min": "minute", "s": "second"}.get(self.unit)
+        return "day" if scale is None else f"{scale} of the day, local standard time"
 
     @property
     def span(self) -> tuple[float, float]:
@@ -109,7 +115,7 @@ def _draw_lanes(figure: go.Figure, day: Day, lanes: list[tuple[str, Sequence[flo
 
 
 def day_figure(day: Day, *, slider: bool = False) -> go.Figure:
-    """Storage voltage over the day, below it what happened, and the power of panel and node."""
+    """Storage voltage over the day, below it what happened, and the power of source and node."""
     from plotly.subplots import make_subplots
 
     figure = make_subplots(rows=3, cols=1, shared_xaxes=True, row_heights=[0.5, 0.2, 0.3], vertical_spacing=0.05)
@@ -159,7 +165,7 @@ def day_figure(day: Day, *, slider: bool = False) -> go.Figure:
         )
     lanes = _lanes(day)
     _draw_lanes(figure, day, lanes)
-    for name, watts, color in (("panel", day.panel_w, SUN), ("node", day.node_w, NODE)):
+    for name, watts, color in ((day.source, day.panel_w, SUN), ("node", day.node_w, NODE)):
         figure.add_scatter(
             row=3,
             col=1,
@@ -292,7 +298,7 @@ def day_file(day: Day, path: Path, title: str = "One simulated day of the harves
             lane.scatter(hours, [y] * len(hours), marker=symbol, s=22, color=color, zorder=3, clip_on=False)
     lane.set_yticks(range(len(lanes)), [f"{kind} ({count:,})" for kind, _, count in lanes])
     lane.set_ylim(-0.6, len(lanes) - 0.4)
-    power.plot(day.power_hour, _above_floor(day.panel_w), color=SUN, linewidth=1.4, label="panel")
+    power.plot(day.power_hour, _above_floor(day.panel_w), color=SUN, linewidth=1.4, label=day.source)
     power.plot(day.power_hour, _above_floor(day.node_w), color=NODE, linewidth=1.2, label="node")
     power.set(yscale="log", ylabel="power [W]", xlabel=day.time_title)
     power.set_ylim(POWER_FLOOR_W, 2 * max([*day.panel_w, *day.node_w, 1e-3]))

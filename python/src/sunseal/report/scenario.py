@@ -45,7 +45,7 @@ def day_of(played: Played, served: Served | None = None) -> plots.Day:
     start_s = played.scenario["start_s"]
     unit, unit_s = ("h", 3600.0) if record["simulated_s"] <= DAYS_FROM_S else ("d", 86_400.0)
     if served is None and record["simulated_s"] <= MINUTES_TO_S:
-        unit, unit_s = "min", 60.0
+        unit, unit_s = ("s", 1.0) if record["simulated_s"] <= SECONDS_TO_S else ("min", 60.0)
 
     def hours(times_s: Iterable[float]) -> list[float]:
         return [(start_s + t) / unit_s for t in times_s]
@@ -80,19 +80,39 @@ def day_of(played: Played, served: Served | None = None) -> plots.Day:
         events=events,
         off=[(a, b) for a, b in (hours(span) for span in _without_supply(told, record["simulated_s"]))],
         thresholds_v=_thresholds(played.scenario),
-        uses_j=_ways(played.energy())[1],
+        uses_j=_ways(played.energy(), _brought(played.scenario))[1],
         between_v=(
             [series[0]["vcap_min_v"], *(p["vcap_min_v"] for p in series)],
             [series[0]["vcap_max_v"], *(p["vcap_max_v"] for p in series)],
         ),
         unit=unit,
+        source=source_of(played.scenario),
+        by_the_sun=played.light is not None,
     )
+
+
+SOURCES = {
+    "trace": "recorded source",
+    "constant_w": "constant source",
+    "periodic": "periodic source",
+    "markov": "random source",
+    "sunlight": "panel",
+}
+"""What brings the power, by the key of [harvest] that says so."""
+
+
+def source_of(scenario: Mapping[str, Any]) -> str:
+    """Call a scenario's source by its kind."""
+    told = scenario.get("harvest") or {}
+    return next((kind for key, kind in SOURCES.items() if told.get(key) is not None), "source (dark)")
 
 
 DAYS_FROM_S = 4 * 86_400.0
 """From here on a run is drawn over days."""
 MINUTES_TO_S = 7200.0
-"""Up to here a run without a server is drawn over minutes."""
+"""Up to here a run without a server is drawn over minutes..."""
+SECONDS_TO_S = 120.0
+"""...and up to here over seconds."""
 
 
 BIN = 16
@@ -173,8 +193,8 @@ def _day_section(page: Page, played: Played, served: Served | None) -> plots.Day
     if played.record["events_cut"] or played.record["computations_cut"]:
         zoom += " So much happened that the list of it ends before the run."
     page.section(
-        "The day" if day.unit == "h" else "The run",
-        "Storage voltage, what happened, and the power of panel and node, each point a mean over "
+        "The day" if day.unit == "h" and day.by_the_sun else "The run",
+        f"Storage voltage, what happened, and the power of {day.source} and node, each point a mean over "
         f"{duration(_drawn(played.record) * _width_s(played.record))}. Shaded: the node had no "
         f"supply. The figures behind it stand in series.csv.{zoom}",
         page.figure(plots.day_figure(day, slider=served is None), 680),
@@ -355,17 +375,23 @@ def _capacitance_f(scenario: Mapping[str, Any]) -> float | None:
     return None
 
 
-def _ways(energy: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, float]]:
-    """Return what the light brought and the store gave, and where both went."""
+def _brought(scenario: Mapping[str, Any]) -> str:
+    """Call what a scenario's source brought."""
+    source = source_of(scenario)
+    return "light on the panel" if source == "panel" else f"from the {source.partition(' (')[0]}"
+
+
+def _ways(energy: Mapping[str, Any], brought: str) -> tuple[dict[str, float], dict[str, float]]:
+    """Return what the source brought and the store gave, and where both went."""
     delta = energy["stored_delta_j"]
-    incoming = {"light on the panel": energy["in_j"], "taken from the store": max(-delta, 0.0)}
+    incoming = {brought: energy["in_j"], "taken from the store": max(-delta, 0.0)}
     used = {k: v for k, v in energy["by_component_j"].items() if v > 0}
     return incoming, {**used, **energy["lost_by_j"], "left in the store": max(delta, 0.0)}
 
 
 def _ledger_section(page: Page, played: Played, closing: Mapping[str, Any]) -> None:
     energy = closing["energy"]
-    incoming, outgoing = _ways(energy)
+    incoming, outgoing = _ways(energy, _brought(played.scenario))
     balance = closing["energy_balance_rel"]
     note = ""
     for word, mark in (("Unchecked", "recalled"), ("Assumed", "assumed")):
@@ -522,7 +548,7 @@ def _origin_section(page: Page, played: Played) -> None:
     page.section("The scenario", "As it was played, defaults included.", part("pre", scenario))
 
 
-def _cards(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _cards(closing: Mapping[str, Any], brought: str) -> list[tuple[str, str]]:
     energy = closing["energy"]
     cards = []
     if "verified" in closing:
@@ -532,7 +558,7 @@ def _cards(closing: Mapping[str, Any]) -> list[tuple[str, str]]:
         ]
     return [
         *cards,
-        ("light on the panel", show(energy["in_j"], "J", 4)),
+        (brought, show(energy["in_j"], "J", 4)),
         ("delivered to the node", show(energy["out_j"], "J", 4, energy["in_j"])),
         ("brown-outs", f"{closing['brown_outs']}"),
         *([("supervisor resets", f"{closing['supervisor_resets']:,}")] if closing["supervisor_resets"] else []),
@@ -545,9 +571,9 @@ def scenario_page(played: Played, closing: Mapping[str, Any]) -> str:
     record = played.record
     page = Page(
         f"{record['scenario']} on {record['board']}",
-        f"{record['simulated_s'] / 3600:.4g} simulated hours, {record['cycles']:,} CPU cycles, seed {record['seed']}.",
+        f"{duration(record['simulated_s'])} simulated, {record['cycles']:,} CPU cycles, seed {record['seed']}.",
     )
-    page.cards = _cards(closing)
+    page.cards = _cards(closing, _brought(played.scenario))
     _day_section(page, played, None)
     _window_section(page, record.get("window"))
     _regimes_section(page, played)
@@ -565,10 +591,10 @@ def demo_page(
     record = played.record
     page = Page(
         f"A node on {_device(record['board'])} signs, and every joule is accounted for",
-        f"{record['scenario']} on {record['board']}: {record['simulated_s'] / 3600:.4g} simulated hours of the node's "
-        f"real firmware, {record['cycles']:,} cycle-exact CPU cycles, seed {record['seed']}.",
+        f"{record['scenario']} on {record['board']}: {duration(record['simulated_s'])} of the node's "
+        f"real firmware, simulated: {record['cycles']:,} cycle-exact CPU cycles, seed {record['seed']}.",
     )
-    page.cards = _cards(closing)
+    page.cards = _cards(closing, _brought(played.scenario))
     day = _day_section(page, played, served)
     _server_section(page, closing)
     _ledger_section(page, played, closing)
