@@ -93,7 +93,6 @@ def test_cut_in_front_of_every_instruction(operation: str) -> None:
         ("msp430f5438a-anagear", "coupon-random-use", 2, 16, 250),
         ("msp432p401r-launchpad", "coupon-ctr-use", 1, 1, 39),
         ("msp432p401r-launchpad", "coupon-ctr-produce", 1, 1, 39),
-        ("msp432p401r-launchpad", "coupon-wots-sha1-use", 1, 1, 39),
     ],
 )
 def test_no_cut_lets_a_number_serve_twice(board: str, name: str, losses: int, every_behind: int, least: int) -> None:
