@@ -191,11 +191,13 @@ def sources_of_c(room: dict[str, Any], most: int | None, rng: random.Random, unt
     tree = OUT / "firmware"
     shutil.rmtree(tree, ignore_errors=True)
     shutil.copytree(ROOT / "firmware", tree, ignore=shutil.ignore_patterns("build"))
-    shutil.copytree(ROOT / "firmware" / "build" / "tables", tree / "build" / "tables")
+    for made in ("tables", "chips"):
+        shutil.copytree(ROOT / "firmware" / "build" / made, tree / "build" / made)
     program = tree / "build" / room["build"]
     # Without the sanitizers, and each source apart: only one changes.
     dry = subprocess.run(
-        ["make", "--dry-run", "--no-print-directory", "-C", str(tree), "EXTRA=", str(program.relative_to(tree))],
+        ["make", "--dry-run", "--no-print-directory", "-C", str(tree), "EXTRA=", f"DATA={ROOT / 'data'}",
+         f"CHIPS={ROOT / 'python/src/sunseal/kit/chips.py'}", str(program.relative_to(tree))],
         check=True, capture_output=True, text=True,
     )  # fmt: skip
     (compile_main, link) = (line.split() for line in dry.stdout.splitlines() if " -DNODE_" in line)

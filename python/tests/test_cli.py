@@ -59,7 +59,7 @@ def test_a_coprocessors_rails_say_what_of_them_was_not_read(monkeypatch: pytest.
     def priced(*asked: Any) -> tuple[float, float, float, list[str], list[str]]:
         return 1e-6, 1e-6, 1e-6, ["coprocessor.on"], ["coprocessor.toggle"] if "core" in asked[1] else []
 
-    monkeypatch.setattr(coprocessor._engine, "rail_energy_j", priced)
+    monkeypatch.setattr("sunseal._engine.rail_energy_j", priced)
     price = coprocessor.price("mica2-fpga-spartan3e", cast(Any, Counts()))
     assert price is not None
     assert price["unchecked"] == [f"coprocessor.on ({rail})" for rail in price["rails_j"]]

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Registers of the STM32L476 that the firmware uses (RM0351), and of the core (DDI0403).
+ * Fields of the STM32L476's registers that the firmware uses: RM0351. Registers, with
+ * STMicroelectronics' names: chip.h, which the build makes of data/.
  */
 #ifndef SUNSEAL_STM32L476RG_H
 #define SUNSEAL_STM32L476RG_H
 
-#include "registers.h"
+#include "chip.h"
 
 /* RTC. */
-#define RTC_CR SUNSEAL_REG32(0x40002808)
-#define RTC_ISR SUNSEAL_REG32(0x4000280C)
-#define RTC_WUTR SUNSEAL_REG32(0x40002814)
-#define RTC_WPR SUNSEAL_REG32(0x40002824)
 #define WUCKSEL_SECONDS 4u
 #define WUTE 0x400u
 #define WUTIE 0x4000u
@@ -20,26 +17,15 @@
 #define RTC_INIT 0x80u
 
 /* PWR. */
-#define PWR_CR1 SUNSEAL_REG32(0x40007000)
-#define PWR_SR2 SUNSEAL_REG32(0x40007014)
 #define LPMS_STOP_2 2u
 #define DBP 0x100u
 #define VOS_RANGE_1 0x200u
 #define VOS_RANGE_2 0x400u
 
 /* EXTI. */
-#define EXTI_IMR1 SUNSEAL_REG32(0x40010400)
-#define EXTI_RTSR1 SUNSEAL_REG32(0x40010408)
-#define EXTI_PR1 SUNSEAL_REG32(0x40010414)
 #define LINE_RTC_WAKEUP (1u << 20)
 
 /* RCC. */
-#define RCC_CR SUNSEAL_REG32(0x40021000)
-#define RCC_CFGR SUNSEAL_REG32(0x40021008)
-#define RCC_PLLCFGR SUNSEAL_REG32(0x4002100C)
-#define RCC_AHB2ENR SUNSEAL_REG32(0x4002104C)
-#define RCC_APB1ENR1 SUNSEAL_REG32(0x40021058)
-#define RCC_BDCR SUNSEAL_REG32(0x40021090)
 #define MSION 0x1u
 #define MSIRDY 0x2u
 #define MSIRGSEL 0x8u
@@ -57,18 +43,10 @@
 #define RTCEN 0x8000u
 
 /* Flash. */
-#define FLASH_ACR SUNSEAL_REG32(0x40022000)
 #define ICEN 0x200u
 #define DCEN 0x400u
 
-/* GPIO. */
-#define GPIOA_MODER SUNSEAL_REG32(0x48000000)
-#define GPIOA_BSRR SUNSEAL_REG32(0x48000018)
-
 /* The core. */
-#define NVIC_ISER0 SUNSEAL_REG32(0xE000E100)
 #define NVIC_RTC_WKUP 0x8u
-#define SCR SUNSEAL_REG32(0xE000ED10)
-#define SLEEPDEEP 0x4u
 
 #endif

@@ -284,11 +284,12 @@ def _with_coprocessor(measured: Measurement, price: dict[str, Any] | None) -> Me
         return measured
     states = {f"coprocessor.{rail}": energy_j for rail, energy_j in price["rails_j"].items()}
     bracket = {k: measured.uncertainty[k] + price[k] for k in ("energy_low_j", "energy_high_j")}
-    unread = {k: (*getattr(measured, k), *price[k]) for k in ("unchecked", "assumed")}
-    price = {k: v for k, v in price.items() if k not in unread}
+    unchecked, assumed = (*measured.unchecked, *price["unchecked"]), (*measured.assumed, *price["assumed"])
+    price = {k: v for k, v in price.items() if k not in ("unchecked", "assumed")}
     return replace(
         measured,
-        **unread,
+        unchecked=unchecked,
+        assumed=assumed,
         energy_j=measured.energy_j + price["energy_j"],
         energy_by_state_j={**measured.energy_by_state_j, **states},
         uncertainty={**measured.uncertainty, **bracket},
