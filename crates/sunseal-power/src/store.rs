@@ -5,6 +5,7 @@
 //! (Zubieta and Bonert 2000), or a cell with a capacitor across it. The state of a branch is one
 //! number: volts of a capacitor, coulombs of a cell.
 
+use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Serialize;
@@ -21,9 +22,16 @@ pub struct Curve {
 }
 
 /// The line that was asked for last, by the place of its end: states of a store move slowly, so the next question is
-/// nearly always about the same one. It changes no answer, so all are equal.
-#[derive(Debug, Default)]
+/// nearly always about the same one. It changes no answer, so all are equal and told alike: a checkpoint knows its
+/// supply by what is told of it.
+#[derive(Default)]
 struct Recent(AtomicUsize);
+
+impl fmt::Debug for Recent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("_")
+    }
+}
 
 impl Clone for Recent {
     fn clone(&self) -> Self {
