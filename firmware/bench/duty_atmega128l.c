@@ -29,7 +29,8 @@ void duty_begin(uint16_t mclk_khz) {
     (void)mclk_khz;
 }
 
-static void settle(void) {
+/* Inline: a call would have duty_sleep save registers before its write. */
+static inline __attribute__((always_inline)) void settle(void) {
     while (ASSR & BUSY) {
     }
 }
@@ -48,15 +49,20 @@ uint16_t duty_timer(uint32_t period_s) {
 
 void duty_sleep(uint16_t seen) {
     __asm__ volatile("cli" ::: "memory");
-    MCUCR = SE_POWER_SAVE; /* a coprocessor's driver idles */
-    while (duty_fired == seen) {
-        /* Behind an interrupt the timer wants a period of its crystal before the next sleep: a
-         * write takes that long. */
-        OCR0 = top;
-        settle();
-        __asm__ volatile("sei\n\tsleep\n\tcli" ::: "memory");
+    const uint8_t until = top;
+    if (duty_fired == seen) {
+        do {
+            /* Behind an interrupt the timer wants a period of its crystal before the next sleep: a
+             * write takes that long, and one more if it comes some cycles later. */
+            OCR0 = until;
+            MCUCR = SE_POWER_SAVE; /* a coprocessor's driver idles */
+            top = part_top;
+            settle();
+            __asm__ volatile("sei\n\tsleep\n\tcli" ::: "memory");
+        } while (duty_fired == seen);
+    } else {
+        top = part_top;
     }
-    top = part_top;
     __asm__ volatile("sei" ::: "memory");
 }
 

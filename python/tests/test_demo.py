@@ -143,12 +143,12 @@ def test_the_report_opens_in_a_browser_and_fits(played: tuple[Path, dict[str, An
     tab.wait_for_selector("#figure-6 .main-svg")
     assert trouble == []
     assert [u for u in asked if not u.startswith(("file:", "data:", "blob:"))] == []
-    # The day, the ledger and four curves by script; the flame graph as plain SVG.
+    # The run, the ledger and four curves by script; the flame graph as plain SVG.
     assert tab.locator(".js-plotly-plot").count() == 6
     assert tab.locator("svg.flame text").count() > 10
     assert tab.locator(".card b").first.inner_text() == str(closing["verified"])
     headings = tab.locator("section h2").all_inner_texts()
-    assert headings[:3] == ["The day", "What the server says", "Energy ledger"]
+    assert headings[:3] == ["The run", "What the server says", "Energy ledger"]  # of half an hour
     assert tab.locator("caption", has_text="mane2014/table-4.1").count() == 1
     text, ground = (
         tab.evaluate("([s, p]) => getComputedStyle(document.querySelector(s))[p]", [s, p])

@@ -121,7 +121,7 @@ def scenario(
         harvest=harvest,
         power=planned.read.power_set,
         fed=sweep.fed(work, sweep.played_bytes(work, planned.read.tasks[task].size_bytes)[0]),
-        switched_off=row["coprocessor"] == switching.OFF if row["coprocessor"] else None,
+        switched_off=row["coprocessor"] == switching.OFF if row.get("coprocessor") else None,
     )
 
 
@@ -276,7 +276,7 @@ def _foretold_cycles(chosen: Configuration, workload: str, size_bytes: int) -> f
 def _start_cycles(planned: Planned, chosen: Configuration, workload: str) -> float:
     """Return the cycles in which the mote starts a coprocessor that is switched off between uses."""
     row = chosen.row
-    if row["coprocessor"] != switching.OFF:
+    if row.get("coprocessor") != switching.OFF:
         return 0.0
     variant = tuple(sorted((k, v) for k, _, v in (pair.partition("=") for pair in str(row["variant"]).split(","))))
     between = switching.of(workload, str(row["board"]), variant, float(row["vcc_v"]), planned.read.power_set)
