@@ -17,6 +17,8 @@
  *   random_bare         in  entropy[32]                          out entropy
  *   <curve>_produce     in  entropy[32]                          out nothing but the status
  *   <curve>_use         in  d[N] entropy[32] message[64]         out r[N] s[N]
+ *   ecdh_p256_produce   in  entropy[32]                          out nothing but the status
+ *   ecdh_p256_use       in  entropy[32] peer[64]                 out shared[32] q[64]
  *   <curve>_steps_*, <curve>_pool_* the same, made in steps or of a pool of 64 pairs, 16 terms
  *
  * Numbers are little-endian. In front of the marks the store is formatted and opened and, for use,
@@ -325,6 +327,36 @@ SETUP(coupon_p256_produce) {
 WORKLOAD(coupon_p256_produce) {
     return produce();
 }
+/* ---- ECDH ------------------------------------------------------------------------------------ */
+
+/* Another pair for each number, so that a pair that comes twice is told by its bytes. */
+static int fed_by_number(void *context, uint8_t drawn[32]) {
+    memcpy(drawn, context, 32);
+    for (uint8_t i = 0; i < 4; i++) {
+        drawn[i] ^= (uint8_t)(pool.next >> (8 * i));
+    }
+    return SUNSEAL_OK;
+}
+
+static struct sunseal_coupon_entropy numbered = {fed_by_number, NULL};
+
+SETUP(coupon_ecdh_p256_produce) {
+    BENCH_LENGTH(32, 32);
+    numbered.context = (void *)(uintptr_t)in;
+    return (int16_t)begin(SUNSEAL_COUPON_ECDH_P256_BYTES, sunseal_coupon_ecdh_p256_make, &numbered);
+}
+WORKLOAD(coupon_ecdh_p256_produce) {
+    return produce();
+}
+SETUP(coupon_ecdh_p256_use) {
+    BENCH_LENGTH(32 + 64, 32 + 64);
+    numbered.context = (void *)(uintptr_t)in;
+    return begin_with_one(SUNSEAL_COUPON_ECDH_P256_BYTES, sunseal_coupon_ecdh_p256_make, &numbered);
+}
+WORKLOAD(coupon_ecdh_p256_use) {
+    return (int16_t)sunseal_coupon_ecdh_p256_agree(&store, 0, out, out + 32, in + 32, work);
+}
+
 /* ---- ECDSA in steps, and of a pool ---------------------------------------------------------- */
 
 #define POOL_PAIRS 64

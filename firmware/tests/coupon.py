@@ -29,6 +29,7 @@ KINDS = {
     "secp160r1": "ECDSA, secp160r1",
     "p224": "ECDSA, P-224",
     "p256": "ECDSA, P-256",
+    "ecdh-p256": "ECDH, P-256, ephemeral pair",
     **{
         f"{curve}-{way}": f"ECDSA, {name}, {how}"
         for way, how in (("steps", "in steps"), ("pool", "of a pool (not recommended)"))
@@ -66,6 +67,8 @@ def bare(kind: str) -> int | None:
     """Cycles of the same use without a store: from memory, or from a coupon in RAM."""
     if kind.startswith("wots"):
         return None
+    if kind.startswith("ecdh-"):
+        return cycles(FRAM, f"{kind}-agree")
     curve = kind.partition("-")[0]
     if curve in ("secp160r1", "p224", "p256"):
         return cycles(FRAM, f"ecdsa-{curve}-sign-online")

@@ -29,6 +29,7 @@ AGAIN = {("msp430f5438a-anagear", "coupon-random-produce"): 8, ("msp430f5438a-an
 """In flash, whose recoveries are cut, too, and each how many-th of their points: hardly two leave the same."""
 VARIANTS = {FRAM: "mpy-32", "msp430f5438a-anagear": "mpy-32", "msp432p401r-launchpad": "default"}
 OFF_PS = 10**12
+AGREES = "coupon-ecdh-p256-use"
 READY, FREE = 0x5555, 0x0000
 FULL = 2
 RECORD_BYTES, HEADER_BYTES, FLASH_HEADER_BYTES, FLASH_BLOCK_BYTES = 16, 14, 16, 32
@@ -119,6 +120,8 @@ class Cuts:
         self.pool = self._pool() if board in FLASH and "-pool-" in name else b""
         self.numbers: list[int] = []
         """The last number that each run behind a reboot, or one before it, gave."""
+        self.public_keys: dict[bytes, int] = {}
+        """Of ephemeral pairs, each with the number that it came with: the program draws another for each number."""
         self.pieces: set[bytes] = set()
         """Of the payloads of the coupon that is there when use begins, and of the one behind it."""
         self.run = Run(
@@ -175,6 +178,9 @@ class Cuts:
             trial = oracle.trial(boards.workload(self.name))
             assert trial.right(m.read("bench_output", trial.output_bytes)), "the output is wrong"
             assert pool.ready == 0, "a coupon is left that was not there"
+            if self.name == AGREES:
+                public = m.read("bench_output", trial.output_bytes)[32:]
+                assert self.public_keys.setdefault(public, pool.next - 1) == pool.next - 1, "a key pair comes twice"
             self._nothing_left(m)
         else:
             assert pool.ready > 0, "there is no coupon"

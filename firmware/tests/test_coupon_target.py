@@ -7,12 +7,15 @@ The programs are `bench-coupon-*.elf`: they open the store, make a coupon where 
 from __future__ import annotations
 
 import pytest
-from coupon_cuts import FRAM, VARIANTS, Cuts, feed, program
+from coupon_cuts import AGREES, FRAM, VARIANTS, Cuts, Pool, feed, program
 
 from sunseal import Machine, boards
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring, oracle
 from sunseal.measurement.cutting import Left
+
+MONOLITHIC, PUBLIC_KEY_ERROR = 3, -3
+"""SUNSEAL_COUPON_MONOLITHIC, SUNSEAL_ERR_PUBLIC_KEY."""
 
 
 def result(m: Machine, name: str) -> tuple[bytes, int]:
@@ -88,11 +91,14 @@ def test_cut_in_front_of_every_instruction(operation: str) -> None:
         (FRAM, "coupon-ctr-produce", 2, 1, 50_000),
         (FRAM, "coupon-wots-sha1-use", 1, 1, 100_000),
         (FRAM, "coupon-secp160r1-pool-use", 2, 1, 500_000),
+        (FRAM, "coupon-ecdh-p256-produce", 1, 1, 1_500_000),
+        (FRAM, "coupon-ecdh-p256-use", 1, 1, 6_000_000),
         ("msp430f5438a-anagear", "coupon-ctr-use", 1, 1, 40),
         ("msp430f5438a-anagear", "coupon-ctr-produce", 1, 1, 40),
         ("msp430f5438a-anagear", "coupon-random-use", 2, 16, 250),
         ("msp432p401r-launchpad", "coupon-ctr-use", 1, 1, 39),
         ("msp432p401r-launchpad", "coupon-ctr-produce", 1, 1, 39),
+        ("msp432p401r-launchpad", "coupon-ecdh-p256-use", 1, 1, 35),
     ],
 )
 def test_no_cut_lets_a_number_serve_twice(board: str, name: str, losses: int, every_behind: int, least: int) -> None:
@@ -133,12 +139,46 @@ def test_the_campaign_tells_a_number_that_comes_again(board: str, name: str, blo
         judge(own, own + 1, turn=taken + 1)
 
 
+def test_the_campaign_tells_a_key_pair_that_comes_again() -> None:
+    cuts = Cuts(FRAM, AGREES, 1)
+    (public,) = cuts.public_keys
+    m = Machine(FRAM, program(FRAM, AGREES))
+    feed(m, AGREES)
+    m.run()
+    cuts.right(m)
+    cuts.public_keys[public] += 1
+    with pytest.raises(AssertionError, match="a key pair comes twice"):
+        cuts.right(m)
+
+
+@pytest.mark.parametrize("board", VARIANTS)
+@pytest.mark.parametrize("empty", [False, True])
+def test_a_pair_agrees_whether_or_not_there_was_a_coupon_and_a_false_key_is_refused(board: str, empty: bool) -> None:
+    trial = oracle.trial(boards.workload(AGREES))
+    assert trial.refused is not None
+    for fed, status in ((trial.fed, MONOLITHIC if empty else 0), (trial.refused, PUBLIC_KEY_ERROR)):
+        m = Machine(board, program(board, AGREES))
+        feed(m, AGREES)
+        m.run(until="bench_coupon_ecdh_p256_use")
+        m.write("bench_input", fed)
+        m.write("bench_output", b"\xff" * trial.output_bytes)
+        assert Pool.of(m, board).ready == 1
+        if empty:
+            m.write(m.address("pool") + (12 if board == "msp432p401r-launchpad" else 6), b"\0\0")
+        m.run()
+        assert m.read_int("bench_status") == status % 2**16
+        output = m.read("bench_output", trial.output_bytes)
+        assert trial.right(output) if status >= 0 else output == bytes(trial.output_bytes)
+        assert Pool.of(m, board).ready == 0
+        assert m.read("work", 96) == bytes(96)
+
+
 @pytest.mark.parametrize("board", VARIANTS)
 def test_every_kind_is_right(board: str) -> None:
     kinds = [w.name for w in boards.WORKLOADS.values() if w.algorithm == "coupon"]
-    assert len(kinds) == 36
+    assert len(kinds) == 38
     there = [name for name in kinds if boards.has_workload(board, name)]
-    assert len(there) == {FRAM: 36, "msp430f5438a-anagear": 30, "msp432p401r-launchpad": 33}[board]
+    assert len(there) == {FRAM: 38, "msp430f5438a-anagear": 32, "msp432p401r-launchpad": 35}[board]
     for name in there:
         assert measuring.measure(name, board=board).result_valid is True
 

@@ -119,8 +119,11 @@ PROGRAMS = tuple(
 """Programs of the bench that are followed whole, from reset to end."""
 
 PUBLIC_TAIL = {"ecdsa": 64, "coupon": 64}
-"""Bytes of a message that is signed, behind the secrets of a program's input; seeds, keys, entropy, messages that are
-encrypted and nonces are all marked."""
+"""Bytes of a message that is signed, or of a peer's public key, behind the secrets of a program's input; seeds, keys,
+entropy, messages that are encrypted and nonces are all marked."""
+
+SHARED_BYTES = 32
+"""Of a secret that is shared on P-256."""
 
 PROGRAM_LOOK_UPS = re.compile(r"coupon-(ctr|ccm|sealed|schedule)-")
 """Programs that expand a key by the S-box's table, or encrypt by the T-box's where there is no accelerator."""
@@ -276,12 +279,16 @@ def program_work(job: tuple[str, str]) -> tuple[str, str, str, list[str]]:
     if not elf.is_file() or PROGRAMS_TOO_LONG.match(f"{column} {name}"):
         return column, name, "", []
     machine, trial = Machine(column.partition("/")[0], elf), oracle.trial(work)
-    signs = work.operation in ("use", "whole", "sign-steps") and work.hash
-    secret = len(trial.fed) - (PUBLIC_TAIL[work.algorithm] if signs else 0)
+    agrees = (work.parameter or "").startswith("ecdh-")
+    has_tail = work.operation in ("use", "whole", "sign-steps") and (work.hash or agrees)
+    secret = len(trial.fed) - (PUBLIC_TAIL[work.algorithm] if has_tail else 0)
     machine.write("bench_input", trial.fed)
     machine.write("bench_input_len", len(trial.fed).to_bytes(2, "little"))
     # The output of chains is the store's buffer before.
-    released = [] if "wots" in name else ["bench_output"]
+    released: list[str | tuple[int, int]] = [] if "wots" in name else ["bench_output"]
+    if agrees:
+        # The secret in front of the public key stays one.
+        released = [(machine.address("bench_output") + SHARED_BYTES, 2 * SHARED_BYTES)]
     try:
         judged = machine.constant_time([(machine.address("bench_input"), secret)], public=released)
         told, leaks = sorted_out(judged)
@@ -346,9 +353,9 @@ PROGRAMS_HEAD = """## Programs: coupons, and signatures in steps
 
 Whole programs of the bench (`firmware/bench`), followed from reset to their end: the store in FRAM or flash is made,
 a coupon produced and, where the name says use, claimed, used and wiped. Marked are keys, seeds, entropy and what is
-encrypted, not a message that is signed; the output is no secret. A function that is called in steps
-(`sunseal/ecdsa_steps.h`) keeps its secrets from call to call, so it is judged by the programs that call it. Of a pool
-on an F5438A without MPY32 nothing was followed: 64 multiplications take too long.
+encrypted, not a message that is signed or a peer's public key; the output is no secret, but for one shared by ECDH. A
+function that is called in steps (`sunseal/ecdsa_steps.h`) keeps its secrets from call to call, so it is judged by the
+programs that call it. Of a pool on an F5438A without MPY32 nothing was followed: 64 multiplications take too long.
 """
 
 

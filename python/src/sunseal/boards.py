@@ -328,6 +328,7 @@ def _coupons() -> Iterator[Workload]:
         ("secp160r1", "sha1", 80, "r and 1/k", "s of a hash"),
         ("p224", "sha256", 112, "r and 1/k", "s of a hash"),
         ("p256", "sha256", 128, "r and 1/k", "s of a hash"),
+        ("ecdh-p256", "", 128, "an ephemeral key pair", "secret shared with a peer"),
     ):
         for op, what in (("produce", f"{made}, into the store"), ("use", f"{used}: claim, check and wipe included")):
             yield Workload(f"coupon-{parameter}-{op}", "coupon", parameter, op, hash_name, bits, what)

@@ -4,6 +4,7 @@
 
 #include "sunseal/aes.h"
 #include "sunseal/coupon.h"
+#include "sunseal/ecdh.h"
 #include "sunseal/ecdsa.h"
 #include "sunseal/ecdsa_pool.h"
 #include "sunseal/ecdsa_steps.h"
@@ -167,11 +168,20 @@ int sunseal_coupon_ecdsa_p224_make_pool(void *context, uint32_t sequence, void *
 int sunseal_coupon_ecdsa_p256_make_pool(void *context, uint32_t sequence, void *payload);
 
 /*
- * Ephemeral key pairs of ECDH on P-256: d || Q, by sunseal_ecdsa_p256_keygen; take with
- * sunseal_coupon_take, wipe d when the secret is agreed.
+ * Ephemeral key pairs of ECDH on P-256
+ * ------------------------------------
+ * d || Q by sunseal_ecdsa_p256_keygen, of entropy drawn for it alone (a struct
+ * sunseal_coupon_entropy is the context); the number plays no part. agree takes one, computes the
+ * secret that it shares with the peer's public key (sunseal_ecdh_p256, which validates that key)
+ * and answers with Q, which the peer wants; where there is none it makes a pair first. A peer's key
+ * that is refused costs the coupon: a pair meets one peer. shared, q and payload, room for a
+ * coupon, aligned, are apart; payload is wiped.
  */
 #define SUNSEAL_COUPON_ECDH_P256_BYTES 96
 int sunseal_coupon_ecdh_p256_make(void *context, uint32_t sequence, void *payload);
+int sunseal_coupon_ecdh_p256_agree(struct sunseal_coupon_store *store, uint8_t pool,
+                                   uint8_t shared[32], uint8_t q[64], const uint8_t peer[64],
+                                   void *payload);
 
 /*
  * Winternitz chains with checkpoints

@@ -106,6 +106,18 @@ def _other_ways(curve: str, digest: str, payload_bytes: int) -> dict[str, Kind]:
     }
 
 
+def _key_agreement(curve: str, payload_bytes: int) -> Kind:
+    pair, secret = f"ecdsa-{curve}-keygen", f"ecdh-{curve}-agree"
+    return Kind(
+        f"ECDH, {curve}, ephemeral key pair",
+        payload_bytes,
+        {"agree": ((1, pair), (1, secret))},
+        bare=secret,
+        made_by=pair,
+        note="the larger part stays for run time, when the peer's public key is multiplied",
+    )
+
+
 def _winternitz(digest: str, digest_bytes: int, every: int) -> Kind:
     return Kind(
         f"Winternitz, {digest.upper()}, each {every}th value",
@@ -162,6 +174,7 @@ KINDS: dict[str, Kind] = {
     "secp160r1": _ecdsa("secp160r1", "sha1", 76),
     "p224": _ecdsa("p224", "sha256", 88),
     "p256": _ecdsa("p256", "sha256", 100),
+    "ecdh-p256": _key_agreement("p256", 96),
     **_other_ways("secp160r1", "sha1", 76),
     **_other_ways("p224", "sha256", 88),
     **_other_ways("p256", "sha256", 100),

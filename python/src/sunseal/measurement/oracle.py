@@ -415,7 +415,29 @@ def ctr(key: bytes, counter: bytes, text: bytes) -> bytes:
     return Cipher(algorithms.AES128(key), modes.CTR(counter)).encryptor().update(text)
 
 
+def _key_agreement(work: Workload) -> Trial:
+    """A secret and the node's public key, from which the peer must come to the same secret."""
+    curve = (work.parameter or "").removeprefix("ecdh-")
+    entropy = _bytes(f"{curve} entropy")
+    if work.operation == "produce":
+        return _exactly(entropy, b"")  # what it is good for, use shows
+    peer = ec.derive_private_key(_private(curve), LIBRARY[curve])
+    size = CURVES[curve].field_bytes
+
+    def agreed(output: bytes) -> bool:
+        try:
+            theirs = ec.EllipticCurvePublicKey.from_encoded_point(LIBRARY[curve], b"\x04" + output[size:])
+        except ValueError:
+            return False
+        return peer.exchange(ec.ECDH(), theirs) == output[:size]
+
+    fed = entropy + _public(curve, _private(curve))
+    return Trial(fed, 3 * size, agreed, fed[:-1] + bytes([fed[-1] ^ 1]))  # a point off the curve
+
+
 def _coupon(work: Workload) -> Trial:
+    if (work.parameter or "").startswith("ecdh-"):
+        return _key_agreement(work)
     curve, _, way = (work.parameter or "").partition("-")
     if way in ("steps", "pool"):
         return _coupon(replace(work, parameter=curve))
