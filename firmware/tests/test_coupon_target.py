@@ -89,6 +89,7 @@ def test_cut_in_front_of_every_instruction(operation: str) -> None:
     [
         (FRAM, "coupon-ctr-use", 2, 1, 30_000),
         (FRAM, "coupon-ctr-produce", 2, 1, 50_000),
+        (FRAM, "coupon-wots-sha1-produce", 1, 1, 4_000_000),
         (FRAM, "coupon-wots-sha1-use", 1, 1, 100_000),
         (FRAM, "coupon-secp160r1-pool-use", 2, 1, 500_000),
         (FRAM, "coupon-ecdh-p256-produce", 1, 1, 1_500_000),
