@@ -214,7 +214,7 @@ def of_chips() -> Iterator[tuple[str, str, str]]:
     rows = []
     for name in names("devices"):
         told = read("devices", name)
-        carriers = [b for b in names("boards") if read("boards", b)["device"] == name]
+        carriers = [b for b in names("boards") if boards.board(b)["device"] == name]
         on = ", ".join(f"[{b}](../boards/{b}.md)" for b in carriers)
         rows.append((f"[{name.upper()}]({name}.md)", told["core"], on))
         levels = _engine.levels(str(ROOT / "data" / "devices" / f"{name}.toml"))
@@ -339,7 +339,7 @@ def of_boards() -> Iterator[tuple[str, str, str]]:
     """Write a page a board."""
     rows = []
     for name in names("boards"):
-        told = read("boards", name)
+        told = boards.board(name)  # with what it extends
         chip = told["device"]
         rows.append((f"[{name}]({name}.md)", f"[{chip.upper()}](../chips/{chip}.md)", told["title"]))
         vcc_v = float(told["power"]["vcc_v"])

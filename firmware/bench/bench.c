@@ -37,6 +37,9 @@ void bench_coprocessor_wait(void) {
 int main(void) {
     bench_status = BENCH_RUNNING;
     board_trigger_init();
+#ifdef BOARD_HAS_CLOCK
+    board_clock();
+#endif
 #ifdef BOARD_HAS_WAIT_STATES
     board_wait_states(bench_wait_states);
 #endif

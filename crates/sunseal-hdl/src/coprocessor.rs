@@ -6,6 +6,9 @@
 //! may change by themselves. What was run ahead is taken back when an input changes before, unless the model rests since
 //! before that: until an input changes, nothing does.
 
+mod shift;
+mod uart;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +17,7 @@ use sunseal_trace::Picos;
 
 use crate::model::{Model, Moved, Told};
 use crate::wiring::{Bus, SCK_CLOCKS};
+use shift::Shift;
 
 const PICOS: u128 = 1_000_000_000_000;
 /// Clocks from an input to whatever it leads to: two flops, the bus, control. Behind them only what computes changes.
@@ -91,6 +95,8 @@ struct State {
     last_fall_ps: Option<u128>,
     frame: Option<Frame>,
     received: Vec<u8>,
+    /// The byte that the chip's own SPI shifts.
+    shift: Option<Shift>,
     counts: FpgaCounts,
 }
 
@@ -124,6 +130,8 @@ pub(crate) struct Facts {
     pub tick_ps: Option<u128>,
     /// It cannot be switched: it is on whenever the rail is.
     pub always_on: bool,
+    /// Its SPI is an interface of the chip, which tells of bytes and of levels of its outputs.
+    pub by_bytes: bool,
 }
 
 /// What a waveform is told: registers' changes, committed and of what was run ahead.
@@ -284,8 +292,13 @@ impl Inner {
         }
     }
 
-    /// Brings the model to a moment; inputs are as they were.
+    /// Brings the model to a moment, with the edges of SCK until then; other inputs are as they were.
     fn advance(&mut self, now_ps: u128) {
+        self.shift_until(now_ps);
+        self.advance_model(now_ps);
+    }
+
+    fn advance_model(&mut self, now_ps: u128) {
         if self.origin().is_none() {
             return;
         }
@@ -317,7 +330,8 @@ impl Inner {
         if let Some(now_ps) = self.look_due_ps.take() {
             self.look(now_ps);
         }
-        self.s.next_ps
+        let edge_ps = self.s.shift.and_then(|shift| shift.next_ps());
+        self.s.next_ps.into_iter().chain(edge_ps).min()
     }
 
     /// Looks ahead until the outputs change, or says when to look again.
@@ -410,7 +424,7 @@ impl Inner {
                 self.s.power = Power::Off;
                 self.s.tick_ps = None;
                 self.s.outputs = 0;
-                self.s.frame = None;
+                (self.s.frame, self.s.shift) = (None, None);
             }
             (true, _) => {}
         }
@@ -454,10 +468,7 @@ impl Inner {
             }
             "toggle" => self.toggle(now_ps, high),
             "sck" => self.sck(now_ps, high),
-            "cs" => {
-                self.input(CS_N, high);
-                (self.s.last_rise_ps, self.s.last_fall_ps) = (None, Some(now_ps));
-            }
+            "cs" => self.cs(now_ps, high),
             "mosi" => self.input(MOSI, high),
             _ => {
                 // A line that both let go of is high by the pull-up, or at no level, which reads as low.
@@ -467,6 +478,18 @@ impl Inner {
                 self.input(1 << (LINES + i as u32), high);
             }
         }
+        self.look_later(now_ps);
+    }
+
+    fn cs(&mut self, now_ps: u128, high: bool) {
+        self.input(CS_N, high);
+        (self.s.last_rise_ps, self.s.last_fall_ps) = (None, Some(now_ps));
+    }
+
+    /// The chip selects it, or no longer does.
+    fn chip_select(&mut self, now_ps: u128, high: bool) {
+        self.advance(now_ps);
+        self.cs(now_ps, high);
         self.look_later(now_ps);
     }
 
@@ -553,77 +576,6 @@ impl Inner {
             });
         }
     }
-
-    // ---- UART
-
-    /// So many half bits of its UART.
-    fn bits_ps(&self, halves: u64) -> u128 {
-        let clocks = u128::from(self.facts.bus.divider() * halves);
-        clocks * PICOS / u128::from(2 * self.facts.clock_hz)
-    }
-
-    /// The mote's frame of ten bits took so long: its USART's rate is to be the UART's.
-    fn hold_to_rate(&mut self, frame_ps: u128) {
-        let own_ps = self.bits_ps(20);
-        let off = (frame_ps as f64 / own_ps as f64 - 1.0).abs();
-        // An edge may be half a bit off less a clock, and another clock for its phase: hdl/proofs/uart_proof.sv.
-        let divider = self.facts.bus.divider() as f64;
-        let off_max = (divider / 2.0 - 2.0) / (10.0 * divider);
-        if self.origin().is_some() && off > off_max {
-            let baud = |ps: u128| 10.0 * PICOS as f64 / ps as f64;
-            self.s.counts.problem.get_or_insert_with(|| {
-                format!(
-                    "the mote's USART sends at {:.0} baud and the coprocessor's UART takes {:.0}, {:.1} % apart; they may be {:.1} % apart",
-                    baud(frame_ps),
-                    baud(own_ps),
-                    off * 100.0,
-                    off_max * 100.0
-                )
-            });
-        }
-    }
-
-    /// The mote sent a byte: its bits, at the moments they had on the line.
-    fn uart(&mut self, start_ps: u128, end_ps: u128, byte: u8) {
-        self.hold_to_rate(end_ps - start_ps);
-        let bits = u32::from(byte) << 1 | 1 << 9;
-        for i in 0..10 {
-            self.advance(start_ps + (end_ps - start_ps) * u128::from(i as u8) / 10);
-            self.input(RX, bits >> i & 1 != 0);
-        }
-        self.advance(end_ps);
-        self.look_later(end_ps);
-    }
-
-    /// Its outputs have changed at that moment: the line of its UART may carry a frame.
-    fn transmitted(&mut self, at_ps: u128) {
-        if !self.facts.bus.is_uart() {
-            return;
-        }
-        let high = self.s.outputs & OUT != 0;
-        match &mut self.s.frame {
-            Some((_, levels)) => levels.push((at_ps, high)),
-            None if !high => self.s.frame = Some((at_ps, vec![(at_ps, false)])),
-            None => {}
-        }
-    }
-
-    /// The frame that has ended by now, if one has, is a byte for the mote.
-    fn framed(&mut self, now_ps: u128) {
-        let Some((begin, levels)) = &self.s.frame else { return };
-        if begin + self.bits_ps(20) > now_ps {
-            return;
-        }
-        let level = |at: u128| levels.iter().rev().find(|l| l.0 <= at).is_none_or(|l| l.1);
-        let byte =
-            (0..8).fold(0, |byte, i| byte | u8::from(level(begin + self.bits_ps(2 * i + 3))) << i);
-        if level(begin + self.bits_ps(19)) {
-            self.s.received.push(byte);
-        }
-        // A start bit of the next frame is in the list already where it followed at once.
-        let (end, last) = (begin + self.bits_ps(20), *levels.last().unwrap_or(&(0, true)));
-        self.s.frame = (!last.1 && last.0 + 1 >= end).then(|| (last.0, vec![last]));
-    }
 }
 
 /// The part on the board.
@@ -695,7 +647,7 @@ impl Coprocessor {
         // What nobody drives: CS by its pull-up on the board, the UART's line at rest.
         let inputs = match facts.bus {
             Bus::Parallel => 0,
-            Bus::Spi => CS_N,
+            Bus::Spi { .. } => CS_N,
             Bus::Uart { .. } => RX,
         };
         let inner = Inner {
@@ -717,6 +669,7 @@ impl Coprocessor {
                 last_fall_ps: None,
                 frame: None,
                 received: Vec::new(),
+                shift: None,
                 counts: FpgaCounts::default(),
             },
             told: Told::default(),
@@ -800,6 +753,7 @@ impl Part for Coprocessor {
             {
                 inner.configured(until);
             }
+            inner.shift_until(now.0);
             inner.look_again(now.0);
             inner.tick(now.0);
             inner.framed(now.0);
@@ -822,6 +776,32 @@ impl Part for Coprocessor {
         }
     }
 
+    fn pin(&mut self, now: Picos, pin: Pin, level: bool) {
+        let wire = self.listens.iter().position(|p| *p == pin);
+        let held = if level { SavedHeld::High } else { SavedHeld::Low };
+        self.with(|inner| {
+            if let Some(i) = wire.filter(|_| inner.facts.by_bytes) {
+                inner.wire(now.0, i, held);
+            }
+        });
+    }
+
+    fn select(&mut self, now: Picos) {
+        self.with(|inner| inner.chip_select(now.0, false));
+    }
+
+    fn deselect(&mut self, now: Picos) {
+        self.with(|inner| inner.chip_select(now.0, true));
+    }
+
+    fn shifting(&mut self, begin: Picos, end: Picos, mosi: u8) {
+        self.with(|inner| inner.shifting(begin.0, end.0, mosi));
+    }
+
+    fn transfer(&mut self, now: Picos, _mosi: u8) -> u8 {
+        self.with(|inner| inner.shifted(now.0))
+    }
+
     fn uart(&mut self, start: Picos, end: Picos, byte: u8) {
         self.with(|inner| inner.uart(start.0, end.0, byte));
     }
@@ -840,7 +820,10 @@ impl Part for Coprocessor {
             if !on {
                 // A chip without supply holds no pin, and says so only behind its next start.
                 inner.s.held.fill(SavedHeld::Floating);
-                inner.s.switched_on = false;
+                (inner.s.switched_on, inner.s.shift) = (false, None);
+                if inner.facts.by_bytes {
+                    inner.s.inputs |= CS_N;
+                }
             }
             inner.supply(now.0);
             inner.look_later(now.0);

@@ -62,13 +62,15 @@ pub struct Rail {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bus {
     Parallel,
-    Spi,
+    Spi { by_bytes: bool },
     Uart { divider: u64 },
 }
 
 const PARALLEL: [&str; 10] = ["d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "toggle", "power"];
 const SPI: [&str; 4] = ["sck", "cs", "mosi", "power"];
 const UART: [&str; 1] = ["power"];
+/// The SPI of an interface of the chip: the chip tells of bytes, and selects by the board's `cs`.
+const BYTES: [&str; 1] = ["power"];
 /// Keys of a `[[part]]` that are no pins.
 const OTHERS: [&str; 10] = [
     "name",
@@ -94,7 +96,8 @@ impl Bus {
     pub fn hears(self) -> &'static [&'static str] {
         match self {
             Self::Parallel => &PARALLEL,
-            Self::Spi => &SPI,
+            Self::Spi { by_bytes: false } => &SPI,
+            Self::Spi { by_bytes: true } => &BYTES,
             Self::Uart { .. } => &UART,
         }
     }
@@ -113,7 +116,7 @@ impl Bus {
     pub fn title(self) -> &'static str {
         match self {
             Self::Parallel => "the parallel bus",
-            Self::Spi => "the SPI",
+            Self::Spi { .. } => "the SPI",
             Self::Uart { .. } => "the UART",
         }
     }
@@ -121,7 +124,7 @@ impl Bus {
     fn named(self) -> String {
         match self {
             Self::Parallel => "parallel".to_owned(),
-            Self::Spi => "spi".to_owned(),
+            Self::Spi { .. } => "spi".to_owned(),
             Self::Uart { divider } => format!("uart{divider}"),
         }
     }
@@ -135,6 +138,8 @@ pub struct Wired {
     pub handle: FpgaHandle,
     /// The chip's serial interface that it is wired to, where it is.
     pub serial: Option<String>,
+    /// The pin by which that selects it.
+    pub cs: Option<Pin>,
 }
 
 struct Table<'a>(&'a BTreeMap<String, String>);
@@ -166,8 +171,8 @@ impl Table<'_> {
 }
 
 /// Puts a coprocessor on wires: `bus` (parallel, spi, uart) and its pins, `power` for the switch of its supply (none: always
-/// on), `irq`; `clock_MHz` and `phase` (0 to 1, of its clock) where they are not the part's and 0. `mote_hz` is the chip's
-/// clock, to hold the board's `read_cycles` (from a toggle to the read of the answer) and `sck_cycles` (least period of SCK) to what
+/// on), `irq`; `clock_MHz` and `phase` (0 to 1, of its clock) where they are not the part's and 0. An SPI without pin `sck` is
+/// that of the chip's interface `serial`, with pin `cs`. `mote_hz` is the chip's clock where it has but one, to hold the board's `read_cycles` (from a toggle to the read of the answer) and `sck_cycles` (least period of SCK) to what
 /// the bus needs.
 ///
 /// # Errors
@@ -175,7 +180,7 @@ impl Table<'_> {
 pub fn wire(
     part: &FpgaPart,
     wires: &BTreeMap<String, String>,
-    mote_hz: f64,
+    mote_hz: Option<f64>,
 ) -> Result<Wired, HdlError> {
     let table = Table(wires);
     let clock_mhz = table.number("clock_MHz")?.unwrap_or(part.clock_mhz);
@@ -191,6 +196,13 @@ pub fn wire(
             ));
         }
     }
+    let by_bytes = bus == Bus::Spi { by_bytes: true };
+    if mote_hz.is_none() && !by_bytes {
+        return Err(Table::bad(
+            "bus",
+            "is followed pin by pin, which takes a chip that a crystal clocks and that tells how it holds its pins, the ATmega128L; with others take \"spi\" of an interface: `serial` and `cs`, no `sck`",
+        ));
+    }
     check_clock(part, &table, bus, clock_mhz, mote_hz)?;
     let power = table.pin("power")?;
     let mut heard = Vec::new();
@@ -201,16 +213,21 @@ pub fn wire(
     }
     let lines = if bus == Bus::Parallel { heard[..8].to_vec() } else { Vec::new() };
     heard.extend(power);
-    let miso = if bus == Bus::Spi { table.pin("miso")? } else { None };
-    if bus == Bus::Spi && miso.is_none() {
+    let pins = bus == Bus::Spi { by_bytes: false };
+    let miso = if pins { table.pin("miso")? } else { None };
+    if pins && miso.is_none() {
         table.text("miso", "bus spi cannot do without")?;
     }
     let serial = match bus {
-        Bus::Uart { .. } => {
-            Some(table.text("serial", "which of the chip's USARTs it is on")?.to_owned())
+        Bus::Uart { .. } => Some(table.text("serial", "which of the chip's USARTs it is on")?),
+        Bus::Spi { by_bytes: true } => {
+            table.text("cs", "by which the chip's interface selects it")?;
+            Some(table.text("serial", "which of the chip's interfaces it is on")?)
         }
         _ => None,
     };
+    let serial = serial.map(str::to_owned);
+    let cs = if by_bytes { table.pin("cs")? } else { None };
     let phase = table.number("phase")?.unwrap_or(0.0).fract();
     let tick_ps = part.tick_khz.map(|khz| (0.5e9 / khz).round() as u128);
     if tick_ps == Some(0) || part.tick_khz.is_some_and(|khz| khz.is_nan() || khz <= 0.0) {
@@ -225,6 +242,7 @@ pub fn wire(
         phase: (phase * 2_f64.powi(64)) as u64,
         boot_ps: (part.boot_ms * 1e9).round() as u128,
         always_on: power.is_none(),
+        by_bytes,
     };
     let rounds = if part.present_by_rounds { "-rounds" } else { "" };
     let gated = if tick_ps.is_some() { "-gated" } else { "" };
@@ -232,13 +250,13 @@ pub fn wire(
     let model = Model::open(&find(&format!("{}{rounds}{gated}{timeout}", bus.named()))?)?;
     let irq = table.pin("irq")?;
     let (part, handle) = Coprocessor::new(model, facts, Wires { lines, miso, irq, heard });
-    Ok(Wired { part, handle, serial })
+    Ok(Wired { part, handle, serial, cs })
 }
 
 fn bus_of(table: &Table<'_>, clock_hz: u64) -> Result<Bus, HdlError> {
     match table.text("bus", "parallel, spi or uart")? {
         "parallel" => Ok(Bus::Parallel),
-        "spi" => Ok(Bus::Spi),
+        "spi" => Ok(Bus::Spi { by_bytes: !table.0.contains_key("sck") }),
         "uart" => {
             table.text("baud", "the rate of the mote's USART")?;
             let baud = table.number("baud")?.filter(|b| *b > 0.0);
@@ -266,7 +284,7 @@ fn check_clock(
     table: &Table<'_>,
     bus: Bus,
     clock_mhz: f64,
-    mote_hz: f64,
+    mote_hz: Option<f64>,
 ) -> Result<(), HdlError> {
     let bad = |reason: String| Err(HdlError::Clock { clock_mhz, reason });
     if clock_mhz > part.clock_max_mhz {
@@ -275,9 +293,11 @@ fn check_clock(
     let wake = if part.tick_khz.is_some() { WAKE_CLOCKS } else { 0.0 };
     let (key, clocks, what) = match bus {
         Bus::Parallel => ("read_cycles", READ_CLOCKS + wake, "reads the answer after its toggle"),
-        Bus::Spi => ("sck_cycles", SCK_CLOCKS, "ends a period of SCK"),
-        Bus::Uart { .. } => return Ok(()),
+        Bus::Spi { by_bytes: false } => ("sck_cycles", SCK_CLOCKS, "ends a period of SCK"),
+        // The rate is its program's: each edge is held to the contract.
+        Bus::Spi { by_bytes: true } | Bus::Uart { .. } => return Ok(()),
     };
+    let Some(mote_hz) = mote_hz else { return Ok(()) };
     table.text(key, "the mote's cycles that the clock is held to")?;
     let cycles = table.number(key)?.filter(|c| *c > 0.0);
     let cycles = cycles.ok_or_else(|| Table::bad(key, "is 0; count the driver's cycles"))?;

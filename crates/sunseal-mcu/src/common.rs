@@ -45,6 +45,14 @@ pub struct UartByte {
     pub byte: u8,
 }
 
+/// A byte that an SPI master begins to shift, as the line carries it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shifting {
+    pub mosi: u8,
+    pub begin: Picos,
+    pub end: Picos,
+}
+
 /// A part with its wires.
 pub(crate) struct Attached {
     pub name: String,
@@ -298,6 +306,26 @@ impl Common {
                 } else {
                     a.part.deselect(now);
                 }
+                drives.append(&mut self.sync(i, now, cycles));
+            }
+        }
+        drives
+    }
+
+    /// A byte begins on serial interface `serial`, an SPI, and takes that time.
+    #[must_use]
+    pub fn begins(
+        &mut self,
+        serial: usize,
+        shift: Shifting,
+        now: Picos,
+        cycles: Cycles,
+    ) -> Vec<Drive> {
+        let mut drives = Vec::new();
+        for i in 0..self.parts.len() {
+            let a = &mut self.parts[i];
+            if a.serial == Some(serial) && a.selected && !a.is_on_i2c() {
+                a.part.shifting(shift.begin, shift.end, shift.mosi);
                 drives.append(&mut self.sync(i, now, cycles));
             }
         }

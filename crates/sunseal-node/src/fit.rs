@@ -84,20 +84,14 @@ impl Board {
         facts: &FpgaPart,
         wires: &BTreeMap<String, String>,
     ) -> Result<FpgaHandle, NodeError> {
-        // Only the ATmega128 tells its parts how it holds a pin.
-        let Some(mote_hz) = self.clock_hz() else {
-            return Err(self.bad(format!(
-                "{name} is an FPGA, whose wires are followed where a crystal clocks the CPU, on the ATmega128L alone"
-            )));
-        };
-        let wired = wire(facts, wires, f64::from(mote_hz))
+        let wired = wire(facts, wires, self.clock_hz().map(f64::from))
             .map_err(|reason| self.bad(reason.to_string()))?;
         let mut part = wired.part;
         if machine.is_powered() {
             part.power(machine.time(), true);
         }
         let serial = wired.serial.as_deref();
-        machine.attach_part(name, Wiring { serial, cs: None }, Box::new(part))?;
+        machine.attach_part(name, Wiring { serial, cs: wired.cs }, Box::new(part))?;
         Ok(wired.handle)
     }
 

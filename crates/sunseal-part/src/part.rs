@@ -40,6 +40,9 @@ pub trait Part: Send {
     }
     /// Chip select went low.
     fn select(&mut self, _now: Picos) {}
+    /// A byte begins on the SPI whose master the chip is: its first bit stands from `begin` on, and it ends at `end`, behind
+    /// eight periods of SCK, unless the chip changes its clock meanwhile. Told by USCI and eUSCI of the MSP430 alone.
+    fn shifting(&mut self, _begin: Picos, _end: Picos, _mosi: u8) {}
     /// A byte went over the bus; it ends at `now`. Answers the byte that the part sent.
     fn transfer(&mut self, _now: Picos, _mosi: u8) -> u8 {
         0xFF

@@ -11,6 +11,10 @@ hwmult_mpy-32   := -mhwmult=f5series
 suffix_mpy-none := mpynone
 suffix_mpy-16   := mpy16
 suffix_mpy-32   := mpy32
+# Beside a coprocessor, on a chip that has the MPY32.
+define_aes-fpga-bus-spi := -DSUNSEAL_MPY=32 -DSUNSEAL_AES_FPGA=1
+hwmult_aes-fpga-bus-spi := -mhwmult=f5series
+suffix_aes-fpga-bus-spi := mpy32
 
 # All curves together are larger than the 48 KB that 16-bit pointers leave.
 GROUPS_ECC := ecc-secp160r1 ecc-p224 ecc-p256 ecc-25519
@@ -22,6 +26,7 @@ MSP430X := $(filter msp430x,$(ARCH))
 RUNTIME_NOT_mpy-none := %_mpy.S
 RUNTIME_NOT_mpy-16   := %_mpynone.S
 RUNTIME_NOT_mpy-32   := %_mpynone.S
+RUNTIME_NOT_aes-fpga-bus-spi := %_mpynone.S
 
 ifeq ($(TOOLCHAIN),clang)
 CC  := $(TOOLS)/clang

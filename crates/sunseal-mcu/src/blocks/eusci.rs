@@ -10,6 +10,7 @@ use super::i2c::{self, I2c, UCTXSTP, UCTXSTT};
 use super::serial::{Done, Serial};
 use super::{Block, Ctx, Reset, merge};
 use crate::clock::{Clocks, Line};
+use crate::common::Shifting;
 use crate::instruments::taint::Follow;
 
 const CTLW0: u32 = 0x00;
@@ -91,6 +92,9 @@ pub(crate) struct Eusci {
     i2c: I2c,
     waiting: bool,
     shifting: Option<(u8, u128)>,
+    /// A byte of SPI that begins, until somebody asks.
+    #[serde(skip)]
+    begun: Option<Shifting>,
     /// Bytes that come in over the UART, with the time their last bit ends.
     incoming: Vec<(u128, u8)>,
 }
@@ -116,6 +120,7 @@ impl Eusci {
             i2c: I2c::default(),
             waiting: false,
             shifting: None,
+            begun: None,
             incoming: Vec::new(),
         }
     }
@@ -177,11 +182,24 @@ impl Eusci {
         })
     }
 
+    /// The byte begins with the next tick of its clock; at no time while that stands still.
+    fn shift(&mut self, byte: u8, line: Line, ticks: u64, now: Picos) {
+        let first = line.tick_not_before(now);
+        let (begin, end) = (line.time_of(first), line.time_of(first + ticks));
+        self.shifting = Some((byte, end.0));
+        let begins = self.is_spi() && end.0 != u128::MAX;
+        self.begun = begins.then(|| Shifting { mosi: self.wire(byte), begin, end });
+    }
+
+    /// The byte of SPI that has begun since this was last asked.
+    pub fn begun(&mut self) -> Option<Shifting> {
+        self.begun.take()
+    }
+
     fn start(&mut self, byte: u8, cx: &Ctx<'_>) -> Result<(), Fault> {
         let line = self.brclk(cx)?;
         let ticks = self.byte_ticks();
-        let end = line.time_of(line.tick_not_before(cx.now) + ticks);
-        self.shifting = Some((byte, end.0));
+        self.shift(byte, *line, ticks, cx.now);
         self.ifg |= UCTXIFG;
         Ok(())
     }
@@ -274,6 +292,7 @@ impl Eusci {
             return self.with_i2c(|i2c, regs| i2c.event(low_max, regs, now)).map(Done::I2c);
         }
         let (byte, _) = self.shifting.take_if(|(_, t)| *t <= now.0)?;
+        self.begun = None;
         if self.is_spi() {
             return Some(Done::Spi(self.wire(byte)));
         }
@@ -549,8 +568,7 @@ impl Block for Eusci {
         }
         let Some(line) = self.line(clocks) else { return };
         if let Some((byte, _)) = self.shifting {
-            let end = line.time_of(line.tick_not_before(now) + self.byte_ticks());
-            self.shifting = Some((byte, end.0));
+            self.shift(byte, *line, self.byte_ticks(), now);
         } else {
             self.i2c.retime(line, self.brw, now);
         }

@@ -65,6 +65,34 @@ fn with_echo(p: &Program) -> (Machine, Heard) {
     (m, heard)
 }
 
+/// Notes when each byte begins and ends, by what it is told at its beginning and behind its end.
+struct Ear {
+    begun: Option<(u128, u128, u8)>,
+    heard: Arc<Mutex<Vec<[u128; 3]>>>,
+}
+
+impl Part for Ear {
+    fn shifting(&mut self, begin: Picos, end: Picos, mosi: u8) {
+        self.begun = Some((begin.0, end.0, mosi));
+    }
+    fn transfer(&mut self, now: Picos, mosi: u8) -> u8 {
+        let (begin, end, told) = self.begun.take().unwrap();
+        assert_eq!(told, mosi);
+        self.heard.lock().unwrap().push([begin, end, now.0]);
+        0
+    }
+    fn next_event(&self) -> Option<Picos> {
+        None
+    }
+    fn event(&mut self, _now: Picos) {}
+    fn pins(&self) -> &[(Pin, bool)] {
+        &[]
+    }
+    fn state(&self) -> &str {
+        "idle"
+    }
+}
+
 /// SPI master on SMCLK / 2, chip select P3.0.
 fn spi(p: &mut Program) {
     p.set_b(PBOUT, 1).set_b(PBDIR, 1);
@@ -126,6 +154,28 @@ fn a_byte_takes_eight_bit_times() {
     // 8 bits x 2 ticks, starting behind the 4 cycles of the write of TXBUF.
     let ticks = (heard[1].0 - heard[0].0) as f64 * 1e-12 * 1_048_576.0;
     assert!((ticks - 20.0).abs() < 0.01, "{ticks}");
+}
+
+#[test]
+fn a_part_is_told_when_a_byte_begins_and_when_it_will_end() {
+    let mut p = Program::new();
+    spi(&mut p);
+    // The second one waits in the buffer and begins where the first one ends.
+    p.set_b(PBOUT, 0).set_b(UCB0TXBUF, 0xA5).set_b(UCB0TXBUF, 0x3C);
+    p.nops(80).halt();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let mut m = p.machine();
+    let ear = Ear { begun: None, heard: Arc::clone(&heard) };
+    m.attach_spi("ear", "usci_b0", CS, Box::new(ear)).unwrap();
+    halt(&mut m);
+    let heard = heard.lock().unwrap();
+    assert_eq!(heard.len(), 2);
+    for [begin, end, now] in heard.iter() {
+        assert_eq!(end, now);
+        let ticks = (end - begin) as f64 * 1e-12 * 1_048_576.0;
+        assert!((ticks - 16.0).abs() < 0.01, "{ticks}");
+    }
+    assert_eq!(heard[1][0], heard[0][1]);
 }
 
 #[test]

@@ -121,18 +121,23 @@ class Program:
     """What the variant says of the wires of parts on the board."""
     adc_v: tuple[tuple[int, float], ...] = ()
     """Channels of the ADC with the voltage at each."""
+    beside_fpga: bool = False
+    """It raises the clock of a chip without a crystal to what it runs at beside a coprocessor."""
 
     @property
     def own_clock(self) -> bool:
         """Whether it sets its clocks itself, and so has a price at no other."""
-        return self.workload is None or self.workload.own_clock
+        return self.workload is None or self.workload.own_clock or self.beside_fpga
 
 
 def builtin(workload: str | boards.Workload, board: str, variant: Mapping[str, str]) -> Program:
     """Load the bench program of a workload."""
     known = boards.workload(workload) if isinstance(workload, str) else workload
     path = boards.firmware_path(board, dict(variant), f"bench-{known.program}")
-    return Program(known.name, path.read_bytes(), None, known, coprocessor.wires(board, variant))
+    beside_fpga = bool(coprocessor.fitted(board)) and _board(board).clock_hz is None
+    return Program(
+        known.name, path.read_bytes(), None, known, coprocessor.wires(board, variant), beside_fpga=beside_fpga
+    )
 
 
 def own(elf: Path, window: tuple[str, str] | None, adc_v: Mapping[int, float] | None = None) -> Program:

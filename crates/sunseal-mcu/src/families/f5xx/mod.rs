@@ -196,6 +196,13 @@ pub(crate) struct F5xx {
 mod modes;
 
 impl F5xx {
+    fn spi_begins(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
+        let Some(shift) = self.chip.blocks.usci[i].begun() else { return };
+        for (pin, level) in env.common.begins(i, shift, now, cycles) {
+            self.drive(pin, level, now);
+        }
+    }
+
     fn usci_event(&mut self, env: &mut Env, i: usize, t: Picos, cycles: Cycles) {
         let mut usci = self.chip.blocks.usci[i].clone();
         let done = usci.event(t);
@@ -210,6 +217,7 @@ impl F5xx {
             }
         }
         self.chip.blocks.usci[i] = usci;
+        self.spi_begins(env, i, t, cycles);
         self.fx.clocks = true;
     }
 
@@ -316,6 +324,7 @@ impl F5xx {
         match slot {
             Slot::pmm(_) if level != self.chip.blocks.pmm.svsh_level() => self.supervise(env, now),
             Slot::ports(i) => self.port_written(env, usize::from(i), now, at),
+            Slot::usci(i) => self.spi_begins(env, usize::from(i), now, at),
             _ => {}
         }
         self.settle_effects(env, now, at);

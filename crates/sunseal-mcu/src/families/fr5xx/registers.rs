@@ -104,6 +104,7 @@ impl Fr5xx {
                 self.fx.protection = true;
             }
             Slot::ports(i) => self.port_written(env, usize::from(i), now, at),
+            Slot::eusci(i) => self.spi_begins(env, usize::from(i), now, at),
             _ => {}
         }
         self.settle_effects(env, now, at);

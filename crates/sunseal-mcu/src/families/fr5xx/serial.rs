@@ -4,6 +4,13 @@
 use super::*;
 
 impl Fr5xx {
+    pub(super) fn spi_begins(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
+        let Some(shift) = self.chip.blocks.eusci[i].begun() else { return };
+        for (pin, level) in env.common.begins(i, shift, now, cycles) {
+            self.drive(pin, level, now);
+        }
+    }
+
     pub(super) fn eusci_event(&mut self, env: &mut Env, i: usize, t: Picos, cycles: Cycles) {
         let mut eusci = self.chip.blocks.eusci[i].clone();
         if let Some(done) = eusci.event(t) {
@@ -17,6 +24,7 @@ impl Fr5xx {
             }
         }
         self.chip.blocks.eusci[i] = eusci;
+        self.spi_begins(env, i, t, cycles);
         self.fx.clocks = true;
     }
 
