@@ -146,7 +146,7 @@ def check(path: Path) -> Checked:
     with places.beside(path.parent):
         if "set" in raw:
             return _power_set(path, raw)
-        if "device" in raw or (isinstance(base, str) and boards.library().find("parts", base) is None):
+        if _is_board(raw):
             return _board(path, base)
         _engine_takes(path)
         facts = json.loads(boards.library().table("parts", path))
@@ -163,6 +163,21 @@ def check(path: Path) -> Checked:
         if raw.get("title") is None and base is not None:
             questions.append("title is that of the part which it extends: say what is different")
     return Checked(str(path), path.stem, tuple(found), base if isinstance(base, str) else None, tuple(questions))
+
+
+def _is_board(raw: Mapping[str, Any]) -> bool:
+    """Say whether a file, or the one that it extends at last, has a device: beside it may lie parts and boards."""
+    seen: set[str] = set()
+    while "device" not in raw:
+        base = raw.get("extends")
+        if not isinstance(base, str) or base in seen:
+            return False
+        seen.add(base)
+        found = boards.library().find("parts", base)
+        if found is None:
+            return True
+        raw = boards.read_toml(Path(found))
+    return True
 
 
 def _engine_takes(path: Path) -> None:
