@@ -30,11 +30,11 @@ pub enum Voltage {
 pub struct BusDevice {
     /// Component of the ledger.
     pub name: String,
-    /// The interface.
+    /// The interface that speaks the bus, as the device's data call it: "eusci_b0".
     pub serial: String,
     /// Pin that selects it, on SPI.
     pub select: Option<Pin>,
-    /// Its model.
+    /// What answers on the bus.
     pub part: Box<dyn Part>,
     /// What it draws in each state, in amperes.
     pub current_a: BTreeMap<String, f64>,
@@ -42,7 +42,7 @@ pub struct BusDevice {
 
 /// What a node is given at its inputs, for checkpoints to know it by.
 pub(crate) struct Given {
-    /// Voltages by channel.
+    /// What each channel of the converter sees over time, in volts.
     pub adc: BTreeMap<u8, Points>,
     /// What each device would keep of itself before the run.
     pub devices: Vec<Vec<u8>>,

@@ -59,7 +59,7 @@ pub struct BlockInstance {
     /// The numbers of the digital ports that it is.
     #[serde(default)]
     pub ports: Vec<u8>,
-    /// Document and table.
+    /// The document that these figures stand in, and its table.
     pub source: String,
     /// Written from memory of the source.
     #[serde(default)]

@@ -48,7 +48,7 @@ pub enum DeviceError {
     /// What is wrong with a file, by its name.
     #[error("{path}: {error}")]
     InFile {
-        /// The file.
+        /// Where the file lies.
         path: String,
         /// What is wrong with it.
         #[source]
@@ -124,7 +124,7 @@ pub enum Facts {
     F1xx(Box<F1xx>),
     /// MSP432P4xx.
     Msp432(Box<Msp432>),
-    /// STM32L4x6.
+    /// STM32L4x6, of STMicroelectronics.
     Stm32l4(Box<Stm32l4>),
     /// MSP430F5xx and F6xx.
     F5xx(Box<F5xx>),

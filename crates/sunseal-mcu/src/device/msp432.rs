@@ -296,7 +296,7 @@ pub struct Msp432 {
     /// Base addresses, those of the blocks.
     #[serde(skip)]
     pub peripherals: Bases,
-    /// The interrupt controller.
+    /// The interrupt controller and SysTick as built.
     pub nvic: Nvic,
     /// Inputs of the NVIC, those of the blocks.
     #[serde(skip)]

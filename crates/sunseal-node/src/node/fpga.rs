@@ -17,7 +17,7 @@ fn counted(counts: &FpgaCounts) -> [u64; 3] {
     [counts.clocks, counts.toggles, counts.boots]
 }
 
-/// One of them.
+/// An FPGA with its supplies and what its counts cost.
 struct Fpga {
     name: String,
     handle: FpgaHandle,
