@@ -2,49 +2,152 @@
 //! What is Arm's of a Cortex-M chip: the core with its exceptions, the System Control Space with NVIC
 //! and SysTick, and the DWT. It knows no maker's registers; a chip is what is [`Around`] it.
 
+mod chip;
 pub(crate) mod dwt;
 mod exceptions;
 pub(crate) mod memory;
 mod registers;
 pub(crate) mod scs;
 
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::{Serialize, de::DeserializeOwned};
 use sunseal_isa::Fault;
 use sunseal_isa::thumb::{Bus, Cpu};
-use sunseal_trace::{Cycles, Picos};
+use sunseal_trace::{ComponentId, Cycles, Picos};
 
 use crate::clock::Line;
-use crate::common::Common;
+use crate::common::{Common, Drive};
+use crate::device::Device;
+use crate::pin::Pin;
+use crate::resets::ResetCause;
 use dwt::Dwt;
 pub(crate) use registers::SavedCore;
 pub(crate) use scs::INPUTS_MAX;
-use scs::Scs;
+use scs::{Masks, Scs};
 
 /// What a Cortex-M needs of the chip around it.
-pub(crate) trait Around: Bus {
+pub(crate) trait Around: Bus + Sized {
+    /// What a snapshot keeps of the whole chip.
+    type Saved: Clone + Serialize + DeserializeOwned;
+    /// What is off without supply, beside the CPU.
+    const COMPONENTS: &'static [ComponentId];
+    /// Names of the serial interfaces; their places are their numbers.
+    const SERIALS: &'static [&'static str];
+
+    /// All of it as it is before the first reset, its memory erased.
+    fn new(dev: Arc<Device>) -> Self;
     fn common(&self) -> &Common;
     fn common_mut(&mut self) -> &mut Common;
     fn scs(&self) -> &Scs;
     fn scs_mut(&mut self) -> &mut Scs;
     fn dwt_mut(&mut self) -> &mut Dwt;
-    /// The line whose ticks are the CPU's cycles.
-    fn clock(&self) -> &Line;
-    fn asleep(&self) -> bool;
-    /// WFI or WFE at cycle `at`: the mode that SCR and the power management ask for, or none where the chip refuses.
-    fn fall_asleep(&mut self, at: Cycles, for_event: bool);
-    /// A word of memory, without side effects.
-    fn word(&self, addr: u32) -> Option<u32>;
-    /// Whether there is memory at `addr`.
-    fn holds(&self, addr: u32) -> bool;
+    /// The bits of a priority that the interrupt controller has.
+    fn priority_mask(&self) -> u8;
     /// IPSR, which ICSR shows.
     fn set_exception(&mut self, number: u32);
     /// Cycles of an entry in which a higher exception takes the place of the first.
     fn late_arrival_cycles(&self) -> Cycles;
     /// Cycles of a return in which an exception is tail-chained.
     fn pop_preemption_cycles(&self) -> Cycles;
-    fn reset_pending(&self) -> bool;
+
+    // ---- clocks and sleep
+
+    /// The line whose ticks are the CPU's cycles.
+    fn clock(&self) -> &Line;
+    /// FCLK, which goes on while the CPU sleeps.
+    fn free_clock(&self) -> &Line;
+    fn update_clocks(&mut self, now: Picos, cycles: Cycles);
+    /// The cycle at which the CPU's run ends.
+    fn set_deadline(&mut self, deadline: Cycles);
+    fn asleep(&self) -> bool;
+    /// WFI or WFE at cycle `at`: the mode that SCR and the power management ask for, or none where the chip refuses.
+    fn fall_asleep(&mut self, at: Cycles, for_event: bool);
+    /// Whether an event ends the sleep, too.
+    fn for_event(&self) -> bool;
+    /// Whether the sleep has lost the core's registers: only a reset leads out.
+    fn is_lost(&self) -> bool;
+    /// Whether something leads out of such a sleep now.
+    fn leaves_loss(&self) -> bool;
+    /// The CPU goes on, the wake-up time included. True if it starts at its vector.
+    fn wake(&mut self, cycles: Cycles) -> bool;
+    /// Without supply nothing sleeps.
+    fn end_sleep(&mut self);
+    /// Whether anything of the chip, or a part that is wired to it, may end the sleep that nothing ends yet.
+    fn may_wake(&self, masks: Masks) -> bool;
+    fn pins_may_wake(&self, masks: Masks) -> bool;
+    /// Whether SysTick may.
+    fn systick_may_wake(&self, masks: Masks) -> bool {
+        let scs = self.scs();
+        scs.systick_interrupts()
+            && scs.may_wake(scs::SYSTICK, masks, false)
+            && scs.next_event(self.free_clock()).is_some()
+    }
+
+    // ---- events and resets
+
     fn next_event(&self) -> Option<Picos>;
     /// Carries out what is due at `t`.
     fn process(&mut self, t: Picos, now: Picos, cycles: Cycles);
+    /// Behind whatever may have changed a flag or a level.
+    fn refresh(&mut self, now: Picos, cycles: Cycles);
+    fn reset_pending(&self) -> bool;
+    fn reset_cause(&self) -> ResetCause;
+    /// Carries out the reset that is pending, its start-up time included; the core follows.
+    fn carry_out_reset(&mut self, cycles: Cycles);
+    fn power_on_reset(&mut self, now: Picos, cycles: Cycles);
+
+    // ---- supply
+
+    /// The supply is another: whether a supervisor lets go of the chip, which it resets.
+    fn supervisor_lets_go(&mut self, _now: Picos, _cycles: Cycles) -> bool {
+        false
+    }
+    /// A supervisor of the running chip finds the supply too low: how long that must last.
+    fn too_low(&self) -> Option<Picos> {
+        None
+    }
+    /// From the supply's rise to the reset vector.
+    fn start_up(&self) -> Picos;
+    /// The supply was gone: what no reset sets is lost.
+    fn forget(&mut self);
+
+    // ---- memory and pins
+
+    /// A word of memory, without side effects.
+    fn word(&self, addr: u32) -> Option<u32>;
+    /// Whether there is memory at `addr`.
+    fn holds(&self, addr: u32) -> bool;
+    /// Bytes of memory, or none if they are not all memory.
+    fn bytes(&self, addr: u32, bytes: usize) -> Option<&[u8]>;
+    /// Changes memory of any kind, as a programmer would.
+    fn put(&mut self, addr: u32, bytes: &[u8]);
+    /// RAM wakes with its pattern.
+    fn wake_ram(&mut self, seed: u64);
+    /// Brings what plain accesses may touch in step with the controllers.
+    fn map_memory(&mut self);
+    /// Flash that holds the code at `pc` is busy until then.
+    fn code_busy_until(&self, pc: u32) -> Option<Picos>;
+    /// Flash that is written half stays half.
+    fn abort_flash(&mut self, seed: u64);
+    /// Whether code may have changed since the last look.
+    fn take_changed(&mut self) -> bool;
+    /// Where such code lies; a part may need one range only.
+    fn code(&self) -> [Range<u32>; 2];
+    fn pin_level(&self, pin: Pin) -> bool;
+    fn drive(&mut self, drives: Vec<Drive>);
+    fn uart_in(&mut self, serial: usize, time: Picos, byte: u8);
+    /// Wires ACLK to a capture input, where the chip has such timers.
+    fn wire_aclk(&mut self, _timer: &str, _ccr: u8, _input: char) -> bool {
+        false
+    }
+    /// Fits a crystal to an oscillator, where the chip has one of that name; 0 Hz takes it away.
+    fn fit_crystal(&mut self, oscillator: &str, hz: u32) -> bool;
+
+    fn save(&mut self, core: SavedCore) -> Self::Saved;
+    /// Takes all back but the core, which is given.
+    fn restore(&mut self, saved: Self::Saved) -> SavedCore;
 }
 
 /// A Cortex-M in a chip.

@@ -1,81 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Low-power modes, and what else the core asks the chip for.
+//! Low-power modes.
 
 use super::*;
 
-impl Around for Soc {
-    fn common(&self) -> &Common {
-        &self.common
-    }
-
-    fn common_mut(&mut self) -> &mut Common {
-        &mut self.common
-    }
-
-    fn scs(&self) -> &Scs {
-        &self.r.scs
-    }
-
-    fn scs_mut(&mut self) -> &mut Scs {
-        &mut self.r.scs
-    }
-
-    fn dwt_mut(&mut self) -> &mut Dwt {
-        &mut self.r.dwt
-    }
-
-    fn clock(&self) -> &Line {
-        &self.r.lines.base.mclk
-    }
-
-    fn asleep(&self) -> bool {
-        self.r.sleep.is_some()
-    }
-
-    fn word(&self, addr: u32) -> Option<u32> {
-        let i = place(addr)? as usize;
-        let b = self.memory.get(i..i + 4)?;
-        Some(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-    }
-
-    fn holds(&self, addr: u32) -> bool {
-        place(addr).is_some()
-    }
-
-    fn set_exception(&mut self, number: u32) {
-        self.exception = number;
-    }
-
-    fn late_arrival_cycles(&self) -> Cycles {
-        self.facts.core_timing.late_arrival_cycles.into()
-    }
-
-    fn pop_preemption_cycles(&self) -> Cycles {
-        self.facts.core_timing.pop_preemption_cycles.into()
-    }
-
-    fn reset_pending(&self) -> bool {
-        self.fx.reset.is_some()
-    }
-
-    fn next_event(&self) -> Option<Picos> {
-        [self.own_event(), self.common.next_event()].into_iter().flatten().min()
-    }
-
-    fn process(&mut self, t: Picos, now: Picos, cycles: Cycles) {
-        self.process_at(t, cycles);
-        if self.common.next_event().is_some_and(|e| e <= t) {
-            let (drives, shifts) = self.common.events(t, now, cycles);
-            for shift in shifts {
-                let gave = self.r.eusci[shift.serial].slave_exchange(shift.byte);
-                self.common.shifted_out(&shift, t, gave);
-            }
-            self.drive(drives);
-            self.settle_effects(now, cycles);
-        }
-    }
-
-    fn fall_asleep(&mut self, cycles: Cycles, for_event: bool) {
+impl Soc {
+    pub(super) fn fall_asleep(&mut self, cycles: Cycles, for_event: bool) {
         let now = self.now();
         let r = &mut self.r;
         let mut sleep = Sleep::Lpm0;
@@ -119,9 +48,7 @@ impl Around for Soc {
         self.update_clocks(start, cycles);
         self.refresh(start, cycles);
     }
-}
 
-impl Soc {
     /// The CPU goes on: at an edge of its clock from LPM0, behind the wake-up time from deeper modes,
     /// by a reset from those that lose their registers.
     /// True if it starts at its vector.

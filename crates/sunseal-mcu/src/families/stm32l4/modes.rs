@@ -1,76 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Low-power modes (RM0351 section 5.3), and what else the core asks the chip for.
+//! Low-power modes: RM0351 section 5.3.
 
 use super::*;
 
-impl Around for Soc {
-    fn common(&self) -> &Common {
-        &self.common
-    }
-
-    fn common_mut(&mut self) -> &mut Common {
-        &mut self.common
-    }
-
-    fn scs(&self) -> &Scs {
-        &self.r.scs
-    }
-
-    fn scs_mut(&mut self) -> &mut Scs {
-        &mut self.r.scs
-    }
-
-    fn dwt_mut(&mut self) -> &mut Dwt {
-        &mut self.r.dwt
-    }
-
-    fn clock(&self) -> &Line {
-        &self.r.lines.hclk
-    }
-
-    fn asleep(&self) -> bool {
-        self.r.sleep.is_some()
-    }
-
-    fn word(&self, addr: u32) -> Option<u32> {
-        self.layout.place(addr).map(|i| self.memory.peek(i, Width::W32))
-    }
-
-    fn holds(&self, addr: u32) -> bool {
-        self.layout.place(addr).is_some()
-    }
-
-    fn set_exception(&mut self, number: u32) {
-        self.exception = number;
-    }
-
-    fn late_arrival_cycles(&self) -> Cycles {
-        self.facts.core_timing.late_arrival_cycles.into()
-    }
-
-    fn pop_preemption_cycles(&self) -> Cycles {
-        self.facts.core_timing.pop_preemption_cycles.into()
-    }
-
-    fn reset_pending(&self) -> bool {
-        self.fx.reset.is_some()
-    }
-
-    fn next_event(&self) -> Option<Picos> {
-        [self.own_event(), self.common.next_event()].into_iter().flatten().min()
-    }
-
-    fn process(&mut self, t: Picos, now: Picos, cycles: Cycles) {
-        self.process_at(t, cycles);
-        if self.common.next_event().is_some_and(|e| e <= t) {
-            // No interface is a slave that a part could shift into.
-            let (drives, _) = self.common.events(t, now, cycles);
-            self.drive(drives);
-            self.settle_effects(now, cycles);
-        }
-    }
-
-    fn fall_asleep(&mut self, cycles: Cycles, for_event: bool) {
+impl Soc {
+    pub(super) fn fall_asleep(&mut self, cycles: Cycles, for_event: bool) {
         let now = self.now();
         let mut sleep = Sleep::Light;
         if self.r.scs.sleep_deep() {
@@ -97,9 +31,7 @@ impl Around for Soc {
         self.update_clocks(now, cycles);
         self.refresh();
     }
-}
 
-impl Soc {
     /// What ends Standby or Shutdown now: the RTC, wakeup pins.
     pub(super) fn leaves_standby(&self) -> Option<(bool, u32)> {
         /// WKUP1 to WKUP5 (data sheet, pin definitions).
