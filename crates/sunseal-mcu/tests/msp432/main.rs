@@ -2,6 +2,8 @@
 //! The MSP432P401R, tested by small programs that name registers as the manuals do.
 #![allow(missing_docs)]
 
+#[path = "../arm_programs/mod.rs"]
+mod arm_programs;
 #[path = "../stops/mod.rs"]
 mod stops;
 mod support;

@@ -364,7 +364,7 @@ second:
   halt
 ",
     )
-    .with_watchdog();
+    .bare();
     let r = p.run();
     assert_eq!(r.kept(0), 2, "hard reset source 1: time-out");
     assert!((32_768..32_900).contains(&r.m.cycles()), "{}", r.m.cycles());

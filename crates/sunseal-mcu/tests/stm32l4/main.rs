@@ -2,6 +2,8 @@
 //! The STM32L476RG, tested by small programs that name registers as RM0351 does.
 #![allow(missing_docs)]
 
+#[path = "../arm_programs/mod.rs"]
+mod arm_programs;
 mod clocks;
 mod flash;
 mod peripherals;
