@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import struct
 import subprocess
 from pathlib import Path
 
@@ -78,6 +79,48 @@ def test_nodes_talk_each_under_its_name(sunseal: Cli, folder: Path, tmp_path: Pa
     assert float(ack["start_s"]) - float(data["end_s"]) == pytest.approx(192e-6, abs=1e-6)
 
 
+def captured(path: Path) -> list[tuple[float, bytes]]:
+    """Read a classic capture of IEEE 802.15.4 with check sequences (link type 195): seconds and frame."""
+    data = path.read_bytes()
+    magic, major, minor, _, _, _, link_type = struct.unpack_from("<IHHiIII", data)
+    assert (magic, major, minor, link_type) == (0xA1B2C3D4, 2, 4, 195)
+    at, found = 24, []
+    while at < len(data):
+        seconds, micros, kept, whole = struct.unpack_from("<4I", data, at)
+        assert kept == whole
+        found.append((seconds + micros * 1e-6, data[at + 16 : at + 16 + kept]))
+        at += 16 + kept
+    return found
+
+
+def test_what_was_sent_is_a_capture_for_wireshark(sunseal: Cli, folder: Path, tmp_path: Path) -> None:
+    table, capture, alone = tmp_path / "air.csv", tmp_path / "air.pcap", tmp_path / "alone.pcap"
+    assert sunseal("run", folder / "net.toml", "--for", "100ms", "--frames", table).status == 0
+    assert sunseal("run", folder / "net.toml", "--for", "100ms", "--pcap", capture).status == 0
+    with table.open() as read:
+        rows = list(csv.DictReader(read))
+    frames = captured(capture)
+    assert [frame for _, frame in frames] == [bytes.fromhex(row["data"])[1:] for row in rows]
+    assert [at_s for at_s, _ in frames] == pytest.approx([float(row["end_s"]) for row in rows], abs=1.1e-6)
+    done = sunseal("run", folder / "frame1.elf", "--board", "micaz", "--for", "100ms", "--pcap", alone)
+    assert done.status == 0, done.err
+    assert captured(alone)[0][1] == frames[0][1], "a radio alone on its air sends the same"
+
+
+def test_a_seed_decides_what_an_air_loses(sunseal: Cli, folder: Path, tmp_path: Path) -> None:
+    for elf in folder.glob("*.elf"):
+        (tmp_path / elf.name).write_bytes(elf.read_bytes())
+    (tmp_path / "net.toml").write_text(NET.replace("exponent = 2.5", "exponent = 2.5\nframe_loss = 0.5"))
+
+    def heard(seed: int) -> int:
+        done = sunseal("run", tmp_path / "net.toml", "--for", "100ms", "--seed", str(seed), "--json")
+        told = json.loads(done.out)
+        return int(told["nodes"]["base"]["received"])
+
+    assert {heard(seed) for seed in range(8)} == {0, 1}
+    assert heard(3) == heard(3)
+
+
 def test_a_run_ends_when_a_node_has_said_a_text(sunseal: Cli, folder: Path) -> None:
     done = sunseal("run", folder / "net.toml", "--until-uart", "got", "--for", "1s", "--json")
     told = json.loads(done.out)
@@ -136,5 +179,5 @@ def test_what_does_not_go_together_is_refused(sunseal: Cli, folder: Path) -> Non
         done = sunseal("run", folder / "net.toml", *args)
         assert done.status == 2
         assert sentence in " ".join(done.err.split())
-    done = sunseal("run", folder / "frame1.elf", "--board", "micaz", "--for", "1ms", "--frames", "x.csv")
+    done = sunseal("run", folder / "frame1.elf", "--board", "nucleo-l476rg", "--for", "1ms", "--frames", "x.csv")
     assert done.status == 2

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
-from sunseal import Bench, EngineError, SunsealError
+from sunseal import Bench, EngineError, Machine, SunsealError
 from sunseal.measurement import constant_time_matrix as matrix
+from sunseal.running import read_levels
 
 SOURCE = Path(__file__).parent / "data" / "on_the_bench.c"
 Built = Callable[[str], Path]
@@ -177,7 +178,7 @@ def test_a_missed_end_is_a_no(built: Built, sunseal: Cli) -> None:
     [
         (["--adc", "3=warm"], "is not a number with a unit"),
         (["--adc", "three=1V"], "is not CHANNEL=VOLTAGE"),
-        (["--pin", "P1.3=maybe"], "write 0, 1, toggle@1Hz or a .csv file"),
+        (["--pin", "P1.3=maybe"], "write 0, 1, toggle@1Hz, a .csv or a .vcd file"),
         (["--pin", "P99.1=1"], "`P99.1` is no pin of the msp430fr5994, which has P1.0 to P8.7 and PJ"),
         (["--pin", "P9.1=1"], "`P9.1` is no pin of the msp430fr5994"),
         (["--pin", "PB0=1"], "`PB0` is no pin of the msp430fr5994"),
@@ -210,6 +211,60 @@ def test_a_file_with_a_gap_is_refused_by_its_line(
     done = sunseal("run", built(AVR), "--board", AVR, "--adc", f"3={path}", "--for", "1ms")
     assert done.status == 2
     assert sentence in done.err
+
+
+DUMP = """$timescale 10 us $end
+$scope module top $end
+$var wire 1 ! clock $end
+$var reg 1 " ready $end
+$var wire 8 # bus $end
+$upscope $end
+$enddefinitions $end
+$dumpvars
+0!
+x"
+bz #
+$end
+#100
+1!
+1"
+b101 #
+#250
+0"
+"""
+
+
+def test_a_signal_of_a_dump_drives_a_pin(built: Built, sunseal: Cli, tmp_path: Path) -> None:
+    dump = tmp_path / "logic.vcd"
+    dump.write_text(DUMP)
+    assert read_levels(dump, "ready", "P1.3") == [
+        (0.0, None),
+        (pytest.approx(1e-3), True),
+        (pytest.approx(2.5e-3), False),
+    ]
+    node = Bench(AVR, built(AVR))
+    node.pin("PD0", read_levels(dump, "top.ready", "PD0"))
+    node.run(until_uart="ready", within="1s")
+    node.send("p")
+    node.run(until_uart="0\n", within="1s")
+    done = sunseal("run", built(AVR), "--board", AVR, "--pin", f"PD0={dump}:clock", "--for", "5ms")
+    assert done.status == 0, done.err
+    for given, sentence in (
+        (f"{dump}", "has several signals, top.clock, top.ready: name one, as `logic.vcd:top.clock`"),
+        (f"{dump}:bus", "has no signal `bus` of one bit; it has top.clock, top.ready"),
+        (f"{tmp_path}/none.vcd:clock", "cannot be read"),
+        (f"{built(AVR)}.vcd:clock", "cannot be read"),
+    ):
+        refused = sunseal("run", built(AVR), "--board", AVR, "--pin", f"PD0={given}", "--for", "5ms")
+        assert refused.status == 2 and sentence in " ".join(refused.err.split())
+
+
+@pytest.mark.parametrize("board", [FR, AVR, ARM, "nucleo-l476rg"])
+def test_a_seed_makes_another_unit(board: str) -> None:
+    ram = {AVR: 0x800200, FR: 0x2000}.get(board, 0x2000_0100)
+    first, again, second, plain = (Machine(board, seed=seed).read(ram, 64) for seed in (1, 1, 2, 0))
+    assert first == again and len({first, second, plain}) == 3
+    assert plain == Machine(board).read(ram, 64)
 
 
 def test_a_fault_of_the_program_ends_the_run_with_its_place(built: Built) -> None:

@@ -65,12 +65,12 @@ MEMORY = {
 BOARDS = ["msp430f5438a-anagear", "micaz", "msp432p401r-launchpad"]
 
 
-def build(board: str, at: Path, dwarf: str = "-gdwarf-4", level: str = "-Os") -> Path:
-    """Compile the program with start-up code of a kit's folder, or avr-gcc's own."""
+def build(board: str, at: Path, dwarf: str = "-gdwarf-4", level: str = "-Os", text: str = SOURCE) -> Path:
+    """Compile a program with start-up code of a kit's folder, or avr-gcc's own."""
     elf = at / "own.elf"
     sources = [at / "program.c", at / "other.c"]
-    for path, text in zip(sources, (SOURCE, OTHER), strict=True):
-        path.write_text(text)
+    for path, written in zip(sources, (text, OTHER), strict=True):
+        path.write_text(written)
     if board == "micaz":
         require(shutil.which("avr-gcc") is not None, "avr-gcc (firmware/toolchain/get --for tests)")
         avr: list[str | Path] = [
@@ -90,7 +90,7 @@ def build(board: str, at: Path, dwarf: str = "-gdwarf-4", level: str = "-Os") ->
     require(clang is not None and lld is not None, "clang (firmware/toolchain/get)")
     assert clang and lld
     objects: list[str | Path] = []
-    text, ram, vectors = MEMORY[board]
+    code, ram, vectors = MEMORY[board]
     start, script = at / "start.S", at / "link.ld"
     if board == "msp432p401r-launchpad":
         target = ["--target=thumbv7em-none-eabi", "-mcpu=cortex-m4", "-mfloat-abi=soft"]
@@ -101,8 +101,9 @@ def build(board: str, at: Path, dwarf: str = "-gdwarf-4", level: str = "-Os") ->
         target = ["--target=msp430", "-mhwmult=none"]
         start.write_text('.global _start\n_start: mov #top, r1\n br #main\n.section .vectors,"a"\n.short _start\n')
     script.write_text(  # data lie in RAM as they are loaded: nothing has to copy them
-        f"ENTRY(_start) SECTIONS {{ . = {vectors}; .vectors : {{ KEEP(*(.vectors)) }} . = {text};"
-        f" .text : {{ *(.text*) *(.rodata*) }} . = {ram}; .data : {{ *(.data*) *(.bss*) }} . += 0x400; top = .;"
+        f"ENTRY(_start) SECTIONS {{ . = {vectors}; .vectors : {{ KEEP(*(.vectors)) }} . = {code};"
+        f" .text : {{ *(.text*) *(.rodata*) }} . = {ram}; .data : {{ *(.data*) *(.bss*) }}"
+        " _end = .; . += 0x400; top = .;"
         " /DISCARD/ : { *(.ARM.exidx*) } }"
     )
     include = subprocess.run([clang, "-print-resource-dir"], check=True, capture_output=True, text=True).stdout.strip()

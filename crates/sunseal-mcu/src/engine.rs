@@ -104,6 +104,8 @@ pub(crate) trait Chip: Sized {
     fn power_off(&mut self);
     /// The supply is back: memory that forgets wakes with its pattern, the start-up time passes, reset.
     fn power_on(&mut self, ram_seed: u64);
+    /// Static memory gets the pattern of another first power-up, while nothing has run yet.
+    fn fill_ram(&mut self, seed: u64);
     /// An outside change of the chip's own facts (seed of oscillators): clocks anew.
     fn reclock(&mut self);
 

@@ -831,6 +831,13 @@ impl Machine {
         each_mut!(self, e => e.chip.reclock());
     }
 
+    /// Makes it another unit, before it is given a program: the jitter of its oscillators and what its static memory
+    /// holds at the first power-up. An unseeded one is the unit of seed 0.
+    pub fn set_unit(&mut self, seed: u64) {
+        each_mut!(self, e => e.chip.fill_ram(seed));
+        self.set_unit_seed(seed);
+    }
+
     /// Bytes that left the UARTs.
     #[must_use]
     pub fn uart_log(&self) -> &[UartByte] {

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One air for several machines, which run in lock-step on it.
 
+use std::borrow::Cow;
+
 use pyo3::prelude::*;
-use sunseal_radio::{Captured, LinkLoss, Medium, MediumConfig, Member, Position, step};
+use sunseal_link::pcap::{LINKTYPE_IEEE802_15_4_WITHFCS, LINKTYPE_USER0};
+use sunseal_radio::{
+    Captured, LinkLoss, Medium, MediumConfig, Member, Phy, Position, capture_file, step,
+};
 use sunseal_trace::{Picos, Silent};
 
 use crate::error::refuse;
@@ -11,18 +16,67 @@ use crate::machine::Machine;
 /// Between two looks at the keyboard.
 const SLICE_STEPS: u32 = 50_000;
 
-/// Antenna, start and end in picoseconds, carrier, bytes.
-type Frame = (usize, u128, u128, u64, Vec<u8>);
+/// A transmission that has ended.
+#[pyclass(frozen, module = "sunseal._engine")]
+pub struct Sent(pub Captured);
+
+#[pymethods]
+impl Sent {
+    /// Antenna of the sender, in the order of joining.
+    #[getter]
+    fn antenna(&self) -> usize {
+        self.0.node
+    }
+
+    /// When the carrier came on.
+    #[getter]
+    fn start_ps(&self) -> u128 {
+        self.0.start.0
+    }
+
+    /// When it went off.
+    #[getter]
+    fn end_ps(&self) -> u128 {
+        self.0.end.0
+    }
+
+    /// Its frequency in hertz.
+    #[getter]
+    fn carrier_hz(&self) -> u64 {
+        self.0.carrier_hz
+    }
+
+    /// Length byte and frame, or bare bytes.
+    #[getter]
+    fn data(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.0.bytes)
+    }
+}
+
+/// The bytes of a capture file with these transmissions; its one link type is theirs.
+#[pyfunction]
+pub fn capture(sent: Vec<PyRef<'_, Sent>>) -> PyResult<Vec<u8>> {
+    let frames: Vec<Captured> = sent.iter().map(|s| s.0.clone()).collect();
+    let bare = frames.iter().any(|c| matches!(c.phy, Phy::Bits { .. }));
+    let packets = frames.iter().filter(|c| matches!(c.phy, Phy::Packet { .. })).count();
+    if bare {
+        return Err(refuse(
+            "a radio sent bits without frames, for which capture files have no link type: name a .csv file",
+        ));
+    }
+    if packets != 0 && packets != frames.len() {
+        return Err(refuse(
+            "frames of IEEE 802.15.4 and packets of a CC2500 were sent, and a capture file has one link type: name a .csv file",
+        ));
+    }
+    let link_type = if packets > 0 { LINKTYPE_USER0 } else { LINKTYPE_IEEE802_15_4_WITHFCS };
+    capture_file(&frames, link_type).ok_or_else(|| refuse("no link type serves these frames"))
+}
 
 /// The air between machines.
 #[pyclass(frozen, module = "sunseal._engine")]
 pub struct Air {
     pub medium: Medium,
-}
-
-fn captured(medium: &Medium) -> Vec<Frame> {
-    let frame = |c: Captured| (c.node, c.start.0, c.end.0, c.carrier_hz, c.bytes);
-    medium.take_captured().into_iter().map(frame).collect()
 }
 
 #[pymethods]
@@ -53,8 +107,8 @@ impl Air {
     }
 
     /// Transmissions that have ended since the last call.
-    fn captured(&self) -> Vec<Frame> {
-        captured(&self.medium)
+    fn captured(&self) -> Vec<Sent> {
+        self.medium.take_captured().into_iter().map(Sent).collect()
     }
 
     /// Runs machines of this air, each once in the list, to a time.

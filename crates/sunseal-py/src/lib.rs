@@ -29,7 +29,7 @@ mod _engine {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
-    use air::Air;
+    use air::{Air, Sent, capture};
     #[pymodule_export]
     use board::{Board, levels};
     #[pymodule_export]
@@ -45,7 +45,7 @@ mod _engine {
     #[pymodule_export]
     use library::{Library, schema};
     #[pymodule_export]
-    use machine::{Machine, Snapshot};
+    use machine::{Machine, Moment, Snapshot};
     #[pymodule_export]
     use power::{PowerSet, UnitReading, Weighed, rail_energy_j, state_current_a};
     #[pymodule_export]

@@ -21,10 +21,10 @@ use sunseal_mcu::war::War;
 use sunseal_mcu::{Device, Elf, Pin, Snapshot as State, Stop, Until};
 use sunseal_node::inject::{self, Footprint};
 use sunseal_node::{Antenna, Fitted, check_points, voltage_at};
-use sunseal_radio::{Medium, MediumConfig, Position, RadioHandle};
-use sunseal_trace::{Observer, Picos, Silent};
+use sunseal_radio::{Captured, Medium, MediumConfig, Position, RadioHandle};
+use sunseal_trace::{Ledger, Observer, Picos, Silent};
 
-use crate::air::Air;
+use crate::air::{Air, Sent};
 use crate::board::{Board, BoardOrFile};
 use crate::device::{self, Raised};
 use crate::error::{EngineError, refuse, refuse_at};
@@ -35,6 +35,15 @@ use crate::view::View;
 /// Between two looks at the keyboard.
 const SLICE_CYCLES: u64 = 20_000_000;
 
+/// What a machine had counted at a moment.
+#[pyclass(frozen, module = "sunseal._engine")]
+pub struct Moment {
+    ledger: Ledger,
+    cycles: u64,
+    time: Picos,
+    events: Vec<(String, u64)>,
+}
+
 /// A machine of a device, with an image in it if it was given one.
 #[pyclass(frozen, module = "sunseal._engine")]
 pub struct Machine {
@@ -44,6 +53,8 @@ pub struct Machine {
     progress: Mutex<Option<Py<PyAny>>>,
     /// The board's radio and the air that it sends to.
     radio: Option<(RadioHandle, Medium)>,
+    /// What the radio of a machine alone on its air has sent, where somebody asked to keep it.
+    sent: Mutex<Option<Vec<Captured>>>,
     /// The board's coprocessors by name.
     fpgas: Vec<(String, FpgaHandle)>,
     /// Devices of Python on its serial buses, by name, and what they have raised.
@@ -133,7 +144,10 @@ impl Machine {
             if let Some((_, medium)) = &self.radio {
                 // Nobody hears what it sent.
                 medium.forget_before(m.time());
-                let _ = medium.take_captured();
+                let sent = medium.take_captured();
+                if let Some(kept) = self.sent().as_mut() {
+                    kept.extend(sent);
+                }
             }
             return Ok(match stop {
                 Stop::Cycles if goal.cycles != slice.cycles => {
@@ -208,6 +222,10 @@ impl Machine {
         self.footprint.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn sent(&self) -> MutexGuard<'_, Option<Vec<Captured>>> {
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub fn elf(&self) -> PyResult<&Elf> {
         self.elf.as_ref().ok_or_else(|| {
             EngineError::new_err("the machine was given no image, so there are no symbols")
@@ -218,9 +236,9 @@ impl Machine {
 #[pymethods]
 impl Machine {
     /// A machine of the device in a file of `data/devices`, as it sits on a board if one is named: with its radio on an
-    /// air at a place (metres), or one of its own.
+    /// air at a place (metres), or one of its own; `unit` is the seed of what differs between chips of a kind.
     #[new]
-    #[pyo3(signature = (device, board, image, timing, air, place))]
+    #[pyo3(signature = (device, board, image, timing, air, place, unit=0))]
     fn new(
         device: &str,
         board: Option<BoardOrFile<'_>>,
@@ -228,6 +246,7 @@ impl Machine {
         timing: Vec<(String, String)>,
         air: Option<&Air>,
         place: (f64, f64),
+        unit: u64,
     ) -> PyResult<Self> {
         let mut device = Device::load(Path::new(device)).map_err(refuse)?;
         let board = board.map(|b| b.board()?.timed(&timing)).transpose()?;
@@ -240,6 +259,9 @@ impl Machine {
                 sunseal_mcu::Machine::new(&device)
             }
         };
+        if unit != 0 {
+            inner.set_unit(unit);
+        }
         let elf = image.map(Elf::parse).transpose().map_err(refuse)?;
         if let Some(elf) = &elf {
             inner.load(elf).map_err(refuse)?;
@@ -254,7 +276,19 @@ impl Machine {
         let radio = radio.map(|radio| (radio, medium));
         let (progress, dump) = (Mutex::new(None), Mutex::new(None));
         let (footprint, devices) = (Mutex::new(None), Mutex::new(Vec::new()));
-        Ok(Self { inner: Mutex::new(inner), elf, progress, radio, fpgas, devices, dump, footprint })
+        let (inner, sent) = (Mutex::new(inner), Mutex::new(None));
+        Ok(Self { inner, elf, progress, radio, sent, fpgas, devices, dump, footprint })
+    }
+
+    /// Keeps what the radio sends from now on, for `take_sent`; an air of several machines keeps it by itself.
+    fn keep_sent(&self) {
+        self.sent().get_or_insert_default();
+    }
+
+    /// What the radio has sent since the last call, once `keep_sent` was called.
+    fn take_sent(&self) -> Vec<Sent> {
+        let mut sent = self.sent();
+        sent.as_mut().map(std::mem::take).unwrap_or_default().into_iter().map(Sent).collect()
     }
 
     /// Has `progress` called with the machine's cycles every now and then while it runs.
@@ -776,16 +810,32 @@ impl Machine {
         (m.resets(), m.supervisor_resets())
     }
 
-    /// What the chip and its coprocessors counted since power-on, to be weighed.
-    fn counts(&self) -> PyResult<Counts> {
+    /// The books as they stand now, for `counts` of what comes.
+    fn moment(&self) -> Moment {
+        let m = self.lock();
+        let events = fpga_events(&self.fpgas, m.time());
+        Moment { ledger: m.ledger(), cycles: m.cycles(), time: m.time(), events }
+    }
+
+    /// What the chip and its coprocessors counted since a moment, or since power-on, to be weighed.
+    #[pyo3(signature = (since=None))]
+    fn counts(&self, since: Option<&Moment>) -> PyResult<Counts> {
         self.check_parts()?;
         let m = self.lock();
         let (mut ledger, mut vocabulary) = (m.ledger(), m.vocabulary().clone());
-        for (name, count) in fpga_events(&self.fpgas, m.time()) {
+        let (mut cycles, mut time) = (m.cycles(), m.time());
+        let mut events = fpga_events(&self.fpgas, time);
+        if let Some(since) = since {
+            ledger = ledger.since(&since.ledger).map_err(refuse)?;
+            (cycles, time) = (cycles - since.cycles, time.since(since.time));
+            for ((_, count), (_, before)) in events.iter_mut().zip(&since.events) {
+                *count -= before;
+            }
+        }
+        for (name, count) in events {
             ledger.add_event(vocabulary.event(&name), count);
         }
-        let (cycles, time_ps) = (m.cycles(), m.time().0);
-        Ok(Counts::of_stretch(&ledger, vocabulary, cycles, time_ps, &self.device_names()))
+        Ok(Counts::of_stretch(&ledger, vocabulary, cycles, time.0, &self.device_names()))
     }
 
     fn lints(&self) -> Vec<String> {

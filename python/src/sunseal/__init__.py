@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sunseal.citing import Citations
     from sunseal.errors import SunsealError
     from sunseal.machine import Machine, Stop
+    from sunseal.measurement.calling import Calls, measure_calls
     from sunseal.measurement.constant_time import Covered, Leak, Verdict
     from sunseal.measurement.coupon import metrics as coupon_metrics
     from sunseal.measurement.injecting import Failure, Hazard, Injection, inject, war
@@ -40,6 +41,7 @@ _HOME = {
     "citing": "Citations",
     "errors": "SunsealError",
     "machine": "Machine Stop",
+    "measurement.calling": "Calls measure_calls",
     "measurement.constant_time": "Covered Leak Verdict",
     "measurement.injecting": "Failure Hazard Injection inject war",
     "measurement.lasting": "Least least_capacitor",
@@ -81,6 +83,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "Air",
     "Bench",
+    "Calls",
     "Citations",
     "Covered",
     "Ended",
@@ -109,6 +112,7 @@ __all__ = [
     "least_capacitor",
     "lifetime",
     "measure",
+    "measure_calls",
     "plan",
     "profile",
     "reproduce",

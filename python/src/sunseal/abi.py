@@ -29,6 +29,13 @@ class Convention:
         """Put arguments and return address where they belong and point the PC at the function."""
         raise NotImplementedError
 
+    def returns_to(self, machine: Machine) -> set[tuple[int, int]]:
+        """Return, at a function's first instruction, where it returns to, with the stack pointer's value there.
+
+        Two places where either of two instructions may have called it.
+        """
+        raise NotImplementedError
+
     def leave(self, machine: Machine, top: int) -> None:
         """Take what `enter` has put on the stack off again."""
         machine.registers["SP"] = top - self.stack_offset
@@ -91,9 +98,15 @@ class Msp430(Convention):
         machine.registers["SP"] = top
         machine.registers["PC"] = function
 
+    def returns_to(self, machine: Machine) -> set[tuple[int, int]]:
+        """CALL leaves a word on the stack, CALLA 20 bits in two."""
+        sp = machine.registers["SP"]
+        low, high = (int.from_bytes(machine.read(at, 2), "little") for at in (sp, sp + 2))
+        return {(low, sp + 2), (low | (high & 0xF) << 16, sp + 4)}
+
     def result(self, machine: Machine) -> bytes:
-        """R12 to R15."""
-        return b"".join(machine.registers[f"R{r}"].to_bytes(2, "little") for r in range(12, 16))
+        """The lower words of R12 to R15, which have 20 bits."""
+        return b"".join((machine.registers[f"R{r}"] & 0xFFFF).to_bytes(2, "little") for r in range(12, 16))
 
 
 class Avr(Convention):
@@ -123,6 +136,11 @@ class Avr(Convention):
         machine.registers["r1"] = 0
         machine.registers["SP"] = top - self.stack_offset
         machine.registers["PC"] = function
+
+    def returns_to(self, machine: Machine) -> set[tuple[int, int]]:
+        """A word address, most significant byte lowest."""
+        back = int.from_bytes(machine.read(self.stack(machine), 2), "big")
+        return {(2 * back, machine.registers["SP"] + 2)}
 
     def result(self, machine: Machine) -> bytes:
         """A result ends in r25 and is as wide as an even number of registers; from r18 up at most."""
@@ -158,6 +176,10 @@ class Arm(Convention):
         machine.registers["SP"] = top
         machine.registers["LR"] = back | 1
         machine.registers["PC"] = function & ~1
+
+    def returns_to(self, machine: Machine) -> set[tuple[int, int]]:
+        """The link register, whose lowest bit says Thumb."""
+        return {(machine.registers["LR"] & ~1, machine.registers["SP"])}
 
     def result(self, machine: Machine) -> bytes:
         """R0 and R1."""

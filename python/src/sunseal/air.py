@@ -12,9 +12,11 @@
 
 from __future__ import annotations
 
+import csv
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from sunseal import _engine
 from sunseal.errors import SunsealError
@@ -31,6 +33,39 @@ class Frame:
     carrier_hz: int
     data: bytes
     """Length byte and frame; the bare bytes of a CC1000."""
+    sent: _engine.Sent = field(repr=False, compare=False)
+    """The same for the engine, with how it was modulated."""
+
+
+def frames_of(sent: Iterable[_engine.Sent], machines: Sequence[Machine]) -> list[Frame]:
+    """Return transmissions with the machines that sent them, which are numbered as they joined the air."""
+    return [
+        Frame(machines[s.antenna], s.start_ps * 1e-12, s.end_ps * 1e-12, s.carrier_hz, bytes(s.data), s) for s in sent
+    ]
+
+
+def write_frames(path: Path, frames: Sequence[Frame], name_of: Callable[[Machine], str]) -> None:
+    """Write what was sent: as CSV (sender, start and end in seconds, carrier in hertz, bytes in hex), or as .pcap.
+
+    A capture has a frame at the time of its end, in microseconds: those of IEEE 802.15.4 with their check sequence, or
+    a CC2500's packets as docs/reference/link.md has them.
+
+    Raises
+    ------
+    SunsealError where a CC1000 sent, or radios of two kinds: a .pcap cannot hold that, nothing is written.
+    """
+    if path.suffix == ".pcap":
+        try:
+            capture = _engine.capture([f.sent for f in frames])
+        except _engine.EngineError as e:
+            raise SunsealError(f"`{path}` cannot be written: {e}") from e
+        path.write_bytes(capture)
+        return
+    with path.open("w", newline="", encoding="utf-8") as out:
+        rows = csv.writer(out)
+        rows.writerow(("sender", "start_s", "end_s", "carrier_hz", "data"))
+        for f in frames:
+            rows.writerow((name_of(f.sender), repr(f.start_s), repr(f.end_s), f.carrier_hz, f.data.hex()))
 
 
 class Air:
@@ -63,17 +98,18 @@ class Air:
         x_m: float = 0.0,
         y_m: float = 0.0,
         timing: Mapping[str, str | bool | int] | None = None,
+        seed: int = 0,
     ) -> Machine:
         """Put a new machine of a board on the air, its antenna at a place in metres. All begin at time 0.
 
-        `timing` as for `Machine`.
+        `timing` and `seed` as for `Machine`.
         """
         if self.time_s > 0:
             raise SunsealError(
                 f"the air has run for {self.time_s} s, and all its machines begin at the same time",
                 hint="make all machines before the first run",
             )
-        machine = Machine(board, elf, timing=timing, air=self._inner, place=(x_m, y_m))
+        machine = Machine(board, elf, timing=timing, air=self._inner, place=(x_m, y_m), seed=seed)
         self._machines.append(machine)
         return machine
 
@@ -117,7 +153,4 @@ class Air:
 
     def frames(self) -> list[Frame]:
         """Return the transmissions that have ended since the last call."""
-        return [
-            Frame(self._machines[n], start * 1e-12, end * 1e-12, hz, bytes(data))
-            for n, start, end, hz, data in self._inner.captured()
-        ]
+        return frames_of(self._inner.captured(), self._machines)

@@ -33,6 +33,7 @@ EXTRAS = {
     "h5py": "traces",
     "pyarrow": "traces",
     "pyjls": "traces",
+    "vcd": "traces",
     "distributed": "fleet",
     "scared": "leakage",
     "estraces": "leakage",

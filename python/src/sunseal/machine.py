@@ -181,12 +181,14 @@ class Machine:
         adc_v: Mapping[int, float] | None = None,
         air: _engine.Air | None = None,
         place: tuple[float, float] = (0.0, 0.0),
+        seed: int = 0,
     ) -> None:
         """Make the machine of a device, or as it sits on a board (supply, crystals, fuses, radio).
 
         Load an ELF, from a file or its bytes. `timing` sets switches of the core's timing by the names of
         docs/accuracy.md: `{"trap_misaligned": False}`; `adc_v` connects voltages to channels of the ADC. Nobody
         hears the radio: machines that shall hear one another are made by `Air.machine`, which gives `air` and `place`.
+        `seed` chooses the unit: its oscillators' jitter and what RAM holds when it is first powered.
         """
         board = boards.load(name) if boards.library().find("boards", name) is not None else None
         self.board = name if board is not None else None
@@ -200,7 +202,7 @@ class Machine:
         device = str(boards.home() / "data" / "devices" / f"{name}.toml")
         if self.board is not None:
             coprocessor.ready(self.board, tuple(switches))
-        self._inner = _engine.Machine(device, board, image, switches, air, place)
+        self._inner = _engine.Machine(device, board, image, switches, air, place, seed)
         if watching is not None:
             self._inner.set_progress(watching)
         for channel, volts in (adc_v or {}).items():
@@ -382,6 +384,7 @@ class Machine:
             def through(back: int) -> None:
                 runs.append(constant_time.follow(self, names, hidden, shown, (None, None, [back], None)))
 
+            self._at_main()
             self._call(call, None, through)
             (run,) = runs
         return constant_time.judge([run])
@@ -515,8 +518,39 @@ class Machine:
                     return
                 self._hooks[self.pc](self)
 
+        self._at_main()
         done = self._call((function, *args), returns, run)
         return replace(done, stack_bytes=done.stack_bytes - int(low))
+
+    def call_here(
+        self, function: Place, *args: Argument, returns: type[np.integer[Any]] | None = None, cycles: int | None = None
+    ) -> Done | None:
+        """Call a C function as `call` does, from wherever the program stands, which then cannot go on from there.
+
+        Afterwards the machine stands at `main`, for another call. None if the function has not returned within so
+        many cycles, has put the chip to sleep for good, or was cut off by a reset. The stack's use is not told, and
+        hooks are not called.
+        """
+        back, resets = False, self.resets
+
+        def run(main: int) -> None:
+            nonlocal back
+            back = self.run(until=main, cycles=cycles).kind == "pc" and self.resets == resets
+
+        done = self._call((function, *args), returns, run)
+        return replace(done, stack_bytes=0) if back else None
+
+    def returned(self, cycles: int | None = None) -> bool:
+        """Run from a function's first instruction until it has returned to its caller; say whether it has."""
+        convention, end = abi.of(self.device), None if cycles is None else self.cycles + cycles
+        places, resets = convention.returns_to(self), self.resets
+        while True:
+            left = None if end is None else end - self.cycles
+            stop = self.run(until=sorted({place for place, _ in places}), cycles=left)
+            if stop.kind != "pc" or self.resets != resets:
+                return False
+            if (self.pc, self.registers["SP"]) in places:
+                return True
 
     def place(self, content: bytes | int, *, align_bytes: int = 8) -> int:
         """Put bytes, or so many zero bytes, into RAM that the program leaves free; return their address.
@@ -548,6 +582,13 @@ class Machine:
             )
         return end
 
+    def _at_main(self) -> None:
+        if self.pc != self.address("main"):
+            raise SunsealError(
+                f"the machine stands at {self.describe(self.pc)}; a function is called from `main`",
+                hint='run(until="main") first',
+            )
+
     def _call(
         self,
         call: tuple[Place, *tuple[Argument, ...]],
@@ -556,11 +597,6 @@ class Machine:
     ) -> Done:
         convention = abi.of(self.device)
         back, top = self.address("main"), convention.stack(self)
-        if self.pc != back:
-            raise SunsealError(
-                f"the machine stands at {self.describe(self.pc)}; a function is called from `main`",
-                hint='run(until="main") first',
-            )
         convention.enter(self, self.address(call[0]), call[1:], back)
         begun = self.cycles
         run(back)

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sunseal import boards, machine, units
-from sunseal.air import Air, Frame
+from sunseal.air import Air, Frame, write_frames
 from sunseal.errors import SunsealError, unknown
 from sunseal.running import SLICE_S, Bench
 
@@ -76,17 +75,15 @@ class Network:
         return None
 
     def write_frames(self, path: Path) -> None:
-        """Write what was sent as CSV: sender, start and end in seconds, carrier in hertz, bytes in hex."""
+        """Write what was sent into a .csv or a .pcap, as `sunseal.air.write_frames` does."""
         names = {id(node.machine): name for name, node in self.nodes.items()}
-        with path.open("w", newline="", encoding="utf-8") as out:
-            rows = csv.writer(out)
-            rows.writerow(("sender", "start_s", "end_s", "carrier_hz", "data"))
-            for f in self.frames:
-                rows.writerow((names[id(f.sender)], repr(f.start_s), repr(f.end_s), f.carrier_hz, f.data.hex()))
+        write_frames(path, self.frames, lambda sender: names[id(sender)])
 
 
-def load(path: str | Path) -> Network:
+def load(path: str | Path, seed: int | None = None) -> Network:
     """Put the nodes of a file on an air; programs and typed bytes are looked for beside it.
+
+    `seed`, of what the air leaves to chance, goes before the file's.
 
     Raises
     ------
@@ -103,10 +100,10 @@ def load(path: str | Path) -> Network:
     air_told = _table(told.get("air", {}), f"[air] of `{path}`")
     _known(air_told, AIR, f"in [air] of `{path}`")
     how = {key: _number(air_told, key, f"[air] of `{path}`", default) for key, default in AIR.items()}
-    seed = told.get("seed", 1)
-    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 1 << 64:
-        raise SunsealError(f"`seed` of `{path}` is {seed!r}; a whole number from 0 to 2^64 - 1 is wanted")
-    air = Air(seed, **how)  # type: ignore[arg-type]
+    drawn: Any = told.get("seed", 1) if seed is None else seed
+    if not isinstance(drawn, int) or isinstance(drawn, bool) or not 0 <= drawn < 1 << 64:
+        raise SunsealError(f"`seed` of `{path}` is {drawn!r}; a whole number from 0 to 2^64 - 1 is wanted")
+    air = Air(drawn, **how)  # type: ignore[arg-type]
     nodes: dict[str, Bench] = {}
     listed = _tables(told, "node", path)
     if not 1 <= len(listed) <= NODES_MAX:

@@ -25,7 +25,7 @@ from sunseal.errors import SunsealError
 from sunseal.machine import Machine, Places
 
 if TYPE_CHECKING:
-    from sunseal.air import Air
+    from sunseal.air import Air, Frame
     from sunseal.instructions import Trace
 
 Why = Literal["until", "uart", "exit", "halted", "reset loop", "brown-out", "time", "failed", "debugger"]
@@ -38,6 +38,7 @@ PS = 10**12
 BKPT_SEMIHOSTING = b"\xab\xbe"
 """BKPT 0xAB in Thumb code: Arm, Semihosting for AArch32 and AArch64 (2022), section 3.1."""
 TEXT_BYTES_MAX = 1 << 16
+VCD_UNIT_S = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "fs": 1e-15}
 
 
 @dataclass(frozen=True)
@@ -69,13 +70,15 @@ class Bench:
         y_m: float = 0.0,
         i2c: Sequence[str] = (),
         spi: Sequence[str] = (),
+        seed: int = 0,
     ) -> None:
         """Put a program on a board.
 
         With an `air`, its radio's antenna stands there, and `Air.run` or `sunseal.network` runs it with the others.
         `uart` is the serial interface that `send` types into, by default the one that the board leads out; `baud`
         is how fast (8N1). `power` is the power set that `energy_j` is weighed with, `vcc_v` the supply. `i2c` and `spi`
-        are devices on its buses as `sunseal run` takes them, `0x48=tmp102:21.5C`.
+        are devices on its buses as `sunseal run` takes them, `0x48=tmp102:21.5C`. `seed` chooses the unit, as for
+        `Machine`.
         """
         if boards.library().find("boards", board) is None:
             raise SunsealError(
@@ -84,7 +87,10 @@ class Bench:
             )
         if baud <= 0:
             raise SunsealError(f"a terminal of {baud} baud types nothing: give one such as 9600")
-        self.machine = Machine(board, elf) if air is None else air.machine(board, elf, x_m=x_m, y_m=y_m)
+        if air is None:
+            self.machine = Machine(board, elf, seed=seed)
+        else:
+            self.machine = air.machine(board, elf, x_m=x_m, y_m=y_m, seed=seed)
         self.board = board
         if vcc_v is not None:
             self.machine.vcc_v = vcc_v
@@ -101,6 +107,7 @@ class Bench:
         self._typed_until_ps = 0
         self._exit: int | None = None
         self._traced: list[Trace] | None = None
+        self._sent: list[Frame] = []
         self._resets_before = self.machine.resets
         self._drives: list[tuple[int, int, str, bool | None, Iterator[tuple[int, bool | None]]]] = []
         self._order = itertools.count()
@@ -220,7 +227,21 @@ class Bench:
             raise SunsealError("nothing has been traced: call `keep_trace`, then run")
         return np.concatenate(self._traced)
 
+    def keep_frames(self) -> None:
+        """Keep what the radio sends from now on, for `frames`. On an air of several, `Air.frames` has it."""
+        if self.machine.radio is None:
+            raise SunsealError(f"{self.board} has no radio, so it sends no frames")
+        self.machine.engine.keep_sent()
+
     # --- What comes out --------------------------------------------------------------------------
+
+    @property
+    def frames(self) -> list[Frame]:
+        """What the radio has sent since `keep_frames`, in the order in which it ended."""
+        from sunseal.air import frames_of
+
+        self._sent += frames_of(self.machine.engine.take_sent(), [self.machine])
+        return self._sent
 
     @property
     def _now_ps(self) -> int:
@@ -451,6 +472,59 @@ def read_points(path: Path, what: str) -> list[tuple[float, float]]:
     SunsealError names the line where a value is missing, is no number, or where time does not rise.
     """
     return [(time_s, value) for time_s, value in read_rows(path, what, 1)]
+
+
+def read_levels(path: Path, signal: str, what: str) -> list[tuple[float, bool | None]]:
+    """Read the edges of one signal of a value change dump (IEEE 1364): seconds and level, None where it is x or z.
+
+    `signal` is its name, whole (`top.bus.ready`) or its end, and may be empty where the dump has one alone of one bit.
+
+    Raises
+    ------
+    SunsealError names the signals of one bit where none or several are meant, and what is wrong with the file.
+    """
+    from vcd.reader import TokenKind, VCDParseError, tokenize
+
+    levels = {"0": False, "1": True}
+    ids: dict[str, str] = {}
+    points: list[tuple[float, bool | None]] = []
+    scopes: list[str] = []
+    chosen, now, tick_s = "", 0, 1.0
+    try:
+        with path.open("rb") as file:
+            for token in tokenize(file):
+                match token.kind:
+                    case TokenKind.TIMESCALE:
+                        tick_s = int(token.timescale.magnitude) * VCD_UNIT_S[token.timescale.unit.value]
+                    case TokenKind.SCOPE:
+                        scopes.append(token.scope.ident)
+                    case TokenKind.UPSCOPE:
+                        scopes.pop()
+                    case TokenKind.VAR if token.var.size == 1:
+                        ids[".".join([*scopes, token.var.reference])] = token.var.id_code
+                    case TokenKind.ENDDEFINITIONS:
+                        chosen = ids[_signal(ids, signal, path, what)]
+                    case TokenKind.CHANGE_TIME:
+                        now = token.time_change
+                    case TokenKind.CHANGE_SCALAR if token.scalar_change.id_code == chosen:
+                        points.append((now * tick_s, levels.get(token.scalar_change.value)))
+    except OSError as e:
+        raise SunsealError(f"the file `{path}` for {what} cannot be read: {e.strerror or e}") from e
+    except VCDParseError as e:
+        raise SunsealError(f"the file `{path}` for {what} is no value change dump: {e}") from e
+    if not points:
+        raise SunsealError(f"`{path}` for {what} holds no level of a signal")
+    return points
+
+
+def _signal(ids: dict[str, str], wanted: str, path: Path, what: str) -> str:
+    found = [name for name in ids if not wanted or name == wanted or name.endswith(f".{wanted}")]
+    if len(found) == 1:
+        return found[0]
+    listed = ", ".join(list(found or ids)[:20]) or "none"
+    if not found:
+        raise SunsealError(f"`{path}` for {what} has no signal `{wanted}` of one bit; it has {listed}")
+    raise SunsealError(f"`{path}` for {what} has several signals, {listed}: name one, as `{path.name}:{found[0]}`")
 
 
 def read_rows(path: Path, what: str, values: int) -> list[tuple[float, ...]]:

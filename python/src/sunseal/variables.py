@@ -21,7 +21,7 @@ import struct
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from sunseal.errors import SunsealError, unknown
 
@@ -74,6 +74,26 @@ class _Place:
     bits: tuple[int, int] | None = None
 
 
+@dataclass(frozen=True)
+class Parameter:
+    """An argument or result of a function, as its debug data have it."""
+
+    name: str
+    type: str
+    """As C writes it."""
+    size_bytes: int
+    kind: Literal["integer", "pointer", "other"]
+    signed: bool = False
+
+
+@dataclass(frozen=True)
+class Prototype:
+    """What a function takes and gives back; `result` is None where it gives nothing back."""
+
+    parameters: tuple[Parameter, ...]
+    result: Parameter | None
+
+
 class Variables(MutableMapping[str, Value]):
     """Variables with a fixed place in memory, by path."""
 
@@ -121,6 +141,23 @@ class Variables(MutableMapping[str, Value]):
     def put(self, address: int, type_name: str, value: Value) -> None:
         """Write memory as a type of the program."""
         self._write(_Place(address, self._named_type(type_name), f"{type_name} at {address:#x}"), value)
+
+    def prototype(self, function: str) -> Prototype | None:
+        """Return what a function takes and gives back; None where no debug data tell."""
+        try:
+            for top in self._units():
+                for die in top.iter_children():
+                    if die.tag != "DW_TAG_subprogram" or "DW_AT_declaration" in die.attributes:
+                        continue
+                    told = _declared(die)
+                    if _text(told, "DW_AT_name") != function:
+                        continue
+                    given = [c for c in die.iter_children() if c.tag == "DW_TAG_formal_parameter"]
+                    result = _parameter(told) if "DW_AT_type" in told.attributes else None
+                    return Prototype(tuple(_parameter(_declared(p)) for p in given), result)
+        except SunsealError:
+            return None
+        return None
 
     # --- Where it lies ---------------------------------------------------------------------------
 
@@ -350,6 +387,16 @@ def _bare(die: DIE) -> DIE:
     while die.tag in _WRAPPERS:
         die = _type(die)
     return die
+
+
+def _parameter(die: DIE) -> Parameter:
+    kind, bare = _type(die), _bare(_type(die))
+    numbers = (_BOOL, _SIGNED, _SIGNED_CHAR, _UNSIGNED, _UNSIGNED_CHAR)
+    is_number = bare.tag == "DW_TAG_enumeration_type" or _encoding(bare) in numbers
+    what: Literal["integer", "pointer", "other"] = "integer" if is_number else "other"
+    if bare.tag == "DW_TAG_pointer_type":
+        what = "pointer"
+    return Parameter(_text(die, "DW_AT_name"), _spell(kind), _size(bare), what, is_number and _signed(bare))
 
 
 def _array(die: DIE) -> tuple[DIE, list[int]]:

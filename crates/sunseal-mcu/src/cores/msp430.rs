@@ -800,6 +800,10 @@ impl<P: Peripherals> Chip for Msp430<P> {
         self.reset();
     }
 
+    fn fill_ram(&mut self, seed: u64) {
+        self.soc.env.scramble_ram(seed);
+    }
+
     fn reclock(&mut self) {
         let (now, cycles) = (self.common().now(), self.cpu.cycles);
         self.soc.p.update_clocks(&mut self.soc.env, now, cycles);

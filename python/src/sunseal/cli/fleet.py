@@ -12,7 +12,7 @@ from rich.table import Table
 
 from sunseal import boards, places, units
 from sunseal.cli.console import PAGE, Figure, Report, err, out, print_json, writable
-from sunseal.cli.options import Json
+from sunseal.cli.options import Json, Seed
 from sunseal.measurement import measuring
 
 
@@ -23,6 +23,7 @@ def fleet_command(
     dask: Annotated[str | None, typer.Option("--dask", help="A Dask scheduler, such as tcp://host:8786.")] = None,
     report: Report = None,
     figure: Figure = None,
+    seed: Seed = None,
     as_json: Json = False,
 ) -> None:
     """Play thousands of nodes over years from one measured profile; Ctrl-C and again goes on where it was."""
@@ -35,7 +36,7 @@ def fleet_command(
     quiet = as_json or not err.is_terminal
     if not quiet:
         err.print("measuring the profile and drawing the fleet", style="dim")
-    fleet = fleets.load(path)
+    fleet = fleets.load(path, seed=seed)
     places.look_beside(fleet.scenario.folder)
     columns = (TextColumn("nodes"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err.console, transient=True, disable=quiet) as bar:

@@ -14,6 +14,7 @@ from sunseal.cli.console import Figure, err, out, print_json, writable
 from sunseal.cli.options import Json, Operation, Point, Power, Voltages
 from sunseal.cli.progress import counting
 from sunseal.cli.spread import spread
+from sunseal.errors import SunsealError
 from sunseal.measurement import measuring
 
 
@@ -24,9 +25,24 @@ def measure_command(
     unit: Annotated[
         bool, typer.Option("--unit", help="Also say what the measurement unit of Mane 2014 would have read.")
     ] = False,
+    call: Annotated[
+        str | None,
+        typer.Option(
+            "--call",
+            metavar="F(ARGS)",
+            help="Call a function of your program, from main or --from, until it returns; F alone: as the program "
+            "calls it.",
+        ),
+    ] = None,
+    repeat: Annotated[int, typer.Option("--repeat", min=1, help="How many calls; least, mean and most are told.")] = 1,
     as_json: Json = False,
 ) -> None:
     """Measure one operation: cycles, time, joules, memory, and whether its result is right."""
+    if call is not None:
+        _measure_calls(operation, point, unit, call, repeat, as_json)
+        return
+    if repeat != 1:
+        raise SunsealError("`--repeat` belongs to `--call`: a run between two marks is the same each time")
     with counting(as_json, operation.label) as progress:
         m = measuring.measure(**operation.asked(), **point.asked(), unit=unit, progress=progress)
     for lint in m.lints:
@@ -37,6 +53,53 @@ def measure_command(
         _show_measurement(m)
     if m.result_valid is False:
         raise typer.Exit(1)
+
+
+def _measure_calls(operation: Operation, point: Point, unit: bool, call: str, repeat: int, as_json: bool) -> None:
+    from sunseal.measurement import calling
+
+    if unit:
+        raise SunsealError(
+            "`--unit` cannot stand beside `--call`: the measurement unit reads a workload between its marks"
+        )
+    with counting(as_json, operation.label):
+        found = calling.measure_calls(**operation.calls(call), **point.asked(), repeat=repeat)
+    for lint in found.lints:
+        err.print(f"[bold yellow]warning:[/] {escape(lint)}")
+    if as_json:
+        print_json(found.to_dict())
+        return
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim")
+    table.add_column()
+    table.add_row("call", escape(f"{found.call} in {found.program} on {found.board}"))
+    table.add_row("operating point", f"{units.show(found.freq_hz, 'Hz')}, {found.vcc_v:g} V, {found.power_set}")
+    if len(found.calls) > 1:
+        table.add_row("calls", f"{len(found.calls):,}; least, mean, most:")
+    for name, unit_of in (("cycles", ""), ("time_s", "s"), ("energy_j", "J")):
+        spread = found.spread(name)
+        ends = (spread["min"], spread["mean"], spread["max"]) if len(found.calls) > 1 else (spread["mean"],)
+        shown = (
+            units.show(v, unit_of, like=spread["max"]) if unit_of else f"{v:,.0f}" if v == int(v) else f"{v:,.1f}"
+            for v in ends
+        )
+        table.add_row(name.partition("_")[0], ", ".join(shown))
+    low, high = (
+        sum(getattr(c, end) for c in found.calls) / len(found.calls) for end in ("energy_low_j", "energy_high_j")
+    )
+    table.add_row("  sure within", units.span(low, high, "J", found.spread("energy_j")["mean"]))
+    values = [c.value for c in found.calls]
+    if values[0] is not None:
+        same = len(set(values)) == 1
+        table.add_row("result", f"{values[0]:,}" if same else f"{values[0]:,} first, {values[-1]:,} last")
+    for name, data in found.written.items():
+        held = data[:32].hex(" ") + (f" and {len(data) - 32} more" if len(data) > 32 else "")
+        table.add_row(escape(f"argument {name}"), held)
+    if found.unchecked:
+        table.add_row("unchecked", f"recalled from the document, not read again: {', '.join(found.unchecked)}")
+    if found.assumed:
+        table.add_row("assumed", f"by us, in no document: {', '.join(found.assumed)}")
+    out.print(table)
 
 
 def _show_measurement(m: measuring.Measurement) -> None:

@@ -67,6 +67,12 @@ Marks = Annotated[
 ]
 
 Image = Annotated[Path, typer.Argument(metavar="FILE.elf", help="Your program.")]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        "--seed", min=0, max=2**63 - 1, help="Of all that is left to chance, before the file's; same seed, same bytes."
+    ),
+]
 Until = Annotated[str | None, typer.Option("--until", help="Symbol where the run ends; else the program's end.")]
 Seconds = Annotated[str | None, typer.Option("--for", help="Simulated time to run, such as 20ms.")]
 
@@ -137,6 +143,18 @@ class Operation:
     marks: Marks = False
     timing: TimingSwitch = None
     adc: Adc = None
+
+    def calls(self, call: str) -> dict[str, Any]:
+        """Return what `measure_calls` takes of it."""
+        if self.elf is None or self.variant or self.end or self.marks:
+            wrong = "--variant" if self.variant else "--to" if self.end else "--marks"
+            if self.elf is None:
+                raise SunsealError("`--call` needs a program of yours: name its ELF file")
+            raise SunsealError(
+                f"`{wrong}` cannot stand beside `--call`, which measures from a function's entry to its return"
+            )
+        asked = {"elf": self.elf, "call": call, "board": self.board, "start": self.start}
+        return {**asked, "timing": _timing_of(self.timing), "adc_v": adc_of(self.adc)}
 
     def __post_init__(self) -> None:
         """Take a first argument that is written like a file for a program of the user's own."""

@@ -19,7 +19,7 @@ from rich.markup import escape
 from sunseal import boards, coprocessor, units
 from sunseal._engine import EngineError
 from sunseal.cli.console import err, print_json, writable
-from sunseal.cli.options import Board, Json, Seconds, Vcc, adc_channel, vcc_of
+from sunseal.cli.options import Board, Json, Seconds, Seed, Vcc, adc_channel, vcc_of
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
@@ -67,7 +67,9 @@ def run_command(
     ] = None,
     pin: Annotated[
         list[str] | None,
-        typer.Option("--pin", help="P1.3=0, =1, =toggle@1Hz or =FILE.csv (seconds, 0 or 1). Repeatable."),
+        typer.Option(
+            "--pin", help="P1.3=0, =1, =toggle@1Hz, =FILE.csv (seconds, 0 or 1) or =FILE.vcd:SIGNAL. Repeatable."
+        ),
     ] = None,
     i2c: Annotated[
         list[str] | None,
@@ -91,7 +93,7 @@ def run_command(
         typer.Option("--trace", help="Write each instruction with its registers into this .csv or .parquet."),
     ] = None,
     frames: Annotated[
-        Path | None, typer.Option("--frames", help="Write what the nodes of a FILE.toml sent into this .csv.")
+        Path | None, typer.Option("--frames", "--pcap", help="Write what radios sent into this .csv or .pcap.")
     ] = None,
     gdb: Annotated[
         str | None, typer.Option("--gdb", metavar="HOST:PORT", help="Serve a debugger, which runs the program.")
@@ -102,6 +104,7 @@ def run_command(
     ] = None,
     vcc: Vcc = None,
     power: Annotated[str | None, typer.Option("--power", help="Power set for the joules.")] = None,
+    seed: Seed = None,
     as_json: Json = False,
 ) -> None:
     """Run a program as on a bench: its UART on your terminal, voltages and levels at its inputs.
@@ -110,6 +113,7 @@ def run_command(
     it runs until it stops for good. The exit status is 0, or what the program says by semihosting or `--exit`; 1
     where it faults, is reset again and again, or misses its end.
     """
+    from sunseal.air import write_frames
     from sunseal.cli import progress
     from sunseal.running import Bench
 
@@ -118,17 +122,15 @@ def run_command(
     writable(pin_log, (".csv",))
     writable(vcd, (".vcd",))
     writable(trace, (".csv", ".parquet"))
-    writable(frames, (".csv",))
+    writable(frames, (".csv", ".pcap"))
     if elf.suffix == ".toml":
         alone = {"--until": until, "--exit": status, "--uart": uart, "--input": typed, "--pty": pty, "--adc": adc}
         alone |= {"--pin": pin, "--pin-log": pin_log, "--vcd": vcd, "--trace": trace, "--gdb": gdb, "--supply": supply}
         alone |= {"--vcc": vcc, "--power": power, "--i2c": i2c, "--spi": spi}
         if refused := [name for name, given in alone.items() if given]:
             raise SunsealError(f"`{refused[0]}` is of one program alone, and `{elf}` names several on an air")
-        _on_air(elf, span, until_uart, frames, as_json)
+        _on_air(elf, span, until_uart, frames, seed, as_json)
         return
-    if frames is not None:
-        raise SunsealError("`--frames` is of several programs on an air: give a FILE.toml that names them")
     if vcd_pin and vcd is None:
         raise SunsealError("`--vcd-pin` belongs to `--vcd`")
     if supply is not None:
@@ -140,6 +142,7 @@ def run_command(
             "--input": typed,
         }
         inputs |= {"--pty": pty, "--pin": pin, "--pin-log": pin_log, "--vcd": vcd, "--gdb": gdb, "--trace": trace}
+        inputs |= {"--frames": frames}
         if refused := [name for name, given in inputs.items() if given]:
             raise SunsealError(
                 f"`{refused[0]}` is of a bench with a steady supply, and `--supply` feeds the program from a store "
@@ -148,6 +151,8 @@ def run_command(
         source = ctx.get_parameter_source("board")
         own = source is None or source.name == "DEFAULT"  # else the scenario's board
         told = _as_fed(supply, elf, None if own else board, span, vcc, power)
+        if seed is not None:
+            told["seed"] = seed
         told["adc"] = {**told.get("adc", {}), **_voltages(adc)}
         for bus, devices in (("i2c", i2c), ("spi", spi)):
             told[bus] = [*told.get(bus, ()), *(devices or ())]
@@ -160,7 +165,9 @@ def run_command(
     ends |= {f"--pin {given}": given for given in moving}
     if gdb is not None and (refused := [name for name, given in ends.items() if given]):
         raise SunsealError(f"`{refused[0]}` cannot stand beside `--gdb`: the debugger runs the program, not the bench")
-    bench = Bench(board, elf, uart=uart, baud=baud, power=power, vcc_v=vcc_of(vcc))
+    bench = Bench(board, elf, uart=uart, baud=baud, power=power, vcc_v=vcc_of(vcc), seed=seed or 0)
+    if frames is not None:
+        bench.keep_frames()
     for given in adc or ():
         _connect(bench, given)
     for given in pin or ():
@@ -185,6 +192,8 @@ def run_command(
         pin_log.write_text("time_s,pin,level\n" + "".join(rows), encoding="utf-8")
     if trace is not None:
         _write_trace(bench, trace)
+    if frames is not None:
+        write_frames(frames, bench.frames, lambda _: bench.board)
     code = ended.exit_status
     if status is not None and ended.why != "failed":
         code = bench.machine.read_int(status) & 0xFF
@@ -228,11 +237,13 @@ def _play(bench: Bench, until: list[str] | None, until_uart: str | None, span: s
         return Ended("failed", str(e), 1)
 
 
-def _on_air(path: Path, span: str | None, until_uart: str | None, frames: Path | None, as_json: bool) -> None:
+def _on_air(
+    path: Path, span: str | None, until_uart: str | None, frames: Path | None, seed: int | None, as_json: bool
+) -> None:
     """Run the programs of a file on one air; each line that one writes has its name in front."""
     from sunseal import network
 
-    net = network.load(path)
+    net = network.load(path, seed)
     lines = _Lines()
     if not as_json:
         net.on_output = lines.heard
@@ -426,7 +437,7 @@ def _connect(bench: Bench, given: str) -> None:
 
 
 def _drive(bench: Bench, given: str) -> None:
-    from sunseal.running import read_points
+    from sunseal.running import read_levels, read_points
 
     name, eq, what = given.partition("=")
     if not (eq and what):
@@ -435,13 +446,16 @@ def _drive(bench: Bench, given: str) -> None:
         bench.pin(name, what == "1")
     elif what.startswith("toggle@"):
         bench.toggle(name, units.parse(what.removeprefix("toggle@"), "Hz", f"--pin {name}"))
+    elif ".vcd" in what:
+        file, _, signal = what.partition(".vcd")
+        bench.pin(name, read_levels(Path(f"{file}.vcd"), signal.removeprefix(":"), f"--pin {name}"))
     elif what.endswith(".csv"):
         points = read_points(Path(what), f"--pin {name}")
         if bad := [value for _, value in points if value not in (0.0, 1.0)]:
             raise SunsealError(f"`{what}` holds the level {bad[0]:g} for pin {name}; a level is 0 or 1")
         bench.pin(name, [(at_s, value == 1.0) for at_s, value in points])
     else:
-        raise SunsealError(f"--pin `{given}`: write 0, 1, toggle@1Hz or a .csv file behind `=`")
+        raise SunsealError(f"--pin `{given}`: write 0, 1, toggle@1Hz, a .csv or a .vcd file behind `=`")
 
 
 def _unread(terminal: int) -> int:

@@ -15,7 +15,7 @@ from rich.markup import escape
 
 from sunseal import boards, places, units
 from sunseal.cli.console import PAGE, Figure, Report, err, out, print_json, writable
-from sunseal.cli.options import Board, Json
+from sunseal.cli.options import Board, Json, Seed
 from sunseal.errors import Stopped, SunsealError
 from sunseal.measurement import measuring
 
@@ -37,6 +37,7 @@ def simulate_command(
         str | None,
         typer.Option("--window", metavar="FROM..TO", help="A stretch of the run told step by step, as 60..61.5s."),
     ] = None,
+    seed: Seed = None,
     as_json: Json = False,
 ) -> None:
     """Play a scenario: harvester, storage and node in a closed loop, down to the last joule.
@@ -58,11 +59,14 @@ def simulate_command(
     if kept.is_file() and not resume:
         err.print(f"`{escape(str(kept))}` keeps an earlier run (`--resume` goes on with it); this takes its place")
     loaded = simulation.load(scenario).observed(functions, None if window is None else _stretch(window))
+    if seed is not None:
+        loaded = loaded.seeded(seed)
     places.look_beside(loaded.folder)
     told = simulation.facts(loaded)
     options = [("--report", report), ("--figure", figure), ("--series", series), ("--checkpoint", checkpoint)]
     given = [text for name, file in options if file is not None for text in (name, str(file))]
     given += ["--functions"] * functions + (["--window", window] if window is not None else [])
+    given += ["--seed", str(seed)] if seed is not None else []
     again = shlex.join(["sunseal", "simulate", str(scenario), *given])
     goes_on = f"`{kept}` keeps the run; `{again} --resume` goes on with it"
     keep = simulation.Checkpoint(kept, resume, told=lambda sentence: err.print(escape(sentence)))

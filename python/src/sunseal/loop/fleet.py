@@ -288,8 +288,11 @@ class Fleet:
         return seen.hexdigest()
 
 
-def load(path: Path, profile: NodeProfile | None = None) -> Fleet:
-    """Read a fleet file, measure its profile if it brings none, compute its light, and draw its nodes."""
+def load(path: Path, profile: NodeProfile | None = None, seed: int | None = None) -> Fleet:
+    """Read a fleet file, measure its profile if it brings none, compute its light, and draw its nodes.
+
+    `seed`, of what the nodes draw, goes before the file's.
+    """
     told: dict[str, Any] = boards.read_toml(path)
     for key in told:
         if key not in KEYS:
@@ -297,7 +300,10 @@ def load(path: Path, profile: NodeProfile | None = None) -> Fleet:
     for key in ("scenario", "nodes"):
         if key not in told:
             raise SunsealError(f"`{path}` lacks `{key}`")
-    count, days, seed = (told.get(k, d) for k, d in (("nodes", 0), ("days", 365), ("seed", 1)))
+    count, days, drawn = (told.get(k, d) for k, d in (("nodes", 0), ("days", 365), ("seed", 1)))
+    seed = drawn if seed is None else seed
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise SunsealError(f"`{path}`: seed is {seed!r}; it must be a whole number, zero or more")
     for key, value in (("nodes", count), ("days", days)):
         if not isinstance(value, int) or value < 1:
             raise SunsealError(f"`{path}`: {key} is {value!r}; it must be a whole number, one or more")
@@ -314,7 +320,7 @@ def load(path: Path, profile: NodeProfile | None = None) -> Fleet:
             if key not in SPREADS:
                 raise unknown("key", key, SPREADS, f"in [spread] of `{path}`")
         name = str(told.get("name", path.stem))
-        return _drawn(name, path, scenario, profile, climate, spread, count, days, int(seed))
+        return _drawn(name, path, scenario, profile, climate, spread, count, days, seed)
 
 
 def _given_profile(told: Mapping[str, Any], path: Path) -> NodeProfile:

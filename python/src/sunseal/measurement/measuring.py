@@ -243,8 +243,8 @@ def measure(
     weights = PowerSet(power, board)
     if program.own_clock:
         counts, valid = run(program, board, progress, timing)
-        vcc_v = _own_vcc(weights, counts, vcc_v)
-        freq_hz = _own_clock(program, counts, freq_hz)
+        vcc_v = own_vcc(weights, counts, vcc_v)
+        freq_hz = own_clock(program, counts, freq_hz)
         point = weights.inner.weigh_as_run(coprocessor.without(board, counts), vcc_v)
     else:
         freq_hz, vcc_v = operating_point(weights, freq_hz, vcc_v)
@@ -306,7 +306,7 @@ def _mhz(clock_hz: float) -> str:
     return f"{clock_hz / 1e6:.6g} MHz"
 
 
-def _own_clock(program: Program, counts: _engine.Counts, asked_hz: int | None) -> int:
+def own_clock(program: Program, counts: _engine.Counts, asked_hz: int | None) -> int:
     """Return the clock that a program of the user's own runs at between its marks; refuse another."""
     clocks = counts.clocks()
     if not clocks:  # asleep from mark to mark
@@ -323,7 +323,7 @@ def _own_clock(program: Program, counts: _engine.Counts, asked_hz: int | None) -
     )
 
 
-def _own_vcc(weights: PowerSet, counts: _engine.Counts, vcc_v: float | None) -> float:
+def own_vcc(weights: PowerSet, counts: _engine.Counts, vcc_v: float | None) -> float:
     """Return the supply for a program of the user's own: the default where its clock allows that, else the board's."""
     _, default_v = operating_point(weights, DEFAULT_FREQ_HZ, vcc_v)
     fastest = max((hz for hz, _, _ in counts.clocks()), default=0)
@@ -371,7 +371,7 @@ def curve(
         weights.inner.check(wired_hz or 1_000_000, vcc_v)  # a voltage without a legal clock is no empty curve
     if program.own_clock:
         counts, _ = run(program, board, progress, timing)
-        own_hz = _own_clock(program, counts, None)
+        own_hz = own_clock(program, counts, None)
         legal = [v for v in curve_voltages(weights) if own_hz <= weights.inner.freq_max_hz(v) * (1 + CLOCK_GRACE)]
         return [
             _point(own_hz, vcc_v, counts, weights.inner.weigh_as_run(coprocessor.without(board, counts), vcc_v), board)

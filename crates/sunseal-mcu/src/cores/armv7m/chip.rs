@@ -275,6 +275,10 @@ impl<S: Around> Chip for CortexM<S> {
         self.reset();
     }
 
+    fn fill_ram(&mut self, seed: u64) {
+        self.soc.wake_ram(seed);
+    }
+
     fn reclock(&mut self) {
         self.update_clocks();
     }

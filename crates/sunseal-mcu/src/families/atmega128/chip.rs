@@ -304,6 +304,10 @@ impl Chip for Avr {
         self.reset();
     }
 
+    fn fill_ram(&mut self, seed: u64) {
+        self.soc.scramble_ram(seed);
+    }
+
     fn reclock(&mut self) {
         let (now, cycles) = (self.soc.common.now(), self.cpu.cycles);
         self.soc.update_clocks(now, cycles);

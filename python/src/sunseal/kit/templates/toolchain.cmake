@@ -9,4 +9,4 @@ if(NOT DEFINED ENV{SUNSEAL_TOOLS})
 endif()
 
 @CORE@
-set(CMAKE_C_FLAGS_INIT "${TARGET} -ffreestanding -ffunction-sections -fdata-sections -fno-common -g -Os")
+set(CMAKE_C_FLAGS_INIT "${TARGET} -ffreestanding -ffunction-sections -fdata-sections -fno-common -gdwarf-4 -Os")
