@@ -115,6 +115,8 @@ pub(crate) trait Chip: Sized {
     fn memory(&self, addr: u32, bytes: usize) -> Option<&[u8]>;
     /// Changes memory of any kind, as a programmer would. The bytes are all memory.
     fn store(&mut self, addr: u32, bytes: &[u8]);
+    /// Reads a peripheral's register of 1, 2 or 4 bytes as the CPU does, with all that follows from it.
+    fn load(&mut self, addr: u32, bytes: u32) -> Result<u32, Fault>;
     fn pin_level(&self, pin: Pin) -> bool;
     fn drive(&mut self, drives: Vec<Drive>);
     /// Names of the serial interfaces; their places are their numbers.
@@ -725,6 +727,21 @@ impl<C: Chip> Engine<C> {
         self.check_memory(addr, bytes.len())?;
         self.chip.store(addr, bytes);
         Ok(())
+    }
+
+    /// What the CPU would read from a peripheral's register of 1, 2 or 4 bytes now; the chip stays as it is.
+    pub fn register_value(&mut self, addr: u32, bytes: u32) -> Result<u32, MachineError> {
+        let chip = self.chip.save();
+        let common = self.chip.common();
+        let (accounts, state, uncached) =
+            (common.accounts.clone(), common.state.clone(), common.uncached);
+        let found = self.chip.load(addr, bytes);
+        let common = self.chip.common_mut();
+        (common.accounts, common.state, common.uncached) = (accounts, state, uncached);
+        common.pending_fault = None;
+        self.chip.restore(chip);
+        self.chip.settle();
+        found.map_err(|fault| MachineError::NoRegisterThere(fault.to_string()))
     }
 
     /// That the bytes all lie in memory (not in peripherals).

@@ -50,6 +50,9 @@ pub enum MachineError {
         /// The core's registers, for the sentence.
         known: String,
     },
+    /// A peripheral's register that the CPU could not read.
+    #[error("no register can be read there: {0}")]
+    NoRegisterThere(String),
     /// Memory that is not there.
     #[error("{bytes} bytes at {addr:#07x} are not all memory of {device}")]
     NoMemory {

@@ -535,6 +535,14 @@ impl Machine {
         each_mut!(self, e => e.write_mem(addr, bytes))
     }
 
+    /// What the CPU would read from a peripheral's register of 1, 2 or 4 bytes now: nothing follows from this look at it.
+    ///
+    /// # Errors
+    /// If the CPU could not read it, as where nothing is mapped.
+    pub fn register_value(&mut self, addr: u32, bytes: u32) -> Result<u32, MachineError> {
+        each_mut!(self, e => e.register_value(addr, bytes))
+    }
+
     /// Address of the next instruction.
     #[must_use]
     pub fn pc(&self) -> u32 {

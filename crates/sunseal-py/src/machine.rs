@@ -718,6 +718,11 @@ impl Machine {
         self.lock().read_mem(addr, bytes).map(<[u8]>::to_vec).map_err(refuse)
     }
 
+    /// What the CPU would read from a peripheral's register of 1, 2 or 4 bytes.
+    fn register_value(&self, addr: u32, bytes: u32) -> PyResult<u32> {
+        self.lock().register_value(addr, bytes).map_err(refuse)
+    }
+
     fn write(&self, addr: u32, bytes: &[u8]) -> PyResult<()> {
         self.footprint().iter_mut().for_each(|f| f.wrote(addr, bytes.len() as u32));
         self.lock().write_mem(addr, bytes).map_err(refuse)

@@ -18,10 +18,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from sunseal import _engine, abi, boards, coprocessor, instructions
+from sunseal import _engine, abi, boards, coprocessor, images, instructions
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import constant_time
 from sunseal.measurement.constant_time import Leak, Verdict
+from sunseal.peripherals import Peripherals
 from sunseal.variables import Variables
 
 if TYPE_CHECKING:
@@ -185,10 +186,11 @@ class Machine:
     ) -> None:
         """Make the machine of a device, or as it sits on a board (supply, crystals, fuses, radio).
 
-        Load an ELF, from a file or its bytes. `timing` sets switches of the core's timing by the names of
-        docs/accuracy.md: `{"trap_misaligned": False}`; `adc_v` connects voltages to channels of the ADC. Nobody
-        hears the radio: machines that shall hear one another are made by `Air.machine`, which gives `air` and `place`.
-        `seed` chooses the unit: its oscillators' jitter and what RAM holds when it is first powered.
+        Load a program: an ELF, from a file or its bytes, or a file as `images.read` takes it. `timing` sets switches
+        of the core's timing by the names of docs/accuracy.md: `{"trap_misaligned": False}`; `adc_v` connects voltages
+        to channels of the ADC. Nobody hears the radio: machines that shall hear one another are made by `Air.machine`,
+        which gives `air` and `place`. `seed` chooses the unit: its oscillators' jitter and what RAM holds when it is
+        first powered.
         """
         board = boards.load(name) if boards.library().find("boards", name) is not None else None
         self.board = name if board is not None else None
@@ -197,7 +199,7 @@ class Machine:
             name = board.device
         if name not in boards.names("devices"):
             raise unknown("device or board", name, [*boards.names("devices"), *boards.names("boards")])
-        image = elf if isinstance(elf, bytes) or elf is None else _read(Path(elf))
+        image = elf if isinstance(elf, bytes) or elf is None else images.read(Path(elf), name)
         switches = timing_pairs(timing)
         device = str(boards.home() / "data" / "devices" / f"{name}.toml")
         if self.board is not None:
@@ -218,6 +220,8 @@ class Machine:
         self.flags = Flags(self.registers)
         self.variables = Variables(self, image)
         """Variables of the program with the types of its debug data: `m.variables["state.samples[2]"]`."""
+        self.io = Peripherals(self._inner, name)
+        """I/O registers by the names of the manual: `m.io["P1OUT"]`."""
 
     @property
     def engine(self) -> _engine.Machine:
@@ -819,10 +823,3 @@ class Machine:
     def restore(self, snapshot: _engine.Snapshot) -> None:
         """Go back to a snapshot of this machine or one like it."""
         self._inner.restore(snapshot)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as e:
-        raise SunsealError(f"the program `{path}` cannot be read: {e.strerror or e}") from e

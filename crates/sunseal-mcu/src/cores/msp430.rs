@@ -820,6 +820,13 @@ impl<P: Peripherals> Chip for Msp430<P> {
         self.settle();
     }
 
+    fn load(&mut self, addr: u32, bytes: u32) -> Result<u32, Fault> {
+        let (width, cycles) = (if bytes == 1 { Width::Byte } else { Width::Word }, self.cpu.cycles);
+        let low = u32::from(self.soc.read(addr, width, cycles)?);
+        let high = if bytes == 4 { self.soc.read(addr + 2, width, cycles)? } else { 0 };
+        Ok(low | u32::from(high) << 16)
+    }
+
     fn pin_level(&self, pin: Pin) -> bool {
         self.soc.p.pin_level(pin)
     }

@@ -641,6 +641,13 @@ impl SingleThreadBase for Session<'_> {
             data.copy_from_slice(bytes);
             return Ok(data.len());
         }
+        let bytes = data.len() as u32;
+        if matches!(bytes, 1 | 2 | 4)
+            && let Ok(value) = self.machine.register_value(start, bytes)
+        {
+            data.copy_from_slice(&value.to_le_bytes()[..data.len()]);
+            return Ok(data.len());
+        }
         // As much as there is.
         for (i, byte) in data.iter_mut().enumerate() {
             let addr = start.checked_add(i as u32);

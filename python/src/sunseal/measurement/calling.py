@@ -95,7 +95,7 @@ def measure_calls(
     """
     if not 1 <= repeat <= REPEAT_MAX:
         raise SunsealError(f"{repeat} repetitions cannot be measured: give 1 to {REPEAT_MAX:,}")
-    program = measuring.own(elf, None, adc_v)
+    program = measuring.own(elf, board, None, adc_v)
     weights = measuring.PowerSet(power, board)
     machine = Machine(board, program.image, timing=timing, adc_v=adc_v)
     name, arguments = _parse(call)

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-from sunseal import _engine, boards, citing, coprocessor
+from sunseal import _engine, boards, citing, coprocessor, images
 from sunseal.errors import SunsealError
 from sunseal.machine import timing_pairs
 from sunseal.measurement import oracle
@@ -140,12 +140,9 @@ def builtin(workload: str | boards.Workload, board: str, variant: Mapping[str, s
     )
 
 
-def own(elf: Path, window: tuple[str, str] | None, adc_v: Mapping[int, float] | None = None) -> Program:
+def own(elf: Path, board: str, window: tuple[str, str] | None, adc_v: Mapping[int, float] | None = None) -> Program:
     """Load the user's program."""
-    try:
-        image = elf.read_bytes()
-    except OSError as e:
-        raise SunsealError(f"the program `{elf}` cannot be read: {e.strerror or e}") from e
+    image = images.read(elf, _board(board).device)
     return Program(elf.name, image, window, None, adc_v=tuple(sorted((adc_v or {}).items())))
 
 
@@ -503,7 +500,7 @@ def _choose(
     assert elf is not None
     if variant:
         raise SunsealError("`--variant` belongs to a workload; your own ELF is one variant already")
-    return own(elf, window, adc_v), "own"
+    return own(elf, board, window, adc_v), "own"
 
 
 def _weighed(

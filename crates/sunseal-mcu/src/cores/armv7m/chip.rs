@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sunseal_isa::Fault;
 use sunseal_isa::thumb::{self, Cpu, Entry, Timing};
-use sunseal_trace::{Cycles, Observer, Picos};
+use sunseal_trace::{Cycles, Observer, Picos, Width};
 
 use super::{Around, CortexM};
 use crate::accounts;
@@ -298,6 +298,15 @@ impl<S: Around> Chip for CortexM<S> {
 
     fn drive(&mut self, drives: Vec<Drive>) {
         self.soc.drive(drives);
+    }
+
+    fn load(&mut self, addr: u32, bytes: u32) -> Result<u32, Fault> {
+        let width = match bytes {
+            1 => Width::W8,
+            2 => Width::W16,
+            _ => Width::W32,
+        };
+        self.soc.read(addr, width, self.cpu.cycles)
     }
 
     fn serials(&self) -> &'static [&'static str] {

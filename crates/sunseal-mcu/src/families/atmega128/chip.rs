@@ -2,6 +2,7 @@
 //! The chip as the engine drives it.
 
 use super::*;
+use crate::elf::AVR_DATA;
 
 /// What a snapshot keeps.
 #[derive(Clone, Serialize, Deserialize)]
@@ -328,6 +329,22 @@ impl Chip for Avr {
         }
         self.soc.eeprom_image = None;
         self.settle();
+    }
+
+    fn load(&mut self, addr: u32, bytes: u32) -> Result<u32, Fault> {
+        (0..bytes).try_fold(0, |read, i| {
+            let place = addr.wrapping_sub(AVR_DATA).wrapping_add(i);
+            let place = u16::try_from(place).map_err(|_| Fault::unmapped(addr))?;
+            // The core's own registers lie in the data space too (2467X, register summary).
+            let byte = match place {
+                0..=31 => self.cpu.r[usize::from(place)],
+                0x5D => self.cpu.sp as u8,
+                0x5E => (self.cpu.sp >> 8) as u8,
+                0x5F => self.cpu.sreg(),
+                _ => self.soc.read(place, self.cpu.cycles)?,
+            };
+            Ok(read | u32::from(byte) << (8 * i))
+        })
     }
 
     fn pin_level(&self, pin: Pin) -> bool {
