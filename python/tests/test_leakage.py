@@ -224,7 +224,7 @@ def test_traces_of_different_lengths_are_refused() -> None:
         (("--noise", "-1"), "noise of -1 bits is none"),
         (("--noise", "nan"), "noise of nan bits is none"),
         (("--seed", "-1"), "the seed -1 is negative"),
-        (("--figure", "x.pdf"), "its name must end in .svg or .png"),
+        (("--figure", "x.gif"), "its name must end in .svg, .png or .pdf"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_in_a_sentence(sunseal: Cli, args: tuple[str, ...], says: str) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -137,3 +138,15 @@ def test_the_report_opens_in_a_browser_without_error_or_network(browser: Any, wr
     tab.wait_for_function("document.querySelector('#figure-1')._fullLayout.font.size === 10")
     for width_px, size_px, kind in tab.evaluate(f"[...document.querySelectorAll('.js-plotly-plot')].map({drawn})"):
         assert (width_px >= 640) if kind == "sankey" else (width_px <= 400 and size_px == 10), kind
+
+
+def test_a_pdf_is_as_wide_as_a_page_and_the_same_each_time(tmp_path: Path) -> None:
+    """MediaBox of PDF 32000-1, table 30, in points of 1/72 inch."""
+    points = [{"freq_hz": f, "vcc_v": 2.2, "vcore": 0, "energy_j": 1e-5, "time_s": 1.0 / f} for f in (1e6, 2e6, 4e6)]
+    files = [tmp_path / "one.pdf", tmp_path / "again.pdf"]
+    for path in files:
+        charts.curve(points, "aes128-encrypt on telosb").write(path)
+    first, again = (path.read_bytes() for path in files)
+    assert first == again and first.startswith(b"%PDF-")
+    box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", first)
+    assert box is not None and float(box[1]) == pytest.approx(plots.PAGE_IN * 72, abs=0.1)

@@ -259,6 +259,20 @@ def test_a_signal_of_a_dump_drives_a_pin(built: Built, sunseal: Cli, tmp_path: P
         assert refused.status == 2 and sentence in " ".join(refused.err.split())
 
 
+def test_a_machine_has_the_lines_of_a_bench(built: Built) -> None:
+    machine = Machine(AVR, built(AVR))
+    line = machine.uart()
+    machine.adc(3, [(0.0, 0.0), (1.0, 2.0)])
+    machine.run(time_s=0.1)
+    assert (line.name, line.read(), line.read()) == ("usart0", b"ready\n", b"")
+    line.send("a", at_s=0.5)
+    machine.run(time_s=0.6)
+    # A ramp of 2 V a second against AVCC of 3 V, read half a second and a byte behind its start.
+    assert int(line.read()) == pytest.approx(1024 * 1.0 / 3, abs=3)
+    with pytest.raises(SunsealError, match="unknown serial interface `usart7` of atmega128l"):
+        machine.uart("usart7")
+
+
 @pytest.mark.parametrize("board", [FR, AVR, ARM, "nucleo-l476rg"])
 def test_a_seed_makes_another_unit(board: str) -> None:
     ram = {AVR: 0x800200, FR: 0x2000}.get(board, 0x2000_0100)

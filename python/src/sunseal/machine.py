@@ -22,7 +22,7 @@ from sunseal import _engine, abi, boards, coprocessor, images, instructions
 from sunseal.errors import SunsealError, unknown
 from sunseal.measurement import constant_time
 from sunseal.measurement.constant_time import Leak, Verdict
-from sunseal.peripherals import Peripherals
+from sunseal.peripherals import BAUD, Peripherals, Uart
 from sunseal.variables import Variables
 
 if TYPE_CHECKING:
@@ -220,6 +220,7 @@ class Machine:
         self.flags = Flags(self.registers)
         self.variables = Variables(self, image)
         """Variables of the program with the types of its debug data: `m.variables["state.samples[2]"]`."""
+        self._unread: dict[str, bytearray] = {}
         self.io = Peripherals(self._inner, name)
         """I/O registers by the names of the manual: `m.io["P1OUT"]`."""
 
@@ -672,6 +673,39 @@ class Machine:
     def pin_log(self) -> list[tuple[float, int, str, bool]]:
         """Return the output pins that changed: time in seconds, cycles, pin, level."""
         return [(ps * 1e-12, cycles, pin, level) for ps, cycles, pin, level in self._inner.pin_log()]
+
+    def uart(self, name: str | None = None, *, baud: int = BAUD) -> Uart:
+        """Return the other end of a serial interface, 8N1: by its name, or the one that the board leads out."""
+        known = self._inner.serials()
+        if name is None:
+            led_out = boards.board(self.board).get("log") if self.board is not None else None
+            name = str(led_out["serial"]) if isinstance(led_out, dict) and "serial" in led_out else known[0]
+        if name not in known:
+            raise unknown("serial interface", name, known, f"of {self.device}")
+        if baud <= 0:
+            raise SunsealError(f"a terminal of {baud} baud types nothing: give one such as {BAUD}")
+        return Uart(self, name, baud)
+
+    def taken(self, name: str) -> bytes:
+        """Return what is unread of a serial interface, which then is read."""
+        return bytes(self._unread.pop(name, b""))
+
+    def take_uarts(self) -> dict[str, bytes]:
+        """Return what each serial interface has written since the last call, by name; `Uart.read` has it still."""
+        wrote: dict[str, bytearray] = {}
+        for _, name, byte in self._inner.take_uart():
+            wrote.setdefault(name, bytearray()).append(byte)
+            self._unread.setdefault(name, bytearray()).append(byte)
+        return {name: bytes(data) for name, data in wrote.items()}
+
+    def adc(self, channel: int, volts: float | Sequence[tuple[float, float]]) -> None:
+        """Connect a voltage to a channel of the ADC, or points of time in seconds and volts, straight between them."""
+        if not 0 <= channel <= 255:
+            raise SunsealError(f"channel {channel} is no channel of an ADC: give one of 0 to 255")
+        if isinstance(volts, int | float):
+            self.adc_volts(channel, float(volts))
+        else:
+            self._inner.adc_points(channel, list(volts))
 
     def adc_volts(self, channel: int, volts: float) -> None:
         """Connect a voltage to a channel of the analogue to digital converter."""

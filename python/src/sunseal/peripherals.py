@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""A chip's I/O registers by the names of its manual, as the CPU would read them now."""
+"""What of a chip's peripherals can be reached from outside: I/O registers by name, the lines of serial interfaces."""
 
 from __future__ import annotations
 
@@ -11,9 +11,15 @@ from sunseal.errors import SunsealError, unknown
 
 if TYPE_CHECKING:
     from sunseal.kit.chips import Register
+    from sunseal.machine import Machine
 
 AVR_DATA = 0x80_0000
 """Where the debugger sees an AVR's data space."""
+
+
+BAUD = 9600
+BITS_A_BYTE = 10
+"""Of 8N1: start bit, eight data bits, stop bit."""
 
 
 class Peripherals(Mapping[str, int]):
@@ -54,3 +60,28 @@ class Peripherals(Mapping[str, int]):
     def __len__(self) -> int:
         """Count them."""
         return len(self._registers())
+
+
+class Uart:
+    """The other end of a serial interface."""
+
+    def __init__(self, machine: Machine, name: str, baud: int) -> None:
+        """Stand at the line of a machine; `Machine.uart` makes it."""
+        self.name, self.baud = name, baud
+        self._machine = machine
+        self.typed_until_ps = 0
+        """When the last byte that was typed will have arrived."""
+
+    def send(self, data: bytes | str, at_s: float | None = None) -> None:
+        """Type bytes, behind what was typed before, from `at_s` of machine time on."""
+        engine = self._machine.engine
+        start = max(engine.time_ps, self.typed_until_ps, 0 if at_s is None else round(at_s * 1e12))
+        for byte in data.encode() if isinstance(data, str) else data:
+            start += BITS_A_BYTE * 10**12 // self.baud
+            engine.uart_in(self.name, start, byte)
+        self.typed_until_ps = start
+
+    def read(self) -> bytes:
+        """Return what the program has written there since the last call."""
+        self._machine.take_uarts()
+        return self._machine.taken(self.name)

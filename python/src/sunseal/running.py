@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from sunseal import _engine, abi, boards, instructions, machine, units
 from sunseal.errors import SunsealError
 from sunseal.machine import Machine, Places
+from sunseal.peripherals import BAUD
 
 if TYPE_CHECKING:
     from sunseal.air import Air, Frame
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 Why = Literal["until", "uart", "exit", "halted", "reset loop", "brown-out", "time", "failed", "debugger"]
 SLICE_S = (1e-3, 0.25)
 """Machine time between two looks at the terminal: the shortest, where it talks, and the longest."""
-BAUD = 9600
-BITS_A_BYTE = 10
-"""Of 8N1: start bit, eight data bits, stop bit."""
 PS = 10**12
 BKPT_SEMIHOSTING = b"\xab\xbe"
 """BKPT 0xAB in Thumb code: Arm, Semihosting for AArch32 and AArch64 (2022), section 3.1."""
@@ -85,8 +83,6 @@ class Bench:
                 f"`{board}` is no board; known: {', '.join(boards.names('boards'))}",
                 hint="a bench needs a board's supply and crystals; `sunseal.Machine` runs a bare device",
             )
-        if baud <= 0:
-            raise SunsealError(f"a terminal of {baud} baud types nothing: give one such as 9600")
         if air is None:
             self.machine = Machine(board, elf, seed=seed)
         else:
@@ -103,8 +99,7 @@ class Bench:
         self.console = bytearray()
         """What the program has written by semihosting."""
         self._power = power
-        self._byte_ps = BITS_A_BYTE * PS // baud
-        self._typed_until_ps = 0
+        self._line = None if self.uart is None else self.machine.uart(self.uart, baud=baud)
         self._exit: int | None = None
         self._traced: list[Trace] | None = None
         self._sent: list[Frame] = []
@@ -128,22 +123,13 @@ class Bench:
 
     def send(self, data: bytes | str, at_s: float | None = None) -> None:
         """Type into the UART, behind what was typed before, from `at_s` of machine time on."""
-        if self.uart is None:
+        if self._line is None:
             raise SunsealError(f"{self.board} leads no UART out: name one of {', '.join(self.serials)} as `uart`")
-        start = max(self._now_ps, self._typed_until_ps, 0 if at_s is None else round(at_s * PS))
-        for byte in data.encode() if isinstance(data, str) else data:
-            start += self._byte_ps
-            self.machine.engine.uart_in(self.uart, start, byte)
-        self._typed_until_ps = start
+        self._line.send(data, at_s)
 
     def adc(self, channel: int, volts: float | Sequence[tuple[float, float]]) -> None:
         """Connect a voltage, or points of machine time in seconds and volts with straight lines between them."""
-        if not 0 <= channel <= 255:
-            raise SunsealError(f"channel {channel} is no channel of an ADC: give one of 0 to 255")
-        if isinstance(volts, int | float):
-            self.machine.adc_volts(channel, float(volts))
-        else:
-            self.machine.engine.adc_points(channel, list(volts))
+        self.machine.adc(channel, volts)
 
     def pin(self, name: str, levels: bool | Sequence[tuple[float, bool | None]] | None) -> None:
         """Drive a pin: a level, or points of machine time in seconds and level; None lets go of it."""
@@ -355,13 +341,11 @@ class Bench:
 
     def collect(self) -> bool:
         """Take what the UARTs have written; say whether it was anything."""
-        wrote: dict[str, bytearray] = {}
-        for _, name, byte in self.machine.engine.take_uart():
-            wrote.setdefault(name, bytearray()).append(byte)
+        wrote = self.machine.take_uarts()
         for name, data in wrote.items():
             self.received.setdefault(name, bytearray()).extend(data)
             if self.on_output is not None:
-                self.on_output(name, bytes(data))
+                self.on_output(name, data)
         return bool(wrote)
 
     def _ended(
@@ -380,7 +364,8 @@ class Bench:
             return Ended("until", f"it stands at {m.describe(m.pc)}")
         if kind == "brown-out":
             return Ended("brown-out", "the supply is too low to run")
-        if kind == "halted" and not self._drives and self._typed_until_ps <= self._now_ps and self.on_slice is None:
+        typing = self._line is not None and self._line.typed_until_ps > self._now_ps
+        if kind == "halted" and not self._drives and not typing and self.on_slice is None:
             return Ended("halted", f"it has stopped for good at {m.describe(m.pc)}")
         loop = m.reset_loop()
         if loop is not None:

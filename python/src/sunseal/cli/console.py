@@ -99,10 +99,12 @@ def print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
-PICTURE = (".svg", ".png")
+PICTURE = (".svg", ".png", ".pdf")
 PAGE = (".html",)
 Report = Annotated[Path | None, typer.Option("--report", help="Write a self-contained HTML report here.")]
-Figure = Annotated[Path | None, typer.Option("--figure", help="Draw its main figure into this .svg or .png file.")]
+Figure = Annotated[
+    Path | None, typer.Option("--figure", help="Draw its main figure into this .svg, .png or .pdf file.")
+]
 
 
 def writable(path: Path | None, endings: Sequence[str] = PICTURE) -> None:
@@ -110,7 +112,8 @@ def writable(path: Path | None, endings: Sequence[str] = PICTURE) -> None:
     if path is None:
         return
     if path.suffix not in endings:
-        raise SunsealError(f"`{path}` cannot be written: its name must end in {' or '.join(endings)}")
+        listed = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
+        raise SunsealError(f"`{path}` cannot be written: its name must end in {listed}")
     if not path.absolute().parent.is_dir():
         raise SunsealError(f"`{path}` cannot be written: the folder `{path.parent}` does not exist")
     if path.is_dir():

@@ -224,7 +224,7 @@ class Chart:
         return [v for v in every if low <= math.log10(v) <= high]
 
     def write(self, path: Path) -> None:
-        """Draw it as a file; the ending chooses SVG or PNG. The same chart gives the same bytes."""
+        """Draw it as a file; the ending chooses SVG, PNG or PDF. The same chart gives the same bytes."""
         plt = plots.pyplot()
         from matplotlib.ticker import EngFormatter, FixedLocator, FuncFormatter, NullLocator
 

@@ -547,10 +547,14 @@ def pyplot() -> Any:
 
     mpl.use("Agg")
     # A fixed salt and no date: the same figure gives the same bytes.
-    mpl.rcParams.update({"svg.hashsalt": "sunseal", "svg.fonttype": "none", "font.size": 10})
+    mpl.rcParams.update({"svg.hashsalt": "sunseal", "svg.fonttype": "none", "pdf.fonttype": 42, "font.size": 10})
     from matplotlib import pyplot
 
     return pyplot
+
+
+PAGE_IN = 7.16
+"""Width of both columns of an IEEE journal, in inches (IEEE Author Center, Resolution and Size)."""
 
 
 def finish(plt: Any, figure: Any, all_axes: Sequence[Any], path: Path) -> None:
@@ -560,6 +564,9 @@ def finish(plt: Any, figure: Any, all_axes: Sequence[Any], path: Path) -> None:
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(colors=MUTED)
-    metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
+    metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix, {"Software": None})
+    if path.suffix == ".pdf":
+        width_in, height_in = figure.get_size_inches()
+        figure.set_size_inches(PAGE_IN, height_in * PAGE_IN / width_in)
     figure.savefig(path, dpi=144, metadata=metadata)
     plt.close(figure)
