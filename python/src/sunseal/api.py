@@ -108,7 +108,9 @@ def tune(
         if not chosen:
             raise SunsealError(f"no chosen board has the parameter set `{power}`")
     frame = every.points(chosen, power=power, voltages_v=voltages_v, progress=progress)
-    return tuning.tune(frame, bounds, best, every_s)
+    others = [] if wanted else [name for name in boards.names("boards") if name not in boards.of_nodes()]
+    left_out = tuple(name for name in others if any(boards.has_workload(name, work) for work in names))
+    return replace(tuning.tune(frame, bounds, best, every_s), left_out=left_out)
 
 
 def _has_set(power: str, board: str) -> bool:

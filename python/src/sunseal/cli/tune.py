@@ -128,6 +128,11 @@ def _place(row: Mapping[str, Any] | Series) -> str:
 
 
 def _show(tuned: Tuned, rows: int) -> None:
+    if tuned.left_out:
+        out.print(
+            f"not weighed, as no node's program runs there: {', '.join(tuned.left_out)}; --board names them",
+            style="dim",
+        )
     bounds = ", ".join(
         f"{name} {'at least' if name == 'security' else 'at most'} {_quantity(name, value)}"
         for name, value in tuned.bounds.items()

@@ -77,6 +77,8 @@ class Tuned:
     """That factor: all bounds together would have to give way by it."""
     points: pd.DataFrame = field(repr=False)
     """All that there was to choose from."""
+    left_out: tuple[str, ...] = ()
+    """Boards that do this too and were not weighed, as no node's program runs on them and nobody named them."""
 
     @property
     def best(self) -> dict[str, Any] | None:
@@ -106,6 +108,7 @@ class Tuned:
             "relaxations": [vars(r) for r in self.relaxations],
             "nearest": self.nearest,
             "nearest_factor": self.nearest_factor,
+            "left_out": list(self.left_out),
         }
 
 
