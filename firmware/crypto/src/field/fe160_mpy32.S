@@ -6,6 +6,7 @@
 
 #include "comba32.inc"
 #include "function.inc"
+#include "../words.inc"
 
 ; OP2 = limb J of the operand in r4..r13
     .macro second_operand
@@ -36,15 +37,7 @@
     pushm.w #7, r10
     push    r12
     mov     r13, r15
-    mov     @r14+, r4
-    mov     @r14+, r5
-    mov     @r14+, r6
-    mov     @r14+, r7
-    mov     @r14+, r8
-    mov     @r14+, r9
-    mov     @r14+, r10
-    mov     @r14+, r11
-    mov     @r14+, r12
+    mov_from r14,  r4, r5, r6, r7, r8, r9, r10, r11, r12
     mov     @r14, r13
     mov     r15, r14
     mov     #0, r15
@@ -135,15 +128,7 @@
     pushm.w #7, r10
     push    r12
     mov     r13, r14
-    mov     @r14+, r4
-    mov     @r14+, r5
-    mov     @r14+, r6
-    mov     @r14+, r7
-    mov     @r14+, r8
-    mov     @r14+, r9
-    mov     @r14+, r10
-    mov     @r14+, r11
-    mov     @r14+, r12
+    mov_from r14,  r4, r5, r6, r7, r8, r9, r10, r11, r12
     mov     @r14, r13
     mov     #0, r15
     mov     r4, &MPY32L
