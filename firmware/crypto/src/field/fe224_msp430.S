@@ -13,18 +13,10 @@
     .macro words op, opc
     mov     @r13+, r4
     \op     @r14+, r4
-    mov     @r13+, r5
-    \opc    @r14+, r5
-    mov     @r13+, r6
-    \opc    @r14+, r6
-    mov     @r13+, r7
-    \opc    @r14+, r7
-    mov     @r13+, r8
-    \opc    @r14+, r8
-    mov     @r13+, r9
-    \opc    @r14+, r9
-    mov     @r13+, r10
-    \opc    @r14+, r10
+    .irp    word, r5, r6, r7, r8, r9, r10
+    mov     @r13+, \word
+    \opc    @r14+, \word
+    .endr
     .set WORD, 7
     .rept 7
     mov     @r13+, r15
@@ -36,12 +28,7 @@
 
 ; r4..r10 \op 2^96 - 1 times the bit of which r15 is the mask
     .macro low_words op, opc
-    \op     r15, r4
-    \opc    r15, r5
-    \opc    r15, r6
-    \opc    r15, r7
-    \opc    r15, r8
-    \opc    r15, r9
+    across  \op, \opc, r15,  r4, r5, r6, r7, r8, r9
     \opc    #0, r10
     .endm
 
@@ -136,12 +123,7 @@
     subc    r13, r13
     inv     r13
     add     r12, r6
-    addc    r13, r7
-    addc    r13, r8
-    addc    r13, r9
-    addc    r13, r10
-    addc    r13, r11
-    addc    r13, r15
+    across  addc, addc, r13,  r7, r8, r9, r10, r11, r15
     sub     #12, r14
     sub_from r14,  r6, r7, r8, r9, r10, r11
     sbc     r15
@@ -153,12 +135,7 @@
     subc    r13, r13
     inv     r13                     ; c < 0 ? -1 : 0
     add_absolute sunseal_fe224_product,  r4, r5, r5, r5, r5, r5, r12, r13
-    addc    r13, r6
-    addc    r13, r7
-    addc    r13, r8
-    addc    r13, r9
-    addc    r13, r10
-    addc    r13, r11
+    across  addc, addc, r13,  r6, r7, r8, r9, r10, r11
     mov     r13, r15
     adc     r15                     ; -1 to 1, and then words 0 to 6 hold the rest
     fold_words

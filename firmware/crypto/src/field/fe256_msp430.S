@@ -106,12 +106,7 @@
     .macro chain op, at, carry
     mov     #sunseal_fe256_product+\at, r13
     rrc     \carry
-    \op    @r13+, r4
-    \op    @r13+, r5
-    \op    @r13+, r6
-    \op    @r13+, r7
-    \op    @r13+, r8
-    \op    @r13+, r9
+    across  \op, \op, @r13+,  r4, r5, r6, r7, r8, r9
     rlc     \carry
     .endm
 
