@@ -28,6 +28,14 @@
     .endif
     .endm
 
+; Behind the last column the product is whole.
+    .macro last_column
+    store_column sunseal_fe160_product, 32
+    mov     &RES2, &sunseal_fe160_product+36
+    mov     &RES3, &sunseal_fe160_product+38
+    br      #sunseal_fe160_reduce
+    .endm
+
 ; name:       void sunseal_fe160_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; registers:  b in r4..r13, r14 walks over a, r15 = carries of the column
 ; stack:      18 bytes with the return address; static sunseal_fe160_product
@@ -79,10 +87,7 @@
     .endif
     .set K, K + 1
     .endr
-    store_column sunseal_fe160_product, 32
-    mov     &RES2, &sunseal_fe160_product+36
-    mov     &RES3, &sunseal_fe160_product+38
-    br      #sunseal_fe160_reduce
+    last_column
     .size sunseal_fe160_mul, . - sunseal_fe160_mul
 
 ; name:       void sunseal_fe160_sqr(uint16_t *r, const uint16_t *a)
@@ -158,8 +163,5 @@
     .endif
     .set K, K + 1
     .endr
-    store_column sunseal_fe160_product, 32
-    mov     &RES2, &sunseal_fe160_product+36
-    mov     &RES3, &sunseal_fe160_product+38
-    br      #sunseal_fe160_reduce
+    last_column
     .size sunseal_fe160_sqr, . - sunseal_fe160_sqr

@@ -33,12 +33,5 @@
 ; cycles:     1376
 ; clobbers:   r11-r15, MPY32
     function sunseal_fe224_sqr
-    .set IN_REGISTERS, 10
-    pushm.w #7, r10
-    push    r12
-    mov     r13, r14
-    mov_from r13,  r4, r5, r6, r7, r8, r9, r10, r11, r12
-    mov     @r13, r13
-    square_limbs sunseal_fe224_product, 7
-    br      #sunseal_fe224_reduce
+    square_and_reduce fe224, 7
     .size sunseal_fe224_sqr, . - sunseal_fe224_sqr

@@ -23,14 +23,7 @@
 ; cycles:     1793
 ; clobbers:   r11-r15, MPY32
     function sunseal_fe256_sqr
-    .set IN_REGISTERS, 10
-    pushm.w #7, r10
-    push    r12
-    mov     r13, r14
-    mov_from r13,  r4, r5, r6, r7, r8, r9, r10, r11, r12
-    mov     @r13, r13
-    square_limbs sunseal_fe256_product, 8
-    br      #sunseal_fe256_reduce
+    square_and_reduce fe256, 8
     .size sunseal_fe256_sqr, . - sunseal_fe256_sqr
 
 ; Between a multiplication by halves and the reduction.
