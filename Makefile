@@ -24,7 +24,7 @@ C_SOURCES = $$(find firmware -name build -prune -o \( -name '*.c' -o -name '*.h'
 # Tests compare with mspdebug, OpenSSL, tshark and chromium; here their absence is a failure, not a skip.
 WITH_TOOLS = SUNSEAL_REQUIRE_TOOLS=1 PATH="$$($(GET) --for tests --print-bin):$$($(GET) --print-bin):$$PATH"
 
-.PHONY: help demo all ready venv engine server firmware all-boards tools wheel release sdist test debugger vectors test-rust test-firmware test-library test-python test-hdl test-hdl-all test-all docs randomness torture fuzz check mutants fmt bench clean
+.PHONY: help demo all ready venv engine server firmware all-boards tools wheel release sdist test test-quick debugger vectors test-rust test-firmware test-library test-python test-hdl test-hdl-all test-all docs randomness torture fuzz check mutants fmt bench clean
 
 help: ## Print this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -95,6 +95,11 @@ test: ready ## Run everything that CI runs: crates beside firmware and library, 
 
 ready: ## Build and fetch all that the tests use.
 	+@$(call beside,all-boards tools)
+
+QUICK_SECONDS ?= 100
+test-quick: ready ## Test what is quick, in under three minutes where nothing is to be built: for one's own loop.
+	$(WITH_TOOLS) $(CARGO) test --no-fail-fast --release --workspace --exclude sunseal-py --lib --bins $(patsubst %,--test %,it avr f1611 fr5994 msp432 stm32l4)
+	$(WITH_TOOLS) $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --within $(QUICK_SECONDS) python/tests tests
 
 test-all: export SUNSEAL_SLOW := 1
 test-all: debugger test vectors test-hdl-all torture fuzz docs ## Run what CI runs and what is slow, some properties on ten times the cases; build the site.

@@ -9,31 +9,23 @@
 mod avr_tools;
 mod shared;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use shared::{Counting, CpuTime, cpu_time};
+use criterion::{Criterion, criterion_group, criterion_main};
+use shared::{CpuTime, cpu_time};
 use sunseal_isa::avr::{Cpu, Exit, FlatBus, Timing};
 use sunseal_isa::{Observer, Silent};
 
 const PROGRAM: &str = include_str!("programs/avr.c");
 
-fn run<O: Observer>(cpu: &mut Cpu, bus: &mut FlatBus, observer: &mut O, cycles: u64) {
+fn run<O: Observer>((cpu, bus): &mut (Cpu, FlatBus), observer: &mut O, cycles: u64) {
     bus.deadline = cpu.cycles + cycles;
     assert_eq!(cpu.run(bus, observer), Exit::Deadline);
 }
 
 fn benchmark(c: &mut Criterion<CpuTime>) {
-    const CYCLES: u64 = 20_000_000;
     let mut bus = FlatBus::new();
     bus.load(0, &avr_tools::compile("avr_bench", PROGRAM));
-    let mut cpu = Cpu::new(Timing::AVRE);
-    let mut count = Counting::default();
-    run(&mut cpu, &mut bus, &mut count, CYCLES);
-    let mut group = c.benchmark_group("avr");
-    group.throughput(Throughput::Elements(count.instructions));
-    group.sample_size(10);
-    group.bench_function("silent", |b| b.iter(|| run(&mut cpu, &mut bus, &mut Silent, CYCLES)));
-    group.bench_function("counting", |b| b.iter(|| run(&mut cpu, &mut bus, &mut count, CYCLES)));
-    group.finish();
+    let mut machine = (Cpu::new(Timing::AVRE), bus);
+    shared::benchmark(c, "avr", &mut machine, |m, n| run(m, &mut Silent, n), run);
 }
 
 criterion_group!(name = benches; config = cpu_time(); targets = benchmark);

@@ -15,32 +15,19 @@ mod asm;
 mod program;
 mod shared;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use shared::{Counting, CpuTime, cpu_time};
-use sunseal_isa::msp430::{Cpu, Exit, Timing};
+use criterion::{Criterion, criterion_group, criterion_main};
+use shared::{CpuTime, cpu_time};
+use sunseal_isa::msp430::{Cpu, Exit, FlatBus, Timing};
 use sunseal_isa::{Observer, Silent};
 
-fn run<O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut sunseal_isa::msp430::FlatBus,
-    observer: &mut O,
-    cycles: u64,
-) {
+fn run<O: Observer>((cpu, bus): &mut (Cpu, FlatBus), observer: &mut O, cycles: u64) {
     bus.deadline = cpu.cycles + cycles;
     assert_eq!(cpu.run(bus, observer), Exit::Deadline);
 }
 
 fn benchmark(c: &mut Criterion<CpuTime>) {
-    const CYCLES: u64 = 20_000_000;
-    let (mut cpu, mut bus) = program::machine(Timing::CPUXV2);
-    let mut count = Counting::default();
-    run(&mut cpu, &mut bus, &mut count, CYCLES);
-    let mut group = c.benchmark_group("msp430");
-    group.throughput(Throughput::Elements(count.instructions));
-    group.sample_size(10);
-    group.bench_function("silent", |b| b.iter(|| run(&mut cpu, &mut bus, &mut Silent, CYCLES)));
-    group.bench_function("counting", |b| b.iter(|| run(&mut cpu, &mut bus, &mut count, CYCLES)));
-    group.finish();
+    let mut machine = program::machine(Timing::CPUXV2);
+    shared::benchmark(c, "msp430", &mut machine, |m, n| run(m, &mut Silent, n), run);
 }
 
 criterion_group!(name = benches; config = cpu_time(); targets = benchmark);

@@ -13,31 +13,23 @@ mod shared;
 #[path = "../tests/thumb_tools/mod.rs"]
 mod thumb_tools;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use shared::{Counting, CpuTime, cpu_time};
+use criterion::{Criterion, criterion_group, criterion_main};
+use shared::{CpuTime, cpu_time};
 use sunseal_isa::thumb::{Cpu, Exit, FlatBus, Timing};
 use sunseal_isa::{Observer, Silent};
 
 const PROGRAM: &str = include_str!("programs/thumb.c");
 
-fn run<O: Observer>(cpu: &mut Cpu, bus: &mut FlatBus, observer: &mut O, cycles: u64) {
+fn run<O: Observer>((cpu, bus): &mut (Cpu, FlatBus), observer: &mut O, cycles: u64) {
     bus.deadline = cpu.cycles + cycles;
     assert_eq!(cpu.run(bus, observer), Exit::Deadline);
 }
 
 fn benchmark(c: &mut Criterion<CpuTime>) {
-    const CYCLES: u64 = 20_000_000;
     let flags = ["-O2", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"];
     let code = thumb_tools::compile("thumb_bench", PROGRAM, &flags);
-    let (mut cpu, mut bus) = thumb_tools::machine(&code, Timing::CORTEX_M4);
-    let mut count = Counting::default();
-    run(&mut cpu, &mut bus, &mut count, CYCLES);
-    let mut group = c.benchmark_group("thumb");
-    group.throughput(Throughput::Elements(count.instructions));
-    group.sample_size(10);
-    group.bench_function("silent", |b| b.iter(|| run(&mut cpu, &mut bus, &mut Silent, CYCLES)));
-    group.bench_function("counting", |b| b.iter(|| run(&mut cpu, &mut bus, &mut count, CYCLES)));
-    group.finish();
+    let mut machine = thumb_tools::machine(&code, Timing::CORTEX_M4);
+    shared::benchmark(c, "thumb", &mut machine, |m, n| run(m, &mut Silent, n), run);
 }
 
 criterion_group!(name = benches; config = cpu_time(); targets = benchmark);

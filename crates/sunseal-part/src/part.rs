@@ -73,11 +73,15 @@ pub trait Part: Send {
         None
     }
     /// When the part wants to be called next.
-    fn next_event(&self) -> Option<Picos>;
+    fn next_event(&self) -> Option<Picos> {
+        None
+    }
     /// The time that [`next_event`](Self::next_event) named has come.
-    fn event(&mut self, now: Picos);
+    fn event(&mut self, _now: Picos) {}
     /// The pins it drives, with their levels.
-    fn pins(&self) -> &[(Pin, bool)];
+    fn pins(&self) -> &[(Pin, bool)] {
+        &[]
+    }
     /// The chip's output pins that it wants to hear of.
     fn listens(&self) -> &[Pin] {
         &[]

@@ -16,6 +16,18 @@
 \name:
     .endm
 
+    /* 16 bytes at r1 go to r3. */
+    .macro  move_16
+    ldr     r4, [r1]
+    ldr     r5, [r1, #4]
+    ldr     r6, [r1, #8]
+    ldr     r12, [r1, #12]
+    str     r4, [r3]
+    str     r5, [r3, #4]
+    str     r6, [r3, #8]
+    str     r12, [r3, #12]
+    .endm
+
     /* void *memcpy(void *to r0, const void *from r1, size_t n r2), sixteen bytes a turn, and the last sixteen once more; fewer
      * four by four, then one by one */
     function memcpy
@@ -27,28 +39,14 @@
     mov     r3, r0
     push    {r4, r5, r6, lr}
     b       2f
-1:  ldr     r4, [r1]
-    ldr     r5, [r1, #4]
-    ldr     r6, [r1, #8]
-    ldr     r12, [r1, #12]
-    str     r4, [r3]
-    str     r5, [r3, #4]
-    str     r6, [r3, #8]
-    str     r12, [r3, #12]
+1:  move_16
     adds    r1, r1, #16
     adds    r3, r3, #16
     subs    r2, r2, #16
 2:  bgt     1b                      /* more than sixteen were left */
     add     r1, r1, r2
     add     r3, r3, r2
-    ldr     r4, [r1]
-    ldr     r5, [r1, #4]
-    ldr     r6, [r1, #8]
-    ldr     r12, [r1, #12]
-    str     r4, [r3]
-    str     r5, [r3, #4]
-    str     r6, [r3, #8]
-    str     r12, [r3, #12]
+    move_16
     pop     {r4, r5, r6, pc}
 3:  adds    r2, r2, #16
 upwards:                            /* n in r2 and the flags */

@@ -6,8 +6,8 @@
 
 use std::time::Instant;
 
-use criterion::Criterion;
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
+use criterion::{Criterion, Throughput};
 use sunseal_trace::{Access, Cycles, Flow, Observer, Width};
 
 /// Nanoseconds that this thread ran, from the scheduler; wall time where there is no such file.
@@ -91,4 +91,23 @@ impl Observer for Counting {
         }
         self.bits += u64::from(value.count_ones());
     }
+}
+
+/// Both benchmarks of a core: `run` goes on for so many cycles with an observer, `silent` without.
+pub fn benchmark<M>(
+    c: &mut Criterion<CpuTime>,
+    name: &str,
+    machine: &mut M,
+    silent: impl Fn(&mut M, u64),
+    run: impl Fn(&mut M, &mut Counting, u64),
+) {
+    const CYCLES: u64 = 20_000_000;
+    let mut count = Counting::default();
+    run(machine, &mut count, CYCLES);
+    let mut group = c.benchmark_group(name);
+    group.throughput(Throughput::Elements(count.instructions));
+    group.sample_size(10);
+    group.bench_function("silent", |b| b.iter(|| silent(machine, CYCLES)));
+    group.bench_function("counting", |b| b.iter(|| run(machine, &mut count, CYCLES)));
+    group.finish();
 }

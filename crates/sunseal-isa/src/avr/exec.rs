@@ -6,7 +6,7 @@
 //! in the last cycle of loads and stores (IN, OUT and skips: in their first), of CBI and SBI in both, of
 //! calls and returns in the cycles before the last.
 
-use super::flags::Flags;
+use super::access::*;
 use super::insn::{PC_MASK, Z, decode, is_long};
 use super::likely::LIKELY;
 use super::op::{Op, alu, kind, lower, mul, one, skip, step};
@@ -99,22 +99,6 @@ impl<B: Bus, O: Observer> Table<B, O> {
     };
 }
 
-macro_rules! or_fault {
-    ($cpu:expr, $pc:expr, $result:expr) => {
-        match $result {
-            Ok(value) => value,
-            Err(fault) => return stop($cpu, fault, $pc),
-        }
-    };
-}
-
-#[cold]
-#[inline(never)]
-fn stop(cpu: &mut Cpu, fault: Fault, pc: u32) -> u32 {
-    cpu.fault = Some(fault.at_pc(2 * pc));
-    FAULT | pc
-}
-
 #[inline(always)]
 fn finish<O: Observer>(
     cpu: &mut Cpu,
@@ -202,137 +186,6 @@ fn proceed<B: Bus, O: Observer, const ACCESSES: bool>(
     follow(cpu, bus, obs, next, likely)
 }
 
-#[inline(always)]
-fn reg(cpu: &Cpu, n: u8) -> u8 {
-    cpu.r[usize::from(n) & 31]
-}
-
-#[inline(always)]
-fn set<O: Observer>(cpu: &mut Cpu, obs: &mut O, n: u8, value: u8) {
-    let slot = &mut cpu.r[usize::from(n) & 31];
-    if O::RESULTS {
-        obs.result(n, (*slot).into(), value.into());
-    }
-    *slot = value;
-}
-
-#[inline(always)]
-fn pair(cpu: &Cpu, low: u8) -> u16 {
-    u16::from(reg(cpu, low)) | u16::from(reg(cpu, low | 1)) << 8
-}
-
-#[inline(always)]
-fn set_pair<O: Observer>(cpu: &mut Cpu, obs: &mut O, low: u8, value: u16) {
-    set(cpu, obs, low, value as u8);
-    set(cpu, obs, low | 1, (value >> 8) as u8);
-}
-
-/// Whether an address of the data space is a register of the core, the register file apart.
-fn is_core(addr: u16) -> bool {
-    const RAMPZ: u16 = io::BASE + io::RAMPZ as u16;
-    const SPL: u16 = io::BASE + io::SPL as u16;
-    const SREG: u16 = io::BASE + io::SREG as u16;
-    addr == RAMPZ || (SPL..=SREG).contains(&addr)
-}
-
-/// Anything but plain memory.
-fn read_other<B: Bus>(cpu: &Cpu, bus: &mut B, addr: u16, at: Cycles) -> Result<u8, Fault> {
-    if addr < 32 {
-        return Ok(cpu.r[usize::from(addr)]);
-    }
-    if is_core(addr) {
-        return Ok(match (addr - io::BASE) as u8 {
-            io::RAMPZ => cpu.rampz,
-            io::SPL => cpu.sp as u8,
-            io::SPH => (cpu.sp >> 8) as u8,
-            _ => cpu.sreg(),
-        });
-    }
-    bus.read(addr, at)
-}
-
-/// Anything but plain memory: [`STATUS`] and the cycles that the CPU is halted behind it.
-#[inline(never)]
-fn write_other<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    addr: u16,
-    value: u8,
-    at: Cycles,
-) -> Result<u32, Fault> {
-    if addr < 32 {
-        set(cpu, obs, addr as u8, value);
-        return Ok(0);
-    }
-    if !is_core(addr) {
-        bus.write(addr, value, at)?;
-        return Ok(bus.stall());
-    }
-    match (addr - io::BASE) as u8 {
-        io::RAMPZ => cpu.rampz = value & 1,
-        io::SPL => cpu.sp = cpu.sp & 0xFF00 | u16::from(value),
-        io::SPH => cpu.sp = cpu.sp & 0x00FF | u16::from(value) << 8,
-        _ => {
-            let enabled = value & !cpu.control & sreg::I != 0;
-            cpu.flags = Flags::of(value);
-            cpu.control = value & (sreg::I | sreg::T);
-            if enabled {
-                cpu.interrupt_shadow = cpu.timing.write_delays_interrupts;
-                return Ok(STATUS);
-            }
-        }
-    }
-    Ok(0)
-}
-
-/// A byte of the data space. `None`: it failed, and `Cpu::fault` says why.
-#[inline(always)]
-fn read<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    pc: u32,
-    addr: u16,
-    at: Cycles,
-) -> Option<u8> {
-    let value = match bus.read_plain(addr) {
-        Some(value) => value,
-        None => read_slow(cpu, bus, pc, addr, at)?,
-    };
-    if O::ACCESSES {
-        let whole = DATA_SPACE | u32::from(addr);
-        obs.access(2 * pc, whole, Access::Read, Width::W8, value.into(), at);
-    }
-    Some(value)
-}
-
-/// As [`read`]. Not inlined: a handler that keeps a fault on its stack cannot jump to the next one.
-#[inline(never)]
-fn read_slow<B: Bus>(cpu: &mut Cpu, bus: &mut B, pc: u32, addr: u16, at: Cycles) -> Option<u8> {
-    read_other(cpu, bus, addr, at).map_err(|fault| stop(cpu, fault, pc)).ok()
-}
-
-/// [`STATUS`] and the cycles that the CPU is halted behind it.
-#[inline(always)]
-fn write<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    pc: u32,
-    addr: u16,
-    value: u8,
-    at: Cycles,
-) -> Result<u32, Fault> {
-    let after =
-        if bus.write_plain(addr, value) { 0 } else { write_other(cpu, bus, obs, addr, value, at)? };
-    if O::ACCESSES {
-        let whole = DATA_SPACE | u32::from(addr);
-        obs.access(2 * pc, whole, Access::Write, Width::W8, value.into(), at);
-    }
-    Ok(after)
-}
-
 /// Ends an instruction that wrote: with the cycles it was halted, and the loop's end if I is now set.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)] // one instruction's end, told whole
@@ -384,29 +237,6 @@ fn undecoded<B: Bus, O: Observer>(
 
 // ---- arithmetic and logic
 
-/// The result of `d OP r`; [`None`] where nothing is stored.
-#[inline(always)]
-fn operate<const OP: u8>(flags: &mut Flags, d: u8, r: u8) -> Option<u8> {
-    match OP {
-        alu::ADD => Some(flags.add(d, r, 0)),
-        alu::ADC => Some(flags.add(d, r, flags.carry())),
-        alu::SUB => Some(flags.sub(d, r, 0)),
-        alu::SBC => Some(flags.sub_chained(d, r)),
-        alu::AND => Some(flags.logic(d & r)),
-        alu::OR => Some(flags.logic(d | r)),
-        alu::EOR => Some(flags.logic(d ^ r)),
-        alu::CP => {
-            flags.sub(d, r, 0);
-            None
-        }
-        alu::CPC => {
-            flags.sub_chained(d, r);
-            None
-        }
-        _ => Some(r),
-    }
-}
-
 fn two<B: Bus, O: Observer, const OP: u8>(
     cpu: &mut Cpu,
     bus: &mut B,
@@ -415,7 +245,7 @@ fn two<B: Bus, O: Observer, const OP: u8>(
     pc: u32,
 ) -> u32 {
     let (d, r) = (reg(cpu, op.a()), reg(cpu, op.b()));
-    if let Some(result) = operate::<OP>(&mut cpu.flags, d, r) {
+    if let Some(result) = cpu.flags.operate::<OP>(d, r) {
         set(cpu, obs, op.a(), result);
     }
     proceed::<B, O, false>(cpu, bus, obs, pc, 1, const { likely(kind::TWO + OP) })
@@ -429,7 +259,7 @@ fn constant<B: Bus, O: Observer, const OP: u8>(
     pc: u32,
 ) -> u32 {
     let d = reg(cpu, op.a());
-    if let Some(result) = operate::<OP>(&mut cpu.flags, d, op.b()) {
+    if let Some(result) = cpu.flags.operate::<OP>(d, op.b()) {
         set(cpu, obs, op.a(), result);
     }
     proceed::<B, O, false>(cpu, bus, obs, pc, 1, const { likely(kind::CONSTANT + OP) })

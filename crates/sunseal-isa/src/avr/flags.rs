@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! SREG as the handlers leave it: what the flags come from instead of what they are.
 
+use super::op::alu;
 use super::sreg;
 
 /// C, Z, N, V, S and H.
@@ -155,6 +156,29 @@ impl Flags {
     pub fn product(&mut self, product: u16, stored: u16) {
         self.carries = self.carries & 0x7F | (product >> 8) as u8 & 0x80;
         self.signs = self.signs & !0xFF | u32::from((stored | stored >> 8) as u8);
+    }
+
+    /// The result of `d OP r`; [`None`] where nothing is stored.
+    #[inline(always)]
+    pub fn operate<const OP: u8>(&mut self, d: u8, r: u8) -> Option<u8> {
+        match OP {
+            alu::ADD => Some(self.add(d, r, 0)),
+            alu::ADC => Some(self.add(d, r, self.carry())),
+            alu::SUB => Some(self.sub(d, r, 0)),
+            alu::SBC => Some(self.sub_chained(d, r)),
+            alu::AND => Some(self.logic(d & r)),
+            alu::OR => Some(self.logic(d | r)),
+            alu::EOR => Some(self.logic(d ^ r)),
+            alu::CP => {
+                self.sub(d, r, 0);
+                None
+            }
+            alu::CPC => {
+                self.sub_chained(d, r);
+                None
+            }
+            _ => Some(r),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The AVR CPU of the ATmega128: AVRe with multiplier, 16-bit program counter, ELPM.
 
+mod access;
 mod bus;
 mod dataflow;
 mod exec;

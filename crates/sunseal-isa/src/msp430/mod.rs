@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The MSP430 and MSP430X CPU: 20-bit registers and addresses, the whole instruction set.
 
+mod access;
 mod alu;
 mod bus;
 mod dataflow;
 mod exec;
+mod general;
 mod insn;
 mod likely;
 mod op;
@@ -274,7 +276,7 @@ impl Cpu {
     fn dispatch<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O, pc: u32) -> u32 {
         let op = self.slot(bus, pc);
         let handlers = &Table::<B, O>::HANDLERS;
-        handlers[op.kind()](self, bus, observer, op.head, op.data, pc)
+        handlers[op.kind()](self, bus, observer, op, pc)
     }
 
     /// Waits for the words of the instruction that is about to run.

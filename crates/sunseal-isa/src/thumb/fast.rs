@@ -77,7 +77,7 @@ pub(super) mod kind {
     }
 }
 
-pub(crate) type Handler<B, O> = fn(&mut Cpu, &mut B, &mut O, u64, u64, u32) -> u32;
+pub(crate) type Handler<B, O> = fn(&mut Cpu, &mut B, &mut O, Op, u32) -> u32;
 
 /// A power of two, so that an index needs a mask and no check.
 pub(crate) const HANDLERS: usize = 512;
@@ -444,17 +444,15 @@ fn data<B: Bus, O: Observer, const OP: u8, const SRC: u8, const SET: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
-    head: u64,
-    data: u64,
+    op: Op,
     pc: u32,
 ) -> u32 {
-    let op = Op { head, data };
     let which = const { ALUS[OP as usize] };
     let carry = cpu.flags.c;
     let (b, c) = match SRC {
         src::IMM => {
-            let known = head & CARRY_KNOWN != 0;
-            (op.imm(), if SET && known { head & CARRY != 0 } else { carry })
+            let known = op.head & CARRY_KNOWN != 0;
+            (op.imm(), if SET && known { op.head & CARRY != 0 } else { carry })
         }
         src::REG => (cpu.r[op.rm()], carry),
         src::SHIFTED => shift_by_constant(cpu.r[op.rm()], op.shift(), op.amount()),
@@ -479,29 +477,13 @@ fn data<B: Bus, O: Observer, const OP: u8, const SRC: u8, const SET: bool>(
     follow(cpu, bus, obs, next, const { likely(kind::data(OP, SRC, SET)) })
 }
 
-fn movt<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    head: u64,
-    data: u64,
-    pc: u32,
-) -> u32 {
-    let op = Op { head, data };
+fn movt<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
     let value = cpu.r[op.rd()] & 0xFFFF | op.imm() << 16;
     let next = result::<B, O, false>(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
     follow(cpu, bus, obs, next, const { likely(kind::MOVT) })
 }
 
-fn ubfx<B: Bus, O: Observer>(
-    cpu: &mut Cpu,
-    bus: &mut B,
-    obs: &mut O,
-    head: u64,
-    data: u64,
-    pc: u32,
-) -> u32 {
-    let op = Op { head, data };
+fn ubfx<B: Bus, O: Observer>(cpu: &mut Cpu, bus: &mut B, obs: &mut O, op: Op, pc: u32) -> u32 {
     let value = cpu.r[op.rn()] >> (op.amount() & 31) & op.imm();
     let next = result::<B, O, false>(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
     follow(cpu, bus, obs, next, const { likely(kind::FIELD) })
@@ -511,11 +493,9 @@ fn extend<B: Bus, O: Observer, const SIGNED: bool, const HALF: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
-    head: u64,
-    data: u64,
+    op: Op,
     pc: u32,
 ) -> u32 {
-    let op = Op { head, data };
     let part = if HALF { Extended::Half } else { Extended::Byte };
     let value = alu::extend(SIGNED, part, 0, cpu.r[op.rm()], op.amount());
     let next = result::<B, O, false>(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
@@ -526,11 +506,9 @@ fn mul<B: Bus, O: Observer, const OP: u8>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
-    head: u64,
-    data: u64,
+    op: Op,
     pc: u32,
 ) -> u32 {
-    let op = Op { head, data };
     let which = [Mul::Mul, Mul::Mla, Mul::Mls][OP as usize];
     let (value, _) = alu::mul(which, cpu.r[op.rn()], cpu.r[op.rm()], cpu.r[op.ra()]);
     let next = result::<B, O, false>(cpu, bus, obs, op, pc, op.rd(), value, 1, 0);
@@ -541,11 +519,9 @@ fn mul_long<B: Bus, O: Observer, const OP: u8>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
-    head: u64,
-    data: u64,
+    op: Op,
     pc: u32,
 ) -> u32 {
-    let op = Op { head, data };
     let which = [MulLong::Umull, MulLong::Umlal, MulLong::Umaal, MulLong::Smull, MulLong::Smlal]
         [OP as usize];
     let (lo, hi) = (op.rd(), op.ra());
@@ -638,11 +614,9 @@ fn load<B: Bus, O: Observer, const MOVE: u8, const ADDRESS: u8>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
-    head: u64,
-    data: u64,
+    op: Op,
     pc: u32,
 ) -> u32 {
-    let op = Op { head, data };
     let moved = const { MOVED[MOVE as usize] };
     let (addr, registers) = effective::<ADDRESS>(cpu, op);
     let literal = ADDRESS == address::LITERAL && cpu.timing.literal_contention;
@@ -675,11 +649,9 @@ fn store<B: Bus, O: Observer, const MOVE: u8, const ADDRESS: u8>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
-    head: u64,
-    data: u64,
+    op: Op,
     pc: u32,
 ) -> u32 {
-    let op = Op { head, data };
     let width = width(const { MOVED[MOVE as usize] });
     let (addr, registers) = effective::<ADDRESS>(cpu, op);
     let by_register = ADDRESS == address::REGISTER;
@@ -702,11 +674,9 @@ fn store_many<B: Bus, O: Observer, const BEFORE: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
-    head: u64,
-    data: u64,
+    op: Op,
     pc: u32,
 ) -> u32 {
-    let op = Op { head, data };
     let mut list = op.imm();
     let count = list.count_ones();
     let base = cpu.r[op.rn()];
@@ -725,7 +695,7 @@ fn store_many<B: Bus, O: Observer, const BEFORE: bool>(
         addr = addr.wrapping_add(4);
         at += 1;
     }
-    if head & CARRY != 0 {
+    if op.head & CARRY != 0 {
         step_base(cpu, obs, op.rn(), end);
     }
     let done = (op.next(), cycles, recent::OPENS, Flow::Next);
@@ -744,11 +714,9 @@ fn load_many<B: Bus, O: Observer, const GOES: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
-    head: u64,
-    data: u64,
+    op: Op,
     pc: u32,
 ) -> u32 {
-    let op = Op { head, data };
     let mut list = op.imm();
     let count = list.count_ones();
     let mut addr = cpu.r[op.rn()];
@@ -763,7 +731,7 @@ fn load_many<B: Bus, O: Observer, const GOES: bool>(
         *slot = value;
         addr = addr.wrapping_add(4);
     }
-    if head & CARRY != 0 {
+    if op.head & CARRY != 0 {
         step_base(cpu, obs, op.rn(), end);
     }
     if GOES {
@@ -847,11 +815,9 @@ fn branch<B: Bus, O: Observer, const CONDITION: u8>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
-    head: u64,
-    data: u64,
+    op: Op,
     pc: u32,
 ) -> u32 {
-    let op = Op { head, data };
     if cpu.flags.holds(Condition::of(CONDITION as u32)) {
         let done = (op.imm(), op.amount(), recent::BRANCHED, Flow::Jump);
         let next = cpu.end::<B, O, false>(bus, obs, op, pc, done);
@@ -865,11 +831,9 @@ fn compare_branch<B: Bus, O: Observer, const NONZERO: bool>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
-    head: u64,
-    data: u64,
+    op: Op,
     pc: u32,
 ) -> u32 {
-    let op = Op { head, data };
     if (cpu.r[op.rn()] != 0) == NONZERO {
         let done = (op.imm(), op.amount(), recent::BRANCHED, Flow::Jump);
         let next = cpu.end::<B, O, false>(bus, obs, op, pc, done);
@@ -889,11 +853,9 @@ fn branch_link<B: Bus, O: Observer>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
-    head: u64,
-    data: u64,
+    op: Op,
     pc: u32,
 ) -> u32 {
-    let op = Op { head, data };
     cpu.put(obs, LR as u8, pc.wrapping_add(4) | 1);
     let target = op.imm();
     let done = (target, op.amount(), recent::BRANCHED, Flow::Call { target });
@@ -905,11 +867,9 @@ fn branch_exchange<B: Bus, O: Observer>(
     cpu: &mut Cpu,
     bus: &mut B,
     obs: &mut O,
-    head: u64,
-    data: u64,
+    op: Op,
     pc: u32,
 ) -> u32 {
-    let op = Op { head, data };
     let flow = if op.rm() == LR { Flow::Return } else { Flow::Jump };
     let cycles = 1 + u32::from(cpu.timing.refill_register);
     let done = cpu.exchange(cpu.r[op.rm()], cycles, flow);

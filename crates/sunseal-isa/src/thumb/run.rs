@@ -140,7 +140,8 @@ impl Cpu {
     fn dispatch<B: Bus, O: Observer>(&mut self, bus: &mut B, observer: &mut O, pc: u32) -> u32 {
         let [head, data] = self.slots[(pc >> 1) as usize & (SLOTS - 1)];
         let handlers = &Table::<B, O>::HANDLERS;
-        handlers[Op { head, data }.kind()](self, bus, observer, head, data, pc)
+        let op = Op { head, data };
+        handlers[op.kind()](self, bus, observer, op, pc)
     }
 
     /// Checks what software outside may have put into the registers.
@@ -459,8 +460,8 @@ pub(crate) fn follow<B: Bus, O: Observer>(
     }
     let [head, data] = cpu.slots[(next >> 1) as usize & (SLOTS - 1)];
     let handlers = &Table::<B, O>::HANDLERS;
-    let kind = Op { head, data }.kind();
-    dispatch!([return] handlers, kind, likely, (cpu, bus, observer, head, data, next))
+    let op = Op { head, data };
+    dispatch!([return] handlers, op.kind(), likely, (cpu, bus, observer, op, next))
 }
 
 /// As [`follow`], behind one that may have reached a peripheral, which may have drawn the deadline near.
@@ -517,11 +518,10 @@ pub(crate) fn not_decoded<B: Bus, O: Observer>(
     cpu: &mut Cpu,
     bus: &mut B,
     observer: &mut O,
-    _: u64,
-    data: u64,
+    found: Op,
     pc: u32,
 ) -> u32 {
-    if data == MARKED[1] && !cpu.single {
+    if found.data == MARKED[1] && !cpu.single {
         return cpu.halt_before(pc);
     }
     let Translated { op, keep, cacheable } = match cpu.translate(bus, pc, 0, true) {
@@ -535,7 +535,7 @@ pub(crate) fn not_decoded<B: Bus, O: Observer>(
     // This one alone.
     cpu.threaded_until = 0;
     let handlers = &Table::<B, O>::HANDLERS;
-    let next = handlers[op.kind()](cpu, bus, observer, op.head, op.data, pc);
+    let next = handlers[op.kind()](cpu, bus, observer, op, pc);
     if !cacheable {
         // Those of an IT block that followed are counted there, too.
         cpu.cycles_uncached = uncached + (cpu.cycles - before);
@@ -548,12 +548,10 @@ pub(crate) fn general<B: Bus, O: Observer>(
     cpu: &mut Cpu,
     bus: &mut B,
     observer: &mut O,
-    head: u64,
-    data: u64,
+    op: Op,
     pc: u32,
 ) -> u32 {
-    let op = Op { head, data };
-    let insn: Insn = match data as u32 {
+    let insn: Insn = match op.data as u32 {
         PASSING => cpu.passing.expect("translate left it there"),
         index => cpu.insns[index as usize],
     };
@@ -575,12 +573,10 @@ pub(crate) fn it<B: Bus, O: Observer>(
     cpu: &mut Cpu,
     bus: &mut B,
     observer: &mut O,
-    head: u64,
-    data: u64,
+    op: Op,
     pc: u32,
 ) -> u32 {
-    let op = Op { head, data };
-    let mut state = data as u8;
+    let mut state = op.data as u8;
     cpu.it = state;
     // Those that it conditions come one by one.
     let until = std::mem::take(&mut cpu.threaded_until);
@@ -643,8 +639,7 @@ fn conditional<B: Bus, O: Observer>(
     }
     let handlers = &Table::<B, O>::HANDLERS;
     let inside = const { likely(kind::IT) };
-    let next =
-        dispatch!([] handlers, op.kind(), inside, (cpu, bus, observer, op.head, op.data, pc));
+    let next = dispatch!([] handlers, op.kind(), inside, (cpu, bus, observer, op, pc));
     if O::LATE {
         observer.catch_up();
     }

@@ -306,7 +306,8 @@ impl Mpy32 {
         let saturates = self.ctl0 & MPYSAT != 0;
         let columns = columns[usize::from(saturates)];
         // Whichever of the two operand halves came too late decides; RES0, as it is, needs the low one only.
-        let since = (at - self.begun).min(64) as u8;
+        // An operation that was delayed may yet have to begin.
+        let since = at.saturating_sub(self.begun).min(64) as u8;
         if since == 64 {
             self.begun = at - 64;
         }

@@ -11,26 +11,26 @@ use crate::clock::{Clocks, Line};
 use crate::instruments::taint::Follow;
 
 /// RTC_B: RTCCTL01, without a key.
-const CTL0: u32 = 0x00;
+pub(super) const CTL0: u32 = 0x00;
 /// RTC_B: RTCCTL23, of which RTCCTL2 is the calibration.
-const CTL13: u32 = 0x02;
-const OCAL: u32 = 0x04;
-const TCMP: u32 = 0x06;
-const PS0CTL: u32 = 0x08;
-const PS1CTL: u32 = 0x0A;
-const PS: u32 = 0x0C;
-const IV: u32 = 0x0E;
-const TIM0: u32 = 0x10;
-const TIM1: u32 = 0x12;
-const DATE: u32 = 0x14;
-const YEAR: u32 = 0x16;
-const AMINHR: u32 = 0x18;
-const ADOWDAY: u32 = 0x1A;
-const BIN2BCD: u32 = 0x1C;
-const BCD2BIN: u32 = 0x1E;
+pub(super) const CTL13: u32 = 0x02;
+pub(super) const OCAL: u32 = 0x04;
+pub(super) const TCMP: u32 = 0x06;
+pub(super) const PS0CTL: u32 = 0x08;
+pub(super) const PS1CTL: u32 = 0x0A;
+pub(super) const PS: u32 = 0x0C;
+pub(super) const IV: u32 = 0x0E;
+pub(super) const TIM0: u32 = 0x10;
+pub(super) const TIM1: u32 = 0x12;
+pub(super) const DATE: u32 = 0x14;
+pub(super) const YEAR: u32 = 0x16;
+pub(super) const AMINHR: u32 = 0x18;
+pub(super) const ADOWDAY: u32 = 0x1A;
+pub(super) const BIN2BCD: u32 = 0x1C;
+pub(super) const BCD2BIN: u32 = 0x1E;
 
-const KEY: u16 = 0xA500;
-const KEY_READ: u16 = 0x9600;
+pub(super) const KEY: u16 = 0xA500;
+pub(super) const KEY_READ: u16 = 0x9600;
 const RDYIFG: u16 = 0x0001;
 const AIFG: u16 = 0x0002;
 const TEVIFG: u16 = 0x0004;

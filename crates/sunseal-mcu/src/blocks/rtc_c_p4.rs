@@ -7,29 +7,14 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
+use super::rtc::{
+    ADOWDAY, AMINHR, BCD2BIN, BIN2BCD, CTL0, CTL13, DATE, IV, KEY, KEY_READ, OCAL, PS, PS0CTL,
+    PS1CTL, TCMP, TIM0, TIM1, YEAR,
+};
 use super::wide::{Cx, merge16, sooner};
 use crate::clock::Line;
 use crate::instruments::lint::LintKind;
 
-const CTL0: u32 = 0x00;
-const CTL13: u32 = 0x02;
-const OCAL: u32 = 0x04;
-const TCMP: u32 = 0x06;
-const PS0CTL: u32 = 0x08;
-const PS1CTL: u32 = 0x0A;
-const PS: u32 = 0x0C;
-const IV: u32 = 0x0E;
-const TIM0: u32 = 0x10;
-const TIM1: u32 = 0x12;
-const DATE: u32 = 0x14;
-const YEAR: u32 = 0x16;
-const AMINHR: u32 = 0x18;
-const ADOWDAY: u32 = 0x1A;
-const BIN2BCD: u32 = 0x1C;
-const BCD2BIN: u32 = 0x1E;
-
-const KEY: u16 = 0xA500;
-const KEY_READ: u16 = 0x9600;
 const OFIE: u16 = 0x80;
 const TEVIE: u16 = 0x40;
 const AIE: u16 = 0x20;

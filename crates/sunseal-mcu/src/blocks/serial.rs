@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What leaves and enters the chip when a serial interface is done, whichever of USART, USCI and eUSCI it is.
 
+use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
 use sunseal_trace::{Cycles, Picos};
 
+use super::Ctx;
 use crate::accounts::Event;
-use crate::common::{Common, Drive, OnBus, UartByte};
+use crate::common::{Common, Drive, OnBus, Shifting, UartByte};
 use crate::instruments::lint::LintKind;
 
 /// What an interface did when its time came.
@@ -18,8 +21,42 @@ pub(crate) enum Done {
     I2c(OnBus),
 }
 
+/// Bytes that come in over a UART, each with the time its last bit ends, the earliest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Incoming(Vec<(u128, u8)>);
+
+impl Incoming {
+    pub fn push(&mut self, time: Picos, byte: u8) {
+        self.0.push((time.0, byte));
+        self.0.sort_by_key(|e| e.0);
+    }
+
+    /// When the next byte is there.
+    pub fn due(&self) -> Option<u128> {
+        self.0.first().map(|e| e.0)
+    }
+
+    /// The next byte that is there by `now`.
+    pub fn take(&mut self, now: Picos) -> Option<u8> {
+        self.due().filter(|t| *t <= now.0)?;
+        Some(self.0.remove(0).1)
+    }
+}
+
 /// A serial interface as those see it that it speaks to.
 pub(crate) trait Serial {
+    /// When a byte is out, or in, or the I2C master is done with a step.
+    fn next_event(&self) -> Option<Picos>;
+    /// What is due by `now` happens; answers what has left.
+    fn event(&mut self, now: Picos) -> Option<Done>;
+    /// Begins what waits: the byte in TXBUF, or what the I2C master does next.
+    fn go_on(&mut self, cx: &Ctx<'_>) -> Result<(), Fault>;
+    /// The byte of SPI that has begun since this was last asked.
+    fn begun(&mut self) -> Option<Shifting> {
+        None
+    }
+    /// A byte arrives over the UART, its last bit ending at `time`.
+    fn uart_in(&mut self, time: Picos, byte: u8);
     /// Whether the clock rests low and data stand at its rising edge (SPI mode 0), as the parts here want it.
     fn is_mode_0(&self) -> bool;
     /// What the other side sent during an SPI byte.

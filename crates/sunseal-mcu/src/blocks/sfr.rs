@@ -29,6 +29,15 @@ impl Sfr {
         self.ie1 = 0;
         self.ifg1 = (self.ifg1 & WDTIFG) | OFIFG;
     }
+
+    /// SYSUNIV was read as `code`: the flag of that user NMI is cleared.
+    pub fn user_nmi_taken(&mut self, code: u16) {
+        match code {
+            2 => self.ifg1 &= !NMIIFG,
+            4 => self.ifg1 &= !OFIFG,
+            _ => {}
+        }
+    }
 }
 
 impl Block for Sfr {

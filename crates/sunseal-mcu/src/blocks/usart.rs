@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
-use super::serial::{Done, Serial};
+use super::serial::{Done, Incoming, Serial};
 use super::{Block, Ctx, Reset};
 use crate::clock::{Clocks, Line};
 use crate::instruments::taint::Follow;
@@ -59,8 +59,7 @@ pub(crate) struct Usart {
     /// The slave's shift register, and whether a byte of TXBUF stands in it.
     slave: u8,
     loaded: bool,
-    /// Bytes that come in over the UART, with the time their last bit ends.
-    incoming: Vec<(u128, u8)>,
+    incoming: Incoming,
     pub rx_ifg: bool,
     pub tx_ifg: bool,
     pub rx_ie: bool,
@@ -86,7 +85,7 @@ impl Usart {
             shifting: None,
             slave: 0xFF,
             loaded: false,
-            incoming: Vec::new(),
+            incoming: Incoming::default(),
             rx_ifg: false,
             tx_ifg: true,
             rx_ie: false,
@@ -121,6 +120,7 @@ impl Usart {
             _ => Some(&clocks.smclk),
         }
     }
+
     /// Ticks of BRCLK that one byte takes, modulation bit by bit: m0 belongs to the start bit.
     fn byte_ticks(&self) -> u64 {
         let data = if self.ctl & CHAR != 0 { 8 } else { 7 };
@@ -151,43 +151,6 @@ impl Usart {
         self.shifting = Some((kept, end.0));
         self.tx_ifg = true;
         Ok(())
-    }
-
-    /// A byte arrives over the UART, its last bit ending at `time`.
-    pub fn uart_in(&mut self, time: Picos, byte: u8) {
-        self.incoming.push((time.0, byte));
-        self.incoming.sort_by_key(|e| e.0);
-    }
-
-    pub fn next_event(&self) -> Option<Picos> {
-        let shift = self.shifting.map(|(_, t)| t).filter(|&t| t != u128::MAX);
-        let rx = self.incoming.first().map(|e| e.0);
-        shift.into_iter().chain(rx).min().map(Picos)
-    }
-
-    pub fn event(&mut self, now: Picos) -> Option<Done> {
-        while let Some(&(t, byte)) = self.incoming.first() {
-            if t > now.0 {
-                break;
-            }
-            self.incoming.remove(0);
-            if self.ctl & (SWRST | SYNC) == 0 {
-                self.receive(byte);
-            }
-        }
-        let (byte, _) = self.shifting.take_if(|(_, t)| *t <= now.0)?;
-        if self.is_spi() {
-            return Some(Done::Spi(byte));
-        }
-        if self.ctl & LISTEN != 0 {
-            self.receive(byte);
-        }
-        Some(Done::Uart(byte))
-    }
-
-    /// Starts the byte that waits in TXBUF, if any.
-    pub fn go_on(&mut self, cx: &Ctx<'_>) -> Result<(), Fault> {
-        if std::mem::take(&mut self.waiting) { self.start(self.txbuf, cx) } else { Ok(()) }
     }
 
     /// A master outside shifted a byte in; answers the one shifted out.
@@ -347,6 +310,35 @@ impl Usart {
 }
 
 impl Serial for Usart {
+    fn next_event(&self) -> Option<Picos> {
+        let shift = self.shifting.map(|(_, t)| t).filter(|&t| t != u128::MAX);
+        shift.into_iter().chain(self.incoming.due()).min().map(Picos)
+    }
+
+    fn event(&mut self, now: Picos) -> Option<Done> {
+        while let Some(byte) = self.incoming.take(now) {
+            if self.ctl & (SWRST | SYNC) == 0 {
+                self.receive(byte);
+            }
+        }
+        let (byte, _) = self.shifting.take_if(|(_, t)| *t <= now.0)?;
+        if self.is_spi() {
+            return Some(Done::Spi(byte));
+        }
+        if self.ctl & LISTEN != 0 {
+            self.receive(byte);
+        }
+        Some(Done::Uart(byte))
+    }
+
+    fn go_on(&mut self, cx: &Ctx<'_>) -> Result<(), Fault> {
+        if std::mem::take(&mut self.waiting) { self.start(self.txbuf, cx) } else { Ok(()) }
+    }
+
+    fn uart_in(&mut self, time: Picos, byte: u8) {
+        self.incoming.push(time, byte);
+    }
+
     fn is_mode_0(&self) -> bool {
         self.tctl & (CKPH | CKPL) == CKPH
     }

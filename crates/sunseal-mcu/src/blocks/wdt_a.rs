@@ -11,8 +11,8 @@ use crate::instruments::taint::Follow;
 
 const WDTPW: u16 = 0x5A00;
 const WDTPW_READ: u16 = 0x6900;
+pub(super) const WDTSSEL: u16 = 0x60;
 const WDTHOLD: u16 = 0x80;
-const WDTSSEL: u16 = 0x60;
 const WDTTMSEL: u16 = 0x10;
 const WDTCNTCL: u16 = 0x08;
 const WDTIS: u16 = 0x07;
@@ -20,48 +20,22 @@ const RESET_VALUE: u16 = 0x04;
 /// Logarithm of the interval by WDTIS.
 const INTERVAL_BITS: [u32; 8] = [31, 27, 23, 19, 15, 13, 9, 6];
 
+/// The control register, and the counter, whose clock the chip chooses by it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct WdtA {
-    ctl: u16,
+pub(super) struct Counter {
+    pub ctl: u16,
     /// Ticks counted before `start`.
     count: u64,
     start: u64,
 }
 
-impl WdtA {
+impl Counter {
     pub fn new() -> Self {
         Self { ctl: RESET_VALUE, count: 0, start: 0 }
     }
 
-    pub fn reset(&mut self, cx: &Ctx<'_>) {
-        self.ctl = RESET_VALUE;
-        self.count = 0;
-        self.start = self.line(cx.clocks).ticks_at(cx.now);
-    }
-
-    fn line<'a>(&self, clocks: &'a Clocks) -> &'a Line {
-        match self.ctl & WDTSSEL {
-            0x00 => &clocks.smclk,
-            0x20 => &clocks.aclk,
-            _ => &clocks.vlo,
-        }
-    }
-
-    fn held(&self) -> bool {
+    pub fn held(&self) -> bool {
         self.ctl & WDTHOLD != 0
-    }
-
-    fn interval(&self) -> u64 {
-        1 << INTERVAL_BITS[(self.ctl & WDTIS) as usize]
-    }
-
-    pub fn next_event(&self, clocks: &Clocks) -> Option<Picos> {
-        if self.held() {
-            return None;
-        }
-        let left = self.interval().saturating_sub(self.count).max(1);
-        let t = self.line(clocks).time_of(self.start + left);
-        (t != Picos::MAX).then_some(t)
     }
 
     /// Whether it counts towards a reset.
@@ -69,11 +43,72 @@ impl WdtA {
         !self.held() && self.ctl & WDTTMSEL == 0
     }
 
+    /// It begins anew at tick `now`.
+    pub fn restart(&mut self, now: u64) {
+        (self.count, self.start) = (0, now);
+    }
+
+    /// The register is written while its clock is at tick `ticks`; `now` are the ticks of the clock that it then has.
+    pub fn write(&mut self, value: u16, ticks: u64, now: impl FnOnce(&Self) -> u64) {
+        if !self.held() {
+            self.count += ticks - self.start;
+        }
+        self.ctl = value & 0x00FF & !WDTCNTCL;
+        if value & WDTCNTCL != 0 {
+            self.count = 0;
+        }
+        self.start = now(self);
+    }
+
+    /// When the interval is over.
+    pub fn next_event(&self, line: &Line) -> Option<Picos> {
+        if self.held() {
+            return None;
+        }
+        let interval = 1u64 << INTERVAL_BITS[(self.ctl & WDTIS) as usize];
+        let t = line.time_of(self.start + interval.saturating_sub(self.count).max(1));
+        (t != Picos::MAX).then_some(t)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct WdtA(Counter);
+
+impl WdtA {
+    pub fn new() -> Self {
+        Self(Counter::new())
+    }
+
+    pub fn reset(&mut self, cx: &Ctx<'_>) {
+        self.0 = Counter::new();
+        self.0.restart(self.ticks(cx));
+    }
+
+    fn line<'a>(counter: &Counter, clocks: &'a Clocks) -> &'a Line {
+        match counter.ctl & WDTSSEL {
+            0x00 => &clocks.smclk,
+            0x20 => &clocks.aclk,
+            _ => &clocks.vlo,
+        }
+    }
+
+    fn ticks(&self, cx: &Ctx<'_>) -> u64 {
+        Self::line(&self.0, cx.clocks).ticks_at(cx.now)
+    }
+
+    pub fn next_event(&self, clocks: &Clocks) -> Option<Picos> {
+        self.0.next_event(Self::line(&self.0, clocks))
+    }
+
+    /// Whether it counts towards a reset.
+    pub fn resets(&self) -> bool {
+        self.0.resets()
+    }
+
     /// The interval is over: a reset, unless it is a timer interval.
     pub fn event(&mut self, cx: &mut Ctx<'_>) {
-        self.count = 0;
-        self.start = self.line(cx.clocks).ticks_at(cx.now);
-        if self.ctl & WDTTMSEL == 0 {
+        self.0.restart(self.ticks(cx));
+        if self.resets() {
             cx.reset(ResetKind::Puc, cause::WDTTO);
         }
     }
@@ -83,7 +118,7 @@ impl Block for WdtA {
     const TAINT: Follow = Follow::Hole;
 
     fn read(&mut self, off: u32, _: u16, cx: &mut Ctx<'_>) -> Result<u16, Fault> {
-        if off == 0 { Ok(WDTPW_READ | self.ctl) } else { Err(cx.no_register()) }
+        if off == 0 { Ok(WDTPW_READ | self.0.ctl) } else { Err(cx.no_register()) }
     }
 
     fn write(&mut self, off: u32, value: u16, mask: u16, cx: &mut Ctx<'_>) -> Result<(), Fault> {
@@ -94,24 +129,17 @@ impl Block for WdtA {
             cx.reset(ResetKind::Puc, cause::WDTKEY);
             return Ok(());
         }
-        let ticks = self.line(cx.clocks).ticks_at(cx.now);
-        if !self.held() {
-            self.count += ticks - self.start;
-        }
-        self.ctl = value & 0x00FF & !WDTCNTCL;
-        if value & WDTCNTCL != 0 {
-            self.count = 0;
-        }
-        self.start = self.line(cx.clocks).ticks_at(cx.now);
+        let ticks = self.ticks(cx);
+        self.0.write(value, ticks, |counter| Self::line(counter, cx.clocks).ticks_at(cx.now));
         Ok(())
     }
 
     fn requests_smclk(&self) -> bool {
-        !self.held() && self.ctl & WDTSSEL == 0
+        !self.0.held() && self.0.ctl & WDTSSEL == 0
     }
 
     fn requests_aclk(&self) -> bool {
-        !self.held() && self.ctl & WDTSSEL == 0x20
+        !self.0.held() && self.0.ctl & WDTSSEL == 0x20
     }
 
     fn due(&self, clocks: &Clocks, _: Picos) -> Option<Picos> {

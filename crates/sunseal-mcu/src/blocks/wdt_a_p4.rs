@@ -6,46 +6,36 @@ use serde::{Deserialize, Serialize};
 use sunseal_isa::Fault;
 use sunseal_trace::Picos;
 
+use super::wdt_a::{Counter, WDTSSEL};
 use super::wide::{Class, Cx, Lines};
 use crate::clock::Line;
 
 const CTL: u32 = 0x0C;
 const WDTPW: u32 = 0x5A00;
 const WDTPW_READ: u32 = 0x6900;
-const WDTHOLD: u16 = 0x80;
-const WDTSSEL: u16 = 0x60;
-const WDTTMSEL: u16 = 0x10;
-const WDTCNTCL: u16 = 0x08;
-const WDTIS: u16 = 0x07;
-const RESET_VALUE: u16 = 0x04;
-/// Logarithm of the interval by WDTIS.
-const INTERVAL_BITS: [u32; 8] = [31, 27, 23, 19, 15, 13, 9, 6];
 /// Sources of RSTCTL: time-out and password violation.
 pub(crate) const SOURCE_TIMEOUT: u8 = 1;
 pub(crate) const SOURCE_PASSWORD: u8 = 2;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Wdt {
-    ctl: u16,
-    /// Ticks counted before `start`.
-    count: u64,
-    start: u64,
+    counter: Counter,
     /// An interval has ended: the input pulses.
     pub pulse: bool,
 }
 
 impl Wdt {
     pub fn new() -> Self {
-        Self { ctl: RESET_VALUE, count: 0, start: 0, pulse: false }
+        Self { counter: Counter::new(), pulse: false }
     }
 
     pub fn reset(&mut self, clocks: &Lines, now: Picos) {
         *self = Self::new();
-        self.start = self.line(clocks).ticks_at(now);
+        self.counter.restart(Self::line(&self.counter, clocks).ticks_at(now));
     }
 
-    fn line<'a>(&self, clocks: &'a Lines) -> &'a Line {
-        match self.ctl & WDTSSEL {
+    fn line<'a>(counter: &Counter, clocks: &'a Lines) -> &'a Line {
+        match counter.ctl & WDTSSEL {
             0x00 => &clocks.base.smclk,
             0x20 => &clocks.base.aclk,
             0x40 => &clocks.base.vlo,
@@ -54,20 +44,20 @@ impl Wdt {
     }
 
     pub fn held(&self) -> bool {
-        self.ctl & WDTHOLD != 0
+        self.counter.held()
     }
 
     /// Whether its clock is one that goes on in LPM3.
     pub fn low_frequency(&self) -> bool {
-        self.ctl & WDTSSEL >= 0x40
-    }
-
-    fn interval(&self) -> u64 {
-        1 << INTERVAL_BITS[(self.ctl & WDTIS) as usize]
+        self.counter.ctl & WDTSSEL >= 0x40
     }
 
     pub fn read(&self, off: u32, cx: &Cx<'_>) -> Result<u32, Fault> {
-        if off == CTL { Ok(WDTPW_READ | u32::from(self.ctl)) } else { Err(cx.no_register()) }
+        if off == CTL {
+            Ok(WDTPW_READ | u32::from(self.counter.ctl))
+        } else {
+            Err(cx.no_register())
+        }
     }
 
     pub fn write(
@@ -85,37 +75,25 @@ impl Wdt {
             cx.reset(if hard.1 { Class::Hard } else { Class::Soft }, SOURCE_PASSWORD);
             return Ok(());
         }
-        let ticks = self.line(cx.clocks).ticks_at(cx.now);
-        if !self.held() {
-            self.count += ticks - self.start;
-        }
-        self.ctl = value as u16 & 0x00FF & !WDTCNTCL;
-        if value as u16 & WDTCNTCL != 0 {
-            self.count = 0;
-        }
-        self.start = self.line(cx.clocks).ticks_at(cx.now);
+        let ticks = |counter: &Counter| Self::line(counter, cx.clocks).ticks_at(cx.now);
+        let before = ticks(&self.counter);
+        self.counter.write(value as u16, before, ticks);
         Ok(())
     }
 
     pub fn next_event(&self, clocks: &Lines) -> Option<Picos> {
-        if self.held() {
-            return None;
-        }
-        let left = self.interval().saturating_sub(self.count).max(1);
-        let t = self.line(clocks).time_of(self.start + left);
-        (t != Picos::MAX).then_some(t)
+        self.counter.next_event(Self::line(&self.counter, clocks))
     }
 
     /// Whether it counts towards a reset.
     pub fn resets(&self) -> bool {
-        !self.held() && self.ctl & WDTTMSEL == 0
+        self.counter.resets()
     }
 
     /// The interval is over: a reset, or a pulse of its interrupt.
     pub fn event(&mut self, hard: (bool, bool), cx: &mut Cx<'_>) {
-        self.count = 0;
-        self.start = self.line(cx.clocks).ticks_at(cx.now);
-        if self.ctl & WDTTMSEL == 0 {
+        self.counter.restart(Self::line(&self.counter, cx.clocks).ticks_at(cx.now));
+        if self.counter.resets() {
             cx.reset(if hard.0 { Class::Hard } else { Class::Soft }, SOURCE_TIMEOUT);
         } else {
             self.pulse = true;

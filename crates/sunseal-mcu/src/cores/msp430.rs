@@ -2,7 +2,8 @@
 //! What the MSP430 families share: the CPU, one flat memory with a kind per page, sleep by status
 //! register, maskable and unmaskable interrupts. A family brings its [`Peripherals`].
 
-use std::ops::Range;
+mod env;
+
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
@@ -24,6 +25,7 @@ use crate::machine::Register;
 use crate::pin::Pin;
 use crate::resets::ResetCause;
 use crate::startup::{self, Cells};
+pub(crate) use env::{Env, Image};
 
 pub(crate) const ADDRESS_SPACE: usize = 1 << 20;
 const MASK: usize = ADDRESS_SPACE - 1;
@@ -41,222 +43,28 @@ pub(crate) const RESET_VECTOR: u32 = 0xFFFE;
 /// The SR bits that decide clocks and sleep.
 pub(crate) const MODE: u32 = sr::CPUOFF | sr::OSCOFF | sr::SCG0 | sr::SCG1;
 
-/// What peripherals see of the chip around them.
-pub(crate) struct Env {
-    pub common: Common,
-    pub memory: Box<[u8; ADDRESS_SPACE]>,
-    pub pages: Box<[u8; ADDRESS_SPACE >> 8]>,
-    /// The cycle at which the CPU's run ends; 0 ends it behind the present instruction.
-    pub deadline: Cycles,
-    /// Code memory that changed.
-    pub changed: Vec<Range<u32>>,
-    /// SR bits that decide clocks and sleep.
-    pub mode: u32,
-    /// What the cells of RAM are like, where that is known.
-    pub cells: Vec<Cells>,
-    /// Copies of memory that plain stores do not change, for snapshots; by place in the memory map.
-    images: Vec<Option<Image>>,
-    /// Pages of FRAM as they were at [`Chip::save_near`], each kept when it is first written; none while nobody asks.
-    near: Option<Vec<(usize, [u8; PAGE_BYTES])>>,
+/// What is to be written, and where.
+#[derive(Clone, Copy)]
+pub(crate) struct Store {
+    pub addr: u32,
+    pub width: Width,
+    pub value: u16,
 }
 
-/// Bytes of a memory region that snapshots share.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Image(pub(crate) Arc<Vec<u8>>);
-
-impl Serialize for Image {
-    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.serialize_bytes(&self.0)
+impl Store {
+    /// The same to the even half of a word, with the bits that are written.
+    pub fn masked(self) -> Masked {
+        let (value, mask) = in_word(self.addr, self.width, self.value);
+        Masked { addr: self.addr & !1, value, mask }
     }
 }
 
-impl<'de> Deserialize<'de> for Image {
-    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        struct Bytes;
-        impl serde::de::Visitor<'_> for Bytes {
-            type Value = Vec<u8>;
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("the bytes of a memory")
-            }
-            fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
-                Ok(bytes.to_vec())
-            }
-        }
-        Ok(Self(Arc::new(d.deserialize_bytes(Bytes)?)))
-    }
-}
-
-fn zeroed<const N: usize>() -> Box<[u8; N]> {
-    vec![0u8; N].into_boxed_slice().try_into().expect("the vector has as many bytes")
-}
-
-impl Env {
-    fn new(dev: Arc<Device>, names: &Names) -> Self {
-        let mut memory: Box<[u8; ADDRESS_SPACE]> = zeroed();
-        let mut pages: Box<[u8; ADDRESS_SPACE >> 8]> = zeroed();
-        for r in &dev.memory {
-            let flags = match r.kind {
-                RegionKind::Peripheral => continue,
-                RegionKind::Ram => READ | WRITE,
-                RegionKind::Fram => READ | WRITE | CODE,
-                _ => READ | CODE,
-            };
-            if r.kind != RegionKind::Ram {
-                memory[r.start as usize..=r.end as usize].fill(0xFF);
-            }
-            pages[(r.start >> 8) as usize..=(r.end >> 8) as usize].fill(flags);
-        }
-        let images = vec![None; dev.memory.len()];
-        Self {
-            common: Common::new(dev, names),
-            memory,
-            pages,
-            deadline: 0,
-            changed: Vec::new(),
-            mode: 0,
-            cells: Vec::new(),
-            images,
-            near: None,
-        }
-    }
-
-    /// Fills RAM with a start-up pattern: never zeros, the same for the same seed.
-    pub fn scramble_ram(&mut self, seed: u64) {
-        let dev = Arc::clone(&self.common.dev);
-        let off = self.common.off_time();
-        for r in dev.memory.iter().filter(|r| r.kind == RegionKind::Ram) {
-            let range = r.start as usize..=r.end as usize;
-            if let Some(startup) = self.common.sram {
-                let device = self.common.state.seed;
-                let memory = (&mut self.memory[range], r.start);
-                startup::wake(&mut self.cells, startup, memory, device, seed, off);
-                continue;
-            }
-            for (i, chunk) in self.memory[range].chunks_mut(8).enumerate() {
-                let noise = splitmix64(seed ^ (i as u64) << 20).to_le_bytes();
-                chunk.copy_from_slice(&noise[..chunk.len()]);
-            }
-        }
-    }
-
-    pub fn page(&self, addr: u32) -> u8 {
-        self.pages[(addr >> 8) as usize & (MASK >> 8)]
-    }
-
-    /// Whether `addr` is memory that plain stores change and that holds no program.
-    pub fn is_ram(&self, addr: u32) -> bool {
-        self.page(addr) & (WRITE | CODE) == WRITE
-    }
-
-    #[inline(always)]
-    pub fn word(&self, addr: u32) -> u16 {
-        let i = addr as usize & MASK & !1;
-        u16::from_le_bytes([self.memory[i], self.memory[i + 1]])
-    }
-
-    #[inline(always)]
-    pub fn load(&self, addr: u32, width: Width) -> u16 {
-        match width {
-            Width::Byte => u16::from(self.memory[addr as usize & MASK]),
-            Width::Word => self.word(addr),
-        }
-    }
-
-    #[inline(always)]
-    pub fn put(&mut self, addr: u32, width: Width, value: u16) {
-        match width {
-            Width::Byte => self.memory[addr as usize & MASK] = value as u8,
-            Width::Word => {
-                let i = addr as usize & (MASK & !1);
-                [self.memory[i], self.memory[i + 1]] = value.to_le_bytes();
-            }
-        }
-    }
-
-    /// Makes the pages of memory `flags`; whether that is code which was none, or none which was.
-    pub fn set_pages(&mut self, start: u32, end: u32, flags: u8) -> bool {
-        let pages = &mut self.pages[(start >> 8) as usize..=(end >> 8) as usize];
-        let changes = pages.iter().fold(0, |all, page| all | (page ^ flags)) & CODE != 0;
-        pages.fill(flags);
-        changes
-    }
-
-    /// Plain memory of `range` changed, or cannot be read as before: the core forgets what it decoded.
-    pub fn code_changed(&mut self, range: Range<u32>) {
-        for (r, image) in self.common.dev.memory.iter().zip(&mut self.images) {
-            if r.start < range.end && range.start <= r.end {
-                *image = None;
-            }
-        }
-        self.changed.push(range);
-    }
-
-    /// Whether writes of FRAM are to come by [`Peripherals::store`], which tells of them.
-    pub fn fram_is_watched(&self) -> bool {
-        self.near.is_some()
-    }
-
-    /// FRAM is about to be written: its page is kept, if there is to be a way back.
-    pub fn keep_page(&mut self, addr: u32) {
-        let start = addr as usize & MASK & !(PAGE_BYTES - 1);
-        if let Some(kept) = self.near.as_mut().filter(|k| k.iter().all(|page| page.0 != start)) {
-            let mut page = [0; PAGE_BYTES];
-            page.copy_from_slice(&self.memory[start..start + PAGE_BYTES]);
-            kept.push((start, page));
-        }
-    }
-
-    /// Copies of all memory; with `near` FRAM's is left empty, for its pages are kept as they are written.
-    fn save_memory(&mut self, near: bool) -> Vec<Image> {
-        let dev = Arc::clone(&self.common.dev);
-        let regions = dev.memory.iter().zip(&mut self.images);
-        let memory = &self.memory;
-        let copy =
-            |start: u32, end: u32| Image(Arc::new(memory[start as usize..=end as usize].to_vec()));
-        regions
-            .filter(|(r, _)| r.kind != RegionKind::Peripheral)
-            .map(|(r, kept)| match r.kind {
-                RegionKind::Fram if near => Image(Arc::default()),
-                RegionKind::Ram | RegionKind::Fram => copy(r.start, r.end),
-                _ => kept.get_or_insert_with(|| copy(r.start, r.end)).clone(),
-            })
-            .collect()
-    }
-
-    fn restore_memory(&mut self, saved: &[Image]) {
-        for (start, page) in self.near.take().unwrap_or_default() {
-            self.memory[start..start + PAGE_BYTES].copy_from_slice(&page);
-            self.changed.push(start as u32..(start + PAGE_BYTES) as u32);
-        }
-        let dev = Arc::clone(&self.common.dev);
-        let regions = dev.memory.iter().enumerate();
-        let regions = regions.filter(|(_, r)| r.kind != RegionKind::Peripheral);
-        for ((i, r), image) in regions.zip(saved) {
-            let kept = self.images[i].as_ref();
-            if kept.is_some_and(|k| Arc::ptr_eq(&k.0, &image.0)) || image.0.is_empty() {
-                continue;
-            }
-            let range = r.start as usize..=r.end as usize;
-            if r.kind == RegionKind::Fram {
-                // Little of it changes between two snapshots, and what is kept decoded is dear.
-                let pages =
-                    self.memory[range].chunks_mut(PAGE_BYTES).zip(image.0.chunks(PAGE_BYTES));
-                for ((old, new), start) in pages.zip((r.start..).step_by(PAGE_BYTES)) {
-                    if old != new {
-                        old.copy_from_slice(new);
-                        self.changed.push(start..start + PAGE_BYTES as u32);
-                    }
-                }
-                continue;
-            }
-            self.memory[range].copy_from_slice(&image.0);
-            if r.kind == RegionKind::Ram {
-                continue;
-            }
-            self.code_changed(r.start..r.end + 1);
-            self.images[i] = Some(image.clone());
-        }
-    }
+/// Bits of a word that are to be written.
+#[derive(Clone, Copy)]
+pub(crate) struct Masked {
+    pub addr: u32,
+    pub value: u16,
+    pub mask: u16,
 }
 
 /// The peripherals of a family.
@@ -343,14 +151,7 @@ pub(crate) trait Peripherals: Sized {
 
     /// Reads a register. Words are at even addresses.
     fn read(&mut self, env: &mut Env, addr: u32, width: Width, at: Cycles) -> Result<u16, Fault>;
-    fn write(
-        &mut self,
-        env: &mut Env,
-        addr: u32,
-        width: Width,
-        value: u16,
-        at: Cycles,
-    ) -> Result<(), Fault>;
+    fn write(&mut self, env: &mut Env, to: Store, at: Cycles) -> Result<(), Fault>;
     /// The hardware multiplier, and where it lies.
     fn mpy(&self) -> (&Mpy32, u32);
     fn mpy_mut(&mut self) -> &mut Mpy32;
@@ -381,14 +182,7 @@ pub(crate) trait Peripherals: Sized {
         true
     }
     /// A store to memory that plain stores do not change.
-    fn store(
-        &mut self,
-        env: &mut Env,
-        addr: u32,
-        width: Width,
-        value: u16,
-        at: Cycles,
-    ) -> Result<(), Fault>;
+    fn store(&mut self, env: &mut Env, to: Store, at: Cycles) -> Result<(), Fault>;
     /// Whether the chip has FRAM: reads pass a cache and may wait, plain stores change code.
     const FRAM: bool = false;
     /// Wait states of fetching the instruction at `pc`.
@@ -441,7 +235,7 @@ pub(crate) trait Peripherals: Sized {
 
 /// A write to a register as one to the word that it lies in: the value in its half, and the mask of that half.
 #[inline(always)]
-pub(crate) fn in_word(addr: u32, width: Width, value: u16) -> (u16, u16) {
+fn in_word(addr: u32, width: Width, value: u16) -> (u16, u16) {
     let shift = 8 * (addr & 1);
     match width {
         Width::Word => (value, 0xFFFF),
@@ -919,9 +713,9 @@ impl<P: Peripherals> Soc<P> {
     #[inline(never)]
     fn write_slow(&mut self, addr: u32, width: Width, value: u16, at: Cycles) -> Result<(), Fault> {
         if addr < P::PERIPHERALS_END {
-            return self.p.write(&mut self.env, addr, width, value, at);
+            return self.p.write(&mut self.env, Store { addr, width, value }, at);
         }
-        self.p.store(&mut self.env, addr, width, value, at)
+        self.p.store(&mut self.env, Store { addr, width, value }, at)
     }
 }
 

@@ -4,16 +4,18 @@
 
 use std::sync::Arc;
 
-use sunseal_isa::Fault;
 use sunseal_isa::msp430::sr;
-use sunseal_trace::{Cycles, Picos, StateId};
+use sunseal_isa::{Fault, FaultKind};
+use sunseal_trace::{ComponentId, Cycles, Picos, StateId};
 
-use crate::accounts;
+use crate::accounts::{self, Event};
+use crate::blocks::adc12_a::Sample;
 use crate::blocks::port::PortPair;
-use crate::common::Drive;
-use crate::cores::msp430::{CODE, Env, READ};
-use crate::device::RegionKind;
-use crate::pin::Pin;
+use crate::blocks::serial::{Serial, Which};
+use crate::blocks::{Ctx, Effects};
+use crate::cores::msp430::{CODE, Env, Peripherals, READ};
+use crate::device::{Device, Region, RegionKind};
+use crate::pin::{PORT_J, Pin};
 
 /// States of a chip with flash, by the numbers that follow.
 pub(crate) const FLASH_STATES: &[&str] = &[
@@ -73,31 +75,200 @@ pub(crate) fn cpu_state(mode: u32, on: bool, smclk_on: bool, aclk_on: bool) -> S
     }
 }
 
-/// What parts do when the outputs of a pair of ports are what they are now. `seen` are those told last, `pin` is the
-/// one of a bit, `place` the pair and the bit of one.
-pub(crate) fn tell_outputs(
-    env: &mut Env,
-    ports: &[PortPair],
-    (i, seen): (usize, &mut u16),
-    pin: impl Fn(u8) -> Pin,
-    place: impl Fn(Pin) -> Option<(usize, u16)>,
-    (now, cycles): (Picos, Cycles),
-) -> Vec<Drive> {
-    let outputs = ports[i].outputs();
-    let mut changed = outputs ^ std::mem::replace(seen, outputs);
-    let mut drives = Vec::new();
-    while changed != 0 {
-        let bit = changed.trailing_zeros() as u8;
-        changed &= changed - 1;
-        drives.extend(env.common.output(pin(bit), outputs >> bit & 1 != 0, now, cycles));
-    }
-    let low = |pin| {
-        place(pin).is_some_and(|(i, mask)| {
-            ports[i].output_bits() & mask != 0 && ports[i].outputs() & mask == 0
-        })
+/// Those of [`Peripherals`] that only reach into what the struct of every family has.
+macro_rules! reaches {
+    () => {
+        type Registers = Registers;
+        const NAMES: Names = NAMES;
+        const SERIALS: &'static [&'static str] = &SERIALS;
+
+        fn registers(&self) -> &Registers {
+            &self.chip
+        }
+        fn forget_ticks(&mut self) {
+            self.chip.clocks = Clocks::STOPPED;
+        }
+        fn mclk(&self) -> &Line {
+            &self.chip.clocks.mclk
+        }
+        fn effects(&self) -> &Effects {
+            &self.fx
+        }
+        #[inline(always)]
+        fn mpy_mut(&mut self) -> &mut Mpy32 {
+            &mut self.chip.blocks.mpy
+        }
+        fn pin_level(&self, pin: Pin) -> bool {
+            msp430::level(&self.chip.blocks.ports, <Self as Family>::PAIRS, pin)
+        }
+        fn uart_in(&mut self, serial: usize, time: Picos, byte: u8) {
+            self.interface(serial).0.uart_in(time, byte);
+        }
     };
-    drives.extend(env.common.select(low, now, cycles));
-    drives
+}
+pub(crate) use reaches;
+
+/// Those of [`Family`], with the blocks of its serial interfaces.
+macro_rules! family {
+    ($interface:ty, $serials:ident, $bytes:expr, $pairs:expr) => {
+        type Interface = $interface;
+        const BYTES: &'static [Event] = &$bytes;
+        const PAIRS: usize = $pairs;
+
+        fn context<'a>(
+            &'a mut self,
+            env: &'a mut Env,
+            addr: u32,
+            at: Cycles,
+            now: Picos,
+        ) -> Ctx<'a> {
+            cx!(self, env, addr, at, now)
+        }
+        fn effects_mut(&mut self) -> &mut Effects {
+            &mut self.fx
+        }
+        fn interface(&mut self, i: usize) -> (&mut $interface, u32) {
+            (&mut self.chip.blocks.$serials[i], self.at.$serials[i].base)
+        }
+        fn ports(&mut self) -> (&[PortPair], &mut [u16]) {
+            (&self.chip.blocks.ports, &mut self.chip.outputs)
+        }
+    };
+}
+pub(crate) use family;
+
+/// What the families do alike with their serial interfaces and pins.
+pub(crate) trait Family: Peripherals {
+    /// The block of its serial interfaces.
+    type Interface: Serial + Clone;
+    /// What a byte of each is called in the ledger.
+    const BYTES: &'static [Event];
+    /// Pairs of numbered ports. Behind them lies PJ, where the chip has it.
+    const PAIRS: usize;
+
+    /// What a block sees, for an access to `addr` in cycle `at` or an event at `now`.
+    fn context<'a>(&'a mut self, env: &'a mut Env, addr: u32, at: Cycles, now: Picos) -> Ctx<'a>;
+    fn effects_mut(&mut self) -> &mut Effects;
+    /// Serial interface `i` and its first address.
+    fn interface(&mut self, i: usize) -> (&mut Self::Interface, u32);
+    /// The pairs of ports, and their outputs as parts were last told them.
+    fn ports(&mut self) -> (&[PortPair], &mut [u16]);
+
+    /// A byte of SPI that has begun goes to parts which follow its bits.
+    fn spi_begins(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
+        let Some(shift) = self.interface(i).0.begun() else { return };
+        for (pin, level) in env.common.begins(i, shift, now, cycles) {
+            self.drive(pin, level, now);
+        }
+    }
+
+    /// What is due by `t` at the serial interfaces happens.
+    fn serial_events(&mut self, env: &mut Env, t: Picos, cycles: Cycles) {
+        for i in 0..Self::BYTES.len() {
+            if self.interface(i).0.next_event().is_some_and(|e| e <= t) {
+                self.serial_event(env, i, t, cycles);
+            }
+        }
+    }
+
+    fn serial_event(&mut self, env: &mut Env, i: usize, t: Picos, cycles: Cycles) {
+        let (serial, base) = self.interface(i);
+        let mut serial = serial.clone();
+        if let Some(done) = serial.event(t) {
+            let which = Which { index: i, name: Self::SERIALS[i], byte: Self::BYTES[i], base };
+            for (pin, level) in env.common.carry_out(&mut serial, which, done, (t, cycles)) {
+                self.drive(pin, level, t);
+            }
+            if let Err(fault) = serial.go_on(&self.context(env, base, cycles, t)) {
+                env.common.pending_fault = Some(fault);
+            }
+        }
+        *self.interface(i).0 = serial;
+        self.spi_begins(env, i, t, cycles);
+        self.effects_mut().clocks = true;
+    }
+
+    /// Parts are told what has changed of the outputs of pair `i`.
+    fn tell_outputs(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
+        let (ports, seen) = self.ports();
+        let outputs = ports[i].outputs();
+        let mut changed = outputs ^ std::mem::replace(&mut seen[i], outputs);
+        let mut drives = Vec::new();
+        while changed != 0 {
+            let bit = changed.trailing_zeros() as u8;
+            changed &= changed - 1;
+            let port = if i == Self::PAIRS { PORT_J } else { 2 * i as u8 + 1 + bit / 8 };
+            let pin = Pin { port, bit: bit % 8 };
+            drives.extend(env.common.output(pin, outputs >> bit & 1 != 0, now, cycles));
+        }
+        let low = |pin| {
+            let place = pair(pin, Self::PAIRS).and_then(|(i, mask)| Some((ports.get(i)?, mask)));
+            place.is_some_and(|(p, mask)| p.output_bits() & mask != 0 && p.outputs() & mask == 0)
+        };
+        drives.extend(env.common.select(low, now, cycles));
+        for (pin, level) in drives {
+            self.drive(pin, level, now);
+        }
+    }
+}
+
+/// The pair of ports that a pin belongs to, and its bit there.
+pub(crate) fn pair(pin: Pin, pairs: usize) -> Option<(usize, u16)> {
+    if pin.port == PORT_J {
+        return Some((pairs, u16::from(pin.mask())));
+    }
+    let n = pin.port.checked_sub(1).filter(|n| usize::from(n / 2) < pairs)?;
+    Some((usize::from(n / 2), u16::from(pin.mask()) << (8 * (n % 2))))
+}
+
+/// The level at a pin of these ports; low where there is none.
+pub(crate) fn level(ports: &[PortPair], pairs: usize, pin: Pin) -> bool {
+    pair(pin, pairs).and_then(|(i, mask)| Some(ports.get(i)?.levels() & mask != 0)).unwrap_or(false)
+}
+
+/// What an ADC12 of the F1xx or F5xx measures: a part's voltage, its own sensor or half of the supply. None is a fault.
+pub(crate) fn adc12_volts(
+    env: &mut Env,
+    sample: &Sample,
+    sensor_v: f64,
+    level: &dyn Fn(Pin) -> bool,
+    base: u32,
+) -> Option<f64> {
+    env.common.accounts.count(Event::Adc12Conversion);
+    let input = env.common.adc_volts(sample.channel, sample.time, level);
+    let volts = input.or(match sample.channel {
+        10 => Some(sensor_v),
+        11 => Some(env.common.state.vcc_v / 2.0),
+        _ => None,
+    });
+    if volts.is_none() {
+        let what = crate::common::no_voltage("ADC12 channel A", sample.channel);
+        env.common.pending_fault = Some(Fault::device(base, what));
+    }
+    volts
+}
+
+/// A chip with flash starts: RAM wakes, the start-up time passes.
+pub(crate) fn power_on(
+    env: &mut Env,
+    flash: ComponentId,
+    ram_seed: u64,
+    start_up: Picos,
+    cycles: Cycles,
+) {
+    env.scramble_ram(ram_seed);
+    env.common.state.now_ps += start_up.0;
+    let (now, uncached) = (env.common.now(), env.common.uncached);
+    env.common.accounts.set_state(flash, accounts::IDLE, now, cycles, uncached);
+}
+
+/// The region of flash that a store goes to; a fault where it cannot.
+pub(crate) fn flash_at(dev: &Device, addr: u32) -> Result<&Region, Fault> {
+    let region = dev.region(addr).ok_or_else(|| Fault::new(FaultKind::Unmapped, addr))?;
+    match region.kind {
+        RegionKind::Flash | RegionKind::InfoFlash => Ok(region),
+        _ => Err(Fault::new(FaultKind::ReadOnly, addr)),
+    }
 }
 
 /// While flash is busy it cannot be read. Code in flash is held; code in RAM goes on, and its
@@ -112,8 +283,13 @@ pub(crate) fn hide_flash(env: &mut Env, is_flash: fn(RegionKind) -> bool, hidden
     }
 }
 
-/// Why flash that is hidden cannot be read.
-pub(crate) fn flash_is_busy(addr: u32) -> Fault {
+/// Why flash that is hidden cannot be read, where `addr` lies in it.
+pub(crate) fn flash_is_busy(
+    env: &Env,
+    is_flash: fn(RegionKind) -> bool,
+    addr: u32,
+) -> Option<Fault> {
     let what = "access to flash while BUSY is set, by code in RAM; wait until FCTL3.BUSY is clear";
-    Fault::device(addr, what)
+    let flash = env.common.dev.region(addr).is_some_and(|r| is_flash(r.kind));
+    flash.then(|| Fault::device(addr, what))
 }

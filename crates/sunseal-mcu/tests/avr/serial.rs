@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use sunseal_mcu::{LintKind, Part, Pin, Stop, Until, Wiring};
+use sunseal_mcu::{LintKind, Part, Stop, Until, Wiring};
 use sunseal_trace::{Picos, Silent};
 
 use crate::support::*;
@@ -15,13 +15,6 @@ impl Part for Echo {
     fn transfer(&mut self, now: Picos, mosi: u8) -> u8 {
         self.0.lock().unwrap().push((now.0, mosi));
         !mosi
-    }
-    fn next_event(&self) -> Option<Picos> {
-        None
-    }
-    fn event(&mut self, _: Picos) {}
-    fn pins(&self) -> &[(Pin, bool)] {
-        &[]
     }
     fn state(&self) -> &str {
         "on"
@@ -68,9 +61,6 @@ impl Part for Clocking {
     }
     fn shifted_out(&mut self, _: Picos, byte: u8) {
         self.got.lock().unwrap().push(byte);
-    }
-    fn pins(&self) -> &[(Pin, bool)] {
-        &[]
     }
     fn state(&self) -> &str {
         "on"

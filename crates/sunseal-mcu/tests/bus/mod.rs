@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use sunseal_mcu::{Part, Pin};
+use sunseal_mcu::Part;
 use sunseal_trace::Picos;
 
 /// A step on the bus, and when its last bit ended.
@@ -89,13 +89,6 @@ impl Part for Registers {
     }
     fn stopped(&mut self, now: Picos) {
         self.log(now, Step::Stop);
-    }
-    fn next_event(&self) -> Option<Picos> {
-        None
-    }
-    fn event(&mut self, _now: Picos) {}
-    fn pins(&self) -> &[(Pin, bool)] {
-        &[]
     }
     fn state(&self) -> &str {
         "idle"

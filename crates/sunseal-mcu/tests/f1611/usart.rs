@@ -146,13 +146,6 @@ impl Part for Complement {
         self.heard.lock().unwrap().push(mosi);
         !mosi
     }
-    fn next_event(&self) -> Option<Picos> {
-        None
-    }
-    fn event(&mut self, _now: Picos) {}
-    fn pins(&self) -> &[(Pin, bool)] {
-        &[]
-    }
     fn state(&self) -> &str {
         "on"
     }
@@ -224,9 +217,6 @@ impl Part for Clocking {
     }
     fn shifted_out(&mut self, _now: Picos, byte: u8) {
         self.heard.lock().unwrap().push(byte);
-    }
-    fn pins(&self) -> &[(Pin, bool)] {
-        &[]
     }
     fn state(&self) -> &str {
         "on"

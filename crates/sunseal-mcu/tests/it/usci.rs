@@ -81,13 +81,6 @@ impl Part for Ear {
         self.heard.lock().unwrap().push([begin, end, now.0]);
         0
     }
-    fn next_event(&self) -> Option<Picos> {
-        None
-    }
-    fn event(&mut self, _now: Picos) {}
-    fn pins(&self) -> &[(Pin, bool)] {
-        &[]
-    }
     fn state(&self) -> &str {
         "idle"
     }

@@ -2,7 +2,7 @@
 //! Timers, DMA, AES, CRC, UART, SPI, ADC, RTC; and an image of a C compiler.
 
 use crate::support::*;
-use sunseal_mcu::{Part, Pin, Until};
+use sunseal_mcu::{Part, Until};
 use sunseal_trace::{Picos, Silent};
 
 #[test]
@@ -310,13 +310,6 @@ fn spi_exchanges_bytes_with_the_part_that_is_selected() {
     impl Part for Echo {
         fn transfer(&mut self, _now: Picos, mosi: u8) -> u8 {
             std::mem::replace(&mut self.0, mosi)
-        }
-        fn next_event(&self) -> Option<Picos> {
-            None
-        }
-        fn event(&mut self, _now: Picos) {}
-        fn pins(&self) -> &[(Pin, bool)] {
-            &[]
         }
         fn state(&self) -> &str {
             "idle"

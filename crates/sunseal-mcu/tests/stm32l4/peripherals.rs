@@ -72,16 +72,6 @@ impl Part for Echo {
         "on"
     }
 
-    fn next_event(&self) -> Option<Picos> {
-        None
-    }
-
-    fn event(&mut self, _: Picos) {}
-
-    fn pins(&self) -> &[(Pin, bool)] {
-        &[]
-    }
-
     fn transfer(&mut self, _: Picos, mosi: u8) -> u8 {
         std::mem::replace(&mut self.0, mosi.wrapping_add(1))
     }

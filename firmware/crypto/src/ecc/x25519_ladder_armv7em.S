@@ -84,27 +84,14 @@
     movw    lr, #121665 & 0xffff
     movt    lr, #121665 >> 16
     mov     r11, #0
-    umaal   r7, r11, r0, lr
-    umaal   r8, r11, r1, lr
-    umaal   r9, r11, r2, lr
-    umaal   r10, r11, r3, lr
+    umaal_chain r11, lr,  r7, r0,  r8, r1,  r9, r2,  r10, r3
     add.w   r0, sp, #\a + 16
     ldm.w   r0, {r0-r3}
-    umaal   r0, r11, r4, lr
-    umaal   r1, r11, r5, lr
-    umaal   r2, r11, r6, lr
-    umaal   r3, r11, r12, lr
+    umaal_chain r11, lr,  r0, r4,  r1, r5,  r2, r6,  r3, r12
     fold    r11, lr, r7, r8, r9, r10, r0, r1, r2, r3
     add.w   lr, sp, #\to
     stm.w   lr!, {r7-r10}
     stm.w   lr, {r0-r3}
-    .endm
-
-    .macro  exchange x, y
-    eor     lr, \x, \y
-    and     lr, lr, r2
-    eor     \x, \x, lr
-    eor     \y, \y, lr
     .endm
 
     /* void sunseal_x25519_ladder(uint16_t *ladder, const uint16_t *x1, const uint16_t *k): ladder is x2, z2, x3, z3 before

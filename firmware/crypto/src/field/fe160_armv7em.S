@@ -24,17 +24,9 @@
 
     /* The same with k = c, and h besides. */
     .macro  fold w0, w1, w2, w3, w4, v0, v1, v2, v3, v4, h, k, x, y
-    umaal   \w0, \h, \v0, \k
-    umaal   \w1, \h, \v1, \k
-    umaal   \w2, \h, \v2, \k
-    umaal   \w3, \h, \v3, \k
-    umaal   \w4, \h, \v4, \k
+    umaal_chain \h, \k,  \w0, \v0,  \w1, \v1,  \w2, \v2,  \w3, \v3,  \w4, \v4
     umull   \x, \y, \h, \k          /* below 2^63 */
-    adds.w  \w0, \w0, \x
-    adcs.w  \w1, \w1, \y
-    adcs    \w2, \w2, #0
-    adcs    \w3, \w3, #0
-    adcs    \w4, \w4, #0
+    add_chain \w0, \x,  \w1, \y,  \w2, #0,  \w3, #0,  \w4, #0
     keep_if_carry \k, \x            /* what is left behind a carry is below 2^63 */
     adds.w  \w0, \w0, \k
     adc     \w1, \w1, #0
@@ -109,12 +101,7 @@
      * stack:   64 bytes
      * cycles:  139
      */
-    routine sunseal_fe160_mul_sub
-    push.w  {r4-r11, lr}
-    mov.w   r8, r2
-    mov.w   r2, r3
-    bl      sunseal_fe160_mul_sub_core
-    pop.w   {r4-r11, pc}
+    callable4 sunseal_fe160_mul_sub
     core    sunseal_fe160_mul_sub
     push.w  {r0, lr}
     sub.w   sp, sp, #20
@@ -189,20 +176,17 @@
     stm.w   r0, {r6-r10}
     bx      lr
 
+    /* r3 to r7 -= r8 to r12 */
+    .macro  less first
+    across  \first, sbcs, r3, r8,  r4, r9,  r5, r10,  r6, r11,  r7, r12
+    .endm
+
     /* r3 to r7 and r8 to r12 together */
     .macro  finish_sum
     set_c   r1
-    adds.w  r3, r3, r8
-    adcs.w  r4, r4, r9
-    adcs.w  r5, r5, r10
-    adcs.w  r6, r6, r11
-    adcs.w  r7, r7, r12
+    add_chain r3, r8,  r4, r9,  r5, r10,  r6, r11,  r7, r12
     keep_if_carry r1, r2
-    adds.w  r3, r3, r1
-    adcs    r4, r4, #0
-    adcs    r5, r5, #0
-    adcs    r6, r6, #0
-    adcs    r7, r7, #0
+    add_chain r3, r1,  r4, #0,  r5, #0,  r6, #0,  r7, #0
     keep_if_carry r1, r2            /* below 2^32 is left behind a carry */
     adds.w  r3, r3, r1
     adc     r4, r4, #0
@@ -231,18 +215,10 @@
     ldm.w   r1, {r3-r7}
     ldm.w   r2, {r8-r12}
     set_c   r1
-    subs.w  r3, r3, r8
-    sbcs.w  r4, r4, r9
-    sbcs.w  r5, r5, r10
-    sbcs.w  r6, r6, r11
-    sbcs.w  r7, r7, r12
+    less    subs
     sbc     r2, r2, r2              /* -borrow */
     and     r1, r1, r2
-    subs.w  r3, r3, r1
-    sbcs    r4, r4, #0
-    sbcs    r5, r5, #0
-    sbcs    r6, r6, #0
-    sbcs    r7, r7, #0
+    sub_chain r3, r1,  r4, #0,  r5, #0,  r6, #0,  r7, #0
     sbc     r2, r2, r2
     and     r1, r1, r2              /* all ones above the lowest word stand behind a borrow */
     subs.w  r3, r3, r1
@@ -260,26 +236,14 @@
     core    sunseal_fe160_sub2
     ldm.w   r1, {r3-r7}
     ldm.w   r2, {r8-r12}
-    subs.w  r3, r3, r8
-    sbcs.w  r4, r4, r9
-    sbcs.w  r5, r5, r10
-    sbcs.w  r6, r6, r11
-    sbcs.w  r7, r7, r12
+    less    subs
     sbc     r2, r2, r2
-    subs.w  r3, r3, r8
-    sbcs.w  r4, r4, r9
-    sbcs.w  r5, r5, r10
-    sbcs.w  r6, r6, r11
-    sbcs.w  r7, r7, r12
+    less    subs
     sbc     r2, r2, #0
     rsb     r2, r2, #0              /* k */
     add     r1, r2, r2, lsl #31
     lsr     r2, r2, #1
-    subs.w  r3, r3, r1
-    sbcs.w  r4, r4, r2
-    sbcs    r5, r5, #0
-    sbcs    r6, r6, #0
-    sbcs    r7, r7, #0
+    sub_chain r3, r1,  r4, r2,  r5, #0,  r6, #0,  r7, #0
     set_c   r1
     sbc     r2, r2, r2
     and     r1, r1, r2              /* all ones above the second word stand behind a borrow */
@@ -287,15 +251,6 @@
     sbc     r4, r4, #0
     stm.w   r0, {r3-r7}
     bx      lr
-
-    /* w -= b */
-    .macro  less first
-    \first  r3, r3, r8
-    sbcs.w  r4, r4, r9
-    sbcs.w  r5, r5, r10
-    sbcs.w  r6, r6, r11
-    sbcs.w  r7, r7, r12
-    .endm
 
     /*
      * name:    void sunseal_fe160_abscissa(uint16_t *x, const uint16_t *h, uint16_t *s)
@@ -308,39 +263,27 @@
     push.w  {r4, lr}
     ldm.w   r0, {r3-r7}
     ldm.w   r1, {r8-r12}
-    less    subs.w
+    less    subs
     sbc     lr, lr, lr
     ldm.w   r2, {r8-r12}
-    less    subs.w
+    less    subs
     sbc     lr, lr, #0
-    less    subs.w
+    less    subs
     sbc     lr, lr, #0
     rsb     lr, lr, #0
     add     r1, lr, lr, lsl #31
     lsr     lr, lr, #1
-    subs.w  r3, r3, r1
-    sbcs.w  r4, r4, lr
-    sbcs    r5, r5, #0
-    sbcs    r6, r6, #0
-    sbcs    r7, r7, #0
+    sub_chain r3, r1,  r4, lr,  r5, #0,  r6, #0,  r7, #0
     set_c   r1
     sbc     lr, lr, lr
     and     lr, lr, r1
     subs.w  r3, r3, lr
     sbc     r4, r4, #0
     stm.w   r0, {r3-r7}
-    subs.w  r8, r8, r3
-    sbcs.w  r9, r9, r4
-    sbcs.w  r10, r10, r5
-    sbcs.w  r11, r11, r6
-    sbcs.w  r12, r12, r7
+    sub_chain r8, r3,  r9, r4,  r10, r5,  r11, r6,  r12, r7
     sbc     lr, lr, lr
     and     lr, lr, r1
-    subs.w  r8, r8, lr
-    sbcs    r9, r9, #0
-    sbcs    r10, r10, #0
-    sbcs    r11, r11, #0
-    sbcs    r12, r12, #0
+    sub_chain r8, lr,  r9, #0,  r10, #0,  r11, #0,  r12, #0
     sbc     lr, lr, lr
     and     lr, lr, r1
     subs.w  r8, r8, lr
@@ -364,19 +307,11 @@
     adcs.w  r10, r5, r2
     adcs.w  r11, r6, r2
     adcs.w  r12, r7, r2
-    rrxs    r12, r12
-    rrxs    r11, r11
-    rrxs    r10, r10
-    rrxs    r9, r9
-    rrx     r8, r8
+    rrx_chain r12, r11, r10, r9, r8
     finish_sum
 
     .macro  add_p first, low, mask
-    \first  r3, r3, \low
-    adcs.w  r4, r4, \mask
-    adcs.w  r5, r5, \mask
-    adcs.w  r6, r6, \mask
-    adcs.w  r7, r7, \mask
+    across  \first, adcs, r3, \low,  r4, \mask,  r5, \mask,  r6, \mask,  r7, \mask
     .endm
 
     /*
@@ -393,10 +328,10 @@
     eor     \w, \w, r1
     .endr
     lsrs.w  r2, r1, #1              /* the mask as carry */
-    add_p   adcs.w, r2, r1
+    add_p   adcs, r2, r1
     sbc     r8, r8, r8
     and     r1, r1, r8
     lsr     r2, r1, #1
-    add_p   adds.w, r2, r1
+    add_p   adds, r2, r1
     stm.w   r0, {r3-r7}
     bx      lr

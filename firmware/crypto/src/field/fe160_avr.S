@@ -297,6 +297,18 @@
 ; to 0 or 2^160 that c once more ends in byte 3.
 ; registers:  Y = r, X = a, Z = b; the sum in r6..r25
     .set S, 6
+; c, at bytes 0 and 3, onto the sum or from it, where the carry is set; r26 and r27 are used.
+    .macro c_where_it_left first, next
+    sbc     r26, r26
+    mov     r27, r26
+    andi    r26, 1
+    andi    r27, 0x80
+    \first  S, r26
+    \next   S + 1, r1
+    \next   S + 2, r1
+    \next   S + 3, r27
+    .endm
+
     .macro sum_with first, next
     .irp r, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29
     push    r\r
@@ -315,28 +327,13 @@
     .endif
     .set I, I + 1
     .endr
-    ; c at bytes 0 and 3
-    sbc     r26, r26
-    mov     r27, r26
-    andi    r26, 1
-    andi    r27, 0x80
-    \first  S, r26
-    \next   S + 1, r1
-    \next   S + 2, r1
-    \next   S + 3, r27
+    c_where_it_left \first, \next
     .set I, 4
     .rept 16
     \next   S + I, r1
     .set I, I + 1
     .endr
-    sbc     r26, r26
-    mov     r27, r26
-    andi    r26, 1
-    andi    r27, 0x80
-    \first  S, r26
-    \next   S + 1, r1
-    \next   S + 2, r1
-    \next   S + 3, r27
+    c_where_it_left \first, \next
     \next   S + 4, r1
     .set I, 0
     .rept 20

@@ -16,14 +16,7 @@
     and     r1, r3, #1
     rsb     r1, r1, #0
     adds    r3, r3, r1, lsr #1
-    adcs.w  r4, r4, r1
-    adcs.w  r5, r5, r1
-    adcs.w  r6, r6, r1
-    adcs.w  r7, r7, r1
-    rrxs    r7, r7
-    rrxs    r6, r6
-    rrxs    r5, r5
-    rrxs    r4, r4
-    rrx     r3, r3
+    adc_chain r4, r1,  r5, r1,  r6, r1,  r7, r1
+    rrx_chain r7, r6, r5, r4, r3
     stm.w   r0, {r3-r7}
     bx      lr

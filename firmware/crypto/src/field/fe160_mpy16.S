@@ -5,20 +5,13 @@
 #include "mpy.h"
 
 #include "comba16.inc"
+#include "../words.inc"
 
     .set N, 10
     .set IN_REGISTERS, 10
 
     .macro load_words
-    mov     @r13+, r4
-    mov     @r13+, r5
-    mov     @r13+, r6
-    mov     @r13+, r7
-    mov     @r13+, r8
-    mov     @r13+, r9
-    mov     @r13+, r10
-    mov     @r13+, r11
-    mov     @r13+, r12
+    mov_from r13,  r4, r5, r6, r7, r8, r9, r10, r11, r12
     mov     @r13, r13
     .endm
 

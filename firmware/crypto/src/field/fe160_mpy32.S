@@ -6,6 +6,7 @@
 
 #include "comba32.inc"
 #include "function.inc"
+#include "../words.inc"
 
 ; OP2 = limb J of the operand in r4..r13
     .macro second_operand
@@ -27,6 +28,14 @@
     .endif
     .endm
 
+; Behind the last column the product is whole.
+    .macro last_column
+    store_column sunseal_fe160_product, 32
+    mov     &RES2, &sunseal_fe160_product+36
+    mov     &RES3, &sunseal_fe160_product+38
+    br      #sunseal_fe160_reduce
+    .endm
+
 ; name:       void sunseal_fe160_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; registers:  b in r4..r13, r14 walks over a, r15 = carries of the column
 ; stack:      18 bytes with the return address; static sunseal_fe160_product
@@ -36,15 +45,7 @@
     pushm.w #7, r10
     push    r12
     mov     r13, r15
-    mov     @r14+, r4
-    mov     @r14+, r5
-    mov     @r14+, r6
-    mov     @r14+, r7
-    mov     @r14+, r8
-    mov     @r14+, r9
-    mov     @r14+, r10
-    mov     @r14+, r11
-    mov     @r14+, r12
+    mov_from r14,  r4, r5, r6, r7, r8, r9, r10, r11, r12
     mov     @r14, r13
     mov     r15, r14
     mov     #0, r15
@@ -86,10 +87,7 @@
     .endif
     .set K, K + 1
     .endr
-    store_column sunseal_fe160_product, 32
-    mov     &RES2, &sunseal_fe160_product+36
-    mov     &RES3, &sunseal_fe160_product+38
-    br      #sunseal_fe160_reduce
+    last_column
     .size sunseal_fe160_mul, . - sunseal_fe160_mul
 
 ; name:       void sunseal_fe160_sqr(uint16_t *r, const uint16_t *a)
@@ -135,15 +133,7 @@
     pushm.w #7, r10
     push    r12
     mov     r13, r14
-    mov     @r14+, r4
-    mov     @r14+, r5
-    mov     @r14+, r6
-    mov     @r14+, r7
-    mov     @r14+, r8
-    mov     @r14+, r9
-    mov     @r14+, r10
-    mov     @r14+, r11
-    mov     @r14+, r12
+    mov_from r14,  r4, r5, r6, r7, r8, r9, r10, r11, r12
     mov     @r14, r13
     mov     #0, r15
     mov     r4, &MPY32L
@@ -173,8 +163,5 @@
     .endif
     .set K, K + 1
     .endr
-    store_column sunseal_fe160_product, 32
-    mov     &RES2, &sunseal_fe160_product+36
-    mov     &RES3, &sunseal_fe160_product+38
-    br      #sunseal_fe160_reduce
+    last_column
     .size sunseal_fe160_sqr, . - sunseal_fe160_sqr

@@ -4,15 +4,10 @@
 ; goes in and comes out. No branch depends on data. Operands may overlap wholly.
 
 #include "function.inc"
+#include "../words.inc"
 
 ; The product of a multiplication, 20 words, least significant first.
-    .section .bss.sunseal_fe160_product,"aw",@nobits
-    .balign 2
-    .global sunseal_fe160_product
-    .type sunseal_fe160_product,@object
-sunseal_fe160_product:
-    .skip 40
-    .size sunseal_fe160_product, 40
+    buffer  sunseal_fe160_product, 40
 
 ; name:       void sunseal_fe160_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; registers:  r12 = r, r13 = a, r14 = b; words 0 to 9 in r4..r11, r14 at the end r15
@@ -21,25 +16,9 @@ sunseal_fe160_product:
 ; clobbers:   r11-r15
     function sunseal_fe160_add
     pushm.w #7, r10
-    mov     @r13+, r4
-    mov     @r13+, r5
-    mov     @r13+, r6
-    mov     @r13+, r7
-    mov     @r13+, r8
-    mov     @r13+, r9
-    mov     @r13+, r10
-    mov     @r13+, r11
-    mov     @r13+, r15
+    mov_from r13,  r4, r5, r6, r7, r8, r9, r10, r11, r15
     mov     @r13, r13
-    add     @r14+, r4
-    addc    @r14+, r5
-    addc    @r14+, r6
-    addc    @r14+, r7
-    addc    @r14+, r8
-    addc    @r14+, r9
-    addc    @r14+, r10
-    addc    @r14+, r11
-    addc    @r14+, r15
+    add_from r14,  r4, r5, r6, r7, r8, r9, r10, r11, r15
     addc    @r14, r13
     ; A carry is worth c; if that carries again, what is left is below c, and c once more stays
     ; in the three lowest words.
@@ -51,14 +30,7 @@ sunseal_fe160_product:
     mov     @sp, r14
     bic     #0x7fff, r14            ; bic leaves the carry alone
     addc    r14, r5
-    adc     r6
-    adc     r7
-    adc     r8
-    adc     r9
-    adc     r10
-    adc     r11
-    adc     r15
-    adc     r13
+    adc_each r6, r7, r8, r9, r10, r11, r15, r13
     subc    r14, r14
     inv     r14
     mov     r14, 0(sp)
@@ -68,16 +40,7 @@ sunseal_fe160_product:
     bic     #0x7fff, r14            ; bic leaves the carry alone
     addc    r14, r5
     adc     r6
-    mov     r4, 0(r12)
-    mov     r5, 2(r12)
-    mov     r6, 4(r12)
-    mov     r7, 6(r12)
-    mov     r8, 8(r12)
-    mov     r9, 10(r12)
-    mov     r10, 12(r12)
-    mov     r11, 14(r12)
-    mov     r15, 16(r12)
-    mov     r13, 18(r12)
+    mov_indexed 0, r12,  r4, r5, r6, r7, r8, r9, r10, r11, r15, r13
     popm.w  #7, r10
     ret
     .size sunseal_fe160_add, . - sunseal_fe160_add
@@ -89,25 +52,9 @@ sunseal_fe160_product:
 ; clobbers:   r11-r15
     function sunseal_fe160_sub
     pushm.w #7, r10
-    mov     @r13+, r4
-    mov     @r13+, r5
-    mov     @r13+, r6
-    mov     @r13+, r7
-    mov     @r13+, r8
-    mov     @r13+, r9
-    mov     @r13+, r10
-    mov     @r13+, r11
-    mov     @r13+, r15
+    mov_from r13,  r4, r5, r6, r7, r8, r9, r10, r11, r15
     mov     @r13, r13
-    sub     @r14+, r4
-    subc    @r14+, r5
-    subc    @r14+, r6
-    subc    @r14+, r7
-    subc    @r14+, r8
-    subc    @r14+, r9
-    subc    @r14+, r10
-    subc    @r14+, r11
-    subc    @r14+, r15
+    sub_from r14,  r4, r5, r6, r7, r8, r9, r10, r11, r15
     subc    @r14, r13
     ; A borrow is paid back with c; if that borrows again, the rest is above 2^160 - c.
     subc    r14, r14                ; borrow ? -1 : 0
@@ -117,14 +64,7 @@ sunseal_fe160_product:
     mov     @sp, r14
     bic     #0x7fff, r14
     subc    r14, r5
-    sbc     r6
-    sbc     r7
-    sbc     r8
-    sbc     r9
-    sbc     r10
-    sbc     r11
-    sbc     r15
-    sbc     r13
+    sbc_each r6, r7, r8, r9, r10, r11, r15, r13
     subc    r14, r14
     mov     r14, 0(sp)
     and     #1, r14
@@ -133,16 +73,7 @@ sunseal_fe160_product:
     bic     #0x7fff, r14
     subc    r14, r5
     sbc     r6
-    mov     r4, 0(r12)
-    mov     r5, 2(r12)
-    mov     r6, 4(r12)
-    mov     r7, 6(r12)
-    mov     r8, 8(r12)
-    mov     r9, 10(r12)
-    mov     r10, 12(r12)
-    mov     r11, 14(r12)
-    mov     r15, 16(r12)
-    mov     r13, 18(r12)
+    mov_indexed 0, r12,  r4, r5, r6, r7, r8, r9, r10, r11, r15, r13
     popm.w  #7, r10
     ret
     .size sunseal_fe160_sub, . - sunseal_fe160_sub
@@ -155,86 +86,37 @@ sunseal_fe160_product:
     function sunseal_fe160_reduce
     ; low += high
     mov     #sunseal_fe160_product+20, r14
-    mov     @r14+, r4
-    mov     @r14+, r5
-    mov     @r14+, r6
-    mov     @r14+, r7
-    mov     @r14+, r8
-    mov     @r14+, r9
-    mov     @r14+, r10
-    mov     @r14+, r11
-    mov     @r14+, r12
+    mov_from r14,  r4, r5, r6, r7, r8, r9, r10, r11, r12
     mov     @r14, r13
-    add     r4, &sunseal_fe160_product
-    addc    r5, &sunseal_fe160_product+2
-    addc    r6, &sunseal_fe160_product+4
-    addc    r7, &sunseal_fe160_product+6
-    addc    r8, &sunseal_fe160_product+8
-    addc    r9, &sunseal_fe160_product+10
-    addc    r10, &sunseal_fe160_product+12
-    addc    r11, &sunseal_fe160_product+14
-    addc    r12, &sunseal_fe160_product+16
-    addc    r13, &sunseal_fe160_product+18
+    add_absolute sunseal_fe160_product,  r4, r5, r6, r7, r8, r9, r10, r11, r12, r13
     mov     #0, r15
     adc     r15
     ; low += 2^31 high: the half of high two words up, its lowest bit in word 1
     clrc
-    rrc     r13
-    rrc     r12
-    rrc     r11
-    rrc     r10
-    rrc     r9
-    rrc     r8
-    rrc     r7
-    rrc     r6
-    rrc     r5
-    rrc     r4
+    rrc_each r13, r12, r11, r10, r9, r8, r7, r6, r5, r4
     mov     #0, r14
     rrc     r14
-    add     r14, &sunseal_fe160_product+2
-    addc    r4, &sunseal_fe160_product+4
-    addc    r5, &sunseal_fe160_product+6
-    addc    r6, &sunseal_fe160_product+8
-    addc    r7, &sunseal_fe160_product+10
-    addc    r8, &sunseal_fe160_product+12
-    addc    r9, &sunseal_fe160_product+14
-    addc    r10, &sunseal_fe160_product+16
-    addc    r11, &sunseal_fe160_product+18
+    add_absolute sunseal_fe160_product+2,  r14, r4, r5, r6, r7, r8, r9, r10, r11
     ; h = r13:r12, below 2^32, has left at the top: + h + 2^31 h
     addc    r15, r12
     adc     r13
     mov     #sunseal_fe160_product, r15
-    mov     @r15+, r4
-    mov     @r15+, r5
-    mov     @r15+, r6
-    mov     @r15+, r7
+    mov_from r15,  r4, r5, r6, r7
     mov     #0, r8
     mov     #0, r9
     add     r12, r4
     addc    r13, r5
-    adc     r6
-    adc     r7
-    adc     r8
+    adc_each r6, r7, r8
     clrc
-    rrc     r13
-    rrc     r12
-    rrc     r9
+    rrc_each r13, r12, r9
     add     r9, r5
     addc    r12, r6
     addc    r13, r7
     adc     r8
-    mov     @r15+, r9
-    mov     @r15+, r10
-    mov     @r15+, r11
-    mov     @r15+, r12
-    mov     @r15+, r13
+    mov_from r15,  r9, r10, r11, r12, r13
     mov     @r15, r14
     add     r8, r9
-    adc     r10
-    adc     r11
-    adc     r12
-    adc     r13
-    adc     r14
+    adc_each r10, r11, r12, r13, r14
     ; A carry now leaves less than 2^63 behind: c once more ends in word 3.
     subc    r8, r8
     inv     r8
@@ -246,16 +128,7 @@ sunseal_fe160_product:
     adc     r6
     adc     r7
     pop     r15
-    mov     r4, 0(r15)
-    mov     r5, 2(r15)
-    mov     r6, 4(r15)
-    mov     r7, 6(r15)
-    mov     r9, 8(r15)
-    mov     r10, 10(r15)
-    mov     r11, 12(r15)
-    mov     r12, 14(r15)
-    mov     r13, 16(r15)
-    mov     r14, 18(r15)
+    mov_indexed 0, r15,  r4, r5, r6, r7, r9, r10, r11, r12, r13, r14
     popm.w  #7, r10
     ret
     .size sunseal_fe160_reduce, . - sunseal_fe160_reduce

@@ -14,10 +14,7 @@
     eor     \word, \word, r3
     .endr
     lsl     r2, r3, #31             /* p + 1 = 2^160 - 2^31 */
-    adds.w  r4, r4, r2
-    adcs.w  r5, r5, r3
-    adcs.w  r6, r6, r3
-    adcs.w  r7, r7, r3
+    add_chain r4, r2,  r5, r3,  r6, r3,  r7, r3
     adc.w   r8, r8, r3
     stm.w   r0, {r4-r8}
     add.w   sp, sp, #16

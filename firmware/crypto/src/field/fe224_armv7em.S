@@ -11,20 +11,12 @@
     asr.w   \n, \x, #31
     asr.w   \s, \k, #31
     add.w   \k, \k, \n
-    adds.w  \w0, \w0, \x
-    adcs.w  \w1, \w1, \n
-    adcs.w  \w2, \w2, \n
-    adcs.w  \w3, \w3, \k
-    adcs.w  \w4, \w4, \s
-    adcs.w  \w5, \w5, \s
-    adcs.w  \w6, \w6, \s
+    add_chain \w0, \x,  \w1, \n,  \w2, \n,  \w3, \k,  \w4, \s,  \w5, \s,  \w6, \s
     adc     \k, \s, #0
     rsb     \x, \k, #0
     asr.w   \n, \x, #31
     add.w   \k, \k, \n
-    adds.w  \w0, \w0, \x
-    adcs.w  \w1, \w1, \n
-    adcs.w  \w2, \w2, \n
+    add_chain \w0, \x,  \w1, \n,  \w2, \n
     adc.w   \w3, \w3, \k
     .endm
 
@@ -38,30 +30,17 @@
      * r = low - g - (h4..h6) 2^128 + g 2^96, but for what h5 says is left to fold. w6 is h4, x a register.
      */
     .macro  gather h0, h1, h2, h3, h4, h5, h6, x, w0, w1, w2, w3, w4, w5
-    adds.w  \h0, \h0, \h4
-    adcs.w  \h1, \h1, \h5
-    adcs.w  \h2, \h2, \h6
-    adcs    \h3, \h3, #0
+    add_chain \h0, \h4,  \h1, \h5,  \h2, \h6,  \h3, #0
     mov     \x, #0
     adc     \x, \x, #0
     pop.w   {\w0, \w1, \w2, \w3, \w4, \w5}
-    subs.w  \w0, \w0, \h0
-    sbcs.w  \w1, \w1, \h1
-    sbcs.w  \w2, \w2, \h2
-    sbcs.w  \w3, \w3, \h3
-    sbcs.w  \w4, \w4, \h4
-    sbcs.w  \w5, \w5, \h5
+    sub_chain \w0, \h0,  \w1, \h1,  \w2, \h2,  \w3, \h3,  \w4, \h4,  \w5, \h5
     pop.w   {\h4}
     sbcs.w  \h4, \h4, \h6
     sbc     \h5, \h5, \h5           /* -borrow */
-    adds.w  \w3, \w3, \h0
-    adcs.w  \w4, \w4, \h1
-    adcs.w  \w5, \w5, \h2
-    adcs.w  \h4, \h4, \h3
+    add_chain \w3, \h0,  \w4, \h1,  \w5, \h2,  \h4, \h3
     adc     \h5, \h5, \x
-    subs.w  \w4, \w4, \x
-    sbcs    \w5, \w5, #0
-    sbcs    \h4, \h4, #0
+    sub_chain \w4, \x,  \w5, #0,  \h4, #0
     sbc     \h6, \h6, \h6
     add.w   \h5, \h5, \h6
     .endm
@@ -145,12 +124,7 @@
      * stack:   76 bytes
      * cycles:  234
      */
-    routine sunseal_fe224_mul_sub
-    push.w  {r4-r11, lr}
-    mov.w   r8, r2
-    mov.w   r2, r3
-    bl      sunseal_fe224_mul_sub_core
-    pop.w   {r4-r11, pc}
+    callable4 sunseal_fe224_mul_sub
     core    sunseal_fe224_mul_sub
     push.w  {r0, r2, lr}
     sub.w   sp, sp, #28
@@ -159,14 +133,9 @@
     gather  r7, r8, r9, r10, r0, r1, lr, r12, r2, r3, r4, r5, r6, r11
     ldr.w   r7, [sp, #4]
     ldm     r7!, {r8-r10}
-    subs.w  r2, r2, r8
-    sbcs.w  r3, r3, r9
-    sbcs.w  r4, r4, r10
+    sub_chain r2, r8,  r3, r9,  r4, r10
     ldm.w   r7, {r8-r10, r12}
-    sbcs.w  r5, r5, r8
-    sbcs.w  r6, r6, r9
-    sbcs.w  r11, r11, r10
-    sbcs.w  r0, r0, r12
+    sbc_chain r5, r8,  r6, r9,  r11, r10,  r0, r12
     sbc     r1, r1, #0
     fold    r1, r7, r8, r9, r2, r3, r4, r5, r6, r11, r0
     mov     r7, r0
@@ -258,15 +227,10 @@
     .macro  combine first, others
     ldm     r1!, {r3-r6}
     ldm     r2!, {r7-r10}
-    \first\().w r3, r3, r7
-    \others\().w r4, r4, r8
-    \others\().w r5, r5, r9
-    \others\().w r6, r6, r10
+    across  \first, \others, r3, r7,  r4, r8,  r5, r9,  r6, r10
     ldm.w   r1, {r7-r9}
     ldm.w   r2, {r10-r12}
-    \others\().w r7, r7, r10
-    \others\().w r8, r8, r11
-    \others\().w r9, r9, r12
+    across  \others, \others, r7, r10,  r8, r11,  r9, r12
     .endm
 
     /*
@@ -309,14 +273,9 @@
     sbc     lr, lr, lr
     pop.w   {r2}
     ldm     r2!, {r1, r11, r12}
-    subs.w  r3, r3, r1
-    sbcs.w  r4, r4, r11
-    sbcs.w  r5, r5, r12
+    sub_chain r3, r1,  r4, r11,  r5, r12
     ldm.w   r2, {r1, r2, r11, r12}
-    sbcs.w  r6, r6, r1
-    sbcs.w  r7, r7, r2
-    sbcs.w  r8, r8, r11
-    sbcs.w  r9, r9, r12
+    sbc_chain r6, r1,  r7, r2,  r8, r11,  r9, r12
     sbc     lr, lr, #0
     fold    lr, r2, r10, r11, r3, r4, r5, r6, r7, r8, r9
     stm.w   r0, {r3-r9}
@@ -333,29 +292,12 @@
     ldm.w   r1, {r3-r9}
     and     r2, r3, #1
     rsb     r10, r2, #0
-    adds.w  r3, r3, r2
-    adcs    r4, r4, #0
-    adcs    r5, r5, #0
-    adcs.w  r6, r6, r10
-    adcs.w  r7, r7, r10
-    adcs.w  r8, r8, r10
-    adcs.w  r9, r9, r10
-    rrxs    r9, r9
-    rrxs    r8, r8
-    rrxs    r7, r7
-    rrxs    r6, r6
-    rrxs    r5, r5
-    rrxs    r4, r4
-    rrx     r3, r3
+    add_chain r3, r2,  r4, #0,  r5, #0,  r6, r10,  r7, r10,  r8, r10,  r9, r10
+    rrx_chain r9, r8, r7, r6, r5, r4, r3
     ldm     r1!, {r2, r10, r11, r12}
-    adds.w  r3, r3, r2
-    adcs.w  r4, r4, r10
-    adcs.w  r5, r5, r11
-    adcs.w  r6, r6, r12
+    add_chain r3, r2,  r4, r10,  r5, r11,  r6, r12
     ldm.w   r1, {r10-r12}
-    adcs.w  r7, r7, r10
-    adcs.w  r8, r8, r11
-    adcs.w  r9, r9, r12
+    adc_chain r7, r10,  r8, r11,  r9, r12
     mov     r1, #0
     adc     r1, r1, #0
     fold    r1, r2, r10, r11, r3, r4, r5, r6, r7, r8, r9
@@ -363,13 +305,7 @@
     bx      lr
 
     .macro  add_p first, bit, mask
-    \first  r3, r3, \bit
-    adcs    r4, r4, #0
-    adcs    r5, r5, #0
-    adcs.w  r6, r6, \mask
-    adcs.w  r7, r7, \mask
-    adcs.w  r8, r8, \mask
-    adcs.w  r9, r9, \mask
+    across  \first, adcs, r3, \bit,  r4, #0,  r5, #0,  r6, \mask,  r7, \mask,  r8, \mask,  r9, \mask
     .endm
 
     /*
@@ -387,10 +323,10 @@
     .endr
     and     r2, r1, #1
     lsrs.w  r10, r1, #1             /* the mask as carry */
-    add_p   adcs.w, r2, r1
+    add_p   adcs, r2, r1
     sbc     r10, r10, r10
     and     r1, r1, r10
     and     r2, r2, r10
-    add_p   adds.w, r2, r1
+    add_p   adds, r2, r1
     stm.w   r0, {r3-r9}
     bx      lr

@@ -6,6 +6,7 @@
 
 #include "comba32.inc"
 #include "function.inc"
+#include "../words.inc"
 
 ; name:       void sunseal_fe224_mul(uint16_t *r, const uint16_t *a, const uint16_t *b)
 ; registers:  limbs 0 to 3 of b in r4..r11, half of limb 4 in r12, r13 = b, r14 walks over a,
@@ -19,14 +20,7 @@
     push    r12
     mov     r13, r15
     mov     r14, r13
-    mov     @r14+, r4
-    mov     @r14+, r5
-    mov     @r14+, r6
-    mov     @r14+, r7
-    mov     @r14+, r8
-    mov     @r14+, r9
-    mov     @r14+, r10
-    mov     @r14+, r11
+    mov_from r14,  r4, r5, r6, r7, r8, r9, r10, r11
     mov     @r14, r12
     mov     r15, r14
     multiply_limbs sunseal_fe224_product, 7
@@ -39,20 +33,5 @@
 ; cycles:     1376
 ; clobbers:   r11-r15, MPY32
     function sunseal_fe224_sqr
-    .set IN_REGISTERS, 10
-    pushm.w #7, r10
-    push    r12
-    mov     r13, r14
-    mov     @r13+, r4
-    mov     @r13+, r5
-    mov     @r13+, r6
-    mov     @r13+, r7
-    mov     @r13+, r8
-    mov     @r13+, r9
-    mov     @r13+, r10
-    mov     @r13+, r11
-    mov     @r13+, r12
-    mov     @r13, r13
-    square_limbs sunseal_fe224_product, 7
-    br      #sunseal_fe224_reduce
+    square_and_reduce fe224, 7
     .size sunseal_fe224_sqr, . - sunseal_fe224_sqr

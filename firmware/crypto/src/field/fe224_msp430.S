@@ -4,32 +4,19 @@
 ; comes out. No branch depends on data. Operands may overlap wholly.
 
 #include "function.inc"
+#include "../words.inc"
 
 ; The product of a multiplication, 28 words, least significant first.
-    .section .bss.sunseal_fe224_product,"aw",%nobits
-    .balign 2
-    .global sunseal_fe224_product
-    .type sunseal_fe224_product,%object
-sunseal_fe224_product:
-    .skip 56
-    .size sunseal_fe224_product, 56
+    buffer  sunseal_fe224_product, 56
 
 ; Words 0 to 6 of r13[] \op r14[] in r4..r10, words 7 to 13 in r12[]
     .macro words op, opc
     mov     @r13+, r4
     \op     @r14+, r4
-    mov     @r13+, r5
-    \opc    @r14+, r5
-    mov     @r13+, r6
-    \opc    @r14+, r6
-    mov     @r13+, r7
-    \opc    @r14+, r7
-    mov     @r13+, r8
-    \opc    @r14+, r8
-    mov     @r13+, r9
-    \opc    @r14+, r9
-    mov     @r13+, r10
-    \opc    @r14+, r10
+    .irp    word, r5, r6, r7, r8, r9, r10
+    mov     @r13+, \word
+    \opc    @r14+, \word
+    .endr
     .set WORD, 7
     .rept 7
     mov     @r13+, r15
@@ -41,12 +28,7 @@ sunseal_fe224_product:
 
 ; r4..r10 \op 2^96 - 1 times the bit of which r15 is the mask
     .macro low_words op, opc
-    \op     r15, r4
-    \opc    r15, r5
-    \opc    r15, r6
-    \opc    r15, r7
-    \opc    r15, r8
-    \opc    r15, r9
+    across  \op, \opc, r15,  r4, r5, r6, r7, r8, r9
     \opc    #0, r10
     .endm
 
@@ -59,13 +41,7 @@ sunseal_fe224_product:
     .endm
 
     .macro store_low_words
-    mov     r4, 0(r12)
-    mov     r5, 2(r12)
-    mov     r6, 4(r12)
-    mov     r7, 6(r12)
-    mov     r8, 8(r12)
-    mov     r9, 10(r12)
-    mov     r10, 12(r12)
+    mov_indexed 0, r12,  r4, r5, r6, r7, r8, r9, r10
     .endm
 
 ; name:       void sunseal_fe224_add(uint16_t *r, const uint16_t *a, const uint16_t *b)
@@ -130,32 +106,13 @@ sunseal_fe224_product:
 ; clobbers:   r11-r15
     function sunseal_fe224_reduce
     mov     #sunseal_fe224_product+28, r14
-    mov     @r14+, r4
-    mov     @r14+, r5
-    mov     @r14+, r6
-    mov     @r14+, r7
-    mov     @r14+, r8
-    mov     @r14+, r9
-    mov     @r14+, r10
-    mov     @r14+, r11
-    add     @r14+, r4
-    addc    @r14+, r5
-    addc    @r14+, r6
-    addc    @r14+, r7
-    addc    @r14+, r8
-    addc    @r14+, r9
+    mov_from r14,  r4, r5, r6, r7, r8, r9, r10, r11
+    add_from r14,  r4, r5, r6, r7, r8, r9
     adc     r10
     adc     r11
     mov     #0, r15
     adc     r15
-    sub     r4, &sunseal_fe224_product
-    subc    r5, &sunseal_fe224_product+2
-    subc    r6, &sunseal_fe224_product+4
-    subc    r7, &sunseal_fe224_product+6
-    subc    r8, &sunseal_fe224_product+8
-    subc    r9, &sunseal_fe224_product+10
-    subc    r10, &sunseal_fe224_product+12
-    subc    r11, &sunseal_fe224_product+14
+    sub_absolute sunseal_fe224_product,  r4, r5, r6, r7, r8, r9, r10, r11
     subc    r12, r12                ; borrow ? -1 : 0
     add     r4, &sunseal_fe224_product+12
     addc    r5, &sunseal_fe224_product+14
@@ -166,46 +123,19 @@ sunseal_fe224_product:
     subc    r13, r13
     inv     r13
     add     r12, r6
-    addc    r13, r7
-    addc    r13, r8
-    addc    r13, r9
-    addc    r13, r10
-    addc    r13, r11
-    addc    r13, r15
+    across  addc, addc, r13,  r7, r8, r9, r10, r11, r15
     sub     #12, r14
-    sub     @r14+, r6
-    subc    @r14+, r7
-    subc    @r14+, r8
-    subc    @r14+, r9
-    subc    @r14+, r10
-    subc    @r14+, r11
+    sub_from r14,  r6, r7, r8, r9, r10, r11
     sbc     r15
-    add     &sunseal_fe224_product+16, r6
-    addc    &sunseal_fe224_product+18, r7
-    addc    &sunseal_fe224_product+20, r8
-    addc    &sunseal_fe224_product+22, r9
-    addc    &sunseal_fe224_product+24, r10
-    addc    &sunseal_fe224_product+26, r11
+    add_of  sunseal_fe224_product+16,  r6, r7, r8, r9, r10, r11
     adc     r15                     ; times 2^224, -2 to 2
     fold_words
     mov     r15, r13
     rla     r13
     subc    r13, r13
     inv     r13                     ; c < 0 ? -1 : 0
-    add     r4, &sunseal_fe224_product
-    addc    r5, &sunseal_fe224_product+2
-    addc    r5, &sunseal_fe224_product+4
-    addc    r5, &sunseal_fe224_product+6
-    addc    r5, &sunseal_fe224_product+8
-    addc    r5, &sunseal_fe224_product+10
-    addc    r12, &sunseal_fe224_product+12
-    addc    r13, &sunseal_fe224_product+14
-    addc    r13, r6
-    addc    r13, r7
-    addc    r13, r8
-    addc    r13, r9
-    addc    r13, r10
-    addc    r13, r11
+    add_absolute sunseal_fe224_product,  r4, r5, r5, r5, r5, r5, r12, r13
+    across  addc, addc, r13,  r6, r7, r8, r9, r10, r11
     mov     r13, r15
     adc     r15                     ; -1 to 1, and then words 0 to 6 hold the rest
     fold_words
@@ -226,12 +156,7 @@ sunseal_fe224_product:
     addc    r13, r15
     mov     r15, 12(r12)
     mov     @r14, 14(r12)
-    mov     r6, 16(r12)
-    mov     r7, 18(r12)
-    mov     r8, 20(r12)
-    mov     r9, 22(r12)
-    mov     r10, 24(r12)
-    mov     r11, 26(r12)
+    mov_indexed 16, r12,  r6, r7, r8, r9, r10, r11
     popm.w  #7, r10
     ret
     .size sunseal_fe224_reduce, . - sunseal_fe224_reduce

@@ -14,12 +14,7 @@
     eor     \word, \word, r3
     .endr
     and     r2, r3, #2              /* p + 1 = 2^224 - 2^96 + 2 */
-    adds.w  r4, r4, r2
-    adcs    r5, r5, #0
-    adcs    r6, r6, #0
-    adcs.w  r7, r7, r3
-    adcs.w  r8, r8, r3
-    adcs.w  r9, r9, r3
+    add_chain r4, r2,  r5, #0,  r6, #0,  r7, r3,  r8, r3,  r9, r3
     adc.w   r10, r10, r3
     stm.w   r0, {r4-r10}
     add.w   sp, sp, #16

@@ -48,14 +48,7 @@
     movw    r1, #121664 & 0xffff
     movt    r1, #121664 >> 16
     mov     r2, #0
-    umaal   r3, r2, r3, r1
-    umaal   r4, r2, r4, r1
-    umaal   r5, r2, r5, r1
-    umaal   r6, r2, r6, r1
-    umaal   r7, r2, r7, r1
-    umaal   r8, r2, r8, r1
-    umaal   r9, r2, r9, r1
-    umaal   r10, r2, r10, r1
+    umaal_chain r2, r1,  r3, r3,  r4, r4,  r5, r5,  r6, r6,  r7, r7,  r8, r8,  r9, r9,  r10, r10
     fold    r2, r1, r3, r4, r5, r6, r7, r8, r9, r10
     stm.w   r0, {r3-r10}
     bx      lr
@@ -67,18 +60,7 @@
      */
     callable sunseal_fe25519_add
     core    sunseal_fe25519_add
-    ldm     r1!, {r3-r6}
-    ldm     r2!, {r7-r10}
-    adds.w  r3, r3, r7
-    adcs.w  r4, r4, r8
-    adcs.w  r5, r5, r9
-    adcs.w  r6, r6, r10
-    ldm.w   r1, {r7-r10}
-    ldm.w   r2, {r1, r2, r11, r12}
-    adcs.w  r7, r7, r1
-    adcs.w  r8, r8, r2
-    adcs.w  r9, r9, r11
-    adcs.w  r10, r10, r12
+    combine8 adds, adcs
     mov     r1, #0
     adc     r1, r1, #0
     fold    r1, r2, r3, r4, r5, r6, r7, r8, r9, r10
@@ -92,18 +74,7 @@
      */
     callable sunseal_fe25519_sub
     core    sunseal_fe25519_sub
-    ldm     r1!, {r3-r6}
-    ldm     r2!, {r7-r10}
-    subs.w  r3, r3, r7
-    sbcs.w  r4, r4, r8
-    sbcs.w  r5, r5, r9
-    sbcs.w  r6, r6, r10
-    ldm.w   r1, {r7-r10}
-    ldm.w   r2, {r1, r2, r11, r12}
-    sbcs.w  r7, r7, r1
-    sbcs.w  r8, r8, r2
-    sbcs.w  r9, r9, r11
-    sbcs.w  r10, r10, r12
+    combine8 subs, sbcs
     unborrow r1, r2, r3, r4, r5, r6, r7, r8, r9, r10
     stm.w   r0, {r3-r10}
     bx      lr

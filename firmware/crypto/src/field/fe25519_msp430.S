@@ -7,86 +7,39 @@
 ; that one pass is enough.
 
 #include "function.inc"
+#include "../words.inc"
 #include "times19.inc"
 
 ; The product of a multiplication, 32 words, least significant first.
-    .section .bss.sunseal_fe25519_product,"aw",%nobits
-    .balign 2
-    .global sunseal_fe25519_product
-    .type sunseal_fe25519_product,%object
-sunseal_fe25519_product:
-    .skip 64
-    .size sunseal_fe25519_product, 64
+    buffer  sunseal_fe25519_product, 64
+
+; The first word = that at r13, which walks on, \op r11; the others the same with the carry.
+    .macro take op, opc, first, others:vararg
+    mov     @r13+, \first
+    \op     r11, \first
+    .irp    word, \others
+    mov     @r13+, \word
+    \opc    #0, \word
+    .endr
+    .endm
 
 ; r12[] = r13[] \op r14[] \op r11, of which the highest word is in r15: first with r11, then with the
 ; operand; both carries go into word 7, and at the end into the highest.
     .macro words op, opc
-    mov     @r13+, r4
-    \op     r11, r4
-    mov     @r13+, r5
-    \opc    #0, r5
-    mov     @r13+, r6
-    \opc    #0, r6
-    mov     @r13+, r7
-    \opc    #0, r7
-    mov     @r13+, r8
-    \opc    #0, r8
-    mov     @r13+, r9
-    \opc    #0, r9
-    mov     @r13+, r10
-    \opc    #0, r10
+    take    \op, \opc,  r4, r5, r6, r7, r8, r9, r10
     carry_\op
-    \op     @r14+, r4
-    \opc    @r14+, r5
-    \opc    @r14+, r6
-    \opc    @r14+, r7
-    \opc    @r14+, r8
-    \opc    @r14+, r9
-    \opc    @r14+, r10
+    across  \op, \opc, @r14+,  r4, r5, r6, r7, r8, r9, r10
     carries_\op
-    mov     r4, 0(r12)
-    mov     r5, 2(r12)
-    mov     r6, 4(r12)
-    mov     r7, 6(r12)
-    mov     r8, 8(r12)
-    mov     r9, 10(r12)
-    mov     r10, 12(r12)
-    mov     @r13+, r4
-    \op     r11, r4
-    mov     @r13+, r5
-    \opc    #0, r5
-    mov     @r13+, r6
-    \opc    #0, r6
-    mov     @r13+, r7
-    \opc    #0, r7
-    mov     @r13+, r8
-    \opc    #0, r8
-    mov     @r13+, r9
-    \opc    #0, r9
-    mov     @r13+, r10
-    \opc    #0, r10
+    mov_indexed 0, r12,  r4, r5, r6, r7, r8, r9, r10
+    take    \op, \opc,  r4, r5, r6, r7, r8, r9, r10
     mov     @r13, r13
     \opc    #0, r13
     carry_\op
-    \op     @r14+, r4
-    \opc    @r14+, r5
-    \opc    @r14+, r6
-    \opc    @r14+, r7
-    \opc    @r14+, r8
-    \opc    @r14+, r9
-    \opc    @r14+, r10
+    across  \op, \opc, @r14+,  r4, r5, r6, r7, r8, r9, r10
     \opc    @r14, r13
     carries_\op
     \op     r11, r15
-    mov     r4, 14(r12)
-    mov     r5, 16(r12)
-    mov     r6, 18(r12)
-    mov     r7, 20(r12)
-    mov     r8, 22(r12)
-    mov     r9, 24(r12)
-    mov     r10, 26(r12)
-    mov     r13, 28(r12)
-    mov     r15, 30(r12)
+    mov_indexed 14, r12,  r4, r5, r6, r7, r8, r9, r10, r13, r15
     .endm
 
 ; r11 = how often the first chain carries, or borrows; then the second too

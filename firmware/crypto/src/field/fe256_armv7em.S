@@ -12,43 +12,22 @@
      * carry of t11 in the flags. m = 2^32 - 1. */
     .macro  clear4 q0, q1, q2, q3, t4, t5, t6, t7, t8, t9, t10, t11, c, m
     mov     \c, #0
-    adds.w  \q3, \q3, \q0
-    adcs.w  \t4, \t4, \q1
-    adcs.w  \t5, \t5, \q2
-    adcs.w  \t6, \t6, \q3
+    add_chain \q3, \q0,  \t4, \q1,  \t5, \q2,  \t6, \q3
     adc     \c, \c, #0
-    umaal   \t7, \c, \q0, \m
-    umaal   \t8, \c, \q1, \m
-    umaal   \t9, \c, \q2, \m
-    umaal   \t10, \c, \q3, \m
-    adds.w  \t6, \t6, \q0
-    adcs.w  \t7, \t7, \q1
-    adcs.w  \t8, \t8, \q2
-    adcs.w  \t9, \t9, \q3
-    adcs    \t10, \t10, #0
-    adcs.w  \t11, \t11, \c
+    umaal_chain \c, \m,  \t7, \q0,  \t8, \q1,  \t9, \q2,  \t10, \q3
+    add_chain \t6, \q0,  \t7, \q1,  \t8, \q2,  \t9, \q3,  \t10, #0,  \t11, \c
     .endm
 
     /* w -= p where mask is -1; the borrow stays in the flags. */
     .macro  subtract_p mask, w0, w1, w2, w3, w4, w5, w6, w7
-    subs.w  \w0, \w0, \mask
-    sbcs.w  \w1, \w1, \mask
-    sbcs.w  \w2, \w2, \mask
-    sbcs    \w3, \w3, #0
-    sbcs    \w4, \w4, #0
-    sbcs    \w5, \w5, #0
+    sub_chain \w0, \mask,  \w1, \mask,  \w2, \mask,  \w3, #0,  \w4, #0,  \w5, #0
     sbcs    \w6, \w6, \mask, lsr #31
     sbcs.w  \w7, \w7, \mask
     .endm
 
     /* w += p where mask is -1; the carry stays in the flags. */
     .macro  add_p mask, w0, w1, w2, w3, w4, w5, w6, w7
-    adds.w  \w0, \w0, \mask
-    adcs.w  \w1, \w1, \mask
-    adcs.w  \w2, \w2, \mask
-    adcs    \w3, \w3, #0
-    adcs    \w4, \w4, #0
-    adcs    \w5, \w5, #0
+    add_chain \w0, \mask,  \w1, \mask,  \w2, \mask,  \w3, #0,  \w4, #0,  \w5, #0
     adcs    \w6, \w6, \mask, lsr #31
     adcs.w  \w7, \w7, \mask
     .endm
@@ -68,19 +47,13 @@
      * result r7, r8, r9, r11, r3 to r6 is below 2^256 + p, so one subtraction is enough: its last word is in the flags and
      * on the stack. */
     .macro  clear8 w12, w13, w14, w15
-    str.w   \w12, [sp, #32]
-    str.w   \w13, [sp, #36]
-    str.w   \w14, [sp, #40]
-    str.w   \w15, [sp, #44]
+    str_each sp, 32,  \w12, \w13, \w14, \w15
     pop.w   {r3-r6}
     pop.w   {r0, r1, r2, r10}
     mov     lr, #-1
     clear4  r3, r4, r5, r6, r0, r1, r2, r10, r7, r8, r9, r11, r12, lr
     pop.w   {r3-r6}
-    adcs    r3, r3, #0
-    adcs    r4, r4, #0
-    adcs    r5, r5, #0
-    adcs    r6, r6, #0
+    adc_chain r3, #0,  r4, #0,  r5, #0,  r6, #0
     mov     r12, #0
     adc     r12, r12, #0
     str     r12, [sp, #4]
@@ -106,12 +79,7 @@
      * stack:   100 bytes
      * cycles:  298
      */
-    routine sunseal_fe256_mul_sub
-    push.w  {r4-r11, lr}
-    mov.w   r8, r2
-    mov.w   r2, r3
-    bl      sunseal_fe256_mul_sub_core
-    pop.w   {r4-r11, pc}
+    callable4 sunseal_fe256_mul_sub
     core    sunseal_fe256_mul_sub
     push.w  {r0, r1, r2, lr}
     sub.w   sp, sp, #48
@@ -121,13 +89,9 @@
     pop.w   {r0, r1, r2}
     adc     r1, r1, #0
     ldm     r2!, {r10, r12, lr}
-    subs.w  r7, r7, r10
-    sbcs.w  r8, r8, r12
-    sbcs.w  r9, r9, lr
+    sub_chain r7, r10,  r8, r12,  r9, lr
     ldm     r2!, {r10, r12, lr}
-    sbcs.w  r11, r11, r10
-    sbcs.w  r3, r3, r12
-    sbcs.w  r4, r4, lr
+    sbc_chain r11, r10,  r3, r12,  r4, lr
     ldm.w   r2, {r10, r12}
     sbcs.w  r5, r5, r10
     sbcs.w  r6, r6, r12
@@ -136,14 +100,7 @@
     asr.w   r12, r2, #31            /* t */
     asr.w   r10, r1, #31            /* s */
     add.w   r2, r2, r12             /* t - k */
-    adds.w  r7, r7, r1
-    adcs.w  r8, r8, r10
-    adcs.w  r9, r9, r10
-    adcs.w  r11, r11, r12
-    adcs.w  r3, r3, r12
-    adcs.w  r4, r4, r12
-    adcs.w  r5, r5, r2
-    adcs.w  r6, r6, r10
+    add_chain r7, r1,  r8, r10,  r9, r10,  r11, r12,  r3, r12,  r4, r12,  r5, r2,  r6, r10
     sbc     r2, r2, r2
     and     r10, r10, r2            /* a carry has paid the borrow */
     add_p   r10, r7, r8, r9, r11, r3, r4, r5, r6
@@ -162,22 +119,6 @@
     sub.w   sp, sp, #48
     square8
     finish  r10, r0, r1, r2
-
-    /* r3 to r10 = the words at r1, with those at r2 as operands of lower, and of upper with the carry */
-    .macro  combine first, others
-    ldm     r1!, {r3-r6}
-    ldm     r2!, {r7-r10}
-    \first\().w r3, r3, r7
-    \others\().w r4, r4, r8
-    \others\().w r5, r5, r9
-    \others\().w r6, r6, r10
-    ldm.w   r1, {r7-r10}
-    ldm.w   r2, {r1, r2, r11, r12}
-    \others\().w r7, r7, r1
-    \others\().w r8, r8, r2
-    \others\().w r9, r9, r11
-    \others\().w r10, r10, r12
-    .endm
 
     /* r3 to r10, and a carry in the flags: two subtractions where both operands were above p */
     .macro  finish_sum
@@ -198,7 +139,7 @@
      */
     callable sunseal_fe256_add
     core    sunseal_fe256_add
-    combine adds, adcs
+    combine8 adds, adcs
     finish_sum
 
     /*
@@ -208,7 +149,7 @@
      */
     callable sunseal_fe256_sub
     core    sunseal_fe256_sub
-    combine subs, sbcs
+    combine8 subs, sbcs
     sbc     r1, r1, r1              /* -borrow */
     add_p   r1, r3, r4, r5, r6, r7, r8, r9, r10
     sbc     r2, r2, r2
@@ -227,17 +168,13 @@
     callable sunseal_fe256_sub2
     core    sunseal_fe256_sub2
     push.w  {r2, lr}
-    combine subs, sbcs
+    combine8 subs, sbcs
     sbc     lr, lr, lr
     pop.w   {r2}
     ldm     r2!, {r1, r11, r12}
-    subs.w  r3, r3, r1
-    sbcs.w  r4, r4, r11
-    sbcs.w  r5, r5, r12
+    sub_chain r3, r1,  r4, r11,  r5, r12
     ldm     r2!, {r1, r11, r12}
-    sbcs.w  r6, r6, r1
-    sbcs.w  r7, r7, r11
-    sbcs.w  r8, r8, r12
+    sbc_chain r6, r1,  r7, r11,  r8, r12
     ldm.w   r2, {r1, r11}
     sbcs.w  r9, r9, r1
     sbcs.w  r10, r10, r11
@@ -245,14 +182,7 @@
     asr.w   r1, lr, #31             /* n */
     rsb     r2, lr, #0              /* k */
     add.w   r11, r2, r1
-    adds.w  r3, r3, lr
-    adcs.w  r4, r4, r1
-    adcs.w  r5, r5, r1
-    adcs.w  r6, r6, r11
-    adcs    r7, r7, #0
-    adcs    r8, r8, #0
-    adcs.w  r9, r9, r2
-    adcs.w  r10, r10, lr
+    add_chain r3, lr,  r4, r1,  r5, r1,  r6, r11,  r7, #0,  r8, #0,  r9, r2,  r10, lr
     sbc     r2, r2, r2
     and     r1, r1, r2
     add_p   r1, r3, r4, r5, r6, r7, r8, r9, r10
@@ -271,22 +201,11 @@
     and     r2, r3, #1
     rsb     r2, r2, #0
     add_p   r2, r3, r4, r5, r6, r7, r8, r9, r10
-    rrxs    r10, r10
-    rrxs    r9, r9
-    rrxs    r8, r8
-    rrxs    r7, r7
-    rrxs    r6, r6
-    rrxs    r5, r5
-    rrxs    r4, r4
-    rrx     r3, r3
+    rrx_chain r10, r9, r8, r7, r6, r5, r4, r3
     ldm     r1!, {r2, r11, r12}
-    adds.w  r3, r3, r2
-    adcs.w  r4, r4, r11
-    adcs.w  r5, r5, r12
+    add_chain r3, r2,  r4, r11,  r5, r12
     ldm     r1!, {r2, r11, r12}
-    adcs.w  r6, r6, r2
-    adcs.w  r7, r7, r11
-    adcs.w  r8, r8, r12
+    adc_chain r6, r2,  r7, r11,  r8, r12
     ldm.w   r1, {r2, r11}
     adcs.w  r9, r9, r2
     adcs.w  r10, r10, r11
@@ -306,12 +225,7 @@
     eor     \w, \w, r1
     .endr
     lsrs.w  r2, r1, #1              /* the mask as carry */
-    adcs.w  r3, r3, r1
-    adcs.w  r4, r4, r1
-    adcs.w  r5, r5, r1
-    adcs    r6, r6, #0
-    adcs    r7, r7, #0
-    adcs    r8, r8, #0
+    adc_chain r3, r1,  r4, r1,  r5, r1,  r6, #0,  r7, #0,  r8, #0
     adcs    r9, r9, r1, lsr #31
     adcs.w  r10, r10, r1
     sbc     r2, r2, r2

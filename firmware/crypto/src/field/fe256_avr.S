@@ -24,40 +24,40 @@
     .endr
     .endm
 
+; Bytes of two limbs together, from the lowest on, and what that carries.
+    .macro limbs first, next, limb, other
+    \first  \limb, \other
+    .irp i, 1, 2, 3
+    \next   \limb + \i, \other + \i
+    .endr
+    \next   CARRY, ZERO
+    .endm
+
+; The same with the 4 bytes at Z + at.
+    .macro limb_at first, next, limb, at
+    ldd     BYTE, Z + \at
+    \first  \limb, BYTE
+    .irp i, 1, 2, 3
+    ldd     BYTE, Z + \at + \i
+    \next   \limb + \i, BYTE
+    .endr
+    \next   CARRY, ZERO
+    .endm
+
     .macro add_limb limb, other
-    add     \limb, \other
-    adc     \limb + 1, \other + 1
-    adc     \limb + 2, \other + 2
-    adc     \limb + 3, \other + 3
-    adc     CARRY, ZERO
+    limbs   add, adc, \limb, \other
     .endm
 
     .macro sub_limb limb, other
-    sub     \limb, \other
-    sbc     \limb + 1, \other + 1
-    sbc     \limb + 2, \other + 2
-    sbc     \limb + 3, \other + 3
-    sbc     CARRY, ZERO
+    limbs   sub, sbc, \limb, \other
     .endm
 
     .macro add_memory limb, at
-    ldd     BYTE, Z + \at
-    add     \limb, BYTE
-    .irp i, 1, 2, 3
-    ldd     BYTE, Z + \at + \i
-    adc     \limb + \i, BYTE
-    .endr
-    adc     CARRY, ZERO
+    limb_at add, adc, \limb, \at
     .endm
 
     .macro sub_memory limb, at
-    ldd     BYTE, Z + \at
-    sub     \limb, BYTE
-    .irp i, 1, 2, 3
-    ldd     BYTE, Z + \at + \i
-    sbc     \limb + \i, BYTE
-    .endr
-    sbc     CARRY, ZERO
+    limb_at sub, sbc, \limb, \at
     .endm
 
 ; limb += CARRY

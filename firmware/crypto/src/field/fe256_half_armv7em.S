@@ -15,21 +15,9 @@
     ldm.w   r1, {r3-r10}
     and     r1, r3, #1
     rsb     r1, r1, #0
-    adds.w  r3, r3, r1
-    adcs.w  r4, r4, r1
-    adcs.w  r5, r5, r1
-    adcs    r6, r6, #0
-    adcs    r7, r7, #0
-    adcs    r8, r8, #0
+    add_chain r3, r1,  r4, r1,  r5, r1,  r6, #0,  r7, #0,  r8, #0
     adcs    r9, r9, r1, lsr #31
     adcs.w  r10, r10, r1
-    rrxs    r10, r10
-    rrxs    r9, r9
-    rrxs    r8, r8
-    rrxs    r7, r7
-    rrxs    r6, r6
-    rrxs    r5, r5
-    rrxs    r4, r4
-    rrx     r3, r3
+    rrx_chain r10, r9, r8, r7, r6, r5, r4, r3
     stm.w   r0, {r3-r10}
     bx      lr

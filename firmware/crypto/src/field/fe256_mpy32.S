@@ -23,22 +23,7 @@
 ; cycles:     1793
 ; clobbers:   r11-r15, MPY32
     function sunseal_fe256_sqr
-    .set IN_REGISTERS, 10
-    pushm.w #7, r10
-    push    r12
-    mov     r13, r14
-    mov     @r13+, r4
-    mov     @r13+, r5
-    mov     @r13+, r6
-    mov     @r13+, r7
-    mov     @r13+, r8
-    mov     @r13+, r9
-    mov     @r13+, r10
-    mov     @r13+, r11
-    mov     @r13+, r12
-    mov     @r13, r13
-    square_limbs sunseal_fe256_product, 8
-    br      #sunseal_fe256_reduce
+    square_and_reduce fe256, 8
     .size sunseal_fe256_sqr, . - sunseal_fe256_sqr
 
 ; Between a multiplication by halves and the reduction.

@@ -4,15 +4,10 @@
 ; value below 2^256 goes in and comes out. No branch depends on data. Operands may overlap wholly.
 
 #include "function.inc"
+#include "../words.inc"
 
 ; The product of a multiplication, 32 words, least significant first.
-    .section .bss.sunseal_fe256_product,"aw",@nobits
-    .balign 2
-    .global sunseal_fe256_product
-    .type sunseal_fe256_product,@object
-sunseal_fe256_product:
-    .skip 64
-    .size sunseal_fe256_product, 64
+    buffer  sunseal_fe256_product, 64
 
 ; r12[] = r13[] op r14[], the two highest words in r11 and r15
     .macro words op, opc
@@ -111,31 +106,16 @@ sunseal_fe256_product:
     .macro chain op, at, carry
     mov     #sunseal_fe256_product+\at, r13
     rrc     \carry
-    \op    @r13+, r4
-    \op    @r13+, r5
-    \op    @r13+, r6
-    \op    @r13+, r7
-    \op    @r13+, r8
-    \op    @r13+, r9
+    across  \op, \op, @r13+,  r4, r5, r6, r7, r8, r9
     rlc     \carry
     .endm
 
     .macro load_six
-    mov     @r14+, r4
-    mov     @r14+, r5
-    mov     @r14+, r6
-    mov     @r14+, r7
-    mov     @r14+, r8
-    mov     @r14+, r9
+    mov_from r14,  r4, r5, r6, r7, r8, r9
     .endm
 
     .macro store_six at
-    mov     r4, &sunseal_fe256_product+\at
-    mov     r5, &sunseal_fe256_product+\at+2
-    mov     r6, &sunseal_fe256_product+\at+4
-    mov     r7, &sunseal_fe256_product+\at+6
-    mov     r8, &sunseal_fe256_product+\at+8
-    mov     r9, &sunseal_fe256_product+\at+10
+    mov_absolute sunseal_fe256_product+\at,  r4, r5, r6, r7, r8, r9
     .endm
 
 ; The end of every multiplication: sunseal_fe256_product / 2^256 modulo p, to the caller of the
@@ -149,34 +129,20 @@ sunseal_fe256_product:
     function sunseal_fe256_reduce
     mov     #sunseal_fe256_product, r14
     load_six
-    add     @r14+, r4
-    addc    @r14+, r5
-    addc    @r14+, r6
-    addc    @r14+, r7
-    addc    @r14+, r8
-    addc    @r14+, r9
+    add_from r14,  r4, r5, r6, r7, r8, r9
     store_six 12
-    mov     @r14+, r10
-    mov     @r14+, r11
-    mov     @r14+, r12
-    mov     @r14+, r13
+    mov_from r14,  r10, r11, r12, r13
     addc    r4, r10
     addc    r5, r11
     addc    r6, r12
     addc    r7, r13
     rlc     r15
-    add     &sunseal_fe256_product, r10
-    addc    &sunseal_fe256_product+2, r11
-    addc    &sunseal_fe256_product+4, r12
-    addc    &sunseal_fe256_product+6, r13
+    add_of  sunseal_fe256_product,  r10, r11, r12, r13
     rlc     r4
     sub     &sunseal_fe256_product, r12
     subc    &sunseal_fe256_product+2, r13
     rlc     r5
-    mov     r10, &sunseal_fe256_product+24
-    mov     r11, &sunseal_fe256_product+26
-    mov     r12, &sunseal_fe256_product+28
-    mov     r13, &sunseal_fe256_product+30
+    mov_absolute sunseal_fe256_product+24,  r10, r11, r12, r13
     mov     r4, r10
     mov     r5, r11
     mov     #0, r12
@@ -188,38 +154,26 @@ sunseal_fe256_product:
     store_six 32
     load_six                        ; words 22 to 27
     rrc     r15
-    adc     r4
-    adc     r5
-    adc     r6
-    adc     r7
-    adc     r8
-    adc     r9
+    adc_each r4, r5, r6, r7, r8, r9
     rlc     r15
     chain   addc, 20, r10
     chain   subc, 16, r11
     chain   addc, 12, r12
     store_six 44
     mov     @r14+, r4               ; words 28 to 31
-    mov     @r14+, r5
-    mov     @r14+, r6
-    mov     @r14+, r7
+    mov_from r14,  r5, r6, r7
     mov     #0, r8
     rrc     r15
     adc     r8
     rrc     r10
     adc     r8
     add     r8, r4
-    adc     r5
-    adc     r6
-    adc     r7
+    adc_each r5, r6, r7
     mov     #0, r8
     adc     r8
     mov     #sunseal_fe256_product+24, r13
     rrc     r12
-    addc    @r13+, r4
-    addc    @r13+, r5
-    addc    @r13+, r6
-    addc    @r13+, r7
+    addc_from r13,  r4, r5, r6, r7
     adc     r8
     sub     #4, r13
     rrc     r11
@@ -250,10 +204,7 @@ sunseal_fe256_product:
     sbc     r5
     subc    r9, r6
     subc    r9, r7
-    mov     r4, 24(r12)
-    mov     r5, 26(r12)
-    mov     r6, 28(r12)
-    mov     r7, 30(r12)
+    mov_indexed 24, r12,  r4, r5, r6, r7
     popm.w  #7, r10
     ret
     .size sunseal_fe256_reduce, . - sunseal_fe256_reduce

@@ -14,10 +14,7 @@
     eor     \word, \word, r3
     .endr
     and     r2, r3, #1              /* p + 1 = 2^256 - 2^224 + 2^192 + 2^96 */
-    adds.w  r7, r7, r2
-    adcs    r8, r8, #0
-    adcs    r9, r9, #0
-    adcs.w  r10, r10, r2
+    add_chain r7, r2,  r8, #0,  r9, #0,  r10, r2
     adc.w   r11, r11, r3
     stm.w   r0, {r4-r11}
     add.w   sp, sp, #16

@@ -5,17 +5,7 @@
 
 #include "mpy.h"
 
-#include "function.inc"
-
-; Scratch of product16.inc; a square begins with twice the words of the number to be squared, modulo 2^128.
-    .section .bss.sunseal_product8_halves,"aw",%nobits
-    .balign 2
-    .global sunseal_product8_halves
-    .type sunseal_product8_halves,%object
-sunseal_product8_halves:
-    .skip 64
-    .size sunseal_product8_halves, 64
-#define DOUBLE sunseal_product8_halves
+#include "product8.inc"
 
 ; Four words, of which \op starts or goes on with a chain, += the product
     .macro result op, w0, w1, w2, w3
@@ -141,17 +131,7 @@ sunseal_product8_halves:
 ; cycles:     358
 ; clobbers:   r4-r11, r12, r13, r14, MPY32
     function sunseal_product8_sqr
-    mov     @r13+, r14
-    rla     r14
-    mov     r14, &DOUBLE
-    .set K, 1
-    .rept 7
-    mov     @r13+, r14
-    rlc     r14
-    mov     r14, &DOUBLE+2*K
-    .set K, K + 1
-    .endr
-    sub     #16, r13
+    store_double
     limb
     square  add, r4, r5, r6, r7
     twice   2, r8, r9, r10, r11
@@ -179,16 +159,7 @@ sunseal_product8_halves:
     mov     #0, r10
     mov     #0, r11
     square  add, r8, r9, r10, r11
-    mov     -2(r13), r14
-    rla     r14
-    subc    r14, r14                ; 0 where twice the number has 2^128, else -1
-    sub     #16, r13
-    clrc
-    .irp    word, r4, r5, r6, r7, r8, r9
-    mov     @r13+, r12
-    bic     r14, r12
-    addc    r12, \word
-    .endr
+    lift    r4, r5, r6, r7, r8, r9
     adc     r10
     adc     r11
     add     #4, r13

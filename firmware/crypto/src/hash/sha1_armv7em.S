@@ -10,6 +10,7 @@
     .syntax unified
     .thumb
 #include "function.inc"
+#include "wipe_armv7em.inc"
 
     /* e += rotl(a, 5) + f(b, c, d) + K + W, f by its kind. K in r9, 1 in r10 */
     .macro round kind, w, a, b, c, d, e
@@ -188,16 +189,7 @@
     add.w   r3, r3, r7, ror #2
     add.w   r12, r12, r8, ror #2
     stm.w   lr, {r0, r1, r2, r3, r12}
-    mov.w   r4, #0
-    mov.w   r5, #0
-    mov.w   r6, #0
-    mov.w   r7, #0
-    mov.w   r8, #0
-    mov.w   r9, #0
-    mov.w   r10, #0
-    mov.w   r11, #0
-    stmia.w sp!, {r4, r5, r6, r7, r8, r9, r10, r11}
-    stmia.w sp!, {r4, r5, r6, r7, r8, r9, r10, r11}
+    wipe    2
     pop.w   {r0, r4, r5, r6, r7, r8, r9, r10, r11, pc}
     .endm
 

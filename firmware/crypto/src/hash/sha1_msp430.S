@@ -7,6 +7,7 @@
 ; rounds are written out, so that the depth of the stack is known everywhere.
 
 #include "rotate.inc"
+#include "../words.inc"
 
 ; e += rotl(a, 5) + f(b, c, d) + K + W; b = rotl(b, 30)
     .macro round kind, a0, a1, b0, b1, c0, c1, d0, d1, e0, e1
@@ -108,16 +109,7 @@
     jnz     2b
 
     mov     320(sp), r14
-    mov     @r14+, r4
-    mov     @r14+, r5
-    mov     @r14+, r6
-    mov     @r14+, r7
-    mov     @r14+, r8
-    mov     @r14+, r9
-    mov     @r14+, r10
-    mov     @r14+, r11
-    mov     @r14+, r12
-    mov     @r14+, r13
+    mov_from r14,  r4, r5, r6, r7, r8, r9, r10, r11, r12, r13
     twenty_rounds choose, 0x5a827999
     twenty_rounds parity, 0x6ed9eba1
     twenty_rounds majority, 0x8f1bbcdc

@@ -10,6 +10,7 @@
     .syntax unified
     .thumb
 #include "function.inc"
+#include "wipe_armv7em.inc"
 
 #define K(x) .word x
 
@@ -124,15 +125,6 @@ constants:
     add.w   r2, r2, r10
     add.w   r3, r3, r11
     stm.w   lr, {r0, r1, r2, r3}
-    mov.w   r4, #0
-    mov.w   r5, #0
-    mov.w   r6, #0
-    mov.w   r7, #0
-    mov.w   r8, #0
-    mov.w   r9, #0
-    mov.w   r10, #0
-    mov.w   r11, #0
-    stmia.w sp!, {r4, r5, r6, r7, r8, r9, r10, r11}
-    stmia.w sp!, {r4, r5, r6, r7, r8, r9, r10, r11}
+    wipe    2
     pop.w   {r0, r4, r5, r6, r7, r8, r9, r10, r11, pc}
     .size sunseal_sha256_compress, . - sunseal_sha256_compress

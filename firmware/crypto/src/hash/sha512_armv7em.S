@@ -10,6 +10,7 @@
     .syntax unified
     .thumb
 #include "function.inc"
+#include "wipe_armv7em.inc"
 
 #define K(x) .quad x
 
@@ -201,24 +202,9 @@ sunseal_sha512_k:
     add_two d2, d3
     add_two d4, d5
     add_two d6, d7
-    mov.w   r4, #0
-    mov.w   r5, #0
-    mov.w   r6, #0
-    mov.w   r7, #0
-    mov.w   r8, #0
-    mov.w   r9, #0
-    mov.w   r10, #0
-    mov.w   r11, #0
-    .rept   4
-    stmia.w sp!, {r4, r5, r6, r7, r8, r9, r10, r11}
+    wipe    4
+    .irp    i, 0, 1, 2, 3, 4, 5, 6, 7
+    vmov    d\i, r4, r5
     .endr
-    vmov    d0, r4, r5
-    vmov    d1, r4, r5
-    vmov    d2, r4, r5
-    vmov    d3, r4, r5
-    vmov    d4, r4, r5
-    vmov    d5, r4, r5
-    vmov    d6, r4, r5
-    vmov    d7, r4, r5
     pop.w   {r0, r4, r5, r6, r7, r8, r9, r10, r11, pc}
     .size sunseal_sha512_compress, . - sunseal_sha512_compress

@@ -11,22 +11,13 @@
     mov     r12, r3
     lsr     r3, r3, #3
     cbz     r3, 2f
-1:  ldr.w   r4, [r1]
-    ldr.w   r5, [r1, #4]
-    ldr.w   r6, [r1, #8]
-    ldr.w   r7, [r1, #12]
-    ldr.w   r8, [r2]
-    ldr.w   r9, [r2, #4]
-    ldr.w   r10, [r2, #8]
-    ldr.w   r11, [r2, #12]
+1:  ldr_each r1, 0,  r4, r5, r6, r7
+    ldr_each r2, 0,  r8, r9, r10, r11
     \operation\().w r4, r4, r8
     \operation\().w r5, r5, r9
     \operation\().w r6, r6, r10
     \operation\().w r7, r7, r11
-    str.w   r4, [r0]
-    str.w   r5, [r0, #4]
-    str.w   r6, [r0, #8]
-    str.w   r7, [r0, #12]
+    str_each r0, 0,  r4, r5, r6, r7
     add.w   r0, r0, #16
     add.w   r1, r1, #16
     add.w   r2, r2, #16
@@ -94,20 +85,14 @@
     lsrs    r12, r3, #3
     beq     2f
 1:  ldr.w   r4, [r0]                /* eight words a turn */
-    ldr.w   r5, [r0, #4]
-    ldr.w   r6, [r0, #8]
-    ldr.w   r7, [r0, #12]
-    ldr.w   r8, [r1, #4]
-    ldr.w   r9, [r1, #8]
-    ldr.w   r10, [r1, #12]
+    ldr_each r0, 4,  r5, r6, r7
+    ldr_each r1, 4,  r8, r9, r10
     ldr     r11, [r1], #16
     select  r4, r11
     select  r5, r8
     select  r6, r9
     select  r7, r10
-    str.w   r5, [r0, #4]
-    str.w   r6, [r0, #8]
-    str.w   r7, [r0, #12]
+    str_each r0, 4,  r5, r6, r7
     str     r4, [r0], #16
     subs.w  r12, r12, #1
     bne     1b

@@ -60,10 +60,7 @@
     .endm
 
     .macro  carry_on
-    adds.w  r0, r0, r12
-    adcs.w  r1, r1, r7
-    adcs.w  r2, r2, r8
-    adcs.w  r4, r4, r9
+    add_chain r0, r12,  r1, r7,  r2, r8,  r4, r9
     adc     r10, r10, #0
     .endm
 
@@ -72,14 +69,7 @@
     push.w  {r0, r3-r11, lr}
     sub.w   sp, sp, #68
     product8 64
-    str.w   r7, [sp, #32]
-    str.w   r8, [sp, #36]
-    str.w   r9, [sp, #40]
-    str.w   r11, [sp, #44]
-    str.w   r0, [sp, #48]
-    str.w   r1, [sp, #52]
-    str.w   lr, [sp, #56]
-    str.w   r10, [sp, #60]
+    str_each sp, 32,  r7, r8, r9, r11, r0, r1, lr, r10
     ldr.w   r2, [sp, #72]
     ldr.w   lr, [r2, #N0]
     ldr.w   r2, [r2]
@@ -90,10 +80,7 @@
     str.w   r10, [sp]
     clear4  4
     ldr.w   r5, [sp]
-    adds.w  r0, r0, r5
-    adcs    r1, r1, #0
-    adcs    r2, r2, #0
-    adcs    r4, r4, #0
+    add_chain r0, r5,  r1, #0,  r2, #0,  r4, #0
     adc     r10, r10, #0
     carry_on
     /* Below 2m: m is subtracted, and comes back where there is a borrow that the carry does not cover. */
@@ -101,15 +88,9 @@
     ldm.w   r9, {r5-r8}
     ldr.w   r3, [sp, #64]
     ldm     r3!, {r9, r11, r12, lr}
-    subs.w  r5, r5, r9
-    sbcs.w  r6, r6, r11
-    sbcs.w  r7, r7, r12
-    sbcs.w  r8, r8, lr
+    sub_chain r5, r9,  r6, r11,  r7, r12,  r8, lr
     ldm.w   r3, {r9, r11, r12, lr}
-    sbcs.w  r0, r0, r9
-    sbcs.w  r1, r1, r11
-    sbcs.w  r2, r2, r12
-    sbcs.w  r4, r4, lr
+    sbc_chain r0, r9,  r1, r11,  r2, r12,  r4, lr
     sbc     r3, r3, r3
     sub     r10, r10, #1
     and     r10, r10, r3
@@ -119,18 +100,13 @@
     and     r11, r11, r10
     and     r12, r12, r10
     and     lr, lr, r10
-    adds.w  r5, r5, r9
-    adcs.w  r6, r6, r11
-    adcs.w  r7, r7, r12
-    adcs.w  r8, r8, lr
+    add_chain r5, r9,  r6, r11,  r7, r12,  r8, lr
     ldm.w   r3, {r9, r11, r12, lr}
     and     r9, r9, r10
     and     r11, r11, r10
     and     r12, r12, r10
     and     lr, lr, r10
-    adcs.w  r0, r0, r9
-    adcs.w  r1, r1, r11
-    adcs.w  r2, r2, r12
+    adc_chain r0, r9,  r1, r11,  r2, r12
     adc.w   r4, r4, lr
     ldr.w   r3, [sp, #68]
     stm     r3!, {r5-r8}
@@ -188,21 +164,12 @@
     row_of_six 5, r9, r4, r5, r6, r7, r8
     /* Below 2m: m is subtracted, and comes back where there is a borrow. */
     ldm.w   r3, {r0-r2, r10-r12}
-    subs.w  r4, r4, r0
-    sbcs.w  r5, r5, r1
-    sbcs.w  r6, r6, r2
-    sbcs.w  r7, r7, r10
-    sbcs.w  r8, r8, r11
-    sbcs.w  r9, r9, r12
+    sub_chain r4, r0,  r5, r1,  r6, r2,  r7, r10,  r8, r11,  r9, r12
     sbc     lr, lr, lr
     .irp    word, r0, r1, r2, r10, r11, r12
     and     \word, \word, lr
     .endr
-    adds.w  r4, r4, r0
-    adcs.w  r5, r5, r1
-    adcs.w  r6, r6, r2
-    adcs.w  r7, r7, r10
-    adcs.w  r8, r8, r11
+    add_chain r4, r0,  r5, r1,  r6, r2,  r7, r10,  r8, r11
     adc.w   r9, r9, r12
     ldr.w   r0, [sp, #28]
     stm.w   r0, {r4-r9}

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "../field/armv7em.inc"
 
-    .macro  exchange x, y
-    eor     lr, \x, \y
-    and     lr, lr, r2
-    eor     \x, \x, lr
-    eor     \y, \y, lr
-    .endm
-
     /* void sunseal_mp_swap(uint16_t *a, uint16_t *b, uint16_t mask, size_t n), two words at a time */
     routine sunseal_mp_swap
     push.w  {r4-r11, lr}
@@ -15,26 +8,14 @@
     lsrs    r12, r3, #3
     beq     5f
     /* four pairs a turn */
-4:  ldr.w   r4, [r0]
-    ldr.w   r5, [r0, #4]
-    ldr.w   r6, [r0, #8]
-    ldr.w   r7, [r0, #12]
-    ldr.w   r8, [r1]
-    ldr.w   r9, [r1, #4]
-    ldr.w   r10, [r1, #8]
-    ldr.w   r11, [r1, #12]
+4:  ldr_each r0, 0,  r4, r5, r6, r7
+    ldr_each r1, 0,  r8, r9, r10, r11
     exchange r4, r8
     exchange r5, r9
     exchange r6, r10
     exchange r7, r11
-    str.w   r4, [r0]
-    str.w   r5, [r0, #4]
-    str.w   r6, [r0, #8]
-    str.w   r7, [r0, #12]
-    str.w   r8, [r1]
-    str.w   r9, [r1, #4]
-    str.w   r10, [r1, #8]
-    str.w   r11, [r1, #12]
+    str_each r0, 0,  r4, r5, r6, r7
+    str_each r1, 0,  r8, r9, r10, r11
     add.w   r0, r0, #16
     add.w   r1, r1, #16
     subs.w  r12, r12, #1

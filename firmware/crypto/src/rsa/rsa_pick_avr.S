@@ -9,23 +9,9 @@
 ;             r25:r24 = these bytes of entry 0, r28 = sixteens left, X = r, Z walks over the table
 ; stack:      19 bytes with the return address
     function sunseal_rsa_pick
-    push    r2
-    push    r3
-    push    r4
-    push    r5
-    push    r6
-    push    r7
-    push    r8
-    push    r9
-    push    r10
-    push    r11
-    push    r12
-    push    r13
-    push    r14
-    push    r15
-    push    r16
-    push    r17
-    push    r28
+    .irp r, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 28
+    push    r\r
+    .endr
     movw    r26, r24
     movw    r24, r22
     mov     r21, r18
@@ -69,22 +55,8 @@
     breq    3f
     rjmp    1b
 3:
-    pop     r28
-    pop     r17
-    pop     r16
-    pop     r15
-    pop     r14
-    pop     r13
-    pop     r12
-    pop     r11
-    pop     r10
-    pop     r9
-    pop     r8
-    pop     r7
-    pop     r6
-    pop     r5
-    pop     r4
-    pop     r3
-    pop     r2
+    .irp r, 28, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2
+    pop     r\r
+    .endr
     ret
     .size sunseal_rsa_pick, . - sunseal_rsa_pick

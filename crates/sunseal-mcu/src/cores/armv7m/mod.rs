@@ -27,6 +27,110 @@ pub(crate) use registers::SavedCore;
 pub(crate) use scs::INPUTS_MAX;
 use scs::{Masks, Scs};
 
+/// Those of [`Around`] that only reach into what the struct of every chip has, or call its own method of that name.
+/// `$clock` is the line whose ticks are the CPU's cycles.
+macro_rules! reaches {
+    ($clock:ident $(. $field:ident)*) => {
+        fn common(&self) -> &Common {
+            &self.common
+        }
+        fn common_mut(&mut self) -> &mut Common {
+            &mut self.common
+        }
+        fn scs(&self) -> &Scs {
+            &self.r.scs
+        }
+        fn scs_mut(&mut self) -> &mut Scs {
+            &mut self.r.scs
+        }
+        fn dwt_mut(&mut self) -> &mut Dwt {
+            &mut self.r.dwt
+        }
+        fn priority_mask(&self) -> u8 {
+            self.facts.nvic.priority_mask()
+        }
+        fn set_exception(&mut self, number: u32) {
+            self.exception = number;
+        }
+        fn late_arrival_cycles(&self) -> Cycles {
+            self.facts.core_timing.late_arrival_cycles.into()
+        }
+        fn pop_preemption_cycles(&self) -> Cycles {
+            self.facts.core_timing.pop_preemption_cycles.into()
+        }
+        fn clock(&self) -> &Line {
+            &self.r.lines.$clock $(. $field)*
+        }
+        fn free_clock(&self) -> &Line {
+            &self.r.lines.fclk
+        }
+        fn update_clocks(&mut self, now: Picos, cycles: Cycles) {
+            Soc::update_clocks(self, now, cycles);
+        }
+        fn set_deadline(&mut self, deadline: Cycles) {
+            self.deadline = deadline;
+        }
+        fn asleep(&self) -> bool {
+            self.r.sleep.is_some()
+        }
+        fn fall_asleep(&mut self, at: Cycles, for_event: bool) {
+            Soc::fall_asleep(self, at, for_event);
+        }
+        fn for_event(&self) -> bool {
+            self.r.for_event
+        }
+        fn wake(&mut self, cycles: Cycles) -> bool {
+            Soc::wake(self, cycles)
+        }
+        fn end_sleep(&mut self) {
+            self.r.sleep = None;
+        }
+        fn next_event(&self) -> Option<Picos> {
+            [self.own_event(), self.common.next_event()].into_iter().flatten().min()
+        }
+        fn reset_pending(&self) -> bool {
+            self.fx.reset.is_some()
+        }
+        fn abort_flash(&mut self, seed: u64) {
+            Soc::abort_flash(self, seed);
+        }
+        fn take_changed(&mut self) -> bool {
+            std::mem::take(&mut self.changed)
+        }
+        fn drive(&mut self, drives: Vec<Drive>) {
+            Soc::drive(self, drives);
+        }
+    };
+}
+pub(crate) use reaches;
+
+/// The same of the bus.
+macro_rules! bus_reaches {
+    () => {
+        #[inline]
+        fn cacheable(&self, addr: u32) -> bool {
+            is_flash(addr)
+        }
+        #[inline]
+        fn deadline(&self) -> Cycles {
+            self.deadline
+        }
+        #[inline]
+        fn scb(&self) -> &Scb {
+            &self.scb
+        }
+        #[inline]
+        fn scb_mut(&mut self) -> &mut Scb {
+            &mut self.scb
+        }
+        #[inline(always)]
+        fn stall(&mut self) -> Cycles {
+            if self.stall == 0 { 0 } else { std::mem::take(&mut self.stall) }
+        }
+    };
+}
+pub(crate) use bus_reaches;
+
 /// What a Cortex-M needs of the chip around it.
 pub(crate) trait Around: Bus + Sized {
     /// What a snapshot keeps of the whole chip.

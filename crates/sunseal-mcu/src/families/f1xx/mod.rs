@@ -10,8 +10,8 @@ mod svs;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
 use sunseal_isa::msp430::{Timing, Width, sr};
-use sunseal_isa::{Fault, FaultKind};
 use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos};
 
 use crate::accounts::{self, Event, Names};
@@ -21,17 +21,17 @@ use crate::blocks::dma::{self, Dma, Move, Next};
 use crate::blocks::flash_f1xx::{Activity, Changed, FlashF1xx};
 use crate::blocks::mpy32::Mpy32;
 use crate::blocks::port::PortPair;
-use crate::blocks::serial::Which;
+use crate::blocks::serial::Serial as _;
 use crate::blocks::timer_a::{self, TimerA};
 use crate::blocks::usart::Usart;
 use crate::blocks::wdt::Wdt;
-use crate::blocks::{Block, Effects, Reset, ResetKind, cause};
+use crate::blocks::{Block, Ctx, Effects, Reset, ResetKind, cause};
 use crate::clock::{Clocks, Line};
 use crate::common::ROOM_C;
-use crate::cores::msp430::{Env, Peripherals, READ};
+use crate::cores::msp430::{Env, Masked, Peripherals, READ, Store};
 use crate::device::{self, Device, RegionKind, us};
 use crate::families::Makes;
-use crate::families::msp430::{self, ERASE, WRITE, cx};
+use crate::families::msp430::{self, ERASE, Family, WRITE, cx};
 use crate::instruments::lint::LintKind;
 use crate::instruments::taint::Follow;
 use crate::pin::Pin;
@@ -41,6 +41,8 @@ use svs::Svs;
 const SERIALS: [&str; 2] = ["usart0", "usart1"];
 const USART_BYTE: [Event; 2] = [Event::Usart0Byte, Event::Usart1Byte];
 const TIMERS: [&str; 2] = ["ta", "tb"];
+/// Pairs of ports: PA to PC.
+const PAIRS: usize = 3;
 
 const FLASH: ComponentId = ComponentId(1);
 const ADC12: ComponentId = ComponentId(2);
@@ -168,13 +170,9 @@ fn port_register(addr: u32) -> Option<(usize, u32, u32)> {
     Some(((n / 2) as usize, n % 2, registers[(addr - base) as usize]))
 }
 
+/// There is no port J.
 fn pair(pin: Pin) -> Option<(usize, u16)> {
-    let n = pin.port.checked_sub(1).filter(|n| *n < 6)?;
-    Some((usize::from(n / 2), u16::from(pin.mask()) << (8 * (n % 2))))
-}
-
-fn level(ports: &[PortPair; 3], pin: Pin) -> bool {
-    pair(pin).is_some_and(|(i, mask)| ports[i].levels() & mask != 0)
+    msp430::pair(pin, PAIRS).filter(|(i, _)| *i < PAIRS)
 }
 
 fn is_flash(kind: RegionKind) -> bool {
@@ -278,39 +276,14 @@ fn dco_at(env: &Env) -> At {
 }
 
 impl F1xx {
-    // ---- serial interfaces and the converter
-
-    fn usart_event(&mut self, env: &mut Env, i: usize, t: Picos, cycles: Cycles) {
-        let base = USART + USART_BYTES * i as u32;
-        let mut usart = self.chip.blocks.usarts[i].clone();
-        if let Some(done) = usart.event(t) {
-            let which = Which { index: i, name: SERIALS[i], byte: USART_BYTE[i], base };
-            for (pin, level) in env.common.carry_out(&mut usart, which, done, (t, cycles)) {
-                self.drive(pin, level, t);
-            }
-            if let Err(fault) = usart.go_on(&cx!(self, env, base, cycles, t)) {
-                env.common.pending_fault = Some(fault);
-            }
-        }
-        self.chip.blocks.usarts[i] = usart;
-        self.fx.clocks = true;
-    }
+    // ---- the converter
 
     fn adc_event(&mut self, env: &mut Env, t: Picos, cycles: Cycles) {
         let Some(sample) = self.chip.blocks.adc.take_sample(t) else { return };
-        env.common.accounts.count(Event::Adc12Conversion);
-        let ports = &self.chip.blocks.ports;
-        let input = env.common.adc_volts(sample.channel, sample.time, &|pin| level(ports, pin));
-        let volts = input.or(match sample.channel {
-            10 => Some(self.facts.adc12.sensor_25c_mv * 1e-3),
-            11 => Some(env.common.state.vcc_v / 2.0),
-            _ => None,
-        });
-        let Some(volts) = volts else {
-            let what = crate::common::no_voltage("ADC12 channel A", sample.channel);
-            env.common.pending_fault = Some(Fault::device(ADC12CTL, what));
-            return;
-        };
+        let (ports, sensor_v) = (&self.chip.blocks.ports, self.facts.adc12.sensor_25c_mv * 1e-3);
+        let level = |pin| msp430::level(ports, PAIRS, pin);
+        let volts = msp430::adc12_volts(env, &sample, sensor_v, &level, ADC12CTL);
+        let Some(volts) = volts else { return };
         let refs = &self.facts.reference;
         let settle = us(refs.settle_ms * 1e3);
         let vref = self.chip.reference.map(|(since, high)| {
@@ -331,13 +304,7 @@ impl F1xx {
     // ---- pins
 
     fn port_written(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
-        let pin = |bit: u8| Pin { port: 2 * i as u8 + 1 + bit / 8, bit: bit % 8 };
-        let seen = (i, &mut self.chip.outputs[i]);
-        let ports = &self.chip.blocks.ports;
-        let drives = msp430::tell_outputs(env, ports, seen, pin, pair, (now, cycles));
-        for (pin, level) in drives {
-            self.drive(pin, level, now);
-        }
+        self.tell_outputs(env, i, now, cycles);
         self.feed_captures(now);
     }
 
@@ -353,11 +320,14 @@ impl F1xx {
     }
 }
 
+impl Family for F1xx {
+    msp430::family!(Usart, usarts, USART_BYTE, PAIRS);
+}
+
 impl Peripherals for F1xx {
-    type Registers = Registers;
-    const NAMES: Names = NAMES;
+    msp430::reaches!();
+
     const TIMING: Timing = Timing::CPU;
-    const SERIALS: &'static [&'static str] = &SERIALS;
     /// The mirror of RAM follows the registers.
     const PERIPHERALS_END: u32 = 0x0A00;
 
@@ -382,26 +352,14 @@ impl Peripherals for F1xx {
         }
     }
 
-    fn registers(&self) -> &Registers {
-        &self.chip
-    }
-
     fn set_registers(&mut self, env: &mut Env, registers: Registers) {
         self.chip = registers;
         self.fx = Effects::default();
         self.hide_flash(env, false);
     }
 
-    fn forget_ticks(&mut self) {
-        self.chip.clocks = Clocks::STOPPED;
-    }
-
     fn remains(&self) -> Option<Vec<u8>> {
         postcard::to_stdvec(&self.chip).ok()
-    }
-
-    fn mclk(&self) -> &Line {
-        &self.chip.clocks.mclk
     }
 
     fn update_clocks(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
@@ -449,10 +407,6 @@ impl Peripherals for F1xx {
         self.reset_as(env, ResetKind::Bor, false, now, cycles);
     }
 
-    fn effects(&self) -> &Effects {
-        &self.fx
-    }
-
     fn carry_out_reset(&mut self, env: &mut Env, cycles: Cycles) {
         let Some((kind, _)) = self.fx.reset.take() else { return };
         self.reset_as(env, kind, false, env.common.now(), cycles);
@@ -493,11 +447,9 @@ impl Peripherals for F1xx {
     }
 
     fn power_on(&mut self, env: &mut Env, ram_seed: u64, cycles: Cycles) {
-        env.scramble_ram(ram_seed);
+        let start_up = us(self.facts.wake.reset_ms * 1e3);
+        msp430::power_on(env, FLASH, ram_seed, start_up, cycles);
         self.chip.blocks.forget(ram_seed);
-        env.common.state.now_ps += us(self.facts.wake.reset_ms * 1e3).0;
-        let (now, uncached) = (env.common.now(), env.common.uncached);
-        env.common.accounts.set_state(FLASH, accounts::IDLE, now, cycles, uncached);
     }
 
     fn pending_interrupt(&self, _env: &Env) -> Option<(u32, bool)> {
@@ -562,11 +514,7 @@ impl Peripherals for F1xx {
             self.book_flash(env, now, cycles);
         }
         self.chip.blocks.advance(&self.chip.clocks, t);
-        for i in 0..self.chip.blocks.usarts.len() {
-            if self.chip.blocks.usarts[i].next_event().is_some_and(|e| e <= t) {
-                self.usart_event(env, i, t, cycles);
-            }
-        }
+        self.serial_events(env, t, cycles);
         self.adc_event(env, t, cycles);
         self.look_at_triggers();
         if self.chip.dma_phase.ends().is_some_and(|at| at <= t.0) {
@@ -645,14 +593,8 @@ impl Peripherals for F1xx {
         Ok(value)
     }
 
-    fn write(
-        &mut self,
-        env: &mut Env,
-        addr: u32,
-        width: Width,
-        value: u16,
-        at: Cycles,
-    ) -> Result<(), Fault> {
+    fn write(&mut self, env: &mut Env, to: Store, at: Cycles) -> Result<(), Fault> {
+        let Store { addr, width, value } = to;
         if addr >= PERIPHERALS_END {
             let m = &self.facts.mirror;
             let there = (addr - m.start + m.of) as usize;
@@ -670,10 +612,11 @@ impl Peripherals for F1xx {
             if width == Width::Word && value > 0xFF {
                 env.common.state.lints.report(LintKind::ByteModule, addr, at);
             }
-            self.write_register(env, addr, value & 0xFF, 0xFF, at)?;
+            let to = Masked { addr, value: value & 0xFF, mask: 0xFF };
+            self.write_register(env, to, at)?;
         } else {
             let value = if width == Width::Byte { value & 0xFF } else { value };
-            self.write_register(env, even(addr)?, value, 0xFFFF, at)?;
+            self.write_register(env, Masked { addr: even(addr)?, value, mask: 0xFFFF }, at)?;
         }
         let now = self.chip.clocks.mclk.time_of(at);
         self.settle_effects(env, now, at);
@@ -688,26 +631,10 @@ impl Peripherals for F1xx {
         (&self.chip.blocks.mpy, MPY)
     }
 
-    #[inline(always)]
-    fn mpy_mut(&mut self) -> &mut Mpy32 {
-        &mut self.chip.blocks.mpy
-    }
-
-    fn store(
-        &mut self,
-        env: &mut Env,
-        addr: u32,
-        width: Width,
-        value: u16,
-        at: Cycles,
-    ) -> Result<(), Fault> {
+    fn store(&mut self, env: &mut Env, to: Store, at: Cycles) -> Result<(), Fault> {
+        let Store { addr, width, value } = to;
         let dev: Arc<Device> = Arc::clone(&env.common.dev);
-        let Some(region) = dev.region(addr) else {
-            return Err(Fault::new(FaultKind::Unmapped, addr));
-        };
-        if !is_flash(region.kind) {
-            return Err(Fault::new(FaultKind::ReadOnly, addr));
-        }
+        let region = msp430::flash_at(&dev, addr)?;
         let now = self.chip.clocks.mclk.time_of(at);
         env.deadline = 0;
         let mut cx = cx!(self, env, addr, at, now);
@@ -717,13 +644,7 @@ impl Peripherals for F1xx {
     }
 
     fn unreadable(&self, env: &Env, addr: u32) -> Option<Fault> {
-        let flash =
-            self.flash_hidden && env.common.dev.region(addr).is_some_and(|r| is_flash(r.kind));
-        flash.then(|| msp430::flash_is_busy(addr))
-    }
-
-    fn pin_level(&self, pin: Pin) -> bool {
-        level(&self.chip.blocks.ports, pin)
+        self.flash_hidden.then(|| msp430::flash_is_busy(env, is_flash, addr)).flatten()
     }
 
     fn drive(&mut self, pin: Pin, level: Option<bool>, at: Picos) {
@@ -731,10 +652,6 @@ impl Peripherals for F1xx {
             self.chip.blocks.ports[i].drive(mask, level);
             self.feed_captures(at);
         }
-    }
-
-    fn uart_in(&mut self, serial: usize, time: Picos, byte: u8) {
-        self.chip.blocks.usarts[serial].uart_in(time, byte);
     }
 
     fn shifted_in(&mut self, env: &mut Env, serial: usize, byte: u8) -> u8 {

@@ -112,11 +112,10 @@ impl F1xx {
     pub(super) fn write_register(
         &mut self,
         env: &mut Env,
-        addr: u32,
-        value: u16,
-        mask: u16,
+        to: Masked,
         at: Cycles,
     ) -> Result<(), Fault> {
+        let Masked { addr, value, mask } = to;
         let now = self.chip.clocks.mclk.time_of(at);
         if addr < SFR_END {
             return self.write_sfr(addr, value as u8, (at, now), env);

@@ -130,7 +130,7 @@ impl F1xx {
         let value = if m.to_byte || m.from_byte { value & 0xFF } else { value };
         env.common.moved(from, to, 2 - u32::from(m.from_byte), 2 - u32::from(m.to_byte));
         if to < <Self as Peripherals>::PERIPHERALS_END {
-            self.write(env, to, width(m.to_byte), value, at)
+            self.write(env, Store { addr: to, width: width(m.to_byte), value }, at)
         } else if env.is_ram(to) {
             let [low, high] = value.to_le_bytes();
             env.memory[to as usize] = low;
@@ -139,7 +139,7 @@ impl F1xx {
             }
             Ok(())
         } else {
-            self.store(env, to, width(m.to_byte), value, at)
+            self.store(env, Store { addr: to, width: width(m.to_byte), value }, at)
         }
     }
 

@@ -7,8 +7,8 @@ mod ucs;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use sunseal_isa::Fault;
 use sunseal_isa::msp430::{Timing, Width, sr};
-use sunseal_isa::{Fault, FaultKind};
 use sunseal_trace::{ComponentId, Cycles, OperatingPoint, Picos};
 
 use crate::accounts::{self, Event, Names};
@@ -20,20 +20,20 @@ use crate::blocks::mpy32::Mpy32;
 use crate::blocks::port::PortPair;
 use crate::blocks::ram_control::RamControl;
 use crate::blocks::reference::Ref;
-use crate::blocks::serial::Which;
+use crate::blocks::serial::Serial as _;
 use crate::blocks::sfr::{self, Sfr};
 use crate::blocks::sys::{self, Sys};
 use crate::blocks::timer_a::TimerA;
 use crate::blocks::usci::Usci;
 use crate::blocks::wdt_a::WdtA;
-use crate::blocks::{Effects, Reset, ResetKind, cause};
+use crate::blocks::{Ctx, Effects, Reset, ResetKind, cause};
 use crate::clock::{Clocks, Jitter, Line};
-use crate::cores::msp430::{Env, Peripherals, in_word, of_word};
+use crate::cores::msp430::{Env, Masked, Peripherals, Store, of_word};
 use crate::device::{self, Device, Drifting, RegionKind, us};
 use crate::families::Makes;
-use crate::families::msp430::{self, cx};
+use crate::families::msp430::{self, Family, cx};
 use crate::instruments::lint::LintKind;
-use crate::pin::{PORT_J, Pin};
+use crate::pin::Pin;
 use pmm::Pmm;
 use ucs::{Source, Tap, Ucs};
 
@@ -50,6 +50,9 @@ const USCI_BYTE: [Event; 8] = [
     Event::UsciA3Byte,
     Event::UsciB3Byte,
 ];
+
+/// PA to PF; PJ lies behind them.
+const PAIRS: usize = 6;
 
 pub(crate) const FLASH: ComponentId = ComponentId(1);
 const ADC12: ComponentId = ComponentId(2);
@@ -125,19 +128,6 @@ pub(crate) fn makes() -> Makes {
         .clocks(&["mclk", "smclk", "aclk", "vlo", "modosc"])
 }
 
-fn pair(pin: Pin) -> (usize, u16) {
-    if pin.port == PORT_J {
-        return (6, u16::from(pin.mask()));
-    }
-    let n = pin.port - 1;
-    (usize::from(n / 2), u16::from(pin.mask()) << (8 * (n % 2)))
-}
-
-fn level(ports: &[PortPair; 7], pin: Pin) -> bool {
-    let (i, mask) = pair(pin);
-    ports[i].levels() & mask != 0
-}
-
 fn is_flash(kind: RegionKind) -> bool {
     matches!(kind, RegionKind::Flash | RegionKind::InfoFlash | RegionKind::Bsl)
 }
@@ -173,7 +163,7 @@ impl Blocks {
             ucs: Ucs::new(dev),
             sys: Sys::new(),
             reference: Ref::new(),
-            ports: std::array::from_fn(|i| PortPair::new(i == 0, i != 6)),
+            ports: std::array::from_fn(|i| PortPair::new(i == 0, i != PAIRS)),
             mpy: Mpy32::new(&dev.mpy32),
         }
     }
@@ -196,47 +186,12 @@ pub(crate) struct F5xx {
 mod modes;
 
 impl F5xx {
-    fn spi_begins(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
-        let Some(shift) = self.chip.blocks.usci[i].begun() else { return };
-        for (pin, level) in env.common.begins(i, shift, now, cycles) {
-            self.drive(pin, level, now);
-        }
-    }
-
-    fn usci_event(&mut self, env: &mut Env, i: usize, t: Picos, cycles: Cycles) {
-        let mut usci = self.chip.blocks.usci[i].clone();
-        let done = usci.event(t);
-        if let Some(done) = done {
-            let base = self.at.usci[i].base;
-            let which = Which { index: i, name: SERIALS[i], byte: USCI_BYTE[i], base };
-            for (pin, level) in env.common.carry_out(&mut usci, which, done, (t, cycles)) {
-                self.drive(pin, level, t);
-            }
-            if let Err(fault) = usci.go_on(&cx!(self, env, base, cycles, t)) {
-                env.common.pending_fault = Some(fault);
-            }
-        }
-        self.chip.blocks.usci[i] = usci;
-        self.spi_begins(env, i, t, cycles);
-        self.fx.clocks = true;
-    }
-
     fn adc_event(&mut self, env: &mut Env, t: Picos, cycles: Cycles) {
         let Some(sample) = self.chip.blocks.adc.take_sample(t) else { return };
-        env.common.accounts.count(Event::Adc12Conversion);
-        let ports = &self.chip.blocks.ports;
-        let input = env.common.adc_volts(sample.channel, sample.time, &|pin| level(ports, pin));
-        let volts = input.or(match sample.channel {
-            10 => Some(self.facts.adc12.sensor_25c_mv * 1e-3),
-            11 => Some(env.common.state.vcc_v / 2.0),
-            _ => None,
-        });
         let base = self.at.adc[0].base;
-        let Some(volts) = volts else {
-            let what = crate::common::no_voltage("ADC12 channel A", sample.channel);
-            env.common.pending_fault = Some(Fault::device(base, what));
-            return;
-        };
+        let (ports, sensor_v) = (&self.chip.blocks.ports, self.facts.adc12.sensor_25c_mv * 1e-3);
+        let level = |pin| msp430::level(ports, PAIRS, pin);
+        let Some(volts) = msp430::adc12_volts(env, &sample, sensor_v, &level, base) else { return };
         let (on, select) = self.chip.blocks.reference.output();
         let settle = us(self.facts.reference.settle_us);
         let settled =
@@ -252,20 +207,6 @@ impl F5xx {
             env.common.pending_fault = Some(fault);
         }
         self.fx.clocks = true;
-    }
-
-    fn port_written(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
-        let pin = |bit: u8| Pin {
-            port: if i == 6 { PORT_J } else { 2 * i as u8 + 1 + bit / 8 },
-            bit: bit % 8,
-        };
-        let seen = (i, &mut self.chip.outputs[i]);
-        let ports = &self.chip.blocks.ports;
-        let drives =
-            msp430::tell_outputs(env, ports, seen, pin, |pin| Some(pair(pin)), (now, cycles));
-        for (pin, level) in drives {
-            self.drive(pin, level, now);
-        }
     }
 
     fn read_register(&mut self, env: &mut Env, addr: u32, at: Cycles) -> Result<u16, Fault> {
@@ -291,23 +232,13 @@ impl F5xx {
             return code;
         }
         let code = self.user_nmi().unwrap_or(0);
-        match code {
-            2 => self.chip.blocks.sfr.ifg1 &= !sfr::NMIIFG,
-            4 => self.chip.blocks.sfr.ifg1 &= !sfr::OFIFG,
-            _ => {}
-        }
+        self.chip.blocks.sfr.user_nmi_taken(code);
         self.note_faults();
         code
     }
 
-    fn write_register(
-        &mut self,
-        env: &mut Env,
-        addr: u32,
-        value: u16,
-        mask: u16,
-        at: Cycles,
-    ) -> Result<(), Fault> {
+    fn write_register(&mut self, env: &mut Env, to: Masked, at: Cycles) -> Result<(), Fault> {
+        let Masked { addr, value, mask } = to;
         let now = self.chip.clocks.mclk.time_of(at);
         let (slot, base) = self.map[(addr >> 2) as usize & 1023];
         let off = u32::from(base) + (addr & 2);
@@ -323,7 +254,7 @@ impl F5xx {
         }
         match slot {
             Slot::pmm(_) if level != self.chip.blocks.pmm.svsh_level() => self.supervise(env, now),
-            Slot::ports(i) => self.port_written(env, usize::from(i), now, at),
+            Slot::ports(i) => self.tell_outputs(env, usize::from(i), now, at),
             Slot::usci(i) => self.spi_begins(env, usize::from(i), now, at),
             _ => {}
         }
@@ -350,19 +281,22 @@ impl F5xx {
         env.common.pending_fault = None;
         self.update_clocks(env, now, cycles);
         self.chip.blocks.wdt.reset(&cx!(self, env, 0, cycles, now));
-        for i in 0..7 {
-            self.port_written(env, i, now, cycles);
+        for i in 0..=PAIRS {
+            self.tell_outputs(env, i, now, cycles);
         }
         self.settle_effects(env, now, cycles);
         env.deadline = 0;
     }
 }
 
+impl Family for F5xx {
+    msp430::family!(Usci, usci, USCI_BYTE, PAIRS);
+}
+
 impl Peripherals for F5xx {
-    type Registers = Registers;
-    const NAMES: Names = NAMES;
+    msp430::reaches!();
+
     const TIMING: Timing = Timing::CPUXV2;
-    const SERIALS: &'static [&'static str] = &SERIALS;
 
     const EVENTS_STAY: bool = true;
 
@@ -388,26 +322,14 @@ impl Peripherals for F5xx {
         }
     }
 
-    fn registers(&self) -> &Registers {
-        &self.chip
-    }
-
     fn set_registers(&mut self, env: &mut Env, registers: Registers) {
         self.chip = registers;
         self.fx = Effects::default();
         self.hide_flash(env, false);
     }
 
-    fn forget_ticks(&mut self) {
-        self.chip.clocks = Clocks::STOPPED;
-    }
-
     fn remains(&self) -> Option<Vec<u8>> {
         postcard::to_stdvec(&self.chip).ok()
-    }
-
-    fn mclk(&self) -> &Line {
-        &self.chip.clocks.mclk
     }
 
     fn update_clocks(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
@@ -477,10 +399,6 @@ impl Peripherals for F5xx {
         self.reset_as(env, ResetKind::Bor, cause::BOR, now, cycles);
     }
 
-    fn effects(&self) -> &Effects {
-        &self.fx
-    }
-
     fn carry_out_reset(&mut self, env: &mut Env, cycles: Cycles) {
         let Some((kind, cause)) = self.fx.reset.take() else { return };
         if kind == ResetKind::Bor {
@@ -534,11 +452,9 @@ impl Peripherals for F5xx {
     }
 
     fn power_on(&mut self, env: &mut Env, ram_seed: u64, cycles: Cycles) {
-        env.scramble_ram(ram_seed);
+        let start_up = us(self.facts.wake.reset_ms * 1e3);
+        msp430::power_on(env, FLASH, ram_seed, start_up, cycles);
         self.chip.blocks.forget(ram_seed);
-        env.common.state.now_ps += us(self.facts.wake.reset_ms * 1e3).0;
-        let (now, uncached) = (env.common.now(), env.common.uncached);
-        env.common.accounts.set_state(FLASH, accounts::IDLE, now, cycles, uncached);
     }
 
     fn pending_interrupt(&self, _env: &Env) -> Option<(u32, bool)> {
@@ -596,11 +512,7 @@ impl Peripherals for F5xx {
             env.common.accounts.set_state(FLASH, accounts::IDLE, now, cycles, env.common.uncached);
         }
         self.chip.blocks.advance(&self.chip.clocks, t);
-        for i in 0..self.chip.blocks.usci.len() {
-            if self.chip.blocks.usci[i].next_event().is_some_and(|e| e <= t) {
-                self.usci_event(env, i, t, cycles);
-            }
-        }
+        self.serial_events(env, t, cycles);
         self.adc_event(env, t, cycles);
     }
 
@@ -634,16 +546,8 @@ impl Peripherals for F5xx {
         Ok(of_word(addr, width, word))
     }
 
-    fn write(
-        &mut self,
-        env: &mut Env,
-        addr: u32,
-        width: Width,
-        value: u16,
-        at: Cycles,
-    ) -> Result<(), Fault> {
-        let (value, mask) = in_word(addr, width, value);
-        self.write_register(env, addr & !1, value, mask, at)
+    fn write(&mut self, env: &mut Env, to: Store, at: Cycles) -> Result<(), Fault> {
+        self.write_register(env, to.masked(), at)
     }
 
     #[inline(always)]
@@ -651,26 +555,10 @@ impl Peripherals for F5xx {
         (&self.chip.blocks.mpy, self.mpy_base)
     }
 
-    #[inline(always)]
-    fn mpy_mut(&mut self) -> &mut Mpy32 {
-        &mut self.chip.blocks.mpy
-    }
-
-    fn store(
-        &mut self,
-        env: &mut Env,
-        addr: u32,
-        width: Width,
-        value: u16,
-        at: Cycles,
-    ) -> Result<(), Fault> {
+    fn store(&mut self, env: &mut Env, to: Store, at: Cycles) -> Result<(), Fault> {
+        let Store { addr, width, value } = to;
         let dev = Arc::clone(&env.common.dev);
-        let Some(region) = dev.region(addr) else {
-            return Err(Fault::new(FaultKind::Unmapped, addr));
-        };
-        if !matches!(region.kind, RegionKind::Flash | RegionKind::InfoFlash) {
-            return Err(Fault::new(FaultKind::ReadOnly, addr));
-        }
+        let region = msp430::flash_at(&dev, addr)?;
         let now = self.chip.clocks.mclk.time_of(at);
         env.deadline = 0;
         let mut cx = cx!(self, env, addr, at, now);
@@ -680,22 +568,12 @@ impl Peripherals for F5xx {
     }
 
     fn unreadable(&self, env: &Env, addr: u32) -> Option<Fault> {
-        let flash =
-            self.flash_hidden && env.common.dev.region(addr).is_some_and(|r| is_flash(r.kind));
-        flash.then(|| msp430::flash_is_busy(addr))
-    }
-
-    fn pin_level(&self, pin: Pin) -> bool {
-        level(&self.chip.blocks.ports, pin)
+        self.flash_hidden.then(|| msp430::flash_is_busy(env, is_flash, addr)).flatten()
     }
 
     fn drive(&mut self, pin: Pin, level: Option<bool>, _at: Picos) {
-        let (i, mask) = pair(pin);
+        let Some((i, mask)) = msp430::pair(pin, PAIRS) else { return };
         self.chip.blocks.ports[i].drive(mask, level);
-    }
-
-    fn uart_in(&mut self, serial: usize, time: Picos, byte: u8) {
-        self.chip.blocks.usci[serial].uart_in(time, byte);
     }
 
     fn timer(&mut self, name: &str) -> Option<&mut TimerA> {

@@ -18,7 +18,7 @@ use crate::blocks::block::wire;
 use crate::blocks::crc16::Crc16;
 use crate::blocks::crc32::Crc32;
 use crate::blocks::dma::{self, Dma, Layout, Next};
-use crate::blocks::eusci::Eusci;
+use crate::blocks::eusci::{self, Eusci};
 use crate::blocks::fram::{Cache, FramController};
 use crate::blocks::mpu::{self, Mpu};
 use crate::blocks::mpy32::Mpy32;
@@ -26,20 +26,20 @@ use crate::blocks::port::PortPair;
 use crate::blocks::ram_control::RamControl;
 use crate::blocks::ref_a::RefA;
 use crate::blocks::rtc::{Layout as RtcLayout, Rtc};
-use crate::blocks::serial::Which;
+use crate::blocks::serial::Serial as _;
 use crate::blocks::sfr::{self, Sfr};
 use crate::blocks::sys::{self, Sys};
 use crate::blocks::timer_a::TimerA;
 use crate::blocks::wdt_a::WdtA;
-use crate::blocks::{Effects, Reset, ResetKind, cause};
+use crate::blocks::{Block as _, Ctx, Effects, Reset, ResetKind, cause};
 use crate::clock::{Clocks, Jitter, Line, splitmix64};
-use crate::cores::msp430::{CODE, Env, FRAM_READ, FRAM_WRITE, Peripherals, in_word};
+use crate::cores::msp430::{CODE, Env, FRAM_READ, FRAM_WRITE, Masked, Peripherals, Store};
 use crate::device::fr5xx as facts;
 use crate::device::{Device, Drifting, RegionKind, us};
 use crate::families::Makes;
-use crate::families::msp430::{self, cx};
+use crate::families::msp430::{self, Family, cx};
 use crate::instruments::lint::LintKind;
-use crate::pin::{PORT_J, Pin};
+use crate::pin::Pin;
 use crate::startup;
 use cs::{Crystals, Cs, Source};
 use pmm::PmmFr;
@@ -47,19 +47,7 @@ use pmm::PmmFr;
 /// What runs from here on lies in FRAM.
 const CODE_START: u32 = 0x4000;
 /// Serial interfaces in the order of their register blocks.
-const SERIALS: [&str; 8] = [
-    "eusci_a0", "eusci_a1", "eusci_a2", "eusci_a3", "eusci_b0", "eusci_b1", "eusci_b2", "eusci_b3",
-];
-const EUSCI_BYTE: [Event; 8] = [
-    Event::EusciA0Byte,
-    Event::EusciA1Byte,
-    Event::EusciA2Byte,
-    Event::EusciA3Byte,
-    Event::EusciB0Byte,
-    Event::EusciB1Byte,
-    Event::EusciB2Byte,
-    Event::EusciB3Byte,
-];
+const SERIALS: [&str; 8] = eusci::NAMES;
 /// Place of port J behind PA to PE.
 const PAIR_J: usize = 5;
 const PAIRS: usize = 6;
@@ -184,21 +172,6 @@ pub(crate) fn makes() -> Makes {
 /// Channels of a device's DMA controller.
 fn channels(device: &Device) -> usize {
     device.block("dma").and_then(|b| b.channels).unwrap_or(0)
-}
-
-fn pair(pin: Pin) -> Option<(usize, u16)> {
-    match pin.port {
-        PORT_J => Some((PAIR_J, u16::from(pin.mask()))),
-        port @ 1..=10 => {
-            let n = port - 1;
-            Some((usize::from(n / 2), u16::from(pin.mask()) << (8 * (n % 2))))
-        }
-        _ => None,
-    }
-}
-
-fn level(ports: &[PortPair; PAIRS], pin: Pin) -> bool {
-    pair(pin).is_some_and(|(i, mask)| ports[i].levels() & mask != 0)
 }
 
 /// What a DMA channel waits for.
@@ -351,26 +324,17 @@ pub(crate) struct Fr5xx {
     seeded: Option<u64>,
 }
 
+mod converter;
 mod memory;
 mod modes;
 mod registers;
-mod serial;
 mod transfers;
 
 impl Fr5xx {
     // ---- pins
 
     fn port_written(&mut self, env: &mut Env, i: usize, now: Picos, cycles: Cycles) {
-        let pin = |bit: u8| Pin {
-            port: if i == PAIR_J { PORT_J } else { 2 * i as u8 + 1 + bit / 8 },
-            bit: bit % 8,
-        };
-        let seen = (i, &mut self.chip.outputs[i]);
-        let ports = &self.chip.blocks.ports;
-        let drives = msp430::tell_outputs(env, ports, seen, pin, pair, (now, cycles));
-        for (pin, level) in drives {
-            self.drive(pin, level, now);
-        }
+        self.tell_outputs(env, i, now, cycles);
         if i == PAIR_J {
             let select = self.chip.blocks.ports[PAIR_J].select_0();
             self.chip.blocks.cs.set_pins(select & 0x10 != 0, select & 0x40 != 0, now);
@@ -386,11 +350,14 @@ impl Fr5xx {
     }
 }
 
+impl Family for Fr5xx {
+    msp430::family!(Eusci, eusci, eusci::BYTES, PAIR_J);
+}
+
 impl Peripherals for Fr5xx {
-    type Registers = Registers;
-    const NAMES: Names = NAMES;
+    msp430::reaches!();
+
     const TIMING: Timing = Timing::CPUXV2;
-    const SERIALS: &'static [&'static str] = &SERIALS;
     const FRAM: bool = true;
 
     fn new(env: &mut Env) -> Self {
@@ -421,10 +388,6 @@ impl Peripherals for Fr5xx {
         p
     }
 
-    fn registers(&self) -> &Registers {
-        &self.chip
-    }
-
     fn set_registers(&mut self, env: &mut Env, registers: Registers) {
         self.chip = registers;
         self.fx = Effects::default();
@@ -436,10 +399,6 @@ impl Peripherals for Fr5xx {
         self.protect(env);
     }
 
-    fn forget_ticks(&mut self) {
-        self.chip.clocks = Clocks::STOPPED;
-    }
-
     fn remains(&self) -> Option<Vec<u8>> {
         let mut left = self.chip.clone();
         // Counts for the books, and how far events have been looked at.
@@ -448,10 +407,6 @@ impl Peripherals for Fr5xx {
         left.rtc_seen_ps = 0;
         left.dma_ahead.clear();
         postcard::to_stdvec(&left).ok()
-    }
-
-    fn mclk(&self) -> &Line {
-        &self.chip.clocks.mclk
     }
 
     fn update_clocks(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
@@ -524,10 +479,6 @@ impl Peripherals for Fr5xx {
 
     fn reset(&mut self, env: &mut Env, now: Picos, cycles: Cycles) {
         self.reset_as(env, ResetKind::Bor, cause::BOR, now, cycles);
-    }
-
-    fn effects(&self) -> &Effects {
-        &self.fx
     }
 
     fn carry_out_reset(&mut self, env: &mut Env, cycles: Cycles) {
@@ -685,11 +636,7 @@ impl Peripherals for Fr5xx {
             self.chip.dma_pause = 0;
         }
         self.chip.blocks.advance(&self.chip.clocks, t);
-        for i in 0..self.chip.blocks.eusci.len() {
-            if self.chip.blocks.eusci[i].next_event().is_some_and(|e| e <= t) {
-                self.eusci_event(env, i, t, cycles);
-            }
-        }
+        self.serial_events(env, t, cycles);
         self.adc_event(env, t, cycles);
     }
 
@@ -752,16 +699,8 @@ impl Peripherals for Fr5xx {
         }
     }
 
-    fn write(
-        &mut self,
-        env: &mut Env,
-        addr: u32,
-        width: Width,
-        value: u16,
-        at: Cycles,
-    ) -> Result<(), Fault> {
-        let (value, mask) = in_word(addr, width, value);
-        self.write_register(env, addr & !1, value, mask, at)
+    fn write(&mut self, env: &mut Env, to: Store, at: Cycles) -> Result<(), Fault> {
+        self.write_register(env, to.masked(), at)
     }
 
     #[inline(always)]
@@ -769,20 +708,9 @@ impl Peripherals for Fr5xx {
         (&self.chip.blocks.mpy, self.mpy_base)
     }
 
-    #[inline(always)]
-    fn mpy_mut(&mut self) -> &mut Mpy32 {
-        &mut self.chip.blocks.mpy
-    }
-
     /// A store to memory that refuses it, to FRAM that is off, or to ROM.
-    fn store(
-        &mut self,
-        env: &mut Env,
-        addr: u32,
-        width: Width,
-        value: u16,
-        _at: Cycles,
-    ) -> Result<(), Fault> {
+    fn store(&mut self, env: &mut Env, to: Store, _at: Cycles) -> Result<(), Fault> {
+        let Store { addr, width, value } = to;
         match env.common.dev.region(addr).map(|r| r.kind) {
             Some(RegionKind::Fram) => {}
             Some(_) => return Err(Fault::new(FaultKind::ReadOnly, addr)),
@@ -847,18 +775,10 @@ impl Peripherals for Fr5xx {
         Some(mpu::REFUSED)
     }
 
-    fn pin_level(&self, pin: Pin) -> bool {
-        level(&self.chip.blocks.ports, pin)
-    }
-
     fn drive(&mut self, pin: Pin, level: Option<bool>, _at: Picos) {
-        let Some((i, mask)) = pair(pin) else { return };
+        let Some((i, mask)) = msp430::pair(pin, PAIR_J) else { return };
         self.chip.blocks.ports[i].drive(mask, level);
         self.wake_if_asked();
-    }
-
-    fn uart_in(&mut self, serial: usize, time: Picos, byte: u8) {
-        self.chip.blocks.eusci[serial].uart_in(time, byte);
     }
 
     fn shifted_in(&mut self, _env: &mut Env, serial: usize, byte: u8) -> u8 {

@@ -161,7 +161,7 @@ impl Fr5xx {
     /// Leaves LPM3.5 or LPM4.5 if an enabled interrupt of a pin or the RTC waits.
     pub(super) fn wake_if_asked(&mut self) {
         let Some(deep) = self.chip.deep else { return };
-        let pins = self.chip.blocks.ports.iter().any(|p| p.pending(0) || p.pending(1));
+        let pins = self.chip.blocks.ports.iter().any(|p| p.asks(0) || p.asks(1));
         if pins || (deep.rtc && self.chip.blocks.rtc.iter().any(Rtc::pending)) {
             self.fx.reset = Some((ResetKind::Bor, cause::LPM5WU));
         }

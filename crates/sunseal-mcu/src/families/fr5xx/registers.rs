@@ -40,11 +40,7 @@ impl Fr5xx {
             return code;
         }
         let code = self.user_nmi().unwrap_or(0);
-        match code {
-            2 => self.chip.blocks.sfr.ifg1 &= !sfr::NMIIFG,
-            4 => self.chip.blocks.sfr.ifg1 &= !sfr::OFIFG,
-            _ => {}
-        }
+        self.chip.blocks.sfr.user_nmi_taken(code);
         self.note_faults();
         code
     }
@@ -52,11 +48,10 @@ impl Fr5xx {
     pub(super) fn write_register(
         &mut self,
         env: &mut Env,
-        addr: u32,
-        value: u16,
-        mask: u16,
+        to: Masked,
         at: Cycles,
     ) -> Result<(), Fault> {
+        let Masked { addr, value, mask } = to;
         let now = self.chip.clocks.mclk.time_of(at);
         let (slot, base) = self.map[(addr >> 2) as usize & 1023];
         let off = u32::from(base) + (addr & 2);

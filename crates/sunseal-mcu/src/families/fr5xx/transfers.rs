@@ -61,20 +61,14 @@ impl Fr5xx {
         Ok(env.load(addr, width))
     }
 
-    pub(super) fn dma_write(
-        &mut self,
-        env: &mut Env,
-        addr: u32,
-        width: Width,
-        value: u16,
-        at: Cycles,
-    ) -> Result<(), Fault> {
+    pub(super) fn dma_write(&mut self, env: &mut Env, to: Store, at: Cycles) -> Result<(), Fault> {
+        let Store { addr, width, value } = to;
         if addr < Self::PERIPHERALS_END {
-            return self.write(env, addr, width, value, at);
+            return self.write(env, to, at);
         }
         if Self::fram_region(env, addr) {
             if env.page(addr) & FRAM_WRITE == 0 {
-                return self.store(env, addr, width, value, at);
+                return self.store(env, to, at);
             }
             self.fram_written(addr);
             env.put(addr, width, value);
@@ -119,7 +113,7 @@ impl Fr5xx {
                 let (at, old) = (at + taken, env.load(to, width(m.to_byte)));
                 self.chip.dma_ahead.push(Ahead { at, addr: to, old, byte: m.to_byte });
             }
-            self.dma_write(env, to, width(m.to_byte), value, at + taken)?;
+            self.dma_write(env, Store { addr: to, width: width(m.to_byte), value }, at + taken)?;
             taken += std::mem::take(&mut self.chip.stalled) + dma::MOVE_CYCLES - 1;
             env.common.accounts.count(Event::DmaTransfer);
             env.common.moved(from, to, 2 - u32::from(m.from_byte), 2 - u32::from(m.to_byte));

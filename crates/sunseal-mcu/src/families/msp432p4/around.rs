@@ -4,12 +4,15 @@
 use std::ops::Range;
 
 use super::*;
+use crate::cores::armv7m::reaches;
 use crate::cores::armv7m::scs::Masks;
 
 impl Around for Soc {
     type Saved = SavedMsp432;
     const COMPONENTS: &'static [ComponentId] = &[FLASH, ADC14, REF, AES];
     const SERIALS: &'static [&'static str] = &SERIALS;
+
+    reaches!(base.mclk);
 
     fn new(dev: Arc<Device>) -> Self {
         let facts = Arc::new(dev.msp432().clone());
@@ -36,30 +39,6 @@ impl Around for Soc {
         soc
     }
 
-    fn priority_mask(&self) -> u8 {
-        self.facts.nvic.priority_mask()
-    }
-
-    fn free_clock(&self) -> &Line {
-        &self.r.lines.fclk
-    }
-
-    fn update_clocks(&mut self, now: Picos, cycles: Cycles) {
-        Soc::update_clocks(self, now, cycles);
-    }
-
-    fn set_deadline(&mut self, deadline: Cycles) {
-        self.deadline = deadline;
-    }
-
-    fn fall_asleep(&mut self, at: Cycles, for_event: bool) {
-        Soc::fall_asleep(self, at, for_event);
-    }
-
-    fn for_event(&self) -> bool {
-        self.r.for_event
-    }
-
     fn is_lost(&self) -> bool {
         matches!(self.r.sleep, Some(Sleep::Lpm35 | Sleep::Lpm45))
     }
@@ -69,14 +48,6 @@ impl Around for Soc {
         let r = &self.r;
         let rtc = matches!(r.sleep, Some(Sleep::Lpm35)) && r.rtc.pending();
         rtc || r.ports[..3].iter().any(|p| p.pending(0) || p.pending(1))
-    }
-
-    fn wake(&mut self, cycles: Cycles) -> bool {
-        Soc::wake(self, cycles)
-    }
-
-    fn end_sleep(&mut self) {
-        self.r.sleep = None;
     }
 
     fn may_wake(&self, masks: Masks) -> bool {
@@ -213,24 +184,12 @@ impl Around for Soc {
         (is_flash(pc) && self.r.flctl.is_busy(pc)).then_some(end)
     }
 
-    fn abort_flash(&mut self, seed: u64) {
-        Soc::abort_flash(self, seed);
-    }
-
-    fn take_changed(&mut self) -> bool {
-        std::mem::take(&mut self.changed)
-    }
-
     fn code(&self) -> [Range<u32>; 2] {
         [0..flctl::INFO + flctl::INFO_BYTES, 0..0]
     }
 
     fn pin_level(&self, pin: Pin) -> bool {
         level(&self.r.ports, pin)
-    }
-
-    fn drive(&mut self, drives: Vec<Drive>) {
-        Soc::drive(self, drives);
     }
 
     fn uart_in(&mut self, serial: usize, time: Picos, byte: u8) {
@@ -281,34 +240,6 @@ impl Around for Soc {
         s.core
     }
 
-    fn common(&self) -> &Common {
-        &self.common
-    }
-
-    fn common_mut(&mut self) -> &mut Common {
-        &mut self.common
-    }
-
-    fn scs(&self) -> &Scs {
-        &self.r.scs
-    }
-
-    fn scs_mut(&mut self) -> &mut Scs {
-        &mut self.r.scs
-    }
-
-    fn dwt_mut(&mut self) -> &mut Dwt {
-        &mut self.r.dwt
-    }
-
-    fn clock(&self) -> &Line {
-        &self.r.lines.base.mclk
-    }
-
-    fn asleep(&self) -> bool {
-        self.r.sleep.is_some()
-    }
-
     fn word(&self, addr: u32) -> Option<u32> {
         let i = place(addr)? as usize;
         let b = self.memory.get(i..i + 4)?;
@@ -317,26 +248,6 @@ impl Around for Soc {
 
     fn holds(&self, addr: u32) -> bool {
         place(addr).is_some()
-    }
-
-    fn set_exception(&mut self, number: u32) {
-        self.exception = number;
-    }
-
-    fn late_arrival_cycles(&self) -> Cycles {
-        self.facts.core_timing.late_arrival_cycles.into()
-    }
-
-    fn pop_preemption_cycles(&self) -> Cycles {
-        self.facts.core_timing.pop_preemption_cycles.into()
-    }
-
-    fn reset_pending(&self) -> bool {
-        self.fx.reset.is_some()
-    }
-
-    fn next_event(&self) -> Option<Picos> {
-        [self.own_event(), self.common.next_event()].into_iter().flatten().min()
     }
 
     fn process(&mut self, t: Picos, now: Picos, cycles: Cycles) {

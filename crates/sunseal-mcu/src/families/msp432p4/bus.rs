@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::cores::armv7m::bit_band;
+use crate::cores::armv7m::bus_reaches;
 
 impl Soc {
     // ---- registers
@@ -397,6 +398,8 @@ impl Soc {
 }
 
 impl Bus for Soc {
+    bus_reaches!();
+
     const WAITS: bool = true;
 
     #[inline]
@@ -474,37 +477,12 @@ impl Bus for Soc {
         Ok(u16::from_le_bytes([self.memory[i], self.memory[i + 1]]))
     }
 
-    #[inline]
-    fn cacheable(&self, addr: u32) -> bool {
-        is_flash(addr)
-    }
-
-    #[inline]
-    fn deadline(&self) -> Cycles {
-        self.deadline
-    }
-
-    #[inline]
-    fn scb(&self) -> &Scb {
-        &self.scb
-    }
-
-    #[inline]
-    fn scb_mut(&mut self) -> &mut Scb {
-        &mut self.scb
-    }
-
     #[inline(always)]
     fn fetched(&mut self, pc: u32, bytes: u32) -> Cycles {
         if !self.waits || !is_flash(pc) {
             return 0;
         }
         self.fetched_slow(pc, bytes)
-    }
-
-    #[inline(always)]
-    fn stall(&mut self) -> Cycles {
-        if self.stall == 0 { 0 } else { std::mem::take(&mut self.stall) }
     }
 }
 

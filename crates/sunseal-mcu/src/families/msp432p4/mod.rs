@@ -19,11 +19,11 @@ use crate::blocks::adc14::{Adc14, Inside, Reference};
 use crate::blocks::aes256::{Aes256, AesCycles};
 use crate::blocks::crc32_p4::Crc32;
 use crate::blocks::dio::Ports;
-use crate::blocks::eusci::Eusci;
+use crate::blocks::eusci::{self, Eusci};
 use crate::blocks::flctl::{self, Flctl};
 use crate::blocks::ref_a_p4::RefA;
 use crate::blocks::rtc_c_p4::RtcC;
-use crate::blocks::serial::Which;
+use crate::blocks::serial::{Serial as _, Which};
 use crate::blocks::timer_a::TimerA;
 use crate::blocks::timer32::Timer32;
 use crate::blocks::udma::{self as dma, Dma};
@@ -45,19 +45,7 @@ use cs::{Cs, Source, Tap};
 use pcm::{Deep, Pcm, Pss};
 use sysctl::Sysctl;
 
-const SERIALS: [&str; 8] = [
-    "eusci_a0", "eusci_a1", "eusci_a2", "eusci_a3", "eusci_b0", "eusci_b1", "eusci_b2", "eusci_b3",
-];
-const SERIAL_BYTE: [Event; 8] = [
-    Event::EusciA0Byte,
-    Event::EusciA1Byte,
-    Event::EusciA2Byte,
-    Event::EusciA3Byte,
-    Event::EusciB0Byte,
-    Event::EusciB1Byte,
-    Event::EusciB2Byte,
-    Event::EusciB3Byte,
-];
+const SERIALS: [&str; 8] = eusci::NAMES;
 const TIMERS: [&str; 4] = ["ta0", "ta1", "ta2", "ta3"];
 
 const FLASH: ComponentId = ComponentId(1);

@@ -375,7 +375,7 @@ impl Soc {
         let mut eusci = self.r.eusci[i].clone();
         let base = eusci_bases(&self.facts.peripherals)[i];
         if let Some(done) = eusci.event(t) {
-            let which = Which { index: i, name: SERIALS[i], byte: SERIAL_BYTE[i], base };
+            let which = Which { index: i, name: SERIALS[i], byte: eusci::BYTES[i], base };
             let drives = self.common.carry_out(&mut eusci, which, done, (t, cycles));
             self.drive(drives);
             let mut effects = Effects::default();

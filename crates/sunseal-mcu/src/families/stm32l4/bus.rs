@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::cores::armv7m::bit_band;
+use crate::cores::armv7m::bus_reaches;
 
 /// What a block sees.
 macro_rules! cx {
@@ -251,6 +252,8 @@ impl Soc {
 }
 
 impl Bus for Soc {
+    bus_reaches!();
+
     const WAITS: bool = true;
 
     #[inline]
@@ -284,36 +287,11 @@ impl Bus for Soc {
         Ok(self.memory.peek(place, Width::W16) as u16)
     }
 
-    #[inline]
-    fn cacheable(&self, addr: u32) -> bool {
-        is_flash(addr)
-    }
-
-    #[inline]
-    fn deadline(&self) -> Cycles {
-        self.deadline
-    }
-
-    #[inline]
-    fn scb(&self) -> &Scb {
-        &self.scb
-    }
-
-    #[inline]
-    fn scb_mut(&mut self) -> &mut Scb {
-        &mut self.scb
-    }
-
     #[inline(always)]
     fn fetched_at(&mut self, pc: u32, bytes: u32, at: Cycles) -> Cycles {
         if !self.waits || !is_flash(pc) {
             return 0;
         }
         self.fetched_slow(pc, bytes, at)
-    }
-
-    #[inline(always)]
-    fn stall(&mut self) -> Cycles {
-        if self.stall == 0 { 0 } else { std::mem::take(&mut self.stall) }
     }
 }
