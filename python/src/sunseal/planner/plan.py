@@ -38,7 +38,7 @@ SURELY = 0.10
 NEAR_PLAYS = 24
 """So many of those at most, the cheapest first."""
 FAR = 0.25
-"""The hourly year is harder by up to so much: 29 % more load was carried by the engine's (docs/accuracy.md)."""
+"""The hourly year is harder by less than so much: 17 % more load was carried by the engine's (docs/accuracy.md)."""
 FAR_PLAYS = 24
 """So many between these two at most are asked of the engine's year, the nearest to the edge: more light adds others
 behind them."""
