@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from functools import cache, wraps
+from functools import cache, lru_cache, wraps
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
@@ -58,8 +58,15 @@ def beside(folder: Path | None) -> Iterator[None]:
 def own_folders() -> tuple[Path, ...]:
     """Return the user's folders that there are, the first first."""
     near = _beside.get()
-    wanted = [*([near] if near is not None else []), Path.cwd() / OWN, user_dir()]
-    return tuple(dict.fromkeys(folder for folder in wanted if _readable(folder)))
+    named = tuple(os.environ.get(key, "") for key in ("XDG_DATA_HOME", "APPDATA", "HOME", "USERPROFILE"))
+    wanted = _wanted(near, os.getcwd(), named)  # noqa: PTH109 - a plan asks ten thousands of times
+    return tuple(folder for folder in wanted if _readable(folder))
+
+
+@lru_cache(maxsize=64)
+def _wanted(near: Path | None, working: str, _named: tuple[str, ...]) -> tuple[Path, ...]:
+    """List the folders for a working directory and an environment, whether they are there or not."""
+    return tuple(dict.fromkeys([*([near] if near is not None else []), Path(working) / OWN, user_dir()]))
 
 
 def _readable(folder: Path) -> bool:

@@ -5,11 +5,11 @@ Of a harvested supply the largest load is sought under which its store keeps a g
 a bisection, on a scale of loads that knows neither light nor supply, so that a little more light cannot carry less.
 A battery's life has a closed form (`lifetime.of`).
 
-The year is played by the hour, as one rising or falling of the store at a time. Below the cut-off the store only leaks
-and charges, cold if it is that low. Above it the load is drawn even while the node is dark, and the node counts as
-awake again once the store has risen to the restart voltage and holds the cost of a start besides: that is not kinder
-than the engine, and it makes the answer monotone. More light, a smaller load or a smaller gate never survives fewer
-days.
+The year is played by the hour, or in shorter steps where the light's points lie closer, as one rising or falling of
+the store at a time. Below the cut-off the store only leaks and charges, cold if it is that low. Above it the load is
+drawn even while the node is dark, and the node counts as awake again once the store has risen to the restart voltage
+and holds the cost of a start besides: that is not kinder than the engine, and it makes the answer monotone. More light,
+a smaller load or a smaller gate never survives fewer days.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from sunseal.planner.plan_requirements import Requirements
 
 Array = npt.NDArray[np.float64]
 HOUR_S = 3600.0
+DAY_S = 86_400.0
 DAYS = 365
 OCTAVE = 512
 """Loads to a factor of two: what a supply carries is found to 0.14 %, on one scale for all supplies and lights."""
@@ -48,6 +49,16 @@ GATES = np.array([0.0, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0])
 """Gates at which that is found, as shares of the store; between them it is a straight line."""
 HEADROOM_V = 0.1
 """What a switching output needs above its rail; assumed."""
+RAIL_V = 2.0
+"""A rail for the current at which a switching output's efficiency over the store's voltage is looked up."""
+FINEST = 48
+"""A light with so many points a day at most is played from point to point, another in even steps."""
+STEP_S = 600.0
+"""Those."""
+KEPT = 150
+"""Lengths of steps whose exponentials are kept at a time."""
+KNOTS = 5
+"""Voltages from cut-off to full at which a store's outflow is told; straight over the energy between them."""
 
 
 @places.cached
@@ -84,8 +95,20 @@ class Light:
             return None
         return float(self.hours_w(-1).mean()) / whole_w, float(self.hours_w(1).mean()) / whole_w
 
-    def hours_w(self, reading: float = 0) -> Array:
-        """Return each hour's mean over the year; a shorter trace is repeated without end.
+    def edges_s(self) -> Array:
+        """Return where the steps of the year begin and end: each hour, and each point of the light."""
+        length_s, end_s = float(self.time_s[-1] - self.time_s[0]), DAYS * DAY_S
+        hours_s = np.arange(DAYS * 24 + 1) * HOUR_S
+        if len(self.time_s) * DAY_S > FINEST * length_s:
+            return np.linspace(0.0, end_s, round(end_s / STEP_S) + 1)
+        rounds = np.arange(math.ceil(end_s / length_s))[:, None] * length_s
+        points_s = (rounds + (self.time_s[:-1] - self.time_s[0])).ravel()
+        whole = np.sort(np.concatenate([hours_s, points_s[points_s < end_s]]))
+        found: Array = whole[np.concatenate([[True], np.diff(whole) > 1e-3])]
+        return found
+
+    def hours_w(self, reading: float = 0, edges_s: Array | None = None) -> Array:
+        """Return each hour's mean over the year, or each step's; a shorter trace is repeated without end.
 
         By the panel's darker reading (-1), its fit (0) or its brighter reading (1).
         """
@@ -93,9 +116,10 @@ class Light:
         if reading and self.ends is not None:
             p = p * self.ends[reading > 0]
         energy = np.concatenate([[0.0], np.cumsum(np.diff(t) * (p[1:] + p[:-1]) / 2)])
-        rounds, within = np.divmod(np.arange(DAYS * 24 + 1) * HOUR_S, float(t[-1] - t[0]))
+        at_s = np.arange(DAYS * 24 + 1) * HOUR_S if edges_s is None else edges_s
+        rounds, within = np.divmod(at_s, float(t[-1] - t[0]))
         # Between two points the engine takes their mean, so the energy is a straight line of itself.
-        found: Array = np.diff(rounds * energy[-1] + np.interp(within, t - t[0], energy)) / HOUR_S
+        found: Array = np.diff(rounds * energy[-1] + np.interp(within, t - t[0], energy)) / np.diff(at_s)
         return found
 
 
@@ -187,6 +211,8 @@ class Store:
     """What it holds at the cut-off, which the node never gets."""
     cold_j: float
     """Below this energy, counted from empty, a charger starts cold; 0 where there is none."""
+    volts: tuple[tuple[float, float], ...]
+    """From cut-off to full: shares of `full_j`, and the voltage there."""
     leak_per_s: float
     """Leakage, as a share of the energy counted from empty."""
     esr_ohm: float
@@ -247,18 +273,47 @@ class Harvested:
 
     def drawn_w(self, rail_w: Array, vcc_v: Array, efficiency: float = 1.0) -> Array:
         """Return what the store gives for a load at the rail; `efficiency` scales the output's."""
-        middle_v = math.sqrt((self.v_max_v**2 + self.v_cut_v**2) / 2)
+        middle_v = self.middle_v
+        own_w = self._own_w(middle_v)
         if self.output is None:
             facts = parts("harvester")[self.harvester]["harvester"]
             share = min(float(facts["output_efficiency"]) * efficiency, 1.0)
-            return rail_w / share + float(facts["quiescent_on_uW"]) * 1e-6
+            return rail_w / share + own_w
         facts = parts("converter")[self.output]["converter"]
-        own_w = float(facts["quiescent_uA"]) * 1e-6 * middle_v
-        own_w += float(parts("charger")[self.harvester]["charger"]["quiescent_nA"]) * 1e-9 * self.v_on_v
         if facts["kind"] == "linear":
             return rail_w / vcc_v * middle_v + own_w
         shares = _efficiency(facts["efficiency"], middle_v, rail_w / vcc_v)
         return rail_w / np.minimum(shares * efficiency, 1.0) + own_w
+
+    @property
+    def middle_v(self) -> float:
+        """Return the voltage at which loads are priced at the store: that of half of its energy."""
+        return math.sqrt((self.v_max_v**2 + self.v_cut_v**2) / 2)
+
+    def _own_w(self, v_v: float) -> float:
+        """Return what the electronics take with the output on; a charger's share goes with the square, as the
+        engine has it."""
+        if self.output is None:
+            return float(parts("harvester")[self.harvester]["harvester"]["quiescent_on_uW"]) * 1e-6
+        facts = parts("converter")[self.output]["converter"]
+        charger_a = float(parts("charger")[self.harvester]["charger"]["quiescent_nA"]) * 1e-9
+        return float(facts["quiescent_uA"]) * 1e-6 * v_v + charger_a / self.v_on_v * v_v**2
+
+    def drawn_at_w(self, drawn_w: Array, v_v: float) -> Array:
+        """Return what the store gives at a voltage for loads for which it gives `drawn_w` at its middle one."""
+        middle_v = self.middle_v
+        own_w = self._own_w(middle_v)
+        load_w = np.maximum(drawn_w - own_w, 0.0)
+        if self.output is not None:
+            facts = parts("converter")[self.output]["converter"]
+            if facts["kind"] == "linear":
+                load_w = load_w * (v_v / middle_v)
+            else:
+                table = facts["efficiency"]
+                current_a = load_w * _efficiency(table, middle_v, load_w / RAIL_V) / RAIL_V
+                load_w = load_w * (_efficiency(table, middle_v, current_a) / _efficiency(table, v_v, current_a))
+        # Less than the electronics' own is drawn by nothing, but the scale of loads has it.
+        return load_w + self._own_w(v_v) * np.minimum(drawn_w / own_w, 1.0)
 
     def reserve_j(self, peak_w: Array, vcc_v: Array) -> Array:
         """Return what must be left in the store so that its terminal does not fall to the cut-off under a peak."""
@@ -340,6 +395,10 @@ def _capacitor(
         part=part,
         is_cell=False,
         title=part,
+        volts=tuple(
+            (float(np.interp(v, volts, joules) - cut_j) / (full_j - cut_j), float(v))
+            for v in np.linspace(v_cut_v, v_max_v, KNOTS)
+        ),
         capacitance_f=whole_f,
         full_j=full_j - cut_j,
         on_j=on_j - cut_j,
@@ -360,12 +419,14 @@ def _rechargeable(
     cell = lifetime.Cell.load(part)
     rate = -math.log1p(-cell.self_discharge_per_year) / lifetime.YEAR_S
     ohms = float(np.mean([r for _, r in facts["r_ohm"]]))
+    full_j = cell.energy_j(v_cut_v, v_max_v)
     return Store(
         part=part,
         is_cell=True,
         title=cell.title,
+        volts=tuple((cell.energy_j(v_cut_v, v) / full_j, v) for v in np.linspace(v_cut_v, v_max_v, KNOTS).tolist()),
         capacitance_f=0.0,
-        full_j=cell.energy_j(v_cut_v, v_max_v),
+        full_j=full_j,
         on_j=cell.energy_j(v_cut_v, v_on_v),
         begin_j=cell.energy_j(v_cut_v, v_max_v),
         cut_j=cell.energy_j(0.0, v_cut_v),
@@ -448,15 +509,18 @@ class Year:
 
     pairs: tuple[tuple[Harvested, Corner], ...]
     gain_w: Array
-    """What reaches a store in each hour: hours x kinds of light and charger."""
+    """What reaches a store in each step, an hour or less: steps x kinds of light and charger."""
     cold_w: Array
     """The same of a store too low for the charger's converter."""
     source: npt.NDArray[np.intp]
     """Column of each supply."""
+    edges_s: Array
+    """Where the steps begin and end."""
 
     def lows(self, supplies: npt.NDArray[np.intp], drawn_w: Array) -> Array:
         """Play supplies under loads at their stores: the lowest energy of each day, rising: days x lanes."""
-        found = _lows([self.pairs[i] for i in supplies], drawn_w, self.gain_w, self.cold_w, self.source[supplies])
+        pairs = [self.pairs[i] for i in supplies]
+        found = _lows(pairs, drawn_w, self.gain_w, self.cold_w, self.source[supplies], self.edges_s)
         found.sort(axis=0)
         return found
 
@@ -492,16 +556,18 @@ def carried(
     rows: list[Array] = []
     colds: list[Array] = []
     source: list[int] = []
+    # All panels are in one light: the points of one are those of all.
+    edges_s = max((light.edges_s() for light in lights.values()), key=len)
     for s, c in zip(supplies, each, strict=True):
         key = (s.panel, s.harvester, s.output is None, c.light, c.low_light, c.charge_efficiency)
         if key not in gains:
             gains[key] = len(rows)
-            light_w = lights[s.panel].hours_w(c.low_light) * c.light
+            light_w = lights[s.panel].hours_w(c.low_light, edges_s) * c.light
             rows.append(s.charged_w(light_w, c.charge_efficiency))
             colds.append(s.charged_cold_w(light_w))
         source.append(gains[key])
     pairs = tuple(zip(supplies, each, strict=True))
-    year = Year(pairs, np.stack(rows, axis=1), np.stack(colds, axis=1), np.asarray(source, dtype=np.intp))
+    year = Year(pairs, np.stack(rows, axis=1), np.stack(colds, axis=1), np.asarray(source, dtype=np.intp), edges_s)
     full_j = np.array([s.store.full_j * c.capacitance for s, c in pairs])
     return Carried(year, full_j, _largest(year, full_j, survive_share))
 
@@ -547,68 +613,136 @@ def _lows(
     gain_w: Array,
     cold_w: Array,
     lane: npt.NDArray[np.intp],
+    edges_s: Array | None = None,
 ) -> Array:
     """Play the year: each day's lowest energy above the cut-off, by day and lane.
 
-    Energies are counted from empty. A store flows towards net power over leakage, exponentially, with the load above
-    the cut-off and without it below; on the way it may cross the cut-off once, or be held there.
+    Steps are hours, if `edges_s` does not say when each begins and ends; none crosses the end of a day. Energies are
+    counted from empty. A start's energy is owed until it has decayed, as any difference between two
+    stores does, or is made good where the store is full.
     """
+    at = {id(pair): i for i, pair in enumerate(pairs)}
+    distinct = sorted(set(at.values()))
+    which = np.searchsorted(distinct, [at[id(pair)] for pair in pairs])
+    kinds = [pairs[i] for i in distinct]
 
     def lanes(of: Callable[[Harvested, Corner], float]) -> Array:
-        return np.array([of(s, c) for s, c in pairs], dtype=float)
+        return np.array([of(s, c) for s, c in kinds], dtype=float)[which]
 
     cut = lanes(lambda s, c: s.store.cut_j * c.capacitance)
     full = lanes(lambda s, c: s.store.full_j * c.capacitance)
     on = lanes(lambda s, c: s.store.on_j * c.capacitance)
     begin = lanes(lambda s, c: s.store.begin_j * c.capacitance)
-    chilly = lanes(lambda s, c: s.store.cold_j * c.capacitance)
     start = lanes(lambda s, _: s.start_j)
-    rate = lanes(lambda s, c: max(s.store.leak_per_s * c.leakage / c.capacitance, 1e-12))
-    off_rate = rate + lanes(lambda s, c: s.off_per_s() / c.capacitance)
     top, back = cut + full, cut + np.minimum(on + start, full)
-    energy = cut + np.maximum(begin - start, 0.0)
-    awake, owed = energy > cut, np.zeros_like(energy)
-    lows = np.empty((DAYS, len(energy)))
-    kept: dict[int, tuple[Array, Array]] = {}
-    # Hours of the same light are one step: within it the energy only rises or only falls.
-    steps = np.maximum(np.abs(np.diff(gain_w, axis=0)), np.abs(np.diff(cold_w, axis=0)))
-    same = (steps <= 1e-9 * gain_w.max(axis=0)).all(axis=1)
+    flow = _Flow.of(kinds, which, drawn_w)
+    flow.put(cut + np.maximum(begin - start, 0.0))
+    awake, owed = flow.energy > cut, np.zeros_like(cut)
+    lows = np.empty((DAYS, len(cut)))
+    at_s = np.linspace(0.0, len(gain_w) * HOUR_S, len(gain_w) + 1) if edges_s is None else edges_s
+    begins = np.searchsorted(at_s, (np.arange(DAYS + 1) * DAY_S) - 1e-3).tolist()
+    # Steps of the same light are one: within it the energy only rises or only falls.
+    moves = np.maximum(np.abs(np.diff(gain_w, axis=0)), np.abs(np.diff(cold_w, axis=0)))
+    same = (moves <= 1e-9 * gain_w.max(axis=0)).all(axis=1)
     for day in range(DAYS):
-        low, hour, end = np.where(awake, energy - cut - owed, -full), day * 24, day * 24 + 24
-        while hour < end:
-            hours = 1
-            while hour + hours < end and same[hour + hours - 1]:
-                hours += 1
-            if hours not in kept:
-                kept[hours] = np.exp(-rate * HOUR_S * hours), np.exp(-off_rate * HOUR_S * hours)
-            keep, off_keep = kept[hours]
-            charge = gain_w[hour][lane]
-            below = energy <= cut
-            # Where the energy would come to rest, without the load and with it.
-            off_rest = np.where(energy < chilly, cold_w[hour][lane], charge) / off_rate
-            rest = (charge - drawn_w) / rate
-            moved = np.where(below, off_rest + (energy - off_rest) * off_keep, rest + (energy - rest) * keep)
-            at = np.flatnonzero(np.where(below, moved > cut, moved < cut))
-            if len(at):
-                rises = below[at]
-                first, first_rate = np.where(rises, off_rest[at], rest[at]), np.where(rises, off_rate[at], rate[at])
-                then = np.where(rises, rest[at], charge[at] / off_rate[at])
-                then_rate = np.where(rises, rate[at], off_rate[at])
-                spent_s = np.log((energy[at] - first) / (cut[at] - first)) / first_rate
-                left_s = np.maximum(hours * HOUR_S - spent_s, 0.0)
-                # Pushed back from both sides it stays at the cut-off.
-                goes = np.where(rises, then > cut[at], then < cut[at])
-                moved[at] = np.where(goes, then + (cut[at] - then) * np.exp(-then_rate * left_s), cut[at])
-            # What a start took decays as any difference between two stores, and is made good where one is full.
-            owed = np.maximum(np.where(awake, owed * keep, owed) - np.maximum(moved - top, 0.0), 0.0)
-            energy = np.clip(moved, 0.0, top)
+        low, step, end = np.where(awake, flow.energy - cut - owed, -full), begins[day], begins[day + 1]
+        while step < end:
+            count = 1
+            while step + count < end and same[step + count - 1]:
+                count += 1
+            keep = flow.step(round(at_s[step + count] - at_s[step], 3), gain_w[step][lane], cold_w[step][lane])
+            owed = np.maximum(np.where(awake, owed * keep, owed) - np.maximum(flow.energy - top, 0.0), 0.0)
+            energy = np.minimum(flow.energy, top, out=flow.energy)
             alive = awake & (energy > cut)
             owed = np.where(awake & ~alive, start, owed)
             awake = alive | (energy >= back)
             low = np.minimum(low, np.where(awake, energy - cut - owed, -full))
-            hour += hours
+            step += count
         lows[day] = low
     return lows
+
+
+class _Flow:
+    """Stores under loads, a lane each: the outflow is a broken line over the energy, so each piece is an exponential.
+
+    Below the cut-off only leakage and electronics draw, and below the energy of the charger's cold start light comes
+    in as `cold_w`. The exact flow of one state: two stores never overtake each other.
+    """
+
+    def __init__(self, edges: Array, outflow: Array, slope: Array) -> None:
+        """Take pieces x lanes: where each begins (and the last ends), the outflow there, and how it grows."""
+        self.count = outflow.shape[1]
+        self.lower, self.upper = edges[:-1].ravel(), edges[1:].ravel()
+        self.edges, self.outflow, self.slope = edges, outflow.ravel(), slope.ravel()
+        self.lanes = np.arange(self.count)
+        self.energy = np.zeros(self.count)
+        self.at = self.lanes.copy()
+        """Piece of each lane, as an index of the flat tables: piece x lanes + lane."""
+        self.spans: dict[float, Array] = {}
+
+    @classmethod
+    def of(cls, kinds: Sequence[tuple[Harvested, Corner]], which: npt.NDArray[np.intp], drawn_w: Array) -> _Flow:
+        """Return the flow of supplies under loads; `which` says which supply each lane has."""
+        edges = np.empty((KNOTS + 2, len(which)))
+        outflow, slope = np.empty((KNOTS + 1, len(which))), np.empty((KNOTS + 1, len(which)))
+        for i, (s, c) in enumerate(kinds):
+            here = np.flatnonzero(which == i)
+            leak = s.store.leak_per_s * c.leakage
+            shares, volts = zip(*s.store.volts, strict=True)
+            knots_j = s.store.cut_j + np.asarray(shares) * s.store.full_j
+            out = np.stack([s.drawn_at_w(drawn_w[here], v) for v in volts]) + leak * knots_j[:, None]
+            off = max(leak + s.off_per_s(), 1e-12)
+            cold_j = min(s.store.cold_j, s.store.cut_j)
+            ends_j = np.concatenate([[-1.0, cold_j], knots_j[:-1], [np.inf]]) * c.capacitance
+            edges[:, here] = ends_j[:, None]
+            outflow[:2, here] = off * np.array([[-1.0], [cold_j]])
+            outflow[2:, here] = out[:-1]
+            slope[:2, here] = off / c.capacitance
+            grows = np.diff(out, axis=0) / (np.diff(knots_j) * c.capacitance)[:, None]
+            slope[2:, here] = np.where(np.abs(grows) < 1e-12, 1e-12, grows)
+        return cls(edges, outflow, slope)
+
+    def put(self, energy: Array) -> None:
+        """Set each lane's energy."""
+        self.energy = energy.copy()
+        pieces = (self.edges[1:-1] <= energy).sum(axis=0)
+        self.at = pieces * self.count + self.lanes
+
+    def step(self, time_s: float, gain_w: Array, cold_w: Array) -> Array:
+        """Let time go by; return what is left of a small difference between two stores at its end."""
+        if time_s not in self.spans:
+            if len(self.spans) == KEPT:
+                self.spans.clear()
+            self.spans[time_s] = -np.expm1(-self.slope * time_s) / self.slope
+        at, e = self.at, self.energy
+        rate, span = self.slope[at], self.spans[time_s][at]
+        net_w = np.where(at < self.count, cold_w, gain_w) - self.outflow[at] - rate * (e - self.lower[at])
+        moved, keep = e + net_w * span, 1.0 - rate * span
+        beyond = np.flatnonzero((moved > self.upper[at]) | (moved < self.lower[at]))
+        left_s, decayed = np.full(len(beyond), time_s), np.ones(len(beyond))
+        while len(beyond):
+            here, e_j, w = at[beyond], self.energy[beyond], net_w[beyond]
+            up, rate = w > 0.0, self.slope[here]
+            edge = np.where(up, self.upper[here], self.lower[here])
+            spent_s = -np.log1p(-np.minimum(rate * (edge - e_j) / w, 1.0 - 1e-15)) / rate
+            left_s = np.maximum(left_s - spent_s, 0.0)
+            decayed = decayed * np.exp(-rate * spent_s)
+            there = here + np.where(up, self.count, -self.count)
+            light_w = np.where(there < self.count, cold_w[beyond], gain_w[beyond])
+            rate = self.slope[there]
+            w = light_w - self.outflow[there] - rate * (edge - self.lower[there])
+            # Pushed back from both sides it stays at the edge.
+            goes = (w > 0.0) == up
+            at[beyond] = np.where(goes | up, there, here)
+            span = -np.expm1(-rate * left_s) / rate
+            self.energy[beyond], net_w[beyond] = edge, w
+            moved[beyond] = np.where(goes, edge + w * span, edge)
+            keep[beyond] = decayed * (1.0 - rate * span)
+            now = at[beyond]
+            again = goes & ((moved[beyond] > self.upper[now]) | (moved[beyond] < self.lower[now]))
+            beyond, left_s, decayed = beyond[again], left_s[again], decayed[again]
+        self.energy = moved
+        return keep
 
 
 # --- Batteries -------------------------------------------------------------------------------

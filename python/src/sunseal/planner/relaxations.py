@@ -293,7 +293,7 @@ def _fewer_days(everything: sweep.Field, rest: Numbers) -> Relaxation:
         some = table[fits]
         if some.empty:
             continue
-        needed = one.drawn_w(some.mean_w.to_numpy(), some.vcc_v.to_numpy())
+        needed = sweep.needed_w(one, some)
         gates = sweep.gate_j(one, some)
         # The least load, and the least gate: between them lies whatever is best.
         for at in {int(needed.argmin()), int(gates.argmin())}:

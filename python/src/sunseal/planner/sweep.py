@@ -534,7 +534,7 @@ def judge_harvested(
     """Set a harvested supply against all loads; `most_w` tells what it carries above a gate."""
     vcc_v = table.vcc_v.to_numpy()
     fits = one.carries(vcc_v) & (table.cell.to_numpy() == "")
-    needed = one.drawn_w(table.mean_w.to_numpy(), vcc_v)
+    needed = needed_w(one, table)
     gate = gate_j(one, table)
     had = most_w(gate)
     extra = {"farads": one.store.capacitance_f, "panel_watts": one.panel_w}
@@ -543,6 +543,16 @@ def judge_harvested(
     cost = price(requirements, table, needed, one.parts, extra)
     enough = had >= needed
     return Judged(fits & ~np.isnan(cost), needed, had, needed, cost, {**met, "energy": enough}, False)
+
+
+def needed_w(one: supply.Harvested, table: pd.DataFrame, efficiency: float = 1.0) -> Array:
+    """Return what a store gives for loads on average: what the output draws, and what the store's resistance loses
+    while the node is awake."""
+    vcc_v, busy = table.vcc_v.to_numpy(), np.clip(table.busy.to_numpy(), 1e-9, 1.0)
+    awake_w = (table.compute_w + table.radio_w).to_numpy() / busy
+    lost_w = (one.drawn_w(awake_w, vcc_v, efficiency) / one.middle_v) ** 2 * one.store.esr_ohm * busy
+    found: Array = one.drawn_w(table.mean_w.to_numpy(), vcc_v, efficiency) + lost_w
+    return found
 
 
 def gate_j(one: supply.Harvested, table: pd.DataFrame) -> Array:

@@ -139,7 +139,7 @@ def _swings(field: sweep.Field, cases: Sequence[Case]) -> list[list[Swing]]:
 
 def _stored(one: supply.Harvested, most: Callable[[Any], Any], output: float = 1.0) -> Callable[[pd.DataFrame], float]:
     def margin(load: pd.DataFrame) -> float:
-        needed = one.drawn_w(load.mean_w.to_numpy(), load.vcc_v.to_numpy(), output)
+        needed = sweep.needed_w(one, load, output)
         return float(most(sweep.gate_j(one, load))[0] / needed[0] - 1.0)
 
     return margin
