@@ -160,6 +160,18 @@ def metrics_command(
         _show_metrics(found)
 
 
+STORE = {
+    "burn": "number",
+    "drop": "slot given up",
+    "write": "writing",
+    "claim": "claim",
+    "pass": "reading and check",
+    "wipe": "wiping",
+    "use": "claim, reading, check, wiping",
+}
+"""What the functions of a store's medium do."""
+
+
 def _show_metrics(found: list[coupon.Metrics]) -> None:
     first = found[0]
     out.print(f"{first.board}, {first.freq_hz / 1e6:.3g} MHz, {first.vcc_v:g} V, {first.power_set}")
@@ -197,6 +209,12 @@ def _show_metrics(found: list[coupon.Metrics]) -> None:
                     f"{m.slot_bytes} bytes",
                     "" if share is None else f"{share:.0%}",
                 )
+    out.print(table)
+    table = Table("kind", "slot", "of the store", "cycles", "time", "energy", box=None)
+    for m in {m.kind: m for m in found}.values():
+        for function, cost in m.store.items():
+            told_of = (f"{cost.cycles:,}", units.show(cost.time_s, "s"), units.show(cost.energy_j, "J"))
+            table.add_row(m.kind, f"{m.slot_bytes} bytes", STORE.get(function, function), *told_of)
     out.print(table)
     for m in {m.kind: m for m in found}.values():
         if m.note:
