@@ -115,7 +115,8 @@ def _source(source: dict[str, Any]) -> Iterator[str]:
     places = [mean if name == "place by place" else "" for name in columns]
     yield f"| most common value of each place, their mean | {' | '.join(places)} |"
     alike = f"Alike in all starts: {over['constant_columns']} of 1,000."
-    yield f"\nClaimed {source['claim_bits']:g}: {source['sentence']}. {alike}\n"
+    claim = f"{source['claim_bits']:g}"
+    yield f"\nClaimed {claim}: {source['sentence'].removeprefix(f'the claim of {claim} ')}. {alike}\n"
 
 
 def main(mode: str, parts: Sequence[str]) -> int:
