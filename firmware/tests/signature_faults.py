@@ -26,7 +26,7 @@ from pathlib import Path
 from sunseal import EngineError, Machine, boards
 from sunseal.errors import SunsealError
 from sunseal.measurement import oracle
-from sunseal.measurement.cutting import Campaign, Left, Run
+from sunseal.measurement.cutting import Campaign, Left, Run, reach
 
 BOARD = "msp430fr5994-launchpad"
 WORKLOAD = "ecdsa-p256-sign-tasks"
@@ -118,7 +118,7 @@ class Signature:
         self.run = Run(image, BOARD, START, None, None, None, setup, (), right, (), None, ())
         m = Machine(BOARD, image)
         setup(m)
-        m.run(until=START)
+        reach(m, START, LIMIT_CYCLES)
         self.begun = m.snapshot()
         self.told = self.run.uninterrupted(LIMIT_CYCLES)
 
