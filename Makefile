@@ -163,9 +163,10 @@ test-python: all all-boards tools ## Test the command line, the report in a real
 # Compiled where they are asked for, with libraries that not every machine has: neither in .venv nor in `make test`.
 RANDOMNESS_PACKAGES = $(CARGO_TARGET_DIR)/randomness
 randomness: engine all-boards ## Compile NIST's estimators (SP 800-90B, SP 800-22) and hold the generators to them.
-	@test -f /usr/include/divsufsort.h -a -f /usr/include/bzlib.h || { echo "NIST's estimators are compiled with libdivsufsort-dev and libbz2-dev: apt install them" >&2; exit 2; }
+	@printf '#include <divsufsort.h>\n#include <bzlib.h>\n' | $${CC:-cc} -E - >/dev/null 2>&1 || { echo "NIST's estimators are compiled with libdivsufsort-dev and libbz2-dev: apt install them" >&2; exit 2; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --upgrade --target $(RANDOMNESS_PACKAGES) -r packaging/randomness.txt
 	PYTHONPATH=$(RANDOMNESS_PACKAGES) $(BIN)/python -m pytest -q python/tests/test_randomness.py
+	PYTHONPATH=$(RANDOMNESS_PACKAGES) $(BIN)/python firmware/tests/randomness.py check
 
 wheel: all all-boards ## Build a wheel that needs no source tree, into dist/.
 	$(BIN)/python packaging/wheel

@@ -8,7 +8,7 @@ The figures go between the marks in docs/reference/coupon.md.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from figures import settle
@@ -99,7 +99,81 @@ def figures() -> Iterator[str]:
         if any(cells):
             yield f"| {title} | {coupon.KINDS[kind].payload_bytes + FLASH_HEADER} | {' | '.join(cells)} |"
     alone = cycles("msp432p401r-launchpad", "coupon-ctr-bare")
-    yield f"\nOn the MSP432P401R the XOR of 128 bytes from flash alone takes {alone:,} cycles."
+    yield f"\nOn the MSP432P401R the XOR of 128 bytes from flash alone takes {alone:,} cycles.\n"
+    yield from beside_the_goals()
+
+
+def beside_the_goals() -> Iterator[str]:
+    """Set what this library was to reach, and the paper's own figures, beside what a coupon costs."""
+    on = {board: coupon.metrics(board=board) for board in (FRAM, "msp432p401r-launchpad")}
+
+    def row(title: str, goal: str, cell: Callable[[list[coupon.Metrics]], str]) -> str:
+        return f"| {title} | {goal} | {' | '.join(cell(found) for found in on.values())} |"
+
+    def of(found: list[coupon.Metrics], kind: str, variant: str | None = None) -> coupon.Metrics:
+        return next(m for m in found if m.kind == kind and variant in (None, m.variant))
+
+    def alone(kind: str) -> Callable[[list[coupon.Metrics]], str]:
+        return lambda found: f"{bare.cycles:,}" if (bare := of(found, kind).bare) else ""
+
+    def used(kind: str) -> Callable[[list[coupon.Metrics]], str]:
+        return lambda found: f"{of(found, kind).runtime.cycles:,}"
+
+    def guard(*kinds: str) -> Callable[[list[coupon.Metrics]], str]:
+        def told(found: list[coupon.Metrics]) -> str:
+            shares = sorted(100 * of(found, kind).as_json()["store"]["guard_share_cycles"] for kind in kinds)
+            return " to ".join(f"{share:.1f} %" for share in dict.fromkeys((shares[0], shares[-1])))
+
+        return told
+
+    def saved(variant: str, *way: str) -> Callable[[list[coupon.Metrics]], str]:
+        def told(found: list[coupon.Metrics]) -> str:
+            ratio = of(found, "ctr", variant).as_json()
+            for key in way:
+                ratio = ratio[key]
+            return f"{ratio['cycles']:.3g}, {ratio['energy_j']:.3g}"
+
+        return told
+
+    def drawn(*way: str) -> Callable[[list[coupon.Metrics]], str]:
+        def told(found: list[coupon.Metrics]) -> str:
+            ratios = [m.as_json() for m in found if m.kind == "random"]
+            for key in way:
+                ratios = [ratio.get(key) or {} for ratio in ratios]
+            joules = [ratio["energy_j"] for ratio in ratios if ratio]
+            return f"{min(joules):,.1f} to {max(joules):,.1f}" if joules else ""
+
+        return told
+
+    yield "Goals and the paper's figures beside these, `coupon metrics` of FRAM and of the MSP432P401R's flash:\n"
+    yield "| | goal, or the paper's | MSP430FR5994 | MSP432P401R |"
+    yield "|---|--:|--:|--:|"
+    yield row("XOR of 128 bytes alone, cycles", "1,100; 500", alone("ctr"))
+    yield row("with claim, check and wipe", "6,904; 3,455 alone", used("ctr"))
+    yield row("256 bits fetched alone, cycles", "120", alone("random"))
+    yield row("with claim, check and wipe", "679 alone", used("random"))
+    yield row("ECDSA from the store, secp160r1, cycles", "9,000", used("secp160r1"))
+    yield row("ECDSA from the store, P-256, cycles", "13,000", used("p256"))
+    yield row("guard of an ECDSA coupon's use", "15 %", guard("secp160r1", "p224", "p256"))
+    yield row("guard of 128 bytes of keystream", "40 %", guard("ctr"))
+    for variant, title, goal in (
+        ("sbox", "S-box", "22.3, 28.1; 27.5, 27.8"),
+        ("hw", "accelerator", "1.9, 2.1; 3.2, 3.2"),
+    ):
+        yield row(
+            f"keystream, {title}, the paper's whole over our use, in cycles and energy",
+            goal,
+            saved(variant, "published", "ratio"),
+        )
+        yield row("ours whole over our use", "", saved(variant, "ratio"))
+        yield row("ours whole over our use alone", "", saved(variant, "ratio_without_guard"))
+    yield row(
+        "256 bits, seven generators, the paper's whole over our use, in energy",
+        "118.2 to 4,531.9",
+        drawn("published", "ratio"),
+    )
+    yield row("over our use alone", "", drawn("published", "ratio_without_guard"))
+    yield row("ours whole over our use", "", drawn("ratio"))
 
 
 if __name__ == "__main__":

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Hold classes of cuts to single cuts on a P-256 signature in steps with seeded faults: signature_faults.py [FAULTS].
 
-To play each of its 2.4 million cuts takes a day, so of each faulty signature cuts drawn at random are played alone,
-half of them beside writes to FRAM, and their verdicts compared with those of all cuts by classes; of each fifth
-signature recoveries, too, by pairs of cuts. A fault is an instruction of the commits or the tasks that is left out,
-swapped with its neighbour, or jumps the other way, where the signature still comes out right without a cut.
+To play each of its 2.4 million cuts takes a day, so two sets of each faulty signature's are played alone and their
+verdicts compared with those of all cuts by classes: every cycle of a window where the fault acts, from the first time
+it is run to the second write to FRAM behind that, `WINDOW_CYCLES` at most; and cuts drawn at random from all, half of
+them beside writes. Of each fifth signature recoveries, too, by pairs of cuts. A fault is an instruction of the commits
+or the tasks that is left out, swapped with its neighbour, or jumps the other way, where the signature still comes out
+right without a cut.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import struct
 import subprocess
 import sys
 import time
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +26,7 @@ from pathlib import Path
 from sunseal import EngineError, Machine, boards
 from sunseal.errors import SunsealError
 from sunseal.measurement import oracle
-from sunseal.measurement.cutting import Campaign, Left, Run
+from sunseal.measurement.cutting import Campaign, Left, Run, reach
 
 BOARD = "msp430fr5994-launchpad"
 WORKLOAD = "ecdsa-p256-sign-tasks"
@@ -40,6 +42,7 @@ OFF_PS = 10**12
 LIMIT_CYCLES = 5_000_000
 """Of a faulty signature; a right one takes 2.4 million."""
 CUTS, PAIRS, PAIRED_EVERY = 24, 12, 5
+WINDOW_CYCLES, WINDOW_WRITES, WINDOW_BESIDE = 200, 2, 4
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,10 @@ class Signature:
             m.write("bench_input_len", len(trial.fed).to_bytes(2, "little"))
 
         self.run = Run(image, BOARD, START, None, None, None, setup, (), right, (), None, ())
+        m = Machine(BOARD, image)
+        setup(m)
+        reach(m, START, LIMIT_CYCLES)
+        self.begun = m.snapshot()
         self.told = self.run.uninterrupted(LIMIT_CYCLES)
 
     def _campaign(self, seed: int, **more: object) -> tuple[Campaign, Left]:
@@ -131,6 +138,26 @@ class Signature:
         if 0 in campaign.twice:
             raise SunsealError(f"behind a cut at {cuts} the power did not go once more at {again}")
         return {cycle: left.reason for cycle, _, left in root.classes}
+
+    def first_run(self, addr: int) -> int | None:
+        """Return the cycle in which an instruction is run first without a cut; None where it is not."""
+        m = self.run.machine
+        m.restore(self.begun)
+        begun = m.cycles
+        stop = m.run(until=addr, cycles=LIMIT_CYCLES)
+        return m.cycles - begun if stop.kind == "pc" else None
+
+    def window(self, addr: int, left: Left) -> list[int]:
+        """Name every cycle where a fault acts: from its first run on, past the next writes to FRAM."""
+        assert left.stretch is not None
+        first = self.first_run(addr)
+        if first is None or first >= left.stretch.cycles:
+            return []
+        writes = left.stretch.writes
+        behind = writes[bisect_left(writes, first) :][:WINDOW_WRITES]
+        begin = max(first - WINDOW_BESIDE, 0)
+        end = min(behind[-1] if behind else first, left.stretch.cycles - WINDOW_BESIDE) + WINDOW_BESIDE
+        return list(range(begin, min(end, begin + WINDOW_CYCLES - 1) + 1))
 
     def drawn(self, lots: random.Random, left: Left, count: int) -> list[int]:
         """Draw cuts of a stretch, half of them beside writes."""
@@ -167,8 +194,14 @@ class Result:
     """Of these, those that some cut spoils."""
     cuts: int = 0
     """Cuts that have a verdict by classes."""
+    windows: int = 0
+    """Signatures whose fault is run without a cut, too."""
+    beside: int = 0
+    """Cuts that were played alone where the fault acts."""
+    beside_spoilt: int = 0
+    """Of these, those that were not survived."""
     single: int = 0
-    """Cuts that were played alone, too."""
+    """Cuts drawn from all that were played alone."""
     spoilt: int = 0
     """Of these, those that were not survived."""
     pairs: int = 0
@@ -192,6 +225,7 @@ def compare(count: int, seed: int = 1, told: bool = False) -> Result:
         paired = done.faults % PAIRED_EVERY == 0
         root = one.by_classes(2 if paired else 1)
         _compare_single(done, one, root, lots, what)
+        _compare_window(done, one, root, addr, what)
         if paired:
             _compare_pairs(done, one, root, lots, what)
         done.shown += any(left.reason is not None for _, _, left in root.classes)
@@ -208,6 +242,16 @@ def _compare_single(done: Result, one: Signature, root: Left, lots: random.Rando
             raise SunsealError(f"{what}, cut at {cycle}: {reason}, and by its class: {by}")
         done.single += 1
         done.spoilt += reason is not None
+
+
+def _compare_window(done: Result, one: Signature, root: Left, addr: int, what: str) -> None:
+    cuts = one.window(addr, root)
+    for cycle, reason in one.alone(cuts).items() if cuts else ():
+        if (by := behind(root, cycle).reason) != reason:
+            raise SunsealError(f"{what}, cut at {cycle} beside it: {reason}, and by its class: {by}")
+        done.beside += 1
+        done.beside_spoilt += reason is not None
+    done.windows += bool(cuts)
 
 
 def _compare_pairs(done: Result, one: Signature, root: Left, lots: random.Random, what: str) -> None:

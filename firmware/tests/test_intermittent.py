@@ -632,6 +632,9 @@ def test_classes_have_the_verdicts_of_single_cuts_on_faulty_signatures(monkeypat
     assert (done.faults, done.shown) == (3, 2)
     assert done.cuts > 7_000_000
     assert 20 < done.spoilt < done.single - 20
+    # One of the three is run behind a cut only; of the window of another some cuts are not survived.
+    assert done.windows == 2
+    assert 0 < done.beside_spoilt < done.beside - 200
     monkeypatch.setattr(signature_faults, "behind", lambda _left, _cycle: Left((), "another reason"))
     with pytest.raises(sunseal.SunsealError, match="and by its class: another reason"):
         signature_faults.compare(1)

@@ -18,7 +18,7 @@ from sunseal.doctor import server_path
 from sunseal.errors import SunsealError
 from sunseal.loop import fleet as fleets
 from sunseal.loop import simulation
-from sunseal.measurement.coupon import Cost
+from sunseal.measurement.costs import Cost
 from sunseal.planner import breakeven
 
 BOARD = "msp430fr5994-launchpad"

@@ -47,10 +47,25 @@ def test_every_kind_has_the_shape_of_the_contract(sunseal: Cli) -> None:
         assert (m["original"] == {}) == (m["kind"] == "schedule")
         if m["store"]["guard"]:
             assert m["store"]["guard"]["cycles"] == m["runtime"]["cycles"] - m["runtime_without_guard"]["cycles"]
-        # What writing a slot takes is never told below zero: of two long runs only the cycles may be subtracted.
-        assert all(value > 0 for value in m["store"]["write"].values()), m
-        if m["kind"] == "p256":
-            assert set(m["store"]["write"]) == {"cycles", "time_s"}
+        made, used = _of_the_store(m)
+        assert made <= {"burn", "write", "erases"} and {"burn", "write"} <= made, m["kind"]
+        assert used in ({"use"}, {"claim", "pass", "wipe"}), m["kind"]
+
+
+def _of_the_store(m: dict[str, Any]) -> tuple[set[str], set[str]]:
+    """Hold what a store's functions take to the run that they are parts of; name those of making and of using."""
+    functions = m["store"]["functions"]
+    assert all(value > 0 for cost in functions.values() for value in cost.values()), m
+    used = {name for name in functions if name in ("use", "claim", "pass", "wipe")}
+    made = set(functions) - used
+    for what in ("cycles", "energy_j"):
+        of_making, of_use = (sum(functions[name][what] for name in names) for names in (made, used))
+        assert of_making < m["precompute"][what]
+        assert of_use < m["runtime"][what]
+        assert m["store"]["write"][what] == pytest.approx(functions["burn"][what] + functions["write"][what])
+    if m["kind"] == "random":  # which is fetched and no more: most of its use is the store's
+        assert sum(functions[name]["cycles"] for name in used) > 0.6 * m["runtime"]["cycles"]
+    return made, used
 
 
 def test_ratios_are_those_of_measure(sunseal: Cli) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -81,6 +82,40 @@ def test_cycles_and_joules_add_up(analyze: Analyze) -> None:
     assert done.cuts[-1].saved_j == pytest.approx(done.share_j * done.energy_j)
 
 
+def test_runs_that_go_other_ways_are_joined_to_what_holds_in_each(analyze: Analyze, tmp_path: Path) -> None:
+    """What only an odd message wants is independent in that run, and no coupon for any message can count on it."""
+    odd, even = tmp_path / "odd.txt", tmp_path / "even.txt"
+    odd.write_text(f'message = "{"01" * N}"\n')
+    even.write_text(f'message = "{"02" * N}"\n')
+    one, other = (analyze("by_turns", given=[file]) for file in (odd, even))
+    both = analyze("by_turns", given=[odd, even])
+    assert (one.runs, both.runs) == (1, 2)
+    # 4 N steps of the header always, N of the key with one of them.
+    assert one.share_cycles * one.cycles == pytest.approx(5 / 4 * other.share_cycles * other.cycles, rel=0.03)
+    assert both.cycles == one.cycles > other.cycles
+    assert both.share_cycles * both.cycles == pytest.approx(other.share_cycles * other.cycles, rel=0.01)
+    assert sum(p.independent_cycles + p.frame_cycles + p.dependent_cycles for p in both.functions) == both.cycles
+    assert {at for at, _ in both.branches} == {at for run in (one, other) for at, _ in run.branches} != set()
+    most = both.cuts[-1]
+    assert 0.9 < most.saved_cycles / (both.share_cycles * both.cycles) <= 1
+    assert most.bytes <= most.bytes_most
+    # Alone, the odd run offers work that the even one never does.
+    assert one.cuts[-1].saved_cycles > 1.2 * most.saved_cycles
+
+
+def test_drawn_inputs_join_to_the_run_itself_where_none_decides_anything(analyze: Analyze, tmp_path: Path) -> None:
+    alone, many = analyze("one_time_pad"), analyze("one_time_pad", runs=4, seed=3)
+    assert (many.runs, many.cuts, many.functions) == (4, alone.cuts, alone.functions)
+    given = tmp_path / "even.txt"
+    given.write_text(f'message = "{"02" * N}"\n')
+    # Of seven drawn ones some are odd.
+    even, turns = analyze("by_turns", given=given), analyze("by_turns", given=given, runs=8)
+    assert turns.cycles > even.cycles
+    assert turns.share_cycles * turns.cycles == pytest.approx(even.share_cycles * even.cycles, rel=0.01)
+    with pytest.raises(SunsealError, match="a run each"):
+        analyze("by_turns", given=[Path("a"), Path("b")], runs=2)
+
+
 def test_what_cannot_be_answered_is_a_sentence(analyze: Analyze, built: tuple[str, Path]) -> None:
     for inputs, words in [
         (["unread"], "never reads unread"),
@@ -91,6 +126,9 @@ def test_what_cannot_be_answered_is_a_sentence(analyze: Analyze, built: tuple[st
             analyze("chain", *inputs)
     with pytest.raises(SunsealError, match="not called 2 times"):
         analyze("chain", "message", call=2)
+    if built[0] in ("telosb", "msp430fr5994-launchpad"):  # whose start-up jumps to it, with nothing on the stack
+        with pytest.raises(SunsealError, match="`main` was entered without a call"):
+            analyze("main")
 
 
 @pytest.mark.parametrize(
@@ -116,6 +154,56 @@ def test_what_is_not_followed_is_named(
     ]
     assert run([*args, "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["not_followed"] == [told]
+
+
+@pytest.fixture(scope="module")
+def library(firmware: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program of one's own that calls the library, on the FR5994."""
+    isa = next(s for s in matrix.SETS if s.name == "msp430x")
+    compiler = next(c for c in matrix.compilers(isa) if isinstance(c, matrix.Compiler) and "clang 19" in str(c))
+    home, elf = boards.home() / "firmware", tmp_path_factory.mktemp("library") / "library.elf"
+    source = SOURCE.with_name("precomputable_library.c")
+    flags = ["-std=gnu11", "-ffreestanding", "-ffunction-sections", "-O2"]
+    flags += [f"-I{home / where}/include" for where in ("crypto", "runtime")]
+    subprocess.run([compiler.program, *isa.clang, *flags, "-c", str(source), "-o", f"{elf}.o"], check=True)
+    crypto = sorted((home / "build/obj/msp430fr5994/mpy-32").glob("crypto/**/*.o"))
+    runtime = sorted((home / "build/obj" / isa.runtime).glob("*.o"))
+    linker = Path(compiler.program).with_name("ld.lld")
+    command = [linker, "-T", str(isa.script), "--gc-sections", "-o", elf, f"{elf}.o", *runtime]
+    subprocess.run([*map(str, command), "--start-lib", *map(str, crypto), "--end-lib"], check=True, cwd=home)
+    return elf
+
+
+@pytest.mark.parametrize(
+    ("function", "bytes_", "share", "carries", "saves"),
+    [
+        # Ten round keys of 16 bytes; the first is the key itself, which was there before.
+        ("cbc", 64, (0.05, 0.13), (160, 160), 0.05),
+        # 1/k, r, and r as the multiplier takes it: fewer bytes would leave an operand behind.
+        ("ecdsa", 32, (0.99, 1.0), (96, 104), 0.99),
+        # The state; a length and a count beside it.
+        ("prefixed", 64, (0.6, 0.7), (32, 60), 0.6),
+    ],
+)
+def test_of_cbc_the_key_schedule_of_ecdsa_the_nonce_of_a_hash_the_prefix_goes_ahead(
+    library: Path, function: str, bytes_: int, share: tuple[float, float], carries: tuple[int, int], saves: float
+) -> None:
+    board = "msp430fr5994-launchpad"
+    done = precomputable.analyze(library, function, [f"message:{bytes_}"], board=board, output=["result"])
+    assert share[0] < done.share_cycles < share[1]
+    assert done.branches == ()
+    # The smallest coupon with which nearly all is saved.
+    best = next(cut for cut in done.cuts if cut.saved_cycles > saves * done.cycles and cut.data_bytes >= carries[0])
+    assert best.data_bytes <= carries[1]
+    of = {part.name: part for part in done.functions}
+    if function == "cbc":
+        assert of["sunseal_aes128_expand"].dependent_cycles == of["sunseal_aes128_expand"].frame_cycles == 0
+        rounds = of["sunseal_aes128_sbox_encrypt"]
+        assert rounds.independent_cycles < 0.05 * (rounds.frame_cycles + rounds.dependent_cycles)
+    many = precomputable.analyze(
+        library, function, [f"message:{bytes_}"], board=board, output=["result"], runs=3, seed=2
+    )
+    assert (many.runs, many.cuts, many.functions) == (3, done.cuts, done.functions)
 
 
 @pytest.mark.parametrize("board", ["msp430fr5994-launchpad", "msp432p401r-launchpad"])

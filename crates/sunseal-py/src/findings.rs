@@ -67,13 +67,17 @@ pub fn of_war(war: &War, elf: &Elf) -> Vec<Hazard> {
 }
 
 /// What each instruction spent, the cuts, and the branches that runtime input decided.
-pub fn of_offline(offline: &mut Offline, elf: &Elf) -> (Vec<Spent>, Vec<CutPoint>, Vec<Branch>) {
+pub fn of_offline(
+    offline: &mut Offline,
+    elf: &Elf,
+    most: Option<u64>,
+) -> (Vec<Spent>, Vec<CutPoint>, Vec<Branch>) {
     let spent = offline.spent().into_iter().map(|(pc, s)| {
         let line = elf.line_at(pc).map(|l| (l.file, l.line));
         (pc, elf.describe(pc), line, (s.independent, s.frame, s.dependent))
     });
     let place = |pc| elf.describe(pc);
-    let cuts = offline.cuts().into_iter();
+    let cuts = offline.cuts(most).into_iter();
     let cuts = cuts.map(|c| (c.data_bytes, c.control_bytes, c.saved, c.pc.map(place)));
     let branches = offline.branches().into_iter().map(|(pc, n)| (place(pc), n));
     (spent.collect(), cuts.collect(), branches.collect())

@@ -74,8 +74,8 @@ pub struct Snapshot(State);
 
 /// Why a run ended, and the address, pin or count that goes with it.
 pub type Ended = (&'static str, String);
-/// Whether input was read; what was used and is not followed.
-type Split = (bool, Vec<String>);
+/// Whether input was read; what was used and is not followed; the way.
+type Split = (bool, Vec<String>, Vec<u8>);
 /// What a run says of its runtime input; branches are place and times.
 type Followed = (Ended, Counts, Vec<Spent>, Vec<CutPoint>, Vec<Branch>, Split);
 
@@ -464,8 +464,9 @@ impl Machine {
     /// Runs with the bytes of `input` (address, size) given at run time only, and says what did not depend on them:
     /// what the run counted; each instruction's place, source line and cycles (independent, frame, dependent); the cuts (data bytes, control
     /// bytes, cycles saved, place); the branches that input decided (place, times). What the run leaves in `output` is
-    /// wanted of it.
-    #[pyo3(signature = (input, output, cycles, time_ps, pc, pin))]
+    /// wanted of it. Last: whether input was read, what is not followed, and the independent work as bytes (cycles so
+    /// far and a digest of the way, 8 each, behind each stretch). Cuts are those up to `most` independent cycles.
+    #[pyo3(signature = (input, output, cycles, time_ps, pc, pin, most))]
     #[expect(clippy::too_many_arguments, reason = "one call from Python, by name there")]
     fn offline(
         &self,
@@ -476,6 +477,7 @@ impl Machine {
         time_ps: Option<u128>,
         pc: Vec<u32>,
         pin: Option<&str>,
+        most: Option<u64>,
     ) -> PyResult<Followed> {
         let goal = self.goal(cycles, time_ps, pc, pin)?;
         let elf = self.elf()?;
@@ -503,8 +505,10 @@ impl Machine {
                 machine.time().since(time).0,
                 &self.device_names(),
             );
-            let (spent, cuts, branches) = findings::of_offline(&mut offline, elf);
-            let split = (offline.has_read_input(), offline.holes());
+            let (spent, cuts, branches) = findings::of_offline(&mut offline, elf, most);
+            let path = offline.path().iter().flat_map(|&(cycles, digest)| [cycles, digest]);
+            let path = path.flat_map(u64::to_le_bytes).collect();
+            let split = (offline.has_read_input(), offline.holes(), path);
             Ok((ended, counts, spent, cuts, branches, split))
         })
     }

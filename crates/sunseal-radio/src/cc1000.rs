@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_mcu::Pin;
 use sunseal_trace::Picos;
 
-use crate::chip::{Journal, Radio, RadioChip, RadioHandle, micros, restored, saved};
+use crate::chip::{Journal, Radio, RadioChip, RadioHandle, left, micros, restored, saved};
 use crate::medium::{Emission, Phy, Port, SENSE_LAG, Tuning};
 use crate::parts::Cc1000Part;
 
@@ -816,5 +816,12 @@ impl RadioChip for Chip {
             port.restore(&air);
         }
         *self = Self { part: self.part.clone(), pins: self.pins, port: self.port.take(), ..was };
+    }
+
+    fn remains(&self) -> Vec<u8> {
+        if self.journal.has_traffic() {
+            return self.save();
+        }
+        left(self, |chip| &mut chip.journal)
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sunseal_mcu::Pin;
 use sunseal_trace::Picos;
 
-use crate::chip::{Journal, Radio, RadioChip, RadioHandle, micros, restored, saved};
+use crate::chip::{Journal, Radio, RadioChip, RadioHandle, left, micros, restored, saved};
 use crate::ieee802154::Identity;
 use crate::medium::Port;
 use crate::modem::{Config, Filter, Modem, Note, SYMBOL, State};
@@ -685,6 +685,8 @@ impl RadioChip for Chip {
             return;
         }
         self.reset(now);
+        self.modem.lose_supply();
+        self.now = now;
         self.bank.fill(0);
         self.power = if on { Power::RegulatorOff } else { Power::Off };
         if on && self.pins.vreg_en.is_none() {
@@ -744,5 +746,12 @@ impl RadioChip for Chip {
         let Some((mut was, air)) = restored::<Self>(saved) else { return };
         was.modem.rejoin(&mut self.modem, &air);
         *self = Self { part: self.part.clone(), pins: self.pins, ..was };
+    }
+
+    fn remains(&self) -> Vec<u8> {
+        if self.journal.has_traffic() {
+            return self.save();
+        }
+        left(self, |chip| &mut chip.journal)
     }
 }

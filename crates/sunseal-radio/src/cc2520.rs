@@ -15,7 +15,7 @@ use sunseal_mcu::Pin;
 use sunseal_trace::Picos;
 
 use crate::air::Chance;
-use crate::chip::{Journal, Radio, RadioChip, RadioHandle, micros, restored, saved};
+use crate::chip::{Journal, Radio, RadioChip, RadioHandle, left, micros, restored, saved};
 use crate::ieee802154::{Header, Identity, Sources};
 use crate::medium::Port;
 use crate::modem::{Config, Filter, Modem, Note, SYMBOL, State};
@@ -723,6 +723,8 @@ impl RadioChip for Chip {
             return;
         }
         self.reset(now);
+        self.modem.lose_supply();
+        self.now = now;
         self.bank.fill(0);
         self.power = if on { Power::Lpm2 } else { Power::Off };
         if on && self.pins.vreg_en.is_none() {
@@ -779,5 +781,12 @@ impl RadioChip for Chip {
         let Some((mut was, air)) = restored::<Self>(saved) else { return };
         was.modem.rejoin(&mut self.modem, &air);
         *self = Self { part: self.part.clone(), pins: self.pins, ..was };
+    }
+
+    fn remains(&self) -> Vec<u8> {
+        if self.journal.has_traffic() {
+            return self.save();
+        }
+        left(self, |chip| &mut chip.journal)
     }
 }

@@ -63,9 +63,10 @@ impl Journal {
         }
     }
 
-    /// Whether anything was sent or heard.
+    /// Whether anything was sent or heard; calibrations are counted for the books alone.
     pub fn has_traffic(&self) -> bool {
-        !self.log.is_empty() || self.counts != RadioCounts::default()
+        let heard = RadioCounts { calibrations: 0, ..self.counts.clone() };
+        !self.log.is_empty() || heard != RadioCounts::default()
     }
 
     pub fn packet(&mut self, at: Picos, sent: bool, packet: Vec<u8>, crc_ok: bool) {
@@ -137,6 +138,17 @@ pub(crate) fn lock<T: ?Sized>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) fn saved<C: Serialize>(chip: &C, air: Option<Vec<u8>>) -> Vec<u8> {
     let written = |air| postcard::to_stdvec(&(chip, air)).expect("registers can always be written");
     air.map(written).unwrap_or_default()
+}
+
+/// What is left of a chip that has lost its supply and neither sent nor heard: itself without what it counted, and
+/// without the air.
+pub(crate) fn left<C: Serialize + DeserializeOwned>(
+    chip: &C,
+    journal: impl FnOnce(&mut C) -> &mut Journal,
+) -> Vec<u8> {
+    let (mut left, air) = restored::<C>(&saved(chip, Some(Vec::new()))).expect("it was just saved");
+    journal(&mut left).counts = RadioCounts::default();
+    saved(&left, Some(air))
 }
 
 /// The chip that [`saved`] wrote, without its part, pins and antenna, and its air.

@@ -324,6 +324,11 @@ impl Modem {
         self.tx_sent = false;
     }
 
+    /// Nothing is left behind a reset without supply, which times are not either.
+    pub fn lose_supply(&mut self) {
+        *self = Self::new(self.port.take());
+    }
+
     /// Leaves transmission or reception.
     fn stop(&mut self, now: Picos) {
         if let Some(o) = self.outgoing.take() {

@@ -3,7 +3,7 @@
 
 mod bench;
 
-use bench::{Bench, US, goes_on_alike, near, part};
+use bench::{Bench, US, goes_on_alike, left_after, near, part};
 use proptest::prelude::*;
 use sunseal_mcu::{Part, Pin};
 use sunseal_radio::{Cc1000Part, Cc1000Pins, LinkLoss, Medium, MediumConfig, Position, Radio};
@@ -606,4 +606,19 @@ fn a_snapshot_in_the_middle_of_a_byte_goes_on_as_the_chip_did() {
         });
         b.sound();
     }
+}
+
+#[test]
+fn a_loss_of_power_leaves_the_same_whenever_it_comes() {
+    let started = |us| {
+        let mut b = bench(&near(), pins());
+        b.start(&AT_433, 0x81);
+        left_after(b, us)
+    };
+    assert_eq!(started(300), left_after(bench(&near(), pins()), 0));
+    assert_eq!(started(300), started(77_777));
+    let mut sent = bench(&near(), pins());
+    sent.start(&AT_433, 0x81);
+    sent.send_on(0x81, 0xFF);
+    assert_ne!(left_after(sent, 20_000), started(300), "what was on the air is told from silence");
 }

@@ -254,13 +254,14 @@ class Machine:
         time_ps: int | None,
         pc: Sequence[int],
         pin: str | None,
+        most: int | None,
     ) -> tuple[
         tuple[str, str],
         Counts,
         list[tuple[int, str, tuple[str, int] | None, tuple[int, int, int]]],
         list[tuple[int, int, int, str | None]],
         list[tuple[str, int]],
-        tuple[bool, list[str]],
+        tuple[bool, list[str], bytes],
     ]: ...
     def war(
         self,

@@ -26,10 +26,17 @@ const CRC16_RESR: u32 = 0x1E;
 const POLYNOMIAL_32: u32 = 0x04C1_1DB7;
 const POLYNOMIAL_16: u16 = 0x1021;
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Crc32 {
     crc32: u32,
     crc16: u16,
+}
+
+impl Default for Crc32 {
+    /// All ones behind a reset (TI's description of the MSP432P401R: CRC16INIRES, CRC32RESR_LO).
+    fn default() -> Self {
+        Self { crc32: u32::MAX, crc16: u16::MAX }
+    }
 }
 
 impl Crc32 {
@@ -103,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_check_values_of_both_polynomials() {
-        let mut c = Crc32 { crc32: u32::MAX, crc16: 0xFFFF };
+        let mut c = Crc32::default();
         for b in *b"123456789" {
             c.shift_32(b.reverse_bits());
             c.shift_16(b);

@@ -12,6 +12,7 @@
 //! done ahead, and the bytes made so far that are still wanted are carried.
 
 use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 use sunseal_isa::Dataflow;
@@ -46,9 +47,9 @@ const INPUT: u32 = 1;
 /// A value that an instruction made.
 #[derive(Clone, Copy, Default)]
 struct Value {
-    /// The independent cycles when it was made, or [`Value::HERE`].
+    /// The independent cycles in front of the stretch that made it, or [`Value::HERE`].
     made: u64,
-    /// The independent cycles when independent work took it last.
+    /// The independent cycles in front of the independent stretch that took it last.
     last: u64,
     /// The instruction.
     pc: u32,
@@ -129,7 +130,12 @@ pub struct Offline {
     /// The stretch that runs: what it took and made, its cycles by instruction.
     taken: Vec<Taken>,
     made: Vec<u32>,
+    /// Whether the instruction has made a block mix the input into what it gives.
+    mixed: bool,
     ran: Vec<(u32, u32, bool)>,
+    /// Digest of the addresses so far, of dependent stretches too: they decide what independent ones work on.
+    way: u64,
+    path: Vec<(Cycles, u64)>,
     spent: HashMap<u32, Spent>,
     input_read: bool,
     overflow: bool,
@@ -143,10 +149,22 @@ pub struct Offline {
 /// How a block makes what it gives of what it was given.
 #[derive(Clone, Copy)]
 enum Rule {
-    /// Operands, result; whether results add up.
-    Multiplier { op1: u32, result: u32, adds: bool },
+    /// TI's: the first operand, the words of results up to SUMEXT; whether results add up.
+    Multiplier { op1: [Byte; 4], result: [Byte; 8], adds: bool },
     /// All it was given.
     All { state: u32 },
+}
+
+/// Bytes of a block's state that work behind a cut wants: a checksum's; of a cipher's key there are more.
+const STATE_BYTES: u8 = 2;
+
+/// Where in the results a register of TI's multiplier lies: RESLO to SUMEXT, RES0 to RES3.
+fn result_at(offset: u32) -> Option<usize> {
+    match offset {
+        0x0A..0x10 => Some(offset as usize - 0x0A),
+        0x24..0x2C => Some(offset as usize - 0x24),
+        _ => None,
+    }
 }
 
 impl Offline {
@@ -170,9 +188,11 @@ impl Offline {
         for (&(base, name), end) in starts.iter().zip(ends) {
             let follow = families::follow(device, name);
             let rule = match follow {
-                Follow::Multiplier { .. } => {
-                    Rule::Multiplier { op1: BEFORE, result: BEFORE, adds: false }
-                }
+                Follow::Multiplier { .. } => Rule::Multiplier {
+                    op1: Default::default(),
+                    result: Default::default(),
+                    adds: false,
+                },
                 _ => Rule::All { state: BEFORE },
             };
             if matches!(follow, Follow::Mover) {
@@ -198,7 +218,10 @@ impl Offline {
             independent: 0,
             taken: Vec::new(),
             made: Vec::new(),
+            mixed: false,
             ran: Vec::new(),
+            way: 0,
+            path: Vec::new(),
             spent: HashMap::new(),
             input_read: false,
             overflow: false,
@@ -258,10 +281,18 @@ impl Offline {
         all
     }
 
-    /// The cuts of which none carries fewer bytes and saves as much, from the least saving on. Ends the stretch that runs.
-    pub fn cuts(&mut self) -> Vec<Cut> {
+    /// Independent cycles behind each independent stretch, with a digest of the way up to there: runs of one program whose
+    /// digests agree have made the same values ahead. Ends the stretch that runs.
+    pub fn path(&mut self) -> &[(Cycles, u64)] {
         self.stretch_ends();
-        let total = self.independent;
+        &self.path
+    }
+
+    /// The cuts of which none carries fewer bytes and saves as much, from the least saving on, of the first independent
+    /// cycles up to `most`, where that is the end of a stretch. Ends the stretch that runs.
+    pub fn cuts(&mut self, most: Option<Cycles>) -> Vec<Cut> {
+        self.stretch_ends();
+        let total = most.map_or(self.independent, |most| most.min(self.independent));
         // Changes of the bytes that are wanted, by the moment.
         let mut changes: Vec<(u64, i64, i64, u32)> = Vec::new();
         for v in self.values.iter().filter(|v| v.made != Value::HERE) {
@@ -280,7 +311,7 @@ impl Offline {
         let (mut data, mut control) = (0, 0);
         let mut all: Vec<Cut> = Vec::new();
         let mut i = 0;
-        while i < changes.len() {
+        while i < changes.len() && changes[i].0 < total {
             let saved = changes[i].0;
             let pc = changes[i..].iter().take_while(|c| c.0 == saved).map(|c| c.3).min();
             if saved > 0 {
@@ -298,7 +329,7 @@ impl Offline {
             data_bytes: data as u64,
             control_bytes: control as u64,
             saved: total,
-            pc: None,
+            pc: changes[i..].iter().map(|c| c.3).find(|&pc| pc != u32::MAX),
         });
         front(all)
     }
@@ -357,8 +388,7 @@ impl Offline {
         if let Some(i) = self.block(addr) {
             return match self.blocks[i].1 {
                 Rule::Multiplier { result, .. } => {
-                    let byte = (addr - self.blocks[i].0.start) as u8 & 7;
-                    Byte { value: result, byte }
+                    result[result_at(addr - self.blocks[i].0.start).unwrap_or(0)]
                 }
                 Rule::All { state } => {
                     if let Some(name) =
@@ -395,40 +425,71 @@ impl Offline {
             return;
         }
         if let Some(i) = self.block(addr) {
-            return self.given(pc, i, addr, bytes[0]);
+            return self.given(pc, i, addr, bytes);
         }
         for (at, byte) in (addr..).zip(bytes) {
             self.memory.insert(at, *byte);
         }
     }
 
-    /// A block takes a value, and what it gives is another from now on.
-    fn given(&mut self, pc: u32, i: usize, addr: u32, byte: Byte) {
+    /// A block takes bytes, and what it gives is another from now on. What a result is made of is wanted here.
+    fn given(&mut self, pc: u32, i: usize, addr: u32, bytes: &[Byte]) {
         let (range, rule) = self.blocks[i].clone();
-        let dependent = self.is_dependent(byte);
-        let next = match rule {
-            Rule::Multiplier { op1, result, adds } => match addr - range.start {
-                off @ (0x00..0x08 | 0x10..0x20) => {
-                    let adds = if off < 8 { off >= 4 } else { off >= 0x18 };
-                    // The second word of a 32-bit operand joins the first.
-                    let joins = off >= 0x10 && off & 2 != 0 && self.values[op1 as usize].dependent;
-                    let op1 = if joins { op1 } else { byte.value };
-                    Rule::Multiplier { op1, result, adds }
-                }
-                0x08 | 0x20 | 0x22 => {
-                    let of = |v: u32| self.values[v as usize].dependent;
-                    let dependent = dependent || of(op1) || (adds && of(result));
-                    let result = self.make(pc, dependent, [op1, byte.value]);
-                    Rule::Multiplier { op1, result, adds }
-                }
-                _ => Rule::Multiplier { op1, result: byte.value, adds },
-            },
+        let offset = addr - range.start;
+        self.blocks[i].1 = match rule {
+            Rule::Multiplier { op1, result, adds } => {
+                self.multiplier_given(pc, offset, bytes, (op1, result, adds))
+            }
             Rule::All { state } => {
-                let dependent = dependent || self.values[state as usize].dependent;
-                Rule::All { state: self.make(pc, dependent, [state, byte.value]) }
+                let held = (0..STATE_BYTES).map(|byte| Byte { value: state, byte });
+                let all: Vec<Byte> = bytes.iter().copied().chain(held).collect();
+                Rule::All { state: self.made_of(pc, &all, [state, bytes[0].value]) }
             }
         };
-        self.blocks[i].1 = next;
+    }
+
+    fn multiplier_given(
+        &mut self,
+        pc: u32,
+        offset: u32,
+        bytes: &[Byte],
+        (mut op1, mut result, adds): ([Byte; 4], [Byte; 8], bool),
+    ) -> Rule {
+        match offset {
+            0x00..0x08 | 0x10..0x20 => {
+                let adds = if offset < 0x08 { offset >= 0x04 } else { offset >= 0x18 };
+                // The second word of a 32-bit operand joins the first.
+                let high = offset >= 0x10 && offset & 2 != 0;
+                if !high {
+                    op1 = Default::default();
+                }
+                let words = &mut op1[if high { 2 } else { 0 }..];
+                words.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+                Rule::Multiplier { op1, result, adds }
+            }
+            0x08 | 0x20 | 0x22 => {
+                // The second word of OP2 adds to what the first has begun.
+                let sum = if adds || offset == 0x22 { &result[..] } else { &[] };
+                let all: Vec<Byte> = op1.iter().chain(bytes).chain(sum).copied().collect();
+                let value = self.made_of(pc, &all, [op1[0].value, bytes[0].value]);
+                let result = std::array::from_fn(|byte| Byte { value, byte: byte as u8 });
+                Rule::Multiplier { op1, result, adds }
+            }
+            _ => {
+                if let Some(at) = result_at(offset) {
+                    result[at..].iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+                }
+                Rule::Multiplier { op1, result, adds }
+            }
+        }
+    }
+
+    /// A block makes a value of bytes, which are taken here, where they may have been given before.
+    fn made_of(&mut self, pc: u32, all: &[Byte], from: [u32; 2]) -> u32 {
+        let dependent = all.iter().any(|&byte| self.is_dependent(byte));
+        self.mixed |= dependent;
+        self.taken.extend(all.iter().map(|&byte| Taken { byte, data: dependent }));
+        self.make(pc, dependent, from)
     }
 
     /// The instruction at `pc` has run.
@@ -583,6 +644,15 @@ impl Offline {
     fn stretch_ends(&mut self) {
         let dependent = self.ran.iter().any(|r| r.2);
         let cycles: Cycles = self.ran.iter().map(|r| Cycles::from(r.1)).sum();
+        if !self.ran.is_empty() {
+            let mut digest = DefaultHasher::new();
+            self.way.hash(&mut digest);
+            self.ran.iter().for_each(|r| r.0.hash(&mut digest));
+            self.way = digest.finish();
+            if !dependent {
+                self.path.push((self.independent + cycles, self.way));
+            }
+        }
         for (pc, cycles, alone) in self.ran.drain(..) {
             let spent = self.spent.entry(pc).or_default();
             *match (dependent, alone) {
@@ -601,7 +671,6 @@ impl Offline {
                 self.carry(byte, data);
             }
         } else {
-            self.independent += cycles;
             for &Taken { byte, .. } in &taken {
                 let v = &mut self.values[byte.value as usize];
                 v.ahead |= 1 << (byte.byte & 7);
@@ -610,6 +679,7 @@ impl Offline {
             for &value in &made {
                 self.values[value as usize].made = self.independent;
             }
+            self.independent += cycles;
         }
         self.made = made;
         self.made.clear();
@@ -644,7 +714,7 @@ impl Observer for Offline {
             return;
         }
         self.form(pc);
-        let dependent = self.follow(pc);
+        let dependent = self.follow(pc) | std::mem::take(&mut self.mixed);
         self.seen.clear();
         self.ran.push((pc, cycles, dependent));
         let ends =

@@ -549,6 +549,88 @@ fn a_block_that_gives_back_what_nobody_follows_is_named() {
     }
 }
 
+/// A cut lies in front of a stretch: what that makes is not carried, and not saved. Two runs are alike up to where
+/// their ways part, in stretches that take the input, too.
+#[test]
+fn cuts_are_told_up_to_a_moment_and_ways_up_to_where_they_part() {
+    // add r10, r11; jmp $+2; add r11, r12; jmp $+2; add &0x1C00, r12; jmp $+2; inc r5; jmp $+2
+    let code = [0x5A0B, 0x3C00, 0x5B0C, 0x3C00, 0x521C, 0x1C00, 0x3C00, 0x5315, 0x3C00];
+    let elf = image(&code);
+    let device = Device::named("msp430fr5994").unwrap();
+    let run = |stretches: &[u32]| {
+        let mut offline = Offline::new(&device, &elf);
+        offline.input(0x1C00..0x1C02);
+        for &pc in stretches {
+            let reads = pc == 0x8008;
+            if reads {
+                offline.access(pc, 0x1C00, Access::Read, Width::W16, 0, 0);
+            }
+            offline.instruction(pc, 0x2C00, 3, Flow::Next);
+            offline.instruction(pc + if reads { 4 } else { 2 }, 0x2C00, 2, Flow::Jump);
+        }
+        offline
+    };
+    let mut whole = run(&[0x8000, 0x8004, 0x8008, 0x800E]);
+    let told = |cuts: Vec<sunseal_mcu::offline::Cut>| {
+        cuts.iter().map(|c| (c.data_bytes, c.saved, c.pc)).collect::<Vec<_>>()
+    };
+    assert_eq!(told(whole.cuts(None)), [(2, 15, None)]);
+    assert_eq!(told(whole.cuts(Some(5))), [(2, 5, Some(0x8004))]);
+    assert_eq!(told(whole.cuts(Some(0))), [(0, 0, Some(0x8000))]);
+    let path = whole.path().to_vec();
+    assert_eq!(path.iter().map(|p| p.0).collect::<Vec<_>>(), [5, 10, 15]);
+    assert_eq!(run(&[0x8000, 0x8004, 0x8008, 0x800E]).path(), path);
+    // The same independent stretches, and the input's twice before the last.
+    let other = run(&[0x8000, 0x8004, 0x8008, 0x8008, 0x800E]).path().to_vec();
+    assert_eq!(other[..2], path[..2]);
+    assert_eq!(other[2].0, 15);
+    assert_ne!(other[2].1, path[2].1);
+}
+
+/// An instruction that reads and writes, and the jump behind it.
+type Stretch<'a> = (u32, u32, &'a [(u32, Access)]);
+
+/// Operands of the multiplier are carried from where they were made to where the product needs them; the words of an
+/// operand and of a result are told apart.
+#[test]
+fn a_product_takes_its_operands_with_it() {
+    // 0 add r10, r11; jmp; 4 mov r11, &MPY; jmp; A mov &0x1C00, &OP2; jmp; 12 mov r11, &OP2; jmp; 18 mov &RESLO, r12; inc r12; jmp
+    let code = [
+        0x5A0B, 0x3C00, 0x4B82, 0x04C0, 0x3C00, 0x4292, 0x1C00, 0x04C8, 0x3C00, 0x4B82, 0x04C8,
+        0x3C00, 0x421C, 0x04CA, 0x531C, 0x3C00,
+    ];
+    let elf = image(&code);
+    let device = Device::named("msp430fr5994").unwrap();
+    let run = |stretches: &[Stretch<'_>]| {
+        let mut offline = Offline::new(&device, &elf);
+        offline.input(0x1C00..0x1C02);
+        for &(pc, jump, accesses) in stretches {
+            for &(addr, kind) in accesses {
+                offline.access(pc, addr, kind, Width::W16, 0, 0);
+            }
+            offline.instruction(pc, 0x2C00, 3, Flow::Next);
+            if jump == 0x801E {
+                offline.instruction(0x801C, 0x2C00, 1, Flow::Next);
+            }
+            offline.instruction(jump, 0x2C00, 2, Flow::Jump);
+        }
+        let last = offline.cuts(None).pop().unwrap();
+        let dependent: u64 = offline.spent().iter().map(|s| s.1.dependent).sum();
+        (last.data_bytes, last.saved, dependent)
+    };
+    let made = (0x8000, 0x8002, &[][..]);
+    let op1 = (0x8004, 0x8008, &[(0x4C0, Access::Write)][..]);
+    let input = (0x800A, 0x8010, &[(0x1C00, Access::Read), (0x4C8, Access::Write)][..]);
+    let op2 = (0x8012, 0x8016, &[(0x4C8, Access::Write)][..]);
+    let product = (0x8018, 0x801E, &[(0x4CA, Access::Read)][..]);
+    // r11 is wanted for the product with the input, and the product's reader takes the input.
+    assert_eq!(run(&[made, op1, input, product]), (2, 10, 3 + 3 + 1));
+    // Of two words made ahead nothing depends.
+    assert_eq!(run(&[made, op1, op2, product]).2, 0);
+    // The product before is no part of a new one.
+    assert_eq!(run(&[made, op1, input, op2, product]).2, 3);
+}
+
 #[test]
 fn what_dma_moves_keeps_its_marks() {
     let elf = image(&[0x4303]);

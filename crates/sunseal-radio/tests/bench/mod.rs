@@ -145,3 +145,12 @@ pub fn goes_on_alike(
         (was.radio.counts(), was.radio.take_log())
     );
 }
+
+/// What is left of a chip whose supply goes after so long and comes back at another time.
+pub fn left_after(mut b: Bench, us: u128) -> Vec<u8> {
+    b.wait_us(us);
+    b.sound();
+    b.chip.power(b.now, false);
+    b.chip.power(Picos(7), true);
+    b.chip.remains()
+}

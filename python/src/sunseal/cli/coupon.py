@@ -51,16 +51,25 @@ def analyze_command(
     board: Board = boards.DEFAULT_BOARD,
     call: Annotated[int, typer.Option("--call", min=1, help="Follow this call of the function, 1 first.")] = 1,
     given: Annotated[
-        Path | None, typer.Option("--input", metavar="FILE", help="Values to write before the start: `symbol = VALUE`.")
+        list[Path] | None,
+        typer.Option(
+            "--input",
+            metavar="FILE",
+            help="Values to write before the start: `symbol = VALUE`; of several, a run each.",
+        ),
     ] = None,
+    runs: Annotated[
+        int, typer.Option("--runs", min=1, help="Follow so many runs; all behind the first with runtime inputs drawn.")
+    ] = 1,
+    seed: Annotated[int, typer.Option("--seed", help="Of the inputs that are drawn.")] = 1,
     power: Power = measuring.DEFAULT_POWER,
     vcc: Vcc = None,
     as_json: Json = False,
 ) -> None:
     """Say which cycles and joules of a function do not depend on its runtime input, and what a coupon would carry.
 
-    One run is followed: it shows the way that this input took. Exit status 2: the run used what is not followed (DMA,
-    bit-band), which is named, and the split may be wrong.
+    A run shows the way that its input took; of several (--runs, or --input for each) it is told what holds in all.
+    Exit status 2: a run used what is not followed (DMA, bit-band), which is named, and the split may be wrong.
     """
     found = precomputable.analyze(
         elf,
@@ -71,7 +80,9 @@ def analyze_command(
         power=power,
         vcc_v=vcc_of(vcc),
         call=call,
-        given=given,
+        given=given or None,
+        runs=runs,
+        seed=seed,
     )
     if as_json:
         print_json(found.as_json())
@@ -84,12 +95,12 @@ def analyze_command(
 def _show(a: precomputable.Analysis) -> None:
     out.print(
         f"{a.share_cycles:.1%} of {a.cycles:,} cycles ({units.show(a.energy_j, 'J')}) of `{escape(a.function)}` "
-        "can run before its input comes"
+        f"can run before its input comes{' in every run' if a.runs > 1 else ''}"
     )
     table = Table("a coupon of", "data", "control", "saves cycles", "of all", "saves", "done ahead up to", box=None)
     for cut in _some(a.cuts):
         table.add_row(
-            f"{cut.bytes:,} bytes",
+            f"{cut.bytes:,} bytes" if cut.bytes_most == cut.bytes else f"{cut.bytes:,} to {cut.bytes_most:,} bytes",
             f"{cut.data_bytes:,}",
             f"{cut.control_bytes:,}",
             f"{cut.saved_cycles:,}",
@@ -97,7 +108,10 @@ def _show(a: precomputable.Analysis) -> None:
             units.show(cut.saved_j, "J"),
             escape(cut.at or "the end of what can be"),
         )
-    out.print(table)
+    if a.cuts:
+        out.print(table)
+    else:
+        out.print("No moment has the same work before it in every run: there is no cut for all of them")
     table = Table("function", "can run ahead", "beside the input", "takes the input", box=None)
     for part in a.functions[:12]:
         table.add_row(
@@ -109,8 +123,11 @@ def _show(a: precomputable.Analysis) -> None:
     if a.branches:
         at = ", ".join(f"{place} ({count})" for place, count in a.branches[:6])
         out.print(f"The input decided branches, so other inputs take other ways: {escape(at)}")
+    if any(cut.bytes_most > cut.bytes for cut in a.cuts):
+        out.print("Bytes: what one run carries at most, to what all together do if each wants others", style="dim")
+    followed = "One run was" if a.runs == 1 else f"{a.runs:,} runs were"
     out.print(
-        "One run was followed. Each cycle is given the same share of the joules; control bytes are addresses and "
+        f"{followed} followed. Each cycle is given the same share of the joules; control bytes are addresses and "
         "counters, which could be made anew.",
         style="dim",
     )
@@ -141,6 +158,18 @@ def metrics_command(
         print_json([m.as_json() for m in found])
     else:
         _show_metrics(found)
+
+
+STORE = {
+    "burn": "number",
+    "drop": "slot given up",
+    "write": "writing",
+    "claim": "claim",
+    "pass": "reading and check",
+    "wipe": "wiping",
+    "use": "claim, reading, check, wiping",
+}
+"""What the functions of a store's medium do."""
 
 
 def _show_metrics(found: list[coupon.Metrics]) -> None:
@@ -180,6 +209,12 @@ def _show_metrics(found: list[coupon.Metrics]) -> None:
                     f"{m.slot_bytes} bytes",
                     "" if share is None else f"{share:.0%}",
                 )
+    out.print(table)
+    table = Table("kind", "slot", "of the store", "cycles", "time", "energy", box=None)
+    for m in {m.kind: m for m in found}.values():
+        for function, cost in m.store.items():
+            told_of = (f"{cost.cycles:,}", units.show(cost.time_s, "s"), units.show(cost.energy_j, "J"))
+            table.add_row(m.kind, f"{m.slot_bytes} bytes", STORE.get(function, function), *told_of)
     out.print(table)
     for m in {m.kind: m for m in found}.values():
         if m.note:

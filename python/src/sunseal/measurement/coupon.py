@@ -9,49 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
 from sunseal import _engine, boards
 from sunseal.errors import SunsealError, unknown
-from sunseal.measurement import measuring, oracle
+from sunseal.measurement import coupon_store, measuring, oracle
+from sunseal.measurement.costs import Cost
 
 PAPER_POWER, PAPER_VCC_V = "suslowicz2017", 3.0
 """Fitted to the LaunchPads' rail, which the paper's joules are of."""
 KEY_AND_COUNTER_BYTES = {"ctr": 32}
 KEY_BYTES = 16
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What a part of an operation takes."""
-
-    cycles: int
-    time_s: float
-    energy_j: float
-
-    @property
-    def edp_js(self) -> float:
-        """Return the product of energy and delay."""
-        return self.energy_j * self.time_s
-
-    def __add__(self, other: Cost) -> Cost:
-        """Do one after the other."""
-        return Cost(self.cycles + other.cycles, self.time_s + other.time_s, self.energy_j + other.energy_j)
-
-    def __sub__(self, other: Cost) -> Cost:
-        """Leave a part out."""
-        return Cost(self.cycles - other.cycles, self.time_s - other.time_s, self.energy_j - other.energy_j)
-
-    def over(self, other: Cost) -> dict[str, float]:
-        """Return the four improvement ratios; one for something that takes nothing would be infinite."""
-        ours, theirs = self.as_json(), other.as_json()
-        return {name: ours[name] / theirs[name] for name in ours}
-
-    def as_json(self) -> dict[str, float]:
-        """Return the contract's shape."""
-        return {**asdict(self), "edp_js": self.edp_js}
 
 
 VECTORS = 0xFF80
@@ -208,10 +178,8 @@ class Metrics:
     """With claim, check and wipe."""
     bare: Cost | None
     """Without them."""
-    store_write: Cost | None
-    """What the store adds to making a coupon, where that was measured alone or as a difference of two runs."""
-    write_alone: bool
-    """A difference of two long runs tells cycles and time; its energy is lost in what their data move."""
+    store: Mapping[str, Cost]
+    """Functions of the store's medium: `burn`, `write` while one is made; `claim`, `pass`, `wipe` or `use` in a use."""
     slot_bytes: int
     published: dict[str, dict[str, float]] | None
     """The paper's own whole operation over our runtime, in the paper's conditions."""
@@ -219,7 +187,7 @@ class Metrics:
 
     def as_json(self) -> dict[str, Any]:
         """Return the contract's shape."""
-        whole, bare = self.original, self.bare
+        whole, bare, write = self.original, self.bare, self.store["burn"] + self.store["write"]
         guard = None if bare is None else self.runtime - bare
         return {
             "kind": self.kind,
@@ -237,18 +205,13 @@ class Metrics:
             "store": {
                 "guard": guard.as_json() if guard else {},
                 "guard_share_cycles": guard.cycles / self.runtime.cycles if guard else None,
-                "write": self._write(),
+                "write": write.as_json(),
+                "functions": {name: cost.as_json() for name, cost in self.store.items()},
             },
             "slot_bytes": self.slot_bytes,
             "published": self.published or {},
             "note": self.note,
         }
-
-    def _write(self) -> dict[str, float]:
-        if self.store_write is None:
-            return {}
-        told = self.store_write.as_json()
-        return told if self.write_alone else {key: told[key] for key in ("cycles", "time_s")}
 
 
 @cache
@@ -386,6 +349,11 @@ def _of_kind(name: str, board: str, variant: tuple[str, ...], power: str) -> lis
     produce = cost(f"coupon-{name}-produce")
     used, clock_hz, vcc_v, power_set = _priced(f"coupon-{name}-use", board, variant, power, None, None)
     bare = cost(kind.bare) if kind.bare else None
+    store = {
+        function: part
+        for operation in ("produce", "use")
+        for function, part in coupon_store.parts(f"coupon-{name}-{operation}", board, variant, power, None).items()
+    }
     made = []
     ways = {
         way: parts
@@ -411,8 +379,7 @@ def _of_kind(name: str, board: str, variant: tuple[str, ...], power: str) -> lis
                 precompute=precompute,
                 runtime=used,
                 bare=bare,
-                store_write=produce - cost(kind.made_by) if kind.made_by else produce if kind.source else None,
-                write_alone=kind.made_by is None,
+                store=store,
                 slot_bytes=slot_bytes(name, board),
                 published=_published(name, way, board),
                 note=kind.note,

@@ -25,7 +25,7 @@ from sunseal.errors import SunsealError, unknown
 from sunseal.loop import fleet as fleets
 from sunseal.loop import simulation
 from sunseal.measurement import coupon, measuring
-from sunseal.measurement.coupon import Cost
+from sunseal.measurement.costs import Cost
 from sunseal.planner import asleep, plan_requirements
 from sunseal.planner import plan_supplies as supplies
 from sunseal.units import show
@@ -491,7 +491,7 @@ def costs_of(
         make=m.precompute,
         use=m.runtime,
         guard=None if m.bare is None else m.runtime - m.bare,
-        write=m.store_write if m.write_alone else None,
+        write=m.store["burn"] + m.store["write"],
         slot_bytes=m.slot_bytes,
         note=m.note,
     )

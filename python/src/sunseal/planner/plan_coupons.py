@@ -21,7 +21,7 @@ from sunseal import boards
 from sunseal.errors import SunsealError
 from sunseal.loop import fleet as fleets
 from sunseal.measurement import coupon, measuring
-from sunseal.measurement.coupon import Cost
+from sunseal.measurement.costs import Cost
 from sunseal.planner import plan_supplies as supply
 from sunseal.planner import sweep
 from sunseal.planner.plan_requirements import Requirements
