@@ -315,6 +315,29 @@ def test_measure_prices_mote_and_coprocessor_apart() -> None:
         measuring.measure("aes128-encrypt", board=UP5K, variant=("aes=fpga",), freq_hz=4_000_000)
 
 
+@pytest.mark.parametrize(
+    ("cipher", "clocks", "goal_j"), [("aes128", 222, 50e-9), ("xtea", 530, 40e-9), ("present128", 112, 20e-9)]
+)
+def test_core_at_work_keeps_to_its_energy(cipher: str, clocks: int, goal_j: float) -> None:
+    # Of 16 bytes, whoever feeds it: its clocks with the part at rest, and all toggles from the last byte to the answer.
+    m = Machine(UP5K, program(UP5K, cipher, "parallel"))
+    feed(m, offload.KEY + offload._text(16))
+    m.run(pin="PE7")
+    for _ in range(17 if CIPHERS[cipher] == 16 else 18):
+        assert m.run(pin="PB4").kind == "pin"
+    m.engine.set_register("PC", m.address("sunseal_halt"))
+    before = coprocessor.price(UP5K, m.engine.counts())
+    m.run(time_s=1e-4)
+    after = coprocessor.price(UP5K, m.engine.counts())
+    assert before is not None
+    assert after is not None
+    other_clocks = after["clocks"] - before["clocks"] - clocks
+    assert 0 < other_clocks < 20
+    rested_j = offload.at_rest_w(UP5K, "core") * (1e-4 - clocks / 24e6)
+    whole_j = after["rails_j"]["core"] - before["rails_j"]["core"]
+    assert goal_j / 6 < whole_j - rested_j - other_clocks * 42.75e-12 * 1.219 < goal_j
+
+
 def test_clock_stands_still_between_the_edges_of_the_spi() -> None:
     own = measuring.measure("aes128-encrypt", board=UP5K, variant=("aes=fpga", "bus=spi")).coprocessor
     assert own is not None
