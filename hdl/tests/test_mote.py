@@ -133,12 +133,12 @@ def test_toggles_that_come_too_fast_are_told_with_the_figure() -> None:
     [
         ({"clock_MHz": "5", "read_cycles": "100"}, r"toggled 2\.\d\d clocks .* at least 7\.37 MHz instead of 5\.00"),
         (
-            {"bus": "spi", "clock_MHz": "2", "sck_cycles": "100"},
-            r"lowered SCK 0\.\d\d clocks .* SPI needs 1, so a clock of at least 3\.69 MHz instead of 2\.00",
+            {"bus": "spi", "clock_MHz": "2.2", "sck_cycles": "100"},
+            r"lowered SCK 0\.\d\d clocks .* SPI needs 1, so a clock of at least 3\.69 MHz instead of 2\.20",
         ),
         (
             {"bus": "spi", "clock_MHz": "1.2", "sck_cycles": "100"},
-            r"raised SCK 3\.\d\d clocks .* SPI needs 4, so a clock of at least 1\.23 MHz instead of 1\.20",
+            r"raised SCK 2\.\d\d clocks .* SPI needs 4, so a clock of at least 2\.11 MHz instead of 1\.20",
         ),
         (
             {"bus": "uart", "baud": "500000"},
