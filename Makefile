@@ -105,7 +105,7 @@ test-all: export SUNSEAL_SLOW := 1
 test-all: debugger test vectors test-hdl-all torture fuzz docs ## Run what CI runs and what is slow, some properties on ten times the cases; build the site.
 
 # The motes that a coprocessor is tested beside, and the one without.
-FPGA_BOARDS = $(GET) && $(GET) --for avr && for b in mica2-fpga-up5k mica2-fpga-spartan3e mica2; do $(MAKE) $(SILENT) -C firmware BOARD=$$b bench base || exit 1; done && $(MAKE) $(SILENT) -C firmware BOARD=msp430fr5994-fpga-up5k bench && $(MAKE) $(SILENT) -C firmware BOARD=mica2-fpga-up5k library
+FPGA_BOARDS = $(GET) && $(GET) --for avr && for b in mica2-fpga-up5k mica2-fpga-spartan3e mica2; do $(MAKE) $(SILENT) -C firmware BOARD=$$b bench base duty || exit 1; done && $(MAKE) $(SILENT) -C firmware BOARD=msp430fr5994-fpga-up5k bench duty && $(MAKE) $(SILENT) -C firmware BOARD=mica2-fpga-up5k library
 
 test-hdl: engine ## Test the hardware of hdl/ in Icarus, as netlists, by proofs, with seeded faults, placed: some three minutes.
 	$(GET) --for hdl

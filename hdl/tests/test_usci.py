@@ -11,9 +11,10 @@ import conversation
 import pytest
 from bench import vectors
 
-from sunseal import Machine, _engine, boards, coprocessor, curve
+from sunseal import Machine, _engine, boards, coprocessor, curve, lifetime, tune
 from sunseal.errors import SunsealError
-from sunseal.measurement import measuring
+from sunseal.loop import simulation
+from sunseal.measurement import measuring, switching
 
 BOARD = "msp430fr5994-fpga-up5k"
 TRIGGER = "P1.0"
@@ -147,6 +148,57 @@ def test_measure_prices_it_at_the_clock_that_it_runs_at() -> None:
     with pytest.raises(SunsealError, match="not at the 4 MHz asked for"):
         measuring.measure("aes128-ctr-encrypt", board=BOARD, freq_hz=4_000_000)
     assert {p["freq_hz"] for p in curve("aes128-ctr-encrypt", board=BOARD)} == {m.freq_hz}
+
+
+def test_tune_weighs_it_at_its_only_clock() -> None:
+    found = tune(["aes128-encrypt"], board_names=[BOARD], voltages_v=[3.0], every_s=0.5).points
+    m = measuring.measure("aes128-encrypt", board=BOARD, vcc_v=3.0)
+    assert {*found.freq_hz} == {m.freq_hz} == {measuring.DEFAULT_FREQ_HZ}
+    assert {*found.coprocessor} == {switching.ON, switching.OFF}
+    for row in found.itertuples():
+        assert row.energy_j - row.coprocessor_j == pytest.approx(m.energy_j)
+
+
+CELL = "two-aa-piotrowski2006"
+
+
+def played(period_s: float, duration_s: float, switched_off: bool) -> simulation.Played:
+    scenario = simulation.duty_scenario(
+        "aes128-encrypt",
+        board=BOARD,
+        vcc_v=3.0,
+        period_s=period_s,
+        duration_s=duration_s,
+        supply={"cell": CELL, "initial_v": 3.0},
+        switched_off=switched_off,
+    )
+    return simulation.play(scenario)
+
+
+@pytest.mark.parametrize("switched_off", [False, True])
+def test_what_the_loop_draws_is_what_the_ledger_weighs(switched_off: bool) -> None:
+    run = played(1.0, 3.6, switched_off)
+    energy, duty = run.record["energy"], simulation.duty(run)
+    assert duty.operations >= 3
+    assert (duty.failed, duty.right, duty.freq_hz) == (0, True, measuring.DEFAULT_FREQ_HZ)
+    assert abs(energy["loop_over_ledger_rel"]) < 1e-3
+    assert abs(energy["balance_rel"]) < 1e-6
+    (boots,) = {i["count"] for i in energy["load"]["items"] if i["name"] == "coprocessor.boot"}
+    assert boots == (duty.operations if switched_off else 1)
+
+
+@pytest.mark.parametrize("period_s", [1.0, 10.0])
+def test_loop_and_lifetime_agree(period_s: float) -> None:
+    use = lifetime("aes128-encrypt", every_s=period_s, board=BOARD, vcc_v=3.0, battery=CELL).question.use
+    # Its crystal takes 0.8 s to start: between two ends in the middle of a sleep.
+    switched_off, ends = period_s > 2.5, [period_s * (n + 0.5) + 0.9 for n in (1, 3)]
+    before, after = (played(period_s, end, switched_off).record["energy"]["supply"]["load_j"] for end in ends)
+    assert (after - before) / (ends[1] - ends[0]) == pytest.approx(use.mean_w, rel=0.02)
+
+
+def test_no_other_clock_is_played() -> None:
+    with pytest.raises(SunsealError, match="than the mote's, 8 MHz"):
+        simulation.duty_scenario("aes128-encrypt", board=BOARD, freq_hz=4_000_000)
 
 
 def test_bus_that_only_an_atmega_shows_is_refused() -> None:

@@ -8,7 +8,6 @@ ARCH     := fr5xx msp430x msp430
 LINK     := boards/msp430fr5994-launchpad/link.ld
 VARIANTS_ALL := aes-fpga-bus-spi
 BENCH_ONLY := aes128-encrypt xtea-encrypt present128-encrypt aes128-ctr-encrypt aes128-ccm-seal
-# bench/duty_fr5xx.c has no pause for a configuration.
-DUTY_SKIP := %
+DUTY_SKIP := coupon-%
 HAL_DIR  := hal/msp430fr5
 NODES    :=

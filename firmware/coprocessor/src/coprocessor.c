@@ -22,12 +22,12 @@ static const uint8_t zeros[16];
 
 /* The command of a message of whole blocks under the key that is there. */
 static void send_head(const struct sunseal_coprocessor *engine, uint8_t mode, uint16_t bytes) {
-    uint8_t head[2] = {COMMAND_DATA | engine->cipher | mode, (uint8_t)(bytes / UNIT_BYTES)};
+    const uint8_t command = COMMAND_DATA | engine->cipher | mode;
     if (bytes == engine->driver.block_bytes) {
-        link_send(head, 1);
+        link_send_byte(command);
     } else {
-        head[0] |= COMMAND_LENGTH;
-        link_send(head, 2);
+        link_send_byte(command | COMMAND_LENGTH);
+        link_send_byte((uint8_t)(bytes / UNIT_BYTES));
     }
 }
 
@@ -45,28 +45,28 @@ static void begin(struct sunseal_coprocessor *engine, uint16_t bytes, uint16_t a
 
 static int start_key(void *opaque, const uint8_t *key) {
     struct sunseal_coprocessor *engine = opaque;
-    const uint8_t command = COMMAND_KEY_AND_DATA | engine->cipher;
     const uint8_t block = engine->driver.block_bytes;
     engine->on_key = true;
     engine->keyed = false;
     engine->first = NULL;
     engine->left = 0;
     /* There is no command for a key alone: a block of zeros goes with it. */
-    link_send(&command, 1);
+    link_send_byte(COMMAND_KEY_AND_DATA | engine->cipher);
     link_send(key, KEY_BYTES);
     link_send(zeros, block);
     begin(engine, block, block, 0);
     return SUNSEAL_OK;
 }
 
-static void send_message(struct sunseal_coprocessor *engine) {
-    uint16_t bytes = engine->left;
+/* As much as one command takes; the rest is left. */
+static void send_message(struct sunseal_coprocessor *engine, const uint8_t *in, uint16_t left) {
+    uint16_t bytes = left;
     if (bytes > SUNSEAL_COPROCESSOR_MESSAGE_BYTES)
         bytes = SUNSEAL_COPROCESSOR_MESSAGE_BYTES;
     send_head(engine, MODE_ECB, bytes);
-    link_send(engine->in, bytes);
-    engine->in += bytes;
-    engine->left -= bytes;
+    link_send(in, bytes);
+    engine->in = in + bytes;
+    engine->left = left - bytes;
     begin(engine, bytes, bytes, bytes);
 }
 
@@ -78,11 +78,9 @@ static int start_data(void *opaque, uint8_t *out, const uint8_t *in, size_t bloc
     engine->on_key = false;
     engine->first = NULL;
     engine->out = out;
-    engine->in = in;
-    engine->left = (uint16_t)bytes;
-    engine->answer = 0;
+    engine->left = engine->answer = 0;
     if (bytes != 0)
-        send_message(engine);
+        send_message(engine, in, (uint16_t)bytes);
     return SUNSEAL_OK;
 }
 
@@ -176,7 +174,7 @@ static int step(void *opaque) {
     if (engine->left == 0)
         return SUNSEAL_OK;
     engine->out += engine->kept;
-    send_message(engine);
+    send_message(engine, engine->in, engine->left);
     return SUNSEAL_PENDING;
 }
 
@@ -216,10 +214,9 @@ void sunseal_coprocessor_power(bool on) {
 }
 
 int sunseal_coprocessor_status(void) {
-    const uint8_t command = COMMAND_STATUS;
     uint8_t status;
     uint16_t polls = link_polls_max();
-    link_send(&command, 1);
+    link_send_byte(COMMAND_STATUS);
     link_turn();
     while ((status = link_status()) == 0) {
         if (--polls == 0) {

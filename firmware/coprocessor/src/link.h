@@ -12,7 +12,9 @@
 /* The pins of the bus at rest; or as outputs at 0. */
 void link_open(void);
 void link_close(void);
-/* count is not 0. */
+/* The first byte of a command, or one behind it. */
+void link_send_byte(uint8_t byte);
+/* Behind that; count is not 0. */
 void link_send(const uint8_t *bytes, uint16_t count);
 /* Behind the last byte sent: it is the coprocessor's turn. */
 void link_turn(void);

@@ -42,15 +42,33 @@ static void toggle(void) {
     "out %[portc], __tmp_reg__\n\t"                                                                \
     "out %[portb], %[" level "]\n\t"
 
+void link_send_byte(uint8_t byte) {
+    PORTC = byte;
+    toggle();
+}
+
+/* count / 8, of 2,047 at most: -Os would shift in a loop. */
+static inline uint8_t eights_of(uint16_t count) {
+    uint8_t high = (uint8_t)(count >> 8), low = (uint8_t)count;
+    __asm__("lsr %[high]\n\tror %[low]\n\t"
+            "lsr %[high]\n\tror %[low]\n\t"
+            "lsr %[high]\n\tror %[low]"
+            : [high] "+r"(high), [low] "+r"(low));
+    return low;
+}
+
 void link_send(const uint8_t *bytes, uint16_t count) {
     uint8_t now = PORTB, other = now ^ BOARD_COPROCESSOR_TOGGLE;
-    for (uint8_t eights = (uint8_t)(count / 8); eights != 0; eights--) {
-        __asm__ volatile(
-            SEND_ONE("other") SEND_ONE("now") SEND_ONE("other") SEND_ONE("now") SEND_ONE("other")
-                SEND_ONE("now") SEND_ONE("other") SEND_ONE("now")
-            : [bytes] "+e"(bytes)
-            : [now] "r"(now), [other] "r"(other), [portc] "I"(IO_PORTC), [portb] "I"(IO_PORTB)
-            : "memory");
+    uint8_t eights = eights_of(count);
+    if (eights != 0) {
+        do {
+            __asm__ volatile(
+                SEND_ONE("other") SEND_ONE("now") SEND_ONE("other") SEND_ONE("now")
+                    SEND_ONE("other") SEND_ONE("now") SEND_ONE("other") SEND_ONE("now")
+                : [bytes] "+e"(bytes)
+                : [now] "r"(now), [other] "r"(other), [portc] "I"(IO_PORTC), [portb] "I"(IO_PORTB)
+                : "memory");
+        } while (--eights != 0);
     }
     for (uint8_t rest = count & 7; rest != 0; rest--) {
         PORTC = *bytes++;
@@ -88,17 +106,20 @@ bool link_is_slow(void) {
 
 bool link_receive(uint8_t *bytes, uint16_t count) {
     uint8_t now = PORTB, other = now ^ BOARD_COPROCESSOR_TOGGLE;
-    for (uint8_t eights = (uint8_t)(count / 8); eights != 0; eights--) {
-        /* A read is stored behind the next toggle, while the coprocessor fetches. */
-        __asm__ volatile(
-            "out %[portb], %[other]\n\t"
-            "nop\n\tnop\n\tnop\n\tnop\n\tnop\n\t"
-            "in __tmp_reg__, %[pinc]\n\t" RECEIVE_NEXT("now") RECEIVE_NEXT("other")
-                RECEIVE_NEXT("now") RECEIVE_NEXT("other") RECEIVE_NEXT("now") RECEIVE_NEXT("other")
-                    RECEIVE_NEXT("now") "st %a[bytes]+, __tmp_reg__\n\t"
-            : [bytes] "+e"(bytes)
-            : [now] "r"(now), [other] "r"(other), [pinc] "I"(IO_PINC), [portb] "I"(IO_PORTB)
-            : "memory");
+    uint8_t eights = eights_of(count);
+    if (eights != 0) {
+        do {
+            /* A read is stored behind the next toggle, while the coprocessor fetches. */
+            __asm__ volatile(
+                "out %[portb], %[other]\n\t"
+                "nop\n\tnop\n\tnop\n\tnop\n\tnop\n\t"
+                "in __tmp_reg__, %[pinc]\n\t" RECEIVE_NEXT("now") RECEIVE_NEXT("other")
+                    RECEIVE_NEXT("now") RECEIVE_NEXT("other") RECEIVE_NEXT("now")
+                        RECEIVE_NEXT("other") RECEIVE_NEXT("now") "st %a[bytes]+, __tmp_reg__\n\t"
+                : [bytes] "+e"(bytes)
+                : [now] "r"(now), [other] "r"(other), [pinc] "I"(IO_PINC), [portb] "I"(IO_PORTB)
+                : "memory");
+        } while (--eights != 0);
     }
     return true;
 }

@@ -40,8 +40,12 @@ static uint8_t exchange(uint8_t byte) {
     return byte;
 }
 
-void link_send(const uint8_t *bytes, uint16_t count) {
+void link_send_byte(uint8_t byte) {
     PORTC &= SELECTED;
+    (void)exchange(byte);
+}
+
+void link_send(const uint8_t *bytes, uint16_t count) {
     while (count-- != 0)
         (void)exchange(*bytes++);
 }

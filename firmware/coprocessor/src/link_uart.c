@@ -42,12 +42,15 @@ bool link_seen(void) {
     return seen;
 }
 
-void link_send(const uint8_t *bytes, uint16_t count) {
-    while (count-- != 0) {
-        while ((UCSR1A & UDRE) == 0) {
-        }
-        UDR1 = *bytes++;
+void link_send_byte(uint8_t byte) {
+    while ((UCSR1A & UDRE) == 0) {
     }
+    UDR1 = byte;
+}
+
+void link_send(const uint8_t *bytes, uint16_t count) {
+    while (count-- != 0)
+        link_send_byte(*bytes++);
 }
 
 void link_turn(void) {}

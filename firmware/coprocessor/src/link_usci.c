@@ -33,19 +33,26 @@ void link_close(void) {
     P6DIR |= BOARD_COPROCESSOR_IRQ;
 }
 
-void link_send(const uint8_t *bytes, uint16_t count) {
+void link_send_byte(uint8_t byte) {
     P5OUT &= (uint8_t)~BOARD_COPROCESSOR_CS;
+    while ((UCB1IFG & UCTXIFG) == 0) {
+    }
+    UCB1TXBUF = byte;
+}
+
+void link_send(const uint8_t *bytes, uint16_t count) {
     while (count-- != 0) {
         while ((UCB1IFG & UCTXIFG) == 0) {
         }
         UCB1TXBUF = *bytes++;
     }
+}
+
+void link_turn(void) {
     while (UCB1STATW & UCBUSY) {
     }
     (void)UCB1RXBUF; /* of the last one, and none is ready */
 }
-
-void link_turn(void) {}
 
 static uint8_t next(void) {
     while ((UCB1IFG & UCRXIFG) == 0) {

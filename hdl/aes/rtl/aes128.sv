@@ -96,7 +96,7 @@ module aes128 (
   logic [7:0] key_next, key_used;
   logic [7:0] column_q, total_q, total, byte_b, next_b, diff, mixed;
   logic last_q;
-  assign total = (step_q[1:0] == 2'd2 ? 8'd0 : column_q) ^ sbox;
+  assign total = (step_q[1:0] == 2'd2 || !busy_q ? 8'd0 : column_q) ^ sbox;
   always_ff @(posedge clk_i) begin
     column_q <= total;
     if (step_q[1:0] == 2'd1) begin

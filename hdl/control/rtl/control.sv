@@ -155,7 +155,7 @@ module control #(
   always_ff @(posedge clk_i) begin
     got_q        <= byte_transferred_i;
     enciphered_q <= running && valid_i;
-    if (running || byte_transferred_i) byte_q <= running ? data_i : rx_i;
+    if ((running && valid_i) || byte_transferred_i) byte_q <= running ? data_i : rx_i;
     idx_q        <= idx_next;
     count_q      <= state_q == StCount ? count_q + 5'd1 : 5'd0;
     carry_q      <= state_q != StCount || count_q == 5'd0 || (carry_q && iv == 8'hff);

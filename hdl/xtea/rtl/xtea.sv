@@ -68,7 +68,8 @@ module xtea #(
 
   // Halves. `other` is the half that stays: its byte, the byte below and the byte above. What is in the lines goes round by
   // itself: this one and the sum's stand still between blocks, and with them the rest.
-  logic [7:0] above, other_q, kept, fresh, below_q;
+  logic [7:0] above, other_q, kept, fresh;
+  logic [7:4] below_q;
   logic first_byte, last_byte;
   assign first_byte = byte_q == 2'd0;
   assign last_byte  = byte_q == 2'd3;
@@ -83,7 +84,7 @@ module xtea #(
   );
   always_ff @(posedge clk_i) begin
     other_q <= above;
-    below_q <= other_q;
+    below_q <= other_q[7:4];
   end
   tech_delay #(
       .Width(8),
@@ -98,7 +99,7 @@ module xtea #(
   // (other << 4 ^ other >> 5) + other, sum + key word, and the half that changes.
   logic [7:0] shifted, mixed, sum, keyed;
   logic mixed_carry, mixed_carry_q, keyed_carry, keyed_carry_q, fresh_carry, fresh_carry_q, sum_carry, sum_carry_q;
-  assign shifted = {other_q[3:0], first_byte ? 4'd0 : below_q[7:4]} ^ {last_byte ? 5'd0 : above[4:0], other_q[7:5]};
+  assign shifted = {other_q[3:0], first_byte ? 4'd0 : below_q} ^ {last_byte ? 5'd0 : above[4:0], other_q[7:5]};
   assign {mixed_carry, mixed} = {1'b0, other_q} + {1'b0, shifted} + 9'(mixed_carry_q);
   assign {keyed_carry, keyed} = {1'b0, key_i} + {1'b0, sum} + 9'(keyed_carry_q);
   if (Decrypt) begin : g_minus

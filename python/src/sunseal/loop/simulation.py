@@ -298,6 +298,7 @@ def duty_scenario(
         )
     weights = measuring.PowerSet(power, board)
     freq_hz, vcc_v = measuring.operating_point(weights, freq_hz, vcc_v)
+    measuring.only_as_wired(board, weights, freq_hz)
     weights.inner.check(freq_hz, vcc_v)
     fed = oracle.trial(work).fed if fed is None else fed
     write = {

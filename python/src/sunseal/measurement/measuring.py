@@ -104,6 +104,13 @@ def _board(name: str) -> _engine.Board:
     return boards.load(name)
 
 
+def only_clock_hz(board: _engine.Board) -> int | None:
+    """Return the one clock that a board's programs run at: its crystal's, or what they set up beside a coprocessor."""
+    if board.clock_hz is not None:
+        return board.clock_hz
+    return DEFAULT_FREQ_HZ if coprocessor.fitted(board.name) else None
+
+
 def _device_path(device: str) -> Path:
     return boards.home() / "data" / "devices" / f"{device}.toml"
 
@@ -134,7 +141,7 @@ def builtin(workload: str | boards.Workload, board: str, variant: Mapping[str, s
     """Load the bench program of a workload."""
     known = boards.workload(workload) if isinstance(workload, str) else workload
     path = boards.firmware_path(board, dict(variant), f"bench-{known.program}")
-    beside_fpga = bool(coprocessor.fitted(board)) and _board(board).clock_hz is None
+    beside_fpga = bool(coprocessor.fitted(board)) and _board(board).clock_hz is None  # `only_clock_hz`
     return Program(
         known.name, path.read_bytes(), None, known, coprocessor.wires(board, variant), beside_fpga=beside_fpga
     )
@@ -180,7 +187,8 @@ def wait_states(weights: PowerSet, freq_hz: int, vcc_v: float) -> int:
 
 def at_clock(program: Program, weights: PowerSet, freq_hz: int, vcc_v: float) -> Program:
     """Write the wait states of a clock into a workload's image; a program of the user's own sets its own."""
-    if program.workload is not None and program.own_clock:
+    as_set_up = program.beside_fpga and freq_hz == DEFAULT_FREQ_HZ
+    if program.workload is not None and program.own_clock and not as_set_up:
         raise SunsealError(
             f"`{program.label}` sets up its own clock and takes as long as its oscillator says, so it has no price at "
             "another clock",
@@ -245,7 +253,7 @@ def measure(
         point = weights.inner.weigh_as_run(coprocessor.without(board, counts), vcc_v)
     else:
         freq_hz, vcc_v = operating_point(weights, freq_hz, vcc_v)
-        _only_as_wired(board, weights, freq_hz)
+        only_as_wired(board, weights, freq_hz)
         counts, valid = run(at_clock(program, weights, freq_hz, vcc_v), board, progress, timing)
         point = weights.inner.weigh(coprocessor.without(board, counts), freq_hz, vcc_v)
     measured = _weighed(program.label, board, label, counts, valid, weights, freq_hz, vcc_v, point)
@@ -271,12 +279,13 @@ def measure(
     return replace(measured, measurement_unit=_unit_reading(weights, counts, freq_hz, vcc_v))
 
 
-def _only_as_wired(board: str, weights: PowerSet, freq_hz: int | None) -> None:
+def only_as_wired(board: str, weights: PowerSet, freq_hz: int | None) -> None:
     """Refuse another clock of a mote with a coprocessor: its cycles beside the coprocessor's clock would be others."""
-    if coprocessor.fitted(board) and freq_hz != weights.board.clock_hz:
+    only_hz = only_clock_hz(weights.board)
+    if only_hz is not None and coprocessor.fitted(board) and freq_hz != only_hz:
         raise SunsealError(
             f"{board} has a coprocessor with a clock of its own, so a run cannot be priced at another clock than the "
-            f"board's crystal, {_mhz(weights.board.clock_hz or 0)}"
+            f"mote's, {_mhz(only_hz)}"
         )
 
 

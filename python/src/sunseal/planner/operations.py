@@ -105,11 +105,11 @@ def _between(found: switching.Between | None) -> tuple[float, ...]:
 
 
 def clocks_hz(weights: measuring.PowerSet, vcc_v: float) -> list[int]:
-    """Return the clocks that a board can run at a voltage: its crystal's, or each whole megahertz."""
+    """Return the clocks that a board can run at a voltage: the only one that it has, or each whole megahertz."""
     fastest = weights.inner.freq_max_hz(vcc_v)
-    crystal = weights.board.clock_hz
-    if crystal is not None:
-        return [crystal] if crystal <= fastest else []
+    only_hz = measuring.only_clock_hz(weights.board)
+    if only_hz is not None:
+        return [only_hz] if only_hz <= fastest else []
     return list(range(1_000_000, fastest + 1, 1_000_000))
 
 
