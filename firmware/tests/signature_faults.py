@@ -12,16 +12,21 @@ right without a cut.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import random
-import shutil
 import struct
-import subprocess
 import sys
 import time
 from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
+
+from elftools.elf.elffile import ELFFile
 
 from sunseal import EngineError, Machine, boards
 from sunseal.errors import SunsealError
@@ -55,18 +60,20 @@ class Instruction:
 
 def instructions() -> list[Instruction]:
     """Disassemble the functions in which faults are seeded."""
-    tool = shutil.which("llvm-objdump")
-    if tool is None:
-        raise SunsealError("llvm-objdump is not on the path: it comes with the firmware's toolchain")
-    command = [tool, "-d", f"--disassemble-symbols={','.join(FUNCTIONS)}", str(ELF)]
-    found = []
-    for line in subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines():
-        addr, colon, rest = line.strip().partition(":")
-        code = rest.split("\t")[0].split()
-        if colon and code and all(len(byte) == 2 for byte in code):
-            raw = bytes.fromhex("".join(code))
-            found.append(Instruction(int(addr, 16), struct.unpack(f"<{len(raw) // 2}H", raw)))
-    return found
+    machine = Machine(BOARD, ELF)
+    with ELF.open("rb") as file:
+        table: Any = ELFFile(file).get_section_by_name(".symtab")
+        symbols = [(s.name, s["st_value"]) for s in table.iter_symbols() if s["st_shndx"] != "SHN_ABS" and s.name]
+    # Assembly has no sizes: a function ends where the next symbol stands.
+    places = sorted({place for _, place in symbols})
+    code = []
+    for name, place in symbols:
+        if name in FUNCTIONS:
+            code += machine.disassemble((place, places[bisect_right(places, place)] - place))
+    return [
+        Instruction(i.address, struct.unpack(f"<{len(i.data) // 2}H", i.data))
+        for i in sorted(code, key=lambda i: i.address)
+    ]
 
 
 OTHER_WAY = {0x2000: 0x2400, 0x2400: 0x2000, 0x2800: 0x2C00, 0x2C00: 0x2800, 0x3400: 0x3800, 0x3800: 0x3400}
@@ -184,6 +191,10 @@ def right_output() -> dict[str, bytes]:
     return {"bench_output": m.read("bench_output", trial.output_bytes), "bench_status": bytes(2)}
 
 
+Asked = tuple[int, int, dict[str, bytes], str, int, bytes]
+"""Number, seed, what is right, and a fault: its name, address and code."""
+
+
 @dataclass
 class Result:
     """What was compared, and what came of it."""
@@ -209,31 +220,59 @@ class Result:
     pairs_spoilt: int = 0
 
 
-def compare(count: int, seed: int = 1, told: bool = False) -> Result:
+def compare(count: int, seed: int = 1, told: bool = False, jobs: int = 1) -> Result:
     """Compare so many faulty signatures; raises where a verdict by classes is another than that of the cut alone."""
-    done, lots = Result(), random.Random(seed)
-    image, right = ELF.read_bytes(), right_output()
-    for name, addr, code in faults(seed):
-        if done.faults == count:
-            return done
-        try:
-            one = Signature(patched(image, addr, code), right)
-        except (SunsealError, EngineError):
-            continue
-        done.faults += 1
-        what = f"{name} at {one.run.machine.describe(addr)}"
-        paired = done.faults % PAIRED_EVERY == 0
-        root = one.by_classes(2 if paired else 1)
-        _compare_single(done, one, root, lots, what)
-        _compare_window(done, one, root, addr, what)
-        if paired:
-            _compare_pairs(done, one, root, lots, what)
-        done.shown += any(left.reason is not None for _, _, left in root.classes)
-        assert root.stretch is not None
-        done.cuts += root.stretch.cycles + 1
-        if told:
-            print(f"{what}: {done} {time.process_time():.0f} s", flush=True)
+    done, right = Result(), right_output()
+    asked = ((n, seed, right, *fault) for n, fault in enumerate(faults(seed)))
+    with contextlib.ExitStack() as held:
+        if jobs > 1:
+            pool = ProcessPoolExecutor(jobs)
+            held.callback(pool.shutdown, cancel_futures=True)
+            found = _ahead(pool, asked, 2 * jobs)
+        else:
+            found = (compared(one) for one in asked)
+        for what, one in found:
+            if one is None:
+                continue
+            for field in fields(Result):
+                setattr(done, field.name, getattr(done, field.name) + getattr(one, field.name))
+            if told:
+                print(f"{what}: {done}", flush=True)
+            if done.faults == count:
+                break
     return done
+
+
+def _ahead(pool: ProcessPoolExecutor, asked: Iterator[Asked], most: int) -> Iterator[tuple[str, Result | None]]:
+    """Compare some ahead of what is taken, and give them in their order."""
+    waiting: deque[Future[tuple[str, Result | None]]] = deque()
+    for one in asked:
+        waiting.append(pool.submit(compared, one))
+        if len(waiting) == most:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def compared(asked: Asked) -> tuple[str, Result | None]:
+    """Compare one fault; None where the signature is wrong without a cut, or never ends."""
+    number, seed, right, name, addr, code = asked
+    try:
+        one = Signature(patched(ELF.read_bytes(), addr, code), right)
+    except (SunsealError, EngineError):
+        return name, None
+    done, lots = Result(faults=1), random.Random(f"{seed} {number}")
+    what = f"{name} at {one.run.machine.describe(addr)}"
+    paired = number % PAIRED_EVERY == 0
+    root = one.by_classes(2 if paired else 1)
+    _compare_single(done, one, root, lots, what)
+    _compare_window(done, one, root, addr, what)
+    if paired:
+        _compare_pairs(done, one, root, lots, what)
+    done.shown = int(any(left.reason is not None for _, _, left in root.classes))
+    assert root.stretch is not None
+    done.cuts = root.stretch.cycles + 1
+    return what, done
 
 
 def _compare_single(done: Result, one: Signature, root: Left, lots: random.Random, what: str) -> None:
@@ -268,5 +307,7 @@ def _compare_pairs(done: Result, one: Signature, root: Left, lots: random.Random
 
 
 if __name__ == "__main__":
-    begun = time.process_time()
-    print(compare(int(sys.argv[1]) if len(sys.argv) > 1 else 100, told=True), f"{time.process_time() - begun:.0f} s")
+    begun = time.monotonic()
+    told = compare(int(sys.argv[1]) if len(sys.argv) > 1 else 100, told=True, jobs=os.cpu_count() or 1)
+    spent = sum(os.times()[:4])
+    print(told, f"{spent:.0f} s of processor time, {time.monotonic() - begun:.0f} s")

@@ -632,9 +632,17 @@ def test_classes_have_the_verdicts_of_single_cuts_on_faulty_signatures(monkeypat
     assert (done.faults, done.shown) == (3, 2)
     assert done.cuts > 7_000_000
     assert 20 < done.spoilt < done.single - 20
-    # One of the three is run behind a cut only; of the window of another some cuts are not survived.
-    assert done.windows == 2
-    assert 0 < done.beside_spoilt < done.beside - 200
+    # Two of the three are run behind a cut only.
+    assert done.windows == 1 and done.beside > 100
+    # Of the window of this one some cuts are not survived.
+    swapped = next(
+        (n, 1, signature_faults.right_output(), *fault)
+        for n, fault in enumerate(signature_faults.faults(1))
+        if fault[0] == "swapped with the next"
+        and "sunseal_cell_commit+0x78" in Machine(signature_faults.BOARD, signature_faults.ELF).describe(fault[1])
+    )
+    _, one = signature_faults.compared(swapped)
+    assert one is not None and 0 < one.beside_spoilt < one.beside
     monkeypatch.setattr(signature_faults, "behind", lambda _left, _cycle: Left((), "another reason"))
     with pytest.raises(sunseal.SunsealError, match="and by its class: another reason"):
         signature_faults.compare(1)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -375,3 +376,24 @@ class TestReproduce:
         predicted = [row for row in table["rows"] if row["note"].startswith("predicted")]
         assert len(predicted) == 3
         assert all(row["verdict"] == "agrees" for row in predicted), predicted
+
+
+def test_a_workload_with_its_operands_is_looked_into(firmware: None, sunseal: Cli, tmp_path: Path) -> None:
+    dump = tmp_path / "aes.vcd"
+    done = sunseal("waveform", "aes128-encrypt", "--board", "telosb", "--out", dump)
+    assert done.status == 0, done.err
+    key, last = re.search(r"\$var wire 1 (\S) P\S+ \$end", dump.read_text()), dump.read_text()
+    assert key is not None and f"\n1{key[1]}" in last, "the trigger rises, as the operation runs"
+    judged = sunseal("constant-time", "aes128-encrypt", "--board", "telosb", "--secret", "bench_input", "--json")
+    told = json.loads(judged.out)
+    assert (judged.status, told["verdict"]) == (1, "findings")
+    assert any("tbox" in leak["place"] for leak in told["findings"]), "its tables are looked up by secrets"
+    for args, sentence in (
+        (
+            ("waveform", "aes128-encrypt", "--board", "telosb", "--adc", "3=1V", "--out", dump),
+            "no workload reads the ADC",
+        ),
+        (("constant-time", "own.elf", "--secret", "key", "--variant", "mpy=32"), "`--variant` belongs to a workload"),
+    ):
+        refused = sunseal(*args)
+        assert refused.status == 2 and sentence in " ".join(refused.err.split())

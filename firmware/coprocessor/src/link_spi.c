@@ -25,6 +25,7 @@ void link_close(void) {
     DDRC |= pins;
 }
 
+/* A branch by each bit, of keys too: the wire shows the bit itself. */
 static uint8_t exchange(uint8_t byte) {
     for (uint8_t i = 0; i < 8; i++) {
         if (byte & 0x80)

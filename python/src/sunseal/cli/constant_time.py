@@ -13,7 +13,7 @@ from rich.table import Table
 
 from sunseal import boards, units
 from sunseal.cli.console import err, out, print_json
-from sunseal.cli.options import Adc, Board, Json, Until, adc_of
+from sunseal.cli.options import Adc, Board, Json, Until, Variant, loaded
 from sunseal.cli.progress import bar
 from sunseal.errors import SunsealError
 from sunseal.measurement import constant_time
@@ -25,7 +25,10 @@ IN_FILE = "In a C file for --matrix a comment line `sunseal constant-time: --sec
 def constant_time_command(
     elf: Annotated[
         Path,
-        typer.Argument(metavar="FILE.elf|FILE.c", help="Your program; with --matrix, its source in one file of C."),
+        typer.Argument(
+            metavar="FILE.elf|WORKLOAD|FILE.c",
+            help="Your program, or a workload with its operands in `bench_input`; with --matrix, a source in one file.",
+        ),
     ],
     secret: Annotated[
         list[str] | None, typer.Option("--secret", help=f"Symbol with secret bytes. Repeatable. {IN_FILE}")
@@ -56,6 +59,7 @@ def constant_time_command(
         int | None, typer.Option("--jobs", min=1, help="Of a matrix: cells at a time; else one a core.")
     ] = None,
     adc: Adc = None,
+    variant: Variant = None,
     as_json: Json = False,
 ) -> None:
     """Follow secret bytes through runs of the binary: what branches on them, addresses memory or takes time.
@@ -73,14 +77,13 @@ def constant_time_command(
         raise SunsealError("constant-time follows secret bytes: name them by `--secret SYMBOL`")
     judged = constant_time.program(
         board,
-        elf,
+        loaded(elf, board, variant, adc),
         secret,
         public=public or (),
         start=start,
         until=until,
         time_s=time_s,
         inputs=inputs or (),
-        adc_v=adc_of(adc),
     )
     if as_json:
         print_json(judged.as_json())

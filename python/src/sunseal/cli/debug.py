@@ -13,12 +13,12 @@ from rich.markup import escape
 
 from sunseal import boards, units
 from sunseal.cli.console import err, out, writable
-from sunseal.cli.options import Adc, Board, Image, Seconds, Until, adc_of
+from sunseal.cli.options import Adc, Board, Image, ImageOrWorkload, Seconds, Until, Variant, adc_of, loaded
 from sunseal.errors import SunsealError
 
 
 def waveform_command(
-    elf: Image,
+    elf: ImageOrWorkload,
     vcd: Annotated[Path, typer.Option("--out", help="The value change dump to write.")],
     board: Board = boards.DEFAULT_BOARD,
     pin: Annotated[list[str] | None, typer.Option("--pin", help="Pin to record, such as P1.0. Repeatable.")] = None,
@@ -28,15 +28,14 @@ def waveform_command(
     until: Until = None,
     time: Seconds = None,
     adc: Adc = None,
+    variant: Variant = None,
 ) -> None:
     """Record pins, states and variables as a value change dump (VCD), for any waveform viewer."""
-    from sunseal.machine import Machine
-
     writable(vcd, (".vcd",))
     pairs = [text.partition("=") for text in drive or ()]
     if bad := [signal for signal, eq, name in pairs if not (signal and eq and name)]:
         raise SunsealError(f"--drive `{bad[0]}` is not written `SIGNAL=PIN`, such as `button=P1.1`")
-    m = Machine(board, elf, adc_v=adc_of(adc))
+    m = loaded(elf, board, variant, adc)
     stop = m.waveform(
         vcd,
         until,

@@ -7,7 +7,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +16,9 @@ from sunseal.cli.completion import boards as offer_boards
 from sunseal.cli.completion import power_sets, workloads
 from sunseal.errors import SunsealError
 from sunseal.measurement.measuring import DEFAULT_POWER
+
+if TYPE_CHECKING:
+    from sunseal.machine import Machine
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")]
 Board = Annotated[str, typer.Option("--board", help="A board of `sunseal boards`.", autocompletion=offer_boards)]
@@ -73,8 +76,26 @@ Seed = Annotated[
         "--seed", min=0, max=2**63 - 1, help="Of all that is left to chance, before the file's; same seed, same bytes."
     ),
 ]
+ImageOrWorkload = Annotated[
+    Path,
+    typer.Argument(metavar="FILE.elf|WORKLOAD", help="Your program, or a workload with its operands in `bench_input`."),
+]
 Until = Annotated[str | None, typer.Option("--until", help="Symbol where the run ends; else the program's end.")]
 Seconds = Annotated[str | None, typer.Option("--for", help="Simulated time to run, such as 20ms.")]
+
+
+def loaded(image: Path, board: str, variant: list[str] | None, adc: list[str] | None) -> Machine:
+    """Return a board with a program of the user's own, or with a workload that has its operands."""
+    from sunseal.machine import Machine
+    from sunseal.measurement import measuring
+
+    if str(image) in boards.WORKLOADS:
+        if adc:
+            raise SunsealError("`--adc` belongs to a program of yours; no workload reads the ADC")
+        return measuring.fed(str(image), board, variant or ())
+    if variant:
+        raise SunsealError("`--variant` belongs to a workload; your own ELF is one variant already")
+    return Machine(board, image, adc_v=adc_of(adc))
 
 
 def adc_channel(given: str) -> tuple[int, str]:

@@ -277,7 +277,7 @@ def write_input(machine: Machine, path: Path, values: Mapping[str, int | bytes])
 
 def program(
     board: str,
-    elf: Path | bytes,
+    elf: Path | bytes | Machine,
     secret: Sequence[str],
     *,
     public: Sequence[str] = (),
@@ -287,7 +287,7 @@ def program(
     inputs: Sequence[Path] = (),
     adc_v: Mapping[int, float] | None = None,
 ) -> Verdict:
-    """Judge a whole program, once for each file of public inputs.
+    """Judge a whole program, once for each file of public inputs; one on a machine has what it needs in its memory.
 
     The bytes of `secret` are marked where the run comes to `start`, which is `main` where there is one: start-up code
     has copied initial values by then. The places in flash that those come from are marked as well.
@@ -296,7 +296,7 @@ def program(
 
     given = [(path, read_input(path)) for path in inputs]
     runs = []
-    m = Machine(board, elf, adc_v=adc_v)
+    m = elf if isinstance(elf, Machine) else Machine(board, elf, adc_v=adc_v)
     hidden, shown = m.ranges(secret), m.ranges(public)
     if empty := [name for name, (_, size) in zip(secret, hidden, strict=True) if not size]:
         raise SunsealError(

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from sunseal import _engine, boards, citing, coprocessor, images
 from sunseal.errors import SunsealError
-from sunseal.machine import timing_pairs
+from sunseal.machine import Machine, timing_pairs
 from sunseal.measurement import oracle
 
 DEFAULT_FREQ_HZ = 8_000_000
@@ -151,6 +151,17 @@ def own(elf: Path, board: str, window: tuple[str, str] | None, adc_v: Mapping[in
     """Load the user's program."""
     image = images.read(elf, _board(board).device)
     return Program(elf.name, image, window, None, adc_v=tuple(sorted((adc_v or {}).items())))
+
+
+def fed(workload: str, board: str, variant: Sequence[str] = ()) -> Machine:
+    """Return a board with a workload's program and the operands that it is measured with, just powered on."""
+    program = builtin(workload, board, boards.variant(tuple(variant), board))
+    assert program.workload is not None
+    machine = Machine(board, program.image, timing=dict(program.wires))
+    operands = oracle.trial(program.workload).fed
+    machine.write("bench_input", operands)
+    machine.write("bench_input_len", len(operands).to_bytes(2, "little"))
+    return machine
 
 
 def run(
