@@ -140,3 +140,11 @@ def test_what_is_wrong_with_a_fleet_file_is_said(spec: Path, change: tuple[str, 
     with pytest.raises(SunsealError) as e:
         fleet.load(spec, PROFILE)
     assert told in str(e.value)
+
+
+def test_a_battery_makes_no_fleet(spec: Path, firmware: None) -> None:
+    """It said that there is a table [harvest], which nobody had written."""
+    spec.write_text(SPEC.format(scenario=SCENARIOS / "node-telosb.toml"))
+    with pytest.raises(SunsealError, match="telosb has no harvester, and a fleet lives on light") as e:
+        fleet.load(spec)
+    assert "sunseal lifetime --board telosb" in str(e.value.hint)

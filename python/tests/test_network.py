@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
-from sunseal import SunsealError, network
+from sunseal import SunsealError, boards, network
 from test_air import ACK, FRAME, PROGRAM
 from test_workloads import tool
 
@@ -181,3 +181,14 @@ def test_what_does_not_go_together_is_refused(sunseal: Cli, folder: Path) -> Non
         assert sentence in " ".join(done.err.split())
     done = sunseal("run", folder / "frame1.elf", "--board", "nucleo-l476rg", "--for", "1ms", "--frames", "x.csv")
     assert done.status == 2
+
+
+def test_the_shipped_example_plays_a_frame_and_its_answer(firmware: None, sunseal: Cli, tmp_path: Path) -> None:
+    """It had nobody who typed anything, and so nothing on the air."""
+    frames = tmp_path / "air.csv"
+    done = sunseal("run", boards.home() / "examples" / "two-motes.toml", "--for", "0.2s", "--frames", frames)
+    assert done.status == 0, done.err
+    with frames.open(newline="") as file:
+        sent = [(row["sender"], bytes.fromhex(row["data"])) for row in csv.DictReader(file)]
+    assert [sender for sender, _ in sent] == ["station", "node"]
+    assert b"half key" in sent[0][1]

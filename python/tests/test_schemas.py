@@ -174,7 +174,7 @@ def test_a_seeded_wrong_key_is_refused_by_both(kind: str, tmp_path: Path) -> Non
     if kind == "fleet":
         told["scenario"] = str(HOME / "examples" / told["scenario"])
     for node in told.get("node", []) if kind == "network" else []:
-        node["elf"] = str(HOME / "examples" / node["elf"])
+        node |= {key: str(HOME / "examples" / node[key]) for key in ("elf", "input") if key in node}
     copied.write_text(toml(told))
     READERS[kind](copied)  # what is written here is what was read
     seeded = 0
@@ -203,7 +203,7 @@ def test_schemas_by_hand_know_the_reader_s_keys(kind: str, tmp_path: Path) -> No
     elif kind == "requirements":
         told["battery"] = {"lifetime": "2years"}
     for node in told.get("node", []) if kind == "network" else []:
-        node["elf"] = str(HOME / "examples" / node["elf"])
+        node |= {key: str(HOME / "examples" / node[key]) for key in ("elf", "input") if key in node}
     whole = schemas.schema(kind)
     names = [None, *(k for k, v in whole["properties"].items() if "properties" in v)]
     names += {"requirements": ["task"], "network": ["node", "link"]}.get(kind, [])

@@ -155,6 +155,13 @@ def _data_id() -> bytes:
 def _measured(told: dict[str, Any], image: bytes) -> NodeProfile:
     from sunseal.loop.services import Services
 
+    own = told["supply"]
+    if not (own.get("harvester") or own.get("charger") or "supply" in boards.board(str(told["board"]))):
+        raise SunsealError(
+            f"`{told['name']}`: {told['board']} has no harvester, and a fleet lives on light",
+            hint="name a harvester or charger, a capacitor and a panel in the scenario's [supply]; how long a battery "
+            f"lasts is told by `sunseal lifetime --board {told['board']}`",
+        )
     config = _config(told, image)
     period_s = float(config["period_s"])
     span_s = max(MEASURED_S, 8 * period_s)
