@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Cut the power in the coupons' programs on the boards: python coupon_cuts.py [BOARD] [PROGRAM]...
+"""Cut the power in the coupons' programs: python coupon_cuts.py [BOARD] [PROGRAM]... [--recoveries N]
 
 In FRAM every cycle of making or using a coupon is cut, and every cycle of each recovery; in flash every write and
-erase, before, within and behind it, and of `AGAIN` those of each recovery. Making is burning a number and writing a
-slot; using is claim, use and wipe. Held to: no number serves twice, a coupon is lost only if it is in use, no torn
+erase, before, within and behind it, and with N each Nth of these points of each recovery: hardly two leave the same
+there. Few of many points tell nothing, as the last may lie in front of the use. Making is burning a number and writing
+a slot; using is claim, use and wipe. Held to: no number serves twice, a coupon is lost only if it is in use, no torn
 slot is taken, the store goes on. A pool of nonces is made once and stays, as a node's does.
 """
 
 from __future__ import annotations
 
+import argparse
 import struct
-import sys
 import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,8 +28,6 @@ BUILD = Path(__file__).resolve().parents[1] / "build"
 FRAM = "msp430fr5994-launchpad"
 FLASH = {"msp430f5438a-anagear": (0xF000, 1024), "msp432p401r-launchpad": (0x38000, 8192)}
 BLOCKS = 2
-AGAIN = {("msp430f5438a-anagear", "coupon-random-produce"): 8, ("msp430f5438a-anagear", "coupon-random-use"): 8}
-"""In flash, whose recoveries are cut, too, and each how many-th of their points: hardly two leave the same."""
 VARIANTS = {FRAM: "mpy-32", "msp430f5438a-anagear": "mpy-32", "msp432p401r-launchpad": "default"}
 OFF_PS = 10**12
 AGREES = "coupon-ecdh-p256-use"
@@ -304,23 +305,32 @@ def programs(board: str) -> list[str]:
     return [name for name in named if name in boards.WORKLOADS and boards.has_workload(board, name)]
 
 
-def main(asked: list[str]) -> None:
-    """Cut what is asked for, or everything, and print a line for each."""
-    on = [board for board in VARIANTS if board in asked] or list(VARIANTS)
-    names = [name for name in asked if name not in VARIANTS]
+def cut(job: tuple[str, str, int | None]) -> Result:
+    """Cut one program of a board; in flash the recoveries too, if it is said at each how many-th of their points."""
+    board, name, every = job
+    return Cuts(board, name, 2 if board == FRAM or every else 1, 1, 1 if board == FRAM else every or 1).cut()
+
+
+def main(asked: Sequence[str] | None = None) -> None:
+    """Cut what is asked for, or everything, on all cores, and print a line for each."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("asked", nargs="*", metavar="BOARD|PROGRAM")
+    parser.add_argument("--recoveries", type=int, metavar="N", help="in flash: cut recoveries at each Nth point")
+    given = parser.parse_args(asked)
+    on = [board for board in VARIANTS if board in given.asked] or list(VARIANTS)
+    names = [name for name in given.asked if name not in VARIANTS]
+    jobs = [(b, name, given.recoveries) for b in on for name in programs(b) if not names or name in names]
+    if not jobs:
+        raise SystemExit(f"coupon_cuts.py: no such program: {', '.join(names)}; there are {', '.join(programs(FRAM))}")
     print(f"{'board':24} {'program':28} {'cuts':>12} {'recoveries':>10} {'cuts in them':>14} {'runs':>8} {'CPU, s':>8}")
     done: list[Result] = []
-    for board in on:
-        for name in programs(board):
-            if not names or name in names:
-                again = AGAIN.get((board, name))
-                done.append(Cuts(board, name, 2 if board == FRAM or again else 1, 1, again or 1).cut())
-                print(done[-1].row(), flush=True)
-    if not done:
-        raise SystemExit(f"coupon_cuts.py: no such program: {', '.join(names)}; there are {', '.join(programs(FRAM))}")
+    with ProcessPoolExecutor() as pool:
+        for result in pool.map(cut, jobs):
+            done.append(result)
+            print(result.row(), flush=True)
     cuts, runs = sum(r.cuts + r.recovery_cuts for r in done), sum(r.runs for r in done)
     print(f"{cuts:,} cuts in {runs:,} classes, {sum(r.cpu_s for r in done):,.0f} s of CPU; each was survived")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
