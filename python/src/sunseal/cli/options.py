@@ -182,7 +182,7 @@ class Operation:
         given = self.workload
         if given is None or given in boards.WORKLOADS or self.elf is not None:
             return
-        if given.endswith(".elf") or os.sep in given or Path(given).is_file():
+        if given.endswith(".elf") or os.sep in given or "@0x" in given or Path(given).is_file():
             self.workload, self.elf = None, Path(given)
 
     @property
