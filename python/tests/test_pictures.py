@@ -150,3 +150,17 @@ def test_a_pdf_is_as_wide_as_a_page_and_the_same_each_time(tmp_path: Path) -> No
     assert first == again and first.startswith(b"%PDF-")
     box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", first)
     assert box is not None and float(box[1]) == pytest.approx(plots.PAGE_IN * 72, abs=0.1)
+
+
+def test_a_cards_figure_fits_its_card(browser: Any, tmp_path: Path) -> None:
+    """On a phone and on a desk: `58,986 h, 6.7 years` ran out of its card."""
+    cards = [("lifetime", "58,986 h, 6.7 years"), *((f"figure {i}", "14.85 kJ") for i in range(4))]
+    path = tmp_path / "cards.html"
+    path.write_text(page.Page("title", "what was asked", cards=cards).render(), encoding="utf-8")
+    for width in (390, 1200):
+        view = browser.new_page(viewport={"width": width, "height": 800})
+        view.goto(path.as_uri())
+        room = view.eval_on_selector_all(".card b", "all => all.map(b => [b.scrollWidth, b.clientWidth])")
+        view.close()
+        assert len(room) == 5
+        assert all(needed <= given for needed, given in room), width
