@@ -103,9 +103,9 @@ def test_looking_at_a_register_changes_nothing(firmware: None) -> None:
         looked.io["P1OUTT"]
 
 
-@pytest.mark.parametrize("board", boards.names("boards"))
-def test_each_register_of_a_kit_can_be_read(board: str) -> None:
-    machine = Machine(board)
+@pytest.mark.parametrize("device", boards.names("devices"))
+def test_each_register_of_a_kit_can_be_read(device: str) -> None:
+    machine = Machine(device)
     assert len(machine.io) == sum(len(block.registers) for block in registers.blocks(machine.device))
     refused = {}
     for name in machine.io:
