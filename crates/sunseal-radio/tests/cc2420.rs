@@ -3,7 +3,7 @@
 
 mod bench;
 
-use bench::{Bench, US, data_frame, goes_on_alike, left_after, near, part, together};
+use bench::{Bench, US, data_frame, goes_on_alike, loses_the_same_whenever, near, part, together};
 use proptest::prelude::*;
 use sunseal_mcu::{Part, Pin};
 use sunseal_radio::{Cc2420Pins, Medium, Position, Radio, fcs};
@@ -561,18 +561,5 @@ fn a_snapshot_in_the_middle_of_a_frame_goes_on_as_the_chip_did() {
 
 #[test]
 fn a_loss_of_power_leaves_the_same_whenever_it_comes() {
-    let listening = |us| {
-        let mut b = ready(None, 5);
-        b.transaction(&[SRXON]);
-        left_after(b, us)
-    };
-    assert_eq!(listening(400), left_after(ready(None, 9), 0));
-    assert_eq!(listening(400), listening(77_777));
-    let mut heard = ready(Some(&near()), 5);
-    heard.transaction(&[STXON]);
-    assert_ne!(
-        left_after(heard, 20_000),
-        listening(400),
-        "what was on the air is told from silence"
-    );
+    loses_the_same_whenever(ready, SRXON, STXON);
 }

@@ -101,7 +101,7 @@ pub(super) fn load_slow<B: Bus, O: Observer>(
     load(cpu, bus, obs, pc, addr, width, at).map_err(|fault| stop(cpu, fault, pc)).ok()
 }
 
-/// As [`load_slow`].
+/// [`store`] for handlers that a failure leaves, as [`load_slow`] is for [`load`].
 #[inline(never)]
 #[allow(clippy::too_many_arguments)] // one access, told whole
 pub(super) fn store_slow<B: Bus, O: Observer>(

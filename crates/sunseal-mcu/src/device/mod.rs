@@ -124,7 +124,7 @@ pub enum Facts {
     F1xx(Box<F1xx>),
     /// MSP432P4xx.
     Msp432(Box<Msp432>),
-    /// STM32L4x6, of STMicroelectronics.
+    /// The STM32L4x6 of STMicroelectronics, whose manual is RM0351.
     Stm32l4(Box<Stm32l4>),
     /// MSP430F5xx and F6xx.
     F5xx(Box<F5xx>),

@@ -30,7 +30,7 @@ pub struct Part {
     pub begin: &'static str,
     /// Cycles after which a program has lost its way.
     pub most_cycles: Cycles,
-    /// Oscillator and frequency.
+    /// Crystals on the board: oscillator and frequency in hertz.
     pub crystals: &'static [(&'static str, u32)],
 }
 
@@ -144,7 +144,7 @@ impl Program {
         )
     }
 
-    /// The linked image.
+    /// Assembles and links it at the start of flash.
     pub fn elf(&self) -> Elf {
         let text = format!("-Wl,-Ttext={:#x}", PART.flash);
         build(&[("program.s", &self.source())], &["-nostdlib", &text, "-Wl,-e,start", "program.s"])

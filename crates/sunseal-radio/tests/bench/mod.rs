@@ -154,3 +154,22 @@ pub fn left_after(mut b: Bench, us: u128) -> Vec<u8> {
     b.chip.power(Picos(7), true);
     b.chip.remains()
 }
+
+/// Holds a CC2420 or CC2520 to it that a loss of supply leaves the same whenever it comes, unless something was on the air.
+pub fn loses_the_same_whenever(
+    ready: impl Fn(Option<&Medium>, u16) -> Bench,
+    listen: u8,
+    send: u8,
+) {
+    let listening = |us| {
+        let mut b = ready(None, 5);
+        b.transaction(&[listen]);
+        left_after(b, us)
+    };
+    assert_eq!(listening(400), left_after(ready(None, 9), 0));
+    assert_eq!(listening(400), listening(77_777));
+    let mut heard = ready(Some(&near()), 5);
+    heard.transaction(&[send]);
+    let told = left_after(heard, 20_000);
+    assert_ne!(told, listening(400), "what was on the air is told from silence");
+}

@@ -30,7 +30,7 @@ pub(super) fn decode_wide(pc: u32, a: u32, b: u32) -> Decoded {
     }
 }
 
-/// A5.3.5
+/// Load and store multiple, PUSH and POP (A5.3.5).
 fn load_store_many(a: u32, b: u32) -> Decoded {
     let (rn, list, writeback) = (reg(a, 0), b as u16, a & 0x20 != 0);
     let load = a & 0x10 != 0;
@@ -61,7 +61,7 @@ fn load_store_many(a: u32, b: u32) -> Decoded {
     }
 }
 
-/// A5.3.6
+/// Load and store dual or exclusive, table branch (A5.3.6).
 fn dual_exclusive_table(pc: u32, a: u32, b: u32) -> Decoded {
     let (rn, rt, rt2) = (reg(a, 0), reg(b, 12), reg(b, 8));
     let load = a & 0x10 != 0;
@@ -188,7 +188,7 @@ fn data_registers(op: Alu, rd: u8, rn: u8, src: Source) -> Result<(), Not> {
     }
 }
 
-/// A5.3.11
+/// Data processing with a shifted register (A5.3.11).
 fn shifted_register(a: u32, b: u32) -> Decoded {
     let (rn, rd, rm) = (reg(a, 0), reg(b, 8), reg(b, 0));
     let (code, set) = (bits(a, 8, 5), a & 0x10 != 0);
@@ -221,7 +221,7 @@ fn shifted_register(a: u32, b: u32) -> Decoded {
     Ok(Kind::Alu { op, set, rd: if op.compares() { 0 } else { rd }, rn, src })
 }
 
-/// ThumbExpandImm_C (A5.3.2).
+/// The constant that twelve bits stand for, with its carry: ThumbExpandImm_C (A5.3.2).
 fn expand(imm12: u32) -> Result<Source, Not> {
     let byte = imm12 & 0xFF;
     if imm12 >> 10 == 0 {
@@ -238,12 +238,12 @@ fn expand(imm12: u32) -> Result<Source, Not> {
     Ok(Source::Imm { value, carry: Some(value >> 31 != 0) })
 }
 
-/// i:imm3:imm8
+/// The constant of twelve bits that lies in both halfwords: i:imm3:imm8.
 fn imm12(a: u32, b: u32) -> u32 {
     (a & 0x400) << 1 | (b & 0x7000) >> 4 | b & 0xFF
 }
 
-/// A5.3.1
+/// Data processing with a modified immediate (A5.3.1).
 fn modified_immediate(a: u32, b: u32) -> Decoded {
     let (rn, rd) = (reg(a, 0), reg(b, 8));
     let (code, set) = (bits(a, 8, 5), a & 0x10 != 0);
@@ -253,7 +253,7 @@ fn modified_immediate(a: u32, b: u32) -> Decoded {
     Ok(Kind::Alu { op, set, rd: if op.compares() { 0 } else { rd }, rn, src })
 }
 
-/// A5.3.3
+/// Data processing with a plain binary immediate (A5.3.3).
 fn plain_immediate(pc: u32, a: u32, b: u32) -> Decoded {
     let (rn, rd) = (reg(a, 0), reg(b, 8));
     let imm = imm12(a, b);
@@ -310,7 +310,7 @@ fn plain_immediate(pc: u32, a: u32, b: u32) -> Decoded {
     }
 }
 
-/// A5.3.4
+/// Branches and miscellaneous control (A5.3.4).
 fn branch_control(pc: u32, a: u32, b: u32) -> Decoded {
     let here = pc.wrapping_add(4);
     let s = a >> 10 & 1;
@@ -389,7 +389,7 @@ fn branch_control(pc: u32, a: u32, b: u32) -> Decoded {
     }
 }
 
-/// A5.3.7 to A5.3.10
+/// Load and store of single data items, memory hints (A5.3.7 to A5.3.10).
 fn load_store_single(pc: u32, a: u32, b: u32) -> Decoded {
     let (rn, rt) = (reg(a, 0), reg(b, 12));
     let (load, sign) = (a & 0x10 != 0, a & 0x100 != 0);
@@ -475,7 +475,7 @@ fn preload(moved: Moved, addr: Address) -> Decoded {
     }
 }
 
-/// A5.3.12 to A5.3.15
+/// Data processing with registers: shifts, extensions, parallel, miscellaneous (A5.3.12 to A5.3.15).
 fn data_register(a: u32, b: u32) -> Decoded {
     if bits(b, 15, 12) != 15 {
         return Err(Not::Undefined);
@@ -547,7 +547,7 @@ fn data_register(a: u32, b: u32) -> Decoded {
     }
 }
 
-/// A5.3.16
+/// Multiply, multiply accumulate, absolute difference (A5.3.16).
 fn multiply(a: u32, b: u32) -> Decoded {
     let (rn, ra, rd, rm) = (reg(a, 0), reg(b, 12), reg(b, 8), reg(b, 0));
     let (n_top, m_top) = (b & 0x20 != 0, b & 0x10 != 0);
@@ -582,7 +582,7 @@ fn multiply(a: u32, b: u32) -> Decoded {
     Ok(Kind::Mul { op, set: false, rd, rn, rm, ra: if op.accumulates() { ra } else { 0 } })
 }
 
-/// A5.3.17
+/// Long multiply, long multiply accumulate, divide (A5.3.17).
 fn multiply_long(a: u32, b: u32) -> Decoded {
     let (rn, lo, hi, rm) = (reg(a, 0), reg(b, 12), reg(b, 8), reg(b, 0));
     let op = match (bits(a, 6, 4), bits(b, 7, 4)) {
@@ -613,7 +613,7 @@ fn float_imm(imm8: u32) -> u32 {
     (imm8 & 0x80) << 24 | exponent << 23 | (imm8 & 0xF) << 19
 }
 
-/// A5.3.18 and chapter A6
+/// Coprocessor instructions, of which floating point is there (A5.3.18 and chapter A6).
 fn coprocessor(a: u32, b: u32) -> Decoded {
     if bits(a, 9, 8) == 3 && a & 0x1000 != 0 {
         return Err(Not::Undefined);

@@ -181,7 +181,7 @@ pub(crate) trait Around: Bus + Sized {
     /// Whether anything of the chip, or a part that is wired to it, may end the sleep that nothing ends yet.
     fn may_wake(&self, masks: Masks) -> bool;
     fn pins_may_wake(&self, masks: Masks) -> bool;
-    /// Whether SysTick may.
+    /// Whether SysTick counts and its exception may end the sleep.
     fn systick_may_wake(&self, masks: Masks) -> bool {
         let scs = self.scs();
         scs.systick_interrupts()

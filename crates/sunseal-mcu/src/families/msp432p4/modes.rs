@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Low-power modes.
+//! Low-power modes: how sleep begins, what it leaves running, how it ends, and which RAM it keeps.
 
 use super::*;
 
