@@ -19,9 +19,8 @@ import struct
 import sys
 import time
 from bisect import bisect_left, bisect_right
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ from elftools.elf.elffile import ELFFile
 
 from sunseal import EngineError, Machine, boards
 from sunseal.errors import SunsealError
-from sunseal.measurement import oracle
+from sunseal.measurement import measuring, oracle
 from sunseal.measurement.cutting import Campaign, Left, Run, reach
 
 BOARD = "msp430fr5994-launchpad"
@@ -183,12 +182,10 @@ def behind(left: Left, cycle: int) -> Left:
 
 def right_output() -> dict[str, bytes]:
     """Return what a signature without a fault leaves."""
-    trial = oracle.trial(boards.workload(WORKLOAD))
-    m = Machine(BOARD, ELF)
-    m.write("bench_input", trial.fed)
-    m.write("bench_input_len", len(trial.fed).to_bytes(2, "little"))
+    m = measuring.fed(WORKLOAD, BOARD)
     m.run()
-    return {"bench_output": m.read("bench_output", trial.output_bytes), "bench_status": bytes(2)}
+    size = oracle.trial(boards.workload(WORKLOAD)).output_bytes
+    return {"bench_output": m.read("bench_output", size), "bench_status": bytes(2)}
 
 
 Asked = tuple[int, int, dict[str, bytes], str, int, bytes]
@@ -228,7 +225,7 @@ def compare(count: int, seed: int = 1, told: bool = False, jobs: int = 1) -> Res
         if jobs > 1:
             pool = ProcessPoolExecutor(jobs)
             held.callback(pool.shutdown, cancel_futures=True)
-            found = _ahead(pool, asked, 2 * jobs)
+            found = pool.map(compared, asked)
         else:
             found = (compared(one) for one in asked)
         for what, one in found:
@@ -241,17 +238,6 @@ def compare(count: int, seed: int = 1, told: bool = False, jobs: int = 1) -> Res
             if done.faults == count:
                 break
     return done
-
-
-def _ahead(pool: ProcessPoolExecutor, asked: Iterator[Asked], most: int) -> Iterator[tuple[str, Result | None]]:
-    """Compare some ahead of what is taken, and give them in their order."""
-    waiting: deque[Future[tuple[str, Result | None]]] = deque()
-    for one in asked:
-        waiting.append(pool.submit(compared, one))
-        if len(waiting) == most:
-            yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()
 
 
 def compared(asked: Asked) -> tuple[str, Result | None]:

@@ -126,6 +126,16 @@ def test_what_cannot_be_called_is_said(
         measure_calls(elf, call, board=board)
 
 
+def test_why_there_is_no_other_call_is_said(program: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    board, elf = program
+    monkeypatch.setattr("sunseal.measurement.measuring.CYCLES_MAX", 20_000)  # before any watchdog
+    with pytest.raises(SunsealError, match="never called `forever`: 20,000 cycles or an hour went by"):
+        measure_calls(elf, "forever", board=board)
+    few = measure_calls(elf, "work", board=board, repeat=9)
+    assert len(few.calls) == 5
+    assert "`work` was called 5 times, then 20,000 cycles or an hour went by" in few.lints
+
+
 def test_the_command_tells_least_mean_and_most(program: tuple[str, Path], sunseal: Cli) -> None:
     board, elf = program
     told = json.loads(sunseal("measure", elf, "--board", board, "--call", "work", "--repeat", "5", "--json").out)

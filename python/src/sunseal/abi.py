@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from sunseal.machine import Argument, Machine
 
 
+AVR_DATA = 0x80_0000
+"""Where GNU tools, and so the debugger and the engine, have an AVR's data space."""
+
+
 class Convention:
     """What the three calling conventions share: words in registers, the rest on the stack."""
 
@@ -112,11 +116,11 @@ class Msp430(Convention):
 class Avr(Convention):
     """The convention of avr-gcc (its wiki's page "ABI"): pairs from r25 down, the rest on the stack."""
 
-    stack_offset = 0x800001
+    stack_offset = AVR_DATA + 1
 
     def encode(self, arg: Argument) -> bytes:
         """As elsewhere, and an address of the data space as the debugger sees it becomes a pointer."""
-        return super().encode(arg - 0x800000 if isinstance(arg, int) and arg >> 16 == 0x80 else arg)
+        return super().encode(arg - AVR_DATA if isinstance(arg, int) and arg >> 16 == 0x80 else arg)
 
     def enter(self, machine: Machine, function: int, args: Sequence[Argument], back: int) -> None:
         """r25 to r8; the return address is a word address, most significant byte lowest."""

@@ -528,30 +528,36 @@ class Machine:
         return replace(done, stack_bytes=done.stack_bytes - int(low))
 
     def call_here(
-        self, function: Place, *args: Argument, returns: type[np.integer[Any]] | None = None, cycles: int | None = None
+        self,
+        function: Place,
+        *args: Argument,
+        returns: type[np.integer[Any]] | None = None,
+        cycles: int | None = None,
+        time_s: float | None = None,
     ) -> Done | None:
         """Call a C function as `call` does, from wherever the program stands, which then cannot go on from there.
 
         Afterwards the machine stands at `main`, for another call. None if the function has not returned within so
-        many cycles, has put the chip to sleep for good, or was cut off by a reset. The stack's use is not told, and
-        hooks are not called.
+        many cycles or seconds, has put the chip to sleep for good, or was cut off by a reset. The stack's use is not
+        told.
         """
         back, resets = False, self.resets
 
         def run(main: int) -> None:
             nonlocal back
-            back = self.run(until=main, cycles=cycles).kind == "pc" and self.resets == resets
+            back = self.run(until=main, cycles=cycles, time_s=time_s).kind == "pc" and self.resets == resets
 
         done = self._call((function, *args), returns, run)
         return replace(done, stack_bytes=0) if back else None
 
-    def returned(self, cycles: int | None = None) -> bool:
-        """Run from a function's first instruction until it has returned to its caller; say whether it has."""
-        convention, end = abi.of(self.device), None if cycles is None else self.cycles + cycles
-        places, resets = convention.returns_to(self), self.resets
+    def returned(self, cycles: int | None = None, time_s: float | None = None) -> bool:
+        """Run from a function's first instruction until it has returned to its caller; say whether it has.
+
+        Between two times that it comes by there, as a recursion does, so many cycles and seconds may go by.
+        """
+        places, resets = abi.of(self.device).returns_to(self), self.resets
         while True:
-            left = None if end is None else end - self.cycles
-            stop = self.run(until=sorted({place for place, _ in places}), cycles=left)
+            stop = self.run(until=sorted({place for place, _ in places}), cycles=cycles, time_s=time_s)
             if stop.kind != "pc" or self.resets != resets:
                 return False
             if (self.pc, self.registers["SP"]) in places:
@@ -674,12 +680,17 @@ class Machine:
         """Return the output pins that changed: time in seconds, cycles, pin, level."""
         return [(ps * 1e-12, cycles, pin, level) for ps, cycles, pin, level in self._inner.pin_log()]
 
+    @property
+    def led_out(self) -> str | None:
+        """The serial interface that the board leads out (`[log]` in `data/boards`), if it does."""
+        described = boards.board(self.board).get("log") if self.board is not None else None
+        serial = described.get("serial") if isinstance(described, dict) else None
+        return serial if isinstance(serial, str) else None
+
     def uart(self, name: str | None = None, *, baud: int = BAUD) -> Uart:
         """Return the other end of a serial interface, 8N1: by its name, or the one that the board leads out."""
         known = self._inner.serials()
-        if name is None:
-            led_out = boards.board(self.board).get("log") if self.board is not None else None
-            name = str(led_out["serial"]) if isinstance(led_out, dict) and "serial" in led_out else known[0]
+        name = name or self.led_out or known[0]
         if name not in known:
             raise unknown("serial interface", name, known, f"of {self.device}")
         if baud <= 0:

@@ -7,14 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from sunseal import _engine
+from sunseal.abi import AVR_DATA
 from sunseal.errors import SunsealError, unknown
 
 if TYPE_CHECKING:
     from sunseal.kit.chips import Register
     from sunseal.machine import Machine
-
-AVR_DATA = 0x80_0000
-"""Where the debugger sees an AVR's data space."""
 
 
 BAUD = 9600

@@ -91,7 +91,7 @@ class Bench:
         if vcc_v is not None:
             self.machine.vcc_v = vcc_v
         self.serials = self.machine.engine.serials()
-        self.uart = uart if uart is not None else self._led_out()
+        self.uart = uart if uart is not None else self.machine.led_out
         if self.uart is not None and self.uart not in self.serials:
             raise SunsealError(f"{board} has no serial interface `{self.uart}`; it has {', '.join(self.serials)}")
         self.received: dict[str, bytearray] = {}
@@ -113,11 +113,6 @@ class Bench:
         for bus, listed in (("i2c", i2c), ("spi", spi)):
             for given in listed:
                 self.put(bus, given)
-
-    def _led_out(self) -> str | None:
-        described = boards.board(self.board).get("log")
-        serial = described.get("serial") if isinstance(described, dict) else None
-        return serial if isinstance(serial, str) else None
 
     # --- What goes in ----------------------------------------------------------------------------
 
@@ -261,8 +256,7 @@ class Bench:
         weights = measuring.PowerSet(self._power or measuring.DEFAULT_POWER, self.board)
         counts = self.machine.engine.counts()
         mote = weights.inner.weigh_as_run(coprocessor.without(self.board, counts), self.machine.vcc_v)
-        price = coprocessor.price(self.board, counts)
-        return mote.energy_j + (price["energy_j"] if price is not None else 0.0)
+        return measuring.with_coprocessor(mote, self.board, counts).energy_j[0]
 
     @property
     def resets(self) -> int:

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, Literal, Protocol
 
+from sunseal.abi import AVR_DATA
 from sunseal.errors import SunsealError, unknown
 
 Value = Any
@@ -34,7 +35,6 @@ _START = re.compile(r"(?:(?P<scope>[^:\[\]]+)::)?(?P<name>[A-Za-z_$][\w$]*)")
 _NO_TYPES = (
     "the program has no debug data with types; compile it with `-g -gdwarf-4` (avr-gcc's `-g` alone writes stabs)"
 )
-_AVR_DATA = 0x800000
 _ADDR, _ADDRX, _PLUS_UCONST = 0x03, 0xA1, 0x23
 _NAMED_ONLY = ("typedef", "const_type", "volatile_type", "restrict_type", "atomic_type")
 _WRAPPERS = tuple(f"DW_TAG_{word}" for word in _NAMED_ONLY)
@@ -280,7 +280,7 @@ class Variables(MutableMapping[str, Value]):
         kind = _bare(place.type)
         if kind.tag != "DW_TAG_pointer_type" or "DW_AT_type" not in kind.attributes:
             raise SunsealError(f"`{told}` is {_spell(place.type)}, no pointer to follow")
-        space = _AVR_DATA if "AVR" in kind.dwarfinfo.config.machine_arch else 0
+        space = AVR_DATA if "AVR" in kind.dwarfinfo.config.machine_arch else 0
         return _Place(self._read(place) + space, _type(kind), place.path)
 
     @staticmethod

@@ -11,7 +11,6 @@ from sunseal.benchmark import bench_loop, crypto_table
 from sunseal.benchmark.bench_loop import Row, row
 from sunseal.errors import unknown
 from sunseal.loop import simulation
-from sunseal.machine import Machine
 from sunseal.measurement import measuring, oracle
 
 CORES = {
@@ -53,12 +52,7 @@ def _coprocessor_speed() -> list[Row]:
     there, told = coprocessor.tool()
     for board in ("mica2-fpga-up5k", "mica2-fpga-spartan3e") if there else ():
         for bus in ("parallel", "spi"):
-            program = measuring.builtin("aes128-encrypt", board, {"aes": "fpga", "bus": bus})
-            coprocessor.ready(board, program.wires)
-            m = Machine(board, program.image, timing=dict(program.wires))
-            fed = oracle.trial(boards.workload("aes128-encrypt")).fed
-            m.write("bench_input", fed)
-            m.write("bench_input_len", len(fed).to_bytes(2, "little"))
+            m = measuring.fed("aes128-encrypt", board, {"aes": "fpga", "bus": bus})
             pin = str(boards.board(board)["trigger"]["pin"])
             m.run(pin=pin)
             begin, kept = coprocessor.price(board, m.engine.counts()), m.snapshot()

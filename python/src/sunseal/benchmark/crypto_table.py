@@ -12,7 +12,6 @@ import numpy as np
 
 from sunseal import _engine, abi, boards
 from sunseal.errors import SunsealError
-from sunseal.machine import Machine
 from sunseal.measurement import measuring, oracle
 from sunseal.units import show
 
@@ -67,10 +66,7 @@ def _stack(work: boards.Workload, board: str) -> int:
 
     For the AVR, whose stack pointer is set in two halves, so that the engine's watch does not know where it began.
     """
-    machine = Machine(board, boards.firmware_path(board, boards.variant((), board), f"bench-{work.program}"))
-    fed = oracle.trial(work).fed
-    machine.write("bench_input", fed)
-    machine.write("bench_input_len", len(fed).to_bytes(2, "little"))
+    machine = measuring.fed(work, board)
     machine.run(until="main")
     bottom, free = machine.address("_end"), abi.of(machine.device).stack(machine)
     machine.write(bottom, bytes([PAINT]) * (free - bottom))

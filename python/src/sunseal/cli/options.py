@@ -92,7 +92,7 @@ def loaded(image: Path, board: str, variant: list[str] | None, adc: list[str] | 
     if str(image) in boards.WORKLOADS:
         if adc:
             raise SunsealError("`--adc` belongs to a program of yours; no workload reads the ADC")
-        return measuring.fed(str(image), board, variant or ())
+        return measuring.fed(str(image), board, boards.variant(tuple(variant or ()), board))
     if variant:
         raise SunsealError("`--variant` belongs to a workload; your own ELF is one variant already")
     return Machine(board, image, adc_v=adc_of(adc))

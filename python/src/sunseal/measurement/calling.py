@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from sunseal import abi, boards, coprocessor
 from sunseal._engine import EngineError
@@ -120,20 +120,18 @@ def measure_calls(
         supply_v = measuring.own_vcc(weights, counts, vcc_v)
         measuring.own_clock(program, counts, freq_hz)
         point = weights.inner.weigh_as_run(coprocessor.without(board, counts), supply_v)
-        priced = coprocessor.price(board, counts) or dict.fromkeys(("energy_j", "energy_low_j", "energy_high_j"), 0.0)
-        joules = (point.energy_j + priced["energy_j"], point.energy_low_j + priced["energy_low_j"])
-        high_j = point.energy_high_j + priced["energy_high_j"]
-        calls.append(Call(counts.cycles, point.time_s, *joules, high_j, value))
-        unchecked |= {n for n in point.unchecked if point.by_state_j.get(n, 1.0) > 0}
-        assumed |= {n for n in point.assumed if point.by_state_j.get(n, 1.0) > 0}
+        whole = measuring.with_coprocessor(point, board, counts)
+        calls.append(Call(counts.cycles, whole.time_s, *whole.energy_j, value))
+        unchecked.update(measuring.used(point.unchecked, point))
+        assumed.update(measuring.used(point.assumed, point))
         for hz, _, cycles in counts.clocks():
             clocks[hz] = clocks.get(hz, 0) + cycles
     if not calls:
-        raise SunsealError(f"`{elf.name}` has come to its end and never called `{name}`")
+        raise SunsealError(f"`{elf.name}` never called `{name}`: {walk.over}")
     lints = tuple(machine.lints())
     if len(calls) < repeat:
         times = "once" if len(calls) == 1 else f"{len(calls)} times"
-        lints += (f"`{name}` was called {times}, then the program came to its end",)
+        lints += (f"`{name}` was called {times}, then {walk.over}",)
     if own and prototype is None:
         lints += (f"no debug data tell the types of `{name}`: numbers were passed as `int`, the result is not read",)
     return Calls(
@@ -152,14 +150,22 @@ def measure_calls(
     )
 
 
+class _Most(TypedDict):
+    cycles: int
+    time_s: float
+
+
 class _Walk:
     """The way from one call to the next."""
 
     def __init__(self, machine: Machine, name: str, prototype: Prototype | None, start: str | None) -> None:
-        self.machine, self.name, self.prototype = machine, name, prototype
+        self.machine, self.name = machine, name
         self.resets = machine.resets
+        """When the call began."""
+        self.over = ""
+        """Why there is no next call."""
         self.result = _kind(prototype.result) if prototype is not None else None
-        if start is not None and machine.run(until=start, cycles=measuring.CYCLES_MAX).kind != "pc":
+        if start is not None and machine.run(until=start, **_most()).kind != "pc":
             raise SunsealError(f"the program never comes to `{start}`, from where `{name}` was to be measured")
 
     def begin(self) -> Any:
@@ -189,12 +195,17 @@ class _Watched(_Walk):
 
     def begin(self) -> Any:
         """Run to its first instruction."""
-        stop = self.machine.run(until=self.name, cycles=measuring.CYCLES_MAX)
-        return self.machine.engine.moment() if stop.kind == "pc" else None
+        stop = self.machine.run(until=self.name, **_most())
+        if stop.kind != "pc":
+            waited = f"{measuring.CYCLES_MAX:,} cycles or an hour went by"
+            self.over = waited if stop.kind in ("cycles", "time") else "the program came to its end"
+            return None
+        self.resets = self.machine.resets
+        return self.machine.engine.moment()
 
     def finish(self) -> int | None:
         """Run until the stack is the caller's again."""
-        if not self.machine.returned(measuring.CYCLES_MAX):
+        if not self.machine.returned(**_most()):
             raise self._never()
         return None if self.result is None else abi.of(self.machine.device).value(self.machine, self.result)
 
@@ -247,13 +258,14 @@ class _Own(_Walk):
 
     def begin(self) -> Any:
         """Fill the buffers anew."""
+        self.resets = self.machine.resets
         for _, place, content in self.buffers:
             self.machine.write(place, content)
         return self.machine.engine.moment()
 
     def finish(self) -> int | None:
         """Call it."""
-        done = self.machine.call_here(self.name, *self.arguments, returns=self.result, cycles=measuring.CYCLES_MAX)
+        done = self.machine.call_here(self.name, *self.arguments, returns=self.result, **_most())
         if done is None:
             raise self._never()
         return None if self.result is None else done.value
@@ -264,6 +276,11 @@ class _Own(_Walk):
             f"{i}: {text}": self.machine.read(place, len(content))
             for i, (text, place, content) in enumerate(self.buffers, 1)
         }
+
+
+def _most() -> _Most:
+    """Return where a run to a place is given up: the engine's own limits of a run between two marks."""
+    return {"cycles": measuring.CYCLES_MAX, "time_s": 3600.0}
 
 
 def _kind(parameter: Parameter | None) -> type[np.integer[Any]] | None:

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from sunseal import boards
+from sunseal import abi, boards
 from sunseal._engine import EngineError
 from sunseal.errors import SunsealError
 from sunseal.machine import Machine
-from sunseal.measurement import measuring, oracle, precomputable
+from sunseal.measurement import measuring
 from sunseal.measurement.costs import Cost
 
 MEDIUM = ("format", "open", "burn", "drop", "write", "claim", "pass", "wipe", "use", "erases")
@@ -27,13 +27,9 @@ def parts(workload: str, board: str, variant: tuple[str, ...], power: str, vcc_v
     `burn` gives the coupon a number and `write` keeps it; `claim`, `pass` (which reads and checks the payload, and
     wipes it on FRAM) and `wipe` are those of a use, or `use` is all three in one.
     """
-    program = measuring.builtin(workload, board, boards.variant(variant, board))
     weights = measuring.PowerSet(power, board)
     volts = measuring.operating_point(weights, None, vcc_v)[1]
-    machine = Machine(board, program.image)
-    fed = oracle.trial(boards.workload(workload)).fed
-    machine.write("bench_input", fed)
-    machine.write("bench_input_len", len(fed).to_bytes(2, "little"))
+    machine = measuring.fed(workload, board, boards.variant(variant, board))
 
     def spent() -> Cost:
         counts = machine.engine.counts()
@@ -42,14 +38,18 @@ def parts(workload: str, board: str, variant: tuple[str, ...], power: str, vcc_v
 
     functions = _functions(machine)
     _reach(machine, [machine.address(f"bench_{workload.replace('-', '_')}")], workload)
-    ends = precomputable.returns_to(machine)
+    ends = _ends(machine)
     found: dict[str, Cost] = {}
     while _reach(machine, [*functions, *ends], workload) not in ends:
         name, before = functions[machine.pc], spent()
-        _reach(machine, precomputable.returns_to(machine), workload)
+        _reach(machine, _ends(machine), workload)
         done = spent() - before
         found[name] = found[name] + done if name in found else done
     return found
+
+
+def _ends(machine: Machine) -> list[int]:
+    return sorted({place for place, _ in abi.of(machine.device).returns_to(machine)})
 
 
 def _reach(machine: Machine, places: list[int], workload: str) -> int:
@@ -67,7 +67,7 @@ def _functions(machine: Machine) -> dict[int, str]:
 
 
 def _table(machine: Machine) -> Iterator[tuple[int, str]]:
-    wide = 4 if "LR" in list(machine.registers) else 2
+    wide = abi.of(machine.device).int_bytes  # as wide as a pointer
     for medium in MEDIA:
         try:
             words = machine.read(medium)

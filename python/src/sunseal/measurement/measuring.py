@@ -153,9 +153,9 @@ def own(elf: Path, board: str, window: tuple[str, str] | None, adc_v: Mapping[in
     return Program(elf.name, image, window, None, adc_v=tuple(sorted((adc_v or {}).items())))
 
 
-def fed(workload: str, board: str, variant: Sequence[str] = ()) -> Machine:
+def fed(workload: str | boards.Workload, board: str, variant: Mapping[str, str] | None = None) -> Machine:
     """Return a board with a workload's program and the operands that it is measured with, just powered on."""
-    program = builtin(workload, board, boards.variant(tuple(variant), board))
+    program = builtin(workload, board, boards.variant((), board) if variant is None else variant)
     assert program.workload is not None
     machine = Machine(board, program.image, timing=dict(program.wires))
     operands = oracle.trial(program.workload).fed
@@ -420,6 +420,11 @@ class Weighed:
 def weighed(weights: PowerSet, board: str, counts: _engine.Counts, freq_hz: int, vcc_v: float) -> Weighed:
     """Weigh a run of a board whole: the chip at a clock and a voltage, a coprocessor on its own supplies."""
     mote = weights.inner.weigh(coprocessor.without(board, counts), freq_hz, vcc_v)
+    return with_coprocessor(mote, board, counts)
+
+
+def with_coprocessor(mote: _engine.Weighed, board: str, counts: _engine.Counts) -> Weighed:
+    """Add what a board's coprocessor took, if it has one, to what the chip alone did."""
     joules = mote.energy_j, mote.energy_low_j, mote.energy_high_j
     price = coprocessor.price(board, counts)
     if price is not None:
@@ -428,11 +433,14 @@ def weighed(weights: PowerSet, board: str, counts: _engine.Counts, freq_hz: int,
     return Weighed(mote.time_s, joules)
 
 
+def used(names: list[str], point: _engine.Weighed) -> tuple[str, ...]:
+    """Sort out states and events that weighed something: an event by its own name, and with its component."""
+    return tuple(sorted(n for n in names if point.by_state_j.get(n, 1.0) > 0))
+
+
 def _point(freq_hz: int, vcc_v: float, counts: _engine.Counts, mote: _engine.Weighed, board: str) -> dict[str, Any]:
-    joules = {name: getattr(mote, name) for name in ("energy_j", "energy_low_j", "energy_high_j")}
-    price = coprocessor.price(board, counts)
-    if price is not None:
-        joules = {name: energy_j + price[name] for name, energy_j in joules.items()}
+    names = ("energy_j", "energy_low_j", "energy_high_j")
+    joules = dict(zip(names, with_coprocessor(mote, board, counts).energy_j, strict=True))
     return {
         "freq_hz": freq_hz,
         "vcc_v": vcc_v,
@@ -534,9 +542,6 @@ def _weighed(
     vcc_v: float,
     point: _engine.Weighed,
 ) -> Measurement:
-    def told(names: list[str]) -> tuple[str, ...]:  # an event by its own name, and with its component where weighed
-        return tuple(sorted(n for n in names if point.by_state_j.get(n, 1.0) > 0))
-
     lints = tuple(counts.lints)
     if valid is None and len(clocks := counts.clocks()) > 1:
         parts = ", ".join(f"{n:,} cycles at {_mhz(hz)}" for hz, _, n in clocks)
@@ -559,8 +564,8 @@ def _weighed(
         power_set=weights.name,
         result_valid=valid,
         uncertainty={"energy_low_j": point.energy_low_j, "energy_high_j": point.energy_high_j},
-        unchecked=told(point.unchecked),
-        assumed=told(point.assumed),
+        unchecked=used(point.unchecked, point),
+        assumed=used(point.assumed, point),
         lints=lints,
     )
 

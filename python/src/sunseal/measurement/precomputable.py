@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sunseal import abi
 from sunseal._engine import EngineError
 from sunseal.errors import SunsealError
 from sunseal.machine import Machine
@@ -210,14 +211,14 @@ class _Asked:
     def follow(self, machine: Machine, most: int | None = None) -> _Followed:
         """Follow a run from the entry to the return; its cuts up to so many independent cycles."""
         try:
-            backs, top = returns_to(machine), machine.registers["SP"]
+            backs, top = abi.of(machine.device).returns_to(machine), machine.registers["SP"]
         except EngineError as e:
             raise SunsealError(
                 f"`{self.function}` was entered without a call: {e}", hint="name a function that is called and returns"
             ) from e
         goal = machine.goal(None, CYCLES_MAX, None, None)
         ended, counts, spent, cuts, branches, (was_read, holes, path) = machine.engine.offline(
-            self.inputs, self.outputs, goal[0], goal[1], backs, goal[3], most
+            self.inputs, self.outputs, goal[0], goal[1], sorted({place for place, _ in backs}), goal[3], most
         )
         if ended[0] != "pc" or machine.registers["SP"] < top:
             raise SunsealError(
@@ -332,16 +333,3 @@ def _range(machine: Machine, text: str) -> tuple[int, int]:
     if not bytes_ and not whole:
         raise SunsealError(f"`{text}` needs its size: write `{place}:bytes`")
     return at + off, bytes_ or whole - off
-
-
-def returns_to(machine: Machine) -> list[int]:
-    """Return where the call that has just been made comes back to: one place or, of two kinds of call, either."""
-    sp = machine.registers["SP"]
-    if machine.device.startswith("atmega"):
-        high, low = machine.read(0x800000 + sp + 1, 2)
-        return [2 * (high << 8 | low)]
-    if "LR" in list(machine.registers):
-        return [machine.registers["LR"] & ~1]
-    word, more = (int.from_bytes(machine.read(sp + i, 2), "little") for i in (0, 2))
-    # CALL stores 16 bits, CALLA 20: the stack pointer behind the return tells which it was.
-    return sorted({word, word | (more & 0xF) << 16})

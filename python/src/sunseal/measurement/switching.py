@@ -15,8 +15,7 @@ from typing import Any
 
 from sunseal import _engine, boards, coprocessor
 from sunseal.errors import SunsealError
-from sunseal.machine import Machine
-from sunseal.measurement import measuring, oracle
+from sunseal.measurement import measuring
 
 Ends = tuple[float, float, float]
 """Typical, lowest and highest coefficient."""
@@ -62,13 +61,7 @@ class Between:
 def _counted(workload: str, board: str, variant: tuple[tuple[str, str], ...], models: str) -> tuple[Any, ...]:
     """Count a workload's program to the supply's pin, configured, to its trigger, and having waited there."""
     ((_, fpga),) = coprocessor.fitted(board).items()
-    program = measuring.builtin(workload, board, dict(variant))
-    assert program.workload is not None
-    coprocessor.ready(board, program.wires)
-    m = Machine(board, program.image, timing=dict(program.wires))
-    fed = oracle.trial(program.workload).fed
-    m.write("bench_input", fed)
-    m.write("bench_input_len", len(fed).to_bytes(2, "little"))
+    m = measuring.fed(workload, board, dict(variant))
 
     def until(pin: str) -> _engine.Counts:
         while not m.pin(pin):
