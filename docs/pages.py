@@ -22,7 +22,7 @@ import typer
 from facts import DOCS, ROOT, of_boards, of_chips, of_parts, table, toctree
 
 import sunseal
-from sunseal.cli import app
+from sunseal.cli import app, examples
 
 NAVIGATION = {
     "Learn": [
@@ -182,6 +182,8 @@ def _command(command: Any, path: str, depth: int) -> Iterator[str]:
     options = [p for p in parameters if p.param_type_name == "option"]
     yield table(("argument", ""), ((f"`{_metavar(p)}`", p.help or "") for p in arguments))
     yield table(("option", ""), ((_spelled(p), f"{p.help or ''} {_default(p)}".strip()) for p in options))
+    for asked, line in examples.lines(path.partition(" ")[2]):
+        yield f"{asked}:\n\n```sh\n{line}\n```\n"
     for name, inner in sorted(getattr(command, "commands", {}).items()):
         yield from _command(inner, f"{path} {name}", depth + 1)
 

@@ -7,17 +7,19 @@ import inspect
 import json
 import os
 import pty
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 import typer
 
 from conftest import Cli
 from sunseal import boards
-from sunseal.cli import app
+from sunseal.cli import app, examples
 from sunseal.cli.spread import spread
 
 
@@ -120,12 +122,34 @@ def test_each_command_has_a_manual_page(sunseal: Cli, tmp_path: Path) -> None:
         assert lines[0].startswith(".TH") and ".SH SYNOPSIS" in lines and ".SH EXIT STATUS" in lines, name
         # What begins with a dot or an apostrophe is read as a request, and a line that is lost says nothing.
         assert {line.split()[0] for line in lines if line.startswith((".", "'"))} <= ROFF, name
+        assert (".SH EXAMPLES" in lines) == any(path.split()[0] == name[8:] for path in examples.EXAMPLES), name
     sweep = pages["sunseal-sweep"].replace("\\-", "-")
     assert "\\fB--over\\fR \\fIKEY=VALUES\\fR" in sweep and "Default: grid." in sweep
     assert "COUPON ANALYZE" in pages["sunseal-coupon"] and "\\-\\-runtime\\-input" in pages["sunseal-coupon"]
     (tmp_path / "file").write_text("")
     refused = sunseal("man", tmp_path / "file" / "man1")
     assert refused.status == 2 and "cannot be written" in refused.err and "Traceback" not in refused.err
+
+
+def _commands(command: Any, path: str) -> Iterator[tuple[str, Any]]:
+    inner = getattr(command, "commands", {})
+    if not inner:
+        yield path, command
+    for name, one in inner.items():
+        yield from _commands(one, f"{path} {name}")
+
+
+def test_each_command_has_examples_that_it_understands(sunseal: Cli) -> None:
+    group: Any = typer.main.get_command(app.app)
+    commands = {p: c for name in app.COMMANDS for p, c in _commands(group.get_command(None, name), name)}
+    assert set(examples.EXAMPLES) == set(commands)
+    for path, command in commands.items():
+        for asked, line in examples.lines(path):
+            words = shlex.split(line)[1 + len(path.split()) :]
+            command.make_context(path, words)
+            assert asked[0].isupper() and asked[-1] not in ".:", asked
+    told = sunseal("coupon", "analyze", "--help").out
+    assert told.endswith("--function seal --runtime-input message:64\n") and "\nExamples:\n" in told
 
 
 def test_a_shell_without_completion_is_named(sunseal: Cli) -> None:

@@ -22,6 +22,7 @@ from typer._completion_classes import completion_init
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
+from sunseal.cli import examples
 from sunseal.cli.console import err, escape, out
 from sunseal.errors import Stopped, SunsealError, absent
 
@@ -105,6 +106,7 @@ class Commands(TyperGroup):
             one.command(cmd_name, context_settings=PASSED_ON if module == "services" else None)(found)
             command = typer.main.get_command(one)
         command.name = cmd_name
+        examples.attach(command, cmd_name)
         return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

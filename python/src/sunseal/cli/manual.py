@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from sunseal import __version__
+from sunseal.cli import examples
 from sunseal.cli.console import out
 from sunseal.errors import SunsealError
 
@@ -68,10 +69,21 @@ def _page(path: str, command: Any, rest: list[str], summary: str = "") -> str:
         for name, inner in sorted(getattr(command, "commands", {}).items()):
             lines += [f'.SH "{path} {name}"'.upper(), *_synopsis(f"{path} {name}", inner), ".PP", *_paragraphs(inner)]
             lines += _parameters(inner)
+    named = path.partition(" ")[2]
+    shown = [line for name in (named, *inside(command, named)) for line in examples.lines(name)]
+    if shown:
+        lines.append(".SH EXAMPLES")
+        for asked, line in shown:
+            lines += [".TP", _plain(f"{asked}:"), f"\\fB{_plain(line)}\\fR"]
     lines += [*rest, ".SH EXIT STATUS"]
     for status, told in STATUS.items():
         lines += [".TP", f"\\fB{status}\\fR", _plain(told)]
     return "\n".join([*lines, ""])
+
+
+def inside(command: Any, path: str) -> list[str]:
+    """Return the paths of a group's commands."""
+    return [f"{path} {name}" for name in sorted(getattr(command, "commands", {}))]
 
 
 def _shown(command: Any, kind: str) -> list[Any]:

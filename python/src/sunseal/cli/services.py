@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 
 import typer
+
+from sunseal.cli import examples
 
 
 def serve_command(ctx: typer.Context) -> None:
@@ -31,5 +34,10 @@ def _exec_server(role: str, args: list[str]) -> None:
     sys.stdout.flush()
     program = str(server_path())
     # `--json` holds on every command; the server's one line of output is JSON in any case.
+    command = [program, role, *(a for a in args if a != "--json")]
+    if {"-h", "--help"} & set(args):
+        told = subprocess.run(command, check=False)
+        sys.stdout.write(examples.text(role))
+        raise typer.Exit(told.returncode)
     progress.leave()
-    os.execv(program, [program, role, *(a for a in args if a != "--json")])
+    os.execv(program, command)
