@@ -12,8 +12,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from sunseal import boards, coupon_rate, units
-from sunseal.cli.console import PAGE, Figure, Report, err, out, print_json, writable
-from sunseal.cli.options import Board, Json, Power, Variant, Vcc, vcc_of
+from sunseal.cli.console import err, out, print_json
+from sunseal.cli.options import Board, Json, Output, Power, Variant, Vcc, report, vcc_of
+from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
 from sunseal.measurement import coupon, measuring, precomputable
 
@@ -222,6 +223,7 @@ def _show_metrics(found: list[coupon.Metrics]) -> None:
 
 
 @coupon_app.command("rate")
+@spread
 def rate_command(
     harvested: Annotated[
         list[str] | None,
@@ -232,23 +234,17 @@ def rate_command(
         typer.Option("--recovery", help="Also the time from starvation to the first answer, with coupons and without."),
     ] = False,
     power: Annotated[str, typer.Option("--power", help="A power set of `sunseal boards`.")] = measuring.DEFAULT_POWER,
-    report: Report = None,
-    figure: Figure = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    *,
+    output: Output,
 ) -> None:
     """Play signatures per second over harvested power: without coupons, with a store of them, with endless ones.
 
     Figure 4 of Suslowicz 2017 from the closed loop, on the MSP430FR5994, with the paper's formula beside it.
     """
-    writable(report, PAGE)
-    writable(figure)
     lights_w = [units.parse(text, "W", "--harvested") for text in harvested or ()]
     found = coupon_rate.rates(lights_w, power=power, recovery=recovery)
-    if figure is not None:
-        found.chart().write(figure)
-    if report is not None:
-        measuring.write_atomic(report, coupon_rate.page(found))
-    if as_json:
+    output.draw(found.chart, lambda: coupon_rate.page(found))
+    if output.as_json:
         print_json(found.as_json())
     else:
         _show_rates(found)
@@ -269,6 +265,7 @@ def _show_rates(found: coupon_rate.Rates) -> None:
 
 
 @coupon_app.command("breakeven")
+@spread
 def breakeven_command(
     scenario: Annotated[
         Path | None,
@@ -318,9 +315,8 @@ def breakeven_command(
         typer.Option("--axis", help="Only this break-even: demand, light, `slot price`, slots. Repeatable."),
     ] = None,
     days: Annotated[int, typer.Option("--days", min=1, help="How long to play.")] = 365,
-    report: Report = None,
-    figure: Figure = None,
-    as_json: Json = False,
+    *,
+    output: Output,
 ) -> None:
     """Say whether coupons pay over a year of weather, and from which demand, light, slot price and store on.
 
@@ -330,8 +326,6 @@ def breakeven_command(
     from sunseal.planner import breakeven as asking
     from sunseal.report import breakeven_page as drawn
 
-    writable(report, PAGE)
-    writable(figure)
     sky = {"weather": weather, "shading": shading, "tilt_deg": tilt}
     sky["constant_w"] = None if constant is None else units.parse(constant, "W", "--constant")
     behind = {"cell": cell, "capacitor": capacitor, "harvester": harvester, "charger": charger, "output": converter}
@@ -355,11 +349,8 @@ def breakeven_command(
             beside_j=None if beside is None else units.parse(beside, "J", "--beside", zero=True),
             days=days,
         )
-    if figure is not None:
-        drawn.chart(found).write(figure)
-    if report is not None:
-        measuring.write_atomic(report, drawn.page(found))
-    if as_json:
+    output.draw(lambda: drawn.chart(found), lambda: drawn.page(found))
+    if output.as_json:
         print_json(found.to_dict())
     else:
         _show_breakeven(found)
@@ -408,6 +399,7 @@ def _show_breakeven(found: BreakEven) -> None:
 
 
 @coupon_app.command("leakage")
+@spread
 def leakage_command(
     kind: Annotated[
         str, typer.Option("--kind", help="ctr: AES-128 in counter mode; secp160r1, p224, p256: ECDSA.")
@@ -425,9 +417,8 @@ def leakage_command(
         Path | None,
         typer.Option("--journal", help="Keeps each answer; the same command goes on from it when it was interrupted."),
     ] = None,
-    report: Report = None,
-    figure: Figure = None,
-    as_json: Json = False,
+    *,
+    output: Output,
 ) -> None:
     """Say what simulated power traces give away: an operation whole, the making of its coupon, and the coupon's use.
 
@@ -437,18 +428,10 @@ def leakage_command(
     from sunseal.cli.progress import bar
     from sunseal.measurement.leakage import leakage
 
-    writable(report, PAGE)
-    writable(figure)
-    with bar(as_json, "traces") as heard:
+    with bar(output.as_json, "traces") as heard:
         found = leakage(kind, way=way, board=board, traces=traces, noise=noise, seed=seed, journal=journal, heard=heard)
-    if figure is not None or report is not None:
-        from sunseal.report import leakage_page as drawn
-
-        if figure is not None:
-            drawn.chart(found).write(figure)
-        if report is not None:
-            measuring.write_atomic(report, drawn.page(found))
-    if as_json:
+    output.draw(lambda: report("leakage_page").chart(found), lambda: report("leakage_page").page(found))
+    if output.as_json:
         print_json(found.as_json())
     else:
         _show_leakage(found)

@@ -11,29 +11,27 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from sunseal import boards, places, units
-from sunseal.cli.console import PAGE, Figure, Report, err, out, print_json, writable
-from sunseal.cli.options import Json, Seed
-from sunseal.measurement import measuring
+from sunseal.cli.console import err, out, print_json
+from sunseal.cli.options import Output, Seed, report
+from sunseal.cli.spread import spread
 
 
+@spread
 def fleet_command(
     path: Annotated[Path, typer.Argument(metavar="FLEET.toml", help="Scenario, climate, and how the nodes differ.")],
     folder: Annotated[Path, typer.Option("--out", help="Where the Parquet files are written.")] = Path("out/fleet"),
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; else one a core.")] = None,
     dask: Annotated[str | None, typer.Option("--dask", help="A Dask scheduler, such as tcp://host:8786.")] = None,
-    report: Report = None,
-    figure: Figure = None,
     seed: Seed = None,
-    as_json: Json = False,
+    *,
+    output: Output,
 ) -> None:
     """Play thousands of nodes over years from one measured profile; Ctrl-C and again goes on where it was."""
     from sunseal import api
     from sunseal.loop import fleet as fleets
     from sunseal.loop import simulation
 
-    writable(report, PAGE)
-    writable(figure)
-    quiet = as_json or not err.is_terminal
+    quiet = output.as_json or not err.is_terminal
     if not quiet:
         err.print("measuring the profile and drawing the fleet", style="dim")
     fleet = fleets.load(path, seed=seed)
@@ -43,17 +41,10 @@ def fleet_command(
         task = bar.add_task("nodes", total=len(fleet.nodes))
         rows = fleets.run(fleet, folder, jobs=jobs, dask=dask, heard=lambda done, _: bar.update(task, completed=done))
     played = api.FleetRun(fleet, rows)
-    if report is not None or figure is not None:
-        from sunseal.report import drawings
-        from sunseal.report import planner_pages as pages
-
-        if figure is not None:
-            drawings.lights(played).write(figure)
-        if report is not None:
-            measuring.write_atomic(report, pages.fleet(played))
+    output.draw(lambda: report("drawings").lights(played), lambda: report("planner_pages").fleet(played))
     board = str(simulation.facts(fleet.scenario)["board"])
     told = {**played.summary(), "residual_known": boards.residual_known(board)}
-    if as_json:
+    if output.as_json:
         print_json(told)
         return
     for profile in fleet.profiles[:1]:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,11 +16,13 @@ import typer
 from sunseal import boards, units
 from sunseal.cli.completion import boards as offer_boards
 from sunseal.cli.completion import power_sets, workloads
+from sunseal.cli.console import PAGE, Figure, Report, writable
 from sunseal.errors import SunsealError
-from sunseal.measurement.measuring import DEFAULT_POWER
+from sunseal.measurement.measuring import DEFAULT_POWER, write_atomic
 
 if TYPE_CHECKING:
     from sunseal.machine import Machine
+    from sunseal.report.charts import Chart
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON in SI base units instead of a table.")]
 Board = Annotated[str, typer.Option("--board", help="A board of `sunseal boards`.", autocompletion=offer_boards)]
@@ -206,6 +210,32 @@ class Operation:
             "timing": _timing_of(self.timing),
             "adc_v": adc_of(self.adc),
         }
+
+
+def report(module: str) -> Any:
+    """Import a module of the reports where something is drawn: they take a quarter of a second."""
+    return importlib.import_module(f"sunseal.report.{module}")
+
+
+@dataclass
+class Output:
+    """How an answer is given: as a table or as JSON, and with a page and a figure in files."""
+
+    report: Report = None
+    figure: Figure = None
+    as_json: Json = False
+
+    def __post_init__(self) -> None:
+        """Refuse a file that could not be written before anything long is run for it."""
+        writable(self.report, PAGE)
+        writable(self.figure)
+
+    def draw(self, chart: Callable[[], Chart], page: Callable[[], str]) -> None:
+        """Draw the figure and write the page, each where it is asked for."""
+        if self.figure is not None:
+            chart().write(self.figure)
+        if self.report is not None:
+            write_atomic(self.report, page())
 
 
 @dataclass

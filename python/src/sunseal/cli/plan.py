@@ -12,18 +12,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from sunseal import boards, places, units
-from sunseal.cli.console import PAGE, PICTURE, Figure, Report, err, out, print_json, writable
-from sunseal.cli.options import Json
+from sunseal.cli.console import err, out, print_json, writable
+from sunseal.cli.options import Output, report
+from sunseal.cli.spread import spread
 from sunseal.cli.tune import weighing
 from sunseal.errors import SunsealError
 from sunseal.harvest.light import low_light_text
-from sunseal.measurement import measuring
 
 if TYPE_CHECKING:
     from sunseal.planner.plan import Configuration, Margin, Planned
     from sunseal.planner.plan_confirm import Confirmed
 
 
+@spread
 def plan_command(
     path: Annotated[Path, typer.Argument(metavar="REQUIREMENTS.toml", help="What the node shall do, and under what.")],
     best: Annotated[int, typer.Option("--best", min=1, help="How many configurations to offer.")] = 5,
@@ -41,39 +42,33 @@ def plan_command(
     dask: Annotated[str | None, typer.Option("--dask", help="With --sweep: a scheduler, such as tcp://host:8786.")] = (
         None
     ),
-    report: Report = None,
-    figure: Figure = None,
-    as_json: Json = False,
+    *,
+    output: Output,
 ) -> None:
     """Find the cheapest node that meets requirements, how far it is from failing, and what that depends on."""
     from sunseal.planner import plan, plan_confirm, plan_requirements
     from sunseal.planner import sweep as sweeping
 
-    for file, endings in ((scenario, (".toml",)), (sweep, (".parquet",)), (report, PAGE), (figure, PICTURE)):
-        writable(file, endings)
+    writable(scenario, (".toml",))
+    writable(sweep, (".parquet",))
     if dask is not None and sweep is None:
         raise SunsealError("`--dask` belongs to `--sweep`")
     places.look_beside(path.parent)
     wanted = plan_requirements.load(path)
-    with weighing(as_json) as progress:
+    with weighing(output.as_json) as progress:
         everything = sweeping.field(wanted, progress=progress)
     planned = plan.choose(everything, best=best)
-    swept = None if sweep is None else _sweep(everything, sweep, dask, as_json)
+    swept = None if sweep is None else _sweep(everything, sweep, dask, output.as_json)
     files, confirmed = [], None
     if planned.best is not None:
         if scenario is not None:
             files = plan_confirm.write(planned, planned.best, scenario)
         if confirm:
             confirmed = plan_confirm.confirm(planned, planned.best, everything)
-    if report is not None:
-        from sunseal.report import planner_pages as pages
-
-        measuring.write_atomic(report, pages.planned(planned, confirmed))
-    if figure is not None:
-        from sunseal.report import drawings
-
-        drawings.planned(planned).write(figure)
-    if as_json:
+    output.draw(
+        lambda: report("drawings").planned(planned), lambda: report("planner_pages").planned(planned, confirmed)
+    )
+    if output.as_json:
         told = planned.to_dict() | {"confirmed": confirmed.to_dict() if confirmed is not None else None}
         print_json(told)
     else:

@@ -9,40 +9,32 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from sunseal.cli.console import PAGE, Figure, Report, out, print_json, writable
-from sunseal.cli.options import Json
+from sunseal.cli.console import out, print_json
+from sunseal.cli.options import Output, report
 from sunseal.cli.progress import counting
+from sunseal.cli.spread import spread
 from sunseal.errors import SunsealError
-from sunseal.measurement import measuring
 
 
+@spread
 def reproduce_command(
     table_id: Annotated[
         str | None, typer.Argument(metavar="[ID]", help="A table, such as mane2014/table-4.1, or a paper.")
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every table there is.")] = False,
-    report: Report = None,
-    figure: Figure = None,
-    as_json: Json = False,
+    *,
+    output: Output,
 ) -> None:
     """Print published figures beside ours, with ratio and verdict, and what each agreement is worth."""
     from sunseal import published
 
     if (table_id is None) != everything:
         raise SunsealError("`reproduce` takes one table or `--all`; the tables are " + ", ".join(published.ids()))
-    writable(report, PAGE)
-    writable(figure)
     wanted = published.ids() if table_id is None else published.named(table_id)
-    with counting(as_json, "reproducing") as progress:
+    with counting(output.as_json, "reproducing") as progress:
         tables = [published.reproduce(i, progress) for i in wanted]
-    if report is not None or figure is not None:
-        from sunseal.report import published_page
-
-        if figure is not None:
-            published_page.main(tables).write(figure)
-        if report is not None:
-            measuring.write_atomic(report, published_page.page(tables))
-    if as_json:
+    output.draw(lambda: report("published_page").main(tables), lambda: report("published_page").page(tables))
+    if output.as_json:
         print_json([t.to_dict() for t in tables])
     else:
         for t in tables:

@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
 from sunseal import boards, units
 from sunseal.cli.completion import workloads
-from sunseal.cli.console import PAGE, Figure, Report, out, print_json, writable
-from sunseal.cli.options import Board, Freq, Json, Power, Variant, Vcc, freq_of, vcc_of
+from sunseal.cli.console import out, print_json
+from sunseal.cli.options import Board, Freq, Output, Power, Variant, Vcc, freq_of, report, vcc_of
+from sunseal.cli.spread import spread
 from sunseal.harvest.light import low_light_text
 from sunseal.measurement import measuring, switching
 
@@ -29,17 +29,7 @@ Workload = Annotated[str, typer.Argument(help="A workload of `sunseal workloads`
 Every = Annotated[str, typer.Option("--every", help="From one operation to the next, such as 10min.")]
 
 
-def _pictures(report: Path | None, figure: Path | None, answer: Any) -> None:
-    if figure is not None:
-        from sunseal.report import drawings
-
-        drawings.main(answer).write(figure)
-    if report is not None:
-        from sunseal.report import planner_pages as pages
-
-        measuring.write_atomic(report, pages.page_of(answer))
-
-
+@spread
 def size_command(
     workload: Workload = "ecdsa-p256-sign",
     every: Every = "600s",
@@ -66,15 +56,12 @@ def size_command(
     overhead: Annotated[str, typer.Option("--overhead", help="The harvester's overhead in equation 6.1.")] = "125mJ",
     shading: Annotated[float, typer.Option("--shading", help="Share of the sun that reaches the panel.")] = 1.0,
     year: Annotated[bool, typer.Option("--year/--no-year", help="Play a typical year as well.")] = True,
-    report: Report = None,
-    figure: Figure = None,
-    as_json: Json = False,
+    *,
+    output: Output,
 ) -> None:
     """Size capacitor and panel (Mane 2014, equations 6.1 to 6.3), then play the node through a typical year."""
     from sunseal import api
 
-    writable(report, PAGE)
-    writable(figure)
     sized = api.size(
         workload,
         every_s=units.time_s(every, "--every"),
@@ -94,8 +81,8 @@ def size_command(
         shading=shading,
         year=year,
     )
-    _pictures(report, figure, sized)
-    if as_json:
+    output.draw(lambda: report("drawings").main(sized), lambda: report("planner_pages").page_of(sized))
+    if output.as_json:
         print_json(sized.to_dict())
     else:
         _show_sized(sized)
@@ -142,6 +129,7 @@ def _show_unread(table: Table, rests_on: Citations) -> None:
         table.add_row(word, told)
 
 
+@spread
 def lifetime_command(
     workload: Workload = "ecdsa-secp160r1-sign",
     every: Annotated[
@@ -169,15 +157,12 @@ def lifetime_command(
     converter: Annotated[
         str | None, typer.Option("--converter", help="Switched on below the cut-off, such as ti-tps61000.")
     ] = None,
-    report: Report = None,
-    figure: Figure = None,
-    as_json: Json = False,
+    *,
+    output: Output,
 ) -> None:
     """Tell how long a battery lasts under an operation (Piotrowski 2006, section 4)."""
     from sunseal import api
 
-    writable(report, PAGE)
-    writable(figure)
     found = api.lifetime(
         workload,
         every_s=0.0 if every is None else units.time_s(every, "--every"),
@@ -196,8 +181,8 @@ def lifetime_command(
         accelerator_j=None if accelerator is None else units.parse(accelerator, "J", "--accelerator"),
         converter=converter,
     )
-    _pictures(report, figure, found)
-    if as_json:
+    output.draw(lambda: report("drawings").main(found), lambda: report("planner_pages").page_of(found))
+    if output.as_json:
         print_json(found.to_dict())
         return
     _show(found)

@@ -13,8 +13,9 @@ from rich.table import Table
 
 from sunseal import units
 from sunseal.cli.completion import boards, workloads
-from sunseal.cli.console import PAGE, Figure, Report, err, out, print_json, writable
-from sunseal.cli.options import Json, Power, Voltages
+from sunseal.cli.console import err, out, print_json
+from sunseal.cli.options import Output, Power, Voltages, report
+from sunseal.cli.spread import spread
 from sunseal.measurement import measuring
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def weighing(quiet: bool) -> Iterator[operations.Progress | None]:
         yield lambda done, total, label: bar.update(task, completed=done, total=total, description=label)
 
 
+@spread
 def tune_command(
     workload: Annotated[
         list[str] | None,
@@ -65,20 +67,16 @@ def tune_command(
     ] = None,
     power: Power = measuring.DEFAULT_POWER,
     rows: Annotated[int, typer.Option("--rows", min=1, help="Rows of the table of qualifying curves.")] = 12,
-    report: Report = None,
-    figure: Figure = None,
-    as_json: Json = False,
+    *,
+    output: Output,
 ) -> None:
     """Find the voltage, clock, board and algorithm within bounds (Mane 2014, chapter 5), over all curves at once."""
     from sunseal import api
 
-    writable(report, PAGE)
-    writable(figure)
-
     def at_most(text: str | None, unit: str, option: str) -> float | None:
         return None if text is None else units.parse(text, unit, option)
 
-    with weighing(as_json) as progress:
+    with weighing(output.as_json) as progress:
         tuned = api.tune(
             workload,
             operation=operation,
@@ -95,15 +93,8 @@ def tune_command(
             power=power,
             progress=progress,
         )
-    if figure is not None:
-        from sunseal.report import drawings
-
-        drawings.front(tuned).write(figure)
-    if report is not None:
-        from sunseal.report import planner_pages as pages
-
-        measuring.write_atomic(report, pages.tuned(tuned))
-    if as_json:
+    output.draw(lambda: report("drawings").front(tuned), lambda: report("planner_pages").tuned(tuned))
+    if output.as_json:
         print_json(tuned.to_dict())
     else:
         _show(tuned, rows)

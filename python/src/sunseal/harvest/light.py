@@ -212,30 +212,20 @@ def sunlight(
         *(light[column] for column in ("dni", "ghi", "dhi")),
         albedo=0.2,
     )
-    poa = np.nan_to_num(plane["poa_global"].to_numpy(dtype=float)) * shading
-    cell_c = np.asarray(pvlib.temperature.faiman(poa, at("temp_air"), at("wind_speed")), dtype=float)
-    voltage, current = _at_maximum(panel, poa, cell_c)
-    power = voltage * current
-    low_light = low_light_of(panel, poa, power)
-    return Trace(
-        time_s=time_s,
-        power_w=power,
-        voltage_v=voltage,
-        current_a=current,
-        irradiance_w_m2=poa,
-        temperature_c=cell_c,
-        low_light=low_light,
-        provenance={
+    return _on_panel(
+        panel,
+        time_s,
+        plane["poa_global"].to_numpy(dtype=float),
+        shading,
+        at("temp_air"),
+        at("wind_speed"),
+        {
             "weather": f"{path.name} (TMY3, {meta['Name'].strip(chr(34))}, {meta['State']}), "
             f"shipped with pvlib {pvlib.__version__}",
             "weather_sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
             "day": f"{day}{f' and {days - 1} days more' if days > 1 else ''}, local standard time UTC{meta['TZ']:+g} h",
             "plane": f"tilt {tilt_deg:g} deg, azimuth {azimuth_deg:g} deg, isotropic sky, albedo 0.2",
             "energy_scale": ", ".join(scales),
-            "shading": f"{shading:g} of the light reaches the panel",
-            "panel": f"{panel.part}: {panel.source}",
-            "low_light": low_light_text(low_light),
-            "model": f"{MODEL}, at its maximum power point; cell temperature by Faiman 2008",
         },
     )
 
@@ -268,8 +258,35 @@ def clear_sky(
     plane = pvlib.irradiance.get_total_irradiance(
         tilt_deg, azimuth_deg, sun["apparent_zenith"], sun["azimuth"], split["dni"], ghi, split["dhi"], albedo=0.2
     )
-    poa = np.nan_to_num(plane["poa_global"].to_numpy(dtype=float)) * shading
-    cell_c = np.asarray(pvlib.temperature.faiman(poa, air_c, 1.0), dtype=float)
+    return _on_panel(
+        panel,
+        time_s,
+        plane["poa_global"].to_numpy(dtype=float),
+        shading,
+        air_c,
+        1.0,
+        {
+            "weather": f"none: clear sky (Haurwitz 1945) at latitude {latitude_deg:g} deg, {clearness:g} of it, "
+            f"split by Erbs 1982; air at {air_c:g} degC",
+            "plane": f"tilt {tilt_deg:g} deg, azimuth {azimuth_deg:g} deg, isotropic sky, albedo 0.2",
+        },
+    )
+
+
+def _on_panel(
+    panel: Panel,
+    time_s: Array,
+    plane_w_m2: Array,
+    shading: float,
+    air_c: Array | float,
+    wind_m_s: Array | float,
+    sky: dict[str, str],
+) -> Trace:
+    """Compute what a panel gives of the light in its plane; `sky` says where that light is from."""
+    import pvlib
+
+    poa = np.nan_to_num(plane_w_m2) * shading
+    cell_c = np.asarray(pvlib.temperature.faiman(poa, air_c, wind_m_s), dtype=float)
     voltage, current = _at_maximum(panel, poa, cell_c)
     power = voltage * current
     low_light = low_light_of(panel, poa, power)
@@ -282,9 +299,7 @@ def clear_sky(
         temperature_c=cell_c,
         low_light=low_light,
         provenance={
-            "weather": f"none: clear sky (Haurwitz 1945) at latitude {latitude_deg:g} deg, {clearness:g} of it, "
-            f"split by Erbs 1982; air at {air_c:g} degC",
-            "plane": f"tilt {tilt_deg:g} deg, azimuth {azimuth_deg:g} deg, isotropic sky, albedo 0.2",
+            **sky,
             "shading": f"{shading:g} of the light reaches the panel",
             "panel": f"{panel.part}: {panel.source}",
             "low_light": low_light_text(low_light),
