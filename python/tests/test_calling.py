@@ -37,6 +37,10 @@ struct pair {
     uint8_t a, b;
 };
 APART uint16_t joined(struct pair p) { return (uint16_t)(p.a + p.b + rounds); }
+volatile float ratio = 1;
+volatile double wide = 2;
+APART float negated(float a, uint8_t twice) { return twice ? a : -a; }
+APART double farther(uint16_t n, double a) { return n ? -a : a; }
 void done(void) { __asm__ volatile(""); }
 static uint8_t kept[4];
 int main(void) {
@@ -47,6 +51,8 @@ int main(void) {
         forever();
     if (rounds == 2)
         total = joined((struct pair){1, (uint8_t)total});
+    if (rounds == 3)
+        ratio = negated(ratio, (uint8_t)total), wide = farther(3, wide);
     for (;;)
         done();
 }
@@ -99,13 +105,36 @@ def test_a_call_of_ones_own_is_the_one_that_the_program_makes(program: tuple[str
     assert measure_calls(elf, "fill(&kept, x'6162', 2)".replace("'", '"'), board=board).calls[0].value == -2
 
 
+def test_floating_point_numbers_are_passed_and_given_back(
+    program: tuple[str, Path], tmp_path: Path, sunseal: Cli
+) -> None:
+    board, elf = program
+
+    def result(call: str) -> object:
+        return measure_calls(elf, call, board=board).calls[0].value
+
+    assert [result(f"negated({a}, 0)") for a in ("0.1", "-2e-3", "7")] == [-0.1, 0.002, -7]
+    assert result("farther(1, 1e-3)") == -0.001 and result("farther(0, 3.25)") == 3.25
+    told = sunseal("measure", elf, "--board", board, "--call", "negated(nan, 0)", "--json")
+    assert told.status == 0 and json.loads(told.out)["calls"][0]["value"] is None and "gave nan" in told.err
+    if board == "msp432p401r-launchpad":
+        flags = bytearray(elf.read_bytes())
+        flags[37] |= 0x04  # EF_ARM_ABI_FLOAT_HARD
+        hard = tmp_path / "hard.elf"
+        hard.write_bytes(flags)
+        assert measure_calls(hard, "work(3, 2)", board=board).calls[0].value == 2 + 3 + 0
+        with pytest.raises(SunsealError, match="floating-point numbers in the unit's own registers"):
+            measure_calls(hard, "negated(1, 0)", board=board)
+
+
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
         ("work(1)", "`work` takes uint16_t n, uint32_t by; 1 arguments were given"),
-        ("work(70000, 1)", "`70000` for uint16_t n does not fit: it has 2 bytes"),
+        ("work(70000, 1)", "`70000` for uint16_t n does not fit into 16 bits"),
         ("work([4], 1)", "is a buffer, and a number is wanted"),
-        ("joined(1)", "only whole numbers and addresses are passed here"),
+        ("joined(1)", "only numbers and addresses are passed here"),
+        ("negated(half, 0)", "`half` for float a is no number, such as `-1.5`"),
         ("work(1, two)", "is no argument: write a whole number"),
         ("fill([60000], 0, 1)", "do not fit into the"),
         ('fill(x"6", 0, 1)', "no row of bytes in hex"),

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli, require
-from sunseal import Bench, Machine, boards, coprocessor, kit
+from sunseal import Bench, Machine, boards, coprocessor, kit, measure_calls
 from sunseal.kit import registers
 
 BOARDS = boards.names("boards")
@@ -70,6 +70,26 @@ def test_cmake_builds_it_too(board: str, tmp_path: Path) -> None:
         )
         assert done.returncode == 0, done.stdout + done.stderr
     greets(board, tmp_path / "node" / "build" / "node.elf")
+
+
+@pytest.mark.parametrize("toolchain", ["clang", "gcc"])
+@pytest.mark.parametrize("board", [ARM, "nucleo-l476rg"])
+def test_a_cortex_m4_computes_floats_in_its_unit(board: str, toolchain: str, tmp_path: Path) -> None:
+    tools(board)
+    require(toolchain == "clang" or shutil.which("arm-none-eabi-gcc") is not None, "arm-none-eabi-gcc on PATH")
+    kit.write(tmp_path / "node", board)
+    (tmp_path / "node" / "main.c").write_text(
+        "volatile float given = 1.5f; volatile int found;\n"
+        "__attribute__((noinline)) float on(float a) { return a * 2.0f + 0.25f; }\n"
+        "int main(void) { found = (int)(on(given) * 100.0f); return 0; }\n"
+    )
+    done = make(tmp_path / "node", f"TOOLCHAIN={toolchain}")
+    assert (done.returncode, done.stderr) == (0, "")
+    elf = tmp_path / "node" / "build" / "node.elf"
+    machine = Machine(board, elf)
+    machine.run()
+    assert machine.read_int("found") == 325
+    assert measure_calls(elf, "on(-0.125)", board=board).calls[0].value == 0
 
 
 def test_another_compiler_is_a_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

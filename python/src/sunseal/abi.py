@@ -11,7 +11,7 @@ from sunseal.errors import SunsealError
 if TYPE_CHECKING:
     import numpy as np
 
-    from sunseal.machine import Argument, Machine
+    from sunseal.machine import Argument, Machine, Number
 
 
 AVR_DATA = 0x80_0000
@@ -44,24 +44,25 @@ class Convention:
         """Take what `enter` has put on the stack off again."""
         machine.registers["SP"] = top - self.stack_offset
 
-    def value(self, machine: Machine, returns: type[np.integer[Any]] | None) -> int:
+    def value(self, machine: Machine, returns: type[Number] | None) -> int | float:
         """Return the result, by its type or as an `int`."""
         kind = self.kind(returns)
         raw = self.result(machine)[: kind.itemsize]
         return self.number(raw, kind)
 
-    def kind(self, returns: type[np.integer[Any]] | None) -> np.dtype[Any]:
+    def kind(self, returns: type[Number] | None) -> np.dtype[Any]:
         """Return the type of a result: as asked for, or the compiler's `int`."""
         import numpy as np
 
         return np.dtype(returns or f"i{self.int_bytes}")
 
     @staticmethod
-    def number(raw: bytes, kind: np.dtype[Any]) -> int:
-        """Read a little-endian number."""
+    def number(raw: bytes, kind: np.dtype[Any]) -> int | float:
+        """Read a little-endian number; a `float` of C as the shortest decimal that is it."""
         import numpy as np
 
-        return int(np.frombuffer(raw, dtype=kind.newbyteorder("<"))[0])
+        found = np.frombuffer(raw, dtype=kind.newbyteorder("<"))[0]
+        return float(str(found)) if kind.kind == "f" else int(found)
 
     def result(self, machine: Machine) -> bytes:
         """Return the registers that hold a result, least significant byte first."""
@@ -150,7 +151,7 @@ class Avr(Convention):
         """A result ends in r25 and is as wide as an even number of registers; from r18 up at most."""
         return bytes(machine.registers[f"r{r}"] for r in range(18, 26))
 
-    def value(self, machine: Machine, returns: type[np.integer[Any]] | None) -> int:
+    def value(self, machine: Machine, returns: type[Number] | None) -> int | float:
         """Results shorter than eight bytes lie in the upper registers."""
         kind = self.kind(returns)
         raw = self.result(machine)[8 - max(kind.itemsize, 2) :][: kind.itemsize]

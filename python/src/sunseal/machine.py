@@ -36,7 +36,8 @@ Place = str | int
 """A symbol of the image, or an address."""
 Places: TypeAlias = "Place | Sequence[Place] | None"
 """Where a run ends: at one place, or at whichever of several comes first."""
-Argument: TypeAlias = "int | np.integer[Any]"
+Argument: TypeAlias = "int | np.integer[Any] | np.floating[Any]"
+Number: TypeAlias = "np.integer[Any] | np.floating[Any]"
 STACK_BYTES = 512
 """What `place` leaves to the stack at least."""
 watching: Callable[[int], object] | None = None
@@ -59,8 +60,8 @@ class Stop:
 class Done:
     """What a called function gave back and took."""
 
-    value: int
-    """Its return value; nonsense after a void function."""
+    value: Any
+    """Its return value, int or float; nonsense after a void function."""
     cycles: int
     """CPU cycles from its first instruction to its return."""
     stack_bytes: int
@@ -501,7 +502,7 @@ class Machine:
 
     # --- Functions -------------------------------------------------------------------------------
 
-    def call(self, function: Place, *args: Argument, returns: type[np.integer[Any]] | None = None) -> Done:
+    def call(self, function: Place, *args: Argument, returns: type[Number] | None = None) -> Done:
         """Call a C function of the image and run it to its return.
 
         The machine must stand at `main` (`run(until="main")`), or where an earlier call has ended. Plain
@@ -531,7 +532,7 @@ class Machine:
         self,
         function: Place,
         *args: Argument,
-        returns: type[np.integer[Any]] | None = None,
+        returns: type[Number] | None = None,
         cycles: int | None = None,
         time_s: float | None = None,
     ) -> Done | None:
@@ -603,7 +604,7 @@ class Machine:
     def _call(
         self,
         call: tuple[Place, *tuple[Argument, ...]],
-        returns: type[np.integer[Any]] | None,
+        returns: type[Number] | None,
         run: Callable[[int], object],
     ) -> Done:
         convention = abi.of(self.device)

@@ -82,7 +82,7 @@ class Parameter:
     type: str
     """As C writes it."""
     size_bytes: int
-    kind: Literal["integer", "pointer", "other"]
+    kind: Literal["integer", "float", "pointer", "other"]
     signed: bool = False
 
 
@@ -393,9 +393,11 @@ def _parameter(die: DIE) -> Parameter:
     kind, bare = _type(die), _bare(_type(die))
     numbers = (_BOOL, _SIGNED, _SIGNED_CHAR, _UNSIGNED, _UNSIGNED_CHAR)
     is_number = bare.tag == "DW_TAG_enumeration_type" or _encoding(bare) in numbers
-    what: Literal["integer", "pointer", "other"] = "integer" if is_number else "other"
+    what: Literal["integer", "float", "pointer", "other"] = "integer" if is_number else "other"
     if bare.tag == "DW_TAG_pointer_type":
         what = "pointer"
+    elif _encoding(bare) == _FLOAT and _size(bare) in (4, 8):
+        what = "float"
     return Parameter(_text(die, "DW_AT_name"), _spell(kind), _size(bare), what, is_number and _signed(bare))
 
 

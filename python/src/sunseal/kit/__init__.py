@@ -190,9 +190,12 @@ def _uart_facts(
 
 
 def _tool_facts(chip: dict[str, Any], core: str) -> dict[str, str]:
-    classic, small = chip["core"] == "cpu", core == "msp430"
+    classic = chip["core"] == "cpu"
     multiplier = 16 if "mpy16" in chip else 32
-    floats = "- clang brings no floating point for the MSP430; `make TOOLCHAIN=gcc` with msp430-elf-gcc on PATH does."
+    floats = {
+        "msp430": "- clang brings no floating point; `make TOOLCHAIN=gcc` with msp430-elf-gcc on PATH does.",
+        "armv7em": "- The floating-point unit computes `float`; `double` needs `make TOOLCHAIN=gcc`.",
+    }
     help_gcc = {
         "msp430": "#   make TOOLCHAIN=gcc     msp430-elf-gcc of PATH for all of it",
         "armv7em": "#   make TOOLCHAIN=gcc     arm-none-eabi-gcc of PATH for all of it",
@@ -206,5 +209,5 @@ def _tool_facts(chip: dict[str, Any], core: str) -> dict[str, str]:
         "GCC_CPU": "-mcpu=msp430" if classic else "-mcpu=msp430x -msmall",
         "DEFINES": f"-DSUNSEAL_DEVICE_{chip['name']}=1 -DSUNSEAL_MPY={multiplier}",
         "MAKE_HELP": help_gcc.get(core, ""),
-        "README_FLOATS": floats if small else "",
+        "README_FLOATS": floats.get(core, ""),
     }

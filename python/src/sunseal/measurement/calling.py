@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -17,7 +18,7 @@ from sunseal.measurement import measuring
 from sunseal.variables import Parameter, Prototype
 
 if TYPE_CHECKING:
-    import numpy as np
+    from sunseal.machine import Number
 
 REPEAT_MAX = 1_000_000
 
@@ -31,7 +32,7 @@ class Call:
     energy_j: float
     energy_low_j: float
     energy_high_j: float
-    value: int | None
+    value: int | float | None
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Calls:
         """Return the fields of `--json`."""
         told = {k: v for k, v in vars(self).items() if k not in ("lints", "calls", "written")}
         told |= {what: self.spread(what) for what in ("cycles", "time_s", "energy_j")}
-        told["calls"] = [vars(call) for call in self.calls]
+        told["calls"] = [{**vars(call), "value": call.value if _finite(call.value) else None} for call in self.calls]
         told["written"] = {name: data.hex() for name, data in self.written.items()}
         return told
 
@@ -86,7 +87,7 @@ def measure_calls(
 
     A call of one's own is made from `start`, or else from `main`, before the program has set up its clocks; it is
     repeated on the same machine, with the same arguments. Of a function that the program calls, the first `repeat`
-    calls count. Arguments are whole numbers, `&symbol`, and what is put into free RAM and given by its address:
+    calls count. Arguments are numbers, `&symbol`, and what is put into free RAM and given by its address:
     a text with a zero behind it, `x"00ff"`, `[16]` for as many zero bytes.
 
     Raises
@@ -104,6 +105,7 @@ def measure_calls(
     except EngineError as e:
         raise SunsealError(f"`{elf.name}` has no function `{name}`: {e}") from e
     prototype = machine.variables.prototype(name)
+    _soft(prototype, program.image, name)
     own = arguments is not None
     walk = _Own(machine, name, arguments or [], prototype, start) if own else _Watched(machine, name, prototype, start)
     calls: list[Call] = []
@@ -134,6 +136,8 @@ def measure_calls(
         lints += (f"`{name}` was called {times}, then {walk.over}",)
     if own and prototype is None:
         lints += (f"no debug data tell the types of `{name}`: numbers were passed as `int`, the result is not read",)
+    if lost := [call.value for call in calls if not _finite(call.value)]:
+        lints += (f"`{name}` gave {lost[0]}, which JSON does not have: its `value` there is null",)
     return Calls(
         program=elf.name,
         call=call,
@@ -172,7 +176,7 @@ class _Walk:
         """Come to the next call's first instruction; return what was counted until there, None if there is none."""
         raise NotImplementedError
 
-    def finish(self) -> int | None:
+    def finish(self) -> int | float | None:
         """Run it to its return; give its result."""
         raise NotImplementedError
 
@@ -203,7 +207,7 @@ class _Watched(_Walk):
         self.resets = self.machine.resets
         return self.machine.engine.moment()
 
-    def finish(self) -> int | None:
+    def finish(self) -> int | float | None:
         """Run until the stack is the caller's again."""
         if not self.machine.returned(**_most()):
             raise self._never()
@@ -228,7 +232,7 @@ class _Own(_Walk):
     def _argument(self, text: str, parameter: Parameter | None) -> Argument:
         told = f"`{text}`" if parameter is None else f"`{text}` for {parameter.type} {parameter.name}".rstrip()
         if parameter is not None and parameter.kind == "other":
-            raise SunsealError(f"{told} cannot be given: only whole numbers and addresses are passed here")
+            raise SunsealError(f"{told} cannot be given: only numbers and addresses are passed here")
         if text.startswith("&"):
             return self.machine.address(text[1:])
         if (content := _buffer(text)) is not None:
@@ -237,6 +241,10 @@ class _Own(_Walk):
             place = self.machine.place(content)
             self.buffers.append((text, place, content))
             return place
+        kind = _kind(parameter)
+        if parameter is not None and parameter.kind == "float":
+            assert kind is not None
+            return self._real(text, told, kind)
         try:
             number = int(text, 0)
         except ValueError as e:
@@ -249,12 +257,18 @@ class _Own(_Walk):
                 types = "" if parameter else "; compile it with `-g -gdwarf-4`, and its types are known"
                 raise SunsealError(f"{told} does not fit the {bits} bits of an `int`{types}")
             return number
-        kind = _kind(parameter)
         assert kind is not None
         low = -(1 << 8 * parameter.size_bytes - 1) if parameter.signed else 0
         if not low <= number < low + (1 << 8 * parameter.size_bytes):
-            raise SunsealError(f"{told} does not fit: it has {parameter.size_bytes} bytes")
+            raise SunsealError(f"{told} does not fit into {8 * parameter.size_bytes} bits")
         return kind(number)
+
+    @staticmethod
+    def _real(text: str, told: str, kind: Callable[[str], Number]) -> Number:
+        try:
+            return kind(text)
+        except ValueError as e:
+            raise SunsealError(f"{told} is no number, such as `-1.5` or `2e-3`") from e
 
     def begin(self) -> Any:
         """Fill the buffers anew."""
@@ -263,7 +277,7 @@ class _Own(_Walk):
             self.machine.write(place, content)
         return self.machine.engine.moment()
 
-    def finish(self) -> int | None:
+    def finish(self) -> int | float | None:
         """Call it."""
         done = self.machine.call_here(self.name, *self.arguments, returns=self.result, **_most())
         if done is None:
@@ -278,18 +292,38 @@ class _Own(_Walk):
         }
 
 
+def _finite(value: float | None) -> bool:
+    return value is None or math.isfinite(value)
+
+
+ARM, FLOAT_HARD = 40, 0x400
+"""EM_ARM, and EF_ARM_ABI_FLOAT_HARD of e_flags (ELF for the Arm Architecture, AAELF32, table 4-2)."""
+
+
+def _soft(prototype: Prototype | None, image: bytes, name: str) -> None:
+    """Refuse numbers that travel in registers of a floating-point unit."""
+    machine, flags = int.from_bytes(image[18:20], "little"), int.from_bytes(image[36:40], "little")
+    if prototype is None or machine != ARM or not flags & FLOAT_HARD:
+        return
+    if any(p is not None and p.kind == "float" for p in (*prototype.parameters, prototype.result)):
+        raise SunsealError(
+            f"`{name}` has its floating-point numbers in the unit's own registers, which are not filled here",
+            hint="compile it with -mfloat-abi=softfp: the unit computes all the same",
+        )
+
+
 def _most() -> _Most:
     """Return where a run to a place is given up: the engine's own limits of a run between two marks."""
     return {"cycles": measuring.CYCLES_MAX, "time_s": 3600.0}
 
 
-def _kind(parameter: Parameter | None) -> type[np.integer[Any]] | None:
+def _kind(parameter: Parameter | None) -> type[Number] | None:
     import numpy as np
 
     if parameter is None or parameter.kind == "other":
         return None
-    letter = "i" if parameter.signed else "u"
-    kind: type[np.integer[Any]] = np.dtype(f"{letter}{parameter.size_bytes}").type
+    letter = "f" if parameter.kind == "float" else "i" if parameter.signed else "u"
+    kind: type[Number] = np.dtype(f"{letter}{parameter.size_bytes}").type
     return kind
 
 

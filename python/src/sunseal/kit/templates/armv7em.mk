@@ -1,5 +1,6 @@
 TOOLCHAIN ?= clang
-CPU := -mcpu=cortex-m4 -mthumb -mfloat-abi=soft
+# Numbers of type float are computed by the floating-point unit, which start-up turns on.
+CPU := -mcpu=cortex-m4 -mthumb -mfloat-abi=softfp -mfpu=fpv4-sp-d16
 ifeq ($(TOOLCHAIN),clang)
 ifeq ($(origin CC),default)
 CC := $(call tool,clang)
@@ -21,5 +22,4 @@ LINK = $(CC) $(TARGET) -nostartfiles -nostdlib
 GC := -Wl,--gc-sections
 LIBRARIES = -lgcc
 endif
-# The soft ABI hides the floating-point unit, which start-up turns on, from C alone.
-ASSEMBLE = $(CC) $(TARGET) -mfloat-abi=softfp -isystem runtime/include -c $< -o $@
+ASSEMBLE = $(CC) $(TARGET) -isystem runtime/include -c $< -o $@
