@@ -10,6 +10,7 @@ import select
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +21,7 @@ from sunseal import boards, coprocessor, units
 from sunseal._engine import EngineError
 from sunseal.cli.console import err, print_json, writable
 from sunseal.cli.options import Board, Json, Seconds, Seed, Vcc, adc_channel, vcc_of
+from sunseal.cli.spread import asked_of, spread
 from sunseal.errors import SunsealError
 
 if TYPE_CHECKING:
@@ -38,72 +40,154 @@ PENDING_BYTES = 4096
 """What is kept for a terminal that has not been opened yet; what comes on top is lost, as on a real line."""
 
 
-def run_command(
-    ctx: typer.Context,
-    elf: Annotated[Path, typer.Argument(metavar="FILE", help="Your program, an ELF; or several on one air, a TOML.")],
-    board: Board = boards.DEFAULT_BOARD,
-    span: Seconds = None,
+@dataclass
+class Ends:
+    """Where a run ends, and with which status."""
+
+    span: Seconds = None
     until: Annotated[
         list[str] | None, typer.Option("--until", help="Symbol or address at which the run ends. Repeatable.")
-    ] = None,
-    until_uart: Annotated[str | None, typer.Option("--until-uart", help="Text at which the run ends.")] = None,
+    ] = None
+    until_uart: Annotated[str | None, typer.Option("--until-uart", help="Text at which the run ends.")] = None
     status: Annotated[
         str | None, typer.Option("--exit", help="Variable whose low byte is the exit status at the end.")
-    ] = None,
+    ] = None
+
+    @property
+    def within(self) -> float | None:
+        """The simulated seconds to run."""
+        return None if self.span is None else units.time_s(self.span)
+
+
+@dataclass
+class Line:
+    """The serial line between the program and the terminal."""
+
     uart: Annotated[
         str | None, typer.Option("--uart", help="Serial interface to talk to; else the one that the board leads out.")
-    ] = None,
-    baud: Annotated[int, typer.Option("--baud", help="How fast the terminal types, 8N1.")] = 9600,
-    typed: Annotated[
-        Path | None, typer.Option("--input", help="File to type into the UART; - is standard input.")
-    ] = None,
-    typed_at: Annotated[str, typer.Option("--input-at", help="Simulated time from which it is typed.")] = "100ms",
+    ] = None
+    baud: Annotated[int, typer.Option("--baud", help="How fast the terminal types, 8N1.")] = 9600
+    typed: Annotated[Path | None, typer.Option("--input", help="File to type into the UART; - is standard input.")] = (
+        None
+    )
+    typed_at: Annotated[str, typer.Option("--input-at", help="Simulated time from which it is typed.")] = "100ms"
     pty: Annotated[
         bool, typer.Option("--pty", help="Lead the UART to a pseudo-terminal, in real time, for your terminal program.")
-    ] = False,
+    ] = False
+
+
+@dataclass
+class Inputs:
+    """What is connected to the board."""
+
     adc: Annotated[
         list[str] | None,
         typer.Option("--adc", help="CHANNEL=1.2V or CHANNEL=FILE.csv (seconds, volts). Repeatable."),
-    ] = None,
+    ] = None
     pin: Annotated[
         list[str] | None,
         typer.Option(
             "--pin", help="P1.3=0, =1, =toggle@1Hz, =FILE.csv (seconds, 0 or 1) or =FILE.vcd:SIGNAL. Repeatable."
         ),
-    ] = None,
+    ] = None
     i2c: Annotated[
         list[str] | None,
         typer.Option("--i2c", help="[SERIAL:]0x48=tmp102:21.5C, a device at an I2C address. Repeatable."),
-    ] = None,
+    ] = None
     spi: Annotated[
         list[str] | None,
         typer.Option("--spi", help="SERIAL:P6.7=fm25v02, a device that a pin selects. Repeatable."),
-    ] = None,
+    ] = None
+
+    def buses(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield each bus with its devices."""
+        yield from (("i2c", self.i2c or []), ("spi", self.spi or []))
+
+    def connect(self, bench: Bench) -> None:
+        """Connect everything to a bench."""
+        for given in self.adc or ():
+            _connect(bench, given)
+        for given in self.pin or ():
+            _drive(bench, given)
+        for bus, devices in self.buses():
+            for given in devices:
+                bench.put(bus, given)
+
+
+@dataclass
+class Records:
+    """Files that a run leaves."""
+
     pin_log: Annotated[
         Path | None, typer.Option("--pin-log", help="Write every edge of an output pin into this .csv.")
-    ] = None,
+    ] = None
     vcd: Annotated[
         Path | None, typer.Option("--vcd", help="Write pins and states into this .vcd, for a waveform viewer.")
-    ] = None,
+    ] = None
     vcd_pin: Annotated[
         list[str] | None, typer.Option("--vcd-pin", help="A pin in it; else the trigger pin. Repeatable.")
-    ] = None,
+    ] = None
     trace: Annotated[
         Path | None,
         typer.Option("--trace", help="Write each instruction with its registers into this .csv or .parquet."),
-    ] = None,
+    ] = None
     frames: Annotated[
         Path | None, typer.Option("--frames", "--pcap", help="Write what radios sent into this .csv or .pcap.")
-    ] = None,
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Refuse a file that could not be written before anything is run for it."""
+        writable(self.pin_log, (".csv",))
+        writable(self.vcd, (".vcd",))
+        writable(self.trace, (".csv", ".parquet"))
+        writable(self.frames, (".csv", ".pcap"))
+
+    def keep(self, bench: Bench) -> None:
+        """Have a bench keep what will be written."""
+        if self.frames is not None:
+            bench.keep_frames()
+        if self.trace is not None:
+            bench.keep_trace()
+
+    def write(self, bench: Bench) -> None:
+        """Write what a bench has kept; the VCD was written while it ran."""
+        if self.pin_log is not None:
+            rows = (f"{at_s!r},{name},{int(level)}\n" for at_s, _, name, level in bench.machine.pin_log())
+            self.pin_log.write_text("time_s,pin,level\n" + "".join(rows), encoding="utf-8")
+        if self.trace is not None:
+            _write_trace(bench, self.trace)
+        if self.frames is not None:
+            from sunseal.air import write_frames
+
+            write_frames(self.frames, bench.frames, lambda _: bench.board)
+
+
+@dataclass
+class Supply:
+    """What feeds the board, and whose coefficients weigh it."""
+
+    scenario: Annotated[
+        Path | None,
+        typer.Option("--supply", metavar="SCENARIO.toml", help="Feed it from a scenario's store and light, for --for."),
+    ] = None
+    vcc: Vcc = None
+    power: Annotated[str | None, typer.Option("--power", help="Power set for the joules.")] = None
+
+
+@spread
+def run_command(
+    ctx: typer.Context,
+    elf: Annotated[Path, typer.Argument(metavar="FILE", help="Your program, an ELF; or several on one air, a TOML.")],
+    board: Board = boards.DEFAULT_BOARD,
+    *,
+    ends: Ends,
+    line: Line,
+    inputs: Inputs,
+    records: Records,
     gdb: Annotated[
         str | None, typer.Option("--gdb", metavar="HOST:PORT", help="Serve a debugger, which runs the program.")
     ] = None,
-    supply: Annotated[
-        Path | None,
-        typer.Option("--supply", metavar="SCENARIO.toml", help="Feed it from a scenario's store and light, for --for."),
-    ] = None,
-    vcc: Vcc = None,
-    power: Annotated[str | None, typer.Option("--power", help="Power set for the joules.")] = None,
+    supply: Supply,
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
@@ -113,90 +197,84 @@ def run_command(
     it runs until it stops for good. The exit status is 0, or what the program says by semihosting or `--exit`; 1
     where it faults, is reset again and again, or misses its end.
     """
-    from sunseal.air import write_frames
     from sunseal.cli import progress
-    from sunseal.running import Bench
 
     if sys.stdout.isatty() and not as_json:
         progress.leave()  # what the program writes shows that it runs
-    writable(pin_log, (".csv",))
-    writable(vcd, (".vcd",))
-    writable(trace, (".csv", ".parquet"))
-    writable(frames, (".csv", ".pcap"))
+    asked = {
+        name: value for request in (ends, line, inputs, records, supply) for name, value in asked_of(request).items()
+    }
+    asked |= {"--gdb": gdb} if gdb is not None else {}
     if elf.suffix == ".toml":
-        alone = {"--until": until, "--exit": status, "--uart": uart, "--input": typed, "--pty": pty, "--adc": adc}
-        alone |= {"--pin": pin, "--pin-log": pin_log, "--vcd": vcd, "--trace": trace, "--gdb": gdb, "--supply": supply}
-        alone |= {"--vcc": vcc, "--power": power, "--i2c": i2c, "--spi": spi}
-        if refused := [name for name, given in alone.items() if given]:
+        if refused := [name for name in asked if name not in ("--for", "--until-uart", "--frames")]:
             raise SunsealError(f"`{refused[0]}` is of one program alone, and `{elf}` names several on an air")
-        _on_air(elf, span, until_uart, frames, seed, as_json)
+        _on_air(elf, ends, records.frames, seed, as_json)
         return
-    if vcd_pin and vcd is None:
+    if records.vcd_pin and records.vcd is None:
         raise SunsealError("`--vcd-pin` belongs to `--vcd`")
-    if supply is not None:
-        inputs: dict[str, object] = {
-            "--until": until,
-            "--until-uart": until_uart,
-            "--exit": status,
-            "--uart": uart,
-            "--input": typed,
-        }
-        inputs |= {"--pty": pty, "--pin": pin, "--pin-log": pin_log, "--vcd": vcd, "--gdb": gdb, "--trace": trace}
-        inputs |= {"--frames": frames}
-        if refused := [name for name, given in inputs.items() if given]:
+    if supply.scenario is not None:
+        if refused := [
+            name for name in asked if name not in ("--for", "--adc", "--i2c", "--spi", "--supply", "--vcc", "--power")
+        ]:
             raise SunsealError(
                 f"`{refused[0]}` is of a bench with a steady supply, and `--supply` feeds the program from a store "
                 "that may fail; leave one out"
             )
         source = ctx.get_parameter_source("board")
         own = source is None or source.name == "DEFAULT"  # else the scenario's board
-        told = _as_fed(supply, elf, None if own else board, span, vcc, power)
+        told = _as_fed(supply, elf, None if own else board, ends.within)
         if seed is not None:
             told["seed"] = seed
-        told["adc"] = {**told.get("adc", {}), **_voltages(adc)}
-        for bus, devices in (("i2c", i2c), ("spi", spi)):
-            told[bus] = [*told.get(bus, ()), *(devices or ())]
-        _fed(told, supply, as_json)
+        told["adc"] = {**told.get("adc", {}), **_voltages(inputs.adc)}
+        for bus, devices in inputs.buses():
+            told[bus] = [*told.get(bus, ()), *devices]
+        _fed(told, supply.scenario, as_json)
         return
-    if trace is not None and vcd is not None:
+    if records.trace is not None and records.vcd is not None:
         raise SunsealError("`--trace` cannot stand beside `--vcd`: run it once with each, the run is the same")
-    ends = {"--for": span, "--until": until, "--until-uart": until_uart, "--pty": pty, "--vcd": vcd, "--trace": trace}
-    moving = [given for given in pin or () if not given.endswith(("=0", "=1"))]
-    ends |= {f"--pin {given}": given for given in moving}
-    if gdb is not None and (refused := [name for name, given in ends.items() if given]):
-        raise SunsealError(f"`{refused[0]}` cannot stand beside `--gdb`: the debugger runs the program, not the bench")
-    bench = Bench(board, elf, uart=uart, baud=baud, power=power, vcc_v=vcc_of(vcc), seed=seed or 0)
-    if frames is not None:
-        bench.keep_frames()
-    for given in adc or ():
-        _connect(bench, given)
-    for given in pin or ():
-        _drive(bench, given)
-    for bus, devices in (("i2c", i2c), ("spi", spi)):
-        for given in devices or ():
-            bench.put(bus, given)
-    if status is not None:
-        bench.machine.address(status)
-    if trace is not None:
-        bench.keep_trace()
-    if typed is not None:
-        bench.send(_read(typed), units.time_s(typed_at, "--input-at"))
-    shown = uart if uart is not None else bench.uart
+    if gdb is not None:
+        running = [n for n in asked if n in ("--for", "--until", "--until-uart", "--pty", "--vcd", "--trace")]
+        running += [f"--pin {level}" for level in inputs.pin or () if not level.endswith(("=0", "=1"))]
+        if running:
+            raise SunsealError(
+                f"`{running[0]}` cannot stand beside `--gdb`: the debugger runs the program, not the bench"
+            )
+    _on_a_bench(elf, board, ends, line, inputs, records, gdb, supply, seed, as_json)
+
+
+def _on_a_bench(
+    elf: Path,
+    board: str,
+    ends: Ends,
+    line: Line,
+    inputs: Inputs,
+    records: Records,
+    gdb: str | None,
+    supply: Supply,
+    seed: int | None,
+    as_json: bool,
+) -> None:
+    from sunseal.running import Bench
+
+    bench = Bench(
+        board, elf, uart=line.uart, baud=line.baud, power=supply.power, vcc_v=vcc_of(supply.vcc), seed=seed or 0
+    )
+    inputs.connect(bench)
+    if ends.status is not None:
+        bench.machine.address(ends.status)
+    records.keep(bench)
+    if line.typed is not None:
+        bench.send(_read(line.typed), units.time_s(line.typed_at, "--input-at"))
+    shown = line.uart if line.uart is not None else bench.uart
     if not as_json:
         bench.on_output = lambda name, data: _show(name, data, shown)
-    recording = bench.recording(vcd, vcd_pin or ()) if vcd is not None else contextlib.nullcontext()
-    with _terminal(bench, shown) if pty else contextlib.nullcontext(), recording:
-        ended = _debugged(bench, elf, gdb) if gdb is not None else _play(bench, until, until_uart, span)
-    if pin_log is not None:
-        rows = (f"{at_s!r},{name},{int(level)}\n" for at_s, _, name, level in bench.machine.pin_log())
-        pin_log.write_text("time_s,pin,level\n" + "".join(rows), encoding="utf-8")
-    if trace is not None:
-        _write_trace(bench, trace)
-    if frames is not None:
-        write_frames(frames, bench.frames, lambda _: bench.board)
+    recording = contextlib.nullcontext() if records.vcd is None else bench.recording(records.vcd, records.vcd_pin or ())
+    with _terminal(bench, shown) if line.pty else contextlib.nullcontext(), recording:
+        ended = _debugged(bench, elf, gdb) if gdb is not None else _play(bench, ends)
+    records.write(bench)
     code = ended.exit_status
-    if status is not None and ended.why != "failed":
-        code = bench.machine.read_int(status) & 0xFF
+    if ends.status is not None and ended.why != "failed":
+        code = bench.machine.read_int(ends.status) & 0xFF
     _tell(bench, ended, shown, as_json)
     if code:
         raise typer.Exit(code)
@@ -219,12 +297,12 @@ def _write_trace(bench: Bench, path: Path) -> None:
         rows.to_parquet(path, index=False)
 
 
-def _play(bench: Bench, until: list[str] | None, until_uart: str | None, span: str | None) -> Ended:
+def _play(bench: Bench, ends: Ends) -> Ended:
     from sunseal.running import Ended
 
-    places = _places(bench, until or ())
+    places = _places(bench, ends.until or ())
     try:
-        return bench.run(places or None, until_uart=until_uart, within=None if span is None else units.time_s(span))
+        return bench.run(places or None, until_uart=ends.until_uart, within=ends.within)
     except KeyboardInterrupt:
         return Ended("time", "stopped by hand")
     except LineClosedError:
@@ -232,14 +310,12 @@ def _play(bench: Bench, until: list[str] | None, until_uart: str | None, span: s
     except EngineError as e:
         return Ended("failed", str(e), 1)
     except SunsealError as e:
-        if not until and until_uart is None:
+        if not ends.until and ends.until_uart is None:
             raise
         return Ended("failed", str(e), 1)
 
 
-def _on_air(
-    path: Path, span: str | None, until_uart: str | None, frames: Path | None, seed: int | None, as_json: bool
-) -> None:
+def _on_air(path: Path, ends: Ends, frames: Path | None, seed: int | None, as_json: bool) -> None:
     """Run the programs of a file on one air; each line that one writes has its name in front."""
     from sunseal import network
 
@@ -249,7 +325,7 @@ def _on_air(
         net.on_output = lines.heard
     failed = by = why = None
     try:
-        by = net.run(until_uart=until_uart, within=None if span is None else units.time_s(span))
+        by = net.run(until_uart=ends.until_uart, within=ends.within)
     except KeyboardInterrupt:
         why = "stopped by hand"
     except (EngineError, SunsealError) as e:
@@ -270,7 +346,7 @@ def _on_air(
             {"time_s": net.air.time_s, "ended_by": by, "failed": failed, "frames": len(net.frames), "nodes": nodes}
         )
     else:
-        why = why or failed or ("the time is over" if by is None else f"{by} wrote `{until_uart}`")
+        why = why or failed or ("the time is over" if by is None else f"{by} wrote `{ends.until_uart}`")
         err.print(f"{'[bold red]failed:[/]' if failed else 'ended:'} {escape(why)}")
         err.print(f"{units.show(net.air.time_s, 's')}, {len(net.nodes)} nodes, {len(net.frames)} frames on the air")
     if failed is not None:
@@ -305,27 +381,26 @@ def _debugged(bench: Bench, elf: Path, listen: str) -> Ended:
     return Ended("debugger", f"the debugger has {how}")
 
 
-def _as_fed(
-    supply: Path, elf: Path, board: str | None, span: str | None, vcc: str | None, power: str | None
-) -> dict[str, Any]:
+def _as_fed(supply: Supply, elf: Path, board: str | None, within: float | None) -> dict[str, Any]:
     """Return a scenario with a program of one's own in place of the scenario's."""
     from sunseal import places
     from sunseal.loop import simulation
     from sunseal.sweeps import keypaths
 
-    loaded = simulation.load(supply, elf)
+    assert supply.scenario is not None
+    loaded = simulation.load(supply.scenario, elf)
     places.look_beside(loaded.folder)
     told = simulation.facts(loaded)
     told |= keypaths.from_folder({bus: told.get(bus, []) for bus in ("i2c", "spi")}, "scenario", loaded.folder)
     if board is not None:
         told["board"] = board
     told["name"] = f"{elf.name} on {told['board']}"
-    if span is not None:
-        told["duration_s"] = units.time_s(span)
-    if vcc is not None:
-        told["power"]["vcc_v"] = vcc_of(vcc)
-    if power is not None:
-        told["power"]["set"] = power
+    if within is not None:
+        told["duration_s"] = within
+    if supply.vcc is not None:
+        told["power"]["vcc_v"] = vcc_of(supply.vcc)
+    if supply.power is not None:
+        told["power"]["set"] = supply.power
     return told
 
 

@@ -9,6 +9,18 @@ from collections.abc import Callable
 from typing import Any, get_type_hints
 
 
+def asked_of(request: Any) -> dict[str, Any]:
+    """Return by the option's name what a command was given of a request: what is not as it would be without."""
+    hints = get_type_hints(type(request), include_extras=True)
+    asked = {}
+    for field in dataclasses.fields(request):
+        value = getattr(request, field.name)
+        (option,) = (told for told in hints[field.name].__metadata__ if hasattr(told, "param_decls"))
+        if value not in (field.default, []):
+            asked[option.default] = value  # in an annotation Typer keeps the first spelling there
+    return asked
+
+
 def spread(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of each dataclass that it takes, in the order of its parameters.
 
