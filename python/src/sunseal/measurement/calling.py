@@ -130,14 +130,6 @@ def measure_calls(
             clocks[hz] = clocks.get(hz, 0) + cycles
     if not calls:
         raise SunsealError(f"`{elf.name}` never called `{name}`: {walk.over}")
-    lints = tuple(machine.lints())
-    if len(calls) < repeat:
-        times = "once" if len(calls) == 1 else f"{len(calls)} times"
-        lints += (f"`{name}` was called {times}, then {walk.over}",)
-    if own and prototype is None:
-        lints += (f"no debug data tell the types of `{name}`: numbers were passed as `int`, the result is not read",)
-    if lost := [call.value for call in calls if not _finite(call.value)]:
-        lints += (f"`{name}` gave {lost[0]}, which JSON does not have: its `value` there is null",)
     return Calls(
         program=elf.name,
         call=call,
@@ -150,8 +142,19 @@ def measure_calls(
         written=walk.written(),
         unchecked=tuple(sorted(unchecked)),
         assumed=tuple(sorted(assumed)),
-        lints=lints,
+        lints=(*machine.lints(), *_remarks(name, calls, repeat, walk, own and prototype is None)),
     )
+
+
+def _remarks(name: str, calls: list[Call], repeat: int, walk: _Walk, untyped: bool) -> Iterator[str]:
+    """Say what of the calls is not as it was asked."""
+    if len(calls) < repeat:
+        times = "once" if len(calls) == 1 else f"{len(calls)} times"
+        yield f"`{name}` was called {times}, then {walk.over}"
+    if untyped:
+        yield f"no debug data tell the types of `{name}`: numbers were passed as `int`, the result is not read"
+    if lost := [call.value for call in calls if not _finite(call.value)]:
+        yield f"`{name}` gave {lost[0]}, which JSON does not have: its `value` there is null"
 
 
 class _Most(TypedDict):
