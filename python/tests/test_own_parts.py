@@ -236,6 +236,9 @@ def test_each_template_checks(here: Path, sunseal: Cli, kind: str) -> None:
     based = sunseal("part", "new", kind, "based", "--extends", "mine")
     assert based.status == 0 and sunseal("part", "check", here / "sunseal/parts/based.toml").status == 0, based.err
     assert json.loads(sunseal("parts", "--kind", kind, "--json").out)[-1]["kinds"] is not None
+    if kind == "capacitor":
+        mine, model = (boards.part(name) for name in ("mine", part_files.MODELS[kind]))
+        assert mine["tolerance"] == model["tolerance"], "the lower end goes along"
 
 
 def test_a_leak_far_from_its_kin_is_questioned(here: Path, sunseal: Cli) -> None:
@@ -255,6 +258,7 @@ def test_a_leak_far_from_its_kin_is_questioned(here: Path, sunseal: Cli) -> None
         ("8.0", "-8.0", "leakage_uA is -8"),
         ("8.0", "nan", "capacitor.leakage_uA is NaN; a figure is a finite number"),
         ("0.47", "0.0", "capacitance_f is 0"),
+        ("tolerance_rel = 0.1", "tolerance_rel = 1.0", "100% downwards it may have no capacitance at all"),
         ('name = "bad"', 'name = "good"', "it must be the file's name"),
         ("[capacitor]", "[kondensator]", "unknown field `kondensator`"),
         ('source = "ours"\n', "", "missing field `source`"),

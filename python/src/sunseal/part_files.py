@@ -44,6 +44,18 @@ def kinds_of(facts: Mapping[str, Any]) -> list[str]:
     return [kind for kind in KINDS if kind in facts]
 
 
+def capacitor_tolerance_rel(facts: Mapping[str, Any]) -> tuple[float, float]:
+    """Return how far below and above its nominal capacitance a capacitor may be."""
+    high = float(facts["capacitor"]["tolerance_rel"])
+    low = float(facts.get("tolerance", {}).get("low_rel", high))
+    if not 0 <= low < 1:
+        raise SunsealError(
+            f"part `{facts['name']}`: by its tolerance of {low:.0%} downwards it may have no capacitance at all",
+            hint="give `low_rel` in a table [tolerance], such as 0.2 for -20 %, where the lower end is another",
+        )
+    return low, high
+
+
 # --- A new file ------------------------------------------------------------------------------
 
 
@@ -75,6 +87,10 @@ def template(kind: str, name: str, extends: str | None = None) -> str:
     lines += [f'title = "{name}"', ""]
     table = _table(kind, {"source": NO_SOURCE, **figures}, meanings)
     lines += [table[0], f"# The figures are those of {base}: put your own in their place.", *table[1:]]
+    if "tolerance" in facts:
+        told = "# How far the lower end of the tolerance is below the nominal figure; without it as far as the upper."
+        head, *rows = _table("tolerance", facts["tolerance"], {})
+        lines += ["", told, head, *rows]
     return "\n".join(lines) + "\n"
 
 
@@ -156,6 +172,8 @@ def check(path: Path) -> Checked:
         for kind in found:
             for wrong in _impossible(kind, facts[kind]):
                 raise SunsealError(f"`{path}`: {wrong}")
+        if "capacitor" in facts:
+            capacitor_tolerance_rel(facts)
         questions = [q for kind in found for q in _questions(kind, facts)]
         questions += [
             f"{kind}.source is still the template's" for kind in found if facts[kind].get("source") == NO_SOURCE
