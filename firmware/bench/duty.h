@@ -19,9 +19,9 @@ void duty_begin(uint16_t mclk_khz);
 uint16_t duty_timer(uint32_t period_s);
 
 /* A pause of so many milliseconds, 250 at most, in front of an operation, asleep: duty_lead behind
- * the firing that ends a period, then whatever is to happen before the pause, then duty_pause. Both
- * together take whole ticks of the timer, whose next firing comes when it would have. duty_pause
- * alone only before the first operation. For boards with a coprocessor. */
+ * the firing that ends a period, then whatever is to happen before the pause, then duty_pause, at
+ * once. The timer's next firing comes when it would have. duty_pause alone only before the first
+ * operation. For boards with a coprocessor. */
 void duty_lead(uint8_t ms);
 void duty_pause(uint8_t ms);
 

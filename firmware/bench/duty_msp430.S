@@ -17,3 +17,15 @@ HANDLER:
     inc     &duty_fired
     bic     #LPM_BITS, 0(sp)
     reti
+
+#if defined(SUNSEAL_AES_FPGA)
+#include "chip.h"
+
+    .section .text.duty_pause_handler,"ax",@progbits
+    .global sunseal_isr_tb0
+sunseal_isr_tb0:
+    bic     #0x0011, &TB0CCTL1      ; CCIE, CCIFG: once
+    inc     &duty_paused
+    bic     #LPM_BITS, 0(sp)
+    reti
+#endif

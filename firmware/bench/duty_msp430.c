@@ -17,36 +17,20 @@
 
 volatile uint16_t duty_fired;
 
-#if defined(SUNSEAL_AES_FPGA)
-/* Where the timer ends, by parts of a period; behind a pause it ends sooner, once. */
-static uint16_t part_top;
-
-static void whole_parts(void) {
-    TBCCR0 = part_top;
+/* Sleeps until a counter of interrupts is not `seen`. */
+static inline __attribute__((always_inline)) void sleep_while(const volatile uint16_t *fired,
+                                                              uint16_t seen) {
+    __asm__ volatile("dint\n\tnop" ::: "memory");
+    while (*fired == seen) {
+        /* Interrupts on and asleep in one instruction. */
+        __asm__ volatile("bis %0, sr\n\tnop\n\tdint\n\tnop" ::"i"(LPM3_GIE) : "memory");
+    }
+    __asm__ volatile("nop\n\teint\n\tnop" ::: "memory");
 }
-
-void duty_lead(uint8_t ms) {
-    (void)ms; /* duty_pause takes whole ticks, of 1/4096 s */
-}
-
-void duty_pause(uint8_t ms) {
-    const uint16_t ticks = (uint16_t)((ms * (uint32_t)TICKS_HZ + 999) / 1000);
-    const uint16_t seen = duty_fired;
-    TBCCR0 = ticks - 1;
-    duty_sleep(seen);
-    duty_fired = seen; /* this firing is none of the period's */
-    TBCCR0 = part_top - ticks;
-}
-#else
-static void whole_parts(void) {}
-#endif
 
 uint16_t duty_timer(uint32_t period_s) {
     uint16_t parts = duty_divide(period_s * TICKS_HZ, 0x10000);
     TBCCR0 = (uint16_t)(period_s * TICKS_HZ / parts - 1);
-#if defined(SUNSEAL_AES_FPGA)
-    part_top = TBCCR0;
-#endif
     TBCCTL0 = CCIE;
     TBCTL = ACLK_BY_8_UP;
     __asm__ volatile("nop\n\teint\n\tnop" ::: "memory");
@@ -54,11 +38,23 @@ uint16_t duty_timer(uint32_t period_s) {
 }
 
 void duty_sleep(uint16_t seen) {
-    __asm__ volatile("dint\n\tnop" ::: "memory");
-    while (duty_fired == seen) {
-        /* Interrupts on and asleep in one instruction. */
-        __asm__ volatile("bis %0, sr\n\tnop\n\tdint\n\tnop" ::"i"(LPM3_GIE) : "memory");
-    }
-    whole_parts();
-    __asm__ volatile("nop\n\teint\n\tnop" ::: "memory");
+    sleep_while(&duty_fired, seen);
 }
+
+#if defined(SUNSEAL_AES_FPGA)
+/* Its handler counts, as duty_fired's does. */
+extern volatile uint16_t duty_paused;
+volatile uint16_t duty_paused;
+
+void duty_lead(uint8_t ms) {
+    (void)ms; /* compare 1 leaves the period alone */
+}
+
+/* The counter stands at 0, or at TBCCR0 with 0 to come: the CPU is faster than a tick. */
+void duty_pause(uint8_t ms) {
+    const uint16_t seen = duty_paused;
+    TB0CCR1 = (uint16_t)((ms * (uint32_t)TICKS_HZ + 999) / 1000);
+    TB0CCTL1 = CCIE;
+    sleep_while(&duty_paused, seen);
+}
+#endif

@@ -23,9 +23,10 @@ from sunseal import (
     published,
 )
 from sunseal.errors import MissingToolError, SunsealError
+from sunseal.loop import simulation
 from sunseal.measurement import measuring
 
-UP5K, SPARTAN3E = "mica2-fpga-up5k", "mica2-fpga-spartan3e"
+UP5K, SPARTAN3E, FR5994 = "mica2-fpga-up5k", "mica2-fpga-spartan3e", "msp430fr5994-fpga-up5k"
 CIPHERS = {"aes128": 16, "xtea": 8, "present128": 8}
 ERR_ENGINE = -46
 BYTES = bytes.fromhex
@@ -401,6 +402,16 @@ def test_all_supplies_take_more_than_the_core_and_a_pause_pays_for_a_boot() -> N
             assert offload.idle_w(board) == pytest.approx(offload.at_rest_w(board))
         # A start is the boot, and the mote that waits for it.
         assert offload.pause_s(board) > offload.boot_j(board) / offload.idle_w(board)
+
+
+@pytest.mark.parametrize("switched_off", [False, True])
+@pytest.mark.parametrize("board", [UP5K, FR5994])
+def test_a_period_is_as_long_as_it_was_asked_whatever_the_fpga_does_in_it(board: str, switched_off: bool) -> None:
+    supply = {"cell": "two-aa-energizer-e91", "output": "ti-tps7a02"}
+    scenario = simulation.duty_scenario(
+        "aes128-encrypt", board=board, period_s=30, duration_s=105, switched_off=switched_off, supply=supply
+    )
+    assert simulation.duty(simulation.play(scenario)).operations == 4  # at 0, 30, 60 and 90 s
 
 
 def test_curve_and_bench_count_the_coprocessor() -> None:
