@@ -39,11 +39,21 @@ static void radio_to_sleep(void) {
 
 volatile uint16_t duty_fired;
 
+/* RTC_C fires where a minute begins. At the beginning of a period that is no whole minutes its
+ * clock is put forward, so that the first firing ends the seconds beyond them. Should the write
+ * restart the prescalers, they have just begun, and the period is longer by the handler's way to
+ * it. */
+static uint8_t begins_at_s;
+static uint16_t parts, part;
+
 void sunseal_isr_45(void);
 void sunseal_isr_45(void) {
     RTCCTL0 = RTC_KEY | RTCTEVIE;
-    RTCPS1CTL &= (uint16_t)~RT1PSIFG;
-    (void)RTCPS1CTL; /* the write has arrived */
+    if (begins_at_s != 0 && ++part == parts) {
+        part = 0;
+        RTCTIM0 = begins_at_s;
+    }
+    (void)RTCCTL0; /* the write has arrived */
     duty_fired++;
 }
 
@@ -66,16 +76,17 @@ void duty_begin(uint16_t mclk_khz) {
 }
 
 uint16_t duty_timer(uint32_t period_s) {
+    const uint8_t seconds = (uint8_t)(period_s % 60);
+    begins_at_s = seconds != 0 ? 60 - seconds : 0;
+    parts = (uint16_t)(period_s / 60 + (seconds != 0));
     RTCCTL0 = RTC_KEY;
     RTCCTL13 = RTCHOLD;
-    int minutes = period_s % 60 == 0;
-    RTCPS1CTL = minutes ? 0 : RTCPS_SECOND;
-    RTCTIM0 = 0;
-    RTCCTL0 = minutes ? RTC_KEY | RTCTEVIE : RTC_KEY;
+    RTCTIM0 = begins_at_s;
+    RTCCTL0 = RTC_KEY | RTCTEVIE;
     RTCCTL13 = EVERY_MINUTE;
     NVIC_ISER0 = NVIC_RTC_C;
     SCR |= SLEEPDEEP;
-    return (uint16_t)(minutes ? period_s / 60 : period_s);
+    return parts;
 }
 
 void duty_sleep(uint16_t seen) {

@@ -22,6 +22,28 @@ def play(board: str, **changes: Any) -> simulation.Played:
 
 
 @pytest.mark.parametrize("board", boards.of_nodes())
+def test_a_period_of_seconds_takes_no_more_wake_ups_than_one_of_minutes(board: str) -> None:
+    def cycles(period_s: int) -> float:
+        few, many = (
+            simulation.play(
+                simulation.duty_scenario(
+                    "sha256-hash", board=board, supply=STIFF, vcc_v=3.0, period_s=period_s, duration_s=n * period_s + 5
+                )
+            )
+            for n in (1, 4)
+        )
+        assert [simulation.duty(p).operations for p in (few, many)] == [2, 5]
+        awake = [
+            sum(i["cycles"] for i in p.record["energy"]["load"]["items"] if i["name"].startswith("active."))
+            for p in (few, many)
+        ]
+        return (awake[1] - awake[0]) / 3
+
+    # A timer of eight bits fires each 8 s, 60 cycles a time.
+    assert cycles(30) < cycles(60) + 8 * 60
+
+
+@pytest.mark.parametrize("board", boards.of_nodes())
 def test_a_duty_cycle_takes_its_operations_and_its_sleep(board: str) -> None:
     """From one duration to a longer one start-up cancels; sleep, with its wake-ups, is that of an idle node."""
 
