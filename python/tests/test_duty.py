@@ -37,7 +37,7 @@ def test_a_period_of_seconds_takes_no_more_wake_ups_than_one_of_minutes(board: s
             sum(i["cycles"] for i in p.record["energy"]["load"]["items"] if i["name"].startswith("active."))
             for p in (few, many)
         ]
-        return (awake[1] - awake[0]) / 3
+        return float(awake[1] - awake[0]) / 3
 
     # A timer of eight bits fires each 8 s, 60 cycles a time.
     assert cycles(30) < cycles(60) + 8 * 60

@@ -14,6 +14,7 @@ import sunseal
 from conftest import Cli, require
 from sunseal import EngineError, Machine, SunsealError
 from sunseal.measurement import cutting, injecting, measuring
+from test_variables import build as compiled
 
 BOARD = "msp430fr5994-launchpad"
 SCRIPT = Path(__file__).parents[2] / "crates/sunseal-mcu/tests/fr5994/program/msp430fr5994.ld"
@@ -670,3 +671,13 @@ def test_a_voltage_at_the_adc_is_there_in_each_life(build: Build, sunseal: Cli) 
         refused = sunseal(*command)
         assert refused.status == 2
         assert "channel A3 has no voltage" in " ".join(refused.err.split())
+
+
+def test_a_chip_on_which_losses_are_not_compared_is_told(tmp_path: Path, sunseal: Cli) -> None:
+    text = (
+        'volatile int result;\n__attribute__((noinline)) void done(void) { __asm__ volatile(""); }\n'
+        "int main(void) { result = 3; for (;;) done(); }\n"
+    )
+    elf = compiled("msp432p401r-launchpad", tmp_path, text=text)
+    told = sunseal("inject", elf, "--board", "msp432p401r-launchpad", "--to", "done", "--losses", "any")
+    assert told.status == 0 and cutting.NOT_COMPARED in " ".join(told.out.split())

@@ -171,8 +171,12 @@ def _names(names: Sequence[str]) -> str:
 
 def _told_apart(changing: Mapping[str, int]) -> str:
     """Say what keeps changing, where a program never comes to memories that were there before."""
+    from sunseal.measurement.cutting import NOT_COMPARED
+
     if not changing:
         return ""
+    if NOT_COMPARED in changing:
+        return f": {NOT_COMPARED}, so that each loss counts as one of its own; on an MSP430F5xx or FR5xx it is"
     held = ", ".join(f"`{escape(name)}` ({values:,} values)" for name, values in list(changing.items())[:5])
     return f"; they are told apart by {held}: if a program's lives are counted there, --hold it"
 

@@ -30,6 +30,8 @@ LAST_KEPT = 64
 """So many of what a last loss left are kept, to recognise others by: in flash there are thousands, hardly two alike."""
 UNCUT_NAMED = 100
 """Of so many that were not, it is told what tells them from those that were."""
+NOT_COMPARED = "what losses leave is not compared on this chip"
+"""What keeps recoveries apart where no two are told to be the same: all but the MSP430F5xx and FR5xx."""
 PLAIN = frozenset(
     "address addresses adc_volts board describe device flags hook memory pc pin place ranges read read_int registers "
     "release run set_pin states timing unhook vcc_v write __class__".split()
@@ -504,6 +506,8 @@ class Campaign:
         for name, values in found.items():
             held = (left.kept.bytes(*name[1:]) for left in (*self.nodes, *self.uncut) if left.kept is not None)
             values.update(bytes(value) for value in held if value is not None)
+        if self.uncut and all(left.kept is None for left in self.uncut):
+            return {NOT_COMPARED: len(self.uncut)}
         if self.uncut and not found:
             return {"registers or parts": len(self.uncut)}
         return {name: len(values) for (name, _, _), values in sorted(found.items(), key=lambda f: -len(f[1]))}
