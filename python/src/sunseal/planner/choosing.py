@@ -27,7 +27,7 @@ NEAR = 0.05
 NEAR_PLAYS = 24
 """So many of those at most, the cheapest first."""
 FAR = 0.25
-"""The hourly year is harder by less than so much: 17 % more load was carried by the engine's (docs/accuracy.md)."""
+"""The hourly year is harder by less than so much: 13 % more load was carried by the engine's (docs/accuracy.md)."""
 FAR_PLAYS = 24
 """So many between these two at most are asked of the engine's year, the nearest to the edge: more light adds others
 behind them."""
