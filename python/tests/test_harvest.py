@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sunseal.errors import SunsealError
-from sunseal.harvest.light import V_THERMAL, Panel, bounds, diode_at, month_day, sunlight
+from sunseal.harvest.light import V_THERMAL, Panel, at_maximum_power, bounds, diode_at, month_day, sunlight
 
 PANEL = "ixys-slmd600h10l"
 
@@ -24,6 +24,18 @@ def test_the_fitted_panel_gives_the_datasheet_power_at_test_conditions() -> None
     assert point["v_mp"] == pytest.approx(panel.v_mp_v, rel=0.05)
     assert pvlib.singlediode.bishop88_i_from_v(0.0, i_l, i_0, r_s, r_sh, a) == pytest.approx(panel.i_sc_a, rel=1e-3)
     assert pvlib.singlediode.bishop88_v_from_i(0.0, i_l, i_0, r_s, r_sh, a) == pytest.approx(panel.v_oc_v, rel=1e-3)
+
+
+def test_all_diodes_at_once_are_at_the_maximum_that_each_has_alone() -> None:
+    import pvlib
+
+    random = np.random.default_rng(15)
+    light, cell_c = 10 ** random.uniform(-4, 3.1, 200), random.uniform(-20, 70, 200)
+    diodes = diode_at(Panel.load(PANEL), light, cell_c)
+    voltage, current = at_maximum_power(*diodes)
+    point = pvlib.pvsystem.max_power_point(*diodes, method="brentq")
+    assert voltage * current == pytest.approx(np.asarray(point["p_mp"]), rel=1e-12)
+    assert voltage == pytest.approx(np.asarray(point["v_mp"]), rel=1e-9)
 
 
 @pytest.mark.parametrize("part", [PANEL, "ixys-slmd121h04l"])

@@ -26,7 +26,18 @@ from sunseal.errors import SunsealError
 from sunseal.harvest import light as harvest
 from sunseal.loop import fleet as fleets
 from sunseal.loop import simulation
-from sunseal.planner import lifetime, operations, plan, plan_confirm, plan_link, radio, sweep, uncertainty
+from sunseal.planner import (
+    choosing,
+    lifetime,
+    operations,
+    plan,
+    plan_confirm,
+    plan_link,
+    radio,
+    sweep,
+    uncertainty,
+    years,
+)
 from sunseal.planner import plan_requirements as wishes
 from sunseal.planner import plan_supplies as supply
 
@@ -167,7 +178,7 @@ def test_the_engines_year_never_contradicts_a_plan_outside_its_uncertainty(
     everything = sweep.field(wanted, frame)
     for c in plan.choose(everything, check=False, best=3).configurations:
         assert isinstance(c.supply, supply.Harvested)
-        year = plan.play_year(everything, c.supply, c.load)
+        year = years.play_year(everything, c.supply, c.load)
         energy = c.margins[-1]
         assert year["energy_balance_rel"] < 1e-6
         if energy.sure:
@@ -220,7 +231,7 @@ def test_what_a_supply_carries_is_where_the_engines_year_ends(frame: pd.DataFram
 
         def survived(share: float, days: int, one: supply.Harvested = one, rail_w: float = low) -> float:
             asked = load.assign(mean_w=share * rail_w, compute_w=rounds_w, radio_w=0.0, busy=0.001)
-            return float(plan.play_year(everything, one, asked, days)["survived_share"])
+            return float(years.play_year(everything, one, asked, days)["survived_share"])
 
         assert survived(0.85, 365) >= 0.97 - 1.5 / supply.DAYS, one.name
         if one.output is None:  # the general circuit takes its time over a brown-out a night
@@ -234,7 +245,7 @@ def engines_edge_w(one: supply.Harvested, trace: Any, survive: float, guess_w: f
 
     def alive(rail_w: float) -> bool:
         profile = fleets.NodeProfile(rail_w, 0.0, 0.0, 60.0, ())
-        fate = plan.play_trace(one, 1.8, profile, trace, supply.DAYS)
+        fate = years.play_trace(one, 1.8, profile, trace, supply.DAYS)
         return bool(fate["days_survived"] / fate["days"] >= survive - 0.5 / supply.DAYS)
 
     low, high = guess_w / 1.3, guess_w * 1.3
@@ -789,7 +800,7 @@ def test_what_the_engines_year_carries_is_not_refused(frame: pd.DataFrame, tmp_p
     """At the edge the hourly year refuses too early: there the engine's own year decides."""
     edge = at_the_edge(frame, tmp_path)(1.008)
     share = edge.requirements.survive_share - 0.5 / supply.DAYS
-    assert plan.play_year(edge, edge.harvested[0], edge.table)["survived_share"] >= share
+    assert years.play_year(edge, edge.harvested[0], edge.table)["survived_share"] >= share
     assert cheapest(edge) == math.inf
     assert plan.choose(edge, check=False).best is None
     found = plan.choose(edge).best
@@ -803,11 +814,11 @@ def test_far_below_the_edge_the_engines_year_is_asked_and_decides(
     # It does not carry this, and is believed.
     refused = plan.choose(asked_for(1.15))
     assert refused.best is None
-    assert -plan.FAR < refused.candidates.energy_margin.max() < -plan.NEAR
-    carries = {"survived_share": 1.0, "brown_outs": 0, "energy_balance_rel": 0.0}
-    monkeypatch.setattr(plan, "play_year", lambda *_: carries)
+    assert -choosing.FAR < refused.candidates.energy_margin.max() < -choosing.NEAR
+    carries = {"survived_share": 1.0, "days": 365, "days_survived": 365, "brown_outs": 0, "energy_balance_rel": 0.0}
+    monkeypatch.setattr(years, "play_year", lambda *_: carries)
     found = plan.choose(asked_for(1.15)).best
-    assert found is not None and 0.0 <= found.margin["energy"] <= plan.SURELY
+    assert found is not None and 0.0 <= found.margin["energy"] <= years.SURELY
     # Beyond that it is not asked.
     assert plan.choose(asked_for(1.4)).best is None
 

@@ -335,13 +335,16 @@ impl Store {
     #[must_use]
     #[inline]
     pub fn open(&self, x: &State) -> (f64, f64) {
-        let (mut g, mut gu) = (0.0, 0.0);
+        // From one branch's voltage on: branches at the same one have it to the last bit, and a store that begins at the
+        // voltage at which the output comes on is not a rounding below it.
+        let first_v = self.branches[0].open_v(x[0]);
+        let (mut g, mut apart) = (0.0, 0.0);
         for (b, &x) in self.branches.iter().zip(x) {
             let s = 1.0 / b.resistance_ohm(x);
             g += s;
-            gu += s * b.open_v(x);
+            apart += s * (b.open_v(x) - first_v);
         }
-        (gu / g, 1.0 / g)
+        (first_v + apart / g, 1.0 / g)
     }
 
     /// How far a charge taken in a moment lowers the open voltage, before the branches even out.

@@ -14,7 +14,7 @@ import numpy as np
 from sunseal import boards
 from sunseal.errors import SunsealError, unknown
 from sunseal.harvest.harvested import Harvested
-from sunseal.harvest.light import MODEL, Panel, diode_at, low_light_of, low_light_text
+from sunseal.harvest.light import MODEL, Panel, at_maximum_power, diode_at, low_light_of, low_light_text
 from sunseal.trace.model import Array
 
 if TYPE_CHECKING:
@@ -270,20 +270,8 @@ def _of_light(time_s: Array, light_w_m2: Array, cell_c: Array, panel: Panel, abo
 
 
 def _maximum_power(rows: Array) -> tuple[Array, Array]:
-    """Find voltage and current of each cell's maximum power point, by golden section over the diode's voltage.
-
-    pvlib's own search goes row by row: a year of hours takes it half a minute.
-    """
-    import pvlib
-
-    figures = [rows[:, k] for k in range(5)]
-    low, high = np.zeros(len(rows)), pvlib.singlediode.estimate_voc(figures[0], figures[1], figures[4])
-    part = (np.sqrt(5.0) - 1) / 2
-    for _ in range(50):
-        near, far = high - part * (high - low), low + part * (high - low)
-        less = pvlib.singlediode.bishop88(near, *figures)[2] < pvlib.singlediode.bishop88(far, *figures)[2]
-        low, high = np.where(less, near, low), np.where(less, high, far)
-    current, voltage, _ = pvlib.singlediode.bishop88((low + high) / 2, *figures)
+    """Return voltage and current of each cell's maximum power point."""
+    voltage, current = at_maximum_power(*rows.T)
     return np.maximum(voltage, 0.0), np.maximum(current, 0.0)
 
 

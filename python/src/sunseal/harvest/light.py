@@ -354,14 +354,27 @@ def _moved(
 
 def _at_maximum(panel: Panel, poa_w_m2: Array, cell_c: Array) -> tuple[Array, Array]:
     """Return a panel's voltage and current at its maximum power point."""
-    import pvlib
-
     voltage, current = np.zeros_like(poa_w_m2), np.zeros_like(poa_w_m2)
     # Of less than this the solver cannot tell the open circuit from none.
     lit = poa_w_m2 > 1e-5
-    point = pvlib.pvsystem.max_power_point(*diode_at(panel, poa_w_m2[lit], cell_c[lit]), method="brentq")
-    voltage[lit] = np.asarray(point["v_mp"], dtype=float)
-    current[lit] = np.asarray(point["i_mp"], dtype=float)
+    voltage[lit], current[lit] = at_maximum_power(*diode_at(panel, poa_w_m2[lit], cell_c[lit]))
+    return voltage, current
+
+
+def at_maximum_power(i_l: Array, i_0: Array, r_s: Array, r_sh: Array, a: Array) -> tuple[Array, Array]:
+    """Return voltage and current of single diodes at their maximum power, all bisected at once.
+
+    pvlib's own search goes diode by diode: a year of hours takes it seconds.
+    """
+    import pvlib
+
+    figures = i_l, i_0, r_s, r_sh, a
+    low, high = np.zeros_like(i_l), pvlib.singlediode.estimate_voc(i_l, i_0, a)
+    for _ in range(52):
+        middle = (low + high) / 2
+        rises = pvlib.singlediode.bishop88(middle, *figures, gradients=True)[6] > 0.0
+        low, high = np.where(rises, middle, low), np.where(rises, high, middle)
+    current, voltage, _ = pvlib.singlediode.bishop88((low + high) / 2, *figures)
     return voltage, current
 
 
@@ -385,15 +398,14 @@ LEAST_W_M2 = 1e-2
 @cache
 def _bounds(panel: Panel) -> tuple[Array, Array, Array]:
     """Tabulate `bounds` over the logarithm of the light, at 25 degC: they hardly move with the temperature."""
-    import pvlib
-
     light = np.union1d(np.geomspace(LEAST_W_M2, 1500.0, 80), MEASURED_W_M2)
     cell_c = np.full_like(light, 25.0)
 
     def power(fit: tuple[float, float, float, float, float], law: Shunt) -> Array:
         i_l, _, r_s, r_sh, a = fit
         diode = _moved(panel, (i_l, r_s, r_sh, a), law(r_sh, light), light, cell_c)
-        return np.asarray(pvlib.pvsystem.max_power_point(*diode, method="brentq")["p_mp"], dtype=float)
+        voltage, current = at_maximum_power(*diode)
+        return voltage * current
 
     told = power(_single_diode(panel), desoto_ohm)
     known_w_m2 = 1000.0 if panel.low_light is None else panel.low_light[0]

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-from sunseal import _engine, boards, citing, coprocessor, images
+from sunseal import _engine, boards, citing, coprocessor, images, places
 from sunseal.errors import SunsealError
 from sunseal.machine import Machine, timing_pairs
 from sunseal.measurement import oracle
@@ -458,6 +458,7 @@ def curve_voltages(weights: PowerSet) -> list[float]:
     return sorted({*(max(v, start_v) for _, v, _ in weights.inner.levels()), 2.7})
 
 
+@places.cached
 def starts_from_v(board: str) -> float:
     """Return the supply from which a board's chip starts, where that is more than it runs at.
 

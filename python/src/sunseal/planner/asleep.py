@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sunseal import _engine, boards
+from sunseal import _engine, boards, places
 from sunseal.measurement import measuring
 from sunseal.planner import radio as radios
 
@@ -70,6 +70,7 @@ def _sum(*parts: Ends) -> Ends:
     return typical, low, high
 
 
+@places.cached
 def of_board(board: str, vcc_v: float, power: str = measuring.DEFAULT_POWER) -> Asleep:
     """Return what a board draws asleep at a supply, by the set `power` of its chip."""
     facts: Any = boards.board(board)

@@ -18,35 +18,17 @@ import numpy as np
 import pandas as pd
 
 from sunseal import boards, citing, places, units
-from sunseal.loop import fleet as fleets
 from sunseal.measurement import measuring
-from sunseal.planner import asleep, lifetime, operations, plan_coupons, sweep, uncertainty
+from sunseal.planner import asleep, choosing, lifetime, operations, plan_coupons, sweep, uncertainty
 from sunseal.planner import plan_link as links
 from sunseal.planner import plan_requirements as wishes
 from sunseal.planner import plan_supplies as supply
 from sunseal.planner import radio as radios
+from sunseal.planner.choosing import Found, Numbers, at_true, name_of
 from sunseal.planner.plan_requirements import Requirements
-from sunseal.planner.relaxations import Numbers, Relaxation, at_true, factor, name_of, relaxations
+from sunseal.planner.relaxations import Relaxation, factor, relaxations
 
-BEST = 5
-SPARE = 3
-"""So many more are kept to take the place of one that the engine's year refuses."""
-NEAR = 0.05
-"""So much below the edge the engine's year is asked, for the hourly year is a little harder than it."""
-SURELY = 0.10
-"""Below this margin by the hourly year, the engine's year is asked for its own."""
-NEAR_PLAYS = 24
-"""So many of those at most, the cheapest first."""
-FAR = 0.25
-"""The hourly year is harder by less than so much: 17 % more load was carried by the engine's (docs/accuracy.md)."""
-FAR_PLAYS = 24
-"""So many between these two at most are asked of the engine's year, the nearest to the edge: more light adds others
-behind them."""
 UNITS = {"link": "dB", "security": "bits"}
-KIND = ["workload", "board", "store", "mode"]
-"""Of each of these combinations one is offered."""
-COMMON = ("security", "latency", "link", "flash", "ram", "duty")
-"""Requirements that no supply changes."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +167,7 @@ def _finite(told: dict[str, Any]) -> dict[str, Any]:
 def plan(
     requirements: Path | Mapping[str, Any] | Requirements,
     *,
-    best: int = BEST,
+    best: int = choosing.BEST,
     check: bool = True,
     progress: operations.Progress | None = None,
 ) -> Planned:
@@ -205,17 +187,17 @@ def plan(
         return choose(sweep.field(wanted, progress=progress), best=best, check=check)
 
 
-def choose(everything: sweep.Field, *, best: int = BEST, check: bool = True) -> Planned:
+def choose(everything: sweep.Field, *, best: int = choosing.BEST, check: bool = True) -> Planned:
     """Choose from a field that was brought together before."""
     wanted, table = everything.requirements, everything.table
-    groups, names = _groups(table)
+    groups, names = choosing.groups_of(table)
     found = Found(len(table), plan_coupons.eligible(wanted, table) if check else None)
     for i, judged in everything.judged():
         found.add(i, judged, groups)
-    candidates = _frame(everything, found, found.kept)
+    candidates = choosing.frame(everything, found, found.kept)
     configurations, dropped = _configurations(everything, candidates, found, best, check)
     losers = [*dropped, *_losers(everything, found, groups, names, candidates, configurations)]
-    relaxed = [] if configurations else relaxations(everything, found)
+    relaxed = [] if configurations else relaxations(everything, found, choosing.Asked() if check else None)
     remarks = [f"taken only where they are named, for their keys are used up: {', '.join(sweep.used_up(wanted))}"]
     if not sweep.used_up(wanted):
         remarks = []
@@ -235,154 +217,25 @@ def choose(everything: sweep.Field, *, best: int = BEST, check: bool = True) -> 
     )
 
 
-# --- Going through all of it -----------------------------------------------------------------
-
-
-def _groups(table: pd.DataFrame) -> tuple[Numbers, list[tuple[str, str]]]:
-    """Number the loads by algorithm and board."""
-    index = pd.MultiIndex.from_frame(table[["workload", "board"]])
-    codes, kinds = index.factorize()
-    return np.asarray(codes, dtype=np.int64), [(str(w), str(b)) for w, b in kinds]
-
-
-class Found:
-    """What is kept of each supply's judgement: the best of each group, and how near the others came."""
-
-    def __init__(self, loads: int, coupons: sweep.Flags | None) -> None:
-        """Begin with nothing found for any of so many loads; `coupons` tells which of them these could serve."""
-        self.considered = self.qualifying = 0
-        self.kept: list[tuple[int, int, float, float, float, bool]] = []
-        """Supply, load, cost, power drawn, energy margin, whether it qualifies."""
-        self.coupons = coupons
-        self.for_coupons: list[tuple[int, int, float, float, float, bool]] = []
-        """The same of what fails nothing but its energy, where coupons could move some of it."""
-        self.margin = np.full(loads, -np.inf)
-        """The best energy margin of each load, over all supplies."""
-        self.supply = np.full(loads, -1)
-        self.met: dict[str, sweep.Flags] = {}
-
-    def add(self, i: int, judged: sweep.Judged, groups: Numbers) -> None:
-        """Take one supply's judgement in."""
-        good, margin = judged.all_met, judged.margin
-        self.considered += int(judged.fits.sum())
-        self.qualifying += int(good.sum())
-        self.met = {k: v for k, v in judged.met.items() if k != "energy"}
-        better = judged.fits & (margin > self.margin)
-        self.margin[better], self.supply[better] = margin[better], i
-        rest = judged.fits & ~good
-        short = judged.all_but("energy") & ~good
-        near, far = short & (margin >= -NEAR), short & (margin < -NEAR) & (margin >= -FAR)
-        classes = [
-            (good, True, judged.cost, self.kept),
-            (near, False, judged.cost, self.kept),
-            (far, False, judged.cost, self.kept),
-            (rest, False, -margin, self.kept),
-        ]
-        if self.coupons is not None and not judged.is_battery:
-            eased = short & (margin >= plan_coupons.LEAST) & self.coupons
-            classes.append((eased, False, judged.cost, self.for_coupons))
-        for some, qualifies, worth, kept in classes:
-            at = at_true(some)
-            # The cheapest of each group; of equals the one with the larger margin. Of what fails, the nearest.
-            order = at[np.lexsort((-margin[at], worth[at]))]
-            _, first = np.unique(groups[order], return_index=True)
-            for load in order[first]:
-                told = (float(v[load]) for v in (judged.cost, judged.drawn_w, margin))
-                kept.append((i, int(load), *told, qualifies))  # type: ignore[arg-type]
-
-
-def _frame(
-    everything: sweep.Field, found: Found, some: Sequence[tuple[int, int, float, float, float, bool]]
-) -> pd.DataFrame:
-    """Return what was kept as a frame, best first."""
-    kept = dict.fromkeys(some)  # the nearest of what fails may be the cheapest as well
-    supplies, at, cost, drawn_w, margin, good = (list(c) for c in zip(*kept, strict=True))
-    out = everything.table.iloc[at].reset_index(drop=True)
-    out.insert(0, "cost", cost)
-    out["drawn_w"] = drawn_w
-    for name, holds in found.met.items():
-        out[f"meets_{name}"] = holds[np.asarray(at)]
-    out["energy_margin"], out["qualifies"], out["supply_index"], out["load_index"] = margin, good, supplies, at
-    chosen = [everything.supplies[i] for i in supplies]
-    out["supply"] = [s.name for s in chosen]
-    out["store"] = [s.store.part if isinstance(s, supply.Harvested) else s.cell.part for s in chosen]
-    out["panel"] = [s.panel if isinstance(s, supply.Harvested) else "" for s in chosen]
-    out["panel_w"] = [s.panel_w if isinstance(s, supply.Harvested) else 0.0 for s in chosen]
-    out["capacitance_f"] = [s.store.capacitance_f if isinstance(s, supply.Harvested) else 0.0 for s in chosen]
-    out["energy_j"], out["time_s"] = out.round_j, out.latency_s
-    keys = ["qualifies", "cost", "mean_w", "energy_margin", "panel_w", "supply", "workload", "board", "variant"]
-    rising = [False, True, True, False, True, True, True, True, True]
-    return out.sort_values(keys, ascending=rising, kind="stable").reset_index(drop=True)
-
-
 # --- The best few ----------------------------------------------------------------------------
 
 
 def _configurations(
     everything: sweep.Field, candidates: pd.DataFrame, found: Found, best: int, check: bool
 ) -> tuple[list[Configuration], list[tuple[str, str]]]:
-    """Take the cheapest of different algorithm, board or store; play their year; give their margins ends.
-
-    With `check`, what the hourly year refuses by a little qualifies if the engine's year carries it.
-    """
-    share = everything.requirements.survive_share - 0.5 / supply.DAYS
-    asked, tried = candidates.qualifies, NEAR_PLAYS
-    if check:
-        asked = asked | _worth_asking(candidates, best)
-    kept: list[tuple[pd.Series, dict[str, Any] | None, float]] = []
-    dropped: list[tuple[str, str]] = []
-    seen: set[tuple[Any, ...]] = set()
-    for row in (r.copy() for _, r in candidates[asked].sort_values("cost", kind="stable").iterrows()):
-        kind = tuple(row[KIND])
-        if len(kept) == best or (row.qualifies and len(seen) >= best + SPARE):
-            break
-        near = not row.qualifies and row.energy_margin >= -NEAR
-        if kind in seen or (near and tried == 0):
-            continue
-        one = everything.supplies[int(row.supply_index)]
-        year, easier = None, 1.0
-        if check and isinstance(one, supply.Harvested):
-            load = everything.table.iloc[[int(row.load_index)]]
-            year = play_year(everything, one, load)
-            if year["survived_share"] < share:
-                if row.qualifies:
-                    seen.add(kind)
-                    dropped.append(
-                        (name_of(row), f"the engine's year refuses it: {year['survived_share']:.1%} of days survived")
-                    )
-                tried -= near
-                continue
-            hourly = float(row.energy_margin)
-            if hourly < SURELY:
-                # The larger of two margins that both grow with the light: so does what is told.
-                margin = max(_year_margin(everything, one, load, share), hourly)
-                easier = (1.0 + margin) / (1.0 + hourly)
-                row["qualifies"], row["energy_margin"] = True, margin
-        seen.add(kind)
-        kept.append((row, year, easier))
+    """Take the cheapest of different algorithm, board or store; play their year; give their margins ends."""
+    kept, dropped = choosing.picked(everything, candidates, best, check)
     cases = [_case(everything, row) for row, _, _ in kept]
     made: list[_Made] = []
     for (row, year, easier), case, swings in zip(kept, cases, uncertainty.tornadoes(everything, cases), strict=True):
         made.append((row, year, case, [s.eased(easier) for s in swings], ""))
     if found.for_coupons:
-        rows = _frame(everything, found, found.for_coupons)
+        rows = choosing.frame(everything, found, found.for_coupons)
+        share = choosing.share_of(everything)
         for offer in plan_coupons.offers(everything, rows, share, [float(r.cost) for r, _, _ in kept], best):
             made.append((offer.row, offer.year, _case(everything, offer.row), offer.swings, offer.words))
         made = sorted(made, key=lambda m: float(m[0].cost))[:best]
     return _told(everything, made), dropped
-
-
-def _worth_asking(candidates: pd.DataFrame, best: int) -> pd.Series:
-    """Return which of those that the hourly year refuses the engine's year is asked for."""
-    others = candidates[[f"meets_{name}" for name in COMMON if f"meets_{name}" in candidates]].all(axis=1)
-    short = (candidates.panel != "") & others & ~candidates.qualifies
-    near = short & (candidates.energy_margin >= -NEAR)
-    # Whatever is dearer than all that is offered anyway is not reached.
-    offered = candidates[candidates.qualifies].sort_values("cost", kind="stable").drop_duplicates(KIND).cost
-    most = offered.iloc[best - 1] if len(offered) >= best else math.inf
-    far = short & ~near & (candidates.energy_margin >= -FAR) & (candidates.cost < most)
-    nearest = candidates.energy_margin[far].nlargest(FAR_PLAYS)
-    return near | candidates.index.isin(nearest.index)
 
 
 _Made = tuple[pd.Series, dict[str, Any] | None, uncertainty.Case, Sequence[uncertainty.Swing], str]
@@ -487,64 +340,6 @@ def _margins(
     name = "lifetime" if isinstance(case.supply, supply.Battery) else "energy"
     low, high = uncertainty.ends(energy, swings)
     return [*found, Margin(name, energy, low, high)]
-
-
-def _year_margin(everything: sweep.Field, one: supply.Harvested, load: pd.DataFrame, share: float) -> float:
-    """Return by how much a load may grow until the engine's year refuses it, to a thousandth, up to `SURELY`.
-
-    It grows by more time awake: pulses stay as heavy as they are.
-    """
-    low, high = 0.0, SURELY
-    while high - low > 1e-3:
-        middle = (low + high) / 2
-        more = load.assign(**{name: load[name] * (1.0 + middle) for name in ("mean_w", "compute_w", "radio_w", "busy")})
-        alive = play_year(everything, one, more)["survived_share"] >= share
-        low, high = (middle, high) if alive else (low, middle)
-    return low
-
-
-def play_year(
-    everything: sweep.Field, one: supply.Harvested, load: pd.DataFrame, days: int = supply.DAYS
-) -> dict[str, Any]:
-    """Play a configuration's typical year by the fleet's engine: its real store, efficiencies and gates."""
-    fate = play_trace(
-        one,
-        float(load.vcc_v.iloc[0]),
-        summed_profile(everything.requirements, load),
-        everything.lights[one.panel].trace,
-        days,
-    )
-    due = max(fate["tasks"][0]["due"], 1)
-    names = ("days", "days_survived", "brown_outs", "off_s", "v_min_v", "v_end_v")
-    return {
-        "survived_share": fate["days_survived"] / fate["days"],
-        "done_share": fate["tasks"][0]["done"] / due,
-        **{name: fate[name] for name in names},
-        "panel_j": fate["sums"]["panel_j"],
-        "curtailed_j": fate["sums"]["curtailed_j"],
-        "energy_balance_rel": fate["balance_rel"],
-        "low_light": everything.lights[one.panel].low_light,
-    }
-
-
-def summed_profile(wanted: Requirements, load: pd.DataFrame) -> fleets.NodeProfile:
-    """Return a load as the fleet's engine takes it: all tasks as one at the shortest period, which asks for no less
-    at a time."""
-    row = load.iloc[0]
-    shortest_s = min(t.every_s if row["mode"] == "periodic" else t.asked_s for t in wanted.tasks)
-    round_j = float(row.compute_w + row.radio_w) * shortest_s
-    busy_s = max(float(row.busy) * shortest_s, 1e-6)
-    task = fleets.Task("round", shortest_s, max(round_j, 1e-15), min(busy_s, 0.999 * shortest_s), float(row.gate_j))
-    sleep_w = float(row.mean_w - row.compute_w - row.radio_w) / max(1.0 - float(row.busy), 1e-6)
-    return fleets.NodeProfile(sleep_w, 0.0, 0.0, min(60.0, shortest_s), (task,))
-
-
-def play_trace(
-    one: supply.Harvested, vcc_v: float, profile: fleets.NodeProfile, trace: fleets.Trace, days: int
-) -> dict[str, Any]:
-    """Play a profile on a supply in a light, by the fleet's engine."""
-    # The chip's brown-out lies below every cut-off here: any board will do.
-    return fleets.play_one(profile, trace, days, vcc_v=vcc_v, supply=one.table())
 
 
 # --- Words -----------------------------------------------------------------------------------

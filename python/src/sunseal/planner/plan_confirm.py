@@ -26,7 +26,8 @@ from sunseal.loop import simulation
 from sunseal.measurement import measuring, switching
 from sunseal.planner import plan_supplies as supply
 from sunseal.planner import radio, sweep
-from sunseal.planner.plan import Configuration, Planned, play_trace, summed_profile
+from sunseal.planner.plan import Configuration, Planned
+from sunseal.planner.years import play_trace, summed_profile
 
 ROUNDS = 3
 """Periods that the longer of two runs has more; their difference is free of the start."""
@@ -322,7 +323,7 @@ def _darkest_week(
     profile = fleets.NodeProfile(rest_w, 0.0, 0.0, min(60.0, *(p.period_s for p in parts)), tuple(parts))
     apart = play_trace(one, float(chosen.row["vcc_v"]), profile, trace, WEEK)
     summed = play_trace(
-        one, float(chosen.row["vcc_v"]), summed_profile(everything.requirements, chosen.load), trace, WEEK
+        one, float(chosen.row["vcc_v"]), summed_profile(everything.requirements, one, chosen.load), trace, WEEK
     )
     rows = [
         Row(

@@ -26,6 +26,7 @@ from sunseal.planner import plan_supplies as supply
 from sunseal.planner import sweep
 from sunseal.planner.plan_requirements import Requirements
 from sunseal.planner.uncertainty import Swing
+from sunseal.planner.years import play_trace, summed_profile
 from sunseal.units import show
 
 LEAST = -0.9
@@ -111,8 +112,13 @@ def priced(workload: str, kind: str, place: tuple[str, str, float, int], power: 
     return Priced(kind, cost(workload), cost(f"coupon-{kind}-produce"), cost(f"coupon-{kind}-use"))
 
 
-def profile(wanted: Requirements, whole: fleets.NodeProfile, found: Priced) -> fleets.NodeProfile:
-    """Add coupons to a load that the fleet's engine takes as one round of all tasks."""
+def profile(
+    wanted: Requirements, whole: fleets.NodeProfile, found: Priced, at_store: float, reserve_j: float
+) -> fleets.NodeProfile:
+    """Add coupons to a load that the fleet's engine takes as one round of all tasks.
+
+    A gate is `at_store` times what the rail takes with its safety factor, and what the series resistance takes.
+    """
     i = task_of(wanted)
     assert i is not None
     task, (one,) = wanted.tasks[i], whole.tasks
@@ -121,9 +127,10 @@ def profile(wanted: Requirements, whole: fleets.NodeProfile, found: Priced) -> f
         (a - b) * share for a, b in zip(*((c.energy_j, c.time_s) for c in (found.whole, found.use)), strict=True)
     )
     energy_j = max(one.energy_j - saved_j, 1e-15)
-    use = fleets.Work(energy_j, max(one.time_s - saved_s, 1e-6), wanted.safety * energy_j)
+    use = fleets.Work(energy_j, max(one.time_s - saved_s, 1e-6), at_store * wanted.safety * energy_j + reserve_j)
     make_j = found.make.energy_j * share
-    make = fleets.Work(make_j, found.make.time_s * share, wanted.safety * (make_j + one.energy_j))
+    make_gate_j = at_store * wanted.safety * (make_j + one.energy_j) + reserve_j
+    make = fleets.Work(make_j, found.make.time_s * share, make_gate_j)
     assert task.coupons is not None
     return replace(whole, coupons=fleets.Coupons(max(int(task.coupons / share), 1), make, use, LOOK_S))
 
@@ -136,15 +143,16 @@ class Search:
         self.everything, self.wanted, self.share = everything, everything.requirements, share
 
     def _year(self, row: pd.Series, load: float = 1.0, light: float = 1.0, *, kept: bool = True) -> dict[str, Any]:
-        from sunseal.planner.plan import play_trace, summed_profile
-
         one = self.everything.supplies[int(row.supply_index)]
         assert isinstance(one, supply.Harvested)
-        whole = summed_profile(self.wanted, self.everything.table.iloc[[int(row.load_index)]])
+        table = self.everything.table.iloc[[int(row.load_index)]]
+        whole = summed_profile(self.wanted, one, table)
         (task,) = whole.tasks
         scaled = replace(task, energy_j=task.energy_j * load)
         whole = replace(whole, sleep_w=whole.sleep_w * load, tasks=(scaled,))
-        played = profile(self.wanted, whole, _scaled(self.priced(row), load)) if kept else whole
+        at_store = float(sweep.at_store(one, table)[0])
+        reserve_j = task.gate_j - at_store * float(row.gate_j)
+        played = profile(self.wanted, whole, _scaled(self.priced(row), load), at_store, reserve_j) if kept else whole
         time_s, power_w = self.everything.lights[one.panel].trace
         trace = time_s, [p * light for p in power_w]
         return play_trace(one, float(row.vcc_v), played, trace, supply.DAYS)

@@ -213,8 +213,8 @@ class Store:
     """Below this energy, counted from empty, a charger starts cold; 0 where there is none."""
     volts: tuple[tuple[float, float], ...]
     """From cut-off to full: shares of `full_j`, and the voltage there."""
-    leak_per_s: float
-    """Leakage, as a share of the energy counted from empty."""
+    leak_w: tuple[float, ...]
+    """Leakage at those voltages; below the cut-off it is in proportion to the energy counted from empty."""
     esr_ohm: float
     tolerance_low_rel: float
     """How far below its nominal capacity a store may be; above it `tolerance_rel`."""
@@ -284,6 +284,13 @@ class Harvested:
             return rail_w / vcc_v * middle_v + own_w
         shares = _efficiency(facts["efficiency"], middle_v, rail_w / vcc_v)
         return rail_w / np.minimum(shares * efficiency, 1.0) + own_w
+
+    @property
+    def keeps_reserve(self) -> bool:
+        """Say whether the engine itself keeps what a load takes in the store's resistance: with a plain capacitor
+        between converters of one efficiency it does."""
+        facts = {} if self.store.is_cell else parts("capacitor")[self.store.part]["capacitor"]
+        return self.output is None and bool(facts) and not {"branch", "derating_percent"} & facts.keys()
 
     @property
     def middle_v(self) -> float:
@@ -405,8 +412,7 @@ def _capacitor(
         begin_j=on_j - cut_j,
         cut_j=cut_j,
         cold_j=float(np.interp(cold_v, volts, joules)),
-        # A resistor takes V squared: of a plain capacitor the same share at every voltage.
-        leak_per_s=siemens * v_max_v**2 / full_j,
+        leak_w=tuple(siemens * v**2 for v in np.linspace(v_cut_v, v_max_v, KNOTS).tolist()),
         esr_ohm=float(facts["esr_ohm"]),
         tolerance_low_rel=float(parts("capacitor")[part].get("tolerance", {}).get("low_rel", facts["tolerance_rel"])),
         tolerance_rel=float(facts["tolerance_rel"]),
@@ -431,7 +437,7 @@ def _rechargeable(
         begin_j=cell.energy_j(v_cut_v, v_max_v),
         cut_j=cell.energy_j(0.0, v_cut_v),
         cold_j=cell.energy_j(0.0, cold_v),
-        leak_per_s=rate,
+        leak_w=tuple(rate * cell.energy_j(0.0, v) for v in np.linspace(v_cut_v, v_max_v, KNOTS).tolist()),
         esr_ohm=ohms,
         tolerance_low_rel=0.1,
         tolerance_rel=0.1,
@@ -534,6 +540,13 @@ class Carried:
     """Of each store above its cut-off."""
     loads_w: Array
     """Supplies x gates of `GATES`, falling."""
+
+    def only(self, supplies: Sequence[int]) -> Carried:
+        """Return the same of some of the supplies."""
+        at = np.asarray(supplies, dtype=np.intp)
+        pairs = tuple(self.year.pairs[i] for i in supplies)
+        year = replace(self.year, pairs=pairs, source=self.year.source[at])
+        return Carried(year, self.full_j[at], self.loads_w[at])
 
     def most_w(self, supply: int, gate_j: Array) -> Array:
         """Return the largest load at the store under which it keeps `gate_j` on that share of days; 0 if none."""
@@ -687,11 +700,11 @@ class _Flow:
         outflow, slope = np.empty((KNOTS + 1, len(which))), np.empty((KNOTS + 1, len(which)))
         for i, (s, c) in enumerate(kinds):
             here = np.flatnonzero(which == i)
-            leak = s.store.leak_per_s * c.leakage
+            leak_w = np.asarray(s.store.leak_w) * c.leakage
             shares, volts = zip(*s.store.volts, strict=True)
             knots_j = s.store.cut_j + np.asarray(shares) * s.store.full_j
-            out = np.stack([s.drawn_at_w(drawn_w[here], v) for v in volts]) + leak * knots_j[:, None]
-            off = max(leak + s.off_per_s(), 1e-12)
+            out = np.stack([s.drawn_at_w(drawn_w[here], v) for v in volts]) + leak_w[:, None]
+            off = max(leak_w[0] / s.store.cut_j + s.off_per_s(), 1e-12)
             cold_j = min(s.store.cold_j, s.store.cut_j)
             ends_j = np.concatenate([[-1.0, cold_j], knots_j[:-1], [np.inf]]) * c.capacitance
             edges[:, here] = ends_j[:, None]

@@ -1,32 +1,36 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What would have to give way where nothing meets the requirements: each of them alone, by the least that helps."""
+"""What would have to give way where nothing meets the requirements: each of them alone, by the least that helps.
+
+Of light, period and days the hourly year tells where that is about, and the engine's year, which decides what is
+offered, how much less will do.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from sunseal import units
 from sunseal.planner import lifetime, sweep
 from sunseal.planner import plan_requirements as wishes
 from sunseal.planner import plan_supplies as supply
+from sunseal.planner.choosing import FAR, Asked, Found, Numbers, at_true, name_of
 
-if TYPE_CHECKING:
-    from sunseal.planner.plan import Found
-
-Numbers = npt.NDArray[np.int64]
 LIGHT_MOST = 1024.0
 PERIOD_MOST = 1e4
 """The largest factors of light and period that a relaxation tries."""
 DIGITS = 4
 """Of the figure of a relaxation."""
+STEP = 1.01
+"""From one period to the next of the scale on which the shortest is sought, and how near light is to the least."""
+DAY_STEP = 1e-3
+"""The same of days, as a share of them."""
 
 
 def factor(margin: float) -> str:
@@ -36,20 +40,6 @@ def factor(margin: float) -> str:
     if margin < 9:
         return f"{margin:+.0%}"
     return f"x {margin + 1:.3g}" if margin < 999 else f"x {margin + 1:,.0f}"
-
-
-def name_of(row: Mapping[str, Any] | pd.Series) -> str:
-    """Name a configuration: algorithm, board, operating point, supply."""
-    place = f"{row['board']} {row['variant']}".strip()
-    mode = ", asynchronous" if row["mode"] == "asynchronous" else ""
-    rest = f", its FPGA {row['coprocessor']}" if row.get("coprocessor") else ""
-    point = f"{row['vcc_v']:.2f} V, {row['freq_hz'] / 1e6:g} MHz"
-    return f"{row['workload']} on {place}, {point}{mode}{rest}; {row['supply']}"
-
-
-def at_true(flags: sweep.Flags) -> Numbers:
-    """Return the indices of what holds."""
-    return np.flatnonzero(flags).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -64,17 +54,23 @@ class Relaxation:
     """The cheapest node then."""
     figure: str = ""
     """What the file calls it, where that is another word."""
+    remark: str = ""
+    """What it is the least of."""
 
     @property
     def sentence(self) -> str:
         """Say it."""
         if self.needed is None:
             return f"giving way in {self.requirement} alone does not help"
-        return f"{self.figure or self.requirement} of {self.needed} instead of {self.wanted} would do: {self.name}"
+        told = f"{self.figure or self.requirement} of {self.needed} instead of {self.wanted} would do"
+        return f"{told}{self.remark and f', {self.remark}'}: {self.name}"
 
 
-def relaxations(everything: sweep.Field, found: Found) -> list[Relaxation]:
-    """Find, for each requirement alone, the smallest change with which something qualifies."""
+def relaxations(everything: sweep.Field, found: Found, asked: Asked | None = None) -> list[Relaxation]:
+    """Find, for each requirement alone, the smallest change with which something qualifies.
+
+    With `asked`, something that a plan would offer: light, period and days are the least by the engine's year then.
+    """
     alive = found.margin >= 0.0
     out = []
     for name, holds in found.met.items():
@@ -91,7 +87,7 @@ def relaxations(everything: sweep.Field, found: Found) -> list[Relaxation]:
     for flags in found.met.values():
         whole &= flags
     if not alive[at_true(whole)].any():
-        out += _more_energy(everything, at_true(whole))
+        out += _more_energy(everything, at_true(whole), asked)
     return out
 
 
@@ -228,45 +224,138 @@ def _shorter_link(everything: sweep.Field, rest: pd.DataFrame) -> Relaxation:
     )
 
 
-def _least(holds: Callable[[float], bool], high: float, low: float = 1.0) -> float:
+def _least(holds: Callable[[float], bool], high: float, low: float = 1.0, to: float = 2e-4) -> float:
     """Bisect for the least factor that holds, to 0.02 %; `high` holds and `low` does not."""
-    while high > low * 1.0002:
+    while high > low * (1.0 + to):
         middle = math.sqrt(low * high)
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high
 
 
-def _more_energy(everything: sweep.Field, rest: Numbers) -> list[Relaxation]:
+def _more_energy(everything: sweep.Field, rest: Numbers, asked: Asked | None) -> list[Relaxation]:
     """Find what of light, days, lifetime or period would have to give way for the energy to suffice."""
     wanted = everything.requirements
     if len(rest) == 0:
         return [Relaxation("energy", "", None, None)]
-    out = [_longer_period(everything)]
+    out = [_longer_period(everything, asked)]
     if wanted.lifetime_s is not None:
-        life_s = 0.0
-        for i, judged in everything.judged():
-            if i >= len(everything.harvested):
-                life_s = max(life_s, float(np.where(judged.fits[rest], judged.had[rest], 0.0).max()))
-        years, wish = lifetime.YEAR_S, f"{wanted.lifetime_s / lifetime.YEAR_S:.3g} years"
-        if life_s > 0:
-            out.append(
-                _again(
-                    "lifetime",
-                    wish,
-                    life_s / years,
-                    False,
-                    lambda v: _eased(everything, lifetime_s=v * years),
-                    lambda v: f"{v:.3g} years",
-                )
-            )
-        else:
-            out.append(Relaxation("lifetime", wish, None, None))
+        out.append(_shorter_life(everything, rest))
     if everything.carried is not None:
-        out += [_fewer_days(everything, rest), _more_light(everything)]
+        out += [_fewer_days(everything, rest, asked), _more_light(everything, asked)]
     return out
 
 
-def _longer_period(everything: sweep.Field) -> Relaxation:
+def _shorter_life(everything: sweep.Field, rest: Numbers) -> Relaxation:
+    """Find the longest life of a battery."""
+    wanted_s = everything.requirements.lifetime_s
+    assert wanted_s is not None
+    life_s = 0.0
+    for i, judged in everything.judged():
+        if i >= len(everything.harvested):
+            life_s = max(life_s, float(np.where(judged.fits[rest], judged.had[rest], 0.0).max()))
+    years, wish = lifetime.YEAR_S, f"{wanted_s / lifetime.YEAR_S:.3g} years"
+    if life_s == 0.0:
+        return Relaxation("lifetime", wish, None, None)
+    return _again(
+        "lifetime",
+        wish,
+        life_s / years,
+        False,
+        lambda v: _eased(everything, lifetime_s=v * years),
+        lambda v: f"{v:.3g} years",
+    )
+
+
+# --- By the engine's year --------------------------------------------------------------------
+
+
+def _narrowed(everything: sweep.Field) -> sweep.Field:
+    """Leave out the supplies and operating points that no plan of this field would ask the engine's year of.
+
+    Where less is allowed than here they are not asked either.
+    """
+    near = np.zeros(len(everything.table), dtype=bool)
+    kept = []
+    for i, judged in everything.judged():
+        here = judged.all_but("energy") & (judged.margin >= (-FAR if i < len(everything.harvested) else 0.0))
+        near |= here
+        if here.any():
+            kept.append(i)
+    places = everything.table.loc[near, sweep.PLACE].drop_duplicates()
+    frame = everything.frame.merge(places, on=sweep.PLACE)
+    harvested = [i for i in kept if i < len(everything.harvested)]
+    return replace(
+        everything,
+        table=sweep.loads(everything.requirements, frame) if len(frame) else everything.table[near],
+        harvested=[everything.harvested[i] for i in harvested],
+        batteries=[everything.batteries[i - len(everything.harvested)] for i in kept[len(harvested) :]],
+        carried=everything.carried and everything.carried.only(harvested),
+        frame=frame,
+    )
+
+
+def _rounded_up(value: float) -> float:
+    return float(_outwards(value, True))
+
+
+def _shortest(
+    hourly: float, wanted: float, field_of: Callable[[sweep.Field | None, float], sweep.Field], asked: Asked
+) -> tuple[float, str] | None:
+    """Return the shortest period of a scale in steps of one per cent, and what is offered then: all longer ones up to
+    what the hourly year told do as well. The engine's year is not monotone in it, for rounds may fall due in the dark
+    or at dawn.
+    """
+    value, field = hourly, field_of(None, hourly)
+    for _ in range(40):
+        if asked.any(field):
+            break
+        value = _rounded_up(value * STEP)
+        field = field_of(None, value)
+    else:
+        return None
+    some = _narrowed(field)
+    while (less := _rounded_up(value / STEP)) > wanted and asked.any(shorter := field_of(some, less)):
+        value, field = less, shorter
+    name = asked.first(field)
+    return None if name is None else (value, name)
+
+
+def _dimmest(
+    hourly: float, wanted: float, field_of: Callable[[sweep.Field | None, float], sweep.Field], asked: Asked
+) -> tuple[float, str] | None:
+    """Return the least light, to one per cent, and what is offered then."""
+    value, field = hourly, field_of(None, hourly)
+    for _ in range(40):
+        if asked.any(field):
+            break
+        wanted, value = value, _rounded_up(value * STEP)
+        field = field_of(None, value)
+    else:
+        return None
+    some, factor = _narrowed(field), STEP
+    fails = wanted
+    while (less := _rounded_up(value / factor)) > wanted:
+        if not asked.any(dimmer := field_of(some, less)):
+            fails = less
+            break
+        value, field, factor = less, dimmer, factor**2
+    # Half a step, for what is told is rounded.
+    while value > fails * (1.0 + (STEP - 1.0) / 2):
+        middle = _rounded_up(math.sqrt(value * fails))
+        if middle >= value:
+            break
+        if asked.any(between := field_of(some, middle)):
+            value, field = middle, between
+        else:
+            fails = middle
+    name = asked.first(field)
+    return None if name is None else (value, name)
+
+
+# --- Period, days, light ---------------------------------------------------------------------
+
+
+def _longer_period(everything: sweep.Field, asked: Asked | None) -> Relaxation:
     """Stretch all periods by one factor until something qualifies."""
     shortest_s = min(t.every_s for t in everything.requirements.tasks)
     wish = units.show(shortest_s, "s")
@@ -276,17 +365,28 @@ def _longer_period(everything: sweep.Field) -> Relaxation:
 
     if not holds(PERIOD_MOST):
         return Relaxation("period", wish, None, None)
-    least_s = shortest_s * _least(holds, PERIOD_MOST)
-    return _again(
-        "period", wish, least_s, True, lambda v: _slower(everything, v / shortest_s), lambda v: units.show(v, "s")
-    )
+    least_s = shortest_s * _least(holds, PERIOD_MOST, to=STEP - 1.0 if asked else 2e-4)
+
+    def tell(value: float) -> str:
+        return units.show(value, "s")
+
+    if asked is None:
+        return _again("period", wish, least_s, True, lambda v: _slower(everything, v / shortest_s), tell)
+
+    def field_of(some: sweep.Field | None, value: float) -> sweep.Field:
+        return _slower(replace(some or everything, requirements=everything.requirements), value / shortest_s)
+
+    found = _shortest(_rounded_up(least_s), shortest_s, field_of, asked)
+    if found is None:
+        return Relaxation("period", wish, None, None)
+    return Relaxation("period", wish, tell(found[0]), found[1], remark="as would longer ones in steps of 1 %")
 
 
-def _fewer_days(everything: sweep.Field, rest: Numbers) -> Relaxation:
+def _fewer_days(everything: sweep.Field, rest: Numbers, asked: Asked | None) -> Relaxation:
     """Find the largest share of days that anything survives."""
     wanted, carried = everything.requirements, everything.carried
     assert carried is not None
-    best = 0.0
+    near: list[tuple[float, int, int]] = []
     table = everything.table.iloc[rest]
     for i, one in enumerate(everything.harvested):
         fits = one.carries(table.vcc_v.to_numpy()) & (table.cell.to_numpy() == "")
@@ -294,32 +394,73 @@ def _fewer_days(everything: sweep.Field, rest: Numbers) -> Relaxation:
         if some.empty:
             continue
         needed = sweep.needed_w(one, some)
-        gates = sweep.gate_j(one, some)
+        lowest = sweep.lowest_j(wanted, one, some)
         # The least load, and the least gate: between them lies whatever is best.
-        for at in {int(needed.argmin()), int(gates.argmin())}:
-            best = max(best, carried.share(i, float(needed[at]), float(gates[at])))
+        for at in {int(needed.argmin()), int(lowest.argmin())}:
+            load_w = float(needed[at]) * (1.0 - FAR if asked else 1.0)
+            near.append((carried.share(i, load_w, float(lowest[at])), i, int(rest[fits][at])))
+    best = 0.0
+    for hourly, i, at in sorted(near, reverse=True):
+        if hourly <= best:
+            break
+        days = hourly
+        if asked is not None:
+            # To the nearest day.
+            played = asked.years.share(everything, everything.harvested[i], everything.table.iloc[[at]])
+            days = min(hourly, played + 0.5 / supply.DAYS)
+        best = max(best, days)
     wish = f"{wanted.survive_share:.1%} of days"
     if best == 0.0:
         return Relaxation("survive", wish, None, None)
 
+    chosen = sorted({i for hourly, i, _ in near if hourly >= best})
+    harvested = [everything.harvested[i] for i in chosen]
+
     def field_of(share: float) -> sweep.Field:
         return replace(
             _eased(everything, survive_share=share),
-            carried=supply.carried(everything.harvested, everything.lights, share),
+            harvested=harvested,
+            batteries=[],
+            carried=supply.carried(harvested, everything.lights, share),
         )
 
-    return _again("survive", wish, best, False, field_of, lambda v: f"{v:.1%} of days")
+    def tell(value: float) -> str:
+        return f"{value:.1%} of days"
+
+    if asked is None:
+        return _again("survive", wish, best, False, field_of, tell)
+    found = _most_days(best, wanted.survive_share, field_of, asked)
+    return Relaxation("survive", wish, tell(found[0]) if found else None, found[1] if found else None)
 
 
-def _more_light(everything: sweep.Field) -> Relaxation:
+def _most_days(
+    guess: float, wanted: float, field_of: Callable[[float], sweep.Field], asked: Asked
+) -> tuple[float, str] | None:
+    """Return the largest share of days on the scale of what is printed near a guess, and what is offered then."""
+    steps = math.floor(guess / DAY_STEP + 1e-9)
+    field = field_of(steps * DAY_STEP)
+    if asked.any(field):
+        while (steps + 1) * DAY_STEP < wanted and asked.any(more := field_of((steps + 1) * DAY_STEP)):
+            steps, field = steps + 1, more
+    else:
+        least = max(steps - 40, 0)
+        while not asked.any(field := field_of(steps * DAY_STEP)):
+            steps -= 1
+            if steps <= least:
+                return None
+    name = asked.first(field)
+    return None if name is None else (steps * DAY_STEP, name)
+
+
+def _more_light(everything: sweep.Field, asked: Asked | None) -> Relaxation:
     """Find the least light with which something qualifies, and say it as the file does."""
     climate = everything.requirements.climate
     assert climate is not None
 
     def lit(factor: float, some: Sequence[supply.Harvested]) -> sweep.Field:
-        corners = [supply.Corner(light=factor)] * len(some)
-        carried = supply.carried(some, everything.lights, everything.requirements.survive_share, corners)
-        return replace(everything, harvested=list(some), batteries=[], carried=carried)
+        lights = {panel: replace(one, power_w=one.power_w * factor) for panel, one in everything.lights.items()}
+        carried = supply.carried(some, lights, everything.requirements.survive_share)
+        return replace(everything, harvested=list(some), batteries=[], lights=lights, carried=carried)
 
     def holding(factor: float, some: Sequence[supply.Harvested]) -> list[supply.Harvested]:
         field = lit(factor, some)
@@ -337,22 +478,32 @@ def _more_light(everything: sweep.Field) -> Relaxation:
     wish = units.show(base, unit) if unit else f"{base:g}"
     if not left:
         return Relaxation("light", wish, None, None, key)
-    least = _least(lambda f: bool(holding(f, left)), factor, factor / 2.0)
-    if key == "shading" and ("trace" in climate or base * least > 1.0):
-        return _again(
-            "light", "what the climate gives", least, True, lambda v: lit(v, left), lambda v: f"{v:.4g} times"
-        )
+    least = _least(lambda f: bool(holding(f, left)), factor, factor / 2.0, STEP - 1.0 if asked else 2e-4)
 
-    def field_of(value: float) -> sweep.Field:
+    def brighter(some: sweep.Field | None, value: float) -> sweep.Field:
         eased = replace(everything.requirements, climate={**climate, key: value})
         lights = {panel: supply.light(eased, panel) for panel in everything.lights}
-        carried = supply.carried(everything.harvested, lights, eased.survive_share)
-        return replace(everything, requirements=eased, lights=lights, carried=carried)
+        return _under(some or everything, lights, requirements=eased)
+
+    def scaled(some: sweep.Field | None, value: float) -> sweep.Field:
+        lights = {panel: replace(one, power_w=one.power_w * value) for panel, one in everything.lights.items()}
+        return _under(some or everything, lights)
 
     def tell(value: float) -> str:
-        return units.show(value, unit) if unit else f"{value:.4g}"
+        told = units.show(value, unit) if unit else f"{value:.4g}"
+        return f"{told} times" if field_of is scaled else told
 
-    return _again("light", wish, base * least, True, field_of, tell, key)
+    field_of = brighter
+    if key == "shading" and ("trace" in climate or base * least > 1.0):
+        field_of, wish, base = scaled, "what the climate gives", 1.0
+    if asked is None:
+        return _again("light", wish, base * least, True, lambda v: field_of(None, v), tell, key)
+    found = _dimmest(_rounded_up(base * least), base, field_of, asked)
+    return Relaxation("light", wish, tell(found[0]) if found else None, found[1] if found else None, key)
 
 
-# --- Sources ---------------------------------------------------------------------------------
+def _under(some: sweep.Field, lights: dict[str, supply.Light], **changes: Any) -> sweep.Field:
+    """Return a field in other light."""
+    wanted = changes.get("requirements", some.requirements)
+    carried = supply.carried(some.harvested, lights, wanted.survive_share) if some.harvested else None
+    return replace(some, lights=lights, carried=carried, **changes)

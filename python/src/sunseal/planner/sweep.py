@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sunseal import _engine, boards, coprocessor
+from sunseal import _engine, boards, coprocessor, places
 from sunseal.cluster import connected
 from sunseal.errors import SunsealError
 from sunseal.measurement import measuring, oracle, switching
@@ -141,6 +141,7 @@ def clocks(weights: measuring.PowerSet) -> list[int]:
     return operations.clocks_hz(weights, highest_v)
 
 
+@places.cached
 def rail_limits(board: str, with_radio: bool) -> tuple[float, float]:
     """Return the least and the highest supply of a board's chip, and of its radio where something is sent."""
     facts: Any = boards.board(board)
@@ -398,11 +399,11 @@ def _unbeaten(options: pd.DataFrame) -> pd.DataFrame:
     values = options[[*names, "memory_bytes", "start_high_j", "start_s", "wait_w"]].to_numpy(dtype=float)
     values = np.column_stack([values, -options.security_bits.to_numpy(dtype=float)])
     keep = np.ones(len(options), dtype=bool)
-    for _, places in options.groupby(PLACE, sort=False).indices.items():
-        some = values[places]
+    for _, here in options.groupby(PLACE, sort=False).indices.items():
+        some = values[here]
         no_worse = (some[:, None, :] <= some[None, :, :]).all(axis=2)
         better = no_worse & ((some[:, None, :] < some[None, :, :]).any(axis=2) | np.tri(len(some), k=-1, dtype=bool).T)
-        keep[places] = ~better.any(axis=0)
+        keep[here] = ~better.any(axis=0)
     return options[keep].reset_index(drop=True)
 
 
@@ -535,8 +536,7 @@ def judge_harvested(
     vcc_v = table.vcc_v.to_numpy()
     fits = one.carries(vcc_v) & (table.cell.to_numpy() == "")
     needed = needed_w(one, table)
-    gate = gate_j(one, table)
-    had = most_w(gate)
+    had = most_w(lowest_j(requirements, one, table))
     extra = {"farads": one.store.capacitance_f, "panel_watts": one.panel_w}
     if one.store.is_cell:
         extra["battery_joules"] = one.store.full_j
@@ -546,20 +546,48 @@ def judge_harvested(
 
 
 def needed_w(one: supply.Harvested, table: pd.DataFrame, efficiency: float = 1.0) -> Array:
-    """Return what a store gives for loads on average: what the output draws, and what the store's resistance loses
-    while the node is awake."""
+    """Return what a store gives for loads on average: what the output draws asleep and awake, each at the efficiency of
+    its own current, and what the store's resistance loses while the node is awake."""
     vcc_v, busy = table.vcc_v.to_numpy(), np.clip(table.busy.to_numpy(), 1e-9, 1.0)
-    awake_w = (table.compute_w + table.radio_w).to_numpy() / busy
-    lost_w = (one.drawn_w(awake_w, vcc_v, efficiency) / one.middle_v) ** 2 * one.store.esr_ohm * busy
-    found: Array = one.drawn_w(table.mean_w.to_numpy(), vcc_v, efficiency) + lost_w
+    round_w = (table.compute_w + table.radio_w).to_numpy()
+    awake_w = one.drawn_w(round_w / busy, vcc_v, efficiency)
+    asleep_w = one.drawn_w((table.mean_w.to_numpy() - round_w) / np.maximum(1.0 - busy, 1e-6), vcc_v, efficiency)
+    lost_w = (awake_w / one.middle_v) ** 2 * one.store.esr_ohm
+    found: Array = (awake_w + lost_w) * busy + asleep_w * (1.0 - busy)
+    return found
+
+
+def at_store(one: supply.Harvested, table: pd.DataFrame) -> Array:
+    """Return what a store gives for a joule of loads' rounds."""
+    peak_w = table.peak_w.to_numpy()
+    found: Array = one.drawn_w(peak_w, table.vcc_v.to_numpy()) / peak_w
     return found
 
 
 def gate_j(one: supply.Harvested, table: pd.DataFrame) -> Array:
     """Return what the store must hold above its cut-off before a round: the gate, and what its resistance takes."""
     peak_w, vcc_v = table.peak_w.to_numpy(), table.vcc_v.to_numpy()
-    at_store = one.drawn_w(peak_w, vcc_v) / peak_w
-    found: Array = table.gate_j.to_numpy() * at_store + one.reserve_j(peak_w, vcc_v)
+    found: Array = table.gate_j.to_numpy() * at_store(one, table) + one.reserve_j(peak_w, vcc_v)
+    return found
+
+
+def lowest_j(requirements: Requirements, one: supply.Harvested, table: pd.DataFrame) -> Array:
+    """Return down to what a store may fall on a day whose rounds are all done: below the gate by what the load takes in
+    half a period.
+
+    A round that finds less than its gate waits until it falls due again, and has found enough if the light is back
+    before: at a sudden dawn one period after the store fell below the gate to nearly two, by the round's phase; at a
+    slow one, whose first light does not lift the store yet, earlier.
+    """
+    waited_j = needed_w(one, table) * shortest_s(requirements, table) / 2
+    found: Array = np.maximum(gate_j(one, table) - waited_j, 0.0)
+    return found
+
+
+def shortest_s(requirements: Requirements, table: pd.DataFrame) -> Array:
+    """Return the shortest period of the tasks, in each load's mode."""
+    periodic, asked = (min(getattr(t, name) for t in requirements.tasks) for name in ("every_s", "asked_s"))
+    found: Array = np.where(table["mode"].to_numpy() == "periodic", periodic, asked)
     return found
 
 

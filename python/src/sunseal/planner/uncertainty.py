@@ -19,6 +19,7 @@ import pandas as pd
 
 from sunseal.planner import plan_supplies as supply
 from sunseal.planner import sweep
+from sunseal.planner.plan_requirements import Requirements
 
 COEFFICIENTS = {
     "compute": "current while computing",
@@ -117,13 +118,14 @@ def _swings(field: sweep.Field, cases: Sequence[Case]) -> list[list[Swing]]:
         swings: list[Swing] = []
         if isinstance(one, supply.Harvested):
             assert field.carried is not None and carried is not None
-            margin = _stored(one, _most(field.carried, field.harvested.index(one)))
+            margin = _stored(field.requirements, one, _most(field.carried, field.harvested.index(one)))
             mine = [(n, name, told) for n, (j, name, _, told) in enumerate(corners) if j == i]
             for (n, name, told_low), (m, _, told_high) in zip(mine[::2], mine[1::2], strict=True):
-                low, high = (_stored(one, _most(carried, k))(case.load) for k in (n, m))
+                low, high = (_stored(field.requirements, one, _most(carried, k))(case.load) for k in (n, m))
                 swings.append(Swing(name, told_low, told_high, low, high))
             a, b = spreads.output_efficiency
-            low, high = (_stored(one, _most(field.carried, field.harvested.index(one)), e)(case.load) for e in (a, b))
+            most = _most(field.carried, field.harvested.index(one))
+            low, high = (_stored(field.requirements, one, most, e)(case.load) for e in (a, b))
             swings.append(Swing("efficiency of the output", _factor(a), _factor(b), low, high))
         else:
             margin = _lasting(field, one)
@@ -137,10 +139,12 @@ def _swings(field: sweep.Field, cases: Sequence[Case]) -> list[list[Swing]]:
     return found
 
 
-def _stored(one: supply.Harvested, most: Callable[[Any], Any], output: float = 1.0) -> Callable[[pd.DataFrame], float]:
+def _stored(
+    wanted: Requirements, one: supply.Harvested, most: Callable[[Any], Any], output: float = 1.0
+) -> Callable[[pd.DataFrame], float]:
     def margin(load: pd.DataFrame) -> float:
         needed = sweep.needed_w(one, load, output)
-        return float(most(sweep.gate_j(one, load))[0] / needed[0] - 1.0)
+        return float(most(sweep.lowest_j(wanted, one, load))[0] / needed[0] - 1.0)
 
     return margin
 

@@ -54,6 +54,28 @@ fn both_solvers_give_the_figures_of_a_plain_capacitor() {
 }
 
 #[test]
+fn a_store_of_branches_that_begins_where_the_output_comes_on_is_on_at_once() {
+    // Branches at 2.8 V, summed by their conductances, had 2.8 V less a rounding: in the dark it never came on.
+    for r_ohm in [49.0, 75.0, 1008.0] {
+        for v_v in (200..500).map(|n| f64::from(n) / 100.0) {
+            let branch = |c: f64, r: f64| Branch::capacitor(c, r, f64::INFINITY);
+            let branches = vec![branch(0.24, 1.0), branch(0.09, r_ohm), branch(0.2, 5825.0)];
+            for branches in [branches.clone(), branches[1..2].to_vec()] {
+                let c = SupplyConfig {
+                    store: Store { branches },
+                    v_on_v: v_v,
+                    start_overhead_j: 0.0,
+                    charger_quiescent_a: 488e-9,
+                    ..linear(0.5, 1.0)
+                };
+                let a = Supply::new(c, v_v).unwrap().advance(1.0, Load::default(), 0.0);
+                assert_eq!((a.boundary, a.elapsed_s), (Some(Boundary::Restart), 0.0), "{v_v} V");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_sure_time_is_an_end_and_not_the_callers_limit() {
     // 10 mA from half a farad behind an ohm: 2.99 V at the terminal, and the regulator drops out at 2.3 V.
     let s = on_at(linear(0.5, 1.0), 3.0);
