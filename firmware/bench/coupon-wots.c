@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Coupons of Winternitz chains: SHA-1 with each fourth value kept, SHA-256 with each eighth. N = 20
- * or 32:
- *
- *   wots_<hash>_produce  in  seed[N]                out nothing but the status
- *   wots_<hash>_use      in  seed[N] message[64]    out values[N][2N+3] u32 index
- *   wots_<hash>_whole    in  seed[N] message[64]    out values[N][2N+3] u32 index
+ * Coupons of Winternitz chains: SHA-1 with each fourth value kept, SHA-256 with each eighth. In and
+ * out: coupon/algorithms/coupon.toml.
  *
  * whole is what a signature takes where there is no coupon, its number burnt. In front of the marks
  * the store is formatted and opened, the message hashed and, for use, one coupon made. The output's

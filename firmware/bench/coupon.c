@@ -1,30 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * Coupons from a store in FRAM, or in flash: what making one costs, and what using one costs with
- * claim, check and wipe. N = bytes of a private key:
+ * claim, check and wipe. In and out: coupon/algorithms/coupon.toml.
  *
- *   ctr_produce         in  key[16] nonce[8]                     out nothing but the status
- *   ctr_use             in  key[16] nonce[8] message[128]        out message u32 number
- *   ccm_produce         in  key[16] nonce[8]                     out nothing but the status
- *   ccm_use             in  key[16] nonce[8] aad[16] message[64] out message tag[16] u32 number
- *   schedule_produce    in  key[16] nonce[8]                     out nothing but the status
- *   schedule_use        in  key[16] nonce[8]                     out round keys[176] u32 number
- *   random_produce      in  entropy[32]                          out nothing but the status
- *   random_use          in  entropy[32]                          out entropy
- *   sealed_produce      in  entropy[32] key[16]                  out nothing but the status
- *   sealed_use          in  entropy[32] key[16]                  out entropy
- *   ctr_bare            in  stream[128] message[128]             out message
- *   random_bare         in  entropy[32]                          out entropy
- *   <curve>_produce     in  entropy[32]                          out nothing but the status
- *   <curve>_use         in  d[N] entropy[32] message[64]         out r[N] s[N]
- *   ecdh_p256_produce   in  entropy[32]                          out nothing but the status
- *   ecdh_p256_use       in  entropy[32] peer[64]                 out shared[32] q[64]
- *   <curve>_steps_*, <curve>_pool_* the same, made in steps or of a pool of 64 pairs, 16 terms
- *
- * Numbers are little-endian. In front of the marks the store is formatted and opened and, for use,
- * one coupon made; signing has the hash in front of them, too. sealed is a random value under a
- * device's key; bare is what is left of a use without claim, check and wipe: words from the memory
- * of the store.
+ * In front of the marks the store is formatted and opened and, for use, one coupon made; signing
+ * has the hash in front of them, too. sealed is a random value under a device's key; bare is what
+ * is left of a use without claim, check and wipe: words from the memory of the store. <curve>_steps
+ * and <curve>_pool make a curve's coupon in steps, or of a pool of 64 pairs, 16 terms.
  */
 #include "bench.h"
 
