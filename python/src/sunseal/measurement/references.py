@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import reduce
 
 MASK64 = (1 << 64) - 1
@@ -47,6 +47,14 @@ def present_encrypt(key: bytes, block: bytes) -> bytes:
             register = register & ~(15 << top) | PRESENT_SBOX[register >> top & 15] << top
         register ^= counter << (15 if bits == 80 else 62)
     return state.to_bytes(8, "big")
+
+
+BLOCKS: dict[str, Callable[[bytes, bytes], bytes]] = {
+    "xtea": xtea_encrypt,
+    "present80": present_encrypt,
+    "present128": present_encrypt,
+}
+"""Encryption of a block under a key, by the cipher's name without its implementation's."""
 
 
 def _aes_substitute(byte: int) -> int:
