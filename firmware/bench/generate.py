@@ -20,7 +20,6 @@ import algorithms
 from algorithms import AlgorithmError, Bench, Description, Layout, Library, Part, Workload
 
 FIRMWARE = Path(__file__).resolve().parents[1]
-WRITTEN_BY_HAND = re.compile(r"^(WORKLOAD|SETUP|BY_COPROCESSOR)\((\w+)", re.MULTILINE)
 COPROCESSOR = "bench/coprocessor.c"
 
 
@@ -184,32 +183,12 @@ def source(told: Description, made: Library) -> str:
     return "\n".join(lines) + "\n"
 
 
-def by_hand(folder: Path) -> dict[str, str]:
-    """The file of each workload that is written by hand."""
-    files = {path.relative_to(FIRMWARE): path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.c"))}
-    return {
-        name: str(file)
-        for file, text in files.items()
-        if str(file) != COPROCESSOR
-        for _, name in WRITTEN_BY_HAND.findall(text)
-        if name != "no_setup"
-    }
-
-
 def files_of(made: Library, has: dict[str, int], generated: str) -> dict[str, list[Workload]]:
-    """The workloads that a board has, by the file that they are in; what stands in no file, or in two, is an error."""
-    known = {work.symbol: work for work in made.workloads.values()}
+    """The workloads that a board has, by the file that they are in."""
     found: dict[str, list[Workload]] = {}
-    hand = by_hand(FIRMWARE / "bench")
-    if undescribed := [name for name in hand if name.removeprefix("setup_") not in known]:
-        raise AlgorithmError(f"{hand[undescribed[0]]}: no description knows the workload `{undescribed[0]}`")
     for work in made.workloads.values():
-        if (work.symbol in hand) == bool(work.run):
-            where = f"{work.file}.toml, workload `{work.name}`"
-            reason = "`run` says how, and {} does, too" if work.run else "neither `run` says how, nor a file in bench/"
-            raise AlgorithmError(f"{where}: {reason.format(hand.get(work.symbol))}")
         if algorithms.on(work, has):
-            file = f"{generated}/{work.file}.c" if work.run else hand[work.symbol]
+            file = f"bench/{work.by_hand}.c" if work.by_hand else f"{generated}/{work.file}.c"
             found.setdefault(COPROCESSOR if algorithms.COPROCESSOR in has else file, []).append(work)
     return found
 
@@ -218,9 +197,6 @@ def makefile(made: Library, has: dict[str, int], board: str, build: str) -> str:
     """Write what the Makefile includes."""
     generated = f"{build}/bench"
     files = files_of(made, has, generated)
-    setups = set(
-        re.findall(r"^SETUP\((\w+)", "".join(p.read_text("utf-8") for p in (FIRMWARE / "bench").glob("*.c")), re.M)
-    )
     spending = [work for works in files.values() for work in works if work.operation == "spend"]
     lines = [f"# Made by bench/generate.py for {board}."]
     for file, works in files.items():
@@ -230,7 +206,7 @@ def makefile(made: Library, has: dict[str, int], board: str, build: str) -> str:
     every = [work for works in files.values() for work in works if work not in spending]
     return "\n".join([
         *lines,
-        f"SETUPS := {' '.join(w.program for w in every if w.before or w.symbol in setups)}",
+        f"SETUPS := {' '.join(w.program for w in every if w.before or w.set_up)}",
         f"DUTIES := {' '.join(w.program for w in every if w.duty)}",
         f"DUTY_SPENDS := {' '.join(w.program.removesuffix('-spend') for w in spending)}",
         f"BENCH_GENERATED := {' '.join(f'{generated}/{d.path.stem}.c' for d in made.files if d.bench)}",

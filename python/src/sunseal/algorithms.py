@@ -114,7 +114,7 @@ class Implementation:
 class Workload:
     """`<algorithm>[-<parameter>]-<operation>`, one bench program each.
 
-    It is generated where `run` says how (firmware/bench/generate.py), else it is a WORKLOAD of firmware/bench.
+    It is generated where `run` says how (firmware/bench/generate.py), else it is written by hand.
     """
 
     name: str
@@ -150,6 +150,10 @@ class Workload:
     """Its whole program is followed with its secrets marked, since no single call shows what it does."""
     cipher: str = ""
     """The implementation that it is about."""
+    by_hand: str = ""
+    """The file of firmware/bench that its WORKLOAD stands in."""
+    set_up: bool = False
+    """That file has a SETUP for it, too."""
     run: tuple[str, ...] = ()
     """Functions between the marks, each only if the one before it succeeded. An argument is the part of input or
     output of its name; `x_len` is the length of x, `in` and `out` are what the program takes and gives."""
@@ -383,6 +387,8 @@ def _workload(told: Table, implementations: Table, where: str) -> Workload:
         table.setdefault("ram_bytes", behind.ram_bytes)
         table.setdefault("vartime_on", behind.vartime_on)
         table.setdefault("timing", "tables" if behind.tables and not behind.chosen else "constant")
+    if bool(table.get("run")) == bool(table.get("by_hand")):
+        raise AlgorithmError(f"{at}: either `run` says how it runs or `by_hand` which file of firmware/bench does")
     return _checked(Workload, table, at)
 
 
