@@ -23,7 +23,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -32,7 +32,7 @@ from typing import Any, TypeVar
 GROUPS = ("ecc", "rsa", "hash", "cipher", "ots", "random", "coupon")
 """In the order in which workloads are listed."""
 TIMINGS = ("constant", "tables", "vartime")
-"""No secret decides anything; it chooses addresses of look-ups; it decides more than that."""
+"""No secret decides anything; it chooses addresses of look-ups; it decides more than that, or nothing is secret."""
 SIZES = ("ram_bytes", "coupon_bytes", "nvm_bytes")
 """Needs that are numbers: a board has as much, or says nothing of it and has enough."""
 COPROCESSOR = "coprocessor"
@@ -133,6 +133,7 @@ class Workload:
     own_clock: bool = False
     """Its program sets the clocks, and an oscillator says how long it takes: it is priced as it runs."""
     timing: str = "constant"
+    """Unless it is said, what functions and cipher do that it runs."""
     vartime_on: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     """What a board must have: words of HAS in its board.mk."""
@@ -202,12 +203,12 @@ class Description:
     title: str
     source: str
     group: str
-    order: int
-    headers: tuple[str, ...]
     bench: Bench | None
     functions: tuple[Function, ...]
     implementations: tuple[Implementation, ...]
     workloads: tuple[Workload, ...]
+    order: int = 100
+    headers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -280,6 +281,7 @@ def _sets(told: Table, where: str) -> dict[str, dict[str, Any]]:
 
 
 KINDS: dict[str, Any] = {"str": str, "int": int, "bool": bool, "str | None": (str, type(None)), "Table": Mapping}
+KINDS |= {"Path": Path, "Bench | None": (Bench, type(None))}
 
 
 def _checked(kind: type[T], table: Table, where: str) -> T:
@@ -296,6 +298,8 @@ def _checked(kind: type[T], table: Table, where: str) -> T:
             raise AlgorithmError(
                 f"{where}: `{key}` is {shown!r}, which is no {told.replace('tuple[str, ...]', 'list of names')}"
             )
+        if key == "timing" and value not in TIMINGS:
+            raise AlgorithmError(f"{where}: `timing` is `{value}`; there are: {', '.join(TIMINGS)}")
     lacking = [n for n, f in known.items() if f.default is MISSING and f.default_factory is MISSING and n not in table]
     if lacking:
         raise AlgorithmError(f"{where}: `{lacking[0]}` is missing")
@@ -310,7 +314,7 @@ def _named(kind: type[T], told: Table, sets: Mapping[str, Table], where: str) ->
     """Give a table of functions or implementations, name by name, once for each set where it varies."""
     seen: dict[str, Any] = {}
     for key, table in told.items():
-        for variables in sets.values() if _varies({key: table}) else ({},):
+        for variables in (_varies({key: table}) and sets.values()) or ({},):
             at = f"{where}, `{key}`"
             name, filled = _filled(key, variables, at), _filled(table, variables, at)
             if seen.setdefault(name, filled) != filled:
@@ -337,9 +341,9 @@ def _workloads(told: Table, sets: Mapping[str, Table], where: str) -> Iterator[d
     run: list[dict[str, Any]] = []
 
     def expanded() -> Iterator[dict[str, Any]]:
-        for name, variables in sets.items():
+        for name, variables in sets.items() or [("", {})]:
             for table in run:
-                if name in table.get("sets", sets):
+                if name in table.get("sets", (name,)):
                     yield _filled({k: v for k, v in table.items() if k != "sets"}, variables, where)
 
     for own in told.get("workload", []):
@@ -386,7 +390,6 @@ def _workload(told: Table, implementations: Table, where: str) -> Workload:
         table.setdefault("needs", behind.needs)
         table.setdefault("ram_bytes", behind.ram_bytes)
         table.setdefault("vartime_on", behind.vartime_on)
-        table.setdefault("timing", "tables" if behind.tables and not behind.chosen else "constant")
     if bool(table.get("run")) == bool(table.get("by_hand")):
         raise AlgorithmError(f"{at}: either `run` says how it runs or `by_hand` which file of firmware/bench does")
     return _checked(Workload, table, at)
@@ -423,19 +426,10 @@ def _read(path: Path, implementations: dict[str, Implementation]) -> Description
         _workload({**table, "group": told["group"], "file": path.stem}, implementations, where)
         for table in _workloads(told, sets, where)
     ]
-    timed: tuple[Function | Workload, ...] = (*functions, *works)
-    for thing in timed:
-        if thing.timing not in TIMINGS:
-            raise AlgorithmError(f"{where}, `{thing.name}`: `timing` is `{thing.timing}`: {', '.join(TIMINGS)}")
     if bench is None and (generated := [work.name for work in works if work.run]):
         raise AlgorithmError(f"{where}: workload `{generated[0]}` says what to run, and [bench] is missing")
-    for key in ("title", "source"):
-        if not isinstance(told.get(key), str):
-            raise AlgorithmError(f"{where}: `{key}` is missing")
-    place, headers = told.get("order", 100), tuple(told.get("headers", ()))
-    return Description(
-        path, told["title"], told["source"], told["group"], place, headers, bench, functions, ours, tuple(works)
-    )
+    made = {"path": path, "bench": bench, "functions": functions, "implementations": ours, "workloads": tuple(works)}
+    return _checked(Description, {**_tuples({k: told[k] for k in KEYS[:5] if k in told}), **made}, where)
 
 
 @cache
@@ -467,7 +461,15 @@ def library(firmware: Path, data: Path) -> Library:
     for work in made.workloads.values():
         if unknown := [name for name in (*work.before, *work.run) if name not in made.functions]:
             raise AlgorithmError(f"{work.file}.toml, workload `{work.name}`: there is no function `{unknown[0]}`")
-    return made
+    return replace(made, workloads={name: _timed(work, made) for name, work in made.workloads.items()})
+
+
+def _timed(work: Workload, made: Library) -> Workload:
+    found = [work.timing, *(made.functions[name].timing for name in work.run)]
+    behind = made.implementations.get(work.cipher)
+    if behind is not None and behind.tables and not behind.chosen:
+        found.append("tables")
+    return replace(work, timing=max(found, key=TIMINGS.index))
 
 
 def _by_name(files: tuple[Description, ...], kind: str) -> dict[str, Any]:
