@@ -89,7 +89,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Implementation:
-    """A `struct sunseal_block`."""
+    """A block cipher as the library offers it: a `struct sunseal_block`."""
 
     name: str
     key_bytes: int
@@ -127,7 +127,7 @@ class Workload:
     input: Layout = ()
     output: Layout = ()
     secret: tuple[str, ...] = ()
-    """Of the input."""
+    """Parts of the input that are marked where its program is followed."""
     released: tuple[str, ...] = ()
     """Of the output, what is no secret; all of it unless the description names some."""
     own_clock: bool = False
@@ -197,7 +197,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class Description:
-    """A file."""
+    """What a file says of an algorithm or a family."""
 
     path: Path
     title: str
@@ -445,23 +445,33 @@ def library(firmware: Path, data: Path) -> Library:
     ]
     files = tuple(sorted(found, key=lambda d: (GROUPS.index(d.group), d.order, d.path.stem)))
     made = Library(files, _by_name(files, "functions"), implementations, _by_name(files, "workloads"))
-    has = {
-        word for board in firmware.glob("boards/*/board.mk") for word in board_has(firmware, data, board.parent.name)
-    }
-    things: tuple[Implementation | Workload, ...] = (*made.implementations.values(), *made.workloads.values())
-    for thing in things:
-        if unknown := [word for word in thing.needs if word not in has]:
-            known = ", ".join(sorted(has))
+    boards = {path.parent.name for path in firmware.glob("boards/*/board.mk")}
+    has = {word for board in boards for word in board_has(firmware, data, board)}
+    for told in files:
+        things: tuple[Implementation | Workload, ...] = (*told.implementations, *told.workloads)
+        for thing in things:
+            _held(thing, f"{told.path.name}, `{thing.name}`", made, has, data)
+    needed = {COPROCESSOR, *SIZES, *(word for work in made.workloads.values() for word in work.needs)}
+    for board in sorted(boards):
+        words = [word.partition("=")[0] for word in board_mk(firmware, board).get("HAS", [])]
+        if unknown := [word for word in words if word not in needed]:
+            known = ", ".join(sorted(needed))
             raise AlgorithmError(
-                f"`{thing.name}` needs `{unknown[0]}`, which no board.mk names in HAS or RADIO: {known}"
+                f"boards/{board}: HAS names `{unknown[0]}`, which no workload needs; there are: {known}"
             )
-        for device in thing.vartime_on:
-            if not (data / "devices" / f"{device}.toml").is_file():
-                raise AlgorithmError(f"`{thing.name}`: `vartime_on` names `{device}`, which is no device")
-    for work in made.workloads.values():
-        if unknown := [name for name in (*work.before, *work.run) if name not in made.functions]:
-            raise AlgorithmError(f"{work.file}.toml, workload `{work.name}`: there is no function `{unknown[0]}`")
     return replace(made, workloads={name: _timed(work, made) for name, work in made.workloads.items()})
+
+
+def _held(thing: Implementation | Workload, at: str, made: Library, has: set[str], data: Path) -> None:
+    """Hold needs to what boards have, and names to what there is."""
+    if unknown := [word for word in thing.needs if word not in has]:
+        known = ", ".join(sorted(has))
+        raise AlgorithmError(f"{at}: `needs` names `{unknown[0]}`, which no board.mk has in HAS or RADIO: {known}")
+    if unknown := [name for name in thing.vartime_on if not (data / "devices" / f"{name}.toml").is_file()]:
+        raise AlgorithmError(f"{at}: `vartime_on` names `{unknown[0]}`, which is no device")
+    called = (*thing.before, *thing.run) if isinstance(thing, Workload) else ()
+    if unknown := [name for name in called if name not in made.functions]:
+        raise AlgorithmError(f"{at}: there is no function `{unknown[0]}`")
 
 
 def _timed(work: Workload, made: Library) -> Workload:
