@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import ctypes
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from ctypes import CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_int, c_size_t, c_uint8, c_void_p
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,88 +41,6 @@ KEPT = {
 # --- Models that share nothing with the firmware --------------------------------------------------------------
 
 
-def multiply(a: int, b: int) -> int:
-    """In GF(2^8) modulo 0x11b."""
-    product = 0
-    for i in range(8):
-        if b >> i & 1:
-            product ^= a << i
-    for i in range(14, 7, -1):
-        if product >> i & 1:
-            product ^= 0x11B << (i - 8)
-    return product
-
-
-@cache
-def s_box() -> bytes:
-    """FIPS 197, section 5.1.1, from powers of 3 and their inverses."""
-    powers = [1]
-    while len(powers) < 255:
-        powers.append(multiply(powers[-1], 3))
-    box = bytearray(256)
-    for x in range(256):
-        inverse = powers[-powers.index(x) % 255] if x else 0
-        box[x] = 0x63
-        for turn in range(5):
-            box[x] ^= (inverse << turn | inverse >> (8 - turn)) & 0xFF
-    return bytes(box)
-
-
-def aes(key: bytes, block: bytes) -> bytes:
-    """FIPS 197, section 5.1."""
-    box, words, constant = s_box(), [key[i : i + 4] for i in range(0, 16, 4)], 1
-    while len(words) < 44:
-        last = words[-1]
-        if len(words) % 4 == 0:
-            last = bytes(box[b] for b in last[1:] + last[:1])
-            last = bytes([last[0] ^ constant]) + last[1:]
-            constant = multiply(constant, 2)
-        words.append(bytes(a ^ b for a, b in zip(words[-4], last, strict=True)))
-    keys = [b"".join(words[i : i + 4]) for i in range(0, 44, 4)]
-    state = bytes(a ^ b for a, b in zip(block, keys[0], strict=True))
-    for n in range(1, 11):
-        state = bytes(box[state[5 * i % 16]] for i in range(16))
-        if n < 10:
-            rows = ((2, 3, 1, 1), (1, 2, 3, 1), (1, 1, 2, 3), (3, 1, 1, 2))
-            mixed = bytearray()
-            for column in (state[i : i + 4] for i in range(0, 16, 4)):
-                for row in rows:
-                    byte = 0
-                    for factor, value in zip(row, column, strict=True):
-                        byte ^= multiply(factor, value)
-                    mixed.append(byte)
-            state = bytes(mixed)
-        state = bytes(a ^ b for a, b in zip(state, keys[n], strict=True))
-    return state
-
-
-def xtea(key: bytes, block: bytes) -> bytes:
-    """Needham and Wheeler 1997."""
-    k = [int.from_bytes(key[i : i + 4], "big") for i in range(0, 16, 4)]
-    a, b, total = int.from_bytes(block[:4], "big"), int.from_bytes(block[4:], "big"), 0
-    for _ in range(32):
-        a = a + (((b << 4 & 0xFFFFFFFF) ^ b >> 5) + b ^ total + k[total & 3]) & 0xFFFFFFFF
-        total = total + 0x9E3779B9 & 0xFFFFFFFF
-        b = b + (((a << 4 & 0xFFFFFFFF) ^ a >> 5) + a ^ total + k[total >> 11 & 3]) & 0xFFFFFFFF
-    return a.to_bytes(4, "big") + b.to_bytes(4, "big")
-
-
-def present(key: bytes, block: bytes) -> bytes:
-    """CHES 2007, section 3, and appendix for 128 bits."""
-    box = (12, 5, 6, 11, 9, 0, 10, 13, 3, 14, 15, 8, 4, 7, 1, 2)
-    bits = 8 * len(key)
-    register, state = int.from_bytes(key, "big"), int.from_bytes(block, "big")
-    for n in range(1, 32):
-        state ^= register >> (bits - 64)
-        state = sum(box[state >> 4 * i & 15] << 4 * i for i in range(16))
-        state = sum((state >> i & 1) << (63 if i == 63 else 16 * i % 63) for i in range(64))
-        register = (register << 61 | register >> (bits - 61)) & ((1 << bits) - 1)
-        for top in range(bits - 4, bits - 5 if bits == 80 else bits - 9, -4):
-            register ^= (box[register >> top & 15] ^ register >> top & 15) << top
-        register ^= n << (15 if bits == 80 else 62)
-    return (state ^ register >> (bits - 64)).to_bytes(8, "big")
-
-
 def cmac(encrypt: Callable[[bytes], bytes], message: bytes, block: int) -> bytes:
     """SP 800-38B, section 6.2."""
     top, fold = 1 << 8 * block, 0x87 if block == 16 else 0x1B
@@ -149,42 +66,37 @@ class Cipher:
     """One implementation, by what is described of it and the names of its functions."""
 
     told: Implementation
-    set_key: str | None
-    encrypt: str
-    model: Callable[[bytes, bytes], bytes]
+    set_key: str | None = None
+    encrypt: str = "sunseal_block_encrypt"
 
     @property
     def name(self) -> str:
         """Name the object."""
         return self.told.symbol
 
+    @property
+    def model(self) -> Callable[[bytes, bytes], bytes]:
+        """What encrypts a block in Python."""
+        named = (f for name, f in references.BLOCKS.items() if f"{self.told.name}_".startswith(f"{name}_"))
+        return next(named)
 
-def implementation(name: str, set_key: str | None, encrypt: str, model: Callable[[bytes, bytes], bytes]) -> Cipher:
-    """One of those that the library's descriptions know."""
-    return Cipher(algorithms().implementations[name], set_key, encrypt, model)
 
-
-NAMED = [
-    implementation("aes128_sbox", "sunseal_aes128_expand", "sunseal_aes128_sbox_encrypt", aes),
-    implementation("aes128_tbox", "sunseal_aes128_expand", "sunseal_aes128_tbox_encrypt", aes),
-    implementation("aes128_fixslice", "sunseal_aes128_fixslice_set_key", "sunseal_aes128_fixslice_encrypt", aes),
-    implementation("aes128_hw", "sunseal_aes128_hw_set_key", "sunseal_aes128_hw_encrypt", aes),
-    implementation("xtea", None, "sunseal_xtea_encrypt", xtea),
-    implementation("present80", "sunseal_present80_set_key", "sunseal_present_encrypt", present),
-    implementation("present128", "sunseal_present128_set_key", "sunseal_present_encrypt", present),
+NAMED = {
+    "aes128_sbox": ("sunseal_aes128_expand", "sunseal_aes128_sbox_encrypt"),
+    "aes128_tbox": ("sunseal_aes128_expand", "sunseal_aes128_tbox_encrypt"),
+    "aes128_fixslice": ("sunseal_aes128_fixslice_set_key", "sunseal_aes128_fixslice_encrypt"),
+    "aes128_hw": ("sunseal_aes128_hw_set_key", "sunseal_aes128_hw_encrypt"),
+    "xtea": (None, "sunseal_xtea_encrypt"),
+    "present80": ("sunseal_present80_set_key", "sunseal_present_encrypt"),
+    "present128": ("sunseal_present128_set_key", "sunseal_present_encrypt"),
+}
+"""Bare functions of those that have them; the others are called by the checked ones."""
+CIPHERS = [
+    Cipher(told, *NAMED.get(told.name, ()))
+    for told in algorithms().implementations.values()
+    if not told.chosen and "cc2420" not in told.needs
 ]
-"""Those whose functions are called by their names, beside models of our own."""
-
-
-def others() -> Iterator[Cipher]:
-    """The other implementations, by the checked functions and the oracle's references."""
-    for told in algorithms().implementations.values():
-        reference = next((f for name, f in references.BLOCKS.items() if f"{told.name}_".startswith(f"{name}_")), None)
-        if reference is not None and told not in [cipher.told for cipher in NAMED]:
-            yield Cipher(told, None, "sunseal_block_encrypt", reference)
-
-
-CIPHERS = [*NAMED, *others()]
+aes, xtea = references.BLOCKS["aes128"], references.BLOCKS["xtea"]
 EACH = pytest.mark.parametrize("cipher", CIPHERS, ids=lambda c: c.name[8:])
 
 

@@ -506,6 +506,7 @@ def _coupon(work: Workload) -> Trial:
 
 
 TRIALS: dict[str, Callable[[Workload], Trial]] = {
+    **dict.fromkeys(references.BLOCKS, _blocks),
     "sha1": _hash,
     "sha256": _hash,
     "sha512": _hash,
@@ -517,7 +518,6 @@ TRIALS: dict[str, Callable[[Workload], Trial]] = {
     "ed25519": _ed25519,
     "rsa": _rsa,
     "aes128": _aes128,
-    **dict.fromkeys(references.BLOCKS, _blocks),
     "ascon": _ascon,
     "wots": _one_time,
     "ldots": _one_time,

@@ -13,6 +13,8 @@ import operator
 from collections.abc import Callable, Iterator
 from functools import reduce
 
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
 MASK64 = (1 << 64) - 1
 
 
@@ -49,7 +51,13 @@ def present_encrypt(key: bytes, block: bytes) -> bytes:
     return state.to_bytes(8, "big")
 
 
+def aes128_encrypt(key: bytes, block: bytes) -> bytes:
+    """AES-128 on one block (FIPS 197), by the package cryptography."""
+    return Cipher(algorithms.AES128(key), modes.ECB()).encryptor().update(block)
+
+
 BLOCKS: dict[str, Callable[[bytes, bytes], bytes]] = {
+    "aes128": aes128_encrypt,
     "xtea": xtea_encrypt,
     "present80": present_encrypt,
     "present128": present_encrypt,
